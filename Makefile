@@ -1,0 +1,41 @@
+# Thin over the presets of CMakePresets.json: `cmake --workflow --preset demo` does what `make demo` does, once the
+# packages are there.
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench sanitize check-native docs format
+
+help:  ## this list
+	@echo "gpuopt: make <target>"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
+
+demo:  ## build and run the demo, natively or on the emulated device
+	@scripts/device.sh
+	@scripts/install-deps.sh
+	@cmake --workflow --preset demo
+
+test:  ## build and run all tests
+	@scripts/device.sh
+	@scripts/install-deps.sh
+	@cmake --workflow --preset test
+
+bench:  ## build and run the benchmarks; needs nvcc and a GPU
+	@scripts/device.sh
+	@scripts/gpu-check.sh bench
+
+sanitize:  ## the tests under ASan and UBSan, and under compute-sanitizer where a GPU is
+	@scripts/device.sh
+	@scripts/install-deps.sh
+	@cmake --workflow --preset sanitize
+	@if scripts/device.sh | grep -q native; then scripts/gpu-check.sh sanitize; fi
+
+check-native:  ## compile everything with nvcc and check the generated code; needs no GPU
+	@scripts/device.sh
+	@if ! PATH="$$PATH:/usr/local/cuda/bin" command -v nvcc >/dev/null; then echo "nvcc not found: nothing checked"; exit 2; fi
+	@scripts/install-deps.sh
+	@cmake --workflow --preset check-native
+
+docs:  ## the reference, with Doxygen, in build/docs
+	@command -v doxygen >/dev/null || { echo "doxygen not found: install it first"; exit 1; }
+	@mkdir -p build/docs && doxygen docs/Doxyfile
+
+format:  ## clang-format every source
+	@git ls-files --cached --others --exclude-standard '*.cuh' '*.cu' '*.hpp' '*.cpp' '*.h' | xargs clang-format -i

@@ -1,0 +1,5 @@
+// EXPECT: gpuopt: a pointer to a kernel (__global__ function) is expected
+// SPDX-License-Identifier: MIT
+#include <gpuopt/launch.cuh>
+
+void fail(int* data) { static_cast<void>(gpuopt::occupancyConfig(data, 1000, 256)); }

@@ -1,0 +1,70 @@
+"""Includes go downward only: public > device > block > warp > thread > host.
+
+Usage: check_layering.py <repository>. Prints each violation and exits with 1 if there is one.
+SPDX-License-Identifier: MIT
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# A file may include its own layer and those further down. version.cuh lies below all of them.
+LAYERS = ["version", "host", "thread", "warp", "block", "device", "public", "umbrella"]
+KERNELS = {"device"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def layer(header):
+    """The layer of a header, given relative to include/gpuopt; None outside the layers."""
+    if header.parent == Path("."):
+        return {"version.cuh": "version", "gpuopt.cuh": "umbrella"}.get(header.name, "public")
+    return header.parts[0] if header.parts[0] in LAYERS else None
+
+
+def includes(root, header):
+    """What a header includes of gpuopt, relative to include/gpuopt; and the other names."""
+    own, other = [], []
+    for bracket, name in INCLUDE.findall((root / header).read_text()):
+        beside = (root / header).parent / name
+        if name.startswith("gpuopt/"):
+            own.append(Path(name[len("gpuopt/"):]))
+        elif bracket == '"' and beside.exists():
+            own.append(beside.resolve().relative_to(root.resolve()))
+        else:
+            other.append(name)
+    return own, other
+
+
+def violations(repository):
+    root = Path(repository) / "include" / "gpuopt"
+    headers = sorted(path.relative_to(root) for path in root.rglob("*.cuh"))
+    for header in headers:
+        mine = layer(header)
+        if mine is None:
+            yield f"{header}: not in a layer"
+            continue
+        own, other = includes(root, header)
+        for name in own:
+            if name not in headers:
+                yield f"{header}: includes gpuopt/{name}, which does not exist"
+            elif layer(name) and LAYERS.index(layer(name)) > LAYERS.index(mine):
+                yield f"{header}: includes upward, gpuopt/{name}"
+        for name in other:
+            if "emulation" in name or name.startswith("catch2") or ".." in name:
+                yield f"{header}: includes {name}"
+        text = (root / header).read_text()
+        if "GPUOPT_EMULATION" in text:
+            yield f"{header}: mentions GPUOPT_EMULATION"
+        if re.search(r'^[^/"\n]*\b__global__\b', text, re.MULTILINE) and mine not in KERNELS:
+            yield f"{header}: holds a kernel, which belongs in device/"
+
+    umbrella = includes(root, Path("gpuopt.cuh"))[0] if Path("gpuopt.cuh") in headers else []
+    for header in headers:
+        if layer(header) in ("public", "version") and header not in umbrella:
+            yield f"gpuopt.cuh: does not include gpuopt/{header}"
+
+
+if __name__ == "__main__":
+    found = list(violations(sys.argv[1]))
+    print("\n".join(found) or "layering: ok")
+    sys.exit(1 if found else 0)

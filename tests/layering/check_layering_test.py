@@ -1,0 +1,56 @@
+"""Proves on planted trees that check_layering.py finds what it is for.
+
+SPDX-License-Identifier: MIT
+"""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from check_layering import violations
+
+GOOD = {
+    "version.cuh": "",
+    "gpuopt.cuh": "#include <gpuopt/reduce.cuh>\n#include <gpuopt/version.cuh>\n",
+    "reduce.cuh": "#include <gpuopt/device/reduce.cuh>\n",
+    "device/reduce.cuh": '#include <gpuopt/block/reduce.cuh>\n#include "kernel.cuh"\n__global__ void k() {}\n',
+    "device/kernel.cuh": "#include <gpuopt/host/error.cuh>\n",
+    "block/reduce.cuh": "#include <gpuopt/warp/reduce.cuh>\n",
+    "warp/reduce.cuh": "#include <gpuopt/thread/operators.cuh>\n/// Callable from a __global__ function.\n",
+    "thread/operators.cuh": "#include <cuda_runtime.h>\n",
+    "host/error.cuh": "#include <gpuopt/version.cuh>\n",
+}
+
+
+class Layering(unittest.TestCase):
+    def check(self, changes):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in {**GOOD, **changes}.items():
+                path = Path(folder) / "include" / "gpuopt" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return list(violations(folder))
+
+    def test_good_tree(self):
+        self.assertEqual(self.check({}), [])
+
+    def test_each_violation_is_found(self):
+        planted = {
+            "upward": {"warp/reduce.cuh": "#include <gpuopt/block/reduce.cuh>\n"},
+            "host above": {"host/error.cuh": "#include <gpuopt/thread/operators.cuh>\n"},
+            "relative, upward": {"thread/operators.cuh": '#include "../device/kernel.cuh"\n'},
+            "indented": {"warp/reduce.cuh": "  #  include <gpuopt/reduce.cuh>\n"},
+            "umbrella": {"gpuopt.cuh": "#include <gpuopt/version.cuh>\n"},
+            "umbrella from below": {"device/kernel.cuh": "#include <gpuopt/gpuopt.cuh>\n"},
+            "missing": {"block/reduce.cuh": "#include <gpuopt/warp/none.cuh>\n"},
+            "no layer": {"extra/x.cuh": ""},
+            "kernel in a block header": {"block/reduce.cuh": "template <int N>\n__global__ void k() {}\n"},
+            "emulation": {"thread/operators.cuh": "#ifdef GPUOPT_EMULATION\n#endif\n"},
+        }
+        for name, changes in planted.items():
+            with self.subTest(name):
+                self.assertEqual(len(self.check(changes)), 1, self.check(changes))
+
+
+if __name__ == "__main__":
+    unittest.main()
