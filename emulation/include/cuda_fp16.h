@@ -1,0 +1,34 @@
+/// CPU stand-in for the toolkit's cuda_fp16.h: __half and __half2 with their common functions.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "cuda_runtime.h"
+#include "gpuopt_emulation/small_float.hpp"
+
+namespace gpuopt::emulation::detail {
+using HalfFormat = SmallFloat<5, 10>;
+}
+
+GPUOPT_EMULATION_SMALL_FLOAT(__half, __half2, gpuopt::emulation::detail::HalfFormat)
+
+using half = __half;
+using half2 = __half2;
+
+inline float __half2float(__half a) { return a; }
+inline __half __float2half(float a) { return a; }
+inline __half __float2half_rn(float a) { return a; }
+inline __half __double2half(double a) { return a; }
+inline __half __int2half_rn(int a) { return a; }
+inline unsigned short __half_as_ushort(__half a) { return a.bits; }
+inline short __half_as_short(__half a) { return static_cast<short>(a.bits); }
+inline __half __ushort_as_half(unsigned short bits) { return gpuopt::emulation::detail::bitCast<__half>(bits); }
+inline __half __short_as_half(short bits) { return gpuopt::emulation::detail::bitCast<__half>(bits); }
+inline __half2 make_half2(__half x, __half y) { return {x, y}; }
+inline __half2 __halves2half2(__half x, __half y) { return {x, y}; }
+inline __half2 __half2half2(__half a) { return {a, a}; }
+inline __half2 __float2half2_rn(float a) { return {a, a}; }
+inline __half2 __floats2half2_rn(float x, float y) { return {x, y}; }
+inline __half2 __float22half2_rn(float2 a) { return {a.x, a.y}; }
+inline float2 __half22float2(__half2 a) { return {a.x, a.y}; }
+inline __half __low2half(__half2 a) { return a.x; }
+inline __half __high2half(__half2 a) { return a.y; }

@@ -1,0 +1,15 @@
+/// CPU stand-in for the CUDA runtime and device language: put this folder first on the include path and compile
+/// CUDA C++ with an ordinary C++17 compiler (`g++ -x c++ kernel.cu -lboost_context -lpthread`). See ../README.md.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#define GPUOPT_EMULATION 1
+
+#include "gpuopt_emulation/language.hpp"
+
+#include "gpuopt_emulation/vector_types.hpp"
+
+#include "gpuopt_emulation/atomics.hpp"
+#include "gpuopt_emulation/collectives.hpp"
+#include "gpuopt_emulation/intrinsics.hpp"
+#include "gpuopt_emulation/runtime.hpp"

@@ -1,0 +1,94 @@
+/// A stack of its own that runs a function again and again, each time until it suspends itself or returns.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "settings.hpp"
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/preallocated.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+
+namespace gpuopt::emulation::detail {
+
+class Fiber {
+ public:
+  using Body = void (*)(void*);
+
+  /// Prepares `body(argument)`; every resume() after a return starts it anew, on the same stack.
+  Fiber(Body body, void* argument)
+      : size_(stackBytes()), stack_(new unsigned char[size_]), body_(body), argument_(argument) {
+    std::fill_n(stack_.get(), CANARY_BYTES, CANARY);
+    boost::context::stack_context context;
+    context.size = size_;
+    context.sp = stack_.get() + size_;
+    inside_ = boost::context::fiber(std::allocator_arg, boost::context::preallocated(context.sp, context.size, context),
+                                    OwnedElsewhere{}, [this](boost::context::fiber&& caller) { return main(std::move(caller)); });
+  }
+
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  /// Called by the owner: runs the body until it suspends or returns.
+  void resume() {
+    startSwitch(&ownerFakeStack_, stack_.get(), size_);
+    inside_ = std::move(inside_).resume();
+    finishSwitch(ownerFakeStack_, nullptr, nullptr);
+  }
+
+  /// Called by the body: goes back to the owner until the next resume().
+  void suspend() {
+    startSwitch(&ownFakeStack_, ownerStack_, ownerSize_);
+    outside_ = std::move(outside_).resume();
+    finishSwitch(ownFakeStack_, &ownerStack_, &ownerSize_);
+  }
+
+  /// Whether the body has used more stack than there is.
+  bool overflowed() const {
+    return !std::all_of(stack_.get(), stack_.get() + CANARY_BYTES, [](unsigned char byte) { return byte == CANARY; });
+  }
+
+ private:
+  static constexpr std::size_t CANARY_BYTES = 64;
+  static constexpr unsigned char CANARY = 0xC5;
+
+  struct OwnedElsewhere {
+    boost::context::stack_context allocate() { return {}; }
+    void deallocate(boost::context::stack_context&) noexcept {}
+  };
+
+  boost::context::fiber main(boost::context::fiber&& caller) {
+    finishSwitch(nullptr, &ownerStack_, &ownerSize_);
+    outside_ = std::move(caller);
+    for (;;) {
+      body_(argument_);
+      suspend();
+    }
+  }
+
+  // AddressSanitizer has to know which stack is in use.
+  static void startSwitch([[maybe_unused]] void** fakeStack, [[maybe_unused]] const void* stack, [[maybe_unused]] std::size_t size) {
+#if GPUOPT_EMULATION_ASAN
+    __sanitizer_start_switch_fiber(fakeStack, stack, size);
+#endif
+  }
+  static void finishSwitch([[maybe_unused]] void* fakeStack, [[maybe_unused]] const void** stack, [[maybe_unused]] std::size_t* size) {
+#if GPUOPT_EMULATION_ASAN
+    __sanitizer_finish_switch_fiber(fakeStack, stack, size);
+#endif
+  }
+
+  std::size_t size_;
+  std::unique_ptr<unsigned char[]> stack_;
+  Body body_;
+  void* argument_;
+  boost::context::fiber inside_, outside_;
+  void* ownerFakeStack_ = nullptr;
+  void* ownFakeStack_ = nullptr;
+  const void* ownerStack_ = nullptr;
+  std::size_t ownerSize_ = 0;
+};
+
+}  // namespace gpuopt::emulation::detail

@@ -1,0 +1,35 @@
+/// The keywords of CUDA C++ in terms of C++17.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The headers of others come first: some of them spell an attribute __noinline__, which is a macro below.
+#include <boost/context/fiber.hpp>
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <algorithm>
+#include <memory>
+#include <type_traits>
+
+#define __host__
+#define __device__
+#define __global__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+
+/// A block runs on one thread of the operating system, so what the block shares is what that thread owns.
+#define __shared__ thread_local
+
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+
+#undef BOOST_NOINLINE
+#define BOOST_NOINLINE __attribute__((noinline))

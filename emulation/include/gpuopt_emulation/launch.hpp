@@ -1,0 +1,181 @@
+/// Kernel launches, the attributes of kernels, and occupancy.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "errors.hpp"
+#include "limits.hpp"
+#include "workers.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace gpuopt::emulation::detail {
+
+/// What programs have set for their kernels.
+struct KernelLimits {
+  std::mutex mutex;
+  std::map<const void*, std::size_t> dynamicBytes;
+};
+
+inline KernelLimits& kernelLimits() {
+  static KernelLimits* const instance = new KernelLimits;
+  return *instance;
+}
+
+inline std::size_t dynamicSharedLimit(const void* kernel) {
+  KernelLimits& limits = kernelLimits();
+  const std::lock_guard<std::mutex> lock(limits.mutex);
+  const auto found = limits.dynamicBytes.find(kernel);
+  return found == limits.dynamicBytes.end() ? SHARED_BYTES : found->second;
+}
+
+inline bool isWithin(dim3 size, unsigned x, unsigned y, unsigned z) {
+  return size.x > 0 && size.y > 0 && size.z > 0 && size.x <= x && size.y <= y && size.z <= z;
+}
+
+/// Zero, or more than the device has, of anything.
+inline cudaError_t checkLaunch(const cudaLaunchConfig_t& config, const void* kernel) {
+  const auto refuse = [kernel](cudaError_t code, const std::string& why) {
+    return failure(code, "launch of " + kernelName(kernel) + ": " + why);
+  };
+  const dim3 block = config.blockDim, grid = config.gridDim;
+  if (!isWithin(block, MAX_BLOCK_X, MAX_BLOCK_Y, MAX_BLOCK_Z) || block.x * block.y * block.z > MAX_BLOCK_THREADS)
+    return refuse(cudaErrorInvalidConfiguration, "block size " + text(block) + " is not within 1 to (1024, 1024, 64) and 1024 threads");
+  if (!isWithin(grid, MAX_GRID_X, MAX_GRID_Y, MAX_GRID_Z))
+    return refuse(cudaErrorInvalidConfiguration, "grid " + text(grid) + " is not within 1 to (2147483647, 65535, 65535)");
+  const std::size_t limit = dynamicSharedLimit(kernel);
+  if (config.dynamicSmemBytes > limit)
+    return refuse(cudaErrorInvalidValue, std::to_string(config.dynamicSmemBytes) + " bytes of dynamic shared memory exceed the kernel's limit of " +
+                                              std::to_string(limit) + " (cudaFuncAttributeMaxDynamicSharedMemorySize)");
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config.attrs[i];
+    const auto& cluster = attribute.val.clusterDim;
+    if (attribute.id == cudaLaunchAttributeClusterDimension && cluster.x * cluster.y * cluster.z > 1)
+      return refuse(cudaErrorNotSupported, "the emulated device has no clusters");
+    if (attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative != 0)
+      return refuse(cudaErrorNotSupported, "the emulated device has no cooperative launches");
+  }
+  return cudaSuccess;
+}
+
+inline cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, void (*body)(const void*), const void* arguments) {
+  if (currentLane != nullptr) currentLane->block->failInLane(*currentLane, "a kernel cannot launch a kernel here", {});
+  const cudaError_t code = checkLaunch(config, kernel);
+  if (code != cudaSuccess) return code;
+  const std::uint64_t blocks = std::uint64_t{config.gridDim.x} * config.gridDim.y * config.gridDim.z;
+  Launch launch{kernel, config.gridDim, config.blockDim, config.dynamicSmemBytes, body, arguments, schedule(), blocks};
+  Workers::instance().run(launch);
+  return resultIf(!launch.failed, cudaErrorLaunchFailure);
+}
+
+/// A kernel's address as the runtime's untyped functions take it.
+template <class... Parameters>
+const void* kernelAddress(void (*kernel)(Parameters...)) {
+  return reinterpret_cast<const void*>(kernel);
+}
+inline const void* kernelAddress(const void* kernel) { return kernel; }
+
+}  // namespace gpuopt::emulation::detail
+
+// ------------------------------------------------------------------------------------------------------ launching
+
+/// Runs the kernel to its end. A fault is reported and gives cudaErrorLaunchFailure, for this launch alone.
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...), Arguments&&... arguments) {
+  using namespace gpuopt::emulation::detail;
+  if (kernel == nullptr) return result(cudaErrorInvalidDeviceFunction);
+  struct Call {
+    void (*kernel)(Parameters...);
+    std::tuple<Parameters...> arguments;
+  } const call{kernel, std::tuple<Parameters...>(std::forward<Arguments>(arguments)...)};
+  const auto body = [](const void* argument) {
+    const Call& c = *static_cast<const Call*>(argument);
+    std::apply(c.kernel, c.arguments);
+  };
+  return launch(*config, kernelAddress(kernel), body, &call);
+}
+
+// ------------------------------------------------------------------------------------------ attributes of kernels
+
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, int value) {
+  using namespace gpuopt::emulation;
+  if (kernel == nullptr) return detail::result(cudaErrorInvalidDeviceFunction);
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+  if (value < 0 || static_cast<std::size_t>(value) > SHARED_BYTES_OPTIN) return detail::result(cudaErrorInvalidValue);
+  detail::KernelLimits& limits = detail::kernelLimits();
+  const std::lock_guard<std::mutex> lock(limits.mutex);
+  limits.dynamicBytes[detail::kernelAddress(kernel)] = static_cast<std::size_t>(value);
+  return cudaSuccess;
+}
+
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel* kernel) {
+  using namespace gpuopt::emulation;
+  if (kernel == nullptr) return detail::result(cudaErrorInvalidDeviceFunction);
+  constexpr int VERSION = 10 * COMPUTE_CAPABILITY_MAJOR + COMPUTE_CAPABILITY_MINOR;
+  *attributes = {};
+  attributes->maxThreadsPerBlock = static_cast<int>(MAX_BLOCK_THREADS);
+  attributes->numRegs = REGISTERS_PER_THREAD;
+  attributes->ptxVersion = attributes->binaryVersion = VERSION;
+  attributes->maxDynamicSharedSizeBytes = static_cast<int>(detail::dynamicSharedLimit(detail::kernelAddress(kernel)));
+  return cudaSuccess;
+}
+
+/// The kernel's mangled name, as long as the program is not stripped.
+template <class Kernel>
+cudaError_t cudaFuncGetName(const char** name, Kernel* kernel) {
+  using namespace gpuopt::emulation::detail;
+  if (kernel == nullptr) return result(cudaErrorInvalidDeviceFunction);
+  *name = symbolName(kernelAddress(kernel));
+  return cudaSuccess;
+}
+
+// ------------------------------------------------------------------------------------------------------ occupancy
+
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel* kernel, int blockSize, std::size_t dynamicBytes) {
+  using namespace gpuopt::emulation;
+  if (kernel == nullptr) return detail::result(cudaErrorInvalidDeviceFunction);
+  if (blockSize <= 0) return detail::result(cudaErrorInvalidValue);
+  constexpr int LANES = static_cast<int>(WARP_LANES);
+  const int threads = (blockSize + LANES - 1) / LANES * LANES;
+  const bool isTooLarge = threads > static_cast<int>(MAX_BLOCK_THREADS) || dynamicBytes > SHARED_BYTES_OPTIN;
+  const auto byShared = static_cast<int>(SHARED_BYTES_PER_MULTIPROCESSOR / (SHARED_BYTES_RESERVED + dynamicBytes));
+  const int byRegisters = REGISTERS_PER_MULTIPROCESSOR / (REGISTERS_PER_THREAD * threads);
+  *blocks = isTooLarge ? 0 : (std::min)({BLOCKS_PER_MULTIPROCESSOR, THREADS_PER_MULTIPROCESSOR / threads, byRegisters, byShared});
+  return cudaSuccess;
+}
+
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Kernel* kernel, int blockSize, std::size_t dynamicBytes, unsigned) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, blockSize, dynamicBytes);
+}
+
+/// The largest block size with the highest occupancy; `dynamicBytes` says how much shared memory a block size needs.
+template <class DynamicBytes, class Kernel>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* gridSize, int* blockSize, Kernel* kernel, DynamicBytes dynamicBytes, int limit = 0) {
+  using namespace gpuopt::emulation;
+  constexpr int LANES = static_cast<int>(WARP_LANES), LARGEST = static_cast<int>(MAX_BLOCK_THREADS);
+  int best = 0;
+  for (int size = limit <= 0 ? LARGEST : (std::min)(limit, LARGEST); size > 0; size = (size - 1) / LANES * LANES) {
+    int blocks = 0;
+    const cudaError_t code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, size, static_cast<std::size_t>(dynamicBytes(size)));
+    if (code != cudaSuccess) return code;
+    if (blocks * size <= best) continue;
+    best = blocks * size;
+    *blockSize = size;
+    *gridSize = blocks * MULTIPROCESSORS;
+  }
+  return detail::resultIf(best > 0);
+}
+
+template <class Kernel>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* gridSize, int* blockSize, Kernel* kernel, std::size_t dynamicBytes = 0, int limit = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMem(gridSize, blockSize, kernel, [dynamicBytes](int) { return dynamicBytes; }, limit);
+}

@@ -1,0 +1,339 @@
+/// Device memory: aligned, poisoned, between guard bytes, with every allocation known.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "errors.hpp"
+#include "settings.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <string>
+
+struct CUmemPoolHandle_st {
+  std::uint64_t attributes[9] = {};
+};
+
+namespace gpuopt::emulation::detail {
+
+class Memory {
+ public:
+  /// An allocation of 256-byte aligned memory filled with poison; null if there is not enough.
+  void* allocate(std::size_t bytes, cudaMemoryType type) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (bytes > capacity_ - used_) return nullptr;
+    void* const raw = std::aligned_alloc(ALIGNMENT, sizeWithGuards(bytes));
+    if (raw == nullptr) return nullptr;
+    unsigned char* const data = static_cast<unsigned char*>(raw) + GUARD_BYTES;
+    std::memset(raw, GUARD, sizeWithGuards(bytes));
+    std::memset(data, poisonByte(schedule().order), bytes);
+    protectGuards(data, bytes);
+    used_ += bytes;
+    allocations_[data] = {bytes, type};
+    return data;
+  }
+
+  /// Frees an allocation of one of the types; reports guard bytes that changed.
+  cudaError_t free(void* pointer, cudaMemoryType type, cudaMemoryType otherType) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto* const data = static_cast<unsigned char*>(pointer);
+    const auto found = allocations_.find(data);
+    if (found == allocations_.end() || (found->second.type != type && found->second.type != otherType))
+      return failure(cudaErrorInvalidValue, "a pointer is freed that is no live allocation of its kind");
+    const std::size_t bytes = found->second.bytes;
+    allocations_.erase(found);
+    used_ -= bytes;
+    unprotectGuards(data, bytes);
+    const std::string damage = describeDamage(data, bytes);
+    std::free(data - GUARD_BYTES);
+    return damage.empty() ? cudaSuccess : failure(cudaErrorIllegalAddress, damage);
+  }
+
+  cudaPointerAttributes attributes(const void* pointer) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = find(pointer);
+    if (found == allocations_.end()) return {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void*>(pointer)};
+    const bool hostCanRead = found->second.type != cudaMemoryTypeDevice;
+    return {found->second.type, 0, const_cast<void*>(pointer), hostCanRead ? const_cast<void*>(pointer) : nullptr};
+  }
+
+  /// Whether a range lies in one allocation, or wholly in memory that is none of ours.
+  bool isWithinAllocation(const void* pointer, std::size_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = find(pointer);
+    return found == allocations_.end() ||
+           bytes <= found->second.bytes - static_cast<std::size_t>(static_cast<const unsigned char*>(pointer) - found->first);
+  }
+
+  std::size_t capacity() const { return capacity_; }
+
+  std::size_t available() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return capacity_ - used_;
+  }
+
+ private:
+  struct Allocation {
+    std::size_t bytes;
+    cudaMemoryType type;
+  };
+  using Allocations = std::map<unsigned char*, Allocation>;
+
+  static constexpr std::size_t ALIGNMENT = 256, GUARD_BYTES = 256;
+  static constexpr unsigned char GUARD = 0xDB;
+
+  static std::size_t sizeWithGuards(std::size_t bytes) { return (bytes + 2 * GUARD_BYTES + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+  static std::size_t tailBytes(std::size_t bytes) { return sizeWithGuards(bytes) - GUARD_BYTES - bytes; }
+
+  static void protectGuards([[maybe_unused]] unsigned char* data, [[maybe_unused]] std::size_t bytes) {
+#if GPUOPT_EMULATION_ASAN
+    ASAN_POISON_MEMORY_REGION(data - GUARD_BYTES, GUARD_BYTES);
+    ASAN_POISON_MEMORY_REGION(data + bytes, tailBytes(bytes));
+#endif
+  }
+
+  static void unprotectGuards([[maybe_unused]] unsigned char* data, [[maybe_unused]] std::size_t bytes) {
+#if GPUOPT_EMULATION_ASAN
+    ASAN_UNPOISON_MEMORY_REGION(data - GUARD_BYTES, sizeWithGuards(bytes));
+#endif
+  }
+
+  static std::string describeDamage(const unsigned char* data, std::size_t bytes) {
+    const auto changed = [](unsigned char byte) { return byte != GUARD; };
+    const unsigned char* const end = data + bytes;
+    const unsigned char* const before = std::find_if(data - GUARD_BYTES, data, changed);
+    const unsigned char* const behind = std::find_if(end, end + tailBytes(bytes), changed);
+    std::ostringstream out;
+    if (before != data)
+      out << "memory was written " << data - before << " bytes before an allocation of " << bytes << " bytes";
+    else if (behind != end + tailBytes(bytes))
+      out << "memory was written " << behind - end << " bytes behind the end of an allocation of " << bytes << " bytes";
+    return out.str();
+  }
+
+  /// The allocation that holds an address.
+  Allocations::iterator find(const void* pointer) {
+    auto* const address = static_cast<unsigned char*>(const_cast<void*>(pointer));
+    auto after = allocations_.upper_bound(address);
+    if (after == allocations_.begin()) return allocations_.end();
+    const auto found = std::prev(after);
+    return address < found->first + found->second.bytes ? found : allocations_.end();
+  }
+
+  std::mutex mutex_;
+  Allocations allocations_;
+  std::size_t used_ = 0;
+  const std::size_t capacity_ = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+};
+
+inline Memory& memory() {
+  static Memory* const instance = new Memory;
+  return *instance;
+}
+
+inline cudaError_t allocate(void** pointer, std::size_t bytes, cudaMemoryType type) {
+  if (pointer == nullptr) return result(cudaErrorInvalidValue);
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
+  *pointer = memory().allocate(bytes, type);
+  return resultIf(*pointer != nullptr, cudaErrorMemoryAllocation);
+}
+
+/// Whether `bytes` can be copied to or from `pointer`; reports an allocation that is too small.
+inline bool isCopyable(const char* call, const void* pointer, std::size_t bytes) {
+  if (bytes == 0) return true;
+  if (pointer == nullptr) return false;
+  if (memory().isWithinAllocation(pointer, bytes)) return true;
+  report(std::string(call) + ": " + std::to_string(bytes) + " bytes reach beyond the end of an allocation");
+  return false;
+}
+
+inline CUmemPoolHandle_st& defaultPool() {
+  static CUmemPoolHandle_st* const pool = new CUmemPoolHandle_st;
+  return *pool;
+}
+
+}  // namespace gpuopt::emulation::detail
+
+// --------------------------------------------------------------------------------------------------- allocation
+
+inline cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  return gpuopt::emulation::detail::allocate(pointer, bytes, cudaMemoryTypeDevice);
+}
+
+inline cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t) { return cudaMalloc(pointer, bytes); }
+
+inline cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t) {
+  return pool == nullptr ? gpuopt::emulation::detail::result(cudaErrorInvalidValue) : cudaMalloc(pointer, bytes);
+}
+
+inline cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned = cudaMemAttachGlobal) {
+  return gpuopt::emulation::detail::allocate(pointer, bytes, cudaMemoryTypeManaged);
+}
+
+inline cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
+  return gpuopt::emulation::detail::allocate(pointer, bytes, cudaMemoryTypeHost);
+}
+
+inline cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned flags = cudaHostAllocDefault) {
+  return cudaHostAlloc(pointer, bytes, flags);
+}
+
+inline cudaError_t cudaFree(void* pointer) {
+  if (pointer == nullptr) return cudaSuccess;
+  return gpuopt::emulation::detail::memory().free(pointer, cudaMemoryTypeDevice, cudaMemoryTypeManaged);
+}
+
+inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
+
+inline cudaError_t cudaFreeHost(void* pointer) {
+  if (pointer == nullptr) return cudaSuccess;
+  return gpuopt::emulation::detail::memory().free(pointer, cudaMemoryTypeHost, cudaMemoryTypeHost);
+}
+
+inline cudaError_t cudaHostGetDevicePointer(void** devicePointer, void* hostPointer, unsigned) {
+  *devicePointer = hostPointer;
+  return cudaSuccess;
+}
+
+// The toolkit's typed forms.
+template <class T>
+cudaError_t cudaMalloc(T** pointer, std::size_t bytes) { return cudaMalloc(reinterpret_cast<void**>(pointer), bytes); }
+template <class T>
+cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t stream) {
+  return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
+}
+template <class T>
+cudaError_t cudaMallocFromPoolAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream);
+}
+template <class T>
+cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes, unsigned flags = cudaMemAttachGlobal) {
+  return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
+}
+template <class T>
+cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned flags) {
+  return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
+}
+template <class T>
+cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned flags = cudaHostAllocDefault) {
+  return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes, flags);
+}
+template <class T>
+cudaError_t cudaHostGetDevicePointer(T** devicePointer, void* hostPointer, unsigned flags) {
+  return cudaHostGetDevicePointer(reinterpret_cast<void**>(devicePointer), hostPointer, flags);
+}
+
+inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  *attributes = gpuopt::emulation::detail::memory().attributes(pointer);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* total) {
+  *available = gpuopt::emulation::detail::memory().available();
+  *total = gpuopt::emulation::detail::memory().capacity();
+  return cudaSuccess;
+}
+
+// -------------------------------------------------------------------------------------------------------- pools
+
+inline cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
+  *pool = new CUmemPoolHandle_st;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  const bool isOwned = pool != nullptr && pool != &gpuopt::emulation::detail::defaultPool();
+  if (isOwned) delete pool;
+  return gpuopt::emulation::detail::resultIf(isOwned);
+}
+
+inline cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  *pool = &gpuopt::emulation::detail::defaultPool();
+  return gpuopt::emulation::detail::resultIf(device == 0, cudaErrorInvalidDevice);
+}
+
+inline cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) { return cudaDeviceGetDefaultMemPool(pool, device); }
+
+inline cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  const std::size_t bytes = attribute < cudaMemPoolAttrReleaseThreshold ? sizeof(int) : sizeof(std::uint64_t);
+  std::memcpy(&pool->attributes[attribute], value, bytes);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  const std::size_t bytes = attribute < cudaMemPoolAttrReleaseThreshold ? sizeof(int) : sizeof(std::uint64_t);
+  std::memcpy(value, &pool->attributes[attribute], bytes);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) { return cudaSuccess; }
+
+// ------------------------------------------------------------------------------------------------ copies, fills
+
+inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  using namespace gpuopt::emulation::detail;
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return result(cudaErrorInvalidMemcpyDirection);
+  if (!isCopyable("cudaMemcpy", to, bytes) || !isCopyable("cudaMemcpy", from, bytes)) return result(cudaErrorInvalidValue);
+  if (bytes > 0) std::memmove(to, from, bytes);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t = nullptr) {
+  return cudaMemcpy(to, from, bytes, kind);
+}
+
+inline cudaError_t cudaMemcpy2D(void* to, std::size_t toPitch, const void* from, std::size_t fromPitch, std::size_t width,
+                                std::size_t height, cudaMemcpyKind kind) {
+  if (width > toPitch || width > fromPitch) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
+  for (std::size_t row = 0; row < height; ++row) {
+    const cudaError_t code = cudaMemcpy(static_cast<char*>(to) + row * toPitch, static_cast<const char*>(from) + row * fromPitch, width, kind);
+    if (code != cudaSuccess) return code;
+  }
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMemcpy2DAsync(void* to, std::size_t toPitch, const void* from, std::size_t fromPitch, std::size_t width,
+                                     std::size_t height, cudaMemcpyKind kind, cudaStream_t = nullptr) {
+  return cudaMemcpy2D(to, toPitch, from, fromPitch, width, height, kind);
+}
+
+inline cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
+  using namespace gpuopt::emulation::detail;
+  if (!isCopyable("cudaMemset", pointer, bytes)) return result(cudaErrorInvalidValue);
+  if (bytes > 0) std::memset(pointer, value, bytes);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t = nullptr) {
+  return cudaMemset(pointer, value, bytes);
+}
+
+// ------------------------------------------------------------------------------------------------ device variables
+
+template <class T>
+cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
+  *pointer = const_cast<T*>(&symbol);
+  return cudaSuccess;
+}
+
+template <class T>
+cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
+  return cudaMemcpy(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(&symbol)) + offset, from, bytes, kind);
+}
+
+template <class T>
+cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
+  return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes, kind);
+}

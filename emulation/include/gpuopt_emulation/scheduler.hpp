@@ -1,0 +1,352 @@
+/// Runs one block: every thread is a fiber that runs until it parks at a barrier or a warp collective, or returns.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fiber.hpp"
+#include "limits.hpp"
+#include "report.hpp"
+#include "shared_memory.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace gpuopt::emulation::detail {
+
+/// Where in the source a lane waits. As a default argument, `Site::here()` is the place of the call.
+struct Site {
+  const char* file = "";
+  int line = 0;
+  static constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
+};
+
+struct Lane;
+
+/// What lanes do together. They have arrived at the same operation when they name the same object of this type.
+struct Operation {
+  enum class Scope { warp, block };
+  const char* name;
+  Scope scope;
+  /// Computes every participant's result from all their values while all of them are parked, so that no lane sees
+  /// a later value of another. `first` is the first lane of the warp or block; `participants` is the mask of lanes
+  /// in a warp, and the number of threads in a block.
+  void (*complete)(Lane* first, unsigned participants);
+};
+
+/// A lane's part in an operation.
+struct Request {
+  const Operation* operation = nullptr;
+  unsigned mask = 0;
+  unsigned source = 0;
+  std::uint64_t value = 0;
+  std::uint64_t result = 0;
+  Site site;
+};
+
+class Block;
+
+/// Calls `visit(i)` for each lane that a mask names, in order.
+template <class Visit>
+void forEachLane(unsigned mask, Visit visit) {
+  for (; mask != 0; mask &= mask - 1) visit(static_cast<unsigned>(__builtin_ctz(mask)));
+}
+
+struct Lane {
+  enum class State { fresh, running, waiting, yielded, left };
+
+  Block* block = nullptr;
+  unsigned index = 0;  ///< in the block
+  uint3 thread{0, 0, 0};
+  State state = State::left;
+  Request request;
+  std::optional<Fiber> fiber;
+
+  unsigned inWarp() const { return index % WARP_LANES; }
+  unsigned bit() const { return 1u << inWarp(); }
+};
+
+/// The lane that runs on this thread; none outside kernels.
+inline thread_local Lane* currentLane = nullptr;
+
+/// A set of lanes of a block.
+class LaneSet {
+ public:
+  void insert(unsigned i) { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
+  void erase(unsigned i) { words_[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
+  void insertFirst(unsigned count) {
+    for (unsigned i = 0; i < count; ++i) insert(i);
+  }
+
+  /// The first element not below `from`, or -1.
+  int next(unsigned from) const {
+    for (unsigned w = from / 64; w < WORDS; ++w) {
+      const std::uint64_t word = w == from / 64 ? words_[w] & (~std::uint64_t{0} << (from % 64)) : words_[w];
+      if (word != 0) return static_cast<int>(w * 64) + __builtin_ctzll(word);
+    }
+    return -1;
+  }
+
+  /// The last element, or -1.
+  int last() const {
+    for (unsigned w = WORDS; w-- > 0;)
+      if (words_[w] != 0) return static_cast<int>(w * 64 + 63) - __builtin_clzll(words_[w]);
+    return -1;
+  }
+
+ private:
+  static constexpr unsigned WORDS = MAX_BLOCK_THREADS / 64;
+  std::array<std::uint64_t, WORDS> words_{};
+};
+
+/// A kernel launch as the workers see it.
+struct Launch {
+  const void* kernel;
+  dim3 grid, block;
+  std::size_t sharedBytes;
+  void (*body)(const void* arguments);  ///< calls the kernel
+  const void* arguments;
+  Schedule schedule;
+  std::uint64_t blocks;
+  std::atomic<std::uint64_t> nextBlock{0};
+  std::atomic<bool> failed{false};
+};
+
+/// Thrown through the lanes of a block that has failed, to unwind them.
+struct Unwind {};
+
+/// One worker's lanes, which run block after block.
+class Block {
+ public:
+  Block() : lanes_(new Lane[MAX_BLOCK_THREADS]) {}
+
+  /// Runs one block of a launch to its end, or to its first fault, which it reports.
+  void run(Launch& launch, std::uint64_t number) {
+    begin(launch, number);
+    for (int lane = pick(); lane >= 0; lane = pick()) step(lanes_[static_cast<unsigned>(lane)]);
+    if (left_ < threads_ && !failed()) fail(describeStall());
+    if (failed()) unwind();
+    currentLane = nullptr;
+  }
+
+  /// Called by a lane: takes part in an operation and returns the lane's result.
+  std::uint64_t collect(Lane& lane, const Request& request) {
+    lane.request = request;
+    park(lane, Lane::State::waiting);
+    return lane.request.result;
+  }
+
+  /// Called by a lane: lets the others run first.
+  void yield(Lane& lane) { park(lane, Lane::State::yielded); }
+
+  /// Called by a lane: reports what it did wrong and ends the block.
+  [[noreturn]] void failInLane(const Lane& lane, const std::string& what, Site site) {
+    fail("thread " + detail::text(lane.thread) + ", " + describe(site) + ": " + what);
+    throw Unwind{};
+  }
+
+ private:
+  void begin(Launch& launch, std::uint64_t number) {
+    launch_ = &launch;
+    threads_ = launch.block.x * launch.block.y * launch.block.z;
+    left_ = 0;
+    waitingInBlock_ = 0;
+    waitingInWarp_.fill(0);
+    ready_ = yielded_ = LaneSet{};
+    ready_.insertFirst(threads_);
+    random_ = (launch.schedule.seed + 1) * 0x9E3779B97F4A7C15u + number;
+    index_ = blockIndex(launch, number);
+    for (unsigned i = 0; i < threads_; ++i) prepare(lanes_[i], i);
+    shared_.poison(launch.kernel, launch.sharedBytes, poisonByte(launch.schedule.order));
+    // The poison went over the built-in variables too.
+    blockIdx = index_;
+    blockDim = launch.block;
+    gridDim = launch.grid;
+  }
+
+  void prepare(Lane& lane, unsigned i) {
+    const dim3 size = launch_->block;
+    lane.block = this;
+    lane.index = i;
+    lane.thread = {i % size.x, i / size.x % size.y, i / (size.x * size.y)};
+    lane.state = Lane::State::fresh;
+    if (!lane.fiber) lane.fiber.emplace([](void* argument) { runKernel(*static_cast<Lane*>(argument)); }, &lane);
+  }
+
+  static uint3 blockIndex(const Launch& launch, std::uint64_t number) {
+    const std::uint64_t x = launch.grid.x, y = launch.grid.y;
+    return {static_cast<unsigned>(number % x), static_cast<unsigned>(number / x % y), static_cast<unsigned>(number / (x * y))};
+  }
+
+  /// The lane's whole life.
+  static void runKernel(Lane& lane) {
+    Block& block = *lane.block;
+    try {
+      block.launch_->body(block.launch_->arguments);
+    } catch (const Unwind&) {
+    } catch (const std::exception& error) {
+      block.fail("thread " + detail::text(lane.thread) + " threw an exception: " + error.what());
+    } catch (...) {
+      block.fail("thread " + detail::text(lane.thread) + " threw an exception");
+    }
+    lane.state = Lane::State::left;
+  }
+
+  /// The next lane to run, or -1. A lane that yielded runs again when no other can.
+  int pick() {
+    if (failed()) return -1;
+    if (ready_.next(0) < 0) std::swap(ready_, yielded_);
+    switch (launch_->schedule.order) {
+      case LaneOrder::backward: return ready_.last();
+      case LaneOrder::random: {
+        const int lane = ready_.next(static_cast<unsigned>(randomNumber() % threads_));
+        return lane >= 0 ? lane : ready_.next(0);
+      }
+      default: return ready_.next(0);
+    }
+  }
+
+  std::uint64_t randomNumber() {  // splitmix64
+    std::uint64_t z = random_ += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+
+  void step(Lane& lane) {
+    ready_.erase(lane.index);
+    switchTo(lane);
+    if (lane.fiber->overflowed()) overflow(lane);
+    switch (lane.state) {
+      case Lane::State::left: ++left_; break;
+      case Lane::State::yielded: yielded_.insert(lane.index); break;
+      default: arrive(lane);
+    }
+  }
+
+  void switchTo(Lane& lane) {
+    lane.state = Lane::State::running;
+    threadIdx = lane.thread;
+    currentLane = &lane;
+    lane.fiber->resume();
+  }
+
+  void park(Lane& lane, Lane::State state) {
+    lane.state = state;
+    lane.fiber->suspend();
+    if (failed()) throw Unwind{};
+  }
+
+  void arrive(Lane& lane) {
+    if (lane.request.operation->scope == Operation::Scope::block)
+      arriveInBlock();
+    else
+      arriveInWarp(lane);
+  }
+
+  void arriveInBlock() {
+    if (++waitingInBlock_ < threads_) return;
+    const Operation* const operation = lanes_[0].request.operation;
+    for (unsigned i = 1; i < threads_; ++i)
+      if (lanes_[i].request.operation != operation) return;
+    waitingInBlock_ = 0;
+    operation->complete(&lanes_[0], threads_);
+    ready_.insertFirst(threads_);
+  }
+
+  void arriveInWarp(const Lane& lane) {
+    Lane* const first = &lanes_[lane.index - lane.inWarp()];
+    unsigned& waiting = waitingInWarp_[lane.index / WARP_LANES];
+    waiting |= lane.bit();
+    const unsigned participants = lane.request.mask & presentLanes(lane.index / WARP_LANES);
+    if ((waiting & participants) != participants) return;
+    bool same = true;
+    forEachLane(participants, [&](unsigned i) {
+      const Request& other = first[i].request;
+      same = same && other.operation == lane.request.operation && other.mask == lane.request.mask;
+    });
+    if (!same) return;
+    waiting &= ~participants;
+    lane.request.operation->complete(first, participants);
+    forEachLane(participants, [&](unsigned i) { ready_.insert(first[i].index); });
+  }
+
+  /// The lanes that a warp was launched with: the last one of a block may be short.
+  unsigned presentLanes(unsigned warp) const {
+    const unsigned lanes = threads_ - warp * WARP_LANES;
+    return lanes >= WARP_LANES ? ~0u : (1u << lanes) - 1;
+  }
+
+  bool failed() const { return launch_->failed.load(std::memory_order_relaxed); }
+
+  /// Ends the launch; its first fault is reported.
+  void fail(const std::string& what) {
+    if (launch_->failed.exchange(true)) return;
+    report("kernel " + kernelName(launch_->kernel) + ", grid " + detail::text(launch_->grid) + ", block size " +
+           detail::text(launch_->block) + ", in block " + detail::text(index_) + ": " + what);
+  }
+
+  /// Runs the destructors of all lanes that are under way.
+  void unwind() {
+    for (unsigned i = 0; i < threads_; ++i) {
+      Lane& lane = lanes_[i];
+      if (lane.state == Lane::State::waiting || lane.state == Lane::State::yielded) switchTo(lane);
+    }
+  }
+
+  [[noreturn]] void overflow(const Lane& lane) {
+    fail("thread " + detail::text(lane.thread) + " used more than " + std::to_string(stackBytes()) +
+         " bytes of stack; set GPUOPT_EMULATION_STACK to more");
+    std::abort();  // what lies below the stack is overwritten
+  }
+
+  static std::string describe(Site site) { return std::string(site.file) + ":" + std::to_string(site.line); }
+
+  static std::string describeWait(const Request& request) {
+    const bool warp = request.operation->scope == Operation::Scope::warp;
+    return request.operation->name + (warp ? " (mask " + hexadecimal(request.mask) + ')' : std::string()) + " at " + describe(request.site);
+  }
+
+  /// Why no lane can run although not all have returned: who waits where, and who has left.
+  std::string describeStall() const {
+    std::vector<std::pair<std::string, std::vector<unsigned>>> groups;
+    std::vector<unsigned> gone;
+    bool barrier = false;
+    for (unsigned i = 0; i < threads_; ++i) {
+      const Lane& lane = lanes_[i];
+      if (lane.state == Lane::State::left) {
+        gone.push_back(i);
+        continue;
+      }
+      barrier = barrier || lane.request.operation->scope == Operation::Scope::block;
+      const std::string where = describeWait(lane.request);
+      auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == where; });
+      if (group == groups.end()) group = groups.insert(group, {where, {}});
+      group->second.push_back(i);
+    }
+    std::ostringstream out;
+    out << (barrier ? "divergent barrier" : "divergent warp collective: its mask names lanes that never come");
+    for (const auto& [where, who] : groups) out << "\n  threads " << ranges(who) << " wait in " << where;
+    if (!gone.empty()) out << "\n  threads " << ranges(gone) << " have left the kernel";
+    if (threads_ > WARP_LANES) out << "\n  (threads are numbered in the block; 32 of them make a warp)";
+    return out.str();
+  }
+
+  std::unique_ptr<Lane[]> lanes_;
+  SharedMemory shared_;
+  Launch* launch_ = nullptr;
+  uint3 index_{0, 0, 0};
+  unsigned threads_ = 0;
+  unsigned left_ = 0;
+  unsigned waitingInBlock_ = 0;
+  std::array<unsigned, MAX_BLOCK_THREADS / WARP_LANES> waitingInWarp_{};
+  LaneSet ready_, yielded_;
+  std::uint64_t random_ = 0;
+};
+
+}  // namespace gpuopt::emulation::detail

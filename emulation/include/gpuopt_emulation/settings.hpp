@@ -1,0 +1,110 @@
+/// What a program or its environment can set: the order of the lanes, the number of worker threads, the stacks.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define GPUOPT_EMULATION_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define GPUOPT_EMULATION_ASAN 1
+#endif
+#endif
+#ifdef GPUOPT_EMULATION_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#else
+#define GPUOPT_EMULATION_ASAN 0
+#endif
+
+namespace gpuopt::emulation {
+
+/// Which of the lanes that can run runs next: the first, the last, or a random one.
+enum class LaneOrder { forward, backward, random };
+
+/// The lane order and the seed of the random one.
+struct Schedule {
+  LaneOrder order = LaneOrder::forward;
+  std::uint64_t seed = 1;
+};
+
+namespace detail {
+
+inline std::uint64_t environmentNumber(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr && *text != '\0' ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+/// GPUOPT_EMULATION_ORDER=forward|backward|random[:seed]
+inline Schedule environmentSchedule() {
+  const char* text = std::getenv("GPUOPT_EMULATION_ORDER");
+  const std::string order = text != nullptr ? text : "forward";
+  if (order == "forward" || order.empty()) return {};
+  if (order == "backward") return {LaneOrder::backward, 1};
+  if (order == "random") return {LaneOrder::random, 1};
+  if (order.rfind("random:", 0) == 0) return {LaneOrder::random, std::strtoull(text + 7, nullptr, 10)};
+  std::fprintf(stderr, "gpuopt emulation: GPUOPT_EMULATION_ORDER=%s is none of forward, backward, random, random:SEED\n", text);
+  std::abort();
+}
+
+struct Settings {
+  std::mutex mutex;
+  Schedule schedule = environmentSchedule();
+};
+
+// Never destroyed, like all state of the emulation: destructors of static objects may still call the runtime.
+inline Settings& settings() {
+  static Settings* const instance = new Settings;
+  return *instance;
+}
+
+/// GPUOPT_EMULATION_THREADS: worker threads, each of which runs whole blocks.
+inline unsigned workerCount() {
+  const unsigned processors = (std::max)(1u, std::thread::hardware_concurrency());
+  return static_cast<unsigned>((std::max)(std::uint64_t{1}, environmentNumber("GPUOPT_EMULATION_THREADS", processors)));
+}
+
+/// GPUOPT_EMULATION_STACK: bytes of stack of one lane.
+inline std::size_t stackBytes() {
+  static const std::uint64_t bytes =
+      environmentNumber("GPUOPT_EMULATION_STACK", GPUOPT_EMULATION_ASAN ? 256 * 1024 : 64 * 1024);
+  return static_cast<std::size_t>((std::max)(bytes, std::uint64_t{16 * 1024}));
+}
+
+}  // namespace detail
+
+/// Sets the order of the lanes for the launches that follow, in place of the environment's.
+inline void setLaneOrder(LaneOrder order, std::uint64_t seed = 1) {
+  detail::Settings& settings = detail::settings();
+  const std::lock_guard<std::mutex> lock(settings.mutex);
+  settings.schedule = {order, seed};
+}
+
+/// The order in force.
+inline Schedule schedule() {
+  detail::Settings& settings = detail::settings();
+  const std::lock_guard<std::mutex> lock(settings.mutex);
+  return settings.schedule;
+}
+
+namespace detail {
+
+/// The byte that fills memory nobody has written. It differs by lane order so that running a test in all three
+/// shows reads of it in sums (NaN), in maxima (3.4e38f, 2.1e9) and in minima (-1.7e38f, -1.7e7) alike.
+inline unsigned char poisonByte(LaneOrder order) {
+  switch (order) {
+    case LaneOrder::backward: return 0x7F;
+    case LaneOrder::random: return 0xFE;
+    default: return 0xFF;
+  }
+}
+
+}  // namespace detail
+
+}  // namespace gpuopt::emulation

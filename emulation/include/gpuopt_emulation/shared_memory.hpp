@@ -1,0 +1,82 @@
+/// The shared memory of a block: thread-local storage of the worker that runs it, poisoned before each block.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "limits.hpp"
+#include "report.hpp"
+#include "settings.hpp"
+
+#include <dlfcn.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace gpuopt {
+
+/// What `extern __shared__ unsigned char gpuoptDynamicShared[]` in namespace gpuopt refers to.
+inline thread_local __align__(128) unsigned char gpuoptDynamicShared[emulation::SHARED_BYTES_OPTIN];
+
+#ifndef __clang__
+// g++ calls the initialisation function of a variable that is declared extern in a block even if there is none.
+__attribute__((weak, used)) void initializeDynamicShared() __asm__("_ZTHN6gpuopt19gpuoptDynamicSharedE");
+void initializeDynamicShared() {}
+#endif
+
+}  // namespace gpuopt
+
+namespace gpuopt::emulation::detail {
+
+/// One worker's shared memory. Static `__shared__` variables lie anywhere in the thread-local segment of the object
+/// that holds the kernel, so the whole segment is poisoned; workers keep nothing else there from block to block.
+class SharedMemory {
+ public:
+  /// Makes static and dynamic shared memory unwritten, and dynamic memory beyond `dynamicBytes` inaccessible.
+  void poison(const void* kernel, std::size_t dynamicBytes, unsigned char byte) {
+    if (kernel != kernel_) {
+      kernel_ = kernel;
+      findSegment();
+    }
+    const Address dynamic = address(gpuoptDynamicShared), dynamicEnd = dynamic + SHARED_BYTES_OPTIN;
+    setAccessible(dynamicBytes);
+    const bool dynamicInside = begin_ <= dynamic && dynamicEnd <= end_;
+    fill(begin_, dynamicInside ? dynamic : end_, byte);
+    fill(dynamic, dynamic + dynamicBytes, byte);
+    if (dynamicInside) fill(dynamicEnd, end_, byte);
+  }
+
+ private:
+  // Numbers, because the segment spans many objects.
+  using Address = std::uintptr_t;
+
+  static Address address(const void* pointer) { return reinterpret_cast<Address>(pointer); }
+
+  static void fill(Address from, Address to, unsigned char byte) { std::memset(reinterpret_cast<void*>(from), byte, to - from); }
+
+  static void setAccessible([[maybe_unused]] std::size_t bytes) {
+#if GPUOPT_EMULATION_ASAN
+    ASAN_UNPOISON_MEMORY_REGION(gpuoptDynamicShared, bytes);
+    ASAN_POISON_MEMORY_REGION(gpuoptDynamicShared + bytes, SHARED_BYTES_OPTIN - bytes);
+#endif
+  }
+
+  void findSegment() {
+    const LoadedObject object = objectOf(kernel_);
+    begin_ = address(object.threadLocal);
+    end_ = begin_ + object.threadLocalBytes;
+    if (object.threadLocal == nullptr || holdsRuntimeState(object)) begin_ = end_ = 0;
+  }
+
+  /// In a statically linked program, the C and C++ runtimes and the sanitizers live in the same segment.
+  bool holdsRuntimeState(const LoadedObject& object) const {
+    return contains(&errno) || contains(abi::__cxa_get_globals()) ||
+           objectOf(dlsym(RTLD_DEFAULT, "__asan_init")).path == object.path;
+  }
+
+  bool contains(const void* pointer) const { return begin_ <= address(pointer) && address(pointer) < end_; }
+
+  const void* kernel_ = nullptr;
+  Address begin_ = 0;
+  Address end_ = 0;
+};
+
+}  // namespace gpuopt::emulation::detail

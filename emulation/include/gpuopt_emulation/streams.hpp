@@ -1,0 +1,124 @@
+/// Streams and events: in order by nature, since every call completes before it returns. Graphs do not exist.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "errors.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+struct CUstream_st {
+  unsigned long long id;
+  unsigned flags;
+  int priority;
+};
+
+struct CUevent_st {
+  unsigned flags;
+  bool isRecorded = false;
+  std::chrono::steady_clock::time_point time{};
+};
+
+namespace gpuopt::emulation::detail {
+
+inline std::atomic<unsigned long long> nextStreamId{3};  // 0, 1 and 2 are the built-in streams
+
+inline bool isBuiltIn(cudaStream_t stream) { return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread; }
+
+inline cudaError_t noGraphs() { return result(cudaErrorNotSupported); }
+
+}  // namespace gpuopt::emulation::detail
+
+// ------------------------------------------------------------------------------------------------------- streams
+
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  *stream = new CUstream_st{gpuopt::emulation::detail::nextStreamId++, flags, priority};
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) { return cudaStreamCreateWithPriority(stream, flags, 0); }
+inline cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, cudaStreamDefault); }
+
+inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  using namespace gpuopt::emulation::detail;
+  if (isBuiltIn(stream)) return result(cudaErrorInvalidResourceHandle);
+  delete stream;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }
+
+inline cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  *id = gpuopt::emulation::detail::isBuiltIn(stream) ? reinterpret_cast<unsigned long long>(stream) : stream->id;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  *flags = gpuopt::emulation::detail::isBuiltIn(stream) ? cudaStreamDefault : stream->flags;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  *priority = gpuopt::emulation::detail::isBuiltIn(stream) ? 0 : stream->priority;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = *greatest = 0;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* argument) {
+  function(argument);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  *status = cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
+  std::swap(*mode, current);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) { return gpuopt::emulation::detail::noGraphs(); }
+inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*) { return gpuopt::emulation::detail::noGraphs(); }
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t, unsigned long long = 0) { return gpuopt::emulation::detail::noGraphs(); }
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) { return gpuopt::emulation::detail::noGraphs(); }
+inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) { return gpuopt::emulation::detail::noGraphs(); }
+inline cudaError_t cudaGraphDestroy(cudaGraph_t) { return gpuopt::emulation::detail::noGraphs(); }
+
+// -------------------------------------------------------------------------------------------------------- events
+
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  *event = new CUevent_st{flags};
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags = cudaEventDefault) { return cudaEventCreateWithFlags(event, flags); }
+
+inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return gpuopt::emulation::detail::resultIf(event != nullptr, cudaErrorInvalidResourceHandle);
+}
+
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) {
+  event->isRecorded = true;
+  event->time = std::chrono::steady_clock::now();
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+
+/// Milliseconds on the CPU: they say nothing of a GPU's speed.
+inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  const bool isTimed = begin->isRecorded && end->isRecorded && ((begin->flags | end->flags) & cudaEventDisableTiming) == 0;
+  if (!isTimed) return gpuopt::emulation::detail::result(cudaErrorInvalidResourceHandle);
+  *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
+  return cudaSuccess;
+}

@@ -1,0 +1,83 @@
+/// The threads that run blocks, and the launch of a kernel on them.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "scheduler.hpp"
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+namespace gpuopt::emulation::detail {
+
+/// The position in the grid of the i-th block to start: as with lanes, nothing may depend on the order.
+inline std::uint64_t blockNumber(const Launch& launch, std::uint64_t i) {
+  switch (launch.schedule.order) {
+    case LaneOrder::backward: return launch.blocks - 1 - i;
+    case LaneOrder::random: {
+      std::uint64_t step = (launch.schedule.seed * 0x9E3779B97F4A7C15u >> 33) % launch.blocks;
+      while (std::gcd(step, launch.blocks) != 1) ++step;  // then i * step passes through every block once
+      return static_cast<std::uint64_t>((static_cast<unsigned __int128>(i) * step + launch.schedule.seed) % launch.blocks);
+    }
+    default: return i;
+  }
+}
+
+class Workers {
+ public:
+  static Workers& instance() {
+    static Workers* const workers = new Workers(workerCount());
+    return *workers;
+  }
+
+  /// Runs a launch to its end. Launches of several host threads run one after the other.
+  void run(Launch& launch) {
+    const std::lock_guard<std::mutex> oneAtATime(launches_);
+    std::unique_lock<std::mutex> lock(mutex_);
+    launch_ = &launch;
+    running_ = static_cast<unsigned>((std::min)(launch.blocks, std::uint64_t{count_}));
+    toStart_ = running_;
+    wake_.notify_all();
+    done_.wait(lock, [this] { return running_ == 0; });
+  }
+
+ private:
+  explicit Workers(unsigned count) : count_(count) {
+    // Detached: they sleep until the process is gone, and what they use is never destroyed.
+    for (unsigned i = 0; i < count_; ++i) {
+      blocks_.push_back(std::make_unique<Block>());
+      std::thread([this, i] { work(*blocks_[i]); }).detach();
+    }
+  }
+
+  [[noreturn]] void work(Block& block) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [this] { return toStart_ > 0; });
+      --toStart_;
+      Launch& launch = *launch_;
+      lock.unlock();
+      while (!launch.failed) {
+        const std::uint64_t next = launch.nextBlock.fetch_add(1, std::memory_order_relaxed);
+        if (next >= launch.blocks) break;
+        block.run(launch, blockNumber(launch, next));
+      }
+      lock.lock();
+      if (--running_ == 0) done_.notify_one();
+    }
+  }
+
+  const unsigned count_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::mutex launches_, mutex_;
+  std::condition_variable wake_, done_;
+  Launch* launch_ = nullptr;
+  unsigned toStart_ = 0;
+  unsigned running_ = 0;
+};
+
+}  // namespace gpuopt::emulation::detail

@@ -1,0 +1,73 @@
+/// What the tests of the emulated device share: memory for both sides, launches, and the three lane orders.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+/// An array that host and kernels read and write.
+template <class T>
+class Managed {
+ public:
+  explicit Managed(std::size_t n) : size_(n) { cudaMallocManaged(&data_, n * sizeof(T)); }
+  Managed(std::size_t n, T value) : Managed(n) {
+    for (std::size_t i = 0; i < n; ++i) data_[i] = value;
+  }
+  Managed(const Managed&) = delete;
+  Managed& operator=(const Managed&) = delete;
+  ~Managed() { cudaFree(data_); }
+
+  T* data() { return data_; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  std::vector<T> values() const { return std::vector<T>(data_, data_ + size_); }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_;
+};
+
+/// Launches a kernel with dynamic shared memory and returns the launch's code.
+template <class... Parameters, class... Arguments>
+cudaError_t launchShared(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sharedBytes, Arguments&&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = sharedBytes;
+  return cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...);
+}
+
+template <class... Parameters, class... Arguments>
+cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, Arguments&&... arguments) {
+  return launchShared(kernel, grid, block, 0, std::forward<Arguments>(arguments)...);
+}
+
+inline constexpr gpuopt::emulation::LaneOrder allOrders[] = {
+    gpuopt::emulation::LaneOrder::forward, gpuopt::emulation::LaneOrder::backward, gpuopt::emulation::LaneOrder::random};
+
+/// Sets a lane order until the end of the scope.
+class OrderScope {
+ public:
+  explicit OrderScope(gpuopt::emulation::LaneOrder order, std::uint64_t seed = 1) : before_(gpuopt::emulation::schedule()) {
+    gpuopt::emulation::setLaneOrder(order, seed);
+  }
+  OrderScope(const OrderScope&) = delete;
+  OrderScope& operator=(const OrderScope&) = delete;
+  ~OrderScope() { gpuopt::emulation::setLaneOrder(before_.order, before_.seed); }
+
+ private:
+  gpuopt::emulation::Schedule before_;
+};
+
+/// In how many of the three lane orders `isRight()` holds.
+template <class IsRight>
+int ordersInWhich(IsRight isRight) {
+  int count = 0;
+  for (const auto order : allOrders) {
+    const OrderScope scope(order);
+    count += isRight() ? 1 : 0;
+  }
+  return count;
+}

@@ -1,0 +1,164 @@
+/// Device memory: alignment, poison, guard bytes, copies and what is known of a pointer.
+// SPDX-License-Identifier: MIT
+#include "kernel.hpp"
+#include "support/catch.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace {
+
+__device__ int deviceVariable[4] = {1, 2, 3, 4};
+__constant__ float factors[3];
+
+__global__ void scaleVariable(float* out) { out[threadIdx.x] = static_cast<float>(deviceVariable[threadIdx.x]) * factors[threadIdx.x]; }
+
+// Writes one byte outside an allocation; hidden from AddressSanitizer, which would end the program.
+__attribute__((no_sanitize("address"))) void writeByte(unsigned char* address) { *static_cast<volatile unsigned char*>(address) = 1; }
+
+}  // namespace
+
+TEST_CASE("allocations are aligned to 256 bytes and filled with poison") {
+  std::vector<void*> pointers;
+  for (const std::size_t bytes : {1, 255, 256, 257, 100000}) {
+    unsigned char* pointer = nullptr;
+    REQUIRE(cudaMalloc(&pointer, bytes) == cudaSuccess);
+    REQUIRE(reinterpret_cast<std::uintptr_t>(pointer) % 256 == 0);
+    REQUIRE(pointer[0] >= 0x7F);
+    REQUIRE(std::vector<unsigned char>(pointer, pointer + bytes) == std::vector<unsigned char>(bytes, pointer[0]));
+    pointers.push_back(pointer);
+  }
+  for (void* pointer : pointers) REQUIRE(cudaFree(pointer) == cudaSuccess);
+}
+
+TEST_CASE("a write outside an allocation is reported when it is freed") {
+  unsigned char* pointer = nullptr;
+  REQUIRE(cudaMalloc(&pointer, 1000) == cudaSuccess);
+  writeByte(pointer + 1001);
+  REQUIRE(cudaFree(pointer) == cudaErrorIllegalAddress);
+  REQUIRE(gpuopt::emulation::lastReport() == "memory was written 1 bytes behind the end of an allocation of 1000 bytes");
+  REQUIRE(cudaMalloc(&pointer, 64) == cudaSuccess);
+  writeByte(pointer - 256);
+  REQUIRE(cudaFree(pointer) == cudaErrorIllegalAddress);
+  REQUIRE(gpuopt::emulation::lastReport() == "memory was written 256 bytes before an allocation of 64 bytes");
+  cudaGetLastError();
+}
+
+TEST_CASE("sizes of zero, of too much, and pointers of others") {
+  void* pointer = &pointer;
+  REQUIRE(cudaMalloc(&pointer, 0) == cudaSuccess);
+  REQUIRE(pointer == nullptr);
+  REQUIRE(cudaFree(nullptr) == cudaSuccess);
+  REQUIRE(cudaMalloc(&pointer, std::size_t{1} << 60) == cudaErrorMemoryAllocation);
+  REQUIRE(cudaGetLastError() == cudaErrorMemoryAllocation);
+  int local = 0;
+  REQUIRE(cudaFree(&local) == cudaErrorInvalidValue);
+  REQUIRE(cudaMallocHost(&pointer, 16) == cudaSuccess);
+  REQUIRE(cudaFree(pointer) == cudaErrorInvalidValue);
+  REQUIRE(cudaFreeHost(pointer) == cudaSuccess);
+  REQUIRE(cudaFreeHost(pointer) == cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+TEST_CASE("copies and fills stay within an allocation") {
+  std::vector<int> in(100), out(100, -1);
+  std::iota(in.begin(), in.end(), 5);
+  int* pointer = nullptr;
+  REQUIRE(cudaMalloc(&pointer, 400) == cudaSuccess);
+  REQUIRE(cudaMemcpy(pointer, in.data(), 400, cudaMemcpyHostToDevice) == cudaSuccess);
+  REQUIRE(cudaMemcpyAsync(out.data(), pointer, 400, cudaMemcpyDeviceToHost, nullptr) == cudaSuccess);
+  REQUIRE(out == in);
+  REQUIRE(cudaMemset(pointer + 10, 0xAB, 40) == cudaSuccess);
+  REQUIRE(cudaMemcpy(out.data(), pointer, 400, cudaMemcpyDefault) == cudaSuccess);
+  REQUIRE((out[9] == 14 && out[10] == static_cast<int>(0xABABABAB) && out[19] == out[10] && out[20] == 25));
+
+  REQUIRE(cudaMemcpy(pointer, in.data(), 401, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+  REQUIRE(cudaMemcpy(out.data(), pointer + 1, 400, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+  REQUIRE(cudaMemset(pointer + 99, 0, 5) == cudaErrorInvalidValue);
+  REQUIRE(cudaMemcpy(nullptr, pointer, 4, cudaMemcpyDefault) == cudaErrorInvalidValue);
+  REQUIRE(cudaMemcpy(out.data(), pointer, 4, static_cast<cudaMemcpyKind>(5)) == cudaErrorInvalidMemcpyDirection);
+  REQUIRE(cudaFree(pointer) == cudaSuccess);
+  cudaGetLastError();
+}
+
+TEST_CASE("copies of a matrix keep to their rows") {
+  std::vector<int> in(4 * 6), out(4 * 5, -1);
+  std::iota(in.begin(), in.end(), 0);
+  REQUIRE(cudaMemcpy2D(out.data(), 5 * 4, in.data(), 6 * 4, 3 * 4, 4, cudaMemcpyDefault) == cudaSuccess);
+  for (std::size_t row = 0; row < 4; ++row)
+    for (std::size_t column = 0; column < 5; ++column)
+      REQUIRE(out[row * 5 + column] == (column < 3 ? static_cast<int>(row * 6 + column) : -1));
+  REQUIRE(cudaMemcpy2D(out.data(), 8, in.data(), 24, 12, 4, cudaMemcpyDefault) == cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+TEST_CASE("a pointer's kind is known inside its allocation only") {
+  char *device = nullptr, *host = nullptr, *managed = nullptr, *mapped = nullptr;
+  REQUIRE(cudaMallocAsync(&device, 100, nullptr) == cudaSuccess);
+  REQUIRE(cudaHostAlloc(&host, 100, cudaHostAllocMapped) == cudaSuccess);
+  REQUIRE(cudaMallocManaged(&managed, 100) == cudaSuccess);
+  const auto typeOf = [](const void* pointer) {
+    cudaPointerAttributes attributes{};
+    REQUIRE(cudaPointerGetAttributes(&attributes, pointer) == cudaSuccess);
+    return attributes.type;
+  };
+  REQUIRE(typeOf(device + 99) == cudaMemoryTypeDevice);
+  REQUIRE(typeOf(device + 100) == cudaMemoryTypeUnregistered);
+  REQUIRE(typeOf(host) == cudaMemoryTypeHost);
+  REQUIRE(typeOf(managed + 50) == cudaMemoryTypeManaged);
+  REQUIRE(typeOf(&device) == cudaMemoryTypeUnregistered);
+  REQUIRE(cudaHostGetDevicePointer(&mapped, host, 0) == cudaSuccess);
+  REQUIRE(mapped == host);
+  REQUIRE(cudaFreeAsync(device, nullptr) == cudaSuccess);
+  REQUIRE(cudaFreeHost(host) == cudaSuccess);
+  REQUIRE(cudaFree(managed) == cudaSuccess);
+  REQUIRE(typeOf(device) == cudaMemoryTypeUnregistered);
+}
+
+TEST_CASE("free memory shrinks and grows with the allocations") {
+  std::size_t before = 0, during = 0, after = 0, total = 0;
+  REQUIRE(cudaMemGetInfo(&before, &total) == cudaSuccess);
+  void* pointer = nullptr;
+  REQUIRE(cudaMalloc(&pointer, 4096) == cudaSuccess);
+  REQUIRE(cudaMemGetInfo(&during, &total) == cudaSuccess);
+  REQUIRE(cudaFree(pointer) == cudaSuccess);
+  REQUIRE(cudaMemGetInfo(&after, &total) == cudaSuccess);
+  REQUIRE(before - during == 4096);
+  REQUIRE(after == before);
+}
+
+TEST_CASE("memory pools remember their attributes") {
+  cudaMemPool_t pool = nullptr, standard = nullptr;
+  const cudaMemPoolProps properties{};
+  REQUIRE(cudaMemPoolCreate(&pool, &properties) == cudaSuccess);
+  REQUIRE(cudaDeviceGetDefaultMemPool(&standard, 0) == cudaSuccess);
+  std::uint64_t threshold = 123456789012345, read = 0, other = 1;
+  REQUIRE(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold) == cudaSuccess);
+  REQUIRE(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &read) == cudaSuccess);
+  REQUIRE(cudaMemPoolGetAttribute(standard, cudaMemPoolAttrReleaseThreshold, &other) == cudaSuccess);
+  REQUIRE((read == threshold && other == 0));
+  int* pointer = nullptr;
+  REQUIRE(cudaMallocFromPoolAsync(&pointer, 40, pool, nullptr) == cudaSuccess);
+  REQUIRE(cudaFreeAsync(pointer, nullptr) == cudaSuccess);
+  REQUIRE(cudaMemPoolDestroy(pool) == cudaSuccess);
+  REQUIRE(cudaMemPoolDestroy(standard) == cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+TEST_CASE("device and constant variables are reached by their names") {
+  const float values[] = {0.5f, 2.0f, 4.0f};
+  const int seven = 7;
+  REQUIRE(cudaMemcpyToSymbol(factors, values, sizeof values) == cudaSuccess);
+  REQUIRE(cudaMemcpyToSymbol(deviceVariable, &seven, sizeof seven, 4) == cudaSuccess);
+  REQUIRE(cudaMemcpyToSymbol(deviceVariable, values, sizeof values, 8) == cudaErrorInvalidValue);
+  Managed<float> out(3);
+  REQUIRE(launch(scaleVariable, 1, 3, out.data()) == cudaSuccess);
+  REQUIRE(out.values() == std::vector<float>{0.5f, 14.0f, 12.0f});
+  int read = 0;
+  REQUIRE(cudaMemcpyFromSymbol(&read, deviceVariable, sizeof read, 12) == cudaSuccess);
+  REQUIRE(read == 4);
+  cudaGetLastError();
+}

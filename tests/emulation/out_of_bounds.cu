@@ -1,0 +1,55 @@
+/// Errors that AddressSanitizer has to find: `out_of_bounds write|read|shared` ends with its report.
+/// Without AddressSanitizer the program runs through and exits with status 0; "none" makes no error.
+// SPDX-License-Identifier: MIT
+#include "kernel.hpp"
+
+#include <cstdio>
+#include <string>
+
+namespace gpuopt {
+
+__device__ float* dynamicFloats() {
+  extern __shared__ __align__(128) unsigned char gpuoptDynamicShared[];
+  return reinterpret_cast<float*>(gpuoptDynamicShared);
+}
+
+}  // namespace gpuopt
+
+namespace {
+
+__global__ void writeGlobal(float* data, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= n) data[i] = 1.0f;  // one too many
+}
+
+__global__ void readGlobal(const float* data, unsigned n, float* out) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = i < n ? data[i] + data[i - 1] : 0.0f;  // one before the first
+}
+
+__global__ void writeShared() { gpuopt::dynamicFloats()[threadIdx.x + 1] = 1.0f; }
+
+int run(const std::string& error) {
+  constexpr unsigned N = 1000;
+  float *data = nullptr, *out = nullptr;
+  cudaMalloc(&data, N * sizeof(float));
+  cudaMalloc(&out, 1024 * sizeof(float));
+  cudaError_t code = cudaSuccess;
+  if (error == "write") code = launch(writeGlobal, 4, 256, data, N);
+  if (error == "read") code = launch(readGlobal, 4, 256, data, N, out);
+  if (error == "shared") code = launchShared(writeShared, 1, 64, 64 * sizeof(float));
+  cudaFree(data);
+  cudaFree(out);
+  return code == cudaSuccess ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string error = argc > 1 ? argv[1] : "";
+  if (error != "write" && error != "read" && error != "shared" && error != "none") {
+    std::fprintf(stderr, "usage: out_of_bounds write|read|shared|none\n");
+    return 2;
+  }
+  return run(error);
+}
