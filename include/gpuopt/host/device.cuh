@@ -1,0 +1,61 @@
+/// \file
+/// What the devices can do, asked once.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/host/error.cuh>
+
+#include <atomic>
+#include <cstdint>
+
+namespace gpuopt {
+
+/// The calling thread's current device.
+inline int currentDevice() {
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  return device;
+}
+
+namespace detail {
+
+inline int queryDeviceAttribute(cudaDeviceAttr attribute, int device) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, attribute, device), "cudaDeviceGetAttribute");
+  return value;
+}
+
+}  // namespace detail
+
+/// An attribute of a device. The runtime is asked once per attribute and device; later calls cost a few
+/// nanoseconds. Any thread may call at any time. Throws CudaError for an unknown device or attribute.
+inline int deviceAttribute(cudaDeviceAttr attribute, int device) {
+  constexpr unsigned DEVICES = 64;
+  constexpr unsigned ATTRIBUTES = 256;
+  constexpr std::int64_t KNOWN = std::int64_t{1} << 32;
+  static std::atomic<std::int64_t> cache[DEVICES][ATTRIBUTES];  // zero, not KNOWN, before any code runs
+
+  const auto row = static_cast<unsigned>(device);
+  const auto column = static_cast<unsigned>(attribute);
+  if (row >= DEVICES || column >= ATTRIBUTES) return detail::queryDeviceAttribute(attribute, device);
+
+  std::atomic<std::int64_t>& entry = cache[row][column];
+  std::int64_t cached = entry.load(std::memory_order_relaxed);
+  if (cached == 0) {
+    const int value = detail::queryDeviceAttribute(attribute, device);
+    cached = KNOWN | static_cast<std::uint32_t>(value);
+    entry.store(cached, std::memory_order_relaxed);
+  }
+  return static_cast<int>(static_cast<std::uint32_t>(cached));
+}
+
+/// How many multiprocessors a device has.
+inline int multiprocessorCount(int device) { return deviceAttribute(cudaDevAttrMultiProcessorCount, device); }
+
+/// A device's compute capability as one number: 90 for 9.0.
+inline int computeCapability(int device) {
+  return 10 * deviceAttribute(cudaDevAttrComputeCapabilityMajor, device) +
+         deviceAttribute(cudaDevAttrComputeCapabilityMinor, device);
+}
+
+}  // namespace gpuopt

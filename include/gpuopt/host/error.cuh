@@ -1,0 +1,89 @@
+/// \file
+/// Errors of the CUDA runtime as exceptions.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#if __has_include(<cxxabi.h>)
+#include <cxxabi.h>
+#endif
+
+namespace gpuopt {
+
+/// A call of the CUDA runtime failed.
+///
+/// what() reads "<call>: <name of the error>: <its description>"; a failed launch's call names the kernel
+/// and its configuration. Bad arguments of gpuopt's own functions are std::invalid_argument instead.
+class CudaError : public std::runtime_error {
+ public:
+  CudaError(cudaError_t code, std::string call)
+      : std::runtime_error(call + ": " + cudaGetErrorName(code) + ": " + cudaGetErrorString(code)),
+        code_(code),
+        call_(std::move(call)) {}
+
+  /// What the runtime returned.
+  cudaError_t code() const noexcept { return code_; }
+
+  /// The call that returned it.
+  const std::string& call() const noexcept { return call_; }
+
+ private:
+  cudaError_t code_;
+  std::string call_;
+};
+
+namespace detail {
+
+/// Takes a failed call's error out of the runtime's "last error", where nobody else shall find it. An
+/// earlier one stays: not every call that fails leaves its error there.
+inline void forgetError(cudaError_t code) noexcept {
+  if (cudaPeekAtLastError() == code) static_cast<void>(cudaGetLastError());
+}
+
+/// Throws CudaError, which alone reports the failed call from then on.
+[[noreturn]] inline void throwCudaError(cudaError_t code, std::string call) {
+  forgetError(code);
+  throw CudaError(code, std::move(call));
+}
+
+}  // namespace detail
+
+/// Throws CudaError unless `code`, what `call` returned, is cudaSuccess.
+///
+/// A successful call leaves the runtime's last error alone: one that an earlier, unrelated call left there
+/// is neither swallowed nor reported. Cost: one comparison.
+inline void check(cudaError_t code, const char* call) {
+  if (code != cudaSuccess) detail::throwCudaError(code, call);
+}
+
+namespace detail {
+
+/// The readable form of a mangled name; the name itself where it cannot be demangled.
+inline std::string demangle(const char* name) {
+#if __has_include(<cxxabi.h>)
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(name, nullptr, nullptr, &status),
+                                                        std::free);
+  if (readable) return readable.get();
+#endif
+  return name;
+}
+
+/// The name of a kernel with its parameter types, for error messages only (slow).
+inline std::string kernelName(const void* kernel) {
+  const char* name = nullptr;
+  const cudaError_t code = cudaFuncGetName(&name, kernel);
+  if (code == cudaSuccess && name != nullptr) return demangle(name);
+  forgetError(code);
+  return "(unknown kernel)";
+}
+
+}  // namespace detail
+}  // namespace gpuopt

@@ -1,0 +1,138 @@
+/// \file
+/// Launching a kernel with checked arguments and readable errors.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/host/device.cuh>
+#include <gpuopt/host/error.cuh>
+#include <gpuopt/host/launch_config.cuh>
+#include <gpuopt/host/occupancy.cuh>
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace gpuopt {
+namespace detail {
+
+inline std::string toString(const dim3& size) {
+  return std::to_string(size.x) + "x" + std::to_string(size.y) + "x" + std::to_string(size.z);
+}
+
+inline std::size_t volume(const dim3& size) { return std::size_t{size.x} * size.y * size.z; }
+
+[[noreturn]] inline void throwBadLaunch(const void* kernel, const std::string& problem) {
+  throw std::invalid_argument("gpuopt::launch: " + problem + "; kernel: " + kernelName(kernel));
+}
+
+/// Rejects what no device can launch, without asking the runtime.
+inline void checkLaunch(const void* kernel, const LaunchConfig& config) {
+  constexpr std::size_t THREADS = 1024;
+  constexpr unsigned GRID_X = 0x7fffffff;
+  constexpr unsigned GRID_YZ = 65535;
+  if (kernel == nullptr) throw std::invalid_argument("gpuopt::launch: kernel is null");
+  if (volume(config.grid) == 0) throwBadLaunch(kernel, "grid (" + toString(config.grid) + ") is empty");
+  if (volume(config.block) == 0) throwBadLaunch(kernel, "block (" + toString(config.block) + ") is empty");
+  if (volume(config.block) > THREADS) {
+    throwBadLaunch(kernel,
+                   "block (" + toString(config.block) + ") exceeds " + std::to_string(THREADS) + " threads");
+  }
+  if (config.grid.x > GRID_X || config.grid.y > GRID_YZ || config.grid.z > GRID_YZ) {
+    throwBadLaunch(kernel, "grid (" + toString(config.grid) + ") exceeds 2147483647x65535x65535 blocks");
+  }
+  if (config.cluster == 0 || config.grid.x % config.cluster != 0) {
+    throwBadLaunch(kernel, "cluster (" + std::to_string(config.cluster) + ") does not divide the grid's x (" +
+                               std::to_string(config.grid.x) + ")");
+  }
+}
+
+/// The launch attributes that the configuration asks for, and how many they are. Most launches ask for
+/// none.
+inline unsigned launchAttributes(const void* kernel, const LaunchConfig& config,
+                                 cudaLaunchAttribute (&attributes)[2]) {
+  if (config.cluster == 1 && !config.programmatic) return 0;
+
+  constexpr int CLUSTERS_SINCE = 90;
+  const int capability = computeCapability(currentDevice());
+  unsigned count = 0;
+  if (config.cluster > 1) {
+    if (capability < CLUSTERS_SINCE) {
+      throwBadLaunch(kernel, "cluster (" + std::to_string(config.cluster) +
+                                 ") needs compute capability 9.0; the device has " +
+                                 std::to_string(capability / 10) + "." + std::to_string(capability % 10));
+    }
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count].val.clusterDim.x = config.cluster;
+    attributes[count].val.clusterDim.y = 1;
+    attributes[count].val.clusterDim.z = 1;
+    ++count;
+  }
+  if (config.programmatic && capability >= CLUSTERS_SINCE) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count].val.programmaticStreamSerializationAllowed = 1;
+    ++count;
+  }
+  return count;
+}
+
+/// Only after a failure is the kernel's own limit looked up: the good path pays nothing for it.
+[[noreturn]] inline void throwFailedLaunch(cudaError_t code, const void* kernel, const LaunchConfig& config) {
+  forgetError(code);
+  cudaFuncAttributes attributes{};
+  const cudaError_t asked = cudaFuncGetAttributes(&attributes, kernel);
+  forgetError(asked);
+  const auto limit = static_cast<std::size_t>(attributes.maxThreadsPerBlock);
+  if (asked == cudaSuccess && volume(config.block) > limit) {
+    throwBadLaunch(kernel, "block (" + toString(config.block) + ") exceeds " + std::to_string(limit) +
+                               ", the limit of the kernel's registers or launch bounds");
+  }
+  throwCudaError(code, "gpuopt::launch of " + kernelName(kernel) + " with grid " + toString(config.grid) +
+                           ", block " + toString(config.block) + ", " + std::to_string(config.sharedBytes) +
+                           " shared bytes");
+}
+
+}  // namespace detail
+
+/// Queues one launch of a kernel on config.stream; returns at once.
+///
+/// The arguments are converted to the kernel's parameter types, and a wrong number of them or a missing
+/// conversion is an error of compilation. Dynamic shared memory beyond the kernel's present limit is
+/// arranged for. Cost: that of the runtime's own launch; a configuration with dynamic shared memory that
+/// neither occupancyConfig nor maxOccupancyConfig chose costs a remembered occupancy query more.
+///
+/// Throws std::invalid_argument, before anything runs, for what cannot be launched: an empty grid or block,
+/// more than 1024 threads, too much shared memory, a cluster that does not divide the grid or that the
+/// device does not know. Throws CudaError, naming kernel and configuration, if the runtime refuses the
+/// launch.
+template <class... Params, class... Args>
+void launch(void (*kernel)(Params...), const LaunchConfig& config, Args&&... args) {
+  static_assert(sizeof...(Args) == sizeof...(Params),
+                "gpuopt::launch: the number of arguments differs from the number of the kernel's parameters");
+  if constexpr (sizeof...(Args) == sizeof...(Params)) {
+    static_assert((std::is_convertible_v<Args, Params> && ...),
+                  "gpuopt::launch: an argument does not convert to the type of the kernel's parameter");
+    const auto address = reinterpret_cast<const void*>(kernel);
+    detail::checkLaunch(address, config);
+    if (config.sharedBytes > 0 && config.blocksPerMultiprocessor == 0) {
+      const auto block = static_cast<int>(detail::volume(config.block));
+      static_cast<void>(
+          detail::cachedOccupancy({address, config.sharedBytes, currentDevice(), block}, "gpuopt::launch"));
+    }
+
+    cudaLaunchAttribute attributes[2];
+    cudaLaunchConfig_t native{};
+    native.gridDim = config.grid;
+    native.blockDim = config.block;
+    native.dynamicSmemBytes = config.sharedBytes;
+    native.stream = config.stream;
+    native.attrs = attributes;
+    native.numAttrs = detail::launchAttributes(address, config, attributes);
+    const cudaError_t code =
+        cudaLaunchKernelEx(&native, kernel, static_cast<Params>(std::forward<Args>(args))...);
+    if (code != cudaSuccess) detail::throwFailedLaunch(code, address, config);
+  }
+}
+
+}  // namespace gpuopt

@@ -1,0 +1,156 @@
+/// \file
+/// Results that a kernel hands to the waiting host.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/host/capture.cuh>
+#include <gpuopt/host/error.cuh>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <mutex>
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
+namespace gpuopt {
+namespace detail {
+
+/// Where a kernel stores its result: to device-visible memory (flag null), or to a host that waits for
+/// *flag to become signal, which is stored after the value.
+template <class T>
+struct Destination {
+  T* value;
+  unsigned* flag;
+  unsigned signal;
+};
+
+inline constexpr std::size_t resultSlotBytes = 4096;
+
+/// Pinned memory that the device can write (unified addressing: under the host's own address), in slots
+/// that begin with a flag. All threads share the slots; a call takes one and gives it back.
+class ResultPool {
+ public:
+  struct Slot {
+    unsigned char* memory;
+    unsigned signal;  // of this use of the slot: never that of an earlier use
+  };
+
+  /// Never destroyed: a destructor of a static object may still reduce.
+  static ResultPool& instance() {
+    static ResultPool& pool = *new ResultPool;
+    return pool;
+  }
+
+  Slot take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (free_.empty()) grow();
+    unsigned char* memory = free_.back();
+    free_.pop_back();
+    if (++lastSignal_ == 0) ++lastSignal_;  // 0 is what a new slot holds
+    return {memory, lastSignal_};
+  }
+
+  void giveBack(unsigned char* memory) noexcept {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    free_.push_back(memory);  // within the capacity that grow() reserved
+  }
+
+ private:
+  void grow() {
+    constexpr std::size_t SLOTS = 16;
+    free_.reserve(slots_ + SLOTS);
+    const RelaxedCapture relaxed;
+    void* memory = nullptr;
+    check(cudaHostAlloc(&memory, SLOTS * resultSlotBytes, cudaHostAllocMapped | cudaHostAllocPortable),
+          "cudaHostAlloc");
+    std::memset(memory, 0, SLOTS * resultSlotBytes);
+    for (std::size_t i = 0; i < SLOTS; ++i)
+      free_.push_back(static_cast<unsigned char*>(memory) + i * resultSlotBytes);
+    slots_ += SLOTS;
+  }
+
+  std::mutex mutex_;
+  std::vector<unsigned char*> free_;
+  std::size_t slots_ = 0;
+  unsigned lastSignal_ = 0;
+};
+
+}  // namespace detail
+
+/// One value of type T that a kernel computes and the calling thread waits for:
+///
+///     HostResult<T> result;
+///     launch(kernel, config, ..., result.destination());   // which calls storeResult(destination, value)
+///     return result.wait(config.stream);
+///
+/// The kernel writes through the host link and the host watches the flag: less than half the latency of a
+/// copy. wait() returns as soon as the flag is there, maybe before the kernel has ended: storing the result
+/// is the last thing that a kernel does to any memory.
+///
+/// wait() must be called if the launch succeeded: the destructor takes a result that nobody waited for as
+/// one that no kernel will write.
+template <class T>
+class HostResult {
+  static_assert(std::is_trivially_copyable_v<T>,
+                "gpuopt: a result returned to the host must be trivially copyable");
+  static constexpr std::size_t OFFSET = alignof(T) > sizeof(unsigned) ? alignof(T) : sizeof(unsigned);
+  static_assert(sizeof(T) <= 4032 && OFFSET + sizeof(T) <= detail::resultSlotBytes,
+                "gpuopt: a result returned to the host may have at most 4032 bytes");
+
+ public:
+  HostResult() : slot_(detail::ResultPool::instance().take()) {}
+  ~HostResult() {
+    if (slot_.memory != nullptr) detail::ResultPool::instance().giveBack(slot_.memory);
+  }
+  HostResult(const HostResult&) = delete;
+  HostResult& operator=(const HostResult&) = delete;
+
+  /// The kernel's argument.
+  detail::Destination<T> destination() const {
+    return {reinterpret_cast<T*>(slot_.memory + OFFSET), reinterpret_cast<unsigned*>(slot_.memory),
+            slot_.signal};
+  }
+
+  /// The value, once the kernel on `stream` has stored it. Throws CudaError if the stream's work failed,
+  /// and std::invalid_argument if the stream is being captured (entry points ask requireNotCapturing before
+  /// they launch).
+  T wait(cudaStream_t stream) {
+    if (!spin()) synchronize(stream);
+    return *destination().value;
+  }
+
+ private:
+  bool arrived() const {
+    const unsigned flag = *static_cast<const volatile unsigned*>(destination().flag);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return flag == slot_.signal;
+  }
+
+  /// Watches the flag for a while without a call to the runtime. A longer wait is left to the runtime,
+  /// whose way of waiting is the user's choice (cudaSetDeviceFlags), and which reports errors.
+  bool spin() const {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point end = Clock::now() + std::chrono::milliseconds(1);
+    do {
+      if (arrived()) return true;
+    } while (Clock::now() < end);
+    return false;
+  }
+
+  void synchronize(cudaStream_t stream) {
+    unsigned char* memory = slot_.memory;
+    slot_.memory = nullptr;  // if this throws, the kernel may still write there: the slot is lost for good
+    detail::requireNotCapturing(stream, "gpuopt::reduce");
+    const detail::RelaxedCapture relaxed;
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    slot_.memory = memory;
+    if (!arrived()) throw std::logic_error("gpuopt: the kernel ended without storing its result");
+  }
+
+  detail::ResultPool::Slot slot_;
+};
+
+}  // namespace gpuopt

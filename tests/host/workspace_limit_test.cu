@@ -1,0 +1,32 @@
+/// \file
+/// More streams than workspaces are remembered for. A program of its own, because it uses all of them up.
+// SPDX-License-Identifier: MIT
+#include "host_test.cuh"
+
+#include <gpuopt/host/workspace.cuh>
+
+#include <deque>
+#include <set>
+
+using namespace gpuopt::test;
+
+TEST_CASE("streams beyond the remembered ones have memory for the call") {
+  std::deque<Stream> streams;
+  std::set<void*> held;
+  std::deque<gpuopt::detail::WorkspaceLease> leases;
+  for (int i = 0; i < 260; ++i) {
+    streams.emplace_back();
+    leases.emplace_back(nullptr, streams.back());
+    REQUIRE(held.insert(leases.back().data()).second);  // nobody shares while all are held
+    leases.back().done();
+  }
+  leases.clear();
+
+  int kept = 0;
+  for (const Stream& stream : streams) {
+    const gpuopt::detail::WorkspaceLease first(nullptr, stream);
+    kept += held.count(first.data()) != 0 ? 1 : 0;
+  }
+  REQUIRE(kept >= 256);
+  for (const Stream& stream : streams) stream.wait();
+}

@@ -1,0 +1,321 @@
+/// \file
+/// Workspaces: the user's, those remembered per stream, and leases of them.
+// SPDX-License-Identifier: MIT
+#include "../support/device_array.cuh"
+#include "host_test.cuh"
+
+#include <gpuopt/host/launch.cuh>
+#include <gpuopt/host/result.cuh>
+#include <gpuopt/host/workspace.cuh>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace host_test {
+
+// One block. Counts the counters that are not zero, then leaves `left` in all of them.
+__global__ void inspect(unsigned* counters, unsigned count, unsigned left, unsigned* nonzero) {
+  for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
+    if (counters[i] != 0) atomicAdd(nonzero, 1u);
+    counters[i] = left;
+  }
+}
+
+__global__ void writeAll(unsigned* data, unsigned count, unsigned value) {
+  for (unsigned i = threadIdx.x; i < count; i += blockDim.x) data[i] = value + i;
+}
+
+__global__ void countDifferent(const unsigned* data, unsigned count, unsigned value, unsigned* different) {
+  for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
+    if (data[i] != value + i) atomicAdd(different, 1u);
+  }
+}
+
+}  // namespace host_test
+
+using namespace gpuopt::test;
+using gpuopt::launch;
+using gpuopt::LaunchConfig;
+using gpuopt::Workspace;
+using gpuopt::detail::lease;
+using gpuopt::detail::WorkspaceLease;
+
+namespace {
+
+constexpr unsigned COUNTERS = Workspace::counterCount;
+
+LaunchConfig oneBlock(cudaStream_t stream) {
+  LaunchConfig config;
+  config.block = dim3(128);
+  config.stream = stream;
+  return config;
+}
+
+/// Queues a kernel that leaves `left` in all counters; the number of those that it did not find zero.
+unsigned nonzeroCounters(unsigned* counters, cudaStream_t stream, unsigned left = 0) {
+  DeviceArray<unsigned> found(std::vector<unsigned>{0});
+  launch(host_test::inspect, oneBlock(stream), counters, COUNTERS, left, found.data());
+  REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+  return found.toHost()[0];
+}
+
+void* leasedOnce(Workspace* user, cudaStream_t stream) {
+  WorkspaceLease workspace = lease(user, stream);
+  workspace.done();
+  return workspace.data();
+}
+
+}  // namespace
+
+TEST_CASE("a workspace is aligned, its counters are zero, and all of it can be written") {
+  Workspace workspace;
+  REQUIRE(reinterpret_cast<std::uintptr_t>(workspace.data()) % 256 == 0);
+  REQUIRE(nonzeroCounters(workspace.counters(), nullptr) == 0);
+  REQUIRE(cudaMemset(workspace.data(), 0xff, Workspace::capacity) == cudaSuccess);
+  REQUIRE(nonzeroCounters(workspace.counters(), nullptr) == 0);  // data and counters do not overlap
+  REQUIRE(cudaMemset(workspace.counters(), 0, COUNTERS * sizeof(unsigned)) == cudaSuccess);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+TEST_CASE("a workspace moves with its memory") {
+  Workspace first;
+  void* data = first.data();
+  Workspace second(std::move(first));
+  REQUIRE(second.data() == data);
+  REQUIRE(leasedOnce(&second, nullptr) == data);
+  REQUIRE_THROWS_AS(lease(&first, nullptr), std::invalid_argument);
+  first = std::move(second);
+  REQUIRE(leasedOnce(&first, nullptr) == data);
+}
+
+TEST_CASE("the user's workspace is what is leased, to one call at a time") {
+  Workspace workspace;
+  WorkspaceLease held = lease(&workspace, nullptr);
+  REQUIRE(held.data() == workspace.data());
+  REQUIRE(held.counters() == workspace.counters());
+  REQUIRE(contains(messageOf<std::invalid_argument>([&] { static_cast<void>(lease(&workspace, nullptr)); }),
+                   "in use"));
+  held.done();
+  held.release();
+  REQUIRE(leasedOnce(&workspace, nullptr) == workspace.data());
+}
+
+TEST_CASE("a stream keeps its workspace, aligned and with zero counters") {
+  Stream stream;
+  void* first = leasedOnce(nullptr, stream);
+  REQUIRE(reinterpret_cast<std::uintptr_t>(first) % 256 == 0);
+  for (int i = 0; i < 3; ++i) REQUIRE(leasedOnce(nullptr, stream) == first);
+  WorkspaceLease workspace = lease(nullptr, stream);
+  REQUIRE(nonzeroCounters(workspace.counters(), stream) == 0);
+  launch(host_test::writeAll, oneBlock(stream), static_cast<unsigned*>(workspace.data()),
+         static_cast<unsigned>(Workspace::capacity / 4), 1u);
+  REQUIRE(nonzeroCounters(workspace.counters(), stream) == 0);
+  workspace.done();
+}
+
+TEST_CASE("streams have workspaces of their own, however they take turns") {
+  Stream streams[3];
+  void* data[4];
+  for (int i = 0; i < 3; ++i) data[i] = leasedOnce(nullptr, streams[i]);
+  data[3] = leasedOnce(nullptr, nullptr);
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < i; ++j) REQUIRE(data[i] != data[j]);
+  }
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 4; ++i)
+      REQUIRE(leasedOnce(nullptr, i < 3 ? static_cast<cudaStream_t>(streams[i]) : nullptr) == data[i]);
+  }
+}
+
+TEST_CASE("a new stream never gets a destroyed stream's workspace") {
+  std::vector<void*> seen;
+  for (int i = 0; i < 10; ++i) {
+    Stream stream;  // the handle is often the last one's
+    void* data = leasedOnce(nullptr, stream);
+    for (void* other : seen) REQUIRE(data != other);
+    seen.push_back(data);
+  }
+}
+
+TEST_CASE("a second call on the stream, while the first is being queued, has memory of its own") {
+  Stream stream;
+  WorkspaceLease first = lease(nullptr, stream);
+  void* data = first.data();
+  {
+    WorkspaceLease second = lease(nullptr, stream);
+    REQUIRE(second.data() != data);
+    REQUIRE(second.counters() != first.counters());
+    REQUIRE(nonzeroCounters(second.counters(), stream, 7) == 0);
+    second.done();
+  }
+  {
+    WorkspaceLease third = lease(nullptr, stream);  // may be the second's memory: its counters are zero again
+    REQUIRE(nonzeroCounters(third.counters(), stream) == 0);
+  }
+  first.done();
+  first.release();
+  REQUIRE(leasedOnce(nullptr, stream) == data);
+}
+
+TEST_CASE("a call that failed leaves zero counters to the next one") {
+  Stream stream;
+  Workspace mine;
+  for (Workspace* user : {static_cast<Workspace*>(nullptr), &mine}) {
+    leasedOnce(user, stream);
+    const auto fail = [&] {
+      WorkspaceLease workspace = lease(user, stream);
+      REQUIRE(nonzeroCounters(workspace.counters(), stream, 5) == 0);             // its first kernel counts
+      launch(host_test::inspect, LaunchConfig{dim3(0)}, nullptr, 0, 0, nullptr);  // its second cannot run
+      workspace.done();
+    };
+    REQUIRE_THROWS_AS(fail(), std::invalid_argument);
+    WorkspaceLease workspace = lease(user, stream);
+    REQUIRE(nonzeroCounters(workspace.counters(), stream) == 0);
+    workspace.done();
+  }
+}
+
+TEST_CASE("nothing is zeroed between calls that were done") {
+  Stream stream;
+  leasedOnce(nullptr, stream);
+  {
+    WorkspaceLease workspace = lease(nullptr, stream);
+    REQUIRE(nonzeroCounters(workspace.counters(), stream, 5) == 0);
+    workspace.done();  // a lie, so that a needless memset would show
+  }
+  {
+    WorkspaceLease workspace = lease(nullptr, stream);
+    REQUIRE(nonzeroCounters(workspace.counters(), stream) == COUNTERS);
+    workspace.done();
+  }
+}
+
+TEST_CASE("threads on one stream and on their own ones never share memory within a call") {
+  Stream shared;
+  const int failures = failuresAmongThreads(6, [&shared](int thread) {
+    Stream own;
+    const cudaStream_t stream = thread % 2 == 0 ? shared : own;
+    DeviceArray<unsigned> wrong(std::vector<unsigned>{0});
+    DeviceArray<unsigned> kept(std::vector<unsigned>{0});
+    for (unsigned i = 0; i < 20; ++i) {
+      const unsigned value = static_cast<unsigned>(thread) * 1000000 + i * 10000 + 1;
+      WorkspaceLease workspace = lease(nullptr, stream);
+      auto* data = static_cast<unsigned*>(workspace.data());
+      launch(host_test::inspect, oneBlock(stream), workspace.counters(), 64, value, wrong.data());
+      launch(host_test::writeAll, oneBlock(stream), data, 1024, value);
+      std::this_thread::yield();
+      launch(host_test::countDifferent, oneBlock(stream), data, 1024, value, wrong.data());
+      launch(host_test::inspect, oneBlock(stream), workspace.counters(), 64, 0, kept.data());
+      workspace.done();
+    }
+    gpuopt::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    return wrong.toHost()[0] == 0 && kept.toHost()[0] == 64 * 20;
+  });
+  REQUIRE(failures == 0);
+}
+
+TEST_CASE("an earlier error is neither swallowed nor reported by a lease") {
+  Stream stream;
+  const cudaError_t earlier = leaveEarlierError();
+  REQUIRE_NOTHROW(leasedOnce(nullptr, stream));
+  REQUIRE_NOTHROW(leasedOnce(nullptr, stream));
+  {
+    Workspace workspace;
+    REQUIRE_NOTHROW(leasedOnce(&workspace, stream));
+  }
+  REQUIRE(cudaGetLastError() == earlier);
+}
+
+#ifndef GPUOPT_EMULATION
+
+TEST_CASE("each thread's own default stream has its own workspace") {
+  void* mine = leasedOnce(nullptr, cudaStreamPerThread);
+  REQUIRE(leasedOnce(nullptr, cudaStreamPerThread) == mine);
+  void* others = nullptr;
+  std::thread([&others] { others = leasedOnce(nullptr, cudaStreamPerThread); }).join();
+  REQUIRE(others != mine);
+}
+
+TEST_CASE("a workspace of another device is refused") {
+  int devices = 0;
+  REQUIRE(cudaGetDeviceCount(&devices) == cudaSuccess);
+  if (devices < 2) return;
+  Workspace workspace;
+  REQUIRE(cudaSetDevice(1) == cudaSuccess);
+  const std::string text =
+      messageOf<std::invalid_argument>([&] { static_cast<void>(lease(&workspace, nullptr)); });
+  void* other = leasedOnce(nullptr, nullptr);
+  REQUIRE(cudaSetDevice(0) == cudaSuccess);
+  REQUIRE(contains(text, "workspace is on device 0, the current device is 1"));
+  REQUIRE(leasedOnce(nullptr, nullptr) != other);
+}
+
+namespace {
+
+/// Captures what `work` queues on the stream and runs it `replays` times.
+template <class Work>
+void replay(cudaStream_t stream, int replays, Work work) {
+  REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
+  work();
+  cudaGraph_t graph = nullptr;
+  REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+  cudaGraphExec_t runnable = nullptr;
+  REQUIRE(cudaGraphInstantiate(&runnable, graph, 0) == cudaSuccess);
+  for (int i = 0; i < replays; ++i) REQUIRE(cudaGraphLaunch(runnable, stream) == cudaSuccess);
+  REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+  REQUIRE(cudaGraphExecDestroy(runnable) == cudaSuccess);
+  REQUIRE(cudaGraphDestroy(graph) == cudaSuccess);
+}
+
+}  // namespace
+
+TEST_CASE("a captured call has memory in the graph, zeroed at every replay") {
+  Stream stream;
+  void* remembered = leasedOnce(nullptr, stream);
+  DeviceArray<unsigned> wrong(std::vector<unsigned>{0});
+  replay(stream, 3, [&] {
+    WorkspaceLease workspace = lease(nullptr, stream);
+    REQUIRE(workspace.data() != remembered);
+    launch(host_test::inspect, oneBlock(stream), workspace.counters(), COUNTERS, 3u, wrong.data());
+    workspace.done();
+  });
+  REQUIRE(wrong.toHost()[0] == 0);
+  REQUIRE(leasedOnce(nullptr, stream) == remembered);
+}
+
+TEST_CASE("zeroing that was captured does not count as done") {
+  Stream stream;
+  Workspace workspace;
+  DeviceArray<unsigned> wrong(std::vector<unsigned>{0});
+  {
+    WorkspaceLease failed = lease(&workspace, stream);
+    REQUIRE(nonzeroCounters(failed.counters(), stream, 5) == 0);
+  }
+  replay(stream, 0, [&] {
+    WorkspaceLease captured = lease(&workspace, stream);
+    launch(host_test::inspect, oneBlock(stream), captured.counters(), COUNTERS, 0u, wrong.data());
+    captured.done();
+  });
+  WorkspaceLease next = lease(&workspace, stream);
+  REQUIRE(nonzeroCounters(next.counters(), stream) == 0);
+  next.done();
+}
+
+TEST_CASE("first uses beside another stream's capture leave it valid") {
+  Stream captured;
+  Stream other;
+  DeviceArray<unsigned> data(4);
+  std::vector<std::unique_ptr<gpuopt::HostResult<int>>> results;
+  replay(captured, 1, [&] {
+    launch(host_test::writeAll, oneBlock(captured), data.data(), 4, 10u);
+    REQUIRE_NOTHROW(leasedOnce(nullptr, other));
+    for (int i = 0; i < 100; ++i) results.push_back(std::make_unique<gpuopt::HostResult<int>>());
+    std::thread([&other] { leasedOnce(nullptr, other); }).join();
+    REQUIRE_NOTHROW(Workspace(other));
+  });
+  REQUIRE(data.toHost() == std::vector<unsigned>{10, 11, 12, 13});
+}
+
+#endif
