@@ -1,0 +1,348 @@
+/// \file
+/// The device-wide reduction: one kernel, its policy and its launch.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/block/cluster.cuh>
+#include <gpuopt/block/reduce.cuh>
+#include <gpuopt/device/reducer.cuh>
+#include <gpuopt/device/source.cuh>
+#include <gpuopt/host/device.cuh>
+#include <gpuopt/host/launch.cuh>
+#include <gpuopt/host/result.cuh>
+#include <gpuopt/host/workspace.cuh>
+#include <gpuopt/thread/grid.cuh>
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+namespace gpuopt {
+
+/// How a device-wide reduction is cut up. Pass a type derived from this one as template argument to change a value.
+/// Every choice depends on the number of bytes alone and not on the device, so the order of operations, and with it every bit of
+/// a floating-point result, is the same everywhere.
+struct ReducePolicy {
+  static constexpr int BLOCK = 512;         ///< most threads a block
+  static constexpr int VECTORS = 8;         ///< 16-byte loads in flight a thread
+  static constexpr unsigned CLUSTER = 8;    ///< blocks of a cluster
+  static constexpr bool BY_LENGTH = false;  ///< whether the order is the same at every alignment of the input
+
+  /// Up to here one block does it all: no other block to wait for.
+  static constexpr std::size_t oneBlockBytes = 64 << 10;
+  /// Up to here one cluster does it all: 0.5 us to join its blocks, where a ticket in global memory takes 0.8 to 1.1.
+  static constexpr std::size_t clusterBytes = 256 << 10;
+  /// Up to here every block takes one tile, of VECTORS loads a thread; above, blocks loop over tiles.
+  static constexpr std::size_t tileBytes = 16 << 20;
+  /// Up to here loads leave the caches to others; above, plain loads of contiguous chunks are 3 to 5 % faster.
+  static constexpr std::size_t streamedBytes = std::size_t{384} << 20;
+  /// One warp joins the tiles' results: from about 8192 on that would be the longest part.
+  static constexpr unsigned maxTiles = 2048;
+
+  /// Threads of a block where every block takes one tile of an input of so many bytes: as few as have room for it while one
+  /// block or one cluster takes it, then what was fastest of 128, 256 and 512 (H200, 2026-11-21: 3 to 8 % over the next).
+  static constexpr int tileThreads(std::size_t bytes) {
+    if (bytes <= oneBlockBytes) return bytes <= (16 << 10) ? 128 : bytes <= (32 << 10) ? 256 : 512;
+    if (bytes <= clusterBytes) return bytes <= (128 << 10) ? 128 : 256;
+    return bytes <= (4 << 20) ? 256 : 512;
+  }
+  /// Blocks that loop over tiles: the same on every device, for the order's sake. 132 to 1056 differ by 2 %.
+  static constexpr unsigned loopBlocks(std::size_t bytes) { return bytes <= streamedBytes ? 256 : 528; }
+};
+
+/// The policy of results that depend on n and the types alone: ReducePolicy's also depend on where the input lies relative to a
+/// 128-byte boundary. Misaligned input is read element by element then.
+struct ByLength : ReducePolicy {
+  static constexpr bool BY_LENGTH = true;
+};
+
+namespace detail {
+
+// Steps that a thread has in flight: Policy::VECTORS loads of 16 bytes, 16 of the narrow ones of an iterator.
+template <class Policy, class Source>
+inline constexpr int itemsPerThread = (std::clamp)(static_cast<int>(Policy::VECTORS * 16 / Source::BYTES), 1, 16);
+
+// What the blocks of a grid share.
+template <class Partial>
+struct GridScratch {
+  Partial* partials;
+  unsigned* arrivals;
+};
+
+template <class T>
+__device__ inline void storeResult(const Destination<T>& out, const T& value) {
+  *out.value = value;
+  if (out.flag != nullptr) {
+    __threadfence_system();
+    *static_cast<volatile unsigned*>(out.flag) = out.signal;
+  }
+}
+
+// ITEMS steps of one thread, STRIDE apart: all loads first, then the arithmetic.
+template <Caching CACHING, int STRIDE, int ITEMS, class Source, class Reducer>
+__device__ inline void addSteps(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
+                                std::size_t first) {
+  typename Source::Step steps[ITEMS];
+  typename Source::Value values[Source::STEP];
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) source.template load<CACHING>(steps[i], first + i * STRIDE);
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) {
+    source.values(steps[i], values);
+    reducer.add(partial, values, source.head + (first + i * STRIDE) * Source::STEP);
+  }
+}
+
+// The same for those below `end`. The others load again what the thread loads anyway: predicated loads would be issued two at a
+// time, each pair waiting for the last (0.6 us on an H200).
+template <Caching CACHING, int STRIDE, int ITEMS, class Index, class Source, class Reducer>
+__device__ inline void addStepsBelow(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
+                                     Index first, Index end) {
+  if (first >= end) return;
+  typename Source::Step steps[ITEMS];
+  typename Source::Value values[Source::STEP];
+  const int count = static_cast<int>((end - first + STRIDE - 1) / STRIDE);
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) source.template load<CACHING>(steps[i], first + (i < count ? i * STRIDE : 0));
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) {
+    if (i >= count) break;
+    source.values(steps[i], values);
+    reducer.add(partial, values, source.head + (std::size_t{first} + i * STRIDE) * Source::STEP);
+  }
+}
+
+// The elements before the first and after the last whole step, one a thread of the last block. They are loaded before the steps
+// and added after them.
+template <class Source, class Reducer>
+struct Edge {
+  typename Source::Value values[1];
+  std::size_t index;
+  bool exists;
+
+  __device__ Edge(const Source& source, std::size_t steps, unsigned edges)
+      : exists(threadIdx.x < edges && blockIdx.x == gridDim.x - 1) {
+    if (!exists) return;
+    index = threadIdx.x < source.head ? threadIdx.x : threadIdx.x + steps * Source::STEP;
+    values[0] = source.at(index);
+  }
+
+  __device__ void addTo(typename Reducer::Partial& partial, const Reducer& reducer) const {
+    if (!exists) return;
+    typename Reducer::Partial edge = reducer.empty();
+    reducer.add(edge, values, index);
+    partial = reducer.combiner()(partial, edge);
+  }
+};
+
+// One warp joins partial results in an order that depends on their number alone; lane 0 holds the result.
+template <class Partial, class Op>
+__device__ inline Partial joinPartials(const Partial* partials, unsigned count, const Partial& none, Op op) {
+  constexpr unsigned BATCH = sizeof(Partial) <= 8 ? 8 : 2;
+  Partial sum = none;
+  for (unsigned first = static_cast<unsigned>(laneIndex()); first < count; first += 32 * BATCH) {
+    Partial batch[BATCH];
+#pragma unroll
+    for (unsigned i = 0; i < BATCH; ++i) batch[i] = first + 32 * i < count ? partials[first + 32 * i] : none;
+#pragma unroll
+    for (unsigned i = 0; i < BATCH; ++i) sum = op(sum, batch[i]);
+  }
+  return warpReduce(sum, op);
+}
+
+// Joins the blocks' results (in thread 0 of each); true in the one thread of the grid that then holds the whole. The last
+// block to arrive does it: one launch, in an order that does not depend on who is last.
+template <class Partial, class Op>
+__device__ inline bool joinGrid(Partial& partial, const Partial& none, Op op, const GridScratch<Partial>& scratch) {
+  if (threadIdx.x >= 32) return false;
+  bool last = false;
+  if (threadIdx.x == 0) {
+    scratch.partials[blockIdx.x] = partial;
+    last = arriveLast(scratch.arrivals, gridDim.x);
+  }
+  if (__shfl_sync(fullMask, static_cast<int>(last), 0) == 0) return false;
+  partial = joinPartials(scratch.partials, gridDim.x, none, op);
+  return threadIdx.x == 0;
+}
+
+// The same for the blocks of one cluster, which write into the first block's shared memory.
+template <int CLUSTER, class Partial, class Op>
+__device__ inline bool joinCluster(Partial& partial, const Partial& none, Op op) {
+  __shared__ __align__(16) unsigned char storage[CLUSTER * sizeof(Partial)];
+  Partial* partials = reinterpret_cast<Partial*>(storage);
+  clusterWait();
+  if (threadIdx.x == 0) *sharedOfRank(partials + clusterRank(), 0) = partial;
+  clusterArrive();
+  if (clusterRank() != 0) return false;
+  clusterWait();
+  if (threadIdx.x >= 32) return false;
+  partial = joinPartials(partials, CLUSTER, none, op);
+  return threadIdx.x == 0;
+}
+
+// The block's total in thread 0, for blocks of a size known only at run time.
+template <int BLOCK, class Partial, class Op>
+__device__ inline Partial reduceWarps(Partial partial, const Partial& none, Op op) {
+  constexpr unsigned WARPS = BLOCK / 32;
+  __shared__ __align__(16) unsigned char storage[WARPS * sizeof(Partial)];
+  Partial* totals = reinterpret_cast<Partial*>(storage);
+  partial = warpReduce(partial, op);
+  if (threadIdx.x % 32 == 0) totals[threadIdx.x / 32] = partial;
+  if (threadIdx.x < WARPS && threadIdx.x >= blockDim.x / 32) totals[threadIdx.x] = none;
+  __syncthreads();
+  if (threadIdx.x == 0) partial = sharedTree<static_cast<int>(WARPS)>(totals, op);
+  return partial;
+}
+
+// How an input of up to Policy::tileBytes is dealt out: every warp has one contiguous share.
+struct TileShape {
+  unsigned steps;      // of the input
+  unsigned warpShare;  // steps of a warp
+  unsigned edges;      // elements that belong to no step
+  bool cluster;        // the blocks form one cluster
+};
+
+// Small inputs: one tile a block. Launch and memory latency are all there is, and in a cold cache the code itself has to come from
+// memory: it is short and without a loop.
+template <class Policy, class Source, class Reducer>
+__global__ void __launch_bounds__(Policy::BLOCK, 1)
+    reduceTileKernel(const Source source, const Reducer reducer, const TileShape shape,
+                     const GridScratch<typename Reducer::Partial> scratch,
+                     const Destination<typename Reducer::Result> out) {
+  if (shape.cluster) clusterArrive();
+  overlapPreviousKernel();
+  const auto none = reducer.empty();
+  const auto op = reducer.combiner();
+  auto partial = none;
+  const Edge<Source, Reducer> edge(source, shape.steps, shape.edges);
+  const unsigned first = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * shape.warpShare;
+  const unsigned end = first + shape.warpShare < shape.steps ? first + shape.warpShare : shape.steps;
+  addStepsBelow<Caching::stream, 32, itemsPerThread<Policy, Source>>(partial, source, reducer, first + threadIdx.x % 32, end);
+  edge.addTo(partial, reducer);
+
+  partial = reduceWarps<Policy::BLOCK>(partial, none, op);
+  bool holdsAll = threadIdx.x == 0;
+  if (shape.cluster)
+    holdsAll = joinCluster<Policy::CLUSTER>(partial, none, op);
+  else if (gridDim.x > 1)
+    holdsAll = joinGrid(partial, none, op, scratch);
+  if (holdsAll) storeResult(out, reducer.finish(partial));
+}
+
+// How a large input is dealt out: tiles of BLOCK x ITEMS steps.
+struct LoopShape {
+  std::size_t steps;   // of the input
+  unsigned edges;      // elements that belong to no step
+  unsigned perBlock;   // tiles of every block
+  unsigned remainder;  // blocks that take one more
+  bool streams;        // tiles are dealt out in turn and loads spare the caches; otherwise each block has a contiguous chunk
+};
+
+template <Caching CACHING, int BLOCK, int ITEMS, class Source, class Reducer>
+__device__ inline void addTiles(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
+                                const LoopShape& shape) {
+  constexpr unsigned TILE = BLOCK * ITEMS;
+  constexpr bool inTurn = CACHING == Caching::stream;
+  const unsigned tiles = shape.perBlock + (blockIdx.x < shape.remainder ? 1 : 0);
+  const unsigned before = blockIdx.x < shape.remainder ? blockIdx.x : shape.remainder;
+  std::size_t first = TILE * (inTurn ? blockIdx.x : blockIdx.x * std::size_t{shape.perBlock} + before);
+  const std::size_t stride = TILE * (inTurn ? std::size_t{gridDim.x} : 1);
+  for (unsigned tile = 0; tile < tiles; ++tile, first += stride) {
+    if (first + TILE <= shape.steps)
+      addSteps<CACHING, BLOCK, ITEMS>(partial, source, reducer, first + threadIdx.x);
+    else
+      addStepsBelow<CACHING, BLOCK, ITEMS>(partial, source, reducer, first + threadIdx.x, shape.steps);
+  }
+}
+
+// Large inputs: a fixed number of blocks loop over tiles.
+template <class Policy, class Source, class Reducer>
+__global__ void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
+    reduceLoopKernel(const Source source, const Reducer reducer, const LoopShape shape,
+                     const GridScratch<typename Reducer::Partial> scratch,
+                     const Destination<typename Reducer::Result> out) {
+  constexpr int ITEMS = itemsPerThread<Policy, Source>;
+  overlapPreviousKernel();
+  const auto none = reducer.empty();
+  const auto op = reducer.combiner();
+  auto partial = none;
+  const Edge<Source, Reducer> edge(source, shape.steps, shape.edges);
+  if (shape.streams)
+    addTiles<Caching::stream, Policy::BLOCK, ITEMS>(partial, source, reducer, shape);
+  else
+    addTiles<Caching::normal, Policy::BLOCK, ITEMS>(partial, source, reducer, shape);
+  edge.addTo(partial, reducer);
+  partial = reduceWarps<Policy::BLOCK>(partial, none, op);
+  if (joinGrid(partial, none, op, scratch)) storeResult(out, reducer.finish(partial));
+}
+
+constexpr std::size_t ceilDivide(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
+// Launches either kernel; more than one block that is no cluster needs scratch memory.
+template <class Partial, class Kernel, class Source, class Reducer, class Shape, class Out>
+void launchJoined(Kernel kernel, const LaunchConfig& config, const Source& source, const Reducer& reducer,
+                  const Shape& shape, const Out& out, Workspace* workspace) {
+  if (config.grid.x == config.cluster) {
+    launch(kernel, config, source, reducer, shape, GridScratch<Partial>{}, out);
+  } else {
+    WorkspaceLease scratch = lease(workspace, config.stream);
+    launch(kernel, config, source, reducer, shape,
+           GridScratch<Partial>{static_cast<Partial*>(scratch.data()), scratch.counters()}, out);
+    scratch.done();
+  }
+}
+
+template <class Policy, class Source, class Reducer>
+void launchTiles(const Source& source, std::size_t steps, unsigned edges, const Reducer& reducer,
+                 const Destination<typename Reducer::Result>& out, LaunchConfig config, Workspace* workspace) {
+  const std::size_t bytes = steps * Source::BYTES;
+  const int threads = (std::min)(Policy::tileThreads(bytes), Policy::BLOCK);
+  const std::size_t tiles = ceilDivide(steps, std::size_t{itemsPerThread<Policy, Source>} * static_cast<unsigned>(threads));
+  const bool oneCluster = bytes > Policy::oneBlockBytes && bytes <= Policy::clusterBytes && tiles <= Policy::CLUSTER;
+  const std::size_t blocks = oneCluster ? Policy::CLUSTER : (std::max)(tiles, std::size_t{1});
+  config.block = dim3(static_cast<unsigned>(threads));
+  config.grid = dim3(static_cast<unsigned>(blocks));
+  const bool cluster = oneCluster && computeCapability(currentDevice()) >= 90;
+  config.cluster = cluster ? Policy::CLUSTER : 1;
+  const std::size_t warps = std::size_t{config.grid.x} * config.block.x / 32;
+  const TileShape shape{static_cast<unsigned>(steps), static_cast<unsigned>(ceilDivide(ceilDivide(steps, warps), 32) * 32), edges,
+                        cluster};
+  launchJoined<typename Reducer::Partial>(reduceTileKernel<Policy, Source, Reducer>, config, source, reducer, shape, out,
+                                          workspace);
+}
+
+template <class Policy, class Source, class Reducer>
+void launchLoop(const Source& source, std::size_t steps, unsigned edges, const Reducer& reducer,
+                const Destination<typename Reducer::Result>& out, LaunchConfig config, Workspace* workspace) {
+  const std::size_t bytes = steps * Source::BYTES;
+  const std::size_t tiles = ceilDivide(steps, std::size_t{itemsPerThread<Policy, Source>} * Policy::BLOCK);
+  const std::size_t most = Workspace::capacity / sizeof(typename Reducer::Partial);
+  const auto blocks = static_cast<unsigned>((std::min)(std::size_t{Policy::loopBlocks(bytes)}, most));
+  config.block = dim3(Policy::BLOCK);
+  config.grid = dim3(blocks);
+  const LoopShape shape{steps, edges, static_cast<unsigned>(tiles / blocks), static_cast<unsigned>(tiles % blocks),
+                        bytes <= Policy::streamedBytes};
+  launchJoined<typename Reducer::Partial>(reduceLoopKernel<Policy, Source, Reducer>, config, source, reducer, shape, out,
+                                          workspace);
+}
+
+template <class Policy, class Source, class Reducer>
+void launchReduce(const Source& source, std::size_t n, const Reducer& reducer,
+                  const Destination<typename Reducer::Result>& out, cudaStream_t stream, Workspace* workspace) {
+  const std::size_t steps = (n - source.head) / Source::STEP;
+  const auto edges = static_cast<unsigned>(n - steps * Source::STEP);
+  LaunchConfig config;
+  config.stream = stream;
+  config.programmatic = true;
+  const bool fits = steps <= std::size_t{Policy::maxTiles} * Policy::BLOCK * itemsPerThread<Policy, Source> &&
+                    Policy::maxTiles * sizeof(typename Reducer::Partial) <= Workspace::capacity;
+  if (fits && steps * Source::BYTES <= Policy::tileBytes)
+    launchTiles<Policy>(source, steps, edges, reducer, out, config, workspace);
+  else
+    launchLoop<Policy>(source, steps, edges, reducer, out, config, workspace);
+}
+
+}  // namespace detail
+
+}  // namespace gpuopt

@@ -1,0 +1,232 @@
+/// \file
+/// Inputs that are reduced part by part: rows, pieces of rows, segments, each with an alignment of its own.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/reduce.cuh>
+#include <gpuopt/device/source.cuh>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace gpuopt::detail {
+
+// The elements before the first boundary of BOUNDARY bytes; of 16 bytes where whole elements reach no further one.
+template <std::size_t BOUNDARY, class T>
+__device__ inline std::size_t headOf(const T* data) {
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  if constexpr (isPowerOfTwo<static_cast<int>(sizeof(T))>) {
+    return (0 - address) % BOUNDARY / sizeof(T);
+  } else {
+    std::size_t head = 0;
+    while ((address + head * sizeof(T)) % 16 != 0) ++head;
+    return head;
+  }
+}
+
+// A view hands out sources for parts of an input. It has
+//   Element, Source
+//   part<BOUNDARY>(first, count)   the source of the elements [first, first + count); steps begin at a boundary of so many bytes
+//   steps()                        the source whose steps begin at element 0, where startsSteps(view, ...) says so
+//   flat(count)                    the source of the first `count` elements
+
+// An array, read by vectors.
+template <class T>
+struct ArrayView {
+  using Element = T;
+  using Source = ArraySource<T, Same, true>;
+
+  const T* data;
+
+  template <std::size_t BOUNDARY>
+  __device__ Source part(std::size_t first, std::size_t count) const {
+    const T* begin = data + first;
+    const std::size_t whole = headOf<BOUNDARY>(begin);
+    const std::size_t head = whole < count ? whole : count;
+    return {begin, begin + head, head, {}};
+  }
+
+  Source steps() const { return {data, data, 0, {}}; }
+
+  Source flat(std::size_t count) const {
+    const std::size_t head = headElements(data, count);
+    return {data, data + head, head, {}};
+  }
+};
+
+// Anything that can be indexed on the device, element by element.
+template <class It>
+struct IteratorView {
+  using Element = typename std::iterator_traits<It>::value_type;
+  using Source = IteratorSource<It, Same>;
+
+  It in;
+
+  template <std::size_t>
+  __host__ __device__ Source part(std::size_t first, std::size_t) const {
+    return {in + static_cast<typename std::iterator_traits<It>::difference_type>(first), {}};
+  }
+
+  Source steps() const { return {in, {}}; }
+  Source flat(std::size_t) const { return {in, {}}; }
+};
+
+// Whether all rows of a matrix consist of whole steps.
+template <class T>
+bool startsSteps(const ArrayView<T>& view, std::size_t cols, std::size_t ld) {
+  constexpr std::size_t STEP = ArrayView<T>::Source::STEP;
+  return onVectorBoundary(view.data) && cols % STEP == 0 && ld % STEP == 0;
+}
+
+template <class It>
+bool startsSteps(const IteratorView<It>&, std::size_t, std::size_t) {
+  return true;
+}
+
+// The same input element by element.
+template <class T>
+IteratorView<const T*> byElements(const ArrayView<T>& view) {
+  return {view.data};
+}
+
+template <class It>
+IteratorView<It> byElements(const IteratorView<It>& view) {
+  return view;
+}
+
+// Calls use(view) with the best view of the input.
+template <class It, class Use>
+void withView(It iterator, Use use) {
+  const auto in = Unwrap<It>::pointer(iterator);
+  using Unwrapped = std::decay_t<decltype(in)>;
+  using T = typename std::iterator_traits<Unwrapped>::value_type;
+  if constexpr (std::is_pointer_v<Unwrapped> && readsVectors<T> && alwaysAligns<T>)
+    use(ArrayView<T>{in});
+  else
+    use(IteratorView<Unwrapped>{in});
+}
+
+template <class It>
+bool isNull(It in) {
+  if constexpr (std::is_pointer_v<It>)
+    return in == nullptr;
+  else
+    return false;
+}
+
+template <class It, class R>
+void requireMatrix(It in, std::size_t rows, std::size_t cols, std::size_t ld, R* out, std::size_t results,
+                   const char* function) {
+  const auto fail = [function](const std::string& problem) {
+    throw std::invalid_argument(std::string(function) + ": " + problem);
+  };
+  if (ld < cols) fail("ld (" + std::to_string(ld) + ") is less than cols (" + std::to_string(cols) + ")");
+  if (isNull(Unwrap<It>::pointer(in)) && rows > 0 && cols > 0)
+    fail("in is null, but rows is " + std::to_string(rows) + " and cols is " + std::to_string(cols));
+  if (out == nullptr && results > 0) fail("out is null, but there are " + std::to_string(results) + " results");
+}
+
+// The launch of kernels that follow each other closely.
+inline LaunchConfig matrixConfig(int block, std::size_t blocks, cudaStream_t stream, const char* function) {
+  if (blocks > 0x7fffffff) throw std::invalid_argument(std::string(function) + ": the input needs too many blocks");
+  LaunchConfig config;
+  config.grid = dim3(static_cast<unsigned>(blocks));
+  config.block = dim3(static_cast<unsigned>(block));
+  config.stream = stream;
+  config.programmatic = true;
+  return config;
+}
+
+// Steps that a thread has in flight for so many 16-byte loads.
+template <int VECTORS, class Source>
+inline constexpr int itemsFor = (std::clamp)(static_cast<int>(VECTORS * 16 / Source::BYTES), 1, 16);
+
+// What one thread of THREADS contributes to the fold of the elements [first, first + count).
+template <int THREADS, int ITEMS, class View, class Reducer>
+__device__ inline void addPart(typename Reducer::Partial& partial, const View& view, const Reducer& reducer, std::size_t first,
+                               std::size_t count, unsigned thread) {
+  using Source = typename View::Source;
+  const Source source = view.template part<THREADS >= 256 ? 128 : 16>(first, count);
+  const std::size_t steps = (count - source.head) / Source::STEP;
+  const std::size_t edge = thread < source.head ? thread : thread + steps * Source::STEP;
+  typename Source::Value values[1];
+  if (edge < count) values[0] = source.at(edge);
+  std::size_t step = thread;
+  for (; step + (ITEMS - 1) * THREADS < steps; step += ITEMS * THREADS)
+    addSteps<Caching::normal, THREADS, ITEMS>(partial, source, reducer, step);
+  addStepsBelow<Caching::normal, THREADS, ITEMS>(partial, source, reducer, step, steps);
+  if (edge < count) reducer.add(partial, values, edge);
+}
+
+// Elements in shared memory, where threads read at any distance from each other: a gap after every 128 bytes keeps powers of
+// two from meeting in one bank. Elements beyond 16 bytes need none.
+template <class T>
+struct StagedLayout {
+  static constexpr unsigned PERIOD = sizeof(T) > 8 ? 8 : sizeof(T) > 4 ? 16 : sizeof(T) > 2 ? 32 : sizeof(T) > 1 ? 64 : 128;
+  __host__ __device__ static constexpr unsigned place(unsigned i) { return sizeof(T) > 16 ? i : i + i / PERIOD; }
+};
+
+// So many elements of T, staged.
+template <class T, unsigned COUNT>
+struct StagedElements {
+  alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char bytes[sizeof(T) * (StagedLayout<T>::place(COUNT) + 1)];
+
+  __device__ T& operator[](unsigned i) { return reinterpret_cast<T*>(bytes)[StagedLayout<T>::place(i)]; }
+};
+
+// THREADS threads bring the elements [first, first + count) into shared memory; each of them calls, a barrier is theirs.
+template <int THREADS, int ITEMS, class View, class Staged>
+__device__ inline void stageElements(Staged& staged, const View& view, std::size_t first, unsigned count, unsigned thread) {
+  using Source = typename View::Source;
+  constexpr unsigned STEP = Source::STEP;
+  const Source source = view.template part<16>(first, count);
+  const unsigned head = static_cast<unsigned>(source.head);
+  const unsigned steps = (count - head) / STEP;
+  const unsigned edge = thread < head ? thread : thread + steps * STEP;
+  if (edge < count) staged[edge] = source.at(edge);
+  for (unsigned step = thread; step < steps; step += ITEMS * THREADS) {
+    typename Source::Step loaded[ITEMS];
+    typename Source::Value values[STEP];
+#pragma unroll
+    for (unsigned i = 0; i < ITEMS; ++i)
+      source.template load<Caching::normal>(loaded[i], step + i * THREADS < steps ? step + i * THREADS : step);
+#pragma unroll
+    for (unsigned i = 0; i < ITEMS; ++i) {
+      if (step + i * THREADS >= steps) break;
+      source.values(loaded[i], values);
+#pragma unroll
+      for (unsigned e = 0; e < STEP; ++e) staged[head + (step + i * THREADS) * STEP + e] = values[e];
+    }
+  }
+}
+
+// Adds the staged elements begin, begin + stride, ... below end.
+template <class Staged, class Reducer>
+__device__ inline void addStaged(typename Reducer::Partial& partial, Staged& staged, const Reducer& reducer, unsigned begin,
+                                 unsigned end, unsigned stride) {
+  using T = std::decay_t<decltype(staged[0])>;
+  constexpr unsigned BATCH = 4;
+  unsigned i = begin;
+  for (; i + (BATCH - 1) * stride < end; i += BATCH * stride) {
+    const T values[BATCH] = {staged[i], staged[i + stride], staged[i + 2 * stride], staged[i + 3 * stride]};
+    reducer.add(partial, values, i);
+  }
+  for (; i < end; i += stride) {
+    const T value[1] = {staged[i]};
+    reducer.add(partial, value, i);
+  }
+}
+
+// op over groups of `lanes` neighbouring lanes (a power of two); the first of each group holds the result.
+template <class Partial, class Op>
+__device__ inline Partial reduceLanes(Partial partial, Op op, unsigned lanes) {
+  for (unsigned delta = 1; delta < lanes; delta *= 2) partial = op(partial, shuffleDown(partial, delta));
+  return partial;
+}
+
+}  // namespace gpuopt::detail

@@ -1,0 +1,339 @@
+/// \file
+/// Reductions: of a warp, of a block, of whole arrays.
+///
+///     float total = gpuopt::reduce(data, n);                                       // waits for the value
+///     gpuopt::reduceInto(data, n, out, gpuopt::Maximum{}, stream);                 // asynchronous, out on the device
+///     double norm2 = gpuopt::transformReduce(data, n, Square{});                   // a function on the way
+///     float product = gpuopt::dot(a, b, n);
+///     auto [value, index] = gpuopt::argMin(data, n);
+///
+/// Device functions for your own kernels are in <gpuopt/warp/reduce.cuh> and <gpuopt/block/reduce.cuh>, included here:
+/// `warpReduce`, `warpAllReduce`, `blockReduce<BLOCK>`, `blockAllReduce<BLOCK>`.
+///
+/// **Common to all host functions.** One kernel launch at every n. The input is a device pointer of any element alignment,
+/// or any random-access iterator that device code can read; trivially copyable elements behind pointers are read 16 bytes at a time.
+/// The operation is associative and commutative, callable on the device and, for stateful ones, copied to it. The functions whose names end in `Into`, and those of
+/// rows, columns and segments, are asynchronous on `stream`, never synchronise, and can be captured into a graph; those that
+/// return a value wait for it, and for nothing else. With a Workspace they allocate nothing; without one, memory is allocated on the
+/// first call on a stream and kept. The accumulator A is the first template argument; AccumulatorFor chooses
+/// it otherwise. The second, a policy, is ReducePolicy or ByLength. Bad arguments throw std::invalid_argument before anything is
+/// launched, errors of the runtime CudaError. n = 0 is no error: the result is `init`, or the operation's identity
+/// (where neither exists: std::invalid_argument). What NaN, signed zero, order and rounding do: docs/reductions.md.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/block/reduce.cuh>
+#include <gpuopt/device/reduce.cuh>
+#include <gpuopt/warp/reduce.cuh>
+
+#include <cstddef>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace gpuopt {
+
+/// The same for the results of a function F of the elements of one or more inputs.
+template <class A, class Op, class F, class... Its>
+using ReducedBy =
+    detail::Accumulator<A, Op, std::decay_t<std::invoke_result_t<F, typename std::iterator_traits<Its>::value_type...>>>;
+
+namespace detail {
+
+template <class R, class Op>
+Fold<R, Op> foldOf(Op op, const Maybe<R>& init, std::size_t n, const char* function) {
+  if (n == 0 && !init.valid && !Identity<Op, R>::exists)
+    throw std::invalid_argument(std::string(function) + ": n is 0 and the operation has no known identity: pass init");
+  return {op, init};
+}
+
+template <class T>
+Destination<T> onDevice(T* out, const char* function) {
+  if (out == nullptr) throw std::invalid_argument(std::string(function) + ": out is null");
+  return {out, nullptr, 0};
+}
+
+// What every entry point comes down to. `function` names it in messages; `f` takes one element of each input.
+template <class Policy, class Reducer, class F, class... Its>
+void reduceTo(const Destination<typename Reducer::Result>& out, const char* function, const Reducer& reducer, cudaStream_t stream,
+              Workspace* workspace, std::size_t n, F f, Its... in) {
+  withSource<Policy::BY_LENGTH>(in..., n, f, function, [&](const auto& source) {
+    launchReduce<Policy>(source, n, reducer, out, stream, workspace);
+  });
+}
+
+// The same into a word that the host can see, for which it waits.
+template <class Policy, class Reducer, class F, class... Its>
+typename Reducer::Result reduceToHost(const char* function, const Reducer& reducer, cudaStream_t stream, Workspace* workspace,
+                                      std::size_t n, F f, Its... in) {
+  requireNotCapturing(stream, function);
+  HostResult<typename Reducer::Result> result;
+  reduceTo<Policy>(result.destination(), function, reducer, stream, workspace, n, f, in...);
+  return result.wait(stream);
+}
+
+}  // namespace detail
+
+/// \name Folds
+/// op over all elements, each converted to the accumulator, and over `init` where it is given. The plain form returns the value;
+/// `Into` leaves it in device memory at `out`.
+/// Cost: one read of the input. Technique: the classical reduction ladder to its end (docs/reductions.md).
+/// \{
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op, class Init,
+          class = detail::EnableInit<Init, Reduced<A, Op, It>>>
+Reduced<A, Op, It> reduce(It in, std::size_t n, Op op, Init init, cudaStream_t stream = nullptr,
+                          Workspace* workspace = nullptr) {
+  const auto fold = detail::foldOf(op, detail::some<Reduced<A, Op, It>>(init), n, "gpuopt::reduce");
+  return detail::reduceToHost<Policy>("gpuopt::reduce", fold, stream, workspace, n, detail::Same{}, in);
+}
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus>
+Reduced<A, Op, It> reduce(It in, std::size_t n, Op op = {}, cudaStream_t stream = nullptr,
+                          Workspace* workspace = nullptr) {
+  const auto fold = detail::foldOf(op, detail::nothing<Reduced<A, Op, It>>(), n, "gpuopt::reduce");
+  return detail::reduceToHost<Policy>("gpuopt::reduce", fold, stream, workspace, n, detail::Same{}, in);
+}
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op, class Init,
+          class = detail::EnableInit<Init, Reduced<A, Op, It>>>
+void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op, Init init, cudaStream_t stream = nullptr,
+                Workspace* workspace = nullptr) {
+  const auto fold = detail::foldOf(op, detail::some<Reduced<A, Op, It>>(init), n, "gpuopt::reduceInto");
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::reduceInto"), "gpuopt::reduceInto", fold, stream, workspace, n,
+                           detail::Same{}, in);
+}
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus>
+void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op = {}, cudaStream_t stream = nullptr,
+                Workspace* workspace = nullptr) {
+  const auto fold = detail::foldOf(op, detail::nothing<Reduced<A, Op, It>>(), n, "gpuopt::reduceInto");
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::reduceInto"), "gpuopt::reduceInto", fold, stream, workspace, n,
+                           detail::Same{}, in);
+}
+
+/// \}
+
+/// \name Folds of a function of the elements
+/// op over f(x) for the elements x of one input, or f(x, y) for those of two. f is callable on the device and, for its result type, on the host.
+/// Cost: one read of the inputs. Two arrays of different misalignment are read element by element.
+/// \{
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op, class Init,
+          class = detail::EnableInit<Init, ReducedBy<A, Op, F, It>>>
+ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op, Init init, cudaStream_t stream = nullptr,
+                                        Workspace* workspace = nullptr) {
+  const auto fold = detail::foldOf(op, detail::some<ReducedBy<A, Op, F, It>>(init), n, "gpuopt::transformReduce");
+  return detail::reduceToHost<Policy>("gpuopt::transformReduce", fold, stream, workspace, n, f, in);
+}
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op = Plus,
+          class = std::enable_if_t<std::is_invocable_v<F, typename std::iterator_traits<It>::value_type>>>
+ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op = {}, cudaStream_t stream = nullptr,
+                                        Workspace* workspace = nullptr) {
+  const auto fold = detail::foldOf(op, detail::nothing<ReducedBy<A, Op, F, It>>(), n, "gpuopt::transformReduce");
+  return detail::reduceToHost<Policy>("gpuopt::transformReduce", fold, stream, workspace, n, f, in);
+}
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op, class Init,
+          class = detail::EnableInit<Init, ReducedBy<A, Op, F, It>>>
+void transformReduceInto(It in, std::size_t n, ReducedBy<A, Op, F, It>* out, F f, Op op, Init init,
+                         cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  const auto fold = detail::foldOf(op, detail::some<ReducedBy<A, Op, F, It>>(init), n, "gpuopt::transformReduceInto");
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::transformReduceInto"), "gpuopt::transformReduceInto", fold,
+                           stream, workspace, n, f, in);
+}
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op = Plus>
+void transformReduceInto(It in, std::size_t n, ReducedBy<A, Op, F, It>* out, F f, Op op = {},
+                         cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  const auto fold = detail::foldOf(op, detail::nothing<ReducedBy<A, Op, F, It>>(), n, "gpuopt::transformReduceInto");
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::transformReduceInto"), "gpuopt::transformReduceInto", fold,
+                           stream, workspace, n, f, in);
+}
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op, class Init,
+          class = detail::EnableInit<Init, ReducedBy<A, Op, F, It1, It2>>>
+ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F f, Op op, Init init,
+                                              cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  const auto fold = detail::foldOf(op, detail::some<ReducedBy<A, Op, F, It1, It2>>(init), n, "gpuopt::transformReduce");
+  return detail::reduceToHost<Policy>("gpuopt::transformReduce", fold, stream, workspace, n, f, in1, in2);
+}
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op = Plus,
+          class = std::enable_if_t<std::is_invocable_v<F, typename std::iterator_traits<It1>::value_type,
+                                                       typename std::iterator_traits<It2>::value_type>>>
+ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F f, Op op = {},
+                                              cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  const auto fold = detail::foldOf(op, detail::nothing<ReducedBy<A, Op, F, It1, It2>>(), n, "gpuopt::transformReduce");
+  return detail::reduceToHost<Policy>("gpuopt::transformReduce", fold, stream, workspace, n, f, in1, in2);
+}
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op, class Init,
+          class = detail::EnableInit<Init, ReducedBy<A, Op, F, It1, It2>>>
+void transformReduceInto(It1 in1, It2 in2, std::size_t n, ReducedBy<A, Op, F, It1, It2>* out, F f, Op op, Init init,
+                         cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  const auto fold = detail::foldOf(op, detail::some<ReducedBy<A, Op, F, It1, It2>>(init), n, "gpuopt::transformReduceInto");
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::transformReduceInto"), "gpuopt::transformReduceInto", fold,
+                           stream, workspace, n, f, in1, in2);
+}
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op = Plus>
+void transformReduceInto(It1 in1, It2 in2, std::size_t n, ReducedBy<A, Op, F, It1, It2>* out, F f, Op op = {},
+                         cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  const auto fold = detail::foldOf(op, detail::nothing<ReducedBy<A, Op, F, It1, It2>>(), n, "gpuopt::transformReduceInto");
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::transformReduceInto"), "gpuopt::transformReduceInto", fold,
+                           stream, workspace, n, f, in1, in2);
+}
+
+/// \}
+
+/// \name Dot product
+/// The sum of a[i] * b[i], multiplied in A: float for two arrays of halves, otherwise the type of the product.
+/// \{
+
+/// The accumulator of a dot product of the elements of two iterators.
+template <class A, class It1, class It2>
+using DotResult = detail::Accumulator<
+    A, Plus,
+    std::common_type_t<detail::Accumulator<A, Plus, typename std::iterator_traits<It1>::value_type>,
+                       detail::Accumulator<A, Plus, typename std::iterator_traits<It2>::value_type>>>;
+
+namespace detail {
+
+template <class A>
+struct MultiplyAs {
+  template <class T, class U>
+  __host__ __device__ A operator()(const T& a, const U& b) const {
+    return static_cast<A>(a) * static_cast<A>(b);
+  }
+};
+
+}  // namespace detail
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2>
+DotResult<A, It1, It2> dot(It1 a, It2 b, std::size_t n, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  using R = DotResult<A, It1, It2>;
+  const auto fold = detail::foldOf(Plus{}, detail::nothing<R>(), n, "gpuopt::dot");
+  return detail::reduceToHost<Policy>("gpuopt::dot", fold, stream, workspace, n, detail::MultiplyAs<R>{}, a, b);
+}
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2>
+void dotInto(It1 a, It2 b, std::size_t n, DotResult<A, It1, It2>* out, cudaStream_t stream = nullptr,
+             Workspace* workspace = nullptr) {
+  using R = DotResult<A, It1, It2>;
+  const auto fold = detail::foldOf(Plus{}, detail::nothing<R>(), n, "gpuopt::dotInto");
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::dotInto"), "gpuopt::dotInto", fold, stream, workspace, n,
+                           detail::MultiplyAs<R>{}, a, b);
+}
+
+/// \}
+
+/// \name Extremes
+/// The smallest and largest element, as Minimum and Maximum define them, alone, with the sum, or with the index of the first
+/// occurrence. With a NaN among the elements both extremes are NaN, and the index is that of the first NaN.
+/// n = 0 gives the identities (for floating point +inf and -inf) and the index ArgResult::none.
+/// Elements are arithmetic, __half or __nv_bfloat16 (their values come back as float). Cost: one read of the input.
+/// \{
+
+namespace detail {
+
+template <class It>
+using Extreme = Accumulator<DefaultAccumulator, Minimum, typename std::iterator_traits<It>::value_type>;
+
+}  // namespace detail
+
+template <class Policy = ReducePolicy, class It>
+MinMax<detail::Extreme<It>> minMax(It in, std::size_t n, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  return detail::reduceToHost<Policy>("gpuopt::minMax", detail::MinMaxOf<detail::Extreme<It>>{}, stream, workspace, n,
+                                      detail::Same{}, in);
+}
+
+template <class Policy = ReducePolicy, class It>
+void minMaxInto(It in, std::size_t n, MinMax<detail::Extreme<It>>* out, cudaStream_t stream = nullptr,
+                Workspace* workspace = nullptr) {
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::minMaxInto"), "gpuopt::minMaxInto",
+                           detail::MinMaxOf<detail::Extreme<It>>{}, stream, workspace, n, detail::Same{}, in);
+}
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
+SumMinMax<detail::Extreme<It>, Reduced<A, Plus, It>> sumMinMax(It in, std::size_t n, cudaStream_t stream = nullptr,
+                                                               Workspace* workspace = nullptr) {
+  return detail::reduceToHost<Policy>("gpuopt::sumMinMax",
+                                      detail::SumMinMaxOf<detail::Extreme<It>, Reduced<A, Plus, It>>{}, stream,
+                                      workspace, n, detail::Same{}, in);
+}
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
+void sumMinMaxInto(It in, std::size_t n, SumMinMax<detail::Extreme<It>, Reduced<A, Plus, It>>* out,
+                   cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::sumMinMaxInto"), "gpuopt::sumMinMaxInto",
+                           detail::SumMinMaxOf<detail::Extreme<It>, Reduced<A, Plus, It>>{}, stream, workspace, n,
+                           detail::Same{}, in);
+}
+
+template <class Policy = ReducePolicy, class It>
+ArgResult<detail::Extreme<It>> argMin(It in, std::size_t n, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  return detail::reduceToHost<Policy>("gpuopt::argMin", detail::ArgExtreme<detail::Extreme<It>, Minimum>{n}, stream,
+                                      workspace, n, detail::Same{}, in);
+}
+
+template <class Policy = ReducePolicy, class It>
+void argMinInto(It in, std::size_t n, ArgResult<detail::Extreme<It>>* out, cudaStream_t stream = nullptr,
+                Workspace* workspace = nullptr) {
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::argMinInto"), "gpuopt::argMinInto",
+                           detail::ArgExtreme<detail::Extreme<It>, Minimum>{n}, stream, workspace, n, detail::Same{}, in);
+}
+
+template <class Policy = ReducePolicy, class It>
+ArgResult<detail::Extreme<It>> argMax(It in, std::size_t n, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  return detail::reduceToHost<Policy>("gpuopt::argMax", detail::ArgExtreme<detail::Extreme<It>, Maximum>{n}, stream,
+                                      workspace, n, detail::Same{}, in);
+}
+
+template <class Policy = ReducePolicy, class It>
+void argMaxInto(It in, std::size_t n, ArgResult<detail::Extreme<It>>* out, cudaStream_t stream = nullptr,
+                Workspace* workspace = nullptr) {
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::argMaxInto"), "gpuopt::argMaxInto",
+                           detail::ArgExtreme<detail::Extreme<It>, Maximum>{n}, stream, workspace, n, detail::Same{}, in);
+}
+
+/// \}
+
+/// \name Mean and variance
+/// Number, mean and population variance of the elements in one pass. A, float for float and halves and double otherwise unless
+/// named, is a floating-point type. Partial results are joined by the formula of Chan, Golub and LeVeque (1979): stable where the
+/// difference of the sums of squares is not. n = 0 gives zeros. Cost: one read of the input.
+/// \{
+
+namespace detail {
+
+template <class T>
+struct MomentFor {
+  using type = std::conditional_t<isHalf<T> || std::is_same_v<T, float>, float, double>;
+};
+
+template <class A, class It>
+using Moment = std::conditional_t<std::is_same_v<A, DefaultAccumulator>,
+                                  typename MomentFor<typename std::iterator_traits<It>::value_type>::type, A>;
+
+}  // namespace detail
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
+MeanVariance<detail::Moment<A, It>> meanVariance(It in, std::size_t n, cudaStream_t stream = nullptr,
+                                                 Workspace* workspace = nullptr) {
+  return detail::reduceToHost<Policy>("gpuopt::meanVariance", detail::Moments<detail::Moment<A, It>>{n}, stream, workspace,
+                                      n, detail::Same{}, in);
+}
+
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
+void meanVarianceInto(It in, std::size_t n, MeanVariance<detail::Moment<A, It>>* out, cudaStream_t stream = nullptr,
+                      Workspace* workspace = nullptr) {
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::meanVarianceInto"), "gpuopt::meanVarianceInto",
+                           detail::Moments<detail::Moment<A, It>>{n}, stream, workspace, n, detail::Same{}, in);
+}
+
+/// \}
+
+}  // namespace gpuopt

@@ -1,0 +1,236 @@
+/// \file
+/// Binary operations for reductions, their identities, and the type that a reduction accumulates in.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <limits>
+#include <type_traits>
+
+struct __half;
+struct __nv_bfloat16;
+
+namespace gpuopt {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool isHalf = std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>;
+
+// Adding zeros tells their signs apart without looking at bits: (+0) + (-0) = +0 and (-0) + (-0) = -0.
+template <class T>
+__host__ __device__ constexpr T smallerFloat(T a, T b) {
+  if (a != a || b != b) return a + b;
+  if (a == b) return a == T(0) ? -(-a - b) : a;
+  return a < b ? a : b;
+}
+
+template <class T>
+__host__ __device__ constexpr T largerFloat(T a, T b) {
+  if (a != a || b != b) return a + b;
+  if (a == b) return a == T(0) ? a + b : a;
+  return a < b ? b : a;
+}
+
+// One instruction with exactly these semantics exists from sm_80 on, for float.
+template <class T>
+__host__ __device__ constexpr T smaller(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if constexpr (std::is_same_v<T, float>) {
+      asm("min.NaN.f32 %0, %1, %2;" : "=f"(a) : "f"(a), "f"(b));
+      return a;
+    }
+#endif
+    return smallerFloat(a, b);
+  } else {
+    return b < a ? b : a;
+  }
+}
+
+template <class T>
+__host__ __device__ constexpr T larger(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if constexpr (std::is_same_v<T, float>) {
+      asm("max.NaN.f32 %0, %1, %2;" : "=f"(a) : "f"(a), "f"(b));
+      return a;
+    }
+#endif
+    return largerFloat(a, b);
+  } else {
+    return a < b ? b : a;
+  }
+}
+
+}  // namespace detail
+
+/// a + b
+struct Plus {
+  template <class T>
+  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+    return static_cast<T>(a + b);
+  }
+};
+
+/// a * b
+struct Multiplies {
+  template <class T>
+  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+    if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(int))  // 65535 * 65535 would overflow an int
+      return static_cast<T>(static_cast<unsigned>(a) * static_cast<unsigned>(b));
+    else
+      return static_cast<T>(a * b);
+  }
+};
+
+/// The smaller value. Floating point as IEEE 754-2019 `minimum`: a NaN on either side gives NaN, and -0 < +0.
+struct Minimum {
+  template <class T>
+  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+    return detail::smaller(a, b);
+  }
+};
+
+/// The larger value. Floating point as IEEE 754-2019 `maximum`: a NaN on either side gives NaN, and -0 < +0.
+struct Maximum {
+  template <class T>
+  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+    return detail::larger(a, b);
+  }
+};
+
+/// a & b
+struct BitAnd {
+  template <class T>
+  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+    return static_cast<T>(a & b);
+  }
+};
+
+/// a | b
+struct BitOr {
+  template <class T>
+  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+    return static_cast<T>(a | b);
+  }
+};
+
+/// a ^ b
+struct BitXor {
+  template <class T>
+  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+    return static_cast<T>(a ^ b);
+  }
+};
+
+/// The identity of an operation: op(identity, x) == x for every x. `exists` is false unless a specialisation says
+/// otherwise; reductions work without one, but then an empty input needs an init. Specialise it for your own
+/// operations to save the bookkeeping: `static constexpr bool exists = true;` and `static T value()`.
+template <class Op, class T, class = void>
+struct Identity {
+  static constexpr bool exists = false;
+};
+
+template <class T>
+struct Identity<Plus, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
+  static constexpr bool exists = true;
+  __host__ __device__ static constexpr T value() { return T(0); }
+};
+
+template <class T>
+struct Identity<Multiplies, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
+  static constexpr bool exists = true;
+  __host__ __device__ static constexpr T value() { return T(1); }
+};
+
+namespace detail {
+
+// Infinity where there is one, so that the minimum of infinities is infinity and not the largest finite number.
+// An object, not a call: device code may read constexpr variables of the host but not call its functions.
+template <class T>
+inline constexpr T greatest =
+    std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : (std::numeric_limits<T>::max)();
+template <class T>
+inline constexpr T least =
+    std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+
+}  // namespace detail
+
+template <class T>
+struct Identity<Minimum, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
+  static constexpr bool exists = true;
+  __host__ __device__ static constexpr T value() {
+    constexpr T result = detail::greatest<T>;
+    return result;
+  }
+};
+
+template <class T>
+struct Identity<Maximum, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
+  static constexpr bool exists = true;
+  __host__ __device__ static constexpr T value() {
+    constexpr T result = detail::least<T>;
+    return result;
+  }
+};
+
+template <class T>
+struct Identity<BitAnd, T, std::enable_if_t<std::is_integral_v<T>>> {
+  static constexpr bool exists = true;
+  __host__ __device__ static constexpr T value() { return static_cast<T>(~0ull); }
+};
+
+template <class T>
+struct Identity<BitOr, T, std::enable_if_t<std::is_integral_v<T>>> {
+  static constexpr bool exists = true;
+  __host__ __device__ static constexpr T value() { return T(0); }
+};
+
+template <class T>
+struct Identity<BitXor, T, std::enable_if_t<std::is_integral_v<T>>> : Identity<BitOr, T> {};
+
+namespace detail {
+
+template <class Op, class... Others>
+inline constexpr bool isOneOf = (std::is_same_v<Op, Others> || ...);
+
+}  // namespace detail
+
+/// Whether op(a, b) == op(b, a) is known; collectives then take shorter ways. Specialise it for your own operations.
+template <class Op>
+inline constexpr bool isCommutative =
+    detail::isOneOf<Op, Plus, Multiplies, Minimum, Maximum, BitAnd, BitOr, BitXor>;
+
+/// Asks for the accumulator that AccumulatorFor chooses.
+struct DefaultAccumulator {};
+
+/// The type in which a reduction of T by Op accumulates unless the caller names one: float for __half and
+/// __nv_bfloat16; int or unsigned for sums and products of narrower integers; T itself for everything else.
+template <class Op, class T, class = void>
+struct AccumulatorFor {
+  using type = T;
+};
+
+template <class Op, class T>
+struct AccumulatorFor<Op, T, std::enable_if_t<detail::isHalf<T>>> {
+  using type = float;
+};
+
+template <class Op, class T>
+struct AccumulatorFor<Op, T,
+                      std::enable_if_t<detail::isOneOf<Op, Plus, Multiplies> && std::is_integral_v<T> &&
+                                       (sizeof(T) < sizeof(int))>> {
+  using type = std::conditional_t<std::is_signed_v<T>, int, unsigned>;
+};
+
+namespace detail {
+
+template <class A, class Op, class T>
+using Accumulator =
+    std::conditional_t<std::is_same_v<A, DefaultAccumulator>, typename AccumulatorFor<Op, T>::type, A>;
+
+}  // namespace detail
+
+}  // namespace gpuopt

@@ -1,0 +1,104 @@
+/// \file
+/// Reductions within a warp: warpReduce and warpAllReduce.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/thread/operators.cuh>
+#include <gpuopt/warp/shuffle.cuh>
+
+#include <type_traits>
+
+namespace gpuopt {
+
+namespace detail {
+
+template <int VALUE>
+inline constexpr bool isPowerOfTwo = VALUE > 0 && (VALUE & (VALUE - 1)) == 0;
+
+// Whether redux can do it: integers of up to 32 bits, in one instruction instead of five shuffles (sm_80).
+template <int WIDTH, class T, class Op>
+inline constexpr bool hasRedux = WIDTH == 32 && std::is_integral_v<T> && sizeof(T) <= 4 &&
+                                 isOneOf<Op, Plus, Minimum, Maximum, BitAnd, BitOr, BitXor>;
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+inline constexpr bool reduxAvailable = true;
+#else
+inline constexpr bool reduxAvailable = false;
+#endif
+
+template <class T, class Op>
+__device__ inline T redux(T value, Op) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  using Word = std::conditional_t<std::is_signed_v<T>, int, unsigned>;
+  const Word word = static_cast<Word>(value);
+  if constexpr (std::is_same_v<Op, Plus>) return static_cast<T>(__reduce_add_sync(fullMask, word));
+  if constexpr (std::is_same_v<Op, Minimum>) return static_cast<T>(__reduce_min_sync(fullMask, word));
+  if constexpr (std::is_same_v<Op, Maximum>) return static_cast<T>(__reduce_max_sync(fullMask, word));
+  const unsigned bits = static_cast<unsigned>(value);
+  if constexpr (std::is_same_v<Op, BitAnd>) return static_cast<T>(__reduce_and_sync(fullMask, bits));
+  if constexpr (std::is_same_v<Op, BitOr>) return static_cast<T>(__reduce_or_sync(fullMask, bits));
+  if constexpr (std::is_same_v<Op, BitXor>) return static_cast<T>(__reduce_xor_sync(fullMask, bits));
+#endif
+  return value;
+}
+
+}  // namespace detail
+
+/// Reduces one value a lane within segments of WIDTH lanes (a power of two up to 32), in lane order: the operation must
+/// be associative and need not be commutative.
+/// \returns the result in lane 0 of each segment; other lanes hold partial results without meaning.
+/// \param value any trivially copyable type, of any size
+/// All 32 lanes of the warp call, converged; the overload with a count takes other masks.
+/// Cost: log2(WIDTH) shuffles a word; one instruction for integers of up to 32 bits on sm_80 and later.
+/// Technique: the last warp of the classical reduction ladder (v5.1), with shuffles for volatile shared memory.
+template <int WIDTH = 32, class T, class Op>
+__device__ inline T warpReduce(T value, Op op) {
+  static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32, "gpuopt::warpReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
+  if constexpr (detail::reduxAvailable && detail::hasRedux<WIDTH, T, Op>) {
+    return detail::redux(value, op);
+  } else {
+#pragma unroll
+    for (int delta = 1; delta < WIDTH; delta *= 2)
+      value = op(value, shuffleDown(value, static_cast<unsigned>(delta), WIDTH));
+    return value;
+  }
+}
+
+/// The same for the first `validLanes` lanes of each segment only (1 to WIDTH); the values of the others are not used.
+/// \param mask the lanes that call: all of them, converged, and whole segments (so that half a warp can work alone)
+template <int WIDTH = 32, class T, class Op>
+__device__ inline T warpReduce(T value, Op op, int validLanes, unsigned mask = fullMask) {
+  static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32, "gpuopt::warpReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
+  const int lane = laneIndex() % WIDTH;
+#pragma unroll
+  for (int delta = 1; delta < WIDTH; delta *= 2) {
+    const T other = shuffleDown(value, static_cast<unsigned>(delta), WIDTH, mask);
+    if (lane + delta < validLanes) value = op(value, other);
+  }
+  return value;
+}
+
+/// Reduces one value a lane within segments of WIDTH lanes; every lane holds the result, the same bits in each.
+/// Requirements as for warpReduce. Cost: as warpReduce for operations that are known to be commutative (a butterfly),
+/// one more shuffle for others.
+template <int WIDTH = 32, class T, class Op>
+__device__ inline T warpAllReduce(T value, Op op) {
+  static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32, "gpuopt::warpAllReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
+  if constexpr (detail::reduxAvailable && detail::hasRedux<WIDTH, T, Op>) {
+    return detail::redux(value, op);
+  } else if constexpr (isCommutative<Op>) {
+#pragma unroll
+    for (int delta = 1; delta < WIDTH; delta *= 2) value = op(value, shuffleXor(value, delta, WIDTH));
+    return value;
+  } else {
+    return shuffleFrom(warpReduce<WIDTH>(value, op), 0, WIDTH);
+  }
+}
+
+/// The same for the first `validLanes` lanes of each segment only (1 to WIDTH); `mask` as for warpReduce.
+template <int WIDTH = 32, class T, class Op>
+__device__ inline T warpAllReduce(T value, Op op, int validLanes, unsigned mask = fullMask) {
+  return shuffleFrom(warpReduce<WIDTH>(value, op, validLanes, mask), 0, WIDTH, mask);
+}
+
+}  // namespace gpuopt

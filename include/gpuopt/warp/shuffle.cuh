@@ -1,0 +1,56 @@
+/// \file
+/// Shuffles of values of any trivially copyable type, word by word.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <type_traits>
+
+namespace gpuopt {
+
+/// Every lane of a warp.
+inline constexpr unsigned fullMask = 0xffffffffu;
+
+/// The calling thread's lane; blocks are one-dimensional.
+__device__ inline int laneIndex() { return static_cast<int>(threadIdx.x % 32u); }
+
+namespace detail {
+
+// Moves a value through `shuffle`, which moves one 32-bit word.
+template <class T, class Shuffle>
+__device__ inline T shuffleWords(const T& value, Shuffle shuffle) {
+  static_assert(std::is_trivially_copyable_v<T>, "gpuopt: only trivially copyable types can be shuffled");
+  constexpr int WORDS = static_cast<int>((sizeof(T) + 3) / 4);
+  unsigned words[WORDS] = {};
+  __builtin_memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (int i = 0; i < WORDS; ++i) words[i] = shuffle(words[i]);
+  T result = value;
+  __builtin_memcpy(&result, words, sizeof(T));
+  return result;
+}
+
+}  // namespace detail
+
+/// The value of the lane `delta` above within segments of `width` lanes; lanes at the end keep their own.
+/// All lanes in `mask` call. Cost: one shuffle for every four bytes of T.
+template <class T>
+__device__ inline T shuffleDown(const T& value, unsigned delta, int width = 32, unsigned mask = fullMask) {
+  return detail::shuffleWords(value, [=](unsigned word) { return __shfl_down_sync(mask, word, delta, width); });
+}
+
+/// The value of the lane whose index differs by `laneMask` (exclusive or). All lanes in `mask` call.
+template <class T>
+__device__ inline T shuffleXor(const T& value, int laneMask, int width = 32, unsigned mask = fullMask) {
+  return detail::shuffleWords(value, [=](unsigned word) { return __shfl_xor_sync(mask, word, laneMask, width); });
+}
+
+/// The value of lane `source` of each segment of `width` lanes. All lanes in `mask` call.
+template <class T>
+__device__ inline T shuffleFrom(const T& value, int source, int width = 32, unsigned mask = fullMask) {
+  return detail::shuffleWords(value, [=](unsigned word) { return __shfl_sync(mask, word, source, width); });
+}
+
+}  // namespace gpuopt
