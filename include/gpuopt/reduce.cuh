@@ -1,11 +1,13 @@
 /// \file
-/// Reductions: of a warp, of a block, of whole arrays.
+/// Reductions: of a warp, of a block, of whole arrays, of rows, columns and segments.
 ///
 ///     float total = gpuopt::reduce(data, n);                                       // waits for the value
 ///     gpuopt::reduceInto(data, n, out, gpuopt::Maximum{}, stream);                 // asynchronous, out on the device
 ///     double norm2 = gpuopt::transformReduce(data, n, Square{});                   // a function on the way
 ///     float product = gpuopt::dot(a, b, n);
 ///     auto [value, index] = gpuopt::argMin(data, n);
+///     gpuopt::reduceRows(matrix, rows, cols, ld, out);                             // and reduceColumns: one result for each
+///     gpuopt::reduceSegments(data, offsets, segments, out, gpuopt::Minimum{});     // segment s: [offsets[s], offsets[s + 1])
 ///
 /// Device functions for your own kernels are in <gpuopt/warp/reduce.cuh> and <gpuopt/block/reduce.cuh>, included here:
 /// `warpReduce`, `warpAllReduce`, `blockReduce<BLOCK>`, `blockAllReduce<BLOCK>`.
@@ -24,6 +26,9 @@
 
 #include <gpuopt/block/reduce.cuh>
 #include <gpuopt/device/reduce.cuh>
+#include <gpuopt/device/reduce_columns.cuh>
+#include <gpuopt/device/reduce_rows.cuh>
+#include <gpuopt/device/reduce_segments.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
 #include <cstddef>

@@ -46,7 +46,7 @@ __device__ inline T sharedTree(const T* shared, Op op) {
 #pragma unroll
   for (int distance = 1; distance < COUNT; distance *= 2)
 #pragma unroll
-    for (int i = 0; i + distance < COUNT; i += 2 * distance) values[i] = op(values[i], values[i + distance]);
+    for (int i = 0; i + distance < COUNT; i += 2 * distance) values[i] = static_cast<T>(op(values[i], values[i + distance]));
   return values[0];
 }
 

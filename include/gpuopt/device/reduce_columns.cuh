@@ -64,13 +64,14 @@ template <class Source, class Reducer>
 __device__ inline void addFlatEdges(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
                                     const ColumnTiles& shape, std::size_t column) {
   typename Source::Value value[1];
-  for (std::size_t i = column; i < source.head; i += shape.cols) {
+  std::size_t head = source.head;
+  for (std::size_t i = column; i < head; i += shape.cols) {
     value[0] = source.at(i);
     reducer.add(partial, value, i);
   }
   // Whole rows are periods of the columns, and begin at `head`.
-  const std::size_t end = source.head + shape.rows * shape.rowSteps * Source::STEP;
-  for (std::size_t i = end + (column + shape.cols - source.head % shape.cols) % shape.cols; i < shape.elements; i += shape.cols) {
+  const std::size_t end = head + shape.rows * shape.rowSteps * Source::STEP;
+  for (std::size_t i = end + (column + shape.cols - head % shape.cols) % shape.cols; i < shape.elements; i += shape.cols) {
     value[0] = source.at(i);
     reducer.add(partial, value, i);
   }
@@ -86,15 +87,15 @@ __device__ inline void addColumns(typename Reducer::Partial (&partials)[Source::
 #pragma unroll
     for (unsigned i = 0; i < ITEMS; ++i) source.template load<Caching::normal>(steps[i], first + (i < count ? i * stride : 0));
 #pragma unroll
-    for (unsigned i = 0; i < ITEMS; ++i) {
-      if (i >= count) break;
-      source.values(steps[i], values);
+    for (unsigned i = 0; i < ITEMS; ++i)
+      if (i < count) {
+        source.values(steps[i], values);
 #pragma unroll
-      for (int e = 0; e < Source::STEP; ++e) {
-        const typename Source::Value value[1] = {values[e]};
-        reducer.add(partials[e], value, 0);
+        for (int e = 0; e < Source::STEP; ++e) {
+          const typename Source::Value value[1] = {values[e]};
+          reducer.add(partials[e], value, 0);
+        }
       }
-    }
   }
 }
 
@@ -128,7 +129,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
                   const GridScratch<typename Reducer::Partial> scratch, typename Reducer::Result* out) {
   using Partial = typename Reducer::Partial;
   constexpr int STEP = Source::STEP;
-  __shared__ alignas(16) unsigned char storage[BLOCK * STEP * sizeof(Partial)];
+  alignas(16) __shared__ unsigned char storage[BLOCK * STEP * sizeof(Partial)];
   __shared__ bool last;
   Partial* shared = reinterpret_cast<Partial*>(storage);
   overlapPreviousKernel();

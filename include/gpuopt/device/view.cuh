@@ -196,12 +196,12 @@ __device__ inline void stageElements(Staged& staged, const View& view, std::size
     for (unsigned i = 0; i < ITEMS; ++i)
       source.template load<Caching::normal>(loaded[i], step + i * THREADS < steps ? step + i * THREADS : step);
 #pragma unroll
-    for (unsigned i = 0; i < ITEMS; ++i) {
-      if (step + i * THREADS >= steps) break;
-      source.values(loaded[i], values);
+    for (unsigned i = 0; i < ITEMS; ++i)
+      if (step + i * THREADS < steps) {
+        source.values(loaded[i], values);
 #pragma unroll
-      for (unsigned e = 0; e < STEP; ++e) staged[head + (step + i * THREADS) * STEP + e] = values[e];
-    }
+        for (unsigned e = 0; e < STEP; ++e) staged[head + (step + i * THREADS) * STEP + e] = values[e];
+      }
   }
 }
 

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <ostream>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -267,22 +266,25 @@ struct OccupancyReport {
     add(limitedByBlocks(), "blocks");
     return text;
   }
+
+  /// The whole report in words, on five lines.
+  std::string text() const {
+    const auto allowed = [](int blocks) { return blocks == unlimited ? "any number of" : std::to_string(blocks); };
+    return kernel + " with " + std::to_string(block) + " threads a block: " + std::to_string(blocksPerMultiprocessor) +
+           " blocks per multiprocessor, occupancy " + std::to_string(static_cast<int>(100 * occupancy + 0.5)) +
+           " %, limited by " + limits() +
+           "\n  registers:     " + allowed(allowedByRegisters) + " blocks (" + std::to_string(registersPerThread) +
+           " a thread)\n  shared memory: " + allowed(allowedBySharedMemory) + " blocks (" +
+           std::to_string(staticSharedBytes) + " bytes static, " + std::to_string(dynamicSharedBytes) + " dynamic, " +
+           std::to_string(reservedSharedBytes) + " reserved)\n  threads:       " + allowed(allowedByThreads) +
+           " blocks\n  blocks:        " + allowed(allowedByBlocks) + " blocks\n";
+  }
 };
 
-inline std::ostream& operator<<(std::ostream& out, const OccupancyReport& report) {
-  const auto allowed = [](int blocks) {
-    return blocks == OccupancyReport::unlimited ? std::string("any number") : std::to_string(blocks);
-  };
-  return out << report.kernel << " with " << report.block
-             << " threads a block: " << report.blocksPerMultiprocessor
-             << " blocks per multiprocessor, occupancy " << 100 * report.occupancy << " %, limited by "
-             << report.limits() << "\n  registers:     " << allowed(report.allowedByRegisters) << " blocks ("
-             << report.registersPerThread
-             << " a thread)\n  shared memory: " << allowed(report.allowedBySharedMemory) << " blocks ("
-             << report.staticSharedBytes << " bytes static, " << report.dynamicSharedBytes << " dynamic, "
-             << report.reservedSharedBytes
-             << " reserved)\n  threads:       " << allowed(report.allowedByThreads)
-             << " blocks\n  blocks:        " << allowed(report.allowedByBlocks) << " blocks\n";
+/// Prints the text of the report to any stream, without an include of this header for those who never print.
+template <class Stream>
+auto operator<<(Stream& out, const OccupancyReport& report) -> decltype(out << "") {
+  return out << report.text().c_str();
 }
 
 namespace detail {

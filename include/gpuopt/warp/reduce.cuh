@@ -59,7 +59,7 @@ __device__ inline T warpReduce(T value, Op op) {
   } else {
 #pragma unroll
     for (int delta = 1; delta < WIDTH; delta *= 2)
-      value = op(value, shuffleDown(value, static_cast<unsigned>(delta), WIDTH));
+      value = static_cast<T>(op(value, shuffleDown(value, static_cast<unsigned>(delta), WIDTH)));
     return value;
   }
 }
@@ -73,7 +73,7 @@ __device__ inline T warpReduce(T value, Op op, int validLanes, unsigned mask = f
 #pragma unroll
   for (int delta = 1; delta < WIDTH; delta *= 2) {
     const T other = shuffleDown(value, static_cast<unsigned>(delta), WIDTH, mask);
-    if (lane + delta < validLanes) value = op(value, other);
+    if (lane + delta < validLanes) value = static_cast<T>(op(value, other));
   }
   return value;
 }
@@ -88,7 +88,7 @@ __device__ inline T warpAllReduce(T value, Op op) {
     return detail::redux(value, op);
   } else if constexpr (isCommutative<Op>) {
 #pragma unroll
-    for (int delta = 1; delta < WIDTH; delta *= 2) value = op(value, shuffleXor(value, delta, WIDTH));
+    for (int delta = 1; delta < WIDTH; delta *= 2) value = static_cast<T>(op(value, shuffleXor(value, delta, WIDTH)));
     return value;
   } else {
     return shuffleFrom(warpReduce<WIDTH>(value, op), 0, WIDTH);
