@@ -1,67 +1,69 @@
 #!/usr/bin/env bash
 # On a machine with a GPU, in one call: builds natively, then
-#   gpu-check.sh            runs the native tests
-#   gpu-check.sh sanitize   runs each native test program under compute-sanitizer's four tools
-#   gpu-check.sh bench      runs the benchmarks; their output goes to $OUT, by default build/bench
-# GPUOPT_BUILD names the build folder (build/native), GPUOPT_ARCHITECTURES what to compile for (native),
-# CMAKE_PREFIX_PATH where to look for packages that the system lacks.
+#   gpu-check.sh [test] [regex]        runs the native tests, or those whose names match
+#   gpu-check.sh sanitize [regex]      runs each native test program under compute-sanitizer's four tools,
+#                                      without the test cases tagged [large]
+#   gpu-check.sh bench [argument...]   runs the benchmarks; their output also goes to $OUT (build/bench)
+# GPUOPT_BUILD names the build folder (build/native), GPUOPT_ARCHITECTURE what to compile for (native), and
+# CMAKE_PREFIX_PATH where to find packages that the system lacks.
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 action=${1:-test}
+shift || true
 build=${GPUOPT_BUILD:-build/native}
-jobs=$(nproc)
 PATH="$PATH:${CUDA_HOME:-/usr/local/cuda}/bin"
-scripts/device.sh | tee /dev/stderr | grep -q native || { echo "gpu-check: needs nvcc and a GPU" >&2; exit 1; }
+device=$(scripts/device.sh)
+echo "$device"
+[[ $device == *native* ]] || { echo "gpu-check: needs nvcc and a GPU" >&2; exit 1; }
 
-quietly() {
-  local log="$build/$1.log"
-  shift
+# Builds targets, with the output in a log. A source that fails is shown and does not keep the others from running.
+failed=0
+compile() {
+  local log="$build/gpu-check.log"
   mkdir -p "$build"
-  "$@" >"$log" 2>&1 || { grep -E -A8 'error|Error|FAILED' "$log" | head -n 60 || tail -n 40 "$log"; echo "failed: $*"; exit 1; }
+  { cmake -S . -B "$build" -G Ninja -DGPUOPT_NATIVE=ON -DCMAKE_BUILD_TYPE=Release \
+      -DCMAKE_CUDA_ARCHITECTURES="${GPUOPT_ARCHITECTURE:-native}" &&
+    cmake --build "$build" -j "$(nproc)" --target "$@" -- -k 0; } >"$log" 2>&1 && return
+  failed=1
+  grep -E '^FAILED|[Ee]rror:? |fatal' "$log" | cut -c 1-240 | head -n 60 || tail -n 40 "$log"
+  echo "gpu-check: does not build, see $log"
 }
-configure() {
-  quietly configure cmake -S . -B "$build" -G Ninja -DGPUOPT_NATIVE=ON \
-    -DCMAKE_CUDA_ARCHITECTURES="${GPUOPT_ARCHITECTURES:-native}" "$@"
+
+sanitizeOne() {
+  local tool=$1 program=$2
+  local log="$program.$tool.log"
+  if timeout 900 compute-sanitizer --tool "$tool" --error-exitcode 99 "$program" "~[large]" >"$log" 2>&1; then
+    echo "ok      $tool $(basename "$program")"
+  else
+    echo "FAILED  $tool $(basename "$program"), see $log"
+    grep -m 12 '=========' "$log" || tail -n 12 "$log"
+    return 1
+  fi
 }
-compile() { quietly build cmake --build "$build" -j "$jobs" --target "$@"; }
+export -f sanitizeOne
 
 case $action in
   test)
-    configure -DGPUOPT_BUILD_TESTS=ON
     compile tests_native
-    ctest --test-dir "$build" -L gpu --output-on-failure --no-tests=error
+    ctest --test-dir "$build" -L gpu -R "${1:-.}" --output-on-failure --no-tests=error || failed=1
     ;;
   sanitize)
-    configure -DGPUOPT_BUILD_TESTS=ON
     compile tests_native
-    failures=0
     for program in "$build"/tests/*_native; do
-      for tool in memcheck racecheck initcheck synccheck; do
-        log="$build/$(basename "$program").$tool.log"
-        if timeout 600 compute-sanitizer --tool "$tool" --error-exitcode 99 "$program" "~[large]" >"$log" 2>&1; then
-          echo "ok      $tool $(basename "$program")"
-        else
-          echo "FAILED  $tool $(basename "$program"): $log"
-          grep -m 12 '=========' "$log" || tail -n 12 "$log"
-          failures=$((failures + 1))
-        fi
-      done
-    done
-    echo "compute-sanitizer: $failures failures"
-    [ "$failures" -eq 0 ]
+      [[ $(basename "$program") =~ ${1:-.} ]] || continue
+      for tool in memcheck racecheck initcheck synccheck; do echo "$tool $program"; done
+    done | xargs -P 4 -L 1 bash -c 'sanitizeOne "$@"' - || failed=1
     ;;
   bench)
     out=${OUT:-build/bench}
     mkdir -p "$out"
-    configure -DGPUOPT_BUILD_BENCHMARKS=ON
-    programs=$(cd benchmarks && ls ./*_bench.cu | sed 's|^\./||; s|\.cu$||')
-    # shellcheck disable=SC2086
-    compile $programs
-    for program in $programs; do
-      echo "== $program"
-      "$build/benchmarks/$program" "${@:2}" | tee "$out/$program.txt"
+    mapfile -t programs < <(basename -s .cu benchmarks/*_bench.cu)
+    compile "${programs[@]}"
+    for program in "${programs[@]}"; do
+      echo "== $program $*"
+      "$build/benchmarks/$program" --out "$out" "$@" | tee "$out/$program.txt" || failed=1
     done
     ;;
   *)
@@ -69,3 +71,4 @@ case $action in
     exit 2
     ;;
 esac
+[ $failed -eq 0 ] || { echo "gpu-check: $action failed"; exit 1; }

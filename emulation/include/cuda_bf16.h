@@ -19,10 +19,14 @@ inline __nv_bfloat16 __float2bfloat16(float a) { return a; }
 inline __nv_bfloat16 __float2bfloat16_rn(float a) { return a; }
 inline __nv_bfloat16 __double2bfloat16(double a) { return a; }
 inline __nv_bfloat16 __int2bfloat16_rn(int a) { return a; }
-inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) { return a.bits; }
-inline short __bfloat16_as_short(__nv_bfloat16 a) { return static_cast<short>(a.bits); }
-inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) { return gpuopt::emulation::detail::bitCast<__nv_bfloat16>(bits); }
-inline __nv_bfloat16 __short_as_bfloat16(short bits) { return gpuopt::emulation::detail::bitCast<__nv_bfloat16>(bits); }
+inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) { return a.__x; }
+inline short __bfloat16_as_short(__nv_bfloat16 a) { return static_cast<short>(a.__x); }
+inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
+  return gpuopt::emulation::detail::bitCast<__nv_bfloat16>(bits);
+}
+inline __nv_bfloat16 __short_as_bfloat16(short bits) {
+  return gpuopt::emulation::detail::bitCast<__nv_bfloat16>(bits);
+}
 inline __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return {x, y}; }
 inline __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return {x, y}; }
 inline __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 a) { return {a, a}; }

@@ -45,14 +45,16 @@ __global__ void accumulate(const int* in, Totals* totals) {
   atomicXor(&totals->parity, i);
   atomicAdd(&totals->wideSum, static_cast<unsigned long long>(i) << 32);
   atomicMax(&totals->wideGreatest, static_cast<unsigned long long>(i) << 32);
-  atomicMin(&totals->signedWideLeast, static_cast<long long>(value) * (1ll << 33));
+  atomicMin(&totals->signedWideLeast, static_cast<long long>(value) * (1ll << 31));
   atomicAdd(&totals->single, 0.25f);
   atomicAdd(&totals->twice, static_cast<double>(i));
   if (i < 1000) atomicAdd(&totals->half, __half(1.0f));
   if (i < 200) atomicAdd(&totals->brain, __nv_bfloat16(1.0f));
 }
 
-__global__ void takeTickets(unsigned* next, unsigned* tickets) { tickets[threadNumber()] = atomicAdd(next, 1u); }
+__global__ void takeTickets(unsigned* next, unsigned* tickets) {
+  tickets[threadNumber()] = atomicAdd(next, 1u);
+}
 
 // Squaring has no atomic function: the loop that everybody writes.
 __global__ void addSquares(unsigned long long* total) {
@@ -64,7 +66,9 @@ __global__ void addSquares(unsigned long long* total) {
   } while (seen != expected);
 }
 
-__global__ void exchange(unsigned* slot, unsigned* previous) { previous[threadNumber()] = atomicExch(slot, threadNumber() + 1); }
+__global__ void exchange(unsigned* slot, unsigned* previous) {
+  previous[threadNumber()] = atomicExch(slot, threadNumber() + 1);
+}
 
 __global__ void lastBlockSums(const unsigned* in, unsigned* partials, unsigned* finished, unsigned* total) {
   __shared__ unsigned sum;
@@ -99,7 +103,8 @@ TEST_CASE("atomic functions of every kind") {
     expected.least = std::min(expected.least, in[i]);
     expected.greatest = std::max(expected.greatest, in[i]);
     expected.unsignedLeast = std::min(expected.unsignedLeast, bits);
-    expected.signedWideLeast = std::min(expected.signedWideLeast, static_cast<long long>(in[i]) * (1ll << 33));
+    expected.signedWideLeast =
+        std::min(expected.signedWideLeast, static_cast<long long>(in[i]) * (1ll << 31));
     expected.parity ^= i;
     expected.wideSum += static_cast<unsigned long long>(i) << 32;
     expected.twice += i;
@@ -161,7 +166,8 @@ TEST_CASE("the last block sees what all have written") {
   for (const auto order : allOrders) {
     const OrderScope scope(order);
     finished[0] = 0;
-    REQUIRE(launch(lastBlockSums, BLOCKS, THREADS, in.data(), partials.data(), finished.data(), total.data()) == cudaSuccess);
+    REQUIRE(launch(lastBlockSums, BLOCKS, THREADS, in.data(), partials.data(), finished.data(),
+                   total.data()) == cudaSuccess);
     REQUIRE(total[0] == expected);
   }
 }

@@ -3,7 +3,12 @@
 #include "kernel.hpp"
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -37,6 +42,23 @@ __global__ void neighbourInWarp(const int* in, int* out) {
   tile[threadIdx.x] = in[threadIdx.x];
   if (BARRIER) __syncwarp();
   out[threadIdx.x] = tile[threadIdx.x ^ 1];
+}
+
+// Lacks a barrier; whether that shows depends on whether the neighbour has run.
+template <int DISTANCE>
+__global__ void readNeighbour(const int* in, int* out) {
+  __shared__ int tile[BLOCK];
+  tile[threadIdx.x] = in[threadIdx.x];
+  out[threadIdx.x] = tile[(threadIdx.x + BLOCK + DISTANCE) % BLOCK];
+}
+
+__global__ void recordTurns(unsigned* next, unsigned* turns) { turns[(*next)++] = threadIdx.x; }
+
+std::vector<unsigned> turnsIn(gpuopt::emulation::LaneOrder order, std::uint64_t seed = 1) {
+  const OrderScope scope(order, seed);
+  Managed<unsigned> next(1, 0u), turns(BLOCK);
+  REQUIRE(launch(recordTurns, 1, BLOCK, next.data(), turns.data()) == cudaSuccess);
+  return turns.values();
 }
 
 struct Counts {
@@ -82,6 +104,50 @@ bool isRight(Kernel kernel, unsigned threads, Expected expected) {
 
 }  // namespace
 
+TEST_CASE("the environment chooses the order") {
+  using gpuopt::emulation::LaneOrder;
+  const char* variable = std::getenv("GPUOPT_EMULATION_ORDER");
+  const std::string order = variable != nullptr ? variable : "forward";
+  const LaneOrder expected = order == "forward"    ? LaneOrder::forward
+                             : order == "backward" ? LaneOrder::backward
+                                                   : LaneOrder::random;
+  REQUIRE(gpuopt::emulation::schedule().order == expected);
+}
+
+TEST_CASE("lanes run forward, backward, or in an order that a seed determines") {
+  using gpuopt::emulation::LaneOrder;
+  std::vector<unsigned> expected(BLOCK);
+  std::iota(expected.begin(), expected.end(), 0u);
+  REQUIRE(turnsIn(LaneOrder::forward) == expected);
+  const std::vector<unsigned> random = turnsIn(LaneOrder::random, 3);
+  REQUIRE(random != expected);
+  REQUIRE(random == turnsIn(LaneOrder::random, 3));
+  REQUIRE(random != turnsIn(LaneOrder::random, 4));
+  REQUIRE(std::is_permutation(random.begin(), random.end(), expected.begin()));
+  std::reverse(expected.begin(), expected.end());
+  REQUIRE(turnsIn(LaneOrder::backward) == expected);
+}
+
+TEST_CASE("a bug that one order hides shows in another") {
+  using gpuopt::emulation::LaneOrder;
+  // Thread 0 (or the last) reads across the end of the block; all others read a neighbour.
+  const auto wrongLanes = [](auto kernel, unsigned distance, LaneOrder order) {
+    const OrderScope scope(order);
+    Managed<int> in(BLOCK), out(BLOCK);
+    for (unsigned i = 0; i < BLOCK; ++i) in[i] = static_cast<int>(i);
+    REQUIRE(launch(kernel, 1, BLOCK, in.data(), out.data()) == cudaSuccess);
+    unsigned wrong = 0;
+    for (unsigned i = 0; i < BLOCK; ++i) wrong += out[i] != in[(i + distance) % BLOCK];
+    return wrong;
+  };
+  REQUIRE(wrongLanes(readNeighbour<-1>, BLOCK - 1, LaneOrder::forward) == 1);
+  REQUIRE(wrongLanes(readNeighbour<-1>, BLOCK - 1, LaneOrder::backward) == BLOCK - 1);
+  REQUIRE(wrongLanes(readNeighbour<1>, 1, LaneOrder::forward) == BLOCK - 1);
+  REQUIRE(wrongLanes(readNeighbour<1>, 1, LaneOrder::backward) == 1);
+  REQUIRE(wrongLanes(readNeighbour<1>, 1, LaneOrder::random) > BLOCK / 4);
+  REQUIRE(wrongLanes(readNeighbour<-1>, BLOCK - 1, LaneOrder::random) > BLOCK / 4);
+}
+
 TEST_CASE("a missing __syncthreads before a read shows") {
   const auto reversed = [](unsigned i) { return BLOCK - 1 - i; };
   REQUIRE(ordersInWhich([&] { return isRight(reverseThroughShared<true>, BLOCK, reversed); }) == 3);
@@ -108,7 +174,8 @@ TEST_CASE("counting barriers see all threads of the block") {
   REQUIRE((out[5].count == 0 && out[5].conjunction == 0 && out[5].disjunction == 0));
   for (unsigned i = 0; i < BLOCK; i += 3) in[i] = -4;
   run();
-  for (unsigned i = 0; i < BLOCK; ++i) REQUIRE((out[i].count == 43 && out[i].conjunction == 0 && out[i].disjunction != 0));
+  for (unsigned i = 0; i < BLOCK; ++i)
+    REQUIRE((out[i].count == 43 && out[i].conjunction == 0 && out[i].disjunction != 0));
   for (unsigned i = 0; i < BLOCK; ++i) in[i] = 2;
   run();
   REQUIRE((out[127].count == 128 && out[127].conjunction != 0 && out[127].disjunction != 0));

@@ -36,7 +36,9 @@ __global__ void nameLanesThatNeverCome(int* out) {
   if (threadIdx.x < 16) *out = __shfl_sync(ALL, 1, 0);
 }
 
-__global__ void disagreeAboutMask(int* out) { *out = __ballot_sync(threadIdx.x < 16 ? ALL : 0xFFFF0000u, 1) != 0; }
+__global__ void disagreeAboutMask(int* out) {
+  *out = __ballot_sync(threadIdx.x < 16 ? ALL : 0xFFFF0000u, 1) != 0;
+}
 
 __global__ void disagreeAboutOperation(int* out) {
   *out = threadIdx.x == 3 ? __shfl_up_sync(ALL, 1, 1u) : __shfl_down_sync(ALL, 1, 1u);
@@ -69,7 +71,9 @@ __device__ int waitForGood(int depth, std::shared_ptr<int> counted) {
   return *copies.front();
 }
 
-__global__ void waitHolding(const std::shared_ptr<int>* counted, int* out) { *out = waitForGood(4, *counted); }
+__global__ void waitHolding(const std::shared_ptr<int>* counted, int* out) {
+  *out = waitForGood(4, *counted);
+}
 
 template <class... Parameters, class... Arguments>
 std::string reportOf(void (*kernel)(Parameters...), dim3 grid, dim3 block, Arguments... arguments) {
@@ -121,7 +125,8 @@ TEST_CASE("a warp collective that cannot complete is reported") {
   REQUIRE(contains(never, "its mask names lanes that never come"));
   REQUIRE(contains(never, "threads 0-15 wait in __shfl_sync (mask 0xffffffff)"));
   REQUIRE(contains(never, "threads 16-31 have left"));
-  REQUIRE(contains(reportOf(disagreeAboutMask, 1, 32, out.data()), "threads 0-15 wait in __ballot_sync (mask 0xffffffff)"));
+  REQUIRE(contains(reportOf(disagreeAboutMask, 1, 32, out.data()),
+                   "threads 0-15 wait in __ballot_sync (mask 0xffffffff)"));
   const std::string operations = reportOf(disagreeAboutOperation, 1, 32, out.data());
   REQUIRE(contains(operations, "threads 0-2, 4-31 wait in __shfl_down_sync"));
   REQUIRE(contains(operations, "threads 3 wait in __shfl_up_sync"));

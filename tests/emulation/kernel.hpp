@@ -31,7 +31,8 @@ class Managed {
 
 /// Launches a kernel with dynamic shared memory and returns the launch's code.
 template <class... Parameters, class... Arguments>
-cudaError_t launchShared(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sharedBytes, Arguments&&... arguments) {
+cudaError_t launchShared(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t sharedBytes,
+                         Arguments&&... arguments) {
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = block;
@@ -44,13 +45,15 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, Argumen
   return launchShared(kernel, grid, block, 0, std::forward<Arguments>(arguments)...);
 }
 
-inline constexpr gpuopt::emulation::LaneOrder allOrders[] = {
-    gpuopt::emulation::LaneOrder::forward, gpuopt::emulation::LaneOrder::backward, gpuopt::emulation::LaneOrder::random};
+inline constexpr gpuopt::emulation::LaneOrder allOrders[] = {gpuopt::emulation::LaneOrder::forward,
+                                                             gpuopt::emulation::LaneOrder::backward,
+                                                             gpuopt::emulation::LaneOrder::random};
 
 /// Sets a lane order until the end of the scope.
 class OrderScope {
  public:
-  explicit OrderScope(gpuopt::emulation::LaneOrder order, std::uint64_t seed = 1) : before_(gpuopt::emulation::schedule()) {
+  explicit OrderScope(gpuopt::emulation::LaneOrder order, std::uint64_t seed = 1)
+      : before_(gpuopt::emulation::schedule()) {
     gpuopt::emulation::setLaneOrder(order, seed);
   }
   OrderScope(const OrderScope&) = delete;

@@ -53,7 +53,8 @@ int attributeOf(cudaDeviceAttr attribute) {
 
 int activeBlocks(int blockSize, std::size_t sharedBytes = 0) {
   int blocks = -1;
-  REQUIRE(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, blockSize, sharedBytes) == cudaSuccess);
+  REQUIRE(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, blockSize, sharedBytes) ==
+          cudaSuccess);
   return blocks;
 }
 
@@ -93,13 +94,15 @@ TEST_CASE("limits of block, grid and shared memory") {
   REQUIRE(tryLaunch(1, 1, 48 * 1024 + 1) == cudaErrorInvalidValue);
   const std::string report = gpuopt::emulation::lastReport();
   REQUIRE(report.find("nothing()") != std::string::npos);
-  REQUIRE(report.find("49153 bytes of dynamic shared memory exceed the kernel's limit of 49152") != std::string::npos);
+  REQUIRE(report.find("49153 bytes of dynamic shared memory exceed the kernel's limit of 49152") !=
+          std::string::npos);
 }
 
 TEST_CASE("more dynamic shared memory needs opting in, per kernel, up to 227 KB") {
   constexpr int MOST = 227 * 1024;
   REQUIRE(launchShared(needsOptIn, 1, 1, MOST) == cudaErrorInvalidValue);
-  REQUIRE(cudaFuncSetAttribute(needsOptIn, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST + 1) == cudaErrorInvalidValue);
+  REQUIRE(cudaFuncSetAttribute(needsOptIn, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST + 1) ==
+          cudaErrorInvalidValue);
   REQUIRE(cudaFuncSetAttribute(needsOptIn, cudaFuncAttributeMaxDynamicSharedMemorySize, MOST) == cudaSuccess);
   REQUIRE(launchShared(needsOptIn, 1, 1, MOST) == cudaSuccess);
   REQUIRE(tryLaunch(1, 1, MOST) == cudaErrorInvalidValue);
@@ -197,7 +200,8 @@ TEST_CASE("occupancy is limited by blocks, threads, registers and shared memory"
   REQUIRE((block == 1024 && grid == 8));
   REQUIRE(cudaOccupancyMaxPotentialBlockSize(&grid, &block, nothing, 0, 300) == cudaSuccess);
   REQUIRE((block == 256 && grid == 32));
-  // With 400 bytes a thread and 1 KB a block of 228 KB, one block of 576 threads fits, and no more in smaller ones.
+  // With 400 bytes a thread and 1 KB a block of 228 KB, one block of 576 threads fits, and no more in smaller
+  // ones.
   const auto bytes = [](int size) { return 400 * size; };
   REQUIRE(cudaOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &block, nothing, bytes) == cudaSuccess);
   REQUIRE((block == 576 && grid == 4));

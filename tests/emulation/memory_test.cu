@@ -14,10 +14,14 @@ namespace {
 __device__ int deviceVariable[4] = {1, 2, 3, 4};
 __constant__ float factors[3];
 
-__global__ void scaleVariable(float* out) { out[threadIdx.x] = static_cast<float>(deviceVariable[threadIdx.x]) * factors[threadIdx.x]; }
+__global__ void scaleVariable(float* out) {
+  out[threadIdx.x] = static_cast<float>(deviceVariable[threadIdx.x]) * factors[threadIdx.x];
+}
 
 // Writes one byte outside an allocation; hidden from AddressSanitizer, which would end the program.
-__attribute__((no_sanitize("address"))) void writeByte(unsigned char* address) { *static_cast<volatile unsigned char*>(address) = 1; }
+__attribute__((no_sanitize("address"))) void writeByte(unsigned char* address) {
+  *static_cast<volatile unsigned char*>(address) = 1;
+}
 
 }  // namespace
 
@@ -28,7 +32,8 @@ TEST_CASE("allocations are aligned to 256 bytes and filled with poison") {
     REQUIRE(cudaMalloc(&pointer, bytes) == cudaSuccess);
     REQUIRE(reinterpret_cast<std::uintptr_t>(pointer) % 256 == 0);
     REQUIRE(pointer[0] >= 0x7F);
-    REQUIRE(std::vector<unsigned char>(pointer, pointer + bytes) == std::vector<unsigned char>(bytes, pointer[0]));
+    REQUIRE(std::vector<unsigned char>(pointer, pointer + bytes) ==
+            std::vector<unsigned char>(bytes, pointer[0]));
     pointers.push_back(pointer);
   }
   for (void* pointer : pointers) REQUIRE(cudaFree(pointer) == cudaSuccess);
@@ -39,7 +44,8 @@ TEST_CASE("a write outside an allocation is reported when it is freed") {
   REQUIRE(cudaMalloc(&pointer, 1000) == cudaSuccess);
   writeByte(pointer + 1001);
   REQUIRE(cudaFree(pointer) == cudaErrorIllegalAddress);
-  REQUIRE(gpuopt::emulation::lastReport() == "memory was written 1 bytes behind the end of an allocation of 1000 bytes");
+  REQUIRE(gpuopt::emulation::lastReport() ==
+          "memory was written 1 bytes behind the end of an allocation of 1000 bytes");
   REQUIRE(cudaMalloc(&pointer, 64) == cudaSuccess);
   writeByte(pointer - 256);
   REQUIRE(cudaFree(pointer) == cudaErrorIllegalAddress);
@@ -79,7 +85,8 @@ TEST_CASE("copies and fills stay within an allocation") {
   REQUIRE(cudaMemcpy(out.data(), pointer + 1, 400, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
   REQUIRE(cudaMemset(pointer + 99, 0, 5) == cudaErrorInvalidValue);
   REQUIRE(cudaMemcpy(nullptr, pointer, 4, cudaMemcpyDefault) == cudaErrorInvalidValue);
-  REQUIRE(cudaMemcpy(out.data(), pointer, 4, static_cast<cudaMemcpyKind>(5)) == cudaErrorInvalidMemcpyDirection);
+  REQUIRE(cudaMemcpy(out.data(), pointer, 4, static_cast<cudaMemcpyKind>(5)) ==
+          cudaErrorInvalidMemcpyDirection);
   REQUIRE(cudaFree(pointer) == cudaSuccess);
   cudaGetLastError();
 }

@@ -1,5 +1,6 @@
-/// Errors that AddressSanitizer has to find: `out_of_bounds write|read|shared` ends with its report.
-/// Without AddressSanitizer the program runs through and exits with status 0; "none" makes no error.
+/// Errors that the sanitizers have to find: `out_of_bounds write|read|shared|misaligned` ends with a report
+/// of AddressSanitizer, or UndefinedBehaviorSanitizer for the last, in a build that has them; "none" makes no
+/// error.
 // SPDX-License-Identifier: MIT
 #include "kernel.hpp"
 
@@ -24,7 +25,12 @@ __global__ void writeGlobal(float* data, unsigned n) {
 
 __global__ void readGlobal(const float* data, unsigned n, float* out) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  out[i] = i < n ? data[i] + data[i - 1] : 0.0f;  // one before the first
+  out[i] = i < n ? data[i] + *(data + i - 1) : 0.0f;  // one before the first
+}
+
+__global__ void readMisaligned(const float* data, float* out) {
+  const float4 four = *reinterpret_cast<const float4*>(data + 4 * threadIdx.x + 1);
+  out[threadIdx.x] = four.x + four.w;
 }
 
 __global__ void writeShared() { gpuopt::dynamicFloats()[threadIdx.x + 1] = 1.0f; }
@@ -37,6 +43,7 @@ int run(const std::string& error) {
   cudaError_t code = cudaSuccess;
   if (error == "write") code = launch(writeGlobal, 4, 256, data, N);
   if (error == "read") code = launch(readGlobal, 4, 256, data, N, out);
+  if (error == "misaligned") code = launch(readMisaligned, 1, 32, data, out);
   if (error == "shared") code = launchShared(writeShared, 1, 64, 64 * sizeof(float));
   cudaFree(data);
   cudaFree(out);
@@ -47,9 +54,8 @@ int run(const std::string& error) {
 
 int main(int argc, char** argv) {
   const std::string error = argc > 1 ? argv[1] : "";
-  if (error != "write" && error != "read" && error != "shared" && error != "none") {
-    std::fprintf(stderr, "usage: out_of_bounds write|read|shared|none\n");
-    return 2;
-  }
-  return run(error);
+  for (const char* known : {"write", "read", "shared", "misaligned", "none"})
+    if (error == known) return run(error);
+  std::fprintf(stderr, "usage: out_of_bounds write|read|shared|misaligned|none\n");
+  return 2;
 }

@@ -132,7 +132,8 @@ TEST_CASE("dynamic shared memory is aligned to 128 bytes and belongs to the bloc
   Managed<double> in(BLOCKS * THREADS), out(BLOCKS * THREADS);
   Managed<std::uintptr_t> address(1);
   for (unsigned i = 0; i < BLOCKS * THREADS; ++i) in[i] = 0.25 + i;
-  REQUIRE(launchShared(reverseDynamically, BLOCKS, THREADS, THREADS * sizeof(double), in.data(), out.data(), address.data()) == cudaSuccess);
+  REQUIRE(launchShared(reverseDynamically, BLOCKS, THREADS, THREADS * sizeof(double), in.data(), out.data(),
+                       address.data()) == cudaSuccess);
   for (unsigned b = 0; b < BLOCKS; ++b)
     for (unsigned i = 0; i < THREADS; ++i) REQUIRE(out[b * THREADS + i] == in[b * THREADS + THREADS - 1 - i]);
   REQUIRE(address[0] % 128 == 0);
@@ -141,7 +142,8 @@ TEST_CASE("dynamic shared memory is aligned to 128 bytes and belongs to the bloc
 TEST_CASE("all 227 KB of dynamic shared memory can be used after opting in") {
   constexpr unsigned BYTES = 227 * 1024;
   Managed<unsigned> wrong(1, 1u);
-  REQUIRE(cudaFuncSetAttribute(fillDynamically, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES) == cudaSuccess);
+  REQUIRE(cudaFuncSetAttribute(fillDynamically, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES) ==
+          cudaSuccess);
   REQUIRE(launchShared(fillDynamically, 2, 128, BYTES, BYTES / 4, wrong.data()) == cudaSuccess);
   REQUIRE(wrong[0] == 0);
 }

@@ -30,7 +30,8 @@ TEST_CASE("work of one stream and of several keeps its order") {
   REQUIRE(cudaEventRecord(event, first) == cudaSuccess);
   REQUIRE(cudaStreamWaitEvent(second, event, 0) == cudaSuccess);
   REQUIRE(appendOn(second, log.data(), 20) == cudaSuccess);
-  REQUIRE(cudaLaunchHostFunc(second, [](void* data) { static_cast<int*>(data)[0] += 1; }, log.data()) == cudaSuccess);
+  REQUIRE(cudaLaunchHostFunc(
+              second, [](void* data) { static_cast<int*>(data)[0] += 1; }, log.data()) == cudaSuccess);
   REQUIRE(cudaStreamQuery(second) == cudaSuccess);
   REQUIRE(cudaStreamSynchronize(second) == cudaSuccess);
   REQUIRE((log[0] == 3 && log[1] == 10 && log[2] == 20));

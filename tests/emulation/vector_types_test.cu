@@ -5,11 +5,11 @@
 
 #include <cstddef>
 
-#define CHECK_VECTORS(name, size, alignment2, alignment4)                                  \
-  static_assert(sizeof(name##1) == size && alignof(name##1) == size);                      \
-  static_assert(sizeof(name##2) == 2 * size && alignof(name##2) == alignment2);            \
-  static_assert(sizeof(name##3) == 3 * size && alignof(name##3) == size);                  \
-  static_assert(sizeof(name##4) == 4 * size && alignof(name##4) == alignment4);            \
+#define CHECK_VECTORS(name, size, alignment2, alignment4)                       \
+  static_assert(sizeof(name##1) == size && alignof(name##1) == size);           \
+  static_assert(sizeof(name##2) == 2 * size && alignof(name##2) == alignment2); \
+  static_assert(sizeof(name##3) == 3 * size && alignof(name##3) == size);       \
+  static_assert(sizeof(name##4) == 4 * size && alignof(name##4) == alignment4); \
   static_assert(offsetof(name##4, y) == size && offsetof(name##4, w) == 3 * size);
 
 CHECK_VECTORS(char, 1, 2, 4)

@@ -1,4 +1,4 @@
-# cmake -DSOURCE=<gpuopt> -DWORK=<folder> -DFROM=<install|subdirectory> -DNATIVE=<ON|OFF> -DCOMPILERS=<-D...> -P run.cmake
+# cmake -DSOURCE=<gpuopt> -DWORK=<folder> -DFROM=<install|subdirectory> -DOPTIONS=<-D...> -P run.cmake
 # Builds the consumer outside of gpuopt's tree, in a folder with blanks in its name, and runs it where it can.
 set(consumer "${WORK}/a consumer")
 file(REMOVE_RECURSE "${WORK}")
@@ -19,8 +19,8 @@ else()
   set(gpuopt "-DGPUOPT_SOURCE=${SOURCE}")
 endif()
 
-run(${cmake} -S "${consumer}" -B "${consumer}/build" ${gpuopt} -DNATIVE=${NATIVE} ${COMPILERS})
+run(${cmake} -S "${consumer}" -B "${consumer}/build" ${gpuopt} ${OPTIONS})
 run("${CMAKE_COMMAND}" --build "${consumer}/build")
-if(NOT NATIVE)
+if(NOT OPTIONS MATCHES "NATIVE=ON")
   run("${consumer}/build/consumer")
 endif()

@@ -30,25 +30,26 @@ T update(T* address, Next next) {
   T old = load(address);
   for (;;) {
     T desired = next(old);
-    if (__atomic_compare_exchange(address, &old, &desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return old;
+    if (__atomic_compare_exchange(address, &old, &desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      return old;
   }
 }
 
 }  // namespace gpuopt::emulation::detail
 
 // Each function takes the types that CUDA's has, and has variants for a block and for the whole system.
-#define GPUOPT_EMULATION_ATOMIC(function, expression, ...)                                             \
-  template <class T, class = std::enable_if_t<gpuopt::emulation::detail::isOneOf<T, __VA_ARGS__>>>     \
-  T function(T* address, typename gpuopt::emulation::detail::Same<T>::Type value) {                    \
-    return gpuopt::emulation::detail::update(address, [value](T old) -> T { return expression; });     \
-  }                                                                                                    \
-  template <class T, class = std::enable_if_t<gpuopt::emulation::detail::isOneOf<T, __VA_ARGS__>>>     \
-  T function##_block(T* address, typename gpuopt::emulation::detail::Same<T>::Type value) {            \
-    return function(address, value);                                                                   \
-  }                                                                                                    \
-  template <class T, class = std::enable_if_t<gpuopt::emulation::detail::isOneOf<T, __VA_ARGS__>>>     \
-  T function##_system(T* address, typename gpuopt::emulation::detail::Same<T>::Type value) {           \
-    return function(address, value);                                                                   \
+#define GPUOPT_EMULATION_ATOMIC(function, expression, ...)                                         \
+  template <class T, class = std::enable_if_t<gpuopt::emulation::detail::isOneOf<T, __VA_ARGS__>>> \
+  T function(T* address, typename gpuopt::emulation::detail::Same<T>::Type value) {                \
+    return gpuopt::emulation::detail::update(address, [value](T old) -> T { return expression; }); \
+  }                                                                                                \
+  template <class T, class = std::enable_if_t<gpuopt::emulation::detail::isOneOf<T, __VA_ARGS__>>> \
+  T function##_block(T* address, typename gpuopt::emulation::detail::Same<T>::Type value) {        \
+    return function(address, value);                                                               \
+  }                                                                                                \
+  template <class T, class = std::enable_if_t<gpuopt::emulation::detail::isOneOf<T, __VA_ARGS__>>> \
+  T function##_system(T* address, typename gpuopt::emulation::detail::Same<T>::Type value) {       \
+    return function(address, value);                                                               \
   }
 
 // Integers wrap around, signed ones too.
@@ -62,20 +63,24 @@ T wrappingAdd(T a, T b) {
 }
 }  // namespace gpuopt::emulation::detail
 
-GPUOPT_EMULATION_ATOMIC(atomicAdd, (gpuopt::emulation::detail::wrappingAdd<T>(old, value)), int, unsigned, unsigned long long, float, double)
-GPUOPT_EMULATION_ATOMIC(atomicSub, static_cast<T>(static_cast<unsigned>(old) - static_cast<unsigned>(value)), int, unsigned)
+GPUOPT_EMULATION_ATOMIC(atomicAdd, (gpuopt::emulation::detail::wrappingAdd<T>(old, value)), int, unsigned,
+                        unsigned long long, float, double)
+GPUOPT_EMULATION_ATOMIC(atomicSub, static_cast<T>(static_cast<unsigned>(old) - static_cast<unsigned>(value)),
+                        int, unsigned)
 GPUOPT_EMULATION_ATOMIC(atomicExch, (static_cast<void>(old), value), int, unsigned, unsigned long long, float)
 GPUOPT_EMULATION_ATOMIC(atomicMin, value < old ? value : old, int, unsigned, long long, unsigned long long)
 GPUOPT_EMULATION_ATOMIC(atomicMax, old < value ? value : old, int, unsigned, long long, unsigned long long)
 GPUOPT_EMULATION_ATOMIC(atomicInc, old >= value ? 0 : old + 1, unsigned)
 GPUOPT_EMULATION_ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1, unsigned)
-GPUOPT_EMULATION_ATOMIC(atomicAnd, old & value, int, unsigned, unsigned long long)
+GPUOPT_EMULATION_ATOMIC(atomicAnd, old& value, int, unsigned, unsigned long long)
 GPUOPT_EMULATION_ATOMIC(atomicOr, old | value, int, unsigned, unsigned long long)
 GPUOPT_EMULATION_ATOMIC(atomicXor, old ^ value, int, unsigned, unsigned long long)
 #undef GPUOPT_EMULATION_ATOMIC
 
-template <class T, class = std::enable_if_t<gpuopt::emulation::detail::isOneOf<T, int, unsigned, unsigned long long, unsigned short>>>
-T atomicCAS(T* address, typename gpuopt::emulation::detail::Same<T>::Type compare, typename gpuopt::emulation::detail::Same<T>::Type value) {
+template <class T, class = std::enable_if_t<gpuopt::emulation::detail::isOneOf<
+                       T, int, unsigned, unsigned long long, unsigned short>>>
+T atomicCAS(T* address, typename gpuopt::emulation::detail::Same<T>::Type compare,
+            typename gpuopt::emulation::detail::Same<T>::Type value) {
   __atomic_compare_exchange(address, &compare, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return compare;
 }

@@ -33,7 +33,7 @@ T fromBits(std::uint64_t bits) {
   return value;
 }
 
-// ------------------------------------------------------------------------------------------------ completions
+// ------------------------------------------------------------------------------------- completions
 
 /// What a shuffle from a lane that takes no part delivers: undefined on a GPU, conspicuous here.
 inline constexpr std::uint64_t UNDEFINED_BITS = ~std::uint64_t{0};
@@ -56,7 +56,8 @@ inline void completeBallot(Lane* first, unsigned mask) {
 inline void completeMatch(Lane* first, unsigned mask) {
   forEachLane(mask, [&](unsigned i) {
     unsigned same = 0;
-    forEachLane(mask, [&](unsigned j) { same |= first[j].request.value == first[i].request.value ? 1u << j : 0; });
+    forEachLane(mask,
+                [&](unsigned j) { same |= first[j].request.value == first[i].request.value ? 1u << j : 0; });
     first[i].request.result = same;
   });
 }
@@ -64,7 +65,8 @@ inline void completeMatch(Lane* first, unsigned mask) {
 template <class T, class Fold>
 void completeReduce(Lane* first, unsigned mask) {
   T total = fromBits<T>(first[__builtin_ctz(mask)].request.value);
-  forEachLane(mask & (mask - 1), [&](unsigned i) { total = Fold{}(total, fromBits<T>(first[i].request.value)); });
+  forEachLane(mask & (mask - 1),
+              [&](unsigned i) { total = Fold{}(total, fromBits<T>(first[i].request.value)); });
   forEachLane(mask, [&](unsigned i) { first[i].request.result = toBits(total); });
 }
 
@@ -77,15 +79,21 @@ inline void completeCount(Lane* first, unsigned threads) {
 // Sums of signed integers wrap around on a GPU.
 struct FoldAdd {
   template <class T>
-  T operator()(T a, T b) const { return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b)); }
+  T operator()(T a, T b) const {
+    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+  }
 };
 struct FoldLess {
   template <class T>
-  T operator()(T a, T b) const { return b < a ? b : a; }
+  T operator()(T a, T b) const {
+    return b < a ? b : a;
+  }
 };
 struct FoldGreater {
   template <class T>
-  T operator()(T a, T b) const { return a < b ? b : a; }
+  T operator()(T a, T b) const {
+    return a < b ? b : a;
+  }
 };
 struct FoldAnd {
   unsigned operator()(unsigned a, unsigned b) const { return a & b; }
@@ -97,7 +105,7 @@ struct FoldXor {
   unsigned operator()(unsigned a, unsigned b) const { return a ^ b; }
 };
 
-// ------------------------------------------------------------------------------------------------- operations
+// -------------------------------------------------------------------------------------- operations
 
 inline constexpr auto WARP = Operation::Scope::warp;
 inline constexpr auto BLOCK_WIDE = Operation::Scope::block;
@@ -125,18 +133,21 @@ inline constexpr Operation reduceAnd{"__reduce_and_sync", WARP, completeReduce<u
 inline constexpr Operation reduceOr{"__reduce_or_sync", WARP, completeReduce<unsigned, FoldOr>};
 inline constexpr Operation reduceXor{"__reduce_xor_sync", WARP, completeReduce<unsigned, FoldXor>};
 
-// ----------------------------------------------------------------------------------------------------- calls
+// ------------------------------------------------------------------------------------------- calls
 
 inline std::uint64_t blockCollective(const Operation& operation, bool predicate, Site site) {
   Lane& lane = callingLane(operation.name);
   return lane.block->collect(lane, {&operation, 0, 0, predicate, 0, site});
 }
 
-inline std::uint64_t warpCollective(const Operation& operation, unsigned mask, std::uint64_t value, unsigned source, Site site) {
+inline std::uint64_t warpCollective(const Operation& operation, unsigned mask, std::uint64_t value,
+                                    unsigned source, Site site) {
   Lane& lane = callingLane(operation.name);
   if ((mask & lane.bit()) == 0)
-    lane.block->failInLane(lane, std::string(operation.name) + ": the mask does not name the calling lane " +
-                                     std::to_string(lane.inWarp()) + " (mask " + hexadecimal(mask) + ')', site);
+    lane.block->failInLane(lane,
+                           std::string(operation.name) + ": the mask does not name the calling lane " +
+                               std::to_string(lane.inWarp()) + " (mask " + hexadecimal(mask) + ')',
+                           site);
   return lane.block->collect(lane, {&operation, mask, source, value, 0, site});
 }
 
@@ -144,13 +155,15 @@ inline std::uint64_t warpCollective(const Operation& operation, unsigned mask, s
 inline unsigned shuffleWidth(const Lane& lane, int width, Site site) {
   const bool isPowerOfTwo = width > 0 && (width & (width - 1)) == 0;
   if (!isPowerOfTwo || width > static_cast<int>(WARP_LANES))
-    lane.block->failInLane(lane, "the width of a shuffle is " + std::to_string(width) + ", not a power of two up to 32", site);
+    lane.block->failInLane(
+        lane, "the width of a shuffle is " + std::to_string(width) + ", not a power of two up to 32", site);
   return static_cast<unsigned>(width);
 }
 
 /// `source(lane, width)` names the lane to read from, as PTX's shfl defines it.
 template <class T, class Source>
-T shuffleFrom(const Operation& operation, unsigned mask, const T& value, int width, Site site, Source source) {
+T shuffleFrom(const Operation& operation, unsigned mask, const T& value, int width, Site site,
+              Source source) {
   const Lane& lane = callingLane(operation.name);
   const unsigned from = source(lane.inWarp(), shuffleWidth(lane, width, site));
   return fromBits<T>(warpCollective(operation, mask, toBits(value), from, site));
@@ -169,7 +182,7 @@ using Promoted = std::enable_if_t<std::is_integral_v<T> && (sizeof(T) < 4), int>
 
 }  // namespace gpuopt::emulation::detail
 
-// ----------------------------------------------------------------------------------------------------- barriers
+// ---------------------------------------------------------------------------------------- barriers
 
 // The last parameter of what can wait; a caller leaves it out.
 #define GPUOPT_EMULATION_SITE gpuopt::emulation::detail::Site site = gpuopt::emulation::detail::Site::here()
@@ -179,61 +192,65 @@ inline void __syncthreads(GPUOPT_EMULATION_SITE) {
 }
 
 inline int __syncthreads_count(int predicate, GPUOPT_EMULATION_SITE) {
-  using namespace gpuopt::emulation::detail;
-  return static_cast<int>(blockCollective(syncThreadsCount, predicate != 0, site));
+  namespace emulated = gpuopt::emulation::detail;
+  return static_cast<int>(emulated::blockCollective(emulated::syncThreadsCount, predicate != 0, site));
 }
 
 inline int __syncthreads_and(int predicate, GPUOPT_EMULATION_SITE) {
-  using namespace gpuopt::emulation::detail;
-  return blockCollective(syncThreadsAnd, predicate == 0, site) == 0;
+  namespace emulated = gpuopt::emulation::detail;
+  return emulated::blockCollective(emulated::syncThreadsAnd, predicate == 0, site) == 0;
 }
 
 inline int __syncthreads_or(int predicate, GPUOPT_EMULATION_SITE) {
-  using namespace gpuopt::emulation::detail;
-  return blockCollective(syncThreadsOr, predicate != 0, site) != 0;
+  namespace emulated = gpuopt::emulation::detail;
+  return emulated::blockCollective(emulated::syncThreadsOr, predicate != 0, site) != 0;
 }
 
 inline void __syncwarp(unsigned mask = 0xFFFFFFFFu, GPUOPT_EMULATION_SITE) {
   gpuopt::emulation::detail::warpCollective(gpuopt::emulation::detail::syncWarp, mask, 0, 0, site);
 }
 
-// ----------------------------------------------------------------------------------------------------- shuffles
+// ---------------------------------------------------------------------------------------- shuffles
 
 template <class T>
 gpuopt::emulation::detail::Shuffled<T> __shfl_sync(unsigned mask, T value, int lane, int width = 32,
                                                    GPUOPT_EMULATION_SITE) {
-  using namespace gpuopt::emulation::detail;
-  return shuffleFrom(shuffle, mask, value, width, site, [lane](unsigned self, unsigned w) {
-    return (self & ~(w - 1)) | (static_cast<unsigned>(lane) & (w - 1));
-  });
+  namespace emulated = gpuopt::emulation::detail;
+  return emulated::shuffleFrom(emulated::shuffle, mask, value, width, site,
+                               [lane](unsigned self, unsigned w) {
+                                 return (self & ~(w - 1)) | (static_cast<unsigned>(lane) & (w - 1));
+                               });
 }
 
 template <class T>
 gpuopt::emulation::detail::Shuffled<T> __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
                                                       GPUOPT_EMULATION_SITE) {
-  using namespace gpuopt::emulation::detail;
-  return shuffleFrom(shuffleUp, mask, value, width, site, [delta](unsigned self, unsigned w) {
-    return (self & (w - 1)) < delta % 32 ? self : self - delta % 32;
-  });
+  namespace emulated = gpuopt::emulation::detail;
+  return emulated::shuffleFrom(emulated::shuffleUp, mask, value, width, site,
+                               [delta](unsigned self, unsigned w) {
+                                 return (self & (w - 1)) < delta % 32 ? self : self - delta % 32;
+                               });
 }
 
 template <class T>
-gpuopt::emulation::detail::Shuffled<T> __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                                                        GPUOPT_EMULATION_SITE) {
-  using namespace gpuopt::emulation::detail;
-  return shuffleFrom(shuffleDown, mask, value, width, site, [delta](unsigned self, unsigned w) {
-    return (self & (w - 1)) + delta % 32 < w ? self + delta % 32 : self;
-  });
+gpuopt::emulation::detail::Shuffled<T> __shfl_down_sync(unsigned mask, T value, unsigned delta,
+                                                        int width = 32, GPUOPT_EMULATION_SITE) {
+  namespace emulated = gpuopt::emulation::detail;
+  return emulated::shuffleFrom(emulated::shuffleDown, mask, value, width, site,
+                               [delta](unsigned self, unsigned w) {
+                                 return (self & (w - 1)) + delta % 32 < w ? self + delta % 32 : self;
+                               });
 }
 
 template <class T>
 gpuopt::emulation::detail::Shuffled<T> __shfl_xor_sync(unsigned mask, T value, int laneMask, int width = 32,
                                                        GPUOPT_EMULATION_SITE) {
-  using namespace gpuopt::emulation::detail;
-  return shuffleFrom(shuffleXor, mask, value, width, site, [laneMask](unsigned self, unsigned w) {
-    const unsigned from = self ^ (static_cast<unsigned>(laneMask) % 32);
-    return from <= (self | (w - 1)) ? from : self;  // an earlier segment can be read, a later one cannot
-  });
+  namespace emulated = gpuopt::emulation::detail;
+  return emulated::shuffleFrom(
+      emulated::shuffleXor, mask, value, width, site, [laneMask](unsigned self, unsigned w) {
+        const unsigned from = self ^ (static_cast<unsigned>(laneMask) % 32);
+        return from <= (self | (w - 1)) ? from : self;  // an earlier segment can be read, a later one cannot
+      });
 }
 
 template <class T>
@@ -249,8 +266,8 @@ gpuopt::emulation::detail::Promoted<T> __shfl_up_sync(unsigned mask, T value, un
 }
 
 template <class T>
-gpuopt::emulation::detail::Promoted<T> __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                                                        GPUOPT_EMULATION_SITE) {
+gpuopt::emulation::detail::Promoted<T> __shfl_down_sync(unsigned mask, T value, unsigned delta,
+                                                        int width = 32, GPUOPT_EMULATION_SITE) {
   return __shfl_down_sync(mask, static_cast<int>(value), delta, width, site);
 }
 
@@ -260,37 +277,39 @@ gpuopt::emulation::detail::Promoted<T> __shfl_xor_sync(unsigned mask, T value, i
   return __shfl_xor_sync(mask, static_cast<int>(value), laneMask, width, site);
 }
 
-// ----------------------------------------------------------------------------- votes, matches and reductions
+// ------------------------------------------------------------------- votes, matches and reductions
 
 inline unsigned __ballot_sync(unsigned mask, int predicate, GPUOPT_EMULATION_SITE) {
-  using namespace gpuopt::emulation::detail;
-  return static_cast<unsigned>(warpCollective(ballot, mask, predicate != 0, 0, site));
+  namespace emulated = gpuopt::emulation::detail;
+  return static_cast<unsigned>(emulated::warpCollective(emulated::ballot, mask, predicate != 0, 0, site));
 }
 
 inline int __any_sync(unsigned mask, int predicate, GPUOPT_EMULATION_SITE) {
-  using namespace gpuopt::emulation::detail;
-  return warpCollective(voteAny, mask, predicate != 0, 0, site) != 0;
+  namespace emulated = gpuopt::emulation::detail;
+  return emulated::warpCollective(emulated::voteAny, mask, predicate != 0, 0, site) != 0;
 }
 
 inline int __all_sync(unsigned mask, int predicate, GPUOPT_EMULATION_SITE) {
-  using namespace gpuopt::emulation::detail;
-  return warpCollective(voteAll, mask, predicate == 0, 0, site) == 0;
+  namespace emulated = gpuopt::emulation::detail;
+  return emulated::warpCollective(emulated::voteAll, mask, predicate == 0, 0, site) == 0;
 }
 
 /// The calling lane alone: which lanes run together is for the hardware to say, and nothing may depend on it.
 inline unsigned __activemask() { return gpuopt::emulation::detail::callingLane("__activemask").bit(); }
 
 template <class T>
-std::enable_if_t<gpuopt::emulation::detail::isShuffled<T>, unsigned> __match_any_sync(
-    unsigned mask, T value, GPUOPT_EMULATION_SITE) {
-  using namespace gpuopt::emulation::detail;
-  return static_cast<unsigned>(warpCollective(matchAny, mask, toBits(value), 0, site));
+std::enable_if_t<gpuopt::emulation::detail::isShuffled<T>, unsigned> __match_any_sync(unsigned mask, T value,
+                                                                                      GPUOPT_EMULATION_SITE) {
+  namespace emulated = gpuopt::emulation::detail;
+  return static_cast<unsigned>(
+      emulated::warpCollective(emulated::matchAny, mask, emulated::toBits(value), 0, site));
 }
 
-#define GPUOPT_EMULATION_REDUCE(T, function, operation)                                                                \
-  inline T function(unsigned mask, T value, GPUOPT_EMULATION_SITE) { \
-    using namespace gpuopt::emulation::detail;                                                                         \
-    return fromBits<T>(warpCollective(operation, mask, toBits(value), 0, site));                                       \
+#define GPUOPT_EMULATION_REDUCE(T, function, operation)                                         \
+  inline T function(unsigned mask, T value, GPUOPT_EMULATION_SITE) {                            \
+    namespace emulated = gpuopt::emulation::detail;                                             \
+    return emulated::fromBits<T>(                                                               \
+        emulated::warpCollective(emulated::operation, mask, emulated::toBits(value), 0, site)); \
   }
 
 GPUOPT_EMULATION_REDUCE(int, __reduce_add_sync, reduceAdd<int>)
@@ -304,18 +323,18 @@ GPUOPT_EMULATION_REDUCE(unsigned, __reduce_or_sync, reduceOr)
 GPUOPT_EMULATION_REDUCE(unsigned, __reduce_xor_sync, reduceXor)
 #undef GPUOPT_EMULATION_REDUCE
 
-// ------------------------------------------------------------------------------------------------------- others
+// ------------------------------------------------------------------------------------------ others
 
 /// Lets other lanes run. A lane that spins until another lane has written something has to call this.
 inline void __nanosleep(unsigned) {
-  using namespace gpuopt::emulation::detail;
-  Lane& lane = callingLane("__nanosleep");
+  namespace emulated = gpuopt::emulation::detail;
+  emulated::Lane& lane = emulated::callingLane("__nanosleep");
   lane.block->yield(lane);
 }
 
 [[noreturn]] inline void __trap(GPUOPT_EMULATION_SITE) {
-  using namespace gpuopt::emulation::detail;
-  const Lane& lane = callingLane("__trap");
+  namespace emulated = gpuopt::emulation::detail;
+  const emulated::Lane& lane = emulated::callingLane("__trap");
   lane.block->failInLane(lane, "__trap", site);
 }
 

@@ -8,6 +8,22 @@
 
 #include <cstddef>
 #include <cstring>
+#include <optional>
+
+namespace gpuopt::emulation::detail {
+
+inline std::optional<int> attributeValue(cudaDeviceAttr attribute) {
+  switch (attribute) {
+#define GPUOPT_EMULATION_CASE(name, number, answer) \
+  case name:                                        \
+    return static_cast<int>(answer);
+    GPUOPT_EMULATION_ATTRIBUTES(GPUOPT_EMULATION_CASE)
+#undef GPUOPT_EMULATION_CASE
+  }
+  return std::nullopt;
+}
+
+}  // namespace gpuopt::emulation::detail
 
 inline cudaError_t cudaGetDeviceCount(int* count) {
   *count = 1;
@@ -19,7 +35,9 @@ inline cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 
-inline cudaError_t cudaSetDevice(int device) { return gpuopt::emulation::detail::resultIf(device == 0, cudaErrorInvalidDevice); }
+inline cudaError_t cudaSetDevice(int device) {
+  return gpuopt::emulation::detail::resultIf(device == 0, cudaErrorInvalidDevice);
+}
 
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
@@ -32,46 +50,43 @@ inline cudaError_t cudaDriverGetVersion(int* version) {
 inline cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
 
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  using namespace gpuopt::emulation;
-  if (device != 0) return detail::result(cudaErrorInvalidDevice);
-  switch (attribute) {
-#define GPUOPT_EMULATION_CASE(name, number, answer) \
-  case name: *value = static_cast<int>(answer); return cudaSuccess;
-    GPUOPT_EMULATION_ATTRIBUTES(GPUOPT_EMULATION_CASE)
-#undef GPUOPT_EMULATION_CASE
-  }
-  return detail::result(cudaErrorInvalidValue);
+  namespace emulated = gpuopt::emulation::detail;
+  if (device != 0) return emulated::result(cudaErrorInvalidDevice);
+  const std::optional<int> answer = emulated::attributeValue(attribute);
+  *value = answer.value_or(0);
+  return emulated::resultIf(answer.has_value());
 }
 
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  using namespace gpuopt::emulation;
-  if (device != 0) return detail::result(cudaErrorInvalidDevice);
+  namespace emulated = gpuopt::emulation;
+  if (device != 0) return emulated::detail::result(cudaErrorInvalidDevice);
   cudaDeviceProp p{};
-  std::memcpy(p.name, DEVICE_NAME, sizeof DEVICE_NAME);
-  p.totalGlobalMem = detail::memory().capacity();
-  p.sharedMemPerBlock = SHARED_BYTES;
-  p.sharedMemPerBlockOptin = SHARED_BYTES_OPTIN;
-  p.sharedMemPerMultiprocessor = SHARED_BYTES_PER_MULTIPROCESSOR;
-  p.reservedSharedMemPerBlock = SHARED_BYTES_RESERVED;
-  p.regsPerBlock = p.regsPerMultiprocessor = REGISTERS_PER_MULTIPROCESSOR;
-  p.warpSize = static_cast<int>(WARP_LANES);
+  std::memcpy(p.name, emulated::DEVICE_NAME, sizeof emulated::DEVICE_NAME);
+  p.totalGlobalMem = emulated::detail::memory().capacity();
+  p.sharedMemPerBlock = emulated::SHARED_BYTES;
+  p.sharedMemPerBlockOptin = emulated::SHARED_BYTES_OPTIN;
+  p.sharedMemPerMultiprocessor = emulated::SHARED_BYTES_PER_MULTIPROCESSOR;
+  p.reservedSharedMemPerBlock = emulated::SHARED_BYTES_RESERVED;
+  p.regsPerBlock = p.regsPerMultiprocessor = emulated::REGISTERS_PER_MULTIPROCESSOR;
+  p.warpSize = static_cast<int>(emulated::WARP_LANES);
   p.memPitch = 2147483647;
-  p.maxThreadsPerBlock = static_cast<int>(MAX_BLOCK_THREADS);
-  p.maxThreadsPerMultiProcessor = THREADS_PER_MULTIPROCESSOR;
-  p.maxBlocksPerMultiProcessor = BLOCKS_PER_MULTIPROCESSOR;
-  const unsigned blockLimits[] = {MAX_BLOCK_X, MAX_BLOCK_Y, MAX_BLOCK_Z};
-  const unsigned gridLimits[] = {MAX_GRID_X, MAX_GRID_Y, MAX_GRID_Z};
+  p.maxThreadsPerBlock = static_cast<int>(emulated::MAX_BLOCK_THREADS);
+  p.maxThreadsPerMultiProcessor = emulated::THREADS_PER_MULTIPROCESSOR;
+  p.maxBlocksPerMultiProcessor = emulated::BLOCKS_PER_MULTIPROCESSOR;
+  const unsigned blockLimits[] = {emulated::MAX_BLOCK_X, emulated::MAX_BLOCK_Y, emulated::MAX_BLOCK_Z};
+  const unsigned gridLimits[] = {emulated::MAX_GRID_X, emulated::MAX_GRID_Y, emulated::MAX_GRID_Z};
   for (int i = 0; i < 3; ++i) {
     p.maxThreadsDim[i] = static_cast<int>(blockLimits[i]);
     p.maxGridSize[i] = static_cast<int>(gridLimits[i]);
   }
   p.totalConstMem = 64 * 1024;
-  p.major = COMPUTE_CAPABILITY_MAJOR;
-  p.minor = COMPUTE_CAPABILITY_MINOR;
-  p.multiProcessorCount = MULTIPROCESSORS;
-  p.l2CacheSize = L2_BYTES;
+  p.major = emulated::COMPUTE_CAPABILITY_MAJOR;
+  p.minor = emulated::COMPUTE_CAPABILITY_MINOR;
+  p.multiProcessorCount = emulated::MULTIPROCESSORS;
+  p.l2CacheSize = emulated::L2_BYTES;
   p.memoryBusWidth = 64;
-  p.canMapHostMemory = p.unifiedAddressing = p.managedMemory = p.concurrentManagedAccess = p.memoryPoolsSupported = 1;
+  p.canMapHostMemory = p.unifiedAddressing = p.managedMemory = p.concurrentManagedAccess =
+      p.memoryPoolsSupported = 1;
   *properties = p;
   return cudaSuccess;
 }

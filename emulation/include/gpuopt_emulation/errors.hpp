@@ -40,7 +40,8 @@ inline cudaError_t cudaGetLastError() {
 inline const char* cudaGetErrorName(cudaError_t code) {
   switch (code) {
 #define GPUOPT_EMULATION_CASE(name, value, text) \
-  case name: return #name;
+  case name:                                     \
+    return #name;
     GPUOPT_EMULATION_ERRORS(GPUOPT_EMULATION_CASE)
 #undef GPUOPT_EMULATION_CASE
   }
@@ -50,7 +51,8 @@ inline const char* cudaGetErrorName(cudaError_t code) {
 inline const char* cudaGetErrorString(cudaError_t code) {
   switch (code) {
 #define GPUOPT_EMULATION_CASE(name, value, text) \
-  case name: return text;
+  case name:                                     \
+    return text;
     GPUOPT_EMULATION_ERRORS(GPUOPT_EMULATION_CASE)
 #undef GPUOPT_EMULATION_CASE
   }

@@ -24,8 +24,9 @@ class Fiber {
     boost::context::stack_context context;
     context.size = size_;
     context.sp = stack_.get() + size_;
-    inside_ = boost::context::fiber(std::allocator_arg, boost::context::preallocated(context.sp, context.size, context),
-                                    OwnedElsewhere{}, [this](boost::context::fiber&& caller) { return main(std::move(caller)); });
+    inside_ = boost::context::fiber(
+        std::allocator_arg, boost::context::preallocated(context.sp, context.size, context), OwnedElsewhere{},
+        [this](boost::context::fiber&& caller) { return main(std::move(caller)); });
   }
 
   Fiber(const Fiber&) = delete;
@@ -47,7 +48,8 @@ class Fiber {
 
   /// Whether the body has used more stack than there is.
   bool overflowed() const {
-    return !std::all_of(stack_.get(), stack_.get() + CANARY_BYTES, [](unsigned char byte) { return byte == CANARY; });
+    return !std::all_of(stack_.get(), stack_.get() + CANARY_BYTES,
+                        [](unsigned char byte) { return byte == CANARY; });
   }
 
  private:
@@ -69,12 +71,14 @@ class Fiber {
   }
 
   // AddressSanitizer has to know which stack is in use.
-  static void startSwitch([[maybe_unused]] void** fakeStack, [[maybe_unused]] const void* stack, [[maybe_unused]] std::size_t size) {
+  static void startSwitch([[maybe_unused]] void** fakeStack, [[maybe_unused]] const void* stack,
+                          [[maybe_unused]] std::size_t size) {
 #if GPUOPT_EMULATION_ASAN
     __sanitizer_start_switch_fiber(fakeStack, stack, size);
 #endif
   }
-  static void finishSwitch([[maybe_unused]] void* fakeStack, [[maybe_unused]] const void** stack, [[maybe_unused]] std::size_t* size) {
+  static void finishSwitch([[maybe_unused]] void* fakeStack, [[maybe_unused]] const void** stack,
+                           [[maybe_unused]] std::size_t* size) {
 #if GPUOPT_EMULATION_ASAN
     __sanitizer_finish_switch_fiber(fakeStack, stack, size);
 #endif

@@ -1,4 +1,5 @@
-/// Integer, bit and floating-point intrinsics, cached loads and stores, and the math functions that C++ lacks.
+/// Integer, bit and floating-point intrinsics, cached loads and stores, and the math functions that C++
+/// lacks.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,7 +10,7 @@
 #include <cstring>
 #include <type_traits>
 
-// ------------------------------------------------------------------------------------------ the bits of a number
+// ---------------------------------------------------------------------------- the bits of a number
 
 namespace gpuopt::emulation::detail {
 template <class To, class From>
@@ -30,11 +31,11 @@ inline double __longlong_as_double(long long x) { return gpuopt::emulation::deta
 inline int __double2hiint(double x) { return static_cast<int>(__double_as_longlong(x) >> 32); }
 inline int __double2loint(double x) { return static_cast<int>(__double_as_longlong(x)); }
 inline double __hiloint2double(int high, int low) {
-  return __longlong_as_double(static_cast<long long>(static_cast<unsigned long long>(static_cast<unsigned>(high)) << 32 |
-                                                     static_cast<unsigned>(low)));
+  return __longlong_as_double(static_cast<long long>(
+      static_cast<unsigned long long>(static_cast<unsigned>(high)) << 32 | static_cast<unsigned>(low)));
 }
 
-// ---------------------------------------------------------------------------------------------------- integers
+// ---------------------------------------------------------------------------------------- integers
 
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
@@ -50,10 +51,12 @@ inline unsigned __brev(unsigned x) {
   return __builtin_bswap32(x);
 }
 inline unsigned long long __brevll(unsigned long long x) {
-  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 | __brev(static_cast<unsigned>(x >> 32));
+  return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
+         __brev(static_cast<unsigned>(x >> 32));
 }
 
-/// Byte i of the result is the byte of y:x that nibble i of the selector names; its top bit asks for the sign instead.
+/// Byte i of the result is the byte of y:x that nibble i of the selector names; its top bit asks for the sign
+/// instead.
 inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   const unsigned long long bytes = static_cast<unsigned long long>(y) << 32 | x;
   unsigned result = 0;
@@ -73,12 +76,20 @@ inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
   const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
   return static_cast<unsigned>(both >> (shift < 32 ? shift : 32));
 }
-inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) { return __funnelshift_lc(low, high, shift & 31); }
-inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) { return __funnelshift_rc(low, high, shift & 31); }
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+  return __funnelshift_lc(low, high, shift & 31);
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+  return __funnelshift_rc(low, high, shift & 31);
+}
 
 inline int __mulhi(int a, int b) { return static_cast<int>(static_cast<long long>(a) * b >> 32); }
-inline unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32); }
-inline long long __mul64hi(long long a, long long b) { return static_cast<long long>(static_cast<__int128>(a) * b >> 64); }
+inline unsigned __umulhi(unsigned a, unsigned b) {
+  return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
+}
+inline long long __mul64hi(long long a, long long b) {
+  return static_cast<long long>(static_cast<__int128>(a) * b >> 64);
+}
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
 }
@@ -95,7 +106,7 @@ inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
   return c;
 }
 
-// ---------------------------------------------------------------------------------------------- floating point
+// ---------------------------------------------------------------------------------- floating point
 
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
@@ -124,8 +135,8 @@ inline float __int2float_rn(int a) { return static_cast<float>(a); }
 inline float __double2float_rn(double a) { return static_cast<float>(a); }
 
 // In parentheses, because programs define macros of these names.
-#define GPUOPT_EMULATION_MIN_MAX(T)                       \
-  inline T(min)(T a, T b) { return b < a ? b : a; }       \
+#define GPUOPT_EMULATION_MIN_MAX(T)                 \
+  inline T(min)(T a, T b) { return b < a ? b : a; } \
   inline T(max)(T a, T b) { return a < b ? b : a; }
 GPUOPT_EMULATION_MIN_MAX(int)
 GPUOPT_EMULATION_MIN_MAX(unsigned)
@@ -139,7 +150,7 @@ inline float(max)(float a, float b) { return fmaxf(a, b); }
 inline double(min)(double a, double b) { return fmin(a, b); }
 inline double(max)(double a, double b) { return fmax(a, b); }
 
-// ----------------------------------------------------------------------------------- loads, stores and the clock
+// --------------------------------------------------------------------- loads, stores and the clock
 
 // The cache that CUDA names by the suffix makes no difference here.
 #define GPUOPT_EMULATION_LOAD(function) \
@@ -155,10 +166,10 @@ GPUOPT_EMULATION_LOAD(__ldlu)
 GPUOPT_EMULATION_LOAD(__ldcv)
 #undef GPUOPT_EMULATION_LOAD
 
-#define GPUOPT_EMULATION_STORE(function)                          \
-  template <class T>                                              \
-  void function(T* address, std::common_type_t<T> value) {        \
-    *address = value;                                             \
+#define GPUOPT_EMULATION_STORE(function)                   \
+  template <class T>                                       \
+  void function(T* address, std::common_type_t<T> value) { \
+    *address = value;                                      \
   }
 GPUOPT_EMULATION_STORE(__stwb)
 GPUOPT_EMULATION_STORE(__stcg)
@@ -168,5 +179,7 @@ GPUOPT_EMULATION_STORE(__stwt)
 
 /// Nanoseconds: orders events on one worker, and says nothing of a GPU's speed.
 inline long long clock64() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }

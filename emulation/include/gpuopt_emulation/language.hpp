@@ -15,6 +15,13 @@
 #include <memory>
 #include <type_traits>
 
+#define CUDART_VERSION 13000
+
+// For programs that use the toolkit's Thrust: its 8-bit types would bring in the toolkit's own vector types.
+#ifndef CCCL_DISABLE_NVFP8_SUPPORT
+#define CCCL_DISABLE_NVFP8_SUPPORT
+#endif
+
 #define __host__
 #define __device__
 #define __global__

@@ -44,14 +44,19 @@ inline cudaError_t checkLaunch(const cudaLaunchConfig_t& config, const void* ker
     return failure(code, "launch of " + kernelName(kernel) + ": " + why);
   };
   const dim3 block = config.blockDim, grid = config.gridDim;
-  if (!isWithin(block, MAX_BLOCK_X, MAX_BLOCK_Y, MAX_BLOCK_Z) || block.x * block.y * block.z > MAX_BLOCK_THREADS)
-    return refuse(cudaErrorInvalidConfiguration, "block size " + text(block) + " is not within 1 to (1024, 1024, 64) and 1024 threads");
+  if (!isWithin(block, MAX_BLOCK_X, MAX_BLOCK_Y, MAX_BLOCK_Z) ||
+      block.x * block.y * block.z > MAX_BLOCK_THREADS)
+    return refuse(cudaErrorInvalidConfiguration,
+                  "block size " + text(block) + " is not within 1 to (1024, 1024, 64) and 1024 threads");
   if (!isWithin(grid, MAX_GRID_X, MAX_GRID_Y, MAX_GRID_Z))
-    return refuse(cudaErrorInvalidConfiguration, "grid " + text(grid) + " is not within 1 to (2147483647, 65535, 65535)");
+    return refuse(cudaErrorInvalidConfiguration,
+                  "grid " + text(grid) + " is not within 1 to (2147483647, 65535, 65535)");
   const std::size_t limit = dynamicSharedLimit(kernel);
   if (config.dynamicSmemBytes > limit)
-    return refuse(cudaErrorInvalidValue, std::to_string(config.dynamicSmemBytes) + " bytes of dynamic shared memory exceed the kernel's limit of " +
-                                              std::to_string(limit) + " (cudaFuncAttributeMaxDynamicSharedMemorySize)");
+    return refuse(cudaErrorInvalidValue, std::to_string(config.dynamicSmemBytes) +
+                                             " bytes of dynamic shared memory exceed the kernel's limit of " +
+                                             std::to_string(limit) +
+                                             " (cudaFuncAttributeMaxDynamicSharedMemorySize)");
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = config.attrs[i];
     const auto& cluster = attribute.val.clusterDim;
@@ -63,12 +68,15 @@ inline cudaError_t checkLaunch(const cudaLaunchConfig_t& config, const void* ker
   return cudaSuccess;
 }
 
-inline cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, void (*body)(const void*), const void* arguments) {
-  if (currentLane != nullptr) currentLane->block->failInLane(*currentLane, "a kernel cannot launch a kernel here", {});
+inline cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, void (*body)(const void*),
+                          const void* arguments) {
+  if (currentLane != nullptr)
+    currentLane->block->failInLane(*currentLane, "a kernel cannot launch a kernel here", {});
   const cudaError_t code = checkLaunch(config, kernel);
   if (code != cudaSuccess) return code;
   const std::uint64_t blocks = std::uint64_t{config.gridDim.x} * config.gridDim.y * config.gridDim.z;
-  Launch launch{kernel, config.gridDim, config.blockDim, config.dynamicSmemBytes, body, arguments, schedule(), blocks};
+  Launch launch{kernel, config.gridDim, config.blockDim, config.dynamicSmemBytes,
+                body,   arguments,      schedule(),      blocks};
   Workers::instance().run(launch);
   return resultIf(!launch.failed, cudaErrorLaunchFailure);
 }
@@ -82,13 +90,14 @@ inline const void* kernelAddress(const void* kernel) { return kernel; }
 
 }  // namespace gpuopt::emulation::detail
 
-// ------------------------------------------------------------------------------------------------------ launching
+// --------------------------------------------------------------------------------------- launching
 
 /// Runs the kernel to its end. A fault is reported and gives cudaErrorLaunchFailure, for this launch alone.
 template <class... Parameters, class... Arguments>
-cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...), Arguments&&... arguments) {
-  using namespace gpuopt::emulation::detail;
-  if (kernel == nullptr) return result(cudaErrorInvalidDeviceFunction);
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+  namespace emulated = gpuopt::emulation::detail;
+  if (kernel == nullptr) return emulated::result(cudaErrorInvalidDeviceFunction);
   struct Call {
     void (*kernel)(Parameters...);
     std::tuple<Parameters...> arguments;
@@ -97,85 +106,100 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
     const Call& c = *static_cast<const Call*>(argument);
     std::apply(c.kernel, c.arguments);
   };
-  return launch(*config, kernelAddress(kernel), body, &call);
+  return emulated::launch(*config, emulated::kernelAddress(kernel), body, &call);
 }
 
-// ------------------------------------------------------------------------------------------ attributes of kernels
+// --------------------------------------------------------------------------- attributes of kernels
 
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, int value) {
-  using namespace gpuopt::emulation;
-  if (kernel == nullptr) return detail::result(cudaErrorInvalidDeviceFunction);
+  namespace emulated = gpuopt::emulation;
+  if (kernel == nullptr) return emulated::detail::result(cudaErrorInvalidDeviceFunction);
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-  if (value < 0 || static_cast<std::size_t>(value) > SHARED_BYTES_OPTIN) return detail::result(cudaErrorInvalidValue);
-  detail::KernelLimits& limits = detail::kernelLimits();
+  if (value < 0 || static_cast<std::size_t>(value) > emulated::SHARED_BYTES_OPTIN)
+    return emulated::detail::result(cudaErrorInvalidValue);
+  emulated::detail::KernelLimits& limits = emulated::detail::kernelLimits();
   const std::lock_guard<std::mutex> lock(limits.mutex);
-  limits.dynamicBytes[detail::kernelAddress(kernel)] = static_cast<std::size_t>(value);
+  limits.dynamicBytes[emulated::detail::kernelAddress(kernel)] = static_cast<std::size_t>(value);
   return cudaSuccess;
 }
 
 template <class Kernel>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel* kernel) {
-  using namespace gpuopt::emulation;
-  if (kernel == nullptr) return detail::result(cudaErrorInvalidDeviceFunction);
-  constexpr int VERSION = 10 * COMPUTE_CAPABILITY_MAJOR + COMPUTE_CAPABILITY_MINOR;
+  namespace emulated = gpuopt::emulation;
+  if (kernel == nullptr) return emulated::detail::result(cudaErrorInvalidDeviceFunction);
+  constexpr int VERSION = 10 * emulated::COMPUTE_CAPABILITY_MAJOR + emulated::COMPUTE_CAPABILITY_MINOR;
   *attributes = {};
-  attributes->maxThreadsPerBlock = static_cast<int>(MAX_BLOCK_THREADS);
-  attributes->numRegs = REGISTERS_PER_THREAD;
+  attributes->maxThreadsPerBlock = static_cast<int>(emulated::MAX_BLOCK_THREADS);
+  attributes->numRegs = emulated::REGISTERS_PER_THREAD;
   attributes->ptxVersion = attributes->binaryVersion = VERSION;
-  attributes->maxDynamicSharedSizeBytes = static_cast<int>(detail::dynamicSharedLimit(detail::kernelAddress(kernel)));
+  attributes->maxDynamicSharedSizeBytes =
+      static_cast<int>(emulated::detail::dynamicSharedLimit(emulated::detail::kernelAddress(kernel)));
   return cudaSuccess;
 }
 
 /// The kernel's mangled name, as long as the program is not stripped.
 template <class Kernel>
 cudaError_t cudaFuncGetName(const char** name, Kernel* kernel) {
-  using namespace gpuopt::emulation::detail;
-  if (kernel == nullptr) return result(cudaErrorInvalidDeviceFunction);
-  *name = symbolName(kernelAddress(kernel));
+  namespace emulated = gpuopt::emulation::detail;
+  if (kernel == nullptr) return emulated::result(cudaErrorInvalidDeviceFunction);
+  *name = emulated::symbolName(emulated::kernelAddress(kernel));
   return cudaSuccess;
 }
 
-// ------------------------------------------------------------------------------------------------------ occupancy
+// --------------------------------------------------------------------------------------- occupancy
 
 template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel* kernel, int blockSize, std::size_t dynamicBytes) {
-  using namespace gpuopt::emulation;
-  if (kernel == nullptr) return detail::result(cudaErrorInvalidDeviceFunction);
-  if (blockSize <= 0) return detail::result(cudaErrorInvalidValue);
-  constexpr int LANES = static_cast<int>(WARP_LANES);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel* kernel, int blockSize,
+                                                          std::size_t dynamicBytes) {
+  namespace emulated = gpuopt::emulation;
+  if (kernel == nullptr) return emulated::detail::result(cudaErrorInvalidDeviceFunction);
+  if (blockSize <= 0) return emulated::detail::result(cudaErrorInvalidValue);
+  constexpr int LANES = static_cast<int>(emulated::WARP_LANES);
   const int threads = (blockSize + LANES - 1) / LANES * LANES;
-  const bool isTooLarge = threads > static_cast<int>(MAX_BLOCK_THREADS) || dynamicBytes > SHARED_BYTES_OPTIN;
-  const auto byShared = static_cast<int>(SHARED_BYTES_PER_MULTIPROCESSOR / (SHARED_BYTES_RESERVED + dynamicBytes));
-  const int byRegisters = REGISTERS_PER_MULTIPROCESSOR / (REGISTERS_PER_THREAD * threads);
-  *blocks = isTooLarge ? 0 : (std::min)({BLOCKS_PER_MULTIPROCESSOR, THREADS_PER_MULTIPROCESSOR / threads, byRegisters, byShared});
+  const bool isTooLarge =
+      threads > static_cast<int>(emulated::MAX_BLOCK_THREADS) || dynamicBytes > emulated::SHARED_BYTES_OPTIN;
+  const auto byShared = static_cast<int>(emulated::SHARED_BYTES_PER_MULTIPROCESSOR /
+                                         (emulated::SHARED_BYTES_RESERVED + dynamicBytes));
+  const int byRegisters = emulated::REGISTERS_PER_MULTIPROCESSOR / (emulated::REGISTERS_PER_THREAD * threads);
+  *blocks = isTooLarge ? 0
+                       : (std::min)({emulated::BLOCKS_PER_MULTIPROCESSOR,
+                                     emulated::THREADS_PER_MULTIPROCESSOR / threads, byRegisters, byShared});
   return cudaSuccess;
 }
 
 template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Kernel* kernel, int blockSize, std::size_t dynamicBytes, unsigned) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Kernel* kernel, int blockSize,
+                                                                   std::size_t dynamicBytes, unsigned) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, blockSize, dynamicBytes);
 }
 
-/// The largest block size with the highest occupancy; `dynamicBytes` says how much shared memory a block size needs.
+/// The largest block size with the highest occupancy; `dynamicBytes` says how much shared memory a block size
+/// needs.
 template <class DynamicBytes, class Kernel>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* gridSize, int* blockSize, Kernel* kernel, DynamicBytes dynamicBytes, int limit = 0) {
-  using namespace gpuopt::emulation;
-  constexpr int LANES = static_cast<int>(WARP_LANES), LARGEST = static_cast<int>(MAX_BLOCK_THREADS);
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* gridSize, int* blockSize, Kernel* kernel,
+                                                           DynamicBytes dynamicBytes, int limit = 0) {
+  namespace emulated = gpuopt::emulation;
+  constexpr int LANES = static_cast<int>(emulated::WARP_LANES),
+                LARGEST = static_cast<int>(emulated::MAX_BLOCK_THREADS);
   int best = 0;
-  for (int size = limit <= 0 ? LARGEST : (std::min)(limit, LARGEST); size > 0; size = (size - 1) / LANES * LANES) {
+  for (int size = limit <= 0 ? LARGEST : (std::min)(limit, LARGEST); size > 0;
+       size = (size - 1) / LANES * LANES) {
     int blocks = 0;
-    const cudaError_t code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, size, static_cast<std::size_t>(dynamicBytes(size)));
+    const cudaError_t code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, kernel, size, static_cast<std::size_t>(dynamicBytes(size)));
     if (code != cudaSuccess) return code;
     if (blocks * size <= best) continue;
     best = blocks * size;
     *blockSize = size;
-    *gridSize = blocks * MULTIPROCESSORS;
+    *gridSize = blocks * emulated::MULTIPROCESSORS;
   }
-  return detail::resultIf(best > 0);
+  return emulated::detail::resultIf(best > 0);
 }
 
 template <class Kernel>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* gridSize, int* blockSize, Kernel* kernel, std::size_t dynamicBytes = 0, int limit = 0) {
-  return cudaOccupancyMaxPotentialBlockSizeVariableSMem(gridSize, blockSize, kernel, [dynamicBytes](int) { return dynamicBytes; }, limit);
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* gridSize, int* blockSize, Kernel* kernel,
+                                               std::size_t dynamicBytes = 0, int limit = 0) {
+  return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+      gridSize, blockSize, kernel, [dynamicBytes](int) { return dynamicBytes; }, limit);
 }

@@ -1,7 +1,9 @@
-/// What the emulated device says of itself: the limits of a present-day GPU, but a compute capability that makes
-/// libraries take their portable paths.
+/// What the emulated device says of itself: the limits of a present-day GPU, but a compute capability that
+/// makes libraries take their portable paths.
 // SPDX-License-Identifier: MIT
 #pragma once
+
+#include "language.hpp"
 
 #include <cstddef>
 
@@ -10,7 +12,7 @@ namespace gpuopt::emulation {
 inline constexpr char DEVICE_NAME[] = "gpuopt emulated device";
 inline constexpr int COMPUTE_CAPABILITY_MAJOR = 7;
 inline constexpr int COMPUTE_CAPABILITY_MINOR = 5;
-inline constexpr int RUNTIME_VERSION = 13000;
+inline constexpr int RUNTIME_VERSION = CUDART_VERSION;
 
 inline constexpr unsigned WARP_LANES = 32;
 inline constexpr unsigned MAX_BLOCK_THREADS = 1024;

@@ -59,9 +59,11 @@ class Memory {
   cudaPointerAttributes attributes(const void* pointer) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = find(pointer);
-    if (found == allocations_.end()) return {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void*>(pointer)};
+    if (found == allocations_.end())
+      return {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void*>(pointer)};
     const bool hostCanRead = found->second.type != cudaMemoryTypeDevice;
-    return {found->second.type, 0, const_cast<void*>(pointer), hostCanRead ? const_cast<void*>(pointer) : nullptr};
+    return {found->second.type, 0, const_cast<void*>(pointer),
+            hostCanRead ? const_cast<void*>(pointer) : nullptr};
   }
 
   /// Whether a range lies in one allocation, or wholly in memory that is none of ours.
@@ -69,7 +71,8 @@ class Memory {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = find(pointer);
     return found == allocations_.end() ||
-           bytes <= found->second.bytes - static_cast<std::size_t>(static_cast<const unsigned char*>(pointer) - found->first);
+           bytes <= found->second.bytes -
+                        static_cast<std::size_t>(static_cast<const unsigned char*>(pointer) - found->first);
   }
 
   std::size_t capacity() const { return capacity_; }
@@ -89,7 +92,9 @@ class Memory {
   static constexpr std::size_t ALIGNMENT = 256, GUARD_BYTES = 256;
   static constexpr unsigned char GUARD = 0xDB;
 
-  static std::size_t sizeWithGuards(std::size_t bytes) { return (bytes + 2 * GUARD_BYTES + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+  static std::size_t sizeWithGuards(std::size_t bytes) {
+    return (bytes + 2 * GUARD_BYTES + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  }
   static std::size_t tailBytes(std::size_t bytes) { return sizeWithGuards(bytes) - GUARD_BYTES - bytes; }
 
   static void protectGuards([[maybe_unused]] unsigned char* data, [[maybe_unused]] std::size_t bytes) {
@@ -114,7 +119,8 @@ class Memory {
     if (before != data)
       out << "memory was written " << data - before << " bytes before an allocation of " << bytes << " bytes";
     else if (behind != end + tailBytes(bytes))
-      out << "memory was written " << behind - end << " bytes behind the end of an allocation of " << bytes << " bytes";
+      out << "memory was written " << behind - end << " bytes behind the end of an allocation of " << bytes
+          << " bytes";
     return out.str();
   }
 
@@ -130,7 +136,8 @@ class Memory {
   std::mutex mutex_;
   Allocations allocations_;
   std::size_t used_ = 0;
-  const std::size_t capacity_ = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t capacity_ =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 };
 
 inline Memory& memory() {
@@ -162,16 +169,20 @@ inline CUmemPoolHandle_st& defaultPool() {
 
 }  // namespace gpuopt::emulation::detail
 
-// --------------------------------------------------------------------------------------------------- allocation
+// -------------------------------------------------------------------------------------- allocation
 
 inline cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   return gpuopt::emulation::detail::allocate(pointer, bytes, cudaMemoryTypeDevice);
 }
 
-inline cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t) { return cudaMalloc(pointer, bytes); }
+inline cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t) {
+  return cudaMalloc(pointer, bytes);
+}
 
-inline cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t) {
-  return pool == nullptr ? gpuopt::emulation::detail::result(cudaErrorInvalidValue) : cudaMalloc(pointer, bytes);
+inline cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
+                                           cudaStream_t) {
+  return pool == nullptr ? gpuopt::emulation::detail::result(cudaErrorInvalidValue)
+                         : cudaMalloc(pointer, bytes);
 }
 
 inline cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned = cudaMemAttachGlobal) {
@@ -205,7 +216,9 @@ inline cudaError_t cudaHostGetDevicePointer(void** devicePointer, void* hostPoin
 
 // The toolkit's typed forms.
 template <class T>
-cudaError_t cudaMalloc(T** pointer, std::size_t bytes) { return cudaMalloc(reinterpret_cast<void**>(pointer), bytes); }
+cudaError_t cudaMalloc(T** pointer, std::size_t bytes) {
+  return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
+}
 template <class T>
 cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t stream) {
   return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
@@ -242,7 +255,7 @@ inline cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* total) {
   return cudaSuccess;
 }
 
-// -------------------------------------------------------------------------------------------------------- pools
+// ------------------------------------------------------------------------------------------- pools
 
 inline cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
   *pool = new CUmemPoolHandle_st;
@@ -260,7 +273,9 @@ inline cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) 
   return gpuopt::emulation::detail::resultIf(device == 0, cudaErrorInvalidDevice);
 }
 
-inline cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) { return cudaDeviceGetDefaultMemPool(pool, device); }
+inline cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return cudaDeviceGetDefaultMemPool(pool, device);
+}
 
 inline cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   const std::size_t bytes = attribute < cudaMemPoolAttrReleaseThreshold ? sizeof(int) : sizeof(std::uint64_t);
@@ -276,38 +291,43 @@ inline cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr a
 
 inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) { return cudaSuccess; }
 
-// ------------------------------------------------------------------------------------------------ copies, fills
+// ----------------------------------------------------------------------------------- copies, fills
 
 inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  using namespace gpuopt::emulation::detail;
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return result(cudaErrorInvalidMemcpyDirection);
-  if (!isCopyable("cudaMemcpy", to, bytes) || !isCopyable("cudaMemcpy", from, bytes)) return result(cudaErrorInvalidValue);
+  namespace emulated = gpuopt::emulation::detail;
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    return emulated::result(cudaErrorInvalidMemcpyDirection);
+  if (!emulated::isCopyable("cudaMemcpy", to, bytes) || !emulated::isCopyable("cudaMemcpy", from, bytes))
+    return emulated::result(cudaErrorInvalidValue);
   if (bytes > 0) std::memmove(to, from, bytes);
   return cudaSuccess;
 }
 
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t = nullptr) {
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t = nullptr) {
   return cudaMemcpy(to, from, bytes, kind);
 }
 
-inline cudaError_t cudaMemcpy2D(void* to, std::size_t toPitch, const void* from, std::size_t fromPitch, std::size_t width,
-                                std::size_t height, cudaMemcpyKind kind) {
+inline cudaError_t cudaMemcpy2D(void* to, std::size_t toPitch, const void* from, std::size_t fromPitch,
+                                std::size_t width, std::size_t height, cudaMemcpyKind kind) {
   if (width > toPitch || width > fromPitch) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
   for (std::size_t row = 0; row < height; ++row) {
-    const cudaError_t code = cudaMemcpy(static_cast<char*>(to) + row * toPitch, static_cast<const char*>(from) + row * fromPitch, width, kind);
+    const cudaError_t code = cudaMemcpy(static_cast<char*>(to) + row * toPitch,
+                                        static_cast<const char*>(from) + row * fromPitch, width, kind);
     if (code != cudaSuccess) return code;
   }
   return cudaSuccess;
 }
 
-inline cudaError_t cudaMemcpy2DAsync(void* to, std::size_t toPitch, const void* from, std::size_t fromPitch, std::size_t width,
-                                     std::size_t height, cudaMemcpyKind kind, cudaStream_t = nullptr) {
+inline cudaError_t cudaMemcpy2DAsync(void* to, std::size_t toPitch, const void* from, std::size_t fromPitch,
+                                     std::size_t width, std::size_t height, cudaMemcpyKind kind,
+                                     cudaStream_t = nullptr) {
   return cudaMemcpy2D(to, toPitch, from, fromPitch, width, height, kind);
 }
 
 inline cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
-  using namespace gpuopt::emulation::detail;
-  if (!isCopyable("cudaMemset", pointer, bytes)) return result(cudaErrorInvalidValue);
+  namespace emulated = gpuopt::emulation::detail;
+  if (!emulated::isCopyable("cudaMemset", pointer, bytes)) return emulated::result(cudaErrorInvalidValue);
   if (bytes > 0) std::memset(pointer, value, bytes);
   return cudaSuccess;
 }
@@ -316,7 +336,7 @@ inline cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, 
   return cudaMemset(pointer, value, bytes);
 }
 
-// ------------------------------------------------------------------------------------------------ device variables
+// -------------------------------------------------------------------------------- device variables
 
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
@@ -327,13 +347,16 @@ cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
 template <class T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
-  return cudaMemcpy(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(&symbol)) + offset, from, bytes, kind);
+  if (offset > sizeof(T) || bytes > sizeof(T) - offset)
+    return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
+  return cudaMemcpy(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(&symbol)) + offset, from,
+                    bytes, kind);
 }
 
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
+  if (offset > sizeof(T) || bytes > sizeof(T) - offset)
+    return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
   return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes, kind);
 }

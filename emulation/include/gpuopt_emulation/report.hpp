@@ -41,7 +41,8 @@ inline LoadedObject objectOf(const void* address) {
         std::size_t threadLocalBytes = 0;
         for (int i = 0; i < info->dlpi_phnum; ++i) {
           const auto& header = info->dlpi_phdr[i];
-          if (header.p_type == PT_LOAD && wanted.address - info->dlpi_addr - header.p_vaddr < header.p_memsz) holds = true;
+          if (header.p_type == PT_LOAD && wanted.address - info->dlpi_addr - header.p_vaddr < header.p_memsz)
+            holds = true;
           if (header.p_type == PT_TLS) threadLocalBytes = header.p_memsz;
         }
         if (!holds) return 0;
@@ -62,8 +63,8 @@ std::vector<T> readTable(std::ifstream& file, std::uint64_t offset, std::uint64_
   return table;
 }
 
-/// The linker's name of the function at an address, read from the object's symbol table: dladdr() knows exported
-/// symbols only, and a program exports none. Empty if the object is stripped.
+/// The linker's name of the function at an address, read from the object's symbol table: dladdr() knows
+/// exported symbols only, and a program exports none. Empty if the object is stripped.
 inline std::string readSymbol(const void* function) {
   const LoadedObject object = objectOf(function);
   std::ifstream file(object.path, std::ios::binary);
@@ -100,7 +101,8 @@ inline const char* symbolName(const void* function) {
 inline std::string kernelName(const void* function) {
   const char* mangled = symbolName(function);
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
+  const std::unique_ptr<char, void (*)(void*)> readable(
+      abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
   return status == 0 ? readable.get() : mangled;
 }
 

@@ -7,38 +7,38 @@
 #include <cstddef>
 
 // name, value, what cudaGetErrorString says
-#define GPUOPT_EMULATION_ERRORS(ENTRY)                                                                        \
-  ENTRY(cudaSuccess, 0, "no error")                                                                           \
-  ENTRY(cudaErrorInvalidValue, 1, "invalid argument")                                                         \
-  ENTRY(cudaErrorMemoryAllocation, 2, "out of memory")                                                        \
-  ENTRY(cudaErrorInitializationError, 3, "initialization error")                                              \
-  ENTRY(cudaErrorCudartUnloading, 4, "driver shutting down")                                                  \
-  ENTRY(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                                   \
-  ENTRY(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                                  \
-  ENTRY(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                          \
-  ENTRY(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                             \
-  ENTRY(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")      \
-  ENTRY(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                        \
-  ENTRY(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                         \
-  ENTRY(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                                \
-  ENTRY(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device")     \
-  ENTRY(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                                       \
-  ENTRY(cudaErrorSymbolNotFound, 500, "named symbol not found")                                               \
-  ENTRY(cudaErrorNotReady, 600, "device not ready")                                                           \
-  ENTRY(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                             \
-  ENTRY(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")                        \
-  ENTRY(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                               \
-  ENTRY(cudaErrorAssert, 710, "device-side assert triggered")                                                 \
-  ENTRY(cudaErrorMisalignedAddress, 716, "misaligned address")                                                \
-  ENTRY(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                            \
-  ENTRY(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")                     \
-  ENTRY(cudaErrorNotPermitted, 800, "operation not permitted")                                                \
-  ENTRY(cudaErrorNotSupported, 801, "operation not supported")                                                \
-  ENTRY(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")           \
-  ENTRY(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")    \
-  ENTRY(cudaErrorStreamCaptureImplicit, 906,                                                                  \
-        "operation would make the legacy stream depend on a capturing blocking stream")                       \
-  ENTRY(cudaErrorInvalidClusterSize, 912, "invalid cluster size")                                             \
+#define GPUOPT_EMULATION_ERRORS(ENTRY)                                                                     \
+  ENTRY(cudaSuccess, 0, "no error")                                                                        \
+  ENTRY(cudaErrorInvalidValue, 1, "invalid argument")                                                      \
+  ENTRY(cudaErrorMemoryAllocation, 2, "out of memory")                                                     \
+  ENTRY(cudaErrorInitializationError, 3, "initialization error")                                           \
+  ENTRY(cudaErrorCudartUnloading, 4, "driver shutting down")                                               \
+  ENTRY(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                                \
+  ENTRY(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                               \
+  ENTRY(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                       \
+  ENTRY(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                          \
+  ENTRY(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")   \
+  ENTRY(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                     \
+  ENTRY(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                      \
+  ENTRY(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                             \
+  ENTRY(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device")  \
+  ENTRY(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                                    \
+  ENTRY(cudaErrorSymbolNotFound, 500, "named symbol not found")                                            \
+  ENTRY(cudaErrorNotReady, 600, "device not ready")                                                        \
+  ENTRY(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                          \
+  ENTRY(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")                     \
+  ENTRY(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                            \
+  ENTRY(cudaErrorAssert, 710, "device-side assert triggered")                                              \
+  ENTRY(cudaErrorMisalignedAddress, 716, "misaligned address")                                             \
+  ENTRY(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                         \
+  ENTRY(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")                  \
+  ENTRY(cudaErrorNotPermitted, 800, "operation not permitted")                                             \
+  ENTRY(cudaErrorNotSupported, 801, "operation not supported")                                             \
+  ENTRY(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")        \
+  ENTRY(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture") \
+  ENTRY(cudaErrorStreamCaptureImplicit, 906,                                                               \
+        "operation would make the legacy stream depend on a capturing blocking stream")                    \
+  ENTRY(cudaErrorInvalidClusterSize, 912, "invalid cluster size")                                          \
   ENTRY(cudaErrorUnknown, 999, "unknown error")
 
 #define GPUOPT_EMULATION_ENUMERATOR(name, value, text) name = value,
@@ -47,45 +47,45 @@ enum cudaError { GPUOPT_EMULATION_ERRORS(GPUOPT_EMULATION_ENUMERATOR) };
 using cudaError_t = cudaError;
 
 // name, value in the toolkit, the emulated device's answer
-#define GPUOPT_EMULATION_ATTRIBUTES(ENTRY)                                                  \
-  ENTRY(cudaDevAttrMaxThreadsPerBlock, 1, MAX_BLOCK_THREADS)                                \
-  ENTRY(cudaDevAttrMaxBlockDimX, 2, MAX_BLOCK_X)                                            \
-  ENTRY(cudaDevAttrMaxBlockDimY, 3, MAX_BLOCK_Y)                                            \
-  ENTRY(cudaDevAttrMaxBlockDimZ, 4, MAX_BLOCK_Z)                                            \
-  ENTRY(cudaDevAttrMaxGridDimX, 5, MAX_GRID_X)                                              \
-  ENTRY(cudaDevAttrMaxGridDimY, 6, MAX_GRID_Y)                                              \
-  ENTRY(cudaDevAttrMaxGridDimZ, 7, MAX_GRID_Z)                                              \
-  ENTRY(cudaDevAttrMaxSharedMemoryPerBlock, 8, SHARED_BYTES)                                \
-  ENTRY(cudaDevAttrTotalConstantMemory, 9, 64 * 1024)                                       \
-  ENTRY(cudaDevAttrWarpSize, 10, WARP_LANES)                                                \
-  ENTRY(cudaDevAttrMaxPitch, 11, 2147483647)                                                \
-  ENTRY(cudaDevAttrMaxRegistersPerBlock, 12, REGISTERS_PER_MULTIPROCESSOR)                  \
-  ENTRY(cudaDevAttrClockRate, 13, CLOCK_KHZ)                                                \
-  ENTRY(cudaDevAttrMultiProcessorCount, 16, MULTIPROCESSORS)                                \
-  ENTRY(cudaDevAttrIntegrated, 18, 0)                                                       \
-  ENTRY(cudaDevAttrCanMapHostMemory, 19, 1)                                                 \
-  ENTRY(cudaDevAttrConcurrentKernels, 31, 0)                                                \
-  ENTRY(cudaDevAttrEccEnabled, 32, 0)                                                       \
-  ENTRY(cudaDevAttrMemoryClockRate, 36, CLOCK_KHZ)                                          \
-  ENTRY(cudaDevAttrGlobalMemoryBusWidth, 37, 64)                                            \
-  ENTRY(cudaDevAttrL2CacheSize, 38, L2_BYTES)                                               \
-  ENTRY(cudaDevAttrMaxThreadsPerMultiProcessor, 39, THREADS_PER_MULTIPROCESSOR)             \
-  ENTRY(cudaDevAttrAsyncEngineCount, 40, 0)                                                 \
-  ENTRY(cudaDevAttrUnifiedAddressing, 41, 1)                                                \
-  ENTRY(cudaDevAttrComputeCapabilityMajor, 75, COMPUTE_CAPABILITY_MAJOR)                    \
-  ENTRY(cudaDevAttrComputeCapabilityMinor, 76, COMPUTE_CAPABILITY_MINOR)                    \
-  ENTRY(cudaDevAttrStreamPrioritiesSupported, 78, 0)                                        \
-  ENTRY(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 81, SHARED_BYTES_PER_MULTIPROCESSOR)   \
-  ENTRY(cudaDevAttrMaxRegistersPerMultiprocessor, 82, REGISTERS_PER_MULTIPROCESSOR)         \
-  ENTRY(cudaDevAttrManagedMemory, 83, 1)                                                    \
-  ENTRY(cudaDevAttrPageableMemoryAccess, 88, 0)                                             \
-  ENTRY(cudaDevAttrConcurrentManagedAccess, 89, 1)                                          \
-  ENTRY(cudaDevAttrCooperativeLaunch, 95, 0)                                                \
-  ENTRY(cudaDevAttrMaxSharedMemoryPerBlockOptin, 97, SHARED_BYTES_OPTIN)                    \
-  ENTRY(cudaDevAttrMaxBlocksPerMultiprocessor, 106, BLOCKS_PER_MULTIPROCESSOR)              \
-  ENTRY(cudaDevAttrMaxPersistingL2CacheSize, 108, 0)                                        \
-  ENTRY(cudaDevAttrReservedSharedMemoryPerBlock, 111, SHARED_BYTES_RESERVED)                \
-  ENTRY(cudaDevAttrMemoryPoolsSupported, 115, 1)                                            \
+#define GPUOPT_EMULATION_ATTRIBUTES(ENTRY)                                                \
+  ENTRY(cudaDevAttrMaxThreadsPerBlock, 1, MAX_BLOCK_THREADS)                              \
+  ENTRY(cudaDevAttrMaxBlockDimX, 2, MAX_BLOCK_X)                                          \
+  ENTRY(cudaDevAttrMaxBlockDimY, 3, MAX_BLOCK_Y)                                          \
+  ENTRY(cudaDevAttrMaxBlockDimZ, 4, MAX_BLOCK_Z)                                          \
+  ENTRY(cudaDevAttrMaxGridDimX, 5, MAX_GRID_X)                                            \
+  ENTRY(cudaDevAttrMaxGridDimY, 6, MAX_GRID_Y)                                            \
+  ENTRY(cudaDevAttrMaxGridDimZ, 7, MAX_GRID_Z)                                            \
+  ENTRY(cudaDevAttrMaxSharedMemoryPerBlock, 8, SHARED_BYTES)                              \
+  ENTRY(cudaDevAttrTotalConstantMemory, 9, 64 * 1024)                                     \
+  ENTRY(cudaDevAttrWarpSize, 10, WARP_LANES)                                              \
+  ENTRY(cudaDevAttrMaxPitch, 11, 2147483647)                                              \
+  ENTRY(cudaDevAttrMaxRegistersPerBlock, 12, REGISTERS_PER_MULTIPROCESSOR)                \
+  ENTRY(cudaDevAttrClockRate, 13, CLOCK_KHZ)                                              \
+  ENTRY(cudaDevAttrMultiProcessorCount, 16, MULTIPROCESSORS)                              \
+  ENTRY(cudaDevAttrIntegrated, 18, 0)                                                     \
+  ENTRY(cudaDevAttrCanMapHostMemory, 19, 1)                                               \
+  ENTRY(cudaDevAttrConcurrentKernels, 31, 0)                                              \
+  ENTRY(cudaDevAttrEccEnabled, 32, 0)                                                     \
+  ENTRY(cudaDevAttrMemoryClockRate, 36, CLOCK_KHZ)                                        \
+  ENTRY(cudaDevAttrGlobalMemoryBusWidth, 37, 64)                                          \
+  ENTRY(cudaDevAttrL2CacheSize, 38, L2_BYTES)                                             \
+  ENTRY(cudaDevAttrMaxThreadsPerMultiProcessor, 39, THREADS_PER_MULTIPROCESSOR)           \
+  ENTRY(cudaDevAttrAsyncEngineCount, 40, 0)                                               \
+  ENTRY(cudaDevAttrUnifiedAddressing, 41, 1)                                              \
+  ENTRY(cudaDevAttrComputeCapabilityMajor, 75, COMPUTE_CAPABILITY_MAJOR)                  \
+  ENTRY(cudaDevAttrComputeCapabilityMinor, 76, COMPUTE_CAPABILITY_MINOR)                  \
+  ENTRY(cudaDevAttrStreamPrioritiesSupported, 78, 0)                                      \
+  ENTRY(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 81, SHARED_BYTES_PER_MULTIPROCESSOR) \
+  ENTRY(cudaDevAttrMaxRegistersPerMultiprocessor, 82, REGISTERS_PER_MULTIPROCESSOR)       \
+  ENTRY(cudaDevAttrManagedMemory, 83, 1)                                                  \
+  ENTRY(cudaDevAttrPageableMemoryAccess, 88, 0)                                           \
+  ENTRY(cudaDevAttrConcurrentManagedAccess, 89, 1)                                        \
+  ENTRY(cudaDevAttrCooperativeLaunch, 95, 0)                                              \
+  ENTRY(cudaDevAttrMaxSharedMemoryPerBlockOptin, 97, SHARED_BYTES_OPTIN)                  \
+  ENTRY(cudaDevAttrMaxBlocksPerMultiprocessor, 106, BLOCKS_PER_MULTIPROCESSOR)            \
+  ENTRY(cudaDevAttrMaxPersistingL2CacheSize, 108, 0)                                      \
+  ENTRY(cudaDevAttrReservedSharedMemoryPerBlock, 111, SHARED_BYTES_RESERVED)              \
+  ENTRY(cudaDevAttrMemoryPoolsSupported, 115, 1)                                          \
   ENTRY(cudaDevAttrClusterLaunch, 120, 0)
 
 #define GPUOPT_EMULATION_ENUMERATOR(name, value, answer) name = value,
@@ -113,7 +113,7 @@ struct cudaDeviceProp {
   int memoryPoolsSupported, clusterLaunch;
 };
 
-// ------------------------------------------------------------------------------------------------------- memory
+// ------------------------------------------------------------------------------------------ memory
 
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost = 0,
@@ -123,7 +123,12 @@ enum cudaMemcpyKind {
   cudaMemcpyDefault = 4
 };
 
-enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeHost = 1, cudaMemoryTypeDevice = 2, cudaMemoryTypeManaged = 3 };
+enum cudaMemoryType {
+  cudaMemoryTypeUnregistered = 0,
+  cudaMemoryTypeHost = 1,
+  cudaMemoryTypeDevice = 2,
+  cudaMemoryTypeManaged = 3
+};
 
 struct cudaPointerAttributes {
   cudaMemoryType type;
@@ -134,7 +139,11 @@ struct cudaPointerAttributes {
 
 enum cudaMemAllocationType { cudaMemAllocationTypeInvalid = 0, cudaMemAllocationTypePinned = 1 };
 enum cudaMemAllocationHandleType { cudaMemHandleTypeNone = 0 };
-enum cudaMemLocationType { cudaMemLocationTypeInvalid = 0, cudaMemLocationTypeDevice = 1, cudaMemLocationTypeHost = 2 };
+enum cudaMemLocationType {
+  cudaMemLocationTypeInvalid = 0,
+  cudaMemLocationTypeDevice = 1,
+  cudaMemLocationTypeHost = 2
+};
 struct cudaMemLocation {
   cudaMemLocationType type;
   int id;
@@ -160,10 +169,11 @@ enum cudaMemPoolAttr {
 };
 using cudaMemPool_t = struct CUmemPoolHandle_st*;
 
-inline constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2, cudaHostAllocWriteCombined = 4;
+inline constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2,
+                          cudaHostAllocWriteCombined = 4;
 inline constexpr unsigned cudaMemAttachGlobal = 1, cudaMemAttachHost = 2, cudaMemAttachSingle = 4;
 
-// ------------------------------------------------------------------------------------ streams, events and graphs
+// ---------------------------------------------------------------------- streams, events and graphs
 
 using cudaStream_t = struct CUstream_st*;
 using cudaEvent_t = struct CUevent_st*;
@@ -174,7 +184,8 @@ using cudaHostFn_t = void (*)(void*);
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
 inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
-inline constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaEventInterprocess = 4;
+inline constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2,
+                          cudaEventInterprocess = 4;
 inline constexpr unsigned cudaEventRecordDefault = 0, cudaEventWaitDefault = 0;
 
 enum cudaStreamCaptureStatus {
@@ -182,13 +193,18 @@ enum cudaStreamCaptureStatus {
   cudaStreamCaptureStatusActive = 1,
   cudaStreamCaptureStatusInvalidated = 2
 };
-enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal = 0, cudaStreamCaptureModeThreadLocal = 1, cudaStreamCaptureModeRelaxed = 2 };
+enum cudaStreamCaptureMode {
+  cudaStreamCaptureModeGlobal = 0,
+  cudaStreamCaptureModeThreadLocal = 1,
+  cudaStreamCaptureModeRelaxed = 2
+};
 
-// --------------------------------------------------------------------------------------------------- launches
+// ---------------------------------------------------------------------------------------- launches
 
 struct cudaFuncAttributes {
   std::size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
-  int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes, preferredShmemCarveout;
+  int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes,
+      preferredShmemCarveout;
 };
 
 enum cudaFuncAttribute {

@@ -1,4 +1,5 @@
-/// Runs one block: every thread is a fiber that runs until it parks at a barrier or a warp collective, or returns.
+/// Runs one block: every thread is a fiber that runs until it parks at a barrier or a warp collective, or
+/// returns.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -23,19 +24,22 @@ namespace gpuopt::emulation::detail {
 struct Site {
   const char* file = "";
   int line = 0;
-  static constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
+  static constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
 };
 
 struct Lane;
 
-/// What lanes do together. They have arrived at the same operation when they name the same object of this type.
+/// What lanes do together. They have arrived at the same operation when they name the same object of this
+/// type.
 struct Operation {
   enum class Scope { warp, block };
   const char* name;
   Scope scope;
-  /// Computes every participant's result from all their values while all of them are parked, so that no lane sees
-  /// a later value of another. `first` is the first lane of the warp or block; `participants` is the mask of lanes
-  /// in a warp, and the number of threads in a block.
+  /// Computes every participant's result from all their values while all of them are parked, so that no lane
+  /// sees a later value of another. `first` is the first lane of the warp or block; `participants` is the
+  /// mask of lanes in a warp, and the number of threads in a block.
   void (*complete)(Lane* first, unsigned participants);
 };
 
@@ -175,12 +179,14 @@ class Block {
     lane.index = i;
     lane.thread = {i % size.x, i / size.x % size.y, i / (size.x * size.y)};
     lane.state = Lane::State::fresh;
-    if (!lane.fiber) lane.fiber.emplace([](void* argument) { runKernel(*static_cast<Lane*>(argument)); }, &lane);
+    if (!lane.fiber)
+      lane.fiber.emplace([](void* argument) { runKernel(*static_cast<Lane*>(argument)); }, &lane);
   }
 
   static uint3 blockIndex(const Launch& launch, std::uint64_t number) {
     const std::uint64_t x = launch.grid.x, y = launch.grid.y;
-    return {static_cast<unsigned>(number % x), static_cast<unsigned>(number / x % y), static_cast<unsigned>(number / (x * y))};
+    return {static_cast<unsigned>(number % x), static_cast<unsigned>(number / x % y),
+            static_cast<unsigned>(number / (x * y))};
   }
 
   /// The lane's whole life.
@@ -202,12 +208,14 @@ class Block {
     if (failed()) return -1;
     if (ready_.next(0) < 0) std::swap(ready_, yielded_);
     switch (launch_->schedule.order) {
-      case LaneOrder::backward: return ready_.last();
+      case LaneOrder::backward:
+        return ready_.last();
       case LaneOrder::random: {
         const int lane = ready_.next(static_cast<unsigned>(randomNumber() % threads_));
         return lane >= 0 ? lane : ready_.next(0);
       }
-      default: return ready_.next(0);
+      default:
+        return ready_.next(0);
     }
   }
 
@@ -223,9 +231,14 @@ class Block {
     switchTo(lane);
     if (lane.fiber->overflowed()) overflow(lane);
     switch (lane.state) {
-      case Lane::State::left: ++left_; break;
-      case Lane::State::yielded: yielded_.insert(lane.index); break;
-      default: arrive(lane);
+      case Lane::State::left:
+        ++left_;
+        break;
+      case Lane::State::yielded:
+        yielded_.insert(lane.index);
+        break;
+      default:
+        arrive(lane);
     }
   }
 
@@ -287,8 +300,9 @@ class Block {
   /// Ends the launch; its first fault is reported.
   void fail(const std::string& what) {
     if (launch_->failed.exchange(true)) return;
-    report("kernel " + kernelName(launch_->kernel) + ", grid " + detail::text(launch_->grid) + ", block size " +
-           detail::text(launch_->block) + ", in block " + detail::text(index_) + ": " + what);
+    report("kernel " + kernelName(launch_->kernel) + ", grid " + detail::text(launch_->grid) +
+           ", block size " + detail::text(launch_->block) + ", in block " + detail::text(index_) + ": " +
+           what);
   }
 
   /// Runs the destructors of all lanes that are under way.
@@ -309,7 +323,8 @@ class Block {
 
   static std::string describeWait(const Request& request) {
     const bool warp = request.operation->scope == Operation::Scope::warp;
-    return request.operation->name + (warp ? " (mask " + hexadecimal(request.mask) + ')' : std::string()) + " at " + describe(request.site);
+    return request.operation->name + (warp ? " (mask " + hexadecimal(request.mask) + ')' : std::string()) +
+           " at " + describe(request.site);
   }
 
   /// Why no lane can run although not all have returned: who waits where, and who has left.
@@ -325,12 +340,14 @@ class Block {
       }
       barrier = barrier || lane.request.operation->scope == Operation::Scope::block;
       const std::string where = describeWait(lane.request);
-      auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == where; });
+      auto group =
+          std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == where; });
       if (group == groups.end()) group = groups.insert(group, {where, {}});
       group->second.push_back(i);
     }
     std::ostringstream out;
-    out << (barrier ? "divergent barrier" : "divergent warp collective: its mask names lanes that never come");
+    out << (barrier ? "divergent barrier"
+                    : "divergent warp collective: its mask names lanes that never come");
     for (const auto& [where, who] : groups) out << "\n  threads " << ranges(who) << " wait in " << where;
     if (!gone.empty()) out << "\n  threads " << ranges(gone) << " have left the kernel";
     if (threads_ > WARP_LANES) out << "\n  (threads are numbered in the block; 32 of them make a warp)";

@@ -1,4 +1,5 @@
-/// What a program or its environment can set: the order of the lanes, the number of worker threads, the stacks.
+/// What a program or its environment can set: the order of the lanes, the number of worker threads, the
+/// stacks.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -49,7 +50,10 @@ inline Schedule environmentSchedule() {
   if (order == "backward") return {LaneOrder::backward, 1};
   if (order == "random") return {LaneOrder::random, 1};
   if (order.rfind("random:", 0) == 0) return {LaneOrder::random, std::strtoull(text + 7, nullptr, 10)};
-  std::fprintf(stderr, "gpuopt emulation: GPUOPT_EMULATION_ORDER=%s is none of forward, backward, random, random:SEED\n", text);
+  std::fprintf(
+      stderr,
+      "gpuopt emulation: GPUOPT_EMULATION_ORDER=%s is none of forward, backward, random, random:SEED\n",
+      text);
   std::abort();
 }
 
@@ -67,7 +71,8 @@ inline Settings& settings() {
 /// GPUOPT_EMULATION_THREADS: worker threads, each of which runs whole blocks.
 inline unsigned workerCount() {
   const unsigned processors = (std::max)(1u, std::thread::hardware_concurrency());
-  return static_cast<unsigned>((std::max)(std::uint64_t{1}, environmentNumber("GPUOPT_EMULATION_THREADS", processors)));
+  return static_cast<unsigned>(
+      (std::max)(std::uint64_t{1}, environmentNumber("GPUOPT_EMULATION_THREADS", processors)));
 }
 
 /// GPUOPT_EMULATION_STACK: bytes of stack of one lane.
@@ -95,13 +100,16 @@ inline Schedule schedule() {
 
 namespace detail {
 
-/// The byte that fills memory nobody has written. It differs by lane order so that running a test in all three
-/// shows reads of it in sums (NaN), in maxima (3.4e38f, 2.1e9) and in minima (-1.7e38f, -1.7e7) alike.
+/// The byte that fills memory nobody has written. It differs by lane order so that running a test in all
+/// three shows reads of it in sums (NaN), in maxima (3.4e38f, 2.1e9) and in minima (-1.7e38f, -1.7e7) alike.
 inline unsigned char poisonByte(LaneOrder order) {
   switch (order) {
-    case LaneOrder::backward: return 0x7F;
-    case LaneOrder::random: return 0xFE;
-    default: return 0xFF;
+    case LaneOrder::backward:
+      return 0x7F;
+    case LaneOrder::random:
+      return 0xFE;
+    default:
+      return 0xFF;
   }
 }
 

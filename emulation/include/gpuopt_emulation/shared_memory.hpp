@@ -17,7 +17,8 @@ namespace gpuopt {
 inline thread_local __align__(128) unsigned char gpuoptDynamicShared[emulation::SHARED_BYTES_OPTIN];
 
 #ifndef __clang__
-// g++ calls the initialisation function of a variable that is declared extern in a block even if there is none.
+// g++ calls the initialisation function of a variable that is declared extern in a block even if there is
+// none.
 __attribute__((weak, used)) void initializeDynamicShared() __asm__("_ZTHN6gpuopt19gpuoptDynamicSharedE");
 void initializeDynamicShared() {}
 #endif
@@ -26,8 +27,9 @@ void initializeDynamicShared() {}
 
 namespace gpuopt::emulation::detail {
 
-/// One worker's shared memory. Static `__shared__` variables lie anywhere in the thread-local segment of the object
-/// that holds the kernel, so the whole segment is poisoned; workers keep nothing else there from block to block.
+/// One worker's shared memory. Static `__shared__` variables lie anywhere in the thread-local segment of the
+/// object that holds the kernel, so the whole segment is poisoned; workers keep nothing else there from block
+/// to block.
 class SharedMemory {
  public:
   /// Makes static and dynamic shared memory unwritten, and dynamic memory beyond `dynamicBytes` inaccessible.
@@ -50,7 +52,9 @@ class SharedMemory {
 
   static Address address(const void* pointer) { return reinterpret_cast<Address>(pointer); }
 
-  static void fill(Address from, Address to, unsigned char byte) { std::memset(reinterpret_cast<void*>(from), byte, to - from); }
+  static void fill(Address from, Address to, unsigned char byte) {
+    std::memset(reinterpret_cast<void*>(from), byte, to - from);
+  }
 
   static void setAccessible([[maybe_unused]] std::size_t bytes) {
 #if GPUOPT_EMULATION_ASAN

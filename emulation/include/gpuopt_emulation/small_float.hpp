@@ -29,96 +29,101 @@ struct SmallFloat {
     const double units = std::nearbyint(std::ldexp(magnitude, MANTISSA_BITS - exponent));
     // The leading one of a normal number adds one to the exponent's field, and so does a carry.
     const double bits = std::ldexp(exponent - MIN_EXPONENT, MANTISSA_BITS) + units;
-    return static_cast<unsigned short>(sign | static_cast<unsigned>((std::min)(bits, static_cast<double>(INFINITY_BITS))));
+    return static_cast<unsigned short>(
+        sign | static_cast<unsigned>((std::min)(bits, static_cast<double>(INFINITY_BITS))));
   }
 
   static float decode(unsigned short bits) {
     const int field = bits >> MANTISSA_BITS & MAX_FIELD;
     const int mantissa = bits & ((1 << MANTISSA_BITS) - 1);
     const int significand = field == 0 ? mantissa : mantissa | 1 << MANTISSA_BITS;
-    float value = std::ldexp(static_cast<float>(significand), (field == 0 ? 0 : field - 1) + MIN_EXPONENT - MANTISSA_BITS);
-    if (field == MAX_FIELD) value = mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+    float value = std::ldexp(static_cast<float>(significand),
+                             (field == 0 ? 0 : field - 1) + MIN_EXPONENT - MANTISSA_BITS);
+    if (field == MAX_FIELD)
+      value =
+          mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
     return (bits & 0x8000) != 0 ? -value : value;
   }
 };
 
 }  // namespace gpuopt::emulation::detail
 
-// The type T with 16 bits, the pair T2, and their operators and functions. Arithmetic is done in float and rounded,
-// which for + - * / gives the correctly rounded result.
-#define GPUOPT_EMULATION_SMALL_FLOAT(T, T2, FORMAT)                                                           \
-  struct T {                                                                                                  \
-    T() = default;                                                                                            \
-    T(float value) : bits(FORMAT::encode(static_cast<double>(value))) {}                                      \
-    T(double value) : bits(FORMAT::encode(value)) {}                                                          \
-    template <class Integer, class = std::enable_if_t<std::is_integral_v<Integer>>>                           \
-    T(Integer value) : T(static_cast<double>(value)) {}                                                       \
-    operator float() const { return FORMAT::decode(bits); }                                                   \
-    unsigned short bits;                                                                                      \
-  };                                                                                                          \
-  struct __align__(4) T2 {                                                                                    \
-    T2() = default;                                                                                           \
-    T2(T first, T second) : x(first), y(second) {}                                                            \
-    T x, y;                                                                                                   \
-  };                                                                                                          \
-  inline T operator+(const T& a, const T& b) { return static_cast<float>(a) + static_cast<float>(b); }        \
-  inline T operator-(const T& a, const T& b) { return static_cast<float>(a) - static_cast<float>(b); }        \
-  inline T operator*(const T& a, const T& b) { return static_cast<float>(a) * static_cast<float>(b); }        \
-  inline T operator/(const T& a, const T& b) { return static_cast<float>(a) / static_cast<float>(b); }        \
-  inline T operator-(const T& a) { return -static_cast<float>(a); }                                           \
-  inline T operator+(const T& a) { return a; }                                                                \
-  inline T& operator+=(T& a, const T& b) { return a = a + b; }                                                \
-  inline T& operator-=(T& a, const T& b) { return a = a - b; }                                                \
-  inline T& operator*=(T& a, const T& b) { return a = a * b; }                                                \
-  inline T& operator/=(T& a, const T& b) { return a = a / b; }                                                \
-  inline bool operator==(const T& a, const T& b) { return static_cast<float>(a) == static_cast<float>(b); }   \
-  inline bool operator!=(const T& a, const T& b) { return static_cast<float>(a) != static_cast<float>(b); }   \
-  inline bool operator<(const T& a, const T& b) { return static_cast<float>(a) < static_cast<float>(b); }     \
-  inline bool operator>(const T& a, const T& b) { return static_cast<float>(a) > static_cast<float>(b); }     \
-  inline bool operator<=(const T& a, const T& b) { return static_cast<float>(a) <= static_cast<float>(b); }   \
-  inline bool operator>=(const T& a, const T& b) { return static_cast<float>(a) >= static_cast<float>(b); }   \
-  inline T2 operator+(const T2& a, const T2& b) { return {a.x + b.x, a.y + b.y}; }                            \
-  inline T2 operator-(const T2& a, const T2& b) { return {a.x - b.x, a.y - b.y}; }                            \
-  inline T2 operator*(const T2& a, const T2& b) { return {a.x * b.x, a.y * b.y}; }                            \
-  inline T2 operator/(const T2& a, const T2& b) { return {a.x / b.x, a.y / b.y}; }                            \
-  inline T2& operator+=(T2& a, const T2& b) { return a = a + b; }                                             \
-  inline bool operator==(const T2& a, const T2& b) { return a.x == b.x && a.y == b.y; }                       \
-  inline T __hadd(T a, T b) { return a + b; }                                                                 \
-  inline T __hsub(T a, T b) { return a - b; }                                                                 \
-  inline T __hmul(T a, T b) { return a * b; }                                                                 \
-  inline T __hdiv(T a, T b) { return a / b; }                                                                 \
-  inline T __hfma(T a, T b, T c) {                                                                            \
-    return fma(static_cast<double>(static_cast<float>(a)), static_cast<double>(static_cast<float>(b)),        \
-               static_cast<double>(static_cast<float>(c)));                                                   \
-  }                                                                                                           \
-  inline T __hneg(T a) { return -a; }                                                                         \
-  inline T __habs(T a) { return fabsf(a); }                                                                   \
-  inline bool __hisnan(T a) { return a != a; }                                                                \
-  inline bool __heq(T a, T b) { return a == b; }                                                              \
-  inline bool __hne(T a, T b) { return a != b; }                                                              \
-  inline bool __hlt(T a, T b) { return a < b; }                                                               \
-  inline bool __hle(T a, T b) { return a <= b; }                                                              \
-  inline bool __hgt(T a, T b) { return a > b; }                                                               \
-  inline bool __hge(T a, T b) { return a >= b; }                                                              \
-  inline T __hmin(T a, T b) { return fminf(a, b); }                                                           \
-  inline T __hmax(T a, T b) { return fmaxf(a, b); }                                                           \
-  inline T __hmin_nan(T a, T b) { return __hisnan(a) ? a : __hisnan(b) ? b : __hmin(a, b); }                  \
-  inline T __hmax_nan(T a, T b) { return __hisnan(a) ? a : __hisnan(b) ? b : __hmax(a, b); }                  \
-  inline T2 __hadd2(T2 a, T2 b) { return a + b; }                                                             \
-  inline T2 __hsub2(T2 a, T2 b) { return a - b; }                                                             \
-  inline T2 __hmul2(T2 a, T2 b) { return a * b; }                                                             \
-  inline T2 __hfma2(T2 a, T2 b, T2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }              \
-  inline T2 __hmin2(T2 a, T2 b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }                              \
-  inline T2 __hmax2(T2 a, T2 b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }                              \
-  inline float __low2float(T2 a) { return a.x; }                                                              \
-  inline float __high2float(T2 a) { return a.y; }                                                             \
-  inline T atomicAdd(T* address, T value) {                                                                   \
-    return gpuopt::emulation::detail::update(address, [value](T old) { return old + value; });                \
-  }                                                                                                           \
-  inline T2 atomicAdd(T2* address, T2 value) {                                                                \
-    return gpuopt::emulation::detail::update(address, [value](T2 old) { return old + value; });               \
-  }                                                                                                           \
-  template <>                                                                                                 \
-  inline constexpr bool gpuopt::emulation::detail::isShuffled<T> = true;                                      \
-  template <>                                                                                                 \
+// The type T with 16 bits, the pair T2, and their operators and functions. Arithmetic is done in float and
+// rounded, which for + - * / gives the correctly rounded result.
+#define GPUOPT_EMULATION_SMALL_FLOAT(T, T2, FORMAT)                                                         \
+  struct T {                                                                                                \
+    T() = default;                                                                                          \
+    T(float value) : __x(FORMAT::encode(static_cast<double>(value))) {}                                     \
+    T(double value) : __x(FORMAT::encode(value)) {}                                                         \
+    template <class Integer, class = std::enable_if_t<std::is_integral_v<Integer>>>                         \
+    T(Integer value) : T(static_cast<double>(value)) {}                                                     \
+    operator float() const { return FORMAT::decode(__x); }                                                  \
+    unsigned short __x;                                                                                     \
+  };                                                                                                        \
+  struct __align__(4) T2 {                                                                                  \
+    T2() = default;                                                                                         \
+    T2(T first, T second) : x(first), y(second) {}                                                          \
+    T x, y;                                                                                                 \
+  };                                                                                                        \
+  inline T operator+(const T& a, const T& b) { return static_cast<float>(a) + static_cast<float>(b); }      \
+  inline T operator-(const T& a, const T& b) { return static_cast<float>(a) - static_cast<float>(b); }      \
+  inline T operator*(const T& a, const T& b) { return static_cast<float>(a) * static_cast<float>(b); }      \
+  inline T operator/(const T& a, const T& b) { return static_cast<float>(a) / static_cast<float>(b); }      \
+  inline T operator-(const T& a) { return -static_cast<float>(a); }                                         \
+  inline T operator+(const T& a) { return a; }                                                              \
+  inline T& operator+=(T& a, const T& b) { return a = a + b; }                                              \
+  inline T& operator-=(T& a, const T& b) { return a = a - b; }                                              \
+  inline T& operator*=(T& a, const T& b) { return a = a * b; }                                              \
+  inline T& operator/=(T& a, const T& b) { return a = a / b; }                                              \
+  inline bool operator==(const T& a, const T& b) { return static_cast<float>(a) == static_cast<float>(b); } \
+  inline bool operator!=(const T& a, const T& b) { return static_cast<float>(a) != static_cast<float>(b); } \
+  inline bool operator<(const T& a, const T& b) { return static_cast<float>(a) < static_cast<float>(b); }   \
+  inline bool operator>(const T& a, const T& b) { return static_cast<float>(a) > static_cast<float>(b); }   \
+  inline bool operator<=(const T& a, const T& b) { return static_cast<float>(a) <= static_cast<float>(b); } \
+  inline bool operator>=(const T& a, const T& b) { return static_cast<float>(a) >= static_cast<float>(b); } \
+  inline T2 operator+(const T2& a, const T2& b) { return {a.x + b.x, a.y + b.y}; }                          \
+  inline T2 operator-(const T2& a, const T2& b) { return {a.x - b.x, a.y - b.y}; }                          \
+  inline T2 operator*(const T2& a, const T2& b) { return {a.x * b.x, a.y * b.y}; }                          \
+  inline T2 operator/(const T2& a, const T2& b) { return {a.x / b.x, a.y / b.y}; }                          \
+  inline T2& operator+=(T2& a, const T2& b) { return a = a + b; }                                           \
+  inline bool operator==(const T2& a, const T2& b) { return a.x == b.x && a.y == b.y; }                     \
+  inline T __hadd(T a, T b) { return a + b; }                                                               \
+  inline T __hsub(T a, T b) { return a - b; }                                                               \
+  inline T __hmul(T a, T b) { return a * b; }                                                               \
+  inline T __hdiv(T a, T b) { return a / b; }                                                               \
+  inline T __hfma(T a, T b, T c) {                                                                          \
+    return fma(static_cast<double>(static_cast<float>(a)), static_cast<double>(static_cast<float>(b)),      \
+               static_cast<double>(static_cast<float>(c)));                                                 \
+  }                                                                                                         \
+  inline T __hneg(T a) { return -a; }                                                                       \
+  inline T __habs(T a) { return fabsf(a); }                                                                 \
+  inline bool __hisnan(T a) { return a != a; }                                                              \
+  inline int __hisinf(T a) { return isinf(static_cast<float>(a)) ? (a < T(0) ? -1 : 1) : 0; }               \
+  inline bool __heq(T a, T b) { return a == b; }                                                            \
+  inline bool __hne(T a, T b) { return a != b; }                                                            \
+  inline bool __hlt(T a, T b) { return a < b; }                                                             \
+  inline bool __hle(T a, T b) { return a <= b; }                                                            \
+  inline bool __hgt(T a, T b) { return a > b; }                                                             \
+  inline bool __hge(T a, T b) { return a >= b; }                                                            \
+  inline T __hmin(T a, T b) { return fminf(a, b); }                                                         \
+  inline T __hmax(T a, T b) { return fmaxf(a, b); }                                                         \
+  inline T __hmin_nan(T a, T b) { return __hisnan(a) ? a : __hisnan(b) ? b : __hmin(a, b); }                \
+  inline T __hmax_nan(T a, T b) { return __hisnan(a) ? a : __hisnan(b) ? b : __hmax(a, b); }                \
+  inline T2 __hadd2(T2 a, T2 b) { return a + b; }                                                           \
+  inline T2 __hsub2(T2 a, T2 b) { return a - b; }                                                           \
+  inline T2 __hmul2(T2 a, T2 b) { return a * b; }                                                           \
+  inline T2 __hfma2(T2 a, T2 b, T2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }            \
+  inline T2 __hmin2(T2 a, T2 b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }                            \
+  inline T2 __hmax2(T2 a, T2 b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }                            \
+  inline float __low2float(T2 a) { return a.x; }                                                            \
+  inline float __high2float(T2 a) { return a.y; }                                                           \
+  inline T atomicAdd(T* address, T value) {                                                                 \
+    return gpuopt::emulation::detail::update(address, [value](T old) { return old + value; });              \
+  }                                                                                                         \
+  inline T2 atomicAdd(T2* address, T2 value) {                                                              \
+    return gpuopt::emulation::detail::update(address, [value](T2 old) { return old + value; });             \
+  }                                                                                                         \
+  template <>                                                                                               \
+  inline constexpr bool gpuopt::emulation::detail::isShuffled<T> = true;                                    \
+  template <>                                                                                               \
   inline constexpr bool gpuopt::emulation::detail::isShuffled<T2> = true;

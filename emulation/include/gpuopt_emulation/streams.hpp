@@ -24,24 +24,30 @@ namespace gpuopt::emulation::detail {
 
 inline std::atomic<unsigned long long> nextStreamId{3};  // 0, 1 and 2 are the built-in streams
 
-inline bool isBuiltIn(cudaStream_t stream) { return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread; }
+inline bool isBuiltIn(cudaStream_t stream) {
+  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+}
 
 inline cudaError_t noGraphs() { return result(cudaErrorNotSupported); }
 
 }  // namespace gpuopt::emulation::detail
 
-// ------------------------------------------------------------------------------------------------------- streams
+// ----------------------------------------------------------------------------------------- streams
 
 inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
   *stream = new CUstream_st{gpuopt::emulation::detail::nextStreamId++, flags, priority};
   return cudaSuccess;
 }
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) { return cudaStreamCreateWithPriority(stream, flags, 0); }
-inline cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, cudaStreamDefault); }
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return cudaStreamCreateWithPriority(stream, flags, 0);
+}
+inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
 
 inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  using namespace gpuopt::emulation::detail;
-  if (isBuiltIn(stream)) return result(cudaErrorInvalidResourceHandle);
+  namespace emulated = gpuopt::emulation::detail;
+  if (emulated::isBuiltIn(stream)) return emulated::result(cudaErrorInvalidResourceHandle);
   delete stream;
   return cudaSuccess;
 }
@@ -51,7 +57,8 @@ inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }
 
 inline cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  *id = gpuopt::emulation::detail::isBuiltIn(stream) ? reinterpret_cast<unsigned long long>(stream) : stream->id;
+  *id = gpuopt::emulation::detail::isBuiltIn(stream) ? reinterpret_cast<unsigned long long>(stream)
+                                                     : stream->id;
   return cudaSuccess;
 }
 
@@ -86,20 +93,30 @@ inline cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mo
   return cudaSuccess;
 }
 
-inline cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) { return gpuopt::emulation::detail::noGraphs(); }
-inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*) { return gpuopt::emulation::detail::noGraphs(); }
-inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t, unsigned long long = 0) { return gpuopt::emulation::detail::noGraphs(); }
-inline cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) { return gpuopt::emulation::detail::noGraphs(); }
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
+  return gpuopt::emulation::detail::noGraphs();
+}
+inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*) {
+  return gpuopt::emulation::detail::noGraphs();
+}
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t, unsigned long long = 0) {
+  return gpuopt::emulation::detail::noGraphs();
+}
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) {
+  return gpuopt::emulation::detail::noGraphs();
+}
 inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) { return gpuopt::emulation::detail::noGraphs(); }
 inline cudaError_t cudaGraphDestroy(cudaGraph_t) { return gpuopt::emulation::detail::noGraphs(); }
 
-// -------------------------------------------------------------------------------------------------------- events
+// ------------------------------------------------------------------------------------------ events
 
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   *event = new CUevent_st{flags};
   return cudaSuccess;
 }
-inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags = cudaEventDefault) { return cudaEventCreateWithFlags(event, flags); }
+inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags = cudaEventDefault) {
+  return cudaEventCreateWithFlags(event, flags);
+}
 
 inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete event;
@@ -117,7 +134,8 @@ inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
 
 /// Milliseconds on the CPU: they say nothing of a GPU's speed.
 inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
-  const bool isTimed = begin->isRecorded && end->isRecorded && ((begin->flags | end->flags) & cudaEventDisableTiming) == 0;
+  const bool isTimed =
+      begin->isRecorded && end->isRecorded && ((begin->flags | end->flags) & cudaEventDisableTiming) == 0;
   if (!isTimed) return gpuopt::emulation::detail::result(cudaErrorInvalidResourceHandle);
   *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
   return cudaSuccess;

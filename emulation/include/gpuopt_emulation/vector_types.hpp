@@ -4,20 +4,28 @@
 
 #include "language.hpp"
 
-#define GPUOPT_EMULATION_VECTOR1(T, name)  \
-  struct name##1 { T x; };                 \
+#define GPUOPT_EMULATION_VECTOR1(T, name) \
+  struct name##1 {                        \
+    T x;                                  \
+  };                                      \
   inline name##1 make_##name##1(T x) { return {x}; }
 
-#define GPUOPT_EMULATION_VECTOR2(T, name, alignment)  \
-  struct __align__(alignment) name##2 { T x, y; };    \
+#define GPUOPT_EMULATION_VECTOR2(T, name, alignment) \
+  struct __align__(alignment) name##2 {              \
+    T x, y;                                          \
+  };                                                 \
   inline name##2 make_##name##2(T x, T y) { return {x, y}; }
 
-#define GPUOPT_EMULATION_VECTOR3(T, name)  \
-  struct name##3 { T x, y, z; };           \
+#define GPUOPT_EMULATION_VECTOR3(T, name) \
+  struct name##3 {                        \
+    T x, y, z;                            \
+  };                                      \
   inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }
 
-#define GPUOPT_EMULATION_VECTOR4(T, name, alignment)     \
-  struct __align__(alignment) name { T x, y, z, w; };    \
+#define GPUOPT_EMULATION_VECTOR4(T, name, alignment) \
+  struct __align__(alignment) name {                 \
+    T x, y, z, w;                                    \
+  };                                                 \
   inline name make_##name(T x, T y, T z, T w) { return {x, y, z, w}; }
 
 #define GPUOPT_EMULATION_VECTORS(T, name, alignment2, alignment4) \
@@ -27,9 +35,9 @@
   GPUOPT_EMULATION_VECTOR4(T, name##4, alignment4)
 
 // The 32-byte types come with an explicit alignment of 16 or 32 since CUDA 13; the plain name keeps 16.
-#define GPUOPT_EMULATION_WIDE_VECTORS(T, name)       \
-  GPUOPT_EMULATION_VECTORS(T, name, 16, 16)          \
-  GPUOPT_EMULATION_VECTOR4(T, name##4_16a, 16)       \
+#define GPUOPT_EMULATION_WIDE_VECTORS(T, name) \
+  GPUOPT_EMULATION_VECTORS(T, name, 16, 16)    \
+  GPUOPT_EMULATION_VECTOR4(T, name##4_16a, 16) \
   GPUOPT_EMULATION_VECTOR4(T, name##4_32a, 32)
 
 GPUOPT_EMULATION_VECTORS(signed char, char, 2, 4)

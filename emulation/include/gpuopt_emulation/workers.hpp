@@ -17,13 +17,16 @@ namespace gpuopt::emulation::detail {
 /// The position in the grid of the i-th block to start: as with lanes, nothing may depend on the order.
 inline std::uint64_t blockNumber(const Launch& launch, std::uint64_t i) {
   switch (launch.schedule.order) {
-    case LaneOrder::backward: return launch.blocks - 1 - i;
+    case LaneOrder::backward:
+      return launch.blocks - 1 - i;
     case LaneOrder::random: {
       std::uint64_t step = (launch.schedule.seed * 0x9E3779B97F4A7C15u >> 33) % launch.blocks;
       while (std::gcd(step, launch.blocks) != 1) ++step;  // then i * step passes through every block once
-      return static_cast<std::uint64_t>((static_cast<unsigned __int128>(i) * step + launch.schedule.seed) % launch.blocks);
+      return static_cast<std::uint64_t>((static_cast<unsigned __int128>(i) * step + launch.schedule.seed) %
+                                        launch.blocks);
     }
-    default: return i;
+    default:
+      return i;
   }
 }
 
@@ -41,7 +44,7 @@ class Workers {
     launch_ = &launch;
     running_ = static_cast<unsigned>((std::min)(launch.blocks, std::uint64_t{count_}));
     toStart_ = running_;
-    wake_.notify_all();
+    for (unsigned i = 0; i < running_; ++i) wake_.notify_one();
     done_.wait(lock, [this] { return running_ == 0; });
   }
 

@@ -59,9 +59,10 @@ struct ByLength : ReducePolicy {
 
 namespace detail {
 
-// Steps that a thread has in flight: Policy::VECTORS loads of 16 bytes, 16 of the narrow ones of an iterator.
+// Steps that a thread has in flight: Policy::VECTORS loads of 16 bytes or a few more, 16 of the narrow ones of an iterator.
 template <class Policy, class Source>
-inline constexpr int itemsPerThread = (std::clamp)(static_cast<int>(Policy::VECTORS * 16 / Source::BYTES), 1, 16);
+inline constexpr int itemsPerThread =
+    (std::min)(static_cast<int>((Policy::VECTORS * 16 + Source::BYTES - 1) / Source::BYTES), 16);
 
 // What the blocks of a grid share.
 template <class Partial>
@@ -79,6 +80,20 @@ __device__ inline void storeResult(const Destination<T>& out, const T& value) {
   }
 }
 
+// Whether any of the loaded values changes the partial result, in one comparison for all of them.
+template <class Source, class Reducer, int ITEMS>
+__device__ inline bool mayChange(const typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
+                                 const typename Source::Step (&steps)[ITEMS]) {
+  auto most = partial.value;
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) {
+    typename Source::Value values[Source::STEP];
+    source.values(steps[i], values);
+    most = reducer.moreExtreme(most, values);
+  }
+  return reducer.beats(most, partial.value);
+}
+
 // ITEMS steps of one thread, STRIDE apart: all loads first, then the arithmetic.
 template <Caching CACHING, int STRIDE, int ITEMS, class Source, class Reducer>
 __device__ inline void addSteps(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
@@ -87,6 +102,8 @@ __device__ inline void addSteps(typename Reducer::Partial& partial, const Source
   typename Source::Value values[Source::STEP];
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i) source.template load<CACHING>(steps[i], first + i * STRIDE);
+  if constexpr (Reducer::CHANGES_RARELY)
+    if (!mayChange(partial, source, reducer, steps)) return;
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i) {
     source.values(steps[i], values);
@@ -106,11 +123,11 @@ __device__ inline void addStepsBelow(typename Reducer::Partial& partial, const S
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i) source.template load<CACHING>(steps[i], first + (i < count ? i * STRIDE : 0));
 #pragma unroll
-  for (int i = 0; i < ITEMS; ++i) {
-    if (i >= count) break;
-    source.values(steps[i], values);
-    reducer.add(partial, values, source.head + (std::size_t{first} + i * STRIDE) * Source::STEP);
-  }
+  for (int i = 0; i < ITEMS; ++i)
+    if (i < count) {
+      source.values(steps[i], values);
+      reducer.add(partial, values, source.head + (std::size_t{first} + i * STRIDE) * Source::STEP);
+    }
 }
 
 // The elements before the first and after the last whole step, one a thread of the last block. They are loaded before the steps
@@ -195,23 +212,26 @@ __device__ inline Partial reduceWarps(Partial partial, const Partial& none, Op o
   return partial;
 }
 
+// How the blocks of a grid come to one result.
+enum class Join { oneBlock, oneCluster, lastBlock };
+
 // How an input of up to Policy::tileBytes is dealt out: every warp has one contiguous share.
 struct TileShape {
   unsigned steps;      // of the input
   unsigned warpShare;  // steps of a warp
   unsigned edges;      // elements that belong to no step
-  bool cluster;        // the blocks form one cluster
 };
 
 // Small inputs: one tile a block. Launch and memory latency are all there is, and in a cold cache the code itself has to come from
-// memory: it is short and without a loop.
-template <class Policy, class Source, class Reducer>
+// memory: it is short, without a loop, and a kernel of its own for each way to join.
+template <Join JOIN, class Policy, class Source, class Reducer>
 __global__ void __launch_bounds__(Policy::BLOCK, 1)
     reduceTileKernel(const Source source, const Reducer reducer, const TileShape shape,
                      const GridScratch<typename Reducer::Partial> scratch,
                      const Destination<typename Reducer::Result> out) {
-  if (shape.cluster) clusterArrive();
+  if constexpr (JOIN == Join::oneCluster) clusterArrive();
   overlapPreviousKernel();
+
   const auto none = reducer.empty();
   const auto op = reducer.combiner();
   auto partial = none;
@@ -223,10 +243,8 @@ __global__ void __launch_bounds__(Policy::BLOCK, 1)
 
   partial = reduceWarps<Policy::BLOCK>(partial, none, op);
   bool holdsAll = threadIdx.x == 0;
-  if (shape.cluster)
-    holdsAll = joinCluster<Policy::CLUSTER>(partial, none, op);
-  else if (gridDim.x > 1)
-    holdsAll = joinGrid(partial, none, op, scratch);
+  if constexpr (JOIN == Join::oneCluster) holdsAll = joinCluster<Policy::CLUSTER>(partial, none, op);
+  if constexpr (JOIN == Join::lastBlock) holdsAll = joinGrid(partial, none, op, scratch);
   if (holdsAll) storeResult(out, reducer.finish(partial));
 }
 
@@ -279,37 +297,41 @@ __global__ void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
 
 constexpr std::size_t ceilDivide(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-// Launches either kernel; more than one block that is no cluster needs scratch memory.
-template <class Partial, class Kernel, class Source, class Reducer, class Shape, class Out>
+// Launches a kernel whose blocks join through scratch memory.
+template <class Kernel, class Source, class Reducer, class Shape, class Out>
 void launchJoined(Kernel kernel, const LaunchConfig& config, const Source& source, const Reducer& reducer,
                   const Shape& shape, const Out& out, Workspace* workspace) {
-  if (config.grid.x == config.cluster) {
-    launch(kernel, config, source, reducer, shape, GridScratch<Partial>{}, out);
-  } else {
-    WorkspaceLease scratch = lease(workspace, config.stream);
-    launch(kernel, config, source, reducer, shape,
-           GridScratch<Partial>{static_cast<Partial*>(scratch.data()), scratch.counters()}, out);
-    scratch.done();
-  }
+  using Partial = typename Reducer::Partial;
+  WorkspaceLease scratch = lease(workspace, config.stream);
+  launch(kernel, config, source, reducer, shape,
+         GridScratch<Partial>{static_cast<Partial*>(scratch.data()), scratch.counters()}, out);
+  scratch.done();
 }
 
 template <class Policy, class Source, class Reducer>
 void launchTiles(const Source& source, std::size_t steps, unsigned edges, const Reducer& reducer,
                  const Destination<typename Reducer::Result>& out, LaunchConfig config, Workspace* workspace) {
   const std::size_t bytes = steps * Source::BYTES;
-  const int threads = (std::min)(Policy::tileThreads(bytes), Policy::BLOCK);
-  const std::size_t tiles = ceilDivide(steps, std::size_t{itemsPerThread<Policy, Source>} * static_cast<unsigned>(threads));
-  const bool oneCluster = bytes > Policy::oneBlockBytes && bytes <= Policy::clusterBytes && tiles <= Policy::CLUSTER;
-  const std::size_t blocks = oneCluster ? Policy::CLUSTER : (std::max)(tiles, std::size_t{1});
-  config.block = dim3(static_cast<unsigned>(threads));
+  // No fewer than the elements at the edges, of which each thread of the last block takes one.
+  const auto threads = (std::max)(static_cast<unsigned>((std::min)(Policy::tileThreads(bytes), Policy::BLOCK)),
+                                  static_cast<unsigned>(ceilDivide(edges, 32) * 32));
+  const std::size_t tiles = ceilDivide(steps, std::size_t{itemsPerThread<Policy, Source>} * threads);
+  const bool fewTiles = bytes > Policy::oneBlockBytes && bytes <= Policy::clusterBytes && tiles <= Policy::CLUSTER;
+  const std::size_t blocks = fewTiles ? Policy::CLUSTER : (std::max)(tiles, std::size_t{1});
+  config.block = dim3(threads);
   config.grid = dim3(static_cast<unsigned>(blocks));
-  const bool cluster = oneCluster && computeCapability(currentDevice()) >= 90;
-  config.cluster = cluster ? Policy::CLUSTER : 1;
-  const std::size_t warps = std::size_t{config.grid.x} * config.block.x / 32;
-  const TileShape shape{static_cast<unsigned>(steps), static_cast<unsigned>(ceilDivide(ceilDivide(steps, warps), 32) * 32), edges,
-                        cluster};
-  launchJoined<typename Reducer::Partial>(reduceTileKernel<Policy, Source, Reducer>, config, source, reducer, shape, out,
-                                          workspace);
+  const std::size_t warps = blocks * threads / 32;
+  const TileShape shape{static_cast<unsigned>(steps), static_cast<unsigned>(ceilDivide(ceilDivide(steps, warps), 32) * 32),
+                        edges};
+  const GridScratch<typename Reducer::Partial> none{};
+  if (blocks == 1) {
+    launch(reduceTileKernel<Join::oneBlock, Policy, Source, Reducer>, config, source, reducer, shape, none, out);
+  } else if (fewTiles && computeCapability(currentDevice()) >= 90) {
+    config.cluster = Policy::CLUSTER;
+    launch(reduceTileKernel<Join::oneCluster, Policy, Source, Reducer>, config, source, reducer, shape, none, out);
+  } else {
+    launchJoined(reduceTileKernel<Join::lastBlock, Policy, Source, Reducer>, config, source, reducer, shape, out, workspace);
+  }
 }
 
 template <class Policy, class Source, class Reducer>
@@ -323,13 +345,14 @@ void launchLoop(const Source& source, std::size_t steps, unsigned edges, const R
   config.grid = dim3(blocks);
   const LoopShape shape{steps, edges, static_cast<unsigned>(tiles / blocks), static_cast<unsigned>(tiles % blocks),
                         bytes <= Policy::streamedBytes};
-  launchJoined<typename Reducer::Partial>(reduceLoopKernel<Policy, Source, Reducer>, config, source, reducer, shape, out,
-                                          workspace);
+  launchJoined(reduceLoopKernel<Policy, Source, Reducer>, config, source, reducer, shape, out, workspace);
 }
 
 template <class Policy, class Source, class Reducer>
 void launchReduce(const Source& source, std::size_t n, const Reducer& reducer,
                   const Destination<typename Reducer::Result>& out, cudaStream_t stream, Workspace* workspace) {
+  static_assert(Policy::BLOCK % 32 == 0 && Policy::BLOCK >= 160 && Policy::BLOCK <= 1024,
+                "gpuopt::ReducePolicy: BLOCK must be a multiple of 32 from 160 (for the elements at the edges) to 1024");
   const std::size_t steps = (n - source.head) / Source::STEP;
   const auto edges = static_cast<unsigned>(n - steps * Source::STEP);
   LaunchConfig config;

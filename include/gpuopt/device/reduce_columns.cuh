@@ -16,13 +16,13 @@ namespace gpuopt {
 /// How reduceColumns is cut up. Pass a type derived from this one as template argument to change a value.
 /// The choices depend on shape, types and alignment alone, never on the device, and so does the order of operations.
 struct ColumnsPolicy {
-  static constexpr int BLOCK = 256;  ///< threads a block
+  static constexpr int BLOCK = 512;  ///< threads a block
   static constexpr int VECTORS = 8;  ///< 16-byte loads in flight a thread
-  /// Steps side by side that a block takes where rows are longer than a block is wide: wider tiles read longer runs, narrower
-  /// ones make more blocks.
-  static constexpr unsigned tileSteps = 64;
-  /// Rows are split over blocks until there are so many.
-  static constexpr std::size_t blocks = 1056;
+  /// Steps side by side that a block takes, of 16 bytes where alignment allows: more where rows are few.
+  static constexpr unsigned tileSteps = 32;
+  /// Rows are split over blocks until there are so many, or a block would have to join so many partial results.
+  static constexpr std::size_t blocks = 528;
+  static constexpr std::size_t joinedResults = 32 << 10;
   /// Most bytes of shared memory for the sums of a block: threads become fewer above.
   static constexpr std::size_t sharedBytes = 32 << 10;
 };
@@ -124,7 +124,7 @@ __device__ inline void joinSplits(const Reducer& reducer, const ColumnTiles& sha
 }
 
 template <int BLOCK, class Policy, class Source, class Reducer>
-__global__ void __launch_bounds__(BLOCK, 1)
+__global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
     columnsKernel(const Source source, const Reducer reducer, const ColumnTiles shape,
                   const GridScratch<typename Reducer::Partial> scratch, typename Reducer::Result* out) {
   using Partial = typename Reducer::Partial;
@@ -182,8 +182,8 @@ constexpr int columnsBlock() {
 template <class Policy, class Partial>
 void splitRows(ColumnTiles& shape, int items) {
   const std::size_t atATime = std::size_t{shape.rowThreads} * static_cast<unsigned>(items);
-  std::size_t splits = (std::min)(Policy::blocks / shape.tiles, ceilDivide(shape.rows, atATime));
-  splits = (std::min)(splits, Workspace::capacity / sizeof(Partial) / shape.cols);
+  std::size_t splits = (std::min)(ceilDivide(Policy::blocks, shape.tiles), ceilDivide(shape.rows, atATime));
+  splits = (std::min)({splits, Workspace::capacity / sizeof(Partial) / shape.cols, Policy::joinedResults / shape.period});
   if (shape.tiles > Workspace::counterCount) splits = 1;
   splits = (std::max)(splits, std::size_t{1});
   shape.splitRows = (std::max)(ceilDivide(shape.rows, splits), std::size_t{1});
@@ -215,13 +215,15 @@ template <class Policy, class Source, class Reducer>
 void launchColumnTiles(const Source& source, std::size_t rows, std::size_t cols, std::size_t ld, const Reducer& reducer,
                        typename Reducer::Result* out, cudaStream_t stream, Workspace* workspace) {
   constexpr unsigned BLOCK = columnsBlock<Policy, Source, typename Reducer::Partial>();
-  constexpr unsigned WIDTH = (std::min)(Policy::tileSteps, BLOCK);
+  constexpr std::size_t WIDTH = (std::min)(Policy::tileSteps, BLOCK);
+  // No more threads one below the other than have rows to keep their loads in flight.
+  const std::size_t down = (std::clamp)(rows / itemsFor<Policy::VECTORS, Source>, std::size_t{1}, BLOCK / WIDTH);
   ColumnTiles shape{};
   shape.rows = rows;
   shape.cols = cols;
   shape.rowSteps = cols / Source::STEP;
   shape.ldSteps = ld / Source::STEP;
-  shape.tileSteps = shape.rowSteps <= BLOCK ? static_cast<unsigned>(shape.rowSteps) : WIDTH;
+  shape.tileSteps = static_cast<unsigned>((std::min)(shape.rowSteps, BLOCK / down));
   shape.tiles = static_cast<unsigned>(ceilDivide(shape.rowSteps, shape.tileSteps));
   shape.period = shape.tileSteps * Source::STEP;
   launchColumns<Policy>(source, shape, reducer, out, stream, workspace);

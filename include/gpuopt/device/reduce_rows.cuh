@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(Policy::BLOCK, 1)
   const std::size_t firstRow = blockIdx.x * std::size_t{shape.tileRows};
   const std::size_t left = shape.rows - firstRow;
   const unsigned rows = left < shape.tileRows ? static_cast<unsigned>(left) : shape.tileRows;
-  stageElements<Policy::BLOCK, itemsFor<Policy::BLOCK_VECTORS, typename View::Source>>(
+  const unsigned origin = stageElements<Policy::BLOCK, itemsFor<Policy::BLOCK_VECTORS, typename View::Source>>(
       staged, view, firstRow * shape.cols, rows * shape.cols, threadIdx.x);
   __syncthreads();
 
@@ -142,7 +142,8 @@ __global__ void __launch_bounds__(Policy::BLOCK, 1)
   for (unsigned first = warpRow; first < rows; first += Policy::BLOCK / shape.lanes) {
     const unsigned row = first + threadIdx.x % 32 / shape.lanes;
     Partial partial = reducer.empty();
-    if (row < rows) addStaged(partial, staged, reducer, row * shape.cols + lane, (row + 1) * shape.cols, shape.lanes);
+    const unsigned begin = origin + row * shape.cols;
+    if (row < rows) addStaged(partial, staged, reducer, begin + lane, begin + shape.cols, shape.lanes);
     partial = reduceLanes(partial, op, shape.lanes);
     if (lane == 0 && row < rows) out[firstRow + row] = reducer.finish(partial);
   }

@@ -16,14 +16,15 @@ namespace gpuopt {
 /// How reduceSegments is cut up. Pass a type derived from this one as template argument to change a value.
 /// Nothing depends on the device.
 struct SegmentsPolicy {
-  static constexpr int BLOCK = 128;         ///< threads a block
-  static constexpr int VECTORS = 8;         ///< 16-byte loads in flight a thread within a long segment
-  static constexpr int STAGE_VECTORS = 8;   ///< the same while short segments are brought into shared memory
-  static constexpr unsigned stagedBytes = 4 << 10;  ///< of elements that a warp stages at a time
-  static constexpr unsigned ends = 256;             ///< ends of segments that a warp looks at at a time
-  static constexpr unsigned laneElements = 64;      ///< up to here one lane adds up a staged segment, above a warp does
-  static constexpr std::size_t warps = 4096;        ///< between which elements and segments are divided
-  static constexpr std::size_t warpItems = 1024;    ///< but every one takes so many
+  static constexpr int BLOCK = 128;        ///< threads a block
+  static constexpr int VECTORS = 8;        ///< 16-byte loads in flight a thread within a long segment
+  static constexpr int STAGE_VECTORS = 8;  ///< the same while short segments are brought into shared memory
+  static constexpr unsigned stagedBytes = 4 << 10;   ///< of elements that a warp stages at a time
+  static constexpr unsigned directBytes = 2 << 10;   ///< a segment from here on is read by a warp alone, without staging
+  static constexpr unsigned ends = 512;              ///< ends of segments that a warp looks at at a time
+  static constexpr unsigned laneElements = 64;       ///< most staged elements of a segment for one lane; a warp takes more
+  static constexpr std::size_t warps = 4096;         ///< between which elements and segments are divided
+  static constexpr std::size_t warpItems = 1024;     ///< but every one takes so many
 };
 
 namespace detail {
@@ -73,37 +74,40 @@ struct SegmentScratch {
 template <class Policy, class T>
 inline constexpr unsigned stagedCount = std::is_trivially_copyable_v<T> ? Policy::stagedBytes / sizeof(T) : 0;
 
-// A warp's shared memory.
+// A warp's shared memory: elements, and the bounds of segments, counted from the first and cut off at 2^32 - 1 (which is
+// more than a warp's share, up to 2^44 elements in all).
 template <class Policy, class T>
 struct SegmentStage {
-  StagedElements<T, stagedCount<Policy, T>> elements;
-  std::size_t bounds[Policy::ends + 1];
+  static constexpr unsigned ELEMENTS = std::is_trivially_copyable_v<T> ? Policy::stagedBytes / sizeof(T) : 0;
+  static constexpr unsigned DIRECT = Policy::directBytes / sizeof(T);
+  StagedElements<T, ELEMENTS> elements;
+  unsigned bounds[Policy::ends + 1];
 };
 
 template <class Policy, class View, class Offset, class Reducer>
 struct SegmentWarp {
   using Source = typename View::Source;
   using Partial = typename Reducer::Partial;
-  using Op = decltype(std::declval<const Reducer&>().combiner());
-  using T = typename View::Element;
+  using Stage = SegmentStage<Policy, typename View::Element>;
+  static constexpr unsigned FAR = 0xffffffffu;
 
   const View& view;
   const Reducer& reducer;
   const SegmentPath<Offset>& path;
   const SegmentScratch<Partial>& scratch;
-  SegmentStage<Policy, T>& stage;
+  Stage& stage;
   typename Reducer::Result* out;
+  const unsigned lane;
 
   // The fold of the elements [first, end), in lane 0.
   __device__ Partial fold(std::size_t first, std::size_t end) const {
     Partial partial = reducer.empty();
-    addPart<32, itemsFor<Policy::VECTORS, Source>>(partial, view, reducer, first, end - first,
-                                                   static_cast<unsigned>(laneIndex()));
+    addPart<32, itemsFor<Policy::VECTORS, Source>>(partial, view, reducer, first, end - first, lane);
     return warpReduce(partial, reducer.combiner());
   }
 
   __device__ void store(std::size_t segment, const Partial& partial) const {
-    if (laneIndex() == 0) out[segment] = reducer.finish(partial);
+    if (lane == 0) out[segment] = reducer.finish(partial);
   }
 
   // Leaves this warp's part of a segment; the last of its warps joins all of them.
@@ -112,7 +116,7 @@ struct SegmentWarp {
     const std::size_t last = path.endStep(segment) / path.share;
     const auto parts = static_cast<unsigned>(last - first);
     int arrivedLast = 0;
-    if (laneIndex() == 0) {
+    if (lane == 0) {
       place = partial;
       arrivedLast = arriveLast(scratch.arrivals + first, parts + 1);
     }
@@ -121,57 +125,64 @@ struct SegmentWarp {
     store(segment, reducer.combiner()(scratch.begun[first], rest));
   }
 
-  // How many of the segments from `from` on end at `end` or before: their bounds rise.
-  __device__ unsigned countUpTo(unsigned from, unsigned count, std::size_t end) const {
+  // How many i in [from, count) fulfil a condition that holds up to some i.
+  template <class Condition>
+  __device__ static unsigned countWhile(unsigned from, unsigned count, unsigned lane, Condition holds) {
+    if (from < count && holds(count - 1)) return count - from;
     unsigned total = 0;
     for (unsigned first = from; first < count; first += 32) {
-      const unsigned i = first + static_cast<unsigned>(laneIndex());
-      const unsigned within = __ballot_sync(fullMask, i < count && stage.bounds[i + 1] <= end);
+      const unsigned within = __ballot_sync(fullMask, first + lane < count && holds(first + lane));
       total += static_cast<unsigned>(__popc(within));
       if (within != fullMask) break;
     }
     return total;
   }
 
-  // Adds up segments that lie in shared memory, short ones by a lane each, others by all lanes.
-  __device__ void reduceStaged(std::size_t segment, unsigned from, unsigned count) const {
-    const std::size_t tile = stage.bounds[from];
-    for (unsigned first = 0; first < count; first += 32) {
-      const unsigned i = first + static_cast<unsigned>(laneIndex());
-      const unsigned mine = from + (i < count ? i : count - 1);
-      const auto begin = static_cast<unsigned>(stage.bounds[mine] - tile);
-      const auto end = static_cast<unsigned>(stage.bounds[mine + 1] - tile);
-      const bool alone = end - begin <= Policy::laneElements;
-      if (i < count && alone) {
-        Partial partial = reducer.empty();
-        addStaged(partial, stage.elements, reducer, begin, end, 1);
-        out[segment + i] = reducer.finish(partial);
-      }
-      for (unsigned others = __ballot_sync(fullMask, i < count && !alone); others != 0; others &= others - 1) {
-        const int lane = __ffs(static_cast<int>(others)) - 1;
-        Partial partial = reducer.empty();
-        addStaged(partial, stage.elements, reducer, __shfl_sync(fullMask, begin, lane) + static_cast<unsigned>(laneIndex()),
-                  __shfl_sync(fullMask, end, lane), 32);
-        store(segment + first + static_cast<unsigned>(lane), warpReduce(partial, reducer.combiner()));
+  // Adds up `count` segments that lie in shared memory, as many at a time as there are groups of lanes. What is much longer than
+  // the others is left to all lanes together.
+  __device__ void reduceStaged(std::size_t segment, unsigned from, unsigned count, unsigned origin) const {
+    const auto op = reducer.combiner();
+    const unsigned shift = origin - stage.bounds[from];
+    unsigned lanes = 1;
+    while (2 * lanes * count <= 32) lanes *= 2;
+    for (unsigned first = 0; first < count; first += 32 / lanes) {
+      const unsigned i = first + lane / lanes;
+      const unsigned mine = from + (i < count ? i : 0);
+      const unsigned begin = stage.bounds[mine] + shift;
+      const unsigned end = stage.bounds[mine + 1] + shift;
+      const bool grouped = end - begin <= Policy::laneElements * lanes;
+      Partial partial = reducer.empty();
+      if (i < count && grouped) addStaged(partial, stage.elements, reducer, begin + lane % lanes, end, lanes);
+      partial = reduceLanes(partial, op, lanes);
+      if (i < count && grouped && lane % lanes == 0) out[segment + i] = reducer.finish(partial);
+
+      const bool leads = i < count && !grouped && lane % lanes == 0;
+      for (unsigned others = __ballot_sync(fullMask, leads); others != 0; others &= others - 1) {
+        const int leader = __ffs(static_cast<int>(others)) - 1;
+        partial = reducer.empty();
+        addStaged(partial, stage.elements, reducer, __shfl_sync(fullMask, begin, leader) + lane,
+                  __shfl_sync(fullMask, end, leader), 32);
+        store(segment + __shfl_sync(fullMask, i, leader), warpReduce(partial, op));
       }
     }
   }
 
-  // `count` whole segments from `segment` on, whose bounds are staged.
-  __device__ void reduceWhole(std::size_t segment, unsigned count) const {
+  // `count` whole segments from `segment` on, the first of which begins at element `base`; their bounds are staged.
+  __device__ void reduceWhole(std::size_t segment, unsigned count, std::size_t base) const {
+    const unsigned* bounds = stage.bounds;
     for (unsigned done = 0; done < count;) {
-      const std::size_t first = stage.bounds[done];
-      const unsigned fitting = countUpTo(done, count, first + stagedCount<Policy, T>);
+      const unsigned first = bounds[done];
+      unsigned fitting = 0;
+      if (bounds[done + 1] - first < Stage::DIRECT)
+        fitting = countWhile(done, count, lane, [=](unsigned i) { return bounds[i + 1] - first <= Stage::ELEMENTS; });
       if (fitting == 0) {
-        store(segment + done, fold(first, stage.bounds[done + 1]));
+        store(segment + done, fold(base + first, base + bounds[done + 1]));
         done += 1;
       } else {
-        if constexpr (stagedCount<Policy, T> > 0)
-          stageElements<32, itemsFor<Policy::STAGE_VECTORS, Source>>(stage.elements, view, first,
-                                                                     static_cast<unsigned>(stage.bounds[done + fitting] - first),
-                                                                     static_cast<unsigned>(laneIndex()));
+        const unsigned origin = stageElements<32, itemsFor<Policy::STAGE_VECTORS, Source>>(
+            stage.elements, view, base + first, bounds[done + fitting] - first, lane);
         __syncwarp();
-        reduceStaged(segment + done, done, fitting);
+        reduceStaged(segment + done, done, fitting, origin);
         done += fitting;
         __syncwarp();
       }
@@ -179,21 +190,19 @@ struct SegmentWarp {
   }
 
   // Stages the bounds of the segments from `segment` on; returns how many of them end before `endStep` on the path.
-  __device__ unsigned stageBounds(std::size_t segment, std::size_t endStep) const {
+  __device__ unsigned stageBounds(std::size_t segment, std::size_t base, std::size_t endStep) const {
     const std::size_t left = path.segments - segment;
     const unsigned count = left < Policy::ends ? static_cast<unsigned>(left) : Policy::ends;
     __syncwarp();
-    for (unsigned i = static_cast<unsigned>(laneIndex()); i <= count; i += 32) stage.bounds[i] = path.begin(segment + i);
-    __syncwarp();
-    unsigned total = 0;
-    for (unsigned first = 0; first < count; first += 32) {
-      const unsigned i = first + static_cast<unsigned>(laneIndex());
-      const bool before = i < count && stage.bounds[i + 1] - path.base + segment + i < endStep;
-      const unsigned within = __ballot_sync(fullMask, before);
-      total += static_cast<unsigned>(__popc(within));
-      if (within != fullMask) break;
+#pragma unroll 4
+    for (unsigned i = lane; i <= count; i += 32) {
+      const std::size_t bound = path.begin(segment + i) - base;
+      stage.bounds[i] = bound < FAR ? static_cast<unsigned>(bound) : FAR;
     }
-    return total;
+    __syncwarp();
+    const std::size_t room = endStep - (base - path.base + segment);
+    const unsigned* bounds = stage.bounds;
+    return countWhile(0, count, lane, [=](unsigned i) { return bounds[i + 1] < FAR && bounds[i + 1] + std::size_t{i} < room; });
   }
 
   // The steps [step, endStep) of the path, the share of warp `warp`.
@@ -207,8 +216,9 @@ struct SegmentWarp {
       ++segment;
     }
     while (segment < path.segments) {
-      const unsigned whole = stageBounds(segment, endStep);
-      reduceWhole(segment, whole);
+      const std::size_t base = path.begin(segment);
+      const unsigned whole = stageBounds(segment, base, endStep);
+      reduceWhole(segment, whole, base);
       segment += whole;
       if (whole < Policy::ends) break;
     }
@@ -218,7 +228,7 @@ struct SegmentWarp {
 };
 
 template <class Policy, class View, class Offset, class Reducer>
-__global__ void __launch_bounds__(Policy::BLOCK, 1)
+__global__ void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
     segmentsKernel(const View view, const Offset* offsets, const std::size_t segments, const std::size_t warps,
                    const Reducer reducer, const SegmentScratch<typename Reducer::Partial> scratch,
                    typename Reducer::Result* out) {
@@ -235,7 +245,8 @@ __global__ void __launch_bounds__(Policy::BLOCK, 1)
   const std::size_t step = warp * path.share;
   if (step >= steps) return;
   Stage& stage = reinterpret_cast<Stage*>(storage)[threadIdx.x / 32];
-  const SegmentWarp<Policy, View, Offset, Reducer> work{view, reducer, path, scratch, stage, out};
+  const SegmentWarp<Policy, View, Offset, Reducer> work{view, reducer, path, scratch, stage, out,
+                                                                static_cast<unsigned>(laneIndex())};
   work.run(warp, step, step + path.share < steps ? step + path.share : steps);
 }
 
@@ -275,7 +286,7 @@ void reduceSegmentsTo(It in, const Offset* offsets, std::size_t segments, const 
 /// `in` is a device pointer of any element alignment or a random-access iterator; `offsets` device memory of segments + 1
 /// integers of any type, ascending; `out` device memory for `segments` accumulators. An empty segment gives `init`, or the identity, or
 /// where neither exists A{}. `in` may be null if all segments are empty. No segments: nothing happens.
-/// Asynchronous; one launch; uses the Workspace. Throws std::invalid_argument for null pointers.
+/// Up to 2^44 elements. Asynchronous; one launch; uses the Workspace. Throws std::invalid_argument for null pointers.
 ///
 /// Cost: one read of elements and offsets at near the speed of a plain sum, whatever the lengths: elements and segments are divided evenly among 4096 warps
 /// wherever segments begin and end. The order of operations depends on the offsets, the types and the alignment of `in`.

@@ -59,6 +59,7 @@ namespace detail {
 //   add(partial, values, first)   takes values[0..N) in order; `first` is the index of values[0]
 //   combiner()          the operation that joins two partial results
 //   finish(partial)     the result
+//   CHANGES_RARELY      whether most values leave the partial result as it is (ArgExtreme): then whole batches are passed over
 
 template <class A>
 struct Maybe {
@@ -109,6 +110,7 @@ __device__ inline A reduceTree(A (&values)[COUNT], Op op) {
 // op over all elements, in A.
 template <class A, class Op>
 struct Fold {
+  static constexpr bool CHANGES_RARELY = false;
   static constexpr bool HAS_IDENTITY = Identity<Op, A>::exists;
   using Partial = std::conditional_t<HAS_IDENTITY, A, Maybe<A>>;
   using Result = A;
@@ -156,6 +158,7 @@ struct Fold {
 // Both extremes at once; an element enters as both.
 template <class A>
 struct MinMaxOf {
+  static constexpr bool CHANGES_RARELY = false;
   using Partial = MinMax<A>;
   using Result = MinMax<A>;
 
@@ -182,6 +185,7 @@ struct MinMaxOf {
 
 template <class A, class Sum>
 struct SumMinMaxOf {
+  static constexpr bool CHANGES_RARELY = false;
   using Partial = SumMinMax<A, Sum>;
   using Result = Partial;
 
@@ -215,6 +219,7 @@ struct SumMinMaxOf {
 // first NaN wins, as its value does under EXTREME.
 template <class A, class EXTREME>
 struct ArgExtreme {
+  static constexpr bool CHANGES_RARELY = true;
   using Partial = ArgResult<A>;
   using Result = ArgResult<A>;
 
@@ -237,14 +242,18 @@ struct ArgExtreme {
   __host__ __device__ Partial empty() const { return {Identity<EXTREME, A>::value(), Partial::none}; }
   __device__ Join combiner() const { return {}; }
 
-  // Looks at the best of the step first: a new extreme is rare, its position is looked for only then. Within a thread
-  // the indices rise, so that a tie never replaces what is there.
+  // Of a value and those of a step.
+  template <int COUNT, class V>
+  __device__ A moreExtreme(const A& value, const V (&values)[COUNT]) const {
+    A converted[COUNT];
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) converted[i] = static_cast<A>(values[i]);
+    return EXTREME{}(value, reduceTree(converted, EXTREME{}));
+  }
+
+  // Within a thread the indices rise, so that a tie never replaces what is there.
   template <int COUNT, class V>
   __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t first) const {
-    A best[COUNT];
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) best[i] = static_cast<A>(values[i]);
-    if (!beats(reduceTree(best, EXTREME{}), partial.value)) return;
 #pragma unroll
     for (int i = 0; i < COUNT; ++i)
       if (beats(static_cast<A>(values[i]), partial.value)) partial = {static_cast<A>(values[i]), first + i};
@@ -260,6 +269,8 @@ struct ArgExtreme {
 // large sums is ever taken.
 template <class A>
 struct Moments {
+  static constexpr bool CHANGES_RARELY = false;
+
   struct Partial {
     A count;
     A mean;

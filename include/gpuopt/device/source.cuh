@@ -105,10 +105,10 @@ struct IteratorSource {
   using Value = std::decay_t<std::invoke_result_t<F, Element>>;
   static constexpr int STEP = 1;
   static constexpr std::size_t BYTES = sizeof(Element);
-  static constexpr std::size_t head = 0;
 
   It in;
   F f;
+  std::size_t head = 0;
 
   template <Caching>
   __device__ void load(Step& step, std::size_t s) const {
@@ -135,11 +135,11 @@ struct IteratorPairSource {
   using Value = std::decay_t<std::invoke_result_t<F, First, Second>>;
   static constexpr int STEP = 1;
   static constexpr std::size_t BYTES = sizeof(First) + sizeof(Second);
-  static constexpr std::size_t head = 0;
 
   It1 in1;
   It2 in2;
   F f;
+  std::size_t head = 0;
 
   template <Caching>
   __device__ void load(Step& step, std::size_t s) const {

@@ -163,32 +163,47 @@ __device__ inline void addPart(typename Reducer::Partial& partial, const View& v
   if (edge < count) reducer.add(partial, values, edge);
 }
 
-// Elements in shared memory, where threads read at any distance from each other: a gap after every 128 bytes keeps powers of
-// two from meeting in one bank. Elements beyond 16 bytes need none.
-template <class T>
-struct StagedLayout {
-  static constexpr unsigned PERIOD = sizeof(T) > 8 ? 8 : sizeof(T) > 4 ? 16 : sizeof(T) > 2 ? 32 : sizeof(T) > 1 ? 64 : 128;
-  __host__ __device__ static constexpr unsigned place(unsigned i) { return sizeof(T) > 16 ? i : i + i / PERIOD; }
-};
-
-// So many elements of T, staged.
+// Up to COUNT elements in shared memory, where threads read at any distance from each other: a gap after every 128 bytes keeps
+// powers of two from meeting in one bank. Elements beyond 16 bytes need none.
 template <class T, unsigned COUNT>
 struct StagedElements {
-  alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char bytes[sizeof(T) * (StagedLayout<T>::place(COUNT) + 1)];
+  static constexpr unsigned BEFORE = 16 / sizeof(T) + 1;  // room for elements before the first whole step
+  static constexpr unsigned PERIOD = sizeof(T) > 8 ? 8 : sizeof(T) > 4 ? 16 : sizeof(T) > 2 ? 32 : sizeof(T) > 1 ? 64 : 128;
+  static constexpr unsigned GAP = sizeof(T) > 16 ? 0 : sizeof(T) < 4 ? 4 / sizeof(T) : 1;
 
-  __device__ T& operator[](unsigned i) { return reinterpret_cast<T*>(bytes)[StagedLayout<T>::place(i)]; }
+  static constexpr unsigned place(unsigned i) { return i + i / PERIOD * GAP; }
+
+  alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char bytes[sizeof(T) * (place(COUNT + 2 * BEFORE) + 1)];
+
+  __device__ T* slot(unsigned i) { return reinterpret_cast<T*>(bytes) + place(i); }
 };
 
-// THREADS threads bring the elements [first, first + count) into shared memory; each of them calls, a barrier is theirs.
+// The elements of a step, side by side from a multiple of STEP on: no gap lies between them. Small ones go word by word.
+template <int STEP, class T>
+__device__ inline void stageStep(T* slot, const T (&values)[STEP]) {
+  if constexpr (sizeof(T) < 4 && STEP * sizeof(T) % 4 == 0) {
+    unsigned words[STEP * sizeof(T) / 4];
+    __builtin_memcpy(words, values, sizeof(words));
+#pragma unroll
+    for (unsigned i = 0; i < STEP * sizeof(T) / 4; ++i) reinterpret_cast<unsigned*>(slot)[i] = words[i];
+  } else {
+#pragma unroll
+    for (int e = 0; e < STEP; ++e) slot[e] = values[e];
+  }
+}
+
+// THREADS threads bring the elements [first, first + count) into shared memory, where they lie from the returned index on.
+// All of them call; a barrier is theirs.
 template <int THREADS, int ITEMS, class View, class Staged>
-__device__ inline void stageElements(Staged& staged, const View& view, std::size_t first, unsigned count, unsigned thread) {
+__device__ inline unsigned stageElements(Staged& staged, const View& view, std::size_t first, unsigned count, unsigned thread) {
   using Source = typename View::Source;
   constexpr unsigned STEP = Source::STEP;
   const Source source = view.template part<16>(first, count);
   const unsigned head = static_cast<unsigned>(source.head);
+  const unsigned origin = STEP - head;
   const unsigned steps = (count - head) / STEP;
   const unsigned edge = thread < head ? thread : thread + steps * STEP;
-  if (edge < count) staged[edge] = source.at(edge);
+  if (edge < count) *staged.slot(origin + edge) = source.at(edge);
   for (unsigned step = thread; step < steps; step += ITEMS * THREADS) {
     typename Source::Step loaded[ITEMS];
     typename Source::Value values[STEP];
@@ -199,25 +214,26 @@ __device__ inline void stageElements(Staged& staged, const View& view, std::size
     for (unsigned i = 0; i < ITEMS; ++i)
       if (step + i * THREADS < steps) {
         source.values(loaded[i], values);
-#pragma unroll
-        for (unsigned e = 0; e < STEP; ++e) staged[head + (step + i * THREADS) * STEP + e] = values[e];
+        stageStep(staged.slot((step + i * THREADS + 1) * STEP), values);
       }
   }
+  return origin;
 }
 
 // Adds the staged elements begin, begin + stride, ... below end.
 template <class Staged, class Reducer>
 __device__ inline void addStaged(typename Reducer::Partial& partial, Staged& staged, const Reducer& reducer, unsigned begin,
                                  unsigned end, unsigned stride) {
-  using T = std::decay_t<decltype(staged[0])>;
+  using T = std::decay_t<decltype(*staged.slot(0))>;
   constexpr unsigned BATCH = 4;
   unsigned i = begin;
   for (; i + (BATCH - 1) * stride < end; i += BATCH * stride) {
-    const T values[BATCH] = {staged[i], staged[i + stride], staged[i + 2 * stride], staged[i + 3 * stride]};
+    const T values[BATCH] = {*staged.slot(i), *staged.slot(i + stride), *staged.slot(i + 2 * stride),
+                             *staged.slot(i + 3 * stride)};
     reducer.add(partial, values, i);
   }
   for (; i < end; i += stride) {
-    const T value[1] = {staged[i]};
+    const T value[1] = {*staged.slot(i)};
     reducer.add(partial, value, i);
   }
 }

@@ -35,7 +35,7 @@ __host__ __device__ constexpr T largerFloat(T a, T b) {
 
 // One instruction with exactly these semantics exists from sm_80 on, for float.
 template <class T>
-__host__ __device__ constexpr T smaller(T a, T b) {
+__host__ __device__ inline T smaller(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if constexpr (std::is_same_v<T, float>) {
@@ -50,7 +50,7 @@ __host__ __device__ constexpr T smaller(T a, T b) {
 }
 
 template <class T>
-__host__ __device__ constexpr T larger(T a, T b) {
+__host__ __device__ inline T larger(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if constexpr (std::is_same_v<T, float>) {
@@ -88,7 +88,7 @@ struct Multiplies {
 /// The smaller value. Floating point as IEEE 754-2019 `minimum`: a NaN on either side gives NaN, and -0 < +0.
 struct Minimum {
   template <class T>
-  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+  __host__ __device__ T operator()(const T& a, const T& b) const {
     return detail::smaller(a, b);
   }
 };
@@ -96,7 +96,7 @@ struct Minimum {
 /// The larger value. Floating point as IEEE 754-2019 `maximum`: a NaN on either side gives NaN, and -0 < +0.
 struct Maximum {
   template <class T>
-  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+  __host__ __device__ T operator()(const T& a, const T& b) const {
     return detail::larger(a, b);
   }
 };

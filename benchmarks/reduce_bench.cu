@@ -1,0 +1,162 @@
+/// \file
+/// Sums of every type and length: gpuopt::reduceInto against CUB's DeviceReduce and Thrust.
+// SPDX-License-Identifier: MIT
+#include "support/arguments.hpp"
+#include "support/data.cuh"
+#include "support/report.cuh"
+
+#include <gpuopt/reduce.cuh>
+
+#include <thrust/execution_policy.h>
+#include <thrust/reduce.h>
+#include <cub/device/device_reduce.cuh>
+#include <cuda/std/functional>
+
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace bench;
+
+constexpr const char* usage =
+    "usage: reduce_bench [options]\n"
+    "  --types LIST        of float,double,half,bfloat16,int8,float3,struct20 (all)\n"
+    "  --from E --to E     lengths from 2^E (10) to 2^E (32), up to 4 GiB of each type\n"
+    "  --step E            between exponents (1)\n"
+    "  --modes LIST        of cold-write,cold-read,hot,graph,wall (all)\n"
+    "  --repetitions N     samples of each (61)\n"
+    "  --quick             every second length, 21 samples\n"
+    "  --out FOLDER        for reduce_bench.csv and .json (.)\n";
+
+constexpr std::size_t mostBytes = std::size_t{4} << 30;
+
+struct Lengths {
+  int from;
+  int to;
+  int step;
+};
+
+struct Bench {
+  Timer& timer;
+  Report& report;
+  const DeviceMemory& data;
+  gpuopt::Workspace workspace{};
+  DeviceMemory scratch{std::size_t{16} << 20};  // CUB's temporary storage
+  Output output{};
+};
+
+// CUB with the index type that a user would choose for n: the 32-bit one where it suffices.
+template <class T, class N>
+void cubReduce(const Bench& bench, const T* in, N n, AccumulatorOf<T>* out) {
+  using A = AccumulatorOf<T>;
+  std::size_t bytes = bench.scratch.bytes();
+  check(cub::DeviceReduce::Reduce(bench.scratch.as<void>(), bytes, in, out, n, cuda::std::plus<A>{}, A{},
+                                  bench.timer.stream()),
+        "cub::DeviceReduce::Reduce");
+}
+
+template <class T>
+void cubSum(const Bench& bench, const T* in, std::size_t n, AccumulatorOf<T>* out) {
+  if constexpr (mostBytes / sizeof(T) > (std::numeric_limits<std::uint32_t>::max)())
+    if (n > (std::numeric_limits<std::uint32_t>::max)()) return cubReduce(bench, in, n, out);
+  cubReduce(bench, in, static_cast<std::uint32_t>(n), out);
+}
+
+template <class T>
+void measureLength(Bench& bench, std::size_t n) {
+  using A = AccumulatorOf<T>;
+  const T* in = bench.data.as<T>();
+  A* out = bench.output.device<A>();
+  A* value = bench.output.host<A>();
+  const Reference<T> reference(in, n, bench.timer.stream());
+  const auto right = [=](const A& sum) { return reference.matches(sum); };
+
+  Case work{"sum", Element<T>::name, n, n * sizeof(T), {}};
+  work.candidates.push_back(candidate(
+      "gpuopt", out,
+      [=, &bench] { gpuopt::reduceInto(in, n, out, gpuopt::Plus{}, bench.timer.stream(), &bench.workspace); },
+      right));
+  work.candidates.push_back(candidate(
+      "cub", out, [=, &bench] { cubSum(bench, in, n, out); }, right));
+  work.candidates.push_back(candidate(
+      "thrust", value,
+      [=, &bench] {
+        *value =
+            thrust::reduce(thrust::cuda::par.on(bench.timer.stream()), in, in + n, A{}, cuda::std::plus<A>{});
+      },
+      right, true));
+  bench.report.run(work);
+}
+
+template <class T>
+void measureType(Bench& bench, const Lengths& lengths) {
+  fillRandom(bench.data.as<T>(), bench.data.bytes() / sizeof(T), bench.timer.stream());
+  for (int exponent = lengths.from; exponent <= lengths.to; exponent += lengths.step)
+    if ((sizeof(T) << exponent) <= bench.data.bytes()) measureLength<T>(bench, std::size_t{1} << exponent);
+}
+
+template <class... Types>
+void measureTypes(Bench& bench, const Lengths& lengths, const std::vector<std::string>& types) {
+  ((contains(types, std::string(Element<Types>::name)) ? measureType<Types>(bench, lengths) : void()), ...);
+}
+
+// For each mode and peer: the geometric mean over middle lengths, the worst cell, and how many are lost.
+std::vector<std::pair<std::string, double>> summarize(const Report& report) {
+  std::vector<std::pair<std::string, double>> lines;
+  for (const Mode mode : report.modes())
+    for (const std::string peer : {"cub", "thrust"}) {
+      std::vector<double> middle;
+      const Row* worst = nullptr;
+      int lost = 0;
+      for (const Row& row : report.rows()) {
+        if (row.mode != mode || row.candidate != peer) continue;
+        if (row.n >= 1 << 14 && row.n <= 1 << 24) middle.push_back(row.ratio);
+        if (worst == nullptr || row.ratio < worst->ratio) worst = &row;
+        lost += row.ratio < 0.99;
+      }
+      if (worst == nullptr) continue;
+      const std::string name = peer + " over gpuopt, " + nameOf(mode);
+      if (!middle.empty()) lines.emplace_back(name + ", mean of 2^14 to 2^24", detail::geometricMean(middle));
+      lines.emplace_back(name + ", worst (" + worst->type + " " + std::to_string(worst->n) + ")",
+                         worst->ratio);
+      lines.emplace_back(name + ", cells below 0.99", lost);
+    }
+  return lines;
+}
+
+int run(Arguments& arguments) {
+  const bool quick = arguments.flag("--quick");
+  const auto types = split(arguments.value("--types", "float,double,half,bfloat16,int8,float3,struct20"));
+  const Lengths lengths{arguments.number("--from", 10), arguments.number("--to", 32),
+                        arguments.number("--step", quick ? 2 : 1)};
+  const auto modes = modesOf(split(arguments.value("--modes", "cold-write,cold-read,hot,graph,wall")));
+  Timer timer(arguments.number("--repetitions", quick ? 21 : 61));
+  const std::string folder = arguments.value("--out", ".");
+  arguments.requireEmpty();
+
+  const DeviceMemory data(mostBytes);
+  fillRandom(data.as<float>(), data.bytes() / sizeof(float), timer.stream());
+  Report report(timer, modes, "reduce_bench", arguments.command(), folder, copyBandwidth(timer, data));
+  report.run({"empty", "kernel", 0, 1, {{"launch", [&] { launchEmpty(timer.stream()); }, nullptr}}});
+  Bench bench{timer, report, data};
+  measureTypes<float, double, __half, __nv_bfloat16, std::int8_t, Float3, Float5>(bench, lengths, types);
+  return report.finish(summarize(report));
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  try {
+    Arguments arguments(count, values, usage);
+    return run(arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "reduce_bench: %s\n", error.what());
+    return 2;
+  }
+}

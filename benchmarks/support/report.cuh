@@ -1,0 +1,286 @@
+/// \file
+/// What was measured: one CSV row a candidate and mode, a JSON summary, and lines for the terminal.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "timing.cuh"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+/// Several ways to do the same work. The first candidate is the one that the others are compared with.
+struct Case {
+  std::string name;
+  std::string type;
+  std::size_t n;
+  std::size_t bytes;  ///< useful bytes of one call
+  std::vector<Candidate> candidates;
+};
+
+/// One line of the results.
+struct Row {
+  std::string name;
+  std::string type;
+  std::size_t n;
+  std::size_t bytes;
+  std::string candidate;
+  Mode mode;
+  Spread us;
+  double ratio;  ///< this candidate's time over the first one's: above 1 the first is faster
+};
+
+namespace detail {
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[512];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+inline std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+// 13000 as "13.0".
+inline std::string dotted(int version) { return format("%d.%d", version / 1000, version % 1000 / 10); }
+
+// The driver's own version, as nvidia-smi shows it; the CUDA version that it supports where that cannot be
+// read.
+inline std::string driverVersion() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  for (std::string word; file >> word;)
+    if (word.find_first_not_of("0123456789.") == std::string::npos &&
+        std::count(word.begin(), word.end(), '.') >= 1)
+      return word;
+  int version = 0;
+  check(cudaDriverGetVersion(&version), "cudaDriverGetVersion");
+  return "for CUDA " + dotted(version);
+}
+
+inline double geometricMean(const std::vector<double>& values) {
+  double logs = 0;
+  for (const double value : values) logs += std::log(value);
+  return values.empty() ? 0 : std::exp(logs / static_cast<double>(values.size()));
+}
+
+// Only quotes and backslashes occur in what this program writes.
+inline std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) result += (c == '"' || c == '\\') ? std::string{'\\', c} : std::string{c};
+  return result + "\"";
+}
+
+// Copies as the fastest known kernel does: one 16-byte vector a thread.
+__global__ void copyVectors(const uint4* in, uint4* out) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  out[i] = in[i];
+}
+
+}  // namespace detail
+
+/// "64 KiB"
+inline std::string readableBytes(std::size_t bytes) {
+  const char* units[] = {"B", "KiB", "MiB", "GiB"};
+  double value = static_cast<double>(bytes);
+  int unit = 0;
+  for (; value >= 1024 && unit < 3; ++unit) value /= 1024;
+  return detail::format("%.4g %s", value, units[unit]);
+}
+
+/// Bytes read and written a second by the faster of cudaMemcpyAsync and a vector copy, from one half of
+/// `memory` to the other.
+inline double copyBandwidth(Timer& timer, const DeviceMemory& memory) {
+  const std::size_t bytes = (std::min)(memory.bytes() / 2, std::size_t{2} << 30) / 4096 * 4096;
+  auto* in = memory.as<unsigned char>();
+  auto* out = in + bytes;
+  const Candidate runtime{"cudaMemcpyAsync",
+                          [=, &timer] {
+                            check(cudaMemcpyAsync(out, in, bytes, cudaMemcpyDeviceToDevice, timer.stream()),
+                                  "cudaMemcpyAsync");
+                          },
+                          nullptr};
+  const Candidate vectors{
+      "vector copy",
+      [=, &timer] {
+        detail::copyVectors<<<static_cast<unsigned>(bytes / 4096), 256, 0, timer.stream()>>>(
+            reinterpret_cast<const uint4*>(in), reinterpret_cast<uint4*>(out));
+        check(cudaGetLastError(), "copyVectors");
+      },
+      nullptr};
+  const auto spreads = timer.measure(Mode::coldWrite, {runtime, vectors}, 2 * bytes);
+  return 2 * static_cast<double>(bytes) / (std::min)(spreads[0].median, spreads[1].median) * 1e6;
+}
+
+/// The files of one program's results, <folder>/<program>.csv and .json, which say how they came about.
+class ResultFiles {
+ public:
+  using Lines = std::vector<std::pair<std::string, std::string>>;
+
+  ResultFiles(const std::string& program, const std::string& command, const std::string& folder,
+              const Lines& more = {})
+      : header_(headerLines(program, command)) {
+    header_.insert(header_.end(), more.begin(), more.end());
+    std::filesystem::create_directories(folder);
+    const std::string path = (std::filesystem::path(folder) / program).string();
+    csv_.open(path + ".csv");
+    json_.open(path + ".json");
+    if (!csv_ || !json_) throw std::runtime_error("cannot write to " + folder);
+    for (const auto& [name, value] : header_) {
+      csv_ << "# " << name << ": " << value << "\n";
+      std::printf("%s: %s\n", name.c_str(), value.c_str());
+    }
+  }
+
+  std::ofstream& csv() { return csv_; }
+
+  /// Writes and prints the summary. Returns the exit status.
+  int finish(const std::vector<std::pair<std::string, double>>& summary, int wrong) {
+    json_ << "{\n";
+    for (const auto& [name, value] : header_)
+      json_ << "  " << detail::quoted(name) << ": " << detail::quoted(value) << ",\n";
+    json_ << "  \"wrong\": " << wrong << ",\n  \"summary\": {";
+    const char* separator = "\n";
+    for (const auto& [name, value] : summary) {
+      json_ << separator << "    " << detail::quoted(name) << ": " << detail::format("%.4f", value);
+      separator = ",\n";
+      std::printf("%-58s %10.3f\n", name.c_str(), value);
+    }
+    json_ << "\n  }\n}\n";
+    std::printf("%d wrong results\n", wrong);
+    return wrong == 0 ? 0 : 1;
+  }
+
+ private:
+  static Lines headerLines(const std::string& program, const std::string& command) {
+    cudaDeviceProp properties{};
+    int runtime = 0;
+    check(cudaGetDeviceProperties(&properties, gpuopt::currentDevice()), "cudaGetDeviceProperties");
+    check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+    return {{"program", program},
+            {"gpu", properties.name},
+            {"driver", detail::driverVersion()},
+            {"cuda", detail::dotted(runtime)},
+            {"date", detail::today()},
+            {"command", command}};
+  }
+
+  Lines header_;
+  std::ofstream csv_;
+  std::ofstream json_;
+};
+
+/// Checks and times cases, and writes what comes out.
+class Report {
+ public:
+  /// `copy` is the device's copy bandwidth in bytes a second.
+  Report(Timer& timer, std::vector<Mode> modes, const std::string& program, const std::string& command,
+         const std::string& folder, double copy)
+      : timer_(timer),
+        modes_(std::move(modes)),
+        copy_(copy),
+        files_(program, command, folder, {{"copy_gbps", detail::format("%.0f", copy / 1e9)}}) {
+    files_.csv() << "case,type,n,bytes,candidate,mode,us,us_p10,us_p90,gbps,copy_share,ratio\n";
+  }
+
+  /// Checks every candidate, then measures those that are right in every mode that they have. Prints one
+  /// line. Where the first is wrong there is nothing to compare with.
+  void run(Case work) {
+    const std::string first = work.candidates.front().name;
+    keepCorrect(work);
+    if (work.candidates.empty() || work.candidates.front().name != first) return;
+    std::string line = detail::format("%-12s %-9s %10zu %9s", work.name.c_str(), work.type.c_str(), work.n,
+                                      readableBytes(work.bytes).c_str());
+    for (const Mode mode : modes_) {
+      const auto able = ableTo(mode, work.candidates);
+      if (!able.empty()) line += record(work, mode, able, timer_.measure(mode, able, work.bytes));
+    }
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+  }
+
+  const std::vector<Row>& rows() const { return rows_; }
+  const std::vector<Mode>& modes() const { return modes_; }
+
+  /// Writes and prints what the program makes of the rows. Returns the exit status.
+  int finish(const std::vector<std::pair<std::string, double>>& summary) {
+    return files_.finish(summary, wrong_);
+  }
+
+ private:
+  void keepCorrect(Case& work) {
+    std::vector<Candidate> right;
+    for (const Candidate& each : work.candidates) {
+      if (!each.correct || each.correct()) {
+        right.push_back(each);
+      } else {
+        ++wrong_;
+        std::printf("WRONG RESULT: %s %s, n = %zu, %s\n", work.name.c_str(), work.type.c_str(), work.n,
+                    each.name.c_str());
+      }
+    }
+    work.candidates = right;
+  }
+
+  static std::vector<Candidate> ableTo(Mode mode, const std::vector<Candidate>& candidates) {
+    std::vector<Candidate> able;
+    for (const Candidate& each : candidates)
+      if (mode == Mode::wall || !each.waits) able.push_back(each);
+    return able;
+  }
+
+  // Returns for the terminal: the first candidate's time, and how many times as long the others took.
+  std::string record(const Case& work, Mode mode, const std::vector<Candidate>& able,
+                     const std::vector<Spread>& spreads) {
+    std::string text = detail::format(" | %s %.2f us", nameOf(mode), spreads[0].median);
+    for (std::size_t i = 0; i < able.size(); ++i) {
+      const Spread us = spreads[i];
+      const double rate = static_cast<double>(work.bytes) / us.median * 1e6;
+      rows_.push_back(
+          {work.name, work.type, work.n, work.bytes, able[i].name, mode, us, us.median / spreads[0].median});
+      files_.csv() << work.name << ',' << work.type << ',' << work.n << ',' << work.bytes << ','
+                   << able[i].name << ',' << nameOf(mode)
+                   << detail::format(",%.3f,%.3f,%.3f,%.1f,%.4f,%.4f\n", us.median, us.p10, us.p90,
+                                     rate / 1e9, rate / copy_, rows_.back().ratio);
+      text += i == 0 ? detail::format(" %.0f GB/s", rate / 1e9)
+                     : detail::format(" %s %.2fx", able[i].name.c_str(), rows_.back().ratio);
+    }
+    files_.csv().flush();
+    return text;
+  }
+
+  Timer& timer_;
+  std::vector<Mode> modes_;
+  double copy_;
+  ResultFiles files_;
+  std::vector<Row> rows_;
+  int wrong_ = 0;
+};
+
+/// Modes by name; throws std::invalid_argument for others.
+inline std::vector<Mode> modesOf(const std::vector<std::string>& names) {
+  std::vector<Mode> modes;
+  for (const std::string& name : names) {
+    const auto found =
+        std::find_if(std::begin(modeNames), std::end(modeNames), [&](ModeName m) { return name == m.name; });
+    if (found == std::end(modeNames)) throw std::invalid_argument("unknown mode " + name);
+    modes.push_back(found->mode);
+  }
+  return modes;
+}
+
+}  // namespace bench

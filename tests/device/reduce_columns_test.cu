@@ -1,0 +1,158 @@
+/// Columns of matrices of every shape and layout against serial oracles, on both sides of every boundary of ColumnsPolicy.
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include "support/matrix_data.cuh"
+
+#include <gpuopt/reduce.cuh>
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda_fp16.h>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace gpuopt::test;
+using gpuopt::reduceColumns;
+
+template <class A, class T, class Op>
+std::vector<A> columnsOf(const HostMatrix<T>& matrix, Op op) {
+  std::vector<A> results;
+  for (std::size_t c = 0; c < matrix.cols; ++c) {
+    A result = static_cast<A>(matrix.values[c]);
+    for (std::size_t r = 1; r < matrix.rows; ++r)
+      result = static_cast<A>(op(result, static_cast<A>(matrix.values[r * matrix.ld + c])));
+    results.push_back(result);
+  }
+  return results;
+}
+
+template <class T, class Op>
+void checkColumns(std::size_t rows, std::size_t cols, std::size_t ld, std::size_t offset, Op op) {
+  CAPTURE(rows, cols, ld, offset, sizeof(T));
+  using A = gpuopt::Reduced<gpuopt::DefaultAccumulator, Op, const T*>;
+  const auto matrix = HostMatrix<T>::make(rows, cols, ld);
+  const DeviceArray<T> in(matrix.values, offset);
+  DeviceArray<A> out(cols);
+  reduceColumns(in.data(), rows, cols, ld, out.data(), op);
+  CHECK(out.toHost() == columnsOf<A>(matrix, op));
+}
+
+}  // namespace
+
+TEST_CASE("reduceColumns sums matrices of every width") {
+  for (const std::size_t cols : {1,   2,   3,   4,   5,   7,   8,   12,  13,  16,   31,   32,   33,   64,   100, 127,
+                                 128, 129, 253, 255, 256, 257, 260, 512, 515, 1000, 1023, 1024, 1025, 1028, 1100, 2500})
+    for (const std::size_t rows : {1, 2, 3, 50}) checkColumns<float>(rows, cols, cols, 0, gpuopt::Plus{});
+}
+
+TEST_CASE("reduceColumns splits tall matrices") {
+  for (const std::size_t cols : {1, 2, 3, 4, 7, 32, 33})
+    for (const std::size_t rows : {999, 8192, 20000}) checkColumns<float>(rows, cols, cols, 0, gpuopt::Plus{});
+  checkColumns<float>(3000, 260, 260, 0, gpuopt::Plus{});
+}
+
+TEST_CASE("reduceColumns starts at any element") {
+  for (const std::size_t cols : {1, 2, 3, 4, 5, 8, 31, 64, 1024, 1100})
+    for (std::size_t offset = 1; offset < 4; ++offset)
+      for (const std::size_t rows : {1, 5, 500}) checkColumns<float>(cols > 64 ? 6 : rows, cols, cols, offset, gpuopt::Plus{});
+}
+
+TEST_CASE("reduceColumns leaves out what lies between rows") {
+  for (const std::size_t cols : {1, 3, 4, 8, 20, 32, 33, 64, 100, 256, 300, 1024, 1100})
+    for (const std::size_t gap : {1, 4, 100}) checkColumns<float>(cols < 100 ? 700 : 20, cols, cols + gap, 0, gpuopt::Plus{});
+}
+
+TEMPLATE_TEST_CASE("reduceColumns takes elements of any size", "", signed char, unsigned short, double, std::int64_t, Bytes3,
+                   Float3, Words5, Words25, __half) {
+  for (const std::size_t cols : {1, 2, 5, 8, 16, 31, 48, 250, 700})
+    for (const std::size_t gap : {0, 1, 16}) checkColumns<TestType>(cols < 40 ? 200 : 9, cols, cols + gap, 1, gpuopt::Plus{});
+}
+
+TEST_CASE("reduceColumns needs no identity") {
+  for (const std::size_t cols : {1, 3, 16, 33, 129, 1100})
+    for (const std::size_t gap : {0, 1, 4}) {
+      checkColumns<int>(300, cols, cols + gap, 1, UnknownPlus{});
+      checkColumns<float>(300, cols, cols + gap, 0, gpuopt::Maximum{});
+    }
+}
+
+TEST_CASE("reduceColumns needs no identity, whatever the accumulator's size") {
+  const auto matrix = HostMatrix<signed char>::make(1000, 21, 21);
+  const DeviceArray<signed char> in(matrix.values, 3);
+  DeviceArray<std::int64_t> out(21);
+  reduceColumns<std::int64_t>(in.data(), 1000, 21, 21, out.data(), UnknownPlus{});
+  CHECK(out.toHost() == columnsOf<std::int64_t>(matrix, UnknownPlus{}));
+}
+
+TEST_CASE("reduceColumns joins the initial value to every column") {
+  for (const std::size_t rows : {0, 3, 5000}) {
+    CAPTURE(rows);
+    const auto matrix = HostMatrix<int>::make(rows, 5, 5);
+    const DeviceArray<int> in(matrix.values);
+    DeviceArray<int> out(5);
+    reduceColumns(in.data(), rows, 5, 5, out.data(), UnknownPlus{}, 1000);
+    std::vector<int> expected(5, 1000);
+    if (rows > 0) {
+      expected = columnsOf<int>(matrix, gpuopt::Plus{});
+      for (int& value : expected) value += 1000;
+    }
+    CHECK(out.toHost() == expected);
+  }
+}
+
+TEST_CASE("reduceColumns reads iterators") {
+  for (const std::size_t cols : {1, 5, 32, 300}) {
+    CAPTURE(cols);
+    for (const std::size_t gap : {0, 3}) {
+      const std::size_t rows = 500;
+      DeviceArray<std::int64_t> out(cols);
+      reduceColumns(Squares{}, rows, cols, cols + gap, out.data());
+      std::vector<std::int64_t> expected(cols, 0);
+      for (std::size_t r = 0; r < rows; ++r)
+        for (std::size_t c = 0; c < cols; ++c)
+          expected[c] += Squares{}[static_cast<std::ptrdiff_t>(r * (cols + gap) + c)];
+      CHECK(out.toHost() == expected);
+    }
+  }
+}
+
+TEST_CASE("reduceColumns gives the same bits on every run, with any workspace") {
+  gpuopt::Workspace workspace;
+  for (const std::size_t cols : {3, 40, 1100}) {
+    const std::size_t rows = 30000 / cols;
+    const DeviceArray<float> in(randomVector<float>(rows * cols, 5));
+    DeviceArray<float> first(cols);
+    DeviceArray<float> second(cols);
+    reduceColumns(in.data(), rows, cols, cols, first.data());
+    reduceColumns(in.data(), rows, cols, cols, second.data(), gpuopt::Plus{}, nullptr, &workspace);
+    CHECK(first.toHost() == second.toHost());
+  }
+}
+
+TEST_CASE("reduceColumns has nothing to do without columns, and identities to write without rows") {
+  reduceColumns(static_cast<const float*>(nullptr), 5, 0, 5, static_cast<float*>(nullptr));
+  for (const std::size_t cols : {1, 33, 1100}) {
+    DeviceArray<float> out(cols);
+    reduceColumns(static_cast<const float*>(nullptr), 0, cols, cols + 1, out.data(), gpuopt::Maximum{});
+    CHECK(out.toHost() == std::vector<float>(cols, -std::numeric_limits<float>::infinity()));
+  }
+}
+
+TEST_CASE("reduceColumns rejects bad arguments") {
+  DeviceArray<float> in(12);
+  DeviceArray<float> out(4);
+  const float* null = nullptr;
+  CHECK_THROWS_AS(reduceColumns(in.data(), 3, 4, 3, out.data()), std::invalid_argument);
+  CHECK_THROWS_AS(reduceColumns(null, 3, 4, 4, out.data()), std::invalid_argument);
+  CHECK_THROWS_AS(reduceColumns(in.data(), 3, 4, 4, static_cast<float*>(nullptr)), std::invalid_argument);
+  CHECK_THROWS_AS(reduceColumns(in.data(), 0, 4, 4, out.data(), UnknownPlus{}), std::invalid_argument);
+  try {
+    reduceColumns(in.data(), 3, 5, 3, out.data());
+  } catch (const std::invalid_argument& error) {
+    CHECK(std::string(error.what()) == "gpuopt::reduceColumns: ld (3) is less than cols (5)");
+  }
+}

@@ -1,0 +1,193 @@
+/// Sums of arrays: every kind of element, length and alignment, in every kernel and at every boundary between them.
+// SPDX-License-Identifier: MIT
+#include "../support/catch.hpp"
+#include "../support/reduction_data.cuh"
+
+#include <gpuopt/reduce.cuh>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstddef>
+#include <set>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace gpuopt::test {
+namespace {
+
+template <class T>
+using SumOf = decltype(reduce(std::declval<const T*>(), std::size_t{}));
+
+static_assert(std::is_same_v<SumOf<signed char>, int> && std::is_same_v<SumOf<unsigned char>, unsigned>);
+static_assert(std::is_same_v<SumOf<short>, int> && std::is_same_v<SumOf<unsigned short>, unsigned>);
+static_assert(std::is_same_v<SumOf<long long>, long long> && std::is_same_v<SumOf<double>, double>);
+static_assert(std::is_same_v<SumOf<__half>, float> && std::is_same_v<SumOf<__nv_bfloat16>, float>);
+static_assert(std::is_same_v<SumOf<Words5>, Words5>);
+static_assert(std::is_same_v<decltype(reduce<long long>(std::declval<const signed char*>(), std::size_t{})), long long>);
+static_assert(std::is_same_v<decltype(reduce<double>(std::declval<__half*>(), std::size_t{})), double>);
+static_assert(std::is_same_v<decltype(reduce(std::declval<const short*>(), std::size_t{}, Maximum{})), short>);
+static_assert(std::is_same_v<decltype(reduce(std::declval<const __half*>(), std::size_t{}, Maximum{})), float>);
+
+#define ELEMENT_TYPES                                                                                           \
+  signed char, unsigned char, short, int, unsigned, long long, float, double, __half, __nv_bfloat16, Float3, Words5, \
+      Words6, Bytes3, Words25
+
+// Elements on the device with the host's copy; every sum is of a part with other elements around it, which
+// would show if they were read.
+template <class T>
+class Data {
+ public:
+  explicit Data(std::size_t n) : values_(Elements<T>::make(n, 1)), device_(values_) {}
+
+  template <class Policy = ReducePolicy>
+  void check(std::size_t first, std::size_t n) const {
+    using A = SumOf<T>;
+    const A expected = n > 0 ? foldSerially<A>(values_, first, first + n, Plus{}) : A{};
+    INFO("n " << n << ", first " << first);
+    if constexpr (Identity<Plus, A>::exists) {
+      REQUIRE((reduce<DefaultAccumulator, Policy>(device_.data() + first, n) == expected));
+    } else {
+      REQUIRE((reduce<DefaultAccumulator, Policy>(device_.data() + first, n, Plus{}, A{}) == expected));
+      if (n > 0) REQUIRE((reduce<DefaultAccumulator, Policy>(device_.data() + first, n) == expected));
+    }
+  }
+
+ private:
+  std::vector<T> values_;
+  DeviceArray<T> device_;
+};
+
+// The lengths around so many bytes, a step of 16-byte loads more or less.
+template <class T>
+std::set<std::size_t> lengthsAround(std::set<std::size_t> boundaries) {
+  constexpr std::size_t step = static_cast<std::size_t>(detail::VectorShape<T>::ELEMENTS);
+  std::set<std::size_t> lengths;
+  for (const std::size_t bytes : boundaries) {
+    const std::size_t n = bytes / sizeof(T) / step * step;
+    lengths.insert({n - 1, n, n + 1, n + step});
+  }
+  return lengths;
+}
+
+const std::set<std::size_t> shortLengths = {0,   1,   2,   3,   5,   7,   8,    15,   16,   17,   31,   32,   33,  63,
+                                            64,  65,  100, 127, 128, 129, 255,  256,  257,  511,  512,  513,  997, 1023,
+                                            1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 7919, 8191, 8192, 8193};
+
+TEMPLATE_TEST_CASE("Short arrays", "[reduce]", ELEMENT_TYPES) {
+  const Data<TestType> data(8200);
+  for (const std::size_t n : shortLengths) data.check(0, n);
+}
+
+TEMPLATE_TEST_CASE("Arrays at the boundaries of the policy", "[reduce]", ELEMENT_TYPES) {
+  const std::set<std::size_t> lengths =
+      lengthsAround<TestType>({16 << 10, 32 << 10, 64 << 10, 128 << 10, 512 << 10, 1 << 20});
+  const Data<TestType> data(*lengths.rbegin() + 3);
+  for (const std::size_t n : lengths) data.check(3, n);
+}
+
+TEMPLATE_TEST_CASE("Arrays of megabytes", "[reduce]", signed char, float, Words6) {
+  const std::set<std::size_t> lengths = lengthsAround<TestType>({std::size_t{4} << 20});
+  const Data<TestType> data(*lengths.rbegin() + 3);
+  for (const std::size_t n : lengths) data.check(3, n);
+}
+
+TEMPLATE_TEST_CASE("Arrays at every alignment", "[reduce]", ELEMENT_TYPES) {
+  constexpr std::size_t longest = 40000;
+  const Data<TestType> data(longest + 32);
+  for (std::size_t first = 0; first < 32; ++first)
+    for (const std::size_t n : {std::size_t{1}, std::size_t{31}, std::size_t{130}, std::size_t{1000}, std::size_t{4099}, longest})
+      data.check(first, n);
+}
+
+// Boundaries so low that small inputs reach the ticket of several blocks, and blocks that loop over many tiles, both dealt out
+// in turn and in contiguous chunks.
+struct LowBoundaries : ReducePolicy {
+  static constexpr int BLOCK = 256;
+  static constexpr int VECTORS = 2;
+  static constexpr std::size_t oneBlockBytes = 1 << 10;
+  static constexpr std::size_t clusterBytes = 4 << 10;
+  static constexpr std::size_t tileBytes = 24 << 10;
+  static constexpr unsigned maxTiles = 64;
+  static constexpr std::size_t streamedBytes = 192 << 10;
+  static constexpr int tileThreads(std::size_t bytes) { return bytes <= 8 << 10 ? 192 : 256; }
+  static constexpr std::size_t tileShare(std::size_t) { return 2 << 10; }
+  static constexpr unsigned loopBlocks(std::size_t bytes) { return bytes <= 96 << 10 ? 7 : 40; }
+};
+
+TEMPLATE_TEST_CASE("A policy of one's own", "[reduce]", ELEMENT_TYPES) {
+  std::set<std::size_t> lengths = lengthsAround<TestType>(
+      {1 << 10, 4 << 10, 8 << 10, 16 << 10, 24 << 10, 56 << 10, 64 << 10, 96 << 10, 192 << 10, 328 << 10, 800 << 10});
+  lengths.insert({0, 1, 131, 99991});
+  const Data<TestType> data(*lengths.rbegin() + 5);
+  for (const std::size_t n : lengths) data.template check<LowBoundaries>(5, n);
+}
+
+// The elements before the first boundary of 128 bytes and after the last of 16 can be more than the policy's blocks have threads.
+struct NarrowBlocks : ReducePolicy {
+  static constexpr int BLOCK = 160;
+  static constexpr std::size_t tileBytes = 4 << 10;
+  static constexpr int tileThreads(std::size_t) { return 32; }
+};
+
+TEMPLATE_TEST_CASE("A policy of narrow blocks", "[reduce]", signed char, short, Bytes3, float) {
+  const Data<TestType> data(10200);
+  for (std::size_t first = 0; first < 128; ++first)
+    for (const std::size_t n : {150, 1000, 10000}) data.template check<NarrowBlocks>(first, n);
+}
+
+TEMPLATE_TEST_CASE("Lengths and alignments under the reproducible order", "[reduce]", signed char, float, double, Words6,
+                   Bytes3) {
+  const std::set<std::size_t> lengths = lengthsAround<TestType>({16 << 10, 64 << 10, 512 << 10});
+  const Data<TestType> data(*lengths.rbegin() + 16);
+  for (std::size_t first = 0; first < 16; first += 5)
+    for (const std::size_t n : lengths) data.template check<ByLength>(first, n);
+  for (const std::size_t n : {0, 1, 17, 1000}) data.template check<ByLength>(1, n);
+}
+
+#ifndef GPUOPT_EMULATION
+
+template <class T>
+__host__ __device__ T longArrayValue(std::size_t i) {
+  return static_cast<T>(static_cast<int>((i * 2654435761u >> 16) % 7u) - 3);
+}
+
+template <class T>
+__global__ void fillKernel(T* out, std::size_t n) {
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < n; i += std::size_t{gridDim.x} * blockDim.x)
+    out[i] = longArrayValue<T>(i);
+}
+
+// Sums of so many elements, all ending in different places of one array.
+template <class T>
+void checkLong(std::size_t longest, const std::vector<std::size_t>& lengths) {
+  T* data = nullptr;
+  checkCuda(cudaMalloc(reinterpret_cast<void**>(&data), longest * sizeof(T)), "cudaMalloc");
+  launch(fillKernel<T>, blocksOf(256, 2048), data, longest);
+  for (const std::size_t n : lengths)
+    for (const std::size_t first : {0, 1}) {
+      long long expected = 0;
+      for (std::size_t i = first; i < n; ++i) expected += static_cast<long long>(longArrayValue<T>(i));
+      INFO("n " << n << ", first " << first);
+      CHECK(static_cast<long long>(reduce<double>(data + first, n - first)) == expected);
+      CHECK(static_cast<long long>(reduce<double, ByLength>(data + first, n - first)) == expected);
+    }
+  checkCuda(cudaFree(data), "cudaFree");
+}
+
+TEST_CASE("Arrays beyond the caches", "[reduce]") {
+  constexpr std::size_t MIB = std::size_t{1} << 20;
+  checkLong<float>(97 * MIB, {8 * MIB - 1, 8 * MIB, 8 * MIB + 1, 8 * MIB + 5, 96 * MIB, 96 * MIB + 1, 96 * MIB + 7});
+  checkLong<double>(49 * MIB, {4 * MIB, 4 * MIB + 3, 48 * MIB + 3});
+}
+
+TEST_CASE("More than 2^31 and 2^32 elements", "[reduce]") {
+  constexpr std::size_t two31 = std::size_t{1} << 31;
+  checkLong<signed char>(2 * two31 + 1000, {two31 - 1, two31 + 1, 2 * two31 + 777});
+}
+
+#endif
+
+}  // namespace
+}  // namespace gpuopt::test
