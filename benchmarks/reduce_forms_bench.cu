@@ -193,17 +193,18 @@ void measureMoments(Bench& bench, Report& report) {
           [=](const auto& r) { return isClose(r.mean, mean, 1) && isClose(r.variance, variance, 1); })});
 }
 
-void measureOrder(Bench& bench, Report& report, std::size_t bytes) {
+template <class Policy>
+void measureOrder(Bench& bench, Report& report, const char* form, std::size_t bytes) {
   const std::size_t n = bytes / sizeof(float);
   const float* in = bench.data.as<float>();
   float* out = bench.output.device<float>();
   const Reference<float> reference(in, n, bench.stream());
-  measureForm(bench, report, "byLength", bytes,
+  measureForm(bench, report, form, bytes,
               {candidate(
                   "gpuopt", out,
                   [=, &bench] {
-                    gpuopt::reduceInto<gpuopt::DefaultAccumulator, gpuopt::ByLength>(
-                        in, n, out, gpuopt::Plus{}, bench.stream(), &bench.workspace);
+                    gpuopt::reduceInto<gpuopt::DefaultAccumulator, Policy>(in, n, out, gpuopt::Plus{}, bench.stream(),
+                                                                           &bench.workspace);
                   },
                   [=](float sum) { return reference.matches(sum); })});
 }
@@ -239,7 +240,7 @@ void measureValue(Bench& bench, Report& report, std::size_t n) {
         candidate(
             "no workspace", out,
             [=, &bench] { gpuopt::reduceInto(in, n, out, gpuopt::Plus{}, bench.stream()); }, right),
-        {"empty launch", [&bench] { launchEmpty(bench.stream()); }, nullptr}}});
+        {"empty launch", [&bench] { launchEmpty(bench.stream()); }, nullptr, false, 0}}});
 }
 
 int run(Arguments& arguments) {
@@ -264,8 +265,10 @@ int run(Arguments& arguments) {
     measureMoments(bench, report);
   }
   if (chosen("order"))
-    for (const std::size_t bytes : {GiB / 1024, GiB / 16, GiB / 4, GiB, 4 * GiB})
-      measureOrder(bench, report, bytes);
+    for (const std::size_t bytes : {GiB / 1024, GiB / 16, GiB / 4, GiB, 4 * GiB}) {
+      measureOrder<gpuopt::ByLength>(bench, report, "byLength", bytes);
+      measureOrder<gpuopt::InOrder>(bench, report, "inOrder", bytes);
+    }
   if (chosen("value"))
     for (int exponent = 10; exponent <= 24; exponent += 2)
       measureValue(bench, report, std::size_t{1} << exponent);
@@ -278,7 +281,7 @@ int run(Arguments& arguments) {
     measureMisaligned<Float3>(bench, report);
     measureMisaligned<Float5>(bench, report);
   }
-  return report.finish({});
+  return report.finish(worstRatios(report.rows()));
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ class Output {
 /// A candidate whose result appears at `out`, in device or pinned memory.
 template <class R, class Call, class Right>
 Candidate candidate(std::string name, R* out, Call call, Right right, bool waits = false) {
-  return {std::move(name), call, [=] { return Output::correct(out, call, right); }, waits};
+  return {std::move(name), call, [=] { return Output::correct(out, call, right); }, waits, 0};
 }
 
 }  // namespace bench

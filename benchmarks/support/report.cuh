@@ -38,6 +38,8 @@ struct Row {
   Mode mode;
   Spread us;
   double ratio;  ///< this candidate's time over the first one's: above 1 the first is faster
+
+  double gbps() const { return static_cast<double>(bytes) / us.median / 1e3; }
 };
 
 namespace detail {
@@ -249,15 +251,16 @@ class Report {
     std::string text = detail::format(" | %s %.2f us", nameOf(mode), spreads[0].median);
     for (std::size_t i = 0; i < able.size(); ++i) {
       const Spread us = spreads[i];
-      const double rate = static_cast<double>(work.bytes) / us.median * 1e6;
-      rows_.push_back(
-          {work.name, work.type, work.n, work.bytes, able[i].name, mode, us, us.median / spreads[0].median});
-      files_.csv() << work.name << ',' << work.type << ',' << work.n << ',' << work.bytes << ','
-                   << able[i].name << ',' << nameOf(mode)
+      const std::size_t bytes = able[i].bytes > 0 ? able[i].bytes : work.bytes;
+      const Row row{work.name,    work.type, work.n, bytes,
+                    able[i].name, mode,      us,     us.median / spreads[0].median};
+      rows_.push_back(row);
+      files_.csv() << row.name << ',' << row.type << ',' << row.n << ',' << row.bytes << ',' << row.candidate
+                   << ',' << nameOf(mode)
                    << detail::format(",%.3f,%.3f,%.3f,%.1f,%.4f,%.4f\n", us.median, us.p10, us.p90,
-                                     rate / 1e9, rate / copy_, rows_.back().ratio);
-      text += i == 0 ? detail::format(" %.0f GB/s", rate / 1e9)
-                     : detail::format(" %s %.2fx", able[i].name.c_str(), rows_.back().ratio);
+                                     row.gbps(), 1e9 * row.gbps() / copy_, row.ratio);
+      text += i == 0 ? detail::format(" %.0f GB/s", row.gbps())
+                     : detail::format(" %s %.2fx", row.candidate.c_str(), row.ratio);
     }
     files_.csv().flush();
     return text;
@@ -270,6 +273,22 @@ class Report {
   std::vector<Row> rows_;
   int wrong_ = 0;
 };
+
+/// The lowest ratio of every case, candidate and mode: where the first candidate does worst.
+inline std::vector<std::pair<std::string, double>> worstRatios(const std::vector<Row>& rows) {
+  std::vector<std::pair<std::string, double>> lines;
+  for (const Row& row : rows) {
+    const std::string name =
+        row.name + ": " + row.candidate + " over gpuopt, " + nameOf(row.mode) + ", worst";
+    const auto found =
+        std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == name; });
+    if (found != lines.end())
+      found->second = (std::min)(found->second, row.ratio);
+    else if (row.candidate != "gpuopt")
+      lines.emplace_back(name, row.ratio);
+  }
+  return lines;
+}
 
 /// Modes by name; throws std::invalid_argument for others.
 inline std::vector<Mode> modesOf(const std::vector<std::string>& names) {

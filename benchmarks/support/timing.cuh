@@ -49,7 +49,8 @@ struct Candidate {
   std::string name;
   std::function<void()> call;
   std::function<bool()> correct;
-  bool waits = false;  ///< the call itself waits for its result: it has a wall time only
+  bool waits = false;     ///< the call itself waits for its result: it has a wall time only
+  std::size_t bytes = 0;  ///< useful bytes, where they are not those of the case
 };
 
 /// Microseconds: the median and the range that holds four samples of five.

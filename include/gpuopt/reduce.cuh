@@ -13,14 +13,20 @@
 /// `warpReduce`, `warpAllReduce`, `blockReduce<BLOCK>`, `blockAllReduce<BLOCK>`.
 ///
 /// **Common to all host functions.** One kernel launch at every n. The input is a device pointer of any element alignment,
-/// or any random-access iterator that device code can read; trivially copyable elements behind pointers are read 16 bytes at a time.
-/// The operation is associative and commutative, callable on the device and, for stateful ones, copied to it. The functions whose names end in `Into`, and those of
-/// rows, columns and segments, are asynchronous on `stream`, never synchronise, and can be captured into a graph; those that
-/// return a value wait for it, and for nothing else. With a Workspace they allocate nothing; without one, memory is allocated on the
-/// first call on a stream and kept. The accumulator A is the first template argument; AccumulatorFor chooses
-/// it otherwise. The second, a policy, is ReducePolicy or ByLength. Bad arguments throw std::invalid_argument before anything is
-/// launched, errors of the runtime CudaError. n = 0 is no error: the result is `init`, or the operation's identity
-/// (where neither exists: std::invalid_argument). What NaN, signed zero, order and rounding do: docs/reductions.md.
+/// or any random-access iterator that device code can read; arrays of trivially copyable elements are read 16 bytes at a
+/// time. The operation is associative and callable on the device. The functions whose names end in `Into`, and those of
+/// rows, columns and segments, are asynchronous on `stream`, never synchronise, and can be captured into a graph; those
+/// that return a value wait until the kernel has stored it. With a Workspace they allocate nothing; without one, memory is
+/// allocated on the first call on a stream and kept. Bad arguments throw std::invalid_argument before anything is launched,
+/// errors of the runtime CudaError. n = 0 is no error: the result is `init`, or the operation's identity (where neither
+/// exists: std::invalid_argument).
+///
+/// The first template argument names the accumulator A; AccumulatorFor chooses it otherwise. The second is a policy:
+/// - ReducePolicy, the default: the operation is commutative, too. The same bits on every run and device.
+/// - ByLength: the same bits also at every alignment of the input.
+/// - InOrder: the operation need not be commutative; operands are combined in the order of the input.
+///
+/// What NaN, signed zero, order and rounding do: docs/reductions.md.
 // SPDX-License-Identifier: MIT
 #pragma once
 

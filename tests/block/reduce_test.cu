@@ -131,7 +131,44 @@ TEMPLATE_TEST_CASE("Extremes and bits", "[block]", Size<32>, Size<96>, Size<512>
   checkBlock<BLOCK, int>(Minimum{});
   checkBlock<BLOCK, float>(Maximum{});
   checkBlock<BLOCK, unsigned>(BitXor{});
+  checkBlock<BLOCK, signed char>(Plus{});
+  checkBlock<BLOCK, unsigned short>(Maximum{});
   checkBlock<BLOCK, unsigned long long>(BitOr{});
+}
+
+template <int BLOCK, class Op>
+__global__ void dimensionsKernel(const Span* in, Op op, int validThreads, Span* reduced, Span* all) {
+  const Span mine = in[threadRank()];
+  const Span total = blockReduce<BLOCK>(mine, op);
+  const Span ofValid = blockReduce<BLOCK>(mine, op, validThreads);
+  all[threadRank()] = blockAllReduce<BLOCK>(mine, op);
+  if (threadRank() == 0) {
+    reduced[0] = total;
+    reduced[1] = ofValid;
+  }
+}
+
+template <int BLOCK>
+void checkDimensions(dim3 block) {
+  const std::vector<Span> values = Elements<Span>::make(BLOCK, 0);
+  const DeviceArray<Span> in(values);
+  DeviceArray<Span> reduced(2), all(BLOCK);
+  LaunchConfig config;
+  config.block = block;
+  launch(dimensionsKernel<BLOCK, JoinSpans>, config, in.data(), JoinSpans{}, BLOCK - 1, reduced.data(), all.data());
+  const Span total = {0, BLOCK - 1, 1}, ofValid = {0, BLOCK - 2, 1};
+  INFO("block " << block.x << "x" << block.y << "x" << block.z);
+  REQUIRE((reduced.toHost() == std::vector<Span>{total, ofValid}));
+  REQUIRE((all.toHost() == std::vector<Span>(BLOCK, total)));
+}
+
+TEST_CASE("Blocks of two and three dimensions", "[block]") {
+  checkDimensions<16>(dim3(2, 4, 2));
+  checkDimensions<32>(dim3(1, 1, 32));
+  checkDimensions<64>(dim3(8, 4, 2));
+  checkDimensions<96>(dim3(3, 32));
+  checkDimensions<256>(dim3(16, 16));
+  checkDimensions<1024>(dim3(32, 8, 4));
 }
 
 // The lanes of a butterfly must add the same pairs in the same order: rounding must not tell them apart.

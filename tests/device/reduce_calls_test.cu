@@ -4,6 +4,7 @@
 #include "../host/host_test.cuh"
 #include "../support/catch.hpp"
 #include "../support/reduction_data.cuh"
+#include "low_boundaries.cuh"
 
 #include <gpuopt/reduce.cuh>
 
@@ -48,22 +49,11 @@ struct Identity<test::ModularProduct, unsigned> {
 namespace gpuopt::test {
 namespace {
 
-// Low enough that a few kilobytes go to several blocks, and a few more to blocks that loop.
-struct LowBoundaries : ReducePolicy {
-  static constexpr int BLOCK = 256;
-  static constexpr int VECTORS = 1;
-  static constexpr std::size_t oneBlockBytes = 1 << 10;
-  static constexpr std::size_t clusterBytes = 2 << 10;
-  static constexpr std::size_t tileBytes = 32 << 10;
-  static constexpr int tileThreads(std::size_t) { return 256; }
-  static constexpr unsigned loopBlocks(std::size_t) { return 9; }
-};
-
 // One block, a cluster or the last of several blocks, blocks that loop.
 const std::vector<std::size_t> lengths = {1, 2, 33, 700, 5000, 20011};
 
 template <class A, class It, class Op>
-A reduceLow(It in, std::size_t n, Op op) {
+auto reduceLow(It in, std::size_t n, Op op) {
   return reduce<A, LowBoundaries>(in, n, op);
 }
 
@@ -79,6 +69,8 @@ TEST_CASE("Every operation, with and without a known identity", "[reduce]") {
     REQUIRE(reduceLow<int>(in.data(), n, Minimum{}) == foldSerially<int>(values, Minimum{}));
     REQUIRE(reduceLow<int>(in.data(), n, Maximum{}) == foldSerially<int>(values, Maximum{}));
     REQUIRE(reduceLow<int>(in.data(), n, MaximumAbove{2}) == (n == 1 ? values[0] : foldSerially<int>(values, MaximumAbove{2})));
+    REQUIRE(reduceLow<DefaultAccumulator>(in.data(), n, LogicalAnd{}) == foldSerially<bool>(values, LogicalAnd{}));
+    REQUIRE(reduceLow<DefaultAccumulator>(in.data(), n, LogicalOr{}) == foldSerially<bool>(values, LogicalOr{}));
     REQUIRE(reduceLow<unsigned>(inBits.data(), n, Multiplies{}) == foldSerially<unsigned>(bits, Multiplies{}));
     REQUIRE(reduceLow<unsigned>(inBits.data(), n, BitAnd{}) == foldSerially<unsigned>(bits, BitAnd{}));
     REQUIRE(reduceLow<unsigned>(inBits.data(), n, BitOr{}) == foldSerially<unsigned>(bits, BitOr{}));
@@ -328,7 +320,7 @@ TEST_CASE("A call that returns a value is refused while its stream is being capt
   const Graph graph(stream, [&] {
     message = messageOf<std::invalid_argument>([&] { static_cast<void>(reduce(in.data(), 1000, Plus{}, stream)); });
   });
-  REQUIRE(contains(message, "stream is being captured; use reduceInto"));
+  REQUIRE(message == "gpuopt::reduce: stream is being captured; use gpuopt::reduceInto");
   REQUIRE(graph.nodes() == 0);
 }
 

@@ -16,23 +16,29 @@ inline constexpr bool isBlockSize = BLOCK <= 1024 && (isPowerOfTwo<BLOCK> || (BL
 template <int BLOCK>
 inline constexpr unsigned blockMask = BLOCK >= 32 ? fullMask : (1u << BLOCK % 32) - 1;
 
-// From here on it is quicker to put every value into shared memory and let one warp read them four at a time than to
-// shuffle in every warp first: the shuffles of 16 and more warps wait for each other (H200, docs/performance.md).
+// Where it is quicker to put every value into shared memory and let one warp read them four at a time than to shuffle in every
+// warp first (H200, 2026-11-21, cycles: 512 floats 371 against 402, 1024 doubles 743 against 783, 256 ints 181 against 199).
 template <int BLOCK, class T, class Op>
-inline constexpr bool gathersAll =
-    BLOCK >= 512 && BLOCK % 128 == 0 && isCommutative<Op> && (sizeof(T) == 4 || sizeof(T) == 8) && std::is_arithmetic_v<T>;
+inline constexpr bool gathersAll = BLOCK % 128 == 0 && BLOCK >= (std::is_integral_v<T> ? 256 : 512) &&
+                                   isCommutative<Op> && std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
+
+// Up to here every thread adds the warps' results for itself: no branch, and no second barrier where all want the result. With more
+// warps their reads stand in each other's way.
+inline constexpr int mostForAll = 256;
 
 template <int BLOCK, class T, class Op>
 inline constexpr int slots = gathersAll<BLOCK, T, Op> ? BLOCK : (BLOCK + 31) / 32;
 
 }  // namespace detail
 
-/// The shared memory that one block-wide reduction of T by Op needs: one value a warp, or one a thread for large blocks.
+/// The shared memory that one block-wide reduction of T by Op needs: one value a warp, or one a thread for large blocks,
+/// and one for the result.
 template <int BLOCK, class T, class Op>
 struct BlockReduceStorage {
-  alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char bytes[sizeof(T) * detail::slots<BLOCK, T, Op>];
+  alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char bytes[sizeof(T) * (detail::slots<BLOCK, T, Op> + 1)];
 
   __device__ T* values() { return reinterpret_cast<T*>(bytes); }
+  __device__ T& result() { return values()[detail::slots<BLOCK, T, Op>]; }
 };
 
 namespace detail {
@@ -46,7 +52,7 @@ __device__ inline T sharedTree(const T* shared, Op op) {
 #pragma unroll
   for (int distance = 1; distance < COUNT; distance *= 2)
 #pragma unroll
-    for (int i = 0; i + distance < COUNT; i += 2 * distance) values[i] = static_cast<T>(op(values[i], values[i + distance]));
+    for (int i = 0; i + distance < COUNT; i += 2 * distance) values[i] = op(values[i], values[i + distance]);
   return values[0];
 }
 
@@ -64,42 +70,49 @@ __device__ inline T gatherLane(const T* shared, Op op) {
   return op(op(values[0], values[1]), op(values[2], values[3]));
 }
 
-// Leaves in shared memory what the second half of the reduction reads, and meets at the barrier.
+// The first half: leaves in shared memory what the second half reads, and meets at the barrier.
 template <int BLOCK, class T, class Op>
-__device__ inline T publish(T value, Op op, T* shared) {
+__device__ inline void publish(T value, Op op, T* shared) {
   if constexpr (gathersAll<BLOCK, T, Op>) {
-    shared[threadIdx.x] = value;
+    shared[threadRank()] = value;
   } else {
     value = warpReduce(value, op);
-    if (laneIndex() == 0) shared[threadIdx.x / 32] = value;
+    if (laneIndex() == 0) shared[threadRank() / 32] = value;
   }
   __syncthreads();
-  return value;
+}
+
+// The second half, by one warp or by all; the calling warp's lane 0 holds the result.
+template <int BLOCK, class T, class Op>
+__device__ inline T reducePublished(const T* shared, Op op) {
+  if constexpr (gathersAll<BLOCK, T, Op>)
+    return warpReduce(gatherLane<BLOCK>(shared, op), op);
+  else
+    return sharedTree<BLOCK / 32>(shared, op);
 }
 
 }  // namespace detail
 
-/// Reduces one value a thread over a one-dimensional block of BLOCK threads. Associativity is enough for operations that are
-/// not known to be commutative: those are combined in thread order.
+/// Reduces one value a thread over a block of BLOCK threads in one, two or three dimensions. Associativity is enough for operations
+/// that are not known to be commutative: those are combined in the order of threadRank().
 /// \returns the result in thread 0; other threads hold values without meaning.
 /// \param storage shared memory of the caller; use it again only after a barrier
-/// All BLOCK threads call. BLOCK is a multiple of 32 up to 1024, or less than 32 and a power of two.
-/// Cost: one barrier; log2(32) shuffles a warp and a tree over the warps, or for arithmetic T from 512 threads one
-/// shared store a thread and one warp that reads them four at a time.
+/// All BLOCK threads call. BLOCK is a multiple of 32 up to 1024, or a power of two below. T is trivially copyable.
+/// Cost: one barrier; five shuffles a warp and a tree over the warps, or for arithmetic T in large blocks one shared store a
+/// thread and one warp that reads them four at a time.
 /// Technique: complete unrolling (v5.2 of the classical ladder): every step is decided by BLOCK at compile time.
 template <int BLOCK, class T, class Op>
 __device__ inline T blockReduce(T value, Op op, BlockReduceStorage<BLOCK, T, Op>& storage) {
-  static_assert(detail::isBlockSize<BLOCK>, "gpuopt::blockReduce: BLOCK must be a multiple of 32 up to 1024, or a power of two below");
+  static_assert(detail::isBlockSize<BLOCK>,
+                "gpuopt::blockReduce: BLOCK must be a multiple of 32 up to 1024, or a power of two below");
   if constexpr (BLOCK <= 32) {
     return warpReduce<BLOCK>(value, op, BLOCK, detail::blockMask<BLOCK>);
   } else {
-    T* shared = storage.values();
-    value = detail::publish<BLOCK>(value, op, shared);
-    if constexpr (detail::gathersAll<BLOCK, T, Op>) {
-      if (threadIdx.x < 32) value = warpReduce(detail::gatherLane<BLOCK>(shared, op), op);
-    } else {
-      if (threadIdx.x == 0) value = detail::sharedTree<BLOCK / 32>(shared, op);
-    }
+    detail::publish<BLOCK>(value, op, storage.values());
+    if constexpr (BLOCK <= detail::mostForAll && !detail::gathersAll<BLOCK, T, Op>)
+      value = detail::reducePublished<BLOCK>(storage.values(), op);
+    else if (threadRank() < 32)
+      value = detail::reducePublished<BLOCK>(storage.values(), op);
     return value;
   }
 }
@@ -116,18 +129,19 @@ __device__ inline T blockReduce(T value, Op op) {
 /// The same over the first `validThreads` threads only (1 to BLOCK, the same in every thread); all BLOCK threads call.
 template <int BLOCK, class T, class Op>
 __device__ inline T blockReduce(T value, Op op, int validThreads) {
-  static_assert(detail::isBlockSize<BLOCK>, "gpuopt::blockReduce: BLOCK must be a multiple of 32 up to 1024, or a power of two below");
+  static_assert(detail::isBlockSize<BLOCK>,
+                "gpuopt::blockReduce: BLOCK must be a multiple of 32 up to 1024, or a power of two below");
   if constexpr (BLOCK <= 32) {
     return warpReduce<BLOCK>(value, op, validThreads, detail::blockMask<BLOCK>);
   } else {
     __shared__ BlockReduceStorage<BLOCK, T, Op> storage;
     T* shared = storage.values();
     __syncthreads();
-    const int warp = static_cast<int>(threadIdx.x / 32);
+    const int warp = threadRank() / 32;
     value = warpReduce(value, op, validThreads - 32 * warp);
     if (laneIndex() == 0) shared[warp] = value;
     __syncthreads();
-    if (threadIdx.x < 32) {
+    if (warp == 0) {
       const int warps = (validThreads + 31) / 32;
       if (laneIndex() < warps) value = shared[laneIndex()];
       value = warpReduce(value, op, warps);
@@ -136,21 +150,40 @@ __device__ inline T blockReduce(T value, Op op, int validThreads) {
   }
 }
 
-/// Reduces one value a thread over a one-dimensional block of BLOCK threads; every thread holds the result, the same bits in each.
-/// Requirements as for blockReduce. Cost: one barrier; every warp does the second half for itself, which is
-/// quicker than to broadcast thread 0's result over a second barrier.
+namespace detail {
+
+// Both halves by the warp's own instruction, the second in every warp: cheaper than a second barrier.
+template <int BLOCK, class T, class Op>
+__device__ inline T reduxAll(T value, Op op, T* shared) {
+  value = redux(value, op);
+  if (laneIndex() == 0) shared[threadRank() / 32] = value;
+  __syncthreads();
+  return redux(laneIndex() < BLOCK / 32 ? shared[laneIndex()] : Identity<Op, T>::value(), op);
+}
+
+}  // namespace detail
+
+/// Reduces one value a thread over a block of BLOCK threads; every thread holds the result, the same bits in each.
+/// Requirements as for blockReduce. Cost: one barrier while every warp can do the second half for itself (up to 256 threads,
+/// and for integers that the hardware reduces), a second one beyond.
 template <int BLOCK, class T, class Op>
 __device__ inline T blockAllReduce(T value, Op op, BlockReduceStorage<BLOCK, T, Op>& storage) {
-  static_assert(detail::isBlockSize<BLOCK>, "gpuopt::blockAllReduce: BLOCK must be a multiple of 32 up to 1024, or a power of two below");
+  static_assert(detail::isBlockSize<BLOCK>,
+                "gpuopt::blockAllReduce: BLOCK must be a multiple of 32 up to 1024, or a power of two below");
   if constexpr (BLOCK <= 32) {
     return warpAllReduce<BLOCK>(value, op, BLOCK, detail::blockMask<BLOCK>);
+  } else if constexpr (detail::reduxAvailable && detail::hasRedux<32, T, Op>) {
+    return detail::reduxAll<BLOCK>(value, op, storage.values());
+  } else if constexpr (BLOCK <= detail::mostForAll && !detail::gathersAll<BLOCK, T, Op>) {
+    return blockReduce<BLOCK>(value, op, storage);
   } else {
-    T* shared = storage.values();
-    detail::publish<BLOCK>(value, op, shared);
-    if constexpr (detail::gathersAll<BLOCK, T, Op>)
-      return warpAllReduce(detail::gatherLane<BLOCK>(shared, op), op);
-    else
-      return detail::sharedTree<BLOCK / 32>(shared, op);
+    detail::publish<BLOCK>(value, op, storage.values());
+    if (threadRank() < 32) {
+      value = detail::reducePublished<BLOCK>(storage.values(), op);
+      if (laneIndex() == 0) storage.result() = value;
+    }
+    __syncthreads();
+    return storage.result();
   }
 }
 
@@ -169,10 +202,10 @@ __device__ inline T blockAllReduce(T value, Op op, int validThreads) {
   if constexpr (BLOCK <= 32) {
     return shuffleFrom(value, 0, BLOCK, detail::blockMask<BLOCK>);
   } else {
-    __shared__ BlockReduceStorage<32, T, Op> total;
-    if (threadIdx.x == 0) *total.values() = value;
+    __shared__ BlockReduceStorage<32, T, Op> storage;
+    if (threadRank() == 0) storage.result() = value;
     __syncthreads();
-    return *total.values();
+    return storage.result();
   }
 }
 

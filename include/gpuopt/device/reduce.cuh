@@ -3,15 +3,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/block/cluster.cuh>
-#include <gpuopt/block/reduce.cuh>
+#include <gpuopt/device/join.cuh>
+#include <gpuopt/device/reduce_ordered.cuh>
 #include <gpuopt/device/reducer.cuh>
 #include <gpuopt/device/source.cuh>
 #include <gpuopt/host/device.cuh>
-#include <gpuopt/host/launch.cuh>
-#include <gpuopt/host/result.cuh>
-#include <gpuopt/host/workspace.cuh>
-#include <gpuopt/thread/grid.cuh>
 
 #include <algorithm>
 #include <cstddef>
@@ -21,13 +17,13 @@
 namespace gpuopt {
 
 /// How a device-wide reduction is cut up. Pass a type derived from this one as template argument to change a value.
-/// Every choice depends on the number of bytes alone and not on the device, so the order of operations, and with it every bit of
-/// a floating-point result, is the same everywhere.
+/// Every choice depends on the number of bytes alone and not on the device, so the order of operations is the same everywhere.
 struct ReducePolicy {
   static constexpr int BLOCK = 512;         ///< most threads a block
   static constexpr int VECTORS = 8;         ///< 16-byte loads in flight a thread
   static constexpr unsigned CLUSTER = 8;    ///< blocks of a cluster
   static constexpr bool BY_LENGTH = false;  ///< whether the order is the same at every alignment of the input
+  static constexpr bool IN_ORDER = false;   ///< whether the order is that of the input
 
   /// Up to here one block does it all: no other block to wait for.
   static constexpr std::size_t oneBlockBytes = 64 << 10;
@@ -47,8 +43,9 @@ struct ReducePolicy {
     if (bytes <= clusterBytes) return bytes <= (128 << 10) ? 128 : 256;
     return bytes <= (4 << 20) ? 256 : 512;
   }
-  /// Blocks that loop over tiles: the same on every device, for the order's sake. 132 to 1056 differ by 2 %.
-  static constexpr unsigned loopBlocks(std::size_t bytes) { return bytes <= streamedBytes ? 256 : 528; }
+  /// Blocks that loop over tiles: the same on every device, for the order's sake, and two for each of an H200's 132
+  /// multiprocessors (2026-11-21: 132 to 1056 blocks differ by 2 %; 256 divides inputs of 2^k bytes evenly).
+  static constexpr unsigned loopBlocks(std::size_t bytes) { return bytes <= streamedBytes ? 256 : 264; }
 };
 
 /// The policy of results that depend on n and the types alone: ReducePolicy's also depend on where the input lies relative to a
@@ -57,28 +54,12 @@ struct ByLength : ReducePolicy {
   static constexpr bool BY_LENGTH = true;
 };
 
-namespace detail {
-
-// Steps that a thread has in flight: Policy::VECTORS loads of 16 bytes or a few more, 16 of the narrow ones of an iterator.
-template <class Policy, class Source>
-inline constexpr int itemsPerThread =
-    (std::min)(static_cast<int>((Policy::VECTORS * 16 + Source::BYTES - 1) / Source::BYTES), 16);
-
-// What the blocks of a grid share.
-template <class Partial>
-struct GridScratch {
-  Partial* partials;
-  unsigned* arrivals;
+/// The policy of operations that are associative but not commutative: operands are combined in the order of the input.
+struct InOrder : ByLength {
+  static constexpr bool IN_ORDER = true;
 };
 
-template <class T>
-__device__ inline void storeResult(const Destination<T>& out, const T& value) {
-  *out.value = value;
-  if (out.flag != nullptr) {
-    __threadfence_system();
-    *static_cast<volatile unsigned*>(out.flag) = out.signal;
-  }
-}
+namespace detail {
 
 // Whether any of the loaded values changes the partial result, in one comparison for all of them.
 template <class Source, class Reducer, int ITEMS>
@@ -153,65 +134,6 @@ struct Edge {
   }
 };
 
-// One warp joins partial results in an order that depends on their number alone; lane 0 holds the result.
-template <class Partial, class Op>
-__device__ inline Partial joinPartials(const Partial* partials, unsigned count, const Partial& none, Op op) {
-  constexpr unsigned BATCH = sizeof(Partial) <= 8 ? 8 : 2;
-  Partial sum = none;
-  for (unsigned first = static_cast<unsigned>(laneIndex()); first < count; first += 32 * BATCH) {
-    Partial batch[BATCH];
-#pragma unroll
-    for (unsigned i = 0; i < BATCH; ++i) batch[i] = first + 32 * i < count ? partials[first + 32 * i] : none;
-#pragma unroll
-    for (unsigned i = 0; i < BATCH; ++i) sum = op(sum, batch[i]);
-  }
-  return warpReduce(sum, op);
-}
-
-// Joins the blocks' results (in thread 0 of each); true in the one thread of the grid that then holds the whole. The last
-// block to arrive does it: one launch, in an order that does not depend on who is last.
-template <class Partial, class Op>
-__device__ inline bool joinGrid(Partial& partial, const Partial& none, Op op, const GridScratch<Partial>& scratch) {
-  if (threadIdx.x >= 32) return false;
-  bool last = false;
-  if (threadIdx.x == 0) {
-    scratch.partials[blockIdx.x] = partial;
-    last = arriveLast(scratch.arrivals, gridDim.x);
-  }
-  if (__shfl_sync(fullMask, static_cast<int>(last), 0) == 0) return false;
-  partial = joinPartials(scratch.partials, gridDim.x, none, op);
-  return threadIdx.x == 0;
-}
-
-// The same for the blocks of one cluster, which write into the first block's shared memory.
-template <int CLUSTER, class Partial, class Op>
-__device__ inline bool joinCluster(Partial& partial, const Partial& none, Op op) {
-  __shared__ __align__(16) unsigned char storage[CLUSTER * sizeof(Partial)];
-  Partial* partials = reinterpret_cast<Partial*>(storage);
-  clusterWait();
-  if (threadIdx.x == 0) *sharedOfRank(partials + clusterRank(), 0) = partial;
-  clusterArrive();
-  if (clusterRank() != 0) return false;
-  clusterWait();
-  if (threadIdx.x >= 32) return false;
-  partial = joinPartials(partials, CLUSTER, none, op);
-  return threadIdx.x == 0;
-}
-
-// The block's total in thread 0, for blocks of a size known only at run time.
-template <int BLOCK, class Partial, class Op>
-__device__ inline Partial reduceWarps(Partial partial, const Partial& none, Op op) {
-  constexpr unsigned WARPS = BLOCK / 32;
-  __shared__ __align__(16) unsigned char storage[WARPS * sizeof(Partial)];
-  Partial* totals = reinterpret_cast<Partial*>(storage);
-  partial = warpReduce(partial, op);
-  if (threadIdx.x % 32 == 0) totals[threadIdx.x / 32] = partial;
-  if (threadIdx.x < WARPS && threadIdx.x >= blockDim.x / 32) totals[threadIdx.x] = none;
-  __syncthreads();
-  if (threadIdx.x == 0) partial = sharedTree<static_cast<int>(WARPS)>(totals, op);
-  return partial;
-}
-
 // How the blocks of a grid come to one result.
 enum class Join { oneBlock, oneCluster, lastBlock };
 
@@ -276,7 +198,7 @@ __device__ inline void addTiles(typename Reducer::Partial& partial, const Source
 
 // Large inputs: a fixed number of blocks loop over tiles.
 template <class Policy, class Source, class Reducer>
-__global__ void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
+__global__ void __launch_bounds__(Policy::BLOCK, blocksAtOnce<Policy, typename Reducer::Partial>)
     reduceLoopKernel(const Source source, const Reducer reducer, const LoopShape shape,
                      const GridScratch<typename Reducer::Partial> scratch,
                      const Destination<typename Reducer::Result> out) {
@@ -293,19 +215,6 @@ __global__ void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
   edge.addTo(partial, reducer);
   partial = reduceWarps<Policy::BLOCK>(partial, none, op);
   if (joinGrid(partial, none, op, scratch)) storeResult(out, reducer.finish(partial));
-}
-
-constexpr std::size_t ceilDivide(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
-
-// Launches a kernel whose blocks join through scratch memory.
-template <class Kernel, class Source, class Reducer, class Shape, class Out>
-void launchJoined(Kernel kernel, const LaunchConfig& config, const Source& source, const Reducer& reducer,
-                  const Shape& shape, const Out& out, Workspace* workspace) {
-  using Partial = typename Reducer::Partial;
-  WorkspaceLease scratch = lease(workspace, config.stream);
-  launch(kernel, config, source, reducer, shape,
-         GridScratch<Partial>{static_cast<Partial*>(scratch.data()), scratch.counters()}, out);
-  scratch.done();
 }
 
 template <class Policy, class Source, class Reducer>
@@ -351,19 +260,21 @@ void launchLoop(const Source& source, std::size_t steps, unsigned edges, const R
 template <class Policy, class Source, class Reducer>
 void launchReduce(const Source& source, std::size_t n, const Reducer& reducer,
                   const Destination<typename Reducer::Result>& out, cudaStream_t stream, Workspace* workspace) {
-  static_assert(Policy::BLOCK % 32 == 0 && Policy::BLOCK >= 160 && Policy::BLOCK <= 1024,
-                "gpuopt::ReducePolicy: BLOCK must be a multiple of 32 from 160 (for the elements at the edges) to 1024");
   const std::size_t steps = (n - source.head) / Source::STEP;
   const auto edges = static_cast<unsigned>(n - steps * Source::STEP);
   LaunchConfig config;
   config.stream = stream;
   config.programmatic = true;
-  const bool fits = steps <= std::size_t{Policy::maxTiles} * Policy::BLOCK * itemsPerThread<Policy, Source> &&
-                    Policy::maxTiles * sizeof(typename Reducer::Partial) <= Workspace::capacity;
-  if (fits && steps * Source::BYTES <= Policy::tileBytes)
-    launchTiles<Policy>(source, steps, edges, reducer, out, config, workspace);
-  else
-    launchLoop<Policy>(source, steps, edges, reducer, out, config, workspace);
+  if constexpr (Policy::IN_ORDER) {
+    launchOrdered<Policy>(source, steps, edges, reducer, out, config, workspace);
+  } else {
+    const bool fits = steps <= std::size_t{Policy::maxTiles} * Policy::BLOCK * itemsPerThread<Policy, Source> &&
+                      Policy::maxTiles * sizeof(typename Reducer::Partial) <= Workspace::capacity;
+    if (fits && steps * Source::BYTES <= Policy::tileBytes)
+      launchTiles<Policy>(source, steps, edges, reducer, out, config, workspace);
+    else
+      launchLoop<Policy>(source, steps, edges, reducer, out, config, workspace);
+  }
 }
 
 }  // namespace detail

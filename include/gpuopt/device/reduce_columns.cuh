@@ -20,9 +20,12 @@ struct ColumnsPolicy {
   static constexpr int VECTORS = 8;  ///< 16-byte loads in flight a thread
   /// Steps side by side that a block takes, of 16 bytes where alignment allows: more where rows are few.
   static constexpr unsigned tileSteps = 32;
-  /// Rows are split over blocks until there are so many, or a block would have to join so many partial results.
-  static constexpr std::size_t blocks = 528;
-  static constexpr std::size_t joinedResults = 32 << 10;
+  /// Narrow contiguous matrices, up to so many columns, are read as flat arrays, whatever their alignment.
+  static constexpr std::size_t flatColumns = 512;
+  /// Rows are split over blocks until there are so many.
+  static constexpr std::size_t blocks = 1056;
+  /// From so many partial results of a tile on, groups of blocks are joined first, then the groups.
+  static constexpr std::size_t groupedResults = 8 << 10;
   /// Most bytes of shared memory for the sums of a block: threads become fewer above.
   static constexpr std::size_t sharedBytes = 32 << 10;
 };
@@ -40,6 +43,7 @@ struct ColumnTiles {
   std::size_t splitRows;   // of a block
   unsigned tiles;          // side by side
   unsigned splits;         // one below the other
+  unsigned groupSplits;    // whose results are joined first
   unsigned tileSteps;      // of a tile
   unsigned rowThreads;     // threads one below the other
   unsigned period;         // columns of a tile
@@ -99,10 +103,10 @@ __device__ inline void addColumns(typename Reducer::Partial (&partials)[Source::
   }
 }
 
-// Joins the splits of one tile, for each column of it.
-template <int BLOCK, class Reducer>
-__device__ inline void joinSplits(const Reducer& reducer, const ColumnTiles& shape, const typename Reducer::Partial* partials,
-                                  std::size_t firstColumn, typename Reducer::Partial* shared, typename Reducer::Result* out) {
+// For each column of a tile, joins the partial results of `count` splits, `stride` apart; store(column, result) keeps them.
+template <int BLOCK, class Partial, class Reducer, class Store>
+__device__ inline void joinSplits(const Reducer& reducer, const ColumnTiles& shape, const Partial* partials,
+                                  std::size_t firstColumn, std::size_t stride, unsigned count, Partial* shared, Store store) {
   const auto op = reducer.combiner();
   const std::size_t left = shape.cols - firstColumn;
   const unsigned columns = left < shape.period ? static_cast<unsigned>(left) : shape.period;
@@ -111,16 +115,48 @@ __device__ inline void joinSplits(const Reducer& reducer, const ColumnTiles& sha
     const unsigned rows = BLOCK / width;
     const std::size_t column = firstColumn + done + threadIdx.x % width;
     if (threadIdx.x < rows * width) {
-      auto partial = reducer.empty();
+      Partial partial = reducer.empty();
 #pragma unroll 8
-      for (unsigned split = threadIdx.x / width; split < shape.splits; split += rows)
-        partial = op(partial, partials[split * shape.cols + column]);
+      for (unsigned split = threadIdx.x / width; split < count; split += rows)
+        partial = op(partial, partials[split * stride * shape.cols + column]);
       shared[threadIdx.x] = partial;
     }
     foldRows<BLOCK>(shared, rows, width, op);
-    if (threadIdx.x < width) out[column] = reducer.finish(shared[threadIdx.x]);
+    if (threadIdx.x < width) store(column, shared[threadIdx.x]);
     __syncthreads();
   }
+}
+
+// Counts a block's arrival; true in all threads of the last, which see what the others wrote before they arrived.
+__device__ inline bool blockArrivesLast(unsigned* counter, unsigned arrivals) {
+  __shared__ bool last;
+  __syncthreads();
+  if (threadIdx.x == 0) last = arriveLast(counter, arrivals);
+  __syncthreads();
+  return last;
+}
+
+// Joins the blocks of one tile: in groups, whose last blocks join the groups. Every counter has its own place.
+template <int BLOCK, class Reducer>
+__device__ inline void joinTile(const Reducer& reducer, const ColumnTiles& shape, unsigned tile, unsigned split,
+                                const GridScratch<typename Reducer::Partial>& scratch, typename Reducer::Partial* shared,
+                                typename Reducer::Result* out) {
+  using Partial = typename Reducer::Partial;
+  const std::size_t firstColumn = std::size_t{tile} * shape.period;
+  const unsigned groups = (shape.splits + shape.groupSplits - 1) / shape.groupSplits;
+  const unsigned group = split / shape.groupSplits;
+  unsigned* counters = scratch.arrivals + tile * (groups + 1);
+  if (shape.groupSplits > 1) {
+    const unsigned first = group * shape.groupSplits;
+    const unsigned count = shape.splits - first < shape.groupSplits ? shape.splits - first : shape.groupSplits;
+    if (!blockArrivesLast(counters + group, count)) return;
+    Partial* partials = scratch.partials + first * shape.cols;
+    joinSplits<BLOCK>(reducer, shape, partials, firstColumn, 1, count, shared,
+                      [=](std::size_t column, const Partial& partial) { partials[column] = partial; });
+  }
+  if (!blockArrivesLast(counters + groups, groups)) return;
+  joinSplits<BLOCK>(reducer, shape, scratch.partials, firstColumn, shape.groupSplits, groups, shared,
+                    [=](std::size_t column, const Partial& partial) { out[column] = reducer.finish(partial); });
 }
 
 template <int BLOCK, class Policy, class Source, class Reducer>
@@ -129,8 +165,7 @@ __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
                   const GridScratch<typename Reducer::Partial> scratch, typename Reducer::Result* out) {
   using Partial = typename Reducer::Partial;
   constexpr int STEP = Source::STEP;
-  alignas(16) __shared__ unsigned char storage[BLOCK * STEP * sizeof(Partial)];
-  __shared__ bool last;
+  alignas(16) alignas(Partial) __shared__ unsigned char storage[BLOCK * STEP * sizeof(Partial)];
   Partial* shared = reinterpret_cast<Partial*>(storage);
   overlapPreviousKernel();
 
@@ -164,11 +199,7 @@ __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
     else
       scratch.partials[split * shape.cols + column] = partial;
   }
-  if (shape.splits == 1) return;
-  __syncthreads();
-  if (threadIdx.x == 0) last = arriveLast(scratch.arrivals + tile, shape.splits);
-  __syncthreads();
-  if (last) joinSplits<BLOCK>(reducer, shape, scratch.partials, firstColumn, shared, out);
+  if (shape.splits > 1) joinTile<BLOCK>(reducer, shape, tile, split, scratch, shared, out);
 }
 
 // Threads of a block, so that its sums fit into shared memory.
@@ -182,12 +213,14 @@ constexpr int columnsBlock() {
 template <class Policy, class Partial>
 void splitRows(ColumnTiles& shape, int items) {
   const std::size_t atATime = std::size_t{shape.rowThreads} * static_cast<unsigned>(items);
-  std::size_t splits = (std::min)(ceilDivide(Policy::blocks, shape.tiles), ceilDivide(shape.rows, atATime));
-  splits = (std::min)({splits, Workspace::capacity / sizeof(Partial) / shape.cols, Policy::joinedResults / shape.period});
-  if (shape.tiles > Workspace::counterCount) splits = 1;
-  splits = (std::max)(splits, std::size_t{1});
-  shape.splitRows = (std::max)(ceilDivide(shape.rows, splits), std::size_t{1});
+  const std::size_t wanted =
+      (std::min)({Policy::blocks / shape.tiles, Workspace::counterCount / 2 / shape.tiles, ceilDivide(shape.rows, atATime),
+                  Workspace::capacity / sizeof(Partial) / shape.cols});
+  shape.splitRows = (std::max)(ceilDivide(shape.rows, (std::max)(wanted, std::size_t{1})), std::size_t{1});
   shape.splits = static_cast<unsigned>((std::max)(ceilDivide(shape.rows, shape.splitRows), std::size_t{1}));
+  shape.groupSplits = 1;
+  if (std::size_t{shape.splits} * shape.period > Policy::groupedResults)
+    while (shape.groupSplits * shape.groupSplits < shape.splits) ++shape.groupSplits;
 }
 
 template <class Policy, class Source, class Reducer>
@@ -252,9 +285,11 @@ void launchBestColumns(const View& view, std::size_t rows, std::size_t cols, std
   using Source = typename View::Source;
   constexpr std::size_t STEP = Source::STEP;
   constexpr std::size_t BLOCK = columnsBlock<Policy, Source, typename Reducer::Partial>();
-  if ((ld == cols || rows <= 1) && std::lcm(cols, STEP) / STEP <= BLOCK)
+  const bool aligned = startsSteps(view, cols, ld);
+  const std::size_t widest = aligned ? Policy::tileSteps * STEP : Policy::flatColumns;
+  if (ld == cols && std::lcm(cols, STEP) / STEP <= BLOCK && cols <= widest)
     launchFlatColumns<Policy>(view.flat(rows * cols), rows * cols, cols, reducer, out, stream, workspace);
-  else if (startsSteps(view, cols, ld))
+  else if (aligned)
     launchColumnTiles<Policy>(view.steps(), rows, cols, ld, reducer, out, stream, workspace);
   else
     launchColumnTiles<Policy>(byElements(view).steps(), rows, cols, ld, reducer, out, stream, workspace);
@@ -279,7 +314,7 @@ void reduceColumnsTo(It in, std::size_t rows, std::size_t cols, std::size_t ld, 
 /// Asynchronous; one launch. Throws std::invalid_argument for ld < cols, null pointers, and for no rows without init and identity.
 ///
 /// Cost: one read of the matrix at near the speed of a plain sum where `in`, ld and cols are multiples of 16 bytes, and where the matrix is
-/// contiguous and up to 256 columns wide; otherwise it is read element by element, which costs narrow types (half, bytes) speed.
+/// contiguous and up to 512 columns wide; otherwise it is read element by element, which costs narrow types (half, bytes) speed.
 /// Partial results of columns that several blocks share need the Workspace. The order of operations
 /// depends on the shape, the types and the alignment of `in`.
 /// Technique: neighbouring threads read neighbouring columns, so that every access is a whole line, and each adds up its own

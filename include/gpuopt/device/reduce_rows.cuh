@@ -16,13 +16,21 @@ namespace gpuopt {
 /// How reduceRows is cut up. Pass a type derived from this one as template argument to change a value.
 /// The choices depend on shape, types and alignment alone, never on the device, and so does the order of operations.
 struct RowsPolicy {
-  static constexpr int BLOCK = 256;   ///< threads a block
-  static constexpr int VECTORS = 8;   ///< 16-byte loads in flight a thread where a warp or a group of lanes takes a row
-  static constexpr int BLOCK_VECTORS = 4;  ///< the same where a block takes a row, or stages rows
-  /// Contiguous rows below warpRowBytes go through shared memory, so many bytes a block: whole lines are read whatever the length.
+  static constexpr int BLOCK = 256;        ///< threads a block where a warp or a block takes a row
+  static constexpr int SHORT_BLOCK = 128;  ///< threads a block where rows are shorter
+  static constexpr int VECTORS = 8;        ///< 16-byte loads in flight a thread
+  static constexpr int BLOCK_VECTORS = 4;  ///< the same where a block takes a row
+  /// Short rows that do not consist of aligned vectors go through shared memory, so many bytes a block.
   static constexpr std::size_t stagedBytes = 16 << 10;
-  /// Elements of a staged row that one lane adds, at least.
-  static constexpr std::size_t laneElements = 8;
+  /// Lanes that add up one of so many staged rows: few, because next to none meet in one bank then and need no shuffles, but
+  /// enough to keep the block busy.
+  static constexpr unsigned stagedLanes(std::size_t tileRows) {
+    return tileRows >= 64 ? 1 : tileRows >= 16 ? 2 : tileRows > 8 ? 8 : 32;
+  }
+  /// Lanes that read a row of so many vectors: 2 to 8 vectors each, so that whole lines are read at a time.
+  static constexpr unsigned rowLanes(std::size_t vectors) {
+    return vectors < 2 ? 1 : vectors < 7 ? 2 : vectors <= 32 ? 4 : vectors <= 64 ? 8 : vectors <= 128 ? 16 : 32;
+  }
   /// From here on a warp takes a row.
   static constexpr std::size_t warpRowBytes = 2 << 10;
   /// From here on a block takes a row.
@@ -69,7 +77,7 @@ struct LaneRowCursor {
 
 // Short rows by 1 to 32 lanes each: a warp reads 32 / lanes rows at a time, and loads of several such sets are in flight.
 template <class Policy, class Source, class Reducer>
-__global__ void __launch_bounds__(Policy::BLOCK, 1)
+__global__ void __launch_bounds__(Policy::SHORT_BLOCK, 1)
     laneRowsKernel(const Source source, const Reducer reducer, const LaneRows shape, typename Reducer::Result* out) {
   using Partial = typename Reducer::Partial;
   constexpr int ITEMS = itemsFor<Policy::VECTORS, Source>;
@@ -78,7 +86,7 @@ __global__ void __launch_bounds__(Policy::BLOCK, 1)
   const Partial none = reducer.empty();
   const unsigned lane = threadIdx.x % shape.lanes;
   const unsigned warpRows = 32 / shape.lanes * shape.perGroup;
-  const std::size_t firstRow = (blockIdx.x * std::size_t{Policy::BLOCK / 32} + threadIdx.x / 32) * warpRows;
+  const std::size_t firstRow = (blockIdx.x * std::size_t{Policy::SHORT_BLOCK / 32} + threadIdx.x / 32) * warpRows;
   const std::size_t endRow = firstRow + warpRows < shape.rows ? firstRow + warpRows : shape.rows;
   if (firstRow >= endRow) return;
 
@@ -114,35 +122,39 @@ __global__ void __launch_bounds__(Policy::BLOCK, 1)
   }
 }
 
-// Contiguous short rows, staged in shared memory.
+// Short rows that lie close together, staged in shared memory with all that is between them.
 struct StagedRows {
   std::size_t rows;
   unsigned cols;
+  unsigned ld;
   unsigned tileRows;  // of a block
   unsigned lanes;     // that add up a row, a power of two
+  bool gaps;          // in shared memory
 };
 
 template <class Policy, class View, class Reducer>
-__global__ void __launch_bounds__(Policy::BLOCK, 1)
+__global__ void __launch_bounds__(Policy::SHORT_BLOCK, 1)
     stagedRowsKernel(const View view, const Reducer reducer, const StagedRows shape, typename Reducer::Result* out) {
   using Partial = typename Reducer::Partial;
   using T = typename View::Element;
-  __shared__ StagedElements<T, Policy::stagedBytes / sizeof(T)> staged;
+  constexpr int BLOCK = Policy::SHORT_BLOCK;
+  __shared__ StagedStorage<T, Policy::stagedBytes / sizeof(T)> storage;
   overlapPreviousKernel();
+  const StagedElements<T> staged(storage, shape.gaps);
   const std::size_t firstRow = blockIdx.x * std::size_t{shape.tileRows};
   const std::size_t left = shape.rows - firstRow;
   const unsigned rows = left < shape.tileRows ? static_cast<unsigned>(left) : shape.tileRows;
-  const unsigned origin = stageElements<Policy::BLOCK, itemsFor<Policy::BLOCK_VECTORS, typename View::Source>>(
-      staged, view, firstRow * shape.cols, rows * shape.cols, threadIdx.x);
+  const unsigned origin = stageElements<BLOCK, itemsFor<Policy::VECTORS, typename View::Source>>(
+      staged, view, firstRow * shape.ld, (rows - 1) * shape.ld + shape.cols, threadIdx.x);
   __syncthreads();
 
   const auto op = reducer.combiner();
   const unsigned lane = threadIdx.x % shape.lanes;
   const unsigned warpRow = threadIdx.x / 32 * (32 / shape.lanes);
-  for (unsigned first = warpRow; first < rows; first += Policy::BLOCK / shape.lanes) {
+  for (unsigned first = warpRow; first < rows; first += BLOCK / shape.lanes) {
     const unsigned row = first + threadIdx.x % 32 / shape.lanes;
+    const unsigned begin = origin + row * shape.ld;
     Partial partial = reducer.empty();
-    const unsigned begin = origin + row * shape.cols;
     if (row < rows) addStaged(partial, staged, reducer, begin + lane, begin + shape.cols, shape.lanes);
     partial = reduceLanes(partial, op, shape.lanes);
     if (lane == 0 && row < rows) out[firstRow + row] = reducer.finish(partial);
@@ -176,7 +188,7 @@ __device__ inline bool joinPieces(Partial& partial, const Partial& none, Op op, 
 
 // A warp or a block a row.
 template <int THREADS, class Policy, class View, class Reducer>
-__global__ void __launch_bounds__(Policy::BLOCK, 1)
+__global__ void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
     longRowsKernel(const View view, const Reducer reducer, const RowPieces shape,
                    const GridScratch<typename Reducer::Partial> scratch, typename Reducer::Result* out) {
   using Partial = typename Reducer::Partial;
@@ -205,36 +217,31 @@ __global__ void __launch_bounds__(Policy::BLOCK, 1)
   }
 }
 
-inline unsigned powerOfTwoUpTo(std::size_t value, unsigned most) {
-  unsigned power = 1;
-  while (power < most && power * 2 <= value) power *= 2;
-  return power;
-}
-
 template <class Policy, class View, class Reducer>
 void launchLaneRows(const View& view, std::size_t rows, std::size_t cols, std::size_t ld, const Reducer& reducer,
                     typename Reducer::Result* out, cudaStream_t stream) {
   using Source = typename View::Source;
   const auto rowSteps = static_cast<unsigned>(cols / Source::STEP);
-  const unsigned lanes = powerOfTwoUpTo(rowSteps, 32);
+  const unsigned lanes = Policy::rowLanes(rowSteps);
   const unsigned sets = (std::max)(static_cast<unsigned>(ceilDivide(rowSteps, lanes)), 1u);
   const unsigned perGroup = (std::max)(itemsFor<Policy::VECTORS, Source> / sets, 1u);
-  const std::size_t blockRows = std::size_t{Policy::BLOCK} / lanes * perGroup;
+  const std::size_t blockRows = std::size_t{Policy::SHORT_BLOCK} / lanes * perGroup;
   launch(laneRowsKernel<Policy, Source, Reducer>,
-         matrixConfig(Policy::BLOCK, ceilDivide(rows, blockRows), stream, "gpuopt::reduceRows"), view.steps(), reducer,
+         matrixConfig(Policy::SHORT_BLOCK, ceilDivide(rows, blockRows), stream, "gpuopt::reduceRows"), view.steps(), reducer,
          LaneRows{rows, ld / Source::STEP, rowSteps, lanes, perGroup}, out);
 }
 
 template <class Policy, class View, class Reducer>
-void launchStagedRows(const View& view, std::size_t rows, std::size_t cols, const Reducer& reducer,
+void launchStagedRows(const View& view, std::size_t rows, std::size_t cols, std::size_t ld, const Reducer& reducer,
                       typename Reducer::Result* out, cudaStream_t stream) {
-  const unsigned lanes = powerOfTwoUpTo(cols / Policy::laneElements, 32);
-  const std::size_t passRows = Policy::BLOCK / lanes;
-  std::size_t tileRows = Policy::stagedBytes / sizeof(typename View::Element) / cols;
-  if (tileRows > passRows) tileRows -= tileRows % passRows;
+  using T = typename View::Element;
+  std::size_t tileRows = Policy::stagedBytes / sizeof(T) / ld;
+  if (tileRows > 64) tileRows -= tileRows % 8;  // results in whole sectors
   launch(stagedRowsKernel<Policy, View, Reducer>,
-         matrixConfig(Policy::BLOCK, ceilDivide(rows, tileRows), stream, "gpuopt::reduceRows"), view, reducer,
-         StagedRows{rows, static_cast<unsigned>(cols), static_cast<unsigned>(tileRows), lanes}, out);
+         matrixConfig(Policy::SHORT_BLOCK, ceilDivide(rows, tileRows), stream, "gpuopt::reduceRows"), view, reducer,
+         StagedRows{rows, static_cast<unsigned>(cols), static_cast<unsigned>(ld), static_cast<unsigned>(tileRows),
+                    Policy::stagedLanes(tileRows), ld * sizeof(T) % 32 == 0},
+         out);
 }
 
 template <class Policy, class View, class Reducer>
@@ -282,12 +289,12 @@ void launchRows(const View& view, std::size_t rows, std::size_t cols, std::size_
   if (rowBytes >= Policy::blockRowBytes)
     return launchBlockRows<Policy>(view, rows, cols, ld, reducer, out, stream, workspace);
   if (rowBytes >= Policy::warpRowBytes) return launchWarpRows<Policy>(view, rows, cols, ld, reducer, out, stream);
+  if (std::is_same_v<View, ArrayView<T>> && startsSteps(view, cols, ld))
+    return launchLaneRows<Policy>(view, rows, cols, ld, reducer, out, stream);
   if constexpr (std::is_trivially_copyable_v<T>)
-    if ((ld == cols || rows == 1) && cols > 0) return launchStagedRows<Policy>(view, rows, cols, reducer, out, stream);
-  if (startsSteps(view, cols, ld))
-    launchLaneRows<Policy>(view, rows, cols, ld, reducer, out, stream);
-  else
-    launchLaneRows<Policy>(byElements(view), rows, cols, ld, reducer, out, stream);
+    if (cols > 0 && ld <= (std::is_pointer_v<typename View::Iterator> ? 2 * cols : cols))
+      return launchStagedRows<Policy>(view, rows, cols, ld, reducer, out, stream);
+  launchLaneRows<Policy>(byElements(view), rows, cols, ld, reducer, out, stream);
 }
 
 template <class Policy, class It, class Reducer>
@@ -305,11 +312,11 @@ void reduceRowsTo(It in, std::size_t rows, std::size_t cols, std::size_t ld, con
 /// \name Rows
 /// out[r] = op over in[r * ld + c] for all columns c, and over `init` where it is given, for every row r of a row-major
 /// matrix. `in` is a device pointer of any element alignment or a random-access iterator, `out` device memory for `rows` accumulators.
-/// Elements between rows (ld > cols) are not read. No columns: every result is `init` or the identity. No rows: nothing happens.
+/// Elements between rows (ld > cols) do not count, but behind a pointer may be read. No columns: every result is `init` or the identity. No rows: nothing happens.
 /// Asynchronous; one launch. Throws std::invalid_argument for ld < cols, null pointers, and for no columns without init and identity.
 ///
-/// Cost: one read of the matrix at near the speed of a plain sum, whatever its shape; rows that are shorter than 2 KB and not contiguous (ld > cols) are
-/// fastest with `in`, ld and cols multiples of 16 bytes. Partial results of rows that several blocks share need the Workspace.
+/// Cost: one read of the matrix at near the speed of a plain sum, whatever its shape; short rows far apart (below 2 KB,
+/// ld > 2 cols) want `in`, ld and cols to be multiples of 16 bytes. Partial results of rows that several blocks share need the Workspace.
 /// The order of operations depends on the shape, the types and, by the alignment of the rows, on `in`.
 /// Technique: the reduction ladder applied to rows: groups of lanes, a warp, a block, or several blocks take a row, by its length.
 /// \{

@@ -21,18 +21,19 @@ struct SegmentsPolicy {
   static constexpr int STAGE_VECTORS = 8;  ///< the same while short segments are brought into shared memory
   static constexpr unsigned stagedBytes = 4 << 10;   ///< of elements that a warp stages at a time
   static constexpr unsigned directBytes = 2 << 10;   ///< a segment from here on is read by a warp alone, without staging
-  static constexpr unsigned ends = 512;              ///< ends of segments that a warp looks at at a time
-  static constexpr unsigned laneElements = 64;       ///< most staged elements of a segment for one lane; a warp takes more
+  static constexpr unsigned ends = 256;              ///< ends of segments that a warp looks at at a time
+  static constexpr unsigned laneElements = 32;       ///< that one lane adds up of a staged segment of average length
+  static constexpr std::size_t endSteps = 8;         ///< what a segment costs beside its elements, in elements
   static constexpr std::size_t warps = 4096;         ///< between which elements and segments are divided
   static constexpr std::size_t warpItems = 1024;     ///< but every one takes so many
 };
 
 namespace detail {
 
-// The work is a path: segment after segment, its elements one after another and then its end. Every warp takes the same number of
-// steps on it, wherever they lie, so neither one giant segment nor a million empty ones make a warp late
+// The work is a path: segment after segment, a step for each element and then END_STEPS for its end. Every warp takes the same
+// number of steps on it, wherever they lie, so neither one giant segment nor a million empty ones make a warp late
 // (merge-based partition, Merrill and Garland 2016). A segment that several warps share is joined by the last of them to arrive.
-template <class Offset>
+template <class Offset, std::size_t END_STEPS>
 struct SegmentPath {
   const Offset* offsets;
   std::size_t segments;
@@ -42,10 +43,12 @@ struct SegmentPath {
   __device__ std::size_t begin(std::size_t s) const { return static_cast<std::size_t>(offsets[s]); }
   __device__ std::size_t end(std::size_t s) const { return static_cast<std::size_t>(offsets[s + 1]); }
 
-  // Places on the path: of a segment's first step, of its end, of the whole path's.
-  __device__ std::size_t firstStep(std::size_t s) const { return begin(s) - base + s; }
-  __device__ std::size_t endStep(std::size_t s) const { return end(s) - base + s; }
+  // Places on the path: of an element of a segment, of a segment's first step, of its end, of the whole path's; and back.
+  __device__ std::size_t step(std::size_t element, std::size_t s) const { return element - base + END_STEPS * s; }
+  __device__ std::size_t firstStep(std::size_t s) const { return step(begin(s), s); }
+  __device__ std::size_t endStep(std::size_t s) const { return step(end(s), s); }
   __device__ std::size_t length() const { return firstStep(segments); }
+  __device__ std::size_t element(std::size_t step, std::size_t s) const { return base + step - END_STEPS * s; }
 
   // The segment in which a step lies. The lanes of a warp look at 32 places at a time.
   __device__ std::size_t segmentAt(std::size_t step) const {
@@ -80,7 +83,7 @@ template <class Policy, class T>
 struct SegmentStage {
   static constexpr unsigned ELEMENTS = std::is_trivially_copyable_v<T> ? Policy::stagedBytes / sizeof(T) : 0;
   static constexpr unsigned DIRECT = Policy::directBytes / sizeof(T);
-  StagedElements<T, ELEMENTS> elements;
+  StagedStorage<T, ELEMENTS> elements;
   unsigned bounds[Policy::ends + 1];
 };
 
@@ -88,12 +91,13 @@ template <class Policy, class View, class Offset, class Reducer>
 struct SegmentWarp {
   using Source = typename View::Source;
   using Partial = typename Reducer::Partial;
-  using Stage = SegmentStage<Policy, typename View::Element>;
+  using T = typename View::Element;
+  using Stage = SegmentStage<Policy, T>;
   static constexpr unsigned FAR = 0xffffffffu;
 
   const View& view;
   const Reducer& reducer;
-  const SegmentPath<Offset>& path;
+  const SegmentPath<Offset, Policy::endSteps>& path;
   const SegmentScratch<Partial>& scratch;
   Stage& stage;
   typename Reducer::Result* out;
@@ -138,21 +142,23 @@ struct SegmentWarp {
     return total;
   }
 
-  // Adds up `count` segments that lie in shared memory, as many at a time as there are groups of lanes. What is much longer than
-  // the others is left to all lanes together.
-  __device__ void reduceStaged(std::size_t segment, unsigned from, unsigned count, unsigned origin) const {
+  // Adds up `count` segments that lie in shared memory, as many at a time as there are groups of lanes. Those of more than twice
+  // the elements that a group is meant for are left to all lanes together.
+  __device__ void reduceStaged(const StagedElements<T>& staged, std::size_t segment, unsigned from, unsigned count,
+                               unsigned origin) const {
     const auto op = reducer.combiner();
     const unsigned shift = origin - stage.bounds[from];
+    const unsigned elements = stage.bounds[from + count] - stage.bounds[from];
     unsigned lanes = 1;
-    while (2 * lanes * count <= 32) lanes *= 2;
+    while (lanes < 32 && lanes * count * Policy::laneElements < elements) lanes *= 2;
     for (unsigned first = 0; first < count; first += 32 / lanes) {
       const unsigned i = first + lane / lanes;
       const unsigned mine = from + (i < count ? i : 0);
       const unsigned begin = stage.bounds[mine] + shift;
       const unsigned end = stage.bounds[mine + 1] + shift;
-      const bool grouped = end - begin <= Policy::laneElements * lanes;
+      const bool grouped = end - begin <= 2 * Policy::laneElements * lanes;
       Partial partial = reducer.empty();
-      if (i < count && grouped) addStaged(partial, stage.elements, reducer, begin + lane % lanes, end, lanes);
+      if (i < count && grouped) addStaged(partial, staged, reducer, begin + lane % lanes, end, lanes);
       partial = reduceLanes(partial, op, lanes);
       if (i < count && grouped && lane % lanes == 0) out[segment + i] = reducer.finish(partial);
 
@@ -160,7 +166,7 @@ struct SegmentWarp {
       for (unsigned others = __ballot_sync(fullMask, leads); others != 0; others &= others - 1) {
         const int leader = __ffs(static_cast<int>(others)) - 1;
         partial = reducer.empty();
-        addStaged(partial, stage.elements, reducer, __shfl_sync(fullMask, begin, leader) + lane,
+        addStaged(partial, staged, reducer, __shfl_sync(fullMask, begin, leader) + lane,
                   __shfl_sync(fullMask, end, leader), 32);
         store(segment + __shfl_sync(fullMask, i, leader), warpReduce(partial, op));
       }
@@ -179,10 +185,12 @@ struct SegmentWarp {
         store(segment + done, fold(base + first, base + bounds[done + 1]));
         done += 1;
       } else {
+        const bool gaps = (bounds[done + 1] - first) * sizeof(T) % 32 == 0;  // the next ones may have the same length
+        const StagedElements<T> staged(stage.elements, gaps);
         const unsigned origin = stageElements<32, itemsFor<Policy::STAGE_VECTORS, Source>>(
-            stage.elements, view, base + first, bounds[done + fitting] - first, lane);
+            staged, view, base + first, bounds[done + fitting] - first, lane);
         __syncwarp();
-        reduceStaged(segment + done, done, fitting, origin);
+        reduceStaged(staged, segment + done, done, fitting, origin);
         done += fitting;
         __syncwarp();
       }
@@ -200,9 +208,10 @@ struct SegmentWarp {
       stage.bounds[i] = bound < FAR ? static_cast<unsigned>(bound) : FAR;
     }
     __syncwarp();
-    const std::size_t room = endStep - (base - path.base + segment);
+    const std::size_t room = endStep - path.step(base, segment);
     const unsigned* bounds = stage.bounds;
-    return countWhile(0, count, lane, [=](unsigned i) { return bounds[i + 1] < FAR && bounds[i + 1] + std::size_t{i} < room; });
+    return countWhile(0, count, lane,
+                      [=](unsigned i) { return bounds[i + 1] < FAR && bounds[i + 1] + Policy::endSteps * i < room; });
   }
 
   // The steps [step, endStep) of the path, the share of warp `warp`.
@@ -210,12 +219,12 @@ struct SegmentWarp {
     std::size_t segment = path.segmentAt(step);
     if (path.firstStep(segment) < step) {
       const bool ends = path.endStep(segment) < endStep;
-      const std::size_t end = ends ? path.end(segment) : path.base + endStep - segment;
-      share(segment, fold(path.base + step - segment, end), scratch.continued[warp]);
+      const std::size_t end = ends ? path.end(segment) : path.element(endStep, segment);
+      share(segment, fold(path.element(step, segment), end), scratch.continued[warp]);
       if (!ends) return;
       ++segment;
     }
-    while (segment < path.segments) {
+    while (segment < path.segments && path.firstStep(segment) < endStep) {
       const std::size_t base = path.begin(segment);
       const unsigned whole = stageBounds(segment, base, endStep);
       reduceWhole(segment, whole, base);
@@ -223,7 +232,7 @@ struct SegmentWarp {
       if (whole < Policy::ends) break;
     }
     if (segment < path.segments && path.firstStep(segment) < endStep)
-      share(segment, fold(path.begin(segment), path.base + endStep - segment), scratch.begun[warp]);
+      share(segment, fold(path.begin(segment), path.element(endStep, segment)), scratch.begun[warp]);
   }
 };
 
@@ -236,7 +245,7 @@ __global__ void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
   using Stage = SegmentStage<Policy, typename View::Element>;
   alignas(Stage) __shared__ unsigned char storage[WARPS * sizeof(Stage)];
   overlapPreviousKernel();
-  SegmentPath<Offset> path{offsets, segments, 0, 1};
+  SegmentPath<Offset, Policy::endSteps> path{offsets, segments, 0, 1};
   path.base = path.begin(0);
   const std::size_t steps = path.length();
   path.share = (steps + warps - 1) / warps;

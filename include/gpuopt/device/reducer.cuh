@@ -282,11 +282,13 @@ struct Moments {
 
   struct Join {
     __host__ __device__ Partial operator()(const Partial& a, const Partial& b) const {
+      if (b.count == A(0)) return a;
+      if (a.count == A(0)) return b;  // and not 0 * infinity for an infinite mean
       const A count = a.count + b.count;
-      if (count == A(0)) return a;
       const A weight = b.count / count;
       const A delta = b.mean - a.mean;
-      return {count, a.mean + delta * weight, a.squares + b.squares + delta * delta * a.count * weight};
+      // In this order: with an empty side a delta whose square overflows is still multiplied by zero.
+      return {count, a.mean + delta * weight, a.squares + b.squares + delta * (delta * (a.count * weight))};
     }
   };
 

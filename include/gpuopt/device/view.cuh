@@ -30,7 +30,7 @@ __device__ inline std::size_t headOf(const T* data) {
 }
 
 // A view hands out sources for parts of an input. It has
-//   Element, Source
+//   Iterator, Element, Source
 //   part<BOUNDARY>(first, count)   the source of the elements [first, first + count); steps begin at a boundary of so many bytes
 //   steps()                        the source whose steps begin at element 0, where startsSteps(view, ...) says so
 //   flat(count)                    the source of the first `count` elements
@@ -38,6 +38,7 @@ __device__ inline std::size_t headOf(const T* data) {
 // An array, read by vectors.
 template <class T>
 struct ArrayView {
+  using Iterator = const T*;
   using Element = T;
   using Source = ArraySource<T, Same, true>;
 
@@ -62,6 +63,7 @@ struct ArrayView {
 // Anything that can be indexed on the device, element by element.
 template <class It>
 struct IteratorView {
+  using Iterator = It;
   using Element = typename std::iterator_traits<It>::value_type;
   using Source = IteratorSource<It, Same>;
 
@@ -156,36 +158,58 @@ __device__ inline void addPart(typename Reducer::Partial& partial, const View& v
   const std::size_t edge = thread < source.head ? thread : thread + steps * Source::STEP;
   typename Source::Value values[1];
   if (edge < count) values[0] = source.at(edge);
-  std::size_t step = thread;
-  for (; step + (ITEMS - 1) * THREADS < steps; step += ITEMS * THREADS)
-    addSteps<Caching::normal, THREADS, ITEMS>(partial, source, reducer, step);
-  addStepsBelow<Caching::normal, THREADS, ITEMS>(partial, source, reducer, step, steps);
+  // The same way for all threads: one that took another would double the time of its warp.
+  std::size_t done = 0;
+#pragma unroll 1
+  for (; done + ITEMS * THREADS <= steps; done += ITEMS * THREADS)
+    addSteps<Caching::normal, THREADS, ITEMS>(partial, source, reducer, done + thread);
+  addStepsBelow<Caching::normal, THREADS, ITEMS>(partial, source, reducer, done + thread, steps);
   if (edge < count) reducer.add(partial, values, edge);
 }
 
-// Up to COUNT elements in shared memory, where threads read at any distance from each other: a gap after every 128 bytes keeps
-// powers of two from meeting in one bank. Elements beyond 16 bytes need none.
-template <class T, unsigned COUNT>
-struct StagedElements {
-  static constexpr unsigned BEFORE = 16 / sizeof(T) + 1;  // room for elements before the first whole step
+// Elements in shared memory, where threads read at any distance from each other. With gaps, a word is left out after every 128
+// bytes: that keeps distances of 32 bytes and their multiples from meeting in one bank (odd ones do not, but would with gaps).
+template <class T>
+struct StagedLayout {
   static constexpr unsigned PERIOD = sizeof(T) > 8 ? 8 : sizeof(T) > 4 ? 16 : sizeof(T) > 2 ? 32 : sizeof(T) > 1 ? 64 : 128;
   static constexpr unsigned GAP = sizeof(T) > 16 ? 0 : sizeof(T) < 4 ? 4 / sizeof(T) : 1;
-
-  static constexpr unsigned place(unsigned i) { return i + i / PERIOD * GAP; }
-
-  alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char bytes[sizeof(T) * (place(COUNT + 2 * BEFORE) + 1)];
-
-  __device__ T* slot(unsigned i) { return reinterpret_cast<T*>(bytes) + place(i); }
 };
 
-// The elements of a step, side by side from a multiple of STEP on: no gap lies between them. Small ones go word by word.
+// Shared memory for COUNT elements wherever their first whole step begins.
+template <class T, unsigned COUNT>
+struct StagedStorage {
+  static constexpr unsigned SLOTS = COUNT + VectorShape<T>::ELEMENTS;
+  static constexpr unsigned GAPS = SLOTS / StagedLayout<T>::PERIOD * StagedLayout<T>::GAP;
+  alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char bytes[sizeof(T) * (SLOTS + GAPS)];
+};
+
+template <class T>
+struct StagedElements {
+  T* elements;
+  unsigned gap;
+
+  template <unsigned COUNT>
+  __device__ StagedElements(StagedStorage<T, COUNT>& storage, bool gaps)
+      : elements(reinterpret_cast<T*>(storage.bytes)), gap(gaps ? StagedLayout<T>::GAP : 0) {}
+
+  __device__ T* slot(unsigned i) const { return elements + i + i / StagedLayout<T>::PERIOD * gap; }
+};
+
+// Stages the elements of a step from a multiple of STEP on: no gap lies between them. Words where gaps allow no vectors.
 template <int STEP, class T>
-__device__ inline void stageStep(T* slot, const T (&values)[STEP]) {
-  if constexpr (sizeof(T) < 4 && STEP * sizeof(T) % 4 == 0) {
-    unsigned words[STEP * sizeof(T) / 4];
-    __builtin_memcpy(words, values, sizeof(words));
+__device__ inline void stageStep(const StagedElements<T>& staged, unsigned first, const T (&values)[STEP]) {
+  constexpr std::size_t BYTES = STEP * sizeof(T);
+  T* slot = staged.slot(first);
+  if (BYTES % 16 == 0 && staged.gap == 0) {
+    uint4 vectors[(BYTES + 15) / 16];
+    __builtin_memcpy(vectors, values, BYTES);
 #pragma unroll
-    for (unsigned i = 0; i < STEP * sizeof(T) / 4; ++i) reinterpret_cast<unsigned*>(slot)[i] = words[i];
+    for (std::size_t i = 0; i < BYTES / 16; ++i) reinterpret_cast<uint4*>(slot)[i] = vectors[i];
+  } else if constexpr (sizeof(T) <= 2 && BYTES % 4 == 0) {
+    unsigned words[BYTES / 4];
+    __builtin_memcpy(words, values, BYTES);
+#pragma unroll
+    for (std::size_t i = 0; i < BYTES / 4; ++i) reinterpret_cast<unsigned*>(slot)[i] = words[i];
   } else {
 #pragma unroll
     for (int e = 0; e < STEP; ++e) slot[e] = values[e];
@@ -194,8 +218,8 @@ __device__ inline void stageStep(T* slot, const T (&values)[STEP]) {
 
 // THREADS threads bring the elements [first, first + count) into shared memory, where they lie from the returned index on.
 // All of them call; a barrier is theirs.
-template <int THREADS, int ITEMS, class View, class Staged>
-__device__ inline unsigned stageElements(Staged& staged, const View& view, std::size_t first, unsigned count, unsigned thread) {
+template <int THREADS, int ITEMS, class View, class T>
+__device__ inline unsigned stageElements(const StagedElements<T>& staged, const View& view, std::size_t first, unsigned count, unsigned thread) {
   using Source = typename View::Source;
   constexpr unsigned STEP = Source::STEP;
   const Source source = view.template part<16>(first, count);
@@ -214,17 +238,16 @@ __device__ inline unsigned stageElements(Staged& staged, const View& view, std::
     for (unsigned i = 0; i < ITEMS; ++i)
       if (step + i * THREADS < steps) {
         source.values(loaded[i], values);
-        stageStep(staged.slot((step + i * THREADS + 1) * STEP), values);
+        stageStep(staged, (step + i * THREADS + 1) * STEP, values);
       }
   }
   return origin;
 }
 
 // Adds the staged elements begin, begin + stride, ... below end.
-template <class Staged, class Reducer>
-__device__ inline void addStaged(typename Reducer::Partial& partial, Staged& staged, const Reducer& reducer, unsigned begin,
-                                 unsigned end, unsigned stride) {
-  using T = std::decay_t<decltype(*staged.slot(0))>;
+template <class T, class Reducer>
+__device__ inline void addStaged(typename Reducer::Partial& partial, const StagedElements<T>& staged, const Reducer& reducer,
+                                 unsigned begin, unsigned end, unsigned stride) {
   constexpr unsigned BATCH = 4;
   unsigned i = begin;
   for (; i + (BATCH - 1) * stride < end; i += BATCH * stride) {

@@ -125,6 +125,22 @@ struct BitXor {
   }
 };
 
+/// Whether both are true (not zero), as a T.
+struct LogicalAnd {
+  template <class T>
+  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+    return static_cast<T>(a && b);
+  }
+};
+
+/// Whether one of them is true (not zero), as a T.
+struct LogicalOr {
+  template <class T>
+  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+    return static_cast<T>(a || b);
+  }
+};
+
 /// The identity of an operation: op(identity, x) == x for every x. `exists` is false unless a specialisation says
 /// otherwise; reductions work without one, but then an empty input needs an init. Specialise it for your own
 /// operations to save the bookkeeping: `static constexpr bool exists = true;` and `static T value()`.
@@ -191,6 +207,13 @@ struct Identity<BitOr, T, std::enable_if_t<std::is_integral_v<T>>> {
 template <class T>
 struct Identity<BitXor, T, std::enable_if_t<std::is_integral_v<T>>> : Identity<BitOr, T> {};
 
+// Of values that are true or false: a single operand passes as it is.
+template <class T>
+struct Identity<LogicalAnd, T, std::enable_if_t<std::is_arithmetic_v<T>>> : Identity<Multiplies, T> {};
+
+template <class T>
+struct Identity<LogicalOr, T, std::enable_if_t<std::is_arithmetic_v<T>>> : Identity<Plus, T> {};
+
 namespace detail {
 
 template <class Op, class... Others>
@@ -201,20 +224,25 @@ inline constexpr bool isOneOf = (std::is_same_v<Op, Others> || ...);
 /// Whether op(a, b) == op(b, a) is known; collectives then take shorter ways. Specialise it for your own operations.
 template <class Op>
 inline constexpr bool isCommutative =
-    detail::isOneOf<Op, Plus, Multiplies, Minimum, Maximum, BitAnd, BitOr, BitXor>;
+    detail::isOneOf<Op, Plus, Multiplies, Minimum, Maximum, BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr>;
 
 /// Asks for the accumulator that AccumulatorFor chooses.
 struct DefaultAccumulator {};
 
-/// The type in which a reduction of T by Op accumulates unless the caller names one: float for __half and
-/// __nv_bfloat16; int or unsigned for sums and products of narrower integers; T itself for everything else.
+/// The type in which a reduction of T by Op accumulates unless the caller names one: bool for LogicalAnd and LogicalOr; float for
+/// __half and __nv_bfloat16; int or unsigned for sums and products of narrower integers; T itself for everything else.
 template <class Op, class T, class = void>
 struct AccumulatorFor {
   using type = T;
 };
 
 template <class Op, class T>
-struct AccumulatorFor<Op, T, std::enable_if_t<detail::isHalf<T>>> {
+struct AccumulatorFor<Op, T, std::enable_if_t<detail::isOneOf<Op, LogicalAnd, LogicalOr>>> {
+  using type = bool;
+};
+
+template <class Op, class T>
+struct AccumulatorFor<Op, T, std::enable_if_t<detail::isHalf<T> && !detail::isOneOf<Op, LogicalAnd, LogicalOr>>> {
   using type = float;
 };
 

@@ -13,8 +13,22 @@ namespace gpuopt {
 /// Every lane of a warp.
 inline constexpr unsigned fullMask = 0xffffffffu;
 
-/// The calling thread's lane; blocks are one-dimensional.
-__device__ inline int laneIndex() { return static_cast<int>(threadIdx.x % 32u); }
+/// The calling thread's number within its block of one, two or three dimensions: x runs fastest, then y. Warps are made
+/// of consecutive ones.
+__device__ inline int threadRank() {
+  return static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
+}
+
+/// The calling thread's lane, 0 to 31.
+__device__ inline int laneIndex() {
+#if defined(__CUDA_ARCH__)
+  int lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+#else
+  return threadRank() % 32;
+#endif
+}
 
 namespace detail {
 

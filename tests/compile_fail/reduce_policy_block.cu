@@ -1,0 +1,9 @@
+// EXPECT: gpuopt::ReducePolicy: BLOCK must be a multiple of 32 from 160
+// SPDX-License-Identifier: MIT
+#include <gpuopt/reduce.cuh>
+
+struct Narrow : gpuopt::ReducePolicy {
+  static constexpr int BLOCK = 128;
+};
+
+float fail(const float* in) { return gpuopt::reduce<gpuopt::DefaultAccumulator, Narrow>(in, 1000); }
