@@ -25,7 +25,7 @@ struct RowsPolicy {
   /// Lanes that add up one of so many staged rows: few, because next to none meet in one bank then and need no shuffles, but
   /// enough to keep the block busy.
   static constexpr unsigned stagedLanes(std::size_t tileRows) {
-    return tileRows >= 64 ? 1 : tileRows >= 16 ? 2 : tileRows > 8 ? 8 : 32;
+    return tileRows >= 64 ? 1 : tileRows > 16 ? 2 : 16;
   }
   /// Lanes that read a row of so many vectors: 2 to 8 vectors each, so that whole lines are read at a time.
   static constexpr unsigned rowLanes(std::size_t vectors) {
@@ -170,22 +170,6 @@ struct RowPieces {
   std::size_t pieceCols;  // of a piece
 };
 
-// Joins the pieces of one row; true in the one thread that then holds the row. The last block to arrive does it.
-template <class Partial, class Op>
-__device__ inline bool joinPieces(Partial& partial, const Partial& none, Op op, Partial* partials, unsigned piece,
-                                  unsigned pieces, unsigned* arrivals) {
-  if (pieces == 1) return threadIdx.x == 0;
-  if (threadIdx.x >= 32) return false;
-  bool last = false;
-  if (threadIdx.x == 0) {
-    partials[piece] = partial;
-    last = arriveLast(arrivals, pieces);
-  }
-  if (__shfl_sync(fullMask, static_cast<int>(last), 0) == 0) return false;
-  partial = joinPartials(partials, pieces, none, op);
-  return threadIdx.x == 0;
-}
-
 // A warp or a block a row.
 template <int THREADS, class Policy, class View, class Reducer>
 __global__ void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
@@ -212,8 +196,12 @@ __global__ void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
     if (laneIndex() == 0) out[row] = reducer.finish(partial);
   } else {
     partial = reduceWarps<THREADS>(partial, none, op);
-    if (joinPieces(partial, none, op, scratch.partials + row * shape.pieces, piece, shape.pieces, scratch.arrivals + row))
-      out[row] = reducer.finish(partial);
+    const bool holdsRow = shape.pieces == 1 ? threadIdx.x == 0
+                                            : joinBlocks(partial, none, op,
+                                                         GridScratch<Partial>{scratch.partials + row * shape.pieces,
+                                                                              scratch.arrivals + row},
+                                                         piece, shape.pieces);
+    if (holdsRow) out[row] = reducer.finish(partial);
   }
 }
 

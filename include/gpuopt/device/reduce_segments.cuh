@@ -17,7 +17,7 @@ namespace gpuopt {
 /// Nothing depends on the device.
 struct SegmentsPolicy {
   static constexpr int BLOCK = 128;        ///< threads a block
-  static constexpr int VECTORS = 8;        ///< 16-byte loads in flight a thread within a long segment
+  static constexpr int VECTORS = 4;        ///< 16-byte loads in flight a thread within a long segment
   static constexpr int STAGE_VECTORS = 8;  ///< the same while short segments are brought into shared memory
   static constexpr unsigned stagedBytes = 4 << 10;   ///< of elements that a warp stages at a time
   static constexpr unsigned directBytes = 2 << 10;   ///< a segment from here on is read by a warp alone, without staging
@@ -185,8 +185,7 @@ struct SegmentWarp {
         store(segment + done, fold(base + first, base + bounds[done + 1]));
         done += 1;
       } else {
-        const bool gaps = (bounds[done + 1] - first) * sizeof(T) % 32 == 0;  // the next ones may have the same length
-        const StagedElements<T> staged(stage.elements, gaps);
+        const StagedElements<T> staged(stage.elements, true);
         const unsigned origin = stageElements<32, itemsFor<Policy::STAGE_VECTORS, Source>>(
             staged, view, base + first, bounds[done + fitting] - first, lane);
         __syncwarp();

@@ -214,7 +214,7 @@ constexpr std::size_t ceilDivide(std::size_t a, std::size_t b) { return (a + b -
 // Steps that a thread has in flight: Policy::VECTORS loads of 16 bytes, or three quarters as many bytes in narrower loads, 16 at most.
 template <class Policy, class Source>
 inline constexpr int itemsPerThread =
-    (std::clamp)(static_cast<int>((Source::VECTORS || Policy::BY_LENGTH ? 16 : 8) * Policy::VECTORS / Source::BYTES), 1, 16);
+    (std::clamp)(static_cast<int>((Source::VECTORS || Policy::BY_LENGTH ? 16 : 12) * Policy::VECTORS / Source::BYTES), 1, 16);
 
 // Blocks of a kernel that loops which a multiprocessor shall hold: 1024 threads leave each 64 registers, too few for large partial
 // results.

@@ -195,21 +195,24 @@ struct StagedElements {
   __device__ T* slot(unsigned i) const { return elements + i + i / StagedLayout<T>::PERIOD * gap; }
 };
 
+// Stores values as words of a wider type.
+template <class Word, int COUNT, class T>
+__device__ inline void storeAs(T* slot, const T (&values)[COUNT]) {
+  constexpr std::size_t WORDS = sizeof(values) / sizeof(Word);
+  Word words[WORDS];
+  __builtin_memcpy(words, values, sizeof(values));
+#pragma unroll
+  for (std::size_t i = 0; i < WORDS; ++i) reinterpret_cast<Word*>(slot)[i] = words[i];
+}
+
 // Stages the elements of a step from a multiple of STEP on: no gap lies between them. Words where gaps allow no vectors.
 template <int STEP, class T>
 __device__ inline void stageStep(const StagedElements<T>& staged, unsigned first, const T (&values)[STEP]) {
-  constexpr std::size_t BYTES = STEP * sizeof(T);
   T* slot = staged.slot(first);
-  if (BYTES % 16 == 0 && staged.gap == 0) {
-    uint4 vectors[(BYTES + 15) / 16];
-    __builtin_memcpy(vectors, values, BYTES);
-#pragma unroll
-    for (std::size_t i = 0; i < BYTES / 16; ++i) reinterpret_cast<uint4*>(slot)[i] = vectors[i];
-  } else if constexpr (sizeof(T) <= 2 && BYTES % 4 == 0) {
-    unsigned words[BYTES / 4];
-    __builtin_memcpy(words, values, BYTES);
-#pragma unroll
-    for (std::size_t i = 0; i < BYTES / 4; ++i) reinterpret_cast<unsigned*>(slot)[i] = words[i];
+  if constexpr (sizeof(values) % 16 == 0)
+    if (staged.gap == 0) return storeAs<uint4>(slot, values);
+  if constexpr (sizeof(T) <= 2 && sizeof(values) % 4 == 0) {
+    storeAs<unsigned>(slot, values);
   } else {
 #pragma unroll
     for (int e = 0; e < STEP; ++e) slot[e] = values[e];

@@ -6,7 +6,6 @@
 #include <cuda_runtime.h>
 
 #include <cstdlib>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -69,9 +68,11 @@ namespace detail {
 inline std::string demangle(const char* name) {
 #if __has_include(<cxxabi.h>)
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(name, nullptr, nullptr, &status),
-                                                        std::free);
-  if (readable) return readable.get();
+  if (char* readable = abi::__cxa_demangle(name, nullptr, nullptr, &status)) {
+    const std::string copy = readable;
+    std::free(readable);
+    return copy;
+  }
 #endif
   return name;
 }

@@ -6,16 +6,14 @@
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/launch_config.cuh>
+#include <gpuopt/host/registry.cuh>
 
-#include <algorithm>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <type_traits>
 
 namespace gpuopt {
@@ -97,7 +95,7 @@ inline int bestBlock(const OccupancyKey& key, int limit) {
   int mostThreads = 0;
   for (int aligned = (limit + warpThreads - 1) / warpThreads * warpThreads; aligned > 0;
        aligned -= warpThreads) {
-    const int block = (std::min)(aligned, limit);
+    const int block = aligned < limit ? aligned : limit;
     const int threads = block * queryResidentBlocks(key, block);
     if (threads > mostThreads) {
       mostThreads = threads;
@@ -136,16 +134,14 @@ inline Occupancy queryOccupancy(const OccupancyKey& key, const std::string& call
 /// The answers for all threads. Never destroyed: a destructor of a static object may still launch kernels.
 struct SharedOccupancyCache {
   std::mutex mutex;
-  std::map<std::tuple<const void*, std::size_t, int, int>, Occupancy> known;
+  Registry<OccupancyKey, Occupancy> known;
 };
 
 inline Occupancy sharedOccupancy(const OccupancyKey& key, const std::string& caller) {
   static SharedOccupancyCache& cache = *new SharedOccupancyCache;
   const std::lock_guard<std::mutex> lock(cache.mutex);  // also held while a kernel's limit is read and raised
-  const auto place = std::make_tuple(key.kernel, key.sharedBytes, key.device, key.block);
-  const auto found = cache.known.find(place);
-  if (found != cache.known.end()) return found->second;
-  return cache.known.emplace(place, queryOccupancy(key, caller)).first->second;
+  if (const Occupancy* found = cache.known.find(key)) return *found;
+  return cache.known.add(key, queryOccupancy(key, caller));
 }
 
 /// A few answers per thread in front of those for all threads: no lock and no map on a repeated question.
@@ -186,7 +182,7 @@ inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_t items, std::
                         static_cast<std::size_t>(multiprocessorCount(key.device));
 
   LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>((std::min)(needed, resident)));
+  config.grid = dim3(static_cast<unsigned>(needed < resident ? needed : resident));
   config.block = dim3(static_cast<unsigned>(block));
   config.sharedBytes = key.sharedBytes;
   config.stream = stream;

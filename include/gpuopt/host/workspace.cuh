@@ -6,16 +6,14 @@
 #include <gpuopt/host/capture.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/registry.cuh>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <utility>
 
 namespace gpuopt {
@@ -61,7 +59,7 @@ class Workspace {
   static constexpr std::size_t counterCount = detail::workspaceCounters;
 
   /// Allocates on the current device, zeroes the counters, and waits for `stream`. Throws CudaError.
-  explicit Workspace(cudaStream_t stream = nullptr) : buffer_(new detail::WorkspaceBuffer) {
+  explicit Workspace(cudaStream_t stream = nullptr) : Workspace(Empty{}) {
     const detail::RelaxedCapture relaxed;
     void* memory = nullptr;
     buffer_->device = currentDevice();
@@ -69,6 +67,19 @@ class Workspace {
     buffer_->memory = static_cast<unsigned char*>(memory);
     detail::zeroCounters(buffer_->memory, stream);
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  }
+
+  Workspace(Workspace&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
+  Workspace& operator=(Workspace&& other) noexcept {
+    std::swap(buffer_, other.buffer_);
+    return *this;
+  }
+
+  ~Workspace() {
+    if (buffer_ == nullptr) return;
+    const detail::RelaxedCapture relaxed;
+    detail::forgetError(cudaFree(buffer_->memory));
+    delete buffer_;
   }
 
   /// The partial results, aligned to 256 bytes.
@@ -80,15 +91,11 @@ class Workspace {
  private:
   friend class detail::WorkspaceLease;
 
-  struct Free {
-    void operator()(detail::WorkspaceBuffer* buffer) const {
-      const detail::RelaxedCapture relaxed;
-      detail::forgetError(cudaFree(buffer->memory));
-      delete buffer;
-    }
-  };
+  // The public constructor builds on this one: should it throw, the destructor runs.
+  struct Empty {};
+  explicit Workspace(Empty) : buffer_(new detail::WorkspaceBuffer) {}
 
-  std::unique_ptr<detail::WorkspaceBuffer, Free> buffer_;
+  detail::WorkspaceBuffer* buffer_;  // a bare pointer: <memory> would be a tenth of what a user's file compiles
 };
 
 namespace detail {
@@ -111,13 +118,12 @@ inline cudaMemPool_t createPool(int device) {
 inline cudaMemPool_t memoryPool(int device) {
   struct Pools {
     std::mutex mutex;
-    std::map<int, cudaMemPool_t> created;
+    Registry<int, cudaMemPool_t> created;
   };
   static Pools& pools = *new Pools;  // never destroyed: the context may be gone by then
   const std::lock_guard<std::mutex> lock(pools.mutex);
-  const auto found = pools.created.find(device);
-  if (found != pools.created.end()) return found->second;
-  return pools.created.emplace(device, createPool(device)).first->second;
+  if (const cudaMemPool_t* found = pools.created.find(device)) return *found;
+  return pools.created.add(device, createPool(device));
 }
 
 /// Memory for a workspace, available to what `stream` does from here on. The counters are not zero yet.
@@ -167,21 +173,15 @@ inline WorkspaceBuffer* sharedWorkspace(const StreamKey& key, cudaStream_t strea
   constexpr std::size_t STREAMS = 256;
   struct Cache {
     std::mutex mutex;
-    std::map<std::tuple<int, unsigned long long, unsigned long long>, std::unique_ptr<WorkspaceBuffer>>
-        buffers;
+    Registry<StreamKey, WorkspaceBuffer*> buffers;
   };
   static Cache& cache = *new Cache;
   const std::lock_guard<std::mutex> lock(cache.mutex);
-  const auto place = std::make_tuple(key.device, key.stream, key.thread);
-  const auto found = cache.buffers.find(place);
-  if (found != cache.buffers.end()) return found->second.get();
+  if (WorkspaceBuffer* const* found = cache.buffers.find(key)) return *found;
   if (cache.buffers.size() == STREAMS) return nullptr;
 
-  auto buffer = std::make_unique<WorkspaceBuffer>();
-  buffer->memory = allocateWorkspace(key.device, stream);
-  buffer->device = key.device;
-  buffer->dirty = true;
-  return cache.buffers.emplace(place, std::move(buffer)).first->second.get();
+  unsigned char* memory = allocateWorkspace(key.device, stream);
+  return cache.buffers.add(key, new WorkspaceBuffer{memory, key.device, {false}, true});
 }
 
 /// The remembered workspace of a stream, created on first use; null if too many streams have one.
@@ -251,7 +251,7 @@ class WorkspaceLease {
   explicit WorkspaceLease(cudaStream_t stream) : stream_(stream) {}
 
   void takeUsers(const Workspace& user, int device) {
-    WorkspaceBuffer* buffer = user.buffer_.get();
+    WorkspaceBuffer* buffer = user.buffer_;
     if (buffer == nullptr) throw std::invalid_argument("gpuopt: workspace was moved from");
     if (buffer->device != device) {
       throw std::invalid_argument("gpuopt: workspace is on device " + std::to_string(buffer->device) +
