@@ -33,11 +33,12 @@ __global__ void __launch_bounds__(BLOCK) backToBackKernel(const T* in, Op op, T*
 template <int BLOCK, class T, class Op>
 __global__ void __launch_bounds__(BLOCK) validKernel(const T* in, Op op, int validThreads, T* reduced, T* all) {
   for (int round = 0; round < ROUNDS; ++round) {
-    const T mine = in[round * BLOCK + static_cast<int>(threadIdx.x)];
-    const T total = blockReduce<BLOCK>(mine, op, validThreads);
+    const T total = blockReduce<BLOCK>(in[round * BLOCK + static_cast<int>(threadIdx.x)], op, validThreads);
     if (threadIdx.x == 0) reduced[round] = total;
-    all[round * BLOCK + static_cast<int>(threadIdx.x)] = blockAllReduce<BLOCK>(mine, op, validThreads);
   }
+  for (int round = 0; round < ROUNDS; ++round)
+    all[round * BLOCK + static_cast<int>(threadIdx.x)] =
+        blockAllReduce<BLOCK>(in[round * BLOCK + static_cast<int>(threadIdx.x)], op, validThreads);
 }
 
 template <int BLOCK, class T, class Op>
@@ -137,7 +138,7 @@ TEMPLATE_TEST_CASE("Extremes and bits", "[block]", Size<32>, Size<96>, Size<512>
 }
 
 template <int BLOCK, class Op>
-__global__ void dimensionsKernel(const Span* in, Op op, int validThreads, Span* reduced, Span* all) {
+__global__ void __launch_bounds__(BLOCK) dimensionsKernel(const Span* in, Op op, int validThreads, Span* reduced, Span* all) {
   const Span mine = in[threadRank()];
   const Span total = blockReduce<BLOCK>(mine, op);
   const Span ofValid = blockReduce<BLOCK>(mine, op, validThreads);

@@ -78,7 +78,7 @@ struct OrderedShape {
   unsigned edges;          // elements after the last step
 };
 
-template <class Policy, class Source, class Reducer>
+template <Caching CACHING, class Policy, class Source, class Reducer>
 __global__ void __launch_bounds__(Policy::BLOCK, blocksAtOnce<Policy, typename Reducer::Partial>)
     reduceOrderedKernel(const Source source, const Reducer reducer, const OrderedShape shape,
                         const GridScratch<typename Reducer::Partial> scratch,
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(Policy::BLOCK, blocksAtOnce<Policy, typename R
   overlapPreviousKernel();
   const Partial none = reducer.empty();
   const auto op = reducer.combiner();
-  const std::size_t warp = (blockIdx.x * std::size_t{Policy::BLOCK} + threadIdx.x) / 32;
+  const std::size_t warp = (blockIdx.x * std::size_t{blockDim.x} + threadIdx.x) / 32;
   const std::size_t start = warp * shape.warpGroups * GROUP;
   const std::size_t stop = (warp + 1) * shape.warpGroups * GROUP;
   Partial partial = none;
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(Policy::BLOCK, blocksAtOnce<Policy, typename R
     const std::size_t last = shape.steps - 1;
 #pragma unroll
     for (int i = 0; i < ROWS; ++i)
-      source.template load<Caching::normal>(steps[i], mine + i * 32 < last ? mine + i * 32 : last);
+      source.template load<CACHING>(steps[i], mine + i * 32 < last ? mine + i * 32 : last);
 #pragma unroll
     for (int i = 0; i < ROWS; ++i) {
       rows[i] = none;
@@ -126,15 +126,17 @@ template <class Policy, class Source, class Reducer>
 void launchOrdered(const Source& source, std::size_t steps, unsigned edges, const Reducer& reducer,
                    const Destination<typename Reducer::Result>& out, LaunchConfig config, Workspace* workspace) {
   using Partial = typename Reducer::Partial;
+  const std::size_t bytes = steps * Source::BYTES;
+  const int threads = bytes <= Policy::tileBytes ? (std::min)(Policy::tileThreads(bytes), Policy::BLOCK) : Policy::BLOCK;
+  const std::size_t warps = static_cast<std::size_t>(threads) / 32;
   const std::size_t groups = ceilDivide(steps, std::size_t{32} * orderedRows<Policy, Source>);
-  const std::size_t warps = std::size_t{Policy::BLOCK} / 32;
-  const std::size_t most =
-      (std::min)(std::size_t{Policy::loopBlocks(steps * Source::BYTES)}, Workspace::capacity / sizeof(Partial));
+  const std::size_t most = (std::min)(std::size_t{Policy::loopBlocks(bytes)}, Workspace::capacity / sizeof(Partial));
   const std::size_t blocks = (std::clamp)(ceilDivide(groups, warps), std::size_t{1}, most);
-  config.block = dim3(Policy::BLOCK);
+  config.block = dim3(static_cast<unsigned>(threads));
   config.grid = dim3(static_cast<unsigned>(blocks));
   const OrderedShape shape{steps, ceilDivide(groups, blocks * warps), edges};
-  const auto kernel = reduceOrderedKernel<Policy, Source, Reducer>;
+  const auto kernel = bytes <= Policy::streamedBytes ? reduceOrderedKernel<Caching::stream, Policy, Source, Reducer>
+                                                     : reduceOrderedKernel<Caching::normal, Policy, Source, Reducer>;
   if (blocks == 1)
     launch(kernel, config, source, reducer, shape, GridScratch<Partial>{}, out);
   else

@@ -196,11 +196,11 @@ __global__ void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
     if (laneIndex() == 0) out[row] = reducer.finish(partial);
   } else {
     partial = reduceWarps<THREADS>(partial, none, op);
-    const bool holdsRow = shape.pieces == 1 ? threadIdx.x == 0
-                                            : joinBlocks(partial, none, op,
-                                                         GridScratch<Partial>{scratch.partials + row * shape.pieces,
-                                                                              scratch.arrivals + row},
-                                                         piece, shape.pieces);
+    bool holdsRow = threadIdx.x == 0;
+    if (shape.pieces > 1) {
+      const GridScratch<Partial> mine{scratch.partials + row * shape.pieces, scratch.arrivals + row};
+      holdsRow = joinBlocks(partial, none, op, mine, piece, shape.pieces);
+    }
     if (holdsRow) out[row] = reducer.finish(partial);
   }
 }
