@@ -1,13 +1,14 @@
-/// Columns of matrices of every shape and layout against serial oracles, on both sides of every boundary of ColumnsPolicy.
+/// Columns of matrices of every shape and layout against serial oracles, on both sides of every boundary of
+/// ColumnsPolicy.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/matrix_data.cuh"
 
 #include <gpuopt/reduce.cuh>
 
+#include <cuda_fp16.h>
 #include <cstddef>
 #include <cstdint>
-#include <cuda_fp16.h>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -17,6 +18,11 @@ namespace {
 
 using namespace gpuopt::test;
 using gpuopt::reduceColumns;
+
+// Groups where little data would not make any.
+struct EarlyGroups : gpuopt::ColumnsPolicy {
+  static constexpr std::size_t groupedResults = 8;
+};
 
 template <class A, class T, class Op>
 std::vector<A> columnsOf(const HostMatrix<T>& matrix, Op op) {
@@ -44,32 +50,52 @@ void checkColumns(std::size_t rows, std::size_t cols, std::size_t ld, std::size_
 }  // namespace
 
 TEST_CASE("reduceColumns sums matrices of every width") {
-  for (const std::size_t cols : {1,   2,   3,   4,   5,   7,   8,   12,  13,  16,   31,   32,   33,   64,   100, 127,
-                                 128, 129, 253, 255, 256, 257, 260, 512, 515, 1000, 1023, 1024, 1025, 1028, 1100, 2500})
+  for (const std::size_t cols :
+       {1,   2,   3,   4,   5,   7,   8,   12,  13,  16,  31,   32,   33,   64,   100,  127,  128,
+        129, 253, 255, 256, 257, 260, 511, 512, 513, 515, 1000, 1023, 1024, 1025, 1028, 1100, 2500})
     for (const std::size_t rows : {1, 2, 3, 50}) checkColumns<float>(rows, cols, cols, 0, gpuopt::Plus{});
 }
 
 TEST_CASE("reduceColumns splits tall matrices") {
   for (const std::size_t cols : {1, 2, 3, 4, 7, 32, 33})
-    for (const std::size_t rows : {999, 8192, 20000}) checkColumns<float>(rows, cols, cols, 0, gpuopt::Plus{});
+    for (const std::size_t rows : {999, 8192, 20000})
+      checkColumns<float>(rows, cols, cols, 0, gpuopt::Plus{});
   checkColumns<float>(3000, 260, 260, 0, gpuopt::Plus{});
+}
+
+TEST_CASE("reduceColumns joins many blocks in groups, and leaves the workspace as it was") {
+  gpuopt::Workspace workspace;
+  for (const std::size_t cols : {3, 33, 300, 2500}) {
+    CAPTURE(cols);
+    const auto matrix = HostMatrix<float>::make(3000, cols, cols);
+    const DeviceArray<float> in(matrix.values);
+    for (int run = 0; run < 2; ++run) {
+      DeviceArray<float> out(cols);
+      reduceColumns<float, EarlyGroups>(in.data(), 3000, cols, cols, out.data(), gpuopt::Plus{}, nullptr,
+                                        &workspace);
+      CHECK(out.toHost() == columnsOf<float>(matrix, gpuopt::Plus{}));
+    }
+  }
 }
 
 TEST_CASE("reduceColumns starts at any element") {
   for (const std::size_t cols : {1, 2, 3, 4, 5, 8, 31, 64, 1024, 1100})
     for (std::size_t offset = 1; offset < 4; ++offset)
-      for (const std::size_t rows : {1, 5, 500}) checkColumns<float>(cols > 64 ? 6 : rows, cols, cols, offset, gpuopt::Plus{});
+      for (const std::size_t rows : {1, 5, 500})
+        checkColumns<float>(cols > 64 ? 6 : rows, cols, cols, offset, gpuopt::Plus{});
 }
 
 TEST_CASE("reduceColumns leaves out what lies between rows") {
   for (const std::size_t cols : {1, 3, 4, 8, 20, 32, 33, 64, 100, 256, 300, 1024, 1100})
-    for (const std::size_t gap : {1, 4, 100}) checkColumns<float>(cols < 100 ? 700 : 20, cols, cols + gap, 0, gpuopt::Plus{});
+    for (const std::size_t gap : {1, 4, 100})
+      checkColumns<float>(cols < 100 ? 700 : 20, cols, cols + gap, 0, gpuopt::Plus{});
 }
 
-TEMPLATE_TEST_CASE("reduceColumns takes elements of any size", "", signed char, unsigned short, double, std::int64_t, Bytes3,
-                   Float3, Words5, Words25, __half) {
+TEMPLATE_TEST_CASE("reduceColumns takes elements of any size", "", signed char, unsigned short, double,
+                   std::int64_t, Bytes3, Float3, Words5, Words25, __half) {
   for (const std::size_t cols : {1, 2, 5, 8, 16, 31, 48, 250, 700})
-    for (const std::size_t gap : {0, 1, 16}) checkColumns<TestType>(cols < 40 ? 200 : 9, cols, cols + gap, 1, gpuopt::Plus{});
+    for (const std::size_t gap : {0, 1, 16})
+      checkColumns<TestType>(cols < 40 ? 200 : 9, cols, cols + gap, 1, gpuopt::Plus{});
 }
 
 TEST_CASE("reduceColumns needs no identity") {

@@ -1,14 +1,15 @@
-/// Segments of all lengths, alone and mixed, against serial oracles, on both sides of every boundary of SegmentsPolicy.
+/// Segments of all lengths, alone and mixed, against serial oracles, on both sides of every boundary of
+/// SegmentsPolicy.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/matrix_data.cuh"
 
 #include <gpuopt/reduce.cuh>
 
+#include <cuda_fp16.h>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cuda_fp16.h>
 #include <limits>
 #include <random>
 #include <stdexcept>
@@ -32,15 +33,18 @@ std::vector<std::size_t> offsetsOf(const std::vector<std::size_t>& sizes, std::s
 }
 
 template <class A, class T, class Op>
-std::vector<A> segmentsOf(const std::vector<T>& values, const std::vector<std::size_t>& offsets, Op op, A empty) {
+std::vector<A> segmentsOf(const std::vector<T>& values, const std::vector<std::size_t>& offsets, Op op,
+                          A empty) {
   std::vector<A> results;
   for (std::size_t s = 0; s + 1 < offsets.size(); ++s)
-    results.push_back(offsets[s] == offsets[s + 1] ? empty : foldSerially<A>(values, offsets[s], offsets[s + 1], op));
+    results.push_back(offsets[s] == offsets[s + 1] ? empty
+                                                   : foldSerially<A>(values, offsets[s], offsets[s + 1], op));
   return results;
 }
 
 template <class T, class Policy = gpuopt::SegmentsPolicy, class Offset = std::size_t, class Op = gpuopt::Plus>
-void checkSegments(const std::vector<std::size_t>& sizes, std::size_t first = 0, std::size_t offset = 0, Op op = {}) {
+void checkSegments(const std::vector<std::size_t>& sizes, std::size_t first = 0, std::size_t offset = 0,
+                   Op op = {}) {
   using A = gpuopt::Reduced<gpuopt::DefaultAccumulator, Op, const T*>;
   const auto offsets = offsetsOf(sizes, first);
   CAPTURE(sizes.size(), offsets.back(), first, offset, sizeof(T), sizeof(Offset));
@@ -48,7 +52,8 @@ void checkSegments(const std::vector<std::size_t>& sizes, std::size_t first = 0,
   const DeviceArray<T> in(values, offset);
   const DeviceArray<Offset> deviceOffsets(std::vector<Offset>(offsets.begin(), offsets.end()));
   DeviceArray<A> out(sizes.size());
-  reduceSegments<gpuopt::DefaultAccumulator, Policy>(in.data(), deviceOffsets.data(), sizes.size(), out.data(), op);
+  reduceSegments<gpuopt::DefaultAccumulator, Policy>(in.data(), deviceOffsets.data(), sizes.size(),
+                                                     out.data(), op);
   CHECK(out.toHost() == segmentsOf<A>(values, offsets, op, A{}));
 }
 
@@ -73,8 +78,10 @@ std::vector<std::size_t> mixedSizes() {
 }  // namespace
 
 TEST_CASE("reduceSegments sums segments of one length") {
-  for (const std::size_t size : {0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 65, 100, 511, 1000, 1023, 1024, 1025, 1027, 5000})
-    for (const std::size_t first : {0, 1}) checkSegments<float>(std::vector<std::size_t>(size < 40 ? 900 : 20, size), first);
+  for (const std::size_t size :
+       {0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 65, 100, 383, 384, 385, 511, 1000, 1023, 1024, 1025, 1027, 5000})
+    for (const std::size_t first : {0, 1})
+      checkSegments<float>(std::vector<std::size_t>(size < 40 ? 900 : 20, size), first);
 }
 
 TEST_CASE("reduceSegments sums segments of random lengths") {
@@ -117,8 +124,8 @@ TEST_CASE("reduceSegments takes offsets of any integer type") {
   checkSegments<float, ManyWarps, std::uint16_t>(randomSizes(900, 60, 3));
 }
 
-TEMPLATE_TEST_CASE("reduceSegments takes elements of any size", "", signed char, unsigned short, double, std::int64_t, Bytes3,
-                   Float3, Words5, Words25, __half) {
+TEMPLATE_TEST_CASE("reduceSegments takes elements of any size", "", signed char, unsigned short, double,
+                   std::int64_t, Bytes3, Float3, Words5, Words25, __half) {
   checkSegments<TestType>(mixedSizes(), 0, 1);
   checkSegments<TestType, ManyWarps>(randomSizes(100, 90, 4), 1, 2);
 }
@@ -148,14 +155,30 @@ TEST_CASE("reduceSegments joins the initial value once to a segment that warps s
   CHECK(out.toHost() == std::vector<int>{5006, 8});
 }
 
+TEST_CASE("reduceSegments leaves the workspace as it was") {
+  gpuopt::Workspace workspace;
+  const auto offsets = offsetsOf({40000, 1, 40000}, 0);
+  const auto values = smallIntegers<int>(offsets.back(), 3);
+  const DeviceArray<int> in(values);
+  const DeviceArray<std::size_t> deviceOffsets(offsets);
+  for (int run = 0; run < 3; ++run) {
+    DeviceArray<int> out(3);
+    reduceSegments<int, ManyWarps>(in.data(), deviceOffsets.data(), 3, out.data(), gpuopt::Plus{}, nullptr,
+                                   &workspace);
+    CHECK(out.toHost() == segmentsOf<int>(values, offsets, gpuopt::Plus{}, 0));
+  }
+}
+
 TEST_CASE("reduceSegments reads iterators") {
   const auto offsets = offsetsOf(mixedSizes(), 0);
   const DeviceArray<std::size_t> deviceOffsets(offsets);
   DeviceArray<std::int64_t> out(offsets.size() - 1);
-  reduceSegments<gpuopt::DefaultAccumulator, ManyWarps>(Squares{}, deviceOffsets.data(), out.size(), out.data());
+  reduceSegments<gpuopt::DefaultAccumulator, ManyWarps>(Squares{}, deviceOffsets.data(), out.size(),
+                                                        out.data());
   std::vector<std::int64_t> expected(out.size(), 0);
   for (std::size_t s = 0; s < out.size(); ++s)
-    for (std::size_t i = offsets[s]; i < offsets[s + 1]; ++i) expected[s] += Squares{}[static_cast<std::ptrdiff_t>(i)];
+    for (std::size_t i = offsets[s]; i < offsets[s + 1]; ++i)
+      expected[s] += Squares{}[static_cast<std::ptrdiff_t>(i)];
   CHECK(out.toHost() == expected);
 }
 
@@ -167,8 +190,8 @@ TEST_CASE("reduceSegments gives the same bits on every run, with any workspace")
   DeviceArray<float> first(offsets.size() - 1);
   DeviceArray<float> second(offsets.size() - 1);
   reduceSegments<float, ManyWarps>(in.data(), deviceOffsets.data(), first.size(), first.data());
-  reduceSegments<float, ManyWarps>(in.data(), deviceOffsets.data(), first.size(), second.data(), gpuopt::Plus{}, nullptr,
-                                   &workspace);
+  reduceSegments<float, ManyWarps>(in.data(), deviceOffsets.data(), first.size(), second.data(),
+                                   gpuopt::Plus{}, nullptr, &workspace);
   CHECK(first.toHost() == second.toHost());
 }
 
@@ -178,6 +201,7 @@ TEST_CASE("reduceSegments rejects null pointers and has nothing to do without se
   const DeviceArray<int> offsets(std::vector<int>{0, 1, 2, 3});
   const int* null = nullptr;
   CHECK_THROWS_AS(reduceSegments(in.data(), null, 3, out.data()), std::invalid_argument);
-  CHECK_THROWS_AS(reduceSegments(in.data(), offsets.data(), 3, static_cast<float*>(nullptr)), std::invalid_argument);
+  CHECK_THROWS_AS(reduceSegments(in.data(), offsets.data(), 3, static_cast<float*>(nullptr)),
+                  std::invalid_argument);
   reduceSegments(in.data(), null, 0, static_cast<float*>(nullptr));
 }

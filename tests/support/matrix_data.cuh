@@ -1,4 +1,5 @@
-/// What the tests of matrices share: matrices with poisoned gaps between their rows, and an iterator without memory.
+/// What the tests of matrices share: matrices with poisoned gaps between their rows, and an iterator without
+/// memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,8 +13,8 @@
 
 namespace gpuopt::test {
 
-/// rows x cols elements, row-major; what lies between rows would be seen in any result (NaN for floating point). Behind the
-/// last row nothing lies.
+/// rows x cols elements, row-major; what lies between rows would be seen in any result (NaN for floating
+/// point). Behind the last row nothing lies.
 template <class T>
 struct HostMatrix {
   std::size_t rows;
@@ -26,7 +27,8 @@ struct HostMatrix {
     if (rows == 0) return matrix;
     matrix.values = Elements<T>::make((rows - 1) * ld + cols, static_cast<unsigned>(rows + 31 * cols));
     for (std::size_t r = 0; r + 1 < rows; ++r)
-      for (std::size_t c = cols; c < ld; ++c) std::memset(static_cast<void*>(&matrix.values[r * ld + c]), 0xFF, sizeof(T));
+      for (std::size_t c = cols; c < ld; ++c)
+        std::memset(static_cast<void*>(&matrix.values[r * ld + c]), 0xFF, sizeof(T));
     return matrix;
   }
 };

@@ -260,6 +260,8 @@ void launchLoop(const Source& source, std::size_t steps, unsigned edges, const R
 template <class Policy, class Source, class Reducer>
 void launchReduce(const Source& source, std::size_t n, const Reducer& reducer,
                   const Destination<typename Reducer::Result>& out, cudaStream_t stream, Workspace* workspace) {
+  static_assert(Policy::BLOCK % 32 == 0 && Policy::BLOCK >= 160,
+                "gpuopt::ReducePolicy: BLOCK must be a multiple of 32 from 160 (up to 142 elements belong to no step)");
   const std::size_t steps = (n - source.head) / Source::STEP;
   const auto edges = static_cast<unsigned>(n - steps * Source::STEP);
   LaunchConfig config;

@@ -16,7 +16,8 @@
 
 namespace gpuopt::detail {
 
-// The elements before the first boundary of BOUNDARY bytes; of 16 bytes where whole elements reach no further one.
+// The elements before the first boundary of BOUNDARY bytes; of 16 bytes where whole elements reach no further
+// one.
 template <std::size_t BOUNDARY, class T>
 __device__ inline std::size_t headOf(const T* data) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
@@ -31,9 +32,9 @@ __device__ inline std::size_t headOf(const T* data) {
 
 // A view hands out sources for parts of an input. It has
 //   Iterator, Element, Source
-//   part<BOUNDARY>(first, count)   the source of the elements [first, first + count); steps begin at a boundary of so many bytes
-//   steps()                        the source whose steps begin at element 0, where startsSteps(view, ...) says so
-//   flat(count)                    the source of the first `count` elements
+//   part<BOUNDARY>(first, count)   the source of the elements [first, first + count); steps begin at a
+//   boundary of so many bytes steps()                        the source whose steps begin at element 0, where
+//   startsSteps(view, ...) says so flat(count)                    the source of the first `count` elements
 
 // An array, read by vectors.
 template <class T>
@@ -130,12 +131,14 @@ void requireMatrix(It in, std::size_t rows, std::size_t cols, std::size_t ld, R*
   if (ld < cols) fail("ld (" + std::to_string(ld) + ") is less than cols (" + std::to_string(cols) + ")");
   if (isNull(Unwrap<It>::pointer(in)) && rows > 0 && cols > 0)
     fail("in is null, but rows is " + std::to_string(rows) + " and cols is " + std::to_string(cols));
-  if (out == nullptr && results > 0) fail("out is null, but there are " + std::to_string(results) + " results");
+  if (out == nullptr && results > 0)
+    fail("out is null, but there are " + std::to_string(results) + " results");
 }
 
 // The launch of kernels that follow each other closely.
 inline LaunchConfig matrixConfig(int block, std::size_t blocks, cudaStream_t stream, const char* function) {
-  if (blocks > 0x7fffffff) throw std::invalid_argument(std::string(function) + ": the input needs too many blocks");
+  if (blocks > 0x7fffffff)
+    throw std::invalid_argument(std::string(function) + ": the input needs too many blocks");
   LaunchConfig config;
   config.grid = dim3(static_cast<unsigned>(blocks));
   config.block = dim3(static_cast<unsigned>(block));
@@ -150,10 +153,10 @@ inline constexpr int itemsFor = (std::clamp)(static_cast<int>(VECTORS * 16 / Sou
 
 // What one thread of THREADS contributes to the fold of the elements [first, first + count).
 template <int THREADS, int ITEMS, class View, class Reducer>
-__device__ inline void addPart(typename Reducer::Partial& partial, const View& view, const Reducer& reducer, std::size_t first,
-                               std::size_t count, unsigned thread) {
+__device__ inline void addPart(typename Reducer::Partial& partial, const View& view, const Reducer& reducer,
+                               std::size_t first, std::size_t count, unsigned thread) {
   using Source = typename View::Source;
-  const Source source = view.template part<THREADS >= 256 ? 128 : 16>(first, count);
+  const Source source = view.template part < THREADS >= 256 ? 128 : 16 > (first, count);
   const std::size_t steps = (count - source.head) / Source::STEP;
   const std::size_t edge = thread < source.head ? thread : thread + steps * Source::STEP;
   typename Source::Value values[1];
@@ -167,11 +170,16 @@ __device__ inline void addPart(typename Reducer::Partial& partial, const View& v
   if (edge < count) reducer.add(partial, values, edge);
 }
 
-// Elements in shared memory, where threads read at any distance from each other. With gaps, a word is left out after every 128
-// bytes: that keeps distances of 32 bytes and their multiples from meeting in one bank (odd ones do not, but would with gaps).
+// Elements in shared memory, where threads read at any distance from each other. With gaps, a word is left
+// out after every 128 bytes: that keeps distances of 32 bytes and their multiples from meeting in one bank
+// (odd ones do not, but would with gaps).
 template <class T>
 struct StagedLayout {
-  static constexpr unsigned PERIOD = sizeof(T) > 8 ? 8 : sizeof(T) > 4 ? 16 : sizeof(T) > 2 ? 32 : sizeof(T) > 1 ? 64 : 128;
+  static constexpr unsigned PERIOD = sizeof(T) > 8   ? 8
+                                     : sizeof(T) > 4 ? 16
+                                     : sizeof(T) > 2 ? 32
+                                     : sizeof(T) > 1 ? 64
+                                                     : 128;
   static constexpr unsigned GAP = sizeof(T) > 16 ? 0 : sizeof(T) < 4 ? 4 / sizeof(T) : 1;
 };
 
@@ -198,14 +206,15 @@ struct StagedElements {
 // Stores values as words of a wider type.
 template <class Word, int COUNT, class T>
 __device__ inline void storeAs(T* slot, const T (&values)[COUNT]) {
-  constexpr std::size_t WORDS = sizeof(values) / sizeof(Word);
+  constexpr std::size_t WORDS = COUNT * sizeof(T) / sizeof(Word);
   Word words[WORDS];
   __builtin_memcpy(words, values, sizeof(values));
 #pragma unroll
   for (std::size_t i = 0; i < WORDS; ++i) reinterpret_cast<Word*>(slot)[i] = words[i];
 }
 
-// Stages the elements of a step from a multiple of STEP on: no gap lies between them. Words where gaps allow no vectors.
+// Stages the elements of a step from a multiple of STEP on: no gap lies between them. Words where gaps allow
+// no vectors.
 template <int STEP, class T>
 __device__ inline void stageStep(const StagedElements<T>& staged, unsigned first, const T (&values)[STEP]) {
   T* slot = staged.slot(first);
@@ -219,10 +228,11 @@ __device__ inline void stageStep(const StagedElements<T>& staged, unsigned first
   }
 }
 
-// THREADS threads bring the elements [first, first + count) into shared memory, where they lie from the returned index on.
-// All of them call; a barrier is theirs.
+// THREADS threads bring the elements [first, first + count) into shared memory, where they lie from the
+// returned index on. All of them call; a barrier is theirs.
 template <int THREADS, int ITEMS, class View, class T>
-__device__ inline unsigned stageElements(const StagedElements<T>& staged, const View& view, std::size_t first, unsigned count, unsigned thread) {
+__device__ inline unsigned stageElements(const StagedElements<T>& staged, const View& view, std::size_t first,
+                                         unsigned count, unsigned thread) {
   using Source = typename View::Source;
   constexpr unsigned STEP = Source::STEP;
   const Source source = view.template part<16>(first, count);
@@ -236,7 +246,8 @@ __device__ inline unsigned stageElements(const StagedElements<T>& staged, const 
     typename Source::Value values[STEP];
 #pragma unroll
     for (unsigned i = 0; i < ITEMS; ++i)
-      source.template load<Caching::normal>(loaded[i], step + i * THREADS < steps ? step + i * THREADS : step);
+      source.template load<Caching::normal>(loaded[i],
+                                            step + i * THREADS < steps ? step + i * THREADS : step);
 #pragma unroll
     for (unsigned i = 0; i < ITEMS; ++i)
       if (step + i * THREADS < steps) {
@@ -249,8 +260,8 @@ __device__ inline unsigned stageElements(const StagedElements<T>& staged, const 
 
 // Adds the staged elements begin, begin + stride, ... below end.
 template <class T, class Reducer>
-__device__ inline void addStaged(typename Reducer::Partial& partial, const StagedElements<T>& staged, const Reducer& reducer,
-                                 unsigned begin, unsigned end, unsigned stride) {
+__device__ inline void addStaged(typename Reducer::Partial& partial, const StagedElements<T>& staged,
+                                 const Reducer& reducer, unsigned begin, unsigned end, unsigned stride) {
   constexpr unsigned BATCH = 4;
   unsigned i = begin;
   for (; i + (BATCH - 1) * stride < end; i += BATCH * stride) {
