@@ -203,8 +203,8 @@ void measureOrder(Bench& bench, Report& report, const char* form, std::size_t by
               {candidate(
                   "gpuopt", out,
                   [=, &bench] {
-                    gpuopt::reduceInto<gpuopt::DefaultAccumulator, Policy>(in, n, out, gpuopt::Plus{}, bench.stream(),
-                                                                           &bench.workspace);
+                    gpuopt::reduceInto<gpuopt::DefaultAccumulator, Policy>(in, n, out, gpuopt::Plus{},
+                                                                           bench.stream(), &bench.workspace);
                   },
                   [=](float sum) { return reference.matches(sum); })});
 }

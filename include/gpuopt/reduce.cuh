@@ -2,26 +2,28 @@
 /// Reductions: of a warp, of a block, of whole arrays, of rows, columns and segments.
 ///
 ///     float total = gpuopt::reduce(data, n);                                       // waits for the value
-///     gpuopt::reduceInto(data, n, out, gpuopt::Maximum{}, stream);                 // asynchronous, out on the device
-///     double norm2 = gpuopt::transformReduce(data, n, Square{});                   // a function on the way
-///     float product = gpuopt::dot(a, b, n);
-///     auto [value, index] = gpuopt::argMin(data, n);
-///     gpuopt::reduceRows(matrix, rows, cols, ld, out);                             // and reduceColumns: one result for each
-///     gpuopt::reduceSegments(data, offsets, segments, out, gpuopt::Minimum{});     // segment s: [offsets[s], offsets[s + 1])
+///     gpuopt::reduceInto(data, n, out, gpuopt::Maximum{}, stream);                 // asynchronous, out on
+///     the device double norm2 = gpuopt::transformReduce(data, n, Square{});                   // a function
+///     on the way float product = gpuopt::dot(a, b, n); auto [value, index] = gpuopt::argMin(data, n);
+///     gpuopt::reduceRows(matrix, rows, cols, ld, out);                             // and reduceColumns: one
+///     result for each gpuopt::reduceSegments(data, offsets, segments, out, gpuopt::Minimum{});     //
+///     segment s: [offsets[s], offsets[s + 1])
 ///
-/// Device functions for your own kernels are in <gpuopt/warp/reduce.cuh> and <gpuopt/block/reduce.cuh>, included here:
-/// `warpReduce`, `warpAllReduce`, `blockReduce<BLOCK>`, `blockAllReduce<BLOCK>`.
+/// Device functions for your own kernels are in <gpuopt/warp/reduce.cuh> and <gpuopt/block/reduce.cuh>,
+/// included here: `warpReduce`, `warpAllReduce`, `blockReduce<BLOCK>`, `blockAllReduce<BLOCK>`.
 ///
-/// **Common to all host functions.** One kernel launch at every n. The input is a device pointer of any element alignment,
-/// or any random-access iterator that device code can read; arrays of trivially copyable elements are read 16 bytes at a
-/// time. The operation is associative and callable on the device. The functions whose names end in `Into`, and those of
-/// rows, columns and segments, are asynchronous on `stream`, never synchronise, and can be captured into a graph; those
-/// that return a value wait until the kernel has stored it. With a Workspace they allocate nothing; without one, memory is
-/// allocated on the first call on a stream and kept. Bad arguments throw std::invalid_argument before anything is launched,
-/// errors of the runtime CudaError. n = 0 is no error: the result is `init`, or the operation's identity (where neither
-/// exists: std::invalid_argument).
+/// **Common to all host functions.** One kernel launch at every n. The input is a device pointer of any
+/// element alignment, or any random-access iterator that device code can read; arrays of trivially copyable
+/// elements are read 16 bytes at a time. The operation is associative and callable on the device. The
+/// functions whose names end in `Into`, and those of rows, columns and segments, are asynchronous on
+/// `stream`, never synchronise, and can be captured into a graph; those that return a value wait until the
+/// kernel has stored it. With a Workspace they allocate nothing; without one, memory is allocated on the
+/// first call on a stream and kept. Bad arguments throw std::invalid_argument before anything is launched,
+/// errors of the runtime CudaError. n = 0 is no error: the result is `init`, or the operation's identity
+/// (where neither exists: std::invalid_argument).
 ///
-/// The first template argument names the accumulator A; AccumulatorFor chooses it otherwise. The second is a policy:
+/// The first template argument names the accumulator A; AccumulatorFor chooses it otherwise. The second is a
+/// policy:
 /// - ReducePolicy, the default: the operation is commutative, too. The same bits on every run and device.
 /// - ByLength: the same bits also at every alignment of the input.
 /// - InOrder: the operation need not be commutative; operands are combined in the order of the input.
@@ -47,15 +49,16 @@ namespace gpuopt {
 
 /// The same for the results of a function F of the elements of one or more inputs.
 template <class A, class Op, class F, class... Its>
-using ReducedBy =
-    detail::Accumulator<A, Op, std::decay_t<std::invoke_result_t<F, typename std::iterator_traits<Its>::value_type...>>>;
+using ReducedBy = detail::Accumulator<
+    A, Op, std::decay_t<std::invoke_result_t<F, typename std::iterator_traits<Its>::value_type...>>>;
 
 namespace detail {
 
 template <class R, class Op>
 Fold<R, Op> foldOf(Op op, const Maybe<R>& init, std::size_t n, const char* function) {
   if (n == 0 && !init.valid && !Identity<Op, R>::exists)
-    throw std::invalid_argument(std::string(function) + ": n is 0 and the operation has no known identity: pass init");
+    throw std::invalid_argument(std::string(function) +
+                                ": n is 0 and the operation has no known identity: pass init");
   return {op, init};
 }
 
@@ -67,17 +70,17 @@ Destination<T> onDevice(T* out, const char* function) {
 
 // What every entry point comes down to. `function` names it in messages; `f` takes one element of each input.
 template <class Policy, class Reducer, class F, class... Its>
-void reduceTo(const Destination<typename Reducer::Result>& out, const char* function, const Reducer& reducer, cudaStream_t stream,
-              Workspace* workspace, std::size_t n, F f, Its... in) {
-  withSource<Policy::BY_LENGTH>(in..., n, f, function, [&](const auto& source) {
+void reduceTo(const Destination<typename Reducer::Result>& out, const char* function, const Reducer& reducer,
+              cudaStream_t stream, Workspace* workspace, std::size_t n, F f, Its... in) {
+  withSource<Policy::BY_LENGTH || Policy::IN_ORDER>(in..., n, f, function, [&](const auto& source) {
     launchReduce<Policy>(source, n, reducer, out, stream, workspace);
   });
 }
 
 // The same into a word that the host can see, for which it waits.
 template <class Policy, class Reducer, class F, class... Its>
-typename Reducer::Result reduceToHost(const char* function, const Reducer& reducer, cudaStream_t stream, Workspace* workspace,
-                                      std::size_t n, F f, Its... in) {
+typename Reducer::Result reduceToHost(const char* function, const Reducer& reducer, cudaStream_t stream,
+                                      Workspace* workspace, std::size_t n, F f, Its... in) {
   requireNotCapturing(stream, function);
   HostResult<typename Reducer::Result> result;
   reduceTo<Policy>(result.destination(), function, reducer, stream, workspace, n, f, in...);
@@ -87,9 +90,9 @@ typename Reducer::Result reduceToHost(const char* function, const Reducer& reduc
 }  // namespace detail
 
 /// \name Folds
-/// op over all elements, each converted to the accumulator, and over `init` where it is given. The plain form returns the value;
-/// `Into` leaves it in device memory at `out`.
-/// Cost: one read of the input. Technique: the classical reduction ladder to its end (docs/reductions.md).
+/// op over all elements, each converted to the accumulator, and over `init` where it is given. The plain form
+/// returns the value; `Into` leaves it in device memory at `out`. Cost: one read of the input. Technique: the
+/// classical reduction ladder to its end (docs/reductions.md).
 /// \{
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op, class Init,
@@ -109,33 +112,35 @@ Reduced<A, Op, It> reduce(It in, std::size_t n, Op op = {}, cudaStream_t stream 
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op, class Init,
           class = detail::EnableInit<Init, Reduced<A, Op, It>>>
-void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op, Init init, cudaStream_t stream = nullptr,
-                Workspace* workspace = nullptr) {
+void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op, Init init,
+                cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   const auto fold = detail::foldOf(op, detail::some<Reduced<A, Op, It>>(init), n, "gpuopt::reduceInto");
-  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::reduceInto"), "gpuopt::reduceInto", fold, stream, workspace, n,
-                           detail::Same{}, in);
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::reduceInto"), "gpuopt::reduceInto", fold, stream,
+                           workspace, n, detail::Same{}, in);
 }
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus>
 void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op = {}, cudaStream_t stream = nullptr,
                 Workspace* workspace = nullptr) {
   const auto fold = detail::foldOf(op, detail::nothing<Reduced<A, Op, It>>(), n, "gpuopt::reduceInto");
-  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::reduceInto"), "gpuopt::reduceInto", fold, stream, workspace, n,
-                           detail::Same{}, in);
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::reduceInto"), "gpuopt::reduceInto", fold, stream,
+                           workspace, n, detail::Same{}, in);
 }
 
 /// \}
 
 /// \name Folds of a function of the elements
-/// op over f(x) for the elements x of one input, or f(x, y) for those of two. f is callable on the device and, for its result type, on the host.
-/// Cost: one read of the inputs. Two arrays of different misalignment are read element by element.
+/// op over f(x) for the elements x of one input, or f(x, y) for those of two. f is callable on the device
+/// and, for its result type, on the host. Cost: one read of the inputs. Two arrays of different misalignment
+/// are read element by element.
 /// \{
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op, class Init,
           class = detail::EnableInit<Init, ReducedBy<A, Op, F, It>>>
-ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op, Init init, cudaStream_t stream = nullptr,
-                                        Workspace* workspace = nullptr) {
-  const auto fold = detail::foldOf(op, detail::some<ReducedBy<A, Op, F, It>>(init), n, "gpuopt::transformReduce");
+ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op, Init init,
+                                        cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  const auto fold =
+      detail::foldOf(op, detail::some<ReducedBy<A, Op, F, It>>(init), n, "gpuopt::transformReduce");
   return detail::reduceToHost<Policy>("gpuopt::transformReduce", fold, stream, workspace, n, f, in);
 }
 
@@ -143,7 +148,8 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
           class = std::enable_if_t<std::is_invocable_v<F, typename std::iterator_traits<It>::value_type>>>
 ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op = {}, cudaStream_t stream = nullptr,
                                         Workspace* workspace = nullptr) {
-  const auto fold = detail::foldOf(op, detail::nothing<ReducedBy<A, Op, F, It>>(), n, "gpuopt::transformReduce");
+  const auto fold =
+      detail::foldOf(op, detail::nothing<ReducedBy<A, Op, F, It>>(), n, "gpuopt::transformReduce");
   return detail::reduceToHost<Policy>("gpuopt::transformReduce", fold, stream, workspace, n, f, in);
 }
 
@@ -151,57 +157,66 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
           class = detail::EnableInit<Init, ReducedBy<A, Op, F, It>>>
 void transformReduceInto(It in, std::size_t n, ReducedBy<A, Op, F, It>* out, F f, Op op, Init init,
                          cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  const auto fold = detail::foldOf(op, detail::some<ReducedBy<A, Op, F, It>>(init), n, "gpuopt::transformReduceInto");
-  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::transformReduceInto"), "gpuopt::transformReduceInto", fold,
-                           stream, workspace, n, f, in);
+  const auto fold =
+      detail::foldOf(op, detail::some<ReducedBy<A, Op, F, It>>(init), n, "gpuopt::transformReduceInto");
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::transformReduceInto"),
+                           "gpuopt::transformReduceInto", fold, stream, workspace, n, f, in);
 }
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op = Plus>
 void transformReduceInto(It in, std::size_t n, ReducedBy<A, Op, F, It>* out, F f, Op op = {},
                          cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  const auto fold = detail::foldOf(op, detail::nothing<ReducedBy<A, Op, F, It>>(), n, "gpuopt::transformReduceInto");
-  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::transformReduceInto"), "gpuopt::transformReduceInto", fold,
-                           stream, workspace, n, f, in);
+  const auto fold =
+      detail::foldOf(op, detail::nothing<ReducedBy<A, Op, F, It>>(), n, "gpuopt::transformReduceInto");
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::transformReduceInto"),
+                           "gpuopt::transformReduceInto", fold, stream, workspace, n, f, in);
 }
 
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op, class Init,
-          class = detail::EnableInit<Init, ReducedBy<A, Op, F, It1, It2>>>
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op,
+          class Init, class = detail::EnableInit<Init, ReducedBy<A, Op, F, It1, It2>>>
 ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F f, Op op, Init init,
                                               cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  const auto fold = detail::foldOf(op, detail::some<ReducedBy<A, Op, F, It1, It2>>(init), n, "gpuopt::transformReduce");
+  const auto fold =
+      detail::foldOf(op, detail::some<ReducedBy<A, Op, F, It1, It2>>(init), n, "gpuopt::transformReduce");
   return detail::reduceToHost<Policy>("gpuopt::transformReduce", fold, stream, workspace, n, f, in1, in2);
 }
 
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op = Plus,
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F,
+          class Op = Plus,
           class = std::enable_if_t<std::is_invocable_v<F, typename std::iterator_traits<It1>::value_type,
                                                        typename std::iterator_traits<It2>::value_type>>>
 ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F f, Op op = {},
                                               cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  const auto fold = detail::foldOf(op, detail::nothing<ReducedBy<A, Op, F, It1, It2>>(), n, "gpuopt::transformReduce");
+  const auto fold =
+      detail::foldOf(op, detail::nothing<ReducedBy<A, Op, F, It1, It2>>(), n, "gpuopt::transformReduce");
   return detail::reduceToHost<Policy>("gpuopt::transformReduce", fold, stream, workspace, n, f, in1, in2);
 }
 
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op, class Init,
-          class = detail::EnableInit<Init, ReducedBy<A, Op, F, It1, It2>>>
-void transformReduceInto(It1 in1, It2 in2, std::size_t n, ReducedBy<A, Op, F, It1, It2>* out, F f, Op op, Init init,
-                         cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  const auto fold = detail::foldOf(op, detail::some<ReducedBy<A, Op, F, It1, It2>>(init), n, "gpuopt::transformReduceInto");
-  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::transformReduceInto"), "gpuopt::transformReduceInto", fold,
-                           stream, workspace, n, f, in1, in2);
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op,
+          class Init, class = detail::EnableInit<Init, ReducedBy<A, Op, F, It1, It2>>>
+void transformReduceInto(It1 in1, It2 in2, std::size_t n, ReducedBy<A, Op, F, It1, It2>* out, F f, Op op,
+                         Init init, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  const auto fold =
+      detail::foldOf(op, detail::some<ReducedBy<A, Op, F, It1, It2>>(init), n, "gpuopt::transformReduceInto");
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::transformReduceInto"),
+                           "gpuopt::transformReduceInto", fold, stream, workspace, n, f, in1, in2);
 }
 
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op = Plus>
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F,
+          class Op = Plus>
 void transformReduceInto(It1 in1, It2 in2, std::size_t n, ReducedBy<A, Op, F, It1, It2>* out, F f, Op op = {},
                          cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  const auto fold = detail::foldOf(op, detail::nothing<ReducedBy<A, Op, F, It1, It2>>(), n, "gpuopt::transformReduceInto");
-  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::transformReduceInto"), "gpuopt::transformReduceInto", fold,
-                           stream, workspace, n, f, in1, in2);
+  const auto fold =
+      detail::foldOf(op, detail::nothing<ReducedBy<A, Op, F, It1, It2>>(), n, "gpuopt::transformReduceInto");
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::transformReduceInto"),
+                           "gpuopt::transformReduceInto", fold, stream, workspace, n, f, in1, in2);
 }
 
 /// \}
 
 /// \name Dot product
-/// The sum of a[i] * b[i], multiplied in A: float for two arrays of halves, otherwise the type of the product.
+/// The sum of a[i] * b[i], multiplied in A: float for two arrays of halves, otherwise the type of the
+/// product.
 /// \{
 
 /// The accumulator of a dot product of the elements of two iterators.
@@ -224,10 +239,12 @@ struct MultiplyAs {
 }  // namespace detail
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2>
-DotResult<A, It1, It2> dot(It1 a, It2 b, std::size_t n, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+DotResult<A, It1, It2> dot(It1 a, It2 b, std::size_t n, cudaStream_t stream = nullptr,
+                           Workspace* workspace = nullptr) {
   using R = DotResult<A, It1, It2>;
   const auto fold = detail::foldOf(Plus{}, detail::nothing<R>(), n, "gpuopt::dot");
-  return detail::reduceToHost<Policy>("gpuopt::dot", fold, stream, workspace, n, detail::MultiplyAs<R>{}, a, b);
+  return detail::reduceToHost<Policy>("gpuopt::dot", fold, stream, workspace, n, detail::MultiplyAs<R>{}, a,
+                                      b);
 }
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2>
@@ -235,17 +252,18 @@ void dotInto(It1 a, It2 b, std::size_t n, DotResult<A, It1, It2>* out, cudaStrea
              Workspace* workspace = nullptr) {
   using R = DotResult<A, It1, It2>;
   const auto fold = detail::foldOf(Plus{}, detail::nothing<R>(), n, "gpuopt::dotInto");
-  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::dotInto"), "gpuopt::dotInto", fold, stream, workspace, n,
-                           detail::MultiplyAs<R>{}, a, b);
+  detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::dotInto"), "gpuopt::dotInto", fold, stream,
+                           workspace, n, detail::MultiplyAs<R>{}, a, b);
 }
 
 /// \}
 
 /// \name Extremes
-/// The smallest and largest element, as Minimum and Maximum define them, alone, with the sum, or with the index of the first
-/// occurrence. With a NaN among the elements both extremes are NaN, and the index is that of the first NaN.
-/// n = 0 gives the identities (for floating point +inf and -inf) and the index ArgResult::none.
-/// Elements are arithmetic, __half or __nv_bfloat16 (their values come back as float). Cost: one read of the input.
+/// The smallest and largest element, as Minimum and Maximum define them, alone, with the sum, or with the
+/// index of the first occurrence (for which -0 and +0 are equal). With a NaN among the elements both extremes
+/// are NaN, and the index is that of the first NaN. n = 0 gives the identities (for floating point +inf and
+/// -inf) and the index ArgResult::none. Elements are arithmetic, __half or __nv_bfloat16 (their values come
+/// back as float). Cost: one read of the input.
 /// \{
 
 namespace detail {
@@ -256,9 +274,10 @@ using Extreme = Accumulator<DefaultAccumulator, Minimum, typename std::iterator_
 }  // namespace detail
 
 template <class Policy = ReducePolicy, class It>
-MinMax<detail::Extreme<It>> minMax(It in, std::size_t n, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>("gpuopt::minMax", detail::MinMaxOf<detail::Extreme<It>>{}, stream, workspace, n,
-                                      detail::Same{}, in);
+MinMax<detail::Extreme<It>> minMax(It in, std::size_t n, cudaStream_t stream = nullptr,
+                                   Workspace* workspace = nullptr) {
+  return detail::reduceToHost<Policy>("gpuopt::minMax", detail::MinMaxOf<detail::Extreme<It>>{}, stream,
+                                      workspace, n, detail::Same{}, in);
 }
 
 template <class Policy = ReducePolicy, class It>
@@ -269,53 +288,59 @@ void minMaxInto(It in, std::size_t n, MinMax<detail::Extreme<It>>* out, cudaStre
 }
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
-SumMinMax<detail::Extreme<It>, Reduced<A, Plus, It>> sumMinMax(It in, std::size_t n, cudaStream_t stream = nullptr,
+SumMinMax<detail::Extreme<It>, Reduced<A, Plus, It>> sumMinMax(It in, std::size_t n,
+                                                               cudaStream_t stream = nullptr,
                                                                Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>("gpuopt::sumMinMax",
-                                      detail::SumMinMaxOf<detail::Extreme<It>, Reduced<A, Plus, It>>{}, stream,
-                                      workspace, n, detail::Same{}, in);
+                                      detail::SumMinMaxOf<detail::Extreme<It>, Reduced<A, Plus, It>>{},
+                                      stream, workspace, n, detail::Same{}, in);
 }
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 void sumMinMaxInto(It in, std::size_t n, SumMinMax<detail::Extreme<It>, Reduced<A, Plus, It>>* out,
                    cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::sumMinMaxInto"), "gpuopt::sumMinMaxInto",
-                           detail::SumMinMaxOf<detail::Extreme<It>, Reduced<A, Plus, It>>{}, stream, workspace, n,
-                           detail::Same{}, in);
+                           detail::SumMinMaxOf<detail::Extreme<It>, Reduced<A, Plus, It>>{}, stream,
+                           workspace, n, detail::Same{}, in);
 }
 
 template <class Policy = ReducePolicy, class It>
-ArgResult<detail::Extreme<It>> argMin(It in, std::size_t n, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>("gpuopt::argMin", detail::ArgExtreme<detail::Extreme<It>, Minimum>{n}, stream,
-                                      workspace, n, detail::Same{}, in);
+ArgResult<detail::Extreme<It>> argMin(It in, std::size_t n, cudaStream_t stream = nullptr,
+                                      Workspace* workspace = nullptr) {
+  return detail::reduceToHost<Policy>("gpuopt::argMin", detail::ArgExtreme<detail::Extreme<It>, Minimum>{n},
+                                      stream, workspace, n, detail::Same{}, in);
 }
 
 template <class Policy = ReducePolicy, class It>
 void argMinInto(It in, std::size_t n, ArgResult<detail::Extreme<It>>* out, cudaStream_t stream = nullptr,
                 Workspace* workspace = nullptr) {
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::argMinInto"), "gpuopt::argMinInto",
-                           detail::ArgExtreme<detail::Extreme<It>, Minimum>{n}, stream, workspace, n, detail::Same{}, in);
+                           detail::ArgExtreme<detail::Extreme<It>, Minimum>{n}, stream, workspace, n,
+                           detail::Same{}, in);
 }
 
 template <class Policy = ReducePolicy, class It>
-ArgResult<detail::Extreme<It>> argMax(It in, std::size_t n, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>("gpuopt::argMax", detail::ArgExtreme<detail::Extreme<It>, Maximum>{n}, stream,
-                                      workspace, n, detail::Same{}, in);
+ArgResult<detail::Extreme<It>> argMax(It in, std::size_t n, cudaStream_t stream = nullptr,
+                                      Workspace* workspace = nullptr) {
+  return detail::reduceToHost<Policy>("gpuopt::argMax", detail::ArgExtreme<detail::Extreme<It>, Maximum>{n},
+                                      stream, workspace, n, detail::Same{}, in);
 }
 
 template <class Policy = ReducePolicy, class It>
 void argMaxInto(It in, std::size_t n, ArgResult<detail::Extreme<It>>* out, cudaStream_t stream = nullptr,
                 Workspace* workspace = nullptr) {
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::argMaxInto"), "gpuopt::argMaxInto",
-                           detail::ArgExtreme<detail::Extreme<It>, Maximum>{n}, stream, workspace, n, detail::Same{}, in);
+                           detail::ArgExtreme<detail::Extreme<It>, Maximum>{n}, stream, workspace, n,
+                           detail::Same{}, in);
 }
 
 /// \}
 
 /// \name Mean and variance
-/// Number, mean and population variance of the elements in one pass. A, float for float and halves and double otherwise unless
-/// named, is a floating-point type. Partial results are joined by the formula of Chan, Golub and LeVeque (1979): stable where the
-/// difference of the sums of squares is not. n = 0 gives zeros. Cost: one read of the input.
+/// Number, mean and population variance of the elements in one pass. A, float for float and halves and double
+/// otherwise unless named, is a floating-point type. Partial results are joined by the formula of Chan, Golub
+/// and LeVeque (1979): stable where the difference of the sums of squares is not. n = 0 gives zeros. Cost:
+/// one read of the input.
 /// \{
 
 namespace detail {
@@ -334,15 +359,16 @@ using Moment = std::conditional_t<std::is_same_v<A, DefaultAccumulator>,
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 MeanVariance<detail::Moment<A, It>> meanVariance(It in, std::size_t n, cudaStream_t stream = nullptr,
                                                  Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>("gpuopt::meanVariance", detail::Moments<detail::Moment<A, It>>{n}, stream, workspace,
-                                      n, detail::Same{}, in);
+  return detail::reduceToHost<Policy>("gpuopt::meanVariance", detail::Moments<detail::Moment<A, It>>{n},
+                                      stream, workspace, n, detail::Same{}, in);
 }
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
-void meanVarianceInto(It in, std::size_t n, MeanVariance<detail::Moment<A, It>>* out, cudaStream_t stream = nullptr,
-                      Workspace* workspace = nullptr) {
+void meanVarianceInto(It in, std::size_t n, MeanVariance<detail::Moment<A, It>>* out,
+                      cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::meanVarianceInto"), "gpuopt::meanVarianceInto",
-                           detail::Moments<detail::Moment<A, It>>{n}, stream, workspace, n, detail::Same{}, in);
+                           detail::Moments<detail::Moment<A, It>>{n}, stream, workspace, n, detail::Same{},
+                           in);
 }
 
 /// \}

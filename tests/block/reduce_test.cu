@@ -1,4 +1,5 @@
-/// Reductions within a block: every size of block, every count of valid threads, the order of the threads, calls back to back.
+/// Reductions within a block: every size of block, every count of valid threads, the order of the threads,
+/// calls back to back.
 // SPDX-License-Identifier: MIT
 #include "../support/catch.hpp"
 #include "../support/reduction_data.cuh"
@@ -31,7 +32,8 @@ __global__ void __launch_bounds__(BLOCK) backToBackKernel(const T* in, Op op, T*
 }
 
 template <int BLOCK, class T, class Op>
-__global__ void __launch_bounds__(BLOCK) validKernel(const T* in, Op op, int validThreads, T* reduced, T* all) {
+__global__ void __launch_bounds__(BLOCK)
+    validKernel(const T* in, Op op, int validThreads, T* reduced, T* all) {
   for (int round = 0; round < ROUNDS; ++round) {
     const T total = blockReduce<BLOCK>(in[round * BLOCK + static_cast<int>(threadIdx.x)], op, validThreads);
     if (threadIdx.x == 0) reduced[round] = total;
@@ -57,7 +59,8 @@ __global__ void __launch_bounds__(BLOCK) ownStorageKernel(const T* in, Op op, T*
 
 // The results of all rounds over their first `valid` threads, each so many times.
 template <class T, class Op>
-std::vector<T> expectedRounds(const std::vector<T>& values, std::size_t block, std::size_t valid, std::size_t copies, Op op) {
+std::vector<T> expectedRounds(const std::vector<T>& values, std::size_t block, std::size_t valid,
+                              std::size_t copies, Op op) {
   std::vector<T> expected;
   for (std::size_t first = 0; first < values.size(); first += block)
     expected.insert(expected.end(), copies, foldSerially<T>(values, first, first + valid, op));
@@ -102,9 +105,9 @@ void checkValidThreads(Op op) {
   }
 }
 
-#define BLOCK_SIZES                                                                                                \
-  Size<1>, Size<2>, Size<16>, Size<32>, Size<64>, Size<96>, Size<128>, Size<256>, Size<512>, Size<768>, Size<992>, \
-      Size<1024>
+#define BLOCK_SIZES                                                                                     \
+  Size<1>, Size<2>, Size<16>, Size<32>, Size<64>, Size<96>, Size<128>, Size<256>, Size<512>, Size<768>, \
+      Size<992>, Size<1024>
 
 TEMPLATE_TEST_CASE("Sums", "[block]", BLOCK_SIZES) {
   constexpr int BLOCK = TestType::value;
@@ -122,7 +125,8 @@ TEMPLATE_TEST_CASE("The first threads only", "[block]", BLOCK_SIZES) {
   checkValidThreads<TestType::value, float>(Plus{});
 }
 
-TEMPLATE_TEST_CASE("Elements of any size", "[block]", unsigned char, short, Bytes3, long long, Float3, Words6, Words25) {
+TEMPLATE_TEST_CASE("Elements of any size", "[block]", unsigned char, short, Bytes3, long long, Float3, Words6,
+                   Words25) {
   checkBlock<512, TestType>(Plus{});
   checkValidThreads<96, TestType>(Plus{});
 }
@@ -138,7 +142,8 @@ TEMPLATE_TEST_CASE("Extremes and bits", "[block]", Size<32>, Size<96>, Size<512>
 }
 
 template <int BLOCK, class Op>
-__global__ void __launch_bounds__(BLOCK) dimensionsKernel(const Span* in, Op op, int validThreads, Span* reduced, Span* all) {
+__global__ void __launch_bounds__(BLOCK)
+    dimensionsKernel(const Span* in, Op op, int validThreads, Span* reduced, Span* all) {
   const Span mine = in[threadRank()];
   const Span total = blockReduce<BLOCK>(mine, op);
   const Span ofValid = blockReduce<BLOCK>(mine, op, validThreads);
@@ -156,7 +161,8 @@ void checkDimensions(dim3 block) {
   DeviceArray<Span> reduced(2), all(BLOCK);
   LaunchConfig config;
   config.block = block;
-  launch(dimensionsKernel<BLOCK, JoinSpans>, config, in.data(), JoinSpans{}, BLOCK - 1, reduced.data(), all.data());
+  launch(dimensionsKernel<BLOCK, JoinSpans>, config, in.data(), JoinSpans{}, BLOCK - 1, reduced.data(),
+         all.data());
   const Span total = {0, BLOCK - 1, 1}, ofValid = {0, BLOCK - 2, 1};
   INFO("block " << block.x << "x" << block.y << "x" << block.z);
   REQUIRE((reduced.toHost() == std::vector<Span>{total, ofValid}));

@@ -8,8 +8,8 @@
 
 namespace gpuopt::test {
 
-/// One block up to 1 KiB, several blocks of one tile up to 64 KiB, then five blocks that loop: over tiles dealt out in turn up
-/// to 192 KiB, over contiguous chunks beyond.
+/// One block up to 1 KiB, several blocks of one tile up to 64 KiB, then five blocks that loop: over tiles
+/// dealt out in turn up to 192 KiB, over contiguous chunks beyond.
 struct LowBoundaries : ReducePolicy {
   static constexpr int BLOCK = 256;
   static constexpr int VECTORS = 2;

@@ -1,4 +1,5 @@
-/// meanVariance: against two passes in long double, on data that the difference of sums of squares cannot stand.
+/// meanVariance: against two passes in long double, on data that the difference of sums of squares cannot
+/// stand.
 // SPDX-License-Identifier: MIT
 #include "../support/catch.hpp"
 #include "../support/reduction_data.cuh"
@@ -22,9 +23,12 @@ namespace {
 template <class T>
 using MomentsOf = decltype(meanVariance(std::declval<const T*>(), std::size_t{}));
 
-static_assert(std::is_same_v<MomentsOf<float>, MeanVariance<float>> && std::is_same_v<MomentsOf<__half>, MeanVariance<float>>);
-static_assert(std::is_same_v<MomentsOf<double>, MeanVariance<double>> && std::is_same_v<MomentsOf<int>, MeanVariance<double>>);
-static_assert(std::is_same_v<decltype(meanVariance<double>(std::declval<float*>(), 1)), MeanVariance<double>>);
+static_assert(std::is_same_v<MomentsOf<float>, MeanVariance<float>> &&
+              std::is_same_v<MomentsOf<__half>, MeanVariance<float>>);
+static_assert(std::is_same_v<MomentsOf<double>, MeanVariance<double>> &&
+              std::is_same_v<MomentsOf<int>, MeanVariance<double>>);
+static_assert(
+    std::is_same_v<decltype(meanVariance<double>(std::declval<float*>(), 1)), MeanVariance<double>>);
 
 struct TwoPasses {
   double mean = 0;
@@ -48,8 +52,8 @@ TwoPasses inTwoPasses(const std::vector<T>& values) {
   return result;
 }
 
-// Rounding moves each partial mean by about log2(n) eps |x|; a mean that is off by d adds d^2, and 2 d sigma, to the variance, on
-// top of the relative error of its own sums.
+// Rounding moves each partial mean by about log2(n) eps |x|; a mean that is off by d adds d^2, and 2 d sigma,
+// to the variance, on top of the relative error of its own sums.
 template <class A, class Policy, class T>
 void checkMoments(const std::vector<T>& values, std::size_t offset) {
   const DeviceArray<T> in(values, offset);
@@ -59,8 +63,10 @@ void checkMoments(const std::vector<T>& values, std::size_t offset) {
   const double epsilon = static_cast<double>(std::numeric_limits<decltype(found.mean)>::epsilon());
   const double levels = 4 + std::log2(static_cast<double>(n));
   const double meanError = levels * epsilon * exact.largest;
-  const double varianceError = 2 * levels * epsilon * exact.variance + 2 * meanError * std::sqrt(exact.variance) + meanError * meanError;
-  INFO("n " << n << ", mean " << found.mean << " for " << exact.mean << ", variance " << found.variance << " for " << exact.variance);
+  const double varianceError = 2 * levels * epsilon * exact.variance +
+                               2 * meanError * std::sqrt(exact.variance) + meanError * meanError;
+  INFO("n " << n << ", mean " << found.mean << " for " << exact.mean << ", variance " << found.variance
+            << " for " << exact.variance);
   REQUIRE(found.count == n);
   REQUIRE(std::fabs(static_cast<double>(found.mean) - exact.mean) <= meanError);
   REQUIRE(std::fabs(static_cast<double>(found.variance) - exact.variance) <= varianceError);
@@ -69,7 +75,8 @@ void checkMoments(const std::vector<T>& values, std::size_t offset) {
 
 const std::vector<std::size_t> lengths = {1, 2, 3, 31, 33, 142, 1000, 4099, 30011, 100003};
 
-TEMPLATE_TEST_CASE("Moments of random numbers", "[meanVariance]", signed char, short, int, float, double, __half, __nv_bfloat16) {
+TEMPLATE_TEST_CASE("Moments of random numbers", "[meanVariance]", signed char, short, int, float, double,
+                   __half, __nv_bfloat16) {
   for (const std::size_t n : lengths) {
     const std::vector<TestType> values = randomVector<TestType>(n, 1);
     checkMoments<DefaultAccumulator, LowBoundaries>(values, 0);
@@ -79,7 +86,8 @@ TEMPLATE_TEST_CASE("Moments of random numbers", "[meanVariance]", signed char, s
   }
 }
 
-// The variance is 1e-14 of the squared mean: in float, the difference of the sums of squares has no correct digit.
+// The variance is 1e-14 of the squared mean: in float, the difference of the sums of squares has no correct
+// digit.
 TEST_CASE("A mean far from zero", "[meanVariance]") {
   for (const std::size_t n : lengths) {
     std::vector<float> values = randomVector<float>(n, 2);

@@ -1,5 +1,5 @@
-/// The ways to call a reduction: operations, initial values, empty input, device results, workspaces, streams, threads, graphs,
-/// wrong arguments.
+/// The ways to call a reduction: operations, initial values, empty input, device results, workspaces,
+/// streams, threads, graphs, wrong arguments.
 // SPDX-License-Identifier: MIT
 #include "../host/host_test.cuh"
 #include "../support/catch.hpp"
@@ -68,10 +68,14 @@ TEST_CASE("Every operation, with and without a known identity", "[reduce]") {
     REQUIRE(reduceLow<int>(in.data(), n, UnknownPlus{}) == foldSerially<int>(values, Plus{}));
     REQUIRE(reduceLow<int>(in.data(), n, Minimum{}) == foldSerially<int>(values, Minimum{}));
     REQUIRE(reduceLow<int>(in.data(), n, Maximum{}) == foldSerially<int>(values, Maximum{}));
-    REQUIRE(reduceLow<int>(in.data(), n, MaximumAbove{2}) == (n == 1 ? values[0] : foldSerially<int>(values, MaximumAbove{2})));
-    REQUIRE(reduceLow<DefaultAccumulator>(in.data(), n, LogicalAnd{}) == foldSerially<bool>(values, LogicalAnd{}));
-    REQUIRE(reduceLow<DefaultAccumulator>(in.data(), n, LogicalOr{}) == foldSerially<bool>(values, LogicalOr{}));
-    REQUIRE(reduceLow<unsigned>(inBits.data(), n, Multiplies{}) == foldSerially<unsigned>(bits, Multiplies{}));
+    REQUIRE(reduceLow<int>(in.data(), n, MaximumAbove{2}) ==
+            (n == 1 ? values[0] : foldSerially<int>(values, MaximumAbove{2})));
+    REQUIRE(reduceLow<DefaultAccumulator>(in.data(), n, LogicalAnd{}) ==
+            foldSerially<bool>(values, LogicalAnd{}));
+    REQUIRE(reduceLow<DefaultAccumulator>(in.data(), n, LogicalOr{}) ==
+            foldSerially<bool>(values, LogicalOr{}));
+    REQUIRE(reduceLow<unsigned>(inBits.data(), n, Multiplies{}) ==
+            foldSerially<unsigned>(bits, Multiplies{}));
     REQUIRE(reduceLow<unsigned>(inBits.data(), n, BitAnd{}) == foldSerially<unsigned>(bits, BitAnd{}));
     REQUIRE(reduceLow<unsigned>(inBits.data(), n, BitOr{}) == foldSerially<unsigned>(bits, BitOr{}));
     REQUIRE(reduceLow<unsigned>(inBits.data(), n, BitXor{}) == foldSerially<unsigned>(bits, BitXor{}));
@@ -79,7 +83,8 @@ TEST_CASE("Every operation, with and without a known identity", "[reduce]") {
     std::vector<unsigned> factors = bits;
     for (unsigned& factor : factors) factor = factor % 65520u + 1;
     const DeviceArray<unsigned> inFactors(factors);
-    REQUIRE(reduceLow<unsigned>(inFactors.data(), n, ModularProduct{}) == foldSerially<unsigned>(factors, ModularProduct{}));
+    REQUIRE(reduceLow<unsigned>(inFactors.data(), n, ModularProduct{}) ==
+            foldSerially<unsigned>(factors, ModularProduct{}));
   }
 }
 
@@ -88,7 +93,9 @@ TEST_CASE("Lambdas", "[reduce]") {
   const std::vector<int> values = smallIntegers<int>(n, 3);
   const DeviceArray<int> in(values);
   int offset = 3;
-  const auto op = [offset] __host__ __device__(int a, int b) { return a + b - offset; };  // associative: (a - 3) is added
+  const auto op = [offset] __host__ __device__(int a, int b) {
+    return a + b - offset;
+  };  // associative: (a - 3) is added
   REQUIRE(reduce(in.data(), n, op) == foldSerially<int>(values, op));
 }
 
@@ -117,7 +124,8 @@ TEST_CASE("No elements", "[reduce]") {
   REQUIRE(reduce(none, 0) == 0);
   REQUIRE(reduce(none, 0, Multiplies{}) == 1);
   REQUIRE(reduce(none, 0, Minimum{}) == (std::numeric_limits<int>::max)());
-  REQUIRE(reduce(static_cast<const float*>(nullptr), 0, Maximum{}) == -std::numeric_limits<float>::infinity());
+  REQUIRE(reduce(static_cast<const float*>(nullptr), 0, Maximum{}) ==
+          -std::numeric_limits<float>::infinity());
   REQUIRE(reduce(none, 0, BitAnd{}) == -1);
   REQUIRE(reduce(none, 0, Plus{}, 17) == 17);
   REQUIRE(reduce(none, 0, UnknownPlus{}, 17) == 17);
@@ -130,7 +138,8 @@ TEST_CASE("No elements", "[reduce]") {
   reduceInto(none, 0, out.data());
   REQUIRE(out.toHost()[0] == 0);
 
-  const std::string message = messageOf<std::invalid_argument>([&] { static_cast<void>(reduce(none, 0, UnknownPlus{})); });
+  const std::string message =
+      messageOf<std::invalid_argument>([&] { static_cast<void>(reduce(none, 0, UnknownPlus{})); });
   REQUIRE(contains(message, "gpuopt::reduce"));
   REQUIRE(contains(message, "init"));
   REQUIRE_THROWS_AS(reduceInto(none, 0, out.data(), UnknownPlus{}), std::invalid_argument);
@@ -144,14 +153,18 @@ TEST_CASE("Null pointers are named before anything runs", "[reduce]") {
   const int untouched = out.toHost()[0];
   const int* none = nullptr;
   const auto messageFrom = [](auto call) { return messageOf<std::invalid_argument>(call); };
-  REQUIRE(messageFrom([&] { static_cast<void>(reduce(none, 3)); }) == "gpuopt::reduce: in is null, but n is 3");
+  REQUIRE(messageFrom([&] { static_cast<void>(reduce(none, 3)); }) ==
+          "gpuopt::reduce: in is null, but n is 3");
   REQUIRE(contains(messageFrom([&] { reduceInto(none, 3, out.data()); }), "gpuopt::reduceInto: in is null"));
-  REQUIRE(messageFrom([&] { reduceInto(in.data(), 3, static_cast<int*>(nullptr)); }) == "gpuopt::reduceInto: out is null");
+  REQUIRE(messageFrom([&] { reduceInto(in.data(), 3, static_cast<int*>(nullptr)); }) ==
+          "gpuopt::reduceInto: out is null");
   REQUIRE(contains(messageFrom([&] { dotInto(none, in.data(), 3, out.data()); }), "in1 is null"));
   REQUIRE(contains(messageFrom([&] { dotInto(in.data(), none, 3, out.data()); }), "in2 is null"));
-  REQUIRE(contains(messageFrom([&] { static_cast<void>(argMin(none, 1)); }), "gpuopt::argMin: in is null, but n is 1"));
+  REQUIRE(contains(messageFrom([&] { static_cast<void>(argMin(none, 1)); }),
+                   "gpuopt::argMin: in is null, but n is 1"));
   REQUIRE(contains(messageFrom([&] { static_cast<void>(meanVariance(none, 1)); }), "gpuopt::meanVariance"));
-  REQUIRE(contains(messageFrom([&] { minMaxInto(in.data(), 3, static_cast<MinMax<int>*>(nullptr)); }), "out is null"));
+  REQUIRE(contains(messageFrom([&] { minMaxInto(in.data(), 3, static_cast<MinMax<int>*>(nullptr)); }),
+                   "out is null"));
   REQUIRE(out.toHost()[0] == untouched);
   REQUIRE(reduce(in.data(), 3) == 6);
 }
@@ -170,7 +183,8 @@ TEST_CASE("Results in device memory", "[reduce]") {
   }
 }
 
-// All kernels on one workspace, in any order of lengths, so that a counter or a partial result left behind would show.
+// All kernels on one workspace, in any order of lengths, so that a counter or a partial result left behind
+// would show.
 TEST_CASE("One workspace serves call after call", "[reduce]") {
   const std::vector<float> values = smallIntegers<float>(30000, 7);
   const DeviceArray<float> in(values);
@@ -179,15 +193,19 @@ TEST_CASE("One workspace serves call after call", "[reduce]") {
     const std::size_t first = call % 7, n = (call * call * 37 + call * 1009) % 29000 + 1;
     INFO("call " << call << ", n " << n);
     const float expected = foldSerially<float>(values, first, first + n, Plus{});
-    REQUIRE(reduce<DefaultAccumulator, LowBoundaries>(in.data() + first, n, Plus{}, nullptr, &workspace) == expected);
+    REQUIRE(reduce<DefaultAccumulator, LowBoundaries>(in.data() + first, n, Plus{}, nullptr, &workspace) ==
+            expected);
     DeviceArray<float> out(1);
-    reduceInto<DefaultAccumulator, LowBoundaries>(in.data() + first, n, out.data(), Plus{}, 0.0F, nullptr, &workspace);
+    reduceInto<DefaultAccumulator, LowBoundaries>(in.data() + first, n, out.data(), Plus{}, 0.0F, nullptr,
+                                                  &workspace);
     REQUIRE(out.toHost()[0] == expected);
-    const auto extremes = minMax<LowBoundaries>(in.data() + first, n, nullptr, &workspace);  // partial results of another size
+    const auto extremes =
+        minMax<LowBoundaries>(in.data() + first, n, nullptr, &workspace);  // partial results of another size
     REQUIRE(extremes.minimum == foldSerially<float>(values, first, first + n, Minimum{}));
   }
   std::vector<unsigned> counters(Workspace::counterCount, 1);
-  checkCuda(cudaMemcpy(counters.data(), workspace.counters(), counters.size() * sizeof(unsigned), cudaMemcpyDeviceToHost),
+  checkCuda(cudaMemcpy(counters.data(), workspace.counters(), counters.size() * sizeof(unsigned),
+                       cudaMemcpyDeviceToHost),
             "cudaMemcpy");
   REQUIRE((counters == std::vector<unsigned>(Workspace::counterCount, 0)));
 }
@@ -196,7 +214,8 @@ TEST_CASE("A workspace that was moved from is refused, and the call after it wor
   const DeviceArray<float> in(smallIntegers<float>(20000, 8));
   Workspace first;
   Workspace second(std::move(first));
-  REQUIRE_THROWS_AS((reduce<DefaultAccumulator, LowBoundaries>(in.data(), 20000, Plus{}, nullptr, &first)), std::invalid_argument);
+  REQUIRE_THROWS_AS((reduce<DefaultAccumulator, LowBoundaries>(in.data(), 20000, Plus{}, nullptr, &first)),
+                    std::invalid_argument);
   REQUIRE((reduce<DefaultAccumulator, LowBoundaries>(in.data(), 20000, Plus{}, nullptr, &second) ==
            foldSerially<float>(smallIntegers<float>(20000, 8), Plus{})));
 }
@@ -213,8 +232,10 @@ TEST_CASE("Many threads, each with a stream of its own", "[reduce]") {
     for (std::size_t call = 0; call < 25; ++call) {
       const std::size_t n = 1 + (call * 7919 + static_cast<std::size_t>(thread) * 997) % 29000;
       const int expected = foldSerially<int>(values, 0, n, Plus{});
-      good = good && reduce<DefaultAccumulator, LowBoundaries>(in.data(), n, Plus{}, stream, workspace) == expected;
-      good = good && reduce<DefaultAccumulator, LowBoundaries>(in.data(), n, Plus{}, 5, stream, workspace) == expected + 5;
+      good = good &&
+             reduce<DefaultAccumulator, LowBoundaries>(in.data(), n, Plus{}, stream, workspace) == expected;
+      good = good && reduce<DefaultAccumulator, LowBoundaries>(in.data(), n, Plus{}, 5, stream, workspace) ==
+                         expected + 5;
     }
     return good;
   });
@@ -228,7 +249,8 @@ TEST_CASE("Many threads on the default stream", "[reduce]") {
     const std::size_t n = 29000 - static_cast<std::size_t>(thread);
     bool good = true;
     for (int call = 0; call < 25; ++call)
-      good = good && reduce<DefaultAccumulator, LowBoundaries>(in.data(), n) == foldSerially<int>(values, 0, n, Plus{});
+      good = good && reduce<DefaultAccumulator, LowBoundaries>(in.data(), n) ==
+                         foldSerially<int>(values, 0, n, Plus{});
     return good;
   });
   REQUIRE(failures == 0);
@@ -315,10 +337,12 @@ TEST_CASE("Calls captured into a graph", "[reduce]") {
 TEST_CASE("A call that returns a value is refused while its stream is being captured", "[reduce]") {
   const DeviceArray<float> in(smallIntegers<float>(1000, 1));
   const Stream stream;
-  REQUIRE(reduce(in.data(), 1000, Plus{}, stream) == foldSerially<float>(smallIntegers<float>(1000, 1), Plus{}));
+  REQUIRE(reduce(in.data(), 1000, Plus{}, stream) ==
+          foldSerially<float>(smallIntegers<float>(1000, 1), Plus{}));
   std::string message;
   const Graph graph(stream, [&] {
-    message = messageOf<std::invalid_argument>([&] { static_cast<void>(reduce(in.data(), 1000, Plus{}, stream)); });
+    message =
+        messageOf<std::invalid_argument>([&] { static_cast<void>(reduce(in.data(), 1000, Plus{}, stream)); });
   });
   REQUIRE(message == "gpuopt::reduce: stream is being captured; use gpuopt::reduceInto");
   REQUIRE(graph.nodes() == 0);

@@ -30,13 +30,16 @@ static_assert(std::is_same_v<ArgOf<signed char>, ArgResult<signed char>>);
 static_assert(std::is_same_v<ArgOf<__half>, ArgResult<float>>);
 static_assert(std::is_same_v<decltype(minMax(std::declval<__nv_bfloat16*>(), 1)), MinMax<float>>);
 static_assert(std::is_same_v<decltype(sumMinMax(std::declval<short*>(), 1)), SumMinMax<short, int>>);
-static_assert(std::is_same_v<decltype(sumMinMax<double>(std::declval<float*>(), 1)), SumMinMax<float, double>>);
+static_assert(
+    std::is_same_v<decltype(sumMinMax<double>(std::declval<float*>(), 1)), SumMinMax<float, double>>);
 
 // Every extreme of one part of an array, under one policy, against the serial ones.
 template <class Policy, class T>
 void checkExtremes(const DeviceArray<T>& in, const std::vector<T>& values, std::size_t first, std::size_t n) {
-  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first), end = begin + static_cast<std::ptrdiff_t>(n);
-  const auto smallest = std::min_element(begin, end), largest = std::max_element(begin, end);  // the first of several
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first),
+             end = begin + static_cast<std::ptrdiff_t>(n);
+  const auto smallest = std::min_element(begin, end),
+             largest = std::max_element(begin, end);  // the first of several
   const T* data = in.data() + first;
   INFO("n " << n << ", first " << first);
 
@@ -73,8 +76,8 @@ void checkData(const std::vector<T>& values) {
   }
 }
 
-TEMPLATE_TEST_CASE("Extremes of random numbers", "[extremes]", signed char, unsigned short, int, unsigned long long, float, double,
-                   __half) {
+TEMPLATE_TEST_CASE("Extremes of random numbers", "[extremes]", signed char, unsigned short, int,
+                   unsigned long long, float, double, __half) {
   checkData<LowBoundaries>(randomVector<TestType>(90001, 1));  // of narrow types with many ties
 }
 
@@ -103,9 +106,10 @@ TEST_CASE("Of equal extremes the first wins", "[extremes]") {
   const std::size_t n = 40009;
   std::vector<float> values = randomVector<float>(n + 1, 3);
   DeviceArray<float> in(values);
-  const std::vector<std::size_t> places = {0,    1,    2,    3,     4,     7,     30,    31,    32,    127,  128,     129,
-                                           511,  512,  1023, 1024,  2047,  2048,  4095,  4096,  8191,  8192, 10239,   10240,
-                                           16383, 16384, 20000, 20479, 20480, 32767, 32768, 40000, n - 5, n - 4, n - 3, n - 2, n - 1};
+  const std::vector<std::size_t> places = {
+      0,     1,     2,     3,     4,     7,     30,    31,    32,    127,   128,   129,   511,
+      512,   1023,  1024,  2047,  2048,  4095,  4096,  8191,  8192,  10239, 10240, 16383, 16384,
+      20000, 20479, 20480, 32767, 32768, 40000, n - 5, n - 4, n - 3, n - 2, n - 1};
   for (const std::size_t first : places)
     for (const std::size_t second : {first + 1, first + 2, first + 64, first + 2048, first + 10240, n - 1}) {
       if (second >= n) continue;
@@ -126,7 +130,8 @@ TEST_CASE("The default policy finds the first of equal extremes too", "[extremes
   const std::size_t n = 300007;
   std::vector<int> values = randomVector<int>(n, 4);
   DeviceArray<int> in(values, 3);
-  for (const std::size_t first : {std::size_t{0}, std::size_t{28}, std::size_t{29}, std::size_t{16384}, std::size_t{150001}, n - 2}) {
+  for (const std::size_t first :
+       {std::size_t{0}, std::size_t{28}, std::size_t{29}, std::size_t{16384}, std::size_t{150001}, n - 2}) {
     const int old = values[first];
     values[first] = values[n - 1] = std::numeric_limits<int>::lowest();
     in.fill(values);
@@ -158,15 +163,16 @@ TEST_CASE("The first NaN wins", "[extremes]") {
   values[100] = -infinity;
   values[200] = infinity;
   DeviceArray<float> in(values, 1);
-  for (const std::size_t first : {std::size_t{0}, std::size_t{1}, std::size_t{30}, std::size_t{31}, std::size_t{99}, std::size_t{4099},
-                                  std::size_t{12288}, n - 2, n - 1})
+  for (const std::size_t first : {std::size_t{0}, std::size_t{1}, std::size_t{30}, std::size_t{31},
+                                  std::size_t{99}, std::size_t{4099}, std::size_t{12288}, n - 2, n - 1})
     for (const std::size_t second : {first + 1, first + 3, first + 8192, n - 1}) {
       if (second >= n) continue;
       std::vector<float> withNan = values;
       withNan[first] = withNan[second] = nan;
       in.fill(withNan);
       INFO("places " << first << " and " << second);
-      const auto smallest = argMin<LowBoundaries>(in.data(), n), largest = argMax<LowBoundaries>(in.data(), n);
+      const auto smallest = argMin<LowBoundaries>(in.data(), n),
+                 largest = argMax<LowBoundaries>(in.data(), n);
       REQUIRE(smallest.index == first);
       REQUIRE(std::isnan(smallest.value));
       REQUIRE(largest.index == first);

@@ -38,7 +38,9 @@ struct IteratorTypes {
 
 // i^2 mod 1001, from no memory at all.
 struct Squares : IteratorTypes<int> {
-  __host__ __device__ int operator[](std::ptrdiff_t i) const { return static_cast<int>((i % 1001) * (i % 1001) % 1001); }
+  __host__ __device__ int operator[](std::ptrdiff_t i) const {
+    return static_cast<int>((i % 1001) * (i % 1001) % 1001);
+  }
 };
 
 // Every third element, from the last to the first.
@@ -62,7 +64,8 @@ struct BitsOf : IteratorTypes<bool, Bit> {
 };
 
 template <class It>
-inline constexpr bool isReadAsArray = std::is_pointer_v<std::decay_t<decltype(detail::Unwrap<It>::pointer(std::declval<It>()))>>;
+inline constexpr bool isReadAsArray =
+    std::is_pointer_v<std::decay_t<decltype(detail::Unwrap<It>::pointer(std::declval<It>()))>>;
 
 static_assert(isReadAsArray<const float*> && !isReadAsArray<Squares> && !isReadAsArray<Strided>);
 
@@ -145,8 +148,10 @@ static_assert(isReadAsArray<Vector::iterator> && isReadAsArray<Vector::const_ite
 static_assert(isReadAsArray<thrust::device_ptr<float>>);
 static_assert(!isReadAsArray<thrust::transform_iterator<Negate, Vector::iterator>>);
 static_assert(!isReadAsArray<thrust::transform_iterator<Negate, thrust::device_ptr<float>>>);
-static_assert(!isReadAsArray<thrust::counting_iterator<int>> && !isReadAsArray<thrust::constant_iterator<int>>);
-static_assert(!isReadAsArray<thrust::permutation_iterator<Vector::iterator, thrust::device_vector<int>::iterator>>);
+static_assert(!isReadAsArray<thrust::counting_iterator<int>> &&
+              !isReadAsArray<thrust::constant_iterator<int>>);
+static_assert(
+    !isReadAsArray<thrust::permutation_iterator<Vector::iterator, thrust::device_vector<int>::iterator>>);
 
 TEST_CASE("Thrust's iterators", "[iterators]") {
   for (const std::size_t n : lengths) {
@@ -169,7 +174,8 @@ TEST_CASE("Thrust's iterators", "[iterators]") {
     REQUIRE(reduce(in.data(), n) == sum);
     REQUIRE(reduce<double>(thrust::make_transform_iterator(in.begin(), Negate{}), n) == -sum);
     REQUIRE(reduce<double>(thrust::make_transform_iterator(in.data(), Negate{}), n) == -sum);
-    REQUIRE(reduce<double, LowBoundaries>(thrust::make_transform_iterator(thrust::raw_pointer_cast(in.data()), Negate{}), n) == -sum);
+    REQUIRE(reduce<double, LowBoundaries>(
+                thrust::make_transform_iterator(thrust::raw_pointer_cast(in.data()), Negate{}), n) == -sum);
     REQUIRE(reduce(thrust::make_counting_iterator(std::size_t{1}), n) == n * (n + 1) / 2);
     REQUIRE(reduce(thrust::make_constant_iterator(3), n) == 3 * static_cast<int>(n));
     REQUIRE(dot(in.begin(), inOthers.data(), n) == static_cast<float>(product));

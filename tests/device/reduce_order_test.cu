@@ -22,7 +22,8 @@ struct FewBlocks : InOrder {
   static constexpr unsigned loopBlocks(std::size_t) { return 3; }
 };
 
-// A byte and the bytes before it in a text, as a polynomial: the hash of two texts after another follows from theirs.
+// A byte and the bytes before it in a text, as a polynomial: the hash of two texts after another follows from
+// theirs.
 struct Hash {
   unsigned value;
   unsigned power;  // 31 to the length
@@ -48,7 +49,8 @@ struct Concatenate {
 };
 
 std::set<std::size_t> lengths(std::size_t elementBytes) {
-  std::set<std::size_t> all = {1, 2, 3, 4, 5, 15, 16, 17, 31, 32, 33, 127, 128, 129, 511, 512, 513, 1000, 4099};
+  std::set<std::size_t> all = {1,  2,   3,   4,   5,   15,  16,  17,   31,  32,
+                               33, 127, 128, 129, 511, 512, 513, 1000, 4099};
   for (const std::size_t bytes : {20 << 10, 64 << 10, 200 << 10})
     for (const std::size_t more : {0, 1, 2, 17}) all.insert(bytes / elementBytes - 1 + more);
   return all;
@@ -64,7 +66,9 @@ void checkOrder(Op op) {
       INFO("n " << n << ", first " << first);
       const T expected = foldSerially<T>(values, first, first + n, op);
       REQUIRE((reduce<DefaultAccumulator, Policy>(in.data() + first, n, op) == expected));
-      if (first > 0) REQUIRE((reduce<DefaultAccumulator, Policy>(in.data() + first, n, op, values[first - 1]) == op(values[first - 1], expected)));
+      if (first > 0)
+        REQUIRE((reduce<DefaultAccumulator, Policy>(in.data() + first, n, op, values[first - 1]) ==
+                 op(values[first - 1], expected)));
     }
 }
 
@@ -84,11 +88,14 @@ TEMPLATE_TEST_CASE("Functions of one and two inputs keep the order", "[inOrder]"
       INFO("n " << n << ", first " << first);
       Hash expected = {0, 1}, expectedOfPairs = {0, 1};
       for (std::size_t i = first; i < first + n; ++i) expected = Concatenate{}(expected, HashOf{}(text[i]));
-      REQUIRE((transformReduce<DefaultAccumulator, TestType>(in.data() + first, n, HashOf{}, Concatenate{}) == expected));
+      REQUIRE((transformReduce<DefaultAccumulator, TestType>(in.data() + first, n, HashOf{}, Concatenate{}) ==
+               expected));
       if (n > 30011) continue;
-      for (std::size_t i = 0; i < n; ++i) expectedOfPairs = Concatenate{}(expectedOfPairs, HashOfPair{}(text[first + i], words[i]));
-      REQUIRE((transformReduce<DefaultAccumulator, TestType>(in.data() + first, inWords.data(), n, HashOfPair{}, Concatenate{},
-                                                             Hash{0, 1}) == expectedOfPairs));
+      for (std::size_t i = 0; i < n; ++i)
+        expectedOfPairs = Concatenate{}(expectedOfPairs, HashOfPair{}(text[first + i], words[i]));
+      REQUIRE(
+          (transformReduce<DefaultAccumulator, TestType>(in.data() + first, inWords.data(), n, HashOfPair{},
+                                                         Concatenate{}, Hash{0, 1}) == expectedOfPairs));
     }
 }
 
@@ -98,7 +105,9 @@ struct SpanCounter {
   using difference_type = std::ptrdiff_t;
   using pointer = const Span*;
   using reference = Span;
-  __host__ __device__ Span operator[](std::ptrdiff_t i) const { return {static_cast<int>(i), static_cast<int>(i), 1}; }
+  __host__ __device__ Span operator[](std::ptrdiff_t i) const {
+    return {static_cast<int>(i), static_cast<int>(i), 1};
+  }
 };
 
 TEST_CASE("Iterators keep the order", "[inOrder]") {

@@ -1,5 +1,5 @@
-/// What rounding, order, NaN, signed zeros and infinities do: error bounds, the same bits on every run, the same bits at every
-/// alignment.
+/// What rounding, order, NaN, signed zeros and infinities do: error bounds, the same bits on every run, the
+/// same bits at every alignment.
 // SPDX-License-Identifier: MIT
 #include "../support/catch.hpp"
 #include "../support/reduction_data.cuh"
@@ -32,10 +32,11 @@ bool sameBits(const T& a, const T& b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-// ------------------------------------------------------------------------------------------------------ rounding
+// ------------------------------------------------------------------------------------------------------
+// rounding
 
-TEMPLATE_TEST_CASE("The error of a sum grows with the logarithm of its length", "[semantics]", LowBoundaries, ReducePolicy,
-                   ByLength) {
+TEMPLATE_TEST_CASE("The error of a sum grows with the logarithm of its length", "[semantics]", LowBoundaries,
+                   ReducePolicy, ByLength) {
   for (const std::size_t n : lengths) {
     INFO("n " << n);
     std::vector<float> values = randomVector<float>(n, 1);
@@ -63,7 +64,8 @@ TEST_CASE("Sums of doubles and of halves", "[semantics]") {
     const std::vector<__half> halves = randomVector<__half>(n, 3);
     const DeviceArray<__half> inHalves(halves, 1);
     const ExactSum exactHalves = sumExactly(halves);
-    REQUIRE(std::fabs(reduce(inHalves.data(), n) - static_cast<double>(exactHalves.sum)) <= exactHalves.tolerance(0x1p-24, n));
+    REQUIRE(std::fabs(reduce(inHalves.data(), n) - static_cast<double>(exactHalves.sum)) <=
+            exactHalves.tolerance(0x1p-24, n));
   }
 }
 
@@ -76,7 +78,8 @@ TEST_CASE("Sums and extremes keep denormal numbers", "[semantics]") {
   REQUIRE(reduce(in.data(), n, Minimum{}) == -3 * std::numeric_limits<float>::denorm_min());
 }
 
-// --------------------------------------------------------------------------------------------------------- order
+// ---------------------------------------------------------------------------------------------------------
+// order
 
 template <class Policy>
 struct Bits {
@@ -97,7 +100,8 @@ struct Bits {
   }
 };
 
-TEMPLATE_TEST_CASE("The same call gives the same bits", "[semantics]", LowBoundaries, LowBoundariesByLength, ReducePolicy) {
+TEMPLATE_TEST_CASE("The same call gives the same bits", "[semantics]", LowBoundaries, LowBoundariesByLength,
+                   ReducePolicy) {
   Workspace workspace;
   for (const std::size_t n : lengths) {
     INFO("n " << n);
@@ -146,8 +150,10 @@ TEST_CASE("By length, elements of any size give the same bits at every alignment
   const std::vector<float> coordinates = randomVector<float>(3 * n, 12);
   std::memcpy(triples.data(), coordinates.data(), n * sizeof(Float3));
   const std::vector<__half> halves = randomVector<__half>(n, 8);
-  const Float3 sum = reduce<DefaultAccumulator, LowBoundariesByLength>(DeviceArray<Float3>(triples).data(), n);
-  const float sumOfHalves = reduce<DefaultAccumulator, LowBoundariesByLength>(DeviceArray<__half>(halves).data(), n);
+  const Float3 sum =
+      reduce<DefaultAccumulator, LowBoundariesByLength>(DeviceArray<Float3>(triples).data(), n);
+  const float sumOfHalves =
+      reduce<DefaultAccumulator, LowBoundariesByLength>(DeviceArray<__half>(halves).data(), n);
   const float product = dot<DefaultAccumulator, LowBoundariesByLength>(DeviceArray<__half>(halves).data(),
                                                                        DeviceArray<__half>(halves).data(), n);
   for (std::size_t offset = 1; offset < 16; ++offset) {
@@ -156,7 +162,8 @@ TEST_CASE("By length, elements of any size give the same bits at every alignment
     const DeviceArray<__half> inHalves(halves, offset), other(halves, 16 - offset);
     REQUIRE((sameBits(reduce<DefaultAccumulator, LowBoundariesByLength>(inTriples.data(), n), sum)));
     REQUIRE((sameBits(reduce<DefaultAccumulator, LowBoundariesByLength>(inHalves.data(), n), sumOfHalves)));
-    REQUIRE((sameBits(dot<DefaultAccumulator, LowBoundariesByLength>(inHalves.data(), other.data(), n), product)));
+    REQUIRE((
+        sameBits(dot<DefaultAccumulator, LowBoundariesByLength>(inHalves.data(), other.data(), n), product)));
   }
 }
 
@@ -178,7 +185,8 @@ TEST_CASE("The order in which lanes run changes no bit", "[semantics]") {
 }
 #endif
 
-// ------------------------------------------------------------------------------------- NaN, zeros and infinities
+// ------------------------------------------------------------------------------------- NaN, zeros and
+// infinities
 
 template <class Op>
 float reduceLow(const DeviceArray<float>& in, Op op) {

@@ -1,4 +1,5 @@
-/// Sums of arrays: every kind of element, length and alignment, in every kernel and at every boundary between them.
+/// Sums of arrays: every kind of element, length and alignment, in every kernel and at every boundary between
+/// them.
 // SPDX-License-Identifier: MIT
 #include "../support/catch.hpp"
 #include "../support/reduction_data.cuh"
@@ -26,14 +27,17 @@ static_assert(std::is_same_v<SumOf<short>, int> && std::is_same_v<SumOf<unsigned
 static_assert(std::is_same_v<SumOf<long long>, long long> && std::is_same_v<SumOf<double>, double>);
 static_assert(std::is_same_v<SumOf<__half>, float> && std::is_same_v<SumOf<__nv_bfloat16>, float>);
 static_assert(std::is_same_v<SumOf<Words5>, Words5>);
-static_assert(std::is_same_v<decltype(reduce<long long>(std::declval<const signed char*>(), std::size_t{})), long long>);
+static_assert(std::is_same_v<decltype(reduce<long long>(std::declval<const signed char*>(), std::size_t{})),
+                             long long>);
 static_assert(std::is_same_v<decltype(reduce<double>(std::declval<__half*>(), std::size_t{})), double>);
-static_assert(std::is_same_v<decltype(reduce(std::declval<const short*>(), std::size_t{}, Maximum{})), short>);
-static_assert(std::is_same_v<decltype(reduce(std::declval<const __half*>(), std::size_t{}, Maximum{})), float>);
+static_assert(
+    std::is_same_v<decltype(reduce(std::declval<const short*>(), std::size_t{}, Maximum{})), short>);
+static_assert(
+    std::is_same_v<decltype(reduce(std::declval<const __half*>(), std::size_t{}, Maximum{})), float>);
 
-#define ELEMENT_TYPES                                                                                           \
-  signed char, unsigned char, short, int, unsigned, long long, float, double, __half, __nv_bfloat16, Float3, Words5, \
-      Words6, Bytes3, Words25
+#define ELEMENT_TYPES                                                                                        \
+  signed char, unsigned char, short, int, unsigned, long long, float, double, __half, __nv_bfloat16, Float3, \
+      Words5, Words6, Bytes3, Words25
 
 // Elements on the device with the host's copy; every sum is of a part with other elements around it, which
 // would show if they were read.
@@ -72,9 +76,10 @@ std::set<std::size_t> lengthsAround(std::set<std::size_t> boundaries) {
   return lengths;
 }
 
-const std::set<std::size_t> shortLengths = {0,   1,   2,   3,   5,   7,   8,    15,   16,   17,   31,   32,   33,  63,
-                                            64,  65,  100, 127, 128, 129, 255,  256,  257,  511,  512,  513,  997, 1023,
-                                            1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 7919, 8191, 8192, 8193};
+const std::set<std::size_t> shortLengths = {0,    1,    2,    3,    5,    7,    8,    15,   16,   17,
+                                            31,   32,   33,   63,   64,   65,   100,  127,  128,  129,
+                                            255,  256,  257,  511,  512,  513,  997,  1023, 1024, 1025,
+                                            2047, 2048, 2049, 4095, 4096, 4097, 7919, 8191, 8192, 8193};
 
 TEMPLATE_TEST_CASE("Short arrays", "[reduce]", ELEMENT_TYPES) {
   const Data<TestType> data(8200);
@@ -98,7 +103,8 @@ TEMPLATE_TEST_CASE("Arrays at every alignment", "[reduce]", ELEMENT_TYPES) {
   const std::size_t ofOneBlock = (40 << 10) / sizeof(TestType), ofSeveral = (100 << 10) / sizeof(TestType);
   const Data<TestType> data(ofSeveral + 32);
   for (std::size_t first = 0; first < 32; ++first)
-    for (const std::size_t n : {std::size_t{1}, std::size_t{31}, std::size_t{130}, ofOneBlock, ofSeveral}) data.check(first, n);
+    for (const std::size_t n : {std::size_t{1}, std::size_t{31}, std::size_t{130}, ofOneBlock, ofSeveral})
+      data.check(first, n);
 }
 
 TEMPLATE_TEST_CASE("Several tiles and blocks", "[reduce]", ELEMENT_TYPES) {
@@ -109,7 +115,8 @@ TEMPLATE_TEST_CASE("Several tiles and blocks", "[reduce]", ELEMENT_TYPES) {
   for (const std::size_t n : lengths) data.template check<LowBoundaries>(5, n);
 }
 
-// The elements before the first boundary of 128 bytes and after the last of 16 can be more than the policy's blocks have threads.
+// The elements before the first boundary of 128 bytes and after the last of 16 can be more than the policy's
+// blocks have threads.
 struct NarrowBlocks : ReducePolicy {
   static constexpr int BLOCK = 160;
   static constexpr std::size_t tileBytes = 4 << 10;
@@ -122,8 +129,8 @@ TEMPLATE_TEST_CASE("A policy of narrow blocks", "[reduce]", signed char, short, 
   for (std::size_t first = 1; first < 128; first += 31) data.template check<NarrowBlocks>(first, 10000);
 }
 
-TEMPLATE_TEST_CASE("Lengths and alignments under the reproducible order", "[reduce]", signed char, float, double, Words6,
-                   Bytes3) {
+TEMPLATE_TEST_CASE("Lengths and alignments under the reproducible order", "[reduce]", signed char, float,
+                   double, Words6, Bytes3) {
   const std::set<std::size_t> lengths = lengthsAround<TestType>({16 << 10, 64 << 10, 512 << 10});
   const Data<TestType> data(*lengths.rbegin() + 16);
   for (std::size_t first = 0; first < 16; first += 5)
@@ -140,7 +147,8 @@ __host__ __device__ T longArrayValue(std::size_t i) {
 
 template <class T>
 __global__ void fillKernel(T* out, std::size_t n) {
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < n; i += std::size_t{gridDim.x} * blockDim.x)
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < n;
+       i += std::size_t{gridDim.x} * blockDim.x)
     out[i] = longArrayValue<T>(i);
 }
 
@@ -163,7 +171,8 @@ void checkLong(std::size_t longest, const std::vector<std::size_t>& lengths) {
 
 TEST_CASE("Arrays beyond the caches", "[reduce]") {
   constexpr std::size_t MIB = std::size_t{1} << 20;
-  checkLong<float>(97 * MIB, {8 * MIB - 1, 8 * MIB, 8 * MIB + 1, 8 * MIB + 5, 96 * MIB, 96 * MIB + 1, 96 * MIB + 7});
+  checkLong<float>(97 * MIB,
+                   {8 * MIB - 1, 8 * MIB, 8 * MIB + 1, 8 * MIB + 5, 96 * MIB, 96 * MIB + 1, 96 * MIB + 7});
   checkLong<double>(49 * MIB, {4 * MIB, 4 * MIB + 3, 48 * MIB + 3});
 }
 

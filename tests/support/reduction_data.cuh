@@ -1,5 +1,5 @@
-/// What the tests of reductions share: elements of any size, operations whose result tells the order of the operands, serial
-/// oracles.
+/// What the tests of reductions share: elements of any size, operations whose result tells the order of the
+/// operands, serial oracles.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -121,7 +121,8 @@ struct Elements<Matrix> {
 template <class A, class T, class Op>
 A foldSerially(const std::vector<T>& values, std::size_t first, std::size_t last, Op op) {
   A result = static_cast<A>(values[first]);
-  for (std::size_t i = first + 1; i < last; ++i) result = static_cast<A>(op(result, static_cast<A>(values[i])));
+  for (std::size_t i = first + 1; i < last; ++i)
+    result = static_cast<A>(op(result, static_cast<A>(values[i])));
   return result;
 }
 
@@ -135,7 +136,8 @@ struct ExactSum {
   long double sum = 0;
   long double magnitude = 0;
 
-  /// What a sum in a format with this epsilon may be off by, if its additions form a tree of about log2(n) levels.
+  /// What a sum in a format with this epsilon may be off by, if its additions form a tree of about log2(n)
+  /// levels.
   double tolerance(double epsilon, std::size_t n) const {
     return static_cast<double>(magnitude) * epsilon * (1 + std::log2(static_cast<double>(n) + 1));
   }

@@ -41,15 +41,18 @@ static_assert(!isCommutative<UnknownPlus> && !isCommutative<JoinSpans>);
 
 static_assert(!Identity<Plus, Words5>::exists && !Identity<UnknownPlus, int>::exists &&
               !Identity<BitAnd, float>::exists);
-static_assert(Identity<Minimum, signed char>::value() == 127 && Identity<Maximum, signed char>::value() == -128);
-static_assert(Identity<Minimum, unsigned>::value() == 0xffffffffu && Identity<Maximum, unsigned>::value() == 0);
+static_assert(Identity<Minimum, signed char>::value() == 127 &&
+              Identity<Maximum, signed char>::value() == -128);
+static_assert(Identity<Minimum, unsigned>::value() == 0xffffffffu &&
+              Identity<Maximum, unsigned>::value() == 0);
 static_assert(Identity<Minimum, float>::value() == std::numeric_limits<float>::infinity());
 static_assert(Identity<Maximum, double>::value() == -std::numeric_limits<double>::infinity());
 static_assert(Identity<BitAnd, unsigned char>::value() == 255 && Identity<BitAnd, long long>::value() == -1);
 static_assert(Identity<BitAnd, bool>::value() && !Identity<BitOr, bool>::value());
 static_assert(Identity<Minimum, bool>::value() && !Identity<Maximum, bool>::value());
 
-// Narrow types wrap around as their arithmetic does. The product of two unsigned shorts must not overflow an int on the way.
+// Narrow types wrap around as their arithmetic does. The product of two unsigned shorts must not overflow an
+// int on the way.
 static_assert(Plus{}(static_cast<signed char>(127), static_cast<signed char>(1)) == -128);
 static_assert(Plus{}(static_cast<unsigned short>(65535), static_cast<unsigned short>(2)) == 1);
 static_assert(Multiplies{}(static_cast<unsigned short>(65535), static_cast<unsigned short>(65535)) == 1);
@@ -84,9 +87,10 @@ __global__ void extremesKernel(const T* in, int n, T* minima, T* maxima) {
 
 TEMPLATE_TEST_CASE("Minimum and Maximum are IEEE's minimum and maximum", "[operators]", float, double) {
   using Limits = std::numeric_limits<TestType>;
-  const std::vector<TestType> values = {Limits::quiet_NaN(), -Limits::infinity(), Limits::lowest(),  -1,
-                                        -Limits::denorm_min(), TestType(-0.0),     TestType(0.0),     Limits::denorm_min(),
-                                        1,                    (Limits::max)(),    Limits::infinity()};
+  const std::vector<TestType> values = {
+      Limits::quiet_NaN(), -Limits::infinity(), Limits::lowest(),     -1, -Limits::denorm_min(),
+      TestType(-0.0),      TestType(0.0),       Limits::denorm_min(), 1,  (Limits::max)(),
+      Limits::infinity()};
   const std::size_t n = values.size();
   const DeviceArray<TestType> in(values);
   DeviceArray<TestType> minima(n * n), maxima(n * n);
@@ -114,10 +118,11 @@ void requireNeutral(Op op, const std::vector<T>& values) {
   }
 }
 
-TEMPLATE_TEST_CASE("An identity changes nothing", "[operators]", signed char, unsigned char, short, unsigned short, int,
-                   unsigned, long long, unsigned long long, float, double) {
+TEMPLATE_TEST_CASE("An identity changes nothing", "[operators]", signed char, unsigned char, short,
+                   unsigned short, int, unsigned, long long, unsigned long long, float, double) {
   std::vector<TestType> values = randomVector<TestType>(100, 1);
-  values.insert(values.end(), {std::numeric_limits<TestType>::lowest(), (std::numeric_limits<TestType>::max)(), 0, 1});
+  values.insert(values.end(),
+                {std::numeric_limits<TestType>::lowest(), (std::numeric_limits<TestType>::max)(), 0, 1});
   requireNeutral(Plus{}, values);
   requireNeutral(Multiplies{}, values);
   requireNeutral(Minimum{}, values);

@@ -1,4 +1,5 @@
-/// Reductions within a warp: every width, every count of valid lanes, every size of element, the order of the lanes.
+/// Reductions within a warp: every width, every count of valid lanes, every size of element, the order of the
+/// lanes.
 // SPDX-License-Identifier: MIT
 #include "../support/catch.hpp"
 #include "../support/reduction_data.cuh"
@@ -36,9 +37,11 @@ __global__ void warpKernel(const T* in, Op op, int validLanes, Results<T> out) {
   }
 }
 
-// What each segment of the block, or each thread, must hold if the first `valid` lanes of a segment take part.
+// What each segment of the block, or each thread, must hold if the first `valid` lanes of a segment take
+// part.
 template <class T, class Op>
-std::vector<T> expectedResults(const std::vector<T>& values, std::size_t width, std::size_t valid, std::size_t copies, Op op) {
+std::vector<T> expectedResults(const std::vector<T>& values, std::size_t width, std::size_t valid,
+                               std::size_t copies, Op op) {
   std::vector<T> expected;
   for (std::size_t first = 0; first < THREADS; first += width)
     expected.insert(expected.end(), copies, foldSerially<T>(values, first, first + valid, op));
@@ -74,13 +77,15 @@ void checkEveryWidth(const std::vector<T>& values, Op op) {
 
 struct alignas(16) Aligned16 {
   long long value;
-  friend __host__ __device__ Aligned16 operator+(const Aligned16& a, const Aligned16& b) { return {a.value + b.value}; }
+  friend __host__ __device__ Aligned16 operator+(const Aligned16& a, const Aligned16& b) {
+    return {a.value + b.value};
+  }
   friend bool operator==(const Aligned16& a, const Aligned16& b) { return a.value == b.value; }
 };
 
-TEMPLATE_TEST_CASE("Sums of elements of any size", "[warp]", (Many<unsigned char, 1>), (Many<unsigned char, 2>), Bytes3,
-                   (Many<unsigned, 1>), (Many<unsigned char, 5>), (Many<unsigned short, 3>), (Many<unsigned, 2>), Float3,
-                   Words5, Words25, float, double) {
+TEMPLATE_TEST_CASE("Sums of elements of any size", "[warp]", (Many<unsigned char, 1>),
+                   (Many<unsigned char, 2>), Bytes3, (Many<unsigned, 1>), (Many<unsigned char, 5>),
+                   (Many<unsigned short, 3>), (Many<unsigned, 2>), Float3, Words5, Words25, float, double) {
   const std::vector<TestType> values = Elements<TestType>::make(THREADS, 1);
   checkWidth<8>(values, Plus{});
   checkWidth<32>(values, Plus{});
@@ -118,8 +123,8 @@ void checkIntegerOperations(const std::vector<T>& values) {
   }
 }
 
-TEMPLATE_TEST_CASE("Integers", "[warp]", signed char, unsigned char, short, unsigned short, int, unsigned, long long,
-                   unsigned long long) {
+TEMPLATE_TEST_CASE("Integers", "[warp]", signed char, unsigned char, short, unsigned short, int, unsigned,
+                   long long, unsigned long long) {
   using Limits = std::numeric_limits<TestType>;
   std::vector<TestType> values = randomVector<TestType>(THREADS, 3);
   checkIntegerOperations(values);
@@ -138,7 +143,8 @@ TEMPLATE_TEST_CASE("Integers", "[warp]", signed char, unsigned char, short, unsi
 }
 
 TEST_CASE("Booleans", "[warp]") {
-  // std::vector<bool> has no array: a type of its own, cast on the way, would test that type. So: one launch by hand.
+  // std::vector<bool> has no array: a type of its own, cast on the way, would test that type. So: one launch
+  // by hand.
   DeviceArray<bool> in(THREADS), results(4);
   bool values[THREADS] = {};
   values[17] = values[18] = true;
@@ -166,7 +172,8 @@ void checkMask(unsigned mask) {
   const DeviceArray<Span> in(Elements<Span>::make(32, 0));
   for (int valid = 1; valid <= WIDTH; ++valid) {
     DeviceArray<Span> reduced(32 / WIDTH), all(32);
-    std::vector<Span> expectedReduced = reduced.toHost(), expectedAll = all.toHost();  // untouched by lanes that have left
+    std::vector<Span> expectedReduced = reduced.toHost(),
+                      expectedAll = all.toHost();  // untouched by lanes that have left
     for (std::size_t lane = 0; lane < 32; ++lane) {
       if ((mask >> lane & 1u) == 0) continue;
       const int first = static_cast<int>(lane / WIDTH * WIDTH);

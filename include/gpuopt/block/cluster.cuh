@@ -1,5 +1,6 @@
 /// \file
-/// Thread block clusters (sm_90): rank, barrier and another block's shared memory. Elsewhere a cluster is one block.
+/// Thread block clusters (sm_90): rank, barrier and another block's shared memory. Elsewhere a cluster is one
+/// block.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -21,8 +22,11 @@ __device__ inline unsigned clusterRank() {
   return rank;
 }
 
-// The halves of the cluster's barrier; writes before arriving are seen after waiting. Every thread of every block calls.
-__device__ inline void clusterArrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+// The halves of the cluster's barrier; writes before arriving are seen after waiting. Every thread of every
+// block calls.
+__device__ inline void clusterArrive() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
 __device__ inline void clusterWait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 
 // The address of the same shared variable in the block of the given rank.

@@ -16,14 +16,16 @@ inline constexpr bool isBlockSize = BLOCK <= 1024 && (isPowerOfTwo<BLOCK> || (BL
 template <int BLOCK>
 inline constexpr unsigned blockMask = BLOCK >= 32 ? fullMask : (1u << BLOCK % 32) - 1;
 
-// Where it is quicker to put every value into shared memory and let one warp read them four at a time than to shuffle in every
-// warp first (H200, 2026-11-21, cycles: 512 floats 371 against 402, 1024 doubles 743 against 783, 256 ints 181 against 199).
+// Where it is quicker to put every value into shared memory and let one warp read them four at a time than to
+// shuffle in every warp first (H200, 2026-11-21, cycles: 512 floats 371 against 402, 1024 doubles 743 against
+// 783, 256 ints 181 against 199).
 template <int BLOCK, class T, class Op>
 inline constexpr bool gathersAll = BLOCK % 128 == 0 && BLOCK >= (std::is_integral_v<T> ? 256 : 512) &&
-                                   isCommutative<Op> && std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
+                                   isCommutative<Op>&& std::is_arithmetic_v<T> &&
+                                   (sizeof(T) == 4 || sizeof(T) == 8);
 
-// Up to here every thread adds the warps' results for itself: no branch, and no second barrier where all want the result. With more
-// warps their reads stand in each other's way.
+// Up to here every thread adds the warps' results for itself: no branch, and no second barrier where all want
+// the result. With more warps their reads stand in each other's way.
 inline constexpr int mostForAll = 256;
 
 template <int BLOCK, class T, class Op>
@@ -31,11 +33,12 @@ inline constexpr int slots = gathersAll<BLOCK, T, Op> ? BLOCK : (BLOCK + 31) / 3
 
 }  // namespace detail
 
-/// The shared memory that one block-wide reduction of T by Op needs: one value a warp, or one a thread for large blocks,
-/// and one for the result.
+/// The shared memory that one block-wide reduction of T by Op needs: one value a warp, or one a thread for
+/// large blocks, and one for the result.
 template <int BLOCK, class T, class Op>
 struct BlockReduceStorage {
-  alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char bytes[sizeof(T) * (detail::slots<BLOCK, T, Op> + 1)];
+  alignas(alignof(T) > 16 ? alignof(T)
+                          : 16) unsigned char bytes[sizeof(T) * (detail::slots<BLOCK, T, Op> + 1)];
 
   __device__ T* values() { return reinterpret_cast<T*>(bytes); }
   __device__ T& result() { return values()[detail::slots<BLOCK, T, Op>]; }
@@ -93,14 +96,14 @@ __device__ inline T reducePublished(const T* shared, Op op) {
 
 }  // namespace detail
 
-/// Reduces one value a thread over a block of BLOCK threads in one, two or three dimensions. Associativity is enough for operations
-/// that are not known to be commutative: those are combined in the order of threadRank().
-/// \returns the result in thread 0; other threads hold values without meaning.
-/// \param storage shared memory of the caller; use it again only after a barrier
-/// All BLOCK threads call. BLOCK is a multiple of 32 up to 1024, or a power of two below. T is trivially copyable.
-/// Cost: one barrier; five shuffles a warp and a tree over the warps, or for arithmetic T in large blocks one shared store a
-/// thread and one warp that reads them four at a time.
-/// Technique: complete unrolling (v5.2 of the classical ladder): every step is decided by BLOCK at compile time.
+/// Reduces one value a thread over a block of BLOCK threads in one, two or three dimensions. Associativity is
+/// enough for operations that are not known to be commutative: those are combined in the order of
+/// threadRank(). \returns the result in thread 0; other threads hold values without meaning. \param storage
+/// shared memory of the caller; use it again only after a barrier All BLOCK threads call. BLOCK is a multiple
+/// of 32 up to 1024, or a power of two below. T is trivially copyable. Cost: one barrier; five shuffles a
+/// warp and a tree over the warps, or for arithmetic T in large blocks one shared store a thread and one warp
+/// that reads them four at a time. Technique: complete unrolling (v5.2 of the classical ladder): every step
+/// is decided by BLOCK at compile time.
 template <int BLOCK, class T, class Op>
 __device__ inline T blockReduce(T value, Op op, BlockReduceStorage<BLOCK, T, Op>& storage) {
   static_assert(detail::isBlockSize<BLOCK>,
@@ -117,8 +120,8 @@ __device__ inline T blockReduce(T value, Op op, BlockReduceStorage<BLOCK, T, Op>
   }
 }
 
-/// The same with shared memory of its own. It may be called again at once: a barrier at its start keeps one call from
-/// overwriting what the last one still reads.
+/// The same with shared memory of its own. It may be called again at once: a barrier at its start keeps one
+/// call from overwriting what the last one still reads.
 template <int BLOCK, class T, class Op>
 __device__ inline T blockReduce(T value, Op op) {
   __shared__ BlockReduceStorage<BLOCK, T, Op> storage;
@@ -126,7 +129,8 @@ __device__ inline T blockReduce(T value, Op op) {
   return blockReduce<BLOCK>(value, op, storage);
 }
 
-/// The same over the first `validThreads` threads only (1 to BLOCK, the same in every thread); all BLOCK threads call.
+/// The same over the first `validThreads` threads only (1 to BLOCK, the same in every thread); all BLOCK
+/// threads call.
 template <int BLOCK, class T, class Op>
 __device__ inline T blockReduce(T value, Op op, int validThreads) {
   static_assert(detail::isBlockSize<BLOCK>,
@@ -163,9 +167,9 @@ __device__ inline T reduxAll(T value, Op op, T* shared) {
 
 }  // namespace detail
 
-/// Reduces one value a thread over a block of BLOCK threads; every thread holds the result, the same bits in each.
-/// Requirements as for blockReduce. Cost: one barrier while every warp can do the second half for itself (up to 256 threads,
-/// and for integers that the hardware reduces), a second one beyond.
+/// Reduces one value a thread over a block of BLOCK threads; every thread holds the result, the same bits in
+/// each. Requirements as for blockReduce. Cost: one barrier while every warp can do the second half for
+/// itself (up to 256 threads, and for integers that the hardware reduces), a second one beyond.
 template <int BLOCK, class T, class Op>
 __device__ inline T blockAllReduce(T value, Op op, BlockReduceStorage<BLOCK, T, Op>& storage) {
   static_assert(detail::isBlockSize<BLOCK>,
@@ -195,7 +199,8 @@ __device__ inline T blockAllReduce(T value, Op op) {
   return blockAllReduce<BLOCK>(value, op, storage);
 }
 
-/// The same over the first `validThreads` threads only (1 to BLOCK, the same in every thread); all BLOCK threads call.
+/// The same over the first `validThreads` threads only (1 to BLOCK, the same in every thread); all BLOCK
+/// threads call.
 template <int BLOCK, class T, class Op>
 __device__ inline T blockAllReduce(T value, Op op, int validThreads) {
   value = blockReduce<BLOCK>(value, op, validThreads);

@@ -7,8 +7,9 @@
 
 namespace gpuopt {
 
-/// The block's dynamic shared memory as an array of T, aligned to 128 bytes. Its size is what the launch asked for
-/// (LaunchConfig::sharedBytes); like all shared memory it holds nothing defined at first. Any thread may call.
+/// The block's dynamic shared memory as an array of T, aligned to 128 bytes. Its size is what the launch
+/// asked for (LaunchConfig::sharedBytes); like all shared memory it holds nothing defined at first. Any
+/// thread may call.
 template <class T>
 __device__ inline T* dynamicShared() {
   extern __shared__ __align__(128) unsigned char gpuoptDynamicShared[];

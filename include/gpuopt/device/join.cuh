@@ -48,11 +48,12 @@ __device__ inline Partial joinPartials(const Partial* partials, unsigned count, 
   return warpReduce(sum, op);
 }
 
-// Joins the results of `blocks` blocks (in thread 0 of each), of which this is number `block`; true in the one thread that then
-// holds the whole. The last block to arrive does it: one launch, in an order that does not depend on who is last.
+// Joins the results of `blocks` blocks (in thread 0 of each), of which this is number `block`; true in the
+// one thread that then holds the whole. The last block to arrive does it: one launch, in an order that does
+// not depend on who is last.
 template <class Partial, class Op>
-__device__ inline bool joinBlocks(Partial& partial, const Partial& none, Op op, const GridScratch<Partial>& scratch,
-                                  unsigned block, unsigned blocks) {
+__device__ inline bool joinBlocks(Partial& partial, const Partial& none, Op op,
+                                  const GridScratch<Partial>& scratch, unsigned block, unsigned blocks) {
   if (threadIdx.x >= 32) return false;
   bool last = false;
   if (threadIdx.x == 0) {
@@ -66,7 +67,8 @@ __device__ inline bool joinBlocks(Partial& partial, const Partial& none, Op op, 
 
 // The same for all blocks of the grid.
 template <class Partial, class Op>
-__device__ inline bool joinGrid(Partial& partial, const Partial& none, Op op, const GridScratch<Partial>& scratch) {
+__device__ inline bool joinGrid(Partial& partial, const Partial& none, Op op,
+                                const GridScratch<Partial>& scratch) {
   return joinBlocks(partial, none, op, scratch, blockIdx.x, gridDim.x);
 }
 

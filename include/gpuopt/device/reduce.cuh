@@ -16,8 +16,9 @@
 
 namespace gpuopt {
 
-/// How a device-wide reduction is cut up. Pass a type derived from this one as template argument to change a value.
-/// Every choice depends on the number of bytes alone and not on the device, so the order of operations is the same everywhere.
+/// How a device-wide reduction is cut up. Pass a type derived from this one as template argument to change a
+/// value. Every choice depends on the number of bytes alone and not on the device, so the order of operations
+/// is the same everywhere.
 struct ReducePolicy {
   static constexpr int BLOCK = 512;         ///< most threads a block
   static constexpr int VECTORS = 8;         ///< 16-byte loads in flight a thread
@@ -27,34 +28,39 @@ struct ReducePolicy {
 
   /// Up to here one block does it all: no other block to wait for.
   static constexpr std::size_t oneBlockBytes = 64 << 10;
-  /// Up to here one cluster does it all: 0.5 us to join its blocks, where a ticket in global memory takes 0.8 to 1.1.
+  /// Up to here one cluster does it all: 0.5 us to join its blocks, where a ticket in global memory takes 0.8
+  /// to 1.1.
   static constexpr std::size_t clusterBytes = 256 << 10;
   /// Up to here every block takes one tile, of VECTORS loads a thread; above, blocks loop over tiles.
   static constexpr std::size_t tileBytes = 16 << 20;
-  /// Up to here loads leave the caches to others; above, plain loads of contiguous chunks are 3 to 5 % faster.
+  /// Up to here loads leave the caches to others; above, plain loads of contiguous chunks are 3 to 5 %
+  /// faster.
   static constexpr std::size_t streamedBytes = std::size_t{384} << 20;
   /// One warp joins the tiles' results: from about 8192 on that would be the longest part.
   static constexpr unsigned maxTiles = 2048;
 
-  /// Threads of a block where every block takes one tile of an input of so many bytes: as few as have room for it while one
-  /// block or one cluster takes it, then what was fastest of 128, 256 and 512 (H200, 2026-11-21: 3 to 8 % over the next).
+  /// Threads of a block where every block takes one tile of an input of so many bytes: as few as have room
+  /// for it while one block or one cluster takes it, then what was fastest of 128, 256 and 512 (H200,
+  /// 2026-11-21: 3 to 8 % over the next).
   static constexpr int tileThreads(std::size_t bytes) {
     if (bytes <= oneBlockBytes) return bytes <= (16 << 10) ? 128 : bytes <= (32 << 10) ? 256 : 512;
     if (bytes <= clusterBytes) return bytes <= (128 << 10) ? 128 : 256;
     return bytes <= (4 << 20) ? 256 : 512;
   }
-  /// Blocks that loop over tiles: the same on every device, for the order's sake, and two for each of an H200's 132
-  /// multiprocessors (2026-11-21: 132 to 1056 blocks differ by 2 %; 256 divides inputs of 2^k bytes evenly).
+  /// Blocks that loop over tiles: the same on every device, for the order's sake, and two for each of an
+  /// H200's 132 multiprocessors (2026-11-21: 132 to 1056 blocks differ by 2 %; 256 divides inputs of 2^k
+  /// bytes evenly).
   static constexpr unsigned loopBlocks(std::size_t bytes) { return bytes <= streamedBytes ? 256 : 264; }
 };
 
-/// The policy of results that depend on n and the types alone: ReducePolicy's also depend on where the input lies relative to a
-/// 128-byte boundary. Misaligned input is read element by element then.
+/// The policy of results that depend on n and the types alone: ReducePolicy's also depend on where the input
+/// lies relative to a 128-byte boundary. Misaligned input is read element by element then.
 struct ByLength : ReducePolicy {
   static constexpr bool BY_LENGTH = true;
 };
 
-/// The policy of operations that are associative but not commutative: operands are combined in the order of the input.
+/// The policy of operations that are associative but not commutative: operands are combined in the order of
+/// the input.
 struct InOrder : ByLength {
   static constexpr bool IN_ORDER = true;
 };
@@ -63,8 +69,8 @@ namespace detail {
 
 // Whether any of the loaded values changes the partial result, in one comparison for all of them.
 template <class Source, class Reducer, int ITEMS>
-__device__ inline bool mayChange(const typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
-                                 const typename Source::Step (&steps)[ITEMS]) {
+__device__ inline bool mayChange(const typename Reducer::Partial& partial, const Source& source,
+                                 const Reducer& reducer, const typename Source::Step (&steps)[ITEMS]) {
   auto most = partial.value;
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i) {
@@ -77,8 +83,8 @@ __device__ inline bool mayChange(const typename Reducer::Partial& partial, const
 
 // ITEMS steps of one thread, STRIDE apart: all loads first, then the arithmetic.
 template <Caching CACHING, int STRIDE, int ITEMS, class Source, class Reducer>
-__device__ inline void addSteps(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
-                                std::size_t first) {
+__device__ inline void addSteps(typename Reducer::Partial& partial, const Source& source,
+                                const Reducer& reducer, std::size_t first) {
   typename Source::Step steps[ITEMS];
   typename Source::Value values[Source::STEP];
 #pragma unroll
@@ -92,17 +98,18 @@ __device__ inline void addSteps(typename Reducer::Partial& partial, const Source
   }
 }
 
-// The same for those below `end`. The others load again what the thread loads anyway: predicated loads would be issued two at a
-// time, each pair waiting for the last (0.6 us on an H200).
+// The same for those below `end`. The others load again what the thread loads anyway: predicated loads would
+// be issued two at a time, each pair waiting for the last (0.6 us on an H200).
 template <Caching CACHING, int STRIDE, int ITEMS, class Index, class Source, class Reducer>
-__device__ inline void addStepsBelow(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
-                                     Index first, Index end) {
+__device__ inline void addStepsBelow(typename Reducer::Partial& partial, const Source& source,
+                                     const Reducer& reducer, Index first, Index end) {
   if (first >= end) return;
   typename Source::Step steps[ITEMS];
   typename Source::Value values[Source::STEP];
   const int count = static_cast<int>((end - first + STRIDE - 1) / STRIDE);
 #pragma unroll
-  for (int i = 0; i < ITEMS; ++i) source.template load<CACHING>(steps[i], first + (i < count ? i * STRIDE : 0));
+  for (int i = 0; i < ITEMS; ++i)
+    source.template load<CACHING>(steps[i], first + (i < count ? i * STRIDE : 0));
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i)
     if (i < count) {
@@ -111,8 +118,8 @@ __device__ inline void addStepsBelow(typename Reducer::Partial& partial, const S
     }
 }
 
-// The elements before the first and after the last whole step, one a thread of the last block. They are loaded before the steps
-// and added after them.
+// The elements before the first and after the last whole step, one a thread of the last block. They are
+// loaded before the steps and added after them.
 template <class Source, class Reducer>
 struct Edge {
   typename Source::Value values[1];
@@ -144,8 +151,8 @@ struct TileShape {
   unsigned edges;      // elements that belong to no step
 };
 
-// Small inputs: one tile a block. Launch and memory latency are all there is, and in a cold cache the code itself has to come from
-// memory: it is short, without a loop, and a kernel of its own for each way to join.
+// Small inputs: one tile a block. Launch and memory latency are all there is, and in a cold cache the code
+// itself has to come from memory: it is short, without a loop, and a kernel of its own for each way to join.
 template <Join JOIN, class Policy, class Source, class Reducer>
 __global__ void __launch_bounds__(Policy::BLOCK, 1)
     reduceTileKernel(const Source source, const Reducer reducer, const TileShape shape,
@@ -160,7 +167,8 @@ __global__ void __launch_bounds__(Policy::BLOCK, 1)
   const Edge<Source, Reducer> edge(source, shape.steps, shape.edges);
   const unsigned first = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * shape.warpShare;
   const unsigned end = first + shape.warpShare < shape.steps ? first + shape.warpShare : shape.steps;
-  addStepsBelow<Caching::stream, 32, itemsPerThread<Policy, Source>>(partial, source, reducer, first + threadIdx.x % 32, end);
+  addStepsBelow<Caching::stream, 32, itemsPerThread<Policy, Source>>(partial, source, reducer,
+                                                                     first + threadIdx.x % 32, end);
   edge.addTo(partial, reducer);
 
   partial = reduceWarps<Policy::BLOCK>(partial, none, op);
@@ -176,12 +184,13 @@ struct LoopShape {
   unsigned edges;      // elements that belong to no step
   unsigned perBlock;   // tiles of every block
   unsigned remainder;  // blocks that take one more
-  bool streams;        // tiles are dealt out in turn and loads spare the caches; otherwise each block has a contiguous chunk
+  bool streams;        // tiles are dealt out in turn and loads spare the caches; otherwise each block has a
+                       // contiguous chunk
 };
 
 template <Caching CACHING, int BLOCK, int ITEMS, class Source, class Reducer>
-__device__ inline void addTiles(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
-                                const LoopShape& shape) {
+__device__ inline void addTiles(typename Reducer::Partial& partial, const Source& source,
+                                const Reducer& reducer, const LoopShape& shape) {
   constexpr unsigned TILE = BLOCK * ITEMS;
   constexpr bool inTurn = CACHING == Caching::stream;
   const unsigned tiles = shape.perBlock + (blockIdx.x < shape.remainder ? 1 : 0);
@@ -219,27 +228,33 @@ __global__ void __launch_bounds__(Policy::BLOCK, blocksAtOnce<Policy, typename R
 
 template <class Policy, class Source, class Reducer>
 void launchTiles(const Source& source, std::size_t steps, unsigned edges, const Reducer& reducer,
-                 const Destination<typename Reducer::Result>& out, LaunchConfig config, Workspace* workspace) {
+                 const Destination<typename Reducer::Result>& out, LaunchConfig config,
+                 Workspace* workspace) {
   const std::size_t bytes = steps * Source::BYTES;
   // No fewer than the elements at the edges, of which each thread of the last block takes one.
-  const auto threads = (std::max)(static_cast<unsigned>((std::min)(Policy::tileThreads(bytes), Policy::BLOCK)),
-                                  static_cast<unsigned>(ceilDivide(edges, 32) * 32));
+  const auto threads =
+      (std::max)(static_cast<unsigned>((std::min)(Policy::tileThreads(bytes), Policy::BLOCK)),
+                 static_cast<unsigned>(ceilDivide(edges, 32) * 32));
   const std::size_t tiles = ceilDivide(steps, std::size_t{itemsPerThread<Policy, Source>} * threads);
-  const bool fewTiles = bytes > Policy::oneBlockBytes && bytes <= Policy::clusterBytes && tiles <= Policy::CLUSTER;
+  const bool fewTiles =
+      bytes > Policy::oneBlockBytes && bytes <= Policy::clusterBytes && tiles <= Policy::CLUSTER;
   const std::size_t blocks = fewTiles ? Policy::CLUSTER : (std::max)(tiles, std::size_t{1});
   config.block = dim3(threads);
   config.grid = dim3(static_cast<unsigned>(blocks));
   const std::size_t warps = blocks * threads / 32;
-  const TileShape shape{static_cast<unsigned>(steps), static_cast<unsigned>(ceilDivide(ceilDivide(steps, warps), 32) * 32),
-                        edges};
+  const TileShape shape{static_cast<unsigned>(steps),
+                        static_cast<unsigned>(ceilDivide(ceilDivide(steps, warps), 32) * 32), edges};
   const GridScratch<typename Reducer::Partial> none{};
   if (blocks == 1) {
-    launch(reduceTileKernel<Join::oneBlock, Policy, Source, Reducer>, config, source, reducer, shape, none, out);
+    launch(reduceTileKernel<Join::oneBlock, Policy, Source, Reducer>, config, source, reducer, shape, none,
+           out);
   } else if (fewTiles && computeCapability(currentDevice()) >= 90) {
     config.cluster = Policy::CLUSTER;
-    launch(reduceTileKernel<Join::oneCluster, Policy, Source, Reducer>, config, source, reducer, shape, none, out);
+    launch(reduceTileKernel<Join::oneCluster, Policy, Source, Reducer>, config, source, reducer, shape, none,
+           out);
   } else {
-    launchJoined(reduceTileKernel<Join::lastBlock, Policy, Source, Reducer>, config, source, reducer, shape, out, workspace);
+    launchJoined(reduceTileKernel<Join::lastBlock, Policy, Source, Reducer>, config, source, reducer, shape,
+                 out, workspace);
   }
 }
 
@@ -252,16 +267,18 @@ void launchLoop(const Source& source, std::size_t steps, unsigned edges, const R
   const auto blocks = static_cast<unsigned>((std::min)(std::size_t{Policy::loopBlocks(bytes)}, most));
   config.block = dim3(Policy::BLOCK);
   config.grid = dim3(blocks);
-  const LoopShape shape{steps, edges, static_cast<unsigned>(tiles / blocks), static_cast<unsigned>(tiles % blocks),
-                        bytes <= Policy::streamedBytes};
+  const LoopShape shape{steps, edges, static_cast<unsigned>(tiles / blocks),
+                        static_cast<unsigned>(tiles % blocks), bytes <= Policy::streamedBytes};
   launchJoined(reduceLoopKernel<Policy, Source, Reducer>, config, source, reducer, shape, out, workspace);
 }
 
 template <class Policy, class Source, class Reducer>
 void launchReduce(const Source& source, std::size_t n, const Reducer& reducer,
-                  const Destination<typename Reducer::Result>& out, cudaStream_t stream, Workspace* workspace) {
-  static_assert(Policy::BLOCK % 32 == 0 && Policy::BLOCK >= 160,
-                "gpuopt::ReducePolicy: BLOCK must be a multiple of 32 from 160 (up to 142 elements belong to no step)");
+                  const Destination<typename Reducer::Result>& out, cudaStream_t stream,
+                  Workspace* workspace) {
+  static_assert(Policy::BLOCK % 32 == 0 && Policy::BLOCK >= 160 && Policy::BLOCK <= 1024,
+                "gpuopt::ReducePolicy: BLOCK must be a multiple of 32 from 160 to 1024 (up to 142 elements "
+                "belong to no step)");
   const std::size_t steps = (n - source.head) / Source::STEP;
   const auto edges = static_cast<unsigned>(n - steps * Source::STEP);
   LaunchConfig config;
@@ -270,8 +287,9 @@ void launchReduce(const Source& source, std::size_t n, const Reducer& reducer,
   if constexpr (Policy::IN_ORDER) {
     launchOrdered<Policy>(source, steps, edges, reducer, out, config, workspace);
   } else {
-    const bool fits = steps <= std::size_t{Policy::maxTiles} * Policy::BLOCK * itemsPerThread<Policy, Source> &&
-                      Policy::maxTiles * sizeof(typename Reducer::Partial) <= Workspace::capacity;
+    const bool fits =
+        steps <= std::size_t{Policy::maxTiles} * Policy::BLOCK * itemsPerThread<Policy, Source> &&
+        Policy::maxTiles * sizeof(typename Reducer::Partial) <= Workspace::capacity;
     if (fits && steps * Source::BYTES <= Policy::tileBytes)
       launchTiles<Policy>(source, steps, edges, reducer, out, config, workspace);
     else

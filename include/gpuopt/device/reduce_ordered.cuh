@@ -18,7 +18,8 @@ inline constexpr int orderedRows = itemsPerThread<Policy, Source> >= 8   ? 8
                                    : itemsPerThread<Policy, Source> >= 2 ? 2
                                                                          : 1;
 
-// Either value, chosen word by word: a choice between structs would be one between their addresses, and those in memory.
+// Either value, chosen word by word: a choice between structs would be one between their addresses, and those
+// in memory.
 template <class T>
 __device__ inline T chooseWords(bool first, const T& a, const T& b) {
   constexpr int WORDS = static_cast<int>((sizeof(T) + 3) / 4);
@@ -41,8 +42,8 @@ __device__ inline Partial joinLanes(const Partial& mine, const Partial& sent, in
   return op(chooseWords(upper, other, mine), chooseWords(upper, mine, other));
 }
 
-// Joins rows over ever more distant lanes. While LEFT is more than one, an exchange halves the rows: a lane keeps one half and sends
-// the other.
+// Joins rows over ever more distant lanes. While LEFT is more than one, an exchange halves the rows: a lane
+// keeps one half and sends the other.
 template <int LEFT, int DISTANCE, class Partial, class Op>
 __device__ inline void exchangeRows(Partial* rows, Op op) {
   if constexpr (DISTANCE == 32) {
@@ -61,13 +62,15 @@ __device__ inline void exchangeRows(Partial* rows, Op op) {
   }
 }
 
-// The total of ROWS rows of 32 lanes, row after row, in every lane. Once the rows are joined, each is in the lanes whose lowest bits are
-// its number's in reverse. For 8 rows that takes 12 shuffles, where a reduction of each would take 40.
+// The total of ROWS rows of 32 lanes, row after row, in every lane. Once the rows are joined, each is in the
+// lanes whose lowest bits are its number's in reverse. For 8 rows that takes 12 shuffles, where a reduction
+// of each would take 40.
 template <int ROWS, class Partial, class Op>
 __device__ inline Partial reduceRowsInOrder(Partial (&rows)[ROWS], Op op) {
   exchangeRows<ROWS, 1>(rows, op);
 #pragma unroll
-  for (int distance = ROWS / 2; distance > 0; distance /= 2) rows[0] = joinLanes(rows[0], rows[0], distance, op);
+  for (int distance = ROWS / 2; distance > 0; distance /= 2)
+    rows[0] = joinLanes(rows[0], rows[0], distance, op);
   return rows[0];
 }
 
@@ -124,19 +127,23 @@ __global__ void __launch_bounds__(Policy::BLOCK, blocksAtOnce<Policy, typename R
 
 template <class Policy, class Source, class Reducer>
 void launchOrdered(const Source& source, std::size_t steps, unsigned edges, const Reducer& reducer,
-                   const Destination<typename Reducer::Result>& out, LaunchConfig config, Workspace* workspace) {
+                   const Destination<typename Reducer::Result>& out, LaunchConfig config,
+                   Workspace* workspace) {
   using Partial = typename Reducer::Partial;
   const std::size_t bytes = steps * Source::BYTES;
-  const int threads = bytes <= Policy::tileBytes ? (std::min)(Policy::tileThreads(bytes), Policy::BLOCK) : Policy::BLOCK;
+  const int threads =
+      bytes <= Policy::tileBytes ? (std::min)(Policy::tileThreads(bytes), Policy::BLOCK) : Policy::BLOCK;
   const std::size_t warps = static_cast<std::size_t>(threads) / 32;
   const std::size_t groups = ceilDivide(steps, std::size_t{32} * orderedRows<Policy, Source>);
-  const std::size_t most = (std::min)(std::size_t{Policy::loopBlocks(bytes)}, Workspace::capacity / sizeof(Partial));
+  const std::size_t most =
+      (std::min)(std::size_t{Policy::loopBlocks(bytes)}, Workspace::capacity / sizeof(Partial));
   const std::size_t blocks = (std::clamp)(ceilDivide(groups, warps), std::size_t{1}, most);
   config.block = dim3(static_cast<unsigned>(threads));
   config.grid = dim3(static_cast<unsigned>(blocks));
   const OrderedShape shape{steps, ceilDivide(groups, blocks * warps), edges};
-  const auto kernel = bytes <= Policy::streamedBytes ? reduceOrderedKernel<Caching::stream, Policy, Source, Reducer>
-                                                     : reduceOrderedKernel<Caching::normal, Policy, Source, Reducer>;
+  const auto kernel = bytes <= Policy::streamedBytes
+                          ? reduceOrderedKernel<Caching::stream, Policy, Source, Reducer>
+                          : reduceOrderedKernel<Caching::normal, Policy, Source, Reducer>;
   if (blocks == 1)
     launch(kernel, config, source, reducer, shape, GridScratch<Partial>{}, out);
   else

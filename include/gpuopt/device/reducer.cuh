@@ -59,7 +59,8 @@ namespace detail {
 //   add(partial, values, first)   takes values[0..N) in order; `first` is the index of values[0]
 //   combiner()          the operation that joins two partial results
 //   finish(partial)     the result
-//   CHANGES_RARELY      whether most values leave the partial result as it is (ArgExtreme): then whole batches are passed over
+//   CHANGES_RARELY      whether most values leave the partial result as it is (ArgExtreme): then whole
+//   batches are passed over
 
 template <class A>
 struct Maybe {
@@ -69,7 +70,8 @@ struct Maybe {
 
 // Tells an initial value from a stream in overload resolution.
 template <class Init, class R>
-using EnableInit = std::enable_if_t<std::is_convertible_v<Init, R> && !std::is_same_v<std::decay_t<Init>, std::nullptr_t>>;
+using EnableInit =
+    std::enable_if_t<std::is_convertible_v<Init, R> && !std::is_same_v<std::decay_t<Init>, std::nullptr_t>>;
 
 template <class R, class Init>
 Maybe<R> some(const Init& init) {
@@ -168,7 +170,9 @@ struct MinMaxOf {
     }
   };
 
-  __host__ __device__ Partial empty() const { return {Identity<Minimum, A>::value(), Identity<Maximum, A>::value()}; }
+  __host__ __device__ Partial empty() const {
+    return {Identity<Minimum, A>::value(), Identity<Maximum, A>::value()};
+  }
   __device__ Join combiner() const { return {}; }
 
   template <int COUNT, class V>
@@ -215,8 +219,8 @@ struct SumMinMaxOf {
   __device__ Result finish(const Partial& partial) const { return partial; }
 };
 
-// The first occurrence of an extreme. EXTREME is Minimum or Maximum; a NaN is more extreme than every number, so that the
-// first NaN wins, as its value does under EXTREME.
+// The first occurrence of an extreme. EXTREME is Minimum or Maximum; a NaN is more extreme than every number,
+// so that the first NaN wins, as its value does under EXTREME.
 template <class A, class EXTREME>
 struct ArgExtreme {
   static constexpr bool CHANGES_RARELY = true;
@@ -259,14 +263,15 @@ struct ArgExtreme {
       if (beats(static_cast<A>(values[i]), partial.value)) partial = {static_cast<A>(values[i]), first + i};
   }
 
-  // Nothing beats the identity, for instance where every element is infinite: then the first element is the first extreme.
+  // Nothing beats the identity, for instance where every element is infinite: then the first element is the
+  // first extreme.
   __device__ Result finish(const Partial& partial) const {
     return partial.index == Partial::none && n > 0 ? Result{partial.value, 0} : partial;
   }
 };
 
-// Count, mean and sum of squared deviations, joined by the pairwise formula of Chan, Golub and LeVeque (1979): no difference of
-// large sums is ever taken.
+// Count, mean and sum of squared deviations, joined by the pairwise formula of Chan, Golub and LeVeque
+// (1979): no difference of large sums is ever taken.
 template <class A>
 struct Moments {
   static constexpr bool CHANGES_RARELY = false;
@@ -287,7 +292,7 @@ struct Moments {
       const A count = a.count + b.count;
       const A weight = b.count / count;
       const A delta = b.mean - a.mean;
-      // In this order: with an empty side a delta whose square overflows is still multiplied by zero.
+      // In this order: of a large delta, only the product with a small weight need be in range.
       return {count, a.mean + delta * weight, a.squares + b.squares + delta * (delta * (a.count * weight))};
     }
   };

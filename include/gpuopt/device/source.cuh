@@ -161,23 +161,25 @@ struct IteratorPairSource {
   }
 };
 
-// Thrust's iterators over contiguous memory unwrap to pointers through a function of Thrust's own, found by argument-dependent
-// lookup: users who hold such an iterator have included it, and nobody else pays for it.
+// Thrust's iterators over contiguous memory unwrap to pointers through a function of Thrust's own, found by
+// argument-dependent lookup: users who hold such an iterator have included it, and nobody else pays for it.
 template <class It, class = void>
 struct Unwrap {
   static It pointer(It in) { return in; }
 };
 
 template <class It>
-struct Unwrap<It, std::enable_if_t<!std::is_pointer_v<It> &&
-                                   std::is_pointer_v<decltype(try_unwrap_contiguous_iterator(std::declval<It>()))>>> {
+struct Unwrap<
+    It, std::enable_if_t<!std::is_pointer_v<It> &&
+                         std::is_pointer_v<decltype(try_unwrap_contiguous_iterator(std::declval<It>()))>>> {
   static auto pointer(It in) { return try_unwrap_contiguous_iterator(in); }
 };
 
-// Reading by vectors pays while neighbouring lanes are few vectors apart: 12-byte structs gain 1 %, 20-byte ones lose 2 % against
-// loads of their members, whose lines L1 holds until all have been read (H200, 2026-11-21).
+// Reading by vectors pays while neighbouring lanes are few vectors apart: 12-byte structs gain 1 %, 20-byte
+// ones lose 2 % against loads of their members, whose lines L1 holds until all have been read (H200,
+// 2026-11-21).
 template <class T>
-inline constexpr bool readsVectors = std::is_trivially_copyable_v<T> && VectorShape<T>::VECTORS <= 3;
+inline constexpr bool readsVectors = std::is_trivially_copyable_v<T>&& VectorShape<T>::VECTORS <= 3;
 
 // Whether every legal address of a T reaches a 16-byte boundary by whole elements.
 template <class T>
@@ -194,7 +196,8 @@ std::size_t elementsToBoundary(const T* data, std::size_t bytes) {
   return unreachable;
 }
 
-// Peeling to a whole line keeps every warp's request within its own lines; 16 bytes are what the loads themselves need.
+// Peeling to a whole line keeps every warp's request within its own lines; 16 bytes are what the loads
+// themselves need.
 template <class T>
 std::size_t headElements(const T* data, std::size_t n) {
   std::size_t head = elementsToBoundary(data, 128);
@@ -206,18 +209,22 @@ template <class It>
 void requireReadable(It in, std::size_t n, const char* function, const char* name) {
   if constexpr (std::is_pointer_v<It>)
     if (in == nullptr && n > 0)
-      throw std::invalid_argument(std::string(function) + ": " + name + " is null, but n is " + std::to_string(n));
+      throw std::invalid_argument(std::string(function) + ": " + name + " is null, but n is " +
+                                  std::to_string(n));
 }
 
 constexpr std::size_t ceilDivide(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-// Steps that a thread has in flight: Policy::VECTORS loads of 16 bytes, or three quarters as many bytes in narrower loads, 16 at most.
+// Steps that a thread has in flight: Policy::VECTORS loads of 16 bytes, or three quarters as many bytes in
+// narrower loads, 16 at most.
 template <class Policy, class Source>
 inline constexpr int itemsPerThread =
-    (std::clamp)(static_cast<int>((Source::VECTORS || Policy::BY_LENGTH ? 16 : 12) * Policy::VECTORS / Source::BYTES), 1, 16);
+    (std::clamp)(static_cast<int>((Source::VECTORS || Policy::BY_LENGTH || Policy::IN_ORDER ? 16 : 12) *
+                                  Policy::VECTORS / Source::BYTES),
+                 1, 16);
 
-// Blocks of a kernel that loops which a multiprocessor shall hold: 1024 threads leave each 64 registers, too few for large partial
-// results.
+// Blocks of a kernel that loops which a multiprocessor shall hold: 1024 threads leave each 64 registers, too
+// few for large partial results.
 template <class Policy, class Partial>
 inline constexpr int blocksAtOnce = sizeof(Partial) <= 16 ? 1024 / Policy::BLOCK : 1;
 
@@ -226,7 +233,8 @@ bool onVectorBoundary(const T* data) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
 }
 
-// Calls use(source) with the best source for the input. FIXED asks for steps that begin at element 0 whatever the address.
+// Calls use(source) with the best source for the input. FIXED asks for steps that begin at element 0 whatever
+// the address.
 template <bool FIXED, class It, class F, class Use>
 void withSource(It iterator, std::size_t n, F f, const char* function, Use use) {
   const auto in = Unwrap<It>::pointer(iterator);
@@ -237,7 +245,8 @@ void withSource(It iterator, std::size_t n, F f, const char* function, Use use) 
     const std::size_t reached = FIXED ? 0 : headElements(in, n);
     const std::size_t head = reached == unreachable ? 0 : reached;
     if constexpr (FIXED || !alwaysAligns<T>)
-      if (head < n && !onVectorBoundary(in + head)) return use(ArraySource<T, F, false>{in, in + head, head, f});
+      if (head < n && !onVectorBoundary(in + head))
+        return use(ArraySource<T, F, false>{in, in + head, head, f});
     use(ArraySource<T, F, true>{in, in + head, head, f});
   } else {
     use(IteratorSource<Unwrapped, F>{in, f});
@@ -254,7 +263,8 @@ void withSource(It1 iterator1, It2 iterator2, std::size_t n, F f, const char* fu
   using Unwrapped2 = std::decay_t<decltype(in2)>;
   using T = typename std::iterator_traits<Unwrapped1>::value_type;
   using U = typename std::iterator_traits<Unwrapped2>::value_type;
-  if constexpr (std::is_pointer_v<Unwrapped1> && std::is_pointer_v<Unwrapped2> && readsVectors<T> && readsVectors<U>) {
+  if constexpr (std::is_pointer_v<Unwrapped1> && std::is_pointer_v<Unwrapped2> && readsVectors<T> &&
+                readsVectors<U>) {
     const std::size_t reached = FIXED ? 0 : headElements(in1, n);
     const std::size_t head = reached == unreachable ? 0 : reached;
     if (head < n && !(onVectorBoundary(in1 + head) && onVectorBoundary(in2 + head)))

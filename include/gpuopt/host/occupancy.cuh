@@ -265,14 +265,19 @@ struct OccupancyReport {
 
   /// The whole report in words, on five lines.
   std::string text() const {
-    const auto allowed = [](int blocks) { return blocks == unlimited ? "any number of" : std::to_string(blocks); };
-    return kernel + " with " + std::to_string(block) + " threads a block: " + std::to_string(blocksPerMultiprocessor) +
-           " blocks per multiprocessor, occupancy " + std::to_string(static_cast<int>(100 * occupancy + 0.5)) +
-           " %, limited by " + limits() +
-           "\n  registers:     " + allowed(allowedByRegisters) + " blocks (" + std::to_string(registersPerThread) +
+    const auto allowed = [](int blocks) {
+      return blocks == unlimited ? "any number of" : std::to_string(blocks);
+    };
+    return kernel + " with " + std::to_string(block) +
+           " threads a block: " + std::to_string(blocksPerMultiprocessor) +
+           " blocks per multiprocessor, occupancy " +
+           std::to_string(static_cast<int>(100 * occupancy + 0.5)) + " %, limited by " + limits() +
+           "\n  registers:     " + allowed(allowedByRegisters) + " blocks (" +
+           std::to_string(registersPerThread) +
            " a thread)\n  shared memory: " + allowed(allowedBySharedMemory) + " blocks (" +
-           std::to_string(staticSharedBytes) + " bytes static, " + std::to_string(dynamicSharedBytes) + " dynamic, " +
-           std::to_string(reservedSharedBytes) + " reserved)\n  threads:       " + allowed(allowedByThreads) +
+           std::to_string(staticSharedBytes) + " bytes static, " + std::to_string(dynamicSharedBytes) +
+           " dynamic, " + std::to_string(reservedSharedBytes) +
+           " reserved)\n  threads:       " + allowed(allowedByThreads) +
            " blocks\n  blocks:        " + allowed(allowedByBlocks) + " blocks\n";
   }
 };

@@ -8,8 +8,9 @@
 
 namespace gpuopt::detail {
 
-/// What the library remembers for its calls: few entries behind caches of their own, never removed. A plain vector instead of std::map
-/// spares every user's compilation the latter's headers. Pointers to values do not survive the next add().
+/// What the library remembers for its calls: few entries behind caches of their own, never removed. A plain
+/// vector instead of std::map spares every user's compilation the latter's headers. Pointers to values do not
+/// survive the next add().
 template <class Key, class Value>
 class Registry {
  public:

@@ -95,7 +95,8 @@ class Workspace {
   struct Empty {};
   explicit Workspace(Empty) : buffer_(new detail::WorkspaceBuffer) {}
 
-  detail::WorkspaceBuffer* buffer_;  // a bare pointer: <memory> would be a tenth of what a user's file compiles
+  detail::WorkspaceBuffer*
+      buffer_;  // a bare pointer: <memory> would be a tenth of what a user's file compiles
 };
 
 namespace detail {

@@ -7,9 +7,9 @@
 
 namespace gpuopt::detail {
 
-// Lets the next kernel of the stream start, and waits for the results of the previous one. With programmatic stream
-// serialization (sm_90) the start of a kernel then overlaps the end of the one before: 0.3 us a call in a graph.
-// A kernel calls it before it touches global memory.
+// Lets the next kernel of the stream start, and waits for the results of the previous one. With programmatic
+// stream serialization (sm_90) the start of a kernel then overlaps the end of the one before: 0.3 us a call
+// in a graph. A kernel calls it before it touches global memory.
 __device__ inline void overlapPreviousKernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
@@ -17,8 +17,9 @@ __device__ inline void overlapPreviousKernel() {
 #endif
 }
 
-// Counts an arrival; true for the last of `arrivals`, which then sees what the others wrote before they arrived, and
-// finds the counter at zero again. The calling thread's own writes are the ones that are published.
+// Counts an arrival; true for the last of `arrivals`, which then sees what the others wrote before they
+// arrived, and finds the counter at zero again. The calling thread's own writes are the ones that are
+// published.
 __device__ inline bool arriveLast(unsigned* counter, unsigned arrivals) {
   unsigned ticket;
 #if defined(__CUDA_ARCH__)

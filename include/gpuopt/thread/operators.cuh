@@ -141,9 +141,9 @@ struct LogicalOr {
   }
 };
 
-/// The identity of an operation: op(identity, x) == x for every x. `exists` is false unless a specialisation says
-/// otherwise; reductions work without one, but then an empty input needs an init. Specialise it for your own
-/// operations to save the bookkeeping: `static constexpr bool exists = true;` and `static T value()`.
+/// The identity of an operation: op(identity, x) == x for every x. `exists` is false unless a specialisation
+/// says otherwise; reductions work without one, but then an empty input needs an init. Specialise it for your
+/// own operations to save the bookkeeping: `static constexpr bool exists = true;` and `static T value()`.
 template <class Op, class T, class = void>
 struct Identity {
   static constexpr bool exists = false;
@@ -163,14 +163,15 @@ struct Identity<Multiplies, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
 
 namespace detail {
 
-// Infinity where there is one, so that the minimum of infinities is infinity and not the largest finite number.
-// An object, not a call: device code may read constexpr variables of the host but not call its functions.
+// Infinity where there is one, so that the minimum of infinities is infinity and not the largest finite
+// number. An object, not a call: device code may read constexpr variables of the host but not call its
+// functions.
 template <class T>
-inline constexpr T greatest =
-    std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : (std::numeric_limits<T>::max)();
+inline constexpr T greatest = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                                                   : (std::numeric_limits<T>::max)();
 template <class T>
-inline constexpr T least =
-    std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+inline constexpr T least = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                                : std::numeric_limits<T>::lowest();
 
 }  // namespace detail
 
@@ -221,7 +222,8 @@ inline constexpr bool isOneOf = (std::is_same_v<Op, Others> || ...);
 
 }  // namespace detail
 
-/// Whether op(a, b) == op(b, a) is known; collectives then take shorter ways. Specialise it for your own operations.
+/// Whether op(a, b) == op(b, a) is known; collectives then take shorter ways. Specialise it for your own
+/// operations.
 template <class Op>
 inline constexpr bool isCommutative =
     detail::isOneOf<Op, Plus, Multiplies, Minimum, Maximum, BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr>;
@@ -229,8 +231,10 @@ inline constexpr bool isCommutative =
 /// Asks for the accumulator that AccumulatorFor chooses.
 struct DefaultAccumulator {};
 
-/// The type in which a reduction of T by Op accumulates unless the caller names one: bool for LogicalAnd and LogicalOr; float for
-/// __half and __nv_bfloat16; int or unsigned for sums and products of narrower integers; T itself for everything else.
+/// The type in which a reduction of T by Op accumulates unless the caller names one: bool for LogicalAnd and
+/// LogicalOr; float for
+/// __half and __nv_bfloat16; int or unsigned for sums and products of narrower integers; T itself for
+/// everything else.
 template <class Op, class T, class = void>
 struct AccumulatorFor {
   using type = T;
@@ -242,7 +246,8 @@ struct AccumulatorFor<Op, T, std::enable_if_t<detail::isOneOf<Op, LogicalAnd, Lo
 };
 
 template <class Op, class T>
-struct AccumulatorFor<Op, T, std::enable_if_t<detail::isHalf<T> && !detail::isOneOf<Op, LogicalAnd, LogicalOr>>> {
+struct AccumulatorFor<Op, T,
+                      std::enable_if_t<detail::isHalf<T> && !detail::isOneOf<Op, LogicalAnd, LogicalOr>>> {
   using type = float;
 };
 

@@ -15,8 +15,8 @@ enum class Caching {
   stream,  // not in L1, first out of L2: spares lines that another kernel has just written
 };
 
-// 16 bytes of read-only global memory, aligned to 16. The assembly is volatile so that loads written one after the other are
-// issued so, before anything waits for the first.
+// 16 bytes of read-only global memory, aligned to 16. The assembly is volatile so that loads written one
+// after the other are issued so, before anything waits for the first.
 template <Caching CACHING>
 __device__ inline uint4 loadVector(const void* address) {
   uint4 v;
@@ -60,7 +60,7 @@ struct VectorGroup {
     const unsigned char* address = reinterpret_cast<const unsigned char*>(elements);
 #pragma unroll
     for (int i = 0; i < VECTORS; ++i)
-      vectors[i] = loadVector<VECTORS == 1 ? CACHING : Caching::normal>(address + 16 * i);
+      vectors[i] = loadVector < VECTORS == 1 ? CACHING : Caching::normal > (address + 16 * i);
   }
 
   __device__ void unpack(T (&elements)[COUNT]) const { __builtin_memcpy(elements, vectors, sizeof(vectors)); }

@@ -17,8 +17,8 @@ inline constexpr bool isPowerOfTwo = VALUE > 0 && (VALUE & (VALUE - 1)) == 0;
 
 // Whether redux can do it: integers of up to 32 bits, in one instruction instead of five shuffles (sm_80).
 template <int WIDTH, class T, class Op>
-inline constexpr bool hasRedux = WIDTH == 32 && std::is_integral_v<T> && sizeof(T) <= 4 &&
-                                 isOneOf<Op, Plus, Minimum, Maximum, BitAnd, BitOr, BitXor>;
+inline constexpr bool hasRedux = WIDTH == 32 && std::is_integral_v<T> &&
+                                 sizeof(T) <= 4 && isOneOf<Op, Plus, Minimum, Maximum, BitAnd, BitOr, BitXor>;
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 inline constexpr bool reduxAvailable = true;
@@ -44,16 +44,17 @@ __device__ inline T redux(T value, Op) {
 
 }  // namespace detail
 
-/// Reduces one value a lane within segments of WIDTH lanes (a power of two up to 32), in lane order: the operation must
-/// be associative and need not be commutative.
-/// \returns the result in lane 0 of each segment; other lanes hold partial results without meaning.
-/// \param value any trivially copyable type, of any size
+/// Reduces one value a lane within segments of WIDTH lanes (a power of two up to 32), in lane order: the
+/// operation must be associative and need not be commutative. \returns the result in lane 0 of each segment;
+/// other lanes hold partial results without meaning. \param value any trivially copyable type, of any size
 /// All 32 lanes of the warp call, converged; the overload with a count takes other masks.
 /// Cost: log2(WIDTH) shuffles a word; one instruction for integers of up to 32 bits on sm_80 and later.
-/// Technique: the last warp of the classical reduction ladder (v5.1), with shuffles for volatile shared memory.
+/// Technique: the last warp of the classical reduction ladder (v5.1), with shuffles for volatile shared
+/// memory.
 template <int WIDTH = 32, class T, class Op>
 __device__ inline T warpReduce(T value, Op op) {
-  static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32, "gpuopt::warpReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
+  static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32,
+                "gpuopt::warpReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
   if constexpr (detail::reduxAvailable && detail::hasRedux<WIDTH, T, Op>) {
     return detail::redux(value, op);
   } else {
@@ -64,11 +65,13 @@ __device__ inline T warpReduce(T value, Op op) {
   }
 }
 
-/// The same for the first `validLanes` lanes of each segment only (1 to WIDTH); the values of the others are not used.
-/// \param mask the lanes that call: all of them, converged, and whole segments (so that half a warp can work alone)
+/// The same for the first `validLanes` lanes of each segment only (1 to WIDTH); the values of the others are
+/// not used. \param mask the lanes that call: all of them, converged, and whole segments (so that half a warp
+/// can work alone)
 template <int WIDTH = 32, class T, class Op>
 __device__ inline T warpReduce(T value, Op op, int validLanes, unsigned mask = fullMask) {
-  static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32, "gpuopt::warpReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
+  static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32,
+                "gpuopt::warpReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
   const int lane = laneIndex() % WIDTH;
 #pragma unroll
   for (int delta = 1; delta < WIDTH; delta *= 2) {
@@ -78,17 +81,19 @@ __device__ inline T warpReduce(T value, Op op, int validLanes, unsigned mask = f
   return value;
 }
 
-/// Reduces one value a lane within segments of WIDTH lanes; every lane holds the result, the same bits in each.
-/// Requirements as for warpReduce. Cost: as warpReduce for operations that are known to be commutative (a butterfly),
-/// one more shuffle for others.
+/// Reduces one value a lane within segments of WIDTH lanes; every lane holds the result, the same bits in
+/// each. Requirements as for warpReduce. Cost: as warpReduce for operations that are known to be commutative
+/// (a butterfly), one more shuffle for others.
 template <int WIDTH = 32, class T, class Op>
 __device__ inline T warpAllReduce(T value, Op op) {
-  static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32, "gpuopt::warpAllReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
+  static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32,
+                "gpuopt::warpAllReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
   if constexpr (detail::reduxAvailable && detail::hasRedux<WIDTH, T, Op>) {
     return detail::redux(value, op);
   } else if constexpr (isCommutative<Op>) {
 #pragma unroll
-    for (int delta = 1; delta < WIDTH; delta *= 2) value = static_cast<T>(op(value, shuffleXor(value, delta, WIDTH)));
+    for (int delta = 1; delta < WIDTH; delta *= 2)
+      value = static_cast<T>(op(value, shuffleXor(value, delta, WIDTH)));
     return value;
   } else {
     return shuffleFrom(warpReduce<WIDTH>(value, op), 0, WIDTH);

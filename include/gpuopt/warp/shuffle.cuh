@@ -13,8 +13,8 @@ namespace gpuopt {
 /// Every lane of a warp.
 inline constexpr unsigned fullMask = 0xffffffffu;
 
-/// The calling thread's number within its block of one, two or three dimensions: x runs fastest, then y. Warps are made
-/// of consecutive ones.
+/// The calling thread's number within its block of one, two or three dimensions: x runs fastest, then y.
+/// Warps are made of consecutive ones.
 __device__ inline int threadRank() {
   return static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
 }
@@ -52,13 +52,15 @@ __device__ inline T shuffleWords(const T& value, Shuffle shuffle) {
 /// All lanes in `mask` call. Cost: one shuffle for every four bytes of T.
 template <class T>
 __device__ inline T shuffleDown(const T& value, unsigned delta, int width = 32, unsigned mask = fullMask) {
-  return detail::shuffleWords(value, [=](unsigned word) { return __shfl_down_sync(mask, word, delta, width); });
+  return detail::shuffleWords(value,
+                              [=](unsigned word) { return __shfl_down_sync(mask, word, delta, width); });
 }
 
 /// The value of the lane whose index differs by `laneMask` (exclusive or). All lanes in `mask` call.
 template <class T>
 __device__ inline T shuffleXor(const T& value, int laneMask, int width = 32, unsigned mask = fullMask) {
-  return detail::shuffleWords(value, [=](unsigned word) { return __shfl_xor_sync(mask, word, laneMask, width); });
+  return detail::shuffleWords(value,
+                              [=](unsigned word) { return __shfl_xor_sync(mask, word, laneMask, width); });
 }
 
 /// The value of lane `source` of each segment of `width` lanes. All lanes in `mask` call.
