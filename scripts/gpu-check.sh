@@ -34,7 +34,10 @@ compile() {
 sanitizeOne() {
   local tool=$1 program=$2
   local log="$program.$tool.log"
-  if timeout 900 compute-sanitizer --tool "$tool" --error-exitcode 99 "$program" "~[large]" >"$log" 2>&1; then
+  # Calls of the runtime that fail on purpose are what some tests are about.
+  local options=()
+  [ "$tool" != memcheck ] || options=(--report-api-errors no)
+  if timeout 900 compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 99 "$program" "~[large]" >"$log" 2>&1; then
     echo "ok      $tool $(basename "$program")"
   else
     echo "FAILED  $tool $(basename "$program"), see $log"
