@@ -95,6 +95,12 @@ typename Reducer::Result reduceToHost(const char* function, const Reducer& reduc
 /// classical reduction ladder to its end (docs/reductions.md).
 /// \{
 
+/// \param in,n the elements: a device pointer or iterator, and how many
+/// \param op the operation, Plus unless given
+/// \param init takes part once, from the left; op's identity unless given
+/// \param out where the `Into` forms leave the result: device memory, or any that the device can write
+/// \param stream the launch is queued there
+/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op, class Init,
           class = detail::EnableInit<Init, Reduced<A, Op, It>>>
 Reduced<A, Op, It> reduce(It in, std::size_t n, Op op, Init init, cudaStream_t stream = nullptr,
@@ -135,6 +141,8 @@ void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op = {}, cudaS
 /// are read element by element.
 /// \{
 
+/// \param in,in1,in2,n the elements of one or of two inputs, and how many each has
+/// \param f applied to each element, or to each pair of them; op takes its results
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op, class Init,
           class = detail::EnableInit<Init, ReducedBy<A, Op, F, It>>>
 ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op, Init init,
@@ -238,6 +246,7 @@ struct MultiplyAs {
 
 }  // namespace detail
 
+/// The dot product of a and b, n elements each, returned to the host.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2>
 DotResult<A, It1, It2> dot(It1 a, It2 b, std::size_t n, cudaStream_t stream = nullptr,
                            Workspace* workspace = nullptr) {
@@ -247,6 +256,7 @@ DotResult<A, It1, It2> dot(It1 a, It2 b, std::size_t n, cudaStream_t stream = nu
                                       b);
 }
 
+/// The same, left in device memory at `out`; asynchronous.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2>
 void dotInto(It1 a, It2 b, std::size_t n, DotResult<A, It1, It2>* out, cudaStream_t stream = nullptr,
              Workspace* workspace = nullptr) {
@@ -273,6 +283,7 @@ using Extreme = Accumulator<DefaultAccumulator, Minimum, typename std::iterator_
 
 }  // namespace detail
 
+/// Smallest and largest element, returned to the host.
 template <class Policy = ReducePolicy, class It>
 MinMax<detail::Extreme<It>> minMax(It in, std::size_t n, cudaStream_t stream = nullptr,
                                    Workspace* workspace = nullptr) {
@@ -280,6 +291,7 @@ MinMax<detail::Extreme<It>> minMax(It in, std::size_t n, cudaStream_t stream = n
                                       workspace, n, detail::Same{}, in);
 }
 
+/// The same, left in device memory at `out`; asynchronous.
 template <class Policy = ReducePolicy, class It>
 void minMaxInto(It in, std::size_t n, MinMax<detail::Extreme<It>>* out, cudaStream_t stream = nullptr,
                 Workspace* workspace = nullptr) {
@@ -287,6 +299,7 @@ void minMaxInto(It in, std::size_t n, MinMax<detail::Extreme<It>>* out, cudaStre
                            detail::MinMaxOf<detail::Extreme<It>>{}, stream, workspace, n, detail::Same{}, in);
 }
 
+/// Sum, smallest and largest element in one pass, returned to the host. A is what the sum accumulates in.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 SumMinMax<detail::Extreme<It>, Reduced<A, Plus, It>> sumMinMax(It in, std::size_t n,
                                                                cudaStream_t stream = nullptr,
@@ -296,6 +309,7 @@ SumMinMax<detail::Extreme<It>, Reduced<A, Plus, It>> sumMinMax(It in, std::size_
                                       stream, workspace, n, detail::Same{}, in);
 }
 
+/// The same, left in device memory at `out`; asynchronous.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 void sumMinMaxInto(It in, std::size_t n, SumMinMax<detail::Extreme<It>, Reduced<A, Plus, It>>* out,
                    cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
@@ -304,6 +318,7 @@ void sumMinMaxInto(It in, std::size_t n, SumMinMax<detail::Extreme<It>, Reduced<
                            workspace, n, detail::Same{}, in);
 }
 
+/// The smallest element and the index of its first occurrence, returned to the host.
 template <class Policy = ReducePolicy, class It>
 ArgResult<detail::Extreme<It>> argMin(It in, std::size_t n, cudaStream_t stream = nullptr,
                                       Workspace* workspace = nullptr) {
@@ -311,6 +326,7 @@ ArgResult<detail::Extreme<It>> argMin(It in, std::size_t n, cudaStream_t stream 
                                       stream, workspace, n, detail::Same{}, in);
 }
 
+/// The same, left in device memory at `out`; asynchronous.
 template <class Policy = ReducePolicy, class It>
 void argMinInto(It in, std::size_t n, ArgResult<detail::Extreme<It>>* out, cudaStream_t stream = nullptr,
                 Workspace* workspace = nullptr) {
@@ -319,6 +335,7 @@ void argMinInto(It in, std::size_t n, ArgResult<detail::Extreme<It>>* out, cudaS
                            detail::Same{}, in);
 }
 
+/// The largest element and the index of its first occurrence, returned to the host.
 template <class Policy = ReducePolicy, class It>
 ArgResult<detail::Extreme<It>> argMax(It in, std::size_t n, cudaStream_t stream = nullptr,
                                       Workspace* workspace = nullptr) {
@@ -326,6 +343,7 @@ ArgResult<detail::Extreme<It>> argMax(It in, std::size_t n, cudaStream_t stream 
                                       stream, workspace, n, detail::Same{}, in);
 }
 
+/// The same, left in device memory at `out`; asynchronous.
 template <class Policy = ReducePolicy, class It>
 void argMaxInto(It in, std::size_t n, ArgResult<detail::Extreme<It>>* out, cudaStream_t stream = nullptr,
                 Workspace* workspace = nullptr) {
@@ -356,6 +374,7 @@ using Moment = std::conditional_t<std::is_same_v<A, DefaultAccumulator>,
 
 }  // namespace detail
 
+/// Number, mean and population variance, returned to the host.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 MeanVariance<detail::Moment<A, It>> meanVariance(It in, std::size_t n, cudaStream_t stream = nullptr,
                                                  Workspace* workspace = nullptr) {
@@ -363,6 +382,7 @@ MeanVariance<detail::Moment<A, It>> meanVariance(It in, std::size_t n, cudaStrea
                                       stream, workspace, n, detail::Same{}, in);
 }
 
+/// The same, left in device memory at `out`; asynchronous.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 void meanVarianceInto(It in, std::size_t n, MeanVariance<detail::Moment<A, It>>* out,
                       cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {

@@ -29,9 +29,9 @@ struct SumMinMax {
 /// An extreme value and the index of its first occurrence; `none` where there are no elements.
 template <class T>
 struct ArgResult {
-  static constexpr std::size_t none = ~std::size_t{0};
-  T value;
-  std::size_t index;
+  static constexpr std::size_t none = ~std::size_t{0};  ///< the index where there are no elements
+  T value;                                              ///< the extreme value
+  std::size_t index;                                    ///< of its first occurrence
 };
 
 /// Number of elements, mean, and population variance.
