@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -239,12 +238,4 @@ int run(Arguments& arguments) {
 
 }  // namespace
 
-int main(int count, char** values) {
-  try {
-    Arguments arguments(count, values, usage);
-    return run(arguments);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "block_reduce_bench: %s\n", error.what());
-    return 2;
-  }
-}
+int main(int count, char** values) { return runBenchmark(count, values, "block_reduce_bench", usage, run); }

@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <limits>
 #include <string>
 #include <utility>
@@ -151,12 +150,4 @@ int run(Arguments& arguments) {
 
 }  // namespace
 
-int main(int count, char** values) {
-  try {
-    Arguments arguments(count, values, usage);
-    return run(arguments);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "reduce_bench: %s\n", error.what());
-    return 2;
-  }
-}
+int main(int count, char** values) { return runBenchmark(count, values, "reduce_bench", usage, run); }

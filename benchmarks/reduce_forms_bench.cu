@@ -21,7 +21,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <vector>
 
@@ -286,12 +285,4 @@ int run(Arguments& arguments) {
 
 }  // namespace
 
-int main(int count, char** values) {
-  try {
-    Arguments arguments(count, values, usage);
-    return run(arguments);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "reduce_forms_bench: %s\n", error.what());
-    return 2;
-  }
-}
+int main(int count, char** values) { return runBenchmark(count, values, "reduce_forms_bench", usage, run); }

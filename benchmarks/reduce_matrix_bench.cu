@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -248,12 +247,4 @@ int run(Arguments& arguments) {
 
 }  // namespace
 
-int main(int count, char** values) {
-  try {
-    Arguments arguments(count, values, usage);
-    return run(arguments);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "reduce_matrix_bench: %s\n", error.what());
-    return 2;
-  }
-}
+int main(int count, char** values) { return runBenchmark(count, values, "reduce_matrix_bench", usage, run); }

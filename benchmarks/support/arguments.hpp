@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bench {
@@ -77,5 +79,17 @@ class Arguments {
   std::string usage_;
   std::vector<std::string> words_;
 };
+
+/// A benchmark's main: run(arguments) gives the exit status, an exception one line and 2.
+template <class Run>
+int runBenchmark(int count, char** values, const char* program, const char* usage, Run run) {
+  try {
+    Arguments arguments(count, values, usage);
+    return run(arguments);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", program, error.what());
+    return 2;
+  }
+}
 
 }  // namespace bench

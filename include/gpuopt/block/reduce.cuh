@@ -98,12 +98,19 @@ __device__ inline T reducePublished(const T* shared, Op op) {
 
 /// Reduces one value a thread over a block of BLOCK threads in one, two or three dimensions. Associativity is
 /// enough for operations that are not known to be commutative: those are combined in the order of
-/// threadRank(). \returns the result in thread 0; other threads hold values without meaning. \param storage
-/// shared memory of the caller; use it again only after a barrier All BLOCK threads call. BLOCK is a multiple
-/// of 32 up to 1024, or a power of two below. T is trivially copyable. Cost: one barrier; five shuffles a
-/// warp and a tree over the warps, or for arithmetic T in large blocks one shared store a thread and one warp
-/// that reads them four at a time. Technique: complete unrolling (v5.2 of the classical ladder): every step
-/// is decided by BLOCK at compile time.
+/// threadRank().
+///
+/// All BLOCK threads call. BLOCK is a multiple of 32 up to 1024, or a power of two below. T is trivially
+/// copyable.
+///
+/// Cost: one barrier; five shuffles a warp and a tree over the warps, or for arithmetic T in large blocks one
+/// shared store a thread and one warp that reads them four at a time. Technique: complete unrolling (v5.2 of
+/// the classical ladder): every step is decided by BLOCK at compile time.
+///
+/// \param value the thread's value
+/// \param op the operation
+/// \param storage shared memory of the caller; use it again only after a barrier
+/// \returns the result in thread 0; other threads hold values without meaning
 template <int BLOCK, class T, class Op>
 __device__ inline T blockReduce(T value, Op op, BlockReduceStorage<BLOCK, T, Op>& storage) {
   static_assert(detail::isBlockSize<BLOCK>,

@@ -101,7 +101,7 @@ __device__ inline Partial reduceWarps(Partial partial, const Partial& none, Op o
   return partial;
 }
 
-// Launches a kernel whose blocks join through scratch memory.
+// Launches a kernel whose blocks join through scratch memory. What it reads from is a source or a view.
 template <class Kernel, class Source, class Reducer, class Shape, class Out>
 void launchJoined(Kernel kernel, const LaunchConfig& config, const Source& source, const Reducer& reducer,
                   const Shape& shape, const Out& out, Workspace* workspace) {

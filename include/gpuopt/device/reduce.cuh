@@ -1,5 +1,5 @@
 /// \file
-/// The device-wide reduction: one kernel, its policy and its launch.
+/// The device-wide reduction: its policies, the kernels for small and for large inputs, and their launch.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,8 +11,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <stdexcept>
-#include <string>
 
 namespace gpuopt {
 

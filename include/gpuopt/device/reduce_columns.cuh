@@ -255,10 +255,7 @@ void launchColumns(const Source& source, ColumnTiles shape, const Reducer& reduc
   if (shape.splits == 1) {
     launch(kernel, config, source, reducer, shape, GridScratch<Partial>{}, out);
   } else {
-    WorkspaceLease scratch = lease(workspace, stream);
-    launch(kernel, config, source, reducer, shape,
-           GridScratch<Partial>{static_cast<Partial*>(scratch.data()), scratch.counters()}, out);
-    scratch.done();
+    launchJoined(kernel, config, source, reducer, shape, out, workspace);
   }
 }
 

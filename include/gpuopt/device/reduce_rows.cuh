@@ -280,10 +280,7 @@ void launchBlockRows(const View& view, std::size_t rows, std::size_t cols, std::
   if (pieces == 1) {
     launch(kernel, config, view, reducer, shape, GridScratch<Partial>{}, out);
   } else {
-    WorkspaceLease scratch = lease(workspace, stream);
-    launch(kernel, config, view, reducer, shape,
-           GridScratch<Partial>{static_cast<Partial*>(scratch.data()), scratch.counters()}, out);
-    scratch.done();
+    launchJoined(kernel, config, view, reducer, shape, out, workspace);
   }
 }
 

@@ -86,9 +86,6 @@ struct SegmentScratch {
   unsigned* arrivals;
 };
 
-template <class Policy, class T>
-inline constexpr unsigned stagedCount = std::is_trivially_copyable_v<T> ? Policy::stagedBytes / sizeof(T) : 0;
-
 // A warp's shared memory: elements, and the bounds of segments, counted from the first and cut off at 2^32 -
 // 1 (which is more than a warp's share, up to 2^44 elements in all).
 template <class Policy, class T>

@@ -206,11 +206,18 @@ std::size_t headElements(const T* data, std::size_t n) {
 }
 
 template <class It>
-void requireReadable(It in, std::size_t n, const char* function, const char* name) {
+bool isNull(It in) {
   if constexpr (std::is_pointer_v<It>)
-    if (in == nullptr && n > 0)
-      throw std::invalid_argument(std::string(function) + ": " + name + " is null, but n is " +
-                                  std::to_string(n));
+    return in == nullptr;
+  else
+    return false;
+}
+
+template <class It>
+void requireReadable(It in, std::size_t n, const char* function, const char* name) {
+  if (isNull(in) && n > 0)
+    throw std::invalid_argument(std::string(function) + ": " + name + " is null, but n is " +
+                                std::to_string(n));
 }
 
 constexpr std::size_t ceilDivide(std::size_t a, std::size_t b) { return (a + b - 1) / b; }

@@ -32,9 +32,10 @@ __device__ inline std::size_t headOf(const T* data) {
 
 // A view hands out sources for parts of an input. It has
 //   Iterator, Element, Source
-//   part<BOUNDARY>(first, count)   the source of the elements [first, first + count); steps begin at a
-//   boundary of so many bytes steps()                        the source whose steps begin at element 0, where
-//   startsSteps(view, ...) says so flat(count)                    the source of the first `count` elements
+//   part<BOUNDARY>(first, count)   the source of the elements [first, first + count)
+//   steps()                        the source whose steps begin at element 0, where startsSteps says so
+//   flat(count)                    the source of the first `count` elements
+// The steps of a part begin at a boundary of BOUNDARY bytes.
 
 // An array, read by vectors.
 template <class T>
@@ -114,14 +115,6 @@ void withView(It iterator, Use use) {
     use(IteratorView<Unwrapped>{in});
 }
 
-template <class It>
-bool isNull(It in) {
-  if constexpr (std::is_pointer_v<It>)
-    return in == nullptr;
-  else
-    return false;
-}
-
 template <class It, class R>
 void requireMatrix(It in, std::size_t rows, std::size_t cols, std::size_t ld, R* out, std::size_t results,
                    const char* function) {
@@ -156,7 +149,8 @@ template <int THREADS, int ITEMS, class View, class Reducer>
 __device__ inline void addPart(typename Reducer::Partial& partial, const View& view, const Reducer& reducer,
                                std::size_t first, std::size_t count, unsigned thread) {
   using Source = typename View::Source;
-  const Source source = view.template part < THREADS >= 256 ? 128 : 16 > (first, count);
+  constexpr std::size_t BOUNDARY = THREADS >= 256 ? 128 : 16;
+  const Source source = view.template part<BOUNDARY>(first, count);
   const std::size_t steps = (count - source.head) / Source::STEP;
   const std::size_t edge = thread < source.head ? thread : thread + steps * Source::STEP;
   typename Source::Value values[1];

@@ -45,12 +45,17 @@ __device__ inline T redux(T value, Op) {
 }  // namespace detail
 
 /// Reduces one value a lane within segments of WIDTH lanes (a power of two up to 32), in lane order: the
-/// operation must be associative and need not be commutative. \returns the result in lane 0 of each segment;
-/// other lanes hold partial results without meaning. \param value any trivially copyable type, of any size
+/// operation must be associative and need not be commutative.
+///
 /// All 32 lanes of the warp call, converged; the overload with a count takes other masks.
+///
 /// Cost: log2(WIDTH) shuffles a word; one instruction for integers of up to 32 bits on sm_80 and later.
 /// Technique: the last warp of the classical reduction ladder (v5.1), with shuffles for volatile shared
 /// memory.
+///
+/// \param value the lane's value, of any trivially copyable type of any size
+/// \param op the operation
+/// \returns the result in lane 0 of each segment; other lanes hold partial results without meaning
 template <int WIDTH = 32, class T, class Op>
 __device__ inline T warpReduce(T value, Op op) {
   static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32,
@@ -66,8 +71,8 @@ __device__ inline T warpReduce(T value, Op op) {
 }
 
 /// The same for the first `validLanes` lanes of each segment only (1 to WIDTH); the values of the others are
-/// not used. \param mask the lanes that call: all of them, converged, and whole segments (so that half a warp
-/// can work alone)
+/// not used. `mask` names the lanes that call: all of them, converged, and whole segments (so that half a
+/// warp can work alone).
 template <int WIDTH = 32, class T, class Op>
 __device__ inline T warpReduce(T value, Op op, int validLanes, unsigned mask = fullMask) {
   static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32,
