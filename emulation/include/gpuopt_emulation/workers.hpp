@@ -52,8 +52,9 @@ class Workers {
   explicit Workers(unsigned count) : count_(count) {
     // Detached: they sleep until the process is gone, and what they use is never destroyed.
     for (unsigned i = 0; i < count_; ++i) {
-      blocks_.push_back(std::make_unique<Block>());
-      std::thread([this, i] { work(*blocks_[i]); }).detach();
+      // Each thread is given its block: looking it up would race with the vector's growth.
+      Block& block = *blocks_.emplace_back(std::make_unique<Block>());
+      std::thread([this, &block] { work(block); }).detach();
     }
   }
 
