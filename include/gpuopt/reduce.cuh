@@ -37,12 +37,11 @@
 #include <gpuopt/device/reduce_columns.cuh>
 #include <gpuopt/device/reduce_rows.cuh>
 #include <gpuopt/device/reduce_segments.cuh>
+#include <gpuopt/host/message.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
 #include <cstddef>
 #include <iterator>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
 namespace gpuopt {
@@ -57,14 +56,13 @@ namespace detail {
 template <class R, class Op>
 Fold<R, Op> foldOf(Op op, const Maybe<R>& init, std::size_t n, const char* function) {
   if (n == 0 && !init.valid && !Identity<Op, R>::exists)
-    throw std::invalid_argument(std::string(function) +
-                                ": n is 0 and the operation has no known identity: pass init");
+    throwInvalid({function, ": n is 0 and the operation has no known identity: pass init"});
   return {op, init};
 }
 
 template <class T>
 Destination<T> onDevice(T* out, const char* function) {
-  if (out == nullptr) throw std::invalid_argument(std::string(function) + ": out is null");
+  if (out == nullptr) throwInvalid({function, ": out is null"});
   return {out, nullptr, 0};
 }
 
@@ -106,14 +104,14 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 Reduced<A, Op, It> reduce(It in, std::size_t n, Op op, Init init, cudaStream_t stream = nullptr,
                           Workspace* workspace = nullptr) {
   const auto fold = detail::foldOf(op, detail::some<Reduced<A, Op, It>>(init), n, "gpuopt::reduce");
-  return detail::reduceToHost<Policy>("gpuopt::reduce", fold, stream, workspace, n, detail::Same{}, in);
+  return detail::reduceToHost<Policy>("gpuopt::reduce", fold, stream, workspace, n, Unchanged{}, in);
 }
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus>
 Reduced<A, Op, It> reduce(It in, std::size_t n, Op op = {}, cudaStream_t stream = nullptr,
                           Workspace* workspace = nullptr) {
   const auto fold = detail::foldOf(op, detail::nothing<Reduced<A, Op, It>>(), n, "gpuopt::reduce");
-  return detail::reduceToHost<Policy>("gpuopt::reduce", fold, stream, workspace, n, detail::Same{}, in);
+  return detail::reduceToHost<Policy>("gpuopt::reduce", fold, stream, workspace, n, Unchanged{}, in);
 }
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op, class Init,
@@ -122,7 +120,7 @@ void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op, Init init,
                 cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   const auto fold = detail::foldOf(op, detail::some<Reduced<A, Op, It>>(init), n, "gpuopt::reduceInto");
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::reduceInto"), "gpuopt::reduceInto", fold, stream,
-                           workspace, n, detail::Same{}, in);
+                           workspace, n, Unchanged{}, in);
 }
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus>
@@ -130,7 +128,7 @@ void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op = {}, cudaS
                 Workspace* workspace = nullptr) {
   const auto fold = detail::foldOf(op, detail::nothing<Reduced<A, Op, It>>(), n, "gpuopt::reduceInto");
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::reduceInto"), "gpuopt::reduceInto", fold, stream,
-                           workspace, n, detail::Same{}, in);
+                           workspace, n, Unchanged{}, in);
 }
 
 /// \}
@@ -288,7 +286,7 @@ template <class Policy = ReducePolicy, class It>
 MinMax<detail::Extreme<It>> minMax(It in, std::size_t n, cudaStream_t stream = nullptr,
                                    Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>("gpuopt::minMax", detail::MinMaxOf<detail::Extreme<It>>{}, stream,
-                                      workspace, n, detail::Same{}, in);
+                                      workspace, n, Unchanged{}, in);
 }
 
 /// The same, left in device memory at `out`; asynchronous.
@@ -296,7 +294,7 @@ template <class Policy = ReducePolicy, class It>
 void minMaxInto(It in, std::size_t n, MinMax<detail::Extreme<It>>* out, cudaStream_t stream = nullptr,
                 Workspace* workspace = nullptr) {
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::minMaxInto"), "gpuopt::minMaxInto",
-                           detail::MinMaxOf<detail::Extreme<It>>{}, stream, workspace, n, detail::Same{}, in);
+                           detail::MinMaxOf<detail::Extreme<It>>{}, stream, workspace, n, Unchanged{}, in);
 }
 
 /// Sum, smallest and largest element in one pass, returned to the host. A is what the sum accumulates in.
@@ -306,7 +304,7 @@ SumMinMax<detail::Extreme<It>, Reduced<A, Plus, It>> sumMinMax(It in, std::size_
                                                                Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>("gpuopt::sumMinMax",
                                       detail::SumMinMaxOf<detail::Extreme<It>, Reduced<A, Plus, It>>{},
-                                      stream, workspace, n, detail::Same{}, in);
+                                      stream, workspace, n, Unchanged{}, in);
 }
 
 /// The same, left in device memory at `out`; asynchronous.
@@ -315,7 +313,7 @@ void sumMinMaxInto(It in, std::size_t n, SumMinMax<detail::Extreme<It>, Reduced<
                    cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::sumMinMaxInto"), "gpuopt::sumMinMaxInto",
                            detail::SumMinMaxOf<detail::Extreme<It>, Reduced<A, Plus, It>>{}, stream,
-                           workspace, n, detail::Same{}, in);
+                           workspace, n, Unchanged{}, in);
 }
 
 /// The smallest element and the index of its first occurrence, returned to the host.
@@ -323,7 +321,7 @@ template <class Policy = ReducePolicy, class It>
 ArgResult<detail::Extreme<It>> argMin(It in, std::size_t n, cudaStream_t stream = nullptr,
                                       Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>("gpuopt::argMin", detail::ArgExtreme<detail::Extreme<It>, Minimum>{n},
-                                      stream, workspace, n, detail::Same{}, in);
+                                      stream, workspace, n, Unchanged{}, in);
 }
 
 /// The same, left in device memory at `out`; asynchronous.
@@ -332,7 +330,7 @@ void argMinInto(It in, std::size_t n, ArgResult<detail::Extreme<It>>* out, cudaS
                 Workspace* workspace = nullptr) {
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::argMinInto"), "gpuopt::argMinInto",
                            detail::ArgExtreme<detail::Extreme<It>, Minimum>{n}, stream, workspace, n,
-                           detail::Same{}, in);
+                           Unchanged{}, in);
 }
 
 /// The largest element and the index of its first occurrence, returned to the host.
@@ -340,7 +338,7 @@ template <class Policy = ReducePolicy, class It>
 ArgResult<detail::Extreme<It>> argMax(It in, std::size_t n, cudaStream_t stream = nullptr,
                                       Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>("gpuopt::argMax", detail::ArgExtreme<detail::Extreme<It>, Maximum>{n},
-                                      stream, workspace, n, detail::Same{}, in);
+                                      stream, workspace, n, Unchanged{}, in);
 }
 
 /// The same, left in device memory at `out`; asynchronous.
@@ -349,7 +347,7 @@ void argMaxInto(It in, std::size_t n, ArgResult<detail::Extreme<It>>* out, cudaS
                 Workspace* workspace = nullptr) {
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::argMaxInto"), "gpuopt::argMaxInto",
                            detail::ArgExtreme<detail::Extreme<It>, Maximum>{n}, stream, workspace, n,
-                           detail::Same{}, in);
+                           Unchanged{}, in);
 }
 
 /// \}
@@ -379,7 +377,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 MeanVariance<detail::Moment<A, It>> meanVariance(It in, std::size_t n, cudaStream_t stream = nullptr,
                                                  Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>("gpuopt::meanVariance", detail::Moments<detail::Moment<A, It>>{n},
-                                      stream, workspace, n, detail::Same{}, in);
+                                      stream, workspace, n, Unchanged{}, in);
 }
 
 /// The same, left in device memory at `out`; asynchronous.
@@ -387,8 +385,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 void meanVarianceInto(It in, std::size_t n, MeanVariance<detail::Moment<A, It>>* out,
                       cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::meanVarianceInto"), "gpuopt::meanVarianceInto",
-                           detail::Moments<detail::Moment<A, It>>{n}, stream, workspace, n, detail::Same{},
-                           in);
+                           detail::Moments<detail::Moment<A, It>>{n}, stream, workspace, n, Unchanged{}, in);
 }
 
 /// \}

@@ -8,16 +8,16 @@
 // CODEGEN: kernel=reduceLoopKernel.*ArraySource<.*true> contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=reduce(Tile|Loop)Kernel.*PairSource<.*true> contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=128
 // CODEGEN: kernel=reduce(Tile|Loop)Kernel no-local no-spill max-shared=2048
-// CODEGEN: kernel=reduceTileKernel<.*Join.1, arch=90 contains=barrier\.cluster\.arrive absent=atom\.
-// CODEGEN: kernel=reduceTileKernel<.*Join.0, absent=atom\. absent=barrier\.cluster
+// CODEGEN: kernel=reduceTileKernel<.*Join.1, contains=ld\.relaxed\.gpu absent=atom\.
+// CODEGEN: kernel=reduceTileKernel<.*Join.0, absent=atom\. absent=ld\.relaxed
 struct AddTriples {
   __host__ __device__ float3 operator()(const float3& a, const float3& b) const {
     return float3{a.x + b.x, a.y + b.y, a.z + b.z};
   }
 };
 
-void reduceEverything(const float* floats, const double* doubles, const __half* halves, const signed char* bytes,
-                      const float3* triples, void* out, cudaStream_t stream) {
+void reduceEverything(const float* floats, const double* doubles, const __half* halves,
+                      const signed char* bytes, const float3* triples, void* out, cudaStream_t stream) {
   using namespace gpuopt;
   constexpr std::size_t n = 1000;
   reduceInto(floats, n, static_cast<float*>(out), Plus{}, stream);

@@ -129,7 +129,7 @@ TEST_CASE("No elements", "[reduce]") {
   REQUIRE(reduce(none, 0, BitAnd{}) == -1);
   REQUIRE(reduce(none, 0, Plus{}, 17) == 17);
   REQUIRE(reduce(none, 0, UnknownPlus{}, 17) == 17);
-  REQUIRE(transformReduce(none, 0, detail::Same{}, UnknownPlus{}, 17) == 17);
+  REQUIRE(transformReduce(none, 0, Unchanged{}, UnknownPlus{}, 17) == 17);
   REQUIRE(dot(none, none, 0) == 0);
 
   DeviceArray<int> out(1);
@@ -143,7 +143,7 @@ TEST_CASE("No elements", "[reduce]") {
   REQUIRE(contains(message, "gpuopt::reduce"));
   REQUIRE(contains(message, "init"));
   REQUIRE_THROWS_AS(reduceInto(none, 0, out.data(), UnknownPlus{}), std::invalid_argument);
-  REQUIRE_THROWS_AS(transformReduce(none, 0, detail::Same{}, UnknownPlus{}), std::invalid_argument);
+  REQUIRE_THROWS_AS(transformReduce(none, 0, Unchanged{}, UnknownPlus{}), std::invalid_argument);
   REQUIRE_THROWS_AS(reduce(static_cast<const Words5*>(nullptr), 0), std::invalid_argument);
 }
 

@@ -32,9 +32,9 @@ bool isAligned(const void* address) { return reinterpret_cast<std::uintptr_t>(ad
 template <bool FIXED, class T>
 Reading readingOf(const T* in, std::size_t n) {
   Reading reading{};
-  detail::withSource<FIXED>(in, n, detail::Same{}, "test", [&](const auto& source) {
+  detail::withSource<FIXED>(in, n, Unchanged{}, "test", [&](const auto& source) {
     using Source = std::decay_t<decltype(source)>;
-    reading = {std::is_same_v<Source, detail::ArraySource<T, detail::Same, true>>, source.head};
+    reading = {std::is_same_v<Source, detail::ArraySource<T, Unchanged, true>>, source.head};
   });
   return reading;
 }

@@ -16,25 +16,34 @@ inline constexpr bool isBlockSize = BLOCK <= 1024 && (isPowerOfTwo<BLOCK> || (BL
 template <int BLOCK>
 inline constexpr unsigned blockMask = BLOCK >= 32 ? fullMask : (1u << BLOCK % 32) - 1;
 
-// Where it is quicker to put every value into shared memory and let one warp read them four at a time than to
-// shuffle in every warp first (H200, 2026-11-21, cycles: 512 floats 371 against 402, 1024 doubles 743 against
-// 783, 256 ints 181 against 199).
+// How often the lanes of a warp are halved by shuffles before what is left goes to shared memory, where one
+// warp gathers it.
+template <class T>
+inline constexpr int halvings = sizeof(T) == 8 ? 2 : 0;
+
+// Where that is quicker than to reduce every warp to one value first. H200, 2026-11-21, cycles, and those of
+// CUB's better algorithm: 256 floats 280 (326), 1024 floats 531 (686), 1024 doubles 721 (827) and to all
+// threads 703 (922), 512 ints 233 (287). Of 1024 ints, redux in every warp takes 337 and gathering 452 (472).
 template <int BLOCK, class T, class Op>
-inline constexpr bool gathersAll = BLOCK % 128 == 0 && BLOCK >= (std::is_integral_v<T> ? 256 : 512) &&
-                                   isCommutative<Op>&& std::is_arithmetic_v<T> &&
-                                   (sizeof(T) == 4 || sizeof(T) == 8);
+inline constexpr bool gathersAll = isCommutative<Op>&& std::is_arithmetic_v<T> &&
+                                   (sizeof(T) == 4 ? BLOCK % 128 == 0 && BLOCK >= 256 &&
+                                                         !(hasRedux<32, T, Op> && BLOCK > 512)
+                                                   : sizeof(T) == 8 && BLOCK % 512 == 0);
+
+template <int BLOCK, class T>
+inline constexpr int gathered = BLOCK >> halvings<T>;
 
 // Up to here every thread adds the warps' results for itself: no branch, and no second barrier where all want
 // the result. With more warps their reads stand in each other's way.
 inline constexpr int mostForAll = 256;
 
 template <int BLOCK, class T, class Op>
-inline constexpr int slots = gathersAll<BLOCK, T, Op> ? BLOCK : (BLOCK + 31) / 32;
+inline constexpr int slots = gathersAll<BLOCK, T, Op> ? gathered<BLOCK, T> + 32 : (BLOCK + 31) / 32;
 
 }  // namespace detail
 
-/// The shared memory that one block-wide reduction of T by Op needs: one value a warp, or one a thread for
-/// large blocks, and one for the result.
+/// The shared memory that one block-wide reduction of T by Op needs: one value a warp, or for large blocks up
+/// to one a thread and 32 more, and one for the result.
 template <int BLOCK, class T, class Op>
 struct BlockReduceStorage {
   alignas(alignof(T) > 16 ? alignof(T)
@@ -60,38 +69,71 @@ __device__ inline T sharedTree(const T* shared, Op op) {
 }
 
 // Lane l of a warp reduces the values 4l..4l+3 of every 128: neighbouring lanes read neighbouring 16 bytes.
-template <int BLOCK, class T, class Op>
+template <int COUNT, class T, class Op>
 __device__ inline T gatherLane(const T* shared, Op op) {
   const T* mine = shared + 4 * laneIndex();
   T values[4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) values[i] = mine[i];
 #pragma unroll
-  for (int row = 1; row < BLOCK / 128; ++row)
+  for (int row = 1; row < COUNT / 128; ++row)
 #pragma unroll
     for (int i = 0; i < 4; ++i) values[i] = op(values[i], mine[row * 128 + i]);
   return op(op(values[0], values[1]), op(values[2], values[3]));
 }
 
-// The first half: leaves in shared memory what the second half reads, and meets at the barrier.
-template <int BLOCK, class T, class Op>
-__device__ inline void publish(T value, Op op, T* shared) {
-  if constexpr (gathersAll<BLOCK, T, Op>) {
-    shared[threadRank()] = value;
+// One warp reduces COUNT values, behind which there is room for 32 more; every lane holds the result.
+template <int COUNT, class T, class Op>
+__device__ inline T gather(T* shared, Op op) {
+  const T value = gatherLane<COUNT>(shared, op);
+  if constexpr (reduxAvailable && hasRedux<32, T, Op>) {
+    return redux(value, op);
   } else {
-    value = warpReduce(value, op);
-    if (laneIndex() == 0) shared[threadRank() / 32] = value;
+    shared[COUNT + laneIndex()] = value;
+    __syncwarp();
+    return sharedTree<32>(shared + COUNT, op);
   }
+}
+
+// The first half: leaves in shared memory what the second half reads, and meets at the barrier. Of every warp
+// one value,
+template <class T, class Op>
+__device__ inline void publishWarps(T value, Op op, T* shared) {
+  value = warpReduce(value, op);
+  if (laneIndex() == 0) shared[threadRank() / 32] = value;
   __syncthreads();
 }
 
-// The second half, by one warp or by all; the calling warp's lane 0 holds the result.
+// or of every lane that is left.
 template <int BLOCK, class T, class Op>
-__device__ inline T reducePublished(const T* shared, Op op) {
-  if constexpr (gathersAll<BLOCK, T, Op>)
-    return warpReduce(gatherLane<BLOCK>(shared, op), op);
+__device__ inline void publish(T value, Op op, T* shared) {
+  if constexpr (gathersAll<BLOCK, T, Op>) {
+    constexpr int LANES = 32 >> halvings<T>;
+#pragma unroll
+    for (int delta = 16; delta >= LANES; delta /= 2)
+      value = static_cast<T>(op(value, shuffleDown(value, static_cast<unsigned>(delta))));
+    if (LANES == 32 || laneIndex() < LANES) shared[threadRank() / 32 * LANES + laneIndex()] = value;
+    __syncthreads();
+  } else {
+    publishWarps(value, op, shared);
+  }
+}
+
+// The second half, of what warps have published; every lane of the calling warp holds the result.
+template <int BLOCK, class T, class Op>
+__device__ inline T reduceWarpTotals(const T* shared, Op op) {
+  if constexpr (BLOCK > 128 && reduxAvailable && hasRedux<32, T, Op>)
+    return redux(laneIndex() < BLOCK / 32 ? shared[laneIndex()] : Identity<Op, T>::value(), op);
   else
     return sharedTree<BLOCK / 32>(shared, op);
+}
+
+template <int BLOCK, class T, class Op>
+__device__ inline T reducePublished(T* shared, Op op) {
+  if constexpr (gathersAll<BLOCK, T, Op>)
+    return gather<gathered<BLOCK, T>>(shared, op);
+  else
+    return reduceWarpTotals<BLOCK>(shared, op);
 }
 
 }  // namespace detail
@@ -103,9 +145,10 @@ __device__ inline T reducePublished(const T* shared, Op op) {
 /// All BLOCK threads call. BLOCK is a multiple of 32 up to 1024, or a power of two below. T is trivially
 /// copyable.
 ///
-/// Cost: one barrier; five shuffles a warp and a tree over the warps, or for arithmetic T in large blocks one
-/// shared store a thread and one warp that reads them four at a time. Technique: complete unrolling (v5.2 of
-/// the classical ladder): every step is decided by BLOCK at compile time.
+/// Cost: one barrier; five shuffles a warp and a tree over the warps, or for arithmetic T in large blocks at
+/// most two shuffles, one shared store a thread and one warp that reads what is there four at a time.
+/// Technique: complete unrolling (v5.2 of the classical ladder): every step is decided by BLOCK at compile
+/// time.
 ///
 /// \param value the thread's value
 /// \param op the operation
@@ -161,19 +204,6 @@ __device__ inline T blockReduce(T value, Op op, int validThreads) {
   }
 }
 
-namespace detail {
-
-// Both halves by the warp's own instruction, the second in every warp: cheaper than a second barrier.
-template <int BLOCK, class T, class Op>
-__device__ inline T reduxAll(T value, Op op, T* shared) {
-  value = redux(value, op);
-  if (laneIndex() == 0) shared[threadRank() / 32] = value;
-  __syncthreads();
-  return redux(laneIndex() < BLOCK / 32 ? shared[laneIndex()] : Identity<Op, T>::value(), op);
-}
-
-}  // namespace detail
-
 /// Reduces one value a thread over a block of BLOCK threads; every thread holds the result, the same bits in
 /// each. Requirements as for blockReduce. Cost: one barrier while every warp can do the second half for
 /// itself (up to 256 threads, and for integers that the hardware reduces), a second one beyond.
@@ -183,10 +213,10 @@ __device__ inline T blockAllReduce(T value, Op op, BlockReduceStorage<BLOCK, T, 
                 "gpuopt::blockAllReduce: BLOCK must be a multiple of 32 up to 1024, or a power of two below");
   if constexpr (BLOCK <= 32) {
     return warpAllReduce<BLOCK>(value, op, BLOCK, detail::blockMask<BLOCK>);
-  } else if constexpr (detail::reduxAvailable && detail::hasRedux<32, T, Op>) {
-    return detail::reduxAll<BLOCK>(value, op, storage.values());
-  } else if constexpr (BLOCK <= detail::mostForAll && !detail::gathersAll<BLOCK, T, Op>) {
-    return blockReduce<BLOCK>(value, op, storage);
+  } else if constexpr (BLOCK <= detail::mostForAll ||
+                       (detail::reduxAvailable && detail::hasRedux<32, T, Op>)) {
+    detail::publishWarps(value, op, storage.values());
+    return detail::reduceWarpTotals<BLOCK>(storage.values(), op);
   } else {
     detail::publish<BLOCK>(value, op, storage.values());
     if (threadRank() < 32) {

@@ -1,16 +1,17 @@
 /// \file
-/// How the threads of a block, the blocks of a cluster and those of a grid come to one result.
+/// How the threads of a block and the blocks of a grid come to one result.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/block/cluster.cuh>
 #include <gpuopt/block/reduce.cuh>
+#include <gpuopt/host/integers.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/result.cuh>
 #include <gpuopt/host/workspace.cuh>
 #include <gpuopt/thread/grid.cuh>
 
 #include <cstddef>
+#include <type_traits>
 
 namespace gpuopt::detail {
 
@@ -61,44 +62,131 @@ __device__ inline bool joinBlocks(Partial& partial, const Partial& none, Op op,
     last = arriveLast(scratch.arrivals, blocks);
   }
   if (__shfl_sync(fullMask, static_cast<int>(last), 0) == 0) return false;
+  __syncwarp();  // shuffles alone do not pass on what thread 0 sees of the others' writes
   partial = joinPartials(scratch.partials, blocks, none, op);
   return threadIdx.x == 0;
 }
 
-// The same for all blocks of the grid.
-template <class Partial, class Op>
-__device__ inline bool joinGrid(Partial& partial, const Partial& none, Op op,
-                                const GridScratch<Partial>& scratch) {
-  return joinBlocks(partial, none, op, scratch, blockIdx.x, gridDim.x);
-}
-
-// The same for the blocks of one cluster, which write into the first block's shared memory.
-template <int CLUSTER, class Partial, class Op>
-__device__ inline bool joinCluster(Partial& partial, const Partial& none, Op op) {
-  alignas(16) alignas(Partial) __shared__ unsigned char storage[CLUSTER * sizeof(Partial)];
-  Partial* partials = reinterpret_cast<Partial*>(storage);
-  clusterWait();
-  if (threadIdx.x == 0) *sharedOfRank(partials + clusterRank(), 0) = partial;
-  clusterArrive();
-  if (clusterRank() != 0) return false;
-  clusterWait();
-  if (threadIdx.x >= 32) return false;
-  partial = joinPartials(partials, CLUSTER, none, op);
-  return threadIdx.x == 0;
-}
-
-// The block's total in thread 0, for blocks of a size known only at run time.
+// The block's total in thread 0, of what its warps hold in their lanes 0, for blocks of a size known only at
+// run time.
 template <int BLOCK, class Partial, class Op>
-__device__ inline Partial reduceWarps(Partial partial, const Partial& none, Op op) {
+__device__ inline Partial joinWarps(Partial partial, const Partial& none, Op op) {
   constexpr unsigned WARPS = BLOCK / 32;
   alignas(16) alignas(Partial) __shared__ unsigned char storage[WARPS * sizeof(Partial)];
   Partial* totals = reinterpret_cast<Partial*>(storage);
-  partial = warpReduce(partial, op);
   if (threadIdx.x % 32 == 0) totals[threadIdx.x / 32] = partial;
   if (threadIdx.x < WARPS && threadIdx.x >= blockDim.x / 32) totals[threadIdx.x] = none;
   __syncthreads();
-  if (threadIdx.x == 0) partial = sharedTree<static_cast<int>(WARPS)>(totals, op);
+  // A tree in one thread has fewer steps, but all totals in its registers.
+  if constexpr (sizeof(Partial) <= 8) {
+    if (threadIdx.x == 0) partial = sharedTree<static_cast<int>(WARPS)>(totals, op);
+  } else if (threadIdx.x < 32) {
+    partial = warpReduce(threadIdx.x < WARPS ? totals[threadIdx.x] : none, op);
+  }
   return partial;
+}
+
+// The same of what all threads hold.
+template <int BLOCK, class Partial, class Op>
+__device__ inline Partial reduceWarps(const Partial& partial, const Partial& none, Op op) {
+  return joinWarps<BLOCK>(warpReduce(partial, op), none, op);
+}
+
+// The results of the blocks of a grid, as marked words in place of the counters: like those, they are zero
+// between kernels. The last block waits for the others. A ticket and a fence would take 0.3 us more, and for
+// results of several words 1 us (H200, 2026-11-21).
+template <class Partial>
+struct SentPartials {
+  static constexpr unsigned WORDS = (sizeof(Partial) + 3) / 4;
+  MarkedWord* places;
+
+  __device__ explicit SentPartials(const GridScratch<Partial>& scratch)
+      : places(reinterpret_cast<MarkedWord*>(scratch.arrivals)) {}
+
+  __device__ bool leave(const Partial& partial) const {
+    if (blockIdx.x == gridDim.x - 1) return true;
+    if (threadIdx.x > 0) return false;
+    unsigned words[WORDS] = {};
+    __builtin_memcpy(words, &partial, sizeof(Partial));
+#pragma unroll
+    for (unsigned i = 0; i < WORDS; ++i) sendWord(places + i * gridDim.x + blockIdx.x, markWord(words[i]));
+    return false;
+  }
+
+  // The loads are not predicated: those would be issued two at a time.
+  __device__ Partial take(unsigned block, const Partial& none) const {
+    const bool exists = block < gridDim.x - 1;
+    MarkedWord* place = places + (exists ? block : 0);
+    MarkedWord words[WORDS];
+    bool complete;
+    do {
+      complete = true;
+#pragma unroll
+      for (unsigned i = 0; i < WORDS; ++i) words[i] = lookForWord(place + i * gridDim.x);
+#pragma unroll
+      for (unsigned i = 0; i < WORDS; ++i) complete = complete && isMarked(words[i]);
+    } while (__any_sync(fullMask, exists && !complete));
+    if (!exists) return none;
+    unsigned values[WORDS];
+#pragma unroll
+    for (unsigned i = 0; i < WORDS; ++i) {
+      values[i] = static_cast<unsigned>(words[i]);
+      place[i * gridDim.x] = 0;
+    }
+    Partial partial = none;
+    __builtin_memcpy(&partial, values, sizeof(Partial));
+    return partial;
+  }
+};
+
+// The same in memory, with a ticket: for results of many words, and where blocks start in any order.
+template <class Partial>
+struct StoredPartials {
+  const GridScratch<Partial>& scratch;
+
+  __device__ bool leave(Partial& partial) const {
+    bool last = false;
+    if (threadIdx.x == 0) {
+      scratch.partials[blockIdx.x] = partial;
+      last = arriveLast(scratch.arrivals, gridDim.x);
+    }
+    if (__syncthreads_or(last) == 0) return false;
+    partial = scratch.partials[gridDim.x - 1];
+    return true;
+  }
+
+  __device__ Partial take(unsigned block, const Partial& none) const {
+    return block < gridDim.x - 1 ? scratch.partials[block] : none;
+  }
+};
+
+// Results of so many bytes are sent: places for 292 blocks.
+template <class Partial>
+inline constexpr bool isSent = sizeof(Partial) <= 28;
+
+// The most blocks that can join.
+template <class Partial>
+inline constexpr std::size_t mostBlocks = isSent<Partial>
+                                              ? Workspace::counterCount / 2 / SentPartials<Partial>::WORDS
+                                              : Workspace::capacity / sizeof(Partial);
+
+// Joins the results of all blocks of a grid (in thread 0 of each), in the order of their numbers; true in the
+// one thread that then holds the whole. All threads call. One launch, in an order that does not depend on who
+// is last.
+template <int BLOCK, class Partial, class Op>
+__device__ inline bool joinGrid(Partial& partial, const Partial& none, Op op,
+                                const GridScratch<Partial>& scratch) {
+  using Partials = std::conditional_t<isSent<Partial> && blocksStartInOrder, SentPartials<Partial>,
+                                      StoredPartials<Partial>>;
+  const Partials partials{scratch};
+  if (!partials.leave(partial)) return false;
+  const unsigned share = (gridDim.x - 1 + blockDim.x - 1) / blockDim.x;
+  Partial sum = none;
+  for (unsigned i = 0; i < share; ++i) sum = op(sum, partials.take(threadIdx.x * share + i, none));
+  __syncthreads();  // until here, thread 0 may still read what reduceWarps writes
+  sum = reduceWarps<BLOCK>(sum, none, op);
+  if (threadIdx.x == 0) partial = op(sum, partial);
+  return threadIdx.x == 0;
 }
 
 // Launches a kernel whose blocks join through scratch memory. What it reads from is a source or a view.

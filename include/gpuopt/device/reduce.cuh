@@ -7,9 +7,8 @@
 #include <gpuopt/device/reduce_ordered.cuh>
 #include <gpuopt/device/reducer.cuh>
 #include <gpuopt/device/source.cuh>
-#include <gpuopt/host/device.cuh>
+#include <gpuopt/host/integers.cuh>
 
-#include <algorithm>
 #include <cstddef>
 
 namespace gpuopt {
@@ -20,30 +19,24 @@ namespace gpuopt {
 struct ReducePolicy {
   static constexpr int BLOCK = 512;         ///< most threads a block
   static constexpr int VECTORS = 8;         ///< 16-byte loads in flight a thread
-  static constexpr unsigned CLUSTER = 8;    ///< blocks of a cluster
   static constexpr bool BY_LENGTH = false;  ///< whether the order is the same at every alignment of the input
   static constexpr bool IN_ORDER = false;   ///< whether the order is that of the input
 
-  /// Up to here one block does it all: no other block to wait for.
-  static constexpr std::size_t oneBlockBytes = 64 << 10;
-  /// Up to here one cluster does it all: 0.5 us to join its blocks, where a ticket in global memory takes 0.8
-  /// to 1.1.
-  static constexpr std::size_t clusterBytes = 256 << 10;
-  /// Up to here every block takes one tile, of VECTORS loads a thread; above, blocks loop over tiles.
+  /// Most elements that a thread takes of a tile where every block has one: elements are instructions, too,
+  /// and in a cold cache those come from memory. With twice as many, halves and bytes took 3 to 12 % longer
+  /// up to 2 MiB (H200, 2026-11-21, replayed graph).
+  static constexpr int TILE_ELEMENTS = 32;
+  /// Up to here every block takes one tile, if they are not more than BLOCK; above, blocks loop over tiles.
   static constexpr std::size_t tileBytes = 16 << 20;
   /// Up to here loads leave the caches to others; above, plain loads of contiguous chunks are 3 to 5 %
   /// faster.
   static constexpr std::size_t streamedBytes = std::size_t{384} << 20;
-  /// One warp joins the tiles' results: from about 8192 on that would be the longest part.
-  static constexpr unsigned maxTiles = 2048;
 
-  /// Threads of a block where every block takes one tile of an input of so many bytes: as few as have room
-  /// for it while one block or one cluster takes it, then what was fastest of 128, 256 and 512 (H200,
-  /// 2026-11-21: 3 to 8 % over the next).
+  /// Threads of a block where every block takes one tile of an input of so many bytes, and one does not
+  /// suffice (H200, 2026-11-21: what was fastest of 128, 256 and 512; a cluster of eight blocks took 0.2 us
+  /// longer).
   static constexpr int tileThreads(std::size_t bytes) {
-    if (bytes <= oneBlockBytes) return bytes <= (16 << 10) ? 128 : bytes <= (32 << 10) ? 256 : 512;
-    if (bytes <= clusterBytes) return bytes <= (128 << 10) ? 128 : 256;
-    return bytes <= (4 << 20) ? 256 : 512;
+    return bytes <= (256 << 10) ? 128 : bytes <= (4 << 20) ? 256 : 512;
   }
   /// Blocks that loop over tiles: the same on every device, for the order's sake, and two for each of an
   /// H200's 132 multiprocessors (2026-11-21: 132 to 1056 blocks differ by 2 %; 256 divides inputs of 2^k
@@ -61,6 +54,11 @@ struct ByLength : ReducePolicy {
 /// the input.
 struct InOrder : ByLength {
   static constexpr bool IN_ORDER = true;
+  /// Rows of 32 steps that a warp has in flight, 2, 4 or 8: fewer leave small inputs to more warps (H200,
+  /// 2026-11-21: 5.3 us instead of 6.5 for 1 MiB, 10.8 instead of 11.4 for 16 MiB).
+  static constexpr int orderedRows(std::size_t bytes) {
+    return bytes <= (4 << 20) ? 2 : bytes <= (16 << 20) ? 4 : 8;
+  }
 };
 
 namespace detail {
@@ -140,7 +138,12 @@ struct Edge {
 };
 
 // How the blocks of a grid come to one result.
-enum class Join { oneBlock, oneCluster, lastBlock };
+enum class Join { oneBlock, lastBlock };
+
+// Steps of a thread where every block takes one tile.
+template <class Policy, class Source>
+inline constexpr int tileItems = clampTo(Policy::TILE_ELEMENTS / Source::STEP, 1,
+                                         itemsPerThread<Policy, Source>);
 
 // How an input of up to Policy::tileBytes is dealt out: every warp has one contiguous share.
 struct TileShape {
@@ -156,7 +159,6 @@ __global__ void __launch_bounds__(Policy::BLOCK, 1)
     reduceTileKernel(const Source source, const Reducer reducer, const TileShape shape,
                      const GridScratch<typename Reducer::Partial> scratch,
                      const Destination<typename Reducer::Result> out) {
-  if constexpr (JOIN == Join::oneCluster) clusterArrive();
   overlapPreviousKernel();
 
   const auto none = reducer.empty();
@@ -165,14 +167,13 @@ __global__ void __launch_bounds__(Policy::BLOCK, 1)
   const Edge<Source, Reducer> edge(source, shape.steps, shape.edges);
   const unsigned first = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * shape.warpShare;
   const unsigned end = first + shape.warpShare < shape.steps ? first + shape.warpShare : shape.steps;
-  addStepsBelow<Caching::stream, 32, itemsPerThread<Policy, Source>>(partial, source, reducer,
-                                                                     first + threadIdx.x % 32, end);
+  addStepsBelow<Caching::stream, 32, tileItems<Policy, Source>>(partial, source, reducer,
+                                                                first + threadIdx.x % 32, end);
   edge.addTo(partial, reducer);
 
   partial = reduceWarps<Policy::BLOCK>(partial, none, op);
   bool holdsAll = threadIdx.x == 0;
-  if constexpr (JOIN == Join::oneCluster) holdsAll = joinCluster<Policy::CLUSTER>(partial, none, op);
-  if constexpr (JOIN == Join::lastBlock) holdsAll = joinGrid(partial, none, op, scratch);
+  if constexpr (JOIN == Join::lastBlock) holdsAll = joinGrid<Policy::BLOCK>(partial, none, op, scratch);
   if (holdsAll) storeResult(out, reducer.finish(partial));
 }
 
@@ -221,39 +222,22 @@ __global__ void __launch_bounds__(Policy::BLOCK, blocksAtOnce<Policy, typename R
     addTiles<Caching::normal, Policy::BLOCK, ITEMS>(partial, source, reducer, shape);
   edge.addTo(partial, reducer);
   partial = reduceWarps<Policy::BLOCK>(partial, none, op);
-  if (joinGrid(partial, none, op, scratch)) storeResult(out, reducer.finish(partial));
+  if (joinGrid<Policy::BLOCK>(partial, none, op, scratch)) storeResult(out, reducer.finish(partial));
 }
 
 template <class Policy, class Source, class Reducer>
 void launchTiles(const Source& source, std::size_t steps, unsigned edges, const Reducer& reducer,
                  const Destination<typename Reducer::Result>& out, LaunchConfig config,
                  Workspace* workspace) {
-  const std::size_t bytes = steps * Source::BYTES;
-  // No fewer than the elements at the edges, of which each thread of the last block takes one.
-  const auto threads =
-      (std::max)(static_cast<unsigned>((std::min)(Policy::tileThreads(bytes), Policy::BLOCK)),
-                 static_cast<unsigned>(ceilDivide(edges, 32) * 32));
-  const std::size_t tiles = ceilDivide(steps, std::size_t{itemsPerThread<Policy, Source>} * threads);
-  const bool fewTiles =
-      bytes > Policy::oneBlockBytes && bytes <= Policy::clusterBytes && tiles <= Policy::CLUSTER;
-  const std::size_t blocks = fewTiles ? Policy::CLUSTER : (std::max)(tiles, std::size_t{1});
-  config.block = dim3(threads);
-  config.grid = dim3(static_cast<unsigned>(blocks));
-  const std::size_t warps = blocks * threads / 32;
+  const std::size_t warps = std::size_t{config.grid.x} * config.block.x / 32;
   const TileShape shape{static_cast<unsigned>(steps),
                         static_cast<unsigned>(ceilDivide(ceilDivide(steps, warps), 32) * 32), edges};
-  const GridScratch<typename Reducer::Partial> none{};
-  if (blocks == 1) {
-    launch(reduceTileKernel<Join::oneBlock, Policy, Source, Reducer>, config, source, reducer, shape, none,
-           out);
-  } else if (fewTiles && computeCapability(currentDevice()) >= 90) {
-    config.cluster = Policy::CLUSTER;
-    launch(reduceTileKernel<Join::oneCluster, Policy, Source, Reducer>, config, source, reducer, shape, none,
-           out);
-  } else {
+  if (config.grid.x == 1)
+    launch(reduceTileKernel<Join::oneBlock, Policy, Source, Reducer>, config, source, reducer, shape,
+           GridScratch<typename Reducer::Partial>{}, out);
+  else
     launchJoined(reduceTileKernel<Join::lastBlock, Policy, Source, Reducer>, config, source, reducer, shape,
                  out, workspace);
-  }
 }
 
 template <class Policy, class Source, class Reducer>
@@ -261,8 +245,8 @@ void launchLoop(const Source& source, std::size_t steps, unsigned edges, const R
                 const Destination<typename Reducer::Result>& out, LaunchConfig config, Workspace* workspace) {
   const std::size_t bytes = steps * Source::BYTES;
   const std::size_t tiles = ceilDivide(steps, std::size_t{itemsPerThread<Policy, Source>} * Policy::BLOCK);
-  const std::size_t most = Workspace::capacity / sizeof(typename Reducer::Partial);
-  const auto blocks = static_cast<unsigned>((std::min)(std::size_t{Policy::loopBlocks(bytes)}, most));
+  const auto blocks = static_cast<unsigned>(
+      smallerOf(std::size_t{Policy::loopBlocks(bytes)}, mostBlocks<typename Reducer::Partial>));
   config.block = dim3(Policy::BLOCK);
   config.grid = dim3(blocks);
   const LoopShape shape{steps, edges, static_cast<unsigned>(tiles / blocks),
@@ -285,10 +269,19 @@ void launchReduce(const Source& source, std::size_t n, const Reducer& reducer,
   if constexpr (Policy::IN_ORDER) {
     launchOrdered<Policy>(source, steps, edges, reducer, out, config, workspace);
   } else {
-    const bool fits =
-        steps <= std::size_t{Policy::maxTiles} * Policy::BLOCK * itemsPerThread<Policy, Source> &&
-        Policy::maxTiles * sizeof(typename Reducer::Partial) <= Workspace::capacity;
-    if (fits && steps * Source::BYTES <= Policy::tileBytes)
+    constexpr std::size_t ITEMS = tileItems<Policy, Source>;
+    const std::size_t bytes = steps * Source::BYTES;
+    // One block has as many threads as have room for it, or up to 256 that take 16 elements each (H200,
+    // 2026-11-21: 0.1 us less for 4096 floats or halves in a cold cache).
+    const std::size_t some = smallerOf(ceilDivide(steps * Source::STEP, 16), std::size_t{256});
+    const std::size_t wanted = largerOf(ceilDivide(steps, ITEMS), some);
+    // No fewer than elements at the edges, of which each thread of the last block takes one.
+    const std::size_t threads = largerOf(threadsFor<Policy>(wanted, bytes), ceilDivide(edges, 32) * 32);
+    const std::size_t tiles = largerOf(ceilDivide(steps, ITEMS * threads), std::size_t{1});
+    config.block = dim3(static_cast<unsigned>(threads));
+    config.grid = dim3(static_cast<unsigned>(tiles));
+    const std::size_t most = smallerOf(std::size_t{Policy::BLOCK}, mostBlocks<typename Reducer::Partial>);
+    if (bytes <= Policy::tileBytes && tiles <= most)
       launchTiles<Policy>(source, steps, edges, reducer, out, config, workspace);
     else
       launchLoop<Policy>(source, steps, edges, reducer, out, config, workspace);

@@ -4,11 +4,10 @@
 #pragma once
 
 #include <gpuopt/device/view.cuh>
+#include <gpuopt/host/integers.cuh>
+#include <gpuopt/host/message.cuh>
 
-#include <algorithm>
 #include <cstddef>
-#include <numeric>
-#include <stdexcept>
 #include <type_traits>
 
 namespace gpuopt {
@@ -232,11 +231,11 @@ constexpr int columnsBlock() {
 template <class Policy, class Partial>
 void splitRows(ColumnTiles& shape, int items) {
   const std::size_t atATime = std::size_t{shape.rowThreads} * static_cast<unsigned>(items);
-  const std::size_t wanted =
-      (std::min)({Policy::blocks / shape.tiles, Workspace::counterCount / 2 / shape.tiles,
-                  ceilDivide(shape.rows, atATime), Workspace::capacity / sizeof(Partial) / shape.cols});
-  shape.splitRows = (std::max)(ceilDivide(shape.rows, (std::max)(wanted, std::size_t{1})), std::size_t{1});
-  shape.splits = static_cast<unsigned>((std::max)(ceilDivide(shape.rows, shape.splitRows), std::size_t{1}));
+  const std::size_t wanted = smallerOf(
+      smallerOf(Policy::blocks / shape.tiles, Workspace::counterCount / 2 / shape.tiles),
+      smallerOf(ceilDivide(shape.rows, atATime), Workspace::capacity / sizeof(Partial) / shape.cols));
+  shape.splitRows = largerOf(ceilDivide(shape.rows, largerOf(wanted, std::size_t{1})), std::size_t{1});
+  shape.splits = static_cast<unsigned>(largerOf(ceilDivide(shape.rows, shape.splitRows), std::size_t{1}));
   shape.groupSplits = 1;
   if (std::size_t{shape.splits} * shape.period > Policy::groupedResults)
     while (shape.groupSplits * shape.groupSplits < shape.splits) ++shape.groupSplits;
@@ -250,7 +249,7 @@ void launchColumns(const Source& source, ColumnTiles shape, const Reducer& reduc
   shape.rowThreads = BLOCK / shape.tileSteps;
   splitRows<Policy, Partial>(shape, itemsFor<Policy::VECTORS, Source>);
   const LaunchConfig config =
-      matrixConfig(BLOCK, std::size_t{shape.tiles} * shape.splits, stream, "gpuopt::reduceColumns");
+      gridConfig(BLOCK, std::size_t{shape.tiles} * shape.splits, stream, "gpuopt::reduceColumns");
   const auto kernel = columnsKernel<BLOCK, Policy, Source, Reducer>;
   if (shape.splits == 1) {
     launch(kernel, config, source, reducer, shape, GridScratch<Partial>{}, out);
@@ -265,16 +264,15 @@ void launchColumnTiles(const Source& source, std::size_t rows, std::size_t cols,
                        const Reducer& reducer, typename Reducer::Result* out, cudaStream_t stream,
                        Workspace* workspace) {
   constexpr unsigned BLOCK = columnsBlock<Policy, Source, typename Reducer::Partial>();
-  constexpr std::size_t WIDTH = (std::min)(Policy::tileSteps, BLOCK);
+  constexpr std::size_t WIDTH = smallerOf(Policy::tileSteps, BLOCK);
   // No more threads one below the other than have rows to keep their loads in flight.
-  const std::size_t down =
-      (std::clamp)(rows / itemsFor<Policy::VECTORS, Source>, std::size_t{1}, BLOCK / WIDTH);
+  const std::size_t down = clampTo(rows / itemsFor<Policy::VECTORS, Source>, std::size_t{1}, BLOCK / WIDTH);
   ColumnTiles shape{};
   shape.rows = rows;
   shape.cols = cols;
   shape.rowSteps = cols / Source::STEP;
   shape.ldSteps = ld / Source::STEP;
-  shape.tileSteps = static_cast<unsigned>((std::min)(shape.rowSteps, BLOCK / down));
+  shape.tileSteps = static_cast<unsigned>(smallerOf(shape.rowSteps, BLOCK / down));
   shape.tiles = static_cast<unsigned>(ceilDivide(shape.rowSteps, shape.tileSteps));
   shape.period = shape.tileSteps * Source::STEP;
   launchColumns<Policy>(source, shape, reducer, out, stream, workspace);
@@ -288,7 +286,7 @@ void launchFlatColumns(const Source& source, std::size_t elements, std::size_t c
   shape.flat = true;
   shape.cols = cols;
   shape.elements = elements;
-  shape.rowSteps = std::lcm(cols, std::size_t{Source::STEP}) / Source::STEP;
+  shape.rowSteps = leastCommonMultiple(cols, Source::STEP) / Source::STEP;
   shape.ldSteps = shape.rowSteps;
   shape.rows = (elements - source.head) / (shape.rowSteps * Source::STEP);
   shape.tileSteps = static_cast<unsigned>(shape.rowSteps);
@@ -306,7 +304,7 @@ void launchBestColumns(const View& view, std::size_t rows, std::size_t cols, std
   constexpr std::size_t BLOCK = columnsBlock<Policy, Source, typename Reducer::Partial>();
   const bool aligned = startsSteps(view, cols, ld);
   const std::size_t widest = aligned ? Policy::tileSteps * STEP : Policy::flatColumns;
-  if (ld == cols && std::lcm(cols, STEP) / STEP <= BLOCK && cols <= widest)
+  if (ld == cols && leastCommonMultiple(cols, STEP) / STEP <= BLOCK && cols <= widest)
     launchFlatColumns<Policy>(view.flat(rows * cols), rows * cols, cols, reducer, out, stream, workspace);
   else if (aligned)
     launchColumnTiles<Policy>(view.steps(), rows, cols, ld, reducer, out, stream, workspace);
@@ -320,8 +318,7 @@ void reduceColumnsTo(It in, std::size_t rows, std::size_t cols, std::size_t ld, 
   requireMatrix(in, rows, cols, ld, out, cols, "gpuopt::reduceColumns");
   if (cols == 0) return;
   if (rows == 0 && !reducer.init.valid && !Reducer::HAS_IDENTITY)
-    throw std::invalid_argument(
-        "gpuopt::reduceColumns: rows is 0 and the operation has no known identity: pass init");
+    throwInvalid({"gpuopt::reduceColumns: rows is 0 and the operation has no known identity: pass init"});
   withView(in, [&](const auto& view) {
     launchBestColumns<Policy>(view, rows, cols, ld, reducer, out, stream, workspace);
   });

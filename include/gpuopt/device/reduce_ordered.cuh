@@ -5,18 +5,18 @@
 
 #include <gpuopt/device/join.cuh>
 #include <gpuopt/device/source.cuh>
+#include <gpuopt/host/integers.cuh>
 
-#include <algorithm>
 #include <cstddef>
 
 namespace gpuopt::detail {
 
-// Rows of a group that a warp has in flight, a power of two.
+// The most rows of a group that a warp has in flight, a power of two.
 template <class Policy, class Source>
-inline constexpr int orderedRows = itemsPerThread<Policy, Source> >= 8   ? 8
-                                   : itemsPerThread<Policy, Source> >= 4 ? 4
-                                   : itemsPerThread<Policy, Source> >= 2 ? 2
-                                                                         : 1;
+inline constexpr int mostOrderedRows = itemsPerThread<Policy, Source> >= 8   ? 8
+                                       : itemsPerThread<Policy, Source> >= 4 ? 4
+                                       : itemsPerThread<Policy, Source> >= 2 ? 2
+                                                                             : 1;
 
 // Either value, chosen word by word: a choice between structs would be one between their addresses, and those
 // in memory.
@@ -81,13 +81,12 @@ struct OrderedShape {
   unsigned edges;          // elements after the last step
 };
 
-template <Caching CACHING, class Policy, class Source, class Reducer>
+template <int ROWS, Caching CACHING, class Policy, class Source, class Reducer>
 __global__ void __launch_bounds__(Policy::BLOCK, blocksAtOnce<Policy, typename Reducer::Partial>)
     reduceOrderedKernel(const Source source, const Reducer reducer, const OrderedShape shape,
                         const GridScratch<typename Reducer::Partial> scratch,
                         const Destination<typename Reducer::Result> out) {
   using Partial = typename Reducer::Partial;
-  constexpr int ROWS = orderedRows<Policy, Source>;
   constexpr std::size_t GROUP = 32 * ROWS;
   overlapPreviousKernel();
   const Partial none = reducer.empty();
@@ -113,10 +112,10 @@ __global__ void __launch_bounds__(Policy::BLOCK, blocksAtOnce<Policy, typename R
     }
     partial = op(partial, reduceRowsInOrder(rows, op));
   }
-  if (threadIdx.x % 32 != 0) partial = none;
 
-  partial = reduceWarps<Policy::BLOCK>(partial, none, op);
-  const bool holdsAll = gridDim.x == 1 ? threadIdx.x == 0 : joinGrid(partial, none, op, scratch);
+  partial = joinWarps<Policy::BLOCK>(partial, none, op);
+  const bool holdsAll =
+      gridDim.x == 1 ? threadIdx.x == 0 : joinGrid<Policy::BLOCK>(partial, none, op, scratch);
   if (!holdsAll) return;
   for (std::size_t i = shape.steps * Source::STEP; i < shape.steps * Source::STEP + shape.edges; ++i) {
     const typename Source::Value values[1] = {source.at(i)};
@@ -125,29 +124,41 @@ __global__ void __launch_bounds__(Policy::BLOCK, blocksAtOnce<Policy, typename R
   storeResult(out, reducer.finish(partial));
 }
 
-template <class Policy, class Source, class Reducer>
-void launchOrdered(const Source& source, std::size_t steps, unsigned edges, const Reducer& reducer,
-                   const Destination<typename Reducer::Result>& out, LaunchConfig config,
-                   Workspace* workspace) {
+template <int ROWS, class Policy, class Source, class Reducer>
+void launchOrderedRows(const Source& source, std::size_t steps, unsigned edges, const Reducer& reducer,
+                       const Destination<typename Reducer::Result>& out, LaunchConfig config,
+                       Workspace* workspace) {
   using Partial = typename Reducer::Partial;
   const std::size_t bytes = steps * Source::BYTES;
-  const int threads =
-      bytes <= Policy::tileBytes ? (std::min)(Policy::tileThreads(bytes), Policy::BLOCK) : Policy::BLOCK;
-  const std::size_t warps = static_cast<std::size_t>(threads) / 32;
-  const std::size_t groups = ceilDivide(steps, std::size_t{32} * orderedRows<Policy, Source>);
-  const std::size_t most =
-      (std::min)(std::size_t{Policy::loopBlocks(bytes)}, Workspace::capacity / sizeof(Partial));
-  const std::size_t blocks = (std::clamp)(ceilDivide(groups, warps), std::size_t{1}, most);
+  const std::size_t groups = ceilDivide(steps, std::size_t{32 * ROWS});
+  const std::size_t threads = threadsFor<Policy>(32 * groups, bytes);
+  const std::size_t warps = threads / 32;
+  const std::size_t most = smallerOf(std::size_t{Policy::loopBlocks(bytes)}, mostBlocks<Partial>);
+  const std::size_t blocks = clampTo(ceilDivide(groups, warps), std::size_t{1}, most);
   config.block = dim3(static_cast<unsigned>(threads));
   config.grid = dim3(static_cast<unsigned>(blocks));
   const OrderedShape shape{steps, ceilDivide(groups, blocks * warps), edges};
   const auto kernel = bytes <= Policy::streamedBytes
-                          ? reduceOrderedKernel<Caching::stream, Policy, Source, Reducer>
-                          : reduceOrderedKernel<Caching::normal, Policy, Source, Reducer>;
+                          ? reduceOrderedKernel<ROWS, Caching::stream, Policy, Source, Reducer>
+                          : reduceOrderedKernel<ROWS, Caching::normal, Policy, Source, Reducer>;
   if (blocks == 1)
     launch(kernel, config, source, reducer, shape, GridScratch<Partial>{}, out);
   else
     launchJoined(kernel, config, source, reducer, shape, out, workspace);
+}
+
+template <class Policy, class Source, class Reducer>
+void launchOrdered(const Source& source, std::size_t steps, unsigned edges, const Reducer& reducer,
+                   const Destination<typename Reducer::Result>& out, const LaunchConfig& config,
+                   Workspace* workspace) {
+  constexpr int MOST = mostOrderedRows<Policy, Source>;
+  const int rows = Policy::orderedRows(steps * Source::BYTES);
+  if (rows >= 8)
+    launchOrderedRows<MOST, Policy>(source, steps, edges, reducer, out, config, workspace);
+  else if (rows >= 4)
+    launchOrderedRows<smallerOf(4, MOST), Policy>(source, steps, edges, reducer, out, config, workspace);
+  else
+    launchOrderedRows<smallerOf(2, MOST), Policy>(source, steps, edges, reducer, out, config, workspace);
 }
 
 }  // namespace gpuopt::detail

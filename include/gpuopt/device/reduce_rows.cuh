@@ -4,11 +4,10 @@
 #pragma once
 
 #include <gpuopt/device/view.cuh>
+#include <gpuopt/host/integers.cuh>
+#include <gpuopt/host/message.cuh>
 
-#include <algorithm>
 #include <cstddef>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
 namespace gpuopt {
@@ -227,11 +226,11 @@ void launchLaneRows(const View& view, std::size_t rows, std::size_t cols, std::s
   using Source = typename View::Source;
   const auto rowSteps = static_cast<unsigned>(cols / Source::STEP);
   const unsigned lanes = Policy::rowLanes(rowSteps);
-  const unsigned sets = (std::max)(static_cast<unsigned>(ceilDivide(rowSteps, lanes)), 1u);
-  const unsigned perGroup = (std::max)(itemsFor<Policy::VECTORS, Source> / sets, 1u);
+  const unsigned sets = largerOf(static_cast<unsigned>(ceilDivide(rowSteps, lanes)), 1u);
+  const unsigned perGroup = largerOf(itemsFor<Policy::VECTORS, Source> / sets, 1u);
   const std::size_t blockRows = std::size_t{Policy::SHORT_BLOCK} / lanes * perGroup;
   launch(laneRowsKernel<Policy, Source, Reducer>,
-         matrixConfig(Policy::SHORT_BLOCK, ceilDivide(rows, blockRows), stream, "gpuopt::reduceRows"),
+         gridConfig(Policy::SHORT_BLOCK, ceilDivide(rows, blockRows), stream, "gpuopt::reduceRows"),
          view.steps(), reducer, LaneRows{rows, ld / Source::STEP, rowSteps, lanes, perGroup}, out);
 }
 
@@ -242,7 +241,7 @@ void launchStagedRows(const View& view, std::size_t rows, std::size_t cols, std:
   std::size_t tileRows = Policy::stagedBytes / sizeof(T) / ld;
   if (tileRows > 64) tileRows -= tileRows % 8;  // results in whole sectors
   launch(stagedRowsKernel<Policy, View, Reducer>,
-         matrixConfig(Policy::SHORT_BLOCK, ceilDivide(rows, tileRows), stream, "gpuopt::reduceRows"), view,
+         gridConfig(Policy::SHORT_BLOCK, ceilDivide(rows, tileRows), stream, "gpuopt::reduceRows"), view,
          reducer,
          StagedRows{rows, static_cast<unsigned>(cols), static_cast<unsigned>(ld),
                     static_cast<unsigned>(tileRows), Policy::stagedLanes(tileRows), ld * sizeof(T) % 32 == 0},
@@ -253,16 +252,16 @@ template <class Policy, class View, class Reducer>
 void launchWarpRows(const View& view, std::size_t rows, std::size_t cols, std::size_t ld,
                     const Reducer& reducer, typename Reducer::Result* out, cudaStream_t stream) {
   launch(longRowsKernel<32, Policy, View, Reducer>,
-         matrixConfig(Policy::BLOCK, ceilDivide(rows, Policy::BLOCK / 32), stream, "gpuopt::reduceRows"),
-         view, reducer, RowPieces{rows, cols, ld, 1, cols}, GridScratch<typename Reducer::Partial>{}, out);
+         gridConfig(Policy::BLOCK, ceilDivide(rows, Policy::BLOCK / 32), stream, "gpuopt::reduceRows"), view,
+         reducer, RowPieces{rows, cols, ld, 1, cols}, GridScratch<typename Reducer::Partial>{}, out);
 }
 
 // Pieces of a row: more than one only where rows are few, and long enough.
 template <class Policy, class Partial>
 std::size_t rowPieces(std::size_t rows, std::size_t rowBytes) {
-  const std::size_t most = (std::min)(Workspace::capacity / sizeof(Partial), Policy::pieceBlocks);
+  const std::size_t most = smallerOf(Workspace::capacity / sizeof(Partial), Policy::pieceBlocks);
   if (rows > most / 2 || rows > Workspace::counterCount) return 1;
-  return (std::max)((std::min)(most / rows, rowBytes / Policy::pieceBytes), std::size_t{1});
+  return largerOf(smallerOf(most / rows, rowBytes / Policy::pieceBytes), std::size_t{1});
 }
 
 template <class Policy, class View, class Reducer>
@@ -270,12 +269,12 @@ void launchBlockRows(const View& view, std::size_t rows, std::size_t cols, std::
                      const Reducer& reducer, typename Reducer::Result* out, cudaStream_t stream,
                      Workspace* workspace) {
   using Partial = typename Reducer::Partial;
-  constexpr std::size_t LINE = (std::max)(std::size_t{1}, 128 / sizeof(typename View::Element));
+  constexpr std::size_t LINE = largerOf(std::size_t{1}, 128 / sizeof(typename View::Element));
   const std::size_t wanted = rowPieces<Policy, Partial>(rows, cols * sizeof(typename View::Element));
   const std::size_t pieceCols = ceilDivide(ceilDivide(cols, wanted), LINE) * LINE;
   const std::size_t pieces = ceilDivide(cols, pieceCols);
   const auto kernel = longRowsKernel<Policy::BLOCK, Policy, View, Reducer>;
-  const LaunchConfig config = matrixConfig(Policy::BLOCK, rows * pieces, stream, "gpuopt::reduceRows");
+  const LaunchConfig config = gridConfig(Policy::BLOCK, rows * pieces, stream, "gpuopt::reduceRows");
   const RowPieces shape{rows, cols, ld, static_cast<unsigned>(pieces), pieceCols};
   if (pieces == 1) {
     launch(kernel, config, view, reducer, shape, GridScratch<Partial>{}, out);
@@ -307,8 +306,7 @@ void reduceRowsTo(It in, std::size_t rows, std::size_t cols, std::size_t ld, con
   requireMatrix(in, rows, cols, ld, out, rows, "gpuopt::reduceRows");
   if (rows == 0) return;
   if (cols == 0 && !reducer.init.valid && !Reducer::HAS_IDENTITY)
-    throw std::invalid_argument(
-        "gpuopt::reduceRows: cols is 0 and the operation has no known identity: pass init");
+    throwInvalid({"gpuopt::reduceRows: cols is 0 and the operation has no known identity: pass init"});
   withView(in, [&](const auto& view) {
     launchRows<Policy>(view, rows, cols, ld, reducer, out, stream, workspace);
   });

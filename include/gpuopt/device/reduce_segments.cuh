@@ -4,11 +4,10 @@
 #pragma once
 
 #include <gpuopt/device/view.cuh>
+#include <gpuopt/host/integers.cuh>
+#include <gpuopt/host/message.cuh>
 
-#include <algorithm>
 #include <cstddef>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
 namespace gpuopt {
@@ -277,12 +276,12 @@ void launchSegments(const View& view, const Offset* offsets, std::size_t segment
                     typename Reducer::Result* out, cudaStream_t stream, Workspace* workspace) {
   using Partial = typename Reducer::Partial;
   const std::size_t most =
-      (std::min)(Workspace::capacity / (2 * sizeof(Partial)), std::size_t{Workspace::counterCount});
-  const std::size_t warps = (std::min)(Policy::warps, most);
+      smallerOf(Workspace::capacity / (2 * sizeof(Partial)), std::size_t{Workspace::counterCount});
+  const std::size_t warps = smallerOf(Policy::warps, most);
   WorkspaceLease lent = lease(workspace, stream);
   Partial* partials = static_cast<Partial*>(lent.data());
   launch(segmentsKernel<Policy, View, Offset, Reducer>,
-         matrixConfig(Policy::BLOCK, ceilDivide(warps, Policy::BLOCK / 32), stream, "gpuopt::reduceSegments"),
+         gridConfig(Policy::BLOCK, ceilDivide(warps, Policy::BLOCK / 32), stream, "gpuopt::reduceSegments"),
          view, offsets, segments, warps, reducer,
          SegmentScratch<Partial>{partials, partials + warps, lent.counters()}, out);
   lent.done();
@@ -293,9 +292,7 @@ void reduceSegmentsTo(It in, const Offset* offsets, std::size_t segments, const 
                       typename Reducer::Result* out, cudaStream_t stream, Workspace* workspace) {
   static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
   const auto requireNotNull = [segments](bool null, const char* name) {
-    if (null)
-      throw std::invalid_argument(std::string("gpuopt::reduceSegments: ") + name +
-                                  " is null, but segments is " + std::to_string(segments));
+    if (null) throwInvalid({"gpuopt::reduceSegments: ", name, " is null, but segments is ", segments});
   };
   if (segments == 0) return;
   requireNotNull(offsets == nullptr, "offsets");

@@ -3,14 +3,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/host/grid_config.cuh>
+#include <gpuopt/host/integers.cuh>
+#include <gpuopt/host/message.cuh>
+#include <gpuopt/thread/unchanged.cuh>
 #include <gpuopt/thread/vector.cuh>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -26,13 +27,6 @@ namespace gpuopt::detail {
 //   at(i)                      element i, counted from the start of the input, transformed
 //   head            elements before the first step
 // Loading is apart from looking at what was loaded so that many loads can be in flight.
-
-struct Same {
-  template <class T>
-  __host__ __device__ const T& operator()(const T& value) const {
-    return value;
-  }
-};
 
 // An array; from `head` on it lies on a 16-byte boundary if ALIGNED.
 template <class T, class F, bool ALIGNED>
@@ -67,7 +61,7 @@ struct ArraySource {
 template <class T, class U, class F, bool ALIGNED>
 struct PairSource {
   static constexpr bool VECTORS = ALIGNED;
-  static constexpr int STEP = (std::max)(VectorShape<T>::ELEMENTS, VectorShape<U>::ELEMENTS);
+  static constexpr int STEP = largerOf(VectorShape<T>::ELEMENTS, VectorShape<U>::ELEMENTS);
   static constexpr std::size_t BYTES = STEP * (sizeof(T) + sizeof(U));
   struct Step {
     VectorGroup<T, STEP, ALIGNED> first;
@@ -202,7 +196,7 @@ template <class T>
 std::size_t headElements(const T* data, std::size_t n) {
   std::size_t head = elementsToBoundary(data, 128);
   if (head == unreachable) head = elementsToBoundary(data, 16);
-  return head == unreachable ? unreachable : (std::min)(head, n);
+  return head == unreachable ? unreachable : smallerOf(head, n);
 }
 
 template <class It>
@@ -215,20 +209,26 @@ bool isNull(It in) {
 
 template <class It>
 void requireReadable(It in, std::size_t n, const char* function, const char* name) {
-  if (isNull(in) && n > 0)
-    throw std::invalid_argument(std::string(function) + ": " + name + " is null, but n is " +
-                                std::to_string(n));
+  if (isNull(in) && n > 0) throwInvalid({function, ": ", name, " is null, but n is ", n});
 }
-
-constexpr std::size_t ceilDivide(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 // Steps that a thread has in flight: Policy::VECTORS loads of 16 bytes, or three quarters as many bytes in
 // narrower loads, 16 at most.
 template <class Policy, class Source>
 inline constexpr int itemsPerThread =
-    (std::clamp)(static_cast<int>((Source::VECTORS || Policy::BY_LENGTH || Policy::IN_ORDER ? 16 : 12) *
-                                  Policy::VECTORS / Source::BYTES),
-                 1, 16);
+    clampTo(static_cast<int>((Source::VECTORS || Policy::BY_LENGTH || Policy::IN_ORDER ? 16 : 12) *
+                             Policy::VECTORS / Source::BYTES),
+            1, 16);
+
+// Threads of a block where one tile of an input of so many bytes is work for `wanted` threads in all: one
+// block if they are few.
+template <class Policy>
+std::size_t threadsFor(std::size_t wanted, std::size_t bytes) {
+  const auto most = static_cast<std::size_t>(Policy::BLOCK);
+  if (wanted <= most) return clampTo(ceilDivide(wanted, 32) * 32, std::size_t{128}, most);
+  return bytes <= Policy::tileBytes ? smallerOf(static_cast<std::size_t>(Policy::tileThreads(bytes)), most)
+                                    : most;
+}
 
 // Blocks of a kernel that loops which a multiprocessor shall hold: 1024 threads leave each 64 registers, too
 // few for large partial results.

@@ -5,13 +5,13 @@
 
 #include <gpuopt/device/reduce.cuh>
 #include <gpuopt/device/source.cuh>
+#include <gpuopt/host/grid_config.cuh>
+#include <gpuopt/host/integers.cuh>
+#include <gpuopt/host/message.cuh>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
 namespace gpuopt::detail {
@@ -42,7 +42,7 @@ template <class T>
 struct ArrayView {
   using Iterator = const T*;
   using Element = T;
-  using Source = ArraySource<T, Same, true>;
+  using Source = ArraySource<T, Unchanged, true>;
 
   const T* data;
 
@@ -67,7 +67,7 @@ template <class It>
 struct IteratorView {
   using Iterator = It;
   using Element = typename std::iterator_traits<It>::value_type;
-  using Source = IteratorSource<It, Same>;
+  using Source = IteratorSource<It, Unchanged>;
 
   It in;
 
@@ -118,31 +118,16 @@ void withView(It iterator, Use use) {
 template <class It, class R>
 void requireMatrix(It in, std::size_t rows, std::size_t cols, std::size_t ld, R* out, std::size_t results,
                    const char* function) {
-  const auto fail = [function](const std::string& problem) {
-    throw std::invalid_argument(std::string(function) + ": " + problem);
-  };
-  if (ld < cols) fail("ld (" + std::to_string(ld) + ") is less than cols (" + std::to_string(cols) + ")");
+  if (ld < cols) throwInvalid({function, ": ld (", ld, ") is less than cols (", cols, ")"});
   if (isNull(Unwrap<It>::pointer(in)) && rows > 0 && cols > 0)
-    fail("in is null, but rows is " + std::to_string(rows) + " and cols is " + std::to_string(cols));
+    throwInvalid({function, ": in is null, but rows is ", rows, " and cols is ", cols});
   if (out == nullptr && results > 0)
-    fail("out is null, but there are " + std::to_string(results) + " results");
-}
-
-// The launch of kernels that follow each other closely.
-inline LaunchConfig matrixConfig(int block, std::size_t blocks, cudaStream_t stream, const char* function) {
-  if (blocks > 0x7fffffff)
-    throw std::invalid_argument(std::string(function) + ": the input needs too many blocks");
-  LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>(blocks));
-  config.block = dim3(static_cast<unsigned>(block));
-  config.stream = stream;
-  config.programmatic = true;
-  return config;
+    throwInvalid({function, ": out is null, but there are ", results, " results"});
 }
 
 // Steps that a thread has in flight for so many 16-byte loads.
 template <int VECTORS, class Source>
-inline constexpr int itemsFor = (std::clamp)(static_cast<int>(VECTORS * 16 / Source::BYTES), 1, 16);
+inline constexpr int itemsFor = clampTo(static_cast<int>(VECTORS * 16 / Source::BYTES), 1, 16);
 
 // What one thread of THREADS contributes to the fold of the elements [first, first + count).
 template <int THREADS, int ITEMS, class View, class Reducer>
@@ -168,7 +153,7 @@ __device__ inline void addPart(typename Reducer::Partial& partial, const View& v
 // out after every 128 bytes: that keeps distances of 32 bytes and their multiples from meeting in one bank
 // (odd ones do not, but would with gaps).
 template <class T>
-struct StagedLayout {
+struct PaddedSlots {
   static constexpr unsigned PERIOD = sizeof(T) > 8   ? 8
                                      : sizeof(T) > 4 ? 16
                                      : sizeof(T) > 2 ? 32
@@ -181,7 +166,7 @@ struct StagedLayout {
 template <class T, unsigned COUNT>
 struct StagedStorage {
   static constexpr unsigned SLOTS = COUNT + VectorShape<T>::ELEMENTS;
-  static constexpr unsigned GAPS = SLOTS / StagedLayout<T>::PERIOD * StagedLayout<T>::GAP;
+  static constexpr unsigned GAPS = SLOTS / PaddedSlots<T>::PERIOD * PaddedSlots<T>::GAP;
   alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char bytes[sizeof(T) * (SLOTS + GAPS)];
 };
 
@@ -192,9 +177,9 @@ struct StagedElements {
 
   template <unsigned COUNT>
   __device__ StagedElements(StagedStorage<T, COUNT>& storage, bool gaps)
-      : elements(reinterpret_cast<T*>(storage.bytes)), gap(gaps ? StagedLayout<T>::GAP : 0) {}
+      : elements(reinterpret_cast<T*>(storage.bytes)), gap(gaps ? PaddedSlots<T>::GAP : 0) {}
 
-  __device__ T* slot(unsigned i) const { return elements + i + i / StagedLayout<T>::PERIOD * gap; }
+  __device__ T* slot(unsigned i) const { return elements + i + i / PaddedSlots<T>::PERIOD * gap; }
 };
 
 // Stores values as words of a wider type.

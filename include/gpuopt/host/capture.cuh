@@ -4,9 +4,7 @@
 #pragma once
 
 #include <gpuopt/host/error.cuh>
-
-#include <stdexcept>
-#include <string>
+#include <gpuopt/host/message.cuh>
 
 namespace gpuopt::detail {
 
@@ -20,10 +18,8 @@ inline bool isCapturing(cudaStream_t stream) {
 
 /// Throws std::invalid_argument if the stream is being captured: no kernel runs then, so no value comes
 /// back to the host. `function` is the entry point that returns a value ("gpuopt::reduce").
-inline void requireNotCapturing(cudaStream_t stream, const std::string& function) {
-  if (isCapturing(stream)) {
-    throw std::invalid_argument(function + ": stream is being captured; use " + function + "Into");
-  }
+inline void requireNotCapturing(cudaStream_t stream, const char* function) {
+  if (isCapturing(stream)) throwInvalid({function, ": stream is being captured; use ", function, "Into"});
 }
 
 /// While one lives, this thread may allocate and synchronise although some thread is capturing some stream:

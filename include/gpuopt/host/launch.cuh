@@ -6,10 +6,11 @@
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/launch_config.cuh>
+#include <gpuopt/host/message.cuh>
 #include <gpuopt/host/occupancy.cuh>
 
 #include <cstddef>
-#include <stdexcept>
+#include <initializer_list>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -17,14 +18,14 @@
 namespace gpuopt {
 namespace detail {
 
-inline std::string toString(const dim3& size) {
-  return std::to_string(size.x) + "x" + std::to_string(size.y) + "x" + std::to_string(size.z);
-}
+inline constexpr int clustersSince = 90;
+
+inline std::string toString(const dim3& size) { return message({size.x, "x", size.y, "x", size.z}); }
 
 inline std::size_t volume(const dim3& size) { return std::size_t{size.x} * size.y * size.z; }
 
-[[noreturn]] inline void throwBadLaunch(const void* kernel, const std::string& problem) {
-  throw std::invalid_argument("gpuopt::launch: " + problem + "; kernel: " + kernelName(kernel));
+[[noreturn]] inline void throwBadLaunch(const void* kernel, std::initializer_list<Part> problem) {
+  throwInvalid({"gpuopt::launch: ", message(problem), "; kernel: ", kernelName(kernel)});
 }
 
 /// Rejects what no device can launch, without asking the runtime.
@@ -32,49 +33,68 @@ inline void checkLaunch(const void* kernel, const LaunchConfig& config) {
   constexpr std::size_t THREADS = 1024;
   constexpr unsigned GRID_X = 0x7fffffff;
   constexpr unsigned GRID_YZ = 65535;
-  if (kernel == nullptr) throw std::invalid_argument("gpuopt::launch: kernel is null");
-  if (volume(config.grid) == 0) throwBadLaunch(kernel, "grid (" + toString(config.grid) + ") is empty");
-  if (volume(config.block) == 0) throwBadLaunch(kernel, "block (" + toString(config.block) + ") is empty");
+  if (kernel == nullptr) throwInvalid({"gpuopt::launch: kernel is null"});
+  if (volume(config.grid) == 0) throwBadLaunch(kernel, {"grid (", toString(config.grid), ") is empty"});
+  if (volume(config.block) == 0) throwBadLaunch(kernel, {"block (", toString(config.block), ") is empty"});
   if (volume(config.block) > THREADS) {
-    throwBadLaunch(kernel,
-                   "block (" + toString(config.block) + ") exceeds " + std::to_string(THREADS) + " threads");
+    throwBadLaunch(kernel, {"block (", toString(config.block), ") exceeds ", THREADS, " threads"});
   }
   if (config.grid.x > GRID_X || config.grid.y > GRID_YZ || config.grid.z > GRID_YZ) {
-    throwBadLaunch(kernel, "grid (" + toString(config.grid) + ") exceeds 2147483647x65535x65535 blocks");
+    throwBadLaunch(kernel, {"grid (", toString(config.grid), ") exceeds 2147483647x65535x65535 blocks"});
   }
   if (config.cluster == 0 || config.grid.x % config.cluster != 0) {
-    throwBadLaunch(kernel, "cluster (" + std::to_string(config.cluster) + ") does not divide the grid's x (" +
-                               std::to_string(config.grid.x) + ")");
+    throwBadLaunch(kernel,
+                   {"cluster (", config.cluster, ") does not divide the grid's x (", config.grid.x, ")"});
   }
 }
 
-/// The launch attributes that the configuration asks for, and how many they are. Most launches ask for
-/// none.
-inline unsigned launchAttributes(const void* kernel, const LaunchConfig& config,
-                                 cudaLaunchAttribute (&attributes)[2]) {
-  if (config.cluster == 1 && !config.programmatic) return 0;
+/// What the runtime takes for a configuration.
+struct NativeConfig {
+  cudaLaunchAttribute attributes[2];
+  cudaLaunchConfig_t launch;
+};
 
-  constexpr int CLUSTERS_SINCE = 90;
+inline void requireClusters(const void* kernel, const LaunchConfig& config, int capability) {
+  if (capability >= clustersSince) return;
+  throwBadLaunch(kernel, {"cluster (", config.cluster, ") needs compute capability 9.0; the device has ",
+                          capability / 10, ".", capability % 10});
+}
+
+/// The launch attributes that the configuration asks for. Most launches ask for none.
+inline void addAttributes(NativeConfig& native, const void* kernel, const LaunchConfig& config) {
+  if (config.cluster == 1 && !config.programmatic) return;
+
   const int capability = computeCapability(currentDevice());
-  unsigned count = 0;
+  unsigned& count = native.launch.numAttrs;
   if (config.cluster > 1) {
-    if (capability < CLUSTERS_SINCE) {
-      throwBadLaunch(kernel, "cluster (" + std::to_string(config.cluster) +
-                                 ") needs compute capability 9.0; the device has " +
-                                 std::to_string(capability / 10) + "." + std::to_string(capability % 10));
-    }
-    attributes[count].id = cudaLaunchAttributeClusterDimension;
-    attributes[count].val.clusterDim.x = config.cluster;
-    attributes[count].val.clusterDim.y = 1;
-    attributes[count].val.clusterDim.z = 1;
-    ++count;
+    requireClusters(kernel, config, capability);
+    cudaLaunchAttribute& attribute = native.attributes[count++];
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = config.cluster;
+    attribute.val.clusterDim.y = 1;
+    attribute.val.clusterDim.z = 1;
   }
-  if (config.programmatic && capability >= CLUSTERS_SINCE) {
-    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[count].val.programmaticStreamSerializationAllowed = 1;
-    ++count;
+  if (config.programmatic && capability >= clustersSince) {
+    cudaLaunchAttribute& attribute = native.attributes[count++];
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
   }
-  return count;
+}
+
+/// All of a launch that does not depend on the kernel's type: compiled once, not once for each kernel.
+inline void prepareLaunch(NativeConfig& native, const void* kernel, const LaunchConfig& config) {
+  checkLaunch(kernel, config);
+  if (config.sharedBytes > 0 && config.blocksPerMultiprocessor == 0) {
+    const auto block = static_cast<int>(volume(config.block));
+    static_cast<void>(
+        cachedOccupancy({kernel, config.sharedBytes, currentDevice(), block}, "gpuopt::launch"));
+  }
+  native.launch.gridDim = config.grid;
+  native.launch.blockDim = config.block;
+  native.launch.dynamicSmemBytes = config.sharedBytes;
+  native.launch.stream = config.stream;
+  native.launch.attrs = native.attributes;
+  addAttributes(native, kernel, config);
 }
 
 /// Only after a failure is the kernel's own limit looked up: the good path pays nothing for it.
@@ -85,12 +105,12 @@ inline unsigned launchAttributes(const void* kernel, const LaunchConfig& config,
   forgetError(asked);
   const auto limit = static_cast<std::size_t>(attributes.maxThreadsPerBlock);
   if (asked == cudaSuccess && volume(config.block) > limit) {
-    throwBadLaunch(kernel, "block (" + toString(config.block) + ") exceeds " + std::to_string(limit) +
-                               ", the limit of the kernel's registers or launch bounds");
+    throwBadLaunch(kernel, {"block (", toString(config.block), ") exceeds ", limit,
+                            ", the limit of the kernel's registers or launch bounds"});
   }
-  throwCudaError(code, "gpuopt::launch of " + kernelName(kernel) + " with grid " + toString(config.grid) +
-                           ", block " + toString(config.block) + ", " + std::to_string(config.sharedBytes) +
-                           " shared bytes");
+  throwCudaError(code,
+                 message({"gpuopt::launch of ", kernelName(kernel), " with grid ", toString(config.grid),
+                          ", block ", toString(config.block), ", ", config.sharedBytes, " shared bytes"}));
 }
 
 }  // namespace detail
@@ -114,23 +134,10 @@ void launch(void (*kernel)(Params...), const LaunchConfig& config, Args&&... arg
     static_assert((std::is_convertible_v<Args, Params> && ...),
                   "gpuopt::launch: an argument does not convert to the type of the kernel's parameter");
     const auto address = reinterpret_cast<const void*>(kernel);
-    detail::checkLaunch(address, config);
-    if (config.sharedBytes > 0 && config.blocksPerMultiprocessor == 0) {
-      const auto block = static_cast<int>(detail::volume(config.block));
-      static_cast<void>(
-          detail::cachedOccupancy({address, config.sharedBytes, currentDevice(), block}, "gpuopt::launch"));
-    }
-
-    cudaLaunchAttribute attributes[2];
-    cudaLaunchConfig_t native{};
-    native.gridDim = config.grid;
-    native.blockDim = config.block;
-    native.dynamicSmemBytes = config.sharedBytes;
-    native.stream = config.stream;
-    native.attrs = attributes;
-    native.numAttrs = detail::launchAttributes(address, config, attributes);
+    detail::NativeConfig native{};
+    detail::prepareLaunch(native, address, config);
     const cudaError_t code =
-        cudaLaunchKernelEx(&native, kernel, static_cast<Params>(std::forward<Args>(args))...);
+        cudaLaunchKernelEx(&native.launch, kernel, static_cast<Params>(std::forward<Args>(args))...);
     if (code != cudaSuccess) detail::throwFailedLaunch(code, address, config);
   }
 }

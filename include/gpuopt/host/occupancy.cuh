@@ -6,13 +6,13 @@
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/launch_config.cuh>
+#include <gpuopt/host/message.cuh>
 #include <gpuopt/host/registry.cuh>
 
 #include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 
@@ -41,41 +41,36 @@ inline bool operator==(const OccupancyKey& a, const OccupancyKey& b) {
   return a.kernel == b.kernel && a.sharedBytes == b.sharedBytes && a.device == b.device && a.block == b.block;
 }
 
-inline std::string named(const char* name, std::size_t value) {
-  return std::string(name) + " (" + std::to_string(value) + ")";
-}
-
 inline cudaFuncAttributes functionAttributes(const void* kernel) {
   cudaFuncAttributes attributes{};
   const cudaError_t code = cudaFuncGetAttributes(&attributes, kernel);
-  if (code != cudaSuccess) throwCudaError(code, "cudaFuncGetAttributes of " + kernelName(kernel));
+  if (code != cudaSuccess) throwCudaError(code, message({"cudaFuncGetAttributes of ", kernelName(kernel)}));
   return attributes;
 }
 
 /// The block limit of the device, before the kernel has a say.
-inline void checkBlock(int block, int device, const std::string& caller) {
+inline void checkBlock(int block, int device, const char* caller) {
   const int limit = deviceAttribute(cudaDevAttrMaxThreadsPerBlock, device);
   if (block < 1 || block > limit) {
-    throw std::invalid_argument(caller + ": block (" + std::to_string(block) + ") is not between 1 and " +
-                                std::to_string(limit) + ", the device's limit");
+    throwInvalid({caller, ": block (", block, ") is not between 1 and ", limit, ", the device's limit"});
   }
 }
 
 /// Lets the kernel have that much dynamic shared memory. The limit only grows: other callers rely on it.
 inline void raiseSharedLimit(const OccupancyKey& key, const cudaFuncAttributes& attributes,
-                             const std::string& caller) {
+                             const char* caller) {
   const auto limit =
       static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, key.device));
   if (key.sharedBytes > limit || key.sharedBytes + attributes.sharedSizeBytes > limit) {
-    throw std::invalid_argument(caller + ": " + named("sharedBytes", key.sharedBytes) + " and the kernel's " +
-                                std::to_string(attributes.sharedSizeBytes) + " static bytes exceed " +
-                                std::to_string(limit) +
-                                ", the device's limit; kernel: " + kernelName(key.kernel));
+    throwInvalid({caller, ": sharedBytes (", key.sharedBytes, ") and the kernel's ",
+                  attributes.sharedSizeBytes, " static bytes exceed ", limit,
+                  ", the device's limit; kernel: ", kernelName(key.kernel)});
   }
   if (key.sharedBytes <= static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes)) return;
   const cudaError_t code = cudaFuncSetAttribute(key.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                 static_cast<int>(key.sharedBytes));
-  if (code != cudaSuccess) throwCudaError(code, "cudaFuncSetAttribute of " + kernelName(key.kernel));
+  if (code != cudaSuccess)
+    throwCudaError(code, message({"cudaFuncSetAttribute of ", kernelName(key.kernel)}));
 }
 
 inline int queryResidentBlocks(const OccupancyKey& key, int block) {
@@ -83,7 +78,8 @@ inline int queryResidentBlocks(const OccupancyKey& key, int block) {
   const cudaError_t code =
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, key.kernel, block, key.sharedBytes);
   if (code != cudaSuccess) {
-    throwCudaError(code, "cudaOccupancyMaxActiveBlocksPerMultiprocessor of " + kernelName(key.kernel));
+    throwCudaError(code,
+                   message({"cudaOccupancyMaxActiveBlocksPerMultiprocessor of ", kernelName(key.kernel)}));
   }
   return blocks;
 }
@@ -111,22 +107,19 @@ inline double occupancyFraction(int block, int blocks, int device) {
   return static_cast<double>(warps) / limit;
 }
 
-inline Occupancy queryOccupancy(const OccupancyKey& key, const std::string& caller) {
+inline Occupancy queryOccupancy(const OccupancyKey& key, const char* caller) {
   const cudaFuncAttributes attributes = functionAttributes(key.kernel);
   raiseSharedLimit(key, attributes, caller);
   const int block = key.block != 0 ? key.block : bestBlock(key, attributes.maxThreadsPerBlock);
   if (block > attributes.maxThreadsPerBlock) {
-    throw std::invalid_argument(
-        caller + ": block (" + std::to_string(block) + ") exceeds " +
-        std::to_string(attributes.maxThreadsPerBlock) +
-        ", the limit of the kernel's registers or launch bounds; kernel: " + kernelName(key.kernel));
+    throwInvalid(
+        {caller, ": block (", block, ") exceeds ", attributes.maxThreadsPerBlock,
+         ", the limit of the kernel's registers or launch bounds; kernel: ", kernelName(key.kernel)});
   }
   const int blocks = queryResidentBlocks(key, block);
   if (blocks == 0) {
-    throw std::invalid_argument(caller + ": no block fits: block (" + std::to_string(block) + "), " +
-                                named("sharedBytes", key.sharedBytes) + ", " +
-                                std::to_string(attributes.numRegs) +
-                                " registers a thread; kernel: " + kernelName(key.kernel));
+    throwInvalid({caller, ": no block fits: block (", block, "), sharedBytes (", key.sharedBytes, "), ",
+                  attributes.numRegs, " registers a thread; kernel: ", kernelName(key.kernel)});
   }
   return {block, blocks, occupancyFraction(block, blocks, key.device)};
 }
@@ -137,7 +130,7 @@ struct SharedOccupancyCache {
   Registry<OccupancyKey, Occupancy> known;
 };
 
-inline Occupancy sharedOccupancy(const OccupancyKey& key, const std::string& caller) {
+inline Occupancy sharedOccupancy(const OccupancyKey& key, const char* caller) {
   static SharedOccupancyCache& cache = *new SharedOccupancyCache;
   const std::lock_guard<std::mutex> lock(cache.mutex);  // also held while a kernel's limit is read and raised
   if (const Occupancy* found = cache.known.find(key)) return *found;
@@ -164,16 +157,15 @@ template <class Kernel>
 OccupancyKey occupancyKey(Kernel* kernel, int block, std::size_t sharedBytes, const char* caller) {
   static_assert(std::is_function_v<Kernel>,
                 "gpuopt: a pointer to a kernel (__global__ function) is expected");
-  if (kernel == nullptr) throw std::invalid_argument(std::string(caller) + ": kernel is null");
+  if (kernel == nullptr) throwInvalid({caller, ": kernel is null"});
   return {reinterpret_cast<const void*>(kernel), sharedBytes, currentDevice(), block};
 }
 
 /// The grid that fills the device once, or covers the items if that takes fewer blocks.
 inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_t items, std::size_t itemsPerThread,
                                cudaStream_t stream, const char* caller) {
-  if (items == 0) throw std::invalid_argument(std::string(caller) + ": items (0) would give an empty grid");
-  if (itemsPerThread == 0)
-    throw std::invalid_argument(std::string(caller) + ": itemsPerThread (0) must be positive");
+  if (items == 0) throwInvalid({caller, ": items (0) would give an empty grid"});
+  if (itemsPerThread == 0) throwInvalid({caller, ": itemsPerThread (0) must be positive"});
 
   const Occupancy occupancy = cachedOccupancy(key, caller);
   const auto block = static_cast<std::size_t>(occupancy.block);
@@ -268,17 +260,32 @@ struct OccupancyReport {
     const auto allowed = [](int blocks) {
       return blocks == unlimited ? "any number of" : std::to_string(blocks);
     };
-    return kernel + " with " + std::to_string(block) +
-           " threads a block: " + std::to_string(blocksPerMultiprocessor) +
-           " blocks per multiprocessor, occupancy " +
-           std::to_string(static_cast<int>(100 * occupancy + 0.5)) + " %, limited by " + limits() +
-           "\n  registers:     " + allowed(allowedByRegisters) + " blocks (" +
-           std::to_string(registersPerThread) +
-           " a thread)\n  shared memory: " + allowed(allowedBySharedMemory) + " blocks (" +
-           std::to_string(staticSharedBytes) + " bytes static, " + std::to_string(dynamicSharedBytes) +
-           " dynamic, " + std::to_string(reservedSharedBytes) +
-           " reserved)\n  threads:       " + allowed(allowedByThreads) +
-           " blocks\n  blocks:        " + allowed(allowedByBlocks) + " blocks\n";
+    return detail::message({kernel,
+                            " with ",
+                            block,
+                            " threads a block: ",
+                            blocksPerMultiprocessor,
+                            " blocks per multiprocessor, occupancy ",
+                            static_cast<int>(100 * occupancy + 0.5),
+                            " %, limited by ",
+                            limits(),
+                            "\n  registers:     ",
+                            allowed(allowedByRegisters),
+                            " blocks (",
+                            registersPerThread,
+                            " a thread)\n  shared memory: ",
+                            allowed(allowedBySharedMemory),
+                            " blocks (",
+                            staticSharedBytes,
+                            " bytes static, ",
+                            dynamicSharedBytes,
+                            " dynamic, ",
+                            reservedSharedBytes,
+                            " reserved)\n  threads:       ",
+                            allowed(allowedByThreads),
+                            " blocks\n  blocks:        ",
+                            allowed(allowedByBlocks),
+                            " blocks\n"});
   }
 };
 

@@ -6,14 +6,13 @@
 #include <gpuopt/host/capture.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/message.cuh>
 #include <gpuopt/host/registry.cuh>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace gpuopt {
@@ -127,12 +126,11 @@ inline cudaMemPool_t memoryPool(int device) {
   return pools.created.add(device, createPool(device));
 }
 
-/// Memory for a workspace, available to what `stream` does from here on. The counters are not zero yet.
-inline unsigned char* allocateWorkspace(int device, cudaStream_t stream) {
+/// Memory from the library's pool of a device, available to what `stream` does from here on.
+inline unsigned char* allocateInOrder(std::size_t bytes, int device, cudaStream_t stream) {
   const RelaxedCapture relaxed;
   void* memory = nullptr;
-  check(cudaMallocFromPoolAsync(&memory, workspaceBytes, memoryPool(device), stream),
-        "cudaMallocFromPoolAsync");
+  check(cudaMallocFromPoolAsync(&memory, bytes, memoryPool(device), stream), "cudaMallocFromPoolAsync");
   return static_cast<unsigned char*>(memory);
 }
 
@@ -181,7 +179,7 @@ inline WorkspaceBuffer* sharedWorkspace(const StreamKey& key, cudaStream_t strea
   if (WorkspaceBuffer* const* found = cache.buffers.find(key)) return *found;
   if (cache.buffers.size() == STREAMS) return nullptr;
 
-  unsigned char* memory = allocateWorkspace(key.device, stream);
+  unsigned char* memory = allocateInOrder(workspaceBytes, key.device, stream);
   return cache.buffers.add(key, new WorkspaceBuffer{memory, key.device, {false}, true});
 }
 
@@ -216,7 +214,7 @@ class WorkspaceLease {
     if (user != nullptr) {
       takeUsers(*user, device);
     } else if (isCapturing(stream) || !take(cachedWorkspace(device, stream))) {
-      memory_ = allocateWorkspace(device, stream);
+      memory_ = allocateInOrder(workspaceBytes, device, stream);
       zeroCounters(memory_, stream);
     }
   }
@@ -253,12 +251,11 @@ class WorkspaceLease {
 
   void takeUsers(const Workspace& user, int device) {
     WorkspaceBuffer* buffer = user.buffer_;
-    if (buffer == nullptr) throw std::invalid_argument("gpuopt: workspace was moved from");
+    if (buffer == nullptr) throwInvalid({"gpuopt: workspace was moved from"});
     if (buffer->device != device) {
-      throw std::invalid_argument("gpuopt: workspace is on device " + std::to_string(buffer->device) +
-                                  ", the current device is " + std::to_string(device));
+      throwInvalid({"gpuopt: workspace is on device ", buffer->device, ", the current device is ", device});
     }
-    if (!take(buffer)) throw std::invalid_argument("gpuopt: workspace is in use by another call");
+    if (!take(buffer)) throwInvalid({"gpuopt: workspace is in use by another call"});
   }
 
   bool take(WorkspaceBuffer* buffer) {

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/host/integers.cuh>
+
 #include <cuda_runtime.h>
 
 #include <cstddef>
@@ -35,8 +37,36 @@ __device__ inline uint4 loadVector(const void* address) {
   return v;
 }
 
-constexpr std::size_t greatestCommonDivisor(std::size_t a, std::size_t b) {
-  return b == 0 ? a : greatestCommonDivisor(b, a % b);
+// 16 bytes of a row of read-only global memory, aligned to 16; with them, the other ones of their 128 bytes,
+// or AHEAD of their 256, come into the L2 cache.
+template <bool AHEAD>
+__device__ inline uint4 loadRowVector(const void* address) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  uint4 v;
+  if constexpr (AHEAD)
+    asm volatile("ld.global.nc.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(address));
+  else
+    asm volatile("ld.global.nc.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(address));
+  return v;
+#else
+  return loadVector<Caching::normal>(address);
+#endif
+}
+
+// 16 bytes of global memory, aligned to 16. A plain assignment may come out as four stores.
+__device__ inline void storeVector(void* address, const uint4& v) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(address), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
+               : "memory");
+#else
+  __builtin_memcpy(address, &v, sizeof(v));
+#endif
 }
 
 // Consecutive elements of T that fill whole 16-byte vectors: four floats in one vector, four float3 in three.

@@ -1,0 +1,26 @@
+/// \file
+/// Launch configurations of kernels that need a given number of blocks.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/host/launch_config.cuh>
+#include <gpuopt/host/message.cuh>
+
+#include <cstddef>
+
+namespace gpuopt::detail {
+
+constexpr std::size_t ceilDivide(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
+// The launch of kernels that follow each other closely: each waits itself for the one before.
+inline LaunchConfig gridConfig(int block, std::size_t blocks, cudaStream_t stream, const char* function) {
+  if (blocks > 0x7fffffff) throwInvalid({function, ": the input needs too many blocks"});
+  LaunchConfig config;
+  config.grid = dim3(static_cast<unsigned>(blocks));
+  config.block = dim3(static_cast<unsigned>(block));
+  config.stream = stream;
+  config.programmatic = true;
+  return config;
+}
+
+}  // namespace gpuopt::detail

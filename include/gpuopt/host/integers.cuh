@@ -1,0 +1,34 @@
+/// \file
+/// Arithmetic of sizes on the host and in constants. <algorithm> and <numeric> would take a tenth of what a
+/// user's file takes to compile.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+namespace gpuopt::detail {
+
+template <class T>
+constexpr T smallerOf(T a, T b) {
+  return b < a ? b : a;
+}
+
+template <class T>
+constexpr T largerOf(T a, T b) {
+  return a < b ? b : a;
+}
+
+template <class T>
+constexpr T clampTo(T value, T lowest, T highest) {
+  return value < lowest ? lowest : smallerOf(value, highest);
+}
+
+constexpr std::size_t greatestCommonDivisor(std::size_t a, std::size_t b) {
+  return b == 0 ? a : greatestCommonDivisor(b, a % b);
+}
+
+constexpr std::size_t leastCommonMultiple(std::size_t a, std::size_t b) {
+  return a / greatestCommonDivisor(a, b) * b;
+}
+
+}  // namespace gpuopt::detail
