@@ -5,4 +5,5 @@
 
 #include <gpuopt/launch.cuh>
 #include <gpuopt/reduce.cuh>
+#include <gpuopt/transpose.cuh>
 #include <gpuopt/version.cuh>

@@ -1,0 +1,64 @@
+/// \file
+/// The choice of the kernel that transposes.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/transpose_batch.cuh>
+#include <gpuopt/device/transpose_narrow.cuh>
+#include <gpuopt/device/transpose_problem.cuh>
+#include <gpuopt/device/transpose_staged.cuh>
+#include <gpuopt/device/transpose_tiles.cuh>
+
+#include <cstddef>
+#include <type_traits>
+
+namespace gpuopt::detail {
+
+// Launches the fastest kernel that fits. Contiguous batches are tried first: what looks like many tiny
+// matrices is one long array to them.
+template <class Problem>
+void launchTransposeKernel(const Problem& problem, cudaStream_t stream) {
+  if (batchFits(problem))
+    launchTransposeBatch(problem, stream);
+  else if (narrowFits(problem))
+    launchTransposeNarrow(problem, stream);
+  else if (tilesFits(problem))
+    launchTransposeTiles(problem, stream);
+  else
+    launchTransposeStaged(problem, stream);
+}
+
+// The same problem on raw bytes: types of one size and alignment share their kernels.
+template <std::size_t ALIGN, class T>
+TransposeProblem<RawElement<sizeof(T), ALIGN>, RawElement<sizeof(T), ALIGN>, Unchanged> rawProblem(
+    const TransposeProblem<T, T, Unchanged>& problem) {
+  using Raw = RawElement<sizeof(T), ALIGN>;
+  return {reinterpret_cast<const Raw*>(problem.in),
+          reinterpret_cast<Raw*>(problem.out),
+          problem.rows,
+          problem.cols,
+          problem.inLd,
+          problem.outLd,
+          problem.batch,
+          problem.inStride,
+          problem.outStride,
+          Unchanged{}};
+}
+
+// rows, cols and batch are not 0.
+template <class In, class Out, class Function>
+void launchTranspose(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
+  if constexpr (std::is_same_v<Function, Unchanged> && std::is_same_v<In, Out>) {
+    constexpr std::size_t WIDEST = widestWord<sizeof(In)>;
+    constexpr std::size_t ALIGN = leastAlignment<In>;
+    // Structures are often better aligned than their type says.
+    if (ALIGN == WIDEST || rowsAlignedTo(problem, WIDEST))
+      launchTransposeKernel(rawProblem<WIDEST>(problem), stream);
+    else
+      launchTransposeKernel(rawProblem<ALIGN>(problem), stream);
+  } else {
+    launchTransposeKernel(problem, stream);
+  }
+}
+
+}  // namespace gpuopt::detail

@@ -1,0 +1,252 @@
+/// \file
+/// Transposition: of matrices of any shape, element size, pitch and batch; with a function on the way; in
+/// place.
+///
+///     gpuopt::transpose(in, out, rows, cols);                          // in: rows x cols, out: cols x rows
+///     gpuopt::transpose(in, out, rows, cols, ToFloat{}, stream);       // out gets ToFloat{}(element)
+///     gpuopt::transposeInPlace(data, n, n);
+///
+///     gpuopt::MatrixView<const float> source{in, rows, cols, inLd};    // rows with gaps between them
+///     gpuopt::MatrixView<float> target{out, cols, rows, outLd};
+///     gpuopt::transpose(source, target, stream);
+///
+///     // NHWC to NCHW: of each image, the pixels and the channels are exchanged.
+///     gpuopt::MatrixView<const float> nhwc{in, h * w, c, c, n};        // n matrices of (h * w) x c
+///     gpuopt::MatrixView<float> nchw{out, c, h * w, h * w, n};
+///     gpuopt::transpose(nhwc, nchw);
+///
+/// Device functions for your own kernels are in <gpuopt/block/transpose.cuh> and
+/// <gpuopt/thread/transpose.cuh>, included here: `transposeTile<TILE, SIDE>` and the transposes in registers
+/// that it stands on.
+///
+/// **Common to all host functions.** Matrices are row-major, in device memory, with elements of any trivially
+/// copyable type of up to 128 bytes at the alignment of that type; sizes and distances count elements. Out of
+/// place it is one kernel launch, one read and one write of every element, without memory of its own, at a
+/// speed near that of a copy. The functions are asynchronous on `stream`, never synchronise, and can be
+/// captured into a graph. Where rows, columns or matrices are none, nothing is launched.
+///
+/// **Errors.** Bad arguments throw std::invalid_argument, which names the function, the parameter and the
+/// values, before anything is written: a leading dimension below the row length; shapes that do not belong
+/// together; null where there are elements; sizes beyond the address space; `out` equal to `in`, or
+/// overlapping it; matrices of `out` that overlap each other; in place, matrices that do, and gaps between
+/// the rows of a rectangle. Matrices of `in` may overlap: a batchStride of 0 transposes one matrix to many
+/// places. The matrices of a batch may lie in each other's gaps: only elements in common count. `in` and
+/// `out` may lie side by side, as columns of one pitched matrix; other views whose spans interleave count as
+/// overlapping. A batch of 2^31 or more matrices that are not dense is too much, too. Errors of the runtime
+/// throw CudaError; in place a matrix may be half transposed then.
+///
+/// More, and what the functions are made of: docs/transpose.md.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/block/transpose.cuh>
+#include <gpuopt/device/transpose.cuh>
+#include <gpuopt/device/transpose_rectangle.cuh>
+#include <gpuopt/device/transpose_square.cuh>
+#include <gpuopt/host/matrix_view.cuh>
+#include <gpuopt/host/mdspan.cuh>
+#include <gpuopt/thread/transpose.cuh>
+
+#include <cstddef>
+#include <type_traits>
+
+namespace gpuopt {
+
+namespace detail {
+
+// Whether a fifth argument is a function. Streams, what converts to one, 0 and NULL are none.
+template <class F>
+inline constexpr bool isFunction = !std::is_convertible_v<F, cudaStream_t> && !std::is_arithmetic_v<F>;
+
+template <class F>
+using EnableFunction = std::enable_if_t<isFunction<F>>;
+
+template <class... Ms>
+using EnableMdspans = std::enable_if_t<(isMdspan<Ms> && ...)>;
+
+template <class T>
+constexpr void requireMovable() {
+  static_assert(std::is_trivially_copyable_v<T>,
+                "gpuopt: only trivially copyable elements can be transposed");
+  static_assert(sizeof(T) <= 128, "gpuopt: elements of more than 128 bytes cannot be transposed");
+}
+
+// Host code cannot ask what an extended __device__ lambda returns.
+template <class F>
+inline constexpr bool isDeviceLambda =
+#ifdef __CUDACC_EXTENDED_LAMBDA__
+    __nv_is_extended_device_lambda_closure_type(F);
+#else
+    false;
+#endif
+
+template <class In, class Out, class F>
+constexpr bool convertsTo() {
+  if constexpr (isDeviceLambda<F>)
+    return true;
+  else
+    return std::is_invocable_r_v<Out, const F&, const In&>;
+}
+
+// The user's function, with results of the very type that the kernels store.
+template <class Out, class F>
+struct Converting {
+  F function;
+
+  template <class In>
+  __device__ Out operator()(const In& element) const {
+    return static_cast<Out>(function(element));
+  }
+};
+
+// A row that is alone has no distance to another, and a matrix neither: what a view says of it is replaced by
+// what is dense.
+template <class T>
+MatrixView<T> withoutUnused(MatrixView<T> view) {
+  if (view.rows == 1) view.ld = view.cols;
+  if (view.batch == 1) view.batchStride = view.rows * view.ld;
+  return view;
+}
+
+// What every entry point out of place comes down to.
+template <class In, class Out, class F>
+void transposeViews(const MatrixView<In>& in, const MatrixView<Out>& out, F function, cudaStream_t stream) {
+  using Element = std::remove_const_t<In>;
+  static_assert(!std::is_const_v<Out>, "gpuopt::transpose: the elements of out are const");
+  requireMovable<Element>();
+  requireMovable<Out>();
+  requireTransposable(named(in, "in"), named(out, "out"), "gpuopt::transpose");
+  if (isEmpty(in)) return;
+  const auto from = withoutUnused(in);
+  const auto to = withoutUnused(out);
+  launchTranspose(TransposeProblem<Element, Out, F>{from.data, to.data, from.rows, from.cols, from.ld, to.ld,
+                                                    from.batch, from.batchStride, to.batchStride, function},
+                  stream);
+}
+
+template <class In, class Out>
+void transposeAlone(const MatrixView<In>& in, const MatrixView<Out>& out, cudaStream_t stream) {
+  static_assert(std::is_same_v<std::remove_const_t<In>, std::remove_const_t<Out>>,
+                "gpuopt::transpose: in and out have elements of different types: pass a function");
+  transposeViews(in, out, Unchanged{}, stream);
+}
+
+template <class In, class Out, class F>
+void transposeBy(const MatrixView<In>& in, const MatrixView<Out>& out, F function, cudaStream_t stream) {
+  static_assert(convertsTo<std::remove_const_t<In>, Out, F>(),
+                "gpuopt::transpose: the function must take an element of in and return one of out");
+  transposeViews(in, out, Converting<Out, F>{function}, stream);
+}
+
+}  // namespace detail
+
+/// \name Out of place
+/// out(c, r) = in(r, c) for every element, and for every matrix of a batch. `in` and `out` do not overlap.
+/// Cost: one read and one write, near copy speed. Technique: tiles through shared memory free of bank
+/// conflicts (Ruetsch and Micikevicius 2009), with 16-byte accesses on both sides, transposes in registers
+/// for small elements, and tiles shifted to whole sectors of unaligned rows.
+/// \{
+
+/// \param in a dense matrix of rows x cols elements, row-major
+/// \param out receives the dense matrix of cols x rows elements
+/// \param stream the launch is queued there
+template <class T, class U>
+void transpose(const T* in, U* out, std::size_t rows, std::size_t cols, cudaStream_t stream = nullptr) {
+  detail::transposeAlone(MatrixView<const T>{in, rows, cols}, MatrixView<U>{out, cols, rows}, stream);
+}
+
+/// \param in matrices of any leading dimension and batchStride
+/// \param out their shape with rows and cols exchanged, and as many; its own leading dimension and
+/// batchStride
+template <class T, class U>
+void transpose(const MatrixView<T>& in, const MatrixView<U>& out, cudaStream_t stream = nullptr) {
+  detail::transposeAlone(in, out, stream);
+}
+
+/// \param in,out mdspans of cuda::std, std or Kokkos, with the extents (rows, cols) and (cols, rows), or with
+/// a batch before both; in layout_right, or in layout_stride with neighbouring elements in a row
+///
+///     cuda::std::mdspan<const float, cuda::std::dextents<std::size_t, 3>> a(in, batch, rows, cols);
+///     cuda::std::mdspan<float, cuda::std::dextents<std::size_t, 3>> b(out, batch, cols, rows);
+///     gpuopt::transpose(a, b, stream);
+template <class InSpan, class OutSpan, class = detail::EnableMdspans<InSpan, OutSpan>>
+void transpose(const InSpan& in, const OutSpan& out, cudaStream_t stream = nullptr) {
+  transpose(detail::viewOf(in, "in", "gpuopt::transpose"), detail::viewOf(out, "out", "gpuopt::transpose"),
+            stream);
+}
+
+/// \}
+
+/// \name With a function on the way
+/// out(c, r) = function(in(r, c)): a cast, a scale, a conjugate, any functor or extended lambda that device
+/// code can call. Its result converts to the type of the elements of `out`, which may be another than that of
+/// `in`. Cost: as without the function, on the bytes of both types.
+///
+///     struct ToHalf { __device__ __half operator()(float x) const { return __float2half(x); } };
+///     gpuopt::transpose(floats, halves, rows, cols, ToHalf{}, stream);
+/// \{
+
+/// \param function called once for each element, in no order; its call operator is const
+template <class In, class Out, class Function, class = detail::EnableFunction<Function>>
+void transpose(const In* in, Out* out, std::size_t rows, std::size_t cols, Function function,
+               cudaStream_t stream = nullptr) {
+  detail::transposeBy(MatrixView<const In>{in, rows, cols}, MatrixView<Out>{out, cols, rows}, function,
+                      stream);
+}
+
+template <class In, class Out, class Function, class = detail::EnableFunction<Function>>
+void transpose(const MatrixView<In>& in, const MatrixView<Out>& out, Function function,
+               cudaStream_t stream = nullptr) {
+  detail::transposeBy(in, out, function, stream);
+}
+
+template <class InSpan, class OutSpan, class Function, class = detail::EnableMdspans<InSpan, OutSpan>,
+          class = detail::EnableFunction<Function>>
+void transpose(const InSpan& in, const OutSpan& out, Function function, cudaStream_t stream = nullptr) {
+  detail::transposeBy(detail::viewOf(in, "in", "gpuopt::transpose"),
+                      detail::viewOf(out, "out", "gpuopt::transpose"), function, stream);
+}
+
+/// \}
+
+/// \name In place
+/// The transposed matrices take the place of the given ones. Twice is the identity.
+/// \{
+
+/// Square matrices may have any leading dimension and come in batches: one launch, pairs of tiles change
+/// places. Rectangular ones are dense (ld equals cols): data holds rows x cols elements before and cols x
+/// rows after; the matrices of a batch are transposed one after another. Each takes several launches, two or
+/// three reads and writes of every element, and scratch memory in the order of the stream: as much as the
+/// matrix up to 32 MiB; for larger ones 32 MiB, or a 32nd of the matrix if that is more, and for some shapes
+/// about a fifth more. The library's pool of the device keeps that memory for later calls; in a captured
+/// graph it is a memory node, with what CUDA says of those. Technique: Catanzaro, Keller and Garland 2014,
+/// see docs/transpose.md.
+template <class T>
+void transposeInPlace(const MatrixView<T>& data, cudaStream_t stream = nullptr) {
+  static_assert(!std::is_const_v<T>, "gpuopt::transposeInPlace: the elements of data are const");
+  detail::requireMovable<T>();
+  detail::requireTransposableInPlace(detail::named(data, "data"), "gpuopt::transposeInPlace");
+  // A vector has the same elements in the same order either way.
+  if (detail::isEmpty(data) || data.rows == 1 || data.cols == 1) return;
+  if (data.rows == data.cols)
+    detail::launchTransposeSquareInPlace(data.data, data.rows, data.ld, data.batch, data.batchStride, stream);
+  else
+    for (std::size_t b = 0; b < data.batch; ++b)
+      detail::launchTransposeRectangleInPlace(data.data + b * data.batchStride, data.rows, data.cols, stream);
+}
+
+/// The same for one dense matrix of rows x cols elements.
+template <class T>
+void transposeInPlace(T* data, std::size_t rows, std::size_t cols, cudaStream_t stream = nullptr) {
+  transposeInPlace(MatrixView<T>{data, rows, cols}, stream);
+}
+
+/// The same for an mdspan, see transpose.
+template <class Span, class = detail::EnableMdspans<Span>>
+void transposeInPlace(const Span& data, cudaStream_t stream = nullptr) {
+  transposeInPlace(detail::viewOf(data, "data", "gpuopt::transposeInPlace"), stream);
+}
+
+/// \}
+
+}  // namespace gpuopt

@@ -1,0 +1,34 @@
+// Batches of small matrices come by copies of 16 bytes past the registers. Elements of four bytes and more
+// are stored as they are, smaller ones in 16-byte vectors.
+// SPDX-License-Identifier: MIT
+#include <gpuopt/device/transpose_batch.cuh>
+
+using namespace gpuopt::detail;
+
+// CODEGEN: kernel=transpose(Batch|Packed)Kernel contains=cp\.async\.cg\.shared\.global.*,.16; no-local no-spill max-registers=32 max-shared=0
+// CODEGEN: kernel=transposePackedKernel contains=st\.global\.v4 contains=st\.shared\.u32
+// CODEGEN: kernel=transposeBatchKernel.*uint4 contains=st\.global\.v4 contains=ld\.shared\.v4
+// CODEGEN: kernel=transposeBatchKernel.*uint2 contains=st\.global\.v2 contains=ld\.shared\.v2
+template <class In, class Out = In, class Function = gpuopt::Unchanged>
+void launchBatch(const void* in, void* out) {
+  launchTransposeBatch(
+      TransposeProblem<In, Out, Function>{
+          static_cast<const In*>(in), static_cast<Out*>(out), 5, 7, 7, 5, 1000, 35, 35, {}},
+      nullptr);
+}
+
+struct ToHalf {
+  __device__ unsigned short operator()(float x) const { return static_cast<unsigned short>(x); }
+};
+
+void launchAll(const void* in, void* out) {
+  launchBatch<unsigned char>(in, out);
+  launchBatch<unsigned short>(in, out);
+  launchBatch<unsigned>(in, out);
+  launchBatch<uint2>(in, out);
+  launchBatch<uint4>(in, out);
+  launchBatch<RawElement<3, 1>>(in, out);
+  launchBatch<RawElement<12, 4>>(in, out);
+  launchBatch<RawElement<100, 4>>(in, out);
+  launchBatch<float, unsigned short, ToHalf>(in, out);
+}

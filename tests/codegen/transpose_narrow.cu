@@ -1,0 +1,34 @@
+// Narrow transposes read and write 16 bytes at a time on both sides and keep everything in registers.
+// SPDX-License-Identifier: MIT
+#include <gpuopt/device/transpose_narrow.cuh>
+
+// CODEGEN: kernel=transpose(LinesToRecords|RecordsToLines)Kernel<.*(uint4|uint2|unsigned.char|unsigned.int), contains=ld\.global\.nc.*v4\.u32 contains=st\.(global\.)?v4\.u32 no-local no-spill max-registers=40
+// CODEGEN: kernel=transpose(LinesToRecords|RecordsToLines)Kernel no-local no-spill max-registers=40 max-shared=0
+// CODEGEN: kernel=copyVectorKernel contains=ld\.global\.nc.*v4\.u32 contains=st\.(global\.)?v4\.u32 no-local no-spill max-registers=32
+template <std::size_t SIZE, std::size_t ALIGN>
+void transposeRaw(const void* in, void* out, std::size_t rows, std::size_t cols) {
+  using namespace gpuopt::detail;
+  using Element = RawElement<SIZE, ALIGN>;
+  launchTransposeNarrow(TransposeProblem<Element, Element, gpuopt::Unchanged>{static_cast<const Element*>(in),
+                                                                      static_cast<Element*>(out), rows, cols,
+                                                                      cols, rows, 1, 0, 0, gpuopt::Unchanged{}},
+                        nullptr);
+}
+
+struct ToFloat {
+  __device__ float operator()(short x) const { return x; }
+};
+
+void transposeEverything(const void* in, void* out, std::size_t rows, std::size_t cols) {
+  transposeRaw<1, 1>(in, out, rows, cols);
+  transposeRaw<2, 2>(in, out, rows, cols);
+  transposeRaw<4, 4>(in, out, rows, cols);
+  transposeRaw<8, 8>(in, out, rows, cols);
+  transposeRaw<16, 16>(in, out, rows, cols);
+  transposeRaw<12, 4>(in, out, rows, cols);
+  using namespace gpuopt::detail;
+  launchTransposeNarrow(
+      TransposeProblem<short, float, ToFloat>{static_cast<const short*>(in), static_cast<float*>(out), rows,
+                                              cols, cols, rows, 1, 0, 0, ToFloat{}},
+      nullptr);
+}

@@ -1,0 +1,7 @@
+// EXPECT: gpuopt: only trivially copyable elements can be transposed
+// SPDX-License-Identifier: MIT
+#include <gpuopt/transpose.cuh>
+
+#include <string>
+
+void fail(const std::string* in, std::string* out) { gpuopt::transpose(in, out, 3, 4); }

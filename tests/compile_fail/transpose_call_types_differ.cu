@@ -1,0 +1,5 @@
+// EXPECT: gpuopt::transpose: in and out have elements of different types: pass a function
+// SPDX-License-Identifier: MIT
+#include <gpuopt/transpose.cuh>
+
+void fail(const float* in, double* out) { gpuopt::transpose(in, out, 3, 4); }

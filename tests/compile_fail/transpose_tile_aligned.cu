@@ -1,0 +1,9 @@
+// EXPECT: gpuopt::TransposeTile: ALIGNED needs elements of 1, 2, 4, 8 or 16 bytes
+// SPDX-License-Identifier: MIT
+#include <gpuopt/block/transpose.cuh>
+
+struct Point {
+  float x, y, z;
+};
+
+template class gpuopt::TransposeTile<Point, Point, 32, 8, true>;

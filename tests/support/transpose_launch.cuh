@@ -1,0 +1,97 @@
+/// What the tests of single kernels of the transposition share: shapes, elements that tell their place, and
+/// the check of a launch against a serial transposition, gaps and guards included.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "catch.hpp"
+#include "device_array.cuh"
+
+#include <gpuopt/device/transpose_problem.cuh>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace gpuopt::test {
+
+/// A batch of matrices; all distances in elements.
+struct TransposeShape {
+  std::size_t rows;
+  std::size_t cols;
+  std::size_t inLd;
+  std::size_t outLd;
+  std::size_t batch = 1;
+  std::size_t inStride = 0;
+  std::size_t outStride = 0;
+
+  static TransposeShape dense(std::size_t rows, std::size_t cols, std::size_t batch = 1) {
+    return {rows, cols, cols, rows, batch, rows * cols, rows * cols};
+  }
+
+  /// Rows of both matrices begin at multiples of `in` and `out` elements; `gap` rows lie between matrices.
+  static TransposeShape pitched(std::size_t rows, std::size_t cols, std::size_t in, std::size_t out,
+                                std::size_t batch = 1, std::size_t gap = 0) {
+    const std::size_t inLd = (cols + in - 1) / in * in;
+    const std::size_t outLd = (rows + out - 1) / out * out;
+    return {rows, cols, inLd, outLd, batch, (rows + gap) * inLd, (cols + gap) * outLd};
+  }
+
+  std::size_t inSize() const { return (batch - 1) * inStride + (rows - 1) * inLd + cols; }
+  std::size_t outSize() const { return (batch - 1) * outStride + (cols - 1) * outLd + rows; }
+};
+
+/// Bytes that a hash of the element's place determines: no other element has the same, but for the shortest.
+template <class T>
+std::vector<T> indexCoded(std::size_t n) {
+  std::vector<T> values(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    unsigned char bytes[sizeof(T)];
+    std::uint64_t hash = 0;
+    for (std::size_t b = 0; b < sizeof(T); ++b) {
+      if (b % 8 == 0) {
+        hash = (i * 17 + b / 8 + 1) * 0x9E3779B97F4A7C15ULL;
+        hash = (hash ^ (hash >> 29)) * 0xBF58476D1CE4E5B9ULL;
+        hash ^= hash >> 32;
+      }
+      bytes[b] = static_cast<unsigned char>(hash >> (b % 8 * 8));
+    }
+    std::memcpy(static_cast<void*>(&values[i]), bytes, sizeof(T));
+  }
+  return values;
+}
+
+/// What `out` holds after the transposition, if it holds `out` before.
+template <class In, class Out, class Function>
+std::vector<Out> transposeSerially(const TransposeShape& shape, const std::vector<In>& in,
+                                   std::vector<Out> out, Function function) {
+  for (std::size_t b = 0; b < shape.batch; ++b)
+    for (std::size_t r = 0; r < shape.rows; ++r)
+      for (std::size_t c = 0; c < shape.cols; ++c)
+        out[b * shape.outStride + c * shape.outLd + r] =
+            function(in[b * shape.inStride + r * shape.inLd + c]);
+  return out;
+}
+
+template <class T>
+bool sameBytes(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
+/// Checks launch(problem) on matrices that begin so many elements off alignment.
+template <class In, class Out, class Function, class Launch>
+void checkTranspose(const TransposeShape& shape, Function function, Launch launch, std::size_t inOffset = 0,
+                    std::size_t outOffset = 0) {
+  CAPTURE(sizeof(In), sizeof(Out), alignof(In), shape.rows, shape.cols, shape.inLd, shape.outLd, shape.batch,
+          inOffset, outOffset);
+  const std::vector<In> source = indexCoded<In>(shape.inSize());
+  const DeviceArray<In> in(source, inOffset);
+  DeviceArray<Out> out(shape.outSize(), outOffset);
+  const std::vector<Out> expected = transposeSerially(shape, source, out.toHost(), function);
+  launch(detail::TransposeProblem<In, Out, Function>{in.data(), out.data(), shape.rows, shape.cols,
+                                                     shape.inLd, shape.outLd, shape.batch, shape.inStride,
+                                                     shape.outStride, function});
+  CHECK(sameBytes(out.toHost(), expected));
+}
+
+}  // namespace gpuopt::test
