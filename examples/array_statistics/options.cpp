@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
+#include "command_line.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <cstddef>
-#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 
@@ -49,13 +50,7 @@ Options parse(int count, char** words) {
   auto* skip = app.add_option("--skip", options.skip, "bytes before the raw binary");
   skip->needs(type);
   type->excludes(column)->excludes(delimiter);
-  try {
-    app.parse(count, words);
-  } catch (const CLI::CallForHelp& help) {
-    std::exit(app.exit(help));
-  } catch (const CLI::ParseError& error) {
-    throw std::runtime_error(error.what());
-  }
+  parseCommandLine(app, count, words);
   return options;
 }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "device_bytes.cuh"
 #include "statistics.cuh"
 
 #include <gpuopt/launch.cuh>
@@ -11,23 +12,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <vector>
-
-/// Device memory that frees itself.
-class DeviceBytes {
- public:
-  explicit DeviceBytes(std::size_t bytes) { gpuopt::check(cudaMalloc(&data_, bytes), "cudaMalloc"); }
-  DeviceBytes(const DeviceBytes&) = delete;
-  DeviceBytes& operator=(const DeviceBytes&) = delete;
-  ~DeviceBytes() { cudaFree(data_); }
-
-  template <class T>
-  T* as() const {
-    return static_cast<T*>(data_);
-  }
-
- private:
-  void* data_ = nullptr;
-};
 
 /// The median time of 21 calls on the default stream, in seconds.
 template <class Call>

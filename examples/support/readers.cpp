@@ -50,6 +50,7 @@ class PictureParser {
     Input input;
     input.width = width;
     input.channels = channels;
+    input.maximum = maximum;
     input.description = std::string(channels == 3 ? "colour" : "grey") + " picture, " +
                         std::to_string(width) + " x " + std::to_string(height) + ", " +
                         (maximum < 256 ? "8" : "16") + " bit";

@@ -20,6 +20,7 @@ struct Input {
   Values values;             ///< never empty
   std::size_t width = 0;     ///< of a picture, in pixels; 0 for other files
   std::size_t channels = 1;  ///< numbers a pixel
+  std::size_t maximum = 0;   ///< of a picture's numbers can be
 };
 
 /// The file is missing, empty, truncated or malformed. what() is one line that begins with the file's name.
