@@ -6,18 +6,11 @@ Writes reduce_<mode>.<format> for each mode and reduce_ratios.<format>. Needs ma
 SPDX-License-Identifier: MIT
 """
 
-import argparse
-import csv
 import math
-from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-matplotlib.rcParams.update({"svg.hashsalt": "gpuopt", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
-
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.colors import TwoSlopeNorm  # noqa: E402
+import matplotlib.pyplot as plt
+from matplotlib.colors import TwoSlopeNorm
+from plots import arguments, caption, in_order, read_csv, save, size
 
 COLORS = {"gpuopt": "#0b7a4b", "cub": "#c2571a", "thrust": "#6b7280"}
 LABELS = {"float": "float", "double": "double", "half": "half → float", "bfloat16": "bfloat16 → float", "int8": "int8 → int32",
@@ -28,32 +21,11 @@ MODES = {"cold-write": "L2 flushed by writes", "cold-read": "L2 flushed by reads
 
 def read(path):
     """The header as a dictionary, and the rows of the sums."""
-    lines = Path(path).read_text().splitlines()
-    header = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
-    rows = [row for row in csv.DictReader(line for line in lines if not line.startswith("#")) if row["case"] == "sum"]
+    header, rows = read_csv(path)
+    rows = [row for row in rows if row["case"] == "sum"]
     for row in rows:
         row.update(n=int(row["n"]), bytes=int(row["bytes"]), gbps=float(row["gbps"]), us=float(row["us"]), ratio=float(row["ratio"]))
     return header, rows
-
-
-def in_order(values, order):
-    """The distinct values, those of `order` first and in its order."""
-    return sorted(set(values), key=lambda value: (list(order).index(value) if value in order else len(order), value))
-
-
-def caption(header):
-    return "{gpu}, driver {driver}, CUDA {cuda}, {date}".format(**header)
-
-
-def size(exponent):
-    """2^exponent bytes, as on an axis."""
-    return "%d %s" % (2 ** (exponent % 10), ("B", "KiB", "MiB", "GiB")[exponent // 10])
-
-
-def save(figure, path):
-    figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
-    plt.close(figure)
-    print(path)
 
 
 def draw_panel(axes, rows, header):
@@ -118,14 +90,10 @@ def draw_ratios(header, rows, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("csv")
-    parser.add_argument("--out", type=Path, default=Path("docs/images"))
-    parser.add_argument("--format", default="svg", choices=["svg", "png"])
+    parser = arguments(__doc__)
     parser.add_argument("--modes", default="cold-write,wall")
     options = parser.parse_args()
     header, rows = read(options.csv)
-    options.out.mkdir(parents=True, exist_ok=True)
     for mode in options.modes.split(","):
         draw_throughput(header, rows, mode, options.out / ("reduce_%s.%s" % (mode, options.format)))
     draw_ratios(header, rows, options.out / ("reduce_ratios." + options.format))

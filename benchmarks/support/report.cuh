@@ -203,7 +203,7 @@ class Report {
   /// line. Where the first is wrong there is nothing to compare with.
   void run(Case work) {
     const std::string first = work.candidates.front().name;
-    keepCorrect(work);
+    wrong_ += removeWrong(work.candidates, work.name + " " + work.type + ", n = " + std::to_string(work.n));
     if (work.candidates.empty() || work.candidates.front().name != first) return;
     std::string line = detail::format("%-12s %-9s %10zu %9s", work.name.c_str(), work.type.c_str(), work.n,
                                       readableBytes(work.bytes).c_str());
@@ -224,20 +224,6 @@ class Report {
   }
 
  private:
-  void keepCorrect(Case& work) {
-    std::vector<Candidate> right;
-    for (const Candidate& each : work.candidates) {
-      if (!each.correct || each.correct()) {
-        right.push_back(each);
-      } else {
-        ++wrong_;
-        std::printf("WRONG RESULT: %s %s, n = %zu, %s\n", work.name.c_str(), work.type.c_str(), work.n,
-                    each.name.c_str());
-      }
-    }
-    work.candidates = right;
-  }
-
   static std::vector<Candidate> ableTo(Mode mode, const std::vector<Candidate>& candidates) {
     std::vector<Candidate> able;
     for (const Candidate& each : candidates)

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
@@ -52,6 +53,20 @@ struct Candidate {
   bool waits = false;     ///< the call itself waits for its result: it has a wall time only
   std::size_t bytes = 0;  ///< useful bytes, where they are not those of the case
 };
+
+/// Removes the candidates whose result is wrong, and says so; how many they were.
+inline int removeWrong(std::vector<Candidate>& candidates, const std::string& title) {
+  std::vector<Candidate> right;
+  for (const Candidate& each : candidates) {
+    if (!each.correct || each.correct())
+      right.push_back(each);
+    else
+      std::printf("WRONG RESULT: %s, %s\n", title.c_str(), each.name.c_str());
+  }
+  const auto wrong = static_cast<int>(candidates.size() - right.size());
+  candidates = right;
+  return wrong;
+}
 
 /// Microseconds: the median and the range that holds four samples of five.
 struct Spread {
