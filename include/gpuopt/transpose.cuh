@@ -43,6 +43,7 @@
 #include <gpuopt/device/transpose.cuh>
 #include <gpuopt/device/transpose_rectangle.cuh>
 #include <gpuopt/device/transpose_square.cuh>
+#include <gpuopt/host/callable.cuh>
 #include <gpuopt/host/matrix_view.cuh>
 #include <gpuopt/host/mdspan.cuh>
 #include <gpuopt/thread/transpose.cuh>
@@ -70,15 +71,6 @@ constexpr void requireMovable() {
                 "gpuopt: only trivially copyable elements can be transposed");
   static_assert(sizeof(T) <= 128, "gpuopt: elements of more than 128 bytes cannot be transposed");
 }
-
-// Host code cannot ask what an extended __device__ lambda returns.
-template <class F>
-inline constexpr bool isDeviceLambda =
-#ifdef __CUDACC_EXTENDED_LAMBDA__
-    __nv_is_extended_device_lambda_closure_type(F);
-#else
-    false;
-#endif
 
 template <class In, class Out, class F>
 constexpr bool convertsTo() {

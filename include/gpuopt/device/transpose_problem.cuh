@@ -3,12 +3,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/host/array_check.cuh>
 #include <gpuopt/thread/unchanged.cuh>
+#include <gpuopt/thread/word.cuh>
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <type_traits>
 
 namespace gpuopt::detail {
@@ -33,41 +34,6 @@ struct TransposeProblem {
   Function function;
 };
 
-// The largest power of two, up to 16, that divides SIZE: no access to an element can be wider.
-template <std::size_t SIZE>
-inline constexpr std::size_t widestWord = SIZE % 16 == 0  ? 16
-                                          : SIZE % 8 == 0 ? 8
-                                          : SIZE % 4 == 0 ? 4
-                                          : SIZE % 2 == 0 ? 2
-                                                          : 1;
-
-template <std::size_t SIZE>
-struct WordOf;
-template <>
-struct WordOf<1> {
-  using type = unsigned char;
-};
-template <>
-struct WordOf<2> {
-  using type = unsigned short;
-};
-template <>
-struct WordOf<4> {
-  using type = unsigned;
-};
-template <>
-struct WordOf<8> {
-  using type = uint2;
-};
-template <>
-struct WordOf<16> {
-  using type = uint4;
-};
-
-// What moves SIZE bytes in one access.
-template <std::size_t SIZE>
-using Word = typename WordOf<SIZE>::type;
-
 template <class W, std::size_t COUNT>
 struct Words {
   W word[COUNT];
@@ -76,10 +42,6 @@ struct Words {
 // SIZE bytes of any meaning, aligned to ALIGN bytes.
 template <std::size_t SIZE, std::size_t ALIGN>
 using RawElement = std::conditional_t<SIZE == ALIGN, Word<ALIGN>, Words<Word<ALIGN>, SIZE / ALIGN>>;
-
-// Whether a T is one word: as large as its alignment, no wider than a vector.
-template <class T>
-inline constexpr bool isWord = sizeof(T) <= 16 && alignof(T) == sizeof(T);
 
 // What a kernel moves in one piece: elements, or the words of an element that only moves.
 template <class In, class Out, class Function>
@@ -95,15 +57,6 @@ struct TransposeAtom<Words<W, WORDS>, Words<W, WORDS>, Unchanged> {
   using Result = W;
   static constexpr unsigned COUNT = WORDS;
 };
-
-// The alignment that elements of type T have at least, for accesses by words.
-template <class T>
-inline constexpr std::size_t leastAlignment = alignof(T) < widestWord<sizeof(T)> ? alignof(T)
-                                                                                 : widestWord<sizeof(T)>;
-
-inline bool alignedTo(const void* address, std::size_t bytes) {
-  return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
-}
 
 // Whether every row of both matrices of every pair begins at a multiple of `bytes`.
 template <class In, class Out, class Function>

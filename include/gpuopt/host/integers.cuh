@@ -31,4 +31,8 @@ constexpr std::size_t leastCommonMultiple(std::size_t a, std::size_t b) {
   return a / greatestCommonDivisor(a, b) * b;
 }
 
+constexpr std::size_t roundUp(std::size_t size, std::size_t multiple) {
+  return (size + multiple - 1) / multiple * multiple;
+}
+
 }  // namespace gpuopt::detail
