@@ -27,4 +27,19 @@ __device__ inline void awaitAsyncCopies() {
 #endif
 }
 
+// Ends a group of copies: those that the calling thread has started since the last group, or none.
+__device__ inline void commitAsyncCopies() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Waits for all groups of the calling thread but the last PENDING ones.
+template <int PENDING>
+__device__ inline void awaitAsyncCopies() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+#endif
+}
+
 }  // namespace gpuopt::detail

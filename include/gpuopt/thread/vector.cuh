@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/host/integers.cuh>
+#include <gpuopt/thread/word.cuh>
 
 #include <cuda_runtime.h>
 
@@ -66,6 +67,26 @@ __device__ inline void storeVector(void* address, const uint4& v) {
                : "memory");
 #else
   __builtin_memcpy(address, &v, sizeof(v));
+#endif
+}
+
+// A word of global memory in one store. What was put together from parts may come out as stores of the parts
+// otherwise.
+template <std::size_t SIZE>
+__device__ inline void storeWord(void* address, const Word<SIZE>& word) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (SIZE == 16)
+    storeVector(address, word);
+  else if constexpr (SIZE == 8)
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" : : "l"(address), "r"(word.x), "r"(word.y) : "memory");
+  else if constexpr (SIZE == 4)
+    asm volatile("st.global.u32 [%0], %1;" : : "l"(address), "r"(word) : "memory");
+  else if constexpr (SIZE == 2)
+    asm volatile("st.global.u16 [%0], %1;" : : "l"(address), "h"(word) : "memory");
+  else
+    *static_cast<Word<SIZE>*>(address) = word;
+#else
+  *static_cast<Word<SIZE>*>(address) = word;
 #endif
 }
 

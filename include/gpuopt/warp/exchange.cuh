@@ -1,0 +1,144 @@
+/// \file
+/// Exchanges between the lanes of a warp in registers: warpStripedToBlocked and warpBlockedToStriped.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/host/integers.cuh>
+#include <gpuopt/warp/shuffle.cuh>
+
+#include <cuda_runtime.h>
+
+namespace gpuopt {
+
+namespace detail {
+
+// The number below `modulus` that makes 1 modulo `modulus` of `value`, which shares no divisor with it.
+constexpr unsigned inverseModulo(unsigned value, unsigned modulus) {
+  unsigned inverse = 0;
+  while (value * inverse % modulus != 1 % modulus) ++inverse;
+  return inverse;
+}
+
+// Values move by `amount`, below LIMIT, to higher places, or to lower ones, and come in again at the other
+// end. The amount may differ from lane to lane: every value takes a conditional move for each of its bits.
+template <bool UP, unsigned LIMIT, unsigned COUNT>
+__device__ inline void rotate(unsigned (&values)[COUNT], unsigned amount) {
+#pragma unroll
+  for (unsigned bit = 1; bit < LIMIT; bit *= 2) {
+    unsigned rotated[COUNT];
+#pragma unroll
+    for (unsigned i = 0; i < COUNT; ++i) {
+      const unsigned from = (UP ? i + COUNT - bit : i + bit) % COUNT;
+      rotated[i] = (amount & bit) != 0 ? values[from] : values[i];
+    }
+#pragma unroll
+    for (unsigned i = 0; i < COUNT; ++i) values[i] = rotated[i];
+  }
+}
+
+// A matrix of 32 x COUNT words in a warp, transposed in three steps: rotations of each lane's words, shuffles
+// in which every lane gives one word and takes one, rotations again (Catanzaro, Keller and Garland, "A
+// decomposition for in-place matrix transposition", 2014).
+//
+// Word p is the lane's word p / 32 when striped, in lane p % 32, and its word p % COUNT when blocked, in lane
+// p / COUNT. In shuffle i, a lane of the blocked side has its word i + bank(lane), modulo COUNT. That offset
+// makes the lanes on the striped side all different.
+template <unsigned COUNT>
+struct LaneTransposition {
+  static constexpr auto BANKS = static_cast<unsigned>(greatestCommonDivisor(COUNT, 32));
+  static constexpr unsigned PERIOD = 32 / BANKS;  // lanes whose blocked words begin in different lanes
+  static constexpr unsigned ROW = COUNT / BANKS;  // no divisor in common with PERIOD
+  static constexpr unsigned SCALE = inverseModulo(PERIOD, ROW);
+  static constexpr unsigned UNSCALE = inverseModulo(ROW, PERIOD);
+
+  unsigned lane;
+
+  __device__ unsigned bank() const { return lane / PERIOD; }
+
+  // Where a lane of the blocked side finds its word of shuffle i, and where one of the striped side does.
+  __device__ unsigned stripedLane(unsigned i) const { return (lane * COUNT + (i + bank()) % COUNT) % 32; }
+  __device__ unsigned blockedLane(unsigned i) const {
+    const unsigned from = (lane - i) % BANKS;
+    const unsigned word = (i + from) % COUNT;
+    return (lane - word) % 32 / BANKS * UNSCALE % PERIOD + from * PERIOD;
+  }
+
+  // Between striped words and the order in which the lane gives or takes them. Of row r of BANKS, word q is
+  // the one of shuffle i, where i % BANKS = (lane - r) % BANKS and q = (i / BANKS - shift(r)) * SCALE.
+  __device__ unsigned shift(unsigned row) const {
+    return (lane / BANKS + (row > lane % BANKS ? ROW - 1 : 0)) % ROW;
+  }
+  __device__ void toShuffles(unsigned (&words)[COUNT]) const {
+    unsigned rows[BANKS][ROW];
+#pragma unroll
+    for (unsigned r = 0; r < BANKS; ++r) {
+#pragma unroll
+      for (unsigned q = 0; q < ROW; ++q) rows[r][q] = words[r * ROW + q * SCALE % ROW];
+      rotate<true, ROW>(rows[r], shift(r));
+    }
+#pragma unroll
+    for (unsigned q = 0; q < ROW; ++q) {
+      unsigned column[BANKS];
+#pragma unroll
+      for (unsigned r = 0; r < BANKS; ++r) column[r] = rows[(BANKS - r) % BANKS][q];
+      rotate<true, BANKS>(column, lane % BANKS);
+#pragma unroll
+      for (unsigned r = 0; r < BANKS; ++r) words[q * BANKS + r] = column[r];
+    }
+  }
+  __device__ void fromShuffles(unsigned (&words)[COUNT]) const {
+    unsigned rows[BANKS][ROW];
+#pragma unroll
+    for (unsigned q = 0; q < ROW; ++q) {
+      unsigned column[BANKS];
+#pragma unroll
+      for (unsigned r = 0; r < BANKS; ++r) column[r] = words[q * BANKS + r];
+      rotate<false, BANKS>(column, lane % BANKS);
+#pragma unroll
+      for (unsigned r = 0; r < BANKS; ++r) rows[(BANKS - r) % BANKS][q] = column[r];
+    }
+#pragma unroll
+    for (unsigned r = 0; r < BANKS; ++r) {
+      rotate<false, ROW>(rows[r], shift(r));
+#pragma unroll
+      for (unsigned q = 0; q < ROW; ++q) words[r * ROW + q * SCALE % ROW] = rows[r][q];
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Words that lie in stripes (word i of lane l is number 32 * i + l of the warp's 32 * COUNT) become blocks:
+/// word i of lane l is number COUNT * l + i. Loads of neighbouring words by neighbouring lanes thus give each
+/// lane COUNT consecutive words. Any COUNT; all 32 lanes of a full warp call, converged, in blocks of any
+/// number of dimensions.
+///
+/// Cost: COUNT shuffles, and for each word a conditional move for every bit of COUNT, up to ten more for
+/// powers of two; no shared memory. Technique: Catanzaro, Keller and Garland, "A decomposition for in-place
+/// matrix transposition", 2014.
+template <unsigned COUNT>
+__device__ inline void warpStripedToBlocked(unsigned (&words)[COUNT]) {
+  if constexpr (COUNT > 1) {
+    const detail::LaneTransposition<COUNT> lanes{static_cast<unsigned>(laneIndex())};
+    lanes.toShuffles(words);
+#pragma unroll
+    for (unsigned i = 0; i < COUNT; ++i)
+      words[i] = __shfl_sync(fullMask, words[i], static_cast<int>(lanes.stripedLane(i)));
+    detail::rotate<true, lanes.BANKS>(words, lanes.bank());
+  }
+}
+
+/// Undoes warpStripedToBlocked, at the same cost.
+template <unsigned COUNT>
+__device__ inline void warpBlockedToStriped(unsigned (&words)[COUNT]) {
+  if constexpr (COUNT > 1) {
+    const detail::LaneTransposition<COUNT> lanes{static_cast<unsigned>(laneIndex())};
+    detail::rotate<false, lanes.BANKS>(words, lanes.bank());
+#pragma unroll
+    for (unsigned i = 0; i < COUNT; ++i)
+      words[i] = __shfl_sync(fullMask, words[i], static_cast<int>(lanes.blockedLane(i)));
+    lanes.fromShuffles(words);
+  }
+}
+
+}  // namespace gpuopt

@@ -1,0 +1,241 @@
+/// Staged access to arrays of structures: every size, address, count and block, in and out of place.
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include "support/struct_data.cuh"
+
+#include <gpuopt/block/struct_io.cuh>
+#include <gpuopt/host/launch.cuh>
+
+#include <cstddef>
+#include <vector>
+
+namespace {
+
+using namespace gpuopt::test;
+using gpuopt::AccessPlan;
+using gpuopt::AccessWay;
+using gpuopt::StagedStructs;
+
+template <AccessWay LOAD, AccessWay STORE>
+struct Ways {
+  static constexpr AccessWay load = LOAD;
+  static constexpr AccessWay store = STORE;
+};
+
+/// Changes every byte of a structure, by its index.
+template <std::size_t SIZE, std::size_t ALIGN>
+__host__ __device__ void change(Blob<SIZE, ALIGN>& value, std::size_t index) {
+  for (unsigned char& byte : value.bytes) byte = static_cast<unsigned char>(byte * 3 + index);
+}
+
+template <class T, unsigned BLOCK, unsigned ITEMS, class PLAN>
+__global__ void changeKernel(const T* in, T* out, std::size_t n) {
+  using Staged = StagedStructs<T, BLOCK, ITEMS, PLAN>;
+  __shared__ typename Staged::Storage storage;
+  const Staged staged(storage);
+  for (auto tile : staged.tiles(n)) {
+    if constexpr (ITEMS == 1) {
+      T value = tile.load(in);
+      change(value, tile.index());
+      tile.store(out, value);
+    } else {
+      T items[ITEMS];
+      tile.load(in, items);
+#pragma unroll
+      for (unsigned i = 0; i < ITEMS; ++i)
+        if (tile.has(i)) change(items[i], tile.index(i));
+      tile.store(out, items);
+    }
+  }
+}
+
+/// Calls of the kernel above for one type, in blocks of a shape.
+template <class T, unsigned BLOCK = 64, unsigned ITEMS = 1, class PLAN = AccessPlan<T, ITEMS>>
+class Checker {
+ public:
+  explicit Checker(dim3 block = dim3(BLOCK)) { config_.block = block; }
+
+  void check(std::size_t n, std::size_t inOffset = 0, std::size_t outOffset = 0) {
+    StructArray<T> out(n, outOffset);
+    const StructArray<T> in(anyStructs<T>(n), inOffset);
+    run(in.data(), out.data(), n, dim3(2));
+    INFO("in place: no");
+    expect(out, n, inOffset, outOffset);
+    CHECK(sameBytes(in.toHost(), anyStructs<T>(n)));
+  }
+
+  void checkInPlace(std::size_t n, std::size_t offset = 0, dim3 grid = dim3(2)) {
+    StructArray<T> data(anyStructs<T>(n), offset);
+    run(data.data(), data.data(), n, grid);
+    INFO("in place: yes");
+    expect(data, n, offset, offset);
+  }
+
+  void checkCounts() {
+    constexpr std::size_t TILE = BLOCK * ITEMS;
+    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{31}, std::size_t{32},
+                                std::size_t{33}, TILE - 1, TILE, TILE + 1, 5 * TILE + 11})
+      check(n);
+    checkInPlace(3 * TILE + 1);
+  }
+
+  void checkOffsets() {
+    constexpr std::size_t N = 2 * BLOCK * ITEMS + 40;
+    for (std::size_t offset = 0; offset < 32; offset += alignof(T)) {
+      check(N, offset, offset * 5 % 32);
+      checkInPlace(N, offset);
+    }
+  }
+
+ private:
+  void run(const T* in, T* out, std::size_t n, dim3 grid) {
+    config_.grid = grid;
+    gpuopt::launch(changeKernel<T, BLOCK, ITEMS, PLAN>, config_, in, out, n);
+  }
+
+  void expect(const StructArray<T>& found, std::size_t n, std::size_t inOffset, std::size_t outOffset) {
+    const std::vector<T> values = found.toHost();
+    std::vector<T> expected = anyStructs<T>(n);
+    std::size_t wrong = 0;
+    while (wrong < n && isChanged(values[wrong], expected[wrong], wrong)) ++wrong;
+    INFO(sizeof(T) << " bytes, alignment " << alignof(T) << ", BLOCK " << BLOCK << ", ITEMS " << ITEMS
+                   << ", n " << n << ", offsets " << inOffset << " and " << outOffset);
+    CHECK(wrong == n);
+  }
+
+  // Padding has no value that anyone could rely on.
+  static bool isChanged(const T& value, const T& before, std::size_t index) {
+    T expected = before;
+    change(expected, index);
+    return sameBits(value.bytes, expected.bytes);
+  }
+
+  gpuopt::LaunchConfig config_;
+};
+
+template <class T>
+void checkType() {
+  Checker<T> checker;
+  checker.checkCounts();
+  checker.checkOffsets();
+}
+
+}  // namespace
+
+TEST_CASE("Structures of any size and alignment are staged", "[block]") {
+  checkType<Blob<1>>();
+  checkType<Blob<3>>();
+  checkType<Blob<6, 2>>();
+  checkType<Blob<7>>();
+  checkType<Blob<8, 8>>();
+  checkType<Blob<12, 4>>();
+  checkType<Blob<28, 4>>();
+  checkType<Blob<16, 16>>();
+  checkType<Blob<20, 4>>();
+  checkType<Blob<20, 16>>();  // padded to 32
+  checkType<Blob<32, 32>>();
+  checkType<Blob<48, 8>>();
+  checkType<Blob<63>>();
+  checkType<Blob<100, 4>>();
+}
+
+TEST_CASE("Large structures are staged", "[block]") {
+  Checker<Blob<128, 16>, 32>().checkOffsets();
+  Checker<Blob<255>, 32>().checkOffsets();
+  Checker<Blob<256, 4>, 32>().checkCounts();
+}
+
+TEST_CASE("Blocks of any shape stage their complete warps", "[block]") {
+  Checker<Blob<12, 4>, 96>(dim3(8, 12)).checkCounts();
+  Checker<Blob<12, 4>, 100>(dim3(5, 4, 5)).checkCounts();
+  Checker<Blob<12, 4>, 33>().checkCounts();
+  Checker<Blob<12, 4>, 1>().checkCounts();
+  Checker<Blob<12, 4>, 64>().checkInPlace(2000, 0, dim3(3, 2, 2));
+  Checker<Blob<3>, 1024>().check(3000);
+}
+
+TEST_CASE("A thread takes several structures", "[block]") {
+  Checker<Blob<3>, 64, 4>().checkCounts();
+  Checker<Blob<3>, 64, 4>().checkOffsets();
+  Checker<Blob<6, 2>, 64, 2>().checkOffsets();
+  Checker<Blob<1>, 64, 16>().checkCounts();
+  Checker<Blob<4, 4>, 64, 4>().checkCounts();
+  Checker<Blob<4, 4>, 64, 4>().checkOffsets();
+  Checker<Blob<8, 8>, 33, 3>().checkCounts();
+}
+
+TEST_CASE("Loads and stores take the ways of a plan", "[block]") {
+  using T = Blob<28, 4>;
+  Checker<T, 64, 1, Ways<AccessWay::direct, AccessWay::tile>>().checkCounts();
+  Checker<T, 64, 1, Ways<AccessWay::tile, AccessWay::direct>>().checkCounts();
+  Checker<T, 64, 1, Ways<AccessWay::exchange, AccessWay::exchange>>().checkCounts();
+  Checker<T, 64, 1, Ways<AccessWay::exchange, AccessWay::tile>>().checkOffsets();
+  Checker<Blob<16, 8>, 64, 3, Ways<AccessWay::direct, AccessWay::exchange>>().checkCounts();
+}
+
+namespace {
+
+struct Fixed {
+  __host__ __device__ Fixed(int a, int b, double c) : number(a), other(b), value(c) {}
+  const int number;
+  int other;
+  double value;
+};
+
+// Loads from two arrays and stores to two, crossed over, without a barrier.
+__global__ void crossKernel(const Fixed* a, const Fixed* b, Fixed* c, Fixed* d, std::size_t n) {
+  __shared__ StagedStructs<Fixed, 64>::Storage storage;
+  const StagedStructs<Fixed, 64> staged(storage);
+  for (std::size_t i = blockIdx.x; i * 64 < n + 128; i += gridDim.x) {  // also beyond the end
+    const auto tile = staged.tile(i, n);
+    const Fixed first = tile.load(a);
+    const Fixed second = tile.load(b);
+    tile.store(d, first);
+    tile.store(c, second);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Types without default construction and assignment are staged, several arrays at once", "[block]") {
+  constexpr std::size_t N = 333;
+  using Bits = Blob<sizeof(Fixed), alignof(Fixed)>;
+  const std::vector<Bits> first = anyStructs<Bits>(N), second = anyStructs<Bits>(N, N);
+  const StructArray<Bits> a(first), b(second);
+  StructArray<Bits> c(N), d(N);
+  gpuopt::LaunchConfig config;
+  config.grid = dim3(2);
+  config.block = dim3(64);
+  gpuopt::launch(crossKernel, config, reinterpret_cast<const Fixed*>(a.data()),
+                 reinterpret_cast<const Fixed*>(b.data()), reinterpret_cast<Fixed*>(c.data()),
+                 reinterpret_cast<Fixed*>(d.data()), N);
+  CHECK(sameBytes(c.toHost(), second));
+  CHECK(sameBytes(d.toHost(), first));
+}
+
+namespace {
+
+template <class PLAN>
+constexpr bool takes(AccessWay way, unsigned items) {
+  return PLAN::load == way && PLAN::store == way && PLAN::items == items;
+}
+
+static_assert(takes<AccessPlan<Blob<1>>>(AccessWay::direct, 16));
+static_assert(takes<AccessPlan<Blob<4, 4>>>(AccessWay::direct, 4));
+static_assert(takes<AccessPlan<Blob<16, 16>>>(AccessWay::direct, 1));
+static_assert(takes<AccessPlan<Blob<4, 4>, 1>>(AccessWay::direct, 1));
+static_assert(takes<AccessPlan<Blob<4, 4>, 3>>(AccessWay::tile, 3));
+static_assert(takes<AccessPlan<Blob<4, 1>>>(AccessWay::tile, 6));
+static_assert(takes<AccessPlan<Blob<3>>>(AccessWay::tile, 8));
+static_assert(takes<AccessPlan<Blob<12, 4>>>(AccessWay::tile, 2));
+static_assert(takes<AccessPlan<Blob<16, 8>>>(AccessWay::tile, 2));
+static_assert(takes<AccessPlan<Blob<21>>>(AccessWay::tile, 4));
+static_assert(takes<AccessPlan<Blob<28, 4>>>(AccessWay::tile, 1));
+static_assert(takes<AccessPlan<Blob<63>>>(AccessWay::tile, 1));
+static_assert(takes<AccessPlan<Blob<256, 16>>>(AccessWay::tile, 1));
+
+// A plan without a tile takes no shared memory.
+static_assert(sizeof(StagedStructs<Blob<4, 4>, 256>::Storage) == 1);
+static_assert(sizeof(StagedStructs<Blob<12, 4>, 100>::Storage) == 4 * 32 * 12);
+
+}  // namespace

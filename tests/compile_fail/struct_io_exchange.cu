@@ -1,0 +1,14 @@
+// EXPECT: gpuopt::StagedStructs: AccessWay::exchange moves words: the alignment of T must be 4 or more
+// SPDX-License-Identifier: MIT
+#include <gpuopt/block/struct_io.cuh>
+
+struct Exchanged {
+  static constexpr gpuopt::AccessWay load = gpuopt::AccessWay::exchange;
+  static constexpr gpuopt::AccessWay store = gpuopt::AccessWay::direct;
+};
+
+struct Bytes12 {
+  unsigned char bytes[12];
+};
+
+gpuopt::StagedStructs<Bytes12, 64, 1, Exchanged>::Storage fail;

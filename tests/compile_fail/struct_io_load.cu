@@ -1,0 +1,6 @@
+// EXPECT: gpuopt::StagedStructs: with ITEMS > 1, load an array of them
+// SPDX-License-Identifier: MIT
+#include <gpuopt/block/struct_io.cuh>
+
+using Staged = gpuopt::StagedStructs<float3, 64, 2>;
+__device__ float3 fail(Staged::Tile tile, const float3* in) { return tile.load(in); }

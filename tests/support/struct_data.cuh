@@ -1,0 +1,75 @@
+/// What the tests of structures share: structures of any size and alignment, and arrays of them at any
+/// address that their alignment allows.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "any_bits.cuh"
+#include "device_array.cuh"
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace gpuopt::test {
+
+/// SIZE bytes at an alignment.
+template <std::size_t SIZE, std::size_t ALIGN = 1>
+struct alignas(ALIGN) Blob {
+  unsigned char bytes[SIZE];
+};
+
+/// Structures with bits that tell their place, counted from `code` on.
+template <class T>
+std::vector<T> anyStructs(std::size_t n, std::uint64_t code = 0) {
+  std::vector<T> values;
+  values.reserve(n);
+  for (std::size_t i = 0; i < n; ++i) values.push_back(AnyBits::at<T>(code + i));
+  return values;
+}
+
+template <class T>
+bool sameBytes(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(static_cast<const void*>(a.data()), static_cast<const void*>(b.data()),
+                                   a.size() * sizeof(T)) == 0);
+}
+
+/// n structures on the device, `offset` bytes off 256-byte alignment; poisoned, and between guard bytes.
+template <class T>
+class StructArray {
+ public:
+  explicit StructArray(std::size_t n, std::size_t offset = 0) : bytes_(n * sizeof(T), offset) {}
+
+  explicit StructArray(const std::vector<T>& values, std::size_t offset = 0)
+      : StructArray(values.size(), offset) {
+    std::vector<unsigned char> bytes(values.size() * sizeof(T));
+    if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+    bytes_.fill(bytes);
+  }
+
+  T* data() { return reinterpret_cast<T*>(bytes_.data()); }
+  const T* data() const { return reinterpret_cast<const T*>(bytes_.data()); }
+  std::size_t size() const { return bytes_.size() / sizeof(T); }
+
+  /// Waits for the device; throws if a kernel failed or wrote to a guard byte.
+  std::vector<T> toHost() const {
+    const std::vector<unsigned char> bytes = bytes_.toHost();
+    std::vector<T> values(size());
+    if (!bytes.empty()) std::memcpy(static_cast<void*>(values.data()), bytes.data(), bytes.size());
+    return values;
+  }
+
+ private:
+  DeviceArray<unsigned char> bytes_;
+};
+
+/// What a StructArray that nobody has written to holds.
+template <class T>
+std::vector<T> poisonedStructs(std::size_t n) {
+  return StructArray<T>(n).toHost();
+}
+
+}  // namespace gpuopt::test

@@ -1,0 +1,172 @@
+/// A warp's tile: where its chunks lie, and that every byte comes in, reaches its lane, and comes out again.
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include "support/struct_data.cuh"
+
+#include <gpuopt/block/shared.cuh>
+#include <gpuopt/host/launch.cuh>
+#include <gpuopt/warp/shuffle.cuh>
+#include <gpuopt/warp/struct_tile.cuh>
+
+#include <cstddef>
+#include <vector>
+
+namespace {
+
+using namespace gpuopt::test;
+using gpuopt::detail::ChunkSwizzle;
+using gpuopt::detail::WarpTile;
+
+constexpr unsigned THREADS = 64;
+constexpr unsigned char CHANGE = 0x3C;
+
+// Whether eight 16-byte accesses that go together take the banks of eight different chunks of a line.
+template <class Place>
+constexpr bool meetsInNoBank(Place place) {
+  unsigned banks = 0;
+  for (unsigned i = 0; i < 8; ++i) banks |= 1u << place(i) % 8;
+  return banks == 0xff;
+}
+
+template <unsigned LANE_BYTES>
+constexpr bool swizzlesWell() {
+  using Swizzle = ChunkSwizzle<LANE_BYTES>;
+  constexpr unsigned CHUNKS = 2 * LANE_BYTES, OWN = LANE_BYTES / 16;
+  bool taken[CHUNKS] = {};
+  for (unsigned c = 0; c < CHUNKS; ++c) {
+    if (Swizzle::place(c) >= CHUNKS || taken[Swizzle::place(c)]) return false;
+    if (Swizzle::place(c) != Swizzle::placeOfLane(c / OWN, c % OWN)) return false;
+    taken[Swizzle::place(c)] = true;
+  }
+  for (unsigned first = 0; first < CHUNKS; first += 8)
+    if (!meetsInNoBank([&](unsigned i) { return Swizzle::place(first + i); })) return false;
+  for (unsigned lane = 0; lane < 32; lane += 8)
+    for (unsigned j = 0; j < OWN; ++j)
+      if (!meetsInNoBank([&](unsigned i) { return Swizzle::placeOfLane(lane + i, j); })) return false;
+  return true;
+}
+
+static_assert(swizzlesWell<16>() && swizzlesWell<32>() && swizzlesWell<48>() && swizzlesWell<64>() &&
+              swizzlesWell<96>() && swizzlesWell<112>() && swizzlesWell<128>() && swizzlesWell<160>() &&
+              swizzlesWell<192>() && swizzlesWell<224>() && swizzlesWell<256>() && swizzlesWell<384>());
+
+template <unsigned LANE_BYTES, unsigned ALIGNMENT, bool STARTS>
+__global__ void tileKernel(const Blob<LANE_BYTES>* in, Blob<LANE_BYTES>* seen, Blob<LANE_BYTES>* out) {
+  using Tile = WarpTile<LANE_BYTES, ALIGNMENT>;
+  auto* shared = gpuopt::dynamicShared<unsigned char>();
+  const unsigned lane = threadIdx.x % 32, warpFirst = threadIdx.x - lane;
+  unsigned char* tile = shared + warpFirst * LANE_BYTES;
+  const auto* global = reinterpret_cast<const unsigned char*>(in + warpFirst);
+  if constexpr (STARTS) {
+    Tile::startCopyIn(tile, global, lane);
+    gpuopt::detail::awaitAsyncCopies();
+  } else {
+    Tile::copyIn(tile, global, lane);
+  }
+  __syncwarp();
+  Blob<LANE_BYTES> own;
+  Tile::get(tile, lane, &own);
+  seen[threadIdx.x] = own;
+  for (unsigned char& byte : own.bytes) byte = static_cast<unsigned char>(byte ^ CHANGE);
+  Tile::put(tile, lane, &own);
+  __syncwarp();
+  Tile::copyOut(reinterpret_cast<unsigned char*>(out + warpFirst), tile, lane);
+}
+
+template <unsigned LANE_BYTES, unsigned ALIGNMENT = 1, bool STARTS = false>
+void checkTile(std::size_t inOffset, std::size_t outOffset) {
+  INFO(LANE_BYTES << " bytes a lane, offsets " << inOffset << " and " << outOffset);
+  using Own = Blob<LANE_BYTES>;
+  std::vector<Own> values = anyStructs<Own>(THREADS);
+  const StructArray<Own> in(values, inOffset);
+  StructArray<Own> seen(THREADS), out(THREADS, outOffset);
+  gpuopt::LaunchConfig config;
+  config.block = dim3(THREADS);
+  config.sharedBytes = THREADS / 32 * WarpTile<LANE_BYTES>::BYTES;
+  gpuopt::launch(tileKernel<LANE_BYTES, ALIGNMENT, STARTS>, config, in.data(), seen.data(), out.data());
+  CHECK(sameBytes(seen.toHost(), values));
+  for (Own& own : values)
+    for (unsigned char& byte : own.bytes) byte = static_cast<unsigned char>(byte ^ CHANGE);
+  CHECK(sameBytes(out.toHost(), values));
+}
+
+template <unsigned LANE_BYTES>
+void checkOffsets() {
+  for (std::size_t offset = 0; offset < 16; ++offset) checkTile<LANE_BYTES>(offset, offset * 7 % 16);
+}
+
+}  // namespace
+
+TEST_CASE("A tile brings every byte to its lane and back, at any address", "[warp]") {
+  checkOffsets<1>();
+  checkOffsets<2>();
+  checkOffsets<7>();
+  checkOffsets<12>();
+  checkOffsets<24>();
+  checkOffsets<32>();
+  checkOffsets<63>();
+  checkOffsets<64>();
+  checkOffsets<96>();
+  checkOffsets<100>();
+}
+
+// Memory on the device with nothing behind it.
+class ExactBytes {
+ public:
+  explicit ExactBytes(std::size_t size) {
+    checkCuda(cudaMalloc(reinterpret_cast<void**>(&data_), size), "cudaMalloc");
+    checkCuda(cudaMemset(data_, 0, size), "cudaMemset");
+  }
+  ExactBytes(const ExactBytes&) = delete;
+  ExactBytes& operator=(const ExactBytes&) = delete;
+  ~ExactBytes() { cudaFree(data_); }
+
+  unsigned char* at(std::size_t offset) { return data_ + offset; }
+
+ private:
+  unsigned char* data_ = nullptr;
+};
+
+// For the sanitizers, which see accesses behind an allocation.
+TEST_CASE("Nothing behind the tile is read", "[warp]") {
+  using Own = Blob<12>;
+  for (std::size_t offset = 0; offset < 16; ++offset) {
+    ExactBytes in(offset + THREADS * sizeof(Own));
+    StructArray<Own> seen(THREADS), out(THREADS);
+    gpuopt::LaunchConfig config;
+    config.block = dim3(THREADS);
+    config.sharedBytes = THREADS * sizeof(Own);
+    gpuopt::launch(tileKernel<12, 1, false>, config, reinterpret_cast<const Own*>(in.at(offset)), seen.data(),
+                   out.data());
+    CHECK(sameBytes(seen.toHost(), std::vector<Own>(THREADS)));
+  }
+}
+
+TEST_CASE("Parts that begin between words are shifted", "[warp]") {
+  checkTile<25>(0, 0);
+  checkTile<26>(0, 0);
+  checkTile<31>(0, 5);
+  checkTile<50>(0, 2);
+  checkTile<255>(1, 0);
+}
+
+TEST_CASE("A tile of more bytes than registers hold moves in rounds", "[warp]") {
+  for (const std::size_t offset : {0, 4, 1}) {
+    checkTile<256>(offset, offset);
+    checkTile<260>(offset, offset);
+    checkTile<1040>(offset, offset);
+  }
+}
+
+TEST_CASE("An alignment that is known leaves the narrower ways out", "[warp]") {
+  checkTile<28, 4>(0, 12);
+  checkTile<28, 4>(8, 0);
+  checkTile<48, 16>(0, 16);
+}
+
+TEST_CASE("A tile can be copied in asynchronously", "[warp]") {
+  checkTile<3, 1, true>(0, 0);
+  checkTile<28, 4, true>(0, 0);
+  checkTile<64, 16, true>(16, 0);
+  checkTile<128, 16, true>(0, 0);
+}
