@@ -2,9 +2,9 @@
 
     // CODEGEN: kernel=<regex> contains=<regex> absent=<regex> no-local no-spill max-registers=64 max-shared=1024
 
-kernel: the demangled names that the line speaks of (at least one must match); contains, absent: of the kernel's PTX, may
-be repeated; no-local: no stack frame; no-spill, max-registers, max-shared (static, in bytes): from ptxas. A regex
-holds no blanks. `arch=90` restricts the line to one architecture.
+kernel: the demangled names that the line speaks of (at least one must match); contains, absent, count=<number>*<regex>
+(exactly so many times): of the kernel's PTX, may be repeated; no-local: no stack frame; no-spill, max-registers,
+max-shared (static, in bytes): from ptxas. A regex holds no blanks. `arch=90` restricts the line to one architecture.
 
 Usage: check_codegen.py <source> <architecture> <nvcc> <argument>...
 SPDX-License-Identifier: MIT
@@ -63,6 +63,10 @@ def problem(key, value, body, used):
         return None if re.search(value, body) else f"PTX lacks {value}"
     if key == "absent":
         return f"PTX has {value}" if re.search(value, body) else None
+    if key == "count":
+        number, pattern = value.split("*", 1)
+        have = len(re.findall(pattern, body))
+        return f"PTX has {pattern} {have} times, not {number}" if have != int(number) else None
     if key == "no-local":
         return f"{used['stack']} bytes of local memory" if used["stack"] else None
     if key == "no-spill":

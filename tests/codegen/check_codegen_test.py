@@ -29,11 +29,13 @@ def found(expectation):
 
 class Codegen(unittest.TestCase):
     def test_met(self):
-        for expectation in ("contains=ld\\.global.*v4 absent=atom", "max-registers=40 max-shared=128", "arch=80 no-spill"):
+        for expectation in ("contains=ld\\.global.*v4 absent=atom", "count=1*ld\\.global count=0*atom",
+                            "max-registers=40 max-shared=128", "arch=80 no-spill"):
             self.assertEqual(found(f"kernel=sum {expectation}"), [])
 
     def test_violated(self):
-        for expectation in ("contains=v8", "absent=v4", "no-local", "no-spill", "max-registers=39", "max-shared=64", "typo"):
+        for expectation in ("contains=v8", "absent=v4", "count=2*ld", "no-local", "no-spill", "max-registers=39",
+                            "max-shared=64", "typo"):
             self.assertEqual(len(found(f"kernel=sum\\(float {expectation}")), 1, expectation)
 
     def test_no_such_kernel(self):

@@ -1,6 +1,7 @@
 /// Sums of arrays: every kind of element, length and alignment, in every kernel and at every boundary between
 /// them.
 // SPDX-License-Identifier: MIT
+#include "../support/any_bits.cuh"
 #include "../support/catch.hpp"
 #include "../support/reduction_data.cuh"
 #include "low_boundaries.cuh"
@@ -102,9 +103,11 @@ TEMPLATE_TEST_CASE("Arrays of megabytes", "[reduce]", signed char, float) {
 TEMPLATE_TEST_CASE("Arrays at every alignment", "[reduce]", ELEMENT_TYPES) {
   const std::size_t ofOneBlock = (40 << 10) / sizeof(TestType), ofSeveral = (100 << 10) / sizeof(TestType);
   const Data<TestType> data(ofSeveral + 32);
-  for (std::size_t first = 0; first < 32; ++first)
-    for (const std::size_t n : {std::size_t{1}, std::size_t{31}, std::size_t{130}, ofOneBlock, ofSeveral})
-      data.check(first, n);
+  for (std::size_t first = 0; first < 32; ++first) {
+    for (const std::size_t n : {1, 31, 130}) data.check(first, n);
+    if (emulated && first % 3 != 0) continue;
+    for (const std::size_t n : {ofOneBlock, ofSeveral}) data.check(first, n);
+  }
 }
 
 TEMPLATE_TEST_CASE("Several tiles and blocks", "[reduce]", ELEMENT_TYPES) {
