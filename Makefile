@@ -1,11 +1,11 @@
 # Thin over the presets of CMakePresets.json: `cmake --workflow --preset demo` does what `make demo` does, once the
 # packages are there.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench sanitize check-native docs format
+.PHONY: help demo test bench sanitize check-native check-packages docs format
 
 help:  ## this list
 	@echo "gpuopt: make <target>"
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
 
 demo:  ## build and run the demo, natively or on the emulated device
 	@scripts/device.sh
@@ -32,6 +32,10 @@ check-native:  ## compile everything with nvcc and check the generated code; nee
 	@echo "gpuopt: native, compiled and not run"
 	@scripts/install-deps.sh
 	@cmake --workflow --preset check-native
+
+check-packages:  ## create the Conan package (Conan comes from PyPI) and build a consumer against it
+	@scripts/install-deps.sh venv
+	@scripts/check-packages.sh
 
 docs:  ## the reference, with Doxygen, in build/docs
 	@command -v doxygen >/dev/null || { echo "doxygen not found: install it first"; exit 1; }

@@ -2,6 +2,10 @@
 # compilation ever finds it.
 include(CMakePackageConfigHelpers)
 
+# CMake before 3.23, which may find an installation, does not know file sets.
+target_include_directories(gpuopt INTERFACE $<INSTALL_INTERFACE:include>)
+target_include_directories(gpuopt_emulation INTERFACE $<INSTALL_INTERFACE:share/gpuopt/emulation/include>)
+
 set(packageFolder share/cmake/gpuopt)
 install(TARGETS gpuopt EXPORT gpuopt FILE_SET HEADERS DESTINATION include)
 install(TARGETS gpuopt_emulation EXPORT gpuopt FILE_SET HEADERS DESTINATION share/gpuopt/emulation/include)
@@ -9,9 +13,22 @@ install(EXPORT gpuopt NAMESPACE gpuopt:: FILE gpuopt-targets.cmake DESTINATION $
 
 configure_package_config_file(cmake/gpuopt-config.cmake.in gpuopt-config.cmake
   INSTALL_DESTINATION ${packageFolder})
-write_basic_package_version_file(gpuopt-config-version.cmake COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
+# Before 1.0 a minor version may change the interface.
+set(compatibility SameMajorVersion)
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(compatibility SameMinorVersion)
+endif()
+write_basic_package_version_file(gpuopt-config-version.cmake COMPATIBILITY ${compatibility} ARCH_INDEPENDENT)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/gpuopt-config.cmake"
               "${CMAKE_CURRENT_BINARY_DIR}/gpuopt-config-version.cmake"
               cmake/Emulation.cmake
         DESTINATION ${packageFolder})
 install(FILES LICENSE DESTINATION share/doc/gpuopt)
+
+# `cpack` in the build folder: the same files as archives.
+if(PROJECT_IS_TOP_LEVEL)
+  set(CPACK_GENERATOR TGZ ZIP)
+  set(CPACK_PACKAGE_FILE_NAME "${PROJECT_NAME}-${PROJECT_VERSION}")
+  set(CPACK_VERBATIM_VARIABLES ON)
+  include(CPack)
+endif()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the build needs and this machine lacks: through apt where there is apt, else says what is missing.
-# Quiet, and without the network, when nothing is missing.
+# Quiet, and without the network, when nothing is missing. With the argument `venv`, what a Python environment needs, too.
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,6 +15,7 @@ missing=()
 hasCMake || missing+=(cmake)
 command -v ninja >/dev/null || missing+=(ninja-build)
 command -v python3 >/dev/null || missing+=(python3)
+[ "${1:-}" != venv ] || python3 -c "import ensurepip, venv" 2>/dev/null || missing+=(python3-venv)
 command -v "${CXX:-c++}" >/dev/null || missing+=(g++)
 hasHeader catch2/catch.hpp || hasHeader catch2/catch_all.hpp || missing+=(catch2)
 hasHeader CLI/CLI.hpp || missing+=(libcli11-dev)

@@ -1,6 +1,6 @@
-// The second file of the program: includes everything, to show that the headers may be used in many.
+// The second file of the program, to show that the headers may be used in many.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/gpuopt.cuh>
+#include <gpuopt/reduce.cuh>
 
 #include <cstddef>
 

@@ -1,0 +1,58 @@
+# What the port calls, without vcpkg: the functions of vcpkg-cmake, vcpkg-cmake-config and vcpkg itself, as far as their
+# documentation goes and for one build type, release. Arguments that the real ones do not know are errors.
+if(DEFINED VCPKG_BUILD_TYPE)
+  message(FATAL_ERROR "VCPKG_BUILD_TYPE is for the port to set")
+endif()
+
+macro(parseArguments single multiple)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "${single}" "${multiple}")
+  if(arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
+    message(FATAL_ERROR "${CMAKE_CURRENT_FUNCTION}: ${arg_UNPARSED_ARGUMENTS} ${arg_KEYWORDS_MISSING_VALUES}")
+  endif()
+  if(NOT VCPKG_BUILD_TYPE STREQUAL "release")
+    message(FATAL_ERROR "a port of headers builds for release only")
+  endif()
+endmacro()
+
+function(vcpkg_cmake_configure)
+  parseArguments(SOURCE_PATH "OPTIONS;OPTIONS_RELEASE;MAYBE_UNUSED_VARIABLES")
+  configure("${arg_SOURCE_PATH}" "${CURRENT_BUILDTREES_DIR}/release" ${arg_OPTIONS} ${arg_OPTIONS_RELEASE}
+    "-DCMAKE_INSTALL_PREFIX=${CURRENT_PACKAGES_DIR}" -DCMAKE_BUILD_TYPE=Release)
+endfunction()
+
+function(vcpkg_cmake_install)
+  parseArguments("" "")
+  run("${CMAKE_COMMAND}" --build "${CURRENT_BUILDTREES_DIR}/release" --target install)
+endfunction()
+
+# Moves the package to share/<name>, and lets its files find the prefix two folders up from there.
+function(vcpkg_cmake_config_fixup)
+  parseArguments("PACKAGE_NAME;CONFIG_PATH" "")
+  if(NOT arg_PACKAGE_NAME)
+    set(arg_PACKAGE_NAME "${PORT}")
+  endif()
+  set(old "${CURRENT_PACKAGES_DIR}/${arg_CONFIG_PATH}")
+  set(new "${CURRENT_PACKAGES_DIR}/share/${arg_PACKAGE_NAME}")
+  file(GLOB files "${old}/*")
+  file(COPY ${files} DESTINATION "${new}")
+  file(REMOVE_RECURSE "${old}")
+  cmake_path(GET old PARENT_PATH parent)
+  if(parent MATCHES "/cmake$")
+    file(REMOVE_RECURSE "${parent}")
+  endif()
+
+  set(up [[get_filename_component(_IMPORT_PREFIX "${_IMPORT_PREFIX}" PATH)]])
+  file(GLOB_RECURSE files "${new}/*.cmake")
+  foreach(file IN LISTS files)
+    file(READ "${file}" text)
+    string(REPLACE "${up}\n${up}\n${up}\n" "${up}\n${up}\n" text "${text}")
+    string(REPLACE "\${CMAKE_CURRENT_LIST_DIR}/../../../" "\${CMAKE_CURRENT_LIST_DIR}/../../" text "${text}")
+    string(REPLACE "${CURRENT_PACKAGES_DIR}" [[${_IMPORT_PREFIX}]] text "${text}")
+    file(WRITE "${file}" "${text}")
+  endforeach()
+endfunction()
+
+function(vcpkg_install_copyright)
+  parseArguments(COMMENT FILE_LIST)
+  file(COPY_FILE ${arg_FILE_LIST} "${CURRENT_PACKAGES_DIR}/share/${PORT}/copyright")
+endfunction()
