@@ -1,0 +1,193 @@
+/// The tiles of the library in shared memory, proven free of bank conflicts when this file is compiled: by
+/// the functions that place their elements, under the accesses of the threads that the tiles are made for.
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+
+#include <gpuopt/access.cuh>
+#include <gpuopt/block/transpose.cuh>
+#include <gpuopt/device/transpose_rectangle.cuh>
+#include <gpuopt/device/transpose_rows_tile.cuh>
+#include <gpuopt/device/transpose_square.cuh>
+#include <gpuopt/device/transpose_tiles.cuh>
+#include <gpuopt/thread/word.cuh>
+#include <gpuopt/warp/struct_tile.cuh>
+
+#include <cstddef>
+
+namespace {
+
+using gpuopt::globalAccess;
+using gpuopt::Lanes;
+using gpuopt::sharedAccess;
+using gpuopt::detail::ChunkSwizzle;
+using gpuopt::detail::RegisterBlock;
+using gpuopt::detail::RowsTile;
+using gpuopt::detail::SwizzledColumns;
+using gpuopt::detail::tileSize;
+using gpuopt::detail::Word;
+using Policy = gpuopt::TransposeTilesPolicy;
+
+constexpr unsigned larger(unsigned a, unsigned b) { return a < b ? b : a; }
+
+// The degree of the worst conflict where threads 0 to `threads` - 1 access a T each, at index(thread). Where
+// a block has fewer, the others are what its threads access later.
+template <class T, class Index>
+constexpr unsigned worstDegree(unsigned threads, const Index& index) {
+  unsigned worst = 0;
+  for (unsigned first = 0; first < threads; first += 32) {
+    const auto inWarp = [&](unsigned lane) { return index(first + lane); };
+    worst = larger(worst, sharedAccess<T>(inWarp, Lanes::first(threads - first)).degree);
+  }
+  return worst;
+}
+
+// --- TransposeTile with ALIGNED: elements of IN bytes become elements of OUT bytes.
+
+template <unsigned IN, unsigned OUT, unsigned TILE>
+struct VectorAccess {
+  using Block = RegisterBlock<Word<IN>, Word<OUT>>;
+  static constexpr unsigned UNITS = TILE / Block::ROWS;   // vectors of a column
+  static constexpr unsigned ACROSS = TILE / Block::COLS;  // squares side by side
+  using Columns = SwizzledColumns<16, UNITS, Block::COLS, ACROSS>;
+
+  // Neighbouring threads write a column each of squares side by side, and read vectors of a column.
+  static constexpr unsigned degree() {
+    unsigned worst =
+        worstDegree<uint4>(TILE * UNITS, [](unsigned t) { return Columns::place(t / UNITS, t % UNITS); });
+    for (unsigned c = 0; c < Block::COLS; ++c)
+      worst = larger(worst, worstDegree<uint4>(ACROSS * UNITS, [c](unsigned t) {
+                       return Columns::place(t % ACROSS * Block::COLS + c, t / ACROSS);
+                     }));
+    return worst;
+  }
+
+  // Of global memory, all that moves is used, if rows begin where sectors do.
+  static constexpr bool usesAll() {
+    constexpr unsigned LD = 4096 + 32;
+    const auto in = globalAccess<16>(
+        [](unsigned t) { return (t / ACROSS * Block::ROWS * LD + t % ACROSS * Block::COLS) * IN; });
+    const auto out =
+        globalAccess<16>([](unsigned t) { return (t / UNITS * LD + t % UNITS * Block::ROWS) * OUT; });
+    return in.utilisation() == 1 && out.utilisation() == 1;
+  }
+};
+
+template <unsigned IN, unsigned OUT>
+using PolicyAccess = VectorAccess<IN, OUT, Policy::TILE<tileSize<IN, OUT>>>;
+
+template <unsigned SIZE>
+constexpr bool vectorsAreFree() {
+  return VectorAccess<SIZE, SIZE, 16>::degree() == 1 && VectorAccess<SIZE, SIZE, 32>::degree() == 1;
+}
+
+// --- TransposeTile without: words of WORD bytes, by row and by column.
+
+template <unsigned WORD, unsigned TILE>
+constexpr unsigned elementDegree() {
+  constexpr unsigned PACKED = 4 / WORD;
+  using Columns = SwizzledColumns<4, TILE / PACKED, 1, TILE>;
+  const auto place = [](unsigned row, unsigned col) {
+    return Columns::place(col, row / PACKED) * PACKED + row % PACKED;
+  };
+  return larger(worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return place(t / TILE, t % TILE); }),
+                worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return place(t % TILE, t / TILE); }));
+}
+
+// --- RowsTile: neighbouring threads write the words of a row, and read those of a column. Other rows and
+// columns only shift what these do.
+
+template <unsigned SIZE, unsigned TILE_BYTES>
+struct RowsAccess {
+  using Tile = RowsTile<SIZE, SIZE % 4 == 0 ? 4 : SIZE, TILE_BYTES>;
+  static constexpr unsigned WORDS = Tile::WORDS;
+  static constexpr unsigned PACKED = SIZE < 4 ? 4 / SIZE : 1;
+  static constexpr unsigned ELEMENT = SIZE < 4 ? 1 : SIZE / 4;
+  static constexpr unsigned LINES = 2;
+
+  static constexpr unsigned begin(unsigned col) { return col * Tile::PITCH + (SIZE % 4 == 0 ? 0 : col / 32); }
+
+  static constexpr unsigned writing() {
+    unsigned worst = 0;
+    for (unsigned k = 0; k < PACKED; ++k)
+      worst = larger(worst, worstDegree<unsigned>(LINES * WORDS, [k](unsigned t) {
+                       const unsigned line = t / WORDS, word = t % WORDS;
+                       return begin(word / ELEMENT * PACKED + k) + line * ELEMENT + word % ELEMENT;
+                     }));
+    return worst;
+  }
+
+  static constexpr unsigned reading() {
+    return worstDegree<unsigned>(LINES * WORDS, [](unsigned t) { return begin(t / WORDS) + t % WORDS; });
+  }
+
+  static constexpr bool isFree() { return writing() == 1 && reading() == 1; }
+};
+
+template <unsigned TILE_BYTES>
+constexpr bool rowsAreFree() {
+  return RowsAccess<1, TILE_BYTES>::isFree() && RowsAccess<2, TILE_BYTES>::isFree() &&
+         RowsAccess<4, TILE_BYTES>::isFree() && RowsAccess<8, TILE_BYTES>::isFree() &&
+         RowsAccess<12, TILE_BYTES>::isFree() && RowsAccess<16, TILE_BYTES>::isFree();
+}
+
+// --- WarpTile: lanes take their own parts, and neighbouring chunks or words of the whole.
+
+template <unsigned LANE_BYTES>
+constexpr unsigned warpTileDegree() {
+  using Swizzle = ChunkSwizzle<LANE_BYTES>;
+  constexpr unsigned UNIT = gpuopt::detail::widestWord<LANE_BYTES>;
+  unsigned worst =
+      worstDegree<unsigned>(8 * LANE_BYTES, [](unsigned w) { return 4 * Swizzle::place(w / 4) + w % 4; });
+  worst = larger(worst, worstDegree<uint4>(2 * LANE_BYTES, [](unsigned c) { return Swizzle::place(c); }));
+  for (unsigned i = 0; i < LANE_BYTES / UNIT; ++i)
+    worst = larger(worst, worstDegree<Word<UNIT>>(32, [i](unsigned lane) {
+                     return UNIT == 16 ? Swizzle::placeOfLane(lane, i) : lane * (LANE_BYTES / UNIT) + i;
+                   }));
+  return worst;
+}
+
+template <unsigned... LANE_BYTES>
+constexpr bool warpTilesAreFree() {
+  return ((warpTileDegree<LANE_BYTES>() == 1) && ...);
+}
+
+}  // namespace
+
+TEST_CASE("tiles of vectors have no bank conflicts and waste nothing of global memory") {
+  STATIC_REQUIRE(vectorsAreFree<1>());
+  STATIC_REQUIRE(vectorsAreFree<2>());
+  STATIC_REQUIRE(vectorsAreFree<4>());
+  STATIC_REQUIRE(vectorsAreFree<8>());
+  STATIC_REQUIRE(vectorsAreFree<16>());
+  STATIC_REQUIRE(PolicyAccess<1, 1>::degree() == 1);
+  STATIC_REQUIRE(PolicyAccess<2, 2>::degree() == 1);
+  STATIC_REQUIRE(PolicyAccess<4, 2>::degree() == 1);
+  STATIC_REQUIRE(PolicyAccess<1, 4>::degree() == 1);
+  STATIC_REQUIRE(PolicyAccess<8, 4>::degree() == 1);
+  STATIC_REQUIRE(PolicyAccess<4, 16>::degree() == 1);
+  STATIC_REQUIRE(
+      (PolicyAccess<1, 1>::usesAll() && PolicyAccess<2, 2>::usesAll() && PolicyAccess<4, 4>::usesAll()));
+  STATIC_REQUIRE(
+      (PolicyAccess<8, 8>::usesAll() && PolicyAccess<16, 16>::usesAll() && PolicyAccess<8, 4>::usesAll()));
+}
+
+TEST_CASE("tiles of elements have no bank conflicts") {
+  STATIC_REQUIRE(elementDegree<1, 8>() == 1);
+  STATIC_REQUIRE(elementDegree<1, 32>() == 1);
+  STATIC_REQUIRE(elementDegree<2, 16>() == 1);
+  STATIC_REQUIRE(elementDegree<2, 32>() == 1);
+  STATIC_REQUIRE(elementDegree<4, 8>() == 1);
+  STATIC_REQUIRE(elementDegree<4, 32>() == 1);
+  STATIC_REQUIRE(elementDegree<4, 64>() == 1);
+}
+
+TEST_CASE("tiles of rows have no bank conflicts") {
+  STATIC_REQUIRE(rowsAreFree<gpuopt::SquarePolicy::squareTileBytes>());
+  STATIC_REQUIRE(rowsAreFree<gpuopt::RectanglePolicy::panelTileBytes>());
+}
+
+TEST_CASE("warps' tiles of structures have no bank conflicts") {
+  STATIC_REQUIRE(warpTilesAreFree<4, 8, 12, 16, 20, 24, 28, 32>());
+  STATIC_REQUIRE(warpTilesAreFree<36, 40, 48, 60, 64, 72, 80, 96>());
+  STATIC_REQUIRE(warpTilesAreFree<112, 124, 128, 160, 192, 256>());
+}
