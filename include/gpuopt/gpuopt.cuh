@@ -3,7 +3,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/access.cuh>
 #include <gpuopt/launch.cuh>
 #include <gpuopt/reduce.cuh>
+#include <gpuopt/soa.cuh>
+#include <gpuopt/struct_io.cuh>
 #include <gpuopt/transpose.cuh>
 #include <gpuopt/version.cuh>

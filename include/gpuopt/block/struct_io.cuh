@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/thread/const_like.cuh>
 #include <gpuopt/thread/vector.cuh>
 #include <gpuopt/thread/word.cuh>
 #include <gpuopt/warp/exchange.cuh>
@@ -119,7 +120,7 @@ struct WarpTiles<0> {
 
 // How much a block takes of an array at a time, and which shared memory it needs for that.
 template <class T, unsigned BLOCK, unsigned ITEMS>
-struct TileShape {
+struct StructTileShape {
   static_assert(std::is_trivially_copyable_v<T>,
                 "gpuopt: structures move as bytes, so their type must be trivially copyable");
   static_assert(BLOCK >= 1 && BLOCK <= 1024, "gpuopt: BLOCK, the threads of a block, must be 1 to 1024");
@@ -143,7 +144,7 @@ class BlockTile {
   __device__ bool has(unsigned i = 0) const { return index(i) < n_; }
 
  protected:
-  using Shape = TileShape<T, BLOCK, ITEMS>;
+  using Shape = StructTileShape<T, BLOCK, ITEMS>;
   static constexpr unsigned LANE_BYTES = Shape::LANE_BYTES;
   using Tile = WarpTile<LANE_BYTES, leastAlignment<T>>;
 
@@ -157,7 +158,7 @@ class BlockTile {
 
   template <class Struct>
   __device__ auto warpBytes(Struct* array) const {
-    return reinterpret_cast<LikeConst<Struct, unsigned char>*>(array + warpFirst());
+    return reinterpret_cast<ConstLike<Struct, unsigned char>*>(array + warpFirst());
   }
 
   // From the array to the warp's tile, and back. Without a barrier.
@@ -290,7 +291,7 @@ class BlockTile {
 /// \tparam PLAN which way to load and which to store: see AccessPlan
 template <class T, unsigned BLOCK, unsigned ITEMS = 1, class PLAN = AccessPlan<T, ITEMS>>
 class StagedStructs {
-  using Shape = detail::TileShape<T, BLOCK, ITEMS>;
+  using Shape = detail::StructTileShape<T, BLOCK, ITEMS>;
   static constexpr bool EXCHANGES = PLAN::load == AccessWay::exchange || PLAN::store == AccessWay::exchange;
   static constexpr bool STAGES = PLAN::load == AccessWay::tile || PLAN::store == AccessWay::tile;
   static_assert(

@@ -34,7 +34,7 @@ namespace gpuopt {
 /// on a multiprocessor or f takes long; else short-lived blocks with StagedStructs are faster.
 template <class T, unsigned BLOCK, unsigned ITEMS = 1>
 class PipelinedStructs {
-  using Shape = detail::TileShape<T, BLOCK, ITEMS>;
+  using Shape = detail::StructTileShape<T, BLOCK, ITEMS>;
   using Base = detail::BlockTile<T, BLOCK, ITEMS>;
 
  public:

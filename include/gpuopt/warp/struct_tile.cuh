@@ -6,6 +6,7 @@
 
 #include <gpuopt/host/integers.cuh>
 #include <gpuopt/thread/async_copy.cuh>
+#include <gpuopt/thread/const_like.cuh>
 #include <gpuopt/thread/vector.cuh>
 #include <gpuopt/thread/word.cuh>
 
@@ -36,10 +37,6 @@ struct ChunkSwizzle {
     return lane * CHUNKS + (j ^ (lane * SPREAD / 8 % SPREAD));
   }
 };
-
-// T, constant where Model is.
-template <class Model, class T>
-using LikeConst = std::conditional_t<std::is_const_v<Model>, const T, T>;
 
 // The tile: 32 lanes times LANE_BYTES consecutive bytes of an array. All lanes of a warp call, and put
 // __syncwarp() between accesses to the whole tile (copyIn, copyOut) and accesses to a lane's own part (get,
@@ -182,7 +179,7 @@ struct WarpTile {
   template <class W, class Byte>
   __device__ static auto& at(Byte* shared, unsigned i) {
     const unsigned byte = static_cast<unsigned>(sizeof(W)) * i;
-    return *reinterpret_cast<LikeConst<Byte, W>*>(shared + (byte ^ 16 * Swizzle::mask(byte / 16)));
+    return *reinterpret_cast<ConstLike<Byte, W>*>(shared + (byte ^ 16 * Swizzle::mask(byte / 16)));
   }
 
   // Moves COUNT pieces, neighbouring lanes neighbouring ones, in rounds: as many as there are registers for

@@ -1,0 +1,376 @@
+/// \file
+/// Conversions between arrays of structures and columns.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/block/struct_io.cuh>
+#include <gpuopt/host/array_check.cuh>
+#include <gpuopt/host/carveout.cuh>
+#include <gpuopt/host/grid_config.cuh>
+#include <gpuopt/host/launch.cuh>
+#include <gpuopt/host/message.cuh>
+#include <gpuopt/thread/aggregate.cuh>
+#include <gpuopt/thread/const_like.cuh>
+#include <gpuopt/thread/grid.cuh>
+#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/thread/word.cuh>
+#include <gpuopt/warp/struct_tile.cuh>
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace gpuopt {
+namespace detail {
+
+// Threads of a block of lanes that take so many bytes each: blocks that move less than 1.3 KB each way would
+// be limited by how fast they start.
+constexpr unsigned convertBlock(std::size_t laneBytes) {
+  unsigned block = 64;
+  while (block < 256 && block * laneBytes < 1344) block *= 2;
+  return block;
+}
+
+// Threads that a multiprocessor shall hold: they leave each registers for all of its bytes at once. Without
+// that, the compiler saves registers, and loads wait for each other.
+template <std::size_t LANE_BYTES>
+inline constexpr unsigned convertResident = LANE_BYTES <= 128 ? 1024 : 512;
+
+// Two, so that a lane writes twice as much to a column at a time; four where that is still little, or where
+// two do not make whole words. No more than there are registers for.
+constexpr unsigned convertItems(std::size_t size) {
+  unsigned items = size <= 4 || size % 2 == 1 ? 4 : 2;
+  while (items > 1 && items * size > 256) items /= 2;
+  return items;
+}
+
+// Whether the elements of a column follow each other.
+template <class View>
+inline constexpr bool hasPlainColumns =
+    std::is_pointer_v<decltype(std::declval<const View&>().template column<0>())>;
+
+// One structure from columns to its place; padding between its members becomes zero.
+template <class View, class T, std::size_t... PLACES>
+__host__ __device__ void writeZeroPadded(const View& soa, std::size_t i, T* aos,
+                                         std::index_sequence<PLACES...>) {
+  if constexpr ((std::size_t{0} + ... + sizeof(Member<T, PLACES>)) < sizeof(T))
+    __builtin_memset(static_cast<void*>(aos + i), 0, sizeof(T));
+  (copyMember(getMember<PLACES>(aos[i]), *soa.places().template at<PLACES>(i)), ...);
+}
+
+// What a lane that has GROUP consecutive structures has of one column: GROUP consecutive elements. Lanes
+// access columns themselves where that is one access; what is wider crosses shared memory, as a tile of its
+// own.
+template <class View, unsigned GROUP, std::size_t PLACE>
+struct ConvertColumn {
+  using T = typename View::Value;
+  using Element = Member<T, PLACE>;
+  static constexpr unsigned SIZE = sizeof(Element);
+  static constexpr unsigned BYTES = GROUP * SIZE;
+  // What lanes access at a time.
+  static constexpr unsigned WORD = GROUP == 1 ? leastAlignment<Element> : widestWord<BYTES>;
+  // Caches absorb loads that are strided, up to about 48 bytes, but not stores.
+  static constexpr bool READS_STAGED = hasPlainColumns<View> && BYTES > 48;
+  static constexpr bool WRITES_STAGED = hasPlainColumns<View> && BYTES > WORD;
+  // What the column's address has to be a multiple of.
+  static constexpr unsigned ALIGNMENT = GROUP > 1 && WRITES_STAGED ? 16 : WORD;
+  using Tile = WarpTile<BYTES, ALIGNMENT>;
+
+  alignas(16) unsigned char bytes[BYTES];
+
+  __device__ void gather(const T (&items)[GROUP]) {
+#pragma unroll
+    for (unsigned k = 0; k < GROUP; ++k)
+      copyBytes(bytes + k * SIZE,
+                reinterpret_cast<const unsigned char*>(__builtin_addressof(getMember<PLACE>(items[k]))));
+  }
+
+  __device__ void scatter(T (&items)[GROUP]) const {
+#pragma unroll
+    for (unsigned k = 0; k < GROUP; ++k)
+      copyBytes(reinterpret_cast<unsigned char*>(__builtin_addressof(getMember<PLACE>(items[k]))),
+                bytes + k * SIZE);
+  }
+
+  // Word by word: what is copied across the boundaries of words would not stay in registers.
+  static __device__ void copyBytes(unsigned char* to, const unsigned char* from) {
+    constexpr unsigned PART = widestWord<SIZE>;
+#pragma unroll
+    for (unsigned b = 0; b < SIZE; b += PART) __builtin_memcpy(to + b, from + b, PART);
+  }
+
+  static __device__ auto address(const View& soa, std::size_t i) {
+    auto* element = soa.places().template at<PLACE>(i);
+    return reinterpret_cast<ConstLike<std::remove_pointer_t<decltype(element)>, unsigned char>*>(element);
+  }
+};
+
+// One warp's part of a conversion: 32 * GROUP structures, which cross a tile in shared memory.
+template <class View, unsigned GROUP>
+class ConvertTile {
+ public:
+  using T = typename View::Value;
+  using Tile = WarpTile<GROUP * sizeof(T), leastAlignment<T>>;
+  static constexpr unsigned STRUCTS = 32 * GROUP;
+  static constexpr bool FITS = GROUP * sizeof(T) <= 256;  // into registers
+
+  // `first` is the first of the warp's structures, all of which exist.
+  __device__ ConvertTile(unsigned char* shared, const View& soa, std::size_t first)
+      : shared_(shared), soa_(soa), first_(first), lane_(threadIdx.x % 32) {}
+
+  __device__ void toSoa(const T* aos) const {
+    T items[GROUP];
+    Tile::copyIn(shared_, reinterpret_cast<const unsigned char*>(aos + first_), lane_);
+    __syncwarp();
+    Tile::get(shared_, lane_, items);
+    writeColumns(items, Places{});
+  }
+
+  __device__ void toAos(T* aos) const {
+    T items[GROUP];
+    __builtin_memset(static_cast<void*>(items), 0, sizeof items);
+    readColumns(items, Places{});
+    Tile::put(shared_, lane_, items);
+    __syncwarp();
+    Tile::copyOut(reinterpret_cast<unsigned char*>(aos + first_), shared_, lane_);
+  }
+
+ private:
+  using Places = std::make_index_sequence<memberCount<T>>;
+  template <std::size_t PLACE>
+  using Column = ConvertColumn<View, GROUP, PLACE>;
+
+  template <std::size_t... PLACES>
+  __device__ void writeColumns(const T (&items)[GROUP], std::index_sequence<PLACES...>) const {
+    if constexpr ((Column<PLACES>::WRITES_STAGED || ...)) {
+      __syncwarp();  // the structures' tile is done with
+      (stageColumn<PLACES>(items), ...);
+      __syncwarp();
+    }
+    (writeColumn<PLACES>(items), ...);
+  }
+
+  template <std::size_t PLACE>
+  __device__ void stageColumn(const T (&items)[GROUP]) const {
+    if constexpr (Column<PLACE>::WRITES_STAGED) {
+      Column<PLACE> group;
+      group.gather(items);
+      Column<PLACE>::Tile::put(tileOf<PLACE>(), lane_, group.bytes);
+    }
+  }
+
+  template <std::size_t PLACE>
+  __device__ void writeColumn(const T (&items)[GROUP]) const {
+    if constexpr (Column<PLACE>::WRITES_STAGED) {
+      Column<PLACE>::Tile::copyOut(Column<PLACE>::address(soa_, first_), tileOf<PLACE>(), lane_);
+    } else {
+      Column<PLACE> group;
+      group.gather(items);
+      writeWords<Column<PLACE>::BYTES, Column<PLACE>::WORD>(Column<PLACE>::address(soa_, own()), group.bytes);
+    }
+  }
+
+  template <std::size_t... PLACES>
+  __device__ void readColumns(T (&items)[GROUP], std::index_sequence<PLACES...>) const {
+    (readColumn<PLACES>(items), ...);
+    if constexpr ((Column<PLACES>::READS_STAGED || ...)) {
+      __syncwarp();
+      (unstageColumn<PLACES>(items), ...);
+      __syncwarp();  // the columns' tiles are done with
+    }
+  }
+
+  template <std::size_t PLACE>
+  __device__ void readColumn(T (&items)[GROUP]) const {
+    if constexpr (Column<PLACE>::READS_STAGED) {
+      Column<PLACE>::Tile::copyIn(tileOf<PLACE>(), Column<PLACE>::address(soa_, first_), lane_);
+    } else {
+      Column<PLACE> group;
+      readWords<Column<PLACE>::BYTES, Column<PLACE>::WORD>(Column<PLACE>::address(soa_, own()), group.bytes);
+      group.scatter(items);
+    }
+  }
+
+  template <std::size_t PLACE>
+  __device__ void unstageColumn(T (&items)[GROUP]) const {
+    if constexpr (Column<PLACE>::READS_STAGED) {
+      Column<PLACE> group;
+      Column<PLACE>::Tile::get(tileOf<PLACE>(), lane_, group.bytes);
+      group.scatter(items);
+    }
+  }
+
+  // The lane's first structure.
+  __device__ std::size_t own() const { return first_ + lane_ * GROUP; }
+
+  // A member's tile: they lie side by side, and take no more room than the structures.
+  template <std::size_t PLACE>
+  __device__ unsigned char* tileOf() const {
+    if constexpr (PLACE == 0)
+      return shared_;
+    else
+      return tileOf<PLACE - 1>() + Column<PLACE - 1>::Tile::BYTES;
+  }
+
+  unsigned char* shared_;
+  const View& soa_;
+  std::size_t first_;
+  unsigned lane_;
+};
+
+// Takes a warp's structures as a whole if all of them exist, and one by one otherwise.
+template <class Tile, unsigned BLOCK, class Whole, class Single>
+__device__ inline void convertWarp(std::size_t n, Whole whole, Single single) {
+  constexpr unsigned WARPS = BLOCK / 32;
+  alignas(16)
+      __shared__ unsigned char tiles[WARPS][Tile::FITS ? Tile::STRUCTS * sizeof(typename Tile::T) : 16];
+  const unsigned warp = threadIdx.x / 32;
+  const std::size_t first = (blockIdx.x * std::size_t{WARPS} + warp) * Tile::STRUCTS;
+  const std::size_t end = first + Tile::STRUCTS;
+  if constexpr (Tile::FITS)
+    if (end <= n) return whole(tiles[warp], first);
+  for (std::size_t i = first + threadIdx.x % 32; i < end && i < n; i += 32) single(i);
+}
+
+template <unsigned GROUP, unsigned BLOCK, class T, class View>
+__global__ void __launch_bounds__(BLOCK, convertResident<GROUP * sizeof(T)> / BLOCK)
+    toSoaKernel(const T* aos, const View soa) {
+  waitForPreviousKernel();
+  using Tile = ConvertTile<View, GROUP>;
+  convertWarp<Tile, BLOCK>(
+      soa.size(), [&](unsigned char* shared, std::size_t first) { Tile(shared, soa, first).toSoa(aos); },
+      [&](std::size_t i) { soa.store(i, aos[i]); });
+}
+
+template <unsigned GROUP, unsigned BLOCK, class T, class View>
+__global__ void __launch_bounds__(BLOCK, convertResident<GROUP * sizeof(T)> / BLOCK)
+    toAosKernel(T* aos, const View soa) {
+  waitForPreviousKernel();
+  using Tile = ConvertTile<View, GROUP>;
+  convertWarp<Tile, BLOCK>(
+      soa.size(), [&](unsigned char* shared, std::size_t first) { Tile(shared, soa, first).toAos(aos); },
+      [&](std::size_t i) { writeZeroPadded(soa, i, aos, std::make_index_sequence<memberCount<T>>{}); });
+}
+
+// `aos` is const where its structures are read.
+template <unsigned GROUP, class T, class View>
+void launchConvert(T* aos, const View& soa, const char* function, cudaStream_t stream) {
+  constexpr unsigned BLOCK = convertBlock(GROUP * sizeof(T));
+  const auto launchKernel = [&](auto kernel) {
+    static SharedCarveout carveout;
+    carveout.prefer(reinterpret_cast<const void*>(kernel), 58);
+    const std::size_t blocks = ceilDivide(soa.size(), std::size_t{BLOCK} * GROUP);
+    launch(kernel, gridConfig(BLOCK, blocks, stream, function), aos, soa);
+  };
+  if constexpr (std::is_const_v<T>)
+    launchKernel(toSoaKernel<GROUP, BLOCK, std::remove_const_t<T>, View>);
+  else
+    launchKernel(toAosKernel<GROUP, BLOCK, T, View>);
+}
+
+template <unsigned GROUP, class View, std::size_t... PLACES>
+bool columnsFit(const View& soa, std::index_sequence<PLACES...>) {
+  return (alignedTo(soa.places().template at<PLACES>(0), ConvertColumn<View, GROUP, PLACES>::ALIGNMENT) &&
+          ...);
+}
+
+// There is at least one structure, and the arguments are checked.
+template <class T, class View>
+void convert(T* aos, const View& soa, const char* function, cudaStream_t stream) {
+  constexpr unsigned ITEMS = convertItems(sizeof(T));
+  if constexpr (ITEMS > 1 && hasPlainColumns<View>)
+    if (columnsFit<ITEMS>(soa, std::make_index_sequence<memberCount<T>>{}))
+      return launchConvert<ITEMS>(aos, soa, function, stream);
+  launchConvert<1>(aos, soa, function, stream);
+}
+
+// From the first byte of a column to the last; of a tiled layout, with parts of other columns between them.
+template <std::size_t PLACE, class View>
+NamedArray columnRange(const View& soa, const std::string& name) {
+  const auto* first = reinterpret_cast<const unsigned char*>(soa.places().template at<PLACE>(0));
+  const auto* end =
+      reinterpret_cast<const unsigned char*>(soa.places().template at<PLACE>(soa.size() - 1) + 1);
+  return {first, static_cast<std::size_t>(end - first), 1, 1, name.c_str()};
+}
+
+template <class T, class View, std::size_t... PLACES>
+void requireConvertible(const T* aos, const View& soa, const char* function, std::index_sequence<PLACES...>) {
+  const NamedArray array = namedArray(aos, soa.size(), "aos");
+  requireArray(array, function);
+  if (soa.size() == 0) return;
+  (requireDisjoint(array, columnRange<PLACES>(soa, message({"column ", PLACES})), function), ...);
+}
+
+template <class View, class T>
+constexpr void requireSameStructure() {
+  static_assert(std::is_same_v<typename View::Value, T>,
+                "gpuopt: the structures of the array and of the view are of different types");
+}
+
+// Returns whether there is anything to convert.
+template <class T, class View>
+bool checkToSoa(const T* aos, std::size_t n, const View& soa, const char* function) {
+  requireSameStructure<View, T>();
+  if (n != soa.size())
+    throwInvalid({function, ": n is ", n, ", but the view has ", soa.size(), " structures"});
+  requireConvertible(aos, soa, function, std::make_index_sequence<memberCount<T>>{});
+  return n > 0;
+}
+
+template <class T, class View>
+bool checkToAos(const View& soa, const T* aos, const char* function) {
+  requireSameStructure<View, T>();
+  requireConvertible(aos, soa, function, std::make_index_sequence<memberCount<T>>{});
+  return soa.size() > 0;
+}
+
+}  // namespace detail
+
+/// Copies n structures from an array to columns: `soa[i] = aos[i]` for i < n. Asynchronous, one kernel.
+///
+/// aos: n structures in device memory, at any address that their type allows. soa: of exactly n structures
+/// (a subview where there are more), in device memory, apart from aos. Subviews and the user's own columns
+/// may begin anywhere; the best speed is reached where columns are aligned to 16 bytes, as those of
+/// SoaVector.
+///
+/// Cost: that of a copy of the same bytes; padding is read with the rest.
+/// Throws std::invalid_argument, before anything is written: n is not the view's, aos is null or misaligned,
+/// aos and a column overlap. CudaError if the launch fails.
+template <class T, class U, class LAYOUT>
+void toSoa(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa, cudaStream_t stream = nullptr) {
+  constexpr const char* FUNCTION = "gpuopt::toSoa";
+  static_assert(!std::is_const_v<U>, "gpuopt::toSoa: the structures of the view are const");
+  if (detail::checkToSoa(aos, n, soa, FUNCTION)) detail::convert(aos, soa, FUNCTION, stream);
+}
+
+/// Copies all structures of a view to an array: `aos[i] = soa[i]`, padding between members becoming zero.
+/// Asynchronous, one kernel. Everything else as in toSoa.
+template <class U, class LAYOUT, class T>
+void toAos(SoaView<U, LAYOUT> soa, T* aos, cudaStream_t stream = nullptr) {
+  constexpr const char* FUNCTION = "gpuopt::toAos";
+  static_assert(!std::is_const_v<T>, "gpuopt::toAos: the structures of the array are const");
+  const SoaView<const U, LAYOUT> columns = soa;
+  if (detail::checkToAos(columns, aos, FUNCTION)) detail::convert(aos, columns, FUNCTION, stream);
+}
+
+/// toSoa in host memory, by a loop of the calling thread.
+template <class T, class U, class LAYOUT>
+void toSoaHost(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa) {
+  static_assert(!std::is_const_v<U>, "gpuopt::toSoaHost: the structures of the view are const");
+  if (!detail::checkToSoa(aos, n, soa, "gpuopt::toSoaHost")) return;
+  for (std::size_t i = 0; i < n; ++i) soa.store(i, aos[i]);
+}
+
+/// toAos in host memory, by a loop of the calling thread.
+template <class U, class LAYOUT, class T>
+void toAosHost(SoaView<U, LAYOUT> soa, T* aos) {
+  static_assert(!std::is_const_v<T>, "gpuopt::toAosHost: the structures of the array are const");
+  if (!detail::checkToAos(soa, aos, "gpuopt::toAosHost")) return;
+  for (std::size_t i = 0; i < soa.size(); ++i)
+    detail::writeZeroPadded(soa, i, aos, std::make_index_sequence<detail::memberCount<T>>{});
+}
+
+}  // namespace gpuopt

@@ -1,0 +1,26 @@
+/// \file
+/// Structures of arrays: a plain struct declares the columns, without macros.
+///
+///     struct Particle { float3 position, velocity; float mass; int id; };
+///
+///     gpuopt::SoaVector<Particle> particles(n, stream);            // one allocation for all columns
+///     gpuopt::SoaView<Particle> view = particles.view();           // by value into kernels
+///     gpuopt::SoaView<const Particle> theirs{position, velocity, mass, id, n};  // columns of your own
+///
+///     Particle p = view[i];  p.mass *= 2;  view[i] = p;            // device or host code
+///     auto [position, velocity, mass, id] = view[i];               // references
+///     float total = gpuopt::reduce(view.column<&Particle::mass>(), n);
+///
+///     gpuopt::toSoa(aos, n, view, stream);                         // from an array of structs
+///     gpuopt::toAos(view, aos, stream);                            // and back
+///     float same = gpuopt::reduce(gpuopt::member<&Particle::mass>(aos), n);
+///
+/// More, and when which layout is best: docs/soa.md.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/soa_convert.cuh>
+#include <gpuopt/device/soa_vector.cuh>
+#include <gpuopt/thread/member_iterator.cuh>
+#include <gpuopt/thread/soa_layout.cuh>
+#include <gpuopt/thread/soa_view.cuh>

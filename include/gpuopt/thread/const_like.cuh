@@ -1,0 +1,14 @@
+/// \file
+/// Constness passed on from one type to another.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+
+namespace gpuopt::detail {
+
+// T, const if Model is.
+template <class Model, class T>
+using ConstLike = std::conditional_t<std::is_const_v<Model>, const T, T>;
+
+}  // namespace gpuopt::detail

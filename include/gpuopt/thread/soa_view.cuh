@@ -1,0 +1,229 @@
+/// \file
+/// Structures of arrays: views of columns, or of tiles, that are used like arrays of structs.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/host/array_check.cuh>
+#include <gpuopt/host/message.cuh>
+#include <gpuopt/thread/aggregate.cuh>
+#include <gpuopt/thread/soa_iterator.cuh>
+#include <gpuopt/thread/soa_layout.cuh>
+#include <gpuopt/thread/soa_reference.cuh>
+#include <gpuopt/thread/soa_tuple.cuh>
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace gpuopt {
+namespace detail {
+
+template <class M>
+void requireColumn(const M* column, std::size_t number, std::size_t n) {
+  if (n == 0 || (column != nullptr && alignedTo(column, alignof(M)))) return;
+  requireArray({column, n, sizeof(M), alignof(M), message({"column ", number}).c_str()}, "gpuopt::SoaView");
+}
+
+inline void requireSubview(std::size_t first, std::size_t count, std::size_t size) {
+  if (first > size || count > size - first)
+    throwInvalid(
+        {"gpuopt::SoaView::subview: first (", first, ") + count (", count, ") is beyond size (", size, ")"});
+}
+
+// Whether R owns or spans elements: a vector, a span, Thrust's vectors.
+template <class R, class = void>
+inline constexpr bool isRange = false;
+template <class R>
+inline constexpr bool
+    isRange<R, std::void_t<decltype(std::declval<R&>().data()), decltype(std::declval<R&>().size())>> = true;
+
+// The address that a pointer, or what Thrust's vectors return in its place, stands for.
+template <class P>
+auto toAddress(P pointer) {
+  if constexpr (std::is_pointer_v<P>)
+    return pointer;
+  else
+    return pointer.get();
+}
+
+// What a SoaView is made of, and how it can be made from memory of the user.
+template <class T, class LAYOUT>
+class SoaMemory {
+ protected:
+  SoaMemory() = default;
+  __host__ __device__ SoaMemory(const Places<T, LAYOUT>& places, std::size_t n) : places_(places), n_(n) {}
+
+  Places<T, LAYOUT> places_;
+  std::size_t n_ = 0;
+};
+
+template <class T, class Types = MemberTypes<T>>
+class ColumnsMemory;
+
+template <class T, class... Ms>
+class ColumnsMemory<T, TypeList<Ms...>> : protected SoaMemory<T, Columns> {
+ public:
+  __host__ __device__ ColumnsMemory(ConstLike<T, Ms>*... columns, std::size_t n)
+      : SoaMemory<T, Columns>(Places<T, Columns>(columns...), n) {
+#if !defined(__CUDA_ARCH__)
+    std::size_t number = 0;
+    (requireColumn(columns, number++, n), ...);
+#endif
+  }
+
+  template <class... Ranges,
+            class = std::enable_if_t<sizeof...(Ranges) == sizeof...(Ms) && (isRange<Ranges> && ...)>>
+  __host__ ColumnsMemory(Ranges&&... columns)
+      : ColumnsMemory(toAddress(columns.data())..., sizeOfFirst(columns...)) {
+    std::size_t number = 0;
+    (requireSize(columns.size(), number++), ...);
+  }
+
+ protected:
+  using SoaMemory<T, Columns>::SoaMemory;
+
+ private:
+  template <class First, class... Rest>
+  static std::size_t sizeOfFirst(const First& first, const Rest&...) {
+    return first.size();
+  }
+
+  void requireSize(std::size_t size, std::size_t number) const {
+    if (size != this->n_)
+      throwInvalid({"gpuopt::SoaView: column ", number, " has ", size, " elements, column 0 has ", this->n_});
+  }
+};
+
+template <class T, unsigned WIDTH>
+class TilesMemory : protected SoaMemory<T, Tiled<WIDTH>> {
+ public:
+  __host__ __device__ TilesMemory(ConstLike<T, void>* tiles, std::size_t n)
+      : SoaMemory<T, Tiled<WIDTH>>({static_cast<ConstLike<T, unsigned char>*>(tiles), 0}, n) {
+#if !defined(__CUDA_ARCH__)
+    using Shape = SoaTileShape<std::remove_const_t<T>, WIDTH>;
+    requireArray({tiles, n, Shape::BYTES / WIDTH, Shape::ALIGNMENT, "tiles"}, "gpuopt::SoaView");
+#endif
+  }
+
+ protected:
+  using SoaMemory<T, Tiled<WIDTH>>::SoaMemory;
+};
+
+template <class T, class LAYOUT>
+struct MemoryOf {
+  using Type = SoaMemory<T, LAYOUT>;
+};
+template <class T>
+struct MemoryOf<T, Columns> {
+  using Type = ColumnsMemory<T>;
+};
+template <class T, unsigned WIDTH>
+struct MemoryOf<T, Tiled<WIDTH>> {
+  using Type = TilesMemory<T, WIDTH>;
+};
+
+}  // namespace detail
+
+/// An array of T, each member of which has a column of its own; used like an array of structs, on the device
+/// and on the host:
+///
+///     struct Particle { float3 position, velocity; float mass; int id; };
+///     gpuopt::SoaView<const Particle> view{position, velocity, mass, id, n};  // pointers, in order
+///
+///     Particle p = view[i];                                                   // or view.load(i)
+///     auto [position, velocity, mass, id] = view[i];                          // references
+///     float total = gpuopt::reduce(view.column<&Particle::mass>(), view.size());
+///
+/// T is any aggregate that is trivially copyable and default-constructible, of 1 to 32 members: numbers,
+/// bool, enums, pointers, structs (which stay whole), arrays (a column of arrays). It has no base classes,
+/// references, const members or bit-fields. A view of `const T` only reads; one of T converts to it.
+///
+/// A view is trivially copyable, refers to memory and owns none, and is const like a pointer: a const view of
+/// T can write. It is passed to kernels by value, and costs there what pointers that are written out do.
+///
+/// **From memory of your own**: `{column..., n}` with one pointer a member and their common length; or
+/// `{column...}` with vectors or spans (whatever has data() and size(), Thrust's vectors too). With LAYOUT =
+/// Tiled<WIDTH>: `{tiles, n}`, the address of ceil(n / WIDTH) tiles. Elements must be aligned as their type
+/// says. Otherwise, and where a column is null although n > 0, or lengths differ, std::invalid_argument names
+/// the column and the value. In device code nothing is checked. Columns must not overlap where they are
+/// written.
+template <class T, class LAYOUT = Columns>
+class SoaView : public detail::MemoryOf<T, LAYOUT>::Type {
+  using Memory = typename detail::MemoryOf<T, LAYOUT>::Type;
+  using Places = detail::Places<T, LAYOUT>;
+
+ public:
+  /// The struct, without const.
+  using Value = std::remove_const_t<T>;
+  using Layout = LAYOUT;
+  using Reference = SoaReference<T, LAYOUT>;
+  using Iterator = SoaIterator<T, LAYOUT>;
+
+  /// The number of columns.
+  static constexpr std::size_t COLUMNS = detail::memberCount<T>;
+
+  /// A view of nothing.
+  SoaView() = default;
+
+  using Memory::Memory;
+
+  // For the library's own functions.
+  __host__ __device__ SoaView(const Places& places, std::size_t n) : Memory(places, n) {}
+
+  /// A view that only reads.
+  template <class Plain, class = std::enable_if_t<std::is_same_v<const Plain, T>>>
+  __host__ __device__ SoaView(const SoaView<Plain, LAYOUT>& other) : Memory(other.places(), other.size()) {}
+
+  /// The number of structs.
+  __host__ __device__ std::size_t size() const { return this->n_; }
+  __host__ __device__ bool empty() const { return this->n_ == 0; }
+
+  /// Struct i, i < size(), as a reference to its members.
+  __host__ __device__ Reference operator[](std::size_t i) const { return {this->places_, i}; }
+
+  /// Struct i by value.
+  __host__ __device__ Value load(std::size_t i) const { return detail::loadStruct<Value>(this->places_, i); }
+
+  /// Writes struct i.
+  __host__ __device__ void store(std::size_t i, const Value& value) const { (*this)[i] = value; }
+
+  /// All values of one member, `column<&Particle::mass>()` or `column<2>()`: a pointer to the member's type
+  /// (to arrays, if that is one). From tiles, a random access iterator.
+  template <auto MEMBER>
+  __host__ __device__ auto column() const {
+    constexpr std::size_t PLACE = detail::columnNumber<T, MEMBER>;
+    if constexpr (std::is_same_v<LAYOUT, Columns>)
+      return this->places_.template at<PLACE>(0);
+    else
+      return detail::TiledColumn<Places, PLACE>(this->places_);
+  }
+
+  /// The structs [first, first + count). On the host, std::invalid_argument if there are not that many.
+  __host__ __device__ SoaView subview(std::size_t first, std::size_t count) const {
+#if !defined(__CUDA_ARCH__)
+    detail::requireSubview(first, count, this->n_);
+#endif
+    return {this->places_.from(first), count};
+  }
+
+  /// A view of some members, in this order: `select<&Particle::id, &Particle::mass>()` or `select<3, 2>()`.
+  /// Its structs are SoaTuples; `auto [id, mass] = selected[i]` are references.
+  template <auto... MEMBERS>
+  __host__ __device__ auto select() const {
+    using Tuple = SoaTuple<std::remove_const_t<detail::Member<T, detail::columnNumber<T, MEMBERS>>>...>;
+    using Selected = typename Places::template Select<detail::columnNumber<T, MEMBERS>...>;
+    return SoaView<detail::ConstLike<T, Tuple>, Selected>(
+        this->places_.template select<detail::columnNumber<T, MEMBERS>...>(), this->n_);
+  }
+
+  /// Iterators over the structs.
+  __host__ __device__ Iterator begin() const { return {this->places_, 0}; }
+  __host__ __device__ Iterator end() const { return {this->places_, static_cast<std::ptrdiff_t>(this->n_)}; }
+
+  // For the library's own functions.
+  __host__ __device__ const Places& places() const { return this->places_; }
+};
+
+}  // namespace gpuopt

@@ -1,0 +1,68 @@
+// Conversions between structures and columns read and write arrays by 16 bytes, columns by two elements a
+// lane, and keep structures in registers.
+// SPDX-License-Identifier: MIT
+#include <gpuopt/device/soa_convert.cuh>
+
+// CODEGEN: kernel=to(Soa|Aos)Kernel no-local no-spill max-registers=128
+// CODEGEN: kernel=to(Soa|Aos)Kernel<.*(Eight|Particle|Mixed) no-local no-spill max-registers=64 max-shared=4096
+// CODEGEN: kernel=toSoaKernel<2u,.*Eight contains=ld\.global\.v4\.u32 contains=ld\.shared\.v4\.u32 contains=st\.global\.v2\.u32 absent=st\.shared\.u8
+// CODEGEN: kernel=toAosKernel<2u,.*Eight contains=ld\.global\.v2\.u32 contains=st\.shared\.v4\.u32 contains=st\.global\.v4\.u32 absent=ld\.shared\.u8
+// CODEGEN: kernel=toSoaKernel<2u,.*Particle contains=ld\.global\.v4\.u32 contains=ld\.shared\.v4\.u32 contains=st\.global\.v4\.u32
+// CODEGEN: kernel=toSoaKernel<2u,.*Mixed contains=ld\.global\.v4\.u32 contains=st\.global\.v4\.u32 contains=st\.global\.v2\.u32 contains=st\.global\.u16
+struct Eight {
+  float a, b, c, d, e, f, g, h;
+};
+
+struct Sixteen {
+  float a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p;
+};
+
+struct Particle {
+  float3 position, velocity;
+  float mass;
+  int id;
+};
+
+struct Mixed {
+  double energy;
+  float mass;
+  int id;
+  char kind;
+};
+
+struct Colour {
+  unsigned char red, green, blue;
+};
+
+struct Tagged {
+  char name[7];
+  short place[3];
+  bool flags[3];
+  int id;
+};
+
+struct Large {
+  double matrix[16];
+  float4 axis;
+  char name[31];
+};
+
+struct Huge {
+  float values[200];
+  int id;
+};
+
+template <class T>
+void convertBothWays(T* aos, std::size_t n, const gpuopt::SoaView<T>& soa) {
+  gpuopt::toSoa(aos, n, soa);
+  gpuopt::toAos(soa, aos);
+}
+
+template void convertBothWays(Eight*, std::size_t, const gpuopt::SoaView<Eight>&);
+template void convertBothWays(Sixteen*, std::size_t, const gpuopt::SoaView<Sixteen>&);
+template void convertBothWays(Particle*, std::size_t, const gpuopt::SoaView<Particle>&);
+template void convertBothWays(Mixed*, std::size_t, const gpuopt::SoaView<Mixed>&);
+template void convertBothWays(Colour*, std::size_t, const gpuopt::SoaView<Colour>&);
+template void convertBothWays(Tagged*, std::size_t, const gpuopt::SoaView<Tagged>&);
+template void convertBothWays(Large*, std::size_t, const gpuopt::SoaView<Large>&);
+template void convertBothWays(Huge*, std::size_t, const gpuopt::SoaView<Huge>&);

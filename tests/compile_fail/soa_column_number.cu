@@ -1,0 +1,10 @@
+// EXPECT: gpuopt: the struct has no member of this number
+// SPDX-License-Identifier: MIT
+#include <gpuopt/thread/soa_view.cuh>
+
+struct Particle {
+  float mass;
+  int id;
+};
+
+auto fail(const gpuopt::SoaView<Particle>& view) { return view.column<2>(); }

@@ -1,0 +1,9 @@
+// EXPECT: gpuopt::member: the member is an array, which no algorithm can take by value
+// SPDX-License-Identifier: MIT
+#include <gpuopt/thread/member_iterator.cuh>
+
+struct Particle {
+  float position[3];
+};
+
+float fail(const Particle* particles) { return gpuopt::member<&Particle::position>(particles)[1][2]; }

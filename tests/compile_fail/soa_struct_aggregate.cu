@@ -1,0 +1,10 @@
+// EXPECT: gpuopt: only an aggregate can be taken apart
+// SPDX-License-Identifier: MIT
+#include <gpuopt/thread/soa_view.cuh>
+
+struct Made {
+  explicit Made(int);
+  int id;
+};
+
+template class gpuopt::SoaView<Made>;

@@ -1,0 +1,12 @@
+// EXPECT: gpuopt: a struct with base classes cannot be taken apart: make them members
+// SPDX-License-Identifier: MIT
+#include <gpuopt/thread/soa_view.cuh>
+
+struct Body {
+  float mass;
+};
+struct Particle : Body {
+  int id;
+};
+
+template class gpuopt::SoaView<Particle>;

@@ -1,0 +1,12 @@
+// EXPECT: gpuopt: only a trivially copyable struct can be taken apart
+// SPDX-License-Identifier: MIT
+#include <gpuopt/thread/soa_view.cuh>
+
+#include <string>
+
+struct Named {
+  std::string name;
+  int id;
+};
+
+template class gpuopt::SoaView<Named>;

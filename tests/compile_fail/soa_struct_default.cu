@@ -1,0 +1,14 @@
+// EXPECT: gpuopt: only a struct that can be default-constructed can be taken apart
+// SPDX-License-Identifier: MIT
+#include <gpuopt/thread/soa_view.cuh>
+
+struct Id {
+  explicit Id(int n) : number(n) {}
+  int number;
+};
+struct Particle {
+  float mass;
+  Id id;
+};
+
+template class gpuopt::SoaView<Particle>;

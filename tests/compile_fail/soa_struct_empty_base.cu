@@ -1,0 +1,10 @@
+// EXPECT: gpuopt: a struct with base classes cannot be taken apart: make them members
+// SPDX-License-Identifier: MIT
+#include <gpuopt/thread/soa_view.cuh>
+
+struct Marked {};
+struct Particle : Marked {
+  int id;
+};
+
+template class gpuopt::SoaView<Particle>;

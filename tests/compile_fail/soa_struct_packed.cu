@@ -1,0 +1,12 @@
+// EXPECT: gpuopt: bit-fields and packed members cannot be taken apart
+// SPDX-License-Identifier: MIT
+#include <gpuopt/thread/soa_view.cuh>
+
+#pragma pack(push, 1)
+struct Record {
+  char kind;
+  double value;
+};
+#pragma pack(pop)
+
+template class gpuopt::SoaView<Record>;

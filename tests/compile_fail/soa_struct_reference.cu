@@ -1,0 +1,10 @@
+// EXPECT: gpuopt: a struct with const members or references cannot be taken apart
+// SPDX-License-Identifier: MIT
+#include <gpuopt/thread/soa_view.cuh>
+
+struct Linked {
+  float& mass;
+  int id;
+};
+
+template class gpuopt::SoaView<Linked>;

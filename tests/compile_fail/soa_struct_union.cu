@@ -1,0 +1,10 @@
+// EXPECT: gpuopt: only an aggregate can be taken apart
+// SPDX-License-Identifier: MIT
+#include <gpuopt/thread/soa_view.cuh>
+
+union Either {
+  int id;
+  float mass;
+};
+
+template class gpuopt::SoaView<Either>;

@@ -1,0 +1,12 @@
+// EXPECT: gpuopt::toSoa: the structures of the view are const
+// SPDX-License-Identifier: MIT
+#include <gpuopt/device/soa_convert.cuh>
+
+struct Particle {
+  float mass;
+  int id;
+};
+
+void fail(const Particle* aos, std::size_t n, gpuopt::SoaView<const Particle> soa) {
+  gpuopt::toSoa(aos, n, soa);
+}

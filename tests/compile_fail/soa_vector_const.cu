@@ -1,0 +1,10 @@
+// EXPECT: gpuopt::SoaVector: the struct is const
+// SPDX-License-Identifier: MIT
+#include <gpuopt/device/soa_vector.cuh>
+
+struct Particle {
+  float mass;
+  int id;
+};
+
+template class gpuopt::SoaVector<const Particle>;

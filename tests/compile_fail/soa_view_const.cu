@@ -1,0 +1,10 @@
+// EXPECT: gpuopt::SoaView: const structs cannot be assigned
+// SPDX-License-Identifier: MIT
+#include <gpuopt/thread/soa_view.cuh>
+
+struct Particle {
+  float mass;
+  int id;
+};
+
+void fail(const gpuopt::SoaView<const Particle>& view, const Particle& particle) { view[0] = particle; }
