@@ -16,16 +16,6 @@ namespace {
 constexpr std::size_t TWO31 = std::size_t{1} << (emulated ? 11 : 31);
 constexpr std::size_t ROOT = emulated ? 46 : 46341;  // of TWO31, rounded up
 
-// False, with a warning, if the device has not so many bytes left.
-bool hasRoom(std::size_t bytes) {
-  if constexpr (emulated) return true;
-  std::size_t free = 0, all = 0;
-  checkCuda(cudaMemGetInfo(&free, &all), "cudaMemGetInfo");
-  if (free > bytes + bytes / 8) return true;
-  WARN("skipped: " << bytes << " bytes are needed, " << free << " are free");
-  return false;
-}
-
 template <class T>
 void checkLarge(const std::vector<Case>& cases) {
   std::size_t elements = 0;

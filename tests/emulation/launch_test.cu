@@ -113,6 +113,25 @@ TEST_CASE("more dynamic shared memory needs opting in, per kernel, up to 227 KB"
   cudaGetLastError();
 }
 
+TEST_CASE("the preferred carve-out of shared memory is remembered, per kernel") {
+  const auto carveoutOf = [](auto* kernel) {
+    cudaFuncAttributes attributes{};
+    REQUIRE(cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess);
+    return attributes.preferredShmemCarveout;
+  };
+  constexpr auto CARVEOUT = cudaFuncAttributePreferredSharedMemoryCarveout;
+  REQUIRE(carveoutOf(addOne) == -1);
+  REQUIRE(cudaFuncSetAttribute(addOne, CARVEOUT, 58) == cudaSuccess);
+  REQUIRE(carveoutOf(addOne) == 58);
+  REQUIRE(carveoutOf(nothing) == -1);
+  REQUIRE(cudaFuncSetAttribute(addOne, CARVEOUT, 101) == cudaErrorInvalidValue);
+  REQUIRE(cudaFuncSetAttribute(addOne, CARVEOUT, -2) == cudaErrorInvalidValue);
+  REQUIRE(carveoutOf(addOne) == 58);
+  REQUIRE(cudaFuncSetAttribute(addOne, CARVEOUT, -1) == cudaSuccess);
+  REQUIRE(carveoutOf(addOne) == -1);
+  cudaGetLastError();
+}
+
 TEST_CASE("the last error stays until it is read, and other threads have their own") {
   REQUIRE(cudaGetLastError() == cudaSuccess);
   REQUIRE(cudaSetDevice(3) == cudaErrorInvalidDevice);

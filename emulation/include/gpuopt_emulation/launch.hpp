@@ -20,6 +20,7 @@ namespace gpuopt::emulation::detail {
 struct KernelLimits {
   std::mutex mutex;
   std::map<const void*, std::size_t> dynamicBytes;
+  std::map<const void*, int> carveout;  // changes nothing here, and is remembered
 };
 
 inline KernelLimits& kernelLimits() {
@@ -32,6 +33,14 @@ inline std::size_t dynamicSharedLimit(const void* kernel) {
   const std::lock_guard<std::mutex> lock(limits.mutex);
   const auto found = limits.dynamicBytes.find(kernel);
   return found == limits.dynamicBytes.end() ? SHARED_BYTES : found->second;
+}
+
+/// The share of the on-chip memory that is to be shared memory, in per cent; -1 where nobody has said.
+inline int preferredCarveout(const void* kernel) {
+  KernelLimits& limits = kernelLimits();
+  const std::lock_guard<std::mutex> lock(limits.mutex);
+  const auto found = limits.carveout.find(kernel);
+  return found == limits.carveout.end() ? -1 : found->second;
 }
 
 inline bool isWithin(dim3 size, unsigned x, unsigned y, unsigned z) {
@@ -115,12 +124,18 @@ template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, int value) {
   namespace emulated = gpuopt::emulation;
   if (kernel == nullptr) return emulated::detail::result(cudaErrorInvalidDeviceFunction);
-  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-  if (value < 0 || static_cast<std::size_t>(value) > emulated::SHARED_BYTES_OPTIN)
+  const bool isCarveout = attribute == cudaFuncAttributePreferredSharedMemoryCarveout;
+  if (!isCarveout && attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+  if (isCarveout ? value < -1 || value > 100
+                 : value < 0 || static_cast<std::size_t>(value) > emulated::SHARED_BYTES_OPTIN)
     return emulated::detail::result(cudaErrorInvalidValue);
+  const void* const address = emulated::detail::kernelAddress(kernel);
   emulated::detail::KernelLimits& limits = emulated::detail::kernelLimits();
   const std::lock_guard<std::mutex> lock(limits.mutex);
-  limits.dynamicBytes[emulated::detail::kernelAddress(kernel)] = static_cast<std::size_t>(value);
+  if (isCarveout)
+    limits.carveout[address] = value;
+  else
+    limits.dynamicBytes[address] = static_cast<std::size_t>(value);
   return cudaSuccess;
 }
 
@@ -135,6 +150,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel* kernel
   attributes->ptxVersion = attributes->binaryVersion = VERSION;
   attributes->maxDynamicSharedSizeBytes =
       static_cast<int>(emulated::detail::dynamicSharedLimit(emulated::detail::kernelAddress(kernel)));
+  attributes->preferredShmemCarveout =
+      emulated::detail::preferredCarveout(emulated::detail::kernelAddress(kernel));
   return cudaSuccess;
 }
 

@@ -42,8 +42,8 @@ constexpr unsigned itemsOf() {
 
 /// How a T is loaded and stored, and how many structures a thread takes at a time: ITEMS, or as many as suit
 /// the type where ITEMS is 0. The host functions use AccessPlan<T>, StagedStructs<T, BLOCK, ITEMS>
-/// AccessPlan<T, ITEMS>. Specialise it for a type of your own, or pass StagedStructs another class with
-/// these three members.
+/// AccessPlan<T, ITEMS>. Specialise it for a type of your own (and any ITEMS), or pass StagedStructs another
+/// class with these three members.
 ///
 /// Direct where what a thread takes is one access of 1, 2, 4, 8 or 16 bytes, by its type's alignment, a tile
 /// for everything else. Read, modify and write by trial kernels, H200, ratio to the best copy, direct and

@@ -14,9 +14,8 @@ template <class... Ts>
 struct TypeList {};
 
 // Structs of COUNT members, for which the language has no loop.
-//   accepts<T>(0)      std::true_type if T takes COUNT initialisers. Each is an empty pair of braces, which
-//   stands
-//                      for a whole member: a value could be taken for the first element of an array.
+//   accepts<T>(0)      std::true_type if T takes COUNT initialisers: empty braces, each for a whole member
+//                      (a value could be taken for the first element of an array)
 //   types(object)      the declared types of the members
 //   visit(object, f)   f(member...)
 template <std::size_t COUNT>

@@ -82,12 +82,24 @@ struct WarpTile {
   }
 
   // The same for the first `count` bytes of a tile whose others do not exist, and come in as zeros: by words
-  // as wide as ALIGNMENT, which divides count. `lanes` lanes call, those of a block's last warp.
+  // as wide as ALIGNMENT, which divides count. `lanes` lanes call, those of a block's last warp. Several loads
+  // at a time, for the grid waits for its last tile: one by one, they would take up to 40 us.
   __device__ static void copyPartIn(unsigned char* shared, const unsigned char* global, unsigned lane,
                                     unsigned lanes, unsigned count) {
-    for (unsigned i = lane; i < BYTES / ALIGNMENT; i += lanes)
-      at<Smallest>(shared, i) =
-          i * ALIGNMENT < count ? reinterpret_cast<const Smallest*>(global)[i] : Smallest{};
+    constexpr unsigned PIECES = BYTES / ALIGNMENT;
+    constexpr unsigned FLYING = PIECES / 32 < 16 ? PIECES / 32 : 16;
+#pragma unroll 1
+    for (unsigned first = lane; first < PIECES; first += FLYING * lanes) {
+      Smallest pieces[FLYING];
+#pragma unroll
+      for (unsigned i = 0; i < FLYING; ++i) {
+        const unsigned place = first + i * lanes;
+        pieces[i] = place * ALIGNMENT < count ? reinterpret_cast<const Smallest*>(global)[place] : Smallest{};
+      }
+#pragma unroll
+      for (unsigned i = 0; i < FLYING; ++i)
+        if (first + i * lanes < PIECES) at<Smallest>(shared, first + i * lanes) = pieces[i];
+    }
   }
 
   __device__ static void copyPartOut(unsigned char* global, const unsigned char* shared, unsigned lane,

@@ -1,0 +1,10 @@
+// EXPECT: gpuopt::transformStructs: the function must take a structure of in, alone or with its index, and return one of out
+// SPDX-License-Identifier: MIT
+#include <gpuopt/struct_io.cuh>
+
+struct Counting {
+  int calls = 0;
+  __device__ float operator()(const float4& a) { return a.x + static_cast<float>(++calls); }
+};
+
+void fail(const float4* in, float* out) { gpuopt::transformStructs(in, 3, out, Counting{}); }
