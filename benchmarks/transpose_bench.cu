@@ -114,8 +114,10 @@ class Bench {
     if (!isChosen<T>(shape)) return 0;
     TransposeCase work{group, std::to_string(sizeof(T)),   shape, 2 * shape.elements() * sizeof(T),
                        goal,  {plain<T>("gpuopt", shape)}, mode};
-    for (const Candidate& peer : cublas_.transpositions(buffers_.in<T>(), buffers_.out<T>(), shape))
+    for (const Candidate& peer : cublas_.transpositions(buffers_.in<T>(), buffers_.out<T>(), shape)) {
       work.candidates.push_back(checked<T, T>(peer.name, shape, gpuopt::Unchanged{}, peer.call));
+      work.candidates.back().isPeer = true;
+    }
     return report_.run(std::move(work));
   }
 
@@ -124,7 +126,7 @@ class Bench {
   void measureFunction(const char* name, const Shape& shape, Function function) {
     if (!isChosen<In>(shape) || !isChosen<Out>(shape)) return;
     Goal goal = atLeast(0.98);
-    goal.of = [](const TransposeTimes& times) {
+    goal.of = [](const CaseTimes& times) {
       return (times.candidates[1] + times.candidates[2]) / 2 / times.candidates[0];
     };
     const auto call = [=] { transpose(buffers_.in<In>(), buffers_.out<Out>(), shape, function); };
@@ -145,7 +147,7 @@ class Bench {
     const auto correct = [=] {
       buffers_.copyInToOut(shape.extent() * sizeof(T));
       call();
-      return buffers_.holdTranspose<T, T>(shape, gpuopt::Unchanged{});
+      return holdTranspose<T, T>(buffers_, shape, gpuopt::Unchanged{});
     };
     report_.run({"inplace",
                  std::to_string(sizeof(T)),
@@ -188,7 +190,7 @@ class Bench {
     const auto correct = [=] {
       buffers_.poison(shape.batch * shape.outStride() * sizeof(Out));
       call();
-      return buffers_.holdTranspose<In, Out>(shape, function);
+      return holdTranspose<In, Out>(buffers_, shape, function);
     };
     return {name, call, correct};
   }
@@ -339,7 +341,7 @@ void measureLarge(Bench& bench, const Shape& part, const Shape& whole) {
   const double partTime = bench.measure<T>("large", part, none);
   const double elements = static_cast<double>(whole.elements()) / static_cast<double>(part.elements());
   Goal goal = atLeast(0.98);
-  goal.of = [=](const TransposeTimes& times) { return elements * partTime / times.candidates[0]; };
+  goal.of = [=](const CaseTimes& times) { return elements * partTime / times.candidates[0]; };
   bench.measure<T>("large", whole, goal);
 }
 
@@ -354,7 +356,7 @@ void measureSmall(Bench& bench) {
   Goal goal;
   goal.figure = 0.2;
   goal.isMost = true;
-  goal.of = [](const TransposeTimes& times) { return times.candidates[0] - times.copy; };
+  goal.of = [](const CaseTimes& times) { return times.candidates[0] - times.copy; };
   bench.forWords([&](auto type) {
     using T = typename decltype(type)::type;
     for (std::size_t n = 64; n * n * sizeof(T) <= 4 * MiB; n *= 2)

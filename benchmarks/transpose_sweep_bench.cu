@@ -141,7 +141,7 @@ class Bench {
     const auto correct = [=] {
       buffers_.poison(s.extent() * SIZE);
       call();
-      return buffers_.holdTranspose<T, T>(s, gpuopt::Unchanged{});
+      return holdTranspose<T, T>(buffers_, s, gpuopt::Unchanged{});
     };
     return {name, call, correct};
   }
@@ -150,7 +150,7 @@ class Bench {
   void report(const char* name, const Shape& shape, std::vector<Candidate> all) const {
     Goal goal;
     goal.figure = 0.97;
-    goal.of = [](const TransposeTimes& times) {
+    goal.of = [](const CaseTimes& times) {
       return *std::min_element(times.candidates.begin(), times.candidates.end()) / times.candidates[0];
     };
     report_.run({name, std::to_string(SIZE), shape, 2 * shape.elements() * SIZE, goal, std::move(all)});

@@ -3,13 +3,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "run_header.cuh"
 #include "timing.cuh"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -44,47 +44,10 @@ struct Row {
 
 namespace detail {
 
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[512];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
-
-inline std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-  return text;
-}
-
-// 13000 as "13.0".
-inline std::string dotted(int version) { return format("%d.%d", version / 1000, version % 1000 / 10); }
-
-// The driver's own version, as nvidia-smi shows it; the CUDA version that it supports where that cannot be
-// read.
-inline std::string driverVersion() {
-  std::ifstream file("/proc/driver/nvidia/version");
-  for (std::string word; file >> word;)
-    if (word.find_first_not_of("0123456789.") == std::string::npos &&
-        std::count(word.begin(), word.end(), '.') >= 1)
-      return word;
-  int version = 0;
-  check(cudaDriverGetVersion(&version), "cudaDriverGetVersion");
-  return "for CUDA " + dotted(version);
-}
-
 inline double geometricMean(const std::vector<double>& values) {
   double logs = 0;
   for (const double value : values) logs += std::log(value);
   return values.empty() ? 0 : std::exp(logs / static_cast<double>(values.size()));
-}
-
-// Only quotes and backslashes occur in what this program writes.
-inline std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) result += (c == '"' || c == '\\') ? std::string{'\\', c} : std::string{c};
-  return result + "\"";
 }
 
 // Copies as the fastest known kernel does: one 16-byte vector a thread.
@@ -94,15 +57,6 @@ __global__ void copyVectors(const uint4* in, uint4* out) {
 }
 
 }  // namespace detail
-
-/// "64 KiB"
-inline std::string readableBytes(std::size_t bytes) {
-  const char* units[] = {"B", "KiB", "MiB", "GiB"};
-  double value = static_cast<double>(bytes);
-  int unit = 0;
-  for (; value >= 1024 && unit < 3; ++unit) value /= 1024;
-  return detail::format("%.4g %s", value, units[unit]);
-}
 
 /// Bytes read and written a second by the faster of cudaMemcpyAsync and a vector copy, from one half of
 /// `memory` to the other.
@@ -131,10 +85,8 @@ inline double copyBandwidth(Timer& timer, const DeviceMemory& memory) {
 /// The files of one program's results, <folder>/<program>.csv and .json, which say how they came about.
 class ResultFiles {
  public:
-  using Lines = std::vector<std::pair<std::string, std::string>>;
-
   ResultFiles(const std::string& program, const std::string& command, const std::string& folder,
-              const Lines& more = {})
+              const HeaderLines& more = {})
       : header_(headerLines(program, command)) {
     header_.insert(header_.end(), more.begin(), more.end());
     std::filesystem::create_directories(folder);
@@ -168,20 +120,7 @@ class ResultFiles {
   }
 
  private:
-  static Lines headerLines(const std::string& program, const std::string& command) {
-    cudaDeviceProp properties{};
-    int runtime = 0;
-    check(cudaGetDeviceProperties(&properties, gpuopt::currentDevice()), "cudaGetDeviceProperties");
-    check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
-    return {{"program", program},
-            {"gpu", properties.name},
-            {"driver", detail::driverVersion()},
-            {"cuda", detail::dotted(runtime)},
-            {"date", detail::today()},
-            {"command", command}};
-  }
-
-  Lines header_;
+  HeaderLines header_;
   std::ofstream csv_;
   std::ofstream json_;
 };

@@ -52,6 +52,7 @@ struct Candidate {
   std::function<bool()> correct;
   bool waits = false;     ///< the call itself waits for its result: it has a wall time only
   std::size_t bytes = 0;  ///< useful bytes, where they are not those of the case
+  bool isPeer = false;    ///< another library's way: reports say where it is faster
 };
 
 /// Removes the candidates whose result is wrong, and says so; how many they were.

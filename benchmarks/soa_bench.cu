@@ -1,0 +1,326 @@
+/// \file
+/// Conversions between arrays of structures and columns, for members of every kind, beside the best copy of
+/// as many bytes, direct access and Thrust.
+// SPDX-License-Identifier: MIT
+#include "support/arguments.hpp"
+#include "support/buffers.cuh"
+#include "support/goal_report.cuh"
+
+#include <gpuopt/soa.cuh>
+
+#include <thrust/execution_policy.h>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/transform.h>
+#include <thrust/tuple.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace bench;
+
+constexpr const char* usage =
+    "usage: soa_bench [options]\n"
+    "  --rows LIST         of words,doubles,mixed,off,tiles (all)\n"
+    "  --repetitions N     samples of each (11)\n"
+    "  --quick             arrays of 256 MiB instead of 1 GiB, 7 samples\n"
+    "  --out FOLDER        for soa_bench.csv and .json (.)\n";
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+
+template <class M>
+struct Two {
+  M a, b;
+};
+
+template <class M>
+struct Three {
+  M a, b, c;
+};
+
+template <class M>
+struct Four {
+  M a, b, c, d;
+};
+
+template <class M>
+struct Eight {
+  M a, b, c, d, e, f, g, h;
+};
+
+template <class M>
+struct Sixteen {
+  M a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p;
+};
+
+struct Mixed {
+  double energy;
+  float mass;
+  int id;
+  char kind;
+};
+
+struct Particle {
+  float3 position, velocity;
+  float mass;
+  int id;
+};
+
+template <class T>
+using Places = std::make_index_sequence<gpuopt::SoaView<T>::COLUMNS>;
+
+// ------------------------------------------------------------------------------- what is compared with
+
+template <class T, class View>
+__global__ void directToSoa(const T* aos, View soa) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < soa.size()) soa[i] = aos[i];
+}
+
+template <class T, class View>
+__global__ void directToAos(View soa, T* aos) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < soa.size()) aos[i] = soa[i];
+}
+
+// A structure and Thrust's tuple of its members.
+template <class T, class Sequence = Places<T>>
+struct Tuples;
+template <class T, std::size_t... PLACES>
+struct Tuples<T, std::index_sequence<PLACES...>> {
+  using Tuple = thrust::tuple<gpuopt::detail::Member<T, PLACES>...>;
+
+  struct FromStruct {
+    __device__ Tuple operator()(const T& value) const {
+      return Tuple(gpuopt::detail::getMember<PLACES>(value)...);
+    }
+  };
+
+  struct ToStruct {
+    __device__ T operator()(const Tuple& tuple) const { return T{thrust::get<PLACES>(tuple)...}; }
+  };
+
+  template <class View>
+  static auto zip(const View& soa) {
+    return thrust::make_zip_iterator(soa.template column<PLACES>()...);
+  }
+};
+
+// --------------------------------------------------------------------------------------- what must come out
+
+template <class T, class View, class Sequence = Places<T>>
+struct AreAlike;
+template <class T, class View, std::size_t... PLACES>
+struct AreAlike<T, View, std::index_sequence<PLACES...>> {
+  const T* aos;
+  View soa;
+
+  __device__ bool operator()(std::size_t i) const {
+    return (
+        detail::sameBytes(*soa.places().template at<PLACES>(i), gpuopt::detail::getMember<PLACES>(aos[i])) &&
+        ...);
+  }
+};
+
+// --------------------------------------------------------------------------------------------- measuring
+
+// What conversions to columns and to structures should reach; 0: nothing was set.
+struct Goals {
+  double toSoa, toAos;
+
+  static Goal atLeast(double share) {
+    Goal goal;
+    goal.figure = share;
+    return goal;
+  }
+};
+
+/// Which ways a case has beside gpuopt's and direct access: Thrust takes long to compile.
+enum class Beside { direct, thrust };
+
+class Bench {
+ public:
+  Bench(Timer& timer, const Buffers& buffers, GoalReport& report, std::size_t bytes)
+      : timer_(timer), buffers_(buffers), report_(report), bytes_(bytes) {}
+
+  /// Both ways; columns begin `offset` elements off 256-byte boundaries.
+  template <class T, Beside BESIDE = Beside::direct>
+  void convert(const char* group, const std::string& members, const Goals& goals, std::size_t offset = 0) {
+    const std::size_t n = bytes_ / sizeof(T) / 256 * 256;
+    const auto to = columnsIn<T>(buffers_.out<unsigned char>(), n, Places<T>{}).subview(offset, n - offset);
+    const gpuopt::SoaView<const T> from =
+        columnsIn<T>(const_cast<unsigned char*>(buffers_.in<unsigned char>()), n, Places<T>{})
+            .subview(offset, n - offset);
+    measure<T, BESIDE>(group, members, goals, to, from, columnBytes<T>(Places<T>{}));
+  }
+
+  template <class T, unsigned WIDTH>
+  void convertTiles(const char* group, const std::string& members) {
+    using Layout = gpuopt::Tiled<WIDTH>;
+    const std::size_t n = bytes_ / sizeof(T) / 256 * 256;
+    const gpuopt::SoaView<T, Layout> to(buffers_.out<void>(), n);
+    const gpuopt::SoaView<const T, Layout> from(buffers_.in<void>(), n);
+    measure<T, Beside::direct>(group, members, {0, 0}, to, from, columnBytes<T>(Places<T>{}));
+  }
+
+ private:
+  // Bytes of a structure's members, without padding.
+  template <class T, std::size_t... PLACES>
+  static constexpr std::size_t columnBytes(std::index_sequence<PLACES...>) {
+    return (sizeof(gpuopt::detail::Member<T, PLACES>) + ...);
+  }
+
+  // One column behind another. n is a multiple of 256.
+  template <class T, std::size_t... PLACES>
+  static gpuopt::SoaView<T> columnsIn(unsigned char* memory, std::size_t n, std::index_sequence<PLACES...>) {
+    std::size_t begin = 0;
+    const auto next = [&](std::size_t size) { return memory + std::exchange(begin, begin + n * size); };
+    // Braces, so that columns are laid out in their order.
+    return gpuopt::SoaView<T>{reinterpret_cast<gpuopt::detail::Member<T, PLACES>*>(
+                                  next(sizeof(gpuopt::detail::Member<T, PLACES>)))...,
+                              n};
+  }
+
+  template <class T, Beside BESIDE, class To, class From>
+  void measure(const char* group, const std::string& members, const Goals& goals, const To& to,
+               const From& from, std::size_t memberBytes) {
+    const std::size_t n = to.size();
+    const std::size_t bytes = n * (sizeof(T) + memberBytes);
+    const cudaStream_t stream = timer_.stream();
+    const auto report = [&](const char* way, double goal, std::vector<Candidate> candidates) {
+      report_.run({std::string(group) + " " + way, members, std::to_string(n), std::to_string(n), bytes,
+                   Goals::atLeast(goal), std::move(candidates), buffers_.copies(bytes / 2 / 4096 * 4096)});
+    };
+
+    const T* aosIn = buffers_.in<T>();
+    const auto toSoa = [&](const char* name, bool isPeer, auto call) {
+      return candidate<T>(name, isPeer, call, n, AreAlike<T, To>{aosIn, to});
+    };
+    std::vector<Candidate> ways{
+        toSoa("gpuopt", false, [=] { gpuopt::toSoa(aosIn, n, to, stream); }),
+        toSoa("direct", true, [=] { launchDirect(directToSoa<T, To>, n, aosIn, to); })};
+    if constexpr (BESIDE == Beside::thrust)
+      ways.push_back(toSoa("Thrust", true, [=] {
+        thrust::transform(thrust::cuda::par_nosync.on(stream), aosIn, aosIn + n, Tuples<T>::zip(to),
+                          typename Tuples<T>::FromStruct{});
+      }));
+    report("soa", goals.toSoa, std::move(ways));
+
+    T* aosOut = buffers_.out<T>();
+    const auto toAos = [&](const char* name, bool isPeer, auto call) {
+      return candidate<T>(name, isPeer, call, n, AreAlike<T, From>{aosOut, from});
+    };
+    ways = {toAos("gpuopt", false, [=] { gpuopt::toAos(from, aosOut, stream); }),
+            toAos("direct", true, [=] { launchDirect(directToAos<T, From>, n, from, aosOut); })};
+    if constexpr (BESIDE == Beside::thrust)
+      ways.push_back(toAos("Thrust", true, [=] {
+        const auto zip = Tuples<T>::zip(from);
+        thrust::transform(thrust::cuda::par_nosync.on(stream), zip, zip + static_cast<std::ptrdiff_t>(n),
+                          aosOut, typename Tuples<T>::ToStruct{});
+      }));
+    report("aos", goals.toAos, std::move(ways));
+  }
+
+  template <class T, class Call, class Holds>
+  Candidate candidate(const char* name, bool isPeer, const Call& call, std::size_t n,
+                      const Holds& holds) const {
+    const auto correct = [=] {
+      buffers_.poison(buffers_.bytes());
+      call();
+      return buffers_.areRight(n, holds);
+    };
+    return {name, call, correct, false, 0, isPeer};
+  }
+
+  template <class Kernel, class... Args>
+  void launchDirect(Kernel kernel, std::size_t n, Args... arguments) const {
+    kernel<<<static_cast<unsigned>((n + 255) / 256), 256, 0, timer_.stream()>>>(arguments...);
+    check(cudaGetLastError(), "direct access");
+  }
+
+  Timer& timer_;
+  const Buffers& buffers_;
+  GoalReport& report_;
+  std::size_t bytes_;
+};
+
+constexpr Goals few{0.97, 0.98};
+constexpr Goals many{0.96, 0.98};
+constexpr Goals none{0, 0};
+
+void measureWords(Bench& bench) {
+  bench.convert<Two<float>>("words", "2 x 4", few);
+  bench.convert<Three<float>, Beside::thrust>("words", "3 x 4", few);
+  bench.convert<Four<float>>("words", "4 x 4", few);
+  bench.convert<Eight<float>, Beside::thrust>("words", "8 x 4", few);
+  bench.convert<Sixteen<float>>("words", "16 x 4", many);
+}
+
+void measureDoubles(Bench& bench) {
+  bench.convert<Two<double>>("doubles", "2 x 8", few);
+  bench.convert<Four<double>>("doubles", "4 x 8", few);
+}
+
+void measureMixed(Bench& bench) {
+  bench.convert<Mixed, Beside::thrust>("mixed", "8 4 4 1", few);
+  bench.convert<Particle>("mixed", "12 12 4 4", few);
+  bench.convert<Three<std::uint8_t>>("mixed", "3 x 1", none);
+  bench.convert<Two<float4>>("mixed", "2 x 16", none);
+}
+
+// Columns that begin one element behind a boundary, as those of subviews may.
+void measureOff(Bench& bench) {
+  bench.convert<Three<float>>("off", "3 x 4", none, 1);
+  bench.convert<Eight<float>>("off", "8 x 4", none, 1);
+  bench.convert<Mixed>("off", "8 4 4 1", none, 1);
+  bench.convert<Particle>("off", "12 12 4 4", none, 1);
+}
+
+void measureTiles(Bench& bench) {
+  bench.convertTiles<Eight<float>, 32>("tiles", "8 x 4");
+  bench.convertTiles<Particle, 32>("tiles", "12 12 4 4");
+}
+
+struct Group {
+  const char* name;
+  void (*measure)(Bench&);
+};
+
+constexpr Group groups[] = {{"words", measureWords},
+                            {"doubles", measureDoubles},
+                            {"mixed", measureMixed},
+                            {"off", measureOff},
+                            {"tiles", measureTiles}};
+
+std::vector<Group> groupsOf(const std::vector<std::string>& names) {
+  std::vector<Group> chosen;
+  for (const Group& group : groups)
+    if (names.empty() || contains(names, std::string(group.name))) chosen.push_back(group);
+  if (!names.empty() && chosen.size() != names.size()) throw std::invalid_argument("--rows: unknown name");
+  return chosen;
+}
+
+int run(Arguments& arguments) {
+  const bool isQuick = arguments.flag("--quick");
+  const auto chosen = groupsOf(split(arguments.value("--rows", "")));
+  Timer timer(arguments.number("--repetitions", isQuick ? 7 : 11));
+  const std::string folder = arguments.value("--out", ".");
+  arguments.requireEmpty();
+
+  const std::size_t bytes = (isQuick ? 256 : 1024) * MiB;
+  const Buffers buffers(bytes, timer.stream());
+  GoalReport report(timer, "soa_bench", arguments.command(), folder, "n", copyGbps(timer, buffers));
+  Bench bench(timer, buffers, report, bytes);
+  for (const Group& group : chosen) group.measure(bench);
+  return report.finish(report.peers());
+}
+
+}  // namespace
+
+int main(int count, char** values) { return runBenchmark(count, values, "soa_bench", usage, run); }

@@ -1,0 +1,529 @@
+/// \file
+/// Arrays of structures of every size, alignment and direction, beside the best copy of as many bytes, direct
+/// access, CUB and Thrust.
+// SPDX-License-Identifier: MIT
+#include "support/arguments.hpp"
+#include "support/buffers.cuh"
+#include "support/goal_report.cuh"
+
+#include <gpuopt/struct_io.cuh>
+
+#include <thrust/execution_policy.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/transform.h>
+#include <cub/device/device_transform.cuh>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace bench;
+
+constexpr const char* usage =
+    "usage: struct_bench [options]\n"
+    "  --rows LIST         of words,aligned,large,odd,misaligned,store,load,index,warm (all)\n"
+    "  --repetitions N     samples of each (11)\n"
+    "  --quick             arrays of 256 MiB instead of 1 GiB, 7 samples\n"
+    "  --out FOLDER        for struct_bench.csv and .json (.)\n";
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+
+/// SIZE bytes at an alignment, made of the widest words that it allows.
+template <std::size_t SIZE, std::size_t ALIGN>
+struct alignas(ALIGN) Record {
+  using Part = gpuopt::detail::Word<(ALIGN < 4 ? ALIGN : 4)>;
+  static constexpr unsigned PARTS = SIZE / sizeof(Part);
+  Part parts[PARTS];
+};
+
+// Every word goes elsewhere and is changed.
+struct Mirror {
+  template <std::size_t SIZE, std::size_t ALIGN>
+  __host__ __device__ Record<SIZE, ALIGN> operator()(const Record<SIZE, ALIGN>& in) const {
+    using R = Record<SIZE, ALIGN>;
+    R out;
+    for (unsigned i = 0; i < R::PARTS; ++i)
+      out.parts[i] = static_cast<typename R::Part>(in.parts[R::PARTS - 1 - i] ^ 0x5A);
+    return out;
+  }
+};
+
+struct MirrorInPlace {
+  template <class R>
+  __host__ __device__ void operator()(R& value) const {
+    value = Mirror{}(value);
+  }
+};
+
+// A record made of its index.
+template <class R>
+struct Generate {
+  __host__ __device__ R operator()(std::uint32_t i) const {
+    R out;
+    for (unsigned k = 0; k < R::PARTS; ++k) out.parts[k] = static_cast<typename R::Part>(131 * i + k);
+    return out;
+  }
+};
+
+// A word that every word of a record has a part in.
+template <class R>
+__device__ std::uint32_t fold(const R& value) {
+  std::uint32_t result = 0;
+  for (unsigned i = 0; i < R::PARTS; ++i) result = (result << 5 | result >> 27) ^ value.parts[i];
+  return result;
+}
+
+// ------------------------------------------------------------------------------- what is compared with
+
+template <class R>
+__global__ void directTransform(const R* in, std::size_t n, R* out) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = Mirror{}(in[i]);
+}
+
+template <class R>
+__global__ void directGenerate(std::size_t n, R* out) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = Generate<R>{}(static_cast<std::uint32_t>(i));
+}
+
+// What is folded goes to memory only if it is one value in 2^32, or if all of it is asked for.
+template <class R>
+__global__ void directFold(const R* in, std::size_t n, std::uint32_t* out, bool all) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const std::uint32_t value = fold(in[i]);
+  if (all || value == 0x12345677u) out[i] = value;
+}
+
+// 128 threads: a block that only reads wants 2.8 KB to be worth its launch.
+template <class R>
+__global__ void __launch_bounds__(128) stagedFold(const R* in, std::size_t n, std::uint32_t* out, bool all) {
+  using Staged = gpuopt::StagedStructs<R, 128>;
+  __shared__ typename Staged::Storage storage;
+  const auto tile = Staged(storage).tile(blockIdx.x, n);
+  const std::uint32_t value = fold(tile.load(in));
+  if (tile.has() && (all || value == 0x12345677u)) out[tile.index()] = value;
+}
+
+template <class R>
+__global__ void directGather(const R* in, const std::uint32_t* indices, std::size_t n, R* out) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[indices[i]];
+}
+
+template <class R>
+__global__ void directScatter(const R* in, const std::uint32_t* indices, std::size_t n, R* out) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) out[indices[i]] = in[i];
+}
+
+// A permutation of the numbers below n, a power of two.
+__global__ void permute(std::uint32_t* indices, std::uint32_t n) {
+  const std::uint32_t stride = gridDim.x * blockDim.x;
+  for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+    std::uint32_t x = i;
+    for (int round = 0; round < 3; ++round) {
+      x = (x * 0x9E3779B1u + 0x7F4A7C15u) & (n - 1);
+      x ^= x >> 11;
+    }
+    indices[i] = x;
+  }
+}
+
+__global__ void readVectors(const uint4* in, std::uint32_t* never) {
+  const std::size_t first = std::size_t{blockIdx.x} * 1024 + threadIdx.x;
+  std::uint32_t all = 0;
+#pragma unroll
+  for (unsigned k = 0; k < 4; ++k) {
+    const uint4 v = in[first + 256 * k];
+    all += v.x ^ v.y ^ v.z ^ v.w;
+  }
+  if (all == 0x12345677u) never[threadIdx.x] = all;
+}
+
+__global__ void writeVectors(uint4* out) {
+  const std::size_t i = std::size_t{blockIdx.x} * 256 + threadIdx.x;
+  const auto x = static_cast<std::uint32_t>(i) * 131u;
+  out[i] = make_uint4(x, x + 7, x + 14, x + 21);
+}
+
+// --------------------------------------------------------------------------------------- what must come out
+
+template <class R>
+struct IsMirrored {
+  const R* in;
+  const R* out;
+  __device__ bool operator()(std::size_t i) const { return detail::sameBytes(out[i], Mirror{}(in[i])); }
+};
+
+template <class R>
+struct IsGenerated {
+  const R* out;
+  __device__ bool operator()(std::size_t i) const {
+    return detail::sameBytes(out[i], Generate<R>{}(static_cast<std::uint32_t>(i)));
+  }
+};
+
+template <class R>
+struct IsFolded {
+  const R* in;
+  const std::uint32_t* out;
+  __device__ bool operator()(std::size_t i) const { return out[i] == fold(in[i]); }
+};
+
+template <class R>
+struct IsMoved {
+  const R* in;
+  const std::uint32_t* indices;
+  const R* out;
+  bool scattered;
+  __device__ bool operator()(std::size_t i) const {
+    return detail::sameBytes(out[scattered ? indices[i] : i], in[scattered ? i : indices[i]]);
+  }
+};
+
+// --------------------------------------------------------------------------------------------- measuring
+
+Goal atLeast(double share) {
+  Goal goal;
+  goal.figure = share;
+  return goal;
+}
+
+// Of the second candidate's time over the first one's.
+Goal fasterBy(double factor) {
+  Goal goal = atLeast(factor);
+  goal.of = [](const CaseTimes& times) { return times.candidates[1] / times.candidates[0]; };
+  return goal;
+}
+
+Candidate peer(std::string name, std::function<void()> call, std::function<bool()> correct) {
+  return {std::move(name), std::move(call), std::move(correct), false, 0, true};
+}
+
+/// Which ways a case has beside gpuopt's and direct access: the libraries take long to compile.
+enum class Beside { direct, libraries };
+
+class Bench {
+ public:
+  Bench(Timer& timer, const Buffers& buffers, GoalReport& report, std::size_t bytes)
+      : timer_(timer), buffers_(buffers), report_(report), bytes_(bytes) {}
+
+  /// Read, modify, write; from and to addresses off by so many bytes.
+  template <std::size_t SIZE, std::size_t ALIGN, Beside BESIDE = Beside::direct>
+  void transform(const char* group, const Goal& goal, std::size_t inOffset = 0, std::size_t outOffset = 0,
+                 std::size_t bytes = 0, Mode mode = Mode::coldWrite) {
+    using R = Record<SIZE, ALIGN>;
+    static_assert(sizeof(R) == SIZE);
+    const std::size_t n = (bytes == 0 ? bytes_ : bytes) / SIZE;
+    const R* in = offset(buffers_.in<R>(), inOffset);
+    R* out = offset(buffers_.out<R>(), outOffset);
+    const cudaStream_t stream = timer_.stream();
+    const auto correct = [=](auto call) {
+      return [=] {
+        buffers_.poison(n * SIZE + outOffset);
+        call();
+        return buffers_.areRight(n, IsMirrored<R>{in, out});
+      };
+    };
+    const auto whole = [=] { gpuopt::transformStructs(in, n, out, Mirror{}, stream); };
+    const auto inPlace = [=] { gpuopt::forEachStruct(out, n, MirrorInPlace{}, stream); };
+    const auto inPlaceCorrect = [=] {
+      check(cudaMemcpyAsync(out, in, n * SIZE, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
+      inPlace();
+      return buffers_.areRight(n, IsMirrored<R>{in, out});
+    };
+    const auto direct = [=] { launchDirect(directTransform<R>, n, in, n, out); };
+    std::vector<Candidate> candidates{{"gpuopt", whole, correct(whole)},
+                                      {"gpuopt in place", inPlace, inPlaceCorrect},
+                                      peer("direct", direct, correct(direct))};
+    if constexpr (BESIDE == Beside::libraries) {
+      const auto cub = [=] {
+        check(cub::DeviceTransform::Transform(in, out, n, Mirror{}, stream), "cub::DeviceTransform");
+      };
+      const auto thrust = [=] {
+        thrust::transform(thrust::cuda::par_nosync.on(stream), in, in + n, out, Mirror{});
+      };
+      candidates.push_back(peer("CUB", cub, correct(cub)));
+      candidates.push_back(peer("Thrust", thrust, correct(thrust)));
+    }
+    report_.run(caseOf<R>(group, n, 2 * n * SIZE, goal, candidates, buffers_.copies(n * SIZE / 4096 * 4096),
+                          mode, {inOffset, outOffset}));
+  }
+
+  template <std::size_t SIZE, std::size_t ALIGN>
+  void store(const Goal& goal) {
+    using R = Record<SIZE, ALIGN>;
+    const std::size_t n = bytes_ / SIZE;
+    R* out = buffers_.out<R>();
+    const cudaStream_t stream = timer_.stream();
+    const thrust::counting_iterator<std::uint32_t> counting(0);
+    const auto correct = [=](auto call) {
+      return [=] {
+        buffers_.poison(n * SIZE);
+        call();
+        return buffers_.areRight(n, IsGenerated<R>{out});
+      };
+    };
+    const auto whole = [=] { gpuopt::transformStructs(counting, n, out, Generate<R>{}, stream); };
+    const auto direct = [=] { launchDirect(directGenerate<R>, n, n, out); };
+    const auto cub = [=] {
+      check(cub::DeviceTransform::Transform(counting, out, n, Generate<R>{}, stream), "cub::DeviceTransform");
+    };
+    const auto thrust = [=] {
+      thrust::transform(thrust::cuda::par_nosync.on(stream), counting,
+                        counting + static_cast<std::ptrdiff_t>(n), out, Generate<R>{});
+    };
+    auto* vectors = buffers_.out<uint4>();
+    const std::size_t bytes = n * SIZE / 4096 * 4096;
+    const auto write = [=] {
+      writeVectors<<<static_cast<unsigned>(bytes / 4096), 256, 0, stream>>>(vectors);
+      check(cudaGetLastError(), "writeVectors");
+    };
+    const auto set = [=] { check(cudaMemsetAsync(vectors, 0x5A, bytes, stream), "cudaMemsetAsync"); };
+    report_.run(caseOf<R>("store", n, n * SIZE, goal,
+                          {{"gpuopt", whole, correct(whole)},
+                           peer("direct", direct, correct(direct)),
+                           peer("CUB", cub, correct(cub)),
+                           peer("Thrust", thrust, correct(thrust))},
+                          {{"vector write", write, nullptr}, {"cudaMemsetAsync", set, nullptr}}));
+  }
+
+  template <std::size_t SIZE, std::size_t ALIGN>
+  void load(const Goal& goal) {
+    using R = Record<SIZE, ALIGN>;
+    const std::size_t n = bytes_ / SIZE;
+    const R* in = buffers_.in<R>();
+    auto* out = buffers_.out<std::uint32_t>();
+    const cudaStream_t stream = timer_.stream();
+    const auto staged = [=](bool all) {
+      stagedFold<R><<<static_cast<unsigned>((n + 127) / 128), 128, 0, stream>>>(in, n, out, all);
+      check(cudaGetLastError(), "stagedFold");
+    };
+    const auto direct = [=](bool all) { launchDirect(directFold<R>, n, in, n, out, all); };
+    const auto candidate = [=](const char* name, auto run, bool isPeer) {
+      const auto correct = [=] {
+        buffers_.poison(n * sizeof(std::uint32_t));
+        run(true);
+        return buffers_.areRight(n, IsFolded<R>{in, out});
+      };
+      return Candidate{name, [=] { run(false); }, correct, false, 0, isPeer};
+    };
+    const auto read = [=] {
+      readVectors<<<static_cast<unsigned>(n * SIZE / 16384), 256, 0, stream>>>(buffers_.in<uint4>(), out);
+      check(cudaGetLastError(), "readVectors");
+    };
+    report_.run(caseOf<R>("load", n, n * SIZE, goal,
+                          {candidate("gpuopt", staged, false), candidate("direct", direct, true)},
+                          {{"vector read", read, nullptr}}));
+  }
+
+  /// n structures at random places, and back.
+  template <std::size_t SIZE, std::size_t ALIGN>
+  void index(const Goal& gatherGoal) {
+    using R = Record<SIZE, ALIGN>;
+    std::size_t n = 1;
+    while (2 * n * SIZE <= bytes_) n *= 2;
+    const DeviceMemory places(n * sizeof(std::uint32_t));
+    auto* indices = places.as<std::uint32_t>();
+    permute<<<1024, 256, 0, timer_.stream()>>>(indices, static_cast<std::uint32_t>(n));
+    check(cudaGetLastError(), "permute");
+    const R* in = buffers_.in<R>();
+    R* out = buffers_.out<R>();
+    const cudaStream_t stream = timer_.stream();
+    const auto run = [&](const char* group, bool scatters, const Goal& goal, auto ours, auto direct) {
+      const auto correct = [=](auto call) {
+        return [=] {
+          buffers_.poison(n * SIZE);
+          call();
+          return buffers_.areRight(n, IsMoved<R>{in, indices, out, scatters});
+        };
+      };
+      report_.run(caseOf<R>(group, n, n * (2 * SIZE + sizeof(std::uint32_t)), goal,
+                            {{"gpuopt", ours, correct(ours)}, peer("direct", direct, correct(direct))},
+                            buffers_.copies(n * SIZE / 4096 * 4096)));
+    };
+    run(
+        "gather", false, gatherGoal, [=] { gpuopt::gatherStructs(in, indices, n, out, stream); },
+        [=] { launchDirect(directGather<R>, n, in, indices, n, out); });
+    run(
+        "scatter", true, Goal{}, [=] { gpuopt::scatterStructs(in, indices, n, out, stream); },
+        [=] { launchDirect(directScatter<R>, n, in, indices, n, out); });
+  }
+
+ private:
+  template <class R>
+  static R* offset(R* data, std::size_t bytes) {
+    return reinterpret_cast<R*>(reinterpret_cast<std::uintptr_t>(data) + bytes);
+  }
+
+  template <class Kernel, class... Args>
+  void launchDirect(Kernel kernel, std::size_t n, Args... arguments) const {
+    kernel<<<static_cast<unsigned>((n + 255) / 256), 256, 0, timer_.stream()>>>(arguments...);
+    check(cudaGetLastError(), "direct access");
+  }
+
+  template <class R>
+  static GoalCase caseOf(const char* group, std::size_t n, std::size_t bytes, const Goal& goal,
+                         std::vector<Candidate> candidates, std::vector<Candidate> references,
+                         Mode mode = Mode::coldWrite, std::pair<std::size_t, std::size_t> offsets = {}) {
+    std::string subject = std::to_string(n) + " at " + std::to_string(alignof(R));
+    if (offsets.first + offsets.second > 0)
+      subject += ", off " + std::to_string(offsets.first) + " > " + std::to_string(offsets.second);
+    return {group,
+            std::to_string(sizeof(R)),
+            subject,
+            detail::format("%zu,%zu,%zu,%zu", n, alignof(R), offsets.first, offsets.second),
+            bytes,
+            goal,
+            std::move(candidates),
+            std::move(references),
+            mode};
+  }
+
+  Timer& timer_;
+  const Buffers& buffers_;
+  GoalReport& report_;
+  std::size_t bytes_;
+};
+
+template <std::size_t... SIZES>
+using Sizes = std::index_sequence<SIZES...>;
+
+template <std::size_t ALIGN, std::size_t... SIZES>
+void measureSizes(Bench& bench, const char* group, double goal, Sizes<SIZES...>) {
+  (bench.transform<SIZES, ALIGN>(group, atLeast(goal)), ...);
+}
+
+template <std::size_t ALIGN, std::size_t... SIZES>
+void measureBeside(Bench& bench, const char* group, double goal, Sizes<SIZES...>) {
+  (bench.transform<SIZES, ALIGN, Beside::libraries>(group, atLeast(goal)), ...);
+}
+
+void measureWords(Bench& bench) {
+  measureSizes<4>(bench, "words", 0.98,
+                  Sizes<4, 8, 16, 20, 36, 40, 44, 52, 56, 60, 68, 72, 76, 80, 84, 88, 92>{});
+  measureBeside<4>(bench, "words", 0.98, Sizes<12, 24, 28, 32, 48, 64, 96>{});
+}
+
+void measureAligned(Bench& bench) {
+  measureSizes<8>(bench, "aligned", 0.98, Sizes<8, 24, 40, 56, 72, 88>{});
+  measureSizes<16>(bench, "aligned", 0.98, Sizes<16, 48, 80, 96>{});
+  measureBeside<16>(bench, "aligned", 0.98, Sizes<32, 64>{});
+}
+
+void measureLarge(Bench& bench) {
+  measureSizes<4>(bench, "large", 0.975, Sizes<100, 112, 132, 160, 196, 224, 252>{});
+  measureSizes<16>(bench, "large", 0.975, Sizes<112, 192, 256>{});
+  measureBeside<4>(bench, "large", 0.975, Sizes<128, 256>{});
+  measureBeside<16>(bench, "large", 0.975, Sizes<128>{});
+}
+
+void measureOdd(Bench& bench) {
+  measureSizes<1>(
+      bench, "odd", 0.97,
+      Sizes<1, 2, 3, 5, 6, 7, 9, 11, 13, 15, 17, 21, 30, 31, 33, 50, 61, 63, 65, 99, 127, 201, 255>{});
+  measureSizes<2>(bench, "odd", 0.97, Sizes<2, 6, 10, 18, 30, 50, 62, 126, 254>{});
+}
+
+template <std::size_t SIZE>
+void measureOffsets(Bench& bench) {
+  for (const auto& [in, out] : {std::pair{4, 4}, std::pair{4, 8}, std::pair{0, 12}, std::pair{8, 0}})
+    bench.transform<SIZE, 4>("misaligned", atLeast(0.97), static_cast<std::size_t>(in),
+                             static_cast<std::size_t>(out));
+}
+
+void measureMisaligned(Bench& bench) {
+  measureOffsets<12>(bench);
+  measureOffsets<28>(bench);
+  measureOffsets<48>(bench);
+  measureOffsets<64>(bench);
+  measureOffsets<100>(bench);
+  bench.transform<3, 1>("misaligned", atLeast(0.97), 1, 3);
+  bench.transform<33, 1>("misaligned", atLeast(0.97), 3, 2);
+}
+
+void measureStore(Bench& bench) {
+  bench.store<12, 4>(atLeast(0.98));
+  bench.store<28, 4>(atLeast(0.98));
+  bench.store<48, 4>(atLeast(0.98));
+  bench.store<64, 4>(atLeast(0.98));
+  bench.store<64, 16>(atLeast(0.98));
+  bench.store<100, 4>(atLeast(0.98));
+  bench.store<128, 16>(atLeast(0.98));
+}
+
+void measureLoad(Bench& bench) {
+  bench.load<24, 4>(atLeast(0.98));
+  bench.load<28, 4>(atLeast(0.98));
+  bench.load<48, 4>(atLeast(0.98));
+  bench.load<64, 4>(atLeast(0.98));
+  bench.load<100, 4>(atLeast(0.98));
+  bench.load<128, 16>(atLeast(0.98));
+  bench.load<256, 4>(atLeast(0.98));
+}
+
+void measureIndex(Bench& bench) {
+  bench.index<16, 16>(Goal{});
+  bench.index<28, 4>(Goal{});
+  bench.index<32, 16>(Goal{});
+  bench.index<48, 16>(fasterBy(1.25));
+  bench.index<64, 16>(fasterBy(1.5));
+  bench.index<128, 16>(fasterBy(2.4));
+}
+
+void measureWarm(Bench& bench) {
+  const auto measure = [&](auto size) {
+    bench.transform<size(), 4>("warm", atLeast(0.97), 0, 0, 16 * MiB, Mode::graph);
+  };
+  measure(std::integral_constant<std::size_t, 12>{});
+  measure(std::integral_constant<std::size_t, 28>{});
+  measure(std::integral_constant<std::size_t, 64>{});
+  measure(std::integral_constant<std::size_t, 128>{});
+}
+
+struct Group {
+  const char* name;
+  void (*measure)(Bench&);
+};
+
+constexpr Group groups[] = {
+    {"words", measureWords}, {"aligned", measureAligned}, {"large", measureLarge},
+    {"odd", measureOdd},     {"store", measureStore},     {"misaligned", measureMisaligned},
+    {"load", measureLoad},   {"index", measureIndex},     {"warm", measureWarm}};
+
+std::vector<Group> groupsOf(const std::vector<std::string>& names) {
+  std::vector<Group> chosen;
+  for (const Group& group : groups)
+    if (names.empty() || contains(names, std::string(group.name))) chosen.push_back(group);
+  if (!names.empty() && chosen.size() != names.size()) throw std::invalid_argument("--rows: unknown name");
+  return chosen;
+}
+
+int run(Arguments& arguments) {
+  const bool isQuick = arguments.flag("--quick");
+  const auto chosen = groupsOf(split(arguments.value("--rows", "")));
+  Timer timer(arguments.number("--repetitions", isQuick ? 7 : 11));
+  const std::string folder = arguments.value("--out", ".");
+  arguments.requireEmpty();
+
+  const std::size_t bytes = (isQuick ? 256 : 1024) * MiB;
+  const Buffers buffers(bytes + 4096, timer.stream());
+  GoalReport report(timer, "struct_bench", arguments.command(), folder, "n,align,in_offset,out_offset",
+                    copyGbps(timer, buffers));
+  Bench bench(timer, buffers, report, bytes);
+  for (const Group& group : chosen) group.measure(bench);
+  return report.finish(report.peers());
+}
+
+}  // namespace
+
+int main(int count, char** values) { return runBenchmark(count, values, "struct_bench", usage, run); }
