@@ -1,7 +1,7 @@
 # Thin over the presets of CMakePresets.json: `cmake --workflow --preset demo` does what `make demo` does, once the
 # packages are there.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench sanitize check-native check-packages docs format
+.PHONY: help demo ladders test bench sanitize check-native check-packages docs format
 
 help:  ## this list
 	@echo "gpuopt: make <target>"
@@ -11,6 +11,15 @@ demo:  ## build and run the demo, natively or on the emulated device
 	@scripts/device.sh
 	@scripts/install-deps.sh
 	@cmake --workflow --preset demo
+
+ladders:  ## the classical steps and experiments, checked; on a GPU also timed, into build/ladders
+	@scripts/device.sh
+	@scripts/install-deps.sh
+	@cmake --workflow --preset ladders
+	@if scripts/device.sh | grep -q native; then \
+	  if python3 -c 'import matplotlib' 2>/dev/null; then \
+	    scripts/plot_ladders.py build/ladders/*_ladder.csv; scripts/plot_experiments.py build/ladders/experiments.csv; \
+	  else echo "no plots: matplotlib not found"; fi; fi
 
 test:  ## build and run all tests
 	@scripts/device.sh

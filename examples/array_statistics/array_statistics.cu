@@ -5,6 +5,7 @@
 #include "options.hpp"
 #include "speed.cuh"
 #include "statistics.cuh"
+#include "timing.cuh"
 
 #include <cmath>
 #include <cstddef>
@@ -16,18 +17,6 @@
 #include <vector>
 
 namespace {
-
-#ifdef GPUOPT_EMULATION
-constexpr bool emulated = true;
-#else
-constexpr bool emulated = false;
-#endif
-
-void printDevice() {
-  cudaDeviceProp properties{};
-  gpuopt::check(cudaGetDeviceProperties(&properties, gpuopt::currentDevice()), "cudaGetDeviceProperties");
-  std::printf("array_statistics on %s\n", emulated ? "the gpuopt emulated device (no GPU)" : properties.name);
-}
 
 std::string text(double value) {
   if (std::isnan(value)) return "nan";  // whose sign means nothing
@@ -125,7 +114,7 @@ int main(int count, char** words) {
   try {
     std::string name;
     const Input input = readInput(count, words, name);
-    printDevice();
+    printDevice("array_statistics");
     std::printf("%s: %s\n", name.c_str(), input.description.c_str());
     return std::visit([&](const auto& values) { return analyze(input, values); }, input.values);
   } catch (const std::exception& error) {

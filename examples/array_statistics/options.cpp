@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 
 #include <cstddef>
-#include <filesystem>
 #include <stdexcept>
 
 namespace {
@@ -23,14 +22,6 @@ struct Options {
 
 bool endsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-// In the source tree, or next to the program.
-std::string shippedPicture() {
-  const auto name = std::filesystem::path("data") / "lake.pgm";
-  const auto source = std::filesystem::path(__FILE__).parent_path().parent_path() / name;
-  if (std::filesystem::exists(source)) return source.lexically_normal().string();
-  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string();
 }
 
 Options parse(int count, char** words) {
@@ -72,7 +63,7 @@ char delimiterOf(const Options& options) {
 
 Input readInput(int count, char** words, std::string& name) {
   const Options options = parse(count, words);
-  name = options.file.empty() ? shippedPicture() : options.file;
+  name = options.file.empty() ? shippedFile("lake.pgm") : options.file;
   if (!options.type.empty()) return readRaw(name, options.type, options.skip);
   if (isTable(options))
     return readColumn(name, options.column.empty() ? "1" : options.column, delimiterOf(options));

@@ -253,3 +253,11 @@ std::vector<std::string> rawTypes() {
   for (const auto& [name, type] : rawTypeTable()) names.push_back(name);
   return names;
 }
+
+// In the source tree, or next to the program.
+std::string shippedFile(const std::string& name) {
+  const auto path = std::filesystem::path("data") / name;
+  const auto source = std::filesystem::path(__FILE__).parent_path().parent_path() / path;
+  if (std::filesystem::exists(source)) return source.lexically_normal().string();
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / path).string();
+}

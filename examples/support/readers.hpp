@@ -41,3 +41,6 @@ Input readRaw(const std::string& file, const std::string& type, std::size_t skip
 
 /// The names that readRaw takes.
 std::vector<std::string> rawTypes();
+
+/// The path of a file that the project ships for its examples, in examples/data.
+std::string shippedFile(const std::string& name);

@@ -99,6 +99,7 @@ TEST_CASE("math functions that C++ lacks") {
   REQUIRE((__saturatef(1.5f) == 1.0f && __saturatef(-1.0f) == 0.0f && __saturatef(0.3f) == 0.3f));
   REQUIRE((__float2int_rn(2.5f) == 2 && __float2int_rz(-2.7f) == -2 && __float2int_rd(-2.2f) == -3 &&
            __float2int_ru(2.2f) == 3));
+  REQUIRE((__sinf(0.5f) == sinf(0.5f) && __cosf(0.5f) == cosf(0.5f) && __powf(0.5f, 3.0f) == 0.125f));
   const float third = 1.0f / 3.0f;
   REQUIRE(__fmaf_rn(third, 3.0f, -1.0f) ==
           static_cast<float>(static_cast<double>(third) * 3.0 - 1.0));  // one rounding

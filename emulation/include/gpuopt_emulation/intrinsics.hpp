@@ -122,6 +122,9 @@ inline double __ddiv_rn(double a, double b) { return a / b; }
 inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
 inline double __dsqrt_rn(double a) { return sqrt(a); }
 inline float __fdividef(float a, float b) { return a / b; }
+inline float __sinf(float a) { return sinf(a); }
+inline float __cosf(float a) { return cosf(a); }
+inline float __powf(float a, float b) { return powf(a, b); }
 inline float __expf(float a) { return expf(a); }
 inline float __logf(float a) { return logf(a); }
 inline float __saturatef(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }

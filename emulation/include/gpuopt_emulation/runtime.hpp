@@ -6,3 +6,4 @@
 #include "launch.hpp"
 #include "memory.hpp"
 #include "streams.hpp"
+#include "textures.hpp"

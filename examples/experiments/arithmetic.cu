@@ -1,0 +1,131 @@
+/// \file
+/// The experiment on arithmetic.
+// SPDX-License-Identifier: MIT
+#include "arithmetic.cuh"
+
+#include "experiment.hpp"
+#include "measure.cuh"
+
+#include <cmath>
+#include <vector>
+
+namespace experiments {
+namespace {
+
+constexpr std::size_t timedN = 1 << 20;
+constexpr unsigned timedRounds = 256;
+constexpr float floatStep = 0x1p-9F;
+
+/// From 0.5 to 2.
+std::vector<float> arguments() {
+  std::vector<float> values(30001);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.5F + static_cast<float>(i) * 0.00005F;
+  return values;
+}
+
+/// The greatest distance of f from the exact function.
+template <class F, class Exact>
+double errorOf(F f, Exact exact) {
+  const auto values = arguments();
+  const auto found = resultOf<float>(values, values.size(), [&](const float* from, float* to) {
+    launchCalls(from, to, values.size(), floatStep, 1, f);
+  });
+  double error = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double distance = std::fabs(found[i] - exact(double{values[i]}));
+    error = distance <= error ? error : distance;  // a NaN is an error, too
+  }
+  return error;
+}
+
+template <class F, class T>
+double callsPerSecond(const TimedArray<T>& in, const TimedArray<T>& out, T step, F f) {
+  return billionsPerSecond(double{timedN} * timedRounds,
+                           [&] { launchCalls(in.data(), out.data(), timedN, step, timedRounds, f); });
+}
+
+template <class Precise, class Fast, class Exact>
+void functionRow(Report& report, const char* name, const char* then, const TimedArray<float>& in,
+                 const TimedArray<float>& out) {
+  const double precise = errorOf(Precise{}, Exact{}), fast = errorOf(Fast{}, Exact{});
+  report.add({name,
+              then,
+              "",
+              {callsPerSecond(in, out, floatStep, Precise{}), callsPerSecond(in, out, floatStep, Fast{}),
+               1e7 * precise, 1e7 * fast},
+              precise < 1e-6 && fast < 1e-5});
+}
+
+void functions(Report& report, const TimedArray<float>& in, const TimedArray<float>& out) {
+  report.table({"Functions of arguments from 0.5 to 2: calls, and greatest errors",
+                "function, its fast form",
+                "bound of the fast one",
+                "",
+                {"precise, G/s", "fast, G/s", "error, 1e-7", "fast, 1e-7"}});
+  functionRow<PreciseSine, FastSine, ExactSine>(report, "sinf, __sinf", "2^-21.41 = 3.6e-7", in, out);
+  functionRow<PreciseCosine, FastCosine, ExactCosine>(report, "cosf, __cosf", "2^-21.19 = 4.2e-7", in, out);
+  functionRow<PreciseExponential, FastExponential, ExactExponential>(report, "expf, __expf",
+                                                                     "2 + 1.17 |x| ulp", in, out);
+  functionRow<PreciseLogarithm, FastLogarithm, ExactLogarithm>(report, "logf, __logf", "2^-21.41 = 3.6e-7",
+                                                               in, out);
+  functionRow<PrecisePower, FastPower, ExactPower>(report, "powf, __powf", "as exp2 and log2", in, out);
+  functionRow<PreciseQuotient, FastQuotient, ExactQuotient>(report, "2.7F / x, __fdividef", "2 ulp", in, out);
+  report.note("Bounds: CUDA C++ Programming Guide. x has 2^-23 = 1.2e-7 for an ulp from 1 to 2.");
+}
+
+void literals(Report& report, const TimedArray<float>& in, const TimedArray<float>& out) {
+  const auto line = [](double x) { return x * 1.1 + 0.3; };
+  report.table({"Literals: without F the expression is one of doubles", "expression", "", "", {"G/s"}});
+  report.add({"x * 1.1F + 0.3F",
+              "",
+              "",
+              {callsPerSecond(in, out, floatStep, FloatLiteral{})},
+              errorOf(FloatLiteral{}, line) < 1e-6});
+  report.add({"x * 1.1 + 0.3",
+              "",
+              "",
+              {callsPerSecond(in, out, floatStep, DoubleLiteral{})},
+              errorOf(DoubleLiteral{}, line) < 1e-6});
+}
+
+template <class F>
+void divisionRow(Report& report, const char* name, const char* predicted, const TimedArray<unsigned>& in,
+                 const TimedArray<unsigned>& out, unsigned divisor, F f) {
+  std::vector<unsigned> values(1001), expected(1001);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = ladders::elementAt<unsigned>(i);
+    expected[i] = values[i] / divisor + values[i] % divisor;
+  }
+  const auto found = resultOf<unsigned>(values, values.size(), [&](const unsigned* from, unsigned* to) {
+    launchCalls(from, to, values.size(), 1u, 1, f);
+  });
+  report.add({name, "", predicted, {callsPerSecond(in, out, 12345u, f)}, found == expected});
+}
+
+void divisions(Report& report) {
+  const TimedArray<unsigned> in(timedN, Filling::bits), out(timedN);
+  report.table({"x / d + x % d of unsigned numbers", "d", "", "takes", {"G/s"}});
+  divisionRow(report, "7, known to the launch", "some 20 instructions", in, out, 7, DivideByVariable{7});
+  divisionRow(report, "7, known to the compiler", "multiply, shift", in, out, 7, DivideByConstant<7>{});
+  divisionRow(report, "32, known to the launch", "some 20 instructions", in, out, 32, DivideByVariable{32});
+  divisionRow(report, "32 = 1 << s, the program shifts", "shift, and", in, out, 32, DivideByShift{5});
+  divisionRow(report, "32, known to the compiler", "shift, and", in, out, 32, DivideByConstant<32>{});
+}
+
+void run(Report& report) {
+  const TimedArray<float> in(timedN), out(timedN);
+  functions(report, in, out);
+  literals(report, in, out);
+  divisions(report);
+}
+
+}  // namespace
+
+const Experiment arithmeticExperiment{
+    "arithmetic",
+    "Special function units give sines, logarithms and reciprocals in one instruction, not quite exactly; "
+    "the\n"
+    "precise functions repair that with many more. There is no instruction for integer division at all.",
+    run};
+
+}  // namespace experiments

@@ -1,0 +1,142 @@
+/// \file
+/// Branches: lanes, warps and blocks that go different ways, and warps that have nothing left to do.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "grid.cuh"
+
+#include <cstddef>
+#include <vector>
+
+namespace experiments {
+
+inline constexpr unsigned branchBlock = 256;
+
+/// Two ways of integer arithmetic, unlike enough that no compiler makes one of them.
+__host__ __device__ inline unsigned multiplyXor(unsigned x, unsigned rounds) {
+  for (unsigned round = 0; round < rounds; ++round) x = x * 1664525u ^ 1013904223u;
+  return x;
+}
+__host__ __device__ inline unsigned shiftXor(unsigned x, unsigned rounds) {
+  for (unsigned round = 0; round < rounds; ++round) {
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+  }
+  return x;
+}
+
+/// Who goes which way: threads whose number has `bit` set the one, the others the other. Bit 1: every other
+/// lane; 16: half-warps; 32: every other warp; branchBlock: every other block; 0: all the same way.
+__host__ __device__ inline bool goesSecondWay(std::size_t thread, unsigned bit) {
+  return (thread & bit) != 0;
+}
+
+/// A warp whose lanes disagree goes both ways one after the other.
+__global__ void branch(const unsigned* in, unsigned* out, std::size_t n, unsigned bit, unsigned rounds) {
+  const std::size_t i = globalThread();
+  if (i >= n) return;
+  const unsigned x = in[i];
+  out[i] = goesSecondWay(i, bit) ? shiftXor(x, rounds) : multiplyXor(x, rounds);
+}
+
+inline void launchBranch(const unsigned* in, unsigned* out, std::size_t n, unsigned bit, unsigned rounds) {
+  gpuopt::launch(branch, gridFor(n, branchBlock), in, out, n, bit, rounds);
+}
+
+/// All the second way: what it costs alone.
+__global__ void secondWay(const unsigned* in, unsigned* out, std::size_t n, unsigned rounds) {
+  const std::size_t i = globalThread();
+  if (i < n) out[i] = shiftXor(in[i], rounds);
+}
+
+inline void launchSecondWay(const unsigned* in, unsigned* out, std::size_t n, unsigned rounds) {
+  gpuopt::launch(secondWay, gridFor(n, branchBlock), in, out, n, rounds);
+}
+
+/// Threads above `last` of each block go the second way: `tid > 15` splits a warp, `tid > 31` does not.
+__global__ void branchAbove(const unsigned* in, unsigned* out, std::size_t n, unsigned last,
+                            unsigned rounds) {
+  const std::size_t i = globalThread();
+  if (i >= n) return;
+  const unsigned x = in[i];
+  out[i] = threadIdx.x > last ? shiftXor(x, rounds) : multiplyXor(x, rounds);
+}
+
+inline constexpr unsigned aboveBlock = 64;
+
+inline void launchBranchAbove(const unsigned* in, unsigned* out, std::size_t n, unsigned last,
+                              unsigned rounds) {
+  gpuopt::launch(branchAbove, gridFor(n, aboveBlock), in, out, n, last, rounds);
+}
+
+/// A branch of one instruction is no branch: the compiler makes it a predicate, and lanes need not agree.
+__host__ __device__ inline unsigned collatz(unsigned x, unsigned rounds) {
+  for (unsigned round = 0; round < rounds; ++round) {
+    if (x % 2 == 1) x = 3 * x + 1;
+    x /= 2;
+  }
+  return x;
+}
+
+__global__ void branchShortly(const unsigned* in, unsigned* out, std::size_t n, unsigned rounds) {
+  const std::size_t i = globalThread();
+  if (i < n) out[i] = collatz(in[i], rounds);
+}
+
+inline void launchShortly(const unsigned* in, unsigned* out, std::size_t n, unsigned rounds) {
+  gpuopt::launch(branchShortly, gridFor(n, branchBlock), in, out, n, rounds);
+}
+
+/// way(x, i) of each element x = in[i], on the host.
+template <class Way>
+std::vector<unsigned> mapOnHost(const std::vector<unsigned>& in, Way way) {
+  std::vector<unsigned> out(in.size());
+  for (std::size_t i = 0; i < in.size(); ++i) out[i] = way(in[i], i);
+  return out;
+}
+
+// --------------------------------------------------------------- warps at work in a reduction's passes
+
+/// Which threads add in a pass of the reduction ladder, where `c` is 1, 2, 4, ... or BLOCK/2, BLOCK/4, ...
+enum class Addressing {
+  moduloOfThread,  ///< v1: tid % 2c == 0
+  firstThreads,    ///< v2: 2 * c * tid < BLOCK
+  sequential       ///< v3: tid < c
+};
+
+inline constexpr unsigned passBlock = 256;
+inline constexpr unsigned passes = 8;  // log2 of passBlock
+
+__host__ __device__ constexpr bool adds(Addressing addressing, unsigned pass, unsigned thread) {
+  switch (addressing) {
+    case Addressing::moduloOfThread:
+      return thread % (2u << pass) == 0;
+    case Addressing::firstThreads:
+      return (thread << (pass + 1)) < passBlock;
+    default:
+      return thread < passBlock >> (pass + 1);
+  }
+}
+
+/// What the warps of a block do in each pass.
+struct PassCounts {
+  unsigned working[passes];  ///< warps with a lane that adds
+  unsigned split[passes];    ///< warps with lanes that add and lanes that do not
+};
+
+/// Lets the warps count themselves. One block; counts are zeros before.
+__global__ void __launch_bounds__(passBlock) countWarps(Addressing addressing, PassCounts* counts) {
+  for (unsigned pass = 0; pass < passes; ++pass) {
+    const unsigned adding = __ballot_sync(0xFFFFFFFFu, adds(addressing, pass, threadIdx.x));
+    if (threadIdx.x % 32 != 0 || adding == 0) continue;
+    atomicAdd(&counts->working[pass], 1u);
+    if (adding != 0xFFFFFFFFu) atomicAdd(&counts->split[pass], 1u);
+  }
+}
+
+inline void launchCount(Addressing addressing, PassCounts* counts) {
+  gpuopt::launch(countWarps, gridFor(passBlock, passBlock), addressing, counts);
+}
+
+}  // namespace experiments

@@ -1,0 +1,28 @@
+/// \file
+/// The experiments of this program. Each has kernels in a header of its name, which the tests include, and
+/// here a function that checks them at a small size, times them at a large one on a GPU, and reports.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "report.hpp"
+
+namespace experiments {
+
+struct Experiment {
+  const char* name;
+  const char* lesson;  ///< what to expect, and why
+  void (*run)(Report&);
+};
+
+extern const Experiment accessExperiment;
+extern const Experiment structuresExperiment;
+extern const Experiment sharedMemoryExperiment;
+extern const Experiment divergenceExperiment;
+extern const Experiment occupancyExperiment;
+extern const Experiment matrixProductExperiment;
+extern const Experiment histogramExperiment;
+extern const Experiment memorySpacesExperiment;
+extern const Experiment arithmeticExperiment;
+extern const Experiment transfersExperiment;
+
+}  // namespace experiments

@@ -1,0 +1,80 @@
+/// \file
+/// The experiment on the matrix product.
+// SPDX-License-Identifier: MIT
+#include "matrix_product.cuh"
+
+#include "experiment.hpp"
+#include "measure.cuh"
+
+#include <gpuopt/access.cuh>
+
+namespace experiments {
+namespace {
+
+/// What is known of each of productSteps, in their order.
+constexpr struct {
+  const char* then;
+  double loads;  ///< from global memory for one multiplication
+} known[] = {{"8.8 / 0.62", 2},
+             {"14.3 / 7.34", 1 + 1.0 / 32},
+             {"29.7 / 15.5", 2.0 / 32},
+             {"", (1 + 1.0 / coarseFactor) / 32},
+             {"", 2.0 / 32},
+             {"", 2.0 / 32}};
+static_assert(sizeof known / sizeof *known == sizeof productSteps / sizeof *productSteps);
+
+/// Sectors of a warp's load of B.
+unsigned sectorsOfB(const ProductStep& step, unsigned k) {
+  const bool isUncoalesced = step.kernel == productTiles<LoadOfB::columnMajorUncoalesced>;
+  return gpuopt::globalAccess<float>([=](unsigned lane) { return isUncoalesced ? lane * k : lane; }).sectors;
+}
+
+bool isRight(const ProductStep& step) {
+  constexpr ProductSize size{37, 130, 45};
+  const auto a = wholeNumbers<float>(size.m * size.k), b = wholeNumbers<float>(size.k * size.n);
+  const auto c = resultOf<float>(a, size.m * size.n, [&](const float* deviceA, float* deviceC) {
+    const auto& stored = step.columnMajor ? columnMajor(b, size) : b;
+    const DeviceBytes deviceB(stored.size() * sizeof(float));
+    gpuopt::check(
+        cudaMemcpy(deviceB.as<void>(), stored.data(), stored.size() * sizeof(float), cudaMemcpyHostToDevice),
+        "cudaMemcpy");
+    launchProduct(step, deviceA, deviceB.as<float>(), deviceC, size);
+    gpuopt::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // before B is freed
+  });
+  return c == productOnHost(a, b, size);
+}
+
+void run(Report& report) {
+  constexpr ProductSize flat{4096, 4096, 32}, cube{2048, 2048, 2048};
+  constexpr double flatBytes = 4.0 * (4096.0 * 32 * 2 + 4096.0 * 4096);
+  constexpr double cubeOperations = 2.0 * 2048 * 2048 * 2048;
+  const TimedArray<float> a(2048 * 2048), b(2048 * 2048), c(4096 * 4096);
+  report.table({"C = A B: 4096 x 32 by 32 x 4096 as published, and 2048 x 2048 by 2048 x 2048",
+                "step",
+                "then, GB/s",
+                "loads; sectors of B",
+                {"GB/s, flat", "GFLOP/s, cube"}});
+  std::size_t number = 0;
+  for (const ProductStep& step : productSteps) {
+    const auto& [then, loads] = known[number++];
+    const auto timed = [&](const ProductSize& size) {
+      return [&] { launchProduct(step, a.data(), b.data(), c.data(), size); };
+    };
+    report.add({step.name,
+                then,
+                format("%.4g; %u", loads, sectorsOfB(step, 32)),
+                {billionsPerSecond(flatBytes, timed(flat)), billionsPerSecond(cubeOperations, timed(cube))},
+                isRight(step)});
+  }
+  report.note("then: GTX 280 / FX 5600. Loads: elements from global memory for one multiplication.");
+}
+
+}  // namespace
+
+const Experiment matrixProductExperiment{
+    "matrix_product",
+    "Each element of A is needed for a whole row of C, each of B for a whole column. Who loads it once and\n"
+    "shares it moves less memory; who cannot load along the memory turns the corner in shared memory.",
+    run};
+
+}  // namespace experiments

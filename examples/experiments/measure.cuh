@@ -1,0 +1,86 @@
+/// \file
+/// What the experiments check and time their kernels with.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "device_bytes.cuh"
+#include "grid.cuh"
+#include "timing.cuh"
+
+#include "../../benchmarks/support/text.hpp"
+#include "../ladders/data.cuh"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace experiments {
+
+using bench::detail::format;
+
+/// "12.5 %"
+inline std::string percent(double share) { return format("%.4g %%", 100 * share); }
+
+/// n whole numbers from -8 to 7, or from 0 to 15: sums of floats are exact.
+template <class T>
+std::vector<T> wholeNumbers(std::size_t n) {
+  std::vector<T> values(n);
+  for (std::size_t i = 0; i < n; ++i)
+    values[i] = static_cast<T>(ladders::elementAt<unsigned>(i) % 16) - static_cast<T>(T(-1) < T(0) ? 8 : 0);
+  return values;
+}
+
+/// What launch(in, out) leaves in n elements, which are poisoned before.
+template <class Out, class In, class Launch>
+std::vector<Out> resultOf(const std::vector<In>& in, std::size_t n, const Launch& launch) {
+  const DeviceBytes deviceIn(in.size() * sizeof(In)), deviceOut(n * sizeof(Out));
+  gpuopt::check(cudaMemcpy(deviceIn.as<void>(), in.data(), in.size() * sizeof(In), cudaMemcpyHostToDevice),
+                "cudaMemcpy");
+  gpuopt::check(cudaMemset(deviceOut.as<void>(), 0xA5, n * sizeof(Out)), "cudaMemset");
+  launch(deviceIn.as<In>(), deviceOut.as<Out>());
+  std::vector<Out> out(n);
+  gpuopt::check(cudaMemcpy(out.data(), deviceOut.as<void>(), n * sizeof(Out), cudaMemcpyDeviceToHost),
+                "cudaMemcpy");
+  return out;
+}
+
+/// What timed memory is filled with, never zeros: power, and with it the clock, depends on the bits.
+enum class Filling {
+  floats,  ///< from 1 to 2
+  bits     ///< all of them
+};
+
+/// Device memory for what is timed; on the emulated device nothing is, and it is one element.
+template <class T>
+class TimedArray {
+ public:
+  explicit TimedArray(std::size_t n, Filling filling = Filling::floats)
+      : bytes_(sizeof(T) * (emulated ? 1 : n)) {
+    const std::size_t words = emulated ? 0 : n * sizeof(T) / 4;
+    if (words == 0) return;
+    if (filling == Filling::bits)
+      ladders::fill(bytes_.as<unsigned>(), words);
+    else
+      ladders::fill(bytes_.as<float>(), words);
+  }
+
+  T* data() const { return bytes_.as<T>(); }
+
+ private:
+  DeviceBytes bytes_;
+};
+
+/// The median time of calls on the default stream; 0 on the emulated device, which does not call.
+template <class Call>
+double secondsOf(const Call& call) {
+  return emulated ? 0 : medianTime(call);
+}
+
+/// So much a second: bytes or operations of one call. In 10^9; 0 on the emulated device.
+template <class Call>
+double billionsPerSecond(double amount, const Call& call) {
+  return emulated ? 0 : 1e-9 * amount / medianTime(call);
+}
+
+}  // namespace experiments

@@ -1,0 +1,86 @@
+/// \file
+/// Climbs the reduction ladder: runs every step on the same array, checks it, and times it on a GPU.
+// SPDX-License-Identifier: MIT
+#include "../../benchmarks/support/run_header.cuh"
+#include "data.cuh"
+#include "measure.cuh"
+#include "options.hpp"
+#include "reduction_steps.cuh"
+#include "report.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+using namespace ladders;
+
+namespace {
+
+// 2^22 elements are what the published figures are for; 2^28 are beyond every cache.
+const std::vector<std::uint64_t> usualSizes =
+    emulated ? std::vector<std::uint64_t>{10007} : std::vector<std::uint64_t>{1 << 22, 1 << 28};
+
+unsigned sumOnHost(std::size_t n) {
+  unsigned sum = 0;
+  for (std::size_t i = 0; i < n; ++i) sum += elementAt<unsigned>(i);
+  return sum;
+}
+
+// Runs a step on poisoned results and adds up what it leaves.
+bool isRight(const ReductionStep& step, void* out, std::size_t outBytes, unsigned expected) {
+  gpuopt::check(cudaMemset(out, 0xA5, outBytes), "cudaMemset");
+  step.run(1);
+  std::vector<unsigned> partials(step.count);
+  gpuopt::check(
+      cudaMemcpy(partials.data(), step.partials, step.count * sizeof(unsigned), cudaMemcpyDeviceToHost),
+      "cudaMemcpy");
+  unsigned sum = 0;
+  for (const unsigned each : partials) sum += each;
+  return sum == expected;
+}
+
+void climb(Report& report, const Options& options, std::size_t n, bool isFirst) {
+  const std::size_t bytes = n * sizeof(unsigned);
+  const std::size_t half =
+      (bytes / 2 + 15) / 16 * 16;  // a copy of so much moves as many bytes as a sum reads
+  const std::size_t outBytes = (std::max)(half, partialsOf(n) * sizeof(unsigned));
+  const DeviceBytes in(2 * half), out(outBytes);
+  fill(in.as<unsigned>(), n);
+
+  const std::vector<ReductionStep> steps = reductionSteps({in.as<unsigned>(), n, out.as<unsigned>()});
+  if (isFirst) Report::explain({steps.begin(), steps.end()});
+  const double copy = emulated ? 0 : copySpeed(in.as<void>(), out.as<void>(), half, options.repeats);
+  report.begin({std::to_string(n) + " elements of 4 bytes", bytes, copy}, steps.size());
+  const unsigned expected = sumOnHost(n);
+  for (const ReductionStep& step : steps) {
+    report.announce(step);
+    const bool right = isRight(step, out.as<void>(), outBytes, expected);
+    report.add(step, {right, emulated ? Speeds{} : speedsOf(step, bytes, options.repeats)});
+  }
+}
+
+int run(int count, char** words) {
+  std::vector<std::uint64_t> sizes = usualSizes;
+  const Options options = reductionOptions(count, words, sizes);
+  printDevice("reduction_ladder");
+  if (!emulated) std::printf("GB/s then: Harris 2007, 2^22 elements, GeForce 8800 GTX (86.4 GB/s)\n");
+  Report report(bench::headerLines("reduction_ladder", options.command), options.csv, options.json);
+  for (std::size_t i = 0; i < sizes.size(); ++i) climb(report, options, sizes[i], i == 0);
+  if (emulated) std::printf("\nNo times: the emulated device shows what a GPU computes, not how fast.\n");
+  return report.finish();
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  try {
+    return run(count, words) == 0 ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "reduction_ladder: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,108 @@
+/// \file
+/// Climbs the transpose ladder: runs every step on the same matrix, checks it, and times it on a GPU. The
+/// last step is cuBLAS, where that is installed.
+// SPDX-License-Identifier: MIT
+#ifdef GPUOPT_BENCHMARK_CUBLAS
+#include "../../benchmarks/support/transpose_cublas.cuh"
+#endif
+#include "../../benchmarks/support/run_header.cuh"
+#include "data.cuh"
+#include "measure.cuh"
+#include "options.hpp"
+#include "report.hpp"
+#include "transpose_steps.cuh"
+
+#include <cstddef>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+using namespace ladders;
+
+namespace {
+
+// 2048 x 2048 is what the published figures are for. 32 more on a side, and camping vanishes. 16384 x 16384
+// are beyond every cache.
+const std::vector<MatrixSize> usualSizes =
+    emulated ? std::vector<MatrixSize>{{100, 70}, {65, 65}}
+             : std::vector<MatrixSize>{{2048, 2048}, {2080, 2080}, {16384, 16384}};
+
+#ifdef GPUOPT_BENCHMARK_CUBLAS
+void addCublas(std::vector<TransposeStep>& steps, const TransposeData& data) {
+  static const bench::Cublas cublas(nullptr);
+  const auto peer = cublas.transpositions(data.in, data.out, bench::dense(data.rows, data.cols)).at(0);
+  steps.push_back({{"cuBLAS geam", "alpha = 1, beta = 0", "", {}, [=](int) { peer.call(); }, false}});
+}
+#else
+void addCublas(std::vector<TransposeStep>&, const TransposeData&) {}
+#endif
+
+// Of a matrix of rows x cols with elementAt: what is wrong in its transpose, or in a copy of it.
+template <class T>
+__global__ void countWrongKernel(const T* out, std::size_t rows, std::size_t cols, bool isCopy,
+                                 unsigned* wrong) {
+  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < rows * cols; i += threads) {
+    const std::size_t from = isCopy ? i : i % rows * cols + i / rows;
+    if (out[i] != elementAt<T>(from)) atomicAdd(wrong, 1u);
+  }
+}
+
+// Runs a step on poisoned results and counts what is wrong.
+bool isRight(const TransposeStep& step, const TransposeData& data) {
+  const std::size_t n = std::size_t{data.rows} * data.cols;
+  gpuopt::check(cudaMemset(data.out, 0xA5, n * sizeof(float)), "cudaMemset");
+  step.run(1);
+  const DeviceBytes counter(sizeof(unsigned));
+  gpuopt::check(cudaMemset(counter.as<void>(), 0, sizeof(unsigned)), "cudaMemset");
+  gpuopt::launch(countWrongKernel<float>, loopConfig(n), data.out, data.rows, data.cols, step.copies,
+                 counter.as<unsigned>());
+  unsigned wrong = 1;
+  gpuopt::check(cudaMemcpy(&wrong, counter.as<void>(), sizeof wrong, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  return wrong == 0;
+}
+
+void climb(Report& report, const Options& options, MatrixSize size, bool isFirst) {
+  const std::size_t n = std::size_t{size.rows} * size.cols;
+  const std::size_t rounded = (n * sizeof(float) + 15) / 16 * 16;
+  const DeviceBytes in(rounded), out(rounded);
+  const TransposeData data{in.as<float>(), out.as<float>(), size.rows, size.cols};
+  fill(in.as<float>(), n);
+
+  std::vector<TransposeStep> steps = transposeSteps(data);
+  addCublas(steps, data);
+  if (isFirst) Report::explain({steps.begin(), steps.end()});
+  const std::size_t bytes = 2 * n * sizeof(float);
+  const double copy = emulated ? 0 : copySpeed(data.in, data.out, rounded, options.repeats);
+  report.begin({std::to_string(size.rows) + " x " + std::to_string(size.cols) + " floats", bytes, copy},
+               steps.size());
+  for (const TransposeStep& step : steps) {
+    report.announce(step);
+    const bool right = isRight(step, data);
+    report.add(step, {right, emulated ? Speeds{} : speedsOf(step, bytes, options.repeats)});
+  }
+}
+
+int run(int count, char** words) {
+  std::vector<MatrixSize> sizes = usualSizes;
+  const Options options = transposeOptions(count, words, sizes);
+  printDevice("transpose_ladder");
+  if (!emulated)
+    std::printf("GB/s then: Ruetsch and Micikevicius 2009, 2048 x 2048 floats, GTX 280 (142 GB/s)\n");
+  Report report(bench::headerLines("transpose_ladder", options.command), options.csv, options.json);
+  for (std::size_t i = 0; i < sizes.size(); ++i) climb(report, options, sizes[i], i == 0);
+  if (emulated) std::printf("\nNo times: the emulated device shows what a GPU computes, not how fast.\n");
+  return report.finish();
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  try {
+    return run(count, words) == 0 ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "transpose_ladder: %s\n", error.what());
+    return 1;
+  }
+}

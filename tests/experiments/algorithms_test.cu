@@ -1,0 +1,46 @@
+/// The steps of the matrix product and of the histogram.
+// SPDX-License-Identifier: MIT
+#include "../../examples/experiments/histogram.cuh"
+#include "../../examples/experiments/matrix_product.cuh"
+
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
+#include "support/random.hpp"
+
+#include <vector>
+
+using namespace experiments;
+using gpuopt::test::DeviceArray;
+
+TEST_CASE("matrix products of every step") {
+  for (const ProductSize size : {ProductSize{1, 1, 1}, {32, 128, 32}, {37, 130, 45}, {65, 33, 70}}) {
+    const auto a = gpuopt::test::smallIntegers<float>(size.m * size.k, 1);
+    const auto b = gpuopt::test::smallIntegers<float>(size.k * size.n, 2);
+    const auto expected = productOnHost(a, b, size);
+    const DeviceArray<float> deviceA(a), deviceB(b), deviceColumns(columnMajor(b, size));
+    for (const ProductStep& step : productSteps) {
+      INFO(step.name << ", " << size.m << " x " << size.k << " by " << size.n);
+      DeviceArray<float> c(expected.size());
+      launchProduct(step, deviceA.data(), step.columnMajor ? deviceColumns.data() : deviceB.data(), c.data(),
+                    size);
+      CHECK(c.toHost() == expected);
+    }
+  }
+}
+
+TEST_CASE("histograms of every step") {
+  for (const std::size_t n : {1, 15, 256, 5003}) {
+    for (const bool isSkewed : {false, true}) {
+      auto data = gpuopt::test::randomVector<unsigned char>(n, 3);
+      for (std::size_t i = 0; i < n && isSkewed; ++i)
+        if (i % 50 != 7) data[i] = 200;
+      const DeviceArray<unsigned char> in(data);
+      for (const HistogramStep& step : histogramSteps) {
+        INFO(step.name << ", " << n << (isSkewed ? " alike" : " random"));
+        DeviceArray<unsigned> bins(std::vector<unsigned>(histogramBins, 0));
+        launchHistogram(step, in.data(), n, bins.data(), 3);
+        CHECK(bins.toHost() == histogramOnHost(data));
+      }
+    }
+  }
+}

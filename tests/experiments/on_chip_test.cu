@@ -1,0 +1,132 @@
+/// Bank conflicts, branches, warps at work, occupancy: what happens within a multiprocessor.
+// SPDX-License-Identifier: MIT
+#include "../../examples/experiments/divergence.cuh"
+#include "../../examples/experiments/occupancy.cuh"
+#include "../../examples/experiments/shared_memory.cuh"
+
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
+#include "support/random.hpp"
+
+#include <gpuopt/access.cuh>
+
+#include <cstring>
+#include <vector>
+
+using namespace experiments;
+using gpuopt::test::DeviceArray;
+using gpuopt::test::randomVector;
+
+// --------------------------------------------------------------------------------- shared memory
+
+template <class T>
+constexpr unsigned degreeOf(const LanePlaces& lanes) {
+  return gpuopt::sharedAccess<T>([&](unsigned lane) { return lanes.places[lane]; }).degree;
+}
+static_assert(degreeOf<unsigned>(strided(1)) == 1 && degreeOf<unsigned>(strided(2)) == 2 &&
+              degreeOf<unsigned>(strided(8)) == 8 && degreeOf<unsigned>(strided(32)) == 32 &&
+              degreeOf<unsigned>(strided(33)) == 1 && degreeOf<unsigned>(permuted()) == 1 &&
+              degreeOf<unsigned>(broadcast()) == 1);
+static_assert(degreeOf<uint2>(strided(1)) == 1 && degreeOf<uint4>(strided(2)) == 2);
+
+template <TileLayout LAYOUT>
+constexpr unsigned columnDegree() {
+  return gpuopt::sharedAccess<unsigned>([](unsigned lane) { return placeInTile<LAYOUT>(lane, 7); }).degree;
+}
+static_assert(columnDegree<TileLayout::plain>() == 32 && columnDegree<TileLayout::padded>() == 1 &&
+              columnDegree<TileLayout::swizzled>() == 1);
+
+TEMPLATE_TEST_CASE("lanes read shared memory at their places", "", unsigned, uint2, uint4) {
+  constexpr unsigned BLOCKS = 2, ROUNDS = 11;
+  constexpr std::size_t WORDS = sizeof(TestType) / sizeof(unsigned);
+  const auto words = randomVector<unsigned>(bankWords * WORDS, 1);
+  const DeviceArray<unsigned> in(words);
+  for (const LanePlaces& lanes :
+       {strided(1), strided(2), strided(32), strided(33), permuted(), broadcast()}) {
+    DeviceArray<unsigned> out(BLOCKS * bankBlock);
+    launchBanks(reinterpret_cast<const TestType*>(in.data()), out.data(), BLOCKS, lanes, ROUNDS);
+    CHECK(out.toHost() == banksOnHost(words, WORDS, BLOCKS, lanes, ROUNDS));
+  }
+}
+
+TEMPLATE_TEST_CASE_SIG("tiles are transposed in every layout", "", ((TileLayout LAYOUT), LAYOUT),
+                       TileLayout::plain, TileLayout::padded, TileLayout::swizzled) {
+  constexpr unsigned TILES = 3;
+  const auto values = randomVector<unsigned>(1024 * TILES, 2);
+  const DeviceArray<unsigned> in(values);
+  for (const unsigned rounds : {1u, 2u, 3u}) {
+    DeviceArray<unsigned> out(values.size());
+    launchTile<LAYOUT>(in.data(), out.data(), TILES, rounds);
+    CHECK(out.toHost() == tilesOnHost(values, rounds));
+  }
+}
+
+// ------------------------------------------------------------------------------------ divergence
+
+TEST_CASE("every thread goes its way") {
+  constexpr std::size_t N = 1000;
+  constexpr unsigned ROUNDS = 9;
+  const auto values = randomVector<unsigned>(N, 3);
+  const DeviceArray<unsigned> in(values);
+  DeviceArray<unsigned> out(N);
+  for (const unsigned bit : {0u, 1u, 16u, 32u, branchBlock}) {
+    launchBranch(in.data(), out.data(), N, bit, ROUNDS);
+    CHECK(out.toHost() == mapOnHost(values, [bit](unsigned x, std::size_t i) {
+            return (i & bit) != 0 ? shiftXor(x, ROUNDS) : multiplyXor(x, ROUNDS);
+          }));
+  }
+  for (const unsigned last : {15u, 31u}) {
+    launchBranchAbove(in.data(), out.data(), N, last, ROUNDS);
+    CHECK(out.toHost() == mapOnHost(values, [last](unsigned x, std::size_t i) {
+            return i % aboveBlock > last ? shiftXor(x, ROUNDS) : multiplyXor(x, ROUNDS);
+          }));
+  }
+  launchSecondWay(in.data(), out.data(), N, ROUNDS);
+  CHECK(out.toHost() == mapOnHost(values, [](unsigned x, std::size_t) { return shiftXor(x, ROUNDS); }));
+  launchShortly(in.data(), out.data(), N, ROUNDS);
+  CHECK(out.toHost() == mapOnHost(values, [](unsigned x, std::size_t) { return collatz(x, ROUNDS); }));
+}
+
+TEST_CASE("warps retire early where the threads that add are neighbours") {
+  const auto counted = [](Addressing addressing) {
+    DeviceArray<PassCounts> counts(std::vector<PassCounts>{PassCounts{}});
+    launchCount(addressing, counts.data());
+    return counts.toHost()[0];
+  };
+  const unsigned all[] = {8, 8, 8, 8, 8, 4, 2, 1}, splits[] = {8, 8, 8, 8, 8, 4, 2, 1};
+  const PassCounts modulo = counted(Addressing::moduloOfThread);
+  CHECK(std::memcmp(modulo.working, all, sizeof all) == 0);
+  CHECK(std::memcmp(modulo.split, splits, sizeof splits) == 0);
+  const unsigned fewer[] = {4, 2, 1, 1, 1, 1, 1, 1}, split[] = {0, 0, 0, 1, 1, 1, 1, 1};
+  for (const Addressing addressing : {Addressing::firstThreads, Addressing::sequential}) {
+    const PassCounts counts = counted(addressing);
+    CHECK(std::memcmp(counts.working, fewer, sizeof fewer) == 0);
+    CHECK(std::memcmp(counts.split, split, sizeof split) == 0);
+  }
+}
+
+// ------------------------------------------------------------------------------------- occupancy
+
+// The example of the textbook.
+static_assert(occupancyOf(geforce8800, 10, 256) == 1.0);
+static_assert(3 * occupancyOf(geforce8800, 17, 256) == 1.0);
+static_assert(occupancyOf(geforce8800, 17, 128) == 0.5);
+// 255 registers are 8160 a warp, given as 8192: 8 warps of 64.
+static_assert(occupancyOf(hopper, 255, 128) == 0.125);
+static_assert(occupancyOf(hopper, 32, 1024) == 1.0);
+static_assert(occupancyOf(hopper, 32, 32) == 0.5);  // 32 blocks at most
+
+TEMPLATE_TEST_CASE_SIG("items are copied, chains are followed", "", ((int COUNT), COUNT), 1, 2, 8) {
+  constexpr std::size_t N = 1003;
+  constexpr unsigned ROUNDS = 10;
+  const auto values = randomVector<float>(N, 4);
+  const DeviceArray<float> in(values);
+  const auto sums = chainsOnHost<COUNT>(values, ROUNDS);
+  for (const unsigned block : {32u, 96u, 256u}) {
+    DeviceArray<float> copied(N), followed(N);
+    launchCopyItems<COUNT>(in.data(), copied.data(), N, block, 5000);
+    launchChains<COUNT>(in.data(), followed.data(), N, block, 5000, ROUNDS);
+    CHECK(copied.toHost() == values);
+    CHECK(followed.toHost() == sums);
+  }
+}
