@@ -57,15 +57,15 @@ class Checker {
 
   void check(std::size_t n, std::size_t inOffset = 0, std::size_t outOffset = 0) {
     StructArray<T> out(n, outOffset);
-    const StructArray<T> in(anyStructs<T>(n), inOffset);
+    const StructArray<T> in(indexCoded<T>(n), inOffset);
     run(in.data(), out.data(), n, dim3(2));
     INFO("in place: no");
     expect(out, n, inOffset, outOffset);
-    CHECK(sameBytes(in.toHost(), anyStructs<T>(n)));
+    CHECK(sameBytes(in.toHost(), indexCoded<T>(n)));
   }
 
   void checkInPlace(std::size_t n, std::size_t offset = 0, dim3 grid = dim3(2)) {
-    StructArray<T> data(anyStructs<T>(n), offset);
+    StructArray<T> data(indexCoded<T>(n), offset);
     run(data.data(), data.data(), n, grid);
     INFO("in place: yes");
     expect(data, n, offset, offset);
@@ -95,7 +95,7 @@ class Checker {
 
   void expect(const StructArray<T>& found, std::size_t n, std::size_t inOffset, std::size_t outOffset) {
     const std::vector<T> values = found.toHost();
-    std::vector<T> expected = anyStructs<T>(n);
+    std::vector<T> expected = indexCoded<T>(n);
     std::size_t wrong = 0;
     while (wrong < n && isChanged(values[wrong], expected[wrong], wrong)) ++wrong;
     INFO(sizeof(T) << " bytes, alignment " << alignof(T) << ", BLOCK " << BLOCK << ", ITEMS " << ITEMS
@@ -149,6 +149,7 @@ TEST_CASE("Blocks of any shape stage their complete warps", "[block]") {
   Checker<Blob<12, 4>, 96>(dim3(8, 12)).checkCounts();
   Checker<Blob<12, 4>, 100>(dim3(5, 4, 5)).checkCounts();
   Checker<Blob<12, 4>, 33>().checkCounts();
+  Checker<Blob<63, 1>, 33>().checkCounts();
   Checker<Blob<12, 4>, 1>().checkCounts();
   Checker<Blob<12, 4>, 64>().checkInPlace(2000, 0, dim3(3, 2, 2));
   Checker<Blob<3>, 1024>().check(3000);
@@ -200,7 +201,7 @@ __global__ void crossKernel(const Fixed* a, const Fixed* b, Fixed* c, Fixed* d, 
 TEST_CASE("Types without default construction and assignment are staged, several arrays at once", "[block]") {
   constexpr std::size_t N = 333;
   using Bits = Blob<sizeof(Fixed), alignof(Fixed)>;
-  const std::vector<Bits> first = anyStructs<Bits>(N), second = anyStructs<Bits>(N, N);
+  const std::vector<Bits> first = indexCoded<Bits>(N), second = indexCoded<Bits>(N, N);
   const StructArray<Bits> a(first), b(second);
   StructArray<Bits> c(N), d(N);
   gpuopt::LaunchConfig config;

@@ -47,7 +47,7 @@ template <class T, unsigned BLOCK, unsigned ITEMS = 1>
 void check(std::size_t n, std::size_t inOffset, std::size_t outOffset, bool inPlace = false) {
   INFO(sizeof(T) << " bytes, n " << n << ", offsets " << inOffset << " and " << outOffset << ", in place "
                  << inPlace);
-  std::vector<T> values = anyStructs<T>(n);
+  std::vector<T> values = indexCoded<T>(n);
   StructArray<T> in(values, inOffset), out(n, outOffset);
   StructArray<T>& result = inPlace ? in : out;
   DeviceArray<std::size_t> visits(std::vector<std::size_t>(n, 0));

@@ -158,7 +158,7 @@ template <class T>
 void checkColumns(std::size_t n, std::size_t aosOffset = 0, const std::vector<std::size_t>& offsets = {0},
                   std::size_t skipped = 0) {
   INFO("n " << n << ", aos off by " << aosOffset << ", columns by " << offsets[0] << ", from " << skipped);
-  const std::vector<T> values = gpuopt::test::anyStructs<T>(n, 1);
+  const std::vector<T> values = gpuopt::test::indexCoded<T>(n, 1);
   const StructArray<T> aos(values, aosOffset * alignof(T));
   OwnColumns<T> columns(n + 2 * skipped, offsets);
   const SoaView<T> view = columns.view().subview(skipped, n);
@@ -187,7 +187,7 @@ void checkLengths() {
 template <class T, unsigned WIDTH>
 void checkTiles(std::size_t n, std::size_t skipped) {
   INFO("n " << n << ", tiles of " << WIDTH << ", from " << skipped);
-  const std::vector<T> values = gpuopt::test::anyStructs<T>(n, 2);
+  const std::vector<T> values = gpuopt::test::indexCoded<T>(n, 2);
   const StructArray<T> aos(values);
   const std::size_t all = n + 2 * skipped;
   const std::vector<std::size_t> offsets = tileOffsets<T>(WIDTH);
@@ -274,7 +274,7 @@ TEST_CASE("Structures become tiles and structures again") {
 
 TEST_CASE("Some members of columns become structures of their own") {
   const std::size_t n = 150;
-  const std::vector<Particle> values = gpuopt::test::anyStructs<Particle>(n, 3);
+  const std::vector<Particle> values = gpuopt::test::indexCoded<Particle>(n, 3);
   const StructArray<Particle> aos(values);
   OwnColumns<Particle> columns(n, {0});
   gpuopt::toSoa(aos.data(), n, columns.view());
@@ -291,7 +291,7 @@ TEST_CASE("Some members of columns become structures of their own") {
 
 TEST_CASE("Structures in host memory") {
   for (const std::size_t n : {0, 1, 77}) {
-    const std::vector<Mixed> values = gpuopt::test::anyStructs<Mixed>(n, 4);
+    const std::vector<Mixed> values = gpuopt::test::indexCoded<Mixed>(n, 4);
     std::vector<double> energies(n);
     std::vector<float> masses(n);
     std::vector<int> ids(n);
@@ -306,7 +306,7 @@ TEST_CASE("Structures in host memory") {
 }
 
 TEST_CASE("Bad arguments of conversions are named, and nothing is written") {
-  StructArray<Particle> aos(gpuopt::test::anyStructs<Particle>(8, 5));
+  StructArray<Particle> aos(gpuopt::test::indexCoded<Particle>(8, 5));
   OwnColumns<Particle> columns(8, {0});
   const SoaView<Particle> view = columns.view();
   CHECK(errorOf([&] { gpuopt::toSoa(aos.data(), 7, view); }) ==
@@ -334,7 +334,7 @@ TEST_CASE("Bad arguments of conversions are named, and nothing is written") {
 
   for (std::size_t c = 0; c < 4; ++c)
     CHECK(columns.bytes(c) == DeviceArray<unsigned char>(8 * membersOf<Particle>()[c].size).toHost());
-  CHECK(gpuopt::test::sameBytes(aos.toHost(), gpuopt::test::anyStructs<Particle>(8, 5)));
+  CHECK(gpuopt::test::sameBytes(aos.toHost(), gpuopt::test::indexCoded<Particle>(8, 5)));
 }
 
 TEST_CASE("Nothing is converted from nowhere to nowhere") {

@@ -40,7 +40,7 @@ class PipelinedStructs {
  public:
   /// What the threads of a block share.
   struct Storage {
-    detail::WarpTiles<Shape::SHARED_BYTES> tiles[2];
+    alignas(32) detail::WarpTiles<Shape::SHARED_BYTES> tiles[2];  // as sectors lie: see copyAsync16
   };
 
   /// BLOCK * ITEMS consecutive structures, of which thread t has ITEMS from number t * ITEMS on.

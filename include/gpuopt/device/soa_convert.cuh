@@ -52,13 +52,13 @@ template <class View>
 inline constexpr bool hasPlainColumns =
     std::is_pointer_v<decltype(std::declval<const View&>().template column<0>())>;
 
-// One structure from columns to its place; padding between its members becomes zero.
+// One structure from columns; padding between its members becomes zero.
 template <class View, class T, std::size_t... PLACES>
-__host__ __device__ void writeZeroPadded(const View& soa, std::size_t i, T* aos,
-                                         std::index_sequence<PLACES...>) {
+__host__ __device__ void readZeroPadded(const View& soa, std::size_t i, T& item,
+                                        std::index_sequence<PLACES...>) {
   if constexpr ((std::size_t{0} + ... + sizeof(Member<T, PLACES>)) < sizeof(T))
-    __builtin_memset(static_cast<void*>(aos + i), 0, sizeof(T));
-  (copyMember(getMember<PLACES>(aos[i]), *soa.places().template at<PLACES>(i)), ...);
+    __builtin_memset(static_cast<void*>(__builtin_addressof(item)), 0, sizeof(T));
+  (copyMember(getMember<PLACES>(item), *soa.places().template at<PLACES>(i)), ...);
 }
 
 // What a lane that has GROUP consecutive structures has of one column: GROUP consecutive elements. Lanes
@@ -136,6 +136,27 @@ class ConvertTile {
     Tile::put(shared_, lane_, items);
     __syncwarp();
     Tile::copyOut(reinterpret_cast<unsigned char*>(aos + first_), shared_, lane_);
+  }
+
+  // One structure of those that make no whole tile. Where one fits into registers, all of it is read before
+  // the first part is written: part by part, each would wait for memory.
+  static __device__ void singleToSoa(const T* aos, const View& soa, std::size_t i) {
+    if constexpr (FITS) {
+      const T item = aos[i];
+      soa.store(i, item);
+    } else {
+      soa.store(i, aos[i]);
+    }
+  }
+
+  static __device__ void singleToAos(T* aos, const View& soa, std::size_t i) {
+    if constexpr (FITS) {
+      T item;
+      readZeroPadded(soa, i, item, Places{});
+      writeWords<sizeof(T), leastAlignment<T>>(reinterpret_cast<unsigned char*>(aos + i), &item);
+    } else {
+      readZeroPadded(soa, i, aos[i], Places{});
+    }
   }
 
  private:
@@ -242,7 +263,7 @@ __global__ void __launch_bounds__(BLOCK, convertResident<GROUP * sizeof(T)> / BL
   using Tile = ConvertTile<View, GROUP>;
   convertWarp<Tile, BLOCK>(
       soa.size(), [&](unsigned char* shared, std::size_t first) { Tile(shared, soa, first).toSoa(aos); },
-      [&](std::size_t i) { soa.store(i, aos[i]); });
+      [&](std::size_t i) { Tile::singleToSoa(aos, soa, i); });
 }
 
 template <unsigned GROUP, unsigned BLOCK, class T, class View>
@@ -252,7 +273,7 @@ __global__ void __launch_bounds__(BLOCK, convertResident<GROUP * sizeof(T)> / BL
   using Tile = ConvertTile<View, GROUP>;
   convertWarp<Tile, BLOCK>(
       soa.size(), [&](unsigned char* shared, std::size_t first) { Tile(shared, soa, first).toAos(aos); },
-      [&](std::size_t i) { writeZeroPadded(soa, i, aos, std::make_index_sequence<memberCount<T>>{}); });
+      [&](std::size_t i) { Tile::singleToAos(aos, soa, i); });
 }
 
 // `aos` is const where its structures are read.
@@ -370,7 +391,7 @@ void toAosHost(SoaView<U, LAYOUT> soa, T* aos) {
   static_assert(!std::is_const_v<T>, "gpuopt::toAosHost: the structures of the array are const");
   if (!detail::checkToAos(soa, aos, "gpuopt::toAosHost")) return;
   for (std::size_t i = 0; i < soa.size(); ++i)
-    detail::writeZeroPadded(soa, i, aos, std::make_index_sequence<detail::memberCount<T>>{});
+    detail::readZeroPadded(soa, i, aos[i], std::make_index_sequence<detail::memberCount<T>>{});
 }
 
 }  // namespace gpuopt

@@ -20,6 +20,7 @@ enum class Indexed { in, out };
 // Neighbouring lanes move neighbouring units of one structure together, so that every sector of it is asked
 // for once, and the side without indices is one run of units. A thread has `indexedUnits` of them in flight.
 inline constexpr int indexedBlock = 256;
+inline constexpr int indexedBlocks = 4;  // of a multiprocessor: without that, ptxas saves registers and loads wait
 inline constexpr unsigned indexedUnits = 4;
 
 // The integer that an index is read as: those of one size share a kernel, since none is negative.
@@ -31,7 +32,7 @@ using IndexWord = std::conditional_t<
 
 // Moves n structures of PARTS units each.
 template <Indexed SIDE, class Unit, unsigned PARTS, class Index>
-__global__ void __launch_bounds__(indexedBlock)
+__global__ void __launch_bounds__(indexedBlock, indexedBlocks)
     moveIndexedKernel(const Unit* in, const Index* indices, std::size_t n, Unit* out) {
   waitForPreviousKernel();
   constexpr unsigned TILE = indexedBlock * indexedUnits;

@@ -82,12 +82,14 @@ struct WarpTile {
   }
 
   // The same for the first `count` bytes of a tile whose others do not exist, and come in as zeros: by words
-  // as wide as ALIGNMENT, which divides count. `lanes` lanes call, those of a block's last warp. Several loads
-  // at a time, for the grid waits for its last tile: one by one, they would take up to 40 us.
+  // as wide as ALIGNMENT, which divides count. `lanes` lanes call, those of a block's last warp. Many loads
+  // at a time, since the grid ends with this tile, but no more than leave other tiles their registers.
   __device__ static void copyPartIn(unsigned char* shared, const unsigned char* global, unsigned lane,
                                     unsigned lanes, unsigned count) {
     constexpr unsigned PIECES = BYTES / ALIGNMENT;
-    constexpr unsigned FLYING = PIECES / 32 < 16 ? PIECES / 32 : 16;
+    constexpr unsigned MOST = LANE_BYTES < 64 ? 8 : 16;
+    constexpr unsigned ROUNDS = (PIECES / 32 + MOST - 1) / MOST;
+    constexpr unsigned FLYING = (PIECES / 32 + ROUNDS - 1) / ROUNDS;
 #pragma unroll 1
     for (unsigned first = lane; first < PIECES; first += FLYING * lanes) {
       Smallest pieces[FLYING];
