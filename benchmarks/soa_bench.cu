@@ -15,7 +15,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -133,12 +132,6 @@ struct AreAlike<T, View, std::index_sequence<PLACES...>> {
 // What conversions to columns and to structures should reach; 0: nothing was set.
 struct Goals {
   double toSoa, toAos;
-
-  static Goal atLeast(double share) {
-    Goal goal;
-    goal.figure = share;
-    return goal;
-  }
 };
 
 /// Which ways a case has beside gpuopt's and direct access: Thrust takes long to compile.
@@ -195,16 +188,16 @@ class Bench {
     const cudaStream_t stream = timer_.stream();
     const auto report = [&](const char* way, double goal, std::vector<Candidate> candidates) {
       report_.run({std::string(group) + " " + way, members, std::to_string(n), std::to_string(n), bytes,
-                   Goals::atLeast(goal), std::move(candidates), buffers_.copies(bytes / 2 / 4096 * 4096)});
+                   atLeast(goal), std::move(candidates), buffers_.copies(bytes / 2 / 4096 * 4096)});
     };
 
     const T* aosIn = buffers_.in<T>();
     const auto toSoa = [&](const char* name, bool isPeer, auto call) {
-      return candidate<T>(name, isPeer, call, n, AreAlike<T, To>{aosIn, to});
+      return buffers_.candidate(name, isPeer, call, n, AreAlike<T, To>{aosIn, to});
     };
     std::vector<Candidate> ways{
         toSoa("gpuopt", false, [=] { gpuopt::toSoa(aosIn, n, to, stream); }),
-        toSoa("direct", true, [=] { launchDirect(directToSoa<T, To>, n, aosIn, to); })};
+        toSoa("direct", true, [=] { launchThreads(directToSoa<T, To>, n, stream, aosIn, to); })};
     if constexpr (BESIDE == Beside::thrust)
       ways.push_back(toSoa("Thrust", true, [=] {
         thrust::transform(thrust::cuda::par_nosync.on(stream), aosIn, aosIn + n, Tuples<T>::zip(to),
@@ -214,10 +207,10 @@ class Bench {
 
     T* aosOut = buffers_.out<T>();
     const auto toAos = [&](const char* name, bool isPeer, auto call) {
-      return candidate<T>(name, isPeer, call, n, AreAlike<T, From>{aosOut, from});
+      return buffers_.candidate(name, isPeer, call, n, AreAlike<T, From>{aosOut, from});
     };
     ways = {toAos("gpuopt", false, [=] { gpuopt::toAos(from, aosOut, stream); }),
-            toAos("direct", true, [=] { launchDirect(directToAos<T, From>, n, from, aosOut); })};
+            toAos("direct", true, [=] { launchThreads(directToAos<T, From>, n, stream, from, aosOut); })};
     if constexpr (BESIDE == Beside::thrust)
       ways.push_back(toAos("Thrust", true, [=] {
         const auto zip = Tuples<T>::zip(from);
@@ -225,23 +218,6 @@ class Bench {
                           aosOut, typename Tuples<T>::ToStruct{});
       }));
     report("aos", goals.toAos, std::move(ways));
-  }
-
-  template <class T, class Call, class Holds>
-  Candidate candidate(const char* name, bool isPeer, const Call& call, std::size_t n,
-                      const Holds& holds) const {
-    const auto correct = [=] {
-      buffers_.poison(buffers_.bytes());
-      call();
-      return buffers_.areRight(n, holds);
-    };
-    return {name, call, correct, false, 0, isPeer};
-  }
-
-  template <class Kernel, class... Args>
-  void launchDirect(Kernel kernel, std::size_t n, Args... arguments) const {
-    kernel<<<static_cast<unsigned>((n + 255) / 256), 256, 0, timer_.stream()>>>(arguments...);
-    check(cudaGetLastError(), "direct access");
   }
 
   Timer& timer_;
@@ -287,28 +263,15 @@ void measureTiles(Bench& bench) {
   bench.convertTiles<Particle, 32>("tiles", "12 12 4 4");
 }
 
-struct Group {
-  const char* name;
-  void (*measure)(Bench&);
-};
-
-constexpr Group groups[] = {{"words", measureWords},
-                            {"doubles", measureDoubles},
-                            {"mixed", measureMixed},
-                            {"off", measureOff},
-                            {"tiles", measureTiles}};
-
-std::vector<Group> groupsOf(const std::vector<std::string>& names) {
-  std::vector<Group> chosen;
-  for (const Group& group : groups)
-    if (names.empty() || contains(names, std::string(group.name))) chosen.push_back(group);
-  if (!names.empty() && chosen.size() != names.size()) throw std::invalid_argument("--rows: unknown name");
-  return chosen;
-}
+constexpr Group<Bench> groups[] = {{"words", measureWords},
+                                   {"doubles", measureDoubles},
+                                   {"mixed", measureMixed},
+                                   {"off", measureOff},
+                                   {"tiles", measureTiles}};
 
 int run(Arguments& arguments) {
   const bool isQuick = arguments.flag("--quick");
-  const auto chosen = groupsOf(split(arguments.value("--rows", "")));
+  const auto chosen = chosenGroups(groups, arguments);
   Timer timer(arguments.number("--repetitions", isQuick ? 7 : 11));
   const std::string folder = arguments.value("--out", ".");
   arguments.requireEmpty();
@@ -317,7 +280,7 @@ int run(Arguments& arguments) {
   const Buffers buffers(bytes, timer.stream());
   GoalReport report(timer, "soa_bench", arguments.command(), folder, "n", copyGbps(timer, buffers));
   Bench bench(timer, buffers, report, bytes);
-  for (const Group& group : chosen) group.measure(bench);
+  for (const auto& group : chosen) group.measure(bench);
   return report.finish(report.peers());
 }
 

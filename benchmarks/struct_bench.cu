@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -192,21 +191,11 @@ struct IsMoved {
 
 // --------------------------------------------------------------------------------------------- measuring
 
-Goal atLeast(double share) {
-  Goal goal;
-  goal.figure = share;
-  return goal;
-}
-
 // Of the second candidate's time over the first one's.
 Goal fasterBy(double factor) {
   Goal goal = atLeast(factor);
   goal.of = [](const CaseTimes& times) { return times.candidates[1] / times.candidates[0]; };
   return goal;
-}
-
-Candidate peer(std::string name, std::function<void()> call, std::function<bool()> correct) {
-  return {std::move(name), std::move(call), std::move(correct), false, 0, true};
 }
 
 /// Which ways a case has beside gpuopt's and direct access: the libraries take long to compile.
@@ -227,33 +216,26 @@ class Bench {
     const R* in = offset(buffers_.in<R>(), inOffset);
     R* out = offset(buffers_.out<R>(), outOffset);
     const cudaStream_t stream = timer_.stream();
-    const auto correct = [=](auto call) {
-      return [=] {
-        buffers_.poison(n * SIZE + outOffset);
-        call();
-        return buffers_.areRight(n, IsMirrored<R>{in, out});
-      };
+    const auto way = [&](const char* name, bool isPeer, auto call) {
+      return buffers_.candidate(name, isPeer, call, n, IsMirrored<R>{in, out});
     };
-    const auto whole = [=] { gpuopt::transformStructs(in, n, out, Mirror{}, stream); };
     const auto inPlace = [=] { gpuopt::forEachStruct(out, n, MirrorInPlace{}, stream); };
     const auto inPlaceCorrect = [=] {
       check(cudaMemcpyAsync(out, in, n * SIZE, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
       inPlace();
       return buffers_.areRight(n, IsMirrored<R>{in, out});
     };
-    const auto direct = [=] { launchDirect(directTransform<R>, n, in, n, out); };
-    std::vector<Candidate> candidates{{"gpuopt", whole, correct(whole)},
-                                      {"gpuopt in place", inPlace, inPlaceCorrect},
-                                      peer("direct", direct, correct(direct))};
+    std::vector<Candidate> candidates{
+        way("gpuopt", false, [=] { gpuopt::transformStructs(in, n, out, Mirror{}, stream); }),
+        {"gpuopt in place", inPlace, inPlaceCorrect},
+        way("direct", true, [=] { launchThreads(directTransform<R>, n, stream, in, n, out); })};
     if constexpr (BESIDE == Beside::libraries) {
-      const auto cub = [=] {
+      candidates.push_back(way("CUB", true, [=] {
         check(cub::DeviceTransform::Transform(in, out, n, Mirror{}, stream), "cub::DeviceTransform");
-      };
-      const auto thrust = [=] {
+      }));
+      candidates.push_back(way("Thrust", true, [=] {
         thrust::transform(thrust::cuda::par_nosync.on(stream), in, in + n, out, Mirror{});
-      };
-      candidates.push_back(peer("CUB", cub, correct(cub)));
-      candidates.push_back(peer("Thrust", thrust, correct(thrust)));
+      }));
     }
     report_.run(caseOf<R>(group, n, 2 * n * SIZE, goal, candidates, buffers_.copies(n * SIZE / 4096 * 4096),
                           mode, {inOffset, outOffset}));
@@ -266,15 +248,11 @@ class Bench {
     R* out = buffers_.out<R>();
     const cudaStream_t stream = timer_.stream();
     const thrust::counting_iterator<std::uint32_t> counting(0);
-    const auto correct = [=](auto call) {
-      return [=] {
-        buffers_.poison(n * SIZE);
-        call();
-        return buffers_.areRight(n, IsGenerated<R>{out});
-      };
+    const auto way = [&](const char* name, bool isPeer, auto call) {
+      return buffers_.candidate(name, isPeer, call, n, IsGenerated<R>{out});
     };
     const auto whole = [=] { gpuopt::transformStructs(counting, n, out, Generate<R>{}, stream); };
-    const auto direct = [=] { launchDirect(directGenerate<R>, n, n, out); };
+    const auto direct = [=] { launchThreads(directGenerate<R>, n, stream, n, out); };
     const auto cub = [=] {
       check(cub::DeviceTransform::Transform(counting, out, n, Generate<R>{}, stream), "cub::DeviceTransform");
     };
@@ -290,10 +268,8 @@ class Bench {
     };
     const auto set = [=] { check(cudaMemsetAsync(vectors, 0x5A, bytes, stream), "cudaMemsetAsync"); };
     report_.run(caseOf<R>("store", n, n * SIZE, goal,
-                          {{"gpuopt", whole, correct(whole)},
-                           peer("direct", direct, correct(direct)),
-                           peer("CUB", cub, correct(cub)),
-                           peer("Thrust", thrust, correct(thrust))},
+                          {way("gpuopt", false, whole), way("direct", true, direct), way("CUB", true, cub),
+                           way("Thrust", true, thrust)},
                           {{"vector write", write, nullptr}, {"cudaMemsetAsync", set, nullptr}}));
   }
 
@@ -308,7 +284,7 @@ class Bench {
       stagedFold<R><<<static_cast<unsigned>((n + 127) / 128), 128, 0, stream>>>(in, n, out, all);
       check(cudaGetLastError(), "stagedFold");
     };
-    const auto direct = [=](bool all) { launchDirect(directFold<R>, n, in, n, out, all); };
+    const auto direct = [=](bool all) { launchThreads(directFold<R>, n, stream, in, n, out, all); };
     const auto candidate = [=](const char* name, auto run, bool isPeer) {
       const auto correct = [=] {
         buffers_.poison(n * sizeof(std::uint32_t));
@@ -340,35 +316,24 @@ class Bench {
     R* out = buffers_.out<R>();
     const cudaStream_t stream = timer_.stream();
     const auto run = [&](const char* group, bool scatters, const Goal& goal, auto ours, auto direct) {
-      const auto correct = [=](auto call) {
-        return [=] {
-          buffers_.poison(n * SIZE);
-          call();
-          return buffers_.areRight(n, IsMoved<R>{in, indices, out, scatters});
-        };
-      };
+      const IsMoved<R> isMoved{in, indices, out, scatters};
       report_.run(caseOf<R>(group, n, n * (2 * SIZE + sizeof(std::uint32_t)), goal,
-                            {{"gpuopt", ours, correct(ours)}, peer("direct", direct, correct(direct))},
+                            {buffers_.candidate("gpuopt", false, ours, n, isMoved),
+                             buffers_.candidate("direct", true, direct, n, isMoved)},
                             buffers_.copies(n * SIZE / 4096 * 4096)));
     };
     run(
         "gather", false, gatherGoal, [=] { gpuopt::gatherStructs(in, indices, n, out, stream); },
-        [=] { launchDirect(directGather<R>, n, in, indices, n, out); });
+        [=] { launchThreads(directGather<R>, n, stream, in, indices, n, out); });
     run(
         "scatter", true, Goal{}, [=] { gpuopt::scatterStructs(in, indices, n, out, stream); },
-        [=] { launchDirect(directScatter<R>, n, in, indices, n, out); });
+        [=] { launchThreads(directScatter<R>, n, stream, in, indices, n, out); });
   }
 
  private:
   template <class R>
   static R* offset(R* data, std::size_t bytes) {
     return reinterpret_cast<R*>(reinterpret_cast<std::uintptr_t>(data) + bytes);
-  }
-
-  template <class Kernel, class... Args>
-  void launchDirect(Kernel kernel, std::size_t n, Args... arguments) const {
-    kernel<<<static_cast<unsigned>((n + 255) / 256), 256, 0, timer_.stream()>>>(arguments...);
-    check(cudaGetLastError(), "direct access");
   }
 
   template <class R>
@@ -490,27 +455,14 @@ void measureWarm(Bench& bench) {
   measure(std::integral_constant<std::size_t, 128>{});
 }
 
-struct Group {
-  const char* name;
-  void (*measure)(Bench&);
-};
-
-constexpr Group groups[] = {
+constexpr Group<Bench> groups[] = {
     {"words", measureWords}, {"aligned", measureAligned}, {"large", measureLarge},
     {"odd", measureOdd},     {"store", measureStore},     {"misaligned", measureMisaligned},
     {"load", measureLoad},   {"index", measureIndex},     {"warm", measureWarm}};
 
-std::vector<Group> groupsOf(const std::vector<std::string>& names) {
-  std::vector<Group> chosen;
-  for (const Group& group : groups)
-    if (names.empty() || contains(names, std::string(group.name))) chosen.push_back(group);
-  if (!names.empty() && chosen.size() != names.size()) throw std::invalid_argument("--rows: unknown name");
-  return chosen;
-}
-
 int run(Arguments& arguments) {
   const bool isQuick = arguments.flag("--quick");
-  const auto chosen = groupsOf(split(arguments.value("--rows", "")));
+  const auto chosen = chosenGroups(groups, arguments);
   Timer timer(arguments.number("--repetitions", isQuick ? 7 : 11));
   const std::string folder = arguments.value("--out", ".");
   arguments.requireEmpty();
@@ -520,7 +472,7 @@ int run(Arguments& arguments) {
   GoalReport report(timer, "struct_bench", arguments.command(), folder, "n,align,in_offset,out_offset",
                     copyGbps(timer, buffers));
   Bench bench(timer, buffers, report, bytes);
-  for (const Group& group : chosen) group.measure(bench);
+  for (const auto& group : chosen) group.measure(bench);
   return report.finish(report.peers());
 }
 

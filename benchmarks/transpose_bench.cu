@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -60,21 +59,13 @@ struct Goals {
 
   template <class T>
   Goal of() const {
-    Goal goal;
-    goal.figure = sizeof(T) == 1   ? of1
-                  : sizeof(T) == 2 ? of2
-                  : sizeof(T) == 4 ? of4
-                  : sizeof(T) == 8 ? of8
-                                   : of16;
-    return goal;
+    return atLeast(sizeof(T) == 1   ? of1
+                   : sizeof(T) == 2 ? of2
+                   : sizeof(T) == 4 ? of4
+                   : sizeof(T) == 8 ? of8
+                                    : of16);
   }
 };
-
-Goal atLeast(double share) {
-  Goal goal;
-  goal.figure = share;
-  return goal;
-}
 
 const Goal none;
 
@@ -115,7 +106,8 @@ class Bench {
     TransposeCase work{group, std::to_string(sizeof(T)),   shape, 2 * shape.elements() * sizeof(T),
                        goal,  {plain<T>("gpuopt", shape)}, mode};
     for (const Candidate& peer : cublas_.transpositions(buffers_.in<T>(), buffers_.out<T>(), shape)) {
-      work.candidates.push_back(checked<T, T>(peer.name, shape, gpuopt::Unchanged{}, peer.call));
+      work.candidates.push_back(
+          transposition<T, T>(peer.name, buffers_, shape, gpuopt::Unchanged{}, peer.call));
       work.candidates.back().isPeer = true;
     }
     return report_.run(std::move(work));
@@ -135,8 +127,8 @@ class Bench {
                  shape,
                  shape.elements() * (sizeof(In) + sizeof(Out)),
                  goal,
-                 {checked<In, Out>("gpuopt", shape, function, call), plain<In>("input type alone", shape),
-                  plain<Out>("output type alone", shape)}});
+                 {transposition<In, Out>("gpuopt", buffers_, shape, function, call),
+                  plain<In>("input type alone", shape), plain<Out>("output type alone", shape)}});
   }
 
   template <class T>
@@ -185,20 +177,10 @@ class Bench {
                                timer_.stream());
   }
 
-  template <class In, class Out, class Function, class Call>
-  Candidate checked(const std::string& name, const Shape& shape, Function function, Call call) const {
-    const auto correct = [=] {
-      buffers_.poison(shape.batch * shape.outStride() * sizeof(Out));
-      call();
-      return holdTranspose<In, Out>(buffers_, shape, function);
-    };
-    return {name, call, correct};
-  }
-
   template <class T>
   Candidate plain(const std::string& name, const Shape& shape) const {
-    return checked<T, T>(name, shape, gpuopt::Unchanged{},
-                         [=] { transpose(buffers_.in<T>(), buffers_.out<T>(), shape); });
+    return transposition<T, T>(name, buffers_, shape, gpuopt::Unchanged{},
+                               [=] { transpose(buffers_.in<T>(), buffers_.out<T>(), shape); });
   }
 
   Timer& timer_;
@@ -383,12 +365,7 @@ void measureSizes(Bench& bench) {
   });
 }
 
-struct Group {
-  const char* name;
-  void (*measure)(Bench&);
-};
-
-constexpr Group groups[] = {
+constexpr Group<Bench> groups[] = {
     {"aligned", measureAligned}, {"odd", measureOdd},           {"narrow", measureNarrow},
     {"vector", measureVectors},  {"struct", measureStructures}, {"batch", measureBatches},
     {"pitched", measurePitched}, {"inplace", measureInPlace},   {"near", measureNear8192},
@@ -402,17 +379,9 @@ std::size_t bufferBytes() {
   return (std::min)(16 * GiB, free * 2 / 5 / 4096 * 4096);
 }
 
-std::vector<Group> groupsOf(const std::vector<std::string>& names) {
-  std::vector<Group> chosen;
-  for (const Group& group : groups)
-    if (names.empty() || contains(names, std::string(group.name))) chosen.push_back(group);
-  if (!names.empty() && chosen.size() != names.size()) throw std::invalid_argument("--rows: unknown name");
-  return chosen;
-}
-
 int run(Arguments& arguments) {
   const bool isQuick = arguments.flag("--quick");
-  const auto chosen = groupsOf(split(arguments.value("--rows", "")));
+  const auto chosen = chosenGroups(groups, arguments);
   const auto elements = split(arguments.value("--elements", ""));
   Timer timer(arguments.number("--repetitions", isQuick ? 7 : 11));
   const std::string folder = arguments.value("--out", ".");
@@ -421,7 +390,7 @@ int run(Arguments& arguments) {
   const Buffers buffers(bufferBytes(), timer.stream());
   TransposeReport report(timer, buffers, "transpose_bench", arguments.command(), folder);
   Bench bench(timer, buffers, report, elements, isQuick);
-  for (const Group& group : chosen) group.measure(bench);
+  for (const auto& group : chosen) group.measure(bench);
   return report.finish(report.peers());
 }
 

@@ -137,19 +137,12 @@ class Bench {
     using T = gpuopt::detail::Word<SIZE>;
     const Problem<SIZE> problem{buffers_.in<T>(), buffers_.out<T>(), s.rows,       s.cols,        s.inLd,
                                 s.outLd,          s.batch,           s.inStride(), s.outStride(), {}};
-    const auto call = [=] { launch(problem); };
-    const auto correct = [=] {
-      buffers_.poison(s.extent() * SIZE);
-      call();
-      return holdTranspose<T, T>(buffers_, s, gpuopt::Unchanged{});
-    };
-    return {name, call, correct};
+    return transposition<T, T>(name, buffers_, s, gpuopt::Unchanged{}, [=] { launch(problem); });
   }
 
   template <std::size_t SIZE>
   void report(const char* name, const Shape& shape, std::vector<Candidate> all) const {
-    Goal goal;
-    goal.figure = 0.97;
+    Goal goal = atLeast(0.97);
     goal.of = [](const CaseTimes& times) {
       return *std::min_element(times.candidates.begin(), times.candidates.end()) / times.candidates[0];
     };

@@ -10,7 +10,7 @@ import math
 
 import matplotlib.pyplot as plt
 from matplotlib.colors import TwoSlopeNorm
-from plots import arguments, caption, in_order, read_csv, save, size
+from plots import arguments, caption, in_order, panels, read_csv, save, size
 
 COLORS = {"gpuopt": "#0b7a4b", "cub": "#c2571a", "thrust": "#6b7280"}
 LABELS = {"float": "float", "double": "double", "half": "half → float", "bfloat16": "bfloat16 → float", "int8": "int8 → int32",
@@ -43,11 +43,7 @@ def draw_panel(axes, rows, header):
 def draw_throughput(header, rows, mode, path):
     rows = [row for row in rows if row["mode"] == mode]
     types = in_order((row["type"] for row in rows), LABELS)
-    columns = min(len(types), 4)
-    lines = math.ceil(len(types) / columns)
-    figure, grid = plt.subplots(lines, columns, figsize=(3.2 * columns, 2.5 * lines + 0.7), squeeze=False, layout="constrained")
-    for axes in grid.flat[len(types):]:
-        axes.set_axis_off()
+    figure, grid = panels(len(types), 4, 3.2, 2.5)
     for axes, kind in zip(grid.flat, types):
         draw_panel(axes, [row for row in rows if row["type"] == kind], header)
     for line in grid:

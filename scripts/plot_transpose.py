@@ -10,7 +10,7 @@ import math
 
 import matplotlib.pyplot as plt
 from matplotlib.colors import Normalize, TwoSlopeNorm
-from plots import arguments, caption, in_order, read_csv, save, size
+from plots import arguments, caption, in_order, panels, read_csv, save, size
 
 COPIES = ("cudaMemcpyAsync", "vector copy")
 CANDIDATES = {"gpuopt": "#0b7a4b", "best copy": "#9ca3af", "cuBLAS": "#c2571a"}
@@ -66,11 +66,7 @@ def draw_sizes(header, rows, path):
     elements = in_order((row["element"] for row in rows), ELEMENTS)
     if not elements:
         return
-    columns = min(len(elements), 3)
-    lines = math.ceil(len(elements) / columns)
-    figure, grid = plt.subplots(lines, columns, figsize=(3.4 * columns, 2.5 * lines + 0.7), squeeze=False, layout="constrained")
-    for axes in grid.flat[len(elements):]:
-        axes.set_axis_off()
+    figure, grid = panels(len(elements), 3, 3.4, 2.5)
     legend = {}
     for axes, element in zip(grid.flat, elements):
         draw_sizes_panel(axes, [row for row in rows if row["element"] == element])
@@ -140,17 +136,13 @@ def draw_small(axes, rows):
 
 
 def draw_shapes(header, rows, path):
-    panels = {"narrow": [lambda a: draw_narrow(a, rows, True, "k x N"), lambda a: draw_narrow(a, rows, False, "N x k")],
+    groups = {"narrow": [lambda a: draw_narrow(a, rows, True, "k x N"), lambda a: draw_narrow(a, rows, False, "N x k")],
               "batch": [lambda a: draw_batches(a, rows)], "near": [lambda a: draw_near(a, rows)],
               "pitched": [lambda a: draw_pads(a, rows)], "small": [lambda a: draw_small(a, rows)]}
-    drawn = [draw for group, draws in panels.items() if of_group(rows, group) for draw in draws]
+    drawn = [draw for group, draws in groups.items() if of_group(rows, group) for draw in draws]
     if not drawn:
         return
-    columns = min(len(drawn), 2)
-    lines = math.ceil(len(drawn) / columns)
-    figure, grid = plt.subplots(lines, columns, figsize=(4.8 * columns, 2.6 * lines + 0.7), squeeze=False, layout="constrained")
-    for axes in grid.flat[len(drawn):]:
-        axes.set_axis_off()
+    figure, grid = panels(len(drawn), 2, 4.8, 2.6)
     legend = {}
     for axes, draw in zip(grid.flat, drawn):
         draw(axes)

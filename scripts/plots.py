@@ -4,6 +4,7 @@ SPDX-License-Identifier: MIT
 
 import argparse
 import csv
+import math
 from pathlib import Path
 
 import matplotlib
@@ -33,6 +34,16 @@ def caption(header):
 def size(exponent):
     """2^exponent bytes, as on an axis."""
     return "%d %s" % (2 ** (exponent % 10), ("B", "KiB", "MiB", "GiB")[exponent // 10])
+
+
+def panels(count, most, width, height):
+    """A figure of `count` panels, at most `most` of them side by side, and the lines of its panels."""
+    columns = min(count, most)
+    lines = math.ceil(count / columns)
+    figure, grid = plt.subplots(lines, columns, figsize=(width * columns, height * lines + 0.7), squeeze=False, layout="constrained")
+    for axes in grid.flat[count:]:
+        axes.set_axis_off()
+    return figure, grid
 
 
 def save(figure, path):

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <iterator>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,6 +81,24 @@ class Arguments {
   std::string usage_;
   std::vector<std::string> words_;
 };
+
+/// Measurements under one name.
+template <class Bench>
+struct Group {
+  const char* name;
+  void (*measure)(Bench&);
+};
+
+/// Those that the option --rows names; all if it is left out.
+template <class Bench, std::size_t COUNT>
+std::vector<Group<Bench>> chosenGroups(const Group<Bench> (&groups)[COUNT], Arguments& arguments) {
+  const auto names = split(arguments.value("--rows", ""));
+  std::vector<Group<Bench>> chosen;
+  for (const auto& group : groups)
+    if (names.empty() || contains(names, std::string(group.name))) chosen.push_back(group);
+  if (!names.empty() && chosen.size() != names.size()) throw std::invalid_argument("--rows: unknown name");
+  return chosen;
+}
 
 /// A benchmark's main: run(arguments) gives the exit status, an exception one line and 2.
 template <class Run>

@@ -5,7 +5,6 @@
 
 #include "report.cuh"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -58,6 +57,13 @@ __global__ void countFailures(std::size_t n, Holds holds, unsigned* failures) {
 
 }  // namespace detail
 
+/// A kernel of one thread for each of n elements.
+template <class Kernel, class... Args>
+void launchThreads(Kernel kernel, std::size_t n, cudaStream_t stream, Args... arguments) {
+  kernel<<<static_cast<unsigned>((n + 255) / 256), 256, 0, stream>>>(arguments...);
+  check(cudaGetLastError(), "a thread for each element");
+}
+
 /// One buffer of random data, which stays as it is, and one for results.
 class Buffers {
  public:
@@ -103,19 +109,20 @@ class Buffers {
     return count == 0;
   }
 
+  /// A candidate after whose call, on poisoned results, holds(i) is true for every i below n.
+  template <class Call, class Holds>
+  Candidate candidate(const char* name, bool isPeer, const Call& call, std::size_t n, Holds holds) const {
+    const auto correct = [=] {
+      poison(bytes());
+      call();
+      return areRight(n, holds);
+    };
+    return {name, call, correct, false, 0, isPeer};
+  }
+
   /// The ways to copy as many bytes as a call moves in one direction.
   std::vector<Candidate> copies(std::size_t bytes) const {
-    auto* from = in_.as<uint4>();
-    auto* to = out_.as<uint4>();
-    const cudaStream_t stream = stream_;
-    const auto runtime = [=] {
-      check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
-    };
-    const auto vectors = [=] {
-      detail::copyVectors<<<static_cast<unsigned>(bytes / 4096), 256, 0, stream>>>(from, to);
-      check(cudaGetLastError(), "copyVectors");
-    };
-    return {{"cudaMemcpyAsync", runtime, nullptr}, {"vector copy", vectors, nullptr}};
+    return bench::copies(in<void>(), out<void>(), bytes, stream_);
   }
 
  private:
@@ -127,9 +134,7 @@ class Buffers {
 
 /// GB/s, read and written, of the fastest copy of what a buffer holds, up to 2 GiB.
 inline double copyGbps(Timer& timer, const Buffers& buffers) {
-  const std::size_t bytes = (std::min)(buffers.bytes(), std::size_t{2} << 30);
-  const auto spreads = timer.measure(Mode::coldWrite, buffers.copies(bytes), 2 * bytes);
-  return 2 * static_cast<double>(bytes) / (std::min)(spreads[0].median, spreads[1].median) / 1e3;
+  return copyBandwidth(timer, buffers.in<void>(), buffers.out<void>(), buffers.bytes()) / 1e9;
 }
 
 }  // namespace bench

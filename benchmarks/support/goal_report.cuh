@@ -35,6 +35,13 @@ struct Goal {
   }
 };
 
+/// So much of the speed of the fastest reference.
+inline Goal atLeast(double share) {
+  Goal goal;
+  goal.figure = share;
+  return goal;
+}
+
 /// Several ways to do the same work. The first is gpuopt's.
 struct GoalCase {
   std::string group;

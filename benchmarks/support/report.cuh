@@ -58,28 +58,31 @@ __global__ void copyVectors(const uint4* in, uint4* out) {
 
 }  // namespace detail
 
-/// Bytes read and written a second by the faster of cudaMemcpyAsync and a vector copy, from one half of
-/// `memory` to the other.
-inline double copyBandwidth(Timer& timer, const DeviceMemory& memory) {
-  const std::size_t bytes = (std::min)(memory.bytes() / 2, std::size_t{2} << 30) / 4096 * 4096;
-  auto* in = memory.as<unsigned char>();
-  auto* out = in + bytes;
-  const Candidate runtime{"cudaMemcpyAsync",
-                          [=, &timer] {
-                            check(cudaMemcpyAsync(out, in, bytes, cudaMemcpyDeviceToDevice, timer.stream()),
-                                  "cudaMemcpyAsync");
-                          },
-                          nullptr};
-  const Candidate vectors{
-      "vector copy",
-      [=, &timer] {
-        detail::copyVectors<<<static_cast<unsigned>(bytes / 4096), 256, 0, timer.stream()>>>(
-            reinterpret_cast<const uint4*>(in), reinterpret_cast<uint4*>(out));
-        check(cudaGetLastError(), "copyVectors");
-      },
-      nullptr};
-  const auto spreads = timer.measure(Mode::coldWrite, {runtime, vectors}, 2 * bytes);
+/// The ways to copy bytes, a multiple of 4096.
+inline std::vector<Candidate> copies(const void* from, void* to, std::size_t bytes, cudaStream_t stream) {
+  const auto runtime = [=] {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
+  };
+  const auto vectors = [=] {
+    detail::copyVectors<<<static_cast<unsigned>(bytes / 4096), 256, 0, stream>>>(
+        static_cast<const uint4*>(from), static_cast<uint4*>(to));
+    check(cudaGetLastError(), "copyVectors");
+  };
+  return {{"cudaMemcpyAsync", runtime, nullptr}, {"vector copy", vectors, nullptr}};
+}
+
+/// Bytes read and written a second by the fastest copy of so many bytes, up to 2 GiB.
+inline double copyBandwidth(Timer& timer, const void* from, void* to, std::size_t most) {
+  const std::size_t bytes = (std::min)(most, std::size_t{2} << 30) / 4096 * 4096;
+  const auto spreads = timer.measure(Mode::coldWrite, copies(from, to, bytes, timer.stream()), 2 * bytes);
   return 2 * static_cast<double>(bytes) / (std::min)(spreads[0].median, spreads[1].median) * 1e6;
+}
+
+/// The same from one half of `memory` to the other.
+inline double copyBandwidth(Timer& timer, const DeviceMemory& memory) {
+  const std::size_t half = memory.bytes() / 2 / 4096 * 4096;
+  auto* data = memory.as<unsigned char>();
+  return copyBandwidth(timer, data, data + half, half);
 }
 
 /// The files of one program's results, <folder>/<program>.csv and .json, which say how they came about.

@@ -67,4 +67,16 @@ bool holdTranspose(const Buffers& buffers, const Shape& shape, Function function
                                                 buffers.in<In>(), buffers.out<Out>(), shape, function});
 }
 
+/// A transposition, each element changed by the function.
+template <class In, class Out, class Function, class Call>
+Candidate transposition(const std::string& name, const Buffers& buffers, const Shape& shape,
+                        Function function, Call call) {
+  const auto correct = [=, &buffers] {
+    buffers.poison(shape.batch * shape.outStride() * sizeof(Out));
+    call();
+    return holdTranspose<In, Out>(buffers, shape, function);
+  };
+  return {name, call, correct};
+}
+
 }  // namespace bench

@@ -131,7 +131,7 @@ void transformStructs(It in, std::size_t n, Out* out, F f, cudaStream_t stream =
   static_assert(
       detail::takesStruct<Out, F, const In>(),
       "gpuopt::transformStructs: the function must take a structure of in, alone or with its index, "
-      "and return one of out");
+      "and return one of out, and be callable when const");
   detail::requireStruct<Out>();
   detail::requireTransform(source, n, out, FUNCTION);
   if (n > 0) detail::launchTransformStructs(source, n, out, f, FUNCTION, stream);
@@ -149,7 +149,8 @@ void forEachStruct(T* data, std::size_t n, F f, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::forEachStruct";
   static_assert(!std::is_const_v<T>, "gpuopt::forEachStruct: the structures of data are const");
   static_assert(detail::takesStruct<void, F, T>(),
-                "gpuopt::forEachStruct: the function must take a structure, alone or with its index");
+                "gpuopt::forEachStruct: the function must take a structure, alone or with its index, and be "
+                "callable when const");
   detail::requireStruct<T>();
   detail::requireArray(detail::namedArray(data, n, "data"), FUNCTION);
   if (n > 0)

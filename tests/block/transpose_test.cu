@@ -1,5 +1,5 @@
 /// Transposes of tiles by a block: every legal TILE and SIDE, every kind of element, edges, alignment, work
-/// between the halves, bank conflicts.
+/// between the halves.
 // SPDX-License-Identifier: MIT
 #include "support/transpose_launch.cuh"
 
@@ -8,7 +8,6 @@
 #include <gpuopt/host/launch.cuh>
 
 #include <cstddef>
-#include <set>
 #include <type_traits>
 
 namespace {
@@ -17,7 +16,6 @@ using namespace gpuopt::test;
 using gpuopt::TransposeTile;
 using gpuopt::Unchanged;
 using gpuopt::detail::RawElement;
-using gpuopt::detail::SwizzledColumns;
 
 // One block takes all tiles of a problem. All of them use the same memory: that needs a second barrier.
 template <int TILE, class Problem, class Move>
@@ -144,67 +142,6 @@ struct Halve {
   __host__ __device__ double operator()(unsigned char x) const { return x * 0.5; }
 };
 
-// The most threads of a group of `group` that meet in one bank of `banks`, at different addresses.
-template <class Place>
-unsigned worstConflict(unsigned threads, unsigned group, unsigned banks, Place place) {
-  unsigned worst = 0;
-  for (unsigned first = 0; first < threads; first += group) {
-    std::set<unsigned> places;
-    for (unsigned t = first; t < first + group && t < threads; ++t) places.insert(place(t));
-    for (unsigned bank = 0; bank < banks; ++bank) {
-      unsigned count = 0;
-      for (const unsigned p : places) count += p % banks == bank;
-      worst = count > worst ? count : worst;
-    }
-  }
-  return worst;
-}
-
-// Vectors go to and from shared memory by groups of 8 threads, words by 32.
-template <unsigned TILE, unsigned IN, unsigned OUT>
-void checkVectorBanks() {
-  CAPTURE(TILE, IN, OUT);
-  constexpr unsigned UNITS = TILE * OUT / 16;
-  constexpr unsigned ACROSS = TILE * IN / 16;
-  using Columns = SwizzledColumns<16, UNITS, 16 / IN, ACROSS>;
-  for (unsigned c = 0; c < 16 / IN; ++c)
-    CHECK(worstConflict(ACROSS * UNITS, 8, 8, [c](unsigned t) {
-            return Columns::place(t % ACROSS * (16 / IN) + c, t / ACROSS);
-          }) == 1);
-  CHECK(worstConflict(TILE * UNITS, 8, 8, [](unsigned t) { return Columns::place(t / UNITS, t % UNITS); }) ==
-        1);
-}
-
-template <unsigned TILE, unsigned WORD>
-void checkWordBanks() {
-  CAPTURE(TILE, WORD);
-  constexpr unsigned PACKED = 4 / WORD;
-  using Columns = SwizzledColumns<4, TILE / PACKED, 1, TILE>;
-  const auto place = [](unsigned row, unsigned col) { return Columns::place(col, row / PACKED); };
-  CHECK(worstConflict(TILE * TILE, 32, 32, [&](unsigned t) { return place(t / TILE, t % TILE); }) == 1);
-  CHECK(worstConflict(TILE * TILE, 32, 32, [&](unsigned t) { return place(t % TILE, t / TILE); }) == 1);
-}
-
-template <unsigned TILE>
-void checkBanks() {
-  checkWordBanks<TILE, 1>();
-  checkWordBanks<TILE, 2>();
-  checkWordBanks<TILE, 4>();
-  if constexpr (TILE >= 16) {
-    checkVectorBanks<TILE, 1, 1>();
-    checkVectorBanks<TILE, 1, 2>();
-    checkVectorBanks<TILE, 1, 8>();
-  }
-  checkVectorBanks<TILE, 2, 2>();
-  checkVectorBanks<TILE, 2, 4>();
-  checkVectorBanks<TILE, 4, 4>();
-  checkVectorBanks<TILE, 4, 2>();
-  checkVectorBanks<TILE, 8, 8>();
-  checkVectorBanks<TILE, 8, 4>();
-  checkVectorBanks<TILE, 16, 16>();
-  checkVectorBanks<TILE, 16, 4>();
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("transposeTile takes every legal TILE and SIDE", "", Raw<1>, Raw<4>, (Raw<12, 4>)) {
@@ -251,12 +188,4 @@ TEST_CASE("work between the halves of TransposeTile") {
   checkTranspose<unsigned, unsigned>(shape, Negate{}, LaunchHalves<32, 8, false>{});
   checkTranspose<unsigned short, unsigned short>(shape, Negate{}, LaunchHalves<64, 2, true>{});
   checkTranspose<unsigned char, unsigned char>(shape, Negate{}, LaunchHalves<64, 2, false>{}, 3, 5);
-}
-
-TEST_CASE("no two threads meet in a bank of shared memory") {
-  checkBanks<8>();
-  checkBanks<16>();
-  checkBanks<32>();
-  checkBanks<64>();
-  checkBanks<128>();
 }

@@ -1,22 +1,9 @@
 // EXPECT: gpuopt: the layout of an mdspan must have strides
 // SPDX-License-Identifier: MIT
+#include "mdspan.hpp"
+
 #include <gpuopt/transpose.cuh>
 
-#include <cstddef>
-
-struct Tiled {
-  using element_type = float;
-  using extents_type = std::size_t;
-  using layout_type = int;
-  using accessor_type = int;
-  using data_handle_type = float*;
-  using reference = float&;
-
-  static constexpr std::size_t rank() { return 2; }
-  static constexpr bool is_always_strided() { return false; }
-  std::size_t extent(std::size_t) const { return 4; }
-  std::size_t stride(std::size_t) const { return 1; }
-  float* data_handle() const { return nullptr; }
-};
+using Tiled = Mdspan<2, false, float&>;
 
 void fail(Tiled in, Tiled out) { gpuopt::transpose(in, out); }

@@ -31,7 +31,7 @@ std::vector<Index> shuffledPlaces(std::size_t n, std::size_t places) {
 
 template <class T, class Index>
 void checkGather(std::size_t n, std::size_t places, std::size_t inOffset, std::size_t outOffset) {
-  const std::vector<T> values = anyStructs<T>(places);
+  const std::vector<T> values = indexCoded<T>(places);
   std::vector<Index> indices = shuffledPlaces<Index>(n, places);
   for (std::size_t i = 0; i < n; i += 3) indices[i] = indices[i / 2];  // some are picked again
   const StructArray<T> in(values, inOffset);
@@ -45,7 +45,7 @@ void checkGather(std::size_t n, std::size_t places, std::size_t inOffset, std::s
 
 template <class T, class Index>
 void checkScatter(std::size_t n, std::size_t places, std::size_t inOffset, std::size_t outOffset) {
-  const std::vector<T> values = anyStructs<T>(n);
+  const std::vector<T> values = indexCoded<T>(n);
   const std::vector<Index> indices = shuffledPlaces<Index>(n, places);
   const StructArray<T> in(values, inOffset);
   const DeviceArray<Index> where(indices);
@@ -106,7 +106,7 @@ TEST_CASE("Indices of any integral type", "[struct][gather]") {
 
 TEST_CASE("Structures by index in a stream", "[struct][gather]") {
   const Stream stream;
-  const std::vector<float2> values = anyStructs<float2>(500);
+  const std::vector<float2> values = indexCoded<float2>(500);
   const std::vector<int> places = shuffledPlaces<int>(500, 500);
   const StructArray<float2> in(values);
   const DeviceArray<int> indices(places);

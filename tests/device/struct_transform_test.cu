@@ -67,7 +67,7 @@ template <class In, class Out>
 void checkTransform(std::size_t n, std::size_t inOffset = 0, std::size_t outOffset = 0) {
   INFO(sizeof(In) << " to " << sizeof(Out) << " bytes, n = " << n << ", offsets " << inOffset << " and "
                   << outOffset);
-  const std::vector<In> values = anyStructs<In>(n);
+  const std::vector<In> values = indexCoded<In>(n);
   const StructArray<In> in(values, inOffset);
   StructArray<Out> out(n, outOffset);
   transformStructs(in.data(), n, out.data(), Mixed<Out>{});
@@ -78,7 +78,7 @@ void checkTransform(std::size_t n, std::size_t inOffset = 0, std::size_t outOffs
 template <class T>
 void checkInPlace(std::size_t n, std::size_t offset = 0) {
   INFO(sizeof(T) << " bytes, n = " << n << ", offset " << offset);
-  const std::vector<T> values = anyStructs<T>(n);
+  const std::vector<T> values = indexCoded<T>(n);
   StructArray<T> data(values, offset);
   forEachStruct(data.data(), n, MixedInPlace<T>{});
   CHECK(sameBytes(data.toHost(), mixed<T, T>(values)));
@@ -131,7 +131,7 @@ struct LastByte {
 
 template <class T>
 void checkLastByte(std::size_t n) {
-  std::vector<T> values = anyStructs<T>(n);
+  std::vector<T> values = indexCoded<T>(n);
   StructArray<T> data(values);
   forEachStruct(data.data(), n, LastByte{});
   for (std::size_t i = 0; i < n; ++i) LastByte{}(values[i], i);
@@ -169,7 +169,7 @@ TEST_CASE("Arrays off the alignment of vectors, each in its own way", "[struct][
 }
 
 TEST_CASE("In place by transformStructs", "[struct][transform]") {
-  const std::vector<Blob<28, 4>> values = anyStructs<Blob<28, 4>>(777);
+  const std::vector<Blob<28, 4>> values = indexCoded<Blob<28, 4>>(777);
   StructArray<Blob<28, 4>> data(values, 4);
   transformStructs(data.data(), 777, data.data(), Mixed<Blob<28, 4>>{});
   CHECK(sameBytes(data.toHost(), mixed<Blob<28, 4>, Blob<28, 4>>(values)));
@@ -259,13 +259,13 @@ TEST_CASE("Lambdas, in a stream", "[struct][transform]") {
 
 TEST_CASE("The function sees every structure once", "[struct][transform]") {
   const std::size_t n = 1111;
-  StructArray<Blob<28, 4>> data(anyStructs<Blob<28, 4>>(n));
+  StructArray<Blob<28, 4>> data(indexCoded<Blob<28, 4>>(n));
   DeviceArray<int> calls(std::vector<int>(n, 0));
   int* counters = calls.data();
   forEachStruct(data.data(), n,
                 [counters] __device__(Blob<28, 4>&, std::size_t i) { atomicAdd(counters + i, 1); });
   CHECK(calls.toHost() == std::vector<int>(n, 1));
-  CHECK(sameBytes(data.toHost(), anyStructs<Blob<28, 4>>(n)));
+  CHECK(sameBytes(data.toHost(), indexCoded<Blob<28, 4>>(n)));
 }
 
 // Neither default-constructible nor assignable, and yet trivially copyable.
@@ -334,7 +334,7 @@ TEST_CASE("Bad arguments of a transformation", "[struct][transform]") {
 TEST_CASE("The kernel asks for its share of shared memory", "[struct][transform]") {
   using T = Blob<28, 4>;
   using Shape = detail::TransformShape<T, T, true>;
-  StructArray<T> data(anyStructs<T>(10));
+  StructArray<T> data(indexCoded<T>(10));
   transformStructs(data.data(), 10, data.data(), Mixed<T>{});
   cudaFuncAttributes attributes{};
   const auto kernel = detail::transformStructsKernel<Shape, const T*, T, Mixed<T>>;
@@ -358,7 +358,7 @@ struct Captured {
 };
 
 TEST_CASE("A transformation captured into a graph", "[struct][transform]") {
-  std::vector<Blob<28, 4>> values = anyStructs<Blob<28, 4>>(1000);
+  std::vector<Blob<28, 4>> values = indexCoded<Blob<28, 4>>(1000);
   StructArray<Blob<28, 4>> data(values);
   const Stream stream;
   cudaGraph_t graph = nullptr;

@@ -9,10 +9,11 @@
 #include <gpuopt/device/transpose_rows_tile.cuh>
 #include <gpuopt/device/transpose_square.cuh>
 #include <gpuopt/device/transpose_tiles.cuh>
+#include <gpuopt/host/integers.cuh>
 #include <gpuopt/thread/word.cuh>
 #include <gpuopt/warp/struct_tile.cuh>
 
-#include <cstddef>
+#include <initializer_list>
 
 namespace {
 
@@ -20,14 +21,13 @@ using gpuopt::globalAccess;
 using gpuopt::Lanes;
 using gpuopt::sharedAccess;
 using gpuopt::detail::ChunkSwizzle;
+using gpuopt::detail::largerOf;
 using gpuopt::detail::RegisterBlock;
 using gpuopt::detail::RowsTile;
 using gpuopt::detail::SwizzledColumns;
 using gpuopt::detail::tileSize;
 using gpuopt::detail::Word;
 using Policy = gpuopt::TransposeTilesPolicy;
-
-constexpr unsigned larger(unsigned a, unsigned b) { return a < b ? b : a; }
 
 // The degree of the worst conflict where threads 0 to `threads` - 1 access a T each, at index(thread). Where
 // a block has fewer, the others are what its threads access later.
@@ -36,7 +36,7 @@ constexpr unsigned worstDegree(unsigned threads, const Index& index) {
   unsigned worst = 0;
   for (unsigned first = 0; first < threads; first += 32) {
     const auto inWarp = [&](unsigned lane) { return index(first + lane); };
-    worst = larger(worst, sharedAccess<T>(inWarp, Lanes::first(threads - first)).degree);
+    worst = largerOf(worst, sharedAccess<T>(inWarp, Lanes::first(threads - first)).degree);
   }
   return worst;
 }
@@ -55,9 +55,9 @@ struct VectorAccess {
     unsigned worst =
         worstDegree<uint4>(TILE * UNITS, [](unsigned t) { return Columns::place(t / UNITS, t % UNITS); });
     for (unsigned c = 0; c < Block::COLS; ++c)
-      worst = larger(worst, worstDegree<uint4>(ACROSS * UNITS, [c](unsigned t) {
-                       return Columns::place(t % ACROSS * Block::COLS + c, t / ACROSS);
-                     }));
+      worst = largerOf(worst, worstDegree<uint4>(ACROSS * UNITS, [c](unsigned t) {
+                         return Columns::place(t % ACROSS * Block::COLS + c, t / ACROSS);
+                       }));
     return worst;
   }
 
@@ -89,8 +89,33 @@ constexpr unsigned elementDegree() {
   const auto place = [](unsigned row, unsigned col) {
     return Columns::place(col, row / PACKED) * PACKED + row % PACKED;
   };
-  return larger(worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return place(t / TILE, t % TILE); }),
-                worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return place(t % TILE, t / TILE); }));
+  return largerOf(
+      worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return place(t / TILE, t % TILE); }),
+      worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return place(t % TILE, t / TILE); }));
+}
+
+// Asked at run time: for the compiler, tiles of all sizes would be too much.
+using Degree = unsigned (*)();
+
+void checkDegrees(unsigned tile, std::initializer_list<Degree> degrees) {
+  int number = 0;
+  for (const Degree degree : degrees) {
+    CAPTURE(tile, number);
+    CHECK(degree() == 1);
+    ++number;
+  }
+}
+
+template <unsigned TILE>
+void checkTile() {
+  checkDegrees(TILE, {elementDegree<1, TILE>, elementDegree<2, TILE>, elementDegree<4, TILE>});
+  checkDegrees(TILE, {VectorAccess<2, 2, TILE>::degree, VectorAccess<2, 4, TILE>::degree,
+                      VectorAccess<4, 4, TILE>::degree, VectorAccess<4, 2, TILE>::degree,
+                      VectorAccess<8, 8, TILE>::degree, VectorAccess<8, 4, TILE>::degree,
+                      VectorAccess<16, 16, TILE>::degree, VectorAccess<16, 4, TILE>::degree});
+  if constexpr (TILE >= 16)
+    checkDegrees(TILE, {VectorAccess<1, 1, TILE>::degree, VectorAccess<1, 2, TILE>::degree,
+                        VectorAccess<1, 8, TILE>::degree});
 }
 
 // --- RowsTile: neighbouring threads write the words of a row, and read those of a column. Other rows and
@@ -109,10 +134,10 @@ struct RowsAccess {
   static constexpr unsigned writing() {
     unsigned worst = 0;
     for (unsigned k = 0; k < PACKED; ++k)
-      worst = larger(worst, worstDegree<unsigned>(LINES * WORDS, [k](unsigned t) {
-                       const unsigned line = t / WORDS, word = t % WORDS;
-                       return begin(word / ELEMENT * PACKED + k) + line * ELEMENT + word % ELEMENT;
-                     }));
+      worst = largerOf(worst, worstDegree<unsigned>(LINES * WORDS, [k](unsigned t) {
+                         const unsigned line = t / WORDS, word = t % WORDS;
+                         return begin(word / ELEMENT * PACKED + k) + line * ELEMENT + word % ELEMENT;
+                       }));
     return worst;
   }
 
@@ -138,11 +163,11 @@ constexpr unsigned warpTileDegree() {
   constexpr unsigned UNIT = gpuopt::detail::widestWord<LANE_BYTES>;
   unsigned worst =
       worstDegree<unsigned>(8 * LANE_BYTES, [](unsigned w) { return 4 * Swizzle::place(w / 4) + w % 4; });
-  worst = larger(worst, worstDegree<uint4>(2 * LANE_BYTES, [](unsigned c) { return Swizzle::place(c); }));
+  worst = largerOf(worst, worstDegree<uint4>(2 * LANE_BYTES, [](unsigned c) { return Swizzle::place(c); }));
   for (unsigned i = 0; i < LANE_BYTES / UNIT; ++i)
-    worst = larger(worst, worstDegree<Word<UNIT>>(32, [i](unsigned lane) {
-                     return UNIT == 16 ? Swizzle::placeOfLane(lane, i) : lane * (LANE_BYTES / UNIT) + i;
-                   }));
+    worst = largerOf(worst, worstDegree<Word<UNIT>>(32, [i](unsigned lane) {
+                       return UNIT == 16 ? Swizzle::placeOfLane(lane, i) : lane * (LANE_BYTES / UNIT) + i;
+                     }));
   return worst;
 }
 
@@ -171,12 +196,17 @@ TEST_CASE("tiles of vectors have no bank conflicts and waste nothing of global m
       (PolicyAccess<8, 8>::usesAll() && PolicyAccess<16, 16>::usesAll() && PolicyAccess<8, 4>::usesAll()));
 }
 
+TEST_CASE("TransposeTile has no bank conflicts, whatever its size") {
+  checkTile<8>();
+  checkTile<16>();
+  checkTile<32>();
+  checkTile<64>();
+  checkTile<128>();
+}
+
 TEST_CASE("tiles of elements have no bank conflicts") {
-  STATIC_REQUIRE(elementDegree<1, 8>() == 1);
   STATIC_REQUIRE(elementDegree<1, 32>() == 1);
-  STATIC_REQUIRE(elementDegree<2, 16>() == 1);
   STATIC_REQUIRE(elementDegree<2, 32>() == 1);
-  STATIC_REQUIRE(elementDegree<4, 8>() == 1);
   STATIC_REQUIRE(elementDegree<4, 32>() == 1);
   STATIC_REQUIRE(elementDegree<4, 64>() == 1);
 }
@@ -189,5 +219,5 @@ TEST_CASE("tiles of rows have no bank conflicts") {
 TEST_CASE("warps' tiles of structures have no bank conflicts") {
   STATIC_REQUIRE(warpTilesAreFree<4, 8, 12, 16, 20, 24, 28, 32>());
   STATIC_REQUIRE(warpTilesAreFree<36, 40, 48, 60, 64, 72, 80, 96>());
-  STATIC_REQUIRE(warpTilesAreFree<112, 124, 128, 160, 192, 256>());
+  STATIC_REQUIRE(warpTilesAreFree<112, 124, 128, 160, 192, 224, 256, 384>());
 }

@@ -13,6 +13,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <vector>
 
 namespace gpuopt::test {
 
@@ -45,6 +47,15 @@ struct AnyBits {
   }
 };
 
+/// Elements for n places, counted from `code` on.
+template <class T>
+std::vector<T> indexCoded(std::size_t n, std::uint64_t code = 0) {
+  std::vector<T> values;
+  values.reserve(n);
+  for (std::size_t i = 0; i < n; ++i) values.push_back(AnyBits::at<T>(code + i));
+  return values;
+}
+
 template <class T>
 __host__ __device__ bool sameBits(const T& a, const T& b) {
   const auto* x = reinterpret_cast<const unsigned char*>(&a);
@@ -52,6 +63,13 @@ __host__ __device__ bool sameBits(const T& a, const T& b) {
   for (std::size_t i = 0; i < sizeof(T); ++i)
     if (x[i] != y[i]) return false;
   return true;
+}
+
+template <class T>
+bool sameBytes(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(static_cast<const void*>(a.data()), static_cast<const void*>(b.data()),
+                                   a.size() * sizeof(T)) == 0);
 }
 
 template <class Holds>

@@ -9,7 +9,6 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -20,22 +19,6 @@ template <std::size_t SIZE, std::size_t ALIGN = 1>
 struct alignas(ALIGN) Blob {
   unsigned char bytes[SIZE];
 };
-
-/// Structures with bits that tell their place, counted from `code` on.
-template <class T>
-std::vector<T> anyStructs(std::size_t n, std::uint64_t code = 0) {
-  std::vector<T> values;
-  values.reserve(n);
-  for (std::size_t i = 0; i < n; ++i) values.push_back(AnyBits::at<T>(code + i));
-  return values;
-}
-
-template <class T>
-bool sameBytes(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() &&
-         (a.empty() || std::memcmp(static_cast<const void*>(a.data()), static_cast<const void*>(b.data()),
-                                   a.size() * sizeof(T)) == 0);
-}
 
 /// n structures on the device, `offset` bytes off 256-byte alignment; poisoned, and between guard bytes.
 template <class T>

@@ -1,16 +1,15 @@
-/// What the tests of single kernels of the transposition share: shapes, elements that tell their place, and
-/// the check of a launch against a serial transposition, gaps and guards included.
+/// What the tests of single kernels of the transposition share: shapes, and the check of a launch against a
+/// serial transposition, gaps and guards included.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "any_bits.cuh"
 #include "catch.hpp"
 #include "device_array.cuh"
 
 #include <gpuopt/device/transpose_problem.cuh>
 
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <vector>
 
 namespace gpuopt::test {
@@ -41,26 +40,6 @@ struct TransposeShape {
   std::size_t outSize() const { return (batch - 1) * outStride + (cols - 1) * outLd + rows; }
 };
 
-/// Bytes that a hash of the element's place determines: no other element has the same, but for the shortest.
-template <class T>
-std::vector<T> indexCoded(std::size_t n) {
-  std::vector<T> values(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    unsigned char bytes[sizeof(T)];
-    std::uint64_t hash = 0;
-    for (std::size_t b = 0; b < sizeof(T); ++b) {
-      if (b % 8 == 0) {
-        hash = (i * 17 + b / 8 + 1) * 0x9E3779B97F4A7C15ULL;
-        hash = (hash ^ (hash >> 29)) * 0xBF58476D1CE4E5B9ULL;
-        hash ^= hash >> 32;
-      }
-      bytes[b] = static_cast<unsigned char>(hash >> (b % 8 * 8));
-    }
-    std::memcpy(static_cast<void*>(&values[i]), bytes, sizeof(T));
-  }
-  return values;
-}
-
 /// What `out` holds after the transposition, if it holds `out` before.
 template <class In, class Out, class Function>
 std::vector<Out> transposeSerially(const TransposeShape& shape, const std::vector<In>& in,
@@ -71,11 +50,6 @@ std::vector<Out> transposeSerially(const TransposeShape& shape, const std::vecto
         out[b * shape.outStride + c * shape.outLd + r] =
             function(in[b * shape.inStride + r * shape.inLd + c]);
   return out;
-}
-
-template <class T>
-bool sameBytes(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
 /// Checks launch(problem) on matrices that begin so many elements off alignment.

@@ -20,16 +20,9 @@ using gpuopt::detail::WarpTile;
 constexpr unsigned THREADS = 64;
 constexpr unsigned char CHANGE = 0x3C;
 
-// Whether eight 16-byte accesses that go together take the banks of eight different chunks of a line.
-template <class Place>
-constexpr bool meetsInNoBank(Place place) {
-  unsigned banks = 0;
-  for (unsigned i = 0; i < 8; ++i) banks |= 1u << place(i) % 8;
-  return banks == 0xff;
-}
-
+// Whether every chunk has a place of its own. tests/device/tile_banks_test.cu looks at the banks.
 template <unsigned LANE_BYTES>
-constexpr bool swizzlesWell() {
+constexpr bool permutes() {
   using Swizzle = ChunkSwizzle<LANE_BYTES>;
   constexpr unsigned CHUNKS = 2 * LANE_BYTES, OWN = LANE_BYTES / 16;
   bool taken[CHUNKS] = {};
@@ -38,17 +31,12 @@ constexpr bool swizzlesWell() {
     if (Swizzle::place(c) != Swizzle::placeOfLane(c / OWN, c % OWN)) return false;
     taken[Swizzle::place(c)] = true;
   }
-  for (unsigned first = 0; first < CHUNKS; first += 8)
-    if (!meetsInNoBank([&](unsigned i) { return Swizzle::place(first + i); })) return false;
-  for (unsigned lane = 0; lane < 32; lane += 8)
-    for (unsigned j = 0; j < OWN; ++j)
-      if (!meetsInNoBank([&](unsigned i) { return Swizzle::placeOfLane(lane + i, j); })) return false;
   return true;
 }
 
-static_assert(swizzlesWell<16>() && swizzlesWell<32>() && swizzlesWell<48>() && swizzlesWell<64>() &&
-              swizzlesWell<96>() && swizzlesWell<112>() && swizzlesWell<128>() && swizzlesWell<160>() &&
-              swizzlesWell<192>() && swizzlesWell<224>() && swizzlesWell<256>() && swizzlesWell<384>());
+static_assert(permutes<16>() && permutes<32>() && permutes<48>() && permutes<64>() && permutes<96>() &&
+              permutes<112>() && permutes<128>() && permutes<160>() && permutes<192>() && permutes<224>() &&
+              permutes<256>() && permutes<384>());
 
 template <unsigned LANE_BYTES, unsigned ALIGNMENT, bool STARTS>
 __global__ void tileKernel(const Blob<LANE_BYTES>* in, Blob<LANE_BYTES>* seen, Blob<LANE_BYTES>* out) {
@@ -77,7 +65,7 @@ template <unsigned LANE_BYTES, unsigned ALIGNMENT = 1, bool STARTS = false>
 void checkTile(std::size_t inOffset, std::size_t outOffset) {
   INFO(LANE_BYTES << " bytes a lane, offsets " << inOffset << " and " << outOffset);
   using Own = Blob<LANE_BYTES>;
-  std::vector<Own> values = anyStructs<Own>(THREADS);
+  std::vector<Own> values = indexCoded<Own>(THREADS);
   const StructArray<Own> in(values, inOffset);
   StructArray<Own> seen(THREADS), out(THREADS, outOffset);
   gpuopt::LaunchConfig config;

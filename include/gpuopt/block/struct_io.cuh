@@ -38,6 +38,19 @@ constexpr unsigned itemsOf() {
   return items == 1 || sizeof(T) * items <= 128 ? items : 1;
 }
 
+// Threads of a block that reads and writes so many bytes a thread: 64, but enough for 2.6 KB. Devices start
+// at most 1.66e9 blocks a second (trial kernels, H200).
+constexpr unsigned structBlock(std::size_t bytes) {
+  unsigned threads = 64;
+  while (threads < 256 && threads * bytes < 2688) threads *= 2;
+  return threads;
+}
+
+// The share of shared memory in the on-chip memory, in per cent, that kernels with tiles ask for. What the
+// driver would choose leaves many sizes at 0.93 to 0.95 of the copy; with this they reach 0.98 (trial
+// kernels, H200).
+inline constexpr int structCarveout = 58;
+
 }  // namespace detail
 
 /// How a T is loaded and stored, and how many structures a thread takes at a time: ITEMS, or as many as suit

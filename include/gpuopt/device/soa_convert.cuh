@@ -26,14 +26,6 @@
 namespace gpuopt {
 namespace detail {
 
-// Threads of a block of lanes that take so many bytes each: blocks that move less than 1.3 KB each way would
-// be limited by how fast they start.
-constexpr unsigned convertBlock(std::size_t laneBytes) {
-  unsigned block = 64;
-  while (block < 256 && block * laneBytes < 1344) block *= 2;
-  return block;
-}
-
 // Threads that a multiprocessor shall hold: they leave each registers for all of its bytes at once. Without
 // that, the compiler saves registers, and loads wait for each other.
 template <std::size_t LANE_BYTES>
@@ -279,10 +271,10 @@ __global__ void __launch_bounds__(BLOCK, convertResident<GROUP * sizeof(T)> / BL
 // `aos` is const where its structures are read.
 template <unsigned GROUP, class T, class View>
 void launchConvert(T* aos, const View& soa, const char* function, cudaStream_t stream) {
-  constexpr unsigned BLOCK = convertBlock(GROUP * sizeof(T));
+  constexpr unsigned BLOCK = structBlock(2 * GROUP * sizeof(T));
   const auto launchKernel = [&](auto kernel) {
     static SharedCarveout carveout;
-    carveout.prefer(reinterpret_cast<const void*>(kernel), 58);
+    carveout.prefer(reinterpret_cast<const void*>(kernel), structCarveout);
     const std::size_t blocks = ceilDivide(soa.size(), std::size_t{BLOCK} * GROUP);
     launch(kernel, gridConfig(BLOCK, blocks, stream, function), aos, soa);
   };

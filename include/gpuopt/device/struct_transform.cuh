@@ -16,15 +16,11 @@
 
 namespace gpuopt::detail {
 
-// The share of shared memory in the on-chip memory that the kernel asks for. What the driver would choose
-// leaves many sizes at 0.93 to 0.95 of the copy; with this they reach 0.98 (trial kernels, H200).
-inline constexpr int structCarveout = 58;
-
 template <class It>
 using StructOf = typename std::iterator_traits<It>::value_type;
 
-// The ways of a type. A block has 48 KB of shared memory without asking; structures too large for that fill
-// whole lines by themselves, and threads access them directly.
+// The ways of a type. A block has 48 KB of shared memory without asking; structures too large for that, of
+// more than 768 bytes, are accessed directly.
 template <class T, unsigned BLOCK, unsigned ITEMS>
 struct TransformPlan : AccessPlan<T, ITEMS> {
   static constexpr bool FITS = sizeof(T) * ITEMS * BLOCK <= 48 * 1024;
@@ -41,21 +37,13 @@ constexpr unsigned transformItems() {
     return AccessPlan<Out>::items;
 }
 
-// Threads of a block that moves so many bytes a thread: 64, but enough for 2.6 KB. Devices start at most
-// 1.66e9 blocks a second (trial kernels, H200).
-constexpr unsigned transformBlock(std::size_t bytes) {
-  unsigned threads = 64;
-  while (threads < 256 && threads * bytes < 2688) threads *= 2;
-  return threads;
-}
-
 // How the work is cut up. Blocks are short-lived and have one tile each: the device's scheduler keeps loads
 // in flight, where persistent blocks of several stages reached 0.83 to 0.94 of the copy (trial kernels,
 // H200).
 template <class In, class Out, bool READS>
 struct TransformShape {
   static constexpr unsigned ITEMS = transformItems<In, Out, READS>();
-  static constexpr unsigned BLOCK = transformBlock(((READS ? sizeof(In) : 0) + sizeof(Out)) * ITEMS);
+  static constexpr unsigned BLOCK = structBlock(((READS ? sizeof(In) : 0) + sizeof(Out)) * ITEMS);
 
   template <class T>
   using Staged = StagedStructs<T, BLOCK, ITEMS, TransformPlan<T, BLOCK, ITEMS>>;

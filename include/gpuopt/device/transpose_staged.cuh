@@ -351,11 +351,6 @@ void launchStagedTiles(const TransposeProblem<In, Out, Function>& problem, cudaS
 }
 
 template <class Policy = StagedPolicy, class In, class Out, class Function>
-bool stagedFits(const TransposeProblem<In, Out, Function>&) {
-  return true;
-}
-
-template <class Policy = StagedPolicy, class In, class Out, class Function>
 void launchTransposeStaged(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
   if constexpr (sizeof(In) != sizeof(Out)) {
     launchStagedTiles<decltype(Policy::template castTile<sizeof(In), sizeof(Out)>())>(problem, stream);

@@ -15,51 +15,37 @@
 namespace gpuopt {
 namespace detail {
 
-// Applied to the members of a struct: reads, or writes, them all.
-template <class Places>
-struct LoadMembers {
+// Applied to the members of a struct: writes them all to their places, or reads them from there.
+template <bool WRITES, class Places>
+struct CopyMembers {
   const Places& places;
   std::size_t i;
 
   template <class... Ms>
   __host__ __device__ void operator()(Ms&... members) const {
-    load(std::index_sequence_for<Ms...>{}, members...);
+    copy(std::index_sequence_for<Ms...>{}, members...);
   }
 
  private:
   template <std::size_t... PLACES, class... Ms>
-  __host__ __device__ void load(std::index_sequence<PLACES...>, Ms&... members) const {
-    (copyMember(members, *places.template at<PLACES>(i)), ...);
-  }
-};
-
-template <class Places>
-struct StoreMembers {
-  const Places& places;
-  std::size_t i;
-
-  template <class... Ms>
-  __host__ __device__ void operator()(const Ms&... members) const {
-    store(std::index_sequence_for<Ms...>{}, members...);
-  }
-
- private:
-  template <std::size_t... PLACES, class... Ms>
-  __host__ __device__ void store(std::index_sequence<PLACES...>, const Ms&... members) const {
-    (copyMember(*places.template at<PLACES>(i), members), ...);
+  __host__ __device__ void copy(std::index_sequence<PLACES...>, Ms&... members) const {
+    if constexpr (WRITES)
+      (copyMember(*places.template at<PLACES>(i), members), ...);
+    else
+      (copyMember(members, *places.template at<PLACES>(i)), ...);
   }
 };
 
 template <class T, class Places>
 __host__ __device__ T loadStruct(const Places& places, std::size_t i) {
   T value;
-  visitMembers(value, LoadMembers<Places>{places, i});
+  visitMembers(value, CopyMembers<false, Places>{places, i});
   return value;
 }
 
 template <class T, class Places>
 __host__ __device__ void storeStruct(const Places& places, std::size_t i, const T& value) {
-  visitMembers(value, StoreMembers<Places>{places, i});
+  visitMembers(value, CopyMembers<true, Places>{places, i});
 }
 
 }  // namespace detail

@@ -12,9 +12,7 @@
 
 #include <cuda_runtime.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace gpuopt::detail {
 
