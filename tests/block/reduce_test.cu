@@ -120,7 +120,7 @@ TEMPLATE_TEST_CASE("Operands are combined in the order of the threads", "[block]
   checkBlock<TestType::value, Span>(JoinSpans{});
 }
 
-TEMPLATE_TEST_CASE("The first threads only", "[block]", BLOCK_SIZES) {
+TEMPLATE_TEST_CASE("The first threads only", "[block][sweep]", BLOCK_SIZES) {
   checkValidThreads<TestType::value, Span>(JoinSpans{});
   checkValidThreads<TestType::value, float>(Plus{});
 }

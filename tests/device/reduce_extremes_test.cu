@@ -76,12 +76,13 @@ void checkData(const std::vector<T>& values) {
   }
 }
 
-TEMPLATE_TEST_CASE("Extremes of random numbers", "[extremes]", signed char, unsigned short, int,
+TEMPLATE_TEST_CASE("Extremes of random numbers", "[extremes][sweep]", signed char, unsigned short, int,
                    unsigned long long, float, double, __half) {
   checkData<LowBoundaries>(randomVector<TestType>(90001, 1));  // of narrow types with many ties
 }
 
-TEMPLATE_TEST_CASE("Extremes under the policies of the library", "[extremes]", ReducePolicy, ByLength) {
+TEMPLATE_TEST_CASE("Extremes under the policies of the library", "[extremes][sweep]", ReducePolicy,
+                   ByLength) {
   checkData<TestType>(randomVector<float>(90001, 1));
   checkData<TestType>(smallIntegers<float>(30001, 2));
 }

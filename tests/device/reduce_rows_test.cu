@@ -73,7 +73,7 @@ TEST_CASE("reduceRows cuts few long rows into pieces") {
       for (const std::size_t gap : {0, 3}) checkRows<float>(rows, cols, cols + gap, rows % 2, gpuopt::Plus{});
 }
 
-TEMPLATE_TEST_CASE("reduceRows takes elements of any size", "", signed char, unsigned short, double,
+TEMPLATE_TEST_CASE("reduceRows takes elements of any size", "[sweep]", signed char, unsigned short, double,
                    std::int64_t, Bytes3, Float3, Words5, Words25, __half) {
   for (const std::size_t cols : {1, 2, 5, 8, 16, 31, 48, 64, 250, 512, 700, 2049})
     for (const std::size_t gap : {0, 1, 16})

@@ -139,7 +139,7 @@ void checkEveryAlignment(std::size_t n) {
   }
 }
 
-TEST_CASE("By length, every alignment gives the same bits", "[semantics]") {
+TEST_CASE("By length, every alignment gives the same bits", "[semantics][sweep]") {
   for (const std::size_t n : {1, 3, 33, 142, 4099, 30011}) checkEveryAlignment<LowBoundariesByLength>(n);
   for (const std::size_t n : {1000, 30011, 70001}) checkEveryAlignment<ByLength>(n);
 }

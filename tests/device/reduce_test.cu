@@ -87,7 +87,7 @@ TEMPLATE_TEST_CASE("Short arrays", "[reduce]", ELEMENT_TYPES) {
   for (const std::size_t n : shortLengths) data.check(0, n);
 }
 
-TEMPLATE_TEST_CASE("Arrays at the boundaries of the policy", "[reduce]", ELEMENT_TYPES) {
+TEMPLATE_TEST_CASE("Arrays at the boundaries of the policy", "[reduce][sweep]", ELEMENT_TYPES) {
   const std::set<std::size_t> lengths =
       lengthsAround<TestType>({16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10});
   const Data<TestType> data(*lengths.rbegin() + 3);
@@ -100,7 +100,7 @@ TEMPLATE_TEST_CASE("Arrays of megabytes", "[reduce]", signed char, float) {
   for (const std::size_t n : lengths) data.check(3, n);
 }
 
-TEMPLATE_TEST_CASE("Arrays at every alignment", "[reduce]", ELEMENT_TYPES) {
+TEMPLATE_TEST_CASE("Arrays at every alignment", "[reduce][sweep]", ELEMENT_TYPES) {
   const std::size_t ofOneBlock = (40 << 10) / sizeof(TestType), ofSeveral = (100 << 10) / sizeof(TestType);
   const Data<TestType> data(ofSeveral + 32);
   for (std::size_t first = 0; first < 32; ++first) {
@@ -110,7 +110,7 @@ TEMPLATE_TEST_CASE("Arrays at every alignment", "[reduce]", ELEMENT_TYPES) {
   }
 }
 
-TEMPLATE_TEST_CASE("Several tiles and blocks", "[reduce]", ELEMENT_TYPES) {
+TEMPLATE_TEST_CASE("Several tiles and blocks", "[reduce][sweep]", ELEMENT_TYPES) {
   std::set<std::size_t> lengths = lengthsAround<TestType>(
       {1 << 10, 2 << 10, 8 << 10, 40 << 10, 64 << 10, 104 << 10, 192 << 10, 320 << 10});
   lengths.insert({0, 1, 131});
@@ -132,8 +132,8 @@ TEMPLATE_TEST_CASE("A policy of narrow blocks", "[reduce]", signed char, short, 
   for (std::size_t first = 1; first < 128; first += 31) data.template check<NarrowBlocks>(first, 10000);
 }
 
-TEMPLATE_TEST_CASE("Lengths and alignments under the reproducible order", "[reduce]", signed char, float,
-                   double, Words6, Bytes3) {
+TEMPLATE_TEST_CASE("Lengths and alignments under the reproducible order", "[reduce][sweep]", signed char,
+                   float, double, Words6, Bytes3) {
   const std::set<std::size_t> lengths = lengthsAround<TestType>({16 << 10, 64 << 10, 512 << 10});
   const Data<TestType> data(*lengths.rbegin() + 16);
   for (std::size_t first = 0; first < 16; first += 5)

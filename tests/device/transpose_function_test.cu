@@ -112,7 +112,7 @@ TEST_CASE("Functions within one type", "[transpose]") {
   checkFunction<Bytes32, Bytes32>(Reversed{});
 }
 
-TEST_CASE("Functions between structures of different sizes", "[transpose]") {
+TEST_CASE("Functions between structures of different sizes", "[transpose][sweep]") {
   checkFunction<Bytes3, float>(Luminance{});
   checkFunction<unsigned char, Bytes100>(Widened{});
   checkFunction<Bytes100, unsigned char>(Narrowed{});

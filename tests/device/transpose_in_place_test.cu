@@ -88,7 +88,7 @@ void checkAll() {
 
 }  // namespace
 
-TEST_CASE("in place, elements of every size") {
+TEST_CASE("in place, elements of every size", "[sweep]") {
   checkAll<unsigned char>();
   checkAll<unsigned short>();
   checkAll<Bytes<3>>();

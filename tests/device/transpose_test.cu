@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("Sizes with multiples of 32 crossed", "[transpose]", float) {
   check.finish();
 }
 
-TEMPLATE_TEST_CASE("Several tiles, primes", "[transpose]", ELEMENT_TYPES) {
+TEMPLATE_TEST_CASE("Several tiles, primes", "[transpose][sweep]", ELEMENT_TYPES) {
   TransposeCheck<TestType> check(600 * 600);
   for (const Case& c :
        {Case{211, 197}, Case{521, 131}, Case{257, 263}, Case{256, 512}, Case{40, 1031}, Case{1031, 37}})
@@ -73,7 +73,7 @@ TEMPLATE_TEST_CASE("Both sides at any alignment", "[transpose]", ELEMENT_TYPES) 
   check.finish();
 }
 
-TEMPLATE_TEST_CASE("Gaps between the rows of both sides", "[transpose]", ELEMENT_TYPES) {
+TEMPLATE_TEST_CASE("Gaps between the rows of both sides", "[transpose][sweep]", ELEMENT_TYPES) {
   TransposeCheck<TestType> check(330 * 330);
   const Sizes gaps =
       emulated ? Sizes{0, 1, 4, 16, 61} : Sizes{0, 1, 2, 3, 4, 5, 7, 8, 12, 15, 16, 17, 31, 32, 61, 64};
@@ -96,7 +96,7 @@ TEMPLATE_TEST_CASE("Narrow matrices", "[transpose]", ELEMENT_TYPES) {
   check.finish();
 }
 
-TEMPLATE_TEST_CASE("Batches", "[transpose]", ELEMENT_TYPES) {
+TEMPLATE_TEST_CASE("Batches", "[transpose][sweep]", ELEMENT_TYPES) {
   TransposeCheck<TestType> check(20 * 140 * 140);
   const Sizes sizes =
       emulated ? Sizes{1, 4, 17, 33} : Sizes{1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 32, 33, 64, 65, 128};
@@ -123,7 +123,7 @@ TEMPLATE_TEST_CASE("More than 65535 matrices", "[transpose]", unsigned char, flo
   check.finish();
 }
 
-TEST_CASE("More than 65535 matrices with gaps", "[transpose]") {
+TEST_CASE("More than 65535 matrices with gaps", "[transpose][sweep]") {
   TransposeCheck<float> check(66000 * 40);
   std::vector<Case> shapes{{4, 2}};  // in small blocks
   if (!emulated) shapes.insert(shapes.end(), {Case{1, 2}, Case{2, 3}, Case{3, 5}, Case{4, 4, 1, 2}});
@@ -172,7 +172,7 @@ TEMPLATE_TEST_CASE("Matrices side by side, in each other's gaps, or read again",
   check.finish();
 }
 
-TEMPLATE_TEST_CASE("Anything at random", "[transpose]", ELEMENT_TYPES) {
+TEMPLATE_TEST_CASE("Anything at random", "[transpose][sweep]", ELEMENT_TYPES) {
   TransposeCheck<TestType> check(40000);
   std::mt19937 generator(7);
   // Small numbers are frequent, and 0 is.

@@ -28,9 +28,10 @@ class StructArray {
 
   explicit StructArray(const std::vector<T>& values, std::size_t offset = 0)
       : StructArray(values.size(), offset) {
-    std::vector<unsigned char> bytes(values.size() * sizeof(T));
-    if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-    bytes_.fill(bytes);
+    if (values.empty()) return;
+    checkCuda(cudaMemcpy(data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
+              "cudaMemcpy");
+    checkCuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // as in DeviceArray
   }
 
   T* data() { return reinterpret_cast<T*>(bytes_.data()); }

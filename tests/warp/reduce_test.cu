@@ -123,8 +123,8 @@ void checkIntegerOperations(const std::vector<T>& values) {
   }
 }
 
-TEMPLATE_TEST_CASE("Integers", "[warp]", signed char, unsigned char, short, unsigned short, int, unsigned,
-                   long long, unsigned long long) {
+TEMPLATE_TEST_CASE("Integers", "[warp][sweep]", signed char, unsigned char, short, unsigned short, int,
+                   unsigned, long long, unsigned long long) {
   using Limits = std::numeric_limits<TestType>;
   std::vector<TestType> values = randomVector<TestType>(THREADS, 3);
   checkIntegerOperations(values);
