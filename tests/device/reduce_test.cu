@@ -36,9 +36,13 @@ static_assert(
 static_assert(
     std::is_same_v<decltype(reduce(std::declval<const __half*>(), std::size_t{}, Maximum{})), float>);
 
+#ifdef GPUOPT_EMULATION  // a type for each size and kind
+#define ELEMENT_TYPES signed char, short, int, long long, float, __half, Float3, Words5, Bytes3, Words25
+#else
 #define ELEMENT_TYPES                                                                                        \
   signed char, unsigned char, short, int, unsigned, long long, float, double, __half, __nv_bfloat16, Float3, \
       Words5, Words6, Bytes3, Words25
+#endif
 
 // Elements on the device with the host's copy; every sum is of a part with other elements around it, which
 // would show if they were read.
