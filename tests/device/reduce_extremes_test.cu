@@ -103,7 +103,7 @@ TEMPLATE_TEST_CASE("All elements equal", "[extremes]", signed char, double) {
 }
 
 // Two equal extremes anywhere: in the head and the tail, in one step, in two threads, warps, tiles, blocks.
-TEST_CASE("Of equal extremes the first wins", "[extremes]") {
+TEST_CASE("Of equal extremes the first wins", "[extremes][sweep]") {
   const std::size_t n = 40009;
   std::vector<float> values = randomVector<float>(n + 1, 3);
   DeviceArray<float> in(values);

@@ -79,7 +79,7 @@ void checkOrder(Op op) {
     }
 }
 
-TEMPLATE_TEST_CASE("Operands keep the order of the input", "[inOrder]", InOrder, FewBlocks, ManyRows) {
+TEMPLATE_TEST_CASE("Operands keep the order of the input", "[inOrder][sweep]", InOrder, FewBlocks, ManyRows) {
   checkOrder<TestType, Span>(JoinSpans{});
   checkOrder<TestType, Matrix>(MatrixProduct{});
 }
