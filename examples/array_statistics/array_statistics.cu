@@ -2,6 +2,7 @@
 /// Statistics of the numbers in a file: computed by gpuopt, checked against serial code on the CPU, timed on
 /// a GPU.
 // SPDX-License-Identifier: MIT
+#include "exit_status.hpp"
 #include "options.hpp"
 #include "speed.cuh"
 #include "statistics.cuh"
@@ -10,7 +11,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -93,8 +93,9 @@ int compare(const Input& input, const Statistics<T>& device, const Statistics<T>
   return verdicts.wrong();
 }
 
+// Whether all results agree.
 template <class T>
-int analyze(const Input& input, const std::vector<T>& values) {
+bool analyze(const Input& input, const std::vector<T>& values) {
   const std::size_t bytes = values.size() * sizeof(T);
   const DeviceBytes memory(bytes);
   gpuopt::check(cudaMemcpy(memory.as<void>(), values.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
@@ -105,20 +106,19 @@ int analyze(const Input& input, const std::vector<T>& values) {
     std::printf("\n  No times: the emulated device shows what a GPU computes, not how fast.\n");
   else
     printSpeeds(data, values.size());
-  return wrong == 0 ? 0 : 1;
+  return wrong == 0;
+}
+
+bool run(int count, char** words) {
+  std::string name;
+  const Input input = readInput(count, words, name);
+  printDevice("array_statistics");
+  std::printf("%s: %s\n", name.c_str(), input.description.c_str());
+  return std::visit([&](const auto& values) { return analyze(input, values); }, input.values);
 }
 
 }  // namespace
 
 int main(int count, char** words) {
-  try {
-    std::string name;
-    const Input input = readInput(count, words, name);
-    printDevice("array_statistics");
-    std::printf("%s: %s\n", name.c_str(), input.description.c_str());
-    return std::visit([&](const auto& values) { return analyze(input, values); }, input.values);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "array_statistics: %s\n", error.what());
-    return 1;
-  }
+  return exitStatusOf("array_statistics", [&] { return run(count, words); });
 }

@@ -3,13 +3,13 @@
 /// predicts, and what this device takes.
 // SPDX-License-Identifier: MIT
 #include "../../benchmarks/support/run_header.cuh"
+#include "exit_status.hpp"
 #include "experiment.hpp"
 #include "options.hpp"
 #include "timing.cuh"
 
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -59,10 +59,5 @@ int run(int count, char** words) {
 }  // namespace
 
 int main(int count, char** words) {
-  try {
-    return run(count, words) == 0 ? 0 : 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "experiments: %s\n", error.what());
-    return 1;
-  }
+  return exitStatusOf("experiments", [&] { return run(count, words) == 0; });
 }

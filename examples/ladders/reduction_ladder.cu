@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include "../../benchmarks/support/run_header.cuh"
 #include "data.cuh"
+#include "exit_status.hpp"
 #include "measure.cuh"
 #include "options.hpp"
 #include "reduction_steps.cuh"
@@ -12,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <vector>
 
@@ -77,10 +77,5 @@ int run(int count, char** words) {
 }  // namespace
 
 int main(int count, char** words) {
-  try {
-    return run(count, words) == 0 ? 0 : 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "reduction_ladder: %s\n", error.what());
-    return 1;
-  }
+  return exitStatusOf("reduction_ladder", [&] { return run(count, words) == 0; });
 }

@@ -7,6 +7,7 @@
 #endif
 #include "../../benchmarks/support/run_header.cuh"
 #include "data.cuh"
+#include "exit_status.hpp"
 #include "measure.cuh"
 #include "options.hpp"
 #include "report.hpp"
@@ -14,7 +15,6 @@
 
 #include <cstddef>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <vector>
 
@@ -99,10 +99,5 @@ int run(int count, char** words) {
 }  // namespace
 
 int main(int count, char** words) {
-  try {
-    return run(count, words) == 0 ? 0 : 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "transpose_ladder: %s\n", error.what());
-    return 1;
-  }
+  return exitStatusOf("transpose_ladder", [&] { return run(count, words) == 0; });
 }

@@ -2,6 +2,7 @@
 /// Steps of an n-body-like simulation with the particles in an array of structures, accessed directly and
 /// staged, and in columns. All three compute the same; what differs is how the particles reach the threads.
 // SPDX-License-Identifier: MIT
+#include "exit_status.hpp"
 #include "options.hpp"
 #include "particle.cuh"
 #include "readers.hpp"
@@ -16,7 +17,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <vector>
 
@@ -188,10 +188,5 @@ bool run(const Options& options) {
 }  // namespace
 
 int main(int count, char** words) {
-  try {
-    return run(parseOptions(count, words)) ? 0 : 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "particles: %s\n", error.what());
-    return 1;
-  }
+  return exitStatusOf("particles", [&] { return run(parseOptions(count, words)); });
 }

@@ -2,6 +2,7 @@
 /// Turns a picture by quarter turns, or transposes it. Whole pixels move: of 1, 2, 3 or 6 bytes.
 // SPDX-License-Identifier: MIT
 #include "device_bytes.cuh"
+#include "exit_status.hpp"
 #include "options.hpp"
 #include "writer.hpp"
 
@@ -12,7 +13,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -131,10 +131,5 @@ bool run(const Options& options) {
 }  // namespace
 
 int main(int count, char** words) {
-  try {
-    return run(parseOptions(count, words)) ? 0 : 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "picture_rotate: %s\n", error.what());
-    return 1;
-  }
+  return exitStatusOf("picture_rotate", [&] { return run(parseOptions(count, words)); });
 }
