@@ -46,9 +46,9 @@ check-packages:  ## create the Conan package (Conan comes from PyPI) and build a
 	@scripts/install-deps.sh venv
 	@scripts/check-packages.sh
 
-docs:  ## the reference, with Doxygen, in build/docs
-	@command -v doxygen >/dev/null || { echo "doxygen not found: install it first"; exit 1; }
-	@mkdir -p build/docs && doxygen docs/Doxyfile
+docs:  ## the site of guides and reference, in build/docs (Sphinx comes from PyPI)
+	@scripts/install-deps.sh venv
+	@scripts/make-docs.sh
 
 format:  ## clang-format every source
 	@git ls-files --cached --others --exclude-standard '*.cuh' '*.cu' '*.hpp' '*.cpp' '*.h' | xargs clang-format -i

@@ -12,13 +12,7 @@ log=$work/check-packages.log
 mkdir -p "$work"
 fail() { tail -n "${2:-40}" "$log" >&2; echo "check-packages: $1" >&2; exit 1; }
 
-# The environment stays until another version is asked for.
-if ! cmp -s packaging/requirements.txt "$venv/requirements.txt"; then
-  rm -rf "$venv"
-  { python3 -m venv "$venv" && "$venv/bin/pip" install -q -r packaging/requirements.txt; } >"$log" 2>&1 ||
-    fail "no environment (needs python3-venv and PyPI)"
-  cp packaging/requirements.txt "$venv/"
-fi
+scripts/venv.sh "$venv" packaging/requirements.txt >"$log" 2>&1 || fail "no environment (needs python3-venv and PyPI)"
 conan() { "$venv/bin/conan" "$@"; }
 
 # A Conan home and a copy of what the recipe may use, both new, in folders with blanks in their names.

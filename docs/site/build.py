@@ -1,0 +1,115 @@
+"""Builds the site in build/docs: stages the guides as they are, the reference from the headers, and a page for each
+source that a guide links to, then runs Sphinx on them. A link that leads nowhere is an error.
+
+Usage: build.py <output>
+SPDX-License-Identifier: MIT
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from api import runDoxygen
+from reference import Reference
+
+ROOT = Path(__file__).resolve().parents[2]
+LINK = re.compile(r"(!?\[[^\]]*\]\()([^)#\s]+)((?:#[^)]*)?\))")
+CODE = re.compile(r"^(?:```.*?^```|    .*?$)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+ORPHAN = "---\norphan: true\n---\n"
+LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "bash"}
+HOME = Path("README.md")
+LISTED = re.findall(r"^- \[.*?\]\((.*?\.md)\)", (ROOT / HOME).read_text(), re.MULTILINE)
+
+
+class Stage:
+    """Copies pages, and whatever they link to, into a folder of the same shape. Guides are in the table of
+    contents, for Sphinx to check; of other pages, those that the README lists."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.done = set()
+
+    def target(self, path):
+        """The page that shows a file or folder of the repository."""
+        if path == HOME:
+            return Path("index.md")
+        if (ROOT / path).is_dir():
+            return path / "index.md"
+        return path if path.suffix in (".md", ".svg", ".png") else Path(f"{path}.md")
+
+    def add(self, path, extra=""):
+        if path in self.done:
+            return
+        self.done.add(path)
+        source, page = ROOT / path, self.folder / self.target(path)
+        page.parent.mkdir(parents=True, exist_ok=True)
+        if not source.exists():
+            raise FileNotFoundError(f"{path}: linked to, and not there")
+        if source.is_dir():
+            page.write_text(self.listing(path))
+        elif path.suffix == ".md":
+            isListed = path.parts[0] == "docs" or path == HOME or str(path) in LISTED
+            page.write_text(("" if isListed else ORPHAN) + self.relinked(path) + extra)
+        elif page.suffix == ".md":
+            language = LANGUAGES.get(path.suffix, "text")
+            page.write_text(f"{ORPHAN}# {path.name}\n\n````{language}\n{source.read_text()}````\n")
+        else:
+            shutil.copy(source, page)
+
+    def listing(self, path):
+        """A page with links to all sources of a folder."""
+        lines = [f"{ORPHAN}# {path.name}"]
+        for folder in sorted({file.parent for file in (ROOT / path).rglob("*") if file.suffix in LANGUAGES}):
+            lines.append(f"## {folder.relative_to(ROOT / path)}" if folder != ROOT / path else "")
+            for file in sorted(file for file in folder.iterdir() if file.suffix in LANGUAGES):
+                self.add(file.relative_to(ROOT))
+                lines.append(f"- [{file.name}]({file.relative_to(ROOT / path)}.md)")
+        return "\n".join(lines) + "\n"
+
+    def relinked(self, path):
+        """A page's text, with links to the pages that show what it links to."""
+        text = (ROOT / path).read_text()
+        pieces, end = [], 0
+        for hidden in CODE.finditer(text):
+            pieces += [LINK.sub(lambda link: self.link(path, link), text[end:hidden.start()]), hidden[0]]
+            end = hidden.end()
+        return "".join(pieces) + LINK.sub(lambda link: self.link(path, link), text[end:])
+
+    def link(self, page, link):
+        if "://" in link[2]:
+            return link[0]
+        path = Path(os.path.normpath(page.parent / link[2]))
+        self.add(path)
+        return f"{link[1]}{os.path.relpath(self.target(path), page.parent)}{link[3]}"
+
+
+def contents():
+    """The table of contents: the pages in the order of the README's list."""
+    guides = [page for page in LISTED if page.startswith("docs/") and page != "docs/architecture.md"]
+    others = [page for page in LISTED if page not in guides]
+    parts = (("Guides", guides), ("Reference", ["reference/index"]), ("Project", others))
+    return "".join(f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(pages) + "\n```\n"
+                   for caption, pages in parts)
+
+
+def main(output):
+    shutil.rmtree(output, ignore_errors=True)
+    source = output / ".source"
+    stage = Stage(source)
+    stage.add(HOME, contents())
+    for guide in sorted((ROOT / "docs").glob("*.md")):
+        stage.add(guide.relative_to(ROOT))
+    Reference(runDoxygen(ROOT, source / ".doxygen")).write(source / "reference")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", ROOT / "docs/site",
+               "-d", output / ".doctrees", source, output]
+    return subprocess.run(command).returncode
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(Path(sys.argv[1]).resolve()))
+    except (OSError, RuntimeError, ValueError) as error:
+        sys.exit(f"docs: {error}")
