@@ -1,13 +1,15 @@
 /// \file
 /// The calls of <gpuopt/reduce.cuh>, each checked against a loop on the CPU.
 // SPDX-License-Identifier: MIT
+#include "device_array.cuh"
+#include "exit_status.hpp"
+
 #include <gpuopt/reduce.cuh>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
-#include <exception>
 #include <vector>
 
 struct Square {
@@ -34,11 +36,8 @@ bool run() {
   const auto greatest = std::max_element(x.begin(), x.end());
   const double mean = sum / static_cast<double>(n);
 
-  float* data = nullptr;
-  float* out = nullptr;
-  gpuopt::check(cudaMalloc(&data, n * sizeof(float)), "cudaMalloc");
-  gpuopt::check(cudaMalloc(&out, sizeof(float)), "cudaMalloc");
-  gpuopt::check(cudaMemcpy(data, x.data(), n * sizeof(float), cudaMemcpyHostToDevice), "cudaMemcpy");
+  const DeviceArray<float> memory(x), out(1);
+  const float* data = memory.data();
 
   // These wait for their value and return it.
   bool right = show("reduce", gpuopt::reduce(data, n), sum);
@@ -52,27 +51,10 @@ bool run() {
   right &= show("argMin, value", value, *least);
   right &= show("argMin, index", static_cast<double>(index), static_cast<double>(least - x.begin()));
 
-  // This one queues its work on a stream and returns at once; the result stays on the device.
-  float result = 0;
-  cudaStream_t stream = nullptr;
-  gpuopt::check(cudaStreamCreate(&stream), "cudaStreamCreate");
-  gpuopt::reduceInto(data, n, out, gpuopt::Minimum{}, stream);
-  gpuopt::check(cudaMemcpyAsync(&result, out, sizeof result, cudaMemcpyDeviceToHost, stream),
-                "cudaMemcpyAsync");
-  gpuopt::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  right &= show("reduceInto, Minimum", result, *least);
-
-  cudaStreamDestroy(stream);
-  cudaFree(data);
-  cudaFree(out);
+  // This one queues its work and returns at once; the result stays on the device.
+  gpuopt::reduceInto(data, n, out.data(), gpuopt::Minimum{});
+  right &= show("reduceInto, Minimum", out.toHost()[0], *least);
   return right;
 }
 
-int main() {
-  try {
-    return run() ? 0 : 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "reduce_basics: %s\n", error.what());
-    return 1;
-  }
-}
+int main() { return exitStatusOf("reduce_basics", run); }

@@ -3,12 +3,14 @@
 /// every image, images and pixels. Such an exchange is a batched transposition: the axes before the pair are
 /// the batch, those behind it the elements (up to 128 bytes).
 // SPDX-License-Identifier: MIT
+#include "device_array.cuh"
+#include "exit_status.hpp"
+
 #include <gpuopt/transpose.cuh>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <vector>
 
 constexpr std::size_t N = 5, H = 37, W = 51, C = 3;  // images, their height and width, channels
@@ -36,45 +38,31 @@ bool report(const char* what, std::size_t wrong) {
   return wrong == 0;
 }
 
-template <class T>
-T* allocate(std::size_t n) {
-  T* data = nullptr;
-  gpuopt::check(cudaMalloc(&data, n * sizeof(T)), "cudaMalloc");
-  return data;
-}
-
-template <class T>
-std::vector<T> toHost(const T* data, std::size_t n) {
-  std::vector<T> values(n);
-  gpuopt::check(cudaMemcpy(values.data(), data, n * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
-  return values;
-}
-
 bool run() {
   constexpr std::size_t SIZE = N * H * W * C;
   std::vector<std::uint8_t> images(SIZE);
   for (std::size_t i = 0; i < SIZE; ++i) images[i] = static_cast<std::uint8_t>(i * 2654435761u >> 13);
-  auto* bytes = allocate<std::uint8_t>(SIZE);
-  auto* turned = allocate<std::uint8_t>(SIZE);
-  auto* floats = allocate<float>(SIZE);
-  gpuopt::check(cudaMemcpy(bytes, images.data(), SIZE, cudaMemcpyHostToDevice), "cudaMemcpy");
+  const DeviceArray<std::uint8_t> bytes(images), turned(SIZE);
+  const DeviceArray<float> floats(SIZE);
+  const auto* rgb = reinterpret_cast<const Rgb*>(bytes.data());
+  auto* turnedRgb = reinterpret_cast<Rgb*>(turned.data());
 
   // NHWC to NCHW: of each of N images, a matrix of H * W pixels by C channels. Bytes become floats on the
   // way.
-  const gpuopt::MatrixView in{bytes, H * W, C, C, N};
-  const gpuopt::MatrixView out{floats, C, H * W, H * W, N};
+  const gpuopt::MatrixView in{bytes.data(), H * W, C, C, N};
+  const gpuopt::MatrixView out{floats.data(), C, H * W, H * W, N};
   gpuopt::transpose(in, out, Normalize{});
-  const std::vector<float> planes = toHost(floats, SIZE);
+  const std::vector<float> planes = floats.toHost();
 
   // [N][H][W] pixels to [N][W][H]: every image turned over its diagonal. An element is a whole pixel.
-  const gpuopt::MatrixView pixels{reinterpret_cast<const Rgb*>(bytes), H, W, W, N};
-  const gpuopt::MatrixView mirrored{reinterpret_cast<Rgb*>(turned), W, H, H, N};
+  const gpuopt::MatrixView pixels{rgb, H, W, W, N};
+  const gpuopt::MatrixView mirrored{turnedRgb, W, H, H, N};
   gpuopt::transpose(pixels, mirrored);
-  const std::vector<std::uint8_t> diagonal = toHost(turned, SIZE);
+  const std::vector<std::uint8_t> diagonal = turned.toHost();
 
   // [N][H * W] pixels to [H * W][N]: the first two axes, a single matrix.
-  gpuopt::transpose(reinterpret_cast<const Rgb*>(bytes), reinterpret_cast<Rgb*>(turned), N, H * W);
-  const std::vector<std::uint8_t> interleaved = toHost(turned, SIZE);
+  gpuopt::transpose(rgb, turnedRgb, N, H * W);
+  const std::vector<std::uint8_t> interleaved = turned.toHost();
 
   std::size_t wrongPlanes = 0, wrongDiagonal = 0, wrongInterleaved = 0;
   for (std::size_t n = 0; n < N; ++n)
@@ -86,20 +74,10 @@ bool run() {
           wrongDiagonal += diagonal[((n * W + w) * H + h) * C + c] != x;
           wrongInterleaved += interleaved[((h * W + w) * N + n) * C + c] != x;
         }
-  cudaFree(bytes);
-  cudaFree(turned);
-  cudaFree(floats);
   bool right = report("bytes in NHWC to floats in NCHW", wrongPlanes);
   right &= report("images over their diagonal", wrongDiagonal);
   right &= report("images interleaved pixel by pixel", wrongInterleaved);
   return right;
 }
 
-int main() {
-  try {
-    return run() ? 0 : 1;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tensor_axes: %s\n", error.what());
-    return 1;
-  }
-}
+int main() { return exitStatusOf("transpose_axes", run); }

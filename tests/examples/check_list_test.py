@@ -1,0 +1,64 @@
+"""Proves on planted trees that check_list.py finds what it is for.
+
+SPDX-License-Identifier: MIT
+"""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from check_list import disagreements
+
+HEAD = "# gpuopt\n\n| folder | header | shows |\n|---|---|---|\n"
+REDUCE = "| [reduce_basics](examples/reduce_basics) | `reduce` | sums |\n"
+BOTH = "| [both](examples/both) | `reduce`, `soa` | columns, summed |\n"
+LARGER = "| [ladders](examples/ladders) | | steps |\n"
+GOOD = {
+    "README.md": HEAD + REDUCE + BOTH + LARGER,
+    "include/gpuopt/gpuopt.cuh": "",
+    "include/gpuopt/version.cuh": "",
+    "include/gpuopt/reduce.cuh": "",
+    "include/gpuopt/soa.cuh": "",
+    "include/gpuopt/block/reduce.cuh": "",
+    "examples/CMakeLists.txt": "",
+    "examples/data/input.csv": "",
+    "examples/support/writer.cpp": "",
+    "examples/reduce_basics/reduce_basics.cu": "#include <gpuopt/reduce.cuh>\n",
+    "examples/both/both.cu": "#include <gpuopt/reduce.cuh>\n#include <gpuopt/soa.cuh>\n",
+    "examples/ladders/steps.cuh": "",
+}
+
+
+class List(unittest.TestCase):
+    def check(self, changes):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in {**GOOD, **changes}.items():
+                path = Path(folder) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return list(disagreements(folder))
+
+    def test_good_tree(self):
+        self.assertEqual(self.check({}), [])
+
+    def test_each_disagreement_is_found(self):
+        rows = HEAD + REDUCE + BOTH
+        planted = {
+            "not listed": ("examples/new: not in", {"examples/new/new.cu": ""}),
+            "listed without a row": ("examples/ladders: not in", {"README.md": rows + "[ladders](examples/ladders)\n"}),
+            "listed without words": ("examples/ladders: not in", {"README.md": rows + LARGER.replace("steps", "")}),
+            "gone": ("examples/old does not", {"README.md": rows + LARGER + LARGER.replace("ladders", "old")}),
+            "listed twice": ("reduce_basics is listed", {"README.md": rows + LARGER + REDUCE}),
+            "wrong link": ("links to examples/both", {"README.md": rows.replace("examples/reduce_basics", "examples/both") + LARGER}),
+            "header not included": ("does not include", {"examples/both/both.cu": "#include <gpuopt/soa.cuh>\n"}),
+            "header without example": ("no example shows gpuopt/launch.cuh", {"include/gpuopt/launch.cuh": ""}),
+        }
+        for name, (words, changes) in planted.items():
+            with self.subTest(name):
+                found = self.check(changes)
+                self.assertEqual(len(found), 1, found)
+                self.assertIn(words, found[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
