@@ -6,7 +6,10 @@
 
 #include <gpuopt/block/reduce.cuh>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <set>
 #include <type_traits>
 #include <vector>
@@ -203,6 +206,82 @@ TEST_CASE("Every thread holds the same bits of a rounded sum", "[block]") {
   checkSameBits<256>();
   checkSameBits<512>();
   checkSameBits<1024>();
+}
+
+template <int BLOCK, class T>
+__global__ void __launch_bounds__(BLOCK) sumKernel(const T* in, T* results) {
+  const T sum = blockReduce<BLOCK>(in[threadIdx.x], Plus{});
+  results[threadIdx.x] = blockAllReduce<BLOCK>(in[threadIdx.x], Plus{});
+  if (threadIdx.x == 0) results[BLOCK] = sum;
+}
+
+// The sum as each thread gets it, and behind them that of blockReduce.
+template <int BLOCK, class T>
+std::vector<T> blockSums(const std::vector<T>& values) {
+  const DeviceArray<T> in(values);
+  DeviceArray<T> results(BLOCK + 1);
+  launch(sumKernel<BLOCK, T>, blocksOf(BLOCK), in.data(), results.data());
+  return results.toHost();
+}
+
+// Tensor cores add doubles in an order of their own, which changes nothing while sums are exact.
+TEMPLATE_TEST_CASE("Sums of doubles that are whole numbers", "[block]", BLOCK_SIZES) {
+  constexpr int BLOCK = TestType::value;
+  std::vector<double> values;
+  for (long long word : randomVector<long long>(BLOCK, BLOCK + 1))
+    values.push_back(static_cast<double>(word >> 21));  // below 2^43, so that 1024 of them stay below 2^53
+  const double exact = static_cast<double>(sumExactly(values).sum);
+  REQUIRE((blockSums<BLOCK>(values) == std::vector<double>(BLOCK + 1, exact)));
+}
+
+template <class T>
+bool allNan(const std::vector<T>& sums) {
+  return std::all_of(sums.begin(), sums.end(), [](T sum) { return std::isnan(sum); });
+}
+
+template <class T>
+bool allZero(const std::vector<T>& sums, bool negative) {
+  return std::all_of(sums.begin(), sums.end(),
+                     [=](T sum) { return sum == 0 && std::signbit(sum) == negative; });
+}
+
+template <int BLOCK, class T>
+void checkSpecialSums() {
+  const T infinity = std::numeric_limits<T>::infinity();
+  REQUIRE(allZero(blockSums<BLOCK>(std::vector<T>(BLOCK, T(-0.0))), true));
+  for (std::size_t i = 0; i < BLOCK; i += BLOCK / 4 + 1) {
+    INFO("block " << BLOCK << ", thread " << i);
+    std::vector<T> values = randomVector<T>(BLOCK, BLOCK);
+    values[i] = infinity;
+    REQUIRE((blockSums<BLOCK>(values) == std::vector<T>(BLOCK + 1, infinity)));
+    values[i] = std::numeric_limits<T>::quiet_NaN();
+    REQUIRE(allNan(blockSums<BLOCK>(values)));
+    if constexpr (BLOCK > 1) {
+      values[i] = infinity;
+      values[(i + BLOCK / 2) % BLOCK] = -infinity;
+      REQUIRE(allNan(blockSums<BLOCK>(values)));
+      std::vector<T> zeros(BLOCK, T(-0.0));
+      zeros[i] = 0;
+      REQUIRE(allZero(blockSums<BLOCK>(zeros), false));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("Sums of zeros, infinities and NaN", "[block][sweep]", BLOCK_SIZES) {
+  checkSpecialSums<TestType::value, float>();
+  checkSpecialSums<TestType::value, double>();
+}
+
+TEMPLATE_TEST_CASE("Sums of doubles of every magnitude", "[block]", BLOCK_SIZES) {
+  constexpr int BLOCK = TestType::value;
+  std::vector<double> values = randomVector<double>(BLOCK, BLOCK + 2);
+  for (std::size_t i = 0; i < BLOCK; ++i)
+    values[i] = std::ldexp(values[i], static_cast<int>(i * 37 % 101) - 50);
+  const std::vector<double> sums = blockSums<BLOCK>(values);
+  const ExactSum exact = sumExactly(values);
+  const double bound = 14.01 * 0x1p-53 * static_cast<double>(exact.magnitude);
+  for (double sum : sums) REQUIRE(std::fabs(sum - static_cast<double>(exact.sum)) <= bound);
+  REQUIRE((std::vector<double>(sums.begin(), sums.end() - 1) == std::vector<double>(BLOCK, sums[0])));
 }
 
 // Several blocks, and two reductions of different types in one kernel.

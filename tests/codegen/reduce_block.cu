@@ -22,7 +22,7 @@ __global__ void warpAllFloat(const float* in, float* out) {
   out[threadIdx.x] = warpAllReduce(in[threadIdx.x], Plus{});
 }
 
-// CODEGEN: kernel=block256 contains=bar\.sync absent=bar\.sync[\s\S]*bar\.sync absent=shfl\.sync no-local no-spill max-registers=40 max-shared=1168
+// CODEGEN: kernel=block256 contains=bar\.sync absent=bar\.sync[\s\S]*bar\.sync contains=ld\.shared\.v4 count=3*shfl\.sync no-local no-spill max-registers=40 max-shared=1168
 __global__ void block256(const float* in, float* out) {
   __shared__ BlockReduceStorage<256, float, Plus> storage;
   const float sum = blockReduce<256>(in[threadIdx.x], Plus{}, storage);
@@ -40,6 +40,13 @@ __global__ void block1024(const double* in, float* out) {
 __global__ void blockAll256(const float* in, float* out) {
   __shared__ BlockReduceStorage<256, float, Plus> storage;
   out[threadIdx.x] = blockAllReduce<256>(in[threadIdx.x], Plus{}, storage);
+}
+
+// CODEGEN: kernel=blockDoubles contains=bar\.sync absent=bar\.sync[\s\S]*bar\.sync count=3*mma\.sync\S*f64 absent=shfl\.sync no-local no-spill max-registers=32
+__global__ void blockDoubles(const double* in, double* out) {
+  __shared__ BlockReduceStorage<1024, double, Plus> storage;
+  const double sum = blockReduce<1024>(in[threadIdx.x], Plus{}, storage);
+  if (threadIdx.x == 0) *out = sum;
 }
 
 struct Triple {

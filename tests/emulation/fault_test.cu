@@ -3,6 +3,11 @@
 #include "kernel.hpp"
 #include "support/catch.hpp"
 
+#include <gpuopt/block/reduce.cuh>
+#include <gpuopt/block/struct_io.cuh>
+#include <gpuopt/block/struct_pipeline.cuh>
+#include <gpuopt/block/transpose.cuh>
+
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -74,6 +79,19 @@ __device__ int waitForGood(int depth, std::shared_ptr<int> counted) {
 __global__ void waitHolding(const std::shared_ptr<int>* counted, int* out) {
   *out = waitForGood(4, *counted);
 }
+
+// Collectives made for blocks of 64 threads.
+__global__ void reduceBlock(int* out) { *out = gpuopt::blockReduce<64>(1, gpuopt::Plus{}); }
+__global__ void reduceValid(int* out) { *out = gpuopt::blockReduce<64>(1, gpuopt::Plus{}, 9); }
+__global__ void reduceForAll(int* out) { *out = gpuopt::blockAllReduce<64>(1, gpuopt::Plus{}); }
+__global__ void transposeTile(int* out) { gpuopt::transposeTile<32, 2>(out, 32, out + 1024, 32, 1, 1); }
+template <template <class, unsigned, unsigned> class Structs>
+__global__ void stageStructs(int*) {
+  __shared__ typename Structs<int, 64, 1>::Storage storage;
+  const Structs<int, 64, 1> staged(storage);
+}
+template <class T, unsigned BLOCK, unsigned ITEMS>
+using Staged = gpuopt::StagedStructs<T, BLOCK, ITEMS>;
 
 template <class... Parameters, class... Arguments>
 std::string reportOf(void (*kernel)(Parameters...), dim3 grid, dim3 block, Arguments... arguments) {
@@ -147,6 +165,23 @@ TEST_CASE("a trap and an exception fail the launch") {
   REQUIRE(contains(trap, "in block (2, 0, 0): thread (9, 0, 0)"));
   REQUIRE(contains(trap, "__trap"));
   REQUIRE(contains(reportOf(throwInThread, 1, 32), "thread (7, 0, 0) threw an exception: thrown on purpose"));
+}
+
+TEST_CASE("a collective in a block of another size is reported") {
+  Managed<int> out(2048);
+  const auto check = [&](void (*kernel)(int*), const std::string& name) {
+    for (const dim3 block : {dim3(32), dim3(16, 3), dim3(128)})
+      REQUIRE(contains(
+          reportOf(kernel, 1, block, out.data()),
+          name + ": made for blocks of 64 threads, but this one has " + std::to_string(block.x * block.y)));
+    REQUIRE(launch(kernel, 1, dim3(16, 4), out.data()) == cudaSuccess);
+  };
+  check(reduceBlock, "gpuopt::blockReduce");
+  check(reduceValid, "gpuopt::blockReduce");
+  check(reduceForAll, "gpuopt::blockAllReduce");
+  check(transposeTile, "gpuopt::TransposeTile");
+  check(stageStructs<Staged>, "gpuopt::StagedStructs");
+  check(stageStructs<gpuopt::PipelinedStructs>, "gpuopt::PipelinedStructs");
 }
 
 TEST_CASE("the launch after a fault works") {

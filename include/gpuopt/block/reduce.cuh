@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/block/shared.cuh>
+#include <gpuopt/block/threads.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
 namespace gpuopt {
@@ -16,40 +18,42 @@ inline constexpr bool isBlockSize = BLOCK <= 1024 && (isPowerOfTwo<BLOCK> || (BL
 template <int BLOCK>
 inline constexpr unsigned blockMask = BLOCK >= 32 ? fullMask : (1u << BLOCK % 32) - 1;
 
-// How often the lanes of a warp are halved by shuffles before what is left goes to shared memory, where one
-// warp gathers it.
-template <class T>
-inline constexpr int halvings = sizeof(T) == 8 ? 2 : 0;
-
-// Where that is quicker than to reduce every warp to one value first. H200, 2026-11-21, cycles, and those of
-// CUB's better algorithm: 256 floats 280 (326), 1024 floats 531 (686), 1024 doubles 721 (827) and to all
-// threads 703 (922), 512 ints 233 (287). Of 1024 ints, redux in every warp takes 337 and gathering 452 (472).
+// Whether to leave every thread's value in shared memory, where one warp gathers them, rather than to reduce
+// every warp to one value first. H200, 2026-11-22, cycles of a sum, gathered and by warps: 256 floats 246 and
+// 268, 1024 floats 511 and 545; without tensor cores 1024 doubles 667 and 779, but 256 doubles 358 and 341.
 template <int BLOCK, class T, class Op>
-inline constexpr bool gathersAll = isCommutative<Op>&& std::is_arithmetic_v<T> &&
-                                   (sizeof(T) == 4 ? BLOCK % 128 == 0 && BLOCK >= 256 &&
-                                                         !(hasRedux<32, T, Op> && BLOCK > 512)
-                                                   : sizeof(T) == 8 && BLOCK % 512 == 0);
+inline constexpr bool canGather =
+    isCommutative<Op>&& std::is_arithmetic_v<T> && !hasRedux<32, T, Op> &&
+    (sizeof(T) == 4 ? BLOCK >= 256 && BLOCK % 128 == 0 : sizeof(T) == 8 && BLOCK % 512 == 0);
 
-template <int BLOCK, class T>
-inline constexpr int gathered = BLOCK >> halvings<T>;
+// Sums of doubles, which tensor cores add where they are quick at it: 256 in 217 cycles, 1024 in 449.
+template <class T, class Op>
+inline constexpr bool isTensorSum = std::is_same_v<T, double>&& std::is_same_v<Op, Plus>;
 
-// Up to here every thread adds the warps' results for itself: no branch, and no second barrier where all want
-// the result. With more warps their reads stand in each other's way.
-inline constexpr int mostForAll = 256;
-
+// Up to here every warp does the second half for itself where all threads want the result: that saves the
+// second barrier. With more warps their reads stand in each other's way, unless redux does with one.
 template <int BLOCK, class T, class Op>
-inline constexpr int slots = gathersAll<BLOCK, T, Op> ? gathered<BLOCK, T> + 32 : (BLOCK + 31) / 32;
+inline constexpr bool everyWarpEnds = BLOCK <= 256 || (reduxAvailable && hasRedux<32, T, Op>);
+
+// The same on every device, and in host code.
+template <int BLOCK, class T, class Op>
+inline constexpr int slots = canGather<BLOCK, T, Op> ? BLOCK + 32
+                             : isTensorSum<T, Op>    ? (BLOCK + 7) / 8
+                                                     : (BLOCK + 31) / 32;
 
 }  // namespace detail
 
-/// The shared memory that one block-wide reduction of T by Op needs: one value a warp, or for large blocks up
-/// to one a thread and 32 more, and one for the result.
+/// The shared memory that one reduction of T by Op in a block of BLOCK threads needs: one value a warp, or
+/// for large blocks up to one a thread and 32 more, and one for the result.
 template <int BLOCK, class T, class Op>
 struct BlockReduceStorage {
+  /// Bytes alone, so that no constructor runs in shared memory.
   alignas(alignof(T) > 16 ? alignof(T)
                           : 16) unsigned char bytes[sizeof(T) * (detail::slots<BLOCK, T, Op> + 1)];
 
+  /// The values that threads exchange. For the library's own functions, as result().
   __device__ T* values() { return reinterpret_cast<T*>(bytes); }
+  /// The value that every thread reads in the end.
   __device__ T& result() { return values()[detail::slots<BLOCK, T, Op>]; }
 };
 
@@ -68,72 +72,92 @@ __device__ inline T sharedTree(const T* shared, Op op) {
   return values[0];
 }
 
-// Lane l of a warp reduces the values 4l..4l+3 of every 128: neighbouring lanes read neighbouring 16 bytes.
-template <int COUNT, class T, class Op>
-__device__ inline T gatherLane(const T* shared, Op op) {
-  const T* mine = shared + 4 * laneIndex();
-  T values[4];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) values[i] = mine[i];
-#pragma unroll
-  for (int row = 1; row < COUNT / 128; ++row)
-#pragma unroll
-    for (int i = 0; i < 4; ++i) values[i] = op(values[i], mine[row * 128 + i]);
-  return op(op(values[0], values[1]), op(values[2], values[3]));
-}
-
-// One warp reduces COUNT values, behind which there is room for 32 more; every lane holds the result.
-template <int COUNT, class T, class Op>
-__device__ inline T gather(T* shared, Op op) {
-  const T value = gatherLane<COUNT>(shared, op);
-  if constexpr (reduxAvailable && hasRedux<32, T, Op>) {
-    return redux(value, op);
-  } else {
-    shared[COUNT + laneIndex()] = value;
-    __syncwarp();
-    return sharedTree<32>(shared + COUNT, op);
-  }
-}
-
-// The first half: leaves in shared memory what the second half reads, and meets at the barrier. Of every warp
-// one value,
-template <class T, class Op>
-__device__ inline void publishWarps(T value, Op op, T* shared) {
-  value = warpReduce(value, op);
-  if (laneIndex() == 0) shared[threadRank() / 32] = value;
-  __syncthreads();
-}
-
-// or of every lane that is left.
+// A lane's part of BLOCK values: 16 bytes of every 512, neighbouring lanes neighbouring ones.
 template <int BLOCK, class T, class Op>
-__device__ inline void publish(T value, Op op, T* shared) {
-  if constexpr (gathersAll<BLOCK, T, Op>) {
-    constexpr int LANES = 32 >> halvings<T>;
+__device__ inline T gatherLane(const T* shared, unsigned lane, Op op) {
+  constexpr int ITEMS = 16 / sizeof(T);
+  struct alignas(16) Items {
+    T values[ITEMS];
+  };
+  const Items* mine = reinterpret_cast<const Items*>(shared) + lane;
+  Items sums = mine[0];
 #pragma unroll
-    for (int delta = 16; delta >= LANES; delta /= 2)
-      value = static_cast<T>(op(value, shuffleDown(value, static_cast<unsigned>(delta))));
-    if (LANES == 32 || laneIndex() < LANES) shared[threadRank() / 32 * LANES + laneIndex()] = value;
-    __syncthreads();
-  } else {
-    publishWarps(value, op, shared);
+  for (int row = 32; row < BLOCK / ITEMS; row += 32) {
+    const Items items = mine[row];
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) sums.values[i] = op(sums.values[i], items.values[i]);
   }
+  return sharedTree<ITEMS>(sums.values, op);
 }
 
-// The second half, of what warps have published; every lane of the calling warp holds the result.
+// One warp reduces BLOCK values, behind which there is room for 32 more; the result is in lane 0.
 template <int BLOCK, class T, class Op>
-__device__ inline T reduceWarpTotals(const T* shared, Op op) {
-  if constexpr (BLOCK > 128 && reduxAvailable && hasRedux<32, T, Op>)
-    return redux(laneIndex() < BLOCK / 32 ? shared[laneIndex()] : Identity<Op, T>::value(), op);
+__device__ inline T gather(T* shared, unsigned lane, Op op) {
+  T* lanes = shared + BLOCK;
+  lanes[lane] = gatherLane<BLOCK>(shared, lane, op);
+  __syncwarp();
+  return joinFour(sharedTree<8>(lanes + 8 * (lane % 4), op), 1, op);
+}
+
+// One warp adds COUNT sums; the result is in every lane.
+template <unsigned COUNT>
+__device__ inline double addTensorSums(const double* shared, unsigned lane) {
+  double sum = -0.0;  // changes nothing that is added to it, not even -0.0
+#pragma unroll
+  for (unsigned row = 0; row < COUNT; row += 32)
+    if (row + 32 <= COUNT || row + lane < COUNT) sum += shared[row + lane];
+  return tensorSumOfFours(tensorSumOfEights(sum));
+}
+
+// One warp reduces the warps' results; the result is in every lane. For few of them a tree is quicker than
+// redux: of 512 ints 235 cycles and 283, of 1024 442 and 330; where every warp does it, of 256 ints 188 and
+// 197, of 512 332 and 245.
+template <int BLOCK, bool EVERY_WARP, class T, class Op>
+__device__ inline T reduceWarpTotals(const T* shared, unsigned lane, Op op) {
+  if constexpr (BLOCK > (EVERY_WARP ? 256 : 512) && reduxAvailable && hasRedux<32, T, Op>)
+    return redux(lane < BLOCK / 32 ? shared[lane] : Identity<Op, T>::value(), op);
   else
     return sharedTree<BLOCK / 32>(shared, op);
 }
 
+// A warp's result in lane 0. While few warps shuffle, seven shuffles in three steps are quicker than five in
+// as many: 269 cycles for 289 to give 256 floats' sum to all, but 375 for 363 with doubles.
 template <int BLOCK, class T, class Op>
-__device__ inline T reducePublished(T* shared, Op op) {
-  if constexpr (gathersAll<BLOCK, T, Op>)
-    return gather<gathered<BLOCK, T>>(shared, op);
+__device__ inline T reduceWarp(T value, Op op) {
+  if constexpr (BLOCK * sizeof(T) > 1024 || (reduxAvailable && hasRedux<32, T, Op>)) {
+    return warpReduce(value, op);
+  } else {
+    value = joinFour(joinFour(value, 1, op), 4, op);
+    return static_cast<T>(op(value, shuffleDown(value, 16)));
+  }
+}
+
+// The first half: leaves in shared memory what the second half reads, and meets at the barrier. Warp and lane
+// are taken from the rank, which is there at the start: another special register would be read where lane 0
+// stores, when all wait for it.
+template <int BLOCK, bool EVERY_WARP, class T, class Op>
+__device__ inline void publish(T value, Op op, T* shared, unsigned rank) {
+  if constexpr (tensorSumsAvailable && isTensorSum<T, Op>) {
+    value = tensorSumOfEights(value);
+    if (rank % 32 < 4) shared[rank / 32 * 4 + rank % 32] = value;
+  } else if constexpr (canGather<BLOCK, T, Op> && !EVERY_WARP) {
+    shared[rank] = value;
+  } else {
+    value = reduceWarp<BLOCK>(value, op);
+    if (rank % 32 == 0) shared[rank / 32] = value;
+  }
+  __syncthreads();
+}
+
+// The second half; the result is in lane 0 of the warp that calls, or of EVERY_WARP in all lanes.
+template <int BLOCK, bool EVERY_WARP, class T, class Op>
+__device__ inline T reducePublished(T* shared, unsigned lane, Op op) {
+  if constexpr (tensorSumsAvailable && isTensorSum<T, Op>)
+    return addTensorSums<BLOCK / 8>(shared, lane);
+  else if constexpr (canGather<BLOCK, T, Op> && !EVERY_WARP)
+    return gather<BLOCK>(shared, lane, op);
   else
-    return reduceWarpTotals<BLOCK>(shared, op);
+    return reduceWarpTotals<BLOCK, EVERY_WARP>(shared, lane, op);
 }
 
 }  // namespace detail
@@ -145,10 +169,15 @@ __device__ inline T reducePublished(T* shared, Op op) {
 /// All BLOCK threads call. BLOCK is a multiple of 32 up to 1024, or a power of two below. T is trivially
 /// copyable.
 ///
-/// Cost: one barrier; five shuffles a warp and a tree over the warps, or for arithmetic T in large blocks at
-/// most two shuffles, one shared store a thread and one warp that reads what is there four at a time.
+/// Cost: one barrier; five to seven shuffles a warp and a tree over the warps, or for arithmetic T in large
+/// blocks one shared store a thread and one warp that reads 16 bytes at a time.
 /// Technique: complete unrolling (v5.2 of the classical ladder): every step is decided by BLOCK at compile
 /// time.
+///
+/// On GPUs of compute capability 8.0, 9.0 and 10.0, Plus on double is left to the tensor cores, which add in
+/// double, too, but in an order of their own: the last bits can differ from those on other devices. An
+/// operation of your own, such as a lambda, is combined in the order of threadRank() on all of them. No value
+/// goes through more than 14 rounded additions.
 ///
 /// \param value the thread's value
 /// \param op the operation
@@ -158,14 +187,14 @@ template <int BLOCK, class T, class Op>
 __device__ inline T blockReduce(T value, Op op, BlockReduceStorage<BLOCK, T, Op>& storage) {
   static_assert(detail::isBlockSize<BLOCK>,
                 "gpuopt::blockReduce: BLOCK must be a multiple of 32 up to 1024, or a power of two below");
+  detail::requireThreads("gpuopt::blockReduce", BLOCK);
   if constexpr (BLOCK <= 32) {
     return warpReduce<BLOCK>(value, op, BLOCK, detail::blockMask<BLOCK>);
   } else {
-    detail::publish<BLOCK>(value, op, storage.values());
-    if constexpr (BLOCK <= detail::mostForAll && !detail::gathersAll<BLOCK, T, Op>)
-      value = detail::reducePublished<BLOCK>(storage.values(), op);
-    else if (threadRank() < 32)
-      value = detail::reducePublished<BLOCK>(storage.values(), op);
+    T* shared = detail::keepAddress(storage).values();
+    const auto rank = static_cast<unsigned>(threadRank());
+    detail::publish<BLOCK, false>(value, op, shared, rank);
+    if (rank < 32) value = detail::reducePublished<BLOCK, false>(shared, rank, op);
     return value;
   }
 }
@@ -185,19 +214,20 @@ template <int BLOCK, class T, class Op>
 __device__ inline T blockReduce(T value, Op op, int validThreads) {
   static_assert(detail::isBlockSize<BLOCK>,
                 "gpuopt::blockReduce: BLOCK must be a multiple of 32 up to 1024, or a power of two below");
+  detail::requireThreads("gpuopt::blockReduce", BLOCK);
   if constexpr (BLOCK <= 32) {
     return warpReduce<BLOCK>(value, op, validThreads, detail::blockMask<BLOCK>);
   } else {
     __shared__ BlockReduceStorage<BLOCK, T, Op> storage;
-    T* shared = storage.values();
+    T* shared = detail::keepAddress(storage).values();
     __syncthreads();
-    const int warp = threadRank() / 32;
+    const int rank = threadRank(), warp = rank / 32;
     value = warpReduce(value, op, validThreads - 32 * warp);
-    if (laneIndex() == 0) shared[warp] = value;
+    if (rank % 32 == 0) shared[warp] = value;
     __syncthreads();
     if (warp == 0) {
       const int warps = (validThreads + 31) / 32;
-      if (laneIndex() < warps) value = shared[laneIndex()];
+      if (rank < warps) value = shared[rank];
       value = warpReduce(value, op, warps);
     }
     return value;
@@ -207,24 +237,33 @@ __device__ inline T blockReduce(T value, Op op, int validThreads) {
 /// Reduces one value a thread over a block of BLOCK threads; every thread holds the result, the same bits in
 /// each. Requirements as for blockReduce. Cost: one barrier while every warp can do the second half for
 /// itself (up to 256 threads, and for integers that the hardware reduces), a second one beyond.
+///
+/// \param value the thread's value
+/// \param op the operation
+/// \param storage shared memory of the caller; use it again only after a barrier
+/// \returns the result, in every thread
 template <int BLOCK, class T, class Op>
 __device__ inline T blockAllReduce(T value, Op op, BlockReduceStorage<BLOCK, T, Op>& storage) {
   static_assert(detail::isBlockSize<BLOCK>,
                 "gpuopt::blockAllReduce: BLOCK must be a multiple of 32 up to 1024, or a power of two below");
+  detail::requireThreads("gpuopt::blockAllReduce", BLOCK);
   if constexpr (BLOCK <= 32) {
     return warpAllReduce<BLOCK>(value, op, BLOCK, detail::blockMask<BLOCK>);
-  } else if constexpr (BLOCK <= detail::mostForAll ||
-                       (detail::reduxAvailable && detail::hasRedux<32, T, Op>)) {
-    detail::publishWarps(value, op, storage.values());
-    return detail::reduceWarpTotals<BLOCK>(storage.values(), op);
   } else {
-    detail::publish<BLOCK>(value, op, storage.values());
-    if (threadRank() < 32) {
-      value = detail::reducePublished<BLOCK>(storage.values(), op);
-      if (laneIndex() == 0) storage.result() = value;
+    constexpr bool EVERY_WARP = detail::everyWarpEnds<BLOCK, T, Op>;
+    auto& kept = detail::keepAddress(storage);
+    const auto rank = static_cast<unsigned>(threadRank());
+    detail::publish<BLOCK, EVERY_WARP>(value, op, kept.values(), rank);
+    if constexpr (EVERY_WARP) {
+      return detail::reducePublished<BLOCK, EVERY_WARP>(kept.values(), rank % 32, op);
+    } else {
+      if (rank < 32) {
+        value = detail::reducePublished<BLOCK, EVERY_WARP>(kept.values(), rank, op);
+        if (rank == 0) kept.result() = value;
+      }
+      __syncthreads();
+      return kept.result();
     }
-    __syncthreads();
-    return storage.result();
   }
 }
 

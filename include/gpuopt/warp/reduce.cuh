@@ -42,6 +42,51 @@ __device__ inline T redux(T value, Op) {
   return value;
 }
 
+// Joins, in order, the values of the lanes l, l + distance, l + 2 distance and l + 3 distance: two halvings
+// in three shuffles that do not wait for each other.
+template <class T, class Op>
+__device__ inline T joinFour(T value, unsigned distance, Op op) {
+  const T second = shuffleDown(value, distance);
+  const T third = shuffleDown(value, 2 * distance);
+  const T fourth = shuffleDown(value, 3 * distance);
+  return static_cast<T>(op(static_cast<T>(op(value, second)), static_cast<T>(op(third, fourth))));
+}
+
+// Whether the tensor cores multiply doubles at full rate: compute capability 8.0, 9.0 and 10.0. The others
+// from 8.0 on know the instruction, too, but take long over it.
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+inline constexpr bool tensorSumsAvailable = true;
+#else
+inline constexpr bool tensorSumsAvailable = false;
+#endif
+
+struct TensorElements {
+  double first, second;
+};
+
+// The product of an 8x4 matrix, lane l giving element (l / 4, l % 4), and a 4x8 matrix, lane l giving
+// (l % 4, l / 4). Lane l gets the elements (l / 4, 2 (l % 4)) and (l / 4, 2 (l % 4) + 1). Only where
+// tensorSumsAvailable; the whole warp calls. The product is added to -0.0, which keeps the sign of zeros.
+__device__ inline TensorElements tensorProduct([[maybe_unused]] double left, [[maybe_unused]] double right) {
+  TensorElements product = {-0.0, -0.0};
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+               : "+d"(product.first), "+d"(product.second)
+               : "d"(left), "d"(right));
+#endif
+  return product;
+}
+
+// Four sums of eight lanes each: lane l gets that of the lanes from 8 (l % 4) on. Multiplied by ones alone,
+// so that infinities and NaN stay what they are.
+__device__ inline double tensorSumOfEights(double value) {
+  const TensorElements sums = tensorProduct(1.0, value);
+  return sums.first + sums.second;
+}
+
+// The sum of four neighbouring lanes, in all of them.
+__device__ inline double tensorSumOfFours(double value) { return tensorProduct(value, 1.0).first; }
+
 }  // namespace detail
 
 /// Reduces one value a lane within segments of WIDTH lanes (a power of two up to 32), in lane order: the
@@ -89,6 +134,10 @@ __device__ inline T warpReduce(T value, Op op, int validLanes, unsigned mask = f
 /// Reduces one value a lane within segments of WIDTH lanes; every lane holds the result, the same bits in
 /// each. Requirements as for warpReduce. Cost: as warpReduce for operations that are known to be commutative
 /// (a butterfly), one more shuffle for others.
+///
+/// \param value the lane's value
+/// \param op the operation
+/// \returns the result, in every lane
 template <int WIDTH = 32, class T, class Op>
 __device__ inline T warpAllReduce(T value, Op op) {
   static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32,
