@@ -395,7 +395,7 @@ void measureLarge(Bench& bench) {
 void measureOdd(Bench& bench) {
   measureSizes<1>(
       bench, "odd", 0.97,
-      Sizes<1, 2, 3, 5, 6, 7, 9, 11, 13, 15, 17, 21, 30, 31, 33, 50, 61, 63, 65, 99, 127, 201, 255>{});
+      Sizes<1, 2, 3, 5, 6, 7, 9, 11, 13, 15, 17, 21, 30, 31, 33, 50, 61, 63, 65, 99, 127, 200, 201, 255>{});
   measureSizes<2>(bench, "odd", 0.97, Sizes<2, 6, 10, 18, 30, 50, 62, 126, 254>{});
 }
 
@@ -414,6 +414,8 @@ void measureMisaligned(Bench& bench) {
   measureOffsets<100>(bench);
   bench.transform<3, 1>("misaligned", atLeast(0.97), 1, 3);
   bench.transform<33, 1>("misaligned", atLeast(0.97), 3, 2);
+  bench.transform<63, 1>("misaligned", atLeast(0.97), 1, 2);
+  bench.transform<48, 16>("misaligned", atLeast(0.97), 16, 0);
 }
 
 void measureStore(Bench& bench) {
@@ -451,8 +453,11 @@ void measureWarm(Bench& bench) {
   };
   measure(std::integral_constant<std::size_t, 12>{});
   measure(std::integral_constant<std::size_t, 28>{});
+  measure(std::integral_constant<std::size_t, 48>{});
   measure(std::integral_constant<std::size_t, 64>{});
+  measure(std::integral_constant<std::size_t, 100>{});
   measure(std::integral_constant<std::size_t, 128>{});
+  measure(std::integral_constant<std::size_t, 256>{});
 }
 
 constexpr Group<Bench> groups[] = {

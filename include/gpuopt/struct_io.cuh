@@ -65,8 +65,7 @@ constexpr bool takesStruct() {
   if constexpr (isDeviceLambda<F>)
     return true;
   else
-    return std::is_invocable_r_v<Result, const F&, Element&> ||
-           std::is_invocable_r_v<Result, const F&, Element&, std::size_t>;
+    return returns<Result, const F&, Element&>() || returns<Result, const F&, Element&, std::size_t>();
 }
 
 template <class In, class Out>
@@ -113,7 +112,8 @@ void requireIndexed(const NamedArray& indexed, const NamedArray& indices, const 
 /// out[i] = f(in[i]) for every i below n.
 ///
 /// Cost: one read and one write of every structure, near copy speed: both go through shared memory where
-/// AccessPlan says so. Technique: tiles private to a warp in short-lived blocks of 64 threads.
+/// AccessPlan says so. Technique: tiles private to a warp, in short-lived blocks, filled by
+/// asynchronous copies.
 ///
 /// \param in n structures; or an iterator that the device can index, such as thrust::counting_iterator, whose
 /// elements are read one by one

@@ -176,6 +176,61 @@ TEST_CASE("Loads and stores take the ways of a plan", "[block]") {
 
 namespace {
 
+// What a condition makes is put into the tile there.
+template <class T, unsigned BLOCK, unsigned ITEMS, class PLAN>
+__global__ void makeKernel(T* out, std::size_t n) {
+  using Staged = StagedStructs<T, BLOCK, ITEMS, PLAN>;
+  __shared__ typename Staged::Storage storage;
+  for (auto tile : Staged(storage).tiles(n)) {
+    T made[ITEMS];
+    const auto make = [&](unsigned i) {
+      for (unsigned b = 0; b < sizeof(T); ++b)
+        made[i].bytes[b] = static_cast<unsigned char>(31 * tile.index(i) + b);
+    };
+    if (tile.has(ITEMS - 1)) {
+      for (unsigned i = 0; i < ITEMS; ++i) make(i);
+      tile.beginStore(out, made);
+    } else if (tile.has()) {
+      for (unsigned i = 0; i < ITEMS; ++i)
+        if (tile.has(i)) make(i);
+      tile.beginStore(out, made);
+    }
+    tile.finishStore(out);
+  }
+}
+
+template <class T, unsigned ITEMS, class PLAN = AccessPlan<T, ITEMS>>
+void checkTwoSteps() {
+  constexpr unsigned BLOCK = 64;
+  for (const std::size_t n : {0u, 1u, 32u * ITEMS - 1, 32u * ITEMS + 1, 3 * BLOCK * ITEMS + 7}) {
+    StructArray<T> out(n, alignof(T));
+    gpuopt::LaunchConfig config;
+    config.grid = dim3(2);
+    config.block = dim3(BLOCK);
+    gpuopt::launch(makeKernel<T, BLOCK, ITEMS, PLAN>, config, out.data(), n);
+    const std::vector<T> found = out.toHost();
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t b = 0; b < sizeof(T); ++b)
+        wrong += found[i].bytes[b] != static_cast<unsigned char>(31 * i + b);
+    INFO(sizeof(T) << " bytes, ITEMS " << ITEMS << ", n " << n);
+    CHECK(wrong == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Structures are stored in two steps", "[block]") {
+  checkTwoSteps<Blob<28, 4>, 1>();
+  checkTwoSteps<Blob<3>, 16>();
+  checkTwoSteps<Blob<4, 4>, 4>();
+  checkTwoSteps<Blob<16, 16>, 1, Ways<AccessWay::tile, AccessWay::tile>>();
+  checkTwoSteps<Blob<28, 4>, 1, Ways<AccessWay::direct, AccessWay::direct>>();
+  checkTwoSteps<Blob<12, 4>, 2, Ways<AccessWay::tile, AccessWay::exchange>>();
+}
+
+namespace {
+
 struct Fixed {
   __host__ __device__ Fixed(int a, int b, double c) : number(a), other(b), value(c) {}
   const int number;
@@ -221,22 +276,25 @@ constexpr bool takes(AccessWay way, unsigned items) {
   return PLAN::load == way && PLAN::store == way && PLAN::items == items;
 }
 
-static_assert(takes<AccessPlan<Blob<1>>>(AccessWay::direct, 16));
-static_assert(takes<AccessPlan<Blob<4, 4>>>(AccessWay::direct, 4));
+static_assert(takes<AccessPlan<Blob<1>>>(AccessWay::tile, 16));
+static_assert(takes<AccessPlan<Blob<4, 4>>>(AccessWay::tile, 4));
 static_assert(takes<AccessPlan<Blob<16, 16>>>(AccessWay::direct, 1));
 static_assert(takes<AccessPlan<Blob<4, 4>, 1>>(AccessWay::direct, 1));
 static_assert(takes<AccessPlan<Blob<4, 4>, 3>>(AccessWay::tile, 3));
-static_assert(takes<AccessPlan<Blob<4, 1>>>(AccessWay::tile, 6));
-static_assert(takes<AccessPlan<Blob<3>>>(AccessWay::tile, 8));
+static_assert(takes<AccessPlan<Blob<4, 1>>>(AccessWay::tile, 4));
+static_assert(takes<AccessPlan<Blob<3>>>(AccessWay::tile, 16));
+static_assert(takes<AccessPlan<Blob<6, 2>>>(AccessWay::tile, 8));
 static_assert(takes<AccessPlan<Blob<12, 4>>>(AccessWay::tile, 2));
 static_assert(takes<AccessPlan<Blob<16, 8>>>(AccessWay::tile, 2));
 static_assert(takes<AccessPlan<Blob<21>>>(AccessWay::tile, 4));
 static_assert(takes<AccessPlan<Blob<28, 4>>>(AccessWay::tile, 1));
+static_assert(takes<AccessPlan<Blob<47>>>(AccessWay::tile, 4));
+static_assert(takes<AccessPlan<Blob<49>>>(AccessWay::tile, 1));
 static_assert(takes<AccessPlan<Blob<63>>>(AccessWay::tile, 1));
 static_assert(takes<AccessPlan<Blob<256, 16>>>(AccessWay::tile, 1));
 
 // A plan without a tile takes no shared memory.
 static_assert(sizeof(StagedStructs<Blob<4, 4>, 256>::Storage) == 1);
-static_assert(sizeof(StagedStructs<Blob<12, 4>, 100>::Storage) == 4 * 32 * 12);
+static_assert(sizeof(StagedStructs<Blob<12, 4>, 100>::Storage) == 4 * 32 * (12 + 1));
 
 }  // namespace

@@ -4,11 +4,11 @@
 #include <gpuopt/device/soa_convert.cuh>
 
 // CODEGEN: kernel=to(Soa|Aos)Kernel no-local no-spill max-registers=128
-// CODEGEN: kernel=to(Soa|Aos)Kernel<.*(Eight|Particle|Mixed) no-local no-spill max-registers=64 max-shared=4096
-// CODEGEN: kernel=toSoaKernel<2u,.*Eight contains=ld\.global\.v4\.u32 contains=ld\.shared\.v4\.u32 contains=st\.global\.v2\.u32 absent=st\.shared\.u8
+// CODEGEN: kernel=to(Soa|Aos)Kernel<.*(Eight|Particle|Mixed) no-local no-spill max-registers=64 max-shared=4128
+// CODEGEN: kernel=toSoaKernel<2u,.*Eight contains=cp\.async\.cg\.shared\.global contains=ld\.shared\.v4\.u32 contains=st\.global\.v2\.u32 absent=st\.shared\.u8
 // CODEGEN: kernel=toAosKernel<2u,.*Eight contains=ld\.global\.v2\.u32 contains=st\.shared\.v4\.u32 contains=st\.global\.v4\.u32 absent=ld\.shared\.u8
-// CODEGEN: kernel=toSoaKernel<2u,.*Particle contains=ld\.global\.v4\.u32 contains=ld\.shared\.v4\.u32 contains=st\.global\.v4\.u32
-// CODEGEN: kernel=toSoaKernel<2u,.*Mixed contains=ld\.global\.v4\.u32 contains=st\.global\.v4\.u32 contains=st\.global\.v2\.u32 contains=st\.global\.u16
+// CODEGEN: kernel=toSoaKernel<2u,.*Particle contains=cp\.async\.cg\.shared\.global contains=ld\.shared\.v4\.u32 contains=st\.global\.v4\.u32
+// CODEGEN: kernel=toSoaKernel<2u,.*Mixed contains=cp\.async\.cg\.shared\.global contains=st\.global\.v4\.u32 contains=st\.global\.v2\.u32 contains=st\.global\.u16
 struct Eight {
   float a, b, c, d, e, f, g, h;
 };

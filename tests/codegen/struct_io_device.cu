@@ -1,20 +1,21 @@
-// Transformed structures cross memory and the warps' tiles 16 bytes at a time and stay in registers
-// otherwise; within one size the warps of a block do not wait for each other. Structures by index move 16
-// bytes at a time.
+// Transformed structures cross memory and the warps' tiles 16 bytes at a time, those of any size, and stay in
+// registers otherwise; within one size the warps of a block do not wait for each other. Structures by index
+// move 16 bytes at a time.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/struct_io.cuh>
 
 #include <cstddef>
 
-// CODEGEN: kernel=transformStructsKernel<.*Changing contains=ld\.(global\.)?v4\.u32 contains=st\.global\.v4\.u32 contains=st\.shared\.v4\.u32 contains=ld\.shared\.v4\.u32 absent=bar\.sync no-local no-spill
-// CODEGEN: kernel=transformStructsKernel<.*Words<3 max-registers=40 max-shared=1536
+// CODEGEN: kernel=transformStructsKernel<.*Changing contains=cp\.async\.cg\.shared\.global contains=st\.global\.v4\.u32 contains=ld\.shared\.v4\.u32 absent=bar\.sync no-local no-spill
+// CODEGEN: kernel=transformStructsKernel<.*Words<3 max-registers=40 max-shared=3200
 // CODEGEN: kernel=transformStructsKernel<.*Words<7 max-registers=40
-// CODEGEN: kernel=transformStructsKernel<.*Words<16 max-registers=48 max-shared=4096
-// CODEGEN: kernel=transformStructsKernel<.*Words<25 max-registers=56 max-shared=6400
-// CODEGEN: kernel=transformStructsKernel<.*Words<64 max-registers=96 max-shared=16384
-// CODEGEN: kernel=transformStructsKernel<.*Bytes3 no-local no-spill max-registers=40 max-shared=1536
-// CODEGEN: kernel=transformStructsKernel<.*Indices contains=st\.global\.v4\.u32 contains=ld\.shared\.v4\.u32 absent=bar\.sync no-local no-spill max-shared=3584
-// CODEGEN: kernel=transformStructsKernel<.*Narrow contains=bar\.sync no-local no-spill max-registers=40 max-shared=4096
+// CODEGEN: kernel=transformStructsKernel<.*Words<16 max-registers=48 max-shared=8320
+// CODEGEN: kernel=transformStructsKernel<.*Words<25 max-registers=56 max-shared=12928
+// CODEGEN: kernel=transformStructsKernel<.*Words<64 max-registers=120 max-shared=32896
+// CODEGEN: kernel=transformStructsKernel<.*Bytes<3> no-local no-spill max-registers=48 max-shared=6272
+// CODEGEN: kernel=transformStructsKernel<.*Bytes<255> no-local no-spill max-registers=128 max-shared=32768
+// CODEGEN: kernel=transformStructsKernel<.*Indices contains=st\.global\.v4\.u32 contains=ld\.shared\.v4\.u32 absent=bar\.sync no-local no-spill max-shared=3712
+// CODEGEN: kernel=transformStructsKernel<.*Narrow contains=bar\.sync no-local no-spill max-registers=40 max-shared=8320
 // CODEGEN: kernel=transformStructsKernel<.*float4 contains=ld\.global\.v4 contains=st\.global\.v4 absent=(ld|st)\.shared no-local no-spill max-registers=24 max-shared=1
 // CODEGEN: kernel=moveIndexedKernel<.*uint4 contains=ld\.global\.v4\.u32 contains=st\.global\.v4\.u32 absent=\.shared no-local no-spill max-registers=40
 // CODEGEN: kernel=moveIndexedKernel no-local no-spill max-registers=40 max-shared=0
@@ -23,8 +24,9 @@ struct alignas(COUNT % 4 == 0 ? 16 : 4) Words {
   unsigned word[COUNT];
 };
 
-struct Bytes3 {
-  unsigned char byte[3];
+template <int COUNT>
+struct Bytes {
+  unsigned char byte[COUNT];
 };
 
 struct Change {
@@ -32,7 +34,10 @@ struct Change {
   __device__ void operator()(Words<COUNT>& value) const {
     value.word[COUNT / 2] += value.word[0];
   }
-  __device__ void operator()(Bytes3& value) const { value.byte[1] ^= value.byte[2]; }
+  template <int COUNT>
+  __device__ void operator()(Bytes<COUNT>& value) const {
+    for (int i = 1; i < COUNT; ++i) value.byte[i] ^= value.byte[i - 1];
+  }
 };
 
 struct Narrow {
@@ -83,12 +88,13 @@ void useEverything(const void* in, const int* indices, std::size_t n, void* out)
   change<Words<16>>(out, n);
   change<Words<25>>(out, n);
   change<Words<64>>(out, n);
-  change<Bytes3>(out, n);
+  change<Bytes<3>>(out, n);
+  change<Bytes<255>>(out, n);
   gpuopt::transformStructs(Indices{}, n, static_cast<Words<7>*>(out), Generate{});
   gpuopt::transformStructs(static_cast<const Words<16>*>(in), n, static_cast<Words<7>*>(out), Narrow{});
   gpuopt::transformStructs(static_cast<const float4*>(in), n, static_cast<float4*>(out), Doubled{});
   moveByIndex<Words<3>>(in, indices, n, out);
   moveByIndex<Words<12>>(in, indices, n, out);
   moveByIndex<Words<64>>(in, indices, n, out);
-  moveByIndex<Bytes3>(in, indices, n, out);
+  moveByIndex<Bytes<3>>(in, indices, n, out);
 }

@@ -99,7 +99,8 @@ void checkSize() {
     checkTransform<T, T>(n);
     checkInPlace<T>(n);
   }
-  for (const std::size_t offset : {alignof(T), std::size_t{4}, std::size_t{8}})
+  for (const std::size_t offset :
+       {alignof(T), std::size_t{4}, std::size_t{8}, std::size_t{16}, std::size_t{28}})
     if (offset % alignof(T) == 0) checkInPlace<T>(300, offset);
 }
 
@@ -111,6 +112,7 @@ TEST_CASE("Structures of every kind of size", "[struct][transform]") {
   checkSize<uint4>();
   checkSize<Blob<28, 4>>();
   checkSize<Blob<64, 16>>();
+  checkSize<Blob<33>>();
   checkSize<Blob<101>>();
   checkSize<Blob<256, 4>>();
 }
@@ -140,6 +142,9 @@ void checkLastByte(std::size_t n) {
 
 TEST_CASE("Structures of more than 256 bytes", "[struct][transform]") {
   checkLastByte<Blob<300, 4>>(200);
+  checkLastByte<Blob<383>>(300);
+  checkLastByte<Blob<384, 4>>(300);
+  checkLastByte<Blob<767>>(100);
   checkLastByte<Blob<768, 16>>(100);
   checkLastByte<Blob<1001>>(100);
   checkLastByte<Blob<2000, 16>>(100);

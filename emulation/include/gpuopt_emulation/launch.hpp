@@ -136,6 +136,7 @@ cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, in
     limits.carveout[address] = value;
   else
     limits.dynamicBytes[address] = static_cast<std::size_t>(value);
+  static_cast<void>(cudaGetLastError());  // as the runtime does: an earlier error is lost
   return cudaSuccess;
 }
 

@@ -27,12 +27,16 @@
 namespace gpuopt::emulation {
 
 /// Which of the lanes that can run runs next: the first, the last, or a random one.
-enum class LaneOrder { forward, backward, random };
+enum class LaneOrder {
+  forward,   ///< the first lane that can run
+  backward,  ///< the last one
+  random,    ///< any, as the seed says
+};
 
 /// The lane order and the seed of the random one.
 struct Schedule {
-  LaneOrder order = LaneOrder::forward;
-  std::uint64_t seed = 1;
+  LaneOrder order = LaneOrder::forward;  ///< which lane runs next
+  std::uint64_t seed = 1;                ///< of the random order
 };
 
 namespace detail {
@@ -84,7 +88,8 @@ inline std::size_t stackBytes() {
 
 }  // namespace detail
 
-/// Sets the order of the lanes for the launches that follow, in place of the environment's.
+/// Sets the order of the lanes, and the `seed` of the random one, for the launches that follow, in place of
+/// the environment's.
 inline void setLaneOrder(LaneOrder order, std::uint64_t seed = 1) {
   detail::Settings& settings = detail::settings();
   const std::lock_guard<std::mutex> lock(settings.mutex);

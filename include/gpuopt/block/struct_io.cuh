@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/block/threads.cuh>
 #include <gpuopt/thread/const_like.cuh>
 #include <gpuopt/thread/vector.cuh>
 #include <gpuopt/thread/word.cuh>
@@ -20,22 +21,24 @@ namespace gpuopt {
 
 /// How structures move between an array and the threads that own them.
 enum class AccessWay {
-  direct,    ///< each thread accesses its own: right where that is one access a thread, and slow elsewhere
+  direct,    ///< each thread accesses its own: right where that is one access, and slow elsewhere
   tile,      ///< through a warp's tile in shared memory: any type, the speed of a copy
   exchange,  ///< through shuffles, without shared memory: whole words (sizes and alignments of 4 bytes)
 };
 
 namespace detail {
 
-// Structures a thread at a time. Of those that are words, what fills a vector; of others, what fills whole
-// words, and enough for small blocks (64 threads) to be worth their launch; one where that takes a thread
-// more than 128 bytes.
+// Structures a thread at a time. Where a vector holds several, or it is one by its alignment, as many as fill
+// it. Else what fills whole words, and enough of them: 24 bytes of types made of words (12-byte ones: 0.99 of
+// the copy cold and 0.97 warm, with 48 bytes 0.98 and 0.92), 40 of others (3-byte ones, misaligned: 0.97,
+// with 24 bytes 0.85; H200, 2026-11-22). One where whole words take a thread more than 192 bytes.
 template <class T>
 constexpr unsigned itemsOf() {
-  if (isWord<T>) return static_cast<unsigned>(16 / sizeof(T));
+  if (16 % sizeof(T) == 0 && (sizeof(T) < 16 || isWord<T>)) return static_cast<unsigned>(16 / sizeof(T));
+  constexpr unsigned LEAST = leastAlignment<T> >= 4 ? 24 : 40;
   unsigned items = 1;
-  while (64 * sizeof(T) * items < 1344 || sizeof(T) * items % 4 != 0) ++items;
-  return items == 1 || sizeof(T) * items <= 128 ? items : 1;
+  while (sizeof(T) * items < LEAST || sizeof(T) * items % 4 != 0) ++items;
+  return items == 1 || sizeof(T) * items <= 192 ? items : 1;
 }
 
 // Threads of a block that reads and writes so many bytes a thread: 64, but enough for 2.6 KB. Devices start
@@ -46,9 +49,9 @@ constexpr unsigned structBlock(std::size_t bytes) {
   return threads;
 }
 
-// The share of shared memory in the on-chip memory, in per cent, that kernels with tiles ask for. What the
-// driver would choose leaves many sizes at 0.93 to 0.95 of the copy; with this they reach 0.98 (trial
-// kernels, H200).
+// The share of shared memory in the on-chip memory, in per cent, that kernels with tiles ask for. Loads past
+// the registers are as fast with any; those through registers and the L1 cache are not (8 to 256 bytes, H200,
+// 2026-11-22, least ratio to the best copy: the driver's choice 0.94, 58 % 0.98, 100 % 0.93).
 inline constexpr int structCarveout = 58;
 
 }  // namespace detail
@@ -58,17 +61,15 @@ inline constexpr int structCarveout = 58;
 /// AccessPlan<T, ITEMS>. Specialise it for a type of your own (and any ITEMS), or pass StagedStructs another
 /// class with these three members.
 ///
-/// Direct where what a thread takes is one access of 1, 2, 4, 8 or 16 bytes, by its type's alignment, a tile
-/// for everything else. Read, modify and write by trial kernels, H200, ratio to the best copy, direct and
-/// tile: 12 bytes 0.957 and 0.945 (with several structures a thread 0.99), 16 (aligned) 0.998 and 1.0, 20
-/// 0.97 and 0.985, 28 0.31 and 0.98, 64 0.17 and 0.975, 128 0.34 (aligned) and 0.977.
+/// Direct for one structure of 1, 2, 4, 8 or 16 bytes, aligned to its size; a tile for everything else. Read,
+/// modify and write of 256 MiB, ratio to the best copy, direct and tile (H200, 2026-11-22): 16 bytes 1.0 and
+/// 0.99, 32 bytes 0.33 (aligned to 16: 0.92) and 1.0.
 template <class T, unsigned ITEMS = 0>
 struct AccessPlan {
-  static constexpr unsigned items = ITEMS == 0 ? detail::itemsOf<T>() : ITEMS;
-  static constexpr AccessWay load =
-      detail::isWord<T> && (items * sizeof(T) == detail::widestWord<items * sizeof(T)>) ? AccessWay::direct
-                                                                                        : AccessWay::tile;
-  static constexpr AccessWay store = load;
+  static constexpr unsigned items = ITEMS == 0 ? detail::itemsOf<T>() : ITEMS;  ///< structures a thread
+  /// How threads get their structures.
+  static constexpr AccessWay load = detail::isWord<T> && items == 1 ? AccessWay::direct : AccessWay::tile;
+  static constexpr AccessWay store = load;  ///< how threads put their structures back
 };
 
 namespace detail {
@@ -76,7 +77,7 @@ namespace detail {
 // Bytes between global memory and a local object, by words as wide as WORD.
 template <unsigned BYTES, unsigned WORD>
 __device__ inline void readWords(const unsigned char* global, void* bytes) {
-#pragma unroll(BYTES / WORD <= 256 ? BYTES / WORD : 1)
+#pragma unroll BYTES / WORD <= 256 ? BYTES / WORD : 1
   for (unsigned i = 0; i < BYTES / WORD; ++i) {
     const auto word = reinterpret_cast<const Word<WORD>*>(global)[i];
     __builtin_memcpy(static_cast<unsigned char*>(bytes) + i * WORD, &word, WORD);
@@ -85,7 +86,7 @@ __device__ inline void readWords(const unsigned char* global, void* bytes) {
 
 template <unsigned BYTES, unsigned WORD>
 __device__ inline void writeWords(unsigned char* global, const void* bytes) {
-#pragma unroll(BYTES / WORD <= 256 ? BYTES / WORD : 1)
+#pragma unroll BYTES / WORD <= 256 ? BYTES / WORD : 1
   for (unsigned i = 0; i < BYTES / WORD; ++i) {
     Word<WORD> word;
     __builtin_memcpy(&word, static_cast<const unsigned char*>(bytes) + i * WORD, WORD);
@@ -119,10 +120,10 @@ struct TileRange {
   __device__ TilesEnd end() const { return {}; }
 };
 
-// Shared memory for the tiles of a block's warps.
+// Shared memory for the tiles of a block's warps, aligned as sectors are.
 template <unsigned BYTES>
 struct WarpTiles {
-  alignas(16) unsigned char bytes[BYTES];
+  alignas(32) unsigned char bytes[BYTES];
 
   __device__ unsigned char* at(unsigned place) { return bytes + place; }
 };
@@ -140,7 +141,8 @@ struct StructTileShape {
   static_assert(ITEMS >= 1, "gpuopt: ITEMS, the structures of a thread, must be at least 1");
   static constexpr std::size_t STRUCTS = std::size_t{BLOCK} * ITEMS;
   static constexpr unsigned LANE_BYTES = sizeof(T) * ITEMS;
-  static constexpr unsigned WARP_BYTES = 32 * LANE_BYTES;
+  // Half a sector for where the tile begins in one, half a sector for where it begins in a vector.
+  static constexpr unsigned WARP_BYTES = 32 * LANE_BYTES + 32;
   static constexpr unsigned SHARED_BYTES = (BLOCK + 31) / 32 * WARP_BYTES;
 
   __device__ static std::size_t tilesOf(std::size_t n) { return n / STRUCTS + (n % STRUCTS != 0); }
@@ -169,37 +171,51 @@ class BlockTile {
   // Whether all lanes of the warp are there, and all of their structures. The same in all of them.
   __device__ bool isWhole() const { return lanes() == 32 && warpFirst() + 32 * ITEMS <= n_; }
 
+  // The warp's and the calling thread's structures in an array.
   template <class Struct>
   __device__ auto warpBytes(Struct* array) const {
     return reinterpret_cast<ConstLike<Struct, unsigned char>*>(array + warpFirst());
   }
-
-  // From the array to the warp's tile, and back. Without a barrier.
-  __device__ void copyIn(unsigned char* shared, const T* in) const {
-    if (isWhole())
-      Tile::copyIn(shared, warpBytes(in), lane());
-    else
-      Tile::copyPartIn(shared, warpBytes(in), lane(), lanes(), bytesLeft());
+  template <class Struct>
+  __device__ auto ownBytes(Struct* array) const {
+    return reinterpret_cast<ConstLike<Struct, unsigned char>*>(array + index());
   }
-  __device__ void copyOut(T* out, const unsigned char* shared) const {
+
+  // Where the warp's tile of an array lies: in sectors as it does there (see copyAsync16).
+  __device__ unsigned char* tileOf(const T* in, unsigned char* shared) const {
+    return shared + reinterpret_cast<std::uintptr_t>(in) % 32 / 16 * 16;
+  }
+
+  // The calling thread's structures from and to the array, through the warp's tile. Each step leaves the tile
+  // free for the next one. Of the two steps of writing, the first can stand in a condition.
+  __device__ void readStaged(const T* in, unsigned char* shared, void* bytes) const {
+    if (areVectors(in)) return readWords<LANE_BYTES, widestWord<LANE_BYTES>>(ownBytes(in), bytes);
+    unsigned char* tile = tileOf(in, shared);
+    if (isWhole())
+      Tile::copyIn(tile, warpBytes(in), lane());
+    else
+      Tile::copyPartIn(tile, warpBytes(in), lane(), lanes(), bytesLeft());
+    Tile::get(tile, lane(), bytes);
+    __syncwarp();
+  }
+  __device__ void writeStaged(T* out, unsigned char* shared, const void* bytes) const {
+    beginStaged(out, shared, bytes);
+    finishStaged(out, shared);
+  }
+  __device__ void beginStaged(T* out, unsigned char* shared, const void* bytes) const {
+    if (areVectors(out))
+      writeWords<LANE_BYTES, widestWord<LANE_BYTES>>(ownBytes(out), bytes);
+    else
+      Tile::put(shared, lane(), bytes);
+  }
+  __device__ void finishStaged(T* out, const unsigned char* shared) const {
+    if (areVectors(out)) return;
+    __syncwarp();
     if (isWhole())
       Tile::copyOut(warpBytes(out), shared, lane());
     else
       Tile::copyPartOut(warpBytes(out), shared, lane(), lanes(), bytesLeft());
-  }
-
-  // The first barrier waits for the other lanes' last use of the tile, the second for their copies.
-  __device__ void readStaged(const T* in, unsigned char* shared, void* bytes) const {
     __syncwarp();
-    copyIn(shared, in);
-    __syncwarp();
-    Tile::get(shared, lane(), bytes);
-  }
-  __device__ void writeStaged(T* out, unsigned char* shared, const void* bytes) const {
-    __syncwarp();
-    Tile::put(shared, lane(), bytes);
-    __syncwarp();
-    copyOut(out, shared);
   }
 
   // Through shuffles where the warp is whole.
@@ -224,24 +240,20 @@ class BlockTile {
 
   // By each thread itself.
   __device__ void readDirectly(const T* in, void* bytes) const {
-    const auto* own = reinterpret_cast<const unsigned char*>(in + index());
-    if (movesAtOnce(own)) return readWords<LANE_BYTES, widestWord<LANE_BYTES>>(own, bytes);
 #pragma unroll
     for (unsigned i = 0; i < ITEMS; ++i) {
       unsigned char* item = static_cast<unsigned char*>(bytes) + i * sizeof(T);
       if (has(i))
-        readWords<sizeof(T), leastAlignment<T>>(own + i * sizeof(T), item);
+        readWords<sizeof(T), leastAlignment<T>>(ownBytes(in) + i * sizeof(T), item);
       else
         __builtin_memset(item, 0, sizeof(T));
     }
   }
   __device__ void writeDirectly(T* out, const void* bytes) const {
-    auto* own = reinterpret_cast<unsigned char*>(out + index());
-    if (movesAtOnce(own)) return writeWords<LANE_BYTES, widestWord<LANE_BYTES>>(own, bytes);
 #pragma unroll
     for (unsigned i = 0; i < ITEMS; ++i)
       if (has(i))
-        writeWords<sizeof(T), leastAlignment<T>>(own + i * sizeof(T),
+        writeWords<sizeof(T), leastAlignment<T>>(ownBytes(out) + i * sizeof(T),
                                                  static_cast<const unsigned char*>(bytes) + i * sizeof(T));
   }
 
@@ -261,12 +273,9 @@ class BlockTile {
     return static_cast<unsigned>((n_ - warpFirst() < most ? n_ - warpFirst() : most) * sizeof(T));
   }
 
-  // Several structures of a thread that make one word, and lie so.
-  __device__ bool movesAtOnce(const unsigned char* own) const {
-    if constexpr (ITEMS > 1 && LANE_BYTES == widestWord<LANE_BYTES>)
-      return has(ITEMS - 1) && reinterpret_cast<std::uintptr_t>(own) % LANE_BYTES == 0;
-    else
-      return false;
+  // Whether all of the warp's structures exist, one vector a thread: these need no tile.
+  __device__ bool areVectors(const T* array) const {
+    return LANE_BYTES == 16 && isWhole() && reinterpret_cast<std::uintptr_t>(array) % 16 == 0;
   }
 
   std::size_t first_;
@@ -296,10 +305,12 @@ class BlockTile {
 /// hold __syncwarp() and no other barrier, for a warp sees only its own structures. The storage can be used
 /// for other things after a barrier of the block.
 ///
-/// Cost: 32 * sizeof(T) * ITEMS bytes of shared memory for every warp, none where PLAN has no tile; above
-/// 48 KB it has to be dynamic: see dynamicShared. No bank conflicts where sizeof(T) * ITEMS is a multiple of
-/// 4. Technique: a warp's tile, copied by 16-byte vectors (by words, shifted if need be, where the address is
-/// no multiple of 16), whose places are permuted by exclusive or.
+/// Cost: 32 * sizeof(T) * ITEMS + 32 bytes of shared memory for every warp, none where PLAN has no tile;
+/// above 48 KB it has to be dynamic: see dynamicShared. No bank conflicts where sizeof(T) * ITEMS is a
+/// multiple of 4 bytes. Technique: a warp's tile, whose places are permuted by exclusive or. It comes in by
+/// asynchronous copies of 16 bytes (before sm_80 by vectors) and leaves by vectors; where the array begins
+/// between two vectors, they are shifted in shared memory. Whole warps whose threads have 16 bytes each move
+/// them directly, if the array's address is a multiple of 16.
 ///
 /// \tparam PLAN which way to load and which to store: see AccessPlan
 template <class T, unsigned BLOCK, unsigned ITEMS = 1, class PLAN = AccessPlan<T, ITEMS>>
@@ -329,14 +340,30 @@ class StagedStructs {
     /// The calling thread's structures of `in`; zero bytes for those that do not exist.
     __device__ void load(const T* in, T (&items)[ITEMS]) const { read(in, items); }
 
-    /// Writes the calling thread's structure to its place in `out`, if there is one.
+    /// Writes `value`, the calling thread's structure, to its place in `out`, if there is one.
     __device__ void store(T* out, const T& value) const {
       static_assert(ITEMS == 1, "gpuopt::StagedStructs: with ITEMS > 1, store an array of them");
       write(out, &value);
     }
 
-    /// Writes the calling thread's structures to their places in `out`, those that exist.
+    /// Writes `items`, the calling thread's structures, to their places in `out`, those that exist.
     __device__ void store(T* out, const T (&items)[ITEMS]) const { write(out, items); }
+
+    /// store() of `value` in two steps, of which the first may stand in a condition that holds for all
+    /// threads with a structure, such as if (has()). What is made in that condition is best put into the tile
+    /// there: behind its end, the compiler takes structures of bytes apart.
+    __device__ void beginStore(T* out, const T& value) const {
+      static_assert(ITEMS == 1, "gpuopt::StagedStructs: with ITEMS > 1, store an array of them");
+      begin(out, &value);
+    }
+
+    /// The same for the calling thread's structures: if (has(ITEMS - 1)), and another call for the rest.
+    __device__ void beginStore(T* out, const T (&items)[ITEMS]) const { begin(out, items); }
+
+    /// The second step, for all lanes of a warp, with the same `out`, before the tile is used again.
+    __device__ void finishStore(T* out) const {
+      if constexpr (PLAN::store == AccessWay::tile) this->finishStaged(out, shared_);
+    }
 
    private:
     friend class StagedStructs;
@@ -351,6 +378,13 @@ class StagedStructs {
         this->readExchanged(in, bytes);
       else
         this->readDirectly(in, bytes);
+    }
+
+    __device__ void begin(T* out, const void* bytes) const {
+      if constexpr (PLAN::store == AccessWay::tile)
+        this->beginStaged(out, shared_, bytes);
+      else
+        write(out, bytes);
     }
 
     __device__ void write(T* out, const void* bytes) const {
@@ -368,11 +402,14 @@ class StagedStructs {
   /// Goes through a block's tiles.
   class Iterator {
    public:
+    /// The tile that it is at.
     __device__ Tile operator*() const { return staged_.tile(number_, n_); }
+    /// Goes on to the block's next tile.
     __device__ Iterator& operator++() {
       number_ += detail::gridSize();
       return *this;
     }
+    /// Whether there is a tile left.
     __device__ bool operator!=(detail::TilesEnd) const { return number_ < Shape::tilesOf(n_); }
 
    private:
@@ -387,7 +424,9 @@ class StagedStructs {
 
   /// Every thread of the block calls, with the same storage in shared memory.
   __device__ explicit StagedStructs(Storage& storage)
-      : thread_(static_cast<unsigned>(threadRank())), shared_(storage.at(thread_ / 32 * Shape::WARP_BYTES)) {}
+      : thread_(static_cast<unsigned>(threadRank())), shared_(storage.at(thread_ / 32 * Shape::WARP_BYTES)) {
+    detail::requireThreads("gpuopt::StagedStructs", BLOCK);
+  }
 
   /// The calling block's tiles of arrays of n structures, for a loop over them. Together, the blocks of a
   /// grid of any size and number of dimensions visit each structure once. All threads of a block get the same

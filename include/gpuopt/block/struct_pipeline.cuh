@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/block/struct_io.cuh>
+#include <gpuopt/block/threads.cuh>
 #include <gpuopt/thread/async_copy.cuh>
 #include <gpuopt/warp/shuffle.cuh>
 #include <gpuopt/warp/struct_tile.cuh>
@@ -29,9 +30,9 @@ namespace gpuopt {
 /// T, BLOCK, ITEMS, and who calls: as with StagedStructs. out may be in. All lanes of a warp go through the
 /// loop together; if they leave it before its end, the storage can not be used again.
 ///
-/// Cost: twice the shared memory of StagedStructs, 64 * sizeof(T) * ITEMS bytes for every warp. The copies
-/// are asynchronous where `in` lies at a 16-byte boundary and on sm_80 and later. It pays where few warps fit
-/// on a multiprocessor or f takes long; else short-lived blocks with StagedStructs are faster.
+/// Cost: twice the shared memory of StagedStructs, 64 * (sizeof(T) * ITEMS + 1) bytes for every warp. The
+/// copies are asynchronous where `in` lies at a 16-byte boundary and on sm_80 and later. It pays where few
+/// warps fit on a multiprocessor or f takes long; else short-lived blocks with StagedStructs are faster.
 template <class T, unsigned BLOCK, unsigned ITEMS = 1>
 class PipelinedStructs {
   using Shape = detail::StructTileShape<T, BLOCK, ITEMS>;
@@ -40,7 +41,8 @@ class PipelinedStructs {
  public:
   /// What the threads of a block share.
   struct Storage {
-    alignas(32) detail::WarpTiles<Shape::SHARED_BYTES> tiles[2];  // as sectors lie: see copyAsync16
+    /// One to compute, one to fill.
+    detail::WarpTiles<Shape::SHARED_BYTES> tiles[2];
   };
 
   /// BLOCK * ITEMS consecutive structures, of which thread t has ITEMS from number t * ITEMS on.
@@ -54,16 +56,17 @@ class PipelinedStructs {
       return static_cast<T&&>(slot.value);
     }
 
-    /// The calling thread's structures; zero bytes for those that do not exist. Called once, before store().
+    /// Sets `items` to the calling thread's structures; zero bytes for those that do not exist. Called once,
+    /// before store().
     __device__ void load(T (&items)[ITEMS]) const { read(items); }
 
-    /// Writes the calling thread's structure to its place in `out`, if there is one.
+    /// Writes `value`, the calling thread's structure, to its place in `out`, if there is one.
     __device__ void store(T* out, const T& value) const {
       static_assert(ITEMS == 1, "gpuopt::PipelinedStructs: with ITEMS > 1, store an array of them");
       this->writeStaged(out, shared_, &value);
     }
 
-    /// Writes the calling thread's structures to their places in `out`, those that exist.
+    /// Writes `items`, the calling thread's structures, to their places in `out`, those that exist.
     __device__ void store(T* out, const T (&items)[ITEMS]) const { this->writeStaged(out, shared_, items); }
 
    private:
@@ -77,14 +80,15 @@ class PipelinedStructs {
     }
 
     __device__ void start() const {
-      if (isAsync()) Base::Tile::startCopyIn(shared_, this->warpBytes(in_), this->lane());
+      if (isAsync()) Base::Tile::startCopyIn(this->tileOf(in_, shared_), this->warpBytes(in_), this->lane());
       detail::commitAsyncCopies();
     }
 
     __device__ void read(void* bytes) const {
       if (!isAsync()) return this->readStaged(in_, shared_, bytes);
       __syncwarp();
-      Base::Tile::get(shared_, this->lane(), bytes);
+      Base::Tile::get(this->tileOf(in_, shared_), this->lane(), bytes);
+      __syncwarp();
     }
 
     const T* in_;
@@ -94,17 +98,19 @@ class PipelinedStructs {
   /// Goes through a block's tiles, each of which has its copy started two steps before.
   class Iterator {
    public:
+    /// The tile that it is at, once its copy has arrived.
     __device__ Tile operator*() const {
       detail::awaitAsyncCopies<1>();
       return tile(0);
     }
+    /// Goes on to the block's next tile, and starts the copy of the one after it.
     __device__ Iterator& operator++() {
-      __syncwarp();  // all lanes are done with the buffer, which the tile after the next one takes
       number_ += detail::gridSize();
       buffer_ ^= 1;
       tile(1).start();
       return *this;
     }
+    /// Whether there is a tile left.
     __device__ bool operator!=(detail::TilesEnd) const { return number_ < Shape::tilesOf(n_); }
 
    private:
@@ -131,7 +137,9 @@ class PipelinedStructs {
   /// Every thread of the block calls, with the same storage in shared memory.
   __device__ explicit PipelinedStructs(Storage& storage)
       : thread_(static_cast<unsigned>(threadRank())),
-        shared_(storage.tiles[0].at(thread_ / 32 * Shape::WARP_BYTES)) {}
+        shared_(storage.tiles[0].at(thread_ / 32 * Shape::WARP_BYTES)) {
+    detail::requireThreads("gpuopt::PipelinedStructs", BLOCK);
+  }
 
   /// The calling block's tiles of the n structures of `in`, for one loop over them: see StagedStructs::tiles.
   /// The first copies start at once.

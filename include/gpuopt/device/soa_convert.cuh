@@ -7,9 +7,11 @@
 #include <gpuopt/host/array_check.cuh>
 #include <gpuopt/host/carveout.cuh>
 #include <gpuopt/host/grid_config.cuh>
+#include <gpuopt/host/integers.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/message.cuh>
 #include <gpuopt/thread/aggregate.cuh>
+#include <gpuopt/thread/async_copy.cuh>
 #include <gpuopt/thread/const_like.cuh>
 #include <gpuopt/thread/grid.cuh>
 #include <gpuopt/thread/soa_view.cuh>
@@ -70,6 +72,7 @@ struct ConvertColumn {
   // What the column's address has to be a multiple of.
   static constexpr unsigned ALIGNMENT = GROUP > 1 && WRITES_STAGED ? 16 : WORD;
   using Tile = WarpTile<BYTES, ALIGNMENT>;
+  static constexpr unsigned SHARED_BYTES = READS_STAGED || WRITES_STAGED ? Tile::SHARED_BYTES : 0;
 
   alignas(16) unsigned char bytes[BYTES];
 
@@ -100,6 +103,11 @@ struct ConvertColumn {
   }
 };
 
+template <class View, unsigned GROUP, std::size_t... PLACES>
+constexpr unsigned columnsBytes(std::index_sequence<PLACES...>) {
+  return (0u + ... + ConvertColumn<View, GROUP, PLACES>::SHARED_BYTES);
+}
+
 // One warp's part of a conversion: 32 * GROUP structures, which cross a tile in shared memory.
 template <class View, unsigned GROUP>
 class ConvertTile {
@@ -108,6 +116,9 @@ class ConvertTile {
   using Tile = WarpTile<GROUP * sizeof(T), leastAlignment<T>>;
   static constexpr unsigned STRUCTS = 32 * GROUP;
   static constexpr bool FITS = GROUP * sizeof(T) <= 256;  // into registers
+  // For the structures, and then for the columns.
+  static constexpr unsigned SHARED_BYTES =
+      largerOf(Tile::SHARED_BYTES, columnsBytes<View, GROUP>(std::make_index_sequence<memberCount<T>>{}));
 
   // `first` is the first of the warp's structures, all of which exist.
   __device__ ConvertTile(unsigned char* shared, const View& soa, std::size_t first)
@@ -116,7 +127,6 @@ class ConvertTile {
   __device__ void toSoa(const T* aos) const {
     T items[GROUP];
     Tile::copyIn(shared_, reinterpret_cast<const unsigned char*>(aos + first_), lane_);
-    __syncwarp();
     Tile::get(shared_, lane_, items);
     writeColumns(items, Places{});
   }
@@ -190,7 +200,7 @@ class ConvertTile {
   __device__ void readColumns(T (&items)[GROUP], std::index_sequence<PLACES...>) const {
     (readColumn<PLACES>(items), ...);
     if constexpr ((Column<PLACES>::READS_STAGED || ...)) {
-      __syncwarp();
+      awaitAsyncCopies();
       (unstageColumn<PLACES>(items), ...);
       __syncwarp();  // the columns' tiles are done with
     }
@@ -199,7 +209,7 @@ class ConvertTile {
   template <std::size_t PLACE>
   __device__ void readColumn(T (&items)[GROUP]) const {
     if constexpr (Column<PLACE>::READS_STAGED) {
-      Column<PLACE>::Tile::copyIn(tileOf<PLACE>(), Column<PLACE>::address(soa_, first_), lane_);
+      Column<PLACE>::Tile::startCopyIn(tileOf<PLACE>(), Column<PLACE>::address(soa_, first_), lane_);
     } else {
       Column<PLACE> group;
       readWords<Column<PLACE>::BYTES, Column<PLACE>::WORD>(Column<PLACE>::address(soa_, own()), group.bytes);
@@ -211,6 +221,7 @@ class ConvertTile {
   __device__ void unstageColumn(T (&items)[GROUP]) const {
     if constexpr (Column<PLACE>::READS_STAGED) {
       Column<PLACE> group;
+      Column<PLACE>::Tile::finishCopyIn(tileOf<PLACE>(), Column<PLACE>::address(soa_, first_), lane_);
       Column<PLACE>::Tile::get(tileOf<PLACE>(), lane_, group.bytes);
       group.scatter(items);
     }
@@ -219,13 +230,13 @@ class ConvertTile {
   // The lane's first structure.
   __device__ std::size_t own() const { return first_ + lane_ * GROUP; }
 
-  // A member's tile: they lie side by side, and take no more room than the structures.
+  // A member's tile: they lie side by side.
   template <std::size_t PLACE>
   __device__ unsigned char* tileOf() const {
     if constexpr (PLACE == 0)
       return shared_;
     else
-      return tileOf<PLACE - 1>() + Column<PLACE - 1>::Tile::BYTES;
+      return tileOf<PLACE - 1>() + Column<PLACE - 1>::SHARED_BYTES;
   }
 
   unsigned char* shared_;
@@ -238,8 +249,7 @@ class ConvertTile {
 template <class Tile, unsigned BLOCK, class Whole, class Single>
 __device__ inline void convertWarp(std::size_t n, Whole whole, Single single) {
   constexpr unsigned WARPS = BLOCK / 32;
-  alignas(16)
-      __shared__ unsigned char tiles[WARPS][Tile::FITS ? Tile::STRUCTS * sizeof(typename Tile::T) : 16];
+  alignas(16) __shared__ unsigned char tiles[WARPS][Tile::FITS ? Tile::SHARED_BYTES : 16];
   const unsigned warp = threadIdx.x / 32;
   const std::size_t first = (blockIdx.x * std::size_t{WARPS} + warp) * Tile::STRUCTS;
   const std::size_t end = first + Tile::STRUCTS;
@@ -349,7 +359,7 @@ bool checkToAos(const View& soa, const T* aos, const char* function) {
 /// may begin anywhere; the best speed is reached where columns are aligned to 16 bytes, as those of
 /// SoaVector.
 ///
-/// Cost: that of a copy of the same bytes; padding is read with the rest.
+/// Cost: that of a copy of the same bytes; padding is read with the rest. The kernel is queued on `stream`.
 /// Throws std::invalid_argument, before anything is written: n is not the view's, aos is null or misaligned,
 /// aos and a column overlap. CudaError if the launch fails.
 template <class T, class U, class LAYOUT>
@@ -360,7 +370,7 @@ void toSoa(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa, cudaStream_t str
 }
 
 /// Copies all structures of a view to an array: `aos[i] = soa[i]`, padding between members becoming zero.
-/// Asynchronous, one kernel. Everything else as in toSoa.
+/// Asynchronous on `stream`, one kernel. Everything else as in toSoa.
 template <class U, class LAYOUT, class T>
 void toAos(SoaView<U, LAYOUT> soa, T* aos, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::toAos";
@@ -369,7 +379,7 @@ void toAos(SoaView<U, LAYOUT> soa, T* aos, cudaStream_t stream = nullptr) {
   if (detail::checkToAos(columns, aos, FUNCTION)) detail::convert(aos, columns, FUNCTION, stream);
 }
 
-/// toSoa in host memory, by a loop of the calling thread.
+/// As toSoa, `soa[i] = aos[i]` for i < n, in host memory, by a loop of the calling thread.
 template <class T, class U, class LAYOUT>
 void toSoaHost(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa) {
   static_assert(!std::is_const_v<U>, "gpuopt::toSoaHost: the structures of the view are const");
@@ -377,7 +387,7 @@ void toSoaHost(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa) {
   for (std::size_t i = 0; i < n; ++i) soa.store(i, aos[i]);
 }
 
-/// toAos in host memory, by a loop of the calling thread.
+/// As toAos, `aos[i] = soa[i]`, in host memory, by a loop of the calling thread.
 template <class U, class LAYOUT, class T>
 void toAosHost(SoaView<U, LAYOUT> soa, T* aos) {
   static_assert(!std::is_const_v<T>, "gpuopt::toAosHost: the structures of the array are const");

@@ -20,7 +20,8 @@ enum class Indexed { in, out };
 // Neighbouring lanes move neighbouring units of one structure together, so that every sector of it is asked
 // for once, and the side without indices is one run of units. A thread has `indexedUnits` of them in flight.
 inline constexpr int indexedBlock = 256;
-inline constexpr int indexedBlocks = 4;  // of a multiprocessor: without that, ptxas saves registers and loads wait
+inline constexpr int indexedBlocks =
+    4;  // of a multiprocessor: without that, ptxas saves registers and loads wait
 inline constexpr unsigned indexedUnits = 4;
 
 // The integer that an index is read as: those of one size share a kernel, since none is negative.

@@ -20,7 +20,8 @@ class SharedCarveout {
     const auto device = static_cast<unsigned>(currentDevice());
     const std::uint64_t bit = device < 64 ? std::uint64_t{1} << device : 0;
     if ((told_.load(std::memory_order_relaxed) & bit) != 0) return;
-    const RelaxedCapture relaxed;  // the kernel's code may have to be loaded first
+    if (cudaPeekAtLastError() != cudaSuccess) return;  // cudaFuncSetAttribute would clear it: next time
+    const RelaxedCapture relaxed;                      // the kernel's code may have to be loaded first
     forgetError(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent));
     told_.fetch_or(bit, std::memory_order_relaxed);
   }

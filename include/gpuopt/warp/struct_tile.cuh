@@ -37,51 +37,67 @@ struct ChunkSwizzle {
 };
 
 // The tile: 32 lanes times LANE_BYTES consecutive bytes of an array. All lanes of a warp call, and put
-// __syncwarp() between accesses to the whole tile (copyIn, copyOut) and accesses to a lane's own part (get,
-// put). In shared memory it is aligned to 16 bytes; in global memory its address is a multiple of ALIGNMENT,
-// and nothing outside its bytes is touched. That is not read through the read-only cache: it may be what the
-// kernel writes later.
+// __syncwarp() between put() and copyOut(), and before the tile is changed after get() or copyOut(): a lane's
+// part may share words with its neighbours'. In shared memory it has SHARED_BYTES, aligned to 16; in global
+// memory its address is a multiple of ALIGNMENT, and nothing outside its bytes is touched. That is not read
+// through the read-only cache: it may be what the kernel writes later.
 template <unsigned LANE_BYTES, unsigned ALIGNMENT = 1>
 struct WarpTile {
   static_assert(LANE_BYTES >= 1);
   static constexpr unsigned BYTES = 32 * LANE_BYTES;
+  // One vector more where the tile may begin between two.
+  static constexpr unsigned SHARED_BYTES = BYTES + (ALIGNMENT < 16 ? 16 : 0);
 
-  // By 16-byte vectors where the address allows it, else by words.
+  // From global to shared memory, past the registers. All lanes may read any of it afterwards.
   __device__ static void copyIn(unsigned char* shared, const unsigned char* global, unsigned lane) {
-    const auto keep = [&](unsigned w, unsigned word) { at<unsigned>(shared, w) = word; };
-    if (ALIGNMENT >= 16 || isAligned<16>(global))
-      movePieces<CHUNKS>(
-          lane, [&](unsigned c) { return *reinterpret_cast<const uint4*>(global + 16 * c); },
-          [&](unsigned c, const uint4& chunk) { at<uint4>(shared, c) = chunk; });
-    else if (ALIGNMENT >= 4 || isAligned<4>(global))
-      movePieces<WORDS>(
-          lane, [&](unsigned w) { return *reinterpret_cast<const unsigned*>(global + 4 * w); }, keep);
-    else
-      movePieces<WORDS>(
-          lane, [&](unsigned w) { return readShifted(global, w); }, keep);
+    startCopyIn(shared, global, lane);
+    awaitAsyncCopies();
+    finishCopyIn(shared, global, lane);
   }
 
+  // Starts that: vectors from the last 16-byte boundary on, as they lie. Those at the ends, which are the
+  // tile's in part, go by words as wide as ALIGNMENT.
+  __device__ static void startCopyIn(unsigned char* shared, const unsigned char* global, unsigned lane) {
+    const unsigned offset = offsetOf(global);
+    Smallest edge{};
+    if (isEdge(lane, offset)) edge = reinterpret_cast<const Smallest*>(global)[edgeWord(lane)];
+#pragma unroll CHUNKS <= 1024 ? (CHUNKS + 31) / 32 : 1
+    for (unsigned first = 0; first < CHUNKS; first += 32)
+      if ((first + 32 <= CHUNKS || first + lane < CHUNKS) && (first > 0 || lane > 0 || offset == 0))
+        copyAsync16<true>(&at<uint4>(shared, first + lane), global - offset + 16 * (first + lane));
+    if (isEdge(lane, offset)) at<Smallest>(shared, offset / ALIGNMENT + edgeWord(lane)) = edge;
+  }
+
+  // Once the calling lane's copies are there: waits for the others', and moves a tile that began between two
+  // vectors to its place.
+  __device__ static void finishCopyIn(unsigned char* shared, const unsigned char* global, unsigned lane) {
+    __syncwarp();
+    const unsigned offset = offsetOf(global);
+    if (offset == 0) return;
+    movePieces<CHUNKS, 4>(
+        lane, [&](unsigned c) { return chunkFrom(shared, c, offset); },
+        [&](unsigned c, const uint4& chunk) { at<uint4>(shared, c) = chunk; }, [] { __syncwarp(); });
+    __syncwarp();
+  }
+
+  // By vectors, those of an array that begins between them put together on their way.
   __device__ static void copyOut(unsigned char* global, const unsigned char* shared, unsigned lane) {
-    if (ALIGNMENT >= 16 || isAligned<16>(global))
-      movePieces<CHUNKS>(
+    const unsigned offset = offsetOf(global);
+    if (offset == 0)
+      return movePieces<CHUNKS, 16>(
           lane, [&](unsigned c) { return at<uint4>(shared, c); },
           [&](unsigned c, const uint4& chunk) { storeVector(global + 16 * c, chunk); });
-    else if (ALIGNMENT >= 4 || isAligned<4>(global))
-      movePieces<WORDS>(
-          lane, [&](unsigned w) { return at<unsigned>(shared, w); },
-          [&](unsigned w, unsigned word) { *reinterpret_cast<unsigned*>(global + 4 * w) = word; });
-    else
-      movePieces<WORDS>(
-          lane,
-          [&](unsigned w) {
-            return uint2{at<unsigned>(shared, w == 0 ? 0 : w - 1), at<unsigned>(shared, w)};
-          },
-          [&](unsigned w, const uint2& words) { writeShifted(global, w, words.x, words.y); });
+    movePieces<CHUNKS - 1, 4>(
+        lane, [&](unsigned c) { return chunkFrom(shared, c, 16 - offset); },
+        [&](unsigned c, const uint4& chunk) { storeVector(global + 16 - offset + 16 * c, chunk); });
+    if (isEdge(lane, offset))
+      reinterpret_cast<Smallest*>(global)[edgeWord(lane)] = at<Smallest>(shared, edgeWord(lane));
   }
 
-  // The same for the first `count` bytes of a tile whose others do not exist, and come in as zeros: by words
-  // as wide as ALIGNMENT, which divides count. `lanes` lanes call, those of a block's last warp. Many loads
-  // at a time, since the grid ends with this tile, but no more than leave other tiles their registers.
+  // copyIn and copyOut for the first `count` bytes of a tile whose others do not exist, and come in as zeros:
+  // by words as wide as ALIGNMENT, which divides count. `lanes` lanes call, those of a block's last warp.
+  // Many loads at a time, since the grid ends with this tile, but no more than leave other tiles their
+  // registers.
   __device__ static void copyPartIn(unsigned char* shared, const unsigned char* global, unsigned lane,
                                     unsigned lanes, unsigned count) {
     constexpr unsigned PIECES = BYTES / ALIGNMENT;
@@ -100,20 +116,13 @@ struct WarpTile {
       for (unsigned i = 0; i < FLYING; ++i)
         if (first + i * lanes < PIECES) at<Smallest>(shared, first + i * lanes) = pieces[i];
     }
+    __syncwarp();
   }
 
   __device__ static void copyPartOut(unsigned char* global, const unsigned char* shared, unsigned lane,
                                      unsigned lanes, unsigned count) {
     for (unsigned i = lane; i < count / ALIGNMENT; i += lanes)
       reinterpret_cast<Smallest*>(global)[i] = at<Smallest>(shared, i);
-  }
-
-  // Starts what copyIn does from an address aligned to 16, by asynchronous copies.
-  __device__ static void startCopyIn(unsigned char* shared, const unsigned char* global, unsigned lane) {
-#pragma unroll(CHUNKS <= 1024 ? (CHUNKS + 31) / 32 : 1)
-    for (unsigned first = 0; first < CHUNKS; first += 32)
-      if (first + 32 <= CHUNKS || first + lane < CHUNKS)
-        copyAsync16(&at<uint4>(shared, first + lane), global + 16 * (first + lane));
   }
 
   // From the lane's own part to a local object of LANE_BYTES, which stays in registers.
@@ -132,7 +141,7 @@ struct WarpTile {
       }
       __builtin_memcpy(bytes, own, LANE_BYTES);
     } else {
-#pragma unroll(UNITS <= 256 ? UNITS : 1)
+#pragma unroll UNITS <= 256 ? UNITS : 1
       for (unsigned i = 0; i < UNITS; ++i) {
         const Unit unit = *reinterpret_cast<const Unit*>(shared + unitPlace(lane, i));
         __builtin_memcpy(static_cast<unsigned char*>(bytes) + i * UNIT, &unit, UNIT);
@@ -157,7 +166,7 @@ struct WarpTile {
           putEdge(part, first, word);
       }
     } else {
-#pragma unroll(UNITS <= 256 ? UNITS : 1)
+#pragma unroll UNITS <= 256 ? UNITS : 1
       for (unsigned i = 0; i < UNITS; ++i) {
         Unit unit;
         __builtin_memcpy(&unit, static_cast<const unsigned char*>(bytes) + i * UNIT, UNIT);
@@ -178,9 +187,33 @@ struct WarpTile {
   static constexpr bool SHIFTED = UNIT < 4 && UNITS >= 24;
   static constexpr unsigned OWN_WORDS = (LANE_BYTES + 3) / 4;
 
-  template <unsigned BOUNDARY>
-  __device__ static bool isAligned(const void* address) {
-    return reinterpret_cast<std::uintptr_t>(address) % BOUNDARY == 0;
+  // How far an address lies behind the last 16-byte boundary.
+  __device__ static unsigned offsetOf(const void* address) {
+    return ALIGNMENT >= 16 ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address) % 16);
+  }
+
+  // One of the first 16 or of the last 16 words of a tile, and whether it lies in a vector which is the
+  // tile's in part.
+  __device__ static unsigned edgeWord(unsigned lane) {
+    return lane < 16 ? lane : BYTES / ALIGNMENT - 32 + lane;
+  }
+  __device__ static bool isEdge(unsigned lane, unsigned offset) {
+    return offset != 0 && (lane < 16 ? lane * ALIGNMENT + offset < 16 : (32 - lane) * ALIGNMENT <= offset);
+  }
+
+  // The 16 bytes from byte `offset` of chunk c on.
+  __device__ static uint4 chunkFrom(const unsigned char* shared, unsigned c, unsigned offset) {
+    const uint4 &first = at<uint4>(shared, c), &second = at<uint4>(shared, c + 1);
+    unsigned words[8] = {first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w};
+#pragma unroll
+    for (unsigned i = 0; i < 6; ++i) words[i] = offset & 8 ? words[i + 2] : words[i];
+#pragma unroll
+    for (unsigned i = 0; i < 5; ++i) words[i] = offset & 4 ? words[i + 1] : words[i];
+    if constexpr (ALIGNMENT < 4) {
+#pragma unroll
+      for (unsigned i = 0; i < 4; ++i) words[i] = __funnelshift_r(words[i], words[i + 1], offset % 4 * 8);
+    }
+    return {words[0], words[1], words[2], words[3]};
   }
 
   __device__ static unsigned unitPlace(unsigned lane, unsigned i) {
@@ -194,17 +227,16 @@ struct WarpTile {
     return *reinterpret_cast<ConstLike<Byte, W>*>(shared + (byte ^ 16 * Swizzle::mask(byte / 16)));
   }
 
-  // Moves COUNT pieces, neighbouring lanes neighbouring ones, in rounds: as many as there are registers for
-  // are read before the first is written.
-  template <unsigned COUNT, class Read, class Write>
-  __device__ static void movePieces(unsigned lane, Read read, Write write) {
+  // Moves COUNT chunks, neighbouring lanes neighbouring ones, in rounds: at most MOST of a lane are read
+  // before the first is written. `between` stands between the reading and the writing of a round.
+  template <unsigned COUNT, unsigned MOST, class Read, class Write, class Between>
+  __device__ static void movePieces(unsigned lane, Read read, Write write, Between between) {
     constexpr unsigned STEPS = (COUNT + 31) / 32;
-    constexpr unsigned MOST = COUNT == CHUNKS ? 16 : 32;
     constexpr unsigned ROUNDS = (STEPS + MOST - 1) / MOST;
     constexpr unsigned FLYING = (STEPS + ROUNDS - 1) / ROUNDS;
-#pragma unroll(STEPS <= 256 ? ROUNDS : 1)
+#pragma unroll STEPS <= 256 ? ROUNDS : 1
     for (unsigned round = 0; round < ROUNDS; ++round) {
-      decltype(read(lane)) pieces[FLYING];
+      uint4 pieces[FLYING];
       const unsigned first = round * FLYING;
       const auto exists = [=](unsigned i) {
         return (first + i + 1) * 32 <= COUNT || (first + i) * 32 + lane < COUNT;
@@ -212,36 +244,15 @@ struct WarpTile {
 #pragma unroll
       for (unsigned i = 0; i < FLYING; ++i)
         if (exists(i)) pieces[i] = read((first + i) * 32 + lane);
+      between();
 #pragma unroll
       for (unsigned i = 0; i < FLYING; ++i)
         if (exists(i)) write((first + i) * 32 + lane, pieces[i]);
     }
   }
-
-  // Word w of a tile that begins within a word of global memory. Those at its ends belong to others in part,
-  // so the bytes there go one by one.
-  __device__ static unsigned readShifted(const unsigned char* global, unsigned w) {
-    const unsigned shift = reinterpret_cast<std::uintptr_t>(global) % 4;
-    if (w == 0 || w == WORDS - 1) {
-      unsigned word = 0;
-      for (unsigned b = 0; b < 4; ++b) word |= static_cast<unsigned>(global[4 * w + b]) << 8 * b;
-      return word;
-    }
-    const auto* words = reinterpret_cast<const unsigned*>(global - shift);
-    return __funnelshift_r(words[w], words[w + 1], 8 * shift);
-  }
-
-  // Writes the word of global memory that word w of the tile begins in, and behind the last one the rest.
-  __device__ static void writeShifted(unsigned char* global, unsigned w, unsigned before, unsigned word) {
-    const unsigned shift = reinterpret_cast<std::uintptr_t>(global) % 4;
-    const auto writeBytes = [&](unsigned first, unsigned end) {
-      for (unsigned b = first; b < end; ++b) global[4 * w + b] = static_cast<unsigned char>(word >> 8 * b);
-    };
-    if (w == 0)
-      writeBytes(0, 4 - shift);
-    else
-      *reinterpret_cast<unsigned*>(global - shift + 4 * w) = __funnelshift_l(before, word, 8 * shift);
-    if (w == WORDS - 1) writeBytes(4 - shift, 4);
+  template <unsigned COUNT, unsigned MOST, class Read, class Write>
+  __device__ static void movePieces(unsigned lane, Read read, Write write) {
+    movePieces<COUNT, MOST>(lane, read, write, [] {});
   }
 
   // Writes those bytes of a word that are the lane's: the word's first one has the number `first` of them.
