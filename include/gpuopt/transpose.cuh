@@ -77,7 +77,7 @@ constexpr bool convertsTo() {
   if constexpr (isDeviceLambda<F>)
     return true;
   else
-    return std::is_invocable_r_v<Out, const F&, const In&>;
+    return returns<Out, const F&, const In&>();
 }
 
 // The user's function, with results of the very type that the kernels store.
@@ -210,9 +210,9 @@ void transpose(const InSpan& in, const OutSpan& out, Function function, cudaStre
 /// rows after; the matrices of a batch are transposed one after another. Each takes several launches, two or
 /// three reads and writes of every element, and scratch memory in the order of the stream: as much as the
 /// matrix up to 32 MiB; for larger ones 32 MiB, or a 32nd of the matrix if that is more, and for some shapes
-/// about a fifth more. The library's pool of the device keeps that memory for later calls; in a captured
-/// graph it is a memory node, with what CUDA says of those. Technique: Catanzaro, Keller and Garland 2014,
-/// see docs/transpose.md.
+/// up to a 64th of the matrix more. The library's pool of the device keeps that memory for later calls; in a
+/// captured graph it is a memory node, with what CUDA says of those. Technique: Catanzaro, Keller and Garland
+/// 2014, see docs/transpose.md.
 template <class T>
 void transposeInPlace(const MatrixView<T>& data, cudaStream_t stream = nullptr) {
   static_assert(!std::is_const_v<T>, "gpuopt::transposeInPlace: the elements of data are const");

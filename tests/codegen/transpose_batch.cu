@@ -1,12 +1,15 @@
 // Batches of small matrices come by copies of 16 bytes past the registers. Elements of four bytes and more
-// are stored as they are, smaller ones in 16-byte vectors.
+// are stored as they are, smaller ones in 16-byte vectors. Squares of bytes and of halves are made by eight
+// byte permutations.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/device/transpose_batch.cuh>
 
 using namespace gpuopt::detail;
 
-// CODEGEN: kernel=transpose(Batch|Packed)Kernel contains=cp\.async\.cg\.shared\.global.*,.16; no-local no-spill max-registers=32 max-shared=0
+// CODEGEN: kernel=transpose(Batch|Packed|Slabs)Kernel contains=cp\.async\.cg\.shared\.global.*,.16; no-local no-spill max-registers=32 max-shared=0
 // CODEGEN: kernel=transposePackedKernel contains=st\.global\.v4 contains=st\.shared\.u32
+// CODEGEN: kernel=transposeSlabsKernel contains=st\.global\.v4
+// CODEGEN: kernel=transposeSquaresKernel contains=cp\.async\.cg\.shared\.global.*,.16; contains=st\.global\.v4 contains=prmt no-local no-spill max-registers=32 max-shared=0
 // CODEGEN: kernel=transposeBatchKernel.*uint4 contains=st\.global\.v4 contains=ld\.shared\.v4
 // CODEGEN: kernel=transposeBatchKernel.*uint2 contains=st\.global\.v2 contains=ld\.shared\.v2
 template <class In, class Out = In, class Function = gpuopt::Unchanged>

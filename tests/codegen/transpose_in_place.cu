@@ -6,9 +6,8 @@
 
 // CODEGEN: kernel=transposePairsKernel contains=ld\.global\.v4 contains=st\.global\.v4 absent=ld\.global\.nc no-local no-spill max-shared=0
 // CODEGEN: kernel=transposeRowPairsKernel absent=ld\.global\.nc no-local no-spill max-registers=64 max-shared=0
-// CODEGEN: kernel=transposePanelKernel absent=ld\.global\.nc no-local no-spill max-registers=80 max-shared=0
+// CODEGEN: kernel=transposePanelKernel absent=ld\.global\.nc no-local no-spill max-registers=40 max-shared=0
 // CODEGEN: kernel=permuteSlotsKernel absent=ld\.global\.nc no-local no-spill max-registers=40 max-shared=0
-// CODEGEN: kernel=moveRowsKernel absent=ld\.global\.nc no-local no-spill max-registers=64
 namespace {
 
 using namespace gpuopt::detail;

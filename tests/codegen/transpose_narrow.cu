@@ -9,10 +9,11 @@ template <std::size_t SIZE, std::size_t ALIGN>
 void transposeRaw(const void* in, void* out, std::size_t rows, std::size_t cols) {
   using namespace gpuopt::detail;
   using Element = RawElement<SIZE, ALIGN>;
-  launchTransposeNarrow(TransposeProblem<Element, Element, gpuopt::Unchanged>{static_cast<const Element*>(in),
-                                                                      static_cast<Element*>(out), rows, cols,
-                                                                      cols, rows, 1, 0, 0, gpuopt::Unchanged{}},
-                        nullptr);
+  launchTransposeNarrow(
+      TransposeProblem<Element, Element, gpuopt::Unchanged>{static_cast<const Element*>(in),
+                                                            static_cast<Element*>(out), rows, cols, cols,
+                                                            rows, 1, 0, 0, gpuopt::Unchanged{}},
+      nullptr);
 }
 
 struct ToFloat {

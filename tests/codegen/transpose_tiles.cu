@@ -4,8 +4,8 @@
 #include <gpuopt/device/transpose_tiles.cuh>
 
 using namespace gpuopt;
-using gpuopt::Unchanged;
 using detail::TransposeProblem;
+using gpuopt::Unchanged;
 
 // CODEGEN: kernel=transposeTilesKernel contains=ld\.global\.nc\.L2::128B\.v4 contains=ld\.global\.nc\.L2::256B\.v4 contains=st\.shared\.v4 contains=ld\.shared\.v4 contains=st\.global\.v4 no-local no-spill max-registers=128
 // CODEGEN: kernel=transposeTilesKernel<32,.*uint4 max-registers=32

@@ -5,10 +5,10 @@
 
 #include <gpuopt/access.cuh>
 #include <gpuopt/block/transpose.cuh>
-#include <gpuopt/device/transpose_rectangle.cuh>
 #include <gpuopt/device/transpose_rows_tile.cuh>
 #include <gpuopt/device/transpose_square.cuh>
 #include <gpuopt/device/transpose_tiles.cuh>
+#include <gpuopt/device/transpose_triples.cuh>
 #include <gpuopt/host/integers.cuh>
 #include <gpuopt/thread/word.cuh>
 #include <gpuopt/warp/struct_tile.cuh>
@@ -94,6 +94,23 @@ constexpr unsigned elementDegree() {
       worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return place(t % TILE, t / TILE); }));
 }
 
+// --- TripleTile: neighbouring threads write words of columns that are COLS apart, and read vectors of a
+// column.
+
+constexpr unsigned tripleDegree() {
+  using Tile = gpuopt::detail::TripleTile;
+  using Block = gpuopt::detail::TripleBlock;
+  unsigned worst = worstDegree<uint4>(Tile::UNITS * Tile::TILE, [](unsigned t) {
+    return Tile::Columns::place(t / Tile::UNITS, t % Tile::UNITS);
+  });
+  for (unsigned w = 0; w < Block::WORDS; ++w)
+    worst = largerOf(worst, worstDegree<unsigned>(Tile::THREADS, [w](unsigned t) {
+                       const unsigned word = t / Tile::ACROSS * Block::WORDS + w;
+                       return Tile::Columns::place(t % Tile::ACROSS * Block::COLS, word / 4) * 4 + word % 4;
+                     }));
+  return worst;
+}
+
 // Asked at run time: for the compiler, tiles of all sizes would be too much.
 using Degree = unsigned (*)();
 
@@ -155,7 +172,8 @@ constexpr bool rowsAreFree() {
          RowsAccess<12, TILE_BYTES>::isFree() && RowsAccess<16, TILE_BYTES>::isFree();
 }
 
-// --- WarpTile: lanes take their own parts, and neighbouring chunks or words of the whole.
+// --- WarpTile: lanes take their own parts, and neighbouring chunks or words of the whole. It may begin half
+// a sector later.
 
 template <unsigned LANE_BYTES>
 constexpr unsigned warpTileDegree() {
@@ -163,7 +181,9 @@ constexpr unsigned warpTileDegree() {
   constexpr unsigned UNIT = gpuopt::detail::widestWord<LANE_BYTES>;
   unsigned worst =
       worstDegree<unsigned>(8 * LANE_BYTES, [](unsigned w) { return 4 * Swizzle::place(w / 4) + w % 4; });
-  worst = largerOf(worst, worstDegree<uint4>(2 * LANE_BYTES, [](unsigned c) { return Swizzle::place(c); }));
+  for (const unsigned begin : {0u, 1u})
+    worst = largerOf(
+        worst, worstDegree<uint4>(2 * LANE_BYTES, [begin](unsigned c) { return begin + Swizzle::place(c); }));
   for (unsigned i = 0; i < LANE_BYTES / UNIT; ++i)
     worst = largerOf(worst, worstDegree<Word<UNIT>>(32, [i](unsigned lane) {
                        return UNIT == 16 ? Swizzle::placeOfLane(lane, i) : lane * (LANE_BYTES / UNIT) + i;
@@ -211,9 +231,10 @@ TEST_CASE("tiles of elements have no bank conflicts") {
   STATIC_REQUIRE(elementDegree<4, 64>() == 1);
 }
 
+TEST_CASE("tiles of elements of three bytes have no bank conflicts") { CHECK(tripleDegree() == 1); }
+
 TEST_CASE("tiles of rows have no bank conflicts") {
   STATIC_REQUIRE(rowsAreFree<gpuopt::SquarePolicy::squareTileBytes>());
-  STATIC_REQUIRE(rowsAreFree<gpuopt::RectanglePolicy::panelTileBytes>());
 }
 
 TEST_CASE("warps' tiles of structures have no bank conflicts") {

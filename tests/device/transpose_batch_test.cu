@@ -12,6 +12,8 @@ using namespace gpuopt::test;
 using gpuopt::Unchanged;
 using gpuopt::detail::batchFits;
 using gpuopt::detail::RawElement;
+using gpuopt::detail::slabsFit;
+using gpuopt::detail::squaresFit;
 using gpuopt::detail::TransposeProblem;
 
 // However few matrices there are.
@@ -30,6 +32,20 @@ template <class In, class Out = In, class Function = Unchanged>
 bool fits(std::size_t rows, std::size_t cols, std::size_t batch = 2) {
   return batchFits<AnyBatch>(TransposeProblem<In, Out, Function>{
       nullptr, nullptr, rows, cols, cols, rows, batch, rows * cols, rows * cols, {}});
+}
+
+template <class T, class Function = Unchanged>
+bool goesBySquares(std::size_t rows, std::size_t cols, std::size_t inOffset = 0, std::size_t outOffset = 0) {
+  T* const none = nullptr;
+  return squaresFit<AnyBatch>(TransposeProblem<T, T, Function>{
+      none + inOffset, none + outOffset, rows, cols, cols, rows, 2, rows * cols, rows * cols, Function{}});
+}
+
+template <class T>
+bool goesBySlabs(std::size_t rows, std::size_t cols, std::size_t inOffset = 0, std::size_t outOffset = 0) {
+  T* const none = nullptr;
+  return slabsFit<AnyBatch>(TransposeProblem<T, T, Unchanged>{
+      none + inOffset, none + outOffset, rows, cols, cols, rows, 2, rows * cols, rows * cols, Unchanged{}});
 }
 
 template <class In, class Out = In, class Function = Unchanged>
@@ -103,6 +119,48 @@ TEMPLATE_TEST_CASE("batches at every alignment of both sides", "", Raw<1>, Raw<2
     }
 }
 
+TEMPLATE_TEST_CASE("batches of whole squares of 4 x 4", "", Raw<1>, Raw<2>) {
+  for (const std::size_t rows : {16, 20, 24, 28, 32, 36, 48, 64, 100, 128})
+    for (const std::size_t cols : {16, 20, 24, 28, 32, 36, 48, 64, 100, 128})
+      for (const std::size_t batch : {1, 3}) check<TestType>(rows, cols, batch);
+  check<TestType>(16, 16, 101);
+  check<TestType>(20, 28, 101);
+  check<TestType>(36, 20, 47);
+  check<TestType>(64, 64, 13);
+}
+
+TEMPLATE_TEST_CASE("batches of squares at every alignment of both sides", "", Raw<1>, Raw<2>) {
+  for (std::size_t in = 0; in <= 32; in += in < 8 ? 1 : 4)
+    for (std::size_t out = 0; out <= 32; out += out < 8 ? 1 : 4) {
+      check<TestType>(20, 24, 19, in, out);
+      check<TestType>(32, 64, 4, in, out);
+    }
+}
+
+TEMPLATE_TEST_CASE("batches of slabs", "", Raw<8>, (RawElement<12, 4>), Raw<16>, (RawElement<8, 4>),
+                   (RawElement<16, 8>)) {
+  for (const std::size_t rows : {64, 65, 72, 90, 100, 114, 130})
+    for (const std::size_t cols : {64, 68, 72, 76, 90, 91, 96, 100, 128, 132})
+      if (goesBySlabs<TestType>(rows, cols)) check<TestType>(rows, cols, 3);
+  // Offsets of 16 bytes or a multiple, and others, where whole matrices go if they fit.
+  for (const std::size_t in : {0, 1, 2, 4})
+    for (const std::size_t out : {0, 1, 2, 4, 8}) {
+      check<TestType>(72, 104, 2, in, out);
+      check<TestType>(80, 96, 2, in, out);
+      check<TestType>(67, 100, 2, in, out);
+    }
+}
+
+TEST_CASE("batches of the longest slabs") {
+  check<Raw<8>>(64, 320, 2);
+  check<Raw<8>>(320, 64, 2);
+  check<Raw<8>>(318, 64, 2);
+  check<Raw<16>>(159, 64, 2);
+  check<Raw<16>>(65, 157, 2);
+  check<RawElement<12, 4>>(213, 64, 2);
+  check<RawElement<12, 4>>(64, 212, 2);
+}
+
 TEST_CASE("batches of many blocks and matrices") {
   check<Raw<1>>(4, 4, 70001);
   check<Raw<1>>(2, 3, 70001);
@@ -139,6 +197,39 @@ TEST_CASE("functions that change the type of a batch") {
     }
 }
 
+TEST_CASE("which batches go by squares") {
+  CHECK(goesBySquares<Raw<1>>(16, 64));
+  CHECK(goesBySquares<Raw<2>>(100, 24));
+  CHECK(goesBySquares<Raw<1>>(20, 20, 4, 8));
+  CHECK(goesBySquares<Raw<2>>(20, 20, 4, 8));
+  CHECK_FALSE(goesBySquares<Raw<1>>(20, 20, 2, 0));
+  CHECK_FALSE(goesBySquares<Raw<2>>(20, 20, 0, 2));
+  CHECK_FALSE(goesBySquares<Raw<1>>(12, 64));
+  CHECK_FALSE(goesBySquares<Raw<1>>(64, 12));
+  CHECK_FALSE(goesBySquares<Raw<1>>(18, 64));
+  CHECK_FALSE(goesBySquares<Raw<2>>(64, 18));
+  CHECK_FALSE(goesBySquares<Raw<4>>(64, 64));
+  CHECK_FALSE(goesBySquares<RawElement<2, 1>>(64, 64));
+  CHECK_FALSE(goesBySquares<Raw<1>, AddOne>(64, 64));
+}
+
+TEST_CASE("which batches go by slabs") {
+  CHECK(goesBySlabs<RawElement<12, 4>>(72, 72));
+  CHECK(goesBySlabs<RawElement<12, 4>>(100, 100, 4, 8));
+  CHECK(goesBySlabs<Raw<8>>(101, 100));
+  CHECK(goesBySlabs<Raw<16>>(100, 100, 1, 3));
+  CHECK_FALSE(goesBySlabs<RawElement<12, 4>>(68, 72));
+  CHECK_FALSE(goesBySlabs<RawElement<12, 4>>(100, 100, 1, 0));
+  CHECK_FALSE(goesBySlabs<RawElement<12, 4>>(100, 100, 0, 1));
+  CHECK_FALSE(goesBySlabs<RawElement<12, 4>>(72, 90));
+  CHECK_FALSE(goesBySlabs<Raw<8>>(100, 101));
+  CHECK_FALSE(goesBySlabs<Raw<8>>(63, 200));
+  CHECK_FALSE(goesBySlabs<Raw<8>>(200, 62));
+  CHECK_FALSE(goesBySlabs<Raw<16>>(101, 102));
+  CHECK_FALSE(goesBySlabs<Raw<4>>(150, 152));
+  CHECK_FALSE(goesBySlabs<RawElement<24, 8>>(64, 64));
+}
+
 TEST_CASE("which batches fit") {
   for (std::size_t rows = 1; rows <= 9; ++rows)
     for (std::size_t cols = 1; cols <= 9; ++cols) {
@@ -154,7 +245,8 @@ TEST_CASE("which batches fit") {
   CHECK_FALSE(fits<Raw<1>>(2, 10001));
   CHECK_FALSE(fits<Raw<1>>(182, 182));
   CHECK_FALSE(fits<Raw<4>>(128, 128));
-  CHECK_FALSE(fits<Raw<16>>(91, 91));
+  CHECK(fits<Raw<16>>(100, 100));
+  CHECK_FALSE(fits<Raw<16>>(100, 103));
   CHECK_FALSE(fits<Raw<4>>(std::size_t{1} << 33, std::size_t{1} << 33));
   const auto fitsDefault = [](std::size_t inLd, std::size_t outLd, std::size_t batch, std::size_t inStride,
                               std::size_t outStride) {

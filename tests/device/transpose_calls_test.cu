@@ -67,6 +67,7 @@ TEST_CASE("Every form of a call", "[transpose]") {
   expectCall<int, int>([](int* in, int* out) { transpose(in, out, ROWS, COLS); });
   expectCall<int, int>([](const int* in, int* out) { transpose(in, out, ROWS, COLS); });
   expectCall<int, int>([](int* in, int* out) { transpose(in, out, ROWS, COLS, nullptr); });
+  // NOLINTNEXTLINE(modernize-use-nullptr)
   expectCall<int, int>([](int* in, int* out) { transpose(in, out, ROWS, COLS, 0); });
   expectCall<int, int>([](int* in, int* out) { transpose(in, out, ROWS, COLS, cudaStreamPerThread); });
   expectCall<int, int>([raw](int* in, int* out) { transpose(in, out, ROWS, COLS, raw); });

@@ -27,13 +27,26 @@ using Halves = RawElement<SIZE, 2>;
 template <std::size_t SIZE>
 using Floats = RawElement<SIZE, 4>;
 
-// Borrows little, so that small matrices go the way of large ones.
+// Borrows little and has small tiles, so that small matrices go the way of large ones.
 template <std::size_t BYTES>
 struct Borrowing : gpuopt::RectanglePolicy {
   static constexpr std::size_t scratchBytes = BYTES;
+  static constexpr std::size_t sliceBytes = 64;
+  template <std::size_t SIZE>
+  static constexpr auto tile() {
+    return gpuopt::detail::StagedTile<32, 32, 64, 4>{};
+  }
 };
 
-template <class T>
+// Small tiles of 16-byte elements, so that squares of all groups of tiles are small matrices.
+struct ManyTiles : gpuopt::SquarePolicy {
+  template <std::size_t>
+  static constexpr int TILE = 8;
+  template <std::size_t>
+  static constexpr int THREADS = 32;
+};
+
+template <class T, class Policy = gpuopt::SquarePolicy>
 void checkSquare(std::size_t n, std::size_t ld, std::size_t batch = 1, std::size_t gap = 0,
                  std::size_t offset = 0) {
   CAPTURE(sizeof(T), alignof(T), n, ld, batch, gap, offset);
@@ -41,9 +54,9 @@ void checkSquare(std::size_t n, std::size_t ld, std::size_t batch = 1, std::size
   const TransposeShape shape{n, n, ld, ld, batch, stride, stride};
   const std::vector<T> source = indexCoded<T>(shape.inSize());
   DeviceArray<T> data(source, offset);
-  launchTransposeSquareInPlace(data.data(), n, ld, batch, stride, nullptr);
+  launchTransposeSquareInPlace<Policy>(data.data(), n, ld, batch, stride, nullptr);
   CHECK(sameBytes(data.toHost(), transposeSerially(shape, source, source, Unchanged{})));
-  launchTransposeSquareInPlace(data.data(), n, ld, batch, stride, nullptr);
+  launchTransposeSquareInPlace<Policy>(data.data(), n, ld, batch, stride, nullptr);
   CHECK(sameBytes(data.toHost(), source));
 }
 
@@ -149,6 +162,12 @@ TEST_CASE("squares in place, sizes around those of tiles") {
   checkSquare<uint4>(100, 101);
 }
 
+TEST_CASE("squares in place, tiles in groups of every size") {
+  for (const std::size_t tiles : Sizes{7, 8, 16, 31, 32, 64, 67})
+    for (const std::size_t n : {8 * tiles - 3, 8 * tiles}) checkSquare<uint4, ManyTiles>(n, n);
+  checkSquare<uint4, ManyTiles>(300, 303, 2, 5);
+}
+
 TEST_CASE("squares in place, batches") {
   checkSquare<float>(4, 4, 300);
   checkSquare<float>(68, 72, 5, 4);
@@ -173,9 +192,15 @@ TEST_CASE("rectangles in place, divisors and primes") {
   checkRectangle<float, Policy>(330, 99);
   checkRectangle<unsigned char, Policy>(1024, 100);
   checkRectangle<unsigned char, Policy>(509, 251);
+  // Rows of the result begin anywhere; 24 panels with 24 columns a group, 26 with 2.
+  checkRectangle<unsigned char, Policy>(1021, 96);
+  checkRectangle<unsigned char, Policy>(1021, 100, 3);
+  checkRectangle<unsigned short, Policy>(509, 94, 1);
+  checkRectangle<float, Policy>(251, 100);
 }
 
 TEST_CASE("plans of panels") {
+  using gpuopt::detail::isFlat;
   using gpuopt::detail::mostSlots;
   using gpuopt::detail::planPanels;
   using gpuopt::detail::slotGroup;
@@ -191,6 +216,7 @@ TEST_CASE("plans of panels") {
           CHECK(plan.rest * 50 <= length);
           CHECK(plan.panels * slotGroup(plan.panels, width) <= mostSlots);
           CHECK(width % slotGroup(plan.panels, width) == 0);
+          if (!isFlat(plan.panels, width) && length * size % 16 == 0) CHECK(plan.height * size % 16 == 0);
         }
 }
 

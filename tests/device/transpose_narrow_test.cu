@@ -62,6 +62,7 @@ void checkAlignments() {
   for (std::size_t in = 0; in < period; ++in)
     for (std::size_t out = 0; out < period; out += sizeof(T) == 1 ? 3 : 1) {
       checkBothWays<Short, T, T>(3, 140, Unchanged{}, in, out);
+      checkBothWays<Short, T, T>(5, 140, Unchanged{}, in, out);
       checkBothWays<Short, T, T>(4, 1 + 512 / sizeof(T), Unchanged{}, in, out);
       checkBothWays<Short, T, T>(1, 77, Unchanged{}, in, out);
     }
@@ -122,7 +123,8 @@ TEST_CASE("narrow transposition takes every alignment") {
 
 TEST_CASE("narrow transposition by the default policy") {
   for (const std::size_t records : {1023, 4096, 6001}) {
-    checkMove<gpuopt::TransposeNarrowPolicy, 1, 1>(7, records);
+    for (const std::size_t lines : {2, 7, 31})
+      checkMove<gpuopt::TransposeNarrowPolicy, 1, 1>(lines, records, 1, 5);
     checkMove<gpuopt::TransposeNarrowPolicy, 4, 4>(2, records);
     checkMove<gpuopt::TransposeNarrowPolicy, 4, 4>(32, records);
     checkMove<gpuopt::TransposeNarrowPolicy, 12, 4>(3, records, 1, 2);
@@ -137,6 +139,8 @@ TEST_CASE("narrow transposition leaves gaps and distances between matrices alone
     checkTranspose<unsigned, unsigned>({200, 5, 5 + gap, 200 + gap}, Unchanged{}, launch, 1, 3);
     checkTranspose<unsigned char, unsigned char>({300, 4, 4 + gap, 300 + gap}, Unchanged{}, launch, 1, 3);
     checkTranspose<unsigned char, unsigned char>({4, 300, 300 + gap, 4 + gap}, Unchanged{}, launch, 1, 3);
+    checkTranspose<unsigned char, unsigned char>({300, 5, 5 + gap, 300 + gap}, Unchanged{}, launch, 1, 3);
+    checkTranspose<unsigned char, unsigned char>({5, 300, 300 + gap, 5 + gap}, Unchanged{}, launch, 1, 3);
     checkTranspose<uint4, uint4>({1, 99, 99, 1 + gap}, Unchanged{}, launch);
     checkTranspose<uint4, uint4>({99, 1, 1 + gap, 99}, Unchanged{}, launch);
   }
@@ -160,6 +164,7 @@ TEST_CASE("narrow transposition applies a function") {
     checkBothWays<Short, short, long long>(lines, 131, Halve<long long>{}, 1, 1);
     checkBothWays<Short, unsigned, signed char>(lines, 131, Halve<signed char>{}, 1, 1);
     checkBothWays<Short, unsigned, unsigned>(lines, 131, Halve<unsigned>{}, 1, 2);
+    checkBothWays<Short, unsigned char, signed char>(lines, 131, Halve<signed char>{}, 1, 2);
     checkBothWays<Short, short, Triple>(lines, 131, Spread{}, 1, 2);
     checkBothWays<Short, Triple, int>(lines, 131, Sum{}, 3, 1);
   }

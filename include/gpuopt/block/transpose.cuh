@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/block/threads.cuh>
 #include <gpuopt/thread/transpose.cuh>
 #include <gpuopt/thread/unchanged.cuh>
 #include <gpuopt/thread/vector.cuh>
@@ -152,7 +153,7 @@ class VectorTile {
     const unsigned col = thread_ / UNITS;
     constexpr unsigned FLYING = COUNT < 4 ? COUNT : 4;
     Out* address = out + col * ld + unit * Block::ROWS;
-#pragma unroll(WHOLE ? 4 : 1)
+#pragma unroll WHOLE ? 4 : 1
     for (unsigned done = 0; done < COUNT; done += FLYING) {
       uint4 vectors[FLYING];
 #pragma unroll
@@ -249,7 +250,7 @@ class ElementTile {
   __device__ void store(Out* out, std::size_t ld, unsigned rows, unsigned cols) const {
     const unsigned row = thread_ % TILE;
     if (!WHOLE && row >= rows) return;
-#pragma unroll(sizeof(Out) > 16 ? 1 : 8)
+#pragma unroll 16 < sizeof(Out) ? 1 : 8
     for (unsigned col = thread_ / TILE; col < (WHOLE ? TILE : cols); col += SIDE)
       out[col * ld + row] = get(row, col);
   }
@@ -299,11 +300,11 @@ inline constexpr bool movesVectors = fillsRows<In, TILE>&& fillsRows<Out, TILE>;
 /// put() after a barrier), and behind (get() in the place of store()).
 ///
 /// TILE is a power of two from 8 to 256, SIDE one up to TILE; TILE x SIDE threads, 32 to 1024, make the
-/// block, in any number of dimensions (threadRank() counts them), and all of them call load() and store(). In
-/// and Out are trivially copyable. Both matrices lie in device memory; no thread writes the input while the
-/// kernel runs, for it may be read through the read-only cache. With ALIGNED the caller promises that the
-/// rows of both matrices begin at 16-byte boundaries (address and leading dimension); the sizes of both types
-/// then are powers of two up to 16, and TILE elements of either fill a vector.
+/// block, in any number of dimensions (threadRank() counts them), and all of them call load() and store().
+/// `In` and `Out` are trivially copyable. Both matrices lie in device memory; no thread writes the input
+/// while the kernel runs, for it may be read through the read-only cache. With ALIGNED the caller promises
+/// that the rows of both matrices begin at 16-byte boundaries (address and leading dimension); the sizes of
+/// both types then are powers of two up to 16, and TILE elements of either fill a vector.
 ///
 /// The caller puts __syncthreads() between load() and store(), and before the storage is used again:
 ///
@@ -339,7 +340,10 @@ class TransposeTile {
   /// The shared memory of a tile. Above 48 KB it has to be dynamic: see dynamicShared.
   using Storage = detail::TileStorage<Out, TILE>;
 
-  __device__ explicit TransposeTile(Storage& storage) : tile_(storage, static_cast<unsigned>(threadRank())) {}
+  /// Every thread of the block calls, with the same storage in shared memory.
+  __device__ explicit TransposeTile(Storage& storage) : tile_(storage, static_cast<unsigned>(threadRank())) {
+    detail::requireThreads("gpuopt::TransposeTile", TILE * SIDE);
+  }
 
   /// Reads the element at row r and column c of the tile from in[r * ld + c], for r < rows and c < cols (both
   /// up to TILE, the same in all threads), and keeps function(element).
@@ -361,10 +365,10 @@ class TransposeTile {
       tile_.template store<false>(out, ld, rows, cols);
   }
 
-  /// The element at a row and a column of the tile. Any thread may call.
+  /// The element at row `row` and column `col` of the tile. Any thread may call.
   __device__ Out get(unsigned row, unsigned col) const { return tile_.get(row, col); }
 
-  /// Replaces that element.
+  /// Replaces that element, at `row` and `col`, by `value`.
   __device__ void put(unsigned row, unsigned col, const Out& value) const { tile_.put(row, col, value); }
 
  private:

@@ -6,8 +6,10 @@
 #include <gpuopt/device/transpose_batch.cuh>
 #include <gpuopt/device/transpose_narrow.cuh>
 #include <gpuopt/device/transpose_problem.cuh>
+#include <gpuopt/device/transpose_small.cuh>
 #include <gpuopt/device/transpose_staged.cuh>
 #include <gpuopt/device/transpose_tiles.cuh>
+#include <gpuopt/device/transpose_triples.cuh>
 
 #include <cstddef>
 #include <type_traits>
@@ -24,6 +26,10 @@ void launchTransposeKernel(const Problem& problem, cudaStream_t stream) {
     launchTransposeNarrow(problem, stream);
   else if (tilesFits(problem))
     launchTransposeTiles(problem, stream);
+  else if (smallFits(problem))
+    launchTransposeSmall(problem, stream);
+  else if (triplesFit(problem))
+    launchTransposeTriples(problem, stream);
   else
     launchTransposeStaged(problem, stream);
 }

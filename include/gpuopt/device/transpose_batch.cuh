@@ -5,6 +5,8 @@
 
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/device/transpose_batch_part.cuh>
+#include <gpuopt/device/transpose_batch_slabs.cuh>
+#include <gpuopt/device/transpose_batch_squares.cuh>
 #include <gpuopt/device/transpose_packed.cuh>
 #include <gpuopt/device/transpose_problem.cuh>
 #include <gpuopt/host/grid_config.cuh>
@@ -29,14 +31,14 @@ struct TransposeBatchPolicy {
   static constexpr std::size_t blockBytes = 8 << 10;
   /// More, up to this, if blocks begin at lines or sectors then.
   static constexpr std::size_t alignedBytes = 16 << 10;
-  /// Threads for so many bytes.
+  /// Threads for so many bytes. 12 bytes, 65^2, which are 49.5 KiB: 512 threads 0.914, 1024 0.859.
   static constexpr int block(std::size_t bytes) {
-    return bytes <= (10 << 10) ? 128 : bytes <= (20 << 10) ? 256 : bytes <= (48 << 10) ? 512 : 1024;
+    return bytes <= (10 << 10) ? 128 : bytes <= (20 << 10) ? 256 : bytes <= (50 << 10) ? 512 : 1024;
   }
-  /// Larger matrices are left to other kernels; of elements of one and two bytes, which take twice the shared
-  /// memory, those above `packedBytes`.
+  /// Larger matrices, but for slabs (see below), are left to other kernels; of elements of one and two bytes,
+  /// which take twice the shared memory, those above `packedBytes`.
   static constexpr std::size_t matrixBytes = 128 << 10;
-  static constexpr std::size_t packedBytes = 48 << 10;
+  static constexpr std::size_t packedBytes = 48 << 10;  ///< see matrixBytes
   /// Fewer matrices, if they are larger than `evenBytes`, are left to kernels that divide matrices among
   /// blocks.
   static constexpr std::size_t leastBatch = 256;
@@ -46,9 +48,32 @@ struct TransposeBatchPolicy {
   /// are made word by word if the same words come back after `periodBytes` at most, and `periods` times in a
   /// block; others in runs of `runBytes`.
   static constexpr std::size_t columnBytes = 32;
-  static constexpr std::size_t periodBytes = 5 << 10;
-  static constexpr std::size_t periods = 4;
-  static constexpr std::size_t runBytes = 128;  ///< 64 cost up to 16 % for 3 bytes
+  static constexpr std::size_t periodBytes = 5 << 10;  ///< see columnBytes
+  static constexpr std::size_t periods = 4;            ///< see columnBytes
+  static constexpr std::size_t runBytes = 128;         ///< 64 cost up to 16 % for 3 bytes
+
+  /// Bytes and halves that only move go by squares of 4 x 4, if rows and columns are multiples of 4 from here
+  /// on, and both arrays aligned to the 4 elements. H200, 2026-11-22, as above, words / squares, where
+  /// swizzles came from a search: 1 byte, 24^2 0.980 / 0.995, 32^2 0.934 / 0.985, 48^2 0.932 / 0.977, 64^2
+  /// 0.965 / 0.994, 100^2 0.962 / 0.966 to 0.975, 128^2 0.979 / 0.982 to 0.992, 16 x 64 0.679 / 0.979, 64 x
+  /// 16 0.840 / 0.978; 2 bytes, 24^2 0.875 / 0.981, 64^2 0.994 / 1.0, 100^2 0.973 / 0.970, 128^2 0.968 /
+  /// 0.968 to 0.979. Shorter rows or columns and matrices above 32 KiB have not been measured.
+  static constexpr std::size_t squaresSide = 16;
+  /// What a block moves then, about. 4 KiB are as good, if moved by 128 threads.
+  static constexpr std::size_t squaresBytes = 8 << 10;
+  /// Threads for so many bytes: for 8 KiB, 512 cost up to 22 %.
+  static constexpr int squaresBlock(std::size_t bytes) { return bytes <= (20 << 10) ? 256 : 512; }
+
+  /// Matrices of more than `slabsLeastBytes`, and up to `slabsMatrixBytes`, of elements of 8, 12 and 16 bytes
+  /// that only move are divided in slabs of about `slabsBytes` of their columns, if rows and columns are not
+  /// fewer than `slabsSide` and rows of the input aligned to 16 bytes. H200, 2026-11-22, as above, whole
+  /// matrices (16 bytes: tiles) / slabs, where pitches came from a search: 12 bytes, 72^2 0.885 / 0.953, 80^2
+  /// 0.913 / 0.956, 96^2 0.891 / 0.957, 100^2 0.817 / 0.941; 8 bytes, 100^2 0.944 / 0.952; 16 bytes, 100^2
+  /// 0.888 / 0.958. Slabs of 8 KiB cost 1 to 3 %, 512 threads up to 4 % for 12 bytes.
+  static constexpr std::size_t slabsBytes = 16 << 10;
+  static constexpr std::size_t slabsLeastBytes = 60 << 10;    ///< see slabsBytes
+  static constexpr std::size_t slabsMatrixBytes = 160 << 10;  ///< see slabsBytes
+  static constexpr std::size_t slabsSide = 64;                ///< see slabsBytes
 };
 
 namespace detail {
@@ -77,13 +102,6 @@ __global__ void __launch_bounds__(1024)
     }
 }
 
-template <class Problem>
-bool isDense(const Problem& problem) {
-  const std::size_t area = problem.rows * problem.cols;
-  return problem.inLd == problem.cols && problem.outLd == problem.rows &&
-         (problem.batch == 1 || (problem.inStride == area && problem.outStride == area));
-}
-
 // Whole matrices that a block takes: if possible so many that all blocks begin at lines, or at sectors.
 template <class Policy, class In, class Out>
 std::size_t blockMatrices(std::size_t area, std::size_t leastBytes) {
@@ -101,9 +119,6 @@ std::size_t blockMatrices(std::size_t area, std::size_t leastBytes) {
   const std::size_t units = smallerOf((bytes + unit * matrix / 2) / (unit * matrix), MOST / (unit * area));
   return largerOf<std::size_t>(units, 1) * unit;
 }
-
-// Shared memory for so many bytes at any alignment.
-inline std::size_t sharedFor(std::size_t bytes) { return ceilDivide(bytes + 32, 128) * 128; }
 
 template <class Layout, class Problem>
 std::size_t sharedFor(const Problem& problem, std::size_t elements) {
@@ -131,6 +146,12 @@ bool goesByRuns(const Problem& problem) {
   return problem.rows >= 2 * Layout::PACK && problem.rows * sizeof(typename Layout::Result) >= 16;
 }
 
+template <class Policy, class Problem>
+bool leftToTiles(const Problem& problem, std::size_t bytes) {
+  return bytes >= Policy::tiledBytes && problem.rows % 64 == 0 && problem.cols % 64 == 0 &&
+         rowsAlignedTo(problem, 16);
+}
+
 template <class Policy = TransposeBatchPolicy, class In, class Out, class Function>
 bool batchFits(const TransposeProblem<In, Out, Function>& problem) {
   using Layout = BatchLayout<In, Out, Function>;
@@ -138,25 +159,17 @@ bool batchFits(const TransposeProblem<In, Out, Function>& problem) {
   constexpr std::size_t BYTES = Layout::PACK > 1 ? Policy::packedBytes : Policy::matrixBytes;
   constexpr std::size_t MOST = smallerOf(BYTES / SIZE, std::size_t{1} << ShortDivisor::BITS);
   const std::size_t area = problem.rows * problem.cols;
+  if (slabsFit<Policy>(problem)) return !leftToTiles<Policy>(problem, area * SIZE);
   if (problem.rows > MOST || problem.cols > MOST || area > MOST || !isDense(problem)) return false;
   if (area * SIZE > Policy::evenBytes && problem.batch < Policy::leastBatch) return false;
   if constexpr (Layout::PACK > 1) {
     if (!goesByRuns<Layout>(problem) && !goesByPeriods<Policy, Layout>(problem)) return false;
-  } else if (area * SIZE >= Policy::tiledBytes && problem.rows % 64 == 0 && problem.cols % 64 == 0 &&
-             rowsAlignedTo(problem, 16)) {
+  } else if (leftToTiles<Policy>(problem, area * SIZE)) {
     return false;
   }
   const std::size_t shared = sharedFor<Layout>(problem, area);
   return shared <= (48 << 10) || shared <= static_cast<std::size_t>(deviceAttribute(
                                                cudaDevAttrMaxSharedMemoryPerBlockOptin, currentDevice()));
-}
-
-// The shift that brings to bits 4 to 6 those bits, from 7 on, that differ between neighbouring threads'
-// places.
-inline unsigned swizzleFor(std::size_t distance) {
-  unsigned swizzle = 3;
-  while (distance % (std::size_t{32} << swizzle) == 0) ++swizzle;
-  return swizzle;
 }
 
 template <class Problem>
@@ -191,8 +204,34 @@ void shapeWords(BatchShape& shape, const Problem& problem, unsigned block) {
   }
 }
 
+template <class Policy, class T>
+void launchSquares(const TransposeProblem<T, T, Unchanged>& problem, cudaStream_t stream) {
+  const std::size_t area = problem.rows * problem.cols;
+  const std::size_t matrices =
+      smallerOf(problem.batch, blockMatrices<Policy, T, T>(area, Policy::squaresBytes));
+  const std::size_t bytes = matrices * area * sizeof(T);
+  LaunchConfig config = gridConfig(Policy::squaresBlock(bytes), ceilDivide(problem.batch, matrices), stream,
+                                   "gpuopt::transpose");
+  config.sharedBytes = 2 * sharedFor(bytes);
+  launch(transposeSquaresKernel<T>, config, problem.in, problem.out, squaresShape(problem, matrices * area));
+}
+
+template <class Policy, class T>
+void launchSlabs(const TransposeProblem<T, T, Unchanged>& problem, cudaStream_t stream) {
+  const SlabsShape shape = slabsShape(problem, Policy::slabsBytes);
+  LaunchConfig config = gridConfig(SLABS_BLOCK, problem.batch * shape.slabs, stream, "gpuopt::transpose");
+  config.sharedBytes = sharedFor(std::size_t{shape.rows} * shape.pitch);
+  launch(transposeSlabsKernel<T>, config, problem.in, problem.out, shape);
+}
+
 template <class Policy = TransposeBatchPolicy, class In, class Out, class Function>
 void launchTransposeBatch(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
+  if constexpr (squaresTake<In, Out, Function>) {
+    if (squaresFit<Policy>(problem)) return launchSquares<Policy>(problem, stream);
+  }
+  if constexpr (slabsTake<In, Out, Function>) {
+    if (slabsFit<Policy>(problem)) return launchSlabs<Policy>(problem, stream);
+  }
   using Layout = BatchLayout<In, Out, Function>;
   constexpr std::size_t SIZE = largerOf(sizeof(In), sizeof(Out));
   const std::size_t area = problem.rows * problem.cols;

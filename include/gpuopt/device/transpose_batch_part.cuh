@@ -27,6 +27,24 @@ struct ShortDivisor {
   __device__ unsigned divide(unsigned x) const { return x * multiplier >> shift; }
 };
 
+template <class Problem>
+bool isDense(const Problem& problem) {
+  const std::size_t area = problem.rows * problem.cols;
+  return problem.inLd == problem.cols && problem.outLd == problem.rows &&
+         (problem.batch == 1 || (problem.inStride == area && problem.outStride == area));
+}
+
+// The shift that brings to bits 4 to 6 those bits, from 7 on, that differ between neighbouring threads'
+// places.
+inline unsigned swizzleFor(std::size_t distance) {
+  unsigned swizzle = 3;
+  while (distance % (std::size_t{32} << swizzle) == 0) ++swizzle;
+  return swizzle;
+}
+
+// Shared memory for so many bytes at any alignment.
+inline std::size_t sharedFor(std::size_t bytes) { return ceilDivide(bytes + 32, 128) * 128; }
+
 // How the elements of a block are divided among its threads.
 struct BatchShape {
   std::size_t elements;  // of all matrices
@@ -151,7 +169,8 @@ struct BatchPart {
   Out* out;
   unsigned elements;
 
-  __device__ BatchPart(const In* allIn, Out* allOut, const BatchShape& shape) {
+  template <class Shape>
+  __device__ BatchPart(const In* allIn, Out* allOut, const Shape& shape) {
     const std::size_t first = std::size_t{blockIdx.x} * shape.blockElements;
     const std::size_t left = shape.elements - first;
     in = allIn + first;

@@ -26,7 +26,7 @@ namespace gpuopt {
 ///     N x k:  k = 2, 3, 7, 8: 0.95 to 0.99, 0.93 to 0.96;  16: 0.955, 0.91;  32: 0.92 to 0.94, 0.88
 ///     1 x N and N x 1: 1.0
 ///
-/// Bytes of lines that are not aligned are the exception, with 0.75 to 0.95: whether lines meet in the same
+/// Bytes of lines that are not aligned are the exception, with 0.78 to 0.96: whether lines meet in the same
 /// banks depends on their distance.
 struct TransposeNarrowPolicy {
   static constexpr std::size_t maxLines = 32;           ///< rows or columns of what is narrow
@@ -44,11 +44,19 @@ struct TransposeNarrowPolicy {
     return lines < 8 ? 128 : 512;
   }
 
-  /// Neighbouring lanes that take neighbouring vectors of a line, 8 or 16. Whole 256 bytes at once are 3 %
-  /// better for 16 lines and more, but bytes meet in fewer banks with 8.
+  /// Neighbouring lanes that take neighbouring vectors of a line of elements of SIZE bytes, 8 or 16. Whole
+  /// 256 bytes at once are 3 % better for 16 lines and more, but bytes meet in fewer banks with 8.
   template <std::size_t SIZE>
   static constexpr unsigned lanes(bool aligned) {
     return SIZE == 1 && !aligned ? 8 : 16;
+  }
+
+  /// Whether lines of bytes that are not aligned move by words instead of vectors: more accesses, but those
+  /// of an odd number of lines never meet in a bank. k x N, vectors and words (H200, 2026-11-22): k = 2:
+  /// 0.89, 0.83;  5 to 9: 0.93 to 0.95, 0.82 to 0.85;  15, 31: 0.72, 0.80;  17, 25: 0.91, 0.77.  N x k: k =
+  /// 2: 0.87, 0.94;  5 to 9: 0.93 to 0.95, 0.86 to 0.92;  15, 31: 0.73, 0.86;  17, 25: 0.90, 0.83.
+  static constexpr bool byWords(bool toRecords, unsigned lines) {
+    return lines % 16 == 15 || (lines == 2 && !toRecords);
   }
 };
 
@@ -97,6 +105,16 @@ bool linesAligned(const T* lines, std::size_t ld, std::size_t batch, std::size_t
          (batch == 1 || stride * sizeof(T) % bytes == 0);
 }
 
+template <class Layout, class Problem>
+bool linesAligned(const Problem& problem) {
+  if constexpr (!isWord<typename Layout::Line>)
+    return true;
+  else if constexpr (Layout::TO_RECORDS)
+    return linesAligned(problem.in, problem.inLd, problem.batch, problem.inStride, 16);
+  else
+    return linesAligned(problem.out, problem.outLd, problem.batch, problem.outStride, 32);
+}
+
 // The number of records of a tile: lines of whole groups of vectors if so much fits, else of whole sectors.
 template <class Layout>
 unsigned narrowTile(std::size_t tileBytes, std::size_t groupBytes, const NarrowShape& shape, bool oneMore) {
@@ -113,7 +131,9 @@ unsigned narrowTile(std::size_t tileBytes, std::size_t groupBytes, const NarrowS
 
 template <class Layout>
 unsigned narrowMargin(std::size_t lines) {
-  return Layout::MARGIN ? static_cast<unsigned>(ceilDivide((16 + Layout::ELEMENT) * lines, 128) * 128) : 0;
+  return Layout::MARGIN
+             ? static_cast<unsigned>(ceilDivide((Layout::START + Layout::ELEMENT) * lines, 128) * 128)
+             : 0;
 }
 
 template <class Layout>
@@ -131,10 +151,8 @@ struct NarrowPlan {
 template <class Policy, class Layout, class Problem>
 NarrowPlan narrowPlan(const Problem& problem) {
   constexpr bool TO_RECORDS = Layout::TO_RECORDS;
-  constexpr bool WORDS = isWord<typename Layout::Line>;
-  const bool aligned =
-      !WORDS || (TO_RECORDS ? linesAligned(problem.in, problem.inLd, problem.batch, problem.inStride, 16)
-                            : linesAligned(problem.out, problem.outLd, problem.batch, problem.outStride, 32));
+  constexpr bool BY_WORDS = Layout::PARTS > 1;
+  const bool aligned = linesAligned<Layout>(problem);
   NarrowPlan plan;
   NarrowShape& shape = plan.shape;
   shape.inBegin = reinterpret_cast<std::uintptr_t>(problem.in);
@@ -144,7 +162,9 @@ NarrowPlan narrowPlan(const Problem& problem) {
   shape.lines = static_cast<unsigned>(TO_RECORDS ? problem.rows : problem.cols);
   shape.dense = (TO_RECORDS ? problem.outLd : problem.inLd) == shape.lines;
   plan.block = Policy::block(TO_RECORDS, aligned, shape.lines);
-  const unsigned lanes = Policy::template lanes<sizeof(typename Layout::Image)>(aligned);
+  // By words, as many lanes as lie in different banks.
+  const unsigned lanes = BY_WORDS ? shape.lines % 2 == 1 ? 32 : 16
+                                  : Policy::template lanes<sizeof(typename Layout::Image)>(aligned);
   const bool oneMore = TO_RECORDS && !aligned;
   shape.tile = narrowTile<Layout>(plan.block * Policy::threadBytes, lanes * 16, shape, oneMore);
   shape.halo =
@@ -153,12 +173,13 @@ NarrowPlan narrowPlan(const Problem& problem) {
           : static_cast<unsigned>(ceilDivide(32 - sizeof(typename Layout::Line), Layout::LINE_ELEMENT));
   shape.margin = narrowMargin<Layout>(shape.lines);
   shape.tiles = static_cast<unsigned>(ceilDivide(shape.records + shape.halo, shape.tile));
-  const std::size_t vectors = ceilDivide(shape.tile * Layout::COUNT, Layout::PACK) + oneMore;
+  const std::size_t vectors =
+      ceilDivide(shape.tile * Layout::COUNT, Layout::PACK) + (oneMore ? Layout::START / 16 : 0);
   shape.items = static_cast<unsigned>(ceilDivide(vectors, lanes) * lanes * shape.lines);
-  shape.laneBits = lanes == 8 ? 3 : 4;
+  shape.laneBits = lanes == 8 ? 3 : lanes == 16 ? 4 : 5;
   shape.reciprocal = static_cast<unsigned>(ceilDivide(1U << reciprocalBits, shape.lines));
   shape.swizzle = noSwizzle;
-  if (isWord<typename Layout::Image> && (shape.lines % 4 == 0 || shape.lines == 2))
+  if (!BY_WORDS && isWord<typename Layout::Image> && (shape.lines % 4 == 0 || shape.lines == 2))
     shape.swizzle = shape.lines % 32 == 0 ? 5 : shape.lines % 16 == 0 ? 4 : 3;
   plan.sharedBytes = narrowSharedBytes<Layout>(shape);
   return plan;
@@ -176,26 +197,38 @@ bool narrowFits(const TransposeProblem<In, Out, Function>& problem) {
   return plan.sharedBytes <= Policy::sharedBytes;
 }
 
-template <class Policy, class Layout, class Kernel, class Problem>
-void launchNarrow(Kernel kernel, const Problem& problem, cudaStream_t stream) {
+template <class Policy, class Layout, class Problem>
+void launchNarrow(const Problem& problem, cudaStream_t stream) {
   const NarrowPlan plan = narrowPlan<Policy, Layout>(problem);
   LaunchConfig config =
       gridConfig(static_cast<int>(plan.block), plan.shape.tiles * problem.batch, stream, "gpuopt::transpose");
   config.sharedBytes = plan.sharedBytes;
-  launch(kernel, config, problem, plan.shape);
+  if constexpr (Layout::TO_RECORDS)
+    launch(transposeLinesToRecordsKernel<Layout, Problem>, config, problem, plan.shape);
+  else
+    launch(transposeRecordsToLinesKernel<Layout, Problem>, config, problem, plan.shape);
+}
+
+template <class Policy, bool TO_RECORDS, class In, class Out, class Function>
+void launchNarrowLines(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
+  using ByVectors = NarrowLayout<Policy, TO_RECORDS, In, Out, Function>;
+  if constexpr (sizeof(In) == 1 && sizeof(Out) == 1) {
+    using ByWords = NarrowLayout<Policy, TO_RECORDS, In, Out, Function, 4>;
+    const auto lines = static_cast<unsigned>(TO_RECORDS ? problem.rows : problem.cols);
+    if (Policy::byWords(TO_RECORDS, lines) && !linesAligned<ByWords>(problem))
+      return launchNarrow<Policy, ByWords>(problem, stream);
+  }
+  launchNarrow<Policy, ByVectors>(problem, stream);
 }
 
 template <class Policy = TransposeNarrowPolicy, class In, class Out, class Function>
 void launchTransposeNarrow(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
-  using Problem = TransposeProblem<In, Out, Function>;
-  using ToRecords = NarrowLayout<Policy, true, In, Out, Function>;
-  using ToLines = NarrowLayout<Policy, false, In, Out, Function>;
   if (isCopy(problem))
     launchCopy(problem, stream);
   else if (linesAreInput(problem))
-    launchNarrow<Policy, ToRecords>(transposeLinesToRecordsKernel<ToRecords, Problem>, problem, stream);
+    launchNarrowLines<Policy, true>(problem, stream);
   else
-    launchNarrow<Policy, ToLines>(transposeRecordsToLinesKernel<ToLines, Problem>, problem, stream);
+    launchNarrowLines<Policy, false>(problem, stream);
 }
 
 }  // namespace detail

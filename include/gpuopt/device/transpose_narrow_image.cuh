@@ -21,26 +21,31 @@ namespace gpuopt::detail {
 // they lie in global memory modulo 16. So the records move as one run of bytes, whatever their length, and
 // the lines by 16-byte vectors, each line with its own alignment; the elements of such a vector are one
 // record apart in the image.
+// A vector is one part of 16 bytes, or four of WORD = 4 bytes, each next to those of the neighbouring lanes:
+// lanes then meet in the image at a distance of as many words as there are lines, and not four times as many.
 
-template <class Policy, bool TO_RECORDS_, class In, class Out, class Function>
+template <class Policy, bool TO_RECORDS_, class In, class Out, class Function, unsigned WORD = 16>
 struct NarrowLayout : TransposeAtom<In, Out, Function> {
   using Atoms = TransposeAtom<In, Out, Function>;
   using Line = std::conditional_t<TO_RECORDS_, typename Atoms::Source, typename Atoms::Result>;
   using Image = std::conditional_t<TO_RECORDS_, typename Atoms::Result, typename Atoms::Source>;
   using Vector = std::conditional_t<isWord<Line>, uint4, Line>;
+  using Chunk = std::conditional_t<isWord<Line>, Word<WORD>, Line>;
   static constexpr bool TO_RECORDS = TO_RECORDS_;
   static constexpr int BLOCK = Policy::BLOCK;
-  static constexpr int BLOCKS = Policy::THREADS / BLOCK;  // of a multiprocessor
-  static constexpr int ITEMS = Policy::ITEMS;
-  static constexpr unsigned COUNT = Atoms::COUNT;                  // atoms of an element
-  static constexpr unsigned PACK = sizeof(Vector) / sizeof(Line);  // atoms of a vector
-  static constexpr unsigned LINE_ELEMENT = sizeof(Line) * COUNT;   // bytes
-  static constexpr unsigned ELEMENT = sizeof(Image) * COUNT;       // bytes in the image
+  static constexpr int BLOCKS = Policy::THREADS / BLOCK;                        // of a multiprocessor
+  static constexpr int ITEMS = WORD == 16 ? Policy::ITEMS : Policy::ITEMS - 1;  // without spilling
+  static constexpr unsigned COUNT = Atoms::COUNT;                               // atoms of an element
+  static constexpr unsigned PACK = sizeof(Vector) / sizeof(Line);               // atoms of a vector
+  static constexpr unsigned PARTS = sizeof(Vector) / sizeof(Chunk);
+  static constexpr unsigned PART = PACK / PARTS;                  // atoms of a part
+  static constexpr unsigned LINE_ELEMENT = sizeof(Line) * COUNT;  // bytes
+  static constexpr unsigned ELEMENT = sizeof(Image) * COUNT;      // bytes in the image
   static constexpr unsigned GRAIN = smallerOf<unsigned>(alignof(Image), 16);
   static constexpr unsigned ALIGNMENT = largerOf<unsigned>(alignof(Image), 16);
   // Where the vectors of a line begin. Those that are written make whole sectors: none is shared by two
   // tiles.
-  static constexpr unsigned START = TO_RECORDS ? 16 : 32;
+  static constexpr unsigned START = TO_RECORDS && PARTS == 1 ? 16 : 32;
   // Atoms on both sides of a tile go to a margin of the image, sooner than that each is asked where it
   // belongs. A function, though, is called for elements of the tile alone.
   static constexpr bool MARGIN = TO_RECORDS && std::is_same_v<Function, Unchanged>;

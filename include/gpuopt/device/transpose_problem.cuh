@@ -58,6 +58,16 @@ struct TransposeAtom<Words<W, WORDS>, Words<W, WORDS>, Unchanged> {
   static constexpr unsigned COUNT = WORDS;
 };
 
+// Threads that a multiprocessor holds: as many blocks as fill it hide each other's waiting.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+constexpr unsigned RESIDENT_THREADS = 1024;
+#elif defined(__CUDA_ARCH__) && \
+    (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
+constexpr unsigned RESIDENT_THREADS = 1536;
+#else
+constexpr unsigned RESIDENT_THREADS = 2048;
+#endif
+
 // Whether every row of both matrices of every pair begins at a multiple of `bytes`.
 template <class In, class Out, class Function>
 bool rowsAlignedTo(const TransposeProblem<In, Out, Function>& problem, std::size_t bytes) {

@@ -7,10 +7,12 @@
 #include <gpuopt/device/transpose.cuh>
 #include <gpuopt/device/transpose_problem.cuh>
 #include <gpuopt/device/transpose_rows_tile.cuh>
+#include <gpuopt/device/transpose_staged.cuh>
 #include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/integers.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/workspace.cuh>
+#include <gpuopt/thread/async_copy.cuh>
 #include <gpuopt/thread/grid.cuh>
 #include <gpuopt/thread/unchanged.cuh>
 
@@ -22,13 +24,18 @@ namespace gpuopt {
 
 /// How rectangular matrices are transposed in place. Pass a type derived from this one to change a value.
 ///
-/// Measured on an H200, 2026-11-21, ratios to the best copy of as many bytes, elements of 4 to 16 bytes: 0.27
-/// to 0.43 if a number of panels divides the longer side, else 0.25.
+/// Measured on an H200, 2026-11-22, 256 MiB, ratios to the best copy of as many bytes: elements of 4 to 16
+/// bytes 0.21 to 0.39, bytes 0.37 if rows are aligned, else 0.18 to 0.25.
 struct RectanglePolicy {
-  /// Bytes of a tile of a rectangular matrix: twice as much cost 6 % with 8-byte elements.
-  static constexpr unsigned panelTileBytes = 16 << 10;
   /// Rectangular matrices borrow so much memory, or a 32nd of theirs if that is more.
   static constexpr std::size_t scratchBytes = std::size_t{32} << 20;
+  /// Most bytes of a slot that a block takes at once.
+  static constexpr std::size_t sliceBytes = 1 << 10;
+  /// The tile, for elements of SIZE bytes.
+  template <std::size_t SIZE>
+  static constexpr auto tile() {
+    return detail::StagedPolicy::tile<SIZE>();
+  }
 };
 
 namespace detail {
@@ -43,6 +50,17 @@ namespace detail {
 // slot to its place; and as columns are short, columns that depend on each other are permuted together, in
 // shared memory, which takes the rotation's place. A panel moves to the place of the one before while it is
 // transposed, the first one by way of scratch memory: so elements are read and written twice in all.
+//
+// The first `rest` rows make no panel and are set aside. The room that they leave goes with the panels:
+// before each row of the result, slots leave the gap where the rest of that row belongs. A panel's slots then
+// end where its rows began, or before: it still overwrites the panels before it alone.
+
+// Neighbouring columns of a panel whose slots are a row of the result apart.
+struct SlotRun {
+  std::size_t column;
+  std::size_t count;
+  std::size_t slot;  // where the first one lies
+};
 
 // The slots of all panels, in `columns / group` groups of neighbouring columns.
 struct SlotGrid {
@@ -50,181 +68,178 @@ struct SlotGrid {
   unsigned columns;
   unsigned group;
   unsigned period;  // columns / group
-
-  // Where a panel puts a column: into the group of columns in which its slot will be in the end.
-  __device__ unsigned place(unsigned panel, unsigned column) const {
-    const unsigned turn = column / period;
-    return ((column - turn * period) * panels + panel) % columns - panel % group + turn;
-  }
+  std::size_t height;
+  std::size_t gap;  // before the slots of each row of the result
 
   // Panels lie one place further up, while their slots are permuted.
-  __device__ unsigned position(unsigned panel) const { return panel == 0 ? panels - 1 : panel - 1; }
+  __host__ __device__ unsigned position(unsigned panel) const { return panel == 0 ? panels - 1 : panel - 1; }
+
+  // Where a place begins.
+  __device__ std::size_t at(std::size_t place) const { return place * height + (place / panels + 1) * gap; }
+
+  // A panel puts column `turn * period + i` to place (i * panels + panel) % columns - panel % group + turn:
+  // into the group of columns in which its slot will be in the end. So there is a run of columns from each
+  // `% columns` to the next, as many runs as panels.
+  __device__ SlotRun run(unsigned panel, unsigned number) const {
+    const unsigned wraps = panels / group;  // of a turn
+    const std::size_t turn = number / wraps;
+    const std::size_t wrapped = std::size_t{number % wraps} * columns;
+    const auto firstFrom = [&](std::size_t place) {
+      return place <= panel ? 0 : (place - panel + panels - 1) / panels;
+    };
+    const std::size_t first = firstFrom(wrapped);
+    const std::size_t place = first * panels + panel - wrapped - panel % group + turn;
+    return {turn * period + first, firstFrom(wrapped + columns) - first,
+            at(std::size_t{position(panel)} * columns + place)};
+  }
 };
 
-// A panel moves from `in` to `out`: rows become slots, or slots rows.
+template <class E>
+using PanelProblem = TransposeProblem<E, E, Unchanged>;
+
+// A panel: rows become slots, or slots rows.
+template <class E>
 struct PanelMove {
-  const unsigned char* in;
-  unsigned char* out;
-  std::size_t height;
+  E* rows;
+  E* slots;
+  std::size_t length;  // from a row of slots to the next
   unsigned panel;
   bool toSlots;
-  unsigned tilesDown;  // of the tiles whose rows those of `in` are
 };
 
-template <class E, class Tile>
-__global__ void __launch_bounds__(Tile::THREADS)
-    transposePanelKernel(const PanelMove move, const SlotGrid slots) {
-  overlapPreviousKernel();
-  Tile& tile = *dynamicShared<Tile>();
-  const auto in = reinterpret_cast<std::uintptr_t>(move.in);
-  const auto out = reinterpret_cast<std::uintptr_t>(move.out);
-  const std::size_t firstRow = std::size_t{blockIdx.x % move.tilesDown} * Tile::TILE;
-  const std::size_t firstCol = std::size_t{blockIdx.x / move.tilesDown} * Tile::TILE;
-  const unsigned rows = tileCount<Tile::TILE>((move.toSlots ? move.height : slots.columns) - firstRow);
-  const unsigned cols = tileCount<Tile::TILE>((move.toSlots ? slots.columns : move.height) - firstCol);
-  const auto rowAt = [&](std::size_t row, std::size_t col) {
-    return (row * slots.columns + col) * sizeof(E);
-  };
-  const auto slotAt = [&](std::size_t column, std::size_t row) {
-    return (slots.place(move.panel, static_cast<unsigned>(column)) * move.height + row) * sizeof(E);
-  };
-  const unsigned i = threadIdx.x;
-  if (i < rows)
-    tile.from[i] = in + (move.toSlots ? rowAt(firstRow + i, firstCol) : slotAt(firstRow + i, firstCol));
-  if (i < cols)
-    tile.to[i] = out + (move.toSlots ? slotAt(firstCol + i, firstRow) : rowAt(firstCol + i, firstRow));
-  const ByteRange range{in, in + move.height * slots.columns * sizeof(E)};
-  const bool whole = __syncthreads_and(tile.isWhole(i, rows, cols, range)) != 0;
-  tile.load(i, rows, cols, range, whole);
-  __syncthreads();
-  tile.store(i, rows, cols);
-}
-
-// A piece of all slots: `width` words each, a power of two.
-struct SlotSlices {
-  std::size_t slotWords;
-  unsigned slices;
-  unsigned widthBits;
-  bool fromSlots;  // the way of the panels' slots to the transposed matrix; or back
-};
-
-inline constexpr int groupThreads = 256;
-
-// Permutes the slots of one group: a slice of them fits into shared memory.
-template <class W>
-__global__ void __launch_bounds__(groupThreads)
-    permuteSlotsKernel(W* data, const SlotGrid slots, const SlotSlices shape) {
-  overlapPreviousKernel();
-  const unsigned count = slots.panels * slots.group;
-  const unsigned group = blockIdx.x / shape.slices * slots.group;
-  W* const shared = dynamicShared<W>();
-  auto* const partner = reinterpret_cast<unsigned*>(shared + (count << shape.widthBits));
-  for (unsigned i = threadIdx.x; i < count; i += groupThreads) {
-    const unsigned place = i / slots.group * slots.columns + group + i % slots.group;
-    partner[i] = slots.position(place % slots.panels) * slots.group + place / slots.panels / slots.period;
-  }
-  __syncthreads();
-
-  const unsigned lane = threadIdx.x & ((1U << shape.widthBits) - 1);
-  const std::size_t word = (std::size_t{blockIdx.x % shape.slices} << shape.widthBits) + lane;
-  const bool exists = word < shape.slotWords;
-  const unsigned first = threadIdx.x >> shape.widthBits;
-  const unsigned step = groupThreads >> shape.widthBits;
-  const auto at = [&](unsigned slot) -> W& {
-    return data[(std::size_t{slot / slots.group} * slots.columns + group + slot % slots.group) *
-                    shape.slotWords +
-                word];
-  };
-  const auto in = [&](unsigned slot) -> W& { return shared[(slot << shape.widthBits) + lane]; };
-  if (exists) {
-#pragma unroll 8
-    for (unsigned i = first; i < count; i += step) in(shape.fromSlots ? i : partner[i]) = at(i);
-  }
-  __syncthreads();
-  if (exists) {
-#pragma unroll 8
-    for (unsigned i = first; i < count; i += step) at(i) = in(shape.fromSlots ? partner[i] : i);
-  }
-}
-
-inline constexpr unsigned moveThreads = 256;
-inline constexpr unsigned moveWords = 16;  // of a thread
-
-// Elements of a piece, wherever it begins in a word.
 template <class E>
-inline constexpr std::size_t pieceOf = (moveThreads * moveWords * 4 - (alignof(E) < 4 ? 4 : 0)) / sizeof(E);
+__device__ inline PanelProblem<E> panelProblem(const PanelMove<E>& move, const SlotGrid& slots,
+                                               const SlotRun& run) {
+  E* const rows = move.rows + run.column;
+  E* const columns = move.slots + run.slot;
+  if (move.toSlots)
+    return {rows, columns, slots.height, run.count, slots.columns, move.length, 1, 0, 0, Unchanged{}};
+  return {columns, rows, run.count, slots.height, move.length, slots.columns, 1, 0, 0, Unchanged{}};
+}
 
-// Rows whose distance from each other changes from `from` to `to` elements, in pieces.
-struct RowsMove {
-  std::size_t rows;
-  std::size_t cols;
+// A block less of a multiprocessor leaves the registers that runs take on top of tiles.
+template <class Layout>
+inline constexpr unsigned panelBlocks = largerOf(2U, RESIDENT_THREADS / Layout::BLOCK - 1);
+
+// The runs of a panel, each a transposition by itself.
+template <class Layout, class E>
+__global__ void __launch_bounds__(Layout::BLOCK, panelBlocks<Layout>)
+    transposePanelKernel(const PanelMove<E> move, const SlotGrid slots, const StagedShape shape) {
+  waitForPreviousKernel();
+  const SlotRun run = slots.run(move.panel, blockIdx.x / (shape.rowTiles * shape.colTiles));
+  const PanelProblem<E> problem = panelProblem(move, slots, run);
+  const StagedPiece piece = stagedPiece<Layout>(problem, shape);
+  // Some runs are a column shorter than others.
+  if (piece.firstCol >= problem.cols || piece.base + shape.halo >= problem.rows + shape.halo) return;
+  transposePiece<Layout>(problem, shape, piece);
+}
+
+// How slots are cut: a block takes a slice of all slots of a group.
+struct SlotSlices {
+  unsigned elementBytes;
+  unsigned slices;
+  unsigned sliceBytes;
+  unsigned laneBits;  // 2^laneBits lanes take a slice
+  bool fromSlots;     // the way of the panels' slots to the transposed matrix; or back
+};
+
+// Bytes from the begin of the matrix on.
+struct SlotMove {
   std::size_t from;
   std::size_t to;
-  std::size_t across;  // pieces of a row
+};
 
-  __host__ __device__ std::size_t pieces() const { return rows * across; }
-  __device__ std::size_t ld() const { return from < to ? to : from; }
+__device__ inline SlotMove slotMove(const SlotGrid& slots, const SlotSlices& shape, unsigned firstColumn,
+                                    unsigned number, std::size_t offset) {
+  const std::size_t place =
+      std::size_t{number / slots.group} * slots.columns + firstColumn + number % slots.group;
+  const auto panel = static_cast<unsigned>(place % slots.panels);
+  const std::size_t slot =
+      std::size_t{slots.position(panel)} * slots.columns + firstColumn + place / slots.panels / slots.period;
+  const std::size_t byte = slots.at(place) * shape.elementBytes + offset;
+  const std::size_t slotByte = slots.at(slot) * shape.elementBytes + offset;
+  return shape.fromSlots ? SlotMove{slotByte, byte} : SlotMove{byte, slotByte};
+}
 
-  // The piece that has its source at a place, or behind it.
-  template <class E>
-  __device__ std::size_t pieceAt(std::size_t place) const {
-    const std::size_t col = place % from;
-    return place / from * across + (col < cols ? col / pieceOf<E> : across);
+// Slices move by words of type W. With UNIT < sizeof(W), slots begin at any multiple of UNIT bytes: the words
+// are those of the destination, and a slice reaches into one more than it fills.
+template <class W, unsigned UNIT>
+struct SliceWords {
+  static constexpr bool SHIFTED = UNIT < sizeof(W);
+  static constexpr unsigned EXTRA = SHIFTED ? sizeof(W) : 0;
+  static constexpr unsigned FLYING = sizeof(W) == 16 ? 4 : 8;  // loads of a thread
+
+  static __device__ bool isInside(const SlotMove& move, unsigned bytes, const ByteRange& matrix) {
+    return !SHIFTED || detail::isInside(matrix.begin + move.from - 4, bytes + 16, matrix);
+  }
+
+  template <bool INSIDE>
+  static __device__ W load(const ByteRange& matrix, const SlotMove& move, unsigned lane) {
+    const std::uintptr_t address = matrix.begin + move.from + lane * sizeof(W);
+    if constexpr (SHIFTED)
+      return loadWord<UNIT, INSIDE>(address - (matrix.begin + move.to) % sizeof(W), matrix);
+    else
+      return *reinterpret_cast<const W*>(address);
+  }
+
+  static __device__ void store(const ByteRange& matrix, const SlotMove& move, unsigned lane, unsigned bytes,
+                               const W& word) {
+    const std::uintptr_t address = matrix.begin + move.to;
+    constexpr unsigned WORD = sizeof(W);
+    if constexpr (SHIFTED)
+      storeWord<UNIT>(address, lane * WORD - static_cast<unsigned>(address % WORD), bytes, word);
+    else
+      reinterpret_cast<W*>(address)[lane] = word;
   }
 };
 
-// A block reads a piece, waits for others to have read what it will overwrite, and writes. Pieces are taken
-// in an order in which those come first that somebody waits for: none waits for a block that does not run
-// yet. Technique: Gomez-Luna et al., "In-place data sliding algorithms for many-core architectures" (ICPP
-// 2015).
-template <class E>
-__global__ void __launch_bounds__(moveThreads)
-    moveRowsKernel(E* data, const RowsMove move, unsigned* ticket, unsigned* taken) {
-  constexpr unsigned UNIT = unitOf<E>;
-  __shared__ unsigned number;
+inline constexpr unsigned groupThreads = 256;
+
+// Permutes the slots of one group: a slice of them fits into shared memory.
+template <class W, unsigned UNIT>
+__global__ void __launch_bounds__(groupThreads)
+    permuteSlotsKernel(const ByteRange matrix, const SlotGrid slots, const SlotSlices shape) {
+  using Slice = SliceWords<W, UNIT>;
+  constexpr unsigned FLYING = Slice::FLYING;
   overlapPreviousKernel();
-  if (threadIdx.x == 0) number = atomicAdd(ticket, 1U);
-  __syncthreads();
-  const std::size_t piece = move.to > move.from ? move.pieces() - 1 - number : number;
-  const std::size_t row = piece / move.across;
-  const std::size_t col = piece % move.across * pieceOf<E>;
-  const std::size_t count = move.cols - col < pieceOf<E> ? move.cols - col : pieceOf<E>;
-  const std::size_t target = row * move.to + col;
-  const auto in = reinterpret_cast<std::uintptr_t>(data + row * move.from + col);
-  const auto out = reinterpret_cast<std::uintptr_t>(data + target);
-  const unsigned bytes = static_cast<unsigned>(count * sizeof(E));
-  const unsigned lead = UNIT < 4 ? out % 4 : 0;
-  const ByteRange all{reinterpret_cast<std::uintptr_t>(data),
-                      reinterpret_cast<std::uintptr_t>(data + move.rows * move.ld())};
-  unsigned words[moveWords];
-  const auto read = [&](auto inside) {
+  const unsigned count = slots.panels * slots.group;
+  auto* const moves = dynamicShared<SlotMove>();
+  auto* const words = reinterpret_cast<W*>(moves + count);
+  const std::size_t offset = std::size_t{blockIdx.x % shape.slices} * shape.sliceBytes;
+  const std::size_t left = slots.height * shape.elementBytes - offset;
+  const unsigned bytes = left < shape.sliceBytes ? static_cast<unsigned>(left) : shape.sliceBytes;
+  bool inside = true;
+  for (unsigned i = threadIdx.x; i < count; i += groupThreads) {
+    moves[i] = slotMove(slots, shape, blockIdx.x / shape.slices * slots.group, i, offset);
+    inside = inside && Slice::isInside(moves[i], bytes, matrix);
+  }
+  const bool allInside = __syncthreads_and(inside) != 0;
+
+  const unsigned lane = threadIdx.x & ((1U << shape.laneBits) - 1);
+  const bool exists = lane * sizeof(W) < bytes + Slice::EXTRA;
+  const unsigned first = exists ? threadIdx.x >> shape.laneBits : count;
+  const unsigned step = groupThreads >> shape.laneBits;
+  const auto load = [&](auto known) {
+#pragma unroll 1
+    for (unsigned i = first; i < count; i += FLYING * step) {
+      W values[FLYING];
 #pragma unroll
-    for (unsigned i = 0; i < moveWords; ++i) {
-      const unsigned byte = (threadIdx.x + i * moveThreads) * 4;
-      if (byte < lead + bytes) words[i] = loadWord<UNIT, decltype(inside)::value>(in + byte - lead, all);
+      for (unsigned k = 0; k < FLYING; ++k)
+        if (i + k * step < count)
+          values[k] = Slice::template load<decltype(known)::value>(matrix, moves[i + k * step], lane);
+#pragma unroll
+      for (unsigned k = 0; k < FLYING; ++k)
+        if (i + k * step < count) words[((i + k * step) << shape.laneBits) + lane] = values[k];
     }
   };
-  if (UNIT == 4 || isInside(in - 4, bytes + 8, all))
-    read(std::true_type{});
+  if (allInside)
+    load(std::true_type{});
   else
-    read(std::false_type{});
+    load(std::false_type{});
   __syncthreads();
-  if (threadIdx.x == 0) {
-    __threadfence();
-    atomicExch(taken + piece, 1U);
-  }
-  const std::size_t last = move.pieceAt<E>(target + count - 1);
-  for (std::size_t i = move.pieceAt<E>(target) + threadIdx.x; i <= last && i < move.pieces();
-       i += moveThreads)
-    while (i != piece && atomicAdd(taken + i, 0U) == 0) {
-    }
-  __threadfence();
-  __syncthreads();
-#pragma unroll
-  for (unsigned i = 0; i < moveWords; ++i) {
-    const unsigned byte = (threadIdx.x + i * moveThreads) * 4;
-    if (byte < lead + bytes) storeWord<UNIT>(out, byte - lead, bytes, words[i]);
-  }
+#pragma unroll 4
+  for (unsigned i = first; i < count; i += step)
+    Slice::store(matrix, moves[i], lane, bytes, words[(i << shape.laneBits) + lane]);
 }
 
 // Memory of one call, in the order of its stream. The library's pool keeps it for the next one.
@@ -253,22 +268,26 @@ struct PanelPlan {
 // Slots whose permutation one block can do.
 inline constexpr std::size_t mostSlots = 1024;
 
-// All columns are one group if that is possible: then slots need not change their order.
+// Of flat matrices, all columns are one group: then slots need not change their order.
+inline bool isFlat(std::size_t panels, std::size_t width) { return panels * width <= mostSlots; }
+
 inline std::size_t slotGroup(std::size_t panels, std::size_t width) {
-  return panels * width <= mostSlots ? width : greatestCommonDivisor(panels, width);
+  return isFlat(panels, width) ? width : greatestCommonDivisor(panels, width);
 }
 
-// From `least` panels on, those that leave the fewest rows: setting rows aside costs a pass. Heights whose
-// slots are of 16-byte vectors; others only if they leave no rows.
+// The first number of panels from `least` on that leaves few rows; flat matrices cost a pass more if any are
+// left. Slots are of 16-byte vectors where the rows of the result begin with one, and without gaps.
 inline PanelPlan planPanels(std::size_t length, std::size_t width, std::size_t size, std::size_t least) {
   constexpr std::size_t MOST = 64;
-  const std::size_t grain = 16 / greatestCommonDivisor(16, size);
+  const bool flat = isFlat(least, width);
+  const std::size_t grain = flat || length * size % 16 == 0 ? 16 / greatestCommonDivisor(16, size) : 1;
+  const std::size_t few = flat ? 0 : length / 64;
   PanelPlan best{0, 0, length};
-  for (std::size_t panels = least; panels <= MOST; ++panels) {
-    if (panels * slotGroup(panels, width) > mostSlots) continue;
+  for (std::size_t panels = least; panels <= MOST && best.rest > few; ++panels) {
+    if (panels * slotGroup(panels, width) > mostSlots || isFlat(panels, width) != flat) continue;
     const std::size_t most = length / panels;
-    const bool fits = most * panels == length && most * size % 4 == 0;
-    const std::size_t height = fits || most < grain ? most : most / grain * grain;
+    const bool exact = flat && most * panels == length && most * size % 4 == 0;
+    const std::size_t height = exact || most < grain ? most : most / grain * grain;
     const std::size_t rest = length - panels * height;
     if (height > 0 && rest < best.rest) best = {panels, height, rest};
   }
@@ -283,131 +302,165 @@ class Rectangle {
       : data_(data),
         length_(length),
         width_(width),
-        plan_(planPanels(length, width, sizeof(E), leastPanels(length * width * sizeof(E)))),
+        plan_(planPanels(length, width, sizeof(E), leastPanels(length, width))),
+        flat_(isFlat(plan_.panels, width)),
         slots_(slotGrid(plan_, width)),
         stream_(stream),
-        memory_((scratchElements() + plan_.rest * width) * sizeof(E), stream),
+        memory_((panelElements() + plan_.rest * width) * sizeof(E), stream),
         scratch_(reinterpret_cast<E*>(memory_.data())),
-        rest_(scratch_ + scratchElements()) {}
+        rest_(scratch_ + panelElements()) {}
 
   // length x width to width x length.
   void transpose() const {
-    if (plan_.rest > 0) copyElements(rest_, data_ + kept() * width_, plan_.rest * width_);
-    copyElements(scratch_, data_, plan_.height * width_);
-    for (std::size_t panel = 1; panel < plan_.panels; ++panel)
-      movePanel(panelAt(panel), panelAt(panel - 1), panel, true);
-    movePanel(scratch_, panelAt(plan_.panels - 1), 0, true);
+    copyElements(rest_, data_, plan_.rest * width_);
+    copyElements(scratch_, panelAt(0), panelElements());
+    for (std::size_t panel = 1; panel < plan_.panels; ++panel) movePanel(panelAt(panel), panel, true);
+    movePanel(scratch_, 0, true);
     permuteSlots(true);
     if (plan_.rest == 0) return;
-    moveRows({width_, kept(), kept(), length_, across()});
-    transposeOver(rest_, plan_.rest, width_, width_, data_ + kept(), length_);
+    if (flat_) moveRows(true);
+    transposeOver(rest_, plan_.rest, width_, width_, data_, length_);
   }
 
   // width x length to length x width: the same backwards.
   void transposeBack() const {
     if (plan_.rest > 0) {
-      transposeOver(data_ + kept(), width_, plan_.rest, length_, rest_, width_);
-      moveRows({width_, kept(), length_, kept(), across()});
+      transposeOver(data_, width_, plan_.rest, length_, rest_, width_);
+      if (flat_) moveRows(false);
     }
     permuteSlots(false);
-    movePanel(panelAt(plan_.panels - 1), scratch_, 0, false);
-    for (std::size_t panel = plan_.panels - 1; panel > 0; --panel)
-      movePanel(panelAt(panel - 1), panelAt(panel), panel, false);
-    copyElements(data_, scratch_, plan_.height * width_);
-    if (plan_.rest > 0) copyElements(data_ + kept() * width_, rest_, plan_.rest * width_);
+    movePanel(scratch_, 0, false);
+    for (std::size_t panel = plan_.panels - 1; panel > 0; --panel) movePanel(panelAt(panel), panel, false);
+    copyElements(panelAt(0), scratch_, panelElements());
+    copyElements(data_, rest_, plan_.rest * width_);
   }
 
  private:
   // So that a panel fits into what may be borrowed.
-  static std::size_t leastPanels(std::size_t bytes) {
-    return ceilDivide(bytes, largerOf(Policy::scratchBytes, ceilDivide(bytes, 32)));
+  static std::size_t leastPanels(std::size_t length, std::size_t width) {
+    const std::size_t bytes = length * width * sizeof(E);
+    return smallerOf(length, ceilDivide(bytes, largerOf(Policy::scratchBytes, ceilDivide(bytes, 32))));
   }
 
   static SlotGrid slotGrid(const PanelPlan& plan, std::size_t width) {
     const std::size_t group = slotGroup(plan.panels, width);
-    return {static_cast<unsigned>(plan.panels), static_cast<unsigned>(width), static_cast<unsigned>(group),
-            static_cast<unsigned>(width / group)};
+    return {static_cast<unsigned>(plan.panels),
+            static_cast<unsigned>(width),
+            static_cast<unsigned>(group),
+            static_cast<unsigned>(width / group),
+            plan.height,
+            isFlat(plan.panels, width) ? 0 : plan.rest};
   }
 
-  std::size_t across() const { return ceilDivide(kept(), pieceOf<E>); }
   std::size_t kept() const { return plan_.panels * plan_.height; }
-
-  // For a panel, or for the counters of moveRows.
-  std::size_t scratchElements() const {
-    const std::size_t counters = plan_.rest > 0 ? (across() * width_ + 1) * sizeof(unsigned) : 0;
-    return largerOf(plan_.height * width_, ceilDivide(counters, sizeof(E)));
-  }
-
-  E* panelAt(std::size_t position) const { return data_ + position * plan_.height * width_; }
+  std::size_t panelElements() const { return plan_.height * width_; }
+  E* panelAt(std::size_t panel) const { return data_ + plan_.rest * width_ + panel * panelElements(); }
+  E* end() const { return data_ + length_ * width_; }
 
   void copyElements(E* to, const E* from, std::size_t count) const {
-    check(cudaMemcpyAsync(to, from, count * sizeof(E), cudaMemcpyDeviceToDevice, stream_), "cudaMemcpyAsync");
+    if (count > 0)
+      check(cudaMemcpyAsync(to, from, count * sizeof(E), cudaMemcpyDeviceToDevice, stream_),
+            "cudaMemcpyAsync");
   }
 
   void transposeOver(const E* in, std::size_t rows, std::size_t cols, std::size_t inLd, E* out,
                      std::size_t outLd) const {
-    launchTranspose(TransposeProblem<E, E, Unchanged>{in, out, rows, cols, inLd, outLd, 1, 0, 0, Unchanged{}},
-                    stream_);
+    launchTranspose(PanelProblem<E>{in, out, rows, cols, inLd, outLd, 1, 0, 0, Unchanged{}}, stream_);
   }
 
-  void movePanel(const E* from, E* to, std::size_t panel, bool toSlots) const {
-    if (slots_.period == 1) {
-      if (toSlots)
-        transposeOver(from, plan_.height, width_, width_, to, plan_.height);
-      else
-        transposeOver(from, width_, plan_.height, plan_.height, to, width_);
-      return;
-    }
-    using Tile = RowsTile<sizeof(E), unitOf<E>, Policy::panelTileBytes>;
-    const std::size_t down = ceilDivide(toSlots ? plan_.height : width_, Tile::TILE);
-    const std::size_t across = ceilDivide(toSlots ? width_ : plan_.height, Tile::TILE);
-    LaunchConfig config = gridConfig(Tile::THREADS, down * across, stream_, "gpuopt::transposeInPlace");
-    config.sharedBytes = sizeof(Tile);
-    const PanelMove move{reinterpret_cast<const unsigned char*>(from),
-                         reinterpret_cast<unsigned char*>(to),
-                         plan_.height,
-                         static_cast<unsigned>(panel),
-                         toSlots,
-                         static_cast<unsigned>(down)};
-    launch(transposePanelKernel<E, Tile>, config, move, slots_);
+  void movePanel(E* rows, std::size_t panel, bool toSlots) const {
+    if (!flat_) return moveRuns(rows, panel, toSlots);
+    E* const slots = data_ + slots_.position(static_cast<unsigned>(panel)) * panelElements();
+    if (toSlots)
+      transposeOver(rows, plan_.height, width_, width_, slots, plan_.height);
+    else
+      transposeOver(slots, width_, plan_.height, plan_.height, rows, width_);
+  }
+
+  void moveRuns(E* rows, std::size_t panel, bool toSlots) const {
+    using Layout = StagedLayout<decltype(Policy::template tile<sizeof(E)>()), E, E, Unchanged>;
+    const std::size_t run = ceilDivide(width_, plan_.panels);
+    const PanelProblem<E> problem =
+        toSlots ? PanelProblem<E>{rows, data_, plan_.height, run, width_, length_, 1, 0, 0, Unchanged{}}
+                : PanelProblem<E>{data_, rows, run, plan_.height, length_, width_, 1, 0, 0, Unchanged{}};
+    // Runs begin anywhere in the output: at what their addresses have in common.
+    const std::size_t steps = toSlots ? plan_.height * sizeof(E) | slots_.gap * sizeof(E) : sizeof(E);
+    PanelProblem<E> anyRun = problem;
+    anyRun.out = reinterpret_cast<E*>(reinterpret_cast<std::uintptr_t>(problem.out) | steps);
+    StagedShape shape = stagedShape<Layout>(anyRun);
+    const E* const inEnd = toSlots && rows == scratch_ ? scratch_ + panelElements() : end();
+    shape.inEnd = reinterpret_cast<std::uintptr_t>(inEnd);
+    shape.rowTiles = static_cast<unsigned>(ceilDivide(problem.rows + shape.halo, Layout::ROWS));
+    shape.colTiles = static_cast<unsigned>(ceilDivide(problem.cols, Layout::COLS));
+    LaunchConfig config = gridConfig(Layout::BLOCK, plan_.panels * shape.rowTiles * shape.colTiles, stream_,
+                                     "gpuopt::transposeInPlace");
+    config.sharedBytes = ceilDivide(rowPlace<Layout>(shape, Layout::ROWS + shape.halo) + SECTOR, 16) * 16;
+    const PanelMove<E> move{rows, data_, length_, static_cast<unsigned>(panel), toSlots};
+    launch(transposePanelKernel<Layout, E>, config, move, slots_, shape);
   }
 
   void permuteSlots(bool fromSlots) const {
-    const std::size_t bytes = plan_.height * sizeof(E);
-    if (alignedTo(data_, 16) && bytes % 16 == 0)
-      permuteSlotsBy<uint4>(fromSlots);
-    else if (alignof(E) >= 4 || (alignedTo(data_, 4) && bytes % 4 == 0))
-      permuteSlotsBy<unsigned>(fromSlots);
+    const auto whole = [&](std::size_t bytes) {
+      return alignedTo(data_, bytes) && plan_.height * sizeof(E) % bytes == 0 &&
+             slots_.gap * sizeof(E) % bytes == 0;
+    };
+    if (whole(16))
+      permuteSlotsBy<uint4, 16>(fromSlots);
+    else if (whole(4))
+      permuteSlotsBy<unsigned, 4>(fromSlots);
     else
-      permuteSlotsBy<Word<unitOf<E>>>(fromSlots);
+      permuteSlotsBy<unsigned, unitOf<E>>(fromSlots);
   }
 
-  template <class W>
+  template <class W, unsigned UNIT>
   void permuteSlotsBy(bool fromSlots) const {
     const std::size_t slots = plan_.panels * slots_.group;
-    const std::size_t room = smallerOf(std::size_t{68} << 10, sharedLimit()) - slots * sizeof(unsigned);
-    SlotSlices shape{plan_.height * sizeof(E) / sizeof(W), 0, 0, fromSlots};
-    while (shape.widthBits < 5 && 2 * slots * (sizeof(W) << shape.widthBits) <= room) ++shape.widthBits;
-    const std::size_t width = std::size_t{1} << shape.widthBits;
-    shape.slices = static_cast<unsigned>(ceilDivide(shape.slotWords, width));
+    const std::size_t room = smallerOf(std::size_t{68} << 10, sharedLimit()) / slots - sizeof(SlotMove);
+    const std::size_t most = smallerOf(room, Policy::sliceBytes);
+    SlotSlices shape{sizeof(E), 0, 0, 1, fromSlots};
+    while ((2U << shape.laneBits) <= groupThreads && (sizeof(W) << shape.laneBits << 1) <= most)
+      ++shape.laneBits;
+    const std::size_t sliceWords = sizeof(W) << shape.laneBits;
+    shape.sliceBytes = static_cast<unsigned>(sliceWords - SliceWords<W, UNIT>::EXTRA);
+    shape.slices = static_cast<unsigned>(ceilDivide(plan_.height * sizeof(E), shape.sliceBytes));
     LaunchConfig config = gridConfig(groupThreads, std::size_t{shape.slices} * slots_.period, stream_,
                                      "gpuopt::transposeInPlace");
-    config.sharedBytes = slots * (width * sizeof(W) + sizeof(unsigned));
-    launch(permuteSlotsKernel<W>, config, reinterpret_cast<W*>(data_), slots_, shape);
+    config.sharedBytes = slots * (sizeof(SlotMove) + sliceWords);
+    const ByteRange matrix{reinterpret_cast<std::uintptr_t>(data_), reinterpret_cast<std::uintptr_t>(end())};
+    launch(permuteSlotsKernel<W, UNIT>, config, matrix, slots_, shape);
   }
 
-  // Changes the distance between the rows of the transposed matrix.
-  void moveRows(const RowsMove& move) const {
-    auto* const ticket = reinterpret_cast<unsigned*>(scratch_);
-    check(cudaMemsetAsync(ticket, 0, (move.pieces() + 1) * sizeof(unsigned), stream_), "cudaMemsetAsync");
-    const LaunchConfig config = gridConfig(moveThreads, move.pieces(), stream_, "gpuopt::transposeInPlace");
-    launch(moveRowsKernel<E>, config, data_, move, ticket, ticket + 1);
+  // Moves the rows of the transposed matrix, of kept() elements and without gaps, to where they end as those
+  // of length_ elements do; or back. By way of the scratch memory, in an order in which none is overwritten
+  // before it has been read.
+  void moveRows(bool apart) const {
+    const std::size_t rows = largerOf(panelElements() / kept(), std::size_t{1});
+    const std::size_t cols = smallerOf(panelElements(), kept());
+    const std::size_t across = ceilDivide(kept(), cols);
+    const std::size_t pieces = ceilDivide(width_, rows) * across;
+    for (std::size_t n = 0; n < pieces; ++n) {
+      const std::size_t piece = apart ? pieces - 1 - n : n;
+      const std::size_t row = piece / across * rows;
+      const std::size_t col = piece % across * cols;
+      E* const dense = data_ + row * kept() + col;
+      E* const spread = data_ + row * length_ + plan_.rest + col;
+      const std::size_t height = smallerOf(rows, width_ - row);
+      const std::size_t width = smallerOf(cols, kept() - col);
+      copyRows(apart ? dense : spread, apart ? kept() : length_, scratch_, width, height, width);
+      copyRows(scratch_, width, apart ? spread : dense, apart ? length_ : kept(), height, width);
+    }
+  }
+
+  void copyRows(const E* from, std::size_t fromLd, E* to, std::size_t toLd, std::size_t rows,
+                std::size_t cols) const {
+    launchTranspose(PanelProblem<E>{from, to, 1, cols, cols, 1, rows, fromLd, toLd, Unchanged{}}, stream_);
   }
 
   E* data_;
   std::size_t length_;
   std::size_t width_;
   PanelPlan plan_;
+  bool flat_;
   SlotGrid slots_;
   cudaStream_t stream_;
   ScratchMemory memory_;
@@ -417,7 +470,7 @@ class Rectangle {
 
 // rows x cols elements, neither of which is 0. Capturable, asynchronous. Takes memory from the library's pool
 // of the device: that of the matrix up to Policy::scratchBytes; for larger ones that, or a 32nd of the
-// matrix, and a few rows.
+// matrix, and the rows that make no panel, seldom over a 64th.
 template <class Policy = RectanglePolicy, class T>
 void launchTransposeRectangleInPlace(T* data, std::size_t rows, std::size_t cols, cudaStream_t stream) {
   withRawElements(data, [&](auto* elements) {

@@ -72,8 +72,8 @@ struct RowsTile {
   static constexpr unsigned TILE = side();
   static constexpr unsigned THREADS = 256;
   static constexpr unsigned WORDS = TILE * SIZE / 4;  // of a row
-  // Lanes that write along a row meet in no bank with elements of 1, 2, 4, 8, 12 and 16 bytes, and few do with
-  // others: tests/device/tile_banks_test.cu.
+  // Lanes that write along a row meet in no bank with elements of 1, 2, 4, 8, 12 and 16 bytes, and few do
+  // with others: tests/device/tile_banks_test.cu.
   static constexpr unsigned PITCH =
       SIZE % 4 == 0 ? WORDS + (SIZE / 4 + 31 * WORDS) % 32 : (WORDS + TILE / 32) | 1;
 

@@ -25,20 +25,25 @@ namespace gpuopt {
 /// 0.91; DRAM moves no more than the matrix twice (ncu). Others: 4 bytes 0.78, 8 bytes 0.75, 16 bytes 0.83, 2
 /// bytes 0.41, 1 byte 0.37.
 struct SquarePolicy {
-  /// Rows and columns of the tiles of a square matrix whose rows begin at 16-byte boundaries, by the bytes of
-  /// an element. Half of them cost 5 to 9 %, with 8 bytes 12 % where rows do not begin at 32-byte boundaries
-  /// and nothing where they do; with 16 bytes nothing.
+  /// Rows and columns of the tiles of a square matrix whose rows begin at 16-byte boundaries, by SIZE, the
+  /// bytes of an element. Half of them cost 5 to 9 %, with 8 bytes 12 % where rows do not begin at 32-byte
+  /// boundaries and nothing where they do; with 16 bytes nothing.
   template <std::size_t SIZE>
   static constexpr int TILE = SIZE == 1   ? 256
                               : SIZE == 2 ? 128
                               : SIZE <= 8 ? 64
                                           : 32;
-  /// Threads that move one of a pair of tiles. Twice as many cost up to 4 %.
+  /// Threads that move one of a pair of tiles, by SIZE. Twice as many cost up to 4 %.
   template <std::size_t SIZE>
   static constexpr int THREADS = SIZE == 1 || SIZE == 8 ? 256 : 128;
   /// Tiles are walked in squares of so many by as many, a power of two. 1 cost 10 to 22 % where rows begin
-  /// anywhere, and 16 cost 3 %; aligned rows do not care.
+  /// anywhere, and 16 cost 3 %.
   static constexpr unsigned group = 4;
+  /// The same where rows begin at 16-byte boundaries, by SIZE. 4 bytes do not care (16384: 0.937 by 4, 0.934
+  /// by 16, 0.938 by 1); 16 bytes at 8192: 0.892 by 4, 0.914 by 16, with rows 64 elements longer 0.938 and
+  /// 0.934 (H200, 2026-11-22, ratios to the best copy).
+  template <std::size_t SIZE>
+  static constexpr unsigned alignedGroup = SIZE == 16 ? 16 : group;
   /// Bytes of a tile of a square matrix with other rows: half as much cost 20 % with 8-byte elements.
   static constexpr unsigned squareTileBytes = 32 << 10;
 };
@@ -172,7 +177,7 @@ class PairTile {
 
   template <bool WHOLE>
   __device__ void store(E* out, std::size_t ld, unsigned rows, unsigned cols) const {
-#pragma unroll(WHOLE ? 8 : 1)
+#pragma unroll WHOLE ? 8 : 1
     for (unsigned i = thread_; i < TILE * UNITS; i += THREADS) {
       const unsigned col = i / UNITS;
       const unsigned row = i % UNITS * SIDE;
@@ -285,7 +290,7 @@ void launchTransposeSquareInPlace(T* data, std::size_t n, std::size_t ld, std::s
     if constexpr (fillsVectors<sizeof(E)> && alignof(E) == sizeof(E))
       if (alignedTo(elements, 16) && multiple(ld) && (batch == 1 || multiple(stride)))
         return launchVectorPairs<Policy::template TILE<sizeof(E)>, Policy::template THREADS<sizeof(E)>>(
-            shape, Policy::group, stream);
+            shape, Policy::template alignedGroup<sizeof(E)>, stream);
     launchRowPairs<Policy::squareTileBytes>(shape, Policy::group, stream);
   });
 }

@@ -20,16 +20,6 @@ namespace gpuopt::detail {
 
 constexpr unsigned SECTOR = 32;
 
-// Threads that a multiprocessor holds: as many blocks as fill it hide each other's waiting.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-constexpr unsigned RESIDENT_THREADS = 1024;
-#elif defined(__CUDA_ARCH__) && \
-    (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
-constexpr unsigned RESIDENT_THREADS = 1536;
-#else
-constexpr unsigned RESIDENT_THREADS = 2048;
-#endif
-
 // A block of BLOCK threads brings ROWS x COLS elements into shared memory and writes them by stores of VECTOR
 // bytes, or of one word of an element if that is wider.
 template <unsigned ROWS_, unsigned COLS_, unsigned BLOCK_, unsigned VECTOR_>
@@ -272,12 +262,11 @@ __device__ inline void storeColumns(const unsigned char* staged, const Problem& 
   }
 }
 
+// Moves a piece. Every thread of the block calls, once.
 template <class Layout, class Problem>
-__global__ void __launch_bounds__(Layout::BLOCK, RESIDENT_THREADS / Layout::BLOCK)
-    transposeStagedKernel(const Problem problem, const StagedShape shape) {
-  waitForPreviousKernel();
+__device__ inline void transposePiece(const Problem& problem, const StagedShape& shape,
+                                      const StagedPiece& piece) {
   unsigned char* shared = dynamicShared<unsigned char>();
-  const StagedPiece piece = stagedPiece<Layout>(problem, shape);
   const std::size_t ld = problem.inLd * Layout::SIZE;
   const std::uintptr_t source = reinterpret_cast<std::uintptr_t>(problem.in) +
                                 (piece.matrix * problem.inStride + piece.firstCol) * Layout::SIZE +
@@ -291,6 +280,13 @@ __global__ void __launch_bounds__(Layout::BLOCK, RESIDENT_THREADS / Layout::BLOC
   awaitAsyncCopies();
   __syncthreads();
   storeColumns<Layout>(shared + source % SECTOR, problem, shape, piece);
+}
+
+template <class Layout, class Problem>
+__global__ void __launch_bounds__(Layout::BLOCK, RESIDENT_THREADS / Layout::BLOCK)
+    transposeStagedKernel(const Problem problem, const StagedShape shape) {
+  waitForPreviousKernel();
+  transposePiece<Layout>(problem, shape, stagedPiece<Layout>(problem, shape));
 }
 
 // The largest power of two, up to a sector, that divides what lies between rows of the destination.

@@ -7,6 +7,7 @@
 #include <gpuopt/block/transpose.cuh>
 #include <gpuopt/device/transpose_problem.cuh>
 #include <gpuopt/host/grid_config.cuh>
+#include <gpuopt/host/integers.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/thread/grid.cuh>
 #include <gpuopt/thread/transpose.cuh>
@@ -86,10 +87,10 @@ __device__ inline TilePart tilePart(const Problem& problem, TileGrid grid) {
           problem.cols - col < COLS ? static_cast<unsigned>(problem.cols - col) : COLS};
 }
 
-template <int TILE, int SIDE, int BLOCKS, class In, class Out, class Function>
-__global__ void __launch_bounds__(TILE* SIDE, BLOCKS)
+template <int TILE, int SIDE, int BLOCKS, bool ALIGNED, class In, class Out, class Function>
+__global__ void __launch_bounds__(TILE* SIDE, smallerOf<int>(BLOCKS, RESIDENT_THREADS / (TILE * SIDE)))
     transposeTilesKernel(const TransposeProblem<In, Out, Function> problem, const TileGrid grid) {
-  using Tile = TransposeTile<In, Out, TILE, SIDE, true>;
+  using Tile = TransposeTile<In, Out, TILE, SIDE, ALIGNED>;
   waitForPreviousKernel();
   const auto part = tilePart<TILE, TILE>(problem, grid);
   if (part.rows == 0) return;
@@ -205,7 +206,7 @@ void launchTransposeTiles(const TransposeProblem<In, Out, Function>& problem, cu
       launchTiles(transposeRegistersKernel<In, Out, Function>, Threads::COUNT, 0, Threads::ROWS,
                   Threads::COLS, problem, stream);
     else
-      launchTiles(transposeTilesKernel<TILE, SIDE, BLOCKS, In, Out, Function>, TILE * SIDE,
+      launchTiles(transposeTilesKernel<TILE, SIDE, BLOCKS, true, In, Out, Function>, TILE * SIDE,
                   sizeof(TileStorage<Out, TILE>), TILE, TILE, problem, stream);
   }
 }

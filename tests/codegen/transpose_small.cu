@@ -1,0 +1,42 @@
+// The transposition of small matrices moves each element at once, in few registers, and keeps nothing in
+// local memory.
+// SPDX-License-Identifier: MIT
+#include <gpuopt/device/transpose_small.cuh>
+
+#include <cstddef>
+
+using namespace gpuopt;
+using detail::RawElement;
+using detail::TransposeProblem;
+
+// CODEGEN: kernel=transposeTilesKernel contains=ld\.global contains=st\.shared contains=ld\.shared contains=st\.global no-local no-spill max-registers=32 max-shared=0
+// CODEGEN: kernel=transposeTilesKernel<32,.*uint2,.*uint2 contains=ld\.global\S*\.v2 contains=st\.global\.v2
+// CODEGEN: kernel=transposeTilesKernel<16,.*uint4,.*uint4 contains=ld\.global\S*\.v4 contains=st\.global\.v4
+struct Widen {
+  __host__ __device__ double operator()(unsigned char value) const { return value; }
+};
+
+template <class In, class Out, class Function>
+void transposeSmall(const void* in, void* out, std::size_t n, cudaStream_t stream) {
+  const TransposeProblem<In, Out, Function> problem{
+      static_cast<const In*>(in), static_cast<Out*>(out), n, n, n, n, 1, 0, 0, {}};
+  detail::launchTransposeSmall(problem, stream);
+}
+
+template <std::size_t SIZE, std::size_t ALIGN>
+void move(const void* in, void* out, std::size_t n, cudaStream_t stream) {
+  transposeSmall<RawElement<SIZE, ALIGN>, RawElement<SIZE, ALIGN>, Unchanged>(in, out, n, stream);
+}
+
+void transposeEverything(const void* in, void* out, std::size_t n, cudaStream_t stream) {
+  move<1, 1>(in, out, n, stream);
+  move<2, 2>(in, out, n, stream);
+  move<3, 1>(in, out, n, stream);
+  move<4, 4>(in, out, n, stream);
+  move<6, 2>(in, out, n, stream);
+  move<8, 8>(in, out, n, stream);
+  move<12, 4>(in, out, n, stream);
+  move<16, 1>(in, out, n, stream);
+  move<16, 16>(in, out, n, stream);
+  transposeSmall<unsigned char, double, Widen>(in, out, n, stream);
+}
