@@ -24,6 +24,16 @@ struct EarlyGroups : gpuopt::ColumnsPolicy {
   static constexpr std::size_t groupedResults = 8;
 };
 
+// Reads unaligned rows by vectors from the narrowest ones on.
+struct EarlyShifts : gpuopt::ColumnsPolicy {
+  static constexpr std::size_t shiftedColumns = 2;
+};
+
+// The same with narrow tiles.
+struct NarrowTiles : EarlyShifts {
+  static constexpr unsigned shiftedTileSteps = 4;
+};
+
 template <class A, class T, class Op>
 std::vector<A> columnsOf(const HostMatrix<T>& matrix, Op op) {
   std::vector<A> results;
@@ -36,14 +46,14 @@ std::vector<A> columnsOf(const HostMatrix<T>& matrix, Op op) {
   return results;
 }
 
-template <class T, class Op>
+template <class T, class Policy = gpuopt::ColumnsPolicy, class Op>
 void checkColumns(std::size_t rows, std::size_t cols, std::size_t ld, std::size_t offset, Op op) {
   CAPTURE(rows, cols, ld, offset, sizeof(T));
   using A = gpuopt::Reduced<gpuopt::DefaultAccumulator, Op, const T*>;
   const auto matrix = HostMatrix<T>::make(rows, cols, ld);
   const DeviceArray<T> in(matrix.values, offset);
   DeviceArray<A> out(cols);
-  reduceColumns(in.data(), rows, cols, ld, out.data(), op);
+  reduceColumns<gpuopt::DefaultAccumulator, Policy>(in.data(), rows, cols, ld, out.data(), op);
   CHECK(out.toHost() == columnsOf<A>(matrix, op));
 }
 
@@ -89,6 +99,45 @@ TEST_CASE("reduceColumns leaves out what lies between rows") {
   for (const std::size_t cols : {1, 3, 4, 8, 20, 32, 33, 64, 100, 256, 300, 1024, 1100})
     for (const std::size_t gap : {1, 4, 100})
       checkColumns<float>(cols < 100 ? 700 : 20, cols, cols + gap, 0, gpuopt::Plus{});
+}
+
+TEST_CASE("reduceColumns reads rows that begin anywhere by vectors") {
+  for (std::size_t offset = 0; offset < 4; ++offset)
+    for (const std::size_t gap : {0, 1, 2, 3})
+      for (const std::size_t rows : {1, 3, 4, 5, 300}) {
+        checkColumns<float, EarlyShifts>(rows, 35, 35 + gap, offset, gpuopt::Plus{});
+        checkColumns<float, NarrowTiles>(rows, 35, 35 + gap, offset, UnknownPlus{});
+        checkColumns<float>(rows, 513, 513 + gap, offset, gpuopt::Plus{});
+      }
+}
+
+TEST_CASE("reduceColumns reads rows of every width that begin anywhere", "[sweep]") {
+  std::vector<std::size_t> widths;
+  for (std::size_t cols = 1; cols <= 130; ++cols) widths.push_back(cols);
+  for (const std::size_t cols : {1000, 1001, 1002, 1003}) widths.push_back(cols);
+  for (const std::size_t cols : widths)
+    for (std::size_t offset = 0; offset < 4; ++offset)
+      for (std::size_t gap = 1 + (cols + offset) % 2; gap <= 5; gap += 2) {
+        checkColumns<float, EarlyShifts>(21, cols, cols + gap, offset, gpuopt::Plus{});
+        if (cols % 8 > 5) checkColumns<float, NarrowTiles>(21, cols, cols + gap, offset, gpuopt::Plus{});
+      }
+}
+
+TEMPLATE_TEST_CASE("reduceColumns reads rows of any elements that begin anywhere", "[sweep]", signed char,
+                   unsigned short, double, Bytes3, Float3, __half) {
+  for (const std::size_t cols : {31, 32, 33, 60, 517, 1001})
+    for (const std::size_t offset : {0, 1, 6, 15})
+      for (const std::size_t gap : {0, 1, 4, 7}) {
+        checkColumns<TestType, EarlyShifts>(35, cols, cols + gap, offset, gpuopt::Plus{});
+        checkColumns<TestType, NarrowTiles>(16, cols, cols + gap, offset, gpuopt::Plus{});
+      }
+}
+
+TEST_CASE("reduceColumns splits tall matrices whose rows begin anywhere") {
+  for (const std::size_t cols : {64, 125, 1001})
+    for (const std::size_t gap : {0, 1, 2})
+      checkColumns<float, EarlyShifts>(200000 / cols, cols, cols + gap, 1, gpuopt::Plus{});
+  checkColumns<signed char, EarlyShifts>(2000, 101, 102, 5, gpuopt::Plus{});
 }
 
 TEMPLATE_TEST_CASE("reduceColumns takes elements of any size", "", signed char, unsigned short, double,
