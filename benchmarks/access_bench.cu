@@ -92,10 +92,12 @@ __global__ void globalStore(T* elements, const Pattern pattern) {
     elements[blockIdx.x * ELEMENTS + pattern(lane)] = elementOf<T>(pattern(lane));
 }
 
-// The same for shared memory.
+// The same for shared memory. `begin` is 0, which the compiler does not know: it accesses elements as their
+// own alignment says.
 template <class T>
-__global__ void sharedLoad(const Pattern pattern, float* sums) {
-  __shared__ T elements[ELEMENTS];
+__global__ void sharedLoad(unsigned begin, const Pattern pattern, float* sums) {
+  __shared__ alignas(16) unsigned char storage[ELEMENTS * sizeof(T)];
+  T* const elements = reinterpret_cast<T*>(storage + begin);
   const unsigned lane = threadIdx.x;
   for (unsigned i = lane; i < ELEMENTS; i += 32) elements[i] = elementOf<T>(i);
   __syncthreads();
@@ -103,8 +105,9 @@ __global__ void sharedLoad(const Pattern pattern, float* sums) {
 }
 
 template <class T>
-__global__ void sharedStore(const Pattern pattern, float* sums) {
-  __shared__ T elements[ELEMENTS];
+__global__ void sharedStore(unsigned begin, const Pattern pattern, float* sums) {
+  __shared__ alignas(16) unsigned char storage[ELEMENTS * sizeof(T)];
+  T* const elements = reinterpret_cast<T*>(storage + begin);
   const unsigned lane = threadIdx.x;
   const bool takesPart = pattern.lanes.contains(lane);
   if (takesPart) elements[pattern(lane)] = elementOf<T>(pattern(lane));
@@ -154,19 +157,14 @@ class Bench {
   // The same in shared memory.
   template <class T>
   void shared(const std::string& name, const char* type, const Pattern& pattern) {
-    const auto access = gpuopt::sharedAccess<T>(pattern, pattern.lanes);
-    const Prediction prediction{
-        detail::format("%u,,%u,%u,,%u", access.requests, access.wavefronts, access.conflicts(),
-                       access.degree),
-        detail::format("%.4g wavefronts a request, %u-way", access.wavefrontsPerRequest(), access.degree)};
     poison(sums_);
-    sharedLoad<T><<<WARPS, 32>>>(pattern, sums_.as<float>());
-    record("sharedLoad", name, type, prediction);
+    sharedLoad<T><<<WARPS, 32>>>(0, pattern, sums_.as<float>());
+    record("sharedLoad", name, type, predictionOf(gpuopt::sharedLoad<T>(pattern, pattern.lanes)));
     checkSums<T>(pattern);
 
     poison(sums_);
-    sharedStore<T><<<WARPS, 32>>>(pattern, sums_.as<float>());
-    record("sharedStore", name, type, prediction);
+    sharedStore<T><<<WARPS, 32>>>(0, pattern, sums_.as<float>());
+    record("sharedStore", name, type, predictionOf(gpuopt::sharedAccess<T>(pattern, pattern.lanes)));
     checkSums<T>(pattern);
   }
 
@@ -177,6 +175,13 @@ class Bench {
     std::string csv;
     std::string text;
   };
+
+  static Prediction predictionOf(const gpuopt::SharedAccess& access) {
+    return {
+        detail::format("%u,,%u,%u,,%u", access.requests, access.wavefronts, access.conflicts(),
+                       access.degree),
+        detail::format("%.4g wavefronts a request, %u-way", access.wavefrontsPerRequest(), access.degree)};
+  }
 
   void record(const char* kernel, const std::string& name, const char* type, const Prediction& prediction) {
     check(cudaGetLastError(), kernel);
@@ -268,9 +273,18 @@ void runBanks(Bench& bench, const char* type) {
   for (unsigned lanes = 2; lanes <= 16; lanes *= 2)
     bench.shared<T>(std::to_string(lanes) + " lanes on an element", type, shared(lanes));
   bench.shared<T>("half of the lanes", type, patternOf([](unsigned lane) { return lane; }, Lanes::first(16)));
-  bench.shared<T>("every other lane", type,
-                  patternOf([](unsigned lane) { return lane; },
-                            Lanes::where([](unsigned lane) { return lane % 2 == 0; })));
+  // Pairs of lanes that want the same, or of which one wants nothing: of a load, two phases may go as one.
+  for (unsigned bit = 1; bit <= 16; bit *= 2) {
+    const std::string apart = std::to_string(bit) + " apart";
+    bench.shared<T>("pairs " + apart, type, patternOf([=](unsigned lane) { return lane & ~bit; }));
+    bench.shared<T>("pairs " + apart + " but one", type,
+                    patternOf([=](unsigned lane) { return lane == 31 ? lane : lane & ~bit; }));
+    bench.shared<T>("pairs " + apart + " with conflicts", type,
+                    patternOf([=](unsigned lane) { return (lane & ~bit) * 4; }));
+    bench.shared<T>("one of pairs " + apart, type,
+                    patternOf([](unsigned lane) { return lane; },
+                              Lanes::where([=](unsigned lane) { return (lane & bit) == 0; })));
+  }
   for (unsigned elements = 1; elements <= 33; ++elements)
     bench.shared<T>("stride " + std::to_string(elements), type, stride(elements));
 }

@@ -46,7 +46,7 @@ void bankRows(Report& report) {
     if (unit == 0) unit = seconds;
     report.add({format("%u bytes, ", BYTES) + row.name,
                 BYTES == 4 ? row.then : "",
-                text(gpuopt::sharedAccess<T>([&](unsigned lane) { return row.lanes.places[lane]; })),
+                text(gpuopt::sharedLoad<T>([&](unsigned lane) { return row.lanes.places[lane]; })),
                 {1e6 * seconds, unit > 0 ? seconds / unit : 0},
                 sums == banksOnHost(words, BYTES / 4, BLOCKS, row.lanes, FEW)});
   }

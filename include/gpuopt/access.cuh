@@ -14,8 +14,9 @@
 /// - globalAccess<T>(pattern, lanes, base): requests, lines, sectors, bytes used of a warp's access to global
 ///   memory; utilisation() is the share of what moves that is used.
 /// - sharedAccess<T>(pattern, lanes, base): requests, phases and wavefronts of a warp's access to shared
-///   memory, and the degree of its bank conflicts.
-/// - Both with a number of bytes in the place of T: the pattern then gives byte addresses.
+///   memory, and the degree of its bank conflicts. sharedLoad: the same, with what loads of 8 and 16 bytes
+///   save where lanes read the same.
+/// - All with a number of bytes in the place of T: the pattern then gives byte addresses.
 /// - Lanes::first(count), Lanes::where(predicate): warps of which not all lanes take part.
 ///
 /// A pattern is a function from the lane to an integer: the index of the element that the lane accesses. An

@@ -291,11 +291,44 @@ TEMPLATE_TEST_CASE("device code comes to the same results", "", float, (Bytes<24
   for (std::size_t i = 0; i < cases.size(); ++i) CHECK(results[i] == analyse<TestType>(cases[i]));
 }
 
+// What an H200 counts (access_bench): wavefronts, and those that are conflicts.
+template <class T, class Pattern>
+void checkLoad(const Pattern& pattern, Lanes lanes, unsigned wavefronts, unsigned conflicts) {
+  const SharedAccess load = gpuopt::sharedLoad<T>(pattern, lanes);
+  CHECK(load.wavefronts == wavefronts);
+  CHECK(load.conflicts() == conflicts);
+  CHECK(load.wavefronts <= sharedAccess<T>(pattern, lanes).wavefronts);
+}
+
+TEST_CASE("loads take two phases as one where pairs of lanes agree") {
+  for (const unsigned lanes : {2u, 4u, 8u, 16u, 32u}) {
+    CAPTURE(lanes);
+    checkLoad<float>([=](unsigned lane) { return lane / lanes; }, {}, 1, 0);
+    checkLoad<float2>([=](unsigned lane) { return lane / lanes; }, {}, 1, 0);
+    checkLoad<float4>([=](unsigned lane) { return lane / lanes; }, {}, 2, 0);
+  }
+  for (const unsigned bit : {1u, 2u, 4u, 8u, 16u}) {
+    CAPTURE(bit);
+    const unsigned merges = bit <= 2 ? 1 : 0;
+    const auto pairs = [=](unsigned lane) { return lane & ~bit; };
+    const auto pairsButOne = [=](unsigned lane) { return lane == 31 ? lane : lane & ~bit; };
+    const auto own = [](unsigned lane) { return lane; };
+    const Lanes oneOfPairs = Lanes::where([=](unsigned lane) { return (lane & bit) == 0; });
+    checkLoad<float2>(pairs, {}, 2, merges);
+    checkLoad<float4>(pairs, {}, 4, 2 * merges);
+    checkLoad<float2>(pairsButOne, {}, 2, 0);
+    checkLoad<float4>(pairsButOne, {}, 4, 0);
+    checkLoad<float2>(own, oneOfPairs, bit == 16 ? 1 : 2, merges);
+    checkLoad<float4>(own, oneOfPairs, bit < 8 ? 4 : 2, 2 * merges);
+  }
+}
+
 TEST_CASE("bytes in the place of a type take addresses") {
   for (unsigned address = 0; address < 256; address += 8) {
     const auto pattern = [address](unsigned lane) { return address + 24 * lane; };
     CHECK(globalAccess<8>(pattern).bytes == 256);
     CHECK(sharedAccess<8>(pattern).wavefronts == 2);
+    CHECK(gpuopt::sharedLoad<8>([=](unsigned) { return address; }).wavefronts == 1);
   }
 }
 

@@ -33,6 +33,7 @@ struct Lanes {
     return lanes;
   }
 
+  /// Whether a lane takes part.
   __host__ __device__ constexpr bool contains(unsigned lane) const { return (mask >> lane & 1) != 0; }
 };
 
@@ -166,21 +167,53 @@ __host__ __device__ constexpr void addRequest(GlobalAccess& access, const WarpAd
   access.bytes += accesses.size() * ACCESS;
 }
 
+// Banks as wide as an access: aligned accesses of two or four words share all of their banks or none. As many
+// lanes are served at once.
 template <unsigned ACCESS>
-__host__ __device__ constexpr void addRequest(SharedAccess& access, const WarpAddresses& warp,
-                                              std::size_t offset) {
-  // Aligned accesses of two or four words share all of their banks or none: one bank of wider words.
+inline constexpr unsigned widestBanks = ACCESS < 4 ? 32 : 128 / ACCESS;
+
+// Adds one request that is split into phases of LANES lanes each.
+template <unsigned ACCESS, unsigned LANES>
+__host__ __device__ constexpr void addPhases(SharedAccess& access, const WarpAddresses& warp,
+                                             std::size_t offset) {
   constexpr unsigned WORD = ACCESS < 4 ? 4 : ACCESS;
-  constexpr unsigned BANKS = 128 / WORD;  // and as many lanes are served at once
   access.requests += warp.lanes.mask != 0;
-  for (unsigned begin = 0; begin < 32; begin += BANKS) {
-    DistinctNumbers<BANKS, BANKS> words;
-    for (unsigned lane = begin; lane < begin + BANKS; ++lane)
+  for (unsigned begin = 0; begin < 32; begin += LANES) {
+    DistinctNumbers<LANES, widestBanks<ACCESS>> words;
+    for (unsigned lane = begin; lane < begin + LANES; ++lane)
       if (warp.lanes.contains(lane)) words.insert((warp.ofLane[lane] + offset) / WORD);
     access.phases += words.size() > 0;
     access.wavefronts += words.fullest();
     if (words.fullest() > access.degree) access.degree = words.fullest();
   }
+}
+
+template <unsigned ACCESS>
+__host__ __device__ constexpr void addRequest(SharedAccess& access, const WarpAddresses& warp,
+                                              std::size_t offset) {
+  addPhases<ACCESS, widestBanks<ACCESS>>(access, warp, offset);
+}
+
+// What loads cost, which may be less.
+struct SharedLoad : SharedAccess {};
+
+// Whether of all pairs of lanes that differ in this bit, both want the same, or one wants nothing.
+__host__ __device__ constexpr bool pairsAgree(const WarpAddresses& warp, unsigned bit) {
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (warp.lanes.contains(lane) && warp.lanes.contains(lane ^ bit) &&
+        warp.ofLane[lane] != warp.ofLane[lane ^ bit])
+      return false;
+  return true;
+}
+
+template <unsigned ACCESS>
+__host__ __device__ constexpr void addRequest(SharedLoad& access, const WarpAddresses& warp,
+                                              std::size_t offset) {
+  constexpr unsigned LANES = widestBanks<ACCESS>;
+  if (LANES < 32 && (pairsAgree(warp, 1) || pairsAgree(warp, 2)))
+    addPhases<ACCESS, (LANES < 32 ? 2 * LANES : LANES)>(access, warp, offset);
+  else
+    addPhases<ACCESS, LANES>(access, warp, offset);
 }
 
 // Elements of SIZE bytes, by accesses of ACCESS bytes each.
@@ -214,9 +247,9 @@ __host__ __device__ constexpr GlobalAccess analyseGlobal(const WarpAddresses& wa
   return access;
 }
 
-template <std::size_t SIZE, unsigned ACCESS>
+template <std::size_t SIZE, unsigned ACCESS, class Access>
 __host__ __device__ constexpr SharedAccess analyseShared(const WarpAddresses& warp) {
-  SharedAccess access;
+  Access access;
   addElements<SIZE, ACCESS>(access, warp);
   return access;
 }
@@ -253,26 +286,43 @@ __host__ __device__ constexpr GlobalAccess globalAccess(const Address& address, 
 }
 
 /// What it costs when each lane loads or stores the element pattern(lane) of an array of T in shared memory.
-/// Parameters and requirements are those of globalAccess; `base` counts from the beginning of shared memory,
-/// or from any multiple of 128 bytes in it.
+/// Parameters, ACCESS and requirements are those of globalAccess; `base` counts from the beginning of shared
+/// memory, or from any multiple of 128 bytes in it.
 ///
 /// 4-byte word w lies in bank w % 32. A bank serves one word at a time, to all lanes that want it. Narrow
 /// accesses and those of 4 bytes are one phase; accesses of 8 bytes are two, for 16 lanes each, and of 16
 /// bytes four, for 8 lanes each. A phase takes as many passes (wavefronts) as the most different words that
 /// it wants of one bank: that is the degree of the conflict.
 ///
-/// Not counted is what devices save where neighbouring lanes read the same 8 or 16 bytes: two phases may then
-/// go as one.
+/// That holds for stores, and for loads that save nothing: see sharedLoad.
 template <class T, unsigned ACCESS = detail::widestAccess<T>, class Pattern>
 __host__ __device__ constexpr SharedAccess sharedAccess(const Pattern& pattern, Lanes lanes = {},
                                                         std::size_t base = 0) {
-  return detail::analyseShared<sizeof(T), ACCESS>({pattern, sizeof(T), base, lanes});
+  return detail::analyseShared<sizeof(T), ACCESS, SharedAccess>({pattern, sizeof(T), base, lanes});
 }
 
 /// The same for accesses of BYTES bytes, 1, 2, 4, 8 or 16, at the byte addresses address(lane).
 template <unsigned BYTES, class Address>
 __host__ __device__ constexpr SharedAccess sharedAccess(const Address& address, Lanes lanes = {}) {
-  return detail::analyseShared<BYTES, BYTES>({address, 1, 0, lanes});
+  return detail::analyseShared<BYTES, BYTES, SharedAccess>({address, 1, 0, lanes});
+}
+
+/// sharedAccess for loads, with what they save: if of all pairs of lanes i and i ^ 1, or of all pairs i and
+/// i ^ 2, both read the same 8 or 16 bytes or one reads nothing, then two phases go as one, and take as many
+/// passes as the most words that both together want of one bank. Never more than sharedAccess says. T,
+/// ACCESS, `pattern`, `lanes` and `base` as there.
+///
+/// Source of the rule: NVIDIA on compute capability 7.x; an H200's counters agree (docs/access.md).
+template <class T, unsigned ACCESS = detail::widestAccess<T>, class Pattern>
+__host__ __device__ constexpr SharedAccess sharedLoad(const Pattern& pattern, Lanes lanes = {},
+                                                      std::size_t base = 0) {
+  return detail::analyseShared<sizeof(T), ACCESS, detail::SharedLoad>({pattern, sizeof(T), base, lanes});
+}
+
+/// The same for loads of BYTES bytes, 1, 2, 4, 8 or 16, at the byte addresses address(lane).
+template <unsigned BYTES, class Address>
+__host__ __device__ constexpr SharedAccess sharedLoad(const Address& address, Lanes lanes = {}) {
+  return detail::analyseShared<BYTES, BYTES, detail::SharedLoad>({address, 1, 0, lanes});
 }
 
 }  // namespace gpuopt
