@@ -1,7 +1,7 @@
 # Thin over the presets of CMakePresets.json: `cmake --workflow --preset demo` does what `make demo` does, once the
 # packages are there.
 .DEFAULT_GOAL := help
-.PHONY: help demo ladders test bench sanitize check-native check-packages docs format
+.PHONY: help demo ladders test bench sanitize check-native check-packages docs format tidy
 
 help:  ## this list
 	@echo "gpuopt: make <target>"
@@ -52,3 +52,6 @@ docs:  ## the site of guides and reference, in build/docs (Sphinx comes from PyP
 
 format:  ## clang-format every source
 	@git ls-files --cached --others --exclude-standard '*.cuh' '*.cu' '*.hpp' '*.cpp' '*.h' | xargs clang-format -i
+
+tidy:  ## clang-tidy over every source, as compiled for the emulated device
+	@scripts/tidy.sh
