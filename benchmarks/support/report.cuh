@@ -97,26 +97,20 @@ class ResultFiles {
     csv_.open(path + ".csv");
     json_.open(path + ".json");
     if (!csv_ || !json_) throw std::runtime_error("cannot write to " + folder);
-    for (const auto& [name, value] : header_) {
-      csv_ << "# " << name << ": " << value << "\n";
-      std::printf("%s: %s\n", name.c_str(), value.c_str());
-    }
+    writeCsvHeader(csv_, header_);
+    for (const auto& [name, value] : header_) std::printf("%s: %s\n", name.c_str(), value.c_str());
   }
 
   std::ofstream& csv() { return csv_; }
 
   /// Writes and prints the summary. Returns the exit status.
   int finish(const std::vector<std::pair<std::string, double>>& summary, int wrong) {
-    json_ << "{\n";
-    for (const auto& [name, value] : header_)
-      json_ << "  " << detail::quoted(name) << ": " << detail::quoted(value) << ",\n";
-    json_ << "  \"wrong\": " << wrong << ",\n  \"summary\": {";
-    const char* separator = "\n";
-    for (const auto& [name, value] : summary) {
-      json_ << separator << "    " << detail::quoted(name) << ": " << detail::format("%.4f", value);
-      separator = ",\n";
-      std::printf("%-58s %10.3f\n", name.c_str(), value);
-    }
+    writeJsonHeader(json_, header_, wrong);
+    json_ << "  \"summary\": {";
+    writeJsonList(json_, summary, 4, [&](const auto& line) {
+      json_ << detail::quoted(line.first) << ": " << detail::format("%.4f", line.second);
+      std::printf("%-58s %10.3f\n", line.first.c_str(), line.second);
+    });
     json_ << "\n  }\n}\n";
     std::printf("%d wrong results\n", wrong);
     return wrong == 0 ? 0 : 1;

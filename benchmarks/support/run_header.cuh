@@ -13,15 +13,10 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace bench {
 
 using gpuopt::check;
-
-/// Names and values.
-using HeaderLines = std::vector<std::pair<std::string, std::string>>;
 
 namespace detail {
 

@@ -108,7 +108,7 @@ def broken(declaration):
 def isForMessage(member):
     """Whether a function is there for its static_assert alone: then its parameters have no names."""
     params = member.findall("param")
-    isNamed = not params or any(text(param.find("declname")) for param in params)
+    isNamed = not params or any(text(param.find("declname")).strip(".") for param in params)
     isSpecial = re.search("=(default|delete)", text(member.find("argsstring")))
     return not isNamed and not isSpecial and "operator" not in text(member.find("name"))
 

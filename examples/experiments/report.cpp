@@ -3,12 +3,11 @@
 // SPDX-License-Identifier: MIT
 #include "report.hpp"
 
-#include "../../benchmarks/support/text.hpp"
 #include "output_file.hpp"
-
-#include <unistd.h>
+#include "progress.hpp"
 
 #include <cstdio>
+#include <utility>
 
 namespace experiments {
 namespace {
@@ -27,12 +26,13 @@ constexpr int rowWidth = 32, cellWidth = 24, numberWidth = 13;
 
 }  // namespace
 
-Report::Report(Header header, bool isMeasured, const std::string& csvFile, const std::string& jsonFile)
+Report::Report(bench::HeaderLines header, bool isMeasured, const std::string& csvFile,
+               const std::string& jsonFile)
     : header_(std::move(header)),
       isMeasured_(isMeasured),
       csv_(openOutputFile(csvFile)),
       json_(openOutputFile(jsonFile)) {
-  for (const auto& [name, value] : header_) csv_ << "# " << name << ": " << value << "\n";
+  bench::writeCsvHeader(csv_, header_);
   csv_ << "experiment,table,row,then,predicted,measured,value,right\n";
 }
 
@@ -54,7 +54,7 @@ void Report::table(const Headings& headings) {
   if (isMeasured_)
     for (const std::string& column : headings.now) std::printf("  %*s", numberWidth, column.c_str());
   std::printf("\n");
-  showProgress();
+  showProgress(begun_ - 1, experiments_, experiment_);
 }
 
 void Report::add(const Row& row) {
@@ -70,7 +70,7 @@ void Report::add(const Row& row) {
   std::printf("  %s\n", row.isRight ? "ok" : "WRONG");
   std::fflush(stdout);
   writeRow(table, row);
-  showProgress();
+  showProgress(begun_ - 1, experiments_, experiment_);
 }
 
 void Report::note(const std::string& text) {
@@ -90,17 +90,6 @@ void Report::writeRow(const Table& table, const Row& row) {
   }
 }
 
-// On a terminal: how many experiments are done, behind the tables.
-void Report::showProgress() const {
-  if (!isatty(STDERR_FILENO)) return;
-  const std::string done(20 * (begun_ - 1) / experiments_, '=');
-  std::fprintf(stderr, "  [%-20s] %s\r", done.c_str(), experiment_.c_str());
-}
-
-void Report::hideProgress() const {
-  if (isatty(STDERR_FILENO)) std::fprintf(stderr, "\r%60s\r", "");
-}
-
 int Report::finish() {
   hideProgress();
   if (json_.is_open()) writeJson();
@@ -108,28 +97,24 @@ int Report::finish() {
 }
 
 void Report::writeJson() {
-  json_ << "{\n";
-  for (const auto& [name, value] : header_) json_ << "  " << quoted(name) << ": " << quoted(value) << ",\n";
-  json_ << "  \"wrong\": " << wrong_ << ",\n  \"tables\": [";
-  const char* betweenTables = "\n";
-  for (const Table& table : tables_) {
-    json_ << betweenTables << "    {\"experiment\": " << quoted(table.experiment)
+  bench::writeJsonHeader(json_, header_, wrong_);
+  json_ << "  \"tables\": [";
+  bench::writeJsonList(json_, tables_, 4, [&](const Table& table) {
+    json_ << "{\"experiment\": " << quoted(table.experiment)
           << ", \"title\": " << quoted(table.headings.title) << ", \"rows\": [";
-    const char* betweenRows = "\n      ";
-    for (const Row& row : table.rows) {
-      json_ << betweenRows << "{\"row\": " << quoted(row.name) << ", \"then\": " << quoted(row.then)
-            << ", \"predicted\": " << quoted(row.predicted)
-            << ", \"right\": " << (row.isRight ? "true" : "false") << ", \"measured\": {";
-      for (std::size_t i = 0; isMeasured_ && i < row.now.size(); ++i)
-        json_ << (i > 0 ? ", " : "") << quoted(table.headings.now.at(i)) << ": "
-              << textOr(row.now[i], "null");
-      json_ << "}}";
-      betweenRows = ",\n      ";
-    }
+    bench::writeJsonList(json_, table.rows, 6, [&](const Row& row) { writeJsonRow(table, row); });
     json_ << "]}";
-    betweenTables = ",\n";
-  }
+  });
   json_ << "\n  ]\n}\n";
+}
+
+void Report::writeJsonRow(const Table& table, const Row& row) {
+  json_ << "{\"row\": " << quoted(row.name) << ", \"then\": " << quoted(row.then)
+        << ", \"predicted\": " << quoted(row.predicted) << ", \"right\": " << (row.isRight ? "true" : "false")
+        << ", \"measured\": {";
+  for (std::size_t i = 0; isMeasured_ && i < row.now.size(); ++i)
+    json_ << (i > 0 ? ", " : "") << quoted(table.headings.now.at(i)) << ": " << textOr(row.now[i], "null");
+  json_ << "}}";
 }
 
 }  // namespace experiments

@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "../../benchmarks/support/text.hpp"
+
 #include <cstddef>
 #include <fstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace experiments {
@@ -30,11 +31,9 @@ struct Row {
 
 class Report {
  public:
-  using Header = std::vector<std::pair<std::string, std::string>>;
-
   /// Writes to the files whose names are not empty, and makes their folders. Without `isMeasured` there are
   /// no columns of times. Throws std::runtime_error with one line if a file cannot be written.
-  Report(Header header, bool isMeasured, const std::string& csvFile, const std::string& jsonFile);
+  Report(bench::HeaderLines header, bool isMeasured, const std::string& csvFile, const std::string& jsonFile);
 
   /// Begins an experiment, the next of `experiments`: its name, and what it is about, in lines of text.
   void begin(const std::string& name, const std::string& lesson, std::size_t experiments);
@@ -56,11 +55,10 @@ class Report {
   };
 
   void writeRow(const Table& table, const Row& row);
-  void showProgress() const;
-  void hideProgress() const;
   void writeJson();
+  void writeJsonRow(const Table& table, const Row& row);
 
-  Header header_;
+  bench::HeaderLines header_;
   bool isMeasured_;
   std::ofstream csv_;
   std::ofstream json_;

@@ -3,12 +3,11 @@
 // SPDX-License-Identifier: MIT
 #include "report.hpp"
 
-#include "../../benchmarks/support/text.hpp"
 #include "output_file.hpp"
-
-#include <unistd.h>
+#include "progress.hpp"
 
 #include <cstdio>
+#include <utility>
 
 namespace ladders {
 namespace {
@@ -60,9 +59,9 @@ std::string jsonRow(const Workload& workload, const Step& step, const Outcome& o
 
 }  // namespace
 
-Report::Report(Header header, const std::string& csvFile, const std::string& jsonFile)
+Report::Report(bench::HeaderLines header, const std::string& csvFile, const std::string& jsonFile)
     : header_(std::move(header)), csv_(openOutputFile(csvFile)), json_(openOutputFile(jsonFile)) {
-  for (const auto& [name, value] : header_) csv_ << "# " << name << ": " << value << "\n";
+  bench::writeCsvHeader(csv_, header_);
   csv_ << "workload,bytes,step,copy_gbps,then_launches_gbps,then_inside_gbps,us,launches_gbps,inside_gbps,"
           "copy_share,right\n";
 }
@@ -85,14 +84,11 @@ void Report::begin(const Workload& workload, std::size_t steps) {
 }
 
 void Report::announce(const Step& step) const {
-  if (!isatty(STDERR_FILENO)) return;
-  const Table& table = tables_.back();
-  const std::string done(20 * table.rows.size() / table.steps, '=');
-  std::fprintf(stderr, "  [%-20s] %s\r", done.c_str(), step.name.c_str());
+  showProgress(tables_.back().rows.size(), tables_.back().steps, step.name);
 }
 
 void Report::add(const Step& step, const Outcome& outcome) {
-  if (isatty(STDERR_FILENO)) std::fprintf(stderr, "%60s\r", "");  // over the announcement
+  hideProgress();
   tables_.back().rows.push_back({step, outcome});
   wrong_ += !outcome.isRight;
   printRow(tables_.back().workload, step, outcome);
@@ -105,22 +101,15 @@ int Report::finish() {
 }
 
 void Report::writeJson() {
-  json_ << "{\n";
-  for (const auto& [name, value] : header_) json_ << "  " << quoted(name) << ": " << quoted(value) << ",\n";
-  json_ << "  \"wrong\": " << wrong_ << ",\n  \"tables\": [";
-  const char* betweenTables = "\n";
-  for (const Table& table : tables_) {
-    json_ << betweenTables << "    {\"workload\": " << quoted(table.workload.name)
-          << ", \"bytes\": " << table.workload.bytes
+  bench::writeJsonHeader(json_, header_, wrong_);
+  json_ << "  \"tables\": [";
+  bench::writeJsonList(json_, tables_, 4, [&](const Table& table) {
+    json_ << "{\"workload\": " << quoted(table.workload.name) << ", \"bytes\": " << table.workload.bytes
           << ", \"copy_gbps\": " << orElse(table.workload.copySpeed, "null") << ", \"steps\": [";
-    const char* betweenRows = "\n      ";
-    for (const Row& row : table.rows) {
-      json_ << betweenRows << jsonRow(table.workload, row.step, row.outcome);
-      betweenRows = ",\n      ";
-    }
+    bench::writeJsonList(json_, table.rows, 6,
+                         [&](const Row& row) { json_ << jsonRow(table.workload, row.step, row.outcome); });
     json_ << "]}";
-    betweenTables = ",\n";
-  }
+  });
   json_ << "\n  ]\n}\n";
 }
 

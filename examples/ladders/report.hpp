@@ -3,12 +3,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "../../benchmarks/support/text.hpp"
 #include "step.hpp"
 
 #include <cstddef>
 #include <fstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace ladders {
@@ -28,11 +28,9 @@ struct Outcome {
 
 class Report {
  public:
-  using Header = std::vector<std::pair<std::string, std::string>>;
-
   /// Writes to the files whose names are not empty, and makes their folders. Throws std::runtime_error with
   /// one line where that fails.
-  Report(Header header, const std::string& csvFile, const std::string& jsonFile);
+  Report(bench::HeaderLines header, const std::string& csvFile, const std::string& jsonFile);
 
   /// Prints what each step changes and what problem it leaves.
   static void explain(const std::vector<Step>& steps);
@@ -61,7 +59,7 @@ class Report {
 
   void writeJson();
 
-  Header header_;
+  bench::HeaderLines header_;
   std::vector<Table> tables_;
   std::ofstream csv_;
   std::ofstream json_;

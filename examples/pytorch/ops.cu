@@ -15,15 +15,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace {
 
 // Rows may have gaps between them; within a row, neighbours must be neighbours in memory.
 void requireMatrix(const at::Tensor& in) {
   TORCH_CHECK(in.is_cuda(), "in is not on a GPU but on ", in.device());
-  TORCH_CHECK(in.dim() == 2, "in has ", in.dim(), " dimensions, not 2");
-  TORCH_CHECK(in.size(1) <= 1 || in.stride(1) == 1, "the elements of a row of in are ", in.stride(1),
-              " apart");
+  TORCH_CHECK(in.dim() == 2, "in has ", std::to_string(in.dim()), " dimensions, not 2");
+  TORCH_CHECK(in.size(1) <= 1 || in.stride(1) == 1, "the elements of a row of in are ",
+              std::to_string(in.stride(1)), " apart");
 }
 
 // A matrix as gpuopt sees it. T need not be the tensor's type: to be moved, elements are words.
@@ -54,7 +55,7 @@ at::Tensor transpose(const at::Tensor& in) {
   else if (in.element_size() == 8)
     transposeWords<std::uint64_t>(in, out, stream);
   else
-    TORCH_CHECK(false, "in has elements of ", in.element_size(), " bytes, not of 2, 4 or 8");
+    TORCH_CHECK(false, "in has elements of ", std::to_string(in.element_size()), " bytes, not of 2, 4 or 8");
   return out;
 }
 

@@ -1,29 +1,30 @@
 /// \file
 /// Reductions: of a warp, of a block, of whole arrays, of rows, columns and segments.
 ///
-///     float total = gpuopt::reduce(data, n);                                       // waits for the value
-///     gpuopt::reduceInto(data, n, out, gpuopt::Maximum{}, stream);                 // asynchronous, out on
-///     the device double norm2 = gpuopt::transformReduce(data, n, Square{});                   // a function
-///     on the way float product = gpuopt::dot(a, b, n); auto [value, index] = gpuopt::argMin(data, n);
-///     gpuopt::reduceRows(matrix, rows, cols, ld, out);                             // and reduceColumns: one
-///     result for each gpuopt::reduceSegments(data, offsets, segments, out, gpuopt::Minimum{});     //
-///     segment s: [offsets[s], offsets[s + 1])
+///     float total = gpuopt::reduce(data, n);                         // waits for the value
+///     gpuopt::reduceInto(data, n, out, gpuopt::Maximum{}, stream);   // asynchronous, out on the device
+///     double norm2 = gpuopt::transformReduce(data, n, Square{});     // a function on the way
+///     float product = gpuopt::dot(a, b, n);
+///     auto [value, index] = gpuopt::argMin(data, n);
+///     gpuopt::reduceRows(matrix, rows, cols, ld, out);               // one result a row
+///     gpuopt::reduceColumns(matrix, rows, cols, ld, out);
+///     gpuopt::reduceSegments(data, offsets, segments, out);          // of [offsets[s], offsets[s + 1])
 ///
 /// Device functions for your own kernels are in <gpuopt/warp/reduce.cuh> and <gpuopt/block/reduce.cuh>,
 /// included here: `warpReduce`, `warpAllReduce`, `blockReduce<BLOCK>`, `blockAllReduce<BLOCK>`.
 ///
-/// **Common to all host functions.** One kernel launch at every n. The input is a device pointer of any
-/// element alignment, or any random-access iterator that device code can read; arrays of trivially copyable
-/// elements are read 16 bytes at a time. The operation is associative and callable on the device. The
-/// functions whose names end in `Into`, and those of rows, columns and segments, are asynchronous on
+/// **Common to all host functions.** One kernel launch at every n. The input, `in`, is a device pointer of
+/// any element alignment, or any random-access iterator that device code can read; arrays of trivially
+/// copyable elements are read 16 bytes at a time. The operation is associative and callable on the device.
+/// The functions whose names end in `Into`, and those of rows, columns and segments, are asynchronous on
 /// `stream`, never synchronise, and can be captured into a graph; those that return a value wait until the
-/// kernel has stored it. With a Workspace they allocate nothing; without one, memory is allocated on the
-/// first call on a stream and kept. Bad arguments throw std::invalid_argument before anything is launched,
-/// errors of the runtime CudaError. n = 0 is no error: the result is `init`, or the operation's identity
-/// (where neither exists: std::invalid_argument).
+/// kernel has stored it. With a `workspace` they allocate nothing; without one, memory is allocated on
+/// the first call on a stream and kept. Bad arguments throw std::invalid_argument before anything is
+/// launched, errors of the runtime CudaError. n = 0 is no error: the result is `init`, or the operation's
+/// identity (where neither exists: std::invalid_argument).
 ///
-/// The first template argument names the accumulator A; AccumulatorFor chooses it otherwise. The second is a
-/// policy:
+/// The first template argument names the accumulator A; AccumulatorFor chooses it otherwise. The second is
+/// the Policy:
 /// - ReducePolicy, the default: the operation is commutative, too. The same bits on every run and device.
 /// - ByLength: the same bits also at every alignment of the input.
 /// - InOrder: the operation need not be commutative; operands are combined in the order of the input.
@@ -37,6 +38,7 @@
 #include <gpuopt/device/reduce_columns.cuh>
 #include <gpuopt/device/reduce_rows.cuh>
 #include <gpuopt/device/reduce_segments.cuh>
+#include <gpuopt/host/callable.cuh>
 #include <gpuopt/host/message.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
@@ -46,10 +48,15 @@
 
 namespace gpuopt {
 
-/// The same for the results of a function F of the elements of one or more inputs.
+/// What a fold by Op of the results of a function F, of the elements of one or more inputs, accumulates in,
+/// and gives, where the caller asks for A.
+///
+/// \tparam A the accumulator, or DefaultAccumulator
+/// \tparam Op the operation
+/// \tparam Its the inputs: pointers or iterators
 template <class A, class Op, class F, class... Its>
 using ReducedBy = detail::Accumulator<
-    A, Op, std::decay_t<std::invoke_result_t<F, typename std::iterator_traits<Its>::value_type...>>>;
+    A, Op, std::decay_t<detail::CallResult<F, typename std::iterator_traits<Its>::value_type...>>>;
 
 namespace detail {
 
@@ -96,7 +103,6 @@ typename Reducer::Result reduceToHost(const char* function, const Reducer& reduc
 /// \param in,n the elements: a device pointer or iterator, and how many
 /// \param op the operation, Plus unless given
 /// \param init takes part once, from the left; op's identity unless given
-/// \param out where the `Into` forms leave the result: device memory, or any that the device can write
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op, class Init,
@@ -114,6 +120,7 @@ Reduced<A, Op, It> reduce(It in, std::size_t n, Op op = {}, cudaStream_t stream 
   return detail::reduceToHost<Policy>("gpuopt::reduce", fold, stream, workspace, n, Unchanged{}, in);
 }
 
+/// \param out receives the result: device memory, or any that the device can write
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op, class Init,
           class = detail::EnableInit<Init, Reduced<A, Op, It>>>
 void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op, Init init,
@@ -139,7 +146,7 @@ void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op = {}, cudaS
 /// are read element by element.
 /// \{
 
-/// \param in,in1,in2,n the elements of one or of two inputs, and how many each has
+/// \param in,n the elements, and how many
 /// \param f applied to each element, or to each pair of them; op takes its results
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op, class Init,
           class = detail::EnableInit<Init, ReducedBy<A, Op, F, It>>>
@@ -151,7 +158,7 @@ ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op, Init i
 }
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op = Plus,
-          class = std::enable_if_t<std::is_invocable_v<F, typename std::iterator_traits<It>::value_type>>>
+          class = std::enable_if_t<detail::isCallable<F, typename std::iterator_traits<It>::value_type>>>
 ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op = {}, cudaStream_t stream = nullptr,
                                         Workspace* workspace = nullptr) {
   const auto fold =
@@ -178,6 +185,7 @@ void transformReduceInto(It in, std::size_t n, ReducedBy<A, Op, F, It>* out, F f
                            "gpuopt::transformReduceInto", fold, stream, workspace, n, f, in);
 }
 
+/// \param in1,in2,n the elements of two inputs, and how many each has
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op,
           class Init, class = detail::EnableInit<Init, ReducedBy<A, Op, F, It1, It2>>>
 ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F f, Op op, Init init,
@@ -189,8 +197,8 @@ ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F,
           class Op = Plus,
-          class = std::enable_if_t<std::is_invocable_v<F, typename std::iterator_traits<It1>::value_type,
-                                                       typename std::iterator_traits<It2>::value_type>>>
+          class = std::enable_if_t<detail::isCallable<F, typename std::iterator_traits<It1>::value_type,
+                                                      typename std::iterator_traits<It2>::value_type>>>
 ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F f, Op op = {},
                                               cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   const auto fold =
@@ -225,7 +233,7 @@ void transformReduceInto(It1 in1, It2 in2, std::size_t n, ReducedBy<A, Op, F, It
 /// product.
 /// \{
 
-/// The accumulator of a dot product of the elements of two iterators.
+/// The accumulator of a dot product of the elements of two iterators, It1 and It2.
 template <class A, class It1, class It2>
 using DotResult = detail::Accumulator<
     A, Plus,

@@ -7,4 +7,4 @@ struct Particle {
   int id;
 };
 
-template class gpuopt::SoaView<Particle, gpuopt::Tiled<24>>;
+Particle fail(const gpuopt::SoaView<Particle, gpuopt::Tiled<24>>& view) { return view.load(0); }

@@ -4,8 +4,12 @@
 
 #include <string>
 
-struct Clear {
-  __device__ void operator()(std::string& text) const { text.clear(); }
+struct Named {
+  std::string name;
 };
 
-void fail(std::string* data) { gpuopt::forEachStruct(data, 3, Clear{}); }
+struct Clear {
+  __device__ void operator()(Named& named) const { named.name.clear(); }
+};
+
+void fail(Named* data) { gpuopt::forEachStruct(data, 3, Clear{}); }

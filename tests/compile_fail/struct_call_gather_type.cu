@@ -4,6 +4,8 @@
 
 #include <string>
 
-void fail(const std::string* in, const int* indices, std::string* out) {
-  gpuopt::gatherStructs(in, indices, 3, out);
-}
+struct Named {
+  std::string name;
+};
+
+void fail(const Named* in, const int* indices, Named* out) { gpuopt::gatherStructs(in, indices, 3, out); }

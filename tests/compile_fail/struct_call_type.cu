@@ -4,8 +4,12 @@
 
 #include <string>
 
-struct Length {
-  __device__ int operator()(const std::string& text) const { return static_cast<int>(text.size()); }
+struct Named {
+  std::string name;
 };
 
-void fail(const std::string* in, int* out) { gpuopt::transformStructs(in, 3, out, Length{}); }
+struct Length {
+  __device__ int operator()(const Named& named) const { return static_cast<int>(named.name.size()); }
+};
+
+void fail(const Named* in, int* out) { gpuopt::transformStructs(in, 3, out, Length{}); }

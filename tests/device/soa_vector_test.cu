@@ -147,12 +147,14 @@ TEST_CASE("A vector that was moved from is empty and usable", "[soa]") {
   const float* mass = vector.view().column<2>();
   SoaVector<Particle> moved(std::move(vector));
   CHECK((moved.size() == 33 && moved.view().column<2>() == mass && moved.stream() == stream));
+  // NOLINTNEXTLINE(bugprone-use-after-move)
   CHECK((vector.size() == 0 && vector.capacity() == 0 && vector.view().empty() && vector.stream() == stream));
   vector.resize(5);
   CHECK(toHost(vector) == keptAndZero<Particle>(0, 5));
 
   SoaVector<Particle> target(7);
   target = std::move(moved);
+  // NOLINTNEXTLINE(bugprone-use-after-move)
   CHECK((toHost(target) == structs<Particle>(33) && moved.empty() && moved.capacity() == 0));
   auto& same = target;
   target = std::move(same);

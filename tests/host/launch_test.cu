@@ -78,7 +78,7 @@ LaunchConfig configOf(dim3 grid, dim3 block, std::size_t sharedBytes = 0, cudaSt
 /// The message of the std::invalid_argument for a launch of `increment` that must not run.
 std::string refusal(const LaunchConfig& config) {
   DeviceArray<int> data(std::vector<int>{41});
-  const std::string text =
+  std::string text =
       messageOf<std::invalid_argument>([&] { launch(host_test::increment, config, data.data()); });
   CHECK(contains(text, "gpuopt::launch: "));
   CHECK(contains(text, "host_test::increment(int*)"));

@@ -24,7 +24,7 @@ struct RowsPolicy {
   /// Short rows that do not consist of aligned vectors go through shared memory, so many bytes a block: 95 to
   /// 99 % at every odd length from 2 to 511 floats, where reading them element by element gave 20 to 60 %.
   static constexpr std::size_t stagedBytes = 16 << 10;
-  /// Lanes that add up one of so many staged rows: few, because then rows of odd length do not meet in one
+  /// Lanes that add up one of `tileRows` staged rows: few, because then rows of odd length do not meet in one
   /// bank and need no shuffles, but enough to keep the block busy.
   static constexpr unsigned stagedLanes(std::size_t tileRows) {
     return tileRows >= 64 ? 1 : tileRows > 16 ? 2 : 16;
@@ -46,7 +46,7 @@ struct RowsPolicy {
   /// Rows are cut into pieces, a block for each, until there are so many blocks or pieces get so short: 99 %
   /// for 1 to 1024 rows.
   static constexpr std::size_t pieceBlocks = 4096;
-  static constexpr std::size_t pieceBytes = 32 << 10;
+  static constexpr std::size_t pieceBytes = 32 << 10;  ///< of the shortest pieces
 };
 
 namespace detail {
@@ -329,6 +329,10 @@ void reduceRowsTo(It in, std::size_t rows, std::size_t cols, std::size_t ld, con
 /// warp, a block, or several blocks take a row, by its length.
 /// \{
 
+/// \param op the operation, Plus unless given
+/// \param stream the launch is queued there
+/// \param workspace scratch memory; the library's own for this stream unless given
+/// \tparam Policy RowsPolicy, or a type derived from it
 template <class A = DefaultAccumulator, class Policy = RowsPolicy, class It, class Op, class Init,
           class = detail::EnableInit<Init, Reduced<A, Op, It>>>
 void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out, Op op,

@@ -319,6 +319,10 @@ void reduceSegmentsTo(It in, const Offset* offsets, std::size_t segments, const 
 /// Garland, "Merge-based parallel sparse matrix-vector multiplication", 2016).
 /// \{
 
+/// \param op the operation, Plus unless given
+/// \param stream the launch is queued there
+/// \param workspace scratch memory; the library's own for this stream unless given
+/// \tparam Policy SegmentsPolicy, or a type derived from it
 template <class A = DefaultAccumulator, class Policy = SegmentsPolicy, class It, class Offset, class Op,
           class Init, class = detail::EnableInit<Init, Reduced<A, Op, It>>>
 void reduceSegments(It in, const Offset* offsets, std::size_t segments, Reduced<A, Op, It>* out, Op op,

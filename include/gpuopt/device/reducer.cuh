@@ -11,22 +11,22 @@
 
 namespace gpuopt {
 
-/// The smallest and largest element.
+/// The smallest and largest element, of type T.
 template <class T>
 struct MinMax {
-  T minimum;
-  T maximum;
+  T minimum;  ///< the smallest element
+  T maximum;  ///< the largest element
 };
 
-/// The sum and the smallest and largest element.
+/// The sum, of type Sum, and the smallest and largest element, of type T.
 template <class T, class Sum>
 struct SumMinMax {
-  Sum sum;
-  T minimum;
-  T maximum;
+  Sum sum;    ///< of all elements
+  T minimum;  ///< the smallest element
+  T maximum;  ///< the largest element
 };
 
-/// An extreme value and the index of its first occurrence; `none` where there are no elements.
+/// An extreme value, of type T, and the index of its first occurrence; `none` where there are no elements.
 template <class T>
 struct ArgResult {
   static constexpr std::size_t none = ~std::size_t{0};  ///< the index where there are no elements
@@ -34,12 +34,12 @@ struct ArgResult {
   std::size_t index;                                    ///< of its first occurrence
 };
 
-/// Number of elements, mean, and population variance.
+/// Number of elements, mean, and population variance, the latter of type T.
 template <class T>
 struct MeanVariance {
-  std::size_t count;
-  T mean;
-  T variance;
+  std::size_t count;  ///< the number of elements
+  T mean;             ///< the arithmetic mean
+  T variance;         ///< the sum of squared deviations over count
 
   /// The unbiased estimate from a sample: the sum of squared deviations over count - 1.
   __host__ __device__ T sampleVariance() const {
@@ -47,7 +47,8 @@ struct MeanVariance {
   }
 };
 
-/// What a fold of It's elements by Op accumulates in, and gives, where the caller asks for A.
+/// What a fold by Op of the elements of an iterator `It` accumulates in, and gives, where the caller asks for
+/// A.
 template <class A, class Op, class It>
 using Reduced = detail::Accumulator<A, Op, typename std::iterator_traits<It>::value_type>;
 

@@ -166,6 +166,7 @@ class SoaVector {
 
   /// The number of structs.
   std::size_t size() const noexcept { return size_; }
+  /// Whether there are none.
   bool empty() const noexcept { return size_ == 0; }
 
   /// The number of structs that there is memory for.
@@ -176,6 +177,7 @@ class SoaVector {
 
   /// The structs, for kernels and algorithms. Valid until the vector grows or goes.
   SoaView<T, LAYOUT> view() noexcept { return {places(), size_}; }
+  /// The same to read.
   SoaView<const T, LAYOUT> view() const noexcept { return {places(), size_}; }
 
   /// Makes it n structs: the first ones keep their values, the bytes of new ones are zero.
@@ -205,12 +207,14 @@ class SoaVector {
   /// Makes it empty. The memory is kept: for who wants it back, assign an empty vector.
   void clear() noexcept { size_ = 0; }
 
+  /// Exchanges memory, sizes and streams.
   void swap(SoaVector& other) noexcept {
     std::swap(memory_, other.memory_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
     std::swap(stream_, other.stream_);
   }
+  /// Exchanges two vectors, `a` and `b`.
   friend void swap(SoaVector& a, SoaVector& b) noexcept { a.swap(b); }
 
  private:
@@ -243,5 +247,15 @@ class SoaVector {
   std::size_t capacity_ = 0;
   cudaStream_t stream_ = nullptr;
 };
+
+// For who forgets view().
+template <class T, class U, class LAYOUT>
+void toSoa(const T*, std::size_t, const SoaVector<U, LAYOUT>&, cudaStream_t = nullptr) {
+  static_assert(std::is_void_v<U>, "gpuopt::toSoa: a SoaVector is no view: write vector.view()");
+}
+template <class U, class LAYOUT, class T>
+void toAos(const SoaVector<U, LAYOUT>&, T*, cudaStream_t = nullptr) {
+  static_assert(std::is_void_v<U>, "gpuopt::toAos: a SoaVector is no view: write vector.view()");
+}
 
 }  // namespace gpuopt

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/host/callable.cuh>
 #include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/integers.cuh>
 #include <gpuopt/host/message.cuh>
@@ -35,7 +36,7 @@ struct ArraySource {
   static constexpr int STEP = VectorShape<T>::ELEMENTS;
   static constexpr std::size_t BYTES = STEP * sizeof(T);
   using Step = VectorGroup<T, STEP, ALIGNED>;
-  using Value = std::decay_t<std::invoke_result_t<F, T>>;
+  using Value = std::decay_t<CallResult<F, T>>;
 
   const T* data;
   const T* first;  // data + head
@@ -67,7 +68,7 @@ struct PairSource {
     VectorGroup<T, STEP, ALIGNED> first;
     VectorGroup<U, STEP, ALIGNED> second;
   };
-  using Value = std::decay_t<std::invoke_result_t<F, T, U>>;
+  using Value = std::decay_t<CallResult<F, T, U>>;
 
   const T* data1;
   const U* data2;
@@ -99,7 +100,7 @@ template <class It, class F>
 struct IteratorSource {
   using Element = typename std::iterator_traits<It>::value_type;
   using Step = Element;
-  using Value = std::decay_t<std::invoke_result_t<F, Element>>;
+  using Value = std::decay_t<CallResult<F, Element>>;
   static constexpr bool VECTORS = false;
   static constexpr int STEP = 1;
   static constexpr std::size_t BYTES = sizeof(Element);
@@ -130,7 +131,7 @@ struct IteratorPairSource {
     First first;
     Second second;
   };
-  using Value = std::decay_t<std::invoke_result_t<F, First, Second>>;
+  using Value = std::decay_t<CallResult<F, First, Second>>;
   static constexpr bool VECTORS = false;
   static constexpr int STEP = 1;
   static constexpr std::size_t BYTES = sizeof(First) + sizeof(Second);

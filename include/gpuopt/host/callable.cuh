@@ -3,7 +3,36 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+#include <utility>
+
 namespace gpuopt::detail {
+
+// What F returns for such arguments. Instead of std::invoke_result_t and std::is_invocable_v: where clang++
+// compiles CUDA those ask as host code, which cannot call __device__ functions.
+template <class F, class... Args>
+using CallResult = decltype(std::declval<F>()(std::declval<Args>()...));
+
+template <class...>
+struct Arguments {};
+
+template <class F, class Args, class = void>
+inline constexpr bool takes = false;
+template <class F, class... Args>
+inline constexpr bool takes<F, Arguments<Args...>, std::void_t<CallResult<F, Args...>>> = true;
+
+// Whether F takes such arguments,
+template <class F, class... Args>
+inline constexpr bool isCallable = takes<F, Arguments<Args...>>;
+
+// and returns what converts to Result, or anything if that is void.
+template <class Result, class F, class... Args>
+constexpr bool returns() {
+  if constexpr (isCallable<F, Args...>)
+    return std::is_void_v<Result> || std::is_convertible_v<CallResult<F, Args...>, Result>;
+  else
+    return false;
+}
 
 // Whether F is an extended __device__ lambda: host code cannot ask what that returns.
 template <class F>

@@ -22,6 +22,8 @@ namespace gpuopt {
 /// and its configuration. Bad arguments of gpuopt's own functions are std::invalid_argument instead.
 class CudaError : public std::runtime_error {
  public:
+  /// \param code what the runtime returned
+  /// \param call the call that returned it
   CudaError(cudaError_t code, std::string call)
       : std::runtime_error(call + ": " + cudaGetErrorName(code) + ": " + cudaGetErrorString(code)),
         code_(code),
@@ -69,7 +71,7 @@ inline std::string demangle(const char* name) {
 #if __has_include(<cxxabi.h>)
   int status = 0;
   if (char* readable = abi::__cxa_demangle(name, nullptr, nullptr, &status)) {
-    const std::string copy = readable;
+    std::string copy = readable;
     std::free(readable);
     return copy;
   }

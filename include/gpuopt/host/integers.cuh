@@ -1,6 +1,6 @@
 /// \file
-/// Arithmetic of sizes on the host and in constants. <algorithm> and <numeric> would take a tenth of what a
-/// user's file takes to compile.
+/// Arithmetic of sizes on the host and in constants. `<algorithm>` and `<numeric>` would take a tenth of what
+/// a user's file takes to compile.
 // SPDX-License-Identifier: MIT
 #pragma once
 

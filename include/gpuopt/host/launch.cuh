@@ -117,8 +117,8 @@ inline void prepareLaunch(NativeConfig& native, const void* kernel, const Launch
 
 /// Queues one launch of a kernel on config.stream; returns at once.
 ///
-/// The arguments are converted to the kernel's parameter types, and a wrong number of them or a missing
-/// conversion is an error of compilation. Dynamic shared memory beyond the kernel's present limit is
+/// The arguments `args` are converted to the kernel's parameter types, and a wrong number of them or a
+/// missing conversion is an error of compilation. Dynamic shared memory beyond the kernel's present limit is
 /// arranged for. Cost: that of the runtime's own launch; a configuration with dynamic shared memory that
 /// neither occupancyConfig nor maxOccupancyConfig chose costs a remembered occupancy query more.
 ///

@@ -12,7 +12,8 @@
 
 namespace gpuopt {
 
-/// Row-major matrices of one shape, in memory of the device that the view does not own.
+/// Row-major matrices of one shape with elements of type T, in memory of the device that the view does not
+/// own.
 ///
 /// Element (r, c) of matrix b is data[b * batchStride + r * ld + c]. What is left out at the end means one
 /// matrix, rows that lie one behind another, and matrices that do:

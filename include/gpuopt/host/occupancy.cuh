@@ -10,6 +10,7 @@
 #include <gpuopt/host/registry.cuh>
 
 #include <climits>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -187,7 +188,7 @@ inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_t items, std::
 
 /// The configuration for a kernel that is written for blocks of BLOCK threads and loops over its items: as
 /// many blocks as the current device holds at once, but no more than ceil(items / (BLOCK *
-/// itemsPerThread)).
+/// itemsPerThread)). The configuration's stream is `stream`.
 ///
 /// sharedBytes is the dynamic shared memory of a block in bytes; the kernel's limit is raised where that is
 /// needed, here and not at the launch. Answers are remembered per kernel, device, block and shared size: a
@@ -205,8 +206,9 @@ LaunchConfig occupancyConfig(Kernel* kernel, std::size_t items, int BLOCK, std::
   return detail::fillDevice(key, items, itemsPerThread, stream, CALLER);
 }
 
-/// As occupancyConfig, for a kernel that takes any block size: the block is the one with which most threads
-/// are resident (of equal ones the largest), sharedBytes being the same for every block size.
+/// As occupancyConfig, with `items`, `itemsPerThread` and `stream` of the same meaning, for a kernel that
+/// takes any block size: the block is the one with which most threads are resident (of equal ones the
+/// largest), sharedBytes being the same for every block size.
 template <class Kernel>
 LaunchConfig maxOccupancyConfig(Kernel* kernel, std::size_t items, std::size_t itemsPerThread = 1,
                                 std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
@@ -220,26 +222,30 @@ LaunchConfig maxOccupancyConfig(Kernel* kernel, std::size_t items, std::size_t i
 /// Each resource of a multiprocessor would allow so many resident blocks; the fewest is what runs. A
 /// resource that the kernel does not use allows `unlimited`.
 struct OccupancyReport {
-  static constexpr int unlimited = INT_MAX;
+  static constexpr int unlimited = INT_MAX;  ///< what a resource allows that the kernel does not use
 
-  std::string kernel;  ///< its name and parameters
-  int block = 0;       ///< threads of a block
-  int registersPerThread = 0;
+  std::string kernel;                   ///< its name and parameters
+  int block = 0;                        ///< threads of a block
+  int registersPerThread = 0;           ///< as the compiler gave them
   std::size_t staticSharedBytes = 0;    ///< of a block
   std::size_t dynamicSharedBytes = 0;   ///< of a block
   std::size_t reservedSharedBytes = 0;  ///< of a block, taken by the system
 
-  int allowedByRegisters = unlimited;  ///< blocks per multiprocessor, as the next three
-  int allowedBySharedMemory = unlimited;
-  int allowedByThreads = unlimited;
-  int allowedByBlocks = unlimited;
+  int allowedByRegisters = unlimited;     ///< blocks per multiprocessor for which there are registers
+  int allowedBySharedMemory = unlimited;  ///< the same of shared memory
+  int allowedByThreads = unlimited;       ///< the same of places for threads
+  int allowedByBlocks = unlimited;        ///< the same of places for blocks
 
   int blocksPerMultiprocessor = 0;  ///< what the runtime's occupancy query says
   double occupancy = 0;             ///< resident warps over the multiprocessor's maximum, 0 to 1
 
+  /// Whether registers are a binding limit.
   bool limitedByRegisters() const { return allowedByRegisters == blocksPerMultiprocessor; }
+  /// Whether shared memory is one.
   bool limitedBySharedMemory() const { return allowedBySharedMemory == blocksPerMultiprocessor; }
+  /// Whether the number of threads is one.
   bool limitedByThreads() const { return allowedByThreads == blocksPerMultiprocessor; }
+  /// Whether the number of blocks is one.
   bool limitedByBlocks() const { return allowedByBlocks == blocksPerMultiprocessor; }
 
   /// The binding limits in words: "registers", "threads and blocks".
@@ -266,7 +272,7 @@ struct OccupancyReport {
                             " threads a block: ",
                             blocksPerMultiprocessor,
                             " blocks per multiprocessor, occupancy ",
-                            static_cast<int>(100 * occupancy + 0.5),
+                            std::lround(100 * occupancy),
                             " %, limited by ",
                             limits(),
                             "\n  registers:     ",
@@ -289,7 +295,8 @@ struct OccupancyReport {
   }
 };
 
-/// Prints the text of the report to any stream, without an include of this header for those who never print.
+/// Prints the text of the report to any stream `out`, without an include of this header for those who never
+/// print.
 template <class Stream>
 auto operator<<(Stream& out, const OccupancyReport& report) -> decltype(out << "") {
   return out << report.text().c_str();

@@ -101,6 +101,7 @@ class HostResult {
                 "gpuopt: a result returned to the host may have at most 4032 bytes");
 
  public:
+  /// Takes a slot of the pool.
   HostResult() : slot_(detail::ResultPool::instance().take()) {}
   ~HostResult() {
     if (slot_.memory != nullptr) detail::ResultPool::instance().giveBack(slot_.memory);

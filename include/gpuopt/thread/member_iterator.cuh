@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/thread/random_access.cuh>
+
 #include <cuda_runtime.h>
 
-#include <cstddef>
-#include <iterator>
 #include <type_traits>
 #include <utility>
 
@@ -19,64 +19,39 @@ using MemberReference = decltype((std::declval<T&>().*MEMBER));
 
 }  // namespace detail
 
-/// Random access to one member of the structures of an array: element i is `aos[i].*MEMBER`. Made by
-/// member().
+/// Random access to one member of the structures, of type T, of an array: element i is `aos[i].*MEMBER`. Made
+/// by member().
 ///
 /// It refers to the array and owns nothing; as trivially copyable as a pointer. Any array that the caller may
 /// access: device memory in device code, host memory in host code. An iterator over const structures comes
 /// from one over plain ones by conversion.
 template <class T, auto MEMBER>
-class MemberIterator {
- public:
-  using iterator_category = std::random_access_iterator_tag;
-  using value_type = std::remove_cv_t<std::remove_reference_t<detail::MemberReference<T, MEMBER>>>;
-  using difference_type = std::ptrdiff_t;
-  using reference = detail::MemberReference<T, MEMBER>;
-  using pointer = std::remove_reference_t<reference>*;
+class MemberIterator
+    : public detail::RandomAccess<MemberIterator<T, MEMBER>, T*, detail::MemberReference<T, MEMBER>> {
+  using Base = typename MemberIterator::RandomAccess;
 
-  static_assert(!std::is_array_v<value_type>,
+ public:
+  static_assert(!std::is_array_v<typename Base::value_type>,
                 "gpuopt::member: the member is an array, which no algorithm can take by value");
 
+  /// An iterator that is at nothing.
   MemberIterator() = default;
-  __host__ __device__ explicit MemberIterator(T* aos) : at_(aos) {}
+  /// An iterator that is at the structure `*aos`.
+  __host__ __device__ explicit MemberIterator(T* aos) : Base(aos) {}
+  /// An iterator over const structures.
   template <class U, class = std::enable_if_t<std::is_same_v<const U, T>>>
-  __host__ __device__ MemberIterator(const MemberIterator<U, MEMBER>& other) : at_(other.base()) {}
+  __host__ __device__ MemberIterator(const MemberIterator<U, MEMBER>& other) : Base(other.base()) {}
 
   /// The structure that the iterator is at.
-  __host__ __device__ T* base() const { return at_; }
-
-  __host__ __device__ reference operator*() const { return at_->*MEMBER; }
-  __host__ __device__ pointer operator->() const { return &(at_->*MEMBER); }
-  __host__ __device__ reference operator[](difference_type i) const { return at_[i].*MEMBER; }
-
-  __host__ __device__ MemberIterator& operator+=(difference_type i) {
-    at_ += i;
-    return *this;
-  }
-  __host__ __device__ MemberIterator& operator-=(difference_type i) { return *this += -i; }
-  __host__ __device__ MemberIterator& operator++() { return *this += 1; }
-  __host__ __device__ MemberIterator& operator--() { return *this += -1; }
-  __host__ __device__ MemberIterator operator++(int) { return MemberIterator(at_++); }
-  __host__ __device__ MemberIterator operator--(int) { return MemberIterator(at_--); }
-
-  __host__ __device__ friend MemberIterator operator+(MemberIterator a, difference_type i) { return a += i; }
-  __host__ __device__ friend MemberIterator operator+(difference_type i, MemberIterator a) { return a += i; }
-  __host__ __device__ friend MemberIterator operator-(MemberIterator a, difference_type i) { return a -= i; }
-  __host__ __device__ friend difference_type operator-(MemberIterator a, MemberIterator b) {
-    return a.at_ - b.at_;
-  }
-  __host__ __device__ friend bool operator==(MemberIterator a, MemberIterator b) { return a.at_ == b.at_; }
-  __host__ __device__ friend bool operator!=(MemberIterator a, MemberIterator b) { return a.at_ != b.at_; }
-  __host__ __device__ friend bool operator<(MemberIterator a, MemberIterator b) { return a.at_ < b.at_; }
-  __host__ __device__ friend bool operator>(MemberIterator a, MemberIterator b) { return b.at_ < a.at_; }
-  __host__ __device__ friend bool operator<=(MemberIterator a, MemberIterator b) { return !(b.at_ < a.at_); }
-  __host__ __device__ friend bool operator>=(MemberIterator a, MemberIterator b) { return !(a.at_ < b.at_); }
+  __host__ __device__ T* base() const { return this->position(); }
 
  private:
-  T* at_ = nullptr;
+  friend Base;
+
+  __host__ __device__ static detail::MemberReference<T, MEMBER> at(T* aos) { return aos->*MEMBER; }
 };
 
-/// One member of the structures of an array, for gpuopt's reductions, Thrust and CUB:
+/// One member of the structures of the array `aos`, for gpuopt's reductions, Thrust and CUB:
 ///
 ///     float mass = gpuopt::reduce(gpuopt::member<&Particle::mass>(particles), n);
 ///

@@ -141,12 +141,13 @@ struct LogicalOr {
   }
 };
 
-/// The identity of an operation: op(identity, x) == x for every x. `exists` is false unless a specialisation
-/// says otherwise; reductions work without one, but then an empty input needs an init. Specialise it for your
-/// own operations to save the bookkeeping: `static constexpr bool exists = true;` and `static T value()`.
+/// The identity of an operation Op on T: op(identity, x) == x for every x. `exists` is false unless a
+/// specialisation says otherwise; reductions work without one, but then an empty input needs an init.
+/// Specialise it for your own operations to save the bookkeeping: `static constexpr bool exists = true;` and
+/// `static T value()`.
 template <class Op, class T, class = void>
 struct Identity {
-  static constexpr bool exists = false;
+  static constexpr bool exists = false;  ///< whether it is known
 };
 
 template <class T>
@@ -222,8 +223,8 @@ inline constexpr bool isOneOf = (std::is_same_v<Op, Others> || ...);
 
 }  // namespace detail
 
-/// Whether op(a, b) == op(b, a) is known; collectives then take shorter ways. Specialise it for your own
-/// operations.
+/// Whether op(a, b) == op(b, a) is known of an Op; collectives then take shorter ways. Specialise it for your
+/// own operations.
 template <class Op>
 inline constexpr bool isCommutative =
     detail::isOneOf<Op, Plus, Multiplies, Minimum, Maximum, BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr>;
@@ -232,12 +233,11 @@ inline constexpr bool isCommutative =
 struct DefaultAccumulator {};
 
 /// The type in which a reduction of T by Op accumulates unless the caller names one: bool for LogicalAnd and
-/// LogicalOr; float for
-/// __half and __nv_bfloat16; int or unsigned for sums and products of narrower integers; T itself for
-/// everything else.
+/// LogicalOr; float for __half and __nv_bfloat16; int or unsigned for sums and products of narrower integers;
+/// T itself for everything else.
 template <class Op, class T, class = void>
 struct AccumulatorFor {
-  using type = T;
+  using type = T;  ///< the accumulator
 };
 
 template <class Op, class T>

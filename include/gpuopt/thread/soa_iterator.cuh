@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/thread/index_iterator.cuh>
+#include <gpuopt/thread/random_access.cuh>
 #include <gpuopt/thread/soa_layout.cuh>
 #include <gpuopt/thread/soa_reference.cuh>
 
@@ -28,28 +28,31 @@ class LoadedStruct {
 
 }  // namespace detail
 
-/// Random access to the structs of a SoaView: `*it` is a SoaReference, the value type is the struct. Made by
-/// begin() and end().
+/// Random access to the structs, of type T, of a SoaView in a LAYOUT: `*it` is a SoaReference, the value type
+/// is the struct. Made by begin() and end().
 ///
 /// For algorithms of std on memory of the host, and for those of Thrust, which are told the place of the data
 /// (`thrust::device`): copy, transform, reduce, sort. `it->mass` reads the struct; it cannot write.
 template <class T, class LAYOUT = Columns>
 class SoaIterator
-    : public detail::IndexIterator<SoaIterator<T, LAYOUT>, std::remove_const_t<T>, SoaReference<T, LAYOUT>,
-                                   detail::LoadedStruct<std::remove_const_t<T>>> {
+    : public detail::RandomAccess<SoaIterator<T, LAYOUT>, std::ptrdiff_t, SoaReference<T, LAYOUT>,
+                                  std::remove_const_t<T>, detail::LoadedStruct<std::remove_const_t<T>>> {
   using Places = detail::Places<T, LAYOUT>;
-  using Base = typename SoaIterator::IndexIterator;
+  using Base = typename SoaIterator::RandomAccess;
 
  public:
+  /// An iterator that is at nothing.
   SoaIterator() = default;
+  /// For the library's own functions: at struct `index` of those whose members are at `places`.
   __host__ __device__ SoaIterator(const Places& places, std::ptrdiff_t index)
       : Base(index), places_(places) {}
 
   /// An iterator over const structs.
   template <class Plain, class = std::enable_if_t<std::is_same_v<const Plain, T>>>
   __host__ __device__ SoaIterator(const SoaIterator<Plain, LAYOUT>& other)
-      : Base(other.index()), places_(other.places_) {}
+      : Base(other.position()), places_(other.places_) {}
 
+  /// The struct by value.
   __host__ __device__ detail::LoadedStruct<std::remove_const_t<T>> operator->() const {
     return detail::LoadedStruct<std::remove_const_t<T>>(**this);
   }
@@ -70,19 +73,13 @@ namespace detail {
 
 // One member of structs whose columns are no arrays.
 template <class Places, std::size_t PLACE>
-class TiledColumn
-    : public IndexIterator<
-          TiledColumn<Places, PLACE>,
-          std::remove_const_t<std::remove_pointer_t<decltype(std::declval<Places>().template at<PLACE>(0))>>,
-          decltype(*std::declval<Places>().template at<PLACE>(0)),
-          decltype(std::declval<Places>().template at<PLACE>(0))> {
-  using Base = typename TiledColumn::IndexIterator;
+class TiledColumn : public RandomAccess<TiledColumn<Places, PLACE>, std::ptrdiff_t,
+                                        decltype(*std::declval<Places>().template at<PLACE>(0))> {
+  using Base = typename TiledColumn::RandomAccess;
 
  public:
   TiledColumn() = default;
   __host__ __device__ explicit TiledColumn(const Places& places) : places_(places) {}
-
-  __host__ __device__ auto* operator->() const { return &**this; }
 
  private:
   friend Base;

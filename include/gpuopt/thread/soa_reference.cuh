@@ -50,7 +50,8 @@ __host__ __device__ void storeStruct(const Places& places, std::size_t i, const 
 
 }  // namespace detail
 
-/// What view[i] is: a struct whose members lie apart. It refers to memory and owns none.
+/// What view[i] is: a struct, of type T, whose members lie apart, as LAYOUT says. It refers to memory and
+/// owns none.
 ///
 ///     Particle p = view[i];                                // all members are read
 ///     view[i] = p;                                         // all are written
@@ -72,6 +73,7 @@ class SoaReference {
   /// The struct.
   using Value = std::remove_const_t<T>;
 
+  /// For the library's own functions: struct `i` of those whose members are at `places`.
   __host__ __device__ SoaReference(const Places& places, std::size_t i) : places_(places), i_(i) {}
   SoaReference(const SoaReference&) = default;
 
@@ -107,7 +109,7 @@ class SoaReference {
     return *places_.template at<detail::columnNumber<T, MEMBER>>(i_);
   }
 
-  /// Exchanges the values.
+  /// Exchanges the values that `a` and `b` refer to.
   friend __host__ __device__ void swap(SoaReference a, SoaReference b) {
     const Value value = a;
     a = b;

@@ -35,8 +35,8 @@ __host__ __device__ constexpr const M& valueAt(const TupleMember<PLACE, M>& memb
 
 }  // namespace detail
 
-/// The values of several members: what an element of SoaView::select() is by value. An aggregate as trivial
-/// as its members, which may be arrays.
+/// The values of several members, of types Ms: what an element of SoaView::select() is by value. An aggregate
+/// as trivial as its members, which may be arrays.
 ///
 ///     gpuopt::SoaTuple<float, int> both = view.select<&Particle::mass, &Particle::id>()[i];
 ///     auto [mass, id] = both;
@@ -48,10 +48,12 @@ struct SoaTuple : detail::TupleMembers<std::index_sequence_for<Ms...>, Ms...> {
   __host__ __device__ constexpr auto& get() & {
     return detail::valueAt<PLACE>(*this);
   }
+  /// The same to read.
   template <std::size_t PLACE>
   __host__ __device__ constexpr auto& get() const& {
     return detail::valueAt<PLACE>(*this);
   }
+  /// The same to move from.
   template <std::size_t PLACE>
   __host__ __device__ constexpr auto&& get() && {
     return std::move(detail::valueAt<PLACE>(*this));

@@ -39,6 +39,17 @@ template <class R>
 inline constexpr bool
     isRange<R, std::void_t<decltype(std::declval<R&>().data()), decltype(std::declval<R&>().size())>> = true;
 
+template <class C>
+inline constexpr bool isColumn = std::is_pointer_v<std::decay_t<C>> || isRange<C>;
+
+// Whether V has a view that serves as View: a SoaVector has, and is none itself.
+template <class V, class View, class = void>
+inline constexpr bool hasView = false;
+template <class V, class View>
+inline constexpr bool
+    hasView<V, View, std::enable_if_t<std::is_convertible_v<decltype(std::declval<V&>().view()), View>>> =
+        true;
+
 // The address that a pointer, or what Thrust's vectors return in its place, stands for.
 template <class P>
 auto toAddress(P pointer) {
@@ -52,6 +63,10 @@ auto toAddress(P pointer) {
 template <class T, class LAYOUT>
 class SoaMemory {
  protected:
+  // Arguments that look like columns, but are not those of the struct.
+  template <class...>
+  static constexpr bool areWrong = false;
+
   SoaMemory() = default;
   __host__ __device__ SoaMemory(const Places<T, LAYOUT>& places, std::size_t n) : places_(places), n_(n) {}
 
@@ -64,6 +79,15 @@ class ColumnsMemory;
 
 template <class T, class... Ms>
 class ColumnsMemory<T, TypeList<Ms...>> : protected SoaMemory<T, Columns> {
+  template <class... Ranges>
+  static constexpr bool areRanges() {
+    if constexpr ((isRange<Ranges> && ...))
+      return std::is_invocable_v<void(ConstLike<T, Ms> * ...),
+                                 decltype(toAddress(std::declval<Ranges&>().data()))...>;
+    else
+      return false;
+  }
+
  public:
   __host__ __device__ ColumnsMemory(ConstLike<T, Ms>*... columns, std::size_t n)
       : SoaMemory<T, Columns>(Places<T, Columns>(columns...), n) {
@@ -73,8 +97,7 @@ class ColumnsMemory<T, TypeList<Ms...>> : protected SoaMemory<T, Columns> {
 #endif
   }
 
-  template <class... Ranges,
-            class = std::enable_if_t<sizeof...(Ranges) == sizeof...(Ms) && (isRange<Ranges> && ...)>>
+  template <class... Ranges, class = std::enable_if_t<areRanges<Ranges...>()>>
   __host__ ColumnsMemory(Ranges&&... columns)
       : ColumnsMemory(toAddress(columns.data())..., sizeOfFirst(columns...)) {
     std::size_t number = 0;
@@ -82,6 +105,11 @@ class ColumnsMemory<T, TypeList<Ms...>> : protected SoaMemory<T, Columns> {
   }
 
  protected:
+  template <class First, class... Rest>
+  static constexpr bool areWrong =
+      sizeof...(Rest) != 0 && isColumn<First> && !areRanges<First, Rest...>() &&
+      !std::is_invocable_v<void(ConstLike<T, Ms>*..., std::size_t), First, Rest...>;
+
   using SoaMemory<T, Columns>::SoaMemory;
 
  private:
@@ -157,9 +185,9 @@ class SoaView : public detail::MemoryOf<T, LAYOUT>::Type {
  public:
   /// The struct, without const.
   using Value = std::remove_const_t<T>;
-  using Layout = LAYOUT;
-  using Reference = SoaReference<T, LAYOUT>;
-  using Iterator = SoaIterator<T, LAYOUT>;
+  using Layout = LAYOUT;                      ///< how the members lie
+  using Reference = SoaReference<T, LAYOUT>;  ///< what view[i] is
+  using Iterator = SoaIterator<T, LAYOUT>;    ///< what begin() gives
 
   /// The number of columns.
   static constexpr std::size_t COLUMNS = detail::memberCount<T>;
@@ -169,15 +197,34 @@ class SoaView : public detail::MemoryOf<T, LAYOUT>::Type {
 
   using Memory::Memory;
 
-  // For the library's own functions.
+  /// For the library's own functions: n structs whose members are at `places`.
   __host__ __device__ SoaView(const Places& places, std::size_t n) : Memory(places, n) {}
 
   /// A view that only reads.
   template <class Plain, class = std::enable_if_t<std::is_same_v<const Plain, T>>>
   __host__ __device__ SoaView(const SoaView<Plain, LAYOUT>& other) : Memory(other.places(), other.size()) {}
 
+  // Taken to say what to write, where the compiler would name all constructors.
+  template <class V, class = std::enable_if_t<detail::hasView<V, SoaView>>>
+  SoaView(const V&) {
+    static_assert(!detail::hasView<V, SoaView>,
+                  "gpuopt::SoaView: a SoaVector is no view: write vector.view()");
+  }
+  // Taken to say what is wrong with the columns.
+  template <class First, class... Rest, class = std::enable_if_t<Memory::template areWrong<First, Rest...>>>
+  __host__ __device__ SoaView(First&&, Rest&&...) {
+    constexpr std::size_t GIVEN = sizeof...(Rest) + (detail::isRange<First> ? 1 : 0);
+    static_assert(GIVEN == COLUMNS,
+                  "gpuopt::SoaView: the number of columns differs from that of the struct's members: write "
+                  "{pointer..., n} or {vector...}, one column for each member, in order");
+    static_assert(GIVEN != COLUMNS,
+                  "gpuopt::SoaView: a column is not of its member's type, or there is no n: write "
+                  "{pointer..., n} or {vector...}, one column for each member, in order");
+  }
+
   /// The number of structs.
   __host__ __device__ std::size_t size() const { return this->n_; }
+  /// Whether there are none.
   __host__ __device__ bool empty() const { return this->n_ == 0; }
 
   /// Struct i, i < size(), as a reference to its members.
@@ -200,7 +247,8 @@ class SoaView : public detail::MemoryOf<T, LAYOUT>::Type {
       return detail::TiledColumn<Places, PLACE>(this->places_);
   }
 
-  /// The structs [first, first + count). On the host, std::invalid_argument if there are not that many.
+  /// The `count` structs from number `first` on. On the host, std::invalid_argument if there are not that
+  /// many.
   __host__ __device__ SoaView subview(std::size_t first, std::size_t count) const {
 #if !defined(__CUDA_ARCH__)
     detail::requireSubview(first, count, this->n_);
@@ -218,11 +266,12 @@ class SoaView : public detail::MemoryOf<T, LAYOUT>::Type {
         this->places_.template select<detail::columnNumber<T, MEMBERS>...>(), this->n_);
   }
 
-  /// Iterators over the structs.
+  /// The iterator at the first struct.
   __host__ __device__ Iterator begin() const { return {this->places_, 0}; }
+  /// The iterator behind the last one.
   __host__ __device__ Iterator end() const { return {this->places_, static_cast<std::ptrdiff_t>(this->n_)}; }
 
-  // For the library's own functions.
+  /// For the library's own functions: where the members are.
   __host__ __device__ const Places& places() const { return this->places_; }
 };
 

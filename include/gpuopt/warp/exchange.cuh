@@ -128,7 +128,7 @@ __device__ inline void warpStripedToBlocked(unsigned (&words)[COUNT]) {
   }
 }
 
-/// Undoes warpStripedToBlocked, at the same cost.
+/// Undoes warpStripedToBlocked, at the same cost: COUNT consecutive `words` of each lane become stripes.
 template <unsigned COUNT>
 __device__ inline void warpBlockedToStriped(unsigned (&words)[COUNT]) {
   if constexpr (COUNT > 1) {

@@ -56,7 +56,8 @@ __device__ inline T shuffleDown(const T& value, unsigned delta, int width = 32, 
                               [=](unsigned word) { return __shfl_down_sync(mask, word, delta, width); });
 }
 
-/// The value of the lane whose index differs by `laneMask` (exclusive or). All lanes in `mask` call.
+/// The value of the lane whose index differs by `laneMask` (exclusive or), within segments of `width` lanes.
+/// All lanes in `mask` call.
 template <class T>
 __device__ inline T shuffleXor(const T& value, int laneMask, int width = 32, unsigned mask = fullMask) {
   return detail::shuffleWords(value,

@@ -1,5 +1,5 @@
-// Copies numbers to the device, reduces them there in another file and here, and checks both sums. Ends with 77 if
-// there is no device to run on.
+// Copies numbers to the device, reduces them there in another file and here, and checks both sums. Ends with
+// 77 if there is no device to run on.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/reduce.cuh>
 

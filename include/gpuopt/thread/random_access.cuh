@@ -1,5 +1,5 @@
 /// \file
-/// Random access iterators that are an index into something.
+/// The operators that all random access iterators of the library share.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,14 +7,18 @@
 
 #include <cstddef>
 #include <iterator>
+#include <type_traits>
 
 namespace gpuopt::detail {
 
 // What a random access iterator consists of, for a class Derived that has
-//   Reference at(std::ptrdiff_t index) const
-// Iterators that are compared point into the same sequence.
-template <class Derived, class Value, class Reference, class Pointer>
-class IndexIterator {
+//   Reference at(Position position) const
+// and an operator-> of its own if Reference is no reference. Position is a pointer or an index. Iterators
+// that are compared point into the same sequence.
+template <class Derived, class Position, class Reference,
+          class Value = std::remove_cv_t<std::remove_reference_t<Reference>>,
+          class Pointer = std::remove_reference_t<Reference>*>
+class RandomAccess {
  public:
   using iterator_category = std::random_access_iterator_tag;
   using value_type = Value;
@@ -22,17 +26,18 @@ class IndexIterator {
   using pointer = Pointer;
   using reference = Reference;
 
-  IndexIterator() = default;
-  __host__ __device__ explicit IndexIterator(std::ptrdiff_t index) : index_(index) {}
+  RandomAccess() = default;
+  __host__ __device__ explicit RandomAccess(Position position) : position_(position) {}
 
-  __host__ __device__ Reference operator*() const { return derived().at(index_); }
+  __host__ __device__ Reference operator*() const { return derived().at(position_); }
+  __host__ __device__ Pointer operator->() const { return &**this; }
   template <class N>
   __host__ __device__ Reference operator[](N i) const {  // any integer, like a pointer
-    return derived().at(index_ + static_cast<std::ptrdiff_t>(i));
+    return derived().at(position_ + static_cast<std::ptrdiff_t>(i));
   }
 
   __host__ __device__ Derived& operator+=(std::ptrdiff_t steps) {
-    index_ += steps;
+    position_ += steps;
     return static_cast<Derived&>(*this);
   }
   __host__ __device__ Derived& operator-=(std::ptrdiff_t steps) { return *this += -steps; }
@@ -53,33 +58,34 @@ class IndexIterator {
   friend __host__ __device__ Derived operator+(std::ptrdiff_t steps, Derived it) { return it += steps; }
   friend __host__ __device__ Derived operator-(Derived it, std::ptrdiff_t steps) { return it -= steps; }
   friend __host__ __device__ std::ptrdiff_t operator-(const Derived& a, const Derived& b) {
-    return a.index_ - b.index_;
+    return a.position_ - b.position_;
   }
   friend __host__ __device__ bool operator==(const Derived& a, const Derived& b) {
-    return a.index_ == b.index_;
+    return a.position_ == b.position_;
   }
   friend __host__ __device__ bool operator!=(const Derived& a, const Derived& b) {
-    return a.index_ != b.index_;
+    return a.position_ != b.position_;
   }
   friend __host__ __device__ bool operator<(const Derived& a, const Derived& b) {
-    return a.index_ < b.index_;
+    return a.position_ < b.position_;
   }
   friend __host__ __device__ bool operator>(const Derived& a, const Derived& b) {
-    return a.index_ > b.index_;
+    return a.position_ > b.position_;
   }
   friend __host__ __device__ bool operator<=(const Derived& a, const Derived& b) {
-    return a.index_ <= b.index_;
+    return a.position_ <= b.position_;
   }
   friend __host__ __device__ bool operator>=(const Derived& a, const Derived& b) {
-    return a.index_ >= b.index_;
+    return a.position_ >= b.position_;
   }
 
-  __host__ __device__ std::ptrdiff_t index() const { return index_; }
+ protected:
+  __host__ __device__ Position position() const { return position_; }
 
  private:
   __host__ __device__ const Derived& derived() const { return static_cast<const Derived&>(*this); }
 
-  std::ptrdiff_t index_ = 0;
+  Position position_{};
 };
 
 }  // namespace gpuopt::detail

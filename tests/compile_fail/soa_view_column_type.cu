@@ -1,0 +1,10 @@
+// EXPECT: gpuopt::SoaView: a column is not of its member's type, or there is no n
+// SPDX-License-Identifier: MIT
+#include <gpuopt/thread/soa_view.cuh>
+
+struct Particle {
+  float mass;
+  int id;
+};
+
+gpuopt::SoaView<Particle> fail(float* mass, const int* id, std::size_t n) { return {mass, id, n}; }

@@ -1,0 +1,10 @@
+// EXPECT: gpuopt::SoaView: the number of columns differs from that of the struct's members
+// SPDX-License-Identifier: MIT
+#include <gpuopt/thread/soa_view.cuh>
+
+struct Particle {
+  float mass;
+  int id;
+};
+
+gpuopt::SoaView<Particle> fail(float* mass, std::size_t n) { return {mass, n}; }
