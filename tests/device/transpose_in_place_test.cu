@@ -10,6 +10,19 @@
 #include <initializer_list>
 #include <vector>
 
+namespace inPlace {
+
+// Small tiles of 16-byte elements, so that squares of all groups of tiles are small matrices. nvcc wants
+// variables that are templates in a namespace with a name.
+struct ManyTiles : gpuopt::SquarePolicy {
+  template <std::size_t>
+  static constexpr int TILE = 8;
+  template <std::size_t>
+  static constexpr int THREADS = 32;
+};
+
+}  // namespace inPlace
+
 namespace {
 
 using namespace gpuopt::test;
@@ -17,6 +30,7 @@ using gpuopt::Unchanged;
 using gpuopt::detail::launchTransposeRectangleInPlace;
 using gpuopt::detail::launchTransposeSquareInPlace;
 using gpuopt::detail::RawElement;
+using inPlace::ManyTiles;
 
 using Sizes = std::initializer_list<std::size_t>;
 
@@ -36,14 +50,6 @@ struct Borrowing : gpuopt::RectanglePolicy {
   static constexpr auto tile() {
     return gpuopt::detail::StagedTile<32, 32, 64, 4>{};
   }
-};
-
-// Small tiles of 16-byte elements, so that squares of all groups of tiles are small matrices.
-struct ManyTiles : gpuopt::SquarePolicy {
-  template <std::size_t>
-  static constexpr int TILE = 8;
-  template <std::size_t>
-  static constexpr int THREADS = 32;
 };
 
 template <class T, class Policy = gpuopt::SquarePolicy>

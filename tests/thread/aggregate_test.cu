@@ -83,12 +83,13 @@ struct alignas(64) OverAligned {
   alignas(16) float x;
   float4 v;
 };
+using MemberPointer = int WithEmpty::*;
 struct Pointers {
   void* a;
   const int* b;
   int (*function)(int);
   float (*rows)[3];
-  int WithEmpty::*member;
+  MemberPointer member;
 };
 
 static_assert(memberCount<One> == 1 && memberCount<OneArray> == 1);

@@ -161,6 +161,7 @@ class BlockTile {
  protected:
   using Shape = StructTileShape<T, BLOCK, ITEMS>;
   static constexpr unsigned LANE_BYTES = Shape::LANE_BYTES;
+  static constexpr auto LANE_WORD = static_cast<unsigned>(widestWord<LANE_BYTES>);
   using Tile = WarpTile<LANE_BYTES, leastAlignment<T>>;
 
   __device__ BlockTile(std::size_t number, std::size_t n, unsigned thread)
@@ -189,7 +190,7 @@ class BlockTile {
   // The calling thread's structures from and to the array, through the warp's tile. Each step leaves the tile
   // free for the next one. Of the two steps of writing, the first can stand in a condition.
   __device__ void readStaged(const T* in, unsigned char* shared, void* bytes) const {
-    if (areVectors(in)) return readWords<LANE_BYTES, widestWord<LANE_BYTES>>(ownBytes(in), bytes);
+    if (areVectors(in)) return readWords<LANE_BYTES, LANE_WORD>(ownBytes(in), bytes);
     unsigned char* tile = tileOf(in, shared);
     if (isWhole())
       Tile::copyIn(tile, warpBytes(in), lane());
@@ -204,7 +205,7 @@ class BlockTile {
   }
   __device__ void beginStaged(T* out, unsigned char* shared, const void* bytes) const {
     if (areVectors(out))
-      writeWords<LANE_BYTES, widestWord<LANE_BYTES>>(ownBytes(out), bytes);
+      writeWords<LANE_BYTES, LANE_WORD>(ownBytes(out), bytes);
     else
       Tile::put(shared, lane(), bytes);
   }
