@@ -81,7 +81,7 @@ def check(torch, ops):
     show("bytes are refused", refuses(ops.transpose, x.to(torch.int8), RuntimeError, "1 bytes"))
     show("columns are refused", refuses(ops.sum_rows, x.t(), RuntimeError, "205 apart"))
     one = random(1, 5).expand(3, 5)  # three rows at one place, which gpuopt itself refuses
-    show("rows that overlap are refused", refuses(ops.transpose, one, ValueError, "ld (0) is less than cols (5)"))
+    show("rows that overlap are refused", refuses(ops.transpose, one, ValueError, "in.ld (0) is less than in.cols (5)"))
 
 
 def main():

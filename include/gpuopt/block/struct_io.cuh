@@ -28,10 +28,11 @@ enum class AccessWay {
 
 namespace detail {
 
-// Structures a thread at a time. Where a vector holds several, or it is one by its alignment, as many as fill
-// it. Else what fills whole words, and enough of them: 24 bytes of types made of words (12-byte ones: 0.99 of
-// the copy cold and 0.97 warm, with 48 bytes 0.98 and 0.92), 40 of others (3-byte ones, misaligned: 0.97,
-// with 24 bytes 0.85; H200, 2026-11-22). One where whole words take a thread more than 192 bytes.
+// Structures a thread at a time. Where a vector holds several, or it is one by its alignment, as many as
+// fill it. Else what fills whole words, and enough of them: 24 bytes of types made of words (12-byte
+// ones: 1.0 of the copy cold and 0.90 warm; 48 bytes cost 1 and 5 % in trial kernels), 40 of others
+// (3-byte ones, misaligned: 0.96; with 24 bytes 0.85 in trial kernels; H200, 2026-11-22). One where
+// whole words take a thread more than 192 bytes.
 template <class T>
 constexpr unsigned itemsOf() {
   if (16 % sizeof(T) == 0 && (sizeof(T) < 16 || isWord<T>)) return static_cast<unsigned>(16 / sizeof(T));
@@ -61,9 +62,9 @@ inline constexpr int structCarveout = 58;
 /// AccessPlan<T, ITEMS>. Specialise it for a type of your own (and any ITEMS), or pass StagedStructs another
 /// class with these three members.
 ///
-/// Direct for one structure of 1, 2, 4, 8 or 16 bytes, aligned to its size; a tile for everything else. Read,
-/// modify and write of 256 MiB, ratio to the best copy, direct and tile (H200, 2026-11-22): 16 bytes 1.0 and
-/// 0.99, 32 bytes 0.33 (aligned to 16: 0.92) and 1.0.
+/// Direct for one structure of 1, 2, 4, 8 or 16 bytes, aligned to its size; a tile for everything else.
+/// transformStructs of 1 GiB, ratio to the best copy, direct and by this plan (H200, 2026-11-22): 16
+/// bytes 1.0 and 1.0, 32 bytes 0.26 (aligned to 16: 0.81) and 1.0, 64 bytes 0.16 (0.66) and 0.98 (0.99).
 template <class T, unsigned ITEMS = 0>
 struct AccessPlan {
   static constexpr unsigned items = ITEMS == 0 ? detail::itemsOf<T>() : ITEMS;  ///< structures a thread

@@ -19,10 +19,10 @@
 
 namespace gpuopt {
 
-/// How batches of small dense matrices are divided among blocks. Pass a type derived from this one to change
-/// a value. Bytes are those of the larger one of the two sides. Measured on an H200, 2026-11-21, 256 MiB a
-/// side, ratios to the best copy: 4^2 to 33^2 0.95 to 1.0 for 2 to 16 bytes, 0.93 to 0.99 for 1 byte; 64^2
-/// and more 0.93 to 0.98.
+/// How batches of small dense matrices are divided among blocks. Pass a type derived from this one to
+/// change a value. Bytes are those of the larger one of the two sides. Measured on an H200, 2026-11-22,
+/// 256 MiB a side, ratios to the best copy: 4^2 to 33^2 0.96 to 0.99 for 2 to 16 bytes, 0.93 to 0.99 for
+/// 1 byte; 48^2 to 128^2 0.95 to 0.99. 17 x 65 bytes are the exception, with 0.69.
 struct TransposeBatchPolicy {
   /// What a block moves, if that is a whole number of matrices: 16 such blocks are a multiprocessor's
   /// threads.
@@ -52,24 +52,25 @@ struct TransposeBatchPolicy {
   static constexpr std::size_t periods = 4;            ///< see columnBytes
   static constexpr std::size_t runBytes = 128;         ///< 64 cost up to 16 % for 3 bytes
 
-  /// Bytes and halves that only move go by squares of 4 x 4, if rows and columns are multiples of 4 from here
-  /// on, and both arrays aligned to the 4 elements. H200, 2026-11-22, as above, words / squares, where
-  /// swizzles came from a search: 1 byte, 24^2 0.980 / 0.995, 32^2 0.934 / 0.985, 48^2 0.932 / 0.977, 64^2
-  /// 0.965 / 0.994, 100^2 0.962 / 0.966 to 0.975, 128^2 0.979 / 0.982 to 0.992, 16 x 64 0.679 / 0.979, 64 x
-  /// 16 0.840 / 0.978; 2 bytes, 24^2 0.875 / 0.981, 64^2 0.994 / 1.0, 100^2 0.973 / 0.970, 128^2 0.968 /
-  /// 0.968 to 0.979. Shorter rows or columns and matrices above 32 KiB have not been measured.
+  /// Bytes and halves that only move go by squares of 4 x 4, if rows and columns are multiples of 4 from
+  /// here on, and both arrays aligned to the 4 elements. H200, 2026-11-22, as above: 1 byte, 24^2 0.98,
+  /// 32^2 0.96, 48^2 0.975, 64^2 0.96, 100^2 0.97, 128^2 0.97, 16 x 64 0.97; 2 bytes, 24^2 0.975, 64^2
+  /// 0.97, 100^2 0.97, 128^2 0.96. Trial kernels, words / squares: 1 byte, 24^2 0.980 / 0.995, 32^2
+  /// 0.934 / 0.985, 48^2 0.932 / 0.977, 64^2 0.965 / 0.994, 16 x 64 0.679 / 0.979, 64 x 16 0.840 /
+  /// 0.978; 2 bytes, 24^2 0.875 / 0.981, 64^2 0.994 / 1.0, 100^2 0.973 / 0.970. Shorter rows or columns
+  /// and matrices above 32 KiB have not been measured.
   static constexpr std::size_t squaresSide = 16;
   /// What a block moves then, about. 4 KiB are as good, if moved by 128 threads.
   static constexpr std::size_t squaresBytes = 8 << 10;
   /// Threads for so many bytes: for 8 KiB, 512 cost up to 22 %.
   static constexpr int squaresBlock(std::size_t bytes) { return bytes <= (20 << 10) ? 256 : 512; }
 
-  /// Matrices of more than `slabsLeastBytes`, and up to `slabsMatrixBytes`, of elements of 8, 12 and 16 bytes
-  /// that only move are divided in slabs of about `slabsBytes` of their columns, if rows and columns are not
-  /// fewer than `slabsSide` and rows of the input aligned to 16 bytes. H200, 2026-11-22, as above, whole
-  /// matrices (16 bytes: tiles) / slabs, where pitches came from a search: 12 bytes, 72^2 0.885 / 0.953, 80^2
-  /// 0.913 / 0.956, 96^2 0.891 / 0.957, 100^2 0.817 / 0.941; 8 bytes, 100^2 0.944 / 0.952; 16 bytes, 100^2
-  /// 0.888 / 0.958. Slabs of 8 KiB cost 1 to 3 %, 512 threads up to 4 % for 12 bytes.
+  /// Matrices of more than `slabsLeastBytes`, and up to `slabsMatrixBytes`, of elements of 8, 12 and 16
+  /// bytes that only move are divided in slabs of about `slabsBytes` of their columns, if rows and
+  /// columns are not fewer than `slabsSide` and rows of the input aligned to 16 bytes. H200, 2026-11-22,
+  /// as above, whole matrices (16 bytes: tiles) / slabs: 8 bytes, 100^2 0.944 / 0.952; 16 bytes, 100^2
+  /// 0.888 / 0.951; in trial kernels 12 bytes, 72^2 0.885 / 0.953, 80^2 0.913 / 0.956, 96^2 0.891 /
+  /// 0.957, 100^2 0.817 / 0.941. Slabs of 8 KiB cost 1 to 3 %, 512 threads up to 4 % for 12 bytes.
   static constexpr std::size_t slabsBytes = 16 << 10;
   static constexpr std::size_t slabsLeastBytes = 60 << 10;    ///< see slabsBytes
   static constexpr std::size_t slabsMatrixBytes = 160 << 10;  ///< see slabsBytes

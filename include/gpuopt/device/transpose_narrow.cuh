@@ -17,17 +17,18 @@
 
 namespace gpuopt {
 
-/// How narrow matrices are cut up. Pass a type derived from this one to change a value. `toRecords` says that
-/// the long rows are in the input, `aligned` that all of them begin at multiples of 16 bytes (in the output:
-/// of 32), `lines` how many there are. Measured on an H200, 2026-11-21, 256 MiB a side, ratios to the best
-/// copy for elements of 1 to 16 bytes; the first for aligned lines, the second for others:
+/// How narrow matrices are cut up. Pass a type derived from this one to change a value. `toRecords` says
+/// that the long rows are in the input, `aligned` that all of them begin at multiples of 16 bytes (in
+/// the output: of 32), `lines` how many there are. Measured on an H200, 2026-11-22, 256 MiB a side,
+/// ratios to the best copy for elements of 1 to 16 bytes; the first for aligned lines, the second for
+/// others:
 ///
-///     k x N:  k = 2, 3, 7, 8: 0.96 to 0.99, 0.95 to 0.97;  16: 0.97, 0.96;  32: 0.97, 0.93 to 0.95
-///     N x k:  k = 2, 3, 7, 8: 0.95 to 0.99, 0.93 to 0.96;  16: 0.955, 0.91;  32: 0.92 to 0.94, 0.88
+///     k x N:  k = 2 to 8: 0.97 to 0.99, 0.96 to 0.98;  16: 0.97 to 0.98, 0.96;  32: 0.97, 0.94 to 0.95
+///     N x k:  k = 2 to 8: 0.97 to 0.99, 0.94 to 0.98;  16: 0.96, 0.91 to 0.92;  32: 0.93, 0.88 to 0.90
 ///     1 x N and N x 1: 1.0
 ///
-/// Bytes of lines that are not aligned are the exception, with 0.78 to 0.96: whether lines meet in the same
-/// banks depends on their distance.
+/// Bytes are the exception: 24 aligned lines have 0.94 and 0.915, and lines that are not aligned 0.79 to
+/// 0.97, as whether they meet in the same banks depends on their distance.
 struct TransposeNarrowPolicy {
   static constexpr std::size_t maxLines = 32;           ///< rows or columns of what is narrow
   static constexpr std::size_t sharedBytes = 48 << 10;  ///< most that a block may take
