@@ -20,7 +20,7 @@ PAGES = (
         "Matrices": "transpose.cuh", "Views": "host/matrix_view.cuh",
         "Tiles in your own kernels": "block/transpose.cuh", "In the registers of a thread": "thread/transpose.cuh",
         "Policies": "device/transpose_tiles.cuh device/transpose_narrow.cuh device/transpose_batch.cuh "
-                    "device/transpose_square.cuh device/transpose_rectangle.cuh"}),
+                    "device/transpose_small.cuh device/transpose_square.cuh device/transpose_rectangle.cuh"}),
     ("structures", "Arrays of structures", "struct_io.cuh", "structs", {
         "Arrays": "struct_io.cuh", "In your own kernels": "block/struct_io.cuh block/struct_pipeline.cuh",
         "Exchanges in a warp": "warp/exchange.cuh"}),
