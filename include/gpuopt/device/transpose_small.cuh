@@ -17,15 +17,11 @@ namespace gpuopt {
 /// start at once and soon end count for more there than what each moves in a second. Pass a type derived from
 /// this one to change a value.
 ///
-/// Measured on an H200, 2026-11-22, hot, in a graph, microseconds more than the best copy takes: 509^2
-/// of 1 byte 0.55, of 2 bytes 0.52, 4 bytes 0.37, 8 bytes 0.40, 16 bytes 0.59; the copies take 1.1 to
-/// 2.1. Trial kernels, more than a copy of theirs, by such tiles (padded, where these are permuted) / by
-/// what larger matrices take: 1 byte, 509^2 0.16 / 3.84, 1021 x 1023 1.03 / 3.80, 2047 x 2045 4.36 /
-/// 5.18 (64^2 made of words of four rows 2.35, but 0.90 and 1.38 for the smaller ones); 2 bytes, 509^2
-/// 0.13 / 3.08, 1447 x 1445 1.80 / 3.10; 4 bytes, 253 x 255 0.03 / 2.98, 509^2 0.11 / 2.14, 1023 x 1021
-/// 0.84 / 2.17; 8 bytes, 509^2 0.13 / 1.31, 723 x 721 0.43 / 1.83; 16 bytes, 253 x 255 -0.04 / 0.64, 511
-/// x 509 0.06 / 1.03. Half as many threads cost up to 0.34, tiles of 64 rows up to 0.29. Elements of
-/// other sizes have not been measured.
+/// Measured on an H200, 2026-11-22, hot, in a graph, microseconds more than the best copy takes (1.1 to 2.1),
+/// at 509 x 509: elements of 1 byte 0.55, 2 bytes 0.52, 4 bytes 0.37, 8 bytes 0.40, 16 bytes 0.59, where the
+/// kernel of larger matrices took 3.8, 3.1, 2.1, 1.3 and 1.0. At 4 MiB, trial kernels of such tiles, and that
+/// kernel: 1 byte 4.4 and 5.2, 4 bytes 0.84 and 2.2. Half as many threads cost up to 0.34, tiles of 64 rows up
+/// to 0.29. Elements of other sizes have not been measured.
 struct TransposeSmallPolicy {
   /// Matrices up to so many bytes, those of the larger one of the two sides. Of elements that are not read at
   /// once, fewer by the number of reads.
