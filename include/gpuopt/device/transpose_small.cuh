@@ -20,8 +20,8 @@ namespace gpuopt {
 /// Measured on an H200, 2026-11-22, hot, in a graph, microseconds more than the best copy takes (1.1 to 2.1),
 /// at 509 x 509: elements of 1 byte 0.55, 2 bytes 0.52, 4 bytes 0.37, 8 bytes 0.40, 16 bytes 0.59, where the
 /// kernel of larger matrices took 3.8, 3.1, 2.1, 1.3 and 1.0. At 4 MiB, trial kernels of such tiles, and that
-/// kernel: 1 byte 4.4 and 5.2, 4 bytes 0.84 and 2.2. Half as many threads cost up to 0.34, tiles of 64 rows up
-/// to 0.29. Elements of other sizes have not been measured.
+/// kernel: 1 byte 4.4 and 5.2, 4 bytes 0.84 and 2.2. Half as many threads cost up to 0.34, tiles of 64 rows
+/// up to 0.29. Elements of other sizes have not been measured.
 struct TransposeSmallPolicy {
   /// Matrices up to so many bytes, those of the larger one of the two sides. Of elements that are not read at
   /// once, fewer by the number of reads.
