@@ -45,9 +45,10 @@ constexpr unsigned transformItems() {
 // How the work is cut up. Blocks are short-lived and have one tile each: the device's scheduler keeps loads
 // in flight, where persistent blocks of several stages reached 0.83 to 0.94 of the copy (trial kernels,
 // H200). They have 128 threads, fewer of large structures and more of small ones. Types made of words, 8 to
-// 256 bytes, ratio to the best copy (H200, 2026-11-22): 0.976 to 0.998 of 256 MiB, cold, and 0.90 to 1.06 of
-// 16 MiB in a graph; with 64 threads 0.973 to 1.0 and 0.69 to 0.99; with 256 threads, and the next kernel let
-// in at the start, 0.972 to 0.997 and 0.88 to 1.07, but with 128 threads that has 0.75 to 1.05 in the graph.
+// 256 bytes, ratio to the best copy (H200, 2026-11-22): 0.974 to 1.0 of 1 GiB, cold, and 0.84 to 0.91 of 16
+// MiB in a graph. Trial kernels, 256 MiB and 16 MiB: 0.976 to 0.998 and 0.90 to 1.06; with 64 threads 0.973
+// to 1.0 and 0.69 to 0.99; with 256 threads, and the next kernel let in at the start, 0.972 to 0.997 and 0.88
+// to 1.07, but with 128 threads that has 0.75 to 1.05 in the graph.
 template <class In, class Out, bool READS>
 struct TransformShape {
   static constexpr unsigned ITEMS = transformItems<In, Out, READS>();

@@ -53,9 +53,9 @@ struct TripleBlock {
   }
 };
 
-// H200, 2026-11-22, ratio to the best copy, 8192^2 / 16384^2: 0.955 / 0.945, tiles of 64 x 128 0.948 / 0.940;
-// rows brought by asynchronous copies and transposed from shared memory to shared memory 0.931 to 0.948; the
-// staged kernel 0.739 / 0.752.
+// H200, 2026-11-22, ratio to the best copy: 16384^2 0.943. Trial kernels, 8192^2 / 16384^2: 0.955 / 0.945,
+// tiles of 64 x 128 0.948 / 0.940; rows brought by asynchronous copies and transposed from shared memory to
+// shared memory 0.931 to 0.948; the staged kernel 0.739 / 0.752.
 class TripleTile {
   using Block = TripleBlock;
 
