@@ -1,5 +1,5 @@
-// The transposition of small matrices moves each element at once, in few registers, and keeps nothing in
-// local memory.
+// The transposition of small matrices moves each element at once, in few registers and as little code as can
+// be, and keeps nothing in local memory.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/device/transpose_small.cuh>
 
@@ -9,9 +9,10 @@ using namespace gpuopt;
 using detail::RawElement;
 using detail::TransposeProblem;
 
-// CODEGEN: kernel=transposeTilesKernel contains=ld\.global contains=st\.shared contains=ld\.shared contains=st\.global no-local no-spill max-registers=32 max-shared=0
-// CODEGEN: kernel=transposeTilesKernel<32,.*uint2,.*uint2 contains=ld\.global\S*\.v2 contains=st\.global\.v2
-// CODEGEN: kernel=transposeTilesKernel<16,.*uint4,.*uint4 contains=ld\.global\S*\.v4 contains=st\.global\.v4
+// CODEGEN: kernel=transposeSmallKernel contains=ld\.global contains=st\.shared contains=ld\.shared contains=st\.global no-local no-spill max-registers=64 max-shared=12672
+// CODEGEN: kernel=transposeSmallKernel<32,.32,.256,.unsigned.int,.unsigned.int max-registers=32 count=4*ld\.global count=4*st\.shared count=4*ld\.shared count=4*st\.global
+// CODEGEN: kernel=transposeSmallKernel<32,.32,.256,.uint2,.uint2 max-registers=32 contains=ld\.global\S*\.v2 contains=st\.global\.v2
+// CODEGEN: kernel=transposeSmallKernel<(16|32),.16,.128,.uint4,.uint4 max-registers=32 contains=ld\.global\S*\.v4 contains=st\.shared\.v4 contains=ld\.shared\.v4 contains=st\.global\.v4
 struct Widen {
   __host__ __device__ double operator()(unsigned char value) const { return value; }
 };
@@ -34,9 +35,10 @@ void transposeEverything(const void* in, void* out, std::size_t n, cudaStream_t 
   move<3, 1>(in, out, n, stream);
   move<4, 4>(in, out, n, stream);
   move<6, 2>(in, out, n, stream);
+  move<8, 1>(in, out, n, stream);
   move<8, 8>(in, out, n, stream);
   move<12, 4>(in, out, n, stream);
-  move<16, 1>(in, out, n, stream);
+  move<16, 2>(in, out, n, stream);
   move<16, 16>(in, out, n, stream);
   transposeSmall<unsigned char, double, Widen>(in, out, n, stream);
 }

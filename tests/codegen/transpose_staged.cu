@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include <gpuopt/device/transpose_staged.cuh>
 
-// CODEGEN: kernel=transposeStagedKernel contains=cp\.async\.cg\.shared\.global.*16; no-local no-spill max-shared=0
+// CODEGEN: kernel=transposeStagedKernel contains=cp\.async\.cg\.shared\.global\.L2::128B.*16; no-local no-spill max-shared=0
 // CODEGEN: kernel=transposeStagedKernel.*Unchanged arch=90 max-registers=32
 // CODEGEN: kernel=transposeStagedKernel<.*uint4,.uint4 contains=st\.global\.v4
+// CODEGEN: kernel=transposeStagedKernel<.*float,.double contains=st\.global\.v2\.f64
 // CODEGEN: kernel=transposeStagedKernel<.*uint2,.uint2 contains=st\.global\.v2
 namespace {
 

@@ -25,7 +25,6 @@ using gpuopt::detail::largerOf;
 using gpuopt::detail::RegisterBlock;
 using gpuopt::detail::RowsTile;
 using gpuopt::detail::SwizzledColumns;
-using gpuopt::detail::tileSize;
 using gpuopt::detail::Word;
 using Policy = gpuopt::TransposeTilesPolicy;
 
@@ -43,17 +42,17 @@ constexpr unsigned worstDegree(unsigned threads, const Index& index) {
 
 // --- TransposeTile with ALIGNED: elements of IN bytes become elements of OUT bytes.
 
-template <unsigned IN, unsigned OUT, unsigned TILE>
+template <unsigned IN, unsigned OUT, unsigned ROWS, unsigned COLS = ROWS>
 struct VectorAccess {
   using Block = RegisterBlock<Word<IN>, Word<OUT>>;
-  static constexpr unsigned UNITS = TILE / Block::ROWS;   // vectors of a column
-  static constexpr unsigned ACROSS = TILE / Block::COLS;  // squares side by side
+  static constexpr unsigned UNITS = ROWS / Block::ROWS;   // vectors of a column
+  static constexpr unsigned ACROSS = COLS / Block::COLS;  // squares side by side
   using Columns = SwizzledColumns<16, UNITS, Block::COLS, ACROSS>;
 
   // Neighbouring threads write a column each of squares side by side, and read vectors of a column.
   static constexpr unsigned degree() {
     unsigned worst =
-        worstDegree<uint4>(TILE * UNITS, [](unsigned t) { return Columns::place(t / UNITS, t % UNITS); });
+        worstDegree<uint4>(COLS * UNITS, [](unsigned t) { return Columns::place(t / UNITS, t % UNITS); });
     for (unsigned c = 0; c < Block::COLS; ++c)
       worst = largerOf(worst, worstDegree<uint4>(ACROSS * UNITS, [c](unsigned t) {
                          return Columns::place(t % ACROSS * Block::COLS + c, t / ACROSS);
@@ -73,7 +72,7 @@ struct VectorAccess {
 };
 
 template <unsigned IN, unsigned OUT>
-using PolicyAccess = VectorAccess<IN, OUT, Policy::TILE<tileSize<IN, OUT>>>;
+using PolicyAccess = VectorAccess<IN, OUT, Policy::TILE<OUT>, Policy::TILE<IN>>;
 
 template <unsigned SIZE>
 constexpr bool vectorsAreFree() {

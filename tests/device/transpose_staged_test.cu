@@ -54,6 +54,10 @@ struct AlwaysWide : gpuopt::detail::StagedPolicy {
   static constexpr auto tile() {
     return wideTile<SIZE>();
   }
+  template <std::size_t IN, std::size_t OUT, bool>
+  static constexpr auto castTile() {
+    return StagedPolicy::castTile<IN, OUT, true>();
+  }
 };
 
 struct Widen {
@@ -160,11 +164,16 @@ TEST_CASE("staged transposition takes batches") {
 }
 
 TEST_CASE("staged transposition by its wide tile") {
-  for (const std::size_t cols : {64, 500, 511, 513})
-    for (const std::size_t rows : {1, 100, 129, 161}) {
+  for (const std::size_t rows : {1, 100, 129, 161}) {
+    for (const std::size_t cols : {64, 383, 384, 385}) {
       checkMove<1, 1, AlwaysWide>(TransposeShape::dense(rows, cols));
       checkMove<1, 1, AlwaysWide>({rows, cols, cols + 3, rows + 6}, 5, 3);
     }
+    for (const std::size_t cols : {64, 255, 257}) {
+      checkMove<2, 2, AlwaysWide>(TransposeShape::dense(rows, cols));
+      checkMove<2, 2, AlwaysWide>({rows, cols, cols + 3, rows + 6}, 5, 3);
+    }
+  }
 }
 
 TEST_CASE("staged transposition applies a function that changes types") {
@@ -176,5 +185,15 @@ TEST_CASE("staged transposition applies a function that changes types") {
       checkStaged<Pixel, unsigned short>(shape, Grey{}, 1, 1);
       checkStaged<Pixel, Pixel>(shape, Swap{}, 2, 1);
       checkStaged<Line, Line>(shape, Negate{});
+    }
+}
+
+TEST_CASE("staged transposition of casts by whole tiles and their edges") {
+  for (const std::size_t rows : {128, 157, 261})
+    for (const std::size_t cols : {256, 275}) {
+      const TransposeShape shape{rows, cols, cols + 1, rows + 2};
+      checkStaged<signed char, int>(shape, Widen{}, 3, 1);
+      checkStaged<unsigned, unsigned char>(shape, Narrow{}, 1, 3);
+      checkStaged<unsigned, unsigned char, AlwaysWide>(shape, Narrow{}, 1, 3);
     }
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <vector>
 
 namespace {
 
@@ -28,6 +29,21 @@ struct TilesOf : Tiles {
   static constexpr int TILE = T;
   template <std::size_t>
   static constexpr int SIDE = S;
+};
+
+// Shifted tiles however few there are.
+template <int T, int S>
+struct ShiftedOf : TilesOf<T, S> {
+  static constexpr std::size_t shiftedTiles = 0;
+  template <std::size_t>
+  static constexpr int SHIFTED_TILE = T;
+  template <std::size_t>
+  static constexpr int SHIFTED_SIDE = S;
+};
+
+// Regions for rows that lie 128, 256 or 512 bytes apart, or odd multiples of that.
+struct DealtTiles : ShiftedOf<32, 2> {
+  static constexpr std::size_t regionBytes = 64;
 };
 
 template <class Policy>
@@ -55,6 +71,22 @@ void checkEdges(std::size_t tile) {
   const std::size_t sizes[] = {1, vector + 1, tile - 1, tile, tile + 1, 2 * tile + vector};
   for (const std::size_t rows : sizes)
     for (const std::size_t cols : sizes) check<Policy, T, T>(rows, cols, Unchanged{});
+}
+
+// Rows of the output begin at odd multiples of 16 bytes: every second one, or all of them.
+template <class Policy, class T>
+void checkShifted(std::size_t rows, std::size_t cols, std::size_t batch = 1) {
+  const std::size_t vector = 16 / sizeof(T);
+  const std::size_t vectors = (rows + vector - 1) / vector;
+  const auto checkWith = [&](std::size_t outLd, std::size_t outStride, std::size_t outOffset) {
+    const TransposeShape shape{
+        rows, cols, (cols / vector + 1) * vector, outLd * vector, batch, 0, outStride * vector};
+    checkTranspose<T, T>(shape, Unchanged{}, LaunchTiles<Policy>{}, 0, outOffset);
+  };
+  const std::size_t odd = vectors + 1 - vectors % 2;
+  checkWith(odd, odd * cols, 0);
+  checkWith(odd, odd * cols, vector);
+  checkWith(odd + 1, (odd + 1) * cols + 1, vector);
 }
 
 struct Scale {
@@ -88,6 +120,7 @@ template <class Policy, class In, class Out, class Function>
 void checkFunction(Function function) {
   for (const std::size_t rows : {1, 37, 64, 130})
     for (const std::size_t cols : {1, 37, 64, 130}) check<Policy, In, Out>(rows, cols, function);
+  check<Policy, In, Out>(277, 290, function);  // more than a whole tile of any size
 }
 
 template <class Policy, class In>
@@ -129,6 +162,76 @@ TEST_CASE("batches of matrices, with gaps between rows and matrices") {
   check<Tiles, Raw<2>, Raw<2>>(130, 200, Unchanged{}, 3, 0);
   check<Registers, Raw<1>, Raw<1>>(130, 200, Unchanged{}, 3, 1);
   check<Tiles, unsigned char, double>(65, 63, Cast<double>{}, 4, 2);
+}
+
+TEMPLATE_TEST_CASE("rows of the output that begin within sectors", "", Raw<1>, Raw<2>, Raw<4>, Raw<8>) {
+  using Small = ShiftedOf<32, 2>;
+  const std::size_t vector = 16 / sizeof(TestType);
+  for (const std::size_t rows :
+       {std::size_t{31}, std::size_t{32}, 64 - vector, 97 - vector, std::size_t{128}})
+    for (const std::size_t cols : {std::size_t{31}, std::size_t{32}, 65 - vector})
+      checkShifted<Small, TestType>(rows, cols);
+  checkShifted<Small, TestType>(64, 32, 3);
+  checkShifted<ShiftedOf<64, 4>, TestType>(191, 64);
+  constexpr int TILE = Tiles::SHIFTED_TILE<sizeof(TestType)>;
+  using Default = ShiftedOf<TILE, Tiles::SHIFTED_SIDE<sizeof(TestType)>>;
+  checkShifted<Default, TestType>(3 * TILE - 1, TILE);
+  checkShifted<Default, TestType>(2 * TILE, TILE - 1);
+}
+
+TEST_CASE("rows of the output within sectors and a function") {
+  check<ShiftedOf<32, 2>, unsigned, unsigned>(68, 64, Scale{});
+  check<ShiftedOf<32, 2>, unsigned short, unsigned>(132, 128, Cast<unsigned>{});
+}
+
+TEST_CASE("every column of tiles is visited once, in turn from each region") {
+  using gpuopt::detail::TileGrid;
+  for (unsigned bits = 0; bits < 4; ++bits)
+    for (unsigned across = 1; across < 40; ++across) {
+      const TileGrid grid{across, across, bits};
+      std::vector<bool> visited(across);
+      for (unsigned turn = 0; turn < across; ++turn) {
+        const unsigned column = grid.column(turn);
+        REQUIRE(column < across);
+        CHECK_FALSE(visited[column]);
+        visited[column] = true;
+        if (turn >= 1U << bits) CHECK(column == grid.column(turn - (1U << bits)) + 1);
+      }
+    }
+  CHECK(TileGrid{16, 16, 2}.column(1) == 4);
+}
+
+TEST_CASE("rows of the input at distances for which columns of tiles are dealt to regions") {
+  const auto dealt = [](std::size_t rows, std::size_t cols, std::size_t inLd, std::size_t batch = 1) {
+    const TransposeShape shape{rows, cols, inLd, rows, batch, rows * inLd, rows * cols};
+    checkTranspose<unsigned, unsigned>(shape, Unchanged{}, LaunchTiles<DealtTiles>{});
+  };
+  dealt(512, 96, 96);
+  dealt(512, 144, 160, 2);
+  dealt(516, 160, 160);
+  dealt(1024, 191, 192);
+  dealt(2048, 384, 384);
+}
+
+TEST_CASE("columns of tiles are dealt to as many regions as the distance of rows asks for") {
+  const auto bits = [](std::size_t rows, std::size_t cols, std::size_t inLd) {
+    return gpuopt::detail::regionBits<gpuopt::TransposeTilesPolicy>(
+        gpuopt::detail::TransposeProblem<float, float, Unchanged>{nullptr, nullptr, rows, cols, inLd, rows, 1,
+                                                                  0, 0, Unchanged{}});
+  };
+  constexpr std::size_t KIB = 1024 / sizeof(float);
+  CHECK(bits(8192, 64 * KIB, 64 * KIB) == 0);
+  CHECK(bits(8192, 126 * KIB, 126 * KIB) == 0);
+  CHECK(bits(8192, 128 * KIB, 128 * KIB) == 1);
+  CHECK(bits(8192, 384 * KIB, 384 * KIB) == 1);
+  CHECK(bits(8192, 256 * KIB, 256 * KIB) == 2);
+  CHECK(bits(8192, 512 * KIB, 512 * KIB) == 3);
+  CHECK(bits(8192, 1024 * KIB, 1024 * KIB) == 0);
+  CHECK(bits(8192, 112 * KIB, 128 * KIB) == 1);
+  CHECK(bits(8192, 111 * KIB, 128 * KIB) == 0);
+  CHECK(bits(512, 128 * KIB, 128 * KIB) == 1);
+  CHECK(bits(511, 128 * KIB, 128 * KIB) == 0);
+  CHECK(bits(2047, 512 * KIB, 512 * KIB) == 0);
 }
 
 TEST_CASE("tiles fit where all rows begin at 16 bytes") {

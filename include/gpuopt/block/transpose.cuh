@@ -49,9 +49,10 @@ struct RegisterBlock {
 
   uint4 rows[ROWS];
 
-  // AHEAD is for rows that do not all begin at 256-byte boundaries: memory is quickest in pieces of 256
-  // bytes, and what a tile leaves of one is soon wanted by its neighbour. It costs 0.005 of the speed
-  // elsewhere, and raises 0.90 to 0.94 (floats, rows that begin at 32-byte boundaries; H200, 2026-11-21).
+  // AHEAD is for rows that are shorter than 256 bytes or do not all begin at such boundaries: memory is
+  // quickest in pieces of 256 bytes, and what a tile leaves of one is soon wanted by its neighbour. It costs
+  // 0.005 of the speed elsewhere, and raises 0.90 to 0.94 (floats, rows that begin at 32-byte boundaries;
+  // H200, 2026-11-21).
   template <bool AHEAD>
   __device__ void load(const In* in, std::size_t ld) {
 #pragma unroll
@@ -119,27 +120,28 @@ __device__ inline void visitEdges(unsigned rows, unsigned cols, unsigned thread,
     if (i % TILE_COLS < wholeCols) visit(wholeRows + i / TILE_COLS, i % TILE_COLS);
 }
 
-template <class Out, int TILE>
+template <class Out, int ROWS, int COLS = ROWS>
 struct TileStorage {
-  alignas(alignof(Out) > 16 ? alignof(Out) : 16) unsigned char bytes[sizeof(Out) * TILE * TILE];
+  alignas(alignof(Out) > 16 ? alignof(Out) : 16) unsigned char bytes[sizeof(Out) * ROWS * COLS];
 };
 
-// Moves 16-byte vectors, in global and in shared memory.
-template <class In, class Out, int TILE, int SIDE>
+// ROWS x COLS elements that THREADS threads move by 16-byte vectors, in global and in shared memory.
+template <class In, class Out, unsigned ROWS, unsigned COLS, unsigned THREADS>
 class VectorTile {
   using Block = RegisterBlock<In, Out>;
-  static constexpr unsigned THREADS = TILE * SIDE;
-  static constexpr unsigned UNITS = TILE / Block::ROWS;   // vectors of a column
-  static constexpr unsigned ACROSS = TILE / Block::COLS;  // blocks side by side
+  static constexpr unsigned UNITS = ROWS / Block::ROWS;   // vectors of a column
+  static constexpr unsigned ACROSS = COLS / Block::COLS;  // blocks side by side
   using Columns = SwizzledColumns<16, UNITS, Block::COLS, ACROSS>;
 
  public:
-  __device__ VectorTile(TileStorage<Out, TILE>& storage, unsigned thread)
+  using Storage = TileStorage<Out, ROWS, COLS>;
+
+  __device__ VectorTile(Storage& storage, unsigned thread)
       : vectors_(reinterpret_cast<uint4*>(storage.bytes)), thread_(thread) {}
 
   template <bool WHOLE, class Function>
   __device__ void load(const In* in, std::size_t ld, unsigned rows, unsigned cols, Function function) const {
-    if (WHOLE && rowsStartAt<256>(in, ld))
+    if (WHOLE && COLS * sizeof(In) >= 256 && rowsStartAt<256>(in, ld))
       loadBlocks<true, false>(in, ld, rows, cols, function);
     else
       loadBlocks<WHOLE, true>(in, ld, rows, cols, function);
@@ -148,7 +150,7 @@ class VectorTile {
   template <bool WHOLE>
   __device__ void store(Out* out, std::size_t ld, unsigned rows, unsigned cols) const {
     constexpr unsigned STEP = THREADS / UNITS;  // columns from one vector of a thread to the next
-    constexpr unsigned COUNT = largerUnsigned<1, TILE / STEP>;
+    constexpr unsigned COUNT = largerUnsigned<1, COLS / STEP>;
     const unsigned unit = thread_ % UNITS;
     const unsigned col = thread_ / UNITS;
     constexpr unsigned FLYING = COUNT < 4 ? COUNT : 4;
@@ -158,10 +160,10 @@ class VectorTile {
       uint4 vectors[FLYING];
 #pragma unroll
       for (unsigned i = 0; i < FLYING; ++i)
-        if (STEP <= TILE || col < TILE) vectors[i] = vectors_[Columns::place(col + (done + i) * STEP, unit)];
+        if (STEP <= COLS || col < COLS) vectors[i] = vectors_[Columns::place(col + (done + i) * STEP, unit)];
 #pragma unroll
       for (unsigned i = 0; i < FLYING; ++i, address += STEP * ld)
-        if ((STEP <= TILE || col < TILE) &&
+        if ((STEP <= COLS || col < COLS) &&
             (WHOLE || (col + (done + i) * STEP < cols && (unit + 1) * Block::ROWS <= rows)))
           storeVector(address, vectors[i]);
     }
@@ -175,18 +177,23 @@ class VectorTile {
   __device__ Out get(unsigned row, unsigned col) const { return *at(row, col); }
   __device__ void put(unsigned row, unsigned col, const Out& value) const { *at(row, col) = value; }
 
+  // Vector `unit` of a column.
+  __device__ const uint4& vector(unsigned col, unsigned unit) const {
+    return vectors_[Columns::place(col, unit)];
+  }
+
  private:
   template <bool WHOLE, bool AHEAD, class Function>
   __device__ void loadBlocks(const In* in, std::size_t ld, unsigned rows, unsigned cols,
                              Function function) const {
     constexpr unsigned STEP = THREADS / ACROSS * Block::ROWS;  // rows from one block of a thread to the next
-    constexpr unsigned COUNT = largerUnsigned<1, TILE / STEP>;
+    constexpr unsigned COUNT = largerUnsigned<1, ROWS / STEP>;
     // As many at a time as there are registers for.
     constexpr unsigned FLYING = Block::ROWS >= 8 ? 1 : COUNT * Block::ROWS < 8 ? COUNT : 8 / Block::ROWS;
     const unsigned col = thread_ % ACROSS * Block::COLS;
     const unsigned row = thread_ / ACROSS * Block::ROWS;
     const auto takes = [&](unsigned i) {
-      return (STEP <= TILE || row < TILE) &&
+      return (STEP <= ROWS || row < ROWS) &&
              (WHOLE || (row + i * STEP + Block::ROWS <= rows && col + Block::COLS <= cols));
     };
     const In* address = in + row * ld + col;
@@ -201,7 +208,7 @@ class VectorTile {
           keep(blocks[i], row / Block::ROWS + (done + i) * (STEP / Block::ROWS), col, function);
     }
     if (!WHOLE)
-      visitEdges<Block::ROWS, Block::COLS, TILE, THREADS>(
+      visitEdges<Block::ROWS, Block::COLS, COLS, THREADS>(
           rows, cols, thread_, [&](unsigned r, unsigned c) { put(r, c, function(in[r * ld + c])); });
   }
 
@@ -372,7 +379,7 @@ class TransposeTile {
   __device__ void put(unsigned row, unsigned col, const Out& value) const { tile_.put(row, col, value); }
 
  private:
-  std::conditional_t<ALIGNED, detail::VectorTile<In, Out, TILE, SIDE>,
+  std::conditional_t<ALIGNED, detail::VectorTile<In, Out, TILE, TILE, TILE * SIDE>,
                      detail::ElementTile<In, Out, TILE, SIDE>>
       tile_;
 };

@@ -16,18 +16,18 @@
 
 namespace gpuopt::detail {
 
-// Launches the fastest kernel that fits. Contiguous batches are tried first: what looks like many tiny
-// matrices is one long array to them.
+// Launches the fastest kernel that fits. A small matrix is divided among many blocks, whatever its shape.
+// Contiguous batches come before narrow matrices: what looks like many tiny ones is one long array to them.
 template <class Problem>
 void launchTransposeKernel(const Problem& problem, cudaStream_t stream) {
-  if (batchFits(problem))
+  if (smallFits(problem))
+    launchTransposeSmall(problem, stream);
+  else if (batchFits(problem))
     launchTransposeBatch(problem, stream);
   else if (narrowFits(problem))
     launchTransposeNarrow(problem, stream);
   else if (tilesFits(problem))
     launchTransposeTiles(problem, stream);
-  else if (smallFits(problem))
-    launchTransposeSmall(problem, stream);
   else if (triplesFit(problem))
     launchTransposeTriples(problem, stream);
   else

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <gpuopt/host/array_check.cuh>
+#include <gpuopt/host/device.cuh>
 #include <gpuopt/thread/unchanged.cuh>
 #include <gpuopt/thread/word.cuh>
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace gpuopt::detail {
@@ -68,6 +70,11 @@ constexpr unsigned RESIDENT_THREADS = 1536;
 constexpr unsigned RESIDENT_THREADS = 2048;
 #endif
 
+// Whether a block can have more than 64 KiB of shared memory, as since sm_80.
+inline bool givesBlocksMuchMemory() {
+  return deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, currentDevice()) > 64 << 10;
+}
+
 // Whether every row of both matrices of every pair begins at a multiple of `bytes`.
 template <class In, class Out, class Function>
 bool rowsAlignedTo(const TransposeProblem<In, Out, Function>& problem, std::size_t bytes) {
@@ -76,6 +83,15 @@ bool rowsAlignedTo(const TransposeProblem<In, Out, Function>& problem, std::size
          whole(problem.outLd, sizeof(Out)) &&
          (problem.batch == 1 ||
           (whole(problem.inStride, sizeof(In)) && whole(problem.outStride, sizeof(Out))));
+}
+
+// The largest power of two, up to `most`, that divides the address of every row of the destination.
+template <class Problem>
+std::size_t outAlignment(const Problem& problem, std::size_t most) {
+  std::size_t all =
+      most | reinterpret_cast<std::uintptr_t>(problem.out) | problem.outLd * sizeof(*problem.out);
+  if (problem.batch > 1) all |= problem.outStride * sizeof(*problem.out);
+  return all & (0 - all);
 }
 
 }  // namespace gpuopt::detail

@@ -5,7 +5,6 @@
 
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/device/transpose_problem.cuh>
-#include <gpuopt/host/device.cuh>
 #include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/integers.cuh>
 #include <gpuopt/host/launch.cuh>
@@ -32,16 +31,20 @@ struct StagedTile {
 
 // The tile by the bytes of an element. A tile's pieces of rows should be long on both sides, because what
 // neighbouring tiles share is read twice: up to a sector a row of the source, and `halo` rows.
-// H200, 2026-11-21, ratios to the best copy, both dimensions odd near 16384 / near 8192 (what was best of 3
-// to 6 tiles of 256 to 1024 threads): 1 byte 0.87 / 0.81, 2 bytes 0.90 / 0.89, 3 bytes 0.88 / 0.87, 4 bytes
-// 0.915 / 0.91, 6 bytes 0.915 / 0.92, 8 bytes 0.91 / 0.92, 12 bytes 0.92 / 0.935, 16 bytes 0.925 / 0.93, 20
-// and 24 bytes 0.93 / 0.94. The traffic between L2 and the blocks limits it (92 to 94 % busy).
-// castTile has not been compared with others.
+// H200, 2026-11-22, ratios to the best copy, both dimensions odd near 16384 / near 8192 (what was best of 8
+// to 30 tiles of 256 to 1024 threads, for sizes that are no powers of two of 3 to 6 of them): 1 byte 0.885 /
+// 0.81, 2 bytes 0.905 / 0.895, 3 bytes 0.885 / 0.87, 4 bytes 0.925 / 0.925, 6 bytes 0.925 near 8192, 8 bytes
+// 0.93 / 0.93, 12 bytes 0.94 near 8192, 20 and 24 bytes 0.925 and 0.95 near 4096. The traffic between L2 and
+// the blocks limits it (92 to 94 % busy).
 // Slower were: halos from the neighbour's shared memory in clusters (0.83 for 4 bytes), rows brought by bulk
-// copies (0.90 to 0.92) or by words (0.82 for 2 bytes), tiles walked in panels.
+// copies (0.90 to 0.92) or by words (0.82 for 2 bytes), tiles walked in panels, neighbouring tiles launched
+// as clusters.
 struct StagedPolicy {
-  // From so many bytes on, matrices whose rows do not begin where sectors do take the wide tile.
-  static constexpr std::size_t wideBytes = std::size_t{32} << 20;
+  // From so many bytes on, matrices whose rows do not begin where sectors do take the wide tile. It needs 70
+  // to 90 KiB of shared memory. For 2 bytes it gains 0.01 from 256 MiB on; at 128 MiB it gains nothing, at 32
+  // it loses 0.02.
+  template <std::size_t SIZE>
+  static constexpr std::size_t wideBytes = std::size_t{SIZE == 2 ? 256 : 32} << 20;
 
   // The largest power of two of columns whose elements take at most so many bytes.
   static constexpr unsigned columns(std::size_t size, std::size_t bytes) {
@@ -69,17 +72,29 @@ struct StagedPolicy {
   template <std::size_t SIZE>
   static constexpr auto wideTile() {
     if constexpr (SIZE == 1)
-      return StagedTile<128, 512, 1024, 4>{};
+      return StagedTile<128, 384, 1024, 4>{};
+    else if constexpr (SIZE == 2)
+      return StagedTile<128, 256, 512, 4>{};
     else
       return tile<SIZE>();
   }
 
-  // For a function that changes sizes: rows by those of the destination, columns by those of the source.
-  template <std::size_t IN, std::size_t OUT>
+  // For a function that changes sizes. Stores are words, or four elements where they become wider.
+  // Mean of the times of moving either type alone over the time, both dimensions odd near 16384 (what was
+  // best of 5 to 15 tiles; before that, by at most 64 x 512 bytes and words): byte to half 1.00 (0.93), byte
+  // to float 0.955 (0.92), byte to double 0.96 (0.89), half to float 0.975 (0.92), float to double 0.985
+  // (0.96), float to byte 1.015 by the wide tile (0.97), float to half 1.035, double to float 1.03.
+  template <std::size_t IN, std::size_t OUT, bool WIDE>
   static constexpr auto castTile() {
-    constexpr unsigned ROWS = OUT == 1 ? 128 : OUT <= 4 ? 64 : 32;
-    constexpr unsigned FITTING = columns(ROWS * (2 * IN > OUT ? 2 * IN : OUT), 64 << 10);
-    return StagedTile<ROWS, smallerOf(FITTING, columns(IN, 512)), 512, 4>{};
+    constexpr bool WIDENS = IN < OUT;
+    constexpr unsigned ROWS = OUT == 1 || (IN == 1 && OUT <= 4) ? 128 : OUT <= 8 ? 64 : 32;
+    constexpr unsigned WANTED =
+        WIDENS ? columns(IN, OUT < 8 * IN ? 256 : 128) : smallerOf(columns(IN, 512), 128U);
+    constexpr unsigned FITTING = columns(2 * IN * ROWS, (WIDE ? 128 : 64) << 10);
+    constexpr unsigned COLS = smallerOf(FITTING, WANTED);
+    constexpr unsigned BLOCK = IN == 1 ? 1024 : 512;
+    constexpr unsigned VECTOR = WIDENS ? smallerOf(4 * OUT, std::size_t{16}) : 4;
+    return StagedTile<ROWS, COLS, BLOCK, VECTOR>{};
   }
 };
 
@@ -156,12 +171,14 @@ __host__ __device__ inline unsigned rowPlace(const StagedShape& shape, unsigned 
   return place;
 }
 
-// 16 bytes of a row. What is not wholly inside of the input is copied as far as it is.
+// 16 bytes of a row. What is not wholly inside of the input is copied as far as it is. Lines of L2 come
+// whole: the neighbouring tile wants what is left of them (H200, 2026-11-22: 0.01 quicker for every element
+// size).
 template <bool INSIDE>
 __device__ inline void copyGranule(unsigned char* shared, std::uintptr_t global, std::uintptr_t begin,
                                    std::uintptr_t end) {
   if (INSIDE || (global >= begin && global + 16 <= end)) {
-    copyAsync16(shared, reinterpret_cast<const void*>(global));
+    copyAsync16<true>(shared, reinterpret_cast<const void*>(global));
   } else {
 #pragma unroll 1
     for (unsigned i = 0; i < 16; ++i)
@@ -289,15 +306,6 @@ __global__ void __launch_bounds__(Layout::BLOCK, RESIDENT_THREADS / Layout::BLOC
   transposePiece<Layout>(problem, shape, stagedPiece<Layout>(problem, shape));
 }
 
-// The largest power of two, up to a sector, that divides what lies between rows of the destination.
-template <class Problem>
-std::size_t outAlignment(const Problem& problem) {
-  std::size_t all =
-      SECTOR | reinterpret_cast<std::uintptr_t>(problem.out) | problem.outLd * sizeof(*problem.out);
-  if (problem.batch > 1) all |= problem.outStride * sizeof(*problem.out);
-  return all & (0 - all);
-}
-
 // The largest power of two, up to a sector, that divides what lies between rows of the source.
 template <class Problem>
 std::size_t inPitchAlignment(const Problem& problem) {
@@ -313,7 +321,8 @@ StagedShape stagedShape(const Problem& problem) {
   StagedShape shape;
   shape.inEnd = reinterpret_cast<std::uintptr_t>(problem.in + (problem.batch - 1) * problem.inStride +
                                                  (problem.rows - 1) * problem.inLd + problem.cols);
-  shape.halo = static_cast<unsigned>(ceilDivide((SECTOR - outAlignment(problem)) / Layout::RESULT, COUNT));
+  shape.halo =
+      static_cast<unsigned>(ceilDivide((SECTOR - outAlignment(problem, SECTOR)) / Layout::RESULT, COUNT));
   // Rows lie modulo a sector as they do in global memory. What the lanes of a warp gather at once then has a
   // stride of a power of two of bytes, modulo the banks' 128, and as many neighbouring columns fill the gaps.
   constexpr unsigned PERIOD = COUNT > 1 && PACK > COUNT ? 128 : SECTOR;
@@ -346,22 +355,27 @@ void launchStagedTiles(const TransposeProblem<In, Out, Function>& problem, cudaS
   launch(transposeStagedKernel<Layout, TransposeProblem<In, Out, Function>>, config, problem, shape);
 }
 
+template <class Policy, std::size_t IN, std::size_t OUT, bool WIDE>
+constexpr auto stagedTile() {
+  if constexpr (IN != OUT)
+    return Policy::template castTile<IN, OUT, WIDE>();
+  else if constexpr (WIDE)
+    return Policy::template wideTile<IN>();
+  else
+    return Policy::template tile<IN>();
+}
+
 template <class Policy = StagedPolicy, class In, class Out, class Function>
 void launchTransposeStaged(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
-  if constexpr (sizeof(In) != sizeof(Out)) {
-    launchStagedTiles<decltype(Policy::template castTile<sizeof(In), sizeof(Out)>())>(problem, stream);
-  } else {
-    using Tile = decltype(Policy::template tile<sizeof(In)>());
-    using WideTile = decltype(Policy::template wideTile<sizeof(In)>());
-    if constexpr (!std::is_same_v<Tile, WideTile>) {
-      constexpr int SHARED_MEMORY_SINCE = 80;  // 64 KiB a block do not suffice
-      const std::size_t bytes = problem.rows * problem.cols * problem.batch * sizeof(In);
-      if (bytes >= Policy::wideBytes && inPitchAlignment(problem) < SECTOR &&
-          computeCapability(currentDevice()) >= SHARED_MEMORY_SINCE)
-        return launchStagedTiles<WideTile>(problem, stream);
-    }
-    launchStagedTiles<Tile>(problem, stream);
+  using Tile = decltype(stagedTile<Policy, sizeof(In), sizeof(Out), false>());
+  using WideTile = decltype(stagedTile<Policy, sizeof(In), sizeof(Out), true>());
+  if constexpr (!std::is_same_v<Tile, WideTile>) {
+    const std::size_t bytes = problem.rows * problem.cols * problem.batch * sizeof(In);
+    if (bytes >= Policy::template wideBytes<sizeof(In)> && inPitchAlignment(problem) < SECTOR &&
+        givesBlocksMuchMemory())
+      return launchStagedTiles<WideTile>(problem, stream);
   }
+  launchStagedTiles<Tile>(problem, stream);
 }
 
 }  // namespace gpuopt::detail
