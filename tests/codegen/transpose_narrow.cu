@@ -1,9 +1,8 @@
-// Narrow transposes read and write 16 bytes at a time on both sides (bytes of some unaligned lines: 4 bytes on one of
-// them) and keep everything in registers.
+// Narrow transposes read and write 16 bytes at a time on both sides and keep everything in registers.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/device/transpose_narrow.cuh>
 
-// CODEGEN: kernel=transpose(LinesToRecords|RecordsToLines)Kernel<.*(uint4|uint2|unsigned.char|unsigned.int).*Unchanged,.16u>, contains=ld\.global\.nc.*v4\.u32 contains=st\.(global\.)?v4\.u32 no-local no-spill max-registers=40
+// CODEGEN: kernel=transpose(LinesToRecords|RecordsToLines)Kernel<.*(uint4|uint2|unsigned.char|unsigned.int).*Unchanged>, contains=ld\.global\.nc.*v4\.u32 contains=st\.(global\.)?v4\.u32 no-local no-spill max-registers=40
 // CODEGEN: kernel=transpose(LinesToRecords|RecordsToLines)Kernel no-local no-spill max-registers=40 max-shared=0
 // CODEGEN: kernel=copyVectorKernel contains=ld\.global\.nc.*v4\.u32 contains=st\.(global\.)?v4\.u32 no-local no-spill max-registers=32
 template <std::size_t SIZE, std::size_t ALIGN>

@@ -105,6 +105,40 @@ TEMPLATE_TEST_CASE("batches of matrices around multiples of 16", "", Raw<1>, Raw
     for (const std::size_t cols : {15, 16, 17, 31, 32, 33, 63, 64, 65}) check<TestType>(rows, cols, 3);
 }
 
+// Columns that are shorter than the words of a run.
+TEMPLATE_TEST_CASE("batches of wide matrices", "", Raw<1>, Raw<2>, (RawElement<3, 1>), (RawElement<6, 2>)) {
+  for (const std::size_t rows : {4, 5, 7, 8, 9, 10, 11, 13, 14})
+    for (const std::size_t cols : {15, 16, 17, 40, 64, 129})
+      check<TestType>(rows, cols, 5, rows % 3, cols % 2);
+}
+
+// A thread makes one word of each of 3 periods: 3 * 49 words are not those of whole warps.
+TEST_CASE("batches whose periods change the number of threads") {
+  for (const std::size_t batch : {1, 127, 300}) {
+    check<Raw<1>>(7, 7, batch);
+    check<Raw<1>>(9, 9, batch, 1, 2);
+    check<Raw<2>>(9, 9, batch);
+  }
+}
+
+template <class T>
+unsigned ways(std::size_t rows, std::size_t cols) {
+  using Layout = gpuopt::detail::BatchLayout<T, T, Unchanged>;
+  return gpuopt::detail::sourceWays<Layout>(TransposeProblem<T, T, Unchanged>{
+      nullptr, nullptr, rows, cols, cols, rows, 1, rows * cols, rows * cols, {}});
+}
+
+TEST_CASE("sources of a warp's words that lie in one bank") {
+  CHECK(ways<Raw<1>>(2, 2) == 1);
+  CHECK(ways<Raw<1>>(12, 20) == 1);
+  CHECK(ways<Raw<1>>(17, 65) == 4);
+  CHECK(ways<Raw<1>>(15, 64) == 8);
+  CHECK(ways<Raw<1>>(128, 32) == 32);
+  CHECK(ways<Raw<2>>(9, 64) == 9);
+  CHECK(ways<RawElement<3, 1>>(16, 16) == 2);
+  CHECK(ways<RawElement<3, 1>>(17, 17) == 4);
+}
+
 TEMPLATE_TEST_CASE("batches at every alignment of both sides", "", Raw<1>, Raw<2>, (RawElement<3, 1>),
                    (RawElement<6, 2>), Raw<4>, (RawElement<12, 4>), Raw<8>, (RawElement<24, 8>),
                    (RawElement<100, 4>)) {

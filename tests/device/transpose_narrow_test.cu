@@ -6,6 +6,7 @@
 #include <gpuopt/device/transpose_narrow.cuh>
 
 #include <cstddef>
+#include <set>
 
 namespace {
 
@@ -167,6 +168,23 @@ TEST_CASE("narrow transposition applies a function") {
     checkBothWays<Short, unsigned char, signed char>(lines, 131, Halve<signed char>{}, 1, 2);
     checkBothWays<Short, short, Triple>(lines, 131, Spread{}, 1, 2);
     checkBothWays<Short, Triple, int>(lines, 131, Sum{}, 3, 1);
+  }
+}
+
+// Of bytes, whatever the number of lines: places are those of vectors of one line, one after another.
+TEST_CASE("narrow transposition: a warp's lanes meet in no bank") {
+  using namespace gpuopt::detail;
+  using Layout = NarrowLayout<gpuopt::TransposeNarrowPolicy, true, unsigned char, unsigned char, Unchanged>;
+  for (std::size_t lines = 1; lines <= 32; ++lines) {
+    NarrowShape shape{};
+    spreadLanes<Layout>(shape, lines * 16);
+    for (unsigned begin = 0; begin < 4096; begin += 37) {
+      std::set<unsigned> banks;
+      for (unsigned lane = 0; lane < 32; ++lane)
+        banks.insert(swizzled(shape, begin + lane * static_cast<unsigned>(lines) * 16) / 4 % 32);
+      CAPTURE(lines, begin);
+      CHECK(banks.size() == 32);
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/thread/grid.cuh>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,11 +22,11 @@ namespace gpuopt {
 
 /// How batches of small dense matrices are divided among blocks. Pass a type derived from this one to
 /// change a value. Bytes are those of the larger one of the two sides. Measured on an H200, 2026-11-22,
-/// 256 MiB a side, ratios to the best copy: 4^2 to 33^2 0.96 to 0.99 for 2 to 16 bytes, 0.93 to 0.99 for
-/// 1 byte; 48^2 to 128^2 0.95 to 0.99. 17 x 65 bytes are the exception, with 0.69.
+/// 256 MiB a side, ratios to the best copy: 4^2 to 33^2 0.95 to 0.99 for 2 to 16 bytes, 0.93 to 0.99 for
+/// 1 byte; 48^2 to 128^2 0.95 to 0.99. 17 x 65 bytes are the exception, with 0.85.
 struct TransposeBatchPolicy {
-  /// What a block moves, if that is a whole number of matrices: 16 such blocks are a multiprocessor's
-  /// threads.
+  /// What a block moves, if that is a whole number of matrices or goes by squares (see below): 16 such blocks
+  /// are a multiprocessor's threads.
   static constexpr std::size_t evenBytes = 4 << 10;
   /// Else this, about: blocks of 2 to 4 KiB cost up to 10 %.
   static constexpr std::size_t blockBytes = 8 << 10;
@@ -44,26 +45,26 @@ struct TransposeBatchPolicy {
   static constexpr std::size_t leastBatch = 256;
   /// From here on matrices that consist of aligned tiles are left to the kernel for these.
   static constexpr std::size_t tiledBytes = 32 << 10;
-  /// Elements of one and two bytes: columns shorter than this many bytes, and those that end within words,
-  /// are made word by word if the same words come back after `periodBytes` at most, and `periods` times in a
-  /// block; others in runs of `runBytes`.
-  static constexpr std::size_t columnBytes = 32;
-  static constexpr std::size_t periodBytes = 5 << 10;  ///< see columnBytes
-  static constexpr std::size_t periods = 4;            ///< see columnBytes
+  /// Elements of one and two bytes, and those that consist of such: a matrix is made word by word, if the
+  /// same words come back after `periodBytes` at most, and `periods` times in a block; else in runs of
+  /// `runBytes` of a column. A word's sources lie in several rows, and those of a warp may meet in a bank:
+  /// more than `wordWays` times cost more than runs do. H200, 2026-11-22, as above, words / runs: 1 byte, 12
+  /// x 20 0.984 / 0.886, 31^2 0.969 / 0.963, 17 x 65 (4 times) 0.688 / 0.849, 15 x 64 (8 times) 0.396 /
+  /// 0.911; 2 bytes, 8^2 0.976 / 0.818, 31^2 0.966 / 0.964, 9 x 64 (9 times) 0.664 / 0.979; 3 bytes, 13^2
+  /// 0.961 / 0.643, 17^2 (4 times) 0.687 / 0.868; 6 bytes, 24^2 0.973 / 0.808.
+  static constexpr unsigned wordWays = 3;
+  static constexpr std::size_t periodBytes = 5 << 10;  ///< see wordWays
+  static constexpr std::size_t periods = 4;            ///< see wordWays
   static constexpr std::size_t runBytes = 128;         ///< 64 cost up to 16 % for 3 bytes
 
   /// Bytes and halves that only move go by squares of 4 x 4, if rows and columns are multiples of 4 from
-  /// here on, and both arrays aligned to the 4 elements. H200, 2026-11-22, as above: 1 byte, 24^2 0.98,
-  /// 32^2 0.96, 48^2 0.975, 64^2 0.96, 100^2 0.97, 128^2 0.97, 16 x 64 0.97; 2 bytes, 24^2 0.975, 64^2
-  /// 0.97, 100^2 0.97, 128^2 0.96. Trial kernels, words / squares: 1 byte, 24^2 0.980 / 0.995, 32^2
+  /// here on, and both arrays aligned to the 4 elements. H200, 2026-11-22, as above: 1 byte, 24^2 0.99,
+  /// 32^2 0.98, 48^2 0.98, 64^2 0.98, 100^2 0.97, 128^2 0.97, 16 x 64 0.99; 2 bytes, 24^2 0.98, 64^2
+  /// 0.98, 100^2 0.97, 128^2 0.96. Trial kernels, words / squares: 1 byte, 24^2 0.980 / 0.995, 32^2
   /// 0.934 / 0.985, 48^2 0.932 / 0.977, 64^2 0.965 / 0.994, 16 x 64 0.679 / 0.979, 64 x 16 0.840 /
   /// 0.978; 2 bytes, 24^2 0.875 / 0.981, 64^2 0.994 / 1.0, 100^2 0.973 / 0.970. Shorter rows or columns
   /// and matrices above 32 KiB have not been measured.
   static constexpr std::size_t squaresSide = 16;
-  /// What a block moves then, about. 4 KiB are as good, if moved by 128 threads.
-  static constexpr std::size_t squaresBytes = 8 << 10;
-  /// Threads for so many bytes: for 8 KiB, 512 cost up to 22 %.
-  static constexpr int squaresBlock(std::size_t bytes) { return bytes <= (20 << 10) ? 256 : 512; }
 
   /// Matrices of more than `slabsLeastBytes`, and up to `slabsMatrixBytes`, of elements of 8, 12 and 16
   /// bytes that only move are divided in slabs of about `slabsBytes` of their columns, if rows and
@@ -83,7 +84,7 @@ namespace detail {
 // begin at a line, so that a warp's lie in whole sectors.
 template <class Layout, class In, class Out, class Function>
 __global__ void __launch_bounds__(1024)
-    transposeBatchKernel(const In* in, Out* out, const BatchShape shape, const Function function) {
+    transposeBatchKernel(const In* in, Out* out, const WalkShape shape, const Function function) {
   using Source = typename Layout::Source;
   using Result = typename Layout::Result;
   waitForPreviousKernel();
@@ -103,9 +104,9 @@ __global__ void __launch_bounds__(1024)
     }
 }
 
-// Whole matrices that a block takes: if possible so many that all blocks begin at lines, or at sectors.
+// Whole matrices of about so many bytes: if possible so many that all blocks begin at lines, or at sectors.
 template <class Policy, class In, class Out>
-std::size_t blockMatrices(std::size_t area, std::size_t leastBytes) {
+std::size_t blockMatrices(std::size_t area, std::size_t bytes) {
   constexpr std::size_t MOST = std::size_t{1} << ShortDivisor::BITS;
   const std::size_t matrix = area * largerOf(sizeof(In), sizeof(Out));
   const auto multiple = [&](std::size_t boundary) {
@@ -115,8 +116,6 @@ std::size_t blockMatrices(std::size_t area, std::size_t leastBytes) {
   };
   const std::size_t lines = multiple(128);
   const std::size_t unit = lines > 0 ? lines : largerOf<std::size_t>(multiple(32), 1);
-  const std::size_t usual = Policy::evenBytes % matrix == 0 ? Policy::evenBytes : Policy::blockBytes;
-  const std::size_t bytes = largerOf(usual, leastBytes);
   const std::size_t units = smallerOf((bytes + unit * matrix / 2) / (unit * matrix), MOST / (unit * area));
   return largerOf<std::size_t>(units, 1) * unit;
 }
@@ -133,18 +132,42 @@ std::size_t wordPeriod(std::size_t area) {
   return area * (Layout::PACK / greatestCommonDivisor(area * Layout::COUNT, Layout::PACK));
 }
 
-template <class Policy, class Layout, class In, class Out, class Function>
-bool goesByPeriods(const TransposeProblem<In, Out, Function>& problem) {
-  const std::size_t bytes = problem.rows * sizeof(typename Layout::Result);
-  const std::size_t period =
-      wordPeriod<Layout>(problem.rows * problem.cols) * largerOf(sizeof(In), sizeof(Out));
-  return (bytes < Policy::columnBytes || bytes * Layout::COUNT % 4 != 0) && period <= Policy::periodBytes;
-}
-
 // Whether the words of columns can be made in runs: a thread reads up to so many rows of the next column.
 template <class Layout, class Problem>
-bool goesByRuns(const Problem& problem) {
-  return problem.rows >= 2 * Layout::PACK && problem.rows * sizeof(typename Layout::Result) >= 16;
+bool canGoByRuns(const Problem& problem) {
+  return problem.rows >= 2 * Layout::PACK;
+}
+
+template <class Policy, class Layout, class Problem>
+bool canGoByPeriods(const Problem& problem) {
+  constexpr std::size_t SIZE = largerOf(sizeof(*problem.in), sizeof(*problem.out));
+  return wordPeriod<Layout>(problem.rows * problem.cols) * SIZE <= Policy::periodBytes;
+}
+
+// How many words of one bank a warp reads at most, as each thread takes the first source of another word.
+template <class Layout, class Problem>
+unsigned sourceWays(const Problem& problem) {
+  const auto rows = static_cast<unsigned>(problem.rows);
+  const auto cols = static_cast<unsigned>(problem.cols);
+  unsigned words[32];
+  unsigned ways[32] = {};
+  unsigned most = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    const unsigned element = lane * Layout::PACK / Layout::COUNT;
+    const unsigned inside = element % (rows * cols);
+    const unsigned source = element - inside + inside % rows * cols + inside / rows;
+    const unsigned atom = source * Layout::COUNT + lane * Layout::PACK % Layout::COUNT;
+    unsigned* const word = words + lane;
+    *word = atom * static_cast<unsigned>(sizeof(typename Layout::Source)) / 4;
+    if (std::find(words, word, *word) == word) most = largerOf(most, ++ways[*word % 32]);
+  }
+  return most;
+}
+
+template <class Policy, class Layout, class Problem>
+bool goesByPeriods(const Problem& problem) {
+  return canGoByPeriods<Policy, Layout>(problem) &&
+         (!canGoByRuns<Layout>(problem) || sourceWays<Layout>(problem) <= Policy::wordWays);
 }
 
 template <class Policy, class Problem>
@@ -164,7 +187,7 @@ bool batchFits(const TransposeProblem<In, Out, Function>& problem) {
   if (problem.rows > MOST || problem.cols > MOST || area > MOST || !isDense(problem)) return false;
   if (area * SIZE > Policy::evenBytes && problem.batch < Policy::leastBatch) return false;
   if constexpr (Layout::PACK > 1) {
-    if (!goesByRuns<Layout>(problem) && !goesByPeriods<Policy, Layout>(problem)) return false;
+    if (!canGoByRuns<Layout>(problem) && !canGoByPeriods<Policy, Layout>(problem)) return false;
   } else if (leftToTiles<Policy>(problem, area * SIZE)) {
     return false;
   }
@@ -173,28 +196,21 @@ bool batchFits(const TransposeProblem<In, Out, Function>& problem) {
                                                cudaDevAttrMaxSharedMemoryPerBlockOptin, currentDevice()));
 }
 
-template <class Problem>
-BatchShape batchShape(const Problem& problem, std::size_t elements) {
-  BatchShape shape{};
-  shape.elements = problem.batch * problem.rows * problem.cols;
-  shape.blockElements = static_cast<unsigned>(elements);
-  shape.rows = static_cast<unsigned>(problem.rows);
-  shape.cols = static_cast<unsigned>(problem.cols);
-  shape.area = shape.rows * shape.cols;
-  shape.byRows = ShortDivisor(shape.rows);
-  shape.byCols = ShortDivisor(shape.cols);
-  shape.byArea = ShortDivisor(shape.area);
-  return shape;
+// So many threads, or up to a quarter more, if else more than a fifth of them made no word of the periods.
+inline unsigned periodsBlock(unsigned block, unsigned period) {
+  const unsigned words = block / period * period;
+  const auto larger = static_cast<unsigned>(ceilDivide(words + period, 32) * 32);
+  return words > 0 && words * 5 < block * 4 && larger * 4 <= block * 5 ? larger : block;
 }
 
-// What transposePackedKernel needs besides.
 template <class Policy, class Layout, class Problem>
-void shapeWords(BatchShape& shape, const Problem& problem, unsigned block) {
+PackedShape packedShape(const Problem& problem, std::size_t elements, bool byPeriods, unsigned& block) {
   constexpr unsigned SIZE = sizeof(typename Layout::Result);
-  shape.swizzle = swizzleFor(problem.rows * sizeof(*problem.out));
-  shape.inBytes = static_cast<unsigned>(sharedFor(shape.blockElements * sizeof(*problem.in)));
-  if (goesByPeriods<Policy, Layout>(problem)) {
+  PackedShape shape(problem, elements, swizzleFor(problem.rows * sizeof(*problem.out)));
+  shape.byCols = ShortDivisor(shape.cols);
+  if (byPeriods) {
     shape.period = static_cast<unsigned>(wordPeriod<Layout>(shape.area) * Layout::COUNT / Layout::PACK);
+    block = periodsBlock(block, shape.period);
     shape.periods = largerOf(block / shape.period, 1u);
     shape.byPeriod = ShortDivisor(shape.period);
   } else {
@@ -203,18 +219,18 @@ void shapeWords(BatchShape& shape, const Problem& problem, unsigned block) {
     shape.runs = static_cast<unsigned>(ceilDivide(shape.rows, shape.run));
     shape.byRuns = ShortDivisor(shape.runs);
   }
+  return shape;
 }
 
 template <class Policy, class T>
 void launchSquares(const TransposeProblem<T, T, Unchanged>& problem, cudaStream_t stream) {
   const std::size_t area = problem.rows * problem.cols;
-  const std::size_t matrices =
-      smallerOf(problem.batch, blockMatrices<Policy, T, T>(area, Policy::squaresBytes));
+  const std::size_t matrices = smallerOf(problem.batch, blockMatrices<Policy, T, T>(area, Policy::evenBytes));
   const std::size_t bytes = matrices * area * sizeof(T);
-  LaunchConfig config = gridConfig(Policy::squaresBlock(bytes), ceilDivide(problem.batch, matrices), stream,
-                                   "gpuopt::transpose");
+  LaunchConfig config =
+      gridConfig(Policy::block(bytes), ceilDivide(problem.batch, matrices), stream, "gpuopt::transpose");
   config.sharedBytes = 2 * sharedFor(bytes);
-  launch(transposeSquaresKernel<T>, config, problem.in, problem.out, squaresShape(problem, matrices * area));
+  launch(transposeSquaresKernel<T>, config, problem.in, problem.out, SquaresShape(problem, matrices * area));
 }
 
 template <class Policy, class T>
@@ -236,24 +252,24 @@ void launchTransposeBatch(const TransposeProblem<In, Out, Function>& problem, cu
   using Layout = BatchLayout<In, Out, Function>;
   constexpr std::size_t SIZE = largerOf(sizeof(In), sizeof(Out));
   const std::size_t area = problem.rows * problem.cols;
-  const std::size_t period =
-      Layout::PACK > 1 && goesByPeriods<Policy, Layout>(problem) ? wordPeriod<Layout>(area) : 0;
-  const std::size_t matrices =
-      smallerOf(problem.batch, blockMatrices<Policy, In, Out>(area, Policy::periods * period * SIZE));
+  std::size_t bytes = Policy::evenBytes % (area * SIZE) == 0 ? Policy::evenBytes : Policy::blockBytes;
+  const bool byPeriods = Layout::PACK > 1 && goesByPeriods<Policy, Layout>(problem);
+  if (byPeriods) bytes = largerOf(bytes, Policy::periods * wordPeriod<Layout>(area) * SIZE);
+  const std::size_t matrices = smallerOf(problem.batch, blockMatrices<Policy, In, Out>(area, bytes));
   const std::size_t elements = matrices * area;
-  const int block = Policy::block(elements * SIZE);
-  LaunchConfig config = gridConfig(block, ceilDivide(problem.batch, matrices), stream, "gpuopt::transpose");
-  config.sharedBytes = sharedFor<Layout>(problem, elements);
-  BatchShape shape = batchShape(problem, elements);
-  if constexpr (Layout::PACK == 1) {
-    shape.swizzle = swizzleFor(problem.cols * sizeof(In));
-    launch(transposeBatchKernel<Layout, In, Out, Function>, config, problem.in, problem.out, shape,
-           problem.function);
-  } else {
-    shapeWords<Policy, Layout>(shape, problem, static_cast<unsigned>(block));
-    launch(transposePackedKernel<Layout, In, Out, Function>, config, problem.in, problem.out, shape,
-           problem.function);
-  }
+  auto block = static_cast<unsigned>(Policy::block(elements * SIZE));
+  const auto start = [&](auto kernel, const auto& shape) {
+    LaunchConfig config =
+        gridConfig(static_cast<int>(block), ceilDivide(problem.batch, matrices), stream, "gpuopt::transpose");
+    config.sharedBytes = sharedFor<Layout>(problem, elements);
+    launch(kernel, config, problem.in, problem.out, shape, problem.function);
+  };
+  if constexpr (Layout::PACK == 1)
+    start(transposeBatchKernel<Layout, In, Out, Function>,
+          WalkShape(problem, elements, swizzleFor(problem.cols * sizeof(In))));
+  else
+    start(transposePackedKernel<Layout, In, Out, Function>,
+          packedShape<Policy, Layout>(problem, elements, byPeriods, block));
 }
 
 }  // namespace detail

@@ -45,25 +45,35 @@ inline unsigned swizzleFor(std::size_t distance) {
 // Shared memory for so many bytes at any alignment.
 inline std::size_t sharedFor(std::size_t bytes) { return ceilDivide(bytes + 32, 128) * 128; }
 
-// How the elements of a block are divided among its threads.
+// How the matrices are divided among blocks: so many elements each, whole matrices.
 struct BatchShape {
   std::size_t elements;  // of all matrices
   unsigned blockElements;
   unsigned rows;
   unsigned cols;
   unsigned area;
-  ShortDivisor byRows;
-  ShortDivisor byCols;
   ShortDivisor byArea;
-  unsigned swizzle;
-  // transposePackedKernel:
   unsigned inBytes;  // of shared memory, for the input
-  unsigned period;   // words after which the places of their sources are the same again
-  unsigned periods;  // that the threads make at a time
-  ShortDivisor byPeriod;
-  unsigned run;   // rows that a thread takes at a time
-  unsigned runs;  // of a column, 0 if words are made by periods
-  ShortDivisor byRuns;
+
+  template <class Problem>
+  BatchShape(const Problem& problem, std::size_t perBlock)
+      : elements(problem.batch * problem.rows * problem.cols),
+        blockElements(static_cast<unsigned>(perBlock)),
+        rows(static_cast<unsigned>(problem.rows)),
+        cols(static_cast<unsigned>(problem.cols)),
+        area(rows * cols),
+        byArea(area),
+        inBytes(static_cast<unsigned>(sharedFor(perBlock * sizeof(*problem.in)))) {}
+};
+
+// How the elements of a block are divided among its threads.
+struct WalkShape : BatchShape {
+  ShortDivisor byRows;
+  unsigned swizzle;
+
+  template <class Problem>
+  WalkShape(const Problem& problem, std::size_t perBlock, unsigned shift)
+      : BatchShape(problem, perBlock), byRows(rows), swizzle(shift) {}
 };
 
 template <class In, class Out, class Function>
@@ -138,7 +148,7 @@ struct BatchWalk {
   unsigned col;
   unsigned place;
 
-  __device__ BatchWalk(const BatchShape& shape, unsigned atom) {
+  __device__ BatchWalk(const WalkShape& shape, unsigned atom) {
     const unsigned element = atom / COUNT;
     const unsigned matrix = shape.byArea.divide(element);
     const unsigned inside = element - matrix * shape.area;
@@ -148,7 +158,7 @@ struct BatchWalk {
     place = (matrix * shape.area + row * shape.cols + col) * COUNT + part;
   }
 
-  __device__ void advance(const BatchShape& shape) {
+  __device__ void advance(const WalkShape& shape) {
     ++place;
     if (++part < COUNT) return;
     part = 0;
@@ -169,8 +179,7 @@ struct BatchPart {
   Out* out;
   unsigned elements;
 
-  template <class Shape>
-  __device__ BatchPart(const In* allIn, Out* allOut, const Shape& shape) {
+  __device__ BatchPart(const In* allIn, Out* allOut, const BatchShape& shape) {
     const std::size_t first = std::size_t{blockIdx.x} * shape.blockElements;
     const std::size_t left = shape.elements - first;
     in = allIn + first;

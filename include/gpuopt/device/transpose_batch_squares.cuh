@@ -16,21 +16,35 @@
 
 namespace gpuopt::detail {
 
+// The shift that brings the lowest bit of the distance between threads' places to `bit` of the address, where
+// it tells banks apart. Threads whose distance is small already lie in different ones.
+inline unsigned squaresSwizzle(std::size_t distance, unsigned bit) {
+  constexpr unsigned NONE = 31;
+  if (distance % 64 != 0) return NONE;
+  unsigned swizzle = 2;
+  while (distance % (std::size_t{2} << (swizzle + bit)) == 0) ++swizzle;
+  return swizzle;
+}
+
 // How the squares of a block are divided among its threads.
-struct SquaresShape {
-  std::size_t elements;  // of all matrices
-  unsigned blockElements;
-  unsigned rows;
-  unsigned cols;
-  unsigned area;
+struct SquaresShape : BatchShape {
   unsigned across;     // squares side by side
   unsigned pairLines;  // lines of pairs of squares; the last pairs may be halves
-  ShortDivisor byArea;
   ShortDivisor byAcross;
   ShortDivisor byPairLines;
-  unsigned inBytes;  // of shared memory, for the input
   unsigned inSwizzle;
   unsigned outSwizzle;
+
+  // A warp reads along lines, up to 64 bytes of each, and stores across them.
+  template <class Problem>
+  SquaresShape(const Problem& problem, std::size_t perBlock)
+      : BatchShape(problem, perBlock),
+        across(cols / 4),
+        pairLines((rows / 4 + 1) / 2),
+        byAcross(across),
+        byPairLines(pairLines),
+        inSwizzle(squaresSwizzle(4 * problem.cols * sizeof(*problem.in), 6)),
+        outSwizzle(squaresSwizzle(4 * problem.rows * sizeof(*problem.in), 4)) {}
 };
 
 // Four rows of a square become its four columns.
@@ -92,37 +106,6 @@ __global__ void __launch_bounds__(SQUARES_BLOCK, RESIDENT_THREADS / SQUARES_BLOC
   }
   __syncthreads();
   unstageBytes(made, outOrigin, reinterpret_cast<unsigned char*>(part.out), part.elements * SIZE);
-}
-
-// The shift that brings the lowest bit of the distance between threads' places to `bit` of the address, where
-// it tells banks apart. Threads whose distance is small already lie in different ones.
-inline unsigned squaresSwizzle(std::size_t distance, unsigned bit) {
-  constexpr unsigned NONE = 31;
-  if (distance % 64 != 0) return NONE;
-  unsigned swizzle = 2;
-  while (distance % (std::size_t{2} << (swizzle + bit)) == 0) ++swizzle;
-  return swizzle;
-}
-
-template <class Problem>
-SquaresShape squaresShape(const Problem& problem, std::size_t elements) {
-  constexpr std::size_t SIZE = sizeof(*problem.in);
-  SquaresShape shape{};
-  shape.elements = problem.batch * problem.rows * problem.cols;
-  shape.blockElements = static_cast<unsigned>(elements);
-  shape.rows = static_cast<unsigned>(problem.rows);
-  shape.cols = static_cast<unsigned>(problem.cols);
-  shape.area = shape.rows * shape.cols;
-  shape.across = shape.cols / 4;
-  shape.pairLines = (shape.rows / 4 + 1) / 2;
-  shape.byArea = ShortDivisor(shape.area);
-  shape.byAcross = ShortDivisor(shape.across);
-  shape.byPairLines = ShortDivisor(shape.pairLines);
-  shape.inBytes = static_cast<unsigned>(sharedFor(elements * SIZE));
-  // A warp reads along lines, up to 64 bytes of each, and stores across them.
-  shape.inSwizzle = squaresSwizzle(4 * problem.cols * SIZE, 6);
-  shape.outSwizzle = squaresSwizzle(4 * problem.rows * SIZE, 4);
-  return shape;
 }
 
 // All squares are whole, and their rows aligned.

@@ -23,12 +23,15 @@ namespace gpuopt {
 /// ratios to the best copy for elements of 1 to 16 bytes; the first for aligned lines, the second for
 /// others:
 ///
-///     k x N:  k = 2 to 8: 0.97 to 0.99, 0.96 to 0.98;  16: 0.97 to 0.98, 0.96;  32: 0.97, 0.94 to 0.95
-///     N x k:  k = 2 to 8: 0.97 to 0.99, 0.94 to 0.98;  16: 0.96, 0.91 to 0.92;  32: 0.93, 0.88 to 0.90
-///     1 x N and N x 1: 1.0
+///     k x N:  k = 2 to 8: 0.97 to 0.99, 0.96 to 0.98;  12, 16: 0.97 to 0.98, 0.95 to 0.96;
+///             24 to 32: 0.96 to 0.97, 0.93 to 0.95
+///     N x k:  k = 2 to 8: 0.96 to 0.99, 0.93 to 0.97;  12, 16: 0.95 to 0.97, 0.91 to 0.94;
+///             24 to 32: 0.92 to 0.96, 0.88 to 0.92
+///     1 x N and N x 1: 0.99 to 1.0
 ///
-/// Bytes are the exception: 24 aligned lines have 0.94 and 0.915, and lines that are not aligned 0.79 to
-/// 0.97, as whether they meet in the same banks depends on their distance.
+/// 24 lines of bytes have 0.03 to 0.04 less. Writes to so many lines at once are what binds N x k in DRAM: 60
+/// trial kernels with other threads, tiles, orders of blocks, hints, bulk and asynchronous copies did not
+/// change it by more than 0.02.
 struct TransposeNarrowPolicy {
   static constexpr std::size_t maxLines = 32;           ///< rows or columns of what is narrow
   static constexpr std::size_t sharedBytes = 48 << 10;  ///< most that a block may take
@@ -45,19 +48,12 @@ struct TransposeNarrowPolicy {
     return lines < 8 ? 128 : 512;
   }
 
-  /// Neighbouring lanes that take neighbouring vectors of a line of elements of SIZE bytes, 8 or 16. Whole
-  /// 256 bytes at once are 3 % better for 16 lines and more, but bytes meet in fewer banks with 8.
+  /// Neighbouring lanes that take neighbouring vectors of a line of elements of SIZE bytes, 8, 16 or 32.
+  /// Whole 256 bytes at once are 3 % better for 16 lines and more. A whole warp with one line never meets in
+  /// a bank, while bytes of several lines that are not aligned may do so four times over.
   template <std::size_t SIZE>
   static constexpr unsigned lanes(bool aligned) {
-    return SIZE == 1 && !aligned ? 8 : 16;
-  }
-
-  /// Whether lines of bytes that are not aligned move by words instead of vectors: more accesses, but those
-  /// of an odd number of lines never meet in a bank. k x N, vectors and words (H200, 2026-11-22): k = 2:
-  /// 0.89, 0.83;  5 to 9: 0.93 to 0.95, 0.82 to 0.85;  15, 31: 0.72, 0.80;  17, 25: 0.91, 0.77.  N x k: k =
-  /// 2: 0.87, 0.94;  5 to 9: 0.93 to 0.95, 0.86 to 0.92;  15, 31: 0.73, 0.86;  17, 25: 0.90, 0.83.
-  static constexpr bool byWords(bool toRecords, unsigned lines) {
-    return lines % 16 == 15 || (lines == 2 && !toRecords);
+    return SIZE == 1 && !aligned ? 32 : 16;
   }
 };
 
@@ -152,7 +148,7 @@ struct NarrowPlan {
 template <class Policy, class Layout, class Problem>
 NarrowPlan narrowPlan(const Problem& problem) {
   constexpr bool TO_RECORDS = Layout::TO_RECORDS;
-  constexpr bool BY_WORDS = Layout::PARTS > 1;
+  using Image = typename Layout::Image;
   const bool aligned = linesAligned<Layout>(problem);
   NarrowPlan plan;
   NarrowShape& shape = plan.shape;
@@ -163,9 +159,7 @@ NarrowPlan narrowPlan(const Problem& problem) {
   shape.lines = static_cast<unsigned>(TO_RECORDS ? problem.rows : problem.cols);
   shape.dense = (TO_RECORDS ? problem.outLd : problem.inLd) == shape.lines;
   plan.block = Policy::block(TO_RECORDS, aligned, shape.lines);
-  // By words, as many lanes as lie in different banks.
-  const unsigned lanes = BY_WORDS ? shape.lines % 2 == 1 ? 32 : 16
-                                  : Policy::template lanes<sizeof(typename Layout::Image)>(aligned);
+  const unsigned lanes = Policy::template lanes<sizeof(Image)>(aligned);
   const bool oneMore = TO_RECORDS && !aligned;
   shape.tile = narrowTile<Layout>(plan.block * Policy::threadBytes, lanes * 16, shape, oneMore);
   shape.halo =
@@ -179,9 +173,7 @@ NarrowPlan narrowPlan(const Problem& problem) {
   shape.items = static_cast<unsigned>(ceilDivide(vectors, lanes) * lanes * shape.lines);
   shape.laneBits = lanes == 8 ? 3 : lanes == 16 ? 4 : 5;
   shape.reciprocal = static_cast<unsigned>(ceilDivide(1U << reciprocalBits, shape.lines));
-  shape.swizzle = noSwizzle;
-  if (!BY_WORDS && isWord<typename Layout::Image> && (shape.lines % 4 == 0 || shape.lines == 2))
-    shape.swizzle = shape.lines % 32 == 0 ? 5 : shape.lines % 16 == 0 ? 4 : 3;
+  spreadLanes<Layout>(shape, isWord<Image> ? shape.lines * Layout::PACK * sizeof(Image) : 1);
   plan.sharedBytes = narrowSharedBytes<Layout>(shape);
   return plan;
 }
@@ -210,26 +202,14 @@ void launchNarrow(const Problem& problem, cudaStream_t stream) {
     launch(transposeRecordsToLinesKernel<Layout, Problem>, config, problem, plan.shape);
 }
 
-template <class Policy, bool TO_RECORDS, class In, class Out, class Function>
-void launchNarrowLines(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
-  using ByVectors = NarrowLayout<Policy, TO_RECORDS, In, Out, Function>;
-  if constexpr (sizeof(In) == 1 && sizeof(Out) == 1) {
-    using ByWords = NarrowLayout<Policy, TO_RECORDS, In, Out, Function, 4>;
-    const auto lines = static_cast<unsigned>(TO_RECORDS ? problem.rows : problem.cols);
-    if (Policy::byWords(TO_RECORDS, lines) && !linesAligned<ByWords>(problem))
-      return launchNarrow<Policy, ByWords>(problem, stream);
-  }
-  launchNarrow<Policy, ByVectors>(problem, stream);
-}
-
 template <class Policy = TransposeNarrowPolicy, class In, class Out, class Function>
 void launchTransposeNarrow(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
   if (isCopy(problem))
     launchCopy(problem, stream);
   else if (linesAreInput(problem))
-    launchNarrowLines<Policy, true>(problem, stream);
+    launchNarrow<Policy, NarrowLayout<Policy, true, In, Out, Function>>(problem, stream);
   else
-    launchNarrowLines<Policy, false>(problem, stream);
+    launchNarrow<Policy, NarrowLayout<Policy, false, In, Out, Function>>(problem, stream);
 }
 
 }  // namespace detail

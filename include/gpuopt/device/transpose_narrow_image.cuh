@@ -21,37 +21,32 @@ namespace gpuopt::detail {
 // they lie in global memory modulo 16. So the records move as one run of bytes, whatever their length, and
 // the lines by 16-byte vectors, each line with its own alignment; the elements of such a vector are one
 // record apart in the image.
-// A vector is one part of 16 bytes, or four of WORD = 4 bytes, each next to those of the neighbouring lanes:
-// lanes then meet in the image at a distance of as many words as there are lines, and not four times as many.
 
-template <class Policy, bool TO_RECORDS_, class In, class Out, class Function, unsigned WORD = 16>
+template <class Policy, bool TO_RECORDS_, class In, class Out, class Function>
 struct NarrowLayout : TransposeAtom<In, Out, Function> {
   using Atoms = TransposeAtom<In, Out, Function>;
   using Line = std::conditional_t<TO_RECORDS_, typename Atoms::Source, typename Atoms::Result>;
   using Image = std::conditional_t<TO_RECORDS_, typename Atoms::Result, typename Atoms::Source>;
   using Vector = std::conditional_t<isWord<Line>, uint4, Line>;
-  using Chunk = std::conditional_t<isWord<Line>, Word<WORD>, Line>;
   static constexpr bool TO_RECORDS = TO_RECORDS_;
   static constexpr int BLOCK = Policy::BLOCK;
-  static constexpr int BLOCKS = Policy::THREADS / BLOCK;                        // of a multiprocessor
-  static constexpr int ITEMS = WORD == 16 ? Policy::ITEMS : Policy::ITEMS - 1;  // without spilling
-  static constexpr unsigned COUNT = Atoms::COUNT;                               // atoms of an element
-  static constexpr unsigned PACK = sizeof(Vector) / sizeof(Line);               // atoms of a vector
-  static constexpr unsigned PARTS = sizeof(Vector) / sizeof(Chunk);
-  static constexpr unsigned PART = PACK / PARTS;                  // atoms of a part
-  static constexpr unsigned LINE_ELEMENT = sizeof(Line) * COUNT;  // bytes
-  static constexpr unsigned ELEMENT = sizeof(Image) * COUNT;      // bytes in the image
+  static constexpr int BLOCKS = Policy::THREADS / BLOCK;  // of a multiprocessor
+  static constexpr int ITEMS = Policy::ITEMS;
+  static constexpr unsigned COUNT = Atoms::COUNT;                  // atoms of an element
+  static constexpr unsigned PACK = sizeof(Vector) / sizeof(Line);  // atoms of a vector
+  static constexpr unsigned LINE_ELEMENT = sizeof(Line) * COUNT;   // bytes
+  static constexpr unsigned ELEMENT = sizeof(Image) * COUNT;       // bytes in the image
   static constexpr unsigned GRAIN = smallerOf<unsigned>(alignof(Image), 16);
   static constexpr unsigned ALIGNMENT = largerOf<unsigned>(alignof(Image), 16);
   // Where the vectors of a line begin. Those that are written make whole sectors: none is shared by two
   // tiles.
-  static constexpr unsigned START = TO_RECORDS && PARTS == 1 ? 16 : 32;
+  static constexpr unsigned START = TO_RECORDS ? 16 : 32;
   // Atoms on both sides of a tile go to a margin of the image, sooner than that each is asked where it
   // belongs. A function, though, is called for elements of the tile alone.
   static constexpr bool MARGIN = TO_RECORDS && std::is_same_v<Function, Unchanged>;
-  // Lines whose elements lie in neighbouring words, where words hold several elements: lanes with different
-  // lines then meet in no bank.
-  static constexpr unsigned APART = COUNT == 1 && sizeof(Image) < 4 ? 4 / sizeof(Image) : 1;
+  // The pieces of the image that change places (see swizzled()). Small elements make so many accesses that it
+  // pays to permute words, and not just 16-byte granules.
+  static constexpr unsigned PIECE = sizeof(Image) <= 2 ? 4 : 16;
 };
 
 // What all blocks have in common.
@@ -67,12 +62,12 @@ struct NarrowShape {
   unsigned items;       // vectors of all lines of a tile
   unsigned laneBits;    // 2^laneBits lanes take neighbouring vectors of a line
   unsigned reciprocal;  // 2^18 / lines, rounded up
-  unsigned swizzle;
-  bool dense;  // no gaps between records
+  unsigned swizzle;     // a shift, see swizzled()
+  unsigned exchanged;   // bits of an address that the swizzle changes, maybe none
+  bool dense;           // no gaps between records
 };
 
 inline constexpr unsigned reciprocalBits = 18;
-inline constexpr unsigned noSwizzle = 31;
 
 // The part of a matrix that a block moves.
 struct NarrowPiece {
@@ -93,10 +88,22 @@ __device__ inline NarrowPiece narrowPiece(const NarrowShape& shape) {
   return piece;
 }
 
-// Lanes that take vectors of one line meet at a distance of 16 bytes times the number of lines: in few banks,
-// if that number holds a power of two. Within every 128 bytes, the 16-byte granules are permuted.
-__device__ inline unsigned swizzled(const NarrowShape& shape, unsigned byte) {
-  return byte ^ (byte >> shape.swizzle & 0x70U);
+// Lanes that take neighbouring vectors of a line meet in the image at a distance that is a power of two times
+// an odd number: in addresses that differ in the bits from that power on, and are alike in those below, some
+// of which tell banks apart. To these, bits above are added, so that pieces of each 128 bytes change places.
+__host__ __device__ inline unsigned swizzled(const NarrowShape& shape, unsigned byte) {
+  return byte ^ (byte >> shape.swizzle & shape.exchanged);
+}
+
+// Lanes at this distance in bytes shall lie in different banks.
+template <class Layout>
+void spreadLanes(NarrowShape& shape, std::size_t distance) {
+  constexpr unsigned ROW = 128;  // bytes of all banks
+  const std::size_t power = distance & (0 - distance);
+  const auto alike = static_cast<unsigned>(smallerOf<std::size_t>(power, ROW));
+  shape.exchanged = alike > Layout::PIECE ? alike - Layout::PIECE : 0;
+  shape.swizzle = Layout::PIECE == 4 ? 5 : 3;  // from ROW to PIECE
+  for (std::size_t row = ROW; row < power; row *= 2) ++shape.swizzle;
 }
 
 // The records of a piece: in global memory from `address` on, `stride` bytes apart, in the image from
@@ -157,6 +164,21 @@ __device__ inline NarrowGranules narrowGranules(const NarrowRecords& records, bo
   return granules;
 }
 
+__device__ inline uint4* granuleAt(const NarrowRecords& records, const NarrowShape& shape, unsigned granule) {
+  return reinterpret_cast<uint4*>(records.image + swizzled(shape, granule * 16) / 16 * 16);
+}
+
+// A granule's words in the order in which they lie in the image, or back.
+template <class Layout>
+__device__ inline uint4 granuleWords(uint4 words, const NarrowShape& shape, unsigned granule) {
+  if constexpr (Layout::PIECE == 4) {
+    const unsigned place = swizzled(shape, granule * 16);
+    if (place & 4) words = make_uint4(words.y, words.x, words.w, words.z);
+    if (place & 8) words = make_uint4(words.z, words.w, words.x, words.y);
+  }
+  return words;
+}
+
 template <class Layout>
 __device__ inline void loadRecords(const NarrowRecords& records, const NarrowShape& shape) {
   const auto load = [](auto* place, std::uintptr_t address) {
@@ -177,7 +199,8 @@ __device__ inline void loadRecords(const NarrowRecords& records, const NarrowSha
 #pragma unroll
     for (unsigned i = 0; i < Layout::ITEMS; ++i)
       if (g + i * blockDim.x < granules.high)
-        *reinterpret_cast<uint4*>(records.image + swizzled(shape, (g + i * blockDim.x) * 16)) = vectors[i];
+        *granuleAt(records, shape, g + i * blockDim.x) =
+            granuleWords<Layout>(vectors[i], shape, g + i * blockDim.x);
   }
   moveGrains<Layout>(records, shape, 0, granules.head, load);
   moveGrains<Layout>(records, shape, granules.tail, records.bytes, load);
@@ -193,8 +216,7 @@ __device__ inline void storeRecords(const NarrowRecords& records, const NarrowSh
   const std::uintptr_t base = records.address - records.origin;
 #pragma unroll 4
   for (unsigned g = granules.low + threadIdx.x; g < granules.high; g += blockDim.x)
-    *reinterpret_cast<uint4*>(base + g * 16) =
-        *reinterpret_cast<const uint4*>(records.image + swizzled(shape, g * 16));
+    *reinterpret_cast<uint4*>(base + g * 16) = granuleWords<Layout>(*granuleAt(records, shape, g), shape, g);
   moveGrains<Layout>(records, shape, 0, granules.head, store);
   moveGrains<Layout>(records, shape, granules.tail, records.bytes, store);
 }

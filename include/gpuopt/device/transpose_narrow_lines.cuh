@@ -30,8 +30,7 @@ __device__ inline NarrowLines narrowLines(const void* matrices, std::size_t offs
           static_cast<int>(piece.count * Layout::COUNT), static_cast<int>(shape.tile * Layout::COUNT)};
 }
 
-// A vector of a line, whose first part holds PART atoms from `first` on; atoms outside of [0, end) are left
-// out. Each further part begins partStep atoms later.
+// A vector of a line: PACK atoms from `first` on; those outside of [0, end) are left out.
 struct NarrowVector {
   std::uintptr_t address;
   unsigned line;
@@ -55,22 +54,12 @@ __device__ inline NarrowVector narrowVector(const NarrowLines& lines, unsigned l
 }
 
 template <class Layout>
-__device__ inline int partStep(const NarrowShape& shape) {
-  return static_cast<int>(Layout::PART << shape.laneBits);
-}
-
-template <class Layout>
 __device__ inline NarrowVector narrowItem(const NarrowLines& lines, const NarrowShape& shape, unsigned item) {
-  const auto quotient = [&](unsigned n) { return n * shape.reciprocal >> reciprocalBits; };
   const unsigned pair = item >> shape.laneBits;
-  const unsigned group = quotient(pair);
-  unsigned line = pair - group * shape.lines;
-  if (Layout::APART > 1 && shape.lines % Layout::APART == 0) {
-    const unsigned turn = quotient(line * Layout::APART);
-    line = line * Layout::APART - turn * shape.lines + turn;
-  }
+  const unsigned group = pair * shape.reciprocal >> reciprocalBits;
   const unsigned lane = item & ((1U << shape.laneBits) - 1);
-  return narrowVector<Layout>(lines, line, (group << shape.laneBits) * Layout::PACK + lane * Layout::PART);
+  return narrowVector<Layout>(lines, pair - group * shape.lines,
+                              ((group << shape.laneBits) + lane) * Layout::PACK);
 }
 
 // Walks through the image along a line, from atom to atom.
@@ -99,115 +88,106 @@ struct ImageWalk {
   }
 };
 
-// visit(i, place in the image) for the atoms of a part.
+// visit(i, place in the image) for the atoms of a vector.
 template <class Layout, bool SWIZZLED, class Visit>
-__device__ inline void walkPart(const NarrowRecords& records, const NarrowShape& shape, unsigned line,
-                                int first, Visit visit) {
+__device__ inline void walkVector(const NarrowRecords& records, const NarrowShape& shape, unsigned line,
+                                  int first, Visit visit) {
   ImageWalk<Layout> walk(records, line, first);
 #pragma unroll
-  for (int i = 0; i < static_cast<int>(Layout::PART); ++i, walk.next())
+  for (int i = 0; i < static_cast<int>(Layout::PACK); ++i, walk.next())
     visit(i, reinterpret_cast<typename Layout::Image*>(records.image +
                                                        (SWIZZLED ? swizzled(shape, walk.byte) : walk.byte)));
 }
 
 template <class Layout, class Visit>
-__device__ inline void visitPart(const NarrowRecords& records, const NarrowShape& shape, unsigned line,
-                                 int first, Visit visit) {
-  if (shape.swizzle == noSwizzle)
-    walkPart<Layout, false>(records, shape, line, first, visit);
+__device__ inline void visitVector(const NarrowRecords& records, const NarrowShape& shape, unsigned line,
+                                   int first, Visit visit) {
+  if (shape.exchanged == 0)
+    walkVector<Layout, false>(records, shape, line, first, visit);
   else
-    walkPart<Layout, true>(records, shape, line, first, visit);
+    walkVector<Layout, true>(records, shape, line, first, visit);
 }
 
 template <class Layout, class Function>
-__device__ inline void scatterPart(const NarrowRecords& records, const NarrowShape& shape, unsigned line,
-                                   int first, int end, const typename Layout::Chunk& part,
-                                   const Function& function) {
-  constexpr int PART = Layout::PART;
-  typename Layout::Line atoms[PART];
-  __builtin_memcpy(atoms, &part, sizeof(part));
-  if (Layout::MARGIN || (first >= 0 && first + PART <= end))
-    visitPart<Layout>(records, shape, line, first,
-                      [&](int i, typename Layout::Image* place) { *place = function(atoms[i]); });
+__device__ inline void scatterVector(const NarrowRecords& records, const NarrowShape& shape, unsigned line,
+                                     int first, int end, const typename Layout::Vector& vector,
+                                     const Function& function) {
+  constexpr int PACK = Layout::PACK;
+  typename Layout::Line atoms[PACK];
+  __builtin_memcpy(atoms, &vector, sizeof(vector));
+  if (Layout::MARGIN || (first >= 0 && first + PACK <= end))
+    visitVector<Layout>(records, shape, line, first,
+                        [&](int i, typename Layout::Image* place) { *place = function(atoms[i]); });
   else
-    walkPart<Layout, true>(records, shape, line, first, [&](int i, typename Layout::Image* place) {
+    walkVector<Layout, true>(records, shape, line, first, [&](int i, typename Layout::Image* place) {
       if (first + i >= 0 && first + i < end) *place = function(atoms[i]);
     });
 }
 
 template <class Layout>
-__device__ inline typename Layout::Chunk loadPart(std::uintptr_t address) {
-  using Chunk = typename Layout::Chunk;
-  if constexpr (std::is_same_v<Chunk, uint4>)
+__device__ inline typename Layout::Vector loadLineVector(std::uintptr_t address) {
+  using Vector = typename Layout::Vector;
+  if constexpr (std::is_same_v<Vector, uint4>)
     return loadVector<Caching::normal>(reinterpret_cast<const void*>(address));
   else
-    return *reinterpret_cast<const Chunk*>(address);
+    return *reinterpret_cast<const Vector*>(address);
 }
 
-// Brings the lines into the image. Parts that share 16 bytes with other tiles are read as well; not those
-// that stick out of the input's memory.
+// Whether a vector lies in the input's memory as a whole.
+template <class Layout>
+__device__ inline bool isInside(const NarrowShape& shape, const NarrowVector& vector) {
+  return vector.address >= shape.inBegin && vector.address + sizeof(typename Layout::Vector) <= shape.inEnd;
+}
+
+// Brings the lines into the image. Vectors that are shared with other tiles are read as well; not those that
+// stick out of the input's memory.
 template <class Layout, class Function>
 __device__ inline void loadLines(const NarrowLines& lines, const NarrowRecords& records,
                                  const NarrowShape& shape, const Function& function) {
-  using Chunk = typename Layout::Chunk;
-  constexpr unsigned PARTS = Layout::PARTS;
-  const auto step = static_cast<unsigned>(partStep<Layout>(shape));
   for (unsigned item = threadIdx.x; item < shape.items; item += Layout::ITEMS * blockDim.x) {
-    Chunk parts[Layout::ITEMS][PARTS];
+    typename Layout::Vector vectors[Layout::ITEMS];
     unsigned line[Layout::ITEMS];
     int first[Layout::ITEMS];
-    unsigned held = 0;  // a bit for each part; single ones do without the register
 #pragma unroll
     for (unsigned i = 0; i < Layout::ITEMS; ++i) {
-      const NarrowVector place = narrowItem<Layout>(lines, shape, item + i * blockDim.x);
-      line[i] = place.line;
-      first[i] = place.first;
-#pragma unroll
-      for (unsigned j = 0; j < PARTS; ++j) {
-        const std::uintptr_t address = place.address + j * step * sizeof(typename Layout::Line);
-        const bool holds = item + i * blockDim.x < shape.items &&
-                           place.first + static_cast<int>(j * step) < lines.count &&
-                           address >= shape.inBegin && address + sizeof(Chunk) <= shape.inEnd;
-        if (holds) parts[i][j] = loadPart<Layout>(address);
-        if (PARTS > 1)
-          held |= holds ? 1U << (i * PARTS + j) : 0;
-        else if (!holds)
-          first[i] = lines.count;
-      }
+      const NarrowVector vector = narrowItem<Layout>(lines, shape, item + i * blockDim.x);
+      const bool holds = item + i * blockDim.x < shape.items && vector.first < lines.count &&
+                         isInside<Layout>(shape, vector);
+      line[i] = vector.line;
+      first[i] = vector.first;
+      if (holds)
+        vectors[i] = loadLineVector<Layout>(vector.address);
+      else
+        first[i] = lines.count;
     }
 #pragma unroll
     for (unsigned i = 0; i < Layout::ITEMS; ++i)
-#pragma unroll
-      for (unsigned j = 0; j < PARTS; ++j)
-        if (PARTS > 1 ? (held >> (i * PARTS + j) & 1) != 0 : first[i] < lines.count)
-          scatterPart<Layout>(records, shape, line[i], first[i] + static_cast<int>(j * step), lines.count,
-                              parts[i][j], function);
+      if (first[i] < lines.count)
+        scatterVector<Layout>(records, shape, line[i], first[i], lines.count, vectors[i], function);
   }
 }
 
-// The first part of the first line, and the last one of the last, if they stick out of the input's memory: a
-// thread takes an atom.
+// The first vector of the first line, and the last one of the last, if they stick out of the input's memory:
+// a thread takes an atom.
 template <class Layout, class Function>
 __device__ inline void loadLineEnds(const NarrowLines& lines, const NarrowRecords& records,
                                     const NarrowShape& shape, const Function& function) {
-  constexpr int PART = Layout::PART;
-  if (threadIdx.x >= 2 * PART) return;
-  const bool second = threadIdx.x >= PART;
+  constexpr int PACK = Layout::PACK;
+  if (threadIdx.x >= 2 * PACK) return;
+  const bool second = threadIdx.x >= PACK;
   const unsigned line = second ? shape.lines - 1 : 0;
   const int start = narrowVector<Layout>(lines, line, 0).first;
-  const int first = -start / PART;
-  const int last = (lines.count - 1 - start) / PART;
+  const int first = -start / PACK;
+  const int last = (lines.count - 1 - start) / PACK;
   if (second && last == first && shape.lines == 1) return;
-  const NarrowVector part =
-      narrowVector<Layout>(lines, line, static_cast<unsigned>((second ? last : first) * PART));
-  const unsigned i = threadIdx.x % PART;
-  const int atom = part.first + static_cast<int>(i);
-  const bool inside =
-      part.address >= shape.inBegin && part.address + sizeof(typename Layout::Chunk) <= shape.inEnd;
-  if (inside || atom < 0 || atom >= lines.count) return;
+  const NarrowVector vector =
+      narrowVector<Layout>(lines, line, static_cast<unsigned>((second ? last : first) * PACK));
+  const unsigned i = threadIdx.x % PACK;
+  const int atom = vector.first + static_cast<int>(i);
+  if (isInside<Layout>(shape, vector) || atom < 0 || atom >= lines.count) return;
   const ImageWalk<Layout> walk(records, line, atom);
   *reinterpret_cast<typename Layout::Image*>(records.image + swizzled(shape, walk.byte)) =
-      function(reinterpret_cast<const typename Layout::Line*>(part.address)[i]);
+      function(reinterpret_cast<const typename Layout::Line*>(vector.address)[i]);
 }
 
 // Writes the lines from the image. All vectors are whole but those at the ends of the lines.
@@ -215,28 +195,22 @@ template <class Layout, class Function>
 __device__ inline void storeLines(const NarrowLines& lines, const NarrowRecords& records,
                                   const NarrowShape& shape, const Function& function) {
   using Line = typename Layout::Line;
-  using Chunk = typename Layout::Chunk;
-  constexpr int PART = Layout::PART;
-  constexpr int PARTS = Layout::PARTS;
-  const int step = partStep<Layout>(shape);
+  using Vector = typename Layout::Vector;
+  constexpr int PACK = Layout::PACK;
 #pragma unroll 1
   for (unsigned item = threadIdx.x; item < shape.items; item += blockDim.x) {
     const NarrowVector vector = narrowItem<Layout>(lines, shape, item);
     Line* const out = reinterpret_cast<Line*>(vector.address);
-    if (vector.first >= 0 && vector.first + (PARTS - 1) * step + PART <= vector.end) {
-#pragma unroll
-      for (int j = 0; j < PARTS; ++j) {
-        Line atoms[PART];
-        visitPart<Layout>(records, shape, vector.line, vector.first + j * step,
+    if (vector.first >= 0 && vector.first + PACK <= vector.end) {
+      Line atoms[PACK];
+      visitVector<Layout>(records, shape, vector.line, vector.first,
                           [&](int i, const typename Layout::Image* place) { atoms[i] = function(*place); });
-        Chunk packed;
-        __builtin_memcpy(&packed, atoms, sizeof(packed));
-        *reinterpret_cast<Chunk*>(out + j * step) = packed;
-      }
+      Vector packed;
+      __builtin_memcpy(&packed, atoms, sizeof(packed));
+      *reinterpret_cast<Vector*>(out) = packed;
     } else {
 #pragma unroll 1
-      for (int n = 0; n < PARTS * PART; ++n) {
-        const int i = n / PART * step + n % PART;
+      for (int i = 0; i < PACK; ++i) {
         if (vector.first + i < 0 || vector.first + i >= vector.end) continue;
         const ImageWalk<Layout> walk(records, vector.line, vector.first + i);
         out[i] = function(

@@ -13,6 +13,18 @@
 
 namespace gpuopt::detail {
 
+// How the words of a block are divided among its threads.
+struct PackedShape : WalkShape {
+  using WalkShape::WalkShape;
+  ShortDivisor byCols;
+  unsigned period = 0;   // words after which the places of their sources are the same again
+  unsigned periods = 0;  // that the threads make at a time
+  ShortDivisor byPeriod;
+  unsigned run = 0;   // rows that a thread takes at a time
+  unsigned runs = 0;  // of a column, 0 if words are made by periods
+  ShortDivisor byRuns;
+};
+
 // Results as one word.
 template <class Result>
 __device__ inline unsigned packWord(const Result* results) {
@@ -53,7 +65,7 @@ struct PackedResults {
 // sources once.
 template <unsigned COUNT, class Source, class Result, class Function>
 __device__ inline void packPeriods(const PackedResults<Result>& made, const Source* sources, unsigned count,
-                                   const BatchShape& shape, const Function& function) {
+                                   const PackedShape& shape, const Function& function) {
   constexpr unsigned PACK = 4 / sizeof(Result);
   using Walk = BatchWalk<COUNT>;
   const unsigned lead = made.toWord(0);
@@ -123,7 +135,7 @@ struct ColumnReader {
 // begin in a run of rows. All of them read the same rows, and shift what they have read to where words begin.
 template <unsigned COUNT, class Source, class Result, class Function>
 __device__ inline void packRuns(const PackedResults<Result>& made, const Source* sources, unsigned count,
-                                const BatchShape& shape, const Function& function) {
+                                const PackedShape& shape, const Function& function) {
   if (threadIdx.x < made.toWord(0)) {
     const unsigned place = BatchWalk<COUNT>(shape, threadIdx.x).place;
     made.store(threadIdx.x, function(sources[place]));
@@ -165,7 +177,7 @@ __device__ inline void packRuns(const PackedResults<Result>& made, const Source*
 // Smaller elements: words are made in shared memory, and then go to the output by 16-byte vectors.
 template <class Layout, class In, class Out, class Function>
 __global__ void __launch_bounds__(1024)
-    transposePackedKernel(const In* in, Out* out, const BatchShape shape, const Function function) {
+    transposePackedKernel(const In* in, Out* out, const PackedShape shape, const Function function) {
   waitForPreviousKernel();
   const BatchPart<In, Out> part(in, out, shape);
   const SwizzledBytes<false> staged{dynamicShared<unsigned char>(), 0};
