@@ -172,6 +172,7 @@ TEST_CASE("squares in place, tiles in groups of every size") {
   for (const std::size_t tiles : Sizes{7, 8, 16, 31, 32, 64, 67})
     for (const std::size_t n : {8 * tiles - 3, 8 * tiles}) checkSquare<uint4, ManyTiles>(n, n);
   checkSquare<uint4, ManyTiles>(300, 303, 2, 5);
+  checkSquare<uint4, ManyTiles>(300, 304, 3, 4);
 }
 
 TEST_CASE("squares in place, batches") {

@@ -20,10 +20,12 @@ namespace gpuopt {
 
 /// How square matrices are transposed in place. Pass a type derived from this one to change a value.
 ///
-/// Measured on an H200, 2026-11-21, ratios to the best copy of as many bytes, with rows at 16-byte
-/// boundaries: 4 bytes 0.95 at 8192 and 0.935 at 16384, 8 bytes 0.935, 16 bytes 0.91, 2 bytes 0.94, 1 byte
-/// 0.91; DRAM moves no more than the matrix twice (ncu). Others: 4 bytes 0.78, 8 bytes 0.75, 16 bytes 0.83, 2
-/// bytes 0.41, 1 byte 0.37.
+/// Measured on an H200, 2026-11-22, ratios to the best copy of as many bytes, with rows at 32-byte
+/// boundaries: 4, 8 and 16 bytes 0.93, batches of 1024^2 0.98; DRAM moves no more than the matrix twice
+/// (ncu). That is what DRAM gives: pairs of tiles that change places without being transposed cost the same,
+/// tiles that change places with neighbours 0.98, and writes of pieces of 256 bytes to 256 KiB scattered over
+/// 512 MiB 0.945, over 8 MiB 0.99. Others: 4 bytes 0.78, 8 bytes 0.75, 16 bytes 0.83, 2 bytes 0.41, 1 byte
+/// 0.37.
 struct SquarePolicy {
   /// Rows and columns of the tiles of a square matrix whose rows begin at 16-byte boundaries, by SIZE, the
   /// bytes of an element. Half of them cost 5 to 9 %, with 8 bytes 12 % where rows do not begin at 32-byte
@@ -39,11 +41,13 @@ struct SquarePolicy {
   /// Tiles are walked in squares of so many by as many, a power of two. 1 cost 10 to 22 % where rows begin
   /// anywhere, and 16 cost 3 %.
   static constexpr unsigned group = 4;
-  /// The same where rows begin at 16-byte boundaries, by SIZE. 4 bytes do not care (16384: 0.937 by 4, 0.934
-  /// by 16, 0.938 by 1); 16 bytes at 8192: 0.892 by 4, 0.914 by 16, with rows 64 elements longer 0.938 and
-  /// 0.934 (H200, 2026-11-22, ratios to the best copy).
-  template <std::size_t SIZE>
-  static constexpr unsigned alignedGroup = SIZE == 16 ? 16 : group;
+  /// Where rows of vectors of elements of 4 bytes and more begin at 32-byte boundaries, squares gain nothing
+  /// (bytes 0.01 to 0.05, halves nothing). The pairs of a matrix are then cut into so many equal parts that
+  /// are walked side by side: rows 128 KiB apart meet in the same banks of DRAM, and those of distant tiles
+  /// in others. By 4 parts / 1, and by 1 in squares of 4 x 4: 8 bytes at 16384 0.932 / 0.913, 0.91; 16 bytes
+  /// at 8192 0.931 / 0.908, 0.904 (2 parts 0.903, 8 parts 0.930, 16 parts 0.926); 4 bytes, and rows 64
+  /// elements longer, within 0.003.
+  static constexpr unsigned parts = 4;
   /// Bytes of a tile of a square matrix with other rows: half as much cost 20 % with 8-byte elements.
   static constexpr unsigned squareTileBytes = 32 << 10;
 };
@@ -57,43 +61,56 @@ struct TilePair {
   std::size_t col;
 };
 
-// Squares of `group` x `group` tiles are walked one after another: what a tile leaves half written of a
-// sector is completed soon, in both of the matrix's halves.
-struct TileTriangle {
-  unsigned tiles;   // side by side
-  unsigned group;   // a power of two
-  unsigned groups;  // side by side
+// How the tiles of a matrix are walked. In squares of `group` x `group`, a power of two, what a tile leaves
+// half written of a sector is completed soon, in both of the matrix's halves.
+struct TileOrder {
+  unsigned group;
+  unsigned parts;  // of the order that are walked side by side
+};
 
-  TileTriangle(std::size_t n, std::size_t tile, unsigned mostGroup)
-      : tiles(static_cast<unsigned>(ceilDivide(n, tile))), group(mostGroup) {
+struct TileTriangle {
+  unsigned tiles;  // side by side
+  unsigned group;
+  unsigned groups;  // side by side
+  unsigned parts;
+  std::size_t blocks;  // of a matrix
+
+  TileTriangle(std::size_t n, std::size_t tile, TileOrder order)
+      : tiles(static_cast<unsigned>(ceilDivide(n, tile))), group(order.group), parts(order.parts) {
     while (group > 1 && group * 4 > tiles) group /= 2;
     groups = static_cast<unsigned>(ceilDivide(tiles, group));
-  }
-
-  std::size_t blocks() const {
-    return (groups % 2 == 0 ? groups / 2 * (groups + std::size_t{1})
-                            : (groups + 1) / 2 * std::size_t{groups}) *
-           group * group;
+    const std::size_t lines = ceilDivide(groups, 2);
+    blocks = lines * (groups + 1 - groups % 2) * group * group;
   }
 
   // The pairs of groups without gaps: the triangle below the diagonal of a matrix of half as many rows, where
   // pairs would come twice, takes the pairs of the other half.
   __device__ TilePair pair() const {
+    const unsigned matrix = blockIdx.x / static_cast<unsigned>(blocks);
+    const unsigned number = dealt(blockIdx.x - matrix * static_cast<unsigned>(blocks));
     const unsigned odd = groups % 2;
     const unsigned width = groups + 1 - odd;
-    const unsigned inner = blockIdx.x % (group * group);
-    const unsigned outer = blockIdx.x / (group * group);
+    const unsigned inner = number % (group * group);
+    const unsigned outer = number / (group * group);
     const unsigned x = outer % width;
-    const unsigned line = outer / width;
-    const unsigned y = line % ((groups + 1) / 2);
+    const unsigned y = outer / width;
     const bool upper = x + odd > y;
     const unsigned row = upper ? y : groups - 1 + odd - y;
     const unsigned col = upper ? x + odd - 1 : groups - 1 - x;
-    return {line / ((groups + 1) / 2), row * group + inner / group, col * group + inner % group};
+    return {matrix, row * group + inner / group, col * group + inner % group};
   }
 
   // Groups on the diagonal have pairs that come twice, those at the edge some outside of the matrix.
   __device__ bool has(const TilePair& pair) const { return pair.row <= pair.col && pair.col < tiles; }
+
+ private:
+  // Takes one of each part in turn. The first parts are longer by one, if they are not all the same.
+  __device__ unsigned dealt(unsigned number) const {
+    const unsigned length = static_cast<unsigned>(blocks) / parts;
+    const unsigned longer = static_cast<unsigned>(blocks) % parts;
+    const unsigned part = number % parts;
+    return part * length + (part < longer ? part : longer) + number / parts;
+  }
 };
 
 // Matrices of n x n elements.
@@ -253,7 +270,7 @@ inline constexpr std::size_t commonShared = 64 << 10;
 template <class Kernel, class E>
 void launchPairs(Kernel kernel, unsigned block, std::size_t sharedBytes, const Squares<E>& squares,
                  cudaStream_t stream) {
-  LaunchConfig config = gridConfig(static_cast<int>(block), squares.triangle.blocks() * squares.batch, stream,
+  LaunchConfig config = gridConfig(static_cast<int>(block), squares.triangle.blocks * squares.batch, stream,
                                    "gpuopt::transposeInPlace");
   config.sharedBytes = sharedBytes;
   launch(kernel, config, squares);
@@ -261,22 +278,22 @@ void launchPairs(Kernel kernel, unsigned block, std::size_t sharedBytes, const S
 
 // Tiles half as large where the device has less shared memory.
 template <int TILE, int THREADS, class E>
-void launchVectorPairs(const SquareShape<E>& shape, unsigned group, cudaStream_t stream) {
+void launchVectorPairs(const SquareShape<E>& shape, TileOrder order, cudaStream_t stream) {
   constexpr std::size_t SHARED = 2 * TILE * TILE * sizeof(E);
   if constexpr (SHARED > commonShared)
-    if (sharedLimit() < SHARED) return launchVectorPairs<TILE / 2, THREADS / 4>(shape, group, stream);
+    if (sharedLimit() < SHARED) return launchVectorPairs<TILE / 2, THREADS / 4>(shape, order, stream);
   launchPairs(transposePairsKernel<E, TILE, THREADS>, 2 * THREADS, SHARED,
-              Squares<E>{shape, {shape.n, TILE, group}}, stream);
+              Squares<E>{shape, {shape.n, TILE, order}}, stream);
 }
 
 template <unsigned TILE_BYTES, class E>
-void launchRowPairs(const SquareShape<E>& shape, unsigned group, cudaStream_t stream) {
+void launchRowPairs(const SquareShape<E>& shape, TileOrder order, cudaStream_t stream) {
   using Tile = RowsTile<sizeof(E), unitOf<E>, TILE_BYTES>;
   constexpr std::size_t SHARED = 2 * sizeof(Tile);
   if constexpr (SHARED > commonShared)
-    if (sharedLimit() < SHARED) return launchRowPairs<TILE_BYTES / 2>(shape, group, stream);
+    if (sharedLimit() < SHARED) return launchRowPairs<TILE_BYTES / 2>(shape, order, stream);
   launchPairs(transposeRowPairsKernel<E, Tile>, 2 * Tile::THREADS, SHARED,
-              Squares<E>{shape, {shape.n, Tile::TILE, group}}, stream);
+              Squares<E>{shape, {shape.n, Tile::TILE, order}}, stream);
 }
 
 // `batch` matrices of n x n elements. n and batch are not 0.
@@ -286,12 +303,17 @@ void launchTransposeSquareInPlace(T* data, std::size_t n, std::size_t ld, std::s
   withRawElements(data, [&](auto* elements) {
     using E = std::remove_pointer_t<decltype(elements)>;
     const SquareShape<E> shape{elements, n, ld, stride, batch};
-    const auto multiple = [](std::size_t count) { return count * sizeof(E) % 16 == 0; };
+    const auto rowsBeginAt = [&](std::size_t bytes) {
+      return alignedTo(elements, bytes) && ld * sizeof(E) % bytes == 0 &&
+             (batch == 1 || stride * sizeof(E) % bytes == 0);
+    };
+    const TileOrder inSquares{Policy::group, 1};
+    const TileOrder inParts{1, Policy::parts};
     if constexpr (fillsVectors<sizeof(E)> && alignof(E) == sizeof(E))
-      if (alignedTo(elements, 16) && multiple(ld) && (batch == 1 || multiple(stride)))
+      if (rowsBeginAt(16))
         return launchVectorPairs<Policy::template TILE<sizeof(E)>, Policy::template THREADS<sizeof(E)>>(
-            shape, Policy::template alignedGroup<sizeof(E)>, stream);
-    launchRowPairs<Policy::squareTileBytes>(shape, Policy::group, stream);
+            shape, sizeof(E) >= 4 && rowsBeginAt(32) ? inParts : inSquares, stream);
+    launchRowPairs<Policy::squareTileBytes>(shape, inSquares, stream);
   });
 }
 
