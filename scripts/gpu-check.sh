@@ -2,7 +2,8 @@
 # On a machine with a GPU, in one call: builds natively, then
 #   gpu-check.sh [test] [regex]        runs the native tests, or those whose names match
 #   gpu-check.sh sanitize [regex]      runs each native test program under compute-sanitizer's four tools,
-#                                      without the test cases tagged [large]
+#                                      without the test cases tagged [large], and of transpositions one case
+#                                      in GPUOPT_TEST_EVERY (13)
 #   gpu-check.sh bench [argument...]   runs the benchmarks; their output also goes to $OUT (build/bench)
 # GPUOPT_BUILD names the build folder (build/native), GPUOPT_ARCHITECTURE what to compile for (native), and
 # CMAKE_PREFIX_PATH where to find packages that the system lacks.
@@ -56,6 +57,7 @@ case $action in
     ;;
   sanitize)
     compile tests_native
+    export GPUOPT_TEST_EVERY=${GPUOPT_TEST_EVERY:-13}
     for program in "$build"/tests/*_native; do
       [[ $(basename "$program") =~ ${1:-.} ]] || continue
       for tool in memcheck racecheck initcheck synccheck; do echo "$tool $program"; done
