@@ -102,10 +102,14 @@ __global__ void directFold(const R* in, std::size_t n, std::uint32_t* out, bool 
   if (all || value == 0x12345677u) out[i] = value;
 }
 
-// 128 threads: a block that only reads wants 2.8 KB to be worth its launch.
+// A block that only reads wants 6 KB to be worth its launch.
 template <class R>
-__global__ void __launch_bounds__(128) stagedFold(const R* in, std::size_t n, std::uint32_t* out, bool all) {
-  using Staged = gpuopt::StagedStructs<R, 128>;
+constexpr unsigned foldBlock = sizeof(R) < 48 ? 256 : 128;
+
+template <class R>
+__global__ void __launch_bounds__(foldBlock<R>)
+    stagedFold(const R* in, std::size_t n, std::uint32_t* out, bool all) {
+  using Staged = gpuopt::StagedStructs<R, foldBlock<R>>;
   __shared__ typename Staged::Storage storage;
   const auto tile = Staged(storage).tile(blockIdx.x, n);
   const std::uint32_t value = fold(tile.load(in));
@@ -281,7 +285,8 @@ class Bench {
     auto* out = buffers_.out<std::uint32_t>();
     const cudaStream_t stream = timer_.stream();
     const auto staged = [=](bool all) {
-      stagedFold<R><<<static_cast<unsigned>((n + 127) / 128), 128, 0, stream>>>(in, n, out, all);
+      constexpr unsigned BLOCK = foldBlock<R>;
+      stagedFold<R><<<static_cast<unsigned>((n + BLOCK - 1) / BLOCK), BLOCK, 0, stream>>>(in, n, out, all);
       check(cudaGetLastError(), "stagedFold");
     };
     const auto direct = [=](bool all) { launchThreads(directFold<R>, n, stream, in, n, out, all); };

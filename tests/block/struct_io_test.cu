@@ -165,6 +165,52 @@ TEST_CASE("A thread takes several structures", "[block]") {
   Checker<Blob<8, 8>, 33, 3>().checkCounts();
 }
 
+namespace {
+
+// Memory on the device with nothing before it and nothing behind it.
+class ExactBytes {
+ public:
+  explicit ExactBytes(std::size_t size) {
+    checkCuda(cudaMalloc(reinterpret_cast<void**>(&data_), size), "cudaMalloc");
+    checkCuda(cudaMemset(data_, 0, size), "cudaMemset");
+  }
+  ExactBytes(const ExactBytes&) = delete;
+  ExactBytes& operator=(const ExactBytes&) = delete;
+  ~ExactBytes() { cudaFree(data_); }
+
+  unsigned char* at(std::size_t offset) { return data_ + offset; }
+
+ private:
+  unsigned char* data_ = nullptr;
+};
+
+template <class T, unsigned ITEMS>
+void checkExact() {
+  constexpr unsigned BLOCK = 64;
+  const auto kernel = changeKernel<T, BLOCK, ITEMS, AccessPlan<T, ITEMS>>;
+  gpuopt::LaunchConfig config;
+  config.block = dim3(BLOCK);
+  config.grid = dim3(4);
+  for (const std::size_t n : {BLOCK * ITEMS, 2 * BLOCK * ITEMS + 1, 4 * BLOCK * ITEMS}) {
+    for (std::size_t offset = 0; offset < 16; offset += alignof(T)) {
+      ExactBytes in(offset + n * sizeof(T));
+      StructArray<T> out(n);
+      gpuopt::launch(kernel, config, reinterpret_cast<const T*>(in.at(offset)), out.data(), n);
+      CHECK(out.toHost().size() == n);
+    }
+  }
+}
+
+}  // namespace
+
+// For the sanitizers, which see accesses outside an allocation.
+TEST_CASE("Nothing behind an array is read", "[block]") {
+  checkExact<Blob<1>, 1>();
+  checkExact<Blob<1>, 40>();
+  checkExact<Blob<12, 4>, 2>();
+  checkExact<Blob<63>, 1>();
+}
+
 TEST_CASE("Loads and stores take the ways of a plan", "[block]") {
   using T = Blob<28, 4>;
   Checker<T, 64, 1, Ways<AccessWay::direct, AccessWay::tile>>().checkCounts();

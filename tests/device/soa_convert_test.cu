@@ -244,23 +244,24 @@ TEST_CASE("Structures of every kind become columns and structures again") {
   }
 }
 
+// Enough for a block that has others before and behind it.
 TEST_CASE("Arrays and columns may begin anywhere") {
   for (std::size_t offset = 0; offset < 4; ++offset) {
-    checkColumns<Particle>(200, offset, {1});
-    checkColumns<Particle>(200, offset, {offset, 0, 2, 3});
-    checkColumns<Mixed>(200, offset, {0, 1, 2, 3});
-    checkColumns<Sixteen>(200, offset, {offset});
-    checkColumns<Tagged>(300, offset, {2, 3});
+    checkColumns<Particle>(810, offset, {1});
+    checkColumns<Particle>(810, offset, {offset, 0, 2, 3});
+    checkColumns<Mixed>(810, offset, {0, 1, 2, 3});
+    checkColumns<Sixteen>(417, offset, {offset});
+    checkColumns<Tagged>(810, offset, {2, 3});
   }
-  for (std::size_t offset = 0; offset < 16; ++offset) checkColumns<Colour>(261, offset, {0, 4, offset});
-  checkColumns<Wide>(70, 1, {1, 1, 3});
+  for (std::size_t offset = 0; offset < 16; ++offset) checkColumns<Colour>(1600, offset, {0, 4, offset});
+  checkColumns<Wide>(210, 1, {1, 1, 3});
 }
 
 TEST_CASE("A subview is all that is written") {
   for (const std::size_t skipped : {1, 2, 5, 32}) {
-    checkColumns<Particle>(130, 0, {0}, skipped);
-    checkColumns<Tagged>(129, 1, {0}, skipped);
-    checkColumns<Alone>(515, 1, {0}, skipped);
+    checkColumns<Particle>(402, 0, {0}, skipped);
+    checkColumns<Tagged>(402, 1, {0}, skipped);
+    checkColumns<Alone>(3100, 1, {0}, skipped);
   }
 }
 

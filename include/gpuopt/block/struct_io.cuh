@@ -30,8 +30,8 @@ namespace detail {
 
 // Structures a thread at a time. Where a vector holds several, or it is one by its alignment, as many as
 // fill it. Else what fills whole words, and enough of them: 24 bytes of types made of words (12-byte
-// ones: 1.0 of the copy cold and 0.90 warm; 48 bytes cost 1 and 5 % in trial kernels), 40 of others
-// (3-byte ones, misaligned: 0.96; with 24 bytes 0.85 in trial kernels; H200, 2026-11-22). One where
+// ones: 1.0 of the copy cold and 0.93 warm; 48 bytes cost 1 and 5 % in trial kernels), 40 of others
+// (3-byte ones, misaligned: 0.98; with 24 bytes 0.85 in trial kernels; H200, 2026-11-22). One where
 // whole words take a thread more than 192 bytes.
 template <class T>
 constexpr unsigned itemsOf() {
@@ -42,17 +42,10 @@ constexpr unsigned itemsOf() {
   return items == 1 || sizeof(T) * items <= 192 ? items : 1;
 }
 
-// Threads of a block that reads and writes so many bytes a thread: 64, but enough for 2.6 KB. Devices start
-// at most 1.66e9 blocks a second (trial kernels, H200).
-constexpr unsigned structBlock(std::size_t bytes) {
-  unsigned threads = 64;
-  while (threads < 256 && threads * bytes < 2688) threads *= 2;
-  return threads;
-}
-
 // The share of shared memory in the on-chip memory, in per cent, that kernels with tiles ask for. Loads past
-// the registers are as fast with any; those through registers and the L1 cache are not (8 to 256 bytes, H200,
-// 2026-11-22, least ratio to the best copy: the driver's choice 0.94, 58 % 0.98, 100 % 0.93).
+// the registers need no more than room for the blocks (256 bytes, ratio to the best copy: 28 % 0.82, 44 to
+// 86 % 0.98); those through registers and the L1 cache need that too (8 to 256 bytes, least ratio: the
+// driver's choice 0.94, 58 % 0.98, 100 % 0.93; H200, 2026-11-22).
 inline constexpr int structCarveout = 58;
 
 }  // namespace detail
@@ -142,8 +135,7 @@ struct StructTileShape {
   static_assert(ITEMS >= 1, "gpuopt: ITEMS, the structures of a thread, must be at least 1");
   static constexpr std::size_t STRUCTS = std::size_t{BLOCK} * ITEMS;
   static constexpr unsigned LANE_BYTES = sizeof(T) * ITEMS;
-  // Half a sector for where the tile begins in one, half a sector for where it begins in a vector.
-  static constexpr unsigned WARP_BYTES = 32 * LANE_BYTES + 32;
+  static constexpr unsigned WARP_BYTES = WarpTile<LANE_BYTES>::SHARED_BYTES;
   static constexpr unsigned SHARED_BYTES = (BLOCK + 31) / 32 * WARP_BYTES;
 
   __device__ static std::size_t tilesOf(std::size_t n) { return n / STRUCTS + (n % STRUCTS != 0); }
@@ -154,10 +146,14 @@ template <class T, unsigned BLOCK, unsigned ITEMS>
 class BlockTile {
  public:
   /// The index in the array of the calling thread's structure i.
-  __device__ std::size_t index(unsigned i = 0) const { return first_ + std::size_t{thread_} * ITEMS + i; }
+  __device__ std::size_t index(unsigned i = 0) const { return first_ + own(i); }
 
   /// Whether the array has it.
   __device__ bool has(unsigned i = 0) const { return index(i) < n_; }
+
+  /// Whether it has those of all threads: known to the whole block, so that a condition costs next to
+  /// nothing.
+  __device__ bool isFull() const { return first_ + Shape::STRUCTS <= n_; }
 
  protected:
   using Shape = StructTileShape<T, BLOCK, ITEMS>;
@@ -170,34 +166,46 @@ class BlockTile {
 
   __device__ unsigned lane() const { return thread_ % 32; }
 
-  // Whether all lanes of the warp are there, and all of their structures. The same in all of them.
-  __device__ bool isWhole() const { return lanes() == 32 && warpFirst() + 32 * ITEMS <= n_; }
+  // Whether the whole block's structures exist, and the warp has all of its lanes.
+  __device__ bool isWhole() const { return isFull() && (BLOCK % 32 == 0 || thread_ - lane() + 32 <= BLOCK); }
+
+  // The same, where vectors are enough: the block's structures begin at a 16-byte boundary.
+  __device__ bool isPlain(const T* array) const { return isWhole() && Tile::offsetOf(origin(array)) == 0; }
+
+  // Whether 16 bytes of the array lie on either side of the warp's, all of which exist.
+  __device__ bool isInner() const { return isWhole() && first_ > 0 && first_ + Shape::STRUCTS + 16 <= n_; }
+
+  // What lies in an array as the block's structures do, within sectors. Complete warps fill sectors.
+  template <class Struct>
+  __device__ Struct* origin(Struct* array) const {
+    return BLOCK % 32 == 0 ? array : array + first_;
+  }
 
   // The warp's and the calling thread's structures in an array.
   template <class Struct>
   __device__ auto warpBytes(Struct* array) const {
-    return reinterpret_cast<ConstLike<Struct, unsigned char>*>(array + warpFirst());
+    return reinterpret_cast<ConstLike<Struct, unsigned char>*>(array + first_) + warp() * (32 * LANE_BYTES);
   }
   template <class Struct>
   __device__ auto ownBytes(Struct* array) const {
     return reinterpret_cast<ConstLike<Struct, unsigned char>*>(array + index());
   }
 
-  // Where the warp's tile of an array lies: in sectors as it does there (see copyAsync16).
-  __device__ unsigned char* tileOf(const T* in, unsigned char* shared) const {
-    return shared + reinterpret_cast<std::uintptr_t>(in) % 32 / 16 * 16;
-  }
-
   // The calling thread's structures from and to the array, through the warp's tile. Each step leaves the tile
   // free for the next one. Of the two steps of writing, the first can stand in a condition.
   __device__ void readStaged(const T* in, unsigned char* shared, void* bytes) const {
-    if (areVectors(in)) return readWords<LANE_BYTES, LANE_WORD>(ownBytes(in), bytes);
-    unsigned char* tile = tileOf(in, shared);
-    if (isWhole())
-      Tile::copyIn(tile, warpBytes(in), lane());
-    else
+    unsigned char* tile = Tile::placeOf(origin(in), shared);
+    unsigned offset = 0;
+    if (isPlain(in)) {
+      if constexpr (LANE_BYTES == 16) return readWords<LANE_BYTES, LANE_WORD>(ownBytes(in), bytes);
+      Tile::copyIn(tile, warpBytes(in), lane(), 0);
+    } else if (isInner()) {
+      offset = Tile::offsetOf(origin(in));
+      Tile::copyIn(tile, warpBytes(in), lane(), offset);
+    } else {
       Tile::copyPartIn(tile, warpBytes(in), lane(), lanes(), bytesLeft());
-    Tile::get(tile, lane(), bytes);
+    }
+    Tile::get(tile, lane(), bytes, offset);
     __syncwarp();
   }
   __device__ void writeStaged(T* out, unsigned char* shared, const void* bytes) const {
@@ -205,16 +213,20 @@ class BlockTile {
     finishStaged(out, shared);
   }
   __device__ void beginStaged(T* out, unsigned char* shared, const void* bytes) const {
-    if (areVectors(out))
+    if (LANE_BYTES == 16 && isPlain(out))
       writeWords<LANE_BYTES, LANE_WORD>(ownBytes(out), bytes);
     else
       Tile::put(shared, lane(), bytes);
   }
   __device__ void finishStaged(T* out, const unsigned char* shared) const {
-    if (areVectors(out)) return;
+    if (LANE_BYTES == 16 && isPlain(out)) return;
     __syncwarp();
-    if (isWhole())
+    if (isPlain(out)) {
       Tile::copyOut(warpBytes(out), shared, lane());
+      return __syncwarp();
+    }
+    if (isWhole())
+      Tile::copyWordsOut(warpBytes(out), shared, lane());
     else
       Tile::copyPartOut(warpBytes(out), shared, lane(), lanes(), bytesLeft());
     __syncwarp();
@@ -260,24 +272,23 @@ class BlockTile {
   }
 
  private:
-  __device__ std::size_t warpFirst() const { return first_ + std::size_t{thread_ - lane()} * ITEMS; }
+  __device__ unsigned warp() const { return thread_ / 32; }
+
+  // The number in the tile of the calling thread's structure i.
+  __device__ unsigned own(unsigned i) const { return thread_ * ITEMS + i; }
 
   // How many lanes the warp has: less than 32 at the end of a block.
   __device__ unsigned lanes() const {
-    const unsigned first = thread_ - lane();
+    const unsigned first = warp() * 32;
     return BLOCK % 32 == 0 || first + 32 <= BLOCK ? 32 : BLOCK - first;
   }
 
   // How much there is of a warp's structures.
   __device__ unsigned bytesLeft() const {
-    if (warpFirst() >= n_) return 0;
+    const std::size_t first = first_ + std::size_t{warp()} * 32 * ITEMS;
     const unsigned most = lanes() * ITEMS;
-    return static_cast<unsigned>((n_ - warpFirst() < most ? n_ - warpFirst() : most) * sizeof(T));
-  }
-
-  // Whether all of the warp's structures exist, one vector a thread: these need no tile.
-  __device__ bool areVectors(const T* array) const {
-    return LANE_BYTES == 16 && isWhole() && reinterpret_cast<std::uintptr_t>(array) % 16 == 0;
+    if (first >= n_) return 0;
+    return static_cast<unsigned>((n_ - first < most ? n_ - first : most) * sizeof(T));
   }
 
   std::size_t first_;
@@ -311,8 +322,9 @@ class BlockTile {
 /// above 48 KB it has to be dynamic: see dynamicShared. No bank conflicts where sizeof(T) * ITEMS is a
 /// multiple of 4 bytes. Technique: a warp's tile, whose places are permuted by exclusive or. It comes in by
 /// asynchronous copies of 16 bytes (before sm_80 by vectors) and leaves by vectors; where the array begins
-/// between two vectors, they are shifted in shared memory. Whole warps whose threads have 16 bytes each move
-/// them directly, if the array's address is a multiple of 16.
+/// between two vectors, it is shifted in shared memory, and leaves by words. Threads with 16 bytes each move
+/// them directly, if the array's address is a multiple of 16. Tiles that the array does not fill move by
+/// words as wide as T's alignment.
 ///
 /// \tparam PLAN which way to load and which to store: see AccessPlan
 template <class T, unsigned BLOCK, unsigned ITEMS = 1, class PLAN = AccessPlan<T, ITEMS>>
@@ -425,8 +437,10 @@ class StagedStructs {
   };
 
   /// Every thread of the block calls, with the same storage in shared memory.
-  __device__ explicit StagedStructs(Storage& storage)
-      : thread_(static_cast<unsigned>(threadRank())), shared_(storage.at(thread_ / 32 * Shape::WARP_BYTES)) {
+  ///
+  /// \param thread the calling thread's number; in blocks of one dimension, threadIdx.x is cheaper
+  __device__ explicit StagedStructs(Storage& storage, unsigned thread = static_cast<unsigned>(threadRank()))
+      : thread_(thread), shared_(storage.at(thread_ / 32 * Shape::WARP_BYTES)) {
     detail::requireThreads("gpuopt::StagedStructs", BLOCK);
   }
 

@@ -75,19 +75,19 @@ class PipelinedStructs {
     __device__ Tile(const T* in, std::size_t number, std::size_t n, unsigned thread, unsigned char* shared)
         : Base(number, n, thread), in_(in), shared_(shared) {}
 
-    __device__ bool isAsync() const {
-      return reinterpret_cast<std::uintptr_t>(in_) % 16 == 0 && this->isWhole();
-    }
+    __device__ bool isAsync() const { return this->isPlain(in_); }
 
     __device__ void start() const {
-      if (isAsync()) Base::Tile::startCopyIn(this->tileOf(in_, shared_), this->warpBytes(in_), this->lane());
+      if (isAsync())
+        Base::Tile::startCopyIn(Base::Tile::placeOf(this->origin(in_), shared_), this->warpBytes(in_),
+                                this->lane(), 0);
       detail::commitAsyncCopies();
     }
 
     __device__ void read(void* bytes) const {
       if (!isAsync()) return this->readStaged(in_, shared_, bytes);
       __syncwarp();
-      Base::Tile::get(this->tileOf(in_, shared_), this->lane(), bytes);
+      Base::Tile::get(Base::Tile::placeOf(this->origin(in_), shared_), this->lane(), bytes);
       __syncwarp();
     }
 

@@ -34,9 +34,10 @@ template <std::size_t LANE_BYTES>
 inline constexpr unsigned convertResident = LANE_BYTES <= 128 ? 1024 : 512;
 
 // Two, so that a lane writes twice as much to a column at a time; four where that is still little, or where
-// two do not make whole words. No more than there are registers for.
-constexpr unsigned convertItems(std::size_t size) {
-  unsigned items = size <= 4 || size % 2 == 1 ? 4 : 2;
+// two do not make whole words, or where columns begin anywhere (8 floats to columns: 0.90 of the best copy,
+// with two 0.79; H200, 2026-11-22). No more than there are registers for.
+constexpr unsigned convertItems(std::size_t size, bool fits) {
+  unsigned items = !fits || size <= 4 || size % 2 == 1 ? 4 : 2;
   while (items > 1 && items * size > 256) items /= 2;
   return items;
 }
@@ -57,20 +58,20 @@ __host__ __device__ void readZeroPadded(const View& soa, std::size_t i, T& item,
 
 // What a lane that has GROUP consecutive structures has of one column: GROUP consecutive elements. Lanes
 // access columns themselves where that is one access; what is wider crosses shared memory, as a tile of its
-// own.
-template <class View, unsigned GROUP, std::size_t PLACE>
+// own. FITS: columns begin where the widest accesses are possible, else anywhere.
+template <class View, unsigned GROUP, bool FITS, std::size_t PLACE>
 struct ConvertColumn {
   using T = typename View::Value;
   using Element = Member<T, PLACE>;
   static constexpr unsigned SIZE = sizeof(Element);
   static constexpr unsigned BYTES = GROUP * SIZE;
   // What lanes access at a time.
-  static constexpr unsigned WORD = GROUP == 1 ? leastAlignment<Element> : widestWord<BYTES>;
+  static constexpr unsigned WORD = FITS ? widestWord<BYTES> : leastAlignment<Element>;
   // Caches absorb loads that are strided, up to about 48 bytes, but not stores.
   static constexpr bool READS_STAGED = hasPlainColumns<View> && BYTES > 48;
   static constexpr bool WRITES_STAGED = hasPlainColumns<View> && BYTES > WORD;
   // What the column's address has to be a multiple of.
-  static constexpr unsigned ALIGNMENT = GROUP > 1 && WRITES_STAGED ? 16 : WORD;
+  static constexpr unsigned ALIGNMENT = FITS && WRITES_STAGED ? 16 : WORD;
   using Tile = WarpTile<BYTES, ALIGNMENT>;
   static constexpr unsigned SHARED_BYTES = READS_STAGED || WRITES_STAGED ? Tile::SHARED_BYTES : 0;
 
@@ -103,31 +104,40 @@ struct ConvertColumn {
   }
 };
 
-template <class View, unsigned GROUP, std::size_t... PLACES>
+template <class View, unsigned GROUP, bool FITS, std::size_t... PLACES>
 constexpr unsigned columnsBytes(std::index_sequence<PLACES...>) {
-  return (0u + ... + ConvertColumn<View, GROUP, PLACES>::SHARED_BYTES);
+  return (0u + ... + ConvertColumn<View, GROUP, FITS, PLACES>::SHARED_BYTES);
 }
 
 // One warp's part of a conversion: 32 * GROUP structures, which cross a tile in shared memory.
-template <class View, unsigned GROUP>
+template <class View, unsigned GROUP, bool FITS>
 class ConvertTile {
  public:
   using T = typename View::Value;
   using Tile = WarpTile<GROUP * sizeof(T), leastAlignment<T>>;
   static constexpr unsigned STRUCTS = 32 * GROUP;
-  static constexpr bool FITS = GROUP * sizeof(T) <= 256;  // into registers
+  static constexpr bool STAYS = GROUP * sizeof(T) <= 256;  // in registers
   // For the structures, and then for the columns.
-  static constexpr unsigned SHARED_BYTES =
-      largerOf(Tile::SHARED_BYTES, columnsBytes<View, GROUP>(std::make_index_sequence<memberCount<T>>{}));
+  static constexpr unsigned SHARED_BYTES = largerOf(
+      Tile::SHARED_BYTES, columnsBytes<View, GROUP, FITS>(std::make_index_sequence<memberCount<T>>{}));
 
   // `first` is the first of the warp's structures, all of which exist.
   __device__ ConvertTile(unsigned char* shared, const View& soa, std::size_t first)
       : shared_(shared), soa_(soa), first_(first), lane_(threadIdx.x % 32) {}
 
+  // Whether nothing is shifted, neither structures nor columns.
+  __device__ static bool isPlain(const T* aos) { return !SHIFTS_COLUMNS && Tile::offsetOf(aos) == 0; }
+
   __device__ void toSoa(const T* aos) const {
     T items[GROUP];
-    Tile::copyIn(shared_, reinterpret_cast<const unsigned char*>(aos + first_), lane_);
-    Tile::get(shared_, lane_, items);
+    const auto* global = reinterpret_cast<const unsigned char*>(aos + first_);
+    unsigned char* tile = Tile::placeOf(aos, shared_);
+    const unsigned offset = Tile::offsetOf(aos);
+    if (offset == 0)
+      Tile::copyIn(tile, global, lane_, 0);
+    else
+      Tile::copyIn(tile, global, lane_, offset);
+    Tile::get(tile, lane_, items, offset);
     writeColumns(items, Places{});
   }
 
@@ -137,13 +147,17 @@ class ConvertTile {
     readColumns(items, Places{});
     Tile::put(shared_, lane_, items);
     __syncwarp();
-    Tile::copyOut(reinterpret_cast<unsigned char*>(aos + first_), shared_, lane_);
+    auto* global = reinterpret_cast<unsigned char*>(aos + first_);
+    if (Tile::offsetOf(aos) == 0)
+      Tile::copyOut(global, shared_, lane_);
+    else
+      Tile::copyWordsOut(global, shared_, lane_);
   }
 
   // One structure of those that make no whole tile. Where one fits into registers, all of it is read before
   // the first part is written: part by part, each would wait for memory.
   static __device__ void singleToSoa(const T* aos, const View& soa, std::size_t i) {
-    if constexpr (FITS) {
+    if constexpr (STAYS) {
       const T item = aos[i];
       soa.store(i, item);
     } else {
@@ -152,7 +166,7 @@ class ConvertTile {
   }
 
   static __device__ void singleToAos(T* aos, const View& soa, std::size_t i) {
-    if constexpr (FITS) {
+    if constexpr (STAYS) {
       T item;
       readZeroPadded(soa, i, item, Places{});
       writeWords<sizeof(T), leastAlignment<T>>(reinterpret_cast<unsigned char*>(aos + i), &item);
@@ -162,9 +176,10 @@ class ConvertTile {
   }
 
  private:
+  static constexpr bool SHIFTS_COLUMNS = !FITS && hasPlainColumns<View>;
   using Places = std::make_index_sequence<memberCount<T>>;
   template <std::size_t PLACE>
-  using Column = ConvertColumn<View, GROUP, PLACE>;
+  using Column = ConvertColumn<View, GROUP, FITS, PLACE>;
 
   template <std::size_t... PLACES>
   __device__ void writeColumns(const T (&items)[GROUP], std::index_sequence<PLACES...>) const {
@@ -187,8 +202,10 @@ class ConvertTile {
 
   template <std::size_t PLACE>
   __device__ void writeColumn(const T (&items)[GROUP]) const {
-    if constexpr (Column<PLACE>::WRITES_STAGED) {
+    if constexpr (Column<PLACE>::WRITES_STAGED && FITS) {
       Column<PLACE>::Tile::copyOut(Column<PLACE>::address(soa_, first_), tileOf<PLACE>(), lane_);
+    } else if constexpr (Column<PLACE>::WRITES_STAGED) {
+      Column<PLACE>::Tile::copyWordsOut(Column<PLACE>::address(soa_, first_), tileOf<PLACE>(), lane_);
     } else {
       Column<PLACE> group;
       group.gather(items);
@@ -209,7 +226,8 @@ class ConvertTile {
   template <std::size_t PLACE>
   __device__ void readColumn(T (&items)[GROUP]) const {
     if constexpr (Column<PLACE>::READS_STAGED) {
-      Column<PLACE>::Tile::startCopyIn(tileOf<PLACE>(), Column<PLACE>::address(soa_, first_), lane_);
+      const auto* global = Column<PLACE>::address(soa_, first_);
+      Column<PLACE>::Tile::startCopyIn(tileOf<PLACE>(), global, lane_, Column<PLACE>::Tile::offsetOf(global));
     } else {
       Column<PLACE> group;
       readWords<Column<PLACE>::BYTES, Column<PLACE>::WORD>(Column<PLACE>::address(soa_, own()), group.bytes);
@@ -221,8 +239,9 @@ class ConvertTile {
   __device__ void unstageColumn(T (&items)[GROUP]) const {
     if constexpr (Column<PLACE>::READS_STAGED) {
       Column<PLACE> group;
-      Column<PLACE>::Tile::finishCopyIn(tileOf<PLACE>(), Column<PLACE>::address(soa_, first_), lane_);
-      Column<PLACE>::Tile::get(tileOf<PLACE>(), lane_, group.bytes);
+      const unsigned offset = Column<PLACE>::Tile::offsetOf(Column<PLACE>::address(soa_, first_));
+      Column<PLACE>::Tile::finishCopyIn(tileOf<PLACE>(), lane_, offset);
+      Column<PLACE>::Tile::get(tileOf<PLACE>(), lane_, group.bytes, offset);
       group.scatter(items);
     }
   }
@@ -245,69 +264,81 @@ class ConvertTile {
   unsigned lane_;
 };
 
-// Takes a warp's structures as a whole if all of them exist, and one by one otherwise.
-template <class Tile, unsigned BLOCK, class Whole, class Single>
-__device__ inline void convertWarp(std::size_t n, Whole whole, Single single) {
-  constexpr unsigned WARPS = BLOCK / 32;
-  alignas(16) __shared__ unsigned char tiles[WARPS][Tile::FITS ? Tile::SHARED_BYTES : 16];
+// Takes a block's structures warp by warp if all of them exist, and one by one otherwise. Where vectors hold
+// some that are another block's, those too have to exist: 16 structures on either side are enough.
+template <class Tile, unsigned BLOCK, class T, class Whole, class Single>
+__device__ inline void convertBlock(const T* aos, std::size_t n, Whole whole, Single single) {
+  constexpr unsigned WARPS = BLOCK / 32, STRUCTS = WARPS * Tile::STRUCTS;
+  alignas(32) __shared__ unsigned char tiles[WARPS][Tile::STAYS ? Tile::SHARED_BYTES : 32];
+  const std::size_t first = std::size_t{blockIdx.x} * STRUCTS, end = first + STRUCTS;
   const unsigned warp = threadIdx.x / 32;
-  const std::size_t first = (blockIdx.x * std::size_t{WARPS} + warp) * Tile::STRUCTS;
-  const std::size_t end = first + Tile::STRUCTS;
-  if constexpr (Tile::FITS)
-    if (end <= n) return whole(tiles[warp], first);
-  for (std::size_t i = first + threadIdx.x % 32; i < end && i < n; i += 32) single(i);
+  if constexpr (Tile::STAYS)
+    if (end <= n && (Tile::isPlain(aos) || (first > 0 && end + 16 <= n)))
+      return whole(tiles[warp], first + warp * Tile::STRUCTS);
+  for (std::size_t i = first + threadIdx.x; i < end && i < n; i += BLOCK) single(i);
 }
 
-template <unsigned GROUP, unsigned BLOCK, class T, class View>
+template <unsigned GROUP, bool FITS, unsigned BLOCK, class T, class View>
 __global__ void __launch_bounds__(BLOCK, convertResident<GROUP * sizeof(T)> / BLOCK)
     toSoaKernel(const T* aos, const View soa) {
   waitForPreviousKernel();
-  using Tile = ConvertTile<View, GROUP>;
-  convertWarp<Tile, BLOCK>(
-      soa.size(), [&](unsigned char* shared, std::size_t first) { Tile(shared, soa, first).toSoa(aos); },
+  using Tile = ConvertTile<View, GROUP, FITS>;
+  convertBlock<Tile, BLOCK>(
+      aos, soa.size(), [&](unsigned char* shared, std::size_t first) { Tile(shared, soa, first).toSoa(aos); },
       [&](std::size_t i) { Tile::singleToSoa(aos, soa, i); });
 }
 
-template <unsigned GROUP, unsigned BLOCK, class T, class View>
+template <unsigned GROUP, bool FITS, unsigned BLOCK, class T, class View>
 __global__ void __launch_bounds__(BLOCK, convertResident<GROUP * sizeof(T)> / BLOCK)
     toAosKernel(T* aos, const View soa) {
   waitForPreviousKernel();
-  using Tile = ConvertTile<View, GROUP>;
-  convertWarp<Tile, BLOCK>(
-      soa.size(), [&](unsigned char* shared, std::size_t first) { Tile(shared, soa, first).toAos(aos); },
+  using Tile = ConvertTile<View, GROUP, FITS>;
+  convertBlock<Tile, BLOCK>(
+      aos, soa.size(), [&](unsigned char* shared, std::size_t first) { Tile(shared, soa, first).toAos(aos); },
       [&](std::size_t i) { Tile::singleToAos(aos, soa, i); });
 }
 
-// `aos` is const where its structures are read.
-template <unsigned GROUP, class T, class View>
+// Ratio to the best copy with blocks of 64, 128 and 256 threads (H200, 2026-11-22): 3 floats to structures
+// 0.984, 0.994, 0.993; 16 floats to columns 0.965, 0.965, 0.961; 3 bytes to columns 0.93 with 128, 0.91 with
+// 256. `aos` is const where its structures are read.
+template <unsigned GROUP, bool FITS, class T, class View>
 void launchConvert(T* aos, const View& soa, const char* function, cudaStream_t stream) {
-  constexpr unsigned BLOCK = structBlock(2 * GROUP * sizeof(T));
+  constexpr unsigned BLOCK = GROUP * sizeof(T) < 48 ? 128 : 64;
+  // Columns are read through the L1 cache, which wants the room that tiles leave (H200, 2026-11-22, to
+  // structures with 58 and 28 %: 8 floats 0.980, 0.985; 8, 4, 4, 1 bytes 0.968, 0.973; structures that are
+  // read go to tiles: 16 floats to columns 0.964, 0.947).
+  constexpr int CARVEOUT = std::is_const_v<T> ? structCarveout : 28;
   const auto launchKernel = [&](auto kernel) {
     static SharedCarveout carveout;
-    carveout.prefer(reinterpret_cast<const void*>(kernel), structCarveout);
+    carveout.prefer(reinterpret_cast<const void*>(kernel), CARVEOUT);
     const std::size_t blocks = ceilDivide(soa.size(), std::size_t{BLOCK} * GROUP);
     launch(kernel, gridConfig(BLOCK, blocks, stream, function), aos, soa);
   };
   if constexpr (std::is_const_v<T>)
-    launchKernel(toSoaKernel<GROUP, BLOCK, std::remove_const_t<T>, View>);
+    launchKernel(toSoaKernel<GROUP, FITS, BLOCK, std::remove_const_t<T>, View>);
   else
-    launchKernel(toAosKernel<GROUP, BLOCK, T, View>);
+    launchKernel(toAosKernel<GROUP, FITS, BLOCK, T, View>);
 }
 
 template <unsigned GROUP, class View, std::size_t... PLACES>
 bool columnsFit(const View& soa, std::index_sequence<PLACES...>) {
-  return (alignedTo(soa.places().template at<PLACES>(0), ConvertColumn<View, GROUP, PLACES>::ALIGNMENT) &&
-          ...);
+  return (
+      alignedTo(soa.places().template at<PLACES>(0), ConvertColumn<View, GROUP, true, PLACES>::ALIGNMENT) &&
+      ...);
 }
 
 // There is at least one structure, and the arguments are checked.
 template <class T, class View>
 void convert(T* aos, const View& soa, const char* function, cudaStream_t stream) {
-  constexpr unsigned ITEMS = convertItems(sizeof(T));
-  if constexpr (ITEMS > 1 && hasPlainColumns<View>)
+  if constexpr (hasPlainColumns<View>) {
+    constexpr unsigned ITEMS = convertItems(sizeof(T), true);
     if (columnsFit<ITEMS>(soa, std::make_index_sequence<memberCount<T>>{}))
-      return launchConvert<ITEMS>(aos, soa, function, stream);
-  launchConvert<1>(aos, soa, function, stream);
+      launchConvert<ITEMS, true>(aos, soa, function, stream);
+    else
+      launchConvert<convertItems(sizeof(T), false), false>(aos, soa, function, stream);
+  } else {
+    launchConvert<1, false>(aos, soa, function, stream);
+  }
 }
 
 // From the first byte of a column to the last; of a tiled layout, with parts of other columns between them.

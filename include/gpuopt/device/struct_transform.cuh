@@ -33,30 +33,25 @@ struct TransformPlan : AccessPlan<T, ITEMS> {
   static constexpr AccessWay store = FITS ? AccessPlan<T, ITEMS>::store : AccessWay::direct;
 };
 
-// Structures of a thread. The larger of the two types decides: most bytes are its.
-template <class In, class Out, bool READS>
-constexpr unsigned transformItems() {
-  if constexpr (READS && sizeof(In) > sizeof(Out))
-    return AccessPlan<In>::items;
-  else
-    return AccessPlan<Out>::items;
+// Threads of a block whose lanes move so many bytes each: 64, but enough for 3 KiB. Devices start at most
+// 1.66e9 blocks a second (trial kernels, H200).
+constexpr unsigned structBlock(std::size_t laneBytes) {
+  unsigned threads = 64;
+  while (threads < 256 && threads * laneBytes < 3072) threads *= 2;
+  return threads;
 }
 
-// How the work is cut up. Blocks are short-lived and have one tile each: the device's scheduler keeps loads
-// in flight, where persistent blocks of several stages reached 0.83 to 0.94 of the copy (trial kernels,
-// H200). They have 128 threads, fewer of large structures and more of small ones. Types made of words, 8 to
-// 256 bytes, ratio to the best copy (H200, 2026-11-22): 0.974 to 1.0 of 1 GiB, cold, and 0.84 to 0.91 of 16
-// MiB in a graph. Trial kernels, 256 MiB and 16 MiB: 0.976 to 0.998 and 0.90 to 1.06; with 64 threads 0.973
-// to 1.0 and 0.69 to 0.99; with 256 threads, and the next kernel let in at the start, 0.972 to 0.997 and 0.88
-// to 1.07, but with 128 threads that has 0.75 to 1.05 in the graph.
+// How the work is cut up: the larger of the two types decides, most bytes are its. Blocks are short-lived and
+// have one tile each: the device's scheduler keeps loads in flight, where persistent blocks of several stages
+// reached 0.83 to 0.94 of the copy (trial kernels, H200). Ratio to the best copy of 16 MiB in a graph, with
+// 64, 128 and 256 threads (H200, 2026-11-22): lanes of 16 bytes 0.50, 0.91, 1.02; of 24 bytes 0.70, 0.93,
+// 0.93; of 64 bytes 0.92, 0.88, 0.89; of 256 bytes 0.93, 0.79, 0.79. Of 1 GiB, cold, the chosen one has 0.974
+// to 1.0, the others at most 0.003 more.
 template <class In, class Out, bool READS>
 struct TransformShape {
-  static constexpr unsigned ITEMS = transformItems<In, Out, READS>();
-  static constexpr std::size_t READ_BYTES = READS ? sizeof(In) : 0;
-  static constexpr unsigned BLOCK =
-      fitsBlock<std::conditional_t<(READ_BYTES > sizeof(Out)), In, Out>, 128, ITEMS>
-          ? largerOf(128u, structBlock((READ_BYTES + sizeof(Out)) * ITEMS))
-          : 64;
+  using Larger = std::conditional_t<(READS && sizeof(In) > sizeof(Out)), In, Out>;
+  static constexpr unsigned ITEMS = AccessPlan<Larger>::items;
+  static constexpr unsigned BLOCK = structBlock(sizeof(Larger) * ITEMS);
 
   template <class T>
   using Staged = StagedStructs<T, BLOCK, ITEMS, TransformPlan<T, BLOCK, ITEMS>>;
@@ -110,10 +105,11 @@ struct Changing {
 };
 
 // Stores a thread's structures, which make(i) makes, those that exist. They are put into the tile where they
-// are made: behind the end of a condition the compiler would take them apart into bytes.
+// are made: behind the end of a condition the compiler would take them apart into bytes. A single one is made
+// in one place: with two, the compiler takes it apart for both (63 bytes: 54 registers for 32).
 template <class Tile, class Out, unsigned ITEMS, class Make>
 __device__ inline void storeMade(const Tile& tile, Out* out, const Out (&results)[ITEMS], const Make& make) {
-  if (tile.has(ITEMS - 1)) {
+  if (ITEMS == 1 ? tile.has() : tile.isFull()) {
 #pragma unroll
     for (unsigned i = 0; i < ITEMS; ++i) make(i);
     tile.beginStore(out, results);
@@ -140,8 +136,8 @@ __global__ void __launch_bounds__(Shape::BLOCK)
   if constexpr (std::is_pointer_v<It>) {
     using Loads = typename Shape::template Staged<In>;
     __shared__ TransformStorage<Loads, Stores> storage;
-    const auto source = Loads(storage.in).tile(blockIdx.x, n);
-    const auto target = Stores(storage.out).tile(blockIdx.x, n);
+    const auto source = Loads(storage.in, threadIdx.x).tile(blockIdx.x, n);
+    const auto target = Stores(storage.out, threadIdx.x).tile(blockIdx.x, n);
     StructItems<In, Shape::ITEMS> elements;
     source.load(in, elements.values);
     if constexpr (tilesCollide<Loads, Stores>) __syncthreads();
@@ -149,7 +145,7 @@ __global__ void __launch_bounds__(Shape::BLOCK)
     storeMade(target, out, results.values, makeOne);
   } else {
     __shared__ typename Stores::Storage storage;
-    const auto target = Stores(storage).tile(blockIdx.x, n);
+    const auto target = Stores(storage, threadIdx.x).tile(blockIdx.x, n);
     storeMade(target, out, results.values, [&](unsigned i) {
       const std::size_t index = target.index(i);
       make(i, in[static_cast<typename std::iterator_traits<It>::difference_type>(index)], index);

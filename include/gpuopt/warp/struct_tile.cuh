@@ -30,6 +30,13 @@ struct ChunkSwizzle {
   __host__ __device__ static constexpr unsigned mask(unsigned chunk) {
     return SPREAD == 1 ? 0 : chunk / PERIOD % SPREAD;
   }
+  // place(32 * i + lane), where that is easy without a division for each i.
+  __host__ __device__ static constexpr unsigned placeOfStep(unsigned i, unsigned lane) {
+    if constexpr (32 % PERIOD == 0)
+      return 32 * i + (place(lane) ^ i * (32 / PERIOD) % SPREAD);
+    else
+      return place(32 * i + lane);
+  }
   // place(lane * CHUNKS + j), without a division.
   __host__ __device__ static constexpr unsigned placeOfLane(unsigned lane, unsigned j) {
     return lane * CHUNKS + (j ^ (lane * SPREAD / 8 % SPREAD));
@@ -38,60 +45,86 @@ struct ChunkSwizzle {
 
 // The tile: 32 lanes times LANE_BYTES consecutive bytes of an array. All lanes of a warp call, and put
 // __syncwarp() between put() and copyOut(), and before the tile is changed after get() or copyOut(): a lane's
-// part may share words with its neighbours'. In shared memory it has SHARED_BYTES, aligned to 16; in global
-// memory its address is a multiple of ALIGNMENT, and nothing outside its bytes is touched. That is not read
-// through the read-only cache: it may be what the kernel writes later.
+// part may share words with its neighbours'. In shared memory it has SHARED_BYTES; in global memory its
+// address is a multiple of ALIGNMENT, and nothing outside its bytes is written. It is not read through the
+// read-only cache: it may be what the kernel writes later.
 template <unsigned LANE_BYTES, unsigned ALIGNMENT = 1>
 struct WarpTile {
   static_assert(LANE_BYTES >= 1);
   static constexpr unsigned BYTES = 32 * LANE_BYTES;
-  // One vector more where the tile may begin between two.
-  static constexpr unsigned SHARED_BYTES = BYTES + (ALIGNMENT < 16 ? 16 : 0);
+  // Half a sector for where the tile begins in one, half a sector for where it begins in a vector.
+  static constexpr unsigned SHARED_BYTES = BYTES + 32;
 
-  // From global to shared memory, past the registers. All lanes may read any of it afterwards.
-  __device__ static void copyIn(unsigned char* shared, const unsigned char* global, unsigned lane) {
-    startCopyIn(shared, global, lane);
-    awaitAsyncCopies();
-    finishCopyIn(shared, global, lane);
+  // Where a tile of global memory begins in memory that is aligned to sectors: in its sector as it does there
+  // (see copyAsync16).
+  __device__ static unsigned char* placeOf(const void* global, unsigned char* shared) {
+    return shared + static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(global)) % 32 / 16 * 16;
   }
 
-  // Starts that: vectors from the last 16-byte boundary on, as they lie. Those at the ends, which are the
-  // tile's in part, go by words as wide as ALIGNMENT.
-  __device__ static void startCopyIn(unsigned char* shared, const unsigned char* global, unsigned lane) {
-    const unsigned offset = offsetOf(global);
-    Smallest edge{};
-    if (isEdge(lane, offset)) edge = reinterpret_cast<const Smallest*>(global)[edgeWord(lane)];
-#pragma unroll CHUNKS <= 1024 ? (CHUNKS + 31) / 32 : 1
-    for (unsigned first = 0; first < CHUNKS; first += 32)
-      if ((first + 32 <= CHUNKS || first + lane < CHUNKS) && (first > 0 || lane > 0 || offset == 0))
-        copyAsync16<true>(&at<uint4>(shared, first + lane), global - offset + 16 * (first + lane));
-    if (isEdge(lane, offset)) at<Smallest>(shared, offset / ALIGNMENT + edgeWord(lane)) = edge;
+  // How far an address lies behind the last 16-byte boundary.
+  __device__ static unsigned offsetOf(const void* address) {
+    return ALIGNMENT >= 16 ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address)) % 16;
+  }
+
+  // From global to shared memory, past the registers. All lanes may read any of it afterwards. `offset` is
+  // that of `global`, best a literal 0 where it is known to be none: else whole vectors are read, of which
+  // the first and the last are the tile's in part, so that those have to exist.
+  __device__ static void copyIn(unsigned char* shared, const unsigned char* global, unsigned lane,
+                                unsigned offset) {
+    startCopyIn(shared, global, lane, offset);
+    awaitAsyncCopies();
+    finishCopyIn(shared, lane, offset);
+  }
+
+  // Starts that: vectors from the last 16-byte boundary on, as they lie.
+  __device__ static void startCopyIn(unsigned char* shared, const unsigned char* global, unsigned lane,
+                                     unsigned offset) {
+    const unsigned chunks = offset == 0 ? CHUNKS : CHUNKS + 1;
+    const unsigned char* own = global - offset + 16 * lane;
+#pragma unroll CHUNKS <= 1024 ? CHUNKS / 32 + 1 : 1
+    for (unsigned i = 0; 32 * i <= CHUNKS; ++i)
+      if (32 * i + 32 <= CHUNKS || 32 * i + lane < chunks)
+        copyAsync16<true>(&chunkAt(shared, lane, i), own + 512 * i);
   }
 
   // Once the calling lane's copies are there: waits for the others', and moves a tile that began between two
-  // vectors to its place.
-  __device__ static void finishCopyIn(unsigned char* shared, const unsigned char* global, unsigned lane) {
+  // vectors to its place, unless get() takes it from where it is.
+  __device__ static void finishCopyIn(unsigned char* shared, unsigned lane, unsigned offset) {
     __syncwarp();
-    const unsigned offset = offsetOf(global);
-    if (offset == 0) return;
-    movePieces<CHUNKS, 4>(
-        lane, [&](unsigned c) { return chunkFrom(shared, c, offset); },
-        [&](unsigned c, const uint4& chunk) { at<uint4>(shared, c) = chunk; }, [] { __syncwarp(); });
+    if (SHIFTED || offset == 0) return;
+    movePieces<unsigned, WORDS>(
+        lane, [&](unsigned i) { return wordFrom(shared, 32 * i + lane, offset); },
+        [&](unsigned i, unsigned word) { at<unsigned>(shared, 32 * i + lane) = word; }, [] { __syncwarp(); });
     __syncwarp();
   }
 
-  // By vectors, those of an array that begins between them put together on their way.
+  // By vectors, to a 16-byte boundary.
   __device__ static void copyOut(unsigned char* global, const unsigned char* shared, unsigned lane) {
-    const unsigned offset = offsetOf(global);
-    if (offset == 0)
-      return movePieces<CHUNKS, 16>(
-          lane, [&](unsigned c) { return at<uint4>(shared, c); },
-          [&](unsigned c, const uint4& chunk) { storeVector(global + 16 * c, chunk); });
-    movePieces<CHUNKS - 1, 4>(
-        lane, [&](unsigned c) { return chunkFrom(shared, c, 16 - offset); },
-        [&](unsigned c, const uint4& chunk) { storeVector(global + 16 - offset + 16 * c, chunk); });
-    if (isEdge(lane, offset))
-      reinterpret_cast<Smallest*>(global)[edgeWord(lane)] = at<Smallest>(shared, edgeWord(lane));
+    unsigned char* own = global + 16 * lane;
+    movePieces<uint4, CHUNKS>(
+        lane, [&](unsigned i) { return chunkAt(shared, lane, i); },
+        [&](unsigned i, const uint4& chunk) { storeVector(own + 512 * i, chunk); });
+  }
+
+  // To any other address: by words, of whole lines of 128 bytes at a time, and at both ends by single bytes
+  // where words begin between them.
+  __device__ static void copyWordsOut(unsigned char* global, const unsigned char* shared, unsigned lane) {
+    const auto head = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(global) % 128);
+    const unsigned bytes = ALIGNMENT < 4 ? (0u - head) % 4 : 0;  // before the first word
+    const unsigned begin = (head + bytes) / 4, end = begin + (BYTES - bytes) / 4;
+    auto* own = reinterpret_cast<unsigned*>(global - head) + lane;
+    const auto exists = [=](unsigned i) {
+      return (i > 0 || lane >= begin) && (32 * i + 32 < WORDS || 32 * i + lane < end);
+    };
+    movePieces<unsigned, WORDS + 32>(
+        lane, [&](unsigned i) { return exists(i) ? wordFrom(shared, 32 * i + lane - begin, bytes) : 0; },
+        [&](unsigned i, unsigned word) {
+          if (exists(i)) own[32 * i] = word;
+        });
+    if constexpr (ALIGNMENT < 4) {
+      if (lane < bytes) global[lane] = at<unsigned char>(shared, lane);
+      if (lane < (BYTES - bytes) % 4) global[BYTES - 1 - lane] = at<unsigned char>(shared, BYTES - 1 - lane);
+    }
   }
 
   // copyIn and copyOut for the first `count` bytes of a tile whose others do not exist, and come in as zeros:
@@ -125,17 +158,18 @@ struct WarpTile {
       reinterpret_cast<Smallest*>(global)[i] = at<Smallest>(shared, i);
   }
 
-  // From the lane's own part to a local object of LANE_BYTES, which stays in registers.
-  __device__ static void get(const unsigned char* shared, unsigned lane, void* bytes) {
+  // From the lane's own part to a local object of LANE_BYTES, which stays in registers. `offset` is that of
+  // what came in.
+  __device__ static void get(const unsigned char* shared, unsigned lane, void* bytes, unsigned offset = 0) {
     if constexpr (SHIFTED) {
-      const unsigned first = lane * LANE_BYTES;
+      const unsigned first = offset + lane * LANE_BYTES;
       const auto* words = reinterpret_cast<const unsigned*>(shared);
       unsigned own[OWN_WORDS];
       unsigned word = words[first / 4];
 #pragma unroll
       for (unsigned i = 0; i < OWN_WORDS; ++i) {
         const unsigned place = first / 4 + i + 1;  // behind the tile at most where nothing is missing
-        const unsigned next = words[i + 1 < OWN_WORDS || place < WORDS ? place : WORDS - 1];
+        const unsigned next = words[i + 1 < OWN_WORDS || place < WORDS + 4 ? place : WORDS + 3];
         own[i] = __funnelshift_r(word, next, first % 4 * 8);
         word = next;
       }
@@ -187,33 +221,18 @@ struct WarpTile {
   static constexpr bool SHIFTED = UNIT < 4 && UNITS >= 24;
   static constexpr unsigned OWN_WORDS = (LANE_BYTES + 3) / 4;
 
-  // How far an address lies behind the last 16-byte boundary.
-  __device__ static unsigned offsetOf(const void* address) {
-    return ALIGNMENT >= 16 ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address) % 16);
+  // The 4 bytes from byte 4 * w + offset on.
+  __device__ static unsigned wordFrom(const unsigned char* shared, unsigned w, unsigned offset) {
+    const unsigned word = at<unsigned>(shared, w + offset / 4);
+    if constexpr (ALIGNMENT >= 4) return word;
+    return __funnelshift_r(word, at<unsigned>(shared, w + offset / 4 + 1), offset % 4 * 8);
   }
 
-  // One of the first 16 or of the last 16 words of a tile, and whether it lies in a vector which is the
-  // tile's in part.
-  __device__ static unsigned edgeWord(unsigned lane) {
-    return lane < 16 ? lane : BYTES / ALIGNMENT - 32 + lane;
-  }
-  __device__ static bool isEdge(unsigned lane, unsigned offset) {
-    return offset != 0 && (lane < 16 ? lane * ALIGNMENT + offset < 16 : (32 - lane) * ALIGNMENT <= offset);
-  }
-
-  // The 16 bytes from byte `offset` of chunk c on.
-  __device__ static uint4 chunkFrom(const unsigned char* shared, unsigned c, unsigned offset) {
-    const uint4 &first = at<uint4>(shared, c), &second = at<uint4>(shared, c + 1);
-    unsigned words[8] = {first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w};
-#pragma unroll
-    for (unsigned i = 0; i < 6; ++i) words[i] = offset & 8 ? words[i + 2] : words[i];
-#pragma unroll
-    for (unsigned i = 0; i < 5; ++i) words[i] = offset & 4 ? words[i + 1] : words[i];
-    if constexpr (ALIGNMENT < 4) {
-#pragma unroll
-      for (unsigned i = 0; i < 4; ++i) words[i] = __funnelshift_r(words[i], words[i + 1], offset % 4 * 8);
-    }
-    return {words[0], words[1], words[2], words[3]};
+  // Chunk 32 * i + lane.
+  template <class Byte>
+  __device__ static auto& chunkAt(Byte* shared, unsigned lane, unsigned i) {
+    const unsigned place = Swizzle::placeOfStep(i, lane);
+    return *reinterpret_cast<ConstLike<Byte, uint4>*>(shared + 16 * place);
   }
 
   __device__ static unsigned unitPlace(unsigned lane, unsigned i) {
@@ -227,32 +246,32 @@ struct WarpTile {
     return *reinterpret_cast<ConstLike<Byte, W>*>(shared + (byte ^ 16 * Swizzle::mask(byte / 16)));
   }
 
-  // Moves COUNT chunks, neighbouring lanes neighbouring ones, in rounds: at most MOST of a lane are read
-  // before the first is written. `between` stands between the reading and the writing of a round.
-  template <unsigned COUNT, unsigned MOST, class Read, class Write, class Between>
+  // Moves COUNT pieces, of which lane l has 32 * i + l, in rounds: at most 16 of a lane are read before the
+  // first is written. `between` stands between the reading and the writing of a round.
+  template <class Piece, unsigned COUNT, class Read, class Write, class Between>
   __device__ static void movePieces(unsigned lane, Read read, Write write, Between between) {
     constexpr unsigned STEPS = (COUNT + 31) / 32;
-    constexpr unsigned ROUNDS = (STEPS + MOST - 1) / MOST;
+    constexpr unsigned ROUNDS = (STEPS + 15) / 16;
     constexpr unsigned FLYING = (STEPS + ROUNDS - 1) / ROUNDS;
 #pragma unroll STEPS <= 256 ? ROUNDS : 1
     for (unsigned round = 0; round < ROUNDS; ++round) {
-      uint4 pieces[FLYING];
+      Piece pieces[FLYING];
       const unsigned first = round * FLYING;
       const auto exists = [=](unsigned i) {
         return (first + i + 1) * 32 <= COUNT || (first + i) * 32 + lane < COUNT;
       };
 #pragma unroll
       for (unsigned i = 0; i < FLYING; ++i)
-        if (exists(i)) pieces[i] = read((first + i) * 32 + lane);
+        if (exists(i)) pieces[i] = read(first + i);
       between();
 #pragma unroll
       for (unsigned i = 0; i < FLYING; ++i)
-        if (exists(i)) write((first + i) * 32 + lane, pieces[i]);
+        if (exists(i)) write(first + i, pieces[i]);
     }
   }
-  template <unsigned COUNT, unsigned MOST, class Read, class Write>
+  template <class Piece, unsigned COUNT, class Read, class Write>
   __device__ static void movePieces(unsigned lane, Read read, Write write) {
-    movePieces<COUNT, MOST>(lane, read, write, [] {});
+    movePieces<Piece, COUNT>(lane, read, write, [] {});
   }
 
   // Writes those bytes of a word that are the lane's: the word's first one has the number `first` of them.
