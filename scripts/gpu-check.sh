@@ -3,7 +3,7 @@
 #   gpu-check.sh [test] [regex]        runs the native tests, or those whose names match
 #   gpu-check.sh sanitize [regex]      runs each native test program under compute-sanitizer's four tools,
 #                                      without the test cases tagged [large], and of transpositions one case
-#                                      in GPUOPT_TEST_EVERY (13)
+#                                      in GPUOPT_TEST_EVERY (31)
 #   gpu-check.sh bench [argument...]   runs the benchmarks; their output also goes to $OUT (build/bench)
 # GPUOPT_BUILD names the build folder (build/native), GPUOPT_ARCHITECTURE what to compile for (native), and
 # CMAKE_PREFIX_PATH where to find packages that the system lacks.
@@ -57,7 +57,7 @@ case $action in
     ;;
   sanitize)
     compile tests_native
-    export GPUOPT_TEST_EVERY=${GPUOPT_TEST_EVERY:-13}
+    export GPUOPT_TEST_EVERY=${GPUOPT_TEST_EVERY:-31}
     for program in "$build"/tests/*_native; do
       [[ $(basename "$program") =~ ${1:-.} ]] || continue
       for tool in memcheck racecheck initcheck synccheck; do echo "$tool $program"; done
