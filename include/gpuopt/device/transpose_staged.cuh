@@ -32,7 +32,7 @@ struct StagedTile {
 // The tile by the bytes of an element. A tile's pieces of rows should be long on both sides, because what
 // neighbouring tiles share is read twice: up to a sector a row of the source, and `halo` rows.
 // H200, 2026-11-22, ratios to the best copy, both dimensions odd near 16384 / near 8192 (what was best of 8
-// to 30 tiles of 256 to 1024 threads, for sizes that are no powers of two of 3 to 6 of them): 1 byte 0.88 /
+// to 30 tiles of 256 to 1024 threads, for sizes that are no powers of two of 3 to 6 of them): 1 byte 0.885 /
 // 0.81, 2 bytes 0.905 / 0.895, 3 bytes 0.885 / 0.87, 4 bytes 0.925 / 0.925, 6 bytes 0.925 near 8192, 8 bytes
 // 0.93 / 0.93, 12 bytes 0.94 near 8192, 20 and 24 bytes 0.925 and 0.95 near 4096. The traffic between L2 and
 // the blocks limits it (92 to 94 % busy).
@@ -40,7 +40,7 @@ struct StagedTile {
 // copies (0.90 to 0.92) or by words (0.82 for 2 bytes), tiles walked in panels, neighbouring tiles launched
 // as clusters.
 struct StagedPolicy {
-  // From so many bytes on, matrices whose rows do not begin where sectors do take the wide tile. It needs 76
+  // From so many bytes on, matrices whose rows do not begin where sectors do take the wide tile. It needs 70
   // to 90 KiB of shared memory. For 2 bytes it gains 0.01 from 256 MiB on; at 128 MiB it gains nothing, at 32
   // it loses 0.02.
   template <std::size_t SIZE>
@@ -72,7 +72,7 @@ struct StagedPolicy {
   template <std::size_t SIZE>
   static constexpr auto wideTile() {
     if constexpr (SIZE == 1)
-      return StagedTile<128, 512, 1024, 4>{};
+      return StagedTile<128, 384, 1024, 4>{};
     else if constexpr (SIZE == 2)
       return StagedTile<128, 256, 512, 4>{};
     else
