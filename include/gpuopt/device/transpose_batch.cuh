@@ -192,14 +192,13 @@ bool batchFits(const TransposeProblem<In, Out, Function>& problem) {
     return false;
   }
   const std::size_t shared = sharedFor<Layout>(problem, area);
-  return shared <= (48 << 10) || shared <= static_cast<std::size_t>(deviceAttribute(
-                                               cudaDevAttrMaxSharedMemoryPerBlockOptin, currentDevice()));
+  return shared <= (48 << 10) || shared <= sharedLimit();
 }
 
 // So many threads, or up to a quarter more, if else more than a fifth of them made no word of the periods.
 inline unsigned periodsBlock(unsigned block, unsigned period) {
   const unsigned words = block / period * period;
-  const auto larger = static_cast<unsigned>(ceilDivide(words + period, 32) * 32);
+  const auto larger = static_cast<unsigned>(roundUp(words + period, 32));
   return words > 0 && words * 5 < block * 4 && larger * 4 <= block * 5 ? larger : block;
 }
 

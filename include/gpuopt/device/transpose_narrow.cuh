@@ -95,21 +95,15 @@ bool linesAreInput(const Problem& problem) {
   return problem.rows <= problem.cols;
 }
 
-// Whether all lines begin at multiples of so many bytes.
-template <class T>
-bool linesAligned(const T* lines, std::size_t ld, std::size_t batch, std::size_t stride, std::size_t bytes) {
-  return alignedTo(lines, bytes) && ld * sizeof(T) % bytes == 0 &&
-         (batch == 1 || stride * sizeof(T) % bytes == 0);
-}
-
+// Whether all lines begin where their vectors, or the sectors that they write, do.
 template <class Layout, class Problem>
 bool linesAligned(const Problem& problem) {
   if constexpr (!isWord<typename Layout::Line>)
     return true;
   else if constexpr (Layout::TO_RECORDS)
-    return linesAligned(problem.in, problem.inLd, problem.batch, problem.inStride, 16);
+    return rowsAlignedTo(problem.in, problem.inLd, problem.batch, problem.inStride, 16);
   else
-    return linesAligned(problem.out, problem.outLd, problem.batch, problem.outStride, 32);
+    return rowsAlignedTo(problem.out, problem.outLd, problem.batch, problem.outStride, 32);
 }
 
 // The number of records of a tile: lines of whole groups of vectors if so much fits, else of whole sectors.

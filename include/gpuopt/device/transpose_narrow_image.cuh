@@ -99,7 +99,7 @@ __host__ __device__ inline unsigned swizzled(const NarrowShape& shape, unsigned 
 template <class Layout>
 void spreadLanes(NarrowShape& shape, std::size_t distance) {
   constexpr unsigned ROW = 128;  // bytes of all banks
-  const std::size_t power = distance & (0 - distance);
+  const std::size_t power = powerOfTwoIn(distance);
   const auto alike = static_cast<unsigned>(smallerOf<std::size_t>(power, ROW));
   shape.exchanged = alike > Layout::PIECE ? alike - Layout::PIECE : 0;
   shape.swizzle = Layout::PIECE == 4 ? 5 : 3;  // from ROW to PIECE

@@ -5,6 +5,7 @@
 
 #include <gpuopt/host/array_check.cuh>
 #include <gpuopt/host/device.cuh>
+#include <gpuopt/host/integers.cuh>
 #include <gpuopt/thread/unchanged.cuh>
 #include <gpuopt/thread/word.cuh>
 
@@ -70,19 +71,26 @@ constexpr unsigned RESIDENT_THREADS = 1536;
 constexpr unsigned RESIDENT_THREADS = 2048;
 #endif
 
-// Whether a block can have more than 64 KiB of shared memory, as since sm_80.
-inline bool givesBlocksMuchMemory() {
-  return deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, currentDevice()) > 64 << 10;
+// The most shared memory that a block can have.
+inline std::size_t sharedLimit() {
+  return static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, currentDevice()));
 }
 
-// Whether every row of both matrices of every pair begins at a multiple of `bytes`.
+// Whether that is more than 64 KiB, as since sm_80.
+inline bool givesBlocksMuchMemory() { return sharedLimit() > std::size_t{64} << 10; }
+
+// Whether every row of every matrix of a batch begins at a multiple of `bytes`.
+template <class T>
+bool rowsAlignedTo(const T* data, std::size_t ld, std::size_t batch, std::size_t stride, std::size_t bytes) {
+  return alignedTo(data, bytes) && ld * sizeof(T) % bytes == 0 &&
+         (batch == 1 || stride * sizeof(T) % bytes == 0);
+}
+
+// The same of both sides.
 template <class In, class Out, class Function>
 bool rowsAlignedTo(const TransposeProblem<In, Out, Function>& problem, std::size_t bytes) {
-  const auto whole = [bytes](std::size_t elements, std::size_t size) { return elements * size % bytes == 0; };
-  return alignedTo(problem.in, bytes) && alignedTo(problem.out, bytes) && whole(problem.inLd, sizeof(In)) &&
-         whole(problem.outLd, sizeof(Out)) &&
-         (problem.batch == 1 ||
-          (whole(problem.inStride, sizeof(In)) && whole(problem.outStride, sizeof(Out))));
+  return rowsAlignedTo(problem.in, problem.inLd, problem.batch, problem.inStride, bytes) &&
+         rowsAlignedTo(problem.out, problem.outLd, problem.batch, problem.outStride, bytes);
 }
 
 // The largest power of two, up to `most`, that divides the address of every row of the destination.
@@ -91,7 +99,7 @@ std::size_t outAlignment(const Problem& problem, std::size_t most) {
   std::size_t all =
       most | reinterpret_cast<std::uintptr_t>(problem.out) | problem.outLd * sizeof(*problem.out);
   if (problem.batch > 1) all |= problem.outStride * sizeof(*problem.out);
-  return all & (0 - all);
+  return powerOfTwoIn(all);
 }
 
 }  // namespace gpuopt::detail

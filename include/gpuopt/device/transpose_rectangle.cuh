@@ -8,6 +8,7 @@
 #include <gpuopt/device/transpose_problem.cuh>
 #include <gpuopt/device/transpose_rows_tile.cuh>
 #include <gpuopt/device/transpose_staged.cuh>
+#include <gpuopt/host/device.cuh>
 #include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/integers.cuh>
 #include <gpuopt/host/launch.cuh>

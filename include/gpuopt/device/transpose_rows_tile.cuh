@@ -4,7 +4,6 @@
 #pragma once
 
 #include <gpuopt/device/transpose_problem.cuh>
-#include <gpuopt/host/device.cuh>
 #include <gpuopt/thread/transpose.cuh>
 
 #include <cstddef>
@@ -162,10 +161,6 @@ struct RowsTile {
 template <unsigned TILE>
 __device__ inline unsigned tileCount(std::size_t left) {
   return left < TILE ? static_cast<unsigned>(left) : TILE;
-}
-
-inline std::size_t sharedLimit() {
-  return static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, currentDevice()));
 }
 
 // Calls use(data) with raw elements, as well aligned as they are.

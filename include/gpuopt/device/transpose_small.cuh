@@ -126,8 +126,7 @@ bool hasFewElements(const TransposeProblem<In, Out, Function>& problem) {
   constexpr std::size_t TILE = 32;
   const std::size_t elements = problem.rows * problem.cols;
   if (narrowFits(problem))
-    return ceilDivide(problem.rows, TILE) * ceilDivide(problem.cols, TILE) * TILE * TILE *
-               smallReads<In, Out> <=
+    return roundUp(problem.rows, TILE) * roundUp(problem.cols, TILE) * smallReads<In, Out> <=
            Policy::narrowElements;
   if (tilesFits(problem) || triplesFit(problem)) return elements <= Policy::template alignedElements<SMALLER>;
   return elements * smallReads<In, Out> <= Policy::template elements<LARGER>;

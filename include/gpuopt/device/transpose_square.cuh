@@ -304,8 +304,7 @@ void launchTransposeSquareInPlace(T* data, std::size_t n, std::size_t ld, std::s
     using E = std::remove_pointer_t<decltype(elements)>;
     const SquareShape<E> shape{elements, n, ld, stride, batch};
     const auto rowsBeginAt = [&](std::size_t bytes) {
-      return alignedTo(elements, bytes) && ld * sizeof(E) % bytes == 0 &&
-             (batch == 1 || stride * sizeof(E) % bytes == 0);
+      return rowsAlignedTo(elements, ld, batch, stride, bytes);
     };
     const TileOrder inSquares{Policy::group, 1};
     const TileOrder inParts{1, Policy::parts};

@@ -309,8 +309,7 @@ __global__ void __launch_bounds__(Layout::BLOCK, RESIDENT_THREADS / Layout::BLOC
 // The largest power of two, up to a sector, that divides what lies between rows of the source.
 template <class Problem>
 std::size_t inPitchAlignment(const Problem& problem) {
-  const std::size_t ld = problem.inLd * sizeof(*problem.in) | SECTOR;
-  return ld & (0 - ld);
+  return powerOfTwoIn(problem.inLd * sizeof(*problem.in) | SECTOR);
 }
 
 template <class Layout, class Problem>

@@ -225,8 +225,7 @@ constexpr int residentTiles(int threads, std::size_t bytes) {
 // instead of 0.967).
 template <class Policy, class Problem>
 unsigned regionBits(const Problem& problem) {
-  const std::size_t distance = problem.inLd * sizeof(*problem.in);
-  const std::size_t power = distance & (0 - distance);
+  const std::size_t power = powerOfTwoIn(problem.inLd * sizeof(*problem.in));
   unsigned bits = 0;
   while (bits < 4 && Policy::regionBytes << bits < power) ++bits;
   const bool fillsRows = problem.inLd - problem.cols <= problem.inLd / 8;
@@ -259,8 +258,7 @@ bool tilesFits(const TransposeProblem<In, Out, Function>& problem) {
 // Whether tiles would be empty for the most part, as in batches of matrices smaller than a tile.
 template <class Problem>
 bool wastesTiles(const Problem& problem, std::size_t rows, std::size_t cols) {
-  const auto covered = [](std::size_t count, std::size_t tile) { return ceilDivide(count, tile) * tile; };
-  return covered(problem.rows, rows) * covered(problem.cols, cols) >= 2 * problem.rows * problem.cols;
+  return roundUp(problem.rows, rows) * roundUp(problem.cols, cols) >= 2 * problem.rows * problem.cols;
 }
 
 // A block of registers for each thread: what the results need in shared memory leaves room for three blocks.

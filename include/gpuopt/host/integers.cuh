@@ -31,6 +31,9 @@ constexpr std::size_t leastCommonMultiple(std::size_t a, std::size_t b) {
   return a / greatestCommonDivisor(a, b) * b;
 }
 
+// The largest power of two that divides n; 0 of 0.
+constexpr std::size_t powerOfTwoIn(std::size_t n) { return n & (0 - n); }
+
 constexpr std::size_t roundUp(std::size_t size, std::size_t multiple) {
   return (size + multiple - 1) / multiple * multiple;
 }
