@@ -211,6 +211,43 @@ TEST_CASE("Nothing behind an array is read", "[block]") {
   checkExact<Blob<63>, 1>();
 }
 
+namespace {
+
+// Threads tell their numbers themselves. full[t] counts the threads to which tile t is full.
+template <class T, unsigned BLOCK, unsigned ITEMS>
+__global__ void countFullKernel(std::size_t n, unsigned* full) {
+  using Staged = StagedStructs<T, BLOCK, ITEMS>;
+  __shared__ typename Staged::Storage storage;
+  const Staged staged(storage, threadIdx.x);
+  const auto tile = staged.tile(blockIdx.x, n);
+  if (tile.isFull()) atomicAdd(full + blockIdx.x, 1u);
+}
+
+template <class T, unsigned BLOCK, unsigned ITEMS>
+void checkFull() {
+  constexpr std::size_t STRUCTS = std::size_t{BLOCK} * ITEMS;
+  constexpr unsigned TILES = 3;
+  for (const std::size_t n :
+       {std::size_t{0}, STRUCTS - 1, STRUCTS, STRUCTS + 1, 2 * STRUCTS, 3 * STRUCTS - 1}) {
+    DeviceArray<unsigned> full(std::vector<unsigned>(TILES, 0));
+    gpuopt::LaunchConfig config;
+    config.grid = dim3(TILES);
+    config.block = dim3(BLOCK);
+    gpuopt::launch(countFullKernel<T, BLOCK, ITEMS>, config, n, full.data());
+    std::vector<unsigned> expected(TILES, 0);
+    for (std::size_t t = 0; t < n / STRUCTS; ++t) expected[t] = BLOCK;
+    CHECK(full.toHost() == expected);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("A tile is full, to all threads alike, if the array has all of its structures", "[block]") {
+  checkFull<Blob<12, 4>, 64, 1>();
+  checkFull<Blob<3>, 64, 4>();
+  checkFull<Blob<8, 8>, 33, 3>();
+}
+
 TEST_CASE("Loads and stores take the ways of a plan", "[block]") {
   using T = Blob<28, 4>;
   Checker<T, 64, 1, Ways<AccessWay::direct, AccessWay::tile>>().checkCounts();
