@@ -18,7 +18,7 @@
 namespace {
 
 using namespace bench;
-using gpuopt::Lanes;
+using gpuopt::LaneMask;
 
 constexpr const char* usage =
     "usage: access_bench [options]\n"
@@ -31,13 +31,13 @@ constexpr unsigned ELEMENTS = 1024;  // of a warp: its elements begin where a li
 // Which element of its warp's each lane accesses. The kernels and the analysis read the same numbers.
 struct Pattern {
   unsigned index[32];
-  Lanes lanes;
+  LaneMask lanes;
 
   __host__ __device__ constexpr unsigned operator()(unsigned lane) const { return index[lane]; }
 };
 
 template <class Index>
-Pattern patternOf(Index index, Lanes lanes = {}) {
+Pattern patternOf(Index index, LaneMask lanes = {}) {
   Pattern pattern{};
   pattern.lanes = lanes;
   for (unsigned lane = 0; lane < 32; ++lane) pattern.index[lane] = index(lane);
@@ -234,14 +234,14 @@ Pattern shared(unsigned lanes) {
 void runPublished(Bench& bench) {
   bench.global<float>("in order", "float", inOrder);
   bench.global<float>("permuted", "float", permuted);
-  bench.global<float>("one lane", "float", patternOf([](unsigned lane) { return lane; }, Lanes::first(1)));
+  bench.global<float>("one lane", "float", patternOf([](unsigned lane) { return lane; }, LaneMask::first(1)));
   bench.global<float>("same word", "float", same);
   for (unsigned lines = 4; lines <= 32; lines *= 2)
     bench.global<float>("scattered over " + std::to_string(lines) + " lines", "float",
                         patternOf([=](unsigned lane) { return lane % lines * 32 + lane / lines; }));
   bench.global<float>("three lanes of four", "float",
                       patternOf([](unsigned lane) { return lane; },
-                                Lanes::where([](unsigned lane) { return lane % 4 != 3; })));
+                                LaneMask::where([](unsigned lane) { return lane % 4 != 3; })));
   bench.global<float>("fourth lanes on one word", "float",
                       patternOf([](unsigned lane) { return lane % 4 == 3 ? 960 : lane; }));
 }
@@ -272,7 +272,8 @@ void runBanks(Bench& bench, const char* type) {
   bench.shared<T>("same element", type, same);
   for (unsigned lanes = 2; lanes <= 16; lanes *= 2)
     bench.shared<T>(std::to_string(lanes) + " lanes on an element", type, shared(lanes));
-  bench.shared<T>("half of the lanes", type, patternOf([](unsigned lane) { return lane; }, Lanes::first(16)));
+  bench.shared<T>("half of the lanes", type,
+                  patternOf([](unsigned lane) { return lane; }, LaneMask::first(16)));
   // Pairs of lanes that want the same, or of which one wants nothing: of a load, two phases may go as one.
   for (unsigned bit = 1; bit <= 16; bit *= 2) {
     const std::string apart = std::to_string(bit) + " apart";
@@ -283,7 +284,7 @@ void runBanks(Bench& bench, const char* type) {
                     patternOf([=](unsigned lane) { return (lane & ~bit) * 4; }));
     bench.shared<T>("one of pairs " + apart, type,
                     patternOf([](unsigned lane) { return lane; },
-                              Lanes::where([=](unsigned lane) { return (lane & bit) == 0; })));
+                              LaneMask::where([=](unsigned lane) { return (lane & bit) == 0; })));
   }
   for (unsigned elements = 1; elements <= 33; ++elements)
     bench.shared<T>("stride " + std::to_string(elements), type, stride(elements));

@@ -155,7 +155,7 @@ class Bench {
 
   template <class T, unsigned WIDTH>
   void convertTiles(const char* group, const std::string& members) {
-    using Layout = gpuopt::Tiled<WIDTH>;
+    using Layout = gpuopt::SoaTiles<WIDTH>;
     const std::size_t n = bytes_ / sizeof(T) / 256 * 256;
     const gpuopt::SoaView<T, Layout> to(buffers_.out<void>(), n);
     const gpuopt::SoaView<const T, Layout> from(buffers_.in<void>(), n);

@@ -107,7 +107,7 @@ class Bench {
                        goal,  {plain<T>("gpuopt", shape)}, mode};
     for (const Candidate& peer : cublas_.transpositions(buffers_.in<T>(), buffers_.out<T>(), shape)) {
       work.candidates.push_back(
-          transposition<T, T>(peer.name, buffers_, shape, gpuopt::Unchanged{}, peer.call));
+          transposition<T, T>(peer.name, buffers_, shape, gpuopt::Identity{}, peer.call));
       work.candidates.back().isPeer = true;
     }
     return report_.run(std::move(work));
@@ -139,7 +139,7 @@ class Bench {
     const auto correct = [=] {
       buffers_.copyInToOut(shape.extent() * sizeof(T));
       call();
-      return holdTranspose<T, T>(buffers_, shape, gpuopt::Unchanged{});
+      return holdTranspose<T, T>(buffers_, shape, gpuopt::Identity{});
     };
     report_.run({"inplace",
                  std::to_string(sizeof(T)),
@@ -179,7 +179,7 @@ class Bench {
 
   template <class T>
   Candidate plain(const std::string& name, const Shape& shape) const {
-    return transposition<T, T>(name, buffers_, shape, gpuopt::Unchanged{},
+    return transposition<T, T>(name, buffers_, shape, gpuopt::Identity{},
                                [=] { transpose(buffers_.in<T>(), buffers_.out<T>(), shape); });
   }
 

@@ -6,8 +6,8 @@
 #include "support/transpose_data.cuh"
 #include "support/transpose_report.cuh"
 
-#include <gpuopt/device/transpose_staged.cuh>
-#include <gpuopt/device/transpose_tiles.cuh>
+#include <gpuopt/device/transpose/staged.cuh>
+#include <gpuopt/device/transpose/tiles.cuh>
 
 #include <cstddef>
 #include <string>
@@ -29,7 +29,7 @@ constexpr std::size_t bufferBytes = std::size_t{4} << 30;
 
 template <std::size_t SIZE>
 using Problem = gpuopt::detail::TransposeProblem<gpuopt::detail::Word<SIZE>, gpuopt::detail::Word<SIZE>,
-                                                 gpuopt::Unchanged>;
+                                                 gpuopt::Identity>;
 
 template <int TILE_, int SIDE_>
 struct Tiles : gpuopt::TransposeTilesPolicy {
@@ -137,7 +137,7 @@ class Bench {
     using T = gpuopt::detail::Word<SIZE>;
     const Problem<SIZE> problem{buffers_.in<T>(), buffers_.out<T>(), s.rows,       s.cols,        s.inLd,
                                 s.outLd,          s.batch,           s.inStride(), s.outStride(), {}};
-    return transposition<T, T>(name, buffers_, s, gpuopt::Unchanged{}, [=] { launch(problem); });
+    return transposition<T, T>(name, buffers_, s, gpuopt::Identity{}, [=] { launch(problem); });
   }
 
   template <std::size_t SIZE>

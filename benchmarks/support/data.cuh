@@ -221,7 +221,7 @@ Candidate candidate(std::string name, R* out, Call call, Right right, bool waits
 
 /// Lets gpuopt start sums of the structs from zeros, as documented for users' types.
 template <int COUNT>
-struct gpuopt::Identity<gpuopt::Plus, bench::Floats<COUNT>> {
+struct gpuopt::NeutralElement<gpuopt::Plus, bench::Floats<COUNT>> {
   static constexpr bool exists = true;
   __host__ __device__ static bench::Floats<COUNT> value() { return {}; }
 };

@@ -10,31 +10,31 @@ from itertools import groupby
 # come under its title, policies last.
 PAGES = (
     ("reductions", "Reductions", "reduce.cuh", "reductions", {
-        "Results": "reduce.cuh device/reduce_rows.cuh device/reduce_columns.cuh device/reduce_segments.cuh "
-                   "device/reducer.cuh",
-        "Operations and accumulators": "thread/operators.cuh", "Policies": "device/reduce.cuh"}),
+        "Results": "reduce.cuh device/reduce/rows.cuh device/reduce/columns.cuh device/reduce/segments.cuh "
+                   "device/reduce/reducer.cuh",
+        "Operations and accumulators": "thread/operators.cuh", "Policies": "device/reduce/array.cuh"}),
     ("device_functions", "Device functions", "reduce.cuh", "getting_started", {
         "Reductions of a warp": "warp/reduce.cuh", "Reductions of a block": "block/reduce.cuh",
         "Lanes and shuffles": "warp/shuffle.cuh"}),
     ("transposition", "Transposition", "transpose.cuh", "transpose", {
-        "Matrices": "transpose.cuh", "Views": "host/matrix_view.cuh",
+        "Matrices": "transpose.cuh", "Views": "core/matrix_view.cuh",
         "Tiles in your own kernels": "block/transpose.cuh", "In the registers of a thread": "thread/transpose.cuh",
-        "Policies": "device/transpose_tiles.cuh device/transpose_narrow.cuh device/transpose_batch.cuh "
-                    "device/transpose_small.cuh device/transpose_square.cuh device/transpose_rectangle.cuh"}),
+        "Policies": "device/transpose/tiles.cuh device/transpose/narrow.cuh device/transpose/batch.cuh "
+                    "device/transpose/small.cuh device/transpose/in_place_square.cuh device/transpose/in_place_rectangle.cuh"}),
     ("structures", "Arrays of structures", "struct_io.cuh", "structs", {
         "Arrays": "struct_io.cuh", "In your own kernels": "block/struct_io.cuh block/struct_pipeline.cuh",
         "Exchanges in a warp": "warp/exchange.cuh"}),
     ("columns", "Structures of arrays", "soa.cuh", "soa", {
-        "Vectors and views": "device/soa_vector.cuh thread/soa_view.cuh", "Layouts": "thread/soa_layout.cuh",
-        "Conversions": "device/soa_convert.cuh", "One member of an array": "thread/member_iterator.cuh",
-        "Elements and iterators": "thread/soa_reference.cuh thread/soa_iterator.cuh thread/soa_tuple.cuh"}),
+        "Vectors and views": "soa/vector.cuh soa/view.cuh", "Layouts": "soa/layout.cuh",
+        "Conversions": "device/soa/convert.cuh", "One member of an array": "soa/member_iterator.cuh",
+        "Elements and iterators": "soa/reference.cuh soa/iterator.cuh soa/tuple.cuh"}),
     ("launching", "Launching", "launch.cuh", "launching", {
         "Configurations": "host/launch_config.cuh host/occupancy.cuh", "Launches": "host/launch.cuh",
         "Dynamic shared memory": "block/shared.cuh"}),
-    ("access", "Access patterns", "access.cuh", "access", {"Patterns": "thread/access.cuh"}),
+    ("access", "Access patterns", "access.cuh", "access", {"Patterns": "core/access.cuh"}),
     ("common", "Errors, workspaces, devices", "gpuopt.cuh", "getting_started", {
         "Errors": "host/error.cuh", "Workspaces": "host/workspace.cuh", "Values for the host": "host/result.cuh",
-        "Devices": "host/device.cuh", "Functions": "thread/unchanged.cuh", "Version": "version.cuh"}),
+        "Devices": "host/device.cuh", "Functions": "core/identity.cuh", "Version": "version.cuh"}),
     ("emulation", "The emulated device", "../cuda_runtime.h", "emulation", {
         "Order of the lanes": "../gpuopt_emulation/settings.hpp", "Reports": "../gpuopt_emulation/report.hpp"}),
 )

@@ -16,7 +16,7 @@ namespace {
 gpuopt::GlobalAccess analysed(Pattern pattern) {
   return gpuopt::globalAccess<float>(
       [=](unsigned lane) { return wordOf(pattern, lane); },
-      gpuopt::Lanes::where([=](unsigned lane) { return reads(pattern, lane); }));
+      gpuopt::LaneMask::where([=](unsigned lane) { return reads(pattern, lane); }));
 }
 
 void patterns(Report& report) {

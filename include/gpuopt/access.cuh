@@ -17,7 +17,7 @@
 ///   memory, and the degree of its bank conflicts. sharedLoad: the same, with what loads of 8 and 16 bytes
 ///   save where lanes read the same.
 /// - All with a number of bytes in the place of T: the pattern then gives byte addresses.
-/// - Lanes::first(count), Lanes::where(predicate): warps of which not all lanes take part.
+/// - LaneMask::first(count), LaneMask::where(predicate): warps of which not all lanes take part.
 ///
 /// A pattern is a function from the lane to an integer: the index of the element that the lane accesses. An
 /// index function that a kernel uses can be passed as it is, and a lambda around it can fix its other
@@ -32,4 +32,4 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/thread/access.cuh>
+#include <gpuopt/core/access.cuh>

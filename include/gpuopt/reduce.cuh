@@ -34,19 +34,19 @@
 #pragma once
 
 #include <gpuopt/block/reduce.cuh>
-#include <gpuopt/device/reduce.cuh>
-#include <gpuopt/device/reduce_columns.cuh>
-#include <gpuopt/device/reduce_rows.cuh>
-#include <gpuopt/device/reduce_segments.cuh>
-#include <gpuopt/host/callable.cuh>
-#include <gpuopt/host/message.cuh>
+#include <gpuopt/core/callable.cuh>
+#include <gpuopt/core/message.cuh>
+#include <gpuopt/device/reduce/array.cuh>
+#include <gpuopt/device/reduce/columns.cuh>
+#include <gpuopt/device/reduce/rows.cuh>
+#include <gpuopt/device/reduce/segments.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
 #include <cstddef>
 #include <iterator>
 #include <type_traits>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 /// What a fold by Op of the results of a function F, of the elements of one or more inputs, accumulates in,
 /// and gives, where the caller asks for A.
@@ -61,8 +61,8 @@ using ReducedBy = detail::Accumulator<
 namespace detail {
 
 template <class R, class Op>
-Fold<R, Op> foldOf(Op op, const Maybe<R>& init, std::size_t n, const char* function) {
-  if (n == 0 && !init.valid && !Identity<Op, R>::exists)
+Fold<R, Op> foldOf(Op op, const Optional<R>& init, std::size_t n, const char* function) {
+  if (n == 0 && !init.valid && !NeutralElement<Op, R>::exists)
     throwInvalid({function, ": n is 0 and the operation has no known identity: pass init"});
   return {op, init};
 }
@@ -110,14 +110,14 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 Reduced<A, Op, It> reduce(It in, std::size_t n, Op op, Init init, cudaStream_t stream = nullptr,
                           Workspace* workspace = nullptr) {
   const auto fold = detail::foldOf(op, detail::some<Reduced<A, Op, It>>(init), n, "gpuopt::reduce");
-  return detail::reduceToHost<Policy>("gpuopt::reduce", fold, stream, workspace, n, Unchanged{}, in);
+  return detail::reduceToHost<Policy>("gpuopt::reduce", fold, stream, workspace, n, Identity{}, in);
 }
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus>
 Reduced<A, Op, It> reduce(It in, std::size_t n, Op op = {}, cudaStream_t stream = nullptr,
                           Workspace* workspace = nullptr) {
   const auto fold = detail::foldOf(op, detail::nothing<Reduced<A, Op, It>>(), n, "gpuopt::reduce");
-  return detail::reduceToHost<Policy>("gpuopt::reduce", fold, stream, workspace, n, Unchanged{}, in);
+  return detail::reduceToHost<Policy>("gpuopt::reduce", fold, stream, workspace, n, Identity{}, in);
 }
 
 /// \param out receives the result: device memory, or any that the device can write
@@ -127,7 +127,7 @@ void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op, Init init,
                 cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   const auto fold = detail::foldOf(op, detail::some<Reduced<A, Op, It>>(init), n, "gpuopt::reduceInto");
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::reduceInto"), "gpuopt::reduceInto", fold, stream,
-                           workspace, n, Unchanged{}, in);
+                           workspace, n, Identity{}, in);
 }
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus>
@@ -135,7 +135,7 @@ void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op = {}, cudaS
                 Workspace* workspace = nullptr) {
   const auto fold = detail::foldOf(op, detail::nothing<Reduced<A, Op, It>>(), n, "gpuopt::reduceInto");
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::reduceInto"), "gpuopt::reduceInto", fold, stream,
-                           workspace, n, Unchanged{}, in);
+                           workspace, n, Identity{}, in);
 }
 
 /// \}
@@ -294,7 +294,7 @@ template <class Policy = ReducePolicy, class It>
 MinMax<detail::Extreme<It>> minMax(It in, std::size_t n, cudaStream_t stream = nullptr,
                                    Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>("gpuopt::minMax", detail::MinMaxOf<detail::Extreme<It>>{}, stream,
-                                      workspace, n, Unchanged{}, in);
+                                      workspace, n, Identity{}, in);
 }
 
 /// The same, left in device memory at `out`; asynchronous.
@@ -302,7 +302,7 @@ template <class Policy = ReducePolicy, class It>
 void minMaxInto(It in, std::size_t n, MinMax<detail::Extreme<It>>* out, cudaStream_t stream = nullptr,
                 Workspace* workspace = nullptr) {
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::minMaxInto"), "gpuopt::minMaxInto",
-                           detail::MinMaxOf<detail::Extreme<It>>{}, stream, workspace, n, Unchanged{}, in);
+                           detail::MinMaxOf<detail::Extreme<It>>{}, stream, workspace, n, Identity{}, in);
 }
 
 /// Sum, smallest and largest element in one pass, returned to the host. A is what the sum accumulates in.
@@ -312,7 +312,7 @@ SumMinMax<detail::Extreme<It>, Reduced<A, Plus, It>> sumMinMax(It in, std::size_
                                                                Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>("gpuopt::sumMinMax",
                                       detail::SumMinMaxOf<detail::Extreme<It>, Reduced<A, Plus, It>>{},
-                                      stream, workspace, n, Unchanged{}, in);
+                                      stream, workspace, n, Identity{}, in);
 }
 
 /// The same, left in device memory at `out`; asynchronous.
@@ -321,7 +321,7 @@ void sumMinMaxInto(It in, std::size_t n, SumMinMax<detail::Extreme<It>, Reduced<
                    cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::sumMinMaxInto"), "gpuopt::sumMinMaxInto",
                            detail::SumMinMaxOf<detail::Extreme<It>, Reduced<A, Plus, It>>{}, stream,
-                           workspace, n, Unchanged{}, in);
+                           workspace, n, Identity{}, in);
 }
 
 /// The smallest element and the index of its first occurrence, returned to the host.
@@ -329,7 +329,7 @@ template <class Policy = ReducePolicy, class It>
 ArgResult<detail::Extreme<It>> argMin(It in, std::size_t n, cudaStream_t stream = nullptr,
                                       Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>("gpuopt::argMin", detail::ArgExtreme<detail::Extreme<It>, Minimum>{n},
-                                      stream, workspace, n, Unchanged{}, in);
+                                      stream, workspace, n, Identity{}, in);
 }
 
 /// The same, left in device memory at `out`; asynchronous.
@@ -338,7 +338,7 @@ void argMinInto(It in, std::size_t n, ArgResult<detail::Extreme<It>>* out, cudaS
                 Workspace* workspace = nullptr) {
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::argMinInto"), "gpuopt::argMinInto",
                            detail::ArgExtreme<detail::Extreme<It>, Minimum>{n}, stream, workspace, n,
-                           Unchanged{}, in);
+                           Identity{}, in);
 }
 
 /// The largest element and the index of its first occurrence, returned to the host.
@@ -346,7 +346,7 @@ template <class Policy = ReducePolicy, class It>
 ArgResult<detail::Extreme<It>> argMax(It in, std::size_t n, cudaStream_t stream = nullptr,
                                       Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>("gpuopt::argMax", detail::ArgExtreme<detail::Extreme<It>, Maximum>{n},
-                                      stream, workspace, n, Unchanged{}, in);
+                                      stream, workspace, n, Identity{}, in);
 }
 
 /// The same, left in device memory at `out`; asynchronous.
@@ -355,7 +355,7 @@ void argMaxInto(It in, std::size_t n, ArgResult<detail::Extreme<It>>* out, cudaS
                 Workspace* workspace = nullptr) {
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::argMaxInto"), "gpuopt::argMaxInto",
                            detail::ArgExtreme<detail::Extreme<It>, Maximum>{n}, stream, workspace, n,
-                           Unchanged{}, in);
+                           Identity{}, in);
 }
 
 /// \}
@@ -385,7 +385,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 MeanVariance<detail::Moment<A, It>> meanVariance(It in, std::size_t n, cudaStream_t stream = nullptr,
                                                  Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>("gpuopt::meanVariance", detail::Moments<detail::Moment<A, It>>{n},
-                                      stream, workspace, n, Unchanged{}, in);
+                                      stream, workspace, n, Identity{}, in);
 }
 
 /// The same, left in device memory at `out`; asynchronous.
@@ -393,9 +393,9 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 void meanVarianceInto(It in, std::size_t n, MeanVariance<detail::Moment<A, It>>* out,
                       cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceTo<Policy>(detail::onDevice(out, "gpuopt::meanVarianceInto"), "gpuopt::meanVarianceInto",
-                           detail::Moments<detail::Moment<A, It>>{n}, stream, workspace, n, Unchanged{}, in);
+                           detail::Moments<detail::Moment<A, It>>{n}, stream, workspace, n, Identity{}, in);
 }
 
 /// \}
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

@@ -19,8 +19,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/device/soa_convert.cuh>
-#include <gpuopt/device/soa_vector.cuh>
-#include <gpuopt/thread/member_iterator.cuh>
-#include <gpuopt/thread/soa_layout.cuh>
-#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/device/soa/convert.cuh>
+#include <gpuopt/soa/layout.cuh>
+#include <gpuopt/soa/member_iterator.cuh>
+#include <gpuopt/soa/vector.cuh>
+#include <gpuopt/soa/view.cuh>

@@ -22,7 +22,7 @@
 /// Why: neighbouring threads that access neighbouring structures directly access memory at a distance. Caches
 /// make up for that when they load, up to a point; when they store they do not. A kernel that writes
 /// structures of 28 bytes reaches a seventh of the speed of one that writes floats, with 100 bytes a
-/// seventeenth. `AccessPlan<T>` says what is done about it, type by type.
+/// seventeenth. `StructTransferPolicy<T>` says what is done about it, type by type.
 ///
 /// **Common to all host functions.** Structures are of any trivially copyable type, of any size, at the
 /// alignment of that type; n counts structures. One kernel launch, asynchronous on `stream`, no
@@ -38,18 +38,18 @@
 
 #include <gpuopt/block/struct_io.cuh>
 #include <gpuopt/block/struct_pipeline.cuh>
-#include <gpuopt/device/source.cuh>
-#include <gpuopt/device/struct_gather.cuh>
-#include <gpuopt/device/struct_transform.cuh>
-#include <gpuopt/host/array_check.cuh>
-#include <gpuopt/host/callable.cuh>
-#include <gpuopt/thread/word.cuh>
+#include <gpuopt/core/array_check.cuh>
+#include <gpuopt/core/callable.cuh>
+#include <gpuopt/core/word.cuh>
+#include <gpuopt/device/reduce/source.cuh>
+#include <gpuopt/device/structs/gather.cuh>
+#include <gpuopt/device/structs/transform.cuh>
 
 #include <cstddef>
 #include <iterator>
 #include <type_traits>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -112,7 +112,7 @@ void requireIndexed(const NamedArray& indexed, const NamedArray& indices, const 
 /// out[i] = f(in[i]) for every i below n.
 ///
 /// Cost: one read and one write of every structure, near copy speed: both go through shared memory where
-/// AccessPlan says so. Technique: tiles private to a warp, in short-lived blocks, filled by
+/// StructTransferPolicy says so. Technique: tiles private to a warp, in short-lived blocks, filled by
 /// asynchronous copies.
 ///
 /// \param in n structures; or an iterator that the device can index, such as thrust::counting_iterator, whose
@@ -199,4 +199,4 @@ void scatterStructs(const T* in, const Index* indices, std::size_t n, T* out, cu
   detail::launchMoveIndexed<detail::Indexed::out, WIDEST>(in, indices, n, out, FUNCTION, stream);
 }
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

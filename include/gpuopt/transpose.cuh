@@ -40,18 +40,18 @@
 #pragma once
 
 #include <gpuopt/block/transpose.cuh>
-#include <gpuopt/device/transpose.cuh>
-#include <gpuopt/device/transpose_rectangle.cuh>
-#include <gpuopt/device/transpose_square.cuh>
-#include <gpuopt/host/callable.cuh>
-#include <gpuopt/host/matrix_view.cuh>
-#include <gpuopt/host/mdspan.cuh>
+#include <gpuopt/core/callable.cuh>
+#include <gpuopt/core/matrix_view.cuh>
+#include <gpuopt/core/mdspan.cuh>
+#include <gpuopt/device/transpose/in_place_rectangle.cuh>
+#include <gpuopt/device/transpose/in_place_square.cuh>
+#include <gpuopt/device/transpose/launch.cuh>
 #include <gpuopt/thread/transpose.cuh>
 
 #include <cstddef>
 #include <type_traits>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -120,7 +120,7 @@ template <class In, class Out>
 void transposeAlone(const MatrixView<In>& in, const MatrixView<Out>& out, cudaStream_t stream) {
   static_assert(std::is_same_v<std::remove_const_t<In>, std::remove_const_t<Out>>,
                 "gpuopt::transpose: in and out have elements of different types: pass a function");
-  transposeViews(in, out, Unchanged{}, stream);
+  transposeViews(in, out, Identity{}, stream);
 }
 
 template <class In, class Out, class F>
@@ -241,4 +241,4 @@ void transposeInPlace(const Span& data, cudaStream_t stream = nullptr) {
 
 /// \}
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

@@ -12,14 +12,14 @@
 namespace {
 
 using namespace gpuopt::test;
-using gpuopt::AccessPlan;
-using gpuopt::AccessWay;
 using gpuopt::StagedStructs;
+using gpuopt::StructTransfer;
+using gpuopt::StructTransferPolicy;
 
-template <AccessWay LOAD, AccessWay STORE>
+template <StructTransfer LOAD, StructTransfer STORE>
 struct Ways {
-  static constexpr AccessWay load = LOAD;
-  static constexpr AccessWay store = STORE;
+  static constexpr StructTransfer load = LOAD;
+  static constexpr StructTransfer store = STORE;
 };
 
 /// Changes every byte of a structure, by its index.
@@ -50,7 +50,7 @@ __global__ void changeKernel(const T* in, T* out, std::size_t n) {
 }
 
 /// Calls of the kernel above for one type, in blocks of a shape.
-template <class T, unsigned BLOCK = 64, unsigned ITEMS = 1, class PLAN = AccessPlan<T, ITEMS>>
+template <class T, unsigned BLOCK = 64, unsigned ITEMS = 1, class PLAN = StructTransferPolicy<T, ITEMS>>
 class Checker {
  public:
   explicit Checker(dim3 block = dim3(BLOCK)) { config_.block = block; }
@@ -187,7 +187,7 @@ class ExactBytes {
 template <class T, unsigned ITEMS>
 void checkExact() {
   constexpr unsigned BLOCK = 64;
-  const auto kernel = changeKernel<T, BLOCK, ITEMS, AccessPlan<T, ITEMS>>;
+  const auto kernel = changeKernel<T, BLOCK, ITEMS, StructTransferPolicy<T, ITEMS>>;
   gpuopt::LaunchConfig config;
   config.block = dim3(BLOCK);
   config.grid = dim3(4);
@@ -250,11 +250,11 @@ TEST_CASE("A tile is full, to all threads alike, if the array has all of its str
 
 TEST_CASE("Loads and stores take the ways of a plan", "[block]") {
   using T = Blob<28, 4>;
-  Checker<T, 64, 1, Ways<AccessWay::direct, AccessWay::tile>>().checkCounts();
-  Checker<T, 64, 1, Ways<AccessWay::tile, AccessWay::direct>>().checkCounts();
-  Checker<T, 64, 1, Ways<AccessWay::exchange, AccessWay::exchange>>().checkCounts();
-  Checker<T, 64, 1, Ways<AccessWay::exchange, AccessWay::tile>>().checkOffsets();
-  Checker<Blob<16, 8>, 64, 3, Ways<AccessWay::direct, AccessWay::exchange>>().checkCounts();
+  Checker<T, 64, 1, Ways<StructTransfer::direct, StructTransfer::tile>>().checkCounts();
+  Checker<T, 64, 1, Ways<StructTransfer::tile, StructTransfer::direct>>().checkCounts();
+  Checker<T, 64, 1, Ways<StructTransfer::exchange, StructTransfer::exchange>>().checkCounts();
+  Checker<T, 64, 1, Ways<StructTransfer::exchange, StructTransfer::tile>>().checkOffsets();
+  Checker<Blob<16, 8>, 64, 3, Ways<StructTransfer::direct, StructTransfer::exchange>>().checkCounts();
 }
 
 namespace {
@@ -282,7 +282,7 @@ __global__ void makeKernel(T* out, std::size_t n) {
   }
 }
 
-template <class T, unsigned ITEMS, class PLAN = AccessPlan<T, ITEMS>>
+template <class T, unsigned ITEMS, class PLAN = StructTransferPolicy<T, ITEMS>>
 void checkTwoSteps() {
   constexpr unsigned BLOCK = 64;
   for (const std::size_t n : {0u, 1u, 32u * ITEMS - 1, 32u * ITEMS + 1, 3 * BLOCK * ITEMS + 7}) {
@@ -307,9 +307,9 @@ TEST_CASE("Structures are stored in two steps", "[block]") {
   checkTwoSteps<Blob<28, 4>, 1>();
   checkTwoSteps<Blob<3>, 16>();
   checkTwoSteps<Blob<4, 4>, 4>();
-  checkTwoSteps<Blob<16, 16>, 1, Ways<AccessWay::tile, AccessWay::tile>>();
-  checkTwoSteps<Blob<28, 4>, 1, Ways<AccessWay::direct, AccessWay::direct>>();
-  checkTwoSteps<Blob<12, 4>, 2, Ways<AccessWay::tile, AccessWay::exchange>>();
+  checkTwoSteps<Blob<16, 16>, 1, Ways<StructTransfer::tile, StructTransfer::tile>>();
+  checkTwoSteps<Blob<28, 4>, 1, Ways<StructTransfer::direct, StructTransfer::direct>>();
+  checkTwoSteps<Blob<12, 4>, 2, Ways<StructTransfer::tile, StructTransfer::exchange>>();
 }
 
 namespace {
@@ -355,26 +355,26 @@ TEST_CASE("Types without default construction and assignment are staged, several
 namespace {
 
 template <class PLAN>
-constexpr bool takes(AccessWay way, unsigned items) {
+constexpr bool takes(StructTransfer way, unsigned items) {
   return PLAN::load == way && PLAN::store == way && PLAN::items == items;
 }
 
-static_assert(takes<AccessPlan<Blob<1>>>(AccessWay::tile, 16));
-static_assert(takes<AccessPlan<Blob<4, 4>>>(AccessWay::tile, 4));
-static_assert(takes<AccessPlan<Blob<16, 16>>>(AccessWay::direct, 1));
-static_assert(takes<AccessPlan<Blob<4, 4>, 1>>(AccessWay::direct, 1));
-static_assert(takes<AccessPlan<Blob<4, 4>, 3>>(AccessWay::tile, 3));
-static_assert(takes<AccessPlan<Blob<4, 1>>>(AccessWay::tile, 4));
-static_assert(takes<AccessPlan<Blob<3>>>(AccessWay::tile, 16));
-static_assert(takes<AccessPlan<Blob<6, 2>>>(AccessWay::tile, 8));
-static_assert(takes<AccessPlan<Blob<12, 4>>>(AccessWay::tile, 2));
-static_assert(takes<AccessPlan<Blob<16, 8>>>(AccessWay::tile, 2));
-static_assert(takes<AccessPlan<Blob<21>>>(AccessWay::tile, 4));
-static_assert(takes<AccessPlan<Blob<28, 4>>>(AccessWay::tile, 1));
-static_assert(takes<AccessPlan<Blob<47>>>(AccessWay::tile, 4));
-static_assert(takes<AccessPlan<Blob<49>>>(AccessWay::tile, 1));
-static_assert(takes<AccessPlan<Blob<63>>>(AccessWay::tile, 1));
-static_assert(takes<AccessPlan<Blob<256, 16>>>(AccessWay::tile, 1));
+static_assert(takes<StructTransferPolicy<Blob<1>>>(StructTransfer::tile, 16));
+static_assert(takes<StructTransferPolicy<Blob<4, 4>>>(StructTransfer::tile, 4));
+static_assert(takes<StructTransferPolicy<Blob<16, 16>>>(StructTransfer::direct, 1));
+static_assert(takes<StructTransferPolicy<Blob<4, 4>, 1>>(StructTransfer::direct, 1));
+static_assert(takes<StructTransferPolicy<Blob<4, 4>, 3>>(StructTransfer::tile, 3));
+static_assert(takes<StructTransferPolicy<Blob<4, 1>>>(StructTransfer::tile, 4));
+static_assert(takes<StructTransferPolicy<Blob<3>>>(StructTransfer::tile, 16));
+static_assert(takes<StructTransferPolicy<Blob<6, 2>>>(StructTransfer::tile, 8));
+static_assert(takes<StructTransferPolicy<Blob<12, 4>>>(StructTransfer::tile, 2));
+static_assert(takes<StructTransferPolicy<Blob<16, 8>>>(StructTransfer::tile, 2));
+static_assert(takes<StructTransferPolicy<Blob<21>>>(StructTransfer::tile, 4));
+static_assert(takes<StructTransferPolicy<Blob<28, 4>>>(StructTransfer::tile, 1));
+static_assert(takes<StructTransferPolicy<Blob<47>>>(StructTransfer::tile, 4));
+static_assert(takes<StructTransferPolicy<Blob<49>>>(StructTransfer::tile, 1));
+static_assert(takes<StructTransferPolicy<Blob<63>>>(StructTransfer::tile, 1));
+static_assert(takes<StructTransferPolicy<Blob<256, 16>>>(StructTransfer::tile, 1));
 
 // A plan without a tile takes no shared memory.
 static_assert(sizeof(StagedStructs<Blob<4, 4>, 256>::Storage) == 1);

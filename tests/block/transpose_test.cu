@@ -13,8 +13,8 @@
 namespace {
 
 using namespace gpuopt::test;
+using gpuopt::Identity;
 using gpuopt::TransposeTile;
-using gpuopt::Unchanged;
 using gpuopt::detail::RawElement;
 
 // One block takes all tiles of a problem. All of them use the same memory: that needs a second barrier.
@@ -108,10 +108,10 @@ struct LaunchHalves {
 template <class T, class Launch>
 void checkShapes(std::size_t tile, Launch launch) {
   const std::size_t vector = sizeof(T) <= 16 && 16 % sizeof(T) == 0 ? 16 / sizeof(T) : 1;
-  checkTranspose<T, T>(TransposeShape::pitched(tile + 3, 2 * tile + 5, vector, vector), Unchanged{}, launch);
-  checkTranspose<T, T>(TransposeShape::dense(2 * tile + 1, tile + 7), Unchanged{}, launch);
-  checkTranspose<T, T>(TransposeShape::dense(tile, tile), Unchanged{}, launch, 1, 0);
-  checkTranspose<T, T>(TransposeShape::dense(tile - 1, 3), Unchanged{}, launch, 0, 1);
+  checkTranspose<T, T>(TransposeShape::pitched(tile + 3, 2 * tile + 5, vector, vector), Identity{}, launch);
+  checkTranspose<T, T>(TransposeShape::dense(2 * tile + 1, tile + 7), Identity{}, launch);
+  checkTranspose<T, T>(TransposeShape::dense(tile, tile), Identity{}, launch, 1, 0);
+  checkTranspose<T, T>(TransposeShape::dense(tile - 1, 3), Identity{}, launch, 0, 1);
 }
 
 template <class T, int TILE, int SIDE>

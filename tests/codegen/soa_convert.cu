@@ -1,7 +1,7 @@
 // Conversions between structures and columns read and write arrays by 16 bytes, columns by two elements a
 // lane, those that begin off a boundary by words and four a lane, and keep structures in registers.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/soa_convert.cuh>
+#include <gpuopt/device/soa/convert.cuh>
 
 // CODEGEN: kernel=to(Soa|Aos)Kernel no-local no-spill max-registers=128
 // CODEGEN: kernel=to(Soa|Aos)Kernel<2u,.true,.*(Eight|Particle|Mixed) no-local no-spill max-registers=40 max-shared=4160

@@ -1,7 +1,7 @@
 // A view that is passed by value costs what pointers cost that are written out: the same loads and stores,
 // nothing in local memory. Each kernel on views follows the one on pointers that sets the measure.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/soa/view.cuh>
 
 using namespace gpuopt;
 
@@ -66,7 +66,7 @@ __global__ void moveIterator(SoaIterator<Particle> in, SoaIterator<Particle> out
 }
 
 // CODEGEN: kernel=moveTiles count=8*ld\.global count=8*st\.global absent=\.local absent=(div|rem)\. no-local no-spill max-registers=32
-__global__ void moveTiles(SoaView<Particle, Tiled<32>> view) {
+__global__ void moveTiles(SoaView<Particle, SoaTiles<32>> view) {
   const unsigned i = threadNumber();
   view[i] = moved(view[i]);
 }

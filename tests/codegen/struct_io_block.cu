@@ -20,8 +20,8 @@ struct Pack {
 };
 
 struct Exchanged {
-  static constexpr gpuopt::AccessWay load = gpuopt::AccessWay::exchange;
-  static constexpr gpuopt::AccessWay store = gpuopt::AccessWay::exchange;
+  static constexpr gpuopt::StructTransfer load = gpuopt::StructTransfer::exchange;
+  static constexpr gpuopt::StructTransfer store = gpuopt::StructTransfer::exchange;
 };
 
 template <class Word, int COUNT>
@@ -46,7 +46,7 @@ __device__ void changeTile(const T* in, T* out, std::size_t n) {
 
 template <class T, unsigned ITEMS>
 __global__ void __launch_bounds__(64) stagedKernel(const T* in, T* out, std::size_t n) {
-  changeTile<ITEMS, gpuopt::AccessPlan<T, ITEMS>>(in, out, n);
+  changeTile<ITEMS, gpuopt::StructTransferPolicy<T, ITEMS>>(in, out, n);
 }
 
 // What a condition changes is put into the tile there.
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(64) twoStepsKernel(const T* in, T* out, std::s
 
 template <class T, unsigned ITEMS>
 __global__ void __launch_bounds__(64) directKernel(const T* in, T* out, std::size_t n) {
-  changeTile<ITEMS, gpuopt::AccessPlan<T, ITEMS>>(in, out, n);
+  changeTile<ITEMS, gpuopt::StructTransferPolicy<T, ITEMS>>(in, out, n);
 }
 
 template <class T>

@@ -2,7 +2,7 @@
 // are stored as they are, smaller ones in 16-byte vectors. Squares of bytes and of halves are made by eight
 // byte permutations.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/transpose_batch.cuh>
+#include <gpuopt/device/transpose/batch.cuh>
 
 using namespace gpuopt::detail;
 
@@ -12,7 +12,7 @@ using namespace gpuopt::detail;
 // CODEGEN: kernel=transposeSquaresKernel contains=cp\.async\.cg\.shared\.global.*,.16; contains=st\.global\.v4 contains=prmt no-local no-spill max-registers=32 max-shared=0
 // CODEGEN: kernel=transposeBatchKernel.*uint4 contains=st\.global\.v4 contains=ld\.shared\.v4
 // CODEGEN: kernel=transposeBatchKernel.*uint2 contains=st\.global\.v2 contains=ld\.shared\.v2
-template <class In, class Out = In, class Function = gpuopt::Unchanged>
+template <class In, class Out = In, class Function = gpuopt::Identity>
 void launchBatch(const void* in, void* out) {
   launchTransposeBatch(
       TransposeProblem<In, Out, Function>{

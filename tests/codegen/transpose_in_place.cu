@@ -1,8 +1,8 @@
 // Pairs of aligned tiles move as vectors, by loads that may see what the kernel itself writes; nothing is
 // kept in local memory.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/transpose_rectangle.cuh>
-#include <gpuopt/device/transpose_square.cuh>
+#include <gpuopt/device/transpose/in_place_rectangle.cuh>
+#include <gpuopt/device/transpose/in_place_square.cuh>
 
 // CODEGEN: kernel=transposePairsKernel contains=ld\.global\.v4 contains=st\.global\.v4 absent=ld\.global\.nc no-local no-spill max-shared=0
 // CODEGEN: kernel=transposeRowPairsKernel absent=ld\.global\.nc no-local no-spill max-registers=64 max-shared=0

@@ -1,8 +1,8 @@
 // Narrow transposes read and write 16 bytes at a time on both sides and keep everything in registers.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/transpose_narrow.cuh>
+#include <gpuopt/device/transpose/narrow.cuh>
 
-// CODEGEN: kernel=transpose(LinesToRecords|RecordsToLines)Kernel<.*(uint4|uint2|unsigned.char|unsigned.int).*Unchanged>, contains=ld\.global\.nc.*v4\.u32 contains=st\.(global\.)?v4\.u32 no-local no-spill max-registers=40
+// CODEGEN: kernel=transpose(LinesToRecords|RecordsToLines)Kernel<.*(uint4|uint2|unsigned.char|unsigned.int).*Identity>, contains=ld\.global\.nc.*v4\.u32 contains=st\.(global\.)?v4\.u32 no-local no-spill max-registers=40
 // CODEGEN: kernel=transpose(LinesToRecords|RecordsToLines)Kernel no-local no-spill max-registers=40 max-shared=0
 // CODEGEN: kernel=copyVectorKernel contains=ld\.global\.nc.*v4\.u32 contains=st\.(global\.)?v4\.u32 no-local no-spill max-registers=32
 template <std::size_t SIZE, std::size_t ALIGN>
@@ -10,9 +10,9 @@ void transposeRaw(const void* in, void* out, std::size_t rows, std::size_t cols)
   using namespace gpuopt::detail;
   using Element = RawElement<SIZE, ALIGN>;
   launchTransposeNarrow(
-      TransposeProblem<Element, Element, gpuopt::Unchanged>{static_cast<const Element*>(in),
-                                                            static_cast<Element*>(out), rows, cols, cols,
-                                                            rows, 1, 0, 0, gpuopt::Unchanged{}},
+      TransposeProblem<Element, Element, gpuopt::Identity>{static_cast<const Element*>(in),
+                                                           static_cast<Element*>(out), rows, cols, cols, rows,
+                                                           1, 0, 0, gpuopt::Identity{}},
       nullptr);
 }
 

@@ -1,7 +1,7 @@
 // The transposition of small matrices moves each element at once, in few registers and as little code as can
 // be, and keeps nothing in local memory.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/transpose_small.cuh>
+#include <gpuopt/device/transpose/small.cuh>
 
 #include <cstddef>
 
@@ -26,7 +26,7 @@ void transposeSmall(const void* in, void* out, std::size_t n, cudaStream_t strea
 
 template <std::size_t SIZE, std::size_t ALIGN>
 void move(const void* in, void* out, std::size_t n, cudaStream_t stream) {
-  transposeSmall<RawElement<SIZE, ALIGN>, RawElement<SIZE, ALIGN>, Unchanged>(in, out, n, stream);
+  transposeSmall<RawElement<SIZE, ALIGN>, RawElement<SIZE, ALIGN>, Identity>(in, out, n, stream);
 }
 
 void transposeEverything(const void* in, void* out, std::size_t n, cudaStream_t stream) {

@@ -1,9 +1,9 @@
 // The staged transposition copies 16 bytes at a time past the registers, and keeps everything else in them.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/transpose_staged.cuh>
+#include <gpuopt/device/transpose/staged.cuh>
 
 // CODEGEN: kernel=transposeStagedKernel contains=cp\.async\.cg\.shared\.global\.L2::128B.*16; no-local no-spill max-shared=0
-// CODEGEN: kernel=transposeStagedKernel.*Unchanged arch=90 max-registers=32
+// CODEGEN: kernel=transposeStagedKernel.*Identity arch=90 max-registers=32
 // CODEGEN: kernel=transposeStagedKernel<.*uint4,.uint4 contains=st\.global\.v4
 // CODEGEN: kernel=transposeStagedKernel<.*float,.double contains=st\.global\.v2\.f64
 // CODEGEN: kernel=transposeStagedKernel<.*uint2,.uint2 contains=st\.global\.v2
@@ -30,7 +30,7 @@ void transposeWith(const void* in, void* out, Function function) {
 template <std::size_t SIZE, std::size_t ALIGN>
 void move(const void* in, void* out) {
   using Element = RawElement<SIZE, ALIGN>;
-  transposeWith<Element, Element>(in, out, gpuopt::Unchanged{});
+  transposeWith<Element, Element>(in, out, gpuopt::Identity{});
 }
 
 }  // namespace

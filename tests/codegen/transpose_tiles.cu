@@ -1,11 +1,11 @@
 // The transposition of aligned matrices moves 16 bytes at a time, in global and in shared memory, and keeps
 // everything else in registers.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/transpose_tiles.cuh>
+#include <gpuopt/device/transpose/tiles.cuh>
 
 using namespace gpuopt;
 using detail::TransposeProblem;
-using gpuopt::Unchanged;
+using gpuopt::Identity;
 
 // CODEGEN: kernel=transposeTilesKernel contains=ld\.global\.nc\.L2::128B\.v4 contains=ld\.global\.nc\.L2::256B\.v4 contains=st\.shared\.v4 contains=ld\.shared\.v4 contains=st\.global\.v4 no-local no-spill max-registers=128
 // CODEGEN: kernel=transposeCastKernel contains=ld\.global\.nc\.L2::128B\.v4 contains=ld\.global\.nc\.L2::256B\.v4 contains=st\.shared\.v4 contains=ld\.shared\.v4 contains=st\.global\.v4 no-local no-spill max-registers=85
@@ -31,11 +31,11 @@ void transposeTiles(const void* in, void* out, std::size_t n, cudaStream_t strea
 }
 
 void transposeEverything(const void* in, void* out, std::size_t n, cudaStream_t stream) {
-  transposeTiles<unsigned char, unsigned char, gpuopt::Unchanged>(in, out, n, stream);
-  transposeTiles<unsigned short, unsigned short, gpuopt::Unchanged>(in, out, n, stream);
-  transposeTiles<unsigned, unsigned, gpuopt::Unchanged>(in, out, n, stream);
-  transposeTiles<uint2, uint2, gpuopt::Unchanged>(in, out, n, stream);
-  transposeTiles<uint4, uint4, gpuopt::Unchanged>(in, out, n, stream);
+  transposeTiles<unsigned char, unsigned char, gpuopt::Identity>(in, out, n, stream);
+  transposeTiles<unsigned short, unsigned short, gpuopt::Identity>(in, out, n, stream);
+  transposeTiles<unsigned, unsigned, gpuopt::Identity>(in, out, n, stream);
+  transposeTiles<uint2, uint2, gpuopt::Identity>(in, out, n, stream);
+  transposeTiles<uint4, uint4, gpuopt::Identity>(in, out, n, stream);
   transposeTiles<float, float, Convert>(in, out, n, stream);
   transposeTiles<unsigned char, float, Convert>(in, out, n, stream);
   transposeTiles<double, float, Convert>(in, out, n, stream);

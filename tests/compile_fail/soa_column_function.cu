@@ -1,6 +1,6 @@
 // EXPECT: gpuopt: a column is named by a pointer to a data member, or by its number
 // SPDX-License-Identifier: MIT
-#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/soa/view.cuh>
 
 struct Particle {
   float mass;

@@ -1,6 +1,6 @@
 // EXPECT: gpuopt: the member pointer is one of another struct
 // SPDX-License-Identifier: MIT
-#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/soa/view.cuh>
 
 struct Particle {
   float mass;

@@ -1,6 +1,6 @@
 // EXPECT: gpuopt: the structures of the array and of the view are of different types
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/soa_convert.cuh>
+#include <gpuopt/device/soa/convert.cuh>
 
 struct Particle {
   float mass;

@@ -1,6 +1,6 @@
 // EXPECT: gpuopt: bit-fields and packed members cannot be taken apart
 // SPDX-License-Identifier: MIT
-#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/soa/view.cuh>
 
 struct Flags {
   unsigned color : 3;

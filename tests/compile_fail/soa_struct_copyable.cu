@@ -1,6 +1,6 @@
 // EXPECT: gpuopt: only a trivially copyable struct can be taken apart
 // SPDX-License-Identifier: MIT
-#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/soa/view.cuh>
 
 #include <string>
 

@@ -1,6 +1,6 @@
 // EXPECT: gpuopt: only a struct that can be default-constructed can be taken apart
 // SPDX-License-Identifier: MIT
-#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/soa/view.cuh>
 
 struct Id {
   explicit Id(int n) : number(n) {}

@@ -1,6 +1,6 @@
 // EXPECT: gpuopt: a struct without members cannot be taken apart
 // SPDX-License-Identifier: MIT
-#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/soa/view.cuh>
 
 struct Nothing {};
 

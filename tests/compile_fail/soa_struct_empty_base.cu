@@ -1,6 +1,6 @@
 // EXPECT: gpuopt: a struct with base classes cannot be taken apart: make them members
 // SPDX-License-Identifier: MIT
-#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/soa/view.cuh>
 
 struct Marked {};
 struct Particle : Marked {

@@ -1,6 +1,6 @@
 // EXPECT: gpuopt: a struct of more than 32 members cannot be taken apart: nest some of them
 // SPDX-License-Identifier: MIT
-#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/soa/view.cuh>
 
 struct Many {
   int a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, bb, cc, dd, ee, ff,

@@ -1,6 +1,6 @@
 // EXPECT: gpuopt: only an aggregate can be taken apart
 // SPDX-License-Identifier: MIT
-#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/soa/view.cuh>
 
 union Either {
   int id;

@@ -1,10 +1,10 @@
-// EXPECT: gpuopt::Tiled: WIDTH must be a power of two
+// EXPECT: gpuopt::SoaTiles: WIDTH must be a power of two
 // SPDX-License-Identifier: MIT
-#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/soa/view.cuh>
 
 struct Particle {
   float mass;
   int id;
 };
 
-Particle fail(const gpuopt::SoaView<Particle, gpuopt::Tiled<24>>& view) { return view.load(0); }
+Particle fail(const gpuopt::SoaView<Particle, gpuopt::SoaTiles<24>>& view) { return view.load(0); }

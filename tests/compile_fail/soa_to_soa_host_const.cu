@@ -1,6 +1,6 @@
 // EXPECT: gpuopt::toSoaHost: the structures of the view are const
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/soa_convert.cuh>
+#include <gpuopt/device/soa/convert.cuh>
 
 struct Particle {
   float mass;

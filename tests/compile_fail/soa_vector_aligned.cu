@@ -1,6 +1,6 @@
 // EXPECT: gpuopt::SoaVector: the struct is aligned to more than 256 bytes
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/soa_vector.cuh>
+#include <gpuopt/soa/vector.cuh>
 
 struct alignas(512) Page {
   float values[128];

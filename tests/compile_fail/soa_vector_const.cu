@@ -1,6 +1,6 @@
 // EXPECT: gpuopt::SoaVector: the struct is const
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/soa_vector.cuh>
+#include <gpuopt/soa/vector.cuh>
 
 struct Particle {
   float mass;

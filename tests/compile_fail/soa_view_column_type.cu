@@ -1,6 +1,6 @@
 // EXPECT: gpuopt::SoaView: a column is not of its member's type, or there is no n
 // SPDX-License-Identifier: MIT
-#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/soa/view.cuh>
 
 struct Particle {
   float mass;

@@ -1,6 +1,6 @@
 // EXPECT: gpuopt::SoaView: the number of columns differs from that of the struct's members
 // SPDX-License-Identifier: MIT
-#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/soa/view.cuh>
 
 struct Particle {
   float mass;

@@ -1,6 +1,6 @@
 // EXPECT: gpuopt::SoaView: const structs cannot be assigned
 // SPDX-License-Identifier: MIT
-#include <gpuopt/thread/soa_view.cuh>
+#include <gpuopt/soa/view.cuh>
 
 struct Particle {
   float mass;

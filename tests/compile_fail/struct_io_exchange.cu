@@ -1,10 +1,10 @@
-// EXPECT: gpuopt::StagedStructs: AccessWay::exchange moves words: the alignment of T must be 4 or more
+// EXPECT: gpuopt::StagedStructs: StructTransfer::exchange moves words: the alignment of T must be 4 or more
 // SPDX-License-Identifier: MIT
 #include <gpuopt/block/struct_io.cuh>
 
 struct Exchanged {
-  static constexpr gpuopt::AccessWay load = gpuopt::AccessWay::exchange;
-  static constexpr gpuopt::AccessWay store = gpuopt::AccessWay::direct;
+  static constexpr gpuopt::StructTransfer load = gpuopt::StructTransfer::exchange;
+  static constexpr gpuopt::StructTransfer store = gpuopt::StructTransfer::direct;
 };
 
 struct Bytes12 {

@@ -4,6 +4,6 @@
 
 #include <gpuopt/transpose.cuh>
 
-using Tiled = Mdspan<2, false, float&>;
+using SoaTiles = Mdspan<2, false, float&>;
 
-void fail(Tiled in, Tiled out) { gpuopt::transpose(in, out); }
+void fail(SoaTiles in, SoaTiles out) { gpuopt::transpose(in, out); }

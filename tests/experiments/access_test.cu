@@ -23,7 +23,7 @@ TEST_CASE("the patterns are what their names say") {
   for (const auto& [pattern, lines, sectors, bytes] : expected) {
     const auto access = gpuopt::globalAccess<float>(
         [p = pattern](unsigned lane) { return wordOf(p, lane); },
-        gpuopt::Lanes::where([p = pattern](unsigned lane) { return reads(p, lane); }));
+        gpuopt::LaneMask::where([p = pattern](unsigned lane) { return reads(p, lane); }));
     CHECK(access.lines == lines);
     CHECK(access.sectors == sectors);
     CHECK(access.bytes == bytes);

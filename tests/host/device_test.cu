@@ -1,7 +1,7 @@
 /// \file
 /// Device attributes, asked once.
 // SPDX-License-Identifier: MIT
-#include "host_test.cuh"
+#include "support/host_test.cuh"
 
 #include <gpuopt/host/device.cuh>
 

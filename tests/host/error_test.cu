@@ -1,7 +1,7 @@
 /// \file
 /// CudaError, check, and what they leave in the runtime's last error.
 // SPDX-License-Identifier: MIT
-#include "host_test.cuh"
+#include "support/host_test.cuh"
 
 namespace host_test {
 

@@ -2,7 +2,7 @@
 /// launch: arguments, configuration, errors.
 // SPDX-License-Identifier: MIT
 #include "../support/device_array.cuh"
-#include "host_test.cuh"
+#include "support/host_test.cuh"
 
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/launch.cuh>

@@ -2,7 +2,7 @@
 /// Configurations through the occupancy queries, what they remember, and what limits a kernel.
 // SPDX-License-Identifier: MIT
 #include "../support/device_array.cuh"
-#include "host_test.cuh"
+#include "support/host_test.cuh"
 
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/launch.cuh>

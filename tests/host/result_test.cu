@@ -1,7 +1,7 @@
 /// \file
 /// Results that the host waits for.
 // SPDX-License-Identifier: MIT
-#include "host_test.cuh"
+#include "support/host_test.cuh"
 
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/result.cuh>

@@ -1,7 +1,7 @@
 /// \file
 /// More streams than workspaces are remembered for. A program of its own, because it uses all of them up.
 // SPDX-License-Identifier: MIT
-#include "host_test.cuh"
+#include "support/host_test.cuh"
 
 #include <gpuopt/host/workspace.cuh>
 

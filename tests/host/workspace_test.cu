@@ -2,7 +2,7 @@
 /// Workspaces: the user's, those remembered per stream, and leases of them.
 // SPDX-License-Identifier: MIT
 #include "../support/device_array.cuh"
-#include "host_test.cuh"
+#include "support/host_test.cuh"
 
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/result.cuh>

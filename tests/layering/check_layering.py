@@ -1,4 +1,4 @@
-"""Includes go downward only: public > device > block > warp > thread > host.
+"""Includes go downward only: public > device > soa > block > warp > grid > thread > host > core.
 
 Usage: check_layering.py <repository>. Prints each violation and exits with 1 if there is one.
 SPDX-License-Identifier: MIT
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 # A file may include its own layer and those further down. version.cuh lies below all of them.
-LAYERS = ["version", "host", "thread", "warp", "block", "device", "public", "umbrella"]
+LAYERS = ["version", "core", "host", "thread", "grid", "warp", "block", "soa", "device", "public", "umbrella"]
 KERNELS = {"device"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
@@ -55,7 +55,7 @@ def violations(repository):
         text = (root / header).read_text()
         if "GPUOPT_EMULATION" in text:
             yield f"{header}: mentions GPUOPT_EMULATION"
-        if re.search(r'^[^/"\n]*\b__global__\b', text, re.MULTILINE) and mine not in KERNELS:
+        if re.search(r'^[^/"\n#]*\b(__global__|GPUOPT_KERNEL)\b', text, re.MULTILINE) and mine not in KERNELS:
             yield f"{header}: holds a kernel, which belongs in device/"
 
     umbrella = includes(root, Path("gpuopt.cuh"))[0] if Path("gpuopt.cuh") in headers else []

@@ -5,8 +5,8 @@
 #include "catch.hpp"
 #include "device_array.cuh"
 
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/host/grid_config.cuh>
-#include <gpuopt/host/integers.cuh>
 #include <gpuopt/host/launch.cuh>
 
 #include <cuda_runtime.h>

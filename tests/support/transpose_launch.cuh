@@ -8,7 +8,7 @@
 #include "device_array.cuh"
 #include "portion.hpp"
 
-#include <gpuopt/device/transpose_problem.cuh>
+#include <gpuopt/device/transpose/problem.cuh>
 
 #include <cstddef>
 #include <vector>

@@ -39,17 +39,18 @@ static_assert(std::is_same_v<AccumulatorOf<UnknownPlus, short>, short>);
 static_assert(isCommutative<Plus> && isCommutative<Minimum> && isCommutative<BitXor>);
 static_assert(!isCommutative<UnknownPlus> && !isCommutative<JoinSpans>);
 
-static_assert(!Identity<Plus, Words5>::exists && !Identity<UnknownPlus, int>::exists &&
-              !Identity<BitAnd, float>::exists);
-static_assert(Identity<Minimum, signed char>::value() == 127 &&
-              Identity<Maximum, signed char>::value() == -128);
-static_assert(Identity<Minimum, unsigned>::value() == 0xffffffffu &&
-              Identity<Maximum, unsigned>::value() == 0);
-static_assert(Identity<Minimum, float>::value() == std::numeric_limits<float>::infinity());
-static_assert(Identity<Maximum, double>::value() == -std::numeric_limits<double>::infinity());
-static_assert(Identity<BitAnd, unsigned char>::value() == 255 && Identity<BitAnd, long long>::value() == -1);
-static_assert(Identity<BitAnd, bool>::value() && !Identity<BitOr, bool>::value());
-static_assert(Identity<Minimum, bool>::value() && !Identity<Maximum, bool>::value());
+static_assert(!NeutralElement<Plus, Words5>::exists && !NeutralElement<UnknownPlus, int>::exists &&
+              !NeutralElement<BitAnd, float>::exists);
+static_assert(NeutralElement<Minimum, signed char>::value() == 127 &&
+              NeutralElement<Maximum, signed char>::value() == -128);
+static_assert(NeutralElement<Minimum, unsigned>::value() == 0xffffffffu &&
+              NeutralElement<Maximum, unsigned>::value() == 0);
+static_assert(NeutralElement<Minimum, float>::value() == std::numeric_limits<float>::infinity());
+static_assert(NeutralElement<Maximum, double>::value() == -std::numeric_limits<double>::infinity());
+static_assert(NeutralElement<BitAnd, unsigned char>::value() == 255 &&
+              NeutralElement<BitAnd, long long>::value() == -1);
+static_assert(NeutralElement<BitAnd, bool>::value() && !NeutralElement<BitOr, bool>::value());
+static_assert(NeutralElement<Minimum, bool>::value() && !NeutralElement<Maximum, bool>::value());
 
 // Narrow types wrap around as their arithmetic does. The product of two unsigned shorts must not overflow an
 // int on the way.
@@ -110,8 +111,8 @@ TEMPLATE_TEST_CASE("Minimum and Maximum are IEEE's minimum and maximum", "[opera
 
 template <class Op, class T>
 void requireNeutral(Op op, const std::vector<T>& values) {
-  static_assert(Identity<Op, T>::exists);
-  const T identity = Identity<Op, T>::value();
+  static_assert(NeutralElement<Op, T>::exists);
+  const T identity = NeutralElement<Op, T>::value();
   for (const T value : values) {
     REQUIRE(op(identity, value) == value);
     REQUIRE(op(value, identity) == value);

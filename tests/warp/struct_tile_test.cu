@@ -20,7 +20,7 @@ using gpuopt::detail::WarpTile;
 constexpr unsigned THREADS = 64;
 constexpr unsigned char CHANGE = 0x3C;
 
-// Whether every chunk has a place of its own. tests/device/tile_banks_test.cu looks at the banks.
+// Whether every chunk has a place of its own. tests/device/transpose/tile_banks_test.cu looks at the banks.
 template <unsigned LANE_BYTES>
 constexpr bool permutes() {
   using Swizzle = ChunkSwizzle<LANE_BYTES>;

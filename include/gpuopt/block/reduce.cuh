@@ -7,7 +7,7 @@
 #include <gpuopt/block/threads.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -115,7 +115,7 @@ __device__ inline double addTensorSums(const double* shared, unsigned lane) {
 template <int BLOCK, bool EVERY_WARP, class T, class Op>
 __device__ inline T reduceWarpTotals(const T* shared, unsigned lane, Op op) {
   if constexpr (BLOCK > (EVERY_WARP ? 256 : 512) && reduxAvailable && hasRedux<32, T, Op>)
-    return redux(lane < BLOCK / 32 ? shared[lane] : Identity<Op, T>::value(), op);
+    return redux(lane < BLOCK / 32 ? shared[lane] : NeutralElement<Op, T>::value(), op);
   else
     return sharedTree<BLOCK / 32>(shared, op);
 }
@@ -290,4 +290,4 @@ __device__ inline T blockAllReduce(T value, Op op, int validThreads) {
   }
 }
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

@@ -4,9 +4,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/abi.cuh>
+
 #include <cuda_runtime.h>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 /// The block's dynamic shared memory as an array of T, aligned to 128 bytes. Its size is what the launch
 /// asked for (LaunchConfig::sharedBytes); like all shared memory it holds nothing defined at first. Any
@@ -37,4 +39,4 @@ __device__ inline Variable& keepAddress(Variable& variable) {
 
 }  // namespace detail
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <gpuopt/block/threads.cuh>
-#include <gpuopt/thread/const_like.cuh>
+#include <gpuopt/core/const_like.cuh>
+#include <gpuopt/core/word.cuh>
 #include <gpuopt/thread/vector.cuh>
-#include <gpuopt/thread/word.cuh>
 #include <gpuopt/warp/exchange.cuh>
 #include <gpuopt/warp/shuffle.cuh>
 #include <gpuopt/warp/struct_tile.cuh>
@@ -17,10 +17,10 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 /// How structures move between an array and the threads that own them.
-enum class AccessWay {
+enum class StructTransfer {
   direct,    ///< each thread accesses its own: right where that is one access, and slow elsewhere
   tile,      ///< through a warp's tile in shared memory: any type, the speed of a copy
   exchange,  ///< through shuffles, without shared memory: whole words (sizes and alignments of 4 bytes)
@@ -51,19 +51,20 @@ inline constexpr int structCarveout = 58;
 }  // namespace detail
 
 /// How a T is loaded and stored, and how many structures a thread takes at a time: ITEMS, or as many as suit
-/// the type where ITEMS is 0. The host functions use AccessPlan<T>, StagedStructs<T, BLOCK, ITEMS>
-/// AccessPlan<T, ITEMS>. Specialise it for a type of your own (and any ITEMS), or pass StagedStructs another
-/// class with these three members.
+/// the type where ITEMS is 0. The host functions use StructTransferPolicy<T>, StagedStructs<T, BLOCK, ITEMS>
+/// StructTransferPolicy<T, ITEMS>. Specialise it for a type of your own (and any ITEMS), or pass
+/// StagedStructs another class with these three members.
 ///
 /// Direct for one structure of 1, 2, 4, 8 or 16 bytes, aligned to its size; a tile for everything else.
 /// transformStructs of 1 GiB, ratio to the best copy, direct and by this plan (H200, 2026-11-22): 16
 /// bytes 1.0 and 1.0, 32 bytes 0.26 (aligned to 16: 0.81) and 1.0, 64 bytes 0.16 (0.66) and 0.98 (0.99).
 template <class T, unsigned ITEMS = 0>
-struct AccessPlan {
+struct StructTransferPolicy {
   static constexpr unsigned items = ITEMS == 0 ? detail::itemsOf<T>() : ITEMS;  ///< structures a thread
   /// How threads get their structures.
-  static constexpr AccessWay load = detail::isWord<T> && items == 1 ? AccessWay::direct : AccessWay::tile;
-  static constexpr AccessWay store = load;  ///< how threads put their structures back
+  static constexpr StructTransfer load =
+      detail::isWord<T> && items == 1 ? StructTransfer::direct : StructTransfer::tile;
+  static constexpr StructTransfer store = load;  ///< how threads put their structures back
 };
 
 namespace detail {
@@ -312,7 +313,7 @@ class BlockTile {
 /// T is any trivially copyable type. Arrays lie in device memory, at any address that T may have; 16-byte
 /// boundaries are fastest. in and out may be the same array, but may not overlap otherwise. BLOCK is 1 to
 /// 1024, best a multiple of 32. ITEMS consecutive structures a thread make whole words of types that are
-/// none: AccessPlan<T>::items suits.
+/// none: StructTransferPolicy<T>::items suits.
 ///
 /// All lanes of a warp call load() and store() together, those whose structure does not exist included: both
 /// hold __syncwarp() and no other barrier, for a warp sees only its own structures. The storage can be used
@@ -326,15 +327,16 @@ class BlockTile {
 /// them directly, if the array's address is a multiple of 16. Tiles that the array does not fill move by
 /// words as wide as T's alignment.
 ///
-/// \tparam PLAN which way to load and which to store: see AccessPlan
-template <class T, unsigned BLOCK, unsigned ITEMS = 1, class PLAN = AccessPlan<T, ITEMS>>
+/// \tparam PLAN which way to load and which to store: see StructTransferPolicy
+template <class T, unsigned BLOCK, unsigned ITEMS = 1, class PLAN = StructTransferPolicy<T, ITEMS>>
 class StagedStructs {
   using Shape = detail::StructTileShape<T, BLOCK, ITEMS>;
-  static constexpr bool EXCHANGES = PLAN::load == AccessWay::exchange || PLAN::store == AccessWay::exchange;
-  static constexpr bool STAGES = PLAN::load == AccessWay::tile || PLAN::store == AccessWay::tile;
+  static constexpr bool EXCHANGES =
+      PLAN::load == StructTransfer::exchange || PLAN::store == StructTransfer::exchange;
+  static constexpr bool STAGES = PLAN::load == StructTransfer::tile || PLAN::store == StructTransfer::tile;
   static_assert(
       !EXCHANGES || alignof(T) >= 4,
-      "gpuopt::StagedStructs: AccessWay::exchange moves words: the alignment of T must be 4 or more");
+      "gpuopt::StagedStructs: StructTransfer::exchange moves words: the alignment of T must be 4 or more");
 
  public:
   /// What the threads of a block share.
@@ -376,7 +378,7 @@ class StagedStructs {
 
     /// The second step, for all lanes of a warp, with the same `out`, before the tile is used again.
     __device__ void finishStore(T* out) const {
-      if constexpr (PLAN::store == AccessWay::tile) this->finishStaged(out, shared_);
+      if constexpr (PLAN::store == StructTransfer::tile) this->finishStaged(out, shared_);
     }
 
    private:
@@ -386,25 +388,25 @@ class StagedStructs {
         : detail::BlockTile<T, BLOCK, ITEMS>(number, n, thread), shared_(shared) {}
 
     __device__ void read(const T* in, void* bytes) const {
-      if constexpr (PLAN::load == AccessWay::tile)
+      if constexpr (PLAN::load == StructTransfer::tile)
         this->readStaged(in, shared_, bytes);
-      else if constexpr (PLAN::load == AccessWay::exchange)
+      else if constexpr (PLAN::load == StructTransfer::exchange)
         this->readExchanged(in, bytes);
       else
         this->readDirectly(in, bytes);
     }
 
     __device__ void begin(T* out, const void* bytes) const {
-      if constexpr (PLAN::store == AccessWay::tile)
+      if constexpr (PLAN::store == StructTransfer::tile)
         this->beginStaged(out, shared_, bytes);
       else
         write(out, bytes);
     }
 
     __device__ void write(T* out, const void* bytes) const {
-      if constexpr (PLAN::store == AccessWay::tile)
+      if constexpr (PLAN::store == StructTransfer::tile)
         this->writeStaged(out, shared_, bytes);
-      else if constexpr (PLAN::store == AccessWay::exchange)
+      else if constexpr (PLAN::store == StructTransfer::exchange)
         this->writeExchanged(out, bytes);
       else
         this->writeDirectly(out, bytes);
@@ -457,4 +459,4 @@ class StagedStructs {
   unsigned char* shared_;
 };
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

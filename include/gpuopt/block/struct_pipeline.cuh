@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 /// StagedStructs for loops in which each thread takes several tiles: while one is computed, the next one is
 /// copied to shared memory, past the registers.
@@ -152,4 +152,4 @@ class PipelinedStructs {
   unsigned char* shared_;
 };
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

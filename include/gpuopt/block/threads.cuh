@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/host/message.cuh>
+#include <gpuopt/core/message.cuh>
 
 #include <cuda_runtime.h>
 
@@ -11,7 +11,8 @@
 #include <cassert>
 #endif
 
-namespace gpuopt::detail {
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
 
 // On the emulated device a report says what differs, in code for debugging (nvcc -G) an assertion fails. In
 // other device code it is nothing.
@@ -30,4 +31,5 @@ __device__ inline void requireThreads(const char* collective, unsigned wanted) {
   checkThreads(collective, wanted, blockDim.x * blockDim.y * blockDim.z);
 }
 
-}  // namespace gpuopt::detail
+}  // namespace detail
+GPUOPT_NAMESPACE_END

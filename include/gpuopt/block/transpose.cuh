@@ -4,8 +4,8 @@
 #pragma once
 
 #include <gpuopt/block/threads.cuh>
+#include <gpuopt/core/identity.cuh>
 #include <gpuopt/thread/transpose.cuh>
-#include <gpuopt/thread/unchanged.cuh>
 #include <gpuopt/thread/vector.cuh>
 #include <gpuopt/warp/reduce.cuh>
 #include <gpuopt/warp/shuffle.cuh>
@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -61,7 +61,7 @@ struct RegisterBlock {
 
   template <class Function>
   __device__ void transpose(Function function, uint4 (&columns)[COLS]) const {
-    if constexpr (std::is_same_v<Function, Unchanged>) {
+    if constexpr (std::is_same_v<Function, Identity>) {
       static_assert(sizeof(In) == sizeof(Out));
       __builtin_memcpy(columns, rows, sizeof(rows));
       transposeVectors<sizeof(Out)>(columns);
@@ -139,35 +139,35 @@ class VectorTile {
   __device__ VectorTile(Storage& storage, unsigned thread)
       : vectors_(reinterpret_cast<uint4*>(storage.bytes)), thread_(thread) {}
 
-  template <bool WHOLE, class Function>
+  template <bool IS_FULL, class Function>
   __device__ void load(const In* in, std::size_t ld, unsigned rows, unsigned cols, Function function) const {
-    if (WHOLE && COLS * sizeof(In) >= 256 && rowsStartAt<256>(in, ld))
+    if (IS_FULL && COLS * sizeof(In) >= 256 && rowsStartAt<256>(in, ld))
       loadBlocks<true, false>(in, ld, rows, cols, function);
     else
-      loadBlocks<WHOLE, true>(in, ld, rows, cols, function);
+      loadBlocks<IS_FULL, true>(in, ld, rows, cols, function);
   }
 
-  template <bool WHOLE>
+  template <bool IS_FULL>
   __device__ void store(Out* out, std::size_t ld, unsigned rows, unsigned cols) const {
     constexpr unsigned STEP = THREADS / UNITS;  // columns from one vector of a thread to the next
     constexpr unsigned COUNT = largerUnsigned<1, COLS / STEP>;
     const unsigned unit = thread_ % UNITS;
     const unsigned col = thread_ / UNITS;
-    constexpr unsigned FLYING = COUNT < 4 ? COUNT : 4;
+    constexpr unsigned LOADS_IN_FLIGHT = COUNT < 4 ? COUNT : 4;
     Out* address = out + col * ld + unit * Block::ROWS;
-#pragma unroll WHOLE ? 4 : 1
-    for (unsigned done = 0; done < COUNT; done += FLYING) {
-      uint4 vectors[FLYING];
+#pragma unroll IS_FULL ? 4 : 1
+    for (unsigned done = 0; done < COUNT; done += LOADS_IN_FLIGHT) {
+      uint4 vectors[LOADS_IN_FLIGHT];
 #pragma unroll
-      for (unsigned i = 0; i < FLYING; ++i)
+      for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
         if (STEP <= COLS || col < COLS) vectors[i] = vectors_[Columns::place(col + (done + i) * STEP, unit)];
 #pragma unroll
-      for (unsigned i = 0; i < FLYING; ++i, address += STEP * ld)
+      for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i, address += STEP * ld)
         if ((STEP <= COLS || col < COLS) &&
-            (WHOLE || (col + (done + i) * STEP < cols && (unit + 1) * Block::ROWS <= rows)))
+            (IS_FULL || (col + (done + i) * STEP < cols && (unit + 1) * Block::ROWS <= rows)))
           storeVector(address, vectors[i]);
     }
-    if (!WHOLE)
+    if (!IS_FULL)
       for (unsigned i = thread_; i < cols * Block::ROWS; i += THREADS) {
         const unsigned r = rows / Block::ROWS * Block::ROWS + i % Block::ROWS;
         if (r < rows) out[i / Block::ROWS * ld + r] = get(r, i / Block::ROWS);
@@ -183,31 +183,33 @@ class VectorTile {
   }
 
  private:
-  template <bool WHOLE, bool AHEAD, class Function>
+  template <bool IS_FULL, bool AHEAD, class Function>
   __device__ void loadBlocks(const In* in, std::size_t ld, unsigned rows, unsigned cols,
                              Function function) const {
     constexpr unsigned STEP = THREADS / ACROSS * Block::ROWS;  // rows from one block of a thread to the next
     constexpr unsigned COUNT = largerUnsigned<1, ROWS / STEP>;
     // As many at a time as there are registers for.
-    constexpr unsigned FLYING = Block::ROWS >= 8 ? 1 : COUNT * Block::ROWS < 8 ? COUNT : 8 / Block::ROWS;
+    constexpr unsigned LOADS_IN_FLIGHT = Block::ROWS >= 8          ? 1
+                                         : COUNT * Block::ROWS < 8 ? COUNT
+                                                                   : 8 / Block::ROWS;
     const unsigned col = thread_ % ACROSS * Block::COLS;
     const unsigned row = thread_ / ACROSS * Block::ROWS;
     const auto takes = [&](unsigned i) {
       return (STEP <= ROWS || row < ROWS) &&
-             (WHOLE || (row + i * STEP + Block::ROWS <= rows && col + Block::COLS <= cols));
+             (IS_FULL || (row + i * STEP + Block::ROWS <= rows && col + Block::COLS <= cols));
     };
     const In* address = in + row * ld + col;
-    for (unsigned done = 0; done < COUNT; done += FLYING) {
-      Block blocks[FLYING];
+    for (unsigned done = 0; done < COUNT; done += LOADS_IN_FLIGHT) {
+      Block blocks[LOADS_IN_FLIGHT];
 #pragma unroll
-      for (unsigned i = 0; i < FLYING; ++i, address += STEP * ld)
+      for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i, address += STEP * ld)
         if (takes(done + i)) blocks[i].template load<AHEAD>(address, ld);
 #pragma unroll
-      for (unsigned i = 0; i < FLYING; ++i)
+      for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
         if (takes(done + i))
           keep(blocks[i], row / Block::ROWS + (done + i) * (STEP / Block::ROWS), col, function);
     }
-    if (!WHOLE)
+    if (!IS_FULL)
       visitEdges<Block::ROWS, Block::COLS, COLS, THREADS>(
           rows, cols, thread_, [&](unsigned r, unsigned c) { put(r, c, function(in[r * ld + c])); });
   }
@@ -236,29 +238,29 @@ class ElementTile {
   __device__ ElementTile(TileStorage<Out, TILE>& storage, unsigned thread)
       : words_(reinterpret_cast<Word*>(storage.bytes)), thread_(thread) {}
 
-  template <bool WHOLE, class Function>
+  template <bool IS_FULL, class Function>
   __device__ void load(const In* in, std::size_t ld, unsigned rows, unsigned cols, Function function) const {
-    constexpr unsigned FLYING = sizeof(In) > 16 ? 1 : TILE / SIDE < 8 ? TILE / SIDE : 8;
+    constexpr unsigned LOADS_IN_FLIGHT = sizeof(In) > 16 ? 1 : TILE / SIDE < 8 ? TILE / SIDE : 8;
     const unsigned col = thread_ % TILE;
-    if (!WHOLE && col >= cols) return;
+    if (!IS_FULL && col >= cols) return;
 #pragma unroll 1
-    for (unsigned first = thread_ / TILE; first < (WHOLE ? TILE : rows); first += FLYING * SIDE) {
-      In values[FLYING];
+    for (unsigned first = thread_ / TILE; first < (IS_FULL ? TILE : rows); first += LOADS_IN_FLIGHT * SIDE) {
+      In values[LOADS_IN_FLIGHT];
 #pragma unroll
-      for (unsigned i = 0; i < FLYING; ++i)
-        if (WHOLE || first + i * SIDE < rows) values[i] = in[(first + i * SIDE) * ld + col];
+      for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
+        if (IS_FULL || first + i * SIDE < rows) values[i] = in[(first + i * SIDE) * ld + col];
 #pragma unroll
-      for (unsigned i = 0; i < FLYING; ++i)
-        if (WHOLE || first + i * SIDE < rows) put(first + i * SIDE, col, function(values[i]));
+      for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
+        if (IS_FULL || first + i * SIDE < rows) put(first + i * SIDE, col, function(values[i]));
     }
   }
 
-  template <bool WHOLE>
+  template <bool IS_FULL>
   __device__ void store(Out* out, std::size_t ld, unsigned rows, unsigned cols) const {
     const unsigned row = thread_ % TILE;
-    if (!WHOLE && row >= rows) return;
+    if (!IS_FULL && row >= rows) return;
 #pragma unroll 16 < sizeof(Out) ? 1 : 8
-    for (unsigned col = thread_ / TILE; col < (WHOLE ? TILE : cols); col += SIDE)
+    for (unsigned col = thread_ / TILE; col < (IS_FULL ? TILE : cols); col += SIDE)
       out[col * ld + row] = get(row, col);
   }
 
@@ -354,7 +356,7 @@ class TransposeTile {
 
   /// Reads the element at row r and column c of the tile from in[r * ld + c], for r < rows and c < cols (both
   /// up to TILE, the same in all threads), and keeps function(element).
-  template <class Function = Unchanged>
+  template <class Function = Identity>
   __device__ void load(const In* in, std::size_t ld, unsigned rows = TILE, unsigned cols = TILE,
                        Function function = {}) const {
     if (rows == TILE && cols == TILE)
@@ -394,7 +396,7 @@ class TransposeTile {
 ///
 /// \param storage shared memory of the caller, TransposeTile<In, Out, TILE, SIDE>::Storage; use it again only
 /// after a barrier
-template <int TILE, int SIDE, class In, class Out, class Function = Unchanged>
+template <int TILE, int SIDE, class In, class Out, class Function = Identity>
 __device__ inline void transposeTile(const In* in, std::size_t inLd, Out* out, std::size_t outLd,
                                      unsigned rows, unsigned cols, Function function,
                                      detail::TileStorage<Out, TILE>& storage) {
@@ -411,7 +413,7 @@ __device__ inline void transposeTile(const In* in, std::size_t inLd, Out* out, s
 
 /// The same with shared memory of its own, up to 48 KB; it may be called again at once: a barrier at its
 /// start keeps one call from overwriting what the last one still reads.
-template <int TILE, int SIDE, class In, class Out, class Function = Unchanged>
+template <int TILE, int SIDE, class In, class Out, class Function = Identity>
 __device__ inline void transposeTile(const In* in, std::size_t inLd, Out* out, std::size_t outLd,
                                      unsigned rows = TILE, unsigned cols = TILE, Function function = {}) {
   static_assert(sizeof(Out) * TILE * TILE <= 48 * 1024,
@@ -421,4 +423,4 @@ __device__ inline void transposeTile(const In* in, std::size_t inLd, Out* out, s
   transposeTile<TILE, SIDE>(in, inLd, out, outLd, rows, cols, function, storage);
 }
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/message.cuh>
 #include <gpuopt/host/error.cuh>
-#include <gpuopt/host/message.cuh>
 
-namespace gpuopt::detail {
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
 
 /// Whether work given to the stream goes into a graph instead of to the device. Throws CudaError for the
 /// legacy default stream while another stream's capture forbids its use; that capture stays valid.
@@ -39,4 +40,5 @@ class RelaxedCapture {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // the thread's own one in the meantime
 };
 
-}  // namespace gpuopt::detail
+}  // namespace detail
+GPUOPT_NAMESPACE_END

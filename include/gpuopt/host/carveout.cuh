@@ -9,7 +9,8 @@
 #include <atomic>
 #include <cstdint>
 
-namespace gpuopt::detail {
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
 
 // One kernel's wish for shared memory, in per cent of what shared memory and the L1 cache have together. It
 // is told to each device once. Zero-initialised, so that it is ready before any code runs.
@@ -30,4 +31,5 @@ class SharedCarveout {
   std::atomic<std::uint64_t> told_{0};
 };
 
-}  // namespace gpuopt::detail
+}  // namespace detail
+GPUOPT_NAMESPACE_END

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 /// The calling thread's current device.
 inline int currentDevice() {
@@ -58,4 +58,4 @@ inline int computeCapability(int device) {
          deviceAttribute(cudaDevAttrComputeCapabilityMinor, device);
 }
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/abi.cuh>
+
 #include <cuda_runtime.h>
 
 #include <cstdlib>
@@ -14,7 +16,7 @@
 #include <cxxabi.h>
 #endif
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 /// A call of the CUDA runtime failed.
 ///
@@ -89,4 +91,4 @@ inline std::string kernelName(const void* kernel) {
 }
 
 }  // namespace detail
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

@@ -3,12 +3,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/message.cuh>
 #include <gpuopt/host/launch_config.cuh>
-#include <gpuopt/host/message.cuh>
 
 #include <cstddef>
 
-namespace gpuopt::detail {
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
 
 constexpr std::size_t ceilDivide(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
@@ -23,4 +24,5 @@ inline LaunchConfig gridConfig(int block, std::size_t blocks, cudaStream_t strea
   return config;
 }
 
-}  // namespace gpuopt::detail
+}  // namespace detail
+GPUOPT_NAMESPACE_END

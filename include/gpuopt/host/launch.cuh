@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/message.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/launch_config.cuh>
-#include <gpuopt/host/message.cuh>
 #include <gpuopt/host/occupancy.cuh>
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
 inline constexpr int clustersSince = 90;
@@ -142,4 +142,4 @@ void launch(void (*kernel)(Params...), const LaunchConfig& config, Args&&... arg
   }
 }
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

@@ -3,11 +3,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/abi.cuh>
+
 #include <cuda_runtime.h>
 
 #include <cstddef>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 /// The configuration of one launch: chosen by occupancyConfig or maxOccupancyConfig, or filled in by hand.
 /// What a hand-written one leaves out has the value that `<<<grid, block>>>` would give it.
@@ -24,4 +26,4 @@ struct LaunchConfig {
   bool programmatic = false;
 };
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

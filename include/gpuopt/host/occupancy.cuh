@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/message.cuh>
+#include <gpuopt/core/registry.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/launch_config.cuh>
-#include <gpuopt/host/message.cuh>
-#include <gpuopt/host/registry.cuh>
 
 #include <climits>
 #include <cmath>
@@ -17,7 +17,7 @@
 #include <string>
 #include <type_traits>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
 inline constexpr int warpThreads = 32;
@@ -358,4 +358,4 @@ OccupancyReport explainOccupancy(Kernel* kernel, int block, std::size_t sharedBy
   return report;
 }
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
 /// Where a kernel stores its result: to device-visible memory (flag null), or to a host that waits for
@@ -154,4 +154,4 @@ class HostResult {
   detail::ResultPool::Slot slot_;
 };
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

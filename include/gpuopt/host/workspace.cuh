@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/message.cuh>
+#include <gpuopt/core/registry.cuh>
 #include <gpuopt/host/capture.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
-#include <gpuopt/host/message.cuh>
-#include <gpuopt/host/registry.cuh>
 
 #include <atomic>
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include <mutex>
 #include <utility>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
 inline constexpr std::size_t workspaceCapacity = std::size_t{1} << 20;
@@ -282,4 +282,4 @@ class WorkspaceLease {
 }
 
 }  // namespace detail
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

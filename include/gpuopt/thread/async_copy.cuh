@@ -3,9 +3,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/abi.cuh>
+
 #include <cuda_runtime.h>
 
-namespace gpuopt::detail {
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
 
 // Starts a copy of 16 bytes, both addresses aligned to 16. Whoever reads the bytes waits first: this thread
 // by awaitAsyncCopies(), the others behind a barrier after that. The address in shared memory should be
@@ -49,4 +52,5 @@ __device__ inline void awaitAsyncCopies() {
 #endif
 }
 
-}  // namespace gpuopt::detail
+}  // namespace detail
+GPUOPT_NAMESPACE_END

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/abi.cuh>
+
 #include <cuda_runtime.h>
 
 #include <limits>
@@ -11,7 +13,7 @@
 struct __half;
 struct __nv_bfloat16;
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -146,18 +148,18 @@ struct LogicalOr {
 /// Specialise it for your own operations to save the bookkeeping: `static constexpr bool exists = true;` and
 /// `static T value()`.
 template <class Op, class T, class = void>
-struct Identity {
+struct NeutralElement {
   static constexpr bool exists = false;  ///< whether it is known
 };
 
 template <class T>
-struct Identity<Plus, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
+struct NeutralElement<Plus, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
   static constexpr bool exists = true;
   __host__ __device__ static constexpr T value() { return T(0); }
 };
 
 template <class T>
-struct Identity<Multiplies, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
+struct NeutralElement<Multiplies, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
   static constexpr bool exists = true;
   __host__ __device__ static constexpr T value() { return T(1); }
 };
@@ -177,7 +179,7 @@ inline constexpr T least = std::numeric_limits<T>::has_infinity ? -std::numeric_
 }  // namespace detail
 
 template <class T>
-struct Identity<Minimum, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
+struct NeutralElement<Minimum, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
   static constexpr bool exists = true;
   __host__ __device__ static constexpr T value() {
     constexpr T result = detail::greatest<T>;
@@ -186,7 +188,7 @@ struct Identity<Minimum, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
 };
 
 template <class T>
-struct Identity<Maximum, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
+struct NeutralElement<Maximum, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
   static constexpr bool exists = true;
   __host__ __device__ static constexpr T value() {
     constexpr T result = detail::least<T>;
@@ -195,26 +197,27 @@ struct Identity<Maximum, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
 };
 
 template <class T>
-struct Identity<BitAnd, T, std::enable_if_t<std::is_integral_v<T>>> {
+struct NeutralElement<BitAnd, T, std::enable_if_t<std::is_integral_v<T>>> {
   static constexpr bool exists = true;
   __host__ __device__ static constexpr T value() { return static_cast<T>(~0ull); }
 };
 
 template <class T>
-struct Identity<BitOr, T, std::enable_if_t<std::is_integral_v<T>>> {
+struct NeutralElement<BitOr, T, std::enable_if_t<std::is_integral_v<T>>> {
   static constexpr bool exists = true;
   __host__ __device__ static constexpr T value() { return T(0); }
 };
 
 template <class T>
-struct Identity<BitXor, T, std::enable_if_t<std::is_integral_v<T>>> : Identity<BitOr, T> {};
+struct NeutralElement<BitXor, T, std::enable_if_t<std::is_integral_v<T>>> : NeutralElement<BitOr, T> {};
 
 // Of values that are true or false: a single operand passes as it is.
 template <class T>
-struct Identity<LogicalAnd, T, std::enable_if_t<std::is_arithmetic_v<T>>> : Identity<Multiplies, T> {};
+struct NeutralElement<LogicalAnd, T, std::enable_if_t<std::is_arithmetic_v<T>>>
+    : NeutralElement<Multiplies, T> {};
 
 template <class T>
-struct Identity<LogicalOr, T, std::enable_if_t<std::is_arithmetic_v<T>>> : Identity<Plus, T> {};
+struct NeutralElement<LogicalOr, T, std::enable_if_t<std::is_arithmetic_v<T>>> : NeutralElement<Plus, T> {};
 
 namespace detail {
 
@@ -266,4 +269,4 @@ using Accumulator =
 
 }  // namespace detail
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

@@ -3,11 +3,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/abi.cuh>
+
 #include <cuda_runtime.h>
 
 #include <cstddef>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 /// Transposes 4 x 4 bytes: byte j of words[i] becomes byte i of words[j]. Any thread may call, by itself.
 /// Cost: 8 byte permutations.
@@ -69,4 +71,4 @@ __device__ inline void transposeVectors(uint4 (&vectors)[16 / SIZE]) {
   __builtin_memcpy(vectors, after, sizeof(after));
 }
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

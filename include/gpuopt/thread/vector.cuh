@@ -3,14 +3,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/host/integers.cuh>
-#include <gpuopt/thread/word.cuh>
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/word.cuh>
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
 
-namespace gpuopt::detail {
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
 
 // What a load leaves behind in the caches.
 enum class Caching {
@@ -134,4 +135,5 @@ struct VectorGroup<T, COUNT, false> {
   }
 };
 
-}  // namespace gpuopt::detail
+}  // namespace detail
+GPUOPT_NAMESPACE_END

@@ -3,12 +3,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/host/integers.cuh>
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/warp/shuffle.cuh>
 
 #include <cuda_runtime.h>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -141,4 +141,4 @@ __device__ inline void warpBlockedToStriped(unsigned (&words)[COUNT]) {
   }
 }
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

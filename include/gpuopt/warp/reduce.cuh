@@ -8,7 +8,7 @@
 
 #include <type_traits>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
 
@@ -160,4 +160,4 @@ __device__ inline T warpAllReduce(T value, Op op, int validLanes, unsigned mask 
   return shuffleFrom(warpReduce<WIDTH>(value, op, validLanes, mask), 0, WIDTH, mask);
 }
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

@@ -3,12 +3,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/abi.cuh>
+
 #include <cuda_runtime.h>
 
 #include <cstddef>
 #include <type_traits>
 
-namespace gpuopt {
+GPUOPT_NAMESPACE_BEGIN
 
 /// Every lane of a warp.
 inline constexpr unsigned fullMask = 0xffffffffu;
@@ -70,4 +72,4 @@ __device__ inline T shuffleFrom(const T& value, int source, int width = 32, unsi
   return detail::shuffleWords(value, [=](unsigned word) { return __shfl_sync(mask, word, source, width); });
 }
 
-}  // namespace gpuopt
+GPUOPT_NAMESPACE_END

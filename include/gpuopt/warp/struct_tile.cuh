@@ -4,17 +4,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/host/integers.cuh>
+#include <gpuopt/core/const_like.cuh>
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/word.cuh>
 #include <gpuopt/thread/async_copy.cuh>
-#include <gpuopt/thread/const_like.cuh>
 #include <gpuopt/thread/vector.cuh>
-#include <gpuopt/thread/word.cuh>
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
-namespace gpuopt::detail {
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
 
 // 16-byte chunk c of a tile lies at place(c). Both ways of access then meet in no bank: eight neighbouring
 // chunks, and chunk j of eight neighbouring lanes. Without that, lanes of 32 bytes conflict 2-way, of 64
@@ -136,17 +137,17 @@ struct WarpTile {
     constexpr unsigned PIECES = BYTES / ALIGNMENT;
     constexpr unsigned MOST = LANE_BYTES < 64 ? 8 : 16;
     constexpr unsigned ROUNDS = (PIECES / 32 + MOST - 1) / MOST;
-    constexpr unsigned FLYING = (PIECES / 32 + ROUNDS - 1) / ROUNDS;
+    constexpr unsigned LOADS_IN_FLIGHT = (PIECES / 32 + ROUNDS - 1) / ROUNDS;
 #pragma unroll 1
-    for (unsigned first = lane; first < PIECES; first += FLYING * lanes) {
-      Smallest pieces[FLYING];
+    for (unsigned first = lane; first < PIECES; first += LOADS_IN_FLIGHT * lanes) {
+      Smallest pieces[LOADS_IN_FLIGHT];
 #pragma unroll
-      for (unsigned i = 0; i < FLYING; ++i) {
+      for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i) {
         const unsigned place = first + i * lanes;
         pieces[i] = place * ALIGNMENT < count ? reinterpret_cast<const Smallest*>(global)[place] : Smallest{};
       }
 #pragma unroll
-      for (unsigned i = 0; i < FLYING; ++i)
+      for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
         if (first + i * lanes < PIECES) at<Smallest>(shared, first + i * lanes) = pieces[i];
     }
     __syncwarp();
@@ -252,20 +253,20 @@ struct WarpTile {
   __device__ static void movePieces(unsigned lane, Read read, Write write, Between between) {
     constexpr unsigned STEPS = (COUNT + 31) / 32;
     constexpr unsigned ROUNDS = (STEPS + 15) / 16;
-    constexpr unsigned FLYING = (STEPS + ROUNDS - 1) / ROUNDS;
+    constexpr unsigned LOADS_IN_FLIGHT = (STEPS + ROUNDS - 1) / ROUNDS;
 #pragma unroll STEPS <= 256 ? ROUNDS : 1
     for (unsigned round = 0; round < ROUNDS; ++round) {
-      Piece pieces[FLYING];
-      const unsigned first = round * FLYING;
+      Piece pieces[LOADS_IN_FLIGHT];
+      const unsigned first = round * LOADS_IN_FLIGHT;
       const auto exists = [=](unsigned i) {
         return (first + i + 1) * 32 <= COUNT || (first + i) * 32 + lane < COUNT;
       };
 #pragma unroll
-      for (unsigned i = 0; i < FLYING; ++i)
+      for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
         if (exists(i)) pieces[i] = read(first + i);
       between();
 #pragma unroll
-      for (unsigned i = 0; i < FLYING; ++i)
+      for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
         if (exists(i)) write(first + i, pieces[i]);
     }
   }
@@ -285,4 +286,5 @@ struct WarpTile {
   }
 };
 
-}  // namespace gpuopt::detail
+}  // namespace detail
+GPUOPT_NAMESPACE_END

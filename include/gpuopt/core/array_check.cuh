@@ -1,0 +1,56 @@
+/// \file
+/// Checks of arrays that host functions are given.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/message.cuh>
+
+#include <cstddef>
+#include <cstdint>
+
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
+
+inline bool alignedTo(const void* address, std::size_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
+}
+
+// n elements in memory, as the checks see them.
+struct NamedArray {
+  const void* data;
+  std::size_t n;
+  std::size_t elementBytes;
+  std::size_t alignment;
+  const char* name;
+
+  std::size_t bytes() const { return n * elementBytes; }
+  std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(data); }
+};
+
+template <class T>
+NamedArray namedArray(const T* data, std::size_t n, const char* name) {
+  return {data, n, sizeof(T), alignof(T), name};
+}
+
+// The array is there, and its elements lie where the type says. One without elements may be anywhere.
+inline void requireArray(const NamedArray& array, const char* function) {
+  if (array.n == 0) return;
+  if (array.data == nullptr) throwInvalid({function, ": ", array.name, " is null, but n is ", array.n});
+  if (array.n > PTRDIFF_MAX / array.elementBytes)
+    throwInvalid({function, ": n (", array.n, ") elements of ", array.elementBytes,
+                  " bytes are more than memory can hold"});
+  if (!alignedTo(array.data, array.alignment))
+    throwInvalid({function, ": ", array.name, " is misaligned: its address modulo ", array.alignment, " is ",
+                  array.begin() % array.alignment});
+}
+
+// The arrays, which exist, have no byte in common.
+inline void requireDisjoint(const NamedArray& a, const NamedArray& b, const char* function) {
+  if (a.begin() > b.begin()) return requireDisjoint(b, a, function);
+  if (b.begin() - a.begin() < a.bytes())
+    throwInvalid({function, ": ", a.name, " and ", b.name, " overlap: ", b.name, " begins at byte ",
+                  b.begin() - a.begin(), " of the ", a.bytes(), " of ", a.name});
+}
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END

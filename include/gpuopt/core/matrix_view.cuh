@@ -1,0 +1,183 @@
+/// \file
+/// Row-major matrices in device memory: where their elements lie, and whether they lie apart.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/message.cuh>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+GPUOPT_NAMESPACE_BEGIN
+
+/// Row-major matrices of one shape with elements of type T, in memory of the device that the view does not
+/// own.
+///
+/// Element (r, c) of matrix b is data[b * batchStride + r * ld + c]. What is left out at the end means one
+/// matrix, rows that lie one behind another, and matrices that do:
+///
+///     gpuopt::MatrixView<const float> dense{data, rows, cols};
+///     gpuopt::MatrixView<float> pitched{data, rows, cols, ld};
+///     gpuopt::MatrixView batch{data, rows, cols, cols, 1000};  // the type of the elements is deduced
+///
+/// A view says nothing by itself: the functions that take one check it.
+template <class T>
+struct MatrixView {
+  T* data = nullptr;                    ///< the first element of the first matrix
+  std::size_t rows = 0;                 ///< of each matrix
+  std::size_t cols = 0;                 ///< of each matrix
+  std::size_t ld = cols;                ///< elements from one row to the next: the leading dimension
+  std::size_t batch = 1;                ///< the number of matrices
+  std::size_t batchStride = rows * ld;  ///< elements from one matrix to the next
+};
+
+template <class T, class... Sizes>
+MatrixView(T*, Sizes...) -> MatrixView<T>;
+
+namespace detail {
+
+inline constexpr std::size_t SIZE_LIMIT = static_cast<std::size_t>(-1);
+
+// Sums and products that stop at SIZE_LIMIT instead of wrapping.
+inline std::size_t cappedSum(std::size_t a, std::size_t b) { return a > SIZE_LIMIT - b ? SIZE_LIMIT : a + b; }
+
+inline std::size_t cappedProduct(std::size_t a, std::size_t b) {
+  return b != 0 && a > SIZE_LIMIT / b ? SIZE_LIMIT : a * b;
+}
+
+// A view without the type of its elements, by its name in messages. Of the functions below one copy is
+// compiled, whatever types a program transposes.
+struct NamedView : MatrixView<const void> {
+  const char* name;
+  std::size_t elementBytes;
+};
+
+template <class T>
+NamedView named(const MatrixView<T>& view, const char* name) {
+  return {{view.data, view.rows, view.cols, view.ld, view.batch, view.batchStride}, name, sizeof(T)};
+}
+
+template <class T>
+bool isEmpty(const MatrixView<T>& view) {
+  return view.rows == 0 || view.cols == 0 || view.batch == 0;
+}
+
+// From the first element to behind the last; the view is not empty.
+inline std::size_t spanOf(const MatrixView<const void>& view) {
+  return cappedSum(
+      cappedSum(cappedProduct(view.batch - 1, view.batchStride), cappedProduct(view.rows - 1, view.ld)),
+      view.cols);
+}
+
+// The smallest x for which step * x mod modulus lies in [low, high], by the steps of Euclid's algorithm;
+// SIZE_LIMIT if there is none or its product with the step is beyond a std::size_t. step and high are below
+// the modulus.
+inline std::size_t firstMultipleIn(std::size_t low, std::size_t high, std::size_t step, std::size_t modulus) {
+  if (low == 0) return 0;
+  if (step == 0) return SIZE_LIMIT;
+  const std::size_t direct = (low - 1) / step + 1;
+  if (direct <= high / step) return direct;
+  // No multiple of step lies in the range, but one does in the range `wraps` times the modulus further on.
+  const std::size_t wraps = firstMultipleIn(step - high % step, step - low % step, modulus % step, step);
+  const std::size_t reached = cappedSum(cappedProduct(wraps, modulus), low);
+  return reached == SIZE_LIMIT ? SIZE_LIMIT : (reached - 1) / step + 1;
+}
+
+// Whether two of the matrices share an element. Exact: matrices may lie one behind another, side by side
+// within the rows of a larger one, or in each other's gaps. The view is not empty, its rows do not overlap,
+// and its span is that of real memory.
+inline bool matricesOverlap(const MatrixView<const void>& view) {
+  if (view.batch == 1) return false;
+  if (view.batchStride == 0) return true;
+  // A matrix meets the one that lies x further on where x strides are a whole number of rows, give or take
+  // less than a row's elements: x * batchStride + cols - 1 mod ld is at most 2 * cols - 2.
+  const std::size_t reach = ((view.rows - 1) * view.ld + view.cols - 1) / view.batchStride;
+  const std::size_t last = smallerOf(view.batch - 1, reach);
+  const std::size_t step = view.batchStride % view.ld;
+  const std::size_t first = (view.ld - (step + view.cols - 1) % view.ld) % view.ld;
+  const bool meetsTheNext = first + 2 * view.cols - 2 >= view.ld;  // the range wraps around 0, as x = 0 would
+  const std::size_t skipped =
+      meetsTheNext ? 0 : firstMultipleIn(first, first + 2 * view.cols - 2, step, view.ld);
+  return skipped < last;
+}
+
+// Whether two views, whose spans may interleave, are columns of one pitched matrix with none in common.
+inline bool areSideBySide(const NamedView& a, const NamedView& b) {
+  const std::size_t pitch = a.ld * a.elementBytes;
+  const auto keepsPitch = [](const NamedView& view) {
+    return view.batch == 1 || view.batchStride % view.ld == 0;
+  };
+  if (b.ld * b.elementBytes != pitch || !keepsPitch(a) || !keepsPitch(b)) return false;
+  const auto from = reinterpret_cast<std::uintptr_t>(a.data);
+  const auto to = reinterpret_cast<std::uintptr_t>(b.data);
+  const std::size_t distance = to > from ? (to - from) % pitch : (pitch - (from - to) % pitch) % pitch;
+  return distance >= a.cols * a.elementBytes && distance + b.cols * b.elementBytes <= pitch;
+}
+
+inline bool viewsOverlap(const NamedView& a, const NamedView& b) {
+  const auto aBegin = reinterpret_cast<std::uintptr_t>(a.data);
+  const auto bBegin = reinterpret_cast<std::uintptr_t>(b.data);
+  const bool apart =
+      aBegin + spanOf(a) * a.elementBytes <= bBegin || bBegin + spanOf(b) * b.elementBytes <= aBegin;
+  return !apart && !areSideBySide(a, b);
+}
+
+// Where the later of two views begins in the span of the other.
+inline std::string overlapOf(const NamedView& a, const NamedView& b) {
+  const auto aBegin = reinterpret_cast<std::uintptr_t>(a.data);
+  const auto bBegin = reinterpret_cast<std::uintptr_t>(b.data);
+  if (aBegin > bBegin) return overlapOf(b, a);
+  return message({b.name, " begins at byte ", bBegin - aBegin, " of the ", spanOf(a) * a.elementBytes,
+                  " that ", a.name, " spans"});
+}
+
+inline std::string shapeOf(const NamedView& view) {
+  const std::string shape = message({view.rows, " x ", view.cols});
+  return view.batch == 1 ? shape : message({view.batch, " matrices of ", shape});
+}
+
+// The view has elements, and all of them can lie in memory.
+inline void requireMemory(const NamedView& view, const char* function) {
+  if (view.ld < view.cols)
+    throwInvalid({function, ": ", view.name, ".ld (", view.ld, ") is less than ", view.name, ".cols (",
+                  view.cols, ")"});
+  if (view.data == nullptr)
+    throwInvalid({function, ": ", view.name, " is null, but its shape is ", shapeOf(view)});
+  if (cappedProduct(largerOf(spanOf(view), view.ld), view.elementBytes) > SIZE_LIMIT / 2)
+    throwInvalid({function, ": ", view.name, " is too large: ", shapeOf(view), ", ld ", view.ld,
+                  ", batchStride ", view.batchStride, ", ", view.elementBytes, " bytes an element"});
+}
+
+inline void requireApart(const NamedView& view, const char* function) {
+  if (matricesOverlap(view))
+    throwInvalid({function, ": matrices of ", view.name, " overlap: ", shapeOf(view), ", ld ", view.ld,
+                  ", batchStride ", view.batchStride});
+}
+
+// `out` can take what becomes of `in` when rows and columns are exchanged. Checked in full before anything is
+// written; where there is nothing to write, only the shapes are.
+inline void requireTransposable(const NamedView& in, const NamedView& out, const char* function) {
+  if (out.rows != in.cols || out.cols != in.rows || out.batch != in.batch)
+    throwInvalid({function, ": in is ", shapeOf(in), ", but out is ", shapeOf(out)});
+  if (isEmpty(in)) return;
+  requireMemory(in, function);
+  requireMemory(out, function);
+  if (in.data == out.data) throwInvalid({function, ": in and out are the same; use ", function, "InPlace"});
+  if (viewsOverlap(in, out)) throwInvalid({function, ": in and out overlap: ", overlapOf(in, out)});
+  requireApart(out, function);
+}
+
+// The same for matrices that are to take their own place.
+inline void requireTransposableInPlace(const NamedView& data, const char* function) {
+  if (isEmpty(data)) return;
+  requireMemory(data, function);
+  requireApart(data, function);
+  if (data.rows != data.cols && data.rows > 1 && data.ld != data.cols)
+    throwInvalid({function, ": data is ", shapeOf(data), " with ld ", data.ld,
+                  ": only square matrices may have gaps between their rows"});
+}
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END

@@ -1,0 +1,382 @@
+/// \file
+/// Transposes of any alignment, leading dimension and element size: rows staged as they lie.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/block/shared.cuh>
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/transpose/problem.cuh>
+#include <gpuopt/grid/dependency.cuh>
+#include <gpuopt/host/grid_config.cuh>
+#include <gpuopt/host/launch.cuh>
+#include <gpuopt/thread/async_copy.cuh>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
+
+constexpr unsigned SECTOR = 32;
+
+// A block of BLOCK threads brings ROWS x COLS elements into shared memory and writes them by stores of VECTOR
+// bytes, or of one word of an element if that is wider.
+template <unsigned ROWS_, unsigned COLS_, unsigned BLOCK_, unsigned VECTOR_>
+struct StagedTile {
+  static constexpr unsigned ROWS = ROWS_;
+  static constexpr unsigned COLS = COLS_;
+  static constexpr unsigned BLOCK = BLOCK_;
+  static constexpr unsigned VECTOR = VECTOR_;
+};
+
+// The tile by the bytes of an element. A tile's pieces of rows should be long on both sides, because what
+// neighbouring tiles share is read twice: up to a sector a row of the source, and `halo` rows.
+// H200, 2026-11-22, ratios to the best copy, both dimensions odd near 16384 / near 8192 (what was best of 8
+// to 30 tiles of 256 to 1024 threads, for sizes that are no powers of two of 3 to 6 of them): 1 byte 0.885 /
+// 0.81, 2 bytes 0.905 / 0.895, 3 bytes 0.885 / 0.87, 4 bytes 0.925 / 0.925, 6 bytes 0.925 near 8192, 8 bytes
+// 0.93 / 0.93, 12 bytes 0.94 near 8192, 20 and 24 bytes 0.925 and 0.95 near 4096. The traffic between L2 and
+// the blocks limits it (92 to 94 % busy).
+// Slower were: halos from the neighbour's shared memory in clusters (0.83 for 4 bytes), rows brought by bulk
+// copies (0.90 to 0.92) or by words (0.82 for 2 bytes), tiles walked in panels, neighbouring tiles launched
+// as clusters.
+struct StagedPolicy {
+  // From so many bytes on, matrices whose rows do not begin where sectors do take the wide tile. It needs 70
+  // to 90 KiB of shared memory. For 2 bytes it gains 0.01 from 256 MiB on; at 128 MiB it gains nothing, at 32
+  // it loses 0.02.
+  template <std::size_t SIZE>
+  static constexpr std::size_t wideBytes = std::size_t{SIZE == 2 ? 256 : 32} << 20;
+
+  // The largest power of two of columns whose elements take at most so many bytes.
+  static constexpr unsigned columns(std::size_t size, std::size_t bytes) {
+    return 2 * size > bytes ? 1 : 2 * columns(2 * size, bytes);
+  }
+
+  template <std::size_t SIZE>
+  static constexpr auto tile() {
+    if constexpr (SIZE == 1)
+      return StagedTile<128, 256, 512, 4>{};
+    else if constexpr (SIZE == 2)
+      return StagedTile<64, 256, 512, 4>{};
+    else if constexpr (SIZE == 3)
+      return StagedTile<64, 128, 512, 4>{};
+    else if constexpr (SIZE == 4)
+      return StagedTile<96, 128, 1024, 4>{};
+    else if constexpr (SIZE == 6)
+      return StagedTile<64, 64, 512, 4>{};
+    else if constexpr (SIZE == 8 || SIZE == 16)
+      return StagedTile<32, 512 / SIZE, 512, 4>{};
+    else
+      return StagedTile<32, columns(SIZE, 1024), 512, 4>{};
+  }
+
+  template <std::size_t SIZE>
+  static constexpr auto wideTile() {
+    if constexpr (SIZE == 1)
+      return StagedTile<128, 384, 1024, 4>{};
+    else if constexpr (SIZE == 2)
+      return StagedTile<128, 256, 512, 4>{};
+    else
+      return tile<SIZE>();
+  }
+
+  // For a function that changes sizes. Stores are words, or four elements where they become wider.
+  // Mean of the times of moving either type alone over the time, both dimensions odd near 16384 (what was
+  // best of 5 to 15 tiles; before that, by at most 64 x 512 bytes and words): byte to half 1.00 (0.93), byte
+  // to float 0.955 (0.92), byte to double 0.96 (0.89), half to float 0.975 (0.92), float to double 0.985
+  // (0.96), float to byte 1.015 by the wide tile (0.97), float to half 1.035, double to float 1.03.
+  template <std::size_t IN, std::size_t OUT, bool WIDE>
+  static constexpr auto castTile() {
+    constexpr bool WIDENS = IN < OUT;
+    constexpr unsigned ROWS = OUT == 1 || (IN == 1 && OUT <= 4) ? 128 : OUT <= 8 ? 64 : 32;
+    constexpr unsigned WANTED =
+        WIDENS ? columns(IN, OUT < 8 * IN ? 256 : 128) : smallerOf(columns(IN, 512), 128U);
+    constexpr unsigned FITTING = columns(2 * IN * ROWS, (WIDE ? 128 : 64) << 10);
+    constexpr unsigned COLS = smallerOf(FITTING, WANTED);
+    constexpr unsigned BLOCK = IN == 1 ? 1024 : 512;
+    constexpr unsigned VECTOR = WIDENS ? smallerOf(4 * OUT, std::size_t{16}) : 4;
+    return StagedTile<ROWS, COLS, BLOCK, VECTOR>{};
+  }
+};
+
+// How a tile is divided among the threads.
+template <class Tile, class In, class Out, class Function>
+struct StagedLayout : Tile, TransposeAtom<In, Out, Function> {
+  using Atom = TransposeAtom<In, Out, Function>;
+  using typename Atom::Result;
+  using typename Atom::Source;
+  static constexpr unsigned SIZE = sizeof(In);
+  static constexpr unsigned RESULT = sizeof(Result);
+  static constexpr bool PACKS = RESULT < Tile::VECTOR && RESULT == alignof(Result);
+  static constexpr unsigned PACK = PACKS ? Tile::VECTOR / RESULT : 1;  // atoms of a store
+  static constexpr unsigned STORES = Tile::ROWS * Atom::COUNT / PACK;  // of a column
+  // A thread's columns are ACROSS apart. They have the same alignment in the destination.
+  static constexpr unsigned PERIOD = SECTOR / greatestCommonDivisor(sizeof(Out), SECTOR);
+  static constexpr unsigned ACROSS = smallerOf(Tile::COLS, largerOf(Tile::BLOCK / 32, PERIOD));
+  static constexpr unsigned ALONG = Tile::BLOCK / ACROSS;
+  // A warp's columns are SPACING apart: narrow ones then lie in different banks.
+  static constexpr unsigned SPACING =
+      sizeof(Source) < 4 ? smallerOf<unsigned>(4 / sizeof(Source), ACROSS) : 1;
+  static constexpr unsigned IN_ALIGNMENT = alignof(In);
+  static constexpr unsigned GRAIN = smallerOf(IN_ALIGNMENT, 16U);
+  static constexpr unsigned ROW_BYTES = Tile::COLS * SIZE;
+  static constexpr unsigned LEAST_PITCH = ROW_BYTES + 2 * (16 - GRAIN);  // no granule belongs to two rows
+
+  static_assert(Tile::BLOCK % ACROSS == 0 && Tile::COLS % ACROSS == 0);
+  static_assert(ACROSS == Tile::COLS || ACROSS % PERIOD == 0);
+  static_assert(PACK == 1 || Tile::ROWS * sizeof(Out) % SECTOR == 0);
+};
+
+struct StagedShape {
+  std::uintptr_t inEnd;  // behind the last byte of the input
+  unsigned rowTiles;
+  unsigned colTiles;
+  unsigned halo;        // rows that a tile shares with the one before
+  unsigned pitch;       // bytes from row to row in shared memory
+  unsigned skew;        // bytes from the rows of one store to those of the next, on top
+  unsigned columnBits;  // a warp takes 2^columnBits columns at once
+};
+
+// The part of a matrix that a block moves. Its rows are counted from `base`; only [low, high) are in the
+// matrix.
+struct StagedPiece {
+  std::size_t matrix;
+  std::size_t base;  // modulo 2^64
+  std::size_t firstCol;
+  unsigned low;
+  unsigned high;
+  unsigned width;
+};
+
+template <class Layout, class Problem>
+__device__ inline StagedPiece stagedPiece(const Problem& problem, const StagedShape& shape) {
+  const unsigned strip = blockIdx.x / shape.rowTiles;
+  const std::size_t row = std::size_t{blockIdx.x % shape.rowTiles} * Layout::ROWS;
+  StagedPiece piece;
+  piece.matrix = strip / shape.colTiles;
+  piece.firstCol = std::size_t{strip % shape.colTiles} * Layout::COLS;
+  piece.base = row - shape.halo;
+  piece.low = row == 0 ? shape.halo : 0;
+  const std::size_t rows = problem.rows - piece.base;
+  piece.high = rows < Layout::ROWS + shape.halo ? static_cast<unsigned>(rows) : Layout::ROWS + shape.halo;
+  const std::size_t cols = problem.cols - piece.firstCol;
+  piece.width = cols < Layout::COLS ? static_cast<unsigned>(cols) : Layout::COLS;
+  return piece;
+}
+
+// Where a row lies in shared memory, from the place of row 0 on.
+template <class Layout>
+__host__ __device__ inline unsigned rowPlace(const StagedShape& shape, unsigned row) {
+  unsigned place = row * shape.pitch;
+  if constexpr (Layout::PACK > Layout::COUNT) place += row * Layout::COUNT / Layout::PACK * shape.skew;
+  return place;
+}
+
+// 16 bytes of a row. What is not wholly inside of the input is copied as far as it is. Lines of L2 come
+// whole: the neighbouring tile wants what is left of them (H200, 2026-11-22: 0.01 quicker for every element
+// size).
+template <bool INSIDE>
+__device__ inline void copyGranule(unsigned char* shared, std::uintptr_t global, std::uintptr_t begin,
+                                   std::uintptr_t end) {
+  if (INSIDE || (global >= begin && global + 16 <= end)) {
+    copyAsync16<true>(shared, reinterpret_cast<const void*>(global));
+  } else {
+#pragma unroll 1
+    for (unsigned i = 0; i < 16; ++i)
+      if (global + i >= begin && global + i < end)
+        shared[i] = *reinterpret_cast<const unsigned char*>(global + i);
+  }
+}
+
+// Brings the rows [low, high) of a piece into shared memory, each to its place modulo a sector.
+// Neighbouring lanes are dealt whole sectors: two warps would fetch one twice.
+template <bool INSIDE, class Layout, class Problem>
+__device__ inline void stageRows(unsigned char* shared, const Problem& problem, const StagedShape& shape,
+                                 const StagedPiece& piece, std::uintptr_t source) {
+  constexpr unsigned GRANULES = (Layout::ROW_BYTES + 2 * SECTOR - Layout::GRAIN - 1) / SECTOR * 2;
+  const auto begin = reinterpret_cast<std::uintptr_t>(problem.in);
+  const unsigned origin = source % SECTOR;
+#pragma unroll 4
+  for (unsigned i = piece.low * GRANULES + threadIdx.x; i < piece.high * GRANULES; i += Layout::BLOCK) {
+    const unsigned row = i / GRANULES;
+    const unsigned offset = i % GRANULES * 16;
+    const unsigned place = origin + rowPlace<Layout>(shape, row);
+    const unsigned lead = place % SECTOR;
+    if (offset + 16 > lead && offset < lead + piece.width * Layout::SIZE)
+      copyGranule<INSIDE>(shared + (place - lead + offset),
+                          source + row * (problem.inLd * Layout::SIZE) - lead + offset, begin, shape.inEnd);
+  }
+}
+
+// One store: PACK atoms of one row of the destination.
+template <class Layout, class Function>
+__device__ inline void storeAtoms(unsigned char* out, const unsigned char* const (&from)[Layout::PACK],
+                                  unsigned offset, const Function& function) {
+  using Source = typename Layout::Source;
+  using Result = typename Layout::Result;
+  if constexpr (Layout::PACK == 1) {
+    *reinterpret_cast<Result*>(out) = function(*reinterpret_cast<const Source*>(from[0] + offset));
+  } else {
+    Result results[Layout::PACK];
+#pragma unroll
+    for (unsigned k = 0; k < Layout::PACK; ++k)
+      results[k] = function(*reinterpret_cast<const Source*>(from[k] + offset));
+    Word<Layout::VECTOR> vector;
+    __builtin_memcpy(&vector, results, sizeof(vector));
+    *reinterpret_cast<Word<Layout::VECTOR>*>(out) = vector;
+  }
+}
+
+// Writes the columns of a piece to rows of the destination. Each is shifted so that the stores start where
+// sectors do: what the neighbouring tiles write then lies in other sectors.
+template <class Layout, class Problem>
+__device__ inline void storeColumns(const unsigned char* staged, const Problem& problem,
+                                    const StagedShape& shape, const StagedPiece& piece) {
+  using Source = typename Layout::Source;
+  constexpr unsigned COUNT = Layout::COUNT;
+  constexpr unsigned PACK = Layout::PACK;
+  constexpr unsigned ACROSS = Layout::ACROSS;
+  constexpr unsigned GROUP = ACROSS / Layout::SPACING;
+  const unsigned thread = threadIdx.x >> shape.columnBits;
+  const unsigned number =
+      (thread / Layout::ALONG << shape.columnBits) | (threadIdx.x & ((1U << shape.columnBits) - 1));
+  const unsigned column = number % GROUP * Layout::SPACING + number / GROUP;
+  const std::size_t step = ACROSS * problem.outLd * sizeof(*problem.out);
+  // Addresses modulo 2^64: a shifted piece may begin before the matrix.
+  const std::size_t outRow =
+      (piece.matrix * problem.outStride + (piece.firstCol + column) * problem.outLd) * sizeof(*problem.out);
+  const unsigned shift = (reinterpret_cast<std::uintptr_t>(problem.out) + outRow) % SECTOR / Layout::RESULT;
+#pragma unroll 1
+  for (unsigned store = thread % Layout::ALONG; store < Layout::STORES; store += Layout::ALONG) {
+    const unsigned first = shape.halo * COUNT - shift + store * PACK;
+    unsigned char* out = reinterpret_cast<unsigned char*>(problem.out) +
+                         static_cast<std::ptrdiff_t>(outRow + (piece.base * COUNT + first) * Layout::RESULT);
+    const auto atom = [&](unsigned i) {
+      return staged +
+             (rowPlace<Layout>(shape, i / COUNT) + i % COUNT * sizeof(Source) + column * Layout::SIZE);
+    };
+    if (first >= piece.low * COUNT && first + PACK <= piece.high * COUNT) {
+      const unsigned char* from[PACK];
+#pragma unroll
+      for (unsigned k = 0; k < PACK; ++k) from[k] = atom(first + k);
+      if (piece.width == Layout::COLS) {
+#pragma unroll
+        for (unsigned c = 0; c < Layout::COLS; c += ACROSS, out += step)
+          storeAtoms<Layout>(out, from, c * Layout::SIZE, problem.function);
+      } else {
+#pragma unroll 1
+        for (unsigned c = 0; column + c < piece.width; c += ACROSS, out += step)
+          storeAtoms<Layout>(out, from, c * Layout::SIZE, problem.function);
+      }
+    } else {
+#pragma unroll 1
+      for (unsigned i = 0; i < PACK; ++i)
+        if (first + i >= piece.low * COUNT && first + i < piece.high * COUNT)
+#pragma unroll 1
+          for (unsigned c = 0; column + c < piece.width; c += ACROSS)
+            reinterpret_cast<typename Layout::Result*>(out + c / ACROSS * step)[i] =
+                problem.function(*reinterpret_cast<const Source*>(atom(first + i) + c * Layout::SIZE));
+    }
+  }
+}
+
+// Moves a piece. Every thread of the block calls, once.
+template <class Layout, class Problem>
+__device__ inline void transposePiece(const Problem& problem, const StagedShape& shape,
+                                      const StagedPiece& piece) {
+  unsigned char* shared = dynamicShared<unsigned char>();
+  const std::size_t ld = problem.inLd * Layout::SIZE;
+  const std::uintptr_t source = reinterpret_cast<std::uintptr_t>(problem.in) +
+                                (piece.matrix * problem.inStride + piece.firstCol) * Layout::SIZE +
+                                piece.base * ld;
+  const bool inside = source + piece.low * ld >= reinterpret_cast<std::uintptr_t>(problem.in) + 15 &&
+                      source + (piece.high - 1) * ld + piece.width * Layout::SIZE + 15 <= shape.inEnd;
+  if (inside)
+    stageRows<true, Layout>(shared, problem, shape, piece, source);
+  else
+    stageRows<false, Layout>(shared, problem, shape, piece, source);
+  awaitAsyncCopies();
+  __syncthreads();
+  storeColumns<Layout>(shared + source % SECTOR, problem, shape, piece);
+}
+
+template <class Layout, class Problem>
+GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, RESIDENT_THREADS / Layout::BLOCK)
+    transposeStagedKernel(const Problem problem, const StagedShape shape) {
+  waitForPreviousKernel();
+  transposePiece<Layout>(problem, shape, stagedPiece<Layout>(problem, shape));
+}
+
+// The largest power of two, up to a sector, that divides what lies between rows of the source.
+template <class Problem>
+std::size_t inPitchAlignment(const Problem& problem) {
+  return powerOfTwoIn(problem.inLd * sizeof(*problem.in) | SECTOR);
+}
+
+template <class Layout, class Problem>
+StagedShape stagedShape(const Problem& problem) {
+  constexpr unsigned COUNT = Layout::COUNT;
+  constexpr unsigned PACK = Layout::PACK;
+  const std::size_t ld = problem.inLd * Layout::SIZE;
+  StagedShape shape;
+  shape.inEnd = reinterpret_cast<std::uintptr_t>(problem.in + (problem.batch - 1) * problem.inStride +
+                                                 (problem.rows - 1) * problem.inLd + problem.cols);
+  shape.halo =
+      static_cast<unsigned>(ceilDivide((SECTOR - outAlignment(problem, SECTOR)) / Layout::RESULT, COUNT));
+  // Rows lie modulo a sector as they do in global memory. What the lanes of a warp gather at once then has a
+  // stride of a power of two of bytes, modulo the banks' 128, and as many neighbouring columns fill the gaps.
+  constexpr unsigned PERIOD = COUNT > 1 && PACK > COUNT ? 128 : SECTOR;
+  shape.pitch = Layout::LEAST_PITCH + static_cast<unsigned>((ld % SECTOR - Layout::LEAST_PITCH) % PERIOD);
+  if (PERIOD == SECTOR && Layout::IN_ALIGNMENT <= SECTOR && shape.pitch % 64 == 0) shape.pitch += SECTOR;
+  const std::size_t stride = inPitchAlignment(problem) * PACK / COUNT;
+  shape.skew = stride > SECTOR ? SECTOR : 0;
+  // Conflicts cost less than stores to many rows, as far as TOLERATED lanes meet in a bank.
+  constexpr unsigned TOLERATED = COUNT > 1 ? 1 : Layout::RESULT == 2 || Layout::RESULT == 4 ? 4 : 2;
+  constexpr unsigned MOST = smallerOf(PACK * Layout::RESULT, Layout::ACROSS / Layout::SPACING);
+  constexpr unsigned WORD = largerOf<unsigned>(sizeof(typename Layout::Source), 4);
+  shape.columnBits = 0;
+  while (shape.columnBits < 3 && (2U << shape.columnBits) <= MOST &&
+         (WORD * TOLERATED << 1 << shape.columnBits) <= stride)
+    ++shape.columnBits;
+  return shape;
+}
+
+template <class Tile, class In, class Out, class Function>
+void launchStagedTiles(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
+  using Layout = StagedLayout<Tile, In, Out, Function>;
+  StagedShape shape = stagedShape<Layout>(problem);
+  const std::size_t rowTiles = ceilDivide(problem.rows + shape.halo, Layout::ROWS);
+  const std::size_t colTiles = ceilDivide(problem.cols, Layout::COLS);
+  LaunchConfig config =
+      gridConfig(Layout::BLOCK, rowTiles * colTiles * problem.batch, stream, "gpuopt::transpose");
+  shape.rowTiles = static_cast<unsigned>(rowTiles);
+  shape.colTiles = static_cast<unsigned>(colTiles);
+  config.sharedBytes = ceilDivide(rowPlace<Layout>(shape, Layout::ROWS + shape.halo) + SECTOR, 16) * 16;
+  launch(transposeStagedKernel<Layout, TransposeProblem<In, Out, Function>>, config, problem, shape);
+}
+
+template <class Policy, std::size_t IN, std::size_t OUT, bool WIDE>
+constexpr auto stagedTile() {
+  if constexpr (IN != OUT)
+    return Policy::template castTile<IN, OUT, WIDE>();
+  else if constexpr (WIDE)
+    return Policy::template wideTile<IN>();
+  else
+    return Policy::template tile<IN>();
+}
+
+template <class Policy = StagedPolicy, class In, class Out, class Function>
+void launchTransposeStaged(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
+  using Tile = decltype(stagedTile<Policy, sizeof(In), sizeof(Out), false>());
+  using WideTile = decltype(stagedTile<Policy, sizeof(In), sizeof(Out), true>());
+  if constexpr (!std::is_same_v<Tile, WideTile>) {
+    const std::size_t bytes = problem.rows * problem.cols * problem.batch * sizeof(In);
+    if (bytes >= Policy::template wideBytes<sizeof(In)> && inPitchAlignment(problem) < SECTOR &&
+        givesBlocksMuchMemory())
+      return launchStagedTiles<WideTile>(problem, stream);
+  }
+  launchStagedTiles<Tile>(problem, stream);
+}
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END

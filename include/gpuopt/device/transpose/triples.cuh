@@ -1,0 +1,166 @@
+/// \file
+/// Transposition of elements of three bytes whose rows begin at 16-byte boundaries: 16-byte accesses on both
+/// sides.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/block/shared.cuh>
+#include <gpuopt/block/transpose.cuh>
+#include <gpuopt/core/identity.cuh>
+#include <gpuopt/device/transpose/problem.cuh>
+#include <gpuopt/device/transpose/tiles.cuh>
+#include <gpuopt/grid/dependency.cuh>
+#include <gpuopt/thread/vector.cuh>
+
+#include <cstddef>
+#include <type_traits>
+
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
+
+using Triple = RawElement<3, 1>;
+
+// Elements of three bytes that a thread reads along rows, three vectors from each, and hands on along columns
+// as whole words.
+struct TripleBlock {
+  static constexpr unsigned ROWS = 4;
+  static constexpr unsigned COLS = 16;
+  static constexpr unsigned WORDS = 3;  // of a column
+
+  uint4 rows[ROWS][3];
+
+  __device__ void load(const Triple* in, std::size_t ld) {
+#pragma unroll
+    for (unsigned r = 0; r < ROWS; ++r, in += ld)
+#pragma unroll
+      for (unsigned v = 0; v < 3; ++v)
+        rows[r][v] = loadRowVector<true>(reinterpret_cast<const uint4*>(in) + v);
+  }
+
+  // Each element is brought into a word, but stays at its first or second byte if it already is in one.
+  __device__ static void column(const unsigned (&words)[ROWS][COLS * 3 / 4], unsigned col,
+                                unsigned (&result)[WORDS]) {
+    const unsigned word = col * 3 / 4;
+    const unsigned byte = col * 3 % 4;
+    unsigned elements[ROWS];
+#pragma unroll
+    for (unsigned r = 0; r < ROWS; ++r)
+      elements[r] = byte < 2 ? words[r][word]
+                             : __byte_perm(words[r][word], words[r][word + 1], byte == 2 ? 0x5432 : 0x6543);
+    const unsigned lead = byte == 1 ? 0x1111 : 0;
+    result[0] = __byte_perm(elements[0], elements[1], 0x4210 + lead);
+    result[1] = __byte_perm(elements[1], elements[2], 0x5421 + lead);
+    result[2] = __byte_perm(elements[2], elements[3], 0x6542 + lead);
+  }
+};
+
+// H200, 2026-11-22, ratio to the best copy: 16384^2 0.943. Trial kernels, 8192^2 / 16384^2: 0.955 / 0.945,
+// tiles of 64 x 128 0.948 / 0.940; rows brought by asynchronous copies and transposed from shared memory to
+// shared memory 0.931 to 0.948; the staged kernel 0.739 / 0.752.
+class TripleTile {
+  using Block = TripleBlock;
+
+ public:
+  static constexpr unsigned TILE = 128;
+  static constexpr unsigned THREADS = TILE / Block::ROWS * (TILE / Block::COLS);
+  static constexpr unsigned BLOCKS = 4;             // that a multiprocessor holds
+  static constexpr unsigned UNITS = TILE * 3 / 16;  // vectors of a column
+  static constexpr unsigned ACROSS = TILE / Block::COLS;
+  using Columns = SwizzledColumns<16, UNITS, Block::COLS, ACROSS>;
+
+  // Storage of UNITS * TILE vectors.
+  __device__ TripleTile(uint4* vectors, unsigned thread) : vectors_(vectors), thread_(thread) {}
+
+  __device__ void load(const Triple* in, std::size_t ld, unsigned rows, unsigned cols) const {
+    visitEdges<Block::ROWS, Block::COLS, TILE, THREADS>(rows, cols, thread_, [&](unsigned r, unsigned c) {
+      for (unsigned b = 0; b < 3; ++b) *at(c, r * 3 + b) = in[r * ld + c].word[b];
+    });
+    const unsigned row = thread_ / ACROSS * Block::ROWS;
+    const unsigned col = thread_ % ACROSS * Block::COLS;
+    if (row + Block::ROWS > rows || col + Block::COLS > cols) return;
+    Block block;
+    block.load(in + row * ld + col, ld);
+    keep(block, row, col);
+  }
+
+  __device__ void store(Triple* out, std::size_t ld, unsigned rows, unsigned cols) const {
+    constexpr unsigned LOADS_IN_FLIGHT = 4;
+    static_assert(TILE * UNITS % (LOADS_IN_FLIGHT * THREADS) == 0);
+    const auto addressOf = [&](unsigned col, unsigned byte) {
+      return reinterpret_cast<unsigned char*>(out + col * ld) + byte;
+    };
+#pragma unroll 1
+    for (unsigned first = thread_; first < TILE * UNITS; first += LOADS_IN_FLIGHT * THREADS) {
+      uint4 vectors[LOADS_IN_FLIGHT];
+#pragma unroll
+      for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
+        vectors[i] = vectors_[Columns::place((first + i * THREADS) / UNITS, (first + i * THREADS) % UNITS)];
+#pragma unroll
+      for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i) {
+        const unsigned col = (first + i * THREADS) / UNITS;
+        const unsigned byte = (first + i * THREADS) % UNITS * 16;
+        if (col < cols && byte + 16 <= rows * 3) storeVector(addressOf(col, byte), vectors[i]);
+      }
+    }
+    const unsigned begin = rows * 3 / 16 * 16;  // of what is less than a vector
+    for (unsigned i = thread_; i < (rows * 3 - begin) * cols; i += THREADS)
+      *addressOf(i % cols, begin + i / cols) = *at(i % cols, begin + i / cols);
+  }
+
+ private:
+  // A block's columns are permuted alike.
+  __device__ void keep(const Block& block, unsigned row, unsigned col) const {
+    unsigned words[Block::ROWS][Block::COLS * 3 / 4];
+    __builtin_memcpy(words, block.rows, sizeof(words));
+    unsigned* places[Block::WORDS];
+#pragma unroll
+    for (unsigned w = 0; w < Block::WORDS; ++w)
+      places[w] = reinterpret_cast<unsigned*>(at(col, row * 3 + 4 * w));
+#pragma unroll
+    for (unsigned c = 0; c < Block::COLS; ++c) {
+      unsigned column[Block::WORDS];
+      Block::column(words, c, column);
+#pragma unroll
+      for (unsigned w = 0; w < Block::WORDS; ++w) places[w][c * UNITS * 4] = column[w];
+    }
+  }
+
+  __device__ unsigned char* at(unsigned col, unsigned byte) const {
+    return reinterpret_cast<unsigned char*>(vectors_ + Columns::place(col, byte / 16)) + byte % 16;
+  }
+
+  uint4* vectors_;
+  unsigned thread_;
+};
+
+// A template, so that it is compiled where it is launched.
+template <class Problem>
+GPUOPT_KERNEL void __launch_bounds__(TripleTile::THREADS, TripleTile::BLOCKS)
+    transposeTriplesKernel(const Problem problem, const TileGrid grid) {
+  waitForPreviousKernel();
+  const auto part = tilePart<TripleTile::TILE, TripleTile::TILE>(problem, grid);
+  if (part.rows == 0) return;
+  const TripleTile tile(dynamicShared<uint4>(), threadIdx.x);
+  tile.load(problem.in + part.in, problem.inLd, part.rows, part.cols);
+  __syncthreads();
+  tile.store(problem.out + part.out, problem.outLd, part.rows, part.cols);
+}
+
+template <class Problem>
+inline constexpr bool triplesTake = std::is_same_v<Problem, TransposeProblem<Triple, Triple, Identity>>;
+
+template <class Problem>
+bool triplesFit(const Problem& problem) {
+  return triplesTake<Problem> && rowsAlignedTo(problem, 16);
+}
+
+template <class Problem>
+void launchTransposeTriples(const Problem& problem, cudaStream_t stream) {
+  if constexpr (triplesTake<Problem>)
+    launchTiles(transposeTriplesKernel<Problem>, TripleTile::THREADS,
+                TripleTile::UNITS * TripleTile::TILE * sizeof(uint4), TripleTile::TILE, TripleTile::TILE,
+                problem, stream);
+}
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END

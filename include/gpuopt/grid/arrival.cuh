@@ -1,0 +1,32 @@
+/// \file
+/// Counting the blocks of a grid that have arrived.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/abi.cuh>
+
+#include <cuda_runtime.h>
+
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
+
+// Counts an arrival; true for the last of `arrivals`, which then sees what the others wrote before they
+// arrived, and finds the counter at zero again. The calling thread's own writes are the ones that are
+// published.
+__device__ inline bool arriveLast(unsigned* counter, unsigned arrivals) {
+  unsigned ticket;
+#if defined(__CUDA_ARCH__)
+  asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+               : "=r"(ticket)
+               : "l"(counter), "r"(arrivals - 1)
+               : "memory");
+#else
+  __threadfence();
+  ticket = atomicInc(counter, arrivals - 1);
+  __threadfence();
+#endif
+  return ticket == arrivals - 1;
+}
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END

@@ -1,0 +1,243 @@
+/// The tiles of the library in shared memory, proven free of bank conflicts when this file is compiled: by
+/// the functions that place their elements, under the accesses of the threads that the tiles are made for.
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+
+#include <gpuopt/access.cuh>
+#include <gpuopt/block/transpose.cuh>
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/word.cuh>
+#include <gpuopt/device/transpose/in_place_square.cuh>
+#include <gpuopt/device/transpose/rows_tile.cuh>
+#include <gpuopt/device/transpose/tiles.cuh>
+#include <gpuopt/device/transpose/triples.cuh>
+#include <gpuopt/warp/struct_tile.cuh>
+
+#include <initializer_list>
+
+namespace {
+
+using gpuopt::globalAccess;
+using gpuopt::LaneMask;
+using gpuopt::sharedAccess;
+using gpuopt::detail::ChunkSwizzle;
+using gpuopt::detail::largerOf;
+using gpuopt::detail::RegisterBlock;
+using gpuopt::detail::RowsTile;
+using gpuopt::detail::SwizzledColumns;
+using gpuopt::detail::Word;
+using Policy = gpuopt::TransposeTilesPolicy;
+
+// The degree of the worst conflict where threads 0 to `threads` - 1 access a T each, at index(thread). Where
+// a block has fewer, the others are what its threads access later.
+template <class T, class Index>
+constexpr unsigned worstDegree(unsigned threads, const Index& index) {
+  unsigned worst = 0;
+  for (unsigned first = 0; first < threads; first += 32) {
+    const auto inWarp = [&](unsigned lane) { return index(first + lane); };
+    worst = largerOf(worst, sharedAccess<T>(inWarp, LaneMask::first(threads - first)).degree);
+  }
+  return worst;
+}
+
+// --- TransposeTile with ALIGNED: elements of IN bytes become elements of OUT bytes.
+
+template <unsigned IN, unsigned OUT, unsigned ROWS, unsigned COLS = ROWS>
+struct VectorAccess {
+  using Block = RegisterBlock<Word<IN>, Word<OUT>>;
+  static constexpr unsigned UNITS = ROWS / Block::ROWS;   // vectors of a column
+  static constexpr unsigned ACROSS = COLS / Block::COLS;  // squares side by side
+  using Columns = SwizzledColumns<16, UNITS, Block::COLS, ACROSS>;
+
+  // Neighbouring threads write a column each of squares side by side, and read vectors of a column.
+  static constexpr unsigned degree() {
+    unsigned worst =
+        worstDegree<uint4>(COLS * UNITS, [](unsigned t) { return Columns::place(t / UNITS, t % UNITS); });
+    for (unsigned c = 0; c < Block::COLS; ++c)
+      worst = largerOf(worst, worstDegree<uint4>(ACROSS * UNITS, [c](unsigned t) {
+                         return Columns::place(t % ACROSS * Block::COLS + c, t / ACROSS);
+                       }));
+    return worst;
+  }
+
+  // Of global memory, all that moves is used, if rows begin where sectors do.
+  static constexpr bool usesAll() {
+    constexpr unsigned LD = 4096 + 32;
+    const auto in = globalAccess<16>(
+        [](unsigned t) { return (t / ACROSS * Block::ROWS * LD + t % ACROSS * Block::COLS) * IN; });
+    const auto out =
+        globalAccess<16>([](unsigned t) { return (t / UNITS * LD + t % UNITS * Block::ROWS) * OUT; });
+    return in.utilisation() == 1 && out.utilisation() == 1;
+  }
+};
+
+template <unsigned IN, unsigned OUT>
+using PolicyAccess = VectorAccess<IN, OUT, Policy::TILE<OUT>, Policy::TILE<IN>>;
+
+template <unsigned SIZE>
+constexpr bool vectorsAreFree() {
+  return VectorAccess<SIZE, SIZE, 16>::degree() == 1 && VectorAccess<SIZE, SIZE, 32>::degree() == 1;
+}
+
+// --- TransposeTile without: words of WORD bytes, by row and by column.
+
+template <unsigned WORD, unsigned TILE>
+constexpr unsigned elementDegree() {
+  constexpr unsigned PACKED = 4 / WORD;
+  using Columns = SwizzledColumns<4, TILE / PACKED, 1, TILE>;
+  const auto place = [](unsigned row, unsigned col) {
+    return Columns::place(col, row / PACKED) * PACKED + row % PACKED;
+  };
+  return largerOf(
+      worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return place(t / TILE, t % TILE); }),
+      worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return place(t % TILE, t / TILE); }));
+}
+
+// --- TripleTile: neighbouring threads write words of columns that are COLS apart, and read vectors of a
+// column.
+
+constexpr unsigned tripleDegree() {
+  using Tile = gpuopt::detail::TripleTile;
+  using Block = gpuopt::detail::TripleBlock;
+  unsigned worst = worstDegree<uint4>(Tile::UNITS * Tile::TILE, [](unsigned t) {
+    return Tile::Columns::place(t / Tile::UNITS, t % Tile::UNITS);
+  });
+  for (unsigned w = 0; w < Block::WORDS; ++w)
+    worst = largerOf(worst, worstDegree<unsigned>(Tile::THREADS, [w](unsigned t) {
+                       const unsigned word = t / Tile::ACROSS * Block::WORDS + w;
+                       return Tile::Columns::place(t % Tile::ACROSS * Block::COLS, word / 4) * 4 + word % 4;
+                     }));
+  return worst;
+}
+
+// Asked at run time: for the compiler, tiles of all sizes would be too much.
+using Degree = unsigned (*)();
+
+void checkDegrees(unsigned tile, std::initializer_list<Degree> degrees) {
+  int number = 0;
+  for (const Degree degree : degrees) {
+    CAPTURE(tile, number);
+    CHECK(degree() == 1);
+    ++number;
+  }
+}
+
+template <unsigned TILE>
+void checkTile() {
+  checkDegrees(TILE, {elementDegree<1, TILE>, elementDegree<2, TILE>, elementDegree<4, TILE>});
+  checkDegrees(TILE, {VectorAccess<2, 2, TILE>::degree, VectorAccess<2, 4, TILE>::degree,
+                      VectorAccess<4, 4, TILE>::degree, VectorAccess<4, 2, TILE>::degree,
+                      VectorAccess<8, 8, TILE>::degree, VectorAccess<8, 4, TILE>::degree,
+                      VectorAccess<16, 16, TILE>::degree, VectorAccess<16, 4, TILE>::degree});
+  if constexpr (TILE >= 16)
+    checkDegrees(TILE, {VectorAccess<1, 1, TILE>::degree, VectorAccess<1, 2, TILE>::degree,
+                        VectorAccess<1, 8, TILE>::degree});
+}
+
+// --- RowsTile: neighbouring threads write the words of a row, and read those of a column. Other rows and
+// columns only shift what these do.
+
+template <unsigned SIZE, unsigned TILE_BYTES>
+struct RowsAccess {
+  using Tile = RowsTile<SIZE, SIZE % 4 == 0 ? 4 : SIZE, TILE_BYTES>;
+  static constexpr unsigned WORDS = Tile::WORDS;
+  static constexpr unsigned PACKED = SIZE < 4 ? 4 / SIZE : 1;
+  static constexpr unsigned ELEMENT = SIZE < 4 ? 1 : SIZE / 4;
+  static constexpr unsigned LINES = 2;
+
+  static constexpr unsigned begin(unsigned col) { return col * Tile::PITCH + (SIZE % 4 == 0 ? 0 : col / 32); }
+
+  static constexpr unsigned writing() {
+    unsigned worst = 0;
+    for (unsigned k = 0; k < PACKED; ++k)
+      worst = largerOf(worst, worstDegree<unsigned>(LINES * WORDS, [k](unsigned t) {
+                         const unsigned line = t / WORDS, word = t % WORDS;
+                         return begin(word / ELEMENT * PACKED + k) + line * ELEMENT + word % ELEMENT;
+                       }));
+    return worst;
+  }
+
+  static constexpr unsigned reading() {
+    return worstDegree<unsigned>(LINES * WORDS, [](unsigned t) { return begin(t / WORDS) + t % WORDS; });
+  }
+
+  static constexpr bool isFree() { return writing() == 1 && reading() == 1; }
+};
+
+template <unsigned TILE_BYTES>
+constexpr bool rowsAreFree() {
+  return RowsAccess<1, TILE_BYTES>::isFree() && RowsAccess<2, TILE_BYTES>::isFree() &&
+         RowsAccess<4, TILE_BYTES>::isFree() && RowsAccess<8, TILE_BYTES>::isFree() &&
+         RowsAccess<12, TILE_BYTES>::isFree() && RowsAccess<16, TILE_BYTES>::isFree();
+}
+
+// --- WarpTile: lanes take their own parts, and neighbouring chunks or words of the whole. It may begin half
+// a sector later.
+
+template <unsigned LANE_BYTES>
+constexpr unsigned warpTileDegree() {
+  using Swizzle = ChunkSwizzle<LANE_BYTES>;
+  constexpr unsigned UNIT = gpuopt::detail::widestWord<LANE_BYTES>;
+  unsigned worst =
+      worstDegree<unsigned>(8 * LANE_BYTES, [](unsigned w) { return 4 * Swizzle::place(w / 4) + w % 4; });
+  for (const unsigned begin : {0u, 1u})
+    worst = largerOf(
+        worst, worstDegree<uint4>(2 * LANE_BYTES, [begin](unsigned c) { return begin + Swizzle::place(c); }));
+  for (unsigned i = 0; i < LANE_BYTES / UNIT; ++i)
+    worst = largerOf(worst, worstDegree<Word<UNIT>>(32, [i](unsigned lane) {
+                       return UNIT == 16 ? Swizzle::placeOfLane(lane, i) : lane * (LANE_BYTES / UNIT) + i;
+                     }));
+  return worst;
+}
+
+template <unsigned... LANE_BYTES>
+constexpr bool warpTilesAreFree() {
+  return ((warpTileDegree<LANE_BYTES>() == 1) && ...);
+}
+
+}  // namespace
+
+TEST_CASE("tiles of vectors have no bank conflicts and waste nothing of global memory") {
+  STATIC_REQUIRE(vectorsAreFree<1>());
+  STATIC_REQUIRE(vectorsAreFree<2>());
+  STATIC_REQUIRE(vectorsAreFree<4>());
+  STATIC_REQUIRE(vectorsAreFree<8>());
+  STATIC_REQUIRE(vectorsAreFree<16>());
+  STATIC_REQUIRE(PolicyAccess<1, 1>::degree() == 1);
+  STATIC_REQUIRE(PolicyAccess<2, 2>::degree() == 1);
+  STATIC_REQUIRE(PolicyAccess<4, 2>::degree() == 1);
+  STATIC_REQUIRE(PolicyAccess<1, 4>::degree() == 1);
+  STATIC_REQUIRE(PolicyAccess<8, 4>::degree() == 1);
+  STATIC_REQUIRE(PolicyAccess<4, 16>::degree() == 1);
+  STATIC_REQUIRE(
+      (PolicyAccess<1, 1>::usesAll() && PolicyAccess<2, 2>::usesAll() && PolicyAccess<4, 4>::usesAll()));
+  STATIC_REQUIRE(
+      (PolicyAccess<8, 8>::usesAll() && PolicyAccess<16, 16>::usesAll() && PolicyAccess<8, 4>::usesAll()));
+}
+
+TEST_CASE("TransposeTile has no bank conflicts, whatever its size") {
+  checkTile<8>();
+  checkTile<16>();
+  checkTile<32>();
+  checkTile<64>();
+  checkTile<128>();
+}
+
+TEST_CASE("tiles of elements have no bank conflicts") {
+  STATIC_REQUIRE(elementDegree<1, 32>() == 1);
+  STATIC_REQUIRE(elementDegree<2, 32>() == 1);
+  STATIC_REQUIRE(elementDegree<4, 32>() == 1);
+  STATIC_REQUIRE(elementDegree<4, 64>() == 1);
+}
+
+TEST_CASE("tiles of elements of three bytes have no bank conflicts") { CHECK(tripleDegree() == 1); }
+
+TEST_CASE("tiles of rows have no bank conflicts") {
+  STATIC_REQUIRE(rowsAreFree<gpuopt::SquarePolicy::squareTileBytes>());
+}
+
+TEST_CASE("warps' tiles of structures have no bank conflicts") {
+  STATIC_REQUIRE(warpTilesAreFree<4, 8, 12, 16, 20, 24, 28, 32>());
+  STATIC_REQUIRE(warpTilesAreFree<36, 40, 48, 60, 64, 72, 80, 96>());
+  STATIC_REQUIRE(warpTilesAreFree<112, 124, 128, 160, 192, 224, 256, 384>());
+}
