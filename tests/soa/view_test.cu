@@ -1,6 +1,6 @@
 /// Views of columns and of tiles: where members lie, references to structs, and what is refused.
 // SPDX-License-Identifier: MIT
-#include "../host/host_test.cuh"
+#include "support/host_test.cuh"
 #include "../support/catch.hpp"
 #include "../support/device_array.cuh"
 #include "../support/soa_data.cuh"

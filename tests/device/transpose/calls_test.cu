@@ -1,9 +1,9 @@
 /// The ways to call a transposition: pointers, views, mdspans, functions, streams, threads, graphs, in place;
 /// nothing to do; wrong arguments.
 // SPDX-License-Identifier: MIT
-#include "../host/host_test.cuh"
 #include "../support/catch.hpp"
 #include "../support/transpose_data.cuh"
+#include "support/host_test.cuh"
 
 #include <gpuopt/transpose.cuh>
 
