@@ -266,7 +266,7 @@ TEST_CASE("static shared memory counts") {
   REQUIRE_NOTHROW(occupancyConfig(host_test::muchShared, 1, 128, 1, 20 * 1024));
 }
 
-TEST_CASE("a block beyond the kernel's own limit is refused with that limit") {
+TEST_CASE("an occupancy query: a block beyond the kernel's own limit is refused with that limit") {
   const std::string text = messageOf<std::invalid_argument>(
       [] { static_cast<void>(occupancyConfig(host_test::bounded, 1, 128)); });
   REQUIRE(contains(text, "block (128) exceeds 64, the limit of the kernel's registers or launch bounds"));
