@@ -1,8 +1,8 @@
 /// Reductions within a block: every size of block, every count of valid threads, the order of the threads,
 /// calls back to back.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/reduction_data.cuh"
+#include "support/catch.hpp"
+#include "support/reduction_data.cuh"
 
 #include <gpuopt/block/reduce.cuh>
 

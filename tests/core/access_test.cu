@@ -1,9 +1,9 @@
 /// Access patterns: the published table, known cases, random patterns against a count byte by byte, on the
 /// host, on the device and in constant expressions.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/device_array.cuh"
-#include "../support/random.hpp"
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
+#include "support/random.hpp"
 
 #include <gpuopt/access.cuh>
 #include <gpuopt/host/launch.cuh>

@@ -1,7 +1,7 @@
 /// What a matrix view says when parts of it are left out, and which views lie apart, against views that are
 /// written out element by element.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
+#include "support/catch.hpp"
 #include "support/host_test.cuh"
 
 #include <gpuopt/core/matrix_view.cuh>

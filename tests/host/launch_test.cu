@@ -1,7 +1,7 @@
 /// \file
 /// launch: arguments, configuration, errors.
 // SPDX-License-Identifier: MIT
-#include "../support/device_array.cuh"
+#include "support/device_array.cuh"
 #include "support/host_test.cuh"
 
 #include <gpuopt/block/shared.cuh>

@@ -1,7 +1,7 @@
 /// \file
 /// Configurations through the occupancy queries, what they remember, and what limits a kernel.
 // SPDX-License-Identifier: MIT
-#include "../support/device_array.cuh"
+#include "support/device_array.cuh"
 #include "support/host_test.cuh"
 
 #include <gpuopt/block/shared.cuh>

@@ -1,7 +1,7 @@
 /// \file
 /// Workspaces: the user's, those remembered per stream, and leases of them.
 // SPDX-License-Identifier: MIT
-#include "../support/device_array.cuh"
+#include "support/device_array.cuh"
 #include "support/host_test.cuh"
 
 #include <gpuopt/host/launch.cuh>

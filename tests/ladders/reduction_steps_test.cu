@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: MIT
 #include "../../examples/ladders/reduction_steps.cuh"
 
-#include "../support/catch.hpp"
-#include "../support/device_array.cuh"
-#include "../support/random.hpp"
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
+#include "support/random.hpp"
 
 #include <cstddef>
 #include <numeric>

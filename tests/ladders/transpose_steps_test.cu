@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "../../examples/ladders/transpose_steps.cuh"
 
-#include "../support/catch.hpp"
-#include "../support/device_array.cuh"
-#include "../support/random.hpp"
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
+#include "support/random.hpp"
 
 #include <cstddef>
 #include <string>

@@ -1,8 +1,8 @@
 /// Structs taken apart: how many members there are, their types, their order, and each member itself.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/device_array.cuh"
-#include "../support/soa_data.cuh"
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
+#include "support/soa_data.cuh"
 
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/soa/aggregate.cuh>

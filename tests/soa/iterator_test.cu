@@ -1,7 +1,7 @@
 /// Iterators over views: of std's algorithms on memory of the host, and of Thrust's on the device.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/soa_data.cuh"
+#include "support/catch.hpp"
+#include "support/soa_data.cuh"
 
 #include <gpuopt/soa/view.cuh>
 

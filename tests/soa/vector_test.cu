@@ -1,9 +1,9 @@
 /// Vectors of structs in columns and in tiles: resized, moved, and left alone when memory runs out.
 // SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
 #include "support/host_test.cuh"
-#include "../support/catch.hpp"
-#include "../support/device_array.cuh"
-#include "../support/soa_data.cuh"
+#include "support/soa_data.cuh"
 
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/soa/vector.cuh>

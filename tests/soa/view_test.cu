@@ -1,9 +1,9 @@
 /// Views of columns and of tiles: where members lie, references to structs, and what is refused.
 // SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
 #include "support/host_test.cuh"
-#include "../support/catch.hpp"
-#include "../support/device_array.cuh"
-#include "../support/soa_data.cuh"
+#include "support/soa_data.cuh"
 
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/soa/view.cuh>

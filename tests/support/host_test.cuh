@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "../support/catch.hpp"
+#include "support/catch.hpp"
 
 #include <gpuopt/host/error.cuh>
 

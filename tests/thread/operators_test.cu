@@ -1,7 +1,7 @@
 /// The operations, their identities and the accumulators that go with them.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/reduction_data.cuh"
+#include "support/catch.hpp"
+#include "support/reduction_data.cuh"
 
 #include <gpuopt/thread/operators.cuh>
 

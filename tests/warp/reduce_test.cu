@@ -1,8 +1,8 @@
 /// Reductions within a warp: every width, every count of valid lanes, every size of element, the order of the
 /// lanes.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/reduction_data.cuh"
+#include "support/catch.hpp"
+#include "support/reduction_data.cuh"
 
 #include <gpuopt/warp/reduce.cuh>
 

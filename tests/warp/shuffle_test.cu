@@ -1,7 +1,7 @@
 /// Shuffles of values of any size.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/reduction_data.cuh"
+#include "support/catch.hpp"
+#include "support/reduction_data.cuh"
 
 #include <gpuopt/warp/shuffle.cuh>
 

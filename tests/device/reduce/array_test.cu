@@ -1,10 +1,10 @@
 /// Sums of arrays: every kind of element, length and alignment, in every kernel and at every boundary between
 /// them.
 // SPDX-License-Identifier: MIT
-#include "../support/any_bits.cuh"
-#include "../support/catch.hpp"
-#include "../support/reduction_data.cuh"
 #include "low_boundaries.cuh"
+#include "support/any_bits.cuh"
+#include "support/catch.hpp"
+#include "support/reduction_data.cuh"
 
 #include <gpuopt/reduce.cuh>
 

@@ -1,10 +1,10 @@
 /// The ways to call a reduction: operations, initial values, empty input, device results, workspaces,
 /// streams, threads, graphs, wrong arguments.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/reduction_data.cuh"
 #include "low_boundaries.cuh"
+#include "support/catch.hpp"
 #include "support/host_test.cuh"
+#include "support/reduction_data.cuh"
 
 #include <gpuopt/reduce.cuh>
 

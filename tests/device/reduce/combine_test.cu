@@ -1,9 +1,9 @@
 /// \file
 /// How the blocks of a grid come to one result: what they send each other, and in which order it is joined.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/device_array.cuh"
-#include "../support/reduction_data.cuh"
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
+#include "support/reduction_data.cuh"
 
 #include <gpuopt/device/reduce/combine.cuh>
 

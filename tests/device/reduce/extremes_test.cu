@@ -1,8 +1,8 @@
 /// minMax, sumMinMax, argMin, argMax: against serial code, ties, infinities, NaN.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/reduction_data.cuh"
 #include "low_boundaries.cuh"
+#include "support/catch.hpp"
+#include "support/reduction_data.cuh"
 
 #include <gpuopt/reduce.cuh>
 

@@ -1,8 +1,8 @@
 /// Reductions of what is no array: iterators of one's own on both devices, Thrust's on a GPU.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/reduction_data.cuh"
 #include "low_boundaries.cuh"
+#include "support/catch.hpp"
+#include "support/reduction_data.cuh"
 
 #include <gpuopt/reduce.cuh>
 

@@ -1,9 +1,9 @@
 /// meanVariance: against two passes in long double, on data that the difference of sums of squares cannot
 /// stand.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/reduction_data.cuh"
 #include "low_boundaries.cuh"
+#include "support/catch.hpp"
+#include "support/reduction_data.cuh"
 
 #include <gpuopt/reduce.cuh>
 

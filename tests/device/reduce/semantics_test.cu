@@ -1,9 +1,9 @@
 /// What rounding, order, NaN, signed zeros and infinities do: error bounds, the same bits on every run, the
 /// same bits at every alignment.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/reduction_data.cuh"
 #include "low_boundaries.cuh"
+#include "support/catch.hpp"
+#include "support/reduction_data.cuh"
 
 #include <gpuopt/reduce.cuh>
 

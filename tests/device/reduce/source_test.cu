@@ -1,8 +1,8 @@
 /// How a reduction decides to read its input: 16 bytes at a time exactly where that is possible. (A GPU would
 /// fault on a misaligned vector, the emulated device would not.)
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/reduction_data.cuh"
+#include "support/catch.hpp"
+#include "support/reduction_data.cuh"
 
 #include <gpuopt/device/reduce/source.cuh>
 

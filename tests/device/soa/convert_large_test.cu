@@ -1,9 +1,9 @@
 /// Conversions beyond what 32 bits count: on a GPU. The emulated device, on which they would take hours, sees
 /// the same calls at a small scale.
 // SPDX-License-Identifier: MIT
-#include "../support/any_bits.cuh"
-#include "../support/catch.hpp"
-#include "../support/device_array.cuh"
+#include "support/any_bits.cuh"
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
 
 #include <gpuopt/soa.cuh>
 

@@ -1,10 +1,10 @@
 /// gatherStructs and scatterStructs: every size of unit, tiles of units, misaligned arrays, types of indices,
 /// wrong arguments.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/device_array.cuh"
-#include "../support/struct_data.cuh"
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
 #include "support/host_test.cuh"
+#include "support/struct_data.cuh"
 
 #include <gpuopt/struct_io.cuh>
 

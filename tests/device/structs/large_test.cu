@@ -1,11 +1,11 @@
 /// Arrays of structures beyond what 32 bits count: on a GPU. The emulated device, on which they would take
 /// hours, sees the same calls at a small scale.
 // SPDX-License-Identifier: MIT
-#include "../support/any_bits.cuh"
-#include "../support/catch.hpp"
-#include "../support/device_array.cuh"
-#include "../support/matrix_data.cuh"
-#include "../support/struct_data.cuh"
+#include "support/any_bits.cuh"
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
+#include "support/matrix_data.cuh"
+#include "support/struct_data.cuh"
 
 #include <gpuopt/struct_io.cuh>
 

@@ -1,11 +1,11 @@
 /// transformStructs and forEachStruct: structures of every kind of size, counts around every boundary,
 /// misaligned arrays, in place, between types, from iterators, functions of every form, wrong arguments.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/device_array.cuh"
-#include "../support/matrix_data.cuh"
-#include "../support/struct_data.cuh"
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
 #include "support/host_test.cuh"
+#include "support/matrix_data.cuh"
+#include "support/struct_data.cuh"
 
 #include <gpuopt/struct_io.cuh>
 

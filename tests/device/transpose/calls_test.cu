@@ -1,9 +1,9 @@
 /// The ways to call a transposition: pointers, views, mdspans, functions, streams, threads, graphs, in place;
 /// nothing to do; wrong arguments.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/transpose_data.cuh"
+#include "support/catch.hpp"
 #include "support/host_test.cuh"
+#include "support/transpose_data.cuh"
 
 #include <gpuopt/transpose.cuh>
 

@@ -1,8 +1,8 @@
 /// Transposes with a function on the way: casts, structures, states, lambdas; between elements of any two
 /// sizes.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/transpose_data.cuh"
+#include "support/catch.hpp"
+#include "support/transpose_data.cuh"
 
 #include <gpuopt/transpose.cuh>
 

@@ -1,8 +1,8 @@
 /// Transposes beyond what 32 bits count, and grids of more than 65535 tiles: on a GPU. The emulated device,
 /// on which they would take hours, sees the same shapes at a small scale.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/transpose_data.cuh"
+#include "support/catch.hpp"
+#include "support/transpose_data.cuh"
 
 #include <gpuopt/transpose.cuh>
 

@@ -1,8 +1,8 @@
 /// Transposes of every element size against their definition: sizes on both sides of every boundary, any
 /// alignment, any leading dimension, batches.
 // SPDX-License-Identifier: MIT
-#include "../support/catch.hpp"
-#include "../support/transpose_data.cuh"
+#include "support/catch.hpp"
+#include "support/transpose_data.cuh"
 
 #include <gpuopt/transpose.cuh>
 
