@@ -1,6 +1,6 @@
 """Holds the prose to what a reader can bear: lines of Markdown have at most 120 columns (but for rows of tables, links
 and pictures, which cannot be broken), and neither the documentation nor a comment of a header uses the phrases and old
-names below. docs/glossary.md has the words to use instead.
+names below. docs/glossary.md has the words to use instead; the names in its last column are in the headers.
 
 Usage: check_prose.py [--count] <repository>. Prints each violation, or with --count how many each file has.
 SPDX-License-Identifier: MIT
@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 COLUMNS = 120
+GLOSSARY = "docs/glossary.md"
 PAGES = ("*.md", "docs/**/*.md", "examples/**/*.md", "benchmarks/**/*.md", "emulation/**/*.md")
 
 # What to look for, and what to say. A blank matches any white space, line ends included.
@@ -103,16 +104,27 @@ def matches(text, rules):
             yield text.count("\n", 0, found.start()) + 1, f'"{words}": {advice}'
 
 
+def unknownNames(glossary, headers):
+    """Names that a glossary's last column gives, and no header has."""
+    for number, line in enumerate(glossary.splitlines(), 1):
+        for name in re.findall(r"`(\w+)`", line.split("|")[-2] if line.startswith("|") else ""):
+            if not re.search(rf"\b{name}\b", headers):
+                yield number, f"{name} is in no header"
+
+
 def violations(repository):
     """(file, line, message) of each."""
     root = Path(repository)
+    headers = {path: path.read_text() for path in sorted((root / "include" / "gpuopt").rglob("*.cuh"))}
+    if (root / GLOSSARY).exists():
+        for line, message in unknownNames((root / GLOSSARY).read_text(), "".join(headers.values())):
+            yield GLOSSARY, line, message
     for path in sorted({path for pattern in PAGES for path in root.glob(pattern)}):
         text, name = path.read_text(), str(path.relative_to(root))
         names = [] if name in RECORDS_RENAMES else matches(text, NAMES)
         for line, message in sorted([*longLines(text), *matches(prose(text), PHRASES), *names]):
             yield name, line, message
-    for path in sorted((root / "include" / "gpuopt").rglob("*.cuh")):
-        text = path.read_text()
+    for path, text in headers.items():
         for line, message in sorted([*matches(comments(text), PHRASES), *matches(text, NAMES)]):
             yield str(path.relative_to(root)), line, message
 

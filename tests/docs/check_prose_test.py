@@ -16,7 +16,8 @@ GOOD = {
                  "A [link](docs/so%20many-lies-in.md) and `code that lies`.\n",
     "CHANGELOG.md": "`AccessPlan` is now `StructTransferPolicy`.\n",
     "docs/guide.md": "The leading dimension, in place; unpack it anywhere. The rows are combined; a full tile.\n",
-    "include/gpuopt/a.cuh": 'int lies = so_many;  // Rows are in order.\nauto s = "so many lie in";\n/// `lies` is code.\n',
+    "docs/glossary.md": "| word | meaning | in the code |\n|---|---|---|\n| row | `ofNobody` | `lies`, `Pair` |\n| tail | | |\n",
+    "include/gpuopt/a.cuh": 'int lies = so_many;  // Rows are in order.\nauto s = "so many lie in";\n/// `lies` is code.\nusing Pair = int;',
 }
 
 
@@ -34,6 +35,7 @@ class Prose(unittest.TestCase):
 
     def test_each_violation_is_found(self):
         page, header = "docs/guide.md", "include/gpuopt/a.cuh"
+        pair = "using Pair = int;\nint lies;\n"
         planted = {
             "long line": {page: "A line\n" + LONG + "\n"},
             "long line of a list": {page: "- " + LONG + "\n"},
@@ -47,12 +49,13 @@ class Prose(unittest.TestCase):
             "what as a subject": {page: "Short. What the lanes have read is added.\n"},
             "old name as code": {page: "Use `AccessPlan` here.\n"},
             "old name in a block": {page: "    struct X : gpuopt::RowsPolicy {};\n"},
-            "comment": {header: "/// The words lie in one bank.\n"},
-            "comment after code": {header: "int x;  // as they lie\n"},
-            "comment across lines": {header: "/// The parts that are put\n/// together here.\n"},
-            "block comment": {header: "/* its place\n */\n"},
-            "old name in code": {header: "constexpr int LOADS_FLYING = 4;\n"},
-            "old name of an identity": {header: "template <class T> struct Identity<Plus, T> {};\n"},
+            "name that is gone": {"docs/glossary.md": "| row | a line | `Pair` |\n| tail | the end | `tailOf` |\n"},
+            "comment": {header: pair + "/// The words lie in one bank.\n"},
+            "comment after code": {header: pair + "int x;  // as they lie\n"},
+            "comment across lines": {header: pair + "/// The parts that are put\n/// together here.\n"},
+            "block comment": {header: pair + "/* its place\n */\n"},
+            "old name in code": {header: pair + "constexpr int LOADS_FLYING = 4;\n"},
+            "old name of an identity": {header: pair + "template <class T> struct Identity<Plus, T> {};\n"},
         }
         for name, changes in planted.items():
             with self.subTest(name):
