@@ -81,7 +81,7 @@ def comments(text):
 
 def prose(text):
     """Markdown without code blocks, headings and the targets of links; what is quoted as code is a word."""
-    for pattern in (r"^```.*?^```", r"(?<=\n\n)(?:    [^\n]*\n+)+", r"^#.*?$", r"(?<=\])\([^)\n]*\)"):
+    for pattern in (r"^ *```.*?^ *```", r"(?<=\n\n)(?:    [^\n]*\n+)+", r"^#.*?$", r"(?<=\])\([^)\n]*\)"):
         text = re.sub(pattern, lambda found: blank(found[0]), text, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"`[^`\n]*`", lambda code: "x" * len(code[0]), text)
 
