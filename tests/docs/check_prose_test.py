@@ -15,9 +15,11 @@ GOOD = {
                  "\n\n    code that lies(whole tile)\n\n```text\nso many\n```\n\n| " + LONG + "|\n\n"
                  "A [link](docs/so%20many-lies-in.md) and `code that lies`.\n",
     "CHANGELOG.md": "`AccessPlan` is now `StructTransferPolicy`.\n",
-    "docs/guide.md": "The leading dimension, in place; unpack it anywhere. The rows are combined; a full tile.\n",
+    "docs/guide.md": "The leading dimension, in place; a span in its place; unpack it anywhere.\n"
+                     "`Identity`, the function. The rows are combined; a full tile.\n",
     "docs/glossary.md": "| word | meaning | in the code |\n|---|---|---|\n| row | `ofNobody` | `lies`, `Pair` |\n| tail | | |\n",
-    "include/gpuopt/a.cuh": 'int lies = so_many;  // Rows are in order.\nauto s = "so many lie in";\n/// `lies` is code.\nusing Pair = int;',
+    "include/gpuopt/a.cuh": 'int lies = so_many;  // Rows are in order.\nauto s = "so many lie in";\n/// `lies` is code.\n'
+                           'using Pair = int;',
 }
 
 
