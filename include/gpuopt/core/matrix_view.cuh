@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-GPUOPT_NAMESPACE_BEGIN
+GPUOPT_TYPES_BEGIN
 
 /// Row-major matrices of one shape with elements of type T, in memory of the device that the view does not
 /// own.
@@ -36,6 +36,9 @@ struct MatrixView {
 template <class T, class... Sizes>
 MatrixView(T*, Sizes...) -> MatrixView<T>;
 
+GPUOPT_TYPES_END
+
+GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
 inline constexpr std::size_t SIZE_LIMIT = static_cast<std::size_t>(-1);

@@ -17,7 +17,7 @@ namespace detail {
 class SharedCarveout {
  public:
   // To be called before each launch. The wish is a hint: whatever is wrong, the launch itself will say so.
-  void prefer(const void* kernel, int percent) {
+  GPUOPT_HIDDEN void prefer(const void* kernel, int percent) {
     const auto device = static_cast<unsigned>(currentDevice());
     const std::uint64_t bit = device < 64 ? std::uint64_t{1} << device : 0;
     if ((told_.load(std::memory_order_relaxed) & bit) != 0) return;

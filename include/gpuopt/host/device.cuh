@@ -29,7 +29,7 @@ inline int queryDeviceAttribute(cudaDeviceAttr attribute, int device) {
 
 /// An attribute of a device. The runtime is asked once per attribute and device; later calls cost a few
 /// nanoseconds. Any thread may call at any time. Throws CudaError for an unknown device or attribute.
-inline int deviceAttribute(cudaDeviceAttr attribute, int device) {
+GPUOPT_HIDDEN inline int deviceAttribute(cudaDeviceAttr attribute, int device) {
   constexpr unsigned DEVICES = 64;
   constexpr unsigned ATTRIBUTES = 256;
   constexpr std::int64_t KNOWN = std::int64_t{1} << 32;

@@ -16,7 +16,7 @@
 #include <cxxabi.h>
 #endif
 
-GPUOPT_NAMESPACE_BEGIN
+GPUOPT_TYPES_BEGIN
 
 /// A call of the CUDA runtime failed.
 ///
@@ -42,16 +42,19 @@ class CudaError : public std::runtime_error {
   std::string call_;
 };
 
+GPUOPT_TYPES_END
+
+GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
 /// Takes a failed call's error out of the runtime's "last error", where nobody else shall find it. An
 /// earlier one stays: not every call that fails leaves its error there.
-inline void forgetError(cudaError_t code) noexcept {
+GPUOPT_HIDDEN inline void forgetError(cudaError_t code) noexcept {
   if (cudaPeekAtLastError() == code) static_cast<void>(cudaGetLastError());
 }
 
 /// Throws CudaError, which alone reports the failed call from then on.
-[[noreturn]] inline void throwCudaError(cudaError_t code, std::string call) {
+[[noreturn]] GPUOPT_HIDDEN inline void throwCudaError(cudaError_t code, std::string call) {
   forgetError(code);
   throw CudaError(code, std::move(call));
 }
@@ -62,11 +65,20 @@ inline void forgetError(cudaError_t code) noexcept {
 ///
 /// A successful call leaves the runtime's last error alone: one that an earlier, unrelated call left there
 /// is neither swallowed nor reported. Cost: one comparison.
-inline void check(cudaError_t code, const char* call) {
+GPUOPT_HIDDEN inline void check(cudaError_t code, const char* call) {
   if (code != cudaSuccess) detail::throwCudaError(code, call);
 }
 
 namespace detail {
+
+/// Without the inline namespaces of abi.cuh, which the reader of a message did not write.
+inline std::string withoutInlineNamespaces(std::string name) {
+  for (std::size_t at = 0; (at = name.find("gpuopt::v", at)) != std::string::npos;) {
+    at += sizeof "gpuopt::" - 1;
+    if (name[at + 1] >= '0' && name[at + 1] <= '9') name.erase(at, name.find("::", at) + 2 - at);
+  }
+  return name;
+}
 
 /// The readable form of a mangled name; the name itself where it cannot be demangled.
 inline std::string demangle(const char* name) {
@@ -75,14 +87,14 @@ inline std::string demangle(const char* name) {
   if (char* readable = abi::__cxa_demangle(name, nullptr, nullptr, &status)) {
     std::string copy = readable;
     std::free(readable);
-    return copy;
+    return withoutInlineNamespaces(std::move(copy));
   }
 #endif
   return name;
 }
 
 /// The name of a kernel with its parameter types, for error messages only (slow).
-inline std::string kernelName(const void* kernel) {
+GPUOPT_HIDDEN inline std::string kernelName(const void* kernel) {
   const char* name = nullptr;
   const cudaError_t code = cudaFuncGetName(&name, kernel);
   if (code == cudaSuccess && name != nullptr) return demangle(name);

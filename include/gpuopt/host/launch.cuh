@@ -24,12 +24,13 @@ inline std::string toString(const dim3& size) { return message({size.x, "x", siz
 
 inline std::size_t volume(const dim3& size) { return std::size_t{size.x} * size.y * size.z; }
 
-[[noreturn]] inline void throwBadLaunch(const void* kernel, std::initializer_list<Part> problem) {
+[[noreturn]] GPUOPT_HIDDEN inline void throwBadLaunch(const void* kernel,
+                                                      std::initializer_list<Part> problem) {
   throwInvalid({"gpuopt::launch: ", message(problem), "; kernel: ", kernelName(kernel)});
 }
 
 /// Rejects what no device can launch, without asking the runtime.
-inline void checkLaunch(const void* kernel, const LaunchConfig& config) {
+GPUOPT_HIDDEN inline void checkLaunch(const void* kernel, const LaunchConfig& config) {
   constexpr std::size_t THREADS = 1024;
   constexpr unsigned GRID_X = 0x7fffffff;
   constexpr unsigned GRID_YZ = 65535;
@@ -54,14 +55,15 @@ struct NativeConfig {
   cudaLaunchConfig_t launch;
 };
 
-inline void requireClusters(const void* kernel, const LaunchConfig& config, int capability) {
+GPUOPT_HIDDEN inline void requireClusters(const void* kernel, const LaunchConfig& config, int capability) {
   if (capability >= clustersSince) return;
   throwBadLaunch(kernel, {"cluster (", config.cluster, ") needs compute capability 9.0; the device has ",
                           capability / 10, ".", capability % 10});
 }
 
 /// The launch attributes that the configuration asks for. Most launches ask for none.
-inline void addAttributes(NativeConfig& native, const void* kernel, const LaunchConfig& config) {
+GPUOPT_HIDDEN inline void addAttributes(NativeConfig& native, const void* kernel,
+                                        const LaunchConfig& config) {
   if (config.cluster == 1 && !config.programmatic) return;
 
   const int capability = computeCapability(currentDevice());
@@ -82,7 +84,8 @@ inline void addAttributes(NativeConfig& native, const void* kernel, const Launch
 }
 
 /// All of a launch that does not depend on the kernel's type: compiled once, not once for each kernel.
-inline void prepareLaunch(NativeConfig& native, const void* kernel, const LaunchConfig& config) {
+GPUOPT_HIDDEN inline void prepareLaunch(NativeConfig& native, const void* kernel,
+                                        const LaunchConfig& config) {
   checkLaunch(kernel, config);
   if (config.sharedBytes > 0 && config.blocksPerMultiprocessor == 0) {
     const auto block = static_cast<int>(volume(config.block));
@@ -98,7 +101,8 @@ inline void prepareLaunch(NativeConfig& native, const void* kernel, const Launch
 }
 
 /// Only after a failure is the kernel's own limit looked up: the good path pays nothing for it.
-[[noreturn]] inline void throwFailedLaunch(cudaError_t code, const void* kernel, const LaunchConfig& config) {
+[[noreturn]] GPUOPT_HIDDEN inline void throwFailedLaunch(cudaError_t code, const void* kernel,
+                                                         const LaunchConfig& config) {
   forgetError(code);
   cudaFuncAttributes attributes{};
   const cudaError_t asked = cudaFuncGetAttributes(&attributes, kernel);
@@ -127,7 +131,7 @@ inline void prepareLaunch(NativeConfig& native, const void* kernel, const Launch
 /// device does not know. Throws CudaError, naming kernel and configuration, if the runtime refuses the
 /// launch.
 template <class... Params, class... Args>
-void launch(void (*kernel)(Params...), const LaunchConfig& config, Args&&... args) {
+GPUOPT_HIDDEN void launch(void (*kernel)(Params...), const LaunchConfig& config, Args&&... args) {
   static_assert(sizeof...(Args) == sizeof...(Params),
                 "gpuopt::launch: the number of arguments differs from the number of the kernel's parameters");
   if constexpr (sizeof...(Args) == sizeof...(Params)) {

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
+GPUOPT_TYPES_BEGIN
 
 /// The configuration of one launch: chosen by occupancyConfig or maxOccupancyConfig, or filled in by hand.
 /// What a hand-written one leaves out has the value that `<<<grid, block>>>` would give it.
@@ -26,4 +26,4 @@ struct LaunchConfig {
   bool programmatic = false;
 };
 
-GPUOPT_NAMESPACE_END
+GPUOPT_TYPES_END

@@ -42,7 +42,7 @@ inline bool operator==(const OccupancyKey& a, const OccupancyKey& b) {
   return a.kernel == b.kernel && a.sharedBytes == b.sharedBytes && a.device == b.device && a.block == b.block;
 }
 
-inline cudaFuncAttributes functionAttributes(const void* kernel) {
+GPUOPT_HIDDEN inline cudaFuncAttributes functionAttributes(const void* kernel) {
   cudaFuncAttributes attributes{};
   const cudaError_t code = cudaFuncGetAttributes(&attributes, kernel);
   if (code != cudaSuccess) throwCudaError(code, message({"cudaFuncGetAttributes of ", kernelName(kernel)}));
@@ -58,8 +58,8 @@ inline void checkBlock(int block, int device, const char* caller) {
 }
 
 /// Lets the kernel have that much dynamic shared memory. The limit only grows: other callers rely on it.
-inline void raiseSharedLimit(const OccupancyKey& key, const cudaFuncAttributes& attributes,
-                             const char* caller) {
+GPUOPT_HIDDEN inline void raiseSharedLimit(const OccupancyKey& key, const cudaFuncAttributes& attributes,
+                                           const char* caller) {
   const auto limit =
       static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, key.device));
   if (key.sharedBytes > limit || key.sharedBytes + attributes.sharedSizeBytes > limit) {
@@ -74,7 +74,7 @@ inline void raiseSharedLimit(const OccupancyKey& key, const cudaFuncAttributes& 
     throwCudaError(code, message({"cudaFuncSetAttribute of ", kernelName(key.kernel)}));
 }
 
-inline int queryResidentBlocks(const OccupancyKey& key, int block) {
+GPUOPT_HIDDEN inline int queryResidentBlocks(const OccupancyKey& key, int block) {
   int blocks = 0;
   const cudaError_t code =
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, key.kernel, block, key.sharedBytes);
@@ -87,7 +87,7 @@ inline int queryResidentBlocks(const OccupancyKey& key, int block) {
 
 /// The block size with the most resident threads; of equal ones the largest, as
 /// cudaOccupancyMaxPotentialBlockSize does.
-inline int bestBlock(const OccupancyKey& key, int limit) {
+GPUOPT_HIDDEN inline int bestBlock(const OccupancyKey& key, int limit) {
   int best = limit;
   int mostThreads = 0;
   for (int aligned = (limit + warpThreads - 1) / warpThreads * warpThreads; aligned > 0;
@@ -108,7 +108,7 @@ inline double occupancyFraction(int block, int blocks, int device) {
   return static_cast<double>(warps) / limit;
 }
 
-inline Occupancy queryOccupancy(const OccupancyKey& key, const char* caller) {
+GPUOPT_HIDDEN inline Occupancy queryOccupancy(const OccupancyKey& key, const char* caller) {
   const cudaFuncAttributes attributes = functionAttributes(key.kernel);
   raiseSharedLimit(key, attributes, caller);
   const int block = key.block != 0 ? key.block : bestBlock(key, attributes.maxThreadsPerBlock);
@@ -131,7 +131,7 @@ struct SharedOccupancyCache {
   Registry<OccupancyKey, Occupancy> known;
 };
 
-inline Occupancy sharedOccupancy(const OccupancyKey& key, const char* caller) {
+GPUOPT_HIDDEN inline Occupancy sharedOccupancy(const OccupancyKey& key, const char* caller) {
   static SharedOccupancyCache& cache = *new SharedOccupancyCache;
   const std::lock_guard<std::mutex> lock(cache.mutex);  // also held while a kernel's limit is read and raised
   if (const Occupancy* found = cache.known.find(key)) return *found;
@@ -139,7 +139,7 @@ inline Occupancy sharedOccupancy(const OccupancyKey& key, const char* caller) {
 }
 
 /// A few answers per thread in front of those for all threads: no lock and no map on a repeated question.
-inline Occupancy cachedOccupancy(const OccupancyKey& key, const char* caller) {
+GPUOPT_HIDDEN inline Occupancy cachedOccupancy(const OccupancyKey& key, const char* caller) {
   struct Entry {
     OccupancyKey key;
     Occupancy answer;
@@ -155,7 +155,8 @@ inline Occupancy cachedOccupancy(const OccupancyKey& key, const char* caller) {
 }
 
 template <class Kernel>
-OccupancyKey occupancyKey(Kernel* kernel, int block, std::size_t sharedBytes, const char* caller) {
+GPUOPT_HIDDEN OccupancyKey occupancyKey(Kernel* kernel, int block, std::size_t sharedBytes,
+                                        const char* caller) {
   static_assert(std::is_function_v<Kernel>,
                 "gpuopt: a pointer to a kernel (__global__ function) is expected");
   if (kernel == nullptr) throwInvalid({caller, ": kernel is null"});
@@ -163,8 +164,9 @@ OccupancyKey occupancyKey(Kernel* kernel, int block, std::size_t sharedBytes, co
 }
 
 /// The grid that fills the device once, or covers the items if that takes fewer blocks.
-inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_t items, std::size_t itemsPerThread,
-                               cudaStream_t stream, const char* caller) {
+GPUOPT_HIDDEN inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_t items,
+                                             std::size_t itemsPerThread, cudaStream_t stream,
+                                             const char* caller) {
   if (items == 0) throwInvalid({caller, ": items (0) would give an empty grid"});
   if (itemsPerThread == 0) throwInvalid({caller, ": itemsPerThread (0) must be positive"});
 
@@ -198,8 +200,9 @@ inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_t items, std::
 /// if the block is beyond the device's or the kernel's limit, or if the shared memory is; CudaError if the
 /// runtime fails.
 template <class Kernel>
-LaunchConfig occupancyConfig(Kernel* kernel, std::size_t items, int BLOCK, std::size_t itemsPerThread = 1,
-                             std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
+GPUOPT_HIDDEN LaunchConfig occupancyConfig(Kernel* kernel, std::size_t items, int BLOCK,
+                                           std::size_t itemsPerThread = 1, std::size_t sharedBytes = 0,
+                                           cudaStream_t stream = nullptr) {
   constexpr const char* CALLER = "gpuopt::occupancyConfig";
   const detail::OccupancyKey key = detail::occupancyKey(kernel, BLOCK, sharedBytes, CALLER);
   detail::checkBlock(BLOCK, key.device, CALLER);
@@ -210,8 +213,9 @@ LaunchConfig occupancyConfig(Kernel* kernel, std::size_t items, int BLOCK, std::
 /// takes any block size: the block is the one with which most threads are resident (of equal ones the
 /// largest), sharedBytes being the same for every block size.
 template <class Kernel>
-LaunchConfig maxOccupancyConfig(Kernel* kernel, std::size_t items, std::size_t itemsPerThread = 1,
-                                std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
+GPUOPT_HIDDEN LaunchConfig maxOccupancyConfig(Kernel* kernel, std::size_t items,
+                                              std::size_t itemsPerThread = 1, std::size_t sharedBytes = 0,
+                                              cudaStream_t stream = nullptr) {
   constexpr const char* CALLER = "gpuopt::maxOccupancyConfig";
   const detail::OccupancyKey key = detail::occupancyKey(kernel, 0, sharedBytes, CALLER);
   return detail::fillDevice(key, items, itemsPerThread, stream, CALLER);
@@ -328,7 +332,7 @@ inline int blocksBySharedMemory(std::size_t bytes, int device) {
 /// shared memory on the current device. Errors as for occupancyConfig. For people and tools, not for the
 /// launch path: it asks the runtime every time.
 template <class Kernel>
-OccupancyReport explainOccupancy(Kernel* kernel, int block, std::size_t sharedBytes = 0) {
+GPUOPT_HIDDEN OccupancyReport explainOccupancy(Kernel* kernel, int block, std::size_t sharedBytes = 0) {
   constexpr const char* CALLER = "gpuopt::explainOccupancy";
   const detail::OccupancyKey key = detail::occupancyKey(kernel, block, sharedBytes, CALLER);
   detail::checkBlock(block, key.device, CALLER);

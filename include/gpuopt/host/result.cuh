@@ -39,7 +39,7 @@ class ResultPool {
   };
 
   /// Never destroyed: a destructor of a static object may still reduce.
-  static ResultPool& instance() {
+  GPUOPT_HIDDEN static ResultPool& instance() {
     static ResultPool& pool = *new ResultPool;
     return pool;
   }
@@ -102,8 +102,8 @@ class HostResult {
 
  public:
   /// Takes a slot of the pool.
-  HostResult() : slot_(detail::ResultPool::instance().take()) {}
-  ~HostResult() {
+  GPUOPT_HIDDEN HostResult() : slot_(detail::ResultPool::instance().take()) {}
+  GPUOPT_HIDDEN ~HostResult() {
     if (slot_.memory != nullptr) detail::ResultPool::instance().giveBack(slot_.memory);
   }
   HostResult(const HostResult&) = delete;

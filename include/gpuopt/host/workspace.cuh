@@ -115,7 +115,7 @@ inline cudaMemPool_t createPool(int device) {
   return pool;
 }
 
-inline cudaMemPool_t memoryPool(int device) {
+GPUOPT_HIDDEN inline cudaMemPool_t memoryPool(int device) {
   struct Pools {
     std::mutex mutex;
     Registry<int, cudaMemPool_t> created;
@@ -153,14 +153,14 @@ inline bool isPerThreadStream(cudaStream_t stream) {
   return stream == cudaStreamPerThread;
 }
 
-inline unsigned long long threadNumber() {
+GPUOPT_HIDDEN inline unsigned long long threadNumber() {
   static std::atomic<unsigned long long> last{0};
   static thread_local unsigned long long number = 0;
   if (number == 0) number = ++last;
   return number;
 }
 
-inline StreamKey streamKey(int device, cudaStream_t stream) {
+GPUOPT_HIDDEN inline StreamKey streamKey(int device, cudaStream_t stream) {
   unsigned long long id = 0;
   check(cudaStreamGetId(stream, &id), "cudaStreamGetId");
   return {id, isPerThreadStream(stream) ? threadNumber() : 0, device};
@@ -168,7 +168,7 @@ inline StreamKey streamKey(int device, cudaStream_t stream) {
 
 /// The remembered workspaces. Neither they nor their memory are ever freed: at the program's exit the
 /// context may be gone, and a destroyed stream does not tell.
-inline WorkspaceBuffer* sharedWorkspace(const StreamKey& key, cudaStream_t stream) {
+GPUOPT_HIDDEN inline WorkspaceBuffer* sharedWorkspace(const StreamKey& key, cudaStream_t stream) {
   constexpr std::size_t STREAMS = 256;
   struct Cache {
     std::mutex mutex;
@@ -184,7 +184,7 @@ inline WorkspaceBuffer* sharedWorkspace(const StreamKey& key, cudaStream_t strea
 }
 
 /// The remembered workspace of a stream, created on first use; null if too many streams have one.
-inline WorkspaceBuffer* cachedWorkspace(int device, cudaStream_t stream) {
+GPUOPT_HIDDEN inline WorkspaceBuffer* cachedWorkspace(int device, cudaStream_t stream) {
   struct Last {
     StreamKey key;
     WorkspaceBuffer* buffer;
