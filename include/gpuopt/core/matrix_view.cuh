@@ -12,7 +12,8 @@
 
 GPUOPT_TYPES_BEGIN
 
-/// A batch of row-major matrices of one shape, in device memory that the view does not own.
+/// A batch of row-major matrices of one shape, with elements of type T in device memory that the view does
+/// not own.
 ///
 /// Element (r, c) of matrix b is data[b * batchStride + r * ld + c]. The defaults are one matrix with
 /// contiguous rows, and contiguous matrices:

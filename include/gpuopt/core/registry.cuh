@@ -11,8 +11,8 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-/// The library's memory between calls: few entries, never removed, behind faster caches. A vector, since
-/// <map> would add to every user's compile time. add() invalidates pointers to values.
+/// What the library remembers between calls: few entries, never removed, with faster caches in front. A
+/// vector, since <map> would add to every user's compile time. add() invalidates pointers to values.
 template <class Key, class Value>
 class Registry {
  public:
