@@ -1,5 +1,5 @@
 /// \file
-/// CudaError, check, and what they leave in the runtime's last error.
+/// CudaError, check, and the runtime's last error after them.
 // SPDX-License-Identifier: MIT
 #include "support/host_test.cuh"
 
