@@ -18,6 +18,16 @@ GPUOPT_KERNEL void scaleKernel(T* data, std::size_t n) {
 
 GPUOPT_NAMESPACE_END
 
+struct Add {
+  __host__ __device__ float operator()(float a, float b) const { return a + b; }
+};
+
+template <>
+struct gpuopt::NeutralElement<Add, float> {
+  static constexpr bool exists = true;
+  __host__ __device__ static constexpr float value() { return 0; }
+};
+
 extern "C" Answer ABI_RUN(const float* elements, unsigned rows, unsigned cols) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess) return {};
@@ -29,7 +39,7 @@ extern "C" Answer ABI_RUN(const float* elements, unsigned rows, unsigned cols) {
   gpuopt::check(cudaMemcpy(in, elements, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
 
   gpuopt::Workspace workspace;
-  const float sum = gpuopt::reduce(in, n, gpuopt::Plus{}, nullptr, &workspace);
+  const float sum = gpuopt::reduce(in, n, Add{}, nullptr, &workspace);
   const float again = gpuopt::reduce(in, n);  // with the remembered workspace
   gpuopt::transpose(in, out, rows, cols);
   const auto kernel = gpuopt::scaleKernel<float>;
