@@ -8,7 +8,7 @@
 
 #include <cuda_runtime.h>
 
-// nvcc's list of architectures, "800,900". A stand-in for the CUDA headers names itself.
+// nvcc's list of architectures: 800,900. An emulated device defines its own name.
 #if !defined(GPUOPT_ABI_ARCHITECTURES) && defined(__CUDA_ARCH_LIST__)
 #define GPUOPT_ABI_ARCHITECTURES __CUDA_ARCH_LIST__
 #endif
@@ -46,7 +46,7 @@
 #define GPUOPT_ABI_NAME GPUOPT_ABI_VERSION
 #endif
 
-/// Around everything that depends on how kernels are compiled: the version and the architectures name it.
+/// Opens gpuopt and the inline namespace named after version and architectures.
 #define GPUOPT_NAMESPACE_BEGIN \
   namespace gpuopt {           \
   inline namespace GPUOPT_ABI_NAME {
@@ -54,8 +54,8 @@
   }                          \
   }
 
-/// Around the types that sources compiled by nvcc and by a host compiler exchange: the version alone names
-/// it. Holds no namespace detail, which would make gpuopt::detail ambiguous.
+/// The same, named after the version alone, for types that sources compiled by nvcc and by a host compiler
+/// exchange. Must not contain a namespace detail: gpuopt::detail would be ambiguous.
 #define GPUOPT_TYPES_BEGIN \
   namespace gpuopt {       \
   inline namespace GPUOPT_ABI_VERSION {
@@ -63,9 +63,9 @@
   }                      \
   }
 
-/// Not exported by a shared library. For functions with static variables (which are hidden with them), with
-/// a kernel as argument, or that ask for the runtime's last error: each library has its own kernels and, if
-/// linked statically, its own runtime.
+/// Not exported by a shared library. For kernels, for functions with static variables, which inherit the
+/// visibility, and for functions that are given a kernel or handle the runtime's last error: every library
+/// has its own kernels and, by default, its own statically linked runtime.
 #define GPUOPT_HIDDEN __attribute__((__visibility__("hidden")))
 #ifdef __NVCC__
 #pragma nv_diag_suppress 1407  // redundant for instances with types of unnamed namespaces

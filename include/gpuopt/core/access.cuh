@@ -309,8 +309,9 @@ __host__ __device__ constexpr SharedAccess sharedAccess(const Address& address, 
 }
 
 /// sharedAccess for loads. The hardware merges two phases into one if in all pairs of lanes i and i ^ 1, or
-/// in all pairs i and i ^ 2, both read the same 8 or 16 bytes or one is inactive. Never more than
-/// sharedAccess. T, ACCESS, `pattern`, `lanes` and `base` are those of sharedAccess.
+/// in all pairs i and i ^ 2, both read the same 8 or 16 bytes or one is inactive; the passes and the degree
+/// are then those of the merged phase. Never more than sharedAccess. T, ACCESS, `pattern`, `lanes` and `base`
+/// are those of sharedAccess.
 ///
 /// Source of the rule: NVIDIA on compute capability 7.x; an H200's counters agree (docs/access.md).
 template <class T, unsigned ACCESS = detail::widestAccess<T>, class Pattern>

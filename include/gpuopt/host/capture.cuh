@@ -17,14 +17,14 @@ inline bool isCapturing(cudaStream_t stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
-/// Throws std::invalid_argument if the stream is being captured: the kernel does not run, so the host would
-/// wait forever. `function` is the caller that returns a value ("gpuopt::reduce").
+/// Throws std::invalid_argument if the stream is being captured: the kernel does not run, so there is no
+/// value to return. `function` is the caller that returns a value ("gpuopt::reduce").
 inline void requireNotCapturing(cudaStream_t stream, const char* function) {
   if (isCapturing(stream)) throwInvalid({function, ": stream is being captured; use ", function, "Into"});
 }
 
-/// Scope in which this thread may allocate and synchronise while another thread captures a stream. Without
-/// it, such a call fails and invalidates the capture.
+/// Scope in which this thread may allocate and synchronise while any thread captures a stream. Without it,
+/// such a call fails and invalidates the capture.
 class RelaxedCapture {
  public:
   RelaxedCapture() noexcept { exchange(); }
