@@ -5,6 +5,7 @@
 #pragma once
 
 #define GPUOPT_EMULATION 1
+#define GPUOPT_ABI_ARCHITECTURES emulated  // in the name of the library's inline namespace
 
 #include "gpuopt_emulation/language.hpp"
 
