@@ -2,9 +2,9 @@
 /// Arrays of structures of every size, alignment and direction, beside the best copy of as many bytes, direct
 /// access, CUB and Thrust.
 // SPDX-License-Identifier: MIT
-#include "support/arguments.hpp"
 #include "support/buffers.cuh"
 #include "support/goal_report.cuh"
+#include "support/options.hpp"
 
 #include <gpuopt/struct_io.cuh>
 
@@ -13,9 +13,10 @@
 #include <thrust/transform.h>
 #include <cub/device/device_transform.cuh>
 
+#include <fmt/core.h>
+
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -24,13 +25,6 @@
 namespace {
 
 using namespace bench;
-
-constexpr const char* usage =
-    "usage: struct_bench [options]\n"
-    "  --rows LIST         of words,aligned,large,odd,misaligned,store,load,index,warm (all)\n"
-    "  --repetitions N     samples of each (11)\n"
-    "  --quick             arrays of 256 MiB instead of 1 GiB, 7 samples\n"
-    "  --out FOLDER        for struct_bench.csv and .json (.)\n";
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
@@ -351,7 +345,7 @@ class Bench {
     return {group,
             std::to_string(sizeof(R)),
             subject,
-            detail::format("%zu,%zu,%zu,%zu", n, alignof(R), offsets.first, offsets.second),
+            fmt::format("{},{},{},{}", n, alignof(R), offsets.first, offsets.second),
             bytes,
             goal,
             std::move(candidates),
@@ -470,22 +464,23 @@ constexpr Group<Bench> groups[] = {
     {"odd", measureOdd},     {"store", measureStore},     {"misaligned", measureMisaligned},
     {"load", measureLoad},   {"index", measureIndex},     {"warm", measureWarm}};
 
-int run(Arguments& arguments) {
-  const bool isQuick = arguments.flag("--quick");
-  const auto chosen = chosenGroups(groups, arguments);
-  Timer timer(arguments.number("--repetitions", isQuick ? 7 : 11));
-  const std::string folder = arguments.value("--out", ".");
-  arguments.requireEmpty();
+int run(Options& options) {
+  Names rows = namesOf(groups);
+  options.choice("--rows", rows, "groups of cases");
+  options.parse(11, 7);
+  Timer timer(options.repetitions);
 
-  const std::size_t bytes = (isQuick ? 256 : 1024) * MiB;
+  const std::size_t bytes = (options.isQuick ? 256 : 1024) * MiB;
   const Buffers buffers(bytes + 4096, timer.stream());
-  GoalReport report(timer, "struct_bench", arguments.command(), folder, "n,align,in_offset,out_offset",
-                    copyGbps(timer, buffers));
+  GoalReport report(timer, options, "n,align,in_offset,out_offset", copyBandwidth(timer, buffers));
   Bench bench(timer, buffers, report, bytes);
-  for (const auto& group : chosen) group.measure(bench);
+  measureChosen(groups, rows, bench);
   return report.finish(report.peers());
 }
 
 }  // namespace
 
-int main(int count, char** values) { return runBenchmark(count, values, "struct_bench", usage, run); }
+int main(int count, char** words) {
+  return runBenchmark(count, words, "struct_bench",
+                      "Arrays of structures, beside the best copy and other ways.", run);
+}

@@ -96,16 +96,13 @@ int compare(const Input& input, const Statistics<T>& device, const Statistics<T>
 // Whether all results agree.
 template <class T>
 bool analyze(const Input& input, const std::vector<T>& values) {
-  const std::size_t bytes = values.size() * sizeof(T);
-  const DeviceBytes memory(bytes);
-  gpuopt::check(cudaMemcpy(memory.as<void>(), values.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-  const T* data = memory.as<T>();
-  const int wrong =
-      compare(input, deviceStatistics(data, values.size()), serialStatistics(values), magnitudeOf(values));
+  const DeviceArray<T> memory(values);
+  const int wrong = compare(input, deviceStatistics(memory.data(), values.size()), serialStatistics(values),
+                            magnitudeOf(values));
   if constexpr (emulated)
     std::printf("\n  No times: the emulated device shows what a GPU computes, not how fast.\n");
   else
-    printSpeeds(data, values.size());
+    printSpeeds<T>(memory.data(), values.size());
   return wrong == 0;
 }
 
