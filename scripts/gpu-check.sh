@@ -6,7 +6,7 @@
 #                                      in GPUOPT_TEST_EVERY (31)
 #   gpu-check.sh bench [argument...]   runs the benchmarks; their output also goes to $OUT (build/bench)
 # GPUOPT_BUILD names the build folder (build/native), GPUOPT_ARCHITECTURE what to compile for (native), and
-# CMAKE_PREFIX_PATH where to find packages that the system lacks.
+# CMAKE_PREFIX_PATH where to find packages that the system lacks (scripts/carry-deps.sh makes such a folder).
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "$0")/.."
