@@ -22,38 +22,27 @@ using namespace bench;
 // A method is called by all threads of a block with one value each. ALL: every thread gets the result,
 // otherwise thread 0. REUSABLE: it may be called again at once, otherwise only after a barrier.
 
-template <int BLOCK, class T>
-struct Reduce {
-  static constexpr bool ALL = false, REUSABLE = false;
+template <int BLOCK, class T, bool IS_ALL, bool IS_REUSABLE>
+struct Gpuopt {
+  static constexpr bool ALL = IS_ALL, REUSABLE = IS_REUSABLE;
   static constexpr const char* name = "gpuopt";
   __device__ static T call(T value) {
-    __shared__ gpuopt::BlockReduceStorage<BLOCK, T, gpuopt::Plus> storage;
-    return gpuopt::blockReduce<BLOCK>(value, gpuopt::Plus{}, storage);
+    if constexpr (REUSABLE) {
+      return reduce(value);
+    } else {
+      __shared__ gpuopt::BlockReduceStorage<BLOCK, T, gpuopt::Plus> storage;
+      return reduce(value, storage);
+    }
   }
-};
 
-template <int BLOCK, class T>
-struct OwnReduce {
-  static constexpr bool ALL = false, REUSABLE = true;
-  static constexpr const char* name = "gpuopt";
-  __device__ static T call(T value) { return gpuopt::blockReduce<BLOCK>(value, gpuopt::Plus{}); }
-};
-
-template <int BLOCK, class T>
-struct AllReduce {
-  static constexpr bool ALL = true, REUSABLE = false;
-  static constexpr const char* name = "gpuopt";
-  __device__ static T call(T value) {
-    __shared__ gpuopt::BlockReduceStorage<BLOCK, T, gpuopt::Plus> storage;
-    return gpuopt::blockAllReduce<BLOCK>(value, gpuopt::Plus{}, storage);
+ private:
+  template <class... Storage>
+  __device__ static T reduce(T value, Storage&... storage) {
+    if constexpr (ALL)
+      return gpuopt::blockAllReduce<BLOCK>(value, gpuopt::Plus{}, storage...);
+    else
+      return gpuopt::blockReduce<BLOCK>(value, gpuopt::Plus{}, storage...);
   }
-};
-
-template <int BLOCK, class T>
-struct OwnAllReduce {
-  static constexpr bool ALL = true, REUSABLE = true;
-  static constexpr const char* name = "gpuopt";
-  __device__ static T call(T value) { return gpuopt::blockAllReduce<BLOCK>(value, gpuopt::Plus{}); }
 };
 
 // CUB, followed by a broadcast for ALL and preceded by a barrier for REUSABLE.
@@ -148,10 +137,10 @@ class Bench {
  private:
   template <int BLOCK, class T>
   void measureBlock(const char* type) {
-    compare<BLOCK, T, Reduce<BLOCK, T>>(type);
-    compare<BLOCK, T, OwnReduce<BLOCK, T>>(type);
-    compare<BLOCK, T, AllReduce<BLOCK, T>>(type);
-    compare<BLOCK, T, OwnAllReduce<BLOCK, T>>(type);
+    compare<BLOCK, T, Gpuopt<BLOCK, T, false, false>>(type);
+    compare<BLOCK, T, Gpuopt<BLOCK, T, false, true>>(type);
+    compare<BLOCK, T, Gpuopt<BLOCK, T, true, false>>(type);
+    compare<BLOCK, T, Gpuopt<BLOCK, T, true, true>>(type);
   }
 
   template <int BLOCK, class T, class Method>

@@ -1,8 +1,11 @@
 /// \file
-/// The two timing methods of the ladders, and the copy that they are compared with.
+/// The two timing methods of the ladders, the copy that they are compared with, and the way up.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "options.hpp"
+#include "report.hpp"
+#include "run_header.cuh"
 #include "step.hpp"
 #include "timing.cuh"
 
@@ -10,6 +13,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
+#include <vector>
 
 namespace ladders {
 
@@ -47,6 +52,19 @@ inline double copySpeed(const void* from, void* to, std::size_t bytes, int repea
   const double seconds =
       (std::min)(secondsOverLaunches(runtime, repeats), secondsOverLaunches(vectors, repeats));
   return 2e-9 * static_cast<double>(bytes) / seconds;
+}
+
+/// Calls climb(report, options, size, isFirst) for each size; `then` says where the published figures are
+/// from. The number of wrong results.
+template <class Size, class Climb>
+int climbAll(const char* program, const char* then, const Options& options, const std::vector<Size>& sizes,
+             const Climb& climb) {
+  printDevice(program);
+  if (!emulated) std::printf("GB/s then: %s\n", then);
+  Report report(headerLines(program, options.command), options.csv, options.json);
+  for (std::size_t i = 0; i < sizes.size(); ++i) climb(report, options, sizes[i], i == 0);
+  if (emulated) std::printf("\nNo times: the emulated device shows what a GPU computes, not how fast.\n");
+  return report.finish();
 }
 
 }  // namespace ladders

@@ -4,15 +4,11 @@
 #include "data.cuh"
 #include "exit_status.hpp"
 #include "measure.cuh"
-#include "options.hpp"
 #include "reduction_steps.cuh"
-#include "report.hpp"
-#include "run_header.cuh"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -65,12 +61,8 @@ void climb(Report& report, const Options& options, std::size_t n, bool isFirst) 
 int run(int count, char** words) {
   std::vector<std::uint64_t> sizes = usualSizes;
   const Options options = reductionOptions(count, words, sizes);
-  printDevice("reduction_ladder");
-  if (!emulated) std::printf("GB/s then: Harris 2007, 2^22 elements, GeForce 8800 GTX (86.4 GB/s)\n");
-  Report report(headerLines("reduction_ladder", options.command), options.csv, options.json);
-  for (std::size_t i = 0; i < sizes.size(); ++i) climb(report, options, sizes[i], i == 0);
-  if (emulated) std::printf("\nNo times: the emulated device shows what a GPU computes, not how fast.\n");
-  return report.finish();
+  return climbAll("reduction_ladder", "Harris 2007, 2^22 elements, GeForce 8800 GTX (86.4 GB/s)", options,
+                  sizes, climb);
 }
 
 }  // namespace

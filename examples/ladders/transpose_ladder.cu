@@ -5,9 +5,6 @@
 #include "data.cuh"
 #include "exit_status.hpp"
 #include "measure.cuh"
-#include "options.hpp"
-#include "report.hpp"
-#include "run_header.cuh"
 #include "transpose_steps.cuh"
 
 #ifdef GPUOPT_BENCHMARK_CUBLAS
@@ -15,7 +12,6 @@
 #endif
 
 #include <cstddef>
-#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -99,13 +95,8 @@ void climb(Report& report, const Options& options, MatrixSize size, bool isFirst
 int run(int count, char** words) {
   std::vector<MatrixSize> sizes = usualSizes;
   const Options options = transposeOptions(count, words, sizes);
-  printDevice("transpose_ladder");
-  if (!emulated)
-    std::printf("GB/s then: Ruetsch and Micikevicius 2009, 2048 x 2048 floats, GTX 280 (142 GB/s)\n");
-  Report report(headerLines("transpose_ladder", options.command), options.csv, options.json);
-  for (std::size_t i = 0; i < sizes.size(); ++i) climb(report, options, sizes[i], i == 0);
-  if (emulated) std::printf("\nNo times: the emulated device shows what a GPU computes, not how fast.\n");
-  return report.finish();
+  return climbAll("transpose_ladder", "Ruetsch and Micikevicius 2009, 2048 x 2048 floats, GTX 280 (142 GB/s)",
+                  options, sizes, climb);
 }
 
 }  // namespace
