@@ -162,7 +162,7 @@ class Bench {
     return (sizeof(gpuopt::detail::Member<T, PLACES>) + ...);
   }
 
-  // One column behind another. n is a multiple of 256.
+  // Columns one after another. n is a multiple of 256.
   template <class T, std::size_t... PLACES>
   static gpuopt::SoaView<T> columnsIn(unsigned char* memory, std::size_t n, std::index_sequence<PLACES...>) {
     std::size_t begin = 0;
@@ -243,7 +243,7 @@ void measureMixed(Bench& bench) {
   bench.convert<Two<float4>>("mixed", "2 x 16", none);
 }
 
-// Columns that begin one element behind a boundary, as those of subviews may.
+// Columns that begin one element after an aligned boundary, as those of subviews may.
 void measureOff(Bench& bench) {
   bench.convert<Three<float>>("off", "3 x 4", none, 1);
   bench.convert<Eight<float>>("off", "8 x 4", none, 1);

@@ -73,7 +73,7 @@ inline std::vector<Candidate> copies(const void* from, void* to, std::size_t byt
   return {{"cudaMemcpyAsync", runtime, nullptr}, {"vector copy", vectors, nullptr}};
 }
 
-/// Bytes read and written a second by the fastest copy of so many bytes, up to 2 GiB.
+/// Bytes read and written per second by the fastest copy of `most` bytes, or of 2 GiB if that is less.
 inline double copyBandwidth(Timer& timer, const void* from, void* to, std::size_t most) {
   const std::size_t bytes = (std::min)(most, std::size_t{2} << 30) / 4096 * 4096;
   const auto spreads = timer.measure(Mode::coldWrite, copies(from, to, bytes, timer.stream()), 2 * bytes);

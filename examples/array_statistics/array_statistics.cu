@@ -31,7 +31,7 @@ std::string text(T value) {
 }
 
 // Where number i of the input is: a pixel and its channel, or the index.
-std::string place(const Input& input, std::size_t i) {
+std::string position(const Input& input, std::size_t i) {
   if (input.width == 0) return " at index " + std::to_string(i);
   const std::size_t pixel = i / input.channels;
   const std::string channel = input.channels == 3 ? std::string(", ") + "RGB"[i % 3] : "";
@@ -42,9 +42,9 @@ std::string place(const Input& input, std::size_t i) {
 template <class T>
 std::string text(const Input& input, const gpuopt::ArgResult<T>& extreme) {
   if constexpr (std::is_floating_point_v<T>)
-    return text(static_cast<double>(extreme.value)) + place(input, extreme.index);
+    return text(static_cast<double>(extreme.value)) + position(input, extreme.index);
   else
-    return text(extreme.value) + place(input, extreme.index);
+    return text(extreme.value) + position(input, extreme.index);
 }
 
 // Prints the lines of the table and counts those that are wrong.

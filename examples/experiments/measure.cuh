@@ -29,7 +29,7 @@ std::vector<T> wholeNumbers(std::size_t n) {
   return values;
 }
 
-/// What launch(in, out) leaves in n elements, which are poisoned before.
+/// The n elements that launch(in, out) writes; they are poisoned first.
 template <class Out, class In, class Launch>
 std::vector<Out> resultOf(const std::vector<In>& in, std::size_t n, const Launch& launch) {
   const DeviceArray<In> deviceIn(in);
@@ -39,13 +39,13 @@ std::vector<Out> resultOf(const std::vector<In>& in, std::size_t n, const Launch
   return deviceOut.toHost();
 }
 
-/// What timed memory is filled with, never zeros: power, and with it the clock, depends on the bits.
+/// Contents of timed memory. Never zeros: power, and with it the clock, depends on the bits.
 enum class Filling {
   floats,  ///< from 1 to 2
   bits     ///< all of them
 };
 
-/// Device memory for what is timed; on the emulated device nothing is, and it is one element.
+/// Device memory for timed kernels. One element on the emulated device, where nothing is timed.
 template <class T>
 class TimedArray {
  public:
@@ -70,7 +70,7 @@ double secondsOf(const Call& call) {
   return emulated ? 0 : medianTime(call);
 }
 
-/// So much a second: bytes or operations of one call. In 10^9; 0 on the emulated device.
+/// Billions of bytes or operations per second, for a call of `amount`; 0 on the emulated device.
 template <class Call>
 double billionsPerSecond(double amount, const Call& call) {
   return emulated ? 0 : 1e-9 * amount / medianTime(call);

@@ -1,5 +1,5 @@
 /// \file
-/// The two timing methods of the ladders, the copy that they are compared with, and the way up.
+/// The two timing methods of the ladders, the best copy, and the loop over the sizes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -32,15 +32,15 @@ inline double secondsInside(const Step& step, int repeats) {
   return medianTime([&] { step.run(repeats); }) / repeats;
 }
 
-/// GB/s (10^9) of a step that reads and writes so many bytes, by both methods.
+/// GB/s (10^9) of a step that reads and writes `bytes`, by both methods.
 inline Speeds speedsOf(const Step& step, std::size_t bytes, int repeats) {
   const double gigabytes = 1e-9 * static_cast<double>(bytes);
   return {gigabytes / secondsOverLaunches(step, repeats),
           step.repeatsInside ? gigabytes / secondsInside(step, repeats) : 0};
 }
 
-/// GB/s read and written by the best copy of so many bytes, a multiple of 16 each way: cudaMemcpyAsync, or
-/// gpuopt's vector copy, which transposing a single row is.
+/// GB/s read and written by the best copy of `bytes`, a multiple of 16: cudaMemcpyAsync, or gpuopt's vector
+/// copy, which is the transposition of a single row.
 inline double copySpeed(const void* from, void* to, std::size_t bytes, int repeats) {
   Step runtime, vectors;
   runtime.run = [=](int) {

@@ -13,7 +13,7 @@
 
 namespace ladders {
 
-/// What the steps are run on: an array or a matrix.
+/// The array or matrix that the steps work on.
 struct Workload {
   std::string name;
   std::size_t bytes;     ///< read and written by one run of a step

@@ -73,7 +73,7 @@ bool isRight(const TransposeStep& step, const TransposeData& data) {
 
 void climb(Report& report, const Options& options, MatrixSize size, bool isFirst) {
   const std::size_t n = std::size_t{size.rows} * size.cols;
-  const std::size_t rounded = (n + 3) / 4 * 4;  // to whole vectors, for the copy
+  const std::size_t rounded = (n + 3) / 4 * 4;  // to full vectors, for the copy
   const DeviceArray<float> in(rounded), out(rounded);
   const TransposeData data{in.data(), out.data(), size.rows, size.cols};
   fill(in.data(), n);

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(BLOCK) stepStaged(Particle* particles, std::si
   }
 }
 
-// Every member has a column of its own. What the step does not need, the id, is neither read nor written.
+// Every member has its own column. The step does not need the id, so it is neither read nor written.
 __global__ void __launch_bounds__(BLOCK) stepColumns(gpuopt::SoaView<Particle> particles) {
   const std::size_t i = blockIdx.x * std::size_t{BLOCK} + threadIdx.x;
   if (i >= particles.size()) return;

@@ -27,7 +27,7 @@ class DeviceArray {
   T* data() const { return data_; }
   std::size_t bytes() const { return n_ * sizeof(T); }
 
-  /// Overwrites every byte, so that a result that nobody stores is found.
+  /// Overwrites every byte, so that a missing result shows.
   void poison() const { gpuopt::check(cudaMemset(data_, 0xA5, bytes()), "cudaMemset"); }
 
   /// Waits for the default stream, as every cudaMemcpy does.

@@ -312,7 +312,7 @@ class Block {
   [[noreturn]] void overflow(const Lane& lane) {
     fail("thread " + detail::text(lane.thread) + " used more than " + std::to_string(stackBytes()) +
          " bytes of stack; set GPUOPT_EMULATION_STACK to more");
-    std::abort();  // what lies below the stack is overwritten
+    std::abort();  // the memory below the stack is overwritten
   }
 
   static std::string describeWait(const Request& request) {

@@ -64,9 +64,8 @@ inline LoadedObject objectOf(const void* address) {
   return query.found;
 }
 
-/// One worker's shared memory. Static `__shared__` variables lie anywhere in the thread-local segment of the
-/// object that holds the kernel, so the whole segment is poisoned; workers keep nothing else there from block
-/// to block.
+/// One worker's shared memory. Static `__shared__` variables are in the thread-local segment of the object
+/// that holds the kernel. The whole segment is poisoned; workers keep nothing else there from block to block.
 class SharedMemory {
  public:
   /// Makes static and dynamic shared memory unwritten, and dynamic memory beyond `dynamicBytes` inaccessible.

@@ -61,7 +61,7 @@ inline Site callerOutsideLibraries(Site otherwise) {
   return otherwise;
 }
 
-/// The mangled name of a function; empty if nobody knows it.
+/// The mangled name of a function; empty if it is unknown.
 inline std::string readSymbol(const void* function) {
   std::string name;
   const auto visit = [](void* found, std::uintptr_t, const char* symbol, std::uintptr_t, std::uintptr_t) {
