@@ -162,7 +162,7 @@ class Bench {
     return (sizeof(gpuopt::detail::Member<T, PLACES>) + ...);
   }
 
-  // Columns one after another. n is a multiple of 256.
+  // One column behind another. n is a multiple of 256.
   template <class T, std::size_t... PLACES>
   static gpuopt::SoaView<T> columnsIn(unsigned char* memory, std::size_t n, std::index_sequence<PLACES...>) {
     std::size_t begin = 0;

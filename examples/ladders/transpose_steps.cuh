@@ -142,7 +142,7 @@ __global__ void transposeDiagonal(const float* in, float* out, unsigned rows, un
   transposeThroughTile<SIDE, TILE + 1>(in, out, rows, cols, repeats, {col, row});
 }
 
-// Moves one tile. IS_FULL: the whole tile is inside the matrix, so bounds are not checked.
+// Moves one tile. IS_FULL: all of the tile is inside the matrix, so bounds are not checked.
 template <unsigned TILE, unsigned SIDE, bool IS_FULL>
 __device__ void moveUnrolled(const float* in, float* out, unsigned rows, unsigned cols,
                              float (&tile)[TILE][TILE + 1]) {

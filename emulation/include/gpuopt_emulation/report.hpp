@@ -1,11 +1,17 @@
-/// Reports of what a GPU would leave undefined.
+/// Reports of what a GPU would leave undefined, and the names of kernels for them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "symbols.hpp"
 #include "vector_types.hpp"
+
+#include <cxxabi.h>
 
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <sstream>
 #include <string>
@@ -13,6 +19,28 @@
 
 namespace gpuopt::emulation {
 namespace detail {
+
+/// The mangled name of a kernel; stays valid for ever.
+inline const char* symbolName(const void* function) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& names = *new std::map<const void*, std::string>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto [entry, isNew] = names.try_emplace(function);
+  if (isNew) {
+    entry->second = readSymbol(function);
+    if (entry->second.empty()) entry->second = "unnamed_kernel";
+  }
+  return entry->second.c_str();
+}
+
+/// The name of a kernel as a reader of its source knows it.
+inline std::string kernelName(const void* function) {
+  const char* mangled = symbolName(function);
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> readable(
+      abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
+  return status == 0 ? readable.get() : mangled;
+}
 
 struct Reports {
   std::mutex mutex;

@@ -6,18 +6,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cxxabi.h>
-#include <dlfcn.h>
 #ifdef GPUOPT_EMULATION_BACKTRACE
 #include <backtrace.h>
+#else
+#include <dlfcn.h>
 #endif
 
-#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <string>
 
 namespace gpuopt::emulation::detail {
@@ -86,36 +81,5 @@ inline std::string readSymbol(const void* function) {
 
 /// Where the user's code called what waits or fails at `site`.
 inline Site userSite(Site site) { return isLibraryFile(site.file) ? callerOutsideLibraries(site) : site; }
-
-/// The mangled name of a kernel; stays valid for ever.
-inline const char* symbolName(const void* function) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& names = *new std::map<const void*, std::string>;
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto [entry, isNew] = names.try_emplace(function);
-  if (isNew) {
-    entry->second = readSymbol(function);
-    if (entry->second.empty()) entry->second = "unnamed_kernel";
-  }
-  return entry->second.c_str();
-}
-
-/// A demangled name without the library's inline namespaces: gpuopt::v0_1_0_emulated::launch.
-inline std::string withoutInlineNamespaces(std::string name) {
-  for (std::size_t at = 0; (at = name.find("gpuopt::v", at)) != std::string::npos;) {
-    at += sizeof "gpuopt::" - 1;
-    if (name[at + 1] >= '0' && name[at + 1] <= '9') name.erase(at, name.find("::", at) + 2 - at);
-  }
-  return name;
-}
-
-/// The name of a kernel as a reader of its source knows it.
-inline std::string kernelName(const void* function) {
-  const char* mangled = symbolName(function);
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> readable(
-      abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
-  return withoutInlineNamespaces(status == 0 ? readable.get() : mangled);
-}
 
 }  // namespace gpuopt::emulation::detail
