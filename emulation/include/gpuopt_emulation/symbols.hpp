@@ -37,13 +37,13 @@ inline bool isLibraryFile(const std::string& file) {
 
 #ifdef GPUOPT_EMULATION_BACKTRACE
 
+inline void ignoreBacktraceError(void*, const char*, int) {}
+
 // One for all threads. Thread-local state would be poisoned with the shared memory.
 inline backtrace_state* backtraceState() {
-  static backtrace_state* const state = backtrace_create_state(nullptr, 1, nullptr, nullptr);
+  static backtrace_state* const state = backtrace_create_state(nullptr, 1, ignoreBacktraceError, nullptr);
   return state;
 }
-
-inline void ignoreBacktraceError(void*, const char*, int) {}
 
 /// The innermost caller outside of the libraries; `otherwise` if there is none.
 inline Site callerOutsideLibraries(Site otherwise) {
