@@ -23,11 +23,12 @@ ladders:  ## the classical steps and experiments, checked; on a GPU also timed, 
 
 test:  ## build and run all tests
 	@scripts/device.sh
-	@scripts/install-deps.sh
+	@scripts/install-deps.sh docs
 	@cmake --workflow --preset test
 
 bench:  ## build and run the benchmarks; needs nvcc and a GPU
 	@scripts/device.sh
+	@scripts/install-deps.sh benchmarks
 	@scripts/gpu-check.sh bench
 
 sanitize:  ## the tests under ASan and UBSan, and under compute-sanitizer where a GPU is
@@ -39,7 +40,7 @@ sanitize:  ## the tests under ASan and UBSan, and under compute-sanitizer where 
 check-native:  ## compile everything with nvcc and check the generated code; needs no GPU, runs nothing on one
 	@PATH="$$PATH:/usr/local/cuda/bin" command -v nvcc >/dev/null || { echo "nvcc not found: nothing checked"; exit 2; }
 	@echo "gpuopt: native, compiled and not run"
-	@scripts/install-deps.sh
+	@scripts/install-deps.sh docs benchmarks
 	@cmake --workflow --preset check-native
 
 check-packages:  ## create the Conan package (Conan comes from PyPI) and build a consumer against it
@@ -47,7 +48,7 @@ check-packages:  ## create the Conan package (Conan comes from PyPI) and build a
 	@scripts/check-packages.sh
 
 docs:  ## the site of guides and reference, in build/docs (Sphinx comes from PyPI)
-	@scripts/install-deps.sh venv
+	@scripts/install-deps.sh docs venv
 	@scripts/make-docs.sh
 
 format:  ## clang-format every source

@@ -5,10 +5,12 @@
 ///     ncu --csv --log-file ncu.csv --metrics $(scripts/compare_access.py --metrics) access_bench
 ///     scripts/compare_access.py access_bench.csv ncu.csv
 // SPDX-License-Identifier: MIT
-#include "support/arguments.hpp"
+#include "support/options.hpp"
 #include "support/report.cuh"
 
 #include <gpuopt/access.cuh>
+
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <string>
@@ -19,11 +21,6 @@ namespace {
 
 using namespace bench;
 using gpuopt::LaneMask;
-
-constexpr const char* usage =
-    "usage: access_bench [options]\n"
-    "  --out FOLDER        for access_bench.csv, the predictions, and .json (.)\n"
-    "  --quick, --repetitions N   of no effect: nothing is timed\n";
 
 constexpr unsigned WARPS = 128;      // each a block of its own
 constexpr unsigned ELEMENTS = 1024;  // of a warp: its elements begin where a line does, whatever their size
@@ -128,9 +125,9 @@ class Bench {
   void global(const std::string& name, const char* type, const Pattern& pattern) {
     const auto access = gpuopt::globalAccess<T>(pattern, pattern.lanes);
     const Prediction prediction{
-        detail::format("%u,%u,,,%.6f,", access.requests, access.sectors, access.utilisation()),
-        detail::format("%.4g sectors a request, %.4g %% used", access.sectorsPerRequest(),
-                       100 * access.utilisation())};
+        fmt::format("{},{},,,{:.6f},", access.requests, access.sectors, access.utilisation()),
+        fmt::format("{:.4g} sectors a request, {:.4g} % used", access.sectorsPerRequest(),
+                    100 * access.utilisation())};
     std::vector<T> values(ELEMENTS * WARPS);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = elementOf<T>(i % ELEMENTS);
     check(cudaMemcpy(elements_.as<T>(), values.data(), sizeof(T) * values.size(), cudaMemcpyHostToDevice),
@@ -178,16 +175,15 @@ class Bench {
 
   static Prediction predictionOf(const gpuopt::SharedAccess& access) {
     return {
-        detail::format("%u,,%u,%u,,%u", access.requests, access.wavefronts, access.conflicts(),
-                       access.degree),
-        detail::format("%.4g wavefronts a request, %u-way", access.wavefrontsPerRequest(), access.degree)};
+        fmt::format("{},,{},{},,{}", access.requests, access.wavefronts, access.conflicts(), access.degree),
+        fmt::format("{:.4g} wavefronts a request, {}-way", access.wavefrontsPerRequest(), access.degree)};
   }
 
   void record(const char* kernel, const std::string& name, const char* type, const Prediction& prediction) {
     check(cudaGetLastError(), kernel);
     files_.csv() << launches_ << ',' << kernel << ',' << name << ',' << type << ',' << WARPS << ','
                  << prediction.csv << '\n';
-    std::printf("%4d %-11s %-7s %-32s %s\n", launches_, kernel, type, name.c_str(), prediction.text.c_str());
+    fmt::print("{:4} {:<11} {:<7} {:<32} {}\n", launches_, kernel, type, name, prediction.text);
     ++launches_;
   }
 
@@ -290,12 +286,9 @@ void runBanks(Bench& bench, const char* type) {
     bench.shared<T>("stride " + std::to_string(elements), type, stride(elements));
 }
 
-int run(Arguments& arguments) {
-  arguments.flag("--quick");
-  arguments.number("--repetitions", 0);
-  const std::string folder = arguments.value("--out", ".");
-  arguments.requireEmpty();
-  ResultFiles files("access_bench", arguments.command(), folder);
+int run(Options& options) {
+  options.parse(1, 1);
+  ResultFiles files(options, headerLines(options.program, options.command));
   Bench bench(files);
   runPublished(bench);
   runOffsetsAndStrides(bench);
@@ -313,4 +306,7 @@ int run(Arguments& arguments) {
 
 }  // namespace
 
-int main(int count, char** values) { return runBenchmark(count, values, "access_bench", usage, run); }
+int main(int count, char** words) {
+  return runBenchmark(count, words, "access_bench",
+                      "Access patterns, for a profiler to count: nothing is timed.", run);
+}

@@ -1,64 +1,48 @@
 /// \file
 /// Cycles of one reduction within a block: gpuopt::blockReduce and blockAllReduce against cub::BlockReduce.
 // SPDX-License-Identifier: MIT
-#include "support/arguments.hpp"
+#include "support/options.hpp"
 #include "support/report.cuh"
 
 #include <gpuopt/block/reduce.cuh>
 
 #include <cub/block/block_reduce.cuh>
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace {
 
 using namespace bench;
 
-constexpr const char* usage =
-    "usage: block_reduce_bench [options]\n"
-    "  --repetitions N     calls in each block, after 4 that are not counted (64)\n"
-    "  --quick             16 calls\n"
-    "  --out FOLDER        for block_reduce_bench.csv and .json (.)\n";
-
 // A method is called by all threads of a block with one value each. ALL: every thread gets the result,
 // otherwise thread 0. REUSABLE: it may be called again at once, otherwise only after a barrier.
 
-template <int BLOCK, class T>
-struct Reduce {
-  static constexpr bool ALL = false, REUSABLE = false;
+template <int BLOCK, class T, bool IS_ALL, bool IS_REUSABLE>
+struct Gpuopt {
+  static constexpr bool ALL = IS_ALL, REUSABLE = IS_REUSABLE;
   static constexpr const char* name = "gpuopt";
   __device__ static T call(T value) {
-    __shared__ gpuopt::BlockReduceStorage<BLOCK, T, gpuopt::Plus> storage;
-    return gpuopt::blockReduce<BLOCK>(value, gpuopt::Plus{}, storage);
+    if constexpr (REUSABLE) {
+      return reduce(value);
+    } else {
+      __shared__ gpuopt::BlockReduceStorage<BLOCK, T, gpuopt::Plus> storage;
+      return reduce(value, storage);
+    }
   }
-};
 
-template <int BLOCK, class T>
-struct OwnReduce {
-  static constexpr bool ALL = false, REUSABLE = true;
-  static constexpr const char* name = "gpuopt";
-  __device__ static T call(T value) { return gpuopt::blockReduce<BLOCK>(value, gpuopt::Plus{}); }
-};
-
-template <int BLOCK, class T>
-struct AllReduce {
-  static constexpr bool ALL = true, REUSABLE = false;
-  static constexpr const char* name = "gpuopt";
-  __device__ static T call(T value) {
-    __shared__ gpuopt::BlockReduceStorage<BLOCK, T, gpuopt::Plus> storage;
-    return gpuopt::blockAllReduce<BLOCK>(value, gpuopt::Plus{}, storage);
+ private:
+  template <class... Storage>
+  __device__ static T reduce(T value, Storage&... storage) {
+    if constexpr (ALL)
+      return gpuopt::blockAllReduce<BLOCK>(value, gpuopt::Plus{}, storage...);
+    else
+      return gpuopt::blockReduce<BLOCK>(value, gpuopt::Plus{}, storage...);
   }
-};
-
-template <int BLOCK, class T>
-struct OwnAllReduce {
-  static constexpr bool ALL = true, REUSABLE = true;
-  static constexpr const char* name = "gpuopt";
-  __device__ static T call(T value) { return gpuopt::blockAllReduce<BLOCK>(value, gpuopt::Plus{}); }
 };
 
 // CUB, followed by a broadcast for ALL and preceded by a barrier for REUSABLE.
@@ -147,25 +131,24 @@ class Bench {
     measureBlock<1024, T>(type);
   }
 
-  const std::vector<std::pair<std::string, double>>& summary() const { return summary_; }
+  const ReportLines& summary() const { return summary_; }
   int wrong() const { return wrong_; }
 
  private:
   template <int BLOCK, class T>
   void measureBlock(const char* type) {
-    compare<BLOCK, T, Reduce<BLOCK, T>>(type);
-    compare<BLOCK, T, OwnReduce<BLOCK, T>>(type);
-    compare<BLOCK, T, AllReduce<BLOCK, T>>(type);
-    compare<BLOCK, T, OwnAllReduce<BLOCK, T>>(type);
+    compare<BLOCK, T, Gpuopt<BLOCK, T, false, false>>(type);
+    compare<BLOCK, T, Gpuopt<BLOCK, T, false, true>>(type);
+    compare<BLOCK, T, Gpuopt<BLOCK, T, true, false>>(type);
+    compare<BLOCK, T, Gpuopt<BLOCK, T, true, true>>(type);
   }
 
   template <int BLOCK, class T, class Method>
   void compare(const char* type) {
     using WarpReductions = Cub<BLOCK, T, cub::BLOCK_REDUCE_WARP_REDUCTIONS, Method::ALL, Method::REUSABLE>;
     using Raking = Cub<BLOCK, T, cub::BLOCK_REDUCE_RAKING, Method::ALL, Method::REUSABLE>;
-    const std::string name =
-        detail::format("%s %d, blockReduce%s%s", type, BLOCK, Method::ALL ? " to all" : "",
-                       Method::REUSABLE ? ", own storage" : "");
+    const std::string name = fmt::format("{} {}, blockReduce{}{}", type, BLOCK, Method::ALL ? " to all" : "",
+                                         Method::REUSABLE ? ", own storage" : "");
     const Measured methods[] = {measure<BLOCK, T, Method>(name), measure<BLOCK, T, WarpReductions>(name),
                                 measure<BLOCK, T, Raking>(name)};
     const auto cycles = [](const Measured& m) { return Method::ALL ? m.toLast : m.toFirst; };
@@ -174,12 +157,12 @@ class Bench {
       const Spread spread = cycles(each);
       files_.csv() << type << ',' << BLOCK << ',' << Method::ALL << ',' << Method::REUSABLE << ','
                    << each.method
-                   << detail::format(",%.0f,%.0f,%.0f,%.4f\n", spread.median, spread.p10, spread.p90,
-                                     spread.median / ours);
+                   << fmt::format(",{:.0f},{:.0f},{:.0f},{:.4f}\n", spread.median, spread.p10, spread.p90,
+                                  spread.median / ours);
     }
     const double best = (std::min)(cycles(methods[1]).median, cycles(methods[2]).median);
-    std::printf("%-44s %6.0f cycles, cub %6.0f and %6.0f: %.2f\n", name.c_str(), ours,
-                cycles(methods[1]).median, cycles(methods[2]).median, ours / best);
+    fmt::print("{:<44} {:6.0f} cycles, cub {:6.0f} and {:6.0f}: {:.2f}\n", name, ours,
+               cycles(methods[1]).median, cycles(methods[2]).median, ours / best);
     summary_.emplace_back(name + ", over the better of cub's", ours / best);
   }
 
@@ -221,15 +204,13 @@ class Bench {
   int calls_;
   int blocks_ = 0;
   int wrong_ = 0;
-  std::vector<std::pair<std::string, double>> summary_;
+  ReportLines summary_;
 };
 
-int run(Arguments& arguments) {
-  const int calls = arguments.number("--repetitions", arguments.flag("--quick") ? 16 : 64);
-  const std::string folder = arguments.value("--out", ".");
-  arguments.requireEmpty();
-  ResultFiles files("block_reduce_bench", arguments.command(), folder);
-  Bench bench(files, calls);
+int run(Options& options) {
+  options.parse(64, 16);
+  ResultFiles files(options, headerLines(options.program, options.command));
+  Bench bench(files, options.repetitions);
   bench.measureType<float>("float");
   bench.measureType<double>("double");
   bench.measureType<int>("int");
@@ -238,4 +219,7 @@ int run(Arguments& arguments) {
 
 }  // namespace
 
-int main(int count, char** values) { return runBenchmark(count, values, "block_reduce_bench", usage, run); }
+int main(int count, char** words) {
+  return runBenchmark(count, words, "block_reduce_bench", "Cycles of a reduction within a block, beside CUB.",
+                      run);
+}

@@ -1,8 +1,8 @@
 /// \file
 /// Sums of every type and length: gpuopt::reduceInto against CUB's DeviceReduce and Thrust.
 // SPDX-License-Identifier: MIT
-#include "support/arguments.hpp"
 #include "support/data.cuh"
+#include "support/options.hpp"
 #include "support/report.cuh"
 
 #include <gpuopt/reduce.cuh>
@@ -13,25 +13,13 @@
 #include <cuda/std/functional>
 
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace {
 
 using namespace bench;
-
-constexpr const char* usage =
-    "usage: reduce_bench [options]\n"
-    "  --types LIST        of float,double,half,bfloat16,int8,float3,struct20 (all)\n"
-    "  --from E --to E     lengths from 2^E (10) to 2^E (32), up to 4 GiB of each type\n"
-    "  --step E            between exponents (1)\n"
-    "  --modes LIST        of cold-write,cold-read,hot,graph,wall (all)\n"
-    "  --repetitions N     samples of each (61)\n"
-    "  --quick             every second length, 21 samples\n"
-    "  --out FOLDER        for reduce_bench.csv and .json (.)\n";
 
 constexpr std::size_t mostBytes = std::size_t{4} << 30;
 
@@ -101,13 +89,13 @@ void measureType(Bench& bench, const Lengths& lengths) {
 }
 
 template <class... Types>
-void measureTypes(Bench& bench, const Lengths& lengths, const std::vector<std::string>& types) {
-  ((contains(types, std::string(Element<Types>::name)) ? measureType<Types>(bench, lengths) : void()), ...);
+void measureTypes(Bench& bench, const Lengths& lengths, const Names& types) {
+  ((contains(types, Element<Types>::name) ? measureType<Types>(bench, lengths) : void()), ...);
 }
 
 // For each mode and peer: the geometric mean over middle lengths, the worst cell, and how many are lost.
-std::vector<std::pair<std::string, double>> summarize(const Report& report) {
-  std::vector<std::pair<std::string, double>> lines;
+ReportLines summarize(const Report& report) {
+  ReportLines lines;
   for (const Mode mode : report.modes())
     for (const std::string peer : {"cub", "thrust"}) {
       std::vector<double> middle;
@@ -129,19 +117,22 @@ std::vector<std::pair<std::string, double>> summarize(const Report& report) {
   return lines;
 }
 
-int run(Arguments& arguments) {
-  const bool quick = arguments.flag("--quick");
-  const auto types = split(arguments.value("--types", "float,double,half,bfloat16,int8,float3,struct20"));
-  const Lengths lengths{arguments.number("--from", 10), arguments.number("--to", 32),
-                        arguments.number("--step", quick ? 2 : 1)};
-  const auto modes = modesOf(split(arguments.value("--modes", "cold-write,cold-read,hot,graph,wall")));
-  Timer timer(arguments.number("--repetitions", quick ? 21 : 61));
-  const std::string folder = arguments.value("--out", ".");
-  arguments.requireEmpty();
+int run(Options& options) {
+  Names types{"float", "double", "half", "bfloat16", "int8", "float3", "struct20"};
+  Names modes = allModes();
+  Lengths lengths{10, 32, 0};
+  options.choice("--types", types, "element types");
+  options.choice("--modes", modes, "how the cache is before a sample, and which clock is read");
+  options.number("--from", lengths.from, "base 2 logarithm of the least length");
+  options.number("--to", lengths.to, "base 2 logarithm of the greatest length, up to 4 GiB of each type");
+  options.number("--step", lengths.step, "between the logarithms; 0: 1, or 2 with --quick");
+  options.parse(61, 21);
+  if (lengths.step == 0) lengths.step = options.isQuick ? 2 : 1;
+  Timer timer(options.repetitions);
 
   const DeviceMemory data(mostBytes);
   fillRandom(data.as<float>(), data.bytes() / sizeof(float), timer.stream());
-  Report report(timer, modes, "reduce_bench", arguments.command(), folder, copyBandwidth(timer, data));
+  Report report(timer, modesOf(modes), options, copyBandwidth(timer, data));
   report.run({"empty", "kernel", 0, 1, {{"launch", [&] { launchEmpty(timer.stream()); }, nullptr}}});
   Bench bench{timer, report, data};
   measureTypes<float, double, __half, __nv_bfloat16, std::int8_t, Float3, Float5>(bench, lengths, types);
@@ -150,4 +141,6 @@ int run(Arguments& arguments) {
 
 }  // namespace
 
-int main(int count, char** values) { return runBenchmark(count, values, "reduce_bench", usage, run); }
+int main(int count, char** words) {
+  return runBenchmark(count, words, "reduce_bench", "Sums of seven types, beside CUB and Thrust.", run);
+}

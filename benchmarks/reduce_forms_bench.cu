@@ -2,8 +2,8 @@
 /// The forms of a reduction beside the plain sum: misaligned, with two inputs or several results, in a fixed
 /// order, by value.
 // SPDX-License-Identifier: MIT
-#include "support/arguments.hpp"
 #include "support/data.cuh"
+#include "support/options.hpp"
 #include "support/report.cuh"
 
 #include <gpuopt/reduce.cuh>
@@ -20,20 +20,12 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
 namespace {
 
 using namespace bench;
-
-constexpr const char* usage =
-    "usage: reduce_forms_bench [options]\n"
-    "  --forms LIST        of misaligned,several,order,value (all)\n"
-    "  --repetitions N     samples of each (61)\n"
-    "  --quick             21 samples\n"
-    "  --out FOLDER        for reduce_forms_bench.csv and .json (.)\n";
 
 constexpr std::size_t GiB = std::size_t{1} << 30;
 
@@ -242,19 +234,17 @@ void measureValue(Bench& bench, Report& report, std::size_t n) {
         {"empty launch", [&bench] { launchEmpty(bench.stream()); }, nullptr, false, 0}}});
 }
 
-int run(Arguments& arguments) {
-  const bool quick = arguments.flag("--quick");
-  const auto forms = split(arguments.value("--forms", "misaligned,several,order,value"));
-  Timer timer(arguments.number("--repetitions", quick ? 21 : 61));
-  const std::string folder = arguments.value("--out", ".");
-  arguments.requireEmpty();
+int run(Options& options) {
+  Names forms{"misaligned", "several", "order", "value"};
+  options.choice("--forms", forms, "what is measured");
+  options.parse(61, 21);
+  Timer timer(options.repetitions);
   const auto chosen = [&](const std::string& form) { return contains(forms, form); };
 
   const DeviceMemory data(4 * GiB);
   fillRandom(data.as<float>(), data.bytes() / sizeof(float), timer.stream());
   timer.synchronize();
-  Report report(timer, {Mode::coldWrite, Mode::coldRead, Mode::wall}, "reduce_forms_bench",
-                arguments.command(), folder, copyBandwidth(timer, data));
+  Report report(timer, {Mode::coldWrite, Mode::coldRead, Mode::wall}, options, copyBandwidth(timer, data));
   fillRandom(data.as<float>(), data.bytes() / sizeof(float), timer.stream());
   timer.synchronize();
   Bench bench{timer, data};
@@ -285,4 +275,7 @@ int run(Arguments& arguments) {
 
 }  // namespace
 
-int main(int count, char** values) { return runBenchmark(count, values, "reduce_forms_bench", usage, run); }
+int main(int count, char** words) {
+  return runBenchmark(count, words, "reduce_forms_bench", "Other forms of reduction, beside CUB and Thrust.",
+                      run);
+}

@@ -2,8 +2,8 @@
 /// Sums of the rows and columns of 1 GiB of floats, and of segments as long as the rows, beside a plain sum
 /// and CUB.
 // SPDX-License-Identifier: MIT
-#include "support/arguments.hpp"
 #include "support/data.cuh"
+#include "support/options.hpp"
 #include "support/report.cuh"
 
 #include <gpuopt/reduce.cuh>
@@ -15,7 +15,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,18 +23,10 @@ namespace {
 
 using namespace bench;
 
-constexpr const char* usage =
-    "usage: reduce_matrix_bench [options]\n"
-    "  --forms LIST        of rows,columns,segments (all)\n"
-    "  --cols LIST         lengths of a row; column n of the results\n"
-    "  --modes LIST        of cold-write,cold-read,hot,graph,wall (cold-write)\n"
-    "  --repetitions N     samples of each (31)\n"
-    "  --quick             every second length, 11 samples\n"
-    "  --out FOLDER        for reduce_matrix_bench.csv and .json (.)\n";
-
 constexpr std::size_t elements = std::size_t{1} << 28;
 constexpr std::size_t mostResults = elements / 4;  // the shortest row has 4 elements
-const char* const allLengths = "4,5,8,16,32,33,64,128,256,512,1001,1024,4096,16384,65536,262144,1048576";
+const Names allLengths{"4",   "5",    "8",    "16",   "32",    "33",    "64",     "128",    "256",
+                       "512", "1001", "1024", "4096", "16384", "65536", "262144", "1048576"};
 
 struct Sums {
   double sum;
@@ -209,8 +200,8 @@ class Bench {
 };
 
 // Of every form and length: GB/s over those of the plain sum. Then where a peer comes closest.
-std::vector<std::pair<std::string, double>> summarize(const Report& report) {
-  std::vector<std::pair<std::string, double>> lines;
+ReportLines summarize(const Report& report) {
+  ReportLines lines;
   double ours = 0;
   for (const Row& row : report.rows()) {
     if (row.candidate == "gpuopt") ours = row.gbps();
@@ -222,29 +213,33 @@ std::vector<std::pair<std::string, double>> summarize(const Report& report) {
   return lines;
 }
 
-int run(Arguments& arguments) {
-  const bool quick = arguments.flag("--quick");
-  const auto forms = split(arguments.value("--forms", "rows,columns,segments"));
-  const auto lengths = split(arguments.value("--cols", allLengths));
-  const auto modes = modesOf(split(arguments.value("--modes", "cold-write")));
-  Timer timer(arguments.number("--repetitions", quick ? 11 : 31));
-  const std::string folder = arguments.value("--out", ".");
-  arguments.requireEmpty();
+int run(Options& options) {
+  Names forms{"rows", "columns", "segments"}, modes{"cold-write"}, lengths = allLengths;
+  options.choice("--forms", forms, "what is summed");
+  options.choice("--modes", modes, "how the cache is before a sample, and which clock is read (cold-write)",
+                 allModes());
+  options.list("--cols", lengths, "lengths of a row; column n of the results");
+  options.parse(31, 11);
+  Timer timer(options.repetitions);
 
   const DeviceMemory data(2 * elements * sizeof(float));  // the upper half for the copy
   fillRandom(data.as<float>(), 2 * elements, timer.stream());
-  Report report(timer, modes, "reduce_matrix_bench", arguments.command(), folder, copyBandwidth(timer, data));
+  Report report(timer, modesOf(modes), options, copyBandwidth(timer, data));
   Bench bench(timer, report, data);
-  for (std::size_t i = 0; i < lengths.size(); i += quick ? 2 : 1) {
+  for (std::size_t i = 0; i < lengths.size(); i += options.isQuick ? 2 : 1) {
     const std::size_t cols = std::stoull(lengths[i]);
     if (elements / 4 < cols || cols < 4) throw std::invalid_argument("--cols: out of range: " + lengths[i]);
-    if (contains(forms, std::string("rows"))) bench.measureRows(cols);
-    if (contains(forms, std::string("columns"))) bench.measureColumns(cols);
-    if (contains(forms, std::string("segments"))) bench.measureSegments(cols);
+    if (contains(forms, "rows")) bench.measureRows(cols);
+    if (contains(forms, "columns")) bench.measureColumns(cols);
+    if (contains(forms, "segments")) bench.measureSegments(cols);
   }
   return report.finish(summarize(report));
 }
 
 }  // namespace
 
-int main(int count, char** values) { return runBenchmark(count, values, "reduce_matrix_bench", usage, run); }
+int main(int count, char** words) {
+  return runBenchmark(count, words, "reduce_matrix_bench",
+                      "Sums of rows, columns and segments of 1 GiB of floats, beside a plain sum and CUB.",
+                      run);
+}

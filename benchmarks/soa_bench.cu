@@ -2,9 +2,9 @@
 /// Conversions between arrays of structures and columns, for members of every kind, beside the best copy of
 /// as many bytes, direct access and Thrust.
 // SPDX-License-Identifier: MIT
-#include "support/arguments.hpp"
 #include "support/buffers.cuh"
 #include "support/goal_report.cuh"
+#include "support/options.hpp"
 
 #include <gpuopt/soa.cuh>
 
@@ -23,13 +23,6 @@
 namespace {
 
 using namespace bench;
-
-constexpr const char* usage =
-    "usage: soa_bench [options]\n"
-    "  --rows LIST         of words,doubles,mixed,off,tiles (all)\n"
-    "  --repetitions N     samples of each (11)\n"
-    "  --quick             arrays of 256 MiB instead of 1 GiB, 7 samples\n"
-    "  --out FOLDER        for soa_bench.csv and .json (.)\n";
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
@@ -250,7 +243,7 @@ void measureMixed(Bench& bench) {
   bench.convert<Two<float4>>("mixed", "2 x 16", none);
 }
 
-// Columns that begin one element behind a boundary, as those of subviews may.
+// Columns that begin one element after an aligned boundary, as those of subviews may.
 void measureOff(Bench& bench) {
   bench.convert<Three<float>>("off", "3 x 4", none, 1);
   bench.convert<Eight<float>>("off", "8 x 4", none, 1);
@@ -269,21 +262,23 @@ constexpr Group<Bench> groups[] = {{"words", measureWords},
                                    {"off", measureOff},
                                    {"tiles", measureTiles}};
 
-int run(Arguments& arguments) {
-  const bool isQuick = arguments.flag("--quick");
-  const auto chosen = chosenGroups(groups, arguments);
-  Timer timer(arguments.number("--repetitions", isQuick ? 7 : 11));
-  const std::string folder = arguments.value("--out", ".");
-  arguments.requireEmpty();
+int run(Options& options) {
+  Names rows = namesOf(groups);
+  options.choice("--rows", rows, "groups of cases");
+  options.parse(11, 7);
+  Timer timer(options.repetitions);
 
-  const std::size_t bytes = (isQuick ? 256 : 1024) * MiB;
+  const std::size_t bytes = (options.isQuick ? 256 : 1024) * MiB;
   const Buffers buffers(bytes, timer.stream());
-  GoalReport report(timer, "soa_bench", arguments.command(), folder, "n", copyGbps(timer, buffers));
+  GoalReport report(timer, options, "n", copyBandwidth(timer, buffers));
   Bench bench(timer, buffers, report, bytes);
-  for (const auto& group : chosen) group.measure(bench);
+  measureChosen(groups, rows, bench);
   return report.finish(report.peers());
 }
 
 }  // namespace
 
-int main(int count, char** values) { return runBenchmark(count, values, "soa_bench", usage, run); }
+int main(int count, char** words) {
+  return runBenchmark(count, words, "soa_bench", "Structures of arrays, beside the best copy and other ways.",
+                      run);
+}

@@ -2,9 +2,10 @@
 /// Arrays of structures of every size, alignment and direction, beside the best copy of as many bytes, direct
 /// access, CUB and Thrust.
 // SPDX-License-Identifier: MIT
-#include "support/arguments.hpp"
 #include "support/buffers.cuh"
 #include "support/goal_report.cuh"
+#include "support/options.hpp"
+#include "support/struct_records.cuh"
 
 #include <gpuopt/struct_io.cuh>
 
@@ -13,9 +14,10 @@
 #include <thrust/transform.h>
 #include <cub/device/device_transform.cuh>
 
+#include <fmt/core.h>
+
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -25,175 +27,7 @@ namespace {
 
 using namespace bench;
 
-constexpr const char* usage =
-    "usage: struct_bench [options]\n"
-    "  --rows LIST         of words,aligned,large,odd,misaligned,store,load,index,warm (all)\n"
-    "  --repetitions N     samples of each (11)\n"
-    "  --quick             arrays of 256 MiB instead of 1 GiB, 7 samples\n"
-    "  --out FOLDER        for struct_bench.csv and .json (.)\n";
-
 constexpr std::size_t MiB = std::size_t{1} << 20;
-
-/// SIZE bytes at an alignment, made of the widest words that it allows.
-template <std::size_t SIZE, std::size_t ALIGN>
-struct alignas(ALIGN) Record {
-  using Part = gpuopt::detail::Word<(ALIGN < 4 ? ALIGN : 4)>;
-  static constexpr unsigned PARTS = SIZE / sizeof(Part);
-  Part parts[PARTS];
-};
-
-// Every word goes elsewhere and is changed.
-struct Mirror {
-  template <std::size_t SIZE, std::size_t ALIGN>
-  __host__ __device__ Record<SIZE, ALIGN> operator()(const Record<SIZE, ALIGN>& in) const {
-    using R = Record<SIZE, ALIGN>;
-    R out;
-    for (unsigned i = 0; i < R::PARTS; ++i)
-      out.parts[i] = static_cast<typename R::Part>(in.parts[R::PARTS - 1 - i] ^ 0x5A);
-    return out;
-  }
-};
-
-struct MirrorInPlace {
-  template <class R>
-  __host__ __device__ void operator()(R& value) const {
-    value = Mirror{}(value);
-  }
-};
-
-// A record made of its index.
-template <class R>
-struct Generate {
-  __host__ __device__ R operator()(std::uint32_t i) const {
-    R out;
-    for (unsigned k = 0; k < R::PARTS; ++k) out.parts[k] = static_cast<typename R::Part>(131 * i + k);
-    return out;
-  }
-};
-
-// A word that every word of a record has a part in.
-template <class R>
-__device__ std::uint32_t fold(const R& value) {
-  std::uint32_t result = 0;
-  for (unsigned i = 0; i < R::PARTS; ++i) result = (result << 5 | result >> 27) ^ value.parts[i];
-  return result;
-}
-
-// ------------------------------------------------------------------------------- what is compared with
-
-template <class R>
-__global__ void directTransform(const R* in, std::size_t n, R* out) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = Mirror{}(in[i]);
-}
-
-template <class R>
-__global__ void directGenerate(std::size_t n, R* out) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = Generate<R>{}(static_cast<std::uint32_t>(i));
-}
-
-// What is folded goes to memory only if it is one value in 2^32, or if all of it is asked for.
-template <class R>
-__global__ void directFold(const R* in, std::size_t n, std::uint32_t* out, bool all) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const std::uint32_t value = fold(in[i]);
-  if (all || value == 0x12345677u) out[i] = value;
-}
-
-// A block that only reads wants 6 KB to be worth its launch.
-template <class R>
-constexpr unsigned foldBlock = sizeof(R) < 48 ? 256 : 128;
-
-template <class R>
-__global__ void __launch_bounds__(foldBlock<R>)
-    stagedFold(const R* in, std::size_t n, std::uint32_t* out, bool all) {
-  using Staged = gpuopt::StagedStructs<R, foldBlock<R>>;
-  __shared__ typename Staged::Storage storage;
-  const auto tile = Staged(storage).tile(blockIdx.x, n);
-  const std::uint32_t value = fold(tile.load(in));
-  if (tile.has() && (all || value == 0x12345677u)) out[tile.index()] = value;
-}
-
-template <class R>
-__global__ void directGather(const R* in, const std::uint32_t* indices, std::size_t n, R* out) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = in[indices[i]];
-}
-
-template <class R>
-__global__ void directScatter(const R* in, const std::uint32_t* indices, std::size_t n, R* out) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) out[indices[i]] = in[i];
-}
-
-// A permutation of the numbers below n, a power of two.
-__global__ void permute(std::uint32_t* indices, std::uint32_t n) {
-  const std::uint32_t stride = gridDim.x * blockDim.x;
-  for (std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
-    std::uint32_t x = i;
-    for (int round = 0; round < 3; ++round) {
-      x = (x * 0x9E3779B1u + 0x7F4A7C15u) & (n - 1);
-      x ^= x >> 11;
-    }
-    indices[i] = x;
-  }
-}
-
-__global__ void readVectors(const uint4* in, std::uint32_t* never) {
-  const std::size_t first = std::size_t{blockIdx.x} * 1024 + threadIdx.x;
-  std::uint32_t all = 0;
-#pragma unroll
-  for (unsigned k = 0; k < 4; ++k) {
-    const uint4 v = in[first + 256 * k];
-    all += v.x ^ v.y ^ v.z ^ v.w;
-  }
-  if (all == 0x12345677u) never[threadIdx.x] = all;
-}
-
-__global__ void writeVectors(uint4* out) {
-  const std::size_t i = std::size_t{blockIdx.x} * 256 + threadIdx.x;
-  const auto x = static_cast<std::uint32_t>(i) * 131u;
-  out[i] = make_uint4(x, x + 7, x + 14, x + 21);
-}
-
-// --------------------------------------------------------------------------------------- what must come out
-
-template <class R>
-struct IsMirrored {
-  const R* in;
-  const R* out;
-  __device__ bool operator()(std::size_t i) const { return detail::sameBytes(out[i], Mirror{}(in[i])); }
-};
-
-template <class R>
-struct IsGenerated {
-  const R* out;
-  __device__ bool operator()(std::size_t i) const {
-    return detail::sameBytes(out[i], Generate<R>{}(static_cast<std::uint32_t>(i)));
-  }
-};
-
-template <class R>
-struct IsFolded {
-  const R* in;
-  const std::uint32_t* out;
-  __device__ bool operator()(std::size_t i) const { return out[i] == fold(in[i]); }
-};
-
-template <class R>
-struct IsMoved {
-  const R* in;
-  const std::uint32_t* indices;
-  const R* out;
-  bool scattered;
-  __device__ bool operator()(std::size_t i) const {
-    return detail::sameBytes(out[scattered ? indices[i] : i], in[scattered ? i : indices[i]]);
-  }
-};
-
-// --------------------------------------------------------------------------------------------- measuring
 
 // Of the second candidate's time over the first one's.
 Goal fasterBy(double factor) {
@@ -210,7 +44,7 @@ class Bench {
   Bench(Timer& timer, const Buffers& buffers, GoalReport& report, std::size_t bytes)
       : timer_(timer), buffers_(buffers), report_(report), bytes_(bytes) {}
 
-  /// Read, modify, write; from and to addresses off by so many bytes.
+  /// Read, modify, write; at byte offsets from aligned addresses.
   template <std::size_t SIZE, std::size_t ALIGN, Beside BESIDE = Beside::direct>
   void transform(const char* group, const Goal& goal, std::size_t inOffset = 0, std::size_t outOffset = 0,
                  std::size_t bytes = 0, Mode mode = Mode::coldWrite) {
@@ -351,7 +185,7 @@ class Bench {
     return {group,
             std::to_string(sizeof(R)),
             subject,
-            detail::format("%zu,%zu,%zu,%zu", n, alignof(R), offsets.first, offsets.second),
+            fmt::format("{},{},{},{}", n, alignof(R), offsets.first, offsets.second),
             bytes,
             goal,
             std::move(candidates),
@@ -470,22 +304,23 @@ constexpr Group<Bench> groups[] = {
     {"odd", measureOdd},     {"store", measureStore},     {"misaligned", measureMisaligned},
     {"load", measureLoad},   {"index", measureIndex},     {"warm", measureWarm}};
 
-int run(Arguments& arguments) {
-  const bool isQuick = arguments.flag("--quick");
-  const auto chosen = chosenGroups(groups, arguments);
-  Timer timer(arguments.number("--repetitions", isQuick ? 7 : 11));
-  const std::string folder = arguments.value("--out", ".");
-  arguments.requireEmpty();
+int run(Options& options) {
+  Names rows = namesOf(groups);
+  options.choice("--rows", rows, "groups of cases");
+  options.parse(11, 7);
+  Timer timer(options.repetitions);
 
-  const std::size_t bytes = (isQuick ? 256 : 1024) * MiB;
+  const std::size_t bytes = (options.isQuick ? 256 : 1024) * MiB;
   const Buffers buffers(bytes + 4096, timer.stream());
-  GoalReport report(timer, "struct_bench", arguments.command(), folder, "n,align,in_offset,out_offset",
-                    copyGbps(timer, buffers));
+  GoalReport report(timer, options, "n,align,in_offset,out_offset", copyBandwidth(timer, buffers));
   Bench bench(timer, buffers, report, bytes);
-  for (const auto& group : chosen) group.measure(bench);
+  measureChosen(groups, rows, bench);
   return report.finish(report.peers());
 }
 
 }  // namespace
 
-int main(int count, char** values) { return runBenchmark(count, values, "struct_bench", usage, run); }
+int main(int count, char** words) {
+  return runBenchmark(count, words, "struct_bench",
+                      "Arrays of structures, beside the best copy and other ways.", run);
+}

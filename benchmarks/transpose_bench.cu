@@ -2,7 +2,7 @@
 /// Transpositions of every kind of shape, element size, pitch and batch, beside the best copy of as many
 /// bytes and cuBLAS.
 // SPDX-License-Identifier: MIT
-#include "support/arguments.hpp"
+#include "support/options.hpp"
 #include "support/transpose_cublas.cuh"
 #include "support/transpose_data.cuh"
 #include "support/transpose_report.cuh"
@@ -20,16 +20,6 @@
 namespace {
 
 using namespace bench;
-
-constexpr const char* usage =
-    "usage: transpose_bench [options]\n"
-    "  --rows LIST         of "
-    "aligned,odd,narrow,vector,struct,batch,pitched,inplace,near,large,small,function,\n"
-    "                      sizes (all)\n"
-    "  --elements LIST     bytes of the elements (all)\n"
-    "  --repetitions N     samples of each (11)\n"
-    "  --quick             fewer shapes, 7 samples\n"
-    "  --out FOLDER        for transpose_bench.csv and .json (.)\n";
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 constexpr std::size_t GiB = std::size_t{1} << 30;
@@ -381,21 +371,23 @@ std::size_t bufferBytes() {
   return (std::min)(16 * GiB, free * 2 / 5 / 4096 * 4096);
 }
 
-int run(Arguments& arguments) {
-  const bool isQuick = arguments.flag("--quick");
-  const auto chosen = chosenGroups(groups, arguments);
-  const auto elements = split(arguments.value("--elements", ""));
-  Timer timer(arguments.number("--repetitions", isQuick ? 7 : 11));
-  const std::string folder = arguments.value("--out", ".");
-  arguments.requireEmpty();
+int run(Options& options) {
+  Names rows = namesOf(groups), elements;
+  options.choice("--rows", rows, "groups of shapes");
+  options.list("--elements", elements, "bytes of the elements (all)");
+  options.parse(11, 7);
+  Timer timer(options.repetitions);
 
   const Buffers buffers(bufferBytes(), timer.stream());
-  TransposeReport report(timer, buffers, "transpose_bench", arguments.command(), folder);
-  Bench bench(timer, buffers, report, elements, isQuick);
-  for (const auto& group : chosen) group.measure(bench);
+  TransposeReport report(timer, buffers, options);
+  Bench bench(timer, buffers, report, elements, options.isQuick);
+  measureChosen(groups, rows, bench);
   return report.finish(report.peers());
 }
 
 }  // namespace
 
-int main(int count, char** values) { return runBenchmark(count, values, "transpose_bench", usage, run); }
+int main(int count, char** words) {
+  return runBenchmark(count, words, "transpose_bench", "Transpositions, beside the best copy and cuBLAS.",
+                      run);
+}

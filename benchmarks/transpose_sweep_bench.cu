@@ -2,7 +2,7 @@
 /// Other tiles beside the defaults: every sensible TILE and SIDE for aligned matrices, rows and columns of
 /// the tiles for unaligned ones.
 // SPDX-License-Identifier: MIT
-#include "support/arguments.hpp"
+#include "support/options.hpp"
 #include "support/transpose_data.cuh"
 #include "support/transpose_report.cuh"
 
@@ -17,13 +17,6 @@
 namespace {
 
 using namespace bench;
-
-constexpr const char* usage =
-    "usage: transpose_sweep_bench [options]\n"
-    "  --elements LIST     bytes of the elements (1,2,4,8,16)\n"
-    "  --repetitions N     samples of each (11)\n"
-    "  --quick             one shape of each, 7 samples\n"
-    "  --out FOLDER        for transpose_sweep_bench.csv and .json (.)\n";
 
 constexpr std::size_t bufferBytes = std::size_t{4} << 30;
 
@@ -166,26 +159,25 @@ void measure(const Bench& bench, bool isQuick) {
   bench.measureStaged<SIZE>(dense(8191, 8193));
 }
 
-int run(Arguments& arguments) {
-  const bool isQuick = arguments.flag("--quick");
-  const auto elements = split(arguments.value("--elements", "1,2,4,8,16"));
-  Timer timer(arguments.number("--repetitions", isQuick ? 7 : 11));
-  const std::string folder = arguments.value("--out", ".");
-  arguments.requireEmpty();
+int run(Options& options) {
+  Names elements{"1", "2", "4", "8", "16"};
+  options.choice("--elements", elements, "bytes of the elements");
+  options.parse(11, 7);
+  Timer timer(options.repetitions);
 
   const Buffers buffers(bufferBytes, timer.stream());
-  TransposeReport report(timer, buffers, "transpose_sweep_bench", arguments.command(), folder);
+  TransposeReport report(timer, buffers, options);
   Bench bench(timer, buffers, report);
-  if (contains(elements, std::string("1"))) measure<1>(bench, isQuick);
-  if (contains(elements, std::string("2"))) measure<2>(bench, isQuick);
-  if (contains(elements, std::string("4"))) measure<4>(bench, isQuick);
-  if (contains(elements, std::string("8"))) measure<8>(bench, isQuick);
-  if (contains(elements, std::string("16"))) measure<16>(bench, isQuick);
+  if (contains(elements, "1")) measure<1>(bench, options.isQuick);
+  if (contains(elements, "2")) measure<2>(bench, options.isQuick);
+  if (contains(elements, "4")) measure<4>(bench, options.isQuick);
+  if (contains(elements, "8")) measure<8>(bench, options.isQuick);
+  if (contains(elements, "16")) measure<16>(bench, options.isQuick);
   return report.finish();
 }
 
 }  // namespace
 
-int main(int count, char** values) {
-  return runBenchmark(count, values, "transpose_sweep_bench", usage, run);
+int main(int count, char** words) {
+  return runBenchmark(count, words, "transpose_sweep_bench", "Other tiles beside the defaults.", run);
 }

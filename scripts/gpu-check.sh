@@ -6,7 +6,7 @@
 #                                      in GPUOPT_TEST_EVERY (31)
 #   gpu-check.sh bench [argument...]   runs the benchmarks; their output also goes to $OUT (build/bench)
 # GPUOPT_BUILD names the build folder (build/native), GPUOPT_ARCHITECTURE what to compile for (native), and
-# CMAKE_PREFIX_PATH where to find packages that the system lacks.
+# CMAKE_PREFIX_PATH where to find packages that the system lacks (scripts/carry-deps.sh makes such a folder).
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,13 +19,16 @@ device=$(scripts/device.sh)
 echo "$device"
 [[ $device == *native* ]] || { echo "gpu-check: needs nvcc and a GPU" >&2; exit 1; }
 
-# Builds targets, with the output in a log. A source that fails is shown and does not keep the others from running.
+# Builds targets, with the output in a log; tests need none of the benchmarks' packages, and the other way round. A source
+# that fails is shown and does not keep the others from running.
 failed=0
 compile() {
-  local log="$build/gpu-check.log"
+  local log="$build/gpu-check.log" bench=OFF tests=ON
+  [ "$action" != bench ] || { bench=ON tests=OFF; }
   mkdir -p "$build"
   { cmake -S . -B "$build" -G Ninja -DGPUOPT_NATIVE=ON -DCMAKE_BUILD_TYPE=Release \
-      -DCMAKE_CUDA_ARCHITECTURES="${GPUOPT_ARCHITECTURE:-native}" &&
+      -DCMAKE_CUDA_ARCHITECTURES="${GPUOPT_ARCHITECTURE:-native}" -DGPUOPT_BUILD_BENCHMARKS=$bench \
+      -DGPUOPT_BUILD_TESTS=$tests -DGPUOPT_BUILD_EXAMPLES=$tests &&
     cmake --build "$build" -j "$(nproc)" --target "$@" -- -k 0; } >"$log" 2>&1 && return
   failed=1
   grep -E '^FAILED|[Ee]rror:? |fatal' "$log" | cut -c 1-240 | head -n 60 || tail -n 40 "$log"

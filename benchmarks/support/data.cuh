@@ -34,7 +34,7 @@ struct Floats {
 using Float3 = Floats<3>;  // as CUDA's float3: 12 bytes
 using Float5 = Floats<5>;  // 20 bytes
 
-/// What a type is made of, and what its sums are kept in.
+/// The members of a type, and the accumulator of its sums.
 template <class T, class Accumulator = T, class S = T, int MEMBERS = 1>
 struct SumOf {
   using A = Accumulator;

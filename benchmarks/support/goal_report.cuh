@@ -5,6 +5,8 @@
 
 #include "report.cuh"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
@@ -55,16 +57,13 @@ struct GoalCase {
   Mode mode = Mode::coldWrite;
 };
 
-using ReportLines = std::vector<std::pair<std::string, double>>;
-
 /// Checks and times cases, and writes what comes out.
 class GoalReport {
  public:
   /// \param columns names of a case's own columns
-  /// \param copyGbps of large copies, for the header
-  GoalReport(Timer& timer, const std::string& program, const std::string& command, const std::string& folder,
-             const std::string& columns, double copyGbps)
-      : timer_(timer), files_(program, command, folder, {{"copy_gbps", detail::format("%.0f", copyGbps)}}) {
+  /// \param copy bandwidth of large copies in bytes a second, for the header
+  GoalReport(Timer& timer, const Options& options, const std::string& columns, double copy)
+      : timer_(timer), files_(resultFiles(options, copy)) {
     files_.csv() << "case,element," << columns
                  << ",bytes,candidate,mode,us,us_p10,us_p90,gbps,ratio,figure,goal\n";
   }
@@ -93,9 +92,9 @@ class GoalReport {
   /// Prints what missed its goal, where a peer is faster, the worst figures, and more. Returns the exit
   /// status.
   int finish(const ReportLines& more = {}) {
-    for (const std::string& line : missed_) std::printf("MISSED: %s\n", line.c_str());
-    for (const std::string& line : slower_) std::printf("SLOWER: %s\n", line.c_str());
-    std::printf("%zu goals missed, %zu times slower than a peer\n", missed_.size(), slower_.size());
+    for (const std::string& line : missed_) fmt::print("MISSED: {}\n", line);
+    for (const std::string& line : slower_) fmt::print("SLOWER: {}\n", line);
+    fmt::print("{} goals missed, {} times slower than a peer\n", missed_.size(), slower_.size());
     ReportLines summary = worst_;
     summary.insert(summary.end(), more.begin(), more.end());
     return files_.finish(summary, wrong_);
@@ -114,39 +113,39 @@ class GoalReport {
   }
 
   static std::string titleOf(const GoalCase& work) {
-    return detail::format("%-9s %-13s %-34s", work.group.c_str(), work.element.c_str(), work.subject.c_str());
+    return fmt::format("{:<9} {:<13} {:<34}", work.group, work.element, work.subject);
   }
 
   void write(const GoalCase& work, const std::string& candidate, const Spread& us, double copy, double figure,
              bool isFirst) {
-    files_.csv() << work.group << ',' << work.element << ',' << work.columns << ',' << work.bytes << ','
-                 << candidate << ',' << nameOf(work.mode)
-                 << detail::format(",%.3f,%.3f,%.3f,%.1f,%.4f,", us.median, us.p10, us.p90,
-                                   static_cast<double>(work.bytes) / us.median / 1e3, copy / us.median)
-                 << (isFirst ? detail::format("%.4f,%.4g\n", figure, work.goal.figure) : ",\n");
+    files_.csv() << fmt::format("{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.1f},{:.4f},", work.group,
+                                work.element, work.columns, work.bytes, candidate, nameOf(work.mode),
+                                us.median, us.p10, us.p90, static_cast<double>(work.bytes) / us.median / 1e3,
+                                copy / us.median)
+                 << (isFirst ? fmt::format("{:.4f},{:.4g}\n", figure, work.goal.figure) : ",\n");
     files_.csv().flush();
   }
 
   static void print(const GoalCase& work, const CaseTimes& times, double figure) {
     std::string line =
-        titleOf(work) + detail::format(" %9.2f us %5.0f GB/s  copy %9.2f us | %6.3f", times.candidates[0],
-                                       static_cast<double>(work.bytes) / times.candidates[0] / 1e3,
-                                       times.copy, figure);
-    if (work.goal.figure > 0) line += detail::format(" of %.2f", work.goal.figure);
+        titleOf(work) +
+        fmt::format(" {:9.2f} us {:5.0f} GB/s  copy {:9.2f} us | {:6.3f}", times.candidates[0],
+                    static_cast<double>(work.bytes) / times.candidates[0] / 1e3, times.copy, figure);
+    if (work.goal.figure > 0) line += fmt::format(" of {:.2f}", work.goal.figure);
     if (work.goal.isMissedBy(figure)) line += " MISSED";
     for (std::size_t i = 1; i < work.candidates.size(); ++i)
-      line += detail::format(" | %s %.2fx", work.candidates[i].name.c_str(),
-                             times.candidates[i] / times.candidates[0]);
-    std::printf("%s\n", line.c_str());
+      line +=
+          fmt::format(" | {} {:.2f}x", work.candidates[i].name, times.candidates[i] / times.candidates[0]);
+    fmt::print("{}\n", line);
     std::fflush(stdout);
   }
 
   void remember(const GoalCase& work, const CaseTimes& times, double figure) {
     if (work.goal.isMissedBy(figure))
-      missed_.push_back(titleOf(work) + detail::format(" %6.3f of %.2f", figure, work.goal.figure));
+      missed_.push_back(titleOf(work) + fmt::format(" {:6.3f} of {:.2f}", figure, work.goal.figure));
     if (work.goal.figure > 0) {
       const std::string name =
-          work.group + ", " + work.element + detail::format(", goal %.2f, worst", work.goal.figure);
+          fmt::format("{}, {}, goal {:.2f}, worst", work.group, work.element, work.goal.figure);
       keepWorst(worst_, name, figure, work.goal.isMost);
     }
     for (std::size_t i = 1; i < work.candidates.size(); ++i)
@@ -155,7 +154,7 @@ class GoalReport {
   }
 
   void compare(const GoalCase& work, const std::string& peer, double ratio) {
-    if (ratio < 1) slower_.push_back(titleOf(work) + " " + peer + detail::format(" %.3fx", ratio));
+    if (ratio < 1) slower_.push_back(titleOf(work) + " " + peer + fmt::format(" {:.3f}x", ratio));
     keepWorst(peers_, work.group + ": " + peer + " over gpuopt, worst", ratio, false);
   }
 

@@ -3,15 +3,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "run_header.cuh"
+#include "../../examples/support/run_header.cuh"
+#include "../../examples/support/text.hpp"
+#include "results.hpp"
 #include "timing.cuh"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -71,7 +73,7 @@ inline std::vector<Candidate> copies(const void* from, void* to, std::size_t byt
   return {{"cudaMemcpyAsync", runtime, nullptr}, {"vector copy", vectors, nullptr}};
 }
 
-/// Bytes read and written a second by the fastest copy of so many bytes, up to 2 GiB.
+/// Bytes read and written per second by the fastest copy of `most` bytes, or of 2 GiB if that is less.
 inline double copyBandwidth(Timer& timer, const void* from, void* to, std::size_t most) {
   const std::size_t bytes = (std::min)(most, std::size_t{2} << 30) / 4096 * 4096;
   const auto spreads = timer.measure(Mode::coldWrite, copies(from, to, bytes, timer.stream()), 2 * bytes);
@@ -85,53 +87,19 @@ inline double copyBandwidth(Timer& timer, const DeviceMemory& memory) {
   return copyBandwidth(timer, data, data + half, half);
 }
 
-/// The files of one program's results, <folder>/<program>.csv and .json, which say how they came about.
-class ResultFiles {
- public:
-  ResultFiles(const std::string& program, const std::string& command, const std::string& folder,
-              const HeaderLines& more = {})
-      : header_(headerLines(program, command)) {
-    header_.insert(header_.end(), more.begin(), more.end());
-    std::filesystem::create_directories(folder);
-    const std::string path = (std::filesystem::path(folder) / program).string();
-    csv_.open(path + ".csv");
-    json_.open(path + ".json");
-    if (!csv_ || !json_) throw std::runtime_error("cannot write to " + folder);
-    writeCsvHeader(csv_, header_);
-    for (const auto& [name, value] : header_) std::printf("%s: %s\n", name.c_str(), value.c_str());
-  }
-
-  std::ofstream& csv() { return csv_; }
-
-  /// Writes and prints the summary. Returns the exit status.
-  int finish(const std::vector<std::pair<std::string, double>>& summary, int wrong) {
-    writeJsonHeader(json_, header_, wrong);
-    json_ << "  \"summary\": {";
-    writeJsonList(json_, summary, 4, [&](const auto& line) {
-      json_ << detail::quoted(line.first) << ": " << detail::format("%.4f", line.second);
-      std::printf("%-58s %10.3f\n", line.first.c_str(), line.second);
-    });
-    json_ << "\n  }\n}\n";
-    std::printf("%d wrong results\n", wrong);
-    return wrong == 0 ? 0 : 1;
-  }
-
- private:
-  HeaderLines header_;
-  std::ofstream csv_;
-  std::ofstream json_;
-};
+/// The files of a benchmark whose header names the speed of the best copy, in bytes a second.
+inline ResultFiles resultFiles(const Options& options, double copy) {
+  HeaderLines header = headerLines(options.program, options.command);
+  header.emplace_back("copy_gbps", fmt::format("{:.0f}", copy / 1e9));
+  return {options, std::move(header)};
+}
 
 /// Checks and times cases, and writes what comes out.
 class Report {
  public:
   /// `copy` is the device's copy bandwidth in bytes a second.
-  Report(Timer& timer, std::vector<Mode> modes, const std::string& program, const std::string& command,
-         const std::string& folder, double copy)
-      : timer_(timer),
-        modes_(std::move(modes)),
-        copy_(copy),
-        files_(program, command, folder, {{"copy_gbps", detail::format("%.0f", copy / 1e9)}}) {
+  Report(Timer& timer, std::vector<Mode> modes, const Options& options, double copy)
+      : timer_(timer), modes_(std::move(modes)), copy_(copy), files_(resultFiles(options, copy)) {
     files_.csv() << "case,type,n,bytes,candidate,mode,us,us_p10,us_p90,gbps,copy_share,ratio\n";
   }
 
@@ -141,13 +109,13 @@ class Report {
     const std::string first = work.candidates.front().name;
     wrong_ += removeWrong(work.candidates, work.name + " " + work.type + ", n = " + std::to_string(work.n));
     if (work.candidates.empty() || work.candidates.front().name != first) return;
-    std::string line = detail::format("%-12s %-9s %10zu %9s", work.name.c_str(), work.type.c_str(), work.n,
-                                      readableBytes(work.bytes).c_str());
+    std::string line =
+        fmt::format("{:<12} {:<9} {:>10} {:>9}", work.name, work.type, work.n, readableBytes(work.bytes));
     for (const Mode mode : modes_) {
       const auto able = ableTo(mode, work.candidates);
       if (!able.empty()) line += record(work, mode, able, timer_.measure(mode, able, work.bytes));
     }
-    std::printf("%s\n", line.c_str());
+    fmt::print("{}\n", line);
     std::fflush(stdout);
   }
 
@@ -155,9 +123,7 @@ class Report {
   const std::vector<Mode>& modes() const { return modes_; }
 
   /// Writes and prints what the program makes of the rows. Returns the exit status.
-  int finish(const std::vector<std::pair<std::string, double>>& summary) {
-    return files_.finish(summary, wrong_);
-  }
+  int finish(const ReportLines& summary) { return files_.finish(summary, wrong_); }
 
  private:
   static std::vector<Candidate> ableTo(Mode mode, const std::vector<Candidate>& candidates) {
@@ -170,19 +136,18 @@ class Report {
   // Returns for the terminal: the first candidate's time, and how many times as long the others took.
   std::string record(const Case& work, Mode mode, const std::vector<Candidate>& able,
                      const std::vector<Spread>& spreads) {
-    std::string text = detail::format(" | %s %.2f us", nameOf(mode), spreads[0].median);
+    std::string text = fmt::format(" | {} {:.2f} us", nameOf(mode), spreads[0].median);
     for (std::size_t i = 0; i < able.size(); ++i) {
       const Spread us = spreads[i];
       const std::size_t bytes = able[i].bytes > 0 ? able[i].bytes : work.bytes;
       const Row row{work.name,    work.type, work.n, bytes,
                     able[i].name, mode,      us,     us.median / spreads[0].median};
       rows_.push_back(row);
-      files_.csv() << row.name << ',' << row.type << ',' << row.n << ',' << row.bytes << ',' << row.candidate
-                   << ',' << nameOf(mode)
-                   << detail::format(",%.3f,%.3f,%.3f,%.1f,%.4f,%.4f\n", us.median, us.p10, us.p90,
-                                     row.gbps(), 1e9 * row.gbps() / copy_, row.ratio);
-      text += i == 0 ? detail::format(" %.0f GB/s", row.gbps())
-                     : detail::format(" %s %.2fx", row.candidate.c_str(), row.ratio);
+      files_.csv() << fmt::format("{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.1f},{:.4f},{:.4f}\n", row.name,
+                                  row.type, row.n, row.bytes, row.candidate, nameOf(mode), us.median, us.p10,
+                                  us.p90, row.gbps(), 1e9 * row.gbps() / copy_, row.ratio);
+      text += i == 0 ? fmt::format(" {:.0f} GB/s", row.gbps())
+                     : fmt::format(" {} {:.2f}x", row.candidate, row.ratio);
     }
     files_.csv().flush();
     return text;
@@ -197,8 +162,8 @@ class Report {
 };
 
 /// The lowest ratio of every case, candidate and mode: where the first candidate does worst.
-inline std::vector<std::pair<std::string, double>> worstRatios(const std::vector<Row>& rows) {
-  std::vector<std::pair<std::string, double>> lines;
+inline ReportLines worstRatios(const std::vector<Row>& rows) {
+  ReportLines lines;
   for (const Row& row : rows) {
     const std::string name =
         row.name + ": " + row.candidate + " over gpuopt, " + nameOf(row.mode) + ", worst";
@@ -212,15 +177,19 @@ inline std::vector<std::pair<std::string, double>> worstRatios(const std::vector
   return lines;
 }
 
-/// Modes by name; throws std::invalid_argument for others.
-inline std::vector<Mode> modesOf(const std::vector<std::string>& names) {
+inline Names allModes() {
+  Names names;
+  for (const ModeName& each : modeNames) names.push_back(each.name);
+  return names;
+}
+
+/// The modes that have these names.
+inline std::vector<Mode> modesOf(const Names& names) {
   std::vector<Mode> modes;
-  for (const std::string& name : names) {
-    const auto found =
-        std::find_if(std::begin(modeNames), std::end(modeNames), [&](ModeName m) { return name == m.name; });
-    if (found == std::end(modeNames)) throw std::invalid_argument("unknown mode " + name);
-    modes.push_back(found->mode);
-  }
+  for (const std::string& name : names)
+    modes.push_back(std::find_if(std::begin(modeNames), std::end(modeNames), [&](ModeName m) {
+                      return name == m.name;
+                    })->mode);
   return modes;
 }
 

@@ -20,7 +20,7 @@ namespace bench {
 
 using gpuopt::check;
 
-/// What is between two samples, and which clock is read.
+/// How the caches are before a sample, and which clock is read.
 enum class Mode {
   coldWrite,  ///< L2 flushed by writes, which leave it full of dirty lines; GPU time of one call
   coldRead,   ///< L2 flushed by reads; GPU time of one call

@@ -6,6 +6,8 @@
 #include "goal_report.cuh"
 #include "transpose_data.cuh"
 
+#include <fmt/core.h>
+
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -26,15 +28,14 @@ struct TransposeCase {
 /// Checks and times transpositions beside copies.
 class TransposeReport : public GoalReport {
  public:
-  TransposeReport(Timer& timer, const Buffers& buffers, const std::string& program,
-                  const std::string& command, const std::string& folder)
-      : GoalReport(timer, program, command, folder, "rows,cols,in_ld,out_ld,batch", copyGbps(timer, buffers)),
+  TransposeReport(Timer& timer, const Buffers& buffers, const Options& options)
+      : GoalReport(timer, options, "rows,cols,in_ld,out_ld,batch", copyBandwidth(timer, buffers)),
         buffers_(buffers) {}
 
   double run(const TransposeCase& work) {
     const Shape& s = work.shape;
     return GoalReport::run({work.group, work.element, s.text(),
-                            detail::format("%zu,%zu,%zu,%zu,%zu", s.rows, s.cols, s.inLd, s.outLd, s.batch),
+                            fmt::format("{},{},{},{},{}", s.rows, s.cols, s.inLd, s.outLd, s.batch),
                             work.bytes, work.goal, work.candidates, buffers_.copies(work.bytes / 2),
                             work.mode});
   }

@@ -1,6 +1,6 @@
 /// \file
-/// <gpuopt/access.cuh>: the accesses of one's own kernel, proven where it is written. Hashes of short rows,
-/// a row a thread, through a tile in shared memory.
+/// <gpuopt/access.cuh>: proves the accesses of your own kernel at compile time. Here: hashes of short rows,
+/// one row per thread, through a tile in shared memory.
 // SPDX-License-Identifier: MIT
 #include "device_array.cuh"
 #include "exit_status.hpp"
@@ -13,23 +13,23 @@
 
 constexpr unsigned SIDE = 32;  // rows and columns of a tile, and the lanes of a warp
 
-// Where the element of a tile at a row and a column lies, in two layouts.
+// The index of element (row, col) of a tile, in two layouts.
 struct Plain {
-  __host__ __device__ static constexpr unsigned place(unsigned row, unsigned col) { return row * SIDE + col; }
+  __host__ __device__ static constexpr unsigned index(unsigned row, unsigned col) { return row * SIDE + col; }
 };
-struct Swizzled {  // the columns of each row change places
-  __host__ __device__ static constexpr unsigned place(unsigned row, unsigned col) {
+struct Swizzled {  // XORs the row into the column
+  __host__ __device__ static constexpr unsigned index(unsigned row, unsigned col) {
     return row * SIDE + (col ^ row);
   }
 };
 
-// What a warp does with a tile: it writes rows and reads columns. The worst bank conflict of all of them.
+// The worst bank conflict of a warp that writes the rows of a tile and reads its columns.
 template <class Layout>
 constexpr unsigned worstDegree() {
   unsigned worst = 0;
   for (unsigned i = 0; i < SIDE; ++i) {
-    const auto row = gpuopt::sharedAccess<unsigned>([i](unsigned lane) { return Layout::place(i, lane); });
-    const auto column = gpuopt::sharedAccess<unsigned>([i](unsigned lane) { return Layout::place(lane, i); });
+    const auto row = gpuopt::sharedAccess<unsigned>([i](unsigned lane) { return Layout::index(i, lane); });
+    const auto column = gpuopt::sharedAccess<unsigned>([i](unsigned lane) { return Layout::index(lane, i); });
     if (row.degree > worst) worst = row.degree;
     if (column.degree > worst) worst = column.degree;
   }
@@ -48,10 +48,10 @@ __global__ void hashRows(const unsigned* in, unsigned* hashes) {
   const unsigned lane = threadIdx.x;
   const unsigned first = blockIdx.x * SIDE;
   for (unsigned row = 0; row < SIDE; ++row)
-    tile[Swizzled::place(row, lane)] = in[(first + row) * SIDE + lane];
+    tile[Swizzled::index(row, lane)] = in[(first + row) * SIDE + lane];
   __syncwarp();
   unsigned hash = 0;
-  for (unsigned col = 0; col < SIDE; ++col) hash = hashed(hash, tile[Swizzled::place(lane, col)]);
+  for (unsigned col = 0; col < SIDE; ++col) hash = hashed(hash, tile[Swizzled::index(lane, col)]);
   hashes[first + lane] = hash;
 }
 

@@ -31,7 +31,7 @@ std::string text(T value) {
 }
 
 // Where number i of the input is: a pixel and its channel, or the index.
-std::string place(const Input& input, std::size_t i) {
+std::string position(const Input& input, std::size_t i) {
   if (input.width == 0) return " at index " + std::to_string(i);
   const std::size_t pixel = i / input.channels;
   const std::string channel = input.channels == 3 ? std::string(", ") + "RGB"[i % 3] : "";
@@ -42,9 +42,9 @@ std::string place(const Input& input, std::size_t i) {
 template <class T>
 std::string text(const Input& input, const gpuopt::ArgResult<T>& extreme) {
   if constexpr (std::is_floating_point_v<T>)
-    return text(static_cast<double>(extreme.value)) + place(input, extreme.index);
+    return text(static_cast<double>(extreme.value)) + position(input, extreme.index);
   else
-    return text(extreme.value) + place(input, extreme.index);
+    return text(extreme.value) + position(input, extreme.index);
 }
 
 // Prints the lines of the table and counts those that are wrong.
@@ -96,16 +96,13 @@ int compare(const Input& input, const Statistics<T>& device, const Statistics<T>
 // Whether all results agree.
 template <class T>
 bool analyze(const Input& input, const std::vector<T>& values) {
-  const std::size_t bytes = values.size() * sizeof(T);
-  const DeviceBytes memory(bytes);
-  gpuopt::check(cudaMemcpy(memory.as<void>(), values.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-  const T* data = memory.as<T>();
-  const int wrong =
-      compare(input, deviceStatistics(data, values.size()), serialStatistics(values), magnitudeOf(values));
+  const DeviceArray<T> memory(values);
+  const int wrong = compare(input, deviceStatistics(memory.data(), values.size()), serialStatistics(values),
+                            magnitudeOf(values));
   if constexpr (emulated)
     std::printf("\n  No times: the emulated device shows what a GPU computes, not how fast.\n");
   else
-    printSpeeds(data, values.size());
+    printSpeeds<T>(memory.data(), values.size());
   return wrong == 0;
 }
 

@@ -12,17 +12,16 @@
 template <class T>
 void printSpeeds(const T* data, std::size_t n) {
   const double copy = copyBandwidth();
-  const DeviceBytes out(256);
+  const DeviceArray<SumOf<T>> sum(1);
+  const DeviceArray<gpuopt::MeanVariance<double>> moments(1);
+  const DeviceArray<gpuopt::ArgResult<T>> extreme(1);
   const std::size_t bytes = n * sizeof(T);
   printSpeedHeader(bytes, "read", copy);
-  printSpeed("sum", medianTime([&] { gpuopt::reduceInto<SumOf<T>>(data, n, out.as<SumOf<T>>()); }), bytes,
+  printSpeed("sum", medianTime([&] { gpuopt::reduceInto<SumOf<T>>(data, n, sum.data()); }), bytes, copy);
+  printSpeed("mean and variance",
+             medianTime([&] { gpuopt::meanVarianceInto<double>(data, n, moments.data()); }), bytes, copy);
+  printSpeed("minimum, its position", medianTime([&] { gpuopt::argMinInto(data, n, extreme.data()); }), bytes,
              copy);
-  printSpeed("mean and variance", medianTime([&] {
-               gpuopt::meanVarianceInto<double>(data, n, out.as<gpuopt::MeanVariance<double>>());
-             }),
-             bytes, copy);
-  printSpeed("minimum, its position",
-             medianTime([&] { gpuopt::argMinInto(data, n, out.as<gpuopt::ArgResult<T>>()); }), bytes, copy);
-  printSpeed("maximum, its position",
-             medianTime([&] { gpuopt::argMaxInto(data, n, out.as<gpuopt::ArgResult<T>>()); }), bytes, copy);
+  printSpeed("maximum, its position", medianTime([&] { gpuopt::argMaxInto(data, n, extreme.data()); }), bytes,
+             copy);
 }

@@ -2,10 +2,10 @@
 /// Runs the experiments: what they are about, what was published, what the analysis of their accesses
 /// predicts, and what this device takes.
 // SPDX-License-Identifier: MIT
-#include "../../benchmarks/support/run_header.cuh"
 #include "exit_status.hpp"
 #include "experiment.hpp"
 #include "options.hpp"
+#include "run_header.cuh"
 #include "timing.cuh"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ int run(int count, char** words) {
   if (emulated)
     std::printf(
         "Every kernel is checked. No times: the emulated device shows what a GPU computes, not how fast.\n");
-  Report report(bench::headerLines("experiments", options.command), !emulated, options.csv, options.json);
+  Report report(headerLines("experiments", options.command), !emulated, options.csv, options.json);
   for (const Experiment* each : wanted) {
     report.begin(each->name, each->lesson, wanted.size());
     each->run(report);

@@ -34,11 +34,8 @@ bool isRight(const ProductStep& step) {
   const auto a = wholeNumbers<float>(size.m * size.k), b = wholeNumbers<float>(size.k * size.n);
   const auto c = resultOf<float>(a, size.m * size.n, [&](const float* deviceA, float* deviceC) {
     const auto& stored = step.columnMajor ? columnMajor(b, size) : b;
-    const DeviceBytes deviceB(stored.size() * sizeof(float));
-    gpuopt::check(
-        cudaMemcpy(deviceB.as<void>(), stored.data(), stored.size() * sizeof(float), cudaMemcpyHostToDevice),
-        "cudaMemcpy");
-    launchProduct(step, deviceA, deviceB.as<float>(), deviceC, size);
+    const DeviceArray<float> deviceB(stored);
+    launchProduct(step, deviceA, deviceB.data(), deviceC, size);
     gpuopt::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // before B is freed
   });
   return c == productOnHost(a, b, size);

@@ -60,9 +60,8 @@ enum class LoadOfB {
   columnMajorCornerTurning,  ///< B is column-major, and lanes load along its columns
 };
 
-/// tile[k][column]. The lanes that load need not be those that compute: corner turning lets them load along
-/// the columns, where the memory lies, and store across the tile, whose rows are padded against bank
-/// conflicts.
+/// tile[k][column]. Corner turning: lanes load along the columns, which are contiguous, and store across the
+/// tile, whose rows are padded against bank conflicts.
 template <LoadOfB LOAD>
 __device__ void loadTileOfB(float (&tile)[productTile][productTile + 1], const float* b, ProductSize size,
                             unsigned firstK, unsigned firstColumn) {

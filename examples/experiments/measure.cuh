@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "device_bytes.cuh"
+#include "device_array.cuh"
 #include "grid.cuh"
+#include "text.hpp"
 #include "timing.cuh"
 
-#include "../../benchmarks/support/text.hpp"
 #include "../ladders/data.cuh"
 
 #include <cstddef>
@@ -16,8 +16,6 @@
 #include <vector>
 
 namespace experiments {
-
-using bench::detail::format;
 
 /// "12.5 %"
 inline std::string percent(double share) { return format("%.4g %%", 100 * share); }
@@ -31,44 +29,39 @@ std::vector<T> wholeNumbers(std::size_t n) {
   return values;
 }
 
-/// What launch(in, out) leaves in n elements, which are poisoned before.
+/// The n elements that launch(in, out) writes; they are poisoned first.
 template <class Out, class In, class Launch>
 std::vector<Out> resultOf(const std::vector<In>& in, std::size_t n, const Launch& launch) {
-  const DeviceBytes deviceIn(in.size() * sizeof(In)), deviceOut(n * sizeof(Out));
-  gpuopt::check(cudaMemcpy(deviceIn.as<void>(), in.data(), in.size() * sizeof(In), cudaMemcpyHostToDevice),
-                "cudaMemcpy");
-  gpuopt::check(cudaMemset(deviceOut.as<void>(), 0xA5, n * sizeof(Out)), "cudaMemset");
-  launch(deviceIn.as<In>(), deviceOut.as<Out>());
-  std::vector<Out> out(n);
-  gpuopt::check(cudaMemcpy(out.data(), deviceOut.as<void>(), n * sizeof(Out), cudaMemcpyDeviceToHost),
-                "cudaMemcpy");
-  return out;
+  const DeviceArray<In> deviceIn(in);
+  const DeviceArray<Out> deviceOut(n);
+  deviceOut.poison();
+  launch(deviceIn.data(), deviceOut.data());
+  return deviceOut.toHost();
 }
 
-/// What timed memory is filled with, never zeros: power, and with it the clock, depends on the bits.
+/// Contents of timed memory. Never zeros: power, and with it the clock, depends on the bits.
 enum class Filling {
   floats,  ///< from 1 to 2
   bits     ///< all of them
 };
 
-/// Device memory for what is timed; on the emulated device nothing is, and it is one element.
+/// Device memory for timed kernels. One element on the emulated device, where nothing is timed.
 template <class T>
 class TimedArray {
  public:
-  explicit TimedArray(std::size_t n, Filling filling = Filling::floats)
-      : bytes_(sizeof(T) * (emulated ? 1 : n)) {
+  explicit TimedArray(std::size_t n, Filling filling = Filling::floats) : array_(emulated ? 1 : n) {
     const std::size_t words = emulated ? 0 : n * sizeof(T) / 4;
     if (words == 0) return;
     if (filling == Filling::bits)
-      ladders::fill(bytes_.as<unsigned>(), words);
+      ladders::fill(reinterpret_cast<unsigned*>(data()), words);
     else
-      ladders::fill(bytes_.as<float>(), words);
+      ladders::fill(reinterpret_cast<float*>(data()), words);
   }
 
-  T* data() const { return bytes_.as<T>(); }
+  T* data() const { return array_.data(); }
 
  private:
-  DeviceBytes bytes_;
+  DeviceArray<T> array_;
 };
 
 /// The median time of calls on the default stream; 0 on the emulated device, which does not call.
@@ -77,7 +70,7 @@ double secondsOf(const Call& call) {
   return emulated ? 0 : medianTime(call);
 }
 
-/// So much a second: bytes or operations of one call. In 10^9; 0 on the emulated device.
+/// Billions of bytes or operations per second, for a call of `amount`; 0 on the emulated device.
 template <class Call>
 double billionsPerSecond(double amount, const Call& call) {
   return emulated ? 0 : 1e-9 * amount / medianTime(call);

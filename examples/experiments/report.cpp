@@ -5,15 +5,13 @@
 
 #include "output_file.hpp"
 #include "progress.hpp"
+#include "text.hpp"
 
 #include <cstdio>
 #include <utility>
 
 namespace experiments {
 namespace {
-
-using bench::detail::format;
-using bench::detail::quoted;
 
 // Four digits, and no exponents for whole thousands.
 std::string text(double value) { return value == 0 ? "" : format(value < 1000 ? "%.4g" : "%.0f", value); }
@@ -26,13 +24,12 @@ constexpr int rowWidth = 32, cellWidth = 24, numberWidth = 13;
 
 }  // namespace
 
-Report::Report(bench::HeaderLines header, bool isMeasured, const std::string& csvFile,
-               const std::string& jsonFile)
+Report::Report(HeaderLines header, bool isMeasured, const std::string& csvFile, const std::string& jsonFile)
     : header_(std::move(header)),
       isMeasured_(isMeasured),
       csv_(openOutputFile(csvFile)),
       json_(openOutputFile(jsonFile)) {
-  bench::writeCsvHeader(csv_, header_);
+  writeCsvHeader(csv_, header_);
   csv_ << "experiment,table,row,then,predicted,measured,value,right\n";
 }
 
@@ -97,15 +94,12 @@ int Report::finish() {
 }
 
 void Report::writeJson() {
-  bench::writeJsonHeader(json_, header_, wrong_);
-  json_ << "  \"tables\": [";
-  bench::writeJsonList(json_, tables_, 4, [&](const Table& table) {
+  writeJsonTables(json_, header_, wrong_, tables_, [&](const Table& table) {
     json_ << "{\"experiment\": " << quoted(table.experiment)
           << ", \"title\": " << quoted(table.headings.title) << ", \"rows\": [";
-    bench::writeJsonList(json_, table.rows, 6, [&](const Row& row) { writeJsonRow(table, row); });
+    writeJsonList(json_, table.rows, 6, [&](const Row& row) { writeJsonRow(table, row); });
     json_ << "]}";
   });
-  json_ << "\n  ]\n}\n";
 }
 
 void Report::writeJsonRow(const Table& table, const Row& row) {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "../../benchmarks/support/text.hpp"
+#include "run_header.hpp"
 
 #include <cstddef>
 #include <fstream>
@@ -33,7 +33,7 @@ class Report {
  public:
   /// Writes to the files whose names are not empty, and makes their folders. Without `isMeasured` there are
   /// no columns of times. Throws std::runtime_error with one line if a file cannot be written.
-  Report(bench::HeaderLines header, bool isMeasured, const std::string& csvFile, const std::string& jsonFile);
+  Report(HeaderLines header, bool isMeasured, const std::string& csvFile, const std::string& jsonFile);
 
   /// Begins an experiment, the next of `experiments`: its name, and what it is about, in lines of text.
   void begin(const std::string& name, const std::string& lesson, std::size_t experiments);
@@ -58,7 +58,7 @@ class Report {
   void writeJson();
   void writeJsonRow(const Table& table, const Row& row);
 
-  bench::HeaderLines header_;
+  HeaderLines header_;
   bool isMeasured_;
   std::ofstream csv_;
   std::ofstream json_;

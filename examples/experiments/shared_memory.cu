@@ -21,7 +21,7 @@ void bankRows(Report& report) {
   constexpr unsigned ROUNDS = 4096, FEW = 10, BLOCKS = 2, BYTES = sizeof(T);
   constexpr struct {
     const char* name;
-    LanePlaces lanes;
+    LaneIndices lanes;
     const char* then;
     bool isForWordsOnly;
   } rows[] = {{"stride 1", strided(1), "none", false}, {"stride 2", strided(2), "2-way", false},
@@ -46,7 +46,7 @@ void bankRows(Report& report) {
     if (unit == 0) unit = seconds;
     report.add({format("%u bytes, ", BYTES) + row.name,
                 BYTES == 4 ? row.then : "",
-                text(gpuopt::sharedLoad<T>([&](unsigned lane) { return row.lanes.places[lane]; })),
+                text(gpuopt::sharedLoad<T>([&](unsigned lane) { return row.lanes.index[lane]; })),
                 {1e6 * seconds, unit > 0 ? seconds / unit : 0},
                 sums == banksOnHost(words, BYTES / 4, BLOCKS, row.lanes, FEW)});
   }
@@ -61,8 +61,8 @@ void tileRow(Report& report, const char* name) {
   const auto found = resultOf<unsigned>(values, values.size(), [](const unsigned* from, unsigned* to) {
     launchTile<LAYOUT>(from, to, TILES, 3);
   });
-  const auto row = gpuopt::sharedAccess<float>([](unsigned lane) { return placeInTile<LAYOUT>(7, lane); });
-  const auto column = gpuopt::sharedAccess<float>([](unsigned lane) { return placeInTile<LAYOUT>(lane, 7); });
+  const auto row = gpuopt::sharedAccess<float>([](unsigned lane) { return indexInTile<LAYOUT>(7, lane); });
+  const auto column = gpuopt::sharedAccess<float>([](unsigned lane) { return indexInTile<LAYOUT>(lane, 7); });
   report.add({name,
               "",
               format("%u / %u", row.wavefronts, column.wavefronts),
@@ -72,7 +72,7 @@ void tileRow(Report& report, const char* name) {
 
 void run(Report& report) {
   report.table({"4096 reads of shared memory by each thread: conflicts by stride",
-                "element, its place by lane",
+                "element, its index by lane",
                 "then",
                 "a warp's read",
                 {"us", "of stride 1"}});

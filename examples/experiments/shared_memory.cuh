@@ -17,55 +17,55 @@ __host__ __device__ inline unsigned sumOf(unsigned v) { return v; }
 __host__ __device__ inline unsigned sumOf(uint2 v) { return v.x + v.y; }
 __host__ __device__ inline unsigned sumOf(uint4 v) { return v.x + v.y + v.z + v.w; }
 
-/// Where the lanes of a warp read: lane i in element places[i], and one further with each round.
-struct LanePlaces {
-  unsigned places[32];
+/// The elements that the lanes of a warp read: lane i reads index[i], and one further in each round.
+struct LaneIndices {
+  unsigned index[32];
 };
 
-constexpr LanePlaces strided(unsigned stride) {
-  LanePlaces result{};
-  for (unsigned lane = 0; lane < 32; ++lane) result.places[lane] = lane * stride % bankWords;
+constexpr LaneIndices strided(unsigned stride) {
+  LaneIndices result{};
+  for (unsigned lane = 0; lane < 32; ++lane) result.index[lane] = lane * stride % bankWords;
   return result;
 }
 
 /// 32 neighbours in another order: each lane has a bank of its own.
-constexpr LanePlaces permuted() {
-  LanePlaces result{};
-  for (unsigned lane = 0; lane < 32; ++lane) result.places[lane] = (lane * 13 + 7) % 32;
+constexpr LaneIndices permuted() {
+  LaneIndices result{};
+  for (unsigned lane = 0; lane < 32; ++lane) result.index[lane] = (lane * 13 + 7) % 32;
   return result;
 }
 
 /// All lanes read one word, which is broadcast.
-constexpr LanePlaces broadcast() { return strided(0); }
+constexpr LaneIndices broadcast() { return strided(0); }
 
 /// out[thread]: the sum of what it reads in `rounds` reads of shared memory. All rounds have the same degree
 /// of bank conflict, since moving all lanes by one bank moves their conflicts along.
 template <class T>
-__global__ void readBanks(const T* in, unsigned* out, LanePlaces lanes, unsigned rounds) {
+__global__ void readBanks(const T* in, unsigned* out, LaneIndices lanes, unsigned rounds) {
   __shared__ T table[bankWords];
   for (unsigned i = threadIdx.x; i < bankWords; i += bankBlock) table[i] = in[i];
   __syncthreads();
-  const unsigned place = lanes.places[threadIdx.x % 32];
+  const unsigned first = lanes.index[threadIdx.x % 32];
   unsigned sum = 0;
 #pragma unroll 8
-  for (unsigned round = 0; round < rounds; ++round) sum += sumOf(table[(place + round) % bankWords]);
+  for (unsigned round = 0; round < rounds; ++round) sum += sumOf(table[(first + round) % bankWords]);
   out[globalThread()] = sum;
 }
 
 /// Blocks of bankBlock threads; out has as many elements.
 template <class T>
-void launchBanks(const T* in, unsigned* out, unsigned blocks, const LanePlaces& lanes, unsigned rounds) {
+void launchBanks(const T* in, unsigned* out, unsigned blocks, const LaneIndices& lanes, unsigned rounds) {
   gpuopt::launch(readBanks<T>, gridFor(blocks * bankBlock, bankBlock), in, out, lanes, rounds);
 }
 
 /// The same on the host, for elements of `parts` words.
 inline std::vector<unsigned> banksOnHost(const std::vector<unsigned>& words, std::size_t parts,
-                                         unsigned blocks, const LanePlaces& lanes, unsigned rounds) {
+                                         unsigned blocks, const LaneIndices& lanes, unsigned rounds) {
   std::vector<unsigned> out(std::size_t{blocks} * bankBlock, 0);
   for (std::size_t thread = 0; thread < out.size(); ++thread)
     for (unsigned round = 0; round < rounds; ++round)
       for (std::size_t part = 0; part < parts; ++part)
-        out[thread] += words[(lanes.places[thread % 32] + round) % bankWords * parts + part];
+        out[thread] += words[(lanes.index[thread % 32] + round) % bankWords * parts + part];
   return out;
 }
 
@@ -73,10 +73,10 @@ inline std::vector<unsigned> banksOnHost(const std::vector<unsigned>& words, std
 
 enum class TileLayout { plain, padded, swizzled };
 
-/// Where element (row, column) of the tile lies. Rows are 32 words apart, so a column lies in one bank,
-/// unless each row is one word longer, or the words of each row are exchanged in a way of its own.
+/// The index of element (row, column) of the tile. Rows are 32 words apart, so a column is in one bank,
+/// unless each row is padded by one word, or the row is XORed into the column.
 template <TileLayout LAYOUT>
-__host__ __device__ constexpr unsigned placeInTile(unsigned row, unsigned column) {
+__host__ __device__ constexpr unsigned indexInTile(unsigned row, unsigned column) {
   switch (LAYOUT) {
     case TileLayout::padded:
       return 33 * row + column;
@@ -102,10 +102,10 @@ __global__ void __launch_bounds__(32) transposeTile(const unsigned* in, unsigned
   for (unsigned row = 0; row < 32; ++row) column[row] = in[32 * row + lane];
   for (unsigned round = 0; round < rounds; ++round) {
 #pragma unroll
-    for (unsigned row = 0; row < 32; ++row) tile[placeInTile<LAYOUT>(row, lane)] = column[row];
+    for (unsigned row = 0; row < 32; ++row) tile[indexInTile<LAYOUT>(row, lane)] = column[row];
     __syncwarp();
 #pragma unroll
-    for (unsigned row = 0; row < 32; ++row) column[row] = tile[placeInTile<LAYOUT>(lane, row)];
+    for (unsigned row = 0; row < 32; ++row) column[row] = tile[indexInTile<LAYOUT>(lane, row)];
     __syncwarp();
   }
   for (unsigned row = 0; row < 32; ++row) out[32 * row + lane] = column[row];

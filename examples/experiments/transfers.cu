@@ -61,11 +61,11 @@ struct AllKinds {
 /// Whether what the host's memory was filled with is there again after an upload and a download.
 bool goesAndComes(const HostBuffer& host, std::size_t n) {
   const std::size_t bytes = n * sizeof(unsigned);
-  const DeviceBytes device(bytes);
-  copy(device.as<void>(), host.as<void>(), bytes);
+  const DeviceArray<unsigned> device(n);
+  copy(device.data(), host.as<void>(), bytes);
   gpuopt::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   std::memset(host.as<void>(), 0xA5, bytes);
-  copy(host.as<void>(), device.as<void>(), bytes);
+  copy(host.as<void>(), device.data(), bytes);
   gpuopt::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   return std::memcmp(host.as<void>(), hashes(n).data(), bytes) == 0;
 }
@@ -95,7 +95,7 @@ void kinds(Report& report) {
     };
     const double read = rate(
         [&] { launchWork(host.mapped.onDevice<unsigned>(), device.data(), bytes / sizeof(unsigned), 1); });
-    report.add({bench::readableBytes(bytes),
+    report.add({readableBytes(bytes),
                 "",
                 "",
                 {up(host.pageable), up(host.pinned), up(host.combined), read, down(host.pageable),

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "../support/device_bytes.cuh"
+#include "../support/device_array.cuh"
 #include "grid.cuh"
 
 #include <cstddef>
@@ -106,7 +106,7 @@ class Pipeline {
   Pipeline(std::size_t chunk, unsigned buffers) : chunk_(chunk), streams_(buffers) {
     for (cudaStream_t& stream : streams_) {
       gpuopt::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-      buffers_.push_back(std::make_unique<DeviceBytes>(chunk * sizeof(unsigned)));
+      buffers_.push_back(std::make_unique<DeviceArray<unsigned>>(chunk));
     }
   }
   Pipeline(const Pipeline&) = delete;
@@ -149,13 +149,13 @@ class Pipeline {
     for (std::size_t at = begin; at < end; at += chunk_) {
       const std::size_t which = at / chunk_ % streams_.size();
       const std::size_t count = at + chunk_ < end ? chunk_ : end - at;
-      queue(at, count, buffers_[which]->as<unsigned>(), streams_[which]);
+      queue(at, count, buffers_[which]->data(), streams_[which]);
     }
   }
 
   std::size_t chunk_;
   std::vector<cudaStream_t> streams_;
-  std::vector<std::unique_ptr<DeviceBytes>> buffers_;
+  std::vector<std::unique_ptr<DeviceArray<unsigned>>> buffers_;
 };
 
 }  // namespace experiments

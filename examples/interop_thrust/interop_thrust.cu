@@ -64,7 +64,7 @@ bool run() {
   right &= show("thrust::count_if of the structs",
                 high == std::count_if(readings.begin(), readings.end(), IsHigh{}));
 
-  // One stream: gpuopt's call begins when Thrust's has ended, and nobody has to wait in between.
+  // One stream: gpuopt's call begins when Thrust's has ended, without a wait in between.
   const cudaStream_t stream = cudaStreamPerThread;
   int* keys = view.column<&Reading::sensor>();
   thrust::stable_sort_by_key(thrust::cuda::par_nosync.on(stream), keys, keys + n,

@@ -12,11 +12,11 @@
 
 namespace ladders {
 
-/// The element for a place: unsigned ones take any value, floats lie in [1, 2) and use the whole mantissa.
-/// Neighbours have nothing in common.
+/// The element at an index: a hash. Unsigned ones take any value; floats are in [1, 2) and use the whole
+/// mantissa.
 template <class T>
-__host__ __device__ inline T elementAt(std::size_t place) {
-  std::uint64_t h = place * 0x9E3779B97F4A7C15ull + 1;
+__host__ __device__ inline T elementAt(std::size_t index) {
+  std::uint64_t h = index * 0x9E3779B97F4A7C15ull + 1;
   h = (h ^ (h >> 29)) * 0xBF58476D1CE4E5B9ull;
   h = (h ^ (h >> 32)) * 0x94D049BB133111EBull;
   const auto word = static_cast<std::uint32_t>(h >> 32);

@@ -1,8 +1,11 @@
 /// \file
-/// The two timing methods of the ladders, and the copy that they are compared with.
+/// The two timing methods of the ladders, the best copy, and the loop over the sizes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "options.hpp"
+#include "report.hpp"
+#include "run_header.cuh"
 #include "step.hpp"
 #include "timing.cuh"
 
@@ -10,6 +13,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
+#include <vector>
 
 namespace ladders {
 
@@ -27,15 +32,15 @@ inline double secondsInside(const Step& step, int repeats) {
   return medianTime([&] { step.run(repeats); }) / repeats;
 }
 
-/// GB/s (10^9) of a step that reads and writes so many bytes, by both methods.
+/// GB/s (10^9) of a step that reads and writes `bytes`, by both methods.
 inline Speeds speedsOf(const Step& step, std::size_t bytes, int repeats) {
   const double gigabytes = 1e-9 * static_cast<double>(bytes);
   return {gigabytes / secondsOverLaunches(step, repeats),
           step.repeatsInside ? gigabytes / secondsInside(step, repeats) : 0};
 }
 
-/// GB/s read and written by the best copy of so many bytes, a multiple of 16 each way: cudaMemcpyAsync, or
-/// gpuopt's vector copy, which transposing a single row is.
+/// GB/s read and written by the best copy of `bytes`, a multiple of 16: cudaMemcpyAsync, or gpuopt's vector
+/// copy, which is the transposition of a single row.
 inline double copySpeed(const void* from, void* to, std::size_t bytes, int repeats) {
   Step runtime, vectors;
   runtime.run = [=](int) {
@@ -47,6 +52,19 @@ inline double copySpeed(const void* from, void* to, std::size_t bytes, int repea
   const double seconds =
       (std::min)(secondsOverLaunches(runtime, repeats), secondsOverLaunches(vectors, repeats));
   return 2e-9 * static_cast<double>(bytes) / seconds;
+}
+
+/// Calls climb(report, options, size, isFirst) for each size; `then` says where the published figures are
+/// from. The number of wrong results.
+template <class Size, class Climb>
+int climbAll(const char* program, const char* then, const Options& options, const std::vector<Size>& sizes,
+             const Climb& climb) {
+  printDevice(program);
+  if (!emulated) std::printf("GB/s then: %s\n", then);
+  Report report(headerLines(program, options.command), options.csv, options.json);
+  for (std::size_t i = 0; i < sizes.size(); ++i) climb(report, options, sizes[i], i == 0);
+  if (emulated) std::printf("\nNo times: the emulated device shows what a GPU computes, not how fast.\n");
+  return report.finish();
 }
 
 }  // namespace ladders

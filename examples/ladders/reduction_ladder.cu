@@ -1,18 +1,14 @@
 /// \file
 /// Climbs the reduction ladder: runs every step on the same array, checks it, and times it on a GPU.
 // SPDX-License-Identifier: MIT
-#include "../../benchmarks/support/run_header.cuh"
 #include "data.cuh"
 #include "exit_status.hpp"
 #include "measure.cuh"
-#include "options.hpp"
 #include "reduction_steps.cuh"
-#include "report.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -31,8 +27,8 @@ unsigned sumOnHost(std::size_t n) {
 }
 
 // Runs a step on poisoned results and adds up what it leaves.
-bool isRight(const ReductionStep& step, void* out, std::size_t outBytes, unsigned expected) {
-  gpuopt::check(cudaMemset(out, 0xA5, outBytes), "cudaMemset");
+bool isRight(const ReductionStep& step, const DeviceArray<unsigned>& out, unsigned expected) {
+  out.poison();
   step.run(1);
   std::vector<unsigned> partials(step.count);
   gpuopt::check(
@@ -45,20 +41,19 @@ bool isRight(const ReductionStep& step, void* out, std::size_t outBytes, unsigne
 
 void climb(Report& report, const Options& options, std::size_t n, bool isFirst) {
   const std::size_t bytes = n * sizeof(unsigned);
-  const std::size_t half =
-      (bytes / 2 + 15) / 16 * 16;  // a copy of so much moves as many bytes as a sum reads
-  const std::size_t outBytes = (std::max)(half, partialsOf(n) * sizeof(unsigned));
-  const DeviceBytes in(2 * half), out(outBytes);
-  fill(in.as<unsigned>(), n);
+  const std::size_t half = (n + 7) / 8 * 4;  // a copy of half the array moves as many bytes as a sum reads
+  const DeviceArray<unsigned> in(2 * half), out((std::max)(half, partialsOf(n)));
+  fill(in.data(), n);
 
-  const std::vector<ReductionStep> steps = reductionSteps({in.as<unsigned>(), n, out.as<unsigned>()});
+  const std::vector<ReductionStep> steps = reductionSteps({in.data(), n, out.data()});
   if (isFirst) Report::explain({steps.begin(), steps.end()});
-  const double copy = emulated ? 0 : copySpeed(in.as<void>(), out.as<void>(), half, options.repeats);
+  const double copy =
+      emulated ? 0 : copySpeed(in.data(), out.data(), half * sizeof(unsigned), options.repeats);
   report.begin({std::to_string(n) + " elements of 4 bytes", bytes, copy}, steps.size());
   const unsigned expected = sumOnHost(n);
   for (const ReductionStep& step : steps) {
     report.announce(step);
-    const bool right = isRight(step, out.as<void>(), outBytes, expected);
+    const bool right = isRight(step, out, expected);
     report.add(step, {right, emulated ? Speeds{} : speedsOf(step, bytes, options.repeats)});
   }
 }
@@ -66,12 +61,8 @@ void climb(Report& report, const Options& options, std::size_t n, bool isFirst) 
 int run(int count, char** words) {
   std::vector<std::uint64_t> sizes = usualSizes;
   const Options options = reductionOptions(count, words, sizes);
-  printDevice("reduction_ladder");
-  if (!emulated) std::printf("GB/s then: Harris 2007, 2^22 elements, GeForce 8800 GTX (86.4 GB/s)\n");
-  Report report(bench::headerLines("reduction_ladder", options.command), options.csv, options.json);
-  for (std::size_t i = 0; i < sizes.size(); ++i) climb(report, options, sizes[i], i == 0);
-  if (emulated) std::printf("\nNo times: the emulated device shows what a GPU computes, not how fast.\n");
-  return report.finish();
+  return climbAll("reduction_ladder", "Harris 2007, 2^22 elements, GeForce 8800 GTX (86.4 GB/s)", options,
+                  sizes, climb);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ __global__ void reduceModulo(const unsigned* in, std::size_t n, unsigned* out, i
 
 // v2, interleaved addressing without divergence.
 // Changed: the same additions, by the first threads of the block: whole warps are at work, or at rest.
-// Remains: neighbouring threads are 2c words apart: 2 lanes meet in a bank, then 4, then 8, ...
+// Remains: neighbouring threads are 2c words apart: 2-way bank conflicts, then 4-way, 8-way, ...
 __global__ void reduceInterleaved(const unsigned* in, std::size_t n, unsigned* out, int repeats) {
   unsigned* sums = gpuopt::dynamicShared<unsigned>();
   const unsigned tid = threadIdx.x;
@@ -268,8 +268,8 @@ struct Lesson {
   double then;
 };
 
-// A kernel whose threads add so many elements each while they load, and have so many bytes of dynamic shared
-// memory each.
+// A kernel whose threads add perThread elements each while they load, with sharedBytes of dynamic shared
+// memory per thread.
 inline ReductionStep onePass(const ReductionData& data, const Lesson& lesson, ReductionKernel kernel,
                              int perThread, std::size_t sharedBytes = sizeof(unsigned)) {
   const std::size_t blocks = blocksOf(data.n, static_cast<std::size_t>(perThread) * reductionBlock);

@@ -5,15 +5,13 @@
 
 #include "output_file.hpp"
 #include "progress.hpp"
+#include "text.hpp"
 
 #include <cstdio>
 #include <utility>
 
 namespace ladders {
 namespace {
-
-using bench::detail::format;
-using bench::detail::quoted;
 
 // A speed as in a table; nothing where there is none.
 std::string text(double speed) { return speed > 0 ? format("%.1f", speed) : ""; }
@@ -59,9 +57,9 @@ std::string jsonRow(const Workload& workload, const Step& step, const Outcome& o
 
 }  // namespace
 
-Report::Report(bench::HeaderLines header, const std::string& csvFile, const std::string& jsonFile)
+Report::Report(HeaderLines header, const std::string& csvFile, const std::string& jsonFile)
     : header_(std::move(header)), csv_(openOutputFile(csvFile)), json_(openOutputFile(jsonFile)) {
-  bench::writeCsvHeader(csv_, header_);
+  writeCsvHeader(csv_, header_);
   csv_ << "workload,bytes,step,copy_gbps,then_launches_gbps,then_inside_gbps,us,launches_gbps,inside_gbps,"
           "copy_share,right\n";
 }
@@ -75,7 +73,7 @@ void Report::explain(const std::vector<Step>& steps) {
 
 void Report::begin(const Workload& workload, std::size_t steps) {
   tables_.push_back({workload, steps, {}});
-  std::printf("\n%s, %s moved", workload.name.c_str(), bench::readableBytes(workload.bytes).c_str());
+  std::printf("\n%s, %s moved", workload.name.c_str(), readableBytes(workload.bytes).c_str());
   if (workload.copySpeed > 0)
     std::printf("; the best copy moves %.0f GB/s\n  %-24s %18s %22s\n  %-24s %9s %8s %12s %9s %10s",
                 workload.copySpeed, "", "then, GB/s", "now, GB/s", "step", "launches", "inside", "launches",
@@ -101,16 +99,13 @@ int Report::finish() {
 }
 
 void Report::writeJson() {
-  bench::writeJsonHeader(json_, header_, wrong_);
-  json_ << "  \"tables\": [";
-  bench::writeJsonList(json_, tables_, 4, [&](const Table& table) {
+  writeJsonTables(json_, header_, wrong_, tables_, [&](const Table& table) {
     json_ << "{\"workload\": " << quoted(table.workload.name) << ", \"bytes\": " << table.workload.bytes
           << ", \"copy_gbps\": " << orElse(table.workload.copySpeed, "null") << ", \"steps\": [";
-    bench::writeJsonList(json_, table.rows, 6,
-                         [&](const Row& row) { json_ << jsonRow(table.workload, row.step, row.outcome); });
+    writeJsonList(json_, table.rows, 6,
+                  [&](const Row& row) { json_ << jsonRow(table.workload, row.step, row.outcome); });
     json_ << "]}";
   });
-  json_ << "\n  ]\n}\n";
 }
 
 }  // namespace ladders

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "../../benchmarks/support/text.hpp"
+#include "run_header.hpp"
 #include "step.hpp"
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace ladders {
 
-/// What the steps are run on: an array or a matrix.
+/// The array or matrix that the steps work on.
 struct Workload {
   std::string name;
   std::size_t bytes;     ///< read and written by one run of a step
@@ -30,7 +30,7 @@ class Report {
  public:
   /// Writes to the files whose names are not empty, and makes their folders. Throws std::runtime_error with
   /// one line where that fails.
-  Report(bench::HeaderLines header, const std::string& csvFile, const std::string& jsonFile);
+  Report(HeaderLines header, const std::string& csvFile, const std::string& jsonFile);
 
   /// Prints what each step changes and what problem it leaves.
   static void explain(const std::vector<Step>& steps);
@@ -59,7 +59,7 @@ class Report {
 
   void writeJson();
 
-  bench::HeaderLines header_;
+  HeaderLines header_;
   std::vector<Table> tables_;
   std::ofstream csv_;
   std::ofstream json_;

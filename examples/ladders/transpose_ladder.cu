@@ -2,19 +2,17 @@
 /// Climbs the transpose ladder: runs every step on the same matrix, checks it, and times it on a GPU. The
 /// last step is cuBLAS, where that is installed.
 // SPDX-License-Identifier: MIT
-#ifdef GPUOPT_BENCHMARK_CUBLAS
-#include "../../benchmarks/support/transpose_cublas.cuh"
-#endif
-#include "../../benchmarks/support/run_header.cuh"
 #include "data.cuh"
 #include "exit_status.hpp"
 #include "measure.cuh"
-#include "options.hpp"
-#include "report.hpp"
 #include "transpose_steps.cuh"
 
+#ifdef GPUOPT_BENCHMARK_CUBLAS
+#include <cublas_v2.h>
+#endif
+
 #include <cstddef>
-#include <cstdio>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,10 +27,23 @@ const std::vector<MatrixSize> usualSizes =
              : std::vector<MatrixSize>{{2048, 2048}, {2080, 2080}, {16384, 16384}};
 
 #ifdef GPUOPT_BENCHMARK_CUBLAS
+void check(cublasStatus_t status, const char* call) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw std::runtime_error(std::string(call) + ": " + cublasGetStatusString(status));
+}
+
+// cuBLAS stores columns: our rows are its columns.
 void addCublas(std::vector<TransposeStep>& steps, const TransposeData& data) {
-  static const bench::Cublas cublas(nullptr);
-  const auto peer = cublas.transpositions(data.in, data.out, bench::dense(data.rows, data.cols)).at(0);
-  steps.push_back({{"cuBLAS geam", "alpha = 1, beta = 0", "", {}, [=](int) { peer.call(); }, false}});
+  static cublasHandle_t handle = nullptr;
+  if (handle == nullptr) check(cublasCreate(&handle), "cublasCreate");
+  const auto call = [=](int) {
+    const auto rows = static_cast<int>(data.rows), cols = static_cast<int>(data.cols);
+    const float one = 1, zero = 0;
+    check(cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, data.in, cols, &zero, data.out,
+                      rows, data.out, rows),
+          "cublasSgeam");
+  };
+  steps.push_back({{"cuBLAS geam", "alpha = 1, beta = 0", "", {}, call, false}});
 }
 #else
 void addCublas(std::vector<TransposeStep>&, const TransposeData&) {}
@@ -54,27 +65,24 @@ bool isRight(const TransposeStep& step, const TransposeData& data) {
   const std::size_t n = std::size_t{data.rows} * data.cols;
   gpuopt::check(cudaMemset(data.out, 0xA5, n * sizeof(float)), "cudaMemset");
   step.run(1);
-  const DeviceBytes counter(sizeof(unsigned));
-  gpuopt::check(cudaMemset(counter.as<void>(), 0, sizeof(unsigned)), "cudaMemset");
+  const DeviceArray<unsigned> wrong(std::vector<unsigned>{0});
   gpuopt::launch(countWrongKernel<float>, loopConfig(n), data.out, data.rows, data.cols, step.copies,
-                 counter.as<unsigned>());
-  unsigned wrong = 1;
-  gpuopt::check(cudaMemcpy(&wrong, counter.as<void>(), sizeof wrong, cudaMemcpyDeviceToHost), "cudaMemcpy");
-  return wrong == 0;
+                 wrong.data());
+  return wrong.toHost().front() == 0;
 }
 
 void climb(Report& report, const Options& options, MatrixSize size, bool isFirst) {
   const std::size_t n = std::size_t{size.rows} * size.cols;
-  const std::size_t rounded = (n * sizeof(float) + 15) / 16 * 16;
-  const DeviceBytes in(rounded), out(rounded);
-  const TransposeData data{in.as<float>(), out.as<float>(), size.rows, size.cols};
-  fill(in.as<float>(), n);
+  const std::size_t rounded = (n + 3) / 4 * 4;  // to full vectors, for the copy
+  const DeviceArray<float> in(rounded), out(rounded);
+  const TransposeData data{in.data(), out.data(), size.rows, size.cols};
+  fill(in.data(), n);
 
   std::vector<TransposeStep> steps = transposeSteps(data);
   addCublas(steps, data);
   if (isFirst) Report::explain({steps.begin(), steps.end()});
   const std::size_t bytes = 2 * n * sizeof(float);
-  const double copy = emulated ? 0 : copySpeed(data.in, data.out, rounded, options.repeats);
+  const double copy = emulated ? 0 : copySpeed(data.in, data.out, in.bytes(), options.repeats);
   report.begin({std::to_string(size.rows) + " x " + std::to_string(size.cols) + " floats", bytes, copy},
                steps.size());
   for (const TransposeStep& step : steps) {
@@ -87,13 +95,8 @@ void climb(Report& report, const Options& options, MatrixSize size, bool isFirst
 int run(int count, char** words) {
   std::vector<MatrixSize> sizes = usualSizes;
   const Options options = transposeOptions(count, words, sizes);
-  printDevice("transpose_ladder");
-  if (!emulated)
-    std::printf("GB/s then: Ruetsch and Micikevicius 2009, 2048 x 2048 floats, GTX 280 (142 GB/s)\n");
-  Report report(bench::headerLines("transpose_ladder", options.command), options.csv, options.json);
-  for (std::size_t i = 0; i < sizes.size(); ++i) climb(report, options, sizes[i], i == 0);
-  if (emulated) std::printf("\nNo times: the emulated device shows what a GPU computes, not how fast.\n");
-  return report.finish();
+  return climbAll("transpose_ladder", "Ruetsch and Micikevicius 2009, 2048 x 2048 floats, GTX 280 (142 GB/s)",
+                  options, sizes, climb);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ __global__ void transposeReadingColumns(const float* in, float* out, unsigned ro
 }
 
 /// Which tile of `in` a block takes.
-struct TilePlace {
+struct TileIndex {
   unsigned col;
   unsigned row;
 };
@@ -83,11 +83,11 @@ struct TilePlace {
 // SIDE: rows of threads. PITCH: words from one row of the tile to the next.
 template <unsigned SIDE, unsigned PITCH>
 __device__ void transposeThroughTile(const float* in, float* out, unsigned rows, unsigned cols, int repeats,
-                                     TilePlace place) {
+                                     TileIndex index) {
   __shared__ float tile[TILE][PITCH];
   const unsigned x = threadIdx.x, y = threadIdx.y;
-  const unsigned col = place.col * TILE + x, row = place.row * TILE + y;
-  const unsigned outCol = place.row * TILE + x, outRow = place.col * TILE + y;
+  const unsigned col = index.col * TILE + x, row = index.row * TILE + y;
+  const unsigned outCol = index.row * TILE + x, outRow = index.col * TILE + y;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     for (unsigned i = 0; i < TILE; i += SIDE)
       if (row + i < rows && col < cols) tile[y + i][x] = in[(row + i) * cols + col];
@@ -108,13 +108,13 @@ __global__ void transposeElementAThread(const float* in, float* out, unsigned ro
 
 // Shared tile.
 // Changed: TILE x SIDE threads move TILE / SIDE elements each. Indices are computed once for all of them.
-// Remains: a column of the tile lies in one bank: 32 conflicts for each load from it.
+// Remains: a column of the tile is in one bank: each load from it is a 32-way conflict.
 __global__ void transposeShared(const float* in, float* out, unsigned rows, unsigned cols, int repeats) {
   transposeThroughTile<SIDE, TILE>(in, out, rows, cols, repeats, {blockIdx.x, blockIdx.y});
 }
 
 // Padded tile.
-// Changed: one more column that nobody uses. Row i begins at bank i, and a column lies in 32 banks.
+// Changed: one unused column more. Row i begins at bank i, and a column is spread over 32 banks.
 // Remains: then, that all blocks at work wrote into the same memory partition (below). Now, 4 bytes a lane.
 __global__ void transposePadded(const float* in, float* out, unsigned rows, unsigned cols, int repeats) {
   transposeThroughTile<SIDE, TILE + 1>(in, out, rows, cols, repeats, {blockIdx.x, blockIdx.y});
@@ -123,7 +123,8 @@ __global__ void transposePadded(const float* in, float* out, unsigned rows, unsi
 // Diagonal order, square form: for as many tiles in a row as in a column.
 // Changed: neighbouring blocks take tiles along a diagonal. In row order they write below each other. With
 //          2048 floats a row, that was one and the same of the GTX 280's 8 memory partitions for all.
-// Remains: only squares. And today addresses are spread over the channels by a hash: nobody camps any more.
+// Remains: only squares. And today addresses are spread over the channels by a hash: there is no camping any
+// more.
 __global__ void transposeDiagonalSquare(const float* in, float* out, unsigned rows, unsigned cols,
                                         int repeats) {
   const unsigned col = (blockIdx.x + blockIdx.y) % gridDim.x;
@@ -141,8 +142,8 @@ __global__ void transposeDiagonal(const float* in, float* out, unsigned rows, un
   transposeThroughTile<SIDE, TILE + 1>(in, out, rows, cols, repeats, {col, row});
 }
 
-// Moves one tile. COMPLETE: no element of it lies outside the matrix, and nobody has to ask.
-template <unsigned TILE, unsigned SIDE, bool COMPLETE>
+// Moves one tile. IS_FULL: all of the tile is inside the matrix, so bounds are not checked.
+template <unsigned TILE, unsigned SIDE, bool IS_FULL>
 __device__ void moveUnrolled(const float* in, float* out, unsigned rows, unsigned cols,
                              float (&tile)[TILE][TILE + 1]) {
   const unsigned x = threadIdx.x, y = threadIdx.y;
@@ -151,27 +152,27 @@ __device__ void moveUnrolled(const float* in, float* out, unsigned rows, unsigne
   float values[TILE / SIDE] = {};
 #pragma unroll
   for (unsigned i = 0; i < TILE; i += SIDE)
-    if (COMPLETE || (row + i < rows && col < cols)) values[i / SIDE] = in[(row + i) * cols + col];
+    if (IS_FULL || (row + i < rows && col < cols)) values[i / SIDE] = in[(row + i) * cols + col];
 #pragma unroll
   for (unsigned i = 0; i < TILE; i += SIDE) tile[y + i][x] = values[i / SIDE];
   __syncthreads();
 #pragma unroll
   for (unsigned i = 0; i < TILE; i += SIDE)
-    if (COMPLETE || (outRow + i < cols && outCol < rows)) out[(outRow + i) * rows + outCol] = tile[x][y + i];
+    if (IS_FULL || (outRow + i < cols && outCol < rows)) out[(outRow + i) * rows + outCol] = tile[x][y + i];
 }
 
 // Unrolled TILE x SIDE, both template parameters: a thread moves TILE / SIDE elements.
 // Changed: (on the padded tile) all loads of a thread are issued before the first of them is waited for, and
-//          complete tiles do without comparisons. The best TILE and SIDE are found by trying.
+//          full tiles skip the bounds checks. The best TILE and SIDE are found by trying.
 // Remains: 4 bytes a lane in every access, and sectors that are written in halves where rows do not begin at
 //          32-byte boundaries.
 template <unsigned TILE, unsigned SIDE>
 __global__ void __launch_bounds__(TILE* SIDE)
     transposeUnrolled(const float* in, float* out, unsigned rows, unsigned cols, int repeats) {
   __shared__ float tile[TILE][TILE + 1];
-  const bool complete = (blockIdx.x + 1) * TILE <= cols && (blockIdx.y + 1) * TILE <= rows;
+  const bool isFull = (blockIdx.x + 1) * TILE <= cols && (blockIdx.y + 1) * TILE <= rows;
   for (int repeat = 0; repeat < repeats; ++repeat) {
-    if (complete)
+    if (isFull)
       moveUnrolled<TILE, SIDE, true>(in, out, rows, cols, tile);
     else
       moveUnrolled<TILE, SIDE, false>(in, out, rows, cols, tile);

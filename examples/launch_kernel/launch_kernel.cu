@@ -25,7 +25,7 @@ void show(const char* name, const gpuopt::LaunchConfig& config) {
               100 * config.occupancy);
 }
 
-// What cannot run is refused before anything runs, with the parameter and its value in the message.
+// A launch that cannot work is refused before anything runs; the message names the parameter and its value.
 bool isRefused(gpuopt::LaunchConfig config) {
   config.block = dim3(2048);
   try {

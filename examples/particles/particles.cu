@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(BLOCK) stepStaged(Particle* particles, std::si
   }
 }
 
-// Every member has a column of its own. What the step does not need, the id, is neither read nor written.
+// Every member has its own column. The step does not need the id, so it is neither read nor written.
 __global__ void __launch_bounds__(BLOCK) stepColumns(gpuopt::SoaView<Particle> particles) {
   const std::size_t i = blockIdx.x * std::size_t{BLOCK} + threadIdx.x;
   if (i >= particles.size()) return;
@@ -63,44 +63,22 @@ gpuopt::LaunchConfig configFor(std::size_t n) {
   return config;
 }
 
-// n particles in device memory, as a structure each.
-class DeviceParticles {
- public:
-  explicit DeviceParticles(const std::vector<Particle>& particles)
-      : n_(particles.size()), bytes_(n_ * sizeof(Particle)), memory_(bytes_) {
-    gpuopt::check(cudaMemcpy(data(), particles.data(), bytes_, cudaMemcpyHostToDevice), "cudaMemcpy");
-  }
-
-  Particle* data() const { return memory_.as<Particle>(); }
-
-  std::vector<Particle> toHost() const {
-    std::vector<Particle> particles(n_);
-    gpuopt::check(cudaMemcpy(particles.data(), data(), bytes_, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    return particles;
-  }
-
- private:
-  std::size_t n_;
-  std::size_t bytes_;
-  DeviceBytes memory_;
-};
-
 std::vector<Particle> moveDirect(const std::vector<Particle>& particles, int steps) {
-  const DeviceParticles device(particles);
+  const DeviceArray<Particle> device(particles);
   for (int step = 0; step < steps; ++step)
     gpuopt::launch(stepDirect, configFor(particles.size()), device.data(), particles.size());
   return device.toHost();
 }
 
 std::vector<Particle> moveStaged(const std::vector<Particle>& particles, int steps) {
-  const DeviceParticles device(particles);
+  const DeviceArray<Particle> device(particles);
   for (int step = 0; step < steps; ++step)
     gpuopt::launch(stepStaged, configFor(particles.size()), device.data(), particles.size());
   return device.toHost();
 }
 
 std::vector<Particle> moveColumns(const std::vector<Particle>& particles, int steps) {
-  const DeviceParticles device(particles);
+  const DeviceArray<Particle> device(particles);
   gpuopt::SoaVector<Particle> columns(particles.size());
   gpuopt::toSoa(device.data(), particles.size(), columns.view());
   for (int step = 0; step < steps; ++step)
@@ -150,7 +128,7 @@ void printSpeeds(const std::vector<Particle>& particles) {
   const std::size_t structs = 2 * n * sizeof(Particle);
   const std::size_t columnBytes = n * (4 * sizeof(float3) + sizeof(float));
   const double copy = copyBandwidth();
-  const DeviceParticles device(particles);
+  const DeviceArray<Particle> device(particles);
   gpuopt::SoaVector<Particle> columns(n);
   printSpeedHeader(structs / 2, "moved", copy);
   const auto print = [&](const char* name, std::size_t bytes, auto call) {

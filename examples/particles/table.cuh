@@ -17,5 +17,5 @@ std::vector<Particle> readParticles(const std::string& file);
 /// that begins with the file's name where that fails.
 void writeParticles(const std::string& file, const std::vector<Particle>& particles);
 
-/// So many particles without pattern, the same in every run.
+/// `count` random particles, the same in every run.
 std::vector<Particle> generateParticles(std::size_t count);

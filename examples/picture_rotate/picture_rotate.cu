@@ -1,7 +1,7 @@
 /// \file
 /// Turns a picture by quarter turns, or transposes it. Whole pixels move: of 1, 2, 3 or 6 bytes.
 // SPDX-License-Identifier: MIT
-#include "device_bytes.cuh"
+#include "device_array.cuh"
 #include "exit_status.hpp"
 #include "options.hpp"
 #include "writer.hpp"
@@ -54,11 +54,9 @@ void turnClockwise(P* picture, P* scratch, std::size_t rows, std::size_t cols) {
 
 template <class P>
 Pixels<P> changeOnDevice(Pixels<P> picture, const Options& options) {
-  const std::size_t bytes = picture.values.size() * sizeof(P);
-  const DeviceBytes first(bytes), second(bytes);
-  P* current = first.as<P>();
-  P* other = second.as<P>();
-  gpuopt::check(cudaMemcpy(current, picture.values.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+  const DeviceArray<P> first(picture.values), second(picture.values.size());
+  P* current = first.data();
+  P* other = second.data();
   if (options.transpose) {
     gpuopt::transpose(current, other, picture.rows, picture.cols);
     std::swap(current, other);
@@ -68,7 +66,7 @@ Pixels<P> changeOnDevice(Pixels<P> picture, const Options& options) {
     turnClockwise(current, other, picture.rows, picture.cols);
     std::swap(picture.rows, picture.cols);
   }
-  gpuopt::check(cudaMemcpy(picture.values.data(), current, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  picture.values = (current == first.data() ? first : second).toHost();
   return picture;
 }
 

@@ -1,6 +1,6 @@
 /// \file
-/// The device functions of <gpuopt/reduce.cuh> in a kernel of one's own: softmax of the rows of a matrix, a
-/// block a row.
+/// The device functions of <gpuopt/reduce.cuh> in your own kernel: softmax of the rows of a matrix, one
+/// block per row.
 // SPDX-License-Identifier: MIT
 #include "device_array.cuh"
 #include "exit_status.hpp"

@@ -1,5 +1,5 @@
 /// \file
-/// StagedStructs of <gpuopt/struct_io.cuh> in a kernel of one's own: particles move in a box, and the kernel
+/// StagedStructs of <gpuopt/struct_io.cuh> in your own kernel: particles move in a box, and the kernel
 /// counts how often they bounce off its walls.
 // SPDX-License-Identifier: MIT
 #include "device_array.cuh"
@@ -34,8 +34,8 @@ __host__ __device__ unsigned step(Particle& p) {
   return bounces;
 }
 
-// `tile.load(in)` and `tile.store(out, p)` take the place of `in[i]` and `out[i]`. All lanes of a warp call
-// them, those behind the end of the array too.
+// `tile.load(in)` and `tile.store(out, p)` replace `in[i]` and `out[i]`. All lanes of a warp call them,
+// including those beyond the end of the array.
 __global__ void __launch_bounds__(BLOCK)
     moveParticles(Particle* particles, std::size_t n, unsigned* bounces) {
   using Staged = gpuopt::StagedStructs<Particle, BLOCK>;

@@ -1,5 +1,5 @@
 /// \file
-/// What the examples do with a command line once its options are declared to CLI11.
+/// Parses the command line of an example, whose options are declared to CLI11.
 // SPDX-License-Identifier: MIT
 #pragma once
 

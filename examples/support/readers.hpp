@@ -36,7 +36,7 @@ Input readPicture(const std::string& file);
 /// is a header.
 Input readColumn(const std::string& file, const std::string& column, char delimiter);
 
-/// Numbers as they lie in the memory of a little-endian machine, from byte `skip` to the end of the file.
+/// Raw little-endian numbers, from byte `skip` to the end of the file.
 Input readRaw(const std::string& file, const std::string& type, std::size_t skip);
 
 /// The names that readRaw takes.

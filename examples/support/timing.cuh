@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "device_bytes.cuh"
+#include "device_array.cuh"
 
 #include <gpuopt/host/device.cuh>
 
@@ -51,10 +51,10 @@ inline double copyBandwidth() {
   std::size_t available = 0, total = 0;
   gpuopt::check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
   const std::size_t bytes = (std::min)(std::size_t{512} << 20, available / 4);
-  const DeviceBytes from(bytes), to(bytes);
-  gpuopt::check(cudaMemset(from.as<void>(), 0x5A, bytes), "cudaMemset");
+  const DeviceArray<unsigned char> from(bytes), to(bytes);
+  from.poison();
   const double seconds = medianTime([&] {
-    gpuopt::check(cudaMemcpyAsync(to.as<void>(), from.as<void>(), bytes, cudaMemcpyDeviceToDevice),
+    gpuopt::check(cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice),
                   "cudaMemcpyAsync");
   });
   return 2 * static_cast<double>(bytes) / seconds;

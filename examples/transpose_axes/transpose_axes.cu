@@ -1,7 +1,7 @@
 /// \file
 /// Exchanges adjacent axes of dense tensors: NHWC to NCHW with a conversion on the way, rows and columns of
 /// every image, images and pixels. Such an exchange is a batched transposition: the axes before the pair are
-/// the batch, those behind it the elements (up to 128 bytes).
+/// the batch, those after it the elements (up to 128 bytes).
 // SPDX-License-Identifier: MIT
 #include "device_array.cuh"
 #include "exit_status.hpp"

@@ -1,5 +1,5 @@
 /// \file
-/// The tiles of <gpuopt/transpose.cuh> in kernels of one's own: bytes with a scale for each column become
+/// The tiles of <gpuopt/transpose.cuh> in your own kernels: bytes with a scale for each column become
 /// floats, transposed. The work is fused with the transposition: every element is read and written once.
 // SPDX-License-Identifier: MIT
 #include "device_array.cuh"
@@ -29,8 +29,8 @@ __global__ void convert(const std::int8_t* in, float* out, unsigned rows, unsign
                                     part(row, rows), part(col, cols), ToFloat{});
 }
 
-// out(c, r) = scales[c] * in(r, c). For work that depends on the place, the two halves of the tile apart:
-// load(), a barrier, and get() in the place of store().
+// out(c, r) = scales[c] * in(r, c). The work depends on the row and column, so the two halves of the tile are
+// called separately: load(), a barrier, and get() instead of store().
 __global__ void dequantise(const std::int8_t* in, const float* scales, float* out, unsigned rows,
                            unsigned cols) {
   using Tile = gpuopt::TransposeTile<std::int8_t, float, TILE, SIDE>;

@@ -93,6 +93,13 @@ __global__ void stageStructs(int*) {
 template <class T, unsigned BLOCK, unsigned ITEMS>
 using Staged = gpuopt::StagedStructs<T, BLOCK, ITEMS>;
 
+// Only some of the threads reduce. The barriers are in the library, the mistake is here.
+constexpr int DIVERGENT_LINE = __LINE__ + 2;
+__device__ void reduceHalf(int* out) {
+  if (threadIdx.x < 32) *out = gpuopt::blockReduce<64>(1, gpuopt::Plus{});
+}
+__global__ void reduceDivergently(int* out) { reduceHalf(out); }
+
 template <class... Parameters, class... Arguments>
 std::string reportOf(void (*kernel)(Parameters...), dim3 grid, dim3 block, Arguments... arguments) {
   REQUIRE(launch(kernel, grid, block, arguments...) == cudaErrorLaunchFailure);
@@ -111,7 +118,9 @@ bool contains(const std::string& text, const std::string& part) {
 TEST_CASE("a barrier that some have left is divergent") {
   Managed<int> out(1);
   const std::string report = reportOf(leaveBeforeBarrier, dim3(1, 1), dim3(16, 4), out.data());
+#ifdef GPUOPT_EMULATION_BACKTRACE
   REQUIRE(contains(report, "leaveBeforeBarrier(int*)"));
+#endif
   REQUIRE(contains(report, "grid (1, 1, 1), block size (16, 4, 1), in block (0, 0, 0)"));
   REQUIRE(contains(report, "divergent barrier"));
   REQUIRE(contains(report, "wait in __syncthreads at " __FILE__ ":"));
@@ -182,6 +191,18 @@ TEST_CASE("a collective in a block of another size is reported") {
   check(transposeTile, "gpuopt::TransposeTile");
   check(stageStructs<Staged>, "gpuopt::StagedStructs");
   check(stageStructs<gpuopt::PipelinedStructs>, "gpuopt::PipelinedStructs");
+}
+
+TEST_CASE("a fault within the library names the line that called the library") {
+  Managed<int> out(1);
+  const std::string report = reportOf(reduceDivergently, 1, 64, out.data());
+  REQUIRE(contains(report, "threads 0-31 wait in __syncthreads at "));
+  REQUIRE(contains(report, "threads 32-63 have left"));
+#ifdef GPUOPT_EMULATION_BACKTRACE
+  REQUIRE(contains(report, __FILE__ ":" + std::to_string(DIVERGENT_LINE)));
+#else
+  REQUIRE(contains(report, "include/gpuopt/block/"));
+#endif
 }
 
 TEST_CASE("the launch after a fault works") {

@@ -1,4 +1,4 @@
-"""README's table of examples and the folders in examples/ agree, and every public header has an example of its own.
+"""The tables of examples/README.md and the folders in examples/ agree, and every public header has an example.
 
 Usage: check_list.py <repository>. Prints what disagrees and exits with 1 if something does.
 SPDX-License-Identifier: MIT
@@ -10,7 +10,8 @@ from pathlib import Path
 
 SHARED = {"data", "support"}  # folders of examples/ that hold no program
 HEADLESS = {"gpuopt.cuh", "version.cuh"}  # public headers that show nothing by themselves
-ROW = re.compile(r"^\| \[(\w+)\]\(examples/(\w+)\) \|([^|]*)\|[^|]*\w[^|]*\|$", re.MULTILINE)
+LIST = "examples/README.md"
+ROW = re.compile(r"^\| \[(\w+)\]\((\w+)\) \|([^|]*)\|[^|]*\w[^|]*\|$", re.MULTILINE)
 
 
 def disagreements(repository):
@@ -18,26 +19,26 @@ def disagreements(repository):
     folders = {path.name for path in (root / "examples").iterdir() if path.is_dir()} - SHARED
     public = {path.name for path in (root / "include" / "gpuopt").glob("*.cuh")} - HEADLESS
     listed, shown = [], set()
-    for name, target, cell in ROW.findall((root / "README.md").read_text()):
+    for name, target, cell in ROW.findall((root / LIST).read_text()):
         listed.append(name)
         if name != target:
-            yield f"README.md: {name} links to examples/{target}"
+            yield f"{LIST}: {name} links to {target}"
         sources = "".join(path.read_text() for path in (root / "examples" / name).glob("*.cu*"))
         for header in re.findall(r"`(\w+)`", cell):
             shown.add(f"{header}.cuh")
             if name in folders and f"#include <gpuopt/{header}.cuh>" not in sources:
-                yield f"README.md: {name} is said to show {header}, and does not include it"
+                yield f"{LIST}: {name} is said to show {header}, and does not include it"
     for name in sorted({name for name in listed if listed.count(name) > 1}):
-        yield f"README.md: {name} is listed more than once"
+        yield f"{LIST}: {name} is listed more than once"
     for name in sorted(folders - set(listed)):
-        yield f"examples/{name}: not in README's table"
+        yield f"{LIST}: {name} is not listed"
     for name in sorted(set(listed) - folders):
-        yield f"README.md: examples/{name} does not exist"
+        yield f"{LIST}: {name} does not exist"
     for header in sorted(public - shown):
-        yield f"README.md: no example shows gpuopt/{header}"
+        yield f"{LIST}: no example shows gpuopt/{header}"
 
 
 if __name__ == "__main__":
     found = list(disagreements(sys.argv[1]))
-    print("\n".join(found) or "examples: README and examples/ agree")
+    print("\n".join(found) or f"examples: {LIST} and the folders agree")
     sys.exit(1 if found else 0)

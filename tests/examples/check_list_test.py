@@ -9,12 +9,12 @@ from pathlib import Path
 
 from check_list import disagreements
 
-HEAD = "# gpuopt\n\n| folder | header | shows |\n|---|---|---|\n"
-REDUCE = "| [reduce_basics](examples/reduce_basics) | `reduce` | sums |\n"
-BOTH = "| [both](examples/both) | `reduce`, `soa` | columns, summed |\n"
-LARGER = "| [ladders](examples/ladders) | | steps |\n"
+HEAD = "# Examples\n\n| folder | header | shows |\n|---|---|---|\n"
+REDUCE = "| [reduce_basics](reduce_basics) | `reduce` | sums |\n"
+BOTH = "| [both](both) | `reduce`, `soa` | columns, summed |\n"
+LARGER = "| [ladders](ladders) | | steps |\n"
 GOOD = {
-    "README.md": HEAD + REDUCE + BOTH + LARGER,
+    "examples/README.md": HEAD + REDUCE + BOTH + LARGER,
     "include/gpuopt/gpuopt.cuh": "",
     "include/gpuopt/version.cuh": "",
     "include/gpuopt/reduce.cuh": "",
@@ -44,12 +44,12 @@ class List(unittest.TestCase):
     def test_each_disagreement_is_found(self):
         rows = HEAD + REDUCE + BOTH
         planted = {
-            "not listed": ("examples/new: not in", {"examples/new/new.cu": ""}),
-            "listed without a row": ("examples/ladders: not in", {"README.md": rows + "[ladders](examples/ladders)\n"}),
-            "listed without words": ("examples/ladders: not in", {"README.md": rows + LARGER.replace("steps", "")}),
-            "gone": ("examples/old does not", {"README.md": rows + LARGER + LARGER.replace("ladders", "old")}),
-            "listed twice": ("reduce_basics is listed", {"README.md": rows + LARGER + REDUCE}),
-            "wrong link": ("links to examples/both", {"README.md": rows.replace("examples/reduce_basics", "examples/both") + LARGER}),
+            "not listed": ("new is not listed", {"examples/new/new.cu": ""}),
+            "listed without a row": ("ladders is not listed", {"examples/README.md": rows + "[ladders](ladders)\n"}),
+            "listed without words": ("ladders is not listed", {"examples/README.md": rows + LARGER.replace("steps", "")}),
+            "gone": ("old does not exist", {"examples/README.md": rows + LARGER + LARGER.replace("ladders", "old")}),
+            "listed twice": ("reduce_basics is listed", {"examples/README.md": rows + LARGER + REDUCE}),
+            "wrong link": ("links to both", {"examples/README.md": rows.replace("(reduce_basics)", "(both)") + LARGER}),
             "header not included": ("does not include", {"examples/both/both.cu": "#include <gpuopt/soa.cuh>\n"}),
             "header without example": ("no example shows gpuopt/launch.cuh", {"include/gpuopt/launch.cuh": ""}),
         }

@@ -20,8 +20,8 @@ using gpuopt::test::randomVector;
 // --------------------------------------------------------------------------------- shared memory
 
 template <class T>
-constexpr unsigned degreeOf(const LanePlaces& lanes) {
-  return gpuopt::sharedAccess<T>([&](unsigned lane) { return lanes.places[lane]; }).degree;
+constexpr unsigned degreeOf(const LaneIndices& lanes) {
+  return gpuopt::sharedAccess<T>([&](unsigned lane) { return lanes.index[lane]; }).degree;
 }
 static_assert(degreeOf<unsigned>(strided(1)) == 1 && degreeOf<unsigned>(strided(2)) == 2 &&
               degreeOf<unsigned>(strided(8)) == 8 && degreeOf<unsigned>(strided(32)) == 32 &&
@@ -31,7 +31,7 @@ static_assert(degreeOf<uint2>(strided(1)) == 1 && degreeOf<uint4>(strided(2)) ==
 
 template <TileLayout LAYOUT>
 constexpr unsigned columnDegree() {
-  return gpuopt::sharedAccess<unsigned>([](unsigned lane) { return placeInTile<LAYOUT>(lane, 7); }).degree;
+  return gpuopt::sharedAccess<unsigned>([](unsigned lane) { return indexInTile<LAYOUT>(lane, 7); }).degree;
 }
 static_assert(columnDegree<TileLayout::plain>() == 32 && columnDegree<TileLayout::padded>() == 1 &&
               columnDegree<TileLayout::swizzled>() == 1);
@@ -41,7 +41,7 @@ TEMPLATE_TEST_CASE("lanes read shared memory at their places", "", unsigned, uin
   constexpr std::size_t WORDS = sizeof(TestType) / sizeof(unsigned);
   const auto words = randomVector<unsigned>(bankWords * WORDS, 1);
   const DeviceArray<unsigned> in(words);
-  for (const LanePlaces& lanes :
+  for (const LaneIndices& lanes :
        {strided(1), strided(2), strided(32), strided(33), permuted(), broadcast()}) {
     DeviceArray<unsigned> out(BLOCKS * bankBlock);
     launchBanks(reinterpret_cast<const TestType*>(in.data()), out.data(), BLOCKS, lanes, ROUNDS);

@@ -10,7 +10,6 @@
 #include <vector>
 
 using namespace experiments;
-using gpuopt::test::DeviceArray;
 
 namespace {
 
@@ -29,7 +28,7 @@ TEST_CASE("memory of every kind goes up and comes down") {
   for (const HostMemory kind :
        {HostMemory::pageable, HostMemory::pinned, HostMemory::writeCombined, HostMemory::mapped}) {
     const HostBuffer from(kind, bytes), to(kind, bytes);
-    DeviceArray<unsigned> in(values.size()), out(values.size());
+    gpuopt::test::DeviceArray<unsigned> in(values.size()), out(values.size());
     std::memcpy(from.as<void>(), values.data(), bytes);
     gpuopt::check(cudaMemcpyAsync(in.data(), from.as<void>(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
     launchWork(in.data(), out.data(), values.size(), ROUNDS);

@@ -63,7 +63,7 @@ class DeviceArray {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       const bool guard = i < headBytes_ || i >= headBytes_ + size_ * sizeof(T);
       if (guard && bytes[i] != GUARD)
-        throw std::runtime_error("DeviceArray: overwritten guard, byte " + place(i));
+        throw std::runtime_error("DeviceArray: overwritten guard, byte " + describe(i));
     }
     std::vector<T> values(size_);
     if (size_ > 0)
@@ -78,7 +78,7 @@ class DeviceArray {
 
   std::size_t allBytes() const { return headBytes_ + size_ * sizeof(T) + GUARD_BYTES; }
 
-  std::string place(std::size_t byte) const {
+  std::string describe(std::size_t byte) const {
     return byte < headBytes_
                ? std::to_string(headBytes_ - byte) + " before the first element"
                : std::to_string(byte - headBytes_ - size_ * sizeof(T)) + " after the last element";

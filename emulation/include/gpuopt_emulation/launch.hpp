@@ -35,7 +35,7 @@ inline std::size_t dynamicSharedLimit(const void* kernel) {
   return found == limits.dynamicBytes.end() ? SHARED_BYTES : found->second;
 }
 
-/// The share of the on-chip memory that is to be shared memory, in per cent; -1 where nobody has said.
+/// The share of the on-chip memory that is to be shared memory, in per cent; -1 if not set.
 inline int preferredCarveout(const void* kernel) {
   KernelLimits& limits = kernelLimits();
   const std::lock_guard<std::mutex> lock(limits.mutex);

@@ -66,7 +66,7 @@ class Memory {
             hostCanRead ? const_cast<void*>(pointer) : nullptr};
   }
 
-  /// Whether a range lies in one allocation, or wholly in memory that is none of ours.
+  /// Whether a range is inside one allocation, or entirely outside of device memory.
   bool isWithinAllocation(const void* pointer, std::size_t bytes) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = find(pointer);

@@ -2,17 +2,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "symbols.hpp"
 #include "vector_types.hpp"
 
 #include <cxxabi.h>
-#include <elf.h>
-#include <link.h>
 
-#include <cstdint>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <sstream>
 #include <string>
@@ -20,69 +19,6 @@
 
 namespace gpuopt::emulation {
 namespace detail {
-
-/// The loaded object (program or shared library) that holds an address.
-struct LoadedObject {
-  std::string path;
-  std::uintptr_t base = 0;
-  unsigned char* threadLocal = nullptr;  ///< the calling thread's copy of the object's thread-local segment
-  std::size_t threadLocalBytes = 0;
-};
-
-inline LoadedObject objectOf(const void* address) {
-  struct Query {
-    std::uintptr_t address;
-    LoadedObject found;
-  } query{reinterpret_cast<std::uintptr_t>(address), {}};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* argument) {
-        Query& wanted = *static_cast<Query*>(argument);
-        bool holds = false;
-        std::size_t threadLocalBytes = 0;
-        for (int i = 0; i < info->dlpi_phnum; ++i) {
-          const auto& header = info->dlpi_phdr[i];
-          if (header.p_type == PT_LOAD && wanted.address - info->dlpi_addr - header.p_vaddr < header.p_memsz)
-            holds = true;
-          if (header.p_type == PT_TLS) threadLocalBytes = header.p_memsz;
-        }
-        if (!holds) return 0;
-        const bool program = info->dlpi_name == nullptr || *info->dlpi_name == '\0';
-        wanted.found = {program ? "/proc/self/exe" : info->dlpi_name, info->dlpi_addr,
-                        static_cast<unsigned char*>(info->dlpi_tls_data), threadLocalBytes};
-        return 1;
-      },
-      &query);
-  return query.found;
-}
-
-template <class T>
-std::vector<T> readTable(std::ifstream& file, std::uint64_t offset, std::uint64_t bytes) {
-  std::vector<T> table(bytes / sizeof(T));
-  file.seekg(static_cast<std::streamoff>(offset));
-  file.read(reinterpret_cast<char*>(table.data()), static_cast<std::streamsize>(table.size() * sizeof(T)));
-  return table;
-}
-
-/// The linker's name of the function at an address, read from the object's symbol table: dladdr() knows
-/// exported symbols only, and a program exports none. Empty if the object is stripped.
-inline std::string readSymbol(const void* function) {
-  const LoadedObject object = objectOf(function);
-  std::ifstream file(object.path, std::ios::binary);
-  ElfW(Ehdr) header{};
-  file.read(reinterpret_cast<char*>(&header), sizeof header);
-  const auto sections = readTable<ElfW(Shdr)>(file, header.e_shoff, header.e_shnum * sizeof(ElfW(Shdr)));
-  for (const auto& section : sections) {
-    if (!file || (section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM)) continue;
-    const auto& strings = sections[section.sh_link];
-    const auto names = readTable<char>(file, strings.sh_offset, strings.sh_size);
-    for (const auto& symbol : readTable<ElfW(Sym)>(file, section.sh_offset, section.sh_size)) {
-      const bool isFunction = (symbol.st_info & 0xF) == STT_FUNC;
-      if (isFunction && object.base + symbol.st_value == reinterpret_cast<std::uintptr_t>(function))
-        return names.data() + symbol.st_name;
-    }
-  }
-  return {};
-}
 
 /// The mangled name of a kernel; stays valid for ever.
 inline const char* symbolName(const void* function) {

@@ -7,6 +7,7 @@
 #include "limits.hpp"
 #include "report.hpp"
 #include "shared_memory.hpp"
+#include "symbols.hpp"
 
 #include <array>
 #include <atomic>
@@ -19,15 +20,6 @@
 #include <vector>
 
 namespace gpuopt::emulation::detail {
-
-/// Where in the source a lane waits. As a default argument, `Site::here()` is the place of the call.
-struct Site {
-  const char* file = "";
-  int line = 0;
-  static constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-    return {file, line};
-  }
-};
 
 struct Lane;
 
@@ -150,7 +142,7 @@ class Block {
 
   /// Called by a lane: reports what it did wrong and ends the block.
   [[noreturn]] void failInLane(const Lane& lane, const std::string& what, Site site) {
-    fail("thread " + detail::text(lane.thread) + ", " + describe(site) + ": " + what);
+    fail("thread " + detail::text(lane.thread) + ", " + detail::text(userSite(site)) + ": " + what);
     throw Unwind{};
   }
 
@@ -252,6 +244,10 @@ class Block {
   void park(Lane& lane, Lane::State state) {
     lane.state = state;
     lane.fiber->suspend();
+    if (asksForCallers_) {
+      lane.request.site = userSite(lane.request.site);
+      lane.fiber->suspend();
+    }
     if (failed()) throw Unwind{};
   }
 
@@ -316,19 +312,28 @@ class Block {
   [[noreturn]] void overflow(const Lane& lane) {
     fail("thread " + detail::text(lane.thread) + " used more than " + std::to_string(stackBytes()) +
          " bytes of stack; set GPUOPT_EMULATION_STACK to more");
-    std::abort();  // what lies below the stack is overwritten
+    std::abort();  // the memory below the stack is overwritten
   }
-
-  static std::string describe(Site site) { return std::string(site.file) + ":" + std::to_string(site.line); }
 
   static std::string describeWait(const Request& request) {
     const bool warp = request.operation->scope == Operation::Scope::warp;
     return request.operation->name + (warp ? " (mask " + hexadecimal(request.mask) + ')' : std::string()) +
-           " at " + describe(request.site);
+           " at " + detail::text(request.site);
+  }
+
+  /// Makes every lane that waits inside a library say where the user's code called it. A lane walks its own
+  /// stack.
+  void askForCallers() {
+    asksForCallers_ = true;
+    for (unsigned i = 0; i < threads_; ++i)
+      if (lanes_[i].state == Lane::State::waiting && isLibraryFile(lanes_[i].request.site.file))
+        lanes_[i].fiber->resume();
+    asksForCallers_ = false;
   }
 
   /// Why no lane can run although not all have returned: who waits where, and who has left.
-  std::string describeStall() const {
+  std::string describeStall() {
+    askForCallers();
     std::vector<std::pair<std::string, std::vector<unsigned>>> groups;
     std::vector<unsigned> gone;
     bool barrier = false;
@@ -360,6 +365,7 @@ class Block {
   uint3 index_{0, 0, 0};
   unsigned threads_ = 0;
   unsigned left_ = 0;
+  bool asksForCallers_ = false;
   unsigned waitingInBlock_ = 0;
   std::array<unsigned, MAX_BLOCK_THREADS / WARP_LANES> waitingInWarp_{};
   LaneSet ready_, yielded_;

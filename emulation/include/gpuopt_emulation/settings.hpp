@@ -88,7 +88,7 @@ inline std::size_t stackBytes() {
 
 }  // namespace detail
 
-/// Sets the order of the lanes, and the `seed` of the random one, for the launches that follow, in place of
+/// Sets the order of the lanes, and the `seed` of the random one, for the launches that follow, instead of
 /// the environment's.
 inline void setLaneOrder(LaneOrder order, std::uint64_t seed = 1) {
   detail::Settings& settings = detail::settings();
@@ -105,7 +105,7 @@ inline Schedule schedule() {
 
 namespace detail {
 
-/// The byte that fills memory nobody has written. It differs by lane order so that running a test in all
+/// The byte that fills unwritten memory. It differs by lane order so that running a test in all
 /// three shows reads of it in sums (NaN), in maxima (3.4e38f, 2.1e9) and in minima (-1.7e38f, -1.7e7) alike.
 inline unsigned char poisonByte(LaneOrder order) {
   switch (order) {

@@ -3,13 +3,16 @@
 #pragma once
 
 #include "limits.hpp"
-#include "report.hpp"
 #include "settings.hpp"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <string>
 
 namespace gpuopt {
 
@@ -27,9 +30,42 @@ void initializeDynamicShared() {}
 
 namespace gpuopt::emulation::detail {
 
-/// One worker's shared memory. Static `__shared__` variables lie anywhere in the thread-local segment of the
-/// object that holds the kernel, so the whole segment is poisoned; workers keep nothing else there from block
-/// to block.
+/// The loaded object (program or shared library) that holds an address.
+struct LoadedObject {
+  std::string path;
+  std::uintptr_t base = 0;
+  unsigned char* threadLocal = nullptr;  ///< the calling thread's copy of the object's thread-local segment
+  std::size_t threadLocalBytes = 0;
+};
+
+inline LoadedObject objectOf(const void* address) {
+  struct Query {
+    std::uintptr_t address;
+    LoadedObject found;
+  } query{reinterpret_cast<std::uintptr_t>(address), {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* argument) {
+        Query& wanted = *static_cast<Query*>(argument);
+        bool holds = false;
+        std::size_t threadLocalBytes = 0;
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& header = info->dlpi_phdr[i];
+          if (header.p_type == PT_LOAD && wanted.address - info->dlpi_addr - header.p_vaddr < header.p_memsz)
+            holds = true;
+          if (header.p_type == PT_TLS) threadLocalBytes = header.p_memsz;
+        }
+        if (!holds) return 0;
+        const bool program = info->dlpi_name == nullptr || *info->dlpi_name == '\0';
+        wanted.found = {program ? "/proc/self/exe" : info->dlpi_name, info->dlpi_addr,
+                        static_cast<unsigned char*>(info->dlpi_tls_data), threadLocalBytes};
+        return 1;
+      },
+      &query);
+  return query.found;
+}
+
+/// One worker's shared memory. Static `__shared__` variables are in the thread-local segment of the object
+/// that holds the kernel. The whole segment is poisoned; workers keep nothing else there from block to block.
 class SharedMemory {
  public:
   /// Makes static and dynamic shared memory unwritten, and dynamic memory beyond `dynamicBytes` inaccessible.

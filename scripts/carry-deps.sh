@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Copies what the native tests, examples and benchmarks need beside CUDA into .deps, as a prefix for a machine without a
+# network: there, CMAKE_PREFIX_PATH=$PWD/.deps scripts/gpu-check.sh. All of it is header-only, from Debian's packages.
+# SPDX-License-Identifier: MIT
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/install-deps.sh benchmarks
+rm -rf .deps
+mkdir .deps
+# The compiled libraries stay, and so do the CMake files that say where they are.
+dpkg -L catch2 libcli11-dev libfmt-dev nlohmann-json3-dev |
+  sed -n -E 's#^/usr/(include/.*|.*/cmake/.*)#\1#p' | grep -v -E '(fmt-targets|Catch2Targets)-' |
+  while read -r file; do [ ! -f "/usr/$file" ] || echo "$file"; done |
+  tar -c -h -C /usr -T - | tar -x -C .deps
+echo "carry-deps: $(du -sh .deps | cut -f 1) in .deps"
