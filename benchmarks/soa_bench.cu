@@ -91,23 +91,23 @@ __global__ void directToAos(View soa, T* aos) {
 // A structure and Thrust's tuple of its members.
 template <class T, class Sequence = Places<T>>
 struct Tuples;
-template <class T, std::size_t... PLACES>
-struct Tuples<T, std::index_sequence<PLACES...>> {
-  using Tuple = thrust::tuple<gpuopt::detail::Member<T, PLACES>...>;
+template <class T, std::size_t... INDICES>
+struct Tuples<T, std::index_sequence<INDICES...>> {
+  using Tuple = thrust::tuple<gpuopt::detail::Member<T, INDICES>...>;
 
   struct FromStruct {
     __device__ Tuple operator()(const T& value) const {
-      return Tuple(gpuopt::detail::getMember<PLACES>(value)...);
+      return Tuple(gpuopt::detail::getMember<INDICES>(value)...);
     }
   };
 
   struct ToStruct {
-    __device__ T operator()(const Tuple& tuple) const { return T{thrust::get<PLACES>(tuple)...}; }
+    __device__ T operator()(const Tuple& tuple) const { return T{thrust::get<INDICES>(tuple)...}; }
   };
 
   template <class View>
   static auto zip(const View& soa) {
-    return thrust::make_zip_iterator(soa.template column<PLACES>()...);
+    return thrust::make_zip_iterator(soa.template column<INDICES>()...);
   }
 };
 
@@ -115,15 +115,15 @@ struct Tuples<T, std::index_sequence<PLACES...>> {
 
 template <class T, class View, class Sequence = Places<T>>
 struct AreAlike;
-template <class T, class View, std::size_t... PLACES>
-struct AreAlike<T, View, std::index_sequence<PLACES...>> {
+template <class T, class View, std::size_t... INDICES>
+struct AreAlike<T, View, std::index_sequence<INDICES...>> {
   const T* aos;
   View soa;
 
   __device__ bool operator()(std::size_t i) const {
-    return (
-        detail::sameBytes(*soa.places().template at<PLACES>(i), gpuopt::detail::getMember<PLACES>(aos[i])) &&
-        ...);
+    return (detail::sameBytes(*soa.addresses().template at<INDICES>(i),
+                              gpuopt::detail::getMember<INDICES>(aos[i])) &&
+            ...);
   }
 };
 
@@ -164,19 +164,19 @@ class Bench {
 
  private:
   // Bytes of a structure's members, without padding.
-  template <class T, std::size_t... PLACES>
-  static constexpr std::size_t columnBytes(std::index_sequence<PLACES...>) {
-    return (sizeof(gpuopt::detail::Member<T, PLACES>) + ...);
+  template <class T, std::size_t... INDICES>
+  static constexpr std::size_t columnBytes(std::index_sequence<INDICES...>) {
+    return (sizeof(gpuopt::detail::Member<T, INDICES>) + ...);
   }
 
   // One column behind another. n is a multiple of 256.
-  template <class T, std::size_t... PLACES>
-  static gpuopt::SoaView<T> columnsIn(unsigned char* memory, std::size_t n, std::index_sequence<PLACES...>) {
+  template <class T, std::size_t... INDICES>
+  static gpuopt::SoaView<T> columnsIn(unsigned char* memory, std::size_t n, std::index_sequence<INDICES...>) {
     std::size_t begin = 0;
     const auto next = [&](std::size_t size) { return memory + std::exchange(begin, begin + n * size); };
     // Braces, so that columns are laid out in their order.
-    return gpuopt::SoaView<T>{reinterpret_cast<gpuopt::detail::Member<T, PLACES>*>(
-                                  next(sizeof(gpuopt::detail::Member<T, PLACES>)))...,
+    return gpuopt::SoaView<T>{reinterpret_cast<gpuopt::detail::Member<T, INDICES>*>(
+                                  next(sizeof(gpuopt::detail::Member<T, INDICES>)))...,
                               n};
   }
 

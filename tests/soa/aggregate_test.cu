@@ -189,12 +189,12 @@ TEST_CASE("Members are visited in order", "[soa]") {
   CHECK((object.a == 1 && object.h == 8 && object.z == 26 && object.ee == 31 && object.ff == 32));
 }
 
-template <class T, std::size_t... PLACES>
-bool liesInOrder(T& object, std::index_sequence<PLACES...>) {
-  const void* places[] = {&detail::getMember<PLACES>(object)...};
-  for (std::size_t i = 1; i < sizeof...(PLACES); ++i)
-    if (places[i] <= places[i - 1]) return false;
-  return places[0] == &object;
+template <class T, std::size_t... INDICES>
+bool isInOrder(T& object, std::index_sequence<INDICES...>) {
+  const void* addresses[] = {&detail::getMember<INDICES>(object)...};
+  for (std::size_t i = 1; i < sizeof...(INDICES); ++i)
+    if (addresses[i] <= addresses[i - 1]) return false;
+  return addresses[0] == &object;
 }
 
 TEST_CASE("A member is the one in the struct", "[soa]") {
@@ -202,9 +202,9 @@ TEST_CASE("A member is the one in the struct", "[soa]") {
   CHECK(&detail::getMember<memberIndex<&Mixed::weight>>(mixed) == &mixed.weight);
   CHECK(&detail::getMember<memberIndex<&Mixed::matrix>>(mixed) == &mixed.matrix);
   CHECK(&detail::getMember<memberIndex<&Mixed::inner>>(mixed) == &mixed.inner);
-  CHECK(liesInOrder(mixed, std::make_index_sequence<10>{}));
+  CHECK(isInOrder(mixed, std::make_index_sequence<10>{}));
   Thirty1 many{};
-  CHECK(liesInOrder(many, std::make_index_sequence<31>{}));
+  CHECK(isInOrder(many, std::make_index_sequence<31>{}));
   const Nested nested{};
   STATIC_REQUIRE(std::is_same_v<decltype(detail::getMember<1>(nested)), const ArrayFirst(&)[2]>);
   CHECK(&detail::getMember<2>(nested) == static_cast<const void*>(&nested.unnamed));

@@ -134,10 +134,10 @@ TEST_CASE("A kernel writes one member through an iterator") {
   gpuopt::launch(addIndex<Mass>, config, member<&Particle::mass>(data.data()), 39);
   const std::vector<Particle> after = data.toHost();
   for (int i = 0; i < 39; ++i) {
-    const auto place = static_cast<std::size_t>(i);
-    REQUIRE(after[place].mass == before[place].mass + i);
-    REQUIRE(after[place].id == i);
-    REQUIRE(after[place].kind == before[place].kind);
+    const auto index = static_cast<std::size_t>(i);
+    REQUIRE(after[index].mass == before[index].mass + i);
+    REQUIRE(after[index].id == i);
+    REQUIRE(after[index].kind == before[index].kind);
   }
 }
 

@@ -144,15 +144,15 @@ void checkTiles(std::size_t n) {
 
   // By hand: the weights follow the letters of a tile, the last column is the one of ints.
   const std::vector<unsigned char> bytes = memory.toHost();
-  const auto lies = [&bytes](std::size_t place, const auto& value) {
-    return std::memcmp(bytes.data() + place, &value, sizeof(value)) == 0;
+  const auto isAt = [&bytes](std::size_t offset, const auto& value) {
+    return std::memcmp(bytes.data() + offset, &value, sizeof(value)) == 0;
   };
   const std::size_t weights = (WIDTH + 7) / 8 * 8;
   bool inPlace = true;
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t tile = i / WIDTH * Shape::BYTES, k = i % WIDTH;
     const Mixed expected = structAt<Mixed>(i);
-    inPlace = inPlace && lies(tile + k, expected.letter) && lies(tile + weights + 8 * k, expected.weight);
+    inPlace = inPlace && isAt(tile + k, expected.letter) && isAt(tile + weights + 8 * k, expected.weight);
   }
   CHECK(inPlace);
 }

@@ -68,25 +68,25 @@ struct Alone {
 };
 
 template <class T>
-using PlacesOf = std::make_index_sequence<memberCount<T>>;
+using IndicesOf = std::make_index_sequence<memberCount<T>>;
 
 struct MemberShape {
   std::size_t offset, size, alignment;
 };
 
-template <class T, std::size_t... PLACES>
-std::vector<MemberShape> shapesOf(std::index_sequence<PLACES...>) {
+template <class T, std::size_t... INDICES>
+std::vector<MemberShape> shapesOf(std::index_sequence<INDICES...>) {
   const T item{};
   const auto offset = [&](const void* member) {
     return static_cast<std::size_t>(static_cast<const char*>(member) - reinterpret_cast<const char*>(&item));
   };
-  return {{offset(&gpuopt::detail::getMember<PLACES>(item)), sizeof(Member<T, PLACES>),
-           alignof(Member<T, PLACES>)}...};
+  return {{offset(&gpuopt::detail::getMember<INDICES>(item)), sizeof(Member<T, INDICES>),
+           alignof(Member<T, INDICES>)}...};
 }
 
 template <class T>
 std::vector<MemberShape> membersOf() {
-  return shapesOf<T>(PlacesOf<T>{});
+  return shapesOf<T>(IndicesOf<T>{});
 }
 
 // Where the members begin in a tile of so many structures, and its end.
@@ -108,8 +108,8 @@ std::vector<std::size_t> tileOffsets(std::size_t width) {
 
 // The bytes of one column of an array of structures.
 template <class T>
-std::vector<unsigned char> columnBytes(const std::vector<T>& aos, std::size_t place) {
-  const MemberShape member = membersOf<T>()[place];
+std::vector<unsigned char> columnBytes(const std::vector<T>& aos, std::size_t index) {
+  const MemberShape member = membersOf<T>()[index];
   std::vector<unsigned char> bytes(aos.size() * member.size);
   for (std::size_t i = 0; i < aos.size(); ++i)
     std::memcpy(bytes.data() + i * member.size, reinterpret_cast<const char*>(&aos[i]) + member.offset,
@@ -139,13 +139,13 @@ class OwnColumns {
       columns_.emplace_back(n * member.size, offsets[columns_.size() % offsets.size()] * member.size);
   }
 
-  SoaView<T> view() { return make(PlacesOf<T>{}); }
+  SoaView<T> view() { return make(IndicesOf<T>{}); }
   std::vector<unsigned char> bytes(std::size_t column) const { return columns_[column].toHost(); }
 
  private:
-  template <std::size_t... PLACES>
-  SoaView<T> make(std::index_sequence<PLACES...>) {
-    return {reinterpret_cast<Member<T, PLACES>*>(columns_[PLACES].data())..., n_};
+  template <std::size_t... INDICES>
+  SoaView<T> make(std::index_sequence<INDICES...>) {
+    return {reinterpret_cast<Member<T, INDICES>*>(columns_[INDICES].data())..., n_};
   }
 
   std::size_t n_;
@@ -203,8 +203,8 @@ void checkTiles(std::size_t n, std::size_t skipped) {
     const std::vector<unsigned char> expected = columnBytes(values, c);
     const std::size_t size = membersOf<T>()[c].size;
     for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t place = skipped + i;
-      const std::size_t at = place / WIDTH * tileBytes + offsets[c] + place % WIDTH * size;
+      const std::size_t index = skipped + i;
+      const std::size_t at = index / WIDTH * tileBytes + offsets[c] + index % WIDTH * size;
       REQUIRE(std::memcmp(bytes.data() + at, expected.data() + i * size, size) == 0);
     }
     untouched -= n * size;

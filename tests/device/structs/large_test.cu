@@ -144,21 +144,21 @@ struct IsScattered {
   }
 };
 
-// n of `places` structures, a power of two, there and back.
+// Gathers and scatters n of `count` structures, a power of two.
 template <class T, class Index>
-void checkIndexed(std::size_t n, std::size_t places) {
-  INFO(n << " of " << places << " structures of " << sizeof(T) << " bytes");
-  if (!hasRoom((n + places) * sizeof(T) + n * sizeof(Index))) return;
-  DeviceArray<T> all(places), some(n);
+void checkIndexed(std::size_t n, std::size_t count) {
+  INFO(n << " of " << count << " structures of " << sizeof(T) << " bytes");
+  if (!hasRoom((n + count) * sizeof(T) + n * sizeof(Index))) return;
+  DeviceArray<T> all(count), some(n);
   DeviceArray<Index> indices(n);
   Inspector inspector;
   paint(inspector, all);
-  static_cast<void>(inspector.firstFailure(n, Permute<Index>{indices.data(), places}));
+  static_cast<void>(inspector.firstFailure(n, Permute<Index>{indices.data(), count}));
   gatherStructs(all.data(), indices.data(), n, some.data());
-  CHECK(inspector.firstFailure(n, IsGathered<T>{some.data(), places}) == n);
+  CHECK(inspector.firstFailure(n, IsGathered<T>{some.data(), count}) == n);
   paint(inspector, some);
   scatterStructs(some.data(), indices.data(), n, all.data());
-  CHECK(inspector.firstFailure(n, IsScattered<T>{all.data(), places}) == n);
+  CHECK(inspector.firstFailure(n, IsScattered<T>{all.data(), count}) == n);
 }
 
 TEST_CASE("Structures by index, more than 2^32 of them, and of their parts", "[struct][large]") {

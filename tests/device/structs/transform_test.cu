@@ -344,7 +344,7 @@ TEST_CASE("The kernel asks for its share of shared memory", "[struct][transform]
   cudaFuncAttributes attributes{};
   const auto kernel = detail::transformStructsKernel<Shape, const T*, T, Mixed<T>>;
   check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
-  CHECK(attributes.preferredShmemCarveout == detail::structCarveout);
+  CHECK(attributes.preferredShmemCarveout == detail::structCarveouts().transform);
 }
 
 TEST_CASE("An error left by an earlier call is neither swallowed nor reported", "[struct][transform]") {
