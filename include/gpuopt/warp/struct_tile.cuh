@@ -69,7 +69,7 @@ struct WarpTile {
     return ALIGNMENT >= 16 ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address)) % 16;
   }
 
-  // Global to shared memory, bypassing the registers; afterwards all lanes may read the whole tile.
+  // Global to shared memory, bypassing the registers; afterwards all lanes may read all of the tile.
   // `misalignment` is that of `global`; pass a literal 0 where it is known to be 0. Otherwise the first and
   // last vectors, which belong to the tile only in part, are read in full and so have to exist.
   __device__ static void copyIn(unsigned char* shared, const unsigned char* global, unsigned lane,
