@@ -134,7 +134,7 @@ struct Goals {
   double toSoa, toAos;
 };
 
-/// Which ways a case has beside gpuopt's and direct access: Thrust takes long to compile.
+/// The peers of a case besides direct access: Thrust takes long to compile.
 enum class Beside { direct, thrust };
 
 class Bench {
@@ -142,7 +142,7 @@ class Bench {
   Bench(Timer& timer, const Buffers& buffers, GoalReport& report, std::size_t bytes)
       : timer_(timer), buffers_(buffers), report_(report), bytes_(bytes) {}
 
-  /// Both ways; columns begin `offset` elements off 256-byte boundaries.
+  /// Converts both ways; columns begin `offset` elements off 256-byte boundaries.
   template <class T, Beside BESIDE = Beside::direct>
   void convert(const char* group, const std::string& members, const Goals& goals, std::size_t offset = 0) {
     const std::size_t n = bytes_ / sizeof(T) / 256 * 256;
@@ -186,8 +186,8 @@ class Bench {
     const std::size_t n = to.size();
     const std::size_t bytes = n * (sizeof(T) + memberBytes);
     const cudaStream_t stream = timer_.stream();
-    const auto report = [&](const char* way, double goal, std::vector<Candidate> candidates) {
-      report_.run({std::string(group) + " " + way, members, std::to_string(n), std::to_string(n), bytes,
+    const auto report = [&](const char* direction, double goal, std::vector<Candidate> candidates) {
+      report_.run({std::string(group) + " " + direction, members, std::to_string(n), std::to_string(n), bytes,
                    atLeast(goal), std::move(candidates), buffers_.copies(bytes / 2 / 4096 * 4096)});
     };
 
@@ -195,29 +195,30 @@ class Bench {
     const auto toSoa = [&](const char* name, bool isPeer, auto call) {
       return buffers_.candidate(name, isPeer, call, n, AreAlike<T, To>{aosIn, to});
     };
-    std::vector<Candidate> ways{
+    std::vector<Candidate> candidates{
         toSoa("gpuopt", false, [=] { gpuopt::toSoa(aosIn, n, to, stream); }),
         toSoa("direct", true, [=] { launchThreads(directToSoa<T, To>, n, stream, aosIn, to); })};
     if constexpr (BESIDE == Beside::thrust)
-      ways.push_back(toSoa("Thrust", true, [=] {
+      candidates.push_back(toSoa("Thrust", true, [=] {
         thrust::transform(thrust::cuda::par_nosync.on(stream), aosIn, aosIn + n, Tuples<T>::zip(to),
                           typename Tuples<T>::FromStruct{});
       }));
-    report("soa", goals.toSoa, std::move(ways));
+    report("soa", goals.toSoa, std::move(candidates));
 
     T* aosOut = buffers_.out<T>();
     const auto toAos = [&](const char* name, bool isPeer, auto call) {
       return buffers_.candidate(name, isPeer, call, n, AreAlike<T, From>{aosOut, from});
     };
-    ways = {toAos("gpuopt", false, [=] { gpuopt::toAos(from, aosOut, stream); }),
-            toAos("direct", true, [=] { launchThreads(directToAos<T, From>, n, stream, from, aosOut); })};
+    candidates = {
+        toAos("gpuopt", false, [=] { gpuopt::toAos(from, aosOut, stream); }),
+        toAos("direct", true, [=] { launchThreads(directToAos<T, From>, n, stream, from, aosOut); })};
     if constexpr (BESIDE == Beside::thrust)
-      ways.push_back(toAos("Thrust", true, [=] {
+      candidates.push_back(toAos("Thrust", true, [=] {
         const auto zip = Tuples<T>::zip(from);
         thrust::transform(thrust::cuda::par_nosync.on(stream), zip, zip + static_cast<std::ptrdiff_t>(n),
                           aosOut, typename Tuples<T>::ToStruct{});
       }));
-    report("aos", goals.toAos, std::move(ways));
+    report("aos", goals.toAos, std::move(candidates));
   }
 
   Timer& timer_;

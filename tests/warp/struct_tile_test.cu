@@ -1,4 +1,4 @@
-/// A warp's tile: where its chunks lie, and that every byte comes in, reaches its lane, and comes out again.
+/// A warp's tile: its swizzle is a permutation, and every byte reaches its lane and returns to memory.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/struct_data.cuh"
@@ -20,7 +20,7 @@ using gpuopt::detail::WarpTile;
 constexpr unsigned THREADS = 64;
 constexpr unsigned char CHANGE = 0x3C;
 
-// Whether every chunk has a place of its own. tests/device/transpose/tile_banks_test.cu looks at the banks.
+// Whether the swizzle is a permutation. tests/device/transpose/tile_banks_test.cu checks bank conflicts.
 template <unsigned LANE_BYTES>
 constexpr bool permutes() {
   using Swizzle = VectorSwizzle<LANE_BYTES>;
@@ -50,7 +50,7 @@ __global__ void tileKernel(const Blob<LANE_BYTES>* in, Blob<LANE_BYTES>* seen, B
   Tile::copyIn(tile, global, lane, misalignment);
   Blob<LANE_BYTES> own;
   Tile::loadLane(tile, lane, &own, misalignment);
-  __syncwarp();  // a part's last word may be the neighbour's first
+  __syncwarp();  // neighbouring lanes may share a word
   seen[threadIdx.x] = own;
   for (unsigned char& byte : own.bytes) byte = static_cast<unsigned char>(byte ^ CHANGE);
   Tile::storeLane(tile, lane, &own);
@@ -86,7 +86,7 @@ void checkOffsets() {
 
 }  // namespace
 
-TEST_CASE("A tile brings every byte to its lane and back, at any address", "[warp]") {
+TEST_CASE("A tile moves every byte to its lane and back, at any address", "[warp]") {
   checkOffsets<1>();
   checkOffsets<2>();
   checkOffsets<7>();
@@ -99,7 +99,7 @@ TEST_CASE("A tile brings every byte to its lane and back, at any address", "[war
   checkOffsets<100>();
 }
 
-TEST_CASE("Parts that begin between words", "[warp]") {
+TEST_CASE("Lanes that begin between words", "[warp]") {
   checkTile<25>(0, 0);
   checkTile<26>(0, 0);
   checkTile<31>(0, 5);
@@ -107,7 +107,7 @@ TEST_CASE("Parts that begin between words", "[warp]") {
   checkTile<255>(1, 0);
 }
 
-TEST_CASE("A tile of more bytes than registers hold moves in rounds", "[warp]") {
+TEST_CASE("A tile too large for registers moves in rounds", "[warp]") {
   for (const std::size_t offset : {0, 4, 1}) {
     checkTile<256>(offset, offset);
     checkTile<260>(offset, offset);

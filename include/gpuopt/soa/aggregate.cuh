@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/const_like.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/soa/arity.cuh>
 
@@ -116,8 +117,7 @@ using MemberTypes = typename Members<std::remove_const_t<T>>::Types;
 
 // The type of a member, const if T is.
 template <class T, std::size_t INDEX>
-using Member = std::conditional_t<std::is_const_v<T>, const typename TypeAt<MemberTypes<T>, INDEX>::Type,
-                                  typename TypeAt<MemberTypes<T>, INDEX>::Type>;
+using Member = ConstLike<T, typename TypeAt<MemberTypes<T>, INDEX>::Type>;
 
 // Calls f(member...) for a struct, which may be const.
 template <class T, class F>

@@ -108,7 +108,7 @@ struct SoaTileShape<T, WIDTH, TypeList<Ms...>> {
 
   static constexpr std::size_t alignment() {
     std::size_t largest = 1;
-    ((largest = alignof(Ms) > largest ? alignof(Ms) : largest), ...);
+    ((largest = largerOf(largest, alignof(Ms))), ...);
     return largest;
   }
 

@@ -65,21 +65,13 @@ class RandomAccess {
   friend __host__ __device__ bool operator==(const Derived& a, const Derived& b) {
     return a.position_ == b.position_;
   }
-  friend __host__ __device__ bool operator!=(const Derived& a, const Derived& b) {
-    return a.position_ != b.position_;
-  }
+  friend __host__ __device__ bool operator!=(const Derived& a, const Derived& b) { return !(a == b); }
   friend __host__ __device__ bool operator<(const Derived& a, const Derived& b) {
     return a.position_ < b.position_;
   }
-  friend __host__ __device__ bool operator>(const Derived& a, const Derived& b) {
-    return a.position_ > b.position_;
-  }
-  friend __host__ __device__ bool operator<=(const Derived& a, const Derived& b) {
-    return a.position_ <= b.position_;
-  }
-  friend __host__ __device__ bool operator>=(const Derived& a, const Derived& b) {
-    return a.position_ >= b.position_;
-  }
+  friend __host__ __device__ bool operator>(const Derived& a, const Derived& b) { return b < a; }
+  friend __host__ __device__ bool operator<=(const Derived& a, const Derived& b) { return !(b < a); }
+  friend __host__ __device__ bool operator>=(const Derived& a, const Derived& b) { return !(a < b); }
 
  protected:
   __host__ __device__ Position position() const { return position_; }

@@ -89,7 +89,7 @@ std::vector<MemberShape> membersOf() {
   return shapesOf<T>(IndicesOf<T>{});
 }
 
-// Where the members begin in a tile of so many structures, and its end.
+// The offsets of the members in a tile of `width` structures, and its size.
 template <class T>
 std::vector<std::size_t> tileOffsets(std::size_t width) {
   std::vector<std::size_t> offsets;
@@ -117,7 +117,7 @@ std::vector<unsigned char> columnBytes(const std::vector<T>& aos, std::size_t in
   return bytes;
 }
 
-// The same structures with zeros for padding.
+// A copy whose padding is zero.
 template <class T>
 std::vector<T> withoutPadding(const std::vector<T>& aos) {
   std::vector<T> cleaned(aos.size());
@@ -130,7 +130,7 @@ std::vector<T> withoutPadding(const std::vector<T>& aos) {
   return cleaned;
 }
 
-// Columns in memory of their own, each between guards and `offsets[c]` elements off 256-byte alignment.
+// Columns in separate allocations, each between guard bytes and `offsets[c]` elements off 256-byte alignment.
 template <class T>
 class OwnColumns {
  public:
@@ -152,8 +152,8 @@ class OwnColumns {
   std::vector<DeviceArray<unsigned char>> columns_;
 };
 
-// Both ways, with the array `aosOffset` times its alignment off 256 bytes, and only the structures
-// [skipped, skipped + n) of the columns.
+// Converts both ways, with the array `aosOffset` alignments off a multiple of 256 bytes, and only the
+// structures [skipped, skipped + n) of the columns.
 template <class T>
 void checkColumns(std::size_t n, std::size_t aosOffset = 0, const std::vector<std::size_t>& offsets = {0},
                   std::size_t skipped = 0) {
@@ -218,7 +218,7 @@ void checkTiles(std::size_t n, std::size_t skipped) {
   REQUIRE(gpuopt::test::sameBytes(back.toHost(), withoutPadding(values)));
 }
 
-// What a call throws, or nothing.
+// The message of the exception that a call throws, or an empty string.
 template <class Call>
 std::string errorOf(const Call& call) {
   try {
@@ -244,8 +244,8 @@ TEST_CASE("Structures of every kind become columns and structures again") {
   }
 }
 
-// Enough for a block that has others before and behind it.
-TEST_CASE("Arrays and columns may begin anywhere") {
+// Large enough for a block between two others.
+TEST_CASE("Arrays and columns may have any alignment") {
   for (std::size_t offset = 0; offset < 4; ++offset) {
     checkColumns<Particle>(810, offset, {1});
     checkColumns<Particle>(810, offset, {offset, 0, 2, 3});
@@ -257,7 +257,7 @@ TEST_CASE("Arrays and columns may begin anywhere") {
   checkColumns<Wide>(210, 1, {1, 1, 3});
 }
 
-TEST_CASE("A subview is all that is written") {
+TEST_CASE("Only the subview is written") {
   for (const std::size_t skipped : {1, 2, 5, 32}) {
     checkColumns<Particle>(402, 0, {0}, skipped);
     checkColumns<Tagged>(402, 1, {0}, skipped);
@@ -338,7 +338,7 @@ TEST_CASE("Bad arguments of conversions are named, and nothing is written") {
   CHECK(gpuopt::test::sameBytes(aos.toHost(), gpuopt::test::indexCoded<Particle>(8, 5)));
 }
 
-TEST_CASE("Nothing is converted from nowhere to nowhere") {
+TEST_CASE("Conversions of nothing accept null pointers") {
   CHECK_NOTHROW(gpuopt::toSoa(static_cast<const Particle*>(nullptr), 0, SoaView<Particle>()));
   CHECK_NOTHROW(gpuopt::toAos(SoaView<const Particle>(), static_cast<Particle*>(nullptr)));
   CHECK_NOTHROW(

@@ -1,5 +1,5 @@
-/// gatherStructs and scatterStructs: every size of unit, tiles of units, misaligned arrays, types of indices,
-/// wrong arguments.
+/// gatherStructs and scatterStructs: every width of atoms, counts around tiles, misaligned arrays, types of
+/// indices, wrong arguments.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
@@ -33,7 +33,7 @@ template <class T, class Index>
 void checkGather(std::size_t n, std::size_t count, std::size_t inOffset, std::size_t outOffset) {
   const std::vector<T> values = indexCoded<T>(count);
   std::vector<Index> indices = shuffledIndices<Index>(n, count);
-  for (std::size_t i = 0; i < n; i += 3) indices[i] = indices[i / 2];  // some are picked again
+  for (std::size_t i = 0; i < n; i += 3) indices[i] = indices[i / 2];  // repeats some
   const StructArray<T> in(values, inOffset);
   const DeviceArray<Index> where(indices);
   StructArray<T> out(n, outOffset);
@@ -65,7 +65,7 @@ void checkBoth(std::size_t n, std::size_t inOffset = 0, std::size_t outOffset = 
   checkScatter<T, Index>(n, count, inOffset, outOffset);
 }
 
-// Numbers of structures around those that fill one block or two, wherever a tile may end within one.
+// Counts around one and two tiles, which may end within a structure.
 template <class T>
 void checkCounts() {
   for (const std::size_t n : {0, 1, 2, 31, 33}) checkBoth<T>(n);
@@ -74,7 +74,7 @@ void checkCounts() {
   for (const std::size_t n : {TILE - 1, TILE, TILE + 1, 2 * TILE, 2 * TILE + 7}) checkBoth<T>(n);
 }
 
-TEST_CASE("Structures by index, of every kind of size", "[struct][gather]") {
+TEST_CASE("Structures of every size by index", "[struct][gather]") {
   checkCounts<unsigned char>();
   checkCounts<Blob<3>>();
   checkCounts<Blob<6, 2>>();
@@ -87,7 +87,7 @@ TEST_CASE("Structures by index, of every kind of size", "[struct][gather]") {
   checkCounts<Blob<400, 16>>();
 }
 
-TEST_CASE("Arrays off the widest alignment, each in its own way", "[struct][gather]") {
+TEST_CASE("Arrays with different misalignments", "[struct][gather]") {
   for (const std::size_t in : {0, 2, 4, 8, 14})
     for (const std::size_t out : {0, 2, 4, 8, 16}) checkBoth<Blob<32, 2>>(100, in, out);
   for (const std::size_t in : {0, 4, 8, 12})

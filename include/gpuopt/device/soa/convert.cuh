@@ -69,36 +69,23 @@ NamedArray columnRange(const View& soa, const std::string& name) {
   return {first, static_cast<std::size_t>(end - first), 1, 1, name.c_str()};
 }
 
-template <class T, class View, std::size_t... INDICES>
-void requireConvertible(const T* aos, const View& soa, const char* function,
-                        std::index_sequence<INDICES...>) {
-  const NamedArray array = namedArray(aos, soa.size(), "aos");
-  requireArray(array, function);
-  if (soa.size() == 0) return;
-  (requireDisjoint(array, columnRange<INDICES>(soa, message({"column ", INDICES})), function), ...);
-}
-
-template <class View, class T>
-constexpr void requireSameStructure() {
-  static_assert(std::is_same_v<typename View::Value, T>,
-                "gpuopt: the structures of the array and of the view are of different types");
+template <class View, std::size_t... INDICES>
+void requireDisjointColumns(const NamedArray& aos, const View& soa, const char* function,
+                            std::index_sequence<INDICES...>) {
+  (requireDisjoint(aos, columnRange<INDICES>(soa, message({"column ", INDICES})), function), ...);
 }
 
 // Throws if the arguments are wrong; returns whether there is anything to convert.
 template <class T, class View>
-bool checkToSoa(const T* aos, std::size_t n, const View& soa, const char* function) {
-  requireSameStructure<View, T>();
+bool checkConversion(const T* aos, std::size_t n, const View& soa, const char* function) {
+  static_assert(std::is_same_v<typename View::Value, T>,
+                "gpuopt: the structures of the array and of the view are of different types");
   if (n != soa.size())
     throwInvalid({function, ": n is ", n, ", but the view has ", soa.size(), " structures"});
-  requireConvertible(aos, soa, function, std::make_index_sequence<memberCount<T>>{});
+  const NamedArray array = namedArray(aos, n, "aos");
+  requireArray(array, function);
+  if (n > 0) requireDisjointColumns(array, soa, function, std::make_index_sequence<memberCount<T>>{});
   return n > 0;
-}
-
-template <class T, class View>
-bool checkToAos(const View& soa, const T* aos, const char* function) {
-  requireSameStructure<View, T>();
-  requireConvertible(aos, soa, function, std::make_index_sequence<memberCount<T>>{});
-  return soa.size() > 0;
 }
 
 }  // namespace detail
@@ -118,7 +105,7 @@ template <class T, class U, class LAYOUT>
 void toSoa(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::toSoa";
   static_assert(!std::is_const_v<U>, "gpuopt::toSoa: the structures of the view are const");
-  if (detail::checkToSoa(aos, n, soa, FUNCTION)) detail::convert(aos, soa, FUNCTION, stream);
+  if (detail::checkConversion(aos, n, soa, FUNCTION)) detail::convert(aos, soa, FUNCTION, stream);
 }
 
 /// Copies all structures of a view to an array: `aos[i] = soa[i]`. Padding between members becomes zero.
@@ -128,14 +115,15 @@ void toAos(SoaView<U, LAYOUT> soa, T* aos, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::toAos";
   static_assert(!std::is_const_v<T>, "gpuopt::toAos: the structures of the array are const");
   const SoaView<const U, LAYOUT> columns = soa;
-  if (detail::checkToAos(columns, aos, FUNCTION)) detail::convert(aos, columns, FUNCTION, stream);
+  if (detail::checkConversion(aos, columns.size(), columns, FUNCTION))
+    detail::convert(aos, columns, FUNCTION, stream);
 }
 
 /// toSoa for host memory: `soa[i] = aos[i]` for i < n, in a loop of the calling thread.
 template <class T, class U, class LAYOUT>
 void toSoaHost(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa) {
   static_assert(!std::is_const_v<U>, "gpuopt::toSoaHost: the structures of the view are const");
-  if (!detail::checkToSoa(aos, n, soa, "gpuopt::toSoaHost")) return;
+  if (!detail::checkConversion(aos, n, soa, "gpuopt::toSoaHost")) return;
   for (std::size_t i = 0; i < n; ++i) soa.store(i, aos[i]);
 }
 
@@ -143,7 +131,7 @@ void toSoaHost(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa) {
 template <class U, class LAYOUT, class T>
 void toAosHost(SoaView<U, LAYOUT> soa, T* aos) {
   static_assert(!std::is_const_v<T>, "gpuopt::toAosHost: the structures of the array are const");
-  if (!detail::checkToAos(soa, aos, "gpuopt::toAosHost")) return;
+  if (!detail::checkConversion(aos, soa.size(), soa, "gpuopt::toAosHost")) return;
   for (std::size_t i = 0; i < soa.size(); ++i)
     detail::readZeroPadded(soa, i, aos[i], std::make_index_sequence<detail::memberCount<T>>{});
 }
