@@ -12,9 +12,9 @@ GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
 // The percentage of a multiprocessor's on-chip memory that kernels request as shared memory: enough for the
-// tiles of the resident blocks, the rest as L1 cache for direct accesses.
+// tiles of the resident blocks. The rest is L1 cache for direct accesses.
 struct StructCarveouts {
-  int transform;  // and conversions to columns, which also load through tiles
+  int transform;  // also for toSoa, which loads through tiles, too
   int toAos;      // loads columns through L1
 };
 inline constexpr StructCarveouts structCarveoutsSm90{58, 28};
@@ -26,8 +26,7 @@ inline const StructCarveouts& structCarveouts() {
 
 // --- transformStructs and forEachStruct
 
-// Threads of a block, and the bytes that a block moves at least: the device starts a limited number of blocks
-// per second.
+// Small blocks, but enough bytes for each: the device starts a limited number of blocks per second.
 inline constexpr unsigned minTransformThreads = 64, maxTransformThreads = 256;
 inline constexpr std::size_t minTransformBytes = 3072;
 
@@ -37,33 +36,40 @@ constexpr unsigned transformThreads(std::size_t laneBytes) {
   return threads;
 }
 
-// Larger tiles than a block has without opting in: such structures are accessed directly.
+// What a block has without opting in. Structures whose tiles need more are accessed directly.
 inline constexpr std::size_t maxTransformShared = 48 * 1024;
 
 // --- gatherStructs and scatterStructs
 
 inline constexpr int indexedBlock = 256;
-inline constexpr int indexedBlocksPerSm = 4;  // leaves enough registers for all loads in flight
+inline constexpr int indexedBlocksPerSm =
+    4;  // without it, ptxas saves registers and loads wait for each other
 inline constexpr unsigned indexedLoadsInFlight = 4;
 
 // --- toSoa and toAos
 
-// Above these bytes per lane, structures do not fit in registers, and strided loads of a column are slower
-// than a tile. The cache cannot help strided stores: those always take a tile.
-inline constexpr std::size_t maxConvertLaneBytes = 256;
-inline constexpr unsigned maxStridedLoadBytes = 48;
+// Structures per thread. Four widen a lane's accesses to columns of small members, and of any alignment.
+inline constexpr unsigned convertItemsAligned = 2, convertItemsOther = 4;
+inline constexpr std::size_t maxSmallStruct = 4;
+inline constexpr std::size_t maxConvertLaneBytes = 256;  // fit in registers
 
-// Structures per thread. More of them widen a lane's accesses to each column, which matters most for small
-// members and for columns of any alignment.
 constexpr unsigned convertItems(std::size_t size, bool aligned) {
-  unsigned items = !aligned || size <= 4 || size % 2 == 1 ? 4 : 2;
+  unsigned items =
+      aligned && size > maxSmallStruct && size % 2 == 0 ? convertItemsAligned : convertItemsOther;
   while (items > 1 && items * size > maxConvertLaneBytes) items /= 2;
   return items;
 }
 
-constexpr unsigned convertThreads(std::size_t laneBytes) { return laneBytes < 48 ? 128 : 64; }
+// A lane's bytes of a column up to which caches make strided loads faster than a tile. They cannot do that
+// for strided stores.
+inline constexpr unsigned maxStridedLoadBytes = 48;
 
-// Resident threads to compile for: few enough that all loads of a lane stay in flight.
+inline constexpr std::size_t smallConvertLaneBytes = 48;
+constexpr unsigned convertThreads(std::size_t laneBytes) {
+  return laneBytes < smallConvertLaneBytes ? 128 : 64;
+}
+
+// Resident threads to compile for: without it, ptxas saves registers and loads wait for each other.
 constexpr unsigned convertThreadsPerSm(std::size_t laneBytes) { return laneBytes <= 128 ? 1024 : 512; }
 
 }  // namespace detail
