@@ -123,7 +123,7 @@ class BlockTile {
     return isFull() && (BLOCK % 32 == 0 || thread_ - lane() + 32 <= BLOCK);
   }
 
-  // Whether, in addition, the tile begins at a 16-byte boundary of the array.
+  // Whether, in addition, the tile begins at a 16-byte boundary.
   __device__ bool isAligned(const T* array) const {
     return isFullWarp() && Tile::misalignment(tileOrigin(array)) == 0;
   }
