@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::aggregate_test {
 namespace {
 
 using detail::Member;
@@ -259,4 +259,4 @@ TEST_CASE("Members are visited in device code", "[soa]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::aggregate_test

@@ -21,7 +21,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::iterator_test {
 namespace {
 
 static_assert(std::is_convertible_v<SoaIterator<Mixed>, SoaIterator<const Mixed>> &&
@@ -155,4 +155,4 @@ TEST_CASE("Thrust works on views of device memory", "[soa]") {
 #endif
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::iterator_test

@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace {
+namespace member_iterator_test {
 
 using gpuopt::member;
 using gpuopt::test::DeviceArray;
@@ -73,8 +73,6 @@ __global__ void addIndex(It it, int n) {
   if (i < n) it[i] += i;
   if (i == n) *(it + n) = *(it + n - 1) < 0 ? -1 : 1;
 }
-
-}  // namespace
 
 TEST_CASE("A member iterator moves like a pointer") {
   std::vector<Particle> values = particles(10);
@@ -185,3 +183,5 @@ TEST_CASE("Thrust takes a member of structures in device memory") {
 }
 
 #endif
+
+}  // namespace member_iterator_test

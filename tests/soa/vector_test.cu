@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::vector_test {
 namespace {
 
 static_assert(!std::is_copy_constructible_v<SoaVector<Particle>> &&
@@ -215,4 +215,4 @@ TEST_CASE("A vector does not grow while captured into a graph", "[soa]") {
 #endif
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::vector_test

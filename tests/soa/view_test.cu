@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::view_test {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<SoaView<Particle>> &&
@@ -405,4 +405,4 @@ TEST_CASE("One member is enough", "[soa]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::view_test

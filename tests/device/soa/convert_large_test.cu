@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpuopt::test {
+namespace gpuopt::test::convert_large_test {
 namespace {
 
 // 2^31 on a GPU, 2^11 on the emulated device.
@@ -61,4 +61,4 @@ TEST_CASE("More than 2^32 structures to columns and back", "[soa][large]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::convert_large_test

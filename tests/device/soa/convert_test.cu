@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace convert_test {
 
 using gpuopt::SoaColumns;
 using gpuopt::SoaTiles;
@@ -229,8 +229,6 @@ std::string errorOf(const Call& call) {
   return "";
 }
 
-}  // namespace
-
 TEST_CASE("Structures of every kind become columns and structures again") {
   checkLengths<Particle>();
   checkLengths<Mixed>();
@@ -345,3 +343,5 @@ TEST_CASE("Conversions of nothing accept null pointers") {
       gpuopt::toSoaHost(static_cast<const Particle*>(nullptr), 0, SoaView<Particle, SoaTiles<8>>()));
   CHECK_NOTHROW(gpuopt::toAosHost(SoaView<Particle>(), static_cast<Particle*>(nullptr)));
 }
+
+}  // namespace convert_test

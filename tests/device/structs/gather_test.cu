@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::gather_test {
 namespace {
 
 // n different indices below `count`, in random order.
@@ -87,7 +87,7 @@ TEST_CASE("Structures of every size by index", "[struct][gather]") {
   checkCounts<Blob<400, 16>>();
 }
 
-TEST_CASE("Arrays with different misalignments", "[struct][gather]") {
+TEST_CASE("Gathers from arrays with different misalignments", "[struct][gather]") {
   for (const std::size_t in : {0, 2, 4, 8, 14})
     for (const std::size_t out : {0, 2, 4, 8, 16}) checkBoth<Blob<32, 2>>(100, in, out);
   for (const std::size_t in : {0, 4, 8, 12})
@@ -163,4 +163,4 @@ TEST_CASE("Bad arguments of a gather or a scatter", "[struct][gather]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::gather_test

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpuopt::test {
+namespace gpuopt::test::large_test {
 namespace {
 
 // 2^31 on a GPU, 2^11 on the emulated device.
@@ -169,4 +169,4 @@ TEST_CASE("More than 2^32 structures, or atoms, by index", "[struct][large]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::large_test

@@ -15,23 +15,23 @@
 #include <string>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::transform_test {
 
 // A type whose policy avoids shared memory.
 struct Exchanged {
   unsigned words[5];
 };
 
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::transform_test
 
 template <unsigned ITEMS>
-struct gpuopt::StructTransferPolicy<gpuopt::test::Exchanged, ITEMS> {
+struct gpuopt::StructTransferPolicy<gpuopt::test::transform_test::Exchanged, ITEMS> {
   static constexpr unsigned items = ITEMS == 0 ? 3 : ITEMS;
   static constexpr StructTransfer load = StructTransfer::exchange;
   static constexpr StructTransfer store = StructTransfer::exchange;
 };
 
-namespace gpuopt::test {
+namespace gpuopt::test::transform_test {
 namespace {
 
 // Each byte of the result comes from a different byte of the structure; the first 8 also encode the index.
@@ -383,4 +383,4 @@ TEST_CASE("A transformation captured into a graph", "[struct][transform]") {
 #endif
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::transform_test

@@ -12,8 +12,8 @@ namespace workspace_limit_test {
 
 using namespace gpuopt::test;
 
-// It fills what the library remembers: once, in a program of its own.
-TEST_CASE("streams beyond the remembered ones have memory for the call", "[sweep]") {
+// It fills what the library remembers: once, and in a program of its own.
+TEST_CASE("streams beyond the remembered ones have memory for the call") {
   std::deque<Stream> streams;
   std::set<void*> held;
   std::deque<gpuopt::detail::WorkspaceLease> leases;
