@@ -14,11 +14,11 @@ namespace inPlace {
 
 // Small tiles of 16-byte elements, so that squares of all groups of tiles are small matrices. nvcc wants
 // variables that are templates in a namespace with a name.
-struct ManyTiles : gpuopt::SquarePolicy {
+struct ManyTiles : gpuopt::detail::SquareTuningSm90 {
   template <std::size_t>
-  static constexpr int TILE = 8;
+  static constexpr unsigned TILE = 8;
   template <std::size_t>
-  static constexpr int THREADS = 32;
+  static constexpr unsigned THREADS = 32;
 };
 
 }  // namespace inPlace
@@ -52,7 +52,7 @@ struct Borrowing : gpuopt::RectanglePolicy {
   }
 };
 
-template <class T, class Policy = gpuopt::SquarePolicy>
+template <class T, class Tuning = gpuopt::detail::SquareTuningSm90>
 void checkSquare(std::size_t n, std::size_t ld, std::size_t batch = 1, std::size_t gap = 0,
                  std::size_t offset = 0) {
   CAPTURE(sizeof(T), alignof(T), n, ld, batch, gap, offset);
@@ -60,9 +60,9 @@ void checkSquare(std::size_t n, std::size_t ld, std::size_t batch = 1, std::size
   const TransposeShape shape{n, n, ld, ld, batch, stride, stride};
   const std::vector<T> source = indexCoded<T>(shape.inSize());
   DeviceArray<T> data(source, offset);
-  launchTransposeSquareInPlace<Policy>(data.data(), n, ld, batch, stride, nullptr);
+  launchTransposeSquareInPlace<Tuning>(data.data(), n, ld, batch, stride, nullptr);
   CHECK(sameBytes(data.toHost(), transposeSerially(shape, source, source, Identity{})));
-  launchTransposeSquareInPlace<Policy>(data.data(), n, ld, batch, stride, nullptr);
+  launchTransposeSquareInPlace<Tuning>(data.data(), n, ld, batch, stride, nullptr);
   CHECK(sameBytes(data.toHost(), source));
 }
 

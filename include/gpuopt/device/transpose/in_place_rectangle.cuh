@@ -6,9 +6,9 @@
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/transpose/in_place_elements.cuh>
 #include <gpuopt/device/transpose/launch.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
-#include <gpuopt/device/transpose/rows_tile.cuh>
 #include <gpuopt/device/transpose/staged.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/host/device.cuh>
@@ -410,7 +410,7 @@ class Rectangle {
     else if (whole(4))
       permuteSlotsBy<unsigned, 4>(fromSlots);
     else
-      permuteSlotsBy<unsigned, unitOf<E>>(fromSlots);
+      permuteSlotsBy<unsigned, wordAlignment<E>>(fromSlots);
   }
 
   template <class W, unsigned UNIT>
