@@ -78,7 +78,7 @@ void launchTransposeSquareInPlace(T* data, std::size_t n, std::size_t ld, std::s
 template <class T>
 void launchTransposeSquareInPlace(T* data, std::size_t n, std::size_t ld, std::size_t batch,
                                   std::size_t stride, cudaStream_t stream) {
-  withSquareTuning([&](auto tuning) {
+  withInPlaceTuning<SquareTuningSm90, SquareTuningOther>([&](auto tuning) {
     launchTransposeSquareInPlace<decltype(tuning)>(data, n, ld, batch, stride, stream);
   });
 }

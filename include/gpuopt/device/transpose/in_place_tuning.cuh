@@ -5,6 +5,7 @@
 #pragma once
 
 #include <gpuopt/device/transpose/in_place_pairs.cuh>
+#include <gpuopt/device/transpose/staged.cuh>
 #include <gpuopt/host/device.cuh>
 
 #include <cstddef>
@@ -37,13 +38,40 @@ struct SquareTuningSm90 {
 };
 using SquareTuningOther = SquareTuningSm90;  // not measured
 
-// Calls use() with the tuning of the current device.
-template <class Use>
-void withSquareTuning(Use use) {
+// Rectangular matrices.
+struct RectangleTuningSm90 {
+  // Scratch memory: a matrix up to this size takes as much as it has itself, a larger one takes this much, or
+  // a scratchFraction-th of itself if that is more.
+  static constexpr std::size_t scratchBytes = std::size_t{32} << 20;
+  static constexpr std::size_t scratchFraction = 32;
+  // Most bytes of a segment that a block of the column shuffle moves.
+  static constexpr std::size_t regionBytes = 1 << 10;
+  // The tile of the panels, by the SIZE of an element in bytes.
+  template <std::size_t SIZE>
+  static constexpr auto tile() {
+    return StagedPolicy::tile<SIZE>();
+  }
+};
+using RectangleTuningOther = RectangleTuningSm90;  // not measured
+
+// The limits of the column shuffle, which hold on every device: its threads, the shared memory of a block,
+// and the segments that it can take.
+inline constexpr unsigned columnShuffleThreads = 256;
+inline constexpr std::size_t columnShuffleSharedBytes = std::size_t{68} << 10;
+inline constexpr std::size_t maxGroupSegments = 1024;
+
+// More panels leave a smaller remainder, but are more launches: up to maxPanels, as long as the remainder has
+// more than a 64th of the rows.
+inline constexpr std::size_t maxPanels = 64;
+inline constexpr std::size_t toleratedRemainderFraction = 64;
+
+// Calls use() with the row of the current device.
+template <class Sm90, class Other, class Use>
+void withInPlaceTuning(Use use) {
   if (computeCapability(currentDevice()) == 90)
-    use(SquareTuningSm90{});
+    use(Sm90{});
   else
-    use(SquareTuningOther{});
+    use(Other{});
 }
 
 }  // namespace detail
