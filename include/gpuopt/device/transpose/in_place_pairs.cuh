@@ -99,7 +99,7 @@ struct Squares : SquareShape<E> {
 };
 
 // What one half of a block does: it moves the tile at (row, col) to (col, row). One half moves the tile above
-// the diagonal, the other one the tile below; on the diagonal the latter idles.
+// the diagonal, the other one the tile below.
 template <class E, unsigned TILE>
 struct TileMove {
   bool isLower;
@@ -107,7 +107,6 @@ struct TileMove {
   std::size_t col;
   unsigned rows;
   unsigned cols;
-  bool idles;
   E* matrix;
   std::size_t ld;
 
@@ -117,7 +116,6 @@ struct TileMove {
         col((lower ? pair.row : pair.col) * TILE),
         rows(count(squares.n - row)),
         cols(count(squares.n - col)),
-        idles(lower && pair.row == pair.col),
         matrix(squares.data + pair.matrix * squares.stride),
         ld(squares.ld) {}
 

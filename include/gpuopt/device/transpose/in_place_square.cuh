@@ -20,19 +20,21 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// Each half of the block moves one tile of the pair.
+// Each half of the block moves one tile of the pair; on the diagonal one half idles.
 template <class Tile>
 GPUOPT_KERNEL void __launch_bounds__(2 * Tile::THREADS)
     pairKernel(const Squares<typename Tile::Element> squares) {
   overlapPreviousKernel();
   const bool isLower = threadIdx.x >= Tile::THREADS;
+  const unsigned thread = threadIdx.x % Tile::THREADS;
   const TilePair pair = squares.triangle.pair();
   if (!squares.triangle.contains(pair)) return;
   const TileMove<typename Tile::Element, Tile::TILE> move(squares, pair, isLower);
-  Tile tile(squares, move);
-  if (!move.idles) tile.load();
+  Tile tile(squares, move, thread);
+  const bool idles = isLower && pair.row == pair.col;
+  if (!idles) tile.load();
   __syncthreads();
-  if (!move.idles) tile.store();
+  if (!idles) tile.store();
 }
 
 // Every device lets a block have this much shared memory.

@@ -120,9 +120,9 @@ class UnalignedPairTile {
   static constexpr std::size_t BYTES = sizeof(Storage);
 
   // Every thread of the block calls: it holds a barrier.
-  __device__ UnalignedPairTile(const Squares<E>& squares, const TileMove<E, TILE>& move)
+  __device__ UnalignedPairTile(const Squares<E>& squares, const TileMove<E, TILE>& move, unsigned thread)
       : tile_(dynamicShared<Storage>()[move.isLower ? 1 : 0]),
-        thread_(threadIdx.x % THREADS),
+        thread_(thread),
         rows_(move.rows),
         cols_(move.cols) {
     if (thread_ < TILE) {

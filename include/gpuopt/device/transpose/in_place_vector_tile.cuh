@@ -33,7 +33,7 @@ class VectorPairTile {
   static constexpr std::size_t BYTES = TILE * TILE * sizeof(E);
 
   // Every thread of the block calls.
-  __device__ VectorPairTile(const Squares<E>&, const TileMove<E, TILE>& move)
+  __device__ VectorPairTile(const Squares<E>&, const TileMove<E, TILE>& move, unsigned thread)
       : ld_(move.ld),
         rows_(move.rows),
         cols_(move.cols),
@@ -41,7 +41,7 @@ class VectorPairTile {
         from_(move.matrix + move.row * move.ld + move.col),
         to_(move.matrix + move.col * move.ld + move.row),
         vectors_(dynamicShared<uint4>() + (move.isLower ? BYTES / 16 : 0)),
-        thread_(threadIdx.x % THREADS) {}
+        thread_(thread) {}
 
   __device__ void load() const {
     if (isFull_)
