@@ -37,7 +37,7 @@ class VectorTile {
   static constexpr unsigned VECTORS = ROWS / Block::ROWS;  // of a column
   static constexpr unsigned SQUARES = COLS / Block::COLS;  // side by side
   using Columns = SwizzledColumns<16, VECTORS, Block::COLS, SQUARES>;
-  // A thread loads LOADS squares, LOAD_STEP rows apart; 8 vectors at once, because more need too many
+  // A thread loads LOADS squares, LOAD_STEP rows apart, 8 vectors at once: more would cost too many
   // registers.
   static constexpr unsigned LOAD_STEP = THREADS / SQUARES * Block::ROWS;
   static constexpr unsigned LOADS = largerOf(1U, ROWS / LOAD_STEP);

@@ -1,5 +1,5 @@
-/// The transpositions in place: squares with gaps and batches, rectangles of every proportion, all element
-/// sizes and alignments.
+/// Transpositions in place: squares with gaps and batches, rectangles of every proportion, all element sizes
+/// and alignments.
 // SPDX-License-Identifier: MIT
 #include "support/transpose_launch.cuh"
 
@@ -12,8 +12,8 @@
 
 namespace inPlace {
 
-// Small tiles of 16-byte elements, so that squares of all groups of tiles are small matrices. nvcc wants
-// variables that are templates in a namespace with a name.
+// Small tiles of 16-byte elements, so that small matrices have groups of tiles. nvcc requires a named
+// namespace for variable templates.
 struct ManyTiles : gpuopt::detail::SquareTuningSm90 {
   template <std::size_t>
   static constexpr unsigned TILE = 8;
@@ -79,7 +79,7 @@ void checkRectangle(std::size_t rows, std::size_t cols, std::size_t offset = 0) 
   CHECK(sameBytes(data.toHost(), source));
 }
 
-// Rows at 16-byte boundaries, rows without gaps, and rows with an odd distance.
+// Rows at 16-byte boundaries, rows without gaps, and an odd leading dimension.
 template <class T>
 void checkSquares() {
   const std::size_t vector = sizeof(T) > 16 ? 1 : (15 + sizeof(T)) / sizeof(T);

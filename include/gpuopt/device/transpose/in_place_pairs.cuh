@@ -19,8 +19,6 @@ namespace detail {
 // `batch` matrices of n x n elements.
 template <class E>
 struct SquareShape {
-  using Element = E;
-
   E* data;
   std::size_t n;
   std::size_t ld;
@@ -33,8 +31,7 @@ struct SquareShape {
   }
 };
 
-// Tile (row, col) with row <= col, which is exchanged with tile (col, row). On the diagonal both are the
-// same.
+// Tile (row, col) with row <= col, which is exchanged with tile (col, row): itself on the diagonal.
 struct TilePair {
   std::size_t matrix;
   std::size_t row;

@@ -20,16 +20,16 @@ namespace detail {
 // shuffle rows, shuffle columns.
 //
 // - The row shuffle costs nothing: transposing a panel writes each segment to its shuffled column.
-// - The columns have few rows, so a block shuffles a group of neighbouring ones in shared memory: as many as
-// the
-//   greatest common divisor of both sides. That makes the rotation unnecessary, which keeps columns apart.
+// - A column has few rows, so a block can shuffle a group of neighbouring ones in shared memory: as many as
+//   the greatest common divisor of both sides. Within a group segments may change columns, which makes the
+//   rotation unnecessary.
 // - A transposed panel overwrites the panel before it. The first one waits in scratch memory.
 //
 // So every element is read and written twice. The transposition back takes the same steps in reverse.
 //
-// Rows beyond a multiple of `height`, the remainder, are saved beforehand, and each row of the result begins
-// with a gap for them. Panels begin after the remainder, so a transposed panel never reaches its own rows or
-// later ones.
+// The first rows, those that make no full panel, are the remainder. They are saved beforehand, and each row
+// of the result begins with a gap for them. As panels begin after the remainder, the segments of a panel
+// never reach its own rows or later ones.
 
 // Neighbouring columns of a panel whose segments are one row of the result apart.
 struct ColumnRun {
