@@ -7,8 +7,8 @@
 #include <gpuopt/block/transpose.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
+#include <gpuopt/device/transpose/in_place_tiles.cuh>
 #include <gpuopt/device/transpose/in_place_tuning.cuh>
-#include <gpuopt/device/transpose/in_place_unaligned_tile.cuh>
 #include <gpuopt/device/transpose/tiles.cuh>
 #include <gpuopt/device/transpose/triples.cuh>
 #include <gpuopt/warp/struct_tile.cuh>

@@ -7,7 +7,7 @@
 #include <gpuopt/device/transpose/in_place_columns.cuh>
 #include <gpuopt/device/transpose/in_place_elements.cuh>
 #include <gpuopt/device/transpose/in_place_panel.cuh>
-#include <gpuopt/device/transpose/in_place_plan.cuh>
+#include <gpuopt/device/transpose/in_place_segments.cuh>
 #include <gpuopt/device/transpose/in_place_tuning.cuh>
 #include <gpuopt/device/transpose/launch.cuh>
 #include <gpuopt/device/transpose/problem.cuh>

@@ -6,9 +6,8 @@
 #include <gpuopt/block/tile_vector.cuh>
 #include <gpuopt/device/transpose/in_place_elements.cuh>
 #include <gpuopt/device/transpose/in_place_pairs.cuh>
+#include <gpuopt/device/transpose/in_place_tiles.cuh>
 #include <gpuopt/device/transpose/in_place_tuning.cuh>
-#include <gpuopt/device/transpose/in_place_unaligned_tile.cuh>
-#include <gpuopt/device/transpose/in_place_vector_tile.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/host/grid_config.cuh>
