@@ -22,9 +22,10 @@ using gpuopt::LaneMask;
 using gpuopt::sharedAccess;
 using gpuopt::detail::ChunkSwizzle;
 using gpuopt::detail::largerOf;
+using gpuopt::detail::RawElement;
 using gpuopt::detail::RegisterBlock;
 using gpuopt::detail::SwizzledColumns;
-using gpuopt::detail::UnalignedTile;
+using gpuopt::detail::UnalignedPairTile;
 using gpuopt::detail::Word;
 using Policy = gpuopt::TransposeTilesPolicy;
 
@@ -134,12 +135,12 @@ void checkTile() {
                         VectorAccess<1, 8, TILE>::degree});
 }
 
-// --- UnalignedTile: neighbouring threads write the words of a row, and read those of a column. All other
+// --- UnalignedPairTile: neighbouring threads write the words of a row, and read those of a column. All other
 // rows and columns are shifted copies of these.
 
 template <unsigned SIZE, unsigned TILE_BYTES>
 struct UnalignedAccess {
-  using Tile = UnalignedTile<SIZE, SIZE % 4 == 0 ? 4 : SIZE, TILE_BYTES>;
+  using Tile = UnalignedPairTile<RawElement<SIZE, SIZE % 4 == 0 ? 4 : SIZE>, TILE_BYTES>;
   static constexpr unsigned WORDS = Tile::WORDS;
   static constexpr unsigned PACKED = SIZE < 4 ? 4 / SIZE : 1;
   static constexpr unsigned ELEMENT = SIZE < 4 ? 1 : SIZE / 4;
