@@ -10,14 +10,14 @@
 #include <cstddef>
 #include <type_traits>
 
-namespace {
+namespace transpose_test {
 
 using namespace gpuopt::test;
 using gpuopt::Identity;
 using gpuopt::TransposeTile;
 using gpuopt::detail::RawElement;
 
-// One block takes all tiles of a problem. All of them use the same memory: that needs a second barrier.
+// One block moves all tiles of a problem through the same memory, which needs a second barrier.
 template <int TILE, class Problem, class Move>
 __device__ void forTiles(const Problem& problem, Move move) {
   for (std::size_t row = 0; row < problem.rows; row += TILE)
@@ -104,7 +104,7 @@ struct LaunchHalves {
   }
 };
 
-// Whole tiles and edges on both sides, with rows that begin at vectors and with rows that do not.
+// Full tiles and edges on both sides, with aligned rows and with unaligned ones.
 template <class T, class Launch>
 void checkShapes(std::size_t tile, Launch launch) {
   const std::size_t vector = sizeof(T) <= 16 && 16 % sizeof(T) == 0 ? 16 / sizeof(T) : 1;
@@ -142,8 +142,6 @@ struct Halve {
   __host__ __device__ double operator()(unsigned char x) const { return x * 0.5; }
 };
 
-}  // namespace
-
 TEMPLATE_TEST_CASE("transposeTile takes every legal TILE and SIDE", "", Raw<1>, Raw<4>, (Raw<12, 4>)) {
   checkSides<TestType, 8, 1>();
   checkSides<TestType, 16, 1>();
@@ -167,13 +165,13 @@ TEST_CASE("transposeTile takes blocks of any shape") {
   checkShapes<unsigned char>(64, LaunchTiles<64, 2>{dim3(2, 64)});
 }
 
-TEST_CASE("transposeTile with memory of its own may be called again at once") {
+TEST_CASE("transposeTile with its own memory may be called again at once") {
   checkShapes<float>(32, LaunchOwnStorage<32, 8>{});
   checkShapes<unsigned char>(64, LaunchOwnStorage<64, 1>{});
   checkShapes<Raw<12, 4>>(16, LaunchOwnStorage<16, 8>{});
 }
 
-TEST_CASE("transposeTile applies a function on the way") {
+TEST_CASE("transposeTile applies a function") {
   const auto shape = TransposeShape::pitched(70, 45, 16, 16);
   checkTranspose<unsigned, unsigned>(shape, Negate{}, LaunchTiles<64, 4>{});
   checkTranspose<unsigned char, unsigned char>(shape, Negate{}, LaunchTiles<64, 1>{});
@@ -189,3 +187,5 @@ TEST_CASE("work between the halves of TransposeTile") {
   checkTranspose<unsigned short, unsigned short>(shape, Negate{}, LaunchHalves<64, 2, true>{});
   checkTranspose<unsigned char, unsigned char>(shape, Negate{}, LaunchHalves<64, 2, false>{}, 3, 5);
 }
+
+}  // namespace transpose_test

@@ -12,7 +12,7 @@ namespace transpose_test {
 
 using namespace gpuopt::test;
 
-// Thread t has the vectors [t * V, (t + 1) * V).
+// Thread t transposes the vectors [t * V, (t + 1) * V).
 template <int SIZE>
 __global__ void vectorsKernel(uint4* vectors) {
   constexpr int V = 16 / SIZE;
@@ -36,7 +36,7 @@ __global__ void halvesKernel(unsigned* words) {
   words[2 * threadIdx.x + 1] = mine[1];
 }
 
-// A batch of squares of elements of SIZE bytes, handed to the kernel as words of type Word.
+// A batch of squares of elements of SIZE bytes, passed to the kernel as words of type Word.
 template <std::size_t SIZE, class Word>
 void checkSquares(void (*kernel)(Word*), std::size_t side) {
   CAPTURE(SIZE, side);
@@ -49,12 +49,12 @@ void checkSquares(void (*kernel)(Word*), std::size_t side) {
   CHECK(sameBytes(data.toHost(), transposeSerially(shape, source, source, gpuopt::Identity{})));
 }
 
-TEST_CASE("transposeBytes and transposeHalves transpose what lies in as many words") {
+TEST_CASE("transposeBytes and transposeHalves transpose the elements of 4 and 2 words") {
   checkSquares<1>(bytesKernel, 4);
   checkSquares<2>(halvesKernel, 2);
 }
 
-TEST_CASE("transposeVectors transposes the elements of as many vectors") {
+TEST_CASE("transposeVectors transposes the elements of 16 / SIZE vectors") {
   checkSquares<1>(vectorsKernel<1>, 16);
   checkSquares<2>(vectorsKernel<2>, 8);
   checkSquares<4>(vectorsKernel<4>, 4);

@@ -13,14 +13,14 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// What a load leaves behind in the caches.
+// The cache policy of a load.
 enum class Caching {
-  normal,  // through L1: neighbouring loads share its lines
-  stream,  // not in L1, first out of L2: spares lines that another kernel has just written
+  normal,  // through L1, where neighbouring loads share lines
+  stream,  // bypasses L1 and is evicted from L2 first: lines that another kernel has just written stay
 };
 
-// 16 bytes of read-only global memory, aligned to 16. The assembly is volatile so that loads written one
-// after the other are issued so, before anything waits for the first.
+// Loads 16 aligned bytes of read-only global memory. The assembly is volatile so that successive loads are
+// issued back to back, before any instruction waits for the first.
 template <Caching CACHING>
 __device__ inline uint4 loadVector(const void* address) {
   uint4 v;
@@ -39,13 +39,13 @@ __device__ inline uint4 loadVector(const void* address) {
   return v;
 }
 
-// 16 bytes of a row of read-only global memory, aligned to 16; with them, the other ones of their 128 bytes,
-// or AHEAD of their 256, come into the L2 cache.
-template <bool AHEAD>
+// Loads 16 aligned bytes of a row of read-only global memory, and makes L2 fetch the 128 bytes around them,
+// or with PREFETCH the 256 bytes.
+template <bool PREFETCH>
 __device__ inline uint4 loadRowVector(const void* address) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   uint4 v;
-  if constexpr (AHEAD)
+  if constexpr (PREFETCH)
     asm volatile("ld.global.nc.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                  : "l"(address));
@@ -59,7 +59,7 @@ __device__ inline uint4 loadRowVector(const void* address) {
 #endif
 }
 
-// 16 bytes of global memory, aligned to 16. A plain assignment may come out as four stores.
+// Stores 16 aligned bytes in one instruction. The compiler may split a plain assignment into four.
 __device__ inline void storeVector(void* address, const uint4& v) {
 #if defined(__CUDA_ARCH__)
   asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
@@ -71,8 +71,8 @@ __device__ inline void storeVector(void* address, const uint4& v) {
 #endif
 }
 
-// A word of global memory in one store. What was put together from parts may come out as stores of the parts
-// otherwise.
+// Stores a word in one instruction. The compiler may split a plain assignment of a word that was assembled
+// from smaller ones.
 template <std::size_t SIZE>
 __device__ inline void storeWord(void* address, const Word<SIZE>& word) {
 #if defined(__CUDA_ARCH__)
@@ -91,7 +91,8 @@ __device__ inline void storeWord(void* address, const Word<SIZE>& word) {
 #endif
 }
 
-// Consecutive elements of T that fill whole 16-byte vectors: four floats in one vector, four float3 in three.
+// The fewest consecutive elements of T that fill full 16-byte vectors: four floats one vector, four float3
+// three.
 template <class T>
 struct VectorShape {
   static constexpr std::size_t common = greatestCommonDivisor(sizeof(T), 16);
@@ -99,14 +100,14 @@ struct VectorShape {
   static constexpr int VECTORS = static_cast<int>(sizeof(T) / common);
 };
 
-// COUNT consecutive elements in registers, as the 16-byte vectors that hold them.
+// COUNT consecutive elements in registers, loaded as 16-byte vectors.
 template <class T, int COUNT, bool ALIGNED>
 struct VectorGroup {
   static constexpr int VECTORS = static_cast<int>(COUNT * sizeof(T) / 16);
   static_assert(COUNT * sizeof(T) % 16 == 0);
   uint4 vectors[VECTORS];
 
-  // Several vectors a thread share lines with the neighbouring lanes' loads: those go through L1.
+  // Where a thread loads several vectors, neighbouring lanes load from the same lines: those go through L1.
   template <Caching CACHING>
   __device__ void load(const T* elements) {
     const unsigned char* address = reinterpret_cast<const unsigned char*>(elements);
@@ -118,7 +119,7 @@ struct VectorGroup {
   __device__ void unpack(T (&elements)[COUNT]) const { __builtin_memcpy(elements, vectors, sizeof(vectors)); }
 };
 
-// The same elements from any address, one load each.
+// The same elements at any alignment, loaded one by one.
 template <class T, int COUNT>
 struct VectorGroup<T, COUNT, false> {
   T values[COUNT];

@@ -1,5 +1,5 @@
-/// The transpositions in place: squares with gaps and batches, rectangles of every proportion, all element
-/// sizes and alignments.
+/// Transpositions in place: squares with gaps and batches, rectangles of every proportion, all element sizes
+/// and alignments.
 // SPDX-License-Identifier: MIT
 #include "support/transpose_launch.cuh"
 
@@ -12,13 +12,13 @@
 
 namespace inPlace {
 
-// Small tiles of 16-byte elements, so that squares of all groups of tiles are small matrices. nvcc wants
-// variables that are templates in a namespace with a name.
-struct ManyTiles : gpuopt::SquarePolicy {
+// Small tiles of 16-byte elements, so that small matrices have groups of tiles. nvcc requires a named
+// namespace for variable templates.
+struct ManyTiles : gpuopt::detail::SquareTuningSm90 {
   template <std::size_t>
-  static constexpr int TILE = 8;
+  static constexpr unsigned TILE = 8;
   template <std::size_t>
-  static constexpr int THREADS = 32;
+  static constexpr unsigned THREADS = 32;
 };
 
 }  // namespace inPlace
@@ -30,6 +30,7 @@ using gpuopt::Identity;
 using gpuopt::detail::launchTransposeRectangleInPlace;
 using gpuopt::detail::launchTransposeSquareInPlace;
 using gpuopt::detail::RawElement;
+using gpuopt::detail::RectangleTuningSm90;
 using inPlace::ManyTiles;
 
 using Sizes = std::initializer_list<std::size_t>;
@@ -41,18 +42,18 @@ using Halves = RawElement<SIZE, 2>;
 template <std::size_t SIZE>
 using Floats = RawElement<SIZE, 4>;
 
-// Borrows little and has small tiles, so that small matrices go the way of large ones.
+// Little scratch memory and small tiles, so that small matrices take the passes of large ones.
 template <std::size_t BYTES>
-struct Borrowing : gpuopt::RectanglePolicy {
+struct Scratch : gpuopt::detail::RectangleTuningSm90 {
   static constexpr std::size_t scratchBytes = BYTES;
-  static constexpr std::size_t sliceBytes = 64;
+  static constexpr std::size_t regionBytes = 64;
   template <std::size_t SIZE>
   static constexpr auto tile() {
     return gpuopt::detail::StagedTile<32, 32, 64, 4>{};
   }
 };
 
-template <class T, class Policy = gpuopt::SquarePolicy>
+template <class T, class Tuning = gpuopt::detail::SquareTuningSm90>
 void checkSquare(std::size_t n, std::size_t ld, std::size_t batch = 1, std::size_t gap = 0,
                  std::size_t offset = 0) {
   CAPTURE(sizeof(T), alignof(T), n, ld, batch, gap, offset);
@@ -60,25 +61,25 @@ void checkSquare(std::size_t n, std::size_t ld, std::size_t batch = 1, std::size
   const TransposeShape shape{n, n, ld, ld, batch, stride, stride};
   const std::vector<T> source = indexCoded<T>(shape.inSize());
   DeviceArray<T> data(source, offset);
-  launchTransposeSquareInPlace<Policy>(data.data(), n, ld, batch, stride, nullptr);
+  launchTransposeSquareInPlace<Tuning>(data.data(), n, ld, batch, stride, nullptr);
   CHECK(sameBytes(data.toHost(), transposeSerially(shape, source, source, Identity{})));
-  launchTransposeSquareInPlace<Policy>(data.data(), n, ld, batch, stride, nullptr);
+  launchTransposeSquareInPlace<Tuning>(data.data(), n, ld, batch, stride, nullptr);
   CHECK(sameBytes(data.toHost(), source));
 }
 
-template <class T, class Policy = Borrowing<2048>>
+template <class T, class Tuning = Scratch<2048>>
 void checkRectangle(std::size_t rows, std::size_t cols, std::size_t offset = 0) {
   CAPTURE(sizeof(T), alignof(T), rows, cols, offset);
   const std::vector<T> source = indexCoded<T>(rows * cols);
   DeviceArray<T> data(source, offset);
-  launchTransposeRectangleInPlace<Policy>(data.data(), rows, cols, nullptr);
+  launchTransposeRectangleInPlace<Tuning>(data.data(), rows, cols, nullptr);
   CHECK(sameBytes(data.toHost(),
                   transposeSerially(TransposeShape::dense(rows, cols), source, source, Identity{})));
-  launchTransposeRectangleInPlace<Policy>(data.data(), cols, rows, nullptr);
+  launchTransposeRectangleInPlace<Tuning>(data.data(), cols, rows, nullptr);
   CHECK(sameBytes(data.toHost(), source));
 }
 
-// Rows at 16-byte boundaries, rows without gaps, and rows with an odd distance.
+// Rows at 16-byte boundaries, rows without gaps, and an odd leading dimension.
 template <class T>
 void checkSquares() {
   const std::size_t vector = sizeof(T) > 16 ? 1 : (15 + sizeof(T)) / sizeof(T);
@@ -145,8 +146,8 @@ TEST_CASE("in place, elements that are not aligned to their size") {
 TEST_CASE("in place, small sizes crossed in full") {
   for (std::size_t rows = 1; rows <= 9; ++rows)
     for (std::size_t cols = 1; cols <= 9; ++cols) {
-      checkRectangle<float, gpuopt::RectanglePolicy>(rows, cols);
-      checkRectangle<Bytes<3>, gpuopt::RectanglePolicy>(rows, cols);
+      checkRectangle<float, RectangleTuningSm90>(rows, cols);
+      checkRectangle<Bytes<3>, RectangleTuningSm90>(rows, cols);
     }
   for (std::size_t n = 1; n <= 9; ++n)
     for (std::size_t ld = n; ld <= 9; ++ld) {
@@ -191,26 +192,26 @@ TEST_CASE("rectangles in place, flat ones") {
 }
 
 TEST_CASE("rectangles in place, divisors and primes") {
-  using Policy = Borrowing<4096>;
-  checkRectangle<float, Policy>(256, 128);
-  checkRectangle<float, Policy>(384, 96);
-  checkRectangle<float, Policy>(251, 127);
-  checkRectangle<float, Policy>(257, 256);
-  checkRectangle<float, Policy>(330, 99);
-  checkRectangle<unsigned char, Policy>(1024, 100);
-  checkRectangle<unsigned char, Policy>(509, 251);
-  // Rows of the result begin anywhere; 24 panels with 24 columns a group, 26 with 2.
-  checkRectangle<unsigned char, Policy>(1021, 96);
-  checkRectangle<unsigned char, Policy>(1021, 100, 3);
-  checkRectangle<unsigned short, Policy>(509, 94, 1);
-  checkRectangle<float, Policy>(251, 100);
+  using Tuning = Scratch<4096>;
+  checkRectangle<float, Tuning>(256, 128);
+  checkRectangle<float, Tuning>(384, 96);
+  checkRectangle<float, Tuning>(251, 127);
+  checkRectangle<float, Tuning>(257, 256);
+  checkRectangle<float, Tuning>(330, 99);
+  checkRectangle<unsigned char, Tuning>(1024, 100);
+  checkRectangle<unsigned char, Tuning>(509, 251);
+  // Unaligned rows of the result: 24 panels and groups of 24 columns, then 26 panels and groups of 2.
+  checkRectangle<unsigned char, Tuning>(1021, 96);
+  checkRectangle<unsigned char, Tuning>(1021, 100, 3);
+  checkRectangle<unsigned short, Tuning>(509, 94, 1);
+  checkRectangle<float, Tuning>(251, 100);
 }
 
 TEST_CASE("plans of panels") {
+  using gpuopt::detail::columnGroup;
   using gpuopt::detail::isFlat;
-  using gpuopt::detail::mostSlots;
+  using gpuopt::detail::maxGroupSegments;
   using gpuopt::detail::planPanels;
-  using gpuopt::detail::slotGroup;
   for (const std::size_t size : Sizes{1, 3, 4, 12, 16, 100})
     for (std::size_t least = 2; least <= 32; least += 5)
       for (const std::size_t length : Sizes{1024, 4096, 5793, 8191, 65536, 1000003})
@@ -219,10 +220,10 @@ TEST_CASE("plans of panels") {
           const auto plan = planPanels(length, width, size, least);
           CHECK(plan.panels >= least);
           CHECK(plan.height > 0);
-          CHECK(plan.panels * plan.height + plan.rest == length);
-          CHECK(plan.rest * 50 <= length);
-          CHECK(plan.panels * slotGroup(plan.panels, width) <= mostSlots);
-          CHECK(width % slotGroup(plan.panels, width) == 0);
+          CHECK(plan.panels * plan.height + plan.remainder == length);
+          CHECK(plan.remainder * 50 <= length);
+          CHECK(plan.panels * columnGroup(plan.panels, width) <= maxGroupSegments);
+          CHECK(width % columnGroup(plan.panels, width) == 0);
           if (!isFlat(plan.panels, width) && length * size % 16 == 0) CHECK(plan.height * size % 16 == 0);
         }
 }
@@ -230,10 +231,10 @@ TEST_CASE("plans of panels") {
 #ifndef GPUOPT_EMULATION
 
 TEST_CASE("rectangles in place, large enough to be cut up") {
-  checkRectangle<float, gpuopt::RectanglePolicy>(7001, 5003);
-  checkRectangle<float, gpuopt::RectanglePolicy>(4096, 8192);
-  checkRectangle<unsigned char, gpuopt::RectanglePolicy>(10007, 8009, 1);
-  checkRectangle<Floats<12>, gpuopt::RectanglePolicy>(3, 3000017);
+  checkRectangle<float, RectangleTuningSm90>(7001, 5003);
+  checkRectangle<float, RectangleTuningSm90>(4096, 8192);
+  checkRectangle<unsigned char, RectangleTuningSm90>(10007, 8009, 1);
+  checkRectangle<Floats<12>, RectangleTuningSm90>(3, 3000017);
 }
 
 TEST_CASE("rectangles in place, captured into a graph") {
@@ -244,7 +245,7 @@ TEST_CASE("rectangles in place, captured into a graph") {
   cudaGraphExec_t executable = nullptr;
   REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
   REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
-  launchTransposeRectangleInPlace<Borrowing<2048>>(data.data(), 67, 61, stream);
+  launchTransposeRectangleInPlace<Scratch<2048>>(data.data(), 67, 61, stream);
   REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
   REQUIRE(cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess);
   CHECK(sameBytes(data.toHost(), source));

@@ -1,5 +1,5 @@
 /// The tiles of the library in shared memory, proven free of bank conflicts when this file is compiled: by
-/// the functions that place their elements, under the accesses of the threads that the tiles are made for.
+/// the functions that compute the indices of their elements, for the accesses of the threads that use them.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 
@@ -7,8 +7,8 @@
 #include <gpuopt/block/transpose.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
-#include <gpuopt/device/transpose/in_place_square.cuh>
-#include <gpuopt/device/transpose/rows_tile.cuh>
+#include <gpuopt/device/transpose/in_place_tiles.cuh>
+#include <gpuopt/device/transpose/in_place_tuning.cuh>
 #include <gpuopt/device/transpose/tiles.cuh>
 #include <gpuopt/device/transpose/triples.cuh>
 #include <gpuopt/warp/struct_tile.cuh>
@@ -22,14 +22,15 @@ using gpuopt::LaneMask;
 using gpuopt::sharedAccess;
 using gpuopt::detail::VectorSwizzle;
 using gpuopt::detail::largerOf;
+using gpuopt::detail::RawElement;
 using gpuopt::detail::RegisterBlock;
-using gpuopt::detail::RowsTile;
 using gpuopt::detail::SwizzledColumns;
+using gpuopt::detail::UnalignedPairTile;
 using gpuopt::detail::Word;
 using Policy = gpuopt::TransposeTilesPolicy;
 
-// The degree of the worst conflict where threads 0 to `threads` - 1 access a T each, at index(thread). Where
-// a block has fewer, the others are what its threads access later.
+// The degree of the worst conflict if threads 0 to `threads` - 1 access one T each, at index(thread). Thread
+// numbers beyond the block stand for later accesses of its threads.
 template <class T, class Index>
 constexpr unsigned worstDegree(unsigned threads, const Index& index) {
   unsigned worst = 0;
@@ -40,33 +41,33 @@ constexpr unsigned worstDegree(unsigned threads, const Index& index) {
   return worst;
 }
 
-// --- TransposeTile with ALIGNED: elements of IN bytes become elements of OUT bytes.
+// --- VectorTile: elements of IN bytes become elements of OUT bytes.
 
 template <unsigned IN, unsigned OUT, unsigned ROWS, unsigned COLS = ROWS>
 struct VectorAccess {
   using Block = RegisterBlock<Word<IN>, Word<OUT>>;
-  static constexpr unsigned UNITS = ROWS / Block::ROWS;   // vectors of a column
-  static constexpr unsigned ACROSS = COLS / Block::COLS;  // squares side by side
-  using Columns = SwizzledColumns<16, UNITS, Block::COLS, ACROSS>;
+  static constexpr unsigned VECTORS = ROWS / Block::ROWS;  // of a column
+  static constexpr unsigned SQUARES = COLS / Block::COLS;  // side by side
+  using Columns = SwizzledColumns<16, VECTORS, Block::COLS, SQUARES>;
 
   // Neighbouring threads write a column each of squares side by side, and read vectors of a column.
   static constexpr unsigned degree() {
-    unsigned worst =
-        worstDegree<uint4>(COLS * UNITS, [](unsigned t) { return Columns::place(t / UNITS, t % UNITS); });
+    unsigned worst = worstDegree<uint4>(COLS * VECTORS,
+                                        [](unsigned t) { return Columns::place(t / VECTORS, t % VECTORS); });
     for (unsigned c = 0; c < Block::COLS; ++c)
-      worst = largerOf(worst, worstDegree<uint4>(ACROSS * UNITS, [c](unsigned t) {
-                         return Columns::place(t % ACROSS * Block::COLS + c, t / ACROSS);
+      worst = largerOf(worst, worstDegree<uint4>(SQUARES * VECTORS, [c](unsigned t) {
+                         return Columns::place(t % SQUARES * Block::COLS + c, t / SQUARES);
                        }));
     return worst;
   }
 
-  // Of global memory, all that moves is used, if rows begin where sectors do.
+  // Whether every byte of the sectors that move is used, if rows begin at sector boundaries.
   static constexpr bool usesAll() {
     constexpr unsigned LD = 4096 + 32;
     const auto in = globalAccess<16>(
-        [](unsigned t) { return (t / ACROSS * Block::ROWS * LD + t % ACROSS * Block::COLS) * IN; });
+        [](unsigned t) { return (t / SQUARES * Block::ROWS * LD + t % SQUARES * Block::COLS) * IN; });
     const auto out =
-        globalAccess<16>([](unsigned t) { return (t / UNITS * LD + t % UNITS * Block::ROWS) * OUT; });
+        globalAccess<16>([](unsigned t) { return (t / VECTORS * LD + t % VECTORS * Block::ROWS) * OUT; });
     return in.utilisation() == 1 && out.utilisation() == 1;
   }
 };
@@ -79,18 +80,18 @@ constexpr bool vectorsAreFree() {
   return VectorAccess<SIZE, SIZE, 16>::degree() == 1 && VectorAccess<SIZE, SIZE, 32>::degree() == 1;
 }
 
-// --- TransposeTile without: words of WORD bytes, by row and by column.
+// --- ElementTile: words of WORD bytes, by row and by column.
 
 template <unsigned WORD, unsigned TILE>
 constexpr unsigned elementDegree() {
   constexpr unsigned PACKED = 4 / WORD;
   using Columns = SwizzledColumns<4, TILE / PACKED, 1, TILE>;
-  const auto place = [](unsigned row, unsigned col) {
+  const auto index = [](unsigned row, unsigned col) {
     return Columns::place(col, row / PACKED) * PACKED + row % PACKED;
   };
   return largerOf(
-      worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return place(t / TILE, t % TILE); }),
-      worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return place(t % TILE, t / TILE); }));
+      worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return index(t / TILE, t % TILE); }),
+      worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return index(t % TILE, t / TILE); }));
 }
 
 // --- TripleTile: neighbouring threads write words of columns that are COLS apart, and read vectors of a
@@ -110,7 +111,7 @@ constexpr unsigned tripleDegree() {
   return worst;
 }
 
-// Asked at run time: for the compiler, tiles of all sizes would be too much.
+// Evaluated at run time: tiles of all sizes would exceed the compiler's limits.
 using Degree = unsigned (*)();
 
 void checkDegrees(unsigned tile, std::initializer_list<Degree> degrees) {
@@ -134,12 +135,12 @@ void checkTile() {
                         VectorAccess<1, 8, TILE>::degree});
 }
 
-// --- RowsTile: neighbouring threads write the words of a row, and read those of a column. Other rows and
-// columns only shift what these do.
+// --- UnalignedPairTile: neighbouring threads write the words of a row, and read those of a column. All other
+// rows and columns are shifted copies of these.
 
 template <unsigned SIZE, unsigned TILE_BYTES>
-struct RowsAccess {
-  using Tile = RowsTile<SIZE, SIZE % 4 == 0 ? 4 : SIZE, TILE_BYTES>;
+struct UnalignedAccess {
+  using Tile = UnalignedPairTile<RawElement<SIZE, SIZE % 4 == 0 ? 4 : SIZE>, TILE_BYTES>;
   static constexpr unsigned WORDS = Tile::WORDS;
   static constexpr unsigned PACKED = SIZE < 4 ? 4 / SIZE : 1;
   static constexpr unsigned ELEMENT = SIZE < 4 ? 1 : SIZE / 4;
@@ -165,10 +166,10 @@ struct RowsAccess {
 };
 
 template <unsigned TILE_BYTES>
-constexpr bool rowsAreFree() {
-  return RowsAccess<1, TILE_BYTES>::isFree() && RowsAccess<2, TILE_BYTES>::isFree() &&
-         RowsAccess<4, TILE_BYTES>::isFree() && RowsAccess<8, TILE_BYTES>::isFree() &&
-         RowsAccess<12, TILE_BYTES>::isFree() && RowsAccess<16, TILE_BYTES>::isFree();
+constexpr bool unalignedTilesAreFree() {
+  return UnalignedAccess<1, TILE_BYTES>::isFree() && UnalignedAccess<2, TILE_BYTES>::isFree() &&
+         UnalignedAccess<4, TILE_BYTES>::isFree() && UnalignedAccess<8, TILE_BYTES>::isFree() &&
+         UnalignedAccess<12, TILE_BYTES>::isFree() && UnalignedAccess<16, TILE_BYTES>::isFree();
 }
 
 // --- WarpTile: lanes take their own parts, and neighbouring chunks or words of the whole. It may begin half
@@ -232,8 +233,8 @@ TEST_CASE("tiles of elements have no bank conflicts") {
 
 TEST_CASE("tiles of elements of three bytes have no bank conflicts") { CHECK(tripleDegree() == 1); }
 
-TEST_CASE("tiles of rows have no bank conflicts") {
-  STATIC_REQUIRE(rowsAreFree<gpuopt::SquarePolicy::squareTileBytes>());
+TEST_CASE("tiles of any alignment have no bank conflicts") {
+  STATIC_REQUIRE(unalignedTilesAreFree<gpuopt::detail::SquareTuningSm90::unalignedTileBytes>());
 }
 
 TEST_CASE("warps' tiles of structures have no bank conflicts") {

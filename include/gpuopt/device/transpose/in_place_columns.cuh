@@ -1,0 +1,171 @@
+/// \file
+/// The column shuffle of a rectangular matrix that is transposed in place: permutes the segments of each
+/// group of columns through shared memory.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/block/shared.cuh>
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/transpose/in_place_elements.cuh>
+#include <gpuopt/device/transpose/in_place_segments.cuh>
+#include <gpuopt/device/transpose/in_place_tuning.cuh>
+#include <gpuopt/grid/dependency.cuh>
+#include <gpuopt/host/grid_config.cuh>
+#include <gpuopt/host/launch.cuh>
+
+#include <cstddef>
+#include <cstdint>
+
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
+
+// Segments are cut into regions. A block moves the same region of all segments of a group.
+struct ColumnShuffle {
+  unsigned elementBytes;
+  unsigned regions;      // of a segment
+  unsigned regionBytes;  // the last one may have fewer
+  unsigned laneBits;     // 2^laneBits lanes move a region
+  bool forward;          // from the shuffled rows to the transposed matrix, or back
+};
+
+// A region's offsets in the matrix, in bytes.
+struct SegmentMove {
+  std::size_t from;
+  std::size_t to;
+};
+
+// Where segment `number` of a group comes from and where it goes. `offset` is that of the region.
+__device__ inline SegmentMove segmentMove(const SegmentGrid& grid, const ColumnShuffle& shuffle,
+                                          unsigned firstColumn, unsigned number, std::size_t offset) {
+  const std::size_t index =
+      std::size_t{number / grid.group} * grid.columns + firstColumn + number % grid.group;
+  const auto panel = static_cast<unsigned>(index % grid.panels);
+  const std::size_t shuffled =
+      std::size_t{grid.rowOf(panel)} * grid.columns + firstColumn + index / grid.panels / grid.groups;
+  const std::size_t resultByte = grid.offsetOf(index) * shuffle.elementBytes + offset;
+  const std::size_t shuffledByte = grid.offsetOf(shuffled) * shuffle.elementBytes + offset;
+  return shuffle.forward ? SegmentMove{shuffledByte, resultByte} : SegmentMove{resultByte, shuffledByte};
+}
+
+// Regions are moved by words of type W. If segments are only aligned to ALIGNMENT < sizeof(W), the words are
+// those of the destination, and a region touches one more of them.
+template <class W, unsigned ALIGNMENT>
+struct RegionWords {
+  static constexpr bool UNALIGNED = ALIGNMENT < sizeof(W);
+  static constexpr unsigned EXTRA_BYTES = UNALIGNED ? sizeof(W) : 0;
+  static constexpr unsigned LOADS_IN_FLIGHT = sizeof(W) == 16 ? 4 : 8;  // of a thread
+
+  static __device__ bool isInside(const SegmentMove& move, unsigned bytes, const ByteRange& matrix) {
+    return !UNALIGNED || detail::isInside(matrix.begin + move.from - 4, bytes + 16, matrix);
+  }
+
+  template <bool INSIDE>
+  static __device__ W load(const ByteRange& matrix, const SegmentMove& move, unsigned lane) {
+    const std::uintptr_t address = matrix.begin + move.from + lane * sizeof(W);
+    if constexpr (UNALIGNED)
+      return loadWord<ALIGNMENT, INSIDE>(address - (matrix.begin + move.to) % sizeof(W), matrix);
+    else
+      return *reinterpret_cast<const W*>(address);
+  }
+
+  static __device__ void store(const ByteRange& matrix, const SegmentMove& move, unsigned lane,
+                               unsigned bytes, const W& word) {
+    const std::uintptr_t address = matrix.begin + move.to;
+    constexpr unsigned WORD = sizeof(W);
+    if constexpr (UNALIGNED)
+      storeWord<ALIGNMENT>(address, lane * WORD - static_cast<unsigned>(address % WORD), bytes, word);
+    else
+      reinterpret_cast<W*>(address)[lane] = word;
+  }
+};
+
+// Loads a thread's word of every `step`-th segment from `first` on into shared memory.
+template <class Region, bool INSIDE, class W>
+__device__ inline void loadSegments(const ByteRange& matrix, const SegmentMove* moves, unsigned count,
+                                    unsigned first, unsigned step, unsigned lane, unsigned laneBits,
+                                    W* words) {
+  constexpr unsigned LOADS_IN_FLIGHT = Region::LOADS_IN_FLIGHT;
+#pragma unroll 1
+  for (unsigned i = first; i < count; i += LOADS_IN_FLIGHT * step) {
+    W values[LOADS_IN_FLIGHT];
+#pragma unroll
+    for (unsigned k = 0; k < LOADS_IN_FLIGHT; ++k)
+      if (i + k * step < count) values[k] = Region::template load<INSIDE>(matrix, moves[i + k * step], lane);
+#pragma unroll
+    for (unsigned k = 0; k < LOADS_IN_FLIGHT; ++k)
+      if (i + k * step < count) words[((i + k * step) << laneBits) + lane] = values[k];
+  }
+}
+
+// One block a group and region: all of it is in shared memory before the first word is stored.
+template <class W, unsigned ALIGNMENT>
+GPUOPT_KERNEL void __launch_bounds__(columnShuffleThreads)
+    shuffleColumnsKernel(const ByteRange matrix, const SegmentGrid grid, const ColumnShuffle shuffle) {
+  using Region = RegionWords<W, ALIGNMENT>;
+  overlapPreviousKernel();
+  const unsigned count = grid.panels * grid.group;
+  auto* const moves = dynamicShared<SegmentMove>();
+  auto* const words = reinterpret_cast<W*>(moves + count);
+  const std::size_t offset = std::size_t{blockIdx.x % shuffle.regions} * shuffle.regionBytes;
+  const std::size_t left = grid.height * shuffle.elementBytes - offset;
+  const unsigned bytes = left < shuffle.regionBytes ? static_cast<unsigned>(left) : shuffle.regionBytes;
+  bool inside = true;
+  for (unsigned i = threadIdx.x; i < count; i += columnShuffleThreads) {
+    moves[i] = segmentMove(grid, shuffle, blockIdx.x / shuffle.regions * grid.group, i, offset);
+    inside = inside && Region::isInside(moves[i], bytes, matrix);
+  }
+  const bool allInside = __syncthreads_and(inside) != 0;
+
+  const unsigned lane = threadIdx.x & ((1U << shuffle.laneBits) - 1);
+  const bool hasWord = lane * sizeof(W) < bytes + Region::EXTRA_BYTES;
+  const unsigned first = hasWord ? threadIdx.x >> shuffle.laneBits : count;
+  const unsigned step = columnShuffleThreads >> shuffle.laneBits;
+  if (allInside)
+    loadSegments<Region, true>(matrix, moves, count, first, step, lane, shuffle.laneBits, words);
+  else
+    loadSegments<Region, false>(matrix, moves, count, first, step, lane, shuffle.laneBits, words);
+  __syncthreads();
+#pragma unroll 4
+  for (unsigned i = first; i < count; i += step)
+    Region::store(matrix, moves[i], lane, bytes, words[(i << shuffle.laneBits) + lane]);
+}
+
+// Regions have at most maxRegionBytes.
+template <class W, unsigned ALIGNMENT>
+void launchShuffleColumns(const ByteRange& matrix, const SegmentGrid& grid, ColumnShuffle shuffle,
+                          std::size_t maxRegionBytes, cudaStream_t stream) {
+  const std::size_t segments = std::size_t{grid.panels} * grid.group;
+  const std::size_t fitting =
+      smallerOf(columnShuffleSharedBytes, sharedLimit()) / segments - sizeof(SegmentMove);
+  const std::size_t most = smallerOf(fitting, maxRegionBytes);
+  shuffle.laneBits = 1;
+  while ((2U << shuffle.laneBits) <= columnShuffleThreads && (sizeof(W) << shuffle.laneBits << 1) <= most)
+    ++shuffle.laneBits;
+  const std::size_t wordBytes = sizeof(W) << shuffle.laneBits;
+  shuffle.regionBytes = static_cast<unsigned>(wordBytes - RegionWords<W, ALIGNMENT>::EXTRA_BYTES);
+  shuffle.regions =
+      static_cast<unsigned>(ceilDivide(grid.height * shuffle.elementBytes, shuffle.regionBytes));
+  LaunchConfig config = gridConfig(columnShuffleThreads, std::size_t{shuffle.regions} * grid.groups, stream,
+                                   "gpuopt::transposeInPlace");
+  config.sharedBytes = segments * (sizeof(SegmentMove) + wordBytes);
+  launch(shuffleColumnsKernel<W, ALIGNMENT>, config, matrix, grid, shuffle);
+}
+
+// Moves the segments of `matrix`, elements of type E, by the widest words that fit.
+template <class E>
+void shuffleColumns(const ByteRange& matrix, const SegmentGrid& grid, bool forward,
+                    std::size_t maxRegionBytes, cudaStream_t stream) {
+  const ColumnShuffle shuffle{sizeof(E), 0, 0, 0, forward};
+  const auto segmentsBeginAt = [&](std::size_t bytes) {
+    return (matrix.begin | grid.height * sizeof(E) | grid.gap * sizeof(E)) % bytes == 0;
+  };
+  if (segmentsBeginAt(16))
+    launchShuffleColumns<uint4, 16>(matrix, grid, shuffle, maxRegionBytes, stream);
+  else if (segmentsBeginAt(4))
+    launchShuffleColumns<unsigned, 4>(matrix, grid, shuffle, maxRegionBytes, stream);
+  else
+    launchShuffleColumns<unsigned, wordAlignment<E>>(matrix, grid, shuffle, maxRegionBytes, stream);
+}
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END

@@ -1,0 +1,78 @@
+/// \file
+/// Tuning of the transpositions in place: tile shapes, orders of tiles, scratch memory. The measurements of
+/// each constant are in benchmarks/results/transpose_in_place_tuning.csv.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/transpose/in_place_pairs.cuh>
+#include <gpuopt/device/transpose/staged.cuh>
+#include <gpuopt/host/device.cuh>
+
+#include <cstddef>
+
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
+
+// Square matrices, by the SIZE of an element in bytes.
+struct SquareTuningSm90 {
+  // Rows and columns of a tile whose rows begin at 16-byte boundaries.
+  template <std::size_t SIZE>
+  static constexpr unsigned TILE = SIZE == 1   ? 256
+                                   : SIZE == 2 ? 128
+                                   : SIZE <= 8 ? 64
+                                               : 32;
+  // Threads that move it.
+  template <std::size_t SIZE>
+  static constexpr unsigned THREADS = SIZE == 1 || SIZE == 8 ? 256 : 128;
+  // The size limit of a tile with other rows.
+  static constexpr unsigned unalignedTileBytes = 32 << 10;
+
+  // Blocks in squares of 4 x 4 tiles: what one block leaves half written of a sector, another one completes
+  // while it is still in L2.
+  static constexpr TileOrder sectorOrder{4, 1};
+  // Where no sector is shared, blocks from four regions of the matrix in turn: rows 128 KiB apart are in the
+  // same DRAM banks, distant tiles in others.
+  static constexpr TileOrder bankOrder{1, 4};
+  // The smallest elements that take bankOrder.
+  static constexpr std::size_t minBankOrderSize = 4;
+};
+using SquareTuningOther = SquareTuningSm90;  // not measured
+
+// Rectangular matrices.
+struct RectangleTuningSm90 {
+  // Scratch memory: a matrix up to this size takes as much as it has itself, a larger one takes this much, or
+  // a scratchFraction-th of itself if that is more.
+  static constexpr std::size_t scratchBytes = std::size_t{32} << 20;
+  static constexpr std::size_t scratchFraction = 32;
+  // Most bytes of a segment that a block of the column shuffle moves.
+  static constexpr std::size_t regionBytes = 1 << 10;
+  // The tile of the panels, by the SIZE of an element in bytes.
+  template <std::size_t SIZE>
+  static constexpr auto tile() {
+    return StagedPolicy::tile<SIZE>();
+  }
+};
+using RectangleTuningOther = RectangleTuningSm90;  // not measured
+
+// The limits of the column shuffle, which hold on every device: its threads, the shared memory of a block,
+// and the segments that it can take.
+inline constexpr unsigned columnShuffleThreads = 256;
+inline constexpr std::size_t columnShuffleSharedBytes = std::size_t{68} << 10;
+inline constexpr std::size_t maxGroupSegments = 1024;
+
+// More panels leave a smaller remainder, but are more launches: up to maxPanels, as long as the remainder has
+// more than a 64th of the rows.
+inline constexpr std::size_t maxPanels = 64;
+inline constexpr std::size_t toleratedRemainderFraction = 64;
+
+// Calls use() with the row of the current device.
+template <class Sm90, class Other, class Use>
+void withInPlaceTuning(Use use) {
+  if (computeCapability(currentDevice()) == 90)
+    use(Sm90{});
+  else
+    use(Other{});
+}
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END
