@@ -1,0 +1,78 @@
+/// \file
+/// A transposition in numbers, without its types: what the plan is made from.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/integers.cuh>
+
+#include <cstddef>
+#include <cstdint>
+
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
+
+// out[b * outStride + c * outLd + r] = function(in[b * inStride + r * inLd + c]). None of rows, cols and
+// batch is 0, distances count elements, and a single row or matrix has the leading dimension or stride of a
+// dense one.
+struct TransposeShape {
+  std::size_t rows;
+  std::size_t cols;
+  std::size_t inLd;
+  std::size_t outLd;
+  std::size_t batch;
+  std::size_t inStride;
+  std::size_t outStride;
+  std::uintptr_t in;  // addresses; only their alignment matters
+  std::uintptr_t out;
+  std::size_t inBytes;  // of an element
+  std::size_t outBytes;
+  std::size_t inAlign;  // of its type
+  std::size_t outAlign;
+  bool onlyMoves;           // without a function; both sides have one type
+  std::size_t sharedLimit;  // bytes of shared memory that a block can have
+  int architecture;         // 90 for sm_90
+};
+
+constexpr std::size_t sectorBytes = 32;
+
+// A shape with everything that several decisions ask about.
+struct TransposeFacts : TransposeShape {
+  std::size_t area;     // of a matrix
+  std::size_t smaller;  // bytes of the smaller element
+  std::size_t larger;
+  std::size_t inAligned;  // largest power of two, up to a sector, that divides the address of every row
+  std::size_t outAligned;
+  std::size_t aligned;      // the same for both sides
+  std::size_t sourceBytes;  // of an atom: what moves undivided
+  std::size_t resultBytes;
+  std::size_t atoms;  // of an element
+
+  explicit TransposeFacts(const TransposeShape& shape) : TransposeShape(shape) {
+    area = rows * cols;
+    smaller = smallerOf(inBytes, outBytes);
+    larger = largerOf(inBytes, outBytes);
+    inAligned = alignmentOf(in, inLd * inBytes, inStride * inBytes);
+    outAligned = alignmentOf(out, outLd * outBytes, outStride * outBytes);
+    aligned = smallerOf(inAligned, outAligned);
+    // Structures are often better aligned than their type says.
+    const std::size_t widest = powerOfTwoIn(inBytes | 16);
+    if (onlyMoves) inAlign = outAlign = aligned >= widest ? widest : smallerOf(inAlign, widest);
+    sourceBytes = onlyMoves ? inAlign : inBytes;
+    resultBytes = onlyMoves ? outAlign : outBytes;
+    atoms = inBytes / sourceBytes;
+  }
+
+  bool isDense() const {
+    return inLd == cols && outLd == rows && (batch == 1 || (inStride == area && outStride == area));
+  }
+  bool sourceIsWord() const { return sourceBytes <= 16 && inAlign == sourceBytes; }
+  bool resultIsWord() const { return resultBytes <= 16 && outAlign == resultBytes; }
+
+ private:
+  std::size_t alignmentOf(std::uintptr_t address, std::size_t pitch, std::size_t stride) const {
+    return powerOfTwoIn(sectorBytes | address | pitch | (batch > 1 ? stride : 0));
+  }
+};
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END
