@@ -35,5 +35,21 @@ inline unsigned swizzleShift(std::size_t distance, unsigned bit, unsigned least)
 // The shift for lanes that access 16-byte vectors at this distance.
 inline unsigned swizzleFor(std::size_t distance) { return swizzleShift(distance, 4, 3); }
 
+// Swizzled shared memory, by offset in bytes.
+struct SwizzledBytes {
+  unsigned char* bytes;
+  Swizzle swizzle;
+
+  __device__ unsigned char* at(unsigned offset) const { return bytes + swizzle(offset); }
+};
+
+// Offset in shared memory of what is at this address: equal modulo a sector of 32 bytes.
+__device__ inline unsigned misalignment(const void* address) {
+  return reinterpret_cast<std::uintptr_t>(address) % 32;
+}
+
+// Shared memory for a run of bytes at any misalignment.
+inline std::size_t sharedFor(std::size_t bytes) { return roundUp(bytes + 32, 128); }
+
 }  // namespace detail
 GPUOPT_NAMESPACE_END
