@@ -6,12 +6,12 @@
 
 using namespace gpuopt::detail;
 
-// CODEGEN: kernel=transpose(Batch|Packed|Slabs)Kernel contains=cp\.async\.cg\.shared\.global.*,.16; no-local no-spill max-registers=32 max-shared=0
-// CODEGEN: kernel=transposePackedKernel contains=st\.global\.v4 contains=st\.shared\.u32
-// CODEGEN: kernel=transposeSlabsKernel contains=st\.global\.v4
-// CODEGEN: kernel=transposeSquaresKernel contains=cp\.async\.cg\.shared\.global.*,.16; contains=st\.global\.v4 contains=prmt no-local no-spill max-registers=32 max-shared=0
-// CODEGEN: kernel=transposeBatchKernel.*uint4 contains=st\.global\.v4 contains=ld\.shared\.v4
-// CODEGEN: kernel=transposeBatchKernel.*uint2 contains=st\.global\.v2 contains=ld\.shared\.v2
+// CODEGEN: kernel=transpose(RunKernel<.*(Element|Subword)Maker|ColumnPanelsKernel) contains=cp\.async\.cg\.shared\.global.*,.16; no-local no-spill max-registers=32 max-shared=0
+// CODEGEN: kernel=transposeRunKernel<.*SubwordMaker contains=st\.global\.v4 contains=st\.shared\.u32
+// CODEGEN: kernel=transposeColumnPanelsKernel contains=st\.global\.v4
+// CODEGEN: kernel=transposeRunKernel<.*BytePermutationMaker contains=cp\.async\.cg\.shared\.global.*,.16; contains=st\.global\.v4 contains=prmt no-local no-spill max-registers=32 max-shared=0
+// CODEGEN: kernel=transposeRunKernel<.*ElementMaker.*uint4 contains=st\.global\.v4 contains=ld\.shared\.v4
+// CODEGEN: kernel=transposeRunKernel<.*ElementMaker.*uint2 contains=st\.global\.v2 contains=ld\.shared\.v2
 template <class In, class Out = In, class Function = gpuopt::Identity>
 void launchBatch(const void* in, void* out) {
   launchTransposeBatch(

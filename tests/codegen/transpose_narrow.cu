@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <gpuopt/device/transpose/narrow.cuh>
 
-// CODEGEN: kernel=transpose(LinesToRecords|RecordsToLines)Kernel<.*(uint4|uint2|unsigned.char|unsigned.int).*Identity>, contains=ld\.global\.nc.*v4\.u32 contains=st\.(global\.)?v4\.u32 no-local no-spill max-registers=40
-// CODEGEN: kernel=transpose(LinesToRecords|RecordsToLines)Kernel no-local no-spill max-registers=40 max-shared=0
+// CODEGEN: kernel=transposeSkinnyKernel<.*(uint4|uint2|unsigned.char|unsigned.int).*Identity>, contains=ld\.global\.nc.*v4\.u32 contains=st\.(global\.)?v4\.u32 no-local no-spill max-registers=40
+// CODEGEN: kernel=transposeSkinnyKernel no-local no-spill max-registers=40 max-shared=0
 // CODEGEN: kernel=copyVectorKernel contains=ld\.global\.nc.*v4\.u32 contains=st\.(global\.)?v4\.u32 no-local no-spill max-registers=32
 template <std::size_t SIZE, std::size_t ALIGN>
 void transposeRaw(const void* in, void* out, std::size_t rows, std::size_t cols) {

@@ -7,14 +7,14 @@ using namespace gpuopt;
 using detail::TransposeProblem;
 using gpuopt::Identity;
 
-// CODEGEN: kernel=transposeTilesKernel contains=ld\.global\.nc\.L2::128B\.v4 contains=ld\.global\.nc\.L2::256B\.v4 contains=st\.shared\.v4 contains=ld\.shared\.v4 contains=st\.global\.v4 no-local no-spill max-registers=128
-// CODEGEN: kernel=transposeCastKernel contains=ld\.global\.nc\.L2::128B\.v4 contains=ld\.global\.nc\.L2::256B\.v4 contains=st\.shared\.v4 contains=ld\.shared\.v4 contains=st\.global\.v4 no-local no-spill max-registers=85
-// CODEGEN: kernel=transposeTilesKernel<32,.*uint4 max-registers=32
-// CODEGEN: kernel=transposeTilesKernel<32,.*uint2 max-registers=40
-// CODEGEN: kernel=transposeTilesKernel<64,.*int,.*int, max-registers=48
-// CODEGEN: kernel=transposeShiftedKernel contains=ld\.global\.nc\.L2::128B\.v4 contains=ld\.global\.nc\.L2::256B\.v4 contains=st\.shared\.v4 contains=ld\.shared\.v4 contains=st\.global\.v4 no-local no-spill max-registers=96
-// CODEGEN: kernel=transposeShiftedKernel.*<unsigned.int, max-registers=56
-// CODEGEN: kernel=transposeShiftedKernel.*<uint2, max-registers=48
+// CODEGEN: kernel=transposeTileKernel<.*SquareTile contains=ld\.global\.nc\.L2::128B\.v4 contains=ld\.global\.nc\.L2::256B\.v4 contains=st\.shared\.v4 contains=ld\.shared\.v4 contains=st\.global\.v4 no-local no-spill max-registers=128
+// CODEGEN: kernel=transposeTileKernel<.*RectangleTile contains=ld\.global\.nc\.L2::128B\.v4 contains=ld\.global\.nc\.L2::256B\.v4 contains=st\.shared\.v4 contains=ld\.shared\.v4 contains=st\.global\.v4 no-local no-spill max-registers=85
+// CODEGEN: kernel=transposeTileKernel<.*SquareTile<uint4 max-registers=32
+// CODEGEN: kernel=transposeTileKernel<.*SquareTile<uint2 max-registers=40
+// CODEGEN: kernel=transposeTileKernel<.*SquareTile<unsigned.int max-registers=48
+// CODEGEN: kernel=transposeTileKernel<.*SectorTile contains=ld\.global\.nc\.L2::128B\.v4 contains=ld\.global\.nc\.L2::256B\.v4 contains=st\.shared\.v4 contains=ld\.shared\.v4 contains=st\.global\.v4 no-local no-spill max-registers=96
+// CODEGEN: kernel=transposeTileKernel<.*SectorTile<unsigned.int, max-registers=56
+// CODEGEN: kernel=transposeTileKernel<.*SectorTile<uint2, max-registers=48
 // CODEGEN: kernel=transposeRegistersKernel contains=ld\.global\.nc\.L2::128B\.v4 contains=st\.global\.v4 absent=\.shared no-local no-spill max-registers=96
 struct Convert {
   template <class T>

@@ -123,8 +123,8 @@ TEST_CASE("batches whose periods change the number of threads") {
 
 template <class T>
 unsigned ways(std::size_t rows, std::size_t cols) {
-  using Layout = gpuopt::detail::BatchLayout<T, T, Identity>;
-  return gpuopt::detail::sourceWays<Layout>(TransposeProblem<T, T, Identity>{
+  using Layout = gpuopt::detail::RunLayout<T, T, Identity>;
+  return gpuopt::detail::sourceConflicts<Layout>(TransposeProblem<T, T, Identity>{
       nullptr, nullptr, rows, cols, cols, rows, 1, rows * cols, rows * cols, {}});
 }
 

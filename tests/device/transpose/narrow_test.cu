@@ -174,14 +174,13 @@ TEST_CASE("narrow transposition applies a function") {
 // Of bytes, whatever the number of lines: places are those of vectors of one line, one after another.
 TEST_CASE("narrow transposition: a warp's lanes meet in no bank") {
   using namespace gpuopt::detail;
-  using Layout = NarrowLayout<gpuopt::TransposeNarrowPolicy, true, unsigned char, unsigned char, Identity>;
+  using Layout = SkinnyLayout<gpuopt::TransposeNarrowPolicy, true, unsigned char, unsigned char, Identity>;
   for (std::size_t lines = 1; lines <= 32; ++lines) {
-    NarrowShape shape{};
-    spreadLanes<Layout>(shape, lines * 16);
+    const Swizzle swizzle = laneSwizzle<Layout>(lines * 16);
     for (unsigned begin = 0; begin < 4096; begin += 37) {
       std::set<unsigned> banks;
       for (unsigned lane = 0; lane < 32; ++lane)
-        banks.insert(swizzled(shape, begin + lane * static_cast<unsigned>(lines) * 16) / 4 % 32);
+        banks.insert(swizzle(begin + lane * static_cast<unsigned>(lines) * 16) / 4 % 32);
       CAPTURE(lines, begin);
       CHECK(banks.size() == 32);
     }

@@ -9,8 +9,8 @@
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/transpose/in_place_square.cuh>
 #include <gpuopt/device/transpose/rows_tile.cuh>
+#include <gpuopt/device/transpose/three_byte_tile.cuh>
 #include <gpuopt/device/transpose/tiles.cuh>
-#include <gpuopt/device/transpose/triples.cuh>
 #include <gpuopt/warp/struct_tile.cuh>
 
 #include <initializer_list>
@@ -93,14 +93,14 @@ constexpr unsigned elementDegree() {
       worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return place(t % TILE, t / TILE); }));
 }
 
-// --- TripleTile: neighbouring threads write words of columns that are COLS apart, and read vectors of a
+// --- ThreeByteTile: neighbouring threads write words of columns that are COLS apart, and read vectors of a
 // column.
 
 constexpr unsigned tripleDegree() {
-  using Tile = gpuopt::detail::TripleTile;
-  using Block = gpuopt::detail::TripleBlock;
-  unsigned worst = worstDegree<uint4>(Tile::UNITS * Tile::TILE, [](unsigned t) {
-    return Tile::Columns::place(t / Tile::UNITS, t % Tile::UNITS);
+  using Tile = gpuopt::detail::ThreeByteTile;
+  using Block = gpuopt::detail::ThreeByteBlock;
+  unsigned worst = worstDegree<uint4>(Tile::VECTORS * Tile::TILE, [](unsigned t) {
+    return Tile::Columns::place(t / Tile::VECTORS, t % Tile::VECTORS);
   });
   for (unsigned w = 0; w < Block::WORDS; ++w)
     worst = largerOf(worst, worstDegree<unsigned>(Tile::THREADS, [w](unsigned t) {

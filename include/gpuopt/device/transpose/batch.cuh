@@ -3,20 +3,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/block/shared.cuh>
+#include <gpuopt/core/access.cuh>
 #include <gpuopt/core/integers.cuh>
-#include <gpuopt/device/transpose/batch_part.cuh>
-#include <gpuopt/device/transpose/batch_slabs.cuh>
-#include <gpuopt/device/transpose/batch_squares.cuh>
-#include <gpuopt/device/transpose/packed.cuh>
+#include <gpuopt/device/transpose/byte_permutation_maker.cuh>
+#include <gpuopt/device/transpose/column_panel.cuh>
+#include <gpuopt/device/transpose/element_maker.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
-#include <gpuopt/grid/dependency.cuh>
+#include <gpuopt/device/transpose/subword_maker.cuh>
 #include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/launch.cuh>
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 
 GPUOPT_NAMESPACE_BEGIN
 
@@ -80,28 +77,83 @@ struct TransposeBatchPolicy {
 
 namespace detail {
 
-// Elements and words of four bytes and more: reads from shared memory in the order of the output. Stores
-// begin at a line, so that a warp's lie in whole sectors.
-template <class Layout, class In, class Out, class Function>
-GPUOPT_KERNEL void __launch_bounds__(1024)
-    transposeBatchKernel(const In* in, Out* out, const WalkShape shape, const Function function) {
-  using Source = typename Layout::Source;
-  using Result = typename Layout::Result;
-  waitForPreviousKernel();
-  const BatchPart<In, Out> part(in, out, shape);
-  const SwizzledBytes<isWord<Source>> staged{dynamicShared<unsigned char>(), shape.swizzle};
-  part.stage(staged);
+template <class Problem>
+bool isDense(const Problem& problem) {
+  const std::size_t area = problem.rows * problem.cols;
+  return problem.inLd == problem.cols && problem.outLd == problem.rows &&
+         (problem.batch == 1 || (problem.inStride == area && problem.outStride == area));
+}
 
-  const auto results = reinterpret_cast<Result*>(part.out);
-  const unsigned origin = placeOf(part.in);
-  const int lead = static_cast<int>(reinterpret_cast<std::uintptr_t>(results) % 128 / sizeof(Result));
-  const int count = static_cast<int>(part.elements * Layout::COUNT);
-  for (int i = static_cast<int>(threadIdx.x) - lead; i < count; i += static_cast<int>(blockDim.x))
-    if (i >= 0) {
-      const unsigned place = BatchWalk<Layout::COUNT>(shape, static_cast<unsigned>(i)).place;
-      results[i] = function(*reinterpret_cast<const Source*>(
-          staged.at(origin + place * static_cast<unsigned>(sizeof(Source)))));
-    }
+// Elements of 8, 12 and 16 bytes that only move.
+template <class In, class Out, class Function>
+inline constexpr bool slabsTake = std::is_same_v<In, Out>&& std::is_same_v<Function, Identity> &&
+                                  (sizeof(In) == 8 || sizeof(In) == 12 || sizeof(In) == 16) &&
+                                  sizeof(typename TransposeAtom<In, Out, Function>::Source) >= 4 &&
+                                  isWord<typename TransposeAtom<In, Out, Function>::Source>;
+
+// Rows of `width` bytes lie so far apart, and are swizzled so, that few of those that neighbours read meet in
+// a bank. Searching for the best pitch saves at most an eighth of the reads for the shapes that have been
+// measured.
+template <class T>
+void spreadSlabs(ColumnPanelShape& shape, unsigned width) {
+  constexpr bool VECTORS = sizeof(T) == alignof(T) && sizeof(T) == 16;
+  constexpr unsigned NONE = 31;
+  const bool odd = shape.cols * sizeof(T) % 32 != 0;
+  shape.pitch = width + ((odd ? 16 : 0) + 32 - width % 32) % 32;
+  shape.swizzle = 3;
+  if (VECTORS && odd) {
+    shape.swizzle = NONE;
+  } else if (VECTORS) {
+    shape.pitch = static_cast<unsigned>(ceilDivide(shape.pitch, 128) * 128);
+    shape.swizzle = swizzleFor(shape.pitch);
+  } else if (shape.pitch % 64 == 0) {
+    shape.pitch += 32;
+  }
+}
+
+// Slabs of about so many bytes.
+template <class Problem>
+ColumnPanelShape slabsShape(const Problem& problem, std::size_t bytes) {
+  using T = typename Problem::Input;
+  constexpr std::size_t SIZE = sizeof(T);
+  ColumnPanelShape shape{};
+  shape.rows = static_cast<unsigned>(problem.rows);
+  shape.cols = static_cast<unsigned>(problem.cols);
+  shape.groupCols = static_cast<unsigned>(32 / greatestCommonDivisor(SIZE, std::size_t{32}));
+  shape.groups = static_cast<unsigned>(ceilDivide(problem.cols, shape.groupCols));
+  const std::size_t slabs = (problem.rows * problem.cols * SIZE + bytes / 2) / bytes;
+  shape.panels = static_cast<unsigned>(clampTo(slabs, std::size_t{1}, std::size_t{shape.groups}));
+  const std::size_t widest =
+      smallerOf(ceilDivide(shape.groups, shape.panels) * shape.groupCols, problem.cols) * SIZE;
+  shape.rowVectors = static_cast<unsigned>(widest / 16);
+  spreadSlabs<T>(shape, static_cast<unsigned>(widest));
+  shape.byRows = ShortDivisor(shape.rows);
+  shape.byRowVectors = ShortDivisor(shape.rowVectors);
+  return shape;
+}
+
+template <class Policy, class In, class Out, class Function>
+bool slabsFit(const TransposeProblem<In, Out, Function>& problem) {
+  constexpr std::size_t MOST = Policy::slabsMatrixBytes / sizeof(In);
+  if (!slabsTake<In, Out, Function> || problem.batch < Policy::leastBatch || !isDense(problem)) return false;
+  if (smallerOf(problem.rows, problem.cols) < Policy::slabsSide) return false;
+  if (largerOf(problem.rows, problem.cols) > MOST) return false;
+  const std::size_t area = problem.rows * problem.cols;
+  return area <= MOST && area * sizeof(In) > Policy::slabsLeastBytes && alignedTo(problem.in, 16) &&
+         alignedTo(problem.out, 16) && problem.cols * sizeof(In) % 16 == 0;
+}
+
+// Elements of one and two bytes that only move.
+template <class In, class Out, class Function>
+inline constexpr bool squaresTake =
+    std::is_same_v<In, Out>&& std::is_same_v<Function, Identity>&& isWord<In> && sizeof(In) <= 2;
+
+// All squares are whole, and their rows aligned.
+template <class Policy, class In, class Out, class Function>
+bool squaresFit(const TransposeProblem<In, Out, Function>& problem) {
+  return squaresTake<In, Out, Function> && problem.rows >= Policy::squaresSide &&
+         problem.cols >= Policy::squaresSide && problem.rows % 4 == 0 && problem.cols % 4 == 0 &&
+         rowsAlignedTo(problem, 4 * sizeof(In));
 }
 
 // Whole matrices of about so many bytes: if possible so many that all blocks begin at lines, or at sectors.
@@ -144,30 +196,25 @@ bool canGoByPeriods(const Problem& problem) {
   return wordPeriod<Layout>(problem.rows * problem.cols) * SIZE <= Policy::periodBytes;
 }
 
-// How many words of one bank a warp reads at most, as each thread takes the first source of another word.
+// The degree of the bank conflict where every lane of a warp reads the first source of another word.
 template <class Layout, class Problem>
-unsigned sourceWays(const Problem& problem) {
+unsigned sourceConflicts(const Problem& problem) {
   const auto rows = static_cast<unsigned>(problem.rows);
   const auto cols = static_cast<unsigned>(problem.cols);
-  unsigned words[32];
-  unsigned ways[32] = {};
-  unsigned most = 0;
-  for (unsigned lane = 0; lane < 32; ++lane) {
+  const auto wordAddress = [=](unsigned lane) {
     const unsigned element = lane * Layout::PACK / Layout::COUNT;
     const unsigned inside = element % (rows * cols);
     const unsigned source = element - inside + inside % rows * cols + inside / rows;
     const unsigned atom = source * Layout::COUNT + lane * Layout::PACK % Layout::COUNT;
-    unsigned* const word = words + lane;
-    *word = atom * static_cast<unsigned>(sizeof(typename Layout::Source)) / 4;
-    if (std::find(words, word, *word) == word) most = largerOf(most, ++ways[*word % 32]);
-  }
-  return most;
+    return atom * static_cast<unsigned>(sizeof(typename Layout::Source)) / 4 * 4;
+  };
+  return sharedAccess<4>(wordAddress).degree;
 }
 
 template <class Policy, class Layout, class Problem>
 bool goesByPeriods(const Problem& problem) {
   return canGoByPeriods<Policy, Layout>(problem) &&
-         (!canGoByRuns<Layout>(problem) || sourceWays<Layout>(problem) <= Policy::wordWays);
+         (!canGoByRuns<Layout>(problem) || sourceConflicts<Layout>(problem) <= Policy::wordWays);
 }
 
 template <class Policy, class Problem>
@@ -178,7 +225,7 @@ bool leftToTiles(const Problem& problem, std::size_t bytes) {
 
 template <class Policy = TransposeBatchPolicy, class In, class Out, class Function>
 bool batchFits(const TransposeProblem<In, Out, Function>& problem) {
-  using Layout = BatchLayout<In, Out, Function>;
+  using Layout = RunLayout<In, Out, Function>;
   constexpr std::size_t SIZE = largerOf(sizeof(In), sizeof(Out));
   constexpr std::size_t BYTES = Layout::PACK > 1 ? Policy::packedBytes : Policy::matrixBytes;
   constexpr std::size_t MOST = smallerOf(BYTES / SIZE, std::size_t{1} << ShortDivisor::BITS);
@@ -203,20 +250,20 @@ inline unsigned periodsBlock(unsigned block, unsigned period) {
 }
 
 template <class Policy, class Layout, class Problem>
-PackedShape packedShape(const Problem& problem, std::size_t elements, bool byPeriods, unsigned& block) {
+SubwordShape packedShape(const Problem& problem, std::size_t elements, bool byPeriods, unsigned& block) {
   constexpr unsigned SIZE = sizeof(typename Layout::Result);
-  PackedShape shape(problem, elements, swizzleFor(problem.rows * sizeof(*problem.out)));
+  SubwordShape shape(problem, elements, swizzleFor(problem.rows * sizeof(*problem.out)));
   shape.byCols = ShortDivisor(shape.cols);
   if (byPeriods) {
     shape.period = static_cast<unsigned>(wordPeriod<Layout>(shape.area) * Layout::COUNT / Layout::PACK);
     block = periodsBlock(block, shape.period);
-    shape.periods = largerOf(block / shape.period, 1u);
+    shape.periodsAtOnce = largerOf(block / shape.period, 1u);
     shape.byPeriod = ShortDivisor(shape.period);
   } else {
     const std::size_t runs = ceilDivide(shape.rows * SIZE, Policy::runBytes);
-    shape.run = static_cast<unsigned>(ceilDivide(shape.rows, runs * Layout::PACK) * Layout::PACK);
-    shape.runs = static_cast<unsigned>(ceilDivide(shape.rows, shape.run));
-    shape.byRuns = ShortDivisor(shape.runs);
+    shape.segmentRows = static_cast<unsigned>(ceilDivide(shape.rows, runs * Layout::PACK) * Layout::PACK);
+    shape.segments = static_cast<unsigned>(ceilDivide(shape.rows, shape.segmentRows));
+    shape.bySegments = ShortDivisor(shape.segments);
   }
   return shape;
 }
@@ -229,15 +276,16 @@ void launchSquares(const TransposeProblem<T, T, Identity>& problem, cudaStream_t
   LaunchConfig config =
       gridConfig(Policy::block(bytes), ceilDivide(problem.batch, matrices), stream, "gpuopt::transpose");
   config.sharedBytes = 2 * sharedFor(bytes);
-  launch(transposeSquaresKernel<T>, config, problem.in, problem.out, SquaresShape(problem, matrices * area));
+  launch(transposeRunKernel<BytePermutationMaker<T>, T, T, Identity>, config, problem.in, problem.out,
+         BytePermutationShape(problem, matrices * area), problem.function);
 }
 
 template <class Policy, class T>
 void launchSlabs(const TransposeProblem<T, T, Identity>& problem, cudaStream_t stream) {
-  const SlabsShape shape = slabsShape(problem, Policy::slabsBytes);
-  LaunchConfig config = gridConfig(SLABS_BLOCK, problem.batch * shape.slabs, stream, "gpuopt::transpose");
+  const ColumnPanelShape shape = slabsShape(problem, Policy::slabsBytes);
+  LaunchConfig config = gridConfig(PANEL_BLOCK, problem.batch * shape.panels, stream, "gpuopt::transpose");
   config.sharedBytes = sharedFor(std::size_t{shape.rows} * shape.pitch);
-  launch(transposeSlabsKernel<T>, config, problem.in, problem.out, shape);
+  launch(transposeColumnPanelsKernel<T>, config, problem.in, problem.out, shape);
 }
 
 template <class Policy = TransposeBatchPolicy, class In, class Out, class Function>
@@ -248,7 +296,7 @@ void launchTransposeBatch(const TransposeProblem<In, Out, Function>& problem, cu
   if constexpr (slabsTake<In, Out, Function>) {
     if (slabsFit<Policy>(problem)) return launchSlabs<Policy>(problem, stream);
   }
-  using Layout = BatchLayout<In, Out, Function>;
+  using Layout = RunLayout<In, Out, Function>;
   constexpr std::size_t SIZE = largerOf(sizeof(In), sizeof(Out));
   const std::size_t area = problem.rows * problem.cols;
   std::size_t bytes = Policy::evenBytes % (area * SIZE) == 0 ? Policy::evenBytes : Policy::blockBytes;
@@ -264,10 +312,10 @@ void launchTransposeBatch(const TransposeProblem<In, Out, Function>& problem, cu
     launch(kernel, config, problem.in, problem.out, shape, problem.function);
   };
   if constexpr (Layout::PACK == 1)
-    start(transposeBatchKernel<Layout, In, Out, Function>,
+    start(transposeRunKernel<ElementMaker<Layout>, In, Out, Function>,
           WalkShape(problem, elements, swizzleFor(problem.cols * sizeof(In))));
   else
-    start(transposePackedKernel<Layout, In, Out, Function>,
+    start(transposeRunKernel<SubwordMaker<Layout>, In, Out, Function>,
           packedShape<Policy, Layout>(problem, elements, byPeriods, block));
 }
 

@@ -9,7 +9,6 @@
 #include <gpuopt/device/transpose/small.cuh>
 #include <gpuopt/device/transpose/staged.cuh>
 #include <gpuopt/device/transpose/tiles.cuh>
-#include <gpuopt/device/transpose/triples.cuh>
 
 #include <cstddef>
 #include <type_traits>

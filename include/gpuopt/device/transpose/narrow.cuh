@@ -5,10 +5,8 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/transpose/copy.cuh>
-#include <gpuopt/device/transpose/narrow_image.cuh>
-#include <gpuopt/device/transpose/narrow_lines.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
-#include <gpuopt/grid/dependency.cuh>
+#include <gpuopt/device/transpose/skinny.cuh>
 #include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/launch.cuh>
 
@@ -59,37 +57,6 @@ struct TransposeNarrowPolicy {
 
 namespace detail {
 
-template <class Layout, class Problem>
-GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, Layout::BLOCKS)
-    transposeLinesToRecordsKernel(const Problem problem, const NarrowShape shape) {
-  waitForPreviousKernel();
-  const NarrowPiece piece = narrowPiece(shape);
-  const auto lines = narrowLines<Layout>(problem.in, piece.matrix * problem.inStride + piece.first,
-                                         problem.inLd, shape, piece);
-  const auto records =
-      narrowRecords<Layout>(problem.out, piece.matrix * problem.outStride + piece.first * problem.outLd,
-                            problem.outLd, shape, piece.count);
-  loadLines<Layout>(lines, records, shape, problem.function);
-  if constexpr (Layout::PACK > 1) loadLineEnds<Layout>(lines, records, shape, problem.function);
-  __syncthreads();
-  storeRecords<Layout>(records, shape);
-}
-
-template <class Layout, class Problem>
-GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, Layout::BLOCKS)
-    transposeRecordsToLinesKernel(const Problem problem, const NarrowShape shape) {
-  waitForPreviousKernel();
-  const NarrowPiece piece = narrowPiece(shape);
-  const auto records =
-      narrowRecords<Layout>(problem.in, piece.matrix * problem.inStride + piece.first * problem.inLd,
-                            problem.inLd, shape, piece.count);
-  const auto lines = narrowLines<Layout>(problem.out, piece.matrix * problem.outStride + piece.first,
-                                         problem.outLd, shape, piece);
-  loadRecords<Layout>(records, shape);
-  __syncthreads();
-  storeLines<Layout>(lines, records, shape, problem.function);
-}
-
 template <class Problem>
 bool linesAreInput(const Problem& problem) {
   return problem.rows <= problem.cols;
@@ -108,7 +75,7 @@ bool linesAligned(const Problem& problem) {
 
 // The number of records of a tile: lines of whole groups of vectors if so much fits, else of whole sectors.
 template <class Layout>
-unsigned narrowTile(std::size_t tileBytes, std::size_t groupBytes, const NarrowShape& shape, bool oneMore) {
+unsigned narrowTile(std::size_t tileBytes, std::size_t groupBytes, const SkinnyShape& shape, bool oneMore) {
   constexpr std::size_t SIZE = Layout::LINE_ELEMENT;
   constexpr std::size_t SECTOR_ELEMENTS = 32 / greatestCommonDivisor(32, SIZE);
   const std::size_t most = tileBytes / (shape.lines * largerOf(SIZE, std::size_t{Layout::ELEMENT}));
@@ -122,19 +89,19 @@ unsigned narrowTile(std::size_t tileBytes, std::size_t groupBytes, const NarrowS
 
 template <class Layout>
 unsigned narrowMargin(std::size_t lines) {
-  return Layout::MARGIN
-             ? static_cast<unsigned>(ceilDivide((Layout::START + Layout::ELEMENT) * lines, 128) * 128)
-             : 0;
+  return Layout::MARGIN ? static_cast<unsigned>(
+                              ceilDivide((Layout::LINE_ALIGNMENT + Layout::ELEMENT) * lines, 128) * 128)
+                        : 0;
 }
 
 template <class Layout>
-std::size_t narrowSharedBytes(const NarrowShape& shape) {
-  const std::size_t bytes = std::size_t{shape.tile + shape.halo} * shape.lines * Layout::ELEMENT;
+std::size_t narrowSharedBytes(const SkinnyShape& shape) {
+  const std::size_t bytes = std::size_t{shape.tileRecords + shape.halo} * shape.lines * Layout::ELEMENT;
   return ceilDivide(bytes + Layout::ALIGNMENT + 2 * shape.margin, 128) * 128;
 }
 
 struct NarrowPlan {
-  NarrowShape shape;
+  SkinnyShape shape;
   unsigned block;
   std::size_t sharedBytes;
 };
@@ -145,7 +112,7 @@ NarrowPlan narrowPlan(const Problem& problem) {
   using Image = typename Layout::Image;
   const bool aligned = linesAligned<Layout>(problem);
   NarrowPlan plan;
-  NarrowShape& shape = plan.shape;
+  SkinnyShape& shape = plan.shape;
   shape.inBegin = reinterpret_cast<std::uintptr_t>(problem.in);
   shape.inEnd = reinterpret_cast<std::uintptr_t>(problem.in + (problem.batch - 1) * problem.inStride +
                                                  (problem.rows - 1) * problem.inLd + problem.cols);
@@ -155,19 +122,19 @@ NarrowPlan narrowPlan(const Problem& problem) {
   plan.block = Policy::block(TO_RECORDS, aligned, shape.lines);
   const unsigned lanes = Policy::template lanes<sizeof(Image)>(aligned);
   const bool oneMore = TO_RECORDS && !aligned;
-  shape.tile = narrowTile<Layout>(plan.block * Policy::threadBytes, lanes * 16, shape, oneMore);
+  shape.tileRecords = narrowTile<Layout>(plan.block * Policy::threadBytes, lanes * 16, shape, oneMore);
   shape.halo =
       TO_RECORDS || aligned
           ? 0
           : static_cast<unsigned>(ceilDivide(32 - sizeof(typename Layout::Line), Layout::LINE_ELEMENT));
   shape.margin = narrowMargin<Layout>(shape.lines);
-  shape.tiles = static_cast<unsigned>(ceilDivide(shape.records + shape.halo, shape.tile));
-  const std::size_t vectors =
-      ceilDivide(shape.tile * Layout::COUNT, Layout::PACK) + (oneMore ? Layout::START / 16 : 0);
-  shape.items = static_cast<unsigned>(ceilDivide(vectors, lanes) * lanes * shape.lines);
+  shape.tiles = static_cast<unsigned>(ceilDivide(shape.records + shape.halo, shape.tileRecords));
+  const std::size_t vectors = ceilDivide(shape.tileRecords * Layout::COUNT, Layout::PACK) +
+                              (oneMore ? Layout::LINE_ALIGNMENT / 16 : 0);
+  shape.vectors = static_cast<unsigned>(ceilDivide(vectors, lanes) * lanes * shape.lines);
   shape.laneBits = lanes == 8 ? 3 : lanes == 16 ? 4 : 5;
-  shape.reciprocal = static_cast<unsigned>(ceilDivide(1U << reciprocalBits, shape.lines));
-  spreadLanes<Layout>(shape, isWord<Image> ? shape.lines * Layout::PACK * sizeof(Image) : 1);
+  shape.byLines = FixedShiftDivisor<18>(shape.lines);
+  shape.swizzle = laneSwizzle<Layout>(isWord<Image> ? shape.lines * Layout::PACK * sizeof(Image) : 1);
   plan.sharedBytes = narrowSharedBytes<Layout>(shape);
   return plan;
 }
@@ -177,8 +144,8 @@ bool narrowFits(const TransposeProblem<In, Out, Function>& problem) {
   if (smallerOf(problem.rows, problem.cols) > Policy::maxLines) return false;
   // Of shorter lines, more than the first and the last may have vectors that stick out of the input.
   if (linesAreInput(problem) && problem.rows > 1 && problem.inLd * sizeof(In) < 16) return false;
-  using ToRecords = NarrowLayout<Policy, true, In, Out, Function>;
-  using ToLines = NarrowLayout<Policy, false, In, Out, Function>;
+  using ToRecords = SkinnyLayout<Policy, true, In, Out, Function>;
+  using ToLines = SkinnyLayout<Policy, false, In, Out, Function>;
   const NarrowPlan plan =
       linesAreInput(problem) ? narrowPlan<Policy, ToRecords>(problem) : narrowPlan<Policy, ToLines>(problem);
   return plan.sharedBytes <= Policy::sharedBytes;
@@ -190,10 +157,7 @@ void launchNarrow(const Problem& problem, cudaStream_t stream) {
   LaunchConfig config =
       gridConfig(static_cast<int>(plan.block), plan.shape.tiles * problem.batch, stream, "gpuopt::transpose");
   config.sharedBytes = plan.sharedBytes;
-  if constexpr (Layout::TO_RECORDS)
-    launch(transposeLinesToRecordsKernel<Layout, Problem>, config, problem, plan.shape);
-  else
-    launch(transposeRecordsToLinesKernel<Layout, Problem>, config, problem, plan.shape);
+  launch(transposeSkinnyKernel<Layout, Problem>, config, problem, plan.shape);
 }
 
 template <class Policy = TransposeNarrowPolicy, class In, class Out, class Function>
@@ -201,9 +165,9 @@ void launchTransposeNarrow(const TransposeProblem<In, Out, Function>& problem, c
   if (isCopy(problem))
     launchCopy(problem, stream);
   else if (linesAreInput(problem))
-    launchNarrow<Policy, NarrowLayout<Policy, true, In, Out, Function>>(problem, stream);
+    launchNarrow<Policy, SkinnyLayout<Policy, true, In, Out, Function>>(problem, stream);
   else
-    launchNarrow<Policy, NarrowLayout<Policy, false, In, Out, Function>>(problem, stream);
+    launchNarrow<Policy, SkinnyLayout<Policy, false, In, Out, Function>>(problem, stream);
 }
 
 }  // namespace detail

@@ -3,15 +3,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/block/shared.cuh>
 #include <gpuopt/block/transpose.cuh>
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/transpose/aligned_tile.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
-#include <gpuopt/device/transpose/shifted.cuh>
-#include <gpuopt/grid/dependency.cuh>
+#include <gpuopt/device/transpose/registers.cuh>
+#include <gpuopt/device/transpose/sector_tile.cuh>
+#include <gpuopt/device/transpose/three_byte_tile.cuh>
+#include <gpuopt/device/transpose/tile.cuh>
 #include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/launch.cuh>
-#include <gpuopt/thread/transpose.cuh>
 
 #include <cstddef>
 #include <stdexcept>
@@ -86,128 +87,6 @@ struct TransposeTilesPolicy {
 
 namespace detail {
 
-// The tiles of a batch of matrices. blockIdx.x counts those along a row of the output: what they leave half
-// written of a sector is completed soon. y and z together count the rest.
-struct TileGrid {
-  unsigned across;      // tiles along a row of the input
-  unsigned lines;       // the same of the whole batch
-  unsigned regionBits;  // columns of tiles come from 2^regionBits regions in turn
-
-  __host__ __device__ unsigned column(unsigned turn) const {
-    const unsigned region = turn & ((1U << regionBits) - 1);
-    const unsigned longer = across & ((1U << regionBits) - 1);  // regions with a column more
-    return (across >> regionBits) * region + (region < longer ? region : longer) + (turn >> regionBits);
-  }
-};
-
-// A tile's part of the problem.
-struct TilePart {
-  std::size_t in;   // its first element
-  std::size_t out;  // where that goes
-  unsigned rows;    // none if there is no such tile
-  unsigned cols;
-};
-
-template <unsigned ROWS, unsigned COLS, class Problem>
-__device__ inline TilePart tilePart(const Problem& problem, TileGrid grid) {
-  const unsigned line = blockIdx.z * gridDim.y + blockIdx.y;
-  if (line >= grid.lines) return {0, 0, 0, 0};
-  const unsigned matrix = problem.batch > 1 ? line / grid.across : 0;
-  const std::size_t row = std::size_t{blockIdx.x} * ROWS;
-  const std::size_t col = std::size_t{grid.column(line - matrix * grid.across)} * COLS;
-  return {matrix * problem.inStride + row * problem.inLd + col,
-          matrix * problem.outStride + col * problem.outLd + row,
-          problem.rows - row < ROWS ? static_cast<unsigned>(problem.rows - row) : ROWS,
-          problem.cols - col < COLS ? static_cast<unsigned>(problem.cols - col) : COLS};
-}
-
-template <int TILE, int SIDE, int BLOCKS, class In, class Out, class Function>
-GPUOPT_KERNEL void __launch_bounds__(TILE* SIDE, smallerOf<int>(BLOCKS, RESIDENT_THREADS / (TILE * SIDE)))
-    transposeTilesKernel(const TransposeProblem<In, Out, Function> problem, const TileGrid grid) {
-  using Tile = TransposeTile<In, Out, TILE, SIDE, true>;
-  waitForPreviousKernel();
-  const auto part = tilePart<TILE, TILE>(problem, grid);
-  if (part.rows == 0) return;
-  const Tile tile(*dynamicShared<typename Tile::Storage>());
-  tile.load(problem.in + part.in, problem.inLd, part.rows, part.cols, problem.function);
-  __syncthreads();
-  tile.store(problem.out + part.out, problem.outLd, part.rows, part.cols);
-}
-
-template <int ROWS, int COLS, int THREADS, int BLOCKS, class In, class Out, class Function>
-GPUOPT_KERNEL void __launch_bounds__(THREADS, smallerOf<int>(BLOCKS, RESIDENT_THREADS / THREADS))
-    transposeCastKernel(const TransposeProblem<In, Out, Function> problem, const TileGrid grid) {
-  using Tile = VectorTile<In, Out, ROWS, COLS, THREADS>;
-  waitForPreviousKernel();
-  const auto part = tilePart<ROWS, COLS>(problem, grid);
-  if (part.rows == 0) return;
-  const Tile tile(*dynamicShared<typename Tile::Storage>(), threadIdx.x);
-  const auto move = [&](auto whole) {
-    constexpr bool IS_FULL = decltype(whole)::value;
-    tile.template load<IS_FULL>(problem.in + part.in, problem.inLd, part.rows, part.cols, problem.function);
-    __syncthreads();
-    tile.template store<IS_FULL>(problem.out + part.out, problem.outLd, part.rows, part.cols);
-  };
-  if (part.rows == ROWS && part.cols == COLS)
-    move(std::true_type{});
-  else
-    move(std::false_type{});
-}
-
-template <class Tile, int BLOCKS, class T>
-GPUOPT_KERNEL void __launch_bounds__(Tile::THREADS, smallerOf<int>(BLOCKS, RESIDENT_THREADS / Tile::THREADS))
-    transposeShiftedKernel(const TransposeProblem<T, T, Identity> problem, const TileGrid grid) {
-  waitForPreviousKernel();
-  const auto part = tilePart<Tile::SIZE, Tile::SIZE>(problem, grid);
-  if (part.rows == 0) return;
-  const Tile tile(*dynamicShared<typename Tile::Storage>());
-  tile.load(problem.in + part.in, problem.inLd, part.rows, part.cols);
-  __syncthreads();
-  tile.store(problem.out + part.out, problem.outLd, part.rows, part.cols);
-}
-
-// How the threads of a block lie over blocks of registers: warps of 8 x 4, so that each writes rows of 128
-// bytes. The fewer vectors a thread has, the more threads: blocks start one by one.
-template <class In, class Out>
-struct RegisterThreads {
-  static constexpr unsigned SIZE = sizeof(In) < sizeof(Out) ? sizeof(In) : sizeof(Out);
-  static constexpr unsigned WARPS_DOWN = SIZE < 8 ? 1 : 2;
-  static constexpr unsigned WARPS_ACROSS = SIZE < 16 ? 2 : 4;
-  static constexpr unsigned COUNT = 32 * WARPS_DOWN * WARPS_ACROSS;
-  static constexpr unsigned ROWS = 8 * WARPS_DOWN * RegisterBlock<In, Out>::ROWS;
-  static constexpr unsigned COLS = 4 * WARPS_ACROSS * RegisterBlock<In, Out>::COLS;
-};
-
-// Matrices that lie in the L2 cache: what shared memory costs in latency would be more than what it gains.
-template <class In, class Out, class Function>
-GPUOPT_KERNEL void __launch_bounds__(RegisterThreads<In, Out>::COUNT)
-    transposeRegistersKernel(const TransposeProblem<In, Out, Function> problem, const TileGrid grid) {
-  using Threads = RegisterThreads<In, Out>;
-  using Block = RegisterBlock<In, Out>;
-  const auto part = tilePart<Threads::ROWS, Threads::COLS>(problem, grid);
-  const unsigned warp = threadIdx.x / 32;
-  const unsigned lane = threadIdx.x % 32;
-  const unsigned row = (warp / Threads::WARPS_ACROSS * 8 + lane / 4) * Block::ROWS;
-  const unsigned col = (warp % Threads::WARPS_ACROSS * 4 + lane % 4) * Block::COLS;
-  const In* in = problem.in + part.in;
-  Out* out = problem.out + part.out;
-  const In* source = in + row * problem.inLd + col;
-  waitForPreviousKernel();  // with addresses ready
-  if (row + Block::ROWS <= part.rows && col + Block::COLS <= part.cols) {
-    Block block;
-    uint4 columns[Block::COLS];
-    block.template load<false>(source, problem.inLd);
-    block.transpose(problem.function, columns);
-    Out* address = out + col * problem.outLd + row;
-#pragma unroll
-    for (unsigned c = 0; c < Block::COLS; ++c, address += problem.outLd) storeVector(address, columns[c]);
-  }
-  visitEdges<Block::ROWS, Block::COLS, Threads::COLS, Threads::COUNT>(
-      part.rows, part.cols, threadIdx.x, [&](unsigned r, unsigned c) {
-        out[c * problem.outLd + r] = problem.function(in[r * problem.inLd + c]);
-      });
-}
-
 template <class In, class Out>
 inline constexpr bool tilesTake = fillsVectors<sizeof(In)>&& fillsVectors<sizeof(Out)>;
 
@@ -247,6 +126,12 @@ void launchTiles(Kernel kernel, int block, std::size_t sharedBytes, std::size_t 
          TileGrid{static_cast<unsigned>(across), static_cast<unsigned>(lines), regionBits<Policy>(problem)});
 }
 
+template <class Policy, class Tile, int BLOCKS, class Problem>
+void launchTile(const Problem& problem, cudaStream_t stream) {
+  launchTiles<Policy>(transposeTileKernel<Tile, BLOCKS, Problem>, static_cast<int>(Tile::THREADS),
+                      sizeof(typename Tile::Storage), Tile::ROWS, Tile::COLS, problem, stream);
+}
+
 template <class Policy = TransposeTilesPolicy, class In, class Out, class Function>
 bool tilesFits(const TransposeProblem<In, Out, Function>& problem) {
   if constexpr (tilesTake<In, Out>)
@@ -269,28 +154,23 @@ void launchCastTiles(const TransposeProblem<In, Out, Function>& problem, cudaStr
   constexpr int COLS = Policy::template TILE<sizeof(In)>;
   constexpr int THREADS = Policy::template TILE<SIZE> * Policy::template SIDE<SIZE>;
   constexpr int BLOCKS = largerOf(Policy::template THREADS<2> / THREADS, 1);
-  launchTiles<Policy>(transposeCastKernel<ROWS, COLS, THREADS, BLOCKS, In, Out, Function>, THREADS,
-                      sizeof(TileStorage<Out, ROWS, COLS>), ROWS, COLS, problem, stream);
+  launchTile<Policy, RectangleTile<In, Out, ROWS, COLS, THREADS>, BLOCKS>(problem, stream);
 }
 
 template <class Policy, class In, class Out, class Function>
 void launchWholeTiles(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
   constexpr int TILE = Policy::template TILE<sizeof(In)>;
   constexpr int SIDE = Policy::template SIDE<sizeof(In)>;
-  constexpr std::size_t BYTES = sizeof(TileStorage<Out, TILE>);
-  constexpr int BLOCKS = residentTiles<Policy, In>(TILE * SIDE, BYTES);
-  launchTiles<Policy>(transposeTilesKernel<TILE, SIDE, BLOCKS, In, Out, Function>, TILE * SIDE, BYTES, TILE,
-                      TILE, problem, stream);
+  constexpr int BLOCKS = residentTiles<Policy, In>(TILE * SIDE, sizeof(TileStorage<Out, TILE>));
+  launchTile<Policy, SquareTile<In, Out, TILE, SIDE>, BLOCKS>(problem, stream);
 }
 
 template <class Policy, class T>
 void launchShiftedTiles(const TransposeProblem<T, T, Identity>& problem, cudaStream_t stream) {
   using Tile =
-      ShiftedTile<T, Policy::template SHIFTED_TILE<sizeof(T)>, Policy::template SHIFTED_SIDE<sizeof(T)>>;
-  constexpr std::size_t BYTES = sizeof(typename Tile::Storage);
-  constexpr int BLOCKS = residentTiles<Policy, T>(Tile::THREADS, BYTES);
-  launchTiles<Policy>(transposeShiftedKernel<Tile, BLOCKS, T>, Tile::THREADS, BYTES, Tile::SIZE, Tile::SIZE,
-                      problem, stream);
+      SectorTile<T, Policy::template SHIFTED_TILE<sizeof(T)>, Policy::template SHIFTED_SIDE<sizeof(T)>>;
+  constexpr int BLOCKS = residentTiles<Policy, T>(Tile::THREADS, sizeof(typename Tile::Storage));
+  launchTile<Policy, Tile, BLOCKS>(problem, stream);
 }
 
 // Whether rows of the output begin within sectors, and at least so many shifted tiles are whole and lie
@@ -321,6 +201,21 @@ void launchTransposeTiles(const TransposeProblem<In, Out, Function>& problem, cu
     else
       launchCastTiles<Policy>(problem, stream);
   }
+}
+
+template <class Problem>
+inline constexpr bool triplesTake =
+    std::is_same_v<Problem, TransposeProblem<ThreeByteElement, ThreeByteElement, Identity>>;
+
+template <class Problem>
+bool triplesFit(const Problem& problem) {
+  return triplesTake<Problem> && rowsAlignedTo(problem, 16);
+}
+
+template <class Problem>
+void launchTransposeTriples(const Problem& problem, cudaStream_t stream) {
+  if constexpr (triplesTake<Problem>)
+    launchTile<TransposeTilesPolicy, ThreeByteTile, ThreeByteTile::BLOCKS>(problem, stream);
 }
 
 }  // namespace detail

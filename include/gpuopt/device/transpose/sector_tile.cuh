@@ -19,17 +19,18 @@ namespace detail {
 // The earlier vectors of all columns, the halo, are brought by a warp more. Tiles lie one below the other as
 // blockIdx.x counts them. Elements only move: a function would be called twice for those of a halo.
 template <class T, int TILE, int SIDE>
-class ShiftedTile {
+class SectorTile {
   using Block = RegisterBlock<T, T>;
   static constexpr unsigned V = Block::ROWS;  // elements of a vector
   static constexpr unsigned MOVERS = TILE * SIDE;
-  static constexpr unsigned UNITS = TILE / V;  // vectors of a column
+  static constexpr unsigned VECTORS = TILE / V;  // vectors of a column
 
  public:
-  static constexpr int SIZE = TILE;
-  static constexpr int THREADS = MOVERS + 32;
+  static constexpr unsigned ROWS = TILE;
+  static constexpr unsigned COLS = TILE;
+  static constexpr unsigned THREADS = MOVERS + 32;
   static_assert(isPowerOfTwo<TILE> && isPowerOfTwo<SIDE> && MOVERS <= 512 && SIDE * V <= TILE &&
-                    UNITS % 2 == 0 && SIDE * V % 2 == 0,
+                    VECTORS % 2 == 0 && SIDE * V % 2 == 0,
                 "gpuopt::TransposeTilesPolicy: SHIFTED_TILE and SHIFTED_SIDE must be powers of two, "
                 "SHIFTED_TILE elements at least 32 bytes, SHIFTED_SIDE vectors no more than SHIFTED_TILE "
                 "elements, and SHIFTED_TILE x SHIFTED_SIDE threads at most 512");
@@ -39,10 +40,10 @@ class ShiftedTile {
     uint4 halo[TILE];
   };
 
-  __device__ explicit ShiftedTile(Storage& storage)
+  __device__ explicit SectorTile(Storage& storage)
       : tile_(storage.tile, threadIdx.x), halo_(storage.halo), thread_(threadIdx.x) {}
 
-  __device__ void load(const T* in, std::size_t ld, unsigned rows, unsigned cols) const {
+  __device__ void load(const T* in, std::size_t ld, unsigned rows, unsigned cols, Identity) const {
     if (thread_ >= MOVERS) {
       if (!isFirst()) loadHalo(in - V * ld, ld, cols, thread_ - MOVERS);
     } else if (rows == TILE && cols == TILE) {
@@ -85,13 +86,13 @@ class ShiftedTile {
   // the halo. All columns of a thread are shifted alike: their number is even or odd.
   template <bool IS_FULL>
   __device__ void storeUnits(T* out, std::size_t ld, unsigned rows, unsigned cols) const {
-    constexpr unsigned STEP = MOVERS / UNITS;  // columns from one vector of a thread to the next
+    constexpr unsigned STEP = MOVERS / VECTORS;  // columns from one vector of a thread to the next
     constexpr unsigned COUNT = TILE / STEP;
     constexpr unsigned LOADS_IN_FLIGHT = COUNT < 4 ? COUNT : 4;
-    const unsigned first = thread_ / UNITS;
+    const unsigned first = thread_ / VECTORS;
     T* address = out + first * ld;
-    const int unit = static_cast<int>(thread_ % UNITS) - static_cast<int>(shiftOf(address));
-    const int whole = IS_FULL ? UNITS : static_cast<int>(rows / V);
+    const int unit = static_cast<int>(thread_ % VECTORS) - static_cast<int>(shiftOf(address));
+    const int whole = IS_FULL ? VECTORS : static_cast<int>(rows / V);
     if (thread_ >= MOVERS || unit >= whole || unit < (!IS_FULL && isFirst() ? 0 : -1)) return;
     address += unit * static_cast<int>(V);
 #pragma unroll IS_FULL ? 4 : 1
@@ -111,7 +112,7 @@ class ShiftedTile {
   __device__ void storeEnd(T* out, std::size_t ld, unsigned rows, unsigned cols) const {
     for (unsigned col = thread_; rows == TILE && col < cols; col += THREADS)
       if (shiftOf(out + col * ld) == 1)
-        storeVector(out + col * ld + (TILE - V), tile_.vector(col, UNITS - 1));
+        storeVector(out + col * ld + (TILE - V), tile_.vector(col, VECTORS - 1));
     for (unsigned i = thread_; i < cols * V; i += THREADS) {
       const unsigned row = rows / V * V + i % V;
       if (row < rows) out[i / V * ld + row] = tile_.get(row, i / V);

@@ -4,32 +4,28 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/block/shared.cuh>
 #include <gpuopt/block/transpose.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
-#include <gpuopt/device/transpose/tiles.cuh>
-#include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/thread/vector.cuh>
 
 #include <cstddef>
-#include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-using Triple = RawElement<3, 1>;
+using ThreeByteElement = RawElement<3, 1>;
 
 // Elements of three bytes that a thread reads along rows, three vectors from each, and hands on along columns
 // as whole words.
-struct TripleBlock {
+struct ThreeByteBlock {
   static constexpr unsigned ROWS = 4;
   static constexpr unsigned COLS = 16;
   static constexpr unsigned WORDS = 3;  // of a column
 
   uint4 rows[ROWS][3];
 
-  __device__ void load(const Triple* in, std::size_t ld) {
+  __device__ void load(const ThreeByteElement* in, std::size_t ld) {
 #pragma unroll
     for (unsigned r = 0; r < ROWS; ++r, in += ld)
 #pragma unroll
@@ -57,21 +53,27 @@ struct TripleBlock {
 // H200, 2026-11-22, ratio to the best copy: 16384^2 0.943. Trial kernels, 8192^2 / 16384^2: 0.955 / 0.945,
 // tiles of 64 x 128 0.948 / 0.940; rows brought by asynchronous copies and transposed from shared memory to
 // shared memory 0.931 to 0.948; the staged kernel 0.739 / 0.752.
-class TripleTile {
-  using Block = TripleBlock;
+class ThreeByteTile {
+  using Block = ThreeByteBlock;
 
  public:
   static constexpr unsigned TILE = 128;
+  static constexpr unsigned ROWS = TILE;
+  static constexpr unsigned COLS = TILE;
   static constexpr unsigned THREADS = TILE / Block::ROWS * (TILE / Block::COLS);
-  static constexpr unsigned BLOCKS = 4;             // that a multiprocessor holds
-  static constexpr unsigned UNITS = TILE * 3 / 16;  // vectors of a column
+  static constexpr unsigned BLOCKS = 4;               // that a multiprocessor holds
+  static constexpr unsigned VECTORS = TILE * 3 / 16;  // vectors of a column
   static constexpr unsigned ACROSS = TILE / Block::COLS;
-  using Columns = SwizzledColumns<16, UNITS, Block::COLS, ACROSS>;
+  using Columns = SwizzledColumns<16, VECTORS, Block::COLS, ACROSS>;
 
-  // Storage of UNITS * TILE vectors.
-  __device__ TripleTile(uint4* vectors, unsigned thread) : vectors_(vectors), thread_(thread) {}
+  struct Storage {
+    uint4 vectors[VECTORS * TILE];
+  };
 
-  __device__ void load(const Triple* in, std::size_t ld, unsigned rows, unsigned cols) const {
+  __device__ explicit ThreeByteTile(Storage& storage) : vectors_(storage.vectors), thread_(threadIdx.x) {}
+
+  __device__ void load(const ThreeByteElement* in, std::size_t ld, unsigned rows, unsigned cols,
+                       Identity) const {
     visitEdges<Block::ROWS, Block::COLS, TILE, THREADS>(rows, cols, thread_, [&](unsigned r, unsigned c) {
       for (unsigned b = 0; b < 3; ++b) *at(c, r * 3 + b) = in[r * ld + c].word[b];
     });
@@ -83,22 +85,23 @@ class TripleTile {
     keep(block, row, col);
   }
 
-  __device__ void store(Triple* out, std::size_t ld, unsigned rows, unsigned cols) const {
+  __device__ void store(ThreeByteElement* out, std::size_t ld, unsigned rows, unsigned cols) const {
     constexpr unsigned LOADS_IN_FLIGHT = 4;
-    static_assert(TILE * UNITS % (LOADS_IN_FLIGHT * THREADS) == 0);
+    static_assert(TILE * VECTORS % (LOADS_IN_FLIGHT * THREADS) == 0);
     const auto addressOf = [&](unsigned col, unsigned byte) {
       return reinterpret_cast<unsigned char*>(out + col * ld) + byte;
     };
 #pragma unroll 1
-    for (unsigned first = thread_; first < TILE * UNITS; first += LOADS_IN_FLIGHT * THREADS) {
+    for (unsigned first = thread_; first < TILE * VECTORS; first += LOADS_IN_FLIGHT * THREADS) {
       uint4 vectors[LOADS_IN_FLIGHT];
 #pragma unroll
       for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
-        vectors[i] = vectors_[Columns::place((first + i * THREADS) / UNITS, (first + i * THREADS) % UNITS)];
+        vectors[i] =
+            vectors_[Columns::place((first + i * THREADS) / VECTORS, (first + i * THREADS) % VECTORS)];
 #pragma unroll
       for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i) {
-        const unsigned col = (first + i * THREADS) / UNITS;
-        const unsigned byte = (first + i * THREADS) % UNITS * 16;
+        const unsigned col = (first + i * THREADS) / VECTORS;
+        const unsigned byte = (first + i * THREADS) % VECTORS * 16;
         if (col < cols && byte + 16 <= rows * 3) storeVector(addressOf(col, byte), vectors[i]);
       }
     }
@@ -121,7 +124,7 @@ class TripleTile {
       unsigned column[Block::WORDS];
       Block::column(words, c, column);
 #pragma unroll
-      for (unsigned w = 0; w < Block::WORDS; ++w) places[w][c * UNITS * 4] = column[w];
+      for (unsigned w = 0; w < Block::WORDS; ++w) places[w][c * VECTORS * 4] = column[w];
     }
   }
 
@@ -132,35 +135,6 @@ class TripleTile {
   uint4* vectors_;
   unsigned thread_;
 };
-
-// A template, so that it is compiled where it is launched.
-template <class Problem>
-GPUOPT_KERNEL void __launch_bounds__(TripleTile::THREADS, TripleTile::BLOCKS)
-    transposeTriplesKernel(const Problem problem, const TileGrid grid) {
-  waitForPreviousKernel();
-  const auto part = tilePart<TripleTile::TILE, TripleTile::TILE>(problem, grid);
-  if (part.rows == 0) return;
-  const TripleTile tile(dynamicShared<uint4>(), threadIdx.x);
-  tile.load(problem.in + part.in, problem.inLd, part.rows, part.cols);
-  __syncthreads();
-  tile.store(problem.out + part.out, problem.outLd, part.rows, part.cols);
-}
-
-template <class Problem>
-inline constexpr bool triplesTake = std::is_same_v<Problem, TransposeProblem<Triple, Triple, Identity>>;
-
-template <class Problem>
-bool triplesFit(const Problem& problem) {
-  return triplesTake<Problem> && rowsAlignedTo(problem, 16);
-}
-
-template <class Problem>
-void launchTransposeTriples(const Problem& problem, cudaStream_t stream) {
-  if constexpr (triplesTake<Problem>)
-    launchTiles(transposeTriplesKernel<Problem>, TripleTile::THREADS,
-                TripleTile::UNITS * TripleTile::TILE * sizeof(uint4), TripleTile::TILE, TripleTile::TILE,
-                problem, stream);
-}
 
 }  // namespace detail
 GPUOPT_NAMESPACE_END

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <gpuopt/block/shared.cuh>
-#include <gpuopt/device/transpose/batch_part.cuh>
-#include <gpuopt/device/transpose/problem.cuh>
-#include <gpuopt/grid/dependency.cuh>
+#include <gpuopt/core/fast_divide.cuh>
+#include <gpuopt/core/word.cuh>
+#include <gpuopt/device/transpose/run.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,15 +15,15 @@ GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
 // How the words of a block are divided among its threads.
-struct PackedShape : WalkShape {
+struct SubwordShape : WalkShape {
   using WalkShape::WalkShape;
   ShortDivisor byCols;
-  unsigned period = 0;   // words after which the places of their sources are the same again
-  unsigned periods = 0;  // that the threads make at a time
+  unsigned period = 0;         // words after which the places of their sources are the same again
+  unsigned periodsAtOnce = 0;  // that the threads make at a time
   ShortDivisor byPeriod;
-  unsigned run = 0;   // rows that a thread takes at a time
-  unsigned runs = 0;  // of a column, 0 if words are made by periods
-  ShortDivisor byRuns;
+  unsigned segmentRows = 0;  // rows that a thread takes at a time
+  unsigned segments = 0;     // of a column, 0 if words are made by periods
+  ShortDivisor bySegments;
 };
 
 // Results as one word.
@@ -45,10 +45,10 @@ __device__ inline unsigned packWord(const Result* results) {
 
 // The results of a block in shared memory, smaller than a word each.
 template <class Result>
-struct PackedResults {
+struct SubwordResults {
   static constexpr unsigned SIZE = sizeof(Result);
 
-  SwizzledBytes<true> bytes;
+  SwizzledBytes bytes;
   unsigned origin;
 
   __device__ unsigned placeAt(unsigned number) const { return origin + number * SIZE; }
@@ -65,27 +65,27 @@ struct PackedResults {
 // Makes the words of short columns. A thread's words are periods apart: it looks for the places of their
 // sources once.
 template <unsigned COUNT, class Source, class Result, class Function>
-__device__ inline void packPeriods(const PackedResults<Result>& made, const Source* sources, unsigned count,
-                                   const PackedShape& shape, const Function& function) {
+__device__ inline void packPeriods(const SubwordResults<Result>& made, const Source* sources, unsigned count,
+                                   const SubwordShape& shape, const Function& function) {
   constexpr unsigned PACK = 4 / sizeof(Result);
-  using Walk = BatchWalk<COUNT>;
+  using Walk = RunWalk<COUNT>;
   const unsigned lead = made.toWord(0);
   const unsigned head = lead < count ? lead : count;
   const unsigned words = (count - head) / PACK;
   const unsigned tail = head + words * PACK;
-  const auto moveOne = [&](unsigned i) { made.store(i, function(sources[Walk(shape, i).place])); };
+  const auto moveOne = [&](unsigned i) { made.store(i, function(sources[Walk(shape, i).source])); };
   if (threadIdx.x < head) moveOne(threadIdx.x);
   if (threadIdx.x < count - tail) moveOne(tail + threadIdx.x);
 
   const unsigned group = shape.byPeriod.divide(threadIdx.x);
-  if (group >= shape.periods) return;
-  const unsigned step = shape.period * shape.periods * PACK;
+  if (group >= shape.periodsAtOnce) return;
+  const unsigned step = shape.period * shape.periodsAtOnce * PACK;
   for (unsigned word = threadIdx.x - group * shape.period; word < shape.period; word += blockDim.x) {
     unsigned i = head + (word + group * shape.period) * PACK;
     Walk walk(shape, i);
     const Source* from[PACK];
 #pragma unroll
-    for (unsigned k = 0; k < PACK; ++k, walk.advance(shape)) from[k] = sources + walk.place;
+    for (unsigned k = 0; k < PACK; ++k, walk.advance(shape)) from[k] = sources + walk.source;
     for (; i < tail; i += step) {
       Result values[PACK];
 #pragma unroll
@@ -135,22 +135,22 @@ struct ColumnReader {
 // Makes the words of long columns: neighbouring threads take neighbouring columns, and of each the words that
 // begin in a run of rows. All of them read the same rows, and shift what they have read to where words begin.
 template <unsigned COUNT, class Source, class Result, class Function>
-__device__ inline void packRuns(const PackedResults<Result>& made, const Source* sources, unsigned count,
-                                const PackedShape& shape, const Function& function) {
+__device__ inline void packSegments(const SubwordResults<Result>& made, const Source* sources, unsigned count,
+                                    const SubwordShape& shape, const Function& function) {
   if (threadIdx.x < made.toWord(0)) {
-    const unsigned place = BatchWalk<COUNT>(shape, threadIdx.x).place;
+    const unsigned place = RunWalk<COUNT>(shape, threadIdx.x).source;
     made.store(threadIdx.x, function(sources[place]));
   }
-  const unsigned runs = shape.byRows.divide(count / COUNT) * shape.runs;
+  const unsigned runs = shape.byRows.divide(count / COUNT) * shape.segments;
   for (unsigned i = threadIdx.x; i < runs; i += blockDim.x) {
     const unsigned line = shape.byCols.divide(i);
     const unsigned col = i - line * shape.cols;
-    const unsigned matrix = shape.byRuns.divide(line);
-    const unsigned row = (line - matrix * shape.runs) * shape.run;
+    const unsigned matrix = shape.bySegments.divide(line);
+    const unsigned row = (line - matrix * shape.segments) * shape.segmentRows;
     const unsigned left = shape.rows - row;
     const unsigned first = (matrix * shape.area + col * shape.rows + row) * COUNT;
     const unsigned skipped = made.toWord(first);
-    const unsigned end = made.placeAt(first + (left < shape.run ? left : shape.run) * COUNT);
+    const unsigned end = made.placeAt(first + (left < shape.segmentRows ? left : shape.segmentRows) * COUNT);
     // Behind the last column of all, any source will do.
     const unsigned back = col + 1 < shape.cols           ? shape.area - 1
                           : first + left * COUNT < count ? shape.cols - 1
@@ -175,27 +175,36 @@ __device__ inline void packRuns(const PackedResults<Result>& made, const Source*
   }
 }
 
-// Smaller elements: words are made in shared memory, and then go to the output by 16-byte vectors.
-template <class Layout, class In, class Out, class Function>
-GPUOPT_KERNEL void __launch_bounds__(1024)
-    transposePackedKernel(const In* in, Out* out, const PackedShape shape, const Function function) {
-  waitForPreviousKernel();
-  const BatchPart<In, Out> part(in, out, shape);
-  const SwizzledBytes<false> staged{dynamicShared<unsigned char>(), 0};
-  part.stage(staged);
+// Makes words of the output in shared memory.
+template <class Layout>
+struct SubwordMaker {
+  using Shape = SubwordShape;
+  static constexpr int BLOCK = 1024;
+  static constexpr int BLOCKS = 0;  // any number of a multiprocessor
+  static constexpr bool STAGES_OUTPUT = true;
 
-  const auto* sources = reinterpret_cast<const typename Layout::Source*>(staged.at(placeOf(part.in)));
-  const PackedResults<typename Layout::Result> made{{staged.bytes, shape.swizzle},
-                                                    shape.inBytes + placeOf(part.out)};
-  const unsigned count = part.elements * Layout::COUNT;
-  if (shape.runs == 0)
-    packPeriods<Layout::COUNT>(made, sources, count, shape, function);
-  else
-    packRuns<Layout::COUNT>(made, sources, count, shape, function);
-  __syncthreads();
-  unstageBytes(made.bytes, made.origin, reinterpret_cast<unsigned char*>(part.out),
-               part.elements * static_cast<unsigned>(sizeof(Out)));
-}
+  SwizzledBytes input;
+  SwizzledBytes output;  // after the input
+  unsigned inBytes;
+
+  __device__ explicit SubwordMaker(const Shape& shape)
+      : input{dynamicShared<unsigned char>(), {0, 0}},
+        output{input.bytes, {shape.swizzle, Swizzle::VECTORS}},
+        inBytes(shape.inBytes) {}
+
+  __device__ unsigned outputOrigin(const void* out) const { return inBytes + misalignment(out); }
+
+  template <class In, class Out, class Function>
+  __device__ void make(const MatrixRun<In, Out>& run, const Shape& shape, const Function& function) const {
+    const auto* sources = reinterpret_cast<const typename Layout::Source*>(input.at(misalignment(run.in)));
+    const SubwordResults<typename Layout::Result> made{output, outputOrigin(run.out)};
+    const unsigned count = run.elements * Layout::COUNT;
+    if (shape.segments == 0)
+      packPeriods<Layout::COUNT>(made, sources, count, shape, function);
+    else
+      packSegments<Layout::COUNT>(made, sources, count, shape, function);
+  }
+};
 
 }  // namespace detail
 GPUOPT_NAMESPACE_END

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/device/transpose/narrow_image.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
+#include <gpuopt/device/transpose/skinny_image.cuh>
 #include <gpuopt/thread/vector.cuh>
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// The lines of a piece: in global memory from `address` on, `stride` bytes apart.
-struct NarrowLines {
+// The lines of a region: in global memory from `address` on, `stride` bytes apart.
+struct SkinnyLines {
   std::uintptr_t address;
   std::size_t stride;
   int halo;   // atoms
@@ -24,15 +24,16 @@ struct NarrowLines {
 };
 
 template <class Layout>
-__device__ inline NarrowLines narrowLines(const void* matrices, std::size_t offset, std::size_t ld,
-                                          const NarrowShape& shape, const NarrowPiece& piece) {
+__device__ inline SkinnyLines skinnyLines(const void* matrices, std::size_t offset, std::size_t ld,
+                                          const SkinnyShape& shape, const SkinnyRegion& region) {
   return {reinterpret_cast<std::uintptr_t>(matrices) + offset * Layout::LINE_ELEMENT,
-          ld * Layout::LINE_ELEMENT, static_cast<int>(piece.halo * Layout::COUNT),
-          static_cast<int>(piece.count * Layout::COUNT), static_cast<int>(shape.tile * Layout::COUNT)};
+          ld * Layout::LINE_ELEMENT, static_cast<int>(region.halo * Layout::COUNT),
+          static_cast<int>(region.count * Layout::COUNT),
+          static_cast<int>(shape.tileRecords * Layout::COUNT)};
 }
 
 // A vector of a line: PACK atoms from `first` on; those outside of [0, end) are left out.
-struct NarrowVector {
+struct LineVector {
   std::uintptr_t address;
   unsigned line;
   int first;
@@ -40,13 +41,13 @@ struct NarrowVector {
 };
 
 template <class Layout>
-__device__ inline NarrowVector narrowVector(const NarrowLines& lines, unsigned line, unsigned atom) {
+__device__ inline LineVector lineVector(const SkinnyLines& lines, unsigned line, unsigned atom) {
   using Line = typename Layout::Line;
-  NarrowVector vector;
+  LineVector vector;
   const std::uintptr_t address = lines.address + line * lines.stride;
   int start = lines.halo;
   if constexpr (isWord<Line>)
-    start -= static_cast<int>((address + lines.halo * sizeof(Line)) % Layout::START / sizeof(Line));
+    start -= static_cast<int>((address + lines.halo * sizeof(Line)) % Layout::LINE_ALIGNMENT / sizeof(Line));
   vector.line = line;
   vector.first = start + static_cast<int>(atom);
   vector.end = Layout::TO_RECORDS || start + lines.tile > lines.count ? lines.count : start + lines.tile;
@@ -55,12 +56,12 @@ __device__ inline NarrowVector narrowVector(const NarrowLines& lines, unsigned l
 }
 
 template <class Layout>
-__device__ inline NarrowVector narrowItem(const NarrowLines& lines, const NarrowShape& shape, unsigned item) {
+__device__ inline LineVector lineVectorAt(const SkinnyLines& lines, const SkinnyShape& shape, unsigned item) {
   const unsigned pair = item >> shape.laneBits;
-  const unsigned group = pair * shape.reciprocal >> reciprocalBits;
+  const unsigned group = shape.byLines.divide(pair);
   const unsigned lane = item & ((1U << shape.laneBits) - 1);
-  return narrowVector<Layout>(lines, pair - group * shape.lines,
-                              ((group << shape.laneBits) + lane) * Layout::PACK);
+  return lineVector<Layout>(lines, pair - group * shape.lines,
+                            ((group << shape.laneBits) + lane) * Layout::PACK);
 }
 
 // Walks through the image along a line, from atom to atom.
@@ -70,12 +71,13 @@ struct ImageWalk {
   unsigned part;
   unsigned width;
 
-  // first > -START.
-  __device__ ImageWalk(const NarrowRecords& records, unsigned line, int first) : width(records.width) {
-    const unsigned shifted = static_cast<unsigned>(first + static_cast<int>(Layout::START * Layout::COUNT));
+  // first > -LINE_ALIGNMENT.
+  __device__ ImageWalk(const SkinnyRecords& records, unsigned line, int first) : width(records.width) {
+    const unsigned shifted =
+        static_cast<unsigned>(first + static_cast<int>(Layout::LINE_ALIGNMENT * Layout::COUNT));
     part = shifted % Layout::COUNT;
-    byte = records.origin + (shifted / Layout::COUNT - Layout::START) * width + line * Layout::ELEMENT +
-           part * static_cast<unsigned>(sizeof(typename Layout::Image));
+    byte = records.origin + (shifted / Layout::COUNT - Layout::LINE_ALIGNMENT) * width +
+           line * Layout::ELEMENT + part * static_cast<unsigned>(sizeof(typename Layout::Image));
   }
 
   __device__ void next() {
@@ -91,26 +93,26 @@ struct ImageWalk {
 
 // visit(i, place in the image) for the atoms of a vector.
 template <class Layout, bool SWIZZLED, class Visit>
-__device__ inline void walkVector(const NarrowRecords& records, const NarrowShape& shape, unsigned line,
+__device__ inline void walkVector(const SkinnyRecords& records, const SkinnyShape& shape, unsigned line,
                                   int first, Visit visit) {
   ImageWalk<Layout> walk(records, line, first);
 #pragma unroll
   for (int i = 0; i < static_cast<int>(Layout::PACK); ++i, walk.next())
     visit(i, reinterpret_cast<typename Layout::Image*>(records.image +
-                                                       (SWIZZLED ? swizzled(shape, walk.byte) : walk.byte)));
+                                                       (SWIZZLED ? shape.swizzle(walk.byte) : walk.byte)));
 }
 
 template <class Layout, class Visit>
-__device__ inline void visitVector(const NarrowRecords& records, const NarrowShape& shape, unsigned line,
+__device__ inline void visitVector(const SkinnyRecords& records, const SkinnyShape& shape, unsigned line,
                                    int first, Visit visit) {
-  if (shape.exchanged == 0)
+  if (shape.swizzle.mask == 0)
     walkVector<Layout, false>(records, shape, line, first, visit);
   else
     walkVector<Layout, true>(records, shape, line, first, visit);
 }
 
 template <class Layout, class Function>
-__device__ inline void scatterVector(const NarrowRecords& records, const NarrowShape& shape, unsigned line,
+__device__ inline void scatterVector(const SkinnyRecords& records, const SkinnyShape& shape, unsigned line,
                                      int first, int end, const typename Layout::Vector& vector,
                                      const Function& function) {
   constexpr int PACK = Layout::PACK;
@@ -136,23 +138,23 @@ __device__ inline typename Layout::Vector loadLineVector(std::uintptr_t address)
 
 // Whether a vector lies in the input's memory as a whole.
 template <class Layout>
-__device__ inline bool isInside(const NarrowShape& shape, const NarrowVector& vector) {
+__device__ inline bool isInside(const SkinnyShape& shape, const LineVector& vector) {
   return vector.address >= shape.inBegin && vector.address + sizeof(typename Layout::Vector) <= shape.inEnd;
 }
 
 // Brings the lines into the image. Vectors that are shared with other tiles are read as well; not those that
 // stick out of the input's memory.
 template <class Layout, class Function>
-__device__ inline void loadLines(const NarrowLines& lines, const NarrowRecords& records,
-                                 const NarrowShape& shape, const Function& function) {
-  for (unsigned item = threadIdx.x; item < shape.items; item += Layout::ITEMS * blockDim.x) {
-    typename Layout::Vector vectors[Layout::ITEMS];
-    unsigned line[Layout::ITEMS];
-    int first[Layout::ITEMS];
+__device__ inline void loadLines(const SkinnyLines& lines, const SkinnyRecords& records,
+                                 const SkinnyShape& shape, const Function& function) {
+  for (unsigned item = threadIdx.x; item < shape.vectors; item += Layout::LOADS_IN_FLIGHT * blockDim.x) {
+    typename Layout::Vector vectors[Layout::LOADS_IN_FLIGHT];
+    unsigned line[Layout::LOADS_IN_FLIGHT];
+    int first[Layout::LOADS_IN_FLIGHT];
 #pragma unroll
-    for (unsigned i = 0; i < Layout::ITEMS; ++i) {
-      const NarrowVector vector = narrowItem<Layout>(lines, shape, item + i * blockDim.x);
-      const bool holds = item + i * blockDim.x < shape.items && vector.first < lines.count &&
+    for (unsigned i = 0; i < Layout::LOADS_IN_FLIGHT; ++i) {
+      const LineVector vector = lineVectorAt<Layout>(lines, shape, item + i * blockDim.x);
+      const bool holds = item + i * blockDim.x < shape.vectors && vector.first < lines.count &&
                          isInside<Layout>(shape, vector);
       line[i] = vector.line;
       first[i] = vector.first;
@@ -162,7 +164,7 @@ __device__ inline void loadLines(const NarrowLines& lines, const NarrowRecords& 
         first[i] = lines.count;
     }
 #pragma unroll
-    for (unsigned i = 0; i < Layout::ITEMS; ++i)
+    for (unsigned i = 0; i < Layout::LOADS_IN_FLIGHT; ++i)
       if (first[i] < lines.count)
         scatterVector<Layout>(records, shape, line[i], first[i], lines.count, vectors[i], function);
   }
@@ -171,36 +173,36 @@ __device__ inline void loadLines(const NarrowLines& lines, const NarrowRecords& 
 // The first vector of the first line, and the last one of the last, if they stick out of the input's memory:
 // a thread takes an atom.
 template <class Layout, class Function>
-__device__ inline void loadLineEnds(const NarrowLines& lines, const NarrowRecords& records,
-                                    const NarrowShape& shape, const Function& function) {
+__device__ inline void loadLineEnds(const SkinnyLines& lines, const SkinnyRecords& records,
+                                    const SkinnyShape& shape, const Function& function) {
   constexpr int PACK = Layout::PACK;
   if (threadIdx.x >= 2 * PACK) return;
   const bool second = threadIdx.x >= PACK;
   const unsigned line = second ? shape.lines - 1 : 0;
-  const int start = narrowVector<Layout>(lines, line, 0).first;
+  const int start = lineVector<Layout>(lines, line, 0).first;
   const int first = -start / PACK;
   const int last = (lines.count - 1 - start) / PACK;
   if (second && last == first && shape.lines == 1) return;
-  const NarrowVector vector =
-      narrowVector<Layout>(lines, line, static_cast<unsigned>((second ? last : first) * PACK));
+  const LineVector vector =
+      lineVector<Layout>(lines, line, static_cast<unsigned>((second ? last : first) * PACK));
   const unsigned i = threadIdx.x % PACK;
   const int atom = vector.first + static_cast<int>(i);
   if (isInside<Layout>(shape, vector) || atom < 0 || atom >= lines.count) return;
   const ImageWalk<Layout> walk(records, line, atom);
-  *reinterpret_cast<typename Layout::Image*>(records.image + swizzled(shape, walk.byte)) =
+  *reinterpret_cast<typename Layout::Image*>(records.image + shape.swizzle(walk.byte)) =
       function(reinterpret_cast<const typename Layout::Line*>(vector.address)[i]);
 }
 
 // Writes the lines from the image. All vectors are whole but those at the ends of the lines.
 template <class Layout, class Function>
-__device__ inline void storeLines(const NarrowLines& lines, const NarrowRecords& records,
-                                  const NarrowShape& shape, const Function& function) {
+__device__ inline void storeLines(const SkinnyLines& lines, const SkinnyRecords& records,
+                                  const SkinnyShape& shape, const Function& function) {
   using Line = typename Layout::Line;
   using Vector = typename Layout::Vector;
   constexpr int PACK = Layout::PACK;
 #pragma unroll 1
-  for (unsigned item = threadIdx.x; item < shape.items; item += blockDim.x) {
-    const NarrowVector vector = narrowItem<Layout>(lines, shape, item);
+  for (unsigned item = threadIdx.x; item < shape.vectors; item += blockDim.x) {
+    const LineVector vector = lineVectorAt<Layout>(lines, shape, item);
     Line* const out = reinterpret_cast<Line*>(vector.address);
     if (vector.first >= 0 && vector.first + PACK <= vector.end) {
       Line atoms[PACK];
@@ -215,7 +217,7 @@ __device__ inline void storeLines(const NarrowLines& lines, const NarrowRecords&
         if (vector.first + i < 0 || vector.first + i >= vector.end) continue;
         const ImageWalk<Layout> walk(records, vector.line, vector.first + i);
         out[i] = function(
-            *reinterpret_cast<const typename Layout::Image*>(records.image + swizzled(shape, walk.byte)));
+            *reinterpret_cast<const typename Layout::Image*>(records.image + shape.swizzle(walk.byte)));
       }
     }
   }
