@@ -2,7 +2,7 @@
 // are stored as they are, smaller ones in 16-byte vectors. Squares of bytes and of halves are made by eight
 // byte permutations.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/transpose/batch.cuh>
+#include <gpuopt/device/transpose/launch.cuh>
 
 using namespace gpuopt::detail;
 
@@ -14,10 +14,13 @@ using namespace gpuopt::detail;
 // CODEGEN: kernel=transposeRunKernel<.*ElementMaker.*uint2 contains=st\.global\.v2 contains=ld\.shared\.v2
 template <class In, class Out = In, class Function = gpuopt::Identity>
 void launchBatch(const void* in, void* out) {
-  launchTransposeBatch(
-      TransposeProblem<In, Out, Function>{
-          static_cast<const In*>(in), static_cast<Out*>(out), 5, 7, 7, 5, 1000, 35, 35, {}},
-      nullptr);
+  using Kernels = TransposeKernels<In, Out, Function>;
+  const TransposeProblem<In, Out, Function> problem{
+      static_cast<const In*>(in), static_cast<Out*>(out), 5, 7, 7, 5, 1000, 35, 35, {}};
+  const RunSizes sizes{10, 128, 4096, 0, 4};
+  launchRun<typename Kernels::RunMaker>(problem, sizes, nullptr);
+  if constexpr (Kernels::permutes) launchRun<BytePermutationMaker<In>>(problem, sizes, nullptr);
+  if constexpr (Kernels::panels) launchPanels(problem, PanelSizes{1, 4, 2, 112}, nullptr);
 }
 
 struct ToHalf {

@@ -1,7 +1,7 @@
 // The transposition of aligned matrices moves 16 bytes at a time, in global and in shared memory, and keeps
 // everything else in registers.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/transpose/tiles.cuh>
+#include <gpuopt/device/transpose/launch.cuh>
 
 using namespace gpuopt;
 using detail::TransposeProblem;
@@ -27,7 +27,10 @@ template <class In, class Out, class Function>
 void transposeTiles(const void* in, void* out, std::size_t n, cudaStream_t stream) {
   const TransposeProblem<In, Out, Function> problem{
       static_cast<const In*>(in), static_cast<Out*>(out), n, n, n, n, 1, 0, 0, {}};
-  detail::launchTransposeTiles(problem, stream);
+  detail::launchRegisters(problem, 0, stream);
+  detail::launchTile<detail::VectorTileOf<In, Out>>(problem, 0, stream);
+  if constexpr (detail::TransposeKernels<In, Out, Function>::sectors)
+    detail::launchTile<detail::SectorTileOf<In>>(problem, 0, stream);
 }
 
 void transposeEverything(const void* in, void* out, std::size_t n, cudaStream_t stream) {

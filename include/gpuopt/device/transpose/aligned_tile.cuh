@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/block/transpose.cuh>
+#include <gpuopt/device/transpose/tuning.cuh>
 
 #include <cstddef>
 
@@ -16,6 +17,8 @@ class SquareTile : public TransposeTile<In, Out, TILE, SIDE, true> {
   static constexpr unsigned ROWS = TILE;
   static constexpr unsigned COLS = TILE;
   static constexpr unsigned THREADS = TILE * SIDE;
+  using typename TransposeTile<In, Out, TILE, SIDE, true>::Storage;
+  static constexpr int BLOCKS = residentTiles<sizeof(In)>(THREADS, sizeof(Storage));
   using TransposeTile<In, Out, TILE, SIDE, true>::TransposeTile;
 };
 
@@ -26,6 +29,7 @@ class RectangleTile {
   static constexpr unsigned ROWS = ROWS_;
   static constexpr unsigned COLS = COLS_;
   static constexpr unsigned THREADS = THREADS_;
+  static constexpr int BLOCKS = residentCastTiles(THREADS);
   using Storage = TileStorage<Out, ROWS, COLS>;
 
   __device__ explicit RectangleTile(Storage& storage) : tile_(storage, threadIdx.x) {}

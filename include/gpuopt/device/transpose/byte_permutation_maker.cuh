@@ -34,8 +34,8 @@ struct BytePermutationShape : RunShape {
 
   // A warp reads along lines, up to 64 bytes of each, and stores across them.
   template <class Problem>
-  BytePermutationShape(const Problem& problem, std::size_t perBlock)
-      : RunShape(problem, perBlock),
+  BytePermutationShape(const Problem& problem, const RunSizes& sizes)
+      : RunShape(problem, sizes),
         across(cols / 4),
         pairLines((rows / 4 + 1) / 2),
         byAcross(across),

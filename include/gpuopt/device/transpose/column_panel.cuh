@@ -6,6 +6,7 @@
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/core/fast_divide.cuh>
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/transpose/plan_sizes.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/device/transpose/smem.cuh>
 #include <gpuopt/grid/dependency.cuh>
@@ -33,12 +34,10 @@ struct ColumnPanelShape {
   ShortDivisor byRowVectors;
 };
 
-constexpr unsigned PANEL_BLOCK = 256;  // threads
-
 // Both arrays, and all rows of the input, begin at multiples of 16 bytes. A thread makes 16-byte vectors of
 // the output.
 template <class T>
-GPUOPT_KERNEL void __launch_bounds__(PANEL_BLOCK, RESIDENT_THREADS / PANEL_BLOCK)
+GPUOPT_KERNEL void __launch_bounds__(panelThreads, RESIDENT_THREADS / panelThreads)
     transposeColumnPanelsKernel(const T* in, T* out, const ColumnPanelShape shape) {
   using Atom = TransposeAtom<T, T, Identity>;
   using Word = typename Atom::Source;
@@ -61,7 +60,7 @@ GPUOPT_KERNEL void __launch_bounds__(PANEL_BLOCK, RESIDENT_THREADS / PANEL_BLOCK
   const auto source = reinterpret_cast<const unsigned char*>(in + before + first);
   const unsigned origin = misalignment(source);
 #pragma unroll 4
-  for (unsigned i = threadIdx.x; i < shape.rows * shape.rowVectors; i += PANEL_BLOCK) {
+  for (unsigned i = threadIdx.x; i < shape.rows * shape.rowVectors; i += panelThreads) {
     const unsigned row = shape.byRowVectors.divide(i);
     const unsigned offset = (i - row * shape.rowVectors) * 16;
     if (offset < width * SIZE)
@@ -74,7 +73,7 @@ GPUOPT_KERNEL void __launch_bounds__(PANEL_BLOCK, RESIDENT_THREADS / PANEL_BLOCK
   const auto results = reinterpret_cast<uint4*>(out + before + first * shape.rows);
   const int lead = static_cast<int>(reinterpret_cast<std::uintptr_t>(results) % 128 / 16);
   const int vectors = static_cast<int>(width * shape.rows * SIZE / 16);
-  for (int i = static_cast<int>(threadIdx.x) - lead; i < vectors; i += static_cast<int>(PANEL_BLOCK))
+  for (int i = static_cast<int>(threadIdx.x) - lead; i < vectors; i += static_cast<int>(panelThreads))
     if (i >= 0) {
       const unsigned word = static_cast<unsigned>(i) * WORDS;
       const unsigned element = word / COUNT;
@@ -99,6 +98,40 @@ GPUOPT_KERNEL void __launch_bounds__(PANEL_BLOCK, RESIDENT_THREADS / PANEL_BLOCK
       __builtin_memcpy(&vector, words, 16);
       results[i] = vector;
     }
+}
+
+// The pitch and the swizzle keep bank conflicts rare. The best pitch would save at most an eighth of the
+// reads.
+template <class T>
+void spreadPanelRows(ColumnPanelShape& shape, unsigned rowBytes) {
+  constexpr bool VECTORS = sizeof(T) == alignof(T) && sizeof(T) == 16;
+  constexpr unsigned NONE = 31;
+  const bool odd = shape.cols * sizeof(T) % 32 != 0;
+  shape.pitch = rowBytes + ((odd ? 16 : 0) + 32 - rowBytes % 32) % 32;
+  shape.swizzle = 3;
+  if (VECTORS && odd) {
+    shape.swizzle = NONE;
+  } else if (VECTORS) {
+    shape.pitch = static_cast<unsigned>(roundUp(shape.pitch, 128));
+    shape.swizzle = swizzleFor(shape.pitch);
+  } else if (shape.pitch % 64 == 0) {
+    shape.pitch += 32;
+  }
+}
+
+template <class Problem>
+ColumnPanelShape columnPanelShape(const Problem& problem, const PanelSizes& sizes) {
+  ColumnPanelShape shape{};
+  shape.rows = static_cast<unsigned>(problem.rows);
+  shape.cols = static_cast<unsigned>(problem.cols);
+  shape.panels = sizes.panels;
+  shape.groupCols = sizes.groupCols;
+  shape.groups = sizes.groups;
+  shape.rowVectors = sizes.widestBytes / 16;
+  spreadPanelRows<typename Problem::Input>(shape, sizes.widestBytes);
+  shape.byRows = ShortDivisor(shape.rows);
+  shape.byRowVectors = ShortDivisor(shape.rowVectors);
+  return shape;
 }
 
 }  // namespace detail

@@ -59,8 +59,6 @@ inline std::string algorithmInWords(const TransposePlan& plan) {
       return message({"small tile ", tile});
     case Algorithm::permutedRun:
       return message({"runs of ", plan.run.matrices, " matrices by byte permutation"});
-    case Algorithm::subwordRun:
-      return message({"runs of ", plan.run.matrices, " matrices, word by word"});
     case Algorithm::run:
       return message({"runs of ", plan.run.matrices, " matrices"});
     case Algorithm::columnPanel:

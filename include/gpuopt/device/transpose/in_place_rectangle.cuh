@@ -35,7 +35,7 @@ struct RectanglePolicy {
   /// The tile, for elements of SIZE bytes.
   template <std::size_t SIZE>
   static constexpr auto tile() {
-    return detail::StagedPolicy::tile<SIZE>();
+    return detail::StagedTileOf<SIZE, SIZE, false>{};
   }
 };
 

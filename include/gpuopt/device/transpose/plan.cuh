@@ -14,17 +14,16 @@ GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
 enum class TransposeAlgorithm {
+  nothing,        // no elements
   copy,           // vectors
   smallTile,      // one small matrix, element by element
   permutedRun,    // batch of small dense matrices of 1 or 2 bytes: 4 x 4 by byte permutation
-  subwordRun,     // batch of small dense matrices of elements below 4 bytes: makes words in shared memory
   run,            // batch of other small dense matrices
   columnPanel,    // batch of dense matrices of which few fit into shared memory
   skinny,         // few rows or few columns
   registers,      // aligned rows, in the L2 cache: squares of vectors in registers
   sectorTile,     // aligned rows, output rows begin within sectors: tiles shifted to full sectors
-  tile,           // aligned rows
-  castTile,       // aligned rows and a function that changes the size of an element
+  tile,           // aligned rows: vectors through shared memory
   threeByteTile,  // aligned rows of elements of 3 bytes
   anyAlignment,   // everything
 };
@@ -66,6 +65,7 @@ class TransposePlanner {
   // A small matrix is divided among many blocks, whatever its shape. A batch of tiny matrices may look
   // skinny, but is one long array to a run.
   TransposePlan plan() {
+    if (f_.area * f_.batch == 0) return choose(Algorithm::nothing, {0, 0, 0}, {"no elements"});
     plan_.word = f_.inAlign;
     if (isCopy()) return copy();
     const bool isSkinny = fitsSkinny();
@@ -170,7 +170,7 @@ class TransposePlanner {
     if (f_.area * f_.larger > tuning_.evenRunBytes && f_.batch < tuning_.leastBatch) return false;
     if (makesWords() ? !canGoByColumns(f_) && !canGoByPeriods(f_, tuning_) : suitsTiles()) return false;
     const std::size_t shared =
-        runSharedBytes(f_.area * f_.inBytes) + (makesWords() ? runSharedBytes(f_.area * f_.outBytes) : 0);
+        sharedFor(f_.area * f_.inBytes) + (makesWords() ? sharedFor(f_.area * f_.outBytes) : 0);
     return shared <= largerOf(f_.sharedLimit, std::size_t{48} << 10);
   }
 
@@ -188,10 +188,9 @@ class TransposePlanner {
 
   TransposePlan run() {
     plan_.run = runSizes(f_, tuning_);
-    if (!makesWords()) return chooseRun(Algorithm::run, "a dense batch");
-    return chooseRun(Algorithm::subwordRun, plan_.run.period > 0
-                                                ? "a dense batch, the sources of words repeat"
-                                                : "a dense batch, words column by column");
+    return chooseRun(Algorithm::run, !makesWords()          ? "a dense batch"
+                                     : plan_.run.period > 0 ? "a dense batch, the sources of words repeat"
+                                                            : "a dense batch, words column by column");
   }
 
   TransposePlan chooseRun(Algorithm algorithm, const char* text) {
@@ -237,8 +236,7 @@ class TransposePlanner {
       return choose(Algorithm::registers, registers,
                     {"rows of both sides begin at 16-byte boundaries, half of all tiles would be empty"});
     if (suitsSectorTiles()) return sectorTile();
-    return choose(f_.inBytes == f_.outBytes ? Algorithm::tile : Algorithm::castTile, tile,
-                  {aligned, Unit::bytes, bytes, Relation::exceeds, cached});
+    return choose(Algorithm::tile, tile, {aligned, Unit::bytes, bytes, Relation::exceeds, cached});
   }
 
   // Tiles at the edges of the matrix shift less well. The halo takes shared memory.

@@ -3,8 +3,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/access.cuh>
+#include <gpuopt/core/fast_divide.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/transpose/shape.cuh>
+#include <gpuopt/device/transpose/smem.cuh>
 #include <gpuopt/device/transpose/tuning.cuh>
 #include <gpuopt/host/grid_config.cuh>
 
@@ -13,19 +16,16 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// A kernel divides indices within a run by multiplications that are exact up to here.
-constexpr std::size_t runMaxElements = std::size_t{1} << 15;
-
-// Shared memory for a run of bytes at any alignment.
-constexpr std::size_t runSharedBytes(std::size_t bytes) { return ceilDivide(bytes + 32, 128) * 128; }
+// Indices within a run are divided by a ShortDivisor.
+constexpr std::size_t runMaxElements = std::size_t{1} << ShortDivisor::BITS;
 
 // A block's share of a batch of dense matrices.
 struct RunSizes {
   std::size_t matrices;
   unsigned threads;
   std::size_t sharedBytes;
-  unsigned period;      // words after which their sources repeat; 0 if words are made column by column
-  unsigned columnRows;  // rows that a thread then takes at a time
+  unsigned period;       // words after which their sources repeat; 0 if words are made column by column
+  unsigned segmentRows;  // rows that a thread then takes at a time
 };
 
 // Whole matrices of about this size: if possible as many as let all blocks begin at lines, or at sectors.
@@ -56,20 +56,14 @@ inline std::size_t periodElements(const TransposeFacts& f) {
 
 // The degree of the bank conflict if each lane of a warp reads the first source of its word.
 inline unsigned sourceConflicts(const TransposeFacts& f) {
-  const std::size_t pack = wordResults(f);
-  std::size_t words[32];
-  unsigned degrees[32] = {};
-  unsigned worst = 0;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    const std::size_t element = lane * pack / f.atoms;
+  const auto wordAddress = [&](unsigned lane) {
+    const std::size_t atom = lane * wordResults(f);
+    const std::size_t element = atom / f.atoms;
     const std::size_t inside = element % f.area;
     const std::size_t source = element - inside + inside % f.rows * f.cols + inside / f.rows;
-    words[lane] = (source * f.atoms + lane * pack % f.atoms) * f.sourceBytes / 4;
-    unsigned first = 0;
-    while (words[first] != words[lane]) ++first;
-    if (first == lane) worst = largerOf(worst, ++degrees[words[lane] % 32]);
-  }
-  return worst;
+    return (source * f.atoms + atom % f.atoms) * f.sourceBytes / 4 * 4;
+  };
+  return sharedAccess<4>(wordAddress).degree;
 }
 
 // A thread reads rows of the next column, too, to complete its last word.
@@ -97,14 +91,14 @@ inline RunSizes runSizes(const TransposeFacts& f, const TransposeTuning& tuning)
   run.matrices = matricesOfRun(f, tuning, bytes);
   const std::size_t elements = run.matrices * f.area;
   run.threads = runThreads(elements * f.larger);
-  run.sharedBytes = runSharedBytes(elements * f.inBytes);
-  if (pack > 1) run.sharedBytes += runSharedBytes(elements * f.outBytes);
+  run.sharedBytes = sharedFor(elements * f.inBytes);
+  if (pack > 1) run.sharedBytes += sharedFor(elements * f.outBytes);
   if (byPeriods) {
     run.period = static_cast<unsigned>(periodElements(f) * f.atoms / pack);
     run.threads = periodThreads(run.threads, run.period);
   } else if (pack > 1) {
     const std::size_t parts = ceilDivide(f.rows * f.resultBytes, tuning.columnBytes);
-    run.columnRows = static_cast<unsigned>(ceilDivide(f.rows, parts * pack) * pack);
+    run.segmentRows = static_cast<unsigned>(ceilDivide(f.rows, parts * pack) * pack);
   }
   return run;
 }
@@ -114,25 +108,25 @@ inline RunSizes permutedRunSizes(const TransposeFacts& f, const TransposeTuning&
   run.matrices = matricesOfRun(f, tuning, tuning.evenRunBytes);
   const std::size_t bytes = run.matrices * f.area * f.larger;
   run.threads = runThreads(bytes);
-  run.sharedBytes = 2 * runSharedBytes(bytes);
+  run.sharedBytes = 2 * sharedFor(bytes);
   return run;
 }
 
-// How the columns of a matrix are divided among blocks, in units of full sectors on both sides.
+// How the columns of a matrix are divided among blocks: in groups that are full sectors on both sides.
 struct PanelSizes {
   unsigned panels;       // of a matrix
-  unsigned unitCols;     // of a unit
-  unsigned units;        // of a matrix
+  unsigned groupCols;    // columns of a group
+  unsigned groups;       // of a matrix
   unsigned widestBytes;  // of a row of the widest panel
 };
 
 inline PanelSizes panelSizes(const TransposeFacts& f, const TransposeTuning& tuning) {
-  const std::size_t unitCols = sectorBytes / greatestCommonDivisor(f.inBytes, sectorBytes);
-  const std::size_t units = ceilDivide(f.cols, unitCols);
+  const std::size_t groupCols = sectorBytes / greatestCommonDivisor(f.inBytes, sectorBytes);
+  const std::size_t groups = ceilDivide(f.cols, groupCols);
   const std::size_t wanted = (f.area * f.inBytes + tuning.panelBytes / 2) / tuning.panelBytes;
-  const std::size_t panels = clampTo(wanted, std::size_t{1}, units);
-  const std::size_t widest = smallerOf(ceilDivide(units, panels) * unitCols, f.cols) * f.inBytes;
-  return {static_cast<unsigned>(panels), static_cast<unsigned>(unitCols), static_cast<unsigned>(units),
+  const std::size_t panels = clampTo(wanted, std::size_t{1}, groups);
+  const std::size_t widest = smallerOf(ceilDivide(groups, panels) * groupCols, f.cols) * f.inBytes;
+  return {static_cast<unsigned>(panels), static_cast<unsigned>(groupCols), static_cast<unsigned>(groups),
           static_cast<unsigned>(widest)};
 }
 
@@ -142,11 +136,11 @@ struct SkinnySizes {
   bool toRecords;  // the lines are rows of the input
   std::size_t records;
   unsigned lines;
-  unsigned tile;    // records of a block
-  unsigned halo;    // records that a tile shares with the one before
-  unsigned margin;  // bytes on both sides of the image
-  unsigned lanes;   // that take neighbouring vectors of a line
-  unsigned items;   // vectors of all lines of a tile
+  unsigned tile;     // records of a block
+  unsigned halo;     // records that a tile shares with the one before
+  unsigned margin;   // bytes on both sides of the image
+  unsigned lanes;    // that take neighbouring vectors of a line
+  unsigned vectors;  // of all lines of a tile
   unsigned threads;
   std::size_t sharedBytes;
 };
@@ -189,7 +183,7 @@ inline SkinnySizes skinnySizes(const TransposeFacts& f, const TransposeTuning& t
   sizes.tile = static_cast<unsigned>(tile);
   sizes.halo = static_cast<unsigned>(halo);
   sizes.margin = static_cast<unsigned>(margin);
-  sizes.items = static_cast<unsigned>(ceilDivide(vectors, sizes.lanes) * sizes.lanes * sizes.lines);
+  sizes.vectors = static_cast<unsigned>(ceilDivide(vectors, sizes.lanes) * sizes.lanes * sizes.lines);
   const std::size_t bytes = (tile + halo) * sizes.lines * imageBytes;
   sizes.sharedBytes = ceilDivide(bytes + largerOf<std::size_t>(imageAlign, 16) + 2 * margin, 128) * 128;
   return sizes;

@@ -5,6 +5,7 @@
 
 #include <gpuopt/core/fast_divide.cuh>
 #include <gpuopt/device/transpose/byte_run.cuh>
+#include <gpuopt/device/transpose/plan_sizes.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/device/transpose/smem.cuh>
 #include <gpuopt/grid/dependency.cuh>
@@ -26,14 +27,14 @@ struct RunShape {
   unsigned inBytes;  // of shared memory, for the input
 
   template <class Problem>
-  RunShape(const Problem& problem, std::size_t perBlock)
+  RunShape(const Problem& problem, const RunSizes& sizes)
       : elements(problem.batch * problem.rows * problem.cols),
-        blockElements(static_cast<unsigned>(perBlock)),
+        blockElements(static_cast<unsigned>(sizes.matrices * problem.rows * problem.cols)),
         rows(static_cast<unsigned>(problem.rows)),
         cols(static_cast<unsigned>(problem.cols)),
         area(rows * cols),
         byArea(area),
-        inBytes(static_cast<unsigned>(sharedFor(perBlock * sizeof(*problem.in)))) {}
+        inBytes(static_cast<unsigned>(sharedFor(blockElements * sizeof(*problem.in)))) {}
 };
 
 // A block's run of whole matrices. Dense matrices make one array on each side, so the run is contiguous on
@@ -86,8 +87,8 @@ struct WalkShape : RunShape {
   unsigned swizzle;
 
   template <class Problem>
-  WalkShape(const Problem& problem, std::size_t perBlock, unsigned shift)
-      : RunShape(problem, perBlock), byRows(rows), swizzle(shift) {}
+  WalkShape(const Problem& problem, const RunSizes& sizes, std::size_t swizzledBytes)
+      : RunShape(problem, sizes), byRows(rows), swizzle(swizzleFor(swizzledBytes)) {}
 };
 
 // Walks over the atoms of a run in the order of the output.

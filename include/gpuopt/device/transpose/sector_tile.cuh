@@ -5,6 +5,7 @@
 
 #include <gpuopt/block/transpose.cuh>
 #include <gpuopt/core/identity.cuh>
+#include <gpuopt/device/transpose/tuning.cuh>
 #include <gpuopt/thread/vector.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
@@ -29,16 +30,18 @@ class SectorTile {
   static constexpr unsigned ROWS = TILE;
   static constexpr unsigned COLS = TILE;
   static constexpr unsigned THREADS = MOVERS + 32;
-  static_assert(isPowerOfTwo<TILE> && isPowerOfTwo<SIDE> && MOVERS <= 512 && SIDE * V <= TILE &&
-                    VECTORS % 2 == 0 && SIDE * V % 2 == 0,
-                "gpuopt::TransposeTilesPolicy: SHIFTED_TILE and SHIFTED_SIDE must be powers of two, "
-                "SHIFTED_TILE elements at least 32 bytes, SHIFTED_SIDE vectors no more than SHIFTED_TILE "
-                "elements, and SHIFTED_TILE x SHIFTED_SIDE threads at most 512");
+  static_assert(
+      isPowerOfTwo<TILE> && isPowerOfTwo<SIDE> && MOVERS <= 512 && SIDE * V <= TILE && VECTORS % 2 == 0 &&
+          SIDE * V % 2 == 0,
+      "gpuopt: TILE and SIDE of a SectorTile must be powers of two, TILE elements at least 32 bytes, "
+      "SIDE vectors no more than TILE elements, and TILE x SIDE threads at most 512");
 
   struct Storage {
     TileStorage<T, TILE> tile;
     uint4 halo[TILE];
   };
+
+  static constexpr int BLOCKS = residentTiles<sizeof(T)>(THREADS, sizeof(Storage));
 
   __device__ explicit SectorTile(Storage& storage)
       : tile_(storage.tile, threadIdx.x), halo_(storage.halo), thread_(threadIdx.x) {}

@@ -3,11 +3,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/fast_divide.cuh>
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/word.cuh>
+#include <gpuopt/device/transpose/plan_sizes.cuh>
 #include <gpuopt/device/transpose/skinny_image.cuh>
 #include <gpuopt/device/transpose/skinny_lines.cuh>
 #include <gpuopt/grid/dependency.cuh>
 
-#include <cstddef>
+#include <cstdint>
 
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
@@ -37,6 +41,27 @@ GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, Layout::BLOCKS)
     __syncthreads();
     storeLines<Layout>(lines, records, shape, problem.function);
   }
+}
+
+template <class Layout, class Problem>
+SkinnyShape skinnyShape(const Problem& problem, const SkinnySizes& sizes) {
+  using Image = typename Layout::Image;
+  SkinnyShape shape;
+  shape.inBegin = reinterpret_cast<std::uintptr_t>(problem.in);
+  shape.inEnd = reinterpret_cast<std::uintptr_t>(problem.in + (problem.batch - 1) * problem.inStride +
+                                                 (problem.rows - 1) * problem.inLd + problem.cols);
+  shape.records = sizes.records;
+  shape.lines = sizes.lines;
+  shape.tileRecords = sizes.tile;
+  shape.tiles = static_cast<unsigned>(ceilDivide(sizes.records + sizes.halo, sizes.tile));
+  shape.halo = sizes.halo;
+  shape.margin = sizes.margin;
+  shape.vectors = sizes.vectors;
+  shape.laneBits = sizes.lanes == 8 ? 3 : sizes.lanes == 16 ? 4 : 5;
+  shape.byLines = FixedShiftDivisor<18>(sizes.lines);
+  shape.swizzle = laneSwizzle<Layout>(isWord<Image> ? sizes.lines * Layout::PACK * sizeof(Image) : 1);
+  shape.dense = (Layout::TO_RECORDS ? problem.outLd : problem.inLd) == sizes.lines;
+  return shape;
 }
 
 }  // namespace detail

@@ -10,6 +10,7 @@
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/device/transpose/smem.cuh>
+#include <gpuopt/device/transpose/tuning.cuh>
 #include <gpuopt/thread/vector.cuh>
 
 #include <cstddef>
@@ -25,16 +26,16 @@ namespace detail {
 // the lines by 16-byte vectors, each line with its own alignment; the elements of such a vector are one
 // record apart in the image.
 
-template <class Policy, bool TO_RECORDS_, class In, class Out, class Function>
+template <bool TO_RECORDS_, class In, class Out, class Function>
 struct SkinnyLayout : TransposeAtom<In, Out, Function> {
   using Atoms = TransposeAtom<In, Out, Function>;
   using Line = std::conditional_t<TO_RECORDS_, typename Atoms::Source, typename Atoms::Result>;
   using Image = std::conditional_t<TO_RECORDS_, typename Atoms::Result, typename Atoms::Source>;
   using Vector = std::conditional_t<isWord<Line>, uint4, Line>;
   static constexpr bool TO_RECORDS = TO_RECORDS_;
-  static constexpr int BLOCK = Policy::BLOCK;
-  static constexpr int BLOCKS = Policy::THREADS / BLOCK;  // of a multiprocessor
-  static constexpr unsigned LOADS_IN_FLIGHT = Policy::ITEMS;
+  static constexpr int BLOCK = skinnyMaxThreads;
+  static constexpr int BLOCKS = skinnyMinThreadsPerSm / BLOCK;  // of a multiprocessor
+  static constexpr unsigned LOADS_IN_FLIGHT = skinnyLoadsInFlight;
   static constexpr unsigned COUNT = Atoms::COUNT;                  // atoms of an element
   static constexpr unsigned PACK = sizeof(Vector) / sizeof(Line);  // atoms of a vector
   static constexpr unsigned LINE_ELEMENT = sizeof(Line) * COUNT;   // bytes

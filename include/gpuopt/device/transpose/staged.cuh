@@ -6,9 +6,8 @@
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
+#include <gpuopt/device/transpose/tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
-#include <gpuopt/host/grid_config.cuh>
-#include <gpuopt/host/launch.cuh>
 #include <gpuopt/thread/async_copy.cuh>
 
 #include <cstddef>
@@ -18,7 +17,7 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-constexpr unsigned SECTOR = 32;
+constexpr unsigned SECTOR = sectorBytes;
 
 // A block of BLOCK threads brings ROWS x COLS elements into shared memory and writes them by stores of VECTOR
 // bytes, or of one word of an element if that is wider.
@@ -30,74 +29,10 @@ struct StagedTile {
   static constexpr unsigned VECTOR = VECTOR_;
 };
 
-// The tile by the bytes of an element. A tile's pieces of rows should be long on both sides, because what
-// neighbouring tiles share is read twice: up to a sector a row of the source, and `halo` rows.
-// H200, 2026-11-22, ratios to the best copy, both dimensions odd near 16384 / near 8192 (what was best of 8
-// to 30 tiles of 256 to 1024 threads, for sizes that are no powers of two of 3 to 6 of them): 1 byte 0.885 /
-// 0.81, 2 bytes 0.905 / 0.895, 3 bytes 0.885 / 0.87, 4 bytes 0.925 / 0.925, 6 bytes 0.925 near 8192, 8 bytes
-// 0.93 / 0.93, 12 bytes 0.94 near 8192, 20 and 24 bytes 0.925 and 0.95 near 4096. The traffic between L2 and
-// the blocks limits it (92 to 94 % busy).
-// Slower were: halos from the neighbour's shared memory in clusters (0.83 for 4 bytes), rows brought by bulk
-// copies (0.90 to 0.92) or by words (0.82 for 2 bytes), tiles walked in panels, neighbouring tiles launched
-// as clusters.
-struct StagedPolicy {
-  // From so many bytes on, matrices whose rows do not begin where sectors do take the wide tile. It needs 70
-  // to 90 KiB of shared memory. For 2 bytes it gains 0.01 from 256 MiB on; at 128 MiB it gains nothing, at 32
-  // it loses 0.02.
-  template <std::size_t SIZE>
-  static constexpr std::size_t wideBytes = std::size_t{SIZE == 2 ? 256 : 32} << 20;
-
-  // The largest power of two of columns whose elements take at most so many bytes.
-  static constexpr unsigned columns(std::size_t size, std::size_t bytes) {
-    return 2 * size > bytes ? 1 : 2 * columns(2 * size, bytes);
-  }
-
-  template <std::size_t SIZE>
-  static constexpr auto tile() {
-    if constexpr (SIZE == 1)
-      return StagedTile<128, 256, 512, 4>{};
-    else if constexpr (SIZE == 2)
-      return StagedTile<64, 256, 512, 4>{};
-    else if constexpr (SIZE == 3)
-      return StagedTile<64, 128, 512, 4>{};
-    else if constexpr (SIZE == 4)
-      return StagedTile<96, 128, 1024, 4>{};
-    else if constexpr (SIZE == 6)
-      return StagedTile<64, 64, 512, 4>{};
-    else if constexpr (SIZE == 8 || SIZE == 16)
-      return StagedTile<32, 512 / SIZE, 512, 4>{};
-    else
-      return StagedTile<32, columns(SIZE, 1024), 512, 4>{};
-  }
-
-  template <std::size_t SIZE>
-  static constexpr auto wideTile() {
-    if constexpr (SIZE == 1)
-      return StagedTile<128, 384, 1024, 4>{};
-    else if constexpr (SIZE == 2)
-      return StagedTile<128, 256, 512, 4>{};
-    else
-      return tile<SIZE>();
-  }
-
-  // For a function that changes sizes. Stores are words, or four elements where they become wider.
-  // Mean of the times of moving either type alone over the time, both dimensions odd near 16384 (what was
-  // best of 5 to 15 tiles; before that, by at most 64 x 512 bytes and words): byte to half 1.00 (0.93), byte
-  // to float 0.955 (0.92), byte to double 0.96 (0.89), half to float 0.975 (0.92), float to double 0.985
-  // (0.96), float to byte 1.015 by the wide tile (0.97), float to half 1.035, double to float 1.03.
-  template <std::size_t IN, std::size_t OUT, bool WIDE>
-  static constexpr auto castTile() {
-    constexpr bool WIDENS = IN < OUT;
-    constexpr unsigned ROWS = OUT == 1 || (IN == 1 && OUT <= 4) ? 128 : OUT <= 8 ? 64 : 32;
-    constexpr unsigned WANTED =
-        WIDENS ? columns(IN, OUT < 8 * IN ? 256 : 128) : smallerOf(columns(IN, 512), 128U);
-    constexpr unsigned FITTING = columns(2 * IN * ROWS, (WIDE ? 128 : 64) << 10);
-    constexpr unsigned COLS = smallerOf(FITTING, WANTED);
-    constexpr unsigned BLOCK = IN == 1 ? 1024 : 512;
-    constexpr unsigned VECTOR = WIDENS ? smallerOf(4 * OUT, std::size_t{16}) : 4;
-    return StagedTile<ROWS, COLS, BLOCK, VECTOR>{};
-  }
-};
+template <std::size_t IN, std::size_t OUT, bool IS_WIDE>
+using StagedTileOf =
+    StagedTile<rowsTileShape(IN, OUT, IS_WIDE).rows, rowsTileShape(IN, OUT, IS_WIDE).cols,
+               rowsTileShape(IN, OUT, IS_WIDE).threads, rowsTileShape(IN, OUT, IS_WIDE).storeBytes>;
 
 // How a tile is divided among the threads.
 template <class Tile, class In, class Out, class Function>
@@ -339,43 +274,6 @@ StagedShape stagedShape(const Problem& problem) {
          (WORD * TOLERATED << 1 << shape.columnBits) <= stride)
     ++shape.columnBits;
   return shape;
-}
-
-template <class Tile, class In, class Out, class Function>
-void launchStagedTiles(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
-  using Layout = StagedLayout<Tile, In, Out, Function>;
-  StagedShape shape = stagedShape<Layout>(problem);
-  const std::size_t rowTiles = ceilDivide(problem.rows + shape.halo, Layout::ROWS);
-  const std::size_t colTiles = ceilDivide(problem.cols, Layout::COLS);
-  LaunchConfig config =
-      gridConfig(Layout::BLOCK, rowTiles * colTiles * problem.batch, stream, "gpuopt::transpose");
-  shape.rowTiles = static_cast<unsigned>(rowTiles);
-  shape.colTiles = static_cast<unsigned>(colTiles);
-  config.sharedBytes = ceilDivide(rowPlace<Layout>(shape, Layout::ROWS + shape.halo) + SECTOR, 16) * 16;
-  launch(transposeStagedKernel<Layout, TransposeProblem<In, Out, Function>>, config, problem, shape);
-}
-
-template <class Policy, std::size_t IN, std::size_t OUT, bool WIDE>
-constexpr auto stagedTile() {
-  if constexpr (IN != OUT)
-    return Policy::template castTile<IN, OUT, WIDE>();
-  else if constexpr (WIDE)
-    return Policy::template wideTile<IN>();
-  else
-    return Policy::template tile<IN>();
-}
-
-template <class Policy = StagedPolicy, class In, class Out, class Function>
-void launchTransposeStaged(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
-  using Tile = decltype(stagedTile<Policy, sizeof(In), sizeof(Out), false>());
-  using WideTile = decltype(stagedTile<Policy, sizeof(In), sizeof(Out), true>());
-  if constexpr (!std::is_same_v<Tile, WideTile>) {
-    const std::size_t bytes = problem.rows * problem.cols * problem.batch * sizeof(In);
-    if (bytes >= Policy::template wideBytes<sizeof(In)> && inPitchAlignment(problem) < SECTOR &&
-        givesBlocksMuchMemory())
-      return launchStagedTiles<WideTile>(problem, stream);
-  }
-  launchStagedTiles<Tile>(problem, stream);
 }
 
 }  // namespace detail

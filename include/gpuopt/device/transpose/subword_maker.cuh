@@ -16,7 +16,6 @@ namespace detail {
 
 // How the words of a block are divided among its threads.
 struct SubwordShape : WalkShape {
-  using WalkShape::WalkShape;
   ShortDivisor byCols;
   unsigned period = 0;         // words after which the places of their sources are the same again
   unsigned periodsAtOnce = 0;  // that the threads make at a time
@@ -24,6 +23,19 @@ struct SubwordShape : WalkShape {
   unsigned segmentRows = 0;  // rows that a thread takes at a time
   unsigned segments = 0;     // of a column, 0 if words are made by periods
   ShortDivisor bySegments;
+
+  template <class Problem>
+  SubwordShape(const Problem& problem, const RunSizes& sizes)
+      : WalkShape(problem, sizes, problem.rows * sizeof(*problem.out)), byCols(cols), period(sizes.period) {
+    if (period > 0) {
+      periodsAtOnce = largerOf(sizes.threads / period, 1U);
+      byPeriod = ShortDivisor(period);
+    } else {
+      segmentRows = sizes.segmentRows;
+      segments = static_cast<unsigned>(ceilDivide(rows, segmentRows));
+      bySegments = ShortDivisor(segments);
+    }
+  }
 };
 
 // Results as one word.

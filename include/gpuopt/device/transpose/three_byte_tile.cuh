@@ -7,6 +7,7 @@
 #include <gpuopt/block/transpose.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
+#include <gpuopt/device/transpose/tuning.cuh>
 #include <gpuopt/thread/vector.cuh>
 
 #include <cstddef>
@@ -50,18 +51,16 @@ struct ThreeByteBlock {
   }
 };
 
-// H200, 2026-11-22, ratio to the best copy: 16384^2 0.943. Trial kernels, 8192^2 / 16384^2: 0.955 / 0.945,
-// tiles of 64 x 128 0.948 / 0.940; rows brought by asynchronous copies and transposed from shared memory to
-// shared memory 0.931 to 0.948; the staged kernel 0.739 / 0.752.
+// 0.94 of the speed of a copy, rows staged for any alignment 0.75 (benchmarks/results/transpose_tuning.csv).
 class ThreeByteTile {
   using Block = ThreeByteBlock;
 
  public:
-  static constexpr unsigned TILE = 128;
+  static constexpr unsigned TILE = threeByteTileShape.rows;
   static constexpr unsigned ROWS = TILE;
   static constexpr unsigned COLS = TILE;
   static constexpr unsigned THREADS = TILE / Block::ROWS * (TILE / Block::COLS);
-  static constexpr unsigned BLOCKS = 4;               // that a multiprocessor holds
+  static constexpr int BLOCKS = 4;                    // that a multiprocessor holds
   static constexpr unsigned VECTORS = TILE * 3 / 16;  // vectors of a column
   static constexpr unsigned ACROSS = TILE / Block::COLS;
   using Columns = SwizzledColumns<16, VECTORS, Block::COLS, ACROSS>;

@@ -48,10 +48,11 @@ __device__ inline TileRegion tileRegion(const Problem& problem, TileGrid grid) {
           problem.cols - col < COLS ? static_cast<unsigned>(problem.cols - col) : COLS};
 }
 
-// A Tile says its ROWS, COLS, THREADS and Storage. Its two halves ask separately whether the tile is full: one
-// branch around both would cost up to 12 registers.
-template <class Tile, int BLOCKS, class Problem>
-GPUOPT_KERNEL void __launch_bounds__(Tile::THREADS, smallerOf<int>(BLOCKS, RESIDENT_THREADS / Tile::THREADS))
+// A Tile says its ROWS, COLS, THREADS and Storage, and the BLOCKS that a multiprocessor shall hold. Its two
+// halves ask separately whether the tile is full: one branch around both would cost up to 12 registers.
+template <class Tile, class Problem>
+GPUOPT_KERNEL void __launch_bounds__(Tile::THREADS,
+                                     smallerOf<int>(Tile::BLOCKS, RESIDENT_THREADS / Tile::THREADS))
     transposeTileKernel(const Problem problem, const TileGrid grid) {
   waitForPreviousKernel();
   const auto region = tileRegion<Tile::ROWS, Tile::COLS>(problem, grid);

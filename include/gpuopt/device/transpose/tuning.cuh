@@ -122,8 +122,18 @@ constexpr const VectorTileTuning& vectorTile(std::size_t bytes) {
 
 constexpr bool hasVectorTile(std::size_t bytes) { return bytes <= 16 && (bytes & (bytes - 1)) == 0; }
 
-// The blocks of tiles that a multiprocessor shall hold: more would take the shared memory from the L1 cache.
-inline constexpr std::size_t tileBytesPerSm = std::size_t{144} << 10;
+// The blocks that a multiprocessor shall hold. Tiles in more than 144 KiB would leave the L1 cache too little
+// for loads in flight.
+template <std::size_t SIZE>
+constexpr int residentTiles(unsigned threads, std::size_t tileBytes) {
+  const int byMemory = static_cast<int>((std::size_t{144} << 10) / tileBytes);
+  return clampTo(vectorTile(SIZE).minThreadsPerSm / static_cast<int>(threads), 1, largerOf(byMemory, 1));
+}
+
+// A function that changes the size of an element needs registers for both.
+constexpr int residentCastTiles(unsigned threads) {
+  return largerOf(vectorTile(2).minThreadsPerSm / static_cast<int>(threads), 1);
+}
 
 // As many bytes of a row on both sides, if a function changes the size of an element.
 constexpr TransposeTileShape vectorTileShape(std::size_t inBytes, std::size_t outBytes) {
