@@ -227,6 +227,22 @@ __device__ inline void storeAtoms(unsigned char* out, const unsigned char* const
   }
 }
 
+// One store to each of a thread's columns, `step` bytes apart in the destination.
+template <class Layout, class Function>
+__device__ inline void storeAcross(unsigned char* out, std::size_t step,
+                                   const unsigned char* const (&from)[Layout::PACK], unsigned column,
+                                   unsigned width, const Function& function) {
+  if (width == Layout::COLS) {
+#pragma unroll
+    for (unsigned c = 0; c < Layout::COLS; c += Layout::ACROSS, out += step)
+      storeAtoms<Layout>(out, from, c * Layout::SIZE, function);
+  } else {
+#pragma unroll 1
+    for (unsigned c = 0; column + c < width; c += Layout::ACROSS, out += step)
+      storeAtoms<Layout>(out, from, c * Layout::SIZE, function);
+  }
+}
+
 // Writes the columns of a region to rows of the destination. Each column is shifted so that its stores begin
 // at a sector boundary: no sector is then written by two tiles.
 template <class Layout, class Problem>
@@ -259,15 +275,7 @@ __device__ inline void storeColumns(const unsigned char* staged, const Problem& 
       const unsigned char* from[PACK];
 #pragma unroll
       for (unsigned k = 0; k < PACK; ++k) from[k] = atom(first + k);
-      if (piece.width == Layout::COLS) {
-#pragma unroll
-        for (unsigned c = 0; c < Layout::COLS; c += ACROSS, out += step)
-          storeAtoms<Layout>(out, from, c * Layout::SIZE, problem.function);
-      } else {
-#pragma unroll 1
-        for (unsigned c = 0; column + c < piece.width; c += ACROSS, out += step)
-          storeAtoms<Layout>(out, from, c * Layout::SIZE, problem.function);
-      }
+      storeAcross<Layout>(out, step, from, column, piece.width, problem.function);
     } else {
 #pragma unroll 1
       for (unsigned i = 0; i < PACK; ++i)

@@ -133,6 +133,27 @@ struct ColumnReader {
   }
 };
 
+// Makes the words from result `first` to the offset `end`. The first word begins `skipped` results later.
+template <unsigned COUNT, class Source, class Result, class Function>
+__device__ inline void makeSegment(const SubwordResults<Result>& made,
+                                   ColumnReader<COUNT, Source, Result, Function>& column, unsigned first,
+                                   unsigned skipped, unsigned end) {
+  unsigned words[COUNT];
+  unsigned next[COUNT];
+  column.read(words);
+  for (unsigned offset = made.offset(first + skipped); offset < end;) {
+    column.read(next);
+#pragma unroll
+    for (unsigned w = 0; w < COUNT; ++w, offset += 4) {
+      const unsigned high = w + 1 < COUNT ? words[(w + 1) % COUNT] : next[0];
+      if (COUNT == 1 || offset < end)
+        made.storeWord(offset, __funnelshift_r(words[w], high, skipped * 8 * sizeof(Result)));
+    }
+#pragma unroll
+    for (unsigned w = 0; w < COUNT; ++w) words[w] = next[w];
+  }
+}
+
 // Makes the words of long columns. Neighbouring threads take neighbouring columns, and make the words that
 // begin in one segment of them. All read the same rows, and shift what they read to the next word boundary.
 template <unsigned COUNT, class Source, class Result, class Function>
@@ -152,28 +173,15 @@ __device__ inline void packSegments(const SubwordResults<Result>& made, const So
     const unsigned first = (matrix * shape.area + col * shape.rows + row) * COUNT;
     const unsigned skipped = made.toWord(first);
     const unsigned end = made.offset(first + (left < shape.segmentRows ? left : shape.segmentRows) * COUNT);
-    // From the last column to the next matrix. After the last matrix the result is not stored: read any
-    // source.
+    // The column after the last one is in the next matrix. After the last matrix any source will do: its
+    // results are not stored.
     const unsigned back = col + 1 < shape.cols           ? shape.area - 1
                           : first + left * COUNT < count ? shape.cols - 1
                                                          : shape.area;
     ColumnReader<COUNT, Source, Result, Function> column{
         sources + (matrix * shape.area + row * shape.cols + col) * COUNT, shape.cols * COUNT, left,
         back * COUNT, function};
-    unsigned words[COUNT];
-    unsigned next[COUNT];
-    column.read(words);
-    for (unsigned offset = made.offset(first + skipped); offset < end;) {
-      column.read(next);
-#pragma unroll
-      for (unsigned w = 0; w < COUNT; ++w, offset += 4) {
-        const unsigned high = w + 1 < COUNT ? words[(w + 1) % COUNT] : next[0];
-        if (COUNT == 1 || offset < end)
-          made.storeWord(offset, __funnelshift_r(words[w], high, skipped * 8 * sizeof(Result)));
-      }
-#pragma unroll
-      for (unsigned w = 0; w < COUNT; ++w) words[w] = next[w];
-    }
+    makeSegment(made, column, first, skipped, end);
   }
 }
 
