@@ -104,8 +104,8 @@ constexpr unsigned tripleDegree() {
   });
   for (unsigned w = 0; w < Block::WORDS; ++w)
     worst = largerOf(worst, worstDegree<unsigned>(Tile::THREADS, [w](unsigned t) {
-                       const unsigned word = t / Tile::ACROSS * Block::WORDS + w;
-                       return Tile::Columns::place(t % Tile::ACROSS * Block::COLS, word / 4) * 4 + word % 4;
+                       const unsigned word = t / Tile::SQUARES * Block::WORDS + w;
+                       return Tile::Columns::place(t % Tile::SQUARES * Block::COLS, word / 4) * 4 + word % 4;
                      }));
   return worst;
 }

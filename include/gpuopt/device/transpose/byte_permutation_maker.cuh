@@ -1,5 +1,5 @@
 /// \file
-/// Transposition of small matrices of bytes or halves that consist of squares of 4 x 4.
+/// Runs of small matrices of 1- or 2-byte elements, as 4 x 4 squares transposed by byte permutation.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,34 +17,34 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// The shift for threads whose accesses are `distance` bytes apart; 31, which is none, if these are in
-// different banks already.
+// The shift for threads that access squares `distance` bytes apart; 31, no swizzle, if these have no
+// conflict.
 inline unsigned squaresSwizzle(std::size_t distance, unsigned bit) {
   return distance % 64 == 0 ? swizzleShift(distance, bit, 2) : 31;
 }
 
-// How the squares of a block are divided among its threads.
+// How the squares of a run are divided among the threads.
 struct BytePermutationShape : RunShape {
-  unsigned across;     // squares side by side
-  unsigned pairLines;  // lines of pairs of squares; the last pairs may be halves
-  ShortDivisor byAcross;
-  ShortDivisor byPairLines;
+  unsigned squares;   // side by side
+  unsigned pairRows;  // rows of pairs, two squares one above the other; the last row may have upper ones only
+  ShortDivisor bySquares;
+  ShortDivisor byPairRows;
   unsigned inSwizzle;
   unsigned outSwizzle;
 
-  // A warp reads along lines, up to 64 bytes of each, and stores across them.
+  // A warp reads up to 64 bytes along a row, and stores along columns.
   template <class Problem>
   BytePermutationShape(const Problem& problem, const RunSizes& sizes)
       : RunShape(problem, sizes),
-        across(cols / 4),
-        pairLines((rows / 4 + 1) / 2),
-        byAcross(across),
-        byPairLines(pairLines),
+        squares(cols / 4),
+        pairRows((rows / 4 + 1) / 2),
+        bySquares(squares),
+        byPairRows(pairRows),
         inSwizzle(squaresSwizzle(4 * problem.cols * sizeof(*problem.in), 6)),
         outSwizzle(squaresSwizzle(4 * problem.rows * sizeof(*problem.in), 4)) {}
 };
 
-// Four rows of a square become its four columns.
+// Replaces the four rows of a square by its four columns.
 __device__ inline void transposeSquare(unsigned (&rows)[4]) { transposeBytes(rows); }
 
 __device__ inline void transposeSquare(uint2 (&rows)[4]) {
@@ -58,8 +58,8 @@ __device__ inline void transposeSquare(uint2 (&rows)[4]) {
   for (int k = 0; k < 4; ++k) rows[k] = make_uint2(squares[0][k / 2][k % 2], squares[1][k / 2][k % 2]);
 }
 
-// A thread reads four rows of a square from shared memory, and stores its four columns there as words.
-// Neighbours take squares one below another, so that fewer stores of a warp conflict.
+// A thread reads the four rows of a square from shared memory and stores its four columns there. Two
+// neighbours take squares one above the other: their stores are adjacent, so a warp has fewer bank conflicts.
 template <class T>
 struct BytePermutationMaker {
   using Shape = BytePermutationShape;
@@ -81,12 +81,12 @@ struct BytePermutationMaker {
     constexpr unsigned SIZE = sizeof(T);
     const unsigned inOrigin = misalignment(run.in);
     const unsigned outOrigin = misalignment(run.out);
-    const unsigned items = shape.byArea.divide(run.elements) * shape.pairLines * shape.across * 2;
-    for (unsigned i = threadIdx.x; i < items; i += blockDim.x) {
-      const unsigned line = shape.byAcross.divide(i / 2);
-      const unsigned col = 4 * (i / 2 - line * shape.across);
-      const unsigned matrix = shape.byPairLines.divide(line);
-      const unsigned row = 4 * ((line - matrix * shape.pairLines) * 2 + i % 2);
+    const unsigned count = shape.byArea.divide(run.elements) * shape.pairRows * shape.squares * 2;
+    for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
+      const unsigned pairRow = shape.bySquares.divide(i / 2);  // in the run
+      const unsigned col = 4 * (i / 2 - pairRow * shape.squares);
+      const unsigned matrix = shape.byPairRows.divide(pairRow);
+      const unsigned row = 4 * ((pairRow - matrix * shape.pairRows) * 2 + i % 2);
       if (row >= shape.rows) continue;
       Row square[4];
 #pragma unroll

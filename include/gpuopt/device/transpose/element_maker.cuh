@@ -25,7 +25,7 @@ struct ElementMaker {
   using Source = typename Layout::Source;
   using Result = typename Layout::Result;
   static constexpr int BLOCK = 1024;
-  static constexpr int BLOCKS = 0;  // any number of a multiprocessor
+  static constexpr int BLOCKS = 0;  // no limit to registers
   static constexpr bool STAGES_OUTPUT = false;
 
   SwizzledBytes input;

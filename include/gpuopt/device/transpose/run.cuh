@@ -18,8 +18,9 @@ namespace detail {
 
 // How the matrices are divided among blocks.
 struct RunShape {
-  std::size_t elements;    // of all matrices
-  unsigned blockElements;  // those of whole matrices
+  std::size_t elements;  // of all matrices
+
+  unsigned blockElements;  // whole matrices
   unsigned rows;
   unsigned cols;
   unsigned area;
@@ -37,8 +38,7 @@ struct RunShape {
         inBytes(static_cast<unsigned>(sharedFor(blockElements * sizeof(*problem.in)))) {}
 };
 
-// A block's run of whole matrices. Dense matrices make one array on each side, so the run is contiguous on
-// both.
+// A block's run of whole matrices. The batch is dense, so the run is contiguous on both sides.
 template <class In, class Out>
 struct MatrixRun {
   const In* in;
@@ -54,8 +54,9 @@ struct MatrixRun {
   }
 };
 
-// A Maker makes the output of a run from its input in shared memory: either there, and the block stores it,
-// or in global memory.
+// A Maker makes the output of a run from the input in shared memory. It writes global memory itself, or, with
+// STAGES_OUTPUT, shared memory, and the block stores the output as vectors. Figures:
+// docs/transpose_kernels.md.
 template <class Maker, class In, class Out, class Function>
 GPUOPT_KERNEL void __launch_bounds__(Maker::BLOCK, Maker::BLOCKS)
     transposeRunKernel(const In* in, Out* out, const typename Maker::Shape shape, const Function function) {
@@ -77,11 +78,11 @@ GPUOPT_KERNEL void __launch_bounds__(Maker::BLOCK, Maker::BLOCKS)
 template <class In, class Out, class Function>
 struct RunLayout : TransposeAtom<In, Out, Function> {
   using typename TransposeAtom<In, Out, Function>::Result;
-  // Results of a word.
+  // Results per word.
   static constexpr unsigned PACK = sizeof(Result) < 4 && isWord<Result> ? 4 / sizeof(Result) : 1;
 };
 
-// How a block's threads walk over its elements.
+// How threads find the sources of the output.
 struct WalkShape : RunShape {
   ShortDivisor byRows;
   unsigned swizzle;
@@ -91,28 +92,28 @@ struct WalkShape : RunShape {
       : RunShape(problem, sizes), byRows(rows), swizzle(swizzleFor(swizzledBytes)) {}
 };
 
-// Walks over the atoms of a run in the order of the output.
+// The atoms of a run in the order of the output.
 template <unsigned COUNT>
 struct RunWalk {
-  unsigned part;  // of the element
+  unsigned atom;  // in the element
   unsigned row;
   unsigned col;
   unsigned source;  // index of the atom in the input
 
-  __device__ RunWalk(const WalkShape& shape, unsigned atom) {
-    const unsigned element = atom / COUNT;
+  __device__ RunWalk(const WalkShape& shape, unsigned index) {
+    const unsigned element = index / COUNT;
     const unsigned matrix = shape.byArea.divide(element);
     const unsigned inside = element - matrix * shape.area;
-    part = atom % COUNT;
+    atom = index % COUNT;
     col = shape.byRows.divide(inside);
     row = inside - col * shape.rows;
-    source = (matrix * shape.area + row * shape.cols + col) * COUNT + part;
+    source = (matrix * shape.area + row * shape.cols + col) * COUNT + atom;
   }
 
   __device__ void advance(const WalkShape& shape) {
     ++source;
-    if (++part < COUNT) return;
-    part = 0;
+    if (++atom < COUNT) return;
+    atom = 0;
     source += (shape.cols - 1) * COUNT;
     if (++row < shape.rows) return;
     row = 0;

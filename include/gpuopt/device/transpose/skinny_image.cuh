@@ -1,5 +1,5 @@
 /// \file
-/// Narrow matrices in shared memory: how their records lie there, and how they come and go.
+/// Skinny matrices in shared memory: the image of their records, and how it is loaded and stored.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -20,12 +20,11 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// One of the two matrices consists of up to 32 long *lines*, the other one of many short *records*, most
-// often without gaps between them. A block holds an image of some records in shared memory, byte for byte as
-// they lie in global memory modulo 16. So the records move as one run of bytes, whatever their length, and
-// the lines by 16-byte vectors, each line with its own alignment; the elements of such a vector are one
-// record apart in the image.
-
+// One side of a skinny transposition has up to 32 long rows, the *lines*; the other has many short rows, the
+// *records*, usually without gaps. A block keeps an image of some records in shared memory, byte for byte and
+// with the misalignment that they have in global memory. The records move as one run of bytes, whatever their
+// length; the lines move in 16-byte vectors, each line with its own alignment. Neighbouring elements of a
+// line are one record apart in the image. A figure is in docs/transpose_kernels.md.
 template <bool TO_RECORDS_, class In, class Out, class Function>
 struct SkinnyLayout : TransposeAtom<In, Out, Function> {
   using Atoms = TransposeAtom<In, Out, Function>;
@@ -34,26 +33,24 @@ struct SkinnyLayout : TransposeAtom<In, Out, Function> {
   using Vector = std::conditional_t<isWord<Line>, uint4, Line>;
   static constexpr bool TO_RECORDS = TO_RECORDS_;
   static constexpr int BLOCK = skinnyMaxThreads;
-  static constexpr int BLOCKS = skinnyMinThreadsPerSm / BLOCK;  // of a multiprocessor
+  static constexpr int BLOCKS = skinnyMinThreadsPerSm / BLOCK;  // per multiprocessor
   static constexpr unsigned LOADS_IN_FLIGHT = skinnyLoadsInFlight;
-  static constexpr unsigned COUNT = Atoms::COUNT;                  // atoms of an element
-  static constexpr unsigned PACK = sizeof(Vector) / sizeof(Line);  // atoms of a vector
-  static constexpr unsigned LINE_ELEMENT = sizeof(Line) * COUNT;   // bytes
-  static constexpr unsigned ELEMENT = sizeof(Image) * COUNT;       // bytes in the image
-  static constexpr unsigned ACCESS = smallerOf<unsigned>(alignof(Image), 16);
+  static constexpr unsigned COUNT = Atoms::COUNT;                              // atoms of an element
+  static constexpr unsigned PACK = sizeof(Vector) / sizeof(Line);              // atoms of a vector
+  static constexpr unsigned LINE_ELEMENT = sizeof(Line) * COUNT;               // bytes
+  static constexpr unsigned ELEMENT = sizeof(Image) * COUNT;                   // bytes in the image
+  static constexpr unsigned ACCESS = smallerOf<unsigned>(alignof(Image), 16);  // bytes, at any element
   static constexpr unsigned ALIGNMENT = largerOf<unsigned>(alignof(Image), 16);
-  // Where the vectors of a line begin. Those that are written make whole sectors: none is shared by two
-  // tiles.
+  // Vectors of a line begin at multiples of this. Stores cover full sectors, which no two tiles share.
   static constexpr unsigned LINE_ALIGNMENT = TO_RECORDS ? 16 : 32;
-  // Atoms on both sides of a tile go to a margin of the image, sooner than that each is asked where it
-  // belongs. A function, though, is called for elements of the tile alone.
+  // The first and last vectors of a line hold atoms of neighbouring tiles. A margin of the image takes them,
+  // which saves a bounds check per atom. A function must not be called for them, so it has no margin.
   static constexpr bool MARGIN = TO_RECORDS && std::is_same_v<Function, Identity>;
-  // The pieces of the image that change places (see swizzled()). Small elements make so many accesses that it
-  // pays to permute words, and not just 16-byte range.
+  // The swizzle permutes words of small elements, which make many accesses, and vectors of others.
   static constexpr unsigned SWIZZLED_BYTES = sizeof(Image) <= 2 ? 4 : 16;
 };
 
-// What all blocks have in common.
+// The shape of the problem, for all blocks.
 struct SkinnyShape {
   std::uintptr_t inBegin;
   std::uintptr_t inEnd;
@@ -61,21 +58,21 @@ struct SkinnyShape {
   unsigned lines;
   unsigned tileRecords;
   unsigned tiles;     // of a matrix
-  unsigned halo;      // records that a tile shares with the one before
-  unsigned margin;    // bytes before and behind the image
-  unsigned vectors;   // vectors of all lines of a tile
+  unsigned halo;      // records that a tile shares with the previous one
+  unsigned margin;    // bytes before and after the image
+  unsigned vectors;   // of all lines of a tile
   unsigned laneBits;  // 2^laneBits lanes take neighbouring vectors of a line
   FixedShiftDivisor<18> byLines;
   Swizzle swizzle;
-  bool dense;  // no gaps between records
+  bool dense;  // records have no gaps
 };
 
 // The part of a matrix that a block moves.
 struct SkinnyRegion {
   std::size_t matrix;
-  std::size_t first;  // record of the image
-  unsigned count;     // records in the image
-  unsigned halo;      // of them
+  std::size_t first;  // record
+  unsigned count;     // of records
+  unsigned halo;      // how many of these the previous tile has, too
 };
 
 __device__ inline SkinnyRegion skinnyRegion(const SkinnyShape& shape) {
@@ -90,7 +87,7 @@ __device__ inline SkinnyRegion skinnyRegion(const SkinnyShape& shape) {
   return region;
 }
 
-// Lanes at this distance in bytes access different banks.
+// The swizzle for lanes that access the image at this distance in bytes.
 template <class Layout>
 Swizzle laneSwizzle(std::size_t distance) {
   constexpr unsigned UNIT = Layout::SWIZZLED_BYTES;
@@ -98,15 +95,14 @@ Swizzle laneSwizzle(std::size_t distance) {
   return {swizzleShift(distance, UNIT == 4 ? 2 : 4, UNIT == 4 ? 5 : 3), power > UNIT ? power - UNIT : 0};
 }
 
-// The records of a region: in global memory from `address` on, `stride` bytes apart, in the image from
-// `origin` on.
+// The records of a region.
 struct SkinnyRecords {
   unsigned char* image;
-  std::uintptr_t address;
-  std::size_t stride;
-  unsigned origin;
-  unsigned width;  // bytes of a record
-  unsigned bytes;  // of all
+  std::uintptr_t address;  // of the first record in global memory
+  std::size_t stride;      // bytes between records there
+  unsigned origin;         // of the first record in the image
+  unsigned width;          // bytes of a record
+  unsigned bytes;          // of all records
 };
 
 template <class Layout>
@@ -122,7 +118,7 @@ __device__ inline SkinnyRecords skinnyRecords(const void* matrices, std::size_t 
   return records;
 }
 
-// move(place in the image, address) for each grain of the bytes [low, high) of the records.
+// Calls move(shared, address) for the bytes [low, high) of the records, ACCESS bytes at a time.
 template <class Layout, class Move>
 __device__ inline void moveAccesses(const SkinnyRecords& records, const SkinnyShape& shape, unsigned low,
                                     unsigned high, Move move) {
@@ -132,21 +128,20 @@ __device__ inline void moveAccesses(const SkinnyRecords& records, const SkinnySh
          records.address + byte / records.width * records.stride + byte % records.width);
 }
 
-// The 16-byte range of the image, [low, high), that move whole.
+// The 16-byte vectors of the image that move as such, [low, high).
 struct ImageVectors {
   unsigned low;
   unsigned high;
-  unsigned head;  // bytes of the records before them
-  unsigned tail;  // where the bytes behind them begin
+  unsigned head;  // bytes of the records before the vectors
+  unsigned tail;  // offset of the bytes after them
 };
 
-// The range at the ends hold bytes that belong to others; they count if `wholeHead` and `wholeTail` say
-// so.
-__device__ inline ImageVectors imageVectors(const SkinnyRecords& records, bool wholeHead, bool wholeTail) {
+// The vectors at both ends hold bytes of other regions. `withFirst` and `withLast` say whether they count.
+__device__ inline ImageVectors imageVectors(const SkinnyRecords& records, bool withFirst, bool withLast) {
   ImageVectors range;
   const unsigned end = records.origin + records.bytes;
-  range.low = wholeHead ? records.origin / 16 : (records.origin + 15) / 16;
-  range.high = wholeTail ? (end + 15) / 16 : end / 16;
+  range.low = withFirst ? records.origin / 16 : (records.origin + 15) / 16;
+  range.high = withLast ? (end + 15) / 16 : end / 16;
   if (range.high < range.low) range.high = range.low;
   const unsigned low = range.low * 16;
   const unsigned high = range.high * 16;
@@ -159,39 +154,39 @@ __device__ inline uint4* vectorAt(const SkinnyRecords& records, const SkinnyShap
   return reinterpret_cast<uint4*>(records.image + shape.swizzle(vector * 16) / 16 * 16);
 }
 
-// A vector's words in the order in which they lie in the image, or back.
+// Permutes the words of a vector as the swizzle does; twice is the original order.
 template <class Layout>
 __device__ inline uint4 permutedWords(uint4 words, const SkinnyShape& shape, unsigned vector) {
   if constexpr (Layout::SWIZZLED_BYTES == 4) {
-    const unsigned place = shape.swizzle(vector * 16);
-    if (place & 4) words = make_uint4(words.y, words.x, words.w, words.z);
-    if (place & 8) words = make_uint4(words.z, words.w, words.x, words.y);
+    const unsigned offset = shape.swizzle(vector * 16);
+    if (offset & 4) words = make_uint4(words.y, words.x, words.w, words.z);
+    if (offset & 8) words = make_uint4(words.z, words.w, words.x, words.y);
   }
   return words;
 }
 
 template <class Layout>
 __device__ inline void loadRecords(const SkinnyRecords& records, const SkinnyShape& shape) {
-  const auto load = [](auto* place, std::uintptr_t address) {
-    *place = *reinterpret_cast<decltype(place)>(address);
+  const auto load = [](auto* shared, std::uintptr_t address) {
+    *shared = *reinterpret_cast<decltype(shared)>(address);
   };
   if (!shape.dense) return moveAccesses<Layout>(records, shape, 0, records.bytes, load);
   const std::uintptr_t end = records.address + records.bytes;
   const auto range =
       imageVectors(records, records.address / 16 * 16 >= shape.inBegin, (end + 15) / 16 * 16 <= shape.inEnd);
   const std::uintptr_t base = records.address - records.origin;
-  for (unsigned g = range.low + threadIdx.x; g < range.high; g += Layout::LOADS_IN_FLIGHT * blockDim.x) {
+  for (unsigned v = range.low + threadIdx.x; v < range.high; v += Layout::LOADS_IN_FLIGHT * blockDim.x) {
     uint4 vectors[Layout::LOADS_IN_FLIGHT];
 #pragma unroll
     for (unsigned i = 0; i < Layout::LOADS_IN_FLIGHT; ++i)
-      if (g + i * blockDim.x < range.high)
+      if (v + i * blockDim.x < range.high)
         vectors[i] =
-            loadVector<Caching::normal>(reinterpret_cast<const void*>(base + (g + i * blockDim.x) * 16));
+            loadVector<Caching::normal>(reinterpret_cast<const void*>(base + (v + i * blockDim.x) * 16));
 #pragma unroll
     for (unsigned i = 0; i < Layout::LOADS_IN_FLIGHT; ++i)
-      if (g + i * blockDim.x < range.high)
-        *vectorAt(records, shape, g + i * blockDim.x) =
-            permutedWords<Layout>(vectors[i], shape, g + i * blockDim.x);
+      if (v + i * blockDim.x < range.high)
+        *vectorAt(records, shape, v + i * blockDim.x) =
+            permutedWords<Layout>(vectors[i], shape, v + i * blockDim.x);
   }
   moveAccesses<Layout>(records, shape, 0, range.head, load);
   moveAccesses<Layout>(records, shape, range.tail, records.bytes, load);
@@ -199,15 +194,15 @@ __device__ inline void loadRecords(const SkinnyRecords& records, const SkinnySha
 
 template <class Layout>
 __device__ inline void storeRecords(const SkinnyRecords& records, const SkinnyShape& shape) {
-  const auto store = [](auto* place, std::uintptr_t address) {
-    *reinterpret_cast<decltype(place)>(address) = *place;
+  const auto store = [](auto* shared, std::uintptr_t address) {
+    *reinterpret_cast<decltype(shared)>(address) = *shared;
   };
   if (!shape.dense) return moveAccesses<Layout>(records, shape, 0, records.bytes, store);
   const auto range = imageVectors(records, false, false);
   const std::uintptr_t base = records.address - records.origin;
 #pragma unroll 4
-  for (unsigned g = range.low + threadIdx.x; g < range.high; g += blockDim.x)
-    *reinterpret_cast<uint4*>(base + g * 16) = permutedWords<Layout>(*vectorAt(records, shape, g), shape, g);
+  for (unsigned v = range.low + threadIdx.x; v < range.high; v += blockDim.x)
+    *reinterpret_cast<uint4*>(base + v * 16) = permutedWords<Layout>(*vectorAt(records, shape, v), shape, v);
   moveAccesses<Layout>(records, shape, 0, range.head, store);
   moveAccesses<Layout>(records, shape, range.tail, records.bytes, store);
 }

@@ -1,5 +1,5 @@
 /// \file
-/// The lines of narrow matrices: by 16-byte vectors into the image of their records, and out of it.
+/// The lines of skinny matrices, as 16-byte vectors to and from the image of the records.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,13 +14,13 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// The lines of a region: in global memory from `address` on, `stride` bytes apart.
+// The lines of a region; numbers of atoms are those of one line.
 struct SkinnyLines {
-  std::uintptr_t address;
-  std::size_t stride;
-  int halo;   // atoms
-  int count;  // atoms in the image
-  int tile;   // atoms of a tile
+  std::uintptr_t address;  // of the first line
+  std::size_t stride;      // bytes between lines
+  int haloAtoms;
+  int imageAtoms;
+  int tileAtoms;
 };
 
 template <class Layout>
@@ -32,7 +32,7 @@ __device__ inline SkinnyLines skinnyLines(const void* matrices, std::size_t offs
           static_cast<int>(shape.tileRecords * Layout::COUNT)};
 }
 
-// A vector of a line: PACK atoms from `first` on; those outside of [0, end) are left out.
+// A vector of a line: the PACK atoms from `first` on, of which those in [0, end) belong to the region.
 struct LineVector {
   std::uintptr_t address;
   unsigned line;
@@ -45,39 +45,42 @@ __device__ inline LineVector lineVector(const SkinnyLines& lines, unsigned line,
   using Line = typename Layout::Line;
   LineVector vector;
   const std::uintptr_t address = lines.address + line * lines.stride;
-  int start = lines.halo;
+  int start = lines.haloAtoms;
   if constexpr (isWord<Line>)
-    start -= static_cast<int>((address + lines.halo * sizeof(Line)) % Layout::LINE_ALIGNMENT / sizeof(Line));
+    start -=
+        static_cast<int>((address + lines.haloAtoms * sizeof(Line)) % Layout::LINE_ALIGNMENT / sizeof(Line));
   vector.line = line;
   vector.first = start + static_cast<int>(atom);
-  vector.end = Layout::TO_RECORDS || start + lines.tile > lines.count ? lines.count : start + lines.tile;
+  vector.end = Layout::TO_RECORDS || start + lines.tileAtoms > lines.imageAtoms ? lines.imageAtoms
+                                                                                : start + lines.tileAtoms;
   vector.address = address + vector.first * static_cast<std::ptrdiff_t>(sizeof(Line));
   return vector;
 }
 
 template <class Layout>
-__device__ inline LineVector lineVectorAt(const SkinnyLines& lines, const SkinnyShape& shape, unsigned item) {
-  const unsigned pair = item >> shape.laneBits;
+__device__ inline LineVector lineVectorAt(const SkinnyLines& lines, const SkinnyShape& shape,
+                                          unsigned index) {
+  const unsigned pair = index >> shape.laneBits;  // a line and a group of its vectors
   const unsigned group = shape.byLines.divide(pair);
-  const unsigned lane = item & ((1U << shape.laneBits) - 1);
+  const unsigned lane = index & ((1U << shape.laneBits) - 1);
   return lineVector<Layout>(lines, pair - group * shape.lines,
                             ((group << shape.laneBits) + lane) * Layout::PACK);
 }
 
-// Walks through the image along a line, from atom to atom.
+// Walks along a line in the image, atom by atom.
 template <class Layout>
 struct ImageWalk {
   unsigned byte;
-  unsigned part;
+  unsigned atom;  // in the element
   unsigned width;
 
-  // first > -LINE_ALIGNMENT.
+  // first > -LINE_ALIGNMENT
   __device__ ImageWalk(const SkinnyRecords& records, unsigned line, int first) : width(records.width) {
     const unsigned shifted =
         static_cast<unsigned>(first + static_cast<int>(Layout::LINE_ALIGNMENT * Layout::COUNT));
-    part = shifted % Layout::COUNT;
+    atom = shifted % Layout::COUNT;
     byte = records.origin + (shifted / Layout::COUNT - Layout::LINE_ALIGNMENT) * width +
-           line * Layout::ELEMENT + part * static_cast<unsigned>(sizeof(typename Layout::Image));
+           line * Layout::ELEMENT + atom * static_cast<unsigned>(sizeof(typename Layout::Image));
   }
 
   __device__ void next() {
@@ -85,13 +88,13 @@ struct ImageWalk {
       byte += width;
     } else {
       constexpr unsigned ATOM = sizeof(typename Layout::Image);
-      part = part + 1 == Layout::COUNT ? 0 : part + 1;
-      byte += part == 0 ? width - (Layout::ELEMENT - ATOM) : ATOM;
+      atom = atom + 1 == Layout::COUNT ? 0 : atom + 1;
+      byte += atom == 0 ? width - (Layout::ELEMENT - ATOM) : ATOM;
     }
   }
 };
 
-// visit(i, place in the image) for the atoms of a vector.
+// Calls visit(i, its address in the image) for the atoms of a vector.
 template <class Layout, bool SWIZZLED, class Visit>
 __device__ inline void walkVector(const SkinnyRecords& records, const SkinnyShape& shape, unsigned line,
                                   int first, Visit visit) {
@@ -120,10 +123,10 @@ __device__ inline void scatterVector(const SkinnyRecords& records, const SkinnyS
   __builtin_memcpy(atoms, &vector, sizeof(vector));
   if (Layout::MARGIN || (first >= 0 && first + PACK <= end))
     visitVector<Layout>(records, shape, line, first,
-                        [&](int i, typename Layout::Image* place) { *place = function(atoms[i]); });
+                        [&](int i, typename Layout::Image* atom) { *atom = function(atoms[i]); });
   else
-    walkVector<Layout, true>(records, shape, line, first, [&](int i, typename Layout::Image* place) {
-      if (first + i >= 0 && first + i < end) *place = function(atoms[i]);
+    walkVector<Layout, true>(records, shape, line, first, [&](int i, typename Layout::Image* atom) {
+      if (first + i >= 0 && first + i < end) *atom = function(atoms[i]);
     });
 }
 
@@ -136,42 +139,42 @@ __device__ inline typename Layout::Vector loadLineVector(std::uintptr_t address)
     return *reinterpret_cast<const Vector*>(address);
 }
 
-// Whether a vector lies in the input's memory as a whole.
+// Whether the whole vector is inside of the input's memory.
 template <class Layout>
 __device__ inline bool isInside(const SkinnyShape& shape, const LineVector& vector) {
   return vector.address >= shape.inBegin && vector.address + sizeof(typename Layout::Vector) <= shape.inEnd;
 }
 
-// Brings the lines into the image. Vectors that are shared with other tiles are read as well; not those that
-// stick out of the input's memory.
+// Loads the lines into the image. Vectors that are shared with other tiles are loaded, too, but not those
+// that reach beyond the input's memory.
 template <class Layout, class Function>
 __device__ inline void loadLines(const SkinnyLines& lines, const SkinnyRecords& records,
                                  const SkinnyShape& shape, const Function& function) {
-  for (unsigned item = threadIdx.x; item < shape.vectors; item += Layout::LOADS_IN_FLIGHT * blockDim.x) {
+  for (unsigned index = threadIdx.x; index < shape.vectors; index += Layout::LOADS_IN_FLIGHT * blockDim.x) {
     typename Layout::Vector vectors[Layout::LOADS_IN_FLIGHT];
     unsigned line[Layout::LOADS_IN_FLIGHT];
     int first[Layout::LOADS_IN_FLIGHT];
 #pragma unroll
     for (unsigned i = 0; i < Layout::LOADS_IN_FLIGHT; ++i) {
-      const LineVector vector = lineVectorAt<Layout>(lines, shape, item + i * blockDim.x);
-      const bool holds = item + i * blockDim.x < shape.vectors && vector.first < lines.count &&
-                         isInside<Layout>(shape, vector);
+      const LineVector vector = lineVectorAt<Layout>(lines, shape, index + i * blockDim.x);
+      const bool isLoaded = index + i * blockDim.x < shape.vectors && vector.first < lines.imageAtoms &&
+                            isInside<Layout>(shape, vector);
       line[i] = vector.line;
       first[i] = vector.first;
-      if (holds)
+      if (isLoaded)
         vectors[i] = loadLineVector<Layout>(vector.address);
       else
-        first[i] = lines.count;
+        first[i] = lines.imageAtoms;
     }
 #pragma unroll
     for (unsigned i = 0; i < Layout::LOADS_IN_FLIGHT; ++i)
-      if (first[i] < lines.count)
-        scatterVector<Layout>(records, shape, line[i], first[i], lines.count, vectors[i], function);
+      if (first[i] < lines.imageAtoms)
+        scatterVector<Layout>(records, shape, line[i], first[i], lines.imageAtoms, vectors[i], function);
   }
 }
 
-// The first vector of the first line, and the last one of the last, if they stick out of the input's memory:
-// a thread takes an atom.
+// Loads the first vector of the first line and the last vector of the last line, if they reach beyond the
+// input's memory: one atom a thread.
 template <class Layout, class Function>
 __device__ inline void loadLineEnds(const SkinnyLines& lines, const SkinnyRecords& records,
                                     const SkinnyShape& shape, const Function& function) {
@@ -181,19 +184,19 @@ __device__ inline void loadLineEnds(const SkinnyLines& lines, const SkinnyRecord
   const unsigned line = second ? shape.lines - 1 : 0;
   const int start = lineVector<Layout>(lines, line, 0).first;
   const int first = -start / PACK;
-  const int last = (lines.count - 1 - start) / PACK;
+  const int last = (lines.imageAtoms - 1 - start) / PACK;
   if (second && last == first && shape.lines == 1) return;
   const LineVector vector =
       lineVector<Layout>(lines, line, static_cast<unsigned>((second ? last : first) * PACK));
   const unsigned i = threadIdx.x % PACK;
   const int atom = vector.first + static_cast<int>(i);
-  if (isInside<Layout>(shape, vector) || atom < 0 || atom >= lines.count) return;
+  if (isInside<Layout>(shape, vector) || atom < 0 || atom >= lines.imageAtoms) return;
   const ImageWalk<Layout> walk(records, line, atom);
   *reinterpret_cast<typename Layout::Image*>(records.image + shape.swizzle(walk.byte)) =
       function(reinterpret_cast<const typename Layout::Line*>(vector.address)[i]);
 }
 
-// Writes the lines from the image. All vectors are whole but those at the ends of the lines.
+// Stores the lines from the image. All vectors are full, except those at the ends of the lines.
 template <class Layout, class Function>
 __device__ inline void storeLines(const SkinnyLines& lines, const SkinnyRecords& records,
                                   const SkinnyShape& shape, const Function& function) {
@@ -201,13 +204,13 @@ __device__ inline void storeLines(const SkinnyLines& lines, const SkinnyRecords&
   using Vector = typename Layout::Vector;
   constexpr int PACK = Layout::PACK;
 #pragma unroll 1
-  for (unsigned item = threadIdx.x; item < shape.vectors; item += blockDim.x) {
-    const LineVector vector = lineVectorAt<Layout>(lines, shape, item);
+  for (unsigned index = threadIdx.x; index < shape.vectors; index += blockDim.x) {
+    const LineVector vector = lineVectorAt<Layout>(lines, shape, index);
     Line* const out = reinterpret_cast<Line*>(vector.address);
     if (vector.first >= 0 && vector.first + PACK <= vector.end) {
       Line atoms[PACK];
       visitVector<Layout>(records, shape, vector.line, vector.first,
-                          [&](int i, const typename Layout::Image* place) { atoms[i] = function(*place); });
+                          [&](int i, const typename Layout::Image* atom) { atoms[i] = function(*atom); });
       Vector packed;
       __builtin_memcpy(&packed, atoms, sizeof(packed));
       *reinterpret_cast<Vector*>(out) = packed;

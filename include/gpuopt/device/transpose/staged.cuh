@@ -1,5 +1,5 @@
 /// \file
-/// Transposes of any alignment, leading dimension and element size: rows staged as they lie.
+/// Transposes of any alignment, leading dimension and element size: rows are staged byte for byte.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -19,8 +19,8 @@ namespace detail {
 
 constexpr unsigned SECTOR = sectorBytes;
 
-// A block of BLOCK threads brings ROWS x COLS elements into shared memory and writes them by stores of VECTOR
-// bytes, or of one word of an element if that is wider.
+// BLOCK threads load ROWS x COLS elements into shared memory and write them by stores of VECTOR bytes, or of
+// one atom if that is wider. Figures are in docs/transpose_kernels.md.
 template <unsigned ROWS_, unsigned COLS_, unsigned BLOCK_, unsigned VECTOR_>
 struct StagedTile {
   static constexpr unsigned ROWS = ROWS_;
@@ -34,7 +34,7 @@ using StagedTileOf =
     StagedTile<rowsTileShape(IN, OUT, IS_WIDE).rows, rowsTileShape(IN, OUT, IS_WIDE).cols,
                rowsTileShape(IN, OUT, IS_WIDE).threads, rowsTileShape(IN, OUT, IS_WIDE).storeBytes>;
 
-// How a tile is divided among the threads.
+// How a tile is divided among the threads of a block.
 template <class Tile, class In, class Out, class Function>
 struct StagedLayout : Tile, TransposeAtom<In, Out, Function> {
   using Atom = TransposeAtom<In, Out, Function>;
@@ -43,19 +43,19 @@ struct StagedLayout : Tile, TransposeAtom<In, Out, Function> {
   static constexpr unsigned SIZE = sizeof(In);
   static constexpr unsigned RESULT = sizeof(Result);
   static constexpr bool PACKS = RESULT < Tile::VECTOR && RESULT == alignof(Result);
-  static constexpr unsigned PACK = PACKS ? Tile::VECTOR / RESULT : 1;  // atoms of a store
-  static constexpr unsigned STORES = Tile::ROWS * Atom::COUNT / PACK;  // of a column
-  // A thread's columns are ACROSS apart. They have the same alignment in the destination.
+  static constexpr unsigned PACK = PACKS ? Tile::VECTOR / RESULT : 1;  // atoms per store
+  static constexpr unsigned STORES = Tile::ROWS * Atom::COUNT / PACK;  // per column
+  // A thread's columns are ACROSS apart, so that all have the same misalignment in the destination.
   static constexpr unsigned PERIOD = SECTOR / greatestCommonDivisor(sizeof(Out), SECTOR);
   static constexpr unsigned ACROSS = smallerOf(Tile::COLS, largerOf(Tile::BLOCK / 32, PERIOD));
   static constexpr unsigned ALONG = Tile::BLOCK / ACROSS;
-  // A warp's columns are SPACING apart: narrow ones then lie in different banks.
+  // A warp's columns are SPACING apart, so that columns of sub-word elements are in different banks.
   static constexpr unsigned SPACING =
       sizeof(Source) < 4 ? smallerOf<unsigned>(4 / sizeof(Source), ACROSS) : 1;
   static constexpr unsigned IN_ALIGNMENT = alignof(In);
-  static constexpr unsigned GRAIN = smallerOf(IN_ALIGNMENT, 16U);
+  static constexpr unsigned ACCESS = smallerOf(IN_ALIGNMENT, 16U);  // bytes
   static constexpr unsigned ROW_BYTES = Tile::COLS * SIZE;
-  static constexpr unsigned LEAST_PITCH = ROW_BYTES + 2 * (16 - GRAIN);  // no granule belongs to two rows
+  static constexpr unsigned LEAST_PITCH = ROW_BYTES + 2 * (16 - ACCESS);  // no vector has bytes of two rows
 
   static_assert(Tile::BLOCK % ACROSS == 0 && Tile::COLS % ACROSS == 0);
   static_assert(ACROSS == Tile::COLS || ACROSS % PERIOD == 0);
@@ -63,20 +63,19 @@ struct StagedLayout : Tile, TransposeAtom<In, Out, Function> {
 };
 
 struct StagedShape {
-  std::uintptr_t inEnd;  // behind the last byte of the input
+  std::uintptr_t inEnd;  // end of the input's memory
   unsigned rowTiles;
   unsigned colTiles;
-  unsigned halo;        // rows that a tile shares with the one before
+  unsigned halo;        // rows that a tile shares with the previous one
   unsigned pitch;       // bytes from row to row in shared memory
-  unsigned skew;        // bytes from the rows of one store to those of the next, on top
-  unsigned columnBits;  // a warp takes 2^columnBits columns at once
+  unsigned skew;        // bytes added to the pitch after the rows of each store
+  unsigned columnBits;  // a warp stores 2^columnBits columns at once
 };
 
-// The part of a matrix that a block moves. Its rows are counted from `base`; only [low, high) are in the
-// matrix.
+// The region of a matrix that a block moves. Its rows count from `base`; those in [low, high) exist.
 struct StagedPiece {
   std::size_t matrix;
-  std::size_t base;  // modulo 2^64
+  std::size_t base;  // the first tile's is negative, modulo 2^64
   std::size_t firstCol;
   unsigned low;
   unsigned high;
@@ -99,20 +98,19 @@ __device__ inline StagedPiece stagedPiece(const Problem& problem, const StagedSh
   return piece;
 }
 
-// Where a row lies in shared memory, from the place of row 0 on.
+// The offset of a row in shared memory.
 template <class Layout>
 __host__ __device__ inline unsigned rowPlace(const StagedShape& shape, unsigned row) {
-  unsigned place = row * shape.pitch;
-  if constexpr (Layout::PACK > Layout::COUNT) place += row * Layout::COUNT / Layout::PACK * shape.skew;
-  return place;
+  unsigned offset = row * shape.pitch;
+  if constexpr (Layout::PACK > Layout::COUNT) offset += row * Layout::COUNT / Layout::PACK * shape.skew;
+  return offset;
 }
 
-// 16 bytes of a row. What is not wholly inside of the input is copied as far as it is. Lines of L2 come
-// whole: the neighbouring tile wants what is left of them (H200, 2026-11-22: 0.01 quicker for every element
-// size).
+// Copies 16 bytes of a row, as far as they are inside of the input. The copy asks L2 for the whole line of
+// 128 bytes: the neighbouring tile needs the rest of it, and every element size gains 0.01.
 template <bool INSIDE>
-__device__ inline void copyGranule(unsigned char* shared, std::uintptr_t global, std::uintptr_t begin,
-                                   std::uintptr_t end) {
+__device__ inline void copyRowVector(unsigned char* shared, std::uintptr_t global, std::uintptr_t begin,
+                                     std::uintptr_t end) {
   if (INSIDE || (global >= begin && global + 16 <= end)) {
     copyAsync16<true>(shared, reinterpret_cast<const void*>(global));
   } else {
@@ -123,23 +121,25 @@ __device__ inline void copyGranule(unsigned char* shared, std::uintptr_t global,
   }
 }
 
-// Brings the rows [low, high) of a piece into shared memory, each to its place modulo a sector.
-// Neighbouring lanes are dealt whole sectors: two warps would fetch one twice.
+// Stages the rows [low, high) of a region. Each keeps its misalignment to a sector. Neighbouring lanes copy
+// whole sectors: two warps that share one would load it twice.
 template <bool INSIDE, class Layout, class Problem>
 __device__ inline void stageRows(unsigned char* shared, const Problem& problem, const StagedShape& shape,
                                  const StagedPiece& piece, std::uintptr_t source) {
-  constexpr unsigned GRANULES = (Layout::ROW_BYTES + 2 * SECTOR - Layout::GRAIN - 1) / SECTOR * 2;
+  constexpr unsigned VECTORS =
+      (Layout::ROW_BYTES + 2 * SECTOR - Layout::ACCESS - 1) / SECTOR * 2;  // of a row
   const auto begin = reinterpret_cast<std::uintptr_t>(problem.in);
   const unsigned origin = source % SECTOR;
 #pragma unroll 4
-  for (unsigned i = piece.low * GRANULES + threadIdx.x; i < piece.high * GRANULES; i += Layout::BLOCK) {
-    const unsigned row = i / GRANULES;
-    const unsigned offset = i % GRANULES * 16;
-    const unsigned place = origin + rowPlace<Layout>(shape, row);
-    const unsigned lead = place % SECTOR;
-    if (offset + 16 > lead && offset < lead + piece.width * Layout::SIZE)
-      copyGranule<INSIDE>(shared + (place - lead + offset),
-                          source + row * (problem.inLd * Layout::SIZE) - lead + offset, begin, shape.inEnd);
+  for (unsigned i = piece.low * VECTORS + threadIdx.x; i < piece.high * VECTORS; i += Layout::BLOCK) {
+    const unsigned row = i / VECTORS;
+    const unsigned offset = i % VECTORS * 16;
+    const unsigned target = origin + rowPlace<Layout>(shape, row);
+    const unsigned misaligned = target % SECTOR;
+    if (offset + 16 > misaligned && offset < misaligned + piece.width * Layout::SIZE)
+      copyRowVector<INSIDE>(shared + (target - misaligned + offset),
+                            source + row * (problem.inLd * Layout::SIZE) - misaligned + offset, begin,
+                            shape.inEnd);
   }
 }
 
@@ -162,8 +162,24 @@ __device__ inline void storeAtoms(unsigned char* out, const unsigned char* const
   }
 }
 
-// Writes the columns of a piece to rows of the destination. Each is shifted so that the stores start where
-// sectors do: what the neighbouring tiles write then lies in other sectors.
+// One store to each of a thread's columns, `step` bytes apart in the destination.
+template <class Layout, class Function>
+__device__ inline void storeAcross(unsigned char* out, std::size_t step,
+                                   const unsigned char* const (&from)[Layout::PACK], unsigned column,
+                                   unsigned width, const Function& function) {
+  if (width == Layout::COLS) {
+#pragma unroll
+    for (unsigned c = 0; c < Layout::COLS; c += Layout::ACROSS, out += step)
+      storeAtoms<Layout>(out, from, c * Layout::SIZE, function);
+  } else {
+#pragma unroll 1
+    for (unsigned c = 0; column + c < width; c += Layout::ACROSS, out += step)
+      storeAtoms<Layout>(out, from, c * Layout::SIZE, function);
+  }
+}
+
+// Writes the columns of a region to rows of the destination. Each column is shifted so that its stores begin
+// at a sector boundary: no sector is then written by two tiles.
 template <class Layout, class Problem>
 __device__ inline void storeColumns(const unsigned char* staged, const Problem& problem,
                                     const StagedShape& shape, const StagedPiece& piece) {
@@ -177,7 +193,7 @@ __device__ inline void storeColumns(const unsigned char* staged, const Problem& 
       (thread / Layout::ALONG << shape.columnBits) | (threadIdx.x & ((1U << shape.columnBits) - 1));
   const unsigned column = number % GROUP * Layout::SPACING + number / GROUP;
   const std::size_t step = ACROSS * problem.outLd * sizeof(*problem.out);
-  // Addresses modulo 2^64: a shifted piece may begin before the matrix.
+  // Modulo 2^64: a shifted column may begin before the matrix.
   const std::size_t outRow =
       (piece.matrix * problem.outStride + (piece.firstCol + column) * problem.outLd) * sizeof(*problem.out);
   const unsigned shift = (reinterpret_cast<std::uintptr_t>(problem.out) + outRow) % SECTOR / Layout::RESULT;
@@ -194,15 +210,7 @@ __device__ inline void storeColumns(const unsigned char* staged, const Problem& 
       const unsigned char* from[PACK];
 #pragma unroll
       for (unsigned k = 0; k < PACK; ++k) from[k] = atom(first + k);
-      if (piece.width == Layout::COLS) {
-#pragma unroll
-        for (unsigned c = 0; c < Layout::COLS; c += ACROSS, out += step)
-          storeAtoms<Layout>(out, from, c * Layout::SIZE, problem.function);
-      } else {
-#pragma unroll 1
-        for (unsigned c = 0; column + c < piece.width; c += ACROSS, out += step)
-          storeAtoms<Layout>(out, from, c * Layout::SIZE, problem.function);
-      }
+      storeAcross<Layout>(out, step, from, column, piece.width, problem.function);
     } else {
 #pragma unroll 1
       for (unsigned i = 0; i < PACK; ++i)
@@ -215,7 +223,7 @@ __device__ inline void storeColumns(const unsigned char* staged, const Problem& 
   }
 }
 
-// Moves a piece. Every thread of the block calls, once.
+// Transposes a region. Every thread of the block calls, once.
 template <class Layout, class Problem>
 __device__ inline void transposePiece(const Problem& problem, const StagedShape& shape,
                                       const StagedPiece& piece) {

@@ -1,5 +1,5 @@
 /// \file
-/// Transposition of small matrices of elements smaller than a word: words are made in shared memory.
+/// Runs of small matrices of sub-word elements: threads make words of the output in shared memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,14 +14,15 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// How the words of a block are divided among its threads.
+// How the words of a run are divided among the threads: by periods if columns are short, by segments of
+// columns if they are long. Figures are in docs/transpose_kernels.md.
 struct SubwordShape : WalkShape {
   ShortDivisor byCols;
-  unsigned period = 0;         // words after which the places of their sources are the same again
-  unsigned periodsAtOnce = 0;  // that the threads make at a time
+  unsigned period = 0;         // words after which the pattern of their sources repeats
+  unsigned periodsAtOnce = 0;  // that the threads of a block make together
   ShortDivisor byPeriod;
-  unsigned segmentRows = 0;  // rows that a thread takes at a time
-  unsigned segments = 0;     // of a column, 0 if words are made by periods
+  unsigned segmentRows = 0;  // rows of a column that a thread takes at a time
+  unsigned segments = 0;     // of a column; 0: by periods
   ShortDivisor bySegments;
 
   template <class Problem>
@@ -38,16 +39,16 @@ struct SubwordShape : WalkShape {
   }
 };
 
-// Results as one word.
+// Packs results into one word.
 template <class Result>
 __device__ inline unsigned packWord(const Result* results) {
   constexpr unsigned PACK = 4 / sizeof(Result);
   unsigned bits[PACK];
 #pragma unroll
   for (unsigned k = 0; k < PACK; ++k) {
-    Word<sizeof(Result)> part;
-    __builtin_memcpy(&part, results + k, sizeof part);
-    bits[k] = part;
+    Word<sizeof(Result)> result;
+    __builtin_memcpy(&result, results + k, sizeof result);
+    bits[k] = result;
   }
   if constexpr (PACK == 2)
     return __byte_perm(bits[0], bits[1], 0x5410);
@@ -55,7 +56,7 @@ __device__ inline unsigned packWord(const Result* results) {
     return __byte_perm(__byte_perm(bits[0], bits[1], 0x0040), __byte_perm(bits[2], bits[3], 0x0040), 0x5410);
 }
 
-// The results of a block in shared memory, smaller than a word each.
+// The output of a run in shared memory.
 template <class Result>
 struct SubwordResults {
   static constexpr unsigned SIZE = sizeof(Result);
@@ -63,31 +64,31 @@ struct SubwordResults {
   SwizzledBytes bytes;
   unsigned origin;
 
-  __device__ unsigned placeAt(unsigned number) const { return origin + number * SIZE; }
-  // How many results there are from a number on to the next word.
-  __device__ unsigned toWord(unsigned number) const { return (0 - placeAt(number)) % 4 / SIZE; }
-  __device__ void store(unsigned number, const Result& value) const {
-    *reinterpret_cast<Result*>(bytes.at(placeAt(number))) = value;
+  __device__ unsigned offset(unsigned index) const { return origin + index * SIZE; }
+  // The number of results from `index` to the next word boundary.
+  __device__ unsigned toWord(unsigned index) const { return (0 - offset(index)) % 4 / SIZE; }
+  __device__ void store(unsigned index, const Result& value) const {
+    *reinterpret_cast<Result*>(bytes.at(offset(index))) = value;
   }
-  __device__ void storeWord(unsigned place, unsigned word) const {
-    *reinterpret_cast<unsigned*>(bytes.at(place)) = word;
+  __device__ void storeWord(unsigned offset, unsigned word) const {
+    *reinterpret_cast<unsigned*>(bytes.at(offset)) = word;
   }
 };
 
-// Makes the words of short columns. A thread's words are periods apart: it looks for the places of their
-// sources once.
+// Makes the words of short columns. A thread's words are whole periods apart, so it computes the addresses of
+// their sources once and then only advances them.
 template <unsigned COUNT, class Source, class Result, class Function>
 __device__ inline void packPeriods(const SubwordResults<Result>& made, const Source* sources, unsigned count,
                                    const SubwordShape& shape, const Function& function) {
   constexpr unsigned PACK = 4 / sizeof(Result);
   using Walk = RunWalk<COUNT>;
-  const unsigned lead = made.toWord(0);
-  const unsigned head = lead < count ? lead : count;
+  const unsigned toWord = made.toWord(0);
+  const unsigned head = toWord < count ? toWord : count;
   const unsigned words = (count - head) / PACK;
   const unsigned tail = head + words * PACK;
-  const auto moveOne = [&](unsigned i) { made.store(i, function(sources[Walk(shape, i).source])); };
-  if (threadIdx.x < head) moveOne(threadIdx.x);
-  if (threadIdx.x < count - tail) moveOne(tail + threadIdx.x);
+  const auto makeOne = [&](unsigned i) { made.store(i, function(sources[Walk(shape, i).source])); };
+  if (threadIdx.x < head) makeOne(threadIdx.x);
+  if (threadIdx.x < count - tail) makeOne(tail + threadIdx.x);
 
   const unsigned group = shape.byPeriod.divide(threadIdx.x);
   if (group >= shape.periodsAtOnce) return;
@@ -105,24 +106,24 @@ __device__ inline void packPeriods(const SubwordResults<Result>& made, const Sou
         values[k] = function(*from[k]);
         from[k] += step;
       }
-      made.storeWord(made.placeAt(i), packWord(values));
+      made.storeWord(made.offset(i), packWord(values));
     }
   }
 }
 
-// A column's elements as words, PACK rows at a time. Behind the last row the next column begins.
+// Reads the elements of a column as words, PACK rows at a time, and goes on with the next column.
 template <unsigned COUNT, class Source, class Result, class Function>
 struct ColumnReader {
   static constexpr unsigned PACK = 4 / sizeof(Result);
 
   const Source* from;
   unsigned stride;
-  unsigned left;  // rows
-  unsigned back;  // from behind the last row to the next column
+  unsigned rowsLeft;
+  unsigned back;  // from the end of the column to the next one
   const Function& function;
 
   __device__ void read(unsigned (&words)[COUNT]) {
-    if (left >= PACK)
+    if (rowsLeft >= PACK)
       readRows<false>(words);
     else
       readRows<true>(words);
@@ -134,56 +135,65 @@ struct ColumnReader {
     Result results[PACK * COUNT];
 #pragma unroll
     for (unsigned k = 0; k < PACK; ++k, from += stride) {
-      if (ENDS && left-- == 0) from -= back;
+      if (ENDS && rowsLeft-- == 0) from -= back;
 #pragma unroll
       for (unsigned i = 0; i < COUNT; ++i) results[k * COUNT + i] = function(from[i]);
     }
-    if (!ENDS) left -= PACK;
+    if (!ENDS) rowsLeft -= PACK;
 #pragma unroll
     for (unsigned w = 0; w < COUNT; ++w) words[w] = packWord(results + w * PACK);
   }
 };
 
-// Makes the words of long columns: neighbouring threads take neighbouring columns, and of each the words that
-// begin in a run of rows. All of them read the same rows, and shift what they have read to where words begin.
+// Makes the words from result `first` to the offset `end`. The first word begins `skipped` results later.
+template <unsigned COUNT, class Source, class Result, class Function>
+__device__ inline void makeSegment(const SubwordResults<Result>& made,
+                                   ColumnReader<COUNT, Source, Result, Function>& column, unsigned first,
+                                   unsigned skipped, unsigned end) {
+  unsigned words[COUNT];
+  unsigned next[COUNT];
+  column.read(words);
+  for (unsigned offset = made.offset(first + skipped); offset < end;) {
+    column.read(next);
+#pragma unroll
+    for (unsigned w = 0; w < COUNT; ++w, offset += 4) {
+      const unsigned high = w + 1 < COUNT ? words[(w + 1) % COUNT] : next[0];
+      if (COUNT == 1 || offset < end)
+        made.storeWord(offset, __funnelshift_r(words[w], high, skipped * 8 * sizeof(Result)));
+    }
+#pragma unroll
+    for (unsigned w = 0; w < COUNT; ++w) words[w] = next[w];
+  }
+}
+
+// Makes the words of long columns. Neighbouring threads take neighbouring columns, and make the words that
+// begin in one segment of them. All read the same rows, and shift what they read to the next word boundary.
 template <unsigned COUNT, class Source, class Result, class Function>
 __device__ inline void packSegments(const SubwordResults<Result>& made, const Source* sources, unsigned count,
                                     const SubwordShape& shape, const Function& function) {
   if (threadIdx.x < made.toWord(0)) {
-    const unsigned place = RunWalk<COUNT>(shape, threadIdx.x).source;
-    made.store(threadIdx.x, function(sources[place]));
+    const unsigned source = RunWalk<COUNT>(shape, threadIdx.x).source;
+    made.store(threadIdx.x, function(sources[source]));
   }
-  const unsigned runs = shape.byRows.divide(count / COUNT) * shape.segments;
-  for (unsigned i = threadIdx.x; i < runs; i += blockDim.x) {
-    const unsigned line = shape.byCols.divide(i);
-    const unsigned col = i - line * shape.cols;
-    const unsigned matrix = shape.bySegments.divide(line);
-    const unsigned row = (line - matrix * shape.segments) * shape.segmentRows;
+  const unsigned segments = shape.byRows.divide(count / COUNT) * shape.segments;
+  for (unsigned i = threadIdx.x; i < segments; i += blockDim.x) {
+    const unsigned segment = shape.byCols.divide(i);  // in the run
+    const unsigned col = i - segment * shape.cols;
+    const unsigned matrix = shape.bySegments.divide(segment);
+    const unsigned row = (segment - matrix * shape.segments) * shape.segmentRows;
     const unsigned left = shape.rows - row;
     const unsigned first = (matrix * shape.area + col * shape.rows + row) * COUNT;
     const unsigned skipped = made.toWord(first);
-    const unsigned end = made.placeAt(first + (left < shape.segmentRows ? left : shape.segmentRows) * COUNT);
-    // Behind the last column of all, any source will do.
+    const unsigned end = made.offset(first + (left < shape.segmentRows ? left : shape.segmentRows) * COUNT);
+    // The column after the last one is in the next matrix. After the last matrix any source will do: its
+    // results are not stored.
     const unsigned back = col + 1 < shape.cols           ? shape.area - 1
                           : first + left * COUNT < count ? shape.cols - 1
                                                          : shape.area;
     ColumnReader<COUNT, Source, Result, Function> column{
         sources + (matrix * shape.area + row * shape.cols + col) * COUNT, shape.cols * COUNT, left,
         back * COUNT, function};
-    unsigned words[COUNT];
-    unsigned next[COUNT];
-    column.read(words);
-    for (unsigned place = made.placeAt(first + skipped); place < end;) {
-      column.read(next);
-#pragma unroll
-      for (unsigned w = 0; w < COUNT; ++w, place += 4) {
-        const unsigned high = w + 1 < COUNT ? words[(w + 1) % COUNT] : next[0];
-        if (COUNT == 1 || place < end)
-          made.storeWord(place, __funnelshift_r(words[w], high, skipped * 8 * sizeof(Result)));
-      }
-#pragma unroll
-      for (unsigned w = 0; w < COUNT; ++w) words[w] = next[w];
-    }
+    makeSegment(made, column, first, skipped, end);
   }
 }
 
@@ -192,7 +202,7 @@ template <class Layout>
 struct SubwordMaker {
   using Shape = SubwordShape;
   static constexpr int BLOCK = 1024;
-  static constexpr int BLOCKS = 0;  // any number of a multiprocessor
+  static constexpr int BLOCKS = 0;  // no limit to registers
   static constexpr bool STAGES_OUTPUT = true;
 
   SwizzledBytes input;

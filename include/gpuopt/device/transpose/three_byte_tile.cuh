@@ -1,6 +1,5 @@
 /// \file
-/// Transposition of elements of three bytes whose rows begin at 16-byte boundaries: 16-byte accesses on both
-/// sides.
+/// The tile for 3-byte elements whose rows begin at 16-byte boundaries: 16-byte accesses on both sides.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,8 +16,8 @@ namespace detail {
 
 using ThreeByteElement = RawElement<3, 1>;
 
-// Elements of three bytes that a thread reads along rows, three vectors from each, and hands on along columns
-// as whole words.
+// The elements that one thread transposes: it loads three vectors of each of four rows. Four elements of a
+// column are three full words.
 struct ThreeByteBlock {
   static constexpr unsigned ROWS = 4;
   static constexpr unsigned COLS = 16;
@@ -34,7 +33,7 @@ struct ThreeByteBlock {
         rows[r][v] = loadRowVector<true>(reinterpret_cast<const uint4*>(in) + v);
   }
 
-  // Each element is brought into a word, but stays at its first or second byte if it already is in one.
+  // Moves each element into one word. An element that is in one already stays at its byte, 0 or 1.
   __device__ static void column(const unsigned (&words)[ROWS][COLS * 3 / 4], unsigned col,
                                 unsigned (&result)[WORDS]) {
     const unsigned word = col * 3 / 4;
@@ -44,14 +43,14 @@ struct ThreeByteBlock {
     for (unsigned r = 0; r < ROWS; ++r)
       elements[r] = byte < 2 ? words[r][word]
                              : __byte_perm(words[r][word], words[r][word + 1], byte == 2 ? 0x5432 : 0x6543);
-    const unsigned lead = byte == 1 ? 0x1111 : 0;
-    result[0] = __byte_perm(elements[0], elements[1], 0x4210 + lead);
-    result[1] = __byte_perm(elements[1], elements[2], 0x5421 + lead);
-    result[2] = __byte_perm(elements[2], elements[3], 0x6542 + lead);
+    const unsigned byteOne = byte == 1 ? 0x1111 : 0;  // added to selectors
+    result[0] = __byte_perm(elements[0], elements[1], 0x4210 + byteOne);
+    result[1] = __byte_perm(elements[1], elements[2], 0x5421 + byteOne);
+    result[2] = __byte_perm(elements[2], elements[3], 0x6542 + byteOne);
   }
 };
 
-// 0.94 of the speed of a copy, rows staged for any alignment 0.75 (benchmarks/results/transpose_tuning.csv).
+// 0.94 of the best copy, rows staged for any alignment 0.75 (benchmarks/results/transpose_tuning.csv).
 class ThreeByteTile {
   using Block = ThreeByteBlock;
 
@@ -60,10 +59,10 @@ class ThreeByteTile {
   static constexpr unsigned ROWS = TILE;
   static constexpr unsigned COLS = TILE;
   static constexpr unsigned THREADS = TILE / Block::ROWS * (TILE / Block::COLS);
-  static constexpr int BLOCKS = 4;                    // that a multiprocessor holds
-  static constexpr unsigned VECTORS = TILE * 3 / 16;  // vectors of a column
-  static constexpr unsigned ACROSS = TILE / Block::COLS;
-  using Columns = SwizzledColumns<16, VECTORS, Block::COLS, ACROSS>;
+  static constexpr int BLOCKS = 4;                         // per multiprocessor
+  static constexpr unsigned VECTORS = TILE * 3 / 16;       // of a column
+  static constexpr unsigned SQUARES = TILE / Block::COLS;  // side by side
+  using Columns = SwizzledColumns<16, VECTORS, Block::COLS, SQUARES>;
 
   struct Storage {
     uint4 vectors[VECTORS * TILE];
@@ -76,12 +75,12 @@ class ThreeByteTile {
     visitEdges<Block::ROWS, Block::COLS, TILE, THREADS>(rows, cols, thread_, [&](unsigned r, unsigned c) {
       for (unsigned b = 0; b < 3; ++b) *at(c, r * 3 + b) = in[r * ld + c].word[b];
     });
-    const unsigned row = thread_ / ACROSS * Block::ROWS;
-    const unsigned col = thread_ % ACROSS * Block::COLS;
+    const unsigned row = thread_ / SQUARES * Block::ROWS;
+    const unsigned col = thread_ % SQUARES * Block::COLS;
     if (row + Block::ROWS > rows || col + Block::COLS > cols) return;
     Block block;
     block.load(in + row * ld + col, ld);
-    keep(block, row, col);
+    storeTransposed(block, row, col);
   }
 
   __device__ void store(ThreeByteElement* out, std::size_t ld, unsigned rows, unsigned cols) const {
@@ -104,26 +103,26 @@ class ThreeByteTile {
         if (col < cols && byte + 16 <= rows * 3) storeVector(addressOf(col, byte), vectors[i]);
       }
     }
-    const unsigned begin = rows * 3 / 16 * 16;  // of what is less than a vector
+    const unsigned begin = rows * 3 / 16 * 16;  // after the last full vector
     for (unsigned i = thread_; i < (rows * 3 - begin) * cols; i += THREADS)
       *addressOf(i % cols, begin + i / cols) = *at(i % cols, begin + i / cols);
   }
 
  private:
-  // A block's columns are permuted alike.
-  __device__ void keep(const Block& block, unsigned row, unsigned col) const {
+  // All columns of the block have the same swizzle, so three addresses are enough.
+  __device__ void storeTransposed(const Block& block, unsigned row, unsigned col) const {
     unsigned words[Block::ROWS][Block::COLS * 3 / 4];
     __builtin_memcpy(words, block.rows, sizeof(words));
-    unsigned* places[Block::WORDS];
+    unsigned* addresses[Block::WORDS];
 #pragma unroll
     for (unsigned w = 0; w < Block::WORDS; ++w)
-      places[w] = reinterpret_cast<unsigned*>(at(col, row * 3 + 4 * w));
+      addresses[w] = reinterpret_cast<unsigned*>(at(col, row * 3 + 4 * w));
 #pragma unroll
     for (unsigned c = 0; c < Block::COLS; ++c) {
       unsigned column[Block::WORDS];
       Block::column(words, c, column);
 #pragma unroll
-      for (unsigned w = 0; w < Block::WORDS; ++w) places[w][c * VECTORS * 4] = column[w];
+      for (unsigned w = 0; w < Block::WORDS; ++w) addresses[w][c * VECTORS * 4] = column[w];
     }
   }
 
