@@ -10,7 +10,7 @@
 #include <gpuopt/device/transpose/in_place_square.cuh>
 #include <gpuopt/device/transpose/rows_tile.cuh>
 #include <gpuopt/device/transpose/three_byte_tile.cuh>
-#include <gpuopt/device/transpose/tiles.cuh>
+#include <gpuopt/device/transpose/tuning.cuh>
 #include <gpuopt/warp/struct_tile.cuh>
 
 #include <initializer_list>
@@ -26,7 +26,6 @@ using gpuopt::detail::RegisterBlock;
 using gpuopt::detail::RowsTile;
 using gpuopt::detail::SwizzledColumns;
 using gpuopt::detail::Word;
-using Policy = gpuopt::TransposeTilesPolicy;
 
 // The degree of the worst conflict where threads 0 to `threads` - 1 access a T each, at index(thread). Where
 // a block has fewer, the others are what its threads access later.
@@ -72,7 +71,8 @@ struct VectorAccess {
 };
 
 template <unsigned IN, unsigned OUT>
-using PolicyAccess = VectorAccess<IN, OUT, Policy::TILE<OUT>, Policy::TILE<IN>>;
+using TileAccess = VectorAccess<IN, OUT, gpuopt::detail::vectorTileShape(IN, OUT).rows,
+                                gpuopt::detail::vectorTileShape(IN, OUT).cols>;
 
 template <unsigned SIZE>
 constexpr bool vectorsAreFree() {
@@ -203,16 +203,15 @@ TEST_CASE("tiles of vectors have no bank conflicts and waste nothing of global m
   STATIC_REQUIRE(vectorsAreFree<4>());
   STATIC_REQUIRE(vectorsAreFree<8>());
   STATIC_REQUIRE(vectorsAreFree<16>());
-  STATIC_REQUIRE(PolicyAccess<1, 1>::degree() == 1);
-  STATIC_REQUIRE(PolicyAccess<2, 2>::degree() == 1);
-  STATIC_REQUIRE(PolicyAccess<4, 2>::degree() == 1);
-  STATIC_REQUIRE(PolicyAccess<1, 4>::degree() == 1);
-  STATIC_REQUIRE(PolicyAccess<8, 4>::degree() == 1);
-  STATIC_REQUIRE(PolicyAccess<4, 16>::degree() == 1);
+  STATIC_REQUIRE(TileAccess<1, 1>::degree() == 1);
+  STATIC_REQUIRE(TileAccess<2, 2>::degree() == 1);
+  STATIC_REQUIRE(TileAccess<4, 2>::degree() == 1);
+  STATIC_REQUIRE(TileAccess<1, 4>::degree() == 1);
+  STATIC_REQUIRE(TileAccess<8, 4>::degree() == 1);
+  STATIC_REQUIRE(TileAccess<4, 16>::degree() == 1);
+  STATIC_REQUIRE((TileAccess<1, 1>::usesAll() && TileAccess<2, 2>::usesAll() && TileAccess<4, 4>::usesAll()));
   STATIC_REQUIRE(
-      (PolicyAccess<1, 1>::usesAll() && PolicyAccess<2, 2>::usesAll() && PolicyAccess<4, 4>::usesAll()));
-  STATIC_REQUIRE(
-      (PolicyAccess<8, 8>::usesAll() && PolicyAccess<16, 16>::usesAll() && PolicyAccess<8, 4>::usesAll()));
+      (TileAccess<8, 8>::usesAll() && TileAccess<16, 16>::usesAll() && TileAccess<8, 4>::usesAll()));
 }
 
 TEST_CASE("TransposeTile has no bank conflicts, whatever its size") {

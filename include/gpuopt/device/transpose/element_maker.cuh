@@ -12,16 +12,10 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-struct ElementShape : WalkShape {
-  template <class Problem>
-  ElementShape(const Problem& problem, const RunSizes& sizes)
-      : WalkShape(problem, sizes, problem.cols * sizeof(*problem.in)) {}
-};
-
 // Reads the input in the order of the output, and writes to global memory.
 template <class Layout>
 struct ElementMaker {
-  using Shape = ElementShape;
+  using Shape = WalkShape;
   using Source = typename Layout::Source;
   using Result = typename Layout::Result;
   static constexpr int BLOCK = 1024;

@@ -22,64 +22,61 @@ inline std::string bytesInWords(std::size_t bytes) {
   return tenths == 0 ? message({whole, units[unit]}) : message({whole, ".", tenths, units[unit]});
 }
 
-inline std::string amountInWords(TransposeReason::Unit unit, std::size_t amount) {
-  using Unit = TransposeReason::Unit;
-  switch (unit) {
-    case Unit::bytes:
-      return bytesInWords(amount);
-    case Unit::elements:
-      return message({amount, " elements"});
-    case Unit::rows:
-      return message({amount, " rows"});
-    case Unit::columns:
-      return message({amount, " columns"});
-    default:
-      return message({amount, " full tiles"});
-  }
-}
-
 inline std::string reasonInWords(const TransposeReason& reason) {
+  using Unit = TransposeReason::Unit;
   using Relation = TransposeReason::Relation;
-  if (reason.unit == TransposeReason::Unit::none) return reason.text;
+  if (reason.unit == Unit::none) return reason.text;
   const char* const relation = reason.relation == Relation::exceeds    ? " exceeds "
                                : reason.relation == Relation::isAtMost ? " at most "
                                                                        : " at least ";
-  return message({reason.text, ", ", amountInWords(reason.unit, reason.value), relation,
-                  amountInWords(reason.unit, reason.limit)});
+  if (reason.unit == Unit::bytes)
+    return message({reason.text, ", ", bytesInWords(reason.value), relation, bytesInWords(reason.limit)});
+  const char* const unit = reason.unit == Unit::elements  ? " elements"
+                           : reason.unit == Unit::rows    ? " rows"
+                           : reason.unit == Unit::columns ? " columns"
+                                                          : " full tiles";
+  return message({reason.text, ", ", reason.value, unit, relation, reason.limit});
 }
 
-// The kernel and the tile of a block.
-inline std::string algorithmInWords(const TransposePlan& plan) {
-  using Algorithm = TransposeAlgorithm;
-  const std::string tile = message({plan.tileRows, " x ", plan.tileCols});
-  switch (plan.algorithm) {
-    case Algorithm::copy:
+inline const char* nameOf(TransposeAlgorithm algorithm) {
+  switch (algorithm) {
+    case TransposeAlgorithm::nothing:
+      return "nothing to launch";
+    case TransposeAlgorithm::copy:
       return "copy";
-    case Algorithm::smallTile:
-      return message({"small tile ", tile});
-    case Algorithm::permutedRun:
-      return message({"runs of ", plan.run.matrices, " matrices by byte permutation"});
-    case Algorithm::run:
-      return message({"runs of ", plan.run.matrices, " matrices"});
-    case Algorithm::columnPanel:
-      return message({"column panels, up to ", tile});
-    case Algorithm::skinny:
-      return message({"skinny tile ", tile});
-    case Algorithm::registers:
-      return message({"registers ", tile});
-    case Algorithm::sectorTile:
-      return message({"sector-aligned tile ", tile});
-    case Algorithm::threeByteTile:
-      return message({"tile of 3-byte elements ", tile});
-    case Algorithm::anyAlignment:
-      return message({"staged rows, tile ", tile});
-    default:
-      return message({"tile ", tile});
+    case TransposeAlgorithm::smallTile:
+      return "small tile";
+    case TransposeAlgorithm::permutedRun:
+      return "byte-permuted runs";
+    case TransposeAlgorithm::run:
+      return "runs";
+    case TransposeAlgorithm::columnPanel:
+      return "column panels";
+    case TransposeAlgorithm::skinny:
+      return "skinny tile";
+    case TransposeAlgorithm::registers:
+      return "registers";
+    case TransposeAlgorithm::sectorTile:
+      return "sector-aligned tile";
+    case TransposeAlgorithm::tile:
+      return "tile";
+    case TransposeAlgorithm::threeByteTile:
+      return "3-byte tile";
+    case TransposeAlgorithm::anyAlignment:
+      return "staged tile";
   }
+  return "";
 }
 
+// The kernel, what a block takes, and the reason.
 inline std::string planInWords(const TransposePlan& plan) {
-  return message({algorithmInWords(plan), ", ", plan.threads, " threads: ", reasonInWords(plan.reason)});
+  std::string text = nameOf(plan.algorithm);
+  if (plan.run.matrices > 0)
+    text += message({" of ", plan.run.matrices, " matrices"});
+  else if (plan.tileCols > 0)
+    text += message({" ", plan.tileRows, " x ", plan.tileCols});
+  if (plan.threads > 0) text += message({", ", plan.threads, " threads"});
+  return message({text, ": ", reasonInWords(plan.reason)});
 }
 
 }  // namespace detail

@@ -108,7 +108,7 @@ class TransposePlanner {
   }
 
   TransposePlan copy() {
-    return choose(Algorithm::copy, {1, 1, copyThreads}, {"vectors without gaps, both sides equally aligned"});
+    return choose(Algorithm::copy, {0, 0, copyThreads}, {"vectors without gaps, both sides equally aligned"});
   }
 
   // --- One small matrix.
@@ -132,7 +132,8 @@ class TransposePlanner {
 
   TransposePlan smallTile() {
     return choose(Algorithm::smallTile, smallTileShape(f_.larger, f_.area > tuning_.tallElements),
-                  {"one matrix", Unit::elements, smallElements_, Relation::isAtMost, smallLimit_});
+                  {smallElements_ > f_.area ? "one skinny matrix, in full tiles" : "one matrix",
+                   Unit::elements, smallElements_, Relation::isAtMost, smallLimit_});
   }
 
   // --- Batches of dense matrices.
@@ -222,7 +223,7 @@ class TransposePlanner {
 
   TransposePlan alignedRows() {
     constexpr const char* aligned = "rows of both sides begin at 16-byte boundaries";
-    plan_.regionBits = regionBits();
+    plan_.regionBits = regionBits(f_, tuning_);
     if (hasThreeBytes()) return choose(Algorithm::threeByteTile, threeByteTileShape, {aligned});
     const TransposeTileShape tile = vectorTileShape(f_.inBytes, f_.outBytes);
     const std::size_t bytes = f_.area * f_.batch * f_.larger;
@@ -252,15 +253,6 @@ class TransposePlanner {
     return choose(Algorithm::sectorTile, sectorTileShape(f_.inBytes),
                   {"rows of both sides begin at 16-byte boundaries, output rows within sectors", Unit::tiles,
                    sectorTiles_, Relation::isAtLeast, tuning_.sectorTiles});
-  }
-
-  // Regions gain nothing if half of each row is left out, nor if rows are few.
-  unsigned regionBits() const {
-    const std::size_t power = powerOfTwoIn(f_.inLd * f_.inBytes);
-    unsigned bits = 0;
-    while (bits < 4 && tuning_.regionBytes << bits < power) ++bits;
-    const bool fillsRows = f_.inLd - f_.cols <= f_.inLd / 8;
-    return bits < 4 && f_.rows >= tuning_.regionRows << bits && fillsRows ? bits : 0;
   }
 
   // --- Everything else.

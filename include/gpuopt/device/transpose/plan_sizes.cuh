@@ -170,7 +170,7 @@ inline SkinnySizes skinnySizes(const TransposeFacts& f, const TransposeTuning& t
   const bool isAligned = !isWord || (sizes.toRecords ? f.inAligned >= 16 : f.outAligned >= sectorBytes);
   const std::size_t lineBytes = line * f.atoms;
   const std::size_t imageBytes = image * f.atoms;
-  sizes.threads = skinnyThreads(sizes.toRecords, isAligned, sizes.lines);
+  sizes.threads = smallerOf(skinnyThreads(sizes.toRecords, isAligned, sizes.lines), tuning.skinnyThreads);
   sizes.lanes = skinnyLanes(image, isAligned);
   const bool hasExtraVector = sizes.toRecords && !isAligned;
   const std::size_t tile =
@@ -187,6 +187,16 @@ inline SkinnySizes skinnySizes(const TransposeFacts& f, const TransposeTuning& t
   const std::size_t bytes = (tile + halo) * sizes.lines * imageBytes;
   sizes.sharedBytes = ceilDivide(bytes + largerOf<std::size_t>(imageAlign, 16) + 2 * margin, 128) * 128;
   return sizes;
+}
+
+// Log2 of the regions that columns of tiles come from. They gain nothing if part of each row is left out, nor
+// if rows are few.
+inline unsigned regionBits(const TransposeFacts& f, const TransposeTuning& tuning) {
+  const std::size_t power = powerOfTwoIn(f.inLd * f.inBytes);
+  unsigned bits = 0;
+  while (bits < 4 && tuning.regionBytes << bits < power) ++bits;
+  const bool fillsRows = f.inLd - f.cols <= f.inLd / 8;
+  return bits < 4 && f.rows >= tuning.regionRows << bits && fillsRows ? bits : 0;
 }
 
 }  // namespace detail

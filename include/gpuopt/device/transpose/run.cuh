@@ -90,6 +90,11 @@ struct WalkShape : RunShape {
   template <class Problem>
   WalkShape(const Problem& problem, const RunSizes& sizes, std::size_t swizzledBytes)
       : RunShape(problem, sizes), byRows(rows), swizzle(swizzleFor(swizzledBytes)) {}
+
+  // Swizzles rows of the input.
+  template <class Problem>
+  WalkShape(const Problem& problem, const RunSizes& sizes)
+      : WalkShape(problem, sizes, problem.cols * sizeof(*problem.in)) {}
 };
 
 // The atoms of a run in the order of the output.

@@ -11,6 +11,12 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
+// Skinny matrices: most threads of a block, threads of a multiprocessor (2048 would spill registers) and
+// 16-byte loads in flight of a thread.
+constexpr unsigned skinnyMaxThreads = 512;
+constexpr unsigned skinnyMinThreadsPerSm = 1536;
+constexpr unsigned skinnyLoadsInFlight = 4;
+
 // What the plan compares with. The defaults are those of sm_90.
 struct TransposeTuning {
   // Small tiles: one matrix of at most this many elements, divided by the reads of an element; counted by the
@@ -59,6 +65,7 @@ struct TransposeTuning {
   std::size_t skinnyLines = 32;
   std::size_t skinnySharedBytes = std::size_t{48} << 10;
   std::size_t skinnyThreadBytes = 64;
+  unsigned skinnyThreads = skinnyMaxThreads;  // of a block, at most
 
   // Registers: aligned matrices of at most this size, all of a batch together, are in the L2 cache.
   std::size_t registerBytes = std::size_t{4} << 20;
@@ -178,12 +185,6 @@ constexpr unsigned runThreads(std::size_t bytes) {
 }
 
 constexpr unsigned panelThreads = 256;
-
-// Skinny matrices: most threads of a block, threads of a multiprocessor (2048 would spill registers) and
-// 16-byte loads in flight of a thread.
-constexpr unsigned skinnyMaxThreads = 512;
-constexpr unsigned skinnyMinThreadsPerSm = 1536;
-constexpr unsigned skinnyLoadsInFlight = 4;
 
 // Small blocks are fastest for aligned lines, as long as each gets 256 bytes.
 constexpr unsigned skinnyThreads(bool toRecords, bool isAligned, std::size_t lines) {
