@@ -296,7 +296,7 @@ TEST_CASE("Bad arguments in place", "[transpose]") {
 }
 
 TEST_CASE("A call that explains itself", "[transpose]") {
-  const DeviceArray<float> memory(20000);
+  DeviceArray<float> memory(20000);
   float* const m = memory.data();
   CHECK(explainTranspose(m, m + 4096, 64, 64) ==
         "small tile 32 x 32, 256 threads: one matrix, 4096 elements at most 2097152");
