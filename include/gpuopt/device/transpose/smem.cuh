@@ -13,8 +13,8 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// XORs high address bits into the bank bits. Within a line of 128 bytes, words or vectors change places;
-// lanes whose distance is a large power of two then access different banks.
+// XORs high address bits into the bank bits: permutes the words or vectors within each line of 128 bytes, so
+// that lanes whose distance is a large power of two access different banks.
 struct Swizzle {
   static constexpr unsigned VECTORS = 0x70;  // mask that permutes the 16-byte vectors of a line
 

@@ -48,8 +48,8 @@ __device__ inline TileRegion tileRegion(const Problem& problem, TileGrid grid) {
           problem.cols - col < COLS ? static_cast<unsigned>(problem.cols - col) : COLS};
 }
 
-// A Tile says its ROWS, COLS, THREADS and Storage. Its two halves ask separately whether the tile is full: one
-// branch around both would cost up to 12 registers.
+// A Tile says its ROWS, COLS, THREADS and Storage. Its two halves ask separately whether the tile is full:
+// one branch around both would cost up to 12 registers.
 template <class Tile, int BLOCKS, class Problem>
 GPUOPT_KERNEL void __launch_bounds__(Tile::THREADS, smallerOf<int>(BLOCKS, RESIDENT_THREADS / Tile::THREADS))
     transposeTileKernel(const Problem problem, const TileGrid grid) {
