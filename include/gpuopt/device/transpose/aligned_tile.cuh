@@ -22,7 +22,8 @@ class SquareTile : public TransposeTile<In, Out, TILE, SIDE, true> {
   using TransposeTile<In, Out, TILE, SIDE, true>::TransposeTile;
 };
 
-// For functions that change the size of an element: equally many bytes of a row on both sides.
+// For functions that change the size of an element: rows of the tile have the same number of bytes on both
+// sides.
 template <class In, class Out, unsigned ROWS_, unsigned COLS_, unsigned THREADS_>
 class RectangleTile {
  public:

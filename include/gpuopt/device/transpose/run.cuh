@@ -18,8 +18,7 @@ namespace detail {
 
 // How the matrices are divided among blocks.
 struct RunShape {
-  std::size_t elements;  // of all matrices
-
+  std::size_t elements;    // of all matrices
   unsigned blockElements;  // whole matrices
   unsigned rows;
   unsigned cols;
@@ -55,8 +54,7 @@ struct MatrixRun {
 };
 
 // A Maker makes the output of a run from the input in shared memory. It writes global memory itself, or, with
-// STAGES_OUTPUT, shared memory, and the block stores the output as vectors. Figures:
-// docs/transpose_kernels.md.
+// STAGES_OUTPUT, shared memory, from where the block stores vectors. Figures: docs/transpose_kernels.md.
 template <class Maker, class In, class Out, class Function>
 GPUOPT_KERNEL void __launch_bounds__(Maker::BLOCK, Maker::BLOCKS)
     transposeRunKernel(const In* in, Out* out, const typename Maker::Shape shape, const Function function) {

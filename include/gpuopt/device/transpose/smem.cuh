@@ -13,8 +13,8 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// XORs high address bits into the bank bits. Within a line of 128 bytes, words or vectors change places;
-// lanes whose distance is a large power of two then access different banks.
+// XORs high address bits into the bank bits: permutes the words or vectors within each line of 128 bytes, so
+// that lanes whose distance is a large power of two access different banks.
 struct Swizzle {
   static constexpr unsigned VECTORS = 0x70;  // mask that permutes the 16-byte vectors of a line
 
@@ -35,7 +35,7 @@ inline unsigned swizzleShift(std::size_t distance, unsigned bit, unsigned least)
 // The shift for lanes that access 16-byte vectors at this distance.
 inline unsigned swizzleFor(std::size_t distance) { return swizzleShift(distance, 4, 3); }
 
-// Swizzled shared memory, by offset in bytes.
+// Swizzled shared memory, indexed by byte.
 struct SwizzledBytes {
   unsigned char* bytes;
   Swizzle swizzle;
@@ -43,7 +43,7 @@ struct SwizzledBytes {
   __device__ unsigned char* at(unsigned offset) const { return bytes + swizzle(offset); }
 };
 
-// Offset in shared memory of what is at this address: equal modulo a sector of 32 bytes.
+// Bytes from the last sector boundary to the address. A run of bytes keeps them in shared memory.
 __device__ inline unsigned misalignment(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address) % 32;
 }

@@ -86,16 +86,16 @@ template <class Layout, class Problem>
 __device__ inline StagedPiece stagedPiece(const Problem& problem, const StagedShape& shape) {
   const unsigned strip = blockIdx.x / shape.rowTiles;
   const std::size_t row = std::size_t{blockIdx.x % shape.rowTiles} * Layout::ROWS;
-  StagedPiece piece;
-  piece.matrix = strip / shape.colTiles;
-  piece.firstCol = std::size_t{strip % shape.colTiles} * Layout::COLS;
-  piece.base = row - shape.halo;
-  piece.low = row == 0 ? shape.halo : 0;
-  const std::size_t rows = problem.rows - piece.base;
-  piece.high = rows < Layout::ROWS + shape.halo ? static_cast<unsigned>(rows) : Layout::ROWS + shape.halo;
-  const std::size_t cols = problem.cols - piece.firstCol;
-  piece.width = cols < Layout::COLS ? static_cast<unsigned>(cols) : Layout::COLS;
-  return piece;
+  StagedPiece region;
+  region.matrix = strip / shape.colTiles;
+  region.firstCol = std::size_t{strip % shape.colTiles} * Layout::COLS;
+  region.base = row - shape.halo;
+  region.low = row == 0 ? shape.halo : 0;
+  const std::size_t rows = problem.rows - region.base;
+  region.high = rows < Layout::ROWS + shape.halo ? static_cast<unsigned>(rows) : Layout::ROWS + shape.halo;
+  const std::size_t cols = problem.cols - region.firstCol;
+  region.width = cols < Layout::COLS ? static_cast<unsigned>(cols) : Layout::COLS;
+  return region;
 }
 
 // The offset of a row in shared memory.
@@ -125,18 +125,18 @@ __device__ inline void copyRowVector(unsigned char* shared, std::uintptr_t globa
 // whole sectors: two warps that share one would load it twice.
 template <bool INSIDE, class Layout, class Problem>
 __device__ inline void stageRows(unsigned char* shared, const Problem& problem, const StagedShape& shape,
-                                 const StagedPiece& piece, std::uintptr_t source) {
+                                 const StagedPiece& region, std::uintptr_t source) {
   constexpr unsigned VECTORS =
       (Layout::ROW_BYTES + 2 * SECTOR - Layout::ACCESS - 1) / SECTOR * 2;  // of a row
   const auto begin = reinterpret_cast<std::uintptr_t>(problem.in);
   const unsigned origin = source % SECTOR;
 #pragma unroll 4
-  for (unsigned i = piece.low * VECTORS + threadIdx.x; i < piece.high * VECTORS; i += Layout::BLOCK) {
+  for (unsigned i = region.low * VECTORS + threadIdx.x; i < region.high * VECTORS; i += Layout::BLOCK) {
     const unsigned row = i / VECTORS;
     const unsigned offset = i % VECTORS * 16;
     const unsigned target = origin + rowPlace<Layout>(shape, row);
     const unsigned misaligned = target % SECTOR;
-    if (offset + 16 > misaligned && offset < misaligned + piece.width * Layout::SIZE)
+    if (offset + 16 > misaligned && offset < misaligned + region.width * Layout::SIZE)
       copyRowVector<INSIDE>(shared + (target - misaligned + offset),
                             source + row * (problem.inLd * Layout::SIZE) - misaligned + offset, begin,
                             shape.inEnd);
@@ -182,7 +182,7 @@ __device__ inline void storeAcross(unsigned char* out, std::size_t step,
 // at a sector boundary: no sector is then written by two tiles.
 template <class Layout, class Problem>
 __device__ inline void storeColumns(const unsigned char* staged, const Problem& problem,
-                                    const StagedShape& shape, const StagedPiece& piece) {
+                                    const StagedShape& shape, const StagedPiece& region) {
   using Source = typename Layout::Source;
   constexpr unsigned COUNT = Layout::COUNT;
   constexpr unsigned PACK = Layout::PACK;
@@ -195,28 +195,28 @@ __device__ inline void storeColumns(const unsigned char* staged, const Problem& 
   const std::size_t step = ACROSS * problem.outLd * sizeof(*problem.out);
   // Modulo 2^64: a shifted column may begin before the matrix.
   const std::size_t outRow =
-      (piece.matrix * problem.outStride + (piece.firstCol + column) * problem.outLd) * sizeof(*problem.out);
+      (region.matrix * problem.outStride + (region.firstCol + column) * problem.outLd) * sizeof(*problem.out);
   const unsigned shift = (reinterpret_cast<std::uintptr_t>(problem.out) + outRow) % SECTOR / Layout::RESULT;
 #pragma unroll 1
   for (unsigned store = thread % Layout::ALONG; store < Layout::STORES; store += Layout::ALONG) {
     const unsigned first = shape.halo * COUNT - shift + store * PACK;
     unsigned char* out = reinterpret_cast<unsigned char*>(problem.out) +
-                         static_cast<std::ptrdiff_t>(outRow + (piece.base * COUNT + first) * Layout::RESULT);
+                         static_cast<std::ptrdiff_t>(outRow + (region.base * COUNT + first) * Layout::RESULT);
     const auto atom = [&](unsigned i) {
       return staged +
              (rowPlace<Layout>(shape, i / COUNT) + i % COUNT * sizeof(Source) + column * Layout::SIZE);
     };
-    if (first >= piece.low * COUNT && first + PACK <= piece.high * COUNT) {
+    if (first >= region.low * COUNT && first + PACK <= region.high * COUNT) {
       const unsigned char* from[PACK];
 #pragma unroll
       for (unsigned k = 0; k < PACK; ++k) from[k] = atom(first + k);
-      storeAcross<Layout>(out, step, from, column, piece.width, problem.function);
+      storeAcross<Layout>(out, step, from, column, region.width, problem.function);
     } else {
 #pragma unroll 1
       for (unsigned i = 0; i < PACK; ++i)
-        if (first + i >= piece.low * COUNT && first + i < piece.high * COUNT)
+        if (first + i >= region.low * COUNT && first + i < region.high * COUNT)
 #pragma unroll 1
-          for (unsigned c = 0; column + c < piece.width; c += ACROSS)
+          for (unsigned c = 0; column + c < region.width; c += ACROSS)
             reinterpret_cast<typename Layout::Result*>(out + c / ACROSS * step)[i] =
                 problem.function(*reinterpret_cast<const Source*>(atom(first + i) + c * Layout::SIZE));
     }
@@ -226,21 +226,21 @@ __device__ inline void storeColumns(const unsigned char* staged, const Problem& 
 // Transposes a region. Every thread of the block calls, once.
 template <class Layout, class Problem>
 __device__ inline void transposePiece(const Problem& problem, const StagedShape& shape,
-                                      const StagedPiece& piece) {
+                                      const StagedPiece& region) {
   unsigned char* shared = dynamicShared<unsigned char>();
   const std::size_t ld = problem.inLd * Layout::SIZE;
   const std::uintptr_t source = reinterpret_cast<std::uintptr_t>(problem.in) +
-                                (piece.matrix * problem.inStride + piece.firstCol) * Layout::SIZE +
-                                piece.base * ld;
-  const bool inside = source + piece.low * ld >= reinterpret_cast<std::uintptr_t>(problem.in) + 15 &&
-                      source + (piece.high - 1) * ld + piece.width * Layout::SIZE + 15 <= shape.inEnd;
+                                (region.matrix * problem.inStride + region.firstCol) * Layout::SIZE +
+                                region.base * ld;
+  const bool inside = source + region.low * ld >= reinterpret_cast<std::uintptr_t>(problem.in) + 15 &&
+                      source + (region.high - 1) * ld + region.width * Layout::SIZE + 15 <= shape.inEnd;
   if (inside)
-    stageRows<true, Layout>(shared, problem, shape, piece, source);
+    stageRows<true, Layout>(shared, problem, shape, region, source);
   else
-    stageRows<false, Layout>(shared, problem, shape, piece, source);
+    stageRows<false, Layout>(shared, problem, shape, region, source);
   awaitAsyncCopies();
   __syncthreads();
-  storeColumns<Layout>(shared + source % SECTOR, problem, shape, piece);
+  storeColumns<Layout>(shared + source % SECTOR, problem, shape, region);
 }
 
 template <class Layout, class Problem>
