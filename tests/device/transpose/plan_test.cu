@@ -25,7 +25,7 @@ constexpr std::size_t MIB = std::size_t{1} << 20;
 
 // Dense matrices of elements that move, at 256-byte boundaries, on a device with much shared memory.
 struct Shape : detail::TransposeShape {
-  Shape(std::size_t bytes, std::size_t align, std::size_t height, std::size_t width, std::size_t count = 1)
+  Shape(unsigned bytes, unsigned align, std::size_t height, std::size_t width, std::size_t count = 1)
       : TransposeShape{height, width, width, height, count, height * width, height * width, 256,
                        512,    bytes, bytes, align,  align, true,           227 << 10,      90} {}
 
@@ -48,7 +48,7 @@ struct Shape : detail::TransposeShape {
   }
 
   // By a function.
-  Shape to(std::size_t bytes, std::size_t align) const {
+  Shape to(unsigned bytes, unsigned align) const {
     Shape shape = *this;
     shape.outBytes = bytes;
     shape.outAlign = align;

@@ -78,32 +78,34 @@ struct TileLaunch {
 };
 
 // blockIdx.x counts the tiles of a column, y and z together the columns of all matrices.
-inline TileLaunch tileLaunch(std::size_t rows, std::size_t cols, std::size_t batch,
-                             const TransposeTileShape& tile, std::size_t sharedBytes, unsigned regionBits,
-                             cudaStream_t stream) {
+inline TileLaunch tileLaunch(unsigned threads, std::size_t rowTiles, std::size_t columns, std::size_t batch,
+                             unsigned regionBits, cudaStream_t stream) {
   constexpr std::size_t MOST = 65535;
-  const std::size_t columns = ceilDivide(cols, tile.cols);
   const std::size_t all = columns * batch;
   if (all > MOST * MOST) throwInvalid({"gpuopt::transpose: the input needs too many blocks"});
-  LaunchConfig config = transposeConfig(tile.threads, ceilDivide(rows, tile.rows), sharedBytes, stream);
+  LaunchConfig config = transposeConfig(threads, rowTiles, 0, stream);
   config.grid.z = static_cast<unsigned>(ceilDivide(all, MOST));
-  config.grid.y = static_cast<unsigned>(ceilDivide(all, config.grid.z));
+  config.grid.y = static_cast<unsigned>(all <= MOST ? all : ceilDivide(all, config.grid.z));
   return {config, {static_cast<unsigned>(columns), static_cast<unsigned>(all), regionBits}};
 }
 
 template <class Tile, class Problem>
+TileLaunch tileLaunch(const Problem& problem, unsigned regionBits, cudaStream_t stream) {
+  return tileLaunch(Tile::THREADS, ceilDivide(problem.rows, Tile::ROWS), ceilDivide(problem.cols, Tile::COLS),
+                    problem.batch, regionBits, stream);
+}
+
+template <class Tile, class Problem>
 void launchTile(const Problem& problem, unsigned regionBits, cudaStream_t stream) {
-  const TileLaunch tiles =
-      tileLaunch(problem.rows, problem.cols, problem.batch, {Tile::ROWS, Tile::COLS, Tile::THREADS},
-                 sizeof(typename Tile::Storage), regionBits, stream);
+  TileLaunch tiles = tileLaunch<Tile>(problem, regionBits, stream);
+  tiles.config.sharedBytes = sizeof(typename Tile::Storage);
   launch(transposeTileKernel<Tile, Problem>, tiles.config, problem, tiles.grid);
 }
 
 template <class In, class Out, class Function>
 void launchRegisters(const TransposeProblem<In, Out, Function>& problem, unsigned regionBits,
                      cudaStream_t stream) {
-  const TileLaunch tiles = tileLaunch(problem.rows, problem.cols, problem.batch,
-                                      registerTileShape(sizeof(In), sizeof(Out)), 0, regionBits, stream);
+  const TileLaunch tiles = tileLaunch<RegisterTile<In, Out>>(problem, regionBits, stream);
   launch(transposeRegistersKernel<In, Out, Function>, tiles.config, problem, tiles.grid);
 }
 

@@ -60,11 +60,12 @@ class TransposePlanner {
   using Relation = TransposeReason::Relation;
 
  public:
-  TransposePlanner(const TransposeShape& shape, const TransposeTuning& tuning) : f_(shape), tuning_(tuning) {}
+  TransposePlanner(const TransposeShape& shape, const TransposeTuning& tuning, TransposePlan& plan)
+      : f_(shape), tuning_(tuning), plan_(plan) {}
 
   // A small matrix is divided among many blocks, whatever its shape. A batch of tiny matrices may look
   // skinny, but is one long array to a run.
-  TransposePlan plan() {
+  void plan() {
     if (f_.area * f_.batch == 0) return choose(Algorithm::nothing, {0, 0, 0}, {"no elements"});
     plan_.word = f_.inAlign;
     if (isCopy()) return copy();
@@ -81,13 +82,12 @@ class TransposePlanner {
   }
 
  private:
-  TransposePlan choose(Algorithm algorithm, const TransposeTileShape& tile, const TransposeReason& reason) {
+  void choose(Algorithm algorithm, const TransposeTileShape& tile, const TransposeReason& reason) {
     plan_.algorithm = algorithm;
     plan_.tileRows = tile.rows;
     plan_.tileCols = tile.cols;
     plan_.threads = tile.threads;
     plan_.reason = reason;
-    return plan_;
   }
 
   // A matrix goes to a block as it is.
@@ -107,7 +107,7 @@ class TransposePlanner {
            (f_.in - f_.out) % 16 == 0;
   }
 
-  TransposePlan copy() {
+  void copy() {
     return choose(Algorithm::copy, {0, 0, copyThreads}, {"vectors without gaps, both sides equally aligned"});
   }
 
@@ -115,25 +115,27 @@ class TransposePlanner {
 
   bool isSmall(bool isSkinny) {
     constexpr std::size_t maxCols = 65535 * 16;  // blocks along y, times columns of one
-    const std::size_t reads = largerOf(f_.inBytes / f_.inAlign, f_.outBytes / f_.outAlign);
-    if (f_.batch != 1 || f_.larger > 16 || reads > 8 || f_.cols > maxCols) return false;
-    const auto limitOf = [this](std::size_t bytes) {
+    if (f_.batch != 1 || f_.larger > 16 || f_.cols > maxCols) return false;
+    const unsigned reads = largerOf(TransposeFacts::partsOf(f_.inBytes, f_.inAlign),
+                                    TransposeFacts::partsOf(f_.outBytes, f_.outAlign));
+    const auto limitOf = [this](unsigned bytes) {
       return bytes == 2 || bytes == 4 ? tuning_.smallElementsOf2Or4Bytes : tuning_.smallElements;
     };
     smallElements_ = isSkinny ? roundUp(f_.rows, 32) * roundUp(f_.cols, 32) : f_.area;
+    smallReads_ = reads;
     if (isSkinny)
-      smallLimit_ = tuning_.smallSkinnyElements / reads;
+      smallLimit_ = tuning_.smallSkinnyElements;
     else if (!hasTiles() || f_.aligned < 16)
-      smallLimit_ = limitOf(f_.larger) / reads;
+      smallLimit_ = limitOf(f_.larger);
     else
-      smallLimit_ = f_.smaller < 4 ? tuning_.smallAlignedElements : limitOf(f_.smaller);
-    return smallElements_ <= smallLimit_;
+      smallLimit_ = f_.smaller < 4 ? tuning_.smallAlignedElements : limitOf(f_.smaller), smallReads_ = 1;
+    return reads <= 8 && smallElements_ * smallReads_ <= smallLimit_;
   }
 
-  TransposePlan smallTile() {
-    return choose(Algorithm::smallTile, smallTileShape(f_.larger, f_.area > tuning_.tallElements),
-                  {smallElements_ > f_.area ? "one skinny matrix, in full tiles" : "one matrix",
-                   Unit::elements, smallElements_, Relation::isAtMost, smallLimit_});
+  void smallTile() {
+    choose(Algorithm::smallTile, smallTileShape(f_.larger, f_.area > tuning_.tallElements),
+           {smallElements_ > f_.area ? "one skinny matrix, in full tiles" : "one matrix", Unit::elements,
+            smallElements_, Relation::isAtMost, smallLimit_ / smallReads_});
   }
 
   // --- Batches of dense matrices.
@@ -144,31 +146,31 @@ class TransposePlanner {
   }
 
   bool fitsPanels() const {
-    const std::size_t most = tuning_.panelMatrixBytes / f_.inBytes;
     if (!f_.onlyMoves || f_.sourceBytes < 4 || f_.inBytes < 8 || f_.inBytes > 16) return false;
     if (f_.batch < tuning_.leastBatch || !f_.isDense()) return false;
-    if (smallerOf(f_.rows, f_.cols) < tuning_.panelSide || largerOf(f_.rows, f_.cols) > most) return false;
-    return f_.area <= most && f_.area * f_.inBytes > tuning_.panelLeastBytes && f_.in % 16 == 0 &&
-           f_.out % 16 == 0 && f_.cols * f_.inBytes % 16 == 0;
+    const std::size_t bytes = f_.area * f_.inBytes;
+    return smallerOf(f_.rows, f_.cols) >= tuning_.panelSide && bytes > tuning_.panelLeastBytes &&
+           bytes <= tuning_.panelMatrixBytes && f_.in % 16 == 0 && f_.out % 16 == 0 &&
+           f_.cols * f_.inBytes % 16 == 0;
   }
 
-  TransposePlan columnPanel() {
+  void columnPanel() {
     plan_.panel = panelSizes(f_, tuning_);
-    const TransposeTileShape tile{static_cast<unsigned>(f_.rows),
-                                  plan_.panel.widestBytes / static_cast<unsigned>(f_.inBytes), panelThreads};
+    const TransposeTileShape tile{static_cast<unsigned>(f_.rows), plan_.panel.widestBytes / f_.inBytes,
+                                  panelThreads};
     return choose(Algorithm::columnPanel, tile,
                   {"a dense batch, input rows begin at 16-byte boundaries", Unit::bytes, f_.area * f_.inBytes,
                    Relation::exceeds, tuning_.panelLeastBytes});
   }
 
-  bool makesWords() const { return wordResults(f_) > 1; }
+  bool makesWords() const { return f_.wordResults > 1; }
 
   std::size_t runLimit() const { return makesWords() ? tuning_.subwordMatrixBytes : tuning_.runMatrixBytes; }
 
   bool fitsRun() const {
-    const std::size_t most = smallerOf(runLimit() / f_.larger, runMaxElements);
-    if (f_.rows > most || f_.cols > most || f_.area > most || !f_.isDense()) return false;
-    if (f_.area * f_.larger > tuning_.evenRunBytes && f_.batch < tuning_.leastBatch) return false;
+    const std::size_t bytes = f_.area * f_.larger;
+    if (!f_.isDense() || bytes > runLimit() || f_.area > runMaxElements) return false;
+    if (bytes > tuning_.evenRunBytes && f_.batch < tuning_.leastBatch) return false;
     if (makesWords() ? !canGoByColumns(f_) && !canGoByPeriods(f_, tuning_) : suitsTiles()) return false;
     const std::size_t shared =
         sharedFor(f_.area * f_.inBytes) + (makesWords() ? sharedFor(f_.area * f_.outBytes) : 0);
@@ -182,19 +184,19 @@ class TransposePlanner {
            f_.rows % 4 == 0 && f_.cols % 4 == 0 && f_.aligned >= 4 * f_.inBytes;
   }
 
-  TransposePlan permutedRun() {
+  void permutedRun() {
     plan_.run = permutedRunSizes(f_, tuning_);
     return chooseRun(Algorithm::permutedRun, "a dense batch, squares of 4 x 4 are full and aligned");
   }
 
-  TransposePlan run() {
+  void run() {
     plan_.run = runSizes(f_, tuning_);
     return chooseRun(Algorithm::run, !makesWords()          ? "a dense batch"
                                      : plan_.run.period > 0 ? "a dense batch, the sources of words repeat"
                                                             : "a dense batch, words column by column");
   }
 
-  TransposePlan chooseRun(Algorithm algorithm, const char* text) {
+  void chooseRun(Algorithm algorithm, const char* text) {
     return choose(algorithm, matrixTile(plan_.run.threads),
                   {text, Unit::bytes, f_.area * f_.larger, Relation::isAtMost, runLimit()});
   }
@@ -210,7 +212,7 @@ class TransposePlanner {
     return plan_.skinny.sharedBytes <= tuning_.skinnySharedBytes;
   }
 
-  TransposePlan skinny() {
+  void skinny() {
     const SkinnySizes& sizes = plan_.skinny;
     const TransposeTileShape tile{sizes.toRecords ? sizes.lines : sizes.tile,
                                   sizes.toRecords ? sizes.tile : sizes.lines, sizes.threads};
@@ -221,20 +223,20 @@ class TransposePlanner {
 
   // --- Rows of both sides begin at 16-byte boundaries.
 
-  TransposePlan alignedRows() {
+  void alignedRows() {
     constexpr const char* aligned = "rows of both sides begin at 16-byte boundaries";
     plan_.regionBits = regionBits(f_, tuning_);
     if (hasThreeBytes()) return choose(Algorithm::threeByteTile, threeByteTileShape, {aligned});
     const TransposeTileShape tile = vectorTileShape(f_.inBytes, f_.outBytes);
     const std::size_t bytes = f_.area * f_.batch * f_.larger;
     const std::size_t cached = f_.smaller <= 2 ? tuning_.registerBytesOf1Or2Bytes : tuning_.registerBytes;
-    const TransposeTileShape registers = registerTileShape(f_.inBytes, f_.outBytes);
     if (bytes <= cached)
-      return choose(Algorithm::registers, registers,
+      return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
                     {aligned, Unit::bytes, bytes, Relation::isAtMost, cached});
     // As in batches of matrices smaller than a tile.
-    if (roundUp(f_.rows, tile.rows) * roundUp(f_.cols, tile.cols) >= 2 * f_.area)
-      return choose(Algorithm::registers, registers,
+    if (roundUpTo<std::size_t>(f_.rows, tile.rows) * roundUpTo<std::size_t>(f_.cols, tile.cols) >=
+        2 * f_.area)
+      return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
                     {"rows of both sides begin at 16-byte boundaries, half of all tiles would be empty"});
     if (suitsSectorTiles()) return sectorTile();
     return choose(Algorithm::tile, tile, {aligned, Unit::bytes, bytes, Relation::exceeds, cached});
@@ -249,7 +251,7 @@ class TransposePlanner {
     return sectorTiles_ >= tuning_.sectorTiles;
   }
 
-  TransposePlan sectorTile() {
+  void sectorTile() {
     return choose(Algorithm::sectorTile, sectorTileShape(f_.inBytes),
                   {"rows of both sides begin at 16-byte boundaries, output rows within sectors", Unit::tiles,
                    sectorTiles_, Relation::isAtLeast, tuning_.sectorTiles});
@@ -260,7 +262,7 @@ class TransposePlanner {
   // As since sm_80.
   bool givesMuchShared() const { return f_.sharedLimit > std::size_t{64} << 10; }
 
-  TransposePlan anyAlignment() {
+  void anyAlignment() {
     const std::size_t bytes = f_.area * f_.batch * f_.inBytes;
     const std::size_t wideBytes = f_.inBytes == 2 ? tuning_.wideBytesOf2Bytes : tuning_.wideBytes;
     const RowsTileShape tile = rowsTileShape(f_.inBytes, f_.outBytes, false);
@@ -275,14 +277,17 @@ class TransposePlanner {
 
   TransposeFacts f_;
   const TransposeTuning& tuning_;
-  TransposePlan plan_{};
+  TransposePlan& plan_;
   std::size_t smallElements_ = 0;
   std::size_t smallLimit_ = 0;
+  unsigned smallReads_ = 1;
   std::size_t sectorTiles_ = 0;
 };
 
 inline TransposePlan planTranspose(const TransposeShape& shape, const TransposeTuning& tuning) {
-  return TransposePlanner(shape, tuning).plan();
+  TransposePlan plan{};
+  TransposePlanner(shape, tuning, plan).plan();
+  return plan;
 }
 
 inline TransposePlan planTranspose(const TransposeShape& shape) {

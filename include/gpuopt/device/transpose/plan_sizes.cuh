@@ -30,44 +30,43 @@ struct RunSizes {
 
 // Whole matrices of about this size: if possible as many as let all blocks begin at lines, or at sectors.
 inline std::size_t matricesOfRun(const TransposeFacts& f, const TransposeTuning& tuning, std::size_t bytes) {
-  const std::size_t matrixBytes = f.area * f.larger;
-  const std::size_t common = f.area * greatestCommonDivisor(f.inBytes, f.outBytes);
-  const auto multipleOf = [&](std::size_t boundary) {
-    const std::size_t matrices = boundary / greatestCommonDivisor(common, boundary);
-    const bool fits = matrices * matrixBytes <= tuning.alignedRunBytes && matrices * f.area <= runMaxElements;
+  const auto area = static_cast<unsigned>(f.area);
+  const unsigned matrixBytes = area * f.larger;
+  const auto multipleOf = [&](unsigned boundary) {
+    const unsigned common = powerOfTwoIn(area * f.inBytes | area * f.outBytes | boundary);
+    const unsigned matrices = boundary / common;
+    const bool fits = matrices * matrixBytes <= tuning.alignedRunBytes && matrices * area <= runMaxElements;
     return fits ? matrices : 0;
   };
-  const std::size_t lines = multipleOf(128);
-  const std::size_t unit = lines > 0 ? lines : largerOf<std::size_t>(multipleOf(sectorBytes), 1);
-  const std::size_t units =
-      smallerOf((bytes + unit * matrixBytes / 2) / (unit * matrixBytes), runMaxElements / (unit * f.area));
-  return smallerOf(f.batch, largerOf<std::size_t>(units, 1) * unit);
-}
-
-// Results of a 4-byte word, if the kernel has to make words.
-inline std::size_t wordResults(const TransposeFacts& f) {
-  return f.resultBytes < 4 && f.resultIsWord() ? 4 / f.resultBytes : 1;
+  const unsigned lines = multipleOf(128);
+  const unsigned unit = lines > 0 ? lines : largerOf(multipleOf(sectorBytes), 1U);
+  const unsigned wanted = (static_cast<unsigned>(bytes) + unit * matrixBytes / 2) / (unit * matrixBytes);
+  const unsigned units = smallerOf(wanted, static_cast<unsigned>(runMaxElements) / (unit * area));
+  return smallerOf<std::size_t>(f.batch, largerOf(units, 1U) * unit);
 }
 
 // Elements after which the words of the output have their sources at the same indices again.
 inline std::size_t periodElements(const TransposeFacts& f) {
-  return f.area * (wordResults(f) / greatestCommonDivisor(f.area * f.atoms, wordResults(f)));
+  return f.area * (f.wordResults / powerOfTwoIn(static_cast<unsigned>(f.area) * f.atoms | f.wordResults));
 }
 
 // The degree of the bank conflict if each lane of a warp reads the first source of its word.
 inline unsigned sourceConflicts(const TransposeFacts& f) {
+  const auto area = static_cast<unsigned>(f.area);
+  const auto rows = static_cast<unsigned>(f.rows);
+  const auto cols = static_cast<unsigned>(f.cols);
   const auto wordAddress = [&](unsigned lane) {
-    const std::size_t atom = lane * wordResults(f);
-    const std::size_t element = atom / f.atoms;
-    const std::size_t inside = element % f.area;
-    const std::size_t source = element - inside + inside % f.rows * f.cols + inside / f.rows;
+    const unsigned atom = lane * f.wordResults;
+    const unsigned element = atom / f.atoms;
+    const unsigned inside = element % area;
+    const unsigned source = element - inside + inside % rows * cols + inside / rows;
     return (source * f.atoms + atom % f.atoms) * f.sourceBytes / 4 * 4;
   };
   return sharedAccess<4>(wordAddress).degree;
 }
 
 // A thread reads rows of the next column, too, to complete its last word.
-inline bool canGoByColumns(const TransposeFacts& f) { return f.rows >= 2 * wordResults(f); }
+inline bool canGoByColumns(const TransposeFacts& f) { return f.rows >= 2 * f.wordResults; }
 
 inline bool canGoByPeriods(const TransposeFacts& f, const TransposeTuning& tuning) {
   return periodElements(f) * f.larger <= tuning.periodBytes;
@@ -81,8 +80,8 @@ inline unsigned periodThreads(unsigned threads, unsigned period) {
 }
 
 inline RunSizes runSizes(const TransposeFacts& f, const TransposeTuning& tuning) {
-  const std::size_t pack = wordResults(f);
-  const bool isEven = tuning.evenRunBytes % (f.area * f.larger) == 0;
+  const unsigned pack = f.wordResults;
+  const bool isEven = tuning.evenRunBytes % static_cast<unsigned>(f.area * f.larger) == 0;
   std::size_t bytes = isEven ? tuning.evenRunBytes : tuning.runBytes;
   const bool byPeriods = pack > 1 && canGoByPeriods(f, tuning) &&
                          (!canGoByColumns(f) || sourceConflicts(f) <= tuning.periodConflicts);
@@ -94,7 +93,7 @@ inline RunSizes runSizes(const TransposeFacts& f, const TransposeTuning& tuning)
   run.sharedBytes = sharedFor(elements * f.inBytes);
   if (pack > 1) run.sharedBytes += sharedFor(elements * f.outBytes);
   if (byPeriods) {
-    run.period = static_cast<unsigned>(periodElements(f) * f.atoms / pack);
+    run.period = static_cast<unsigned>(periodElements(f)) * f.atoms / pack;
     run.threads = periodThreads(run.threads, run.period);
   } else if (pack > 1) {
     const std::size_t parts = ceilDivide(f.rows * f.resultBytes, tuning.columnBytes);
@@ -121,7 +120,7 @@ struct PanelSizes {
 };
 
 inline PanelSizes panelSizes(const TransposeFacts& f, const TransposeTuning& tuning) {
-  const std::size_t groupCols = sectorBytes / greatestCommonDivisor(f.inBytes, sectorBytes);
+  const std::size_t groupCols = sectorBytes / powerOfTwoIn(f.inBytes | sectorBytes);
   const std::size_t groups = ceilDivide(f.cols, groupCols);
   const std::size_t wanted = (f.area * f.inBytes + tuning.panelBytes / 2) / tuning.panelBytes;
   const std::size_t panels = clampTo(wanted, std::size_t{1}, groups);
@@ -146,14 +145,15 @@ struct SkinnySizes {
 };
 
 // The records of a tile: lines of full groups of vectors if they fit, else of full sectors.
-inline std::size_t skinnyTile(const SkinnySizes& sizes, std::size_t tileBytes, std::size_t lineBytes,
-                              std::size_t imageBytes, bool hasExtraVector) {
-  const std::size_t groupBytes = sizes.lanes * 16;
-  const std::size_t sectorElements = sectorBytes / greatestCommonDivisor(sectorBytes, lineBytes);
-  const std::size_t most = tileBytes / (sizes.lines * largerOf(lineBytes, imageBytes));
-  const std::size_t group = groupBytes / greatestCommonDivisor(groupBytes, lineBytes);
-  const std::size_t unit = group <= most ? group : sectorElements;
-  const std::size_t units = clampTo(most / unit, std::size_t{1}, ceilDivide(sizes.records, unit));
+inline unsigned skinnyTile(const SkinnySizes& sizes, unsigned tileBytes, unsigned lineBytes,
+                           unsigned imageBytes, bool hasExtraVector) {
+  const auto elementsOf = [lineBytes](unsigned power) { return power / powerOfTwoIn(power | lineBytes); };
+  const unsigned sectorElements = elementsOf(sectorBytes);
+  const unsigned most = tileBytes / (sizes.lines * largerOf(lineBytes, imageBytes));
+  const unsigned group = elementsOf(sizes.lanes * 16);
+  const unsigned unit = group <= most ? group : sectorElements;
+  const auto records = static_cast<unsigned>(smallerOf<std::size_t>(sizes.records, most));
+  const unsigned units = clampTo(most / unit, 1U, (records + unit - 1) / unit);
   // Leaves room for the extra vector of a misaligned line.
   return units * unit - (hasExtraVector && group <= most ? sectorElements : 0);
 }
@@ -163,29 +163,26 @@ inline SkinnySizes skinnySizes(const TransposeFacts& f, const TransposeTuning& t
   sizes.toRecords = f.rows <= f.cols;
   sizes.records = largerOf(f.rows, f.cols);
   sizes.lines = static_cast<unsigned>(smallerOf(f.rows, f.cols));
-  const std::size_t line = sizes.toRecords ? f.sourceBytes : f.resultBytes;
-  const std::size_t image = sizes.toRecords ? f.resultBytes : f.sourceBytes;
-  const std::size_t imageAlign = sizes.toRecords ? f.outAlign : f.inAlign;
+  const unsigned line = sizes.toRecords ? f.sourceBytes : f.resultBytes;
+  const unsigned image = sizes.toRecords ? f.resultBytes : f.sourceBytes;
+  const unsigned imageAlign = sizes.toRecords ? f.outAlign : f.inAlign;
   const bool isWord = sizes.toRecords ? f.sourceIsWord() : f.resultIsWord();
   const bool isAligned = !isWord || (sizes.toRecords ? f.inAligned >= 16 : f.outAligned >= sectorBytes);
-  const std::size_t lineBytes = line * f.atoms;
-  const std::size_t imageBytes = image * f.atoms;
+  const bool hasExtraVector = sizes.toRecords && !isAligned;
+  const unsigned lineBytes = line * f.atoms;
+  const unsigned imageBytes = image * f.atoms;
   sizes.threads = smallerOf(skinnyThreads(sizes.toRecords, isAligned, sizes.lines), tuning.skinnyThreads);
   sizes.lanes = skinnyLanes(image, isAligned);
-  const bool hasExtraVector = sizes.toRecords && !isAligned;
-  const std::size_t tile =
+  sizes.tile =
       skinnyTile(sizes, sizes.threads * tuning.skinnyThreadBytes, lineBytes, imageBytes, hasExtraVector);
   // A tile's stores begin at sectors, its loads at vectors.
-  const std::size_t halo = sizes.toRecords || isAligned ? 0 : ceilDivide(sectorBytes - line, lineBytes);
-  const std::size_t margin =
-      sizes.toRecords && f.onlyMoves ? ceilDivide((16 + imageBytes) * sizes.lines, 128) * 128 : 0;
-  const std::size_t vectors = ceilDivide(tile * f.atoms, isWord ? 16 / line : 1) + (hasExtraVector ? 1 : 0);
-  sizes.tile = static_cast<unsigned>(tile);
-  sizes.halo = static_cast<unsigned>(halo);
-  sizes.margin = static_cast<unsigned>(margin);
-  sizes.vectors = static_cast<unsigned>(ceilDivide(vectors, sizes.lanes) * sizes.lanes * sizes.lines);
-  const std::size_t bytes = (tile + halo) * sizes.lines * imageBytes;
-  sizes.sharedBytes = ceilDivide(bytes + largerOf<std::size_t>(imageAlign, 16) + 2 * margin, 128) * 128;
+  if (!sizes.toRecords && !isAligned) sizes.halo = (sectorBytes - line + lineBytes - 1) / lineBytes;
+  if (sizes.toRecords && f.onlyMoves) sizes.margin = roundUpTo((16 + imageBytes) * sizes.lines, 128U);
+  const unsigned pack = isWord ? 16 / line : 1;
+  const unsigned vectors = (sizes.tile * f.atoms + pack - 1) / pack + (hasExtraVector ? 1 : 0);
+  sizes.vectors = roundUpTo(vectors, sizes.lanes) * sizes.lines;
+  const unsigned bytes = (sizes.tile + sizes.halo) * sizes.lines * imageBytes;
+  sizes.sharedBytes = roundUpTo(bytes + largerOf(imageAlign, 16U) + 2 * sizes.margin, 128U);
   return sizes;
 }
 

@@ -24,28 +24,35 @@ struct TransposeShape {
   std::size_t outStride;
   std::uintptr_t in;  // addresses; only their alignment matters
   std::uintptr_t out;
-  std::size_t inBytes;  // of an element
-  std::size_t outBytes;
-  std::size_t inAlign;  // of its type
-  std::size_t outAlign;
+  unsigned inBytes;  // of an element
+  unsigned outBytes;
+  unsigned inAlign;  // of its type
+  unsigned outAlign;
   bool onlyMoves;           // without a function; both sides have one type
   std::size_t sharedLimit;  // bytes of shared memory that a block can have
   int architecture;         // 90 for sm_90
 };
 
-constexpr std::size_t sectorBytes = 32;
+constexpr unsigned sectorBytes = 32;
+
+// The next multiple of a power of two, without a division.
+template <class N>
+constexpr N roundUpTo(N n, N power) {
+  return (n + power - 1) & (0 - power);
+}
 
 // A shape with everything that several decisions ask about.
 struct TransposeFacts : TransposeShape {
-  std::size_t area;     // of a matrix
-  std::size_t smaller;  // bytes of the smaller element
-  std::size_t larger;
-  std::size_t inAligned;  // largest power of two, up to a sector, that divides the address of every row
-  std::size_t outAligned;
-  std::size_t aligned;      // the same for both sides
-  std::size_t sourceBytes;  // of an atom: what moves undivided
-  std::size_t resultBytes;
-  std::size_t atoms;  // of an element
+  std::size_t area;    // of a matrix
+  unsigned smaller;    // bytes of the smaller element
+  unsigned larger;     // and of the larger one
+  unsigned inAligned;  // largest power of two, up to a sector, that divides the address of every row
+  unsigned outAligned;
+  unsigned aligned;      // the same for both sides
+  unsigned sourceBytes;  // of an atom: what moves undivided
+  unsigned resultBytes;
+  unsigned atoms;        // of an element
+  unsigned wordResults;  // atoms that a run packs into a 4-byte word; 1 if it need not
 
   explicit TransposeFacts(const TransposeShape& shape) : TransposeShape(shape) {
     area = rows * cols;
@@ -55,11 +62,12 @@ struct TransposeFacts : TransposeShape {
     outAligned = alignmentOf(out, outLd * outBytes, outStride * outBytes);
     aligned = smallerOf(inAligned, outAligned);
     // Structures are often better aligned than their type says.
-    const std::size_t widest = powerOfTwoIn(inBytes | 16);
+    const unsigned widest = powerOfTwoIn(inBytes | 16);
     if (onlyMoves) inAlign = outAlign = aligned >= widest ? widest : smallerOf(inAlign, widest);
     sourceBytes = onlyMoves ? inAlign : inBytes;
     resultBytes = onlyMoves ? outAlign : outBytes;
-    atoms = inBytes / sourceBytes;
+    atoms = partsOf(inBytes, sourceBytes);
+    wordResults = !resultIsWord() || resultBytes > 2 ? 1 : resultBytes == 2 ? 2 : 4;
   }
 
   bool isDense() const {
@@ -68,9 +76,12 @@ struct TransposeFacts : TransposeShape {
   bool sourceIsWord() const { return sourceBytes <= 16 && inAlign == sourceBytes; }
   bool resultIsWord() const { return resultBytes <= 16 && outAlign == resultBytes; }
 
+  // Most elements are one part: this is quicker than the division.
+  static unsigned partsOf(unsigned bytes, unsigned part) { return bytes == part ? 1 : bytes / part; }
+
  private:
-  std::size_t alignmentOf(std::uintptr_t address, std::size_t pitch, std::size_t stride) const {
-    return powerOfTwoIn(sectorBytes | address | pitch | (batch > 1 ? stride : 0));
+  unsigned alignmentOf(std::uintptr_t address, std::size_t pitch, std::size_t stride) const {
+    return static_cast<unsigned>(powerOfTwoIn(sectorBytes | address | pitch | (batch > 1 ? stride : 0)));
   }
 };
 

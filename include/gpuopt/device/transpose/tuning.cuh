@@ -64,7 +64,7 @@ struct TransposeTuning {
   // `skinnyThreadBytes`.
   std::size_t skinnyLines = 32;
   std::size_t skinnySharedBytes = std::size_t{48} << 10;
-  std::size_t skinnyThreadBytes = 64;
+  unsigned skinnyThreadBytes = 64;
   unsigned skinnyThreads = skinnyMaxThreads;  // of a block, at most
 
   // Registers: aligned matrices of at most this size, all of a batch together, are in the L2 cache.
@@ -168,10 +168,17 @@ constexpr RegisterWarps registerWarps(std::size_t smallerBytes) {
   return {smallerBytes < 8 ? 1U : 2U, smallerBytes < 16 ? 2U : 4U};
 }
 
+// The largest power of two of elements that fits.
+constexpr unsigned elementsIn(std::size_t bytes, std::size_t elementBytes) {
+  unsigned elements = 1;
+  while (2 * elements * elementBytes <= bytes) elements *= 2;
+  return elements;
+}
+
 constexpr TransposeTileShape registerTileShape(std::size_t inBytes, std::size_t outBytes) {
   const RegisterWarps warps = registerWarps(smallerOf(inBytes, outBytes));
-  return {static_cast<unsigned>(8 * warps.down * (16 / outBytes)),
-          static_cast<unsigned>(4 * warps.across * (16 / inBytes)), 32 * warps.down * warps.across};
+  return {8 * warps.down * elementsIn(16, outBytes), 4 * warps.across * elementsIn(16, inBytes),
+          32 * warps.down * warps.across};
 }
 
 constexpr unsigned copyThreads = 256;
@@ -208,13 +215,6 @@ struct RowsTileShape : TransposeTileShape {
            storeBytes != other.storeBytes;
   }
 };
-
-// The largest power of two of elements that fits.
-constexpr unsigned elementsIn(std::size_t bytes, std::size_t elementBytes) {
-  unsigned elements = 1;
-  while (2 * elements * elementBytes <= bytes) elements *= 2;
-  return elements;
-}
 
 constexpr RowsTileShape rowsMoveTile(std::size_t bytes, bool isWide) {
   switch (bytes) {
