@@ -6,8 +6,7 @@
 #include "support/transpose_data.cuh"
 #include "support/transpose_report.cuh"
 
-#include <gpuopt/device/transpose/staged.cuh>
-#include <gpuopt/device/transpose/tiles.cuh>
+#include <gpuopt/device/transpose/launch.cuh>
 
 #include <cstddef>
 #include <string>
@@ -24,13 +23,9 @@ template <std::size_t SIZE>
 using Problem = gpuopt::detail::TransposeProblem<gpuopt::detail::Word<SIZE>, gpuopt::detail::Word<SIZE>,
                                                  gpuopt::Identity>;
 
-template <int TILE_, int SIDE_>
-struct Tiles : gpuopt::TransposeTilesPolicy {
-  template <std::size_t>
-  static constexpr int TILE = TILE_;
-  template <std::size_t>
-  static constexpr int SIDE = SIDE_;
-};
+template <std::size_t SIZE, int TILE, int SIDE>
+using SquareTile =
+    gpuopt::detail::SquareTile<gpuopt::detail::Word<SIZE>, gpuopt::detail::Word<SIZE>, TILE, SIDE>;
 
 // A block has 64 to 1024 threads, a tile at most 64 KiB and at least one square of 16-byte vectors for every
 // second thread.
@@ -41,19 +36,6 @@ constexpr bool areSensible() {
   return SIDE <= TILE && THREADS >= 64 && THREADS <= 1024 && TILE * TILE * SIZE <= 65536 &&
          THREADS <= 2 * ACROSS * ACROSS;
 }
-
-// One tile for all matrices.
-template <class TILE>
-struct Staged : gpuopt::detail::StagedPolicy {
-  template <std::size_t>
-  static constexpr TILE tile() {
-    return {};
-  }
-  template <std::size_t>
-  static constexpr TILE wideTile() {
-    return {};
-  }
-};
 
 // As many threads as divide a tile well.
 template <std::size_t SIZE, unsigned ROWS, unsigned COLS>
@@ -69,14 +51,14 @@ class Bench {
 
   template <std::size_t SIZE>
   void measureTiles(const Shape& shape) const {
-    std::vector<Candidate> all{tiles<SIZE, gpuopt::TransposeTilesPolicy>("default", shape)};
+    std::vector<Candidate> all{planned<SIZE>(shape)};
     addTiles<SIZE>(all, shape, std::integer_sequence<int, 16, 32, 64, 128, 256>{});
     report<SIZE>("tiles", shape, std::move(all));
   }
 
   template <std::size_t SIZE>
   void measureStaged(const Shape& shape) const {
-    std::vector<Candidate> all{staged<SIZE, gpuopt::detail::StagedPolicy>("default", shape)};
+    std::vector<Candidate> all{planned<SIZE>(shape)};
     addStaged<SIZE>(all, shape, std::integer_sequence<unsigned, 32, 64, 96, 128>{});
     report<SIZE>("staged", shape, std::move(all));
   }
@@ -95,7 +77,7 @@ class Bench {
   template <std::size_t SIZE, int TILE, int SIDE>
   void addTile(std::vector<Candidate>& all, const Shape& shape) const {
     if constexpr (areSensible<SIZE, TILE, SIDE>())
-      all.push_back(tiles<SIZE, Tiles<TILE, SIDE>>(product(TILE, SIDE), shape));
+      all.push_back(tiles<SIZE, SquareTile<SIZE, TILE, SIDE>>(product(TILE, SIDE), shape));
   }
 
   template <std::size_t SIZE, unsigned... ROWS>
@@ -106,22 +88,29 @@ class Bench {
 
   template <std::size_t SIZE, unsigned ROWS, unsigned... BYTES>
   void addStagedRows(std::vector<Candidate>& all, const Shape& shape) const {
-    (all.push_back(
-         staged<SIZE, Staged<StagedTile<SIZE, ROWS, BYTES / SIZE>>>(product(ROWS, BYTES / SIZE), shape)),
+    (all.push_back(staged<SIZE, StagedTile<SIZE, ROWS, BYTES / SIZE>>(product(ROWS, BYTES / SIZE), shape)),
      ...);
   }
 
-  template <std::size_t SIZE, class Policy>
-  Candidate tiles(const std::string& name, const Shape& shape) const {
-    return candidate<SIZE>(name, shape, [stream = timer_.stream()](const Problem<SIZE>& problem) {
-      gpuopt::detail::launchTransposeTiles<Policy>(problem, stream);
+  template <std::size_t SIZE>
+  Candidate planned(const Shape& shape) const {
+    return candidate<SIZE>("default", shape, [stream = timer_.stream()](const Problem<SIZE>& problem) {
+      gpuopt::detail::launchTranspose(problem, stream);
     });
   }
 
-  template <std::size_t SIZE, class Policy>
+  template <std::size_t SIZE, class Tile>
+  Candidate tiles(const std::string& name, const Shape& shape) const {
+    return candidate<SIZE>(name, shape, [stream = timer_.stream()](const Problem<SIZE>& problem) {
+      const auto bits = gpuopt::detail::planOf(problem).regionBits;
+      gpuopt::detail::launchTile<Tile>(problem, bits, stream);
+    });
+  }
+
+  template <std::size_t SIZE, class Tile>
   Candidate staged(const std::string& name, const Shape& shape) const {
     return candidate<SIZE>(name, shape, [stream = timer_.stream()](const Problem<SIZE>& problem) {
-      gpuopt::detail::launchTransposeStaged<Policy>(problem, stream);
+      gpuopt::detail::launchStaged<Tile>(problem, stream);
     });
   }
 

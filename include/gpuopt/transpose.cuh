@@ -43,12 +43,15 @@
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/mdspan.cuh>
+#include <gpuopt/device/transpose/explain.cuh>
 #include <gpuopt/device/transpose/in_place_rectangle.cuh>
 #include <gpuopt/device/transpose/in_place_square.cuh>
 #include <gpuopt/device/transpose/launch.cuh>
+#include <gpuopt/device/transpose/plan.cuh>
 #include <gpuopt/thread/transpose.cuh>
 
 #include <cstddef>
+#include <string>
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
@@ -100,34 +103,31 @@ MatrixView<T> withoutUnused(MatrixView<T> view) {
   return view;
 }
 
-// What every entry point out of place comes down to.
 template <class In, class Out, class F>
-void transposeViews(const MatrixView<In>& in, const MatrixView<Out>& out, F function, cudaStream_t stream) {
-  using Element = std::remove_const_t<In>;
+TransposeProblem<std::remove_const_t<In>, Out, F> checkedProblem(const MatrixView<In>& in,
+                                                                 const MatrixView<Out>& out, F function) {
   static_assert(!std::is_const_v<Out>, "gpuopt::transpose: the elements of out are const");
-  requireMovable<Element>();
+  requireMovable<std::remove_const_t<In>>();
   requireMovable<Out>();
   requireTransposable(named(in, "in"), named(out, "out"), "gpuopt::transpose");
-  if (isEmpty(in)) return;
   const auto from = withoutUnused(in);
   const auto to = withoutUnused(out);
-  launchTranspose(TransposeProblem<Element, Out, F>{from.data, to.data, from.rows, from.cols, from.ld, to.ld,
-                                                    from.batch, from.batchStride, to.batchStride, function},
-                  stream);
+  return {from.data, to.data,    from.rows,        from.cols,      from.ld,
+          to.ld,     from.batch, from.batchStride, to.batchStride, function};
 }
 
 template <class In, class Out>
-void transposeAlone(const MatrixView<In>& in, const MatrixView<Out>& out, cudaStream_t stream) {
+auto transposeProblem(const MatrixView<In>& in, const MatrixView<Out>& out) {
   static_assert(std::is_same_v<std::remove_const_t<In>, std::remove_const_t<Out>>,
                 "gpuopt::transpose: in and out have elements of different types: pass a function");
-  transposeViews(in, out, Identity{}, stream);
+  return checkedProblem(in, out, Identity{});
 }
 
 template <class In, class Out, class F>
-void transposeBy(const MatrixView<In>& in, const MatrixView<Out>& out, F function, cudaStream_t stream) {
+auto transposeProblem(const MatrixView<In>& in, const MatrixView<Out>& out, F function) {
   static_assert(convertsTo<std::remove_const_t<In>, Out, F>(),
                 "gpuopt::transpose: the function must take an element of in and return one of out");
-  transposeViews(in, out, Converting<Out, F>{function}, stream);
+  return checkedProblem(in, out, Converting<Out, F>{function});
 }
 
 }  // namespace detail
@@ -144,7 +144,9 @@ void transposeBy(const MatrixView<In>& in, const MatrixView<Out>& out, F functio
 /// \param stream the launch is queued there
 template <class T, class U>
 void transpose(const T* in, U* out, std::size_t rows, std::size_t cols, cudaStream_t stream = nullptr) {
-  detail::transposeAlone(MatrixView<const T>{in, rows, cols}, MatrixView<U>{out, cols, rows}, stream);
+  const auto problem =
+      detail::transposeProblem(MatrixView<const T>{in, rows, cols}, MatrixView<U>{out, cols, rows});
+  detail::launchTranspose(problem, detail::planOf(problem), stream);
 }
 
 /// \param in matrices of any leading dimension and batchStride
@@ -152,7 +154,8 @@ void transpose(const T* in, U* out, std::size_t rows, std::size_t cols, cudaStre
 /// batchStride
 template <class T, class U>
 void transpose(const MatrixView<T>& in, const MatrixView<U>& out, cudaStream_t stream = nullptr) {
-  detail::transposeAlone(in, out, stream);
+  const auto problem = detail::transposeProblem(in, out);
+  detail::launchTranspose(problem, detail::planOf(problem), stream);
 }
 
 /// \param in,out mdspans of cuda::std, std or Kokkos, with the extents (rows, cols) and (cols, rows), or with
@@ -182,21 +185,58 @@ void transpose(const InSpan& in, const OutSpan& out, cudaStream_t stream = nullp
 template <class In, class Out, class Function, class = detail::EnableFunction<Function>>
 void transpose(const In* in, Out* out, std::size_t rows, std::size_t cols, Function function,
                cudaStream_t stream = nullptr) {
-  detail::transposeBy(MatrixView<const In>{in, rows, cols}, MatrixView<Out>{out, cols, rows}, function,
-                      stream);
+  const auto problem = detail::transposeProblem(MatrixView<const In>{in, rows, cols},
+                                                MatrixView<Out>{out, cols, rows}, function);
+  detail::launchTranspose(problem, detail::planOf(problem), stream);
 }
 
 template <class In, class Out, class Function, class = detail::EnableFunction<Function>>
 void transpose(const MatrixView<In>& in, const MatrixView<Out>& out, Function function,
                cudaStream_t stream = nullptr) {
-  detail::transposeBy(in, out, function, stream);
+  const auto problem = detail::transposeProblem(in, out, function);
+  detail::launchTranspose(problem, detail::planOf(problem), stream);
 }
 
 template <class InSpan, class OutSpan, class Function, class = detail::EnableMdspans<InSpan, OutSpan>,
           class = detail::EnableFunction<Function>>
 void transpose(const InSpan& in, const OutSpan& out, Function function, cudaStream_t stream = nullptr) {
-  detail::transposeBy(detail::viewOf(in, "in", "gpuopt::transpose"),
-                      detail::viewOf(out, "out", "gpuopt::transpose"), function, stream);
+  transpose(detail::viewOf(in, "in", "gpuopt::transpose"), detail::viewOf(out, "out", "gpuopt::transpose"),
+            function, stream);
+}
+
+/// \}
+
+/// \name Which kernel, and why
+/// One line about the kernel that `transpose` launches for the same arguments on the current device, the tile
+/// of a block, and the reason for it:
+///
+///     tile 64 x 64, 256 threads: rows of both sides begin at 16-byte boundaries, 1 GiB exceeds 4 MiB
+///
+/// Nothing is launched and no element is read: of the pointers only the alignment matters. Errors: those of
+/// transpose. The words may change from version to version. All kernels: docs/transpose.md.
+/// \{
+
+template <class T, class U>
+std::string explainTranspose(const T* in, U* out, std::size_t rows, std::size_t cols) {
+  return detail::planInWords(detail::planOf(
+      detail::transposeProblem(MatrixView<const T>{in, rows, cols}, MatrixView<U>{out, cols, rows})));
+}
+
+template <class T, class U>
+std::string explainTranspose(const MatrixView<T>& in, const MatrixView<U>& out) {
+  return detail::planInWords(detail::planOf(detail::transposeProblem(in, out)));
+}
+
+/// \param function that of `transpose`; it is not called
+template <class In, class Out, class Function>
+std::string explainTranspose(const In* in, Out* out, std::size_t rows, std::size_t cols, Function function) {
+  return detail::planInWords(detail::planOf(detail::transposeProblem(
+      MatrixView<const In>{in, rows, cols}, MatrixView<Out>{out, cols, rows}, function)));
+}
+
+template <class In, class Out, class Function>
+std::string explainTranspose(const MatrixView<In>& in, const MatrixView<Out>& out, Function function) {
+  return detail::planInWords(detail::planOf(detail::transposeProblem(in, out, function)));
 }
 
 /// \}

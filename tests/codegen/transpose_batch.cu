@@ -2,22 +2,25 @@
 // are stored as they are, smaller ones in 16-byte vectors. Squares of bytes and of halves are made by eight
 // byte permutations.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/transpose/batch.cuh>
+#include <gpuopt/device/transpose/launch.cuh>
 
 using namespace gpuopt::detail;
 
-// CODEGEN: kernel=transpose(Batch|Packed|Slabs)Kernel contains=cp\.async\.cg\.shared\.global.*,.16; no-local no-spill max-registers=32 max-shared=0
-// CODEGEN: kernel=transposePackedKernel contains=st\.global\.v4 contains=st\.shared\.u32
-// CODEGEN: kernel=transposeSlabsKernel contains=st\.global\.v4
-// CODEGEN: kernel=transposeSquaresKernel contains=cp\.async\.cg\.shared\.global.*,.16; contains=st\.global\.v4 contains=prmt no-local no-spill max-registers=32 max-shared=0
-// CODEGEN: kernel=transposeBatchKernel.*uint4 contains=st\.global\.v4 contains=ld\.shared\.v4
-// CODEGEN: kernel=transposeBatchKernel.*uint2 contains=st\.global\.v2 contains=ld\.shared\.v2
+// CODEGEN: kernel=transpose(RunKernel<.*(Element|Subword)Maker|ColumnPanelsKernel) contains=cp\.async\.cg\.shared\.global.*,.16; no-local no-spill max-registers=32 max-shared=0
+// CODEGEN: kernel=transposeRunKernel<.*SubwordMaker contains=st\.global\.v4 contains=st\.shared\.u32
+// CODEGEN: kernel=transposeColumnPanelsKernel contains=st\.global\.v4
+// CODEGEN: kernel=transposeRunKernel<.*BytePermutationMaker contains=cp\.async\.cg\.shared\.global.*,.16; contains=st\.global\.v4 contains=prmt no-local no-spill max-registers=32 max-shared=0
+// CODEGEN: kernel=transposeRunKernel<.*ElementMaker.*uint4 contains=st\.global\.v4 contains=ld\.shared\.v4
+// CODEGEN: kernel=transposeRunKernel<.*ElementMaker.*uint2 contains=st\.global\.v2 contains=ld\.shared\.v2
 template <class In, class Out = In, class Function = gpuopt::Identity>
 void launchBatch(const void* in, void* out) {
-  launchTransposeBatch(
-      TransposeProblem<In, Out, Function>{
-          static_cast<const In*>(in), static_cast<Out*>(out), 5, 7, 7, 5, 1000, 35, 35, {}},
-      nullptr);
+  using Kernels = TransposeKernels<In, Out, Function>;
+  const TransposeProblem<In, Out, Function> problem{
+      static_cast<const In*>(in), static_cast<Out*>(out), 5, 7, 7, 5, 1000, 35, 35, {}};
+  const RunSizes sizes{10, 128, 4096, 0, 4};
+  launchRun<typename Kernels::RunMaker>(problem, sizes, nullptr);
+  if constexpr (Kernels::permutes) launchRun<BytePermutationMaker<In>>(problem, sizes, nullptr);
+  if constexpr (Kernels::panels) launchPanels(problem, PanelSizes{1, 4, 2, 112}, nullptr);
 }
 
 struct ToHalf {

@@ -1,7 +1,7 @@
 // The transposition of small matrices moves each element at once, in few registers and as little code as can
 // be, and keeps nothing in local memory.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/transpose/small.cuh>
+#include <gpuopt/device/transpose/launch.cuh>
 
 #include <cstddef>
 
@@ -21,7 +21,7 @@ template <class In, class Out, class Function>
 void transposeSmall(const void* in, void* out, std::size_t n, cudaStream_t stream) {
   const TransposeProblem<In, Out, Function> problem{
       static_cast<const In*>(in), static_cast<Out*>(out), n, n, n, n, 1, 0, 0, {}};
-  detail::launchTransposeSmall(problem, stream);
+  detail::launchSmall(problem, detail::planOf(problem), stream);
 }
 
 template <std::size_t SIZE, std::size_t ALIGN>

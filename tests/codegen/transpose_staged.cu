@@ -1,6 +1,6 @@
 // The staged transposition copies 16 bytes at a time past the registers, and keeps everything else in them.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/transpose/staged.cuh>
+#include <gpuopt/device/transpose/launch.cuh>
 
 // CODEGEN: kernel=transposeStagedKernel contains=cp\.async\.cg\.shared\.global\.L2::128B.*16; no-local no-spill max-shared=0
 // CODEGEN: kernel=transposeStagedKernel.*Identity arch=90 max-registers=32
@@ -21,10 +21,10 @@ struct Widen {
 
 template <class In, class Out, class Function>
 void transposeWith(const void* in, void* out, Function function) {
-  launchTransposeStaged(
-      TransposeProblem<In, Out, Function>{static_cast<const In*>(in), static_cast<Out*>(out), 9, 7, 7, 9, 1,
-                                          0, 0, function},
-      nullptr);
+  const TransposeProblem<In, Out, Function> problem{
+      static_cast<const In*>(in), static_cast<Out*>(out), 9, 7, 7, 9, 1, 0, 0, function};
+  launchStaged<StagedTileOf<sizeof(In), sizeof(Out), false>>(problem, nullptr);
+  launchStaged<StagedTileOf<sizeof(In), sizeof(Out), true>>(problem, nullptr);
 }
 
 template <std::size_t SIZE, std::size_t ALIGN>

@@ -8,7 +8,11 @@
 #include "device_array.cuh"
 #include "portion.hpp"
 
+#include <gpuopt/core/word.cuh>
+#include <gpuopt/device/transpose/launch.cuh>
+#include <gpuopt/device/transpose/plan.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
+#include <gpuopt/device/transpose/tuning.cuh>
 
 #include <cstddef>
 #include <vector>
@@ -69,5 +73,38 @@ void checkTranspose(const TransposeShape& shape, Function function, Launch launc
                                                      shape.outStride, function});
   CHECK(sameBytes(out.toHost(), expected));
 }
+
+/// A tuning by which no matrix is small and no batch a run: what is left are the kernels for large matrices.
+inline detail::TransposeTuning largeTuning() {
+  detail::TransposeTuning tuning;
+  tuning.smallElements = tuning.smallElementsOf2Or4Bytes = 0;
+  tuning.smallAlignedElements = tuning.smallSkinnyElements = 0;
+  tuning.evenRunBytes = 0;
+  tuning.leastBatch = ~std::size_t{0};
+  return tuning;
+}
+
+/// The plan for a problem whose elements move at the alignment of their type, although their addresses may be
+/// better aligned.
+template <class In, class Out, class Function>
+detail::TransposePlan planByType(const detail::TransposeProblem<In, Out, Function>& problem,
+                                 const detail::TransposeTuning& tuning) {
+  detail::TransposeShape shape = detail::shapeOf(problem);
+  if (alignof(In) < detail::widestWord<sizeof(In)>) shape.in += alignof(In);
+  return detail::planTranspose(shape, tuning);
+}
+
+/// Launches the kernel that the plan chooses, which must be the one expected.
+struct LaunchPlanned {
+  detail::TransposeTuning tuning;
+  detail::TransposeAlgorithm expected;
+
+  template <class Problem>
+  void operator()(const Problem& problem) const {
+    const detail::TransposePlan plan = planByType(problem, tuning);
+    REQUIRE(static_cast<int>(plan.algorithm) == static_cast<int>(expected));
+    detail::launchTranspose(problem, plan, nullptr);
+  }
+};
 
 }  // namespace gpuopt::test

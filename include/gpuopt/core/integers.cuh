@@ -38,7 +38,10 @@ constexpr std::size_t leastCommonMultiple(std::size_t a, std::size_t b) {
 }
 
 // The largest power of two that divides n; 0 for n = 0.
-constexpr std::size_t powerOfTwoIn(std::size_t n) { return n & (0 - n); }
+template <class N>
+constexpr N powerOfTwoIn(N n) {
+  return n & (0 - n);
+}
 
 constexpr std::size_t ceilDivide(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 

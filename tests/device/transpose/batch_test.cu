@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/transpose_launch.cuh"
 
-#include <gpuopt/device/transpose/batch.cuh>
+#include <gpuopt/device/transpose/launch.cuh>
 
 #include <cstddef>
 
@@ -10,42 +10,38 @@ namespace {
 
 using namespace gpuopt::test;
 using gpuopt::Identity;
-using gpuopt::detail::batchFits;
 using gpuopt::detail::RawElement;
-using gpuopt::detail::slabsFit;
-using gpuopt::detail::squaresFit;
-using gpuopt::detail::TransposeProblem;
+using Algorithm = gpuopt::detail::TransposeAlgorithm;
 
-// However few matrices there are.
-struct AnyBatch : gpuopt::TransposeBatchPolicy {
-  static constexpr std::size_t leastBatch = 1;
-};
+// However few matrices there are, and however small one is.
+gpuopt::detail::TransposeTuning anyBatch() {
+  gpuopt::detail::TransposeTuning tuning;
+  tuning.leastBatch = 1;
+  tuning.smallElements = tuning.smallElementsOf2Or4Bytes = 0;
+  tuning.smallAlignedElements = tuning.smallSkinnyElements = 0;
+  return tuning;
+}
 
+// Problems that other kernels take are left out.
 struct LaunchBatch {
   template <class Problem>
   void operator()(const Problem& problem) const {
-    gpuopt::detail::launchTransposeBatch<AnyBatch>(problem, nullptr);
+    gpuopt::detail::launchTranspose(problem, planByType(problem, anyBatch()), nullptr);
   }
 };
 
 template <class In, class Out = In, class Function = Identity>
-bool fits(std::size_t rows, std::size_t cols, std::size_t batch = 2) {
-  return batchFits<AnyBatch>(TransposeProblem<In, Out, Function>{
-      nullptr, nullptr, rows, cols, cols, rows, batch, rows * cols, rows * cols, {}});
+Algorithm algorithmOf(std::size_t rows, std::size_t cols) {
+  const gpuopt::detail::TransposeProblem<In, Out, Function> problem{
+      nullptr, nullptr, rows, cols, cols, rows, 2, rows * cols, rows * cols, {}};
+  return planByType(problem, anyBatch()).algorithm;
 }
 
-template <class T, class Function = Identity>
-bool goesBySquares(std::size_t rows, std::size_t cols, std::size_t inOffset = 0, std::size_t outOffset = 0) {
-  T* const none = nullptr;
-  return squaresFit<AnyBatch>(TransposeProblem<T, T, Function>{
-      none + inOffset, none + outOffset, rows, cols, cols, rows, 2, rows * cols, rows * cols, Function{}});
-}
-
-template <class T>
-bool goesBySlabs(std::size_t rows, std::size_t cols, std::size_t inOffset = 0, std::size_t outOffset = 0) {
-  T* const none = nullptr;
-  return slabsFit<AnyBatch>(TransposeProblem<T, T, Identity>{
-      none + inOffset, none + outOffset, rows, cols, cols, rows, 2, rows * cols, rows * cols, Identity{}});
+template <class In, class Out = In, class Function = Identity>
+bool fits(std::size_t rows, std::size_t cols) {
+  const Algorithm algorithm = algorithmOf<In, Out, Function>(rows, cols);
+  return algorithm == Algorithm::run || algorithm == Algorithm::permutedRun ||
+         algorithm == Algorithm::columnPanel;
 }
 
 template <class In, class Out = In, class Function = Identity>
@@ -121,24 +117,6 @@ TEST_CASE("batches whose periods change the number of threads") {
   }
 }
 
-template <class T>
-unsigned ways(std::size_t rows, std::size_t cols) {
-  using Layout = gpuopt::detail::BatchLayout<T, T, Identity>;
-  return gpuopt::detail::sourceWays<Layout>(TransposeProblem<T, T, Identity>{
-      nullptr, nullptr, rows, cols, cols, rows, 1, rows * cols, rows * cols, {}});
-}
-
-TEST_CASE("sources of a warp's words that lie in one bank") {
-  CHECK(ways<Raw<1>>(2, 2) == 1);
-  CHECK(ways<Raw<1>>(12, 20) == 1);
-  CHECK(ways<Raw<1>>(17, 65) == 4);
-  CHECK(ways<Raw<1>>(15, 64) == 8);
-  CHECK(ways<Raw<1>>(128, 32) == 32);
-  CHECK(ways<Raw<2>>(9, 64) == 9);
-  CHECK(ways<RawElement<3, 1>>(16, 16) == 2);
-  CHECK(ways<RawElement<3, 1>>(17, 17) == 4);
-}
-
 TEMPLATE_TEST_CASE("batches at every alignment of both sides", "", Raw<1>, Raw<2>, (RawElement<3, 1>),
                    (RawElement<6, 2>), Raw<4>, (RawElement<12, 4>), Raw<8>, (RawElement<24, 8>),
                    (RawElement<100, 4>)) {
@@ -175,7 +153,7 @@ TEMPLATE_TEST_CASE("batches of slabs", "", Raw<8>, (RawElement<12, 4>), Raw<16>,
                    (RawElement<16, 8>)) {
   for (const std::size_t rows : {64, 65, 72, 90, 100, 114, 130})
     for (const std::size_t cols : {64, 68, 72, 76, 90, 91, 96, 100, 128, 132})
-      if (goesBySlabs<TestType>(rows, cols)) check<TestType>(rows, cols, 3);
+      if (algorithmOf<TestType>(rows, cols) == Algorithm::columnPanel) check<TestType>(rows, cols, 3);
   // Offsets of 16 bytes or a multiple, and others, where whole matrices go if they fit.
   for (const std::size_t in : {0, 1, 2, 4})
     for (const std::size_t out : {0, 1, 2, 4, 8}) {
@@ -229,68 +207,4 @@ TEST_CASE("functions that change the type of a batch") {
       check<unsigned char, Triple>(rows, cols, 40, 3, 1, ToTriple{});
       check<Triple, unsigned short>(rows, cols, 40, 1, 1, FromTriple{});
     }
-}
-
-TEST_CASE("which batches go by squares") {
-  CHECK(goesBySquares<Raw<1>>(16, 64));
-  CHECK(goesBySquares<Raw<2>>(100, 24));
-  CHECK(goesBySquares<Raw<1>>(20, 20, 4, 8));
-  CHECK(goesBySquares<Raw<2>>(20, 20, 4, 8));
-  CHECK_FALSE(goesBySquares<Raw<1>>(20, 20, 2, 0));
-  CHECK_FALSE(goesBySquares<Raw<2>>(20, 20, 0, 2));
-  CHECK_FALSE(goesBySquares<Raw<1>>(12, 64));
-  CHECK_FALSE(goesBySquares<Raw<1>>(64, 12));
-  CHECK_FALSE(goesBySquares<Raw<1>>(18, 64));
-  CHECK_FALSE(goesBySquares<Raw<2>>(64, 18));
-  CHECK_FALSE(goesBySquares<Raw<4>>(64, 64));
-  CHECK_FALSE(goesBySquares<RawElement<2, 1>>(64, 64));
-  CHECK_FALSE(goesBySquares<Raw<1>, AddOne>(64, 64));
-}
-
-TEST_CASE("which batches go by slabs") {
-  CHECK(goesBySlabs<RawElement<12, 4>>(72, 72));
-  CHECK(goesBySlabs<RawElement<12, 4>>(100, 100, 4, 8));
-  CHECK(goesBySlabs<Raw<8>>(101, 100));
-  CHECK(goesBySlabs<Raw<16>>(100, 100, 1, 3));
-  CHECK_FALSE(goesBySlabs<RawElement<12, 4>>(68, 72));
-  CHECK_FALSE(goesBySlabs<RawElement<12, 4>>(100, 100, 1, 0));
-  CHECK_FALSE(goesBySlabs<RawElement<12, 4>>(100, 100, 0, 1));
-  CHECK_FALSE(goesBySlabs<RawElement<12, 4>>(72, 90));
-  CHECK_FALSE(goesBySlabs<Raw<8>>(100, 101));
-  CHECK_FALSE(goesBySlabs<Raw<8>>(63, 200));
-  CHECK_FALSE(goesBySlabs<Raw<8>>(200, 62));
-  CHECK_FALSE(goesBySlabs<Raw<16>>(101, 102));
-  CHECK_FALSE(goesBySlabs<Raw<4>>(150, 152));
-  CHECK_FALSE(goesBySlabs<RawElement<24, 8>>(64, 64));
-}
-
-TEST_CASE("which batches fit") {
-  for (std::size_t rows = 1; rows <= 9; ++rows)
-    for (std::size_t cols = 1; cols <= 9; ++cols) {
-      CHECK(fits<Raw<1>>(rows, cols));
-      CHECK(fits<Raw<2>>(rows, cols));
-      CHECK(fits<Raw<4>>(rows, cols));
-      CHECK(fits<RawElement<3, 1>>(rows, cols));
-      CHECK(fits<RawElement<100, 4>>(rows, cols));
-    }
-  CHECK(fits<Raw<1>>(64, 64));
-  CHECK(fits<Raw<2>>(127, 127));
-  CHECK(fits<Raw<16>>(33, 33));
-  CHECK_FALSE(fits<Raw<1>>(2, 10001));
-  CHECK_FALSE(fits<Raw<1>>(182, 182));
-  CHECK_FALSE(fits<Raw<4>>(128, 128));
-  CHECK(fits<Raw<16>>(100, 100));
-  CHECK_FALSE(fits<Raw<16>>(100, 103));
-  CHECK_FALSE(fits<Raw<4>>(std::size_t{1} << 33, std::size_t{1} << 33));
-  const auto fitsDefault = [](std::size_t inLd, std::size_t outLd, std::size_t batch, std::size_t inStride,
-                              std::size_t outStride) {
-    return batchFits(TransposeProblem<float, float, Identity>{nullptr, nullptr, 40, 50, inLd, outLd, batch,
-                                                              inStride, outStride, Identity{}});
-  };
-  CHECK(fitsDefault(50, 40, 1000, 2000, 2000));
-  CHECK_FALSE(fitsDefault(51, 40, 1000, 2050, 2000));
-  CHECK_FALSE(fitsDefault(50, 41, 1000, 2000, 2050));
-  CHECK_FALSE(fitsDefault(50, 40, 1000, 2001, 2000));
-  CHECK_FALSE(fitsDefault(50, 40, 1000, 2000, 2001));
-  CHECK_FALSE(fitsDefault(50, 40, 10, 2000, 2000));
 }

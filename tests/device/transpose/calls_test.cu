@@ -295,6 +295,27 @@ TEST_CASE("Bad arguments in place", "[transpose]") {
       });
 }
 
+TEST_CASE("A call that explains itself", "[transpose]") {
+  DeviceArray<float> memory(20000);
+  float* const m = memory.data();
+  CHECK(explainTranspose(m, m + 4096, 64, 64) ==
+        "small tile 32 x 32, 256 threads: one matrix, 4096 elements at most 2097152");
+  CHECK(explainTranspose(m, m + 4096, 1, 64) ==
+        "copy, 256 threads: vectors without gaps, both sides equally aligned");
+  CHECK(contains(explainTranspose(m, m + 4096, 1, 64, Doubled{}), "small tile"));
+  CHECK(contains(explainTranspose(m, reinterpret_cast<double*>(m + 4096), 5, 64, Doubled{}), "small tile"));
+  CHECK(contains(explainTranspose(MatrixView{m, 4, 4, 4, 300}, MatrixView{m + 8192, 4, 4, 4, 300}),
+                 "runs of 64 matrices"));
+  CHECK(contains(explainTranspose(MatrixView{m, 4, 4, 4, 300}, MatrixView{m + 8192, 4, 4, 4, 300}, Doubled{}),
+                 "runs of 64 matrices"));
+  CHECK(contains(explainTranspose(MatrixView{m, 64, 40, 41, 2}, MatrixView{m + 8192, 40, 64, 64, 2}),
+                 "rows do not begin at 16-byte boundaries"));
+  const float* const none = nullptr;
+  CHECK(explainTranspose(none, static_cast<float*>(nullptr), 0, 64) == "nothing to launch: no elements");
+  CHECK(messageOf<std::invalid_argument>([&] { static_cast<void>(explainTranspose(m, m, 5, 7)); }) ==
+        "gpuopt::transpose: in and out are the same; use gpuopt::transposeInPlace");
+}
+
 TEST_CASE("Blocks of one matrix change places", "[transpose]") {
   // The left half becomes the right one, transposed, and nothing else changes.
   constexpr std::size_t N = 40;

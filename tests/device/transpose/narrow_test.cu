@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/transpose_launch.cuh"
 
-#include <gpuopt/device/transpose/narrow.cuh>
+#include <gpuopt/device/transpose/launch.cuh>
 
 #include <cstddef>
 #include <set>
@@ -14,46 +14,45 @@ using namespace gpuopt::test;
 using gpuopt::Identity;
 using gpuopt::detail::RawElement;
 
-template <class Policy>
-struct LaunchNarrow {
+using Algorithm = gpuopt::detail::TransposeAlgorithm;
+
+// By the library's tiles, or with few threads and short tiles: many of them in a matrix that the emulated
+// device transposes in no time.
+template <bool IS_SHORT>
+struct LaunchSkinny {
   template <class Problem>
   void operator()(const Problem& problem) const {
-    REQUIRE(gpuopt::detail::narrowFits<Policy>(problem));
-    gpuopt::detail::launchTransposeNarrow<Policy>(problem, nullptr);
+    gpuopt::detail::TransposeTuning tuning = largeTuning();
+    if (IS_SHORT) tuning.skinnyThreadBytes = 16, tuning.skinnyThreads = 64;
+    const bool isCopy = planByType(problem, tuning).algorithm == Algorithm::copy;
+    LaunchPlanned{tuning, isCopy ? Algorithm::copy : Algorithm::skinny}(problem);
   }
 };
 
-// Few threads and short tiles: many of them in a matrix that the emulated device transposes in no time.
-struct Short : gpuopt::TransposeNarrowPolicy {
-  static constexpr std::size_t threadBytes = 16;
-  static constexpr int ITEMS = 2;
-  static constexpr unsigned block(bool, bool, unsigned) { return 64; }
-};
-
 // lines x records, and back.
-template <class Policy, class In, class Out, class Function>
+template <bool IS_SHORT, class In, class Out, class Function>
 void checkBothWays(std::size_t lines, std::size_t records, Function function, std::size_t inOffset = 0,
                    std::size_t outOffset = 0) {
-  checkTranspose<In, Out>(TransposeShape::dense(lines, records), function, LaunchNarrow<Policy>{}, inOffset,
+  checkTranspose<In, Out>(TransposeShape::dense(lines, records), function, LaunchSkinny<IS_SHORT>{}, inOffset,
                           outOffset);
-  checkTranspose<In, Out>(TransposeShape::dense(records, lines), function, LaunchNarrow<Policy>{}, inOffset,
+  checkTranspose<In, Out>(TransposeShape::dense(records, lines), function, LaunchSkinny<IS_SHORT>{}, inOffset,
                           outOffset);
 }
 
-template <class Policy, std::size_t SIZE, std::size_t ALIGN>
+template <bool IS_SHORT, std::size_t SIZE, std::size_t ALIGN>
 void checkMove(std::size_t lines, std::size_t records, std::size_t inOffset = 0, std::size_t outOffset = 0) {
   using Element = RawElement<SIZE, ALIGN>;
-  checkBothWays<Policy, Element, Element>(lines, records, Identity{}, inOffset, outOffset);
+  checkBothWays<IS_SHORT, Element, Element>(lines, records, Identity{}, inOffset, outOffset);
 }
 
 template <std::size_t SIZE, std::size_t ALIGN>
 void checkSize() {
   for (std::size_t lines = 1; lines <= 32; ++lines)
-    checkMove<Short, SIZE, ALIGN>(lines, 2 * 1024 / SIZE / lines + 45);
+    checkMove<true, SIZE, ALIGN>(lines, 2 * 1024 / SIZE / lines + 45);
   for (const std::size_t lines : {1, 2, 3, 8, 31, 32})
     for (const std::size_t records : {1, 2, 15, 31, 32, 33, 64, 127, 128, 129, 256})
       if (lines == 1 || records == 1 || gpuopt::detail::largerOf<std::size_t>(lines, records) * SIZE >= 16)
-        checkMove<Short, SIZE, ALIGN>(lines, records);
+        checkMove<true, SIZE, ALIGN>(lines, records);
 }
 
 // Sources and destinations begin at every element within 32 bytes; the lines follow their own alignments.
@@ -62,10 +61,10 @@ void checkAlignments() {
   const std::size_t period = 32 / sizeof(T);
   for (std::size_t in = 0; in < period; ++in)
     for (std::size_t out = 0; out < period; out += sizeof(T) == 1 ? 3 : 1) {
-      checkBothWays<Short, T, T>(3, 140, Identity{}, in, out);
-      checkBothWays<Short, T, T>(5, 140, Identity{}, in, out);
-      checkBothWays<Short, T, T>(4, 1 + 512 / sizeof(T), Identity{}, in, out);
-      checkBothWays<Short, T, T>(1, 77, Identity{}, in, out);
+      checkBothWays<true, T, T>(3, 140, Identity{}, in, out);
+      checkBothWays<true, T, T>(5, 140, Identity{}, in, out);
+      checkBothWays<true, T, T>(4, 1 + 512 / sizeof(T), Identity{}, in, out);
+      checkBothWays<true, T, T>(1, 77, Identity{}, in, out);
     }
 }
 
@@ -117,24 +116,23 @@ TEST_CASE("narrow transposition takes every alignment") {
   checkAlignments<uint2>();
   checkAlignments<uint4>();
   for (std::size_t in = 0; in < 16; ++in)
-    for (std::size_t out = 0; out < 16; out += 5) checkMove<Short, 3, 1>(5, 100, in, out);
+    for (std::size_t out = 0; out < 16; out += 5) checkMove<true, 3, 1>(5, 100, in, out);
   for (std::size_t in = 0; in < 4; ++in)
-    for (std::size_t out = 0; out < 8; ++out) checkMove<Short, 12, 4>(5, 100, in, out);
+    for (std::size_t out = 0; out < 8; ++out) checkMove<true, 12, 4>(5, 100, in, out);
 }
 
 TEST_CASE("narrow transposition by the default policy") {
   for (const std::size_t records : {1023, 4096, 6001}) {
-    for (const std::size_t lines : {2, 7, 31})
-      checkMove<gpuopt::TransposeNarrowPolicy, 1, 1>(lines, records, 1, 5);
-    checkMove<gpuopt::TransposeNarrowPolicy, 4, 4>(2, records);
-    checkMove<gpuopt::TransposeNarrowPolicy, 4, 4>(32, records);
-    checkMove<gpuopt::TransposeNarrowPolicy, 12, 4>(3, records, 1, 2);
-    checkMove<gpuopt::TransposeNarrowPolicy, 16, 16>(1, records, 1);
+    for (const std::size_t lines : {2, 7, 31}) checkMove<false, 1, 1>(lines, records, 1, 5);
+    checkMove<false, 4, 4>(2, records);
+    checkMove<false, 4, 4>(32, records);
+    checkMove<false, 12, 4>(3, records, 1, 2);
+    checkMove<false, 16, 16>(1, records, 1);
   }
 }
 
 TEST_CASE("narrow transposition leaves gaps and distances between matrices alone") {
-  const LaunchNarrow<Short> launch;
+  const LaunchSkinny<true> launch;
   for (const std::size_t gap : {1, 4, 40}) {
     checkTranspose<unsigned, unsigned>({5, 200, 200 + gap, 5 + gap}, Identity{}, launch);
     checkTranspose<unsigned, unsigned>({200, 5, 5 + gap, 200 + gap}, Identity{}, launch, 1, 3);
@@ -148,7 +146,7 @@ TEST_CASE("narrow transposition leaves gaps and distances between matrices alone
 }
 
 TEST_CASE("narrow transposition of batches") {
-  const LaunchNarrow<Short> launch;
+  const LaunchSkinny<true> launch;
   checkTranspose<unsigned, unsigned>(TransposeShape::dense(3, 151, 5), Identity{}, launch, 1, 2);
   checkTranspose<unsigned, unsigned>(TransposeShape::dense(151, 3, 5), Identity{}, launch, 1, 2);
   checkTranspose<unsigned short, unsigned short>({151, 3, 4, 160, 4, 700, 500}, Identity{}, launch);
@@ -162,41 +160,27 @@ TEST_CASE("narrow transposition of batches") {
 
 TEST_CASE("narrow transposition applies a function") {
   for (const std::size_t lines : {1, 2, 7, 32}) {
-    checkBothWays<Short, short, long long>(lines, 131, Halve<long long>{}, 1, 1);
-    checkBothWays<Short, unsigned, signed char>(lines, 131, Halve<signed char>{}, 1, 1);
-    checkBothWays<Short, unsigned, unsigned>(lines, 131, Halve<unsigned>{}, 1, 2);
-    checkBothWays<Short, unsigned char, signed char>(lines, 131, Halve<signed char>{}, 1, 2);
-    checkBothWays<Short, short, Triple>(lines, 131, Spread{}, 1, 2);
-    checkBothWays<Short, Triple, int>(lines, 131, Sum{}, 3, 1);
+    checkBothWays<true, short, long long>(lines, 131, Halve<long long>{}, 1, 1);
+    checkBothWays<true, unsigned, signed char>(lines, 131, Halve<signed char>{}, 1, 1);
+    checkBothWays<true, unsigned, unsigned>(lines, 131, Halve<unsigned>{}, 1, 2);
+    checkBothWays<true, unsigned char, signed char>(lines, 131, Halve<signed char>{}, 1, 2);
+    checkBothWays<true, short, Triple>(lines, 131, Spread{}, 1, 2);
+    checkBothWays<true, Triple, int>(lines, 131, Sum{}, 3, 1);
   }
 }
 
 // Of bytes, whatever the number of lines: places are those of vectors of one line, one after another.
 TEST_CASE("narrow transposition: a warp's lanes meet in no bank") {
   using namespace gpuopt::detail;
-  using Layout = NarrowLayout<gpuopt::TransposeNarrowPolicy, true, unsigned char, unsigned char, Identity>;
+  using Layout = SkinnyLayout<true, unsigned char, unsigned char, Identity>;
   for (std::size_t lines = 1; lines <= 32; ++lines) {
-    NarrowShape shape{};
-    spreadLanes<Layout>(shape, lines * 16);
+    const Swizzle swizzle = laneSwizzle<Layout>(lines * 16);
     for (unsigned begin = 0; begin < 4096; begin += 37) {
       std::set<unsigned> banks;
       for (unsigned lane = 0; lane < 32; ++lane)
-        banks.insert(swizzled(shape, begin + lane * static_cast<unsigned>(lines) * 16) / 4 % 32);
+        banks.insert(swizzle(begin + lane * static_cast<unsigned>(lines) * 16) / 4 % 32);
       CAPTURE(lines, begin);
       CHECK(banks.size() == 32);
     }
   }
-}
-
-TEST_CASE("33 lines are not narrow, nor several of less than 16 bytes, and 32 elements of 100 bytes are") {
-  using gpuopt::detail::narrowFits;
-  using gpuopt::detail::TransposeProblem;
-  CHECK_FALSE(narrowFits(TransposeProblem<int, int, Identity>{nullptr, nullptr, 2, 3, 3, 2, 9, 6, 6, {}}));
-  CHECK(narrowFits(TransposeProblem<int, int, Identity>{nullptr, nullptr, 2, 3, 4, 2, 9, 8, 6, {}}));
-  CHECK_FALSE(
-      narrowFits(TransposeProblem<int, int, Identity>{nullptr, nullptr, 33, 1000, 1000, 33, 1, 0, 0, {}}));
-  CHECK(narrowFits(TransposeProblem<int, int, Identity>{nullptr, nullptr, 32, 1000, 1000, 32, 1, 0, 0, {}}));
-  using Element = RawElement<100, 4>;
-  CHECK(narrowFits(
-      TransposeProblem<Element, Element, Identity>{nullptr, nullptr, 1000, 32, 32, 1000, 1, 0, 0, {}}));
 }

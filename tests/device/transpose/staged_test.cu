@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/transpose_launch.cuh"
 
-#include <gpuopt/device/transpose/staged.cuh>
+#include <gpuopt/device/transpose/launch.cuh>
 
 #include <cstddef>
 #include <initializer_list>
@@ -13,24 +13,25 @@ using namespace gpuopt::test;
 using gpuopt::Identity;
 using gpuopt::detail::RawElement;
 
-template <class Policy>
+template <bool IS_WIDE>
 struct LaunchStaged {
-  template <class Problem>
-  void operator()(const Problem& problem) const {
-    gpuopt::detail::launchTransposeStaged<Policy>(problem, nullptr);
+  template <class In, class Out, class Function>
+  void operator()(const gpuopt::detail::TransposeProblem<In, Out, Function>& problem) const {
+    using Tile = gpuopt::detail::StagedTileOf<sizeof(In), sizeof(Out), IS_WIDE>;
+    gpuopt::detail::launchStaged<Tile>(problem, nullptr);
   }
 };
 
-template <class In, class Out, class Policy = gpuopt::detail::StagedPolicy, class Function>
+template <class In, class Out, bool IS_WIDE = false, class Function>
 void checkStaged(const TransposeShape& shape, Function function, std::size_t inOffset = 0,
                  std::size_t outOffset = 0) {
-  checkTranspose<In, Out>(shape, function, LaunchStaged<Policy>{}, inOffset, outOffset);
+  checkTranspose<In, Out>(shape, function, LaunchStaged<IS_WIDE>{}, inOffset, outOffset);
 }
 
-template <std::size_t SIZE, std::size_t ALIGN, class Policy = gpuopt::detail::StagedPolicy>
+template <std::size_t SIZE, std::size_t ALIGN, bool IS_WIDE = false>
 void checkMove(const TransposeShape& shape, std::size_t inOffset = 0, std::size_t outOffset = 0) {
   using Element = RawElement<SIZE, ALIGN>;
-  checkStaged<Element, Element, Policy>(shape, Identity{}, inOffset, outOffset);
+  checkStaged<Element, Element, IS_WIDE>(shape, Identity{}, inOffset, outOffset);
 }
 
 template <std::size_t SIZE, std::size_t ALIGN>
@@ -47,18 +48,6 @@ void checkOffsets(std::size_t rows, std::size_t cols) {
     for (std::size_t out = 0; out <= OFFSETS; ++out)
       checkMove<SIZE, ALIGN>({rows, cols, cols + (in + out) % 3, rows + out % 5}, in, out);
 }
-
-// The wide tile for every matrix, on every device.
-struct AlwaysWide : gpuopt::detail::StagedPolicy {
-  template <std::size_t SIZE>
-  static constexpr auto tile() {
-    return wideTile<SIZE>();
-  }
-  template <std::size_t IN, std::size_t OUT, bool>
-  static constexpr auto castTile() {
-    return StagedPolicy::castTile<IN, OUT, true>();
-  }
-};
 
 struct Widen {
   __host__ __device__ int operator()(signed char value) const { return 3 * value; }
@@ -166,12 +155,12 @@ TEST_CASE("staged transposition takes batches") {
 TEST_CASE("staged transposition by its wide tile") {
   for (const std::size_t rows : {1, 100, 129, 161}) {
     for (const std::size_t cols : {64, 383, 384, 385}) {
-      checkMove<1, 1, AlwaysWide>(TransposeShape::dense(rows, cols));
-      checkMove<1, 1, AlwaysWide>({rows, cols, cols + 3, rows + 6}, 5, 3);
+      checkMove<1, 1, true>(TransposeShape::dense(rows, cols));
+      checkMove<1, 1, true>({rows, cols, cols + 3, rows + 6}, 5, 3);
     }
     for (const std::size_t cols : {64, 255, 257}) {
-      checkMove<2, 2, AlwaysWide>(TransposeShape::dense(rows, cols));
-      checkMove<2, 2, AlwaysWide>({rows, cols, cols + 3, rows + 6}, 5, 3);
+      checkMove<2, 2, true>(TransposeShape::dense(rows, cols));
+      checkMove<2, 2, true>({rows, cols, cols + 3, rows + 6}, 5, 3);
     }
   }
 }
@@ -194,6 +183,6 @@ TEST_CASE("staged transposition of casts by whole tiles and their edges") {
       const TransposeShape shape{rows, cols, cols + 1, rows + 2};
       checkStaged<signed char, int>(shape, Widen{}, 3, 1);
       checkStaged<unsigned, unsigned char>(shape, Narrow{}, 1, 3);
-      checkStaged<unsigned, unsigned char, AlwaysWide>(shape, Narrow{}, 1, 3);
+      checkStaged<unsigned, unsigned char, true>(shape, Narrow{}, 1, 3);
     }
 }

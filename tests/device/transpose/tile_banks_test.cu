@@ -9,8 +9,8 @@
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/transpose/in_place_tiles.cuh>
 #include <gpuopt/device/transpose/in_place_tuning.cuh>
-#include <gpuopt/device/transpose/tiles.cuh>
-#include <gpuopt/device/transpose/triples.cuh>
+#include <gpuopt/device/transpose/three_byte_tile.cuh>
+#include <gpuopt/device/transpose/tuning.cuh>
 #include <gpuopt/warp/struct_tile.cuh>
 
 #include <initializer_list>
@@ -27,7 +27,6 @@ using gpuopt::detail::RegisterBlock;
 using gpuopt::detail::SwizzledColumns;
 using gpuopt::detail::UnalignedPairTile;
 using gpuopt::detail::Word;
-using Policy = gpuopt::TransposeTilesPolicy;
 
 // The degree of the worst conflict if threads 0 to `threads` - 1 access one T each, at index(thread). Thread
 // numbers beyond the block stand for later accesses of its threads.
@@ -73,7 +72,8 @@ struct VectorAccess {
 };
 
 template <unsigned IN, unsigned OUT>
-using PolicyAccess = VectorAccess<IN, OUT, Policy::TILE<OUT>, Policy::TILE<IN>>;
+using TileAccess = VectorAccess<IN, OUT, gpuopt::detail::vectorTileShape(IN, OUT).rows,
+                                gpuopt::detail::vectorTileShape(IN, OUT).cols>;
 
 template <unsigned SIZE>
 constexpr bool vectorsAreFree() {
@@ -94,19 +94,19 @@ constexpr unsigned elementDegree() {
       worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return index(t % TILE, t / TILE); }));
 }
 
-// --- TripleTile: neighbouring threads write words of columns that are COLS apart, and read vectors of a
+// --- ThreeByteTile: neighbouring threads write words of columns that are COLS apart, and read vectors of a
 // column.
 
 constexpr unsigned tripleDegree() {
-  using Tile = gpuopt::detail::TripleTile;
-  using Block = gpuopt::detail::TripleBlock;
-  unsigned worst = worstDegree<uint4>(Tile::UNITS * Tile::TILE, [](unsigned t) {
-    return Tile::Columns::place(t / Tile::UNITS, t % Tile::UNITS);
+  using Tile = gpuopt::detail::ThreeByteTile;
+  using Block = gpuopt::detail::ThreeByteBlock;
+  unsigned worst = worstDegree<uint4>(Tile::VECTORS * Tile::TILE, [](unsigned t) {
+    return Tile::Columns::place(t / Tile::VECTORS, t % Tile::VECTORS);
   });
   for (unsigned w = 0; w < Block::WORDS; ++w)
     worst = largerOf(worst, worstDegree<unsigned>(Tile::THREADS, [w](unsigned t) {
-                       const unsigned word = t / Tile::ACROSS * Block::WORDS + w;
-                       return Tile::Columns::place(t % Tile::ACROSS * Block::COLS, word / 4) * 4 + word % 4;
+                       const unsigned word = t / Tile::SQUARES * Block::WORDS + w;
+                       return Tile::Columns::place(t % Tile::SQUARES * Block::COLS, word / 4) * 4 + word % 4;
                      }));
   return worst;
 }
@@ -204,16 +204,15 @@ TEST_CASE("tiles of vectors have no bank conflicts and waste nothing of global m
   STATIC_REQUIRE(vectorsAreFree<4>());
   STATIC_REQUIRE(vectorsAreFree<8>());
   STATIC_REQUIRE(vectorsAreFree<16>());
-  STATIC_REQUIRE(PolicyAccess<1, 1>::degree() == 1);
-  STATIC_REQUIRE(PolicyAccess<2, 2>::degree() == 1);
-  STATIC_REQUIRE(PolicyAccess<4, 2>::degree() == 1);
-  STATIC_REQUIRE(PolicyAccess<1, 4>::degree() == 1);
-  STATIC_REQUIRE(PolicyAccess<8, 4>::degree() == 1);
-  STATIC_REQUIRE(PolicyAccess<4, 16>::degree() == 1);
+  STATIC_REQUIRE(TileAccess<1, 1>::degree() == 1);
+  STATIC_REQUIRE(TileAccess<2, 2>::degree() == 1);
+  STATIC_REQUIRE(TileAccess<4, 2>::degree() == 1);
+  STATIC_REQUIRE(TileAccess<1, 4>::degree() == 1);
+  STATIC_REQUIRE(TileAccess<8, 4>::degree() == 1);
+  STATIC_REQUIRE(TileAccess<4, 16>::degree() == 1);
+  STATIC_REQUIRE((TileAccess<1, 1>::usesAll() && TileAccess<2, 2>::usesAll() && TileAccess<4, 4>::usesAll()));
   STATIC_REQUIRE(
-      (PolicyAccess<1, 1>::usesAll() && PolicyAccess<2, 2>::usesAll() && PolicyAccess<4, 4>::usesAll()));
-  STATIC_REQUIRE(
-      (PolicyAccess<8, 8>::usesAll() && PolicyAccess<16, 16>::usesAll() && PolicyAccess<8, 4>::usesAll()));
+      (TileAccess<8, 8>::usesAll() && TileAccess<16, 16>::usesAll() && TileAccess<8, 4>::usesAll()));
 }
 
 TEST_CASE("TransposeTile has no bank conflicts, whatever its size") {

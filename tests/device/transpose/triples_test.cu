@@ -4,7 +4,7 @@
 #include "support/transpose_data.cuh"
 #include "support/transpose_launch.cuh"
 
-#include <gpuopt/device/transpose/triples.cuh>
+#include <gpuopt/device/transpose/launch.cuh>
 #include <gpuopt/transpose.cuh>
 
 #include <cstddef>
@@ -14,25 +14,20 @@ namespace {
 
 using namespace gpuopt::test;
 using gpuopt::Identity;
-using gpuopt::detail::TransposeProblem;
-using gpuopt::detail::Triple;
-using gpuopt::detail::triplesFit;
+using gpuopt::detail::ThreeByteElement;
 
 using Sizes = std::initializer_list<std::size_t>;
 
-struct LaunchTriples {
+struct LaunchTile {
   template <class Problem>
   void operator()(const Problem& problem) const {
-    REQUIRE(triplesFit(problem));
-    gpuopt::detail::launchTransposeTriples(problem, nullptr);
+    gpuopt::detail::launchTile<gpuopt::detail::ThreeByteTile>(problem, 0, nullptr);
   }
 };
 
 void check(const TransposeShape& shape, std::size_t inOffset = 0, std::size_t outOffset = 0) {
-  checkTranspose<Triple, Triple>(shape, Identity{}, LaunchTriples{}, inOffset, outOffset);
+  checkTranspose<ThreeByteElement, ThreeByteElement>(shape, Identity{}, LaunchTile{}, inOffset, outOffset);
 }
-
-struct AnyFunction {};
 
 }  // namespace
 
@@ -54,28 +49,6 @@ TEST_CASE("three bytes, batches, and bases that are aligned to no more than 16 b
   check(TransposeShape::pitched(131, 37, 16, 16, 3, 1), 16, 32);
   check({33, 20, 32, 48, 4, 0, 48 * 20});
   check(TransposeShape::dense(144, 160), 32, 16);
-}
-
-TEST_CASE("three bytes fit where all rows begin at 16 bytes, and nothing changes them") {
-  alignas(16) Triple memory[64] = {};
-  const auto fits = [&](std::size_t in, std::size_t out, std::size_t inLd, std::size_t outLd,
-                        std::size_t batch, std::size_t inStride, std::size_t outStride) {
-    return triplesFit(TransposeProblem<Triple, Triple, Identity>{memory + in, memory + out, 4, 4, inLd, outLd,
-                                                                 batch, inStride, outStride, Identity{}});
-  };
-  CHECK(fits(0, 16, 16, 32, 1, 0, 0));
-  CHECK(fits(0, 16, 16, 32, 2, 48, 64));
-  CHECK(fits(0, 16, 16, 32, 1, 17, 33));
-  CHECK_FALSE(fits(8, 16, 16, 32, 1, 0, 0));
-  CHECK_FALSE(fits(0, 1, 16, 32, 1, 0, 0));
-  CHECK_FALSE(fits(0, 16, 24, 32, 1, 0, 0));
-  CHECK_FALSE(fits(0, 16, 16, 33, 1, 0, 0));
-  CHECK_FALSE(fits(0, 16, 16, 32, 2, 49, 64));
-  CHECK_FALSE(fits(0, 16, 16, 32, 2, 48, 65));
-  CHECK_FALSE(
-      triplesFit(TransposeProblem<Triple, Triple, AnyFunction>{memory, memory, 4, 4, 16, 16, 1, 0, 0, {}}));
-  CHECK_FALSE(
-      triplesFit(TransposeProblem<uint4, uint4, Identity>{nullptr, nullptr, 4, 4, 16, 16, 1, 0, 0, {}}));
 }
 
 TEST_CASE("three bytes by the call that chooses the kernel", "[sweep]") {

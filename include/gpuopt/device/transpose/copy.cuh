@@ -3,65 +3,35 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/identity.cuh>
-#include <gpuopt/device/transpose/problem.cuh>
+#include <gpuopt/core/word.cuh>
+#include <gpuopt/device/transpose/tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
-#include <gpuopt/host/grid_config.cuh>
-#include <gpuopt/host/launch.cuh>
 #include <gpuopt/thread/vector.cuh>
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// Vectors without gaps that lie alike modulo 16: a 16-byte vector a thread, and single grains at the ends.
-inline constexpr int copyBlock = 256;
-
-template <std::size_t GRAIN>
-GPUOPT_KERNEL void __launch_bounds__(copyBlock)
+// Both addresses are equal modulo 16. A thread copies a 16-byte vector; words of WORD bytes complete the
+// ends.
+template <std::size_t WORD>
+GPUOPT_KERNEL void __launch_bounds__(copyThreads)
     copyVectorKernel(const unsigned char* in, unsigned char* out, std::size_t bytes) {
   waitForPreviousKernel();
   const std::size_t head = (16 - reinterpret_cast<std::uintptr_t>(out) % 16) % 16;
-  const std::size_t i = blockIdx.x * std::size_t{copyBlock} + threadIdx.x;
+  const std::size_t i = blockIdx.x * std::size_t{copyThreads} + threadIdx.x;
   const std::size_t byte = head + 16 * i;
   if (byte + 16 <= bytes) *reinterpret_cast<uint4*>(out + byte) = loadVector<Caching::normal>(in + byte);
-  const auto copyGrain = [&](std::size_t place) {
-    using Grain = Word<GRAIN>;
-    *reinterpret_cast<Grain*>(out + place) = *reinterpret_cast<const Grain*>(in + place);
+  const auto copyWord = [&](std::size_t offset) {
+    *reinterpret_cast<Word<WORD>*>(out + offset) = *reinterpret_cast<const Word<WORD>*>(in + offset);
   };
-  if (i * GRAIN < 16) {
+  if (i * WORD < 16) {
     const std::size_t tail = bytes < head ? bytes : bytes - (bytes - head) % 16;
-    if (i * GRAIN < head && i * GRAIN < bytes) copyGrain(i * GRAIN);
-    if (tail + i * GRAIN < bytes) copyGrain(tail + i * GRAIN);
+    if (i * WORD < head && i * WORD < bytes) copyWord(i * WORD);
+    if (tail + i * WORD < bytes) copyWord(tail + i * WORD);
   }
-}
-
-template <class Problem>
-bool isCopy(const Problem& problem) {
-  if constexpr (std::is_same_v<decltype(problem.function), Identity>) {
-    const std::size_t n = problem.rows * problem.cols;
-    const auto in = reinterpret_cast<std::uintptr_t>(problem.in);
-    const auto out = reinterpret_cast<std::uintptr_t>(problem.out);
-    return (problem.rows == 1 ? problem.outLd : problem.inLd) == 1 && (in - out) % 16 == 0 &&
-           (problem.rows == 1 || problem.cols == 1) &&
-           (problem.batch == 1 || (problem.inStride == n && problem.outStride == n));
-  } else {
-    return false;
-  }
-}
-
-template <class Problem>
-void launchCopy(const Problem& problem, cudaStream_t stream) {
-  using Element = typename Problem::Input;
-  constexpr std::size_t GRAIN = alignof(Element) < 16 ? alignof(Element) : 16;
-  const std::size_t bytes = problem.rows * problem.cols * problem.batch * sizeof(Element);
-  launch(copyVectorKernel<GRAIN>,
-         gridConfig(copyBlock, ceilDivide(bytes, 16 * copyBlock), stream, "gpuopt::transpose"),
-         reinterpret_cast<const unsigned char*>(problem.in), reinterpret_cast<unsigned char*>(problem.out),
-         bytes);
 }
 
 }  // namespace detail

@@ -49,7 +49,7 @@ struct RectangleTuningSm90 {
   // The tile of the panels, by the SIZE of an element in bytes.
   template <std::size_t SIZE>
   static constexpr auto tile() {
-    return StagedPolicy::tile<SIZE>();
+    return StagedTileOf<SIZE, SIZE, false>{};
   }
 };
 using RectangleTuningOther = RectangleTuningSm90;  // not measured

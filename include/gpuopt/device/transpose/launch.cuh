@@ -1,38 +1,212 @@
 /// \file
-/// The choice of the kernel that transposes.
+/// The launch of a plan.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/device/transpose/batch.cuh>
-#include <gpuopt/device/transpose/narrow.cuh>
+#include <gpuopt/core/identity.cuh>
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/transpose/aligned_tile.cuh>
+#include <gpuopt/device/transpose/byte_permutation_maker.cuh>
+#include <gpuopt/device/transpose/column_panel.cuh>
+#include <gpuopt/device/transpose/copy.cuh>
+#include <gpuopt/device/transpose/element_maker.cuh>
+#include <gpuopt/device/transpose/plan.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
+#include <gpuopt/device/transpose/registers.cuh>
+#include <gpuopt/device/transpose/sector_tile.cuh>
+#include <gpuopt/device/transpose/skinny.cuh>
 #include <gpuopt/device/transpose/small.cuh>
 #include <gpuopt/device/transpose/staged.cuh>
-#include <gpuopt/device/transpose/tiles.cuh>
-#include <gpuopt/device/transpose/triples.cuh>
+#include <gpuopt/device/transpose/subword_maker.cuh>
+#include <gpuopt/device/transpose/three_byte_tile.cuh>
+#include <gpuopt/device/transpose/tile.cuh>
+#include <gpuopt/host/grid_config.cuh>
+#include <gpuopt/host/launch.cuh>
 
 #include <cstddef>
+#include <stdexcept>
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// Launches the fastest kernel that fits. A small matrix is divided among many blocks, whatever its shape.
-// Contiguous batches come before narrow matrices: what looks like many tiny ones is one long array to them.
+inline LaunchConfig transposeConfig(unsigned threads, std::size_t blocks, std::size_t sharedBytes,
+                                    cudaStream_t stream) {
+  LaunchConfig config = gridConfig(static_cast<int>(threads), blocks, stream, "gpuopt::transpose");
+  config.sharedBytes = sharedBytes;
+  return config;
+}
+
 template <class Problem>
-void launchTransposeKernel(const Problem& problem, cudaStream_t stream) {
-  if (smallFits(problem))
-    launchTransposeSmall(problem, stream);
-  else if (batchFits(problem))
-    launchTransposeBatch(problem, stream);
-  else if (narrowFits(problem))
-    launchTransposeNarrow(problem, stream);
-  else if (tilesFits(problem))
-    launchTransposeTiles(problem, stream);
-  else if (triplesFit(problem))
-    launchTransposeTriples(problem, stream);
+void launchCopy(const Problem& problem, cudaStream_t stream) {
+  constexpr std::size_t WORD = smallerOf<std::size_t>(alignof(typename Problem::Input), 16);
+  const std::size_t bytes = problem.rows * problem.cols * problem.batch * sizeof(*problem.in);
+  launch(copyVectorKernel<WORD>, transposeConfig(copyThreads, ceilDivide(bytes, 16 * copyThreads), 0, stream),
+         reinterpret_cast<const unsigned char*>(problem.in), reinterpret_cast<unsigned char*>(problem.out),
+         bytes);
+}
+
+template <class In, class Out, class Function>
+void launchSmall(const TransposeProblem<In, Out, Function>& problem, const TransposePlan& plan,
+                 cudaStream_t stream) {
+  constexpr std::size_t SIZE = largerOf(sizeof(In), sizeof(Out));
+  constexpr TransposeTileShape tile = smallTileShape(SIZE, false);
+  constexpr TransposeTileShape tall = smallTileShape(SIZE, true);
+  LaunchConfig config = transposeConfig(plan.threads, ceilDivide(problem.rows, plan.tileRows), 0, stream);
+  config.grid.y = static_cast<unsigned>(ceilDivide(problem.cols, plan.tileCols));
+  if (plan.tileRows == tall.rows)
+    launch(transposeSmallKernel<tall.rows, tall.cols, tall.threads, In, Out, Function>, config, problem);
   else
-    launchTransposeStaged(problem, stream);
+    launch(transposeSmallKernel<tile.rows, tile.cols, tile.threads, In, Out, Function>, config, problem);
+}
+
+// Where a function changes the size of an element, the results take shared memory.
+template <class In, class Out>
+using VectorTileOf =
+    std::conditional_t<sizeof(In) == sizeof(Out),
+                       SquareTile<In, Out, vectorTile(sizeof(In)).tile, vectorTile(sizeof(In)).side>,
+                       RectangleTile<In, Out, vectorTileShape(sizeof(In), sizeof(Out)).rows,
+                                     vectorTileShape(sizeof(In), sizeof(Out)).cols,
+                                     vectorTileShape(sizeof(In), sizeof(Out)).threads>>;
+
+template <class T>
+using SectorTileOf = SectorTile<T, vectorTile(sizeof(T)).sectorTile, vectorTile(sizeof(T)).sectorSide>;
+
+struct TileLaunch {
+  LaunchConfig config;
+  TileGrid grid;
+};
+
+// blockIdx.x counts the tiles of a column, y and z together the columns of all matrices.
+inline TileLaunch tileLaunch(unsigned threads, std::size_t rowTiles, std::size_t columns, std::size_t batch,
+                             unsigned regionBits, cudaStream_t stream) {
+  constexpr std::size_t MOST = 65535;
+  const std::size_t all = columns * batch;
+  if (all > MOST * MOST) throwInvalid({"gpuopt::transpose: the input needs too many blocks"});
+  LaunchConfig config = transposeConfig(threads, rowTiles, 0, stream);
+  config.grid.z = static_cast<unsigned>(ceilDivide(all, MOST));
+  config.grid.y = static_cast<unsigned>(all <= MOST ? all : ceilDivide(all, config.grid.z));
+  return {config, {static_cast<unsigned>(columns), static_cast<unsigned>(all), regionBits}};
+}
+
+template <class Tile, class Problem>
+TileLaunch tileLaunch(const Problem& problem, unsigned regionBits, cudaStream_t stream) {
+  return tileLaunch(Tile::THREADS, ceilDivide(problem.rows, Tile::ROWS), ceilDivide(problem.cols, Tile::COLS),
+                    problem.batch, regionBits, stream);
+}
+
+template <class Tile, class Problem>
+void launchTile(const Problem& problem, unsigned regionBits, cudaStream_t stream) {
+  TileLaunch tiles = tileLaunch<Tile>(problem, regionBits, stream);
+  tiles.config.sharedBytes = sizeof(typename Tile::Storage);
+  launch(transposeTileKernel<Tile, Problem>, tiles.config, problem, tiles.grid);
+}
+
+template <class In, class Out, class Function>
+void launchRegisters(const TransposeProblem<In, Out, Function>& problem, unsigned regionBits,
+                     cudaStream_t stream) {
+  const TileLaunch tiles = tileLaunch<RegisterTile<In, Out>>(problem, regionBits, stream);
+  launch(transposeRegistersKernel<In, Out, Function>, tiles.config, problem, tiles.grid);
+}
+
+template <class Maker, class Problem>
+void launchRun(const Problem& problem, const RunSizes& run, cudaStream_t stream) {
+  launch(transposeRunKernel<Maker, typename Problem::Input, typename Problem::Output,
+                            decltype(problem.function)>,
+         transposeConfig(run.threads, ceilDivide(problem.batch, run.matrices), run.sharedBytes, stream),
+         problem.in, problem.out, typename Maker::Shape(problem, run), problem.function);
+}
+
+template <class T>
+void launchPanels(const TransposeProblem<T, T, Identity>& problem, const PanelSizes& panel,
+                  cudaStream_t stream) {
+  const ColumnPanelShape shape = columnPanelShape(problem, panel);
+  launch(transposeColumnPanelsKernel<T>,
+         transposeConfig(panelThreads, problem.batch * shape.panels,
+                         sharedFor(std::size_t{shape.rows} * shape.pitch), stream),
+         problem.in, problem.out, shape);
+}
+
+template <bool TO_RECORDS, class In, class Out, class Function>
+void launchSkinny(const TransposeProblem<In, Out, Function>& problem, const SkinnySizes& sizes,
+                  cudaStream_t stream) {
+  using Layout = SkinnyLayout<TO_RECORDS, In, Out, Function>;
+  const SkinnyShape shape = skinnyShape<Layout>(problem, sizes);
+  launch(transposeSkinnyKernel<Layout, TransposeProblem<In, Out, Function>>,
+         transposeConfig(sizes.threads, shape.tiles * problem.batch, sizes.sharedBytes, stream), problem,
+         shape);
+}
+
+template <class Tile, class In, class Out, class Function>
+void launchStaged(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
+  using Layout = StagedLayout<Tile, In, Out, Function>;
+  StagedShape shape = stagedShape<Layout>(problem);
+  const std::size_t rowTiles = ceilDivide(problem.rows + shape.halo, Layout::ROWS);
+  const std::size_t colTiles = ceilDivide(problem.cols, Layout::COLS);
+  shape.rowTiles = static_cast<unsigned>(rowTiles);
+  shape.colTiles = static_cast<unsigned>(colTiles);
+  const std::size_t bytes = ceilDivide(rowPlace<Layout>(shape, Layout::ROWS + shape.halo) + SECTOR, 16) * 16;
+  launch(transposeStagedKernel<Layout, TransposeProblem<In, Out, Function>>,
+         transposeConfig(Layout::BLOCK, rowTiles * colTiles * problem.batch, bytes, stream), problem, shape);
+}
+
+// Which kernels are for elements of these types. The plan knows it by their sizes; here it says which kernels
+// are compiled.
+template <class In, class Out, class Function>
+struct TransposeKernels {
+  using Layout = RunLayout<In, Out, Function>;
+  using RunMaker = std::conditional_t<(Layout::PACK > 1), SubwordMaker<Layout>, ElementMaker<Layout>>;
+  static constexpr bool onlyMoves = std::is_same_v<In, Out> && std::is_same_v<Function, Identity>;
+  static constexpr bool vectors = hasVectorTile(sizeof(In)) && hasVectorTile(sizeof(Out));
+  static constexpr bool sectors = onlyMoves && vectors && sizeof(In) < 16;
+  static constexpr bool threeBytes = onlyMoves && std::is_same_v<In, ThreeByteElement>;
+  static constexpr bool permutes = onlyMoves && isWord<In> && sizeof(In) <= 2;
+  static constexpr bool panels = onlyMoves && sizeof(In) >= 8 && sizeof(In) <= 16 && alignof(In) >= 4;
+};
+
+template <class In, class Out, class Function>
+void launchPlan(const TransposeProblem<In, Out, Function>& problem, const TransposePlan& plan,
+                cudaStream_t stream) {
+  using Algorithm = TransposeAlgorithm;
+  using Kernels = TransposeKernels<In, Out, Function>;
+  switch (plan.algorithm) {
+    case Algorithm::nothing:
+      return;
+    case Algorithm::copy:
+      if constexpr (Kernels::onlyMoves) return launchCopy(problem, stream);
+      break;
+    case Algorithm::smallTile:
+      if constexpr (smallTakes<In, Out>) return launchSmall(problem, plan, stream);
+      break;
+    case Algorithm::permutedRun:
+      if constexpr (Kernels::permutes) return launchRun<BytePermutationMaker<In>>(problem, plan.run, stream);
+      break;
+    case Algorithm::run:
+      return launchRun<typename Kernels::RunMaker>(problem, plan.run, stream);
+    case Algorithm::columnPanel:
+      if constexpr (Kernels::panels) return launchPanels(problem, plan.panel, stream);
+      break;
+    case Algorithm::skinny:
+      return plan.skinny.toRecords ? launchSkinny<true>(problem, plan.skinny, stream)
+                                   : launchSkinny<false>(problem, plan.skinny, stream);
+    case Algorithm::registers:
+      if constexpr (Kernels::vectors) return launchRegisters(problem, plan.regionBits, stream);
+      break;
+    case Algorithm::sectorTile:
+      if constexpr (Kernels::sectors) return launchTile<SectorTileOf<In>>(problem, plan.regionBits, stream);
+      break;
+    case Algorithm::tile:
+      if constexpr (Kernels::vectors)
+        return launchTile<VectorTileOf<In, Out>>(problem, plan.regionBits, stream);
+      break;
+    case Algorithm::threeByteTile:
+      if constexpr (Kernels::threeBytes) return launchTile<ThreeByteTile>(problem, plan.regionBits, stream);
+      break;
+    case Algorithm::anyAlignment:
+      return plan.isWide ? launchStaged<StagedTileOf<sizeof(In), sizeof(Out), true>>(problem, stream)
+                         : launchStaged<StagedTileOf<sizeof(In), sizeof(Out), false>>(problem, stream);
+  }
+  throw std::logic_error("gpuopt::transpose: the plan is one for other elements");
 }
 
 // The same problem on raw bytes: types of one size and alignment share their kernels.
@@ -52,20 +226,30 @@ TransposeProblem<RawElement<sizeof(T), ALIGN>, RawElement<sizeof(T), ALIGN>, Ide
           Identity{}};
 }
 
-// rows, cols and batch are not 0.
+template <class Problem>
+TransposePlan planOf(const Problem& problem) {
+  return planTranspose(shapeOf(problem));
+}
+
+// The plan is one for this problem.
 template <class In, class Out, class Function>
-void launchTranspose(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
-  if constexpr (std::is_same_v<Function, Identity> && std::is_same_v<In, Out>) {
+void launchTranspose(const TransposeProblem<In, Out, Function>& problem, const TransposePlan& plan,
+                     cudaStream_t stream) {
+  if constexpr (TransposeKernels<In, Out, Function>::onlyMoves) {
     constexpr std::size_t WIDEST = widestWord<sizeof(In)>;
     constexpr std::size_t ALIGN = leastAlignment<In>;
-    // Structures are often better aligned than their type says.
-    if (ALIGN == WIDEST || rowsAlignedTo(problem, WIDEST))
-      launchTransposeKernel(rawProblem<WIDEST>(problem), stream);
+    if (ALIGN == WIDEST || plan.word == WIDEST)
+      launchPlan(rawProblem<WIDEST>(problem), plan, stream);
     else
-      launchTransposeKernel(rawProblem<ALIGN>(problem), stream);
+      launchPlan(rawProblem<ALIGN>(problem), plan, stream);
   } else {
-    launchTransposeKernel(problem, stream);
+    launchPlan(problem, plan, stream);
   }
+}
+
+template <class Problem>
+void launchTranspose(const Problem& problem, cudaStream_t stream) {
+  launchTranspose(problem, planOf(problem), stream);
 }
 
 }  // namespace detail

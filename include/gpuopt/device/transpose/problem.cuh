@@ -7,6 +7,7 @@
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
+#include <gpuopt/device/transpose/shape.cuh>
 #include <gpuopt/host/device.cuh>
 
 #include <cuda_runtime.h>
@@ -77,21 +78,11 @@ inline std::size_t sharedLimit() {
   return static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, currentDevice()));
 }
 
-// Whether that is more than 64 KiB, as since sm_80.
-inline bool givesBlocksMuchMemory() { return sharedLimit() > std::size_t{64} << 10; }
-
 // Whether every row of every matrix of a batch begins at a multiple of `bytes`.
 template <class T>
 bool rowsAlignedTo(const T* data, std::size_t ld, std::size_t batch, std::size_t stride, std::size_t bytes) {
   return alignedTo(data, bytes) && ld * sizeof(T) % bytes == 0 &&
          (batch == 1 || stride * sizeof(T) % bytes == 0);
-}
-
-// The same of both sides.
-template <class In, class Out, class Function>
-bool rowsAlignedTo(const TransposeProblem<In, Out, Function>& problem, std::size_t bytes) {
-  return rowsAlignedTo(problem.in, problem.inLd, problem.batch, problem.inStride, bytes) &&
-         rowsAlignedTo(problem.out, problem.outLd, problem.batch, problem.outStride, bytes);
 }
 
 // The largest power of two, up to `most`, that divides the address of every row of the destination.
@@ -101,6 +92,28 @@ std::size_t outAlignment(const Problem& problem, std::size_t most) {
       most | reinterpret_cast<std::uintptr_t>(problem.out) | problem.outLd * sizeof(*problem.out);
   if (problem.batch > 1) all |= problem.outStride * sizeof(*problem.out);
   return powerOfTwoIn(all);
+}
+
+// The numbers of a problem on the current device.
+template <class In, class Out, class Function>
+TransposeShape shapeOf(const TransposeProblem<In, Out, Function>& problem) {
+  const bool isEmpty = problem.rows == 0 || problem.cols == 0 || problem.batch == 0;  // needs no device
+  return {problem.rows,
+          problem.cols,
+          problem.inLd,
+          problem.outLd,
+          problem.batch,
+          problem.inStride,
+          problem.outStride,
+          reinterpret_cast<std::uintptr_t>(problem.in),
+          reinterpret_cast<std::uintptr_t>(problem.out),
+          sizeof(In),
+          sizeof(Out),
+          alignof(In),
+          alignof(Out),
+          std::is_same_v<In, Out> && std::is_same_v<Function, Identity>,
+          isEmpty ? 0 : sharedLimit(),
+          isEmpty ? 0 : computeCapability(currentDevice())};
 }
 
 }  // namespace detail

@@ -1,14 +1,13 @@
 /// \file
-/// Transposes of any alignment, leading dimension and element size: rows staged as they lie.
+/// Transposes of any alignment, leading dimension and element size: rows are staged byte for byte.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
+#include <gpuopt/device/transpose/tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
-#include <gpuopt/host/grid_config.cuh>
-#include <gpuopt/host/launch.cuh>
 #include <gpuopt/thread/async_copy.cuh>
 
 #include <cstddef>
@@ -18,10 +17,10 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-constexpr unsigned SECTOR = 32;
+constexpr unsigned SECTOR = sectorBytes;
 
-// A block of BLOCK threads brings ROWS x COLS elements into shared memory and writes them by stores of VECTOR
-// bytes, or of one word of an element if that is wider.
+// BLOCK threads load ROWS x COLS elements into shared memory and write them by stores of VECTOR bytes, or of
+// one atom if that is wider. Figures are in docs/transpose_kernels.md.
 template <unsigned ROWS_, unsigned COLS_, unsigned BLOCK_, unsigned VECTOR_>
 struct StagedTile {
   static constexpr unsigned ROWS = ROWS_;
@@ -30,76 +29,12 @@ struct StagedTile {
   static constexpr unsigned VECTOR = VECTOR_;
 };
 
-// The tile by the bytes of an element. A tile's pieces of rows should be long on both sides, because what
-// neighbouring tiles share is read twice: up to a sector a row of the source, and `halo` rows.
-// H200, 2026-11-22, ratios to the best copy, both dimensions odd near 16384 / near 8192 (what was best of 8
-// to 30 tiles of 256 to 1024 threads, for sizes that are no powers of two of 3 to 6 of them): 1 byte 0.885 /
-// 0.81, 2 bytes 0.905 / 0.895, 3 bytes 0.885 / 0.87, 4 bytes 0.925 / 0.925, 6 bytes 0.925 near 8192, 8 bytes
-// 0.93 / 0.93, 12 bytes 0.94 near 8192, 20 and 24 bytes 0.925 and 0.95 near 4096. The traffic between L2 and
-// the blocks limits it (92 to 94 % busy).
-// Slower were: halos from the neighbour's shared memory in clusters (0.83 for 4 bytes), rows brought by bulk
-// copies (0.90 to 0.92) or by words (0.82 for 2 bytes), tiles walked in panels, neighbouring tiles launched
-// as clusters.
-struct StagedPolicy {
-  // From so many bytes on, matrices whose rows do not begin where sectors do take the wide tile. It needs 70
-  // to 90 KiB of shared memory. For 2 bytes it gains 0.01 from 256 MiB on; at 128 MiB it gains nothing, at 32
-  // it loses 0.02.
-  template <std::size_t SIZE>
-  static constexpr std::size_t wideBytes = std::size_t{SIZE == 2 ? 256 : 32} << 20;
+template <std::size_t IN, std::size_t OUT, bool IS_WIDE>
+using StagedTileOf =
+    StagedTile<rowsTileShape(IN, OUT, IS_WIDE).rows, rowsTileShape(IN, OUT, IS_WIDE).cols,
+               rowsTileShape(IN, OUT, IS_WIDE).threads, rowsTileShape(IN, OUT, IS_WIDE).storeBytes>;
 
-  // The largest power of two of columns whose elements take at most so many bytes.
-  static constexpr unsigned columns(std::size_t size, std::size_t bytes) {
-    return 2 * size > bytes ? 1 : 2 * columns(2 * size, bytes);
-  }
-
-  template <std::size_t SIZE>
-  static constexpr auto tile() {
-    if constexpr (SIZE == 1)
-      return StagedTile<128, 256, 512, 4>{};
-    else if constexpr (SIZE == 2)
-      return StagedTile<64, 256, 512, 4>{};
-    else if constexpr (SIZE == 3)
-      return StagedTile<64, 128, 512, 4>{};
-    else if constexpr (SIZE == 4)
-      return StagedTile<96, 128, 1024, 4>{};
-    else if constexpr (SIZE == 6)
-      return StagedTile<64, 64, 512, 4>{};
-    else if constexpr (SIZE == 8 || SIZE == 16)
-      return StagedTile<32, 512 / SIZE, 512, 4>{};
-    else
-      return StagedTile<32, columns(SIZE, 1024), 512, 4>{};
-  }
-
-  template <std::size_t SIZE>
-  static constexpr auto wideTile() {
-    if constexpr (SIZE == 1)
-      return StagedTile<128, 384, 1024, 4>{};
-    else if constexpr (SIZE == 2)
-      return StagedTile<128, 256, 512, 4>{};
-    else
-      return tile<SIZE>();
-  }
-
-  // For a function that changes sizes. Stores are words, or four elements where they become wider.
-  // Mean of the times of moving either type alone over the time, both dimensions odd near 16384 (what was
-  // best of 5 to 15 tiles; before that, by at most 64 x 512 bytes and words): byte to half 1.00 (0.93), byte
-  // to float 0.955 (0.92), byte to double 0.96 (0.89), half to float 0.975 (0.92), float to double 0.985
-  // (0.96), float to byte 1.015 by the wide tile (0.97), float to half 1.035, double to float 1.03.
-  template <std::size_t IN, std::size_t OUT, bool WIDE>
-  static constexpr auto castTile() {
-    constexpr bool WIDENS = IN < OUT;
-    constexpr unsigned ROWS = OUT == 1 || (IN == 1 && OUT <= 4) ? 128 : OUT <= 8 ? 64 : 32;
-    constexpr unsigned WANTED =
-        WIDENS ? columns(IN, OUT < 8 * IN ? 256 : 128) : smallerOf(columns(IN, 512), 128U);
-    constexpr unsigned FITTING = columns(2 * IN * ROWS, (WIDE ? 128 : 64) << 10);
-    constexpr unsigned COLS = smallerOf(FITTING, WANTED);
-    constexpr unsigned BLOCK = IN == 1 ? 1024 : 512;
-    constexpr unsigned VECTOR = WIDENS ? smallerOf(4 * OUT, std::size_t{16}) : 4;
-    return StagedTile<ROWS, COLS, BLOCK, VECTOR>{};
-  }
-};
-
-// How a tile is divided among the threads.
+// How a tile is divided among the threads of a block.
 template <class Tile, class In, class Out, class Function>
 struct StagedLayout : Tile, TransposeAtom<In, Out, Function> {
   using Atom = TransposeAtom<In, Out, Function>;
@@ -108,19 +43,19 @@ struct StagedLayout : Tile, TransposeAtom<In, Out, Function> {
   static constexpr unsigned SIZE = sizeof(In);
   static constexpr unsigned RESULT = sizeof(Result);
   static constexpr bool PACKS = RESULT < Tile::VECTOR && RESULT == alignof(Result);
-  static constexpr unsigned PACK = PACKS ? Tile::VECTOR / RESULT : 1;  // atoms of a store
-  static constexpr unsigned STORES = Tile::ROWS * Atom::COUNT / PACK;  // of a column
-  // A thread's columns are ACROSS apart. They have the same alignment in the destination.
+  static constexpr unsigned PACK = PACKS ? Tile::VECTOR / RESULT : 1;  // atoms per store
+  static constexpr unsigned STORES = Tile::ROWS * Atom::COUNT / PACK;  // per column
+  // A thread's columns are ACROSS apart, so that all have the same misalignment in the destination.
   static constexpr unsigned PERIOD = SECTOR / greatestCommonDivisor(sizeof(Out), SECTOR);
   static constexpr unsigned ACROSS = smallerOf(Tile::COLS, largerOf(Tile::BLOCK / 32, PERIOD));
   static constexpr unsigned ALONG = Tile::BLOCK / ACROSS;
-  // A warp's columns are SPACING apart: narrow ones then lie in different banks.
+  // A warp's columns are SPACING apart, so that columns of sub-word elements are in different banks.
   static constexpr unsigned SPACING =
       sizeof(Source) < 4 ? smallerOf<unsigned>(4 / sizeof(Source), ACROSS) : 1;
   static constexpr unsigned IN_ALIGNMENT = alignof(In);
-  static constexpr unsigned GRAIN = smallerOf(IN_ALIGNMENT, 16U);
+  static constexpr unsigned ACCESS = smallerOf(IN_ALIGNMENT, 16U);  // bytes
   static constexpr unsigned ROW_BYTES = Tile::COLS * SIZE;
-  static constexpr unsigned LEAST_PITCH = ROW_BYTES + 2 * (16 - GRAIN);  // no granule belongs to two rows
+  static constexpr unsigned LEAST_PITCH = ROW_BYTES + 2 * (16 - ACCESS);  // no vector has bytes of two rows
 
   static_assert(Tile::BLOCK % ACROSS == 0 && Tile::COLS % ACROSS == 0);
   static_assert(ACROSS == Tile::COLS || ACROSS % PERIOD == 0);
@@ -128,20 +63,19 @@ struct StagedLayout : Tile, TransposeAtom<In, Out, Function> {
 };
 
 struct StagedShape {
-  std::uintptr_t inEnd;  // behind the last byte of the input
+  std::uintptr_t inEnd;  // end of the input's memory
   unsigned rowTiles;
   unsigned colTiles;
-  unsigned halo;        // rows that a tile shares with the one before
+  unsigned halo;        // rows that a tile shares with the previous one
   unsigned pitch;       // bytes from row to row in shared memory
-  unsigned skew;        // bytes from the rows of one store to those of the next, on top
-  unsigned columnBits;  // a warp takes 2^columnBits columns at once
+  unsigned skew;        // bytes added to the pitch after the rows of each store
+  unsigned columnBits;  // a warp stores 2^columnBits columns at once
 };
 
-// The part of a matrix that a block moves. Its rows are counted from `base`; only [low, high) are in the
-// matrix.
+// The region of a matrix that a block moves. Its rows count from `base`; those in [low, high) exist.
 struct StagedPiece {
   std::size_t matrix;
-  std::size_t base;  // modulo 2^64
+  std::size_t base;  // the first tile's is negative, modulo 2^64
   std::size_t firstCol;
   unsigned low;
   unsigned high;
@@ -152,32 +86,31 @@ template <class Layout, class Problem>
 __device__ inline StagedPiece stagedPiece(const Problem& problem, const StagedShape& shape) {
   const unsigned strip = blockIdx.x / shape.rowTiles;
   const std::size_t row = std::size_t{blockIdx.x % shape.rowTiles} * Layout::ROWS;
-  StagedPiece piece;
-  piece.matrix = strip / shape.colTiles;
-  piece.firstCol = std::size_t{strip % shape.colTiles} * Layout::COLS;
-  piece.base = row - shape.halo;
-  piece.low = row == 0 ? shape.halo : 0;
-  const std::size_t rows = problem.rows - piece.base;
-  piece.high = rows < Layout::ROWS + shape.halo ? static_cast<unsigned>(rows) : Layout::ROWS + shape.halo;
-  const std::size_t cols = problem.cols - piece.firstCol;
-  piece.width = cols < Layout::COLS ? static_cast<unsigned>(cols) : Layout::COLS;
-  return piece;
+  StagedPiece region;
+  region.matrix = strip / shape.colTiles;
+  region.firstCol = std::size_t{strip % shape.colTiles} * Layout::COLS;
+  region.base = row - shape.halo;
+  region.low = row == 0 ? shape.halo : 0;
+  const std::size_t rows = problem.rows - region.base;
+  region.high = rows < Layout::ROWS + shape.halo ? static_cast<unsigned>(rows) : Layout::ROWS + shape.halo;
+  const std::size_t cols = problem.cols - region.firstCol;
+  region.width = cols < Layout::COLS ? static_cast<unsigned>(cols) : Layout::COLS;
+  return region;
 }
 
-// Where a row lies in shared memory, from the place of row 0 on.
+// The offset of a row in shared memory.
 template <class Layout>
 __host__ __device__ inline unsigned rowPlace(const StagedShape& shape, unsigned row) {
-  unsigned place = row * shape.pitch;
-  if constexpr (Layout::PACK > Layout::COUNT) place += row * Layout::COUNT / Layout::PACK * shape.skew;
-  return place;
+  unsigned offset = row * shape.pitch;
+  if constexpr (Layout::PACK > Layout::COUNT) offset += row * Layout::COUNT / Layout::PACK * shape.skew;
+  return offset;
 }
 
-// 16 bytes of a row. What is not wholly inside of the input is copied as far as it is. Lines of L2 come
-// whole: the neighbouring tile wants what is left of them (H200, 2026-11-22: 0.01 quicker for every element
-// size).
+// Copies 16 bytes of a row, as far as they are inside of the input. The copy asks L2 for the whole line of
+// 128 bytes: the neighbouring tile needs the rest of it, and every element size gains 0.01.
 template <bool INSIDE>
-__device__ inline void copyGranule(unsigned char* shared, std::uintptr_t global, std::uintptr_t begin,
-                                   std::uintptr_t end) {
+__device__ inline void copyRowVector(unsigned char* shared, std::uintptr_t global, std::uintptr_t begin,
+                                     std::uintptr_t end) {
   if (INSIDE || (global >= begin && global + 16 <= end)) {
     copyAsync16<true>(shared, reinterpret_cast<const void*>(global));
   } else {
@@ -188,23 +121,25 @@ __device__ inline void copyGranule(unsigned char* shared, std::uintptr_t global,
   }
 }
 
-// Brings the rows [low, high) of a piece into shared memory, each to its place modulo a sector.
-// Neighbouring lanes are dealt whole sectors: two warps would fetch one twice.
+// Stages the rows [low, high) of a region. Each keeps its misalignment to a sector. Neighbouring lanes copy
+// whole sectors: two warps that share one would load it twice.
 template <bool INSIDE, class Layout, class Problem>
 __device__ inline void stageRows(unsigned char* shared, const Problem& problem, const StagedShape& shape,
-                                 const StagedPiece& piece, std::uintptr_t source) {
-  constexpr unsigned GRANULES = (Layout::ROW_BYTES + 2 * SECTOR - Layout::GRAIN - 1) / SECTOR * 2;
+                                 const StagedPiece& region, std::uintptr_t source) {
+  constexpr unsigned VECTORS =
+      (Layout::ROW_BYTES + 2 * SECTOR - Layout::ACCESS - 1) / SECTOR * 2;  // of a row
   const auto begin = reinterpret_cast<std::uintptr_t>(problem.in);
   const unsigned origin = source % SECTOR;
 #pragma unroll 4
-  for (unsigned i = piece.low * GRANULES + threadIdx.x; i < piece.high * GRANULES; i += Layout::BLOCK) {
-    const unsigned row = i / GRANULES;
-    const unsigned offset = i % GRANULES * 16;
-    const unsigned place = origin + rowPlace<Layout>(shape, row);
-    const unsigned lead = place % SECTOR;
-    if (offset + 16 > lead && offset < lead + piece.width * Layout::SIZE)
-      copyGranule<INSIDE>(shared + (place - lead + offset),
-                          source + row * (problem.inLd * Layout::SIZE) - lead + offset, begin, shape.inEnd);
+  for (unsigned i = region.low * VECTORS + threadIdx.x; i < region.high * VECTORS; i += Layout::BLOCK) {
+    const unsigned row = i / VECTORS;
+    const unsigned offset = i % VECTORS * 16;
+    const unsigned target = origin + rowPlace<Layout>(shape, row);
+    const unsigned misaligned = target % SECTOR;
+    if (offset + 16 > misaligned && offset < misaligned + region.width * Layout::SIZE)
+      copyRowVector<INSIDE>(shared + (target - misaligned + offset),
+                            source + row * (problem.inLd * Layout::SIZE) - misaligned + offset, begin,
+                            shape.inEnd);
   }
 }
 
@@ -227,11 +162,27 @@ __device__ inline void storeAtoms(unsigned char* out, const unsigned char* const
   }
 }
 
-// Writes the columns of a piece to rows of the destination. Each is shifted so that the stores start where
-// sectors do: what the neighbouring tiles write then lies in other sectors.
+// One store to each of a thread's columns, `step` bytes apart in the destination.
+template <class Layout, class Function>
+__device__ inline void storeAcross(unsigned char* out, std::size_t step,
+                                   const unsigned char* const (&from)[Layout::PACK], unsigned column,
+                                   unsigned width, const Function& function) {
+  if (width == Layout::COLS) {
+#pragma unroll
+    for (unsigned c = 0; c < Layout::COLS; c += Layout::ACROSS, out += step)
+      storeAtoms<Layout>(out, from, c * Layout::SIZE, function);
+  } else {
+#pragma unroll 1
+    for (unsigned c = 0; column + c < width; c += Layout::ACROSS, out += step)
+      storeAtoms<Layout>(out, from, c * Layout::SIZE, function);
+  }
+}
+
+// Writes the columns of a region to rows of the destination. Each column is shifted so that its stores begin
+// at a sector boundary: no sector is then written by two tiles.
 template <class Layout, class Problem>
 __device__ inline void storeColumns(const unsigned char* staged, const Problem& problem,
-                                    const StagedShape& shape, const StagedPiece& piece) {
+                                    const StagedShape& shape, const StagedPiece& region) {
   using Source = typename Layout::Source;
   constexpr unsigned COUNT = Layout::COUNT;
   constexpr unsigned PACK = Layout::PACK;
@@ -242,62 +193,54 @@ __device__ inline void storeColumns(const unsigned char* staged, const Problem& 
       (thread / Layout::ALONG << shape.columnBits) | (threadIdx.x & ((1U << shape.columnBits) - 1));
   const unsigned column = number % GROUP * Layout::SPACING + number / GROUP;
   const std::size_t step = ACROSS * problem.outLd * sizeof(*problem.out);
-  // Addresses modulo 2^64: a shifted piece may begin before the matrix.
+  // Modulo 2^64: a shifted column may begin before the matrix.
   const std::size_t outRow =
-      (piece.matrix * problem.outStride + (piece.firstCol + column) * problem.outLd) * sizeof(*problem.out);
+      (region.matrix * problem.outStride + (region.firstCol + column) * problem.outLd) * sizeof(*problem.out);
   const unsigned shift = (reinterpret_cast<std::uintptr_t>(problem.out) + outRow) % SECTOR / Layout::RESULT;
 #pragma unroll 1
   for (unsigned store = thread % Layout::ALONG; store < Layout::STORES; store += Layout::ALONG) {
     const unsigned first = shape.halo * COUNT - shift + store * PACK;
     unsigned char* out = reinterpret_cast<unsigned char*>(problem.out) +
-                         static_cast<std::ptrdiff_t>(outRow + (piece.base * COUNT + first) * Layout::RESULT);
+                         static_cast<std::ptrdiff_t>(outRow + (region.base * COUNT + first) * Layout::RESULT);
     const auto atom = [&](unsigned i) {
       return staged +
              (rowPlace<Layout>(shape, i / COUNT) + i % COUNT * sizeof(Source) + column * Layout::SIZE);
     };
-    if (first >= piece.low * COUNT && first + PACK <= piece.high * COUNT) {
+    if (first >= region.low * COUNT && first + PACK <= region.high * COUNT) {
       const unsigned char* from[PACK];
 #pragma unroll
       for (unsigned k = 0; k < PACK; ++k) from[k] = atom(first + k);
-      if (piece.width == Layout::COLS) {
-#pragma unroll
-        for (unsigned c = 0; c < Layout::COLS; c += ACROSS, out += step)
-          storeAtoms<Layout>(out, from, c * Layout::SIZE, problem.function);
-      } else {
-#pragma unroll 1
-        for (unsigned c = 0; column + c < piece.width; c += ACROSS, out += step)
-          storeAtoms<Layout>(out, from, c * Layout::SIZE, problem.function);
-      }
+      storeAcross<Layout>(out, step, from, column, region.width, problem.function);
     } else {
 #pragma unroll 1
       for (unsigned i = 0; i < PACK; ++i)
-        if (first + i >= piece.low * COUNT && first + i < piece.high * COUNT)
+        if (first + i >= region.low * COUNT && first + i < region.high * COUNT)
 #pragma unroll 1
-          for (unsigned c = 0; column + c < piece.width; c += ACROSS)
+          for (unsigned c = 0; column + c < region.width; c += ACROSS)
             reinterpret_cast<typename Layout::Result*>(out + c / ACROSS * step)[i] =
                 problem.function(*reinterpret_cast<const Source*>(atom(first + i) + c * Layout::SIZE));
     }
   }
 }
 
-// Moves a piece. Every thread of the block calls, once.
+// Transposes a region. Every thread of the block calls, once.
 template <class Layout, class Problem>
 __device__ inline void transposePiece(const Problem& problem, const StagedShape& shape,
-                                      const StagedPiece& piece) {
+                                      const StagedPiece& region) {
   unsigned char* shared = dynamicShared<unsigned char>();
   const std::size_t ld = problem.inLd * Layout::SIZE;
   const std::uintptr_t source = reinterpret_cast<std::uintptr_t>(problem.in) +
-                                (piece.matrix * problem.inStride + piece.firstCol) * Layout::SIZE +
-                                piece.base * ld;
-  const bool inside = source + piece.low * ld >= reinterpret_cast<std::uintptr_t>(problem.in) + 15 &&
-                      source + (piece.high - 1) * ld + piece.width * Layout::SIZE + 15 <= shape.inEnd;
+                                (region.matrix * problem.inStride + region.firstCol) * Layout::SIZE +
+                                region.base * ld;
+  const bool inside = source + region.low * ld >= reinterpret_cast<std::uintptr_t>(problem.in) + 15 &&
+                      source + (region.high - 1) * ld + region.width * Layout::SIZE + 15 <= shape.inEnd;
   if (inside)
-    stageRows<true, Layout>(shared, problem, shape, piece, source);
+    stageRows<true, Layout>(shared, problem, shape, region, source);
   else
-    stageRows<false, Layout>(shared, problem, shape, piece, source);
+    stageRows<false, Layout>(shared, problem, shape, region, source);
   awaitAsyncCopies();
   __syncthreads();
-  storeColumns<Layout>(shared + source % SECTOR, problem, shape, piece);
+  storeColumns<Layout>(shared + source % SECTOR, problem, shape, region);
 }
 
 template <class Layout, class Problem>
@@ -339,43 +282,6 @@ StagedShape stagedShape(const Problem& problem) {
          (WORD * TOLERATED << 1 << shape.columnBits) <= stride)
     ++shape.columnBits;
   return shape;
-}
-
-template <class Tile, class In, class Out, class Function>
-void launchStagedTiles(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
-  using Layout = StagedLayout<Tile, In, Out, Function>;
-  StagedShape shape = stagedShape<Layout>(problem);
-  const std::size_t rowTiles = ceilDivide(problem.rows + shape.halo, Layout::ROWS);
-  const std::size_t colTiles = ceilDivide(problem.cols, Layout::COLS);
-  LaunchConfig config =
-      gridConfig(Layout::BLOCK, rowTiles * colTiles * problem.batch, stream, "gpuopt::transpose");
-  shape.rowTiles = static_cast<unsigned>(rowTiles);
-  shape.colTiles = static_cast<unsigned>(colTiles);
-  config.sharedBytes = ceilDivide(rowPlace<Layout>(shape, Layout::ROWS + shape.halo) + SECTOR, 16) * 16;
-  launch(transposeStagedKernel<Layout, TransposeProblem<In, Out, Function>>, config, problem, shape);
-}
-
-template <class Policy, std::size_t IN, std::size_t OUT, bool WIDE>
-constexpr auto stagedTile() {
-  if constexpr (IN != OUT)
-    return Policy::template castTile<IN, OUT, WIDE>();
-  else if constexpr (WIDE)
-    return Policy::template wideTile<IN>();
-  else
-    return Policy::template tile<IN>();
-}
-
-template <class Policy = StagedPolicy, class In, class Out, class Function>
-void launchTransposeStaged(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
-  using Tile = decltype(stagedTile<Policy, sizeof(In), sizeof(Out), false>());
-  using WideTile = decltype(stagedTile<Policy, sizeof(In), sizeof(Out), true>());
-  if constexpr (!std::is_same_v<Tile, WideTile>) {
-    const std::size_t bytes = problem.rows * problem.cols * problem.batch * sizeof(In);
-    if (bytes >= Policy::template wideBytes<sizeof(In)> && inPitchAlignment(problem) < SECTOR &&
-        givesBlocksMuchMemory())
-      return launchStagedTiles<WideTile>(problem, stream);
-  }
-  launchStagedTiles<Tile>(problem, stream);
 }
 
 }  // namespace detail

@@ -1,0 +1,83 @@
+/// \file
+/// A plan of a transposition in words.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/message.cuh>
+#include <gpuopt/device/transpose/plan.cuh>
+
+#include <cstddef>
+#include <string>
+
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
+
+// 4 MiB, 1.5 GiB, 100 bytes: rounded down to a tenth.
+inline std::string bytesInWords(std::size_t bytes) {
+  const char* const units[] = {" bytes", " KiB", " MiB", " GiB", " TiB"};
+  unsigned unit = 0;
+  while (unit < 4 && bytes >> 10 * (unit + 1) > 0) ++unit;
+  const std::size_t tenths = unit == 0 ? 0 : (bytes >> 10 * (unit - 1)) % 1024 * 10 / 1024;
+  const std::size_t whole = bytes >> 10 * unit;
+  return tenths == 0 ? message({whole, units[unit]}) : message({whole, ".", tenths, units[unit]});
+}
+
+inline std::string reasonInWords(const TransposeReason& reason) {
+  using Unit = TransposeReason::Unit;
+  using Relation = TransposeReason::Relation;
+  if (reason.unit == Unit::none) return reason.text;
+  const char* const relation = reason.relation == Relation::exceeds    ? " exceeds "
+                               : reason.relation == Relation::isAtMost ? " at most "
+                                                                       : " at least ";
+  if (reason.unit == Unit::bytes)
+    return message({reason.text, ", ", bytesInWords(reason.value), relation, bytesInWords(reason.limit)});
+  const char* const unit = reason.unit == Unit::elements  ? " elements"
+                           : reason.unit == Unit::rows    ? " rows"
+                           : reason.unit == Unit::columns ? " columns"
+                                                          : " full tiles";
+  return message({reason.text, ", ", reason.value, unit, relation, reason.limit});
+}
+
+inline const char* nameOf(TransposeAlgorithm algorithm) {
+  switch (algorithm) {
+    case TransposeAlgorithm::nothing:
+      return "nothing to launch";
+    case TransposeAlgorithm::copy:
+      return "copy";
+    case TransposeAlgorithm::smallTile:
+      return "small tile";
+    case TransposeAlgorithm::permutedRun:
+      return "byte-permuted runs";
+    case TransposeAlgorithm::run:
+      return "runs";
+    case TransposeAlgorithm::columnPanel:
+      return "column panels";
+    case TransposeAlgorithm::skinny:
+      return "skinny tile";
+    case TransposeAlgorithm::registers:
+      return "registers";
+    case TransposeAlgorithm::sectorTile:
+      return "sector-aligned tile";
+    case TransposeAlgorithm::tile:
+      return "tile";
+    case TransposeAlgorithm::threeByteTile:
+      return "3-byte tile";
+    case TransposeAlgorithm::anyAlignment:
+      return "staged tile";
+  }
+  return "";
+}
+
+// The kernel, what a block takes, and the reason.
+inline std::string planInWords(const TransposePlan& plan) {
+  std::string text = nameOf(plan.algorithm);
+  if (plan.run.matrices > 0)
+    text += message({" of ", plan.run.matrices, " matrices"});
+  else if (plan.tileCols > 0)
+    text += message({" ", plan.tileRows, " x ", plan.tileCols});
+  if (plan.threads > 0) text += message({", ", plan.threads, " threads"});
+  return message({text, ": ", reasonInWords(plan.reason)});
+}
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END

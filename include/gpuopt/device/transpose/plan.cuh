@@ -1,0 +1,298 @@
+/// \file
+/// Which kernel transposes a matrix out of place, and why: the only place that decides. Pure host code.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/transpose/plan_sizes.cuh>
+#include <gpuopt/device/transpose/shape.cuh>
+#include <gpuopt/device/transpose/tuning.cuh>
+
+#include <cstddef>
+
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
+
+enum class TransposeAlgorithm {
+  nothing,        // no elements
+  copy,           // vectors
+  smallTile,      // one small matrix, element by element
+  permutedRun,    // batch of small dense matrices of 1 or 2 bytes: 4 x 4 by byte permutation
+  run,            // batch of other small dense matrices
+  columnPanel,    // batch of dense matrices of which few fit into shared memory
+  skinny,         // few rows or few columns
+  registers,      // aligned rows, in the L2 cache: squares of vectors in registers
+  sectorTile,     // aligned rows, output rows begin within sectors: tiles shifted to full sectors
+  tile,           // aligned rows: vectors through shared memory
+  threeByteTile,  // aligned rows of elements of 3 bytes
+  anyAlignment,   // everything
+};
+
+// Two numbers that were compared, if any were.
+struct TransposeReason {
+  enum class Unit { none, bytes, elements, rows, columns, tiles };
+  enum class Relation { isAtMost, exceeds, isAtLeast };
+
+  const char* text;
+  Unit unit = Unit::none;
+  std::size_t value = 0;
+  Relation relation = Relation::isAtMost;
+  std::size_t limit = 0;
+};
+
+struct TransposePlan {
+  TransposeAlgorithm algorithm;
+  TransposeReason reason;
+  std::size_t word;       // the alignment at which elements move; of no meaning with a function
+  unsigned tileRows = 0;  // of a block; of a run: of a matrix
+  unsigned tileCols = 0;
+  unsigned threads = 0;
+  unsigned regionBits = 0;  // columns of tiles come from 2^regionBits regions in turn
+  bool isWide = false;      // the wide tile for any alignment
+  RunSizes run{};
+  PanelSizes panel{};
+  SkinnySizes skinny{};
+};
+
+class TransposePlanner {
+  using Algorithm = TransposeAlgorithm;
+  using Unit = TransposeReason::Unit;
+  using Relation = TransposeReason::Relation;
+
+ public:
+  TransposePlanner(const TransposeShape& shape, const TransposeTuning& tuning, TransposePlan& plan)
+      : f_(shape), tuning_(tuning), plan_(plan) {}
+
+  // A small matrix is divided among many blocks, whatever its shape. A batch of tiny matrices may look
+  // skinny, but is one long array to a run.
+  void plan() {
+    if (f_.area * f_.batch == 0) return choose(Algorithm::nothing, {0, 0, 0}, {"no elements"});
+    plan_.word = f_.inAlign;
+    if (isCopy()) return copy();
+    const bool isSkinny = fitsSkinny();
+    if (isSmall(isSkinny)) return smallTile();
+    if (fitsPanels()) {
+      if (!suitsTiles()) return columnPanel();
+    } else if (fitsRun()) {
+      return canPermute() ? permutedRun() : run();
+    }
+    if (isSkinny) return skinny();
+    if (hasTiles() && f_.aligned >= 16) return alignedRows();
+    return anyAlignment();
+  }
+
+ private:
+  void choose(Algorithm algorithm, const TransposeTileShape& tile, const TransposeReason& reason) {
+    plan_.algorithm = algorithm;
+    plan_.tileRows = tile.rows;
+    plan_.tileCols = tile.cols;
+    plan_.threads = tile.threads;
+    plan_.reason = reason;
+  }
+
+  // A matrix goes to a block as it is.
+  TransposeTileShape matrixTile(unsigned threads) const {
+    return {static_cast<unsigned>(f_.rows), static_cast<unsigned>(f_.cols), threads};
+  }
+
+  bool fillsVectors() const { return hasVectorTile(f_.inBytes) && hasVectorTile(f_.outBytes); }
+  bool hasThreeBytes() const { return f_.onlyMoves && f_.inBytes == 3; }
+  bool hasTiles() const { return fillsVectors() || hasThreeBytes(); }
+
+  // --- One row or one column.
+
+  bool isCopy() const {
+    const bool isDenseBatch = f_.batch == 1 || (f_.inStride == f_.area && f_.outStride == f_.area);
+    return f_.onlyMoves && (f_.rows == 1 ? f_.outLd == 1 : f_.cols == 1 && f_.inLd == 1) && isDenseBatch &&
+           (f_.in - f_.out) % 16 == 0;
+  }
+
+  void copy() {
+    return choose(Algorithm::copy, {0, 0, copyThreads}, {"vectors without gaps, both sides equally aligned"});
+  }
+
+  // --- One small matrix.
+
+  bool isSmall(bool isSkinny) {
+    constexpr std::size_t maxCols = 65535 * 16;  // blocks along y, times columns of one
+    if (f_.batch != 1 || f_.larger > 16 || f_.cols > maxCols) return false;
+    const unsigned reads = largerOf(TransposeFacts::partsOf(f_.inBytes, f_.inAlign),
+                                    TransposeFacts::partsOf(f_.outBytes, f_.outAlign));
+    const auto limitOf = [this](unsigned bytes) {
+      return bytes == 2 || bytes == 4 ? tuning_.smallElementsOf2Or4Bytes : tuning_.smallElements;
+    };
+    smallElements_ = isSkinny ? roundUp(f_.rows, 32) * roundUp(f_.cols, 32) : f_.area;
+    smallReads_ = reads;
+    if (isSkinny)
+      smallLimit_ = tuning_.smallSkinnyElements;
+    else if (!hasTiles() || f_.aligned < 16)
+      smallLimit_ = limitOf(f_.larger);
+    else
+      smallLimit_ = f_.smaller < 4 ? tuning_.smallAlignedElements : limitOf(f_.smaller), smallReads_ = 1;
+    return reads <= 8 && smallElements_ * smallReads_ <= smallLimit_;
+  }
+
+  void smallTile() {
+    choose(Algorithm::smallTile, smallTileShape(f_.larger, f_.area > tuning_.tallElements),
+           {smallElements_ > f_.area ? "one skinny matrix, in full tiles" : "one matrix", Unit::elements,
+            smallElements_, Relation::isAtMost, smallLimit_ / smallReads_});
+  }
+
+  // --- Batches of dense matrices.
+
+  bool suitsTiles() const {
+    return f_.area * f_.larger >= tuning_.tiledMatrixBytes && f_.rows % 64 == 0 && f_.cols % 64 == 0 &&
+           f_.aligned >= 16;
+  }
+
+  bool fitsPanels() const {
+    if (!f_.onlyMoves || f_.sourceBytes < 4 || f_.inBytes < 8 || f_.inBytes > 16) return false;
+    if (f_.batch < tuning_.leastBatch || !f_.isDense()) return false;
+    const std::size_t bytes = f_.area * f_.inBytes;
+    return smallerOf(f_.rows, f_.cols) >= tuning_.panelSide && bytes > tuning_.panelLeastBytes &&
+           bytes <= tuning_.panelMatrixBytes && f_.in % 16 == 0 && f_.out % 16 == 0 &&
+           f_.cols * f_.inBytes % 16 == 0;
+  }
+
+  void columnPanel() {
+    plan_.panel = panelSizes(f_, tuning_);
+    const TransposeTileShape tile{static_cast<unsigned>(f_.rows), plan_.panel.widestBytes / f_.inBytes,
+                                  panelThreads};
+    return choose(Algorithm::columnPanel, tile,
+                  {"a dense batch, input rows begin at 16-byte boundaries", Unit::bytes, f_.area * f_.inBytes,
+                   Relation::exceeds, tuning_.panelLeastBytes});
+  }
+
+  bool makesWords() const { return f_.wordResults > 1; }
+
+  std::size_t runLimit() const { return makesWords() ? tuning_.subwordMatrixBytes : tuning_.runMatrixBytes; }
+
+  bool fitsRun() const {
+    const std::size_t bytes = f_.area * f_.larger;
+    if (!f_.isDense() || bytes > runLimit() || f_.area > runMaxElements) return false;
+    if (bytes > tuning_.evenRunBytes && f_.batch < tuning_.leastBatch) return false;
+    if (makesWords() ? !canGoByColumns(f_) && !canGoByPeriods(f_, tuning_) : suitsTiles()) return false;
+    const std::size_t shared =
+        sharedFor(f_.area * f_.inBytes) + (makesWords() ? sharedFor(f_.area * f_.outBytes) : 0);
+    return shared <= largerOf(f_.sharedLimit, std::size_t{48} << 10);
+  }
+
+  // All squares of 4 x 4 are full, and their rows aligned.
+  bool canPermute() const {
+    const std::size_t side = tuning_.permutedSide;
+    return f_.onlyMoves && f_.inBytes <= 2 && f_.atoms == 1 && f_.rows >= side && f_.cols >= side &&
+           f_.rows % 4 == 0 && f_.cols % 4 == 0 && f_.aligned >= 4 * f_.inBytes;
+  }
+
+  void permutedRun() {
+    plan_.run = permutedRunSizes(f_, tuning_);
+    return chooseRun(Algorithm::permutedRun, "a dense batch, squares of 4 x 4 are full and aligned");
+  }
+
+  void run() {
+    plan_.run = runSizes(f_, tuning_);
+    return chooseRun(Algorithm::run, !makesWords()          ? "a dense batch"
+                                     : plan_.run.period > 0 ? "a dense batch, the sources of words repeat"
+                                                            : "a dense batch, words column by column");
+  }
+
+  void chooseRun(Algorithm algorithm, const char* text) {
+    return choose(algorithm, matrixTile(plan_.run.threads),
+                  {text, Unit::bytes, f_.area * f_.larger, Relation::isAtMost, runLimit()});
+  }
+
+  // --- Few rows or few columns.
+
+  bool fitsSkinny() {
+    if (smallerOf(f_.rows, f_.cols) > tuning_.skinnyLines) return false;
+    // Vectors of shorter lines may begin before the input or end after it, and not only those of the first
+    // and the last line.
+    if (f_.rows > 1 && f_.rows <= f_.cols && f_.inLd * f_.inBytes < 16) return false;
+    plan_.skinny = skinnySizes(f_, tuning_);
+    return plan_.skinny.sharedBytes <= tuning_.skinnySharedBytes;
+  }
+
+  void skinny() {
+    const SkinnySizes& sizes = plan_.skinny;
+    const TransposeTileShape tile{sizes.toRecords ? sizes.lines : sizes.tile,
+                                  sizes.toRecords ? sizes.tile : sizes.lines, sizes.threads};
+    return choose(Algorithm::skinny, tile,
+                  {sizes.toRecords ? "few rows" : "few columns", sizes.toRecords ? Unit::rows : Unit::columns,
+                   sizes.lines, Relation::isAtMost, tuning_.skinnyLines});
+  }
+
+  // --- Rows of both sides begin at 16-byte boundaries.
+
+  void alignedRows() {
+    constexpr const char* aligned = "rows of both sides begin at 16-byte boundaries";
+    plan_.regionBits = regionBits(f_, tuning_);
+    if (hasThreeBytes()) return choose(Algorithm::threeByteTile, threeByteTileShape, {aligned});
+    const TransposeTileShape tile = vectorTileShape(f_.inBytes, f_.outBytes);
+    const std::size_t bytes = f_.area * f_.batch * f_.larger;
+    const std::size_t cached = f_.smaller <= 2 ? tuning_.registerBytesOf1Or2Bytes : tuning_.registerBytes;
+    if (bytes <= cached)
+      return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
+                    {aligned, Unit::bytes, bytes, Relation::isAtMost, cached});
+    // As in batches of matrices smaller than a tile.
+    if (roundUpTo<std::size_t>(f_.rows, tile.rows) * roundUpTo<std::size_t>(f_.cols, tile.cols) >=
+        2 * f_.area)
+      return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
+                    {"rows of both sides begin at 16-byte boundaries, half of all tiles would be empty"});
+    if (suitsSectorTiles()) return sectorTile();
+    return choose(Algorithm::tile, tile, {aligned, Unit::bytes, bytes, Relation::exceeds, cached});
+  }
+
+  // Tiles at the edges of the matrix shift less well. The halo takes shared memory.
+  bool suitsSectorTiles() {
+    if (!f_.onlyMoves || f_.inBytes == 16 || f_.outAligned >= sectorBytes || !givesMuchShared()) return false;
+    const std::size_t tile = sectorTileShape(f_.inBytes).rows;
+    const std::size_t between = largerOf(ceilDivide(f_.rows, tile), std::size_t{2}) - 2;
+    sectorTiles_ = between * (f_.cols / tile) * f_.batch;
+    return sectorTiles_ >= tuning_.sectorTiles;
+  }
+
+  void sectorTile() {
+    return choose(Algorithm::sectorTile, sectorTileShape(f_.inBytes),
+                  {"rows of both sides begin at 16-byte boundaries, output rows within sectors", Unit::tiles,
+                   sectorTiles_, Relation::isAtLeast, tuning_.sectorTiles});
+  }
+
+  // --- Everything else.
+
+  // As since sm_80.
+  bool givesMuchShared() const { return f_.sharedLimit > std::size_t{64} << 10; }
+
+  void anyAlignment() {
+    const std::size_t bytes = f_.area * f_.batch * f_.inBytes;
+    const std::size_t wideBytes = f_.inBytes == 2 ? tuning_.wideBytesOf2Bytes : tuning_.wideBytes;
+    const RowsTileShape tile = rowsTileShape(f_.inBytes, f_.outBytes, false);
+    const RowsTileShape wide = rowsTileShape(f_.inBytes, f_.outBytes, true);
+    const char* const text =
+        hasTiles() ? "rows do not begin at 16-byte boundaries" : "elements do not fill 16-byte vectors";
+    plan_.isWide =
+        wide != tile && bytes >= wideBytes && f_.inLd * f_.inBytes % sectorBytes != 0 && givesMuchShared();
+    if (!plan_.isWide) return choose(Algorithm::anyAlignment, tile, {text});
+    return choose(Algorithm::anyAlignment, wide, {text, Unit::bytes, bytes, Relation::isAtLeast, wideBytes});
+  }
+
+  TransposeFacts f_;
+  const TransposeTuning& tuning_;
+  TransposePlan& plan_;
+  std::size_t smallElements_ = 0;
+  std::size_t smallLimit_ = 0;
+  unsigned smallReads_ = 1;
+  std::size_t sectorTiles_ = 0;
+};
+
+inline TransposePlan planTranspose(const TransposeShape& shape, const TransposeTuning& tuning) {
+  TransposePlan plan{};
+  TransposePlanner(shape, tuning, plan).plan();
+  return plan;
+}
+
+inline TransposePlan planTranspose(const TransposeShape& shape) {
+  return planTranspose(shape, transposeTuning(shape.architecture));
+}
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END

@@ -1,0 +1,232 @@
+/// \file
+/// Runs of small matrices of sub-word elements: threads make words of the output in shared memory.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/block/shared.cuh>
+#include <gpuopt/core/fast_divide.cuh>
+#include <gpuopt/core/word.cuh>
+#include <gpuopt/device/transpose/run.cuh>
+
+#include <cstddef>
+#include <cstdint>
+
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
+
+// How the words of a run are divided among the threads: by periods if columns are short, by segments of
+// columns if they are long. Figures are in docs/transpose_kernels.md.
+struct SubwordShape : WalkShape {
+  ShortDivisor byCols;
+  unsigned period = 0;         // words after which the pattern of their sources repeats
+  unsigned periodsAtOnce = 0;  // that the threads of a block make together
+  ShortDivisor byPeriod;
+  unsigned segmentRows = 0;  // rows of a column that a thread takes at a time
+  unsigned segments = 0;     // of a column; 0: by periods
+  ShortDivisor bySegments;
+
+  template <class Problem>
+  SubwordShape(const Problem& problem, const RunSizes& sizes)
+      : WalkShape(problem, sizes, problem.rows * sizeof(*problem.out)), byCols(cols), period(sizes.period) {
+    if (period > 0) {
+      periodsAtOnce = largerOf(sizes.threads / period, 1U);
+      byPeriod = ShortDivisor(period);
+    } else {
+      segmentRows = sizes.segmentRows;
+      segments = static_cast<unsigned>(ceilDivide(rows, segmentRows));
+      bySegments = ShortDivisor(segments);
+    }
+  }
+};
+
+// Packs results into one word.
+template <class Result>
+__device__ inline unsigned packWord(const Result* results) {
+  constexpr unsigned PACK = 4 / sizeof(Result);
+  unsigned bits[PACK];
+#pragma unroll
+  for (unsigned k = 0; k < PACK; ++k) {
+    Word<sizeof(Result)> result;
+    __builtin_memcpy(&result, results + k, sizeof result);
+    bits[k] = result;
+  }
+  if constexpr (PACK == 2)
+    return __byte_perm(bits[0], bits[1], 0x5410);
+  else
+    return __byte_perm(__byte_perm(bits[0], bits[1], 0x0040), __byte_perm(bits[2], bits[3], 0x0040), 0x5410);
+}
+
+// The output of a run in shared memory.
+template <class Result>
+struct SubwordResults {
+  static constexpr unsigned SIZE = sizeof(Result);
+
+  SwizzledBytes bytes;
+  unsigned origin;
+
+  __device__ unsigned offset(unsigned index) const { return origin + index * SIZE; }
+  // The number of results from `index` to the next word boundary.
+  __device__ unsigned toWord(unsigned index) const { return (0 - offset(index)) % 4 / SIZE; }
+  __device__ void store(unsigned index, const Result& value) const {
+    *reinterpret_cast<Result*>(bytes.at(offset(index))) = value;
+  }
+  __device__ void storeWord(unsigned offset, unsigned word) const {
+    *reinterpret_cast<unsigned*>(bytes.at(offset)) = word;
+  }
+};
+
+// Makes the words of short columns. A thread's words are whole periods apart, so it computes the addresses of
+// their sources once and then only advances them.
+template <unsigned COUNT, class Source, class Result, class Function>
+__device__ inline void packPeriods(const SubwordResults<Result>& made, const Source* sources, unsigned count,
+                                   const SubwordShape& shape, const Function& function) {
+  constexpr unsigned PACK = 4 / sizeof(Result);
+  using Walk = RunWalk<COUNT>;
+  const unsigned toWord = made.toWord(0);
+  const unsigned head = toWord < count ? toWord : count;
+  const unsigned words = (count - head) / PACK;
+  const unsigned tail = head + words * PACK;
+  const auto makeOne = [&](unsigned i) { made.store(i, function(sources[Walk(shape, i).source])); };
+  if (threadIdx.x < head) makeOne(threadIdx.x);
+  if (threadIdx.x < count - tail) makeOne(tail + threadIdx.x);
+
+  const unsigned group = shape.byPeriod.divide(threadIdx.x);
+  if (group >= shape.periodsAtOnce) return;
+  const unsigned step = shape.period * shape.periodsAtOnce * PACK;
+  for (unsigned word = threadIdx.x - group * shape.period; word < shape.period; word += blockDim.x) {
+    unsigned i = head + (word + group * shape.period) * PACK;
+    Walk walk(shape, i);
+    const Source* from[PACK];
+#pragma unroll
+    for (unsigned k = 0; k < PACK; ++k, walk.advance(shape)) from[k] = sources + walk.source;
+    for (; i < tail; i += step) {
+      Result values[PACK];
+#pragma unroll
+      for (unsigned k = 0; k < PACK; ++k) {
+        values[k] = function(*from[k]);
+        from[k] += step;
+      }
+      made.storeWord(made.offset(i), packWord(values));
+    }
+  }
+}
+
+// Reads the elements of a column as words, PACK rows at a time, and goes on with the next column.
+template <unsigned COUNT, class Source, class Result, class Function>
+struct ColumnReader {
+  static constexpr unsigned PACK = 4 / sizeof(Result);
+
+  const Source* from;
+  unsigned stride;
+  unsigned rowsLeft;
+  unsigned back;  // from the end of the column to the next one
+  const Function& function;
+
+  __device__ void read(unsigned (&words)[COUNT]) {
+    if (rowsLeft >= PACK)
+      readRows<false>(words);
+    else
+      readRows<true>(words);
+  }
+
+ private:
+  template <bool ENDS>
+  __device__ void readRows(unsigned (&words)[COUNT]) {
+    Result results[PACK * COUNT];
+#pragma unroll
+    for (unsigned k = 0; k < PACK; ++k, from += stride) {
+      if (ENDS && rowsLeft-- == 0) from -= back;
+#pragma unroll
+      for (unsigned i = 0; i < COUNT; ++i) results[k * COUNT + i] = function(from[i]);
+    }
+    if (!ENDS) rowsLeft -= PACK;
+#pragma unroll
+    for (unsigned w = 0; w < COUNT; ++w) words[w] = packWord(results + w * PACK);
+  }
+};
+
+// Makes the words from result `first` to the offset `end`. The first word begins `skipped` results later.
+template <unsigned COUNT, class Source, class Result, class Function>
+__device__ inline void makeSegment(const SubwordResults<Result>& made,
+                                   ColumnReader<COUNT, Source, Result, Function>& column, unsigned first,
+                                   unsigned skipped, unsigned end) {
+  unsigned words[COUNT];
+  unsigned next[COUNT];
+  column.read(words);
+  for (unsigned offset = made.offset(first + skipped); offset < end;) {
+    column.read(next);
+#pragma unroll
+    for (unsigned w = 0; w < COUNT; ++w, offset += 4) {
+      const unsigned high = w + 1 < COUNT ? words[(w + 1) % COUNT] : next[0];
+      if (COUNT == 1 || offset < end)
+        made.storeWord(offset, __funnelshift_r(words[w], high, skipped * 8 * sizeof(Result)));
+    }
+#pragma unroll
+    for (unsigned w = 0; w < COUNT; ++w) words[w] = next[w];
+  }
+}
+
+// Makes the words of long columns. Neighbouring threads take neighbouring columns, and make the words that
+// begin in one segment of them. All read the same rows, and shift what they read to the next word boundary.
+template <unsigned COUNT, class Source, class Result, class Function>
+__device__ inline void packSegments(const SubwordResults<Result>& made, const Source* sources, unsigned count,
+                                    const SubwordShape& shape, const Function& function) {
+  if (threadIdx.x < made.toWord(0)) {
+    const unsigned source = RunWalk<COUNT>(shape, threadIdx.x).source;
+    made.store(threadIdx.x, function(sources[source]));
+  }
+  const unsigned segments = shape.byRows.divide(count / COUNT) * shape.segments;
+  for (unsigned i = threadIdx.x; i < segments; i += blockDim.x) {
+    const unsigned segment = shape.byCols.divide(i);  // in the run
+    const unsigned col = i - segment * shape.cols;
+    const unsigned matrix = shape.bySegments.divide(segment);
+    const unsigned row = (segment - matrix * shape.segments) * shape.segmentRows;
+    const unsigned left = shape.rows - row;
+    const unsigned first = (matrix * shape.area + col * shape.rows + row) * COUNT;
+    const unsigned skipped = made.toWord(first);
+    const unsigned end = made.offset(first + (left < shape.segmentRows ? left : shape.segmentRows) * COUNT);
+    // The column after the last one is in the next matrix. After the last matrix any source will do: its
+    // results are not stored.
+    const unsigned back = col + 1 < shape.cols           ? shape.area - 1
+                          : first + left * COUNT < count ? shape.cols - 1
+                                                         : shape.area;
+    ColumnReader<COUNT, Source, Result, Function> column{
+        sources + (matrix * shape.area + row * shape.cols + col) * COUNT, shape.cols * COUNT, left,
+        back * COUNT, function};
+    makeSegment(made, column, first, skipped, end);
+  }
+}
+
+// Makes words of the output in shared memory.
+template <class Layout>
+struct SubwordMaker {
+  using Shape = SubwordShape;
+  static constexpr int BLOCK = 1024;
+  static constexpr int BLOCKS = 0;  // no limit to registers
+  static constexpr bool STAGES_OUTPUT = true;
+
+  SwizzledBytes input;
+  SwizzledBytes output;  // after the input
+  unsigned inBytes;
+
+  __device__ explicit SubwordMaker(const Shape& shape)
+      : input{dynamicShared<unsigned char>(), {0, 0}},
+        output{input.bytes, {shape.swizzle, Swizzle::VECTORS}},
+        inBytes(shape.inBytes) {}
+
+  __device__ unsigned outputOrigin(const void* out) const { return inBytes + misalignment(out); }
+
+  template <class In, class Out, class Function>
+  __device__ void make(const MatrixRun<In, Out>& run, const Shape& shape, const Function& function) const {
+    const auto* sources = reinterpret_cast<const typename Layout::Source*>(input.at(misalignment(run.in)));
+    const SubwordResults<typename Layout::Result> made{output, outputOrigin(run.out)};
+    const unsigned count = run.elements * Layout::COUNT;
+    if (shape.segments == 0)
+      packPeriods<Layout::COUNT>(made, sources, count, shape, function);
+    else
+      packSegments<Layout::COUNT>(made, sources, count, shape, function);
+  }
+};
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END

@@ -1,0 +1,257 @@
+/// \file
+/// Every threshold and tile shape of the out-of-place transposition. The measurements behind them are in
+/// benchmarks/results/transpose_tuning.csv.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/integers.cuh>
+
+#include <cstddef>
+
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
+
+// Skinny matrices: most threads of a block, threads of a multiprocessor (2048 would spill registers) and
+// 16-byte loads in flight of a thread.
+constexpr unsigned skinnyMaxThreads = 512;
+constexpr unsigned skinnyMinThreadsPerSm = 1536;
+constexpr unsigned skinnyLoadsInFlight = 4;
+
+// What the plan compares with. The defaults are those of sm_90.
+struct TransposeTuning {
+  // Small tiles: one matrix of at most this many elements, divided by the reads of an element; counted by the
+  // larger of the two elements.
+  std::size_t smallElements = std::size_t{4} << 20;
+  std::size_t smallElementsOf2Or4Bytes = std::size_t{2} << 20;
+  // The same if all rows are 16-byte aligned and the smaller element has less than 4 bytes: vectors move
+  // several such elements at once.
+  std::size_t smallAlignedElements = std::size_t{1} << 19;
+  // The same for skinny matrices; counts the elements of full tiles.
+  std::size_t smallSkinnyElements = std::size_t{1} << 18;
+  // Above this, elements of 16 bytes take tall tiles: one wave of blocks instead of two.
+  std::size_t tallElements = std::size_t{1} << 19;
+
+  // Runs: dense batches of matrices of up to this size in the larger element; a sub-word run keeps input and
+  // output in shared memory.
+  std::size_t runMatrixBytes = std::size_t{128} << 10;
+  std::size_t subwordMatrixBytes = std::size_t{48} << 10;
+  // Smaller batches, of matrices larger than `evenRunBytes`, leave multiprocessors idle.
+  std::size_t leastBatch = 256;
+  // From here on, matrices made of full aligned tiles are faster as tiles.
+  std::size_t tiledMatrixBytes = std::size_t{32} << 10;
+  // A block's run: this size if matrices fill it exactly, else about `runBytes`, or up to `alignedRunBytes`
+  // if all blocks then begin at 128-byte or 32-byte boundaries.
+  std::size_t evenRunBytes = std::size_t{4} << 10;
+  std::size_t runBytes = std::size_t{8} << 10;
+  std::size_t alignedRunBytes = std::size_t{16} << 10;
+  // Words of a sub-word run: gathered by periods if the sources repeat after at most `periodBytes` and have
+  // at most this degree of bank conflict, else column by column, `columnBytes` a thread.
+  std::size_t periodBytes = std::size_t{5} << 10;
+  std::size_t runPeriods = 4;
+  unsigned periodConflicts = 3;
+  std::size_t columnBytes = 128;
+  // Least rows and columns of matrices that are transposed by 4 x 4 byte permutations.
+  std::size_t permutedSide = 16;
+
+  // Column panels: matrices of this size with at least `panelSide` rows and columns, in panels of about
+  // `panelBytes`.
+  std::size_t panelLeastBytes = std::size_t{60} << 10;
+  std::size_t panelMatrixBytes = std::size_t{160} << 10;
+  std::size_t panelSide = 64;
+  std::size_t panelBytes = std::size_t{16} << 10;
+
+  // Skinny matrices: the most rows or columns, and shared memory of a block. A thread moves
+  // `skinnyThreadBytes`.
+  std::size_t skinnyLines = 32;
+  std::size_t skinnySharedBytes = std::size_t{48} << 10;
+  unsigned skinnyThreadBytes = 64;
+  unsigned skinnyThreads = skinnyMaxThreads;  // of a block, at most
+
+  // Registers: aligned matrices of at most this size, all of a batch together, are in the L2 cache.
+  std::size_t registerBytes = std::size_t{4} << 20;
+  std::size_t registerBytesOf1Or2Bytes = std::size_t{16} << 20;
+  // Sector-aligned tiles: the least number of full ones with neighbours above and below.
+  std::size_t sectorTiles = 900;
+  // Blocks take columns of tiles from 2^k regions in turn, k = 1 to 3, if 2^k times this is the largest power
+  // of two that divides the pitch of the input, and each region has `regionRows`.
+  std::size_t regionBytes = std::size_t{64} << 10;
+  std::size_t regionRows = 256;
+
+  // Any alignment: inputs from here on take the wide tile.
+  std::size_t wideBytes = std::size_t{32} << 20;
+  std::size_t wideBytesOf2Bytes = std::size_t{256} << 20;
+};
+
+struct TransposeTuningRow {
+  int architecture;  // as in sm_90; 0 for all that nobody has measured
+  TransposeTuning tuning;
+};
+
+inline constexpr TransposeTuningRow transposeTunings[] = {{90, {}}, {0, {}}};
+
+constexpr const TransposeTuning& transposeTuning(int architecture) {
+  const TransposeTuningRow* row = transposeTunings;
+  while (row->architecture != 0 && row->architecture != architecture) ++row;
+  return row->tuning;
+}
+
+// --- Tile shapes. They are template arguments: one set for all architectures.
+
+// Rows, columns and threads of a block.
+struct TransposeTileShape {
+  unsigned rows;
+  unsigned cols;
+  unsigned threads;
+};
+
+// Tiles of aligned rows by the bytes of an element: `tile` x `side` threads move `tile` x `tile` elements.
+// Tiles of matrices whose output rows begin within sectors have their own shape; 16-byte elements have none.
+// Registers must suffice for minThreadsPerSm.
+struct VectorTileTuning {
+  unsigned bytes;
+  int tile;
+  int side;
+  int sectorTile;
+  int sectorSide;
+  int minThreadsPerSm;
+};
+
+inline constexpr VectorTileTuning vectorTiles[] = {
+    {1, 256, 1, 256, 1, 640}, {2, 128, 2, 128, 2, 768}, {4, 64, 4, 64, 4, 1280},
+    {8, 32, 8, 64, 8, 1536},  {16, 32, 16, 0, 0, 2048},
+};
+
+constexpr const VectorTileTuning& vectorTile(std::size_t bytes) {
+  const VectorTileTuning* row = vectorTiles;
+  while (row->bytes < bytes) ++row;
+  return *row;
+}
+
+constexpr bool hasVectorTile(std::size_t bytes) { return bytes <= 16 && (bytes & (bytes - 1)) == 0; }
+
+// The blocks that a multiprocessor shall hold. Tiles in more than 144 KiB would leave the L1 cache too little
+// for loads in flight.
+template <std::size_t SIZE>
+constexpr int residentTiles(unsigned threads, std::size_t tileBytes) {
+  const int byMemory = static_cast<int>((std::size_t{144} << 10) / tileBytes);
+  return clampTo(vectorTile(SIZE).minThreadsPerSm / static_cast<int>(threads), 1, largerOf(byMemory, 1));
+}
+
+// A function that changes the size of an element needs registers for both.
+constexpr int residentCastTiles(unsigned threads) {
+  return largerOf(vectorTile(2).minThreadsPerSm / static_cast<int>(threads), 1);
+}
+
+// As many bytes of a row on both sides, if a function changes the size of an element.
+constexpr TransposeTileShape vectorTileShape(std::size_t inBytes, std::size_t outBytes) {
+  const VectorTileTuning& smaller = vectorTile(smallerOf(inBytes, outBytes));
+  return {static_cast<unsigned>(vectorTile(outBytes).tile), static_cast<unsigned>(vectorTile(inBytes).tile),
+          static_cast<unsigned>(smaller.tile * smaller.side)};
+}
+
+// A warp more brings the halo.
+constexpr TransposeTileShape sectorTileShape(std::size_t bytes) {
+  const VectorTileTuning& row = vectorTile(bytes);
+  return {static_cast<unsigned>(row.sectorTile), static_cast<unsigned>(row.sectorTile),
+          static_cast<unsigned>(row.sectorTile * row.sectorSide + 32)};
+}
+
+inline constexpr TransposeTileShape threeByteTileShape{128, 128, 256};
+
+// Warps of 8 x 4 threads, one square of vectors a thread: fewer bytes a thread take more threads.
+struct RegisterWarps {
+  unsigned down;
+  unsigned across;
+};
+
+constexpr RegisterWarps registerWarps(std::size_t smallerBytes) {
+  return {smallerBytes < 8 ? 1U : 2U, smallerBytes < 16 ? 2U : 4U};
+}
+
+// The largest power of two of elements that fits.
+constexpr unsigned elementsIn(std::size_t bytes, std::size_t elementBytes) {
+  unsigned elements = 1;
+  while (2 * elements * elementBytes <= bytes) elements *= 2;
+  return elements;
+}
+
+constexpr TransposeTileShape registerTileShape(std::size_t inBytes, std::size_t outBytes) {
+  const RegisterWarps warps = registerWarps(smallerOf(inBytes, outBytes));
+  return {8 * warps.down * elementsIn(16, outBytes), 4 * warps.across * elementsIn(16, inBytes),
+          32 * warps.down * warps.across};
+}
+
+constexpr unsigned copyThreads = 256;
+
+constexpr TransposeTileShape smallTileShape(std::size_t largerBytes, bool isTall) {
+  return largerBytes < 16 ? TransposeTileShape{32, 32, 256} : TransposeTileShape{isTall ? 32U : 16U, 16, 128};
+}
+
+constexpr unsigned runThreads(std::size_t bytes) {
+  return bytes <= (10 << 10) ? 128 : bytes <= (20 << 10) ? 256 : bytes <= (50 << 10) ? 512 : 1024;
+}
+
+constexpr unsigned panelThreads = 256;
+
+// Small blocks are fastest for aligned lines, as long as each gets 256 bytes.
+constexpr unsigned skinnyThreads(bool toRecords, bool isAligned, std::size_t lines) {
+  if (toRecords) return isAligned || lines < 16 ? 256 : 512;
+  if (isAligned) return lines <= 16 ? 64 : 128;
+  return lines < 8 ? 128 : 512;
+}
+
+// Neighbouring lanes that take neighbouring vectors of a line, 8, 16 or 32. Bytes of several unaligned lines
+// have bank conflicts of degree 4; a whole warp on one line has none.
+constexpr unsigned skinnyLanes(std::size_t imageBytes, bool isAligned) {
+  return imageBytes == 1 && !isAligned ? 32 : 16;
+}
+
+// Any alignment: stores have `storeBytes`.
+struct RowsTileShape : TransposeTileShape {
+  unsigned storeBytes;
+
+  constexpr bool operator!=(const RowsTileShape& other) const {
+    return rows != other.rows || cols != other.cols || threads != other.threads ||
+           storeBytes != other.storeBytes;
+  }
+};
+
+constexpr RowsTileShape rowsMoveTile(std::size_t bytes, bool isWide) {
+  switch (bytes) {
+    case 1:
+      return isWide ? RowsTileShape{{128, 384, 1024}, 4} : RowsTileShape{{128, 256, 512}, 4};
+    case 2:
+      return {{isWide ? 128U : 64U, 256, 512}, 4};
+    case 3:
+      return {{64, 128, 512}, 4};
+    case 4:
+      return {{96, 128, 1024}, 4};
+    case 6:
+      return {{64, 64, 512}, 4};
+    case 8:
+      return {{32, 64, 512}, 4};
+    case 16:
+      return {{32, 32, 512}, 4};
+    default:
+      return {{32, elementsIn(1024, bytes), 512}, 4};
+  }
+}
+
+// Stores are words, or four elements where these become wider.
+constexpr RowsTileShape rowsCastTile(std::size_t inBytes, std::size_t outBytes, bool isWide) {
+  const bool widens = inBytes < outBytes;
+  const unsigned rows = outBytes == 1 || (inBytes == 1 && outBytes <= 4) ? 128 : outBytes <= 8 ? 64 : 32;
+  const unsigned wanted = widens ? elementsIn(outBytes < 8 * inBytes ? 256 : 128, inBytes)
+                                 : smallerOf(elementsIn(512, inBytes), 128U);
+  const unsigned fitting = elementsIn(std::size_t{isWide ? 128U : 64U} << 10, 2 * inBytes * rows);
+  const auto vector = static_cast<unsigned>(smallerOf<std::size_t>(4 * outBytes, 16));
+  return {{rows, smallerOf(fitting, wanted), inBytes == 1 ? 1024U : 512U}, widens ? vector : 4};
+}
+
+// The wide tile needs 70 to 90 KiB of shared memory.
+constexpr RowsTileShape rowsTileShape(std::size_t inBytes, std::size_t outBytes, bool isWide) {
+  return inBytes == outBytes ? rowsMoveTile(inBytes, isWide) : rowsCastTile(inBytes, outBytes, isWide);
+}
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END
