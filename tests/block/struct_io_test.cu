@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace {
+namespace struct_io_test {
 
 using namespace gpuopt::test;
 using gpuopt::StagedStructs;
@@ -120,8 +120,6 @@ void checkType() {
   checker.checkOffsets();
 }
 
-}  // namespace
-
 TEST_CASE("Structures of any size and alignment are staged", "[block]") {
   checkType<Blob<1>>();
   checkType<Blob<3>>();
@@ -165,8 +163,6 @@ TEST_CASE("A thread takes several structures", "[block]") {
   Checker<Blob<8, 8>, 33, 3>().checkCounts();
 }
 
-namespace {
-
 // Device memory without guard bytes.
 class ExactBytes {
  public:
@@ -201,8 +197,6 @@ void checkExact() {
   }
 }
 
-}  // namespace
-
 // For the sanitizers, which detect accesses outside an allocation.
 TEST_CASE("Nothing beyond an array is read", "[block]") {
   checkExact<Blob<1>, 1>();
@@ -210,8 +204,6 @@ TEST_CASE("Nothing beyond an array is read", "[block]") {
   checkExact<Blob<12, 4>, 2>();
   checkExact<Blob<63>, 1>();
 }
-
-namespace {
 
 // Threads pass their own ranks. full[t] counts the threads for which tile t is full.
 template <class T, unsigned BLOCK, unsigned ITEMS>
@@ -240,8 +232,6 @@ void checkFull() {
   }
 }
 
-}  // namespace
-
 TEST_CASE("A tile is full for all threads if the array has all of its structures", "[block]") {
   checkFull<Blob<12, 4>, 64, 1>();
   checkFull<Blob<3>, 64, 4>();
@@ -256,8 +246,6 @@ TEST_CASE("Loads and stores follow the policy", "[block]") {
   Checker<T, 64, 1, Transfers<StructTransfer::exchange, StructTransfer::tile>>().checkOffsets();
   Checker<Blob<16, 8>, 64, 3, Transfers<StructTransfer::direct, StructTransfer::exchange>>().checkCounts();
 }
-
-namespace {
 
 // A structure computed in a branch is staged in that branch.
 template <class T, unsigned BLOCK, unsigned ITEMS, class Policy>
@@ -301,8 +289,6 @@ void checkTwoSteps() {
   }
 }
 
-}  // namespace
-
 TEST_CASE("Structures are stored in two steps", "[block]") {
   checkTwoSteps<Blob<28, 4>, 1>();
   checkTwoSteps<Blob<3>, 16>();
@@ -311,8 +297,6 @@ TEST_CASE("Structures are stored in two steps", "[block]") {
   checkTwoSteps<Blob<28, 4>, 1, Transfers<StructTransfer::direct, StructTransfer::direct>>();
   checkTwoSteps<Blob<12, 4>, 2, Transfers<StructTransfer::tile, StructTransfer::exchange>>();
 }
-
-namespace {
 
 struct Fixed {
   __host__ __device__ Fixed(int a, int b, double c) : number(a), other(b), value(c) {}
@@ -334,8 +318,6 @@ __global__ void crossKernel(const Fixed* a, const Fixed* b, Fixed* c, Fixed* d, 
   }
 }
 
-}  // namespace
-
 TEST_CASE("Types without default construction and assignment are staged, several arrays at once", "[block]") {
   constexpr std::size_t N = 333;
   using Bits = Blob<sizeof(Fixed), alignof(Fixed)>;
@@ -351,8 +333,6 @@ TEST_CASE("Types without default construction and assignment are staged, several
   CHECK(sameBytes(c.toHost(), second));
   CHECK(sameBytes(d.toHost(), first));
 }
-
-namespace {
 
 template <class Policy>
 constexpr bool takes(StructTransfer transfer, unsigned items) {
@@ -380,4 +360,4 @@ static_assert(takes<StructTransferPolicy<Blob<256, 16>>>(StructTransfer::tile, 1
 static_assert(sizeof(StagedStructs<Blob<4, 4>, 256>::Storage) == 1);
 static_assert(sizeof(StagedStructs<Blob<12, 4>, 100>::Storage) == 4 * 32 * (12 + 1));
 
-}  // namespace
+}  // namespace struct_io_test

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace {
+namespace struct_pipeline_test {
 
 using namespace gpuopt::test;
 using gpuopt::PipelinedStructs;
@@ -72,8 +72,6 @@ void checkCounts() {
     }
 }
 
-}  // namespace
-
 TEST_CASE("A block prefetches any number of tiles", "[block]") {
   checkCounts<Blob<28, 4>, 64>();
   checkCounts<Blob<64, 16>, 40>();
@@ -91,3 +89,5 @@ TEST_CASE("Tiles are visited in turn at any address", "[block]") {
     check<Blob<3>, 64, 4>(1500, 0, offset);
   }
 }
+
+}  // namespace struct_pipeline_test

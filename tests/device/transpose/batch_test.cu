@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace {
+namespace batch_test {
 
 using namespace gpuopt::test;
 using gpuopt::Identity;
@@ -85,8 +85,6 @@ struct AddOne {
     return static_cast<T>(x + 1);
   }
 };
-
-}  // namespace
 
 TEMPLATE_TEST_CASE("batches of every shape up to 9 x 9", "", Raw<1>, Raw<2>, (RawElement<3, 1>), Raw<4>,
                    Raw<8>, (RawElement<12, 4>), Raw<16>, (RawElement<24, 8>), (RawElement<100, 4>)) {
@@ -208,3 +206,5 @@ TEST_CASE("functions that change the type of a batch") {
       check<Triple, unsigned short>(rows, cols, 40, 1, 1, FromTriple{});
     }
 }
+
+}  // namespace batch_test

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::calls_test {
 namespace {
 
 struct Doubled {
@@ -398,4 +398,4 @@ TEST_CASE("The last device", "[transpose]") {
 #endif
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::calls_test

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::function_test {
 namespace {
 
 template <class Out>
@@ -159,4 +159,4 @@ TEST_CASE("The function sees every element once", "[transpose]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::function_test

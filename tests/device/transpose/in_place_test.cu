@@ -10,6 +10,8 @@
 #include <initializer_list>
 #include <vector>
 
+namespace in_place_test {
+
 namespace inPlace {
 
 // Small tiles of 16-byte elements, so that small matrices have groups of tiles. nvcc requires a named
@@ -22,8 +24,6 @@ struct ManyTiles : gpuopt::detail::SquareTuningSm90 {
 };
 
 }  // namespace inPlace
-
-namespace {
 
 using namespace gpuopt::test;
 using gpuopt::Identity;
@@ -105,8 +105,6 @@ void checkAll() {
   checkSquares<T>();
   checkRectangles<T>();
 }
-
-}  // namespace
 
 TEST_CASE("in place, elements of every size", "[sweep]") {
   checkAll<unsigned char>();
@@ -262,3 +260,5 @@ TEST_CASE("rectangles in place, captured into a graph") {
 }
 
 #endif
+
+}  // namespace in_place_test

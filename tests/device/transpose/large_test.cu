@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::large_test {
 namespace {
 
 // 2^31 where there is room, 2^11 elsewhere.
@@ -107,4 +107,4 @@ TEST_CASE("More than 2^31 elements in place", "[transpose][large]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::large_test

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::launch_test {
 namespace {
 
 #ifdef GPUOPT_EMULATION  // a type for each kind of size
@@ -201,4 +201,4 @@ TEMPLATE_TEST_CASE("Anything at random", "[transpose][sweep]", ELEMENT_TYPES) {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::launch_test

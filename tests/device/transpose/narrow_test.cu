@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <set>
 
-namespace {
+namespace narrow_test {
 
 using namespace gpuopt::test;
 using gpuopt::Identity;
@@ -87,8 +87,6 @@ struct Spread {
 struct Sum {
   __host__ __device__ int operator()(const Triple& t) const { return t.x ^ (t.y >> 1) ^ (t.z >> 2); }
 };
-
-}  // namespace
 
 TEST_CASE("narrow transposition moves elements of powers of two") {
   checkSize<1, 1>();
@@ -184,3 +182,5 @@ TEST_CASE("narrow transposition: a warp's lanes meet in no bank") {
     }
   }
 }
+
+}  // namespace narrow_test

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::plan_test {
 namespace {
 
 using Algorithm = detail::TransposeAlgorithm;
@@ -431,4 +431,4 @@ TEST_CASE("10 000 random shapes: the kernels on record, but copies of all vector
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::plan_test

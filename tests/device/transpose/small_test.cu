@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <initializer_list>
 
-namespace {
+namespace small_test {
 
 using namespace gpuopt::test;
 using gpuopt::Identity;
@@ -63,8 +63,6 @@ struct Narrow {
   }
 };
 
-}  // namespace
-
 TEST_CASE("small matrices, elements of every size") {
   checkMove<1, 1>();
   checkMove<2, 2>();
@@ -88,3 +86,5 @@ TEST_CASE("small matrices with a function that changes types") {
   checkFunction<unsigned char, uint4>(Widen{});
   checkFunction<uint4, unsigned char>(Narrow{});
 }
+
+}  // namespace small_test

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <initializer_list>
 
-namespace {
+namespace staged_test {
 
 using namespace gpuopt::test;
 using gpuopt::Identity;
@@ -86,8 +86,6 @@ struct Negate {
     return result;
   }
 };
-
-}  // namespace
 
 TEST_CASE("staged transposition moves elements of every size") {
   checkSizes<1, 1>({1, 2, 3, 9, 31, 33, 64, 127, 128, 130, 257});
@@ -186,3 +184,5 @@ TEST_CASE("staged transposition of casts by whole tiles and their edges") {
       checkStaged<unsigned, unsigned char, true>(shape, Narrow{}, 1, 3);
     }
 }
+
+}  // namespace staged_test

@@ -15,17 +15,17 @@
 
 #include <initializer_list>
 
-namespace {
+namespace tile_banks_test {
 
 using gpuopt::globalAccess;
 using gpuopt::LaneMask;
 using gpuopt::sharedAccess;
-using gpuopt::detail::VectorSwizzle;
 using gpuopt::detail::largerOf;
 using gpuopt::detail::RawElement;
 using gpuopt::detail::RegisterBlock;
 using gpuopt::detail::SwizzledColumns;
 using gpuopt::detail::UnalignedPairTile;
+using gpuopt::detail::VectorSwizzle;
 using gpuopt::detail::Word;
 
 // The degree of the worst conflict if threads 0 to `threads` - 1 access one T each, at index(thread). Thread
@@ -196,8 +196,6 @@ constexpr bool warpTilesAreFree() {
   return ((warpTileDegree<LANE_BYTES>() == 1) && ...);
 }
 
-}  // namespace
-
 TEST_CASE("tiles of vectors have no bank conflicts and waste nothing of global memory") {
   STATIC_REQUIRE(vectorsAreFree<1>());
   STATIC_REQUIRE(vectorsAreFree<2>());
@@ -241,3 +239,5 @@ TEST_CASE("warps' tiles of structures have no bank conflicts") {
   STATIC_REQUIRE(warpTilesAreFree<36, 40, 48, 60, 64, 72, 80, 96>());
   STATIC_REQUIRE(warpTilesAreFree<112, 124, 128, 160, 192, 224, 256, 384>());
 }
+
+}  // namespace tile_banks_test

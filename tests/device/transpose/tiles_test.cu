@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace {
+namespace tiles_test {
 
 using namespace gpuopt::test;
 using gpuopt::Identity;
@@ -137,8 +137,6 @@ void checkCasts() {
   checkFunction<Launch, uint4, In>(Narrow<In>{});
 }
 
-}  // namespace
-
 TEMPLATE_TEST_CASE("aligned matrices of every element size, edges of tiles and of vectors", "", Raw<1>,
                    Raw<2>, Raw<4>, Raw<8>, Raw<16>) {
   constexpr std::size_t SIZE = sizeof(TestType);
@@ -215,3 +213,5 @@ TEST_CASE("rows of the input at distances for which columns of tiles are dealt t
   dealt(1024, 191, 192);
   dealt(2048, 384, 384);
 }
+
+}  // namespace tiles_test

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <initializer_list>
 
-namespace {
+namespace triples_test {
 
 using namespace gpuopt::test;
 using gpuopt::Identity;
@@ -28,8 +28,6 @@ struct LaunchTile {
 void check(const TransposeShape& shape, std::size_t inOffset = 0, std::size_t outOffset = 0) {
   checkTranspose<ThreeByteElement, ThreeByteElement>(shape, Identity{}, LaunchTile{}, inOffset, outOffset);
 }
-
-}  // namespace
 
 TEST_CASE("three bytes, dense, in multiples of what vectors hold") {
   for (const std::size_t rows : Sizes{16, 48, 112, 128, 144, 272})
@@ -58,3 +56,5 @@ TEST_CASE("three bytes by the call that chooses the kernel", "[sweep]") {
     check(c);
   check.finish();
 }
+
+}  // namespace triples_test
