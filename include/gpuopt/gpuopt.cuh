@@ -1,5 +1,5 @@
 /// \file
-/// Everything in one include. Each public header is as good on its own and compiles faster.
+/// All public headers. Including single ones compiles faster.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,6 +1,5 @@
 /// \file
-/// Launching one's own kernels: configurations through the occupancy queries, checked arguments, readable
-/// errors.
+/// Launching your own kernels: configurations from occupancy queries, checked arguments, readable errors.
 ///
 ///     #include <gpuopt/launch.cuh>
 ///
@@ -17,21 +16,21 @@
 ///     }
 ///
 /// - occupancyConfig(kernel, items, BLOCK, itemsPerThread, sharedBytes, stream): as many blocks of BLOCK
-///   threads as fill the device, never more than the work needs. Well under 0.1 us when asked again.
-/// - maxOccupancyConfig(kernel, items, itemsPerThread, sharedBytes, stream): the same with the block size
-///   of the highest occupancy. Costs as much.
-/// - explainOccupancy(kernel, block, sharedBytes): which of registers, shared memory, threads and blocks
-///   limit the kernel; printable. Asks the runtime every time.
-/// - launch(kernel, config, arguments...): queues the launch, with the arguments converted to the kernel's
-///   parameters. Costs what the runtime's own launch does.
+///   threads as fill the device, but no more than the work needs. Cached: a repeated call costs well under
+///   0.1 us.
+/// - maxOccupancyConfig(kernel, items, itemsPerThread, sharedBytes, stream): the same with the block size of
+///   the highest occupancy, at the same cost.
+/// - explainOccupancy(kernel, block, sharedBytes): whether registers, shared memory, threads or blocks limit
+///   the kernel; printable. Queries the runtime every time.
+/// - launch(kernel, config, arguments...): launches the kernel, with the arguments converted to its
+///   parameters. Costs as much as the runtime's own launch.
 ///
-/// Requirements: a kernel whose grid may be smaller than its items loops over them, as above. All functions
-/// are called by the host, from any thread, for its current device; none of them waits for the device.
+/// Requirements: a kernel whose grid may have fewer threads than items loops over them, as above. Host
+/// functions, callable from any thread, for its current device; none waits for the device.
 ///
-/// Errors: std::invalid_argument for what cannot run (an empty grid, 2048 threads, more shared memory than
-/// the device has), naming the parameter and the values, before anything runs; CudaError for what the
-/// runtime refuses, naming the kernel. An error that an earlier, unrelated call left in the runtime is
-/// neither swallowed nor reported.
+/// Errors: std::invalid_argument with the parameter and its value for what cannot run (an empty grid, 2048
+/// threads, too much shared memory), before anything runs; CudaError with the kernel for what the runtime
+/// refuses. An error that an earlier, unrelated call left in the runtime is neither swallowed nor reported.
 // SPDX-License-Identifier: MIT
 #pragma once
 

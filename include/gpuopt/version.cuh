@@ -1,14 +1,14 @@
 /// \file
-/// The version of gpuopt, the only place it is written down (CMake and the packages read it here).
+/// The version of gpuopt. CMake and the packages read it from here.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Changes when programs may have to.
+/// Changes with incompatible changes.
 #define GPUOPT_VERSION_MAJOR 0
-/// Changes with new names, and under major version 0 when programs may have to.
+/// Changes with new features, and in major version 0 with incompatible changes, too.
 #define GPUOPT_VERSION_MINOR 1
-/// Changes with corrections.
+/// Changes with bug fixes.
 #define GPUOPT_VERSION_PATCH 0
 
-/// One number to compare with: 10000 * major + 100 * minor + patch.
+/// The version as one number: 10000 * major + 100 * minor + patch.
 #define GPUOPT_VERSION (GPUOPT_VERSION_MAJOR * 10000 + GPUOPT_VERSION_MINOR * 100 + GPUOPT_VERSION_PATCH)

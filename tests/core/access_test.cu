@@ -1,5 +1,5 @@
-/// Access patterns: the published table, known cases, random patterns against a count byte by byte, on the
-/// host, on the device and in constant expressions.
+/// Access patterns: the published table, known cases, and random patterns against a count byte by byte; on
+/// the host, on the device and in constant expressions.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
@@ -45,7 +45,7 @@ struct Permuted {
   __host__ __device__ constexpr unsigned operator()(unsigned lane) const { return lane * 13 % 32; }
 };
 
-// --- Bus utilisation as published: of a warp's request for words, through lines and through sectors.
+// --- The published bus utilisation of a warp that accesses words, by lines and by sectors.
 
 struct Published {
   double lines;
@@ -63,7 +63,7 @@ static_assert(agrees(globalAccess<float>(Stride{1}, LaneMask::first(1)), {3.125,
               "one word, one lane");
 static_assert(agrees(globalAccess<float>(Same{5}), {3.125, 12.5}), "the same word by all lanes");
 
-// 32 scattered words in N sectors, of N lines: 128 / (N * 32) %, and as many quarters where whole lines move.
+// 32 scattered words in N sectors of N lines: 128 / (N * 32), a quarter of that by lines.
 struct Scattered {
   unsigned lines;
   __host__ __device__ constexpr unsigned operator()(unsigned lane) const {
@@ -81,7 +81,7 @@ static_assert(agreesScattered(), "32 scattered words");
 
 // --- Known cases.
 
-// At stride s, the words lie in s times as many sectors, until each has one of its own.
+// At stride s, words touch s times as many sectors, until each word has its own.
 constexpr bool stridesTouch() {
   for (unsigned stride = 1; stride <= 18; ++stride) {
     const auto access = globalAccess<float>(Stride{stride});
@@ -102,7 +102,7 @@ constexpr bool offsetsTouch() {
 }
 static_assert(offsetsTouch());
 
-// Structures of 4 to 128 bytes by words: 1, 2, 3, ... requests; aligned ones by vectors.
+// Structures of 4 to 128 bytes: one request per word, or per vector if they are aligned.
 static_assert(globalAccess<float>(Stride{1}).requests == 1);
 static_assert(globalAccess<Bytes<8, 4>>(Stride{1}).requests == 2 &&
               globalAccess<Bytes<8, 8>>(Stride{1}).requests == 1);
@@ -128,7 +128,7 @@ static_assert(sharedAccess<float>(Stride{32}).conflicts() == 31 &&
 static_assert(sharedAccess<float>(Stride{33}).isConflictFree());
 static_assert(sharedAccess<float>(Same{7}).degree == 1, "broadcast");
 
-// Odd strides are free of conflicts at any width; even ones of wide elements are not.
+// Odd strides are free of bank conflicts at any width; even strides are not.
 constexpr bool stridesConflict() {
   for (unsigned stride = 1; stride <= 33; ++stride) {
     unsigned power = 1;
@@ -145,7 +145,7 @@ constexpr bool stridesConflict() {
 }
 static_assert(stridesConflict());
 
-// Bytes and halves of a word are one word. A double is one access of two halves of the warp.
+// Bytes and 2-byte elements of one word do not conflict. A double takes two phases of half a warp.
 static_assert(sharedAccess<char>(Stride{1}).degree == 1 && sharedAccess<char>(Stride{128}).degree == 32);
 static_assert(sharedAccess<short>(Stride{1}).wavefrontsPerRequest() == 1);
 static_assert(sharedAccess<double>(Stride{1}).wavefrontsPerRequest() == 2);
@@ -153,7 +153,7 @@ static_assert(sharedAccess<float3>(Stride{1}).requests == 3 &&
               sharedAccess<float3>(Stride{1}).isConflictFree());
 static_assert(sharedAccess<Bytes<32, 4>>(Stride{1}).degree == 8);
 
-// Lanes that do not take part cost nothing: a quarter of a warp is one phase.
+// Inactive lanes cost nothing: a quarter of a warp is one phase.
 static_assert(sharedAccess<float4>(Stride{1}, LaneMask::first(8)).phases == 1);
 static_assert(sharedAccess<float4>(Stride{1}, LaneMask::first(9)).phases == 2);
 static_assert(sharedAccess<float>(Stride{16}, LaneMask::first(2)).degree == 1);
@@ -165,7 +165,7 @@ static_assert(globalAccess<float>(Same{0}, LaneMask{0}).utilisation() == 0);
 static_assert(globalAccess<float>(Same{0}, LaneMask{0}).sectorsPerRequest() == 0);
 static_assert(sharedAccess<float>(Same{0}, LaneMask{0}).wavefrontsPerRequest() == 0);
 
-// Any integer is an index; negative ones count back.
+// Indices may be of any integer type, and negative.
 __host__ __device__ constexpr short reversed(unsigned lane) {
   return static_cast<short>(-static_cast<int>(lane));
 }
@@ -210,7 +210,7 @@ __global__ void analyseKernel(const Case* cases, Analysis* results) {
   results[blockIdx.x] = analyse<T>(cases[blockIdx.x]);
 }
 
-// The bytes that some lanes access: of each one's element ACCESS bytes from `offset` on.
+// The bytes that the active lanes access: ACCESS bytes at `offset` of their elements.
 template <class T>
 std::set<std::size_t> bytesOf(const Case& each, std::size_t offset, std::size_t access, unsigned begin,
                               unsigned end) {
@@ -259,7 +259,7 @@ Analysis countBytes(const Case& each) {
   return result;
 }
 
-// Indices from a few neighbours to the whole address space, all lanes or some, arrays that begin anywhere.
+// Indices of few neighbours up to the whole address space, full and partial warps, any base.
 template <class T>
 Case randomCase(std::mt19937_64& generator) {
   const std::size_t ranges[] = {3, 32, 40, 200, 5000, std::size_t{1} << 50};
@@ -292,7 +292,7 @@ TEMPLATE_TEST_CASE("device code comes to the same results", "", float, (Bytes<24
   for (std::size_t i = 0; i < cases.size(); ++i) CHECK(results[i] == analyse<TestType>(cases[i]));
 }
 
-// What an H200 counts (access_bench): wavefronts, and those that are conflicts.
+// An H200's counters (access_bench): wavefronts, and those caused by bank conflicts.
 template <class T, class Pattern>
 void checkLoad(const Pattern& pattern, LaneMask lanes, unsigned wavefronts, unsigned conflicts) {
   const SharedAccess load = gpuopt::sharedLoad<T>(pattern, lanes);
@@ -339,7 +339,7 @@ TEST_CASE("lanes are chosen by a predicate") {
   CHECK(globalAccess<float>(Stride{1}, odd).utilisation() == 0.5);
   CHECK(sharedAccess<float>(Stride{2}, odd).degree == 2);
   CHECK(sharedAccess<float>(Stride{2}, LaneMask::first(16)).isConflictFree());
-  // The pattern is not asked about the others.
+  // The pattern is not called for inactive lanes.
   const auto onlyOdd = [](unsigned lane) {
     return lane % 2 == 1 ? lane : throw std::logic_error("an even lane");
   };

@@ -1,5 +1,4 @@
-/// What a matrix view says when parts of it are left out, and which views lie apart, against views that are
-/// written out element by element.
+/// The defaults of a matrix view, and the overlap tests against lists of all elements.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/host_test.cuh"
@@ -18,7 +17,7 @@ namespace {
 
 using Elements = std::vector<std::size_t>;
 
-// The places of all elements, in the order of the matrices.
+// The indices of all elements, matrix by matrix.
 template <class T>
 Elements placesOf(const MatrixView<T>& view) {
   Elements places;
@@ -43,7 +42,7 @@ std::string text(const MatrixView<const char>& view) {
          std::to_string(view.batchStride);
 }
 
-// Calls use(view) for views of every small shape and every distance that is of interest.
+// Calls use(view) for views of all small shapes and strides.
 template <class Use>
 void forSmallViews(Use use) {
   for (std::size_t rows = 1; rows <= 5; ++rows)
@@ -99,12 +98,12 @@ TEST_CASE("Overlap of large batches", "[transpose]") {
   CHECK(overlap(1000, LARGE, 7 * LARGE - 1, 7, LARGE));
   CHECK(overlap(1000, LARGE, 7 * LARGE, 8, LARGE));
   CHECK_FALSE(overlap(1, LARGE, 7 * LARGE, 8, LARGE));
-  // Single elements at distances without a common divisor: matrix ld is the first that meets another.
+  // Single elements at coprime strides: matrix ld is the first that overlaps another.
   CHECK_FALSE(overlap(LARGE, 1, 1000003, 1000003, 999983));
   CHECK(overlap(LARGE, 1, 1000003, 1000004, 999983));
 }
 
-// Whether a view of chars at `a` and one of the elements of T behind it have a byte in common.
+// Whether a view of chars at `a` and a view of T after it share a byte.
 template <class A, class B>
 bool shareBytes(const MatrixView<A>& a, const MatrixView<B>& b) {
   std::set<std::size_t> bytes;
@@ -157,8 +156,8 @@ TEST_CASE("Views of different pitch overlap where their spans do", "[transpose]"
   CHECK_FALSE(viewsOverlap(a, MatrixView<const int>{at(1024 - 48), 3, 4}));
   CHECK(viewsOverlap(a, MatrixView<const int>{at(1024 + 68), 3, 4}));
   CHECK(viewsOverlap(a, MatrixView<const int>{at(1024 - 44), 3, 4}));
-  CHECK(viewsOverlap(a, MatrixView<const int>{at(1024 + 12), 1, 2}));  // in the gap: told by the spans alone
-  // Side by side with the same pitch in bytes, whatever the elements are, one matrix or several.
+  CHECK(viewsOverlap(a, MatrixView<const int>{at(1024 + 12), 1, 2}));  // in the gap: only the spans overlap
+  // Side by side with the same pitch in bytes, for any element types and batches.
   CHECK_FALSE(viewsOverlap(a, MatrixView<const char>{reinterpret_cast<const char*>(1024 + 12), 3, 8, 20}));
   CHECK(viewsOverlap(a, MatrixView<const char>{reinterpret_cast<const char*>(1024 + 12), 3, 9, 20}));
   CHECK_FALSE(viewsOverlap(MatrixView<const int>{at(1024), 2, 3, 5, 2, 10},

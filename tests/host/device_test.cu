@@ -1,5 +1,5 @@
 /// \file
-/// Device attributes, asked once.
+/// Device attributes, queried once.
 // SPDX-License-Identifier: MIT
 #include "support/host_test.cuh"
 

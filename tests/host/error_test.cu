@@ -1,5 +1,5 @@
 /// \file
-/// CudaError, check, and what they leave in the runtime's last error.
+/// CudaError, check, and the runtime's last error after them.
 // SPDX-License-Identifier: MIT
 #include "support/host_test.cuh"
 
@@ -48,6 +48,9 @@ TEST_CASE("kernel names are readable") {
   REQUIRE(contains(gpuopt::detail::kernelName(kernel), "host_test::named<double>(double*)"));
 #endif
   REQUIRE(gpuopt::detail::demangle("not mangled") == "not mangled");
+  REQUIRE(gpuopt::detail::demangle("_ZN6gpuopt10v0_1_0_9006detail5applyENS_6v0_1_010MatrixViewIiEE") ==
+          "gpuopt::detail::apply(gpuopt::MatrixView<int>)");
+  REQUIRE(gpuopt::detail::demangle("_ZN6gpuopt5valueEv") == "gpuopt::value()");
 }
 
 TEST_CASE("what is no kernel has a name all the same, and leaves no error") {

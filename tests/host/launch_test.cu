@@ -17,7 +17,7 @@ struct Scale {
   short shift;
 };
 
-// Parameters of different sizes in an awkward order: a misplaced argument shows.
+// Parameters of different sizes, ordered so that a misplaced argument shows.
 __global__ void combine(std::uint64_t* out, unsigned char a, std::size_t b, float c, Scale scale,
                         const int* d) {
   out[0] = a;
@@ -29,7 +29,7 @@ __global__ void combine(std::uint64_t* out, unsigned char a, std::size_t b, floa
 
 __global__ void noParameters() {}
 
-// Every thread writes the position that its indices give, each of the six dimensions counted.
+// Every thread writes its linear index, computed from all six dimensions.
 __global__ void enumerate(unsigned* out) {
   const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -40,7 +40,7 @@ __global__ void increment(int* data) {
   if (threadIdx.x == 0) ++*data;
 }
 
-// As increment, for a launch that may overtake the kernel before it in the stream.
+// increment, for a launch that may start before its predecessor has ended.
 __global__ void incrementInTurn(int* data) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -48,7 +48,7 @@ __global__ void incrementInTurn(int* data) {
   if (threadIdx.x == 0) ++*data;
 }
 
-// Turns `count` words round in dynamic shared memory.
+// Reverses `count` words in dynamic shared memory.
 __global__ void reverse(unsigned* data, unsigned count) {
   auto* shared = gpuopt::dynamicShared<unsigned>();
   for (unsigned i = threadIdx.x; i < count; i += blockDim.x) shared[i] = data[i];
@@ -75,7 +75,7 @@ LaunchConfig configOf(dim3 grid, dim3 block, std::size_t sharedBytes = 0, cudaSt
   return config;
 }
 
-/// The message of the std::invalid_argument for a launch of `increment` that must not run.
+/// The message of the std::invalid_argument that a launch of `increment` throws.
 std::string refusal(const LaunchConfig& config) {
   DeviceArray<int> data(std::vector<int>{41});
   std::string text =
@@ -112,7 +112,7 @@ TEST_CASE("all dimensions of grid and block arrive") {
 TEST_CASE("a hand-written configuration gets dynamic shared memory of every allowed size") {
   const auto limit =
       static_cast<unsigned>(gpuopt::deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-  // Downwards too: a small request after a large one, and the large one again.
+  // A small request after a large one must not lower the limit.
   for (const unsigned bytes : {1024u, 48u * 1024, limit, 4096u, limit}) {
     CAPTURE(bytes);
     std::vector<unsigned> values(bytes / 4);
@@ -129,7 +129,7 @@ TEST_CASE("impossible launches are refused before anything runs, with the values
   REQUIRE(contains(refusal(configOf(1, dim3(32, 1, 0))), "block (32x1x0) is empty"));
   REQUIRE(contains(refusal(configOf(1, 2048)), "block (2048x1x1) exceeds 1024 threads"));
   REQUIRE(contains(refusal(configOf(1, dim3(32, 33))), "block (32x33x1) exceeds 1024 threads"));
-  // The product of the sizes is 2^32: it must not be computed in 32 bits.
+  // The product of the sizes is 2^32, which overflows 32 bits.
   REQUIRE(contains(refusal(configOf(1, dim3(65536, 65536))), "exceeds 1024 threads"));
   REQUIRE(contains(refusal(configOf(dim3(1, 65536), 32)), "grid (1x65536x1) exceeds"));
   REQUIRE(contains(refusal(configOf(dim3(1, 1, 65536), 32)), "grid (1x1x65536) exceeds"));
@@ -157,7 +157,7 @@ TEST_CASE("a null kernel is refused") {
 
 TEST_CASE("what the runtime refuses names kernel and configuration, and the next launch works") {
   DeviceArray<int> data(std::vector<int>{41});
-  const LaunchConfig deep = configOf(3, dim3(1, 1, 128));  // 128 threads, but z ends at 64
+  const LaunchConfig deep = configOf(3, dim3(1, 1, 128));  // 128 threads, but z is limited to 64
   const std::string text =
       messageOf<gpuopt::CudaError>([&] { launch(host_test::increment, deep, data.data()); });
   REQUIRE(contains(text, "host_test::increment(int*)"));

@@ -1,5 +1,5 @@
 /// \file
-/// Configurations through the occupancy queries, what they remember, and what limits a kernel.
+/// Configurations from occupancy queries, their caches, and what limits a kernel.
 // SPDX-License-Identifier: MIT
 #include "support/device_array.cuh"
 #include "support/host_test.cuh"
@@ -16,7 +16,7 @@ namespace host_test {
 
 __global__ void plain(int* data) { ++data[blockIdx.x]; }
 
-// Holds 160 values in registers across a barrier.
+// Needs registers for 160 values across a barrier.
 __global__ void __launch_bounds__(256, 1) manyRegisters(float* data) {
   constexpr int VALUES = 160;
   float values[VALUES];
@@ -68,12 +68,12 @@ int residentBlocks(Kernel* kernel, int block, std::size_t sharedBytes) {
 
 int limitOf(cudaDeviceAttr attribute) { return gpuopt::deviceAttribute(attribute, 0); }
 
-/// More questions than a thread remembers, asked again and again: true if every answer is the runtime's own.
+/// Repeats more queries than a thread caches: true if every answer is the runtime's own.
 bool answersAreTheRuntimes(int start) {
   constexpr std::size_t SHARED[] = {0, 128, 4096, 20000};
   constexpr int QUESTIONS = 32 * 4;
   for (int i = 0; i < 3 * QUESTIONS; ++i) {
-    const int question = (start + i * 5) % QUESTIONS;  // 5 and 128 have no common divisor
+    const int question = (start + i * 5) % QUESTIONS;  // 5 and 128 are coprime
     const int block = 32 * (question % 32 + 1);
     const std::size_t shared = SHARED[question / 32];
     const LaunchConfig one = occupancyConfig(plain, SIZE_MAX, block, 1, shared);
@@ -238,8 +238,7 @@ TEST_CASE("the explanation is printed with the kernel, the numbers and the limit
 
 #ifndef GPUOPT_EMULATION
 
-// What a compiler gives a kernel - registers, static shared memory, launch bounds - only a GPU's runtime
-// knows.
+// Only a GPU's runtime knows a kernel's registers, static shared memory and launch bounds.
 
 TEST_CASE("registers are named as the limit, and the numbers agree") {
   for (int block = 32; block <= 256; block += 32) {
@@ -261,12 +260,11 @@ TEST_CASE("static shared memory counts") {
   REQUIRE(report.staticSharedBytes == 40 * 1024);
   REQUIRE(fewest(report) == residentBlocks(host_test::muchShared, 128, 0));
   REQUIRE(report.limits() == "shared memory");
-  // 40 KB static and 20 KB dynamic: above 48 KB in all, so the limit is raised although 20 KB alone would not
-  // need it.
+  // 40 KB static and 20 KB dynamic shared memory exceed 48 KB together, so the limit must be raised.
   REQUIRE_NOTHROW(occupancyConfig(host_test::muchShared, 1, 128, 1, 20 * 1024));
 }
 
-TEST_CASE("a block beyond the kernel's own limit is refused with that limit") {
+TEST_CASE("an occupancy query: a block beyond the kernel's own limit is refused with that limit") {
   const std::string text = messageOf<std::invalid_argument>(
       [] { static_cast<void>(occupancyConfig(host_test::bounded, 1, 128)); });
   REQUIRE(contains(text, "block (128) exceeds 64, the limit of the kernel's registers or launch bounds"));

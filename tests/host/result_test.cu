@@ -1,5 +1,5 @@
 /// \file
-/// Results that the host waits for.
+/// Results that a kernel returns to the waiting host.
 // SPDX-License-Identifier: MIT
 #include "support/host_test.cuh"
 
@@ -16,14 +16,14 @@ namespace host_test {
 
 using gpuopt::detail::Destination;
 
-// A T as a kernel's argument, whatever its alignment.
+// A T as a kernel argument of any alignment.
 template <class T>
 struct Bytes {
   explicit Bytes(const T& value) { std::memcpy(bytes, &value, sizeof(T)); }
   unsigned char bytes[sizeof(T)];
 };
 
-// One thread. `delay` nanoseconds pass first, so that a host which does not wait is caught.
+// One thread. The delay in nanoseconds catches a host that does not wait.
 template <class T>
 __global__ void store(Destination<T> destination, Bytes<T> value, [[maybe_unused]] unsigned delay) {
 #ifdef __CUDA_ARCH__
@@ -49,7 +49,7 @@ struct alignas(64) Aligned {
 };
 
 struct alignas(256) FarAligned {
-  unsigned words[960];  // 3840 bytes: the most that a slot has room for at this alignment
+  unsigned words[960];  // 3840 bytes: the largest that fits into a slot at this alignment
 };
 
 bool operator==(const Small& a, const Small& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }

@@ -1,5 +1,5 @@
 /// \file
-/// More streams than workspaces are remembered for. A program of its own, because it uses all of them up.
+/// More streams than cached workspaces. A separate program, because it uses all of them up.
 // SPDX-License-Identifier: MIT
 #include "support/host_test.cuh"
 
@@ -17,7 +17,7 @@ TEST_CASE("streams beyond the remembered ones have memory for the call") {
   for (int i = 0; i < 260; ++i) {
     streams.emplace_back();
     leases.emplace_back(nullptr, streams.back());
-    REQUIRE(held.insert(leases.back().data()).second);  // nobody shares while all are held
+    REQUIRE(held.insert(leases.back().data()).second);  // no two leases share memory
     leases.back().done();
   }
   leases.clear();

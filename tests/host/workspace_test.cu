@@ -1,5 +1,5 @@
 /// \file
-/// Workspaces: the user's, those remembered per stream, and leases of them.
+/// Workspaces: the user's, those cached per stream, and their leases.
 // SPDX-License-Identifier: MIT
 #include "support/device_array.cuh"
 #include "support/host_test.cuh"
@@ -15,7 +15,7 @@
 
 namespace host_test {
 
-// One block. Counts the counters that are not zero, then leaves `left` in all of them.
+// One block. Counts the nonzero counters, then sets all to `left`.
 __global__ void inspect(unsigned* counters, unsigned count, unsigned left, unsigned* nonzero) {
   for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
     if (counters[i] != 0) atomicAdd(nonzero, 1u);
@@ -53,7 +53,7 @@ LaunchConfig oneBlock(cudaStream_t stream) {
   return config;
 }
 
-/// Queues a kernel that leaves `left` in all counters; the number of those that it did not find zero.
+/// Runs a kernel that sets all counters to `left`; returns how many were nonzero before.
 unsigned nonzeroCounters(unsigned* counters, cudaStream_t stream, unsigned left = 0) {
   DeviceArray<unsigned> found(std::vector<unsigned>{0});
   launch(host_test::inspect, oneBlock(stream), counters, COUNTERS, left, found.data());
@@ -132,7 +132,7 @@ TEST_CASE("streams have workspaces of their own, however they take turns") {
 TEST_CASE("a new stream never gets a destroyed stream's workspace") {
   std::vector<void*> seen;
   for (int i = 0; i < 10; ++i) {
-    Stream stream;  // the handle is often the last one's
+    Stream stream;  // often reuses the handle of the previous one
     void* data = leasedOnce(nullptr, stream);
     for (void* other : seen) REQUIRE(data != other);
     seen.push_back(data);
@@ -151,7 +151,8 @@ TEST_CASE("a second call on the stream, while the first is being queued, has mem
     second.done();
   }
   {
-    WorkspaceLease third = lease(nullptr, stream);  // may be the second's memory: its counters are zero again
+    WorkspaceLease third =
+        lease(nullptr, stream);  // may reuse the memory of the second: its counters are zero again
     REQUIRE(nonzeroCounters(third.counters(), stream) == 0);
   }
   first.done();
@@ -166,8 +167,8 @@ TEST_CASE("a call that failed leaves zero counters to the next one") {
     leasedOnce(user, stream);
     const auto fail = [&] {
       WorkspaceLease workspace = lease(user, stream);
-      REQUIRE(nonzeroCounters(workspace.counters(), stream, 5) == 0);             // its first kernel counts
-      launch(host_test::inspect, LaunchConfig{dim3(0)}, nullptr, 0, 0, nullptr);  // its second cannot run
+      REQUIRE(nonzeroCounters(workspace.counters(), stream, 5) == 0);             // its first kernel runs
+      launch(host_test::inspect, LaunchConfig{dim3(0)}, nullptr, 0, 0, nullptr);  // its second one cannot
       workspace.done();
     };
     REQUIRE_THROWS_AS(fail(), std::invalid_argument);
@@ -183,7 +184,7 @@ TEST_CASE("nothing is zeroed between calls that were done") {
   {
     WorkspaceLease workspace = lease(nullptr, stream);
     REQUIRE(nonzeroCounters(workspace.counters(), stream, 5) == 0);
-    workspace.done();  // a lie, so that a needless memset would show
+    workspace.done();  // although they are not zero, so that an unnecessary memset would show
   }
   {
     WorkspaceLease workspace = lease(nullptr, stream);
@@ -254,7 +255,7 @@ TEST_CASE("a workspace of another device is refused") {
 
 namespace {
 
-/// Captures what `work` queues on the stream and runs it `replays` times.
+/// Captures `work` into a graph and launches it `replays` times.
 template <class Work>
 void replay(cudaStream_t stream, int replays, Work work) {
   REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);

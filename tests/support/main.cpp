@@ -1,14 +1,39 @@
-/// The main function of every test program: says which device it tests, and says SKIPPED when there is none.
+/// The main function of every test program: says which device it tests, or SKIPPED when there is none. On the
+/// emulated device all tests run with the lanes in each order, those tagged [sweep], which go through many
+/// sizes or types, in the random order alone; GPUOPT_EMULATION_ORDER picks one order for everything.
 // SPDX-License-Identifier: MIT
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <utility>
 
 #if __has_include(<catch2/catch_session.hpp>)
 #include <catch2/catch_session.hpp>
 #else
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
+#endif
+
+#ifdef GPUOPT_EMULATION
+int runInEachOrder(Catch::Session& session) {
+  using gpuopt::emulation::LaneOrder;
+  const std::pair<LaneOrder, const char*> orders[] = {
+      {LaneOrder::forward, "forward"}, {LaneOrder::backward, "backward"}, {LaneOrder::random, "random"}};
+  const Catch::ConfigData given = session.configData();
+  int worst = 0;
+  for (const auto& [order, name] : orders) {
+    Catch::ConfigData config = given;
+    if (order != LaneOrder::random) config.testsOrTags.emplace_back("~[sweep]");
+    gpuopt::emulation::setLaneOrder(order);
+    std::printf("lane order: %s\n", name);
+    std::fflush(stdout);
+    session.useConfigData(config);
+    worst = (std::max)(worst, session.run());
+  }
+  return worst;
+}
 #endif
 
 int main(int argc, char** argv) {
@@ -22,5 +47,12 @@ int main(int argc, char** argv) {
   }
   std::printf("device: %s\n", properties.name);
   std::fflush(stdout);
-  return Catch::Session().run(argc, argv);
+  Catch::Session session;
+  if (const int error = session.applyCommandLine(argc, argv); error != 0) return error;
+#ifdef GPUOPT_EMULATION
+  const Catch::ConfigData& config = session.configData();
+  const bool runs = !config.showHelp && !config.listTests && !config.listTags;
+  if (runs && std::getenv("GPUOPT_EMULATION_ORDER") == nullptr) return runInEachOrder(session);
+#endif
+  return session.run();
 }

@@ -33,13 +33,22 @@ inline const char* symbolName(const void* function) {
   return entry->second.c_str();
 }
 
+/// A demangled name without the library's inline namespaces: gpuopt::v0_1_0_emulated::launch.
+inline std::string withoutInlineNamespaces(std::string name) {
+  for (std::size_t at = 0; (at = name.find("gpuopt::v", at)) != std::string::npos;) {
+    at += sizeof "gpuopt::" - 1;
+    if (name[at + 1] >= '0' && name[at + 1] <= '9') name.erase(at, name.find("::", at) + 2 - at);
+  }
+  return name;
+}
+
 /// The name of a kernel as a reader of its source knows it.
 inline std::string kernelName(const void* function) {
   const char* mangled = symbolName(function);
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> readable(
       abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
-  return status == 0 ? readable.get() : mangled;
+  return withoutInlineNamespaces(status == 0 ? readable.get() : mangled);
 }
 
 struct Reports {

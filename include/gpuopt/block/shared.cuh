@@ -8,6 +8,13 @@
 
 #include <cuda_runtime.h>
 
+/// \cond
+namespace gpuopt {
+// Outside the inline namespace: the emulated device defines this variable without knowing the version.
+extern __shared__ __align__(128) unsigned char gpuoptDynamicShared[];
+}  // namespace gpuopt
+/// \endcond
+
 GPUOPT_NAMESPACE_BEGIN
 
 /// The block's dynamic shared memory as an array of T, aligned to 128 bytes. Its size is what the launch
@@ -15,7 +22,6 @@ GPUOPT_NAMESPACE_BEGIN
 /// thread may call.
 template <class T>
 __device__ inline T* dynamicShared() {
-  extern __shared__ __align__(128) unsigned char gpuoptDynamicShared[];
   return reinterpret_cast<T*>(gpuoptDynamicShared);
 }
 

@@ -1,9 +1,74 @@
 /// \file
-/// What opens and closes the library's namespace, and what declares its kernels.
+/// The library's namespaces, and the visibility of what a shared library must not share: see "ABI" in
+/// docs/architecture.md.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#define GPUOPT_NAMESPACE_BEGIN namespace gpuopt {
-#define GPUOPT_NAMESPACE_END }
+#include <gpuopt/version.cuh>
 
-#define GPUOPT_KERNEL __global__
+#include <cuda_runtime.h>
+
+// nvcc's list of architectures: 800,900. An emulated device defines its own name.
+#if !defined(GPUOPT_ABI_ARCHITECTURES) && defined(__CUDA_ARCH_LIST__)
+#define GPUOPT_ABI_ARCHITECTURES __CUDA_ARCH_LIST__
+#endif
+
+#define GPUOPT_ABI_JOIN_VERSION(major, minor, patch) v##major##_##minor##_##patch
+#define GPUOPT_ABI_VERSION_OF(major, minor, patch) GPUOPT_ABI_JOIN_VERSION(major, minor, patch)
+#define GPUOPT_ABI_VERSION \
+  GPUOPT_ABI_VERSION_OF(GPUOPT_VERSION_MAJOR, GPUOPT_VERSION_MINOR, GPUOPT_VERSION_PATCH)
+
+// Joins a name and up to 16 architectures by underscores.
+#define GPUOPT_ABI_JOIN_1(name, a) name##_##a
+#define GPUOPT_ABI_JOIN_2(name, a, ...) GPUOPT_ABI_JOIN_1(name##_##a, __VA_ARGS__)
+#define GPUOPT_ABI_JOIN_3(name, a, ...) GPUOPT_ABI_JOIN_2(name##_##a, __VA_ARGS__)
+#define GPUOPT_ABI_JOIN_4(name, a, ...) GPUOPT_ABI_JOIN_3(name##_##a, __VA_ARGS__)
+#define GPUOPT_ABI_JOIN_5(name, a, ...) GPUOPT_ABI_JOIN_4(name##_##a, __VA_ARGS__)
+#define GPUOPT_ABI_JOIN_6(name, a, ...) GPUOPT_ABI_JOIN_5(name##_##a, __VA_ARGS__)
+#define GPUOPT_ABI_JOIN_7(name, a, ...) GPUOPT_ABI_JOIN_6(name##_##a, __VA_ARGS__)
+#define GPUOPT_ABI_JOIN_8(name, a, ...) GPUOPT_ABI_JOIN_7(name##_##a, __VA_ARGS__)
+#define GPUOPT_ABI_JOIN_9(name, a, ...) GPUOPT_ABI_JOIN_8(name##_##a, __VA_ARGS__)
+#define GPUOPT_ABI_JOIN_10(name, a, ...) GPUOPT_ABI_JOIN_9(name##_##a, __VA_ARGS__)
+#define GPUOPT_ABI_JOIN_11(name, a, ...) GPUOPT_ABI_JOIN_10(name##_##a, __VA_ARGS__)
+#define GPUOPT_ABI_JOIN_12(name, a, ...) GPUOPT_ABI_JOIN_11(name##_##a, __VA_ARGS__)
+#define GPUOPT_ABI_JOIN_13(name, a, ...) GPUOPT_ABI_JOIN_12(name##_##a, __VA_ARGS__)
+#define GPUOPT_ABI_JOIN_14(name, a, ...) GPUOPT_ABI_JOIN_13(name##_##a, __VA_ARGS__)
+#define GPUOPT_ABI_JOIN_15(name, a, ...) GPUOPT_ABI_JOIN_14(name##_##a, __VA_ARGS__)
+#define GPUOPT_ABI_JOIN_16(name, a, ...) GPUOPT_ABI_JOIN_15(name##_##a, __VA_ARGS__)
+#define GPUOPT_ABI_COUNT(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, count, ...) GPUOPT_ABI_JOIN_##count
+#define GPUOPT_ABI_JOIN(name, ...)                                                             \
+  GPUOPT_ABI_COUNT(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, unused) \
+  (name, __VA_ARGS__)
+
+#ifdef GPUOPT_ABI_ARCHITECTURES
+#define GPUOPT_ABI_NAME GPUOPT_ABI_JOIN(GPUOPT_ABI_VERSION, GPUOPT_ABI_ARCHITECTURES)
+#else
+#define GPUOPT_ABI_NAME GPUOPT_ABI_VERSION
+#endif
+
+/// Opens gpuopt and the inline namespace named after version and architectures.
+#define GPUOPT_NAMESPACE_BEGIN \
+  namespace gpuopt {           \
+  inline namespace GPUOPT_ABI_NAME {
+#define GPUOPT_NAMESPACE_END \
+  }                          \
+  }
+
+/// The same, named after the version alone, for types that sources compiled by nvcc and by a host compiler
+/// exchange. Must not contain a namespace detail: gpuopt::detail would be ambiguous.
+#define GPUOPT_TYPES_BEGIN \
+  namespace gpuopt {       \
+  inline namespace GPUOPT_ABI_VERSION {
+#define GPUOPT_TYPES_END \
+  }                      \
+  }
+
+/// Not exported by a shared library. For kernels, for functions with static variables, which inherit the
+/// visibility, and for functions that are given a kernel or handle the runtime's last error: every library
+/// has its own kernels and, by default, its own statically linked runtime.
+#define GPUOPT_HIDDEN __attribute__((__visibility__("hidden")))
+#ifdef __NVCC__
+#pragma nv_diag_suppress 1407  // redundant for instances with types of unnamed namespaces
+#endif
+
+#define GPUOPT_KERNEL GPUOPT_HIDDEN __global__

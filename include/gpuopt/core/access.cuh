@@ -1,5 +1,5 @@
 /// \file
-/// What an access of a warp costs, worked out from its pattern: globalAccess and sharedAccess.
+/// The cost of a warp's memory access, computed from its index pattern: globalAccess and sharedAccess.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,9 +13,9 @@
 
 GPUOPT_NAMESPACE_BEGIN
 
-/// The lanes of a warp that take part in an access: all of them, unless said otherwise.
+/// The active lanes of an access. By default all 32.
 struct LaneMask {
-  /// One bit for each lane, that of lane 0 lowest, as in the masks of CUDA's own functions.
+  /// Bit i is lane i, as in CUDA's own masks.
   unsigned mask = 0xffffffff;
 
   /// Lanes 0 to count - 1.
@@ -23,7 +23,7 @@ struct LaneMask {
     return LaneMask{count < 32 ? (1u << count) - 1 : 0xffffffff};
   }
 
-  /// Those for which predicate(lane) holds.
+  /// The lanes for which predicate(lane) is true.
 #pragma nv_exec_check_disable
   template <class Predicate>
   __host__ __device__ static constexpr LaneMask where(Predicate predicate) {
@@ -33,29 +33,30 @@ struct LaneMask {
     return lanes;
   }
 
-  /// Whether a lane takes part.
+  /// Whether a lane is active.
   __host__ __device__ constexpr bool contains(unsigned lane) const { return (mask >> lane & 1) != 0; }
 };
 
-/// What an access of a warp to global memory touches. Counts are sums over the requests; an element takes one
-/// request for each access that the compiler makes of it.
+/// A warp's access to global memory. Counts are summed over its requests: an element that the compiler splits
+/// into several accesses takes as many requests.
 struct GlobalAccess {
   static constexpr unsigned LINE = 128;   ///< bytes of a cache line
-  static constexpr unsigned SECTOR = 32;  ///< bytes of a sector, the least that moves; a line has four
+  static constexpr unsigned SECTOR = 32;  ///< bytes of a sector, the smallest transfer; four make a line
 
-  unsigned requests = 0;         ///< instructions that access memory
-  unsigned lines = 0;            ///< lines touched
-  unsigned sectors = 0;          ///< sectors touched: what moves between the lanes and L1
-  unsigned bytes = 0;            ///< bytes that lanes ask for, each counted once a request
-  unsigned distinctSectors = 0;  ///< sectors that hold the elements: what L1 fetches if it keeps them
+  unsigned requests = 0;         ///< memory instructions
+  unsigned lines = 0;            ///< cache lines touched
+  unsigned sectors = 0;          ///< sectors touched: the traffic between the lanes and L1
+  unsigned bytes = 0;            ///< bytes requested; a request counts bytes that several lanes want once
+  unsigned distinctSectors = 0;  ///< sectors that hold the elements: the traffic to L1 if it caches them
 
-  /// The share of the bytes moved that is used, where sectors move: 1 is best. 0 if no lane takes part.
+  /// The fraction of the transferred bytes that is used, if sectors are transferred: 1 is best. 0 without
+  /// active lanes.
   __host__ __device__ constexpr double utilisation() const { return share(sectors * SECTOR); }
 
-  /// The same where whole lines move, as on devices of compute capability 2 and 3.
+  /// The same if whole lines are transferred, as by compute capability 2 and 3.
   __host__ __device__ constexpr double lineUtilisation() const { return share(lines * LINE); }
 
-  /// What Nsight Compute shows as l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld (or st).
+  /// Nsight Compute's l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld (or st).
   __host__ __device__ constexpr double sectorsPerRequest() const {
     return requests == 0 ? 0 : static_cast<double>(sectors) / requests;
   }
@@ -66,22 +67,23 @@ struct GlobalAccess {
   }
 };
 
-/// What an access of a warp to shared memory costs. Counts are sums over the requests; an element takes one
-/// request for each access that the compiler makes of it.
+/// A warp's access to shared memory. Counts are summed over its requests: an element that the compiler splits
+/// into several accesses takes as many requests.
 struct SharedAccess {
-  unsigned requests = 0;    ///< instructions that access memory
-  unsigned phases = 0;      ///< parts that the hardware splits them into: the cost without conflicts
+  unsigned requests = 0;    ///< memory instructions
+  unsigned phases = 0;      ///< phases that the hardware splits them into: the cost without bank conflicts
   unsigned wavefronts = 0;  ///< passes through shared memory: the cost
-  unsigned degree = 0;      ///< of the worst conflict: the most words that one phase wants of one bank
+  unsigned degree = 0;      ///< of the worst bank conflict: the most words of one bank in one phase
 
-  /// Whether no two lanes of a phase want different words of a bank: the degree is 1.
+  /// Whether no two lanes of a phase access different words of one bank: the degree is at most 1.
   __host__ __device__ constexpr bool isConflictFree() const { return wavefronts == phases; }
 
-  /// Passes that conflicts add: Nsight Compute's l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld (or
-  /// st).
+  /// The passes that bank conflicts add: Nsight Compute's
+  /// l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld (or st).
   __host__ __device__ constexpr unsigned conflicts() const { return wavefronts - phases; }
 
-  /// The passes of one request: its l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld over the instructions.
+  /// Passes per request: Nsight Compute's l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld (or st) over the
+  /// instructions.
   __host__ __device__ constexpr double wavefrontsPerRequest() const {
     return requests == 0 ? 0 : static_cast<double>(wavefronts) / requests;
   }
@@ -89,7 +91,7 @@ struct SharedAccess {
 
 namespace detail {
 
-// Up to CAPACITY different numbers, sorted into BANKS by their remainders.
+// A set of up to CAPACITY numbers, hashed into BANKS by their remainders.
 template <unsigned CAPACITY, unsigned BANKS = 32>
 class DistinctNumbers {
  public:
@@ -105,11 +107,11 @@ class DistinctNumbers {
 
   __host__ __device__ constexpr unsigned size() const { return size_; }
 
-  // How many the fullest bank has.
+  // The size of the fullest bank.
   __host__ __device__ constexpr unsigned fullest() const { return fullest_; }
 
  private:
-  // Lists of the numbers' places, which count from 1; 0 ends a list.
+  // Linked lists of indices into numbers_, one list per bank. Index 0 ends a list.
   std::size_t numbers_[CAPACITY + 1] = {};
   unsigned next_[CAPACITY + 1] = {};
   unsigned first_[BANKS] = {};
@@ -118,7 +120,7 @@ class DistinctNumbers {
   unsigned fullest_ = 0;
 };
 
-// Not a constant expression: an analysis at compile time ends here, and the compiler shows the name.
+// Not constexpr: at compile time the analysis stops here, and the compiler's error names this function.
 __host__ __device__ inline void accessIsNotAlignedToItsSize() {
 #if defined(__CUDA_ARCH__)
   __trap();
@@ -127,8 +129,8 @@ __host__ __device__ inline void accessIsNotAlignedToItsSize() {
 #endif
 }
 
-// Where the elements of a warp begin: at base + stride * pattern(lane). Negative answers of the pattern count
-// back from 2^64, as in the arithmetic of pointers.
+// The address of each lane's element: base + stride * pattern(lane), modulo 2^64, so that negative indices
+// work.
 struct WarpAddresses {
   LaneMask lanes;
   std::size_t ofLane[32] = {};
@@ -149,11 +151,11 @@ struct WarpAddresses {
   }
 };
 
-// Adds one request: of every lane the ACCESS bytes at `offset` of its element.
+// Adds one request: each active lane accesses ACCESS bytes at `offset` within its element.
 template <unsigned ACCESS>
 __host__ __device__ constexpr void addRequest(GlobalAccess& access, const WarpAddresses& warp,
                                               std::size_t offset) {
-  DistinctNumbers<32> lines, sectors, accesses;  // an access lies in one line and in one sector
+  DistinctNumbers<32> lines, sectors, accesses;  // an aligned access crosses no sector boundary
   for (unsigned lane = 0; lane < 32; ++lane)
     if (warp.lanes.contains(lane)) {
       const std::size_t address = warp.ofLane[lane] + offset;
@@ -167,12 +169,12 @@ __host__ __device__ constexpr void addRequest(GlobalAccess& access, const WarpAd
   access.bytes += accesses.size() * ACCESS;
 }
 
-// Banks as wide as an access: aligned accesses of two or four words share all of their banks or none. As many
-// lanes are served at once.
+// The number of banks if a bank were as wide as an access: aligned accesses of 8 or 16 bytes overlap in all
+// of their banks or in none. Also the lanes of a phase.
 template <unsigned ACCESS>
 inline constexpr unsigned widestBanks = ACCESS < 4 ? 32 : 128 / ACCESS;
 
-// Adds one request that is split into phases of LANES lanes each.
+// Adds one request, split into phases of LANES lanes.
 template <unsigned ACCESS, unsigned LANES>
 __host__ __device__ constexpr void addPhases(SharedAccess& access, const WarpAddresses& warp,
                                              std::size_t offset) {
@@ -194,10 +196,10 @@ __host__ __device__ constexpr void addRequest(SharedAccess& access, const WarpAd
   addPhases<ACCESS, widestBanks<ACCESS>>(access, warp, offset);
 }
 
-// What loads cost, which may be less.
+// Loads can be cheaper than stores.
 struct SharedLoad : SharedAccess {};
 
-// Whether of all pairs of lanes that differ in this bit, both want the same, or one wants nothing.
+// Whether in every pair of lanes that differ in this bit, both access the same element or one is inactive.
 __host__ __device__ constexpr bool pairsAgree(const WarpAddresses& warp, unsigned bit) {
   for (unsigned lane = 0; lane < 32; ++lane)
     if (warp.lanes.contains(lane) && warp.lanes.contains(lane ^ bit) &&
@@ -216,7 +218,7 @@ __host__ __device__ constexpr void addRequest(SharedLoad& access, const WarpAddr
     addPhases<ACCESS, LANES>(access, warp, offset);
 }
 
-// Elements of SIZE bytes, by accesses of ACCESS bytes each.
+// Adds the requests for elements of SIZE bytes, ACCESS bytes at a time.
 template <std::size_t SIZE, unsigned ACCESS, class Access>
 __host__ __device__ constexpr void addElements(Access& access, const WarpAddresses& warp) {
   constexpr bool IS_ACCESS = ACCESS == 1 || ACCESS == 2 || ACCESS == 4 || ACCESS == 8 || ACCESS == 16;
@@ -229,7 +231,7 @@ __host__ __device__ constexpr void addElements(Access& access, const WarpAddress
   }
 }
 
-// The sectors that hold the elements.
+// The number of sectors that hold the elements.
 template <std::size_t SIZE, unsigned ACCESS>
 __host__ __device__ constexpr unsigned sectorsOf(const WarpAddresses& warp) {
   DistinctNumbers<32 * (SIZE / GlobalAccess::SECTOR + 2)> sectors;
@@ -254,23 +256,22 @@ __host__ __device__ constexpr SharedAccess analyseShared(const WarpAddresses& wa
   return access;
 }
 
-// The widest access to elements of T.
+// Bytes of the widest access to elements of type T.
 template <class T>
 inline constexpr auto widestAccess = static_cast<unsigned>(leastAlignment<T>);
 
 }  // namespace detail
 
-/// What a warp touches when each lane loads or stores the element pattern(lane) of an array of T in global
-/// memory. The pattern is a function of the lane that gives an integer; it is called for `lanes` only. The
-/// array begins `base` bytes from where a line does: memory from cudaMalloc begins where a line does.
+/// Analyses a warp whose lanes each load or store element pattern(lane) of an array of T in global memory.
+/// The pattern maps a lane to an integer and is called for the active `lanes` only. The array begins `base`
+/// bytes after a line boundary; memory from cudaMalloc begins at one.
 ///
-/// An access has ACCESS bytes: unless said otherwise as many as alignment and size of T allow, up to 16. An
-/// element of several accesses takes as many requests, one after another: a float3 takes three of 4 bytes.
-/// Pass ACCESS where code does otherwise: 4 for the members of a float4, one by one.
+/// ACCESS is the width of one access in bytes. The default is the widest, up to 16, that size and alignment
+/// of T allow. An element of several accesses takes as many requests: a float3 takes three of 4 bytes. Pass
+/// ACCESS where your code accesses less: 4 for a float4 that is read member by member.
 ///
-/// Requirements: the elements are aligned to ACCESS. In a constant expression others do not compile; at run
-/// time they throw std::invalid_argument on the host and trap on the device. All lanes of an access are taken
-/// to access at once, as they do unless they diverged.
+/// Requirements: elements are aligned to ACCESS. Otherwise a constant expression does not compile, the host
+/// throws std::invalid_argument, and the device traps. The active lanes are taken to be converged.
 ///
 /// Source of the rules: CUDA C++ Programming Guide, compute capabilities 5.0 and later.
 template <class T, unsigned ACCESS = detail::widestAccess<T>, class Pattern>
@@ -279,38 +280,38 @@ __host__ __device__ constexpr GlobalAccess globalAccess(const Pattern& pattern, 
   return detail::analyseGlobal<sizeof(T), ACCESS>({pattern, sizeof(T), base, lanes});
 }
 
-/// The same for accesses of BYTES bytes, 1, 2, 4, 8 or 16, at the byte addresses address(lane).
+/// The same for accesses of BYTES (1, 2, 4, 8 or 16) bytes at byte address address(lane).
 template <unsigned BYTES, class Address>
 __host__ __device__ constexpr GlobalAccess globalAccess(const Address& address, LaneMask lanes = {}) {
   return detail::analyseGlobal<BYTES, BYTES>({address, 1, 0, lanes});
 }
 
-/// What it costs when each lane loads or stores the element pattern(lane) of an array of T in shared memory.
-/// Parameters, ACCESS and requirements are those of globalAccess; `base` counts from the beginning of shared
-/// memory, or from any multiple of 128 bytes in it.
+/// Analyses a warp whose lanes each load or store element pattern(lane) of an array of T in shared memory.
+/// Parameters, ACCESS and requirements are those of globalAccess; the array begins `base` bytes after a
+/// multiple of 128 bytes in shared memory.
 ///
-/// 4-byte word w lies in bank w % 32. A bank serves one word at a time, to all lanes that want it. Narrow
-/// accesses and those of 4 bytes are one phase; accesses of 8 bytes are two, for 16 lanes each, and of 16
-/// bytes four, for 8 lanes each. A phase takes as many passes (wavefronts) as the most different words that
-/// it wants of one bank: that is the degree of the conflict.
+/// 4-byte word w is in bank w % 32. In one pass (wavefront) a bank serves one word, to all lanes that access
+/// it. Accesses of up to 4 bytes take one phase of 32 lanes, of 8 bytes two phases of 16 lanes, of 16 bytes
+/// four phases of 8 lanes. The passes of a phase are the degree of its bank conflict: the most different
+/// words of one bank.
 ///
-/// That holds for stores, and for loads that save nothing: see sharedLoad.
+/// Exact for stores, an upper bound for loads: see sharedLoad.
 template <class T, unsigned ACCESS = detail::widestAccess<T>, class Pattern>
 __host__ __device__ constexpr SharedAccess sharedAccess(const Pattern& pattern, LaneMask lanes = {},
                                                         std::size_t base = 0) {
   return detail::analyseShared<sizeof(T), ACCESS, SharedAccess>({pattern, sizeof(T), base, lanes});
 }
 
-/// The same for accesses of BYTES bytes, 1, 2, 4, 8 or 16, at the byte addresses address(lane).
+/// The same for accesses of BYTES (1, 2, 4, 8 or 16) bytes at byte address address(lane).
 template <unsigned BYTES, class Address>
 __host__ __device__ constexpr SharedAccess sharedAccess(const Address& address, LaneMask lanes = {}) {
   return detail::analyseShared<BYTES, BYTES, SharedAccess>({address, 1, 0, lanes});
 }
 
-/// sharedAccess for loads, with what they save: if of all pairs of lanes i and i ^ 1, or of all pairs i and
-/// i ^ 2, both read the same 8 or 16 bytes or one reads nothing, then two phases go as one, and take as many
-/// passes as the most words that both together want of one bank. Never more than sharedAccess says. T,
-/// ACCESS, `pattern`, `lanes` and `base` as there.
+/// sharedAccess for loads. The hardware merges two phases into one if in all pairs of lanes i and i ^ 1, or
+/// in all pairs i and i ^ 2, both read the same 8 or 16 bytes or one is inactive; the passes and the degree
+/// are then those of the merged phase. Never more than sharedAccess. T, ACCESS, `pattern`, `lanes` and `base`
+/// are those of sharedAccess.
 ///
 /// Source of the rule: NVIDIA on compute capability 7.x; an H200's counters agree (docs/access.md).
 template <class T, unsigned ACCESS = detail::widestAccess<T>, class Pattern>
@@ -319,7 +320,7 @@ __host__ __device__ constexpr SharedAccess sharedLoad(const Pattern& pattern, La
   return detail::analyseShared<sizeof(T), ACCESS, detail::SharedLoad>({pattern, sizeof(T), base, lanes});
 }
 
-/// The same for loads of BYTES bytes, 1, 2, 4, 8 or 16, at the byte addresses address(lane).
+/// The same for loads of BYTES (1, 2, 4, 8 or 16) bytes at byte address address(lane).
 template <unsigned BYTES, class Address>
 __host__ __device__ constexpr SharedAccess sharedLoad(const Address& address, LaneMask lanes = {}) {
   return detail::analyseShared<BYTES, BYTES, detail::SharedLoad>({address, 1, 0, lanes});

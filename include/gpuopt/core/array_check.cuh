@@ -1,5 +1,5 @@
 /// \file
-/// Checks of arrays that host functions are given.
+/// Checks of the arrays that callers pass to host functions.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,7 +15,7 @@ inline bool alignedTo(const void* address, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
 }
 
-// n elements in memory, as the checks see them.
+// An array of n elements without its type, and its name in messages.
 struct NamedArray {
   const void* data;
   std::size_t n;
@@ -32,7 +32,7 @@ NamedArray namedArray(const T* data, std::size_t n, const char* name) {
   return {data, n, sizeof(T), alignof(T), name};
 }
 
-// The array is there, and its elements lie where the type says. One without elements may be anywhere.
+// Not null and aligned to the element type, unless it is empty.
 inline void requireArray(const NamedArray& array, const char* function) {
   if (array.n == 0) return;
   if (array.data == nullptr) throwInvalid({function, ": ", array.name, " is null, but n is ", array.n});
@@ -44,7 +44,7 @@ inline void requireArray(const NamedArray& array, const char* function) {
                   array.begin() % array.alignment});
 }
 
-// The arrays, which exist, have no byte in common.
+// The arrays, neither of them null, do not overlap.
 inline void requireDisjoint(const NamedArray& a, const NamedArray& b, const char* function) {
   if (a.begin() > b.begin()) return requireDisjoint(b, a, function);
   if (b.begin() - a.begin() < a.bytes())

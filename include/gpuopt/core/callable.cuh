@@ -1,5 +1,5 @@
 /// \file
-/// What the host can say of functions that only the device calls.
+/// Traits of callables that only the device calls.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,8 +11,8 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// What F returns for such arguments. Instead of std::invoke_result_t and std::is_invocable_v: where clang++
-// compiles CUDA those ask as host code, which cannot call __device__ functions.
+// The return type of F(Args...). Not std::invoke_result_t or std::is_invocable_v: with clang++ as the CUDA
+// compiler these are host code, which cannot call __device__ functions.
 template <class F, class... Args>
 using CallResult = decltype(std::declval<F>()(std::declval<Args>()...));
 
@@ -24,11 +24,11 @@ inline constexpr bool takes = false;
 template <class F, class... Args>
 inline constexpr bool takes<F, Arguments<Args...>, std::void_t<CallResult<F, Args...>>> = true;
 
-// Whether F takes such arguments,
+// Whether F(Args...) is well-formed.
 template <class F, class... Args>
 inline constexpr bool isCallable = takes<F, Arguments<Args...>>;
 
-// and returns what converts to Result, or anything if that is void.
+// Whether it also returns what converts to Result. A Result of void takes any return type.
 template <class Result, class F, class... Args>
 constexpr bool returns() {
   if constexpr (isCallable<F, Args...>)
@@ -37,7 +37,7 @@ constexpr bool returns() {
     return false;
 }
 
-// Whether F is an extended __device__ lambda: host code cannot ask what that returns.
+// Whether F is an extended __device__ lambda, whose return type host code cannot ask for.
 template <class F>
 inline constexpr bool isDeviceLambda =
 #ifdef __CUDACC_EXTENDED_LAMBDA__

@@ -1,5 +1,5 @@
 /// \file
-/// The function that changes nothing.
+/// The identity function.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,7 +9,7 @@
 
 GPUOPT_NAMESPACE_BEGIN
 
-/// Returns its argument. Kernels know it: what it is applied to only moves, and need not be looked at.
+/// Returns its argument. Kernels recognise it and move elements as raw words.
 struct Identity {
   template <class T>
   __host__ __device__ const T& operator()(const T& value) const {

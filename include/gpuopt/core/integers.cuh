@@ -1,6 +1,6 @@
 /// \file
-/// Arithmetic of sizes on the host and in constants. `<algorithm>` and `<numeric>` would take a tenth of what
-/// a user's file takes to compile.
+/// Integer arithmetic for the host and for constant expressions. Without `<algorithm>` and `<numeric>`, which
+/// would add a tenth to a user's compile time.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,6 +10,9 @@
 
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
+
+template <auto VALUE>
+inline constexpr bool isPowerOfTwo = VALUE > 0 && (VALUE & (VALUE - 1)) == 0;
 
 template <class T>
 constexpr T smallerOf(T a, T b) {
@@ -34,11 +37,13 @@ constexpr std::size_t leastCommonMultiple(std::size_t a, std::size_t b) {
   return a / greatestCommonDivisor(a, b) * b;
 }
 
-// The largest power of two that divides n; 0 of 0.
+// The largest power of two that divides n; 0 for n = 0.
 constexpr std::size_t powerOfTwoIn(std::size_t n) { return n & (0 - n); }
 
+constexpr std::size_t ceilDivide(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
 constexpr std::size_t roundUp(std::size_t size, std::size_t multiple) {
-  return (size + multiple - 1) / multiple * multiple;
+  return ceilDivide(size, multiple) * multiple;
 }
 
 }  // namespace detail

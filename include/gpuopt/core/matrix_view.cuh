@@ -1,5 +1,5 @@
 /// \file
-/// Row-major matrices in device memory: where their elements lie, and whether they lie apart.
+/// Row-major matrices in device memory, and the checks of those that callers pass.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,25 +10,25 @@
 #include <cstdint>
 #include <string>
 
-GPUOPT_NAMESPACE_BEGIN
+GPUOPT_TYPES_BEGIN
 
-/// Row-major matrices of one shape with elements of type T, in memory of the device that the view does not
-/// own.
+/// A batch of row-major matrices of one shape, with elements of type T in device memory that the view does
+/// not own.
 ///
-/// Element (r, c) of matrix b is data[b * batchStride + r * ld + c]. What is left out at the end means one
-/// matrix, rows that lie one behind another, and matrices that do:
+/// Element (r, c) of matrix b is data[b * batchStride + r * ld + c]. The defaults are one matrix with
+/// contiguous rows, and contiguous matrices:
 ///
 ///     gpuopt::MatrixView<const float> dense{data, rows, cols};
 ///     gpuopt::MatrixView<float> pitched{data, rows, cols, ld};
-///     gpuopt::MatrixView batch{data, rows, cols, cols, 1000};  // the type of the elements is deduced
+///     gpuopt::MatrixView batch{data, rows, cols, cols, 1000};  // deduces the element type
 ///
-/// A view says nothing by itself: the functions that take one check it.
+/// A view is not checked until a function takes it.
 template <class T>
 struct MatrixView {
   T* data = nullptr;                    ///< the first element of the first matrix
   std::size_t rows = 0;                 ///< of each matrix
   std::size_t cols = 0;                 ///< of each matrix
-  std::size_t ld = cols;                ///< elements from one row to the next: the leading dimension
+  std::size_t ld = cols;                ///< the leading dimension: elements from one row to the next
   std::size_t batch = 1;                ///< the number of matrices
   std::size_t batchStride = rows * ld;  ///< elements from one matrix to the next
 };
@@ -36,19 +36,22 @@ struct MatrixView {
 template <class T, class... Sizes>
 MatrixView(T*, Sizes...) -> MatrixView<T>;
 
+GPUOPT_TYPES_END
+
+GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
 inline constexpr std::size_t SIZE_LIMIT = static_cast<std::size_t>(-1);
 
-// Sums and products that stop at SIZE_LIMIT instead of wrapping.
+// Sums and products that saturate at SIZE_LIMIT.
 inline std::size_t cappedSum(std::size_t a, std::size_t b) { return a > SIZE_LIMIT - b ? SIZE_LIMIT : a + b; }
 
 inline std::size_t cappedProduct(std::size_t a, std::size_t b) {
   return b != 0 && a > SIZE_LIMIT / b ? SIZE_LIMIT : a * b;
 }
 
-// A view without the type of its elements, by its name in messages. Of the functions below one copy is
-// compiled, whatever types a program transposes.
+// A view without its element type, and its name in messages: the functions below are compiled once for all
+// types.
 struct NamedView : MatrixView<const void> {
   const char* name;
   std::size_t elementBytes;
@@ -64,52 +67,51 @@ bool isEmpty(const MatrixView<T>& view) {
   return view.rows == 0 || view.cols == 0 || view.batch == 0;
 }
 
-// From the first element to behind the last; the view is not empty.
+// Elements from the first to the last, gaps included. The view is not empty.
 inline std::size_t spanOf(const MatrixView<const void>& view) {
   return cappedSum(
       cappedSum(cappedProduct(view.batch - 1, view.batchStride), cappedProduct(view.rows - 1, view.ld)),
       view.cols);
 }
 
-// The smallest x for which step * x mod modulus lies in [low, high], by the steps of Euclid's algorithm;
-// SIZE_LIMIT if there is none or its product with the step is beyond a std::size_t. step and high are below
-// the modulus.
+// The smallest x with step * x mod modulus in [low, high], by Euclid's algorithm; SIZE_LIMIT if there is
+// none, or if step * x overflows. step and high are less than the modulus.
 inline std::size_t firstMultipleIn(std::size_t low, std::size_t high, std::size_t step, std::size_t modulus) {
   if (low == 0) return 0;
   if (step == 0) return SIZE_LIMIT;
   const std::size_t direct = (low - 1) / step + 1;
   if (direct <= high / step) return direct;
-  // No multiple of step lies in the range, but one does in the range `wraps` times the modulus further on.
+  // No multiple of step is in [low, high], but one is in the range shifted by `wraps` times the modulus.
   const std::size_t wraps = firstMultipleIn(step - high % step, step - low % step, modulus % step, step);
   const std::size_t reached = cappedSum(cappedProduct(wraps, modulus), low);
   return reached == SIZE_LIMIT ? SIZE_LIMIT : (reached - 1) / step + 1;
 }
 
-// Whether two of the matrices share an element. Exact: matrices may lie one behind another, side by side
-// within the rows of a larger one, or in each other's gaps. The view is not empty, its rows do not overlap,
-// and its span is that of real memory.
+// Whether two matrices of the batch share an element. Exact: matrices may follow each other, be columns of a
+// larger matrix, or fill each other's gaps. The view is not empty, its rows do not overlap, and its span fits
+// into memory.
 inline bool matricesOverlap(const MatrixView<const void>& view) {
   if (view.batch == 1) return false;
   if (view.batchStride == 0) return true;
-  // A matrix meets the one that lies x further on where x strides are a whole number of rows, give or take
-  // less than a row's elements: x * batchStride + cols - 1 mod ld is at most 2 * cols - 2.
+  // Matrices b and b + x overlap if x strides are a multiple of ld to within cols - 1 elements, that is if
+  // (x * batchStride + cols - 1) mod ld is at most 2 * cols - 2.
   const std::size_t reach = ((view.rows - 1) * view.ld + view.cols - 1) / view.batchStride;
   const std::size_t last = smallerOf(view.batch - 1, reach);
   const std::size_t step = view.batchStride % view.ld;
   const std::size_t first = (view.ld - (step + view.cols - 1) % view.ld) % view.ld;
-  const bool meetsTheNext = first + 2 * view.cols - 2 >= view.ld;  // the range wraps around 0, as x = 0 would
+  const bool overlapsNext = first + 2 * view.cols - 2 >= view.ld;  // the range contains 0
   const std::size_t skipped =
-      meetsTheNext ? 0 : firstMultipleIn(first, first + 2 * view.cols - 2, step, view.ld);
+      overlapsNext ? 0 : firstMultipleIn(first, first + 2 * view.cols - 2, step, view.ld);
   return skipped < last;
 }
 
-// Whether two views, whose spans may interleave, are columns of one pitched matrix with none in common.
+// Whether two views are disjoint ranges of columns of one pitched matrix, so that their spans interleave.
 inline bool areSideBySide(const NamedView& a, const NamedView& b) {
   const std::size_t pitch = a.ld * a.elementBytes;
-  const auto keepsPitch = [](const NamedView& view) {
+  const auto isPitched = [](const NamedView& view) {
     return view.batch == 1 || view.batchStride % view.ld == 0;
   };
-  if (b.ld * b.elementBytes != pitch || !keepsPitch(a) || !keepsPitch(b)) return false;
+  if (b.ld * b.elementBytes != pitch || !isPitched(a) || !isPitched(b)) return false;
   const auto from = reinterpret_cast<std::uintptr_t>(a.data);
   const auto to = reinterpret_cast<std::uintptr_t>(b.data);
   const std::size_t distance = to > from ? (to - from) % pitch : (pitch - (from - to) % pitch) % pitch;
@@ -124,7 +126,7 @@ inline bool viewsOverlap(const NamedView& a, const NamedView& b) {
   return !apart && !areSideBySide(a, b);
 }
 
-// Where the later of two views begins in the span of the other.
+// Says where the later view begins within the earlier one.
 inline std::string overlapOf(const NamedView& a, const NamedView& b) {
   const auto aBegin = reinterpret_cast<std::uintptr_t>(a.data);
   const auto bBegin = reinterpret_cast<std::uintptr_t>(b.data);
@@ -138,7 +140,7 @@ inline std::string shapeOf(const NamedView& view) {
   return view.batch == 1 ? shape : message({view.batch, " matrices of ", shape});
 }
 
-// The view has elements, and all of them can lie in memory.
+// A view that is not empty: not null, consistent, and small enough for memory.
 inline void requireMemory(const NamedView& view, const char* function) {
   if (view.ld < view.cols)
     throwInvalid({function, ": ", view.name, ".ld (", view.ld, ") is less than ", view.name, ".cols (",
@@ -156,8 +158,7 @@ inline void requireApart(const NamedView& view, const char* function) {
                   ", batchStride ", view.batchStride});
 }
 
-// `out` can take what becomes of `in` when rows and columns are exchanged. Checked in full before anything is
-// written; where there is nothing to write, only the shapes are.
+// `out` can hold the transpose of `in`. Of empty matrices only the shapes are checked.
 inline void requireTransposable(const NamedView& in, const NamedView& out, const char* function) {
   if (out.rows != in.cols || out.cols != in.rows || out.batch != in.batch)
     throwInvalid({function, ": in is ", shapeOf(in), ", but out is ", shapeOf(out)});
@@ -169,7 +170,7 @@ inline void requireTransposable(const NamedView& in, const NamedView& out, const
   requireApart(out, function);
 }
 
-// The same for matrices that are to take their own place.
+// The same for a transposition in place.
 inline void requireTransposableInPlace(const NamedView& data, const char* function) {
   if (isEmpty(data)) return;
   requireMemory(data, function);

@@ -1,5 +1,5 @@
 /// \file
-/// Matrices given as mdspans: of cuda::std, of std, or of Kokkos.
+/// Matrices passed as mdspans: of cuda::std, std, or Kokkos.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,8 +12,8 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// Whether M is an mdspan. It is known by what it offers: <cuda/std/mdspan> would add two seconds to the time
-// in which a user's file compiles that needs none.
+// Whether M is an mdspan, by its member types: <cuda/std/mdspan> would add two seconds to every user's
+// compile time.
 template <class M, class = void>
 inline constexpr bool isMdspan = false;
 
@@ -22,7 +22,7 @@ inline constexpr bool
     isMdspan<M, std::void_t<typename M::element_type, typename M::extents_type, typename M::layout_type,
                             typename M::accessor_type, typename M::data_handle_type>> = true;
 
-// The matrix, or with three extents the batch of matrices, that a span describes.
+// The matrix that a span of two extents describes, or the batch for three extents.
 template <class M>
 MatrixView<typename M::element_type> viewOf(const M& span, const char* name, const char* function) {
   using T = typename M::element_type;

@@ -1,5 +1,5 @@
 /// \file
-/// Messages of errors, put together from texts and numbers.
+/// Error messages, concatenated from texts and numbers.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,13 +13,13 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-/// One part of a message. It refers to its text.
-class Part {
+/// A text, which it refers to, or a number.
+class MessagePart {
  public:
-  Part(const char* text) : text_(text) {}
-  Part(const std::string& text) : text_(text.c_str()) {}
+  MessagePart(const char* text) : text_(text) {}
+  MessagePart(const std::string& text) : text_(text.c_str()) {}
   template <class N, class = std::enable_if_t<std::is_integral_v<N>>>
-  Part(N number) : number_(static_cast<unsigned long long>(number)), isSigned_(std::is_signed_v<N>) {}
+  MessagePart(N number) : number_(static_cast<unsigned long long>(number)), isSigned_(std::is_signed_v<N>) {}
 
   void appendTo(std::string& message) const {
     if (text_ != nullptr)
@@ -36,15 +36,15 @@ class Part {
   bool isSigned_ = false;
 };
 
-/// The parts one after another. Compiled once, where every chain of operator+ is code of its own: those were
-/// a tenth of what a user's file took to compile.
-inline std::string message(std::initializer_list<Part> parts) {
+/// Concatenates the parts. One function for all messages: chains of operator+ took a tenth of a user's
+/// compile time.
+inline std::string message(std::initializer_list<MessagePart> parts) {
   std::string text;
-  for (const Part& part : parts) part.appendTo(text);
+  for (const MessagePart& part : parts) part.appendTo(text);
   return text;
 }
 
-[[noreturn]] inline void throwInvalid(std::initializer_list<Part> parts) {
+[[noreturn]] inline void throwInvalid(std::initializer_list<MessagePart> parts) {
   throw std::invalid_argument(message(parts));
 }
 

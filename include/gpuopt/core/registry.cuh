@@ -1,5 +1,5 @@
 /// \file
-/// A small map that is searched from its beginning.
+/// A small map with linear search.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,13 +11,12 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-/// What the library remembers for its calls: few entries behind caches of their own, never removed. A plain
-/// vector instead of std::map spares every user's compilation the latter's headers. Pointers to values do not
-/// survive the next add().
+/// What the library remembers between calls: few entries, never removed, with faster caches in front. A
+/// vector, since <map> would add to every user's compile time. add() invalidates pointers to values.
 template <class Key, class Value>
 class Registry {
  public:
-  /// The value of a key, null where there is none.
+  /// The value of a key, or null.
   Value* find(const Key& key) {
     for (auto& entry : entries_)
       if (entry.first == key) return &entry.second;

@@ -1,9 +1,9 @@
 /// \file
-/// The words that move bytes: of 1, 2, 4, 8 and 16 bytes.
+/// The types that move 1, 2, 4, 8 and 16 bytes in one access.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/abi.cuh>
+#include <gpuopt/core/integers.cuh>
 
 #include <cuda_runtime.h>
 
@@ -12,13 +12,10 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// The largest power of two, up to 16, that divides SIZE: no access to an element can be wider.
+// Bytes of the widest access to an element of SIZE bytes: the largest power of two, up to 16, that divides
+// SIZE.
 template <std::size_t SIZE>
-inline constexpr std::size_t widestWord = SIZE % 16 == 0  ? 16
-                                          : SIZE % 8 == 0 ? 8
-                                          : SIZE % 4 == 0 ? 4
-                                          : SIZE % 2 == 0 ? 2
-                                                          : 1;
+inline constexpr std::size_t widestWord = powerOfTwoIn(SIZE | 16);
 
 template <std::size_t SIZE>
 struct WordOf;
@@ -43,18 +40,17 @@ struct WordOf<16> {
   using type = uint4;
 };
 
-// What moves SIZE bytes in one access.
+// The type that moves SIZE bytes in one access.
 template <std::size_t SIZE>
 using Word = typename WordOf<SIZE>::type;
 
-// Whether a T is one word: as large as its alignment, no wider than a vector.
+// Whether one access moves a T: its size is its alignment, and at most that of a 16-byte vector.
 template <class T>
 inline constexpr bool isWord = sizeof(T) <= 16 && alignof(T) == sizeof(T);
 
-// The alignment that elements of type T have at least, for accesses by words.
+// The alignment of every element of an array of T, capped at 16 bytes.
 template <class T>
-inline constexpr std::size_t leastAlignment = alignof(T) < widestWord<sizeof(T)> ? alignof(T)
-                                                                                 : widestWord<sizeof(T)>;
+inline constexpr std::size_t leastAlignment = smallerOf(alignof(T), widestWord<sizeof(T)>);
 
 }  // namespace detail
 GPUOPT_NAMESPACE_END

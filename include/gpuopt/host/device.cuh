@@ -1,5 +1,5 @@
 /// \file
-/// What the devices can do, asked once.
+/// Device attributes, queried once.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -27,13 +27,13 @@ inline int queryDeviceAttribute(cudaDeviceAttr attribute, int device) {
 
 }  // namespace detail
 
-/// An attribute of a device. The runtime is asked once per attribute and device; later calls cost a few
-/// nanoseconds. Any thread may call at any time. Throws CudaError for an unknown device or attribute.
-inline int deviceAttribute(cudaDeviceAttr attribute, int device) {
+/// An attribute of a device. The first call queries the runtime, later ones cost a few nanoseconds.
+/// Thread-safe. Throws CudaError for an unknown device or attribute.
+GPUOPT_HIDDEN inline int deviceAttribute(cudaDeviceAttr attribute, int device) {
   constexpr unsigned DEVICES = 64;
   constexpr unsigned ATTRIBUTES = 256;
   constexpr std::int64_t KNOWN = std::int64_t{1} << 32;
-  static std::atomic<std::int64_t> cache[DEVICES][ATTRIBUTES];  // zero, not KNOWN, before any code runs
+  static std::atomic<std::int64_t> cache[DEVICES][ATTRIBUTES];  // zero: not KNOWN yet
 
   const auto row = static_cast<unsigned>(device);
   const auto column = static_cast<unsigned>(attribute);
@@ -49,10 +49,10 @@ inline int deviceAttribute(cudaDeviceAttr attribute, int device) {
   return static_cast<int>(static_cast<std::uint32_t>(cached));
 }
 
-/// How many multiprocessors a device has.
+/// The number of multiprocessors of a device.
 inline int multiprocessorCount(int device) { return deviceAttribute(cudaDevAttrMultiProcessorCount, device); }
 
-/// A device's compute capability as one number: 90 for 9.0.
+/// The compute capability of a device as one number: 90 for 9.0.
 inline int computeCapability(int device) {
   return 10 * deviceAttribute(cudaDevAttrComputeCapabilityMajor, device) +
          deviceAttribute(cudaDevAttrComputeCapabilityMinor, device);

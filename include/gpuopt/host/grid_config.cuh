@@ -1,8 +1,9 @@
 /// \file
-/// Launch configurations of kernels that need a given number of blocks.
+/// Launch configurations for a given number of blocks.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/host/launch_config.cuh>
 
@@ -11,9 +12,7 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-constexpr std::size_t ceilDivide(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
-
-// The launch of kernels that follow each other closely: each waits itself for the one before.
+// Programmatic dependent launch: the kernel itself waits for its predecessor.
 inline LaunchConfig gridConfig(int block, std::size_t blocks, cudaStream_t stream, const char* function) {
   if (blocks > 0x7fffffff) throwInvalid({function, ": the input needs too many blocks"});
   LaunchConfig config;

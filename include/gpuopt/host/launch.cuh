@@ -1,5 +1,5 @@
 /// \file
-/// Launching a kernel with checked arguments and readable errors.
+/// Kernel launches with checked arguments and readable errors.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -24,12 +24,13 @@ inline std::string toString(const dim3& size) { return message({size.x, "x", siz
 
 inline std::size_t volume(const dim3& size) { return std::size_t{size.x} * size.y * size.z; }
 
-[[noreturn]] inline void throwBadLaunch(const void* kernel, std::initializer_list<Part> problem) {
+[[noreturn]] GPUOPT_HIDDEN inline void throwBadLaunch(const void* kernel,
+                                                      std::initializer_list<MessagePart> problem) {
   throwInvalid({"gpuopt::launch: ", message(problem), "; kernel: ", kernelName(kernel)});
 }
 
-/// Rejects what no device can launch, without asking the runtime.
-inline void checkLaunch(const void* kernel, const LaunchConfig& config) {
+/// Rejects what no device can launch, without a call to the runtime.
+GPUOPT_HIDDEN inline void checkLaunch(const void* kernel, const LaunchConfig& config) {
   constexpr std::size_t THREADS = 1024;
   constexpr unsigned GRID_X = 0x7fffffff;
   constexpr unsigned GRID_YZ = 65535;
@@ -48,20 +49,21 @@ inline void checkLaunch(const void* kernel, const LaunchConfig& config) {
   }
 }
 
-/// What the runtime takes for a configuration.
+/// The runtime's form of a LaunchConfig.
 struct NativeConfig {
   cudaLaunchAttribute attributes[2];
   cudaLaunchConfig_t launch;
 };
 
-inline void requireClusters(const void* kernel, const LaunchConfig& config, int capability) {
+GPUOPT_HIDDEN inline void requireClusters(const void* kernel, const LaunchConfig& config, int capability) {
   if (capability >= clustersSince) return;
   throwBadLaunch(kernel, {"cluster (", config.cluster, ") needs compute capability 9.0; the device has ",
                           capability / 10, ".", capability % 10});
 }
 
-/// The launch attributes that the configuration asks for. Most launches ask for none.
-inline void addAttributes(NativeConfig& native, const void* kernel, const LaunchConfig& config) {
+/// Adds the launch attributes of the configuration, if any.
+GPUOPT_HIDDEN inline void addAttributes(NativeConfig& native, const void* kernel,
+                                        const LaunchConfig& config) {
   if (config.cluster == 1 && !config.programmatic) return;
 
   const int capability = computeCapability(currentDevice());
@@ -81,8 +83,9 @@ inline void addAttributes(NativeConfig& native, const void* kernel, const Launch
   }
 }
 
-/// All of a launch that does not depend on the kernel's type: compiled once, not once for each kernel.
-inline void prepareLaunch(NativeConfig& native, const void* kernel, const LaunchConfig& config) {
+/// The part of a launch that does not depend on the kernel's type, compiled once for all kernels.
+GPUOPT_HIDDEN inline void prepareLaunch(NativeConfig& native, const void* kernel,
+                                        const LaunchConfig& config) {
   checkLaunch(kernel, config);
   if (config.sharedBytes > 0 && config.blocksPerMultiprocessor == 0) {
     const auto block = static_cast<int>(volume(config.block));
@@ -97,8 +100,9 @@ inline void prepareLaunch(NativeConfig& native, const void* kernel, const Launch
   addAttributes(native, kernel, config);
 }
 
-/// Only after a failure is the kernel's own limit looked up: the good path pays nothing for it.
-[[noreturn]] inline void throwFailedLaunch(cudaError_t code, const void* kernel, const LaunchConfig& config) {
+/// The kernel's own limit is looked up only after a failure.
+[[noreturn]] GPUOPT_HIDDEN inline void throwFailedLaunch(cudaError_t code, const void* kernel,
+                                                         const LaunchConfig& config) {
   forgetError(code);
   cudaFuncAttributes attributes{};
   const cudaError_t asked = cudaFuncGetAttributes(&attributes, kernel);
@@ -115,19 +119,18 @@ inline void prepareLaunch(NativeConfig& native, const void* kernel, const Launch
 
 }  // namespace detail
 
-/// Queues one launch of a kernel on config.stream; returns at once.
+/// Launches a kernel on config.stream, asynchronously.
 ///
-/// The arguments `args` are converted to the kernel's parameter types, and a wrong number of them or a
-/// missing conversion is an error of compilation. Dynamic shared memory beyond the kernel's present limit is
-/// arranged for. Cost: that of the runtime's own launch; a configuration with dynamic shared memory that
-/// neither occupancyConfig nor maxOccupancyConfig chose costs a remembered occupancy query more.
+/// The arguments `args` are converted to the kernel's parameter types; a wrong number of arguments or a
+/// missing conversion does not compile. Raises the kernel's limit of dynamic shared memory if necessary.
+/// Costs as much as the runtime's own launch, plus a cached occupancy query if the configuration has dynamic
+/// shared memory and comes from neither occupancyConfig nor maxOccupancyConfig.
 ///
-/// Throws std::invalid_argument, before anything runs, for what cannot be launched: an empty grid or block,
-/// more than 1024 threads, too much shared memory, a cluster that does not divide the grid or that the
-/// device does not know. Throws CudaError, naming kernel and configuration, if the runtime refuses the
-/// launch.
+/// Throws std::invalid_argument before anything runs for an empty grid or block, more than 1024 threads, too
+/// much shared memory, and a cluster that does not divide the grid or that the device does not support.
+/// Throws CudaError with the kernel and its configuration if the runtime refuses the launch.
 template <class... Params, class... Args>
-void launch(void (*kernel)(Params...), const LaunchConfig& config, Args&&... args) {
+GPUOPT_HIDDEN void launch(void (*kernel)(Params...), const LaunchConfig& config, Args&&... args) {
   static_assert(sizeof...(Args) == sizeof...(Params),
                 "gpuopt::launch: the number of arguments differs from the number of the kernel's parameters");
   if constexpr (sizeof...(Args) == sizeof...(Params)) {

@@ -1,5 +1,5 @@
 /// \file
-/// How a kernel is launched: grid, block, shared memory, stream.
+/// The configuration of a kernel launch.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,21 +9,21 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
+GPUOPT_TYPES_BEGIN
 
-/// The configuration of one launch: chosen by occupancyConfig or maxOccupancyConfig, or filled in by hand.
-/// What a hand-written one leaves out has the value that `<<<grid, block>>>` would give it.
+/// The configuration of one launch, from occupancyConfig or maxOccupancyConfig or written by hand. The
+/// defaults are those of `<<<grid, block>>>`.
 struct LaunchConfig {
-  dim3 grid{1};                     ///< blocks of the grid
-  dim3 block{1};                    ///< threads of a block
-  std::size_t sharedBytes = 0;      ///< dynamic shared memory of a block, in bytes
-  cudaStream_t stream = nullptr;    ///< where the launch is queued
-  int blocksPerMultiprocessor = 0;  ///< blocks resident at once on a multiprocessor; 0: nobody asked
-  double occupancy = 0;  ///< resident warps over the multiprocessor's maximum, 0 to 1; 0: nobody asked
-  unsigned cluster = 1;  ///< blocks of a cluster, along x; more than 1 needs compute capability 9.0
-  /// The kernel may start before the one ahead of it in the stream has ended and waits for it itself
-  /// (programmatic dependent launch). Devices before compute capability 9.0 ignore it.
+  dim3 grid{1};                     ///< blocks in the grid
+  dim3 block{1};                    ///< threads per block
+  std::size_t sharedBytes = 0;      ///< dynamic shared memory per block
+  cudaStream_t stream = nullptr;    ///< the stream of the launch
+  int blocksPerMultiprocessor = 0;  ///< resident blocks per multiprocessor; 0: not queried
+  double occupancy = 0;             ///< resident warps over the maximum, 0 to 1; 0: not queried
+  unsigned cluster = 1;             ///< blocks per cluster, along x; more than 1 needs compute capability 9.0
+  /// Programmatic dependent launch: the kernel may start before its predecessor in the stream has ended, and
+  /// waits for it itself. Ignored before compute capability 9.0.
   bool programmatic = false;
 };
 
-GPUOPT_NAMESPACE_END
+GPUOPT_TYPES_END

@@ -1,8 +1,9 @@
 /// \file
-/// Launch configurations through the occupancy queries, and what limits a kernel's occupancy.
+/// Launch configurations from occupancy queries, and reports of what limits a kernel's occupancy.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/registry.cuh>
 #include <gpuopt/host/device.cuh>
@@ -22,7 +23,9 @@ namespace detail {
 
 inline constexpr int warpThreads = 32;
 
-/// A question to the occupancy queries. block 0 asks for the block size with the highest occupancy.
+constexpr int warpsOf(int threads) { return (threads + warpThreads - 1) / warpThreads; }
+
+/// An occupancy query. block 0 asks for the block size with the highest occupancy.
 struct OccupancyKey {
   const void* kernel;
   std::size_t sharedBytes;
@@ -30,8 +33,7 @@ struct OccupancyKey {
   int block;
 };
 
-/// The answer. Trivial, like the key, so that a thread-local cache of them needs neither guard nor
-/// destructor.
+/// Its answer. Trivial, like the key: a thread-local cache of them needs neither a guard nor a destructor.
 struct Occupancy {
   int block;
   int blocksPerMultiprocessor;
@@ -42,14 +44,14 @@ inline bool operator==(const OccupancyKey& a, const OccupancyKey& b) {
   return a.kernel == b.kernel && a.sharedBytes == b.sharedBytes && a.device == b.device && a.block == b.block;
 }
 
-inline cudaFuncAttributes functionAttributes(const void* kernel) {
+GPUOPT_HIDDEN inline cudaFuncAttributes functionAttributes(const void* kernel) {
   cudaFuncAttributes attributes{};
   const cudaError_t code = cudaFuncGetAttributes(&attributes, kernel);
   if (code != cudaSuccess) throwCudaError(code, message({"cudaFuncGetAttributes of ", kernelName(kernel)}));
   return attributes;
 }
 
-/// The block limit of the device, before the kernel has a say.
+/// Checks the device's limit of the block size.
 inline void checkBlock(int block, int device, const char* caller) {
   const int limit = deviceAttribute(cudaDevAttrMaxThreadsPerBlock, device);
   if (block < 1 || block > limit) {
@@ -57,9 +59,9 @@ inline void checkBlock(int block, int device, const char* caller) {
   }
 }
 
-/// Lets the kernel have that much dynamic shared memory. The limit only grows: other callers rely on it.
-inline void raiseSharedLimit(const OccupancyKey& key, const cudaFuncAttributes& attributes,
-                             const char* caller) {
+/// Raises the kernel's limit of dynamic shared memory. Never lowers it: other callers may rely on it.
+GPUOPT_HIDDEN inline void raiseSharedLimit(const OccupancyKey& key, const cudaFuncAttributes& attributes,
+                                           const char* caller) {
   const auto limit =
       static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, key.device));
   if (key.sharedBytes > limit || key.sharedBytes + attributes.sharedSizeBytes > limit) {
@@ -74,7 +76,7 @@ inline void raiseSharedLimit(const OccupancyKey& key, const cudaFuncAttributes& 
     throwCudaError(code, message({"cudaFuncSetAttribute of ", kernelName(key.kernel)}));
 }
 
-inline int queryResidentBlocks(const OccupancyKey& key, int block) {
+GPUOPT_HIDDEN inline int queryResidentBlocks(const OccupancyKey& key, int block) {
   int blocks = 0;
   const cudaError_t code =
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, key.kernel, block, key.sharedBytes);
@@ -85,14 +87,13 @@ inline int queryResidentBlocks(const OccupancyKey& key, int block) {
   return blocks;
 }
 
-/// The block size with the most resident threads; of equal ones the largest, as
-/// cudaOccupancyMaxPotentialBlockSize does.
-inline int bestBlock(const OccupancyKey& key, int limit) {
+/// The block size with the most resident threads, the largest of equals, like
+/// cudaOccupancyMaxPotentialBlockSize.
+GPUOPT_HIDDEN inline int bestBlock(const OccupancyKey& key, int limit) {
   int best = limit;
   int mostThreads = 0;
-  for (int aligned = (limit + warpThreads - 1) / warpThreads * warpThreads; aligned > 0;
-       aligned -= warpThreads) {
-    const int block = aligned < limit ? aligned : limit;
+  for (int aligned = warpsOf(limit) * warpThreads; aligned > 0; aligned -= warpThreads) {
+    const int block = smallerOf(aligned, limit);
     const int threads = block * queryResidentBlocks(key, block);
     if (threads > mostThreads) {
       mostThreads = threads;
@@ -103,12 +104,12 @@ inline int bestBlock(const OccupancyKey& key, int limit) {
 }
 
 inline double occupancyFraction(int block, int blocks, int device) {
-  const int warps = (block + warpThreads - 1) / warpThreads * blocks;
+  const int warps = warpsOf(block) * blocks;
   const int limit = deviceAttribute(cudaDevAttrMaxThreadsPerMultiProcessor, device) / warpThreads;
   return static_cast<double>(warps) / limit;
 }
 
-inline Occupancy queryOccupancy(const OccupancyKey& key, const char* caller) {
+GPUOPT_HIDDEN inline Occupancy queryOccupancy(const OccupancyKey& key, const char* caller) {
   const cudaFuncAttributes attributes = functionAttributes(key.kernel);
   raiseSharedLimit(key, attributes, caller);
   const int block = key.block != 0 ? key.block : bestBlock(key, attributes.maxThreadsPerBlock);
@@ -125,27 +126,28 @@ inline Occupancy queryOccupancy(const OccupancyKey& key, const char* caller) {
   return {block, blocks, occupancyFraction(block, blocks, key.device)};
 }
 
-/// The answers for all threads. Never destroyed: a destructor of a static object may still launch kernels.
+/// The answers for all threads. Never destroyed: destructors of static objects may still launch kernels.
 struct SharedOccupancyCache {
   std::mutex mutex;
   Registry<OccupancyKey, Occupancy> known;
 };
 
-inline Occupancy sharedOccupancy(const OccupancyKey& key, const char* caller) {
+GPUOPT_HIDDEN inline Occupancy sharedOccupancy(const OccupancyKey& key, const char* caller) {
   static SharedOccupancyCache& cache = *new SharedOccupancyCache;
-  const std::lock_guard<std::mutex> lock(cache.mutex);  // also held while a kernel's limit is read and raised
+  const std::lock_guard<std::mutex> lock(
+      cache.mutex);  // also guards the kernel's limit while it is read and raised
   if (const Occupancy* found = cache.known.find(key)) return *found;
   return cache.known.add(key, queryOccupancy(key, caller));
 }
 
-/// A few answers per thread in front of those for all threads: no lock and no map on a repeated question.
-inline Occupancy cachedOccupancy(const OccupancyKey& key, const char* caller) {
+/// A small cache per thread in front of the shared one: no lock for a repeated query.
+GPUOPT_HIDDEN inline Occupancy cachedOccupancy(const OccupancyKey& key, const char* caller) {
   struct Entry {
     OccupancyKey key;
     Occupancy answer;
   };
   constexpr std::size_t ENTRIES = 16;
-  static thread_local Entry recent[ENTRIES];  // zero: no kernel is null
+  static thread_local Entry recent[ENTRIES];  // zero-initialised, and no kernel is null
 
   const std::size_t hash = (reinterpret_cast<std::uintptr_t>(key.kernel) >> 4) + key.sharedBytes / 128 +
                            static_cast<std::size_t>(key.block / warpThreads);
@@ -155,16 +157,18 @@ inline Occupancy cachedOccupancy(const OccupancyKey& key, const char* caller) {
 }
 
 template <class Kernel>
-OccupancyKey occupancyKey(Kernel* kernel, int block, std::size_t sharedBytes, const char* caller) {
+GPUOPT_HIDDEN OccupancyKey occupancyKey(Kernel* kernel, int block, std::size_t sharedBytes,
+                                        const char* caller) {
   static_assert(std::is_function_v<Kernel>,
                 "gpuopt: a pointer to a kernel (__global__ function) is expected");
   if (kernel == nullptr) throwInvalid({caller, ": kernel is null"});
   return {reinterpret_cast<const void*>(kernel), sharedBytes, currentDevice(), block};
 }
 
-/// The grid that fills the device once, or covers the items if that takes fewer blocks.
-inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_t items, std::size_t itemsPerThread,
-                               cudaStream_t stream, const char* caller) {
+/// As many blocks as are resident on the device at once, or fewer if they cover the items.
+GPUOPT_HIDDEN inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_t items,
+                                             std::size_t itemsPerThread, cudaStream_t stream,
+                                             const char* caller) {
   if (items == 0) throwInvalid({caller, ": items (0) would give an empty grid"});
   if (itemsPerThread == 0) throwInvalid({caller, ": itemsPerThread (0) must be positive"});
 
@@ -175,7 +179,7 @@ inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_t items, std::
                         static_cast<std::size_t>(multiprocessorCount(key.device));
 
   LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>(needed < resident ? needed : resident));
+  config.grid = dim3(static_cast<unsigned>(smallerOf(needed, resident)));
   config.block = dim3(static_cast<unsigned>(block));
   config.sharedBytes = key.sharedBytes;
   config.stream = stream;
@@ -186,32 +190,33 @@ inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_t items, std::
 
 }  // namespace detail
 
-/// The configuration for a kernel that is written for blocks of BLOCK threads and loops over its items: as
-/// many blocks as the current device holds at once, but no more than ceil(items / (BLOCK *
-/// itemsPerThread)). The configuration's stream is `stream`.
+/// The configuration for a kernel with blocks of BLOCK threads that loops over its items: as many blocks as
+/// are resident on the current device at once, but at most ceil(items / (BLOCK * itemsPerThread)). The
+/// configuration takes over `stream`.
 ///
-/// sharedBytes is the dynamic shared memory of a block in bytes; the kernel's limit is raised where that is
-/// needed, here and not at the launch. Answers are remembered per kernel, device, block and shared size: a
-/// repeated call costs well under 0.1 us. Any thread may call for any current device.
+/// sharedBytes is the dynamic shared memory per block. This function raises the kernel's limit if necessary.
+/// Answers are cached per kernel, device, block and shared memory: a repeated call costs well under 0.1 us.
+/// Any thread may call, for its current device.
 ///
-/// Throws std::invalid_argument, naming the parameter and the values, if items or itemsPerThread is zero,
-/// if the block is beyond the device's or the kernel's limit, or if the shared memory is; CudaError if the
-/// runtime fails.
+/// Throws std::invalid_argument with the parameter and its value if items or itemsPerThread is zero, or if
+/// block or shared memory exceed the limit of the device or the kernel; CudaError if the runtime fails.
 template <class Kernel>
-LaunchConfig occupancyConfig(Kernel* kernel, std::size_t items, int BLOCK, std::size_t itemsPerThread = 1,
-                             std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
+GPUOPT_HIDDEN LaunchConfig occupancyConfig(Kernel* kernel, std::size_t items, int BLOCK,
+                                           std::size_t itemsPerThread = 1, std::size_t sharedBytes = 0,
+                                           cudaStream_t stream = nullptr) {
   constexpr const char* CALLER = "gpuopt::occupancyConfig";
   const detail::OccupancyKey key = detail::occupancyKey(kernel, BLOCK, sharedBytes, CALLER);
   detail::checkBlock(BLOCK, key.device, CALLER);
   return detail::fillDevice(key, items, itemsPerThread, stream, CALLER);
 }
 
-/// As occupancyConfig, with `items`, `itemsPerThread` and `stream` of the same meaning, for a kernel that
-/// takes any block size: the block is the one with which most threads are resident (of equal ones the
-/// largest), sharedBytes being the same for every block size.
+/// occupancyConfig for a kernel that works with any block size: chooses the one with the most resident
+/// threads, the largest of equals. sharedBytes is the same for every block size. `items`, `itemsPerThread`
+/// and `stream` are those of occupancyConfig.
 template <class Kernel>
-LaunchConfig maxOccupancyConfig(Kernel* kernel, std::size_t items, std::size_t itemsPerThread = 1,
-                                std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
+GPUOPT_HIDDEN LaunchConfig maxOccupancyConfig(Kernel* kernel, std::size_t items,
+                                              std::size_t itemsPerThread = 1, std::size_t sharedBytes = 0,
+                                              cudaStream_t stream = nullptr) {
   constexpr const char* CALLER = "gpuopt::maxOccupancyConfig";
   const detail::OccupancyKey key = detail::occupancyKey(kernel, 0, sharedBytes, CALLER);
   return detail::fillDevice(key, items, itemsPerThread, stream, CALLER);
@@ -219,36 +224,36 @@ LaunchConfig maxOccupancyConfig(Kernel* kernel, std::size_t items, std::size_t i
 
 /// What limits a kernel's occupancy on the current device. Printable with <<.
 ///
-/// Each resource of a multiprocessor would allow so many resident blocks; the fewest is what runs. A
-/// resource that the kernel does not use allows `unlimited`.
+/// Every resource of a multiprocessor allows a number of resident blocks, and the smallest one is the limit.
+/// A resource that the kernel does not use allows `unlimited`.
 struct OccupancyReport {
-  static constexpr int unlimited = INT_MAX;  ///< what a resource allows that the kernel does not use
+  static constexpr int unlimited = INT_MAX;  ///< for resources that the kernel does not use
 
-  std::string kernel;                   ///< its name and parameters
-  int block = 0;                        ///< threads of a block
-  int registersPerThread = 0;           ///< as the compiler gave them
-  std::size_t staticSharedBytes = 0;    ///< of a block
-  std::size_t dynamicSharedBytes = 0;   ///< of a block
-  std::size_t reservedSharedBytes = 0;  ///< of a block, taken by the system
+  std::string kernel;                   ///< name and parameter types
+  int block = 0;                        ///< threads per block
+  int registersPerThread = 0;           ///< allocated by the compiler
+  std::size_t staticSharedBytes = 0;    ///< per block
+  std::size_t dynamicSharedBytes = 0;   ///< per block
+  std::size_t reservedSharedBytes = 0;  ///< per block, used by the system
 
-  int allowedByRegisters = unlimited;     ///< blocks per multiprocessor for which there are registers
-  int allowedBySharedMemory = unlimited;  ///< the same of shared memory
-  int allowedByThreads = unlimited;       ///< the same of places for threads
-  int allowedByBlocks = unlimited;        ///< the same of places for blocks
+  int allowedByRegisters = unlimited;     ///< blocks per multiprocessor that the registers allow
+  int allowedBySharedMemory = unlimited;  ///< that shared memory allows
+  int allowedByThreads = unlimited;       ///< that the number of threads allows
+  int allowedByBlocks = unlimited;        ///< that the number of blocks allows
 
-  int blocksPerMultiprocessor = 0;  ///< what the runtime's occupancy query says
-  double occupancy = 0;             ///< resident warps over the multiprocessor's maximum, 0 to 1
+  int blocksPerMultiprocessor = 0;  ///< the answer of the runtime's occupancy query
+  double occupancy = 0;             ///< resident warps over the maximum, 0 to 1
 
-  /// Whether registers are a binding limit.
+  /// Whether registers are a limit.
   bool limitedByRegisters() const { return allowedByRegisters == blocksPerMultiprocessor; }
-  /// Whether shared memory is one.
+  /// Whether shared memory is a limit.
   bool limitedBySharedMemory() const { return allowedBySharedMemory == blocksPerMultiprocessor; }
-  /// Whether the number of threads is one.
+  /// Whether the number of threads is a limit.
   bool limitedByThreads() const { return allowedByThreads == blocksPerMultiprocessor; }
-  /// Whether the number of blocks is one.
+  /// Whether the number of blocks is a limit.
   bool limitedByBlocks() const { return allowedByBlocks == blocksPerMultiprocessor; }
 
-  /// The binding limits in words: "registers", "threads and blocks".
+  /// The limits as text: "registers", "threads and blocks".
   std::string limits() const {
     std::string text;
     const auto add = [&text](bool binding, const char* name) {
@@ -261,7 +266,7 @@ struct OccupancyReport {
     return text;
   }
 
-  /// The whole report in words, on five lines.
+  /// The report as text, five lines.
   std::string text() const {
     const auto allowed = [](int blocks) {
       return blocks == unlimited ? "any number of" : std::to_string(blocks);
@@ -295,8 +300,7 @@ struct OccupancyReport {
   }
 };
 
-/// Prints the text of the report to any stream `out`, without an include of this header for those who never
-/// print.
+/// Prints the report to `out`, a stream of any type, so that this header needs no `<ostream>`.
 template <class Stream>
 auto operator<<(Stream& out, const OccupancyReport& report) -> decltype(out << "") {
   return out << report.text().c_str();
@@ -304,37 +308,38 @@ auto operator<<(Stream& out, const OccupancyReport& report) -> decltype(out << "
 
 namespace detail {
 
-/// Registers are given to warps in units of 256, each warp's out of one of the multiprocessor's four parts.
+/// Registers are allocated to a warp in multiples of 256, in one of the multiprocessor's four partitions.
 inline int blocksByRegisters(int registersPerThread, int warps, int device) {
-  constexpr int UNIT = 256;
-  constexpr int PARTS = 4;
+  constexpr std::size_t GRANULARITY = 256;
+  constexpr int PARTITIONS = 4;
   if (registersPerThread == 0) return OccupancyReport::unlimited;
-  const int perWarp = (registersPerThread * warpThreads + UNIT - 1) / UNIT * UNIT;
-  const int perPart = deviceAttribute(cudaDevAttrMaxRegistersPerMultiprocessor, device) / PARTS;
-  return perPart / perWarp * PARTS / warps;
+  const auto perWarp =
+      static_cast<int>(roundUp(static_cast<std::size_t>(registersPerThread * warpThreads), GRANULARITY));
+  const int perPartition = deviceAttribute(cudaDevAttrMaxRegistersPerMultiprocessor, device) / PARTITIONS;
+  return perPartition / perWarp * PARTITIONS / warps;
 }
 
 inline int blocksBySharedMemory(std::size_t bytes, int device) {
-  const std::size_t unit = computeCapability(device) < 80 ? 256 : 128;
+  const std::size_t granularity = computeCapability(device) < 80 ? 256 : 128;
   const auto limit =
       static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
   if (bytes == 0) return OccupancyReport::unlimited;
-  return static_cast<int>(limit / ((bytes + unit - 1) / unit * unit));
+  return static_cast<int>(limit / roundUp(bytes, granularity));
 }
 
 }  // namespace detail
 
-/// Says what limits the occupancy of a kernel launched with `block` threads and sharedBytes of dynamic
-/// shared memory on the current device. Errors as for occupancyConfig. For people and tools, not for the
-/// launch path: it asks the runtime every time.
+/// Reports what limits the occupancy of a kernel with `block` threads and sharedBytes of dynamic shared
+/// memory per block on the current device. Errors as for occupancyConfig. For people and tools, not for the
+/// launch path: it queries the runtime every time.
 template <class Kernel>
-OccupancyReport explainOccupancy(Kernel* kernel, int block, std::size_t sharedBytes = 0) {
+GPUOPT_HIDDEN OccupancyReport explainOccupancy(Kernel* kernel, int block, std::size_t sharedBytes = 0) {
   constexpr const char* CALLER = "gpuopt::explainOccupancy";
   const detail::OccupancyKey key = detail::occupancyKey(kernel, block, sharedBytes, CALLER);
   detail::checkBlock(block, key.device, CALLER);
   const detail::Occupancy occupancy = detail::cachedOccupancy(key, CALLER);
   const cudaFuncAttributes attributes = detail::functionAttributes(key.kernel);
-  const int warps = (block + detail::warpThreads - 1) / detail::warpThreads;
+  const int warps = detail::warpsOf(block);
 
   OccupancyReport report;
   report.kernel = detail::kernelName(key.kernel);
@@ -352,8 +357,7 @@ OccupancyReport explainOccupancy(Kernel* kernel, int block, std::size_t sharedBy
   report.allowedByBlocks = deviceAttribute(cudaDevAttrMaxBlocksPerMultiprocessor, key.device);
   report.blocksPerMultiprocessor = occupancy.blocksPerMultiprocessor;
   report.occupancy = occupancy.fraction;
-  // With less shared memory than the multiprocessor could have (the kernel's preferred carve-out), that is
-  // the limit.
+  // Only a preferred carve-out below the multiprocessor's maximum explains a smaller answer.
   if (report.limits().empty()) report.allowedBySharedMemory = report.blocksPerMultiprocessor;
   return report;
 }

@@ -1,5 +1,5 @@
 /// \file
-/// Results that a kernel hands to the waiting host.
+/// Results that a kernel returns to the waiting host.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -18,8 +18,8 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-/// Where a kernel stores its result: to device-visible memory (flag null), or to a host that waits for
-/// *flag to become signal, which is stored after the value.
+/// Where a kernel stores its result. If flag is not null, the host waits until *flag is signal, which the
+/// kernel stores after the value.
 template <class T>
 struct Destination {
   T* value;
@@ -29,33 +29,33 @@ struct Destination {
 
 inline constexpr std::size_t resultSlotBytes = 4096;
 
-/// Pinned memory that the device can write (unified addressing: under the host's own address), in slots
-/// that begin with a flag. All threads share the slots; a call takes one and gives it back.
+/// A pool of slots in pinned host memory, for all threads. The device writes them under the host's address
+/// (unified addressing). A slot begins with its flag.
 class ResultPool {
  public:
   struct Slot {
     unsigned char* memory;
-    unsigned signal;  // of this use of the slot: never that of an earlier use
+    unsigned signal;  // unique to this use of the slot
   };
 
-  /// Never destroyed: a destructor of a static object may still reduce.
-  static ResultPool& instance() {
+  /// Never destroyed: destructors of static objects may still reduce.
+  GPUOPT_HIDDEN static ResultPool& instance() {
     static ResultPool& pool = *new ResultPool;
     return pool;
   }
 
-  Slot take() {
+  Slot acquire() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (free_.empty()) grow();
     unsigned char* memory = free_.back();
     free_.pop_back();
-    if (++lastSignal_ == 0) ++lastSignal_;  // 0 is what a new slot holds
+    if (++lastSignal_ == 0) ++lastSignal_;  // 0 is the flag of a new slot
     return {memory, lastSignal_};
   }
 
-  void giveBack(unsigned char* memory) noexcept {
+  void release(unsigned char* memory) noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
-    free_.push_back(memory);  // within the capacity that grow() reserved
+    free_.push_back(memory);  // does not allocate: grow() reserved the capacity
   }
 
  private:
@@ -80,18 +80,16 @@ class ResultPool {
 
 }  // namespace detail
 
-/// One value of type T that a kernel computes and the calling thread waits for:
+/// A value of type T that a kernel computes and the calling thread waits for:
 ///
 ///     HostResult<T> result;
 ///     launch(kernel, config, ..., result.destination());   // which calls storeResult(destination, value)
 ///     return result.wait(config.stream);
 ///
-/// The kernel writes through the host link and the host watches the flag: less than half the latency of a
-/// copy. wait() returns as soon as the flag is there, maybe before the kernel has ended: storing the result
-/// is the last thing that a kernel does to any memory.
+/// The kernel writes to host memory and the host polls the flag: less than half the latency of a copy. wait()
+/// may return before the kernel has ended, so the kernel accesses no memory after it has stored its result.
 ///
-/// wait() must be called if the launch succeeded: the destructor takes a result that nobody waited for as
-/// one that no kernel will write.
+/// Call wait() if the launch succeeded: the destructor returns the slot to the pool.
 template <class T>
 class HostResult {
   static_assert(std::is_trivially_copyable_v<T>,
@@ -101,10 +99,10 @@ class HostResult {
                 "gpuopt: a result returned to the host may have at most 4032 bytes");
 
  public:
-  /// Takes a slot of the pool.
-  HostResult() : slot_(detail::ResultPool::instance().take()) {}
-  ~HostResult() {
-    if (slot_.memory != nullptr) detail::ResultPool::instance().giveBack(slot_.memory);
+  /// Acquires a slot of the pool.
+  GPUOPT_HIDDEN HostResult() : slot_(detail::ResultPool::instance().acquire()) {}
+  GPUOPT_HIDDEN ~HostResult() {
+    if (slot_.memory != nullptr) detail::ResultPool::instance().release(slot_.memory);
   }
   HostResult(const HostResult&) = delete;
   HostResult& operator=(const HostResult&) = delete;
@@ -115,9 +113,9 @@ class HostResult {
             slot_.signal};
   }
 
-  /// The value, once the kernel on `stream` has stored it. Throws CudaError if the stream's work failed,
-  /// and std::invalid_argument if the stream is being captured (entry points ask requireNotCapturing before
-  /// they launch).
+  /// The value, once the kernel on `stream` has stored it. Throws CudaError if work on the stream failed, and
+  /// std::invalid_argument if the stream is being captured (callers check requireNotCapturing before they
+  /// launch).
   T wait(cudaStream_t stream) {
     if (!spin()) synchronize(stream);
     return *destination().value;
@@ -130,8 +128,8 @@ class HostResult {
     return flag == slot_.signal;
   }
 
-  /// Watches the flag for a while without a call to the runtime. A longer wait is left to the runtime,
-  /// whose way of waiting is the user's choice (cudaSetDeviceFlags), and which reports errors.
+  /// Polls the flag for a millisecond. Longer waits are left to the runtime, which reports errors and waits
+  /// as the user chose (cudaSetDeviceFlags).
   bool spin() const {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point end = Clock::now() + std::chrono::milliseconds(1);
@@ -143,7 +141,7 @@ class HostResult {
 
   void synchronize(cudaStream_t stream) {
     unsigned char* memory = slot_.memory;
-    slot_.memory = nullptr;  // if this throws, the kernel may still write there: the slot is lost for good
+    slot_.memory = nullptr;  // if this throws, the kernel may still write: never reuse the slot
     detail::requireNotCapturing(stream, "gpuopt::reduce");
     const detail::RelaxedCapture relaxed;
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");

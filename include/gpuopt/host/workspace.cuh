@@ -1,5 +1,5 @@
 /// \file
-/// Scratch memory of device-wide calls: one's own, or a remembered one per stream.
+/// Scratch memory of device-wide calls: the caller's, or a cached one per stream.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -25,12 +25,12 @@ inline constexpr std::size_t workspaceBytes = workspaceCapacity + counterBytes;
 
 class WorkspaceLease;
 
-/// The memory of a workspace, partial results first, and its state between calls.
+/// The memory of a workspace, partial results followed by counters, and its state.
 struct WorkspaceBuffer {
   unsigned char* memory = nullptr;
   int device = 0;
-  std::atomic<bool> busy{false};  // a call holds it
-  bool dirty = false;             // the counters may not be zero; guarded by busy
+  std::atomic<bool> busy{false};  // in use by a call
+  bool dirty = false;             // the counters may be nonzero; guarded by busy
 };
 
 inline unsigned* countersOf(unsigned char* memory) {
@@ -43,18 +43,18 @@ inline void zeroCounters(unsigned char* memory, cudaStream_t stream) {
 
 }  // namespace detail
 
-/// Scratch memory on the device, for callers who want no allocation in their calls at all or who capture
-/// them into graphs. Its size is constant, whatever the length of the input.
+/// Scratch memory on the device, for callers who want no allocations or who capture calls into graphs. Its
+/// size does not depend on the input.
 ///
-/// A workspace serves one call at a time: calls on one stream one after another, or on several streams that
-/// are ordered among themselves. A graph that a call was captured into uses the workspace whenever it runs.
-/// Without a workspace, calls use one that the library keeps per stream.
+/// A workspace serves one call at a time: calls on one stream, or on streams that are ordered by events. A
+/// captured call uses it whenever the graph runs. Calls without a workspace use one that the library caches
+/// per stream.
 class Workspace {
  public:
-  /// Bytes for partial results.
+  /// Bytes of partial results.
   static constexpr std::size_t capacity = detail::workspaceCapacity;
 
-  /// Number of counters, which are zero between calls: every kernel returns to zero those that it used.
+  /// Number of counters. They are zero between calls: kernels reset those that they used.
   static constexpr std::size_t counterCount = detail::workspaceCounters;
 
   /// Allocates on the current device, zeroes the counters, and waits for `stream`. Throws CudaError.
@@ -81,7 +81,7 @@ class Workspace {
     delete buffer_;
   }
 
-  /// The partial results, aligned to 256 bytes.
+  /// The memory for partial results, aligned to 256 bytes.
   void* data() const { return buffer_->memory; }
 
   /// The counters.
@@ -90,19 +90,18 @@ class Workspace {
  private:
   friend class detail::WorkspaceLease;
 
-  // The public constructor builds on this one: should it throw, the destructor runs.
+  // The public constructor delegates to this one, so that the destructor runs if it throws.
   struct Empty {};
   explicit Workspace(Empty) : buffer_(new detail::WorkspaceBuffer) {}
 
-  detail::WorkspaceBuffer*
-      buffer_;  // a bare pointer: <memory> would be a tenth of what a user's file compiles
+  detail::WorkspaceBuffer* buffer_;  // no unique_ptr: <memory> would add a tenth to a user's compile time
 };
 
 namespace detail {
 
-/// The library's own memory pool of a device, which keeps what is freed: the first allocation after a
-/// synchronisation would otherwise cost tens of microseconds, and the settings of the user's default pool
-/// are not ours to change.
+/// The library's own memory pool on a device, which returns no memory to the system: otherwise the first
+/// allocation after a synchronisation would cost tens of microseconds. The default pool's settings belong to
+/// the user.
 inline cudaMemPool_t createPool(int device) {
   cudaMemPoolProps properties{};
   properties.allocType = cudaMemAllocationTypePinned;
@@ -115,18 +114,18 @@ inline cudaMemPool_t createPool(int device) {
   return pool;
 }
 
-inline cudaMemPool_t memoryPool(int device) {
+GPUOPT_HIDDEN inline cudaMemPool_t memoryPool(int device) {
   struct Pools {
     std::mutex mutex;
     Registry<int, cudaMemPool_t> created;
   };
-  static Pools& pools = *new Pools;  // never destroyed: the context may be gone by then
+  static Pools& pools = *new Pools;  // never destroyed: the context may be gone at exit
   const std::lock_guard<std::mutex> lock(pools.mutex);
   if (const cudaMemPool_t* found = pools.created.find(device)) return *found;
   return pools.created.add(device, createPool(device));
 }
 
-/// Memory from the library's pool of a device, available to what `stream` does from here on.
+/// Stream-ordered allocation from the library's pool.
 inline unsigned char* allocateInOrder(std::size_t bytes, int device, cudaStream_t stream) {
   const RelaxedCapture relaxed;
   void* memory = nullptr;
@@ -134,11 +133,10 @@ inline unsigned char* allocateInOrder(std::size_t bytes, int device, cudaStream_
   return static_cast<unsigned char*>(memory);
 }
 
-/// A stream for the life of the program: handles are used again once their streams are destroyed, ids are
-/// not.
+/// Identifies a stream for the life of the program, by its id: handles of destroyed streams are reused.
 struct StreamKey {
   unsigned long long stream;
-  unsigned long long thread;  // tells the threads' own default streams apart; 0 for all other streams
+  unsigned long long thread;  // tells per-thread default streams apart; 0 for other streams
   int device;
 };
 
@@ -153,22 +151,21 @@ inline bool isPerThreadStream(cudaStream_t stream) {
   return stream == cudaStreamPerThread;
 }
 
-inline unsigned long long threadNumber() {
+GPUOPT_HIDDEN inline unsigned long long threadNumber() {
   static std::atomic<unsigned long long> last{0};
   static thread_local unsigned long long number = 0;
   if (number == 0) number = ++last;
   return number;
 }
 
-inline StreamKey streamKey(int device, cudaStream_t stream) {
+GPUOPT_HIDDEN inline StreamKey streamKey(int device, cudaStream_t stream) {
   unsigned long long id = 0;
   check(cudaStreamGetId(stream, &id), "cudaStreamGetId");
   return {id, isPerThreadStream(stream) ? threadNumber() : 0, device};
 }
 
-/// The remembered workspaces. Neither they nor their memory are ever freed: at the program's exit the
-/// context may be gone, and a destroyed stream does not tell.
-inline WorkspaceBuffer* sharedWorkspace(const StreamKey& key, cudaStream_t stream) {
+/// The cached workspaces. Never freed: nobody reports destroyed streams, and at exit the context may be gone.
+GPUOPT_HIDDEN inline WorkspaceBuffer* sharedWorkspace(const StreamKey& key, cudaStream_t stream) {
   constexpr std::size_t STREAMS = 256;
   struct Cache {
     std::mutex mutex;
@@ -183,37 +180,37 @@ inline WorkspaceBuffer* sharedWorkspace(const StreamKey& key, cudaStream_t strea
   return cache.buffers.add(key, new WorkspaceBuffer{memory, key.device, {false}, true});
 }
 
-/// The remembered workspace of a stream, created on first use; null if too many streams have one.
-inline WorkspaceBuffer* cachedWorkspace(int device, cudaStream_t stream) {
+/// The cached workspace of a stream, created on first use; null if too many streams have one.
+GPUOPT_HIDDEN inline WorkspaceBuffer* cachedWorkspace(int device, cudaStream_t stream) {
   struct Last {
     StreamKey key;
     WorkspaceBuffer* buffer;
   };
-  static thread_local Last last;  // no lock for a thread that stays with its stream
+  static thread_local Last last;  // no lock while a thread uses the same stream
   const StreamKey key = streamKey(device, stream);
   if (last.buffer == nullptr || !(last.key == key)) last = {key, sharedWorkspace(key, stream)};
   return last.buffer;
 }
 
-/// The workspace of one call, from before its launches until all of them are queued:
+/// The workspace of one call, held until its launches are queued:
 ///
 ///     WorkspaceLease workspace = lease(userOrNull, stream);
 ///     launch(kernel, config, ..., workspace.data(), workspace.counters());
 ///     workspace.done();
 ///
-/// The user's workspace if there is one. Otherwise the one remembered for the stream; or, while the stream
-/// is being captured (a graph outlives this call), while another thread's call on the stream holds that
-/// one, or when 256 streams have one, memory allocated and freed in the order of the stream. A call that
-/// fails before done() makes the next call on its workspace zero the counters.
+/// That is the user's workspace if there is one, else the stream's cached one. Three cases use a
+/// stream-ordered allocation instead: the stream is being captured (the graph outlives this call), another
+/// thread's call holds the stream's workspace, or 256 streams have one. After a call that fails before
+/// done(), the next call on the workspace zeroes the counters.
 class WorkspaceLease {
  public:
-  /// Throws std::invalid_argument if the user's workspace is another device's, moved from, or in use by
-  /// another thread's call; CudaError.
+  /// Throws std::invalid_argument if the user's workspace is on another device, moved from, or in use by
+  /// another thread; CudaError.
   WorkspaceLease(Workspace* user, cudaStream_t stream) : WorkspaceLease(stream) {
     const int device = currentDevice();
     if (user != nullptr) {
-      takeUsers(*user, device);
-    } else if (isCapturing(stream) || !take(cachedWorkspace(device, stream))) {
+      acquireUsers(*user, device);
+    } else if (isCapturing(stream) || !acquire(cachedWorkspace(device, stream))) {
       memory_ = allocateInOrder(workspaceBytes, device, stream);
       zeroCounters(memory_, stream);
     }
@@ -226,15 +223,15 @@ class WorkspaceLease {
   /// Workspace::capacity bytes, aligned to 256.
   void* data() const { return memory_; }
 
-  /// Workspace::counterCount zeros (in the order of the stream).
+  /// Workspace::counterCount counters, zero in stream order.
   unsigned* counters() const { return countersOf(memory_); }
 
-  /// All launches are queued, and the counters will be zero when they have run.
+  /// Call when all launches are queued: they leave the counters zero.
   void done() noexcept {
     if (buffer_ != nullptr) buffer_->dirty = zeroedInGraph_;
   }
 
-  /// Gives the workspace back, for what comes next in the stream.
+  /// Releases the workspace for later work in the stream.
   void release() noexcept {
     if (buffer_ != nullptr) {
       buffer_->busy.store(false, std::memory_order_release);
@@ -246,19 +243,19 @@ class WorkspaceLease {
   }
 
  private:
-  // The public constructor delegates to this one so that the destructor runs if it throws.
+  // As in Workspace: the destructor runs if the public constructor throws.
   explicit WorkspaceLease(cudaStream_t stream) : stream_(stream) {}
 
-  void takeUsers(const Workspace& user, int device) {
+  void acquireUsers(const Workspace& user, int device) {
     WorkspaceBuffer* buffer = user.buffer_;
     if (buffer == nullptr) throwInvalid({"gpuopt: workspace was moved from"});
     if (buffer->device != device) {
       throwInvalid({"gpuopt: workspace is on device ", buffer->device, ", the current device is ", device});
     }
-    if (!take(buffer)) throwInvalid({"gpuopt: workspace is in use by another call"});
+    if (!acquire(buffer)) throwInvalid({"gpuopt: workspace is in use by another call"});
   }
 
-  bool take(WorkspaceBuffer* buffer) {
+  bool acquire(WorkspaceBuffer* buffer) {
     if (buffer == nullptr || buffer->busy.exchange(true, std::memory_order_acquire)) return false;
     buffer_ = buffer;
     memory_ = buffer->memory;
@@ -271,12 +268,12 @@ class WorkspaceLease {
   }
 
   cudaStream_t stream_;
-  WorkspaceBuffer* buffer_ = nullptr;  // null: memory_ is this call's alone
+  WorkspaceBuffer* buffer_ = nullptr;  // null: memory_ is allocated for this call alone
   unsigned char* memory_ = nullptr;
-  bool zeroedInGraph_ = false;  // the counters stay dirty until somebody launches that graph
+  bool zeroedInGraph_ = false;  // the counters stay dirty until the graph runs
 };
 
-/// A WorkspaceLease: `userOrNull` is what the caller of the entry point passed.
+/// A WorkspaceLease on the user's workspace, which may be null.
 [[nodiscard]] inline WorkspaceLease lease(Workspace* userOrNull, cudaStream_t stream) {
   return WorkspaceLease(userOrNull, stream);
 }

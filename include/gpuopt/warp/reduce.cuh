@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/thread/operators.cuh>
 #include <gpuopt/warp/shuffle.cuh>
 
@@ -11,9 +12,6 @@
 GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
-
-template <int VALUE>
-inline constexpr bool isPowerOfTwo = VALUE > 0 && (VALUE & (VALUE - 1)) == 0;
 
 // Whether redux can do it: integers of up to 32 bits, in one instruction instead of five shuffles (sm_80).
 template <int WIDTH, class T, class Op>

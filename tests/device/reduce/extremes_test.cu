@@ -210,7 +210,7 @@ TEST_CASE("Zeros of both signs", "[extremes]") {
   REQUIRE(found.index == 1000);
 }
 
-TEST_CASE("No elements", "[extremes]") {
+TEST_CASE("Extremes of no elements", "[extremes]") {
   const float* none = nullptr;
   REQUIRE(minMax(none, 0).minimum == infinity);
   REQUIRE(minMax(none, 0).maximum == -infinity);
@@ -221,7 +221,7 @@ TEST_CASE("No elements", "[extremes]") {
   REQUIRE(minMax(static_cast<const int*>(nullptr), 0).minimum == (std::numeric_limits<int>::max)());
 }
 
-TEST_CASE("Results in device memory", "[extremes]") {
+TEST_CASE("Extremes in device memory", "[extremes]") {
   const std::vector<short> values = {3, -4, 5, -4, 5};
   const DeviceArray<short> in(values, 1);
   Workspace workspace;

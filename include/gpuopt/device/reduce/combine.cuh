@@ -194,8 +194,9 @@ __device__ inline bool joinGrid(Partial& partial, const Partial& none, Op op,
 
 // Launches a kernel whose blocks join through scratch memory. What it reads from is a source or a view.
 template <class Kernel, class Source, class Reducer, class Shape, class Out>
-void launchJoined(Kernel kernel, const LaunchConfig& config, const Source& source, const Reducer& reducer,
-                  const Shape& shape, const Out& out, Workspace* workspace) {
+GPUOPT_HIDDEN void launchJoined(Kernel kernel, const LaunchConfig& config, const Source& source,
+                                const Reducer& reducer, const Shape& shape, const Out& out,
+                                Workspace* workspace) {
   using Partial = typename Reducer::Partial;
   WorkspaceLease scratch = lease(workspace, config.stream);
   launch(kernel, config, source, reducer, shape,

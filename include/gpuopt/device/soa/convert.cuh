@@ -302,7 +302,7 @@ GPUOPT_KERNEL void __launch_bounds__(BLOCK, convertResident<GROUP * sizeof(T)> /
 // 0.984, 0.994, 0.993; 16 floats to columns 0.965, 0.965, 0.961; 3 bytes to columns 0.93 with 128, 0.91 with
 // 256. `aos` is const where its structures are read.
 template <unsigned GROUP, bool FITS, class T, class View>
-void launchConvert(T* aos, const View& soa, const char* function, cudaStream_t stream) {
+GPUOPT_HIDDEN void launchConvert(T* aos, const View& soa, const char* function, cudaStream_t stream) {
   constexpr unsigned BLOCK = GROUP * sizeof(T) < 48 ? 128 : 64;
   // Columns are read through the L1 cache, which wants the room that tiles leave (H200, 2026-11-22, to
   // structures with 58 and 28 %: 8 floats 0.980, 0.985; 8, 4, 4, 1 bytes 0.968, 0.973; structures that are

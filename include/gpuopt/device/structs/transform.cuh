@@ -157,8 +157,8 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
 
 // n is not 0; `in` is a pointer to const or an iterator.
 template <class It, class Out, class F>
-void launchTransformStructs(It in, std::size_t n, Out* out, const F& f, const char* function,
-                            cudaStream_t stream) {
+GPUOPT_HIDDEN void launchTransformStructs(It in, std::size_t n, Out* out, const F& f, const char* function,
+                                          cudaStream_t stream) {
   using Shape = TransformShape<StructOf<It>, Out, std::is_pointer_v<It>>;
   const auto kernel = transformStructsKernel<Shape, It, Out, F>;
   static SharedCarveout carveout;

@@ -241,7 +241,8 @@ void launchSlabs(const TransposeProblem<T, T, Identity>& problem, cudaStream_t s
 }
 
 template <class Policy = TransposeBatchPolicy, class In, class Out, class Function>
-void launchTransposeBatch(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
+GPUOPT_HIDDEN void launchTransposeBatch(const TransposeProblem<In, Out, Function>& problem,
+                                        cudaStream_t stream) {
   if constexpr (squaresTake<In, Out, Function>) {
     if (squaresFit<Policy>(problem)) return launchSquares<Policy>(problem, stream);
   }

@@ -268,8 +268,8 @@ GPUOPT_KERNEL void __launch_bounds__(2 * Tile::THREADS) transposeRowPairsKernel(
 inline constexpr std::size_t commonShared = 64 << 10;
 
 template <class Kernel, class E>
-void launchPairs(Kernel kernel, unsigned block, std::size_t sharedBytes, const Squares<E>& squares,
-                 cudaStream_t stream) {
+GPUOPT_HIDDEN void launchPairs(Kernel kernel, unsigned block, std::size_t sharedBytes,
+                               const Squares<E>& squares, cudaStream_t stream) {
   LaunchConfig config = gridConfig(static_cast<int>(block), squares.triangle.blocks * squares.batch, stream,
                                    "gpuopt::transposeInPlace");
   config.sharedBytes = sharedBytes;

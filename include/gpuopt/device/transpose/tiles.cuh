@@ -233,8 +233,8 @@ unsigned regionBits(const Problem& problem) {
 }
 
 template <class Policy = TransposeTilesPolicy, class Kernel, class Problem>
-void launchTiles(Kernel kernel, int block, std::size_t sharedBytes, std::size_t rows, std::size_t cols,
-                 const Problem& problem, cudaStream_t stream) {
+GPUOPT_HIDDEN void launchTiles(Kernel kernel, int block, std::size_t sharedBytes, std::size_t rows,
+                               std::size_t cols, const Problem& problem, cudaStream_t stream) {
   constexpr std::size_t MOST = 65535;
   const std::size_t across = ceilDivide(problem.cols, cols);
   const std::size_t lines = across * problem.batch;
