@@ -84,23 +84,23 @@ __global__ void directToAos(View soa, T* aos) {
 // A structure and Thrust's tuple of its members.
 template <class T, class Sequence = Places<T>>
 struct Tuples;
-template <class T, std::size_t... PLACES>
-struct Tuples<T, std::index_sequence<PLACES...>> {
-  using Tuple = thrust::tuple<gpuopt::detail::Member<T, PLACES>...>;
+template <class T, std::size_t... INDICES>
+struct Tuples<T, std::index_sequence<INDICES...>> {
+  using Tuple = thrust::tuple<gpuopt::detail::Member<T, INDICES>...>;
 
   struct FromStruct {
     __device__ Tuple operator()(const T& value) const {
-      return Tuple(gpuopt::detail::getMember<PLACES>(value)...);
+      return Tuple(gpuopt::detail::getMember<INDICES>(value)...);
     }
   };
 
   struct ToStruct {
-    __device__ T operator()(const Tuple& tuple) const { return T{thrust::get<PLACES>(tuple)...}; }
+    __device__ T operator()(const Tuple& tuple) const { return T{thrust::get<INDICES>(tuple)...}; }
   };
 
   template <class View>
   static auto zip(const View& soa) {
-    return thrust::make_zip_iterator(soa.template column<PLACES>()...);
+    return thrust::make_zip_iterator(soa.template column<INDICES>()...);
   }
 };
 
@@ -108,15 +108,15 @@ struct Tuples<T, std::index_sequence<PLACES...>> {
 
 template <class T, class View, class Sequence = Places<T>>
 struct AreAlike;
-template <class T, class View, std::size_t... PLACES>
-struct AreAlike<T, View, std::index_sequence<PLACES...>> {
+template <class T, class View, std::size_t... INDICES>
+struct AreAlike<T, View, std::index_sequence<INDICES...>> {
   const T* aos;
   View soa;
 
   __device__ bool operator()(std::size_t i) const {
-    return (
-        detail::sameBytes(*soa.places().template at<PLACES>(i), gpuopt::detail::getMember<PLACES>(aos[i])) &&
-        ...);
+    return (detail::sameBytes(*soa.addresses().template at<INDICES>(i),
+                              gpuopt::detail::getMember<INDICES>(aos[i])) &&
+            ...);
   }
 };
 
@@ -127,7 +127,7 @@ struct Goals {
   double toSoa, toAos;
 };
 
-/// Which ways a case has beside gpuopt's and direct access: Thrust takes long to compile.
+/// The peers of a case besides direct access: Thrust takes long to compile.
 enum class Beside { direct, thrust };
 
 class Bench {
@@ -135,7 +135,7 @@ class Bench {
   Bench(Timer& timer, const Buffers& buffers, GoalReport& report, std::size_t bytes)
       : timer_(timer), buffers_(buffers), report_(report), bytes_(bytes) {}
 
-  /// Both ways; columns begin `offset` elements off 256-byte boundaries.
+  /// Converts both ways; columns begin `offset` elements off 256-byte boundaries.
   template <class T, Beside BESIDE = Beside::direct>
   void convert(const char* group, const std::string& members, const Goals& goals, std::size_t offset = 0) {
     const std::size_t n = bytes_ / sizeof(T) / 256 * 256;
@@ -157,19 +157,19 @@ class Bench {
 
  private:
   // Bytes of a structure's members, without padding.
-  template <class T, std::size_t... PLACES>
-  static constexpr std::size_t columnBytes(std::index_sequence<PLACES...>) {
-    return (sizeof(gpuopt::detail::Member<T, PLACES>) + ...);
+  template <class T, std::size_t... INDICES>
+  static constexpr std::size_t columnBytes(std::index_sequence<INDICES...>) {
+    return (sizeof(gpuopt::detail::Member<T, INDICES>) + ...);
   }
 
   // One column behind another. n is a multiple of 256.
-  template <class T, std::size_t... PLACES>
-  static gpuopt::SoaView<T> columnsIn(unsigned char* memory, std::size_t n, std::index_sequence<PLACES...>) {
+  template <class T, std::size_t... INDICES>
+  static gpuopt::SoaView<T> columnsIn(unsigned char* memory, std::size_t n, std::index_sequence<INDICES...>) {
     std::size_t begin = 0;
     const auto next = [&](std::size_t size) { return memory + std::exchange(begin, begin + n * size); };
     // Braces, so that columns are laid out in their order.
-    return gpuopt::SoaView<T>{reinterpret_cast<gpuopt::detail::Member<T, PLACES>*>(
-                                  next(sizeof(gpuopt::detail::Member<T, PLACES>)))...,
+    return gpuopt::SoaView<T>{reinterpret_cast<gpuopt::detail::Member<T, INDICES>*>(
+                                  next(sizeof(gpuopt::detail::Member<T, INDICES>)))...,
                               n};
   }
 
@@ -179,8 +179,8 @@ class Bench {
     const std::size_t n = to.size();
     const std::size_t bytes = n * (sizeof(T) + memberBytes);
     const cudaStream_t stream = timer_.stream();
-    const auto report = [&](const char* way, double goal, std::vector<Candidate> candidates) {
-      report_.run({std::string(group) + " " + way, members, std::to_string(n), std::to_string(n), bytes,
+    const auto report = [&](const char* direction, double goal, std::vector<Candidate> candidates) {
+      report_.run({std::string(group) + " " + direction, members, std::to_string(n), std::to_string(n), bytes,
                    atLeast(goal), std::move(candidates), buffers_.copies(bytes / 2 / 4096 * 4096)});
     };
 
@@ -188,29 +188,30 @@ class Bench {
     const auto toSoa = [&](const char* name, bool isPeer, auto call) {
       return buffers_.candidate(name, isPeer, call, n, AreAlike<T, To>{aosIn, to});
     };
-    std::vector<Candidate> ways{
+    std::vector<Candidate> candidates{
         toSoa("gpuopt", false, [=] { gpuopt::toSoa(aosIn, n, to, stream); }),
         toSoa("direct", true, [=] { launchThreads(directToSoa<T, To>, n, stream, aosIn, to); })};
     if constexpr (BESIDE == Beside::thrust)
-      ways.push_back(toSoa("Thrust", true, [=] {
+      candidates.push_back(toSoa("Thrust", true, [=] {
         thrust::transform(thrust::cuda::par_nosync.on(stream), aosIn, aosIn + n, Tuples<T>::zip(to),
                           typename Tuples<T>::FromStruct{});
       }));
-    report("soa", goals.toSoa, std::move(ways));
+    report("soa", goals.toSoa, std::move(candidates));
 
     T* aosOut = buffers_.out<T>();
     const auto toAos = [&](const char* name, bool isPeer, auto call) {
       return buffers_.candidate(name, isPeer, call, n, AreAlike<T, From>{aosOut, from});
     };
-    ways = {toAos("gpuopt", false, [=] { gpuopt::toAos(from, aosOut, stream); }),
-            toAos("direct", true, [=] { launchThreads(directToAos<T, From>, n, stream, from, aosOut); })};
+    candidates = {
+        toAos("gpuopt", false, [=] { gpuopt::toAos(from, aosOut, stream); }),
+        toAos("direct", true, [=] { launchThreads(directToAos<T, From>, n, stream, from, aosOut); })};
     if constexpr (BESIDE == Beside::thrust)
-      ways.push_back(toAos("Thrust", true, [=] {
+      candidates.push_back(toAos("Thrust", true, [=] {
         const auto zip = Tuples<T>::zip(from);
         thrust::transform(thrust::cuda::par_nosync.on(stream), zip, zip + static_cast<std::ptrdiff_t>(n),
                           aosOut, typename Tuples<T>::ToStruct{});
       }));
-    report("aos", goals.toAos, std::move(ways));
+    report("aos", goals.toAos, std::move(candidates));
   }
 
   Timer& timer_;

@@ -36,7 +36,7 @@ Goal fasterBy(double factor) {
   return goal;
 }
 
-/// Which ways a case has beside gpuopt's and direct access: the libraries take long to compile.
+/// The peers of a case besides direct access: the libraries take long to compile.
 enum class Beside { direct, libraries };
 
 class Bench {
@@ -54,7 +54,7 @@ class Bench {
     const R* in = offset(buffers_.in<R>(), inOffset);
     R* out = offset(buffers_.out<R>(), outOffset);
     const cudaStream_t stream = timer_.stream();
-    const auto way = [&](const char* name, bool isPeer, auto call) {
+    const auto candidate = [&](const char* name, bool isPeer, auto call) {
       return buffers_.candidate(name, isPeer, call, n, IsMirrored<R>{in, out});
     };
     const auto inPlace = [=] { gpuopt::forEachStruct(out, n, MirrorInPlace{}, stream); };
@@ -64,14 +64,14 @@ class Bench {
       return buffers_.areRight(n, IsMirrored<R>{in, out});
     };
     std::vector<Candidate> candidates{
-        way("gpuopt", false, [=] { gpuopt::transformStructs(in, n, out, Mirror{}, stream); }),
+        candidate("gpuopt", false, [=] { gpuopt::transformStructs(in, n, out, Mirror{}, stream); }),
         {"gpuopt in place", inPlace, inPlaceCorrect},
-        way("direct", true, [=] { launchThreads(directTransform<R>, n, stream, in, n, out); })};
+        candidate("direct", true, [=] { launchThreads(directTransform<R>, n, stream, in, n, out); })};
     if constexpr (BESIDE == Beside::libraries) {
-      candidates.push_back(way("CUB", true, [=] {
+      candidates.push_back(candidate("CUB", true, [=] {
         check(cub::DeviceTransform::Transform(in, out, n, Mirror{}, stream), "cub::DeviceTransform");
       }));
-      candidates.push_back(way("Thrust", true, [=] {
+      candidates.push_back(candidate("Thrust", true, [=] {
         thrust::transform(thrust::cuda::par_nosync.on(stream), in, in + n, out, Mirror{});
       }));
     }
@@ -86,7 +86,7 @@ class Bench {
     R* out = buffers_.out<R>();
     const cudaStream_t stream = timer_.stream();
     const thrust::counting_iterator<std::uint32_t> counting(0);
-    const auto way = [&](const char* name, bool isPeer, auto call) {
+    const auto candidate = [&](const char* name, bool isPeer, auto call) {
       return buffers_.candidate(name, isPeer, call, n, IsGenerated<R>{out});
     };
     const auto whole = [=] { gpuopt::transformStructs(counting, n, out, Generate<R>{}, stream); };
@@ -106,8 +106,8 @@ class Bench {
     };
     const auto set = [=] { check(cudaMemsetAsync(vectors, 0x5A, bytes, stream), "cudaMemsetAsync"); };
     report_.run(caseOf<R>("store", n, n * SIZE, goal,
-                          {way("gpuopt", false, whole), way("direct", true, direct), way("CUB", true, cub),
-                           way("Thrust", true, thrust)},
+                          {candidate("gpuopt", false, whole), candidate("direct", true, direct),
+                           candidate("CUB", true, cub), candidate("Thrust", true, thrust)},
                           {{"vector write", write, nullptr}, {"cudaMemsetAsync", set, nullptr}}));
   }
 

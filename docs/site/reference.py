@@ -22,7 +22,8 @@ PAGES = (
         "Policies": "device/transpose/tiles.cuh device/transpose/narrow.cuh device/transpose/batch.cuh "
                     "device/transpose/small.cuh device/transpose/in_place_square.cuh device/transpose/in_place_rectangle.cuh"}),
     ("structures", "Arrays of structures", "struct_io.cuh", "structs", {
-        "Arrays": "struct_io.cuh", "In your own kernels": "block/struct_io.cuh block/struct_pipeline.cuh",
+        "Arrays": "struct_io.cuh",
+        "In your own kernels": "block/struct_io.cuh block/struct_pipeline.cuh block/struct_transfer.cuh",
         "Exchanges in a warp": "warp/exchange.cuh"}),
     ("columns", "Structures of arrays", "soa.cuh", "soa", {
         "Vectors and views": "soa/vector.cuh soa/view.cuh", "Layouts": "soa/layout.cuh",

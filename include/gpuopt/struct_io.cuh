@@ -1,6 +1,6 @@
 /// \file
-/// Arrays of structures at the speed of a copy, whatever the size of the structure: a function applied to
-/// each, structures picked by index, and staged access for kernels of your own.
+/// Arrays of structures at copy speed, for structures of any size: a function applied to each structure,
+/// gathers and scatters, and staged access for your own kernels.
 ///
 ///     struct Particle { float3 position, velocity; float mass; };      // 28 bytes
 ///
@@ -9,9 +9,9 @@
 ///     gpuopt::gatherStructs(particles, indices, m, some, stream);      // some[i] = particles[indices[i]]
 ///     gpuopt::scatterStructs(some, indices, m, particles, stream);     // particles[indices[i]] = some[i]
 ///
-/// In a kernel of your own, `StagedStructs<T, BLOCK>` from <gpuopt/block/struct_io.cuh> takes the place of
-/// `array[i]`, and `PipelinedStructs` from <gpuopt/block/struct_pipeline.cuh> has the next structures on
-/// their way meanwhile; both are included here:
+/// In your own kernel, `StagedStructs<T, BLOCK>` from <gpuopt/block/struct_io.cuh> replaces `array[i]`, and
+/// `PipelinedStructs` from <gpuopt/block/struct_pipeline.cuh> also prefetches the next structures. This
+/// header includes both:
 ///
 ///     for (auto tile : staged.tiles(n)) {
 ///       Particle p = tile.load(in);
@@ -19,20 +19,19 @@
 ///       tile.store(out, p);
 ///     }
 ///
-/// Why: neighbouring threads that access neighbouring structures directly access memory at a distance. Caches
-/// make up for that when they load, up to a point; when they store they do not. A kernel that writes
-/// structures of 28 bytes reaches a seventh of the speed of one that writes floats, with 100 bytes a
-/// seventeenth. `StructTransferPolicy<T>` says what is done about it, type by type.
+/// Why: `array[i]` is a strided access. Caches make up for that in loads of small structures, but not in
+/// stores: a kernel that writes structures of 28 bytes runs at a seventh of the speed of one that writes
+/// floats, with 100 bytes at a seventeenth.
 ///
-/// **Common to all host functions.** Structures are of any trivially copyable type, of any size, at the
-/// alignment of that type; n counts structures. One kernel launch, asynchronous on `stream`, no
-/// synchronisation, no memory; it can be captured into a graph. With n = 0 nothing is launched.
+/// **Common to all host functions.** Structures have any trivially copyable type and any size, and are
+/// aligned to their type; n counts structures. Each call launches one kernel, asynchronous on `stream`, with
+/// no synchronisation and no allocation; it can be captured into a graph. With n = 0 nothing is launched.
 ///
-/// **Errors.** Bad arguments throw std::invalid_argument, which names the function, the parameter and the
-/// values, before anything is written: null where there are structures, addresses that are not aligned to the
-/// type, arrays that overlap. Errors of the runtime throw CudaError.
+/// **Errors.** Bad arguments throw std::invalid_argument before anything is written: null pointers with n >
+/// 0, misaligned addresses, overlapping arrays. The message names the function, the parameter and the values.
+/// Errors of the runtime throw CudaError.
 ///
-/// More, and when another layout of the data serves better: docs/structs.md.
+/// docs/structs.md says more, and when another data layout is better.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -59,7 +58,7 @@ constexpr void requireStruct() {
                 "gpuopt: structures move as bytes, so their type must be trivially copyable");
 }
 
-// Whether a function of the host's view takes an element, with its index or without, and gives a Result.
+// Whether f(element) or f(element, index) returns a Result, as far as the host compiler can tell.
 template <class Result, class F, class Element>
 constexpr bool takesStruct() {
   if constexpr (isDeviceLambda<F>)
@@ -84,7 +83,7 @@ void requireTransform(const It&, std::size_t n, Out* out, const char* function) 
   requireArray(namedArray(out, n, "out"), function);
 }
 
-// Where structures are read: pointers to const, so that they share a kernel, and what is no pointer as it is.
+// Pointers as pointers to const, so that both share a kernel; other iterators unchanged.
 template <class In>
 const In* readFrom(In* in) {
   return in;
@@ -94,7 +93,7 @@ It readFrom(const It& in) {
   return in;
 }
 
-// `indexed` is the array that the indices speak of, whose length nobody tells; `other` has n structures.
+// `indexed` is the array being indexed; its length is unknown. `other` has n structures.
 template <class T, class Index>
 void requireIndexed(const NamedArray& indexed, const NamedArray& indices, const NamedArray& other,
                     const char* function) {
@@ -109,19 +108,18 @@ void requireIndexed(const NamedArray& indexed, const NamedArray& indices, const 
 
 }  // namespace detail
 
-/// out[i] = f(in[i]) for every i below n.
+/// Computes out[i] = f(in[i]) for every i < n.
 ///
-/// Cost: one read and one write of every structure, near copy speed: both go through shared memory where
-/// StructTransferPolicy says so. Technique: tiles private to a warp, in short-lived blocks, filled by
-/// asynchronous copies.
+/// Cost: one read and one write of every structure, near copy speed. StructTransferPolicy decides how they
+/// move, in most cases through shared memory. Technique: a tile per warp, filled by asynchronous copies, in
+/// short-lived blocks.
 ///
-/// \param in n structures; or an iterator that the device can index, such as thrust::counting_iterator, whose
-/// elements are read one by one
-/// \param out receives n structures, of any type; may be `in` itself if the types are the same, and has no
-/// byte in common with it otherwise
-/// \param f called once for each structure, in no order: f(in[i]), or f(in[i], i) with a std::size_t if it
-/// does not take the structure alone. Any functor or extended lambda for device code, with a const call
-/// operator; its result converts to the type of `out`.
+/// \param in n structures; or an iterator that can be indexed on the device, such as
+/// thrust::counting_iterator, whose elements are read one by one
+/// \param out n structures of any type. May be `in` if the types are the same; must not overlap it otherwise.
+/// \param f called once for each structure, in no particular order: f(in[i]), or f(in[i], i) with a
+/// std::size_t if it does not accept the structure alone. Any functor or extended lambda for device code with
+/// a const call operator; its result converts to the type of `out`.
 template <class It, class Out, class F>
 void transformStructs(It in, std::size_t n, Out* out, F f, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::transformStructs";
@@ -137,13 +135,14 @@ void transformStructs(It in, std::size_t n, Out* out, F f, cudaStream_t stream =
   if (n > 0) detail::launchTransformStructs(source, n, out, f, FUNCTION, stream);
 }
 
-/// Calls f for each of n structures, which it may change.
+/// Calls f for each of the n structures of `data`, which f may change.
 ///
-/// Cost and technique: as transformStructs; every structure is read and written.
+/// Cost and technique are those of transformStructs: every structure is read and written.
 ///
-/// \param f called once for each structure, in no order: f(data[i]), or f(data[i], i) with a std::size_t if
-/// it does not take the structure alone. The reference is to a copy in registers, which is written back. Any
-/// functor or extended lambda for device code, with a const call operator; what it returns is ignored.
+/// \param f called once for each structure, in no particular order: f(data[i]), or f(data[i], i) with a
+/// std::size_t if it does not accept the structure alone. It gets a reference to a copy in registers, which
+/// is written back. Any functor or extended lambda for device code with a const call operator; its result is
+/// ignored.
 template <class T, class F>
 void forEachStruct(T* data, std::size_t n, F f, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::forEachStruct";
@@ -157,37 +156,36 @@ void forEachStruct(T* data, std::size_t n, F f, cudaStream_t stream = nullptr) {
     detail::launchTransformStructs<const T*>(data, n, data, detail::Changing<T, F>{f}, FUNCTION, stream);
 }
 
-/// out[i] = in[indices[i]] for every i below n.
+/// Computes out[i] = in[indices[i]] for every i < n.
 ///
-/// Cost: neighbouring threads read the parts of one structure together, so that random places cost what their
-/// sectors of 32 bytes cost, and `out` is written in whole lines. The wider the units that size and addresses
-/// allow (16 bytes at most), the faster.
+/// Cost: neighbouring threads read one structure together, so that random access costs only the 32-byte
+/// sectors of the structures, and `out` is written in full lines. Accesses are as wide as the size and the
+/// addresses allow, at most 16 bytes; wider is faster.
 ///
-/// \param in structures; an index beyond them, or a negative one, is undefined behaviour
-/// \param indices n integers of any type; equal ones are fine
-/// \param out receives n structures; has no byte in common with `in` or `indices`, which for `in`, whose
-/// length is unknown, is checked in part only
+/// \param in the structures; an index that is negative or out of range is undefined behaviour
+/// \param indices n integers of any type, which may repeat
+/// \param out n structures. Must not overlap `in` or `indices`; the length of `in` is unknown, so only `out`
+/// equal to `in` is detected
 template <class T, class Index>
 void gatherStructs(const T* in, const Index* indices, std::size_t n, T* out, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::gatherStructs";
-  const auto places = detail::namedArray(indices, n, "indices");
+  const auto read = detail::namedArray(indices, n, "indices");
   const auto written = detail::namedArray(out, n, "out");
-  detail::requireIndexed<T, Index>(detail::namedArray(in, n, "in"), places, written, FUNCTION);
+  detail::requireIndexed<T, Index>(detail::namedArray(in, n, "in"), read, written, FUNCTION);
   if (n == 0) return;
-  detail::requireDisjoint(places, written, FUNCTION);
+  detail::requireDisjoint(read, written, FUNCTION);
   constexpr std::size_t WIDEST = detail::widestWord<sizeof(T)>;
-  detail::launchMoveIndexed<detail::Indexed::in, WIDEST>(in, indices, n, out, FUNCTION, stream);
+  detail::launchMoveIndexed<WIDEST, detail::Indexed::in>(in, indices, n, out, FUNCTION, stream);
 }
 
-/// out[indices[i]] = in[i] for every i below n.
+/// Computes out[indices[i]] = in[i] for every i < n. Other structures of `out` are unchanged.
 ///
-/// Cost: as gatherStructs. What `out` has at other places keeps its value.
+/// Cost: that of gatherStructs.
 ///
 /// \param in n structures
-/// \param indices n integers of any type, all different: of two structures for one place, parts of either may
-/// arrive
-/// \param out structures; an index beyond them, or a negative one, is undefined behaviour. Has no byte in
-/// common with `in` or `indices`, which is not checked but for its begin
+/// \param indices n integers of any type, all different: a structure written twice may end up a mixture
+/// \param out the structures to write to; an index that is negative or out of range is undefined behaviour.
+/// Must not overlap `in` or `indices`; only `out` equal to `in` is detected
 template <class T, class Index>
 void scatterStructs(const T* in, const Index* indices, std::size_t n, T* out, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::scatterStructs";
@@ -196,7 +194,7 @@ void scatterStructs(const T* in, const Index* indices, std::size_t n, T* out, cu
                                    FUNCTION);
   if (n == 0) return;
   constexpr std::size_t WIDEST = detail::widestWord<sizeof(T)>;
-  detail::launchMoveIndexed<detail::Indexed::out, WIDEST>(in, indices, n, out, FUNCTION, stream);
+  detail::launchMoveIndexed<WIDEST, detail::Indexed::out>(in, indices, n, out, FUNCTION, stream);
 }
 
 GPUOPT_NAMESPACE_END

@@ -17,20 +17,20 @@ using gpuopt::StructTransfer;
 using gpuopt::StructTransferPolicy;
 
 template <StructTransfer LOAD, StructTransfer STORE>
-struct Ways {
+struct Transfers {
   static constexpr StructTransfer load = LOAD;
   static constexpr StructTransfer store = STORE;
 };
 
-/// Changes every byte of a structure, by its index.
+/// Changes every byte of a structure, depending on its index.
 template <std::size_t SIZE, std::size_t ALIGN>
 __host__ __device__ void change(Blob<SIZE, ALIGN>& value, std::size_t index) {
   for (unsigned char& byte : value.bytes) byte = static_cast<unsigned char>(byte * 3 + index);
 }
 
-template <class T, unsigned BLOCK, unsigned ITEMS, class PLAN>
+template <class T, unsigned BLOCK, unsigned ITEMS, class Policy>
 __global__ void changeKernel(const T* in, T* out, std::size_t n) {
-  using Staged = StagedStructs<T, BLOCK, ITEMS, PLAN>;
+  using Staged = StagedStructs<T, BLOCK, ITEMS, Policy>;
   __shared__ typename Staged::Storage storage;
   const Staged staged(storage);
   for (auto tile : staged.tiles(n)) {
@@ -49,8 +49,8 @@ __global__ void changeKernel(const T* in, T* out, std::size_t n) {
   }
 }
 
-/// Calls of the kernel above for one type, in blocks of a shape.
-template <class T, unsigned BLOCK = 64, unsigned ITEMS = 1, class PLAN = StructTransferPolicy<T, ITEMS>>
+/// Runs the kernel above for one type and block shape.
+template <class T, unsigned BLOCK = 64, unsigned ITEMS = 1, class Policy = StructTransferPolicy<T, ITEMS>>
 class Checker {
  public:
   explicit Checker(dim3 block = dim3(BLOCK)) { config_.block = block; }
@@ -90,7 +90,7 @@ class Checker {
  private:
   void run(const T* in, T* out, std::size_t n, dim3 grid) {
     config_.grid = grid;
-    gpuopt::launch(changeKernel<T, BLOCK, ITEMS, PLAN>, config_, in, out, n);
+    gpuopt::launch(changeKernel<T, BLOCK, ITEMS, Policy>, config_, in, out, n);
   }
 
   void expect(const StructArray<T>& found, std::size_t n, std::size_t inOffset, std::size_t outOffset) {
@@ -103,7 +103,7 @@ class Checker {
     CHECK(wrong == n);
   }
 
-  // Padding has no value that anyone could rely on.
+  // The value of padding is unspecified.
   static bool isChanged(const T& value, const T& before, std::size_t index) {
     T expected = before;
     change(expected, index);
@@ -145,7 +145,7 @@ TEST_CASE("Large structures are staged", "[block]") {
   Checker<Blob<256, 4>, 32>().checkCounts();
 }
 
-TEST_CASE("Blocks of any shape stage their complete warps", "[block]") {
+TEST_CASE("Blocks of any shape, whose last warp may be incomplete", "[block]") {
   Checker<Blob<12, 4>, 96>(dim3(8, 12)).checkCounts();
   Checker<Blob<12, 4>, 100>(dim3(5, 4, 5)).checkCounts();
   Checker<Blob<12, 4>, 33>().checkCounts();
@@ -167,7 +167,7 @@ TEST_CASE("A thread takes several structures", "[block]") {
 
 namespace {
 
-// Memory on the device with nothing before it and nothing behind it.
+// Device memory without guard bytes.
 class ExactBytes {
  public:
   explicit ExactBytes(std::size_t size) {
@@ -203,8 +203,8 @@ void checkExact() {
 
 }  // namespace
 
-// For the sanitizers, which see accesses outside an allocation.
-TEST_CASE("Nothing behind an array is read", "[block]") {
+// For the sanitizers, which detect accesses outside an allocation.
+TEST_CASE("Nothing beyond an array is read", "[block]") {
   checkExact<Blob<1>, 1>();
   checkExact<Blob<1>, 40>();
   checkExact<Blob<12, 4>, 2>();
@@ -213,7 +213,7 @@ TEST_CASE("Nothing behind an array is read", "[block]") {
 
 namespace {
 
-// Threads tell their numbers themselves. full[t] counts the threads to which tile t is full.
+// Threads pass their own ranks. full[t] counts the threads for which tile t is full.
 template <class T, unsigned BLOCK, unsigned ITEMS>
 __global__ void countFullKernel(std::size_t n, unsigned* full) {
   using Staged = StagedStructs<T, BLOCK, ITEMS>;
@@ -242,27 +242,27 @@ void checkFull() {
 
 }  // namespace
 
-TEST_CASE("A tile is full, to all threads alike, if the array has all of its structures", "[block]") {
+TEST_CASE("A tile is full for all threads if the array has all of its structures", "[block]") {
   checkFull<Blob<12, 4>, 64, 1>();
   checkFull<Blob<3>, 64, 4>();
   checkFull<Blob<8, 8>, 33, 3>();
 }
 
-TEST_CASE("Loads and stores take the ways of a plan", "[block]") {
+TEST_CASE("Loads and stores follow the policy", "[block]") {
   using T = Blob<28, 4>;
-  Checker<T, 64, 1, Ways<StructTransfer::direct, StructTransfer::tile>>().checkCounts();
-  Checker<T, 64, 1, Ways<StructTransfer::tile, StructTransfer::direct>>().checkCounts();
-  Checker<T, 64, 1, Ways<StructTransfer::exchange, StructTransfer::exchange>>().checkCounts();
-  Checker<T, 64, 1, Ways<StructTransfer::exchange, StructTransfer::tile>>().checkOffsets();
-  Checker<Blob<16, 8>, 64, 3, Ways<StructTransfer::direct, StructTransfer::exchange>>().checkCounts();
+  Checker<T, 64, 1, Transfers<StructTransfer::direct, StructTransfer::tile>>().checkCounts();
+  Checker<T, 64, 1, Transfers<StructTransfer::tile, StructTransfer::direct>>().checkCounts();
+  Checker<T, 64, 1, Transfers<StructTransfer::exchange, StructTransfer::exchange>>().checkCounts();
+  Checker<T, 64, 1, Transfers<StructTransfer::exchange, StructTransfer::tile>>().checkOffsets();
+  Checker<Blob<16, 8>, 64, 3, Transfers<StructTransfer::direct, StructTransfer::exchange>>().checkCounts();
 }
 
 namespace {
 
-// What a condition makes is put into the tile there.
-template <class T, unsigned BLOCK, unsigned ITEMS, class PLAN>
+// A structure computed in a branch is staged in that branch.
+template <class T, unsigned BLOCK, unsigned ITEMS, class Policy>
 __global__ void makeKernel(T* out, std::size_t n) {
-  using Staged = StagedStructs<T, BLOCK, ITEMS, PLAN>;
+  using Staged = StagedStructs<T, BLOCK, ITEMS, Policy>;
   __shared__ typename Staged::Storage storage;
   for (auto tile : Staged(storage).tiles(n)) {
     T made[ITEMS];
@@ -282,7 +282,7 @@ __global__ void makeKernel(T* out, std::size_t n) {
   }
 }
 
-template <class T, unsigned ITEMS, class PLAN = StructTransferPolicy<T, ITEMS>>
+template <class T, unsigned ITEMS, class Policy = StructTransferPolicy<T, ITEMS>>
 void checkTwoSteps() {
   constexpr unsigned BLOCK = 64;
   for (const std::size_t n : {0u, 1u, 32u * ITEMS - 1, 32u * ITEMS + 1, 3 * BLOCK * ITEMS + 7}) {
@@ -290,7 +290,7 @@ void checkTwoSteps() {
     gpuopt::LaunchConfig config;
     config.grid = dim3(2);
     config.block = dim3(BLOCK);
-    gpuopt::launch(makeKernel<T, BLOCK, ITEMS, PLAN>, config, out.data(), n);
+    gpuopt::launch(makeKernel<T, BLOCK, ITEMS, Policy>, config, out.data(), n);
     const std::vector<T> found = out.toHost();
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < n; ++i)
@@ -307,9 +307,9 @@ TEST_CASE("Structures are stored in two steps", "[block]") {
   checkTwoSteps<Blob<28, 4>, 1>();
   checkTwoSteps<Blob<3>, 16>();
   checkTwoSteps<Blob<4, 4>, 4>();
-  checkTwoSteps<Blob<16, 16>, 1, Ways<StructTransfer::tile, StructTransfer::tile>>();
-  checkTwoSteps<Blob<28, 4>, 1, Ways<StructTransfer::direct, StructTransfer::direct>>();
-  checkTwoSteps<Blob<12, 4>, 2, Ways<StructTransfer::tile, StructTransfer::exchange>>();
+  checkTwoSteps<Blob<16, 16>, 1, Transfers<StructTransfer::tile, StructTransfer::tile>>();
+  checkTwoSteps<Blob<28, 4>, 1, Transfers<StructTransfer::direct, StructTransfer::direct>>();
+  checkTwoSteps<Blob<12, 4>, 2, Transfers<StructTransfer::tile, StructTransfer::exchange>>();
 }
 
 namespace {
@@ -321,7 +321,7 @@ struct Fixed {
   double value;
 };
 
-// Loads from two arrays and stores to two, crossed over, without a barrier.
+// Loads from two arrays and stores to the other two, without a barrier.
 __global__ void crossKernel(const Fixed* a, const Fixed* b, Fixed* c, Fixed* d, std::size_t n) {
   __shared__ StagedStructs<Fixed, 64>::Storage storage;
   const StagedStructs<Fixed, 64> staged(storage);
@@ -354,9 +354,9 @@ TEST_CASE("Types without default construction and assignment are staged, several
 
 namespace {
 
-template <class PLAN>
-constexpr bool takes(StructTransfer way, unsigned items) {
-  return PLAN::load == way && PLAN::store == way && PLAN::items == items;
+template <class Policy>
+constexpr bool takes(StructTransfer transfer, unsigned items) {
+  return Policy::load == transfer && Policy::store == transfer && Policy::items == items;
 }
 
 static_assert(takes<StructTransferPolicy<Blob<1>>>(StructTransfer::tile, 16));
@@ -376,7 +376,7 @@ static_assert(takes<StructTransferPolicy<Blob<49>>>(StructTransfer::tile, 1));
 static_assert(takes<StructTransferPolicy<Blob<63>>>(StructTransfer::tile, 1));
 static_assert(takes<StructTransferPolicy<Blob<256, 16>>>(StructTransfer::tile, 1));
 
-// A plan without a tile takes no shared memory.
+// A policy without tiles needs no shared memory.
 static_assert(sizeof(StagedStructs<Blob<4, 4>, 256>::Storage) == 1);
 static_assert(sizeof(StagedStructs<Blob<12, 4>, 100>::Storage) == 4 * 32 * (12 + 1));
 

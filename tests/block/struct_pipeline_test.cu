@@ -1,4 +1,4 @@
-/// Staged access with the next tile's copy on its way: numbers of tiles from none on, any address.
+/// Staged access that prefetches the next tile: any number of tiles, any address.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/struct_data.cuh"
@@ -61,7 +61,7 @@ void check(std::size_t n, std::size_t inOffset, std::size_t outOffset, bool inPl
   CHECK(visits.toHost() == std::vector<std::size_t>(n, 1));
 }
 
-// Two blocks, with 0 to 5 tiles each, the last one whole or not.
+// Two blocks with 0 to 5 tiles each, the last one full or partial.
 template <class T, unsigned BLOCK, unsigned ITEMS = 1>
 void checkCounts() {
   constexpr std::size_t TILE = BLOCK * ITEMS;
@@ -74,7 +74,7 @@ void checkCounts() {
 
 }  // namespace
 
-TEST_CASE("A block goes through any number of tiles with the next one on its way", "[block]") {
+TEST_CASE("A block prefetches any number of tiles", "[block]") {
   checkCounts<Blob<28, 4>, 64>();
   checkCounts<Blob<64, 16>, 40>();
   checkCounts<Blob<3>, 64, 4>();

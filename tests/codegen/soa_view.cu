@@ -1,5 +1,5 @@
-// A view that is passed by value costs what pointers cost that are written out: the same loads and stores,
-// nothing in local memory. Each kernel on views follows the one on pointers that sets the measure.
+// A view passed by value costs the same as separate pointers: the same loads and stores, no local memory. Each
+// kernel with views follows one with pointers, for comparison.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/soa/view.cuh>
 
@@ -16,7 +16,7 @@ __device__ unsigned threadNumber() { return blockIdx.x * blockDim.x + threadIdx.
 // CODEGEN: kernel=massPointers count=1*ld\.global count=1*st\.global no-local no-spill max-registers=16
 __global__ void massPointers(float3*, float3*, float* mass, int*) { mass[threadNumber()] *= 2; }
 
-// What is written back unchanged is neither written nor read, except that the id might be the mass.
+// Members written back unchanged are neither read nor written, except for the id, which might alias the mass.
 // CODEGEN: kernel=massView count=2*ld\.global count=2*st\.global absent=\.local no-local no-spill max-registers=16
 __global__ void massView(SoaView<Particle> view) {
   const unsigned i = threadNumber();
@@ -77,7 +77,7 @@ struct Wide {
   double d;
 };
 
-// Whole members are loaded and stored, arrays element by element in registers.
+// Members are loaded and stored in full, arrays element by element.
 // CODEGEN: kernel=wideView count=11*ld\.global contains=ld\.global\.v4 contains=st\.global\.v4 count=11*st\.global absent=\.local no-local no-spill max-registers=48
 __global__ void wideView(SoaView<const Wide> in, SoaView<Wide> out) {
   const unsigned i = threadNumber();

@@ -1,5 +1,5 @@
-// Staged structures come in by asynchronous copies of 16 bytes, leave by vectors and stay in registers. A
-// warp's tile needs no barrier of the block.
+// Staged structures are read by asynchronous 16-byte copies, written by 16-byte stores and kept in registers.
+// A warp's tile needs no barrier of the block.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/block/struct_pipeline.cuh>
 
@@ -31,10 +31,10 @@ __device__ void change(Pack<Word, COUNT>& value) {
     value.words[i] = static_cast<Word>(value.words[i] * 3 + value.words[COUNT - 1 - i]);
 }
 
-// One tile a block: read, change, write.
-template <unsigned ITEMS, class PLAN, class T>
+// Reads, changes and writes one tile per block.
+template <unsigned ITEMS, class Policy, class T>
 __device__ void changeTile(const T* in, T* out, std::size_t n) {
-  using Staged = gpuopt::StagedStructs<T, 64, ITEMS, PLAN>;
+  using Staged = gpuopt::StagedStructs<T, 64, ITEMS, Policy>;
   __shared__ typename Staged::Storage storage;
   const auto tile = Staged(storage).tile(blockIdx.x, n);
   T items[ITEMS];
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(64) stagedKernel(const T* in, T* out, std::siz
   changeTile<ITEMS, gpuopt::StructTransferPolicy<T, ITEMS>>(in, out, n);
 }
 
-// What a condition changes is put into the tile there.
+// A structure changed in a branch is staged in that branch.
 template <class T>
 __global__ void __launch_bounds__(64) twoStepsKernel(const T* in, T* out, std::size_t n) {
   using Staged = gpuopt::StagedStructs<T, 64>;

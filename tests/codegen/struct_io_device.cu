@@ -1,6 +1,6 @@
-// Transformed structures cross memory and the warps' tiles 16 bytes at a time, those of any size, and stay in
-// registers otherwise; within one size the warps of a block do not wait for each other. Structures by index
-// move 16 bytes at a time.
+// transformStructs accesses memory and the warps' tiles by 16 bytes for any size, and keeps structures in
+// registers. If input and output have the same size, the warps of a block do not wait for each other. Gathers
+// and scatters access memory by 16 bytes.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/struct_io.cuh>
 
@@ -52,7 +52,7 @@ struct Doubled {
   __device__ float4 operator()(const float4& v) const { return {2 * v.x, 2 * v.y, 2 * v.z, 2 * v.w}; }
 };
 
-// Elements that no memory holds.
+// An iterator without memory.
 struct Indices {
   using iterator_category = std::random_access_iterator_tag;
   using value_type = unsigned;

@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace {
+namespace access_test {
 
 using gpuopt::GlobalAccess;
 using gpuopt::globalAccess;
@@ -271,8 +271,6 @@ Case randomCase(std::mt19937_64& generator) {
   return each;
 }
 
-}  // namespace
-
 TEMPLATE_TEST_CASE("the analysis counts bytes, sectors, lines and banks", "", char, short, float, double,
                    uint4, float3, (Bytes<3, 1>), (Bytes<28, 4>), (Bytes<24, 8>), (Bytes<48, 16>)) {
   for (const Case& each : gpuopt::test::generateVector<Case>(64, 7, randomCase<TestType>)) {
@@ -356,3 +354,5 @@ TEST_CASE("accesses that are not aligned to their size are refused") {
   CHECK(sharedAccess<16>(Stride{8}, LaneMask::where([](unsigned lane) { return lane % 2 == 0; }))
             .isConflictFree());
 }
+
+}  // namespace access_test

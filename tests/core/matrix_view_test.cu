@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::matrix_view_test {
 namespace {
 
 using Elements = std::vector<std::size_t>;
@@ -186,4 +186,4 @@ TEST_CASE("Sizes beyond the address space are refused", "[transpose]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::matrix_view_test

@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-namespace {
+namespace atomics_test {
 
 constexpr unsigned BLOCKS = 37, THREADS = 96, ALL = BLOCKS * THREADS;
 
@@ -87,8 +87,6 @@ __global__ void lastBlockSums(const unsigned* in, unsigned* partials, unsigned* 
   *total = 0;
   for (unsigned b = 0; b < gridDim.x; ++b) *total += partials[b];
 }
-
-}  // namespace
 
 TEST_CASE("atomic functions of every kind") {
   Managed<int> in(ALL);
@@ -171,3 +169,5 @@ TEST_CASE("the last block sees what all have written") {
     REQUIRE(total[0] == expected);
   }
 }
+
+}  // namespace atomics_test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace barrier_test {
 
 constexpr unsigned BLOCK = 128;
 
@@ -102,16 +102,21 @@ bool isRight(Kernel kernel, unsigned threads, Expected expected) {
   return true;
 }
 
-}  // namespace
-
 TEST_CASE("the environment chooses the order") {
   using gpuopt::emulation::LaneOrder;
   const char* variable = std::getenv("GPUOPT_EMULATION_ORDER");
-  const std::string order = variable != nullptr ? variable : "forward";
-  const LaneOrder expected = order == "forward"    ? LaneOrder::forward
-                             : order == "backward" ? LaneOrder::backward
-                                                   : LaneOrder::random;
-  REQUIRE(gpuopt::emulation::schedule().order == expected);
+  const std::string before = variable != nullptr ? variable : "";
+  const auto scheduleOf = [](const char* order) {
+    setenv("GPUOPT_EMULATION_ORDER", order, 1);
+    return gpuopt::emulation::detail::environmentSchedule();
+  };
+  REQUIRE(scheduleOf("").order == LaneOrder::forward);
+  REQUIRE(scheduleOf("forward").order == LaneOrder::forward);
+  REQUIRE(scheduleOf("backward").order == LaneOrder::backward);
+  REQUIRE(scheduleOf("random").order == LaneOrder::random);
+  REQUIRE(scheduleOf("random:7").order == LaneOrder::random);
+  REQUIRE(scheduleOf("random:7").seed == 7);
+  setenv("GPUOPT_EMULATION_ORDER", before.c_str(), 1);
 }
 
 TEST_CASE("lanes run forward, backward, or in an order that a seed determines") {
@@ -195,3 +200,5 @@ TEST_CASE("a lane that sleeps lets the others run") {
     REQUIRE(out.values() == std::vector<int>(BLOCK, 17));
   }
 }
+
+}  // namespace barrier_test

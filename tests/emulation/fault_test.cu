@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace fault_test {
 
 constexpr unsigned ALL = 0xFFFFFFFFu;
 
@@ -112,8 +112,6 @@ bool contains(const std::string& text, const std::string& part) {
   CHECK(text.find(part) != std::string::npos);
   return text.find(part) != std::string::npos;
 }
-
-}  // namespace
 
 TEST_CASE("a barrier that some have left is divergent") {
   Managed<int> out(1);
@@ -220,3 +218,5 @@ TEST_CASE("the threads of a failed block are unwound") {
   reportOf(waitHolding, 2, 96, &counted, out.data());
   REQUIRE(counted.use_count() == 1);
 }
+
+}  // namespace fault_test

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <limits>
 
+namespace half_test {
+
 static_assert(sizeof(__half) == 2 && sizeof(__nv_bfloat16) == 2 && sizeof(__half2) == 4 &&
               alignof(__nv_bfloat162) == 4);
 static_assert(std::is_trivially_copyable_v<__half> &&
@@ -85,3 +87,5 @@ TEST_CASE("pairs keep the order of their halves") {
   const __nv_bfloat162 other = __floats2bfloat162_rn(3.0f, 4.0f);
   REQUIRE((__bfloat162float(__low2bfloat16(other)) == 3.0f && __bfloat1622float2(other).y == 4.0f));
 }
+
+}  // namespace half_test

@@ -9,11 +9,9 @@
 #include <limits>
 #include <random>
 
-namespace {
+namespace intrinsics_test {
 
 std::uint64_t bitAt(std::uint64_t x, int i) { return x >> i & 1; }
-
-}  // namespace
 
 TEST_CASE("counting and reversing bits") {
   std::mt19937_64 random(1);
@@ -104,3 +102,5 @@ TEST_CASE("math functions that C++ lacks") {
   REQUIRE(__fmaf_rn(third, 3.0f, -1.0f) ==
           static_cast<float>(static_cast<double>(third) * 3.0 - 1.0));  // one rounding
 }
+
+}  // namespace intrinsics_test

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace {
+namespace launch_test {
 
 __global__ void countVisits(unsigned* visits) {
   const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
@@ -57,8 +57,6 @@ int activeBlocks(int blockSize, std::size_t sharedBytes = 0) {
           cudaSuccess);
   return blocks;
 }
-
-}  // namespace
 
 TEST_CASE("every thread of every block runs once") {
   const dim3 grid(5, 3, 2), block(7, 3, 4);
@@ -110,6 +108,8 @@ TEST_CASE("more dynamic shared memory needs opting in, per kernel, up to 227 KB"
   REQUIRE(cudaFuncGetAttributes(&attributes, needsOptIn) == cudaSuccess);
   REQUIRE(attributes.maxDynamicSharedSizeBytes == MOST);
   REQUIRE(attributes.maxThreadsPerBlock == 1024);
+  REQUIRE(cudaFuncSetAttribute(needsOptIn, cudaFuncAttributeMaxDynamicSharedMemorySize, 48 * 1024) ==
+          cudaSuccess);
   cudaGetLastError();
 }
 
@@ -237,3 +237,5 @@ TEST_CASE("a kernel has a name") {
   REQUIRE(std::string(name) == "unnamed_kernel");
 #endif
 }
+
+}  // namespace launch_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace memory_test {
 
 __device__ int deviceVariable[4] = {1, 2, 3, 4};
 __constant__ float factors[3];
@@ -22,8 +22,6 @@ __global__ void scaleVariable(float* out) {
 __attribute__((no_sanitize("address"))) void writeByte(unsigned char* address) {
   *static_cast<volatile unsigned char*>(address) = 1;
 }
-
-}  // namespace
 
 TEST_CASE("allocations are aligned to 256 bytes and filled with poison") {
   std::vector<void*> pointers;
@@ -169,3 +167,5 @@ TEST_CASE("device and constant variables are reached by their names") {
   REQUIRE(read == 4);
   cudaGetLastError();
 }
+
+}  // namespace memory_test

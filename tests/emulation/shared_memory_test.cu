@@ -17,7 +17,7 @@ __device__ T* dynamicArray() {
 
 }  // namespace gpuopt
 
-namespace {
+namespace shared_memory_test {
 
 // Adds to memory that it forgot to zero.
 __global__ void countWithoutZeroing(unsigned* out) {
@@ -83,8 +83,6 @@ __global__ void fillDynamically(unsigned words, unsigned* out) {
   *out = wrong;
 }
 
-}  // namespace
-
 TEST_CASE("a shared counter that nobody zeroed is wrong in every block") {
   constexpr unsigned BLOCKS = 40;
   Managed<unsigned> out(BLOCKS);
@@ -147,3 +145,5 @@ TEST_CASE("all 227 KB of dynamic shared memory can be used after opting in") {
   REQUIRE(launchShared(fillDynamically, 2, 128, BYTES, BYTES / 4, wrong.data()) == cudaSuccess);
   REQUIRE(wrong[0] == 0);
 }
+
+}  // namespace shared_memory_test

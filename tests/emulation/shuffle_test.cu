@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace {
+namespace shuffle_test {
 
 constexpr unsigned ALL = 0xFFFFFFFFu;
 
@@ -100,8 +100,6 @@ __global__ void shuffleByte(int* out) {
   out[threadIdx.x] = __shfl_sync(ALL, byte, 31);
 }
 
-}  // namespace
-
 TEST_CASE("successive shuffles never mix their values") {
   Managed<std::uint64_t> out(256);
   for (const auto order : allOrders) {
@@ -177,3 +175,5 @@ TEST_CASE("collectives in nested calls from diverged warps") {
   for (unsigned i = 0; i < 32; ++i) REQUIRE(out[i] == first);
   for (unsigned i = 32; i < 64; ++i) REQUIRE(out[i] == ((second + 2) * 32 + 1) * 32);
 }
+
+}  // namespace shuffle_test

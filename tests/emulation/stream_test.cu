@@ -3,7 +3,7 @@
 #include "kernel.hpp"
 #include "support/catch.hpp"
 
-namespace {
+namespace stream_test {
 
 __global__ void append(int* log, int value) {
   const int n = log[0];
@@ -16,8 +16,6 @@ cudaError_t appendOn(cudaStream_t stream, int* log, int value) {
   config.stream = stream;
   return cudaLaunchKernelEx(&config, append, log, value);
 }
-
-}  // namespace
 
 TEST_CASE("work of one stream and of several keeps its order") {
   cudaStream_t first = nullptr, second = nullptr;
@@ -87,3 +85,5 @@ TEST_CASE("there are no graphs, and no stream is captured") {
   REQUIRE(cudaStreamDestroy(stream) == cudaSuccess);
   cudaGetLastError();
 }
+
+}  // namespace stream_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace {
+namespace texture_test {
 
 __global__ void fetch(cudaTextureObject_t texture, int first, float* out) {
   out[threadIdx.x] = tex1Dfetch<float>(texture, first + static_cast<int>(threadIdx.x));
@@ -19,8 +19,6 @@ cudaResourceDesc linear(float* data, std::size_t n) {
   resource.res.linear.sizeInBytes = n * sizeof(float);
   return resource;
 }
-
-}  // namespace
 
 TEST_CASE("elements of a texture, and zeros on both sides of it") {
   Managed<float> data(70), out(32);
@@ -53,3 +51,5 @@ TEST_CASE("textures that a GPU or the emulated device refuses") {
   CHECK(cudaCreateTextureObject(&texture, &resource, &description, nullptr) == cudaErrorNotSupported);
   cudaGetLastError();
 }
+
+}  // namespace texture_test

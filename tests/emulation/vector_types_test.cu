@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+namespace vector_types_test {
+
 #define CHECK_VECTORS(name, size, alignment2, alignment4)                       \
   static_assert(sizeof(name##1) == size && alignof(name##1) == size);           \
   static_assert(sizeof(name##2) == 2 * size && alignof(name##2) == alignment2); \
@@ -47,3 +49,5 @@ TEST_CASE("dim3 fills up with ones and converts to and from uint3") {
   REQUIRE((indices.x == 2 && indices.y == 3 && indices.z == 4));
   REQUIRE(dim3(indices).z == 4);
 }
+
+}  // namespace vector_types_test

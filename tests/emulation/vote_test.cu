@@ -7,7 +7,7 @@
 #include <climits>
 #include <random>
 
-namespace {
+namespace vote_test {
 
 struct Votes {
   unsigned ballot, same;
@@ -42,8 +42,6 @@ __global__ void reduceAll(const int* in, unsigned mask, Reduced* out) {
 __global__ void activeMask(unsigned* out) { out[threadIdx.x] = __activemask(); }
 
 constexpr unsigned masks[] = {0xFFFFFFFFu, 0x00000001u, 0x80000000u, 0x0F0F3C5Au};
-
-}  // namespace
 
 TEST_CASE("votes and matches count the lanes of the mask") {
   Managed<int> in(32);
@@ -108,3 +106,5 @@ TEST_CASE("the active mask names the caller and promises nothing else") {
   REQUIRE(launch(activeMask, 1, 40, out.data()) == cudaSuccess);
   for (unsigned i = 0; i < 40; ++i) REQUIRE(out[i] == 1u << (i % 32));
 }
+
+}  // namespace vote_test

@@ -10,6 +10,8 @@
 
 #include <vector>
 
+namespace access_test {
+
 using namespace experiments;
 using gpuopt::test::DeviceArray;
 
@@ -69,3 +71,5 @@ TEST_CASE("copies at offsets and strides, direct and through a texture") {
       CHECK(fetched.toHost() == expected);
     }
 }
+
+}  // namespace access_test

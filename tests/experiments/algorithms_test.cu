@@ -9,6 +9,8 @@
 
 #include <vector>
 
+namespace algorithms_test {
+
 using namespace experiments;
 using gpuopt::test::DeviceArray;
 
@@ -44,3 +46,5 @@ TEST_CASE("histograms of every step") {
     }
   }
 }
+
+}  // namespace algorithms_test

@@ -10,10 +10,10 @@
 #include <cmath>
 #include <vector>
 
+namespace arithmetic_test {
+
 using namespace experiments;
 using gpuopt::test::DeviceArray;
-
-namespace {
 
 constexpr std::size_t N = 1001;
 
@@ -52,8 +52,6 @@ bool dividesRightly(F f, unsigned divisor) {
     }
   return out.toHost() == expected;
 }
-
-}  // namespace
 
 TEST_CASE("functions are close to the exact ones, fast ones a little less") {
   CHECK((isClose(PreciseSine{}, ExactSine{}, 1e-6) && isClose(FastSine{}, ExactSine{}, 1e-5)));
@@ -94,3 +92,5 @@ TEST_CASE("a table in constant and in global memory") {
     CHECK(readOnly.toHost() == expected);
   }
 }
+
+}  // namespace arithmetic_test

@@ -13,6 +13,8 @@
 #include <cstring>
 #include <vector>
 
+namespace on_chip_test {
+
 using namespace experiments;
 using gpuopt::test::DeviceArray;
 using gpuopt::test::randomVector;
@@ -130,3 +132,5 @@ TEMPLATE_TEST_CASE_SIG("items are copied, chains are followed", "", ((int COUNT)
     CHECK(followed.toHost() == sums);
   }
 }
+
+}  // namespace on_chip_test

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <vector>
 
+namespace structures_test {
+
 using namespace experiments;
 using gpuopt::test::DeviceArray;
 
@@ -46,3 +48,5 @@ TEMPLATE_TEST_CASE("structures are copied", "", Plain<1>, Plain<2>, Plain<3>, Pl
     same = same && std::memcmp(copied[i].words, words.data() + i * WORDS, 4 * MEMBERS) == 0;
   CHECK(same);
 }
+
+}  // namespace structures_test

@@ -9,9 +9,9 @@
 #include <cstring>
 #include <vector>
 
-using namespace experiments;
+namespace transfers_test {
 
-namespace {
+using namespace experiments;
 
 constexpr unsigned ROUNDS = 3;
 
@@ -19,8 +19,6 @@ std::vector<unsigned> workedVector(std::vector<unsigned> values) {
   for (unsigned& value : values) value = worked(value, ROUNDS);
   return values;
 }
-
-}  // namespace
 
 TEST_CASE("memory of every kind goes up and comes down") {
   const auto values = gpuopt::test::randomVector<unsigned>(5001, 1);
@@ -68,3 +66,5 @@ TEST_CASE("pipelines do all chunks, with one, two and three buffers, and with th
     }
   }
 }
+
+}  // namespace transfers_test

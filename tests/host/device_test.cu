@@ -5,9 +5,9 @@
 
 #include <gpuopt/host/device.cuh>
 
-using namespace gpuopt::test;
+namespace device_test {
 
-namespace {
+using namespace gpuopt::test;
 
 constexpr cudaDeviceAttr attributes[] = {
     cudaDevAttrMaxThreadsPerBlock,          cudaDevAttrMaxThreadsPerMultiProcessor,
@@ -27,8 +27,6 @@ int deviceCount() {
   gpuopt::check(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
   return count;
 }
-
-}  // namespace
 
 TEST_CASE("attributes are the runtime's, first and again, on every device") {
   for (int round = 0; round < 2; ++round) {
@@ -75,3 +73,5 @@ TEST_CASE("many threads read the same attributes") {
   });
   REQUIRE(failures == 0);
 }
+
+}  // namespace device_test

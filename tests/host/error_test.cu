@@ -3,14 +3,14 @@
 // SPDX-License-Identifier: MIT
 #include "support/host_test.cuh"
 
-namespace host_test {
+namespace host_test::error_test {
 
 template <class T>
 __global__ void named(T* data) {
   *data = T{};
 }
 
-}  // namespace host_test
+}  // namespace host_test::error_test
 
 using namespace gpuopt::test;
 
@@ -43,9 +43,9 @@ TEST_CASE("an earlier error survives a successful check, and a failed one that l
 }
 
 TEST_CASE("kernel names are readable") {
-  const auto kernel = reinterpret_cast<const void*>(&host_test::named<double>);
+  [[maybe_unused]] const auto kernel = reinterpret_cast<const void*>(&host_test::error_test::named<double>);
 #if !defined(GPUOPT_EMULATION) || defined(GPUOPT_EMULATION_BACKTRACE)
-  REQUIRE(contains(gpuopt::detail::kernelName(kernel), "host_test::named<double>(double*)"));
+  REQUIRE(contains(gpuopt::detail::kernelName(kernel), "host_test::error_test::named<double>(double*)"));
 #endif
   REQUIRE(gpuopt::detail::demangle("not mangled") == "not mangled");
   REQUIRE(gpuopt::detail::demangle("_ZN6gpuopt10v0_1_0_9006detail5applyENS_6v0_1_010MatrixViewIiEE") ==

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace host_test {
+namespace host_test::launch_test {
 
 struct Scale {
   double factor;
@@ -58,7 +58,7 @@ __global__ void reverse(unsigned* data, unsigned count) {
 
 __global__ void __launch_bounds__(128) bounded(int* data) { ++*data; }
 
-}  // namespace host_test
+}  // namespace host_test::launch_test
 
 using namespace gpuopt::test;
 using gpuopt::launch;
@@ -78,10 +78,10 @@ LaunchConfig configOf(dim3 grid, dim3 block, std::size_t sharedBytes = 0, cudaSt
 /// The message of the std::invalid_argument that a launch of `increment` throws.
 std::string refusal(const LaunchConfig& config) {
   DeviceArray<int> data(std::vector<int>{41});
-  std::string text =
-      messageOf<std::invalid_argument>([&] { launch(host_test::increment, config, data.data()); });
+  std::string text = messageOf<std::invalid_argument>(
+      [&] { launch(host_test::launch_test::increment, config, data.data()); });
   CHECK(contains(text, "gpuopt::launch: "));
-  CHECK(contains(text, "host_test::increment(int*)"));
+  CHECK(contains(text, "host_test::launch_test::increment(int*)"));
   CHECK(cudaPeekAtLastError() == cudaSuccess);
   CHECK(data.toHost() == std::vector<int>{41});
   return text;
@@ -92,19 +92,19 @@ std::string refusal(const LaunchConfig& config) {
 TEST_CASE("arguments arrive converted to the parameters' types") {
   DeviceArray<std::uint64_t> out(5);
   const int narrow = 7;
-  launch(host_test::combine, configOf(1, 1), out.data(), narrow, 123456789012345u, 2.25,
-         host_test::Scale{1000, 5}, nullptr);
+  launch(host_test::launch_test::combine, configOf(1, 1), out.data(), narrow, 123456789012345u, 2.25,
+         host_test::launch_test::Scale{1000, 5}, nullptr);
   REQUIRE(out.toHost() == std::vector<std::uint64_t>{7, 123456789012345u, 9, 1005, 1});
 }
 
 TEST_CASE("a kernel without parameters is launched") {
-  REQUIRE_NOTHROW(launch(host_test::noParameters, LaunchConfig{}));
+  REQUIRE_NOTHROW(launch(host_test::launch_test::noParameters, LaunchConfig{}));
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
 }
 
 TEST_CASE("all dimensions of grid and block arrive") {
   DeviceArray<unsigned> out(2 * 3 * 4 * 5 * 6 * 7);
-  launch(host_test::enumerate, configOf(dim3(2, 3, 4), dim3(5, 6, 7)), out.data());
+  launch(host_test::launch_test::enumerate, configOf(dim3(2, 3, 4), dim3(5, 6, 7)), out.data());
   const std::vector<unsigned> values = out.toHost();
   for (unsigned i = 0; i < values.size(); ++i) REQUIRE(values[i] == i / 210 * 1000 + i % 210);
 }
@@ -118,7 +118,7 @@ TEST_CASE("a hand-written configuration gets dynamic shared memory of every allo
     std::vector<unsigned> values(bytes / 4);
     for (unsigned i = 0; i < values.size(); ++i) values[i] = i * 2654435761u;
     DeviceArray<unsigned> data(values);
-    launch(host_test::reverse, configOf(1, 128, bytes), data.data(), values.size());
+    launch(host_test::launch_test::reverse, configOf(1, 128, bytes), data.data(), values.size());
     REQUIRE(data.toHost() == std::vector<unsigned>(values.rbegin(), values.rend()));
   }
 }
@@ -159,19 +159,19 @@ TEST_CASE("what the runtime refuses names kernel and configuration, and the next
   DeviceArray<int> data(std::vector<int>{41});
   const LaunchConfig deep = configOf(3, dim3(1, 1, 128));  // 128 threads, but z is limited to 64
   const std::string text =
-      messageOf<gpuopt::CudaError>([&] { launch(host_test::increment, deep, data.data()); });
-  REQUIRE(contains(text, "host_test::increment(int*)"));
+      messageOf<gpuopt::CudaError>([&] { launch(host_test::launch_test::increment, deep, data.data()); });
+  REQUIRE(contains(text, "host_test::launch_test::increment(int*)"));
   REQUIRE(contains(text, "grid 3x1x1, block 1x1x128, 0 shared bytes"));
   REQUIRE(contains(text, "cudaError"));
   REQUIRE(cudaPeekAtLastError() == cudaSuccess);
-  launch(host_test::increment, configOf(1, 32), data.data());
+  launch(host_test::launch_test::increment, configOf(1, 32), data.data());
   REQUIRE(data.toHost() == std::vector<int>{42});
 }
 
 TEST_CASE("an earlier error is neither swallowed nor reported by a launch") {
   DeviceArray<int> data(std::vector<int>{41});
   const cudaError_t earlier = leaveEarlierError();
-  REQUIRE_NOTHROW(launch(host_test::increment, configOf(1, 32), data.data()));
+  REQUIRE_NOTHROW(launch(host_test::launch_test::increment, configOf(1, 32), data.data()));
   REQUIRE(cudaGetLastError() == earlier);
   REQUIRE(data.toHost() == std::vector<int>{42});
 }
@@ -181,7 +181,7 @@ TEST_CASE("a programmatic launch runs everywhere, in order") {
   DeviceArray<int> data(std::vector<int>{0});
   LaunchConfig config = configOf(1, 32, 0, stream);
   config.programmatic = true;
-  for (int i = 0; i < 10; ++i) launch(host_test::incrementInTurn, config, data.data());
+  for (int i = 0; i < 10; ++i) launch(host_test::launch_test::incrementInTurn, config, data.data());
   stream.wait();
   REQUIRE(data.toHost() == std::vector<int>{10});
 }
@@ -190,7 +190,8 @@ TEST_CASE("many threads launch on their own streams") {
   const int failures = failuresAmongThreads(4, [](int thread) {
     Stream stream;
     DeviceArray<int> data(std::vector<int>{thread});
-    for (int i = 0; i < 25; ++i) launch(host_test::increment, configOf(1, 32, 0, stream), data.data());
+    for (int i = 0; i < 25; ++i)
+      launch(host_test::launch_test::increment, configOf(1, 32, 0, stream), data.data());
     stream.wait();
     return data.toHost() == std::vector<int>{thread + 25};
   });
@@ -199,37 +200,37 @@ TEST_CASE("many threads launch on their own streams") {
 
 #ifdef GPUOPT_EMULATION
 
-namespace host_test {
+namespace host_test::launch_test {
 
 __global__ void divergentBarrier() {
   if (threadIdx.x == 0) __syncthreads();
 }
 
-}  // namespace host_test
+}  // namespace host_test::launch_test
 
 TEST_CASE("a kernel that faults is named, and the next launch works") {
   const std::string text =
-      messageOf<gpuopt::CudaError>([] { launch(host_test::divergentBarrier, configOf(1, 64)); });
-  REQUIRE(contains(text, "host_test::divergentBarrier()"));
+      messageOf<gpuopt::CudaError>([] { launch(host_test::launch_test::divergentBarrier, configOf(1, 64)); });
+  REQUIRE(contains(text, "host_test::launch_test::divergentBarrier()"));
   REQUIRE(contains(text, "cudaErrorLaunchFailure"));
   REQUIRE(cudaPeekAtLastError() == cudaSuccess);
-  REQUIRE_NOTHROW(launch(host_test::noParameters, configOf(1, 64)));
+  REQUIRE_NOTHROW(launch(host_test::launch_test::noParameters, configOf(1, 64)));
 }
 
 #else
 
 TEST_CASE("a block beyond the kernel's own limit is refused with that limit") {
   DeviceArray<int> data(std::vector<int>{41});
-  const std::string text =
-      messageOf<std::invalid_argument>([&] { launch(host_test::bounded, configOf(1, 256), data.data()); });
+  const std::string text = messageOf<std::invalid_argument>(
+      [&] { launch(host_test::launch_test::bounded, configOf(1, 256), data.data()); });
   REQUIRE(
       contains(text, "block (256x1x1) exceeds 128, the limit of the kernel's registers or launch bounds"));
-  REQUIRE(contains(text, "host_test::bounded(int*)"));
+  REQUIRE(contains(text, "host_test::launch_test::bounded(int*)"));
   REQUIRE(cudaPeekAtLastError() == cudaSuccess);
   REQUIRE(data.toHost() == std::vector<int>{41});
 }
 
-namespace host_test {
+namespace host_test::launch_test {
 
 __global__ void clusterSizes(unsigned* out) {
   unsigned blocks = 0;
@@ -239,7 +240,7 @@ __global__ void clusterSizes(unsigned* out) {
   out[blockIdx.x] = blocks;
 }
 
-}  // namespace host_test
+}  // namespace host_test::launch_test
 
 TEST_CASE("a cluster has the blocks that were asked for") {
   if (gpuopt::computeCapability(0) < 90) return;
@@ -248,7 +249,7 @@ TEST_CASE("a cluster has the blocks that were asked for") {
     LaunchConfig config = configOf(16, 32);
     config.cluster = cluster;
     config.programmatic = true;  // both attributes at once
-    launch(host_test::clusterSizes, config, out.data());
+    launch(host_test::launch_test::clusterSizes, config, out.data());
     REQUIRE(out.toHost() == std::vector<unsigned>(16, cluster));
   }
 }
@@ -257,8 +258,8 @@ TEST_CASE("the launch goes to the configuration's stream") {
   Stream stream;
   DeviceArray<int> data(std::vector<int>{0});
   REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
-  launch(host_test::increment, configOf(1, 32, 0, stream), data.data());
-  launch(host_test::increment, configOf(1, 32, 0, stream), data.data());
+  launch(host_test::launch_test::increment, configOf(1, 32, 0, stream), data.data());
+  launch(host_test::launch_test::increment, configOf(1, 32, 0, stream), data.data());
   cudaGraph_t graph = nullptr;
   REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
   std::size_t nodes = 0;

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <sstream>
 
-namespace host_test {
+namespace host_test::occupancy_test {
 
 __global__ void plain(int* data) { ++data[blockIdx.x]; }
 
@@ -46,14 +46,14 @@ __global__ void lastShared(unsigned char* out, unsigned bytes) {
 
 __global__ void __launch_bounds__(64) bounded(int* data) { ++*data; }
 
-}  // namespace host_test
+}  // namespace host_test::occupancy_test
 
 using namespace gpuopt::test;
 using gpuopt::LaunchConfig;
 using gpuopt::maxOccupancyConfig;
 using gpuopt::occupancyConfig;
 using gpuopt::OccupancyReport;
-using host_test::plain;
+using host_test::occupancy_test::plain;
 
 namespace {
 
@@ -79,8 +79,10 @@ bool answersAreTheRuntimes(int start) {
     const LaunchConfig one = occupancyConfig(plain, SIZE_MAX, block, 1, shared);
     if (one.blocksPerMultiprocessor != residentBlocks(plain, block, shared)) return false;
     if (block > 64) continue;
-    const LaunchConfig other = occupancyConfig(host_test::bounded, SIZE_MAX, block, 1, shared);
-    if (other.blocksPerMultiprocessor != residentBlocks(host_test::bounded, block, shared)) return false;
+    const LaunchConfig other =
+        occupancyConfig(host_test::occupancy_test::bounded, SIZE_MAX, block, 1, shared);
+    if (other.blocksPerMultiprocessor != residentBlocks(host_test::occupancy_test::bounded, block, shared))
+      return false;
   }
   return true;
 }
@@ -137,13 +139,13 @@ TEST_CASE("block, shared memory and stream are the caller's") {
 TEST_CASE("the shared-memory limit is raised, and never lowered again") {
   const auto limit = static_cast<unsigned>(limitOf(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   DeviceArray<unsigned char> out(1);
-  const LaunchConfig large = occupancyConfig(host_test::lastShared, 1, 128, 1, limit);
-  gpuopt::launch(host_test::lastShared, large, out.data(), limit);
+  const LaunchConfig large = occupancyConfig(host_test::occupancy_test::lastShared, 1, 128, 1, limit);
+  gpuopt::launch(host_test::occupancy_test::lastShared, large, out.data(), limit);
   REQUIRE(out.toHost()[0] == (limit - 1) % 251);
-  const LaunchConfig less = occupancyConfig(host_test::lastShared, 1, 128, 1, limit - 1024);
-  gpuopt::launch(host_test::lastShared, less, out.data(), limit - 1024);
+  const LaunchConfig less = occupancyConfig(host_test::occupancy_test::lastShared, 1, 128, 1, limit - 1024);
+  gpuopt::launch(host_test::occupancy_test::lastShared, less, out.data(), limit - 1024);
   REQUIRE(out.toHost()[0] == (limit - 1025) % 251);
-  gpuopt::launch(host_test::lastShared, large, out.data(), limit);
+  gpuopt::launch(host_test::occupancy_test::lastShared, large, out.data(), limit);
   REQUIRE(out.toHost()[0] == (limit - 1) % 251);
 }
 
@@ -163,7 +165,7 @@ TEST_CASE("impossible requests are refused with parameter and values, every time
     const std::string tooMuch = refusal(1, 256, 1, limit + 1);
     REQUIRE(contains(tooMuch, "sharedBytes (" + std::to_string(limit + 1) + ")"));
     REQUIRE(contains(tooMuch, "exceed " + std::to_string(limit)));
-    REQUIRE(contains(tooMuch, "host_test::plain(int*)"));
+    REQUIRE(contains(tooMuch, "host_test::occupancy_test::plain(int*)"));
     REQUIRE(contains(refusal(1, 256, 1, SIZE_MAX), "sharedBytes (18446744073709551615)"));
     REQUIRE(occupancyConfig(plain, 1, 256, 1, 1024).grid.x == 1);
   }
@@ -229,8 +231,9 @@ TEST_CASE("the explanation is printed with the kernel, the numbers and the limit
   std::ostringstream out;
   out << gpuopt::explainOccupancy(plain, 32, 40000);
   const std::string text = out.str();
-  for (const char* part : {"host_test::plain(int*)", "32 threads a block", "limited by shared memory",
-                           "registers:", "40000 dynamic", "threads:", "blocks:"}) {
+  for (const char* part :
+       {"host_test::occupancy_test::plain(int*)", "32 threads a block", "limited by shared memory",
+        "registers:", "40000 dynamic", "threads:", "blocks:"}) {
     CAPTURE(text, part);
     REQUIRE(contains(text, part));
   }
@@ -242,10 +245,10 @@ TEST_CASE("the explanation is printed with the kernel, the numbers and the limit
 
 TEST_CASE("registers are named as the limit, and the numbers agree") {
   for (int block = 32; block <= 256; block += 32) {
-    const OccupancyReport report = gpuopt::explainOccupancy(host_test::manyRegisters, block);
+    const OccupancyReport report = gpuopt::explainOccupancy(host_test::occupancy_test::manyRegisters, block);
     CAPTURE(block, report);
     REQUIRE(report.registersPerThread >= 128);
-    REQUIRE(fewest(report) == residentBlocks(host_test::manyRegisters, block, 0));
+    REQUIRE(fewest(report) == residentBlocks(host_test::occupancy_test::manyRegisters, block, 0));
     REQUIRE(report.limits() == "registers");
   }
 }
@@ -255,27 +258,29 @@ TEST_CASE("threads alone limit a kernel with few registers") {
 }
 
 TEST_CASE("static shared memory counts") {
-  const OccupancyReport report = gpuopt::explainOccupancy(host_test::muchShared, 128);
+  const OccupancyReport report = gpuopt::explainOccupancy(host_test::occupancy_test::muchShared, 128);
   CAPTURE(report);
   REQUIRE(report.staticSharedBytes == 40 * 1024);
-  REQUIRE(fewest(report) == residentBlocks(host_test::muchShared, 128, 0));
+  REQUIRE(fewest(report) == residentBlocks(host_test::occupancy_test::muchShared, 128, 0));
   REQUIRE(report.limits() == "shared memory");
   // 40 KB static and 20 KB dynamic shared memory exceed 48 KB together, so the limit must be raised.
-  REQUIRE_NOTHROW(occupancyConfig(host_test::muchShared, 1, 128, 1, 20 * 1024));
+  REQUIRE_NOTHROW(occupancyConfig(host_test::occupancy_test::muchShared, 1, 128, 1, 20 * 1024));
 }
 
 TEST_CASE("an occupancy query: a block beyond the kernel's own limit is refused with that limit") {
   const std::string text = messageOf<std::invalid_argument>(
-      [] { static_cast<void>(occupancyConfig(host_test::bounded, 1, 128)); });
+      [] { static_cast<void>(occupancyConfig(host_test::occupancy_test::bounded, 1, 128)); });
   REQUIRE(contains(text, "block (128) exceeds 64, the limit of the kernel's registers or launch bounds"));
-  REQUIRE(maxOccupancyConfig(host_test::bounded, SIZE_MAX).block.x <= 64);
+  REQUIRE(maxOccupancyConfig(host_test::occupancy_test::bounded, SIZE_MAX).block.x <= 64);
 }
 
 TEST_CASE("the block of highest occupancy is the runtime's choice") {
   int grid = 0;
   int block = 0;
-  REQUIRE(cudaOccupancyMaxPotentialBlockSize(&grid, &block, host_test::manyRegisters) == cudaSuccess);
-  REQUIRE(maxOccupancyConfig(host_test::manyRegisters, SIZE_MAX).block.x == static_cast<unsigned>(block));
+  REQUIRE(cudaOccupancyMaxPotentialBlockSize(&grid, &block, host_test::occupancy_test::manyRegisters) ==
+          cudaSuccess);
+  REQUIRE(maxOccupancyConfig(host_test::occupancy_test::manyRegisters, SIZE_MAX).block.x ==
+          static_cast<unsigned>(block));
   REQUIRE(cudaOccupancyMaxPotentialBlockSize(&grid, &block, plain) == cudaSuccess);
   REQUIRE(maxOccupancyConfig(plain, SIZE_MAX).block.x == static_cast<unsigned>(block));
 }

@@ -12,7 +12,7 @@
 #include <iterator>
 #include <set>
 
-namespace host_test {
+namespace host_test::result_test {
 
 using gpuopt::detail::Destination;
 
@@ -57,7 +57,7 @@ bool operator==(const Large& a, const Large& b) { return std::memcmp(&a, &b, siz
 bool operator==(const Aligned& a, const Aligned& b) { return a.value == b.value; }
 bool operator==(const FarAligned& a, const FarAligned& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
-}  // namespace host_test
+}  // namespace host_test::result_test
 
 using namespace gpuopt::test;
 using gpuopt::HostResult;
@@ -72,7 +72,8 @@ T roundTrip(const T& value, cudaStream_t stream, unsigned delay = 0) {
   REQUIRE(reinterpret_cast<std::uintptr_t>(result.destination().value) % alignof(T) == 0);
   LaunchConfig config;
   config.stream = stream;
-  launch(host_test::store<T>, config, result.destination(), host_test::Bytes<T>(value), delay);
+  launch(host_test::result_test::store<T>, config, result.destination(),
+         host_test::result_test::Bytes<T>(value), delay);
   return result.wait(stream);
 }
 
@@ -89,10 +90,13 @@ TEST_CASE("values of every size and alignment arrive") {
   REQUIRE(roundTrip<unsigned char>(200, nullptr) == 200);
   REQUIRE(roundTrip(-7, nullptr) == -7);
   REQUIRE(roundTrip(0.1, nullptr) == 0.1);
-  REQUIRE(roundTrip(host_test::Small{1, 2, 3}, nullptr) == host_test::Small{1, 2, 3});
-  REQUIRE(roundTrip(host_test::Aligned{0.1}, nullptr) == host_test::Aligned{0.1});
-  REQUIRE(roundTrip(counted<host_test::Large>(), nullptr) == counted<host_test::Large>());
-  REQUIRE(roundTrip(counted<host_test::FarAligned>(), nullptr) == counted<host_test::FarAligned>());
+  REQUIRE(roundTrip(host_test::result_test::Small{1, 2, 3}, nullptr) ==
+          host_test::result_test::Small{1, 2, 3});
+  REQUIRE(roundTrip(host_test::result_test::Aligned{0.1}, nullptr) == host_test::result_test::Aligned{0.1});
+  REQUIRE(roundTrip(counted<host_test::result_test::Large>(), nullptr) ==
+          counted<host_test::result_test::Large>());
+  REQUIRE(roundTrip(counted<host_test::result_test::FarAligned>(), nullptr) ==
+          counted<host_test::result_test::FarAligned>());
 }
 
 TEST_CASE("no result is an earlier one, whatever its type was") {
@@ -114,7 +118,7 @@ TEST_CASE("repeated results use the same memory, results held together do not") 
   for (int i = 0; i < 100; ++i) seen.insert(HostResult<int>().destination().value);
   REQUIRE(seen.size() == 1);
 
-  HostResult<host_test::Large> results[40];
+  HostResult<host_test::result_test::Large> results[40];
   for (int i = 0; i < 40; ++i) {
     for (int j = 0; j < i; ++j) {
       const auto* a = reinterpret_cast<const char*>(results[i].destination().value);
@@ -127,7 +131,7 @@ TEST_CASE("repeated results use the same memory, results held together do not") 
 TEST_CASE("a kernel that stores nothing is an error, and the next result is sound") {
   const auto wait = [] {
     HostResult<int> result;
-    launch(host_test::storeNothing, LaunchConfig{});
+    launch(host_test::result_test::storeNothing, LaunchConfig{});
     static_cast<void>(result.wait(nullptr));
   };
   REQUIRE(contains(messageOf<std::logic_error>(wait), "without storing its result"));
@@ -137,7 +141,8 @@ TEST_CASE("a kernel that stores nothing is an error, and the next result is soun
 TEST_CASE("a failed launch leaves the next result sound") {
   const auto fail = [] {
     HostResult<int> result;
-    launch(host_test::store<int>, LaunchConfig{dim3(0)}, result.destination(), host_test::Bytes<int>(1), 0);
+    launch(host_test::result_test::store<int>, LaunchConfig{dim3(0)}, result.destination(),
+           host_test::result_test::Bytes<int>(1), 0);
   };
   REQUIRE_THROWS_AS(fail(), std::invalid_argument);
   REQUIRE(roundTrip(4, nullptr, 20000) == 4);
@@ -159,7 +164,8 @@ TEST_CASE("threads wait for their own results") {
       HostResult<int> result;
       LaunchConfig config;
       config.stream = stream;
-      launch(host_test::store<int>, config, result.destination(), host_test::Bytes<int>(value), 5000);
+      launch(host_test::result_test::store<int>, config, result.destination(),
+             host_test::result_test::Bytes<int>(value), 5000);
       if (result.wait(stream) != value) return false;
     }
     return true;

@@ -13,7 +13,7 @@
 #include <memory>
 #include <utility>
 
-namespace host_test {
+namespace host_test::workspace_test {
 
 // One block. Counts the nonzero counters, then sets all to `left`.
 __global__ void inspect(unsigned* counters, unsigned count, unsigned left, unsigned* nonzero) {
@@ -33,7 +33,7 @@ __global__ void countDifferent(const unsigned* data, unsigned count, unsigned va
   }
 }
 
-}  // namespace host_test
+}  // namespace host_test::workspace_test
 
 using namespace gpuopt::test;
 using gpuopt::launch;
@@ -56,7 +56,7 @@ LaunchConfig oneBlock(cudaStream_t stream) {
 /// Runs a kernel that sets all counters to `left`; returns how many were nonzero before.
 unsigned nonzeroCounters(unsigned* counters, cudaStream_t stream, unsigned left = 0) {
   DeviceArray<unsigned> found(std::vector<unsigned>{0});
-  launch(host_test::inspect, oneBlock(stream), counters, COUNTERS, left, found.data());
+  launch(host_test::workspace_test::inspect, oneBlock(stream), counters, COUNTERS, left, found.data());
   REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
   return found.toHost()[0];
 }
@@ -109,7 +109,7 @@ TEST_CASE("a stream keeps its workspace, aligned and with zero counters") {
   for (int i = 0; i < 3; ++i) REQUIRE(leasedOnce(nullptr, stream) == first);
   WorkspaceLease workspace = lease(nullptr, stream);
   REQUIRE(nonzeroCounters(workspace.counters(), stream) == 0);
-  launch(host_test::writeAll, oneBlock(stream), static_cast<unsigned*>(workspace.data()),
+  launch(host_test::workspace_test::writeAll, oneBlock(stream), static_cast<unsigned*>(workspace.data()),
          static_cast<unsigned>(Workspace::capacity / 4), 1u);
   REQUIRE(nonzeroCounters(workspace.counters(), stream) == 0);
   workspace.done();
@@ -167,8 +167,9 @@ TEST_CASE("a call that failed leaves zero counters to the next one") {
     leasedOnce(user, stream);
     const auto fail = [&] {
       WorkspaceLease workspace = lease(user, stream);
-      REQUIRE(nonzeroCounters(workspace.counters(), stream, 5) == 0);             // its first kernel runs
-      launch(host_test::inspect, LaunchConfig{dim3(0)}, nullptr, 0, 0, nullptr);  // its second one cannot
+      REQUIRE(nonzeroCounters(workspace.counters(), stream, 5) == 0);  // its first kernel runs
+      launch(host_test::workspace_test::inspect, LaunchConfig{dim3(0)}, nullptr, 0, 0,
+             nullptr);  // its second one cannot
       workspace.done();
     };
     REQUIRE_THROWS_AS(fail(), std::invalid_argument);
@@ -204,11 +205,12 @@ TEST_CASE("threads on one stream and on their own ones never share memory within
       const unsigned value = static_cast<unsigned>(thread) * 1000000 + i * 10000 + 1;
       WorkspaceLease workspace = lease(nullptr, stream);
       auto* data = static_cast<unsigned*>(workspace.data());
-      launch(host_test::inspect, oneBlock(stream), workspace.counters(), 64, value, wrong.data());
-      launch(host_test::writeAll, oneBlock(stream), data, 1024, value);
+      launch(host_test::workspace_test::inspect, oneBlock(stream), workspace.counters(), 64, value,
+             wrong.data());
+      launch(host_test::workspace_test::writeAll, oneBlock(stream), data, 1024, value);
       std::this_thread::yield();
-      launch(host_test::countDifferent, oneBlock(stream), data, 1024, value, wrong.data());
-      launch(host_test::inspect, oneBlock(stream), workspace.counters(), 64, 0, kept.data());
+      launch(host_test::workspace_test::countDifferent, oneBlock(stream), data, 1024, value, wrong.data());
+      launch(host_test::workspace_test::inspect, oneBlock(stream), workspace.counters(), 64, 0, kept.data());
       workspace.done();
     }
     gpuopt::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
@@ -279,7 +281,8 @@ TEST_CASE("a captured call has memory in the graph, zeroed at every replay") {
   replay(stream, 3, [&] {
     WorkspaceLease workspace = lease(nullptr, stream);
     REQUIRE(workspace.data() != remembered);
-    launch(host_test::inspect, oneBlock(stream), workspace.counters(), COUNTERS, 3u, wrong.data());
+    launch(host_test::workspace_test::inspect, oneBlock(stream), workspace.counters(), COUNTERS, 3u,
+           wrong.data());
     workspace.done();
   });
   REQUIRE(wrong.toHost()[0] == 0);
@@ -296,7 +299,8 @@ TEST_CASE("zeroing that was captured does not count as done") {
   }
   replay(stream, 0, [&] {
     WorkspaceLease captured = lease(&workspace, stream);
-    launch(host_test::inspect, oneBlock(stream), captured.counters(), COUNTERS, 0u, wrong.data());
+    launch(host_test::workspace_test::inspect, oneBlock(stream), captured.counters(), COUNTERS, 0u,
+           wrong.data());
     captured.done();
   });
   WorkspaceLease next = lease(&workspace, stream);
@@ -310,7 +314,7 @@ TEST_CASE("first uses beside another stream's capture leave it valid") {
   DeviceArray<unsigned> data(4);
   std::vector<std::unique_ptr<gpuopt::HostResult<int>>> results;
   replay(captured, 1, [&] {
-    launch(host_test::writeAll, oneBlock(captured), data.data(), 4, 10u);
+    launch(host_test::workspace_test::writeAll, oneBlock(captured), data.data(), 4, 10u);
     REQUIRE_NOTHROW(leasedOnce(nullptr, other));
     for (int i = 0; i < 100; ++i) results.push_back(std::make_unique<gpuopt::HostResult<int>>());
     std::thread([&other] { leasedOnce(nullptr, other); }).join();

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::reduction_steps_test {
 namespace {
 
 using namespace ladders;
@@ -116,4 +116,4 @@ TEST_CASE("the recursion goes down several levels") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::reduction_steps_test

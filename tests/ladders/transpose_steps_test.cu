@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::transpose_steps_test {
 namespace {
 
 using namespace ladders;
@@ -65,4 +65,4 @@ TEST_CASE("the square form of the diagonal order is for as many tiles in a row a
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::transpose_steps_test

@@ -1,4 +1,4 @@
-/// Structs taken apart: how many members there are, their types, their order, and each member itself.
+/// Reflection of structs: the number of members, their types, their order, and each member.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
@@ -57,7 +57,7 @@ struct WithStandardArray {
 };
 class Encapsulated {
  public:
-  Encapsulated() : v_(3) {}  // not at compile time
+  Encapsulated() : v_(3) {}  // not constexpr
 
  private:
   [[maybe_unused]] int v_;
@@ -67,7 +67,7 @@ struct WithConstructor {
   Encapsulated hidden;
   int id;
 };
-// Converts from whatever there is, base classes of others among it.
+// Converts from any type, including other structs' base classes.
 struct Greedy {
   Greedy() = default;
   template <class T>
@@ -118,7 +118,7 @@ static_assert(memberIndex<&WithEmpty::tag> == 0 && memberIndex<&WithEmpty::x> ==
 static_assert(memberIndex<&WithConstructor::hidden> == 1 && memberIndex<&WithConstructor::id> == 2);
 static_assert(memberIndex<&Mixed::aligned> == 9 && memberIndex<&Mixed::half> == 8);
 
-// Every number of members: arrays, so that initialisers and members differ in number.
+// Every number of members. Arrays make the number of initialisers differ from that of members.
 struct Thirty1 {
   short a[2], b[2], c[2], d[2], e[2], f[2], g[2], h[2], i[2], j[2], k[2], l[2], m[2], n[2], o[2], p[2], q[2],
       r[2], s[2], t[2], u[2], v[2], w[2], x[2], y[2], z[2], aa[2], bb[2], cc[2], dd[2], ee[2];
@@ -152,7 +152,7 @@ static_assert(memberIndex<&Thirty1::ee> == 30 && memberIndex<&Thirty2::ff> == 31
               memberIndex<&Thirty2::q> == 16);
 static_assert(std::is_same_v<Member<Thirty2, 31>, char> && std::is_same_v<Member<Thirty2, 30>, int>);
 
-// Adds its arguments, with a weight that grows from one to the next.
+// The sum of its arguments with increasing weights.
 struct WeightedSum {
   template <class... Ms>
   __host__ __device__ int operator()(const Ms&... members) const {
@@ -189,12 +189,12 @@ TEST_CASE("Members are visited in order", "[soa]") {
   CHECK((object.a == 1 && object.h == 8 && object.z == 26 && object.ee == 31 && object.ff == 32));
 }
 
-template <class T, std::size_t... PLACES>
-bool liesInOrder(T& object, std::index_sequence<PLACES...>) {
-  const void* places[] = {&detail::getMember<PLACES>(object)...};
-  for (std::size_t i = 1; i < sizeof...(PLACES); ++i)
-    if (places[i] <= places[i - 1]) return false;
-  return places[0] == &object;
+template <class T, std::size_t... INDICES>
+bool isInOrder(T& object, std::index_sequence<INDICES...>) {
+  const void* addresses[] = {&detail::getMember<INDICES>(object)...};
+  for (std::size_t i = 1; i < sizeof...(INDICES); ++i)
+    if (addresses[i] <= addresses[i - 1]) return false;
+  return addresses[0] == &object;
 }
 
 TEST_CASE("A member is the one in the struct", "[soa]") {
@@ -202,9 +202,9 @@ TEST_CASE("A member is the one in the struct", "[soa]") {
   CHECK(&detail::getMember<memberIndex<&Mixed::weight>>(mixed) == &mixed.weight);
   CHECK(&detail::getMember<memberIndex<&Mixed::matrix>>(mixed) == &mixed.matrix);
   CHECK(&detail::getMember<memberIndex<&Mixed::inner>>(mixed) == &mixed.inner);
-  CHECK(liesInOrder(mixed, std::make_index_sequence<10>{}));
+  CHECK(isInOrder(mixed, std::make_index_sequence<10>{}));
   Thirty1 many{};
-  CHECK(liesInOrder(many, std::make_index_sequence<31>{}));
+  CHECK(isInOrder(many, std::make_index_sequence<31>{}));
   const Nested nested{};
   STATIC_REQUIRE(std::is_same_v<decltype(detail::getMember<1>(nested)), const ArrayFirst(&)[2]>);
   CHECK(&detail::getMember<2>(nested) == static_cast<const void*>(&nested.unnamed));
@@ -220,7 +220,7 @@ TEST_CASE("Arrays are copied element by element", "[soa]") {
   for (int i = 0; i < 8; ++i) CHECK(copy[i / 4][i / 2 % 2][i % 2] == static_cast<float>(i + 1));
 }
 
-// Takes a struct apart and puts it together again on the device.
+// Copies a struct member by member on the device.
 __global__ void rebuildKernel(const Mixed* in, Mixed* out, int* sums) {
   const unsigned i = threadIdx.x;
   Mixed mixed = in[i], rebuilt{};
@@ -241,7 +241,7 @@ __global__ void rebuildKernel(const Mixed* in, Mixed* out, int* sums) {
   sums[i] = detail::visitMembers(numbers, WeightedSum{});
 }
 
-TEST_CASE("Structs are taken apart in device code", "[soa]") {
+TEST_CASE("Members are visited in device code", "[soa]") {
   std::vector<Mixed> in;
   for (std::size_t i = 0; i < 32; ++i) in.push_back(structAt<Mixed>(i));
   const DeviceArray<Mixed> source(in);

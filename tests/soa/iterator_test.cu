@@ -1,4 +1,4 @@
-/// Iterators over views: of std's algorithms on memory of the host, and of Thrust's on the device.
+/// Iterators over views, with std algorithms on host memory and Thrust on device memory.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/soa_data.cuh"
@@ -29,7 +29,7 @@ static_assert(std::is_convertible_v<SoaIterator<Mixed>, SoaIterator<const Mixed>
 
 std::vector<Particle> valuesOf(const SoaView<const Particle>& view) { return {view.begin(), view.end()}; }
 
-TEST_CASE("Algorithms sort, move and fold structs", "[soa]") {
+TEST_CASE("std algorithms sort, move and reduce structs", "[soa]") {
   constexpr std::size_t N = 200;
   HostColumns columns(N);
   const SoaView<Particle> view = columns.view();
@@ -126,7 +126,7 @@ struct IdOf {
   __host__ __device__ int operator()(const Particle& p) const { return p.id; }
 };
 
-TEST_CASE("Thrust's algorithms work on views of device memory", "[soa]") {
+TEST_CASE("Thrust works on views of device memory", "[soa]") {
   constexpr std::size_t N = 1000;
   std::vector<Particle> values = structs<Particle>(N);
   thrust::device_vector<float3> position(N), velocity(N);

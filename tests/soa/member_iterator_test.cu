@@ -1,5 +1,4 @@
-/// One member of an array of structures as an iterator: on the host, in kernels, in reductions, and for
-/// Thrust.
+/// Iterators over one member of an array of structures: on the host, in kernels, in reductions, with Thrust.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/reduce.cuh>
 #include <gpuopt/soa/member_iterator.cuh>
@@ -77,7 +76,7 @@ __global__ void addIndex(It it, int n) {
 
 }  // namespace
 
-TEST_CASE("A member iterator moves as a pointer does") {
+TEST_CASE("A member iterator moves like a pointer") {
   std::vector<Particle> values = particles(10);
   const auto begin = member<&Particle::mass>(values.data());
   const auto end = begin + 10;
@@ -102,7 +101,7 @@ TEST_CASE("A member iterator moves as a pointer does") {
   CHECK(begin[-1 + 1] == values[0].mass);
 }
 
-TEST_CASE("Member iterators compare, also of const and of plain structures") {
+TEST_CASE("Member iterators compare, also between const and mutable structures") {
   std::vector<Particle> values = particles(4);
   const auto a = member<&Particle::id>(values.data());
   const auto b = a + 2;
@@ -112,7 +111,7 @@ TEST_CASE("Member iterators compare, also of const and of plain structures") {
   CHECK((a == c && c == a && c < b && b - c == 2));
 }
 
-TEST_CASE("Algorithms of the host write one member and leave the others") {
+TEST_CASE("std algorithms write one member and leave the others unchanged") {
   std::vector<Particle> values = particles(50);
   const std::vector<Particle> before = values;
   const auto ids = member<&Particle::id>(values.data());
@@ -134,10 +133,10 @@ TEST_CASE("A kernel writes one member through an iterator") {
   gpuopt::launch(addIndex<Mass>, config, member<&Particle::mass>(data.data()), 39);
   const std::vector<Particle> after = data.toHost();
   for (int i = 0; i < 39; ++i) {
-    const auto place = static_cast<std::size_t>(i);
-    REQUIRE(after[place].mass == before[place].mass + i);
-    REQUIRE(after[place].id == i);
-    REQUIRE(after[place].kind == before[place].kind);
+    const auto index = static_cast<std::size_t>(i);
+    REQUIRE(after[index].mass == before[index].mass + i);
+    REQUIRE(after[index].id == i);
+    REQUIRE(after[index].kind == before[index].kind);
   }
 }
 

@@ -1,4 +1,4 @@
-/// Vectors of structs in columns and in tiles: resized, moved, and left alone when memory runs out.
+/// Vectors of structs in columns and tiles: resizing, moving, and growth that fails.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
@@ -49,7 +49,7 @@ void fill(SoaVector<T, LAYOUT>& vector) {
     launch(storeKernel<T, LAYOUT>, threadsFor(vector.size(), vector.stream()), vector.view());
 }
 
-// What the vector holds. A temporary view: the kernel is in the vector's stream, ahead of all that follows.
+// The vector's structs. The kernel runs in the vector's stream, before any later operation.
 template <class T, class LAYOUT>
 std::vector<T> toHost(const SoaVector<T, LAYOUT>& vector) {
   DeviceArray<T> values(vector.size());
@@ -58,7 +58,7 @@ std::vector<T> toHost(const SoaVector<T, LAYOUT>& vector) {
   return values.toHost();
 }
 
-// The first `kept` structs as fill() writes them, then zeros.
+// The first `kept` structs as written by fill(), then zeros.
 template <class T>
 std::vector<T> keptAndZero(std::size_t kept, std::size_t n) {
   std::vector<T> values = structs<T>(kept);
@@ -80,14 +80,14 @@ void checkResize() {
       CHECK((vector.size() == to && vector.view().size() == to && vector.stream() == stream));
       CHECK(vector.capacity() == (to > from ? to : from));
       CHECK(toHost(vector) == keptAndZero<T>(from < to ? from : to, to));
-      // Back again: what was cut off is zero now.
+      // Growing again: the structs cut off are zero now.
       vector.resize(from);
       CHECK(toHost(vector) == keptAndZero<T>(from < to ? from : to, from));
       stream.wait();
     }
 }
 
-TEST_CASE("resize keeps structs and fills up with zeros", "[soa]") {
+TEST_CASE("resize keeps structs and zeroes new ones", "[soa]") {
   checkResize<Particle, SoaColumns>();
   checkResize<Mixed, SoaTiles<32>>();
 }
@@ -106,7 +106,7 @@ TEST_CASE("Resizing step by step keeps all structs", "[soa]") {
   }
 }
 
-TEST_CASE("Columns are aligned to 256 bytes and lie apart", "[soa]") {
+TEST_CASE("Columns are aligned to 256 bytes and do not overlap", "[soa]") {
   SoaVector<Mixed> vector(77);
   const auto view = vector.view();
   const std::uintptr_t columns[] = {
@@ -123,7 +123,7 @@ TEST_CASE("Columns are aligned to 256 bytes and lie apart", "[soa]") {
   }
 }
 
-TEST_CASE("resizeForOverwrite and clear change the size alone", "[soa]") {
+TEST_CASE("resizeForOverwrite and clear change only the size", "[soa]") {
   SoaVector<Particle> vector(10);
   fill(vector);
   const float* mass = vector.view().column<&Particle::mass>();
@@ -140,7 +140,7 @@ TEST_CASE("resizeForOverwrite and clear change the size alone", "[soa]") {
   CHECK(toHost(vector) == structs<Particle>(1000));
 }
 
-TEST_CASE("A vector that was moved from is empty and usable", "[soa]") {
+TEST_CASE("A moved-from vector is empty and usable", "[soa]") {
   const Stream stream;
   SoaVector<Particle> vector(33, stream);
   fill(vector);
@@ -187,14 +187,14 @@ void checkFailure() {
   CHECK_THROWS_AS((SoaVector<Particle, LAYOUT>(PETABYTES)), CudaError);
 }
 
-TEST_CASE("A vector that cannot grow is what it was", "[soa]") {
+TEST_CASE("A vector that cannot grow is unchanged", "[soa]") {
   checkFailure<SoaColumns>();
   checkFailure<SoaTiles<32>>();
 }
 
 #ifndef GPUOPT_EMULATION
 
-TEST_CASE("A vector does not grow into a graph", "[soa]") {
+TEST_CASE("A vector does not grow while captured into a graph", "[soa]") {
   const Stream stream;
   SoaVector<Particle> vector(20, stream);
   REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);

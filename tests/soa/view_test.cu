@@ -1,4 +1,4 @@
-/// Views of columns and of tiles: where members lie, references to structs, and what is refused.
+/// Views of columns and tiles: addresses of members, references to structs, rejected arguments.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
@@ -51,7 +51,7 @@ __global__ void loadKernel(View view, typename View::Value* out) {
   if (i < view.size()) out[i] = view[i];
 }
 
-// Columns of Particles with guards around them, none of them at a multiple of 16 bytes.
+// Columns of Particles between guard bytes, none of them at a multiple of 16 bytes.
 struct ParticleColumns {
   DeviceArray<float3> position, velocity;
   DeviceArray<float> mass;
@@ -76,7 +76,7 @@ struct ParticleColumns {
 
 const std::size_t lengths[] = {0, 1, 31, 32, 33, 64, 101};
 
-TEST_CASE("Structs that a kernel stores lie in the columns, and are loaded from there", "[soa]") {
+TEST_CASE("A kernel stores structs to columns and loads them from there", "[soa]") {
   for (const std::size_t n : lengths) {
     CAPTURE(n);
     ParticleColumns columns(n);
@@ -142,22 +142,23 @@ void checkTiles(std::size_t n) {
          SoaView<const Mixed, SoaTiles<WIDTH>>(view), loaded.data());
   CHECK(loaded.toHost() == structs<Mixed>(n));
 
-  // By hand: the weights follow the letters of a tile, the last column is the one of ints.
+  // Offsets by hand: the weights follow the letters of a tile, the last column has the ints.
   const std::vector<unsigned char> bytes = memory.toHost();
-  const auto lies = [&bytes](std::size_t place, const auto& value) {
-    return std::memcmp(bytes.data() + place, &value, sizeof(value)) == 0;
+  const auto isStored = [&bytes](std::size_t offset, const auto& value) {
+    return std::memcmp(bytes.data() + offset, &value, sizeof(value)) == 0;
   };
   const std::size_t weights = (WIDTH + 7) / 8 * 8;
   bool inPlace = true;
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t tile = i / WIDTH * Shape::BYTES, k = i % WIDTH;
     const Mixed expected = structAt<Mixed>(i);
-    inPlace = inPlace && lies(tile + k, expected.letter) && lies(tile + weights + 8 * k, expected.weight);
+    inPlace =
+        inPlace && isStored(tile + k, expected.letter) && isStored(tile + weights + 8 * k, expected.weight);
   }
   CHECK(inPlace);
 }
 
-TEST_CASE("Tiles hold the members one behind another", "[soa]") {
+TEST_CASE("Tiles have the values of each member in turn", "[soa]") {
   for (const std::size_t n : {1u, 31u, 32u, 33u, 101u}) checkTiles<32>(n);
   checkTiles<1>(7);
   checkTiles<4>(35);
@@ -218,7 +219,7 @@ TEST_CASE("References are swapped by value on the device", "[soa]") {
   CHECK(columns.toHost() == expected);
 }
 
-TEST_CASE("References behave like the structs they stand for", "[soa]") {
+TEST_CASE("References behave like structs", "[soa]") {
   HostColumns columns(5);
   const SoaView<Particle> view = columns.view();
   const Particle a = structAt<Particle>(0), b = structAt<Particle>(1), c = structAt<Particle>(2);
@@ -325,7 +326,7 @@ TEST_CASE("A selection is a view of some members", "[soa]") {
   checkSelection(tiles);
 }
 
-TEST_CASE("A subview begins anywhere", "[soa]") {
+TEST_CASE("A subview begins at any struct", "[soa]") {
   HostColumns columns(20);
   std::vector<Particle> memory(24);
   const SoaView<Particle> view = columns.view();
@@ -341,7 +342,7 @@ TEST_CASE("A subview begins anywhere", "[soa]") {
       if (!same) FAIL_CHECK("first " << first << ", count " << count);
     }
   CHECK(tiles.subview(3, 10).subview(2, 5).load(4) == structAt<Particle>(9));
-  // What is made of a subview begins where it does.
+  // Views made from a subview begin at its first struct.
   const auto part = tiles.subview(7, 10);
   const SoaView<const Particle, SoaTiles<4>> reading = part;
   CHECK(
@@ -359,7 +360,7 @@ TEST_CASE("A subview begins anywhere", "[soa]") {
                     std::to_string(count) + ") is beyond size (20)");
 }
 
-TEST_CASE("Columns that cannot be used are refused", "[soa]") {
+TEST_CASE("Unusable columns are rejected", "[soa]") {
   HostColumns c(3);
   const auto refusal = [&](const float3* position, const float* mass, const int* id, std::size_t n) {
     return messageOf<std::invalid_argument>([&] {

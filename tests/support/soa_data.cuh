@@ -1,5 +1,5 @@
-/// What the tests of structures of arrays share: structs with all kinds of members, and a value for each
-/// place.
+/// Shared by the tests of structures of arrays: structs with all kinds of members, and a value for each
+/// index.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -24,7 +24,7 @@ enum class Kind : short { none, odd, even };
 
 struct Inner {
   int number;
-  char letter;  // padding behind it
+  char letter;  // followed by padding
 };
 
 struct alignas(32) Wide {
@@ -48,7 +48,7 @@ struct Mixed {
 template <class T>
 struct At;
 
-/// The struct for a place. All numbers are exact, and different for neighbours and between members.
+/// The struct for index i. All numbers are exact, and differ between neighbours and between members.
 template <class T>
 __host__ __device__ T structAt(std::size_t i) {
   return At<T>::make(static_cast<int>(i));
@@ -100,7 +100,7 @@ __host__ __device__ inline bool operator==(const Mixed& a, const Mixed& b) {
   return same;
 }
 
-/// The structs for the first n places.
+/// The structs for the first n indices.
 template <class T>
 std::vector<T> structs(std::size_t n) {
   std::vector<T> values;
@@ -108,7 +108,7 @@ std::vector<T> structs(std::size_t n) {
   return values;
 }
 
-/// Particles in memory of the host.
+/// Particles in host memory.
 struct HostColumns {
   std::vector<float3> position, velocity;
   std::vector<float> mass;

@@ -1,5 +1,5 @@
-/// What the tests of structures share: structures of any size and alignment, and arrays of them at any
-/// address that their alignment allows.
+/// Shared by the tests of structures: structures of any size and alignment, and arrays of them at any address
+/// that their alignment allows.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -20,7 +20,7 @@ struct alignas(ALIGN) Blob {
   unsigned char bytes[SIZE];
 };
 
-/// n structures on the device, `offset` bytes off 256-byte alignment; poisoned, and between guard bytes.
+/// n structures on the device, `offset` bytes off 256-byte alignment, poisoned and between guard bytes.
 template <class T>
 class StructArray {
  public:
@@ -50,7 +50,7 @@ class StructArray {
   DeviceArray<unsigned char> bytes_;
 };
 
-/// What a StructArray that nobody has written to holds.
+/// The contents of a StructArray before it is written to.
 template <class T>
 std::vector<T> poisonedStructs(std::size_t n) {
   return StructArray<T>(n).toHost();

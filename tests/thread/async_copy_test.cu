@@ -9,7 +9,7 @@
 
 #include <vector>
 
-namespace {
+namespace async_copy_test {
 
 using namespace gpuopt::test;
 
@@ -50,8 +50,6 @@ __global__ void roundsKernel(const uint4* in, uint4* out) {
   for (unsigned round = 2; round < COPIES; ++round) writeRound(round);
 }
 
-}  // namespace
-
 TEST_CASE("copyAsync16 brings vectors into shared memory") {
   const std::vector<unsigned> words = randomVector<unsigned>(4 * VECTORS, 1);
   const DeviceArray<unsigned> in(words);
@@ -78,3 +76,5 @@ TEST_CASE("Groups of copies are awaited one after another") {
     REQUIRE(found[i] == words[4 * (round * BLOCK + BLOCK - 1 - vector % BLOCK) + i % 4]);
   }
 }
+
+}  // namespace async_copy_test

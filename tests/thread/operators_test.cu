@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::operators_test {
 namespace {
 
 template <class Op, class T>
@@ -136,4 +136,4 @@ TEMPLATE_TEST_CASE("An identity changes nothing", "[operators]", signed char, un
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::operators_test

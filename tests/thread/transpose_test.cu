@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace {
+namespace transpose_test {
 
 using namespace gpuopt::test;
 
@@ -49,8 +49,6 @@ void checkSquares(void (*kernel)(Word*), std::size_t side) {
   CHECK(sameBytes(data.toHost(), transposeSerially(shape, source, source, gpuopt::Identity{})));
 }
 
-}  // namespace
-
 TEST_CASE("transposeBytes and transposeHalves transpose what lies in as many words") {
   checkSquares<1>(bytesKernel, 4);
   checkSquares<2>(halvesKernel, 2);
@@ -63,3 +61,5 @@ TEST_CASE("transposeVectors transposes the elements of as many vectors") {
   checkSquares<8>(vectorsKernel<8>, 2);
   checkSquares<16>(vectorsKernel<16>, 1);
 }
+
+}  // namespace transpose_test

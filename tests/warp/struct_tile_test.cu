@@ -1,4 +1,4 @@
-/// A warp's tile: where its chunks lie, and that every byte comes in, reaches its lane, and comes out again.
+/// A warp's tile: its swizzle is a permutation, and every byte reaches its lane and returns to memory.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/struct_data.cuh"
@@ -14,23 +14,23 @@
 namespace {
 
 using namespace gpuopt::test;
-using gpuopt::detail::ChunkSwizzle;
+using gpuopt::detail::VectorSwizzle;
 using gpuopt::detail::WarpTile;
 
 constexpr unsigned THREADS = 64;
 constexpr unsigned char CHANGE = 0x3C;
 
-// Whether every chunk has a place of its own. tests/device/transpose/tile_banks_test.cu looks at the banks.
+// Whether the swizzle is a permutation. tests/device/transpose/tile_banks_test.cu checks bank conflicts.
 template <unsigned LANE_BYTES>
 constexpr bool permutes() {
-  using Swizzle = ChunkSwizzle<LANE_BYTES>;
-  constexpr unsigned CHUNKS = 2 * LANE_BYTES, OWN = LANE_BYTES / 16;
-  bool taken[CHUNKS] = {};
-  for (unsigned c = 0; c < CHUNKS; ++c) {
-    if (Swizzle::place(c) >= CHUNKS || taken[Swizzle::place(c)]) return false;
-    if (Swizzle::place(c) != Swizzle::placeOfLane(c / OWN, c % OWN)) return false;
-    if (Swizzle::place(c) != Swizzle::placeOfStep(c / 32, c % 32)) return false;
-    taken[Swizzle::place(c)] = true;
+  using Swizzle = VectorSwizzle<LANE_BYTES>;
+  constexpr unsigned VECTORS = 2 * LANE_BYTES, LANE_VECTORS = LANE_BYTES / 16;
+  bool taken[VECTORS] = {};
+  for (unsigned c = 0; c < VECTORS; ++c) {
+    if (Swizzle::index(c) >= VECTORS || taken[Swizzle::index(c)]) return false;
+    if (Swizzle::index(c) != Swizzle::indexInLane(c / LANE_VECTORS, c % LANE_VECTORS)) return false;
+    if (Swizzle::index(c) != Swizzle::indexInRow(c / 32, c % 32)) return false;
+    taken[Swizzle::index(c)] = true;
   }
   return true;
 }
@@ -46,18 +46,18 @@ __global__ void tileKernel(const Blob<LANE_BYTES>* in, Blob<LANE_BYTES>* seen, B
   const unsigned lane = threadIdx.x % 32, warpFirst = threadIdx.x - lane;
   unsigned char* tile = shared + warpFirst / 32 * Tile::SHARED_BYTES;
   const auto* global = reinterpret_cast<const unsigned char*>(in + warpFirst);
-  const unsigned offset = Tile::offsetOf(global);
-  Tile::copyIn(tile, global, lane, offset);
+  const unsigned misalignment = Tile::misalignment(global);
+  Tile::copyIn(tile, global, lane, misalignment);
   Blob<LANE_BYTES> own;
-  Tile::get(tile, lane, &own, offset);
-  __syncwarp();  // a part's last word may be the neighbour's first
+  Tile::loadLane(tile, lane, &own, misalignment);
+  __syncwarp();  // neighbouring lanes may share a word
   seen[threadIdx.x] = own;
   for (unsigned char& byte : own.bytes) byte = static_cast<unsigned char>(byte ^ CHANGE);
-  Tile::put(tile, lane, &own);
+  Tile::storeLane(tile, lane, &own);
   __syncwarp();
   auto* target = reinterpret_cast<unsigned char*>(out + warpFirst);
-  if (Tile::offsetOf(target) == 0)
-    Tile::copyOut(target, tile, lane);
+  if (Tile::misalignment(target) == 0)
+    Tile::copyVectorsOut(target, tile, lane);
   else
     Tile::copyWordsOut(target, tile, lane);
 }
@@ -86,7 +86,7 @@ void checkOffsets() {
 
 }  // namespace
 
-TEST_CASE("A tile brings every byte to its lane and back, at any address", "[warp]") {
+TEST_CASE("A tile moves every byte to its lane and back, at any address", "[warp]") {
   checkOffsets<1>();
   checkOffsets<2>();
   checkOffsets<7>();
@@ -99,7 +99,7 @@ TEST_CASE("A tile brings every byte to its lane and back, at any address", "[war
   checkOffsets<100>();
 }
 
-TEST_CASE("Parts that begin between words", "[warp]") {
+TEST_CASE("Lanes that begin between words", "[warp]") {
   checkTile<25>(0, 0);
   checkTile<26>(0, 0);
   checkTile<31>(0, 5);
@@ -107,7 +107,7 @@ TEST_CASE("Parts that begin between words", "[warp]") {
   checkTile<255>(1, 0);
 }
 
-TEST_CASE("A tile of more bytes than registers hold moves in rounds", "[warp]") {
+TEST_CASE("A tile too large for registers moves in rounds", "[warp]") {
   for (const std::size_t offset : {0, 4, 1}) {
     checkTile<256>(offset, offset);
     checkTile<260>(offset, offset);

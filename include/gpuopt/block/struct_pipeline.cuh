@@ -1,5 +1,5 @@
 /// \file
-/// Staged access to an array of structures with the next ones on their way: PipelinedStructs.
+/// Staged access to an array of structures that prefetches the next tile: PipelinedStructs.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,17 +7,15 @@
 #include <gpuopt/block/threads.cuh>
 #include <gpuopt/thread/async_copy.cuh>
 #include <gpuopt/warp/shuffle.cuh>
-#include <gpuopt/warp/struct_tile.cuh>
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
-#include <cstdint>
 
 GPUOPT_NAMESPACE_BEGIN
 
-/// StagedStructs for loops in which each thread takes several tiles: while one is computed, the next one is
-/// copied to shared memory, past the registers.
+/// StagedStructs for loops in which each block takes several tiles: while one is computed, the next is copied
+/// to shared memory.
 ///
 ///     __shared__ gpuopt::PipelinedStructs<Particle, 256>::Storage storage;
 ///     const gpuopt::PipelinedStructs<Particle, 256> staged(storage);
@@ -27,46 +25,47 @@ GPUOPT_NAMESPACE_BEGIN
 ///       tile.store(out, p);
 ///     }
 ///
-/// T, BLOCK, ITEMS, and who calls: as with StagedStructs. out may be in. All lanes of a warp go through the
-/// loop together; if they leave it before its end, the storage can not be used again.
+/// T, BLOCK and ITEMS are those of StagedStructs. `out` may be `in`. All lanes of a warp go through the loop
+/// together; after leaving it early, the storage cannot be used again.
 ///
-/// Cost: twice the shared memory of StagedStructs, 64 * (sizeof(T) * ITEMS + 1) bytes for every warp. The
-/// copies are asynchronous where `in` lies at a 16-byte boundary and on sm_80 and later. It pays where few
-/// warps fit on a multiprocessor or f takes long; else short-lived blocks with StagedStructs are faster.
+/// Cost: twice the shared memory of StagedStructs, 64 * (sizeof(T) * ITEMS + 1) bytes per warp. Copies are
+/// asynchronous on sm_80 and later if `in` is aligned to 16 bytes. Worthwhile if few warps fit on a
+/// multiprocessor or the work per structure is long; otherwise short-lived blocks with StagedStructs are
+/// faster.
 template <class T, unsigned BLOCK, unsigned ITEMS = 1>
 class PipelinedStructs {
   using Shape = detail::StructTileShape<T, BLOCK, ITEMS>;
   using Base = detail::BlockTile<T, BLOCK, ITEMS>;
 
  public:
-  /// What the threads of a block share.
+  /// Shared memory of the block.
   struct Storage {
-    /// One to compute, one to fill.
+    /// Double buffer.
     detail::WarpTiles<Shape::SHARED_BYTES> tiles[2];
   };
 
-  /// BLOCK * ITEMS consecutive structures, of which thread t has ITEMS from number t * ITEMS on.
+  /// BLOCK * ITEMS consecutive structures. Thread t owns ITEMS of them, beginning with number t * ITEMS.
   class Tile : public Base {
    public:
-    /// The calling thread's structure; zero bytes if there is none. Called once, before store().
+    /// The calling thread's structure; zero bytes if it does not exist. Called once, before store().
     __device__ T load() const {
       static_assert(ITEMS == 1, "gpuopt::PipelinedStructs: with ITEMS > 1, load an array of them");
-      detail::StructSlot<T> slot;
-      read(slot.bytes);
-      return static_cast<T&&>(slot.value);
+      detail::StructStorage<T> result;
+      read(result.bytes);
+      return static_cast<T&&>(result.value);
     }
 
-    /// Sets `items` to the calling thread's structures; zero bytes for those that do not exist. Called once,
+    /// Loads the calling thread's structures to `items`; zero bytes for those that do not exist. Called once,
     /// before store().
     __device__ void load(T (&items)[ITEMS]) const { read(items); }
 
-    /// Writes `value`, the calling thread's structure, to its place in `out`, if there is one.
+    /// Writes `value` to the calling thread's structure of `out`, if it exists.
     __device__ void store(T* out, const T& value) const {
       static_assert(ITEMS == 1, "gpuopt::PipelinedStructs: with ITEMS > 1, store an array of them");
       this->writeStaged(out, shared_, &value);
     }
 
-    /// Writes `items`, the calling thread's structures, to their places in `out`, those that exist.
+    /// Writes `items` to those of the calling thread's structures of `out` that exist.
     __device__ void store(T* out, const T (&items)[ITEMS]) const { this->writeStaged(out, shared_, items); }
 
    private:
@@ -75,19 +74,20 @@ class PipelinedStructs {
     __device__ Tile(const T* in, std::size_t number, std::size_t n, unsigned thread, unsigned char* shared)
         : Base(number, n, thread), in_(in), shared_(shared) {}
 
-    __device__ bool isAsync() const { return this->isPlain(in_); }
+    // Only these tiles are copied in advance.
+    __device__ bool isAsync() const { return this->isAligned(in_); }
 
-    __device__ void start() const {
-      if (isAsync())
-        Base::Tile::startCopyIn(Base::Tile::placeOf(this->origin(in_), shared_), this->warpBytes(in_),
-                                this->lane(), 0);
+    __device__ unsigned char* smem() const { return Base::Tile::smemStart(this->tileOrigin(in_), shared_); }
+
+    __device__ void startCopy() const {
+      if (isAsync()) Base::Tile::startCopyIn(smem(), this->warpBytes(in_), this->lane(), 0);
       detail::commitAsyncCopies();
     }
 
     __device__ void read(void* bytes) const {
       if (!isAsync()) return this->readStaged(in_, shared_, bytes);
       __syncwarp();
-      Base::Tile::get(Base::Tile::placeOf(this->origin(in_), shared_), this->lane(), bytes);
+      Base::Tile::loadLane(smem(), this->lane(), bytes);
       __syncwarp();
     }
 
@@ -95,33 +95,33 @@ class PipelinedStructs {
     unsigned char* shared_;
   };
 
-  /// Goes through a block's tiles, each of which has its copy started two steps before.
+  /// Iterates over the calling block's tiles. The copy of each starts two iterations ahead.
   class Iterator {
    public:
-    /// The tile that it is at, once its copy has arrived.
+    /// The current tile, after its copy has arrived.
     __device__ Tile operator*() const {
       detail::awaitAsyncCopies<1>();
       return tile(0);
     }
-    /// Goes on to the block's next tile, and starts the copy of the one after it.
+    /// Advances to the block's next tile and starts the copy of the one after it.
     __device__ Iterator& operator++() {
       number_ += detail::gridSize();
       buffer_ ^= 1;
-      tile(1).start();
+      tile(1).startCopy();
       return *this;
     }
-    /// Whether there is a tile left.
+    /// Whether there is a current tile.
     __device__ bool operator!=(detail::TilesEnd) const { return number_ < Shape::tilesOf(n_); }
 
    private:
     friend class PipelinedStructs;
     __device__ Iterator(const PipelinedStructs& staged, const T* in, std::size_t n)
         : staged_(staged), in_(in), n_(n), number_(detail::blockRank()) {
-      tile(0).start();
-      tile(1).start();
+      tile(0).startCopy();
+      tile(1).startCopy();
     }
 
-    // The tile so many steps ahead.
+    // The tile `ahead` iterations from the current one.
     __device__ Tile tile(unsigned ahead) const {
       return {in_, number_ + ahead * detail::gridSize(), n_, staged_.thread_,
               staged_.shared_ + ((buffer_ + ahead) & 1) * Shape::SHARED_BYTES};
@@ -134,7 +134,7 @@ class PipelinedStructs {
     unsigned buffer_ = 0;
   };
 
-  /// Every thread of the block calls, with the same storage in shared memory.
+  /// Called by every thread of the block, with the same `storage` in shared memory.
   __device__ explicit PipelinedStructs(Storage& storage)
       : thread_(static_cast<unsigned>(threadRank())),
         shared_(storage.tiles[0].at(thread_ / 32 * Shape::WARP_BYTES)) {
@@ -142,7 +142,7 @@ class PipelinedStructs {
   }
 
   /// The calling block's tiles of the n structures of `in`, for one loop over them: see StagedStructs::tiles.
-  /// The first copies start at once.
+  /// The first copies start immediately.
   __device__ detail::TileRange<Iterator> tiles(const T* in, std::size_t n) const {
     return {Iterator(*this, in, n)};
   }

@@ -1,5 +1,5 @@
 /// \file
-/// Constness passed on from one type to another.
+/// Copies the constness of one type to another.
 // SPDX-License-Identifier: MIT
 #pragma once
 

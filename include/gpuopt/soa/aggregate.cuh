@@ -1,9 +1,10 @@
 /// \file
-/// Structs taken apart at compile time: how many members a struct has, their types, all of them at once, and
-/// the number of the one that a member pointer names. For the code of a kernel this costs nothing.
+/// Compile-time reflection of plain structs: the number of members, their types, a visit to all of them, and
+/// the number of the member that a member pointer names. Free at run time.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/const_like.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/soa/arity.cuh>
 
@@ -16,30 +17,30 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// The type at one place of a list, found through the only base class that has this number.
-template <std::size_t PLACE, class T>
-struct TypeAtPlace {
+// A type of a list, found by overload resolution among the base classes of IndexedTypes.
+template <class T, std::size_t INDEX>
+struct IndexedType {
   using Type = T;
 };
 
-template <class Places, class... Ts>
-struct NumberedTypes;
-template <std::size_t... PLACES, class... Ts>
-struct NumberedTypes<std::index_sequence<PLACES...>, Ts...> : TypeAtPlace<PLACES, Ts>... {};
+template <class Indices, class... Ts>
+struct IndexedTypes;
+template <std::size_t... INDICES, class... Ts>
+struct IndexedTypes<std::index_sequence<INDICES...>, Ts...> : IndexedType<Ts, INDICES>... {};
 
-template <std::size_t PLACE, class T>
-TypeAtPlace<PLACE, T> typeAtPlace(const TypeAtPlace<PLACE, T>*);
+template <std::size_t INDEX, class T>
+IndexedType<T, INDEX> indexedType(const IndexedType<T, INDEX>*);
 
-template <std::size_t PLACE, class List>
+template <class List, std::size_t INDEX>
 struct TypeAt;
-template <std::size_t PLACE, class... Ts>
-struct TypeAt<PLACE, TypeList<Ts...>> {
-  static_assert(PLACE < sizeof...(Ts), "gpuopt: the struct has no member of this number");
-  using Numbered = NumberedTypes<std::index_sequence_for<Ts...>, Ts...>;
-  using Type = typename decltype(typeAtPlace<PLACE>(static_cast<const Numbered*>(nullptr)))::Type;
+template <class... Ts, std::size_t INDEX>
+struct TypeAt<TypeList<Ts...>, INDEX> {
+  static_assert(INDEX < sizeof...(Ts), "gpuopt: the struct has no member of this number");
+  using Indexed = IndexedTypes<std::index_sequence_for<Ts...>, Ts...>;
+  using Type = typename decltype(indexedType<INDEX>(static_cast<const Indexed*>(nullptr)))::Type;
 };
 
-// From above: a struct with members left out is a warning to some compilers.
+// Counts down from above the maximum: some compilers warn about missing initialisers.
 template <class T, std::size_t COUNT = 33>
 constexpr std::size_t countMembers() {
   if constexpr (COUNT == 0)
@@ -50,14 +51,14 @@ constexpr std::size_t countMembers() {
     return countMembers<T, COUNT - 1>();
 }
 
-// Initialises base classes of T and nothing else.
+// Converts to base classes of T only.
 template <class T>
 struct AnyBaseOf {
   template <class Base, class = std::enable_if_t<std::is_base_of_v<Base, T> && !std::is_same_v<Base, T>>>
   operator Base() const;
 };
 
-// Initialises what takes just anything.
+// Converts to nothing, and so initialises only what accepts any type.
 struct Anything {};
 
 template <class T, class Value, class = void>
@@ -68,7 +69,7 @@ inline constexpr bool beginsWith<T, Value, std::void_t<decltype(T{std::declval<V
 template <class T>
 inline constexpr bool hasBases = beginsWith<T, AnyBaseOf<T>> && !beginsWith<T, Anything>;
 
-// The bytes that members of these types take at least if each has an address of its own.
+// The least bytes of a struct with members of these types. Bit-fields and packed members take fewer.
 template <class... Ms>
 constexpr std::size_t bytesOf(TypeList<Ms...>) {
   std::size_t end = 0;
@@ -76,10 +77,10 @@ constexpr std::size_t bytesOf(TypeList<Ms...>) {
   return end;
 }
 
-// How a struct is taken apart:
-//   COUNT              the number of its members
-//   Types              their types, arrays among them, as a TypeList
-//   visit(object, f)   f(member...); object may be const
+// The members of a struct:
+//   COUNT              their number
+//   Types              their types, including arrays, as a TypeList
+//   visit(object, f)   calls f(member...); object may be const
 template <class T>
 struct Members {
   static_assert(
@@ -114,70 +115,70 @@ inline constexpr std::size_t memberCount = Members<std::remove_const_t<T>>::COUN
 template <class T>
 using MemberTypes = typename Members<std::remove_const_t<T>>::Types;
 
-// The type of a member; const if T is.
-template <class T, std::size_t PLACE>
-using Member = std::conditional_t<std::is_const_v<T>, const typename TypeAt<PLACE, MemberTypes<T>>::Type,
-                                  typename TypeAt<PLACE, MemberTypes<T>>::Type>;
+// The type of a member, const if T is.
+template <class T, std::size_t INDEX>
+using Member = ConstLike<T, typename TypeAt<MemberTypes<T>, INDEX>::Type>;
 
-// f(member...) for all members of a struct, which may be const.
+// Calls f(member...) for a struct, which may be const.
 template <class T, class F>
 __host__ __device__ constexpr decltype(auto) visitMembers(T& object, const F& f) {
   return Members<std::remove_const_t<T>>::visit(object, f);
 }
 
-// Returns one of its arguments.
-template <std::size_t PLACE>
+// Returns its argument number INDEX.
+template <std::size_t INDEX>
 struct PickMember {
   template <class First, class... Rest>
   __host__ __device__ constexpr auto& operator()(First& first, Rest&... rest) const {
-    if constexpr (PLACE == 0)
+    if constexpr (INDEX == 0)
       return first;
     else
-      return PickMember<PLACE - 1>{}(rest...);
+      return PickMember<INDEX - 1>{}(rest...);
   }
 };
 
-template <std::size_t PLACE, class T>
+template <std::size_t INDEX, class T>
 __host__ __device__ constexpr auto& getMember(T& object) {
-  return visitMembers(object, PickMember<PLACE>{});
+  return visitMembers(object, PickMember<INDEX>{});
 }
 
-// The place of the argument that lies at an address.
+// Returns the number of the argument at an address.
 struct FindMember {
   const void* wanted;
 
   template <class... Ms>
   __host__ __device__ constexpr std::size_t operator()(const Ms&... members) const {
-    std::size_t place = 0;
+    std::size_t index = 0;
     bool found = false;
-    ((found = found || __builtin_addressof(members) == wanted, place += found ? 0 : 1), ...);
-    return place;
+    ((found = found || __builtin_addressof(members) == wanted, index += found ? 0 : 1), ...);
+    return index;
   }
 };
 
-// A T that has addresses, and no value: whether or not one can be made at compile time, none is.
+// Uninitialised storage, used only for the addresses of members.
 template <class T>
-union Addresses {
+union Uninitialised {
   char none;
   T object;
-  constexpr Addresses() : none() {}
+  constexpr Uninitialised() : none() {}
 };
 template <class T>
-inline Addresses<T> addresses;
+inline Uninitialised<T> uninitialised;
 
 template <class T, class M>
-constexpr std::size_t placeOf(M T::*member) {
-  return visitMembers(addresses<T>.object, FindMember{__builtin_addressof(addresses<T>.object.*member)});
+constexpr std::size_t indexOf(M T::*member) {
+  return visitMembers(uninitialised<T>.object,
+                      FindMember{__builtin_addressof(uninitialised<T>.object.*member)});
 }
 
 template <class T, class M>
 T memberOwner(M T::*);
 
-// The place among the members that a member pointer names.
+// The number of the member that a member pointer names.
 template <auto MEMBER>
-inline constexpr std::size_t memberIndex = placeOf(MEMBER);
+inline constexpr std::size_t memberIndex = indexOf(MEMBER);
 
-// One member's value to another place. Arrays cannot be assigned.
+// Assigns a member. Arrays are assigned element by element.
 template <class M>
 __host__ __device__ constexpr void copyMember(M& to, const M& from) {
   if constexpr (std::is_array_v<M>) {

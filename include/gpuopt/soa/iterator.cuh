@@ -1,5 +1,5 @@
 /// \file
-/// Iterators over a structure of arrays: over its structs, and over one member of tiles.
+/// Iterators over a structure of arrays: over its structs, and over one member in tiles.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,47 +15,42 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// A struct that was loaded for operator->.
+// The struct that operator-> loads.
 template <class Value>
-class LoadedStruct {
- public:
-  __host__ __device__ explicit LoadedStruct(const Value& value) : value_(value) {}
-  __host__ __device__ const Value* operator->() const { return &value_; }
+struct LoadedStruct {
+  Value value;
 
- private:
-  Value value_;
+  __host__ __device__ const Value* operator->() const { return &value; }
 };
 
 }  // namespace detail
 
-/// Random access to the structs, of type T, of a SoaView in a LAYOUT: `*it` is a SoaReference, the value type
-/// is the struct. Made by begin() and end().
+/// A random access iterator over the structs of a SoaView of type T and layout LAYOUT. `*it` is a
+/// SoaReference, the value type is the struct. Made by begin() and end().
 ///
-/// For algorithms of std on memory of the host, and for those of Thrust, which are told the place of the data
-/// (`thrust::device`): copy, transform, reduce, sort. `it->mass` reads the struct; it cannot write.
+/// Works with std algorithms on host memory and with Thrust on device memory (pass `thrust::device`): copy,
+/// transform, reduce, sort. `it->mass` reads a member; it cannot write.
 template <class T, class LAYOUT = SoaColumns>
 class SoaIterator
     : public detail::RandomAccess<SoaIterator<T, LAYOUT>, std::ptrdiff_t, SoaReference<T, LAYOUT>,
                                   std::remove_const_t<T>, detail::LoadedStruct<std::remove_const_t<T>>> {
-  using Places = detail::Places<T, LAYOUT>;
+  using Addresses = detail::SoaAddresses<T, LAYOUT>;
   using Base = typename SoaIterator::RandomAccess;
 
  public:
-  /// An iterator that is at nothing.
+  /// A singular iterator, like a null pointer.
   SoaIterator() = default;
-  /// For the library's own functions: at struct `index` of those whose members are at `places`.
-  __host__ __device__ SoaIterator(const Places& places, std::ptrdiff_t index)
-      : Base(index), places_(places) {}
+  /// For internal use: an iterator at struct `index` of the structs whose members are at `addresses`.
+  __host__ __device__ SoaIterator(const Addresses& addresses, std::ptrdiff_t index)
+      : Base(index), addresses_(addresses) {}
 
   /// An iterator over const structs.
   template <class Plain, class = std::enable_if_t<std::is_same_v<const Plain, T>>>
   __host__ __device__ SoaIterator(const SoaIterator<Plain, LAYOUT>& other)
-      : Base(other.position()), places_(other.places_) {}
+      : Base(other.position()), addresses_(other.addresses_) {}
 
-  /// The struct by value.
-  __host__ __device__ detail::LoadedStruct<std::remove_const_t<T>> operator->() const {
-    return detail::LoadedStruct<std::remove_const_t<T>>(**this);
-  }
+  /// Loads the struct.
+  __host__ __device__ detail::LoadedStruct<std::remove_const_t<T>> operator->() const { return {**this}; }
 
  private:
   template <class, class>
@@ -63,32 +58,32 @@ class SoaIterator
   friend Base;
 
   __host__ __device__ SoaReference<T, LAYOUT> at(std::ptrdiff_t index) const {
-    return {places_, static_cast<std::size_t>(index)};
+    return {addresses_, static_cast<std::size_t>(index)};
   }
 
-  Places places_;
+  Addresses addresses_;
 };
 
 namespace detail {
 
-// One member of structs whose columns are no arrays.
-template <class Places, std::size_t PLACE>
-class TiledColumn : public RandomAccess<TiledColumn<Places, PLACE>, std::ptrdiff_t,
-                                        decltype(*std::declval<Places>().template at<PLACE>(0))> {
-  using Base = typename TiledColumn::RandomAccess;
+// An iterator over one member of structs in tiles.
+template <class Addresses, std::size_t INDEX>
+class SoaTilesColumn : public RandomAccess<SoaTilesColumn<Addresses, INDEX>, std::ptrdiff_t,
+                                           decltype(*std::declval<Addresses>().template at<INDEX>(0))> {
+  using Base = typename SoaTilesColumn::RandomAccess;
 
  public:
-  TiledColumn() = default;
-  __host__ __device__ explicit TiledColumn(const Places& places) : places_(places) {}
+  SoaTilesColumn() = default;
+  __host__ __device__ explicit SoaTilesColumn(const Addresses& addresses) : addresses_(addresses) {}
 
  private:
   friend Base;
 
   __host__ __device__ auto& at(std::ptrdiff_t index) const {
-    return *places_.template at<PLACE>(static_cast<std::size_t>(index));
+    return *addresses_.template at<INDEX>(static_cast<std::size_t>(index));
   }
 
-  Places places_;
+  Addresses addresses_;
 };
 
 }  // namespace detail

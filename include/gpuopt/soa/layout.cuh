@@ -1,5 +1,5 @@
 /// \file
-/// How the members of a structure of arrays lie in memory, and where each is.
+/// Layouts of structures of arrays, and the addresses of their members.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -16,85 +16,87 @@
 
 GPUOPT_NAMESPACE_BEGIN
 
-/// The layout of a structure of arrays: every member has a column, an array of its own. Neighbouring threads
-/// read and write neighbouring addresses, and what is not needed is not touched.
+/// The layout of a structure of arrays: each member has a column, an array of its own. Neighbouring threads
+/// access neighbouring addresses, and members that are not used are not moved.
 struct SoaColumns {};
 
-/// The layout of an array of structures of arrays (AoSoA): tiles of WIDTH structs, one behind another. Within
-/// a tile, WIDTH values of the first member are followed by WIDTH of the second, and so on. With 32 a warp
-/// still reads neighbouring addresses, while the members of a struct lie close together: that suits random
-/// access to whole warps' worth of structs, and keeps an array with many members in few pages.
+/// The layout of an array of structures of arrays (AoSoA): consecutive tiles of WIDTH structs. A tile has
+/// WIDTH values of the first member, then WIDTH of the second, and so on. With WIDTH = 32 a warp still reads
+/// neighbouring addresses, but the members of a struct are close together: that suits random access to groups
+/// of 32 structs, and structs with many members, whose columns would need many pages.
 ///
-/// WIDTH is a power of two. Each member begins at its alignment, and a tile at the largest one.
+/// WIDTH is a power of two. Within a tile, each member is aligned as its type requires; tiles have the
+/// largest of these alignments.
 template <unsigned WIDTH>
 struct SoaTiles {};
 
 namespace detail {
 
-// Where the members of each struct are. Trivially copyable, and as a part of a kernel's parameters as good as
-// pointers that are written out.
-//   at<PLACE>(i)        the address of a member of struct i
-//   from(first)         the same from struct `first` on
-//   Select<PLACES...>   the layout of these members alone
-//   select<PLACES...>() their places in it
+// The addresses of all members of all structs. Trivially copyable; as a kernel parameter, it costs the same
+// as separate pointers.
+//   at<INDEX>(i)          the address of a member of struct i
+//   from(first)           the addresses for a view that begins at struct `first`
+//   Select<INDICES...>    the layout of these members only
+//   select<INDICES...>()  their addresses
 template <class T, class LAYOUT>
-struct PlacesOf;
+struct SoaAddressesOf;
 
 template <class T, class LAYOUT>
-using Places = typename PlacesOf<T, LAYOUT>::Type;
+using SoaAddresses = typename SoaAddressesOf<T, LAYOUT>::Type;
 
-template <std::size_t PLACE, class M>
+template <class M, std::size_t INDEX>
 struct ColumnPointer {
   M* column = nullptr;
 };
 
-template <std::size_t PLACE, class M>
-__host__ __device__ M* pointerAt(const ColumnPointer<PLACE, M>& pointer) {
+template <std::size_t INDEX, class M>
+__host__ __device__ M* pointerAt(const ColumnPointer<M, INDEX>& pointer) {
   return pointer.column;
 }
 
-template <class Numbers, class... Ms>
-class ColumnPlaces;
+template <class Indices, class... Ms>
+class SoaColumnsAddresses;
 
-template <std::size_t... NUMBERS, class... Ms>
-class ColumnPlaces<std::index_sequence<NUMBERS...>, Ms...> : ColumnPointer<NUMBERS, Ms>... {
+template <std::size_t... INDICES, class... Ms>
+class SoaColumnsAddresses<std::index_sequence<INDICES...>, Ms...> : ColumnPointer<Ms, INDICES>... {
  public:
   template <std::size_t...>
   using Select = SoaColumns;
 
-  ColumnPlaces() = default;
-  __host__ __device__ explicit ColumnPlaces(Ms*... columns) : ColumnPointer<NUMBERS, Ms>{columns}... {}
+  SoaColumnsAddresses() = default;
+  __host__ __device__ explicit SoaColumnsAddresses(Ms*... columns) : ColumnPointer<Ms, INDICES>{columns}... {}
 
-  // Columns of const members from those of plain ones.
+  // Columns of const members from mutable ones.
   template <class... Plain, class = std::enable_if_t<(std::is_same_v<const Plain, Ms> && ...)>>
-  __host__ __device__ ColumnPlaces(const ColumnPlaces<std::index_sequence<NUMBERS...>, Plain...>& other)
-      : ColumnPlaces(other.template at<NUMBERS>(0)...) {}
+  __host__ __device__ SoaColumnsAddresses(
+      const SoaColumnsAddresses<std::index_sequence<INDICES...>, Plain...>& other)
+      : SoaColumnsAddresses(other.template at<INDICES>(0)...) {}
 
-  template <std::size_t PLACE>
+  template <std::size_t INDEX>
   __host__ __device__ auto* at(std::size_t i) const {
-    return pointerAt<PLACE>(*this) + i;
+    return pointerAt<INDEX>(*this) + i;
   }
 
-  __host__ __device__ ColumnPlaces from(std::size_t first) const {
-    return ColumnPlaces(at<NUMBERS>(first)...);
+  __host__ __device__ SoaColumnsAddresses from(std::size_t first) const {
+    return SoaColumnsAddresses(at<INDICES>(first)...);
   }
 
-  template <std::size_t... PLACES>
+  template <std::size_t... SELECTED>
   __host__ __device__ auto select() const {
-    return ColumnPlaces<std::make_index_sequence<sizeof...(PLACES)>,
-                        std::remove_pointer_t<decltype(at<PLACES>(0))>...>(at<PLACES>(0)...);
+    return SoaColumnsAddresses<std::make_index_sequence<sizeof...(SELECTED)>,
+                               std::remove_pointer_t<decltype(at<SELECTED>(0))>...>(at<SELECTED>(0)...);
   }
 };
 
 template <class T, class Types>
-struct ColumnPlacesOf;
+struct SoaColumnsAddressesOf;
 template <class T, class... Ms>
-struct ColumnPlacesOf<T, TypeList<Ms...>> {
-  using Type = ColumnPlaces<std::index_sequence_for<Ms...>, ConstLike<T, Ms>...>;
+struct SoaColumnsAddressesOf<T, TypeList<Ms...>> {
+  using Type = SoaColumnsAddresses<std::index_sequence_for<Ms...>, ConstLike<T, Ms>...>;
 };
 
 template <class T>
-struct PlacesOf<T, SoaColumns> : ColumnPlacesOf<T, MemberTypes<T>> {};
+struct SoaAddressesOf<T, SoaColumns> : SoaColumnsAddressesOf<T, MemberTypes<T>> {};
 
 // A tile of WIDTH structs of T.
 template <class T, unsigned WIDTH, class Types = MemberTypes<T>>
@@ -106,63 +108,63 @@ struct SoaTileShape<T, WIDTH, TypeList<Ms...>> {
 
   static constexpr std::size_t alignment() {
     std::size_t largest = 1;
-    ((largest = alignof(Ms) > largest ? alignof(Ms) : largest), ...);
+    ((largest = largerOf(largest, alignof(Ms))), ...);
     return largest;
   }
 
-  // From the beginning of a tile to that of a member in it; for the number of members: to the end.
-  static constexpr std::size_t offsetOf(std::size_t place) {
+  // The offset of a member in the tile; for the number of members, the end of the last one.
+  static constexpr std::size_t offsetOf(std::size_t member) {
     std::size_t end = 0, begin = 0, number = 0;
-    ((begin = number <= place ? roundUp(end, alignof(Ms)) : begin,
-      end = number < place ? begin + WIDTH * sizeof(Ms) : end, ++number),
+    ((begin = number <= member ? roundUp(end, alignof(Ms)) : begin,
+      end = number < member ? begin + WIDTH * sizeof(Ms) : end, ++number),
      ...);
-    return place < sizeof...(Ms) ? begin : end;
+    return member < sizeof...(Ms) ? begin : end;
   }
 
   static constexpr std::size_t ALIGNMENT = alignment();
   static constexpr std::size_t BYTES = roundUp(offsetOf(sizeof...(Ms)), ALIGNMENT);
-  template <std::size_t PLACE>
-  static constexpr std::size_t OFFSET = offsetOf(PLACE);
+  template <std::size_t INDEX>
+  static constexpr std::size_t OFFSET = offsetOf(INDEX);
 };
 
-// The members PLACES of T in tiles of all members.
-template <class T, unsigned WIDTH, std::size_t... PLACES>
-struct TiledPart {};
+// The layout of the members INDICES of T within tiles of all members.
+template <class T, unsigned WIDTH, std::size_t... INDICES>
+struct SoaTilesSelection {};
 
-template <class T, unsigned WIDTH, std::size_t... PLACES>
-class TilePlaces {
+template <class T, unsigned WIDTH, std::size_t... INDICES>
+class SoaTilesAddresses {
   using Shape = SoaTileShape<std::remove_const_t<T>, WIDTH>;
   using Byte = ConstLike<T, unsigned char>;
-  using Numbers = TypeList<std::integral_constant<std::size_t, PLACES>...>;
+  using Indices = TypeList<std::integral_constant<std::size_t, INDICES>...>;
 
  public:
-  // Which member of T the one at a place is.
-  template <std::size_t PLACE>
-  static constexpr std::size_t memberAt = TypeAt<PLACE, Numbers>::Type::value;
+  // The member of T that is number INDEX of the selection.
+  template <std::size_t INDEX>
+  static constexpr std::size_t memberAt = TypeAt<Indices, INDEX>::Type::value;
 
   template <std::size_t... SELECTED>
-  using Select = TiledPart<std::remove_const_t<T>, WIDTH, memberAt<SELECTED>...>;
+  using Select = SoaTilesSelection<std::remove_const_t<T>, WIDTH, memberAt<SELECTED>...>;
 
-  TilePlaces() = default;
-  __host__ __device__ TilePlaces(Byte* tiles, std::size_t first) : tiles_(tiles), first_(first) {}
+  SoaTilesAddresses() = default;
+  __host__ __device__ SoaTilesAddresses(Byte* tiles, std::size_t first) : tiles_(tiles), first_(first) {}
 
   template <class Plain, class = std::enable_if_t<std::is_same_v<const Plain, T>>>
-  __host__ __device__ TilePlaces(const TilePlaces<Plain, WIDTH, PLACES...>& other)
+  __host__ __device__ SoaTilesAddresses(const SoaTilesAddresses<Plain, WIDTH, INDICES...>& other)
       : tiles_(other.tiles()), first_(other.first()) {}
 
-  template <std::size_t PLACE>
+  template <std::size_t INDEX>
   __host__ __device__ auto* at(std::size_t i) const {
-    constexpr std::size_t MEMBER = memberAt<PLACE>;
-    const std::size_t place = first_ + i;
-    Byte* column = tiles_ + place / WIDTH * Shape::BYTES + Shape::template OFFSET<MEMBER>;
-    return reinterpret_cast<Member<T, MEMBER>*>(column) + place % WIDTH;
+    constexpr std::size_t MEMBER = memberAt<INDEX>;
+    const std::size_t index = first_ + i;
+    Byte* column = tiles_ + index / WIDTH * Shape::BYTES + Shape::template OFFSET<MEMBER>;
+    return reinterpret_cast<Member<T, MEMBER>*>(column) + index % WIDTH;
   }
 
-  __host__ __device__ TilePlaces from(std::size_t first) const { return {tiles_, first_ + first}; }
+  __host__ __device__ SoaTilesAddresses from(std::size_t first) const { return {tiles_, first_ + first}; }
 
   template <std::size_t... SELECTED>
   __host__ __device__ auto select() const {
-    return TilePlaces<T, WIDTH, memberAt<SELECTED>...>(tiles_, first_);
+    return SoaTilesAddresses<T, WIDTH, memberAt<SELECTED>...>(tiles_, first_);
   }
 
   __host__ __device__ Byte* tiles() const { return tiles_; }
@@ -170,23 +172,23 @@ class TilePlaces {
 
  private:
   Byte* tiles_ = nullptr;
-  std::size_t first_ = 0;  // where a subview begins: not only at whole tiles
+  std::size_t first_ = 0;  // of a subview, which may begin within a tile
 };
 
-template <class T, unsigned WIDTH, std::size_t... PLACES>
-TilePlaces<T, WIDTH, PLACES...> allPlaces(std::index_sequence<PLACES...>);
+template <class T, unsigned WIDTH, std::size_t... INDICES>
+SoaTilesAddresses<T, WIDTH, INDICES...> allAddresses(std::index_sequence<INDICES...>);
 
 template <class T, unsigned WIDTH>
-struct PlacesOf<T, SoaTiles<WIDTH>> {
-  using Type = decltype(allPlaces<T, WIDTH>(std::make_index_sequence<memberCount<T>>{}));
+struct SoaAddressesOf<T, SoaTiles<WIDTH>> {
+  using Type = decltype(allAddresses<T, WIDTH>(std::make_index_sequence<memberCount<T>>{}));
 };
 
-template <class V, class T, unsigned WIDTH, std::size_t... PLACES>
-struct PlacesOf<V, TiledPart<T, WIDTH, PLACES...>> {
-  using Type = TilePlaces<ConstLike<V, T>, WIDTH, PLACES...>;
+template <class V, class T, unsigned WIDTH, std::size_t... INDICES>
+struct SoaAddressesOf<V, SoaTilesSelection<T, WIDTH, INDICES...>> {
+  using Type = SoaTilesAddresses<ConstLike<V, T>, WIDTH, INDICES...>;
 };
 
-// Both ways at once: &T::member, or the number of the member.
+// MEMBER is &T::member or the member's number.
 template <class T, auto MEMBER>
 constexpr std::size_t numberOf() {
   if constexpr (std::is_member_object_pointer_v<decltype(MEMBER)>) {

@@ -1,5 +1,5 @@
 /// \file
-/// The operators that all random access iterators of the library share.
+/// The operators shared by the library's random access iterators.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,10 +14,9 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// What a random access iterator consists of, for a class Derived that has
+// Base of a random access iterator. Derived has
 //   Reference at(Position position) const
-// and an operator-> of its own if Reference is no reference. Position is a pointer or an index. Iterators
-// that are compared point into the same sequence.
+// and its own operator-> if Reference is no language reference. Position is a pointer or an index.
 template <class Derived, class Position, class Reference,
           class Value = std::remove_cv_t<std::remove_reference_t<Reference>>,
           class Pointer = std::remove_reference_t<Reference>*>
@@ -66,21 +65,13 @@ class RandomAccess {
   friend __host__ __device__ bool operator==(const Derived& a, const Derived& b) {
     return a.position_ == b.position_;
   }
-  friend __host__ __device__ bool operator!=(const Derived& a, const Derived& b) {
-    return a.position_ != b.position_;
-  }
+  friend __host__ __device__ bool operator!=(const Derived& a, const Derived& b) { return !(a == b); }
   friend __host__ __device__ bool operator<(const Derived& a, const Derived& b) {
     return a.position_ < b.position_;
   }
-  friend __host__ __device__ bool operator>(const Derived& a, const Derived& b) {
-    return a.position_ > b.position_;
-  }
-  friend __host__ __device__ bool operator<=(const Derived& a, const Derived& b) {
-    return a.position_ <= b.position_;
-  }
-  friend __host__ __device__ bool operator>=(const Derived& a, const Derived& b) {
-    return a.position_ >= b.position_;
-  }
+  friend __host__ __device__ bool operator>(const Derived& a, const Derived& b) { return b < a; }
+  friend __host__ __device__ bool operator<=(const Derived& a, const Derived& b) { return !(b < a); }
+  friend __host__ __device__ bool operator>=(const Derived& a, const Derived& b) { return !(a < b); }
 
  protected:
   __host__ __device__ Position position() const { return position_; }

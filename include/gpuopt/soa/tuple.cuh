@@ -1,5 +1,5 @@
 /// \file
-/// A few members of a struct by value.
+/// The values of selected members of a struct.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,49 +14,49 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-template <std::size_t PLACE, class M>
+template <class M, std::size_t INDEX>
 struct TupleMember {
   M value;
 };
 
-template <class Places, class... Ms>
+template <class Indices, class... Ms>
 struct TupleMembers;
-template <std::size_t... PLACES, class... Ms>
-struct TupleMembers<std::index_sequence<PLACES...>, Ms...> : TupleMember<PLACES, Ms>... {};
+template <std::size_t... INDICES, class... Ms>
+struct TupleMembers<std::index_sequence<INDICES...>, Ms...> : TupleMember<Ms, INDICES>... {};
 
-template <std::size_t PLACE, class M>
-__host__ __device__ constexpr M& valueAt(TupleMember<PLACE, M>& member) {
+template <std::size_t INDEX, class M>
+__host__ __device__ constexpr M& valueAt(TupleMember<M, INDEX>& member) {
   return member.value;
 }
-template <std::size_t PLACE, class M>
-__host__ __device__ constexpr const M& valueAt(const TupleMember<PLACE, M>& member) {
+template <std::size_t INDEX, class M>
+__host__ __device__ constexpr const M& valueAt(const TupleMember<M, INDEX>& member) {
   return member.value;
 }
 
 }  // namespace detail
 
-/// The values of several members, of types Ms: what an element of SoaView::select() is by value. An aggregate
-/// as trivial as its members, which may be arrays.
+/// The values of several members, of types Ms: the value type of SoaView::select(). An aggregate, as trivial
+/// as its members, which may be arrays.
 ///
 ///     gpuopt::SoaTuple<float, int> both = view.select<&Particle::mass, &Particle::id>()[i];
 ///     auto [mass, id] = both;
 ///     both.get<0>() *= 2;
 template <class... Ms>
 struct SoaTuple : detail::TupleMembers<std::index_sequence_for<Ms...>, Ms...> {
-  /// The value at a place.
-  template <std::size_t PLACE>
+  /// Value number INDEX.
+  template <std::size_t INDEX>
   __host__ __device__ constexpr auto& get() & {
-    return detail::valueAt<PLACE>(*this);
+    return detail::valueAt<INDEX>(*this);
   }
-  /// The same to read.
-  template <std::size_t PLACE>
+  /// The same for a const tuple.
+  template <std::size_t INDEX>
   __host__ __device__ constexpr auto& get() const& {
-    return detail::valueAt<PLACE>(*this);
+    return detail::valueAt<INDEX>(*this);
   }
-  /// The same to move from.
-  template <std::size_t PLACE>
+  /// The same for an rvalue.
+  template <std::size_t INDEX>
   __host__ __device__ constexpr auto&& get() && {
-    return std::move(detail::valueAt<PLACE>(*this));
+    return std::move(detail::valueAt<INDEX>(*this));
   }
 };
 
@@ -69,14 +69,14 @@ struct Members<SoaTuple<Ms...>> {
 
   template <class Object, class F>
   __host__ __device__ static constexpr decltype(auto) visit(Object& object, const F& f) {
-    return visitPlaces(object, f, std::index_sequence_for<Ms...>{});
+    return visitIndices(object, f, std::index_sequence_for<Ms...>{});
   }
 
  private:
-  template <class Object, class F, std::size_t... PLACES>
-  __host__ __device__ static constexpr decltype(auto) visitPlaces(Object& object, const F& f,
-                                                                  std::index_sequence<PLACES...>) {
-    return f(object.template get<PLACES>()...);
+  template <class Object, class F, std::size_t... INDICES>
+  __host__ __device__ static constexpr decltype(auto) visitIndices(Object& object, const F& f,
+                                                                   std::index_sequence<INDICES...>) {
+    return f(object.template get<INDICES>()...);
   }
 };
 
@@ -86,7 +86,7 @@ GPUOPT_NAMESPACE_END
 template <class... Ms>
 struct std::tuple_size<gpuopt::SoaTuple<Ms...>> : std::integral_constant<std::size_t, sizeof...(Ms)> {};
 
-template <std::size_t PLACE, class... Ms>
-struct std::tuple_element<PLACE, gpuopt::SoaTuple<Ms...>> {
-  using type = gpuopt::detail::Member<gpuopt::SoaTuple<Ms...>, PLACE>;
+template <std::size_t INDEX, class... Ms>
+struct std::tuple_element<INDEX, gpuopt::SoaTuple<Ms...>> {
+  using type = gpuopt::detail::Member<gpuopt::SoaTuple<Ms...>, INDEX>;
 };

@@ -1,5 +1,5 @@
 /// \file
-/// Structures of arrays that own their memory.
+/// A structure of arrays that owns its memory: SoaVector.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -33,24 +33,41 @@ inline void copyBytes(void* to, const void* from, std::size_t bytes, cudaStream_
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
 }
 
-// How structs lie in an allocation that has room for `capacity` of them.
-//   STRUCT_BYTES                  what a struct takes at most, without what is lost between columns
-//   bytes(capacity)
-//   places(memory, capacity)
-//   copy(to, from, n, stream)     the first n structs
-//   zero(places, first, n, stream)
+template <class Addresses, std::size_t... INDICES>
+void copyColumns(const Addresses& to, const Addresses& from, std::size_t n, cudaStream_t stream,
+                 std::index_sequence<INDICES...>) {
+  (copyBytes(to.template at<INDICES>(0), from.template at<INDICES>(0),
+             n * sizeof(*to.template at<INDICES>(0)), stream),
+   ...);
+}
+
+template <class Addresses, std::size_t... INDICES>
+void zeroColumns(const Addresses& addresses, std::size_t first, std::size_t n, cudaStream_t stream,
+                 std::index_sequence<INDICES...>) {
+  (zeroBytes(addresses.template at<INDICES>(first), n * sizeof(*addresses.template at<INDICES>(first)),
+             stream),
+   ...);
+}
+
+// An allocation of `capacity` structs.
+//   STRUCT_BYTES                       bytes per struct at most, without the padding between columns
+//   bytes(capacity)                    its size
+//   addresses(memory, capacity)        the addresses of the members
+//   copy(to, from, n, stream)          copies the first n structs
+//   zero(addresses, first, n, stream)  zeroes the n structs from `first` on
 template <class T, class LAYOUT, class Types = MemberTypes<T>>
 struct SoaAllocation;
 
 template <class T, class... Ms>
 struct SoaAllocation<T, SoaColumns, TypeList<Ms...>> {
+  using Addresses = SoaAddresses<T, SoaColumns>;
   static constexpr std::size_t STRUCT_BYTES = (sizeof(Ms) + ...);
 
   static std::size_t bytes(std::size_t capacity) {
     return (roundUp(capacity * sizeof(Ms), columnAlignment) + ...);
   }
 
-  static Places<T, SoaColumns> places(unsigned char* memory, std::size_t capacity) {
+  static Addresses addresses(unsigned char* memory, std::size_t capacity) {
     if (memory == nullptr) return {};
     std::size_t end = 0;
     const auto next = [&end, capacity](std::size_t size) {
@@ -58,87 +75,62 @@ struct SoaAllocation<T, SoaColumns, TypeList<Ms...>> {
       end += roundUp(capacity * size, columnAlignment);
       return begin;
     };
-    return Places<T, SoaColumns>{reinterpret_cast<Ms*>(memory + next(sizeof(Ms)))...};
+    return Addresses{reinterpret_cast<Ms*>(memory + next(sizeof(Ms)))...};
   }
 
-  static void copy(const Places<T, SoaColumns>& to, const Places<T, SoaColumns>& from, std::size_t n,
-                   cudaStream_t stream) {
-    forColumns([&](auto number) {
-      auto* column = to.template at<decltype(number)::value>(0);
-      copyBytes(column, from.template at<decltype(number)::value>(0), n * sizeof(*column), stream);
-    });
+  static void copy(const Addresses& to, const Addresses& from, std::size_t n, cudaStream_t stream) {
+    copyColumns(to, from, n, stream, std::index_sequence_for<Ms...>{});
   }
 
-  static void zero(const Places<T, SoaColumns>& places, std::size_t first, std::size_t n,
-                   cudaStream_t stream) {
-    forColumns([&](auto number) {
-      auto* begin = places.template at<decltype(number)::value>(first);
-      zeroBytes(begin, n * sizeof(*begin), stream);
-    });
-  }
-
- private:
-  template <class F>
-  static void forColumns(const F& f) {
-    forNumbers(f, std::index_sequence_for<Ms...>{});
-  }
-  template <class F, std::size_t... NUMBERS>
-  static void forNumbers(const F& f, std::index_sequence<NUMBERS...>) {
-    (f(std::integral_constant<std::size_t, NUMBERS>{}), ...);
+  static void zero(const Addresses& addresses, std::size_t first, std::size_t n, cudaStream_t stream) {
+    zeroColumns(addresses, first, n, stream, std::index_sequence_for<Ms...>{});
   }
 };
 
 template <class T, unsigned WIDTH, class... Ms>
 struct SoaAllocation<T, SoaTiles<WIDTH>, TypeList<Ms...>> {
+  using Addresses = SoaAddresses<T, SoaTiles<WIDTH>>;
   using Shape = SoaTileShape<T, WIDTH>;
-  static constexpr std::size_t STRUCT_BYTES = Shape::BYTES;  // of a single one
+  static constexpr std::size_t STRUCT_BYTES = Shape::BYTES;  // one struct takes a tile
 
   static std::size_t bytes(std::size_t capacity) { return (capacity + WIDTH - 1) / WIDTH * Shape::BYTES; }
 
-  static Places<T, SoaTiles<WIDTH>> places(unsigned char* memory, std::size_t) { return {memory, 0}; }
+  static Addresses addresses(unsigned char* memory, std::size_t) { return {memory, 0}; }
 
-  static void copy(const Places<T, SoaTiles<WIDTH>>& to, const Places<T, SoaTiles<WIDTH>>& from,
-                   std::size_t n, cudaStream_t stream) {
+  static void copy(const Addresses& to, const Addresses& from, std::size_t n, cudaStream_t stream) {
     copyBytes(to.tiles(), from.tiles(), bytes(n), stream);
   }
 
-  // Zeroes more than is asked for, up to the end of the last tile.
-  static void zero(const Places<T, SoaTiles<WIDTH>>& places, std::size_t first, std::size_t n,
-                   cudaStream_t stream) {
+  // Also zeroes the rest of the last tile.
+  static void zero(const Addresses& addresses, std::size_t first, std::size_t n, cudaStream_t stream) {
     const std::size_t head = first % WIDTH;
-    const std::size_t whole = head == 0 ? first : first - head + WIDTH;
-    if (head != 0) zeroTail(places, first, WIDTH - head, stream, std::index_sequence_for<Ms...>{});
-    if (whole < first + n) zeroBytes(places.tiles() + bytes(whole), bytes(first + n) - bytes(whole), stream);
-  }
-
- private:
-  template <std::size_t... NUMBERS>
-  static void zeroTail(const Places<T, SoaTiles<WIDTH>>& places, std::size_t first, std::size_t n,
-                       cudaStream_t stream, std::index_sequence<NUMBERS...>) {
-    (zeroBytes(places.template at<NUMBERS>(first), n * sizeof(Ms), stream), ...);
+    const std::size_t fullTiles = head == 0 ? first : first - head + WIDTH;
+    if (head != 0) zeroColumns(addresses, first, WIDTH - head, stream, std::index_sequence_for<Ms...>{});
+    if (fullTiles < first + n)
+      zeroBytes(addresses.tiles() + bytes(fullTiles), bytes(first + n) - bytes(fullTiles), stream);
   }
 };
 
 }  // namespace detail
 
-/// An array of T in device memory, each member of which has a column of its own; T as SoaView says.
+/// An array of structs of type T in device memory, with a column for each member. SoaView lists what T may
+/// be.
 ///
 ///     gpuopt::SoaVector<Particle> particles(n, stream);
 ///     gpuopt::launch(step, config, particles.view());
 ///     particles.resize(2 * n);
 ///
-/// All columns lie in one allocation, each at a multiple of 256 bytes; with LAYOUT = SoaTiles<WIDTH> the
-/// allocation consists of tiles. It is stream-ordered: memory is taken, filled, copied and given back in the
-/// order of the stream that the vector was made for, which must outlive it, and nothing synchronises. Memory
-/// comes from the library's pool of the current device, which keeps what is given back for the next one.
-/// While the stream is being captured the vector neither grows nor goes.
+/// All columns share one allocation, each aligned to 256 bytes; with LAYOUT = SoaTiles<WIDTH> it is an array
+/// of tiles. The vector is stream-ordered: it allocates, fills, copies and frees in the order of its stream,
+/// which must outlive it, and never synchronises. Memory comes from the library's pool of the current device,
+/// which reuses it. While the stream is being captured, the vector must neither grow nor be destroyed.
 ///
-/// Like a std::vector: shrinking keeps the memory, growing beyond capacity() allocates exactly what is
-/// needed, moves the structs and invalidates views, and if that fails the vector is what it was. CudaError if
-/// there is not enough memory, std::invalid_argument for sizes beyond the address space and for growing in a
-/// capture. Moved, never copied; what was moved from is empty and can be used again.
+/// As with std::vector, shrinking keeps the memory, and growing beyond capacity() moves the structs and
+/// invalidates views; it allocates exactly what is needed. If growing fails, the vector is unchanged:
+/// CudaError if there is not enough memory, std::invalid_argument for sizes beyond the address space and for
+/// growing in a capture. Vectors can be moved but not copied; a moved-from vector is empty and usable.
 ///
-/// Cost of growing: a copy and a memset for each column (of tiles, one of each), in the order of the stream.
+/// Cost of growing: a copy and a memset per column (one of each with tiles), in the order of the stream.
 template <class T, class LAYOUT = SoaColumns>
 class SoaVector {
   static_assert(!std::is_const_v<T>, "gpuopt::SoaVector: the struct is const");
@@ -147,10 +139,10 @@ class SoaVector {
   using Allocation = detail::SoaAllocation<T, LAYOUT>;
 
  public:
-  /// An empty vector without memory, of the default stream.
+  /// An empty vector on the default stream, without memory.
   SoaVector() noexcept = default;
 
-  /// n structs, all bytes of which are zero. Without the zeros: none at first, then resizeForOverwrite(n).
+  /// n structs of zero bytes. To avoid zeroing, start with 0 and call resizeForOverwrite(n).
   explicit SoaVector(std::size_t n, cudaStream_t stream = nullptr) : SoaVector(Empty{stream}) { resize(n); }
 
   SoaVector(SoaVector&& other) noexcept : SoaVector(Empty{other.stream_}) { swap(other); }
@@ -167,26 +159,26 @@ class SoaVector {
 
   /// The number of structs.
   std::size_t size() const noexcept { return size_; }
-  /// Whether there are none.
+  /// Whether size() is 0.
   bool empty() const noexcept { return size_ == 0; }
 
-  /// The number of structs that there is memory for.
+  /// The number of structs that fit without reallocation.
   std::size_t capacity() const noexcept { return capacity_; }
 
-  /// The stream in whose order the vector works.
+  /// The vector's stream.
   cudaStream_t stream() const noexcept { return stream_; }
 
-  /// The structs, for kernels and algorithms. Valid until the vector grows or goes.
-  SoaView<T, LAYOUT> view() noexcept { return {places(), size_}; }
-  /// The same to read.
-  SoaView<const T, LAYOUT> view() const noexcept { return {places(), size_}; }
+  /// A view of the structs, for kernels and algorithms. Valid until the vector grows or is destroyed.
+  SoaView<T, LAYOUT> view() noexcept { return {addresses(), size_}; }
+  /// A view that only reads.
+  SoaView<const T, LAYOUT> view() const noexcept { return {addresses(), size_}; }
 
-  /// Makes it n structs: the first ones keep their values, the bytes of new ones are zero.
+  /// Resizes to n structs. Existing ones keep their values, new ones are zero bytes.
   void resize(std::size_t n) {
     if (n > capacity_) {
       SoaVector grown(Empty{stream_});
       grown.allocate(n);
-      if (size_ > 0) Allocation::copy(grown.places(), places(), size_, stream_);
+      if (size_ > 0) Allocation::copy(grown.addresses(), addresses(), size_, stream_);
       grown.zero(size_, n);
       swap(grown);
     } else if (n > size_) {
@@ -195,7 +187,7 @@ class SoaVector {
     size_ = n;
   }
 
-  /// Makes it n structs whose values are lost: for who overwrites them all.
+  /// Resizes to n structs with undefined values, for callers that overwrite all of them.
   void resizeForOverwrite(std::size_t n) {
     if (n > capacity_) {
       SoaVector grown(Empty{stream_});
@@ -205,7 +197,7 @@ class SoaVector {
     size_ = n;
   }
 
-  /// Makes it empty. The memory is kept: for who wants it back, assign an empty vector.
+  /// Makes the vector empty and keeps its memory. To free it, assign an empty vector.
   void clear() noexcept { size_ = 0; }
 
   /// Exchanges memory, sizes and streams.
@@ -219,13 +211,13 @@ class SoaVector {
   friend void swap(SoaVector& a, SoaVector& b) noexcept { a.swap(b); }
 
  private:
-  // The public constructors build on this one: should one throw, the destructor runs.
+  // The public constructors delegate to this one, so that the destructor runs if they throw.
   struct Empty {
     cudaStream_t stream;
   };
   explicit SoaVector(Empty empty) noexcept : stream_(empty.stream) {}
 
-  detail::Places<T, LAYOUT> places() const { return Allocation::places(memory_, capacity_); }
+  detail::SoaAddresses<T, LAYOUT> addresses() const { return Allocation::addresses(memory_, capacity_); }
 
   void allocate(std::size_t n) {
     if (n > PTRDIFF_MAX / 2 / Allocation::STRUCT_BYTES)
@@ -240,7 +232,7 @@ class SoaVector {
     if (first == 0 && last == capacity_)
       detail::zeroBytes(memory_, Allocation::bytes(capacity_), stream_);
     else
-      Allocation::zero(places(), first, last - first, stream_);
+      Allocation::zero(addresses(), first, last - first, stream_);
   }
 
   unsigned char* memory_ = nullptr;
@@ -249,7 +241,7 @@ class SoaVector {
   cudaStream_t stream_ = nullptr;
 };
 
-// For who forgets view().
+// Overloads with a clear message if view() is forgotten.
 template <class T, class U, class LAYOUT>
 void toSoa(const T*, std::size_t, const SoaVector<U, LAYOUT>&, cudaStream_t = nullptr) {
   static_assert(std::is_void_v<U>, "gpuopt::toSoa: a SoaVector is no view: write vector.view()");

@@ -1,5 +1,5 @@
 /// \file
-/// Structures of arrays: views of columns, or of tiles, that are used like arrays of structs.
+/// A view of columns or tiles that is used like an array of structs: SoaView.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -32,7 +32,7 @@ inline void requireSubview(std::size_t first, std::size_t count, std::size_t siz
         {"gpuopt::SoaView::subview: first (", first, ") + count (", count, ") is beyond size (", size, ")"});
 }
 
-// Whether R owns or spans elements: a vector, a span, Thrust's vectors.
+// Whether R has data() and size(): a vector, a span, Thrust's vectors.
 template <class R, class = void>
 inline constexpr bool isRange = false;
 template <class R>
@@ -42,7 +42,7 @@ inline constexpr bool
 template <class C>
 inline constexpr bool isColumn = std::is_pointer_v<std::decay_t<C>> || isRange<C>;
 
-// Whether V has a view that serves as View: a SoaVector has, and is none itself.
+// Whether V has a view() that converts to View, as SoaVector does.
 template <class V, class View, class = void>
 inline constexpr bool hasView = false;
 template <class V, class View>
@@ -50,7 +50,7 @@ inline constexpr bool
     hasView<V, View, std::enable_if_t<std::is_convertible_v<decltype(std::declval<V&>().view()), View>>> =
         true;
 
-// The address that a pointer, or what Thrust's vectors return in its place, stands for.
+// The plain pointer of a pointer or of Thrust's device_ptr.
 template <class P>
 auto toAddress(P pointer) {
   if constexpr (std::is_pointer_v<P>)
@@ -59,26 +59,30 @@ auto toAddress(P pointer) {
     return pointer.get();
 }
 
-// What a SoaView is made of, and how it can be made from memory of the user.
+// The state of a SoaView. Specialisations of SoaMemory add its constructors from the user's memory.
 template <class T, class LAYOUT>
-class SoaMemory {
+class SoaState {
  protected:
-  // Arguments that look like columns, but are not those of the struct.
+  // Whether the arguments are columns, but not those of the struct.
   template <class...>
   static constexpr bool areWrong = false;
 
-  SoaMemory() = default;
-  __host__ __device__ SoaMemory(const Places<T, LAYOUT>& places, std::size_t n) : places_(places), n_(n) {}
+  SoaState() = default;
+  __host__ __device__ SoaState(const SoaAddresses<T, LAYOUT>& addresses, std::size_t n)
+      : addresses_(addresses), n_(n) {}
 
-  Places<T, LAYOUT> places_;
+  SoaAddresses<T, LAYOUT> addresses_;
   std::size_t n_ = 0;
 };
 
-template <class T, class Types = MemberTypes<T>>
-class ColumnsMemory;
+template <class T, class LAYOUT, class Types = MemberTypes<T>>
+class SoaMemory : protected SoaState<T, LAYOUT> {
+ protected:
+  using SoaState<T, LAYOUT>::SoaState;
+};
 
 template <class T, class... Ms>
-class ColumnsMemory<T, TypeList<Ms...>> : protected SoaMemory<T, SoaColumns> {
+class SoaMemory<T, SoaColumns, TypeList<Ms...>> : protected SoaState<T, SoaColumns> {
   template <class... Ranges>
   static constexpr bool areRanges() {
     if constexpr ((isRange<Ranges> && ...))
@@ -89,8 +93,8 @@ class ColumnsMemory<T, TypeList<Ms...>> : protected SoaMemory<T, SoaColumns> {
   }
 
  public:
-  __host__ __device__ ColumnsMemory(ConstLike<T, Ms>*... columns, std::size_t n)
-      : SoaMemory<T, SoaColumns>(Places<T, SoaColumns>(columns...), n) {
+  __host__ __device__ SoaMemory(ConstLike<T, Ms>*... columns, std::size_t n)
+      : SoaState<T, SoaColumns>(SoaAddresses<T, SoaColumns>(columns...), n) {
 #if !defined(__CUDA_ARCH__)
     std::size_t number = 0;
     (requireColumn(columns, number++, n), ...);
@@ -98,8 +102,7 @@ class ColumnsMemory<T, TypeList<Ms...>> : protected SoaMemory<T, SoaColumns> {
   }
 
   template <class... Ranges, class = std::enable_if_t<areRanges<Ranges...>()>>
-  __host__ ColumnsMemory(Ranges&&... columns)
-      : ColumnsMemory(toAddress(columns.data())..., sizeOfFirst(columns...)) {
+  __host__ SoaMemory(Ranges&&... columns) : SoaMemory(toAddress(columns.data())..., sizeOfFirst(columns...)) {
     std::size_t number = 0;
     (requireSize(columns.size(), number++), ...);
   }
@@ -110,7 +113,7 @@ class ColumnsMemory<T, TypeList<Ms...>> : protected SoaMemory<T, SoaColumns> {
       sizeof...(Rest) != 0 && isColumn<First> && !areRanges<First, Rest...>() &&
       !std::is_invocable_v<void(ConstLike<T, Ms>*..., std::size_t), First, Rest...>;
 
-  using SoaMemory<T, SoaColumns>::SoaMemory;
+  using SoaState<T, SoaColumns>::SoaState;
 
  private:
   template <class First, class... Rest>
@@ -124,11 +127,11 @@ class ColumnsMemory<T, TypeList<Ms...>> : protected SoaMemory<T, SoaColumns> {
   }
 };
 
-template <class T, unsigned WIDTH>
-class TilesMemory : protected SoaMemory<T, SoaTiles<WIDTH>> {
+template <class T, unsigned WIDTH, class Types>
+class SoaMemory<T, SoaTiles<WIDTH>, Types> : protected SoaState<T, SoaTiles<WIDTH>> {
  public:
-  __host__ __device__ TilesMemory(ConstLike<T, void>* tiles, std::size_t n)
-      : SoaMemory<T, SoaTiles<WIDTH>>({static_cast<ConstLike<T, unsigned char>*>(tiles), 0}, n) {
+  __host__ __device__ SoaMemory(ConstLike<T, void>* tiles, std::size_t n)
+      : SoaState<T, SoaTiles<WIDTH>>({static_cast<ConstLike<T, unsigned char>*>(tiles), 0}, n) {
 #if !defined(__CUDA_ARCH__)
     using Shape = SoaTileShape<std::remove_const_t<T>, WIDTH>;
     requireArray({tiles, n, Shape::BYTES / WIDTH, Shape::ALIGNMENT, "tiles"}, "gpuopt::SoaView");
@@ -136,26 +139,13 @@ class TilesMemory : protected SoaMemory<T, SoaTiles<WIDTH>> {
   }
 
  protected:
-  using SoaMemory<T, SoaTiles<WIDTH>>::SoaMemory;
-};
-
-template <class T, class LAYOUT>
-struct MemoryOf {
-  using Type = SoaMemory<T, LAYOUT>;
-};
-template <class T>
-struct MemoryOf<T, SoaColumns> {
-  using Type = ColumnsMemory<T>;
-};
-template <class T, unsigned WIDTH>
-struct MemoryOf<T, SoaTiles<WIDTH>> {
-  using Type = TilesMemory<T, WIDTH>;
+  using SoaState<T, SoaTiles<WIDTH>>::SoaState;
 };
 
 }  // namespace detail
 
-/// An array of T, each member of which has a column of its own; used like an array of structs, on the device
-/// and on the host:
+/// A view of an array of structs of type T with a column for each member. It is used like an array of
+/// structs, on the device and on the host:
 ///
 ///     struct Particle { float3 position, velocity; float mass; int id; };
 ///     gpuopt::SoaView<const Particle> view{position, velocity, mass, id, n};  // pointers, in order
@@ -164,53 +154,54 @@ struct MemoryOf<T, SoaTiles<WIDTH>> {
 ///     auto [position, velocity, mass, id] = view[i];                          // references
 ///     float total = gpuopt::reduce(view.column<&Particle::mass>(), view.size());
 ///
-/// T is any aggregate that is trivially copyable and default-constructible, of 1 to 32 members: numbers,
-/// bool, enums, pointers, structs (which stay whole), arrays (a column of arrays). It has no base classes,
-/// references, const members or bit-fields. A view of `const T` only reads; one of T converts to it.
+/// T is any aggregate that is trivially copyable and default-constructible, with 1 to 32 members: numbers,
+/// bool, enums, pointers, structs (one column, not split further), arrays (a column of arrays). Base classes,
+/// references, const members and bit-fields are not supported. A SoaView<T> converts to a SoaView<const T>,
+/// which only reads.
 ///
-/// A view is trivially copyable, refers to memory and owns none, and is const like a pointer: a const view of
-/// T can write. It is passed to kernels by value, and costs there what pointers that are written out do.
+/// A view is trivially copyable and owns no memory. Like a pointer, a const view of T can write. Pass it to
+/// kernels by value: it costs the same as separate pointers.
 ///
-/// **From memory of your own**: `{column..., n}` with one pointer a member and their common length; or
-/// `{column...}` with vectors or spans (whatever has data() and size(), Thrust's vectors too). With LAYOUT =
-/// SoaTiles<WIDTH>: `{tiles, n}`, the address of ceil(n / WIDTH) tiles. Elements must be aligned as their
-/// type says. Otherwise, and where a column is null although n > 0, or lengths differ, std::invalid_argument
-/// names the column and the value. In device code nothing is checked. Columns must not overlap where they are
-/// written.
+/// **From your own memory**: `{column..., n}` with one pointer per member and their common length, or
+/// `{column...}` with vectors or spans (anything with data() and size(), including Thrust's vectors). With
+/// LAYOUT = SoaTiles<WIDTH>: `{tiles, n}`, where `tiles` points to ceil(n / WIDTH) tiles. On the host,
+/// std::invalid_argument names the column and the value if a column is misaligned for its type, or null with
+/// n > 0, or if lengths differ. In device code nothing is checked. Columns that are written must not overlap.
 template <class T, class LAYOUT = SoaColumns>
-class SoaView : public detail::MemoryOf<T, LAYOUT>::Type {
-  using Memory = typename detail::MemoryOf<T, LAYOUT>::Type;
-  using Places = detail::Places<T, LAYOUT>;
+class SoaView : public detail::SoaMemory<T, LAYOUT> {
+  using Memory = detail::SoaMemory<T, LAYOUT>;
+  using Addresses = detail::SoaAddresses<T, LAYOUT>;
 
  public:
   /// The struct, without const.
   using Value = std::remove_const_t<T>;
-  using Layout = LAYOUT;                      ///< how the members lie
-  using Reference = SoaReference<T, LAYOUT>;  ///< what view[i] is
-  using Iterator = SoaIterator<T, LAYOUT>;    ///< what begin() gives
+  using Layout = LAYOUT;                      ///< the layout of the members
+  using Reference = SoaReference<T, LAYOUT>;  ///< the type of view[i]
+  using Iterator = SoaIterator<T, LAYOUT>;    ///< the type of begin()
 
   /// The number of columns.
   static constexpr std::size_t COLUMNS = detail::memberCount<T>;
 
-  /// A view of nothing.
+  /// An empty view.
   SoaView() = default;
 
   using Memory::Memory;
 
-  /// For the library's own functions: n structs whose members are at `places`.
-  __host__ __device__ SoaView(const Places& places, std::size_t n) : Memory(places, n) {}
+  /// For internal use: n structs whose members are at `addresses`.
+  __host__ __device__ SoaView(const Addresses& addresses, std::size_t n) : Memory(addresses, n) {}
 
   /// A view that only reads.
   template <class Plain, class = std::enable_if_t<std::is_same_v<const Plain, T>>>
-  __host__ __device__ SoaView(const SoaView<Plain, LAYOUT>& other) : Memory(other.places(), other.size()) {}
+  __host__ __device__ SoaView(const SoaView<Plain, LAYOUT>& other)
+      : Memory(other.addresses(), other.size()) {}
 
-  // Taken to say what to write, where the compiler would name all constructors.
+  // Accepts a SoaVector only to explain the error; otherwise the compiler would list all constructors.
   template <class V, class = std::enable_if_t<detail::hasView<V, SoaView>>>
   SoaView(const V&) {
     static_assert(!detail::hasView<V, SoaView>,
                   "gpuopt::SoaView: a SoaVector is no view: write vector.view()");
   }
-  // Taken to say what is wrong with the columns.
+  // Accepts wrong columns only to explain the error.
   template <class First, class... Rest, class = std::enable_if_t<Memory::template areWrong<First, Rest...>>>
   __host__ __device__ SoaView(First&&, Rest&&...) {
     constexpr std::size_t GIVEN = sizeof...(Rest) + (detail::isRange<First> ? 1 : 0);
@@ -224,55 +215,59 @@ class SoaView : public detail::MemoryOf<T, LAYOUT>::Type {
 
   /// The number of structs.
   __host__ __device__ std::size_t size() const { return this->n_; }
-  /// Whether there are none.
+  /// Whether size() is 0.
   __host__ __device__ bool empty() const { return this->n_ == 0; }
 
-  /// Struct i, i < size(), as a reference to its members.
-  __host__ __device__ Reference operator[](std::size_t i) const { return {this->places_, i}; }
+  /// A reference to struct i, i < size().
+  __host__ __device__ Reference operator[](std::size_t i) const { return {this->addresses_, i}; }
 
-  /// Struct i by value.
-  __host__ __device__ Value load(std::size_t i) const { return detail::loadStruct<Value>(this->places_, i); }
-
-  /// Writes struct i.
-  __host__ __device__ void store(std::size_t i, const Value& value) const { (*this)[i] = value; }
-
-  /// All values of one member, `column<&Particle::mass>()` or `column<2>()`: a pointer to the member's type
-  /// (to arrays, if that is one). From tiles, a random access iterator.
-  template <auto MEMBER>
-  __host__ __device__ auto column() const {
-    constexpr std::size_t PLACE = detail::columnNumber<T, MEMBER>;
-    if constexpr (std::is_same_v<LAYOUT, SoaColumns>)
-      return this->places_.template at<PLACE>(0);
-    else
-      return detail::TiledColumn<Places, PLACE>(this->places_);
+  /// Loads struct i.
+  __host__ __device__ Value load(std::size_t i) const {
+    return detail::loadStruct<Value>(this->addresses_, i);
   }
 
-  /// The `count` structs from number `first` on. On the host, std::invalid_argument if there are not that
-  /// many.
+  /// Stores `value` to struct i.
+  __host__ __device__ void store(std::size_t i, const Value& value) const { (*this)[i] = value; }
+
+  /// A pointer to the column of one member: `column<&Particle::mass>()` or `column<2>()`. With tiles, a
+  /// random access iterator. The elements of a column of arrays are arrays.
+  template <auto MEMBER>
+  __host__ __device__ auto column() const {
+    constexpr std::size_t INDEX = detail::columnNumber<T, MEMBER>;
+    if constexpr (std::is_same_v<LAYOUT, SoaColumns>)
+      return this->addresses_.template at<INDEX>(0);
+    else
+      return detail::SoaTilesColumn<Addresses, INDEX>(this->addresses_);
+  }
+
+  /// A view of `count` structs from number `first` on. Throws std::invalid_argument on the host if the view
+  /// has fewer.
   __host__ __device__ SoaView subview(std::size_t first, std::size_t count) const {
 #if !defined(__CUDA_ARCH__)
     detail::requireSubview(first, count, this->n_);
 #endif
-    return {this->places_.from(first), count};
+    return {this->addresses_.from(first), count};
   }
 
-  /// A view of some members, in this order: `select<&Particle::id, &Particle::mass>()` or `select<3, 2>()`.
-  /// Its structs are SoaTuples; `auto [id, mass] = selected[i]` are references.
+  /// A view of the selected members, in this order: `select<&Particle::id, &Particle::mass>()` or
+  /// `select<3, 2>()`. Its value type is SoaTuple; `auto [id, mass] = selected[i]` are references.
   template <auto... MEMBERS>
   __host__ __device__ auto select() const {
     using Tuple = SoaTuple<std::remove_const_t<detail::Member<T, detail::columnNumber<T, MEMBERS>>>...>;
-    using Selected = typename Places::template Select<detail::columnNumber<T, MEMBERS>...>;
+    using Selected = typename Addresses::template Select<detail::columnNumber<T, MEMBERS>...>;
     return SoaView<detail::ConstLike<T, Tuple>, Selected>(
-        this->places_.template select<detail::columnNumber<T, MEMBERS>...>(), this->n_);
+        this->addresses_.template select<detail::columnNumber<T, MEMBERS>...>(), this->n_);
   }
 
-  /// The iterator at the first struct.
-  __host__ __device__ Iterator begin() const { return {this->places_, 0}; }
-  /// The iterator behind the last one.
-  __host__ __device__ Iterator end() const { return {this->places_, static_cast<std::ptrdiff_t>(this->n_)}; }
+  /// An iterator at the first struct.
+  __host__ __device__ Iterator begin() const { return {this->addresses_, 0}; }
+  /// An iterator past the last struct.
+  __host__ __device__ Iterator end() const {
+    return {this->addresses_, static_cast<std::ptrdiff_t>(this->n_)};
+  }
 
-  /// For the library's own functions: where the members are.
-  __host__ __device__ const Places& places() const { return this->places_; }
+  /// For internal use: the addresses of the members.
+  __host__ __device__ const Addresses& addresses() const { return this->addresses_; }
 };
 
 GPUOPT_NAMESPACE_END

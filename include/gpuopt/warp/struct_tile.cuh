@@ -1,6 +1,6 @@
 /// \file
-/// A warp's tile in shared memory, on its way between consecutive bytes of an array and the lanes that own
-/// them.
+/// A warp's tile: the bytes of 32 consecutive lanes of an array, staged in shared memory. Figures are in
+/// docs/struct_kernels.md.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,98 +17,100 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// 16-byte chunk c of a tile lies at place(c). Both ways of access then meet in no bank: eight neighbouring
-// chunks, and chunk j of eight neighbouring lanes. Without that, lanes of 32 bytes conflict 2-way, of 64
-// 4-way, of 128 and more 8-way (trial kernels, H200: 0.73 of the speed at 128 bytes and 0.70 at 256). Lanes
-// of an odd number of chunks meet in no bank anyway.
+// XOR swizzle of a tile's 16-byte vectors. It keeps both access patterns free of bank conflicts: eight
+// consecutive vectors, and vector j of eight neighbouring lanes. Lanes with an odd number of vectors need no
+// swizzle. Measured: benchmarks/results/struct_tuning.csv.
 template <unsigned LANE_BYTES>
-struct ChunkSwizzle {
-  static constexpr unsigned CHUNKS = LANE_BYTES % 16 == 0 ? LANE_BYTES / 16 : 1;  // of a lane
-  static constexpr auto SPREAD = static_cast<unsigned>(greatestCommonDivisor(CHUNKS, 8));
-  static constexpr unsigned PERIOD = 8 * CHUNKS / SPREAD;  // chunks permuted alike, whole lines of all banks
+struct VectorSwizzle {
+  static constexpr unsigned LANE_VECTORS = LANE_BYTES % 16 == 0 ? LANE_BYTES / 16 : 1;
+  // Conflict degree of the lanes' accesses without the swizzle.
+  static constexpr auto DEGREE = static_cast<unsigned>(greatestCommonDivisor(LANE_VECTORS, 8));
+  static constexpr unsigned PERIOD = 8 * LANE_VECTORS / DEGREE;  // consecutive vectors with the same mask
 
-  __host__ __device__ static constexpr unsigned place(unsigned chunk) { return chunk ^ mask(chunk); }
-  __host__ __device__ static constexpr unsigned mask(unsigned chunk) {
-    return SPREAD == 1 ? 0 : chunk / PERIOD % SPREAD;
+  __host__ __device__ static constexpr unsigned mask(unsigned vector) {
+    return DEGREE == 1 ? 0 : vector / PERIOD % DEGREE;
   }
-  // place(32 * i + lane), where that is easy without a division for each i.
-  __host__ __device__ static constexpr unsigned placeOfStep(unsigned i, unsigned lane) {
+  // Where a vector of the tile is stored.
+  __host__ __device__ static constexpr unsigned index(unsigned vector) { return vector ^ mask(vector); }
+  // index(32 * row + lane), without a division for each row where that is possible.
+  __host__ __device__ static constexpr unsigned indexInRow(unsigned row, unsigned lane) {
     if constexpr (32 % PERIOD == 0)
-      return 32 * i + (place(lane) ^ i * (32 / PERIOD) % SPREAD);
+      return 32 * row + (index(lane) ^ row * (32 / PERIOD) % DEGREE);
     else
-      return place(32 * i + lane);
+      return index(32 * row + lane);
   }
-  // place(lane * CHUNKS + j), without a division.
-  __host__ __device__ static constexpr unsigned placeOfLane(unsigned lane, unsigned j) {
-    return lane * CHUNKS + (j ^ (lane * SPREAD / 8 % SPREAD));
+  // index(lane * LANE_VECTORS + j), without a division.
+  __host__ __device__ static constexpr unsigned indexInLane(unsigned lane, unsigned j) {
+    return lane * LANE_VECTORS + (j ^ (lane * DEGREE / 8 % DEGREE));
   }
 };
 
-// The tile: 32 lanes times LANE_BYTES consecutive bytes of an array. All lanes of a warp call, and put
-// __syncwarp() between put() and copyOut(), and before the tile is changed after get() or copyOut(): a lane's
-// part may share words with its neighbours'. In shared memory it has SHARED_BYTES; in global memory its
-// address is a multiple of ALIGNMENT, and nothing outside its bytes is written. It is not read through the
-// read-only cache: it may be what the kernel writes later.
+// 32 * LANE_BYTES consecutive bytes of an array. copy...() move them between global and shared memory,
+// loadLane() and storeLane() between shared memory and the lanes. All lanes of the warp call, with a
+// __syncwarp() between storeLane() and copy...Out(), and before the tile is overwritten: neighbouring lanes
+// may share a word.
+//
+// The global address is a multiple of ALIGNMENT. Nothing outside the tile's bytes is written. Reads bypass
+// the read-only cache, because the kernel may write to the same array.
 template <unsigned LANE_BYTES, unsigned ALIGNMENT = 1>
 struct WarpTile {
   static_assert(LANE_BYTES >= 1);
   static constexpr unsigned BYTES = 32 * LANE_BYTES;
-  // Half a sector for where the tile begins in one, half a sector for where it begins in a vector.
+  // 16 bytes for a start in the middle of a sector, 16 for the extra vector of a misaligned tile.
   static constexpr unsigned SHARED_BYTES = BYTES + 32;
 
-  // Where a tile of global memory begins in memory that is aligned to sectors: in its sector as it does there
-  // (see copyAsync16).
-  __device__ static unsigned char* placeOf(const void* global, unsigned char* shared) {
+  // Where the tile starts in sector-aligned shared memory: congruent to `global` modulo 32 (see copyAsync16).
+  __device__ static unsigned char* smemStart(const void* global, unsigned char* shared) {
     return shared + static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(global)) % 32 / 16 * 16;
   }
 
-  // How far an address lies behind the last 16-byte boundary.
-  __device__ static unsigned offsetOf(const void* address) {
+  // An address modulo 16.
+  __device__ static unsigned misalignment(const void* address) {
     return ALIGNMENT >= 16 ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address)) % 16;
   }
 
-  // From global to shared memory, past the registers. All lanes may read any of it afterwards. `offset` is
-  // that of `global`, best a literal 0 where it is known to be none: else whole vectors are read, of which
-  // the first and the last are the tile's in part, so that those have to exist.
+  // Global to shared memory, bypassing the registers; afterwards all lanes may read all of the tile.
+  // `misalignment` is that of `global`; pass a literal 0 where it is known to be 0. Otherwise the first and
+  // last vectors, which belong to the tile only in part, are read in full and so have to exist.
   __device__ static void copyIn(unsigned char* shared, const unsigned char* global, unsigned lane,
-                                unsigned offset) {
-    startCopyIn(shared, global, lane, offset);
+                                unsigned misalignment) {
+    startCopyIn(shared, global, lane, misalignment);
     awaitAsyncCopies();
-    finishCopyIn(shared, lane, offset);
+    finishCopyIn(shared, lane, misalignment);
   }
 
-  // Starts that: vectors from the last 16-byte boundary on, as they lie.
+  // Starts copyIn(): copies aligned vectors, beginning at the last 16-byte boundary before the tile.
   __device__ static void startCopyIn(unsigned char* shared, const unsigned char* global, unsigned lane,
-                                     unsigned offset) {
-    const unsigned chunks = offset == 0 ? CHUNKS : CHUNKS + 1;
-    const unsigned char* own = global - offset + 16 * lane;
-#pragma unroll CHUNKS <= 1024 ? CHUNKS / 32 + 1 : 1
-    for (unsigned i = 0; 32 * i <= CHUNKS; ++i)
-      if (32 * i + 32 <= CHUNKS || 32 * i + lane < chunks)
-        copyAsync16<true>(&chunkAt(shared, lane, i), own + 512 * i);
+                                     unsigned misalignment) {
+    const unsigned vectors = misalignment == 0 ? VECTORS : VECTORS + 1;
+    const unsigned char* own = global - misalignment + 16 * lane;
+#pragma unroll VECTORS <= 1024 ? VECTORS / 32 + 1 : 1
+    for (unsigned i = 0; 32 * i <= VECTORS; ++i)
+      if (32 * i + 32 <= VECTORS || 32 * i + lane < vectors)
+        copyAsync16<true>(&vectorAt(shared, i, lane), own + 512 * i);
   }
 
-  // Once the calling lane's copies are there: waits for the others', and moves a tile that began between two
-  // vectors to its place, unless get() takes it from where it is.
-  __device__ static void finishCopyIn(unsigned char* shared, unsigned lane, unsigned offset) {
+  // Ends copyIn() once the calling lane's copies have arrived: waits for the other lanes, then shifts a
+  // misaligned tile to the start of its shared memory. If loadLane() shifts, it does so instead.
+  __device__ static void finishCopyIn(unsigned char* shared, unsigned lane, unsigned misalignment) {
     __syncwarp();
-    if (SHIFTED || offset == 0) return;
-    movePieces<unsigned, WORDS>(
-        lane, [&](unsigned i) { return wordFrom(shared, 32 * i + lane, offset); },
+    if (LANE_SHIFTS || misalignment == 0) return;
+    moveInRounds<unsigned, WORDS>(
+        lane, [&](unsigned i) { return wordAt(shared, 32 * i + lane, misalignment); },
         [&](unsigned i, unsigned word) { at<unsigned>(shared, 32 * i + lane) = word; }, [] { __syncwarp(); });
     __syncwarp();
   }
 
-  // By vectors, to a 16-byte boundary.
-  __device__ static void copyOut(unsigned char* global, const unsigned char* shared, unsigned lane) {
+  // Shared to global memory by vectors, if `global` is a multiple of 16.
+  __device__ static void copyVectorsOut(unsigned char* global, const unsigned char* shared, unsigned lane) {
     unsigned char* own = global + 16 * lane;
-    movePieces<uint4, CHUNKS>(
-        lane, [&](unsigned i) { return chunkAt(shared, lane, i); },
-        [&](unsigned i, const uint4& chunk) { storeVector(own + 512 * i, chunk); });
+    moveInRounds<uint4, VECTORS>(
+        lane, [&](unsigned i) { return vectorAt(shared, i, lane); },
+        [&](unsigned i, const uint4& vector) { storeVector(own + 512 * i, vector); });
   }
 
-  // To any other address: by words, of whole lines of 128 bytes at a time, and at both ends by single bytes
-  // where words begin between them.
+  // Shared to global memory at any address: full 128-byte lines of words, and single bytes at both ends if
+  // the tile is not aligned to words.
   __device__ static void copyWordsOut(unsigned char* global, const unsigned char* shared, unsigned lane) {
     const auto head = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(global) % 128);
     const unsigned bytes = ALIGNMENT < 4 ? (0u - head) % 4 : 0;  // before the first word
@@ -117,8 +119,8 @@ struct WarpTile {
     const auto exists = [=](unsigned i) {
       return (i > 0 || lane >= begin) && (32 * i + 32 < WORDS || 32 * i + lane < end);
     };
-    movePieces<unsigned, WORDS + 32>(
-        lane, [&](unsigned i) { return exists(i) ? wordFrom(shared, 32 * i + lane - begin, bytes) : 0; },
+    moveInRounds<unsigned, WORDS + 32>(
+        lane, [&](unsigned i) { return exists(i) ? wordAt(shared, 32 * i + lane - begin, bytes) : 0; },
         [&](unsigned i, unsigned word) {
           if (exists(i)) own[32 * i] = word;
         });
@@ -128,161 +130,172 @@ struct WarpTile {
     }
   }
 
-  // copyIn and copyOut for the first `count` bytes of a tile whose others do not exist, and come in as zeros:
-  // by words as wide as ALIGNMENT, which divides count. `lanes` lanes call, those of a block's last warp.
-  // Many loads at a time, since the grid ends with this tile, but no more than leave other tiles their
-  // registers.
-  __device__ static void copyPartIn(unsigned char* shared, const unsigned char* global, unsigned lane,
-                                    unsigned lanes, unsigned count) {
-    constexpr unsigned PIECES = BYTES / ALIGNMENT;
-    constexpr unsigned MOST = LANE_BYTES < 64 ? 8 : 16;
-    constexpr unsigned ROUNDS = (PIECES / 32 + MOST - 1) / MOST;
-    constexpr unsigned LOADS_IN_FLIGHT = (PIECES / 32 + ROUNDS - 1) / ROUNDS;
+  // Reads the first `count` bytes of a partial tile and zeroes the rest. `lanes` lanes call: the last warp of
+  // a block may have fewer than 32. `count` is a multiple of ALIGNMENT, the width of the accesses. The loads
+  // in flight hide the latency of the grid's last tile, and are limited to keep the kernel's register count.
+  __device__ static void copyPartialIn(unsigned char* shared, const unsigned char* global, unsigned lane,
+                                       unsigned lanes, unsigned count) {
+    constexpr unsigned ELEMENTS = BYTES / ALIGNMENT;
+    constexpr unsigned LIMIT = LANE_BYTES < 64 ? 8 : 16;
+    constexpr unsigned ROUNDS = (ELEMENTS / 32 + LIMIT - 1) / LIMIT;
+    constexpr unsigned LOADS_IN_FLIGHT = (ELEMENTS / 32 + ROUNDS - 1) / ROUNDS;
 #pragma unroll 1
-    for (unsigned first = lane; first < PIECES; first += LOADS_IN_FLIGHT * lanes) {
-      Smallest pieces[LOADS_IN_FLIGHT];
+    for (unsigned first = lane; first < ELEMENTS; first += LOADS_IN_FLIGHT * lanes) {
+      Element elements[LOADS_IN_FLIGHT];
 #pragma unroll
       for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i) {
-        const unsigned place = first + i * lanes;
-        pieces[i] = place * ALIGNMENT < count ? reinterpret_cast<const Smallest*>(global)[place] : Smallest{};
+        const unsigned index = first + i * lanes;
+        elements[i] = index * ALIGNMENT < count ? reinterpret_cast<const Element*>(global)[index] : Element{};
       }
 #pragma unroll
       for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
-        if (first + i * lanes < PIECES) at<Smallest>(shared, first + i * lanes) = pieces[i];
+        if (first + i * lanes < ELEMENTS) at<Element>(shared, first + i * lanes) = elements[i];
     }
     __syncwarp();
   }
 
-  __device__ static void copyPartOut(unsigned char* global, const unsigned char* shared, unsigned lane,
-                                     unsigned lanes, unsigned count) {
+  // Writes the first `count` bytes of a partial tile.
+  __device__ static void copyPartialOut(unsigned char* global, const unsigned char* shared, unsigned lane,
+                                        unsigned lanes, unsigned count) {
     for (unsigned i = lane; i < count / ALIGNMENT; i += lanes)
-      reinterpret_cast<Smallest*>(global)[i] = at<Smallest>(shared, i);
+      reinterpret_cast<Element*>(global)[i] = at<Element>(shared, i);
   }
 
-  // From the lane's own part to a local object of LANE_BYTES, which stays in registers. `offset` is that of
-  // what came in.
-  __device__ static void get(const unsigned char* shared, unsigned lane, void* bytes, unsigned offset = 0) {
-    if constexpr (SHIFTED) {
-      const unsigned first = offset + lane * LANE_BYTES;
-      const auto* words = reinterpret_cast<const unsigned*>(shared);
-      unsigned own[OWN_WORDS];
-      unsigned word = words[first / 4];
-#pragma unroll
-      for (unsigned i = 0; i < OWN_WORDS; ++i) {
-        const unsigned place = first / 4 + i + 1;  // behind the tile at most where nothing is missing
-        const unsigned next = words[i + 1 < OWN_WORDS || place < WORDS + 4 ? place : WORDS + 3];
-        own[i] = __funnelshift_r(word, next, first % 4 * 8);
-        word = next;
-      }
-      __builtin_memcpy(bytes, own, LANE_BYTES);
+  // Loads the lane's bytes to `bytes`, which stays in registers. `misalignment` as passed to copyIn().
+  __device__ static void loadLane(const unsigned char* shared, unsigned lane, void* bytes,
+                                  unsigned misalignment = 0) {
+    if constexpr (LANE_SHIFTS) {
+      loadShifted(shared, misalignment + lane * LANE_BYTES, bytes);
     } else {
-#pragma unroll UNITS <= 256 ? UNITS : 1
-      for (unsigned i = 0; i < UNITS; ++i) {
-        const Unit unit = *reinterpret_cast<const Unit*>(shared + unitPlace(lane, i));
-        __builtin_memcpy(static_cast<unsigned char*>(bytes) + i * UNIT, &unit, UNIT);
+#pragma unroll ATOMS <= 256 ? ATOMS : 1
+      for (unsigned i = 0; i < ATOMS; ++i) {
+        const Atom atom = *reinterpret_cast<const Atom*>(shared + atomOffset(lane, i));
+        __builtin_memcpy(static_cast<unsigned char*>(bytes) + i * ATOM_BYTES, &atom, ATOM_BYTES);
       }
     }
   }
 
-  __device__ static void put(unsigned char* shared, unsigned lane, const void* bytes) {
-    if constexpr (SHIFTED) {
-      unsigned char* part = shared + lane * LANE_BYTES;
-      const unsigned shift = lane * LANE_BYTES % 4;
-      unsigned own[OWN_WORDS] = {};
-      __builtin_memcpy(own, bytes, LANE_BYTES);
-#pragma unroll
-      for (unsigned i = 0; i <= OWN_WORDS; ++i) {
-        const unsigned word =
-            __funnelshift_l(i == 0 ? 0 : own[i - 1], i == OWN_WORDS ? 0 : own[i], shift * 8);
-        const int first = static_cast<int>(4 * i) - static_cast<int>(shift);  // of the lane's bytes
-        if ((i > 0 && i + 1 < OWN_WORDS) || (first >= 0 && first + 4 <= static_cast<int>(LANE_BYTES)))
-          *reinterpret_cast<unsigned*>(part + first) = word;
-        else
-          putEdge(part, first, word);
-      }
+  // Stores the lane's bytes to the tile.
+  __device__ static void storeLane(unsigned char* shared, unsigned lane, const void* bytes) {
+    if constexpr (LANE_SHIFTS) {
+      storeShifted(shared, lane, bytes);
     } else {
-#pragma unroll UNITS <= 256 ? UNITS : 1
-      for (unsigned i = 0; i < UNITS; ++i) {
-        Unit unit;
-        __builtin_memcpy(&unit, static_cast<const unsigned char*>(bytes) + i * UNIT, UNIT);
-        *reinterpret_cast<Unit*>(shared + unitPlace(lane, i)) = unit;
+#pragma unroll ATOMS <= 256 ? ATOMS : 1
+      for (unsigned i = 0; i < ATOMS; ++i) {
+        Atom atom;
+        __builtin_memcpy(&atom, static_cast<const unsigned char*>(bytes) + i * ATOM_BYTES, ATOM_BYTES);
+        *reinterpret_cast<Atom*>(shared + atomOffset(lane, i)) = atom;
       }
     }
   }
 
  private:
-  using Swizzle = ChunkSwizzle<LANE_BYTES>;
-  static constexpr unsigned CHUNKS = BYTES / 16;
+  using Swizzle = VectorSwizzle<LANE_BYTES>;
+  static constexpr unsigned VECTORS = BYTES / 16;
   static constexpr unsigned WORDS = BYTES / 4;
-  static constexpr auto UNIT = static_cast<unsigned>(widestWord<LANE_BYTES>);
-  static constexpr unsigned UNITS = LANE_BYTES / UNIT;
-  using Unit = Word<UNIT>;
-  using Smallest = Word<ALIGNMENT>;
-  // Parts that begin between words: few bytes move one by one, many by words that are shifted.
-  static constexpr bool SHIFTED = UNIT < 4 && UNITS >= 24;
-  static constexpr unsigned OWN_WORDS = (LANE_BYTES + 3) / 4;
+  using Element = Word<ALIGNMENT>;
+  // The widest access to shared memory that suits every lane.
+  static constexpr auto ATOM_BYTES = static_cast<unsigned>(widestWord<LANE_BYTES>);
+  static constexpr unsigned ATOMS = LANE_BYTES / ATOM_BYTES;
+  using Atom = Word<ATOM_BYTES>;
+  // Lanes with many bytes that are not aligned to words access words and shift them. Few bytes are accessed
+  // one by one.
+  static constexpr bool LANE_SHIFTS = ATOM_BYTES < 4 && ATOMS >= 24;
+  static constexpr unsigned LANE_WORDS = (LANE_BYTES + 3) / 4;
 
-  // The 4 bytes from byte 4 * w + offset on.
-  __device__ static unsigned wordFrom(const unsigned char* shared, unsigned w, unsigned offset) {
-    const unsigned word = at<unsigned>(shared, w + offset / 4);
+  // loadLane() of the bytes from offset `first` on.
+  __device__ static void loadShifted(const unsigned char* shared, unsigned first, void* bytes) {
+    const auto* words = reinterpret_cast<const unsigned*>(shared);
+    unsigned own[LANE_WORDS];
+    unsigned word = words[first / 4];
+#pragma unroll
+    for (unsigned i = 0; i < LANE_WORDS; ++i) {
+      const unsigned index = first / 4 + i + 1;  // beyond the tile only if its bits are shifted out
+      const unsigned next = words[i + 1 < LANE_WORDS || index < WORDS + 4 ? index : WORDS + 3];
+      own[i] = __funnelshift_r(word, next, first % 4 * 8);
+      word = next;
+    }
+    __builtin_memcpy(bytes, own, LANE_BYTES);
+  }
+
+  // storeLane() by words. A lane's bytes begin `shift` bytes after a word boundary.
+  __device__ static void storeShifted(unsigned char* shared, unsigned lane, const void* bytes) {
+    unsigned char* address = shared + lane * LANE_BYTES;
+    const unsigned shift = lane * LANE_BYTES % 4;
+    unsigned own[LANE_WORDS] = {};
+    __builtin_memcpy(own, bytes, LANE_BYTES);
+#pragma unroll
+    for (unsigned i = 0; i <= LANE_WORDS; ++i) {
+      const unsigned word = __funnelshift_l(i == 0 ? 0 : own[i - 1], i == LANE_WORDS ? 0 : own[i], shift * 8);
+      const int first = static_cast<int>(4 * i) - static_cast<int>(shift);  // the word's, among the lane's
+      if ((i > 0 && i + 1 < LANE_WORDS) || (first >= 0 && first + 4 <= static_cast<int>(LANE_BYTES)))
+        *reinterpret_cast<unsigned*>(address + first) = word;
+      else
+        storeEdge(address, first, word);
+    }
+  }
+
+  // Stores those bytes of a word that are the lane's. `first` is the lane's offset of the word, and may be
+  // negative.
+  __device__ static void storeEdge(unsigned char* address, int first, unsigned word) {
+#pragma unroll
+    for (int b = 0; b < 4; b += ATOM_BYTES)
+      if (first + b >= 0 && first + b < static_cast<int>(LANE_BYTES)) {
+        const auto atom = static_cast<Atom>(word >> 8 * b);
+        *reinterpret_cast<Atom*>(address + first + b) = atom;
+      }
+  }
+
+  // The 4 bytes at offset 4 * w + misalignment.
+  __device__ static unsigned wordAt(const unsigned char* shared, unsigned w, unsigned misalignment) {
+    const unsigned word = at<unsigned>(shared, w + misalignment / 4);
     if constexpr (ALIGNMENT >= 4) return word;
-    return __funnelshift_r(word, at<unsigned>(shared, w + offset / 4 + 1), offset % 4 * 8);
+    return __funnelshift_r(word, at<unsigned>(shared, w + misalignment / 4 + 1), misalignment % 4 * 8);
   }
 
-  // Chunk 32 * i + lane.
+  // Vector 32 * row + lane.
   template <class Byte>
-  __device__ static auto& chunkAt(Byte* shared, unsigned lane, unsigned i) {
-    const unsigned place = Swizzle::placeOfStep(i, lane);
-    return *reinterpret_cast<ConstLike<Byte, uint4>*>(shared + 16 * place);
+  __device__ static auto& vectorAt(Byte* shared, unsigned row, unsigned lane) {
+    return *reinterpret_cast<ConstLike<Byte, uint4>*>(shared + 16 * Swizzle::indexInRow(row, lane));
   }
 
-  __device__ static unsigned unitPlace(unsigned lane, unsigned i) {
-    return UNIT == 16 ? 16 * Swizzle::placeOfLane(lane, i) : lane * LANE_BYTES + i * UNIT;
+  __device__ static unsigned atomOffset(unsigned lane, unsigned i) {
+    return ATOM_BYTES == 16 ? 16 * Swizzle::indexInLane(lane, i) : lane * LANE_BYTES + i * ATOM_BYTES;
   }
 
-  // Unit `i` of the tile, of 1 to 16 bytes, wherever it lies.
+  // Element i of the tile as an array of W, which has 1 to 16 bytes.
   template <class W, class Byte>
   __device__ static auto& at(Byte* shared, unsigned i) {
     const unsigned byte = static_cast<unsigned>(sizeof(W)) * i;
     return *reinterpret_cast<ConstLike<Byte, W>*>(shared + (byte ^ 16 * Swizzle::mask(byte / 16)));
   }
 
-  // Moves COUNT pieces, of which lane l has 32 * i + l, in rounds: at most 16 of a lane are read before the
-  // first is written. `between` stands between the reading and the writing of a round.
-  template <class Piece, unsigned COUNT, class Read, class Write, class Between>
-  __device__ static void movePieces(unsigned lane, Read read, Write write, Between between) {
+  // Moves COUNT values, number 32 * i + lane by each lane. A lane reads at most 16 before it writes them;
+  // `between` runs between the reads and the writes of such a round.
+  template <class W, unsigned COUNT, class Read, class Write, class Between>
+  __device__ static void moveInRounds(unsigned lane, Read read, Write write, Between between) {
     constexpr unsigned STEPS = (COUNT + 31) / 32;
     constexpr unsigned ROUNDS = (STEPS + 15) / 16;
     constexpr unsigned LOADS_IN_FLIGHT = (STEPS + ROUNDS - 1) / ROUNDS;
 #pragma unroll STEPS <= 256 ? ROUNDS : 1
     for (unsigned round = 0; round < ROUNDS; ++round) {
-      Piece pieces[LOADS_IN_FLIGHT];
+      W values[LOADS_IN_FLIGHT];
       const unsigned first = round * LOADS_IN_FLIGHT;
       const auto exists = [=](unsigned i) {
         return (first + i + 1) * 32 <= COUNT || (first + i) * 32 + lane < COUNT;
       };
 #pragma unroll
       for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
-        if (exists(i)) pieces[i] = read(first + i);
+        if (exists(i)) values[i] = read(first + i);
       between();
 #pragma unroll
       for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
-        if (exists(i)) write(first + i, pieces[i]);
+        if (exists(i)) write(first + i, values[i]);
     }
   }
-  template <class Piece, unsigned COUNT, class Read, class Write>
-  __device__ static void movePieces(unsigned lane, Read read, Write write) {
-    movePieces<Piece, COUNT>(lane, read, write, [] {});
-  }
-
-  // Writes those bytes of a word that are the lane's: the word's first one has the number `first` of them.
-  __device__ static void putEdge(unsigned char* part, int first, unsigned word) {
-#pragma unroll
-    for (int b = 0; b < 4; b += UNIT)
-      if (first + b >= 0 && first + b < static_cast<int>(LANE_BYTES)) {
-        const auto unit = static_cast<Unit>(word >> 8 * b);
-        *reinterpret_cast<Unit*>(part + first + b) = unit;
-      }
+  template <class W, unsigned COUNT, class Read, class Write>
+  __device__ static void moveInRounds(unsigned lane, Read read, Write write) {
+    moveInRounds<W, COUNT>(lane, read, write, [] {});
   }
 };
 

@@ -1,5 +1,5 @@
-/// Conversions beyond what 32 bits count: on a GPU. The emulated device, on which they would take hours, sees
-/// the same calls at a small scale.
+/// Conversions of more than 2^32 structures or bytes on a GPU. On the emulated device, where they would take
+/// hours, the same calls at a small scale.
 // SPDX-License-Identifier: MIT
 #include "support/any_bits.cuh"
 #include "support/catch.hpp"
@@ -13,7 +13,7 @@
 namespace gpuopt::test {
 namespace {
 
-// 2^31 where there is room, 2^11 elsewhere.
+// 2^31 on a GPU, 2^11 on the emulated device.
 constexpr std::size_t TWO31 = std::size_t{1} << (emulated ? 11 : 31);
 
 struct Colour {
@@ -35,7 +35,7 @@ struct IsConverted {
   }
 };
 
-// There and back.
+// To columns and back.
 template <class T, class LAYOUT>
 void checkConversions(std::size_t n) {
   INFO(n << " structures of " << sizeof(T) << " bytes");

@@ -68,28 +68,28 @@ struct Alone {
 };
 
 template <class T>
-using PlacesOf = std::make_index_sequence<memberCount<T>>;
+using IndicesOf = std::make_index_sequence<memberCount<T>>;
 
 struct MemberShape {
   std::size_t offset, size, alignment;
 };
 
-template <class T, std::size_t... PLACES>
-std::vector<MemberShape> shapesOf(std::index_sequence<PLACES...>) {
+template <class T, std::size_t... INDICES>
+std::vector<MemberShape> shapesOf(std::index_sequence<INDICES...>) {
   const T item{};
   const auto offset = [&](const void* member) {
     return static_cast<std::size_t>(static_cast<const char*>(member) - reinterpret_cast<const char*>(&item));
   };
-  return {{offset(&gpuopt::detail::getMember<PLACES>(item)), sizeof(Member<T, PLACES>),
-           alignof(Member<T, PLACES>)}...};
+  return {{offset(&gpuopt::detail::getMember<INDICES>(item)), sizeof(Member<T, INDICES>),
+           alignof(Member<T, INDICES>)}...};
 }
 
 template <class T>
 std::vector<MemberShape> membersOf() {
-  return shapesOf<T>(PlacesOf<T>{});
+  return shapesOf<T>(IndicesOf<T>{});
 }
 
-// Where the members begin in a tile of so many structures, and its end.
+// The offsets of the members in a tile of `width` structures, and its size.
 template <class T>
 std::vector<std::size_t> tileOffsets(std::size_t width) {
   std::vector<std::size_t> offsets;
@@ -108,8 +108,8 @@ std::vector<std::size_t> tileOffsets(std::size_t width) {
 
 // The bytes of one column of an array of structures.
 template <class T>
-std::vector<unsigned char> columnBytes(const std::vector<T>& aos, std::size_t place) {
-  const MemberShape member = membersOf<T>()[place];
+std::vector<unsigned char> columnBytes(const std::vector<T>& aos, std::size_t index) {
+  const MemberShape member = membersOf<T>()[index];
   std::vector<unsigned char> bytes(aos.size() * member.size);
   for (std::size_t i = 0; i < aos.size(); ++i)
     std::memcpy(bytes.data() + i * member.size, reinterpret_cast<const char*>(&aos[i]) + member.offset,
@@ -117,7 +117,7 @@ std::vector<unsigned char> columnBytes(const std::vector<T>& aos, std::size_t pl
   return bytes;
 }
 
-// The same structures with zeros for padding.
+// A copy whose padding is zero.
 template <class T>
 std::vector<T> withoutPadding(const std::vector<T>& aos) {
   std::vector<T> cleaned(aos.size());
@@ -130,7 +130,7 @@ std::vector<T> withoutPadding(const std::vector<T>& aos) {
   return cleaned;
 }
 
-// Columns in memory of their own, each between guards and `offsets[c]` elements off 256-byte alignment.
+// Columns in separate allocations, each between guard bytes and `offsets[c]` elements off 256-byte alignment.
 template <class T>
 class OwnColumns {
  public:
@@ -139,21 +139,21 @@ class OwnColumns {
       columns_.emplace_back(n * member.size, offsets[columns_.size() % offsets.size()] * member.size);
   }
 
-  SoaView<T> view() { return make(PlacesOf<T>{}); }
+  SoaView<T> view() { return make(IndicesOf<T>{}); }
   std::vector<unsigned char> bytes(std::size_t column) const { return columns_[column].toHost(); }
 
  private:
-  template <std::size_t... PLACES>
-  SoaView<T> make(std::index_sequence<PLACES...>) {
-    return {reinterpret_cast<Member<T, PLACES>*>(columns_[PLACES].data())..., n_};
+  template <std::size_t... INDICES>
+  SoaView<T> make(std::index_sequence<INDICES...>) {
+    return {reinterpret_cast<Member<T, INDICES>*>(columns_[INDICES].data())..., n_};
   }
 
   std::size_t n_;
   std::vector<DeviceArray<unsigned char>> columns_;
 };
 
-// Both ways, with the array `aosOffset` times its alignment off 256 bytes, and only the structures
-// [skipped, skipped + n) of the columns.
+// Converts both ways, with the array `aosOffset` alignments off a multiple of 256 bytes, and only the
+// structures [skipped, skipped + n) of the columns.
 template <class T>
 void checkColumns(std::size_t n, std::size_t aosOffset = 0, const std::vector<std::size_t>& offsets = {0},
                   std::size_t skipped = 0) {
@@ -203,8 +203,8 @@ void checkTiles(std::size_t n, std::size_t skipped) {
     const std::vector<unsigned char> expected = columnBytes(values, c);
     const std::size_t size = membersOf<T>()[c].size;
     for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t place = skipped + i;
-      const std::size_t at = place / WIDTH * tileBytes + offsets[c] + place % WIDTH * size;
+      const std::size_t index = skipped + i;
+      const std::size_t at = index / WIDTH * tileBytes + offsets[c] + index % WIDTH * size;
       REQUIRE(std::memcmp(bytes.data() + at, expected.data() + i * size, size) == 0);
     }
     untouched -= n * size;
@@ -218,7 +218,7 @@ void checkTiles(std::size_t n, std::size_t skipped) {
   REQUIRE(gpuopt::test::sameBytes(back.toHost(), withoutPadding(values)));
 }
 
-// What a call throws, or nothing.
+// The message of the exception that a call throws, or an empty string.
 template <class Call>
 std::string errorOf(const Call& call) {
   try {
@@ -244,8 +244,8 @@ TEST_CASE("Structures of every kind become columns and structures again") {
   }
 }
 
-// Enough for a block that has others before and behind it.
-TEST_CASE("Arrays and columns may begin anywhere") {
+// Large enough for a block between two others.
+TEST_CASE("Arrays and columns may have any alignment") {
   for (std::size_t offset = 0; offset < 4; ++offset) {
     checkColumns<Particle>(810, offset, {1});
     checkColumns<Particle>(810, offset, {offset, 0, 2, 3});
@@ -257,7 +257,7 @@ TEST_CASE("Arrays and columns may begin anywhere") {
   checkColumns<Wide>(210, 1, {1, 1, 3});
 }
 
-TEST_CASE("A subview is all that is written") {
+TEST_CASE("Only the subview is written") {
   for (const std::size_t skipped : {1, 2, 5, 32}) {
     checkColumns<Particle>(402, 0, {0}, skipped);
     checkColumns<Tagged>(402, 1, {0}, skipped);
@@ -338,7 +338,7 @@ TEST_CASE("Bad arguments of conversions are named, and nothing is written") {
   CHECK(gpuopt::test::sameBytes(aos.toHost(), gpuopt::test::indexCoded<Particle>(8, 5)));
 }
 
-TEST_CASE("Nothing is converted from nowhere to nowhere") {
+TEST_CASE("Conversions of nothing accept null pointers") {
   CHECK_NOTHROW(gpuopt::toSoa(static_cast<const Particle*>(nullptr), 0, SoaView<Particle>()));
   CHECK_NOTHROW(gpuopt::toAos(SoaView<const Particle>(), static_cast<Particle*>(nullptr)));
   CHECK_NOTHROW(

@@ -1,5 +1,5 @@
-/// gatherStructs and scatterStructs: every size of unit, tiles of units, misaligned arrays, types of indices,
-/// wrong arguments.
+/// gatherStructs and scatterStructs: every width of atoms, counts around tiles, misaligned arrays, types of
+/// indices, wrong arguments.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
@@ -19,10 +19,10 @@
 namespace gpuopt::test {
 namespace {
 
-// The places of n structures among `places`, each at most once.
+// n different indices below `count`, in random order.
 template <class Index>
-std::vector<Index> shuffledPlaces(std::size_t n, std::size_t places) {
-  std::vector<Index> all(places);
+std::vector<Index> shuffledIndices(std::size_t n, std::size_t count) {
+  std::vector<Index> all(count);
   std::iota(all.begin(), all.end(), Index{0});
   std::shuffle(all.begin(), all.end(), std::mt19937(static_cast<unsigned>(n)));
   all.resize(n);
@@ -30,10 +30,10 @@ std::vector<Index> shuffledPlaces(std::size_t n, std::size_t places) {
 }
 
 template <class T, class Index>
-void checkGather(std::size_t n, std::size_t places, std::size_t inOffset, std::size_t outOffset) {
-  const std::vector<T> values = indexCoded<T>(places);
-  std::vector<Index> indices = shuffledPlaces<Index>(n, places);
-  for (std::size_t i = 0; i < n; i += 3) indices[i] = indices[i / 2];  // some are picked again
+void checkGather(std::size_t n, std::size_t count, std::size_t inOffset, std::size_t outOffset) {
+  const std::vector<T> values = indexCoded<T>(count);
+  std::vector<Index> indices = shuffledIndices<Index>(n, count);
+  for (std::size_t i = 0; i < n; i += 3) indices[i] = indices[i / 2];  // repeats some
   const StructArray<T> in(values, inOffset);
   const DeviceArray<Index> where(indices);
   StructArray<T> out(n, outOffset);
@@ -44,14 +44,14 @@ void checkGather(std::size_t n, std::size_t places, std::size_t inOffset, std::s
 }
 
 template <class T, class Index>
-void checkScatter(std::size_t n, std::size_t places, std::size_t inOffset, std::size_t outOffset) {
+void checkScatter(std::size_t n, std::size_t count, std::size_t inOffset, std::size_t outOffset) {
   const std::vector<T> values = indexCoded<T>(n);
-  const std::vector<Index> indices = shuffledPlaces<Index>(n, places);
+  const std::vector<Index> indices = shuffledIndices<Index>(n, count);
   const StructArray<T> in(values, inOffset);
   const DeviceArray<Index> where(indices);
-  StructArray<T> out(places, outOffset);
+  StructArray<T> out(count, outOffset);
   scatterStructs(in.data(), where.data(), n, out.data());
-  std::vector<T> expected = poisonedStructs<T>(places);
+  std::vector<T> expected = poisonedStructs<T>(count);
   for (std::size_t i = 0; i < n; ++i) expected[static_cast<std::size_t>(indices[i])] = values[i];
   CHECK(sameBytes(out.toHost(), expected));
 }
@@ -60,21 +60,21 @@ template <class T, class Index = int>
 void checkBoth(std::size_t n, std::size_t inOffset = 0, std::size_t outOffset = 0) {
   INFO(sizeof(T) << " bytes at " << alignof(T) << ", n = " << n << ", offsets " << inOffset << " and "
                  << outOffset);
-  const std::size_t places = n + n / 3 + 1;
-  checkGather<T, Index>(n, places, inOffset, outOffset);
-  checkScatter<T, Index>(n, places, inOffset, outOffset);
+  const std::size_t count = n + n / 3 + 1;
+  checkGather<T, Index>(n, count, inOffset, outOffset);
+  checkScatter<T, Index>(n, count, inOffset, outOffset);
 }
 
-// Numbers of structures around those that fill one block or two, wherever a tile may end within one.
+// Counts around one and two tiles, which may end within a structure.
 template <class T>
 void checkCounts() {
   for (const std::size_t n : {0, 1, 2, 31, 33}) checkBoth<T>(n);
-  constexpr std::size_t UNITS = detail::indexedBlock * detail::indexedUnits;
-  constexpr std::size_t TILE = UNITS * detail::widestWord<sizeof(T)> / sizeof(T);
+  constexpr std::size_t ATOMS = detail::indexedBlock * detail::indexedLoadsInFlight;
+  constexpr std::size_t TILE = ATOMS * detail::widestWord<sizeof(T)> / sizeof(T);
   for (const std::size_t n : {TILE - 1, TILE, TILE + 1, 2 * TILE, 2 * TILE + 7}) checkBoth<T>(n);
 }
 
-TEST_CASE("Structures by index, of every kind of size", "[struct][gather]") {
+TEST_CASE("Structures of every size by index", "[struct][gather]") {
   checkCounts<unsigned char>();
   checkCounts<Blob<3>>();
   checkCounts<Blob<6, 2>>();
@@ -87,7 +87,7 @@ TEST_CASE("Structures by index, of every kind of size", "[struct][gather]") {
   checkCounts<Blob<400, 16>>();
 }
 
-TEST_CASE("Arrays off the widest alignment, each in its own way", "[struct][gather]") {
+TEST_CASE("Arrays with different misalignments", "[struct][gather]") {
   for (const std::size_t in : {0, 2, 4, 8, 14})
     for (const std::size_t out : {0, 2, 4, 8, 16}) checkBoth<Blob<32, 2>>(100, in, out);
   for (const std::size_t in : {0, 4, 8, 12})
@@ -107,9 +107,9 @@ TEST_CASE("Indices of any integral type", "[struct][gather]") {
 TEST_CASE("Structures by index in a stream", "[struct][gather]") {
   const Stream stream;
   const std::vector<float2> values = indexCoded<float2>(500);
-  const std::vector<int> places = shuffledPlaces<int>(500, 500);
+  const std::vector<int> permutation = shuffledIndices<int>(500, 500);
   const StructArray<float2> in(values);
-  const DeviceArray<int> indices(places);
+  const DeviceArray<int> indices(permutation);
   StructArray<float2> between(500), out(500);
   scatterStructs(in.data(), indices.data(), 500, between.data(), stream);
   gatherStructs(between.data(), indices.data(), 500, out.data(), stream);

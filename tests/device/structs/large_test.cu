@@ -1,5 +1,5 @@
-/// Arrays of structures beyond what 32 bits count: on a GPU. The emulated device, on which they would take
-/// hours, sees the same calls at a small scale.
+/// Arrays of more than 2^32 structures or bytes on a GPU. On the emulated device, where they would take
+/// hours, the same calls at a small scale.
 // SPDX-License-Identifier: MIT
 #include "support/any_bits.cuh"
 #include "support/catch.hpp"
@@ -15,10 +15,10 @@
 namespace gpuopt::test {
 namespace {
 
-// 2^31 where there is room, 2^11 elsewhere.
+// 2^31 on a GPU, 2^11 on the emulated device.
 constexpr std::size_t TWO31 = std::size_t{1} << (emulated ? 11 : 31);
 
-// Tells one index from another, those with the same low 32 bits included.
+// Distinguishes indices, including those with the same low 32 bits.
 struct Marked {
   template <class T>
   __host__ __device__ T operator()(const T& value, std::size_t i) const {
@@ -144,24 +144,24 @@ struct IsScattered {
   }
 };
 
-// n of `places` structures, a power of two, there and back.
+// Gathers and scatters n of `count` structures; `count` is a power of two.
 template <class T, class Index>
-void checkIndexed(std::size_t n, std::size_t places) {
-  INFO(n << " of " << places << " structures of " << sizeof(T) << " bytes");
-  if (!hasRoom((n + places) * sizeof(T) + n * sizeof(Index))) return;
-  DeviceArray<T> all(places), some(n);
+void checkIndexed(std::size_t n, std::size_t count) {
+  INFO(n << " of " << count << " structures of " << sizeof(T) << " bytes");
+  if (!hasRoom((n + count) * sizeof(T) + n * sizeof(Index))) return;
+  DeviceArray<T> all(count), some(n);
   DeviceArray<Index> indices(n);
   Inspector inspector;
   paint(inspector, all);
-  static_cast<void>(inspector.firstFailure(n, Permute<Index>{indices.data(), places}));
+  static_cast<void>(inspector.firstFailure(n, Permute<Index>{indices.data(), count}));
   gatherStructs(all.data(), indices.data(), n, some.data());
-  CHECK(inspector.firstFailure(n, IsGathered<T>{some.data(), places}) == n);
+  CHECK(inspector.firstFailure(n, IsGathered<T>{some.data(), count}) == n);
   paint(inspector, some);
   scatterStructs(some.data(), indices.data(), n, all.data());
-  CHECK(inspector.firstFailure(n, IsScattered<T>{all.data(), places}) == n);
+  CHECK(inspector.firstFailure(n, IsScattered<T>{all.data(), count}) == n);
 }
 
-TEST_CASE("Structures by index, more than 2^32 of them, and of their parts", "[struct][large]") {
+TEST_CASE("More than 2^32 structures, or atoms, by index", "[struct][large]") {
   checkIndexed<Blob<3>, unsigned long long>(TWO31 / 16, 4 * TWO31);
   checkIndexed<Blob<5>, unsigned>(2 * TWO31 / 5 + 77, TWO31);
   checkIndexed<Blob<1>, std::uint64_t>(2 * TWO31 + 77, 4 * TWO31);

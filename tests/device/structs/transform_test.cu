@@ -1,5 +1,5 @@
-/// transformStructs and forEachStruct: structures of every kind of size, counts around every boundary,
-/// misaligned arrays, in place, between types, from iterators, functions of every form, wrong arguments.
+/// transformStructs and forEachStruct: structures of every size, counts around every boundary, misaligned
+/// arrays, in place, between types, from iterators, functions of every form, wrong arguments.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
@@ -17,7 +17,7 @@
 
 namespace gpuopt::test {
 
-// A type whose owner wants no shared memory for it.
+// A type whose policy avoids shared memory.
 struct Exchanged {
   unsigned words[5];
 };
@@ -34,7 +34,7 @@ struct gpuopt::StructTransferPolicy<gpuopt::test::Exchanged, ITEMS> {
 namespace gpuopt::test {
 namespace {
 
-// Every byte of the result comes from another place of the structure, and the first ones tell the index.
+// Each byte of the result comes from a different byte of the structure; the first 8 also encode the index.
 template <class Out>
 struct Mixed {
   template <class In>
@@ -84,7 +84,7 @@ void checkInPlace(std::size_t n, std::size_t offset = 0) {
   CHECK(sameBytes(data.toHost(), mixed<T, T>(values)));
 }
 
-// Around one warp's, one block's and two blocks' structures.
+// Counts around one warp, one block and several blocks.
 template <class In, class Out>
 std::vector<std::size_t> counts() {
   using Shape = detail::TransformShape<In, Out, true>;
@@ -104,7 +104,7 @@ void checkSize() {
     if (offset % alignof(T) == 0) checkInPlace<T>(300, offset);
 }
 
-TEST_CASE("Structures of every kind of size", "[struct][transform]") {
+TEST_CASE("Structures of every size", "[struct][transform]") {
   checkSize<Blob<1>>();
   checkSize<Blob<3>>();
   checkSize<Blob<6, 2>>();
@@ -117,7 +117,7 @@ TEST_CASE("Structures of every kind of size", "[struct][transform]") {
   checkSize<Blob<256, 4>>();
 }
 
-TEST_CASE("A plan of the user's own", "[struct][transform]") {
+TEST_CASE("A user's own policy", "[struct][transform]") {
   using Shape = detail::TransformShape<Exchanged, Exchanged, true>;
   static_assert(Shape::ITEMS == 3 && !detail::usesShared<Shape::Staged<Exchanged>>);
   checkSize<Exchanged>();
@@ -163,7 +163,7 @@ TEST_CASE("From one size to another", "[struct][transform]") {
   checkTypes<Blob<64, 4>, Blob<64, 16>>();
 }
 
-TEST_CASE("Arrays off the alignment of vectors, each in its own way", "[struct][transform]") {
+TEST_CASE("Arrays with different misalignments", "[struct][transform]") {
   for (const std::size_t in : {0, 4, 8, 12})
     for (const std::size_t out : {0, 4, 8, 12}) {
       checkTransform<Blob<28, 4>, Blob<28, 4>>(150, in, out);
@@ -218,7 +218,7 @@ struct Energy {
   __host__ __device__ double operator()(const Body& b) const { return b.mass * b.velocity.z; }
 };
 
-// Takes both; the short form is the one that is called.
+// Accepts both forms; the one without the index is called.
 struct Both {
   __host__ __device__ int operator()(const Body& b) const { return b.id; }
   __host__ __device__ int operator()(const Body&, std::size_t) const { return -1; }
@@ -336,7 +336,7 @@ TEST_CASE("Bad arguments of a transformation", "[struct][transform]") {
   CHECK_NOTHROW(forEachStruct(nothing, 0, g));
 }
 
-TEST_CASE("The kernel asks for its share of shared memory", "[struct][transform]") {
+TEST_CASE("The kernel requests its share of shared memory", "[struct][transform]") {
   using T = Blob<28, 4>;
   using Shape = detail::TransformShape<T, T, true>;
   StructArray<T> data(indexCoded<T>(10));
@@ -344,7 +344,7 @@ TEST_CASE("The kernel asks for its share of shared memory", "[struct][transform]
   cudaFuncAttributes attributes{};
   const auto kernel = detail::transformStructsKernel<Shape, const T*, T, Mixed<T>>;
   check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
-  CHECK(attributes.preferredShmemCarveout == detail::structCarveout);
+  CHECK(attributes.preferredShmemCarveout == detail::structCarveouts().transform);
 }
 
 TEST_CASE("An error left by an earlier call is neither swallowed nor reported", "[struct][transform]") {
@@ -357,7 +357,7 @@ TEST_CASE("An error left by an earlier call is neither swallowed nor reported", 
 
 #ifndef GPUOPT_EMULATION
 
-// Used by nothing else: the kernel's first call is captured.
+// Used only here, so that the kernel's first call is captured.
 struct Captured {
   __device__ void operator()(Blob<28, 4>& value) const { ++value.bytes[0]; }
 };

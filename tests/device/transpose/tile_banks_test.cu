@@ -20,7 +20,7 @@ namespace {
 using gpuopt::globalAccess;
 using gpuopt::LaneMask;
 using gpuopt::sharedAccess;
-using gpuopt::detail::ChunkSwizzle;
+using gpuopt::detail::VectorSwizzle;
 using gpuopt::detail::largerOf;
 using gpuopt::detail::RegisterBlock;
 using gpuopt::detail::RowsTile;
@@ -176,16 +176,16 @@ constexpr bool rowsAreFree() {
 
 template <unsigned LANE_BYTES>
 constexpr unsigned warpTileDegree() {
-  using Swizzle = ChunkSwizzle<LANE_BYTES>;
+  using Swizzle = VectorSwizzle<LANE_BYTES>;
   constexpr unsigned UNIT = gpuopt::detail::widestWord<LANE_BYTES>;
   unsigned worst =
-      worstDegree<unsigned>(8 * LANE_BYTES, [](unsigned w) { return 4 * Swizzle::place(w / 4) + w % 4; });
+      worstDegree<unsigned>(8 * LANE_BYTES, [](unsigned w) { return 4 * Swizzle::index(w / 4) + w % 4; });
   for (const unsigned begin : {0u, 1u})
     worst = largerOf(
-        worst, worstDegree<uint4>(2 * LANE_BYTES, [begin](unsigned c) { return begin + Swizzle::place(c); }));
+        worst, worstDegree<uint4>(2 * LANE_BYTES, [begin](unsigned c) { return begin + Swizzle::index(c); }));
   for (unsigned i = 0; i < LANE_BYTES / UNIT; ++i)
     worst = largerOf(worst, worstDegree<Word<UNIT>>(32, [i](unsigned lane) {
-                       return UNIT == 16 ? Swizzle::placeOfLane(lane, i) : lane * (LANE_BYTES / UNIT) + i;
+                       return UNIT == 16 ? Swizzle::indexInLane(lane, i) : lane * (LANE_BYTES / UNIT) + i;
                      }));
   return worst;
 }

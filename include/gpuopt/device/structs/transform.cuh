@@ -1,11 +1,11 @@
 /// \file
-/// A function applied to every structure of an array: the kernel behind transformStructs and forEachStruct.
+/// The kernel of transformStructs and forEachStruct.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/block/struct_io.cuh>
 #include <gpuopt/core/callable.cuh>
-#include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/structs/tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/host/carveout.cuh>
 #include <gpuopt/host/grid_config.cuh>
@@ -22,44 +22,30 @@ namespace detail {
 template <class It>
 using StructOf = typename std::iterator_traits<It>::value_type;
 
-// The ways of a type. A block has 48 KB of shared memory without asking; structures too large for that, of
-// more than 767 bytes, are accessed directly.
 template <class T, unsigned BLOCK, unsigned ITEMS>
-inline constexpr bool fitsBlock = StructTileShape<T, BLOCK, ITEMS>::SHARED_BYTES <= 48 * 1024;
+inline constexpr bool fitsShared = StructTileShape<T, BLOCK, ITEMS>::SHARED_BYTES <= maxTransformShared;
 
+// StructTransferPolicy, except for structures whose tiles do not fit in shared memory.
 template <class T, unsigned BLOCK, unsigned ITEMS>
-struct TransformPlan : StructTransferPolicy<T, ITEMS> {
-  static constexpr bool FITS = fitsBlock<T, BLOCK, ITEMS>;
-  static constexpr StructTransfer load = FITS ? StructTransferPolicy<T, ITEMS>::load : StructTransfer::direct;
-  static constexpr StructTransfer store =
-      FITS ? StructTransferPolicy<T, ITEMS>::store : StructTransfer::direct;
+struct TransformPolicy : StructTransferPolicy<T, ITEMS> {
+  using Base = StructTransferPolicy<T, ITEMS>;
+  static constexpr StructTransfer load = fitsShared<T, BLOCK, ITEMS> ? Base::load : StructTransfer::direct;
+  static constexpr StructTransfer store = fitsShared<T, BLOCK, ITEMS> ? Base::store : StructTransfer::direct;
 };
 
-// Threads of a block whose lanes move so many bytes each: 64, but enough for 3 KiB. Devices start at most
-// 1.66e9 blocks a second (trial kernels, H200).
-constexpr unsigned structBlock(std::size_t laneBytes) {
-  unsigned threads = 64;
-  while (threads < 256 && threads * laneBytes < 3072) threads *= 2;
-  return threads;
-}
-
-// How the work is cut up: the larger of the two types decides, most bytes are its. Blocks are short-lived and
-// have one tile each: the device's scheduler keeps loads in flight, where persistent blocks of several stages
-// reached 0.83 to 0.94 of the copy (trial kernels, H200). Ratio to the best copy of 16 MiB in a graph, with
-// 64, 128 and 256 threads (H200, 2026-11-22): lanes of 16 bytes 0.50, 0.91, 1.02; of 24 bytes 0.70, 0.93,
-// 0.93; of 64 bytes 0.92, 0.88, 0.89; of 256 bytes 0.93, 0.79, 0.79. Of 1 GiB, cold, the chosen one has 0.974
-// to 1.0, the others at most 0.003 more.
+// The shape of a block, chosen for the larger type. Each block has one tile: short-lived blocks keep more
+// loads in flight than persistent ones.
 template <class In, class Out, bool READS>
 struct TransformShape {
   using Larger = std::conditional_t<(READS && sizeof(In) > sizeof(Out)), In, Out>;
   static constexpr unsigned ITEMS = StructTransferPolicy<Larger>::items;
-  static constexpr unsigned BLOCK = structBlock(sizeof(Larger) * ITEMS);
+  static constexpr unsigned BLOCK = transformThreads(sizeof(Larger) * ITEMS);
 
   template <class T>
-  using Staged = StagedStructs<T, BLOCK, ITEMS, TransformPlan<T, BLOCK, ITEMS>>;
+  using Staged = StagedStructs<T, BLOCK, ITEMS, TransformPolicy<T, BLOCK, ITEMS>>;
 };
 
-// COUNT structures in registers, which nobody constructs.
+// COUNT structures in registers, which are not constructed.
 template <class T, unsigned COUNT>
 union StructItems {
   T values[COUNT];
@@ -67,7 +53,7 @@ union StructItems {
   __device__ StructItems() {}
 };
 
-// Shared memory for tiles that come in, and then for tiles that go out.
+// Shared memory for the input's tiles, reused for the output's.
 template <class Loads, class Stores>
 union TransformStorage {
   typename Loads::Storage in;
@@ -77,12 +63,12 @@ union TransformStorage {
 template <class Staged>
 inline constexpr bool usesShared = !std::is_empty_v<typename Staged::Storage>;
 
-// Whether a warp's tile of what comes in lies where another warp has its tile of what goes out.
+// Whether a warp's output tile overlaps another warp's input tile.
 template <class Loads, class Stores>
 inline constexpr bool tilesCollide = usesShared<Loads>&& usesShared<Stores> &&
                                      sizeof(typename Loads::Storage) != sizeof(typename Stores::Storage);
 
-// Calls f with the element alone if it takes that, else with its index too.
+// Calls f with the element if it takes that alone, otherwise with the element and its index.
 template <class Element, class F>
 __device__ inline decltype(auto) callForStruct(const F& f, Element& element, std::size_t i) {
   if constexpr (isCallable<const F&, Element&>) {
@@ -94,7 +80,7 @@ __device__ inline decltype(auto) callForStruct(const F& f, Element& element, std
   }
 }
 
-// forEachStruct's function as one of transformStructs.
+// Adapts forEachStruct's function to transformStructs.
 template <class T, class F>
 struct Changing {
   F f;
@@ -106,9 +92,9 @@ struct Changing {
   }
 };
 
-// Stores a thread's structures, which make(i) makes, those that exist. They are put into the tile where they
-// are made: behind the end of a condition the compiler would take them apart into bytes. A single one is made
-// in one place: with two, the compiler takes it apart for both (63 bytes: 54 registers for 32).
+// Calls make(i), which sets results[i], for the thread's structures that exist, and stores them. beginStore()
+// is called in the branch of make(): after it, the compiler would split structures into bytes, a register
+// each. For the same reason a single structure has only one call of make().
 template <class Tile, class Out, unsigned ITEMS, class Make>
 __device__ inline void storeMade(const Tile& tile, Out* out, const Out (&results)[ITEMS], const Make& make) {
   if (ITEMS == 1 ? tile.has() : tile.isFull()) {
@@ -162,7 +148,7 @@ GPUOPT_HIDDEN void launchTransformStructs(It in, std::size_t n, Out* out, const 
   using Shape = TransformShape<StructOf<It>, Out, std::is_pointer_v<It>>;
   const auto kernel = transformStructsKernel<Shape, It, Out, F>;
   static SharedCarveout carveout;
-  carveout.prefer(reinterpret_cast<const void*>(kernel), structCarveout);
+  carveout.prefer(reinterpret_cast<const void*>(kernel), structCarveouts().transform);
   constexpr std::size_t STRUCTS = std::size_t{Shape::BLOCK} * Shape::ITEMS;
   launch(kernel, gridConfig(Shape::BLOCK, ceilDivide(n, STRUCTS), stream, function), in, n, out, f);
 }

@@ -8,9 +8,12 @@
 #include <deque>
 #include <set>
 
+namespace workspace_limit_test {
+
 using namespace gpuopt::test;
 
-TEST_CASE("streams beyond the remembered ones have memory for the call") {
+// It fills what the library remembers: once, in a program of its own.
+TEST_CASE("streams beyond the remembered ones have memory for the call", "[sweep]") {
   std::deque<Stream> streams;
   std::set<void*> held;
   std::deque<gpuopt::detail::WorkspaceLease> leases;
@@ -30,3 +33,5 @@ TEST_CASE("streams beyond the remembered ones have memory for the call") {
   REQUIRE(kept >= 256);
   for (const Stream& stream : streams) stream.wait();
 }
+
+}  // namespace workspace_limit_test
