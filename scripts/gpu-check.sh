@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # On a machine with a GPU, in one call: builds natively, then
 #   gpu-check.sh [test] [regex]        runs the native tests, or those whose names match
-#   gpu-check.sh sanitize [regex]      runs each native test program under compute-sanitizer's four tools,
-#                                      without the test cases tagged [large], and of transpositions one case
-#                                      in GPUOPT_TEST_EVERY (31)
+#   gpu-check.sh sanitize [regex]      runs the tests of each file, natively, under compute-sanitizer's four
+#                                      tools, without the cases tagged [large], and of transpositions one
+#                                      case in GPUOPT_TEST_EVERY (31)
 #   gpu-check.sh bench [argument...]   runs the benchmarks; their output also goes to $OUT (build/bench)
 # GPUOPT_BUILD names the build folder (build/native), GPUOPT_ARCHITECTURE what to compile for (native), and
 # CMAKE_PREFIX_PATH where to find packages that the system lacks (scripts/carry-deps.sh makes such a folder).
@@ -35,18 +35,20 @@ compile() {
   echo "gpu-check: does not build, see $log"
 }
 
+# A tool, a test program and the name of one of its files.
 sanitizeOne() {
-  local tool=$1 program=$2
-  local log="$program.$tool.log"
+  local tool=$1 program=$2 file=$3
+  local name="$(basename "$program") $file" log="$program.$file.$tool.log"
   # Calls of the runtime that fail on purpose are what some tests are about.
   local options=()
   [ "$tool" != memcheck ] || options=(--report-api-errors no)
-  if timeout 900 compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 99 "$program" "~[large]" >"$log" 2>&1; then
-    echo "ok      $tool $(basename "$program")"
-  elif grep -q "No tests ran" "$log"; then
-    echo "none    $tool $(basename "$program"): all of its test cases are [large]"
+  if timeout 900 compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 99 \
+      "$program" -# "[#$file]~[large]" >"$log" 2>&1; then
+    echo "ok      $tool $name"
+  elif grep -q "No tests ran\|No test cases matched" "$log"; then
+    echo "none    $tool $name: all of its test cases are [large]"
   else
-    echo "FAILED  $tool $(basename "$program"), see $log"
+    echo "FAILED  $tool $name, see $log"
     grep -m 12 '=========' "$log" || tail -n 12 "$log"
     return 1
   fi
@@ -61,9 +63,11 @@ case $action in
   sanitize)
     compile tests_native
     export GPUOPT_TEST_EVERY=${GPUOPT_TEST_EVERY:-31}
-    for program in "$build"/tests/*_native; do
-      [[ $(basename "$program") =~ ${1:-.} ]] || continue
-      for tool in memcheck racecheck initcheck synccheck; do echo "$tool $program"; done
+    for source in $(cd tests && ls ./*/*_test.cu ./*/*/*_test.cu); do
+      folder=${source%/*} file=$(basename "$source" .cu)
+      program=$build/tests/$(tr / _ <<<"${folder#./}")_test_native
+      [ -x "$program" ] && [[ ${source#./} =~ ${1:-.} ]] || continue
+      for tool in memcheck racecheck initcheck synccheck; do echo "$tool $program $file"; done
     done | xargs -P 4 -L 1 bash -c 'sanitizeOne "$@"' - || failed=1
     ;;
   bench)

@@ -1,41 +1,41 @@
 /// \file
-/// Transposition: of matrices of any shape, element size, pitch and batch; with a function on the way; in
+/// Transposition of matrices of any shape, element size, pitch and batch; with a function on the way; in
 /// place.
 ///
 ///     gpuopt::transpose(in, out, rows, cols);                          // in: rows x cols, out: cols x rows
 ///     gpuopt::transpose(in, out, rows, cols, ToFloat{}, stream);       // out gets ToFloat{}(element)
 ///     gpuopt::transposeInPlace(data, n, n);
+///     gpuopt::explainTranspose(in, out, rows, cols);                   // says which kernel, and why
 ///
-///     gpuopt::MatrixView<const float> source{in, rows, cols, inLd};    // rows with gaps between them
+///     gpuopt::MatrixView<const float> source{in, rows, cols, inLd};    // rows with gaps
 ///     gpuopt::MatrixView<float> target{out, cols, rows, outLd};
 ///     gpuopt::transpose(source, target, stream);
 ///
-///     // NHWC to NCHW: of each image, the pixels and the channels are exchanged.
+///     // NHWC to NCHW: in each image, pixels and channels are exchanged.
 ///     gpuopt::MatrixView<const float> nhwc{in, h * w, c, c, n};        // n matrices of (h * w) x c
 ///     gpuopt::MatrixView<float> nchw{out, c, h * w, h * w, n};
 ///     gpuopt::transpose(nhwc, nchw);
 ///
-/// Device functions for your own kernels are in <gpuopt/block/transpose.cuh> and
-/// <gpuopt/thread/transpose.cuh>, included here: `transposeTile<TILE, SIDE>` and the transposes in registers
-/// that it stands on.
+/// <gpuopt/block/transpose.cuh> and <gpuopt/thread/transpose.cuh>, included here, have the device functions
+/// for your own kernels: `transposeTile<TILE, SIDE>`, and the transposes in registers that it is made of.
 ///
 /// **Common to all host functions.** Matrices are row-major, in device memory, with elements of any trivially
-/// copyable type of up to 128 bytes at the alignment of that type; sizes and distances count elements. Out of
-/// place it is one kernel launch, one read and one write of every element, without memory of its own, at a
-/// speed near that of a copy. The functions are asynchronous on `stream`, never synchronise, and can be
-/// captured into a graph. Where rows, columns or matrices are none, nothing is launched.
+/// copyable type of up to 128 bytes at the alignment of that type. Sizes and strides count elements. Out of
+/// place, a call is one kernel launch that reads and writes every element once, needs no scratch memory, and
+/// runs at nearly the speed of a copy. The functions are asynchronous on `stream`, never synchronise, and can
+/// be captured into a graph. If there are no rows, no columns or no matrices, nothing is launched.
 ///
 /// **Errors.** Bad arguments throw std::invalid_argument, which names the function, the parameter and the
-/// values, before anything is written: a leading dimension below the row length; shapes that do not belong
-/// together; null where there are elements; sizes beyond the address space; `out` equal to `in`, or
-/// overlapping it; matrices of `out` that overlap each other; in place, matrices that do, and gaps between
-/// the rows of a rectangle. Matrices of `in` may overlap: a batchStride of 0 transposes one matrix to many
-/// places. The matrices of a batch may lie in each other's gaps: only elements in common count. `in` and
-/// `out` may lie side by side, as columns of one pitched matrix; other views whose spans interleave count as
-/// overlapping. A batch of 2^31 or more matrices that are not dense is too much, too. Errors of the runtime
-/// throw CudaError; in place a matrix may be half transposed then.
+/// values, before anything is written: a leading dimension below the row length; shapes that do not match;
+/// null pointers to elements; sizes beyond the address space; `out` that equals or overlaps `in`; matrices of
+/// `out` that overlap each other; in place, matrices that overlap, and gaps between the rows of a rectangle.
+/// Matrices of `in` may overlap: a batchStride of 0 writes the transpose of one matrix many times. The
+/// matrices of a batch may be in each other's gaps, as long as they share no element. `in` and `out` may be
+/// side by side, as columns of one pitched matrix; other views whose spans interleave count as overlapping. A
+/// batch of 2^31 or more matrices must be dense. Errors of the runtime throw CudaError; in place, a matrix
+/// may be half transposed then.
 ///
-/// More, and what the functions are made of: docs/transpose.md.
+/// More: docs/transpose.md.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -55,10 +55,10 @@
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
-
 namespace detail {
 
-// Whether a fifth argument is a function. Streams, what converts to one, 0 and NULL are none.
+// Whether a fifth argument is a function: not a stream, nor anything that converts to one, 0 and NULL
+// included.
 template <class F>
 inline constexpr bool isFunction = !std::is_convertible_v<F, cudaStream_t> && !std::is_arithmetic_v<F>;
 
@@ -83,7 +83,7 @@ constexpr bool convertsTo() {
     return returns<Out, const F&, const In&>();
 }
 
-// The user's function, with results of the very type that the kernels store.
+// The user's function with its result converted to the type that the kernels store.
 template <class Out, class F>
 struct Converting {
   F function;
@@ -94,8 +94,8 @@ struct Converting {
   }
 };
 
-// A row that is alone has no distance to another, and a matrix neither: what a view says of it is replaced by
-// what is dense.
+// The leading dimension of a single row and the stride of a single matrix mean nothing: those of a dense view
+// replace them.
 template <class T>
 MatrixView<T> withoutUnused(MatrixView<T> view) {
   if (view.rows == 1) view.ld = view.cols;
@@ -134,14 +134,15 @@ auto transposeProblem(const MatrixView<In>& in, const MatrixView<Out>& out, F fu
 
 /// \name Out of place
 /// out(c, r) = in(r, c) for every element, and for every matrix of a batch. `in` and `out` do not overlap.
-/// Cost: one read and one write, near copy speed. Technique: tiles through shared memory free of bank
-/// conflicts (Ruetsch and Micikevicius 2009), with 16-byte accesses on both sides, transposes in registers
-/// for small elements, and tiles shifted to whole sectors of unaligned rows.
+/// Cost: one read and one write, near copy speed. Technique: tiles in shared memory without bank conflicts
+/// (Ruetsch and Micikevicius 2009), 16-byte accesses on both sides, transposes in registers for small
+/// elements, and tiles shifted to full sectors of unaligned rows. `explainTranspose` names the kernel of a
+/// call.
 /// \{
 
 /// \param in a dense matrix of rows x cols elements, row-major
 /// \param out receives the dense matrix of cols x rows elements
-/// \param stream the launch is queued there
+/// \param stream the stream of the launch
 template <class T, class U>
 void transpose(const T* in, U* out, std::size_t rows, std::size_t cols, cudaStream_t stream = nullptr) {
   const auto problem =
@@ -150,8 +151,7 @@ void transpose(const T* in, U* out, std::size_t rows, std::size_t cols, cudaStre
 }
 
 /// \param in matrices of any leading dimension and batchStride
-/// \param out their shape with rows and cols exchanged, and as many; its own leading dimension and
-/// batchStride
+/// \param out as many matrices, with rows and cols exchanged; any leading dimension and batchStride
 template <class T, class U>
 void transpose(const MatrixView<T>& in, const MatrixView<U>& out, cudaStream_t stream = nullptr) {
   const auto problem = detail::transposeProblem(in, out);
@@ -174,14 +174,14 @@ void transpose(const InSpan& in, const OutSpan& out, cudaStream_t stream = nullp
 
 /// \name With a function on the way
 /// out(c, r) = function(in(r, c)): a cast, a scale, a conjugate, any functor or extended lambda that device
-/// code can call. Its result converts to the type of the elements of `out`, which may be another than that of
-/// `in`. Cost: as without the function, on the bytes of both types.
+/// code can call. Its result converts to the element type of `out`, which may differ from that of `in`. Cost:
+/// as without the function, for the bytes of both types.
 ///
 ///     struct ToHalf { __device__ __half operator()(float x) const { return __float2half(x); } };
 ///     gpuopt::transpose(floats, halves, rows, cols, ToHalf{}, stream);
 /// \{
 
-/// \param function called once for each element, in no order; its call operator is const
+/// \param function called once for each element, in any order; its call operator is const
 template <class In, class Out, class Function, class = detail::EnableFunction<Function>>
 void transpose(const In* in, Out* out, std::size_t rows, std::size_t cols, Function function,
                cudaStream_t stream = nullptr) {
@@ -242,17 +242,17 @@ std::string explainTranspose(const MatrixView<In>& in, const MatrixView<Out>& ou
 /// \}
 
 /// \name In place
-/// The transposed matrices take the place of the given ones. Twice is the identity.
+/// The transposed matrices replace the given ones. Two calls restore them.
 /// \{
 
-/// Square matrices may have any leading dimension and come in batches: one launch, pairs of tiles change
-/// places. Rectangular ones are dense (ld equals cols): data holds rows x cols elements before and cols x
-/// rows after; the matrices of a batch are transposed one after another. Each takes several launches, two or
-/// three reads and writes of every element, and scratch memory in the order of the stream: as much as the
-/// matrix up to 32 MiB; for larger ones 32 MiB, or a 32nd of the matrix if that is more, and for some shapes
-/// up to a 64th of the matrix more. The library's pool of the device keeps that memory for later calls; in a
-/// captured graph it is a memory node, with what CUDA says of those. Technique: Catanzaro, Keller and Garland
-/// 2014, see docs/transpose.md.
+/// Square matrices may have any leading dimension and come in batches: one launch exchanges pairs of tiles.
+/// Rectangular ones are dense (ld equals cols): data holds rows x cols elements before and cols x rows after;
+/// the matrices of a batch are transposed one after another. Each takes several launches, reads and writes
+/// every element two or three times, and needs stream-ordered scratch memory: the size of the matrix up to 32
+/// MiB; for larger ones 32 MiB, or a 32nd of the matrix if that is more, and for some shapes up to a 64th of
+/// the matrix more. The library's pool of the device keeps that memory for later calls; in a captured graph
+/// it is a memory node, with CUDA's rules for those. Technique: Catanzaro, Keller and Garland 2014, see
+/// docs/transpose.md.
 template <class T>
 void transposeInPlace(const MatrixView<T>& data, cudaStream_t stream = nullptr) {
   static_assert(!std::is_const_v<T>, "gpuopt::transposeInPlace: the elements of data are const");

@@ -29,7 +29,7 @@ struct Shape : detail::TransposeShape {
       : TransposeShape{height, width, width, height, count, height * width, height * width, 256,
                        512,    bytes, bytes, align,  align, true,           227 << 10,      90} {}
 
-  // With so many elements between rows.
+  // With gaps between rows, in elements.
   Shape gaps(std::size_t inGap, std::size_t outGap = 0) const {
     Shape shape = *this;
     shape.inLd += inGap;
@@ -39,7 +39,7 @@ struct Shape : detail::TransposeShape {
     return shape;
   }
 
-  // At so many bytes from the boundary.
+  // The addresses moved by bytes.
   Shape at(std::size_t inOffset, std::size_t outOffset) const {
     Shape shape = *this;
     shape.in += inOffset;
@@ -47,7 +47,7 @@ struct Shape : detail::TransposeShape {
     return shape;
   }
 
-  // By a function.
+  // With a function.
   Shape to(unsigned bytes, unsigned align) const {
     Shape shape = *this;
     shape.outBytes = bytes;

@@ -39,9 +39,10 @@ struct SectorTileOf {
   }
 };
 struct Registers {
-  template <class Problem>
-  void operator()(const Problem& problem) const {
-    gpuopt::detail::launchRegisters(problem, 0, nullptr);
+  template <class In, class Out, class Function>
+  void operator()(const gpuopt::detail::TransposeProblem<In, Out, Function>& problem) const {
+    using namespace gpuopt::detail;
+    launchTile<RegisterTile<In, Out>>(problem, 0, nullptr, transposeRegistersKernel<In, Out, Function>, 0);
   }
 };
 

@@ -72,41 +72,21 @@ using VectorTileOf =
 template <class T>
 using SectorTileOf = SectorTile<T, vectorTile(sizeof(T)).sectorTile, vectorTile(sizeof(T)).sectorSide>;
 
-struct TileLaunch {
-  LaunchConfig config;
-  TileGrid grid;
-};
-
 // blockIdx.x counts the tiles of a column, y and z together the columns of all matrices.
-inline TileLaunch tileLaunch(unsigned threads, std::size_t rowTiles, std::size_t columns, std::size_t batch,
-                             unsigned regionBits, cudaStream_t stream) {
+template <class Tile, class Problem>
+void launchTile(const Problem& problem, unsigned regionBits, cudaStream_t stream,
+                void (*kernel)(Problem, TileGrid) = transposeTileKernel<Tile, Problem>,
+                std::size_t sharedBytes = sizeof(typename Tile::Storage)) {
   constexpr std::size_t MOST = 65535;
-  const std::size_t all = columns * batch;
+  const std::size_t columns = ceilDivide(problem.cols, Tile::COLS);
+  const std::size_t all = columns * problem.batch;
   if (all > MOST * MOST) throwInvalid({"gpuopt::transpose: the input needs too many blocks"});
-  LaunchConfig config = transposeConfig(threads, rowTiles, 0, stream);
+  LaunchConfig config =
+      transposeConfig(Tile::THREADS, ceilDivide(problem.rows, Tile::ROWS), sharedBytes, stream);
   config.grid.z = static_cast<unsigned>(ceilDivide(all, MOST));
   config.grid.y = static_cast<unsigned>(all <= MOST ? all : ceilDivide(all, config.grid.z));
-  return {config, {static_cast<unsigned>(columns), static_cast<unsigned>(all), regionBits}};
-}
-
-template <class Tile, class Problem>
-TileLaunch tileLaunch(const Problem& problem, unsigned regionBits, cudaStream_t stream) {
-  return tileLaunch(Tile::THREADS, ceilDivide(problem.rows, Tile::ROWS), ceilDivide(problem.cols, Tile::COLS),
-                    problem.batch, regionBits, stream);
-}
-
-template <class Tile, class Problem>
-void launchTile(const Problem& problem, unsigned regionBits, cudaStream_t stream) {
-  TileLaunch tiles = tileLaunch<Tile>(problem, regionBits, stream);
-  tiles.config.sharedBytes = sizeof(typename Tile::Storage);
-  launch(transposeTileKernel<Tile, Problem>, tiles.config, problem, tiles.grid);
-}
-
-template <class In, class Out, class Function>
-void launchRegisters(const TransposeProblem<In, Out, Function>& problem, unsigned regionBits,
-                     cudaStream_t stream) {
-  const TileLaunch tiles = tileLaunch<RegisterTile<In, Out>>(problem, regionBits, stream);
-  launch(transposeRegistersKernel<In, Out, Function>, tiles.config, problem, tiles.grid);
+  launch(kernel, config, problem,
+         TileGrid{static_cast<unsigned>(columns), static_cast<unsigned>(all), regionBits});
 }
 
 template <class Maker, class Problem>
@@ -190,7 +170,9 @@ void launchPlan(const TransposeProblem<In, Out, Function>& problem, const Transp
       return plan.skinny.toRecords ? launchSkinny<true>(problem, plan.skinny, stream)
                                    : launchSkinny<false>(problem, plan.skinny, stream);
     case Algorithm::registers:
-      if constexpr (Kernels::vectors) return launchRegisters(problem, plan.regionBits, stream);
+      if constexpr (Kernels::vectors)
+        return launchTile<RegisterTile<In, Out>>(problem, plan.regionBits, stream,
+                                                 transposeRegistersKernel<In, Out, Function>, 0);
       break;
     case Algorithm::sectorTile:
       if constexpr (Kernels::sectors) return launchTile<SectorTileOf<In>>(problem, plan.regionBits, stream);

@@ -1,5 +1,5 @@
 /// \file
-/// What is to be transposed, as all kernels of the transposition see it.
+/// A transposition as the kernels see it, and its numbers for the plan.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -20,8 +20,7 @@ GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
 // out[b * outStride + c * outLd + r] = function(in[b * inStride + r * inLd + c])
-// for r < rows, c < cols, b < batch; all distances in elements. Arguments are checked, none of the three
-// counts is 0.
+// for r < rows, c < cols, b < batch. Distances count elements.
 template <class In, class Out, class Function>
 struct TransposeProblem {
   using Input = In;
@@ -48,7 +47,7 @@ struct Words {
 template <std::size_t SIZE, std::size_t ALIGN>
 using RawElement = std::conditional_t<SIZE == ALIGN, Word<ALIGN>, Words<Word<ALIGN>, SIZE / ALIGN>>;
 
-// What a kernel moves in one piece: elements, or the words of an element that only moves.
+// What a kernel moves undivided: elements, or the words of an element that only moves.
 template <class In, class Out, class Function>
 struct TransposeAtom {
   using Source = In;
@@ -63,7 +62,8 @@ struct TransposeAtom<Words<W, WORDS>, Words<W, WORDS>, Identity> {
   static constexpr unsigned COUNT = WORDS;
 };
 
-// Threads that a multiprocessor holds: as many blocks as fill it hide each other's waiting.
+// The threads of a full multiprocessor. Launch bounds ask for as many, because blocks hide each other's
+// latency.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 constexpr unsigned RESIDENT_THREADS = 1024;
 #elif defined(__CUDA_ARCH__) && \
@@ -73,7 +73,7 @@ constexpr unsigned RESIDENT_THREADS = 1536;
 constexpr unsigned RESIDENT_THREADS = 2048;
 #endif
 
-// The most shared memory that a block can have.
+// The most shared memory of a block.
 inline std::size_t sharedLimit() {
   return static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, currentDevice()));
 }

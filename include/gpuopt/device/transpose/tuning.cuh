@@ -21,32 +21,32 @@ constexpr unsigned skinnyLoadsInFlight = 4;
 struct TransposeTuning {
   // Small tiles: one matrix of at most this many elements, divided by the reads of an element; counted by the
   // larger of the two elements.
-  std::size_t smallElements = std::size_t{4} << 20;
-  std::size_t smallElementsOf2Or4Bytes = std::size_t{2} << 20;
+  std::size_t smallElements = 4 << 20;
+  std::size_t smallElementsOf2Or4Bytes = 2 << 20;
   // The same if all rows are 16-byte aligned and the smaller element has less than 4 bytes: vectors move
   // several such elements at once.
-  std::size_t smallAlignedElements = std::size_t{1} << 19;
+  std::size_t smallAlignedElements = 1 << 19;
   // The same for skinny matrices; counts the elements of full tiles.
-  std::size_t smallSkinnyElements = std::size_t{1} << 18;
+  std::size_t smallSkinnyElements = 1 << 18;
   // Above this, elements of 16 bytes take tall tiles: one wave of blocks instead of two.
-  std::size_t tallElements = std::size_t{1} << 19;
+  std::size_t tallElements = 1 << 19;
 
   // Runs: dense batches of matrices of up to this size in the larger element; a sub-word run keeps input and
   // output in shared memory.
-  std::size_t runMatrixBytes = std::size_t{128} << 10;
-  std::size_t subwordMatrixBytes = std::size_t{48} << 10;
+  std::size_t runMatrixBytes = 128 << 10;
+  std::size_t subwordMatrixBytes = 48 << 10;
   // Smaller batches, of matrices larger than `evenRunBytes`, leave multiprocessors idle.
   std::size_t leastBatch = 256;
   // From here on, matrices made of full aligned tiles are faster as tiles.
-  std::size_t tiledMatrixBytes = std::size_t{32} << 10;
+  std::size_t tiledMatrixBytes = 32 << 10;
   // A block's run: this size if matrices fill it exactly, else about `runBytes`, or up to `alignedRunBytes`
   // if all blocks then begin at 128-byte or 32-byte boundaries.
-  std::size_t evenRunBytes = std::size_t{4} << 10;
-  std::size_t runBytes = std::size_t{8} << 10;
-  std::size_t alignedRunBytes = std::size_t{16} << 10;
+  std::size_t evenRunBytes = 4 << 10;
+  std::size_t runBytes = 8 << 10;
+  std::size_t alignedRunBytes = 16 << 10;
   // Words of a sub-word run: gathered by periods if the sources repeat after at most `periodBytes` and have
   // at most this degree of bank conflict, else column by column, `columnBytes` a thread.
-  std::size_t periodBytes = std::size_t{5} << 10;
+  std::size_t periodBytes = 5 << 10;
   std::size_t runPeriods = 4;
   unsigned periodConflicts = 3;
   std::size_t columnBytes = 128;
@@ -55,31 +55,31 @@ struct TransposeTuning {
 
   // Column panels: matrices of this size with at least `panelSide` rows and columns, in panels of about
   // `panelBytes`.
-  std::size_t panelLeastBytes = std::size_t{60} << 10;
-  std::size_t panelMatrixBytes = std::size_t{160} << 10;
+  std::size_t panelLeastBytes = 60 << 10;
+  std::size_t panelMatrixBytes = 160 << 10;
   std::size_t panelSide = 64;
-  std::size_t panelBytes = std::size_t{16} << 10;
+  std::size_t panelBytes = 16 << 10;
 
   // Skinny matrices: the most rows or columns, and shared memory of a block. A thread moves
   // `skinnyThreadBytes`.
   std::size_t skinnyLines = 32;
-  std::size_t skinnySharedBytes = std::size_t{48} << 10;
+  std::size_t skinnySharedBytes = 48 << 10;
   unsigned skinnyThreadBytes = 64;
   unsigned skinnyThreads = skinnyMaxThreads;  // of a block, at most
 
   // Registers: aligned matrices of at most this size, all of a batch together, are in the L2 cache.
-  std::size_t registerBytes = std::size_t{4} << 20;
-  std::size_t registerBytesOf1Or2Bytes = std::size_t{16} << 20;
+  std::size_t registerBytes = 4 << 20;
+  std::size_t registerBytesOf1Or2Bytes = 16 << 20;
   // Sector-aligned tiles: the least number of full ones with neighbours above and below.
   std::size_t sectorTiles = 900;
   // Blocks take columns of tiles from 2^k regions in turn, k = 1 to 3, if 2^k times this is the largest power
   // of two that divides the pitch of the input, and each region has `regionRows`.
-  std::size_t regionBytes = std::size_t{64} << 10;
+  std::size_t regionBytes = 64 << 10;
   std::size_t regionRows = 256;
 
   // Any alignment: inputs from here on take the wide tile.
-  std::size_t wideBytes = std::size_t{32} << 20;
-  std::size_t wideBytesOf2Bytes = std::size_t{256} << 20;
+  std::size_t wideBytes = 32 << 20;
+  std::size_t wideBytesOf2Bytes = 256 << 20;
 };
 
 struct TransposeTuningRow {
@@ -201,7 +201,7 @@ constexpr unsigned skinnyThreads(bool toRecords, bool isAligned, std::size_t lin
 }
 
 // Neighbouring lanes that take neighbouring vectors of a line, 8, 16 or 32. Bytes of several unaligned lines
-// have bank conflicts of degree 4; a whole warp on one line has none.
+// have bank conflicts of degree 4; a warp on one line has none.
 constexpr unsigned skinnyLanes(std::size_t imageBytes, bool isAligned) {
   return imageBytes == 1 && !isAligned ? 32 : 16;
 }
