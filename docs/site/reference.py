@@ -10,9 +10,8 @@ from itertools import groupby
 # come under its title, policies last.
 PAGES = (
     ("reductions", "Reductions", "reduce.cuh", "reductions", {
-        "Results": "reduce.cuh device/reduce/rows.cuh device/reduce/columns.cuh device/reduce/segments.cuh "
-                   "device/reduce/reducer.cuh",
-        "Operations and accumulators": "thread/operators.cuh", "Policies": "device/reduce/array.cuh"}),
+        "Results": "reduce.cuh device/reduce/reducer.cuh",
+        "Operations and accumulators": "thread/operators.cuh", "Policies": "device/reduce/tuning.cuh"}),
     ("device_functions", "Device functions", "reduce.cuh", "getting_started", {
         "Reductions of a warp": "warp/reduce.cuh", "Reductions of a block": "block/reduce.cuh",
         "Lanes and shuffles": "warp/shuffle.cuh"}),

@@ -120,11 +120,11 @@ TEMPLATE_TEST_CASE("Sums", "[block]", BLOCK_SIZES) {
 }
 
 TEMPLATE_TEST_CASE("Operands are combined in the order of the threads", "[block]", BLOCK_SIZES) {
-  checkBlock<TestType::value, Span>(JoinSpans{});
+  checkBlock<TestType::value, Span>(CombineSpans{});
 }
 
 TEMPLATE_TEST_CASE("The first threads only", "[block][sweep]", BLOCK_SIZES) {
-  checkValidThreads<TestType::value, Span>(JoinSpans{});
+  checkValidThreads<TestType::value, Span>(CombineSpans{});
   checkValidThreads<TestType::value, float>(Plus{});
 }
 
@@ -164,7 +164,7 @@ void checkDimensions(dim3 block) {
   DeviceArray<Span> reduced(2), all(BLOCK);
   LaunchConfig config;
   config.block = block;
-  launch(dimensionsKernel<BLOCK, JoinSpans>, config, in.data(), JoinSpans{}, BLOCK - 1, reduced.data(),
+  launch(dimensionsKernel<BLOCK, CombineSpans>, config, in.data(), CombineSpans{}, BLOCK - 1, reduced.data(),
          all.data());
   const Span total = {0, BLOCK - 1, 1}, ofValid = {0, BLOCK - 2, 1};
   INFO("block " << block.x << "x" << block.y << "x" << block.z);

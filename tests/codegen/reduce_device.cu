@@ -8,8 +8,8 @@
 // CODEGEN: kernel=reduceLoopKernel.*ArraySource<.*true> contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=reduce(Tile|Loop)Kernel.*PairSource<.*true> contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=128
 // CODEGEN: kernel=reduce(Tile|Loop)Kernel no-local no-spill max-shared=2048
-// CODEGEN: kernel=reduceTileKernel<.*Join.1, contains=ld\.relaxed\.gpu absent=atom\.
-// CODEGEN: kernel=reduceTileKernel<.*Join.0, absent=atom\. absent=ld\.relaxed
+// CODEGEN: kernel=reduceTileKernel<false, contains=ld\.relaxed\.gpu absent=atom\.
+// CODEGEN: kernel=reduceTileKernel<true, absent=atom\. absent=ld\.relaxed
 struct AddTriples {
   __host__ __device__ float3 operator()(const float3& a, const float3& b) const {
     return float3{a.x + b.x, a.y + b.y, a.z + b.z};

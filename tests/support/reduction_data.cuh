@@ -50,7 +50,7 @@ struct Span {
 };
 
 /// Associative, not commutative: says whether its operands came in the order of the input, without a gap.
-struct JoinSpans {
+struct CombineSpans {
   __host__ __device__ Span operator()(const Span& a, const Span& b) const {
     return {a.first, b.last, a.inOrder != 0 && b.inOrder != 0 && a.last + 1 == b.first ? 1 : 0};
   }

@@ -37,7 +37,7 @@ static_assert(std::is_same_v<AccumulatorOf<Plus, Words5>, Words5>);
 static_assert(std::is_same_v<AccumulatorOf<UnknownPlus, short>, short>);
 
 static_assert(isCommutative<Plus> && isCommutative<Minimum> && isCommutative<BitXor>);
-static_assert(!isCommutative<UnknownPlus> && !isCommutative<JoinSpans>);
+static_assert(!isCommutative<UnknownPlus> && !isCommutative<CombineSpans>);
 
 static_assert(!NeutralElement<Plus, Words5>::exists && !NeutralElement<UnknownPlus, int>::exists &&
               !NeutralElement<BitAnd, float>::exists);

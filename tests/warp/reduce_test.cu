@@ -104,7 +104,7 @@ TEST_CASE("Sums of over-aligned elements", "[warp]") {
 }
 
 TEST_CASE("Operands are combined in the order of the lanes", "[warp]") {
-  checkEveryWidth(Elements<Span>::make(THREADS, 0), JoinSpans{});
+  checkEveryWidth(Elements<Span>::make(THREADS, 0), CombineSpans{});
   checkWidth<32>(Elements<Matrix>::make(THREADS, 2), MatrixProduct{});
 }
 
@@ -162,8 +162,8 @@ TEST_CASE("Booleans", "[warp]") {
 template <int WIDTH>
 __global__ void partialWarpKernel(const Span* in, unsigned mask, int validLanes, Span* reduced, Span* all) {
   if ((mask >> threadIdx.x & 1u) == 0) return;
-  const Span result = warpReduce<WIDTH>(in[threadIdx.x], JoinSpans{}, validLanes, mask);
-  all[threadIdx.x] = warpAllReduce<WIDTH>(in[threadIdx.x], JoinSpans{}, validLanes, mask);
+  const Span result = warpReduce<WIDTH>(in[threadIdx.x], CombineSpans{}, validLanes, mask);
+  all[threadIdx.x] = warpAllReduce<WIDTH>(in[threadIdx.x], CombineSpans{}, validLanes, mask);
   if (threadIdx.x % WIDTH == 0) reduced[threadIdx.x / WIDTH] = result;
 }
 

@@ -18,48 +18,48 @@ inline constexpr bool isBlockSize = BLOCK <= 1024 && (isPowerOfTwo<BLOCK> || (BL
 template <int BLOCK>
 inline constexpr unsigned blockMask = BLOCK >= 32 ? fullMask : (1u << BLOCK % 32) - 1;
 
-// Whether to leave every thread's value in shared memory, where one warp gathers them, rather than to reduce
-// every warp to one value first. H200, 2026-11-22, cycles of a sum, gathered and by warps: 256 floats 246 and
-// 268, 1024 floats 511 and 545; without tensor cores 1024 doubles 667 and 779, but 256 doubles 358 and 341.
+// Whether all threads store their values in shared memory and one warp gathers them. Otherwise each warp
+// reduces its values first. For 256 floats gathering takes 246 cycles instead of 268. Measurements of all
+// thresholds here: benchmarks/results/reduce_tuning.csv.
 template <int BLOCK, class T, class Op>
 inline constexpr bool canGather =
     isCommutative<Op>&& std::is_arithmetic_v<T> && !hasRedux<32, T, Op> &&
     (sizeof(T) == 4 ? BLOCK >= 256 && BLOCK % 128 == 0 : sizeof(T) == 8 && BLOCK % 512 == 0);
 
-// Sums of doubles, which tensor cores add where they are quick at it: 256 in 217 cycles, 1024 in 449.
+// Sums of doubles, for the tensor cores of some devices.
 template <class T, class Op>
 inline constexpr bool isTensorSum = std::is_same_v<T, double>&& std::is_same_v<Op, Plus>;
 
-// Up to here every warp does the second half for itself where all threads want the result: that saves the
-// second barrier. With more warps their reads stand in each other's way, unless redux does with one.
+// Whether every warp does the second half itself if all threads want the result, which saves the second
+// barrier. With more warps their reads of shared memory compete, unless each needs a single one, for redux.
 template <int BLOCK, class T, class Op>
-inline constexpr bool everyWarpEnds = BLOCK <= 256 || (reduxAvailable && hasRedux<32, T, Op>);
+inline constexpr bool everyWarpFinishes = BLOCK <= 256 || (reduxAvailable && hasRedux<32, T, Op>);
 
-// The same on every device, and in host code.
+// Values in shared memory: the same number on every device, and in host code.
 template <int BLOCK, class T, class Op>
-inline constexpr int slots = canGather<BLOCK, T, Op> ? BLOCK + 32
-                             : isTensorSum<T, Op>    ? (BLOCK + 7) / 8
-                                                     : (BLOCK + 31) / 32;
+inline constexpr int sharedValues = canGather<BLOCK, T, Op> ? BLOCK + 32
+                                    : isTensorSum<T, Op>    ? (BLOCK + 7) / 8
+                                                            : (BLOCK + 31) / 32;
 
 }  // namespace detail
 
-/// The shared memory that one reduction of T by Op in a block of BLOCK threads needs: one value a warp, or
-/// for large blocks up to one a thread and 32 more, and one for the result.
+/// The shared memory that one reduction of T by Op in a block of BLOCK threads needs: one value per warp, or
+/// for large blocks up to one per thread and 32 more, and one for the result.
 template <int BLOCK, class T, class Op>
 struct BlockReduceStorage {
-  /// Bytes alone, so that no constructor runs in shared memory.
+  /// Raw bytes, so that no constructor runs in shared memory.
   alignas(alignof(T) > 16 ? alignof(T)
-                          : 16) unsigned char bytes[sizeof(T) * (detail::slots<BLOCK, T, Op> + 1)];
+                          : 16) unsigned char bytes[sizeof(T) * (detail::sharedValues<BLOCK, T, Op> + 1)];
 
   /// The values that threads exchange. For the library's own functions, as result().
   __device__ T* values() { return reinterpret_cast<T*>(bytes); }
-  /// The value that every thread reads in the end.
-  __device__ T& result() { return values()[detail::slots<BLOCK, T, Op>]; }
+  /// The value that every thread reads at the end.
+  __device__ T& result() { return values()[detail::sharedValues<BLOCK, T, Op>]; }
 };
 
 namespace detail {
 
-// A balanced tree over consecutive values, in order; the loop disappears.
+// A balanced tree over consecutive values, in order.
 template <int COUNT, class T, class Op>
 __device__ inline T sharedTree(const T* shared, Op op) {
   T values[COUNT];
@@ -72,46 +72,45 @@ __device__ inline T sharedTree(const T* shared, Op op) {
   return values[0];
 }
 
-// A lane's part of BLOCK values: 16 bytes of every 512, neighbouring lanes neighbouring ones.
+// Folds what one lane reads of BLOCK values: one vector of each 512 bytes.
 template <int BLOCK, class T, class Op>
 __device__ inline T gatherLane(const T* shared, unsigned lane, Op op) {
   constexpr int ITEMS = 16 / sizeof(T);
   struct alignas(16) Items {
     T values[ITEMS];
   };
-  const Items* mine = reinterpret_cast<const Items*>(shared) + lane;
-  Items sums = mine[0];
+  const Items* own = reinterpret_cast<const Items*>(shared) + lane;
+  Items sums = own[0];
 #pragma unroll
   for (int row = 32; row < BLOCK / ITEMS; row += 32) {
-    const Items items = mine[row];
+    const Items items = own[row];
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) sums.values[i] = op(sums.values[i], items.values[i]);
   }
   return sharedTree<ITEMS>(sums.values, op);
 }
 
-// One warp reduces BLOCK values, behind which there is room for 32 more; the result is in lane 0.
+// One warp reduces BLOCK values, followed by space for 32 more; the result is in lane 0.
 template <int BLOCK, class T, class Op>
 __device__ inline T gather(T* shared, unsigned lane, Op op) {
   T* lanes = shared + BLOCK;
   lanes[lane] = gatherLane<BLOCK>(shared, lane, op);
   __syncwarp();
-  return joinFour(sharedTree<8>(lanes + 8 * (lane % 4), op), 1, op);
+  return combineFour(sharedTree<8>(lanes + 8 * (lane % 4), op), 1, op);
 }
 
 // One warp adds COUNT sums; the result is in every lane.
 template <unsigned COUNT>
 __device__ inline double addTensorSums(const double* shared, unsigned lane) {
-  double sum = -0.0;  // changes nothing that is added to it, not even -0.0
+  double sum = -0.0;  // the neutral element: +0.0 would turn a sum of -0.0 into +0.0
 #pragma unroll
   for (unsigned row = 0; row < COUNT; row += 32)
     if (row + 32 <= COUNT || row + lane < COUNT) sum += shared[row + lane];
   return tensorSumOfFours(tensorSumOfEights(sum));
 }
 
-// One warp reduces the warps' results; the result is in every lane. For few of them a tree is quicker than
-// redux: of 512 ints 235 cycles and 283, of 1024 442 and 330; where every warp does it, of 256 ints 188 and
-// 197, of 512 332 and 245.
+// One warp reduces the warps' results; the result is in every lane. For few of them a tree is faster than
+// redux.
 template <int BLOCK, bool EVERY_WARP, class T, class Op>
 __device__ inline T reduceWarpTotals(const T* shared, unsigned lane, Op op) {
   if constexpr (BLOCK > (EVERY_WARP ? 256 : 512) && reduxAvailable && hasRedux<32, T, Op>)
@@ -120,21 +119,21 @@ __device__ inline T reduceWarpTotals(const T* shared, unsigned lane, Op op) {
     return sharedTree<BLOCK / 32>(shared, op);
 }
 
-// A warp's result in lane 0. While few warps shuffle, seven shuffles in three steps are quicker than five in
-// as many: 269 cycles for 289 to give 256 floats' sum to all, but 375 for 363 with doubles.
+// A warp's result in lane 0. In small blocks, seven shuffles of which only three depend on each other are
+// faster than five dependent ones; in large blocks the number of shuffles counts.
 template <int BLOCK, class T, class Op>
 __device__ inline T reduceWarp(T value, Op op) {
   if constexpr (BLOCK * sizeof(T) > 1024 || (reduxAvailable && hasRedux<32, T, Op>)) {
     return warpReduce(value, op);
   } else {
-    value = joinFour(joinFour(value, 1, op), 4, op);
+    value = combineFour(combineFour(value, 1, op), 4, op);
     return static_cast<T>(op(value, shuffleDown(value, 16)));
   }
 }
 
-// The first half: leaves in shared memory what the second half reads, and meets at the barrier. Warp and lane
-// are taken from the rank, which is there at the start: another special register would be read where lane 0
-// stores, when all wait for it.
+// The first half: publishes in shared memory what the second half reads, up to the barrier. Warp and lane
+// follow from the rank, which is known early; the lane's special register would be read just before lane 0
+// stores, while all threads wait.
 template <int BLOCK, bool EVERY_WARP, class T, class Op>
 __device__ inline void publish(T value, Op op, T* shared, unsigned rank) {
   if constexpr (tensorSumsAvailable && isTensorSum<T, Op>) {
@@ -149,7 +148,7 @@ __device__ inline void publish(T value, Op op, T* shared, unsigned rank) {
   __syncthreads();
 }
 
-// The second half; the result is in lane 0 of the warp that calls, or of EVERY_WARP in all lanes.
+// The second half; the result is in lane 0 of the calling warp, for EVERY_WARP in all lanes.
 template <int BLOCK, bool EVERY_WARP, class T, class Op>
 __device__ inline T reducePublished(T* shared, unsigned lane, Op op) {
   if constexpr (tensorSumsAvailable && isTensorSum<T, Op>)
@@ -162,22 +161,20 @@ __device__ inline T reducePublished(T* shared, unsigned lane, Op op) {
 
 }  // namespace detail
 
-/// Reduces one value a thread over a block of BLOCK threads in one, two or three dimensions. Associativity is
-/// enough for operations that are not known to be commutative: those are combined in the order of
-/// threadRank().
+/// Reduces one value per thread over a block of BLOCK threads in one, two or three dimensions. The operation
+/// must be associative; unless it is known to commute, values are combined in the order of threadRank().
 ///
-/// All BLOCK threads call. BLOCK is a multiple of 32 up to 1024, or a power of two below. T is trivially
+/// All BLOCK threads call. BLOCK is a multiple of 32 up to 1024, or a power of two below 32. T is trivially
 /// copyable.
 ///
-/// Cost: one barrier; five to seven shuffles a warp and a tree over the warps, or for arithmetic T in large
-/// blocks one shared store a thread and one warp that reads 16 bytes at a time.
-/// Technique: complete unrolling (v5.2 of the classical ladder): every step is decided by BLOCK at compile
-/// time.
+/// Cost: one barrier; five to seven shuffles per warp and a tree over the warps, or for arithmetic T in large
+/// blocks one shared store per thread and one warp that reads 16 bytes at a time. Technique: complete
+/// unrolling (v5.2 of the classical ladder): BLOCK decides every step at compile time.
 ///
-/// On GPUs of compute capability 8.0, 9.0 and 10.0, Plus on double is left to the tensor cores, which add in
-/// double, too, but in an order of their own: the last bits can differ from those on other devices. An
-/// operation of your own, such as a lambda, is combined in the order of threadRank() on all of them. No value
-/// goes through more than 14 rounded additions.
+/// On GPUs of compute capability 8.0, 9.0 and 10.0 the tensor cores do Plus on double. They add in double,
+/// too, but in an order of their own: the last bits can differ from those on other devices. An operation of
+/// your own, such as a lambda, is combined in the order of threadRank() on all of them. No value goes through
+/// more than 14 rounded additions.
 ///
 /// \param value the thread's value
 /// \param op the operation
@@ -199,8 +196,8 @@ __device__ inline T blockReduce(T value, Op op, BlockReduceStorage<BLOCK, T, Op>
   }
 }
 
-/// The same with shared memory of its own. It may be called again at once: a barrier at its start keeps one
-/// call from overwriting what the last one still reads.
+/// The same with shared memory of its own. It may be called again at once: a barrier at its start keeps a
+/// call from overwriting values that the call before still reads.
 template <int BLOCK, class T, class Op>
 __device__ inline T blockReduce(T value, Op op) {
   __shared__ BlockReduceStorage<BLOCK, T, Op> storage;
@@ -234,9 +231,9 @@ __device__ inline T blockReduce(T value, Op op, int validThreads) {
   }
 }
 
-/// Reduces one value a thread over a block of BLOCK threads; every thread holds the result, the same bits in
-/// each. Requirements as for blockReduce. Cost: one barrier while every warp can do the second half for
-/// itself (up to 256 threads, and for integers that the hardware reduces), a second one beyond.
+/// Reduces one value per thread over a block of BLOCK threads; every thread holds the result, the same bits
+/// in each. Requirements as for blockReduce. Cost: one barrier where every warp does the second half itself
+/// (up to 256 threads, and for integers that the hardware reduces), two otherwise.
 ///
 /// \param value the thread's value
 /// \param op the operation
@@ -250,19 +247,19 @@ __device__ inline T blockAllReduce(T value, Op op, BlockReduceStorage<BLOCK, T, 
   if constexpr (BLOCK <= 32) {
     return warpAllReduce<BLOCK>(value, op, BLOCK, detail::blockMask<BLOCK>);
   } else {
-    constexpr bool EVERY_WARP = detail::everyWarpEnds<BLOCK, T, Op>;
-    auto& kept = detail::keepAddress(storage);
+    constexpr bool EVERY_WARP = detail::everyWarpFinishes<BLOCK, T, Op>;
+    auto& shared = detail::keepAddress(storage);
     const auto rank = static_cast<unsigned>(threadRank());
-    detail::publish<BLOCK, EVERY_WARP>(value, op, kept.values(), rank);
+    detail::publish<BLOCK, EVERY_WARP>(value, op, shared.values(), rank);
     if constexpr (EVERY_WARP) {
-      return detail::reducePublished<BLOCK, EVERY_WARP>(kept.values(), rank % 32, op);
+      return detail::reducePublished<BLOCK, EVERY_WARP>(shared.values(), rank % 32, op);
     } else {
       if (rank < 32) {
-        value = detail::reducePublished<BLOCK, EVERY_WARP>(kept.values(), rank, op);
-        if (rank == 0) kept.result() = value;
+        value = detail::reducePublished<BLOCK, EVERY_WARP>(shared.values(), rank, op);
+        if (rank == 0) shared.result() = value;
       }
       __syncthreads();
-      return kept.result();
+      return shared.result();
     }
   }
 }

@@ -14,8 +14,8 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// On the emulated device a report says what differs, in code for debugging (nvcc -G) an assertion fails. In
-// other device code it is nothing.
+// Throws on the emulated device, and asserts in code for debugging (nvcc -G). In other device code it is
+// empty.
 __host__ __device__ inline void checkThreads([[maybe_unused]] const char* collective,
                                              [[maybe_unused]] unsigned wanted,
                                              [[maybe_unused]] unsigned threads) {

@@ -10,9 +10,8 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// Counts an arrival; true for the last of `arrivals`, which then sees what the others wrote before they
-// arrived, and finds the counter at zero again. The calling thread's own writes are the ones that are
-// published.
+// Counts an arrival. Returns true for the last of `arrivals`, which then sees all writes that the callers
+// made before they arrived. The counter wraps to zero.
 __device__ inline bool arriveLast(unsigned* counter, unsigned arrivals) {
   unsigned ticket;
 #if defined(__CUDA_ARCH__)

@@ -1,5 +1,5 @@
 /// \file
-/// Binary operations for reductions, their identities, and the type that a reduction accumulates in.
+/// Binary operations for reductions, their neutral elements, and the type that a reduction accumulates in.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -20,49 +20,26 @@ namespace detail {
 template <class T>
 inline constexpr bool isHalf = std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>;
 
-// Adding zeros tells their signs apart without looking at bits: (+0) + (-0) = +0 and (-0) + (-0) = -0.
-template <class T>
-__host__ __device__ constexpr T smallerFloat(T a, T b) {
-  if (a != a || b != b) return a + b;
-  if (a == b) return a == T(0) ? -(-a - b) : a;
-  return a < b ? a : b;
-}
-
-template <class T>
-__host__ __device__ constexpr T largerFloat(T a, T b) {
-  if (a != a || b != b) return a + b;
-  if (a == b) return a == T(0) ? a + b : a;
-  return a < b ? b : a;
-}
-
-// One instruction with exactly these semantics exists from sm_80 on, for float.
-template <class T>
-__host__ __device__ inline T smaller(T a, T b) {
+// The larger or smaller value, as Maximum and Minimum say. Adding zeros finds their signs without a look at
+// bits:
+// (+0) + (-0) = +0 and (-0) + (-0) = -0. sm_80 and later have an instruction with these semantics, for float.
+template <bool LARGER, class T>
+__host__ __device__ inline T extremeOf(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if constexpr (std::is_same_v<T, float>) {
-      asm("min.NaN.f32 %0, %1, %2;" : "=f"(a) : "f"(a), "f"(b));
+      if constexpr (LARGER)
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(a) : "f"(a), "f"(b));
+      else
+        asm("min.NaN.f32 %0, %1, %2;" : "=f"(a) : "f"(a), "f"(b));
       return a;
     }
 #endif
-    return smallerFloat(a, b);
+    if (a != a || b != b) return a + b;
+    if (a == b) return a == T(0) ? (LARGER ? a + b : -(-a - b)) : a;
+    return (a < b) == LARGER ? b : a;
   } else {
-    return b < a ? b : a;
-  }
-}
-
-template <class T>
-__host__ __device__ inline T larger(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    if constexpr (std::is_same_v<T, float>) {
-      asm("max.NaN.f32 %0, %1, %2;" : "=f"(a) : "f"(a), "f"(b));
-      return a;
-    }
-#endif
-    return largerFloat(a, b);
-  } else {
-    return a < b ? b : a;
+    return (LARGER ? a < b : b < a) ? b : a;
   }
 }
 
@@ -91,7 +68,7 @@ struct Multiplies {
 struct Minimum {
   template <class T>
   __host__ __device__ T operator()(const T& a, const T& b) const {
-    return detail::smaller(a, b);
+    return detail::extremeOf<false>(a, b);
   }
 };
 
@@ -99,7 +76,7 @@ struct Minimum {
 struct Maximum {
   template <class T>
   __host__ __device__ T operator()(const T& a, const T& b) const {
-    return detail::larger(a, b);
+    return detail::extremeOf<true>(a, b);
   }
 };
 
@@ -143,10 +120,10 @@ struct LogicalOr {
   }
 };
 
-/// The identity of an operation Op on T: op(identity, x) == x for every x. `exists` is false unless a
-/// specialisation says otherwise; reductions work without one, but then an empty input needs an init.
-/// Specialise it for your own operations to save the bookkeeping: `static constexpr bool exists = true;` and
-/// `static T value()`.
+/// The neutral element of an operation Op on T: op(neutral, x) == x for every x. `exists` is false unless a
+/// specialisation says otherwise; reductions work without a neutral element, but then need an init for empty
+/// input, and keep track of which partial results exist. To save that for your own operations, specialise
+/// with `static constexpr bool exists = true;` and `static T value()`.
 template <class Op, class T, class = void>
 struct NeutralElement {
   static constexpr bool exists = false;  ///< whether it is known
@@ -166,9 +143,8 @@ struct NeutralElement<Multiplies, T, std::enable_if_t<std::is_arithmetic_v<T>>> 
 
 namespace detail {
 
-// Infinity where there is one, so that the minimum of infinities is infinity and not the largest finite
-// number. An object, not a call: device code may read constexpr variables of the host but not call its
-// functions.
+// Infinity if T has one, so that the minimum of infinities is infinity and not the largest finite number. A
+// variable, because device code may read the host's constexpr variables but not call its functions.
 template <class T>
 inline constexpr T greatest = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
                                                                    : (std::numeric_limits<T>::max)();
@@ -211,7 +187,7 @@ struct NeutralElement<BitOr, T, std::enable_if_t<std::is_integral_v<T>>> {
 template <class T>
 struct NeutralElement<BitXor, T, std::enable_if_t<std::is_integral_v<T>>> : NeutralElement<BitOr, T> {};
 
-// Of values that are true or false: a single operand passes as it is.
+// For true and false: a single operand is returned as it is.
 template <class T>
 struct NeutralElement<LogicalAnd, T, std::enable_if_t<std::is_arithmetic_v<T>>>
     : NeutralElement<Multiplies, T> {};
@@ -226,8 +202,8 @@ inline constexpr bool isOneOf = (std::is_same_v<Op, Others> || ...);
 
 }  // namespace detail
 
-/// Whether op(a, b) == op(b, a) is known of an Op; collectives then take shorter ways. Specialise it for your
-/// own operations.
+/// Whether an Op is known to commute: op(a, b) == op(b, a). Collectives are then faster. Specialise it for
+/// your own operations.
 template <class Op>
 inline constexpr bool isCommutative =
     detail::isOneOf<Op, Plus, Multiplies, Minimum, Maximum, BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr>;
@@ -235,9 +211,9 @@ inline constexpr bool isCommutative =
 /// Asks for the accumulator that AccumulatorFor chooses.
 struct DefaultAccumulator {};
 
-/// The type in which a reduction of T by Op accumulates unless the caller names one: bool for LogicalAnd and
-/// LogicalOr; float for __half and __nv_bfloat16; int or unsigned for sums and products of narrower integers;
-/// T itself for everything else.
+/// The accumulator of a reduction of T by Op unless the caller names one: bool for LogicalAnd and LogicalOr;
+/// float for `__half` and `__nv_bfloat16`; int or unsigned for sums and products of narrower integers; T
+/// itself otherwise.
 template <class Op, class T, class = void>
 struct AccumulatorFor {
   using type = T;  ///< the accumulator

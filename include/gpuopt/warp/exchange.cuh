@@ -12,15 +12,15 @@ GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
 
-// The number below `modulus` that makes 1 modulo `modulus` of `value`, which shares no divisor with it.
+// The inverse of `value` modulo `modulus`, which are coprime.
 constexpr unsigned inverseModulo(unsigned value, unsigned modulus) {
   unsigned inverse = 0;
   while (value * inverse % modulus != 1 % modulus) ++inverse;
   return inverse;
 }
 
-// Values move by `amount`, below LIMIT, to higher places, or to lower ones, and come in again at the other
-// end. The amount may differ from lane to lane: every value takes a conditional move for each of its bits.
+// Rotates values up or down by `amount`, which is less than LIMIT and may differ from lane to lane: one
+// conditional move per value and bit of the amount.
 template <bool UP, unsigned LIMIT, unsigned COUNT>
 __device__ inline void rotate(unsigned (&values)[COUNT], unsigned amount) {
 #pragma unroll
@@ -36,18 +36,18 @@ __device__ inline void rotate(unsigned (&values)[COUNT], unsigned amount) {
   }
 }
 
-// A matrix of 32 x COUNT words in a warp, transposed in three steps: rotations of each lane's words, shuffles
-// in which every lane gives one word and takes one, rotations again (Catanzaro, Keller and Garland, "A
+// Transposes a matrix of 32 x COUNT words in a warp in three steps: each lane rotates its words, COUNT
+// shuffles exchange one word per lane, each lane rotates again (Catanzaro, Keller and Garland, "A
 // decomposition for in-place matrix transposition", 2014).
 //
-// Word p is the lane's word p / 32 when striped, in lane p % 32, and its word p % COUNT when blocked, in lane
-// p / COUNT. In shuffle i, a lane of the blocked side has its word i + bank(lane), modulo COUNT. That offset
-// makes the lanes on the striped side all different.
+// Word p of the matrix is striped if it is word p / 32 of lane p % 32, and blocked if it is word p % COUNT of
+// lane p / COUNT. Shuffle i moves word (i + bank(lane)) % COUNT of each lane of the blocked side; the offset
+// bank(lane) sends them to 32 different lanes of the striped side.
 template <unsigned COUNT>
 struct LaneTransposition {
   static constexpr auto BANKS = static_cast<unsigned>(greatestCommonDivisor(COUNT, 32));
   static constexpr unsigned PERIOD = 32 / BANKS;  // lanes whose blocked words begin in different lanes
-  static constexpr unsigned ROW = COUNT / BANKS;  // no divisor in common with PERIOD
+  static constexpr unsigned ROW = COUNT / BANKS;  // coprime to PERIOD
   static constexpr unsigned SCALE = inverseModulo(PERIOD, ROW);
   static constexpr unsigned UNSCALE = inverseModulo(ROW, PERIOD);
 
@@ -55,7 +55,7 @@ struct LaneTransposition {
 
   __device__ unsigned bank() const { return lane / PERIOD; }
 
-  // Where a lane of the blocked side finds its word of shuffle i, and where one of the striped side does.
+  // The striped lane that has this blocked lane's word of shuffle i, and the reverse.
   __device__ unsigned stripedLane(unsigned i) const { return (lane * COUNT + (i + bank()) % COUNT) % 32; }
   __device__ unsigned blockedLane(unsigned i) const {
     const unsigned from = (lane - i) % BANKS;
@@ -63,8 +63,9 @@ struct LaneTransposition {
     return (lane - word) % 32 / BANKS * UNSCALE % PERIOD + from * PERIOD;
   }
 
-  // Between striped words and the order in which the lane gives or takes them. Of row r of BANKS, word q is
-  // the one of shuffle i, where i % BANKS = (lane - r) % BANKS and q = (i / BANKS - shift(r)) * SCALE.
+  // Reorders a striped lane's words to the order of the shuffles, and back. Its words form BANKS rows of ROW
+  // words; shuffle i moves word q of row r, where i % BANKS = (lane - r) % BANKS and q = (i / BANKS -
+  // shift(r)) * SCALE.
   __device__ unsigned shift(unsigned row) const {
     return (lane / BANKS + (row > lane % BANKS ? ROW - 1 : 0)) % ROW;
   }
@@ -108,14 +109,14 @@ struct LaneTransposition {
 
 }  // namespace detail
 
-/// Words that lie in stripes (word i of lane l is number 32 * i + l of the warp's 32 * COUNT) become blocks:
-/// word i of lane l is number COUNT * l + i. Loads of neighbouring words by neighbouring lanes thus give each
+/// Turns stripes (word i of lane l is number 32 * i + l of the warp's 32 * COUNT words) into blocks (word i
+/// of lane l is number COUNT * l + i). After loads of neighbouring words by neighbouring lanes, it gives each
 /// lane COUNT consecutive words. Any COUNT; all 32 lanes of a full warp call, converged, in blocks of any
 /// number of dimensions.
 ///
-/// Cost: COUNT shuffles, and for each word a conditional move for every bit of COUNT, up to ten more for
-/// powers of two; no shared memory. Technique: Catanzaro, Keller and Garland, "A decomposition for in-place
-/// matrix transposition", 2014.
+/// Cost: COUNT shuffles, and per word one conditional move for each bit of COUNT, up to ten more for powers
+/// of two; no shared memory. Technique: Catanzaro, Keller and Garland, "A decomposition for in-place matrix
+/// transposition", 2014.
 template <unsigned COUNT>
 __device__ inline void warpStripedToBlocked(unsigned (&words)[COUNT]) {
   if constexpr (COUNT > 1) {
@@ -128,7 +129,8 @@ __device__ inline void warpStripedToBlocked(unsigned (&words)[COUNT]) {
   }
 }
 
-/// Undoes warpStripedToBlocked, at the same cost: COUNT consecutive `words` of each lane become stripes.
+/// The inverse of warpStripedToBlocked, at the same cost: turns COUNT consecutive `words` of each lane into
+/// stripes.
 template <unsigned COUNT>
 __device__ inline void warpBlockedToStriped(unsigned (&words)[COUNT]) {
   if constexpr (COUNT > 1) {

@@ -15,8 +15,8 @@ GPUOPT_NAMESPACE_BEGIN
 /// Every lane of a warp.
 inline constexpr unsigned fullMask = 0xffffffffu;
 
-/// The calling thread's number within its block of one, two or three dimensions: x runs fastest, then y.
-/// Warps are made of consecutive ones.
+/// The calling thread's number within its block of one, two or three dimensions: x runs fastest, then y. A
+/// warp has 32 consecutive ones.
 __device__ inline int threadRank() {
   return static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
 }
@@ -34,7 +34,7 @@ __device__ inline int laneIndex() {
 
 namespace detail {
 
-// Moves a value through `shuffle`, which moves one 32-bit word.
+// Moves a value word by word; `shuffle` moves one 32-bit word.
 template <class T, class Shuffle>
 __device__ inline T shuffleWords(const T& value, Shuffle shuffle) {
   static_assert(std::is_trivially_copyable_v<T>, "gpuopt: only trivially copyable types can be shuffled");
@@ -50,15 +50,15 @@ __device__ inline T shuffleWords(const T& value, Shuffle shuffle) {
 
 }  // namespace detail
 
-/// The value of the lane `delta` above within segments of `width` lanes; lanes at the end keep their own.
-/// All lanes in `mask` call. Cost: one shuffle for every four bytes of T.
+/// The value of the lane that is `delta` higher, within segments of `width` lanes; lanes at the end keep
+/// their own. All lanes in `mask` call. Cost: one shuffle per four bytes of T.
 template <class T>
 __device__ inline T shuffleDown(const T& value, unsigned delta, int width = 32, unsigned mask = fullMask) {
   return detail::shuffleWords(value,
                               [=](unsigned word) { return __shfl_down_sync(mask, word, delta, width); });
 }
 
-/// The value of the lane whose index differs by `laneMask` (exclusive or), within segments of `width` lanes.
+/// The value of the lane whose index is this lane's XOR `laneMask`, within segments of `width` lanes.
 /// All lanes in `mask` call.
 template <class T>
 __device__ inline T shuffleXor(const T& value, int laneMask, int width = 32, unsigned mask = fullMask) {

@@ -69,7 +69,7 @@ class Data {
   DeviceArray<T> device_;
 };
 
-// The lengths around so many bytes, a step of 16-byte loads more or less.
+// The lengths around each number of bytes, a step of 16-byte loads more or less.
 template <class T>
 std::set<std::size_t> lengthsAround(std::set<std::size_t> boundaries) {
   constexpr std::size_t step = static_cast<std::size_t>(detail::VectorShape<T>::ELEMENTS);
@@ -129,6 +129,24 @@ TEMPLATE_TEST_CASE("Several tiles and blocks", "[reduce][sweep]", ELEMENT_TYPES)
   for (const std::size_t n : lengths) data.template check<LowBoundaries>(5, n);
 }
 
+// How n floats that begin at a boundary are divided.
+detail::ReducePlan planOf(std::size_t n) {
+  using Source = detail::ArraySource<float, Identity, true>;
+  return detail::planReduce<LowBoundaries, Source, float>(0, n);
+}
+
+TEST_CASE("The plan follows the number of bytes", "[reduce]") {
+  using detail::ReduceAlgorithm;
+  constexpr std::size_t KIB = 1024 / sizeof(float);
+  REQUIRE(planOf(0).algorithm == ReduceAlgorithm::oneTile);
+  REQUIRE((planOf(8 * KIB).algorithm == ReduceAlgorithm::oneTile && !planOf(8 * KIB).grid.combines));
+  REQUIRE((planOf(9 * KIB).algorithm == ReduceAlgorithm::tiles && planOf(9 * KIB).grid.combines));
+  REQUIRE(planOf(64 * KIB + 3).algorithm == ReduceAlgorithm::tiles);
+  REQUIRE((planOf(64 * KIB + 4).algorithm == ReduceAlgorithm::loop && planOf(64 * KIB + 4).grid.blocks == 5));
+  REQUIRE((planOf(192 * KIB).streams && !planOf(193 * KIB).streams));
+  REQUIRE((planOf(64 * KIB + 3).edges == 3 && planOf(64 * KIB + 3).steps == 16 * KIB));
+}
+
 // The elements before the first boundary of 128 bytes and after the last of 16 can be more than the policy's
 // blocks have threads.
 struct NarrowBlocks : ReducePolicy {
@@ -167,7 +185,7 @@ __global__ void fillKernel(T* out, std::size_t n) {
     out[i] = longArrayValue<T>(i);
 }
 
-// Sums of so many elements, all ending in different places of one array.
+// Sums of parts of one array, which end at different elements.
 template <class T>
 void checkLong(std::size_t longest, const std::vector<std::size_t>& lengths) {
   T* data = nullptr;

@@ -20,7 +20,7 @@
 
 namespace gpuopt::test {
 
-/// A product modulo 65521, which says itself what its identity is.
+/// A product modulo 65521, which says itself what its neutral element is.
 struct ModularProduct {
   __host__ __device__ unsigned operator()(unsigned a, unsigned b) const { return a * b % 65521u; }
 };
@@ -57,7 +57,7 @@ auto reduceLow(It in, std::size_t n, Op op) {
   return reduce<A, LowBoundaries>(in, n, op);
 }
 
-TEST_CASE("Every operation, with and without a known identity", "[reduce]") {
+TEST_CASE("Every operation, with and without a known neutral element", "[reduce]") {
   for (const std::size_t n : lengths) {
     INFO("n " << n);
     const std::vector<int> values = smallIntegers<int>(n, 1);
@@ -199,8 +199,8 @@ TEST_CASE("One workspace serves call after call", "[reduce]") {
     reduceInto<DefaultAccumulator, LowBoundaries>(in.data() + first, n, out.data(), Plus{}, 0.0F, nullptr,
                                                   &workspace);
     REQUIRE(out.toHost()[0] == expected);
-    const auto extremes =
-        minMax<LowBoundaries>(in.data() + first, n, nullptr, &workspace);  // partial results of another size
+    const auto extremes = minMax<DefaultAccumulator, LowBoundaries>(
+        in.data() + first, n, nullptr, &workspace);  // partial results of another size
     REQUIRE(extremes.minimum == foldSerially<float>(values, first, first + n, Minimum{}));
   }
   std::vector<unsigned> counters(Workspace::counterCount, 1);

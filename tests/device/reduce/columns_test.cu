@@ -73,7 +73,7 @@ TEST_CASE("reduceColumns splits tall matrices") {
   checkColumns<float>(3000, 260, 260, 0, gpuopt::Plus{});
 }
 
-TEST_CASE("reduceColumns joins many blocks in groups, and leaves the workspace as it was") {
+TEST_CASE("reduceColumns combines many blocks in groups, and leaves the workspace as it was") {
   gpuopt::Workspace workspace;
   for (const std::size_t cols : {3, 33, 300, 2500}) {
     CAPTURE(cols);
@@ -95,7 +95,7 @@ TEST_CASE("reduceColumns starts at any element") {
         checkColumns<float>(cols > 64 ? 6 : rows, cols, cols, offset, gpuopt::Plus{});
 }
 
-TEST_CASE("reduceColumns leaves out what lies between rows") {
+TEST_CASE("reduceColumns leaves out the elements between rows") {
   for (const std::size_t cols : {1, 3, 4, 8, 20, 32, 33, 64, 100, 256, 300, 1024, 1100})
     for (const std::size_t gap : {1, 4, 100})
       checkColumns<float>(cols < 100 ? 700 : 20, cols, cols + gap, 0, gpuopt::Plus{});
@@ -147,7 +147,7 @@ TEMPLATE_TEST_CASE("reduceColumns takes elements of any size", "", signed char, 
       checkColumns<TestType>(cols < 40 ? 200 : 9, cols, cols + gap, 1, gpuopt::Plus{});
 }
 
-TEST_CASE("reduceColumns needs no identity") {
+TEST_CASE("reduceColumns needs no neutral element") {
   for (const std::size_t cols : {1, 3, 16, 33, 129, 1100})
     for (const std::size_t gap : {0, 1, 4}) {
       checkColumns<int>(300, cols, cols + gap, 1, UnknownPlus{});
@@ -155,7 +155,7 @@ TEST_CASE("reduceColumns needs no identity") {
     }
 }
 
-TEST_CASE("reduceColumns needs no identity, whatever the accumulator's size") {
+TEST_CASE("reduceColumns needs no neutral element, whatever the accumulator's size") {
   const auto matrix = HostMatrix<signed char>::make(1000, 21, 21);
   const DeviceArray<signed char> in(matrix.values, 3);
   DeviceArray<std::int64_t> out(21);
@@ -163,7 +163,7 @@ TEST_CASE("reduceColumns needs no identity, whatever the accumulator's size") {
   CHECK(out.toHost() == columnsOf<std::int64_t>(matrix, UnknownPlus{}));
 }
 
-TEST_CASE("reduceColumns joins the initial value to every column") {
+TEST_CASE("reduceColumns combines the initial value with every column") {
   for (const std::size_t rows : {0, 3, 5000}) {
     CAPTURE(rows);
     const auto matrix = HostMatrix<int>::make(rows, 5, 5);
@@ -208,7 +208,7 @@ TEST_CASE("reduceColumns gives the same bits on every run, with any workspace") 
   }
 }
 
-TEST_CASE("reduceColumns has nothing to do without columns, and identities to write without rows") {
+TEST_CASE("reduceColumns has nothing to do without columns, and neutral elements to write without rows") {
   reduceColumns(static_cast<const float*>(nullptr), 5, 0, 5, static_cast<float*>(nullptr));
   for (const std::size_t cols : {1, 33, 1100}) {
     DeviceArray<float> out(cols);

@@ -1,5 +1,5 @@
 /// \file
-/// How the blocks of a grid come to one result: what they send each other, and in which order it is joined.
+/// How the blocks of a grid combine their results: what they publish, and in which order it is combined.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
@@ -30,23 +30,23 @@ void requireZeroCounters(const Workspace& workspace) {
 
 // Two kernels, because the emulated device may run the block that waits before those that it waits for.
 template <class T>
-__global__ void sendKernel(const T* values, const GridScratch<T> scratch) {
-  detail::SentPartials<T>{scratch}.leave(values[blockIdx.x]);
+__global__ void publishKernel(const T* values, const GridScratch<T> scratch) {
+  detail::MarkedPartials<T>{scratch}.publish(values[blockIdx.x]);
 }
 
 template <class T>
-__global__ void takeKernel(T* out, const T none, const GridScratch<T> scratch) {
-  const detail::SentPartials<T> partials{scratch};
+__global__ void collectKernel(T* out, const T neutral, const GridScratch<T> scratch) {
+  const detail::MarkedPartials<T> partials{scratch};
   if (blockIdx.x != gridDim.x - 1) return;
   for (unsigned first = 0; first < gridDim.x; first += blockDim.x) {
     const unsigned block = first + threadIdx.x;
-    const T value = partials.take(block, none);
+    const T value = partials.collect(block, neutral);
     if (block < gridDim.x) out[block] = value;
   }
 }
 
-TEMPLATE_TEST_CASE("The last block takes what the others have sent", "[join]", signed char, short, float,
-                   double, Float3, Words5, Words6) {
+TEMPLATE_TEST_CASE("The last block collects what the others have published", "[combine]", signed char, short,
+                   float, double, Float3, Words5, Words6) {
   const Workspace workspace;
   const GridScratch<TestType> scratch = scratchOf<TestType>(workspace);
   for (const unsigned blocks : {2u, 33u, 100u, 290u}) {
@@ -54,9 +54,9 @@ TEMPLATE_TEST_CASE("The last block takes what the others have sent", "[join]", s
     std::vector<TestType> values = Elements<TestType>::make(blocks, blocks);
     const DeviceArray<TestType> in(values);
     DeviceArray<TestType> out(blocks);
-    const TestType none = values.back();  // what takes the place of the last block's own value
-    launch(sendKernel<TestType>, blocksOf(32, blocks), in.data(), scratch);
-    launch(takeKernel<TestType>, blocksOf(64, blocks), out.data(), none, scratch);
+    const TestType neutral = values.back();  // stands for the last block's own value
+    launch(publishKernel<TestType>, blocksOf(32, blocks), in.data(), scratch);
+    launch(collectKernel<TestType>, blocksOf(64, blocks), out.data(), neutral, scratch);
     REQUIRE(out.toHost() == values);
     requireZeroCounters(workspace);
   }
@@ -65,13 +65,13 @@ TEMPLATE_TEST_CASE("The last block takes what the others have sent", "[join]", s
 constexpr int BLOCK = 64;
 
 template <class T, class Op>
-__global__ void joinKernel(const T* values, const T none, Op op, const GridScratch<T> scratch, T* out) {
-  T partial = threadIdx.x == 0 ? values[blockIdx.x] : none;
-  if (detail::joinGrid<BLOCK>(partial, none, op, scratch)) *out = partial;
+__global__ void combineKernel(const T* values, const T neutral, Op op, const GridScratch<T> scratch, T* out) {
+  T partial = threadIdx.x == 0 ? values[blockIdx.x] : neutral;
+  if (detail::gridReduce<BLOCK>(partial, neutral, op, scratch)) *out = partial;
 }
 
 template <class T, class Op>
-void checkJoin(const T& none, Op op) {
+void checkCombine(const T& neutral, Op op) {
   const Workspace workspace;
   for (const unsigned blocks : {1u, 2u, 32u, 65u, 66u, 200u}) {
     INFO("blocks " << blocks);
@@ -79,7 +79,7 @@ void checkJoin(const T& none, Op op) {
     const DeviceArray<T> in(values);
     DeviceArray<T> out(1);
     for (int call = 0; call < 2; ++call) {
-      launch(joinKernel<T, Op>, blocksOf(BLOCK, blocks), in.data(), none, op, scratchOf<T>(workspace),
+      launch(combineKernel<T, Op>, blocksOf(BLOCK, blocks), in.data(), neutral, op, scratchOf<T>(workspace),
              out.data());
       REQUIRE(out.toHost()[0] == foldSerially<T>(values, op));
       requireZeroCounters(workspace);
@@ -87,14 +87,14 @@ void checkJoin(const T& none, Op op) {
   }
 }
 
-TEST_CASE("Blocks join in the order of their numbers", "[join]") {
-  checkJoin(Matrix{1, 0, 0, 1}, MatrixProduct{});
+TEST_CASE("Blocks combine in the order of their numbers", "[combine]") {
+  checkCombine(Matrix{1, 0, 0, 1}, MatrixProduct{});
 }
 
-TEST_CASE("Blocks join results of any size", "[join]") {
-  static_assert(detail::isSent<double> && !detail::isSent<Words25>);
-  checkJoin(0.0, Plus{});
-  checkJoin(Words25{}, Plus{});
+TEST_CASE("Blocks combine results of any size", "[combine]") {
+  static_assert(detail::isMarkable<double> && !detail::isMarkable<Words25>);
+  checkCombine(0.0, Plus{});
+  checkCombine(Words25{}, Plus{});
 }
 
 }  // namespace

@@ -30,6 +30,8 @@ static_assert(std::is_same_v<ArgOf<signed char>, ArgResult<signed char>>);
 static_assert(std::is_same_v<ArgOf<__half>, ArgResult<float>>);
 static_assert(std::is_same_v<decltype(minMax(std::declval<__nv_bfloat16*>(), 1)), MinMax<float>>);
 static_assert(std::is_same_v<decltype(sumMinMax(std::declval<short*>(), 1)), SumMinMax<short, int>>);
+static_assert(std::is_same_v<decltype(minMax<double>(std::declval<float*>(), 1)), MinMax<double>>);
+static_assert(std::is_same_v<decltype(argMax<int>(std::declval<short*>(), 1)), ArgResult<int>>);
 static_assert(
     std::is_same_v<decltype(sumMinMax<double>(std::declval<float*>(), 1)), SumMinMax<float, double>>);
 
@@ -43,16 +45,16 @@ void checkExtremes(const DeviceArray<T>& in, const std::vector<T>& values, std::
   const T* data = in.data() + first;
   INFO("n " << n << ", first " << first);
 
-  const auto extremes = minMax<Policy>(data, n);
+  const auto extremes = minMax<DefaultAccumulator, Policy>(data, n);
   using A = decltype(extremes.minimum);
   const A minimum = static_cast<A>(*smallest), maximum = static_cast<A>(*largest);
   REQUIRE(extremes.minimum == minimum);
   REQUIRE(extremes.maximum == maximum);
 
-  const auto [value, index] = argMin<Policy>(data, n);
+  const auto [value, index] = argMin<DefaultAccumulator, Policy>(data, n);
   REQUIRE(value == minimum);
   REQUIRE(index == static_cast<std::size_t>(smallest - begin));
-  const auto top = argMax<Policy>(data, n);
+  const auto top = argMax<DefaultAccumulator, Policy>(data, n);
   REQUIRE(top.value == maximum);
   REQUIRE(top.index == static_cast<std::size_t>(largest - begin));
 
@@ -94,10 +96,10 @@ TEMPLATE_TEST_CASE("All elements equal", "[extremes]", signed char, double) {
     const DeviceArray<TestType> in(values);
     for (const std::size_t n : {1, 100, 4099, 20011}) {
       INFO("n " << n);
-      REQUIRE(argMin<LowBoundaries>(in.data(), n).index == 0);
-      REQUIRE(argMax<LowBoundaries>(in.data(), n).index == 0);
-      REQUIRE(argMin<LowBoundaries>(in.data(), n).value == value);
-      REQUIRE(minMax<LowBoundaries>(in.data(), n).maximum == value);
+      REQUIRE(argMin<DefaultAccumulator, LowBoundaries>(in.data(), n).index == 0);
+      REQUIRE(argMax<DefaultAccumulator, LowBoundaries>(in.data(), n).index == 0);
+      REQUIRE(argMin<DefaultAccumulator, LowBoundaries>(in.data(), n).value == value);
+      REQUIRE(minMax<DefaultAccumulator, LowBoundaries>(in.data(), n).maximum == value);
     }
   }
 }
@@ -107,21 +109,21 @@ TEST_CASE("Of equal extremes the first wins", "[extremes][sweep]") {
   const std::size_t n = 40009;
   std::vector<float> values = randomVector<float>(n + 1, 3);
   DeviceArray<float> in(values);
-  const std::vector<std::size_t> places = {
+  const std::vector<std::size_t> indices = {
       0,     1,     2,     3,     4,     7,     30,    31,    32,    127,   128,   129,   511,
       512,   1023,  1024,  2047,  2048,  4095,  4096,  8191,  8192,  10239, 10240, 16383, 16384,
       20000, 20479, 20480, 32767, 32768, 40000, n - 5, n - 4, n - 3, n - 2, n - 1};
-  for (const std::size_t first : places)
+  for (const std::size_t first : indices)
     for (const std::size_t second : {first + 1, first + 2, first + 64, first + 2048, first + 10240, n - 1}) {
       if (second >= n) continue;
       const float ends[] = {values[1 + first], values[1 + second]};
       values[1 + first] = values[1 + second] = -2;
       in.fill(values);
-      INFO("places " << first << " and " << second);
-      REQUIRE(argMin<LowBoundaries>(in.data() + 1, n).index == first);
+      INFO("indices " << first << " and " << second);
+      REQUIRE(argMin<DefaultAccumulator, LowBoundaries>(in.data() + 1, n).index == first);
       values[1 + first] = values[1 + second] = 2;
       in.fill(values);
-      REQUIRE(argMax<LowBoundaries>(in.data() + 1, n).index == first);
+      REQUIRE(argMax<DefaultAccumulator, LowBoundaries>(in.data() + 1, n).index == first);
       values[1 + first] = ends[0];
       values[1 + second] = ends[1];
     }
@@ -137,7 +139,7 @@ TEST_CASE("The default policy finds the first of equal extremes too", "[extremes
     values[first] = values[n - 1] = std::numeric_limits<int>::lowest();
     in.fill(values);
     REQUIRE(argMin(in.data(), n).index == first);
-    REQUIRE(argMin<ByLength>(in.data(), n).index == first);
+    REQUIRE(argMin<DefaultAccumulator, ByLength>(in.data(), n).index == first);
     values[first] = old;
   }
 }
@@ -148,9 +150,10 @@ TEST_CASE("Infinite elements only", "[extremes]") {
       const std::vector<float> values(n, value);
       const DeviceArray<float> in(values, 1);
       INFO("n " << n << ", value " << value);
-      REQUIRE(minMax<LowBoundaries>(in.data(), n).minimum == value);
-      REQUIRE(minMax<LowBoundaries>(in.data(), n).maximum == value);
-      for (const auto& found : {argMin<LowBoundaries>(in.data(), n), argMax<LowBoundaries>(in.data(), n)}) {
+      REQUIRE(minMax<DefaultAccumulator, LowBoundaries>(in.data(), n).minimum == value);
+      REQUIRE(minMax<DefaultAccumulator, LowBoundaries>(in.data(), n).maximum == value);
+      for (const auto& found : {argMin<DefaultAccumulator, LowBoundaries>(in.data(), n),
+                                argMax<DefaultAccumulator, LowBoundaries>(in.data(), n)}) {
         REQUIRE(found.value == value);
         REQUIRE(found.index == 0);
       }
@@ -171,14 +174,14 @@ TEST_CASE("The first NaN wins", "[extremes]") {
       std::vector<float> withNan = values;
       withNan[first] = withNan[second] = nan;
       in.fill(withNan);
-      INFO("places " << first << " and " << second);
-      const auto smallest = argMin<LowBoundaries>(in.data(), n),
-                 largest = argMax<LowBoundaries>(in.data(), n);
+      INFO("indices " << first << " and " << second);
+      const auto smallest = argMin<DefaultAccumulator, LowBoundaries>(in.data(), n),
+                 largest = argMax<DefaultAccumulator, LowBoundaries>(in.data(), n);
       REQUIRE(smallest.index == first);
       REQUIRE(std::isnan(smallest.value));
       REQUIRE(largest.index == first);
       REQUIRE(std::isnan(largest.value));
-      const auto extremes = minMax<LowBoundaries>(in.data(), n);
+      const auto extremes = minMax<DefaultAccumulator, LowBoundaries>(in.data(), n);
       REQUIRE((std::isnan(extremes.minimum) && std::isnan(extremes.maximum)));
       REQUIRE(std::isnan(sumMinMax<DefaultAccumulator, LowBoundaries>(in.data(), n).minimum));
     }
@@ -187,13 +190,13 @@ TEST_CASE("The first NaN wins", "[extremes]") {
 TEST_CASE("NaN only, halves with NaN", "[extremes]") {
   const std::vector<float> values(5000, nan);
   const DeviceArray<float> in(values);
-  REQUIRE(argMin<LowBoundaries>(in.data(), 5000).index == 0);
-  REQUIRE(std::isnan(argMax<LowBoundaries>(in.data(), 5000).value));
+  REQUIRE(argMin<DefaultAccumulator, LowBoundaries>(in.data(), 5000).index == 0);
+  REQUIRE(std::isnan(argMax<DefaultAccumulator, LowBoundaries>(in.data(), 5000).value));
   std::vector<__half> halves = smallIntegers<__half>(5000, 6);
   halves[4321] = __half(nan);
   const DeviceArray<__half> inHalves(halves, 1);
-  REQUIRE(argMax<LowBoundaries>(inHalves.data(), 5000).index == 4321);
-  REQUIRE(std::isnan(minMax<LowBoundaries>(inHalves.data(), 5000).minimum));
+  REQUIRE(argMax<DefaultAccumulator, LowBoundaries>(inHalves.data(), 5000).index == 4321);
+  REQUIRE(std::isnan(minMax<DefaultAccumulator, LowBoundaries>(inHalves.data(), 5000).minimum));
 }
 
 // To minMax -0 is less than +0. To argMin they are a tie, and value and index speak of the same element.
@@ -202,9 +205,9 @@ TEST_CASE("Zeros of both signs", "[extremes]") {
   values[1000] = 0.0F;
   values[3000] = -0.0F;
   const DeviceArray<float> in(values);
-  const auto extremes = minMax<LowBoundaries>(in.data(), values.size());
+  const auto extremes = minMax<DefaultAccumulator, LowBoundaries>(in.data(), values.size());
   REQUIRE((extremes.minimum == 0 && std::signbit(extremes.minimum)));
-  const auto found = argMin<LowBoundaries>(in.data(), values.size());
+  const auto found = argMin<DefaultAccumulator, LowBoundaries>(in.data(), values.size());
   REQUIRE(found.value == 0);
   REQUIRE(std::signbit(found.value) == std::signbit(values[found.index]));
   REQUIRE(found.index == 1000);
@@ -231,12 +234,20 @@ TEST_CASE("Extremes in device memory", "[extremes]") {
   minMaxInto(in.data(), 5, extremes.data());
   sumMinMaxInto<long long>(in.data(), 5, sums.data(), nullptr, &workspace);
   argMinInto(in.data(), 5, smallest.data());
-  argMaxInto<ByLength>(in.data(), 5, largest.data(), nullptr, &workspace);
+  argMaxInto<DefaultAccumulator, ByLength>(in.data(), 5, largest.data(), nullptr, &workspace);
   REQUIRE(extremes.toHost()[0].minimum == -4);
   REQUIRE(extremes.toHost()[0].maximum == 5);
   REQUIRE(sums.toHost()[0].sum == 5);
   REQUIRE(smallest.toHost()[0].index == 1);
   REQUIRE(largest.toHost()[0].index == 2);
+}
+
+TEST_CASE("Extremes in an accumulator that the caller names", "[extremes]") {
+  const std::vector<short> values = {3, -4, 5, -4, 5};
+  const DeviceArray<short> in(values, 1);
+  REQUIRE(minMax<double>(in.data(), 5).minimum == -4.0);
+  REQUIRE((argMax<long long, ByLength>(in.data(), 5).value == 5));
+  REQUIRE((argMax<long long, ByLength>(in.data(), 5).index == 2));
 }
 
 }  // namespace

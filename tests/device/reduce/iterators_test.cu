@@ -53,8 +53,8 @@ struct Strided : IteratorTypes<float, const float&> {
 // Bits of a word, behind a proxy that converts to bool.
 struct Bit {
   unsigned word;
-  int place;
-  __device__ operator bool() const { return (word >> place & 1u) != 0; }
+  int bit;
+  __device__ operator bool() const { return (word >> bit & 1u) != 0; }
 };
 
 struct BitsOf : IteratorTypes<bool, Bit> {
@@ -89,8 +89,8 @@ TEST_CASE("An iterator without memory", "[iterators]") {
     REQUIRE(reduce<long long>(squares, n) == sum);
     REQUIRE((reduce<long long, LowBoundaries>(squares, n, Plus{}, 3) == sum + 3));
     REQUIRE((reduce<long long, ByLength>(squares, n) == sum));
-    REQUIRE(argMax<LowBoundaries>(squares, n).index == at);
-    if (n > 0) REQUIRE(minMax<LowBoundaries>(squares, n).maximum == largest);
+    REQUIRE(argMax<DefaultAccumulator, LowBoundaries>(squares, n).index == at);
+    if (n > 0) REQUIRE(minMax<DefaultAccumulator, LowBoundaries>(squares, n).maximum == largest);
     DeviceArray<long long> out(1);
     reduceInto<long long>(squares, n, out.data());
     REQUIRE(out.toHost()[0] == sum);
@@ -124,7 +124,7 @@ TEST_CASE("An iterator over proxies", "[iterators]") {
   const DeviceArray<unsigned> in(words);
   unsigned count = 0;
   for (const unsigned word : words)
-    for (int place = 0; place < 32; ++place) count += word >> place & 1u;
+    for (int bit = 0; bit < 32; ++bit) count += word >> bit & 1u;
   REQUIRE(reduce<unsigned>(BitsOf(in.data()), n) == count);
   REQUIRE((reduce<unsigned, LowBoundaries>(BitsOf(in.data()), n) == count));
   REQUIRE(reduce(BitsOf(in.data()), n) == count);
@@ -158,11 +158,11 @@ TEST_CASE("Thrust's iterators", "[iterators]") {
     INFO("n " << n);
     const std::vector<float> values = smallIntegers<float>(n, 4);
     const std::vector<float> others = smallIntegers<float>(n, 5);
-    std::vector<int> places(n);
-    for (std::size_t i = 0; i < n; ++i) places[i] = static_cast<int>(n - 1 - i);
+    std::vector<int> indices(n);
+    for (std::size_t i = 0; i < n; ++i) indices[i] = static_cast<int>(n - 1 - i);
     const Vector in(values.begin(), values.end());
     const Vector inOthers(others.begin(), others.end());
-    const thrust::device_vector<int> inPlaces(places.begin(), places.end());
+    const thrust::device_vector<int> inIndices(indices.begin(), indices.end());
     float sum = 0;
     double product = 0, reversedProduct = 0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -179,7 +179,7 @@ TEST_CASE("Thrust's iterators", "[iterators]") {
     REQUIRE(reduce(thrust::make_counting_iterator(std::size_t{1}), n) == n * (n + 1) / 2);
     REQUIRE(reduce(thrust::make_constant_iterator(3), n) == 3 * static_cast<int>(n));
     REQUIRE(dot(in.begin(), inOthers.data(), n) == static_cast<float>(product));
-    const auto permuted = thrust::make_permutation_iterator(in.begin(), inPlaces.begin());
+    const auto permuted = thrust::make_permutation_iterator(in.begin(), inIndices.begin());
     REQUIRE(reduce(permuted, n) == sum);
     REQUIRE(dot<double>(permuted, inOthers.begin(), n) == reversedProduct);
     const auto pairs = thrust::make_zip_iterator(thrust::make_tuple(in.begin(), inOthers.begin()));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/device/reduce/array.cuh>
+#include <gpuopt/device/reduce/tuning.cuh>
 
 #include <cstddef>
 

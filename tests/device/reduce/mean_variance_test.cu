@@ -110,7 +110,7 @@ TEST_CASE("Small integers have exact moments", "[meanVariance]") {
   REQUIRE(std::fabs(found.sampleVariance() - 32.0 / 7) < 1e-14);
 }
 
-// Neither the empty partial results of idle threads nor the joining may overflow where the result does not.
+// Neither the neutral elements of idle threads nor combining may overflow where the result does not.
 TEST_CASE("Equal elements have no variance, however large they are", "[meanVariance]") {
   for (const float value : {0.0F, 1.0F, -3.3e7F, 1e18F, 1e25F, -1e37F})
     for (const std::size_t n : {1, 4, 100, 5000, 30000}) {

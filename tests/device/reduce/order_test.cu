@@ -80,7 +80,7 @@ void checkOrder(Op op) {
 }
 
 TEMPLATE_TEST_CASE("Operands keep the order of the input", "[inOrder][sweep]", InOrder, FewBlocks, ManyRows) {
-  checkOrder<TestType, Span>(JoinSpans{});
+  checkOrder<TestType, Span>(CombineSpans{});
   checkOrder<TestType, Matrix>(MatrixProduct{});
 }
 
@@ -122,8 +122,8 @@ TEST_CASE("Iterators keep the order", "[inOrder]") {
   for (const std::size_t n : lengths(sizeof(Span))) {
     INFO("n " << n);
     const Span expected = {0, static_cast<int>(n) - 1, 1};
-    REQUIRE((reduce<DefaultAccumulator, InOrder>(SpanCounter{}, n, JoinSpans{}) == expected));
-    REQUIRE((reduce<DefaultAccumulator, FewBlocks>(SpanCounter{}, n, JoinSpans{}) == expected));
+    REQUIRE((reduce<DefaultAccumulator, InOrder>(SpanCounter{}, n, CombineSpans{}) == expected));
+    REQUIRE((reduce<DefaultAccumulator, FewBlocks>(SpanCounter{}, n, CombineSpans{}) == expected));
   }
 }
 
@@ -136,7 +136,8 @@ TEST_CASE("Commutative operations and rounding in order", "[inOrder]") {
   REQUIRE(std::fabs(sum - static_cast<double>(exact.sum)) <= exact.tolerance(0x1p-24, n));
   const float other = reduce<DefaultAccumulator, FewBlocks>(shifted.data(), n);
   REQUIRE(std::memcmp(&sum, &other, sizeof sum) == 0);
-  REQUIRE(argMin<FewBlocks>(in.data(), n).value == foldSerially<float>(values, Minimum{}));
+  REQUIRE(argMin<DefaultAccumulator, FewBlocks>(in.data(), n).value ==
+          foldSerially<float>(values, Minimum{}));
   REQUIRE(reduce<DefaultAccumulator, InOrder>(static_cast<const float*>(nullptr), 0) == 0);
 }
 

@@ -41,7 +41,7 @@ void checkRows(std::size_t rows, std::size_t cols, std::size_t ld, std::size_t o
   CHECK(out.toHost() == rowsOf<A>(matrix, op));
 }
 
-// Enough rows that no block and no warp is left out, but no more than so many elements.
+// Enough rows for every warp of several blocks, in about 9000 elements.
 std::size_t rowsFor(std::size_t cols) { return cols < 16 ? 600 : 9000 / cols + 2; }
 
 const std::vector<std::size_t> lengths{1,    2,    3,    4,    5,    7,    8,    9,    12,  13,
@@ -61,7 +61,7 @@ TEST_CASE("reduceRows starts at any element") {
       checkRows<float>(11, cols, cols, offset, gpuopt::Plus{});
 }
 
-TEST_CASE("reduceRows leaves out what lies between rows") {
+TEST_CASE("reduceRows leaves out the elements between rows") {
   for (const std::size_t cols :
        {1, 3, 4, 8, 20, 31, 32, 33, 64, 100, 160, 300, 508, 512, 516, 1000, 4096, 5000})
     for (const std::size_t gap : {1, 4, 100})
@@ -82,7 +82,7 @@ TEMPLATE_TEST_CASE("reduceRows takes elements of any size", "[sweep]", signed ch
   checkRows<TestType>(3, 20000, 20000, 1, gpuopt::Plus{});
 }
 
-TEST_CASE("reduceRows needs no identity") {
+TEST_CASE("reduceRows needs no neutral element") {
   for (const std::size_t cols : {1, 3, 16, 33, 129, 600, 4097, 17000})
     for (const std::size_t gap : {0, 1, 4}) {
       checkRows<int>(7, cols, cols + gap, 0, UnknownPlus{});
@@ -99,7 +99,7 @@ TEST_CASE("reduceRows accumulates in the type that it is asked for") {
   CHECK(out.toHost() == std::vector<std::uint64_t>(5, 255 * cols));
 }
 
-TEST_CASE("reduceRows joins the initial value to every row") {
+TEST_CASE("reduceRows combines the initial value with every row") {
   for (const std::size_t cols : {0, 3, 600, 5000, 20000}) {
     CAPTURE(cols);
     const auto matrix = HostMatrix<int>::make(3, cols, cols);
@@ -153,7 +153,7 @@ TEST_CASE("reduceRows gives the same bits on every run, with any workspace") {
   }
 }
 
-TEST_CASE("reduceRows has nothing to do without rows, and identities to write without columns") {
+TEST_CASE("reduceRows has nothing to do without rows, and neutral elements to write without columns") {
   reduceRows(static_cast<const float*>(nullptr), 0, 5, 5, static_cast<float*>(nullptr));
   DeviceArray<float> out(300);
   reduceRows(static_cast<const float*>(nullptr), 300, 0, 0, out.data(), gpuopt::Minimum{});

@@ -23,7 +23,7 @@ using gpuopt::reduceSegments;
 // Smaller shares, so that little data makes many warps share segments.
 struct ManyWarps : gpuopt::ReduceSegmentsPolicy {
   static constexpr std::size_t warps = 64;
-  static constexpr std::size_t warpItems = 32;
+  static constexpr std::size_t minWarpShare = 32;
 };
 
 std::vector<std::size_t> offsetsOf(const std::vector<std::size_t>& sizes, std::size_t first) {
@@ -131,12 +131,12 @@ TEMPLATE_TEST_CASE("reduceSegments takes elements of any size", "", signed char,
   checkSegments<TestType, ManyWarps>(randomSizes(100, 90, 4), 1, 2);
 }
 
-TEST_CASE("reduceSegments needs no identity") {
+TEST_CASE("reduceSegments needs no neutral element") {
   checkSegments<int, ManyWarps>(mixedSizes(), 1, 1, UnknownPlus{});
   checkSegments<int>(randomSizes(3000, 20, 9), 0, 0, UnknownPlus{});
 }
 
-TEST_CASE("reduceSegments gives the identity or the initial value for empty segments") {
+TEST_CASE("reduceSegments gives the neutral element or the initial value for empty segments") {
   const DeviceArray<float> in(std::vector<float>{3, 1, 2});
   const DeviceArray<int> offsets(std::vector<int>{0, 0, 2, 2, 3, 3});
   DeviceArray<float> out(5);
@@ -147,7 +147,7 @@ TEST_CASE("reduceSegments gives the identity or the initial value for empty segm
   CHECK(out.toHost() == std::vector<float>{10, 14, 10, 12, 10});
 }
 
-TEST_CASE("reduceSegments joins the initial value once to a segment that warps share") {
+TEST_CASE("reduceSegments combines the initial value once with a segment that warps share") {
   const std::size_t n = 5000;
   const DeviceArray<int> in(std::vector<int>(n, 1));
   const DeviceArray<int> offsets(std::vector<int>{0, 4999, 5000});

@@ -91,7 +91,7 @@ struct Bits {
   Bits(const float* in, std::size_t n, cudaStream_t stream = nullptr, Workspace* workspace = nullptr)
       : sum(reduce<DefaultAccumulator, Policy>(in, n, Plus{}, stream, workspace)),
         product(dot<DefaultAccumulator, Policy>(in, in, n, stream, workspace)),
-        extremes(minMax<Policy>(in, n, stream, workspace)),
+        extremes(minMax<DefaultAccumulator, Policy>(in, n, stream, workspace)),
         moments(meanVariance<DefaultAccumulator, Policy>(in, n, stream, workspace)) {}
 
   friend bool operator==(const Bits& a, const Bits& b) {
@@ -115,8 +115,8 @@ TEMPLATE_TEST_CASE("The same call gives the same bits", "[semantics]", LowBounda
   }
 }
 
-// The order may depend on the place relative to a line of 128 bytes, and on nothing else.
-TEST_CASE("Places 128 bytes apart give the same bits", "[semantics]") {
+// The order may depend on the offset in a line of 128 bytes, and on nothing else.
+TEST_CASE("Inputs 128 bytes apart give the same bits", "[semantics]") {
   for (const std::size_t n : lengths) {
     const std::vector<float> values = randomVector<float>(n, 6);
     for (const std::size_t offset : {0, 1, 5}) {
@@ -195,11 +195,11 @@ float reduceLow(const DeviceArray<float>& in, Op op) {
 
 TEST_CASE("A NaN anywhere is the result", "[semantics]") {
   for (const std::size_t n : {1, 2, 33, 1000, 5000, 30011})
-    for (const std::size_t place : {std::size_t{0}, n / 3, n - 1}) {
-      INFO("n " << n << ", place " << place);
+    for (const std::size_t index : {std::size_t{0}, n / 3, n - 1}) {
+      INFO("n " << n << ", index " << index);
       std::vector<float> values = randomVector<float>(n, 10);
       values[n / 2] = infinity;
-      values[place] = nan;
+      values[index] = nan;
       const DeviceArray<float> in(values, 1);
       REQUIRE(std::isnan(reduceLow(in, Plus{})));
       REQUIRE(std::isnan(reduceLow(in, Multiplies{})));
@@ -213,10 +213,10 @@ TEST_CASE("A NaN anywhere is the result", "[semantics]") {
 
 TEST_CASE("The minimum prefers -0, the maximum +0, wherever they are", "[semantics]") {
   for (const std::size_t n : {2, 33, 1000, 5000, 30011})
-    for (const std::size_t place : {std::size_t{0}, n / 3, n - 1}) {
-      INFO("n " << n << ", place " << place);
+    for (const std::size_t index : {std::size_t{0}, n / 3, n - 1}) {
+      INFO("n " << n << ", index " << index);
       std::vector<float> values(n, 0.0F);
-      values[place] = -0.0F;
+      values[index] = -0.0F;
       const DeviceArray<float> one(values, 1);
       REQUIRE(sameBits(reduceLow(one, Minimum{}), -0.0F));
       for (float& value : values) value = -value;

@@ -29,24 +29,21 @@ struct Reading {
 
 bool isAligned(const void* address) { return reinterpret_cast<std::uintptr_t>(address) % 16 == 0; }
 
+template <bool FIXED, class Source>
+Reading readingOf(const Source& source, std::size_t n) {
+  if constexpr (detail::mayBeMisaligned<FIXED, Source>())
+    if (source.head < n && source.isMisaligned()) return {false, source.elementwise().head};
+  return {Source::VECTORS, source.head};
+}
+
 template <bool FIXED, class T>
 Reading readingOf(const T* in, std::size_t n) {
-  Reading reading{};
-  detail::withSource<FIXED>(in, n, Identity{}, "test", [&](const auto& source) {
-    using Source = std::decay_t<decltype(source)>;
-    reading = {std::is_same_v<Source, detail::ArraySource<T, Identity, true>>, source.head};
-  });
-  return reading;
+  return readingOf<FIXED>(detail::sourceOf<FIXED>("test", n, Identity{}, in), n);
 }
 
 template <bool FIXED, class T, class U>
 Reading readingOf(const T* in1, const U* in2, std::size_t n) {
-  Reading reading{};
-  detail::withSource<FIXED>(in1, in2, n, Ignore{}, "test", [&](const auto& source) {
-    using Source = std::decay_t<decltype(source)>;
-    reading = {std::is_same_v<Source, detail::PairSource<T, U, Ignore, true>>, source.head};
-  });
-  return reading;
+  return readingOf<FIXED>(detail::sourceOf<FIXED>("test", n, Ignore{}, in1, in2), n);
 }
 
 alignas(256) unsigned char memory[4096];

@@ -1,13 +1,15 @@
 /// \file
-/// How the threads of a block and the blocks of a grid come to one result.
+/// How the threads of a block, and the blocks of a grid, combine their partial results; and the launch of
+/// such grids.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/block/reduce.cuh>
-#include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/reduce/tuning.cuh>
 #include <gpuopt/grid/arrival.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/grid/marked_word.cuh>
+#include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/result.cuh>
 #include <gpuopt/host/workspace.cuh>
@@ -18,7 +20,7 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// What the blocks of a grid share.
+// Global memory that the blocks of a grid share.
 template <class Partial>
 struct GridScratch {
   Partial* partials;
@@ -34,30 +36,31 @@ __device__ inline void storeResult(const Destination<T>& out, const T& value) {
   }
 }
 
-// One warp joins partial results in their order; lane 0 holds the result.
+// One warp combines partial results in their order; lane 0 holds the result.
 template <class Partial, class Op>
-__device__ inline Partial joinPartials(const Partial* partials, unsigned count, const Partial& none, Op op) {
+__device__ inline Partial reducePartials(const Partial* partials, unsigned count, const Partial& neutral,
+                                         Op op) {
   constexpr unsigned BATCH = sizeof(Partial) <= 8 ? 8 : 2;
   const unsigned share = (count + 31) / 32;
   const unsigned first = static_cast<unsigned>(laneIndex()) * share;
   const unsigned end = first + share < count ? first + share : count;
-  Partial sum = none;
+  Partial sum = neutral;
   for (unsigned start = first; start < end; start += BATCH) {
     Partial batch[BATCH];
 #pragma unroll
-    for (unsigned i = 0; i < BATCH; ++i) batch[i] = start + i < end ? partials[start + i] : none;
+    for (unsigned i = 0; i < BATCH; ++i) batch[i] = start + i < end ? partials[start + i] : neutral;
 #pragma unroll
     for (unsigned i = 0; i < BATCH; ++i) sum = op(sum, batch[i]);
   }
   return warpReduce(sum, op);
 }
 
-// Joins the results of `blocks` blocks (in thread 0 of each), of which this is number `block`; true in the
-// one thread that then holds the whole. The last block to arrive does it: one launch, in an order that does
-// not depend on who is last.
+// Combines the results of `blocks` blocks, in thread 0 of each; this one is number `block`. Returns true in
+// the one thread that then holds the result. The last block to arrive does it, in an order that does not
+// depend on which block that is.
 template <class Partial, class Op>
-__device__ inline bool joinBlocks(Partial& partial, const Partial& none, Op op,
-                                  const GridScratch<Partial>& scratch, unsigned block, unsigned blocks) {
+__device__ inline bool combineBlocks(Partial& partial, const Partial& neutral, Op op,
+                                     const GridScratch<Partial>& scratch, unsigned block, unsigned blocks) {
   if (threadIdx.x >= 32) return false;
   bool last = false;
   if (threadIdx.x == 0) {
@@ -65,89 +68,92 @@ __device__ inline bool joinBlocks(Partial& partial, const Partial& none, Op op,
     last = arriveLast(scratch.arrivals, blocks);
   }
   if (__shfl_sync(fullMask, static_cast<int>(last), 0) == 0) return false;
-  __syncwarp();  // shuffles alone do not pass on what thread 0 sees of the others' writes
-  partial = joinPartials(scratch.partials, blocks, none, op);
+  __syncwarp();  // makes the writes that thread 0 has acquired visible to the other lanes; a shuffle does not
+  partial = reducePartials(scratch.partials, blocks, neutral, op);
   return threadIdx.x == 0;
 }
 
-// The block's total in thread 0, of what its warps hold in their lanes 0, for blocks of a size known only at
-// run time.
+// Combines the results of a block's warps, in lane 0 of each; thread 0 gets the result. blockDim.x may be
+// less than BLOCK.
 template <int BLOCK, class Partial, class Op>
-__device__ inline Partial joinWarps(Partial partial, const Partial& none, Op op) {
+__device__ inline Partial combineWarps(Partial partial, const Partial& neutral, Op op) {
   constexpr unsigned WARPS = BLOCK / 32;
   alignas(16) alignas(Partial) __shared__ unsigned char storage[WARPS * sizeof(Partial)];
   Partial* totals = reinterpret_cast<Partial*>(storage);
   if (threadIdx.x % 32 == 0) totals[threadIdx.x / 32] = partial;
-  if (threadIdx.x < WARPS && threadIdx.x >= blockDim.x / 32) totals[threadIdx.x] = none;
+  if (threadIdx.x < WARPS && threadIdx.x >= blockDim.x / 32) totals[threadIdx.x] = neutral;
   __syncthreads();
-  // A tree in one thread has fewer steps, but all totals in its registers.
+  // A tree in one thread takes fewer steps, but holds all totals in registers.
   if constexpr (sizeof(Partial) <= 8) {
     if (threadIdx.x == 0) partial = sharedTree<static_cast<int>(WARPS)>(totals, op);
   } else if (threadIdx.x < 32) {
-    partial = warpReduce(threadIdx.x < WARPS ? totals[threadIdx.x] : none, op);
+    partial = warpReduce(threadIdx.x < WARPS ? totals[threadIdx.x] : neutral, op);
   }
   return partial;
 }
 
-// The same of what all threads hold.
+// The same for one value per thread.
 template <int BLOCK, class Partial, class Op>
-__device__ inline Partial reduceWarps(const Partial& partial, const Partial& none, Op op) {
-  return joinWarps<BLOCK>(warpReduce(partial, op), none, op);
+__device__ inline Partial reduceWarps(const Partial& partial, const Partial& neutral, Op op) {
+  return combineWarps<BLOCK>(warpReduce(partial, op), neutral, op);
 }
 
-// The results of the blocks of a grid, as marked words in place of the counters: like those, they are zero
-// between kernels. The last block waits for the others. A ticket and a fence would take 0.3 us more, and for
-// results of several words 1 us (H200, 2026-11-21).
+// Blocks send their results to the last block as marked words, which replace the counters of the scratch
+// memory and are zero between kernels, too. Saves the ticket's fence and counter, 0.3 us.
 template <class Partial>
-struct SentPartials {
+struct MarkedPartials {
   static constexpr unsigned WORDS = (sizeof(Partial) + 3) / 4;
-  MarkedWord* places;
+  MarkedWord* words;  // word i of block b at [i * gridDim.x + b]
 
-  __device__ explicit SentPartials(const GridScratch<Partial>& scratch)
-      : places(reinterpret_cast<MarkedWord*>(scratch.arrivals)) {}
+  __device__ explicit MarkedPartials(const GridScratch<Partial>& scratch)
+      : words(reinterpret_cast<MarkedWord*>(scratch.arrivals)) {}
 
-  __device__ bool leave(const Partial& partial) const {
+  // Publishes a block's result; true in the block that collects all results.
+  __device__ bool publish(const Partial& partial) const {
     if (blockIdx.x == gridDim.x - 1) return true;
     if (threadIdx.x > 0) return false;
-    unsigned words[WORDS] = {};
-    __builtin_memcpy(words, &partial, sizeof(Partial));
+    unsigned values[WORDS] = {};
+    __builtin_memcpy(values, &partial, sizeof(Partial));
 #pragma unroll
-    for (unsigned i = 0; i < WORDS; ++i) sendWord(places + i * gridDim.x + blockIdx.x, markWord(words[i]));
+    for (unsigned i = 0; i < WORDS; ++i)
+      storeMarkedWord(words + i * gridDim.x + blockIdx.x, markWord(values[i]));
     return false;
   }
 
-  // The loads are not predicated: those would be issued two at a time.
-  __device__ Partial take(unsigned block, const Partial& none) const {
+  // Waits for the result of another block, and zeroes its words. The loads are not predicated, because the
+  // compiler would issue predicated ones in pairs.
+  __device__ Partial collect(unsigned block, const Partial& neutral) const {
     const bool exists = block < gridDim.x - 1;
-    MarkedWord* place = places + (exists ? block : 0);
-    MarkedWord words[WORDS];
+    MarkedWord* first = words + (exists ? block : 0);
+    MarkedWord loaded[WORDS];
     bool complete;
     do {
       complete = true;
 #pragma unroll
-      for (unsigned i = 0; i < WORDS; ++i) words[i] = lookForWord(place + i * gridDim.x);
+      for (unsigned i = 0; i < WORDS; ++i) loaded[i] = loadMarkedWord(first + i * gridDim.x);
 #pragma unroll
-      for (unsigned i = 0; i < WORDS; ++i) complete = complete && isMarked(words[i]);
+      for (unsigned i = 0; i < WORDS; ++i) complete = complete && isMarked(loaded[i]);
     } while (__any_sync(fullMask, exists && !complete));
-    if (!exists) return none;
+    if (!exists) return neutral;
     unsigned values[WORDS];
 #pragma unroll
     for (unsigned i = 0; i < WORDS; ++i) {
-      values[i] = static_cast<unsigned>(words[i]);
-      place[i * gridDim.x] = 0;
+      values[i] = static_cast<unsigned>(loaded[i]);
+      first[i * gridDim.x] = 0;
     }
-    Partial partial = none;
+    Partial partial = neutral;
     __builtin_memcpy(&partial, values, sizeof(Partial));
     return partial;
   }
 };
 
-// The same in memory, with a ticket: for results of many words, and where blocks start in any order.
+// Blocks store their results and take a ticket; the block with the last one collects. For large results, and
+// where blocks start in any order.
 template <class Partial>
-struct StoredPartials {
+struct TicketPartials {
   const GridScratch<Partial>& scratch;
 
-  __device__ bool leave(Partial& partial) const {
+  __device__ bool publish(Partial& partial) const {
     bool last = false;
     if (threadIdx.x == 0) {
       scratch.partials[blockIdx.x] = partial;
@@ -158,48 +164,62 @@ struct StoredPartials {
     return true;
   }
 
-  __device__ Partial take(unsigned block, const Partial& none) const {
-    return block < gridDim.x - 1 ? scratch.partials[block] : none;
+  __device__ Partial collect(unsigned block, const Partial& neutral) const {
+    return block < gridDim.x - 1 ? scratch.partials[block] : neutral;
   }
 };
 
-// Results of so many bytes are sent: places for 292 blocks.
 template <class Partial>
-inline constexpr bool isSent = sizeof(Partial) <= 28;
+inline constexpr bool isMarkable = sizeof(Partial) <= mostMarkedBytes;
 
-// The most blocks that can join.
+// The most blocks whose results can be combined.
 template <class Partial>
-inline constexpr std::size_t mostBlocks = isSent<Partial>
-                                              ? Workspace::counterCount / 2 / SentPartials<Partial>::WORDS
+inline constexpr std::size_t mostBlocks = isMarkable<Partial>
+                                              ? Workspace::counterCount / 2 / MarkedPartials<Partial>::WORDS
                                               : Workspace::capacity / sizeof(Partial);
 
-// Joins the results of all blocks of a grid (in thread 0 of each), in the order of their numbers; true in the
-// one thread that then holds the whole. All threads call. One launch, in an order that does not depend on who
-// is last.
+// Combines the results of all blocks of a grid, in thread 0 of each, in the order of their numbers. All
+// threads call; returns true in the one thread that then holds the result.
 template <int BLOCK, class Partial, class Op>
-__device__ inline bool joinGrid(Partial& partial, const Partial& none, Op op,
-                                const GridScratch<Partial>& scratch) {
-  using Partials = std::conditional_t<isSent<Partial> && blocksStartInOrder, SentPartials<Partial>,
-                                      StoredPartials<Partial>>;
+__device__ inline bool gridReduce(Partial& partial, const Partial& neutral, Op op,
+                                  const GridScratch<Partial>& scratch) {
+  using Partials = std::conditional_t<isMarkable<Partial> && blocksStartInOrder, MarkedPartials<Partial>,
+                                      TicketPartials<Partial>>;
   const Partials partials{scratch};
-  if (!partials.leave(partial)) return false;
+  if (!partials.publish(partial)) return false;
   const unsigned share = (gridDim.x - 1 + blockDim.x - 1) / blockDim.x;
-  Partial sum = none;
-  for (unsigned i = 0; i < share; ++i) sum = op(sum, partials.take(threadIdx.x * share + i, none));
-  __syncthreads();  // until here, thread 0 may still read what reduceWarps writes
-  sum = reduceWarps<BLOCK>(sum, none, op);
+  Partial sum = neutral;
+  for (unsigned i = 0; i < share; ++i) sum = op(sum, partials.collect(threadIdx.x * share + i, neutral));
+  __syncthreads();  // thread 0 may still be reading the totals that reduceWarps overwrites
+  sum = reduceWarps<BLOCK>(sum, neutral, op);
   if (threadIdx.x == 0) partial = op(sum, partial);
   return threadIdx.x == 0;
 }
 
-// Launches a kernel whose blocks join through scratch memory. What it reads from is a source or a view.
-template <class Kernel, class Source, class Reducer, class Shape, class Out>
-GPUOPT_HIDDEN void launchJoined(Kernel kernel, const LaunchConfig& config, const Source& source,
-                                const Reducer& reducer, const Shape& shape, const Out& out,
-                                Workspace* workspace) {
+// The arguments that all public functions share, and the name for error messages.
+struct ReduceCall {
+  const char* function;
+  cudaStream_t stream;
+  Workspace* workspace;
+};
+
+struct ReduceGrid {
+  std::size_t threads;  // of a block
+  std::size_t blocks;
+  bool combines;  // whether blocks combine their results, for which they need scratch memory
+};
+
+// Launches a kernel that reads `input`, a source or a view.
+template <class Kernel, class Input, class Reducer, class Shape, class Out>
+GPUOPT_HIDDEN void launchGrid(const ReduceCall& call, const ReduceGrid& grid, Kernel kernel,
+                              const Input& input, const Reducer& reducer, const Shape& shape,
+                              const Out& out) {
   using Partial = typename Reducer::Partial;
-  WorkspaceLease scratch = lease(workspace, config.stream);
-  launch(kernel, config, source, reducer, shape,
+  const LaunchConfig config =
+      gridConfig(static_cast<int>(grid.threads), grid.blocks, call.stream, call.function);
+  if (!grid.combines) return launch(kernel, config, input, reducer, shape, GridScratch<Partial>{}, out);
+  WorkspaceLease scratch = lease(call.workspace, call.stream);
+  launch(kernel, config, input, reducer, shape,
          GridScratch<Partial>{static_cast<Partial*>(scratch.data()), scratch.counters()}, out);
   scratch.done();
 }

@@ -1,8 +1,10 @@
 /// \file
-/// What a reduction makes of its elements: folds, positions of extremes, moments.
+/// Reducers: what becomes of the elements. Folds, extremes and their positions, moments.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/callable.cuh>
+#include <gpuopt/core/message.cuh>
 #include <gpuopt/thread/operators.cuh>
 
 #include <cstddef>
@@ -47,21 +49,39 @@ struct MeanVariance {
   }
 };
 
-/// What a fold by Op of the elements of an iterator `It` accumulates in, and gives, where the caller asks for
-/// A.
+/// The accumulator, and result type, of a fold by Op over the elements of an iterator `It`, where A is the
+/// accumulator that the caller names.
 template <class A, class Op, class It>
 using Reduced = detail::Accumulator<A, Op, typename std::iterator_traits<It>::value_type>;
+
+/// The accumulator, and result type, of a fold by Op over the results of F, for elements of one or more
+/// inputs.
+///
+/// \tparam A the accumulator that the caller names, or DefaultAccumulator
+/// \tparam Op the operation
+/// \tparam Its the inputs: pointers or iterators
+template <class A, class Op, class F, class... Its>
+using ReducedBy = detail::Accumulator<
+    A, Op, std::decay_t<detail::CallResult<F, typename std::iterator_traits<Its>::value_type...>>>;
+
+/// The accumulator, and result type, of a dot product of the elements of It1 and It2, where A is the
+/// accumulator that the caller names.
+template <class A, class It1, class It2>
+using DotResult = detail::Accumulator<
+    A, Plus,
+    std::common_type_t<detail::Accumulator<A, Plus, typename std::iterator_traits<It1>::value_type>,
+                       detail::Accumulator<A, Plus, typename std::iterator_traits<It2>::value_type>>>;
 
 namespace detail {
 
 // A reducer has
-//   Partial, Result     what threads carry, and what comes out
-//   empty()             the partial result of no elements
-//   add(partial, values, first)   takes values[0..N) in order; `first` is the index of values[0]
-//   combiner()          the operation that joins two partial results
+//   Partial, Result     what a thread accumulates, and what comes out
+//   neutral()           the partial result of no elements
+//   add(partial, values, first)   adds values[0..N) in order; `first` is the index of values[0]
+//   combiner()          the operation that combines two partial results
 //   finish(partial)     the result
-//   CHANGES_RARELY      whether most values leave the partial result as it is (ArgExtreme): then whole
-//   batches are passed over
+//   CHANGES_RARELY      whether most values leave the partial result as it is, so that a batch of them can be
+//                       skipped after one comparison
 
 template <class A>
 struct Optional {
@@ -69,24 +89,12 @@ struct Optional {
   bool valid;
 };
 
-// Tells an initial value from a stream in overload resolution.
+// Tells an initial value from a stream (nullptr) in overload resolution.
 template <class Init, class R>
 using EnableInit =
     std::enable_if_t<std::is_convertible_v<Init, R> && !std::is_same_v<std::decay_t<Init>, std::nullptr_t>>;
 
-template <class R, class Init>
-Optional<R> some(const Init& init) {
-  return {static_cast<R>(init), true};
-}
-
-template <class R>
-Optional<R> nothing() {
-  Optional<R> none{};
-  none.valid = false;
-  return none;
-}
-
-// Joins partial results that may be missing, for operations without a known identity.
+// Combines values of which either may be missing, for operations without a known neutral element.
 template <class Op>
 struct CombineOptional {
   Op op;
@@ -110,29 +118,26 @@ __device__ inline A reduceTree(A (&values)[COUNT], Op op) {
   return values[0];
 }
 
-// op over all elements, in A.
+// op over all elements, each converted to A, and over `init`, from the left.
 template <class A, class Op>
 struct Fold {
   static constexpr bool CHANGES_RARELY = false;
-  static constexpr bool HAS_IDENTITY = NeutralElement<Op, A>::exists;
-  using Partial = std::conditional_t<HAS_IDENTITY, A, Optional<A>>;
+  static constexpr bool HAS_NEUTRAL = NeutralElement<Op, A>::exists;
+  using Partial = std::conditional_t<HAS_NEUTRAL, A, Optional<A>>;
   using Result = A;
 
   Op op;
   Optional<A> init;
 
-  __host__ __device__ Partial empty() const {
-    if constexpr (HAS_IDENTITY) {
+  __host__ __device__ Partial neutral() const {
+    if constexpr (HAS_NEUTRAL)
       return NeutralElement<Op, A>::value();
-    } else {
-      Partial none{};
-      none.valid = false;
-      return none;
-    }
+    else
+      return {};
   }
 
   __device__ auto combiner() const {
-    if constexpr (HAS_IDENTITY)
+    if constexpr (HAS_NEUTRAL)
       return op;
     else
       return CombineOptional<Op>{op};
@@ -144,44 +149,76 @@ struct Fold {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) converted[i] = static_cast<A>(values[i]);
     const A value = reduceTree(converted, op);
-    if constexpr (HAS_IDENTITY)
+    if constexpr (HAS_NEUTRAL)
       partial = static_cast<A>(op(partial, value));
     else
       partial = combiner()(partial, Partial{value, true});
   }
 
   __device__ A finish(const Partial& partial) const {
-    if constexpr (HAS_IDENTITY)
+    if constexpr (HAS_NEUTRAL)
       return init.valid ? static_cast<A>(op(init.value, partial)) : partial;
     else
       return CombineOptional<Op>{op}(init, partial).value;
   }
 };
 
-// Both extremes at once; an element enters as both.
+template <class A, class Op>
+Fold<A, Op> foldOf(const Op& op) {
+  return {op, {}};
+}
+
+template <class A, class Op, class Init>
+Fold<A, Op> foldOf(const Op& op, const Init& init) {
+  return {op, {static_cast<A>(init), true}};
+}
+
+// What dot makes of two elements.
+template <class A>
+struct MultiplyAs {
+  template <class T, class U>
+  __host__ __device__ A operator()(const T& a, const U& b) const {
+    return static_cast<A>(a) * static_cast<A>(b);
+  }
+};
+
+// The type of an extreme, and that of a mean.
+template <class A, class It>
+using Extreme = Reduced<A, Minimum, It>;
+
+template <class T>
+struct MomentFor {
+  using type = std::conditional_t<isHalf<T> || std::is_same_v<T, float>, float, double>;
+};
+
+template <class A, class It>
+using Moment = std::conditional_t<std::is_same_v<A, DefaultAccumulator>,
+                                  typename MomentFor<typename std::iterator_traits<It>::value_type>::type, A>;
+
+// Both extremes at once.
 template <class A>
 struct MinMaxOf {
   static constexpr bool CHANGES_RARELY = false;
   using Partial = MinMax<A>;
   using Result = MinMax<A>;
 
-  struct Join {
+  struct Combine {
     __host__ __device__ Partial operator()(const Partial& a, const Partial& b) const {
       return {Minimum{}(a.minimum, b.minimum), Maximum{}(a.maximum, b.maximum)};
     }
   };
 
-  __host__ __device__ Partial empty() const {
+  __host__ __device__ Partial neutral() const {
     return {NeutralElement<Minimum, A>::value(), NeutralElement<Maximum, A>::value()};
   }
-  __device__ Join combiner() const { return {}; }
+  __device__ Combine combiner() const { return {}; }
 
   template <int COUNT, class V>
   __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t) const {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
       const A value = static_cast<A>(values[i]);
-      partial = Join{}(partial, {value, value});
+      partial = Combine{}(partial, {value, value});
     }
   }
 
@@ -194,16 +231,16 @@ struct SumMinMaxOf {
   using Partial = SumMinMax<A, Sum>;
   using Result = Partial;
 
-  struct Join {
+  struct Combine {
     __host__ __device__ Partial operator()(const Partial& a, const Partial& b) const {
       return {Plus{}(a.sum, b.sum), Minimum{}(a.minimum, b.minimum), Maximum{}(a.maximum, b.maximum)};
     }
   };
 
-  __host__ __device__ Partial empty() const {
+  __host__ __device__ Partial neutral() const {
     return {Sum(0), NeutralElement<Minimum, A>::value(), NeutralElement<Maximum, A>::value()};
   }
-  __device__ Join combiner() const { return {}; }
+  __device__ Combine combiner() const { return {}; }
 
   template <int COUNT, class V>
   __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t) const {
@@ -220,9 +257,9 @@ struct SumMinMaxOf {
   __device__ Result finish(const Partial& partial) const { return partial; }
 };
 
-// The first occurrence of an extreme. EXTREME is Minimum or Maximum; a NaN is more extreme than every number,
-// so that the first NaN wins, as its value does under EXTREME.
-template <class A, class EXTREME>
+// The first occurrence of an extreme; Select is Minimum or Maximum. A NaN is more extreme than every number,
+// so the first NaN wins, as it does under Select.
+template <class A, class Select>
 struct ArgExtreme {
   static constexpr bool CHANGES_RARELY = true;
   using Partial = ArgResult<A>;
@@ -232,11 +269,11 @@ struct ArgExtreme {
 
   // Whether `a` is strictly more extreme than `b`.
   __host__ __device__ static bool beats(const A& a, const A& b) {
-    const bool inOrder = std::is_same_v<EXTREME, Minimum> ? a >= b : a <= b;
+    const bool inOrder = std::is_same_v<Select, Minimum> ? a >= b : a <= b;
     return !inOrder && b == b;
   }
 
-  struct Join {
+  struct Combine {
     __host__ __device__ Partial operator()(const Partial& a, const Partial& b) const {
       const bool tie = !beats(a.value, b.value) && !beats(b.value, a.value);
       const bool second = tie ? b.index < a.index : beats(b.value, a.value);
@@ -244,19 +281,19 @@ struct ArgExtreme {
     }
   };
 
-  __host__ __device__ Partial empty() const { return {NeutralElement<EXTREME, A>::value(), Partial::none}; }
-  __device__ Join combiner() const { return {}; }
+  __host__ __device__ Partial neutral() const { return {NeutralElement<Select, A>::value(), Partial::none}; }
+  __device__ Combine combiner() const { return {}; }
 
-  // Of a value and those of a step.
+  // The most extreme of a value and those of a step.
   template <int COUNT, class V>
   __device__ A moreExtreme(const A& value, const V (&values)[COUNT]) const {
     A converted[COUNT];
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) converted[i] = static_cast<A>(values[i]);
-    return EXTREME{}(value, reduceTree(converted, EXTREME{}));
+    return Select{}(value, reduceTree(converted, Select{}));
   }
 
-  // Within a thread the indices rise, so that a tie never replaces what is there.
+  // A thread sees rising indices: on a tie the earlier one stays.
   template <int COUNT, class V>
   __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t first) const {
 #pragma unroll
@@ -264,15 +301,14 @@ struct ArgExtreme {
       if (beats(static_cast<A>(values[i]), partial.value)) partial = {static_cast<A>(values[i]), first + i};
   }
 
-  // Nothing beats the identity, for instance where every element is infinite: then the first element is the
-  // first extreme.
+  // No index: no element beats the neutral element, as when all are infinite. The first one is the extreme.
   __device__ Result finish(const Partial& partial) const {
     return partial.index == Partial::none && n > 0 ? Result{partial.value, 0} : partial;
   }
 };
 
-// Count, mean and sum of squared deviations, joined by the pairwise formula of Chan, Golub and LeVeque
-// (1979): no difference of large sums is ever taken.
+// Count, mean and sum of squared deviations, combined by the pairwise formula of Chan, Golub and LeVeque
+// (1979), which takes no difference of large sums.
 template <class A>
 struct Moments {
   static constexpr bool CHANGES_RARELY = false;
@@ -286,22 +322,22 @@ struct Moments {
 
   std::size_t n;
 
-  struct Join {
+  struct Combine {
     __host__ __device__ Partial operator()(const Partial& a, const Partial& b) const {
       if (b.count == A(0)) return a;
-      if (a.count == A(0)) return b;  // and not 0 * infinity for an infinite mean
+      if (a.count == A(0)) return b;  // an infinite mean would give 0 * infinity
       const A count = a.count + b.count;
       const A weight = b.count / count;
       const A delta = b.mean - a.mean;
-      // In this order: of a large delta, only the product with a small weight need be in range.
+      // This order of factors keeps a large delta in range as long as its weight is small.
       return {count, a.mean + delta * weight, a.squares + b.squares + delta * (delta * (a.count * weight))};
     }
   };
 
-  __host__ __device__ Partial empty() const { return {A(0), A(0), A(0)}; }
-  __device__ Join combiner() const { return {}; }
+  __host__ __device__ Partial neutral() const { return {A(0), A(0), A(0)}; }
+  __device__ Combine combiner() const { return {}; }
 
-  // The values of a step are in registers: their own mean first, then the deviations from it.
+  // Two passes over the values of a step, which are in registers: their mean, then the deviations from it.
   template <int COUNT, class V>
   __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t) const {
     A sums[COUNT];
@@ -314,13 +350,23 @@ struct Moments {
       const A deviation = static_cast<A>(values[i]) - mean;
       squares[i] = deviation * deviation;
     }
-    partial = Join{}(partial, {A(COUNT), mean, reduceTree(squares, Plus{})});
+    partial = Combine{}(partial, {A(COUNT), mean, reduceTree(squares, Plus{})});
   }
 
   __device__ Result finish(const Partial& partial) const {
     return {n, partial.mean, n > 0 ? partial.squares / static_cast<A>(n) : A(0)};
   }
 };
+
+// Throws if there are no elements, no init, and no neutral element to return. `name` names n.
+template <class A, class Op>
+void requireResult(const Fold<A, Op>& fold, std::size_t n, const char* name, const char* function) {
+  if (n == 0 && !fold.init.valid && !Fold<A, Op>::HAS_NEUTRAL)
+    throwInvalid({function, ": ", name, " is 0 and the operation has no known identity: pass init"});
+}
+
+template <class Reducer>
+void requireResult(const Reducer&, std::size_t, const char*, const char*) {}
 
 }  // namespace detail
 

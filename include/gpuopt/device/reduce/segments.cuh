@@ -1,73 +1,57 @@
 /// \file
-/// Reductions of consecutive segments of any lengths: reduceSegments.
+/// The kernel of reduceSegments: a merge-based partition of elements and ends of segments among warps.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
-#include <gpuopt/device/reduce/view.cuh>
+#include <gpuopt/device/reduce/combine.cuh>
+#include <gpuopt/device/reduce/staged.cuh>
 
 #include <cstddef>
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
-
-/// How reduceSegments is cut up. Pass a type derived from this one as template argument to change a value.
-/// Nothing depends on the device. Measured on an H200, 2026-11-21, sums of 1 GiB of floats, elements, offsets
-/// and results counted, in percent of a plain sum's GB/s: 78 to 87 for segments of 8 to 256, 90 to 94 from
-/// 512 on, one giant segment included; 65 to 90 for random lengths of 64 to 1024 on average; 38 to 67 for
-/// segments of 1 to 4.
-struct ReduceSegmentsPolicy {
-  static constexpr int BLOCK = 128;  ///< threads a block
-  static constexpr int VECTORS = 4;  ///< 16-byte loads in flight a thread within a long segment: 8 cost 3 %
-  static constexpr int STAGE_VECTORS = 8;  ///< the same while short segments are brought into shared memory
-  static constexpr unsigned stagedBytes = 4 << 10;  ///< of elements that a warp stages at a time
-  static constexpr unsigned directBytes =
-      1536;                              ///< a segment from here on is read by a warp alone, without staging
-  static constexpr unsigned ends = 256;  ///< ends of segments that a warp looks at at a time
-  static constexpr unsigned laneElements =
-      32;                                     ///< that one lane adds up of a staged segment of average length
-  static constexpr std::size_t endSteps = 8;  ///< what a segment costs beside its elements, in elements
-  static constexpr std::size_t warps = 4096;  ///< between which elements and segments are divided
-  static constexpr std::size_t warpItems = 1024;  ///< but every one takes so many
-};
-
 namespace detail {
 
-// The work is a path: segment after segment, a step for each element and then END_STEPS for its end. Every
-// warp takes the same number of steps on it, wherever they lie, so neither one giant segment nor a million
-// empty ones make a warp late (merge-based partition, Merrill and Garland 2016). A segment that several warps
-// share is joined by the last of them to arrive.
-template <class Offset, std::size_t END_STEPS>
+// The work is a path: segment after segment, one position for each element and END_COST positions for the
+// end. Each warp takes a share of equal length, so that neither a giant segment nor a million empty ones make
+// a warp late (merge-based partition, Merrill and Garland 2016). Segments a to d, with E for an end:
+//
+//     path   a a a E b b b b|b b b b b b b b|b b E c c E d d|d d d E
+//     warp          0       |       1       |       2       |   3
+//
+// Warp 0 reduces a and begins b, warp 1 continues b, warp 2 continues b, reduces c and begins d, warp 3
+// continues d. The last of a segment's warps to arrive combines the partial results in scratch memory.
+template <class Offset, std::size_t END_COST>
 struct SegmentPath {
   const Offset* offsets;
   std::size_t segments;
   std::size_t base;   // offsets[0]
-  std::size_t share;  // steps of a warp
+  std::size_t share;  // positions of a warp
 
   __device__ std::size_t begin(std::size_t s) const { return static_cast<std::size_t>(offsets[s]); }
   __device__ std::size_t end(std::size_t s) const { return static_cast<std::size_t>(offsets[s + 1]); }
 
-  // Places on the path: of an element of a segment, of a segment's first step, of its end, of the whole
-  // path's; and back.
-  __device__ std::size_t step(std::size_t element, std::size_t s) const {
-    return element - base + END_STEPS * s;
+  // The position of an element of segment s, and the element at a position.
+  __device__ std::size_t position(std::size_t element, std::size_t s) const {
+    return element - base + END_COST * s;
   }
-  __device__ std::size_t firstStep(std::size_t s) const { return step(begin(s), s); }
-  __device__ std::size_t endStep(std::size_t s) const { return step(end(s), s); }
-  __device__ std::size_t length() const { return firstStep(segments); }
-  __device__ std::size_t element(std::size_t step, std::size_t s) const {
-    return base + step - END_STEPS * s;
+  __device__ std::size_t element(std::size_t position, std::size_t s) const {
+    return base + position - END_COST * s;
   }
+  __device__ std::size_t firstPosition(std::size_t s) const { return position(begin(s), s); }
+  __device__ std::size_t endPosition(std::size_t s) const { return position(end(s), s); }
+  __device__ std::size_t length() const { return firstPosition(segments); }
 
-  // The segment in which a step lies. The lanes of a warp look at 32 places at a time.
-  __device__ std::size_t segmentAt(std::size_t step) const {
+  // The segment at a position. The lanes of a warp search together, 32 probes at a time.
+  __device__ std::size_t segmentAt(std::size_t position) const {
     std::size_t low = 0;
     std::size_t high = segments;
     while (low < high) {
       const std::size_t stride = (high - low + 31) / 32;
       const std::size_t probe = low + static_cast<unsigned>(laneIndex()) * stride;
-      const bool before = probe < high && endStep(probe) < step;
+      const bool before = probe < high && endPosition(probe) < position;
       const auto count = static_cast<unsigned>(__popc(__ballot_sync(fullMask, before)));
       high = low + count * stride < high ? low + count * stride : high;
       if (count > 0) low += (count - 1) * stride + 1;
@@ -76,25 +60,38 @@ struct SegmentPath {
   }
 };
 
-// Where warps leave their part of a segment that they share: of one that began before them, and of one that
-// goes on after them.
+// Partial results of segments that several warps share, one of each kind per warp.
 template <class Partial>
 struct SegmentScratch {
-  Partial* continued;
-  Partial* begun;
+  Partial* continued;  // of the segment that began before the warp's share
+  Partial* begun;      // of the segment that goes on after it
   unsigned* arrivals;
 };
 
-// A warp's shared memory: elements, and the bounds of segments, counted from the first and cut off at 2^32 -
-// 1 (which is more than a warp's share, up to 2^44 elements in all).
+// A warp's shared memory: elements, and the bounds of segments relative to the first one, saturated at 2^32
+// - 1. No share is that long, up to 2^44 elements in all.
 template <class Policy, class T>
 struct SegmentStage {
   static constexpr unsigned ELEMENTS = std::is_trivially_copyable_v<T> ? Policy::stagedBytes / sizeof(T) : 0;
   static constexpr unsigned DIRECT = Policy::directBytes / sizeof(T);
   StagedStorage<T, ELEMENTS> elements;
-  unsigned bounds[Policy::ends + 1];
+  unsigned bounds[Policy::stagedSegments + 1];
 };
 
+// How many i in [from, count) fulfil a condition that holds up to some i. The whole warp calls.
+template <class Condition>
+__device__ inline unsigned countWhile(unsigned from, unsigned count, unsigned lane, Condition holds) {
+  if (from < count && holds(count - 1)) return count - from;
+  unsigned total = 0;
+  for (unsigned first = from; first < count; first += 32) {
+    const unsigned within = __ballot_sync(fullMask, first + lane < count && holds(first + lane));
+    total += static_cast<unsigned>(__popc(within));
+    if (within != fullMask) break;
+  }
+  return total;
+}
+
+// The work of one warp.
 template <class Policy, class View, class Offset, class Reducer>
 struct SegmentWarp {
   using Source = typename View::Source;
@@ -105,16 +102,16 @@ struct SegmentWarp {
 
   const View& view;
   const Reducer& reducer;
-  const SegmentPath<Offset, Policy::endSteps>& path;
+  const SegmentPath<Offset, Policy::endCost>& path;
   const SegmentScratch<Partial>& scratch;
   Stage& stage;
   typename Reducer::Result* out;
   const unsigned lane;
 
   // The fold of the elements [first, end), in lane 0.
-  __device__ Partial fold(std::size_t first, std::size_t end) const {
-    Partial partial = reducer.empty();
-    addPart<32, itemsFor<Policy::VECTORS, Source>>(partial, view, reducer, first, end - first, lane);
+  __device__ Partial reduceRange(std::size_t first, std::size_t end) const {
+    Partial partial = reducer.neutral();
+    addRange<32, itemsFor<Policy::VECTORS, Source>>(partial, view, reducer, first, end - first, lane);
     return warpReduce(partial, reducer.combiner());
   }
 
@@ -122,37 +119,24 @@ struct SegmentWarp {
     if (lane == 0) out[segment] = reducer.finish(partial);
   }
 
-  // Leaves this warp's part of a segment; the last of its warps joins all of them.
-  __device__ void share(std::size_t segment, const Partial& partial, Partial& place) const {
-    const std::size_t first = path.firstStep(segment) / path.share;
-    const std::size_t last = path.endStep(segment) / path.share;
-    const auto parts = static_cast<unsigned>(last - first);
+  // Publishes this warp's partial result of a segment; the last of its warps combines them.
+  __device__ void combineShared(std::size_t segment, const Partial& partial, Partial& published) const {
+    const std::size_t first = path.firstPosition(segment) / path.share;
+    const std::size_t last = path.endPosition(segment) / path.share;
+    const auto others = static_cast<unsigned>(last - first);
     int arrivedLast = 0;
     if (lane == 0) {
-      place = partial;
-      arrivedLast = arriveLast(scratch.arrivals + first, parts + 1);
+      published = partial;
+      arrivedLast = arriveLast(scratch.arrivals + first, others + 1);
     }
     if (__shfl_sync(fullMask, arrivedLast, 0) == 0) return;
     const Partial rest =
-        joinPartials(scratch.continued + first + 1, parts, reducer.empty(), reducer.combiner());
+        reducePartials(scratch.continued + first + 1, others, reducer.neutral(), reducer.combiner());
     store(segment, reducer.combiner()(scratch.begun[first], rest));
   }
 
-  // How many i in [from, count) fulfil a condition that holds up to some i.
-  template <class Condition>
-  __device__ static unsigned countWhile(unsigned from, unsigned count, unsigned lane, Condition holds) {
-    if (from < count && holds(count - 1)) return count - from;
-    unsigned total = 0;
-    for (unsigned first = from; first < count; first += 32) {
-      const unsigned within = __ballot_sync(fullMask, first + lane < count && holds(first + lane));
-      total += static_cast<unsigned>(__popc(within));
-      if (within != fullMask) break;
-    }
-    return total;
-  }
-
-  // Adds up `count` segments that lie in shared memory, as many at a time as there are groups of lanes. Those
-  // of more than twice the elements that a group is meant for are left to all lanes together.
+  // Reduces `count` staged segments, of which the first has bounds[from], by groups of lanes. Segments of
+  // more than twice the elements that suit a group are then reduced by the whole warp.
   __device__ void reduceStaged(const StagedElements<T>& staged, std::size_t segment, unsigned from,
                                unsigned count, unsigned origin) const {
     const auto op = reducer.combiner();
@@ -162,19 +146,19 @@ struct SegmentWarp {
     while (lanes < 32 && lanes * count * Policy::laneElements < elements) lanes *= 2;
     for (unsigned first = 0; first < count; first += 32 / lanes) {
       const unsigned i = first + lane / lanes;
-      const unsigned mine = from + (i < count ? i : 0);
-      const unsigned begin = stage.bounds[mine] + shift;
-      const unsigned end = stage.bounds[mine + 1] + shift;
-      const bool grouped = end - begin <= 2 * Policy::laneElements * lanes;
-      Partial partial = reducer.empty();
-      if (i < count && grouped) addStaged(partial, staged, reducer, begin + lane % lanes, end, lanes);
+      const unsigned own = from + (i < count ? i : 0);
+      const unsigned begin = stage.bounds[own] + shift;
+      const unsigned end = stage.bounds[own + 1] + shift;
+      const bool suits = end - begin <= 2 * Policy::laneElements * lanes;
+      Partial partial = reducer.neutral();
+      if (i < count && suits) addStaged(partial, staged, reducer, begin + lane % lanes, end, lanes);
       partial = reduceLanes(partial, op, lanes);
-      if (i < count && grouped && lane % lanes == 0) out[segment + i] = reducer.finish(partial);
+      if (i < count && suits && lane % lanes == 0) out[segment + i] = reducer.finish(partial);
 
-      const bool leads = i < count && !grouped && lane % lanes == 0;
-      for (unsigned others = __ballot_sync(fullMask, leads); others != 0; others &= others - 1) {
-        const int leader = __ffs(static_cast<int>(others)) - 1;
-        partial = reducer.empty();
+      const bool leads = i < count && !suits && lane % lanes == 0;
+      for (unsigned leaders = __ballot_sync(fullMask, leads); leaders != 0; leaders &= leaders - 1) {
+        const int leader = __ffs(static_cast<int>(leaders)) - 1;
+        partial = reducer.neutral();
         addStaged(partial, staged, reducer, __shfl_sync(fullMask, begin, leader) + lane,
                   __shfl_sync(fullMask, end, leader), 32);
         store(segment + __shfl_sync(fullMask, i, leader), warpReduce(partial, op));
@@ -182,9 +166,9 @@ struct SegmentWarp {
     }
   }
 
-  // `count` whole segments from `segment` on, the first of which begins at element `base`; their bounds are
-  // staged.
-  __device__ void reduceWhole(std::size_t segment, unsigned count, std::size_t base) const {
+  // Reduces `count` segments from `segment` on, whose bounds are staged relative to element `base`: as many
+  // at a time as fit into shared memory, and long ones directly.
+  __device__ void reduceBounded(std::size_t segment, unsigned count, std::size_t base) const {
     const unsigned* bounds = stage.bounds;
     for (unsigned done = 0; done < count;) {
       const unsigned first = bounds[done];
@@ -193,7 +177,7 @@ struct SegmentWarp {
         fitting = countWhile(done, count, lane,
                              [=](unsigned i) { return bounds[i + 1] - first <= Stage::ELEMENTS; });
       if (fitting == 0) {
-        store(segment + done, fold(base + first, base + bounds[done + 1]));
+        store(segment + done, reduceRange(base + first, base + bounds[done + 1]));
         done += 1;
       } else {
         const StagedElements<T> staged(stage.elements, true);
@@ -207,11 +191,11 @@ struct SegmentWarp {
     }
   }
 
-  // Stages the bounds of the segments from `segment` on; returns how many of them end before `endStep` on the
-  // path.
-  __device__ unsigned stageBounds(std::size_t segment, std::size_t base, std::size_t endStep) const {
+  // Stages the bounds of the segments from `segment` on; returns how many of those end before a position.
+  __device__ unsigned stageBounds(std::size_t segment, std::size_t base, std::size_t endPosition) const {
     const std::size_t left = path.segments - segment;
-    const unsigned count = left < Policy::ends ? static_cast<unsigned>(left) : Policy::ends;
+    const unsigned count =
+        left < Policy::stagedSegments ? static_cast<unsigned>(left) : Policy::stagedSegments;
     __syncwarp();
 #pragma unroll 4
     for (unsigned i = lane; i <= count; i += 32) {
@@ -219,32 +203,40 @@ struct SegmentWarp {
       stage.bounds[i] = bound < FAR ? static_cast<unsigned>(bound) : FAR;
     }
     __syncwarp();
-    const std::size_t room = endStep - path.step(base, segment);
+    const std::size_t room = endPosition - path.position(base, segment);
     const unsigned* bounds = stage.bounds;
     return countWhile(0, count, lane, [=](unsigned i) {
-      return bounds[i + 1] < FAR && bounds[i + 1] + Policy::endSteps * i < room;
+      return bounds[i + 1] < FAR && bounds[i + 1] + Policy::endCost * i < room;
     });
   }
 
-  // The steps [step, endStep) of the path, the share of warp `warp`.
-  __device__ void run(std::size_t warp, std::size_t step, std::size_t endStep) const {
-    std::size_t segment = path.segmentAt(step);
-    if (path.firstStep(segment) < step) {
-      const bool ends = path.endStep(segment) < endStep;
-      const std::size_t end = ends ? path.end(segment) : path.element(endStep, segment);
-      share(segment, fold(path.element(step, segment), end), scratch.continued[warp]);
+  // The segments that this warp alone reduces; returns the first one after them.
+  __device__ std::size_t reduceComplete(std::size_t segment, std::size_t endPosition) const {
+    while (segment < path.segments && path.firstPosition(segment) < endPosition) {
+      const std::size_t base = path.begin(segment);
+      const unsigned complete = stageBounds(segment, base, endPosition);
+      reduceBounded(segment, complete, base);
+      segment += complete;
+      if (complete < Policy::stagedSegments) break;
+    }
+    return segment;
+  }
+
+  // Reduces the positions [position, endPosition), the share of warp `warp`: the segment that it continues,
+  // those that it reduces alone, and the one that it begins.
+  __device__ void run(std::size_t warp, std::size_t position, std::size_t endPosition) const {
+    std::size_t segment = path.segmentAt(position);
+    if (path.firstPosition(segment) < position) {
+      const bool ends = path.endPosition(segment) < endPosition;
+      const std::size_t end = ends ? path.end(segment) : path.element(endPosition, segment);
+      combineShared(segment, reduceRange(path.element(position, segment), end), scratch.continued[warp]);
       if (!ends) return;
       ++segment;
     }
-    while (segment < path.segments && path.firstStep(segment) < endStep) {
-      const std::size_t base = path.begin(segment);
-      const unsigned whole = stageBounds(segment, base, endStep);
-      reduceWhole(segment, whole, base);
-      segment += whole;
-      if (whole < Policy::ends) break;
-    }
-    if (segment < path.segments && path.firstStep(segment) < endStep)
-      share(segment, fold(path.begin(segment), path.element(endStep, segment)), scratch.begun[warp]);
+    segment = reduceComplete(segment, endPosition);
+    if (segment < path.segments && path.firstPosition(segment) < endPosition)
+      combineShared(segment, reduceRange(path.begin(segment), path.element(endPosition, segment)),
+                    scratch.begun[warp]);
   }
 };
 
@@ -257,88 +249,48 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
   using Stage = SegmentStage<Policy, typename View::Element>;
   alignas(Stage) __shared__ unsigned char storage[WARPS * sizeof(Stage)];
   overlapPreviousKernel();
-  SegmentPath<Offset, Policy::endSteps> path{offsets, segments, 0, 1};
+  SegmentPath<Offset, Policy::endCost> path{offsets, segments, 0, 1};
   path.base = path.begin(0);
-  const std::size_t steps = path.length();
-  path.share = (steps + warps - 1) / warps;
-  if (path.share < Policy::warpItems) path.share = Policy::warpItems;
+  const std::size_t length = path.length();
+  path.share = (length + warps - 1) / warps;
+  if (path.share < Policy::minWarpShare) path.share = Policy::minWarpShare;
   const std::size_t warp = blockIdx.x * std::size_t{WARPS} + threadIdx.x / 32;
-  const std::size_t step = warp * path.share;
-  if (step >= steps) return;
+  const std::size_t position = warp * path.share;
+  if (position >= length) return;
   Stage& stage = reinterpret_cast<Stage*>(storage)[threadIdx.x / 32];
   const SegmentWarp<Policy, View, Offset, Reducer> work{
       view, reducer, path, scratch, stage, out, static_cast<unsigned>(laneIndex())};
-  work.run(warp, step, step + path.share < steps ? step + path.share : steps);
+  work.run(warp, position, position + path.share < length ? position + path.share : length);
 }
 
-template <class Policy, class View, class Offset, class Reducer>
-void launchSegments(const View& view, const Offset* offsets, std::size_t segments, const Reducer& reducer,
-                    typename Reducer::Result* out, cudaStream_t stream, Workspace* workspace) {
-  using Partial = typename Reducer::Partial;
-  const std::size_t most =
-      smallerOf(Workspace::capacity / (2 * sizeof(Partial)), std::size_t{Workspace::counterCount});
-  const std::size_t warps = smallerOf(Policy::warps, most);
-  WorkspaceLease lent = lease(workspace, stream);
-  Partial* partials = static_cast<Partial*>(lent.data());
-  launch(segmentsKernel<Policy, View, Offset, Reducer>,
-         gridConfig(Policy::BLOCK, ceilDivide(warps, Policy::BLOCK / 32), stream, "gpuopt::reduceSegments"),
-         view, offsets, segments, warps, reducer,
-         SegmentScratch<Partial>{partials, partials + warps, lent.counters()}, out);
-  lent.done();
+template <class Offset, class Result>
+void requireSegments(const Offset* offsets, std::size_t segments, const Result* out, const char* function) {
+  static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
+  const auto requireNotNull = [=](bool isNull, const char* name) {
+    if (isNull) throwInvalid({function, ": ", name, " is null, but segments is ", segments});
+  };
+  requireNotNull(offsets == nullptr, "offsets");
+  requireNotNull(out == nullptr, "out");
 }
 
 template <class Policy, class It, class Offset, class Reducer>
-void reduceSegmentsTo(It in, const Offset* offsets, std::size_t segments, const Reducer& reducer,
-                      typename Reducer::Result* out, cudaStream_t stream, Workspace* workspace) {
-  static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
-  const auto requireNotNull = [segments](bool null, const char* name) {
-    if (null) throwInvalid({"gpuopt::reduceSegments: ", name, " is null, but segments is ", segments});
-  };
+void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const Offset* offsets,
+                    std::size_t segments, typename Reducer::Result* out) {
+  using Partial = typename Reducer::Partial;
   if (segments == 0) return;
-  requireNotNull(offsets == nullptr, "offsets");
-  requireNotNull(out == nullptr, "out");
-  withView(in, [&](const auto& view) {
-    launchSegments<Policy>(view, offsets, segments, reducer, out, stream, workspace);
-  });
+  requireSegments(offsets, segments, out, call.function);
+  const auto view = viewOf(in);
+  const auto kernel = segmentsKernel<Policy, std::decay_t<decltype(view)>, Offset, Reducer>;
+  const std::size_t most =
+      smallerOf(Workspace::capacity / (2 * sizeof(Partial)), std::size_t{Workspace::counterCount});
+  const std::size_t warps = smallerOf(Policy::warps, most);
+  const std::size_t blocks = ceilDivide(warps, Policy::BLOCK / 32);
+  WorkspaceLease scratch = lease(call.workspace, call.stream);
+  Partial* partials = static_cast<Partial*>(scratch.data());
+  launch(kernel, gridConfig(Policy::BLOCK, blocks, call.stream, call.function), view, offsets, segments,
+         warps, reducer, SegmentScratch<Partial>{partials, partials + warps, scratch.counters()}, out);
+  scratch.done();
 }
 
 }  // namespace detail
-
-/// \name Segments
-/// out[s] = op over in[i] for offsets[s] <= i < offsets[s + 1], and over `init` where it is given, for every
-/// segment s. `in` is a device pointer of any element alignment or a random-access iterator; `offsets` device
-/// memory of segments + 1 integers of any type, ascending; `out` device memory for `segments` accumulators.
-/// An empty segment gives `init`, or the identity, or where neither exists A{}. `in` may be null if all
-/// segments are empty. No segments: nothing happens. Up to 2^44 elements. Asynchronous; one launch; uses the
-/// Workspace. Throws std::invalid_argument for null pointers.
-///
-/// Cost: one read of elements and offsets, near the speed of a plain sum from 512 floats a segment on, two
-/// thirds of it for short ones of random lengths, and never that of one block for a giant one: elements and
-/// segments are divided evenly among 4096 warps wherever segments begin and end. The order of operations
-/// depends on the offsets, the types and the alignment of `in`. Technique: merge-based partition (Merrill and
-/// Garland, "Merge-based parallel sparse matrix-vector multiplication", 2016).
-/// \{
-
-/// \param op the operation, Plus unless given
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
-/// \tparam Policy ReduceSegmentsPolicy, or a type derived from it
-template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Op,
-          class Init, class = detail::EnableInit<Init, Reduced<A, Op, It>>>
-void reduceSegments(It in, const Offset* offsets, std::size_t segments, Reduced<A, Op, It>* out, Op op,
-                    Init init, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  const detail::Fold<Reduced<A, Op, It>, Op> fold{op, detail::some<Reduced<A, Op, It>>(init)};
-  detail::reduceSegmentsTo<Policy>(in, offsets, segments, fold, out, stream, workspace);
-}
-
-template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset,
-          class Op = Plus>
-void reduceSegments(It in, const Offset* offsets, std::size_t segments, Reduced<A, Op, It>* out, Op op = {},
-                    cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  const detail::Fold<Reduced<A, Op, It>, Op> fold{op, detail::nothing<Reduced<A, Op, It>>()};
-  detail::reduceSegmentsTo<Policy>(in, offsets, segments, fold, out, stream, workspace);
-}
-
-/// \}
-
 GPUOPT_NAMESPACE_END

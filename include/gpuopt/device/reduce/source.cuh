@@ -1,5 +1,5 @@
 /// \file
-/// Where a reduction's elements come from: arrays read in 16-byte vectors, pairs of arrays, any iterator.
+/// Sources: how a reduction reads its elements from arrays, pairs of arrays, or iterators.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/device/reduce/tuning.cuh>
 #include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/thread/vector.cuh>
 
@@ -19,21 +20,34 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// A source hands its elements out in steps: what one thread takes with one set of loads. It has
-//   STEP            elements of a step
-//   BYTES           bytes that a step reads
-//   VECTORS         whether it reads them 16 at a time
+// A source hands out its elements in steps. A step is what one thread loads at once: one vector of four
+// floats, three vectors of four float3, one element of an iterator.
+//   STEP, BYTES     elements of a step, and the bytes it reads
+//   VECTORS         whether it reads vectors
 //   Step            the registers of a step
 //   load<CACHING>(step, s)     issues the loads of step s
 //   values(step, v)            the elements of a loaded step, transformed
-//   at(i)                      element i, counted from the start of the input, transformed
+//   at(i)                      element i of the input, transformed
 //   head            elements before the first step
-// Loading is apart from looking at what was loaded so that many loads can be in flight.
+// and a source of vectors
+//   isMisaligned()  whether the addresses rule out vectors after all
+//   elementwise()   then, the same elements and steps, loaded one by one
+// Loading is separate from reading the values, so that a thread can have many loads in flight.
 
-// An array; from `head` on it lies on a 16-byte boundary if ALIGNED.
+// Whether from every legal address of a T some element begins on a 16-byte boundary.
+template <class T>
+inline constexpr bool alwaysAligns = alignof(T) % VectorShape<T>::common == 0;
+
+template <class T>
+bool onVectorBoundary(const T* data) {
+  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
+}
+
+// An array, whose steps begin at element `head`. ALIGNED promises that they are on 16-byte boundaries.
 template <class T, class F, bool ALIGNED>
 struct ArraySource {
   static constexpr bool VECTORS = ALIGNED;
+  static constexpr bool ALWAYS_ALIGNS = alwaysAligns<T>;
   static constexpr int STEP = VectorShape<T>::ELEMENTS;
   static constexpr std::size_t BYTES = STEP * sizeof(T);
   using Step = VectorGroup<T, STEP, ALIGNED>;
@@ -57,12 +71,16 @@ struct ArraySource {
   }
 
   __device__ Value at(std::size_t i) const { return f(data[i]); }
+
+  bool isMisaligned() const { return !onVectorBoundary(first); }
+  ArraySource<T, F, false> elementwise() const { return {data, data, 0, f}; }
 };
 
-// Two arrays of one length; from `head` on both lie on a 16-byte boundary if ALIGNED.
+// Two arrays of one length, as above.
 template <class T, class U, class F, bool ALIGNED>
 struct PairSource {
   static constexpr bool VECTORS = ALIGNED;
+  static constexpr bool ALWAYS_ALIGNS = false;
   static constexpr int STEP = largerOf(VectorShape<T>::ELEMENTS, VectorShape<U>::ELEMENTS);
   static constexpr std::size_t BYTES = STEP * (sizeof(T) + sizeof(U));
   struct Step {
@@ -94,9 +112,12 @@ struct PairSource {
   }
 
   __device__ Value at(std::size_t i) const { return f(data1[i], data2[i]); }
+
+  bool isMisaligned() const { return !onVectorBoundary(first1) || !onVectorBoundary(first2); }
+  PairSource<T, U, F, false> elementwise() const { return {data1, data2, data1, data2, 0, f}; }
 };
 
-// Anything that can be indexed on the device, element by element.
+// Any iterator that the device can index, element by element.
 template <class It, class F>
 struct IteratorSource {
   using Element = typename std::iterator_traits<It>::value_type;
@@ -157,8 +178,8 @@ struct IteratorPairSource {
   }
 };
 
-// Thrust's iterators over contiguous memory unwrap to pointers through a function of Thrust's own, found by
-// argument-dependent lookup: users who hold such an iterator have included it, and nobody else pays for it.
+// Unwraps Thrust's iterators over contiguous memory to pointers, by a function of Thrust's that
+// argument-dependent lookup finds: no header of Thrust needs to be included here.
 template <class It, class = void>
 struct Unwrap {
   static It pointer(It in) { return in; }
@@ -171,19 +192,13 @@ struct Unwrap<
   static auto pointer(It in) { return try_unwrap_contiguous_iterator(in); }
 };
 
-// Reading by vectors pays while neighbouring lanes are few vectors apart: 12-byte structs gain 1 %, 20-byte
-// ones lose 2 % against loads of their members, whose lines L1 holds until all have been read (H200,
-// 2026-11-21).
 template <class T>
-inline constexpr bool readsVectors = std::is_trivially_copyable_v<T>&& VectorShape<T>::VECTORS <= 3;
-
-// Whether every legal address of a T reaches a 16-byte boundary by whole elements.
-template <class T>
-inline constexpr bool alwaysAligns = alignof(T) % VectorShape<T>::common == 0;
+inline constexpr bool readsVectors =
+    std::is_trivially_copyable_v<T>&& VectorShape<T>::VECTORS <= mostStepVectors;
 
 inline constexpr std::size_t unreachable = ~std::size_t{0};
 
-// The elements before the first boundary of `bytes` bytes.
+// Index of the first element on a boundary of `bytes` bytes.
 template <class T>
 std::size_t elementsToBoundary(const T* data, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
@@ -192,13 +207,13 @@ std::size_t elementsToBoundary(const T* data, std::size_t bytes) {
   return unreachable;
 }
 
-// Peeling to a whole line keeps every warp's request within its own lines; 16 bytes are what the loads
-// themselves need.
+// Elements before the first 128-byte boundary, so that each request of a warp covers full lines; before the
+// first 16-byte boundary if no element begins on the former; 0 if none begins on either.
 template <class T>
 std::size_t headElements(const T* data, std::size_t n) {
   std::size_t head = elementsToBoundary(data, 128);
   if (head == unreachable) head = elementsToBoundary(data, 16);
-  return head == unreachable ? unreachable : smallerOf(head, n);
+  return head == unreachable ? 0 : smallerOf(head, n);
 }
 
 template <class It>
@@ -214,56 +229,24 @@ void requireReadable(It in, std::size_t n, const char* function, const char* nam
   if (isNull(in) && n > 0) throwInvalid({function, ": ", name, " is null, but n is ", n});
 }
 
-// Steps that a thread has in flight: Policy::VECTORS loads of 16 bytes, or three quarters as many bytes in
-// narrower loads, 16 at most.
-template <class Policy, class Source>
-inline constexpr int itemsPerThread =
-    clampTo(static_cast<int>((Source::VECTORS || Policy::BY_LENGTH || Policy::IN_ORDER ? 16 : 12) *
-                             Policy::VECTORS / Source::BYTES),
-            1, 16);
-
-// Threads of a block where one tile of an input of so many bytes is work for `wanted` threads in all: one
-// block if they are few.
-template <class Policy>
-std::size_t threadsFor(std::size_t wanted, std::size_t bytes) {
-  const auto most = static_cast<std::size_t>(Policy::BLOCK);
-  if (wanted <= most) return clampTo(ceilDivide(wanted, 32) * 32, std::size_t{128}, most);
-  return bytes <= Policy::tileBytes ? smallerOf(static_cast<std::size_t>(Policy::tileThreads(bytes)), most)
-                                    : most;
-}
-
-// Blocks of a kernel that loops which a multiprocessor shall hold: 1024 threads leave each 64 registers, too
-// few for large partial results.
-template <class Policy, class Partial>
-inline constexpr int blocksAtOnce = sizeof(Partial) <= 16 ? 1024 / Policy::BLOCK : 1;
-
-template <class T>
-bool onVectorBoundary(const T* data) {
-  return reinterpret_cast<std::uintptr_t>(data) % 16 == 0;
-}
-
-// Calls use(source) with the best source for the input. FIXED asks for steps that begin at element 0 whatever
-// the address.
-template <bool FIXED, class It, class F, class Use>
-void withSource(It iterator, std::size_t n, F f, const char* function, Use use) {
+// The source of n elements, of vectors where the type allows it. FIXED asks for steps that begin at element 0
+// whatever the address.
+template <bool FIXED, class F, class It>
+auto sourceOf(const char* function, std::size_t n, const F& f, It iterator) {
   const auto in = Unwrap<It>::pointer(iterator);
   requireReadable(in, n, function, "in");
   using Unwrapped = std::decay_t<decltype(in)>;
   using T = typename std::iterator_traits<Unwrapped>::value_type;
   if constexpr (std::is_pointer_v<Unwrapped> && readsVectors<T>) {
-    const std::size_t reached = FIXED ? 0 : headElements(in, n);
-    const std::size_t head = reached == unreachable ? 0 : reached;
-    if constexpr (FIXED || !alwaysAligns<T>)
-      if (head < n && !onVectorBoundary(in + head))
-        return use(ArraySource<T, F, false>{in, in + head, head, f});
-    use(ArraySource<T, F, true>{in, in + head, head, f});
+    const std::size_t head = FIXED ? 0 : headElements(in, n);
+    return ArraySource<T, F, true>{in, in + head, head, f};
   } else {
-    use(IteratorSource<Unwrapped, F>{in, f});
+    return IteratorSource<Unwrapped, F>{in, f};
   }
 }
 
-template <bool FIXED, class It1, class It2, class F, class Use>
-void withSource(It1 iterator1, It2 iterator2, std::size_t n, F f, const char* function, Use use) {
+template <bool FIXED, class F, class It1, class It2>
+auto sourceOf(const char* function, std::size_t n, const F& f, It1 iterator1, It2 iterator2) {
   const auto in1 = Unwrap<It1>::pointer(iterator1);
   const auto in2 = Unwrap<It2>::pointer(iterator2);
   requireReadable(in1, n, function, "in1");
@@ -274,14 +257,20 @@ void withSource(It1 iterator1, It2 iterator2, std::size_t n, F f, const char* fu
   using U = typename std::iterator_traits<Unwrapped2>::value_type;
   if constexpr (std::is_pointer_v<Unwrapped1> && std::is_pointer_v<Unwrapped2> && readsVectors<T> &&
                 readsVectors<U>) {
-    const std::size_t reached = FIXED ? 0 : headElements(in1, n);
-    const std::size_t head = reached == unreachable ? 0 : reached;
-    if (head < n && !(onVectorBoundary(in1 + head) && onVectorBoundary(in2 + head)))
-      return use(PairSource<T, U, F, false>{in1, in2, in1, in2, 0, f});
-    use(PairSource<T, U, F, true>{in1, in2, in1 + head, in2 + head, head, f});
+    const std::size_t head = FIXED ? 0 : headElements(in1, n);
+    return PairSource<T, U, F, true>{in1, in2, in1 + head, in2 + head, head, f};
   } else {
-    use(IteratorPairSource<Unwrapped1, Unwrapped2, F>{in1, in2, f});
+    return IteratorPairSource<Unwrapped1, Unwrapped2, F>{in1, in2, f};
   }
+}
+
+// Whether the addresses of a source of vectors may turn out to be misaligned.
+template <bool FIXED, class Source>
+constexpr bool mayBeMisaligned() {
+  if constexpr (Source::VECTORS)
+    return FIXED || !Source::ALWAYS_ALIGNS;
+  else
+    return false;
 }
 
 }  // namespace detail

@@ -1,0 +1,321 @@
+/// \file
+/// The kernel of reduceColumns: tiles of columns, which blocks split among each other by rows.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/reduce/combine.cuh>
+#include <gpuopt/device/reduce/view.cuh>
+
+#include <cstddef>
+#include <type_traits>
+
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
+
+// How a matrix is divided. A block takes one tile of one split:
+//
+//              tile 0    tile 1    tile 2        in a block, tileSteps threads read steps side by side, and
+//     split 0  block 0   block 1   block 2       rowThreads of them one below the other, each every
+//     split 1  block 3   block 4   block 5       rowThreads-th row
+//
+// Rows may begin at any element. Every rowPeriod-th row has the same misalignment, and a thread takes such
+// rows alone, so that its steps cover the same columns in all of them. Between rows of different misalignment
+// the steps are shifted; a tile therefore has one step more than its columns fill, and drops the columns of
+// its neighbour.
+//
+// A narrow contiguous matrix is flat: as many rows as fill full steps count as one row of `rowElements`,
+// from the first 16-byte boundary on.
+struct ColumnTiles {
+  std::size_t rows;
+  std::size_t ld;            // elements from row to row
+  std::size_t misalignment;  // elements from the start of step -1 to the first row
+  std::size_t rowElements;   // of a row
+  std::size_t cols;          // of the matrix
+  std::size_t elements;      // of a flat matrix, which may have some before its first and after its last row
+  std::size_t splitRows;     // of a block
+  unsigned tiles;
+  unsigned splits;
+  unsigned groupSplits;  // whose results are combined first
+  unsigned tileSteps;
+  unsigned tileElements;  // of a row in a tile
+  unsigned rowThreads;    // a multiple of rowPeriod
+  unsigned tileColumns;   // results of a tile: tileElements, or fewer in a flat matrix
+  unsigned rowPeriod;     // rows until the misalignment repeats
+  bool isFlat;
+  bool hasEdges;  // rows may begin or end within a step
+};
+
+// Where a row begins.
+struct RowStart {
+  std::size_t step;  // that contains the row's first element
+  unsigned before;   // elements of that step before the row
+
+  __device__ RowStart(const ColumnTiles& shape, std::size_t row, unsigned stepElements) {
+    const std::size_t position = row * shape.ld + shape.misalignment;
+    step = position / stepElements - 1;
+    before = static_cast<unsigned>(position % stepElements);
+  }
+};
+
+// The tile, the split, and where in the matrix they begin.
+struct ColumnBlock {
+  unsigned tile;
+  unsigned split;
+  std::size_t firstColumn;
+  std::size_t firstRow;
+  std::size_t rows;
+
+  __device__ explicit ColumnBlock(const ColumnTiles& shape)
+      : tile(blockIdx.x % shape.tiles),
+        split(blockIdx.x / shape.tiles),
+        firstColumn(std::size_t{tile} * shape.tileElements),
+        firstRow(split * shape.splitRows) {
+    const std::size_t left = firstRow < shape.rows ? shape.rows - firstRow : 0;
+    rows = left < shape.splitRows ? left : shape.splitRows;
+  }
+};
+
+// Folds `count` rows of `width` partial results in shared memory into the first row, by halves: the order
+// depends on their number alone. All threads of the block call.
+template <int BLOCK, class Partial, class Op>
+__device__ inline void foldRows(Partial* shared, unsigned count, unsigned width, Op op) {
+  __syncthreads();
+  while (count > 1) {
+    const unsigned remaining = (count + 1) / 2;
+    for (unsigned i = threadIdx.x; i < (count - remaining) * width; i += BLOCK)
+      shared[i] = op(shared[i], shared[i + remaining * width]);
+    count = remaining;
+    __syncthreads();
+  }
+}
+
+// Adds ITEMS steps, `stride` apart, or the first `count` of them.
+template <int ITEMS, bool IS_FULL, class Source, class Reducer>
+__device__ inline void addColumnBatch(typename Reducer::Partial (&partials)[Source::STEP],
+                                      const Source& source, const Reducer& reducer, std::size_t first,
+                                      std::size_t stride, std::size_t count) {
+  typename Source::Step steps[ITEMS];
+  typename Source::Value values[Source::STEP];
+  std::size_t step = first;
+#pragma unroll
+  for (unsigned i = 0; i < ITEMS; ++i) {
+    source.template load<Caching::normal>(steps[i], step);
+    if (IS_FULL || i + 1 < count) step += stride;
+  }
+#pragma unroll
+  for (unsigned i = 0; i < ITEMS; ++i)
+    if (IS_FULL || i < count) {
+      source.values(steps[i], values);
+#pragma unroll
+      for (int e = 0; e < Source::STEP; ++e) {
+        const typename Source::Value value[1] = {values[e]};
+        reducer.add(partials[e], value, 0);
+      }
+    }
+}
+
+// Adds `count` steps, `stride` apart, to the partial results of their columns.
+template <int ITEMS, class Source, class Reducer>
+__device__ inline void addColumns(typename Reducer::Partial (&partials)[Source::STEP], const Source& source,
+                                  const Reducer& reducer, std::size_t first, std::size_t stride,
+                                  std::size_t count) {
+#pragma unroll 1
+  for (; count >= ITEMS; count -= ITEMS, first += ITEMS * stride)
+    addColumnBatch<ITEMS, true>(partials, source, reducer, first, stride, count);
+  if (count > 0) addColumnBatch<ITEMS, false>(partials, source, reducer, first, stride, count);
+}
+
+// Adds the elements of a column before the first and after the last row of a flat matrix.
+template <class Source, class Reducer>
+__device__ inline void addFlatEdges(typename Reducer::Partial& partial, const Source& source,
+                                    const Reducer& reducer, const ColumnTiles& shape, std::size_t column) {
+  typename Source::Value value[1];
+  std::size_t head = source.head;
+  for (std::size_t i = column; i < head; i += shape.cols) {
+    value[0] = source.at(i);
+    reducer.add(partial, value, i);
+  }
+  // The rows between have a multiple of `cols` elements.
+  const std::size_t end = head + shape.rows * shape.rowElements;
+  for (std::size_t i = end + (column + shape.cols - head % shape.cols) % shape.cols; i < shape.elements;
+       i += shape.cols) {
+    value[0] = source.at(i);
+    reducer.add(partial, value, i);
+  }
+}
+
+// The first STEP and the last STEP columns of a matrix. The first and last full step of every row begin and
+// end within them.
+template <unsigned STEP>
+struct EdgeColumns {
+  static constexpr unsigned COUNT = 2 * STEP;
+  std::size_t cols;
+
+  __device__ std::size_t column(unsigned edge) const { return edge < STEP ? edge : cols - COUNT + edge; }
+  __device__ bool contain(std::size_t column) const {
+    return column < STEP || (column < cols && column + STEP >= cols);
+  }
+  __device__ unsigned indexOf(std::size_t column) const {
+    return static_cast<unsigned>(column < STEP ? column : column + COUNT - cols);
+  }
+  // Whether a column is outside the full steps of a row that begins after `before` elements of a step.
+  __device__ bool isOutsideSteps(std::size_t column, unsigned before) const {
+    const std::size_t head = (STEP - before) % STEP;
+    return column < head || column >= cols - (cols - head) % STEP;
+  }
+};
+
+// The same array, element by element.
+template <class T>
+__device__ inline IteratorSource<const T*, Identity> elementsOf(
+    const ArraySource<T, Identity, true>& source) {
+  return {source.data, {}};
+}
+
+// Adds the elements outside full steps, at the ends of a block's rows, one by one, and gives the sums to the
+// first row of threads, whose steps begin at element `offset` of the tile. All threads of the block call.
+template <int BLOCK, class Policy, class Source, class Reducer>
+__device__ inline void addRowEdges(typename Reducer::Partial (&partials)[Source::STEP],
+                                   typename Reducer::Partial* shared, const Source& source,
+                                   const Reducer& reducer, const ColumnTiles& shape, const ColumnBlock& block,
+                                   std::size_t offset) {
+  constexpr unsigned STEP = Source::STEP;
+  constexpr unsigned COUNT = EdgeColumns<STEP>::COUNT;
+  constexpr unsigned ROW_THREADS = BLOCK / COUNT;
+  const auto elements = elementsOf(source);
+  const EdgeColumns<STEP> edges{shape.cols};
+  const unsigned rowThread = threadIdx.x / COUNT;
+  const std::size_t column = edges.column(threadIdx.x % COUNT);
+  typename Reducer::Partial edge[1] = {reducer.neutral()};
+  if (rowThread < block.rows && column - block.firstColumn < shape.tileElements &&
+      edges.isOutsideSteps(column, RowStart(shape, block.firstRow + rowThread, STEP).before))
+    addColumns<itemsFor<Policy::VECTORS, decltype(elementsOf(source))>>(
+        edge, elements, reducer, (block.firstRow + rowThread) * shape.ld + column, ROW_THREADS * shape.ld,
+        (block.rows - rowThread - 1) / ROW_THREADS + 1);
+  shared[threadIdx.x] = edge[0];
+  foldRows<BLOCK>(shared, ROW_THREADS, COUNT, reducer.combiner());
+  if (threadIdx.x < shape.tileSteps) {
+#pragma unroll
+    for (unsigned e = 0; e < STEP; ++e)
+      if (edges.contain(block.firstColumn + offset + e))
+        partials[e] = shared[edges.indexOf(block.firstColumn + offset + e)];
+  }
+  __syncthreads();
+}
+
+// For each column of a tile, combines the partial results of `count` splits, `stride` apart, and passes them
+// to store(column, result).
+template <int BLOCK, class Partial, class Reducer, class Store>
+__device__ inline void reduceSplits(const Reducer& reducer, const ColumnTiles& shape, const Partial* partials,
+                                    std::size_t firstColumn, std::size_t stride, unsigned count,
+                                    Partial* shared, Store store) {
+  const auto op = reducer.combiner();
+  const std::size_t left = shape.cols - firstColumn;
+  const unsigned columns = left < shape.tileColumns ? static_cast<unsigned>(left) : shape.tileColumns;
+  for (unsigned done = 0; done < columns; done += BLOCK) {
+    const unsigned width = columns - done < BLOCK ? columns - done : BLOCK;
+    const unsigned rows = BLOCK / width;
+    const std::size_t column = firstColumn + done + threadIdx.x % width;
+    if (threadIdx.x < rows * width) {
+      Partial partial = reducer.neutral();
+#pragma unroll 8
+      for (unsigned split = threadIdx.x / width; split < count; split += rows)
+        partial = op(partial, partials[split * stride * shape.cols + column]);
+      shared[threadIdx.x] = partial;
+    }
+    foldRows<BLOCK>(shared, rows, width, op);
+    if (threadIdx.x < width) store(column, shared[threadIdx.x]);
+    __syncthreads();
+  }
+}
+
+// Counts a block's arrival; true in all threads of the last block, which see what the others wrote before.
+__device__ inline bool blockArrivesLast(unsigned* counter, unsigned arrivals) {
+  __shared__ bool last;
+  __syncthreads();
+  if (threadIdx.x == 0) last = arriveLast(counter, arrivals);
+  __syncthreads();
+  return last;
+}
+
+// Combines the blocks of a tile by tickets: the last block of each group of splits combines its group, and
+// the last of these blocks the groups. Each group has a counter, and so has the tile.
+template <int BLOCK, class Reducer>
+__device__ inline void reduceTile(const Reducer& reducer, const ColumnTiles& shape, unsigned tile,
+                                  unsigned split, const GridScratch<typename Reducer::Partial>& scratch,
+                                  typename Reducer::Partial* shared, typename Reducer::Result* out) {
+  using Partial = typename Reducer::Partial;
+  const std::size_t firstColumn = std::size_t{tile} * shape.tileColumns;
+  const unsigned groups = (shape.splits + shape.groupSplits - 1) / shape.groupSplits;
+  const unsigned group = split / shape.groupSplits;
+  unsigned* counters = scratch.arrivals + tile * (groups + 1);
+  if (shape.groupSplits > 1) {
+    const unsigned first = group * shape.groupSplits;
+    const unsigned count =
+        shape.splits - first < shape.groupSplits ? shape.splits - first : shape.groupSplits;
+    if (!blockArrivesLast(counters + group, count)) return;
+    Partial* partials = scratch.partials + first * shape.cols;
+    reduceSplits<BLOCK>(reducer, shape, partials, firstColumn, 1, count, shared,
+                        [=](std::size_t column, const Partial& partial) { partials[column] = partial; });
+  }
+  if (!blockArrivesLast(counters + groups, groups)) return;
+  reduceSplits<BLOCK>(
+      reducer, shape, scratch.partials, firstColumn, shape.groupSplits, groups, shared,
+      [=](std::size_t column, const Partial& partial) { out[column] = reducer.finish(partial); });
+}
+
+// Each thread adds up the columns of its steps and stores them in its row of shared memory.
+template <int BLOCK, class Policy, class Source, class Reducer>
+__device__ inline void addTile(typename Reducer::Partial* shared, const Source& source,
+                               const Reducer& reducer, const ColumnTiles& shape, const ColumnBlock& block) {
+  constexpr unsigned STEP = Source::STEP;
+  const unsigned rowThread = threadIdx.x / shape.tileSteps;
+  const RowStart start(shape, block.firstRow + rowThread, STEP);
+  // Of the thread's step in the tile. A shifted step may begin before the tile; the offset then wraps around.
+  const std::size_t offset = threadIdx.x % shape.tileSteps * STEP - std::size_t{start.before};
+  typename Reducer::Partial partials[STEP];
+#pragma unroll
+  for (unsigned e = 0; e < STEP; ++e) partials[e] = reducer.neutral();
+  if constexpr (STEP > 1)
+    if (shape.hasEdges && (block.tile == 0 || block.firstColumn + shape.tileElements + STEP > shape.cols))
+      addRowEdges<BLOCK, Policy>(partials, shared, source, reducer, shape, block, offset);
+  if (rowThread >= shape.rowThreads) return;
+  const std::size_t column = block.firstColumn + offset;
+  if (rowThread < block.rows && column < shape.rowElements && column + STEP <= shape.rowElements &&
+      column < block.firstColumn + shape.tileElements)
+    addColumns<itemsFor<Policy::VECTORS, Source>>(
+        partials, source, reducer, start.step + (column + start.before) / STEP,
+        shape.rowThreads * shape.ld / STEP, (block.rows - rowThread - 1) / shape.rowThreads + 1);
+#pragma unroll
+  for (unsigned e = 0; e < STEP; ++e)
+    if (offset + e < shape.tileElements) shared[rowThread * shape.tileElements + offset + e] = partials[e];
+}
+
+template <int BLOCK, class Policy, class Source, class Reducer>
+GPUOPT_KERNEL void __launch_bounds__(BLOCK, 1024 / Policy::BLOCK)
+    columnsKernel(const Source source, const Reducer reducer, const ColumnTiles shape,
+                  const GridScratch<typename Reducer::Partial> scratch, typename Reducer::Result* out) {
+  using Partial = typename Reducer::Partial;
+  alignas(16) alignas(Partial) __shared__ unsigned char storage[BLOCK * Source::STEP * sizeof(Partial)];
+  Partial* shared = reinterpret_cast<Partial*>(storage);
+  overlapPreviousKernel();
+  const ColumnBlock block(shape);
+  addTile<BLOCK, Policy>(shared, source, reducer, shape, block);
+  foldRows<BLOCK>(shared, shape.rowThreads * shape.tileElements / shape.tileColumns, shape.tileColumns,
+                  reducer.combiner());
+
+  for (unsigned i = threadIdx.x; i < shape.tileColumns; i += BLOCK) {
+    const std::size_t column = shape.isFlat ? (source.head + i) % shape.cols : block.firstColumn + i;
+    if (column >= shape.cols) break;
+    Partial partial = shared[i];
+    if (shape.isFlat && block.split == 0) addFlatEdges(partial, source, reducer, shape, column);
+    if (shape.splits == 1)
+      out[column] = reducer.finish(partial);
+    else
+      scratch.partials[block.split * shape.cols + column] = partial;
+  }
+  if (shape.splits > 1) reduceTile<BLOCK>(reducer, shape, block.tile, block.split, scratch, shared, out);
+}
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END
