@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::reduce_test {
 namespace {
 
 constexpr int ROUNDS = 3;
@@ -309,4 +309,4 @@ TEST_CASE("Different reductions in the blocks of a grid", "[block]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::reduce_test

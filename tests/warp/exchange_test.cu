@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace exchange_test {
 
 using namespace gpuopt::test;
 
@@ -49,9 +49,9 @@ void checkCounts(std::integer_sequence<unsigned, COUNTS...>) {
   (checkCount<COUNTS>(), ...);
 }
 
-}  // namespace
-
 TEST_CASE("Striped words become blocked ones, and striped ones again", "[warp]") {
   checkCounts(std::integer_sequence<unsigned, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 25, 31, 32, 33, 40, 48,
                                     63, 64, 96>{});
 }
+
+}  // namespace exchange_test

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::reduce_test {
 namespace {
 
 constexpr int THREADS = 64;  // two warps: a thread's index is not its lane
@@ -207,4 +207,4 @@ TEST_CASE("The operation may return a wider type", "[warp]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::reduce_test

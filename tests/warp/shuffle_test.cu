@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::shuffle_test {
 namespace {
 
 template <class T>
@@ -59,4 +59,4 @@ TEST_CASE("A type without a default constructor can be shuffled", "[warp]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::shuffle_test

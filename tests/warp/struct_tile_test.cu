@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace {
+namespace struct_tile_test {
 
 using namespace gpuopt::test;
 using gpuopt::detail::VectorSwizzle;
@@ -84,8 +84,6 @@ void checkOffsets() {
   for (std::size_t offset = 0; offset < 16; ++offset) checkTile<LANE_BYTES>(offset, offset * 7 % 16);
 }
 
-}  // namespace
-
 TEST_CASE("A tile moves every byte to its lane and back, at any address", "[warp]") {
   checkOffsets<1>();
   checkOffsets<2>();
@@ -123,3 +121,5 @@ TEST_CASE("Tiles whose alignment is known", "[warp]") {
   checkTile<28, 4>(8, 0);
   checkTile<48, 16>(0, 16);
 }
+
+}  // namespace struct_tile_test

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::array_test {
 namespace {
 
 template <class T>
@@ -217,4 +217,4 @@ TEST_CASE("More than 2^31 and 2^32 elements", "[reduce]") {
 #endif
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::array_test

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::calls_test {
 
 /// A product modulo 65521, which says itself what its neutral element is.
 struct ModularProduct {
@@ -34,19 +34,19 @@ struct MaximumAbove {
   }
 };
 
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::calls_test
 
 namespace gpuopt {
 
 template <>
-struct NeutralElement<test::ModularProduct, unsigned> {
+struct NeutralElement<test::calls_test::ModularProduct, unsigned> {
   static constexpr bool exists = true;
   __host__ __device__ static constexpr unsigned value() { return 1; }
 };
 
 }  // namespace gpuopt
 
-namespace gpuopt::test {
+namespace gpuopt::test::calls_test {
 namespace {
 
 // One block, a cluster or the last of several blocks, blocks that loop.
@@ -381,4 +381,4 @@ TEST_CASE("The asynchronous form returns while the stream is busy", "[reduce]") 
 #endif
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::calls_test

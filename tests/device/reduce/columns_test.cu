@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace columns_test {
 
 using namespace gpuopt::test;
 using gpuopt::reduceColumns;
@@ -56,8 +56,6 @@ void checkColumns(std::size_t rows, std::size_t cols, std::size_t ld, std::size_
   reduceColumns<gpuopt::DefaultAccumulator, Policy>(in.data(), rows, cols, ld, out.data(), op);
   CHECK(out.toHost() == columnsOf<A>(matrix, op));
 }
-
-}  // namespace
 
 TEST_CASE("reduceColumns sums matrices of every width") {
   for (const std::size_t cols :
@@ -231,3 +229,5 @@ TEST_CASE("reduceColumns rejects bad arguments") {
     CHECK(std::string(error.what()) == "gpuopt::reduceColumns: ld (3) is less than cols (5)");
   }
 }
+
+}  // namespace columns_test

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::combine_test {
 namespace {
 
 using detail::GridScratch;
@@ -98,4 +98,4 @@ TEST_CASE("Blocks combine results of any size", "[combine]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::combine_test

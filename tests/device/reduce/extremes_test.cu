@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::extremes_test {
 namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -251,4 +251,4 @@ TEST_CASE("Extremes in an accumulator that the caller names", "[extremes]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::extremes_test

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::iterators_test {
 namespace {
 
 // The least that a reduction asks of an iterator: its types and operator[].
@@ -191,4 +191,4 @@ TEST_CASE("Thrust's iterators", "[iterators]") {
 #endif
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::iterators_test

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::mean_variance_test {
 namespace {
 
 template <class T>
@@ -153,4 +153,4 @@ TEST_CASE("No elements and one", "[meanVariance]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::mean_variance_test

@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::order_test {
 namespace {
 
 // So few and small blocks that every warp has several groups of steps.
@@ -142,4 +142,4 @@ TEST_CASE("Commutative operations and rounding in order", "[inOrder]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::order_test

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace rows_test {
 
 using namespace gpuopt::test;
 using gpuopt::reduceRows;
@@ -48,8 +48,6 @@ const std::vector<std::size_t> lengths{1,    2,    3,    4,    5,    7,    8,   
                                        15,   16,   17,   31,   32,   33,   63,   64,   65,  100,
                                        127,  128,  129,  255,  256,  257,  511,  512,  513, 1000,
                                        1023, 1024, 2047, 2048, 2049, 4095, 4096, 4097, 8191};
-
-}  // namespace
 
 TEST_CASE("reduceRows sums contiguous rows of every length") {
   for (const std::size_t cols : lengths) checkRows<float>(rowsFor(cols), cols, cols, 0, gpuopt::Plus{});
@@ -174,3 +172,5 @@ TEST_CASE("reduceRows rejects bad arguments") {
     CHECK(std::string(error.what()) == "gpuopt::reduceRows: ld (3) is less than cols (5)");
   }
 }
+
+}  // namespace rows_test

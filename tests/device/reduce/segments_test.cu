@@ -15,7 +15,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace {
+namespace segments_test {
 
 using namespace gpuopt::test;
 using gpuopt::reduceSegments;
@@ -75,8 +75,6 @@ std::vector<std::size_t> mixedSizes() {
   sizes.push_back(9999);
   return sizes;
 }
-
-}  // namespace
 
 TEST_CASE("reduceSegments sums segments of one length") {
   for (const std::size_t size :
@@ -206,3 +204,5 @@ TEST_CASE("reduceSegments rejects null pointers and has nothing to do without se
                   std::invalid_argument);
   reduceSegments(in.data(), null, 0, static_cast<float*>(nullptr));
 }
+
+}  // namespace segments_test

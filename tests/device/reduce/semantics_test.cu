@@ -15,7 +15,7 @@
 #include <limits>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::semantics_test {
 namespace {
 
 struct LowBoundariesByLength : LowBoundaries {
@@ -258,4 +258,4 @@ TEST_CASE("Narrow integers do not wrap around", "[semantics]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::semantics_test

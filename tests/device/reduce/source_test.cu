@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace gpuopt::test {
+namespace gpuopt::test::source_test {
 namespace {
 
 struct Ignore {
@@ -97,4 +97,4 @@ TEST_CASE("Two arrays are read by vectors only where both reach a boundary toget
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::source_test

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuopt::test {
+namespace gpuopt::test::transform_reduce_test {
 namespace {
 
 template <class T, class U>
@@ -162,4 +162,4 @@ TEST_CASE("Halves are multiplied in float", "[transformReduce]") {
 }
 
 }  // namespace
-}  // namespace gpuopt::test
+}  // namespace gpuopt::test::transform_reduce_test
