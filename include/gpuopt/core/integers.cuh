@@ -35,10 +35,7 @@ constexpr std::size_t leastCommonMultiple(std::size_t a, std::size_t b) {
 }
 
 // The largest power of two that divides n; 0 of 0.
-template <class N>
-constexpr N powerOfTwoIn(N n) {
-  return n & (0 - n);
-}
+constexpr std::size_t powerOfTwoIn(std::size_t n) { return n & (0 - n); }
 
 constexpr std::size_t roundUp(std::size_t size, std::size_t multiple) {
   return (size + multiple - 1) / multiple * multiple;

@@ -41,8 +41,7 @@ struct SectorTileOf {
 struct Registers {
   template <class In, class Out, class Function>
   void operator()(const gpuopt::detail::TransposeProblem<In, Out, Function>& problem) const {
-    using namespace gpuopt::detail;
-    launchTile<RegisterTile<In, Out>>(problem, 0, nullptr, transposeRegistersKernel<In, Out, Function>, 0);
+    gpuopt::detail::launchTile<gpuopt::detail::RegisterTile<In, Out>>(problem, 0, nullptr);
   }
 };
 

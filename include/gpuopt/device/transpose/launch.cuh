@@ -73,20 +73,23 @@ template <class T>
 using SectorTileOf = SectorTile<T, vectorTile(sizeof(T)).sectorTile, vectorTile(sizeof(T)).sectorSide>;
 
 // blockIdx.x counts the tiles of a column, y and z together the columns of all matrices.
-template <class Tile, class Problem>
-void launchTile(const Problem& problem, unsigned regionBits, cudaStream_t stream,
-                void (*kernel)(Problem, TileGrid) = transposeTileKernel<Tile, Problem>,
-                std::size_t sharedBytes = sizeof(typename Tile::Storage)) {
+template <class Tile, class In, class Out, class Function>
+void launchTile(const TransposeProblem<In, Out, Function>& problem, unsigned regionBits,
+                cudaStream_t stream) {
   constexpr std::size_t MOST = 65535;
   const std::size_t columns = ceilDivide(problem.cols, Tile::COLS);
   const std::size_t all = columns * problem.batch;
   if (all > MOST * MOST) throwInvalid({"gpuopt::transpose: the input needs too many blocks"});
-  LaunchConfig config =
-      transposeConfig(Tile::THREADS, ceilDivide(problem.rows, Tile::ROWS), sharedBytes, stream);
+  LaunchConfig config = transposeConfig(Tile::THREADS, ceilDivide(problem.rows, Tile::ROWS), 0, stream);
   config.grid.z = static_cast<unsigned>(ceilDivide(all, MOST));
   config.grid.y = static_cast<unsigned>(all <= MOST ? all : ceilDivide(all, config.grid.z));
-  launch(kernel, config, problem,
-         TileGrid{static_cast<unsigned>(columns), static_cast<unsigned>(all), regionBits});
+  const TileGrid grid{static_cast<unsigned>(columns), static_cast<unsigned>(all), regionBits};
+  if constexpr (std::is_same_v<Tile, RegisterTile<In, Out>>) {
+    launch(transposeRegistersKernel<In, Out, Function>, config, problem, grid);
+  } else {
+    config.sharedBytes = sizeof(typename Tile::Storage);
+    launch(transposeTileKernel<Tile, TransposeProblem<In, Out, Function>>, config, problem, grid);
+  }
 }
 
 template <class Maker, class Problem>
@@ -171,8 +174,7 @@ void launchPlan(const TransposeProblem<In, Out, Function>& problem, const Transp
                                    : launchSkinny<false>(problem, plan.skinny, stream);
     case Algorithm::registers:
       if constexpr (Kernels::vectors)
-        return launchTile<RegisterTile<In, Out>>(problem, plan.regionBits, stream,
-                                                 transposeRegistersKernel<In, Out, Function>, 0);
+        return launchTile<RegisterTile<In, Out>>(problem, plan.regionBits, stream);
       break;
     case Algorithm::sectorTile:
       if constexpr (Kernels::sectors) return launchTile<SectorTileOf<In>>(problem, plan.regionBits, stream);

@@ -33,7 +33,7 @@ inline std::size_t matricesOfRun(const TransposeFacts& f, const TransposeTuning&
   const auto area = static_cast<unsigned>(f.area);
   const unsigned matrixBytes = area * f.larger;
   const auto multipleOf = [&](unsigned boundary) {
-    const unsigned common = powerOfTwoIn(area * f.inBytes | area * f.outBytes | boundary);
+    const auto common = static_cast<unsigned>(powerOfTwoIn(area * f.inBytes | area * f.outBytes | boundary));
     const unsigned matrices = boundary / common;
     const bool fits = matrices * matrixBytes <= tuning.alignedRunBytes && matrices * area <= runMaxElements;
     return fits ? matrices : 0;
@@ -47,7 +47,7 @@ inline std::size_t matricesOfRun(const TransposeFacts& f, const TransposeTuning&
 
 // Elements after which the words of the output have their sources at the same indices again.
 inline std::size_t periodElements(const TransposeFacts& f) {
-  return f.area * (f.wordResults / powerOfTwoIn(static_cast<unsigned>(f.area) * f.atoms | f.wordResults));
+  return f.area * (f.wordResults / powerOfTwoIn(f.area * f.atoms | f.wordResults));
 }
 
 // The degree of the bank conflict if each lane of a warp reads the first source of its word.
@@ -147,7 +147,9 @@ struct SkinnySizes {
 // The records of a tile: lines of full groups of vectors if they fit, else of full sectors.
 inline unsigned skinnyTile(const SkinnySizes& sizes, unsigned tileBytes, unsigned lineBytes,
                            unsigned imageBytes, bool hasExtraVector) {
-  const auto elementsOf = [lineBytes](unsigned power) { return power / powerOfTwoIn(power | lineBytes); };
+  const auto elementsOf = [lineBytes](unsigned power) {
+    return power / static_cast<unsigned>(powerOfTwoIn(power | lineBytes));
+  };
   const unsigned sectorElements = elementsOf(sectorBytes);
   const unsigned most = tileBytes / (sizes.lines * largerOf(lineBytes, imageBytes));
   const unsigned group = elementsOf(sizes.lanes * 16);

@@ -62,7 +62,7 @@ struct TransposeFacts : TransposeShape {
     outAligned = alignmentOf(out, outLd * outBytes, outStride * outBytes);
     aligned = smallerOf(inAligned, outAligned);
     // Structures are often better aligned than their type says.
-    const unsigned widest = powerOfTwoIn(inBytes | 16);
+    const auto widest = static_cast<unsigned>(powerOfTwoIn(inBytes | 16));
     if (onlyMoves) inAlign = outAlign = aligned >= widest ? widest : smallerOf(inAlign, widest);
     sourceBytes = onlyMoves ? inAlign : inBytes;
     resultBytes = onlyMoves ? outAlign : outBytes;
