@@ -85,8 +85,7 @@ __global__ void globalLoad(const T* elements, const Pattern pattern, float* sums
 template <class T>
 __global__ void globalStore(T* elements, const Pattern pattern) {
   const unsigned lane = threadIdx.x;
-  if (pattern.lanes.contains(lane))
-    elements[blockIdx.x * ELEMENTS + pattern(lane)] = elementOf<T>(pattern(lane));
+  if (pattern.lanes.contains(lane)) elements[blockIdx.x * ELEMENTS + pattern(lane)] = elementOf<T>(pattern(lane));
 }
 
 // The same for shared memory. `begin` is 0, which the compiler does not know: it accesses elements as their
@@ -116,8 +115,7 @@ class Bench {
  public:
   explicit Bench(ResultFiles& files)
       : files_(files), elements_(sizeof(Floats<7>) * ELEMENTS * WARPS), sums_(sizeof(float) * 32 * WARPS) {
-    files_.csv()
-        << "launch,kernel,case,type,warps,requests,sectors,wavefronts,conflicts,utilisation,degree\n";
+    files_.csv() << "launch,kernel,case,type,warps,requests,sectors,wavefronts,conflicts,utilisation,degree\n";
   }
 
   // A load and a store of the pattern in global memory.
@@ -126,8 +124,7 @@ class Bench {
     const auto access = gpuopt::globalAccess<T>(pattern, pattern.lanes);
     const Prediction prediction{
         fmt::format("{},{},,,{:.6f},", access.requests, access.sectors, access.utilisation()),
-        fmt::format("{:.4g} sectors a request, {:.4g} % used", access.sectorsPerRequest(),
-                    100 * access.utilisation())};
+        fmt::format("{:.4g} sectors a request, {:.4g} % used", access.sectorsPerRequest(), 100 * access.utilisation())};
     std::vector<T> values(ELEMENTS * WARPS);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = elementOf<T>(i % ELEMENTS);
     check(cudaMemcpy(elements_.as<T>(), values.data(), sizeof(T) * values.size(), cudaMemcpyHostToDevice),
@@ -174,15 +171,14 @@ class Bench {
   };
 
   static Prediction predictionOf(const gpuopt::SharedAccess& access) {
-    return {
-        fmt::format("{},,{},{},,{}", access.requests, access.wavefronts, access.conflicts(), access.degree),
-        fmt::format("{:.4g} wavefronts a request, {}-way", access.wavefrontsPerRequest(), access.degree)};
+    return {fmt::format("{},,{},{},,{}", access.requests, access.wavefronts, access.conflicts(), access.degree),
+            fmt::format("{:.4g} wavefronts a request, {}-way", access.wavefrontsPerRequest(), access.degree)};
   }
 
   void record(const char* kernel, const std::string& name, const char* type, const Prediction& prediction) {
     check(cudaGetLastError(), kernel);
-    files_.csv() << launches_ << ',' << kernel << ',' << name << ',' << type << ',' << WARPS << ','
-                 << prediction.csv << '\n';
+    files_.csv() << launches_ << ',' << kernel << ',' << name << ',' << type << ',' << WARPS << ',' << prediction.csv
+                 << '\n';
     fmt::print("{:4} {:<11} {:<7} {:<32} {}\n", launches_, kernel, type, name, prediction.text);
     ++launches_;
   }
@@ -193,8 +189,7 @@ class Bench {
     check(cudaMemcpy(sums.data(), sums_.as<float>(), sums_.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
     bool correct = true;
     for (unsigned i = 0; i < 32 * WARPS; ++i)
-      if (pattern.lanes.contains(i % 32))
-        correct = correct && sums[i] == sumOf(elementOf<T>(pattern(i % 32)));
+      if (pattern.lanes.contains(i % 32)) correct = correct && sums[i] == sumOf(elementOf<T>(pattern(i % 32)));
     count(correct);
   }
 
@@ -235,9 +230,9 @@ void runPublished(Bench& bench) {
   for (unsigned lines = 4; lines <= 32; lines *= 2)
     bench.global<float>("scattered over " + std::to_string(lines) + " lines", "float",
                         patternOf([=](unsigned lane) { return lane % lines * 32 + lane / lines; }));
-  bench.global<float>("three lanes of four", "float",
-                      patternOf([](unsigned lane) { return lane; },
-                                LaneMask::where([](unsigned lane) { return lane % 4 != 3; })));
+  bench.global<float>(
+      "three lanes of four", "float",
+      patternOf([](unsigned lane) { return lane; }, LaneMask::where([](unsigned lane) { return lane % 4 != 3; })));
   bench.global<float>("fourth lanes on one word", "float",
                       patternOf([](unsigned lane) { return lane % 4 == 3 ? 960 : lane; }));
 }
@@ -268,8 +263,7 @@ void runBanks(Bench& bench, const char* type) {
   bench.shared<T>("same element", type, same);
   for (unsigned lanes = 2; lanes <= 16; lanes *= 2)
     bench.shared<T>(std::to_string(lanes) + " lanes on an element", type, shared(lanes));
-  bench.shared<T>("half of the lanes", type,
-                  patternOf([](unsigned lane) { return lane; }, LaneMask::first(16)));
+  bench.shared<T>("half of the lanes", type, patternOf([](unsigned lane) { return lane; }, LaneMask::first(16)));
   // Pairs of lanes that want the same, or of which one wants nothing: of a load, two phases may go as one.
   for (unsigned bit = 1; bit <= 16; bit *= 2) {
     const std::string apart = std::to_string(bit) + " apart";
@@ -307,6 +301,5 @@ int run(Options& options) {
 }  // namespace
 
 int main(int count, char** words) {
-  return runBenchmark(count, words, "access_bench",
-                      "Access patterns, for a profiler to count: nothing is timed.", run);
+  return runBenchmark(count, words, "access_bench", "Access patterns, for a profiler to count: nothing is timed.", run);
 }

@@ -155,14 +155,13 @@ class Bench {
     const double ours = cycles(methods[0]).median;
     for (const Measured& each : methods) {
       const Spread spread = cycles(each);
-      files_.csv() << type << ',' << BLOCK << ',' << Method::ALL << ',' << Method::REUSABLE << ','
-                   << each.method
+      files_.csv() << type << ',' << BLOCK << ',' << Method::ALL << ',' << Method::REUSABLE << ',' << each.method
                    << fmt::format(",{:.0f},{:.0f},{:.0f},{:.4f}\n", spread.median, spread.p10, spread.p90,
                                   spread.median / ours);
     }
     const double best = (std::min)(cycles(methods[1]).median, cycles(methods[2]).median);
-    fmt::print("{:<44} {:6.0f} cycles, cub {:6.0f} and {:6.0f}: {:.2f}\n", name, ours,
-               cycles(methods[1]).median, cycles(methods[2]).median, ours / best);
+    fmt::print("{:<44} {:6.0f} cycles, cub {:6.0f} and {:6.0f}: {:.2f}\n", name, ours, cycles(methods[1]).median,
+               cycles(methods[2]).median, ours / best);
     summary_.emplace_back(name + ", over the better of cub's", ours / best);
   }
 
@@ -173,18 +172,16 @@ class Bench {
     for (int i = 0; i < BLOCK; ++i) sum += values[static_cast<std::size_t>(i)] = T(i * 37 % 11 - 4);
     const auto blocks = static_cast<std::size_t>(blocks_);
     const auto all = static_cast<std::size_t>(WARM_UP + calls_);
-    const DeviceMemory in(sizeof(T) * BLOCK), out(sizeof(T) * BLOCK * blocks),
-        cycles(sizeof(Cycles) * all * blocks);
+    const DeviceMemory in(sizeof(T) * BLOCK), out(sizeof(T) * BLOCK * blocks), cycles(sizeof(Cycles) * all * blocks);
     check(cudaMemcpy(in.as<T>(), values.data(), in.bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
     check(cudaMemset(out.as<T>(), 0xA5, out.bytes()), "cudaMemset");
-    timeCalls<BLOCK, T, Method><<<static_cast<unsigned>(blocks_), BLOCK>>>(in.as<T>(), WARM_UP + calls_,
-                                                                           cycles.as<Cycles>(), out.as<T>());
+    timeCalls<BLOCK, T, Method>
+        <<<static_cast<unsigned>(blocks_), BLOCK>>>(in.as<T>(), WARM_UP + calls_, cycles.as<Cycles>(), out.as<T>());
     check(cudaGetLastError(), "timeCalls");
     std::vector<T> results(BLOCK * blocks);
     std::vector<Cycles> samples(all * blocks);
     check(cudaMemcpy(results.data(), out.as<T>(), out.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    check(cudaMemcpy(samples.data(), cycles.as<Cycles>(), cycles.bytes(), cudaMemcpyDeviceToHost),
-          "cudaMemcpy");
+    check(cudaMemcpy(samples.data(), cycles.as<Cycles>(), cycles.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
     for (std::size_t i = 0; i < results.size(); i += Method::ALL ? 1 : BLOCK)
       if (results[i] != sum) {
         std::printf("WRONG RESULT: %s, %s\n", name.c_str(), Method::name);
@@ -220,6 +217,5 @@ int run(Options& options) {
 }  // namespace
 
 int main(int count, char** words) {
-  return runBenchmark(count, words, "block_reduce_bench", "Cycles of a reduction within a block, beside CUB.",
-                      run);
+  return runBenchmark(count, words, "block_reduce_bench", "Cycles of a reduction within a block, beside CUB.", run);
 }

@@ -67,15 +67,13 @@ void measureLength(Bench& bench, std::size_t n) {
   Case work{"sum", Element<T>::name, n, n * sizeof(T), {}};
   work.candidates.push_back(candidate(
       "gpuopt", out,
-      [=, &bench] { gpuopt::reduceInto(in, n, out, gpuopt::Plus{}, bench.timer.stream(), &bench.workspace); },
-      right));
+      [=, &bench] { gpuopt::reduceInto(in, n, out, gpuopt::Plus{}, bench.timer.stream(), &bench.workspace); }, right));
   work.candidates.push_back(candidate(
       "cub", out, [=, &bench] { cubSum(bench, in, n, out); }, right));
   work.candidates.push_back(candidate(
       "thrust", value,
       [=, &bench] {
-        *value =
-            thrust::reduce(thrust::cuda::par.on(bench.timer.stream()), in, in + n, A{}, cuda::std::plus<A>{});
+        *value = thrust::reduce(thrust::cuda::par.on(bench.timer.stream()), in, in + n, A{}, cuda::std::plus<A>{});
       },
       right, true));
   bench.report.run(work);
@@ -110,8 +108,7 @@ ReportLines summarize(const Report& report) {
       if (worst == nullptr) continue;
       const std::string name = peer + " over gpuopt, " + nameOf(mode);
       if (!middle.empty()) lines.emplace_back(name + ", mean of 2^14 to 2^24", detail::geometricMean(middle));
-      lines.emplace_back(name + ", worst (" + worst->type + " " + std::to_string(worst->n) + ")",
-                         worst->ratio);
+      lines.emplace_back(name + ", worst (" + worst->type + " " + std::to_string(worst->n) + ")", worst->ratio);
       lines.emplace_back(name + ", cells below 0.99", lost);
     }
   return lines;

@@ -39,17 +39,14 @@ struct Bench {
   cudaStream_t stream() const { return timer.stream(); }
 };
 
-bool isClose(double value, double expected, double scale) {
-  return std::fabs(value - expected) <= 4e-6 * scale;
-}
+bool isClose(double value, double expected, double scale) { return std::fabs(value - expected) <= 4e-6 * scale; }
 
 template <class T>
 Candidate gpuoptSum(const std::string& name, Bench& bench, const T* in, std::size_t n) {
   auto* out = bench.output.device<AccumulatorOf<T>>();
   const Reference<T> reference(in, n, bench.stream());
   return candidate(
-      name, out,
-      [=, &bench] { gpuopt::reduceInto(in, n, out, gpuopt::Plus{}, bench.stream(), &bench.workspace); },
+      name, out, [=, &bench] { gpuopt::reduceInto(in, n, out, gpuopt::Plus{}, bench.stream(), &bench.workspace); },
       [=](const auto& sum) { return reference.matches(sum); });
 }
 
@@ -106,8 +103,8 @@ void measureDot(Bench& bench, Report& report) {
   const auto gpuoptDot = [=, &bench] { gpuopt::dotInto(a, b, n, out, bench.stream(), &bench.workspace); };
   const auto cubDot = [=, &bench] {
     std::size_t bytes = bench.scratch.bytes();
-    check(cub::DeviceReduce::TransformReduce(bench.scratch.as<void>(), bytes, thrust::make_zip_iterator(a, b),
-                                             out, static_cast<std::uint32_t>(n), cuda::std::plus<float>{},
+    check(cub::DeviceReduce::TransformReduce(bench.scratch.as<void>(), bytes, thrust::make_zip_iterator(a, b), out,
+                                             static_cast<std::uint32_t>(n), cuda::std::plus<float>{},
                                              thrust::make_zip_function(Multiply{}), 0.0f, bench.stream()),
           "cub::DeviceReduce::TransformReduce");
   };
@@ -126,20 +123,18 @@ void measureExtremes(Bench& bench, Report& report) {
   const Reference<float> reference(in, n, bench.stream());
 
   auto* minMax = bench.output.device<gpuopt::MinMax<float>>();
-  measureForm(bench, report, "minMax", GiB,
-              {candidate(
-                  "gpuopt", minMax,
-                  [=, &bench] { gpuopt::minMaxInto(in, n, minMax, bench.stream(), &bench.workspace); },
-                  [=](const auto& r) { return r.minimum == least && r.maximum == greatest; })});
+  measureForm(
+      bench, report, "minMax", GiB,
+      {candidate(
+          "gpuopt", minMax, [=, &bench] { gpuopt::minMaxInto(in, n, minMax, bench.stream(), &bench.workspace); },
+          [=](const auto& r) { return r.minimum == least && r.maximum == greatest; })});
 
   auto* all = bench.output.device<gpuopt::SumMinMax<float, float>>();
   measureForm(
       bench, report, "sumMinMax", GiB,
       {candidate(
           "gpuopt", all, [=, &bench] { gpuopt::sumMinMaxInto(in, n, all, bench.stream(), &bench.workspace); },
-          [=](const auto& r) {
-            return reference.matches(r.sum) && r.minimum == least && r.maximum == greatest;
-          })});
+          [=](const auto& r) { return reference.matches(r.sum) && r.minimum == least && r.maximum == greatest; })});
 
   auto* arg = bench.output.device<gpuopt::ArgResult<float>>();
   struct ValueAndIndex {
@@ -153,14 +148,13 @@ void measureExtremes(Bench& bench, Report& report) {
                                     static_cast<std::int64_t>(n), bench.stream()),
           "cub::DeviceReduce::ArgMin");
   };
-  measureForm(
-      bench, report, "argMin", GiB,
-      {candidate(
-           "gpuopt", arg, [=, &bench] { gpuopt::argMinInto(in, n, arg, bench.stream(), &bench.workspace); },
-           [=](const auto& r) { return r.value == least && r.index == first; }),
-       candidate("cub", pair, cubArgMin, [=](const auto& r) {
-         return r.value == least && static_cast<std::size_t>(r.index) == first;
-       })});
+  measureForm(bench, report, "argMin", GiB,
+              {candidate(
+                   "gpuopt", arg, [=, &bench] { gpuopt::argMinInto(in, n, arg, bench.stream(), &bench.workspace); },
+                   [=](const auto& r) { return r.value == least && r.index == first; }),
+               candidate("cub", pair, cubArgMin, [=](const auto& r) {
+                 return r.value == least && static_cast<std::size_t>(r.index) == first;
+               })});
 }
 
 struct SquaredDistance {
@@ -173,14 +167,13 @@ void measureMoments(Bench& bench, Report& report) {
   const float* in = bench.data.as<float>();
   auto* out = bench.output.device<gpuopt::MeanVariance<float>>();
   const double mean = thrust::reduce(thrust::device, in, in + n, 0.0, cuda::std::plus<double>{}) / double(n);
-  const double variance = thrust::transform_reduce(thrust::device, in, in + n, SquaredDistance{mean}, 0.0,
-                                                   cuda::std::plus<double>{}) /
-                          double(n);
+  const double variance =
+      thrust::transform_reduce(thrust::device, in, in + n, SquaredDistance{mean}, 0.0, cuda::std::plus<double>{}) /
+      double(n);
   measureForm(
       bench, report, "meanVariance", GiB,
       {candidate(
-          "gpuopt", out,
-          [=, &bench] { gpuopt::meanVarianceInto(in, n, out, bench.stream(), &bench.workspace); },
+          "gpuopt", out, [=, &bench] { gpuopt::meanVarianceInto(in, n, out, bench.stream(), &bench.workspace); },
           [=](const auto& r) { return isClose(r.mean, mean, 1) && isClose(r.variance, variance, 1); })});
 }
 
@@ -194,8 +187,8 @@ void measureOrder(Bench& bench, Report& report, const char* form, std::size_t by
               {candidate(
                   "gpuopt", out,
                   [=, &bench] {
-                    gpuopt::reduceInto<gpuopt::DefaultAccumulator, Policy>(in, n, out, gpuopt::Plus{},
-                                                                           bench.stream(), &bench.workspace);
+                    gpuopt::reduceInto<gpuopt::DefaultAccumulator, Policy>(in, n, out, gpuopt::Plus{}, bench.stream(),
+                                                                           &bench.workspace);
                   },
                   [=](float sum) { return reference.matches(sum); })});
 }
@@ -210,28 +203,26 @@ void measureValue(Bench& bench, Report& report, std::size_t n) {
   const auto right = [=](float sum) { return reference.matches(sum); };
   const auto cubValue = [=, &bench] {
     cubSum(bench, in, n, out);
-    check(cudaMemcpyAsync(value, out, sizeof(float), cudaMemcpyDeviceToHost, bench.stream()),
-          "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(value, out, sizeof(float), cudaMemcpyDeviceToHost, bench.stream()), "cudaMemcpyAsync");
     bench.timer.synchronize();
   };
   const auto thrustValue = [=, &bench] {
     *value = thrust::reduce(thrust::cuda::par.on(bench.stream()), in, in + n, 0.0f);
   };
-  report.run(
-      {"value",
-       "float",
-       n,
-       n * sizeof(float),
-       {candidate(
-            "gpuopt", value, [=, &bench] { *value = gpuopt::reduce(in, n, gpuopt::Plus{}, bench.stream()); },
-            right, true),
-        candidate("cub+copy", value, cubValue, right, true),
-        candidate("thrust", value, thrustValue, right, true),
-        gpuoptSum("reduceInto", bench, in, n),
-        candidate(
-            "no workspace", out,
-            [=, &bench] { gpuopt::reduceInto(in, n, out, gpuopt::Plus{}, bench.stream()); }, right),
-        {"empty launch", [&bench] { launchEmpty(bench.stream()); }, nullptr, false, 0}}});
+  report.run({"value",
+              "float",
+              n,
+              n * sizeof(float),
+              {candidate(
+                   "gpuopt", value, [=, &bench] { *value = gpuopt::reduce(in, n, gpuopt::Plus{}, bench.stream()); },
+                   right, true),
+               candidate("cub+copy", value, cubValue, right, true),
+               candidate("thrust", value, thrustValue, right, true),
+               gpuoptSum("reduceInto", bench, in, n),
+               candidate(
+                   "no workspace", out, [=, &bench] { gpuopt::reduceInto(in, n, out, gpuopt::Plus{}, bench.stream()); },
+                   right),
+               {"empty launch", [&bench] { launchEmpty(bench.stream()); }, nullptr, false, 0}}});
 }
 
 int run(Options& options) {
@@ -259,8 +250,7 @@ int run(Options& options) {
       measureOrder<gpuopt::InOrder>(bench, report, "inOrder", bytes);
     }
   if (chosen("value"))
-    for (int exponent = 10; exponent <= 24; exponent += 2)
-      measureValue(bench, report, std::size_t{1} << exponent);
+    for (int exponent = 10; exponent <= 24; exponent += 2) measureValue(bench, report, std::size_t{1} << exponent);
   if (chosen("misaligned")) {
     measureMisaligned<float>(bench, report);
     measureMisaligned<double>(bench, report);
@@ -276,6 +266,5 @@ int run(Options& options) {
 }  // namespace
 
 int main(int count, char** words) {
-  return runBenchmark(count, words, "reduce_forms_bench", "Other forms of reduction, beside CUB and Thrust.",
-                      run);
+  return runBenchmark(count, words, "reduce_forms_bench", "Other forms of reduction, beside CUB and Thrust.", run);
 }

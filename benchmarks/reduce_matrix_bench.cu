@@ -52,8 +52,7 @@ __global__ void sumRows(const float* in, std::size_t rows, std::size_t cols, Sum
 }
 
 // Every thread stays in one column: `threads` is a multiple of cols.
-__global__ void sumColumns(const float* in, std::size_t rows, std::size_t cols, std::size_t threads,
-                           Sums* sums) {
+__global__ void sumColumns(const float* in, std::size_t rows, std::size_t cols, std::size_t threads, Sums* sums) {
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (thread >= threads) return;
   Sums mine{};
@@ -78,9 +77,7 @@ __global__ void fillOffsets(std::uint32_t* offsets, std::size_t segments, std::u
 
 struct Times {
   std::uint32_t length;
-  __host__ __device__ std::uint32_t operator()(std::int64_t i) const {
-    return static_cast<std::uint32_t>(i) * length;
-  }
+  __host__ __device__ std::uint32_t operator()(std::int64_t i) const { return static_cast<std::uint32_t>(i) * length; }
 };
 
 class Bench {
@@ -95,9 +92,7 @@ class Bench {
                                                          Times{static_cast<std::uint32_t>(cols)});
     run("rows", cols, (rows * cols + rows) * sizeof(float),
         {checked("gpuopt", rows,
-                 [=] {
-                   gpuopt::reduceRows(in_, rows, cols, cols, out(), gpuopt::Plus{}, stream(), &workspace_);
-                 }),
+                 [=] { gpuopt::reduceRows(in_, rows, cols, cols, out(), gpuopt::Plus{}, stream(), &workspace_); }),
          checked("cub", rows, [=] { cubSegments(rows, offsets); })});
   }
 
@@ -114,14 +109,11 @@ class Bench {
     const std::size_t rows = elements / cols;
     referToRows(rows, cols);
     const std::uint32_t* offsets = offsets_.as<std::uint32_t>();
-    fillOffsets<<<1024, 256, 0, stream()>>>(offsets_.as<std::uint32_t>(), rows,
-                                            static_cast<std::uint32_t>(cols));
+    fillOffsets<<<1024, 256, 0, stream()>>>(offsets_.as<std::uint32_t>(), rows, static_cast<std::uint32_t>(cols));
     check(cudaGetLastError(), "fillOffsets");
     run("segments", cols, (rows * cols + 2 * rows + 1) * sizeof(float),
         {checked("gpuopt", rows,
-                 [=] {
-                   gpuopt::reduceSegments(in_, offsets, rows, out(), gpuopt::Plus{}, stream(), &workspace_);
-                 }),
+                 [=] { gpuopt::reduceSegments(in_, offsets, rows, out(), gpuopt::Plus{}, stream(), &workspace_); }),
          checked("cub", rows, [=] { cubSegments(rows, offsets); })});
   }
 
@@ -150,10 +142,9 @@ class Bench {
   template <class Offsets>
   void cubSegments(std::size_t segments, Offsets offsets) {
     std::size_t bytes = scratch_.bytes();
-    check(
-        cub::DeviceSegmentedReduce::Sum(scratch_.as<void>(), bytes, in_, out(),
-                                        static_cast<std::int64_t>(segments), offsets, offsets + 1, stream()),
-        "cub::DeviceSegmentedReduce::Sum");
+    check(cub::DeviceSegmentedReduce::Sum(scratch_.as<void>(), bytes, in_, out(), static_cast<std::int64_t>(segments),
+                                          offsets, offsets + 1, stream()),
+          "cub::DeviceSegmentedReduce::Sum");
   }
 
   // A candidate that leaves n results in `out`.
@@ -167,8 +158,7 @@ class Bench {
       countWrong<<<1024, 256, 0, stream()>>>(out(), sums_.as<Sums>(), n, wrong);
       check(cudaGetLastError(), "countWrong");
       unsigned count = 1;
-      check(cudaMemcpyAsync(&count, wrong, sizeof count, cudaMemcpyDeviceToHost, stream()),
-            "cudaMemcpyAsync");
+      check(cudaMemcpyAsync(&count, wrong, sizeof count, cudaMemcpyDeviceToHost, stream()), "cudaMemcpyAsync");
       timer_.synchronize();
       return count == 0;
     };
@@ -240,6 +230,5 @@ int run(Options& options) {
 
 int main(int count, char** words) {
   return runBenchmark(count, words, "reduce_matrix_bench",
-                      "Sums of rows, columns and segments of 1 GiB of floats, beside a plain sum and CUB.",
-                      run);
+                      "Sums of rows, columns and segments of 1 GiB of floats, beside a plain sum and CUB.", run);
 }

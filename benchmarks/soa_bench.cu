@@ -89,9 +89,7 @@ struct Tuples<T, std::index_sequence<INDICES...>> {
   using Tuple = thrust::tuple<gpuopt::detail::Member<T, INDICES>...>;
 
   struct FromStruct {
-    __device__ Tuple operator()(const T& value) const {
-      return Tuple(gpuopt::detail::getMember<INDICES>(value)...);
-    }
+    __device__ Tuple operator()(const T& value) const { return Tuple(gpuopt::detail::getMember<INDICES>(value)...); }
   };
 
   struct ToStruct {
@@ -114,8 +112,7 @@ struct AreAlike<T, View, std::index_sequence<INDICES...>> {
   View soa;
 
   __device__ bool operator()(std::size_t i) const {
-    return (detail::sameBytes(*soa.addresses().template at<INDICES>(i),
-                              gpuopt::detail::getMember<INDICES>(aos[i])) &&
+    return (detail::sameBytes(*soa.addresses().template at<INDICES>(i), gpuopt::detail::getMember<INDICES>(aos[i])) &&
             ...);
   }
 };
@@ -168,14 +165,13 @@ class Bench {
     std::size_t begin = 0;
     const auto next = [&](std::size_t size) { return memory + std::exchange(begin, begin + n * size); };
     // Braces, so that columns are laid out in their order.
-    return gpuopt::SoaView<T>{reinterpret_cast<gpuopt::detail::Member<T, INDICES>*>(
-                                  next(sizeof(gpuopt::detail::Member<T, INDICES>)))...,
-                              n};
+    return gpuopt::SoaView<T>{
+        reinterpret_cast<gpuopt::detail::Member<T, INDICES>*>(next(sizeof(gpuopt::detail::Member<T, INDICES>)))..., n};
   }
 
   template <class T, Beside BESIDE, class To, class From>
-  void measure(const char* group, const std::string& members, const Goals& goals, const To& to,
-               const From& from, std::size_t memberBytes) {
+  void measure(const char* group, const std::string& members, const Goals& goals, const To& to, const From& from,
+               std::size_t memberBytes) {
     const std::size_t n = to.size();
     const std::size_t bytes = n * (sizeof(T) + memberBytes);
     const cudaStream_t stream = timer_.stream();
@@ -202,14 +198,13 @@ class Bench {
     const auto toAos = [&](const char* name, bool isPeer, auto call) {
       return buffers_.candidate(name, isPeer, call, n, AreAlike<T, From>{aosOut, from});
     };
-    candidates = {
-        toAos("gpuopt", false, [=] { gpuopt::toAos(from, aosOut, stream); }),
-        toAos("direct", true, [=] { launchThreads(directToAos<T, From>, n, stream, from, aosOut); })};
+    candidates = {toAos("gpuopt", false, [=] { gpuopt::toAos(from, aosOut, stream); }),
+                  toAos("direct", true, [=] { launchThreads(directToAos<T, From>, n, stream, from, aosOut); })};
     if constexpr (BESIDE == Beside::thrust)
       candidates.push_back(toAos("Thrust", true, [=] {
         const auto zip = Tuples<T>::zip(from);
-        thrust::transform(thrust::cuda::par_nosync.on(stream), zip, zip + static_cast<std::ptrdiff_t>(n),
-                          aosOut, typename Tuples<T>::ToStruct{});
+        thrust::transform(thrust::cuda::par_nosync.on(stream), zip, zip + static_cast<std::ptrdiff_t>(n), aosOut,
+                          typename Tuples<T>::ToStruct{});
       }));
     report("aos", goals.toAos, std::move(candidates));
   }
@@ -280,6 +275,5 @@ int run(Options& options) {
 }  // namespace
 
 int main(int count, char** words) {
-  return runBenchmark(count, words, "soa_bench", "Structures of arrays, beside the best copy and other ways.",
-                      run);
+  return runBenchmark(count, words, "soa_bench", "Structures of arrays, beside the best copy and other ways.", run);
 }

@@ -71,12 +71,11 @@ class Bench {
       candidates.push_back(candidate("CUB", true, [=] {
         check(cub::DeviceTransform::Transform(in, out, n, Mirror{}, stream), "cub::DeviceTransform");
       }));
-      candidates.push_back(candidate("Thrust", true, [=] {
-        thrust::transform(thrust::cuda::par_nosync.on(stream), in, in + n, out, Mirror{});
-      }));
+      candidates.push_back(candidate(
+          "Thrust", true, [=] { thrust::transform(thrust::cuda::par_nosync.on(stream), in, in + n, out, Mirror{}); }));
     }
-    report_.run(caseOf<R>(group, n, 2 * n * SIZE, goal, candidates, buffers_.copies(n * SIZE / 4096 * 4096),
-                          mode, {inOffset, outOffset}));
+    report_.run(caseOf<R>(group, n, 2 * n * SIZE, goal, candidates, buffers_.copies(n * SIZE / 4096 * 4096), mode,
+                          {inOffset, outOffset}));
   }
 
   template <std::size_t SIZE, std::size_t ALIGN>
@@ -95,8 +94,8 @@ class Bench {
       check(cub::DeviceTransform::Transform(counting, out, n, Generate<R>{}, stream), "cub::DeviceTransform");
     };
     const auto thrust = [=] {
-      thrust::transform(thrust::cuda::par_nosync.on(stream), counting,
-                        counting + static_cast<std::ptrdiff_t>(n), out, Generate<R>{});
+      thrust::transform(thrust::cuda::par_nosync.on(stream), counting, counting + static_cast<std::ptrdiff_t>(n), out,
+                        Generate<R>{});
     };
     auto* vectors = buffers_.out<uint4>();
     const std::size_t bytes = n * SIZE / 4096 * 4096;
@@ -213,8 +212,7 @@ void measureBeside(Bench& bench, const char* group, double goal, Sizes<SIZES...>
 }
 
 void measureWords(Bench& bench) {
-  measureSizes<4>(bench, "words", 0.98,
-                  Sizes<4, 8, 16, 20, 36, 40, 44, 52, 56, 60, 68, 72, 76, 80, 84, 88, 92>{});
+  measureSizes<4>(bench, "words", 0.98, Sizes<4, 8, 16, 20, 36, 40, 44, 52, 56, 60, 68, 72, 76, 80, 84, 88, 92>{});
   measureBeside<4>(bench, "words", 0.98, Sizes<12, 24, 28, 32, 48, 64, 96>{});
 }
 
@@ -232,17 +230,15 @@ void measureLarge(Bench& bench) {
 }
 
 void measureOdd(Bench& bench) {
-  measureSizes<1>(
-      bench, "odd", 0.97,
-      Sizes<1, 2, 3, 5, 6, 7, 9, 11, 13, 15, 17, 21, 30, 31, 33, 50, 61, 63, 65, 99, 127, 200, 201, 255>{});
+  measureSizes<1>(bench, "odd", 0.97,
+                  Sizes<1, 2, 3, 5, 6, 7, 9, 11, 13, 15, 17, 21, 30, 31, 33, 50, 61, 63, 65, 99, 127, 200, 201, 255>{});
   measureSizes<2>(bench, "odd", 0.97, Sizes<2, 6, 10, 18, 30, 50, 62, 126, 254>{});
 }
 
 template <std::size_t SIZE>
 void measureOffsets(Bench& bench) {
   for (const auto& [in, out] : {std::pair{4, 4}, std::pair{4, 8}, std::pair{0, 12}, std::pair{8, 0}})
-    bench.transform<SIZE, 4>("misaligned", atLeast(0.97), static_cast<std::size_t>(in),
-                             static_cast<std::size_t>(out));
+    bench.transform<SIZE, 4>("misaligned", atLeast(0.97), static_cast<std::size_t>(in), static_cast<std::size_t>(out));
 }
 
 void measureMisaligned(Bench& bench) {
@@ -321,6 +317,5 @@ int run(Options& options) {
 }  // namespace
 
 int main(int count, char** words) {
-  return runBenchmark(count, words, "struct_bench",
-                      "Arrays of structures, beside the best copy and other ways.", run);
+  return runBenchmark(count, words, "struct_bench", "Arrays of structures, beside the best copy and other ways.", run);
 }

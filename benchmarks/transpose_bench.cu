@@ -49,11 +49,7 @@ struct Goals {
 
   template <class T>
   Goal of() const {
-    return atLeast(sizeof(T) == 1   ? of1
-                   : sizeof(T) == 2 ? of2
-                   : sizeof(T) == 4 ? of4
-                   : sizeof(T) == 8 ? of8
-                                    : of16);
+    return atLeast(sizeof(T) == 1 ? of1 : sizeof(T) == 2 ? of2 : sizeof(T) == 4 ? of4 : sizeof(T) == 8 ? of8 : of16);
   }
 };
 
@@ -68,8 +64,7 @@ constexpr std::size_t sideOf(std::size_t elementBytes) {
 
 class Bench {
  public:
-  Bench(Timer& timer, const Buffers& buffers, TransposeReport& report, std::vector<std::string> elements,
-        bool isQuick)
+  Bench(Timer& timer, const Buffers& buffers, TransposeReport& report, std::vector<std::string> elements, bool isQuick)
       : timer_(timer),
         buffers_(buffers),
         report_(report),
@@ -96,8 +91,7 @@ class Bench {
     TransposeCase work{group, std::to_string(sizeof(T)),   shape, 2 * shape.elements() * sizeof(T),
                        goal,  {plain<T>("gpuopt", shape)}, mode};
     for (const Candidate& peer : cublas_.transpositions(buffers_.in<T>(), buffers_.out<T>(), shape)) {
-      work.candidates.push_back(
-          transposition<T, T>(peer.name, buffers_, shape, gpuopt::Identity{}, peer.call));
+      work.candidates.push_back(transposition<T, T>(peer.name, buffers_, shape, gpuopt::Identity{}, peer.call));
       work.candidates.back().isPeer = true;
     }
     return report_.run(std::move(work));
@@ -154,8 +148,8 @@ class Bench {
       gpuopt::transpose(in, out, s.rows, s.cols, function..., timer_.stream());
     else
       gpuopt::transpose(gpuopt::MatrixView<const In>{in, s.rows, s.cols, s.inLd, s.batch, s.inStride()},
-                        gpuopt::MatrixView<Out>{out, s.cols, s.rows, s.outLd, s.batch, s.outStride()},
-                        function..., timer_.stream());
+                        gpuopt::MatrixView<Out>{out, s.cols, s.rows, s.outLd, s.batch, s.outStride()}, function...,
+                        timer_.stream());
   }
 
   template <class T>
@@ -388,6 +382,5 @@ int run(Options& options) {
 }  // namespace
 
 int main(int count, char** words) {
-  return runBenchmark(count, words, "transpose_bench", "Transpositions, beside the best copy and cuBLAS.",
-                      run);
+  return runBenchmark(count, words, "transpose_bench", "Transpositions, beside the best copy and cuBLAS.", run);
 }

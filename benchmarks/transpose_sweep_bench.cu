@@ -20,12 +20,11 @@ using namespace bench;
 constexpr std::size_t bufferBytes = std::size_t{4} << 30;
 
 template <std::size_t SIZE>
-using Problem = gpuopt::detail::TransposeProblem<gpuopt::detail::Word<SIZE>, gpuopt::detail::Word<SIZE>,
-                                                 gpuopt::Identity>;
+using Problem =
+    gpuopt::detail::TransposeProblem<gpuopt::detail::Word<SIZE>, gpuopt::detail::Word<SIZE>, gpuopt::Identity>;
 
 template <std::size_t SIZE, int TILE, int SIDE>
-using SquareTile =
-    gpuopt::detail::SquareTile<gpuopt::detail::Word<SIZE>, gpuopt::detail::Word<SIZE>, TILE, SIDE>;
+using SquareTile = gpuopt::detail::SquareTile<gpuopt::detail::Word<SIZE>, gpuopt::detail::Word<SIZE>, TILE, SIDE>;
 
 // A block has 64 to 1024 threads, a tile at most 64 KiB and at least one square of 16-byte vectors for every
 // second thread.
@@ -81,15 +80,13 @@ class Bench {
   }
 
   template <std::size_t SIZE, unsigned... ROWS>
-  void addStaged(std::vector<Candidate>& all, const Shape& shape,
-                 std::integer_sequence<unsigned, ROWS...>) const {
+  void addStaged(std::vector<Candidate>& all, const Shape& shape, std::integer_sequence<unsigned, ROWS...>) const {
     (addStagedRows<SIZE, ROWS, 256, 512, 1024>(all, shape), ...);
   }
 
   template <std::size_t SIZE, unsigned ROWS, unsigned... BYTES>
   void addStagedRows(std::vector<Candidate>& all, const Shape& shape) const {
-    (all.push_back(staged<SIZE, StagedTile<SIZE, ROWS, BYTES / SIZE>>(product(ROWS, BYTES / SIZE), shape)),
-     ...);
+    (all.push_back(staged<SIZE, StagedTile<SIZE, ROWS, BYTES / SIZE>>(product(ROWS, BYTES / SIZE), shape)), ...);
   }
 
   template <std::size_t SIZE>

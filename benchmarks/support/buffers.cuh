@@ -35,8 +35,7 @@ __device__ inline std::uint32_t wordAt(std::size_t i) {
 
 __global__ void fillWords(std::uint32_t* words, std::size_t n) {
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride)
-    words[i] = wordAt(i);
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) words[i] = wordAt(i);
 }
 
 template <class T>
@@ -103,8 +102,7 @@ class Buffers {
     detail::countFailures<<<8192, 256, 0, stream_>>>(n, holds, failures);
     check(cudaGetLastError(), "countFailures");
     unsigned count = 1;
-    check(cudaMemcpyAsync(&count, failures, sizeof count, cudaMemcpyDeviceToHost, stream_),
-          "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(&count, failures, sizeof count, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
     check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
     return count == 0;
   }

@@ -148,8 +148,7 @@ class Reference {
     const auto blocks = static_cast<unsigned>((std::min)((n + 255) / 256, std::size_t{1024}));
     detail::sumInDouble<S, COUNT>
         <<<blocks, 256, 0, stream>>>(reinterpret_cast<const S*>(data), n, sums.template as<double>());
-    check(cudaMemcpyAsync(sums_, sums.as<void>(), sizeof sums_, cudaMemcpyDeviceToHost, stream),
-          "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(sums_, sums.as<void>(), sizeof sums_, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   }
 

@@ -32,9 +32,7 @@ struct Goal {
   bool isMost = false;  ///< at most that, rather than at least
   std::function<double(const CaseTimes&)> of = [](const CaseTimes& times) { return times.shareOfCopy(); };
 
-  bool isMissedBy(double reached) const {
-    return figure > 0 && (isMost ? reached > figure : reached < figure);
-  }
+  bool isMissedBy(double reached) const { return figure > 0 && (isMost ? reached > figure : reached < figure); }
 };
 
 /// So much of the speed of the fastest reference.
@@ -64,8 +62,7 @@ class GoalReport {
   /// \param copy bandwidth of large copies in bytes a second, for the header
   GoalReport(Timer& timer, const Options& options, const std::string& columns, double copy)
       : timer_(timer), files_(resultFiles(options, copy)) {
-    files_.csv() << "case,element," << columns
-                 << ",bytes,candidate,mode,us,us_p10,us_p90,gbps,ratio,figure,goal\n";
+    files_.csv() << "case,element," << columns << ",bytes,candidate,mode,us,us_p10,us_p90,gbps,ratio,figure,goal\n";
   }
 
   /// Checks every candidate, then measures those that are right, and the references. Prints one line. Returns
@@ -79,8 +76,7 @@ class GoalReport {
     const auto spreads = timer_.measure(work.mode, all, work.bytes);
     const CaseTimes times = timesOf(spreads, work.candidates.size());
     const double figure = work.goal.of(times);
-    for (std::size_t i = 0; i < all.size(); ++i)
-      write(work, all[i].name, spreads[i], times.copy, figure, i == 0);
+    for (std::size_t i = 0; i < all.size(); ++i) write(work, all[i].name, spreads[i], times.copy, figure, i == 0);
     print(work, times, figure);
     remember(work, times, figure);
     return times.candidates.front();
@@ -118,24 +114,21 @@ class GoalReport {
 
   void write(const GoalCase& work, const std::string& candidate, const Spread& us, double copy, double figure,
              bool isFirst) {
-    files_.csv() << fmt::format("{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.1f},{:.4f},", work.group,
-                                work.element, work.columns, work.bytes, candidate, nameOf(work.mode),
-                                us.median, us.p10, us.p90, static_cast<double>(work.bytes) / us.median / 1e3,
-                                copy / us.median)
+    files_.csv() << fmt::format("{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.1f},{:.4f},", work.group, work.element,
+                                work.columns, work.bytes, candidate, nameOf(work.mode), us.median, us.p10, us.p90,
+                                static_cast<double>(work.bytes) / us.median / 1e3, copy / us.median)
                  << (isFirst ? fmt::format("{:.4f},{:.4g}\n", figure, work.goal.figure) : ",\n");
     files_.csv().flush();
   }
 
   static void print(const GoalCase& work, const CaseTimes& times, double figure) {
     std::string line =
-        titleOf(work) +
-        fmt::format(" {:9.2f} us {:5.0f} GB/s  copy {:9.2f} us | {:6.3f}", times.candidates[0],
-                    static_cast<double>(work.bytes) / times.candidates[0] / 1e3, times.copy, figure);
+        titleOf(work) + fmt::format(" {:9.2f} us {:5.0f} GB/s  copy {:9.2f} us | {:6.3f}", times.candidates[0],
+                                    static_cast<double>(work.bytes) / times.candidates[0] / 1e3, times.copy, figure);
     if (work.goal.figure > 0) line += fmt::format(" of {:.2f}", work.goal.figure);
     if (work.goal.isMissedBy(figure)) line += " MISSED";
     for (std::size_t i = 1; i < work.candidates.size(); ++i)
-      line +=
-          fmt::format(" | {} {:.2f}x", work.candidates[i].name, times.candidates[i] / times.candidates[0]);
+      line += fmt::format(" | {} {:.2f}x", work.candidates[i].name, times.candidates[i] / times.candidates[0]);
     fmt::print("{}\n", line);
     std::fflush(stdout);
   }
@@ -144,13 +137,11 @@ class GoalReport {
     if (work.goal.isMissedBy(figure))
       missed_.push_back(titleOf(work) + fmt::format(" {:6.3f} of {:.2f}", figure, work.goal.figure));
     if (work.goal.figure > 0) {
-      const std::string name =
-          fmt::format("{}, {}, goal {:.2f}, worst", work.group, work.element, work.goal.figure);
+      const std::string name = fmt::format("{}, {}, goal {:.2f}, worst", work.group, work.element, work.goal.figure);
       keepWorst(worst_, name, figure, work.goal.isMost);
     }
     for (std::size_t i = 1; i < work.candidates.size(); ++i)
-      if (work.candidates[i].isPeer)
-        compare(work, work.candidates[i].name, times.candidates[i] / times.candidates[0]);
+      if (work.candidates[i].isPeer) compare(work, work.candidates[i].name, times.candidates[i] / times.candidates[0]);
   }
 
   void compare(const GoalCase& work, const std::string& peer, double ratio) {
@@ -159,8 +150,7 @@ class GoalReport {
   }
 
   static void keepWorst(ReportLines& lines, const std::string& name, double value, bool greatest) {
-    const auto found =
-        std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == name; });
+    const auto found = std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == name; });
     if (found == lines.end())
       lines.emplace_back(name, value);
     else

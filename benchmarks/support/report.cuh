@@ -66,8 +66,8 @@ inline std::vector<Candidate> copies(const void* from, void* to, std::size_t byt
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
   };
   const auto vectors = [=] {
-    detail::copyVectors<<<static_cast<unsigned>(bytes / 4096), 256, 0, stream>>>(
-        static_cast<const uint4*>(from), static_cast<uint4*>(to));
+    detail::copyVectors<<<static_cast<unsigned>(bytes / 4096), 256, 0, stream>>>(static_cast<const uint4*>(from),
+                                                                                 static_cast<uint4*>(to));
     check(cudaGetLastError(), "copyVectors");
   };
   return {{"cudaMemcpyAsync", runtime, nullptr}, {"vector copy", vectors, nullptr}};
@@ -140,14 +140,12 @@ class Report {
     for (std::size_t i = 0; i < able.size(); ++i) {
       const Spread us = spreads[i];
       const std::size_t bytes = able[i].bytes > 0 ? able[i].bytes : work.bytes;
-      const Row row{work.name,    work.type, work.n, bytes,
-                    able[i].name, mode,      us,     us.median / spreads[0].median};
+      const Row row{work.name, work.type, work.n, bytes, able[i].name, mode, us, us.median / spreads[0].median};
       rows_.push_back(row);
-      files_.csv() << fmt::format("{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.1f},{:.4f},{:.4f}\n", row.name,
-                                  row.type, row.n, row.bytes, row.candidate, nameOf(mode), us.median, us.p10,
-                                  us.p90, row.gbps(), 1e9 * row.gbps() / copy_, row.ratio);
-      text += i == 0 ? fmt::format(" {:.0f} GB/s", row.gbps())
-                     : fmt::format(" {} {:.2f}x", row.candidate, row.ratio);
+      files_.csv() << fmt::format("{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.1f},{:.4f},{:.4f}\n", row.name, row.type,
+                                  row.n, row.bytes, row.candidate, nameOf(mode), us.median, us.p10, us.p90, row.gbps(),
+                                  1e9 * row.gbps() / copy_, row.ratio);
+      text += i == 0 ? fmt::format(" {:.0f} GB/s", row.gbps()) : fmt::format(" {} {:.2f}x", row.candidate, row.ratio);
     }
     files_.csv().flush();
     return text;
@@ -165,10 +163,8 @@ class Report {
 inline ReportLines worstRatios(const std::vector<Row>& rows) {
   ReportLines lines;
   for (const Row& row : rows) {
-    const std::string name =
-        row.name + ": " + row.candidate + " over gpuopt, " + nameOf(row.mode) + ", worst";
-    const auto found =
-        std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == name; });
+    const std::string name = row.name + ": " + row.candidate + " over gpuopt, " + nameOf(row.mode) + ", worst";
+    const auto found = std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == name; });
     if (found != lines.end())
       found->second = (std::min)(found->second, row.ratio);
     else if (row.candidate != "gpuopt")
@@ -187,9 +183,8 @@ inline Names allModes() {
 inline std::vector<Mode> modesOf(const Names& names) {
   std::vector<Mode> modes;
   for (const std::string& name : names)
-    modes.push_back(std::find_if(std::begin(modeNames), std::end(modeNames), [&](ModeName m) {
-                      return name == m.name;
-                    })->mode);
+    modes.push_back(
+        std::find_if(std::begin(modeNames), std::end(modeNames), [&](ModeName m) { return name == m.name; })->mode);
   return modes;
 }
 

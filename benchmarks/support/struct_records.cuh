@@ -85,8 +85,7 @@ template <class R>
 constexpr unsigned foldBlock = sizeof(R) < 48 ? 256 : 128;
 
 template <class R>
-__global__ void __launch_bounds__(foldBlock<R>)
-    stagedFold(const R* in, std::size_t n, std::uint32_t* out, bool all) {
+__global__ void __launch_bounds__(foldBlock<R>) stagedFold(const R* in, std::size_t n, std::uint32_t* out, bool all) {
   using Staged = gpuopt::StagedStructs<R, foldBlock<R>>;
   __shared__ typename Staged::Storage storage;
   const auto tile = Staged(storage).tile(blockIdx.x, n);

@@ -41,8 +41,7 @@ inline constexpr ModeName modeNames[] = {{Mode::coldWrite, "cold-write"},
                                          {Mode::wall, "wall"}};
 
 inline const char* nameOf(Mode mode) {
-  return std::find_if(std::begin(modeNames), std::end(modeNames), [=](ModeName m) { return m.mode == mode; })
-      ->name;
+  return std::find_if(std::begin(modeNames), std::end(modeNames), [=](ModeName m) { return m.mode == mode; })->name;
 }
 
 /// One way to do the work of a case. `correct` does it once on poisoned output and looks at what came out.
@@ -144,8 +143,7 @@ class Timer {
  public:
   explicit Timer(int repetitions)
       : repetitions_(repetitions),
-        flush_(4 * static_cast<std::size_t>(
-                       gpuopt::deviceAttribute(cudaDevAttrL2CacheSize, gpuopt::currentDevice()))) {
+        flush_(4 * static_cast<std::size_t>(gpuopt::deviceAttribute(cudaDevAttrL2CacheSize, gpuopt::currentDevice()))) {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
@@ -249,8 +247,7 @@ class Timer {
   }
 
   std::vector<Spread> graph(const std::vector<Candidate>& candidates, std::size_t bytes) {
-    const int calls =
-        static_cast<int>((std::clamp)((std::size_t{1} << 30) / bytes, std::size_t{2}, std::size_t{20}));
+    const int calls = static_cast<int>((std::clamp)((std::size_t{1} << 30) / bytes, std::size_t{2}, std::size_t{20}));
     std::vector<cudaGraphExec_t> graphs;
     for (const Candidate& candidate : candidates) graphs.push_back(record(candidate, calls));
     const auto spreads = alternate(candidates.size(), [&](std::size_t i) {

@@ -26,29 +26,24 @@ inline void checkCublas(cublasStatus_t status, const char* call) {
     throw std::runtime_error(std::string(call) + ": " + cublasGetStatusString(status));
 }
 
-inline cublasStatus_t geam(cublasHandle_t handle, int rows, int cols, float one, const float* in, int inLd,
-                           float zero, float* out, int outLd) {
-  return cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, in, inLd, &zero, out, outLd, out,
-                     outLd);
+inline cublasStatus_t geam(cublasHandle_t handle, int rows, int cols, float one, const float* in, int inLd, float zero,
+                           float* out, int outLd) {
+  return cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, in, inLd, &zero, out, outLd, out, outLd);
 }
 
 inline cublasStatus_t geam(cublasHandle_t handle, int rows, int cols, double one, const double* in, int inLd,
                            double zero, double* out, int outLd) {
-  return cublasDgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, in, inLd, &zero, out, outLd, out,
-                     outLd);
+  return cublasDgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, in, inLd, &zero, out, outLd, out, outLd);
 }
 
-inline cublasStatus_t geam(cublasHandle_t handle, int rows, int cols, cuComplex one, const cuComplex* in,
-                           int inLd, cuComplex zero, cuComplex* out, int outLd) {
-  return cublasCgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, in, inLd, &zero, out, outLd, out,
-                     outLd);
+inline cublasStatus_t geam(cublasHandle_t handle, int rows, int cols, cuComplex one, const cuComplex* in, int inLd,
+                           cuComplex zero, cuComplex* out, int outLd) {
+  return cublasCgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, in, inLd, &zero, out, outLd, out, outLd);
 }
 
-inline cublasStatus_t geam(cublasHandle_t handle, int rows, int cols, cuDoubleComplex one,
-                           const cuDoubleComplex* in, int inLd, cuDoubleComplex zero, cuDoubleComplex* out,
-                           int outLd) {
-  return cublasZgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, in, inLd, &zero, out, outLd, out,
-                     outLd);
+inline cublasStatus_t geam(cublasHandle_t handle, int rows, int cols, cuDoubleComplex one, const cuDoubleComplex* in,
+                           int inLd, cuDoubleComplex zero, cuDoubleComplex* out, int outLd) {
+  return cublasZgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, in, inLd, &zero, out, outLd, out, outLd);
 }
 
 }  // namespace detail
@@ -74,8 +69,8 @@ class Cublas {
       return {candidate("cuBLAS double", in, out, shape, 1.0, 0.0),
               candidate("cuBLAS complex", in, out, shape, make_cuComplex(1, 0), make_cuComplex(0, 0))};
     else if constexpr (sizeof(T) == sizeof(cuDoubleComplex))
-      return {candidate("cuBLAS double complex", in, out, shape, make_cuDoubleComplex(1, 0),
-                        make_cuDoubleComplex(0, 0))};
+      return {
+          candidate("cuBLAS double complex", in, out, shape, make_cuDoubleComplex(1, 0), make_cuDoubleComplex(0, 0))};
     else
       return {};
   }
@@ -85,9 +80,9 @@ class Cublas {
   template <class T, class S>
   Candidate candidate(const char* name, const T* in, T* out, const Shape& shape, S one, S zero) const {
     const auto call = [=, handle = handle_] {
-      detail::checkCublas(detail::geam(handle, static_cast<int>(shape.rows), static_cast<int>(shape.cols),
-                                       one, reinterpret_cast<const S*>(in), static_cast<int>(shape.inLd),
-                                       zero, reinterpret_cast<S*>(out), static_cast<int>(shape.outLd)),
+      detail::checkCublas(detail::geam(handle, static_cast<int>(shape.rows), static_cast<int>(shape.cols), one,
+                                       reinterpret_cast<const S*>(in), static_cast<int>(shape.inLd), zero,
+                                       reinterpret_cast<S*>(out), static_cast<int>(shape.outLd)),
                           name);
     };
     return {name, call, nullptr};

@@ -63,14 +63,14 @@ struct IsTransposed {
 /// Whether the results are the transposes of the data, each element changed by the function.
 template <class In, class Out, class Function>
 bool holdTranspose(const Buffers& buffers, const Shape& shape, Function function) {
-  return buffers.areRight(shape.elements(), detail::IsTransposed<In, Out, Function>{
-                                                buffers.in<In>(), buffers.out<Out>(), shape, function});
+  return buffers.areRight(
+      shape.elements(), detail::IsTransposed<In, Out, Function>{buffers.in<In>(), buffers.out<Out>(), shape, function});
 }
 
 /// A transposition, each element changed by the function.
 template <class In, class Out, class Function, class Call>
-Candidate transposition(const std::string& name, const Buffers& buffers, const Shape& shape,
-                        Function function, Call call) {
+Candidate transposition(const std::string& name, const Buffers& buffers, const Shape& shape, Function function,
+                        Call call) {
   const auto correct = [=, &buffers] {
     buffers.poison(shape.batch * shape.outStride() * sizeof(Out));
     call();

@@ -29,15 +29,13 @@ struct TransposeCase {
 class TransposeReport : public GoalReport {
  public:
   TransposeReport(Timer& timer, const Buffers& buffers, const Options& options)
-      : GoalReport(timer, options, "rows,cols,in_ld,out_ld,batch", copyBandwidth(timer, buffers)),
-        buffers_(buffers) {}
+      : GoalReport(timer, options, "rows,cols,in_ld,out_ld,batch", copyBandwidth(timer, buffers)), buffers_(buffers) {}
 
   double run(const TransposeCase& work) {
     const Shape& s = work.shape;
     return GoalReport::run({work.group, work.element, s.text(),
-                            fmt::format("{},{},{},{},{}", s.rows, s.cols, s.inLd, s.outLd, s.batch),
-                            work.bytes, work.goal, work.candidates, buffers_.copies(work.bytes / 2),
-                            work.mode});
+                            fmt::format("{},{},{},{},{}", s.rows, s.cols, s.inLd, s.outLd, s.batch), work.bytes,
+                            work.goal, work.candidates, buffers_.copies(work.bytes / 2), work.mode});
   }
 
  private:

@@ -24,9 +24,7 @@ inline short __bfloat16_as_short(__nv_bfloat16 a) { return static_cast<short>(a.
 inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
   return gpuopt::emulation::detail::bitCast<__nv_bfloat16>(bits);
 }
-inline __nv_bfloat16 __short_as_bfloat16(short bits) {
-  return gpuopt::emulation::detail::bitCast<__nv_bfloat16>(bits);
-}
+inline __nv_bfloat16 __short_as_bfloat16(short bits) { return gpuopt::emulation::detail::bitCast<__nv_bfloat16>(bits); }
 inline __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return {x, y}; }
 inline __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return {x, y}; }
 inline __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 a) { return {a, a}; }

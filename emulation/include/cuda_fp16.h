@@ -21,9 +21,7 @@ inline __half __double2half(double a) { return a; }
 inline __half __int2half_rn(int a) { return a; }
 inline unsigned short __half_as_ushort(__half a) { return a.__x; }
 inline short __half_as_short(__half a) { return static_cast<short>(a.__x); }
-inline __half __ushort_as_half(unsigned short bits) {
-  return gpuopt::emulation::detail::bitCast<__half>(bits);
-}
+inline __half __ushort_as_half(unsigned short bits) { return gpuopt::emulation::detail::bitCast<__half>(bits); }
 inline __half __short_as_half(short bits) { return gpuopt::emulation::detail::bitCast<__half>(bits); }
 inline __half2 make_half2(__half x, __half y) { return {x, y}; }
 inline __half2 __halves2half2(__half x, __half y) { return {x, y}; }

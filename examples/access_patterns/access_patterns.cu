@@ -18,9 +18,7 @@ struct Plain {
   __host__ __device__ static constexpr unsigned index(unsigned row, unsigned col) { return row * SIDE + col; }
 };
 struct Swizzled {  // XORs the row into the column
-  __host__ __device__ static constexpr unsigned index(unsigned row, unsigned col) {
-    return row * SIDE + (col ^ row);
-  }
+  __host__ __device__ static constexpr unsigned index(unsigned row, unsigned col) { return row * SIDE + (col ^ row); }
 };
 
 // The worst bank conflict of a warp that writes the rows of a tile and reads its columns.
@@ -47,8 +45,7 @@ __global__ void hashRows(const unsigned* in, unsigned* hashes) {
   __shared__ unsigned tile[SIDE * SIDE];
   const unsigned lane = threadIdx.x;
   const unsigned first = blockIdx.x * SIDE;
-  for (unsigned row = 0; row < SIDE; ++row)
-    tile[Swizzled::index(row, lane)] = in[(first + row) * SIDE + lane];
+  for (unsigned row = 0; row < SIDE; ++row) tile[Swizzled::index(row, lane)] = in[(first + row) * SIDE + lane];
   __syncwarp();
   unsigned hash = 0;
   for (unsigned col = 0; col < SIDE; ++col) hash = hashed(hash, tile[Swizzled::index(lane, col)]);

@@ -35,8 +35,7 @@ std::string position(const Input& input, std::size_t i) {
   if (input.width == 0) return " at index " + std::to_string(i);
   const std::size_t pixel = i / input.channels;
   const std::string channel = input.channels == 3 ? std::string(", ") + "RGB"[i % 3] : "";
-  return " at (" + std::to_string(pixel % input.width) + ", " + std::to_string(pixel / input.width) +
-         channel + ")";
+  return " at (" + std::to_string(pixel % input.width) + ", " + std::to_string(pixel / input.width) + channel + ")";
 }
 
 template <class T>
@@ -84,12 +83,10 @@ int compare(const Input& input, const Statistics<T>& device, const Statistics<T>
   verdicts.line("mean", text(device.mean), text(serial.mean), isClose(device.mean, serial.mean, mean));
   verdicts.line("variance", text(device.variance), text(serial.variance),
                 isClose(device.variance, serial.variance, serial.variance + mean * mean));
-  verdicts.line("minimum", text(input, device.least), text(input, serial.least),
-                isSame(device.least, serial.least));
+  verdicts.line("minimum", text(input, device.least), text(input, serial.least), isSame(device.least, serial.least));
   verdicts.line("maximum", text(input, device.greatest), text(input, serial.greatest),
                 isSame(device.greatest, serial.greatest));
-  std::printf(verdicts.wrong() == 0 ? "  All results agree.\n" : "  %d results DISAGREE.\n",
-              verdicts.wrong());
+  std::printf(verdicts.wrong() == 0 ? "  All results agree.\n" : "  %d results DISAGREE.\n", verdicts.wrong());
   return verdicts.wrong();
 }
 
@@ -97,8 +94,8 @@ int compare(const Input& input, const Statistics<T>& device, const Statistics<T>
 template <class T>
 bool analyze(const Input& input, const std::vector<T>& values) {
   const DeviceArray<T> memory(values);
-  const int wrong = compare(input, deviceStatistics(memory.data(), values.size()), serialStatistics(values),
-                            magnitudeOf(values));
+  const int wrong =
+      compare(input, deviceStatistics(memory.data(), values.size()), serialStatistics(values), magnitudeOf(values));
   if constexpr (emulated)
     std::printf("\n  No times: the emulated device shows what a GPU computes, not how fast.\n");
   else

@@ -18,10 +18,8 @@ void printSpeeds(const T* data, std::size_t n) {
   const std::size_t bytes = n * sizeof(T);
   printSpeedHeader(bytes, "read", copy);
   printSpeed("sum", medianTime([&] { gpuopt::reduceInto<SumOf<T>>(data, n, sum.data()); }), bytes, copy);
-  printSpeed("mean and variance",
-             medianTime([&] { gpuopt::meanVarianceInto<double>(data, n, moments.data()); }), bytes, copy);
-  printSpeed("minimum, its position", medianTime([&] { gpuopt::argMinInto(data, n, extreme.data()); }), bytes,
+  printSpeed("mean and variance", medianTime([&] { gpuopt::meanVarianceInto<double>(data, n, moments.data()); }), bytes,
              copy);
-  printSpeed("maximum, its position", medianTime([&] { gpuopt::argMaxInto(data, n, extreme.data()); }), bytes,
-             copy);
+  printSpeed("minimum, its position", medianTime([&] { gpuopt::argMinInto(data, n, extreme.data()); }), bytes, copy);
+  printSpeed("maximum, its position", medianTime([&] { gpuopt::argMaxInto(data, n, extreme.data()); }), bytes, copy);
 }

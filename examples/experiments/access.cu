@@ -14,9 +14,8 @@ namespace experiments {
 namespace {
 
 gpuopt::GlobalAccess analysed(Pattern pattern) {
-  return gpuopt::globalAccess<float>(
-      [=](unsigned lane) { return wordOf(pattern, lane); },
-      gpuopt::LaneMask::where([=](unsigned lane) { return reads(pattern, lane); }));
+  return gpuopt::globalAccess<float>([=](unsigned lane) { return wordOf(pattern, lane); },
+                                     gpuopt::LaneMask::where([=](unsigned lane) { return reads(pattern, lane); }));
 }
 
 void patterns(Report& report) {
@@ -41,8 +40,8 @@ void patterns(Report& report) {
   const TimedArray<float> in(WARPS * wordsPerWarp), out(WARPS);
   for (const auto& [pattern, name, then] : rows) {
     const gpuopt::GlobalAccess access = analysed(pattern);
-    const auto sums = resultOf<float>(
-        values, 3, [p = pattern](const float* from, float* to) { launchPattern(from, to, 3, p); });
+    const auto sums =
+        resultOf<float>(values, 3, [p = pattern](const float* from, float* to) { launchPattern(from, to, 3, p); });
     const double seconds = secondsOf([&, p = pattern] { launchPattern(in.data(), out.data(), WARPS, p); });
     report.add({name,
                 then,
@@ -72,20 +71,17 @@ void increments(Report& report) {
   incrementRow<Increment::all>(report, "all", "211 us", array, N);
   incrementRow<Increment::threeOfFour>(report, "three of four", "212 us", array, N);
   incrementRow<Increment::fourthOnFirst>(report, "the fourth on a[0]", "5182 us", array, N);
-  incrementRow<Increment::fourthOnFirstOfBlock>(report, "the fourth on the block's first", "785 us", array,
-                                                N);
+  incrementRow<Increment::fourthOnFirstOfBlock>(report, "the fourth on the block's first", "785 us", array, N);
 }
 
 /// One row of copies of n elements, direct and through a texture.
-void shiftRow(Report& report, const std::string& name, unsigned offset, unsigned stride,
-              const TimedArray<float>& in, const LinearTexture& texture, const TimedArray<float>& out,
-              std::size_t n) {
+void shiftRow(Report& report, const std::string& name, unsigned offset, unsigned stride, const TimedArray<float>& in,
+              const LinearTexture& texture, const TimedArray<float>& out, std::size_t n) {
   constexpr std::size_t N = 1003;
   const auto values = wholeNumbers<float>(offset + stride * N);
   const auto expected = shiftedOnHost(values, N, offset, stride);
-  const auto direct = resultOf<float>(values, N, [=](const float* from, float* to) {
-    launchShifted(DirectReader{from}, to, N, offset, stride);
-  });
+  const auto direct = resultOf<float>(
+      values, N, [=](const float* from, float* to) { launchShifted(DirectReader{from}, to, N, offset, stride); });
   const auto fetched = resultOf<float>(values, N, [&](float* from, float* to) {
     const LinearTexture small(from, values.size());
     launchShifted(small.reader(), to, N, offset, stride);
@@ -94,14 +90,12 @@ void shiftRow(Report& report, const std::string& name, unsigned offset, unsigned
   const gpuopt::GlobalAccess access =
       gpuopt::globalAccess<float>([=](unsigned lane) { return offset + lane * stride; });
   const double bytes = 2.0 * sizeof(float) * static_cast<double>(n);
-  report.add(
-      {name,
-       "",
-       format("%u sectors, %.4g %%", access.sectors, 100 * access.utilisation()),
-       {billionsPerSecond(bytes,
-                          [&] { launchShifted(DirectReader{in.data()}, out.data(), n, offset, stride); }),
-        billionsPerSecond(bytes, [&] { launchShifted(texture.reader(), out.data(), n, offset, stride); })},
-       direct == expected && fetched == expected});
+  report.add({name,
+              "",
+              format("%u sectors, %.4g %%", access.sectors, 100 * access.utilisation()),
+              {billionsPerSecond(bytes, [&] { launchShifted(DirectReader{in.data()}, out.data(), n, offset, stride); }),
+               billionsPerSecond(bytes, [&] { launchShifted(texture.reader(), out.data(), n, offset, stride); })},
+              direct == expected && fetched == expected});
 }
 
 void shifts(Report& report) {

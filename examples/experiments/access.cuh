@@ -67,8 +67,7 @@ inline std::vector<float> patternOnHost(const std::vector<float>& in, Pattern pa
   std::vector<float> out(in.size() / wordsPerWarp, 0);
   for (std::size_t region = 0; region < in.size() / regionWords; ++region)
     for (unsigned lane = 0; lane < 32; ++lane)
-      if (reads(pattern, lane))
-        out[region / requestsPerWarp] += in[region * regionWords + wordOf(pattern, lane)];
+      if (reads(pattern, lane)) out[region / requestsPerWarp] += in[region * regionWords + wordOf(pattern, lane)];
   return out;
 }
 
@@ -146,8 +145,7 @@ class LinearTexture {
     resource.res.linear.sizeInBytes = n * sizeof(float);
     cudaTextureDesc description{};
     description.readMode = cudaReadModeElementType;
-    gpuopt::check(cudaCreateTextureObject(&texture_, &resource, &description, nullptr),
-                  "cudaCreateTextureObject");
+    gpuopt::check(cudaCreateTextureObject(&texture_, &resource, &description, nullptr), "cudaCreateTextureObject");
   }
   LinearTexture(const LinearTexture&) = delete;
   LinearTexture& operator=(const LinearTexture&) = delete;
@@ -173,8 +171,7 @@ void launchShifted(Reader in, float* out, std::size_t n, unsigned offset, unsign
   gpuopt::launch(copyShifted<Reader>, gridFor(n, copyBlock), in, out, n, offset, stride);
 }
 
-inline std::vector<float> shiftedOnHost(const std::vector<float>& in, std::size_t n, unsigned offset,
-                                        unsigned stride) {
+inline std::vector<float> shiftedOnHost(const std::vector<float>& in, std::size_t n, unsigned offset, unsigned stride) {
   std::vector<float> out(n);
   for (std::size_t i = 0; i < n; ++i) out[i] = in[offset + i * stride];
   return out;

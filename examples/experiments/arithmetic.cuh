@@ -78,9 +78,7 @@ struct DivideByConstant {
 /// For a power of two that only the launch knows, if the program says that it is one.
 struct DivideByShift {
   unsigned shift;
-  __host__ __device__ unsigned operator()(unsigned x) const {
-    return (x >> shift) + (x & ((1u << shift) - 1));
-  }
+  __host__ __device__ unsigned operator()(unsigned x) const { return (x >> shift) + (x & ((1u << shift) - 1)); }
 };
 
 }  // namespace experiments

@@ -19,12 +19,10 @@ constexpr unsigned timedRounds = 256, checkedRounds = 5;
 /// launch(in, out, n, rounds) checked against way(x, i), and timed.
 template <class Launch, class Way>
 void branchRow(Report& report, const char* name, const char* then, const char* predicted,
-               const TimedArray<unsigned>& in, const TimedArray<unsigned>& out, const Launch& launch,
-               const Way& way) {
+               const TimedArray<unsigned>& in, const TimedArray<unsigned>& out, const Launch& launch, const Way& way) {
   const auto values = wholeNumbers<unsigned>(checkedN);
-  const auto found = resultOf<unsigned>(values, checkedN, [&](const unsigned* from, unsigned* to) {
-    launch(from, to, checkedN, checkedRounds);
-  });
+  const auto found = resultOf<unsigned>(
+      values, checkedN, [&](const unsigned* from, unsigned* to) { launch(from, to, checkedN, checkedRounds); });
   report.add({name,
               then,
               predicted,
@@ -62,8 +60,7 @@ void thresholds(Report& report, const TimedArray<unsigned>& in, const TimedArray
     unsigned last;
     const char* then;
     const char* predicted;
-  } rows[] = {{"tid > 15", 15, "splits a warp", "(A + 2 B) / 2"},
-              {"tid > 31", 31, "splits none", "(A + B) / 2"}};
+  } rows[] = {{"tid > 15", 15, "splits a warp", "(A + 2 B) / 2"}, {"tid > 31", 31, "splits none", "(A + B) / 2"}};
   report.table({"Blocks of two warps", "who goes way B", "then", "predicted", {"us"}});
   for (const auto& row : rows)
     branchRow(

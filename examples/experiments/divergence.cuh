@@ -28,9 +28,7 @@ __host__ __device__ inline unsigned shiftXor(unsigned x, unsigned rounds) {
 
 /// Who goes which way: threads whose number has `bit` set the one, the others the other. Bit 1: every other
 /// lane; 16: half-warps; 32: every other warp; branchBlock: every other block; 0: all the same way.
-__host__ __device__ inline bool goesSecondWay(std::size_t thread, unsigned bit) {
-  return (thread & bit) != 0;
-}
+__host__ __device__ inline bool goesSecondWay(std::size_t thread, unsigned bit) { return (thread & bit) != 0; }
 
 /// A warp whose lanes disagree goes both ways one after the other.
 __global__ void branch(const unsigned* in, unsigned* out, std::size_t n, unsigned bit, unsigned rounds) {
@@ -55,8 +53,7 @@ inline void launchSecondWay(const unsigned* in, unsigned* out, std::size_t n, un
 }
 
 /// Threads above `last` of each block go the second way: `tid > 15` splits a warp, `tid > 31` does not.
-__global__ void branchAbove(const unsigned* in, unsigned* out, std::size_t n, unsigned last,
-                            unsigned rounds) {
+__global__ void branchAbove(const unsigned* in, unsigned* out, std::size_t n, unsigned last, unsigned rounds) {
   const std::size_t i = globalThread();
   if (i >= n) return;
   const unsigned x = in[i];
@@ -65,8 +62,7 @@ __global__ void branchAbove(const unsigned* in, unsigned* out, std::size_t n, un
 
 inline constexpr unsigned aboveBlock = 64;
 
-inline void launchBranchAbove(const unsigned* in, unsigned* out, std::size_t n, unsigned last,
-                              unsigned rounds) {
+inline void launchBranchAbove(const unsigned* in, unsigned* out, std::size_t n, unsigned last, unsigned rounds) {
   gpuopt::launch(branchAbove, gridFor(n, aboveBlock), in, out, n, last, rounds);
 }
 

@@ -43,16 +43,14 @@ int run(int count, char** words) {
   std::copy_if(allExperiments().begin(), allExperiments().end(), std::back_inserter(wanted), isWanted);
   printDevice("experiments");
   if (emulated)
-    std::printf(
-        "Every kernel is checked. No times: the emulated device shows what a GPU computes, not how fast.\n");
+    std::printf("Every kernel is checked. No times: the emulated device shows what a GPU computes, not how fast.\n");
   Report report(headerLines("experiments", options.command), !emulated, options.csv, options.json);
   for (const Experiment* each : wanted) {
     report.begin(each->name, each->lesson, wanted.size());
     each->run(report);
   }
   const int wrong = report.finish();
-  std::printf(wrong == 0 ? "\nAll results agree with those of serial code.\n" : "\n%d results DISAGREE.\n",
-              wrong);
+  std::printf(wrong == 0 ? "\nAll results agree with those of serial code.\n" : "\n%d results DISAGREE.\n", wrong);
   return wrong;
 }
 

@@ -31,11 +31,8 @@ void run(Report& report) {
   if (!emulated) gpuopt::check(cudaMemset(timedAlike.data(), 200, N), "cudaMemset");
   const TimedArray<unsigned> bins(histogramBins);
   const unsigned blocks = 8 * static_cast<unsigned>(gpuopt::multiprocessorCount(gpuopt::currentDevice()));
-  report.table({"256 bins of 256 MiB: values without pattern, and all alike",
-                "step",
-                "",
-                "",
-                {"random, GB/s", "alike, GB/s"}});
+  report.table(
+      {"256 bins of 256 MiB: values without pattern, and all alike", "step", "", "", {"random, GB/s", "alike, GB/s"}});
   for (const HistogramStep& step : histogramSteps) {
     const auto timed = [&](const TimedArray<unsigned char>& data) {
       return [&] { launchHistogram(step, data.data(), N, bins.data(), blocks); };

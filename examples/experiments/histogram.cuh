@@ -122,8 +122,8 @@ inline constexpr HistogramStep histogramSteps[] = {
 };
 
 /// Adds to bins, which are zeros before. `blocks` fill the device: its blocks are many values each.
-inline void launchHistogram(const HistogramStep& step, const unsigned char* data, std::size_t n,
-                            unsigned* bins, unsigned blocks) {
+inline void launchHistogram(const HistogramStep& step, const unsigned char* data, std::size_t n, unsigned* bins,
+                            unsigned blocks) {
   gpuopt::launch(step.kernel, gridFor(std::size_t{blocks} * histogramBlock, histogramBlock), data, n, bins);
 }
 

@@ -31,8 +31,7 @@ __global__ void productNaive(const float* a, const float* b, float* c, ProductSi
   const unsigned column = blockIdx.x * productTile + threadIdx.x;
   if (row >= size.m || column >= size.n) return;
   float sum = 0;
-  for (unsigned k = 0; k < size.k; ++k)
-    sum += a[std::size_t{row} * size.k + k] * b[std::size_t{k} * size.n + column];
+  for (unsigned k = 0; k < size.k; ++k) sum += a[std::size_t{row} * size.k + k] * b[std::size_t{k} * size.n + column];
   c[std::size_t{row} * size.n + column] = sum;
 }
 
@@ -112,8 +111,7 @@ __global__ void productCoarsened(const float* a, const float* b, float* c, Produ
     for (unsigned k = 0; k < productTile; ++k) {
       const float element = tileOfA[threadIdx.y][k];
 #pragma unroll
-      for (unsigned part = 0; part < coarseFactor; ++part)
-        sums[part] += element * tilesOfB[part][k][threadIdx.x];
+      for (unsigned part = 0; part < coarseFactor; ++part) sums[part] += element * tilesOfB[part][k][threadIdx.x];
     }
     __syncthreads();
   }
@@ -143,8 +141,7 @@ inline constexpr ProductStep productSteps[] = {
     {"B by columns, corner turning", productTiles<LoadOfB::columnMajorCornerTurning>, productTile, true},
 };
 
-inline void launchProduct(const ProductStep& step, const float* a, const float* b, float* c,
-                          ProductSize size) {
+inline void launchProduct(const ProductStep& step, const float* a, const float* b, float* c, ProductSize size) {
   gpuopt::LaunchConfig config;
   config.grid = dim3(static_cast<unsigned>(ceilDivide(size.n, step.columns)),
                      static_cast<unsigned>(ceilDivide(size.m, productTile)));
@@ -153,8 +150,7 @@ inline void launchProduct(const ProductStep& step, const float* a, const float* 
 }
 
 /// The same on the host, exact where all sums of products are whole numbers below 2^24.
-inline std::vector<float> productOnHost(const std::vector<float>& a, const std::vector<float>& b,
-                                        ProductSize size) {
+inline std::vector<float> productOnHost(const std::vector<float>& a, const std::vector<float>& b, ProductSize size) {
   std::vector<float> c(std::size_t{size.m} * size.n, 0);
   for (std::size_t i = 0; i < size.m; ++i)
     for (std::size_t k = 0; k < size.k; ++k)

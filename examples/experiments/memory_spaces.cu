@@ -47,11 +47,9 @@ void run(Report& report) {
                 {"constant, us", "read-only, us", "global, us"}});
   for (const auto& row : rows) {
     const auto timed = [&](const auto& tableOf) {
-      return 1e6 *
-             secondsOf([&] { launchLookUp(tableOf(table.data()), out.data(), N, ROUNDS, row.laneStep); });
+      return 1e6 * secondsOf([&] { launchLookUp(tableOf(table.data()), out.data(), N, ROUNDS, row.laneStep); });
     };
-    const auto access =
-        gpuopt::globalAccess<unsigned>([&](unsigned lane) { return lane * row.laneStep % spaceWords; });
+    const auto access = gpuopt::globalAccess<unsigned>([&](unsigned lane) { return lane * row.laneStep % spaceWords; });
     report.add({row.name,
                 row.then,
                 format("sectors: %u, lines: %u", access.sectors, access.lines),

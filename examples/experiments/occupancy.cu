@@ -53,8 +53,7 @@ bool copiesRightly(unsigned block) {
 template <int CHAINS>
 bool followsRightly(unsigned block) {
   const auto values = wholeNumbers<float>(checkedN);
-  return chainsOnHost<CHAINS>(values, 9) ==
-         resultOf<float>(values, checkedN, [=](const float* from, float* to) {
+  return chainsOnHost<CHAINS>(values, 9) == resultOf<float>(values, checkedN, [=](const float* from, float* to) {
            launchChains<CHAINS>(from, to, checkedN, block, 0, 9);
          });
 }
@@ -69,11 +68,8 @@ std::string occupancyHere(Kernel* kernel, unsigned block, std::size_t sharedByte
 }
 
 void blockSizes(Report& report, const TimedArray<float>& in, const TimedArray<float>& out, std::size_t n) {
-  report.table({"Copies with blocks of different size, an element a thread",
-                "threads a block",
-                "",
-                hereHeading,
-                {"GB/s"}});
+  report.table(
+      {"Copies with blocks of different size, an element a thread", "threads a block", "", hereHeading, {"GB/s"}});
   for (const unsigned block : {32u, 64u, 96u, 128u, 192u, 256u, 384u, 512u, 768u, 1024u}) {
     const double bytes = 2.0 * sizeof(float) * static_cast<double>(n);
     report.add({std::to_string(block),
@@ -109,18 +105,18 @@ void loadsInFlight(Report& report, const TimedArray<float>& in, const TimedArray
   for (const unsigned blocks : {1u, 2u, 4u, 8u, 12u, 16u}) {
     const std::size_t shared = sharedBytesFor(blocks);
     const double bytes = 2.0 * sizeof(float) * static_cast<double>(n);
-    report.add({std::to_string(blocks),
-                "",
-                occupancyHere(copyItems<1>, sweepBlock, shared),
-                {billionsPerSecond(
-                    bytes, [&] { launchCopyItems<ITEMS>(in.data(), out.data(), n, sweepBlock, shared); })...},
-                (copiesRightly<ITEMS>(sweepBlock) && ...)});
+    report.add(
+        {std::to_string(blocks),
+         "",
+         occupancyHere(copyItems<1>, sweepBlock, shared),
+         {billionsPerSecond(bytes, [&] { launchCopyItems<ITEMS>(in.data(), out.data(), n, sweepBlock, shared); })...},
+         (copiesRightly<ITEMS>(sweepBlock) && ...)});
   }
 }
 
 template <int... CHAINS>
-void operationsInFlight(Report& report, const TimedArray<float>& in, const TimedArray<float>& out,
-                        std::size_t n, std::integer_sequence<int, CHAINS...>) {
+void operationsInFlight(Report& report, const TimedArray<float>& in, const TimedArray<float>& out, std::size_t n,
+                        std::integer_sequence<int, CHAINS...>) {
   constexpr unsigned ROUNDS = 512;
   report.table({"Multiply-adds: independent chains of each thread, against resident warps",
                 "blocks of 128 a multiprocessor",
@@ -130,13 +126,13 @@ void operationsInFlight(Report& report, const TimedArray<float>& in, const Timed
   for (const unsigned blocks : {1u, 2u, 4u, 8u, 12u, 16u}) {
     const std::size_t shared = sharedBytesFor(blocks);
     const double operations = 2.0 * ROUNDS * static_cast<double>(n);
-    report.add({std::to_string(blocks),
-                "",
-                occupancyHere(multiplyAddChains<1>, sweepBlock, shared),
-                {billionsPerSecond(
-                    CHAINS * operations,
-                    [&] { launchChains<CHAINS>(in.data(), out.data(), n, sweepBlock, shared, ROUNDS); })...},
-                (followsRightly<CHAINS>(sweepBlock) && ...)});
+    report.add(
+        {std::to_string(blocks),
+         "",
+         occupancyHere(multiplyAddChains<1>, sweepBlock, shared),
+         {billionsPerSecond(CHAINS * operations,
+                            [&] { launchChains<CHAINS>(in.data(), out.data(), n, sweepBlock, shared, ROUNDS); })...},
+         (followsRightly<CHAINS>(sweepBlock) && ...)});
   }
 }
 

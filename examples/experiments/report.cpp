@@ -81,9 +81,8 @@ void Report::writeRow(const Table& table, const Row& row) {
   for (std::size_t i = 0; i < lines; ++i) {
     const bool hasValue = isMeasured_ && i < row.now.size();
     csv_ << table.experiment << "," << quoted(table.headings.title) << "," << quoted(row.name) << ","
-         << quoted(row.then) << "," << quoted(row.predicted) << ","
-         << quoted(hasValue ? table.headings.now.at(i) : "") << ","
-         << (hasValue ? textOr(row.now[i], "") : "") << "," << (row.isRight ? "yes" : "no") << "\n";
+         << quoted(row.then) << "," << quoted(row.predicted) << "," << quoted(hasValue ? table.headings.now.at(i) : "")
+         << "," << (hasValue ? textOr(row.now[i], "") : "") << "," << (row.isRight ? "yes" : "no") << "\n";
   }
 }
 
@@ -95,8 +94,8 @@ int Report::finish() {
 
 void Report::writeJson() {
   writeJsonTables(json_, header_, wrong_, tables_, [&](const Table& table) {
-    json_ << "{\"experiment\": " << quoted(table.experiment)
-          << ", \"title\": " << quoted(table.headings.title) << ", \"rows\": [";
+    json_ << "{\"experiment\": " << quoted(table.experiment) << ", \"title\": " << quoted(table.headings.title)
+          << ", \"rows\": [";
     writeJsonList(json_, table.rows, 6, [&](const Row& row) { writeJsonRow(table, row); });
     json_ << "]}";
   });

@@ -30,8 +30,7 @@ void bankRows(Report& report) {
               {"stride 32", strided(32), "", false},   {"stride 33", strided(33), "", false},
               {"permuted", permuted(), "none", true},  {"the same word", broadcast(), "none", false}};
 
-  const unsigned timedBlocks =
-      8 * static_cast<unsigned>(gpuopt::multiprocessorCount(gpuopt::currentDevice()));
+  const unsigned timedBlocks = 8 * static_cast<unsigned>(gpuopt::multiprocessorCount(gpuopt::currentDevice()));
   const TimedArray<T> in(bankWords, Filling::bits);
   const TimedArray<unsigned> out(timedBlocks * bankBlock);
   const auto words = wholeNumbers<unsigned>(bankWords * BYTES / 4);
@@ -41,8 +40,7 @@ void bankRows(Report& report) {
     const auto sums = resultOf<unsigned>(words, BLOCKS * bankBlock, [&](const unsigned* from, unsigned* to) {
       launchBanks(reinterpret_cast<const T*>(from), to, BLOCKS, row.lanes, FEW);
     });
-    const double seconds =
-        secondsOf([&] { launchBanks(in.data(), out.data(), timedBlocks, row.lanes, ROUNDS); });
+    const double seconds = secondsOf([&] { launchBanks(in.data(), out.data(), timedBlocks, row.lanes, ROUNDS); });
     if (unit == 0) unit = seconds;
     report.add({format("%u bytes, ", BYTES) + row.name,
                 BYTES == 4 ? row.then : "",
@@ -58,9 +56,8 @@ void tileRow(Report& report, const char* name) {
   const unsigned tiles = 32 * static_cast<unsigned>(gpuopt::multiprocessorCount(gpuopt::currentDevice()));
   const TimedArray<unsigned> in(1024 * tiles), out(1024 * tiles);
   const auto values = wholeNumbers<unsigned>(1024 * TILES);
-  const auto found = resultOf<unsigned>(values, values.size(), [](const unsigned* from, unsigned* to) {
-    launchTile<LAYOUT>(from, to, TILES, 3);
-  });
+  const auto found = resultOf<unsigned>(
+      values, values.size(), [](const unsigned* from, unsigned* to) { launchTile<LAYOUT>(from, to, TILES, 3); });
   const auto row = gpuopt::sharedAccess<float>([](unsigned lane) { return indexInTile<LAYOUT>(7, lane); });
   const auto column = gpuopt::sharedAccess<float>([](unsigned lane) { return indexInTile<LAYOUT>(lane, 7); });
   report.add({name,

@@ -59,8 +59,8 @@ void launchBanks(const T* in, unsigned* out, unsigned blocks, const LaneIndices&
 }
 
 /// The same on the host, for elements of `parts` words.
-inline std::vector<unsigned> banksOnHost(const std::vector<unsigned>& words, std::size_t parts,
-                                         unsigned blocks, const LaneIndices& lanes, unsigned rounds) {
+inline std::vector<unsigned> banksOnHost(const std::vector<unsigned>& words, std::size_t parts, unsigned blocks,
+                                         const LaneIndices& lanes, unsigned rounds) {
   std::vector<unsigned> out(std::size_t{blocks} * bankBlock, 0);
   for (std::size_t thread = 0; thread < out.size(); ++thread)
     for (unsigned round = 0; round < rounds; ++round)

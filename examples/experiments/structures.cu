@@ -32,8 +32,7 @@ void float3s(Report& report) {
   auto expected = words;
   for (float& word : expected) word += structStep;
   const TimedArray<float3> in(MANY), out(MANY);
-  report.table(
-      {"A step added to each float3", "how", "then, 1M", "a warp's requests", {"us, 1M", "GB/s, 32M"}});
+  report.table({"A step added to each float3", "how", "then, 1M", "a warp's requests", {"us, 1M", "GB/s, 32M"}});
   for (const auto& row : rows) {
     const auto found = resultOf<float>(words, 3 * N, [&](const float* from, float* to) {
       row.launch(reinterpret_cast<const float3*>(from), reinterpret_cast<float3*>(to), N);
@@ -44,38 +43,34 @@ void float3s(Report& report) {
       access.requests *= 3;
       access.sectors *= 3;
     }
-    report.add(
-        {row.name,
-         row.then,
-         row.launch == launchTransform ? "" : text(access),
-         {1e6 * secondsOf([&] { row.launch(in.data(), out.data(), MILLION); }),
-          billionsPerSecond(2.0 * sizeof(float3) * MANY, [&] { row.launch(in.data(), out.data(), MANY); })},
-         found == expected});
+    report.add({row.name,
+                row.then,
+                row.launch == launchTransform ? "" : text(access),
+                {1e6 * secondsOf([&] { row.launch(in.data(), out.data(), MILLION); }),
+                 billionsPerSecond(2.0 * sizeof(float3) * MANY, [&] { row.launch(in.data(), out.data(), MANY); })},
+                found == expected});
   }
 }
 
 template <class T>
 void alignmentRow(Report& report, const char* name, const char* then, const TimedArray<float>& in,
                   const TimedArray<float>& out, std::size_t bytes) {
-  constexpr std::size_t N = 1001, WORDS = sizeof(T) / sizeof(float),
-                        MEMBERS = sizeof T::words / sizeof(float);
+  constexpr std::size_t N = 1001, WORDS = sizeof(T) / sizeof(float), MEMBERS = sizeof T::words / sizeof(float);
   const auto words = wholeNumbers<float>(WORDS * N);
   const auto found = resultOf<float>(words, WORDS * N, [](const float* from, float* to) {
     launchStructCopy(reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to), N);
   });
   bool isRight = true;
-  for (std::size_t i = 0; i < found.size(); ++i)
-    isRight = isRight && (i % WORDS >= MEMBERS || found[i] == words[i]);
+  for (std::size_t i = 0; i < found.size(); ++i) isRight = isRight && (i % WORDS >= MEMBERS || found[i] == words[i]);
   const std::size_t n = bytes / sizeof(T);
-  report.add({name,
-              then,
-              text(gpuopt::globalAccess<T>(itself)),
-              {billionsPerSecond(2.0 * sizeof(float) * static_cast<double>(MEMBERS * n),
-                                 [&] {
-                                   launchStructCopy(reinterpret_cast<const T*>(in.data()),
-                                                    reinterpret_cast<T*>(out.data()), n);
-                                 })},
-              isRight});
+  report.add(
+      {name,
+       then,
+       text(gpuopt::globalAccess<T>(itself)),
+       {billionsPerSecond(
+           2.0 * sizeof(float) * static_cast<double>(MEMBERS * n),
+           [&] { launchStructCopy(reinterpret_cast<const T*>(in.data()), reinterpret_cast<T*>(out.data()), n); })},
+       isRight});
 }
 
 void alignments(Report& report) {

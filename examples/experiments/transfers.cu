@@ -76,30 +76,24 @@ void kinds(Report& report) {
   const TimedArray<unsigned> device(LARGEST / sizeof(unsigned));
   const bool isRight = goesAndComes(host.pageable, CHECKED) && goesAndComes(host.pinned, CHECKED) &&
                        goesAndComes(host.combined, CHECKED) && goesAndComes(host.mapped, CHECKED);
-  report.table(
-      {"Uploads and downloads by size. Then: 5.2 to 6 GB/s pinned (PCIe 2); below 80 KB latency rules",
-       "size, GB/s up and down:",
-       "",
-       "",
-       {"pageable up", "pinned up", "w.-comb. up", "mapped read", "pageable down", "pinned down"}});
+  report.table({"Uploads and downloads by size. Then: 5.2 to 6 GB/s pinned (PCIe 2); below 80 KB latency rules",
+                "size, GB/s up and down:",
+                "",
+                "",
+                {"pageable up", "pinned up", "w.-comb. up", "mapped read", "pageable down", "pinned down"}});
   for (std::size_t bytes = 4096; bytes <= LARGEST; bytes *= 4) {
     const auto rate = [&](const auto& call) {
       const double seconds = hostSecondsOf(call);
       return seconds > 0 ? 1e-9 * static_cast<double>(bytes) / seconds : 0;
     };
-    const auto up = [&](const HostBuffer& from) {
-      return rate([&] { copy(device.data(), from.as<void>(), bytes); });
-    };
-    const auto down = [&](const HostBuffer& to) {
-      return rate([&] { copy(to.as<void>(), device.data(), bytes); });
-    };
-    const double read = rate(
-        [&] { launchWork(host.mapped.onDevice<unsigned>(), device.data(), bytes / sizeof(unsigned), 1); });
+    const auto up = [&](const HostBuffer& from) { return rate([&] { copy(device.data(), from.as<void>(), bytes); }); };
+    const auto down = [&](const HostBuffer& to) { return rate([&] { copy(to.as<void>(), device.data(), bytes); }); };
+    const double read =
+        rate([&] { launchWork(host.mapped.onDevice<unsigned>(), device.data(), bytes / sizeof(unsigned), 1); });
     report.add({readableBytes(bytes),
                 "",
                 "",
-                {up(host.pageable), up(host.pinned), up(host.combined), read, down(host.pageable),
-                 down(host.pinned)},
+                {up(host.pageable), up(host.pinned), up(host.combined), read, down(host.pageable), down(host.pinned)},
                 isRight});
   }
 }
@@ -129,8 +123,7 @@ bool mappedIsRight() {
 }
 
 void overlap(Report& report) {
-  constexpr std::size_t N = emulated ? 1 : std::size_t{1} << 26, CHUNKS = 32,
-                        CHUNK = (N + CHUNKS - 1) / CHUNKS;
+  constexpr std::size_t N = emulated ? 1 : std::size_t{1} << 26, CHUNKS = 32, CHUNK = (N + CHUNKS - 1) / CHUNKS;
   constexpr unsigned ROUNDS = 512;
   constexpr struct {
     const char* name;
@@ -143,11 +136,9 @@ void overlap(Report& report) {
               {"three, issued breadth first", 3, IssueOrder::breadthFirst, "max(U, K, D)"}};
 
   // Mapped memory is pinned, too.
-  const HostBuffer in(HostMemory::mapped, N * sizeof(unsigned)),
-      out(HostMemory::mapped, N * sizeof(unsigned));
+  const HostBuffer in(HostMemory::mapped, N * sizeof(unsigned)), out(HostMemory::mapped, N * sizeof(unsigned));
   fill(in, N);
-  report.table(
-      {"256 MiB up, worked on, and down again, in 32 chunks", "how", "", "of upload, kernel, down.", {"ms"}});
+  report.table({"256 MiB up, worked on, and down again, in 32 chunks", "how", "", "of upload, kernel, down.", {"ms"}});
   double threeWays = 0;
   for (const auto& row : rows) {
     const Pipeline pipeline(CHUNK, row.buffers);
@@ -159,14 +150,12 @@ void overlap(Report& report) {
 
   // The host takes as many elements as it can do while the device does the others.
   constexpr std::size_t SAMPLE = 1000;
-  const double sample = hostSecondsOf(
-      [&] { workOnHost(in.as<unsigned>(), out.as<unsigned>(), (std::min)(SAMPLE, N), ROUNDS); });
-  const std::size_t onHost =
-      sample > 0 ? (std::min)(N / 2, static_cast<std::size_t>(SAMPLE * threeWays / sample)) : 0;
+  const double sample =
+      hostSecondsOf([&] { workOnHost(in.as<unsigned>(), out.as<unsigned>(), (std::min)(SAMPLE, N), ROUNDS); });
+  const std::size_t onHost = sample > 0 ? (std::min)(N / 2, static_cast<std::size_t>(SAMPLE * threeWays / sample)) : 0;
   const Pipeline pipeline(CHUNK, 3);
-  const double fourWays = hostSecondsOf([&] {
-    pipeline.run(in.as<unsigned>(), out.as<unsigned>(), N, ROUNDS, IssueOrder::depthFirst, onHost);
-  });
+  const double fourWays = hostSecondsOf(
+      [&] { pipeline.run(in.as<unsigned>(), out.as<unsigned>(), N, ROUNDS, IssueOrder::depthFirst, onHost); });
   report.add({"and the host works: four ways",
               "",
               "a little less",

@@ -134,13 +134,11 @@ class Pipeline {
       });
     }
     workOnHost(in + onDevice, out + onDevice, onHost, rounds);
-    for (const cudaStream_t stream : streams_)
-      gpuopt::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    for (const cudaStream_t stream : streams_) gpuopt::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   }
 
  private:
-  static void copy(unsigned* to, const unsigned* from, std::size_t n, cudaMemcpyKind kind,
-                   cudaStream_t stream) {
+  static void copy(unsigned* to, const unsigned* from, std::size_t n, cudaMemcpyKind kind, cudaStream_t stream) {
     gpuopt::check(cudaMemcpyAsync(to, from, n * sizeof(unsigned), kind, stream), "cudaMemcpyAsync");
   }
 

@@ -24,12 +24,10 @@ struct Sensor {
 void scan(const int* counts, int* offsets, int n, cudaStream_t stream) {
   std::size_t bytes = 0;
   void* scratch = nullptr;
-  gpuopt::check(cub::DeviceScan::InclusiveSum(nullptr, bytes, counts, offsets + 1, n, stream),
-                "InclusiveSum");
+  gpuopt::check(cub::DeviceScan::InclusiveSum(nullptr, bytes, counts, offsets + 1, n, stream), "InclusiveSum");
   gpuopt::check(cudaMallocAsync(&scratch, bytes, stream), "cudaMallocAsync");
   gpuopt::check(cudaMemsetAsync(offsets, 0, sizeof(int), stream), "cudaMemsetAsync");
-  gpuopt::check(cub::DeviceScan::InclusiveSum(scratch, bytes, counts, offsets + 1, n, stream),
-                "InclusiveSum");
+  gpuopt::check(cub::DeviceScan::InclusiveSum(scratch, bytes, counts, offsets + 1, n, stream), "InclusiveSum");
   gpuopt::check(cudaFreeAsync(scratch, stream), "cudaFreeAsync");
 }
 

@@ -59,17 +59,13 @@ bool run() {
   std::vector<float> found(n), expected(n);
   bool right = true;
   for (unsigned number = 1; number <= 3; ++number) {
-    const auto value = [=](std::size_t i) {
-      return static_cast<std::uint8_t>(i * 7919 * number % 251 / number);
-    };
+    const auto value = [=](std::size_t i) { return static_cast<std::uint8_t>(i * 7919 * number % 251 / number); };
     for (std::size_t i = 0; i < n; ++i) picture[i] = {value(i), value(i + 1), value(2 * i)};
-    gpuopt::check(
-        cudaMemcpyAsync(frame.data(), picture.data(), n * sizeof(Rgb), cudaMemcpyHostToDevice, stream),
-        "cudaMemcpyAsync");
+    gpuopt::check(cudaMemcpyAsync(frame.data(), picture.data(), n * sizeof(Rgb), cudaMemcpyHostToDevice, stream),
+                  "cudaMemcpyAsync");
     gpuopt::check(cudaGraphLaunch(pipeline, stream), "cudaGraphLaunch");
-    gpuopt::check(
-        cudaMemcpyAsync(found.data(), out.data(), n * sizeof(float), cudaMemcpyDeviceToHost, stream),
-        "cudaMemcpyAsync");
+    gpuopt::check(cudaMemcpyAsync(found.data(), out.data(), n * sizeof(float), cudaMemcpyDeviceToHost, stream),
+                  "cudaMemcpyAsync");
     gpuopt::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 
     float largest = 0;

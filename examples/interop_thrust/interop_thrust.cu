@@ -55,20 +55,17 @@ bool run() {
   // Iterators of a device_vector are as good as pointers; others are read element by element.
   bool right = show("reduce of a device_vector", gpuopt::reduce(deviceValues.begin(), n) == sum);
   const thrust::counting_iterator<long long> numbers(0);
-  right &= show("transformReduce of a counting_iterator",
-                gpuopt::transformReduce(numbers, n, Square{}) == squares);
+  right &= show("transformReduce of a counting_iterator", gpuopt::transformReduce(numbers, n, Square{}) == squares);
 
   // A view of columns that Thrust owns. Thrust is told where the data is, as with pointers.
   const gpuopt::SoaView<Reading> view{deviceSensors, deviceValues};
   const auto high = thrust::count_if(thrust::device, view.begin(), view.end(), IsHigh{});
-  right &= show("thrust::count_if of the structs",
-                high == std::count_if(readings.begin(), readings.end(), IsHigh{}));
+  right &= show("thrust::count_if of the structs", high == std::count_if(readings.begin(), readings.end(), IsHigh{}));
 
   // One stream: gpuopt's call begins when Thrust's has ended, without a wait in between.
   const cudaStream_t stream = cudaStreamPerThread;
   int* keys = view.column<&Reading::sensor>();
-  thrust::stable_sort_by_key(thrust::cuda::par_nosync.on(stream), keys, keys + n,
-                             view.column<&Reading::value>());
+  thrust::stable_sort_by_key(thrust::cuda::par_nosync.on(stream), keys, keys + n, view.column<&Reading::value>());
   const auto greatest = gpuopt::argMax(view.column<&Reading::value>(), n, stream);
 
   const auto less = [](const Reading& a, const Reading& b) { return a.sensor < b.sensor; };

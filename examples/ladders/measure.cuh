@@ -49,8 +49,7 @@ inline double copySpeed(const void* from, void* to, std::size_t bytes, int repea
   vectors.run = [=](int) {
     gpuopt::transpose(static_cast<const uint4*>(from), static_cast<uint4*>(to), 1, bytes / sizeof(uint4));
   };
-  const double seconds =
-      (std::min)(secondsOverLaunches(runtime, repeats), secondsOverLaunches(vectors, repeats));
+  const double seconds = (std::min)(secondsOverLaunches(runtime, repeats), secondsOverLaunches(vectors, repeats));
   return 2e-9 * static_cast<double>(bytes) / seconds;
 }
 

@@ -14,8 +14,7 @@ namespace ladders {
 namespace {
 
 void parse(CLI::App& app, Options& options, int count, char** words) {
-  app.add_option("--repeats", options.repeats,
-                 "repeat the work so often in each of 21 samples, by both methods")
+  app.add_option("--repeats", options.repeats, "repeat the work so often in each of 21 samples, by both methods")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   app.add_option("--csv", options.csv, "write the table to this file");
@@ -40,8 +39,7 @@ MatrixSize matrixSize(const std::string& text) {
   size.rows = size.cols = sideOf(at, end);
   if (at != end && *at == 'x') size.cols = sideOf(++at, end);
   if (at != end || size.rows == 0 || size.cols == 0)
-    throw std::runtime_error("--size: '" + text +
-                             "' is no matrix like 2048 or 2048x1024, of 1 to 65535 on a side");
+    throw std::runtime_error("--size: '" + text + "' is no matrix like 2048 or 2048x1024, of 1 to 65535 on a side");
   return size;
 }
 

@@ -31,9 +31,8 @@ bool isRight(const ReductionStep& step, const DeviceArray<unsigned>& out, unsign
   out.poison();
   step.run(1);
   std::vector<unsigned> partials(step.count);
-  gpuopt::check(
-      cudaMemcpy(partials.data(), step.partials, step.count * sizeof(unsigned), cudaMemcpyDeviceToHost),
-      "cudaMemcpy");
+  gpuopt::check(cudaMemcpy(partials.data(), step.partials, step.count * sizeof(unsigned), cudaMemcpyDeviceToHost),
+                "cudaMemcpy");
   unsigned sum = 0;
   for (const unsigned each : partials) sum += each;
   return sum == expected;
@@ -47,8 +46,7 @@ void climb(Report& report, const Options& options, std::size_t n, bool isFirst) 
 
   const std::vector<ReductionStep> steps = reductionSteps({in.data(), n, out.data()});
   if (isFirst) Report::explain({steps.begin(), steps.end()});
-  const double copy =
-      emulated ? 0 : copySpeed(in.data(), out.data(), half * sizeof(unsigned), options.repeats);
+  const double copy = emulated ? 0 : copySpeed(in.data(), out.data(), half * sizeof(unsigned), options.repeats);
   report.begin({std::to_string(n) + " elements of 4 bytes", bytes, copy}, steps.size());
   const unsigned expected = sumOnHost(n);
   for (const ReductionStep& step : steps) {
@@ -61,8 +59,8 @@ void climb(Report& report, const Options& options, std::size_t n, bool isFirst) 
 int run(int count, char** words) {
   std::vector<std::uint64_t> sizes = usualSizes;
   const Options options = reductionOptions(count, words, sizes);
-  return climbAll("reduction_ladder", "Harris 2007, 2^22 elements, GeForce 8800 GTX (86.4 GB/s)", options,
-                  sizes, climb);
+  return climbAll("reduction_ladder", "Harris 2007, 2^22 elements, GeForce 8800 GTX (86.4 GB/s)", options, sizes,
+                  climb);
 }
 
 }  // namespace

@@ -227,8 +227,7 @@ inline gpuopt::LaunchConfig reductionConfig(std::size_t blocks, int block, std::
 /// Recursion: a kernel reduces its own partial results until one is left; pass(in, n, out, blocks) launches
 /// it. The results of each pass follow those of the one before, from `out` on. Returns where the last one is.
 template <class Pass>
-unsigned* reduceRecursively(const unsigned* in, std::size_t n, unsigned* out, std::size_t elements,
-                            Pass pass) {
+unsigned* reduceRecursively(const unsigned* in, std::size_t n, unsigned* out, std::size_t elements, Pass pass) {
   for (;;) {
     const std::size_t blocks = blocksOf(n, elements);
     pass(in, n, out, blocks);
@@ -270,12 +269,11 @@ struct Lesson {
 
 // A kernel whose threads add perThread elements each while they load, with sharedBytes of dynamic shared
 // memory per thread.
-inline ReductionStep onePass(const ReductionData& data, const Lesson& lesson, ReductionKernel kernel,
-                             int perThread, std::size_t sharedBytes = sizeof(unsigned)) {
+inline ReductionStep onePass(const ReductionData& data, const Lesson& lesson, ReductionKernel kernel, int perThread,
+                             std::size_t sharedBytes = sizeof(unsigned)) {
   const std::size_t blocks = blocksOf(data.n, static_cast<std::size_t>(perThread) * reductionBlock);
   const auto run = [=](int repeats) {
-    gpuopt::launch(kernel, reductionConfig(blocks, reductionBlock, sharedBytes), data.in, data.n, data.out,
-                   repeats);
+    gpuopt::launch(kernel, reductionConfig(blocks, reductionBlock, sharedBytes), data.in, data.n, data.out, repeats);
   };
   return {{lesson.name, lesson.changed, lesson.remains, {lesson.then, 0}, run}, data.out, blocks};
 }
@@ -307,17 +305,15 @@ inline std::vector<ReductionStep> reductionSteps(const ReductionData& data) {
               {"v1 interleaved, modulo", "a tree in shared memory, neighbours first",
                "divergence in every warp, slow %", 2.083},
               reduceModulo, 1),
-      onePass(
-          data,
-          {"v2 interleaved", "the first threads do the additions: no divergence", "bank conflicts", 4.854},
-          reduceInterleaved, 1),
+      onePass(data, {"v2 interleaved", "the first threads do the additions: no divergence", "bank conflicts", 4.854},
+              reduceInterleaved, 1),
       onePass(data,
               {"v3 sequential", "halves are joined: no bank conflicts, warps retire early",
                "half of the threads only load", 9.741},
               reduceSequential, 1),
       onePass(data,
-              {"v4.1 one add on load", "a thread adds two elements while it loads",
-               "only the first level is saved", 17.377},
+              {"v4.1 one add on load", "a thread adds two elements while it loads", "only the first level is saved",
+               17.377},
               reduceAddOnLoad, 2),
       onePass(data,
               {"v4.2 TILE adds on load", "a thread adds TILE elements while it loads, unrolled",
@@ -331,10 +327,8 @@ inline std::vector<ReductionStep> reductionSteps(const ReductionData& data) {
               {"v5.2 completely unrolled", "the block's size is a constant: no loop",
                "the host adds the partial results", 43.996},
               reduceUnrolled<BLOCK, TILE>, TILE, 0),
-      recursive(
-          data,
-          {"recursive", "the kernel reduces its own partial results", "a launch for each level", 62.671},
-          again),
+      recursive(data, {"recursive", "the kernel reduces its own partial results", "a launch for each level", 62.671},
+                again),
       recursive(data,
                 {"const __restrict__", "the compiler knows that nobody writes what it reads",
                  "4 bytes a load, several launches", 0},

@@ -26,9 +26,9 @@ double microseconds(const Workload& workload, double speed) {
 void printRow(const Workload& on, const Step& step, const Outcome& outcome) {
   std::printf("  %-24s", step.name.c_str());
   if (on.copySpeed > 0)
-    std::printf(" %9s %8s %12s %9s %8.1f %%", text(step.then.launches).c_str(),
-                text(step.then.inside).c_str(), text(outcome.now.launches).c_str(),
-                text(outcome.now.inside).c_str(), 100 * outcome.now.launches / on.copySpeed);
+    std::printf(" %9s %8s %12s %9s %8.1f %%", text(step.then.launches).c_str(), text(step.then.inside).c_str(),
+                text(outcome.now.launches).c_str(), text(outcome.now.inside).c_str(),
+                100 * outcome.now.launches / on.copySpeed);
   std::printf("   %s\n", outcome.isRight ? "ok" : "WRONG");
   std::fflush(stdout);
 }
@@ -36,17 +36,15 @@ void printRow(const Workload& on, const Step& step, const Outcome& outcome) {
 std::string csvRow(const Workload& on, const Step& step, const Outcome& outcome) {
   const double share = on.copySpeed > 0 ? outcome.now.launches / on.copySpeed : 0;
   std::string row = on.name + "," + std::to_string(on.bytes) + "," + quoted(step.name);
-  for (const double value :
-       {on.copySpeed, step.then.launches, step.then.inside, microseconds(on, outcome.now.launches),
-        outcome.now.launches, outcome.now.inside, share})
+  for (const double value : {on.copySpeed, step.then.launches, step.then.inside, microseconds(on, outcome.now.launches),
+                             outcome.now.launches, outcome.now.inside, share})
     row += "," + orElse(value, "");
   return row + (outcome.isRight ? ",yes\n" : ",no\n");
 }
 
 std::string jsonRow(const Workload& workload, const Step& step, const Outcome& outcome) {
   const auto speeds = [](const Speeds& of) {
-    return "{\"launches\": " + orElse(of.launches, "null") + ", \"inside\": " + orElse(of.inside, "null") +
-           "}";
+    return "{\"launches\": " + orElse(of.launches, "null") + ", \"inside\": " + orElse(of.inside, "null") + "}";
   };
   return "{\"step\": " + quoted(step.name) + ", \"changed\": " + quoted(step.changed) +
          ", \"remains\": " + quoted(step.remains) + ",\n       \"then_gbps\": " + speeds(step.then) +
@@ -67,17 +65,15 @@ Report::Report(HeaderLines header, const std::string& csvFile, const std::string
 void Report::explain(const std::vector<Step>& steps) {
   std::printf("\n");
   for (const Step& step : steps)
-    std::printf("  %-24s %s\n  %-24s remains: %s\n", step.name.c_str(), step.changed.c_str(), "",
-                step.remains.c_str());
+    std::printf("  %-24s %s\n  %-24s remains: %s\n", step.name.c_str(), step.changed.c_str(), "", step.remains.c_str());
 }
 
 void Report::begin(const Workload& workload, std::size_t steps) {
   tables_.push_back({workload, steps, {}});
   std::printf("\n%s, %s moved", workload.name.c_str(), readableBytes(workload.bytes).c_str());
   if (workload.copySpeed > 0)
-    std::printf("; the best copy moves %.0f GB/s\n  %-24s %18s %22s\n  %-24s %9s %8s %12s %9s %10s",
-                workload.copySpeed, "", "then, GB/s", "now, GB/s", "step", "launches", "inside", "launches",
-                "inside", "of a copy");
+    std::printf("; the best copy moves %.0f GB/s\n  %-24s %18s %22s\n  %-24s %9s %8s %12s %9s %10s", workload.copySpeed,
+                "", "then, GB/s", "now, GB/s", "step", "launches", "inside", "launches", "inside", "of a copy");
   std::printf("\n");
 }
 

@@ -22,9 +22,9 @@ namespace {
 
 // 2048 x 2048 is what the published figures are for. 32 more on a side, and camping vanishes. 16384 x 16384
 // are beyond every cache.
-const std::vector<MatrixSize> usualSizes =
-    emulated ? std::vector<MatrixSize>{{100, 70}, {65, 65}}
-             : std::vector<MatrixSize>{{2048, 2048}, {2080, 2080}, {16384, 16384}};
+const std::vector<MatrixSize> usualSizes = emulated
+                                               ? std::vector<MatrixSize>{{100, 70}, {65, 65}}
+                                               : std::vector<MatrixSize>{{2048, 2048}, {2080, 2080}, {16384, 16384}};
 
 #ifdef GPUOPT_BENCHMARK_CUBLAS
 void check(cublasStatus_t status, const char* call) {
@@ -39,8 +39,8 @@ void addCublas(std::vector<TransposeStep>& steps, const TransposeData& data) {
   const auto call = [=](int) {
     const auto rows = static_cast<int>(data.rows), cols = static_cast<int>(data.cols);
     const float one = 1, zero = 0;
-    check(cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, data.in, cols, &zero, data.out,
-                      rows, data.out, rows),
+    check(cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, data.in, cols, &zero, data.out, rows,
+                      data.out, rows),
           "cublasSgeam");
   };
   steps.push_back({{"cuBLAS geam", "alpha = 1, beta = 0", "", {}, call, false}});
@@ -51,8 +51,7 @@ void addCublas(std::vector<TransposeStep>&, const TransposeData&) {}
 
 // Of a matrix of rows x cols with elementAt: what is wrong in its transpose, or in a copy of it.
 template <class T>
-__global__ void countWrongKernel(const T* out, std::size_t rows, std::size_t cols, bool isCopy,
-                                 unsigned* wrong) {
+__global__ void countWrongKernel(const T* out, std::size_t rows, std::size_t cols, bool isCopy, unsigned* wrong) {
   const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < rows * cols; i += threads) {
     const std::size_t from = isCopy ? i : i % rows * cols + i / rows;
@@ -66,8 +65,7 @@ bool isRight(const TransposeStep& step, const TransposeData& data) {
   gpuopt::check(cudaMemset(data.out, 0xA5, n * sizeof(float)), "cudaMemset");
   step.run(1);
   const DeviceArray<unsigned> wrong(std::vector<unsigned>{0});
-  gpuopt::launch(countWrongKernel<float>, loopConfig(n), data.out, data.rows, data.cols, step.copies,
-                 wrong.data());
+  gpuopt::launch(countWrongKernel<float>, loopConfig(n), data.out, data.rows, data.cols, step.copies, wrong.data());
   return wrong.toHost().front() == 0;
 }
 
@@ -83,8 +81,7 @@ void climb(Report& report, const Options& options, MatrixSize size, bool isFirst
   if (isFirst) Report::explain({steps.begin(), steps.end()});
   const std::size_t bytes = 2 * n * sizeof(float);
   const double copy = emulated ? 0 : copySpeed(data.in, data.out, in.bytes(), options.repeats);
-  report.begin({std::to_string(size.rows) + " x " + std::to_string(size.cols) + " floats", bytes, copy},
-               steps.size());
+  report.begin({std::to_string(size.rows) + " x " + std::to_string(size.cols) + " floats", bytes, copy}, steps.size());
   for (const TransposeStep& step : steps) {
     report.announce(step);
     const bool right = isRight(step, data);
@@ -95,8 +92,8 @@ void climb(Report& report, const Options& options, MatrixSize size, bool isFirst
 int run(int count, char** words) {
   std::vector<MatrixSize> sizes = usualSizes;
   const Options options = transposeOptions(count, words, sizes);
-  return climbAll("transpose_ladder", "Ruetsch and Micikevicius 2009, 2048 x 2048 floats, GTX 280 (142 GB/s)",
-                  options, sizes, climb);
+  return climbAll("transpose_ladder", "Ruetsch and Micikevicius 2009, 2048 x 2048 floats, GTX 280 (142 GB/s)", options,
+                  sizes, climb);
 }
 
 }  // namespace

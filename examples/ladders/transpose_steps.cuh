@@ -63,8 +63,7 @@ __global__ void transposeReadingRows(const float* in, float* out, unsigned rows,
 // Naive, reading columns.
 // Changed: the other way round. Reads are strided, writes fill whole lines.
 // Remains: 32 sectors for each load. But what is left of them in a cache, the next loads of the block use.
-__global__ void transposeReadingColumns(const float* in, float* out, unsigned rows, unsigned cols,
-                                        int repeats) {
+__global__ void transposeReadingColumns(const float* in, float* out, unsigned rows, unsigned cols, int repeats) {
   const unsigned row = blockIdx.y * TILE + threadIdx.x;
   const unsigned col = blockIdx.x * TILE + threadIdx.y;
   for (int repeat = 0; repeat < repeats; ++repeat)
@@ -101,8 +100,7 @@ __device__ void transposeThroughTile(const float* in, float* out, unsigned rows,
 // Shared tile, one thread an element: the block has TILE x TILE threads.
 // Changed: reads and writes are coalesced. The stride is in shared memory now.
 // Remains: 1024 threads for one load and one store each; and tile[x][i], for all x of a warp, is one bank.
-__global__ void transposeElementAThread(const float* in, float* out, unsigned rows, unsigned cols,
-                                        int repeats) {
+__global__ void transposeElementAThread(const float* in, float* out, unsigned rows, unsigned cols, int repeats) {
   transposeThroughTile<TILE, TILE>(in, out, rows, cols, repeats, {blockIdx.x, blockIdx.y});
 }
 
@@ -125,8 +123,7 @@ __global__ void transposePadded(const float* in, float* out, unsigned rows, unsi
 //          2048 floats a row, that was one and the same of the GTX 280's 8 memory partitions for all.
 // Remains: only squares. And today addresses are spread over the channels by a hash: there is no camping any
 // more.
-__global__ void transposeDiagonalSquare(const float* in, float* out, unsigned rows, unsigned cols,
-                                        int repeats) {
+__global__ void transposeDiagonalSquare(const float* in, float* out, unsigned rows, unsigned cols, int repeats) {
   const unsigned col = (blockIdx.x + blockIdx.y) % gridDim.x;
   transposeThroughTile<SIDE, TILE + 1>(in, out, rows, cols, repeats, {col, blockIdx.x});
 }
@@ -144,8 +141,7 @@ __global__ void transposeDiagonal(const float* in, float* out, unsigned rows, un
 
 // Moves one tile. IS_FULL: all of the tile is inside the matrix, so bounds are not checked.
 template <unsigned TILE, unsigned SIDE, bool IS_FULL>
-__device__ void moveUnrolled(const float* in, float* out, unsigned rows, unsigned cols,
-                             float (&tile)[TILE][TILE + 1]) {
+__device__ void moveUnrolled(const float* in, float* out, unsigned rows, unsigned cols, float (&tile)[TILE][TILE + 1]) {
   const unsigned x = threadIdx.x, y = threadIdx.y;
   const unsigned col = blockIdx.x * TILE + x, row = blockIdx.y * TILE + y;
   const unsigned outCol = blockIdx.y * TILE + x, outRow = blockIdx.x * TILE + y;
@@ -196,13 +192,12 @@ struct TransposeStep : Step {
 using TransposeKernel = void (*)(const float*, float*, unsigned, unsigned, int);
 
 // Launches a kernel whose blocks of width x height threads move width x width elements.
-inline std::function<void(int)> tiled(const TransposeData& data, TransposeKernel kernel,
-                                      unsigned width = TILE, unsigned height = SIDE) {
+inline std::function<void(int)> tiled(const TransposeData& data, TransposeKernel kernel, unsigned width = TILE,
+                                      unsigned height = SIDE) {
   gpuopt::LaunchConfig config;
   config.grid = dim3((data.cols + width - 1) / width, (data.rows + width - 1) / width);
   config.block = dim3(width, height);
-  return
-      [=](int repeats) { gpuopt::launch(kernel, config, data.in, data.out, data.rows, data.cols, repeats); };
+  return [=](int repeats) { gpuopt::launch(kernel, config, data.in, data.out, data.rows, data.cols, repeats); };
 }
 
 /// The ladder for one matrix; steps that need a square are left out elsewhere. Figures of then: Ruetsch and
@@ -264,11 +259,8 @@ inline std::vector<TransposeStep> transposeSteps(const TransposeData& data) {
                     "four loads in flight a thread",
                     {},
                     tiled(data, transposeUnrolled<32, 8>, 32, 8)}});
-  steps.push_back({{"unrolled 32 x 4",
-                    "fewer still",
-                    "4 bytes a lane",
-                    {},
-                    tiled(data, transposeUnrolled<32, 4>, 32, 4)}});
+  steps.push_back(
+      {{"unrolled 32 x 4", "fewer still", "4 bytes a lane", {}, tiled(data, transposeUnrolled<32, 4>, 32, 4)}});
   steps.push_back({{"unrolled 64 x 8",
                     "a larger tile: longer runs in every row",
                     "4 bytes a lane",

@@ -12,9 +12,9 @@ Options parseOptions(int count, char** words) {
   CLI::App app(
       "Moves particles around four heavy bodies, with the particles as an array of structures (direct and "
       "staged) and in columns; checked on the CPU.");
-  auto* input = app.add_option(
-      "input", options.input,
-      "table (CSV) with the columns x, y, z, vx, vy, vz, mass, id; without it, a table of ours");
+  auto* input =
+      app.add_option("input", options.input,
+                     "table (CSV) with the columns x, y, z, vx, vy, vz, mass, id; without it, a table of ours");
   app.add_option("--count", options.count, "generate so many particles instead")
       ->excludes(input)
       ->check(CLI::Range(1, 1 << 30));

@@ -81,8 +81,7 @@ std::vector<Particle> moveColumns(const std::vector<Particle>& particles, int st
   const DeviceArray<Particle> device(particles);
   gpuopt::SoaVector<Particle> columns(particles.size());
   gpuopt::toSoa(device.data(), particles.size(), columns.view());
-  for (int step = 0; step < steps; ++step)
-    gpuopt::launch(stepColumns, configFor(particles.size()), columns.view());
+  for (int step = 0; step < steps; ++step) gpuopt::launch(stepColumns, configFor(particles.size()), columns.view());
   gpuopt::toAos(columns.view(), device.data());
   return device.toHost();
 }
@@ -116,8 +115,7 @@ bool report(const char* way, const std::vector<Particle>& moved, const std::vect
     furthest = (std::max)(furthest, error);
     right = right && error <= tolerance && moved[i].mass == expected[i].mass && moved[i].id == expected[i].id;
   }
-  std::printf("  %-10s furthest from the serial reference: %8.2e   %s\n", way, furthest,
-              right ? "ok" : "WRONG");
+  std::printf("  %-10s furthest from the serial reference: %8.2e   %s\n", way, furthest, right ? "ok" : "WRONG");
   return right;
 }
 
@@ -143,11 +141,10 @@ void printSpeeds(const std::vector<Particle>& particles) {
 
 bool run(const Options& options) {
   const std::string input = options.input.empty() ? shippedFile("particles.csv") : options.input;
-  const std::vector<Particle> particles =
-      options.count > 0 ? generateParticles(options.count) : readParticles(input);
+  const std::vector<Particle> particles = options.count > 0 ? generateParticles(options.count) : readParticles(input);
   printDevice("particles");
-  std::printf("%s: %zu particles, %d steps\n", options.count > 0 ? "generated" : input.c_str(),
-              particles.size(), options.steps);
+  std::printf("%s: %zu particles, %d steps\n", options.count > 0 ? "generated" : input.c_str(), particles.size(),
+              options.steps);
 
   const std::vector<Particle> expected = moveSerially(particles, options.steps);
   const std::vector<Particle> moved = moveStaged(particles, options.steps);

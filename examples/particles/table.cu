@@ -18,9 +18,7 @@ namespace {
 class Column {
  public:
   Column(const std::string& file, const std::string& name)
-      : file_(file),
-        name_(name),
-        values_(std::get<std::vector<double>>(readColumn(file, name, ',').values)) {}
+      : file_(file), name_(name), values_(std::get<std::vector<double>>(readColumn(file, name, ',').values)) {}
 
   std::size_t size() const { return values_.size(); }
 
@@ -70,8 +68,8 @@ void writeParticles(const std::string& file, const std::vector<Particle>& partic
   stream << "x,y,z,vx,vy,vz,mass,id\n";
   stream.precision(std::numeric_limits<float>::max_digits10);
   for (const auto& [p, v, mass, id] : particles)
-    stream << p.x << ',' << p.y << ',' << p.z << ',' << v.x << ',' << v.y << ',' << v.z << ',' << mass << ','
-           << id << '\n';
+    stream << p.x << ',' << p.y << ',' << p.z << ',' << v.x << ',' << v.y << ',' << v.z << ',' << mass << ',' << id
+           << '\n';
   if (!stream.flush()) throw std::runtime_error(file + ": cannot be written");
 }
 

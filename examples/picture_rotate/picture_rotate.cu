@@ -115,8 +115,7 @@ bool run(const Options& options) {
       [&](auto& samples) {
         using Sample = typename std::decay_t<decltype(samples)>::value_type;
         if constexpr (std::is_same_v<Sample, std::uint8_t> || std::is_same_v<Sample, std::uint16_t>)
-          return picture.channels == 3 ? change<3>(picture, samples, options)
-                                       : change<1>(picture, samples, options);
+          return picture.channels == 3 ? change<3>(picture, samples, options) : change<1>(picture, samples, options);
         else
           throw std::logic_error("pictures have samples of 8 or 16 bits");
         return false;

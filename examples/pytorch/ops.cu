@@ -23,8 +23,8 @@ namespace {
 void requireMatrix(const at::Tensor& in) {
   TORCH_CHECK(in.is_cuda(), "in is not on a GPU but on ", in.device());
   TORCH_CHECK(in.dim() == 2, "in has ", std::to_string(in.dim()), " dimensions, not 2");
-  TORCH_CHECK(in.size(1) <= 1 || in.stride(1) == 1, "the elements of a row of in are ",
-              std::to_string(in.stride(1)), " apart");
+  TORCH_CHECK(in.size(1) <= 1 || in.stride(1) == 1, "the elements of a row of in are ", std::to_string(in.stride(1)),
+              " apart");
 }
 
 // A matrix as gpuopt sees it. T need not be the tensor's type: to be moved, elements are words.
@@ -63,8 +63,8 @@ at::Tensor transpose(const at::Tensor& in) {
 template <class T>
 void sumRowsOf(const at::Tensor& in, const at::Tensor& sums, cudaStream_t stream) {
   const auto view = viewOf<T>(in);
-  gpuopt::reduceRows<float>(view.data, view.rows, view.cols, view.ld, sums.mutable_data_ptr<float>(),
-                            gpuopt::Plus{}, stream);
+  gpuopt::reduceRows<float>(view.data, view.rows, view.cols, view.ld, sums.mutable_data_ptr<float>(), gpuopt::Plus{},
+                            stream);
 }
 
 // in.sum(1, dtype=torch.float32), for floats and for both types of halves.

@@ -45,8 +45,7 @@ bool run() {
   right &= show("reduce, Maximum", gpuopt::reduce(data, n, gpuopt::Maximum{}), *greatest);
   right &= show("transformReduce, Square", gpuopt::transformReduce(data, n, Square{}), squares);
   right &= show("dot", gpuopt::dot(data, data, n), squares);
-  right &= show("meanVariance", gpuopt::meanVariance(data, n).variance,
-                squares / static_cast<double>(n) - mean * mean);
+  right &= show("meanVariance", gpuopt::meanVariance(data, n).variance, squares / static_cast<double>(n) - mean * mean);
   const auto [value, index] = gpuopt::argMin(data, n);
   right &= show("argMin, value", value, *least);
   right &= show("argMin, index", static_cast<double>(index), static_cast<double>(least - x.begin()));

@@ -36,8 +36,7 @@ __global__ void softmaxRows(const float* in, float* out, std::size_t rows, std::
 }
 
 // Whether the result is what serial code says, in double precision.
-bool isSoftmax(const std::vector<float>& in, const std::vector<float>& out, std::size_t rows,
-               std::size_t cols) {
+bool isSoftmax(const std::vector<float>& in, const std::vector<float>& out, std::size_t rows, std::size_t cols) {
   std::size_t close = 0;
   for (std::size_t row = 0; row < rows; ++row) {
     const float* x = in.data() + row * cols;
@@ -64,8 +63,7 @@ bool run() {
   gpuopt::launch(softmaxRows, config, in.data(), out.data(), rows, cols);
 
   const bool right = isSoftmax(host, out.toHost(), rows, cols);
-  std::printf("softmax of %zu rows of %zu in %u blocks: %s\n", rows, cols, config.grid.x,
-              right ? "ok" : "WRONG");
+  std::printf("softmax of %zu rows of %zu in %u blocks: %s\n", rows, cols, config.grid.x, right ? "ok" : "WRONG");
   return right;
 }
 

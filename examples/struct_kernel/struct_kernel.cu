@@ -36,8 +36,7 @@ __host__ __device__ unsigned step(Particle& p) {
 
 // `tile.load(in)` and `tile.store(out, p)` replace `in[i]` and `out[i]`. All lanes of a warp call them,
 // including those beyond the end of the array.
-__global__ void __launch_bounds__(BLOCK)
-    moveParticles(Particle* particles, std::size_t n, unsigned* bounces) {
+__global__ void __launch_bounds__(BLOCK) moveParticles(Particle* particles, std::size_t n, unsigned* bounces) {
   using Staged = gpuopt::StagedStructs<Particle, BLOCK>;
   __shared__ typename Staged::Storage storage;
   const Staged staged(storage);
@@ -70,8 +69,7 @@ bool run() {
     for (int i = 0; i < steps; ++i) expected += step(p);
   const unsigned counted = bounces.toHost()[0];
   const std::vector<Particle> moved = device.toHost();
-  const bool right =
-      counted == expected && std::memcmp(moved.data(), particles.data(), n * sizeof(Particle)) == 0;
+  const bool right = counted == expected && std::memcmp(moved.data(), particles.data(), n * sizeof(Particle)) == 0;
   std::printf("%zu particles, %d steps, %u bounces: %s\n", n, steps, counted, right ? "ok" : "WRONG");
   return right;
 }

@@ -12,9 +12,7 @@
 template <class T>
 class DeviceArray {
  public:
-  explicit DeviceArray(std::size_t n) : n_(n) {
-    gpuopt::check(cudaMalloc(&data_, n * sizeof(T)), "cudaMalloc");
-  }
+  explicit DeviceArray(std::size_t n) : n_(n) { gpuopt::check(cudaMalloc(&data_, n * sizeof(T)), "cudaMalloc"); }
 
   explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
     gpuopt::check(cudaMemcpy(data_, values.data(), n_ * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");

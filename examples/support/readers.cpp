@@ -38,8 +38,7 @@ class PictureParser {
   Input parse() {
     const char kind = text_.size() > 1 && text_[0] == 'P' ? text_[1] : '\0';
     if (std::strchr("2356", kind) == nullptr || kind == '\0')
-      throw InputError(
-          file_, "not a PGM or PPM picture (P2, P3, P5, P6); --type reads raw binary, --column a table");
+      throw InputError(file_, "not a PGM or PPM picture (P2, P3, P5, P6); --type reads raw binary, --column a table");
     at_ = 2;
     const bool isText = kind < '5';
     const std::size_t channels = kind == '3' || kind == '6' ? 3 : 1;
@@ -51,9 +50,8 @@ class PictureParser {
     input.width = width;
     input.channels = channels;
     input.maximum = maximum;
-    input.description = std::string(channels == 3 ? "colour" : "grey") + " picture, " +
-                        std::to_string(width) + " x " + std::to_string(height) + ", " +
-                        (maximum < 256 ? "8" : "16") + " bit";
+    input.description = std::string(channels == 3 ? "colour" : "grey") + " picture, " + std::to_string(width) + " x " +
+                        std::to_string(height) + ", " + (maximum < 256 ? "8" : "16") + " bit";
     if (maximum < 256)
       input.values = samples<std::uint8_t>(count, maximum, isText);
     else
@@ -65,8 +63,8 @@ class PictureParser {
   static constexpr std::size_t largest = 1u << 30;
 
   [[noreturn]] void truncated(std::size_t samples, std::size_t there) const {
-    throw InputError(file_, "truncated: the picture has " + std::to_string(samples) + " samples, the file " +
-                                std::to_string(there));
+    throw InputError(
+        file_, "truncated: the picture has " + std::to_string(samples) + " samples, the file " + std::to_string(there));
   }
 
   // White space and comments, from # to the end of the line, may stand before every number of text.
@@ -81,8 +79,7 @@ class PictureParser {
     std::size_t value = 0;
     const char* begin = text_.data() + at_;
     const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (error == std::errc::invalid_argument)
-      throw InputError(file_, "malformed: " + what + " is not a number");
+    if (error == std::errc::invalid_argument) throw InputError(file_, "malformed: " + what + " is not a number");
     if (error != std::errc() || value < least || value > most)
       throw InputError(file_, "malformed: " + what + " is " + std::string(begin, end) + ", not between " +
                                   std::to_string(least) + " and " + std::to_string(most));
@@ -113,12 +110,10 @@ class PictureParser {
     if (there < count) truncated(count, there);
     std::vector<T> values(count);
     for (std::size_t i = 0; i < count; ++i) {
-      values[i] =
-          sizeof(T) == 1 ? static_cast<T>(bytes[i]) : static_cast<T>(bytes[2 * i] * 256 + bytes[2 * i + 1]);
+      values[i] = sizeof(T) == 1 ? static_cast<T>(bytes[i]) : static_cast<T>(bytes[2 * i] * 256 + bytes[2 * i + 1]);
       if (values[i] > maximum)
-        throw InputError(file_, "malformed: sample " + std::to_string(i) + " is " +
-                                    std::to_string(values[i]) + ", the maximum is " +
-                                    std::to_string(maximum));
+        throw InputError(file_, "malformed: sample " + std::to_string(i) + " is " + std::to_string(values[i]) +
+                                    ", the maximum is " + std::to_string(maximum));
     }
     return values;
   }
@@ -159,8 +154,7 @@ bool parseNumber(const std::string& text, double& value) {
 }
 
 // The index of the column that is asked for, by name where the header has it and by number otherwise.
-std::size_t findColumn(const std::string& file, const std::string& column,
-                       const std::vector<std::string>& firstLine) {
+std::size_t findColumn(const std::string& file, const std::string& column, const std::vector<std::string>& firstLine) {
   const auto named = std::find(firstLine.begin(), firstLine.end(), column);
   if (named != firstLine.end()) return static_cast<std::size_t>(named - firstLine.begin());
   std::size_t number = 0;
@@ -192,11 +186,9 @@ RawType rawType() {
 
 const std::map<std::string, RawType>& rawTypeTable() {
   static const std::map<std::string, RawType> table{
-      {"int8", rawType<std::int8_t>()},   {"uint8", rawType<std::uint8_t>()},
-      {"int16", rawType<std::int16_t>()}, {"uint16", rawType<std::uint16_t>()},
-      {"int32", rawType<std::int32_t>()}, {"uint32", rawType<std::uint32_t>()},
-      {"int64", rawType<std::int64_t>()}, {"float", rawType<float>()},
-      {"double", rawType<double>()}};
+      {"int8", rawType<std::int8_t>()},     {"uint8", rawType<std::uint8_t>()}, {"int16", rawType<std::int16_t>()},
+      {"uint16", rawType<std::uint16_t>()}, {"int32", rawType<std::int32_t>()}, {"uint32", rawType<std::uint32_t>()},
+      {"int64", rawType<std::int64_t>()},   {"float", rawType<float>()},        {"double", rawType<double>()}};
   return table;
 }
 
@@ -237,8 +229,7 @@ Input readRaw(const std::string& file, const std::string& type, std::size_t skip
   const RawType& raw = rawTypeTable().at(type);
   const std::string bytes = contentsOf(file);
   const std::string size = std::to_string(bytes.size()) + " bytes";
-  if (skip >= bytes.size())
-    throw InputError(file, "nothing is left of " + size + " after " + std::to_string(skip));
+  if (skip >= bytes.size()) throw InputError(file, "nothing is left of " + size + " after " + std::to_string(skip));
   if ((bytes.size() - skip) % raw.size != 0)
     throw InputError(file, "truncated: " + size + " less " + std::to_string(skip) + " are no multiple of " +
                                std::to_string(raw.size) + ", the size of " + type);

@@ -25,8 +25,7 @@ struct Input {
 
 /// The file is missing, empty, truncated or malformed. what() is one line that begins with the file's name.
 struct InputError : std::runtime_error {
-  InputError(const std::string& file, const std::string& problem)
-      : std::runtime_error(file + ": " + problem) {}
+  InputError(const std::string& file, const std::string& problem) : std::runtime_error(file + ": " + problem) {}
 };
 
 /// A PGM or PPM picture: P2, P3, P5, P6, up to 16 bits a sample.

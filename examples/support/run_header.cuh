@@ -24,8 +24,7 @@ inline std::string dotted(int version) {
 inline std::string driverVersion() {
   std::ifstream file("/proc/driver/nvidia/version");
   for (std::string word; file >> word;)
-    if (word.find_first_not_of("0123456789.") == std::string::npos &&
-        std::count(word.begin(), word.end(), '.') >= 1)
+    if (word.find_first_not_of("0123456789.") == std::string::npos && std::count(word.begin(), word.end(), '.') >= 1)
       return word;
   int version = 0;
   gpuopt::check(cudaDriverGetVersion(&version), "cudaDriverGetVersion");

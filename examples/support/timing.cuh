@@ -54,8 +54,7 @@ inline double copyBandwidth() {
   const DeviceArray<unsigned char> from(bytes), to(bytes);
   from.poison();
   const double seconds = medianTime([&] {
-    gpuopt::check(cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice),
-                  "cudaMemcpyAsync");
+    gpuopt::check(cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice), "cudaMemcpyAsync");
   });
   return 2 * static_cast<double>(bytes) / seconds;
 }
@@ -71,6 +70,5 @@ inline void printSpeedHeader(std::size_t bytes, const char* moved, double copy) 
 
 inline void printSpeed(const char* name, double seconds, std::size_t bytes, double copy) {
   const double rate = static_cast<double>(bytes) / seconds;
-  std::printf("  %-22s %12.1f us %10.1f GB/s %8.1f %%\n", name, 1e6 * seconds, 1e-9 * rate,
-              100 * rate / copy);
+  std::printf("  %-22s %12.1f us %10.1f GB/s %8.1f %%\n", name, 1e6 * seconds, 1e-9 * rate, 100 * rate / copy);
 }

@@ -25,13 +25,9 @@ struct Rgb {
   std::uint8_t r, g, b;
 };
 
-std::size_t nhwc(std::size_t n, std::size_t h, std::size_t w, std::size_t c) {
-  return ((n * H + h) * W + w) * C + c;
-}
+std::size_t nhwc(std::size_t n, std::size_t h, std::size_t w, std::size_t c) { return ((n * H + h) * W + w) * C + c; }
 
-std::size_t nchw(std::size_t n, std::size_t h, std::size_t w, std::size_t c) {
-  return ((n * C + c) * H + h) * W + w;
-}
+std::size_t nchw(std::size_t n, std::size_t h, std::size_t w, std::size_t c) { return ((n * C + c) * H + h) * W + w; }
 
 bool report(const char* what, std::size_t wrong) {
   std::printf("%-40s %s\n", what, wrong == 0 ? "ok" : "WRONG");

@@ -25,14 +25,13 @@ __device__ unsigned part(unsigned first, unsigned n) { return n - first < TILE ?
 // out(c, r) = in(r, c). A function of the element alone is applied on the way.
 __global__ void convert(const std::int8_t* in, float* out, unsigned rows, unsigned cols) {
   const unsigned row = blockIdx.y * TILE, col = blockIdx.x * TILE;
-  gpuopt::transposeTile<TILE, SIDE>(in + row * cols + col, cols, out + col * rows + row, rows,
-                                    part(row, rows), part(col, cols), ToFloat{});
+  gpuopt::transposeTile<TILE, SIDE>(in + row * cols + col, cols, out + col * rows + row, rows, part(row, rows),
+                                    part(col, cols), ToFloat{});
 }
 
 // out(c, r) = scales[c] * in(r, c). The work depends on the row and column, so the two halves of the tile are
 // called separately: load(), a barrier, and get() instead of store().
-__global__ void dequantise(const std::int8_t* in, const float* scales, float* out, unsigned rows,
-                           unsigned cols) {
+__global__ void dequantise(const std::int8_t* in, const float* scales, float* out, unsigned rows, unsigned cols) {
   using Tile = gpuopt::TransposeTile<std::int8_t, float, TILE, SIDE>;
   __shared__ typename Tile::Storage storage;
   const Tile tile(storage);

@@ -39,11 +39,9 @@ class Table {
 
   // Dense matrices whose elements move, `offset` bytes off alignment.
   template <class T>
-  void add(const char* name, std::size_t rows, std::size_t cols, std::size_t count = 1,
-           std::size_t offset = 0) {
-    print(name,
-          gpuopt::explainTranspose(gpuopt::MatrixView{addressOf<const T>(1, offset), rows, cols, cols, count},
-                                   gpuopt::MatrixView{addressOf<T>(2), cols, rows, rows, count}));
+  void add(const char* name, std::size_t rows, std::size_t cols, std::size_t count = 1, std::size_t offset = 0) {
+    print(name, gpuopt::explainTranspose(gpuopt::MatrixView{addressOf<const T>(1, offset), rows, cols, cols, count},
+                                         gpuopt::MatrixView{addressOf<T>(2), cols, rows, rows, count}));
   }
 
   void print(const char* name, const std::string& plan) {
@@ -76,8 +74,7 @@ void explainAll(Table& table) {
   table.add<Rgb>("16384 x 16384 pixels of three bytes", 16384, 16384);
   table.add<Point>("4096 x 4096 points of three floats", 4096, 4096);
   table.print("16384 x 16384 bytes to floats",
-              gpuopt::explainTranspose(addressOf<const std::uint8_t>(1), addressOf<float>(2), 16384, 16384,
-                                       ToFloat{}));
+              gpuopt::explainTranspose(addressOf<const std::uint8_t>(1), addressOf<float>(2), 16384, 16384, ToFloat{}));
 }
 
 int main(int count, char** words) {

@@ -1,6 +1,6 @@
 /// \file
-/// Analysis of access patterns: the cache lines and sectors that a warp touches in global memory, and its
-/// bank conflicts in shared memory.
+/// Analysis of access patterns: the cache lines and sectors that a warp touches in global memory, and its bank
+/// conflicts in shared memory.
 ///
 ///     #include <gpuopt/access.cuh>
 ///
@@ -19,12 +19,12 @@
 /// - All with a number of bytes instead of T: the pattern then gives byte addresses.
 /// - LaneMask::first(count), LaneMask::where(predicate): warps with inactive lanes.
 ///
-/// A pattern maps a lane to an integer, the index of its element. Pass the index function of a kernel itself,
-/// or a lambda that fixes its other parameters.
+/// A pattern maps a lane to an integer, the index of its element. Pass the index function of a kernel itself, or a
+/// lambda that fixes its other parameters.
 ///
-/// Cost: none at run time in a constant expression, where a request takes the compiler some thousand steps.
-/// Also callable at run time, on the host and on the device. Nothing is measured: docs/access.md compares the
-/// predictions with a GPU's counters.
+/// Cost: none at run time in a constant expression, where a request takes the compiler some thousand steps. Also
+/// callable at run time, on the host and on the device. Nothing is measured: docs/access.md compares the predictions
+/// with a GPU's counters.
 ///
 /// Errors: an access that is not aligned to its size does not compile in a constant expression, throws
 /// std::invalid_argument on the host, and traps on the device.

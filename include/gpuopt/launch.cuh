@@ -25,12 +25,12 @@
 /// - launch(kernel, config, arguments...): launches the kernel, with the arguments converted to its
 ///   parameters. Costs as much as the runtime's own launch.
 ///
-/// Requirements: a kernel whose grid may have fewer threads than items loops over them, as above. Host
-/// functions, callable from any thread, for its current device; none waits for the device.
+/// Requirements: a kernel whose grid may have fewer threads than items loops over them, as above. Host functions,
+/// callable from any thread, for its current device; none waits for the device.
 ///
-/// Errors: std::invalid_argument with the parameter and its value for what cannot run (an empty grid, 2048
-/// threads, too much shared memory), before anything runs; CudaError with the kernel for what the runtime
-/// refuses. An error that an earlier, unrelated call left in the runtime is neither swallowed nor reported.
+/// Errors: std::invalid_argument with the parameter and its value for what cannot run (an empty grid, 2048 threads, too
+/// much shared memory), before anything runs; CudaError with the kernel for what the runtime refuses. An error that an
+/// earlier, unrelated call left in the runtime is neither swallowed nor reported.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -10,22 +10,21 @@
 ///     gpuopt::reduceColumns(matrix, rows, cols, ld, out);
 ///     gpuopt::reduceSegments(data, offsets, segments, out);          // of [offsets[s], offsets[s + 1])
 ///
-/// Device functions for your own kernels are in <gpuopt/warp/reduce.cuh> and <gpuopt/block/reduce.cuh>,
-/// included here: `warpReduce`, `warpAllReduce`, `blockReduce<BLOCK>`, `blockAllReduce<BLOCK>`.
+/// Device functions for your own kernels are in <gpuopt/warp/reduce.cuh> and <gpuopt/block/reduce.cuh>, included here:
+/// `warpReduce`, `warpAllReduce`, `blockReduce<BLOCK>`, `blockAllReduce<BLOCK>`.
 ///
-/// **Common to all host functions.** One kernel launch at every n. The input, `in`, is a device pointer of
-/// any element alignment, or any random-access iterator that device code can read; arrays of trivially
-/// copyable elements are read 16 bytes at a time. The operation is associative and callable on the device.
-/// The functions whose names end in `Into`, and those of rows, columns and segments, are asynchronous on
-/// `stream`, never synchronise, and can be captured into a graph; those that return a value wait until the
-/// kernel has stored it. With a `workspace` they allocate nothing; without one, memory is allocated on
-/// the first call on a stream and kept. Bad arguments throw std::invalid_argument before anything is
-/// launched, errors of the runtime CudaError. n = 0 is no error: the result is `init`, or the operation's
-/// neutral element (where neither exists: std::invalid_argument).
+/// **Common to all host functions.** One kernel launch at every n. The input, `in`, is a device pointer of any element
+/// alignment, or any random-access iterator that device code can read; arrays of trivially copyable elements are read
+/// 16 bytes at a time. The operation is associative and callable on the device. The functions whose names end in
+/// `Into`, and those of rows, columns and segments, are asynchronous on `stream`, never synchronise, and can be
+/// captured into a graph; those that return a value wait until the kernel has stored it. With a `workspace` they
+/// allocate nothing; without one, memory is allocated on the first call on a stream and kept. Bad arguments throw
+/// std::invalid_argument before anything is launched, errors of the runtime CudaError. n = 0 is no error: the result is
+/// `init`, or the operation's neutral element (where neither exists: std::invalid_argument).
 ///
-/// **Template arguments** have one order in all of them, `<A, Policy>`. A is the accumulator, to which
-/// elements are converted; DefaultAccumulator leaves the choice to AccumulatorFor. Policy is one of these, or
-/// a type derived from one:
+/// **Template arguments** have one order in all of them, `<A, Policy>`. A is the accumulator, to which elements are
+/// converted; DefaultAccumulator leaves the choice to AccumulatorFor. Policy is one of these, or a type derived from
+/// one:
 /// - ReducePolicy, the default for arrays: the operation is commutative, too. The same bits on every run and
 ///   device.
 /// - ByLength: the same bits also at every alignment of the input.
@@ -53,9 +52,9 @@
 GPUOPT_NAMESPACE_BEGIN
 
 /// \name Folds
-/// op over all elements, each converted to the accumulator, and over `init` where it is given. The plain form
-/// returns the value; `Into` leaves it in device memory at `out`. Cost: one read of the input. Technique: the
-/// classical reduction ladder to its end (docs/reductions.md).
+/// op over all elements, each converted to the accumulator, and over `init` where it is given. The plain form returns
+/// the value; `Into` leaves it in device memory at `out`. Cost: one read of the input. Technique: the classical
+/// reduction ladder to its end (docs/reductions.md).
 /// \{
 
 /// \param in,n the elements: a device pointer or iterator, and their number
@@ -74,15 +73,15 @@ Reduced<A, Op, It> reduce(It in, std::size_t n, Op op, Init init, cudaStream_t s
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus>
 Reduced<A, Op, It> reduce(It in, std::size_t n, Op op = {}, cudaStream_t stream = nullptr,
                           Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>({"gpuopt::reduce", stream, workspace},
-                                      detail::foldOf<Reduced<A, Op, It>>(op), n, Identity{}, in);
+  return detail::reduceToHost<Policy>({"gpuopt::reduce", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op), n,
+                                      Identity{}, in);
 }
 
 /// \param out receives the result: device memory, or any that the device can write
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op, class Init,
           class = detail::EnableInit<Init, Reduced<A, Op, It>>>
-void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op, Init init,
-                cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op, Init init, cudaStream_t stream = nullptr,
+                Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::reduceInto", stream, workspace},
                                  detail::foldOf<Reduced<A, Op, It>>(op, init), out, n, Identity{}, in);
 }
@@ -90,24 +89,24 @@ void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op, Init init,
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus>
 void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op = {}, cudaStream_t stream = nullptr,
                 Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::reduceInto", stream, workspace},
-                                 detail::foldOf<Reduced<A, Op, It>>(op), out, n, Identity{}, in);
+  detail::reduceToDevice<Policy>({"gpuopt::reduceInto", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op), out,
+                                 n, Identity{}, in);
 }
 
 /// \}
 
 /// \name Folds of a function of the elements
-/// op over f(x) for the elements x of one input, or f(x, y) for those of two. f is callable on the device
-/// and, for its result type, on the host. Cost: one read of the inputs. Two arrays of different misalignment
-/// are read element by element.
+/// op over f(x) for the elements x of one input, or f(x, y) for those of two. f is callable on the device and, for its
+/// result type, on the host. Cost: one read of the inputs. Two arrays of different misalignment are read element by
+/// element.
 /// \{
 
 /// \param in,n the elements, and their number
 /// \param f applied to each element, or to each pair of elements; op takes its results
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op, class Init,
           class = detail::EnableInit<Init, ReducedBy<A, Op, F, It>>>
-ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op, Init init,
-                                        cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op, Init init, cudaStream_t stream = nullptr,
+                                        Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>({"gpuopt::transformReduce", stream, workspace},
                                       detail::foldOf<ReducedBy<A, Op, F, It>>(op, init), n, f, in);
 }
@@ -141,12 +140,10 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, 
 ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F f, Op op, Init init,
                                               cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>({"gpuopt::transformReduce", stream, workspace},
-                                      detail::foldOf<ReducedBy<A, Op, F, It1, It2>>(op, init), n, f, in1,
-                                      in2);
+                                      detail::foldOf<ReducedBy<A, Op, F, It1, It2>>(op, init), n, f, in1, in2);
 }
 
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F,
-          class Op = Plus,
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op = Plus,
           class = std::enable_if_t<detail::isCallable<F, typename std::iterator_traits<It1>::value_type,
                                                       typename std::iterator_traits<It2>::value_type>>>
 ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F f, Op op = {},
@@ -157,15 +154,13 @@ ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F
 
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op,
           class Init, class = detail::EnableInit<Init, ReducedBy<A, Op, F, It1, It2>>>
-void transformReduceInto(It1 in1, It2 in2, std::size_t n, ReducedBy<A, Op, F, It1, It2>* out, F f, Op op,
-                         Init init, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+void transformReduceInto(It1 in1, It2 in2, std::size_t n, ReducedBy<A, Op, F, It1, It2>* out, F f, Op op, Init init,
+                         cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", stream, workspace},
-                                 detail::foldOf<ReducedBy<A, Op, F, It1, It2>>(op, init), out, n, f, in1,
-                                 in2);
+                                 detail::foldOf<ReducedBy<A, Op, F, It1, It2>>(op, init), out, n, f, in1, in2);
 }
 
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F,
-          class Op = Plus>
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op = Plus>
 void transformReduceInto(It1 in1, It2 in2, std::size_t n, ReducedBy<A, Op, F, It1, It2>* out, F f, Op op = {},
                          cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", stream, workspace},
@@ -175,14 +170,12 @@ void transformReduceInto(It1 in1, It2 in2, std::size_t n, ReducedBy<A, Op, F, It
 /// \}
 
 /// \name Dot product
-/// The sum of a[i] * b[i], multiplied in A: float for two arrays of halves, otherwise the type of the
-/// product.
+/// The sum of a[i] * b[i], multiplied in A: float for two arrays of halves, otherwise the type of the product.
 /// \{
 
 /// The dot product of a and b, n elements each, returned to the host.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2>
-DotResult<A, It1, It2> dot(It1 a, It2 b, std::size_t n, cudaStream_t stream = nullptr,
-                           Workspace* workspace = nullptr) {
+DotResult<A, It1, It2> dot(It1 a, It2 b, std::size_t n, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>({"gpuopt::dot", stream, workspace},
                                       detail::foldOf<DotResult<A, It1, It2>>(Plus{}), n,
                                       detail::MultiplyAs<DotResult<A, It1, It2>>{}, a, b);
@@ -192,57 +185,54 @@ DotResult<A, It1, It2> dot(It1 a, It2 b, std::size_t n, cudaStream_t stream = nu
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2>
 void dotInto(It1 a, It2 b, std::size_t n, DotResult<A, It1, It2>* out, cudaStream_t stream = nullptr,
              Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::dotInto", stream, workspace},
-                                 detail::foldOf<DotResult<A, It1, It2>>(Plus{}), out, n,
-                                 detail::MultiplyAs<DotResult<A, It1, It2>>{}, a, b);
+  detail::reduceToDevice<Policy>({"gpuopt::dotInto", stream, workspace}, detail::foldOf<DotResult<A, It1, It2>>(Plus{}),
+                                 out, n, detail::MultiplyAs<DotResult<A, It1, It2>>{}, a, b);
 }
 
 /// \}
 
 /// \name Extremes
-/// The smallest and largest element, as Minimum and Maximum define them, alone, with the sum, or with the
-/// index of the first occurrence (for which -0 and +0 are equal). With a NaN among the elements both extremes
-/// are NaN, and the index is that of the first NaN. n = 0 gives the neutral elements (for floating point +inf
-/// and -inf) and the index ArgResult::none. Elements are arithmetic, __half or __nv_bfloat16 (their values
-/// come back as float, or as A). Cost: one read of the input.
+/// The smallest and largest element, as Minimum and Maximum define them, alone, with the sum, or with the index of the
+/// first occurrence (for which -0 and +0 are equal). With a NaN among the elements both extremes are NaN, and the index
+/// is that of the first NaN. n = 0 gives the neutral elements (for floating point +inf and -inf) and the index
+/// ArgResult::none. Elements are arithmetic, __half or __nv_bfloat16 (their values come back as float, or as A). Cost:
+/// one read of the input.
 /// \{
 
 /// Smallest and largest element, returned to the host.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 MinMax<detail::Extreme<A, It>> minMax(It in, std::size_t n, cudaStream_t stream = nullptr,
                                       Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>({"gpuopt::minMax", stream, workspace},
-                                      detail::MinMaxOf<detail::Extreme<A, It>>{}, n, Identity{}, in);
+  return detail::reduceToHost<Policy>({"gpuopt::minMax", stream, workspace}, detail::MinMaxOf<detail::Extreme<A, It>>{},
+                                      n, Identity{}, in);
 }
 
 /// The same, left in device memory at `out`; asynchronous.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 void minMaxInto(It in, std::size_t n, MinMax<detail::Extreme<A, It>>* out, cudaStream_t stream = nullptr,
                 Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::minMaxInto", stream, workspace},
-                                 detail::MinMaxOf<detail::Extreme<A, It>>{}, out, n, Identity{}, in);
+  detail::reduceToDevice<Policy>({"gpuopt::minMaxInto", stream, workspace}, detail::MinMaxOf<detail::Extreme<A, It>>{},
+                                 out, n, Identity{}, in);
 }
 
-/// Sum, smallest and largest element in one pass, returned to the host. A is the accumulator of the sum
-/// alone: the extremes have the type that minMax gives them by default.
+/// Sum, smallest and largest element in one pass, returned to the host. A is the accumulator of the sum alone: the
+/// extremes have the type that minMax gives them by default.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
-SumMinMax<detail::Extreme<DefaultAccumulator, It>, Reduced<A, Plus, It>> sumMinMax(
-    It in, std::size_t n, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+SumMinMax<detail::Extreme<DefaultAccumulator, It>, Reduced<A, Plus, It>> sumMinMax(It in, std::size_t n,
+                                                                                   cudaStream_t stream = nullptr,
+                                                                                   Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>(
       {"gpuopt::sumMinMax", stream, workspace},
-      detail::SumMinMaxOf<detail::Extreme<DefaultAccumulator, It>, Reduced<A, Plus, It>>{}, n, Identity{},
-      in);
+      detail::SumMinMaxOf<detail::Extreme<DefaultAccumulator, It>, Reduced<A, Plus, It>>{}, n, Identity{}, in);
 }
 
 /// The same, left in device memory at `out`; asynchronous.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
-void sumMinMaxInto(It in, std::size_t n,
-                   SumMinMax<detail::Extreme<DefaultAccumulator, It>, Reduced<A, Plus, It>>* out,
+void sumMinMaxInto(It in, std::size_t n, SumMinMax<detail::Extreme<DefaultAccumulator, It>, Reduced<A, Plus, It>>* out,
                    cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>(
-      {"gpuopt::sumMinMaxInto", stream, workspace},
-      detail::SumMinMaxOf<detail::Extreme<DefaultAccumulator, It>, Reduced<A, Plus, It>>{}, out, n,
-      Identity{}, in);
+  detail::reduceToDevice<Policy>({"gpuopt::sumMinMaxInto", stream, workspace},
+                                 detail::SumMinMaxOf<detail::Extreme<DefaultAccumulator, It>, Reduced<A, Plus, It>>{},
+                                 out, n, Identity{}, in);
 }
 
 /// The smallest element and the index of its first occurrence, returned to the host.
@@ -250,8 +240,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 ArgResult<detail::Extreme<A, It>> argMin(It in, std::size_t n, cudaStream_t stream = nullptr,
                                          Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>({"gpuopt::argMin", stream, workspace},
-                                      detail::ArgExtreme<detail::Extreme<A, It>, Minimum>{n}, n, Identity{},
-                                      in);
+                                      detail::ArgExtreme<detail::Extreme<A, It>, Minimum>{n}, n, Identity{}, in);
 }
 
 /// The same, left in device memory at `out`; asynchronous.
@@ -259,8 +248,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 void argMinInto(It in, std::size_t n, ArgResult<detail::Extreme<A, It>>* out, cudaStream_t stream = nullptr,
                 Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::argMinInto", stream, workspace},
-                                 detail::ArgExtreme<detail::Extreme<A, It>, Minimum>{n}, out, n, Identity{},
-                                 in);
+                                 detail::ArgExtreme<detail::Extreme<A, It>, Minimum>{n}, out, n, Identity{}, in);
 }
 
 /// The largest element and the index of its first occurrence, returned to the host.
@@ -268,8 +256,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 ArgResult<detail::Extreme<A, It>> argMax(It in, std::size_t n, cudaStream_t stream = nullptr,
                                          Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>({"gpuopt::argMax", stream, workspace},
-                                      detail::ArgExtreme<detail::Extreme<A, It>, Maximum>{n}, n, Identity{},
-                                      in);
+                                      detail::ArgExtreme<detail::Extreme<A, It>, Maximum>{n}, n, Identity{}, in);
 }
 
 /// The same, left in device memory at `out`; asynchronous.
@@ -277,17 +264,15 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 void argMaxInto(It in, std::size_t n, ArgResult<detail::Extreme<A, It>>* out, cudaStream_t stream = nullptr,
                 Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::argMaxInto", stream, workspace},
-                                 detail::ArgExtreme<detail::Extreme<A, It>, Maximum>{n}, out, n, Identity{},
-                                 in);
+                                 detail::ArgExtreme<detail::Extreme<A, It>, Maximum>{n}, out, n, Identity{}, in);
 }
 
 /// \}
 
 /// \name Mean and variance
-/// Number, mean and population variance of the elements in one pass. A, float for float and halves and double
-/// otherwise unless named, is a floating-point type. Partial results are combined by the formula of Chan,
-/// Golub and LeVeque (1979): stable where the difference of the sums of squares is not. n = 0 gives zeros.
-/// Cost: one read of the input.
+/// Number, mean and population variance of the elements in one pass. A, float for float and halves and double otherwise
+/// unless named, is a floating-point type. Partial results are combined by the formula of Chan, Golub and LeVeque
+/// (1979): stable where the difference of the sums of squares is not. n = 0 gives zeros. Cost: one read of the input.
 /// \{
 
 /// Number, mean and population variance, returned to the host.
@@ -300,8 +285,8 @@ MeanVariance<detail::Moment<A, It>> meanVariance(It in, std::size_t n, cudaStrea
 
 /// The same, left in device memory at `out`; asynchronous.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
-void meanVarianceInto(It in, std::size_t n, MeanVariance<detail::Moment<A, It>>* out,
-                      cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+void meanVarianceInto(It in, std::size_t n, MeanVariance<detail::Moment<A, It>>* out, cudaStream_t stream = nullptr,
+                      Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::meanVarianceInto", stream, workspace},
                                  detail::Moments<detail::Moment<A, It>>{n}, out, n, Identity{}, in);
 }
@@ -309,18 +294,17 @@ void meanVarianceInto(It in, std::size_t n, MeanVariance<detail::Moment<A, It>>*
 /// \}
 
 /// \name Rows
-/// out[r] = op over in[r * ld + c] for all columns c, and over `init` where it is given, for every row r of a
-/// row-major matrix. `in` is a device pointer of any element alignment or a random-access iterator, `out`
-/// device memory for `rows` accumulators. Elements between rows (ld > cols) do not count, but may
-/// be read if `in` is a pointer. No columns: every result is `init` or the neutral element. No rows: nothing
-/// happens. Asynchronous; one launch. Throws std::invalid_argument for ld < cols, null pointers, and for no
-/// columns without init and neutral element.
+/// out[r] = op over in[r * ld + c] for all columns c, and over `init` where it is given, for every row r of a row-major
+/// matrix. `in` is a device pointer of any element alignment or a random-access iterator, `out` device memory for
+/// `rows` accumulators. Elements between rows (ld > cols) do not count, but may be read if `in` is a pointer. No
+/// columns: every result is `init` or the neutral element. No rows: nothing happens. Asynchronous; one launch. Throws
+/// std::invalid_argument for ld < cols, null pointers, and for no columns without init and neutral element.
 ///
-/// Cost: one read of the matrix at near the speed of a plain sum, whatever its shape; short rows with large
-/// gaps (below 2 KB, ld > 2 cols) want `in`, ld and cols to be multiples of 16 bytes. Partial results of rows
-/// that several blocks share need the Workspace. The order of operations depends on the shape, the types and,
-/// by the alignment of the rows, on `in`. Technique: the reduction ladder applied to rows: by its length, a
-/// group of lanes, a warp, a block, or several blocks take a row.
+/// Cost: one read of the matrix at near the speed of a plain sum, whatever its shape; short rows with large gaps (below
+/// 2 KB, ld > 2 cols) want `in`, ld and cols to be multiples of 16 bytes. Partial results of rows that several blocks
+/// share need the Workspace. The order of operations depends on the shape, the types and, by the alignment of the rows,
+/// on `in`. Technique: the reduction ladder applied to rows: by its length, a group of lanes, a warp, a block, or
+/// several blocks take a row.
 /// \{
 
 /// \param op the operation, Plus unless given
@@ -329,37 +313,37 @@ void meanVarianceInto(It in, std::size_t n, MeanVariance<detail::Moment<A, It>>*
 /// \tparam Policy ReduceRowsPolicy, or a type derived from it
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Op, class Init,
           class = detail::EnableInit<Init, Reduced<A, Op, It>>>
-void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out, Op op,
-                Init init, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchRows<Policy>({"gpuopt::reduceRows", stream, workspace},
-                             detail::foldOf<Reduced<A, Op, It>>(op, init), in, {rows, cols, ld}, out);
+void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out, Op op, Init init,
+                cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  detail::launchRows<Policy>({"gpuopt::reduceRows", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op, init),
+                             in, {rows, cols, ld}, out);
 }
 
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Op = Plus>
-void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out,
-                Op op = {}, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchRows<Policy>({"gpuopt::reduceRows", stream, workspace},
-                             detail::foldOf<Reduced<A, Op, It>>(op), in, {rows, cols, ld}, out);
+void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out, Op op = {},
+                cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  detail::launchRows<Policy>({"gpuopt::reduceRows", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op), in,
+                             {rows, cols, ld}, out);
 }
 
 /// \}
 
 /// \name Columns
-/// out[c] = op over in[r * ld + c] for all rows r, and over `init` where it is given, for every column c of a
-/// row-major matrix. `in` is a device pointer of any element alignment or a random-access iterator, `out`
-/// device memory for `cols` accumulators. Elements between rows (ld > cols) are not read. No rows: every
-/// result is `init` or the neutral element. No columns: nothing happens. Asynchronous; one launch. Throws
-/// std::invalid_argument for ld < cols, null pointers, and for no rows without init and neutral element.
+/// out[c] = op over in[r * ld + c] for all rows r, and over `init` where it is given, for every column c of a row-major
+/// matrix. `in` is a device pointer of any element alignment or a random-access iterator, `out` device memory for
+/// `cols` accumulators. Elements between rows (ld > cols) are not read. No rows: every result is `init` or the neutral
+/// element. No columns: nothing happens. Asynchronous; one launch. Throws std::invalid_argument for ld < cols, null
+/// pointers, and for no rows without init and neutral element.
 ///
-/// Cost: one read of the matrix at near the speed of a plain sum, by 16-byte vectors wherever rows begin.
-/// Three inputs are read element by element, which costs narrow types (half, bytes) speed: rows shorter than
-/// 16 vectors that have gaps between them and are not multiples of 16 bytes; matrices with fewer rows than it
-/// takes (16 at most) until the misalignment of the rows repeats; and iterators. Partial results of columns
-/// that several blocks share need the Workspace. The order of operations depends on the shape, ld, the types
-/// and the alignment of `in`. Technique: neighbouring threads read neighbouring columns, so that every access
-/// is a full line, and add up their columns in registers; threads of the same columns combine through shared
-/// memory, blocks by a ticket per tile. A thread takes rows of equal misalignment; only what is before the
-/// first and after the last 16-byte boundary of a row is read by elements.
+/// Cost: one read of the matrix at near the speed of a plain sum, by 16-byte vectors wherever rows begin. Three inputs
+/// are read element by element, which costs narrow types (half, bytes) speed: rows shorter than 16 vectors that have
+/// gaps between them and are not multiples of 16 bytes; matrices with fewer rows than it takes (16 at most) until the
+/// misalignment of the rows repeats; and iterators. Partial results of columns that several blocks share need the
+/// Workspace. The order of operations depends on the shape, ld, the types and the alignment of `in`. Technique:
+/// neighbouring threads read neighbouring columns, so that every access is a full line, and add up their columns in
+/// registers; threads of the same columns combine through shared memory, blocks by a ticket per tile. A thread takes
+/// rows of equal misalignment; only what is before the first and after the last 16-byte boundary of a row is read by
+/// elements.
 /// \{
 
 /// \param op the operation, Plus unless given
@@ -368,34 +352,34 @@ void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduc
 /// \tparam Policy ReduceColumnsPolicy, or a type derived from it
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Op, class Init,
           class = detail::EnableInit<Init, Reduced<A, Op, It>>>
-void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out, Op op,
-                   Init init, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out, Op op, Init init,
+                   cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::reduceColumns", stream, workspace},
                                 detail::foldOf<Reduced<A, Op, It>>(op, init), in, {rows, cols, ld}, out);
 }
 
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Op = Plus>
-void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out,
-                   Op op = {}, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchColumns<Policy>({"gpuopt::reduceColumns", stream, workspace},
-                                detail::foldOf<Reduced<A, Op, It>>(op), in, {rows, cols, ld}, out);
+void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out, Op op = {},
+                   cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+  detail::launchColumns<Policy>({"gpuopt::reduceColumns", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op),
+                                in, {rows, cols, ld}, out);
 }
 
 /// \}
 
 /// \name Segments
-/// out[s] = op over in[i] for offsets[s] <= i < offsets[s + 1], and over `init` where it is given, for every
-/// segment s. `in` is a device pointer of any element alignment or a random-access iterator; `offsets` device
-/// memory of segments + 1 integers of any type, ascending; `out` device memory for `segments` accumulators.
-/// An empty segment gives `init`, or the neutral element, or where neither exists A{}. `in` may be null if
-/// all segments are empty. No segments: nothing happens. Up to 2^44 elements. Asynchronous; one launch; uses
-/// the Workspace. Throws std::invalid_argument for null pointers.
+/// out[s] = op over in[i] for offsets[s] <= i < offsets[s + 1], and over `init` where it is given, for every segment s.
+/// `in` is a device pointer of any element alignment or a random-access iterator; `offsets` device memory of segments +
+/// 1 integers of any type, ascending; `out` device memory for `segments` accumulators. An empty segment gives `init`,
+/// or the neutral element, or where neither exists A{}. `in` may be null if all segments are empty. No segments:
+/// nothing happens. Up to 2^44 elements. Asynchronous; one launch; uses the Workspace. Throws std::invalid_argument for
+/// null pointers.
 ///
-/// Cost: one read of elements and offsets, near the speed of a plain sum from 512 floats per segment on, and
-/// two thirds of it for short segments of random lengths. A giant segment is no slower: elements and segments
-/// are divided evenly among 4096 warps wherever segments begin and end. The order of operations depends on
-/// the offsets, the types and the alignment of `in`. Technique: merge-based partition (Merrill and Garland,
-/// "Merge-based parallel sparse matrix-vector multiplication", 2016).
+/// Cost: one read of elements and offsets, near the speed of a plain sum from 512 floats per segment on, and two thirds
+/// of it for short segments of random lengths. A giant segment is no slower: elements and segments are divided evenly
+/// among 4096 warps wherever segments begin and end. The order of operations depends on the offsets, the types and the
+/// alignment of `in`. Technique: merge-based partition (Merrill and Garland, "Merge-based parallel sparse matrix-vector
+/// multiplication", 2016).
 /// \{
 
 /// \param op the operation, Plus unless given
@@ -404,18 +388,17 @@ void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Re
 /// \tparam Policy ReduceSegmentsPolicy, or a type derived from it
 template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Op,
           class Init, class = detail::EnableInit<Init, Reduced<A, Op, It>>>
-void reduceSegments(It in, const Offset* offsets, std::size_t segments, Reduced<A, Op, It>* out, Op op,
-                    Init init, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+void reduceSegments(It in, const Offset* offsets, std::size_t segments, Reduced<A, Op, It>* out, Op op, Init init,
+                    cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchSegments<Policy>({"gpuopt::reduceSegments", stream, workspace},
                                  detail::foldOf<Reduced<A, Op, It>>(op, init), in, offsets, segments, out);
 }
 
-template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset,
-          class Op = Plus>
+template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Op = Plus>
 void reduceSegments(It in, const Offset* offsets, std::size_t segments, Reduced<A, Op, It>* out, Op op = {},
                     cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchSegments<Policy>({"gpuopt::reduceSegments", stream, workspace},
-                                 detail::foldOf<Reduced<A, Op, It>>(op), in, offsets, segments, out);
+  detail::launchSegments<Policy>({"gpuopt::reduceSegments", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op),
+                                 in, offsets, segments, out);
 }
 
 /// \}

@@ -1,6 +1,6 @@
 /// \file
-/// Arrays of structures at copy speed, for structures of any size: a function applied to each structure,
-/// gathers and scatters, and staged access for your own kernels.
+/// Arrays of structures at copy speed, for structures of any size: a function applied to each structure, gathers and
+/// scatters, and staged access for your own kernels.
 ///
 ///     struct Particle { float3 position, velocity; float mass; };      // 28 bytes
 ///
@@ -10,8 +10,8 @@
 ///     gpuopt::scatterStructs(some, indices, m, particles, stream);     // particles[indices[i]] = some[i]
 ///
 /// In your own kernel, `StagedStructs<T, BLOCK>` from <gpuopt/block/struct_io.cuh> replaces `array[i]`, and
-/// `PipelinedStructs` from <gpuopt/block/struct_pipeline.cuh> also prefetches the next structures. This
-/// header includes both:
+/// `PipelinedStructs` from <gpuopt/block/struct_pipeline.cuh> also prefetches the next structures. This header includes
+/// both:
 ///
 ///     for (auto tile : staged.tiles(n)) {
 ///       Particle p = tile.load(in);
@@ -19,17 +19,17 @@
 ///       tile.store(out, p);
 ///     }
 ///
-/// Why: `array[i]` is a strided access. Caches make up for that in loads of small structures, but not in
-/// stores: a kernel that writes structures of 28 bytes runs at a seventh of the speed of one that writes
-/// floats, with 100 bytes at a seventeenth.
+/// Why: `array[i]` is a strided access. Caches make up for that in loads of small structures, but not in stores: a
+/// kernel that writes structures of 28 bytes runs at a seventh of the speed of one that writes floats, with 100 bytes
+/// at a seventeenth.
 ///
-/// **Common to all host functions.** Structures have any trivially copyable type and any size, and are
-/// aligned to their type; n counts structures. Each call launches one kernel, asynchronous on `stream`, with
-/// no synchronisation and no allocation; it can be captured into a graph. With n = 0 nothing is launched.
+/// **Common to all host functions.** Structures have any trivially copyable type and any size, and are aligned to their
+/// type; n counts structures. Each call launches one kernel, asynchronous on `stream`, with no synchronisation and no
+/// allocation; it can be captured into a graph. With n = 0 nothing is launched.
 ///
-/// **Errors.** Bad arguments throw std::invalid_argument before anything is written: null pointers with n >
-/// 0, misaligned addresses, overlapping arrays. The message names the function, the parameter and the values.
-/// Errors of the runtime throw CudaError.
+/// **Errors.** Bad arguments throw std::invalid_argument before anything is written: null pointers with n > 0,
+/// misaligned addresses, overlapping arrays. The message names the function, the parameter and the values. Errors of
+/// the runtime throw CudaError.
 ///
 /// docs/structs.md says more, and when another data layout is better.
 // SPDX-License-Identifier: MIT
@@ -110,26 +110,24 @@ void requireIndexed(const NamedArray& indexed, const NamedArray& indices, const 
 
 /// Computes out[i] = f(in[i]) for every i < n.
 ///
-/// Cost: one read and one write of every structure, near copy speed. StructTransferPolicy decides how they
-/// move, in most cases through shared memory. Technique: a tile per warp, filled by asynchronous copies, in
-/// short-lived blocks.
+/// Cost: one read and one write of every structure, near copy speed. StructTransferPolicy decides how they move, in
+/// most cases through shared memory. Technique: a tile per warp, filled by asynchronous copies, in short-lived blocks.
 ///
-/// \param in n structures; or an iterator that can be indexed on the device, such as
-/// thrust::counting_iterator, whose elements are read one by one
+/// \param in n structures; or an iterator that can be indexed on the device, such as thrust::counting_iterator, whose
+/// elements are read one by one
 /// \param out n structures of any type. May be `in` if the types are the same; must not overlap it otherwise.
-/// \param f called once for each structure, in no particular order: f(in[i]), or f(in[i], i) with a
-/// std::size_t if it does not accept the structure alone. Any functor or extended lambda for device code with
-/// a const call operator; its result converts to the type of `out`.
+/// \param f called once for each structure, in no particular order: f(in[i]), or f(in[i], i) with a std::size_t if it
+/// does not accept the structure alone. Any functor or extended lambda for device code with a const call operator; its
+/// result converts to the type of `out`.
 template <class It, class Out, class F>
 void transformStructs(It in, std::size_t n, Out* out, F f, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::transformStructs";
   const auto source = detail::readFrom(detail::Unwrap<It>::pointer(in));
   using In = detail::StructOf<std::remove_const_t<decltype(source)>>;
   static_assert(!std::is_const_v<Out>, "gpuopt::transformStructs: the structures of out are const");
-  static_assert(
-      detail::takesStruct<Out, F, const In>(),
-      "gpuopt::transformStructs: the function must take a structure of in, alone or with its index, "
-      "and return one of out, and be callable when const");
+  static_assert(detail::takesStruct<Out, F, const In>(),
+                "gpuopt::transformStructs: the function must take a structure of in, alone or with its index, "
+                "and return one of out, and be callable when const");
   detail::requireStruct<Out>();
   detail::requireTransform(source, n, out, FUNCTION);
   if (n > 0) detail::launchTransformStructs(source, n, out, f, FUNCTION, stream);
@@ -139,10 +137,9 @@ void transformStructs(It in, std::size_t n, Out* out, F f, cudaStream_t stream =
 ///
 /// Cost and technique are those of transformStructs: every structure is read and written.
 ///
-/// \param f called once for each structure, in no particular order: f(data[i]), or f(data[i], i) with a
-/// std::size_t if it does not accept the structure alone. It gets a reference to a copy in registers, which
-/// is written back. Any functor or extended lambda for device code with a const call operator; its result is
-/// ignored.
+/// \param f called once for each structure, in no particular order: f(data[i]), or f(data[i], i) with a std::size_t if
+/// it does not accept the structure alone. It gets a reference to a copy in registers, which is written back. Any
+/// functor or extended lambda for device code with a const call operator; its result is ignored.
 template <class T, class F>
 void forEachStruct(T* data, std::size_t n, F f, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::forEachStruct";
@@ -152,20 +149,19 @@ void forEachStruct(T* data, std::size_t n, F f, cudaStream_t stream = nullptr) {
                 "callable when const");
   detail::requireStruct<T>();
   detail::requireArray(detail::namedArray(data, n, "data"), FUNCTION);
-  if (n > 0)
-    detail::launchTransformStructs<const T*>(data, n, data, detail::Changing<T, F>{f}, FUNCTION, stream);
+  if (n > 0) detail::launchTransformStructs<const T*>(data, n, data, detail::Changing<T, F>{f}, FUNCTION, stream);
 }
 
 /// Computes out[i] = in[indices[i]] for every i < n.
 ///
-/// Cost: neighbouring threads read one structure together, so that random access costs only the 32-byte
-/// sectors of the structures, and `out` is written in full lines. Accesses are as wide as the size and the
-/// addresses allow, at most 16 bytes; wider is faster.
+/// Cost: neighbouring threads read one structure together, so that random access costs only the 32-byte sectors of the
+/// structures, and `out` is written in full lines. Accesses are as wide as the size and the addresses allow, at most 16
+/// bytes; wider is faster.
 ///
 /// \param in the structures; an index that is negative or out of range is undefined behaviour
 /// \param indices n integers of any type, which may repeat
-/// \param out n structures. Must not overlap `in` or `indices`; the length of `in` is unknown, so only `out`
-/// equal to `in` is detected
+/// \param out n structures. Must not overlap `in` or `indices`; the length of `in` is unknown, so only `out` equal to
+/// `in` is detected
 template <class T, class Index>
 void gatherStructs(const T* in, const Index* indices, std::size_t n, T* out, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::gatherStructs";
@@ -184,14 +180,13 @@ void gatherStructs(const T* in, const Index* indices, std::size_t n, T* out, cud
 ///
 /// \param in n structures
 /// \param indices n integers of any type, all different: a structure written twice may end up a mixture
-/// \param out the structures to write to; an index that is negative or out of range is undefined behaviour.
-/// Must not overlap `in` or `indices`; only `out` equal to `in` is detected
+/// \param out the structures to write to; an index that is negative or out of range is undefined behaviour. Must not
+/// overlap `in` or `indices`; only `out` equal to `in` is detected
 template <class T, class Index>
 void scatterStructs(const T* in, const Index* indices, std::size_t n, T* out, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::scatterStructs";
-  detail::requireIndexed<T, Index>(detail::namedArray(out, n, "out"),
-                                   detail::namedArray(indices, n, "indices"), detail::namedArray(in, n, "in"),
-                                   FUNCTION);
+  detail::requireIndexed<T, Index>(detail::namedArray(out, n, "out"), detail::namedArray(indices, n, "indices"),
+                                   detail::namedArray(in, n, "in"), FUNCTION);
   if (n == 0) return;
   constexpr std::size_t WIDEST = detail::widestWord<sizeof(T)>;
   detail::launchMoveIndexed<WIDEST, detail::Indexed::out>(in, indices, n, out, FUNCTION, stream);

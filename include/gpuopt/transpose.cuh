@@ -1,6 +1,5 @@
 /// \file
-/// Transposition of matrices of any shape, element size, pitch and batch; with a function on the way; in
-/// place.
+/// Transposition of matrices of any shape, element size, pitch and batch; with a function on the way; in place.
 ///
 ///     gpuopt::transpose(in, out, rows, cols);                          // in: rows x cols, out: cols x rows
 ///     gpuopt::transpose(in, out, rows, cols, ToFloat{}, stream);       // out gets ToFloat{}(element)
@@ -19,21 +18,20 @@
 /// <gpuopt/block/transpose.cuh> and <gpuopt/thread/transpose.cuh>, included here, have the device functions
 /// for your own kernels: `transposeTile<TILE, SIDE>`, and the transposes in registers that it is made of.
 ///
-/// **Common to all host functions.** Matrices are row-major, in device memory, with elements of any trivially
-/// copyable type of up to 128 bytes at the alignment of that type. Sizes and strides count elements. Out of
-/// place, a call is one kernel launch that reads and writes every element once, needs no scratch memory, and
-/// runs at nearly the speed of a copy. The functions are asynchronous on `stream`, never synchronise, and can
-/// be captured into a graph. If there are no rows, no columns or no matrices, nothing is launched.
+/// **Common to all host functions.** Matrices are row-major, in device memory, with elements of any trivially copyable
+/// type of up to 128 bytes at the alignment of that type. Sizes and strides count elements. Out of place, a call is one
+/// kernel launch that reads and writes every element once, needs no scratch memory, and runs at nearly the speed of a
+/// copy. The functions are asynchronous on `stream`, never synchronise, and can be captured into a graph. If there are
+/// no rows, no columns or no matrices, nothing is launched.
 ///
-/// **Errors.** Bad arguments throw std::invalid_argument, which names the function, the parameter and the
-/// values, before anything is written: a leading dimension below the row length; shapes that do not match;
-/// null pointers to elements; sizes beyond the address space; `out` that equals or overlaps `in`; matrices of
-/// `out` that overlap each other; in place, matrices that overlap, and gaps between the rows of a rectangle.
-/// Matrices of `in` may overlap: a batchStride of 0 writes the transpose of one matrix many times. The
-/// matrices of a batch may be in each other's gaps, as long as they share no element. `in` and `out` may be
-/// side by side, as columns of one pitched matrix; other views whose spans interleave count as overlapping. A
-/// batch of 2^31 or more matrices must be dense. Errors of the runtime throw CudaError; in place, a matrix
-/// may be half transposed then.
+/// **Errors.** Bad arguments throw std::invalid_argument, which names the function, the parameter and the values,
+/// before anything is written: a leading dimension below the row length; shapes that do not match; null pointers to
+/// elements; sizes beyond the address space; `out` that equals or overlaps `in`; matrices of `out` that overlap each
+/// other; in place, matrices that overlap, and gaps between the rows of a rectangle. Matrices of `in` may overlap: a
+/// batchStride of 0 writes the transpose of one matrix many times. The matrices of a batch may be in each other's gaps,
+/// as long as they share no element. `in` and `out` may be side by side, as columns of one pitched matrix; other views
+/// whose spans interleave count as overlapping. A batch of 2^31 or more matrices must be dense. Errors of the runtime
+/// throw CudaError; in place, a matrix may be half transposed then.
 ///
 /// More: docs/transpose.md.
 // SPDX-License-Identifier: MIT
@@ -57,8 +55,7 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// Whether a fifth argument is a function: not a stream, nor anything that converts to one, 0 and NULL
-// included.
+// Whether a fifth argument is a function: not a stream, nor anything that converts to one, 0 and NULL included.
 template <class F>
 inline constexpr bool isFunction = !std::is_convertible_v<F, cudaStream_t> && !std::is_arithmetic_v<F>;
 
@@ -70,8 +67,7 @@ using EnableMdspans = std::enable_if_t<(isMdspan<Ms> && ...)>;
 
 template <class T>
 constexpr void requireMovable() {
-  static_assert(std::is_trivially_copyable_v<T>,
-                "gpuopt: only trivially copyable elements can be transposed");
+  static_assert(std::is_trivially_copyable_v<T>, "gpuopt: only trivially copyable elements can be transposed");
   static_assert(sizeof(T) <= 128, "gpuopt: elements of more than 128 bytes cannot be transposed");
 }
 
@@ -94,8 +90,8 @@ struct Converting {
   }
 };
 
-// The leading dimension of a single row and the stride of a single matrix mean nothing: those of a dense view
-// replace them.
+// The leading dimension of a single row and the stride of a single matrix mean nothing: those of a dense view replace
+// them.
 template <class T>
 MatrixView<T> withoutUnused(MatrixView<T> view) {
   if (view.rows == 1) view.ld = view.cols;
@@ -104,8 +100,8 @@ MatrixView<T> withoutUnused(MatrixView<T> view) {
 }
 
 template <class In, class Out, class F>
-TransposeProblem<std::remove_const_t<In>, Out, F> checkedProblem(const MatrixView<In>& in,
-                                                                 const MatrixView<Out>& out, F function) {
+TransposeProblem<std::remove_const_t<In>, Out, F> checkedProblem(const MatrixView<In>& in, const MatrixView<Out>& out,
+                                                                 F function) {
   static_assert(!std::is_const_v<Out>, "gpuopt::transpose: the elements of out are const");
   requireMovable<std::remove_const_t<In>>();
   requireMovable<Out>();
@@ -133,11 +129,10 @@ auto transposeProblem(const MatrixView<In>& in, const MatrixView<Out>& out, F fu
 }  // namespace detail
 
 /// \name Out of place
-/// out(c, r) = in(r, c) for every element, and for every matrix of a batch. `in` and `out` do not overlap.
-/// Cost: one read and one write, near copy speed. Technique: tiles in shared memory without bank conflicts
-/// (Ruetsch and Micikevicius 2009), 16-byte accesses on both sides, transposes in registers for small
-/// elements, and tiles shifted to full sectors of unaligned rows. `explainTranspose` names the kernel of a
-/// call.
+/// out(c, r) = in(r, c) for every element, and for every matrix of a batch. `in` and `out` do not overlap. Cost: one
+/// read and one write, near copy speed. Technique: tiles in shared memory without bank conflicts (Ruetsch and
+/// Micikevicius 2009), 16-byte accesses on both sides, transposes in registers for small elements, and tiles shifted to
+/// full sectors of unaligned rows. `explainTranspose` names the kernel of a call.
 /// \{
 
 /// \param in a dense matrix of rows x cols elements, row-major
@@ -145,8 +140,7 @@ auto transposeProblem(const MatrixView<In>& in, const MatrixView<Out>& out, F fu
 /// \param stream the stream of the launch
 template <class T, class U>
 void transpose(const T* in, U* out, std::size_t rows, std::size_t cols, cudaStream_t stream = nullptr) {
-  const auto problem =
-      detail::transposeProblem(MatrixView<const T>{in, rows, cols}, MatrixView<U>{out, cols, rows});
+  const auto problem = detail::transposeProblem(MatrixView<const T>{in, rows, cols}, MatrixView<U>{out, cols, rows});
   detail::launchTranspose(problem, detail::planOf(problem), stream);
 }
 
@@ -158,24 +152,23 @@ void transpose(const MatrixView<T>& in, const MatrixView<U>& out, cudaStream_t s
   detail::launchTranspose(problem, detail::planOf(problem), stream);
 }
 
-/// \param in,out mdspans of cuda::std, std or Kokkos, with the extents (rows, cols) and (cols, rows), or with
-/// a batch before both; in layout_right, or in layout_stride with neighbouring elements in a row
+/// \param in,out mdspans of cuda::std, std or Kokkos, with the extents (rows, cols) and (cols, rows), or with a batch
+/// before both; in layout_right, or in layout_stride with neighbouring elements in a row
 ///
 ///     cuda::std::mdspan<const float, cuda::std::dextents<std::size_t, 3>> a(in, batch, rows, cols);
 ///     cuda::std::mdspan<float, cuda::std::dextents<std::size_t, 3>> b(out, batch, cols, rows);
 ///     gpuopt::transpose(a, b, stream);
 template <class InSpan, class OutSpan, class = detail::EnableMdspans<InSpan, OutSpan>>
 void transpose(const InSpan& in, const OutSpan& out, cudaStream_t stream = nullptr) {
-  transpose(detail::viewOf(in, "in", "gpuopt::transpose"), detail::viewOf(out, "out", "gpuopt::transpose"),
-            stream);
+  transpose(detail::viewOf(in, "in", "gpuopt::transpose"), detail::viewOf(out, "out", "gpuopt::transpose"), stream);
 }
 
 /// \}
 
 /// \name With a function on the way
-/// out(c, r) = function(in(r, c)): a cast, a scale, a conjugate, any functor or extended lambda that device
-/// code can call. Its result converts to the element type of `out`, which may differ from that of `in`. Cost:
-/// as without the function, for the bytes of both types.
+/// out(c, r) = function(in(r, c)): a cast, a scale, a conjugate, any functor or extended lambda that device code can
+/// call. Its result converts to the element type of `out`, which may differ from that of `in`. Cost: as without the
+/// function, for the bytes of both types.
 ///
 ///     struct ToHalf { __device__ __half operator()(float x) const { return __float2half(x); } };
 ///     gpuopt::transpose(floats, halves, rows, cols, ToHalf{}, stream);
@@ -185,14 +178,13 @@ void transpose(const InSpan& in, const OutSpan& out, cudaStream_t stream = nullp
 template <class In, class Out, class Function, class = detail::EnableFunction<Function>>
 void transpose(const In* in, Out* out, std::size_t rows, std::size_t cols, Function function,
                cudaStream_t stream = nullptr) {
-  const auto problem = detail::transposeProblem(MatrixView<const In>{in, rows, cols},
-                                                MatrixView<Out>{out, cols, rows}, function);
+  const auto problem =
+      detail::transposeProblem(MatrixView<const In>{in, rows, cols}, MatrixView<Out>{out, cols, rows}, function);
   detail::launchTranspose(problem, detail::planOf(problem), stream);
 }
 
 template <class In, class Out, class Function, class = detail::EnableFunction<Function>>
-void transpose(const MatrixView<In>& in, const MatrixView<Out>& out, Function function,
-               cudaStream_t stream = nullptr) {
+void transpose(const MatrixView<In>& in, const MatrixView<Out>& out, Function function, cudaStream_t stream = nullptr) {
   const auto problem = detail::transposeProblem(in, out, function);
   detail::launchTranspose(problem, detail::planOf(problem), stream);
 }
@@ -200,26 +192,26 @@ void transpose(const MatrixView<In>& in, const MatrixView<Out>& out, Function fu
 template <class InSpan, class OutSpan, class Function, class = detail::EnableMdspans<InSpan, OutSpan>,
           class = detail::EnableFunction<Function>>
 void transpose(const InSpan& in, const OutSpan& out, Function function, cudaStream_t stream = nullptr) {
-  transpose(detail::viewOf(in, "in", "gpuopt::transpose"), detail::viewOf(out, "out", "gpuopt::transpose"),
-            function, stream);
+  transpose(detail::viewOf(in, "in", "gpuopt::transpose"), detail::viewOf(out, "out", "gpuopt::transpose"), function,
+            stream);
 }
 
 /// \}
 
 /// \name Which kernel, and why
-/// One line about the kernel that `transpose` launches for the same arguments on the current device, the tile
-/// of a block, and the reason for it:
+/// One line about the kernel that `transpose` launches for the same arguments on the current device, the tile of a
+/// block, and the reason for it:
 ///
 ///     tile 64 x 64, 256 threads: rows of both sides begin at 16-byte boundaries, 1 GiB exceeds 4 MiB
 ///
-/// Nothing is launched and no element is read: of the pointers only the alignment matters. Errors: those of
-/// transpose. The words may change from version to version. All kernels: docs/transpose.md.
+/// Nothing is launched and no element is read: of the pointers only the alignment matters. Errors: those of transpose.
+/// The words may change from version to version. All kernels: docs/transpose.md.
 /// \{
 
 template <class T, class U>
 std::string explainTranspose(const T* in, U* out, std::size_t rows, std::size_t cols) {
-  return detail::planInWords(detail::planOf(
-      detail::transposeProblem(MatrixView<const T>{in, rows, cols}, MatrixView<U>{out, cols, rows})));
+  return detail::planInWords(
+      detail::planOf(detail::transposeProblem(MatrixView<const T>{in, rows, cols}, MatrixView<U>{out, cols, rows})));
 }
 
 template <class T, class U>
@@ -230,8 +222,8 @@ std::string explainTranspose(const MatrixView<T>& in, const MatrixView<U>& out) 
 /// \param function that of `transpose`; it is not called
 template <class In, class Out, class Function>
 std::string explainTranspose(const In* in, Out* out, std::size_t rows, std::size_t cols, Function function) {
-  return detail::planInWords(detail::planOf(detail::transposeProblem(
-      MatrixView<const In>{in, rows, cols}, MatrixView<Out>{out, cols, rows}, function)));
+  return detail::planInWords(detail::planOf(
+      detail::transposeProblem(MatrixView<const In>{in, rows, cols}, MatrixView<Out>{out, cols, rows}, function)));
 }
 
 template <class In, class Out, class Function>
@@ -245,14 +237,13 @@ std::string explainTranspose(const MatrixView<In>& in, const MatrixView<Out>& ou
 /// The transposed matrices replace the given ones. Two calls restore them.
 /// \{
 
-/// Square matrices may have any leading dimension and come in batches: one launch exchanges pairs of tiles.
-/// Rectangular ones are dense (ld equals cols): data holds rows x cols elements before and cols x rows after;
-/// the matrices of a batch are transposed one after another. Each takes several launches, reads and writes
-/// every element two or three times, and needs stream-ordered scratch memory: the size of the matrix up to 32
-/// MiB; for larger ones 32 MiB, or a 32nd of the matrix if that is more, and for some shapes up to a 64th of
-/// the matrix more. The library's pool of the device keeps that memory for later calls; in a captured graph
-/// it is a memory node, with CUDA's rules for those. Technique: Catanzaro, Keller and Garland 2014, see
-/// docs/transpose.md.
+/// Square matrices may have any leading dimension and come in batches: one launch exchanges pairs of tiles. Rectangular
+/// ones are dense (ld equals cols): data holds rows x cols elements before and cols x rows after; the matrices of a
+/// batch are transposed one after another. Each takes several launches, reads and writes every element two or three
+/// times, and needs stream-ordered scratch memory: the size of the matrix up to 32 MiB; for larger ones 32 MiB, or a
+/// 32nd of the matrix if that is more, and for some shapes up to a 64th of the matrix more. The library's pool of the
+/// device keeps that memory for later calls; in a captured graph it is a memory node, with CUDA's rules for those.
+/// Technique: Catanzaro, Keller and Garland 2014, see docs/transpose.md.
 template <class T>
 void transposeInPlace(const MatrixView<T>& data, cudaStream_t stream = nullptr) {
   static_assert(!std::is_const_v<T>, "gpuopt::transposeInPlace: the elements of data are const");

@@ -24,8 +24,7 @@ void checkResults(const Answer& answer, unsigned library) {
   constexpr unsigned n = rows * cols;
   expect(answer.sum == n * (n - 1) / 2, names[library], "wrong sum");
   const float factor = static_cast<float>(library + 2);
-  expect(answer.last == factor * (cols - 1), names[library],
-         "wrong transposition, or another library's kernel");
+  expect(answer.last == factor * (cols - 1), names[library], "wrong transposition, or another library's kernel");
 }
 
 void checkApart(const Answer& a, const Answer& b, const char* library) {
@@ -50,11 +49,9 @@ int main(int count, char** paths) {
       answers[library] = run(elements.data(), rows, cols);
       if (!answers[library].hasDevice) return 77;
       checkResults(answers[library], library);
-      for (unsigned other = 0; other < library; ++other)
-        checkApart(answers[library], answers[other], names[library]);
+      for (unsigned other = 0; other < library; ++other) checkApart(answers[library], answers[other], names[library]);
     }
-    expect(answers[2].code != answers[0].code, names[2],
-           "shares code with a library that is built otherwise");
+    expect(answers[2].code != answers[0].code, names[2], "shares code with a library that is built otherwise");
   }
   return failures != 0;
 }

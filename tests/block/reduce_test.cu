@@ -35,8 +35,7 @@ __global__ void __launch_bounds__(BLOCK) backToBackKernel(const T* in, Op op, T*
 }
 
 template <int BLOCK, class T, class Op>
-__global__ void __launch_bounds__(BLOCK)
-    validKernel(const T* in, Op op, int validThreads, T* reduced, T* all) {
+__global__ void __launch_bounds__(BLOCK) validKernel(const T* in, Op op, int validThreads, T* reduced, T* all) {
   for (int round = 0; round < ROUNDS; ++round) {
     const T total = blockReduce<BLOCK>(in[round * BLOCK + static_cast<int>(threadIdx.x)], op, validThreads);
     if (threadIdx.x == 0) reduced[round] = total;
@@ -62,8 +61,8 @@ __global__ void __launch_bounds__(BLOCK) ownStorageKernel(const T* in, Op op, T*
 
 // The results of all rounds over their first `valid` threads, each so many times.
 template <class T, class Op>
-std::vector<T> expectedRounds(const std::vector<T>& values, std::size_t block, std::size_t valid,
-                              std::size_t copies, Op op) {
+std::vector<T> expectedRounds(const std::vector<T>& values, std::size_t block, std::size_t valid, std::size_t copies,
+                              Op op) {
   std::vector<T> expected;
   for (std::size_t first = 0; first < values.size(); first += block)
     expected.insert(expected.end(), copies, foldSerially<T>(values, first, first + valid, op));
@@ -108,9 +107,9 @@ void checkValidThreads(Op op) {
   }
 }
 
-#define BLOCK_SIZES                                                                                     \
-  Size<1>, Size<2>, Size<16>, Size<32>, Size<64>, Size<96>, Size<128>, Size<256>, Size<512>, Size<768>, \
-      Size<992>, Size<1024>
+#define BLOCK_SIZES                                                                                                \
+  Size<1>, Size<2>, Size<16>, Size<32>, Size<64>, Size<96>, Size<128>, Size<256>, Size<512>, Size<768>, Size<992>, \
+      Size<1024>
 
 TEMPLATE_TEST_CASE("Sums", "[block]", BLOCK_SIZES) {
   constexpr int BLOCK = TestType::value;
@@ -241,8 +240,7 @@ bool allNan(const std::vector<T>& sums) {
 
 template <class T>
 bool allZero(const std::vector<T>& sums, bool negative) {
-  return std::all_of(sums.begin(), sums.end(),
-                     [=](T sum) { return sum == 0 && std::signbit(sum) == negative; });
+  return std::all_of(sums.begin(), sums.end(), [=](T sum) { return sum == 0 && std::signbit(sum) == negative; });
 }
 
 template <int BLOCK, class T>
@@ -275,8 +273,7 @@ TEMPLATE_TEST_CASE("Sums of zeros, infinities and NaN", "[block][sweep]", BLOCK_
 TEMPLATE_TEST_CASE("Sums of doubles of every magnitude", "[block]", BLOCK_SIZES) {
   constexpr int BLOCK = TestType::value;
   std::vector<double> values = randomVector<double>(BLOCK, BLOCK + 2);
-  for (std::size_t i = 0; i < BLOCK; ++i)
-    values[i] = std::ldexp(values[i], static_cast<int>(i * 37 % 101) - 50);
+  for (std::size_t i = 0; i < BLOCK; ++i) values[i] = std::ldexp(values[i], static_cast<int>(i * 37 % 101) - 50);
   const std::vector<double> sums = blockSums<BLOCK>(values);
   const ExactSum exact = sumExactly(values);
   const double bound = 14.01 * 0x1p-53 * static_cast<double>(exact.magnitude);

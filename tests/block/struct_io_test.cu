@@ -73,8 +73,8 @@ class Checker {
 
   void checkCounts() {
     constexpr std::size_t TILE = BLOCK * ITEMS;
-    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{31}, std::size_t{32},
-                                std::size_t{33}, TILE - 1, TILE, TILE + 1, 5 * TILE + 11})
+    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{31}, std::size_t{32}, std::size_t{33},
+                                TILE - 1, TILE, TILE + 1, 5 * TILE + 11})
       check(n);
     checkInPlace(3 * TILE + 1);
   }
@@ -98,8 +98,8 @@ class Checker {
     std::vector<T> expected = indexCoded<T>(n);
     std::size_t wrong = 0;
     while (wrong < n && isChanged(values[wrong], expected[wrong], wrong)) ++wrong;
-    INFO(sizeof(T) << " bytes, alignment " << alignof(T) << ", BLOCK " << BLOCK << ", ITEMS " << ITEMS
-                   << ", n " << n << ", offsets " << inOffset << " and " << outOffset);
+    INFO(sizeof(T) << " bytes, alignment " << alignof(T) << ", BLOCK " << BLOCK << ", ITEMS " << ITEMS << ", n " << n
+                   << ", offsets " << inOffset << " and " << outOffset);
     CHECK(wrong == n);
   }
 
@@ -219,8 +219,7 @@ template <class T, unsigned BLOCK, unsigned ITEMS>
 void checkFull() {
   constexpr std::size_t STRUCTS = std::size_t{BLOCK} * ITEMS;
   constexpr unsigned TILES = 3;
-  for (const std::size_t n :
-       {std::size_t{0}, STRUCTS - 1, STRUCTS, STRUCTS + 1, 2 * STRUCTS, 3 * STRUCTS - 1}) {
+  for (const std::size_t n : {std::size_t{0}, STRUCTS - 1, STRUCTS, STRUCTS + 1, 2 * STRUCTS, 3 * STRUCTS - 1}) {
     DeviceArray<unsigned> full(std::vector<unsigned>(TILES, 0));
     gpuopt::LaunchConfig config;
     config.grid = dim3(TILES);
@@ -255,8 +254,7 @@ __global__ void makeKernel(T* out, std::size_t n) {
   for (auto tile : Staged(storage).tiles(n)) {
     T made[ITEMS];
     const auto make = [&](unsigned i) {
-      for (unsigned b = 0; b < sizeof(T); ++b)
-        made[i].bytes[b] = static_cast<unsigned char>(31 * tile.index(i) + b);
+      for (unsigned b = 0; b < sizeof(T); ++b) made[i].bytes[b] = static_cast<unsigned char>(31 * tile.index(i) + b);
     };
     if (tile.has(ITEMS - 1)) {
       for (unsigned i = 0; i < ITEMS; ++i) make(i);
@@ -282,8 +280,7 @@ void checkTwoSteps() {
     const std::vector<T> found = out.toHost();
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t b = 0; b < sizeof(T); ++b)
-        wrong += found[i].bytes[b] != static_cast<unsigned char>(31 * i + b);
+      for (std::size_t b = 0; b < sizeof(T); ++b) wrong += found[i].bytes[b] != static_cast<unsigned char>(31 * i + b);
     INFO(sizeof(T) << " bytes, ITEMS " << ITEMS << ", n " << n);
     CHECK(wrong == 0);
   }

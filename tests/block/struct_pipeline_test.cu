@@ -45,8 +45,7 @@ __global__ void changeKernel(const T* in, T* out, std::size_t n, std::size_t* vi
 
 template <class T, unsigned BLOCK, unsigned ITEMS = 1>
 void check(std::size_t n, std::size_t inOffset, std::size_t outOffset, bool inPlace = false) {
-  INFO(sizeof(T) << " bytes, n " << n << ", offsets " << inOffset << " and " << outOffset << ", in place "
-                 << inPlace);
+  INFO(sizeof(T) << " bytes, n " << n << ", offsets " << inOffset << " and " << outOffset << ", in place " << inPlace);
   std::vector<T> values = indexCoded<T>(n);
   StructArray<T> in(values, inOffset), out(n, outOffset);
   StructArray<T>& result = inPlace ? in : out;

@@ -25,8 +25,7 @@ __device__ void forTiles(const Problem& problem, Move move) {
       const std::size_t rows = problem.rows - row;
       const std::size_t cols = problem.cols - col;
       move(problem.in + row * problem.inLd + col, problem.out + col * problem.outLd + row,
-           static_cast<unsigned>(rows < TILE ? rows : TILE),
-           static_cast<unsigned>(cols < TILE ? cols : TILE));
+           static_cast<unsigned>(rows < TILE ? rows : TILE), static_cast<unsigned>(cols < TILE ? cols : TILE));
     }
 }
 
@@ -36,8 +35,7 @@ __global__ void __launch_bounds__(TILE* SIDE) tilesKernel(const Problem problem)
   using Out = typename Problem::Output;
   auto& storage = *gpuopt::dynamicShared<typename TransposeTile<In, Out, TILE, SIDE>::Storage>();
   forTiles<TILE>(problem, [&](const In* in, Out* out, unsigned rows, unsigned cols) {
-    gpuopt::transposeTile<TILE, SIDE>(in, problem.inLd, out, problem.outLd, rows, cols, problem.function,
-                                      storage);
+    gpuopt::transposeTile<TILE, SIDE>(in, problem.inLd, out, problem.outLd, rows, cols, problem.function, storage);
     __syncthreads();
   });
 }
@@ -82,8 +80,8 @@ struct LaunchTiles {
 
   template <class Problem>
   void operator()(const Problem& problem) const {
-    gpuopt::launch(tilesKernel<TILE, SIDE, Problem>,
-                   oneBlock(block, sizeof(typename Problem::Output) * TILE * TILE), problem);
+    gpuopt::launch(tilesKernel<TILE, SIDE, Problem>, oneBlock(block, sizeof(typename Problem::Output) * TILE * TILE),
+                   problem);
   }
 };
 
@@ -151,8 +149,8 @@ TEMPLATE_TEST_CASE("transposeTile takes every legal TILE and SIDE", "", Raw<1>, 
   checkSides<TestType, 256, 1>();
 }
 
-TEMPLATE_TEST_CASE("transposeTile takes elements of any size", "", Raw<2>, Raw<8>, Raw<16>, (Raw<3, 1>),
-                   (Raw<6, 2>), (Raw<20, 4>), (Raw<100, 4>), (Raw<128, 16>), (Raw<4, 1>)) {
+TEMPLATE_TEST_CASE("transposeTile takes elements of any size", "", Raw<2>, Raw<8>, Raw<16>, (Raw<3, 1>), (Raw<6, 2>),
+                   (Raw<20, 4>), (Raw<100, 4>), (Raw<128, 16>), (Raw<4, 1>)) {
   checkPair<TestType, 8, 4>();
   checkPair<TestType, 16, 4>();
   checkPair<TestType, 32, 8>();

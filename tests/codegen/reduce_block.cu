@@ -18,9 +18,7 @@ __global__ void warpInt(const int* in, int* out) {
 }
 
 // CODEGEN: kernel=warpAllFloat contains=(shfl\.sync\.bfly[\s\S]*){5} absent=(shfl[\s\S]*){6} no-local no-spill max-registers=16
-__global__ void warpAllFloat(const float* in, float* out) {
-  out[threadIdx.x] = warpAllReduce(in[threadIdx.x], Plus{});
-}
+__global__ void warpAllFloat(const float* in, float* out) { out[threadIdx.x] = warpAllReduce(in[threadIdx.x], Plus{}); }
 
 // CODEGEN: kernel=block256 contains=bar\.sync absent=bar\.sync[\s\S]*bar\.sync contains=ld\.shared\.v4 count=3*shfl\.sync no-local no-spill max-registers=40 max-shared=1168
 __global__ void block256(const float* in, float* out) {
@@ -51,9 +49,7 @@ __global__ void blockDoubles(const double* in, double* out) {
 
 struct Triple {
   float x, y, z;
-  friend __device__ Triple operator+(const Triple& a, const Triple& b) {
-    return {a.x + b.x, a.y + b.y, a.z + b.z};
-  }
+  friend __device__ Triple operator+(const Triple& a, const Triple& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
 };
 
 // CODEGEN: kernel=blockStruct absent=bar\.sync[\s\S]*bar\.sync no-local no-spill max-registers=40

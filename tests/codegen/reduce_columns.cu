@@ -16,8 +16,7 @@ struct UnknownSum {
 };
 
 void reduceColumnsOfEverything(const float* floats, const double* doubles, const __half* halves,
-                               const signed char* bytes, const int* integers, void* out,
-                               cudaStream_t stream) {
+                               const signed char* bytes, const int* integers, void* out, cudaStream_t stream) {
   using namespace gpuopt;
   constexpr std::size_t rows = 1000, cols = 1001;
   reduceColumns(floats, rows, cols, cols, static_cast<float*>(out), Plus{}, stream);

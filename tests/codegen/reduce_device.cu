@@ -16,8 +16,8 @@ struct AddTriples {
   }
 };
 
-void reduceEverything(const float* floats, const double* doubles, const __half* halves,
-                      const signed char* bytes, const float3* triples, void* out, cudaStream_t stream) {
+void reduceEverything(const float* floats, const double* doubles, const __half* halves, const signed char* bytes,
+                      const float3* triples, void* out, cudaStream_t stream) {
   using namespace gpuopt;
   constexpr std::size_t n = 1000;
   reduceInto(floats, n, static_cast<float*>(out), Plus{}, stream);

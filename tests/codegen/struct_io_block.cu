@@ -27,8 +27,7 @@ struct Exchanged {
 template <class Word, int COUNT>
 __device__ void change(Pack<Word, COUNT>& value) {
 #pragma unroll
-  for (int i = 0; i < COUNT; ++i)
-    value.words[i] = static_cast<Word>(value.words[i] * 3 + value.words[COUNT - 1 - i]);
+  for (int i = 0; i < COUNT; ++i) value.words[i] = static_cast<Word>(value.words[i] * 3 + value.words[COUNT - 1 - i]);
 }
 
 // Reads, changes and writes one tile per block.

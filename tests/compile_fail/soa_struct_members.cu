@@ -3,8 +3,7 @@
 #include <gpuopt/soa/view.cuh>
 
 struct Many {
-  int a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, bb, cc, dd, ee, ff,
-      gg;
+  int a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, bb, cc, dd, ee, ff, gg;
 };
 
 template class gpuopt::SoaView<Many>;

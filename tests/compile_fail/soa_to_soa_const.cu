@@ -7,6 +7,4 @@ struct Particle {
   int id;
 };
 
-void fail(const Particle* aos, std::size_t n, gpuopt::SoaView<const Particle> soa) {
-  gpuopt::toSoa(aos, n, soa);
-}
+void fail(const Particle* aos, std::size_t n, gpuopt::SoaView<const Particle> soa) { gpuopt::toSoa(aos, n, soa); }

@@ -7,6 +7,4 @@ struct Particle {
   int id;
 };
 
-void fail(const Particle* aos, gpuopt::SoaVector<Particle>& vector) {
-  gpuopt::toSoa(aos, vector.size(), vector);
-}
+void fail(const Particle* aos, gpuopt::SoaVector<Particle>& vector) { gpuopt::toSoa(aos, vector.size(), vector); }

@@ -59,22 +59,18 @@ constexpr bool agrees(const GlobalAccess& access, const Published& percent) {
 static_assert(agrees(globalAccess<float>(Stride{1}), {100, 100}), "aligned words in order");
 static_assert(agrees(globalAccess<float>(Permuted{}), {100, 100}), "aligned words, permuted");
 static_assert(agrees(globalAccess<float>(Stride{1, 1}), {50, 80}), "misaligned words in order");
-static_assert(agrees(globalAccess<float>(Stride{1}, LaneMask::first(1)), {3.125, 12.5}),
-              "one word, one lane");
+static_assert(agrees(globalAccess<float>(Stride{1}, LaneMask::first(1)), {3.125, 12.5}), "one word, one lane");
 static_assert(agrees(globalAccess<float>(Same{5}), {3.125, 12.5}), "the same word by all lanes");
 
 // 32 scattered words in N sectors of N lines: 128 / (N * 32), a quarter of that by lines.
 struct Scattered {
   unsigned lines;
-  __host__ __device__ constexpr unsigned operator()(unsigned lane) const {
-    return lane % lines * 32 + lane / lines;
-  }
+  __host__ __device__ constexpr unsigned operator()(unsigned lane) const { return lane % lines * 32 + lane / lines; }
 };
 
 constexpr bool agreesScattered() {
   for (unsigned n = 4; n <= 32; n *= 2)
-    if (!agrees(globalAccess<float>(Scattered{n}), {100. * 128 / (n * 128), 100. * 128 / (n * 32)}))
-      return false;
+    if (!agrees(globalAccess<float>(Scattered{n}), {100. * 128 / (n * 128), 100. * 128 / (n * 32)})) return false;
   return true;
 }
 static_assert(agreesScattered(), "32 scattered words");
@@ -95,8 +91,7 @@ static_assert(stridesTouch());
 constexpr bool offsetsTouch() {
   for (unsigned offset = 0; offset <= 64; ++offset) {
     const auto access = globalAccess<float>(Stride{1, offset});
-    if (access.sectors != (offset % 8 == 0 ? 4 : 5) || access.lines != (offset % 32 == 0 ? 1 : 2))
-      return false;
+    if (access.sectors != (offset % 8 == 0 ? 4 : 5) || access.lines != (offset % 32 == 0 ? 1 : 2)) return false;
   }
   return true;
 }
@@ -104,17 +99,14 @@ static_assert(offsetsTouch());
 
 // Structures of 4 to 128 bytes: one request per word, or per vector if they are aligned.
 static_assert(globalAccess<float>(Stride{1}).requests == 1);
-static_assert(globalAccess<Bytes<8, 4>>(Stride{1}).requests == 2 &&
-              globalAccess<Bytes<8, 8>>(Stride{1}).requests == 1);
+static_assert(globalAccess<Bytes<8, 4>>(Stride{1}).requests == 2 && globalAccess<Bytes<8, 8>>(Stride{1}).requests == 1);
 static_assert(globalAccess<Bytes<12, 4>>(Stride{1}).requests == 3);
 static_assert(globalAccess<Bytes<16, 4>>(Stride{1}).requests == 4 &&
               globalAccess<Bytes<16, 16>>(Stride{1}).requests == 1);
 static_assert(globalAccess<Bytes<32, 32>>(Stride{1}).requests == 2);
-static_assert(globalAccess<float3>(Stride{1}).sectors == 36 &&
-              globalAccess<float3>(Stride{1}).distinctSectors == 12);
+static_assert(globalAccess<float3>(Stride{1}).sectors == 36 && globalAccess<float3>(Stride{1}).distinctSectors == 12);
 static_assert(globalAccess<float3>(Stride{1}).utilisation() == 1.0 / 3);
-static_assert(globalAccess<float4>(Stride{1}).sectors == 16 &&
-              globalAccess<float4>(Stride{1}).utilisation() == 1);
+static_assert(globalAccess<float4>(Stride{1}).sectors == 16 && globalAccess<float4>(Stride{1}).utilisation() == 1);
 static_assert(globalAccess<float4, 4>(Stride{1}).sectors == 64 &&
               globalAccess<float4, 4>(Stride{1}).utilisation() == 0.25);
 static_assert(globalAccess<Bytes<28, 4>>(Stride{1}).sectorsPerRequest() == 28);
@@ -123,8 +115,7 @@ static_assert(globalAccess<float>(Stride{1}, {}, 4).sectors == 5);
 // Degree of conflict at stride 1, 2, 8 and permuted: none, 2-way, 8-way, none.
 static_assert(sharedAccess<float>(Stride{1}).degree == 1 && sharedAccess<float>(Stride{2}).degree == 2);
 static_assert(sharedAccess<float>(Stride{8}).degree == 8 && sharedAccess<float>(Permuted{}).degree == 1);
-static_assert(sharedAccess<float>(Stride{32}).conflicts() == 31 &&
-              !sharedAccess<float>(Stride{32}).isConflictFree());
+static_assert(sharedAccess<float>(Stride{32}).conflicts() == 31 && !sharedAccess<float>(Stride{32}).isConflictFree());
 static_assert(sharedAccess<float>(Stride{33}).isConflictFree());
 static_assert(sharedAccess<float>(Same{7}).degree == 1, "broadcast");
 
@@ -149,8 +140,7 @@ static_assert(stridesConflict());
 static_assert(sharedAccess<char>(Stride{1}).degree == 1 && sharedAccess<char>(Stride{128}).degree == 32);
 static_assert(sharedAccess<short>(Stride{1}).wavefrontsPerRequest() == 1);
 static_assert(sharedAccess<double>(Stride{1}).wavefrontsPerRequest() == 2);
-static_assert(sharedAccess<float3>(Stride{1}).requests == 3 &&
-              sharedAccess<float3>(Stride{1}).isConflictFree());
+static_assert(sharedAccess<float3>(Stride{1}).requests == 3 && sharedAccess<float3>(Stride{1}).isConflictFree());
 static_assert(sharedAccess<Bytes<32, 4>>(Stride{1}).degree == 8);
 
 // Inactive lanes cost nothing: a quarter of a warp is one phase.
@@ -166,9 +156,7 @@ static_assert(globalAccess<float>(Same{0}, LaneMask{0}).sectorsPerRequest() == 0
 static_assert(sharedAccess<float>(Same{0}, LaneMask{0}).wavefrontsPerRequest() == 0);
 
 // Indices may be of any integer type, and negative.
-__host__ __device__ constexpr short reversed(unsigned lane) {
-  return static_cast<short>(-static_cast<int>(lane));
-}
+__host__ __device__ constexpr short reversed(unsigned lane) { return static_cast<short>(-static_cast<int>(lane)); }
 static_assert(globalAccess<float>(reversed).sectors == 5 && sharedAccess<float>(reversed).isConflictFree());
 static_assert(globalAccess<float3>(reversed).distinctSectors == 13);
 
@@ -195,14 +183,13 @@ bool operator==(const Analysis& a, const Analysis& b) {
   const auto& s = a.shared;
   return g.requests == b.global.requests && g.lines == b.global.lines && g.sectors == b.global.sectors &&
          g.bytes == b.global.bytes && g.distinctSectors == b.global.distinctSectors &&
-         s.requests == b.shared.requests && s.phases == b.shared.phases &&
-         s.wavefronts == b.shared.wavefronts && s.degree == b.shared.degree;
+         s.requests == b.shared.requests && s.phases == b.shared.phases && s.wavefronts == b.shared.wavefronts &&
+         s.degree == b.shared.degree;
 }
 
 template <class T>
 __host__ __device__ Analysis analyse(const Case& each) {
-  return {globalAccess<T>(each.table, each.lanes, each.base),
-          sharedAccess<T>(each.table, each.lanes, each.base)};
+  return {globalAccess<T>(each.table, each.lanes, each.base), sharedAccess<T>(each.table, each.lanes, each.base)};
 }
 
 template <class T>
@@ -212,8 +199,7 @@ __global__ void analyseKernel(const Case* cases, Analysis* results) {
 
 // The bytes that the active lanes access: ACCESS bytes at `offset` of their elements.
 template <class T>
-std::set<std::size_t> bytesOf(const Case& each, std::size_t offset, std::size_t access, unsigned begin,
-                              unsigned end) {
+std::set<std::size_t> bytesOf(const Case& each, std::size_t offset, std::size_t access, unsigned begin, unsigned end) {
   std::set<std::size_t> bytes;
   for (unsigned lane = begin; lane < end; ++lane)
     for (std::size_t b = 0; b < access && each.lanes.contains(lane); ++b)
@@ -271,8 +257,8 @@ Case randomCase(std::mt19937_64& generator) {
   return each;
 }
 
-TEMPLATE_TEST_CASE("the analysis counts bytes, sectors, lines and banks", "", char, short, float, double,
-                   uint4, float3, (Bytes<3, 1>), (Bytes<28, 4>), (Bytes<24, 8>), (Bytes<48, 16>)) {
+TEMPLATE_TEST_CASE("the analysis counts bytes, sectors, lines and banks", "", char, short, float, double, uint4, float3,
+                   (Bytes<3, 1>), (Bytes<28, 4>), (Bytes<24, 8>), (Bytes<48, 16>)) {
   for (const Case& each : gpuopt::test::generateVector<Case>(64, 7, randomCase<TestType>)) {
     CAPTURE(each.lanes.mask, each.base);
     CHECK(analyse<TestType>(each) == countBytes<TestType>(each));
@@ -338,9 +324,7 @@ TEST_CASE("lanes are chosen by a predicate") {
   CHECK(sharedAccess<float>(Stride{2}, odd).degree == 2);
   CHECK(sharedAccess<float>(Stride{2}, LaneMask::first(16)).isConflictFree());
   // The pattern is not called for inactive lanes.
-  const auto onlyOdd = [](unsigned lane) {
-    return lane % 2 == 1 ? lane : throw std::logic_error("an even lane");
-  };
+  const auto onlyOdd = [](unsigned lane) { return lane % 2 == 1 ? lane : throw std::logic_error("an even lane"); };
   CHECK(globalAccess<float>(onlyOdd, odd).bytes == 64);
   CHECK(sharedAccess<float>(onlyOdd, odd).phases == 1);
 }
@@ -351,8 +335,7 @@ TEST_CASE("accesses that are not aligned to their size are refused") {
   CHECK_THROWS_AS((globalAccess<float3, 2>(Stride{1}, {}, 1)), std::invalid_argument);
   CHECK_THROWS_AS(sharedAccess<16>(Stride{8}), std::invalid_argument);
   CHECK_THROWS_AS((sharedAccess<Bytes<48, 4>, 16>(Stride{1}, {}, 4)), std::invalid_argument);
-  CHECK(sharedAccess<16>(Stride{8}, LaneMask::where([](unsigned lane) { return lane % 2 == 0; }))
-            .isConflictFree());
+  CHECK(sharedAccess<16>(Stride{8}, LaneMask::where([](unsigned lane) { return lane % 2 == 0; })).isConflictFree());
 }
 
 }  // namespace access_test

@@ -85,8 +85,7 @@ TEST_CASE("Matrices of a batch overlap exactly where they have an element in com
 
 TEST_CASE("Overlap of large batches", "[transpose]") {
   constexpr std::size_t LARGE = std::size_t{1} << 40;
-  const auto overlap = [](std::size_t rows, std::size_t cols, std::size_t ld, std::size_t batch,
-                          std::size_t stride) {
+  const auto overlap = [](std::size_t rows, std::size_t cols, std::size_t ld, std::size_t batch, std::size_t stride) {
     return matricesOverlap(MatrixView<const char>{nullptr, rows, cols, ld, batch, stride});
   };
   CHECK_FALSE(overlap(LARGE, 1000, 1000, 1000, LARGE * 1000));
@@ -127,8 +126,7 @@ bool viewsOverlap(const MatrixView<A>& a, const MatrixView<B>& b) {
 
 // Columns [first, first + cols) of `rows` rows from row `top` on of a matrix with this leading dimension.
 template <class T>
-MatrixView<const T> blockOf(std::size_t top, std::size_t first, std::size_t rows, std::size_t cols,
-                            std::size_t ld) {
+MatrixView<const T> blockOf(std::size_t top, std::size_t first, std::size_t rows, std::size_t cols, std::size_t ld) {
   return {reinterpret_cast<const T*>(4096 + (top * ld + first) * sizeof(T)), rows, cols, ld};
 }
 
@@ -179,10 +177,8 @@ TEST_CASE("Sizes beyond the address space are refused", "[transpose]") {
         MatrixView<const float>{data, 1, 1, 1, 3, HUGE_SIZE / 2},
         MatrixView<const float>{data, 1, 1, 1, HUGE_SIZE, HUGE_SIZE}})
     CHECK(contains(refusal(view), "f: in is too large: "));
-  CHECK_NOTHROW(
-      detail::requireMemory(detail::named(MatrixView<const char>{"", HUGE_SIZE / 2, 1}, "in"), "f"));
-  CHECK_NOTHROW(
-      detail::requireMemory(detail::named(MatrixView<const float>{data, 1, 1, 1, 1, HUGE_SIZE}, "in"), "f"));
+  CHECK_NOTHROW(detail::requireMemory(detail::named(MatrixView<const char>{"", HUGE_SIZE / 2, 1}, "in"), "f"));
+  CHECK_NOTHROW(detail::requireMemory(detail::named(MatrixView<const float>{data, 1, 1, 1, 1, HUGE_SIZE}, "in"), "f"));
 }
 
 }  // namespace

@@ -52,9 +52,7 @@ __global__ void accumulate(const int* in, Totals* totals) {
   if (i < 200) atomicAdd(&totals->brain, __nv_bfloat16(1.0f));
 }
 
-__global__ void takeTickets(unsigned* next, unsigned* tickets) {
-  tickets[threadNumber()] = atomicAdd(next, 1u);
-}
+__global__ void takeTickets(unsigned* next, unsigned* tickets) { tickets[threadNumber()] = atomicAdd(next, 1u); }
 
 // Squaring has no atomic function: the loop that everybody writes.
 __global__ void addSquares(unsigned long long* total) {
@@ -101,8 +99,7 @@ TEST_CASE("atomic functions of every kind") {
     expected.least = std::min(expected.least, in[i]);
     expected.greatest = std::max(expected.greatest, in[i]);
     expected.unsignedLeast = std::min(expected.unsignedLeast, bits);
-    expected.signedWideLeast =
-        std::min(expected.signedWideLeast, static_cast<long long>(in[i]) * (1ll << 31));
+    expected.signedWideLeast = std::min(expected.signedWideLeast, static_cast<long long>(in[i]) * (1ll << 31));
     expected.parity ^= i;
     expected.wideSum += static_cast<unsigned long long>(i) << 32;
     expected.twice += i;
@@ -164,8 +161,8 @@ TEST_CASE("the last block sees what all have written") {
   for (const auto order : allOrders) {
     const OrderScope scope(order);
     finished[0] = 0;
-    REQUIRE(launch(lastBlockSums, BLOCKS, THREADS, in.data(), partials.data(), finished.data(),
-                   total.data()) == cudaSuccess);
+    REQUIRE(launch(lastBlockSums, BLOCKS, THREADS, in.data(), partials.data(), finished.data(), total.data()) ==
+            cudaSuccess);
     REQUIRE(total[0] == expected);
   }
 }

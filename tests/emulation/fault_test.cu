@@ -41,9 +41,7 @@ __global__ void nameLanesThatNeverCome(int* out) {
   if (threadIdx.x < 16) *out = __shfl_sync(ALL, 1, 0);
 }
 
-__global__ void disagreeAboutMask(int* out) {
-  *out = __ballot_sync(threadIdx.x < 16 ? ALL : 0xFFFF0000u, 1) != 0;
-}
+__global__ void disagreeAboutMask(int* out) { *out = __ballot_sync(threadIdx.x < 16 ? ALL : 0xFFFF0000u, 1) != 0; }
 
 __global__ void disagreeAboutOperation(int* out) {
   *out = threadIdx.x == 3 ? __shfl_up_sync(ALL, 1, 1u) : __shfl_down_sync(ALL, 1, 1u);
@@ -76,9 +74,7 @@ __device__ int waitForGood(int depth, std::shared_ptr<int> counted) {
   return *copies.front();
 }
 
-__global__ void waitHolding(const std::shared_ptr<int>* counted, int* out) {
-  *out = waitForGood(4, *counted);
-}
+__global__ void waitHolding(const std::shared_ptr<int>* counted, int* out) { *out = waitForGood(4, *counted); }
 
 // Collectives made for blocks of 64 threads.
 __global__ void reduceBlock(int* out) { *out = gpuopt::blockReduce<64>(1, gpuopt::Plus{}); }
@@ -150,8 +146,8 @@ TEST_CASE("a warp collective that cannot complete is reported") {
   REQUIRE(contains(never, "its mask names lanes that never come"));
   REQUIRE(contains(never, "threads 0-15 wait in __shfl_sync (mask 0xffffffff)"));
   REQUIRE(contains(never, "threads 16-31 have left"));
-  REQUIRE(contains(reportOf(disagreeAboutMask, 1, 32, out.data()),
-                   "threads 0-15 wait in __ballot_sync (mask 0xffffffff)"));
+  REQUIRE(
+      contains(reportOf(disagreeAboutMask, 1, 32, out.data()), "threads 0-15 wait in __ballot_sync (mask 0xffffffff)"));
   const std::string operations = reportOf(disagreeAboutOperation, 1, 32, out.data());
   REQUIRE(contains(operations, "threads 0-2, 4-31 wait in __shfl_down_sync"));
   REQUIRE(contains(operations, "threads 3 wait in __shfl_up_sync"));
@@ -178,9 +174,9 @@ TEST_CASE("a collective in a block of another size is reported") {
   Managed<int> out(2048);
   const auto check = [&](void (*kernel)(int*), const std::string& name) {
     for (const dim3 block : {dim3(32), dim3(16, 3), dim3(128)})
-      REQUIRE(contains(
-          reportOf(kernel, 1, block, out.data()),
-          name + ": made for blocks of 64 threads, but this one has " + std::to_string(block.x * block.y)));
+      REQUIRE(
+          contains(reportOf(kernel, 1, block, out.data()),
+                   name + ": made for blocks of 64 threads, but this one has " + std::to_string(block.x * block.y)));
     REQUIRE(launch(kernel, 1, dim3(16, 4), out.data()) == cudaSuccess);
   };
   check(reduceBlock, "gpuopt::blockReduce");

@@ -14,18 +14,15 @@ namespace half_test {
 
 static_assert(sizeof(__half) == 2 && sizeof(__nv_bfloat16) == 2 && sizeof(__half2) == 4 &&
               alignof(__nv_bfloat162) == 4);
-static_assert(std::is_trivially_copyable_v<__half> &&
-              std::is_trivially_default_constructible_v<__nv_bfloat16>);
+static_assert(std::is_trivially_copyable_v<__half> && std::is_trivially_default_constructible_v<__nv_bfloat16>);
 
 TEST_CASE("half: all values return, and between two the nearest or the even one is taken") {
   unsigned wrong = 0;
   for (unsigned bits = 0; bits < 0x7C00; ++bits) {
-    const double value =
-        static_cast<double>(__half2float(__ushort_as_half(static_cast<unsigned short>(bits))));
+    const double value = static_cast<double>(__half2float(__ushort_as_half(static_cast<unsigned short>(bits))));
     const double next =
-        bits + 1 == 0x7C00
-            ? 65536.0
-            : static_cast<double>(__half2float(__ushort_as_half(static_cast<unsigned short>(bits + 1))));
+        bits + 1 == 0x7C00 ? 65536.0
+                           : static_cast<double>(__half2float(__ushort_as_half(static_cast<unsigned short>(bits + 1))));
     const double middle = (value + next) / 2;
     wrong += __half_as_ushort(__half(value)) != bits;
     wrong += __half_as_ushort(__half(-value)) != (bits | 0x8000);
@@ -56,8 +53,8 @@ TEST_CASE("bfloat16 is the rounded upper half of a float") {
     const unsigned rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
     wrong += __bfloat16_as_ushort(__float2bfloat16(value)) != rounded;
     wrong += __bfloat16_as_ushort(__float2bfloat16(-value)) != (rounded | 0x8000);
-    wrong += __float_as_uint(__bfloat162float(__ushort_as_bfloat16(static_cast<unsigned short>(rounded)))) !=
-             rounded << 16;
+    wrong += __float_as_uint(__bfloat162float(__ushort_as_bfloat16(static_cast<unsigned short>(rounded)))) != rounded
+                                                                                                                  << 16;
   }
   REQUIRE(wrong == 0);
   REQUIRE(std::isnan(__bfloat162float(__float2bfloat16(std::numeric_limits<float>::quiet_NaN()))));

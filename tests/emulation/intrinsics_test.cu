@@ -49,8 +49,7 @@ TEST_CASE("bytes are picked from two words") {
   REQUIRE(__byte_perm(0x33221100u, 0x77665544u, 0x3210) == 0x33221100u);
   REQUIRE(__byte_perm(0x33221100u, 0x77665544u, 0x7531) == 0x77553311u);
   REQUIRE(__byte_perm(0x33221100u, 0x77665544u, 0x0426) == 0x00442266u);
-  REQUIRE(__byte_perm(0x33F2117Fu, 0x77665544u, 0x8A90) ==
-          0x00FF007Fu);  // the top bit of a selector: the sign
+  REQUIRE(__byte_perm(0x33F2117Fu, 0x77665544u, 0x8A90) == 0x00FF007Fu);  // the top bit of a selector: the sign
 }
 
 TEST_CASE("funnel shifts wrap or clamp") {
@@ -65,8 +64,7 @@ TEST_CASE("funnel shifts wrap or clamp") {
 }
 
 TEST_CASE("products of bytes and high halves of products") {
-  REQUIRE(__dp4a(static_cast<int>(0x80FF017Fu), 0x02030405, 1000) ==
-          1000 + (-128) * 2 + (-1) * 3 + 1 * 4 + 127 * 5);
+  REQUIRE(__dp4a(static_cast<int>(0x80FF017Fu), 0x02030405, 1000) == 1000 + (-128) * 2 + (-1) * 3 + 1 * 4 + 127 * 5);
   REQUIRE(__dp4a(0x80FF017Fu, 0x02030405u, 1000u) == 1000 + 128 * 2 + 255 * 3 + 1 * 4 + 127 * 5);
   REQUIRE(__umulhi(0xFFFFFFFFu, 0xFFFFFFFFu) == 0xFFFFFFFEu);
   REQUIRE(__mulhi(-1, 5) == -1);
@@ -99,8 +97,7 @@ TEST_CASE("math functions that C++ lacks") {
            __float2int_ru(2.2f) == 3));
   REQUIRE((__sinf(0.5f) == sinf(0.5f) && __cosf(0.5f) == cosf(0.5f) && __powf(0.5f, 3.0f) == 0.125f));
   const float third = 1.0f / 3.0f;
-  REQUIRE(__fmaf_rn(third, 3.0f, -1.0f) ==
-          static_cast<float>(static_cast<double>(third) * 3.0 - 1.0));  // one rounding
+  REQUIRE(__fmaf_rn(third, 3.0f, -1.0f) == static_cast<float>(static_cast<double>(third) * 3.0 - 1.0));  // one rounding
 }
 
 }  // namespace intrinsics_test

@@ -53,8 +53,7 @@ int attributeOf(cudaDeviceAttr attribute) {
 
 int activeBlocks(int blockSize, std::size_t sharedBytes = 0) {
   int blocks = -1;
-  REQUIRE(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, blockSize, sharedBytes) ==
-          cudaSuccess);
+  REQUIRE(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, blockSize, sharedBytes) == cudaSuccess);
   return blocks;
 }
 
@@ -92,8 +91,7 @@ TEST_CASE("limits of block, grid and shared memory") {
   REQUIRE(tryLaunch(1, 1, 48 * 1024 + 1) == cudaErrorInvalidValue);
   const std::string report = gpuopt::emulation::lastReport();
   REQUIRE(report.find("nothing()") != std::string::npos);
-  REQUIRE(report.find("49153 bytes of dynamic shared memory exceed the kernel's limit of 49152") !=
-          std::string::npos);
+  REQUIRE(report.find("49153 bytes of dynamic shared memory exceed the kernel's limit of 49152") != std::string::npos);
 }
 
 TEST_CASE("more dynamic shared memory needs opting in, per kernel, up to 227 KB") {
@@ -108,8 +106,7 @@ TEST_CASE("more dynamic shared memory needs opting in, per kernel, up to 227 KB"
   REQUIRE(cudaFuncGetAttributes(&attributes, needsOptIn) == cudaSuccess);
   REQUIRE(attributes.maxDynamicSharedSizeBytes == MOST);
   REQUIRE(attributes.maxThreadsPerBlock == 1024);
-  REQUIRE(cudaFuncSetAttribute(needsOptIn, cudaFuncAttributeMaxDynamicSharedMemorySize, 48 * 1024) ==
-          cudaSuccess);
+  REQUIRE(cudaFuncSetAttribute(needsOptIn, cudaFuncAttributeMaxDynamicSharedMemorySize, 48 * 1024) == cudaSuccess);
   cudaGetLastError();
 }
 

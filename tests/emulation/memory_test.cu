@@ -30,8 +30,7 @@ TEST_CASE("allocations are aligned to 256 bytes and filled with poison") {
     REQUIRE(cudaMalloc(&pointer, bytes) == cudaSuccess);
     REQUIRE(reinterpret_cast<std::uintptr_t>(pointer) % 256 == 0);
     REQUIRE(pointer[0] >= 0x7F);
-    REQUIRE(std::vector<unsigned char>(pointer, pointer + bytes) ==
-            std::vector<unsigned char>(bytes, pointer[0]));
+    REQUIRE(std::vector<unsigned char>(pointer, pointer + bytes) == std::vector<unsigned char>(bytes, pointer[0]));
     pointers.push_back(pointer);
   }
   for (void* pointer : pointers) REQUIRE(cudaFree(pointer) == cudaSuccess);
@@ -83,8 +82,7 @@ TEST_CASE("copies and fills stay within an allocation") {
   REQUIRE(cudaMemcpy(out.data(), pointer + 1, 400, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
   REQUIRE(cudaMemset(pointer + 99, 0, 5) == cudaErrorInvalidValue);
   REQUIRE(cudaMemcpy(nullptr, pointer, 4, cudaMemcpyDefault) == cudaErrorInvalidValue);
-  REQUIRE(cudaMemcpy(out.data(), pointer, 4, static_cast<cudaMemcpyKind>(5)) ==
-          cudaErrorInvalidMemcpyDirection);
+  REQUIRE(cudaMemcpy(out.data(), pointer, 4, static_cast<cudaMemcpyKind>(5)) == cudaErrorInvalidMemcpyDirection);
   REQUIRE(cudaFree(pointer) == cudaSuccess);
   cudaGetLastError();
 }

@@ -140,8 +140,7 @@ TEST_CASE("dynamic shared memory is aligned to 128 bytes and belongs to the bloc
 TEST_CASE("all 227 KB of dynamic shared memory can be used after opting in") {
   constexpr unsigned BYTES = 227 * 1024;
   Managed<unsigned> wrong(1, 1u);
-  REQUIRE(cudaFuncSetAttribute(fillDynamically, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES) ==
-          cudaSuccess);
+  REQUIRE(cudaFuncSetAttribute(fillDynamically, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES) == cudaSuccess);
   REQUIRE(launchShared(fillDynamically, 2, 128, BYTES, BYTES / 4, wrong.data()) == cudaSuccess);
   REQUIRE(wrong[0] == 0);
 }

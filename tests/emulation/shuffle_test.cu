@@ -115,8 +115,7 @@ TEST_CASE("every width and distance reads the lane that PTX says") {
     for (int argument = 0; argument < 32; ++argument) {
       REQUIRE(launch(sources, 1, 32, out.data(), width, argument) == cudaSuccess);
       for (int lane = 0; lane < 32; ++lane) {
-        const Sources expected = expectedSources(lane, width, argument),
-                      got = out[static_cast<std::size_t>(lane)];
+        const Sources expected = expectedSources(lane, width, argument), got = out[static_cast<std::size_t>(lane)];
         CAPTURE(width, argument, lane);
         REQUIRE(got.index == expected.index);
         REQUIRE(got.up == expected.up);

@@ -31,8 +31,7 @@ TEST_CASE("elements of a texture, and zeros on both sides of it") {
     REQUIRE(launch(fetch, dim3(1), dim3(32), texture, first, out.data()) == cudaSuccess);
     for (int i = 0; i < 32; ++i) {
       const int place = first + i;
-      CHECK(out[static_cast<std::size_t>(i)] ==
-            (place < 0 || place >= 67 ? 0.0f : static_cast<float>(100 + place)));
+      CHECK(out[static_cast<std::size_t>(i)] == (place < 0 || place >= 67 ? 0.0f : static_cast<float>(100 + place)));
     }
   }
   REQUIRE(cudaDestroyTextureObject(texture) == cudaSuccess);

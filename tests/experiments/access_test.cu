@@ -19,13 +19,12 @@ TEST_CASE("the patterns are what their names say") {
   constexpr struct {
     Pattern pattern;
     unsigned lines, sectors, bytes;
-  } expected[] = {{Pattern::inOrder, 1, 4, 128},    {Pattern::permuted, 1, 4, 128},
-                  {Pattern::misaligned, 2, 5, 128}, {Pattern::oneLane, 1, 1, 4},
-                  {Pattern::sameWord, 1, 1, 4},     {Pattern::scattered, 32, 32, 128}};
+  } expected[] = {{Pattern::inOrder, 1, 4, 128}, {Pattern::permuted, 1, 4, 128}, {Pattern::misaligned, 2, 5, 128},
+                  {Pattern::oneLane, 1, 1, 4},   {Pattern::sameWord, 1, 1, 4},   {Pattern::scattered, 32, 32, 128}};
   for (const auto& [pattern, lines, sectors, bytes] : expected) {
-    const auto access = gpuopt::globalAccess<float>(
-        [p = pattern](unsigned lane) { return wordOf(p, lane); },
-        gpuopt::LaneMask::where([p = pattern](unsigned lane) { return reads(p, lane); }));
+    const auto access =
+        gpuopt::globalAccess<float>([p = pattern](unsigned lane) { return wordOf(p, lane); },
+                                    gpuopt::LaneMask::where([p = pattern](unsigned lane) { return reads(p, lane); }));
     CHECK(access.lines == lines);
     CHECK(access.sectors == sectors);
     CHECK(access.bytes == bytes);
@@ -45,9 +44,8 @@ TEST_CASE("each warp reads the words of its pattern") {
   }
 }
 
-TEMPLATE_TEST_CASE_SIG("increments arrive, contested ones too", "", ((Increment WHICH), WHICH),
-                       Increment::all, Increment::threeOfFour, Increment::fourthOnFirst,
-                       Increment::fourthOnFirstOfBlock) {
+TEMPLATE_TEST_CASE_SIG("increments arrive, contested ones too", "", ((Increment WHICH), WHICH), Increment::all,
+                       Increment::threeOfFour, Increment::fourthOnFirst, Increment::fourthOnFirstOfBlock) {
   for (const std::size_t n : {1, 3, 255, 256, 1001}) {
     const auto values = gpuopt::test::smallIntegers<float>(n, 2);
     DeviceArray<float> a(values);

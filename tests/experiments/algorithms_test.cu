@@ -23,8 +23,7 @@ TEST_CASE("matrix products of every step") {
     for (const ProductStep& step : productSteps) {
       INFO(step.name << ", " << size.m << " x " << size.k << " by " << size.n);
       DeviceArray<float> c(expected.size());
-      launchProduct(step, deviceA.data(), step.columnMajor ? deviceColumns.data() : deviceB.data(), c.data(),
-                    size);
+      launchProduct(step, deviceA.data(), step.columnMajor ? deviceColumns.data() : deviceB.data(), c.data(), size);
       CHECK(c.toHost() == expected);
     }
   }

@@ -58,11 +58,9 @@ TEST_CASE("functions are close to the exact ones, fast ones a little less") {
   CHECK((isClose(PreciseCosine{}, ExactCosine{}, 1e-6) && isClose(FastCosine{}, ExactCosine{}, 1e-5)));
   CHECK((isClose(PreciseExponential{}, ExactExponential{}, 1e-6) &&
          isClose(FastExponential{}, ExactExponential{}, 1e-5)));
-  CHECK((isClose(PreciseLogarithm{}, ExactLogarithm{}, 1e-6) &&
-         isClose(FastLogarithm{}, ExactLogarithm{}, 1e-5)));
+  CHECK((isClose(PreciseLogarithm{}, ExactLogarithm{}, 1e-6) && isClose(FastLogarithm{}, ExactLogarithm{}, 1e-5)));
   CHECK((isClose(PrecisePower{}, ExactPower{}, 1e-6) && isClose(FastPower{}, ExactPower{}, 1e-5)));
-  CHECK(
-      (isClose(PreciseQuotient{}, ExactQuotient{}, 1e-6) && isClose(FastQuotient{}, ExactQuotient{}, 1e-5)));
+  CHECK((isClose(PreciseQuotient{}, ExactQuotient{}, 1e-6) && isClose(FastQuotient{}, ExactQuotient{}, 1e-5)));
   const auto line = [](double x) { return x * 1.1 + 0.3; };
   CHECK((isClose(FloatLiteral{}, line, 1e-6) && isClose(DoubleLiteral{}, line, 1e-6)));
 }

@@ -43,16 +43,15 @@ TEMPLATE_TEST_CASE("lanes read shared memory at their places", "", unsigned, uin
   constexpr std::size_t WORDS = sizeof(TestType) / sizeof(unsigned);
   const auto words = randomVector<unsigned>(bankWords * WORDS, 1);
   const DeviceArray<unsigned> in(words);
-  for (const LaneIndices& lanes :
-       {strided(1), strided(2), strided(32), strided(33), permuted(), broadcast()}) {
+  for (const LaneIndices& lanes : {strided(1), strided(2), strided(32), strided(33), permuted(), broadcast()}) {
     DeviceArray<unsigned> out(BLOCKS * bankBlock);
     launchBanks(reinterpret_cast<const TestType*>(in.data()), out.data(), BLOCKS, lanes, ROUNDS);
     CHECK(out.toHost() == banksOnHost(words, WORDS, BLOCKS, lanes, ROUNDS));
   }
 }
 
-TEMPLATE_TEST_CASE_SIG("tiles are transposed in every layout", "", ((TileLayout LAYOUT), LAYOUT),
-                       TileLayout::plain, TileLayout::padded, TileLayout::swizzled) {
+TEMPLATE_TEST_CASE_SIG("tiles are transposed in every layout", "", ((TileLayout LAYOUT), LAYOUT), TileLayout::plain,
+                       TileLayout::padded, TileLayout::swizzled) {
   constexpr unsigned TILES = 3;
   const auto values = randomVector<unsigned>(1024 * TILES, 2);
   const DeviceArray<unsigned> in(values);

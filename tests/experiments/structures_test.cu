@@ -16,8 +16,8 @@ using gpuopt::test::DeviceArray;
 
 static_assert(accessesOf<Plain<1>>() == 1 && accessesOf<Plain<2>>() == 2 && accessesOf<Plain<3>>() == 3 &&
               accessesOf<Plain<4>>() == 4);
-static_assert(accessesOf<Aligned<2>>() == 1 && accessesOf<Aligned<3>>() == 1 &&
-              accessesOf<Aligned<4>>() == 1 && accessesOf<Aligned<8>>() == 2);
+static_assert(accessesOf<Aligned<2>>() == 1 && accessesOf<Aligned<3>>() == 1 && accessesOf<Aligned<4>>() == 1 &&
+              accessesOf<Aligned<8>>() == 2);
 static_assert(sizeof(Aligned<3>) == 16 && sizeof(Plain<3>) == 12);
 
 TEST_CASE("a step is added to every float3") {

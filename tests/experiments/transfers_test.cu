@@ -32,8 +32,7 @@ TEST_CASE("memory of every kind goes up and comes down") {
     launchWork(in.data(), out.data(), values.size(), ROUNDS);
     gpuopt::check(cudaMemcpyAsync(to.as<void>(), out.data(), bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
     gpuopt::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    CHECK(std::vector<unsigned>(to.as<unsigned>(), to.as<unsigned>() + values.size()) ==
-          workedVector(values));
+    CHECK(std::vector<unsigned>(to.as<unsigned>(), to.as<unsigned>() + values.size()) == workedVector(values));
   }
 }
 
@@ -44,16 +43,14 @@ TEST_CASE("a kernel works on mapped memory in place") {
   std::memcpy(memory.as<void>(), values.data(), bytes);
   launchWork(memory.onDevice<unsigned>(), memory.onDevice<unsigned>(), values.size(), ROUNDS);
   gpuopt::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-  CHECK(std::vector<unsigned>(memory.as<unsigned>(), memory.as<unsigned>() + values.size()) ==
-        workedVector(values));
+  CHECK(std::vector<unsigned>(memory.as<unsigned>(), memory.as<unsigned>() + values.size()) == workedVector(values));
 }
 
 TEST_CASE("pipelines do all chunks, with one, two and three buffers, and with the host's help") {
   constexpr std::size_t CHUNK = 500;
   for (const std::size_t n : {1, 500, 501, 2999, 3000, 4100}) {
     const auto values = gpuopt::test::randomVector<unsigned>(n, 3);
-    const HostBuffer in(HostMemory::pinned, n * sizeof(unsigned)),
-        out(HostMemory::pinned, n * sizeof(unsigned));
+    const HostBuffer in(HostMemory::pinned, n * sizeof(unsigned)), out(HostMemory::pinned, n * sizeof(unsigned));
     std::memcpy(in.as<void>(), values.data(), n * sizeof(unsigned));
     for (const unsigned buffers : {1u, 2u, 3u}) {
       const Pipeline pipeline(CHUNK, buffers);

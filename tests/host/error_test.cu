@@ -24,8 +24,7 @@ TEST_CASE("a CudaError says which call failed and how") {
 
 TEST_CASE("check throws for errors only") {
   REQUIRE_NOTHROW(gpuopt::check(cudaSuccess, "fine"));
-  const std::string text =
-      messageOf<gpuopt::CudaError>([] { gpuopt::check(cudaErrorMemoryAllocation, "cudaMalloc"); });
+  const std::string text = messageOf<gpuopt::CudaError>([] { gpuopt::check(cudaErrorMemoryAllocation, "cudaMalloc"); });
   REQUIRE(contains(text, "cudaMalloc: cudaErrorMemoryAllocation: "));
 }
 

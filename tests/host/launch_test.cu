@@ -18,8 +18,7 @@ struct Scale {
 };
 
 // Parameters of different sizes, ordered so that a misplaced argument shows.
-__global__ void combine(std::uint64_t* out, unsigned char a, std::size_t b, float c, Scale scale,
-                        const int* d) {
+__global__ void combine(std::uint64_t* out, unsigned char a, std::size_t b, float c, Scale scale, const int* d) {
   out[0] = a;
   out[1] = b;
   out[2] = static_cast<std::uint64_t>(c * 4);
@@ -78,8 +77,8 @@ LaunchConfig configOf(dim3 grid, dim3 block, std::size_t sharedBytes = 0, cudaSt
 /// The message of the std::invalid_argument that a launch of `increment` throws.
 std::string refusal(const LaunchConfig& config) {
   DeviceArray<int> data(std::vector<int>{41});
-  std::string text = messageOf<std::invalid_argument>(
-      [&] { launch(host_test::launch_test::increment, config, data.data()); });
+  std::string text =
+      messageOf<std::invalid_argument>([&] { launch(host_test::launch_test::increment, config, data.data()); });
   CHECK(contains(text, "gpuopt::launch: "));
   CHECK(contains(text, "host_test::launch_test::increment(int*)"));
   CHECK(cudaPeekAtLastError() == cudaSuccess);
@@ -110,8 +109,7 @@ TEST_CASE("all dimensions of grid and block arrive") {
 }
 
 TEST_CASE("a hand-written configuration gets dynamic shared memory of every allowed size") {
-  const auto limit =
-      static_cast<unsigned>(gpuopt::deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+  const auto limit = static_cast<unsigned>(gpuopt::deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
   // A small request after a large one must not lower the limit.
   for (const unsigned bytes : {1024u, 48u * 1024, limit, 4096u, limit}) {
     CAPTURE(bytes);
@@ -190,8 +188,7 @@ TEST_CASE("many threads launch on their own streams") {
   const int failures = failuresAmongThreads(4, [](int thread) {
     Stream stream;
     DeviceArray<int> data(std::vector<int>{thread});
-    for (int i = 0; i < 25; ++i)
-      launch(host_test::launch_test::increment, configOf(1, 32, 0, stream), data.data());
+    for (int i = 0; i < 25; ++i) launch(host_test::launch_test::increment, configOf(1, 32, 0, stream), data.data());
     stream.wait();
     return data.toHost() == std::vector<int>{thread + 25};
   });
@@ -221,10 +218,9 @@ TEST_CASE("a kernel that faults is named, and the next launch works") {
 
 TEST_CASE("a block beyond the kernel's own limit is refused with that limit") {
   DeviceArray<int> data(std::vector<int>{41});
-  const std::string text = messageOf<std::invalid_argument>(
-      [&] { launch(host_test::launch_test::bounded, configOf(1, 256), data.data()); });
-  REQUIRE(
-      contains(text, "block (256x1x1) exceeds 128, the limit of the kernel's registers or launch bounds"));
+  const std::string text =
+      messageOf<std::invalid_argument>([&] { launch(host_test::launch_test::bounded, configOf(1, 256), data.data()); });
+  REQUIRE(contains(text, "block (256x1x1) exceeds 128, the limit of the kernel's registers or launch bounds"));
   REQUIRE(contains(text, "host_test::launch_test::bounded(int*)"));
   REQUIRE(cudaPeekAtLastError() == cudaSuccess);
   REQUIRE(data.toHost() == std::vector<int>{41});

@@ -31,8 +31,7 @@ __global__ void __launch_bounds__(256, 1) manyRegisters(float* data) {
 
 __global__ void muchShared(int* data) {
   __shared__ int values[40 * 256];  // 40 KB
-  for (int i = static_cast<int>(threadIdx.x); i < 40 * 256; i += static_cast<int>(blockDim.x))
-    values[i] = data[i];
+  for (int i = static_cast<int>(threadIdx.x); i < 40 * 256; i += static_cast<int>(blockDim.x)) values[i] = data[i];
   __syncthreads();
   data[threadIdx.x] = values[40 * 256 - 1 - threadIdx.x];
 }
@@ -60,9 +59,9 @@ namespace {
 template <class Kernel>
 int residentBlocks(Kernel* kernel, int block, std::size_t sharedBytes) {
   int blocks = -1;
-  gpuopt::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reinterpret_cast<const void*>(kernel),
-                                                              block, sharedBytes),
-                "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  gpuopt::check(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reinterpret_cast<const void*>(kernel), block, sharedBytes),
+      "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   return blocks;
 }
 
@@ -79,8 +78,7 @@ bool answersAreTheRuntimes(int start) {
     const LaunchConfig one = occupancyConfig(plain, SIZE_MAX, block, 1, shared);
     if (one.blocksPerMultiprocessor != residentBlocks(plain, block, shared)) return false;
     if (block > 64) continue;
-    const LaunchConfig other =
-        occupancyConfig(host_test::occupancy_test::bounded, SIZE_MAX, block, 1, shared);
+    const LaunchConfig other = occupancyConfig(host_test::occupancy_test::bounded, SIZE_MAX, block, 1, shared);
     if (other.blocksPerMultiprocessor != residentBlocks(host_test::occupancy_test::bounded, block, shared))
       return false;
   }
@@ -88,8 +86,8 @@ bool answersAreTheRuntimes(int start) {
 }
 
 int fewest(const OccupancyReport& report) {
-  return (std::min)({report.allowedByRegisters, report.allowedBySharedMemory, report.allowedByThreads,
-                     report.allowedByBlocks});
+  return (std::min)(
+      {report.allowedByRegisters, report.allowedBySharedMemory, report.allowedByThreads, report.allowedByBlocks});
 }
 
 }  // namespace
@@ -101,11 +99,10 @@ TEST_CASE("the grid covers the items, and no more") {
     std::size_t itemsPerThread;
     unsigned grid;
   };
-  for (const Case& c :
-       {Case{1, 256, 1, 1}, Case{255, 256, 1, 1}, Case{256, 256, 1, 1}, Case{257, 256, 1, 2},
-        Case{512, 256, 1, 2}, Case{513, 256, 1, 3}, Case{1023, 128, 4, 2}, Case{1024, 128, 4, 2},
-        Case{1025, 128, 4, 3}, Case{1, 1024, 1000, 1}, Case{100, 33, 1, 4}, Case{SIZE_MAX, 256, SIZE_MAX, 1},
-        Case{SIZE_MAX, 2, SIZE_MAX / 2, 2}}) {
+  for (const Case& c : {Case{1, 256, 1, 1}, Case{255, 256, 1, 1}, Case{256, 256, 1, 1}, Case{257, 256, 1, 2},
+                        Case{512, 256, 1, 2}, Case{513, 256, 1, 3}, Case{1023, 128, 4, 2}, Case{1024, 128, 4, 2},
+                        Case{1025, 128, 4, 3}, Case{1, 1024, 1000, 1}, Case{100, 33, 1, 4},
+                        Case{SIZE_MAX, 256, SIZE_MAX, 1}, Case{SIZE_MAX, 2, SIZE_MAX / 2, 2}}) {
     CAPTURE(c.items, c.block, c.itemsPerThread);
     REQUIRE(occupancyConfig(plain, c.items, c.block, c.itemsPerThread).grid.x == c.grid);
   }
@@ -156,8 +153,7 @@ TEST_CASE("impossible requests are refused with parameter and values, every time
   };
   const auto limit = static_cast<std::size_t>(limitOf(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   for (int round = 0; round < 2; ++round) {
-    REQUIRE(
-        contains(refusal(1, 2048, 1, 0), "gpuopt::occupancyConfig: block (2048) is not between 1 and 1024"));
+    REQUIRE(contains(refusal(1, 2048, 1, 0), "gpuopt::occupancyConfig: block (2048) is not between 1 and 1024"));
     REQUIRE(contains(refusal(1, 0, 1, 0), "block (0)"));
     REQUIRE(contains(refusal(1, -32, 1, 0), "block (-32)"));
     REQUIRE(contains(refusal(0, 256, 1, 0), "items (0)"));
@@ -200,8 +196,7 @@ TEST_CASE("the block of highest occupancy is found") {
     for (int block = 32; block <= 1024; block += 32)
       best = (std::max)(best, block * residentBlocks(plain, block, shared));
     REQUIRE(threads == best);
-    REQUIRE(config.blocksPerMultiprocessor ==
-            residentBlocks(plain, static_cast<int>(config.block.x), shared));
+    REQUIRE(config.blocksPerMultiprocessor == residentBlocks(plain, static_cast<int>(config.block.x), shared));
     REQUIRE(config.sharedBytes == shared);
   }
   const LaunchConfig little = maxOccupancyConfig(plain, 1);
@@ -231,9 +226,8 @@ TEST_CASE("the explanation is printed with the kernel, the numbers and the limit
   std::ostringstream out;
   out << gpuopt::explainOccupancy(plain, 32, 40000);
   const std::string text = out.str();
-  for (const char* part :
-       {"host_test::occupancy_test::plain(int*)", "32 threads a block", "limited by shared memory",
-        "registers:", "40000 dynamic", "threads:", "blocks:"}) {
+  for (const char* part : {"host_test::occupancy_test::plain(int*)", "32 threads a block", "limited by shared memory",
+                           "registers:", "40000 dynamic", "threads:", "blocks:"}) {
     CAPTURE(text, part);
     REQUIRE(contains(text, part));
   }
@@ -277,8 +271,7 @@ TEST_CASE("an occupancy query: a block beyond the kernel's own limit is refused 
 TEST_CASE("the block of highest occupancy is the runtime's choice") {
   int grid = 0;
   int block = 0;
-  REQUIRE(cudaOccupancyMaxPotentialBlockSize(&grid, &block, host_test::occupancy_test::manyRegisters) ==
-          cudaSuccess);
+  REQUIRE(cudaOccupancyMaxPotentialBlockSize(&grid, &block, host_test::occupancy_test::manyRegisters) == cudaSuccess);
   REQUIRE(maxOccupancyConfig(host_test::occupancy_test::manyRegisters, SIZE_MAX).block.x ==
           static_cast<unsigned>(block));
   REQUIRE(cudaOccupancyMaxPotentialBlockSize(&grid, &block, plain) == cudaSuccess);

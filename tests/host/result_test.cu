@@ -72,8 +72,8 @@ T roundTrip(const T& value, cudaStream_t stream, unsigned delay = 0) {
   REQUIRE(reinterpret_cast<std::uintptr_t>(result.destination().value) % alignof(T) == 0);
   LaunchConfig config;
   config.stream = stream;
-  launch(host_test::result_test::store<T>, config, result.destination(),
-         host_test::result_test::Bytes<T>(value), delay);
+  launch(host_test::result_test::store<T>, config, result.destination(), host_test::result_test::Bytes<T>(value),
+         delay);
   return result.wait(stream);
 }
 
@@ -90,11 +90,9 @@ TEST_CASE("values of every size and alignment arrive") {
   REQUIRE(roundTrip<unsigned char>(200, nullptr) == 200);
   REQUIRE(roundTrip(-7, nullptr) == -7);
   REQUIRE(roundTrip(0.1, nullptr) == 0.1);
-  REQUIRE(roundTrip(host_test::result_test::Small{1, 2, 3}, nullptr) ==
-          host_test::result_test::Small{1, 2, 3});
+  REQUIRE(roundTrip(host_test::result_test::Small{1, 2, 3}, nullptr) == host_test::result_test::Small{1, 2, 3});
   REQUIRE(roundTrip(host_test::result_test::Aligned{0.1}, nullptr) == host_test::result_test::Aligned{0.1});
-  REQUIRE(roundTrip(counted<host_test::result_test::Large>(), nullptr) ==
-          counted<host_test::result_test::Large>());
+  REQUIRE(roundTrip(counted<host_test::result_test::Large>(), nullptr) == counted<host_test::result_test::Large>());
   REQUIRE(roundTrip(counted<host_test::result_test::FarAligned>(), nullptr) ==
           counted<host_test::result_test::FarAligned>());
 }

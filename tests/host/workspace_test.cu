@@ -95,8 +95,7 @@ TEST_CASE("the user's workspace is what is leased, to one call at a time") {
   WorkspaceLease held = lease(&workspace, nullptr);
   REQUIRE(held.data() == workspace.data());
   REQUIRE(held.counters() == workspace.counters());
-  REQUIRE(contains(messageOf<std::invalid_argument>([&] { static_cast<void>(lease(&workspace, nullptr)); }),
-                   "in use"));
+  REQUIRE(contains(messageOf<std::invalid_argument>([&] { static_cast<void>(lease(&workspace, nullptr)); }), "in use"));
   held.done();
   held.release();
   REQUIRE(leasedOnce(&workspace, nullptr) == workspace.data());
@@ -151,8 +150,7 @@ TEST_CASE("a second call on the stream, while the first is being queued, has mem
     second.done();
   }
   {
-    WorkspaceLease third =
-        lease(nullptr, stream);  // may reuse the memory of the second: its counters are zero again
+    WorkspaceLease third = lease(nullptr, stream);  // may reuse the memory of the second: its counters are zero again
     REQUIRE(nonzeroCounters(third.counters(), stream) == 0);
   }
   first.done();
@@ -205,8 +203,7 @@ TEST_CASE("threads on one stream and on their own ones never share memory within
       const unsigned value = static_cast<unsigned>(thread) * 1000000 + i * 10000 + 1;
       WorkspaceLease workspace = lease(nullptr, stream);
       auto* data = static_cast<unsigned*>(workspace.data());
-      launch(host_test::workspace_test::inspect, oneBlock(stream), workspace.counters(), 64, value,
-             wrong.data());
+      launch(host_test::workspace_test::inspect, oneBlock(stream), workspace.counters(), 64, value, wrong.data());
       launch(host_test::workspace_test::writeAll, oneBlock(stream), data, 1024, value);
       std::this_thread::yield();
       launch(host_test::workspace_test::countDifferent, oneBlock(stream), data, 1024, value, wrong.data());
@@ -247,8 +244,7 @@ TEST_CASE("a workspace of another device is refused") {
   if (devices < 2) return;
   Workspace workspace;
   REQUIRE(cudaSetDevice(1) == cudaSuccess);
-  const std::string text =
-      messageOf<std::invalid_argument>([&] { static_cast<void>(lease(&workspace, nullptr)); });
+  const std::string text = messageOf<std::invalid_argument>([&] { static_cast<void>(lease(&workspace, nullptr)); });
   void* other = leasedOnce(nullptr, nullptr);
   REQUIRE(cudaSetDevice(0) == cudaSuccess);
   REQUIRE(contains(text, "workspace is on device 0, the current device is 1"));
@@ -281,8 +277,7 @@ TEST_CASE("a captured call has memory in the graph, zeroed at every replay") {
   replay(stream, 3, [&] {
     WorkspaceLease workspace = lease(nullptr, stream);
     REQUIRE(workspace.data() != remembered);
-    launch(host_test::workspace_test::inspect, oneBlock(stream), workspace.counters(), COUNTERS, 3u,
-           wrong.data());
+    launch(host_test::workspace_test::inspect, oneBlock(stream), workspace.counters(), COUNTERS, 3u, wrong.data());
     workspace.done();
   });
   REQUIRE(wrong.toHost()[0] == 0);
@@ -299,8 +294,7 @@ TEST_CASE("zeroing that was captured does not count as done") {
   }
   replay(stream, 0, [&] {
     WorkspaceLease captured = lease(&workspace, stream);
-    launch(host_test::workspace_test::inspect, oneBlock(stream), captured.counters(), COUNTERS, 0u,
-           wrong.data());
+    launch(host_test::workspace_test::inspect, oneBlock(stream), captured.counters(), COUNTERS, 0u, wrong.data());
     captured.done();
   });
   WorkspaceLease next = lease(&workspace, stream);

@@ -86,9 +86,8 @@ void checkUnrolled(Sums& sums) {
   const ReductionData data = sums.data();
   const std::size_t blocks = blocksOf(data.n, BLOCK * 3);
   INFO("block " << BLOCK);
-  sums.check(data.out, blocks, [&] {
-    launch(reduceUnrolled<BLOCK, 3>, reductionConfig(blocks, BLOCK), data.in, data.n, data.out, 2);
-  });
+  sums.check(data.out, blocks,
+             [&] { launch(reduceUnrolled<BLOCK, 3>, reductionConfig(blocks, BLOCK), data.in, data.n, data.out, 2); });
 }
 
 TEST_CASE("the completely unrolled step for every size of the block") {

@@ -104,8 +104,7 @@ static_assert(memberCount<float3> == 3 && memberCount<float4> == 4 && memberCoun
 static_assert(std::is_same_v<Member<ArrayFirst, 0>, float[3]>);
 static_assert(std::is_same_v<Member<const ArrayFirst, 0>, const float[3]>);
 static_assert(std::is_same_v<Member<ArrayLast, 1>, float[2][2][2]>);
-static_assert(std::is_same_v<Member<Nested, 0>, ArrayFirst> &&
-              std::is_same_v<Member<Nested, 1>, ArrayFirst[2]>);
+static_assert(std::is_same_v<Member<Nested, 0>, ArrayFirst> && std::is_same_v<Member<Nested, 1>, ArrayFirst[2]>);
 static_assert(std::is_same_v<Member<Mixed, 3>, Kind> && std::is_same_v<Member<Mixed, 4>, const int*>);
 static_assert(std::is_same_v<Member<const Mixed, 4>, const int* const>);
 static_assert(std::is_same_v<Member<Mixed, 8>, __half> && std::is_same_v<Member<Mixed, 9>, int>);
@@ -120,8 +119,8 @@ static_assert(memberIndex<&Mixed::aligned> == 9 && memberIndex<&Mixed::half> == 
 
 // Every number of members. Arrays make the number of initialisers differ from that of members.
 struct Thirty1 {
-  short a[2], b[2], c[2], d[2], e[2], f[2], g[2], h[2], i[2], j[2], k[2], l[2], m[2], n[2], o[2], p[2], q[2],
-      r[2], s[2], t[2], u[2], v[2], w[2], x[2], y[2], z[2], aa[2], bb[2], cc[2], dd[2], ee[2];
+  short a[2], b[2], c[2], d[2], e[2], f[2], g[2], h[2], i[2], j[2], k[2], l[2], m[2], n[2], o[2], p[2], q[2], r[2],
+      s[2], t[2], u[2], v[2], w[2], x[2], y[2], z[2], aa[2], bb[2], cc[2], dd[2], ee[2];
 };
 struct Thirty2 {
   int a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, bb, cc, dd, ee;
@@ -145,11 +144,10 @@ struct Sixteen {
 struct Twenty {
   int a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t;
 };
-static_assert(memberCount<Five> == 5 && memberCount<Six> == 6 && memberCount<Seven> == 7 &&
-              memberCount<Eight> == 8 && memberCount<Sixteen> == 16 && memberCount<Twenty> == 20 &&
-              memberCount<Thirty1> == 31 && memberCount<Thirty2> == 32);
-static_assert(memberIndex<&Thirty1::ee> == 30 && memberIndex<&Thirty2::ff> == 31 &&
-              memberIndex<&Thirty2::q> == 16);
+static_assert(memberCount<Five> == 5 && memberCount<Six> == 6 && memberCount<Seven> == 7 && memberCount<Eight> == 8 &&
+              memberCount<Sixteen> == 16 && memberCount<Twenty> == 20 && memberCount<Thirty1> == 31 &&
+              memberCount<Thirty2> == 32);
+static_assert(memberIndex<&Thirty1::ee> == 30 && memberIndex<&Thirty2::ff> == 31 && memberIndex<&Thirty2::q> == 16);
 static_assert(std::is_same_v<Member<Thirty2, 31>, char> && std::is_same_v<Member<Thirty2, 30>, int>);
 
 // The sum of its arguments with increasing weights.

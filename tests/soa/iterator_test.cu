@@ -83,8 +83,7 @@ TEST_CASE("Iterators are random access iterators", "[soa]") {
   HostColumns columns(9);
   const SoaView<Particle> view = columns.view();
   checkIterator(view.begin(), view.end(), 9);
-  CHECK(
-      (view.begin()[4].get<&Particle::id>() == columns.id[4] && (view.begin() + 5)->mass == columns.mass[5]));
+  CHECK((view.begin()[4].get<&Particle::id>() == columns.id[4] && (view.begin() + 5)->mass == columns.mass[5]));
   CHECK(((view.begin() + 2)[3].get<3>() == columns.id[5] && (view.end() - 1)[-2].get<3>() == columns.id[6]));
   const SoaIterator<const Particle> third = view.begin() + 3;
   CHECK((third - view.begin() == 3 && third->id == columns.id[3]));
@@ -148,8 +147,7 @@ TEST_CASE("Thrust works on views of device memory", "[soa]") {
   std::vector<Particle> out(N);
   thrust::copy(result.begin(), result.end(), out.begin());
   CHECK(out == values);
-  CHECK(thrust::transform_reduce(thrust::device, view.begin(), view.end(), IdOf{}, 0, thrust::plus<int>{}) ==
-        sum);
+  CHECK(thrust::transform_reduce(thrust::device, view.begin(), view.end(), IdOf{}, 0, thrust::plus<int>{}) == sum);
 }
 
 #endif

@@ -154,8 +154,7 @@ TEST_CASE("Reductions take a member of structures in device memory") {
     CHECK(gpuopt::reduce(member<&Particle::mass>(data.data()), n) == mass);
     CHECK(gpuopt::reduce<int>(member<&Particle::kind>(data.data()), n) == kinds);
     const auto height = [] __host__ __device__(const Point& p) { return p.y; };
-    CHECK(gpuopt::transformReduce<float>(member<&Particle::position>(data.data()), n, height,
-                                         gpuopt::Plus{}) == y);
+    CHECK(gpuopt::transformReduce<float>(member<&Particle::position>(data.data()), n, height, gpuopt::Plus{}) == y);
     CHECK(gpuopt::argMax(member<&Particle::id>(data.data()), n).index ==
           (n > 0 ? n - 1 : gpuopt::ArgResult<int>::none));
   }

@@ -45,8 +45,7 @@ __global__ void loadKernel(SoaView<const T, LAYOUT> view, T* out) {
 
 template <class T, class LAYOUT>
 void fill(SoaVector<T, LAYOUT>& vector) {
-  if (!vector.empty())
-    launch(storeKernel<T, LAYOUT>, threadsFor(vector.size(), vector.stream()), vector.view());
+  if (!vector.empty()) launch(storeKernel<T, LAYOUT>, threadsFor(vector.size(), vector.stream()), vector.view());
 }
 
 // The vector's structs. The kernel runs in the vector's stream, before any later operation.

@@ -120,8 +120,7 @@ TEST_CASE("All kinds of members have columns", "[soa]") {
   const Mixed last = structAt<Mixed>(N - 1);
   CHECK((letter.toHost()[N - 1] == last.letter && weight.toHost()[N - 1] == last.weight));
   CHECK((kind.toHost()[N - 1] == last.kind && link.toHost()[N - 1] == last.link));
-  CHECK((matrices.toHost()[6 * N - 1] == last.matrix[1][2] &&
-         matrices.toHost()[6 * N - 6] == last.matrix[0][0]));
+  CHECK((matrices.toHost()[6 * N - 1] == last.matrix[1][2] && matrices.toHost()[6 * N - 6] == last.matrix[0][0]));
   CHECK((inner.toHost()[N - 1].number == last.inner.number && aligned.toHost()[N - 1] == last.aligned));
   CHECK((wide.toHost()[N - 1].values[3] == last.wide.values[3]));
   CHECK(__half2float(half.toHost()[N - 1]) == __half2float(last.half));
@@ -138,8 +137,8 @@ void checkTiles(std::size_t n) {
   const SoaView<Mixed, SoaTiles<WIDTH>> view{memory.data(), n};
   DeviceArray<Mixed> loaded(n);
   launch(storeKernel<SoaView<Mixed, SoaTiles<WIDTH>>>, threadsFor(n), view);
-  launch(loadKernel<SoaView<const Mixed, SoaTiles<WIDTH>>>, threadsFor(n),
-         SoaView<const Mixed, SoaTiles<WIDTH>>(view), loaded.data());
+  launch(loadKernel<SoaView<const Mixed, SoaTiles<WIDTH>>>, threadsFor(n), SoaView<const Mixed, SoaTiles<WIDTH>>(view),
+         loaded.data());
   CHECK(loaded.toHost() == structs<Mixed>(n));
 
   // Offsets by hand: the weights follow the letters of a tile, the last column has the ints.
@@ -152,8 +151,7 @@ void checkTiles(std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t tile = i / WIDTH * Shape::BYTES, k = i % WIDTH;
     const Mixed expected = structAt<Mixed>(i);
-    inPlace =
-        inPlace && isStored(tile + k, expected.letter) && isStored(tile + weights + 8 * k, expected.weight);
+    inPlace = inPlace && isStored(tile + k, expected.letter) && isStored(tile + weights + 8 * k, expected.weight);
   }
   CHECK(inPlace);
 }
@@ -172,8 +170,7 @@ TEST_CASE("Tiles have the values of each member in turn", "[soa]") {
     char c;
   };
   using Padded = detail::SoaTileShape<Uneven, 2>;
-  STATIC_REQUIRE(
-      (Padded::OFFSET<1> == 8 && Padded::OFFSET<2> == 24 && Padded::BYTES == 32 && Padded::ALIGNMENT == 8));
+  STATIC_REQUIRE((Padded::OFFSET<1> == 8 && Padded::OFFSET<2> == 24 && Padded::BYTES == 32 && Padded::ALIGNMENT == 8));
 }
 
 __global__ void referencesKernel(SoaView<Particle> view, SoaView<const Particle> in) {
@@ -231,8 +228,7 @@ TEST_CASE("References behave like structs", "[soa]") {
   view[0] = SoaView<const Particle>(view)[2];
   CHECK(Particle(view[0]) == c);
   view[0] = {{1, 2, 3}, {4, 5, 6}, 7, 8};
-  CHECK((columns.position[0].y == 2 && columns.velocity[0].z == 6 && columns.mass[0] == 7 &&
-         columns.id[0] == 8));
+  CHECK((columns.position[0].y == 2 && columns.velocity[0].z == 6 && columns.mass[0] == 7 && columns.id[0] == 8));
   view.store(0, a);
   CHECK(view.load(0) == a);
 
@@ -263,13 +259,11 @@ TEST_CASE("References behave like structs", "[soa]") {
   velocity.x = -2;
   mass = -3;
   id = -4;
-  CHECK((columns.position[3].x == -1 && columns.velocity[3].x == -2 && columns.mass[3] == -3 &&
-         columns.id[3] == -4));
+  CHECK((columns.position[3].x == -1 && columns.velocity[3].x == -2 && columns.mass[3] == -3 && columns.id[3] == -4));
   auto reference = view[4];
   auto& [p, v, m, number] = reference;
   number = 99;
-  CHECK((columns.id[4] == 99 && &p == &columns.position[4] && &v == &columns.velocity[4] &&
-         &m == &columns.mass[4]));
+  CHECK((columns.id[4] == 99 && &p == &columns.position[4] && &v == &columns.velocity[4] && &m == &columns.mass[4]));
 }
 
 TEST_CASE("A view of const structs only reads", "[soa]") {
@@ -294,8 +288,7 @@ void checkSelection(const View& view) {
   CHECK((&id == &view[5].template get<3>() && &mass == &view[5].template get<&Particle::mass>()));
   const SoaTuple<int, float> value = selected[6];
   const auto& [number, weight] = value;
-  CHECK((number == structAt<Particle>(6).id && weight == structAt<Particle>(6).mass &&
-         value.get<0>() == number));
+  CHECK((number == structAt<Particle>(6).id && weight == structAt<Particle>(6).mass && value.get<0>() == number));
   SoaTuple<int, float> other = selected.load(7);
   other.get<0>() = -7;
   auto [a, b] = other;
@@ -345,19 +338,16 @@ TEST_CASE("A subview begins at any struct", "[soa]") {
   // Views made from a subview begin at its first struct.
   const auto part = tiles.subview(7, 10);
   const SoaView<const Particle, SoaTiles<4>> reading = part;
-  CHECK(
-      (reading.load(2) == structAt<Particle>(9) && part.select<3>()[2].get<0>() == structAt<Particle>(9).id));
-  CHECK((part.column<3>()[2] == structAt<Particle>(9).id &&
-         Particle(part.begin()[2]) == structAt<Particle>(9)));
+  CHECK((reading.load(2) == structAt<Particle>(9) && part.select<3>()[2].get<0>() == structAt<Particle>(9).id));
+  CHECK((part.column<3>()[2] == structAt<Particle>(9).id && Particle(part.begin()[2]) == structAt<Particle>(9)));
   tiles.subview(3, 10).subview(2, 5)[0] = structAt<Particle>(1000);
   CHECK(tiles.load(5) == structAt<Particle>(1000));
 
   for (const auto& [first, count] :
        {std::pair<std::size_t, std::size_t>{0, 21}, {20, 1}, {21, 0}, {1, ~std::size_t{0}}})
-    CHECK(messageOf<std::invalid_argument>([&, f = first, c = count] {
-            static_cast<void>(view.subview(f, c));
-          }) == "gpuopt::SoaView::subview: first (" + std::to_string(first) + ") + count (" +
-                    std::to_string(count) + ") is beyond size (20)");
+    CHECK(messageOf<std::invalid_argument>([&, f = first, c = count] { static_cast<void>(view.subview(f, c)); }) ==
+          "gpuopt::SoaView::subview: first (" + std::to_string(first) + ") + count (" + std::to_string(count) +
+              ") is beyond size (20)");
 }
 
 TEST_CASE("Unusable columns are rejected", "[soa]") {
@@ -369,8 +359,7 @@ TEST_CASE("Unusable columns are rejected", "[soa]") {
     });
   };
   CHECK(refusal(nullptr, c.mass.data(), c.id.data(), 3) == "gpuopt::SoaView: column 0 is null, but n is 3");
-  CHECK(refusal(c.position.data(), nullptr, c.id.data(), 3) ==
-        "gpuopt::SoaView: column 2 is null, but n is 3");
+  CHECK(refusal(c.position.data(), nullptr, c.id.data(), 3) == "gpuopt::SoaView: column 2 is null, but n is 3");
   const auto* odd = reinterpret_cast<const int*>(reinterpret_cast<const char*>(c.id.data()) + 2);
   CHECK(refusal(c.position.data(), c.mass.data(), odd, 2) ==
         "gpuopt::SoaView: column 3 is misaligned: its address modulo 4 is 2");

@@ -96,8 +96,7 @@ class Inspector {
       unsigned long long first = n;
       checkCuda(cudaMemcpy(first_.data(), &first, sizeof first, cudaMemcpyHostToDevice), "cudaMemcpy");
       LaunchConfig config;
-      config.grid =
-          dim3(static_cast<unsigned>(detail::smallerOf(detail::ceilDivide(n, 256), std::size_t{4096})));
+      config.grid = dim3(static_cast<unsigned>(detail::smallerOf(detail::ceilDivide(n, 256), std::size_t{4096})));
       config.block = dim3(256);
       launch(firstFailureKernel<Holds>, config, n, holds, first_.data());
       checkCuda(cudaMemcpy(&first, first_.data(), sizeof first, cudaMemcpyDeviceToHost), "cudaMemcpy");

@@ -25,8 +25,7 @@ class DeviceArray {
   static_assert(std::is_trivially_copyable_v<T>, "device memory is copied bytewise");
 
  public:
-  explicit DeviceArray(std::size_t n, std::size_t offset = 0)
-      : size_(n), headBytes_(GUARD_BYTES + offset * sizeof(T)) {
+  explicit DeviceArray(std::size_t n, std::size_t offset = 0) : size_(n), headBytes_(GUARD_BYTES + offset * sizeof(T)) {
     checkCuda(cudaMalloc(reinterpret_cast<void**>(&base_), allBytes()), "cudaMalloc");
     checkCuda(cudaMemset(base_, GUARD, allBytes()), "cudaMemset");
     if (n > 0) checkCuda(cudaMemset(data(), POISON, n * sizeof(T)), "cudaMemset");
@@ -34,8 +33,7 @@ class DeviceArray {
               "cudaDeviceSynchronize");  // the test may go on in a non-blocking stream
   }
 
-  explicit DeviceArray(const std::vector<T>& values, std::size_t offset = 0)
-      : DeviceArray(values.size(), offset) {
+  explicit DeviceArray(const std::vector<T>& values, std::size_t offset = 0) : DeviceArray(values.size(), offset) {
     fill(values);
   }
 
@@ -62,12 +60,10 @@ class DeviceArray {
     checkCuda(cudaMemcpy(bytes.data(), base_, bytes.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       const bool guard = i < headBytes_ || i >= headBytes_ + size_ * sizeof(T);
-      if (guard && bytes[i] != GUARD)
-        throw std::runtime_error("DeviceArray: overwritten guard, byte " + describe(i));
+      if (guard && bytes[i] != GUARD) throw std::runtime_error("DeviceArray: overwritten guard, byte " + describe(i));
     }
     std::vector<T> values(size_);
-    if (size_ > 0)
-      std::memcpy(static_cast<void*>(values.data()), bytes.data() + headBytes_, size_ * sizeof(T));
+    if (size_ > 0) std::memcpy(static_cast<void*>(values.data()), bytes.data() + headBytes_, size_ * sizeof(T));
     return values;
   }
 
@@ -79,9 +75,8 @@ class DeviceArray {
   std::size_t allBytes() const { return headBytes_ + size_ * sizeof(T) + GUARD_BYTES; }
 
   std::string describe(std::size_t byte) const {
-    return byte < headBytes_
-               ? std::to_string(headBytes_ - byte) + " before the first element"
-               : std::to_string(byte - headBytes_ - size_ * sizeof(T)) + " after the last element";
+    return byte < headBytes_ ? std::to_string(headBytes_ - byte) + " before the first element"
+                             : std::to_string(byte - headBytes_ - size_ * sizeof(T)) + " after the last element";
   }
 
   unsigned char* base_ = nullptr;

@@ -30,9 +30,7 @@ std::string messageOf(Call call) {
   return {};
 }
 
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// Leaves an error behind, as a careless caller's own code may have before it calls the library.
 inline cudaError_t leaveEarlierError() {

@@ -121,8 +121,7 @@ struct Elements<Matrix> {
 template <class A, class T, class Op>
 A foldSerially(const std::vector<T>& values, std::size_t first, std::size_t last, Op op) {
   A result = static_cast<A>(values[first]);
-  for (std::size_t i = first + 1; i < last; ++i)
-    result = static_cast<A>(op(result, static_cast<A>(values[i])));
+  for (std::size_t i = first + 1; i < last; ++i) result = static_cast<A>(op(result, static_cast<A>(values[i])));
   return result;
 }
 

@@ -26,11 +26,9 @@ class StructArray {
  public:
   explicit StructArray(std::size_t n, std::size_t offset = 0) : bytes_(n * sizeof(T), offset) {}
 
-  explicit StructArray(const std::vector<T>& values, std::size_t offset = 0)
-      : StructArray(values.size(), offset) {
+  explicit StructArray(const std::vector<T>& values, std::size_t offset = 0) : StructArray(values.size(), offset) {
     if (values.empty()) return;
-    checkCuda(cudaMemcpy(data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
-              "cudaMemcpy");
+    checkCuda(cudaMemcpy(data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
     checkCuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // as in DeviceArray
   }
 

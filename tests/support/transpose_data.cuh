@@ -63,8 +63,7 @@ struct IsTransposed {
   __host__ __device__ bool operator()(std::size_t i) const {
     const std::size_t r = i % in.rows, c = i / in.rows % in.cols, b = i / in.rows / in.cols;
     const std::size_t from = static_cast<std::size_t>(in.data - inBegin) + b * in.batchStride + r * in.ld + c;
-    const std::size_t to =
-        static_cast<std::size_t>(out.data - outBegin) + b * out.batchStride + c * out.ld + r;
+    const std::size_t to = static_cast<std::size_t>(out.data - outBegin) + b * out.batchStride + c * out.ld + r;
     using Element = std::remove_const_t<In>;
     const auto expected = static_cast<Out>(function(Values::template at<Element>(from)));
     const bool right = sameBits(outBegin[to], expected);
@@ -90,9 +89,9 @@ struct Case {
 
 template <class T>
 std::string text(const MatrixView<T>& view) {
-  return std::to_string(view.batch) + " of " + std::to_string(view.rows) + " x " + std::to_string(view.cols) +
-         ", ld " + std::to_string(view.ld) + ", stride " + std::to_string(view.batchStride) +
-         ", address modulo 256 " + std::to_string(reinterpret_cast<std::uintptr_t>(view.data) % 256);
+  return std::to_string(view.batch) + " of " + std::to_string(view.rows) + " x " + std::to_string(view.cols) + ", ld " +
+         std::to_string(view.ld) + ", stride " + std::to_string(view.batchStride) + ", address modulo 256 " +
+         std::to_string(reinterpret_cast<std::uintptr_t>(view.data) % 256);
 }
 
 /// Memory for transpositions from In to Out that are checked one after another: all elements that must be
@@ -195,8 +194,8 @@ class TransposeCheck {
 
   void fail(const MatrixView<const In>& in, const MatrixView<Out>& out, const std::string& problem) {
     if (++failures_ <= 5)
-      FAIL_CHECK(sizeof(In) << " to " << sizeof(Out) << " bytes, in " << text(in) << ", out " << text(out)
-                            << ": " << problem);
+      FAIL_CHECK(sizeof(In) << " to " << sizeof(Out) << " bytes, in " << text(in) << ", out " << text(out) << ": "
+                            << problem);
   }
 
   std::size_t inSize_;

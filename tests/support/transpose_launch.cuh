@@ -47,13 +47,12 @@ struct TransposeShape {
 
 /// What `out` holds after the transposition, if it holds `out` before.
 template <class In, class Out, class Function>
-std::vector<Out> transposeSerially(const TransposeShape& shape, const std::vector<In>& in,
-                                   std::vector<Out> out, Function function) {
+std::vector<Out> transposeSerially(const TransposeShape& shape, const std::vector<In>& in, std::vector<Out> out,
+                                   Function function) {
   for (std::size_t b = 0; b < shape.batch; ++b)
     for (std::size_t r = 0; r < shape.rows; ++r)
       for (std::size_t c = 0; c < shape.cols; ++c)
-        out[b * shape.outStride + c * shape.outLd + r] =
-            function(in[b * shape.inStride + r * shape.inLd + c]);
+        out[b * shape.outStride + c * shape.outLd + r] = function(in[b * shape.inStride + r * shape.inLd + c]);
   return out;
 }
 
@@ -62,15 +61,15 @@ template <class In, class Out, class Function, class Launch>
 void checkTranspose(const TransposeShape& shape, Function function, Launch launch, std::size_t inOffset = 0,
                     std::size_t outOffset = 0) {
   if (!runsNextCase()) return;
-  CAPTURE(sizeof(In), sizeof(Out), alignof(In), shape.rows, shape.cols, shape.inLd, shape.outLd, shape.batch,
-          inOffset, outOffset);
+  CAPTURE(sizeof(In), sizeof(Out), alignof(In), shape.rows, shape.cols, shape.inLd, shape.outLd, shape.batch, inOffset,
+          outOffset);
   const std::vector<In> source = indexCoded<In>(shape.inSize());
   const DeviceArray<In> in(source, inOffset);
   DeviceArray<Out> out(shape.outSize(), outOffset);
   const std::vector<Out> expected = transposeSerially(shape, source, out.toHost(), function);
-  launch(detail::TransposeProblem<In, Out, Function>{in.data(), out.data(), shape.rows, shape.cols,
-                                                     shape.inLd, shape.outLd, shape.batch, shape.inStride,
-                                                     shape.outStride, function});
+  launch(detail::TransposeProblem<In, Out, Function>{in.data(), out.data(), shape.rows, shape.cols, shape.inLd,
+                                                     shape.outLd, shape.batch, shape.inStride, shape.outStride,
+                                                     function});
   CHECK(sameBytes(out.toHost(), expected));
 }
 

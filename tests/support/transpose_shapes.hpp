@@ -99,9 +99,7 @@ class RandomTranspositions {
     return (power + below(power) + step - 1) / step * step;
   }
 
-  std::size_t smallSize(std::size_t step) {
-    return below(2) == 0 ? size(8, step) : (64 + below(100)) / step * step;
-  }
+  std::size_t smallSize(std::size_t step) { return below(2) == 0 ? size(8, step) : (64 + below(100)) / step * step; }
 
   std::size_t gap() { return isDense_ || below(2) == 0 ? 0 : below(2) == 0 ? below(20) : 16 * below(20); }
 

@@ -68,8 +68,7 @@ TEST_CASE("Groups of copies are awaited one after another") {
   DeviceArray<unsigned> out(words.size());
   gpuopt::LaunchConfig config;
   config.block = dim3(BLOCK);
-  gpuopt::launch(roundsKernel, config, reinterpret_cast<const uint4*>(in.data()),
-                 reinterpret_cast<uint4*>(out.data()));
+  gpuopt::launch(roundsKernel, config, reinterpret_cast<const uint4*>(in.data()), reinterpret_cast<uint4*>(out.data()));
   const std::vector<unsigned> found = out.toHost();
   for (unsigned i = 0; i < words.size(); ++i) {
     const unsigned vector = i / 4, round = vector / BLOCK;

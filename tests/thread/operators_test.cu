@@ -119,11 +119,10 @@ void requireNeutral(Op op, const std::vector<T>& values) {
   }
 }
 
-TEMPLATE_TEST_CASE("An identity changes nothing", "[operators]", signed char, unsigned char, short,
-                   unsigned short, int, unsigned, long long, unsigned long long, float, double) {
+TEMPLATE_TEST_CASE("An identity changes nothing", "[operators]", signed char, unsigned char, short, unsigned short, int,
+                   unsigned, long long, unsigned long long, float, double) {
   std::vector<TestType> values = randomVector<TestType>(100, 1);
-  values.insert(values.end(),
-                {std::numeric_limits<TestType>::lowest(), (std::numeric_limits<TestType>::max)(), 0, 1});
+  values.insert(values.end(), {std::numeric_limits<TestType>::lowest(), (std::numeric_limits<TestType>::max)(), 0, 1});
   requireNeutral(Plus{}, values);
   requireNeutral(Multiplies{}, values);
   requireNeutral(Minimum{}, values);

@@ -50,8 +50,8 @@ void checkCounts(std::integer_sequence<unsigned, COUNTS...>) {
 }
 
 TEST_CASE("Striped words become blocked ones, and striped ones again", "[warp]") {
-  checkCounts(std::integer_sequence<unsigned, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 25, 31, 32, 33, 40, 48,
-                                    63, 64, 96>{});
+  checkCounts(
+      std::integer_sequence<unsigned, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 25, 31, 32, 33, 40, 48, 63, 64, 96>{});
 }
 
 }  // namespace exchange_test

@@ -40,8 +40,8 @@ __global__ void warpKernel(const T* in, Op op, int validLanes, Results<T> out) {
 // What each segment of the block, or each thread, must hold if the first `valid` lanes of a segment take
 // part.
 template <class T, class Op>
-std::vector<T> expectedResults(const std::vector<T>& values, std::size_t width, std::size_t valid,
-                               std::size_t copies, Op op) {
+std::vector<T> expectedResults(const std::vector<T>& values, std::size_t width, std::size_t valid, std::size_t copies,
+                               Op op) {
   std::vector<T> expected;
   for (std::size_t first = 0; first < THREADS; first += width)
     expected.insert(expected.end(), copies, foldSerially<T>(values, first, first + valid, op));
@@ -77,15 +77,13 @@ void checkEveryWidth(const std::vector<T>& values, Op op) {
 
 struct alignas(16) Aligned16 {
   long long value;
-  friend __host__ __device__ Aligned16 operator+(const Aligned16& a, const Aligned16& b) {
-    return {a.value + b.value};
-  }
+  friend __host__ __device__ Aligned16 operator+(const Aligned16& a, const Aligned16& b) { return {a.value + b.value}; }
   friend bool operator==(const Aligned16& a, const Aligned16& b) { return a.value == b.value; }
 };
 
-TEMPLATE_TEST_CASE("Sums of elements of any size", "[warp]", (Many<unsigned char, 1>),
-                   (Many<unsigned char, 2>), Bytes3, (Many<unsigned, 1>), (Many<unsigned char, 5>),
-                   (Many<unsigned short, 3>), (Many<unsigned, 2>), Float3, Words5, Words25, float, double) {
+TEMPLATE_TEST_CASE("Sums of elements of any size", "[warp]", (Many<unsigned char, 1>), (Many<unsigned char, 2>), Bytes3,
+                   (Many<unsigned, 1>), (Many<unsigned char, 5>), (Many<unsigned short, 3>), (Many<unsigned, 2>),
+                   Float3, Words5, Words25, float, double) {
   const std::vector<TestType> values = Elements<TestType>::make(THREADS, 1);
   checkWidth<8>(values, Plus{});
   checkWidth<32>(values, Plus{});
@@ -123,8 +121,8 @@ void checkIntegerOperations(const std::vector<T>& values) {
   }
 }
 
-TEMPLATE_TEST_CASE("Integers", "[warp][sweep]", signed char, unsigned char, short, unsigned short, int,
-                   unsigned, long long, unsigned long long) {
+TEMPLATE_TEST_CASE("Integers", "[warp][sweep]", signed char, unsigned char, short, unsigned short, int, unsigned,
+                   long long, unsigned long long) {
   using Limits = std::numeric_limits<TestType>;
   std::vector<TestType> values = randomVector<TestType>(THREADS, 3);
   checkIntegerOperations(values);

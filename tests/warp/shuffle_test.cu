@@ -19,18 +19,17 @@ __global__ void shuffleKernel(const T* in, int amount, int width, T* down, T* ex
   from[threadIdx.x] = shuffleFrom(mine, amount, width);
 }
 
-TEMPLATE_TEST_CASE("Shuffles move every byte of a value", "[warp]", unsigned char, short, Bytes3, float,
-                   double, (Many<unsigned char, 5>), (Many<unsigned short, 3>), Float3, Words5, Words25) {
+TEMPLATE_TEST_CASE("Shuffles move every byte of a value", "[warp]", unsigned char, short, Bytes3, float, double,
+                   (Many<unsigned char, 5>), (Many<unsigned short, 3>), Float3, Words5, Words25) {
   constexpr std::size_t THREADS = 96;
   const std::vector<TestType> values = Elements<TestType>::make(THREADS, 1);
   const DeviceArray<TestType> in(values);
   for (std::size_t width : {1, 2, 4, 8, 16, 32})
     for (std::size_t amount = 0; amount < width; ++amount) {
       DeviceArray<TestType> down(THREADS), exchanged(THREADS), from(THREADS);
-      launch(shuffleKernel<TestType>, blocksOf(THREADS), in.data(), static_cast<int>(amount),
-             static_cast<int>(width), down.data(), exchanged.data(), from.data());
-      const std::vector<TestType> downs = down.toHost(), exchanges = exchanged.toHost(),
-                                  froms = from.toHost();
+      launch(shuffleKernel<TestType>, blocksOf(THREADS), in.data(), static_cast<int>(amount), static_cast<int>(width),
+             down.data(), exchanged.data(), from.data());
+      const std::vector<TestType> downs = down.toHost(), exchanges = exchanged.toHost(), froms = from.toHost();
       for (std::size_t t = 0; t < THREADS; ++t) {
         const std::size_t lane = t % width;
         INFO("width " << width << ", amount " << amount << ", thread " << t);

@@ -30,8 +30,7 @@ T update(T* address, Next next) {
   T old = load(address);
   for (;;) {
     T desired = next(old);
-    if (__atomic_compare_exchange(address, &old, &desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-      return old;
+    if (__atomic_compare_exchange(address, &old, &desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return old;
   }
 }
 
@@ -65,8 +64,8 @@ T wrappingAdd(T a, T b) {
 
 GPUOPT_EMULATION_ATOMIC(atomicAdd, (gpuopt::emulation::detail::wrappingAdd<T>(old, value)), int, unsigned,
                         unsigned long long, float, double)
-GPUOPT_EMULATION_ATOMIC(atomicSub, static_cast<T>(static_cast<unsigned>(old) - static_cast<unsigned>(value)),
-                        int, unsigned)
+GPUOPT_EMULATION_ATOMIC(atomicSub, static_cast<T>(static_cast<unsigned>(old) - static_cast<unsigned>(value)), int,
+                        unsigned)
 GPUOPT_EMULATION_ATOMIC(atomicExch, (static_cast<void>(old), value), int, unsigned, unsigned long long, float)
 GPUOPT_EMULATION_ATOMIC(atomicMin, value < old ? value : old, int, unsigned, long long, unsigned long long)
 GPUOPT_EMULATION_ATOMIC(atomicMax, old < value ? value : old, int, unsigned, long long, unsigned long long)
@@ -77,8 +76,8 @@ GPUOPT_EMULATION_ATOMIC(atomicOr, old | value, int, unsigned, unsigned long long
 GPUOPT_EMULATION_ATOMIC(atomicXor, old ^ value, int, unsigned, unsigned long long)
 #undef GPUOPT_EMULATION_ATOMIC
 
-template <class T, class = std::enable_if_t<gpuopt::emulation::detail::isOneOf<
-                       T, int, unsigned, unsigned long long, unsigned short>>>
+template <class T, class = std::enable_if_t<
+                       gpuopt::emulation::detail::isOneOf<T, int, unsigned, unsigned long long, unsigned short>>>
 T atomicCAS(T* address, typename gpuopt::emulation::detail::Same<T>::Type compare,
             typename gpuopt::emulation::detail::Same<T>::Type value) {
   __atomic_compare_exchange(address, &compare, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);

@@ -56,8 +56,7 @@ inline void completeBallot(Lane* first, unsigned mask) {
 inline void completeMatch(Lane* first, unsigned mask) {
   forEachLane(mask, [&](unsigned i) {
     unsigned same = 0;
-    forEachLane(mask,
-                [&](unsigned j) { same |= first[j].request.value == first[i].request.value ? 1u << j : 0; });
+    forEachLane(mask, [&](unsigned j) { same |= first[j].request.value == first[i].request.value ? 1u << j : 0; });
     first[i].request.result = same;
   });
 }
@@ -65,8 +64,7 @@ inline void completeMatch(Lane* first, unsigned mask) {
 template <class T, class Fold>
 void completeReduce(Lane* first, unsigned mask) {
   T total = fromBits<T>(first[__builtin_ctz(mask)].request.value);
-  forEachLane(mask & (mask - 1),
-              [&](unsigned i) { total = Fold{}(total, fromBits<T>(first[i].request.value)); });
+  forEachLane(mask & (mask - 1), [&](unsigned i) { total = Fold{}(total, fromBits<T>(first[i].request.value)); });
   forEachLane(mask, [&](unsigned i) { first[i].request.result = toBits(total); });
 }
 
@@ -140,8 +138,8 @@ inline std::uint64_t blockCollective(const Operation& operation, bool predicate,
   return lane.block->collect(lane, {&operation, 0, 0, predicate, 0, site});
 }
 
-inline std::uint64_t warpCollective(const Operation& operation, unsigned mask, std::uint64_t value,
-                                    unsigned source, Site site) {
+inline std::uint64_t warpCollective(const Operation& operation, unsigned mask, std::uint64_t value, unsigned source,
+                                    Site site) {
   Lane& lane = callingLane(operation.name);
   if ((mask & lane.bit()) == 0)
     lane.block->failInLane(lane,
@@ -155,15 +153,14 @@ inline std::uint64_t warpCollective(const Operation& operation, unsigned mask, s
 inline unsigned shuffleWidth(const Lane& lane, int width, Site site) {
   const bool isPowerOfTwo = width > 0 && (width & (width - 1)) == 0;
   if (!isPowerOfTwo || width > static_cast<int>(WARP_LANES))
-    lane.block->failInLane(
-        lane, "the width of a shuffle is " + std::to_string(width) + ", not a power of two up to 32", site);
+    lane.block->failInLane(lane, "the width of a shuffle is " + std::to_string(width) + ", not a power of two up to 32",
+                           site);
   return static_cast<unsigned>(width);
 }
 
 /// `source(lane, width)` names the lane to read from, as PTX's shfl defines it.
 template <class T, class Source>
-T shuffleFrom(const Operation& operation, unsigned mask, const T& value, int width, Site site,
-              Source source) {
+T shuffleFrom(const Operation& operation, unsigned mask, const T& value, int width, Site site, Source source) {
   const Lane& lane = callingLane(operation.name);
   const unsigned from = source(lane.inWarp(), shuffleWidth(lane, width, site));
   return fromBits<T>(warpCollective(operation, mask, toBits(value), from, site));
@@ -216,41 +213,37 @@ template <class T>
 gpuopt::emulation::detail::Shuffled<T> __shfl_sync(unsigned mask, T value, int lane, int width = 32,
                                                    GPUOPT_EMULATION_SITE) {
   namespace emulated = gpuopt::emulation::detail;
-  return emulated::shuffleFrom(emulated::shuffle, mask, value, width, site,
-                               [lane](unsigned self, unsigned w) {
-                                 return (self & ~(w - 1)) | (static_cast<unsigned>(lane) & (w - 1));
-                               });
+  return emulated::shuffleFrom(emulated::shuffle, mask, value, width, site, [lane](unsigned self, unsigned w) {
+    return (self & ~(w - 1)) | (static_cast<unsigned>(lane) & (w - 1));
+  });
 }
 
 template <class T>
 gpuopt::emulation::detail::Shuffled<T> __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
                                                       GPUOPT_EMULATION_SITE) {
   namespace emulated = gpuopt::emulation::detail;
-  return emulated::shuffleFrom(emulated::shuffleUp, mask, value, width, site,
-                               [delta](unsigned self, unsigned w) {
-                                 return (self & (w - 1)) < delta % 32 ? self : self - delta % 32;
-                               });
+  return emulated::shuffleFrom(emulated::shuffleUp, mask, value, width, site, [delta](unsigned self, unsigned w) {
+    return (self & (w - 1)) < delta % 32 ? self : self - delta % 32;
+  });
 }
 
 template <class T>
-gpuopt::emulation::detail::Shuffled<T> __shfl_down_sync(unsigned mask, T value, unsigned delta,
-                                                        int width = 32, GPUOPT_EMULATION_SITE) {
+gpuopt::emulation::detail::Shuffled<T> __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
+                                                        GPUOPT_EMULATION_SITE) {
   namespace emulated = gpuopt::emulation::detail;
-  return emulated::shuffleFrom(emulated::shuffleDown, mask, value, width, site,
-                               [delta](unsigned self, unsigned w) {
-                                 return (self & (w - 1)) + delta % 32 < w ? self + delta % 32 : self;
-                               });
+  return emulated::shuffleFrom(emulated::shuffleDown, mask, value, width, site, [delta](unsigned self, unsigned w) {
+    return (self & (w - 1)) + delta % 32 < w ? self + delta % 32 : self;
+  });
 }
 
 template <class T>
 gpuopt::emulation::detail::Shuffled<T> __shfl_xor_sync(unsigned mask, T value, int laneMask, int width = 32,
                                                        GPUOPT_EMULATION_SITE) {
   namespace emulated = gpuopt::emulation::detail;
-  return emulated::shuffleFrom(
-      emulated::shuffleXor, mask, value, width, site, [laneMask](unsigned self, unsigned w) {
-        const unsigned from = self ^ (static_cast<unsigned>(laneMask) % 32);
-        return from <= (self | (w - 1)) ? from : self;  // an earlier segment can be read, a later one cannot
-      });
+  return emulated::shuffleFrom(emulated::shuffleXor, mask, value, width, site, [laneMask](unsigned self, unsigned w) {
+    const unsigned from = self ^ (static_cast<unsigned>(laneMask) % 32);
+    return from <= (self | (w - 1)) ? from : self;  // an earlier segment can be read, a later one cannot
+  });
 }
 
 template <class T>
@@ -266,8 +259,8 @@ gpuopt::emulation::detail::Promoted<T> __shfl_up_sync(unsigned mask, T value, un
 }
 
 template <class T>
-gpuopt::emulation::detail::Promoted<T> __shfl_down_sync(unsigned mask, T value, unsigned delta,
-                                                        int width = 32, GPUOPT_EMULATION_SITE) {
+gpuopt::emulation::detail::Promoted<T> __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
+                                                        GPUOPT_EMULATION_SITE) {
   return __shfl_down_sync(mask, static_cast<int>(value), delta, width, site);
 }
 
@@ -301,8 +294,7 @@ template <class T>
 std::enable_if_t<gpuopt::emulation::detail::isShuffled<T>, unsigned> __match_any_sync(unsigned mask, T value,
                                                                                       GPUOPT_EMULATION_SITE) {
   namespace emulated = gpuopt::emulation::detail;
-  return static_cast<unsigned>(
-      emulated::warpCollective(emulated::matchAny, mask, emulated::toBits(value), 0, site));
+  return static_cast<unsigned>(emulated::warpCollective(emulated::matchAny, mask, emulated::toBits(value), 0, site));
 }
 
 #define GPUOPT_EMULATION_REDUCE(T, function, operation)                                         \

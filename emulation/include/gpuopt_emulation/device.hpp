@@ -85,8 +85,7 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int devic
   p.multiProcessorCount = emulated::MULTIPROCESSORS;
   p.l2CacheSize = emulated::L2_BYTES;
   p.memoryBusWidth = 64;
-  p.canMapHostMemory = p.unifiedAddressing = p.managedMemory = p.concurrentManagedAccess =
-      p.memoryPoolsSupported = 1;
+  p.canMapHostMemory = p.unifiedAddressing = p.managedMemory = p.concurrentManagedAccess = p.memoryPoolsSupported = 1;
   *properties = p;
   return cudaSuccess;
 }

@@ -25,9 +25,9 @@ class Fiber {
     boost::context::stack_context context;
     context.size = size_;
     context.sp = stack_.get() + size_;
-    inside_ = boost::context::fiber(
-        std::allocator_arg, boost::context::preallocated(context.sp, context.size, context), OwnedElsewhere{},
-        [this](boost::context::fiber&& caller) { return main(std::move(caller)); });
+    inside_ = boost::context::fiber(std::allocator_arg, boost::context::preallocated(context.sp, context.size, context),
+                                    OwnedElsewhere{},
+                                    [this](boost::context::fiber&& caller) { return main(std::move(caller)); });
   }
 
   Fiber(const Fiber&) = delete;

@@ -182,7 +182,6 @@ GPUOPT_EMULATION_STORE(__stwt)
 
 /// Nanoseconds: orders events on one worker, and says nothing of a GPU's speed.
 inline long long clock64() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }

@@ -53,8 +53,7 @@ inline cudaError_t checkLaunch(const cudaLaunchConfig_t& config, const void* ker
     return failure(code, "launch of " + kernelName(kernel) + ": " + why);
   };
   const dim3 block = config.blockDim, grid = config.gridDim;
-  if (!isWithin(block, MAX_BLOCK_X, MAX_BLOCK_Y, MAX_BLOCK_Z) ||
-      block.x * block.y * block.z > MAX_BLOCK_THREADS)
+  if (!isWithin(block, MAX_BLOCK_X, MAX_BLOCK_Y, MAX_BLOCK_Z) || block.x * block.y * block.z > MAX_BLOCK_THREADS)
     return refuse(cudaErrorInvalidConfiguration,
                   "block size " + text(block) + " is not within 1 to (1024, 1024, 64) and 1024 threads");
   if (!isWithin(grid, MAX_GRID_X, MAX_GRID_Y, MAX_GRID_Z))
@@ -64,8 +63,7 @@ inline cudaError_t checkLaunch(const cudaLaunchConfig_t& config, const void* ker
   if (config.dynamicSmemBytes > limit)
     return refuse(cudaErrorInvalidValue, std::to_string(config.dynamicSmemBytes) +
                                              " bytes of dynamic shared memory exceed the kernel's limit of " +
-                                             std::to_string(limit) +
-                                             " (cudaFuncAttributeMaxDynamicSharedMemorySize)");
+                                             std::to_string(limit) + " (cudaFuncAttributeMaxDynamicSharedMemorySize)");
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = config.attrs[i];
     const auto& cluster = attribute.val.clusterDim;
@@ -79,13 +77,11 @@ inline cudaError_t checkLaunch(const cudaLaunchConfig_t& config, const void* ker
 
 inline cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, void (*body)(const void*),
                           const void* arguments) {
-  if (currentLane != nullptr)
-    currentLane->block->failInLane(*currentLane, "a kernel cannot launch a kernel here", {});
+  if (currentLane != nullptr) currentLane->block->failInLane(*currentLane, "a kernel cannot launch a kernel here", {});
   const cudaError_t code = checkLaunch(config, kernel);
   if (code != cudaSuccess) return code;
   const std::uint64_t blocks = std::uint64_t{config.gridDim.x} * config.gridDim.y * config.gridDim.z;
-  Launch launch{kernel, config.gridDim, config.blockDim, config.dynamicSmemBytes,
-                body,   arguments,      schedule(),      blocks};
+  Launch launch{kernel, config.gridDim, config.blockDim, config.dynamicSmemBytes, body, arguments, schedule(), blocks};
   Workers::instance().run(launch);
   return resultIf(!launch.failed, cudaErrorLaunchFailure);
 }
@@ -151,8 +147,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel* kernel
   attributes->ptxVersion = attributes->binaryVersion = VERSION;
   attributes->maxDynamicSharedSizeBytes =
       static_cast<int>(emulated::detail::dynamicSharedLimit(emulated::detail::kernelAddress(kernel)));
-  attributes->preferredShmemCarveout =
-      emulated::detail::preferredCarveout(emulated::detail::kernelAddress(kernel));
+  attributes->preferredShmemCarveout = emulated::detail::preferredCarveout(emulated::detail::kernelAddress(kernel));
   return cudaSuccess;
 }
 
@@ -177,8 +172,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel* k
   const int threads = (blockSize + LANES - 1) / LANES * LANES;
   const bool isTooLarge =
       threads > static_cast<int>(emulated::MAX_BLOCK_THREADS) || dynamicBytes > emulated::SHARED_BYTES_OPTIN;
-  const auto byShared = static_cast<int>(emulated::SHARED_BYTES_PER_MULTIPROCESSOR /
-                                         (emulated::SHARED_BYTES_RESERVED + dynamicBytes));
+  const auto byShared =
+      static_cast<int>(emulated::SHARED_BYTES_PER_MULTIPROCESSOR / (emulated::SHARED_BYTES_RESERVED + dynamicBytes));
   const int byRegisters = emulated::REGISTERS_PER_MULTIPROCESSOR / (emulated::REGISTERS_PER_THREAD * threads);
   *blocks = isTooLarge ? 0
                        : (std::min)({emulated::BLOCKS_PER_MULTIPROCESSOR,
@@ -198,11 +193,9 @@ template <class DynamicBytes, class Kernel>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* gridSize, int* blockSize, Kernel* kernel,
                                                            DynamicBytes dynamicBytes, int limit = 0) {
   namespace emulated = gpuopt::emulation;
-  constexpr int LANES = static_cast<int>(emulated::WARP_LANES),
-                LARGEST = static_cast<int>(emulated::MAX_BLOCK_THREADS);
+  constexpr int LANES = static_cast<int>(emulated::WARP_LANES), LARGEST = static_cast<int>(emulated::MAX_BLOCK_THREADS);
   int best = 0;
-  for (int size = limit <= 0 ? LARGEST : (std::min)(limit, LARGEST); size > 0;
-       size = (size - 1) / LANES * LANES) {
+  for (int size = limit <= 0 ? LARGEST : (std::min)(limit, LARGEST); size > 0; size = (size - 1) / LANES * LANES) {
     int blocks = 0;
     const cudaError_t code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         &blocks, kernel, size, static_cast<std::size_t>(dynamicBytes(size)));

@@ -59,11 +59,9 @@ class Memory {
   cudaPointerAttributes attributes(const void* pointer) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = find(pointer);
-    if (found == allocations_.end())
-      return {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void*>(pointer)};
+    if (found == allocations_.end()) return {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void*>(pointer)};
     const bool hostCanRead = found->second.type != cudaMemoryTypeDevice;
-    return {found->second.type, 0, const_cast<void*>(pointer),
-            hostCanRead ? const_cast<void*>(pointer) : nullptr};
+    return {found->second.type, 0, const_cast<void*>(pointer), hostCanRead ? const_cast<void*>(pointer) : nullptr};
   }
 
   /// Whether a range is inside one allocation, or entirely outside of device memory.
@@ -119,8 +117,7 @@ class Memory {
     if (before != data)
       out << "memory was written " << data - before << " bytes before an allocation of " << bytes << " bytes";
     else if (behind != end + tailBytes(bytes))
-      out << "memory was written " << behind - end << " bytes behind the end of an allocation of " << bytes
-          << " bytes";
+      out << "memory was written " << behind - end << " bytes behind the end of an allocation of " << bytes << " bytes";
     return out.str();
   }
 
@@ -179,10 +176,8 @@ inline cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream
   return cudaMalloc(pointer, bytes);
 }
 
-inline cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
-                                           cudaStream_t) {
-  return pool == nullptr ? gpuopt::emulation::detail::result(cudaErrorInvalidValue)
-                         : cudaMalloc(pointer, bytes);
+inline cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t) {
+  return pool == nullptr ? gpuopt::emulation::detail::result(cudaErrorInvalidValue) : cudaMalloc(pointer, bytes);
 }
 
 inline cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned = cudaMemAttachGlobal) {
@@ -295,8 +290,7 @@ inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) { return cudaSu
 
 inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   namespace emulated = gpuopt::emulation::detail;
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
-    return emulated::result(cudaErrorInvalidMemcpyDirection);
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return emulated::result(cudaErrorInvalidMemcpyDirection);
   if (!emulated::isCopyable("cudaMemcpy", to, bytes) || !emulated::isCopyable("cudaMemcpy", from, bytes))
     return emulated::result(cudaErrorInvalidValue);
   if (bytes > 0) std::memmove(to, from, bytes);
@@ -347,16 +341,13 @@ cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
 template <class T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset)
-    return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
-  return cudaMemcpy(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(&symbol)) + offset, from,
-                    bytes, kind);
+  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
+  return cudaMemcpy(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(&symbol)) + offset, from, bytes, kind);
 }
 
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset)
-    return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
+  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
   return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes, kind);
 }

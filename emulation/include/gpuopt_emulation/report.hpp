@@ -46,8 +46,8 @@ inline std::string withoutInlineNamespaces(std::string name) {
 inline std::string kernelName(const void* function) {
   const char* mangled = symbolName(function);
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> readable(
-      abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
+  const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
+                                                        std::free);
   return withoutInlineNamespaces(status == 0 ? readable.get() : mangled);
 }
 

@@ -171,8 +171,7 @@ class Block {
     lane.index = i;
     lane.thread = {i % size.x, i / size.x % size.y, i / (size.x * size.y)};
     lane.state = Lane::State::fresh;
-    if (!lane.fiber)
-      lane.fiber.emplace([](void* argument) { runKernel(*static_cast<Lane*>(argument)); }, &lane);
+    if (!lane.fiber) lane.fiber.emplace([](void* argument) { runKernel(*static_cast<Lane*>(argument)); }, &lane);
   }
 
   static uint3 blockIndex(const Launch& launch, std::uint64_t number) {
@@ -296,9 +295,8 @@ class Block {
   /// Ends the launch; its first fault is reported.
   void fail(const std::string& what) {
     if (launch_->failed.exchange(true)) return;
-    report("kernel " + kernelName(launch_->kernel) + ", grid " + detail::text(launch_->grid) +
-           ", block size " + detail::text(launch_->block) + ", in block " + detail::text(index_) + ": " +
-           what);
+    report("kernel " + kernelName(launch_->kernel) + ", grid " + detail::text(launch_->grid) + ", block size " +
+           detail::text(launch_->block) + ", in block " + detail::text(index_) + ": " + what);
   }
 
   /// Runs the destructors of all lanes that are under way.
@@ -317,8 +315,8 @@ class Block {
 
   static std::string describeWait(const Request& request) {
     const bool warp = request.operation->scope == Operation::Scope::warp;
-    return request.operation->name + (warp ? " (mask " + hexadecimal(request.mask) + ')' : std::string()) +
-           " at " + detail::text(request.site);
+    return request.operation->name + (warp ? " (mask " + hexadecimal(request.mask) + ')' : std::string()) + " at " +
+           detail::text(request.site);
   }
 
   /// Makes every lane that waits inside a library say where the user's code called it. A lane walks its own
@@ -345,14 +343,12 @@ class Block {
       }
       barrier = barrier || lane.request.operation->scope == Operation::Scope::block;
       const std::string where = describeWait(lane.request);
-      auto group =
-          std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == where; });
+      auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == where; });
       if (group == groups.end()) group = groups.insert(group, {where, {}});
       group->second.push_back(i);
     }
     std::ostringstream out;
-    out << (barrier ? "divergent barrier"
-                    : "divergent warp collective: its mask names lanes that never come");
+    out << (barrier ? "divergent barrier" : "divergent warp collective: its mask names lanes that never come");
     for (const auto& [where, who] : groups) out << "\n  threads " << ranges(who) << " wait in " << where;
     if (!gone.empty()) out << "\n  threads " << ranges(gone) << " have left the kernel";
     if (threads_ > WARP_LANES) out << "\n  (threads are numbered in the block; 32 of them make a warp)";

@@ -54,10 +54,8 @@ inline Schedule environmentSchedule() {
   if (order == "backward") return {LaneOrder::backward, 1};
   if (order == "random") return {LaneOrder::random, 1};
   if (order.rfind("random:", 0) == 0) return {LaneOrder::random, std::strtoull(text + 7, nullptr, 10)};
-  std::fprintf(
-      stderr,
-      "gpuopt emulation: GPUOPT_EMULATION_ORDER=%s is none of forward, backward, random, random:SEED\n",
-      text);
+  std::fprintf(stderr,
+               "gpuopt emulation: GPUOPT_EMULATION_ORDER=%s is none of forward, backward, random, random:SEED\n", text);
   std::abort();
 }
 
@@ -75,8 +73,7 @@ inline Settings& settings() {
 /// GPUOPT_EMULATION_THREADS: worker threads, each of which runs whole blocks.
 inline unsigned workerCount() {
   const unsigned processors = (std::max)(1u, std::thread::hardware_concurrency());
-  return static_cast<unsigned>(
-      (std::max)(std::uint64_t{1}, environmentNumber("GPUOPT_EMULATION_THREADS", processors)));
+  return static_cast<unsigned>((std::max)(std::uint64_t{1}, environmentNumber("GPUOPT_EMULATION_THREADS", processors)));
 }
 
 /// GPUOPT_EMULATION_STACK: bytes of stack of one lane.

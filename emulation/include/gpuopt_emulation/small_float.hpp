@@ -29,19 +29,18 @@ struct SmallFloat {
     const double units = std::nearbyint(std::ldexp(magnitude, MANTISSA_BITS - exponent));
     // The leading one of a normal number adds one to the exponent's field, and so does a carry.
     const double bits = std::ldexp(exponent - MIN_EXPONENT, MANTISSA_BITS) + units;
-    return static_cast<unsigned short>(
-        sign | static_cast<unsigned>((std::min)(bits, static_cast<double>(INFINITY_BITS))));
+    return static_cast<unsigned short>(sign |
+                                       static_cast<unsigned>((std::min)(bits, static_cast<double>(INFINITY_BITS))));
   }
 
   static float decode(unsigned short bits) {
     const int field = bits >> MANTISSA_BITS & MAX_FIELD;
     const int mantissa = bits & ((1 << MANTISSA_BITS) - 1);
     const int significand = field == 0 ? mantissa : mantissa | 1 << MANTISSA_BITS;
-    float value = std::ldexp(static_cast<float>(significand),
-                             (field == 0 ? 0 : field - 1) + MIN_EXPONENT - MANTISSA_BITS);
+    float value =
+        std::ldexp(static_cast<float>(significand), (field == 0 ? 0 : field - 1) + MIN_EXPONENT - MANTISSA_BITS);
     if (field == MAX_FIELD)
-      value =
-          mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+      value = mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
     return (bits & 0x8000) != 0 ? -value : value;
   }
 };

@@ -57,8 +57,7 @@ inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }
 
 inline cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  *id = gpuopt::emulation::detail::isBuiltIn(stream) ? reinterpret_cast<unsigned long long>(stream)
-                                                     : stream->id;
+  *id = gpuopt::emulation::detail::isBuiltIn(stream) ? reinterpret_cast<unsigned long long>(stream) : stream->id;
   return cudaSuccess;
 }
 
@@ -96,15 +95,11 @@ inline cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mo
 inline cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
   return gpuopt::emulation::detail::noGraphs();
 }
-inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*) {
-  return gpuopt::emulation::detail::noGraphs();
-}
+inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*) { return gpuopt::emulation::detail::noGraphs(); }
 inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t, unsigned long long = 0) {
   return gpuopt::emulation::detail::noGraphs();
 }
-inline cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) {
-  return gpuopt::emulation::detail::noGraphs();
-}
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) { return gpuopt::emulation::detail::noGraphs(); }
 inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) { return gpuopt::emulation::detail::noGraphs(); }
 inline cudaError_t cudaGraphDestroy(cudaGraph_t) { return gpuopt::emulation::detail::noGraphs(); }
 

@@ -21,9 +21,7 @@ namespace gpuopt::emulation::detail {
 struct Site {
   const char* file = "";
   int line = 0;
-  static constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-    return {file, line};
-  }
+  static constexpr Site here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
 };
 
 inline std::string text(Site site) { return std::string(site.file) + ":" + std::to_string(site.line); }
@@ -62,8 +60,7 @@ inline std::string readSymbol(const void* function) {
   const auto visit = [](void* found, std::uintptr_t, const char* symbol, std::uintptr_t, std::uintptr_t) {
     if (symbol != nullptr) *static_cast<std::string*>(found) = symbol;
   };
-  backtrace_syminfo(backtraceState(), reinterpret_cast<std::uintptr_t>(function), visit, ignoreBacktraceError,
-                    &name);
+  backtrace_syminfo(backtraceState(), reinterpret_cast<std::uintptr_t>(function), visit, ignoreBacktraceError, &name);
   return name;
 }
 

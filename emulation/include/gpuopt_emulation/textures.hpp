@@ -76,13 +76,12 @@ inline cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const c
                              "the emulated device has textures of linear memory, read as they are");
   const auto& linear = resource->res.linear;
   if (reinterpret_cast<std::uintptr_t>(linear.devPtr) % emulated::TEXTURE_ALIGNMENT != 0)
-    return emulated::failure(
-        cudaErrorInvalidValue,
-        "a texture's memory is not aligned to " + std::to_string(emulated::TEXTURE_ALIGNMENT) + " bytes");
+    return emulated::failure(cudaErrorInvalidValue, "a texture's memory is not aligned to " +
+                                                        std::to_string(emulated::TEXTURE_ALIGNMENT) + " bytes");
   if (!emulated::isCopyable("cudaCreateTextureObject", linear.devPtr, linear.sizeInBytes))
     return emulated::result(cudaErrorInvalidValue);
-  *texture = reinterpret_cast<std::uintptr_t>(
-      new emulated::LinearTexture{linear.devPtr, linear.sizeInBytes, linear.desc.x});
+  *texture =
+      reinterpret_cast<std::uintptr_t>(new emulated::LinearTexture{linear.devPtr, linear.sizeInBytes, linear.desc.x});
   return cudaSuccess;
 }
 

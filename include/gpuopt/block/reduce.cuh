@@ -18,9 +18,9 @@ inline constexpr bool isBlockSize = BLOCK <= 1024 && (isPowerOfTwo<BLOCK> || (BL
 template <int BLOCK>
 inline constexpr unsigned blockMask = BLOCK >= 32 ? fullMask : (1u << BLOCK % 32) - 1;
 
-// Whether all threads store their values in shared memory and one warp gathers them. Otherwise each warp
-// reduces its values first. For 256 floats gathering takes 246 cycles instead of 268. Measurements of all
-// thresholds here: benchmarks/results/reduce_tuning.csv.
+// Whether all threads store their values in shared memory and one warp gathers them. Otherwise each warp reduces its
+// values first. For 256 floats gathering takes 246 cycles instead of 268. Measurements of all thresholds here:
+// benchmarks/results/reduce_tuning.csv.
 template <int BLOCK, class T, class Op>
 inline constexpr bool canGather =
     isCommutative<Op>&& std::is_arithmetic_v<T> && !hasRedux<32, T, Op> &&
@@ -30,8 +30,8 @@ inline constexpr bool canGather =
 template <class T, class Op>
 inline constexpr bool isTensorSum = std::is_same_v<T, double>&& std::is_same_v<Op, Plus>;
 
-// Whether every warp does the second half itself if all threads want the result, which saves the second
-// barrier. With more warps their reads of shared memory compete, unless each needs a single one, for redux.
+// Whether every warp does the second half itself if all threads want the result, which saves the second barrier. With
+// more warps their reads of shared memory compete, unless each needs a single one, for redux.
 template <int BLOCK, class T, class Op>
 inline constexpr bool everyWarpFinishes = BLOCK <= 256 || (reduxAvailable && hasRedux<32, T, Op>);
 
@@ -43,13 +43,12 @@ inline constexpr int sharedValues = canGather<BLOCK, T, Op> ? BLOCK + 32
 
 }  // namespace detail
 
-/// The shared memory that one reduction of T by Op in a block of BLOCK threads needs: one value per warp, or
-/// for large blocks up to one per thread and 32 more, and one for the result.
+/// The shared memory that one reduction of T by Op in a block of BLOCK threads needs: one value per warp, or for large
+/// blocks up to one per thread and 32 more, and one for the result.
 template <int BLOCK, class T, class Op>
 struct BlockReduceStorage {
   /// Raw bytes, so that no constructor runs in shared memory.
-  alignas(alignof(T) > 16 ? alignof(T)
-                          : 16) unsigned char bytes[sizeof(T) * (detail::sharedValues<BLOCK, T, Op> + 1)];
+  alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char bytes[sizeof(T) * (detail::sharedValues<BLOCK, T, Op> + 1)];
 
   /// The values that threads exchange. For the library's own functions, as result().
   __device__ T* values() { return reinterpret_cast<T*>(bytes); }
@@ -109,8 +108,7 @@ __device__ inline double addTensorSums(const double* shared, unsigned lane) {
   return tensorSumOfFours(tensorSumOfEights(sum));
 }
 
-// One warp reduces the warps' results; the result is in every lane. For few of them a tree is faster than
-// redux.
+// One warp reduces the warps' results; the result is in every lane. For few of them a tree is faster than redux.
 template <int BLOCK, bool EVERY_WARP, class T, class Op>
 __device__ inline T reduceWarpTotals(const T* shared, unsigned lane, Op op) {
   if constexpr (BLOCK > (EVERY_WARP ? 256 : 512) && reduxAvailable && hasRedux<32, T, Op>)
@@ -119,8 +117,8 @@ __device__ inline T reduceWarpTotals(const T* shared, unsigned lane, Op op) {
     return sharedTree<BLOCK / 32>(shared, op);
 }
 
-// A warp's result in lane 0. In small blocks, seven shuffles of which only three depend on each other are
-// faster than five dependent ones; in large blocks the number of shuffles counts.
+// A warp's result in lane 0. In small blocks, seven shuffles of which only three depend on each other are faster than
+// five dependent ones; in large blocks the number of shuffles counts.
 template <int BLOCK, class T, class Op>
 __device__ inline T reduceWarp(T value, Op op) {
   if constexpr (BLOCK * sizeof(T) > 1024 || (reduxAvailable && hasRedux<32, T, Op>)) {
@@ -131,9 +129,9 @@ __device__ inline T reduceWarp(T value, Op op) {
   }
 }
 
-// The first half: publishes in shared memory what the second half reads, up to the barrier. Warp and lane
-// follow from the rank, which is known early; the lane's special register would be read just before lane 0
-// stores, while all threads wait.
+// The first half: publishes in shared memory what the second half reads, up to the barrier. Warp and lane follow from
+// the rank, which is known early; the lane's special register would be read just before lane 0 stores, while all
+// threads wait.
 template <int BLOCK, bool EVERY_WARP, class T, class Op>
 __device__ inline void publish(T value, Op op, T* shared, unsigned rank) {
   if constexpr (tensorSumsAvailable && isTensorSum<T, Op>) {
@@ -161,20 +159,19 @@ __device__ inline T reducePublished(T* shared, unsigned lane, Op op) {
 
 }  // namespace detail
 
-/// Reduces one value per thread over a block of BLOCK threads in one, two or three dimensions. The operation
-/// must be associative; unless it is known to commute, values are combined in the order of threadRank().
+/// Reduces one value per thread over a block of BLOCK threads in one, two or three dimensions. The operation must be
+/// associative; unless it is known to commute, values are combined in the order of threadRank().
 ///
-/// All BLOCK threads call. BLOCK is a multiple of 32 up to 1024, or a power of two below 32. T is trivially
-/// copyable.
+/// All BLOCK threads call. BLOCK is a multiple of 32 up to 1024, or a power of two below 32. T is trivially copyable.
 ///
-/// Cost: one barrier; five to seven shuffles per warp and a tree over the warps, or for arithmetic T in large
-/// blocks one shared store per thread and one warp that reads 16 bytes at a time. Technique: complete
-/// unrolling (v5.2 of the classical ladder): BLOCK decides every step at compile time.
+/// Cost: one barrier; five to seven shuffles per warp and a tree over the warps, or for arithmetic T in large blocks
+/// one shared store per thread and one warp that reads 16 bytes at a time. Technique: complete unrolling (v5.2 of the
+/// classical ladder): BLOCK decides every step at compile time.
 ///
-/// On GPUs of compute capability 8.0, 9.0 and 10.0 the tensor cores do Plus on double. They add in double,
-/// too, but in an order of their own: the last bits can differ from those on other devices. An operation of
-/// your own, such as a lambda, is combined in the order of threadRank() on all of them. No value goes through
-/// more than 14 rounded additions.
+/// On GPUs of compute capability 8.0, 9.0 and 10.0 the tensor cores do Plus on double. They add in double, too, but in
+/// an order of their own: the last bits can differ from those on other devices. An operation of your own, such as a
+/// lambda, is combined in the order of threadRank() on all of them. No value goes through more than 14 rounded
+/// additions.
 ///
 /// \param value the thread's value
 /// \param op the operation
@@ -196,8 +193,8 @@ __device__ inline T blockReduce(T value, Op op, BlockReduceStorage<BLOCK, T, Op>
   }
 }
 
-/// The same with shared memory of its own. It may be called again at once: a barrier at its start keeps a
-/// call from overwriting values that the call before still reads.
+/// The same with shared memory of its own. It may be called again at once: a barrier at its start keeps a call from
+/// overwriting values that the call before still reads.
 template <int BLOCK, class T, class Op>
 __device__ inline T blockReduce(T value, Op op) {
   __shared__ BlockReduceStorage<BLOCK, T, Op> storage;
@@ -205,8 +202,7 @@ __device__ inline T blockReduce(T value, Op op) {
   return blockReduce<BLOCK>(value, op, storage);
 }
 
-/// The same over the first `validThreads` threads only (1 to BLOCK, the same in every thread); all BLOCK
-/// threads call.
+/// The same over the first `validThreads` threads only (1 to BLOCK, the same in every thread); all BLOCK threads call.
 template <int BLOCK, class T, class Op>
 __device__ inline T blockReduce(T value, Op op, int validThreads) {
   static_assert(detail::isBlockSize<BLOCK>,
@@ -231,9 +227,9 @@ __device__ inline T blockReduce(T value, Op op, int validThreads) {
   }
 }
 
-/// Reduces one value per thread over a block of BLOCK threads; every thread holds the result, the same bits
-/// in each. Requirements as for blockReduce. Cost: one barrier where every warp does the second half itself
-/// (up to 256 threads, and for integers that the hardware reduces), two otherwise.
+/// Reduces one value per thread over a block of BLOCK threads; every thread holds the result, the same bits in each.
+/// Requirements as for blockReduce. Cost: one barrier where every warp does the second half itself (up to 256 threads,
+/// and for integers that the hardware reduces), two otherwise.
 ///
 /// \param value the thread's value
 /// \param op the operation
@@ -272,8 +268,7 @@ __device__ inline T blockAllReduce(T value, Op op) {
   return blockAllReduce<BLOCK>(value, op, storage);
 }
 
-/// The same over the first `validThreads` threads only (1 to BLOCK, the same in every thread); all BLOCK
-/// threads call.
+/// The same over the first `validThreads` threads only (1 to BLOCK, the same in every thread); all BLOCK threads call.
 template <int BLOCK, class T, class Op>
 __device__ inline T blockAllReduce(T value, Op op, int validThreads) {
   value = blockReduce<BLOCK>(value, op, validThreads);

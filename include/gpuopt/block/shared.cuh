@@ -1,6 +1,6 @@
 /// \file
-/// Dynamic shared memory under one name, which kernels of different types would otherwise declare
-/// differently, and addresses of shared variables that stay in a register.
+/// Dynamic shared memory under one name, which kernels of different types would otherwise declare differently, and
+/// addresses of shared variables that stay in a register.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,8 +17,8 @@ extern __shared__ __align__(128) unsigned char gpuoptDynamicShared[];
 
 GPUOPT_NAMESPACE_BEGIN
 
-/// The block's dynamic shared memory as an array of T, aligned to 128 bytes. Its size is what the launch
-/// asked for (LaunchConfig::sharedBytes); like all shared memory it is not initialised. Any thread may call.
+/// The block's dynamic shared memory as an array of T, aligned to 128 bytes. Its size is what the launch asked for
+/// (LaunchConfig::sharedBytes); like all shared memory it is not initialised. Any thread may call.
 template <class T>
 __device__ inline T* dynamicShared() {
   return reinterpret_cast<T*>(gpuoptDynamicShared);
@@ -26,10 +26,9 @@ __device__ inline T* dynamicShared() {
 
 namespace detail {
 
-// The same variable in shared memory, with its address in a register. From sm_90 on, ptxas computes the
-// address of a shared variable from a slow special register (SR_CgaCtaId), again in each branch that names
-// the variable. The empty assembler statement hides the origin of the address, and saves 42 of 283 cycles of a
-// block's reduction.
+// The same variable in shared memory, with its address in a register. From sm_90 on, ptxas computes the address of a
+// shared variable from a slow special register (SR_CgaCtaId), again in each branch that names the variable. The empty
+// assembler statement hides the origin of the address, and saves 42 of 283 cycles of a block's reduction.
 template <class Variable>
 __device__ inline Variable& keepAddress(Variable& variable) {
 #if defined(__CUDA_ARCH__)

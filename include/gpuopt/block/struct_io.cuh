@@ -14,9 +14,8 @@
 
 GPUOPT_NAMESPACE_BEGIN
 
-/// A block's access to arrays of structures. Data is staged in shared memory, so that global memory is read
-/// and written in full lines for any type. In a kernel of BLOCK threads, in any number of dimensions
-/// (threadRank() numbers them):
+/// A block's access to arrays of structures. Data is staged in shared memory, so that global memory is read and written
+/// in full lines for any type. In a kernel of BLOCK threads, in any number of dimensions (threadRank() numbers them):
 ///
 ///     __shared__ gpuopt::StagedStructs<Particle, 256>::Storage storage;
 ///     const gpuopt::StagedStructs<Particle, 256> staged(storage);
@@ -26,21 +25,21 @@ GPUOPT_NAMESPACE_BEGIN
 ///       tile.store(out, p);
 ///     }
 ///
-/// T is any trivially copyable type. Arrays are in device memory at any address that T allows; multiples of
-/// 16 bytes are fastest. `in` and `out` may be the same array, but must not overlap otherwise. BLOCK is 1 to
-/// 1024, preferably a multiple of 32. Each thread takes ITEMS consecutive structures, so that types which are
-/// no multiple of 4 bytes still fill words; StructTransferPolicy<T>::items is a good choice.
+/// T is any trivially copyable type. Arrays are in device memory at any address that T allows; multiples of 16 bytes
+/// are fastest. `in` and `out` may be the same array, but must not overlap otherwise. BLOCK is 1 to 1024, preferably a
+/// multiple of 32. Each thread takes ITEMS consecutive structures, so that types which are no multiple of 4 bytes still
+/// fill words; StructTransferPolicy<T>::items is a good choice.
 ///
-/// All lanes of a warp call load() and store() together, including those without a structure. Both
-/// synchronise the warp and nothing else, since a warp only accesses its own structures. Other uses of the
-/// storage need a barrier of the block first.
+/// All lanes of a warp call load() and store() together, including those without a structure. Both synchronise the warp
+/// and nothing else, since a warp only accesses its own structures. Other uses of the storage need a barrier of the
+/// block first.
 ///
-/// Cost: 32 * sizeof(T) * ITEMS + 32 bytes of shared memory per warp, none if Policy has no `tile`; above 48
-/// KB it has to be dynamic, see dynamicShared. No bank conflicts if sizeof(T) * ITEMS is a multiple of 4
-/// bytes. Technique: a tile per warp with an XOR swizzle, filled by asynchronous 16-byte copies (by 16-byte
-/// loads before sm_80) and written back by 16-byte stores. Misaligned arrays are shifted in shared memory and
-/// written by words. Lanes of 16 bytes access aligned arrays directly. Tiles that the array does not fill
-/// move by words as wide as the alignment of T. Figures: docs/struct_kernels.md.
+/// Cost: 32 * sizeof(T) * ITEMS + 32 bytes of shared memory per warp, none if Policy has no `tile`; above 48 KB it has
+/// to be dynamic, see dynamicShared. No bank conflicts if sizeof(T) * ITEMS is a multiple of 4 bytes. Technique: a tile
+/// per warp with an XOR swizzle, filled by asynchronous 16-byte copies (by 16-byte loads before sm_80) and written back
+/// by 16-byte stores. Misaligned arrays are shifted in shared memory and written by words. Lanes of 16 bytes access
+/// aligned arrays directly. Tiles that the array does not fill move by words as wide as the alignment of T. Figures:
+/// docs/struct_kernels.md.
 ///
 /// \tparam Policy how structures are loaded and stored: see StructTransferPolicy
 template <class T, unsigned BLOCK, unsigned ITEMS = 1, class Policy = StructTransferPolicy<T, ITEMS>>
@@ -48,11 +47,9 @@ class StagedStructs {
   using Shape = detail::StructTileShape<T, BLOCK, ITEMS>;
   static constexpr bool EXCHANGES =
       Policy::load == StructTransfer::exchange || Policy::store == StructTransfer::exchange;
-  static constexpr bool STAGES =
-      Policy::load == StructTransfer::tile || Policy::store == StructTransfer::tile;
-  static_assert(
-      !EXCHANGES || alignof(T) >= 4,
-      "gpuopt::StagedStructs: StructTransfer::exchange moves words: the alignment of T must be 4 or more");
+  static constexpr bool STAGES = Policy::load == StructTransfer::tile || Policy::store == StructTransfer::tile;
+  static_assert(!EXCHANGES || alignof(T) >= 4,
+                "gpuopt::StagedStructs: StructTransfer::exchange moves words: the alignment of T must be 4 or more");
 
  public:
   /// Shared memory of the block.
@@ -85,9 +82,9 @@ class StagedStructs {
       finishStore(out);
     }
 
-    /// First half of store(), which may be called in a branch that every thread with a structure takes, such
-    /// as if (has()). If `value` is computed in that branch, call this there: after the branch, the compiler
-    /// would keep each byte of the structure in a register of its own.
+    /// First half of store(), which may be called in a branch that every thread with a structure takes, such as if
+    /// (has()). If `value` is computed in that branch, call this there: after the branch, the compiler would keep each
+    /// byte of the structure in a register of its own.
     __device__ void beginStore(T* out, const T& value) const {
       static_assert(ITEMS == 1, "gpuopt::StagedStructs: with ITEMS > 1, store an array of them");
       begin(out, &value);
@@ -96,8 +93,7 @@ class StagedStructs {
     /// The same for `items`, in if (has(ITEMS - 1)); threads with fewer structures make another call.
     __device__ void beginStore(T* out, const T (&items)[ITEMS]) const { begin(out, items); }
 
-    /// Second half of store(), called by all lanes of the warp with the same `out` before the tile is used
-    /// again.
+    /// Second half of store(), called by all lanes of the warp with the same `out` before the tile is used again.
     __device__ void finishStore(T* out) const {
       if constexpr (Policy::store == StructTransfer::tile) this->finishStaged(out, shared_);
     }
@@ -160,12 +156,12 @@ class StagedStructs {
     detail::requireThreads("gpuopt::StagedStructs", BLOCK);
   }
 
-  /// The calling block's tiles of arrays of n structures, for a range-based for loop. The blocks of a grid of
-  /// any size and number of dimensions visit each structure once. All threads of a block get the same tiles.
+  /// The calling block's tiles of arrays of n structures, for a range-based for loop. The blocks of a grid of any size
+  /// and number of dimensions visit each structure once. All threads of a block get the same tiles.
   __device__ detail::TileRange<Iterator> tiles(std::size_t n) const { return {Iterator(*this, n)}; }
 
-  /// The tile of arrays of n structures that begins with structure number * BLOCK * ITEMS. Structures from
-  /// n on do not exist.
+  /// The tile of arrays of n structures that begins with structure number * BLOCK * ITEMS. Structures from n on do not
+  /// exist.
   __device__ Tile tile(std::size_t number, std::size_t n) const { return {number, n, thread_, shared_}; }
 
  private:

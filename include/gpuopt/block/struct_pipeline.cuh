@@ -14,8 +14,8 @@
 
 GPUOPT_NAMESPACE_BEGIN
 
-/// StagedStructs for loops in which each block takes several tiles: while one is computed, the next is copied
-/// to shared memory.
+/// StagedStructs for loops in which each block takes several tiles: while one is computed, the next is copied to shared
+/// memory.
 ///
 ///     __shared__ gpuopt::PipelinedStructs<Particle, 256>::Storage storage;
 ///     const gpuopt::PipelinedStructs<Particle, 256> staged(storage);
@@ -25,13 +25,12 @@ GPUOPT_NAMESPACE_BEGIN
 ///       tile.store(out, p);
 ///     }
 ///
-/// T, BLOCK and ITEMS are those of StagedStructs. `out` may be `in`. All lanes of a warp go through the loop
-/// together; after leaving it early, the storage cannot be used again.
+/// T, BLOCK and ITEMS are those of StagedStructs. `out` may be `in`. All lanes of a warp go through the loop together;
+/// after leaving it early, the storage cannot be used again.
 ///
-/// Cost: twice the shared memory of StagedStructs, 64 * (sizeof(T) * ITEMS + 1) bytes per warp. Copies are
-/// asynchronous on sm_80 and later if `in` is aligned to 16 bytes. Worthwhile if few warps fit on a
-/// multiprocessor or the work per structure is long; otherwise short-lived blocks with StagedStructs are
-/// faster.
+/// Cost: twice the shared memory of StagedStructs, 64 * (sizeof(T) * ITEMS + 1) bytes per warp. Copies are asynchronous
+/// on sm_80 and later if `in` is aligned to 16 bytes. Worthwhile if few warps fit on a multiprocessor or the work per
+/// structure is long; otherwise short-lived blocks with StagedStructs are faster.
 template <class T, unsigned BLOCK, unsigned ITEMS = 1>
 class PipelinedStructs {
   using Shape = detail::StructTileShape<T, BLOCK, ITEMS>;
@@ -55,8 +54,8 @@ class PipelinedStructs {
       return static_cast<T&&>(result.value);
     }
 
-    /// Loads the calling thread's structures to `items`; zero bytes for those that do not exist. Called once,
-    /// before store().
+    /// Loads the calling thread's structures to `items`; zero bytes for those that do not exist. Called once, before
+    /// store().
     __device__ void load(T (&items)[ITEMS]) const { read(items); }
 
     /// Writes `value` to the calling thread's structure of `out`, if it exists.
@@ -136,16 +135,13 @@ class PipelinedStructs {
 
   /// Called by every thread of the block, with the same `storage` in shared memory.
   __device__ explicit PipelinedStructs(Storage& storage)
-      : thread_(static_cast<unsigned>(threadRank())),
-        shared_(storage.tiles[0].at(thread_ / 32 * Shape::WARP_BYTES)) {
+      : thread_(static_cast<unsigned>(threadRank())), shared_(storage.tiles[0].at(thread_ / 32 * Shape::WARP_BYTES)) {
     detail::requireThreads("gpuopt::PipelinedStructs", BLOCK);
   }
 
-  /// The calling block's tiles of the n structures of `in`, for one loop over them: see StagedStructs::tiles.
-  /// The first copies start immediately.
-  __device__ detail::TileRange<Iterator> tiles(const T* in, std::size_t n) const {
-    return {Iterator(*this, in, n)};
-  }
+  /// The calling block's tiles of the n structures of `in`, for one loop over them: see StagedStructs::tiles. The first
+  /// copies start immediately.
+  __device__ detail::TileRange<Iterator> tiles(const T* in, std::size_t n) const { return {Iterator(*this, in, n)}; }
 
  private:
   unsigned thread_;

@@ -14,8 +14,7 @@
 #include <cstddef>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Copies BYTES between global memory and a local object, by words of WORD bytes.
 template <unsigned BYTES, unsigned WORD>
@@ -119,22 +118,16 @@ class BlockTile {
   __device__ unsigned lane() const { return thread_ % 32; }
 
   // Whether the tile is full and the warp has 32 lanes.
-  __device__ bool isFullWarp() const {
-    return isFull() && (BLOCK % 32 == 0 || thread_ - lane() + 32 <= BLOCK);
-  }
+  __device__ bool isFullWarp() const { return isFull() && (BLOCK % 32 == 0 || thread_ - lane() + 32 <= BLOCK); }
 
   // Whether, in addition, the tile begins at a 16-byte boundary.
-  __device__ bool isAligned(const T* array) const {
-    return isFullWarp() && Tile::misalignment(tileOrigin(array)) == 0;
-  }
+  __device__ bool isAligned(const T* array) const { return isFullWarp() && Tile::misalignment(tileOrigin(array)) == 0; }
 
   // Whether, in addition to isFullWarp(), the array has 16 bytes before and after the tile.
-  __device__ bool hasNeighbours() const {
-    return isFullWarp() && first_ > 0 && first_ + Shape::STRUCTS + 16 <= n_;
-  }
+  __device__ bool hasNeighbours() const { return isFullWarp() && first_ > 0 && first_ + Shape::STRUCTS + 16 <= n_; }
 
-  // An address that has the tile's offset within a sector. Blocks of full warps span whole sectors, so that
-  // the array's own address will do.
+  // An address that has the tile's offset within a sector. Blocks of full warps span whole sectors, so that the array's
+  // own address will do.
   template <class Struct>
   __device__ Struct* tileOrigin(Struct* array) const {
     return BLOCK % 32 == 0 ? array : array + first_;
@@ -250,5 +243,4 @@ class BlockTile {
   unsigned thread_;
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

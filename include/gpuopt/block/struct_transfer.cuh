@@ -22,8 +22,8 @@ inline constexpr unsigned minLaneBytesOfWords = 24;
 inline constexpr unsigned minLaneBytes = 40;
 inline constexpr unsigned maxLaneBytes = 192;
 
-// Structures per thread: as many as share a 16-byte vector, otherwise as few as fill whole words and the
-// minimum above. One if that exceeds the maximum.
+// Structures per thread: as many as share a 16-byte vector, otherwise as few as fill whole words and the minimum above.
+// One if that exceeds the maximum.
 template <class T>
 constexpr unsigned itemsOf() {
   if (16 % sizeof(T) == 0 && (sizeof(T) < 16 || isWord<T>)) return static_cast<unsigned>(16 / sizeof(T));
@@ -35,14 +35,14 @@ constexpr unsigned itemsOf() {
 
 }  // namespace detail
 
-/// How structures of type T are loaded and stored, and how many each thread takes: ITEMS, or the number that
-/// suits the type if ITEMS is 0. The host functions use StructTransferPolicy<T>, and StagedStructs<T, BLOCK,
-/// ITEMS> uses StructTransferPolicy<T, ITEMS>. To change it, specialise it for your own type (and any ITEMS),
-/// or pass StagedStructs another class with these three members.
+/// How structures of type T are loaded and stored, and how many each thread takes: ITEMS, or the number that suits the
+/// type if ITEMS is 0. The host functions use StructTransferPolicy<T>, and StagedStructs<T, BLOCK, ITEMS> uses
+/// StructTransferPolicy<T, ITEMS>. To change it, specialise it for your own type (and any ITEMS), or pass StagedStructs
+/// another class with these three members.
 ///
-/// The default is `direct` for one structure of 1, 2, 4, 8 or 16 bytes, aligned to its size, and `tile` for
-/// everything else: transformStructs of 64-byte structures then runs at 0.98 of copy speed, against 0.16 with
-/// `direct` (H200, benchmarks/results/struct_tuning.csv).
+/// The default is `direct` for one structure of 1, 2, 4, 8 or 16 bytes, aligned to its size, and `tile` for everything
+/// else: transformStructs of 64-byte structures then runs at 0.98 of copy speed, against 0.16 with `direct` (H200,
+/// benchmarks/results/struct_tuning.csv).
 template <class T, unsigned ITEMS = 0>
 struct StructTransferPolicy {
   static constexpr unsigned items = ITEMS == 0 ? detail::itemsOf<T>() : ITEMS;  ///< structures per thread

@@ -11,13 +11,10 @@
 #include <cassert>
 #endif
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// Throws on the emulated device, and asserts in code for debugging (nvcc -G). In other device code it is
-// empty.
-__host__ __device__ inline void checkThreads([[maybe_unused]] const char* collective,
-                                             [[maybe_unused]] unsigned wanted,
+// Throws on the emulated device, and asserts in code for debugging (nvcc -G). In other device code it is empty.
+__host__ __device__ inline void checkThreads([[maybe_unused]] const char* collective, [[maybe_unused]] unsigned wanted,
                                              [[maybe_unused]] unsigned threads) {
 #if !defined(__CUDA_ARCH__)
   if (threads != wanted)
@@ -31,5 +28,4 @@ __device__ inline void requireThreads(const char* collective, unsigned wanted) {
   checkThreads(collective, wanted, blockDim.x * blockDim.y * blockDim.z);
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

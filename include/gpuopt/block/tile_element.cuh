@@ -8,11 +8,10 @@
 #include <cstddef>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// In shared memory elements are split into words: first the first word of every element, then the second one
-// of every element, and so on. Words of 1 or 2 bytes stand for elements whose size is no multiple of 4.
+// In shared memory elements are split into words: first the first word of every element, then the second one of every
+// element, and so on. Words of 1 or 2 bytes stand for elements whose size is no multiple of 4.
 template <class In, class Out, int TILE, int SIDE>
 class ElementTile {
  public:
@@ -41,8 +40,7 @@ class ElementTile {
     const unsigned row = thread_ % TILE;
     if (!IS_FULL && row >= rows) return;
 #pragma unroll 16 < sizeof(Out) ? 1 : 8
-    for (unsigned col = thread_ / TILE; col < (IS_FULL ? TILE : cols); col += SIDE)
-      out[col * ld + row] = get(row, col);
+    for (unsigned col = thread_ / TILE; col < (IS_FULL ? TILE : cols); col += SIDE) out[col * ld + row] = get(row, col);
   }
 
   __device__ void put(unsigned row, unsigned col, const Out& value) const {
@@ -76,5 +74,4 @@ class ElementTile {
   unsigned thread_;
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

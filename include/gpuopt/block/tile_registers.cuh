@@ -10,11 +10,10 @@
 #include <cstddef>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// Elements that a thread loads as vectors along rows, transposes, and returns as vectors along columns, with
-// a function applied to each.
+// Elements that a thread loads as vectors along rows, transposes, and returns as vectors along columns, with a function
+// applied to each.
 template <class In, class Out>
 struct RegisterBlock {
   static constexpr unsigned ROWS = 16 / sizeof(Out);
@@ -22,10 +21,9 @@ struct RegisterBlock {
 
   uint4 rows[ROWS];
 
-  // PREFETCH asks L2 for 256 bytes instead of 128. It pays where rows of a tile are shorter than that or not
-  // aligned to it, because the neighbouring tile soon reads the rest: floats in rows aligned to 32 bytes
-  // reach 0.94 of a copy instead of 0.90. Elsewhere it costs 0.005
-  // (benchmarks/results/transpose_in_place_tuning.csv).
+  // PREFETCH asks L2 for 256 bytes instead of 128. It pays where rows of a tile are shorter than that or not aligned to
+  // it, because the neighbouring tile soon reads the rest: floats in rows aligned to 32 bytes reach 0.94 of a copy
+  // instead of 0.90. Elsewhere it costs 0.005 (benchmarks/results/transpose_in_place_tuning.csv).
   template <bool PREFETCH>
   __device__ void load(const In* in, std::size_t ld) {
 #pragma unroll
@@ -47,8 +45,8 @@ struct RegisterBlock {
   }
 
  private:
-  // Packs results of 1 and 2 bytes by byte permutations: assembling the vector byte by byte takes the
-  // compiler twice the instructions.
+  // Packs results of 1 and 2 bytes by byte permutations: assembling the vector byte by byte takes the compiler twice
+  // the instructions.
   template <class Function>
   __device__ static uint4 mappedColumn(Function function, const In (&elements)[ROWS][COLS], unsigned col) {
     constexpr unsigned PACKED = sizeof(Out) < 4 ? 4 / sizeof(Out) : 1;  // results of a word
@@ -76,8 +74,8 @@ struct RegisterBlock {
   }
 };
 
-// Visits the elements of a tile of rows x cols elements that no full square of ROWS x COLS covers, at its
-// right and lower edge: one by one, with THREADS threads.
+// Visits the elements of a tile of rows x cols elements that no full square of ROWS x COLS covers, at its right and
+// lower edge: one by one, with THREADS threads.
 template <unsigned ROWS, unsigned COLS, unsigned TILE_COLS, unsigned THREADS, class Visit>
 __device__ inline void visitEdges(unsigned rows, unsigned cols, unsigned thread, Visit visit) {
   const unsigned fullRows = rows / ROWS * ROWS;
@@ -89,5 +87,4 @@ __device__ inline void visitEdges(unsigned rows, unsigned cols, unsigned thread,
     if (i % TILE_COLS < fullCols) visit(fullRows + i / TILE_COLS, i % TILE_COLS);
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -7,8 +7,7 @@
 
 #include <cuda_runtime.h>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Uninitialised storage of a tile, aligned for 16-byte vectors.
 template <class Out, int ROWS, int COLS = ROWS>
@@ -16,11 +15,11 @@ struct TileStorage {
   alignas(alignof(Out) > 16 ? alignof(Out) : 16) unsigned char bytes[sizeof(Out) * ROWS * COLS];
 };
 
-// The swizzle of a tile that is stored column by column. A column has VECTORS vectors of VECTOR_BYTES bytes.
-// A plain layout would give the vectors of a row the same banks; XORing the column's number into the vector's
-// index spreads them. Neither access has a bank conflict: not the writes, where neighbouring threads write
-// neighbouring squares of SQUARE columns, SQUARES of them side by side, nor the reads along a column.
-// A figure is in docs/transpose_in_place.md.
+// The swizzle of a tile that is stored column by column. A column has VECTORS vectors of VECTOR_BYTES bytes. A plain
+// layout would give the vectors of a row the same banks; XORing the column's number into the vector's index spreads
+// them. Neither access has a bank conflict: not the writes, where neighbouring threads write neighbouring squares of
+// SQUARE columns, SQUARES of them side by side, nor the reads along a column. A figure is in
+// docs/transpose_in_place.md.
 template <unsigned VECTOR_BYTES, unsigned VECTORS, unsigned SQUARE, unsigned SQUARES>
 struct SwizzledColumns {
   static constexpr unsigned LINE = 128 / VECTOR_BYTES;                  // vectors that span all banks
@@ -34,5 +33,4 @@ struct SwizzledColumns {
   }
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -11,8 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 template <std::size_t SIZE>
 inline constexpr bool fillsVectors = SIZE == 1 || SIZE == 2 || SIZE == 4 || SIZE == 8 || SIZE == 16;
@@ -37,8 +36,7 @@ class VectorTile {
   static constexpr unsigned VECTORS = ROWS / Block::ROWS;  // of a column
   static constexpr unsigned SQUARES = COLS / Block::COLS;  // side by side
   using Columns = SwizzledColumns<16, VECTORS, Block::COLS, SQUARES>;
-  // A thread loads LOADS squares, LOAD_STEP rows apart, 8 vectors at once: more would cost too many
-  // registers.
+  // A thread loads LOADS squares, LOAD_STEP rows apart, 8 vectors at once: more would cost too many registers.
   static constexpr unsigned LOAD_STEP = THREADS / SQUARES * Block::ROWS;
   static constexpr unsigned LOADS = largerOf(1U, ROWS / LOAD_STEP);
   static constexpr unsigned LOADS_IN_FLIGHT = smallerOf(LOADS, largerOf(1U, 8 / Block::ROWS));
@@ -84,14 +82,11 @@ class VectorTile {
   __device__ Out get(unsigned row, unsigned col) const { return *at(row, col); }
   __device__ void put(unsigned row, unsigned col, const Out& value) const { *at(row, col) = value; }
 
-  __device__ const uint4& vector(unsigned col, unsigned index) const {
-    return vectors_[Columns::place(col, index)];
-  }
+  __device__ const uint4& vector(unsigned col, unsigned index) const { return vectors_[Columns::place(col, index)]; }
 
  private:
   template <bool IS_FULL, bool PREFETCH, class Function>
-  __device__ void loadBlocks(const In* in, std::size_t ld, unsigned rows, unsigned cols,
-                             Function function) const {
+  __device__ void loadBlocks(const In* in, std::size_t ld, unsigned rows, unsigned cols, Function function) const {
     const unsigned col = thread_ % SQUARES * Block::COLS;
     const unsigned row = thread_ / SQUARES * Block::ROWS;
     const auto isInside = [&](unsigned i) {
@@ -107,8 +102,7 @@ class VectorTile {
 #pragma unroll
       for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
         if (isInside(done + i))
-          storeTransposed(blocks[i], row / Block::ROWS + (done + i) * (LOAD_STEP / Block::ROWS), col,
-                          function);
+          storeTransposed(blocks[i], row / Block::ROWS + (done + i) * (LOAD_STEP / Block::ROWS), col, function);
     }
     if (!IS_FULL)
       visitEdges<Block::ROWS, Block::COLS, COLS, THREADS>(
@@ -139,5 +133,4 @@ class VectorTile {
   unsigned thread_;
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -1,6 +1,5 @@
 /// \file
-/// Transposes of tiles by a thread block through shared memory: transposeTile, and TransposeTile with its two
-/// halves.
+/// Transposes of tiles by a thread block through shared memory: transposeTile, and TransposeTile with its two halves.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,16 +16,16 @@
 
 GPUOPT_NAMESPACE_BEGIN
 
-/// A tile of a matrix that a thread block transposes through shared memory: load() reads rows of In, store()
-/// writes columns as rows of Out. A kernel can do work of its own before (the function that load() applies),
-/// in between (get() and put() after a barrier) and afterwards (get() instead of store()).
+/// A tile of a matrix that a thread block transposes through shared memory: load() reads rows of In, store() writes
+/// columns as rows of Out. A kernel can do work of its own before (the function that load() applies), in between (get()
+/// and put() after a barrier) and afterwards (get() instead of store()).
 ///
-/// TILE is a power of two from 8 to 256, SIDE one up to TILE. The block has TILE x SIDE threads, 32 to 1024,
-/// in any number of dimensions (threadRank() counts them), and all of them call load() and store(). `In` and
-/// `Out` are trivially copyable. Both matrices are in device memory; no thread may write the input while the
-/// kernel runs, because it may be read through the read-only cache. With ALIGNED the caller promises that the
-/// rows of both matrices begin at 16-byte boundaries (address and leading dimension); the sizes of both types
-/// then are powers of two up to 16, and TILE elements of either fill a vector.
+/// TILE is a power of two from 8 to 256, SIDE one up to TILE. The block has TILE x SIDE threads, 32 to 1024, in any
+/// number of dimensions (threadRank() counts them), and all of them call load() and store(). `In` and `Out` are
+/// trivially copyable. Both matrices are in device memory; no thread may write the input while the kernel runs, because
+/// it may be read through the read-only cache. With ALIGNED the caller promises that the rows of both matrices begin at
+/// 16-byte boundaries (address and leading dimension); the sizes of both types then are powers of two up to 16, and
+/// TILE elements of either fill a vector.
 ///
 /// The caller puts __syncthreads() between load() and store(), and before the storage is used again:
 ///
@@ -36,11 +35,11 @@ GPUOPT_NAMESPACE_BEGIN
 ///     __syncthreads();
 ///     tile.store(out, outLd);
 ///
-/// Cost: TILE * TILE * sizeof(Out) bytes of shared memory, no bank conflicts. With ALIGNED all global
-/// accesses are vectors of 16 bytes; threads idle where the block has more of them than the tile has 16-byte
-/// squares (TILE < SIDE * V * V for V elements of a vector). Technique: threads transpose squares of vectors
-/// in registers and exchange the vectors through shared memory, with an XOR swizzle instead of padding, which
-/// would break their alignment; without ALIGNED, single words with the same swizzle.
+/// Cost: TILE * TILE * sizeof(Out) bytes of shared memory, no bank conflicts. With ALIGNED all global accesses are
+/// vectors of 16 bytes; threads idle where the block has more of them than the tile has 16-byte squares (TILE < SIDE *
+/// V * V for V elements of a vector). Technique: threads transpose squares of vectors in registers and exchange the
+/// vectors through shared memory, with an XOR swizzle instead of padding, which would break their alignment; without
+/// ALIGNED, single words with the same swizzle.
 template <class In, class Out, int TILE, int SIDE, bool ALIGNED = false>
 class TransposeTile {
   static_assert(TILE >= 8 && TILE <= 256 && detail::isPowerOfTwo<TILE>,
@@ -51,10 +50,9 @@ class TransposeTile {
                 "gpuopt::TransposeTile: a block has TILE x SIDE threads, which must be 32 to 1024");
   static_assert(std::is_trivially_copyable_v<In> && std::is_trivially_copyable_v<Out>,
                 "gpuopt::TransposeTile: the elements must be trivially copyable");
-  static_assert(
-      !ALIGNED || detail::movesVectors<In, Out, TILE>,
-      "gpuopt::TransposeTile: ALIGNED needs elements of 1, 2, 4, 8 or 16 bytes, TILE of which fill a "
-      "16-byte vector");
+  static_assert(!ALIGNED || detail::movesVectors<In, Out, TILE>,
+                "gpuopt::TransposeTile: ALIGNED needs elements of 1, 2, 4, 8 or 16 bytes, TILE of which fill a "
+                "16-byte vector");
   static_assert(sizeof(Out) * TILE * TILE <= 227 * 1024,
                 "gpuopt::TransposeTile: TILE x TILE elements exceed the 227 KB of shared memory of a block");
 
@@ -67,8 +65,8 @@ class TransposeTile {
     detail::requireThreads("gpuopt::TransposeTile", TILE * SIDE);
   }
 
-  /// Sets the element at row r and column c of the tile to function(in[r * ld + c]), for r < rows and c <
-  /// cols, both up to TILE and the same in all threads.
+  /// Sets the element at row r and column c of the tile to function(in[r * ld + c]), for r < rows and c < cols, both up
+  /// to TILE and the same in all threads.
   template <class Function = Identity>
   __device__ void load(const In* in, std::size_t ld, unsigned rows = TILE, unsigned cols = TILE,
                        Function function = {}) const {
@@ -78,8 +76,8 @@ class TransposeTile {
       tile_.template load<false>(in, ld, rows, cols, function);
   }
 
-  /// Writes the element at row r and column c of the tile to out[c * ld + r], for r < rows and c < cols, the
-  /// same counts as in load().
+  /// Writes the element at row r and column c of the tile to out[c * ld + r], for r < rows and c < cols, the same
+  /// counts as in load().
   __device__ void store(Out* out, std::size_t ld, unsigned rows = TILE, unsigned cols = TILE) const {
     if (rows == TILE && cols == TILE)
       tile_.template store<true>(out, ld, TILE, TILE);
@@ -99,20 +97,19 @@ class TransposeTile {
       tile_;
 };
 
-/// Transposes a tile: out[c * outLd + r] = function(in[r * inLd + c]) for r < rows and c < cols, both up to
-/// TILE and the same in all threads. Both matrices are in device memory and do not overlap. All TILE x SIDE
-/// threads of the block call; TransposeTile says what TILE, SIDE and the types can be. In and out need no
-/// alignment beyond that of their types: 16-byte vectors are used if the rows of both begin at 16-byte
-/// boundaries, which is tested at run time. TransposeTile with ALIGNED decides it at compile time.
+/// Transposes a tile: out[c * outLd + r] = function(in[r * inLd + c]) for r < rows and c < cols, both up to TILE and
+/// the same in all threads. Both matrices are in device memory and do not overlap. All TILE x SIDE threads of the block
+/// call; TransposeTile says what TILE, SIDE and the types can be. In and out need no alignment beyond that of their
+/// types: 16-byte vectors are used if the rows of both begin at 16-byte boundaries, which is tested at run time.
+/// TransposeTile with ALIGNED decides it at compile time.
 ///
 /// Cost: one barrier, one access to shared memory each way.
 ///
-/// \param storage the caller's shared memory, TransposeTile<In, Out, TILE, SIDE>::Storage; it may be used
-/// again after a barrier
+/// \param storage the caller's shared memory, TransposeTile<In, Out, TILE, SIDE>::Storage; it may be used again after a
+/// barrier
 template <int TILE, int SIDE, class In, class Out, class Function = Identity>
-__device__ inline void transposeTile(const In* in, std::size_t inLd, Out* out, std::size_t outLd,
-                                     unsigned rows, unsigned cols, Function function,
-                                     detail::TileStorage<Out, TILE>& storage) {
+__device__ inline void transposeTile(const In* in, std::size_t inLd, Out* out, std::size_t outLd, unsigned rows,
+                                     unsigned cols, Function function, detail::TileStorage<Out, TILE>& storage) {
   const auto move = [&](const auto& tile) {
     tile.load(in, inLd, rows, cols, function);
     __syncthreads();
@@ -124,11 +121,11 @@ __device__ inline void transposeTile(const In* in, std::size_t inLd, Out* out, s
   move(TransposeTile<In, Out, TILE, SIDE>(storage));
 }
 
-/// The same with shared memory of its own, up to 48 KB. It may be called again at once: it begins with a
-/// barrier, so that no call overwrites what the last one still reads.
+/// The same with shared memory of its own, up to 48 KB. It may be called again at once: it begins with a barrier, so
+/// that no call overwrites what the last one still reads.
 template <int TILE, int SIDE, class In, class Out, class Function = Identity>
-__device__ inline void transposeTile(const In* in, std::size_t inLd, Out* out, std::size_t outLd,
-                                     unsigned rows = TILE, unsigned cols = TILE, Function function = {}) {
+__device__ inline void transposeTile(const In* in, std::size_t inLd, Out* out, std::size_t outLd, unsigned rows = TILE,
+                                     unsigned cols = TILE, Function function = {}) {
   static_assert(sizeof(Out) * TILE * TILE <= 48 * 1024,
                 "gpuopt::transposeTile: TILE x TILE elements exceed 48 KB: pass dynamic shared memory");
   __shared__ detail::TileStorage<Out, TILE> storage;

@@ -15,8 +15,7 @@
 
 #define GPUOPT_ABI_JOIN_VERSION(major, minor, patch) v##major##_##minor##_##patch
 #define GPUOPT_ABI_VERSION_OF(major, minor, patch) GPUOPT_ABI_JOIN_VERSION(major, minor, patch)
-#define GPUOPT_ABI_VERSION \
-  GPUOPT_ABI_VERSION_OF(GPUOPT_VERSION_MAJOR, GPUOPT_VERSION_MINOR, GPUOPT_VERSION_PATCH)
+#define GPUOPT_ABI_VERSION GPUOPT_ABI_VERSION_OF(GPUOPT_VERSION_MAJOR, GPUOPT_VERSION_MINOR, GPUOPT_VERSION_PATCH)
 
 // Joins a name and up to 16 architectures by underscores.
 #define GPUOPT_ABI_JOIN_1(name, a) name##_##a
@@ -54,8 +53,16 @@
   }                          \
   }
 
-/// The same, named after the version alone, for types that sources compiled by nvcc and by a host compiler
-/// exchange. Must not contain a namespace detail: gpuopt::detail would be ambiguous.
+/// The same with gpuopt::detail in it.
+#define GPUOPT_DETAIL_BEGIN \
+  GPUOPT_NAMESPACE_BEGIN    \
+  namespace detail {
+#define GPUOPT_DETAIL_END \
+  }                       \
+  GPUOPT_NAMESPACE_END
+
+/// The same, named after the version alone, for types that sources compiled by nvcc and by a host compiler exchange.
+/// Must not contain a namespace detail: gpuopt::detail would be ambiguous.
 #define GPUOPT_TYPES_BEGIN \
   namespace gpuopt {       \
   inline namespace GPUOPT_ABI_VERSION {
@@ -63,9 +70,9 @@
   }                      \
   }
 
-/// Not exported by a shared library. For kernels, for functions with static variables, which inherit the
-/// visibility, and for functions that are given a kernel or handle the runtime's last error: every library
-/// has its own kernels and, by default, its own statically linked runtime.
+/// Not exported by a shared library. For kernels, for functions with static variables, which inherit the visibility,
+/// and for functions that are given a kernel or handle the runtime's last error: every library has its own kernels and,
+/// by default, its own statically linked runtime.
 #define GPUOPT_HIDDEN __attribute__((__visibility__("hidden")))
 #ifdef __NVCC__
 #pragma nv_diag_suppress 1407  // redundant for instances with types of unnamed namespaces

@@ -37,8 +37,8 @@ struct LaneMask {
   __host__ __device__ constexpr bool contains(unsigned lane) const { return (mask >> lane & 1) != 0; }
 };
 
-/// A warp's access to global memory. Counts are summed over its requests: an element that the compiler splits
-/// into several accesses takes as many requests.
+/// A warp's access to global memory. Counts are summed over its requests: an element that the compiler splits into
+/// several accesses takes as many requests.
 struct GlobalAccess {
   static constexpr unsigned LINE = 128;   ///< bytes of a cache line
   static constexpr unsigned SECTOR = 32;  ///< bytes of a sector, the smallest transfer; four make a line
@@ -49,8 +49,7 @@ struct GlobalAccess {
   unsigned bytes = 0;            ///< bytes requested; a request counts bytes that several lanes want once
   unsigned distinctSectors = 0;  ///< sectors that hold the elements: the traffic to L1 if it caches them
 
-  /// The fraction of the transferred bytes that is used, if sectors are transferred: 1 is best. 0 without
-  /// active lanes.
+  /// The fraction of the transferred bytes that is used, if sectors are transferred: 1 is best. 0 without active lanes.
   __host__ __device__ constexpr double utilisation() const { return share(sectors * SECTOR); }
 
   /// The same if whole lines are transferred, as by compute capability 2 and 3.
@@ -67,8 +66,8 @@ struct GlobalAccess {
   }
 };
 
-/// A warp's access to shared memory. Counts are summed over its requests: an element that the compiler splits
-/// into several accesses takes as many requests.
+/// A warp's access to shared memory. Counts are summed over its requests: an element that the compiler splits into
+/// several accesses takes as many requests.
 struct SharedAccess {
   unsigned requests = 0;    ///< memory instructions
   unsigned phases = 0;      ///< phases that the hardware splits them into: the cost without bank conflicts
@@ -78,8 +77,7 @@ struct SharedAccess {
   /// Whether no two lanes of a phase access different words of one bank: the degree is at most 1.
   __host__ __device__ constexpr bool isConflictFree() const { return wavefronts == phases; }
 
-  /// The passes that bank conflicts add: Nsight Compute's
-  /// l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld (or st).
+  /// The passes that bank conflicts add: Nsight Compute's l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld (or st).
   __host__ __device__ constexpr unsigned conflicts() const { return wavefronts - phases; }
 
   /// Passes per request: Nsight Compute's l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld (or st) over the
@@ -129,8 +127,7 @@ __host__ __device__ inline void accessIsNotAlignedToItsSize() {
 #endif
 }
 
-// The address of each lane's element: base + stride * pattern(lane), modulo 2^64, so that negative indices
-// work.
+// The address of each lane's element: base + stride * pattern(lane), modulo 2^64, so that negative indices work.
 struct WarpAddresses {
   LaneMask lanes;
   std::size_t ofLane[32] = {};
@@ -153,8 +150,7 @@ struct WarpAddresses {
 
 // Adds one request: each active lane accesses ACCESS bytes at `offset` within its element.
 template <unsigned ACCESS>
-__host__ __device__ constexpr void addRequest(GlobalAccess& access, const WarpAddresses& warp,
-                                              std::size_t offset) {
+__host__ __device__ constexpr void addRequest(GlobalAccess& access, const WarpAddresses& warp, std::size_t offset) {
   DistinctNumbers<32> lines, sectors, accesses;  // an aligned access crosses no sector boundary
   for (unsigned lane = 0; lane < 32; ++lane)
     if (warp.lanes.contains(lane)) {
@@ -169,15 +165,14 @@ __host__ __device__ constexpr void addRequest(GlobalAccess& access, const WarpAd
   access.bytes += accesses.size() * ACCESS;
 }
 
-// The number of banks if a bank were as wide as an access: aligned accesses of 8 or 16 bytes overlap in all
-// of their banks or in none. Also the lanes of a phase.
+// The number of banks if a bank were as wide as an access: aligned accesses of 8 or 16 bytes overlap in all of their
+// banks or in none. Also the lanes of a phase.
 template <unsigned ACCESS>
 inline constexpr unsigned widestBanks = ACCESS < 4 ? 32 : 128 / ACCESS;
 
 // Adds one request, split into phases of LANES lanes.
 template <unsigned ACCESS, unsigned LANES>
-__host__ __device__ constexpr void addPhases(SharedAccess& access, const WarpAddresses& warp,
-                                             std::size_t offset) {
+__host__ __device__ constexpr void addPhases(SharedAccess& access, const WarpAddresses& warp, std::size_t offset) {
   constexpr unsigned WORD = ACCESS < 4 ? 4 : ACCESS;
   access.requests += warp.lanes.mask != 0;
   for (unsigned begin = 0; begin < 32; begin += LANES) {
@@ -191,8 +186,7 @@ __host__ __device__ constexpr void addPhases(SharedAccess& access, const WarpAdd
 }
 
 template <unsigned ACCESS>
-__host__ __device__ constexpr void addRequest(SharedAccess& access, const WarpAddresses& warp,
-                                              std::size_t offset) {
+__host__ __device__ constexpr void addRequest(SharedAccess& access, const WarpAddresses& warp, std::size_t offset) {
   addPhases<ACCESS, widestBanks<ACCESS>>(access, warp, offset);
 }
 
@@ -202,15 +196,13 @@ struct SharedLoad : SharedAccess {};
 // Whether in every pair of lanes that differ in this bit, both access the same element or one is inactive.
 __host__ __device__ constexpr bool pairsAgree(const WarpAddresses& warp, unsigned bit) {
   for (unsigned lane = 0; lane < 32; ++lane)
-    if (warp.lanes.contains(lane) && warp.lanes.contains(lane ^ bit) &&
-        warp.ofLane[lane] != warp.ofLane[lane ^ bit])
+    if (warp.lanes.contains(lane) && warp.lanes.contains(lane ^ bit) && warp.ofLane[lane] != warp.ofLane[lane ^ bit])
       return false;
   return true;
 }
 
 template <unsigned ACCESS>
-__host__ __device__ constexpr void addRequest(SharedLoad& access, const WarpAddresses& warp,
-                                              std::size_t offset) {
+__host__ __device__ constexpr void addRequest(SharedLoad& access, const WarpAddresses& warp, std::size_t offset) {
   constexpr unsigned LANES = widestBanks<ACCESS>;
   if (LANES < 32 && (pairsAgree(warp, 1) || pairsAgree(warp, 2)))
     addPhases<ACCESS, (LANES < 32 ? 2 * LANES : LANES)>(access, warp, offset);
@@ -262,16 +254,16 @@ inline constexpr auto widestAccess = static_cast<unsigned>(leastAlignment<T>);
 
 }  // namespace detail
 
-/// Analyses a warp whose lanes each load or store element pattern(lane) of an array of T in global memory.
-/// The pattern maps a lane to an integer and is called for the active `lanes` only. The array begins `base`
-/// bytes after a line boundary; memory from cudaMalloc begins at one.
+/// Analyses a warp whose lanes each load or store element pattern(lane) of an array of T in global memory. The pattern
+/// maps a lane to an integer and is called for the active `lanes` only. The array begins `base` bytes after a line
+/// boundary; memory from cudaMalloc begins at one.
 ///
-/// ACCESS is the width of one access in bytes. The default is the widest, up to 16, that size and alignment
-/// of T allow. An element of several accesses takes as many requests: a float3 takes three of 4 bytes. Pass
-/// ACCESS where your code accesses less: 4 for a float4 that is read member by member.
+/// ACCESS is the width of one access in bytes. The default is the widest, up to 16, that size and alignment of T allow.
+/// An element of several accesses takes as many requests: a float3 takes three of 4 bytes. Pass ACCESS where your code
+/// accesses less: 4 for a float4 that is read member by member.
 ///
-/// Requirements: elements are aligned to ACCESS. Otherwise a constant expression does not compile, the host
-/// throws std::invalid_argument, and the device traps. The active lanes are taken to be converged.
+/// Requirements: elements are aligned to ACCESS. Otherwise a constant expression does not compile, the host throws
+/// std::invalid_argument, and the device traps. The active lanes are taken to be converged.
 ///
 /// Source of the rules: CUDA C++ Programming Guide, compute capabilities 5.0 and later.
 template <class T, unsigned ACCESS = detail::widestAccess<T>, class Pattern>
@@ -286,14 +278,13 @@ __host__ __device__ constexpr GlobalAccess globalAccess(const Address& address, 
   return detail::analyseGlobal<BYTES, BYTES>({address, 1, 0, lanes});
 }
 
-/// Analyses a warp whose lanes each load or store element pattern(lane) of an array of T in shared memory.
-/// Parameters, ACCESS and requirements are those of globalAccess; the array begins `base` bytes after a
-/// multiple of 128 bytes in shared memory.
+/// Analyses a warp whose lanes each load or store element pattern(lane) of an array of T in shared memory. Parameters,
+/// ACCESS and requirements are those of globalAccess; the array begins `base` bytes after a multiple of 128 bytes in
+/// shared memory.
 ///
-/// 4-byte word w is in bank w % 32. In one pass (wavefront) a bank serves one word, to all lanes that access
-/// it. Accesses of up to 4 bytes take one phase of 32 lanes, of 8 bytes two phases of 16 lanes, of 16 bytes
-/// four phases of 8 lanes. The passes of a phase are the degree of its bank conflict: the most different
-/// words of one bank.
+/// 4-byte word w is in bank w % 32. In one pass (wavefront) a bank serves one word, to all lanes that access it.
+/// Accesses of up to 4 bytes take one phase of 32 lanes, of 8 bytes two phases of 16 lanes, of 16 bytes four phases of
+/// 8 lanes. The passes of a phase are the degree of its bank conflict: the most different words of one bank.
 ///
 /// Exact for stores, an upper bound for loads: see sharedLoad.
 template <class T, unsigned ACCESS = detail::widestAccess<T>, class Pattern>
@@ -308,10 +299,9 @@ __host__ __device__ constexpr SharedAccess sharedAccess(const Address& address, 
   return detail::analyseShared<BYTES, BYTES, SharedAccess>({address, 1, 0, lanes});
 }
 
-/// sharedAccess for loads. The hardware merges two phases into one if in all pairs of lanes i and i ^ 1, or
-/// in all pairs i and i ^ 2, both read the same 8 or 16 bytes or one is inactive; the passes and the degree
-/// are then those of the merged phase. Never more than sharedAccess. T, ACCESS, `pattern`, `lanes` and `base`
-/// are those of sharedAccess.
+/// sharedAccess for loads. The hardware merges two phases into one if in all pairs of lanes i and i ^ 1, or in all
+/// pairs i and i ^ 2, both read the same 8 or 16 bytes or one is inactive; the passes and the degree are then those of
+/// the merged phase. Never more than sharedAccess. T, ACCESS, `pattern`, `lanes` and `base` are those of sharedAccess.
 ///
 /// Source of the rule: NVIDIA on compute capability 7.x; an H200's counters agree (docs/access.md).
 template <class T, unsigned ACCESS = detail::widestAccess<T>, class Pattern>

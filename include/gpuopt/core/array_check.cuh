@@ -8,8 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 inline bool alignedTo(const void* address, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
@@ -37,8 +36,8 @@ inline void requireArray(const NamedArray& array, const char* function) {
   if (array.n == 0) return;
   if (array.data == nullptr) throwInvalid({function, ": ", array.name, " is null, but n is ", array.n});
   if (array.n > PTRDIFF_MAX / array.elementBytes)
-    throwInvalid({function, ": n (", array.n, ") elements of ", array.elementBytes,
-                  " bytes are more than memory can hold"});
+    throwInvalid(
+        {function, ": n (", array.n, ") elements of ", array.elementBytes, " bytes are more than memory can hold"});
   if (!alignedTo(array.data, array.alignment))
     throwInvalid({function, ": ", array.name, " is misaligned: its address modulo ", array.alignment, " is ",
                   array.begin() % array.alignment});
@@ -52,5 +51,4 @@ inline void requireDisjoint(const NamedArray& a, const NamedArray& b, const char
                   b.begin() - a.begin(), " of the ", a.bytes(), " of ", a.name});
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

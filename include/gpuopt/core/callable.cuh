@@ -8,11 +8,10 @@
 #include <type_traits>
 #include <utility>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// The return type of F(Args...). Not std::invoke_result_t or std::is_invocable_v: with clang++ as the CUDA
-// compiler these are host code, which cannot call __device__ functions.
+// The return type of F(Args...). Not std::invoke_result_t or std::is_invocable_v: with clang++ as the CUDA compiler
+// these are host code, which cannot call __device__ functions.
 template <class F, class... Args>
 using CallResult = decltype(std::declval<F>()(std::declval<Args>()...));
 
@@ -46,5 +45,4 @@ inline constexpr bool isDeviceLambda =
     false;
 #endif
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -7,12 +7,10 @@
 
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // T, const if Model is.
 template <class Model, class T>
 using ConstLike = std::conditional_t<std::is_const_v<Model>, const T, T>;
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -9,8 +9,7 @@
 
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // x / divisor for any x and divisor below 2^15 (Granlund and Montgomery 1994).
 struct ShortDivisor {
@@ -27,8 +26,8 @@ struct ShortDivisor {
   __host__ __device__ unsigned divide(unsigned x) const { return x * multiplier >> shift; }
 };
 
-// The same with a shift known at compile time. Divisors are at most 2^15; x * divisor is less than 2^SHIFT,
-// and x less than 2^(32 - SHIFT).
+// The same with a shift known at compile time. Divisors are at most 2^15; x * divisor is less than 2^SHIFT, and x less
+// than 2^(32 - SHIFT).
 template <unsigned SHIFT>
 struct FixedShiftDivisor {
   unsigned multiplier = 1U << SHIFT;
@@ -39,5 +38,4 @@ struct FixedShiftDivisor {
   __host__ __device__ unsigned divide(unsigned x) const { return x * multiplier >> SHIFT; }
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -1,6 +1,6 @@
 /// \file
-/// Integer arithmetic for the host and for constant expressions. Without `<algorithm>` and `<numeric>`, which
-/// would add a tenth to a user's compile time.
+/// Integer arithmetic for the host and for constant expressions. Without `<algorithm>` and `<numeric>`, which would add
+/// a tenth to a user's compile time.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,8 +8,7 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 template <auto VALUE>
 inline constexpr bool isPowerOfTwo = VALUE > 0 && (VALUE & (VALUE - 1)) == 0;
@@ -33,21 +32,13 @@ constexpr std::size_t greatestCommonDivisor(std::size_t a, std::size_t b) {
   return b == 0 ? a : greatestCommonDivisor(b, a % b);
 }
 
-constexpr std::size_t leastCommonMultiple(std::size_t a, std::size_t b) {
-  return a / greatestCommonDivisor(a, b) * b;
-}
+constexpr std::size_t leastCommonMultiple(std::size_t a, std::size_t b) { return a / greatestCommonDivisor(a, b) * b; }
 
 // The largest power of two that divides n; 0 for n = 0.
-template <class N>
-constexpr N powerOfTwoIn(N n) {
-  return n & (0 - n);
-}
+constexpr std::size_t powerOfTwoIn(std::size_t n) { return n & (0 - n); }
 
 constexpr std::size_t ceilDivide(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-constexpr std::size_t roundUp(std::size_t size, std::size_t multiple) {
-  return ceilDivide(size, multiple) * multiple;
-}
+constexpr std::size_t roundUp(std::size_t size, std::size_t multiple) { return ceilDivide(size, multiple) * multiple; }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

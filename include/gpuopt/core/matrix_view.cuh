@@ -12,11 +12,10 @@
 
 GPUOPT_TYPES_BEGIN
 
-/// A batch of row-major matrices of one shape, with elements of type T in device memory that the view does
-/// not own.
+/// A batch of row-major matrices of one shape, with elements of type T in device memory that the view does not own.
 ///
-/// Element (r, c) of matrix b is data[b * batchStride + r * ld + c]. The defaults are one matrix with
-/// contiguous rows, and contiguous matrices:
+/// Element (r, c) of matrix b is data[b * batchStride + r * ld + c]. The defaults are one matrix with contiguous rows,
+/// and contiguous matrices:
 ///
 ///     gpuopt::MatrixView<const float> dense{data, rows, cols};
 ///     gpuopt::MatrixView<float> pitched{data, rows, cols, ld};
@@ -38,8 +37,7 @@ MatrixView(T*, Sizes...) -> MatrixView<T>;
 
 GPUOPT_TYPES_END
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 inline constexpr std::size_t SIZE_LIMIT = static_cast<std::size_t>(-1);
 
@@ -50,8 +48,7 @@ inline std::size_t cappedProduct(std::size_t a, std::size_t b) {
   return b != 0 && a > SIZE_LIMIT / b ? SIZE_LIMIT : a * b;
 }
 
-// A view without its element type, and its name in messages: the functions below are compiled once for all
-// types.
+// A view without its element type, and its name in messages: the functions below are compiled once for all types.
 struct NamedView : MatrixView<const void> {
   const char* name;
   std::size_t elementBytes;
@@ -69,13 +66,12 @@ bool isEmpty(const MatrixView<T>& view) {
 
 // Elements from the first to the last, gaps included. The view is not empty.
 inline std::size_t spanOf(const MatrixView<const void>& view) {
-  return cappedSum(
-      cappedSum(cappedProduct(view.batch - 1, view.batchStride), cappedProduct(view.rows - 1, view.ld)),
-      view.cols);
+  return cappedSum(cappedSum(cappedProduct(view.batch - 1, view.batchStride), cappedProduct(view.rows - 1, view.ld)),
+                   view.cols);
 }
 
-// The smallest x with step * x mod modulus in [low, high], by Euclid's algorithm; SIZE_LIMIT if there is
-// none, or if step * x overflows. step and high are less than the modulus.
+// The smallest x with step * x mod modulus in [low, high], by Euclid's algorithm; SIZE_LIMIT if there is none, or if
+// step * x overflows. step and high are less than the modulus.
 inline std::size_t firstMultipleIn(std::size_t low, std::size_t high, std::size_t step, std::size_t modulus) {
   if (low == 0) return 0;
   if (step == 0) return SIZE_LIMIT;
@@ -87,30 +83,26 @@ inline std::size_t firstMultipleIn(std::size_t low, std::size_t high, std::size_
   return reached == SIZE_LIMIT ? SIZE_LIMIT : (reached - 1) / step + 1;
 }
 
-// Whether two matrices of the batch share an element. Exact: matrices may follow each other, be columns of a
-// larger matrix, or fill each other's gaps. The view is not empty, its rows do not overlap, and its span fits
-// into memory.
+// Whether two matrices of the batch share an element. Exact: matrices may follow each other, be columns of a larger
+// matrix, or fill each other's gaps. The view is not empty, its rows do not overlap, and its span fits into memory.
 inline bool matricesOverlap(const MatrixView<const void>& view) {
   if (view.batch == 1) return false;
   if (view.batchStride == 0) return true;
-  // Matrices b and b + x overlap if x strides are a multiple of ld to within cols - 1 elements, that is if
-  // (x * batchStride + cols - 1) mod ld is at most 2 * cols - 2.
+  // Matrices b and b + x overlap if x strides are a multiple of ld to within cols - 1 elements, that is if (x *
+  // batchStride + cols - 1) mod ld is at most 2 * cols - 2.
   const std::size_t reach = ((view.rows - 1) * view.ld + view.cols - 1) / view.batchStride;
   const std::size_t last = smallerOf(view.batch - 1, reach);
   const std::size_t step = view.batchStride % view.ld;
   const std::size_t first = (view.ld - (step + view.cols - 1) % view.ld) % view.ld;
   const bool overlapsNext = first + 2 * view.cols - 2 >= view.ld;  // the range contains 0
-  const std::size_t skipped =
-      overlapsNext ? 0 : firstMultipleIn(first, first + 2 * view.cols - 2, step, view.ld);
+  const std::size_t skipped = overlapsNext ? 0 : firstMultipleIn(first, first + 2 * view.cols - 2, step, view.ld);
   return skipped < last;
 }
 
 // Whether two views are disjoint ranges of columns of one pitched matrix, so that their spans interleave.
 inline bool areSideBySide(const NamedView& a, const NamedView& b) {
   const std::size_t pitch = a.ld * a.elementBytes;
-  const auto isPitched = [](const NamedView& view) {
-    return view.batch == 1 || view.batchStride % view.ld == 0;
-  };
+  const auto isPitched = [](const NamedView& view) { return view.batch == 1 || view.batchStride % view.ld == 0; };
   if (b.ld * b.elementBytes != pitch || !isPitched(a) || !isPitched(b)) return false;
   const auto from = reinterpret_cast<std::uintptr_t>(a.data);
   const auto to = reinterpret_cast<std::uintptr_t>(b.data);
@@ -121,8 +113,7 @@ inline bool areSideBySide(const NamedView& a, const NamedView& b) {
 inline bool viewsOverlap(const NamedView& a, const NamedView& b) {
   const auto aBegin = reinterpret_cast<std::uintptr_t>(a.data);
   const auto bBegin = reinterpret_cast<std::uintptr_t>(b.data);
-  const bool apart =
-      aBegin + spanOf(a) * a.elementBytes <= bBegin || bBegin + spanOf(b) * b.elementBytes <= aBegin;
+  const bool apart = aBegin + spanOf(a) * a.elementBytes <= bBegin || bBegin + spanOf(b) * b.elementBytes <= aBegin;
   return !apart && !areSideBySide(a, b);
 }
 
@@ -131,8 +122,8 @@ inline std::string overlapOf(const NamedView& a, const NamedView& b) {
   const auto aBegin = reinterpret_cast<std::uintptr_t>(a.data);
   const auto bBegin = reinterpret_cast<std::uintptr_t>(b.data);
   if (aBegin > bBegin) return overlapOf(b, a);
-  return message({b.name, " begins at byte ", bBegin - aBegin, " of the ", spanOf(a) * a.elementBytes,
-                  " that ", a.name, " spans"});
+  return message({b.name, " begins at byte ", bBegin - aBegin, " of the ", spanOf(a) * a.elementBytes, " that ", a.name,
+                  " spans"});
 }
 
 inline std::string shapeOf(const NamedView& view) {
@@ -143,13 +134,12 @@ inline std::string shapeOf(const NamedView& view) {
 // A view that is not empty: not null, consistent, and small enough for memory.
 inline void requireMemory(const NamedView& view, const char* function) {
   if (view.ld < view.cols)
-    throwInvalid({function, ": ", view.name, ".ld (", view.ld, ") is less than ", view.name, ".cols (",
-                  view.cols, ")"});
-  if (view.data == nullptr)
-    throwInvalid({function, ": ", view.name, " is null, but its shape is ", shapeOf(view)});
+    throwInvalid(
+        {function, ": ", view.name, ".ld (", view.ld, ") is less than ", view.name, ".cols (", view.cols, ")"});
+  if (view.data == nullptr) throwInvalid({function, ": ", view.name, " is null, but its shape is ", shapeOf(view)});
   if (cappedProduct(largerOf(spanOf(view), view.ld), view.elementBytes) > SIZE_LIMIT / 2)
-    throwInvalid({function, ": ", view.name, " is too large: ", shapeOf(view), ", ld ", view.ld,
-                  ", batchStride ", view.batchStride, ", ", view.elementBytes, " bytes an element"});
+    throwInvalid({function, ": ", view.name, " is too large: ", shapeOf(view), ", ld ", view.ld, ", batchStride ",
+                  view.batchStride, ", ", view.elementBytes, " bytes an element"});
 }
 
 inline void requireApart(const NamedView& view, const char* function) {
@@ -180,5 +170,4 @@ inline void requireTransposableInPlace(const NamedView& data, const char* functi
                   ": only square matrices may have gaps between their rows"});
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -9,11 +9,9 @@
 #include <cstddef>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// Whether M is an mdspan, by its member types: <cuda/std/mdspan> would add two seconds to every user's
-// compile time.
+// Whether M is an mdspan, by its member types: <cuda/std/mdspan> would add two seconds to every user's compile time.
 template <class M, class = void>
 inline constexpr bool isMdspan = false;
 
@@ -45,5 +43,4 @@ MatrixView<typename M::element_type> viewOf(const M& span, const char* name, con
   return view;
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

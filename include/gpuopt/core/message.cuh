@@ -10,8 +10,7 @@
 #include <string>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 /// A text, which it refers to, or a number.
 class MessagePart {
@@ -36,8 +35,7 @@ class MessagePart {
   bool isSigned_ = false;
 };
 
-/// Concatenates the parts. One function for all messages: chains of operator+ took a tenth of a user's
-/// compile time.
+/// Concatenates the parts. One function for all messages: chains of operator+ took a tenth of a user's compile time.
 inline std::string message(std::initializer_list<MessagePart> parts) {
   std::string text;
   for (const MessagePart& part : parts) part.appendTo(text);
@@ -48,5 +46,4 @@ inline std::string message(std::initializer_list<MessagePart> parts) {
   throw std::invalid_argument(message(parts));
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -8,11 +8,10 @@
 #include <utility>
 #include <vector>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-/// What the library remembers between calls: few entries, never removed, with faster caches in front. A
-/// vector, since <map> would add to every user's compile time. add() invalidates pointers to values.
+/// What the library remembers between calls: few entries, never removed, with faster caches in front. A vector, since
+/// <map> would add to every user's compile time. add() invalidates pointers to values.
 template <class Key, class Value>
 class Registry {
  public:
@@ -34,5 +33,4 @@ class Registry {
   std::vector<std::pair<Key, Value>> entries_;
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

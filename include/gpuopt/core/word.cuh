@@ -9,11 +9,9 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// Bytes of the widest access to an element of SIZE bytes: the largest power of two, up to 16, that divides
-// SIZE.
+// Bytes of the widest access to an element of SIZE bytes: the largest power of two, up to 16, that divides SIZE.
 template <std::size_t SIZE>
 inline constexpr std::size_t widestWord = powerOfTwoIn(SIZE | 16);
 
@@ -52,5 +50,4 @@ inline constexpr bool isWord = sizeof(T) <= 16 && alignof(T) == sizeof(T);
 template <class T>
 inline constexpr std::size_t leastAlignment = smallerOf(alignof(T), widestWord<sizeof(T)>);
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

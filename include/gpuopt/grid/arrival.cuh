@@ -7,11 +7,10 @@
 
 #include <cuda_runtime.h>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// Counts an arrival. Returns true for the last of `arrivals`, which then sees all writes that the callers
-// made before they arrived. The counter wraps to zero.
+// Counts an arrival. Returns true for the last of `arrivals`, which then sees all writes that the callers made before
+// they arrived. The counter wraps to zero.
 __device__ inline bool arriveLast(unsigned* counter, unsigned arrivals) {
   unsigned ticket;
 #if defined(__CUDA_ARCH__)
@@ -27,5 +26,4 @@ __device__ inline bool arriveLast(unsigned* counter, unsigned arrivals) {
   return ticket == arrivals - 1;
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -7,19 +7,18 @@
 
 #include <cuda_runtime.h>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// Whether the blocks of a grid start in the order of their numbers, so that a block may wait for those before
-// it. Devices do, and CUB's scan relies on it, too; CUDA does not promise it.
+// Whether the blocks of a grid start in the order of their numbers, so that a block may wait for those before it.
+// Devices do, and CUB's scan relies on it, too; CUDA does not promise it.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool blocksStartInOrder = true;
 #else
 inline constexpr bool blocksStartInOrder = false;
 #endif
 
-// A word in the lower half, and in the upper half a mark that it is there. Both halves are written and read
-// at once: who sees the mark has the word, without a fence (the LL protocol of NCCL).
+// A word in the lower half, and in the upper half a mark that it is there. Both halves are written and read at once:
+// who sees the mark has the word, without a fence (the LL protocol of NCCL).
 using MarkedWord = unsigned long long;
 
 __device__ inline MarkedWord markWord(unsigned word) { return MarkedWord{1} << 32 | word; }
@@ -43,5 +42,4 @@ __device__ inline MarkedWord loadMarkedWord(const MarkedWord* address) {
 #endif
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -9,8 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // A kernel's preferred shared memory, in per cent of the on-chip memory. Sets it once per device. Constant-
 // initialised, hence usable before main().
@@ -31,5 +30,4 @@ class SharedCarveout {
   std::atomic<std::uint64_t> isSet_{0};
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -27,8 +27,8 @@ inline int queryDeviceAttribute(cudaDeviceAttr attribute, int device) {
 
 }  // namespace detail
 
-/// An attribute of a device. The first call queries the runtime, later ones cost a few nanoseconds.
-/// Thread-safe. Throws CudaError for an unknown device or attribute.
+/// An attribute of a device. The first call queries the runtime, later ones cost a few nanoseconds. Thread-safe. Throws
+/// CudaError for an unknown device or attribute.
 GPUOPT_HIDDEN inline int deviceAttribute(cudaDeviceAttr attribute, int device) {
   constexpr unsigned DEVICES = 64;
   constexpr unsigned ATTRIBUTES = 256;

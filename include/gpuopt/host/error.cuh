@@ -47,8 +47,8 @@ GPUOPT_TYPES_END
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-/// Clears the runtime's last error if it is `code`, so that nobody finds a handled error. Another error
-/// stays: not every failing call sets the last error.
+/// Clears the runtime's last error if it is `code`, so that nobody finds a handled error. Another error stays: not
+/// every failing call sets the last error.
 GPUOPT_HIDDEN inline void forgetError(cudaError_t code) noexcept {
   if (cudaPeekAtLastError() == code) static_cast<void>(cudaGetLastError());
 }
@@ -63,8 +63,8 @@ GPUOPT_HIDDEN inline void forgetError(cudaError_t code) noexcept {
 
 /// Throws CudaError unless `code`, the result of `call`, is cudaSuccess.
 ///
-/// On success the runtime's last error is untouched: an error of an earlier, unrelated call is neither
-/// swallowed nor reported. Cost: one comparison.
+/// On success the runtime's last error is untouched: an error of an earlier, unrelated call is neither swallowed nor
+/// reported. Cost: one comparison.
 GPUOPT_HIDDEN inline void check(cudaError_t code, const char* call) {
   if (code != cudaSuccess) detail::throwCudaError(code, call);
 }

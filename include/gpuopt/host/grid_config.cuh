@@ -9,8 +9,7 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Programmatic dependent launch: the kernel itself waits for its predecessor.
 inline LaunchConfig gridConfig(int block, std::size_t blocks, cudaStream_t stream, const char* function) {
@@ -23,5 +22,4 @@ inline LaunchConfig gridConfig(int block, std::size_t blocks, cudaStream_t strea
   return config;
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

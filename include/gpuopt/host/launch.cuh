@@ -24,8 +24,7 @@ inline std::string toString(const dim3& size) { return message({size.x, "x", siz
 
 inline std::size_t volume(const dim3& size) { return std::size_t{size.x} * size.y * size.z; }
 
-[[noreturn]] GPUOPT_HIDDEN inline void throwBadLaunch(const void* kernel,
-                                                      std::initializer_list<MessagePart> problem) {
+[[noreturn]] GPUOPT_HIDDEN inline void throwBadLaunch(const void* kernel, std::initializer_list<MessagePart> problem) {
   throwInvalid({"gpuopt::launch: ", message(problem), "; kernel: ", kernelName(kernel)});
 }
 
@@ -44,8 +43,7 @@ GPUOPT_HIDDEN inline void checkLaunch(const void* kernel, const LaunchConfig& co
     throwBadLaunch(kernel, {"grid (", toString(config.grid), ") exceeds 2147483647x65535x65535 blocks"});
   }
   if (config.cluster == 0 || config.grid.x % config.cluster != 0) {
-    throwBadLaunch(kernel,
-                   {"cluster (", config.cluster, ") does not divide the grid's x (", config.grid.x, ")"});
+    throwBadLaunch(kernel, {"cluster (", config.cluster, ") does not divide the grid's x (", config.grid.x, ")"});
   }
 }
 
@@ -62,8 +60,7 @@ GPUOPT_HIDDEN inline void requireClusters(const void* kernel, const LaunchConfig
 }
 
 /// Adds the launch attributes of the configuration, if any.
-GPUOPT_HIDDEN inline void addAttributes(NativeConfig& native, const void* kernel,
-                                        const LaunchConfig& config) {
+GPUOPT_HIDDEN inline void addAttributes(NativeConfig& native, const void* kernel, const LaunchConfig& config) {
   if (config.cluster == 1 && !config.programmatic) return;
 
   const int capability = computeCapability(currentDevice());
@@ -84,13 +81,11 @@ GPUOPT_HIDDEN inline void addAttributes(NativeConfig& native, const void* kernel
 }
 
 /// The part of a launch that does not depend on the kernel's type, compiled once for all kernels.
-GPUOPT_HIDDEN inline void prepareLaunch(NativeConfig& native, const void* kernel,
-                                        const LaunchConfig& config) {
+GPUOPT_HIDDEN inline void prepareLaunch(NativeConfig& native, const void* kernel, const LaunchConfig& config) {
   checkLaunch(kernel, config);
   if (config.sharedBytes > 0 && config.blocksPerMultiprocessor == 0) {
     const auto block = static_cast<int>(volume(config.block));
-    static_cast<void>(
-        cachedOccupancy({kernel, config.sharedBytes, currentDevice(), block}, "gpuopt::launch"));
+    static_cast<void>(cachedOccupancy({kernel, config.sharedBytes, currentDevice(), block}, "gpuopt::launch"));
   }
   native.launch.gridDim = config.grid;
   native.launch.blockDim = config.block;
@@ -112,23 +107,22 @@ GPUOPT_HIDDEN inline void prepareLaunch(NativeConfig& native, const void* kernel
     throwBadLaunch(kernel, {"block (", toString(config.block), ") exceeds ", limit,
                             ", the limit of the kernel's registers or launch bounds"});
   }
-  throwCudaError(code,
-                 message({"gpuopt::launch of ", kernelName(kernel), " with grid ", toString(config.grid),
-                          ", block ", toString(config.block), ", ", config.sharedBytes, " shared bytes"}));
+  throwCudaError(code, message({"gpuopt::launch of ", kernelName(kernel), " with grid ", toString(config.grid),
+                                ", block ", toString(config.block), ", ", config.sharedBytes, " shared bytes"}));
 }
 
 }  // namespace detail
 
 /// Launches a kernel on config.stream, asynchronously.
 ///
-/// The arguments `args` are converted to the kernel's parameter types; a wrong number of arguments or a
-/// missing conversion does not compile. Raises the kernel's limit of dynamic shared memory if necessary.
-/// Costs as much as the runtime's own launch, plus a cached occupancy query if the configuration has dynamic
-/// shared memory and comes from neither occupancyConfig nor maxOccupancyConfig.
+/// The arguments `args` are converted to the kernel's parameter types; a wrong number of arguments or a missing
+/// conversion does not compile. Raises the kernel's limit of dynamic shared memory if necessary. Costs as much as the
+/// runtime's own launch, plus a cached occupancy query if the configuration has dynamic shared memory and comes from
+/// neither occupancyConfig nor maxOccupancyConfig.
 ///
-/// Throws std::invalid_argument before anything runs for an empty grid or block, more than 1024 threads, too
-/// much shared memory, and a cluster that does not divide the grid or that the device does not support.
-/// Throws CudaError with the kernel and its configuration if the runtime refuses the launch.
+/// Throws std::invalid_argument before anything runs for an empty grid or block, more than 1024 threads, too much
+/// shared memory, and a cluster that does not divide the grid or that the device does not support. Throws CudaError
+/// with the kernel and its configuration if the runtime refuses the launch.
 template <class... Params, class... Args>
 GPUOPT_HIDDEN void launch(void (*kernel)(Params...), const LaunchConfig& config, Args&&... args) {
   static_assert(sizeof...(Args) == sizeof...(Params),

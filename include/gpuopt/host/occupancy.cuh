@@ -62,33 +62,27 @@ inline void checkBlock(int block, int device, const char* caller) {
 /// Raises the kernel's limit of dynamic shared memory. Never lowers it: other callers may rely on it.
 GPUOPT_HIDDEN inline void raiseSharedLimit(const OccupancyKey& key, const cudaFuncAttributes& attributes,
                                            const char* caller) {
-  const auto limit =
-      static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, key.device));
+  const auto limit = static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, key.device));
   if (key.sharedBytes > limit || key.sharedBytes + attributes.sharedSizeBytes > limit) {
-    throwInvalid({caller, ": sharedBytes (", key.sharedBytes, ") and the kernel's ",
-                  attributes.sharedSizeBytes, " static bytes exceed ", limit,
-                  ", the device's limit; kernel: ", kernelName(key.kernel)});
+    throwInvalid({caller, ": sharedBytes (", key.sharedBytes, ") and the kernel's ", attributes.sharedSizeBytes,
+                  " static bytes exceed ", limit, ", the device's limit; kernel: ", kernelName(key.kernel)});
   }
   if (key.sharedBytes <= static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes)) return;
-  const cudaError_t code = cudaFuncSetAttribute(key.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                static_cast<int>(key.sharedBytes));
-  if (code != cudaSuccess)
-    throwCudaError(code, message({"cudaFuncSetAttribute of ", kernelName(key.kernel)}));
+  const cudaError_t code =
+      cudaFuncSetAttribute(key.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(key.sharedBytes));
+  if (code != cudaSuccess) throwCudaError(code, message({"cudaFuncSetAttribute of ", kernelName(key.kernel)}));
 }
 
 GPUOPT_HIDDEN inline int queryResidentBlocks(const OccupancyKey& key, int block) {
   int blocks = 0;
-  const cudaError_t code =
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, key.kernel, block, key.sharedBytes);
+  const cudaError_t code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, key.kernel, block, key.sharedBytes);
   if (code != cudaSuccess) {
-    throwCudaError(code,
-                   message({"cudaOccupancyMaxActiveBlocksPerMultiprocessor of ", kernelName(key.kernel)}));
+    throwCudaError(code, message({"cudaOccupancyMaxActiveBlocksPerMultiprocessor of ", kernelName(key.kernel)}));
   }
   return blocks;
 }
 
-/// The block size with the most resident threads, the largest of equals, like
-/// cudaOccupancyMaxPotentialBlockSize.
+/// The block size with the most resident threads, the largest of equals, like cudaOccupancyMaxPotentialBlockSize.
 GPUOPT_HIDDEN inline int bestBlock(const OccupancyKey& key, int limit) {
   int best = limit;
   int mostThreads = 0;
@@ -114,9 +108,8 @@ GPUOPT_HIDDEN inline Occupancy queryOccupancy(const OccupancyKey& key, const cha
   raiseSharedLimit(key, attributes, caller);
   const int block = key.block != 0 ? key.block : bestBlock(key, attributes.maxThreadsPerBlock);
   if (block > attributes.maxThreadsPerBlock) {
-    throwInvalid(
-        {caller, ": block (", block, ") exceeds ", attributes.maxThreadsPerBlock,
-         ", the limit of the kernel's registers or launch bounds; kernel: ", kernelName(key.kernel)});
+    throwInvalid({caller, ": block (", block, ") exceeds ", attributes.maxThreadsPerBlock,
+                  ", the limit of the kernel's registers or launch bounds; kernel: ", kernelName(key.kernel)});
   }
   const int blocks = queryResidentBlocks(key, block);
   if (blocks == 0) {
@@ -134,8 +127,7 @@ struct SharedOccupancyCache {
 
 GPUOPT_HIDDEN inline Occupancy sharedOccupancy(const OccupancyKey& key, const char* caller) {
   static SharedOccupancyCache& cache = *new SharedOccupancyCache;
-  const std::lock_guard<std::mutex> lock(
-      cache.mutex);  // also guards the kernel's limit while it is read and raised
+  const std::lock_guard<std::mutex> lock(cache.mutex);  // also guards the kernel's limit while it is read and raised
   if (const Occupancy* found = cache.known.find(key)) return *found;
   return cache.known.add(key, queryOccupancy(key, caller));
 }
@@ -157,18 +149,15 @@ GPUOPT_HIDDEN inline Occupancy cachedOccupancy(const OccupancyKey& key, const ch
 }
 
 template <class Kernel>
-GPUOPT_HIDDEN OccupancyKey occupancyKey(Kernel* kernel, int block, std::size_t sharedBytes,
-                                        const char* caller) {
-  static_assert(std::is_function_v<Kernel>,
-                "gpuopt: a pointer to a kernel (__global__ function) is expected");
+GPUOPT_HIDDEN OccupancyKey occupancyKey(Kernel* kernel, int block, std::size_t sharedBytes, const char* caller) {
+  static_assert(std::is_function_v<Kernel>, "gpuopt: a pointer to a kernel (__global__ function) is expected");
   if (kernel == nullptr) throwInvalid({caller, ": kernel is null"});
   return {reinterpret_cast<const void*>(kernel), sharedBytes, currentDevice(), block};
 }
 
 /// As many blocks as are resident on the device at once, or fewer if they cover the items.
-GPUOPT_HIDDEN inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_t items,
-                                             std::size_t itemsPerThread, cudaStream_t stream,
-                                             const char* caller) {
+GPUOPT_HIDDEN inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_t items, std::size_t itemsPerThread,
+                                             cudaStream_t stream, const char* caller) {
   if (items == 0) throwInvalid({caller, ": items (0) would give an empty grid"});
   if (itemsPerThread == 0) throwInvalid({caller, ": itemsPerThread (0) must be positive"});
 
@@ -190,33 +179,31 @@ GPUOPT_HIDDEN inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_
 
 }  // namespace detail
 
-/// The configuration for a kernel with blocks of BLOCK threads that loops over its items: as many blocks as
-/// are resident on the current device at once, but at most ceil(items / (BLOCK * itemsPerThread)). The
-/// configuration takes over `stream`.
+/// The configuration for a kernel with blocks of BLOCK threads that loops over its items: as many blocks as are
+/// resident on the current device at once, but at most ceil(items / (BLOCK * itemsPerThread)). The configuration takes
+/// over `stream`.
 ///
-/// sharedBytes is the dynamic shared memory per block. This function raises the kernel's limit if necessary.
-/// Answers are cached per kernel, device, block and shared memory: a repeated call costs well under 0.1 us.
-/// Any thread may call, for its current device.
+/// sharedBytes is the dynamic shared memory per block. This function raises the kernel's limit if necessary. Answers
+/// are cached per kernel, device, block and shared memory: a repeated call costs well under 0.1 us. Any thread may
+/// call, for its current device.
 ///
-/// Throws std::invalid_argument with the parameter and its value if items or itemsPerThread is zero, or if
-/// block or shared memory exceed the limit of the device or the kernel; CudaError if the runtime fails.
+/// Throws std::invalid_argument with the parameter and its value if items or itemsPerThread is zero, or if block or
+/// shared memory exceed the limit of the device or the kernel; CudaError if the runtime fails.
 template <class Kernel>
-GPUOPT_HIDDEN LaunchConfig occupancyConfig(Kernel* kernel, std::size_t items, int BLOCK,
-                                           std::size_t itemsPerThread = 1, std::size_t sharedBytes = 0,
-                                           cudaStream_t stream = nullptr) {
+GPUOPT_HIDDEN LaunchConfig occupancyConfig(Kernel* kernel, std::size_t items, int BLOCK, std::size_t itemsPerThread = 1,
+                                           std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
   constexpr const char* CALLER = "gpuopt::occupancyConfig";
   const detail::OccupancyKey key = detail::occupancyKey(kernel, BLOCK, sharedBytes, CALLER);
   detail::checkBlock(BLOCK, key.device, CALLER);
   return detail::fillDevice(key, items, itemsPerThread, stream, CALLER);
 }
 
-/// occupancyConfig for a kernel that works with any block size: chooses the one with the most resident
-/// threads, the largest of equals. sharedBytes is the same for every block size. `items`, `itemsPerThread`
-/// and `stream` are those of occupancyConfig.
+/// occupancyConfig for a kernel that works with any block size: chooses the one with the most resident threads, the
+/// largest of equals. sharedBytes is the same for every block size. `items`, `itemsPerThread` and `stream` are those of
+/// occupancyConfig.
 template <class Kernel>
-GPUOPT_HIDDEN LaunchConfig maxOccupancyConfig(Kernel* kernel, std::size_t items,
-                                              std::size_t itemsPerThread = 1, std::size_t sharedBytes = 0,
-                                              cudaStream_t stream = nullptr) {
+GPUOPT_HIDDEN LaunchConfig maxOccupancyConfig(Kernel* kernel, std::size_t items, std::size_t itemsPerThread = 1,
+                                              std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
   constexpr const char* CALLER = "gpuopt::maxOccupancyConfig";
   const detail::OccupancyKey key = detail::occupancyKey(kernel, 0, sharedBytes, CALLER);
   return detail::fillDevice(key, items, itemsPerThread, stream, CALLER);
@@ -224,8 +211,8 @@ GPUOPT_HIDDEN LaunchConfig maxOccupancyConfig(Kernel* kernel, std::size_t items,
 
 /// What limits a kernel's occupancy on the current device. Printable with <<.
 ///
-/// Every resource of a multiprocessor allows a number of resident blocks, and the smallest one is the limit.
-/// A resource that the kernel does not use allows `unlimited`.
+/// Every resource of a multiprocessor allows a number of resident blocks, and the smallest one is the limit. A resource
+/// that the kernel does not use allows `unlimited`.
 struct OccupancyReport {
   static constexpr int unlimited = INT_MAX;  ///< for resources that the kernel does not use
 
@@ -268,9 +255,7 @@ struct OccupancyReport {
 
   /// The report as text, five lines.
   std::string text() const {
-    const auto allowed = [](int blocks) {
-      return blocks == unlimited ? "any number of" : std::to_string(blocks);
-    };
+    const auto allowed = [](int blocks) { return blocks == unlimited ? "any number of" : std::to_string(blocks); };
     return detail::message({kernel,
                             " with ",
                             block,
@@ -321,17 +306,16 @@ inline int blocksByRegisters(int registersPerThread, int warps, int device) {
 
 inline int blocksBySharedMemory(std::size_t bytes, int device) {
   const std::size_t granularity = computeCapability(device) < 80 ? 256 : 128;
-  const auto limit =
-      static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+  const auto limit = static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
   if (bytes == 0) return OccupancyReport::unlimited;
   return static_cast<int>(limit / roundUp(bytes, granularity));
 }
 
 }  // namespace detail
 
-/// Reports what limits the occupancy of a kernel with `block` threads and sharedBytes of dynamic shared
-/// memory per block on the current device. Errors as for occupancyConfig. For people and tools, not for the
-/// launch path: it queries the runtime every time.
+/// Reports what limits the occupancy of a kernel with `block` threads and sharedBytes of dynamic shared memory per
+/// block on the current device. Errors as for occupancyConfig. For people and tools, not for the launch path: it
+/// queries the runtime every time.
 template <class Kernel>
 GPUOPT_HIDDEN OccupancyReport explainOccupancy(Kernel* kernel, int block, std::size_t sharedBytes = 0) {
   constexpr const char* CALLER = "gpuopt::explainOccupancy";

@@ -18,8 +18,8 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-/// Where a kernel stores its result. If flag is not null, the host waits until *flag is signal, which the
-/// kernel stores after the value.
+/// Where a kernel stores its result. If flag is not null, the host waits until *flag is signal, which the kernel stores
+/// after the value.
 template <class T>
 struct Destination {
   T* value;
@@ -29,8 +29,8 @@ struct Destination {
 
 inline constexpr std::size_t resultSlotBytes = 4096;
 
-/// A pool of slots in pinned host memory, for all threads. The device writes them under the host's address
-/// (unified addressing). A slot begins with its flag.
+/// A pool of slots in pinned host memory, for all threads. The device writes them under the host's address (unified
+/// addressing). A slot begins with its flag.
 class ResultPool {
  public:
   struct Slot {
@@ -67,8 +67,7 @@ class ResultPool {
     check(cudaHostAlloc(&memory, SLOTS * resultSlotBytes, cudaHostAllocMapped | cudaHostAllocPortable),
           "cudaHostAlloc");
     std::memset(memory, 0, SLOTS * resultSlotBytes);
-    for (std::size_t i = 0; i < SLOTS; ++i)
-      free_.push_back(static_cast<unsigned char*>(memory) + i * resultSlotBytes);
+    for (std::size_t i = 0; i < SLOTS; ++i) free_.push_back(static_cast<unsigned char*>(memory) + i * resultSlotBytes);
     slots_ += SLOTS;
   }
 
@@ -86,14 +85,13 @@ class ResultPool {
 ///     launch(kernel, config, ..., result.destination());   // which calls storeResult(destination, value)
 ///     return result.wait(config.stream);
 ///
-/// The kernel writes to host memory and the host polls the flag: less than half the latency of a copy. wait()
-/// may return before the kernel has ended, so the kernel accesses no memory after it has stored its result.
+/// The kernel writes to host memory and the host polls the flag: less than half the latency of a copy. wait() may
+/// return before the kernel has ended, so the kernel accesses no memory after it has stored its result.
 ///
 /// Call wait() if the launch succeeded: the destructor returns the slot to the pool.
 template <class T>
 class HostResult {
-  static_assert(std::is_trivially_copyable_v<T>,
-                "gpuopt: a result returned to the host must be trivially copyable");
+  static_assert(std::is_trivially_copyable_v<T>, "gpuopt: a result returned to the host must be trivially copyable");
   static constexpr std::size_t OFFSET = alignof(T) > sizeof(unsigned) ? alignof(T) : sizeof(unsigned);
   static_assert(sizeof(T) <= 4032 && OFFSET + sizeof(T) <= detail::resultSlotBytes,
                 "gpuopt: a result returned to the host may have at most 4032 bytes");
@@ -109,13 +107,11 @@ class HostResult {
 
   /// The kernel's argument.
   detail::Destination<T> destination() const {
-    return {reinterpret_cast<T*>(slot_.memory + OFFSET), reinterpret_cast<unsigned*>(slot_.memory),
-            slot_.signal};
+    return {reinterpret_cast<T*>(slot_.memory + OFFSET), reinterpret_cast<unsigned*>(slot_.memory), slot_.signal};
   }
 
   /// The value, once the kernel on `stream` has stored it. Throws CudaError if work on the stream failed, and
-  /// std::invalid_argument if the stream is being captured (callers check requireNotCapturing before they
-  /// launch).
+  /// std::invalid_argument if the stream is being captured (callers check requireNotCapturing before they launch).
   T wait(cudaStream_t stream) {
     if (!spin()) synchronize(stream);
     return *destination().value;
@@ -128,8 +124,8 @@ class HostResult {
     return flag == slot_.signal;
   }
 
-  /// Polls the flag for a millisecond. Longer waits are left to the runtime, which reports errors and waits
-  /// as the user chose (cudaSetDeviceFlags).
+  /// Polls the flag for a millisecond. Longer waits are left to the runtime, which reports errors and waits as the user
+  /// chose (cudaSetDeviceFlags).
   bool spin() const {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point end = Clock::now() + std::chrono::milliseconds(1);

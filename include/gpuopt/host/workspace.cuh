@@ -33,9 +33,7 @@ struct WorkspaceBuffer {
   bool dirty = false;             // the counters may be nonzero; guarded by busy
 };
 
-inline unsigned* countersOf(unsigned char* memory) {
-  return reinterpret_cast<unsigned*>(memory + workspaceCapacity);
-}
+inline unsigned* countersOf(unsigned char* memory) { return reinterpret_cast<unsigned*>(memory + workspaceCapacity); }
 
 inline void zeroCounters(unsigned char* memory, cudaStream_t stream) {
   check(cudaMemsetAsync(countersOf(memory), 0, counterBytes, stream), "cudaMemsetAsync");
@@ -43,12 +41,11 @@ inline void zeroCounters(unsigned char* memory, cudaStream_t stream) {
 
 }  // namespace detail
 
-/// Scratch memory on the device, for callers who want no allocations or who capture calls into graphs. Its
-/// size does not depend on the input.
+/// Scratch memory on the device, for callers who want no allocations or who capture calls into graphs. Its size does
+/// not depend on the input.
 ///
-/// A workspace serves one call at a time: calls on one stream, or on streams that are ordered by events. A
-/// captured call uses it whenever the graph runs. Calls without a workspace use one that the library caches
-/// per stream.
+/// A workspace serves one call at a time: calls on one stream, or on streams that are ordered by events. A captured
+/// call uses it whenever the graph runs. Calls without a workspace use one that the library caches per stream.
 class Workspace {
  public:
   /// Bytes of partial results.
@@ -99,9 +96,8 @@ class Workspace {
 
 namespace detail {
 
-/// The library's own memory pool on a device, which returns no memory to the system: otherwise the first
-/// allocation after a synchronisation would cost tens of microseconds. The default pool's settings belong to
-/// the user.
+/// The library's own memory pool on a device, which returns no memory to the system: otherwise the first allocation
+/// after a synchronisation would cost tens of microseconds. The default pool's settings belong to the user.
 inline cudaMemPool_t createPool(int device) {
   cudaMemPoolProps properties{};
   properties.allocType = cudaMemAllocationTypePinned;
@@ -198,14 +194,14 @@ GPUOPT_HIDDEN inline WorkspaceBuffer* cachedWorkspace(int device, cudaStream_t s
 ///     launch(kernel, config, ..., workspace.data(), workspace.counters());
 ///     workspace.done();
 ///
-/// That is the user's workspace if there is one, else the stream's cached one. Three cases use a
-/// stream-ordered allocation instead: the stream is being captured (the graph outlives this call), another
-/// thread's call holds the stream's workspace, or 256 streams have one. After a call that fails before
-/// done(), the next call on the workspace zeroes the counters.
+/// That is the user's workspace if there is one, else the stream's cached one. Three cases use a stream-ordered
+/// allocation instead: the stream is being captured (the graph outlives this call), another thread's call holds the
+/// stream's workspace, or 256 streams have one. After a call that fails before done(), the next call on the workspace
+/// zeroes the counters.
 class WorkspaceLease {
  public:
-  /// Throws std::invalid_argument if the user's workspace is on another device, moved from, or in use by
-  /// another thread; CudaError.
+  /// Throws std::invalid_argument if the user's workspace is on another device, moved from, or in use by another
+  /// thread; CudaError.
   WorkspaceLease(Workspace* user, cudaStream_t stream) : WorkspaceLease(stream) {
     const int device = currentDevice();
     if (user != nullptr) {

@@ -1,6 +1,6 @@
 /// \file
-/// Compile-time reflection of plain structs: the number of members, their types, a visit to all of them, and
-/// the number of the member that a member pointer names. Free at run time.
+/// Compile-time reflection of plain structs: the number of members, their types, a visit to all of them, and the number
+/// of the member that a member pointer names. Free at run time.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,8 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // A type of a list, found by overload resolution among the base classes of IndexedTypes.
 template <class T, std::size_t INDEX>
@@ -83,12 +82,10 @@ constexpr std::size_t bytesOf(TypeList<Ms...>) {
 //   visit(object, f)   calls f(member...); object may be const
 template <class T>
 struct Members {
-  static_assert(
-      std::is_aggregate_v<T> && std::is_class_v<T>,
-      "gpuopt: only an aggregate can be taken apart: a struct without constructors, private members and "
-      "virtual functions");
-  static_assert(std::is_trivially_copyable_v<T>,
-                "gpuopt: only a trivially copyable struct can be taken apart");
+  static_assert(std::is_aggregate_v<T> && std::is_class_v<T>,
+                "gpuopt: only an aggregate can be taken apart: a struct without constructors, private members and "
+                "virtual functions");
+  static_assert(std::is_trivially_copyable_v<T>, "gpuopt: only a trivially copyable struct can be taken apart");
   static_assert(!hasBases<T>, "gpuopt: a struct with base classes cannot be taken apart: make them members");
   static_assert(std::is_copy_assignable_v<T>,
                 "gpuopt: a struct with const members or references cannot be taken apart");
@@ -97,8 +94,7 @@ struct Members {
 
   static constexpr std::size_t COUNT = countMembers<T>();
   static_assert(COUNT > 0, "gpuopt: a struct without members cannot be taken apart");
-  static_assert(COUNT <= 32,
-                "gpuopt: a struct of more than 32 members cannot be taken apart: nest some of them");
+  static_assert(COUNT <= 32, "gpuopt: a struct of more than 32 members cannot be taken apart: nest some of them");
 
   using Types = decltype(Arity<COUNT>::types(std::declval<T&>()));
   static_assert(bytesOf(Types{}) <= sizeof(T), "gpuopt: bit-fields and packed members cannot be taken apart");
@@ -167,8 +163,7 @@ inline Uninitialised<T> uninitialised;
 
 template <class T, class M>
 constexpr std::size_t indexOf(M T::*member) {
-  return visitMembers(uninitialised<T>.object,
-                      FindMember{__builtin_addressof(uninitialised<T>.object.*member)});
+  return visitMembers(uninitialised<T>.object, FindMember{__builtin_addressof(uninitialised<T>.object.*member)});
 }
 
 template <class T, class M>
@@ -188,5 +183,4 @@ __host__ __device__ constexpr void copyMember(M& to, const M& from) {
   }
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -10,8 +10,7 @@
 #include <cstddef>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 template <class... Ts>
 struct TypeList {};
@@ -115,5 +114,4 @@ struct Arity<33> : Arity<0> {
 #undef GPUOPT_ARITY
 #undef GPUOPT_ARITIES
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

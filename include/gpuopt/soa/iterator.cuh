@@ -25,15 +25,14 @@ struct LoadedStruct {
 
 }  // namespace detail
 
-/// A random access iterator over the structs of a SoaView of type T and layout LAYOUT. `*it` is a
-/// SoaReference, the value type is the struct. Made by begin() and end().
+/// A random access iterator over the structs of a SoaView of type T and layout LAYOUT. `*it` is a SoaReference, the
+/// value type is the struct. Made by begin() and end().
 ///
-/// Works with std algorithms on host memory and with Thrust on device memory (pass `thrust::device`): copy,
-/// transform, reduce, sort. `it->mass` reads a member; it cannot write.
+/// Works with std algorithms on host memory and with Thrust on device memory (pass `thrust::device`): copy, transform,
+/// reduce, sort. `it->mass` reads a member; it cannot write.
 template <class T, class LAYOUT = SoaColumns>
-class SoaIterator
-    : public detail::RandomAccess<SoaIterator<T, LAYOUT>, std::ptrdiff_t, SoaReference<T, LAYOUT>,
-                                  std::remove_const_t<T>, detail::LoadedStruct<std::remove_const_t<T>>> {
+class SoaIterator : public detail::RandomAccess<SoaIterator<T, LAYOUT>, std::ptrdiff_t, SoaReference<T, LAYOUT>,
+                                                std::remove_const_t<T>, detail::LoadedStruct<std::remove_const_t<T>>> {
   using Addresses = detail::SoaAddresses<T, LAYOUT>;
   using Base = typename SoaIterator::RandomAccess;
 

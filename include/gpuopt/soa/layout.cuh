@@ -16,24 +16,24 @@
 
 GPUOPT_NAMESPACE_BEGIN
 
-/// The layout of a structure of arrays: each member has a column, an array of its own. Neighbouring threads
-/// access neighbouring addresses, and members that are not used are not moved.
+/// The layout of a structure of arrays: each member has a column, an array of its own. Neighbouring threads access
+/// neighbouring addresses, and members that are not used are not moved.
 struct SoaColumns {};
 
-/// The layout of an array of structures of arrays (AoSoA): consecutive tiles of WIDTH structs. A tile has
-/// WIDTH values of the first member, then WIDTH of the second, and so on. With WIDTH = 32 a warp still reads
-/// neighbouring addresses, but the members of a struct are close together: that suits random access to groups
-/// of 32 structs, and structs with many members, whose columns would need many pages.
+/// The layout of an array of structures of arrays (AoSoA): consecutive tiles of WIDTH structs. A tile has WIDTH values
+/// of the first member, then WIDTH of the second, and so on. With WIDTH = 32 a warp still reads neighbouring addresses,
+/// but the members of a struct are close together: that suits random access to groups of 32 structs, and structs with
+/// many members, whose columns would need many pages.
 ///
-/// WIDTH is a power of two. Within a tile, each member is aligned as its type requires; tiles have the
-/// largest of these alignments.
+/// WIDTH is a power of two. Within a tile, each member is aligned as its type requires; tiles have the largest of these
+/// alignments.
 template <unsigned WIDTH>
 struct SoaTiles {};
 
 namespace detail {
 
-// The addresses of all members of all structs. Trivially copyable; as a kernel parameter, it costs the same
-// as separate pointers.
+// The addresses of all members of all structs. Trivially copyable; as a kernel parameter, it costs the same as separate
+// pointers.
 //   at<INDEX>(i)          the address of a member of struct i
 //   from(first)           the addresses for a view that begins at struct `first`
 //   Select<INDICES...>    the layout of these members only
@@ -68,8 +68,7 @@ class SoaColumnsAddresses<std::index_sequence<INDICES...>, Ms...> : ColumnPointe
 
   // Columns of const members from mutable ones.
   template <class... Plain, class = std::enable_if_t<(std::is_same_v<const Plain, Ms> && ...)>>
-  __host__ __device__ SoaColumnsAddresses(
-      const SoaColumnsAddresses<std::index_sequence<INDICES...>, Plain...>& other)
+  __host__ __device__ SoaColumnsAddresses(const SoaColumnsAddresses<std::index_sequence<INDICES...>, Plain...>& other)
       : SoaColumnsAddresses(other.template at<INDICES>(0)...) {}
 
   template <std::size_t INDEX>

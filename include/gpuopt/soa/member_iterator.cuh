@@ -19,15 +19,13 @@ using MemberReference = decltype((std::declval<T&>().*MEMBER));
 
 }  // namespace detail
 
-/// A random access iterator over one member of an array of structures of type T: element i is
-/// `aos[i].*MEMBER`. Made by member().
+/// A random access iterator over one member of an array of structures of type T: element i is `aos[i].*MEMBER`. Made by
+/// member().
 ///
-/// It refers to the array, owns nothing and is trivially copyable. The array may be in any memory that the
-/// caller can access: device memory in device code, host memory in host code. Converts to an iterator over
-/// const structures.
+/// It refers to the array, owns nothing and is trivially copyable. The array may be in any memory that the caller can
+/// access: device memory in device code, host memory in host code. Converts to an iterator over const structures.
 template <class T, auto MEMBER>
-class MemberIterator
-    : public detail::RandomAccess<MemberIterator<T, MEMBER>, T*, detail::MemberReference<T, MEMBER>> {
+class MemberIterator : public detail::RandomAccess<MemberIterator<T, MEMBER>, T*, detail::MemberReference<T, MEMBER>> {
   using Base = typename MemberIterator::RandomAccess;
 
  public:
@@ -55,11 +53,11 @@ class MemberIterator
 ///
 ///     float mass = gpuopt::reduce(gpuopt::member<&Particle::mass>(particles), n);
 ///
-/// MEMBER points to a data member of T or of a base class of T, which may be a structure but not an array.
-/// Writing through the iterator changes this member only. Thrust needs an execution policy: `thrust::device`.
+/// MEMBER points to a data member of T or of a base class of T, which may be a structure but not an array. Writing
+/// through the iterator changes this member only. Thrust needs an execution policy: `thrust::device`.
 ///
-/// Cost: memory is read in sectors of 32 bytes, so all of the array is read if structures have up to 32
-/// bytes. For members that are needed often, SoaVector keeps each in its own column.
+/// Cost: memory is read in sectors of 32 bytes, so all of the array is read if structures have up to 32 bytes. For
+/// members that are needed often, SoaVector keeps each in its own column.
 template <auto MEMBER, class T>
 __host__ __device__ MemberIterator<T, MEMBER> member(T* aos) {
   static_assert(std::is_member_object_pointer_v<decltype(MEMBER)>,

@@ -11,8 +11,7 @@
 #include <iterator>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Base of a random access iterator. Derived has
 //   Reference at(Position position) const
@@ -62,13 +61,9 @@ class RandomAccess {
   friend __host__ __device__ std::ptrdiff_t operator-(const Derived& a, const Derived& b) {
     return a.position_ - b.position_;
   }
-  friend __host__ __device__ bool operator==(const Derived& a, const Derived& b) {
-    return a.position_ == b.position_;
-  }
+  friend __host__ __device__ bool operator==(const Derived& a, const Derived& b) { return a.position_ == b.position_; }
   friend __host__ __device__ bool operator!=(const Derived& a, const Derived& b) { return !(a == b); }
-  friend __host__ __device__ bool operator<(const Derived& a, const Derived& b) {
-    return a.position_ < b.position_;
-  }
+  friend __host__ __device__ bool operator<(const Derived& a, const Derived& b) { return a.position_ < b.position_; }
   friend __host__ __device__ bool operator>(const Derived& a, const Derived& b) { return b < a; }
   friend __host__ __device__ bool operator<=(const Derived& a, const Derived& b) { return !(b < a); }
   friend __host__ __device__ bool operator>=(const Derived& a, const Derived& b) { return !(a < b); }
@@ -82,5 +77,4 @@ class RandomAccess {
   Position position_{};
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

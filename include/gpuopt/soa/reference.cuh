@@ -59,9 +59,9 @@ __host__ __device__ void storeStruct(const Addresses& addresses, std::size_t i, 
 ///     view[i].get<&Particle::mass>() *= 2;                 // reads and writes one member only
 ///     swap(view[i], view[j]);                              // exchanges the values
 ///
-/// `auto p = view[i]` is a reference too: for a value, name the type or call view.load(i). The compiler has
-/// to assume that references to members alias, so several changes of one struct are cheapest on a value that
-/// is loaded first and stored last.
+/// `auto p = view[i]` is a reference too: for a value, name the type or call view.load(i). The compiler has to assume
+/// that references to members alias, so several changes of one struct are cheapest on a value that is loaded first and
+/// stored last.
 ///
 /// If T is const, so are the members.
 template <class T, class LAYOUT = SoaColumns>
@@ -73,8 +73,7 @@ class SoaReference {
   using Value = std::remove_const_t<T>;
 
   /// For internal use: struct `i` of the structs whose members are at `addresses`.
-  __host__ __device__ SoaReference(const Addresses& addresses, std::size_t i)
-      : addresses_(addresses), i_(i) {}
+  __host__ __device__ SoaReference(const Addresses& addresses, std::size_t i) : addresses_(addresses), i_(i) {}
   SoaReference(const SoaReference&) = default;
 
   /// A reference to a const struct.

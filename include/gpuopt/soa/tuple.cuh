@@ -35,8 +35,8 @@ __host__ __device__ constexpr const M& valueAt(const TupleMember<M, INDEX>& memb
 
 }  // namespace detail
 
-/// The values of several members, of types Ms: the value type of SoaView::select(). An aggregate, as trivial
-/// as its members, which may be arrays.
+/// The values of several members, of types Ms: the value type of SoaView::select(). An aggregate, as trivial as its
+/// members, which may be arrays.
 ///
 ///     gpuopt::SoaTuple<float, int> both = view.select<&Particle::mass, &Particle::id>()[i];
 ///     auto [mass, id] = both;

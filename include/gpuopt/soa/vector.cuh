@@ -36,17 +36,14 @@ inline void copyBytes(void* to, const void* from, std::size_t bytes, cudaStream_
 template <class Addresses, std::size_t... INDICES>
 void copyColumns(const Addresses& to, const Addresses& from, std::size_t n, cudaStream_t stream,
                  std::index_sequence<INDICES...>) {
-  (copyBytes(to.template at<INDICES>(0), from.template at<INDICES>(0),
-             n * sizeof(*to.template at<INDICES>(0)), stream),
+  (copyBytes(to.template at<INDICES>(0), from.template at<INDICES>(0), n * sizeof(*to.template at<INDICES>(0)), stream),
    ...);
 }
 
 template <class Addresses, std::size_t... INDICES>
 void zeroColumns(const Addresses& addresses, std::size_t first, std::size_t n, cudaStream_t stream,
                  std::index_sequence<INDICES...>) {
-  (zeroBytes(addresses.template at<INDICES>(first), n * sizeof(*addresses.template at<INDICES>(first)),
-             stream),
-   ...);
+  (zeroBytes(addresses.template at<INDICES>(first), n * sizeof(*addresses.template at<INDICES>(first)), stream), ...);
 }
 
 // An allocation of `capacity` structs.
@@ -63,9 +60,7 @@ struct SoaAllocation<T, SoaColumns, TypeList<Ms...>> {
   using Addresses = SoaAddresses<T, SoaColumns>;
   static constexpr std::size_t STRUCT_BYTES = (sizeof(Ms) + ...);
 
-  static std::size_t bytes(std::size_t capacity) {
-    return (roundUp(capacity * sizeof(Ms), columnAlignment) + ...);
-  }
+  static std::size_t bytes(std::size_t capacity) { return (roundUp(capacity * sizeof(Ms), columnAlignment) + ...); }
 
   static Addresses addresses(unsigned char* memory, std::size_t capacity) {
     if (memory == nullptr) return {};
@@ -113,22 +108,21 @@ struct SoaAllocation<T, SoaTiles<WIDTH>, TypeList<Ms...>> {
 
 }  // namespace detail
 
-/// An array of structs of type T in device memory, with a column for each member. SoaView lists what T may
-/// be.
+/// An array of structs of type T in device memory, with a column for each member. SoaView lists what T may be.
 ///
 ///     gpuopt::SoaVector<Particle> particles(n, stream);
 ///     gpuopt::launch(step, config, particles.view());
 ///     particles.resize(2 * n);
 ///
-/// All columns share one allocation, each aligned to 256 bytes; with LAYOUT = SoaTiles<WIDTH> it is an array
-/// of tiles. The vector is stream-ordered: it allocates, fills, copies and frees in the order of its stream,
-/// which must outlive it, and never synchronises. Memory comes from the library's pool of the current device,
-/// which reuses it. While the stream is being captured, the vector must neither grow nor be destroyed.
+/// All columns share one allocation, each aligned to 256 bytes; with LAYOUT = SoaTiles<WIDTH> it is an array of tiles.
+/// The vector is stream-ordered: it allocates, fills, copies and frees in the order of its stream, which must outlive
+/// it, and never synchronises. Memory comes from the library's pool of the current device, which reuses it. While the
+/// stream is being captured, the vector must neither grow nor be destroyed.
 ///
-/// As with std::vector, shrinking keeps the memory, and growing beyond capacity() moves the structs and
-/// invalidates views; it allocates exactly what is needed. If growing fails, the vector is unchanged:
-/// CudaError if there is not enough memory, std::invalid_argument for sizes beyond the address space and for
-/// growing in a capture. Vectors can be moved but not copied; a moved-from vector is empty and usable.
+/// As with std::vector, shrinking keeps the memory, and growing beyond capacity() moves the structs and invalidates
+/// views; it allocates exactly what is needed. If growing fails, the vector is unchanged: CudaError if there is not
+/// enough memory, std::invalid_argument for sizes beyond the address space and for growing in a capture. Vectors can be
+/// moved but not copied; a moved-from vector is empty and usable.
 ///
 /// Cost of growing: a copy and a memset per column (one of each with tiles), in the order of the stream.
 template <class T, class LAYOUT = SoaColumns>

@@ -28,8 +28,7 @@ void requireColumn(const M* column, std::size_t number, std::size_t n) {
 
 inline void requireSubview(std::size_t first, std::size_t count, std::size_t size) {
   if (first > size || count > size - first)
-    throwInvalid(
-        {"gpuopt::SoaView::subview: first (", first, ") + count (", count, ") is beyond size (", size, ")"});
+    throwInvalid({"gpuopt::SoaView::subview: first (", first, ") + count (", count, ") is beyond size (", size, ")"});
 }
 
 // Whether R has data() and size(): a vector, a span, Thrust's vectors.
@@ -47,8 +46,7 @@ template <class V, class View, class = void>
 inline constexpr bool hasView = false;
 template <class V, class View>
 inline constexpr bool
-    hasView<V, View, std::enable_if_t<std::is_convertible_v<decltype(std::declval<V&>().view()), View>>> =
-        true;
+    hasView<V, View, std::enable_if_t<std::is_convertible_v<decltype(std::declval<V&>().view()), View>>> = true;
 
 // The plain pointer of a pointer or of Thrust's device_ptr.
 template <class P>
@@ -86,8 +84,7 @@ class SoaMemory<T, SoaColumns, TypeList<Ms...>> : protected SoaState<T, SoaColum
   template <class... Ranges>
   static constexpr bool areRanges() {
     if constexpr ((isRange<Ranges> && ...))
-      return std::is_invocable_v<void(ConstLike<T, Ms> * ...),
-                                 decltype(toAddress(std::declval<Ranges&>().data()))...>;
+      return std::is_invocable_v<void(ConstLike<T, Ms> * ...), decltype(toAddress(std::declval<Ranges&>().data()))...>;
     else
       return false;
   }
@@ -109,9 +106,8 @@ class SoaMemory<T, SoaColumns, TypeList<Ms...>> : protected SoaState<T, SoaColum
 
  protected:
   template <class First, class... Rest>
-  static constexpr bool areWrong =
-      sizeof...(Rest) != 0 && isColumn<First> && !areRanges<First, Rest...>() &&
-      !std::is_invocable_v<void(ConstLike<T, Ms>*..., std::size_t), First, Rest...>;
+  static constexpr bool areWrong = sizeof...(Rest) != 0 && isColumn<First> && !areRanges<First, Rest...>() &&
+                                   !std::is_invocable_v<void(ConstLike<T, Ms>*..., std::size_t), First, Rest...>;
 
   using SoaState<T, SoaColumns>::SoaState;
 
@@ -144,8 +140,8 @@ class SoaMemory<T, SoaTiles<WIDTH>, Types> : protected SoaState<T, SoaTiles<WIDT
 
 }  // namespace detail
 
-/// A view of an array of structs of type T with a column for each member. It is used like an array of
-/// structs, on the device and on the host:
+/// A view of an array of structs of type T with a column for each member. It is used like an array of structs, on the
+/// device and on the host:
 ///
 ///     struct Particle { float3 position, velocity; float mass; int id; };
 ///     gpuopt::SoaView<const Particle> view{position, velocity, mass, id, n};  // pointers, in order
@@ -154,19 +150,18 @@ class SoaMemory<T, SoaTiles<WIDTH>, Types> : protected SoaState<T, SoaTiles<WIDT
 ///     auto [position, velocity, mass, id] = view[i];                          // references
 ///     float total = gpuopt::reduce(view.column<&Particle::mass>(), view.size());
 ///
-/// T is any aggregate that is trivially copyable and default-constructible, with 1 to 32 members: numbers,
-/// bool, enums, pointers, structs (one column, not split further), arrays (a column of arrays). Base classes,
-/// references, const members and bit-fields are not supported. A SoaView<T> converts to a SoaView<const T>,
-/// which only reads.
+/// T is any aggregate that is trivially copyable and default-constructible, with 1 to 32 members: numbers, bool, enums,
+/// pointers, structs (one column, not split further), arrays (a column of arrays). Base classes, references, const
+/// members and bit-fields are not supported. A SoaView<T> converts to a SoaView<const T>, which only reads.
 ///
-/// A view is trivially copyable and owns no memory. Like a pointer, a const view of T can write. Pass it to
-/// kernels by value: it costs the same as separate pointers.
+/// A view is trivially copyable and owns no memory. Like a pointer, a const view of T can write. Pass it to kernels by
+/// value: it costs the same as separate pointers.
 ///
-/// **From your own memory**: `{column..., n}` with one pointer per member and their common length, or
-/// `{column...}` with vectors or spans (anything with data() and size(), including Thrust's vectors). With
-/// LAYOUT = SoaTiles<WIDTH>: `{tiles, n}`, where `tiles` points to ceil(n / WIDTH) tiles. On the host,
-/// std::invalid_argument names the column and the value if a column is misaligned for its type, or null with
-/// n > 0, or if lengths differ. In device code nothing is checked. Columns that are written must not overlap.
+/// **From your own memory**: `{column..., n}` with one pointer per member and their common length, or `{column...}`
+/// with vectors or spans (anything with data() and size(), including Thrust's vectors). With LAYOUT = SoaTiles<WIDTH>:
+/// `{tiles, n}`, where `tiles` points to ceil(n / WIDTH) tiles. On the host, std::invalid_argument names the column and
+/// the value if a column is misaligned for its type, or null with n > 0, or if lengths differ. In device code nothing
+/// is checked. Columns that are written must not overlap.
 template <class T, class LAYOUT = SoaColumns>
 class SoaView : public detail::SoaMemory<T, LAYOUT> {
   using Memory = detail::SoaMemory<T, LAYOUT>;
@@ -192,14 +187,12 @@ class SoaView : public detail::SoaMemory<T, LAYOUT> {
 
   /// A view that only reads.
   template <class Plain, class = std::enable_if_t<std::is_same_v<const Plain, T>>>
-  __host__ __device__ SoaView(const SoaView<Plain, LAYOUT>& other)
-      : Memory(other.addresses(), other.size()) {}
+  __host__ __device__ SoaView(const SoaView<Plain, LAYOUT>& other) : Memory(other.addresses(), other.size()) {}
 
   // Accepts a SoaVector only to explain the error; otherwise the compiler would list all constructors.
   template <class V, class = std::enable_if_t<detail::hasView<V, SoaView>>>
   SoaView(const V&) {
-    static_assert(!detail::hasView<V, SoaView>,
-                  "gpuopt::SoaView: a SoaVector is no view: write vector.view()");
+    static_assert(!detail::hasView<V, SoaView>, "gpuopt::SoaView: a SoaVector is no view: write vector.view()");
   }
   // Accepts wrong columns only to explain the error.
   template <class First, class... Rest, class = std::enable_if_t<Memory::template areWrong<First, Rest...>>>
@@ -222,15 +215,13 @@ class SoaView : public detail::SoaMemory<T, LAYOUT> {
   __host__ __device__ Reference operator[](std::size_t i) const { return {this->addresses_, i}; }
 
   /// Loads struct i.
-  __host__ __device__ Value load(std::size_t i) const {
-    return detail::loadStruct<Value>(this->addresses_, i);
-  }
+  __host__ __device__ Value load(std::size_t i) const { return detail::loadStruct<Value>(this->addresses_, i); }
 
   /// Stores `value` to struct i.
   __host__ __device__ void store(std::size_t i, const Value& value) const { (*this)[i] = value; }
 
-  /// A pointer to the column of one member: `column<&Particle::mass>()` or `column<2>()`. With tiles, a
-  /// random access iterator. The elements of a column of arrays are arrays.
+  /// A pointer to the column of one member: `column<&Particle::mass>()` or `column<2>()`. With tiles, a random access
+  /// iterator. The elements of a column of arrays are arrays.
   template <auto MEMBER>
   __host__ __device__ auto column() const {
     constexpr std::size_t INDEX = detail::columnNumber<T, MEMBER>;
@@ -240,8 +231,7 @@ class SoaView : public detail::SoaMemory<T, LAYOUT> {
       return detail::SoaTilesColumn<Addresses, INDEX>(this->addresses_);
   }
 
-  /// A view of `count` structs from number `first` on. Throws std::invalid_argument on the host if the view
-  /// has fewer.
+  /// A view of `count` structs from number `first` on. Throws std::invalid_argument on the host if the view has fewer.
   __host__ __device__ SoaView subview(std::size_t first, std::size_t count) const {
 #if !defined(__CUDA_ARCH__)
     detail::requireSubview(first, count, this->n_);
@@ -249,8 +239,8 @@ class SoaView : public detail::SoaMemory<T, LAYOUT> {
     return {this->addresses_.from(first), count};
   }
 
-  /// A view of the selected members, in this order: `select<&Particle::id, &Particle::mass>()` or
-  /// `select<3, 2>()`. Its value type is SoaTuple; `auto [id, mass] = selected[i]` are references.
+  /// A view of the selected members, in this order: `select<&Particle::id, &Particle::mass>()` or `select<3, 2>()`. Its
+  /// value type is SoaTuple; `auto [id, mass] = selected[i]` are references.
   template <auto... MEMBERS>
   __host__ __device__ auto select() const {
     using Tuple = SoaTuple<std::remove_const_t<detail::Member<T, detail::columnNumber<T, MEMBERS>>>...>;
@@ -262,9 +252,7 @@ class SoaView : public detail::SoaMemory<T, LAYOUT> {
   /// An iterator at the first struct.
   __host__ __device__ Iterator begin() const { return {this->addresses_, 0}; }
   /// An iterator past the last struct.
-  __host__ __device__ Iterator end() const {
-    return {this->addresses_, static_cast<std::ptrdiff_t>(this->n_)};
-  }
+  __host__ __device__ Iterator end() const { return {this->addresses_, static_cast<std::ptrdiff_t>(this->n_)}; }
 
   /// For internal use: the addresses of the members.
   __host__ __device__ const Addresses& addresses() const { return this->addresses_; }

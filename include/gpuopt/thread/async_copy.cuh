@@ -7,16 +7,15 @@
 
 #include <cuda_runtime.h>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Starts a copy of 16 bytes, both addresses aligned to 16. Before the bytes are read, this thread calls
-// awaitAsyncCopies(); the other threads wait at a barrier after that. The shared address should equal the
-// global one modulo 32 bytes, because otherwise sectors are fetched twice (1.5 times the reads from L2).
-// Before sm_80 the copy is complete when the function returns.
+// awaitAsyncCopies(); the other threads wait at a barrier after that. The shared address should equal the global one
+// modulo 32 bytes, because otherwise sectors are fetched twice (1.5 times the reads from L2). Before sm_80 the copy is
+// complete when the function returns.
 //
-// WHOLE_LINES makes L2 fetch lines of 128 bytes instead of sectors. In long runs a kernel that only reads
-// then reaches 0.99 of the best read instead of 0.90 (benchmarks/results/transpose_in_place_tuning.csv).
+// WHOLE_LINES makes L2 fetch lines of 128 bytes instead of sectors. In long runs a kernel that only reads then reaches
+// 0.99 of the best read instead of 0.90 (benchmarks/results/transpose_in_place_tuning.csv).
 template <bool WHOLE_LINES = false>
 __device__ inline void copyAsync16(void* shared, const void* global) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -52,5 +51,4 @@ __device__ inline void awaitAsyncCopies() {
 #endif
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -20,9 +20,8 @@ namespace detail {
 template <class T>
 inline constexpr bool isHalf = std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>;
 
-// The larger or smaller value, as Maximum and Minimum say. Adding zeros finds their signs without a look at
-// bits:
-// (+0) + (-0) = +0 and (-0) + (-0) = -0. sm_80 and later have an instruction with these semantics, for float.
+// The larger or smaller value, as Maximum and Minimum say. Adding zeros finds their signs without a look at bits: (+0)
+// + (-0) = +0 and (-0) + (-0) = -0. sm_80 and later have an instruction with these semantics, for float.
 template <bool LARGER, class T>
 __host__ __device__ inline T extremeOf(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -121,9 +120,9 @@ struct LogicalOr {
 };
 
 /// The neutral element of an operation Op on T: op(neutral, x) == x for every x. `exists` is false unless a
-/// specialisation says otherwise; reductions work without a neutral element, but then need an init for empty
-/// input, and keep track of which partial results exist. To save that for your own operations, specialise
-/// with `static constexpr bool exists = true;` and `static T value()`.
+/// specialisation says otherwise; reductions work without a neutral element, but then need an init for empty input, and
+/// keep track of which partial results exist. To save that for your own operations, specialise with `static constexpr
+/// bool exists = true;` and `static T value()`.
 template <class Op, class T, class = void>
 struct NeutralElement {
   static constexpr bool exists = false;  ///< whether it is known
@@ -143,8 +142,8 @@ struct NeutralElement<Multiplies, T, std::enable_if_t<std::is_arithmetic_v<T>>> 
 
 namespace detail {
 
-// Infinity if T has one, so that the minimum of infinities is infinity and not the largest finite number. A
-// variable, because device code may read the host's constexpr variables but not call its functions.
+// Infinity if T has one, so that the minimum of infinities is infinity and not the largest finite number. A variable,
+// because device code may read the host's constexpr variables but not call its functions.
 template <class T>
 inline constexpr T greatest = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
                                                                    : (std::numeric_limits<T>::max)();
@@ -189,8 +188,7 @@ struct NeutralElement<BitXor, T, std::enable_if_t<std::is_integral_v<T>>> : Neut
 
 // For true and false: a single operand is returned as it is.
 template <class T>
-struct NeutralElement<LogicalAnd, T, std::enable_if_t<std::is_arithmetic_v<T>>>
-    : NeutralElement<Multiplies, T> {};
+struct NeutralElement<LogicalAnd, T, std::enable_if_t<std::is_arithmetic_v<T>>> : NeutralElement<Multiplies, T> {};
 
 template <class T>
 struct NeutralElement<LogicalOr, T, std::enable_if_t<std::is_arithmetic_v<T>>> : NeutralElement<Plus, T> {};
@@ -202,8 +200,8 @@ inline constexpr bool isOneOf = (std::is_same_v<Op, Others> || ...);
 
 }  // namespace detail
 
-/// Whether an Op is known to commute: op(a, b) == op(b, a). Collectives are then faster. Specialise it for
-/// your own operations.
+/// Whether an Op is known to commute: op(a, b) == op(b, a). Collectives are then faster. Specialise it for your own
+/// operations.
 template <class Op>
 inline constexpr bool isCommutative =
     detail::isOneOf<Op, Plus, Multiplies, Minimum, Maximum, BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr>;
@@ -211,9 +209,8 @@ inline constexpr bool isCommutative =
 /// Asks for the accumulator that AccumulatorFor chooses.
 struct DefaultAccumulator {};
 
-/// The accumulator of a reduction of T by Op unless the caller names one: bool for LogicalAnd and LogicalOr;
-/// float for `__half` and `__nv_bfloat16`; int or unsigned for sums and products of narrower integers; T
-/// itself otherwise.
+/// The accumulator of a reduction of T by Op unless the caller names one: bool for LogicalAnd and LogicalOr; float for
+/// `__half` and `__nv_bfloat16`; int or unsigned for sums and products of narrower integers; T itself otherwise.
 template <class Op, class T, class = void>
 struct AccumulatorFor {
   using type = T;  ///< the accumulator
@@ -225,23 +222,21 @@ struct AccumulatorFor<Op, T, std::enable_if_t<detail::isOneOf<Op, LogicalAnd, Lo
 };
 
 template <class Op, class T>
-struct AccumulatorFor<Op, T,
-                      std::enable_if_t<detail::isHalf<T> && !detail::isOneOf<Op, LogicalAnd, LogicalOr>>> {
+struct AccumulatorFor<Op, T, std::enable_if_t<detail::isHalf<T> && !detail::isOneOf<Op, LogicalAnd, LogicalOr>>> {
   using type = float;
 };
 
 template <class Op, class T>
-struct AccumulatorFor<Op, T,
-                      std::enable_if_t<detail::isOneOf<Op, Plus, Multiplies> && std::is_integral_v<T> &&
-                                       (sizeof(T) < sizeof(int))>> {
+struct AccumulatorFor<
+    Op, T,
+    std::enable_if_t<detail::isOneOf<Op, Plus, Multiplies> && std::is_integral_v<T> && (sizeof(T) < sizeof(int))>> {
   using type = std::conditional_t<std::is_signed_v<T>, int, unsigned>;
 };
 
 namespace detail {
 
 template <class A, class Op, class T>
-using Accumulator =
-    std::conditional_t<std::is_same_v<A, DefaultAccumulator>, typename AccumulatorFor<Op, T>::type, A>;
+using Accumulator = std::conditional_t<std::is_same_v<A, DefaultAccumulator>, typename AccumulatorFor<Op, T>::type, A>;
 
 }  // namespace detail
 

@@ -11,8 +11,8 @@
 
 GPUOPT_NAMESPACE_BEGIN
 
-/// Transposes 4 x 4 bytes: byte j of words[i] becomes byte i of words[j]. Any thread may call, independently
-/// of the others. Cost: 8 byte permutations.
+/// Transposes 4 x 4 bytes: byte j of words[i] becomes byte i of words[j]. Any thread may call, independently of the
+/// others. Cost: 8 byte permutations.
 __device__ inline void transposeBytes(unsigned (&words)[4]) {
   const unsigned low01 = __byte_perm(words[0], words[1], 0x5140);
   const unsigned low23 = __byte_perm(words[2], words[3], 0x5140);
@@ -24,8 +24,8 @@ __device__ inline void transposeBytes(unsigned (&words)[4]) {
   words[3] = __byte_perm(high01, high23, 0x7632);
 }
 
-/// Transposes 2 x 2 halves: half j of words[i] becomes half i of words[j]. Any thread may call, independently
-/// of the others. Cost: 2 byte permutations.
+/// Transposes 2 x 2 halves: half j of words[i] becomes half i of words[j]. Any thread may call, independently of the
+/// others. Cost: 2 byte permutations.
 __device__ inline void transposeHalves(unsigned (&words)[2]) {
   const unsigned low = __byte_perm(words[0], words[1], 0x5410);
   words[1] = __byte_perm(words[0], words[1], 0x7632);
@@ -41,12 +41,10 @@ __device__ inline void transposeWords(unsigned (&words)[4]) { transposeBytes(wor
 
 }  // namespace detail
 
-/// Transposes the V x V elements of V = 16 / SIZE vectors, of SIZE bytes each: element j of vectors[i]
-/// becomes element i of vectors[j]. SIZE is 1, 2, 4, 8 or 16. Any thread may call, independently of the
-/// others.
+/// Transposes the V x V elements of V = 16 / SIZE vectors, of SIZE bytes each: element j of vectors[i] becomes element
+/// i of vectors[j]. SIZE is 1, 2, 4, 8 or 16. Any thread may call, independently of the others.
 ///
-/// Cost: 128 byte permutations for SIZE 1, 32 for SIZE 2; none from 4 on, where the compiler renames
-/// registers.
+/// Cost: 128 byte permutations for SIZE 1, 32 for SIZE 2; none from 4 on, where the compiler renames registers.
 template <int SIZE>
 __device__ inline void transposeVectors(uint4 (&vectors)[16 / SIZE]) {
   static_assert(SIZE == 1 || SIZE == 2 || SIZE == 4 || SIZE == 8 || SIZE == 16,
@@ -66,8 +64,7 @@ __device__ inline void transposeVectors(uint4 (&vectors)[16 / SIZE]) {
       for (int i = 0; i < PACKED; ++i) square[i] = before[r + i][w];
       detail::transposeWords(square);
 #pragma unroll
-      for (int i = 0; i < PACKED; ++i)
-        after[w / SPREAD * PACKED + i][r / PACKED * SPREAD + w % SPREAD] = square[i];
+      for (int i = 0; i < PACKED; ++i) after[w / SPREAD * PACKED + i][r / PACKED * SPREAD + w % SPREAD] = square[i];
     }
   __builtin_memcpy(vectors, after, sizeof(after));
 }

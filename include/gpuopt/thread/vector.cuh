@@ -10,8 +10,7 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // The cache policy of a load.
 enum class Caching {
@@ -19,8 +18,8 @@ enum class Caching {
   stream,  // bypasses L1 and is evicted from L2 first: lines that another kernel has just written stay
 };
 
-// Loads 16 aligned bytes of read-only global memory. The assembly is volatile so that successive loads are
-// issued back to back, before any instruction waits for the first.
+// Loads 16 aligned bytes of read-only global memory. The assembly is volatile so that successive loads are issued back
+// to back, before any instruction waits for the first.
 template <Caching CACHING>
 __device__ inline uint4 loadVector(const void* address) {
   uint4 v;
@@ -39,8 +38,8 @@ __device__ inline uint4 loadVector(const void* address) {
   return v;
 }
 
-// Loads 16 aligned bytes of a row of read-only global memory, and makes L2 fetch the 128 bytes around them,
-// or with PREFETCH the 256 bytes.
+// Loads 16 aligned bytes of a row of read-only global memory, and makes L2 fetch the 128 bytes around them, or with
+// PREFETCH the 256 bytes.
 template <bool PREFETCH>
 __device__ inline uint4 loadRowVector(const void* address) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -71,8 +70,8 @@ __device__ inline void storeVector(void* address, const uint4& v) {
 #endif
 }
 
-// Stores a word in one instruction. The compiler may split a plain assignment of a word that was assembled
-// from smaller ones.
+// Stores a word in one instruction. The compiler may split a plain assignment of a word that was assembled from smaller
+// ones.
 template <std::size_t SIZE>
 __device__ inline void storeWord(void* address, const Word<SIZE>& word) {
 #if defined(__CUDA_ARCH__)
@@ -91,8 +90,7 @@ __device__ inline void storeWord(void* address, const Word<SIZE>& word) {
 #endif
 }
 
-// The fewest consecutive elements of T that fill full 16-byte vectors: four floats one vector, four float3
-// three.
+// The fewest consecutive elements of T that fill full 16-byte vectors: four floats one vector, four float3 three.
 template <class T>
 struct VectorShape {
   static constexpr std::size_t common = greatestCommonDivisor(sizeof(T), 16);
@@ -136,5 +134,4 @@ struct VectorGroup<T, COUNT, false> {
   }
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -19,8 +19,8 @@ constexpr unsigned inverseModulo(unsigned value, unsigned modulus) {
   return inverse;
 }
 
-// Rotates values up or down by `amount`, which is less than LIMIT and may differ from lane to lane: one
-// conditional move per value and bit of the amount.
+// Rotates values up or down by `amount`, which is less than LIMIT and may differ from lane to lane: one conditional
+// move per value and bit of the amount.
 template <bool UP, unsigned LIMIT, unsigned COUNT>
 __device__ inline void rotate(unsigned (&values)[COUNT], unsigned amount) {
 #pragma unroll
@@ -36,13 +36,13 @@ __device__ inline void rotate(unsigned (&values)[COUNT], unsigned amount) {
   }
 }
 
-// Transposes a matrix of 32 x COUNT words in a warp in three steps: each lane rotates its words, COUNT
-// shuffles exchange one word per lane, each lane rotates again (Catanzaro, Keller and Garland, "A
-// decomposition for in-place matrix transposition", 2014).
+// Transposes a matrix of 32 x COUNT words in a warp in three steps: each lane rotates its words, COUNT shuffles
+// exchange one word per lane, each lane rotates again (Catanzaro, Keller and Garland, "A decomposition for in-place
+// matrix transposition", 2014).
 //
-// Word p of the matrix is striped if it is word p / 32 of lane p % 32, and blocked if it is word p % COUNT of
-// lane p / COUNT. Shuffle i moves word (i + bank(lane)) % COUNT of each lane of the blocked side; the offset
-// bank(lane) sends them to 32 different lanes of the striped side.
+// Word p of the matrix is striped if it is word p / 32 of lane p % 32, and blocked if it is word p % COUNT of lane p /
+// COUNT. Shuffle i moves word (i + bank(lane)) % COUNT of each lane of the blocked side; the offset bank(lane) sends
+// them to 32 different lanes of the striped side.
 template <unsigned COUNT>
 struct LaneTransposition {
   static constexpr auto BANKS = static_cast<unsigned>(greatestCommonDivisor(COUNT, 32));
@@ -63,12 +63,9 @@ struct LaneTransposition {
     return (lane - word) % 32 / BANKS * UNSCALE % PERIOD + from * PERIOD;
   }
 
-  // Reorders a striped lane's words to the order of the shuffles, and back. Its words form BANKS rows of ROW
-  // words; shuffle i moves word q of row r, where i % BANKS = (lane - r) % BANKS and q = (i / BANKS -
-  // shift(r)) * SCALE.
-  __device__ unsigned shift(unsigned row) const {
-    return (lane / BANKS + (row > lane % BANKS ? ROW - 1 : 0)) % ROW;
-  }
+  // Reorders a striped lane's words to the order of the shuffles, and back. Its words form BANKS rows of ROW words;
+  // shuffle i moves word q of row r, where i % BANKS = (lane - r) % BANKS and q = (i / BANKS - shift(r)) * SCALE.
+  __device__ unsigned shift(unsigned row) const { return (lane / BANKS + (row > lane % BANKS ? ROW - 1 : 0)) % ROW; }
   __device__ void toShuffles(unsigned (&words)[COUNT]) const {
     unsigned rows[BANKS][ROW];
 #pragma unroll
@@ -109,14 +106,12 @@ struct LaneTransposition {
 
 }  // namespace detail
 
-/// Turns stripes (word i of lane l is number 32 * i + l of the warp's 32 * COUNT words) into blocks (word i
-/// of lane l is number COUNT * l + i). After loads of neighbouring words by neighbouring lanes, it gives each
-/// lane COUNT consecutive words. Any COUNT; all 32 lanes of a full warp call, converged, in blocks of any
-/// number of dimensions.
+/// Turns stripes (word i of lane l is number 32 * i + l of the warp's 32 * COUNT words) into blocks (word i of lane l
+/// is number COUNT * l + i). After loads of neighbouring words by neighbouring lanes, it gives each lane COUNT
+/// consecutive words. Any COUNT; all 32 lanes of a full warp call, converged, in blocks of any number of dimensions.
 ///
-/// Cost: COUNT shuffles, and per word one conditional move for each bit of COUNT, up to ten more for powers
-/// of two; no shared memory. Technique: Catanzaro, Keller and Garland, "A decomposition for in-place matrix
-/// transposition", 2014.
+/// Cost: COUNT shuffles, and per word one conditional move for each bit of COUNT, up to ten more for powers of two; no
+/// shared memory. Technique: Catanzaro, Keller and Garland, "A decomposition for in-place matrix transposition", 2014.
 template <unsigned COUNT>
 __device__ inline void warpStripedToBlocked(unsigned (&words)[COUNT]) {
   if constexpr (COUNT > 1) {
@@ -129,8 +124,7 @@ __device__ inline void warpStripedToBlocked(unsigned (&words)[COUNT]) {
   }
 }
 
-/// The inverse of warpStripedToBlocked, at the same cost: turns COUNT consecutive `words` of each lane into
-/// stripes.
+/// The inverse of warpStripedToBlocked, at the same cost: turns COUNT consecutive `words` of each lane into stripes.
 template <unsigned COUNT>
 __device__ inline void warpBlockedToStriped(unsigned (&words)[COUNT]) {
   if constexpr (COUNT > 1) {

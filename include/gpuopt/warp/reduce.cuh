@@ -40,8 +40,8 @@ __device__ inline T redux(T value, Op) {
   return value;
 }
 
-// Combines the values of the lanes l, l + distance, l + 2 distance and l + 3 distance, in this order: two
-// levels of the tree by three independent shuffles.
+// Combines the values of the lanes l, l + distance, l + 2 distance and l + 3 distance, in this order: two levels of the
+// tree by three independent shuffles.
 template <class T, class Op>
 __device__ inline T combineFour(T value, unsigned distance, Op op) {
   const T second = shuffleDown(value, distance);
@@ -50,8 +50,8 @@ __device__ inline T combineFour(T value, unsigned distance, Op op) {
   return static_cast<T>(op(static_cast<T>(op(value, second)), static_cast<T>(op(third, fourth))));
 }
 
-// Whether the tensor cores multiply doubles at full rate: compute capability 8.0, 9.0 and 10.0. On others
-// from 8.0 on the instruction exists, but is slow.
+// Whether the tensor cores multiply doubles at full rate: compute capability 8.0, 9.0 and 10.0. On others from 8.0 on
+// the instruction exists, but is slow.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
 inline constexpr bool tensorSumsAvailable = true;
 #else
@@ -62,9 +62,9 @@ struct TensorElements {
   double first, second;
 };
 
-// The product of an 8x4 matrix, of which lane l holds element (l / 4, l % 4), and a 4x8 matrix, of which it
-// holds (l % 4, l / 4). Lane l gets the elements (l / 4, 2 (l % 4)) and (l / 4, 2 (l % 4) + 1). The whole
-// warp calls, where tensorSumsAvailable. The product is added to -0.0, which keeps the sign of zeros.
+// The product of an 8x4 matrix, of which lane l holds element (l / 4, l % 4), and a 4x8 matrix, of which it holds (l %
+// 4, l / 4). Lane l gets the elements (l / 4, 2 (l % 4)) and (l / 4, 2 (l % 4) + 1). The whole warp calls, where
+// tensorSumsAvailable. The product is added to -0.0, which keeps the sign of zeros.
 __device__ inline TensorElements tensorProduct([[maybe_unused]] double left, [[maybe_unused]] double right) {
   TensorElements product = {-0.0, -0.0};
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -75,8 +75,8 @@ __device__ inline TensorElements tensorProduct([[maybe_unused]] double left, [[m
   return product;
 }
 
-// Four sums of eight lanes each: lane l gets the sum of the lanes from 8 (l % 4) on. All factors are 1, so
-// that infinities do not become NaN.
+// Four sums of eight lanes each: lane l gets the sum of the lanes from 8 (l % 4) on. All factors are 1, so that
+// infinities do not become NaN.
 __device__ inline double tensorSumOfEights(double value) {
   const TensorElements sums = tensorProduct(1.0, value);
   return sums.first + sums.second;
@@ -87,22 +87,20 @@ __device__ inline double tensorSumOfFours(double value) { return tensorProduct(v
 
 }  // namespace detail
 
-/// Reduces one value per lane within segments of WIDTH lanes (a power of two up to 32), in lane order: the
-/// operation must be associative and need not be commutative.
+/// Reduces one value per lane within segments of WIDTH lanes (a power of two up to 32), in lane order: the operation
+/// must be associative and need not be commutative.
 ///
 /// All 32 lanes of the warp call, converged; the overload with a count takes other masks.
 ///
-/// Cost: log2(WIDTH) shuffles per word; one instruction for integers of up to 32 bits on sm_80 and later.
-/// Technique: the last warp of the classical reduction ladder (v5.1), with shuffles in place of volatile
-/// shared memory.
+/// Cost: log2(WIDTH) shuffles per word; one instruction for integers of up to 32 bits on sm_80 and later. Technique:
+/// the last warp of the classical reduction ladder (v5.1), with shuffles in place of volatile shared memory.
 ///
 /// \param value the lane's value, of any trivially copyable type of any size
 /// \param op the operation
 /// \returns the result in lane 0 of each segment; other lanes hold partial results without meaning
 template <int WIDTH = 32, class T, class Op>
 __device__ inline T warpReduce(T value, Op op) {
-  static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32,
-                "gpuopt::warpReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
+  static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32, "gpuopt::warpReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
   if constexpr (detail::reduxAvailable && detail::hasRedux<WIDTH, T, Op>) {
     return detail::redux(value, op);
   } else {
@@ -113,13 +111,11 @@ __device__ inline T warpReduce(T value, Op op) {
   }
 }
 
-/// The same for the first `validLanes` lanes of each segment only (1 to WIDTH); the values of the others are
-/// not used. `mask` names the lanes that call, converged; they form full segments, so that half a warp can work
-/// alone.
+/// The same for the first `validLanes` lanes of each segment only (1 to WIDTH); the values of the others are not used.
+/// `mask` names the lanes that call, converged; they form full segments, so that half a warp can work alone.
 template <int WIDTH = 32, class T, class Op>
 __device__ inline T warpReduce(T value, Op op, int validLanes, unsigned mask = fullMask) {
-  static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32,
-                "gpuopt::warpReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
+  static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32, "gpuopt::warpReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
   const int lane = laneIndex() % WIDTH;
 #pragma unroll
   for (int delta = 1; delta < WIDTH; delta *= 2) {
@@ -129,9 +125,9 @@ __device__ inline T warpReduce(T value, Op op, int validLanes, unsigned mask = f
   return value;
 }
 
-/// Reduces one value per lane within segments of WIDTH lanes; every lane holds the result, the same bits in
-/// each. Requirements as for warpReduce. Cost: as warpReduce for operations that are known to be commutative
-/// (a butterfly), one more shuffle for others.
+/// Reduces one value per lane within segments of WIDTH lanes; every lane holds the result, the same bits in each.
+/// Requirements as for warpReduce. Cost: as warpReduce for operations that are known to be commutative (a butterfly),
+/// one more shuffle for others.
 ///
 /// \param value the lane's value
 /// \param op the operation
@@ -144,8 +140,7 @@ __device__ inline T warpAllReduce(T value, Op op) {
     return detail::redux(value, op);
   } else if constexpr (isCommutative<Op>) {
 #pragma unroll
-    for (int delta = 1; delta < WIDTH; delta *= 2)
-      value = static_cast<T>(op(value, shuffleXor(value, delta, WIDTH)));
+    for (int delta = 1; delta < WIDTH; delta *= 2) value = static_cast<T>(op(value, shuffleXor(value, delta, WIDTH)));
     return value;
   } else {
     return shuffleFrom(warpReduce<WIDTH>(value, op), 0, WIDTH);

@@ -15,8 +15,8 @@ GPUOPT_NAMESPACE_BEGIN
 /// Every lane of a warp.
 inline constexpr unsigned fullMask = 0xffffffffu;
 
-/// The calling thread's number within its block of one, two or three dimensions: x runs fastest, then y. A
-/// warp has 32 consecutive ones.
+/// The calling thread's number within its block of one, two or three dimensions: x runs fastest, then y. A warp has 32
+/// consecutive ones.
 __device__ inline int threadRank() {
   return static_cast<int>(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
 }
@@ -50,20 +50,18 @@ __device__ inline T shuffleWords(const T& value, Shuffle shuffle) {
 
 }  // namespace detail
 
-/// The value of the lane that is `delta` higher, within segments of `width` lanes; lanes at the end keep
-/// their own. All lanes in `mask` call. Cost: one shuffle per four bytes of T.
+/// The value of the lane that is `delta` higher, within segments of `width` lanes; lanes at the end keep their own. All
+/// lanes in `mask` call. Cost: one shuffle per four bytes of T.
 template <class T>
 __device__ inline T shuffleDown(const T& value, unsigned delta, int width = 32, unsigned mask = fullMask) {
-  return detail::shuffleWords(value,
-                              [=](unsigned word) { return __shfl_down_sync(mask, word, delta, width); });
+  return detail::shuffleWords(value, [=](unsigned word) { return __shfl_down_sync(mask, word, delta, width); });
 }
 
-/// The value of the lane whose index is this lane's XOR `laneMask`, within segments of `width` lanes.
-/// All lanes in `mask` call.
+/// The value of the lane whose index is this lane's XOR `laneMask`, within segments of `width` lanes. All lanes in
+/// `mask` call.
 template <class T>
 __device__ inline T shuffleXor(const T& value, int laneMask, int width = 32, unsigned mask = fullMask) {
-  return detail::shuffleWords(value,
-                              [=](unsigned word) { return __shfl_xor_sync(mask, word, laneMask, width); });
+  return detail::shuffleWords(value, [=](unsigned word) { return __shfl_xor_sync(mask, word, laneMask, width); });
 }
 
 /// The value of lane `source` of each segment of `width` lanes. All lanes in `mask` call.

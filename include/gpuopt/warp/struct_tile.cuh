@@ -14,12 +14,11 @@
 
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// XOR swizzle of a tile's 16-byte vectors. It keeps both access patterns free of bank conflicts: eight
-// consecutive vectors, and vector j of eight neighbouring lanes. Lanes with an odd number of vectors need no
-// swizzle. Measured: benchmarks/results/struct_tuning.csv.
+// XOR swizzle of a tile's 16-byte vectors. It keeps both access patterns free of bank conflicts: eight consecutive
+// vectors, and vector j of eight neighbouring lanes. Lanes with an odd number of vectors need no swizzle. Measured:
+// benchmarks/results/struct_tuning.csv.
 template <unsigned LANE_BYTES>
 struct VectorSwizzle {
   static constexpr unsigned LANE_VECTORS = LANE_BYTES % 16 == 0 ? LANE_BYTES / 16 : 1;
@@ -45,13 +44,12 @@ struct VectorSwizzle {
   }
 };
 
-// 32 * LANE_BYTES consecutive bytes of an array. copy...() move them between global and shared memory,
-// loadLane() and storeLane() between shared memory and the lanes. All lanes of the warp call, with a
-// __syncwarp() between storeLane() and copy...Out(), and before the tile is overwritten: neighbouring lanes
-// may share a word.
+// 32 * LANE_BYTES consecutive bytes of an array. copy...() move them between global and shared memory, loadLane() and
+// storeLane() between shared memory and the lanes. All lanes of the warp call, with a __syncwarp() between storeLane()
+// and copy...Out(), and before the tile is overwritten: neighbouring lanes may share a word.
 //
-// The global address is a multiple of ALIGNMENT. Nothing outside the tile's bytes is written. Reads bypass
-// the read-only cache, because the kernel may write to the same array.
+// The global address is a multiple of ALIGNMENT. Nothing outside the tile's bytes is written. Reads bypass the
+// read-only cache, because the kernel may write to the same array.
 template <unsigned LANE_BYTES, unsigned ALIGNMENT = 1>
 struct WarpTile {
   static_assert(LANE_BYTES >= 1);
@@ -69,9 +67,9 @@ struct WarpTile {
     return ALIGNMENT >= 16 ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address)) % 16;
   }
 
-  // Global to shared memory, bypassing the registers; afterwards all lanes may read all of the tile.
-  // `misalignment` is that of `global`; pass a literal 0 where it is known to be 0. Otherwise the first and
-  // last vectors, which belong to the tile only in part, are read in full and so have to exist.
+  // Global to shared memory, bypassing the registers; afterwards all lanes may read all of the tile. `misalignment` is
+  // that of `global`; pass a literal 0 where it is known to be 0. Otherwise the first and last vectors, which belong to
+  // the tile only in part, are read in full and so have to exist.
   __device__ static void copyIn(unsigned char* shared, const unsigned char* global, unsigned lane,
                                 unsigned misalignment) {
     startCopyIn(shared, global, lane, misalignment);
@@ -90,8 +88,8 @@ struct WarpTile {
         copyAsync16<true>(&vectorAt(shared, i, lane), own + 512 * i);
   }
 
-  // Ends copyIn() once the calling lane's copies have arrived: waits for the other lanes, then shifts a
-  // misaligned tile to the start of its shared memory. If loadLane() shifts, it does so instead.
+  // Ends copyIn() once the calling lane's copies have arrived: waits for the other lanes, then shifts a misaligned tile
+  // to the start of its shared memory. If loadLane() shifts, it does so instead.
   __device__ static void finishCopyIn(unsigned char* shared, unsigned lane, unsigned misalignment) {
     __syncwarp();
     if (LANE_SHIFTS || misalignment == 0) return;
@@ -109,8 +107,8 @@ struct WarpTile {
         [&](unsigned i, const uint4& vector) { storeVector(own + 512 * i, vector); });
   }
 
-  // Shared to global memory at any address: full 128-byte lines of words, and single bytes at both ends if
-  // the tile is not aligned to words.
+  // Shared to global memory at any address: full 128-byte lines of words, and single bytes at both ends if the tile is
+  // not aligned to words.
   __device__ static void copyWordsOut(unsigned char* global, const unsigned char* shared, unsigned lane) {
     const auto head = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(global) % 128);
     const unsigned bytes = ALIGNMENT < 4 ? (0u - head) % 4 : 0;  // before the first word
@@ -130,9 +128,9 @@ struct WarpTile {
     }
   }
 
-  // Reads the first `count` bytes of a partial tile and zeroes the rest. `lanes` lanes call: the last warp of
-  // a block may have fewer than 32. `count` is a multiple of ALIGNMENT, the width of the accesses. The loads
-  // in flight hide the latency of the grid's last tile, and are limited to keep the kernel's register count.
+  // Reads the first `count` bytes of a partial tile and zeroes the rest. `lanes` lanes call: the last warp of a block
+  // may have fewer than 32. `count` is a multiple of ALIGNMENT, the width of the accesses. The loads in flight hide the
+  // latency of the grid's last tile, and are limited to keep the kernel's register count.
   __device__ static void copyPartialIn(unsigned char* shared, const unsigned char* global, unsigned lane,
                                        unsigned lanes, unsigned count) {
     constexpr unsigned ELEMENTS = BYTES / ALIGNMENT;
@@ -162,8 +160,7 @@ struct WarpTile {
   }
 
   // Loads the lane's bytes to `bytes`, which stays in registers. `misalignment` as passed to copyIn().
-  __device__ static void loadLane(const unsigned char* shared, unsigned lane, void* bytes,
-                                  unsigned misalignment = 0) {
+  __device__ static void loadLane(const unsigned char* shared, unsigned lane, void* bytes, unsigned misalignment = 0) {
     if constexpr (LANE_SHIFTS) {
       loadShifted(shared, misalignment + lane * LANE_BYTES, bytes);
     } else {
@@ -198,8 +195,7 @@ struct WarpTile {
   static constexpr auto ATOM_BYTES = static_cast<unsigned>(widestWord<LANE_BYTES>);
   static constexpr unsigned ATOMS = LANE_BYTES / ATOM_BYTES;
   using Atom = Word<ATOM_BYTES>;
-  // Lanes with many bytes that are not aligned to words access words and shift them. Few bytes are accessed
-  // one by one.
+  // Lanes with many bytes that are not aligned to words access words and shift them. Few bytes are accessed one by one.
   static constexpr bool LANE_SHIFTS = ATOM_BYTES < 4 && ATOMS >= 24;
   static constexpr unsigned LANE_WORDS = (LANE_BYTES + 3) / 4;
 
@@ -235,8 +231,7 @@ struct WarpTile {
     }
   }
 
-  // Stores those bytes of a word that are the lane's. `first` is the lane's offset of the word, and may be
-  // negative.
+  // Stores those bytes of a word that are the lane's. `first` is the lane's offset of the word, and may be negative.
   __device__ static void storeEdge(unsigned char* address, int first, unsigned word) {
 #pragma unroll
     for (int b = 0; b < 4; b += ATOM_BYTES)
@@ -270,8 +265,8 @@ struct WarpTile {
     return *reinterpret_cast<ConstLike<Byte, W>*>(shared + (byte ^ 16 * Swizzle::mask(byte / 16)));
   }
 
-  // Moves COUNT values, number 32 * i + lane by each lane. A lane reads at most 16 before it writes them;
-  // `between` runs between the reads and the writes of such a round.
+  // Moves COUNT values, number 32 * i + lane by each lane. A lane reads at most 16 before it writes them; `between`
+  // runs between the reads and the writes of such a round.
   template <class W, unsigned COUNT, class Read, class Write, class Between>
   __device__ static void moveInRounds(unsigned lane, Read read, Write write, Between between) {
     constexpr unsigned STEPS = (COUNT + 31) / 32;
@@ -281,9 +276,7 @@ struct WarpTile {
     for (unsigned round = 0; round < ROUNDS; ++round) {
       W values[LOADS_IN_FLIGHT];
       const unsigned first = round * LOADS_IN_FLIGHT;
-      const auto exists = [=](unsigned i) {
-        return (first + i + 1) * 32 <= COUNT || (first + i) * 32 + lane < COUNT;
-      };
+      const auto exists = [=](unsigned i) { return (first + i + 1) * 32 <= COUNT || (first + i) * 32 + lane < COUNT; };
 #pragma unroll
       for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
         if (exists(i)) values[i] = read(first + i);
@@ -299,5 +292,4 @@ struct WarpTile {
   }
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

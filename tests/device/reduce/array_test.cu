@@ -28,20 +28,18 @@ static_assert(std::is_same_v<SumOf<short>, int> && std::is_same_v<SumOf<unsigned
 static_assert(std::is_same_v<SumOf<long long>, long long> && std::is_same_v<SumOf<double>, double>);
 static_assert(std::is_same_v<SumOf<__half>, float> && std::is_same_v<SumOf<__nv_bfloat16>, float>);
 static_assert(std::is_same_v<SumOf<Words5>, Words5>);
-static_assert(std::is_same_v<decltype(reduce<long long>(std::declval<const signed char*>(), std::size_t{})),
-                             long long>);
+static_assert(
+    std::is_same_v<decltype(reduce<long long>(std::declval<const signed char*>(), std::size_t{})), long long>);
 static_assert(std::is_same_v<decltype(reduce<double>(std::declval<__half*>(), std::size_t{})), double>);
-static_assert(
-    std::is_same_v<decltype(reduce(std::declval<const short*>(), std::size_t{}, Maximum{})), short>);
-static_assert(
-    std::is_same_v<decltype(reduce(std::declval<const __half*>(), std::size_t{}, Maximum{})), float>);
+static_assert(std::is_same_v<decltype(reduce(std::declval<const short*>(), std::size_t{}, Maximum{})), short>);
+static_assert(std::is_same_v<decltype(reduce(std::declval<const __half*>(), std::size_t{}, Maximum{})), float>);
 
 #ifdef GPUOPT_EMULATION  // a type for each size and kind
 #define ELEMENT_TYPES signed char, short, int, long long, float, __half, Float3, Words5, Bytes3, Words25
 #else
-#define ELEMENT_TYPES                                                                                        \
-  signed char, unsigned char, short, int, unsigned, long long, float, double, __half, __nv_bfloat16, Float3, \
-      Words5, Words6, Bytes3, Words25
+#define ELEMENT_TYPES                                                                                                \
+  signed char, unsigned char, short, int, unsigned, long long, float, double, __half, __nv_bfloat16, Float3, Words5, \
+      Words6, Bytes3, Words25
 #endif
 
 // Elements on the device with the host's copy; every sum is of a part with other elements around it, which
@@ -122,8 +120,8 @@ TEMPLATE_TEST_CASE("Arrays at every alignment", "[reduce][sweep]", ELEMENT_TYPES
 }
 
 TEMPLATE_TEST_CASE("Several tiles and blocks", "[reduce][sweep]", ELEMENT_TYPES) {
-  std::set<std::size_t> lengths = lengthsAround<TestType>(
-      {1 << 10, 2 << 10, 8 << 10, 40 << 10, 64 << 10, 104 << 10, 192 << 10, 320 << 10});
+  std::set<std::size_t> lengths =
+      lengthsAround<TestType>({1 << 10, 2 << 10, 8 << 10, 40 << 10, 64 << 10, 104 << 10, 192 << 10, 320 << 10});
   lengths.insert({0, 1, 131});
   const Data<TestType> data(*lengths.rbegin() + 5);
   for (const std::size_t n : lengths) data.template check<LowBoundaries>(5, n);
@@ -161,10 +159,9 @@ TEMPLATE_TEST_CASE("A policy of narrow blocks", "[reduce]", signed char, short, 
   for (std::size_t first = 1; first < 128; first += 31) data.template check<NarrowBlocks>(first, 10000);
 }
 
-TEMPLATE_TEST_CASE("Lengths and alignments under the reproducible order", "[reduce][sweep]", signed char,
-                   float, double, Words6, Bytes3) {
-  const std::set<std::size_t> lengths =
-      lengthsAround<TestType>({16 << 10, 64 << 10, emulated ? 160 << 10 : 512 << 10});
+TEMPLATE_TEST_CASE("Lengths and alignments under the reproducible order", "[reduce][sweep]", signed char, float, double,
+                   Words6, Bytes3) {
+  const std::set<std::size_t> lengths = lengthsAround<TestType>({16 << 10, 64 << 10, emulated ? 160 << 10 : 512 << 10});
   const Data<TestType> data(*lengths.rbegin() + 16);
   for (std::size_t first = 0; first < 16; first += 5)
     for (const std::size_t n : lengths) data.template check<ByLength>(first, n);
@@ -204,8 +201,7 @@ void checkLong(std::size_t longest, const std::vector<std::size_t>& lengths) {
 
 TEST_CASE("Arrays beyond the caches", "[reduce]") {
   constexpr std::size_t MIB = std::size_t{1} << 20;
-  checkLong<float>(97 * MIB,
-                   {8 * MIB - 1, 8 * MIB, 8 * MIB + 1, 8 * MIB + 5, 96 * MIB, 96 * MIB + 1, 96 * MIB + 7});
+  checkLong<float>(97 * MIB, {8 * MIB - 1, 8 * MIB, 8 * MIB + 1, 8 * MIB + 5, 96 * MIB, 96 * MIB + 1, 96 * MIB + 7});
   checkLong<double>(49 * MIB, {4 * MIB, 4 * MIB + 3, 48 * MIB + 3});
 }
 

@@ -70,12 +70,9 @@ TEST_CASE("Every operation, with and without a known neutral element", "[reduce]
     REQUIRE(reduceLow<int>(in.data(), n, Maximum{}) == foldSerially<int>(values, Maximum{}));
     REQUIRE(reduceLow<int>(in.data(), n, MaximumAbove{2}) ==
             (n == 1 ? values[0] : foldSerially<int>(values, MaximumAbove{2})));
-    REQUIRE(reduceLow<DefaultAccumulator>(in.data(), n, LogicalAnd{}) ==
-            foldSerially<bool>(values, LogicalAnd{}));
-    REQUIRE(reduceLow<DefaultAccumulator>(in.data(), n, LogicalOr{}) ==
-            foldSerially<bool>(values, LogicalOr{}));
-    REQUIRE(reduceLow<unsigned>(inBits.data(), n, Multiplies{}) ==
-            foldSerially<unsigned>(bits, Multiplies{}));
+    REQUIRE(reduceLow<DefaultAccumulator>(in.data(), n, LogicalAnd{}) == foldSerially<bool>(values, LogicalAnd{}));
+    REQUIRE(reduceLow<DefaultAccumulator>(in.data(), n, LogicalOr{}) == foldSerially<bool>(values, LogicalOr{}));
+    REQUIRE(reduceLow<unsigned>(inBits.data(), n, Multiplies{}) == foldSerially<unsigned>(bits, Multiplies{}));
     REQUIRE(reduceLow<unsigned>(inBits.data(), n, BitAnd{}) == foldSerially<unsigned>(bits, BitAnd{}));
     REQUIRE(reduceLow<unsigned>(inBits.data(), n, BitOr{}) == foldSerially<unsigned>(bits, BitOr{}));
     REQUIRE(reduceLow<unsigned>(inBits.data(), n, BitXor{}) == foldSerially<unsigned>(bits, BitXor{}));
@@ -124,8 +121,7 @@ TEST_CASE("No elements", "[reduce]") {
   REQUIRE(reduce(none, 0) == 0);
   REQUIRE(reduce(none, 0, Multiplies{}) == 1);
   REQUIRE(reduce(none, 0, Minimum{}) == (std::numeric_limits<int>::max)());
-  REQUIRE(reduce(static_cast<const float*>(nullptr), 0, Maximum{}) ==
-          -std::numeric_limits<float>::infinity());
+  REQUIRE(reduce(static_cast<const float*>(nullptr), 0, Maximum{}) == -std::numeric_limits<float>::infinity());
   REQUIRE(reduce(none, 0, BitAnd{}) == -1);
   REQUIRE(reduce(none, 0, Plus{}, 17) == 17);
   REQUIRE(reduce(none, 0, UnknownPlus{}, 17) == 17);
@@ -153,18 +149,15 @@ TEST_CASE("Null pointers are named before anything runs", "[reduce]") {
   const int untouched = out.toHost()[0];
   const int* none = nullptr;
   const auto messageFrom = [](auto call) { return messageOf<std::invalid_argument>(call); };
-  REQUIRE(messageFrom([&] { static_cast<void>(reduce(none, 3)); }) ==
-          "gpuopt::reduce: in is null, but n is 3");
+  REQUIRE(messageFrom([&] { static_cast<void>(reduce(none, 3)); }) == "gpuopt::reduce: in is null, but n is 3");
   REQUIRE(contains(messageFrom([&] { reduceInto(none, 3, out.data()); }), "gpuopt::reduceInto: in is null"));
   REQUIRE(messageFrom([&] { reduceInto(in.data(), 3, static_cast<int*>(nullptr)); }) ==
           "gpuopt::reduceInto: out is null");
   REQUIRE(contains(messageFrom([&] { dotInto(none, in.data(), 3, out.data()); }), "in1 is null"));
   REQUIRE(contains(messageFrom([&] { dotInto(in.data(), none, 3, out.data()); }), "in2 is null"));
-  REQUIRE(contains(messageFrom([&] { static_cast<void>(argMin(none, 1)); }),
-                   "gpuopt::argMin: in is null, but n is 1"));
+  REQUIRE(contains(messageFrom([&] { static_cast<void>(argMin(none, 1)); }), "gpuopt::argMin: in is null, but n is 1"));
   REQUIRE(contains(messageFrom([&] { static_cast<void>(meanVariance(none, 1)); }), "gpuopt::meanVariance"));
-  REQUIRE(contains(messageFrom([&] { minMaxInto(in.data(), 3, static_cast<MinMax<int>*>(nullptr)); }),
-                   "out is null"));
+  REQUIRE(contains(messageFrom([&] { minMaxInto(in.data(), 3, static_cast<MinMax<int>*>(nullptr)); }), "out is null"));
   REQUIRE(out.toHost()[0] == untouched);
   REQUIRE(reduce(in.data(), 3) == 6);
 }
@@ -193,20 +186,18 @@ TEST_CASE("One workspace serves call after call", "[reduce]") {
     const std::size_t first = call % 7, n = (call * call * 37 + call * 1009) % 29000 + 1;
     INFO("call " << call << ", n " << n);
     const float expected = foldSerially<float>(values, first, first + n, Plus{});
-    REQUIRE(reduce<DefaultAccumulator, LowBoundaries>(in.data() + first, n, Plus{}, nullptr, &workspace) ==
-            expected);
+    REQUIRE(reduce<DefaultAccumulator, LowBoundaries>(in.data() + first, n, Plus{}, nullptr, &workspace) == expected);
     DeviceArray<float> out(1);
-    reduceInto<DefaultAccumulator, LowBoundaries>(in.data() + first, n, out.data(), Plus{}, 0.0F, nullptr,
-                                                  &workspace);
+    reduceInto<DefaultAccumulator, LowBoundaries>(in.data() + first, n, out.data(), Plus{}, 0.0F, nullptr, &workspace);
     REQUIRE(out.toHost()[0] == expected);
-    const auto extremes = minMax<DefaultAccumulator, LowBoundaries>(
-        in.data() + first, n, nullptr, &workspace);  // partial results of another size
+    const auto extremes = minMax<DefaultAccumulator, LowBoundaries>(in.data() + first, n, nullptr,
+                                                                    &workspace);  // partial results of another size
     REQUIRE(extremes.minimum == foldSerially<float>(values, first, first + n, Minimum{}));
   }
   std::vector<unsigned> counters(Workspace::counterCount, 1);
-  checkCuda(cudaMemcpy(counters.data(), workspace.counters(), counters.size() * sizeof(unsigned),
-                       cudaMemcpyDeviceToHost),
-            "cudaMemcpy");
+  checkCuda(
+      cudaMemcpy(counters.data(), workspace.counters(), counters.size() * sizeof(unsigned), cudaMemcpyDeviceToHost),
+      "cudaMemcpy");
   REQUIRE((counters == std::vector<unsigned>(Workspace::counterCount, 0)));
 }
 
@@ -232,10 +223,9 @@ TEST_CASE("Many threads, each with a stream of its own", "[reduce]") {
     for (std::size_t call = 0; call < 25; ++call) {
       const std::size_t n = 1 + (call * 7919 + static_cast<std::size_t>(thread) * 997) % 29000;
       const int expected = foldSerially<int>(values, 0, n, Plus{});
-      good = good &&
-             reduce<DefaultAccumulator, LowBoundaries>(in.data(), n, Plus{}, stream, workspace) == expected;
-      good = good && reduce<DefaultAccumulator, LowBoundaries>(in.data(), n, Plus{}, 5, stream, workspace) ==
-                         expected + 5;
+      good = good && reduce<DefaultAccumulator, LowBoundaries>(in.data(), n, Plus{}, stream, workspace) == expected;
+      good =
+          good && reduce<DefaultAccumulator, LowBoundaries>(in.data(), n, Plus{}, 5, stream, workspace) == expected + 5;
     }
     return good;
   });
@@ -249,8 +239,7 @@ TEST_CASE("Many threads on the default stream", "[reduce]") {
     const std::size_t n = 29000 - static_cast<std::size_t>(thread);
     bool good = true;
     for (int call = 0; call < 25; ++call)
-      good = good && reduce<DefaultAccumulator, LowBoundaries>(in.data(), n) ==
-                         foldSerially<int>(values, 0, n, Plus{});
+      good = good && reduce<DefaultAccumulator, LowBoundaries>(in.data(), n) == foldSerially<int>(values, 0, n, Plus{});
     return good;
   });
   REQUIRE(failures == 0);
@@ -337,12 +326,10 @@ TEST_CASE("Calls captured into a graph", "[reduce]") {
 TEST_CASE("A call that returns a value is refused while its stream is being captured", "[reduce]") {
   const DeviceArray<float> in(smallIntegers<float>(1000, 1));
   const Stream stream;
-  REQUIRE(reduce(in.data(), 1000, Plus{}, stream) ==
-          foldSerially<float>(smallIntegers<float>(1000, 1), Plus{}));
+  REQUIRE(reduce(in.data(), 1000, Plus{}, stream) == foldSerially<float>(smallIntegers<float>(1000, 1), Plus{}));
   std::string message;
   const Graph graph(stream, [&] {
-    message =
-        messageOf<std::invalid_argument>([&] { static_cast<void>(reduce(in.data(), 1000, Plus{}, stream)); });
+    message = messageOf<std::invalid_argument>([&] { static_cast<void>(reduce(in.data(), 1000, Plus{}, stream)); });
   });
   REQUIRE(message == "gpuopt::reduce: stream is being captured; use gpuopt::reduceInto");
   REQUIRE(graph.nodes() == 0);

@@ -66,8 +66,7 @@ TEST_CASE("reduceColumns sums matrices of every width") {
 
 TEST_CASE("reduceColumns splits tall matrices") {
   for (const std::size_t cols : {1, 2, 3, 4, 7, 32, 33})
-    for (const std::size_t rows : {999, 8192, 20000})
-      checkColumns<float>(rows, cols, cols, 0, gpuopt::Plus{});
+    for (const std::size_t rows : {999, 8192, 20000}) checkColumns<float>(rows, cols, cols, 0, gpuopt::Plus{});
   checkColumns<float>(3000, 260, 260, 0, gpuopt::Plus{});
 }
 
@@ -79,8 +78,7 @@ TEST_CASE("reduceColumns combines many blocks in groups, and leaves the workspac
     const DeviceArray<float> in(matrix.values);
     for (int run = 0; run < 2; ++run) {
       DeviceArray<float> out(cols);
-      reduceColumns<float, EarlyGroups>(in.data(), 3000, cols, cols, out.data(), gpuopt::Plus{}, nullptr,
-                                        &workspace);
+      reduceColumns<float, EarlyGroups>(in.data(), 3000, cols, cols, out.data(), gpuopt::Plus{}, nullptr, &workspace);
       CHECK(out.toHost() == columnsOf<float>(matrix, gpuopt::Plus{}));
     }
   }
@@ -138,8 +136,8 @@ TEST_CASE("reduceColumns splits tall matrices whose rows begin anywhere") {
   checkColumns<signed char, EarlyShifts>(2000, 101, 102, 5, gpuopt::Plus{});
 }
 
-TEMPLATE_TEST_CASE("reduceColumns takes elements of any size", "", signed char, unsigned short, double,
-                   std::int64_t, Bytes3, Float3, Words5, Words25, __half) {
+TEMPLATE_TEST_CASE("reduceColumns takes elements of any size", "", signed char, unsigned short, double, std::int64_t,
+                   Bytes3, Float3, Words5, Words25, __half) {
   for (const std::size_t cols : {1, 2, 5, 8, 16, 31, 48, 250, 700})
     for (const std::size_t gap : {0, 1, 16})
       checkColumns<TestType>(cols < 40 ? 200 : 9, cols, cols + gap, 1, gpuopt::Plus{});

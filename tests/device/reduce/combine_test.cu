@@ -22,9 +22,9 @@ GridScratch<T> scratchOf(const Workspace& workspace) {
 
 void requireZeroCounters(const Workspace& workspace) {
   std::vector<unsigned> counters(Workspace::counterCount);
-  checkCuda(cudaMemcpy(counters.data(), workspace.counters(), counters.size() * sizeof(unsigned),
-                       cudaMemcpyDeviceToHost),
-            "cudaMemcpy");
+  checkCuda(
+      cudaMemcpy(counters.data(), workspace.counters(), counters.size() * sizeof(unsigned), cudaMemcpyDeviceToHost),
+      "cudaMemcpy");
   REQUIRE(counters == std::vector<unsigned>(counters.size(), 0u));
 }
 
@@ -45,8 +45,8 @@ __global__ void collectKernel(T* out, const T neutral, const GridScratch<T> scra
   }
 }
 
-TEMPLATE_TEST_CASE("The last block collects what the others have published", "[combine]", signed char, short,
-                   float, double, Float3, Words5, Words6) {
+TEMPLATE_TEST_CASE("The last block collects what the others have published", "[combine]", signed char, short, float,
+                   double, Float3, Words5, Words6) {
   const Workspace workspace;
   const GridScratch<TestType> scratch = scratchOf<TestType>(workspace);
   for (const unsigned blocks : {2u, 33u, 100u, 290u}) {

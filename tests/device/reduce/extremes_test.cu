@@ -32,16 +32,13 @@ static_assert(std::is_same_v<decltype(minMax(std::declval<__nv_bfloat16*>(), 1))
 static_assert(std::is_same_v<decltype(sumMinMax(std::declval<short*>(), 1)), SumMinMax<short, int>>);
 static_assert(std::is_same_v<decltype(minMax<double>(std::declval<float*>(), 1)), MinMax<double>>);
 static_assert(std::is_same_v<decltype(argMax<int>(std::declval<short*>(), 1)), ArgResult<int>>);
-static_assert(
-    std::is_same_v<decltype(sumMinMax<double>(std::declval<float*>(), 1)), SumMinMax<float, double>>);
+static_assert(std::is_same_v<decltype(sumMinMax<double>(std::declval<float*>(), 1)), SumMinMax<float, double>>);
 
 // Every extreme of one part of an array, under one policy, against the serial ones.
 template <class Policy, class T>
 void checkExtremes(const DeviceArray<T>& in, const std::vector<T>& values, std::size_t first, std::size_t n) {
-  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first),
-             end = begin + static_cast<std::ptrdiff_t>(n);
-  const auto smallest = std::min_element(begin, end),
-             largest = std::max_element(begin, end);  // the first of several
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first), end = begin + static_cast<std::ptrdiff_t>(n);
+  const auto smallest = std::min_element(begin, end), largest = std::max_element(begin, end);  // the first of several
   const T* data = in.data() + first;
   INFO("n " << n << ", first " << first);
 
@@ -83,8 +80,7 @@ TEMPLATE_TEST_CASE("Extremes of random numbers", "[extremes][sweep]", signed cha
   checkData<LowBoundaries>(randomVector<TestType>(90001, 1));  // of narrow types with many ties
 }
 
-TEMPLATE_TEST_CASE("Extremes under the policies of the library", "[extremes][sweep]", ReducePolicy,
-                   ByLength) {
+TEMPLATE_TEST_CASE("Extremes under the policies of the library", "[extremes][sweep]", ReducePolicy, ByLength) {
   checkData<TestType>(randomVector<float>(90001, 1));
   checkData<TestType>(smallIntegers<float>(30001, 2));
 }
@@ -109,10 +105,10 @@ TEST_CASE("Of equal extremes the first wins", "[extremes][sweep]") {
   const std::size_t n = 40009;
   std::vector<float> values = randomVector<float>(n + 1, 3);
   DeviceArray<float> in(values);
-  const std::vector<std::size_t> indices = {
-      0,     1,     2,     3,     4,     7,     30,    31,    32,    127,   128,   129,   511,
-      512,   1023,  1024,  2047,  2048,  4095,  4096,  8191,  8192,  10239, 10240, 16383, 16384,
-      20000, 20479, 20480, 32767, 32768, 40000, n - 5, n - 4, n - 3, n - 2, n - 1};
+  const std::vector<std::size_t> indices = {0,     1,     2,     3,     4,     7,     30,    31,    32,    127,
+                                            128,   129,   511,   512,   1023,  1024,  2047,  2048,  4095,  4096,
+                                            8191,  8192,  10239, 10240, 16383, 16384, 20000, 20479, 20480, 32767,
+                                            32768, 40000, n - 5, n - 4, n - 3, n - 2, n - 1};
   for (const std::size_t first : indices)
     for (const std::size_t second : {first + 1, first + 2, first + 64, first + 2048, first + 10240, n - 1}) {
       if (second >= n) continue;
@@ -167,8 +163,8 @@ TEST_CASE("The first NaN wins", "[extremes]") {
   values[100] = -infinity;
   values[200] = infinity;
   DeviceArray<float> in(values, 1);
-  for (const std::size_t first : {std::size_t{0}, std::size_t{1}, std::size_t{30}, std::size_t{31},
-                                  std::size_t{99}, std::size_t{4099}, std::size_t{12288}, n - 2, n - 1})
+  for (const std::size_t first : {std::size_t{0}, std::size_t{1}, std::size_t{30}, std::size_t{31}, std::size_t{99},
+                                  std::size_t{4099}, std::size_t{12288}, n - 2, n - 1})
     for (const std::size_t second : {first + 1, first + 3, first + 8192, n - 1}) {
       if (second >= n) continue;
       std::vector<float> withNan = values;

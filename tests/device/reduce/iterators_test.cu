@@ -148,10 +148,8 @@ static_assert(isReadAsArray<Vector::iterator> && isReadAsArray<Vector::const_ite
 static_assert(isReadAsArray<thrust::device_ptr<float>>);
 static_assert(!isReadAsArray<thrust::transform_iterator<Negate, Vector::iterator>>);
 static_assert(!isReadAsArray<thrust::transform_iterator<Negate, thrust::device_ptr<float>>>);
-static_assert(!isReadAsArray<thrust::counting_iterator<int>> &&
-              !isReadAsArray<thrust::constant_iterator<int>>);
-static_assert(
-    !isReadAsArray<thrust::permutation_iterator<Vector::iterator, thrust::device_vector<int>::iterator>>);
+static_assert(!isReadAsArray<thrust::counting_iterator<int>> && !isReadAsArray<thrust::constant_iterator<int>>);
+static_assert(!isReadAsArray<thrust::permutation_iterator<Vector::iterator, thrust::device_vector<int>::iterator>>);
 
 TEST_CASE("Thrust's iterators", "[iterators]") {
   for (const std::size_t n : lengths) {

@@ -27,8 +27,7 @@ static_assert(std::is_same_v<MomentsOf<float>, MeanVariance<float>> &&
               std::is_same_v<MomentsOf<__half>, MeanVariance<float>>);
 static_assert(std::is_same_v<MomentsOf<double>, MeanVariance<double>> &&
               std::is_same_v<MomentsOf<int>, MeanVariance<double>>);
-static_assert(
-    std::is_same_v<decltype(meanVariance<double>(std::declval<float*>(), 1)), MeanVariance<double>>);
+static_assert(std::is_same_v<decltype(meanVariance<double>(std::declval<float*>(), 1)), MeanVariance<double>>);
 
 struct TwoPasses {
   double mean = 0;
@@ -63,10 +62,10 @@ void checkMoments(const std::vector<T>& values, std::size_t offset) {
   const double epsilon = static_cast<double>(std::numeric_limits<decltype(found.mean)>::epsilon());
   const double levels = 4 + std::log2(static_cast<double>(n));
   const double meanError = levels * epsilon * exact.largest;
-  const double varianceError = 2 * levels * epsilon * exact.variance +
-                               2 * meanError * std::sqrt(exact.variance) + meanError * meanError;
-  INFO("n " << n << ", mean " << found.mean << " for " << exact.mean << ", variance " << found.variance
-            << " for " << exact.variance);
+  const double varianceError =
+      2 * levels * epsilon * exact.variance + 2 * meanError * std::sqrt(exact.variance) + meanError * meanError;
+  INFO("n " << n << ", mean " << found.mean << " for " << exact.mean << ", variance " << found.variance << " for "
+            << exact.variance);
   REQUIRE(found.count == n);
   REQUIRE(std::fabs(static_cast<double>(found.mean) - exact.mean) <= meanError);
   REQUIRE(std::fabs(static_cast<double>(found.variance) - exact.variance) <= varianceError);
@@ -75,8 +74,8 @@ void checkMoments(const std::vector<T>& values, std::size_t offset) {
 
 const std::vector<std::size_t> lengths = {1, 2, 3, 31, 33, 142, 1000, 4099, 30011, 100003};
 
-TEMPLATE_TEST_CASE("Moments of random numbers", "[meanVariance]", signed char, short, int, float, double,
-                   __half, __nv_bfloat16) {
+TEMPLATE_TEST_CASE("Moments of random numbers", "[meanVariance]", signed char, short, int, float, double, __half,
+                   __nv_bfloat16) {
   for (const std::size_t n : lengths) {
     const std::vector<TestType> values = randomVector<TestType>(n, 1);
     checkMoments<DefaultAccumulator, LowBoundaries>(values, 0);

@@ -24,9 +24,7 @@ struct FewBlocks : InOrder {
 
 // Every number of rows in flight, within lengths that the emulated device reduces in no time.
 struct ManyRows : InOrder {
-  static constexpr int orderedRows(std::size_t bytes) {
-    return bytes <= (16 << 10) ? 2 : bytes <= (64 << 10) ? 4 : 8;
-  }
+  static constexpr int orderedRows(std::size_t bytes) { return bytes <= (16 << 10) ? 2 : bytes <= (64 << 10) ? 4 : 8; }
 };
 
 // A byte and the bytes before it in a text, as a polynomial: the hash of two texts after another follows from
@@ -56,8 +54,7 @@ struct Concatenate {
 };
 
 std::set<std::size_t> lengths(std::size_t elementBytes) {
-  std::set<std::size_t> all = {1,  2,   3,   4,   5,   15,  16,  17,   31,  32,
-                               33, 127, 128, 129, 511, 512, 513, 1000, 4099};
+  std::set<std::size_t> all = {1, 2, 3, 4, 5, 15, 16, 17, 31, 32, 33, 127, 128, 129, 511, 512, 513, 1000, 4099};
   for (const std::size_t bytes : {20 << 10, 64 << 10, 200 << 10})
     for (const std::size_t more : {0, 1, 2, 17}) all.insert(bytes / elementBytes - 1 + more);
   return all;
@@ -84,8 +81,7 @@ TEMPLATE_TEST_CASE("Operands keep the order of the input", "[inOrder][sweep]", I
   checkOrder<TestType, Matrix>(MatrixProduct{});
 }
 
-TEMPLATE_TEST_CASE("Functions of one and two inputs keep the order", "[inOrder]", InOrder, FewBlocks,
-                   ManyRows) {
+TEMPLATE_TEST_CASE("Functions of one and two inputs keep the order", "[inOrder]", InOrder, FewBlocks, ManyRows) {
   const std::size_t longest = 200003;
   const std::vector<signed char> text = randomVector<signed char>(longest + 20, 2);
   const std::vector<Words5> words = Elements<Words5>::make(30020, 3);
@@ -96,14 +92,13 @@ TEMPLATE_TEST_CASE("Functions of one and two inputs keep the order", "[inOrder]"
       INFO("n " << n << ", first " << first);
       Hash expected = {0, 1}, expectedOfPairs = {0, 1};
       for (std::size_t i = first; i < first + n; ++i) expected = Concatenate{}(expected, HashOf{}(text[i]));
-      REQUIRE((transformReduce<DefaultAccumulator, TestType>(in.data() + first, n, HashOf{}, Concatenate{}) ==
-               expected));
+      REQUIRE(
+          (transformReduce<DefaultAccumulator, TestType>(in.data() + first, n, HashOf{}, Concatenate{}) == expected));
       if (n > 30011) continue;
       for (std::size_t i = 0; i < n; ++i)
         expectedOfPairs = Concatenate{}(expectedOfPairs, HashOfPair{}(text[first + i], words[i]));
-      REQUIRE(
-          (transformReduce<DefaultAccumulator, TestType>(in.data() + first, inWords.data(), n, HashOfPair{},
-                                                         Concatenate{}, Hash{0, 1}) == expectedOfPairs));
+      REQUIRE((transformReduce<DefaultAccumulator, TestType>(in.data() + first, inWords.data(), n, HashOfPair{},
+                                                             Concatenate{}, Hash{0, 1}) == expectedOfPairs));
     }
 }
 
@@ -113,9 +108,7 @@ struct SpanCounter {
   using difference_type = std::ptrdiff_t;
   using pointer = const Span*;
   using reference = Span;
-  __host__ __device__ Span operator[](std::ptrdiff_t i) const {
-    return {static_cast<int>(i), static_cast<int>(i), 1};
-  }
+  __host__ __device__ Span operator[](std::ptrdiff_t i) const { return {static_cast<int>(i), static_cast<int>(i), 1}; }
 };
 
 TEST_CASE("Iterators keep the order", "[inOrder]") {
@@ -136,8 +129,7 @@ TEST_CASE("Commutative operations and rounding in order", "[inOrder]") {
   REQUIRE(std::fabs(sum - static_cast<double>(exact.sum)) <= exact.tolerance(0x1p-24, n));
   const float other = reduce<DefaultAccumulator, FewBlocks>(shifted.data(), n);
   REQUIRE(std::memcmp(&sum, &other, sizeof sum) == 0);
-  REQUIRE(argMin<DefaultAccumulator, FewBlocks>(in.data(), n).value ==
-          foldSerially<float>(values, Minimum{}));
+  REQUIRE(argMin<DefaultAccumulator, FewBlocks>(in.data(), n).value == foldSerially<float>(values, Minimum{}));
   REQUIRE(reduce<DefaultAccumulator, InOrder>(static_cast<const float*>(nullptr), 0) == 0);
 }
 

@@ -44,10 +44,9 @@ void checkRows(std::size_t rows, std::size_t cols, std::size_t ld, std::size_t o
 // Enough rows for every warp of several blocks, in about 9000 elements.
 std::size_t rowsFor(std::size_t cols) { return cols < 16 ? 600 : 9000 / cols + 2; }
 
-const std::vector<std::size_t> lengths{1,    2,    3,    4,    5,    7,    8,    9,    12,  13,
-                                       15,   16,   17,   31,   32,   33,   63,   64,   65,  100,
-                                       127,  128,  129,  255,  256,  257,  511,  512,  513, 1000,
-                                       1023, 1024, 2047, 2048, 2049, 4095, 4096, 4097, 8191};
+const std::vector<std::size_t> lengths{1,   2,   3,   4,    5,    7,    8,    9,    12,   13,   15,   16,   17,
+                                       31,  32,  33,  63,   64,   65,   100,  127,  128,  129,  255,  256,  257,
+                                       511, 512, 513, 1000, 1023, 1024, 2047, 2048, 2049, 4095, 4096, 4097, 8191};
 
 TEST_CASE("reduceRows sums contiguous rows of every length") {
   for (const std::size_t cols : lengths) checkRows<float>(rowsFor(cols), cols, cols, 0, gpuopt::Plus{});
@@ -55,13 +54,11 @@ TEST_CASE("reduceRows sums contiguous rows of every length") {
 
 TEST_CASE("reduceRows starts at any element") {
   for (const std::size_t cols : {1, 4, 6, 16, 33, 128, 512, 515, 4096, 4099})
-    for (std::size_t offset = 1; offset < 4; ++offset)
-      checkRows<float>(11, cols, cols, offset, gpuopt::Plus{});
+    for (std::size_t offset = 1; offset < 4; ++offset) checkRows<float>(11, cols, cols, offset, gpuopt::Plus{});
 }
 
 TEST_CASE("reduceRows leaves out the elements between rows") {
-  for (const std::size_t cols :
-       {1, 3, 4, 8, 20, 31, 32, 33, 64, 100, 160, 300, 508, 512, 516, 1000, 4096, 5000})
+  for (const std::size_t cols : {1, 3, 4, 8, 20, 31, 32, 33, 64, 100, 160, 300, 508, 512, 516, 1000, 4096, 5000})
     for (const std::size_t gap : {1, 4, 100})
       checkRows<float>(cols < 100 ? 150 : 9, cols, cols + gap, 0, gpuopt::Plus{});
 }

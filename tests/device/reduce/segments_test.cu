@@ -33,19 +33,15 @@ std::vector<std::size_t> offsetsOf(const std::vector<std::size_t>& sizes, std::s
 }
 
 template <class A, class T, class Op>
-std::vector<A> segmentsOf(const std::vector<T>& values, const std::vector<std::size_t>& offsets, Op op,
-                          A empty) {
+std::vector<A> segmentsOf(const std::vector<T>& values, const std::vector<std::size_t>& offsets, Op op, A empty) {
   std::vector<A> results;
   for (std::size_t s = 0; s + 1 < offsets.size(); ++s)
-    results.push_back(offsets[s] == offsets[s + 1] ? empty
-                                                   : foldSerially<A>(values, offsets[s], offsets[s + 1], op));
+    results.push_back(offsets[s] == offsets[s + 1] ? empty : foldSerially<A>(values, offsets[s], offsets[s + 1], op));
   return results;
 }
 
-template <class T, class Policy = gpuopt::ReduceSegmentsPolicy, class Offset = std::size_t,
-          class Op = gpuopt::Plus>
-void checkSegments(const std::vector<std::size_t>& sizes, std::size_t first = 0, std::size_t offset = 0,
-                   Op op = {}) {
+template <class T, class Policy = gpuopt::ReduceSegmentsPolicy, class Offset = std::size_t, class Op = gpuopt::Plus>
+void checkSegments(const std::vector<std::size_t>& sizes, std::size_t first = 0, std::size_t offset = 0, Op op = {}) {
   using A = gpuopt::Reduced<gpuopt::DefaultAccumulator, Op, const T*>;
   const auto offsets = offsetsOf(sizes, first);
   CAPTURE(sizes.size(), offsets.back(), first, offset, sizeof(T), sizeof(Offset));
@@ -53,8 +49,7 @@ void checkSegments(const std::vector<std::size_t>& sizes, std::size_t first = 0,
   const DeviceArray<T> in(values, offset);
   const DeviceArray<Offset> deviceOffsets(std::vector<Offset>(offsets.begin(), offsets.end()));
   DeviceArray<A> out(sizes.size());
-  reduceSegments<gpuopt::DefaultAccumulator, Policy>(in.data(), deviceOffsets.data(), sizes.size(),
-                                                     out.data(), op);
+  reduceSegments<gpuopt::DefaultAccumulator, Policy>(in.data(), deviceOffsets.data(), sizes.size(), out.data(), op);
   CHECK(out.toHost() == segmentsOf<A>(values, offsets, op, A{}));
 }
 
@@ -123,8 +118,8 @@ TEST_CASE("reduceSegments takes offsets of any integer type") {
   checkSegments<float, ManyWarps, std::uint16_t>(randomSizes(900, 60, 3));
 }
 
-TEMPLATE_TEST_CASE("reduceSegments takes elements of any size", "", signed char, unsigned short, double,
-                   std::int64_t, Bytes3, Float3, Words5, Words25, __half) {
+TEMPLATE_TEST_CASE("reduceSegments takes elements of any size", "", signed char, unsigned short, double, std::int64_t,
+                   Bytes3, Float3, Words5, Words25, __half) {
   checkSegments<TestType>(mixedSizes(), 0, 1);
   checkSegments<TestType, ManyWarps>(randomSizes(100, 90, 4), 1, 2);
 }
@@ -162,8 +157,7 @@ TEST_CASE("reduceSegments leaves the workspace as it was") {
   const DeviceArray<std::size_t> deviceOffsets(offsets);
   for (int run = 0; run < 3; ++run) {
     DeviceArray<int> out(3);
-    reduceSegments<int, ManyWarps>(in.data(), deviceOffsets.data(), 3, out.data(), gpuopt::Plus{}, nullptr,
-                                   &workspace);
+    reduceSegments<int, ManyWarps>(in.data(), deviceOffsets.data(), 3, out.data(), gpuopt::Plus{}, nullptr, &workspace);
     CHECK(out.toHost() == segmentsOf<int>(values, offsets, gpuopt::Plus{}, 0));
   }
 }
@@ -172,12 +166,10 @@ TEST_CASE("reduceSegments reads iterators") {
   const auto offsets = offsetsOf(mixedSizes(), 0);
   const DeviceArray<std::size_t> deviceOffsets(offsets);
   DeviceArray<std::int64_t> out(offsets.size() - 1);
-  reduceSegments<gpuopt::DefaultAccumulator, ManyWarps>(Squares{}, deviceOffsets.data(), out.size(),
-                                                        out.data());
+  reduceSegments<gpuopt::DefaultAccumulator, ManyWarps>(Squares{}, deviceOffsets.data(), out.size(), out.data());
   std::vector<std::int64_t> expected(out.size(), 0);
   for (std::size_t s = 0; s < out.size(); ++s)
-    for (std::size_t i = offsets[s]; i < offsets[s + 1]; ++i)
-      expected[s] += Squares{}[static_cast<std::ptrdiff_t>(i)];
+    for (std::size_t i = offsets[s]; i < offsets[s + 1]; ++i) expected[s] += Squares{}[static_cast<std::ptrdiff_t>(i)];
   CHECK(out.toHost() == expected);
 }
 
@@ -189,8 +181,8 @@ TEST_CASE("reduceSegments gives the same bits on every run, with any workspace")
   DeviceArray<float> first(offsets.size() - 1);
   DeviceArray<float> second(offsets.size() - 1);
   reduceSegments<float, ManyWarps>(in.data(), deviceOffsets.data(), first.size(), first.data());
-  reduceSegments<float, ManyWarps>(in.data(), deviceOffsets.data(), first.size(), second.data(),
-                                   gpuopt::Plus{}, nullptr, &workspace);
+  reduceSegments<float, ManyWarps>(in.data(), deviceOffsets.data(), first.size(), second.data(), gpuopt::Plus{},
+                                   nullptr, &workspace);
   CHECK(first.toHost() == second.toHost());
 }
 
@@ -200,8 +192,7 @@ TEST_CASE("reduceSegments rejects null pointers and has nothing to do without se
   const DeviceArray<int> offsets(std::vector<int>{0, 1, 2, 3});
   const int* null = nullptr;
   CHECK_THROWS_AS(reduceSegments(in.data(), null, 3, out.data()), std::invalid_argument);
-  CHECK_THROWS_AS(reduceSegments(in.data(), offsets.data(), 3, static_cast<float*>(nullptr)),
-                  std::invalid_argument);
+  CHECK_THROWS_AS(reduceSegments(in.data(), offsets.data(), 3, static_cast<float*>(nullptr)), std::invalid_argument);
   reduceSegments(in.data(), null, 0, static_cast<float*>(nullptr));
 }
 

@@ -150,10 +150,8 @@ TEST_CASE("By length, elements of any size give the same bits at every alignment
   const std::vector<float> coordinates = randomVector<float>(3 * n, 12);
   std::memcpy(triples.data(), coordinates.data(), n * sizeof(Float3));
   const std::vector<__half> halves = randomVector<__half>(n, 8);
-  const Float3 sum =
-      reduce<DefaultAccumulator, LowBoundariesByLength>(DeviceArray<Float3>(triples).data(), n);
-  const float sumOfHalves =
-      reduce<DefaultAccumulator, LowBoundariesByLength>(DeviceArray<__half>(halves).data(), n);
+  const Float3 sum = reduce<DefaultAccumulator, LowBoundariesByLength>(DeviceArray<Float3>(triples).data(), n);
+  const float sumOfHalves = reduce<DefaultAccumulator, LowBoundariesByLength>(DeviceArray<__half>(halves).data(), n);
   const float product = dot<DefaultAccumulator, LowBoundariesByLength>(DeviceArray<__half>(halves).data(),
                                                                        DeviceArray<__half>(halves).data(), n);
   for (std::size_t offset = 1; offset < 16; ++offset) {
@@ -162,8 +160,7 @@ TEST_CASE("By length, elements of any size give the same bits at every alignment
     const DeviceArray<__half> inHalves(halves, offset), other(halves, 16 - offset);
     REQUIRE((sameBits(reduce<DefaultAccumulator, LowBoundariesByLength>(inTriples.data(), n), sum)));
     REQUIRE((sameBits(reduce<DefaultAccumulator, LowBoundariesByLength>(inHalves.data(), n), sumOfHalves)));
-    REQUIRE((
-        sameBits(dot<DefaultAccumulator, LowBoundariesByLength>(inHalves.data(), other.data(), n), product)));
+    REQUIRE((sameBits(dot<DefaultAccumulator, LowBoundariesByLength>(inHalves.data(), other.data(), n), product)));
   }
 }
 

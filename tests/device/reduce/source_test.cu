@@ -53,8 +53,8 @@ const T* at(std::size_t bytes) {
   return reinterpret_cast<const T*>(memory + bytes);
 }
 
-TEMPLATE_TEST_CASE("An array is read by vectors wherever its elements reach a boundary", "[source]",
-                   signed char, short, float, double, Bytes3, Float3, Words6) {
+TEMPLATE_TEST_CASE("An array is read by vectors wherever its elements reach a boundary", "[source]", signed char, short,
+                   float, double, Bytes3, Float3, Words6) {
   constexpr std::size_t n = 200;
   for (std::size_t offset = 0; offset < 256; offset += alignof(TestType)) {
     const TestType* in = at<TestType>(offset);

@@ -24,8 +24,7 @@ static_assert(std::is_same_v<DotOf<float, float>, float> && std::is_same_v<DotOf
 static_assert(std::is_same_v<DotOf<__half, __half>, float> && std::is_same_v<DotOf<__half, double>, double>);
 static_assert(std::is_same_v<DotOf<signed char, signed char>, int> &&
               std::is_same_v<DotOf<short, long long>, long long>);
-static_assert(
-    std::is_same_v<decltype(dot<double>(std::declval<__half*>(), std::declval<__half*>(), 1)), double>);
+static_assert(std::is_same_v<decltype(dot<double>(std::declval<__half*>(), std::declval<__half*>(), 1)), double>);
 
 struct Square {
   __host__ __device__ float operator()(float x) const { return x * x; }
@@ -33,9 +32,7 @@ struct Square {
 
 // From five words to one, and of another type.
 struct SecondWord {
-  __host__ __device__ long long operator()(const Words5& x) const {
-    return static_cast<long long>(x.words[1]) + 1;
-  }
+  __host__ __device__ long long operator()(const Words5& x) const { return static_cast<long long>(x.words[1]) + 1; }
 };
 
 struct SquaredDifference {
@@ -65,8 +62,7 @@ TEST_CASE("A function of one input", "[transformReduce]") {
     const float sum = foldSerially<float>(squares, Plus{});
     const DeviceArray<float> in(values, 3);
     REQUIRE(transformReduce(in.data(), n, Square{}) == sum);
-    REQUIRE(
-        (transformReduce<DefaultAccumulator, LowBoundaries>(in.data(), n, Square{}, Plus{}, 10) == sum + 10));
+    REQUIRE((transformReduce<DefaultAccumulator, LowBoundaries>(in.data(), n, Square{}, Plus{}, 10) == sum + 10));
     REQUIRE((transformReduce<double, ByLength>(in.data(), n, Square{}, Maximum{}) ==
              foldSerially<float>(squares, Maximum{})));
     DeviceArray<double> out(1);
@@ -102,11 +98,11 @@ void checkPairs(F f) {
         double expected = 0;
         for (std::size_t i = 0; i < n; ++i) expected += f(values1[first1 + i], values2[first2 + i]);
         INFO("n " << n << ", first elements " << first1 << " and " << first2);
-        REQUIRE((transformReduce<DefaultAccumulator, LowBoundaries>(in1.data() + first1, in2.data() + first2,
-                                                                    n, f) == expected));
+        REQUIRE((transformReduce<DefaultAccumulator, LowBoundaries>(in1.data() + first1, in2.data() + first2, n, f) ==
+                 expected));
         if (n == 129) {
-          REQUIRE((transformReduce<DefaultAccumulator, ByLength>(in1.data() + first1, in2.data() + first2, n,
-                                                                 f, Plus{}, 7) == expected + 7));
+          REQUIRE((transformReduce<DefaultAccumulator, ByLength>(in1.data() + first1, in2.data() + first2, n, f, Plus{},
+                                                                 7) == expected + 7));
           DeviceArray<double> out(1);
           transformReduceInto(in1.data() + first1, in2.data() + first2, n, out.data(), f, Plus{}, -1);
           REQUIRE(out.toHost()[0] == expected - 1);

@@ -30,9 +30,7 @@ template <class T, class LAYOUT>
 struct IsConverted {
   SoaView<const T, LAYOUT> soa;
 
-  __host__ __device__ bool operator()(std::size_t i) const {
-    return sameBits(soa.load(i), AnyBits::at<T>(i));
-  }
+  __host__ __device__ bool operator()(std::size_t i) const { return sameBits(soa.load(i), AnyBits::at<T>(i)); }
 };
 
 // To columns and back.

@@ -80,8 +80,8 @@ std::vector<MemberShape> shapesOf(std::index_sequence<INDICES...>) {
   const auto offset = [&](const void* member) {
     return static_cast<std::size_t>(static_cast<const char*>(member) - reinterpret_cast<const char*>(&item));
   };
-  return {{offset(&gpuopt::detail::getMember<INDICES>(item)), sizeof(Member<T, INDICES>),
-           alignof(Member<T, INDICES>)}...};
+  return {
+      {offset(&gpuopt::detail::getMember<INDICES>(item)), sizeof(Member<T, INDICES>), alignof(Member<T, INDICES>)}...};
 }
 
 template <class T>
@@ -112,8 +112,7 @@ std::vector<unsigned char> columnBytes(const std::vector<T>& aos, std::size_t in
   const MemberShape member = membersOf<T>()[index];
   std::vector<unsigned char> bytes(aos.size() * member.size);
   for (std::size_t i = 0; i < aos.size(); ++i)
-    std::memcpy(bytes.data() + i * member.size, reinterpret_cast<const char*>(&aos[i]) + member.offset,
-                member.size);
+    std::memcpy(bytes.data() + i * member.size, reinterpret_cast<const char*>(&aos[i]) + member.offset, member.size);
   return bytes;
 }
 
@@ -308,10 +307,8 @@ TEST_CASE("Bad arguments of conversions are named, and nothing is written") {
   StructArray<Particle> aos(gpuopt::test::indexCoded<Particle>(8, 5));
   OwnColumns<Particle> columns(8, {0});
   const SoaView<Particle> view = columns.view();
-  CHECK(errorOf([&] { gpuopt::toSoa(aos.data(), 7, view); }) ==
-        "gpuopt::toSoa: n is 7, but the view has 8 structures");
-  CHECK(errorOf([&] { gpuopt::toSoa(aos.data(), 0, view); }) ==
-        "gpuopt::toSoa: n is 0, but the view has 8 structures");
+  CHECK(errorOf([&] { gpuopt::toSoa(aos.data(), 7, view); }) == "gpuopt::toSoa: n is 7, but the view has 8 structures");
+  CHECK(errorOf([&] { gpuopt::toSoa(aos.data(), 0, view); }) == "gpuopt::toSoa: n is 0, but the view has 8 structures");
   CHECK(errorOf([&] { gpuopt::toSoaHost(aos.data(), 9, view); }) ==
         "gpuopt::toSoaHost: n is 9, but the view has 8 structures");
   const Particle* const nowhere = nullptr;
@@ -339,8 +336,7 @@ TEST_CASE("Bad arguments of conversions are named, and nothing is written") {
 TEST_CASE("Conversions of nothing accept null pointers") {
   CHECK_NOTHROW(gpuopt::toSoa(static_cast<const Particle*>(nullptr), 0, SoaView<Particle>()));
   CHECK_NOTHROW(gpuopt::toAos(SoaView<const Particle>(), static_cast<Particle*>(nullptr)));
-  CHECK_NOTHROW(
-      gpuopt::toSoaHost(static_cast<const Particle*>(nullptr), 0, SoaView<Particle, SoaTiles<8>>()));
+  CHECK_NOTHROW(gpuopt::toSoaHost(static_cast<const Particle*>(nullptr), 0, SoaView<Particle, SoaTiles<8>>()));
   CHECK_NOTHROW(gpuopt::toAosHost(SoaView<Particle>(), static_cast<Particle*>(nullptr)));
 }
 

@@ -58,8 +58,7 @@ void checkScatter(std::size_t n, std::size_t count, std::size_t inOffset, std::s
 
 template <class T, class Index = int>
 void checkBoth(std::size_t n, std::size_t inOffset = 0, std::size_t outOffset = 0) {
-  INFO(sizeof(T) << " bytes at " << alignof(T) << ", n = " << n << ", offsets " << inOffset << " and "
-                 << outOffset);
+  INFO(sizeof(T) << " bytes at " << alignof(T) << ", n = " << n << ", offsets " << inOffset << " and " << outOffset);
   const std::size_t count = n + n / 3 + 1;
   checkGather<T, Index>(n, count, inOffset, outOffset);
   checkScatter<T, Index>(n, count, inOffset, outOffset);
@@ -124,16 +123,13 @@ TEST_CASE("Bad arguments of a gather or a scatter", "[struct][gather]") {
   int* const m = memory.data();
   auto* const first = reinterpret_cast<T*>(m);
   auto* const second = reinterpret_cast<T*>(m + 50);
-  const auto odd = [](auto* p) {
-    return reinterpret_cast<decltype(p)>(reinterpret_cast<std::uintptr_t>(p) + 2);
-  };
+  const auto odd = [](auto* p) { return reinterpret_cast<decltype(p)>(reinterpret_cast<std::uintptr_t>(p) + 2); };
   const int* const indices = m + 90;
   const T* const nothing = nullptr;
   const auto refused = [](const std::string& expected, auto call) {
     CHECK(messageOf<std::invalid_argument>(call) == expected);
   };
-  refused("gpuopt::gatherStructs: in is null, but n is 5",
-          [&] { gatherStructs(nothing, indices, 5, second); });
+  refused("gpuopt::gatherStructs: in is null, but n is 5", [&] { gatherStructs(nothing, indices, 5, second); });
   refused("gpuopt::gatherStructs: indices is null, but n is 5",
           [&] { gatherStructs(first, static_cast<const int*>(nullptr), 5, second); });
   refused("gpuopt::gatherStructs: out is null, but n is 5",
@@ -147,16 +143,14 @@ TEST_CASE("Bad arguments of a gather or a scatter", "[struct][gather]") {
   refused("gpuopt::gatherStructs: in and out are the same", [&] { gatherStructs(first, indices, 5, first); });
   refused("gpuopt::gatherStructs: out and indices overlap: indices begins at byte 32 of the 40 of out",
           [&] { gatherStructs(first, reinterpret_cast<const int*>(second + 4), 5, second); });
-  refused("gpuopt::scatterStructs: in is null, but n is 5",
-          [&] { scatterStructs(nothing, indices, 5, second); });
+  refused("gpuopt::scatterStructs: in is null, but n is 5", [&] { scatterStructs(nothing, indices, 5, second); });
   refused("gpuopt::scatterStructs: indices is null, but n is 5",
           [&] { scatterStructs(first, static_cast<const int*>(nullptr), 5, second); });
   refused("gpuopt::scatterStructs: out is null, but n is 5",
           [&] { scatterStructs(first, indices, 5, static_cast<T*>(nullptr)); });
   refused("gpuopt::scatterStructs: out is misaligned: its address modulo 4 is 2",
           [&] { scatterStructs(first, indices, 5, odd(second)); });
-  refused("gpuopt::scatterStructs: in and out are the same",
-          [&] { scatterStructs(first, indices, 5, first); });
+  refused("gpuopt::scatterStructs: in and out are the same", [&] { scatterStructs(first, indices, 5, first); });
   CHECK(memory.toHost() == before);
   CHECK_NOTHROW(gatherStructs(nothing, static_cast<const int*>(nullptr), 0, static_cast<T*>(nullptr)));
   CHECK_NOTHROW(scatterStructs(nothing, static_cast<const int*>(nullptr), 0, static_cast<T*>(nullptr)));

@@ -39,9 +39,7 @@ template <class T>
 struct IsMarked {
   const T* data;
 
-  __host__ __device__ bool operator()(std::size_t i) const {
-    return sameBits(data[i], Marked{}(AnyBits::at<T>(i), i));
-  }
+  __host__ __device__ bool operator()(std::size_t i) const { return sameBits(data[i], Marked{}(AnyBits::at<T>(i), i)); }
 };
 
 template <class T>

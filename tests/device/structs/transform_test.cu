@@ -65,8 +65,7 @@ std::vector<Out> mixed(const std::vector<In>& values) {
 
 template <class In, class Out>
 void checkTransform(std::size_t n, std::size_t inOffset = 0, std::size_t outOffset = 0) {
-  INFO(sizeof(In) << " to " << sizeof(Out) << " bytes, n = " << n << ", offsets " << inOffset << " and "
-                  << outOffset);
+  INFO(sizeof(In) << " to " << sizeof(Out) << " bytes, n = " << n << ", offsets " << inOffset << " and " << outOffset);
   const std::vector<In> values = indexCoded<In>(n);
   const StructArray<In> in(values, inOffset);
   StructArray<Out> out(n, outOffset);
@@ -88,8 +87,7 @@ void checkInPlace(std::size_t n, std::size_t offset = 0) {
 template <class In, class Out>
 std::vector<std::size_t> counts() {
   using Shape = detail::TransformShape<In, Out, true>;
-  constexpr std::size_t WARP = std::size_t{32} * Shape::ITEMS,
-                        BLOCK = std::size_t{Shape::BLOCK} * Shape::ITEMS;
+  constexpr std::size_t WARP = std::size_t{32} * Shape::ITEMS, BLOCK = std::size_t{Shape::BLOCK} * Shape::ITEMS;
   return {0, 1, WARP - 1, WARP, WARP + 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + WARP + 11};
 }
 
@@ -99,8 +97,7 @@ void checkSize() {
     checkTransform<T, T>(n);
     checkInPlace<T>(n);
   }
-  for (const std::size_t offset :
-       {alignof(T), std::size_t{4}, std::size_t{8}, std::size_t{16}, std::size_t{28}})
+  for (const std::size_t offset : {alignof(T), std::size_t{4}, std::size_t{8}, std::size_t{16}, std::size_t{28}})
     if (offset % alignof(T) == 0) checkInPlace<T>(300, offset);
 }
 
@@ -267,8 +264,7 @@ TEST_CASE("The function sees every structure once", "[struct][transform]") {
   StructArray<Blob<28, 4>> data(indexCoded<Blob<28, 4>>(n));
   DeviceArray<int> calls(std::vector<int>(n, 0));
   int* counters = calls.data();
-  forEachStruct(data.data(), n,
-                [counters] __device__(Blob<28, 4>&, std::size_t i) { atomicAdd(counters + i, 1); });
+  forEachStruct(data.data(), n, [counters] __device__(Blob<28, 4>&, std::size_t i) { atomicAdd(counters + i, 1); });
   CHECK(calls.toHost() == std::vector<int>(n, 1));
   CHECK(sameBytes(data.toHost(), indexCoded<Blob<28, 4>>(n)));
 }
@@ -308,10 +304,8 @@ TEST_CASE("Bad arguments of a transformation", "[struct][transform]") {
     CHECK(messageOf<std::invalid_argument>(call) == expected);
   };
   refused("gpuopt::transformStructs: in is null, but n is 5", [&] { transformStructs(nothing, 5, data, f); });
-  refused("gpuopt::transformStructs: out is null, but n is 5",
-          [&] { transformStructs(data, 5, nothing, f); });
-  refused("gpuopt::transformStructs: out is null, but n is 5",
-          [&] { transformStructs(Squares{}, 5, nothing, f); });
+  refused("gpuopt::transformStructs: out is null, but n is 5", [&] { transformStructs(data, 5, nothing, f); });
+  refused("gpuopt::transformStructs: out is null, but n is 5", [&] { transformStructs(Squares{}, 5, nothing, f); });
   refused("gpuopt::transformStructs: in is misaligned: its address modulo 4 is 1",
           [&] { transformStructs(odd, 5, data + 20, f); });
   refused("gpuopt::transformStructs: out is misaligned: its address modulo 4 is 1",
@@ -322,12 +316,10 @@ TEST_CASE("Bad arguments of a transformation", "[struct][transform]") {
           [&] { transformStructs(data + 4, 5, data, f); });
   refused("gpuopt::transformStructs: in and out overlap: out begins at byte 0 of the 40 of in",
           [&] { transformStructs(data, 5, memory.data(), Mixed<int>{}); });
-  refused(
-      "gpuopt::transformStructs: n (4611686018427387904) elements of 8 bytes are more than memory can hold",
-      [&] { transformStructs(data, std::size_t{1} << 62, data, f); });
+  refused("gpuopt::transformStructs: n (4611686018427387904) elements of 8 bytes are more than memory can hold",
+          [&] { transformStructs(data, std::size_t{1} << 62, data, f); });
   refused("gpuopt::forEachStruct: data is null, but n is 5", [&] { forEachStruct(nothing, 5, g); });
-  refused("gpuopt::forEachStruct: data is misaligned: its address modulo 4 is 1",
-          [&] { forEachStruct(odd, 5, g); });
+  refused("gpuopt::forEachStruct: data is misaligned: its address modulo 4 is 1", [&] { forEachStruct(odd, 5, g); });
   refused("gpuopt::forEachStruct: the input needs too many blocks",
           [&] { forEachStruct(data, std::size_t{1} << 50, g); });
   CHECK(memory.toHost() == before);

@@ -32,24 +32,22 @@ struct LaunchBatch {
 
 template <class In, class Out = In, class Function = Identity>
 Algorithm algorithmOf(std::size_t rows, std::size_t cols) {
-  const gpuopt::detail::TransposeProblem<In, Out, Function> problem{
-      nullptr, nullptr, rows, cols, cols, rows, 2, rows * cols, rows * cols, {}};
+  const gpuopt::detail::TransposeProblem<In, Out, Function> problem{nullptr, nullptr, rows,        cols,        cols,
+                                                                    rows,    2,       rows * cols, rows * cols, {}};
   return planByType(problem, anyBatch()).algorithm;
 }
 
 template <class In, class Out = In, class Function = Identity>
 bool fits(std::size_t rows, std::size_t cols) {
   const Algorithm algorithm = algorithmOf<In, Out, Function>(rows, cols);
-  return algorithm == Algorithm::run || algorithm == Algorithm::permutedRun ||
-         algorithm == Algorithm::columnPanel;
+  return algorithm == Algorithm::run || algorithm == Algorithm::permutedRun || algorithm == Algorithm::columnPanel;
 }
 
 template <class In, class Out = In, class Function = Identity>
-void check(std::size_t rows, std::size_t cols, std::size_t batch, std::size_t inOffset = 0,
-           std::size_t outOffset = 0, Function function = {}) {
+void check(std::size_t rows, std::size_t cols, std::size_t batch, std::size_t inOffset = 0, std::size_t outOffset = 0,
+           Function function = {}) {
   if (fits<In, Out, Function>(rows, cols))
-    checkTranspose<In, Out>(TransposeShape::dense(rows, cols, batch), function, LaunchBatch{}, inOffset,
-                            outOffset);
+    checkTranspose<In, Out>(TransposeShape::dense(rows, cols, batch), function, LaunchBatch{}, inOffset, outOffset);
 }
 
 template <std::size_t SIZE>
@@ -86,8 +84,8 @@ struct AddOne {
   }
 };
 
-TEMPLATE_TEST_CASE("batches of every shape up to 9 x 9", "", Raw<1>, Raw<2>, (RawElement<3, 1>), Raw<4>,
-                   Raw<8>, (RawElement<12, 4>), Raw<16>, (RawElement<24, 8>), (RawElement<100, 4>)) {
+TEMPLATE_TEST_CASE("batches of every shape up to 9 x 9", "", Raw<1>, Raw<2>, (RawElement<3, 1>), Raw<4>, Raw<8>,
+                   (RawElement<12, 4>), Raw<16>, (RawElement<24, 8>), (RawElement<100, 4>)) {
   for (std::size_t rows = 1; rows <= 9; ++rows)
     for (std::size_t cols = 1; cols <= 9; ++cols)
       for (const std::size_t batch : {1, 2, 61}) check<TestType>(rows, cols, batch);
@@ -102,8 +100,7 @@ TEMPLATE_TEST_CASE("batches of matrices around multiples of 16", "", Raw<1>, Raw
 // Columns that are shorter than the words of a run.
 TEMPLATE_TEST_CASE("batches of wide matrices", "", Raw<1>, Raw<2>, (RawElement<3, 1>), (RawElement<6, 2>)) {
   for (const std::size_t rows : {4, 5, 7, 8, 9, 10, 11, 13, 14})
-    for (const std::size_t cols : {15, 16, 17, 40, 64, 129})
-      check<TestType>(rows, cols, 5, rows % 3, cols % 2);
+    for (const std::size_t cols : {15, 16, 17, 40, 64, 129}) check<TestType>(rows, cols, 5, rows % 3, cols % 2);
 }
 
 // A thread makes one word of each of 3 periods: 3 * 49 words are not those of whole warps.
@@ -116,8 +113,7 @@ TEST_CASE("batches whose periods change the number of threads") {
 }
 
 TEMPLATE_TEST_CASE("batches at every alignment of both sides", "", Raw<1>, Raw<2>, (RawElement<3, 1>),
-                   (RawElement<6, 2>), Raw<4>, (RawElement<12, 4>), Raw<8>, (RawElement<24, 8>),
-                   (RawElement<100, 4>)) {
+                   (RawElement<6, 2>), Raw<4>, (RawElement<12, 4>), Raw<8>, (RawElement<24, 8>), (RawElement<100, 4>)) {
   const std::size_t offsets = sizeof(TestType) < 16 ? 16 / sizeof(TestType) + 1 : 2;
   for (std::size_t in = 0; in <= offsets; ++in)
     for (std::size_t out = 0; out <= offsets; ++out) {

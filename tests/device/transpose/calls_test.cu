@@ -74,17 +74,13 @@ TEST_CASE("Every form of a call", "[transpose]") {
   expectCall<int, int>([&](int* in, int* out) { transpose(in, out, ROWS, COLS, stream); });
 
   expectCall<int, double>([](int* in, double* out) { transpose(in, out, ROWS, COLS, Doubled{}); }, 2);
-  expectCall<int, double>([](int* in, double* out) { transpose(in, out, ROWS, COLS, Doubled{}, nullptr); },
-                          2);
-  expectCall<int, double>([&](int* in, double* out) { transpose(in, out, ROWS, COLS, Doubled{}, stream); },
-                          2);
+  expectCall<int, double>([](int* in, double* out) { transpose(in, out, ROWS, COLS, Doubled{}, nullptr); }, 2);
+  expectCall<int, double>([&](int* in, double* out) { transpose(in, out, ROWS, COLS, Doubled{}, stream); }, 2);
 }
 
 TEST_CASE("Every form of a call with views", "[transpose]") {
   const Stream stream;
-  expectCall<int, int>([](int* in, int* out) {
-    transpose(MatrixView{in, ROWS, COLS}, MatrixView{out, COLS, ROWS});
-  });
+  expectCall<int, int>([](int* in, int* out) { transpose(MatrixView{in, ROWS, COLS}, MatrixView{out, COLS, ROWS}); });
   expectCall<int, int>([&](const int* in, int* out) {
     transpose(MatrixView{in, ROWS, COLS}, MatrixView{out, COLS, ROWS}, stream);
   });
@@ -135,8 +131,8 @@ auto stridedSpan(const MatrixView<T>& view) {
 
 TEST_CASE("Strides of an mdspan", "[transpose]") {
   TransposeCheck<float> check(20000);
-  for (const Case& c : {Case{33, 70, 3, 4, 1, 0, 5, 6, 7}, Case{4, 4, 0, 0, 0, 0, 100},
-                        Case{1, 9, 2, 0, 0, 0, 3}, Case{9, 1, 0, 1, 0, 0, 3}, Case{5, 0, 0, 0, 0, 0, 3}}) {
+  for (const Case& c : {Case{33, 70, 3, 4, 1, 0, 5, 6, 7}, Case{4, 4, 0, 0, 0, 0, 100}, Case{1, 9, 2, 0, 0, 0, 3},
+                        Case{9, 1, 0, 1, 0, 0, 3}, Case{5, 0, 0, 0, 0, 0, 3}}) {
     const auto in = check.inView(c);
     const auto out = check.outView(c);
     check.expect(in, out, Identity{}, [&] { transpose(stridedSpan(in), stridedSpan(out)); });
@@ -177,8 +173,7 @@ TEST_CASE("In place, twice is the identity", "[transpose]") {
     for (std::size_t b = 0; b < view.batch; ++b)
       for (std::size_t r = 0; r < view.rows; ++r)
         for (std::size_t c = 0; c < view.cols; ++c)
-          expected[first + b * view.batchStride + c * ld + r] =
-              before[first + b * view.batchStride + r * view.ld + c];
+          expected[first + b * view.batchStride + c * ld + r] = before[first + b * view.batchStride + r * view.ld + c];
     INFO(text(view));
     CHECK(same(after, expected));
     transposeInPlace(MatrixView<int>{view.data, view.cols, view.rows, ld, view.batch, view.batchStride});
@@ -207,8 +202,7 @@ TEST_CASE("Nothing to do", "[transpose]") {
   CHECK_NOTHROW(transpose(null, out, 5, 0));
   CHECK_NOTHROW(transpose(null, out, 0, 0, Doubled{}));
   CHECK_NOTHROW(transpose(null, out, 0, detail::SIZE_LIMIT));
-  CHECK_NOTHROW(
-      transpose(MatrixView<const float>{null, 5, 6, 1, 0, 0}, MatrixView<float>{out, 6, 5, 1, 0, 0}));
+  CHECK_NOTHROW(transpose(MatrixView<const float>{null, 5, 6, 1, 0, 0}, MatrixView<float>{out, 6, 5, 1, 0, 0}));
   CHECK_NOTHROW(transposeInPlace(out, 0, 3));
   CHECK_NOTHROW(transposeInPlace(MatrixView<float>{out, 3, 3, 3, 0}));
   DeviceArray<float> data(6);
@@ -262,17 +256,14 @@ TEST_CASE("Bad arguments are named with their values, and nothing is written", "
           [](float* m) { transpose(m + 1, m, 5, 7); });
   refused("gpuopt::transpose: in and out overlap: out begins at byte 68 of the 280 that in spans",
           [](float* m) { transpose(m, reinterpret_cast<short*>(m + 17), 10, 7, Doubled{}); });
-  refused("gpuopt::transpose: matrices of out overlap: 3 matrices of 7 x 5, ld 5, batchStride 34",
-          [](float* m) {
-            transpose(View{m, 5, 7, 7, 3, 35}, View{m + 1000, 7, 5, 5, 3, 34});
-          });
-  refused("gpuopt::transpose: matrices of out overlap: 3 matrices of 7 x 5, ld 14, batchStride 5",
-          [](float* m) {
-            transpose(View{m, 5, 7, 7, 3, 35}, View{m + 1000, 7, 5, 14, 3, 5});
-          });
-  refused(
-      "gpuopt::transpose: in is too large: 4611686018427387904 x 4, ld 4, batchStride 0, 4 bytes an element",
-      [](float* m) { transpose(m, m + 1000, std::size_t{1} << 62, 4); });
+  refused("gpuopt::transpose: matrices of out overlap: 3 matrices of 7 x 5, ld 5, batchStride 34", [](float* m) {
+    transpose(View{m, 5, 7, 7, 3, 35}, View{m + 1000, 7, 5, 5, 3, 34});
+  });
+  refused("gpuopt::transpose: matrices of out overlap: 3 matrices of 7 x 5, ld 14, batchStride 5", [](float* m) {
+    transpose(View{m, 5, 7, 7, 3, 35}, View{m + 1000, 7, 5, 14, 3, 5});
+  });
+  refused("gpuopt::transpose: in is too large: 4611686018427387904 x 4, ld 4, batchStride 0, 4 bytes an element",
+          [](float* m) { transpose(m, m + 1000, std::size_t{1} << 62, 4); });
 }
 
 TEST_CASE("Bad arguments in place", "[transpose]") {
@@ -300,8 +291,7 @@ TEST_CASE("A call that explains itself", "[transpose]") {
   float* const m = memory.data();
   CHECK(explainTranspose(m, m + 4096, 64, 64) ==
         "small tile 32 x 32, 256 threads: one matrix, 4096 elements at most 2097152");
-  CHECK(explainTranspose(m, m + 4096, 1, 64) ==
-        "copy, 256 threads: vectors without gaps, both sides equally aligned");
+  CHECK(explainTranspose(m, m + 4096, 1, 64) == "copy, 256 threads: vectors without gaps, both sides equally aligned");
   CHECK(contains(explainTranspose(m, m + 4096, 1, 64, Doubled{}), "small tile"));
   CHECK(contains(explainTranspose(m, reinterpret_cast<double*>(m + 4096), 5, 64, Doubled{}), "small tile"));
   CHECK(contains(explainTranspose(MatrixView{m, 4, 4, 4, 300}, MatrixView{m + 8192, 4, 4, 4, 300}),
@@ -388,8 +378,7 @@ TEST_CASE("The last device", "[transpose]") {
   check(cudaSetDevice(devices - 1), "cudaSetDevice");
   {
     TransposeCheck<float> check(300 * 300);
-    for (const Case& c : {Case{256, 256}, Case{255, 257}, Case{3, 5000}, Case{4, 4, 0, 0, 0, 0, 1000}})
-      check(c);
+    for (const Case& c : {Case{256, 256}, Case{255, 257}, Case{3, 5000}, Case{4, 4, 0, 0, 0, 0, 1000}}) check(c);
     check.finish();
   }
   check(cudaSetDevice(0), "cudaSetDevice");

@@ -74,9 +74,8 @@ struct Narrowed {
 template <class In, class Out, class Values = AnyBits, class F>
 void checkFunction(F function) {
   TransposeCheck<In, Out, Values> check(70000);
-  const std::vector<Case> shapes{{0, 3},   {1, 1},    {1, 300},  {300, 1},   {2, 515},
-                                 {515, 3}, {8, 512},  {512, 16}, {32, 1000}, {999, 31},
-                                 {64, 64}, {64, 128}, {65, 63},  {33, 129},  {256, 256}};
+  const std::vector<Case> shapes{{0, 3},     {1, 1},    {1, 300}, {300, 1},  {2, 515}, {515, 3},  {8, 512},  {512, 16},
+                                 {32, 1000}, {999, 31}, {64, 64}, {64, 128}, {65, 63}, {33, 129}, {256, 256}};
   for (const Case& shape : shapes) {
     check(shape, function);
     check({shape.rows, shape.cols, 0, 0, 1, 0}, function);

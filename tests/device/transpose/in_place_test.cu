@@ -54,8 +54,7 @@ struct Scratch : gpuopt::detail::RectangleTuningSm90 {
 };
 
 template <class T, class Tuning = gpuopt::detail::SquareTuningSm90>
-void checkSquare(std::size_t n, std::size_t ld, std::size_t batch = 1, std::size_t gap = 0,
-                 std::size_t offset = 0) {
+void checkSquare(std::size_t n, std::size_t ld, std::size_t batch = 1, std::size_t gap = 0, std::size_t offset = 0) {
   CAPTURE(sizeof(T), alignof(T), n, ld, batch, gap, offset);
   const std::size_t stride = n * ld + gap;
   const TransposeShape shape{n, n, ld, ld, batch, stride, stride};
@@ -73,8 +72,7 @@ void checkRectangle(std::size_t rows, std::size_t cols, std::size_t offset = 0) 
   const std::vector<T> source = indexCoded<T>(rows * cols);
   DeviceArray<T> data(source, offset);
   launchTransposeRectangleInPlace<Tuning>(data.data(), rows, cols, nullptr);
-  CHECK(sameBytes(data.toHost(),
-                  transposeSerially(TransposeShape::dense(rows, cols), source, source, Identity{})));
+  CHECK(sameBytes(data.toHost(), transposeSerially(TransposeShape::dense(rows, cols), source, source, Identity{})));
   launchTransposeRectangleInPlace<Tuning>(data.data(), cols, rows, nullptr);
   CHECK(sameBytes(data.toHost(), source));
 }
@@ -251,8 +249,7 @@ TEST_CASE("rectangles in place, captured into a graph") {
     data.fill(source);
     REQUIRE(cudaGraphLaunch(executable, stream) == cudaSuccess);
     REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
-    CHECK(sameBytes(data.toHost(),
-                    transposeSerially(TransposeShape::dense(67, 61), source, source, Identity{})));
+    CHECK(sameBytes(data.toHost(), transposeSerially(TransposeShape::dense(67, 61), source, source, Identity{})));
   }
   cudaGraphExecDestroy(executable);
   cudaGraphDestroy(graph);

@@ -14,12 +14,11 @@ namespace gpuopt::test::launch_test {
 namespace {
 
 #ifdef GPUOPT_EMULATION  // a type for each kind of size
-#define ELEMENT_TYPES \
-  unsigned char, unsigned short, float, double, Bytes16, Bytes3, Bytes6, Bytes12, Bytes20, Bytes100
+#define ELEMENT_TYPES unsigned char, unsigned short, float, double, Bytes16, Bytes3, Bytes6, Bytes12, Bytes20, Bytes100
 #else
-#define ELEMENT_TYPES                                                                                        \
-  unsigned char, unsigned short, float, double, Bytes16, Bytes3, Bytes6, Bytes12, Bytes20, Bytes24, Bytes32, \
-      Bytes100, Bytes128
+#define ELEMENT_TYPES                                                                                                  \
+  unsigned char, unsigned short, float, double, Bytes16, Bytes3, Bytes6, Bytes12, Bytes20, Bytes24, Bytes32, Bytes100, \
+      Bytes128
 #endif
 
 using Sizes = std::vector<std::size_t>;
@@ -57,8 +56,7 @@ TEMPLATE_TEST_CASE("Sizes with multiples of 32 crossed", "[transpose]", float) {
 
 TEMPLATE_TEST_CASE("Several tiles, primes", "[transpose][sweep]", ELEMENT_TYPES) {
   TransposeCheck<TestType> check(600 * 600);
-  for (const Case& c :
-       {Case{211, 197}, Case{521, 131}, Case{257, 263}, Case{256, 512}, Case{40, 1031}, Case{1031, 37}})
+  for (const Case& c : {Case{211, 197}, Case{521, 131}, Case{257, 263}, Case{256, 512}, Case{40, 1031}, Case{1031, 37}})
     check(c);
   check.finish();
 }
@@ -80,8 +78,7 @@ TEMPLATE_TEST_CASE("Both sides at any alignment", "[transpose]", ELEMENT_TYPES) 
 
 TEMPLATE_TEST_CASE("Gaps between the rows of both sides", "[transpose][sweep]", ELEMENT_TYPES) {
   TransposeCheck<TestType> check(330 * 330);
-  const Sizes gaps =
-      emulated ? Sizes{0, 1, 4, 16, 61} : Sizes{0, 1, 2, 3, 4, 5, 7, 8, 12, 15, 16, 17, 31, 32, 61, 64};
+  const Sizes gaps = emulated ? Sizes{0, 1, 4, 16, 61} : Sizes{0, 1, 2, 3, 4, 5, 7, 8, 12, 15, 16, 17, 31, 32, 61, 64};
   for (const Case& shape :
        {Case{64, 64}, Case{67, 33}, Case{5, 300}, Case{300, 5}, Case{1, 50}, Case{50, 1}, Case{16, 128}})
     for (const std::size_t inGap : gaps)
@@ -103,8 +100,7 @@ TEMPLATE_TEST_CASE("Narrow matrices", "[transpose]", ELEMENT_TYPES) {
 
 TEMPLATE_TEST_CASE("Batches", "[transpose][sweep]", ELEMENT_TYPES) {
   TransposeCheck<TestType> check(20 * 140 * 140);
-  const Sizes sizes =
-      emulated ? Sizes{1, 4, 17, 33} : Sizes{1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 32, 33, 64, 65, 128};
+  const Sizes sizes = emulated ? Sizes{1, 4, 17, 33} : Sizes{1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 32, 33, 64, 65, 128};
   for (const std::size_t rows : sizes)
     for (const std::size_t cols : sizes) {
       const std::size_t batch = (rows * cols < 200 ? 300 : 19) / (emulated ? 6 : 1);
@@ -141,8 +137,8 @@ TEST_CASE("More than 65535 matrices with gaps", "[transpose][sweep]") {
   check.finish();
 }
 
-TEMPLATE_TEST_CASE("Matrices side by side, in each other's gaps, or read again", "[transpose]", unsigned char,
-                   float, Bytes16, Bytes20) {
+TEMPLATE_TEST_CASE("Matrices side by side, in each other's gaps, or read again", "[transpose]", unsigned char, float,
+                   Bytes16, Bytes20) {
   TransposeCheck<TestType> check(60000);
   for (const Case& shape : {Case{5, 7}, Case{32, 16}, Case{33, 40}, Case{1, 9}, Case{9, 1}, Case{4, 4}}) {
     const std::size_t batch = 6;

@@ -47,8 +47,7 @@ void checkMove(std::size_t lines, std::size_t records, std::size_t inOffset = 0,
 
 template <std::size_t SIZE, std::size_t ALIGN>
 void checkSize() {
-  for (std::size_t lines = 1; lines <= 32; ++lines)
-    checkMove<true, SIZE, ALIGN>(lines, 2 * 1024 / SIZE / lines + 45);
+  for (std::size_t lines = 1; lines <= 32; ++lines) checkMove<true, SIZE, ALIGN>(lines, 2 * 1024 / SIZE / lines + 45);
   for (const std::size_t lines : {1, 2, 3, 8, 31, 32})
     for (const std::size_t records : {1, 2, 15, 31, 32, 33, 64, 127, 128, 129, 256})
       if (lines == 1 || records == 1 || gpuopt::detail::largerOf<std::size_t>(lines, records) * SIZE >= 16)

@@ -65,8 +65,7 @@ struct Shape : detail::TransposeShape {
 
 void expect(Algorithm algorithm, const std::vector<Shape>& shapes) {
   for (const Shape& s : shapes) {
-    CAPTURE(s.inBytes, s.inAlign, s.outBytes, s.onlyMoves, s.rows, s.cols, s.inLd, s.outLd, s.batch, s.in,
-            s.out);
+    CAPTURE(s.inBytes, s.inAlign, s.outBytes, s.onlyMoves, s.rows, s.cols, s.inLd, s.outLd, s.batch, s.in, s.out);
     const TransposePlan plan = planTranspose(s);
     CAPTURE(plan.reason.text);
     CHECK(static_cast<int>(plan.algorithm) == static_cast<int>(algorithm));
@@ -106,28 +105,25 @@ TEST_CASE("one matrix is small up to 2^21 or 2^22 elements over the reads of an 
           Shape(8, 8, 2048, 2048).gaps(1), Shape(16, 16, 2048, 2048), Shape(3, 1, 1024, 1365).gaps(1),
           Shape(6, 2, 1024, 1365), Shape(12, 4, 1024, 1365), Shape(8, 4, 1024, 2048).gaps(1).at(4, 0),
           Shape(4, 1, 1024, 512).gaps(1).at(1, 0), Shape(2, 2, 2048, 2048).to(16, 16).gaps(1),
-          Shape(16, 16, 2048, 1024).to(4, 4), Shape(3, 1, 1000, 1000).to(2, 2),
-          Shape(16, 2, 512, 1024).at(2, 0)});
+          Shape(16, 16, 2048, 1024).to(4, 4), Shape(3, 1, 1000, 1000).to(2, 2), Shape(16, 2, 512, 1024).at(2, 0)});
   expect(Algorithm::anyAlignment,
          {Shape(1, 1, 2048, 2049), Shape(2, 2, 2049, 1024), Shape(4, 4, 1023, 2051), Shape(8, 8, 2049, 2049),
-          Shape(3, 1, 1024, 1366), Shape(6, 2, 1024, 1366), Shape(12, 4, 1024, 1366),
-          Shape(8, 4, 1023, 2051).at(4, 0), Shape(4, 1, 1023, 515).at(1, 0),
-          Shape(2, 2, 2048, 2049).to(16, 16), Shape(16, 2, 512, 1025).at(2, 0)});
+          Shape(3, 1, 1024, 1366), Shape(6, 2, 1024, 1366), Shape(12, 4, 1024, 1366), Shape(8, 4, 1023, 2051).at(4, 0),
+          Shape(4, 1, 1023, 515).at(1, 0), Shape(2, 2, 2048, 2049).to(16, 16), Shape(16, 2, 512, 1025).at(2, 0)});
   expect(Algorithm::tile, {Shape(16, 16, 2048, 2049)});
 }
 
 TEST_CASE("batches, elements above 16 bytes or of more than 8 words, and too many columns are never small") {
-  expect(Algorithm::anyAlignment, {Shape(4, 4, 41, 40, 2).gaps(1), Shape(20, 4, 40, 40),
-                                   Shape(16, 1, 40, 41).at(1, 0), Shape(24, 8, 40, 40), Shape(100, 4, 40, 40),
-                                   Shape(128, 16, 40, 40), Shape(4, 4, 40, 40).to(32, 16)});
+  expect(Algorithm::anyAlignment,
+         {Shape(4, 4, 41, 40, 2).gaps(1), Shape(20, 4, 40, 40), Shape(16, 1, 40, 41).at(1, 0), Shape(24, 8, 40, 40),
+          Shape(100, 4, 40, 40), Shape(128, 16, 40, 40), Shape(4, 4, 40, 40).to(32, 16)});
 }
 
 TEST_CASE("matrices with aligned rows of less than 4 bytes are small up to 2^19 elements") {
-  expect(Algorithm::smallTile,
-         {Shape(1, 1, 1024, 512), Shape(2, 2, 1024, 512), Shape(3, 1, 1024, 512),
-          Shape(1, 1, 1024, 512).to(16, 16), Shape(4, 4, 1024, 2048), Shape(8, 8, 2048, 2048)});
-  expect(Algorithm::registers, {Shape(1, 1, 1024, 528), Shape(2, 2, 1024, 520),
-                                Shape(1, 1, 1024, 528).to(16, 16), Shape(2, 2, 1024, 520).to(4, 4)});
+  expect(Algorithm::smallTile, {Shape(1, 1, 1024, 512), Shape(2, 2, 1024, 512), Shape(3, 1, 1024, 512),
+                                Shape(1, 1, 1024, 512).to(16, 16), Shape(4, 4, 1024, 2048), Shape(8, 8, 2048, 2048)});
+  expect(Algorithm::registers, {Shape(1, 1, 1024, 528), Shape(2, 2, 1024, 520), Shape(1, 1, 1024, 528).to(16, 16),
+                                Shape(2, 2, 1024, 520).to(4, 4)});
   expect(Algorithm::threeByteTile, {Shape(3, 1, 1024, 528)});
   expect(Algorithm::tile, {Shape(4, 4, 1024, 2052), Shape(8, 8, 2048, 2052)});
 }
@@ -146,27 +142,24 @@ TEST_CASE("few rows or columns are small up to 2^18 elements of full tiles, else
 }
 
 TEST_CASE("dense batches of small matrices are runs") {
-  expect(
-      Algorithm::run,
-      {Shape(4, 4, 3, 5, 1000), Shape(4, 4, 2, 2, 2), Shape(4, 4, 32, 32, 2), Shape(4, 4, 40, 50, 256),
-       Shape(8, 8, 33, 33, 256), Shape(16, 16, 33, 33, 300), Shape(12, 4, 33, 33, 256),
-       Shape(24, 8, 5, 7, 1000), Shape(100, 4, 36, 36, 256), Shape(128, 16, 2, 3, 1000),
-       Shape(4, 4, 128, 128, 300).at(4, 0), Shape(4, 4, 100, 100, 256), Shape(4, 4, 181, 181, 256),
-       Shape(4, 4, 5, 7, 1000).to(8, 8), Shape(8, 4, 5, 7, 1000).at(4, 0), Shape(3, 1, 9, 9, 300).to(4, 4)});
-  expect(Algorithm::anyAlignment,
-         {Shape(4, 4, 40, 50, 255), Shape(4, 4, 33, 33, 2), Shape(4, 4, 40, 50, 300).gaps(1),
-          Shape(4, 4, 40, 50, 300).gaps(0, 1), Shape(4, 4, 182, 181, 256), Shape(100, 4, 37, 37, 256),
-          Shape(4, 4, 181, 181, 256).on(99 << 10)});
+  expect(Algorithm::run,
+         {Shape(4, 4, 3, 5, 1000), Shape(4, 4, 2, 2, 2), Shape(4, 4, 32, 32, 2), Shape(4, 4, 40, 50, 256),
+          Shape(8, 8, 33, 33, 256), Shape(16, 16, 33, 33, 300), Shape(12, 4, 33, 33, 256), Shape(24, 8, 5, 7, 1000),
+          Shape(100, 4, 36, 36, 256), Shape(128, 16, 2, 3, 1000), Shape(4, 4, 128, 128, 300).at(4, 0),
+          Shape(4, 4, 100, 100, 256), Shape(4, 4, 181, 181, 256), Shape(4, 4, 5, 7, 1000).to(8, 8),
+          Shape(8, 4, 5, 7, 1000).at(4, 0), Shape(3, 1, 9, 9, 300).to(4, 4)});
+  expect(Algorithm::anyAlignment, {Shape(4, 4, 40, 50, 255), Shape(4, 4, 33, 33, 2), Shape(4, 4, 40, 50, 300).gaps(1),
+                                   Shape(4, 4, 40, 50, 300).gaps(0, 1), Shape(4, 4, 182, 181, 256),
+                                   Shape(100, 4, 37, 37, 256), Shape(4, 4, 181, 181, 256).on(99 << 10)});
   expect(Algorithm::skinny, {Shape(4, 4, 3, 5000000, 2)});
 }
 
 TEST_CASE("dense batches of elements of less than 4 bytes make words") {
-  expectWords({Shape(1, 1, 12, 20, 300), Shape(1, 1, 17, 65, 300), Shape(2, 2, 9, 64, 300),
-               Shape(3, 1, 13, 13, 300), Shape(6, 2, 24, 24, 300), Shape(1, 1, 181, 181, 256),
-               Shape(2, 2, 156, 157, 256), Shape(2, 1, 20, 20, 300).at(1, 0),
-               Shape(1, 1, 33, 33, 300).to(1, 1), Shape(4, 4, 9, 9, 300).to(2, 2), Shape(1, 1, 16, 15, 300),
-               Shape(1, 1, 18, 64, 300), Shape(1, 1, 12, 64, 300), Shape(1, 1, 64, 64, 300).at(2, 0),
-               Shape(1, 1, 64, 64, 300).to(1, 1), Shape(1, 1, 7, 700, 300)});
+  expectWords({Shape(1, 1, 12, 20, 300), Shape(1, 1, 17, 65, 300), Shape(2, 2, 9, 64, 300), Shape(3, 1, 13, 13, 300),
+               Shape(6, 2, 24, 24, 300), Shape(1, 1, 181, 181, 256), Shape(2, 2, 156, 157, 256),
+               Shape(2, 1, 20, 20, 300).at(1, 0), Shape(1, 1, 33, 33, 300).to(1, 1), Shape(4, 4, 9, 9, 300).to(2, 2),
+               Shape(1, 1, 16, 15, 300), Shape(1, 1, 18, 64, 300), Shape(1, 1, 12, 64, 300),
+               Shape(1, 1, 64, 64, 300).at(2, 0), Shape(1, 1, 64, 64, 300).to(1, 1), Shape(1, 1, 7, 700, 300)});
   expect(Algorithm::anyAlignment,
          {Shape(1, 1, 182, 181, 256), Shape(2, 2, 157, 157, 256), Shape(1, 1, 33, 33, 2).gaps(1)});
   expect(Algorithm::skinny, {Shape(1, 1, 2, 10001, 300), Shape(1, 1, 7, 735, 300)});
@@ -182,49 +175,44 @@ TEST_CASE("bytes and halves in full and aligned squares of 4 x 4 go by permutati
 }
 
 TEST_CASE("dense batches of 60 to 160 KiB a matrix of 8, 12 and 16 bytes go by column panels") {
-  expect(Algorithm::columnPanel,
-         {Shape(12, 4, 72, 72, 256), Shape(12, 4, 100, 100, 256).at(16, 32), Shape(8, 8, 101, 100, 256),
-          Shape(16, 16, 100, 100, 256), Shape(8, 8, 64, 318, 256), Shape(12, 4, 64, 212, 256),
-          Shape(16, 8, 100, 100, 256)});
-  expect(Algorithm::run,
-         {Shape(12, 4, 68, 72, 256), Shape(12, 4, 72, 90, 256), Shape(8, 8, 100, 101, 256),
-          Shape(8, 8, 63, 200, 256), Shape(8, 8, 200, 62, 256), Shape(12, 4, 100, 100, 256).at(4, 0),
-          Shape(4, 4, 150, 152, 256), Shape(8, 8, 101, 100, 256).to(8, 8)});
-  expect(Algorithm::tile, {Shape(16, 16, 101, 102, 256), Shape(16, 16, 100, 100, 255),
-                           Shape(8, 8, 64, 128, 256), Shape(8, 8, 64, 322, 256).gaps(2, 2)});
+  expect(Algorithm::columnPanel, {Shape(12, 4, 72, 72, 256), Shape(12, 4, 100, 100, 256).at(16, 32),
+                                  Shape(8, 8, 101, 100, 256), Shape(16, 16, 100, 100, 256), Shape(8, 8, 64, 318, 256),
+                                  Shape(12, 4, 64, 212, 256), Shape(16, 8, 100, 100, 256)});
+  expect(Algorithm::run, {Shape(12, 4, 68, 72, 256), Shape(12, 4, 72, 90, 256), Shape(8, 8, 100, 101, 256),
+                          Shape(8, 8, 63, 200, 256), Shape(8, 8, 200, 62, 256), Shape(12, 4, 100, 100, 256).at(4, 0),
+                          Shape(4, 4, 150, 152, 256), Shape(8, 8, 101, 100, 256).to(8, 8)});
+  expect(Algorithm::tile, {Shape(16, 16, 101, 102, 256), Shape(16, 16, 100, 100, 255), Shape(8, 8, 64, 128, 256),
+                           Shape(8, 8, 64, 322, 256).gaps(2, 2)});
 }
 
 TEST_CASE("aligned rows: registers up to 4 MiB, or 16 MiB of 1 and 2 bytes, and where tiles would be empty") {
-  expect(Algorithm::registers,
-         {Shape(1, 1, 4096, 4096), Shape(2, 2, 2048, 4096), Shape(4, 4, 512, 512, 4).gaps(4),
-          Shape(8, 8, 512, 512, 2), Shape(16, 16, 256, 512, 2).to(16, 16),
-          Shape(4, 4, 33, 33, 4000).gaps(3, 3), Shape(1, 1, 1024, 1024, 4).to(4, 4)});
-  expect(Algorithm::tile,
-         {Shape(1, 1, 4096, 4352), Shape(2, 2, 2048, 4352), Shape(4, 4, 512, 512, 5),
-          Shape(8, 8, 512, 512, 3), Shape(4, 4, 16384, 16384), Shape(4, 4, 16384, 16384).to(4, 4)});
+  expect(Algorithm::registers, {Shape(1, 1, 4096, 4096), Shape(2, 2, 2048, 4096), Shape(4, 4, 512, 512, 4).gaps(4),
+                                Shape(8, 8, 512, 512, 2), Shape(16, 16, 256, 512, 2).to(16, 16),
+                                Shape(4, 4, 33, 33, 4000).gaps(3, 3), Shape(1, 1, 1024, 1024, 4).to(4, 4)});
+  expect(Algorithm::tile, {Shape(1, 1, 4096, 4352), Shape(2, 2, 2048, 4352), Shape(4, 4, 512, 512, 5),
+                           Shape(8, 8, 512, 512, 3), Shape(4, 4, 16384, 16384), Shape(4, 4, 16384, 16384).to(4, 4)});
   expect(Algorithm::tile, {Shape(1, 1, 1024, 1024, 5).to(4, 4), Shape(8, 8, 4096, 4096).to(4, 4),
                            Shape(2, 2, 4096, 4096).to(16, 16), Shape(16, 16, 4096, 4096).to(1, 1)});
 }
 
 TEST_CASE("output rows within sectors: tiles shifted to sectors, if 900 are full") {
   // 64 x 64 floats: 60 of 62 tiles down, 15 across.
-  expect(Algorithm::sectorTile, {Shape(4, 4, 3964, 960), Shape(1, 1, 16400, 16384), Shape(2, 2, 16392, 16384),
-                                 Shape(8, 8, 16386, 16384), Shape(4, 4, 16384, 16384).at(0, 16),
-                                 Shape(4, 4, 16384, 16384).gaps(0, 4), Shape(4, 4, 252, 1024, 60)});
-  expect(Algorithm::tile, {Shape(4, 4, 3964, 956), Shape(4, 4, 3964, 960).on(64 << 10),
-                           Shape(4, 4, 3964, 960).to(4, 4), Shape(16, 16, 16385, 16384),
-                           Shape(4, 4, 16384, 16384).at(16, 32), Shape(4, 4, 16384, 16384).gaps(4, 8)});
+  expect(Algorithm::sectorTile,
+         {Shape(4, 4, 3964, 960), Shape(1, 1, 16400, 16384), Shape(2, 2, 16392, 16384), Shape(8, 8, 16386, 16384),
+          Shape(4, 4, 16384, 16384).at(0, 16), Shape(4, 4, 16384, 16384).gaps(0, 4), Shape(4, 4, 252, 1024, 60)});
+  expect(Algorithm::tile,
+         {Shape(4, 4, 3964, 956), Shape(4, 4, 3964, 960).on(64 << 10), Shape(4, 4, 3964, 960).to(4, 4),
+          Shape(16, 16, 16385, 16384), Shape(4, 4, 16384, 16384).at(16, 32), Shape(4, 4, 16384, 16384).gaps(4, 8)});
 }
 
 TEST_CASE("one row or batch off alignment takes the kernel for any") {
   Shape apart(4, 4, 1024, 1024, 9);
   apart.inStride += 1;
   expect(Algorithm::anyAlignment,
-         {apart, Shape(4, 4, 16384, 16384).at(4, 0), Shape(4, 4, 16384, 16384).at(0, 8),
-          Shape(1, 1, 16384, 16392), Shape(3, 1, 16384, 16392), Shape(3, 1, 16384, 16384).to(3, 1),
-          Shape(6, 2, 16384, 16384), Shape(12, 4, 16384, 16384), Shape(24, 8, 16384, 16384),
-          Shape(20, 4, 512, 512), Shape(32, 16, 512, 512), Shape(128, 16, 512, 512),
-          Shape(3, 1, 512, 1024, 3).to(4, 4)});
+         {apart, Shape(4, 4, 16384, 16384).at(4, 0), Shape(4, 4, 16384, 16384).at(0, 8), Shape(1, 1, 16384, 16392),
+          Shape(3, 1, 16384, 16392), Shape(3, 1, 16384, 16384).to(3, 1), Shape(6, 2, 16384, 16384),
+          Shape(12, 4, 16384, 16384), Shape(24, 8, 16384, 16384), Shape(20, 4, 512, 512), Shape(32, 16, 512, 512),
+          Shape(128, 16, 512, 512), Shape(3, 1, 512, 1024, 3).to(4, 4)});
   expect(Algorithm::threeByteTile, {Shape(3, 1, 16384, 16384), Shape(3, 1, 48, 144, 3).gaps(16)});
   apart.inStride += 3;
   expect(Algorithm::tile, {apart});
@@ -292,8 +280,7 @@ TEST_CASE("a plan in words") {
         "tile 64 x 64, 256 threads: rows of both sides begin at 16-byte boundaries, 1 GiB exceeds 4 MiB");
   CHECK(words(Shape(4, 4, 0, 5)) == "nothing to launch: no elements");
   CHECK(words(Shape(4, 4, 1, 1000)) == "copy, 256 threads: vectors without gaps, both sides equally aligned");
-  CHECK(words(Shape(4, 4, 40, 50)) ==
-        "small tile 32 x 32, 256 threads: one matrix, 2000 elements at most 2097152");
+  CHECK(words(Shape(4, 4, 40, 50)) == "small tile 32 x 32, 256 threads: one matrix, 2000 elements at most 2097152");
   CHECK(words(Shape(4, 4, 30, 40)) ==
         "small tile 32 x 32, 256 threads: one skinny matrix, in full tiles, 2048 elements at most 262144");
   CHECK(words(Shape(1, 1, 32, 32, 1000)) ==
@@ -303,12 +290,10 @@ TEST_CASE("a plan in words") {
         "column panels 72 x 24, 256 threads: a dense batch, input rows begin at 16-byte boundaries, 60.7 KiB "
         "exceeds 60 KiB");
   CHECK(words(Shape(4, 4, 3, 1000000)) == "skinny tile 3 x 1344, 256 threads: few rows, 3 rows at most 32");
-  CHECK(
-      words(Shape(4, 4, 3964, 960)) ==
-      "sector-aligned tile 64 x 64, 288 threads: rows of both sides begin at 16-byte boundaries, output rows "
-      "within sectors, 900 full tiles at least 900");
-  CHECK(words(Shape(6, 2, 16384, 16384)) ==
-        "staged tile 64 x 64, 512 threads: elements do not fill 16-byte vectors");
+  CHECK(words(Shape(4, 4, 3964, 960)) ==
+        "sector-aligned tile 64 x 64, 288 threads: rows of both sides begin at 16-byte boundaries, output rows "
+        "within sectors, 900 full tiles at least 900");
+  CHECK(words(Shape(6, 2, 16384, 16384)) == "staged tile 64 x 64, 512 threads: elements do not fill 16-byte vectors");
 }
 
 TEST_CASE("columns of tiles are dealt to as many regions as the pitch of the input asks for") {
@@ -344,9 +329,7 @@ TEST_CASE("words of a batch are made by periods or column by column, as their so
 }
 
 TEST_CASE("the degree of a warp's bank conflict") {
-  const auto degree = [](const Shape& shape) {
-    return detail::sourceConflicts(detail::TransposeFacts(shape));
-  };
+  const auto degree = [](const Shape& shape) { return detail::sourceConflicts(detail::TransposeFacts(shape)); };
   CHECK(degree(Shape(1, 1, 2, 2)) == 1);
   CHECK(degree(Shape(1, 1, 12, 20)) == 1);
   CHECK(degree(Shape(1, 1, 17, 65)) == 4);

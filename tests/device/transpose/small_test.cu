@@ -38,8 +38,8 @@ void checkMove() {
   for (const std::size_t rows : {1, 15, 16, 17, 31, 32, 33, 64, 70})
     for (const std::size_t cols : {1, 15, 17, 31, 32, 33, 64, 97}) {
       const std::size_t gap = cols == 1 ? 1 : (rows + cols) % 3;  // not a mere copy
-      checkTranspose<Element, Element>({rows, cols, cols + gap, rows + rows % 4}, Identity{},
-                                       LaunchSmall<IS_TALL>{}, rows % 5, cols % 7);
+      checkTranspose<Element, Element>({rows, cols, cols + gap, rows + rows % 4}, Identity{}, LaunchSmall<IS_TALL>{},
+                                       rows % 5, cols % 7);
     }
 }
 
@@ -58,9 +58,7 @@ struct Widen {
 };
 
 struct Narrow {
-  __host__ __device__ unsigned char operator()(const uint4& x) const {
-    return static_cast<unsigned char>(x.x + x.w);
-  }
+  __host__ __device__ unsigned char operator()(const uint4& x) const { return static_cast<unsigned char>(x.x + x.w); }
 };
 
 TEST_CASE("small matrices, elements of every size") {

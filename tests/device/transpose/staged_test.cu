@@ -23,8 +23,7 @@ struct LaunchStaged {
 };
 
 template <class In, class Out, bool IS_WIDE = false, class Function>
-void checkStaged(const TransposeShape& shape, Function function, std::size_t inOffset = 0,
-                 std::size_t outOffset = 0) {
+void checkStaged(const TransposeShape& shape, Function function, std::size_t inOffset = 0, std::size_t outOffset = 0) {
   checkTranspose<In, Out>(shape, function, LaunchStaged<IS_WIDE>{}, inOffset, outOffset);
 }
 
@@ -54,9 +53,7 @@ struct Widen {
 };
 
 struct Narrow {
-  __host__ __device__ unsigned char operator()(unsigned value) const {
-    return static_cast<unsigned char>(value >> 8);
-  }
+  __host__ __device__ unsigned char operator()(unsigned value) const { return static_cast<unsigned char>(value >> 8); }
 };
 
 struct Pixel {
@@ -70,9 +67,7 @@ struct Grey {
 };
 
 struct Swap {
-  __host__ __device__ Pixel operator()(const Pixel& pixel) const {
-    return {pixel.blue, pixel.green, pixel.red};
-  }
+  __host__ __device__ Pixel operator()(const Pixel& pixel) const { return {pixel.blue, pixel.green, pixel.red}; }
 };
 
 struct alignas(64) Line {

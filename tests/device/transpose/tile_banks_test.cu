@@ -51,8 +51,8 @@ struct VectorAccess {
 
   // Neighbouring threads write a column each of squares side by side, and read vectors of a column.
   static constexpr unsigned degree() {
-    unsigned worst = worstDegree<uint4>(COLS * VECTORS,
-                                        [](unsigned t) { return Columns::place(t / VECTORS, t % VECTORS); });
+    unsigned worst =
+        worstDegree<uint4>(COLS * VECTORS, [](unsigned t) { return Columns::place(t / VECTORS, t % VECTORS); });
     for (unsigned c = 0; c < Block::COLS; ++c)
       worst = largerOf(worst, worstDegree<uint4>(SQUARES * VECTORS, [c](unsigned t) {
                          return Columns::place(t % SQUARES * Block::COLS + c, t / SQUARES);
@@ -63,17 +63,16 @@ struct VectorAccess {
   // Whether every byte of the sectors that move is used, if rows begin at sector boundaries.
   static constexpr bool usesAll() {
     constexpr unsigned LD = 4096 + 32;
-    const auto in = globalAccess<16>(
-        [](unsigned t) { return (t / SQUARES * Block::ROWS * LD + t % SQUARES * Block::COLS) * IN; });
-    const auto out =
-        globalAccess<16>([](unsigned t) { return (t / VECTORS * LD + t % VECTORS * Block::ROWS) * OUT; });
+    const auto in =
+        globalAccess<16>([](unsigned t) { return (t / SQUARES * Block::ROWS * LD + t % SQUARES * Block::COLS) * IN; });
+    const auto out = globalAccess<16>([](unsigned t) { return (t / VECTORS * LD + t % VECTORS * Block::ROWS) * OUT; });
     return in.utilisation() == 1 && out.utilisation() == 1;
   }
 };
 
 template <unsigned IN, unsigned OUT>
-using TileAccess = VectorAccess<IN, OUT, gpuopt::detail::vectorTileShape(IN, OUT).rows,
-                                gpuopt::detail::vectorTileShape(IN, OUT).cols>;
+using TileAccess =
+    VectorAccess<IN, OUT, gpuopt::detail::vectorTileShape(IN, OUT).rows, gpuopt::detail::vectorTileShape(IN, OUT).cols>;
 
 template <unsigned SIZE>
 constexpr bool vectorsAreFree() {
@@ -89,9 +88,8 @@ constexpr unsigned elementDegree() {
   const auto index = [](unsigned row, unsigned col) {
     return Columns::place(col, row / PACKED) * PACKED + row % PACKED;
   };
-  return largerOf(
-      worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return index(t / TILE, t % TILE); }),
-      worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return index(t % TILE, t / TILE); }));
+  return largerOf(worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return index(t / TILE, t % TILE); }),
+                  worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return index(t % TILE, t / TILE); }));
 }
 
 // --- ThreeByteTile: neighbouring threads write words of columns that are COLS apart, and read vectors of a
@@ -126,13 +124,13 @@ void checkDegrees(unsigned tile, std::initializer_list<Degree> degrees) {
 template <unsigned TILE>
 void checkTile() {
   checkDegrees(TILE, {elementDegree<1, TILE>, elementDegree<2, TILE>, elementDegree<4, TILE>});
-  checkDegrees(TILE, {VectorAccess<2, 2, TILE>::degree, VectorAccess<2, 4, TILE>::degree,
-                      VectorAccess<4, 4, TILE>::degree, VectorAccess<4, 2, TILE>::degree,
-                      VectorAccess<8, 8, TILE>::degree, VectorAccess<8, 4, TILE>::degree,
-                      VectorAccess<16, 16, TILE>::degree, VectorAccess<16, 4, TILE>::degree});
+  checkDegrees(TILE,
+               {VectorAccess<2, 2, TILE>::degree, VectorAccess<2, 4, TILE>::degree, VectorAccess<4, 4, TILE>::degree,
+                VectorAccess<4, 2, TILE>::degree, VectorAccess<8, 8, TILE>::degree, VectorAccess<8, 4, TILE>::degree,
+                VectorAccess<16, 16, TILE>::degree, VectorAccess<16, 4, TILE>::degree});
   if constexpr (TILE >= 16)
-    checkDegrees(TILE, {VectorAccess<1, 1, TILE>::degree, VectorAccess<1, 2, TILE>::degree,
-                        VectorAccess<1, 8, TILE>::degree});
+    checkDegrees(
+        TILE, {VectorAccess<1, 1, TILE>::degree, VectorAccess<1, 2, TILE>::degree, VectorAccess<1, 8, TILE>::degree});
 }
 
 // --- UnalignedPairTile: neighbouring threads write the words of a row, and read those of a column. All other
@@ -179,11 +177,10 @@ template <unsigned LANE_BYTES>
 constexpr unsigned warpTileDegree() {
   using Swizzle = VectorSwizzle<LANE_BYTES>;
   constexpr unsigned UNIT = gpuopt::detail::widestWord<LANE_BYTES>;
-  unsigned worst =
-      worstDegree<unsigned>(8 * LANE_BYTES, [](unsigned w) { return 4 * Swizzle::index(w / 4) + w % 4; });
+  unsigned worst = worstDegree<unsigned>(8 * LANE_BYTES, [](unsigned w) { return 4 * Swizzle::index(w / 4) + w % 4; });
   for (const unsigned begin : {0u, 1u})
-    worst = largerOf(
-        worst, worstDegree<uint4>(2 * LANE_BYTES, [begin](unsigned c) { return begin + Swizzle::index(c); }));
+    worst =
+        largerOf(worst, worstDegree<uint4>(2 * LANE_BYTES, [begin](unsigned c) { return begin + Swizzle::index(c); }));
   for (unsigned i = 0; i < LANE_BYTES / UNIT; ++i)
     worst = largerOf(worst, worstDegree<Word<UNIT>>(32, [i](unsigned lane) {
                        return UNIT == 16 ? Swizzle::indexInLane(lane, i) : lane * (LANE_BYTES / UNIT) + i;
@@ -209,8 +206,7 @@ TEST_CASE("tiles of vectors have no bank conflicts and waste nothing of global m
   STATIC_REQUIRE(TileAccess<8, 4>::degree() == 1);
   STATIC_REQUIRE(TileAccess<4, 16>::degree() == 1);
   STATIC_REQUIRE((TileAccess<1, 1>::usesAll() && TileAccess<2, 2>::usesAll() && TileAccess<4, 4>::usesAll()));
-  STATIC_REQUIRE(
-      (TileAccess<8, 8>::usesAll() && TileAccess<16, 16>::usesAll() && TileAccess<8, 4>::usesAll()));
+  STATIC_REQUIRE((TileAccess<8, 8>::usesAll() && TileAccess<16, 16>::usesAll() && TileAccess<8, 4>::usesAll()));
 }
 
 TEST_CASE("TransposeTile has no bank conflicts, whatever its size") {

@@ -34,15 +34,13 @@ template <int TILE, int SIDE>
 struct SectorTileOf {
   template <class Problem>
   void operator()(const Problem& problem) const {
-    gpuopt::detail::launchTile<gpuopt::detail::SectorTile<typename Problem::Input, TILE, SIDE>>(problem, 0,
-                                                                                                nullptr);
+    gpuopt::detail::launchTile<gpuopt::detail::SectorTile<typename Problem::Input, TILE, SIDE>>(problem, 0, nullptr);
   }
 };
 struct Registers {
   template <class In, class Out, class Function>
   void operator()(const gpuopt::detail::TransposeProblem<In, Out, Function>& problem) const {
-    using namespace gpuopt::detail;
-    launchTile<RegisterTile<In, Out>>(problem, 0, nullptr, transposeRegistersKernel<In, Out, Function>, 0);
+    gpuopt::detail::launchTile<gpuopt::detail::RegisterTile<In, Out>>(problem, 0, nullptr);
   }
 };
 
@@ -60,8 +58,7 @@ struct DealtTiles {
 };
 
 template <class Launch, class In, class Out, class Function>
-void check(std::size_t rows, std::size_t cols, Function function, std::size_t batch = 1,
-           std::size_t gap = 0) {
+void check(std::size_t rows, std::size_t cols, Function function, std::size_t batch = 1, std::size_t gap = 0) {
   const auto shape = TransposeShape::pitched(rows, cols, 16 / sizeof(In), 16 / sizeof(Out), batch, gap);
   checkTranspose<In, Out>(shape, function, Launch{});
 }
@@ -83,8 +80,7 @@ void checkShifted(std::size_t rows, std::size_t cols, std::size_t batch = 1) {
   const std::size_t vector = 16 / sizeof(T);
   const std::size_t vectors = (rows + vector - 1) / vector;
   const auto checkWith = [&](std::size_t outLd, std::size_t outStride, std::size_t outOffset) {
-    const TransposeShape shape{
-        rows, cols, (cols / vector + 1) * vector, outLd * vector, batch, 0, outStride * vector};
+    const TransposeShape shape{rows, cols, (cols / vector + 1) * vector, outLd * vector, batch, 0, outStride * vector};
     checkTranspose<T, T>(shape, Identity{}, Launch{}, 0, outOffset);
   };
   const std::size_t odd = vectors + 1 - vectors % 2;
@@ -138,22 +134,21 @@ void checkCasts() {
   checkFunction<Launch, uint4, In>(Narrow<In>{});
 }
 
-TEMPLATE_TEST_CASE("aligned matrices of every element size, edges of tiles and of vectors", "", Raw<1>,
-                   Raw<2>, Raw<4>, Raw<8>, Raw<16>) {
+TEMPLATE_TEST_CASE("aligned matrices of every element size, edges of tiles and of vectors", "", Raw<1>, Raw<2>, Raw<4>,
+                   Raw<8>, Raw<16>) {
   constexpr std::size_t SIZE = sizeof(TestType);
   checkEdges<DefaultTile, TestType>(gpuopt::detail::vectorTileShape(SIZE, SIZE).rows);
   checkEdges<Registers, TestType>(gpuopt::detail::registerTileShape(SIZE, SIZE).rows);
 }
 
-TEMPLATE_TEST_CASE("other tiles and blocks", "", (TileOf<16, 4>), (TileOf<32, 32>), (TileOf<32, 2>),
-                   (TileOf<64, 16>)) {
+TEMPLATE_TEST_CASE("other tiles and blocks", "", (TileOf<16, 4>), (TileOf<32, 32>), (TileOf<32, 2>), (TileOf<64, 16>)) {
   checkEdges<TestType, Raw<1>>(64);
   checkEdges<TestType, Raw<4>>(32);
   checkEdges<TestType, Raw<8>>(32);
 }
 
-TEMPLATE_TEST_CASE("a function changes the elements on the way, and their type", "", unsigned char,
-                   unsigned short, unsigned, unsigned long long) {
+TEMPLATE_TEST_CASE("a function changes the elements on the way, and their type", "", unsigned char, unsigned short,
+                   unsigned, unsigned long long) {
   checkCasts<DefaultTile, TestType>();
   checkCasts<Registers, TestType>();
 }
@@ -169,8 +164,7 @@ TEST_CASE("batches of matrices, with gaps between rows and matrices") {
 TEMPLATE_TEST_CASE("rows of the output that begin within sectors", "", Raw<1>, Raw<2>, Raw<4>, Raw<8>) {
   using Small = SectorTileOf<32, 2>;
   const std::size_t vector = 16 / sizeof(TestType);
-  for (const std::size_t rows :
-       {std::size_t{31}, std::size_t{32}, 64 - vector, 97 - vector, std::size_t{128}})
+  for (const std::size_t rows : {std::size_t{31}, std::size_t{32}, 64 - vector, 97 - vector, std::size_t{128}})
     for (const std::size_t cols : {std::size_t{31}, std::size_t{32}, 65 - vector})
       checkShifted<Small, TestType>(rows, cols);
   checkShifted<Small, TestType>(64, 32, 3);

@@ -27,8 +27,7 @@ int main() {
 
   int* data = nullptr;
   gpuopt::check(cudaMalloc(reinterpret_cast<void**>(&data), numbers.size() * sizeof(int)), "cudaMalloc");
-  gpuopt::check(cudaMemcpy(data, numbers.data(), numbers.size() * sizeof(int), cudaMemcpyHostToDevice),
-                "cudaMemcpy");
+  gpuopt::check(cudaMemcpy(data, numbers.data(), numbers.size() * sizeof(int), cudaMemcpyHostToDevice), "cudaMemcpy");
   const int here = gpuopt::reduce(data, numbers.size());
   const int there = totalOf(data, numbers.size());
   cudaFree(data);

@@ -9,13 +9,11 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Steps of a thread where each block takes one tile.
 template <class Policy, class Source>
-inline constexpr int tileItems = clampTo(Policy::TILE_ELEMENTS / Source::STEP, 1,
-                                         itemsPerThread<Policy, Source>);
+inline constexpr int tileItems = clampTo(Policy::TILE_ELEMENTS / Source::STEP, 1, itemsPerThread<Policy, Source>);
 
 // One tile per block, of which each warp takes a contiguous share.
 struct TileShape {
@@ -24,8 +22,8 @@ struct TileShape {
   unsigned edges;      // elements outside full steps
 };
 
-// Small inputs. Launch and memory latency are all the time there is, and a cold cache has to load the code
-// itself: hence no loop, and a separate kernel for a single block.
+// Small inputs. Launch and memory latency are all the time there is, and a cold cache has to load the code itself:
+// hence no loop, and a separate kernel for a single block.
 template <bool IS_ONE_BLOCK, class Policy, class Source, class Reducer>
 GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1)
     reduceTileKernel(const Source source, const Reducer reducer, const TileShape shape,
@@ -39,8 +37,8 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1)
   const EdgeElement<Source, Reducer> edge(source, shape.steps, shape.edges);
   const unsigned first = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * shape.warpShare;
   const unsigned end = first + shape.warpShare < shape.steps ? first + shape.warpShare : shape.steps;
-  addStepsBelow<Caching::stream, 32, tileItems<Policy, Source>>(partial, source, reducer,
-                                                                first + threadIdx.x % 32, end);
+  addStepsBelow<Caching::stream, 32, tileItems<Policy, Source>>(partial, source, reducer, first + threadIdx.x % 32,
+                                                                end);
   edge.addTo(partial, reducer);
 
   partial = reduceWarps<Policy::BLOCK>(partial, neutral, op);
@@ -59,8 +57,8 @@ struct LoopShape {
 };
 
 template <Caching CACHING, int BLOCK, int ITEMS, class Source, class Reducer>
-__device__ inline void addTiles(typename Reducer::Partial& partial, const Source& source,
-                                const Reducer& reducer, const LoopShape& shape) {
+__device__ inline void addTiles(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
+                                const LoopShape& shape) {
   constexpr unsigned TILE = BLOCK * ITEMS;
   constexpr bool inTurn = CACHING == Caching::stream;
   const unsigned tiles = shape.perBlock + (blockIdx.x < shape.remainder ? 1 : 0);
@@ -95,5 +93,4 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, minBlocksPerSm<Policy, typen
   if (gridReduce<Policy::BLOCK>(partial, neutral, op, scratch)) storeResult(out, reducer.finish(partial));
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -9,8 +9,7 @@
 #include <cstddef>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // How a matrix is divided. A block takes one tile of one split:
 //
@@ -18,13 +17,12 @@ namespace detail {
 //     split 0  block 0   block 1   block 2       rowThreads of them one below the other, each every
 //     split 1  block 3   block 4   block 5       rowThreads-th row
 //
-// Rows may begin at any element. Every rowPeriod-th row has the same misalignment, and a thread takes such
-// rows alone, so that its steps cover the same columns in all of them. Between rows of different misalignment
-// the steps are shifted; a tile therefore has one step more than its columns fill, and drops the columns of
-// its neighbour.
+// Rows may begin at any element. Every rowPeriod-th row has the same misalignment, and a thread takes such rows alone,
+// so that its steps cover the same columns in all of them. Between rows of different misalignment the steps are
+// shifted; a tile therefore has one step more than its columns fill, and drops the columns of its neighbour.
 //
-// A narrow contiguous matrix is flat: as many rows as fill full steps count as one row of `rowElements`,
-// from the first 16-byte boundary on.
+// A narrow contiguous matrix is flat: as many rows as fill full steps count as one row of `rowElements`, from the first
+// 16-byte boundary on.
 struct ColumnTiles {
   std::size_t rows;
   std::size_t ld;            // elements from row to row
@@ -75,8 +73,8 @@ struct ColumnBlock {
   }
 };
 
-// Folds `count` rows of `width` partial results in shared memory into the first row, by halves: the order
-// depends on their number alone. All threads of the block call.
+// Folds `count` rows of `width` partial results in shared memory into the first row, by halves: the order depends on
+// their number alone. All threads of the block call.
 template <int BLOCK, class Partial, class Op>
 __device__ inline void foldRows(Partial* shared, unsigned count, unsigned width, Op op) {
   __syncthreads();
@@ -91,9 +89,9 @@ __device__ inline void foldRows(Partial* shared, unsigned count, unsigned width,
 
 // Adds ITEMS steps, `stride` apart, or the first `count` of them.
 template <int ITEMS, bool IS_FULL, class Source, class Reducer>
-__device__ inline void addColumnBatch(typename Reducer::Partial (&partials)[Source::STEP],
-                                      const Source& source, const Reducer& reducer, std::size_t first,
-                                      std::size_t stride, std::size_t count) {
+__device__ inline void addColumnBatch(typename Reducer::Partial (&partials)[Source::STEP], const Source& source,
+                                      const Reducer& reducer, std::size_t first, std::size_t stride,
+                                      std::size_t count) {
   typename Source::Step steps[ITEMS];
   typename Source::Value values[Source::STEP];
   std::size_t step = first;
@@ -117,8 +115,7 @@ __device__ inline void addColumnBatch(typename Reducer::Partial (&partials)[Sour
 // Adds `count` steps, `stride` apart, to the partial results of their columns.
 template <int ITEMS, class Source, class Reducer>
 __device__ inline void addColumns(typename Reducer::Partial (&partials)[Source::STEP], const Source& source,
-                                  const Reducer& reducer, std::size_t first, std::size_t stride,
-                                  std::size_t count) {
+                                  const Reducer& reducer, std::size_t first, std::size_t stride, std::size_t count) {
 #pragma unroll 1
   for (; count >= ITEMS; count -= ITEMS, first += ITEMS * stride)
     addColumnBatch<ITEMS, true>(partials, source, reducer, first, stride, count);
@@ -127,8 +124,8 @@ __device__ inline void addColumns(typename Reducer::Partial (&partials)[Source::
 
 // Adds the elements of a column before the first and after the last row of a flat matrix.
 template <class Source, class Reducer>
-__device__ inline void addFlatEdges(typename Reducer::Partial& partial, const Source& source,
-                                    const Reducer& reducer, const ColumnTiles& shape, std::size_t column) {
+__device__ inline void addFlatEdges(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
+                                    const ColumnTiles& shape, std::size_t column) {
   typename Source::Value value[1];
   std::size_t head = source.head;
   for (std::size_t i = column; i < head; i += shape.cols) {
@@ -144,8 +141,8 @@ __device__ inline void addFlatEdges(typename Reducer::Partial& partial, const So
   }
 }
 
-// The first STEP and the last STEP columns of a matrix. The first and last full step of every row begin and
-// end within them.
+// The first STEP and the last STEP columns of a matrix. The first and last full step of every row begin and end within
+// them.
 template <unsigned STEP>
 struct EdgeColumns {
   static constexpr unsigned COUNT = 2 * STEP;
@@ -167,18 +164,16 @@ struct EdgeColumns {
 
 // The same array, element by element.
 template <class T>
-__device__ inline IteratorSource<const T*, Identity> elementsOf(
-    const ArraySource<T, Identity, true>& source) {
+__device__ inline IteratorSource<const T*, Identity> elementsOf(const ArraySource<T, Identity, true>& source) {
   return {source.data, {}};
 }
 
-// Adds the elements outside full steps, at the ends of a block's rows, one by one, and gives the sums to the
-// first row of threads, whose steps begin at element `offset` of the tile. All threads of the block call.
+// Adds the elements outside full steps, at the ends of a block's rows, one by one, and gives the sums to the first row
+// of threads, whose steps begin at element `offset` of the tile. All threads of the block call.
 template <int BLOCK, class Policy, class Source, class Reducer>
 __device__ inline void addRowEdges(typename Reducer::Partial (&partials)[Source::STEP],
-                                   typename Reducer::Partial* shared, const Source& source,
-                                   const Reducer& reducer, const ColumnTiles& shape, const ColumnBlock& block,
-                                   std::size_t offset) {
+                                   typename Reducer::Partial* shared, const Source& source, const Reducer& reducer,
+                                   const ColumnTiles& shape, const ColumnBlock& block, std::size_t offset) {
   constexpr unsigned STEP = Source::STEP;
   constexpr unsigned COUNT = EdgeColumns<STEP>::COUNT;
   constexpr unsigned ROW_THREADS = BLOCK / COUNT;
@@ -203,12 +198,12 @@ __device__ inline void addRowEdges(typename Reducer::Partial (&partials)[Source:
   __syncthreads();
 }
 
-// For each column of a tile, combines the partial results of `count` splits, `stride` apart, and passes them
-// to store(column, result).
+// For each column of a tile, combines the partial results of `count` splits, `stride` apart, and passes them to
+// store(column, result).
 template <int BLOCK, class Partial, class Reducer, class Store>
 __device__ inline void reduceSplits(const Reducer& reducer, const ColumnTiles& shape, const Partial* partials,
-                                    std::size_t firstColumn, std::size_t stride, unsigned count,
-                                    Partial* shared, Store store) {
+                                    std::size_t firstColumn, std::size_t stride, unsigned count, Partial* shared,
+                                    Store store) {
   const auto op = reducer.combiner();
   const std::size_t left = shape.cols - firstColumn;
   const unsigned columns = left < shape.tileColumns ? static_cast<unsigned>(left) : shape.tileColumns;
@@ -238,11 +233,11 @@ __device__ inline bool blockArrivesLast(unsigned* counter, unsigned arrivals) {
   return last;
 }
 
-// Combines the blocks of a tile by tickets: the last block of each group of splits combines its group, and
-// the last of these blocks the groups. Each group has a counter, and so has the tile.
+// Combines the blocks of a tile by tickets: the last block of each group of splits combines its group, and the last of
+// these blocks the groups. Each group has a counter, and so has the tile.
 template <int BLOCK, class Reducer>
-__device__ inline void reduceTile(const Reducer& reducer, const ColumnTiles& shape, unsigned tile,
-                                  unsigned split, const GridScratch<typename Reducer::Partial>& scratch,
+__device__ inline void reduceTile(const Reducer& reducer, const ColumnTiles& shape, unsigned tile, unsigned split,
+                                  const GridScratch<typename Reducer::Partial>& scratch,
                                   typename Reducer::Partial* shared, typename Reducer::Result* out) {
   using Partial = typename Reducer::Partial;
   const std::size_t firstColumn = std::size_t{tile} * shape.tileColumns;
@@ -251,23 +246,21 @@ __device__ inline void reduceTile(const Reducer& reducer, const ColumnTiles& sha
   unsigned* counters = scratch.arrivals + tile * (groups + 1);
   if (shape.groupSplits > 1) {
     const unsigned first = group * shape.groupSplits;
-    const unsigned count =
-        shape.splits - first < shape.groupSplits ? shape.splits - first : shape.groupSplits;
+    const unsigned count = shape.splits - first < shape.groupSplits ? shape.splits - first : shape.groupSplits;
     if (!blockArrivesLast(counters + group, count)) return;
     Partial* partials = scratch.partials + first * shape.cols;
     reduceSplits<BLOCK>(reducer, shape, partials, firstColumn, 1, count, shared,
                         [=](std::size_t column, const Partial& partial) { partials[column] = partial; });
   }
   if (!blockArrivesLast(counters + groups, groups)) return;
-  reduceSplits<BLOCK>(
-      reducer, shape, scratch.partials, firstColumn, shape.groupSplits, groups, shared,
-      [=](std::size_t column, const Partial& partial) { out[column] = reducer.finish(partial); });
+  reduceSplits<BLOCK>(reducer, shape, scratch.partials, firstColumn, shape.groupSplits, groups, shared,
+                      [=](std::size_t column, const Partial& partial) { out[column] = reducer.finish(partial); });
 }
 
 // Each thread adds up the columns of its steps and stores them in its row of shared memory.
 template <int BLOCK, class Policy, class Source, class Reducer>
-__device__ inline void addTile(typename Reducer::Partial* shared, const Source& source,
-                               const Reducer& reducer, const ColumnTiles& shape, const ColumnBlock& block) {
+__device__ inline void addTile(typename Reducer::Partial* shared, const Source& source, const Reducer& reducer,
+                               const ColumnTiles& shape, const ColumnBlock& block) {
   constexpr unsigned STEP = Source::STEP;
   const unsigned rowThread = threadIdx.x / shape.tileSteps;
   const RowStart start(shape, block.firstRow + rowThread, STEP);
@@ -284,8 +277,8 @@ __device__ inline void addTile(typename Reducer::Partial* shared, const Source& 
   if (rowThread < block.rows && column < shape.rowElements && column + STEP <= shape.rowElements &&
       column < block.firstColumn + shape.tileElements)
     addColumns<itemsFor<Policy::VECTORS, Source>>(
-        partials, source, reducer, start.step + (column + start.before) / STEP,
-        shape.rowThreads * shape.ld / STEP, (block.rows - rowThread - 1) / shape.rowThreads + 1);
+        partials, source, reducer, start.step + (column + start.before) / STEP, shape.rowThreads * shape.ld / STEP,
+        (block.rows - rowThread - 1) / shape.rowThreads + 1);
 #pragma unroll
   for (unsigned e = 0; e < STEP; ++e)
     if (offset + e < shape.tileElements) shared[rowThread * shape.tileElements + offset + e] = partials[e];
@@ -317,5 +310,4 @@ GPUOPT_KERNEL void __launch_bounds__(BLOCK, 1024 / Policy::BLOCK)
   if (shape.splits > 1) reduceTile<BLOCK>(reducer, shape, block.tile, block.split, scratch, shared, out);
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -10,8 +10,7 @@
 #include <cstddef>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Threads of a block, whose partial results fit into shared memory.
 template <class Policy, class Source, class Partial>
@@ -54,8 +53,7 @@ ColumnTiles columnTiles(const Source& source, const MatrixShape& matrix) {
   const std::size_t rowThreads =
       clampTo(batches / shape.rowPeriod * shape.rowPeriod, std::size_t{shape.rowPeriod}, BLOCK / width);
   const std::size_t rowSteps = ceilDivide(matrix.cols, STEP), most = BLOCK / rowThreads - isShifted;
-  const std::size_t steps =
-      isShifted ? ceilDivide(rowSteps, ceilDivide(rowSteps, most)) : smallerOf(rowSteps, most);
+  const std::size_t steps = isShifted ? ceilDivide(rowSteps, ceilDivide(rowSteps, most)) : smallerOf(rowSteps, most);
   shape.tiles = static_cast<unsigned>(ceilDivide(rowSteps, steps));
   shape.tileSteps = static_cast<unsigned>(steps + isShifted);
   shape.tileElements = static_cast<unsigned>(steps * STEP);
@@ -86,9 +84,9 @@ ColumnTiles flatColumnTiles(const Source& source, const MatrixShape& matrix) {
 template <class Policy, class Partial>
 void splitRows(ColumnTiles& shape, int items) {
   const std::size_t batchRows = std::size_t{shape.rowThreads} * static_cast<unsigned>(items);
-  const std::size_t wanted = smallerOf(
-      smallerOf(Policy::blocks / shape.tiles, Workspace::counterCount / 2 / shape.tiles),
-      smallerOf(ceilDivide(shape.rows, batchRows), Workspace::capacity / sizeof(Partial) / shape.cols));
+  const std::size_t wanted =
+      smallerOf(smallerOf(Policy::blocks / shape.tiles, Workspace::counterCount / 2 / shape.tiles),
+                smallerOf(ceilDivide(shape.rows, batchRows), Workspace::capacity / sizeof(Partial) / shape.cols));
   shape.splitRows = largerOf(ceilDivide(shape.rows, largerOf(wanted, std::size_t{1})), std::size_t{1});
   shape.splits = static_cast<unsigned>(largerOf(ceilDivide(shape.rows, shape.splitRows), std::size_t{1}));
   shape.groupSplits = 1;
@@ -97,15 +95,15 @@ void splitRows(ColumnTiles& shape, int items) {
 }
 
 template <class Policy, class Source, class Reducer>
-void launchColumnTiles(const ReduceCall& call, const Reducer& reducer, const Source& source,
-                       ColumnTiles shape, typename Reducer::Result* out) {
+void launchColumnTiles(const ReduceCall& call, const Reducer& reducer, const Source& source, ColumnTiles shape,
+                       typename Reducer::Result* out) {
   using Partial = typename Reducer::Partial;
   constexpr int BLOCK = columnsBlock<Policy, Source, Partial>();
   shape.rowThreads = BLOCK / shape.tileSteps / shape.rowPeriod * shape.rowPeriod;
   splitRows<Policy, Partial>(shape, itemsFor<Policy::VECTORS, Source>);
   const std::size_t blocks = std::size_t{shape.tiles} * shape.splits;
-  launchGrid(call, {BLOCK, blocks, shape.splits > 1}, columnsKernel<BLOCK, Policy, Source, Reducer>, source,
-             reducer, shape, out);
+  launchGrid(call, {BLOCK, blocks, shape.splits > 1}, columnsKernel<BLOCK, Policy, Source, Reducer>, source, reducer,
+             shape, out);
 }
 
 // Whether to read unaligned rows by vectors. The block needs threads for the edge columns of rowPeriod rows.
@@ -135,15 +133,12 @@ void launchColumns(const ReduceCall& call, const Reducer& reducer, It in, const 
     launchColumnTiles<Policy>(call, reducer, source, flatColumnTiles(source, matrix), out);
   } else if (isAligned || readsShiftedSteps<Policy, Source, BLOCK>(matrix)) {
     const auto source = view.stepsFromBoundary();
-    launchColumnTiles<Policy>(call, reducer, source, columnTiles<Policy, Source, Partial>(source, matrix),
-                              out);
+    launchColumnTiles<Policy>(call, reducer, source, columnTiles<Policy, Source, Partial>(source, matrix), out);
   } else {
     const auto source = view.elementwise().steps();
     using Elements = std::decay_t<decltype(source)>;
-    launchColumnTiles<Policy>(call, reducer, source, columnTiles<Policy, Elements, Partial>(source, matrix),
-                              out);
+    launchColumnTiles<Policy>(call, reducer, source, columnTiles<Policy, Elements, Partial>(source, matrix), out);
   }
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

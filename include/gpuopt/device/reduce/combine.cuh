@@ -1,6 +1,5 @@
 /// \file
-/// How the threads of a block, and the blocks of a grid, combine their partial results; and the launch of
-/// such grids.
+/// How the threads of a block, and the blocks of a grid, combine their partial results; and the launch of such grids.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,8 +16,7 @@
 #include <cstddef>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Global memory that the blocks of a grid share.
 template <class Partial>
@@ -38,8 +36,7 @@ __device__ inline void storeResult(const Destination<T>& out, const T& value) {
 
 // One warp combines partial results in their order; lane 0 holds the result.
 template <class Partial, class Op>
-__device__ inline Partial reducePartials(const Partial* partials, unsigned count, const Partial& neutral,
-                                         Op op) {
+__device__ inline Partial reducePartials(const Partial* partials, unsigned count, const Partial& neutral, Op op) {
   constexpr unsigned BATCH = sizeof(Partial) <= 8 ? 8 : 2;
   const unsigned share = (count + 31) / 32;
   const unsigned first = static_cast<unsigned>(laneIndex()) * share;
@@ -55,9 +52,9 @@ __device__ inline Partial reducePartials(const Partial* partials, unsigned count
   return warpReduce(sum, op);
 }
 
-// Combines the results of `blocks` blocks, in thread 0 of each; this one is number `block`. Returns true in
-// the one thread that then holds the result. The last block to arrive does it, in an order that does not
-// depend on which block that is.
+// Combines the results of `blocks` blocks, in thread 0 of each; this one is number `block`. Returns true in the one
+// thread that then holds the result. The last block to arrive does it, in an order that does not depend on which block
+// that is.
 template <class Partial, class Op>
 __device__ inline bool combineBlocks(Partial& partial, const Partial& neutral, Op op,
                                      const GridScratch<Partial>& scratch, unsigned block, unsigned blocks) {
@@ -73,8 +70,8 @@ __device__ inline bool combineBlocks(Partial& partial, const Partial& neutral, O
   return threadIdx.x == 0;
 }
 
-// Combines the results of a block's warps, in lane 0 of each; thread 0 gets the result. blockDim.x may be
-// less than BLOCK.
+// Combines the results of a block's warps, in lane 0 of each; thread 0 gets the result. blockDim.x may be less than
+// BLOCK.
 template <int BLOCK, class Partial, class Op>
 __device__ inline Partial combineWarps(Partial partial, const Partial& neutral, Op op) {
   constexpr unsigned WARPS = BLOCK / 32;
@@ -98,8 +95,8 @@ __device__ inline Partial reduceWarps(const Partial& partial, const Partial& neu
   return combineWarps<BLOCK>(warpReduce(partial, op), neutral, op);
 }
 
-// Blocks send their results to the last block as marked words, which replace the counters of the scratch
-// memory and are zero between kernels, too. Saves the ticket's fence and counter, 0.3 us.
+// Blocks send their results to the last block as marked words, which replace the counters of the scratch memory and are
+// zero between kernels, too. Saves the ticket's fence and counter, 0.3 us.
 template <class Partial>
 struct MarkedPartials {
   static constexpr unsigned WORDS = (sizeof(Partial) + 3) / 4;
@@ -115,13 +112,12 @@ struct MarkedPartials {
     unsigned values[WORDS] = {};
     __builtin_memcpy(values, &partial, sizeof(Partial));
 #pragma unroll
-    for (unsigned i = 0; i < WORDS; ++i)
-      storeMarkedWord(words + i * gridDim.x + blockIdx.x, markWord(values[i]));
+    for (unsigned i = 0; i < WORDS; ++i) storeMarkedWord(words + i * gridDim.x + blockIdx.x, markWord(values[i]));
     return false;
   }
 
-  // Waits for the result of another block, and zeroes its words. The loads are not predicated, because the
-  // compiler would issue predicated ones in pairs.
+  // Waits for the result of another block, and zeroes its words. The loads are not predicated, because the compiler
+  // would issue predicated ones in pairs.
   __device__ Partial collect(unsigned block, const Partial& neutral) const {
     const bool exists = block < gridDim.x - 1;
     MarkedWord* first = words + (exists ? block : 0);
@@ -147,8 +143,8 @@ struct MarkedPartials {
   }
 };
 
-// Blocks store their results and take a ticket; the block with the last one collects. For large results, and
-// where blocks start in any order.
+// Blocks store their results and take a ticket; the block with the last one collects. For large results, and where
+// blocks start in any order.
 template <class Partial>
 struct TicketPartials {
   const GridScratch<Partial>& scratch;
@@ -178,13 +174,13 @@ inline constexpr std::size_t mostBlocks = isMarkable<Partial>
                                               ? Workspace::counterCount / 2 / MarkedPartials<Partial>::WORDS
                                               : Workspace::capacity / sizeof(Partial);
 
-// Combines the results of all blocks of a grid, in thread 0 of each, in the order of their numbers. All
-// threads call; returns true in the one thread that then holds the result.
+// Combines the results of all blocks of a grid, in thread 0 of each, in the order of their numbers. All threads call;
+// returns true in the one thread that then holds the result.
 template <int BLOCK, class Partial, class Op>
 __device__ inline bool gridReduce(Partial& partial, const Partial& neutral, Op op,
                                   const GridScratch<Partial>& scratch) {
-  using Partials = std::conditional_t<isMarkable<Partial> && blocksStartInOrder, MarkedPartials<Partial>,
-                                      TicketPartials<Partial>>;
+  using Partials =
+      std::conditional_t<isMarkable<Partial> && blocksStartInOrder, MarkedPartials<Partial>, TicketPartials<Partial>>;
   const Partials partials{scratch};
   if (!partials.publish(partial)) return false;
   const unsigned share = (gridDim.x - 1 + blockDim.x - 1) / blockDim.x;
@@ -211,12 +207,10 @@ struct ReduceGrid {
 
 // Launches a kernel that reads `input`, a source or a view.
 template <class Kernel, class Input, class Reducer, class Shape, class Out>
-GPUOPT_HIDDEN void launchGrid(const ReduceCall& call, const ReduceGrid& grid, Kernel kernel,
-                              const Input& input, const Reducer& reducer, const Shape& shape,
-                              const Out& out) {
+GPUOPT_HIDDEN void launchGrid(const ReduceCall& call, const ReduceGrid& grid, Kernel kernel, const Input& input,
+                              const Reducer& reducer, const Shape& shape, const Out& out) {
   using Partial = typename Reducer::Partial;
-  const LaunchConfig config =
-      gridConfig(static_cast<int>(grid.threads), grid.blocks, call.stream, call.function);
+  const LaunchConfig config = gridConfig(static_cast<int>(grid.threads), grid.blocks, call.stream, call.function);
   if (!grid.combines) return launch(kernel, config, input, reducer, shape, GridScratch<Partial>{}, out);
   WorkspaceLease scratch = lease(call.workspace, call.stream);
   launch(kernel, config, input, reducer, shape,
@@ -224,5 +218,4 @@ GPUOPT_HIDDEN void launchGrid(const ReduceCall& call, const ReduceGrid& grid, Ke
   scratch.done();
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

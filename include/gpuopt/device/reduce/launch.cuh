@@ -11,8 +11,7 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 enum class ReduceAlgorithm { oneTile, tiles, loop, ordered };
 
@@ -33,8 +32,7 @@ template <class Policy>
 std::size_t blockThreads(std::size_t wanted, std::size_t bytes) {
   const auto most = static_cast<std::size_t>(Policy::BLOCK);
   if (wanted <= most) return clampTo(roundUp(wanted, 32), std::size_t{128}, most);
-  return bytes <= Policy::tileBytes ? smallerOf(static_cast<std::size_t>(Policy::tileThreads(bytes)), most)
-                                    : most;
+  return bytes <= Policy::tileBytes ? smallerOf(static_cast<std::size_t>(Policy::tileThreads(bytes)), most) : most;
 }
 
 template <class Policy, class Source, class Partial>
@@ -94,8 +92,7 @@ inline TileShape tileShape(const ReducePlan& plan) {
 
 template <class Policy, class Source>
 LoopShape loopShape(const ReducePlan& plan) {
-  const std::size_t tiles =
-      ceilDivide(plan.steps, std::size_t{itemsPerThread<Policy, Source>} * plan.grid.threads);
+  const std::size_t tiles = ceilDivide(plan.steps, std::size_t{itemsPerThread<Policy, Source>} * plan.grid.threads);
   return {plan.steps, plan.edges, static_cast<unsigned>(tiles / plan.grid.blocks),
           static_cast<unsigned>(tiles % plan.grid.blocks), plan.streams};
 }
@@ -104,8 +101,8 @@ inline OrderedShape orderedShape(const ReducePlan& plan) {
   return {plan.steps, ceilDivide(ceilDivide(plan.steps, 32 * plan.rows), plan.warps()), plan.edges};
 }
 
-// Launches the kernel that planReduce chooses. Arrays whose addresses rule out vectors go through this
-// function twice, the second time element by element.
+// Launches the kernel that planReduce chooses. Arrays whose addresses rule out vectors go through this function twice,
+// the second time element by element.
 template <class Policy, class Source, class Reducer>
 void launchReduce(const ReduceCall& call, const Reducer& reducer, std::size_t n, const Source& source,
                   const Destination<typename Reducer::Result>& out) {
@@ -120,17 +117,16 @@ void launchReduce(const ReduceCall& call, const Reducer& reducer, std::size_t n,
     const auto kernel = reduceLoopKernel<Policy, Source, Reducer>;
     launchGrid(call, plan.grid, kernel, source, reducer, loopShape<Policy, Source>(plan), out);
   } else {
-    const auto kernel = plan.algorithm == ReduceAlgorithm::oneTile
-                            ? reduceTileKernel<true, Policy, Source, Reducer>
-                            : reduceTileKernel<false, Policy, Source, Reducer>;
+    const auto kernel = plan.algorithm == ReduceAlgorithm::oneTile ? reduceTileKernel<true, Policy, Source, Reducer>
+                                                                   : reduceTileKernel<false, Policy, Source, Reducer>;
     launchGrid(call, plan.grid, kernel, source, reducer, tileShape(plan), out);
   }
 }
 
 // Reduces f of one element of each input, n elements each. The result goes to device memory,
 template <class Policy, class Reducer, class F, class... Its>
-void reduceToDevice(const ReduceCall& call, const Reducer& reducer, typename Reducer::Result* out,
-                    std::size_t n, const F& f, Its... in) {
+void reduceToDevice(const ReduceCall& call, const Reducer& reducer, typename Reducer::Result* out, std::size_t n,
+                    const F& f, Its... in) {
   requireResult(reducer, n, "n", call.function);
   if (out == nullptr) throwInvalid({call.function, ": out is null"});
   const auto source = sourceOf<hasFixedSteps<Policy>>(call.function, n, f, in...);
@@ -139,8 +135,8 @@ void reduceToDevice(const ReduceCall& call, const Reducer& reducer, typename Red
 
 // or back to the caller, who waits for it.
 template <class Policy, class Reducer, class F, class... Its>
-typename Reducer::Result reduceToHost(const ReduceCall& call, const Reducer& reducer, std::size_t n,
-                                      const F& f, Its... in) {
+typename Reducer::Result reduceToHost(const ReduceCall& call, const Reducer& reducer, std::size_t n, const F& f,
+                                      Its... in) {
   requireResult(reducer, n, "n", call.function);
   requireNotCapturing(call.stream, call.function);
   HostResult<typename Reducer::Result> result;
@@ -149,5 +145,4 @@ typename Reducer::Result reduceToHost(const ReduceCall& call, const Reducer& red
   return result.wait(call.stream);
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -8,8 +8,7 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // The most rows of 32 steps that a warp has in flight, a power of two.
 template <class Policy, class Source>
@@ -41,8 +40,8 @@ __device__ inline Partial combineLanes(const Partial& own, const Partial& sent, 
   return op(selectWords(upper, other, own), selectWords(upper, own, other));
 }
 
-// Combines lanes of doubling distance until each row is one value. While a lane holds several rows (ROWS), it
-// keeps one half of them and sends the other, which halves the rows (figure: docs/reduce_kernels.md).
+// Combines lanes of doubling distance until each row is one value. While a lane holds several rows (ROWS), it keeps one
+// half of them and sends the other, which halves the rows (figure: docs/reduce_kernels.md).
 template <int ROWS, int DISTANCE, class Partial, class Op>
 __device__ inline void exchangeRows(Partial* rows, Op op) {
   if constexpr (DISTANCE == 32) {
@@ -61,15 +60,14 @@ __device__ inline void exchangeRows(Partial* rows, Op op) {
   }
 }
 
-// Reduces ROWS rows of 32 lanes, row after row; every lane gets the result. 8 rows take 12 shuffles, where
-// 8 warp reductions take 40. After exchangeRows, a lane holds the row whose index its lowest bits spell in
-// reverse, so the rows themselves are combined over falling distances.
+// Reduces ROWS rows of 32 lanes, row after row; every lane gets the result. 8 rows take 12 shuffles, where 8 warp
+// reductions take 40. After exchangeRows, a lane holds the row whose index its lowest bits spell in reverse, so the
+// rows themselves are combined over falling distances.
 template <int ROWS, class Partial, class Op>
 __device__ inline Partial reduceRowsInOrder(Partial (&rows)[ROWS], Op op) {
   exchangeRows<ROWS, 1>(rows, op);
 #pragma unroll
-  for (int distance = ROWS / 2; distance > 0; distance /= 2)
-    rows[0] = combineLanes(rows[0], rows[0], distance, op);
+  for (int distance = ROWS / 2; distance > 0; distance /= 2) rows[0] = combineLanes(rows[0], rows[0], distance, op);
   return rows[0];
 }
 
@@ -82,14 +80,13 @@ struct OrderedShape {
 
 // Loads a group whose first step of this lane is `first`, and reduces it in order.
 template <int ROWS, Caching CACHING, class Source, class Reducer>
-__device__ inline typename Reducer::Partial reduceGroup(const Source& source, const Reducer& reducer,
-                                                        std::size_t first, std::size_t last) {
+__device__ inline typename Reducer::Partial reduceGroup(const Source& source, const Reducer& reducer, std::size_t first,
+                                                        std::size_t last) {
   typename Source::Step steps[ROWS];
   typename Source::Value values[Source::STEP];
   typename Reducer::Partial rows[ROWS];
 #pragma unroll
-  for (int i = 0; i < ROWS; ++i)
-    source.template load<CACHING>(steps[i], first + i * 32 < last ? first + i * 32 : last);
+  for (int i = 0; i < ROWS; ++i) source.template load<CACHING>(steps[i], first + i * 32 < last ? first + i * 32 : last);
 #pragma unroll
   for (int i = 0; i < ROWS; ++i) {
     rows[i] = reducer.neutral();
@@ -114,12 +111,10 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, minBlocksPerSm<Policy, typen
   const std::size_t stop = (warp + 1) * shape.warpGroups * GROUP;
   Partial partial = neutral;
   for (std::size_t first = start; first < stop && first < shape.steps; first += GROUP)
-    partial =
-        op(partial, reduceGroup<ROWS, CACHING>(source, reducer, first + threadIdx.x % 32, shape.steps - 1));
+    partial = op(partial, reduceGroup<ROWS, CACHING>(source, reducer, first + threadIdx.x % 32, shape.steps - 1));
 
   partial = combineWarps<Policy::BLOCK>(partial, neutral, op);
-  const bool holdsResult =
-      gridDim.x == 1 ? threadIdx.x == 0 : gridReduce<Policy::BLOCK>(partial, neutral, op, scratch);
+  const bool holdsResult = gridDim.x == 1 ? threadIdx.x == 0 : gridReduce<Policy::BLOCK>(partial, neutral, op, scratch);
   if (!holdsResult) return;
   for (std::size_t i = shape.steps * Source::STEP; i < shape.steps * Source::STEP + shape.edges; ++i) {
     const typename Source::Value values[1] = {source.at(i)};
@@ -143,5 +138,4 @@ auto orderedKernel(std::size_t rows, bool streams) {
                  : reduceOrderedKernel<TWO, normal, Policy, Source, Reducer>;
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -49,23 +49,22 @@ struct MeanVariance {
   }
 };
 
-/// The accumulator, and result type, of a fold by Op over the elements of an iterator `It`, where A is the
-/// accumulator that the caller names.
+/// The accumulator, and result type, of a fold by Op over the elements of an iterator `It`, where A is the accumulator
+/// that the caller names.
 template <class A, class Op, class It>
 using Reduced = detail::Accumulator<A, Op, typename std::iterator_traits<It>::value_type>;
 
-/// The accumulator, and result type, of a fold by Op over the results of F, for elements of one or more
-/// inputs.
+/// The accumulator, and result type, of a fold by Op over the results of F, for elements of one or more inputs.
 ///
 /// \tparam A the accumulator that the caller names, or DefaultAccumulator
 /// \tparam Op the operation
 /// \tparam Its the inputs: pointers or iterators
 template <class A, class Op, class F, class... Its>
-using ReducedBy = detail::Accumulator<
-    A, Op, std::decay_t<detail::CallResult<F, typename std::iterator_traits<Its>::value_type...>>>;
+using ReducedBy =
+    detail::Accumulator<A, Op, std::decay_t<detail::CallResult<F, typename std::iterator_traits<Its>::value_type...>>>;
 
-/// The accumulator, and result type, of a dot product of the elements of It1 and It2, where A is the
-/// accumulator that the caller names.
+/// The accumulator, and result type, of a dot product of the elements of It1 and It2, where A is the accumulator that
+/// the caller names.
 template <class A, class It1, class It2>
 using DotResult = detail::Accumulator<
     A, Plus,
@@ -257,8 +256,8 @@ struct SumMinMaxOf {
   __device__ Result finish(const Partial& partial) const { return partial; }
 };
 
-// The first occurrence of an extreme; Select is Minimum or Maximum. A NaN is more extreme than every number,
-// so the first NaN wins, as it does under Select.
+// The first occurrence of an extreme; Select is Minimum or Maximum. A NaN is more extreme than every number, so the
+// first NaN wins, as it does under Select.
 template <class A, class Select>
 struct ArgExtreme {
   static constexpr bool CHANGES_RARELY = true;
@@ -307,8 +306,8 @@ struct ArgExtreme {
   }
 };
 
-// Count, mean and sum of squared deviations, combined by the pairwise formula of Chan, Golub and LeVeque
-// (1979), which takes no difference of large sums.
+// Count, mean and sum of squared deviations, combined by the pairwise formula of Chan, Golub and LeVeque (1979), which
+// takes no difference of large sums.
 template <class A>
 struct Moments {
   static constexpr bool CHANGES_RARELY = false;

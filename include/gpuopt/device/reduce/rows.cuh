@@ -11,8 +11,7 @@
 #include <cstddef>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Short aligned rows. A warp reads 32 / lanes rows at a time, each by a group of lanes.
 struct LaneRows {
@@ -49,13 +48,11 @@ struct LaneRowCursor {
 
 // Loads the lane's next ITEMS steps; `anyStep` in place of those that do not exist.
 template <int ITEMS, class Source>
-__device__ inline void loadRowSteps(typename Source::Step (&steps)[ITEMS], const Source& source,
-                                    const LaneRows& shape, LaneRowCursor& cursor, std::size_t endRow,
-                                    unsigned lane, std::size_t anyStep) {
+__device__ inline void loadRowSteps(typename Source::Step (&steps)[ITEMS], const Source& source, const LaneRows& shape,
+                                    LaneRowCursor& cursor, std::size_t endRow, unsigned lane, std::size_t anyStep) {
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i) {
-    source.template load<Caching::normal>(steps[i],
-                                          cursor.exists(shape, endRow, lane) ? cursor.step : anyStep);
+    source.template load<Caching::normal>(steps[i], cursor.exists(shape, endRow, lane) ? cursor.step : anyStep);
     cursor.advance(shape);
   }
 }
@@ -63,8 +60,7 @@ __device__ inline void loadRowSteps(typename Source::Step (&steps)[ITEMS], const
 // Several sets of rows are in flight: loading runs ITEMS steps ahead of adding.
 template <class Policy, class Source, class Reducer>
 GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
-    laneRowsKernel(const Source source, const Reducer reducer, const LaneRows shape,
-                   typename Reducer::Result* out) {
+    laneRowsKernel(const Source source, const Reducer reducer, const LaneRows shape, typename Reducer::Result* out) {
   using Partial = typename Reducer::Partial;
   constexpr int ITEMS = itemsFor<Policy::VECTORS, Source>;
   overlapPreviousKernel();
@@ -72,8 +68,7 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
   const Partial neutral = reducer.neutral();
   const unsigned lane = threadIdx.x % shape.lanes;
   const unsigned warpRows = 32 / shape.lanes * shape.perGroup;
-  const std::size_t firstRow =
-      (blockIdx.x * std::size_t{Policy::SHORT_BLOCK / 32} + threadIdx.x / 32) * warpRows;
+  const std::size_t firstRow = (blockIdx.x * std::size_t{Policy::SHORT_BLOCK / 32} + threadIdx.x / 32) * warpRows;
   const std::size_t endRow = firstRow + warpRows < shape.rows ? firstRow + warpRows : shape.rows;
   if (firstRow >= endRow) return;
 
@@ -84,8 +79,7 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
   for (std::size_t setRow = firstRow; setRow < endRow;) {
     typename Source::Step steps[ITEMS];
     typename Source::Value values[Source::STEP];
-    if (shape.rowSteps > 0)
-      loadRowSteps(steps, source, shape, loading, endRow, lane, firstRow * shape.ldSteps);
+    if (shape.rowSteps > 0) loadRowSteps(steps, source, shape, loading, endRow, lane, firstRow * shape.ldSteps);
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
       if (adding.exists(shape, endRow, lane)) {
@@ -115,8 +109,7 @@ struct StagedRows {
 
 template <class Policy, class View, class Reducer>
 GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
-    stagedRowsKernel(const View view, const Reducer reducer, const StagedRows shape,
-                     typename Reducer::Result* out) {
+    stagedRowsKernel(const View view, const Reducer reducer, const StagedRows shape, typename Reducer::Result* out) {
   using Partial = typename Reducer::Partial;
   using T = typename View::Element;
   constexpr int BLOCK = Policy::SHORT_BLOCK;
@@ -188,8 +181,8 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
 }
 
 template <class Policy, class View, class Reducer>
-void launchLaneRows(const ReduceCall& call, const Reducer& reducer, const View& view,
-                    const MatrixShape& matrix, typename Reducer::Result* out) {
+void launchLaneRows(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
+                    typename Reducer::Result* out) {
   using Source = typename View::Source;
   const auto rowSteps = static_cast<unsigned>(matrix.cols / Source::STEP);
   const unsigned lanes = Policy::rowLanes(rowSteps);
@@ -198,13 +191,13 @@ void launchLaneRows(const ReduceCall& call, const Reducer& reducer, const View& 
   const std::size_t blockRows = std::size_t{Policy::SHORT_BLOCK} / lanes * perGroup;
   const LaneRows shape{matrix.rows, matrix.ld / Source::STEP, rowSteps, lanes, perGroup};
   launch(laneRowsKernel<Policy, Source, Reducer>,
-         gridConfig(Policy::SHORT_BLOCK, ceilDivide(matrix.rows, blockRows), call.stream, call.function),
-         view.steps(), reducer, shape, out);
+         gridConfig(Policy::SHORT_BLOCK, ceilDivide(matrix.rows, blockRows), call.stream, call.function), view.steps(),
+         reducer, shape, out);
 }
 
 template <class Policy, class View, class Reducer>
-void launchStagedRows(const ReduceCall& call, const Reducer& reducer, const View& view,
-                      const MatrixShape& matrix, typename Reducer::Result* out) {
+void launchStagedRows(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
+                      typename Reducer::Result* out) {
   using T = typename View::Element;
   std::size_t tileRows = Policy::stagedBytes / sizeof(T) / matrix.ld;
   if (tileRows > 64) tileRows -= tileRows % 8;  // results in full sectors
@@ -215,8 +208,8 @@ void launchStagedRows(const ReduceCall& call, const Reducer& reducer, const View
                          Policy::stagedLanes(tileRows),
                          matrix.ld * sizeof(T) % 32 == 0};
   launch(stagedRowsKernel<Policy, View, Reducer>,
-         gridConfig(Policy::SHORT_BLOCK, ceilDivide(matrix.rows, tileRows), call.stream, call.function), view,
-         reducer, shape, out);
+         gridConfig(Policy::SHORT_BLOCK, ceilDivide(matrix.rows, tileRows), call.stream, call.function), view, reducer,
+         shape, out);
 }
 
 // Blocks of a row: several only if rows are few and long.
@@ -228,17 +221,16 @@ std::size_t rowSplits(std::size_t rows, std::size_t rowBytes) {
 }
 
 template <class Policy, class View, class Reducer>
-void launchBlockRows(const ReduceCall& call, const Reducer& reducer, const View& view,
-                     const MatrixShape& matrix, typename Reducer::Result* out) {
+void launchBlockRows(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
+                     typename Reducer::Result* out) {
   const auto [rows, cols, ld] = matrix;
   constexpr std::size_t BYTES = sizeof(typename View::Element);
   constexpr std::size_t LINE = largerOf(std::size_t{1}, 128 / BYTES);
   const std::size_t wanted = rowSplits<Policy, typename Reducer::Partial>(rows, cols * BYTES);
   const std::size_t splitCols = roundUp(ceilDivide(cols, wanted), LINE);
   const std::size_t splits = ceilDivide(cols, splitCols);
-  launchGrid(call, {Policy::BLOCK, rows * splits, splits > 1},
-             longRowsKernel<Policy::BLOCK, Policy, View, Reducer>, view, reducer,
-             LongRows{rows, cols, ld, static_cast<unsigned>(splits), splitCols}, out);
+  launchGrid(call, {Policy::BLOCK, rows * splits, splits > 1}, longRowsKernel<Policy::BLOCK, Policy, View, Reducer>,
+             view, reducer, LongRows{rows, cols, ld, static_cast<unsigned>(splits), splitCols}, out);
 }
 
 template <class Policy, class It, class Reducer>
@@ -251,12 +243,10 @@ void launchRows(const ReduceCall& call, const Reducer& reducer, It in, const Mat
   const auto view = viewOf(in);
   using View = std::decay_t<decltype(view)>;
   using T = typename View::Element;
-  if (cols * sizeof(T) >= Policy::blockRowBytes)
-    return launchBlockRows<Policy>(call, reducer, view, matrix, out);
+  if (cols * sizeof(T) >= Policy::blockRowBytes) return launchBlockRows<Policy>(call, reducer, view, matrix, out);
   if (cols * sizeof(T) >= Policy::warpRowBytes)
     return launchGrid(call, {Policy::BLOCK, ceilDivide(rows, Policy::BLOCK / 32), false},
-                      longRowsKernel<32, Policy, View, Reducer>, view, reducer,
-                      LongRows{rows, cols, ld, 1, cols}, out);
+                      longRowsKernel<32, Policy, View, Reducer>, view, reducer, LongRows{rows, cols, ld, 1, cols}, out);
   if (std::is_same_v<View, ArrayView<T>> && view.hasAlignedRows(matrix))
     return launchLaneRows<Policy>(call, reducer, view, matrix, out);
   if constexpr (std::is_trivially_copyable_v<T>)
@@ -265,5 +255,4 @@ void launchRows(const ReduceCall& call, const Reducer& reducer, It in, const Mat
   launchLaneRows<Policy>(call, reducer, view.elementwise(), matrix, out);
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

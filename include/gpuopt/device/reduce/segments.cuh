@@ -11,18 +11,17 @@
 #include <cstddef>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// The work is a path: segment after segment, one position for each element and END_COST positions for the
-// end. Each warp takes a share of equal length, so that neither a giant segment nor a million empty ones make
-// a warp late (merge-based partition, Merrill and Garland 2016). Segments a to d, with E for an end:
+// The work is a path: segment after segment, one position for each element and END_COST positions for the end. Each
+// warp takes a share of equal length, so that neither a giant segment nor a million empty ones make a warp late
+// (merge-based partition, Merrill and Garland 2016). Segments a to d, with E for an end:
 //
 //     path   a a a E b b b b|b b b b b b b b|b b E c c E d d|d d d E
 //     warp          0       |       1       |       2       |   3
 //
-// Warp 0 reduces a and begins b, warp 1 continues b, warp 2 continues b, reduces c and begins d, warp 3
-// continues d. The last of a segment's warps to arrive combines the partial results in scratch memory.
+// Warp 0 reduces a and begins b, warp 1 continues b, warp 2 continues b, reduces c and begins d, warp 3 continues d.
+// The last of a segment's warps to arrive combines the partial results in scratch memory.
 template <class Offset, std::size_t END_COST>
 struct SegmentPath {
   const Offset* offsets;
@@ -34,12 +33,8 @@ struct SegmentPath {
   __device__ std::size_t end(std::size_t s) const { return static_cast<std::size_t>(offsets[s + 1]); }
 
   // The position of an element of segment s, and the element at a position.
-  __device__ std::size_t position(std::size_t element, std::size_t s) const {
-    return element - base + END_COST * s;
-  }
-  __device__ std::size_t element(std::size_t position, std::size_t s) const {
-    return base + position - END_COST * s;
-  }
+  __device__ std::size_t position(std::size_t element, std::size_t s) const { return element - base + END_COST * s; }
+  __device__ std::size_t element(std::size_t position, std::size_t s) const { return base + position - END_COST * s; }
   __device__ std::size_t firstPosition(std::size_t s) const { return position(begin(s), s); }
   __device__ std::size_t endPosition(std::size_t s) const { return position(end(s), s); }
   __device__ std::size_t length() const { return firstPosition(segments); }
@@ -130,15 +125,14 @@ struct SegmentWarp {
       arrivedLast = arriveLast(scratch.arrivals + first, others + 1);
     }
     if (__shfl_sync(fullMask, arrivedLast, 0) == 0) return;
-    const Partial rest =
-        reducePartials(scratch.continued + first + 1, others, reducer.neutral(), reducer.combiner());
+    const Partial rest = reducePartials(scratch.continued + first + 1, others, reducer.neutral(), reducer.combiner());
     store(segment, reducer.combiner()(scratch.begun[first], rest));
   }
 
-  // Reduces `count` staged segments, of which the first has bounds[from], by groups of lanes. Segments of
-  // more than twice the elements that suit a group are then reduced by the whole warp.
-  __device__ void reduceStaged(const StagedElements<T>& staged, std::size_t segment, unsigned from,
-                               unsigned count, unsigned origin) const {
+  // Reduces `count` staged segments, of which the first has bounds[from], by groups of lanes. Segments of more than
+  // twice the elements that suit a group are then reduced by the whole warp.
+  __device__ void reduceStaged(const StagedElements<T>& staged, std::size_t segment, unsigned from, unsigned count,
+                               unsigned origin) const {
     const auto op = reducer.combiner();
     const unsigned shift = origin - stage.bounds[from];
     const unsigned elements = stage.bounds[from + count] - stage.bounds[from];
@@ -166,16 +160,15 @@ struct SegmentWarp {
     }
   }
 
-  // Reduces `count` segments from `segment` on, whose bounds are staged relative to element `base`: as many
-  // at a time as fit into shared memory, and long ones directly.
+  // Reduces `count` segments from `segment` on, whose bounds are staged relative to element `base`: as many at a time
+  // as fit into shared memory, and long ones directly.
   __device__ void reduceBounded(std::size_t segment, unsigned count, std::size_t base) const {
     const unsigned* bounds = stage.bounds;
     for (unsigned done = 0; done < count;) {
       const unsigned first = bounds[done];
       unsigned fitting = 0;
       if (bounds[done + 1] - first < Stage::DIRECT)
-        fitting = countWhile(done, count, lane,
-                             [=](unsigned i) { return bounds[i + 1] - first <= Stage::ELEMENTS; });
+        fitting = countWhile(done, count, lane, [=](unsigned i) { return bounds[i + 1] - first <= Stage::ELEMENTS; });
       if (fitting == 0) {
         store(segment + done, reduceRange(base + first, base + bounds[done + 1]));
         done += 1;
@@ -194,8 +187,7 @@ struct SegmentWarp {
   // Stages the bounds of the segments from `segment` on; returns how many of those end before a position.
   __device__ unsigned stageBounds(std::size_t segment, std::size_t base, std::size_t endPosition) const {
     const std::size_t left = path.segments - segment;
-    const unsigned count =
-        left < Policy::stagedSegments ? static_cast<unsigned>(left) : Policy::stagedSegments;
+    const unsigned count = left < Policy::stagedSegments ? static_cast<unsigned>(left) : Policy::stagedSegments;
     __syncwarp();
 #pragma unroll 4
     for (unsigned i = lane; i <= count; i += 32) {
@@ -205,9 +197,8 @@ struct SegmentWarp {
     __syncwarp();
     const std::size_t room = endPosition - path.position(base, segment);
     const unsigned* bounds = stage.bounds;
-    return countWhile(0, count, lane, [=](unsigned i) {
-      return bounds[i + 1] < FAR && bounds[i + 1] + Policy::endCost * i < room;
-    });
+    return countWhile(0, count, lane,
+                      [=](unsigned i) { return bounds[i + 1] < FAR && bounds[i + 1] + Policy::endCost * i < room; });
   }
 
   // The segments that this warp alone reduces; returns the first one after them.
@@ -222,8 +213,8 @@ struct SegmentWarp {
     return segment;
   }
 
-  // Reduces the positions [position, endPosition), the share of warp `warp`: the segment that it continues,
-  // those that it reduces alone, and the one that it begins.
+  // Reduces the positions [position, endPosition), the share of warp `warp`: the segment that it continues, those that
+  // it reduces alone, and the one that it begins.
   __device__ void run(std::size_t warp, std::size_t position, std::size_t endPosition) const {
     std::size_t segment = path.segmentAt(position);
     if (path.firstPosition(segment) < position) {
@@ -235,16 +226,15 @@ struct SegmentWarp {
     }
     segment = reduceComplete(segment, endPosition);
     if (segment < path.segments && path.firstPosition(segment) < endPosition)
-      combineShared(segment, reduceRange(path.begin(segment), path.element(endPosition, segment)),
-                    scratch.begun[warp]);
+      combineShared(segment, reduceRange(path.begin(segment), path.element(endPosition, segment)), scratch.begun[warp]);
   }
 };
 
 template <class Policy, class View, class Offset, class Reducer>
 GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
-    segmentsKernel(const View view, const Offset* offsets, const std::size_t segments,
-                   const std::size_t warps, const Reducer reducer,
-                   const SegmentScratch<typename Reducer::Partial> scratch, typename Reducer::Result* out) {
+    segmentsKernel(const View view, const Offset* offsets, const std::size_t segments, const std::size_t warps,
+                   const Reducer reducer, const SegmentScratch<typename Reducer::Partial> scratch,
+                   typename Reducer::Result* out) {
   constexpr int WARPS = Policy::BLOCK / 32;
   using Stage = SegmentStage<Policy, typename View::Element>;
   alignas(Stage) __shared__ unsigned char storage[WARPS * sizeof(Stage)];
@@ -274,23 +264,21 @@ void requireSegments(const Offset* offsets, std::size_t segments, const Result* 
 }
 
 template <class Policy, class It, class Offset, class Reducer>
-void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const Offset* offsets,
-                    std::size_t segments, typename Reducer::Result* out) {
+void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const Offset* offsets, std::size_t segments,
+                    typename Reducer::Result* out) {
   using Partial = typename Reducer::Partial;
   if (segments == 0) return;
   requireSegments(offsets, segments, out, call.function);
   const auto view = viewOf(in);
   const auto kernel = segmentsKernel<Policy, std::decay_t<decltype(view)>, Offset, Reducer>;
-  const std::size_t most =
-      smallerOf(Workspace::capacity / (2 * sizeof(Partial)), std::size_t{Workspace::counterCount});
+  const std::size_t most = smallerOf(Workspace::capacity / (2 * sizeof(Partial)), std::size_t{Workspace::counterCount});
   const std::size_t warps = smallerOf(Policy::warps, most);
   const std::size_t blocks = ceilDivide(warps, Policy::BLOCK / 32);
   WorkspaceLease scratch = lease(call.workspace, call.stream);
   Partial* partials = static_cast<Partial*>(scratch.data());
-  launch(kernel, gridConfig(Policy::BLOCK, blocks, call.stream, call.function), view, offsets, segments,
-         warps, reducer, SegmentScratch<Partial>{partials, partials + warps, scratch.counters()}, out);
+  launch(kernel, gridConfig(Policy::BLOCK, blocks, call.stream, call.function), view, offsets, segments, warps, reducer,
+         SegmentScratch<Partial>{partials, partials + warps, scratch.counters()}, out);
   scratch.done();
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -17,11 +17,10 @@
 #include <type_traits>
 #include <utility>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// A source hands out its elements in steps. A step is what one thread loads at once: one vector of four
-// floats, three vectors of four float3, one element of an iterator.
+// A source hands out its elements in steps. A step is what one thread loads at once: one vector of four floats, three
+// vectors of four float3, one element of an iterator.
 //   STEP, BYTES     elements of a step, and the bytes it reads
 //   VECTORS         whether it reads vectors
 //   Step            the registers of a step
@@ -178,23 +177,21 @@ struct IteratorPairSource {
   }
 };
 
-// Unwraps Thrust's iterators over contiguous memory to pointers, by a function of Thrust's that
-// argument-dependent lookup finds: no header of Thrust needs to be included here.
+// Unwraps Thrust's iterators over contiguous memory to pointers, by a function of Thrust's that argument-dependent
+// lookup finds: no header of Thrust needs to be included here.
 template <class It, class = void>
 struct Unwrap {
   static It pointer(It in) { return in; }
 };
 
 template <class It>
-struct Unwrap<
-    It, std::enable_if_t<!std::is_pointer_v<It> &&
-                         std::is_pointer_v<decltype(try_unwrap_contiguous_iterator(std::declval<It>()))>>> {
+struct Unwrap<It, std::enable_if_t<!std::is_pointer_v<It> &&
+                                   std::is_pointer_v<decltype(try_unwrap_contiguous_iterator(std::declval<It>()))>>> {
   static auto pointer(It in) { return try_unwrap_contiguous_iterator(in); }
 };
 
 template <class T>
-inline constexpr bool readsVectors =
-    std::is_trivially_copyable_v<T>&& VectorShape<T>::VECTORS <= mostStepVectors;
+inline constexpr bool readsVectors = std::is_trivially_copyable_v<T>&& VectorShape<T>::VECTORS <= mostStepVectors;
 
 inline constexpr std::size_t unreachable = ~std::size_t{0};
 
@@ -207,8 +204,8 @@ std::size_t elementsToBoundary(const T* data, std::size_t bytes) {
   return unreachable;
 }
 
-// Elements before the first 128-byte boundary, so that each request of a warp covers full lines; before the
-// first 16-byte boundary if no element begins on the former; 0 if none begins on either.
+// Elements before the first 128-byte boundary, so that each request of a warp covers full lines; before the first
+// 16-byte boundary if no element begins on the former; 0 if none begins on either.
 template <class T>
 std::size_t headElements(const T* data, std::size_t n) {
   std::size_t head = elementsToBoundary(data, 128);
@@ -229,8 +226,8 @@ void requireReadable(It in, std::size_t n, const char* function, const char* nam
   if (isNull(in) && n > 0) throwInvalid({function, ": ", name, " is null, but n is ", n});
 }
 
-// The source of n elements, of vectors where the type allows it. FIXED asks for steps that begin at element 0
-// whatever the address.
+// The source of n elements, of vectors where the type allows it. FIXED asks for steps that begin at element 0 whatever
+// the address.
 template <bool FIXED, class F, class It>
 auto sourceOf(const char* function, std::size_t n, const F& f, It iterator) {
   const auto in = Unwrap<It>::pointer(iterator);
@@ -255,8 +252,7 @@ auto sourceOf(const char* function, std::size_t n, const F& f, It1 iterator1, It
   using Unwrapped2 = std::decay_t<decltype(in2)>;
   using T = typename std::iterator_traits<Unwrapped1>::value_type;
   using U = typename std::iterator_traits<Unwrapped2>::value_type;
-  if constexpr (std::is_pointer_v<Unwrapped1> && std::is_pointer_v<Unwrapped2> && readsVectors<T> &&
-                readsVectors<U>) {
+  if constexpr (std::is_pointer_v<Unwrapped1> && std::is_pointer_v<Unwrapped2> && readsVectors<T> && readsVectors<U>) {
     const std::size_t head = FIXED ? 0 : headElements(in1, n);
     return PairSource<T, U, F, true>{in1, in2, in1 + head, in2 + head, head, f};
   } else {
@@ -273,5 +269,4 @@ constexpr bool mayBeMisaligned() {
     return false;
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -7,16 +7,15 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Padding against bank conflicts: one word after every 128 bytes.
 //
 //     element   0 ... 31   pad   32 ... 63   pad   64 ...      (4 bytes each)
 //     bank      0 ... 31    0     1 ... 0     1     2 ...
 //
-// Threads that read at a distance of 32 bytes, or a multiple, would all use the same banks without it; odd
-// distances have no conflicts, and would get some from it.
+// Threads that read at a distance of 32 bytes, or a multiple, would all use the same banks without it; odd distances
+// have no conflicts, and would get some from it.
 template <class T>
 struct BankPadding {
   static constexpr unsigned PERIOD = sizeof(T) > 8   ? 8
@@ -57,8 +56,8 @@ __device__ inline void storeAs(T* address, const T (&values)[COUNT]) {
   for (std::size_t i = 0; i < WORDS; ++i) reinterpret_cast<Word*>(address)[i] = words[i];
 }
 
-// Stages a step; `first` is a multiple of STEP, so that no padding splits it. By vectors if there is no
-// padding, else narrow types by words.
+// Stages a step; `first` is a multiple of STEP, so that no padding splits it. By vectors if there is no padding, else
+// narrow types by words.
 template <int STEP, class T>
 __device__ inline void stageStep(const StagedElements<T>& staged, unsigned first, const T (&values)[STEP]) {
   T* address = staged.address(first);
@@ -72,8 +71,8 @@ __device__ inline void stageStep(const StagedElements<T>& staged, unsigned first
   }
 }
 
-// THREADS threads stage the elements [first, first + count) of a view; returns the index of the first one.
-// All of them call, and synchronise before they read.
+// THREADS threads stage the elements [first, first + count) of a view; returns the index of the first one. All of them
+// call, and synchronise before they read.
 template <int THREADS, int ITEMS, class View, class T>
 __device__ inline unsigned stageElements(const StagedElements<T>& staged, const View& view, std::size_t first,
                                          unsigned count, unsigned thread) {
@@ -90,8 +89,7 @@ __device__ inline unsigned stageElements(const StagedElements<T>& staged, const 
     typename Source::Value values[STEP];
 #pragma unroll
     for (unsigned i = 0; i < ITEMS; ++i)
-      source.template load<Caching::normal>(loaded[i],
-                                            step + i * THREADS < steps ? step + i * THREADS : step);
+      source.template load<Caching::normal>(loaded[i], step + i * THREADS < steps ? step + i * THREADS : step);
 #pragma unroll
     for (unsigned i = 0; i < ITEMS; ++i)
       if (step + i * THREADS < steps) {
@@ -119,5 +117,4 @@ __device__ inline void addStaged(typename Reducer::Partial& partial, const Stage
   }
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

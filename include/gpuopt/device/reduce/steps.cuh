@@ -8,29 +8,27 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Whether steps begin at element 0 whatever its address.
 template <class Policy>
 inline constexpr bool hasFixedSteps = Policy::BY_LENGTH || Policy::IN_ORDER;
 
-// Steps in flight per thread: Policy::VECTORS loads of 16 bytes, or three quarters of their bytes in narrower
-// loads.
+// Steps in flight per thread: Policy::VECTORS loads of 16 bytes, or three quarters of their bytes in narrower loads.
 template <class Policy, class Source>
-inline constexpr int itemsPerThread = clampTo(
-    static_cast<int>((Source::VECTORS || hasFixedSteps<Policy> ? 16 : 12) * Policy::VECTORS / Source::BYTES),
-    1, 16);
+inline constexpr int itemsPerThread = clampTo(static_cast<int>((Source::VECTORS || hasFixedSteps<Policy> ? 16 : 12) *
+                                                               Policy::VECTORS / Source::BYTES),
+                                              1, 16);
 
-// Launch bound of the kernels that loop. 1024 threads per multiprocessor leave each 64 registers, too few for
-// large partial results.
+// Launch bound of the kernels that loop. 1024 threads per multiprocessor leave each 64 registers, too few for large
+// partial results.
 template <class Policy, class Partial>
 inline constexpr int minBlocksPerSm = sizeof(Partial) <= 16 ? 1024 / Policy::BLOCK : 1;
 
 // Whether any of the loaded values changes the partial result, by one comparison for all of them.
 template <class Source, class Reducer, int ITEMS>
-__device__ inline bool mayChange(const typename Reducer::Partial& partial, const Source& source,
-                                 const Reducer& reducer, const typename Source::Step (&steps)[ITEMS]) {
+__device__ inline bool mayChange(const typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
+                                 const typename Source::Step (&steps)[ITEMS]) {
   auto most = partial.value;
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i) {
@@ -43,8 +41,8 @@ __device__ inline bool mayChange(const typename Reducer::Partial& partial, const
 
 // Adds ITEMS steps, STRIDE apart. All loads are issued before the first addition.
 template <Caching CACHING, int STRIDE, int ITEMS, class Source, class Reducer>
-__device__ inline void addSteps(typename Reducer::Partial& partial, const Source& source,
-                                const Reducer& reducer, std::size_t first) {
+__device__ inline void addSteps(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
+                                std::size_t first) {
   typename Source::Step steps[ITEMS];
   typename Source::Value values[Source::STEP];
 #pragma unroll
@@ -58,18 +56,17 @@ __device__ inline void addSteps(typename Reducer::Partial& partial, const Source
   }
 }
 
-// The same for the steps below `end`. In place of the others, the first is loaded again: the compiler issues
-// predicated loads in pairs, and each pair waits for the last (0.6 us).
+// The same for the steps below `end`. In place of the others, the first is loaded again: the compiler issues predicated
+// loads in pairs, and each pair waits for the last (0.6 us).
 template <Caching CACHING, int STRIDE, int ITEMS, class Index, class Source, class Reducer>
-__device__ inline void addStepsBelow(typename Reducer::Partial& partial, const Source& source,
-                                     const Reducer& reducer, Index first, Index end) {
+__device__ inline void addStepsBelow(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
+                                     Index first, Index end) {
   if (first >= end) return;
   typename Source::Step steps[ITEMS];
   typename Source::Value values[Source::STEP];
   const int count = static_cast<int>((end - first + STRIDE - 1) / STRIDE);
 #pragma unroll
-  for (int i = 0; i < ITEMS; ++i)
-    source.template load<CACHING>(steps[i], first + (i < count ? i * STRIDE : 0));
+  for (int i = 0; i < ITEMS; ++i) source.template load<CACHING>(steps[i], first + (i < count ? i * STRIDE : 0));
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i)
     if (i < count) {
@@ -78,8 +75,8 @@ __device__ inline void addStepsBelow(typename Reducer::Partial& partial, const S
     }
 }
 
-// An element before the first or after the last full step: one for each of the last block's first threads.
-// The constructor loads it, so that the load overlaps those of the steps.
+// An element before the first or after the last full step: one for each of the last block's first threads. The
+// constructor loads it, so that the load overlaps those of the steps.
 template <class Source, class Reducer>
 struct EdgeElement {
   typename Source::Value values[1];
@@ -101,5 +98,4 @@ struct EdgeElement {
   }
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -13,11 +13,10 @@
 #include <iterator>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// A view hands out a source (source.cuh) for any range of the input. The steps of a source of vectors begin
-// at a boundary, so each range has a head and a tail of its own that belong to no step:
+// A view hands out a source (source.cuh) for any range of the input. The steps of a source of vectors begin at a
+// boundary, so each range has a head and a tail of its own that belong to no step:
 //
 //     a row      |head|  step  |  step  |  step  |tail|
 //     boundary        ^        ^        ^        ^
@@ -122,8 +121,7 @@ void requireMatrix(It in, const MatrixShape& matrix, R* out, std::size_t results
   if (ld < cols) throwInvalid({function, ": ld (", ld, ") is less than cols (", cols, ")"});
   if (isNull(Unwrap<It>::pointer(in)) && rows > 0 && cols > 0)
     throwInvalid({function, ": in is null, but rows is ", rows, " and cols is ", cols});
-  if (out == nullptr && results > 0)
-    throwInvalid({function, ": out is null, but there are ", results, " results"});
+  if (out == nullptr && results > 0) throwInvalid({function, ": out is null, but there are ", results, " results"});
 }
 
 // Steps in flight per thread for VECTORS loads of 16 bytes.
@@ -157,5 +155,4 @@ __device__ inline Partial reduceLanes(Partial partial, Op op, unsigned lanes) {
   return partial;
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -41,8 +41,7 @@ GPUOPT_HIDDEN void launchConvert(T* aos, const View& soa, const char* function, 
 
 template <unsigned ITEMS, class View, std::size_t... INDICES>
 bool areColumnsAligned(const View& soa, std::index_sequence<INDICES...>) {
-  return (alignedTo(soa.addresses().template at<INDICES>(0),
-                    ConvertColumn<View, ITEMS, true, INDICES>::ALIGNMENT) &&
+  return (alignedTo(soa.addresses().template at<INDICES>(0), ConvertColumn<View, ITEMS, true, INDICES>::ALIGNMENT) &&
           ...);
 }
 
@@ -64,8 +63,7 @@ void convert(T* aos, const View& soa, const char* function, cudaStream_t stream)
 template <std::size_t INDEX, class View>
 NamedArray columnRange(const View& soa, const std::string& name) {
   const auto* first = reinterpret_cast<const unsigned char*>(soa.addresses().template at<INDEX>(0));
-  const auto* end =
-      reinterpret_cast<const unsigned char*>(soa.addresses().template at<INDEX>(soa.size() - 1) + 1);
+  const auto* end = reinterpret_cast<const unsigned char*>(soa.addresses().template at<INDEX>(soa.size() - 1) + 1);
   return {first, static_cast<std::size_t>(end - first), 1, 1, name.c_str()};
 }
 
@@ -80,8 +78,7 @@ template <class T, class View>
 bool checkConversion(const T* aos, std::size_t n, const View& soa, const char* function) {
   static_assert(std::is_same_v<typename View::Value, T>,
                 "gpuopt: the structures of the array and of the view are of different types");
-  if (n != soa.size())
-    throwInvalid({function, ": n is ", n, ", but the view has ", soa.size(), " structures"});
+  if (n != soa.size()) throwInvalid({function, ": n is ", n, ", but the view has ", soa.size(), " structures"});
   const NamedArray array = namedArray(aos, n, "aos");
   requireArray(array, function);
   if (n > 0) requireDisjointColumns(array, soa, function, std::make_index_sequence<memberCount<T>>{});
@@ -90,17 +87,15 @@ bool checkConversion(const T* aos, std::size_t n, const View& soa, const char* f
 
 }  // namespace detail
 
-/// Copies n structures from an array to columns: `soa[i] = aos[i]` for i < n. Asynchronous on `stream`, one
-/// kernel.
+/// Copies n structures from an array to columns: `soa[i] = aos[i]` for i < n. Asynchronous on `stream`, one kernel.
 ///
-/// `aos` has n structures in device memory, at any address that their type allows. `soa` is a view of exactly
-/// n structures (otherwise use a subview), in device memory, and does not overlap `aos`. Columns aligned to
-/// 16 bytes, such as those of SoaVector, are fastest; those of subviews and your own may have any address
-/// that their element allows.
+/// `aos` has n structures in device memory, at any address that their type allows. `soa` is a view of exactly n
+/// structures (otherwise use a subview), in device memory, and does not overlap `aos`. Columns aligned to 16 bytes,
+/// such as those of SoaVector, are fastest; those of subviews and your own may have any address that their element
+/// allows.
 ///
-/// Cost: that of copying the array, padding included. Throws std::invalid_argument before anything is written
-/// if n is not the view's, if `aos` is null or misaligned, or if `aos` overlaps a column; CudaError if the
-/// launch fails.
+/// Cost: that of copying the array, padding included. Throws std::invalid_argument before anything is written if n is
+/// not the view's, if `aos` is null or misaligned, or if `aos` overlaps a column; CudaError if the launch fails.
 template <class T, class U, class LAYOUT>
 void toSoa(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::toSoa";
@@ -108,15 +103,14 @@ void toSoa(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa, cudaStream_t str
   if (detail::checkConversion(aos, n, soa, FUNCTION)) detail::convert(aos, soa, FUNCTION, stream);
 }
 
-/// Copies all structures of a view to an array: `aos[i] = soa[i]`. Padding between members becomes zero.
-/// Asynchronous on `stream`, one kernel. Requirements, cost and errors are those of toSoa.
+/// Copies all structures of a view to an array: `aos[i] = soa[i]`. Padding between members becomes zero. Asynchronous
+/// on `stream`, one kernel. Requirements, cost and errors are those of toSoa.
 template <class U, class LAYOUT, class T>
 void toAos(SoaView<U, LAYOUT> soa, T* aos, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::toAos";
   static_assert(!std::is_const_v<T>, "gpuopt::toAos: the structures of the array are const");
   const SoaView<const U, LAYOUT> columns = soa;
-  if (detail::checkConversion(aos, columns.size(), columns, FUNCTION))
-    detail::convert(aos, columns, FUNCTION, stream);
+  if (detail::checkConversion(aos, columns.size(), columns, FUNCTION)) detail::convert(aos, columns, FUNCTION, stream);
 }
 
 /// toSoa for host memory: `soa[i] = aos[i]` for i < n, in a loop of the calling thread.

@@ -20,8 +20,7 @@
 #include <type_traits>
 #include <utility>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Whether the elements of a column are contiguous.
 template <class View>
@@ -30,16 +29,15 @@ inline constexpr bool hasContiguousColumns =
 
 // Reads one structure from columns and zeroes its padding.
 template <class View, class T, std::size_t... INDICES>
-__host__ __device__ void readZeroPadded(const View& soa, std::size_t i, T& item,
-                                        std::index_sequence<INDICES...>) {
+__host__ __device__ void readZeroPadded(const View& soa, std::size_t i, T& item, std::index_sequence<INDICES...>) {
   if constexpr ((std::size_t{0} + ... + sizeof(Member<T, INDICES>)) < sizeof(T))
     __builtin_memset(static_cast<void*>(__builtin_addressof(item)), 0, sizeof(T));
   (copyMember(getMember<INDICES>(item), *soa.addresses().template at<INDICES>(i)), ...);
 }
 
-// A lane's elements of column INDEX, one for each of its ITEMS consecutive structures. Lanes access the
-// column directly if that takes one access each, and through a tile otherwise. ALIGNED: all columns are
-// aligned to their ALIGNMENT, otherwise to their elements only.
+// A lane's elements of column INDEX, one for each of its ITEMS consecutive structures. Lanes access the column directly
+// if that takes one access each, and through a tile otherwise. ALIGNED: all columns are aligned to their ALIGNMENT,
+// otherwise to their elements only.
 template <class View, unsigned ITEMS, bool ALIGNED, std::size_t INDEX>
 struct ConvertColumn {
   using T = typename View::Value;
@@ -66,8 +64,7 @@ struct ConvertColumn {
   __device__ void unpackTo(T (&items)[ITEMS]) const {
 #pragma unroll
     for (unsigned k = 0; k < ITEMS; ++k)
-      copyElement(reinterpret_cast<unsigned char*>(__builtin_addressof(getMember<INDEX>(items[k]))),
-                  bytes + k * SIZE);
+      copyElement(reinterpret_cast<unsigned char*>(__builtin_addressof(getMember<INDEX>(items[k]))), bytes + k * SIZE);
   }
 
   // Copies by words: a single memcpy across word boundaries would not stay in registers.
@@ -125,8 +122,8 @@ class ConvertTile {
     writeStructs(items, aos);
   }
 
-  // One structure of an incomplete block. If it fits in registers, it is read in full before the first write:
-  // otherwise each member would wait for memory.
+  // One structure of an incomplete block. If it fits in registers, it is read in full before the first write: otherwise
+  // each member would wait for memory.
   static __device__ void oneToSoa(const T* aos, const View& soa, std::size_t i) {
     if constexpr (FITS_REGISTERS) {
       const T item = aos[i];
@@ -204,8 +201,7 @@ class ConvertTile {
     } else {
       Column<INDEX> column;
       column.packFrom(items);
-      writeWords<Column<INDEX>::BYTES, Column<INDEX>::WORD>(Column<INDEX>::address(soa_, own()),
-                                                            column.bytes);
+      writeWords<Column<INDEX>::BYTES, Column<INDEX>::WORD>(Column<INDEX>::address(soa_, own()), column.bytes);
     }
   }
 
@@ -224,8 +220,7 @@ class ConvertTile {
   __device__ void readColumn(T (&items)[ITEMS]) const {
     if constexpr (Column<INDEX>::STAGES_READS) {
       const auto* global = Column<INDEX>::address(soa_, first_);
-      ColumnTile<INDEX>::startCopyIn(columnSmem<INDEX>(), global, lane_,
-                                     ColumnTile<INDEX>::misalignment(global));
+      ColumnTile<INDEX>::startCopyIn(columnSmem<INDEX>(), global, lane_, ColumnTile<INDEX>::misalignment(global));
     } else {
       Column<INDEX> column;
       readWords<Column<INDEX>::BYTES, Column<INDEX>::WORD>(Column<INDEX>::address(soa_, own()), column.bytes);
@@ -263,11 +258,10 @@ class ConvertTile {
   unsigned lane_;
 };
 
-// Converts a block's structures by warps if all of them exist, and one by one otherwise. Misaligned tiles
-// read vectors that extend into the neighbouring blocks, and so need 16 more structures on either side.
+// Converts a block's structures by warps if all of them exist, and one by one otherwise. Misaligned tiles read vectors
+// that extend into the neighbouring blocks, and so need 16 more structures on either side.
 template <class Tile, unsigned BLOCK, class T, class ConvertWarp, class ConvertOne>
-__device__ inline void convertBlock(const T* aos, std::size_t n, ConvertWarp convertWarp,
-                                    ConvertOne convertOne) {
+__device__ inline void convertBlock(const T* aos, std::size_t n, ConvertWarp convertWarp, ConvertOne convertOne) {
   constexpr unsigned WARPS = BLOCK / 32, STRUCTS = WARPS * Tile::STRUCTS;
   alignas(32) __shared__ unsigned char tiles[WARPS][Tile::FITS_REGISTERS ? Tile::SHARED_BYTES : 32];
   const std::size_t first = std::size_t{blockIdx.x} * STRUCTS, end = first + STRUCTS;
@@ -298,5 +292,4 @@ GPUOPT_KERNEL void __launch_bounds__(BLOCK, convertThreadsPerSm(ITEMS * sizeof(t
       [&](std::size_t i) { Tile::oneToAos(aos, soa, i); });
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -13,22 +13,20 @@
 #include <cstddef>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // The side of the copy that is indexed: in for a gather, out for a scatter.
 enum class Indexed { in, out };
 
-// The unsigned integer that an index is read as, so that types of one size share a kernel: no index is
-// negative.
+// The unsigned integer that an index is read as, so that types of one size share a kernel: no index is negative.
 template <class Index>
-using IndexWord = std::conditional_t<
-    sizeof(Index) == 1, unsigned char,
-    std::conditional_t<sizeof(Index) == 2, unsigned short,
-                       std::conditional_t<sizeof(Index) == 4, unsigned, unsigned long long>>>;
+using IndexWord =
+    std::conditional_t<sizeof(Index) == 1, unsigned char,
+                       std::conditional_t<sizeof(Index) == 2, unsigned short,
+                                          std::conditional_t<sizeof(Index) == 4, unsigned, unsigned long long>>>;
 
-// Moves n structures of ATOMS atoms each. Neighbouring lanes move neighbouring atoms, so that each sector of
-// a structure is requested once, and the side without indices is contiguous.
+// Moves n structures of ATOMS atoms each. Neighbouring lanes move neighbouring atoms, so that each sector of a
+// structure is requested once, and the side without indices is contiguous.
 template <class Atom, class Index, unsigned ATOMS, Indexed SIDE>
 GPUOPT_KERNEL void __launch_bounds__(indexedBlock, indexedBlocksPerSm)
     moveIndexedKernel(const Atom* in, const Index* indices, std::size_t n, Atom* out) {
@@ -67,10 +65,9 @@ void launchMoveIndexed(const T* in, const Index* indices, std::size_t n, T* out,
   using Atom = Word<ATOM_BYTES>;
   constexpr auto ATOMS = static_cast<unsigned>(sizeof(T) / ATOM_BYTES);
   const std::size_t blocks = ceilDivide(n * ATOMS, indexedBlock * indexedLoadsInFlight);
-  launch(moveIndexedKernel<Atom, IndexWord<Index>, ATOMS, SIDE>,
-         gridConfig(indexedBlock, blocks, stream, function), reinterpret_cast<const Atom*>(in),
-         reinterpret_cast<const IndexWord<Index>*>(indices), n, reinterpret_cast<Atom*>(out));
+  launch(moveIndexedKernel<Atom, IndexWord<Index>, ATOMS, SIDE>, gridConfig(indexedBlock, blocks, stream, function),
+         reinterpret_cast<const Atom*>(in), reinterpret_cast<const IndexWord<Index>*>(indices), n,
+         reinterpret_cast<Atom*>(out));
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -16,8 +16,7 @@
 #include <new>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 template <class It>
 using StructOf = typename std::iterator_traits<It>::value_type;
@@ -33,8 +32,8 @@ struct TransformPolicy : StructTransferPolicy<T, ITEMS> {
   static constexpr StructTransfer store = fitsShared<T, BLOCK, ITEMS> ? Base::store : StructTransfer::direct;
 };
 
-// The shape of a block, chosen for the larger type. Each block has one tile: short-lived blocks keep more
-// loads in flight than persistent ones.
+// The shape of a block, chosen for the larger type. Each block has one tile: short-lived blocks keep more loads in
+// flight than persistent ones.
 template <class In, class Out, bool READS>
 struct TransformShape {
   using Larger = std::conditional_t<(READS && sizeof(In) > sizeof(Out)), In, Out>;
@@ -92,9 +91,9 @@ struct Changing {
   }
 };
 
-// Calls make(i), which sets results[i], for the thread's structures that exist, and stores them. beginStore()
-// is called in the branch of make(): after it, the compiler would split structures into bytes, a register
-// each. For the same reason a single structure has only one call of make().
+// Calls make(i), which sets results[i], for the thread's structures that exist, and stores them. beginStore() is called
+// in the branch of make(): after it, the compiler would split structures into bytes, a register each. For the same
+// reason a single structure has only one call of make().
 template <class Tile, class Out, unsigned ITEMS, class Make>
 __device__ inline void storeMade(const Tile& tile, Out* out, const Out (&results)[ITEMS], const Make& make) {
   if (ITEMS == 1 ? tile.has() : tile.isFull()) {
@@ -118,8 +117,7 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
   using Stores = typename Shape::template Staged<Out>;
   StructItems<Out, Shape::ITEMS> results;
   const auto make = [&](unsigned i, const In& element, std::size_t index) {
-    ::new (static_cast<void*>(results.values + i))
-        Out(static_cast<Out>(callForStruct<const In>(f, element, index)));
+    ::new (static_cast<void*>(results.values + i)) Out(static_cast<Out>(callForStruct<const In>(f, element, index)));
   };
   if constexpr (std::is_pointer_v<It>) {
     using Loads = typename Shape::template Staged<In>;
@@ -153,5 +151,4 @@ GPUOPT_HIDDEN void launchTransformStructs(It in, std::size_t n, Out* out, const 
   launch(kernel, gridConfig(Shape::BLOCK, ceilDivide(n, STRUCTS), stream, function), in, n, out, f);
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

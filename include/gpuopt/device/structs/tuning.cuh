@@ -8,11 +8,10 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// The percentage of a multiprocessor's on-chip memory that kernels request as shared memory: enough for the
-// tiles of the resident blocks. The rest is L1 cache for direct accesses.
+// The percentage of a multiprocessor's on-chip memory that kernels request as shared memory: enough for the tiles of
+// the resident blocks. The rest is L1 cache for direct accesses.
 struct StructCarveouts {
   int transform;  // also for toSoa, which loads through tiles, too
   int toAos;      // loads columns through L1
@@ -42,8 +41,7 @@ inline constexpr std::size_t maxTransformShared = 48 * 1024;
 // --- gatherStructs and scatterStructs
 
 inline constexpr int indexedBlock = 256;
-inline constexpr int indexedBlocksPerSm =
-    4;  // without it, ptxas saves registers and loads wait for each other
+inline constexpr int indexedBlocksPerSm = 4;  // without it, ptxas saves registers and loads wait for each other
 inline constexpr unsigned indexedLoadsInFlight = 4;
 
 // --- toSoa and toAos
@@ -54,23 +52,19 @@ inline constexpr std::size_t maxSmallStruct = 4;
 inline constexpr std::size_t maxConvertLaneBytes = 256;  // fit in registers
 
 constexpr unsigned convertItems(std::size_t size, bool aligned) {
-  unsigned items =
-      aligned && size > maxSmallStruct && size % 2 == 0 ? convertItemsAligned : convertItemsOther;
+  unsigned items = aligned && size > maxSmallStruct && size % 2 == 0 ? convertItemsAligned : convertItemsOther;
   while (items > 1 && items * size > maxConvertLaneBytes) items /= 2;
   return items;
 }
 
-// A lane's bytes of a column up to which caches make strided loads faster than a tile. They cannot do that
-// for strided stores.
+// A lane's bytes of a column up to which caches make strided loads faster than a tile. They cannot do that for strided
+// stores.
 inline constexpr unsigned maxStridedLoadBytes = 48;
 
 inline constexpr std::size_t smallConvertLaneBytes = 48;
-constexpr unsigned convertThreads(std::size_t laneBytes) {
-  return laneBytes < smallConvertLaneBytes ? 128 : 64;
-}
+constexpr unsigned convertThreads(std::size_t laneBytes) { return laneBytes < smallConvertLaneBytes ? 128 : 64; }
 
 // Resident threads to compile for: without it, ptxas saves registers and loads wait for each other.
 constexpr unsigned convertThreadsPerSm(std::size_t laneBytes) { return laneBytes <= 128 ? 1024 : 512; }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

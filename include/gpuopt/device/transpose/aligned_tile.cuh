@@ -8,8 +8,7 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 template <class In, class Out, int TILE, int SIDE>
 class SquareTile : public TransposeTile<In, Out, TILE, SIDE, true> {
@@ -22,8 +21,7 @@ class SquareTile : public TransposeTile<In, Out, TILE, SIDE, true> {
   using TransposeTile<In, Out, TILE, SIDE, true>::TransposeTile;
 };
 
-// For functions that change the size of an element: rows of the tile have the same number of bytes on both
-// sides.
+// For functions that change the size of an element: rows of the tile have the same number of bytes on both sides.
 template <class In, class Out, unsigned ROWS_, unsigned COLS_, unsigned THREADS_>
 class RectangleTile {
  public:
@@ -54,5 +52,4 @@ class RectangleTile {
   VectorTile<In, Out, ROWS, COLS, THREADS> tile_;
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

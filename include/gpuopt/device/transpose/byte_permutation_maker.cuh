@@ -14,11 +14,9 @@
 #include <cstddef>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// The shift for threads that access squares `distance` bytes apart; 31, no swizzle, if these have no
-// conflict.
+// The shift for threads that access squares `distance` bytes apart; 31, no swizzle, if these have no conflict.
 inline unsigned squaresSwizzle(std::size_t distance, unsigned bit) {
   return distance % 64 == 0 ? swizzleShift(distance, bit, 2) : 31;
 }
@@ -58,8 +56,8 @@ __device__ inline void transposeSquare(uint2 (&rows)[4]) {
   for (int k = 0; k < 4; ++k) rows[k] = make_uint2(squares[0][k / 2][k % 2], squares[1][k / 2][k % 2]);
 }
 
-// A thread reads the four rows of a square from shared memory and stores its four columns there. Two
-// neighbours take squares one above the other: their stores are adjacent, so a warp has fewer bank conflicts.
+// A thread reads the four rows of a square from shared memory and stores its four columns there. Two neighbours take
+// squares one above the other: their stores are adjacent, so a warp has fewer bank conflicts.
 template <class T>
 struct BytePermutationMaker {
   using Shape = BytePermutationShape;
@@ -104,5 +102,4 @@ struct BytePermutationMaker {
   }
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -10,8 +10,7 @@
 
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // The 16-byte vectors of a run in global memory, and the bytes before and after them.
 struct VectorRange {
@@ -41,17 +40,14 @@ __device__ inline void stageBytes(const SwizzledBytes& shared, const unsigned ch
 }
 
 // Copies a run back, from the offset `origin` on, which is misalignment(out) modulo 16.
-__device__ inline void unstageBytes(const SwizzledBytes& shared, unsigned origin, unsigned char* out,
-                                    unsigned count) {
+__device__ inline void unstageBytes(const SwizzledBytes& shared, unsigned origin, unsigned char* out, unsigned count) {
   const VectorRange range(out, count);
 #pragma unroll 4
   for (unsigned i = threadIdx.x; i < range.vectors; i += blockDim.x)
     *reinterpret_cast<uint4*>(out + range.head + 16 * i) =
         *reinterpret_cast<const uint4*>(shared.at(origin + range.head + 16 * i));
   if (threadIdx.x < range.head) out[threadIdx.x] = *shared.at(origin + threadIdx.x);
-  if (threadIdx.x < count - range.tail)
-    out[range.tail + threadIdx.x] = *shared.at(origin + range.tail + threadIdx.x);
+  if (threadIdx.x < count - range.tail) out[range.tail + threadIdx.x] = *shared.at(origin + range.tail + threadIdx.x);
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -16,11 +16,10 @@
 #include <cstddef>
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// How the columns of a matrix are divided into panels. A panel starts and ends at sectors on both sides, and
-// is contiguous in the output. A figure is in docs/transpose_kernels.md.
+// How the columns of a matrix are divided into panels. A panel starts and ends at sectors on both sides, and is
+// contiguous in the output. A figure is in docs/transpose_kernels.md.
 struct ColumnPanelShape {
   unsigned rows;
   unsigned cols;
@@ -92,8 +91,7 @@ GPUOPT_KERNEL void __launch_bounds__(panelThreads, RESIDENT_THREADS / panelThrea
     transposeColumnPanelsKernel(const T* in, T* out, const ColumnPanelShape shape) {
   constexpr unsigned WORDS = 16 / sizeof(typename TransposeAtom<T, T, Identity>::Source);
   waitForPreviousKernel();
-  const SwizzledBytes shared{&keepAddress(*dynamicShared<unsigned char>()),
-                             {shape.swizzle, Swizzle::VECTORS}};
+  const SwizzledBytes shared{&keepAddress(*dynamicShared<unsigned char>()), {shape.swizzle, Swizzle::VECTORS}};
   const unsigned matrix = blockIdx.x / shape.panels;
   const unsigned panel = blockIdx.x - matrix * shape.panels;
   const unsigned first = shape.firstColumn(panel);
@@ -109,12 +107,10 @@ GPUOPT_KERNEL void __launch_bounds__(panelThreads, RESIDENT_THREADS / panelThrea
   const int skipped = static_cast<int>(reinterpret_cast<std::uintptr_t>(results) % 128 / 16);
   const int vectors = static_cast<int>(width * shape.rows * static_cast<unsigned>(sizeof(T)) / 16);
   for (int i = static_cast<int>(threadIdx.x) - skipped; i < vectors; i += static_cast<int>(panelThreads))
-    if (i >= 0)
-      results[i] = panelVector<T>(shared, misalignment(source), static_cast<unsigned>(i) * WORDS, shape);
+    if (i >= 0) results[i] = panelVector<T>(shared, misalignment(source), static_cast<unsigned>(i) * WORDS, shape);
 }
 
-// The pitch and the swizzle keep bank conflicts rare. The best pitch would save at most an eighth of the
-// reads.
+// The pitch and the swizzle keep bank conflicts rare. The best pitch would save at most an eighth of the reads.
 template <class T>
 void spreadPanelRows(ColumnPanelShape& shape, unsigned rowBytes) {
   constexpr bool VECTORS = sizeof(T) == alignof(T) && sizeof(T) == 16;
@@ -147,5 +143,4 @@ ColumnPanelShape columnPanelShape(const Problem& problem, const PanelSizes& size
   return shape;
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

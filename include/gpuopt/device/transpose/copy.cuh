@@ -11,11 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// Both addresses are equal modulo 16. A thread copies a 16-byte vector; words of WORD bytes complete the
-// ends.
+// Both addresses are equal modulo 16. A thread copies a 16-byte vector; words of WORD bytes complete the ends.
 template <std::size_t WORD>
 GPUOPT_KERNEL void __launch_bounds__(copyThreads)
     copyVectorKernel(const unsigned char* in, unsigned char* out, std::size_t bytes) {
@@ -34,5 +32,4 @@ GPUOPT_KERNEL void __launch_bounds__(copyThreads)
   }
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

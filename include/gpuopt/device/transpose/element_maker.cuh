@@ -9,8 +9,7 @@
 
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Reads the input in the order of the output, and writes to global memory.
 template <class Layout>
@@ -37,11 +36,10 @@ struct ElementMaker {
     for (int i = static_cast<int>(threadIdx.x) - skipped; i < count; i += static_cast<int>(blockDim.x))
       if (i >= 0) {
         const unsigned source = RunWalk<Layout::COUNT>(shape, static_cast<unsigned>(i)).source;
-        results[i] = function(*reinterpret_cast<const Source*>(
-            input.at(origin + source * static_cast<unsigned>(sizeof(Source)))));
+        results[i] = function(
+            *reinterpret_cast<const Source*>(input.at(origin + source * static_cast<unsigned>(sizeof(Source)))));
       }
   }
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -9,8 +9,7 @@
 #include <cstddef>
 #include <string>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // 4 MiB, 1.5 GiB, 100 bytes: rounded down to a tenth.
 inline std::string bytesInWords(std::size_t bytes) {
@@ -79,5 +78,4 @@ inline std::string planInWords(const TransposePlan& plan) {
   return message({text, ": ", reasonInWords(plan.reason)});
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

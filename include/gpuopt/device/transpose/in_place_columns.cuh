@@ -1,6 +1,6 @@
 /// \file
-/// The column shuffle of a rectangular matrix that is transposed in place: permutes the segments of each
-/// group of columns through shared memory.
+/// The column shuffle of a rectangular matrix that is transposed in place: permutes the segments of each group of
+/// columns through shared memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -16,8 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Segments are cut into regions. A block moves the same region of all segments of a group.
 struct ColumnShuffle {
@@ -35,10 +34,9 @@ struct SegmentMove {
 };
 
 // Where segment `number` of a group comes from and where it goes. `offset` is that of the region.
-__device__ inline SegmentMove segmentMove(const SegmentGrid& grid, const ColumnShuffle& shuffle,
-                                          unsigned firstColumn, unsigned number, std::size_t offset) {
-  const std::size_t index =
-      std::size_t{number / grid.group} * grid.columns + firstColumn + number % grid.group;
+__device__ inline SegmentMove segmentMove(const SegmentGrid& grid, const ColumnShuffle& shuffle, unsigned firstColumn,
+                                          unsigned number, std::size_t offset) {
+  const std::size_t index = std::size_t{number / grid.group} * grid.columns + firstColumn + number % grid.group;
   const auto panel = static_cast<unsigned>(index % grid.panels);
   const std::size_t shuffled =
       std::size_t{grid.rowOf(panel)} * grid.columns + firstColumn + index / grid.panels / grid.groups;
@@ -47,8 +45,8 @@ __device__ inline SegmentMove segmentMove(const SegmentGrid& grid, const ColumnS
   return shuffle.forward ? SegmentMove{shuffledByte, resultByte} : SegmentMove{resultByte, shuffledByte};
 }
 
-// Regions are moved by words of type W. If segments are only aligned to ALIGNMENT < sizeof(W), the words are
-// those of the destination, and a region touches one more of them.
+// Regions are moved by words of type W. If segments are only aligned to ALIGNMENT < sizeof(W), the words are those of
+// the destination, and a region touches one more of them.
 template <class W, unsigned ALIGNMENT>
 struct RegionWords {
   static constexpr bool UNALIGNED = ALIGNMENT < sizeof(W);
@@ -68,8 +66,8 @@ struct RegionWords {
       return *reinterpret_cast<const W*>(address);
   }
 
-  static __device__ void store(const ByteRange& matrix, const SegmentMove& move, unsigned lane,
-                               unsigned bytes, const W& word) {
+  static __device__ void store(const ByteRange& matrix, const SegmentMove& move, unsigned lane, unsigned bytes,
+                               const W& word) {
     const std::uintptr_t address = matrix.begin + move.to;
     constexpr unsigned WORD = sizeof(W);
     if constexpr (UNALIGNED)
@@ -81,9 +79,8 @@ struct RegionWords {
 
 // Loads a thread's word of every `step`-th segment from `first` on into shared memory.
 template <class Region, bool INSIDE, class W>
-__device__ inline void loadSegments(const ByteRange& matrix, const SegmentMove* moves, unsigned count,
-                                    unsigned first, unsigned step, unsigned lane, unsigned laneBits,
-                                    W* words) {
+__device__ inline void loadSegments(const ByteRange& matrix, const SegmentMove* moves, unsigned count, unsigned first,
+                                    unsigned step, unsigned lane, unsigned laneBits, W* words) {
   constexpr unsigned LOADS_IN_FLIGHT = Region::LOADS_IN_FLIGHT;
 #pragma unroll 1
   for (unsigned i = first; i < count; i += LOADS_IN_FLIGHT * step) {
@@ -135,26 +132,24 @@ template <class W, unsigned ALIGNMENT>
 void launchShuffleColumns(const ByteRange& matrix, const SegmentGrid& grid, ColumnShuffle shuffle,
                           std::size_t maxRegionBytes, cudaStream_t stream) {
   const std::size_t segments = std::size_t{grid.panels} * grid.group;
-  const std::size_t fitting =
-      smallerOf(columnShuffleSharedBytes, sharedLimit()) / segments - sizeof(SegmentMove);
+  const std::size_t fitting = smallerOf(columnShuffleSharedBytes, sharedLimit()) / segments - sizeof(SegmentMove);
   const std::size_t most = smallerOf(fitting, maxRegionBytes);
   shuffle.laneBits = 1;
   while ((2U << shuffle.laneBits) <= columnShuffleThreads && (sizeof(W) << shuffle.laneBits << 1) <= most)
     ++shuffle.laneBits;
   const std::size_t wordBytes = sizeof(W) << shuffle.laneBits;
   shuffle.regionBytes = static_cast<unsigned>(wordBytes - RegionWords<W, ALIGNMENT>::EXTRA_BYTES);
-  shuffle.regions =
-      static_cast<unsigned>(ceilDivide(grid.height * shuffle.elementBytes, shuffle.regionBytes));
-  LaunchConfig config = gridConfig(columnShuffleThreads, std::size_t{shuffle.regions} * grid.groups, stream,
-                                   "gpuopt::transposeInPlace");
+  shuffle.regions = static_cast<unsigned>(ceilDivide(grid.height * shuffle.elementBytes, shuffle.regionBytes));
+  LaunchConfig config =
+      gridConfig(columnShuffleThreads, std::size_t{shuffle.regions} * grid.groups, stream, "gpuopt::transposeInPlace");
   config.sharedBytes = segments * (sizeof(SegmentMove) + wordBytes);
   launch(shuffleColumnsKernel<W, ALIGNMENT>, config, matrix, grid, shuffle);
 }
 
 // Moves the segments of `matrix`, elements of type E, by the widest words that fit.
 template <class E>
-void shuffleColumns(const ByteRange& matrix, const SegmentGrid& grid, bool forward,
-                    std::size_t maxRegionBytes, cudaStream_t stream) {
+void shuffleColumns(const ByteRange& matrix, const SegmentGrid& grid, bool forward, std::size_t maxRegionBytes,
+                    cudaStream_t stream) {
   const ColumnShuffle shuffle{sizeof(E), 0, 0, 0, forward};
   const auto segmentsBeginAt = [&](std::size_t bytes) {
     return (matrix.begin | grid.height * sizeof(E) | grid.gap * sizeof(E)) % bytes == 0;
@@ -167,5 +162,4 @@ void shuffleColumns(const ByteRange& matrix, const SegmentGrid& grid, bool forwa
     launchShuffleColumns<unsigned, wordAlignment<E>>(matrix, grid, shuffle, maxRegionBytes, stream);
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -8,8 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Calls use(data) with raw elements of the best alignment that `data` has.
 template <class T, class Use>
@@ -37,9 +36,9 @@ __device__ inline bool isInside(std::uintptr_t address, std::size_t bytes, const
   return address - address % 4 >= range.begin && address + bytes + 4 <= range.end;
 }
 
-// Loads 4 bytes from an address that is a multiple of ALIGNMENT; bytes outside of the range are 0. INSIDE
-// promises that isInside() holds. The two aligned words that are read may contain bytes that other threads
-// write meanwhile; those are shifted out.
+// Loads 4 bytes from an address that is a multiple of ALIGNMENT; bytes outside of the range are 0. INSIDE promises that
+// isInside() holds. The two aligned words that are read may contain bytes that other threads write meanwhile; those are
+// shifted out.
 template <unsigned ALIGNMENT, bool INSIDE>
 __device__ inline unsigned loadWord(std::uintptr_t address, const ByteRange& range) {
   if (ALIGNMENT == 4 || INSIDE || isInside(address, 4, range)) {
@@ -55,8 +54,8 @@ __device__ inline unsigned loadWord(std::uintptr_t address, const ByteRange& ran
   return word;
 }
 
-// Stores an aligned word at `offset` of a row of `bytes` bytes, without the bytes that are not in the row. A
-// word that begins before the row has a negative offset, modulo 2^32.
+// Stores an aligned word at `offset` of a row of `bytes` bytes, without the bytes that are not in the row. A word that
+// begins before the row has a negative offset, modulo 2^32.
 template <unsigned ALIGNMENT>
 __device__ inline void storeWord(std::uintptr_t row, unsigned offset, unsigned bytes, unsigned word) {
   const std::uintptr_t address = row + static_cast<std::uintptr_t>(static_cast<int>(offset));
@@ -69,5 +68,4 @@ __device__ inline void storeWord(std::uintptr_t row, unsigned offset, unsigned b
         *reinterpret_cast<Word<ALIGNMENT>*>(address + i) = static_cast<Word<ALIGNMENT>>(word >> 8 * i);
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -13,8 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // `batch` matrices of n x n elements.
 template <class E>
@@ -38,15 +37,15 @@ struct TilePair {
   std::size_t col;
 };
 
-// The order of a matrix's pairs: in squares of `group` x `group` tiles, a power of two, or from `regions`
-// equal parts of the order in turn.
+// The order of a matrix's pairs: in squares of `group` x `group` tiles, a power of two, or from `regions` equal parts
+// of the order in turn.
 struct TileOrder {
   unsigned group;
   unsigned regions;
 };
 
-// The pairs of a matrix by the number of the block. The tiles form groups; the triangle of group pairs is
-// folded into a rectangle of groups / 2 rows, so that few blocks have no pair.
+// The pairs of a matrix by the number of the block. The tiles form groups; the triangle of group pairs is folded into a
+// rectangle of groups / 2 rows, so that few blocks have no pair.
 struct TileTriangle {
   unsigned tiles;  // along a side
   unsigned group;
@@ -95,8 +94,8 @@ struct Squares : SquareShape<E> {
   TileTriangle triangle;
 };
 
-// What one half of a block does: it moves the tile at (row, col) to (col, row). One half moves the tile above
-// the diagonal, the other one the tile below.
+// What one half of a block does: it moves the tile at (row, col) to (col, row). One half moves the tile above the
+// diagonal, the other one the tile below.
 template <class E, unsigned TILE>
 struct TileMove {
   bool isLower;
@@ -119,10 +118,7 @@ struct TileMove {
   __device__ bool isFull() const { return rows == TILE && cols == TILE; }
 
  private:
-  __device__ static unsigned count(std::size_t left) {
-    return left < TILE ? static_cast<unsigned>(left) : TILE;
-  }
+  __device__ static unsigned count(std::size_t left) { return left < TILE ? static_cast<unsigned>(left) : TILE; }
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -15,8 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 template <class E>
 using PanelProblem = TransposeProblem<E, E, Identity>;
@@ -37,8 +36,7 @@ __host__ __device__ inline PanelProblem<E> panelProblem(const PanelMove<E>& move
                                                         const ColumnRun& run) {
   E* const rows = move.rows + run.firstColumn;
   E* const segments = move.segments + run.offset;
-  if (move.forward)
-    return {rows, segments, grid.height, run.count, grid.columns, move.length, 1, 0, 0, Identity{}};
+  if (move.forward) return {rows, segments, grid.height, run.count, grid.columns, move.length, 1, 0, 0, Identity{}};
   return {segments, rows, run.count, grid.height, move.length, grid.columns, 1, 0, 0, Identity{}};
 }
 
@@ -60,13 +58,12 @@ GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, panelBlocks<Layout>)
 
 // `inEnd` is the end of the memory that holds the panel's rows or, on the way back, its segments.
 template <class Tile, class E>
-void launchTransposePanel(const PanelMove<E>& move, const SegmentGrid& grid, const E* inEnd,
-                          cudaStream_t stream) {
+void launchTransposePanel(const PanelMove<E>& move, const SegmentGrid& grid, const E* inEnd, cudaStream_t stream) {
   using Layout = StagedLayout<Tile, E, E, Identity>;
   const ColumnRun longestRun{0, ceilDivide(grid.columns, grid.panels), 0};
   const PanelProblem<E> problem = panelProblem(move, grid, longestRun);
-  // Runs begin at different offsets of the output. One shape serves all of them: that of the alignment which
-  // they have in common.
+  // Runs begin at different offsets of the output. One shape serves all of them: that of the alignment which they have
+  // in common.
   const std::size_t offsets = move.forward ? grid.height * sizeof(E) | grid.gap * sizeof(E) : sizeof(E);
   PanelProblem<E> anyRun = problem;
   anyRun.out = reinterpret_cast<E*>(reinterpret_cast<std::uintptr_t>(problem.out) | offsets);
@@ -74,11 +71,10 @@ void launchTransposePanel(const PanelMove<E>& move, const SegmentGrid& grid, con
   shape.inEnd = reinterpret_cast<std::uintptr_t>(inEnd);
   shape.rowTiles = static_cast<unsigned>(ceilDivide(problem.rows + shape.halo, Layout::ROWS));
   shape.colTiles = static_cast<unsigned>(ceilDivide(problem.cols, Layout::COLS));
-  LaunchConfig config = gridConfig(Layout::BLOCK, std::size_t{grid.panels} * shape.rowTiles * shape.colTiles,
-                                   stream, "gpuopt::transposeInPlace");
+  LaunchConfig config = gridConfig(Layout::BLOCK, std::size_t{grid.panels} * shape.rowTiles * shape.colTiles, stream,
+                                   "gpuopt::transposeInPlace");
   config.sharedBytes = ceilDivide(rowPlace<Layout>(shape, Layout::ROWS + shape.halo) + SECTOR, 16) * 16;
   launch(transposePanelKernel<Layout, E>, config, move, grid, shape);
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

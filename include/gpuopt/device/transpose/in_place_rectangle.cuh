@@ -19,8 +19,7 @@
 #include <cstdint>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Memory of one call, in the order of its stream. The library's pool keeps it for the next call.
 class ScratchMemory {
@@ -44,8 +43,8 @@ void copyElements(E* to, const E* from, std::size_t count, cudaStream_t stream) 
     check(cudaMemcpyAsync(to, from, count * sizeof(E), cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
 }
 
-// The passes between a matrix of length x width elements and its transpose in the same memory. `scratch`
-// holds one panel, `remainder` the rows that are in no panel.
+// The passes between a matrix of length x width elements and its transpose in the same memory. `scratch` holds one
+// panel, `remainder` the rows that are in no panel.
 template <class Tuning, class E>
 class RectanglePasses {
  public:
@@ -81,8 +80,7 @@ class RectanglePasses {
     }
     shuffleColumns(false);
     transposePanel(scratch_, 0, false);
-    for (std::size_t panel = plan_.panels - 1; panel > 0; --panel)
-      transposePanel(panelAt(panel), panel, false);
+    for (std::size_t panel = plan_.panels - 1; panel > 0; --panel) transposePanel(panelAt(panel), panel, false);
     copyElements(panelAt(0), scratch_, panelElements(), stream_);
     copyElements(data_, remainder_, plan_.remainder * width_, stream_);
   }
@@ -117,9 +115,9 @@ class RectanglePasses {
     detail::shuffleColumns<E>(matrix, grid_, forward, Tuning::regionBytes, stream_);
   }
 
-  // Flat matrices: moves the rows of the transposed matrix, dense and without the remainder's gaps, `apart`
-  // to where rows of length_ elements have them; or back together. Blocks of rows that fit into the scratch
-  // memory go through it, in an order that overwrites none before it has been read.
+  // Flat matrices: moves the rows of the transposed matrix, dense and without the remainder's gaps, `apart` to where
+  // rows of length_ elements have them; or back together. Blocks of rows that fit into the scratch memory go through
+  // it, in an order that overwrites none before it has been read.
   void moveRows(bool apart) const {
     const std::size_t dense = plan_.panelRows();
     const std::size_t rows = largerOf(panelElements() / dense, std::size_t{1});
@@ -139,8 +137,7 @@ class RectanglePasses {
     }
   }
 
-  void copyRows(const E* from, std::size_t fromLd, E* to, std::size_t toLd, std::size_t rows,
-                std::size_t cols) const {
+  void copyRows(const E* from, std::size_t fromLd, E* to, std::size_t toLd, std::size_t rows, std::size_t cols) const {
     launchTranspose(PanelProblem<E>{from, to, 1, cols, cols, 1, rows, fromLd, toLd, Identity{}}, stream_);
   }
 
@@ -165,9 +162,9 @@ void transposeThroughScratch(E* data, std::size_t rows, std::size_t cols, cudaSt
   copyElements(data, scratch, rows * cols, stream);
 }
 
-// rows x cols elements, neither of which is 0. Capturable, asynchronous. Takes scratch memory from the
-// library's pool of the device: as much as the matrix up to Tuning::scratchBytes; for larger matrices that,
-// or a 32nd of the matrix, and for the remainder, rarely more than a 64th.
+// rows x cols elements, neither of which is 0. Capturable, asynchronous. Takes scratch memory from the library's pool
+// of the device: as much as the matrix up to Tuning::scratchBytes; for larger matrices that, or a 32nd of the matrix,
+// and for the remainder, rarely more than a 64th.
 template <class Tuning, class T>
 void launchTransposeRectangleInPlace(T* data, std::size_t rows, std::size_t cols, cudaStream_t stream) {
   withRawElements(data, [&](auto* elements) {
@@ -187,5 +184,4 @@ void launchTransposeRectangleInPlace(T* data, std::size_t rows, std::size_t cols
       [&](auto tuning) { launchTransposeRectangleInPlace<decltype(tuning)>(data, rows, cols, stream); });
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -1,6 +1,6 @@
 /// \file
-/// How a rectangular matrix that is transposed in place is cut into panels and segments, and where the passes
-/// put the segments. docs/transpose_in_place.md has the figures.
+/// How a rectangular matrix that is transposed in place is cut into panels and segments, and where the passes put the
+/// segments. docs/transpose_in_place.md has the figures.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,14 +12,12 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// A matrix of `length` x `width` elements, length >= width, is cut into panels of `height` rows. A column of
-// a panel is a segment: in the transposed matrix its elements are contiguous. If every panel is transposed,
-// what remains is to transpose a matrix of panels x width segments in place. Catanzaro, Keller, Garland, "A
-// decomposition for in-place matrix transposition" (PPoPP 2014), do that in three steps: rotate columns,
-// shuffle rows, shuffle columns.
+// A matrix of `length` x `width` elements, length >= width, is cut into panels of `height` rows. A column of a panel is
+// a segment: in the transposed matrix its elements are contiguous. If every panel is transposed, what remains is to
+// transpose a matrix of panels x width segments in place. Catanzaro, Keller, Garland, "A decomposition for in-place
+// matrix transposition" (PPoPP 2014), do that in three steps: rotate columns, shuffle rows, shuffle columns.
 //
 // - The row shuffle costs nothing: transposing a panel writes each segment to its shuffled column.
 // - A column has few rows, so a block can shuffle a group of neighbouring ones in shared memory: as many as
@@ -29,9 +27,9 @@ namespace detail {
 //
 // So every element is read and written twice. The transposition back takes the same steps in reverse.
 //
-// The first rows, those that make no full panel, are the remainder. They are saved beforehand, and each row
-// of the result begins with a gap for them. As panels begin after the remainder, the segments of a panel
-// never reach its own rows or later ones.
+// The first rows, those that make no full panel, are the remainder. They are saved beforehand, and each row of the
+// result begins with a gap for them. As panels begin after the remainder, the segments of a panel never reach its own
+// rows or later ones.
 
 // Neighbouring columns of a panel whose segments are one row of the result apart.
 struct ColumnRun {
@@ -53,13 +51,11 @@ struct SegmentGrid {
   __host__ __device__ unsigned rowOf(unsigned panel) const { return panel == 0 ? panels - 1 : panel - 1; }
 
   // The first element of segment `index`, counted in the order of the result.
-  __device__ std::size_t offsetOf(std::size_t index) const {
-    return index * height + (index / panels + 1) * gap;
-  }
+  __device__ std::size_t offsetOf(std::size_t index) const { return index * height + (index / panels + 1) * gap; }
 
-  // The row shuffle puts column turn * groups + i of a panel into column
-  // (i * panels + panel) % columns - panel % group + turn, which is in the group of its final column. The
-  // modulus cuts the columns of a turn into runs, `panels` in all turns.
+  // The row shuffle puts column turn * groups + i of a panel into column (i * panels + panel) % columns - panel % group
+  // + turn, which is in the group of its final column. The modulus cuts the columns of a turn into runs, `panels` in
+  // all turns.
   __device__ ColumnRun run(unsigned panel, unsigned number) const {
     const unsigned runsPerTurn = panels / group;
     const std::size_t turn = number / runsPerTurn;
@@ -83,8 +79,8 @@ struct PanelPlan {
   std::size_t panelRows() const { return panels * height; }
 };
 
-// If one block can shuffle all segments, the matrix is flat: all columns are one group, and a panel is
-// transposed without a row shuffle.
+// If one block can shuffle all segments, the matrix is flat: all columns are one group, and a panel is transposed
+// without a row shuffle.
 inline bool isFlat(std::size_t panels, std::size_t width) { return panels * width <= maxGroupSegments; }
 
 // Neighbouring columns that are shuffled together.
@@ -100,8 +96,8 @@ std::size_t minPanels(std::size_t length, std::size_t width, std::size_t size) {
   return smallerOf(length, ceilDivide(bytes, scratch));
 }
 
-// The first number of panels from `least` on that leaves a small remainder; none if the matrix is flat,
-// because that costs another pass. Segments consist of 16-byte vectors if the rows of the result do, too.
+// The first number of panels from `least` on that leaves a small remainder; none if the matrix is flat, because that
+// costs another pass. Segments consist of 16-byte vectors if the rows of the result do, too.
 inline PanelPlan planPanels(std::size_t length, std::size_t width, std::size_t size, std::size_t least) {
   const bool flat = isFlat(least, width);
   const std::size_t multiple = flat || length * size % 16 == 0 ? 16 / greatestCommonDivisor(16, size) : 1;
@@ -128,5 +124,4 @@ inline SegmentGrid segmentGrid(const PanelPlan& plan, std::size_t width) {
           isFlat(plan.panels, width) ? 0 : plan.remainder};
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

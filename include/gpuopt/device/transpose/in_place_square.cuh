@@ -16,13 +16,11 @@
 #include <cstddef>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Each half of the block moves one tile of the pair; on the diagonal one half idles.
 template <class Tile>
-GPUOPT_KERNEL void __launch_bounds__(2 * Tile::THREADS)
-    pairKernel(const Squares<typename Tile::Element> squares) {
+GPUOPT_KERNEL void __launch_bounds__(2 * Tile::THREADS) pairKernel(const Squares<typename Tile::Element> squares) {
   overlapPreviousKernel();
   const bool isLower = threadIdx.x >= Tile::THREADS;
   const unsigned thread = threadIdx.x % Tile::THREADS;
@@ -46,8 +44,8 @@ void launchPairs(const SquareShape<E>& shape, TileOrder order, cudaStream_t stre
   if constexpr (SHARED > commonShared)
     if (sharedLimit() < SHARED) return launchPairs<typename Tile::Smaller>(shape, order, stream);
   const Squares<E> squares{shape, {shape.n, Tile::TILE, order}};
-  LaunchConfig config = gridConfig(2 * Tile::THREADS, squares.triangle.blocks * squares.batch, stream,
-                                   "gpuopt::transposeInPlace");
+  LaunchConfig config =
+      gridConfig(2 * Tile::THREADS, squares.triangle.blocks * squares.batch, stream, "gpuopt::transposeInPlace");
   config.sharedBytes = SHARED;
   launch(pairKernel<Tile>, config, squares);
 }
@@ -68,8 +66,8 @@ void launchSquare(const SquareShape<E>& shape, cudaStream_t stream) {
 
 // `batch` matrices of n x n elements. n and batch are not 0.
 template <class Tuning, class T>
-void launchTransposeSquareInPlace(T* data, std::size_t n, std::size_t ld, std::size_t batch,
-                                  std::size_t stride, cudaStream_t stream) {
+void launchTransposeSquareInPlace(T* data, std::size_t n, std::size_t ld, std::size_t batch, std::size_t stride,
+                                  cudaStream_t stream) {
   withRawElements(data, [&](auto* elements) {
     using E = std::remove_pointer_t<decltype(elements)>;
     launchSquare<Tuning>(SquareShape<E>{elements, n, ld, stride, batch}, stream);
@@ -77,12 +75,10 @@ void launchTransposeSquareInPlace(T* data, std::size_t n, std::size_t ld, std::s
 }
 
 template <class T>
-void launchTransposeSquareInPlace(T* data, std::size_t n, std::size_t ld, std::size_t batch,
-                                  std::size_t stride, cudaStream_t stream) {
-  withInPlaceTuning<SquareTuningSm90, SquareTuningOther>([&](auto tuning) {
-    launchTransposeSquareInPlace<decltype(tuning)>(data, n, ld, batch, stride, stream);
-  });
+void launchTransposeSquareInPlace(T* data, std::size_t n, std::size_t ld, std::size_t batch, std::size_t stride,
+                                  cudaStream_t stream) {
+  withInPlaceTuning<SquareTuningSm90, SquareTuningOther>(
+      [&](auto tuning) { launchTransposeSquareInPlace<decltype(tuning)>(data, n, ld, batch, stride, stream); });
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

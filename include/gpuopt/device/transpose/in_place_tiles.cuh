@@ -1,6 +1,5 @@
 /// \file
-/// The tiles of a pair: by 16-byte vectors where all rows begin at 16-byte boundaries, by words at any
-/// alignment.
+/// The tiles of a pair: by 16-byte vectors where all rows begin at 16-byte boundaries, by words at any alignment.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,11 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// THREADS threads move TILE x TILE elements. Unlike VectorTile it reads the matrix that the kernel writes, so
-// its loads must not go through the read-only cache.
+// THREADS threads move TILE x TILE elements. Unlike VectorTile it reads the matrix that the kernel writes, so its loads
+// must not go through the read-only cache.
 template <class E, unsigned TILE_, unsigned THREADS_>
 class VectorPairTile {
   using Block = RegisterBlock<E, E>;
@@ -116,9 +114,8 @@ class VectorPairTile {
   unsigned thread_;
 };
 
-// THREADS threads move a tile of at most MAX_BYTES by words, whatever the alignment of its rows. In shared
-// memory it is stored column by column. Elements of 1 and 2 bytes are transposed in registers before they are
-// stored.
+// THREADS threads move a tile of at most MAX_BYTES by words, whatever the alignment of its rows. In shared memory it is
+// stored column by column. Elements of 1 and 2 bytes are transposed in registers before they are stored.
 template <class E, unsigned MAX_BYTES>
 class UnalignedPairTile {
   static constexpr unsigned SIZE = sizeof(E);
@@ -137,10 +134,9 @@ class UnalignedPairTile {
   static constexpr unsigned TILE = side();
   static constexpr unsigned THREADS = 256;
   static constexpr unsigned WORDS = TILE * SIZE / 4;  // of a row
-  // Lanes that write along a row have no bank conflicts with elements of 1, 2, 4, 8, 12 and 16 bytes, and few
-  // with others: tests/device/transpose/tile_banks_test.cu.
-  static constexpr unsigned PITCH =
-      SIZE % 4 == 0 ? WORDS + (SIZE / 4 + 31 * WORDS) % 32 : (WORDS + TILE / 32) | 1;
+  // Lanes that write along a row have no bank conflicts with elements of 1, 2, 4, 8, 12 and 16 bytes, and few with
+  // others: tests/device/transpose/tile_banks_test.cu.
+  static constexpr unsigned PITCH = SIZE % 4 == 0 ? WORDS + (SIZE / 4 + 31 * WORDS) % 32 : (WORDS + TILE / 32) | 1;
 
  private:
   struct Storage {
@@ -154,10 +150,7 @@ class UnalignedPairTile {
 
   // Every thread of the block calls: it holds a barrier.
   __device__ UnalignedPairTile(const Squares<E>& squares, const TileMove<E, TILE>& move, unsigned thread)
-      : tile_(dynamicShared<Storage>()[move.isLower ? 1 : 0]),
-        thread_(thread),
-        rows_(move.rows),
-        cols_(move.cols) {
+      : tile_(dynamicShared<Storage>()[move.isLower ? 1 : 0]), thread_(thread), rows_(move.rows), cols_(move.cols) {
     if (thread_ < TILE) {
       const auto matrix = reinterpret_cast<std::uintptr_t>(move.matrix);
       tile_.from[thread_] = matrix + ((move.row + thread_) * move.ld + move.col) * SIZE;
@@ -246,5 +239,4 @@ class UnalignedPairTile {
   bool isFull_;
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

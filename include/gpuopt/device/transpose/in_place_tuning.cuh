@@ -1,6 +1,6 @@
 /// \file
-/// Tuning of the transpositions in place: tile shapes, orders of tiles, scratch memory. The measurements of
-/// each constant are in benchmarks/results/transpose_in_place_tuning.csv.
+/// Tuning of the transpositions in place: tile shapes, orders of tiles, scratch memory. The measurements of each
+/// constant are in benchmarks/results/transpose_in_place_tuning.csv.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,8 +10,7 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Square matrices, by the SIZE of an element in bytes.
 struct SquareTuningSm90 {
@@ -27,11 +26,11 @@ struct SquareTuningSm90 {
   // The size limit of a tile with other rows.
   static constexpr unsigned unalignedTileBytes = 32 << 10;
 
-  // Blocks in squares of 4 x 4 tiles: what one block leaves half written of a sector, another one completes
-  // while it is still in L2.
+  // Blocks in squares of 4 x 4 tiles: what one block leaves half written of a sector, another one completes while it is
+  // still in L2.
   static constexpr TileOrder sectorOrder{4, 1};
-  // Where no sector is shared, blocks from four regions of the matrix in turn: rows 128 KiB apart are in the
-  // same DRAM banks, distant tiles in others.
+  // Where no sector is shared, blocks from four regions of the matrix in turn: rows 128 KiB apart are in the same DRAM
+  // banks, distant tiles in others.
   static constexpr TileOrder bankOrder{1, 4};
   // The smallest elements that take bankOrder.
   static constexpr std::size_t minBankOrderSize = 4;
@@ -40,8 +39,8 @@ using SquareTuningOther = SquareTuningSm90;  // not measured
 
 // Rectangular matrices.
 struct RectangleTuningSm90 {
-  // Scratch memory: a matrix up to this size takes as much as it has itself, a larger one takes this much, or
-  // a scratchFraction-th of itself if that is more.
+  // Scratch memory: a matrix up to this size takes as much as it has itself, a larger one takes this much, or a
+  // scratchFraction-th of itself if that is more.
   static constexpr std::size_t scratchBytes = std::size_t{32} << 20;
   static constexpr std::size_t scratchFraction = 32;
   // Most bytes of a segment that a block of the column shuffle moves.
@@ -54,14 +53,14 @@ struct RectangleTuningSm90 {
 };
 using RectangleTuningOther = RectangleTuningSm90;  // not measured
 
-// The limits of the column shuffle, which hold on every device: its threads, the shared memory of a block,
-// and the segments that it can take.
+// The limits of the column shuffle, which hold on every device: its threads, the shared memory of a block, and the
+// segments that it can take.
 inline constexpr unsigned columnShuffleThreads = 256;
 inline constexpr std::size_t columnShuffleSharedBytes = std::size_t{68} << 10;
 inline constexpr std::size_t maxGroupSegments = 1024;
 
-// More panels leave a smaller remainder, but are more launches: up to maxPanels, as long as the remainder has
-// more than a 64th of the rows.
+// More panels leave a smaller remainder, but are more launches: up to maxPanels, as long as the remainder has more than
+// a 64th of the rows.
 inline constexpr std::size_t maxPanels = 64;
 inline constexpr std::size_t toleratedRemainderFraction = 64;
 
@@ -74,5 +73,4 @@ void withInPlaceTuning(Use use) {
     use(Other{});
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

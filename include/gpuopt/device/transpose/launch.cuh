@@ -27,8 +27,7 @@
 #include <stdexcept>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 inline LaunchConfig transposeConfig(unsigned threads, std::size_t blocks, std::size_t sharedBytes,
                                     cudaStream_t stream) {
@@ -42,13 +41,11 @@ void launchCopy(const Problem& problem, cudaStream_t stream) {
   constexpr std::size_t WORD = smallerOf<std::size_t>(alignof(typename Problem::Input), 16);
   const std::size_t bytes = problem.rows * problem.cols * problem.batch * sizeof(*problem.in);
   launch(copyVectorKernel<WORD>, transposeConfig(copyThreads, ceilDivide(bytes, 16 * copyThreads), 0, stream),
-         reinterpret_cast<const unsigned char*>(problem.in), reinterpret_cast<unsigned char*>(problem.out),
-         bytes);
+         reinterpret_cast<const unsigned char*>(problem.in), reinterpret_cast<unsigned char*>(problem.out), bytes);
 }
 
 template <class In, class Out, class Function>
-void launchSmall(const TransposeProblem<In, Out, Function>& problem, const TransposePlan& plan,
-                 cudaStream_t stream) {
+void launchSmall(const TransposeProblem<In, Out, Function>& problem, const TransposePlan& plan, cudaStream_t stream) {
   constexpr std::size_t SIZE = largerOf(sizeof(In), sizeof(Out));
   constexpr TransposeTileShape tile = smallTileShape(SIZE, false);
   constexpr TransposeTileShape tall = smallTileShape(SIZE, true);
@@ -62,59 +59,55 @@ void launchSmall(const TransposeProblem<In, Out, Function>& problem, const Trans
 
 // Where a function changes the size of an element, the results take shared memory.
 template <class In, class Out>
-using VectorTileOf =
-    std::conditional_t<sizeof(In) == sizeof(Out),
-                       SquareTile<In, Out, vectorTile(sizeof(In)).tile, vectorTile(sizeof(In)).side>,
-                       RectangleTile<In, Out, vectorTileShape(sizeof(In), sizeof(Out)).rows,
-                                     vectorTileShape(sizeof(In), sizeof(Out)).cols,
-                                     vectorTileShape(sizeof(In), sizeof(Out)).threads>>;
+using VectorTileOf = std::conditional_t<
+    sizeof(In) == sizeof(Out), SquareTile<In, Out, vectorTile(sizeof(In)).tile, vectorTile(sizeof(In)).side>,
+    RectangleTile<In, Out, vectorTileShape(sizeof(In), sizeof(Out)).rows, vectorTileShape(sizeof(In), sizeof(Out)).cols,
+                  vectorTileShape(sizeof(In), sizeof(Out)).threads>>;
 
 template <class T>
 using SectorTileOf = SectorTile<T, vectorTile(sizeof(T)).sectorTile, vectorTile(sizeof(T)).sectorSide>;
 
 // blockIdx.x counts the tiles of a column, y and z together the columns of all matrices.
-template <class Tile, class Problem>
-void launchTile(const Problem& problem, unsigned regionBits, cudaStream_t stream,
-                void (*kernel)(Problem, TileGrid) = transposeTileKernel<Tile, Problem>,
-                std::size_t sharedBytes = sizeof(typename Tile::Storage)) {
+template <class Tile, class In, class Out, class Function>
+void launchTile(const TransposeProblem<In, Out, Function>& problem, unsigned regionBits, cudaStream_t stream) {
   constexpr std::size_t MOST = 65535;
   const std::size_t columns = ceilDivide(problem.cols, Tile::COLS);
   const std::size_t all = columns * problem.batch;
   if (all > MOST * MOST) throwInvalid({"gpuopt::transpose: the input needs too many blocks"});
-  LaunchConfig config =
-      transposeConfig(Tile::THREADS, ceilDivide(problem.rows, Tile::ROWS), sharedBytes, stream);
+  LaunchConfig config = transposeConfig(Tile::THREADS, ceilDivide(problem.rows, Tile::ROWS), 0, stream);
   config.grid.z = static_cast<unsigned>(ceilDivide(all, MOST));
   config.grid.y = static_cast<unsigned>(all <= MOST ? all : ceilDivide(all, config.grid.z));
-  launch(kernel, config, problem,
-         TileGrid{static_cast<unsigned>(columns), static_cast<unsigned>(all), regionBits});
+  const TileGrid grid{static_cast<unsigned>(columns), static_cast<unsigned>(all), regionBits};
+  if constexpr (std::is_same_v<Tile, RegisterTile<In, Out>>) {
+    launch(transposeRegistersKernel<In, Out, Function>, config, problem, grid);
+  } else {
+    config.sharedBytes = sizeof(typename Tile::Storage);
+    launch(transposeTileKernel<Tile, TransposeProblem<In, Out, Function>>, config, problem, grid);
+  }
 }
 
 template <class Maker, class Problem>
 void launchRun(const Problem& problem, const RunSizes& run, cudaStream_t stream) {
-  launch(transposeRunKernel<Maker, typename Problem::Input, typename Problem::Output,
-                            decltype(problem.function)>,
-         transposeConfig(run.threads, ceilDivide(problem.batch, run.matrices), run.sharedBytes, stream),
-         problem.in, problem.out, typename Maker::Shape(problem, run), problem.function);
+  launch(transposeRunKernel<Maker, typename Problem::Input, typename Problem::Output, decltype(problem.function)>,
+         transposeConfig(run.threads, ceilDivide(problem.batch, run.matrices), run.sharedBytes, stream), problem.in,
+         problem.out, typename Maker::Shape(problem, run), problem.function);
 }
 
 template <class T>
-void launchPanels(const TransposeProblem<T, T, Identity>& problem, const PanelSizes& panel,
-                  cudaStream_t stream) {
+void launchPanels(const TransposeProblem<T, T, Identity>& problem, const PanelSizes& panel, cudaStream_t stream) {
   const ColumnPanelShape shape = columnPanelShape(problem, panel);
   launch(transposeColumnPanelsKernel<T>,
-         transposeConfig(panelThreads, problem.batch * shape.panels,
-                         sharedFor(std::size_t{shape.rows} * shape.pitch), stream),
+         transposeConfig(panelThreads, problem.batch * shape.panels, sharedFor(std::size_t{shape.rows} * shape.pitch),
+                         stream),
          problem.in, problem.out, shape);
 }
 
 template <bool TO_RECORDS, class In, class Out, class Function>
-void launchSkinny(const TransposeProblem<In, Out, Function>& problem, const SkinnySizes& sizes,
-                  cudaStream_t stream) {
+void launchSkinny(const TransposeProblem<In, Out, Function>& problem, const SkinnySizes& sizes, cudaStream_t stream) {
   using Layout = SkinnyLayout<TO_RECORDS, In, Out, Function>;
   const SkinnyShape shape = skinnyShape<Layout>(problem, sizes);
   launch(transposeSkinnyKernel<Layout, TransposeProblem<In, Out, Function>>,
-         transposeConfig(sizes.threads, shape.tiles * problem.batch, sizes.sharedBytes, stream), problem,
-         shape);
+         transposeConfig(sizes.threads, shape.tiles * problem.batch, sizes.sharedBytes, stream), problem, shape);
 }
 
 template <class Tile, class In, class Out, class Function>
@@ -130,8 +123,8 @@ void launchStaged(const TransposeProblem<In, Out, Function>& problem, cudaStream
          transposeConfig(Layout::BLOCK, rowTiles * colTiles * problem.batch, bytes, stream), problem, shape);
 }
 
-// Which kernels are for elements of these types. The plan knows it by their sizes; here it says which kernels
-// are compiled.
+// Which kernels are for elements of these types. The plan knows it by their sizes; here it says which kernels are
+// compiled.
 template <class In, class Out, class Function>
 struct TransposeKernels {
   using Layout = RunLayout<In, Out, Function>;
@@ -145,8 +138,7 @@ struct TransposeKernels {
 };
 
 template <class In, class Out, class Function>
-void launchPlan(const TransposeProblem<In, Out, Function>& problem, const TransposePlan& plan,
-                cudaStream_t stream) {
+void launchPlan(const TransposeProblem<In, Out, Function>& problem, const TransposePlan& plan, cudaStream_t stream) {
   using Algorithm = TransposeAlgorithm;
   using Kernels = TransposeKernels<In, Out, Function>;
   switch (plan.algorithm) {
@@ -170,16 +162,13 @@ void launchPlan(const TransposeProblem<In, Out, Function>& problem, const Transp
       return plan.skinny.toRecords ? launchSkinny<true>(problem, plan.skinny, stream)
                                    : launchSkinny<false>(problem, plan.skinny, stream);
     case Algorithm::registers:
-      if constexpr (Kernels::vectors)
-        return launchTile<RegisterTile<In, Out>>(problem, plan.regionBits, stream,
-                                                 transposeRegistersKernel<In, Out, Function>, 0);
+      if constexpr (Kernels::vectors) return launchTile<RegisterTile<In, Out>>(problem, plan.regionBits, stream);
       break;
     case Algorithm::sectorTile:
       if constexpr (Kernels::sectors) return launchTile<SectorTileOf<In>>(problem, plan.regionBits, stream);
       break;
     case Algorithm::tile:
-      if constexpr (Kernels::vectors)
-        return launchTile<VectorTileOf<In, Out>>(problem, plan.regionBits, stream);
+      if constexpr (Kernels::vectors) return launchTile<VectorTileOf<In, Out>>(problem, plan.regionBits, stream);
       break;
     case Algorithm::threeByteTile:
       if constexpr (Kernels::threeBytes) return launchTile<ThreeByteTile>(problem, plan.regionBits, stream);
@@ -234,5 +223,4 @@ void launchTranspose(const Problem& problem, cudaStream_t stream) {
   launchTranspose(problem, planOf(problem), stream);
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

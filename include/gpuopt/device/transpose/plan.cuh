@@ -10,8 +10,7 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 enum class TransposeAlgorithm {
   nothing,        // no elements
@@ -63,8 +62,8 @@ class TransposePlanner {
   TransposePlanner(const TransposeShape& shape, const TransposeTuning& tuning, TransposePlan& plan)
       : f_(shape), tuning_(tuning), plan_(plan) {}
 
-  // A small matrix is divided among many blocks, whatever its shape. A batch of tiny matrices may look
-  // skinny, but is one long array to a run.
+  // A small matrix is divided among many blocks, whatever its shape. A batch of tiny matrices may look skinny, but is
+  // one long array to a run.
   void plan() {
     if (f_.area * f_.batch == 0) return choose(Algorithm::nothing, {0, 0, 0}, {"no elements"});
     plan_.word = f_.inAlign;
@@ -116,8 +115,8 @@ class TransposePlanner {
   bool isSmall(bool isSkinny) {
     constexpr std::size_t maxCols = 65535 * 16;  // blocks along y, times columns of one
     if (f_.batch != 1 || f_.larger > 16 || f_.cols > maxCols) return false;
-    const unsigned reads = largerOf(TransposeFacts::partsOf(f_.inBytes, f_.inAlign),
-                                    TransposeFacts::partsOf(f_.outBytes, f_.outAlign));
+    const unsigned reads =
+        largerOf(TransposeFacts::partsOf(f_.inBytes, f_.inAlign), TransposeFacts::partsOf(f_.outBytes, f_.outAlign));
     const auto limitOf = [this](unsigned bytes) {
       return bytes == 2 || bytes == 4 ? tuning_.smallElementsOf2Or4Bytes : tuning_.smallElements;
     };
@@ -150,14 +149,12 @@ class TransposePlanner {
     if (f_.batch < tuning_.leastBatch || !f_.isDense()) return false;
     const std::size_t bytes = f_.area * f_.inBytes;
     return smallerOf(f_.rows, f_.cols) >= tuning_.panelSide && bytes > tuning_.panelLeastBytes &&
-           bytes <= tuning_.panelMatrixBytes && f_.in % 16 == 0 && f_.out % 16 == 0 &&
-           f_.cols * f_.inBytes % 16 == 0;
+           bytes <= tuning_.panelMatrixBytes && f_.in % 16 == 0 && f_.out % 16 == 0 && f_.cols * f_.inBytes % 16 == 0;
   }
 
   void columnPanel() {
     plan_.panel = panelSizes(f_, tuning_);
-    const TransposeTileShape tile{static_cast<unsigned>(f_.rows), plan_.panel.widestBytes / f_.inBytes,
-                                  panelThreads};
+    const TransposeTileShape tile{static_cast<unsigned>(f_.rows), plan_.panel.widestBytes / f_.inBytes, panelThreads};
     return choose(Algorithm::columnPanel, tile,
                   {"a dense batch, input rows begin at 16-byte boundaries", Unit::bytes, f_.area * f_.inBytes,
                    Relation::exceeds, tuning_.panelLeastBytes});
@@ -172,16 +169,15 @@ class TransposePlanner {
     if (!f_.isDense() || bytes > runLimit() || f_.area > runMaxElements) return false;
     if (bytes > tuning_.evenRunBytes && f_.batch < tuning_.leastBatch) return false;
     if (makesWords() ? !canGoByColumns(f_) && !canGoByPeriods(f_, tuning_) : suitsTiles()) return false;
-    const std::size_t shared =
-        sharedFor(f_.area * f_.inBytes) + (makesWords() ? sharedFor(f_.area * f_.outBytes) : 0);
+    const std::size_t shared = sharedFor(f_.area * f_.inBytes) + (makesWords() ? sharedFor(f_.area * f_.outBytes) : 0);
     return shared <= largerOf(f_.sharedLimit, std::size_t{48} << 10);
   }
 
   // All squares of 4 x 4 are full, and their rows aligned.
   bool canPermute() const {
     const std::size_t side = tuning_.permutedSide;
-    return f_.onlyMoves && f_.inBytes <= 2 && f_.atoms == 1 && f_.rows >= side && f_.cols >= side &&
-           f_.rows % 4 == 0 && f_.cols % 4 == 0 && f_.aligned >= 4 * f_.inBytes;
+    return f_.onlyMoves && f_.inBytes <= 2 && f_.atoms == 1 && f_.rows >= side && f_.cols >= side && f_.rows % 4 == 0 &&
+           f_.cols % 4 == 0 && f_.aligned >= 4 * f_.inBytes;
   }
 
   void permutedRun() {
@@ -205,8 +201,8 @@ class TransposePlanner {
 
   bool fitsSkinny() {
     if (smallerOf(f_.rows, f_.cols) > tuning_.skinnyLines) return false;
-    // Vectors of shorter lines may begin before the input or end after it, and not only those of the first
-    // and the last line.
+    // Vectors of shorter lines may begin before the input or end after it, and not only those of the first and the last
+    // line.
     if (f_.rows > 1 && f_.rows <= f_.cols && f_.inLd * f_.inBytes < 16) return false;
     plan_.skinny = skinnySizes(f_, tuning_);
     return plan_.skinny.sharedBytes <= tuning_.skinnySharedBytes;
@@ -234,8 +230,7 @@ class TransposePlanner {
       return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
                     {aligned, Unit::bytes, bytes, Relation::isAtMost, cached});
     // As in batches of matrices smaller than a tile.
-    if (roundUpTo<std::size_t>(f_.rows, tile.rows) * roundUpTo<std::size_t>(f_.cols, tile.cols) >=
-        2 * f_.area)
+    if (roundUpTo<std::size_t>(f_.rows, tile.rows) * roundUpTo<std::size_t>(f_.cols, tile.cols) >= 2 * f_.area)
       return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
                     {"rows of both sides begin at 16-byte boundaries, half of all tiles would be empty"});
     if (suitsSectorTiles()) return sectorTile();
@@ -269,8 +264,7 @@ class TransposePlanner {
     const RowsTileShape wide = rowsTileShape(f_.inBytes, f_.outBytes, true);
     const char* const text =
         hasTiles() ? "rows do not begin at 16-byte boundaries" : "elements do not fill 16-byte vectors";
-    plan_.isWide =
-        wide != tile && bytes >= wideBytes && f_.inLd * f_.inBytes % sectorBytes != 0 && givesMuchShared();
+    plan_.isWide = wide != tile && bytes >= wideBytes && f_.inLd * f_.inBytes % sectorBytes != 0 && givesMuchShared();
     if (!plan_.isWide) return choose(Algorithm::anyAlignment, tile, {text});
     return choose(Algorithm::anyAlignment, wide, {text, Unit::bytes, bytes, Relation::isAtLeast, wideBytes});
   }
@@ -294,5 +288,4 @@ inline TransposePlan planTranspose(const TransposeShape& shape) {
   return planTranspose(shape, transposeTuning(shape.architecture));
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

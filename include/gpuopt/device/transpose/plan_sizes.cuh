@@ -13,8 +13,7 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Indices within a run are divided by a ShortDivisor.
 constexpr std::size_t runMaxElements = std::size_t{1} << ShortDivisor::BITS;
@@ -33,7 +32,7 @@ inline std::size_t matricesOfRun(const TransposeFacts& f, const TransposeTuning&
   const auto area = static_cast<unsigned>(f.area);
   const unsigned matrixBytes = area * f.larger;
   const auto multipleOf = [&](unsigned boundary) {
-    const unsigned common = powerOfTwoIn(area * f.inBytes | area * f.outBytes | boundary);
+    const auto common = static_cast<unsigned>(powerOfTwoIn(area * f.inBytes | area * f.outBytes | boundary));
     const unsigned matrices = boundary / common;
     const bool fits = matrices * matrixBytes <= tuning.alignedRunBytes && matrices * area <= runMaxElements;
     return fits ? matrices : 0;
@@ -47,7 +46,7 @@ inline std::size_t matricesOfRun(const TransposeFacts& f, const TransposeTuning&
 
 // Elements after which the words of the output have their sources at the same indices again.
 inline std::size_t periodElements(const TransposeFacts& f) {
-  return f.area * (f.wordResults / powerOfTwoIn(static_cast<unsigned>(f.area) * f.atoms | f.wordResults));
+  return f.area * (f.wordResults / powerOfTwoIn(f.area * f.atoms | f.wordResults));
 }
 
 // The degree of the bank conflict if each lane of a warp reads the first source of its word.
@@ -83,8 +82,8 @@ inline RunSizes runSizes(const TransposeFacts& f, const TransposeTuning& tuning)
   const unsigned pack = f.wordResults;
   const bool isEven = tuning.evenRunBytes % static_cast<unsigned>(f.area * f.larger) == 0;
   std::size_t bytes = isEven ? tuning.evenRunBytes : tuning.runBytes;
-  const bool byPeriods = pack > 1 && canGoByPeriods(f, tuning) &&
-                         (!canGoByColumns(f) || sourceConflicts(f) <= tuning.periodConflicts);
+  const bool byPeriods =
+      pack > 1 && canGoByPeriods(f, tuning) && (!canGoByColumns(f) || sourceConflicts(f) <= tuning.periodConflicts);
   if (byPeriods) bytes = largerOf(bytes, tuning.runPeriods * periodElements(f) * f.larger);
   RunSizes run{};
   run.matrices = matricesOfRun(f, tuning, bytes);
@@ -129,8 +128,8 @@ inline PanelSizes panelSizes(const TransposeFacts& f, const TransposeTuning& tun
           static_cast<unsigned>(widest)};
 }
 
-// A skinny matrix has a few long lines on one side and many short records on the other. A block keeps an
-// image of some records in shared memory.
+// A skinny matrix has a few long lines on one side and many short records on the other. A block keeps an image of some
+// records in shared memory.
 struct SkinnySizes {
   bool toRecords;  // the lines are rows of the input
   std::size_t records;
@@ -145,9 +144,11 @@ struct SkinnySizes {
 };
 
 // The records of a tile: lines of full groups of vectors if they fit, else of full sectors.
-inline unsigned skinnyTile(const SkinnySizes& sizes, unsigned tileBytes, unsigned lineBytes,
-                           unsigned imageBytes, bool hasExtraVector) {
-  const auto elementsOf = [lineBytes](unsigned power) { return power / powerOfTwoIn(power | lineBytes); };
+inline unsigned skinnyTile(const SkinnySizes& sizes, unsigned tileBytes, unsigned lineBytes, unsigned imageBytes,
+                           bool hasExtraVector) {
+  const auto elementsOf = [lineBytes](unsigned power) {
+    return power / static_cast<unsigned>(powerOfTwoIn(power | lineBytes));
+  };
   const unsigned sectorElements = elementsOf(sectorBytes);
   const unsigned most = tileBytes / (sizes.lines * largerOf(lineBytes, imageBytes));
   const unsigned group = elementsOf(sizes.lanes * 16);
@@ -173,8 +174,7 @@ inline SkinnySizes skinnySizes(const TransposeFacts& f, const TransposeTuning& t
   const unsigned imageBytes = image * f.atoms;
   sizes.threads = smallerOf(skinnyThreads(sizes.toRecords, isAligned, sizes.lines), tuning.skinnyThreads);
   sizes.lanes = skinnyLanes(image, isAligned);
-  sizes.tile =
-      skinnyTile(sizes, sizes.threads * tuning.skinnyThreadBytes, lineBytes, imageBytes, hasExtraVector);
+  sizes.tile = skinnyTile(sizes, sizes.threads * tuning.skinnyThreadBytes, lineBytes, imageBytes, hasExtraVector);
   // A tile's stores begin at sectors, its loads at vectors.
   if (!sizes.toRecords && !isAligned) sizes.halo = (sectorBytes - line + lineBytes - 1) / lineBytes;
   if (sizes.toRecords && f.onlyMoves) sizes.margin = roundUpTo((16 + imageBytes) * sizes.lines, 128U);
@@ -186,8 +186,8 @@ inline SkinnySizes skinnySizes(const TransposeFacts& f, const TransposeTuning& t
   return sizes;
 }
 
-// Log2 of the regions that columns of tiles come from. They gain nothing if part of each row is left out, nor
-// if rows are few.
+// Log2 of the regions that columns of tiles come from. They gain nothing if part of each row is left out, nor if rows
+// are few.
 inline unsigned regionBits(const TransposeFacts& f, const TransposeTuning& tuning) {
   const std::size_t power = powerOfTwoIn(f.inLd * f.inBytes);
   unsigned bits = 0;
@@ -196,5 +196,4 @@ inline unsigned regionBits(const TransposeFacts& f, const TransposeTuning& tunin
   return bits < 4 && f.rows >= tuning.regionRows << bits && fillsRows ? bits : 0;
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

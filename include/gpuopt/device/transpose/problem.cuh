@@ -16,11 +16,10 @@
 #include <cstdint>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// out[b * outStride + c * outLd + r] = function(in[b * inStride + r * inLd + c])
-// for r < rows, c < cols, b < batch. Distances count elements.
+// out[b * outStride + c * outLd + r] = function(in[b * inStride + r * inLd + c]) for r < rows, c < cols, b < batch.
+// Distances count elements.
 template <class In, class Out, class Function>
 struct TransposeProblem {
   using Input = In;
@@ -62,8 +61,7 @@ struct TransposeAtom<Words<W, WORDS>, Words<W, WORDS>, Identity> {
   static constexpr unsigned COUNT = WORDS;
 };
 
-// The threads of a full multiprocessor. Launch bounds ask for as many, because blocks hide each other's
-// latency.
+// The threads of a full multiprocessor. Launch bounds ask for as many, because blocks hide each other's latency.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 constexpr unsigned RESIDENT_THREADS = 1024;
 #elif defined(__CUDA_ARCH__) && \
@@ -81,15 +79,13 @@ inline std::size_t sharedLimit() {
 // Whether every row of every matrix of a batch begins at a multiple of `bytes`.
 template <class T>
 bool rowsAlignedTo(const T* data, std::size_t ld, std::size_t batch, std::size_t stride, std::size_t bytes) {
-  return alignedTo(data, bytes) && ld * sizeof(T) % bytes == 0 &&
-         (batch == 1 || stride * sizeof(T) % bytes == 0);
+  return alignedTo(data, bytes) && ld * sizeof(T) % bytes == 0 && (batch == 1 || stride * sizeof(T) % bytes == 0);
 }
 
 // The largest power of two, up to `most`, that divides the address of every row of the destination.
 template <class Problem>
 std::size_t outAlignment(const Problem& problem, std::size_t most) {
-  std::size_t all =
-      most | reinterpret_cast<std::uintptr_t>(problem.out) | problem.outLd * sizeof(*problem.out);
+  std::size_t all = most | reinterpret_cast<std::uintptr_t>(problem.out) | problem.outLd * sizeof(*problem.out);
   if (problem.batch > 1) all |= problem.outStride * sizeof(*problem.out);
   return powerOfTwoIn(all);
 }
@@ -116,5 +112,4 @@ TransposeShape shapeOf(const TransposeProblem<In, Out, Function>& problem) {
           isEmpty ? 0 : computeCapability(currentDevice())};
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -9,8 +9,7 @@
 #include <gpuopt/device/transpose/tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 template <class In, class Out>
 struct RegisterTile {
@@ -46,10 +45,8 @@ GPUOPT_KERNEL void __launch_bounds__(RegisterTile<In, Out>::THREADS)
     for (unsigned c = 0; c < Block::COLS; ++c, address += problem.outLd) storeVector(address, columns[c]);
   }
   visitEdges<Block::ROWS, Block::COLS, Tile::COLS, Tile::THREADS>(
-      region.rows, region.cols, threadIdx.x, [&](unsigned r, unsigned c) {
-        out[c * problem.outLd + r] = problem.function(in[r * problem.inLd + c]);
-      });
+      region.rows, region.cols, threadIdx.x,
+      [&](unsigned r, unsigned c) { out[c * problem.outLd + r] = problem.function(in[r * problem.inLd + c]); });
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

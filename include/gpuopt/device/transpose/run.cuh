@@ -13,8 +13,7 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // How the matrices are divided among blocks.
 struct RunShape {
@@ -127,5 +126,4 @@ struct RunWalk {
   }
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -12,13 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// A column whose output begins in the middle of a sector is stored one vector higher: it takes the last
-// vector of the tile above, the halo, and leaves its own last vector to the tile below. Every sector is then
-// written by one block. An extra warp loads the halo. blockIdx.x counts the tiles downwards. Elements are
-// only moved: a function would be called twice for those of a halo. A figure is in docs/transpose_kernels.md.
+// A column whose output begins in the middle of a sector is stored one vector higher: it takes the last vector of the
+// tile above, the halo, and leaves its own last vector to the tile below. Every sector is then written by one block. An
+// extra warp loads the halo. blockIdx.x counts the tiles downwards. Elements are only moved: a function would be called
+// twice for those of a halo. A figure is in docs/transpose_kernels.md.
 template <class T, int TILE, int SIDE>
 class SectorTile {
   using Block = RegisterBlock<T, T>;
@@ -30,11 +29,10 @@ class SectorTile {
   static constexpr unsigned ROWS = TILE;
   static constexpr unsigned COLS = TILE;
   static constexpr unsigned THREADS = MOVERS + 32;
-  static_assert(
-      isPowerOfTwo<TILE> && isPowerOfTwo<SIDE> && MOVERS <= 512 && SIDE * PACK <= TILE && VECTORS % 2 == 0 &&
-          SIDE * PACK % 2 == 0,
-      "gpuopt: TILE and SIDE of a SectorTile must be powers of two, TILE elements at least 32 bytes, "
-      "SIDE vectors no more than TILE elements, and TILE x SIDE threads at most 512");
+  static_assert(isPowerOfTwo<TILE> && isPowerOfTwo<SIDE> && MOVERS <= 512 && SIDE * PACK <= TILE && VECTORS % 2 == 0 &&
+                    SIDE * PACK % 2 == 0,
+                "gpuopt: TILE and SIDE of a SectorTile must be powers of two, TILE elements at least 32 bytes, "
+                "SIDE vectors no more than TILE elements, and TILE x SIDE threads at most 512");
 
   struct Storage {
     TileStorage<T, TILE> tile;
@@ -69,9 +67,7 @@ class SectorTile {
   __device__ static bool isLast() { return blockIdx.x == gridDim.x - 1; }
 
   // Vectors by which the column is shifted, 0 or 1.
-  __device__ static unsigned shiftOf(const T* column) {
-    return reinterpret_cast<std::uintptr_t>(column) / 16 % 2;
-  }
+  __device__ static unsigned shiftOf(const T* column) { return reinterpret_cast<std::uintptr_t>(column) / 16 % 2; }
 
   __device__ void loadHalo(const T* in, std::size_t ld, unsigned cols, unsigned lane) const {
     for (unsigned col = lane * PACK; col + PACK <= cols; col += 32 * PACK) {
@@ -82,13 +78,12 @@ class SectorTile {
 #pragma unroll
       for (unsigned c = 0; c < PACK; ++c) halo_[col + c] = columns[c];
     }
-    visitEdges<PACK, PACK, TILE, 32>(PACK, cols, lane, [&](unsigned r, unsigned c) {
-      reinterpret_cast<T*>(halo_ + c)[r] = in[r * ld + c];
-    });
+    visitEdges<PACK, PACK, TILE, 32>(
+        PACK, cols, lane, [&](unsigned r, unsigned c) { reinterpret_cast<T*>(halo_ + c)[r] = in[r * ld + c]; });
   }
 
-  // Stores all full vectors, except the last one of the column's last tile. Index -1 is the halo. All columns
-  // of a thread have the same shift, because they are an even number of columns apart.
+  // Stores all full vectors, except the last one of the column's last tile. Index -1 is the halo. All columns of a
+  // thread have the same shift, because they are an even number of columns apart.
   template <bool IS_FULL>
   __device__ void storeVectors(T* out, std::size_t ld, unsigned rows, unsigned cols) const {
     constexpr unsigned STEP = MOVERS / VECTORS;  // columns between two vectors of a thread
@@ -113,12 +108,10 @@ class SectorTile {
     }
   }
 
-  // Stores the rest of a column's last tile: the last vector if the column is shifted, and less than a
-  // vector.
+  // Stores the rest of a column's last tile: the last vector if the column is shifted, and less than a vector.
   __device__ void storeEnd(T* out, std::size_t ld, unsigned rows, unsigned cols) const {
     for (unsigned col = thread_; rows == TILE && col < cols; col += THREADS)
-      if (shiftOf(out + col * ld) == 1)
-        storeVector(out + col * ld + (TILE - PACK), tile_.vector(col, VECTORS - 1));
+      if (shiftOf(out + col * ld) == 1) storeVector(out + col * ld + (TILE - PACK), tile_.vector(col, VECTORS - 1));
     for (unsigned i = thread_; i < cols * PACK; i += THREADS) {
       const unsigned row = rows / PACK * PACK + i % PACK;
       if (row < rows) out[i / PACK * ld + row] = tile_.get(row, i / PACK);
@@ -130,5 +123,4 @@ class SectorTile {
   unsigned thread_;
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

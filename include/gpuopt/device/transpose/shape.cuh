@@ -8,12 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// out[b * outStride + c * outLd + r] = function(in[b * inStride + r * inLd + c]). None of rows, cols and
-// batch is 0, distances count elements, and a single row or matrix has the leading dimension or stride of a
-// dense one.
+// out[b * outStride + c * outLd + r] = function(in[b * inStride + r * inLd + c]). None of rows, cols and batch is 0,
+// distances count elements, and a single row or matrix has the leading dimension or stride of a dense one.
 struct TransposeShape {
   std::size_t rows;
   std::size_t cols;
@@ -62,7 +60,7 @@ struct TransposeFacts : TransposeShape {
     outAligned = alignmentOf(out, outLd * outBytes, outStride * outBytes);
     aligned = smallerOf(inAligned, outAligned);
     // Structures are often better aligned than their type says.
-    const unsigned widest = powerOfTwoIn(inBytes | 16);
+    const auto widest = static_cast<unsigned>(powerOfTwoIn(inBytes | 16));
     if (onlyMoves) inAlign = outAlign = aligned >= widest ? widest : smallerOf(inAlign, widest);
     sourceBytes = onlyMoves ? inAlign : inBytes;
     resultBytes = onlyMoves ? outAlign : outBytes;
@@ -85,5 +83,4 @@ struct TransposeFacts : TransposeShape {
   }
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

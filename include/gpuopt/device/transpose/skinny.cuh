@@ -13,8 +13,7 @@
 
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 template <class Layout, class Problem>
 GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, Layout::BLOCKS)
@@ -22,8 +21,8 @@ GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, Layout::BLOCKS)
   waitForPreviousKernel();
   const SkinnyRegion region = skinnyRegion(shape);
   if constexpr (Layout::TO_RECORDS) {
-    const auto lines = skinnyLines<Layout>(problem.in, region.matrix * problem.inStride + region.first,
-                                           problem.inLd, shape, region);
+    const auto lines =
+        skinnyLines<Layout>(problem.in, region.matrix * problem.inStride + region.first, problem.inLd, shape, region);
     const auto records =
         skinnyRecords<Layout>(problem.out, region.matrix * problem.outStride + region.first * problem.outLd,
                               problem.outLd, shape, region.count);
@@ -32,11 +31,10 @@ GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, Layout::BLOCKS)
     __syncthreads();
     storeRecords<Layout>(records, shape);
   } else {
-    const auto records =
-        skinnyRecords<Layout>(problem.in, region.matrix * problem.inStride + region.first * problem.inLd,
-                              problem.inLd, shape, region.count);
-    const auto lines = skinnyLines<Layout>(problem.out, region.matrix * problem.outStride + region.first,
-                                           problem.outLd, shape, region);
+    const auto records = skinnyRecords<Layout>(
+        problem.in, region.matrix * problem.inStride + region.first * problem.inLd, problem.inLd, shape, region.count);
+    const auto lines = skinnyLines<Layout>(problem.out, region.matrix * problem.outStride + region.first, problem.outLd,
+                                           shape, region);
     loadRecords<Layout>(records, shape);
     __syncthreads();
     storeLines<Layout>(lines, records, shape, problem.function);
@@ -64,5 +62,4 @@ SkinnyShape skinnyShape(const Problem& problem, const SkinnySizes& sizes) {
   return shape;
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -17,14 +17,13 @@
 #include <cstdint>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// One side of a skinny transposition has up to 32 long rows, the *lines*; the other has many short rows, the
-// *records*, usually without gaps. A block keeps an image of some records in shared memory, byte for byte and
-// with the misalignment that they have in global memory. The records move as one run of bytes, whatever their
-// length; the lines move in 16-byte vectors, each line with its own alignment. Neighbouring elements of a
-// line are one record apart in the image. A figure is in docs/transpose_kernels.md.
+// One side of a skinny transposition has up to 32 long rows, the *lines*; the other has many short rows, the *records*,
+// usually without gaps. A block keeps an image of some records in shared memory, byte for byte and with the
+// misalignment that they have in global memory. The records move as one run of bytes, whatever their length; the lines
+// move in 16-byte vectors, each line with its own alignment. Neighbouring elements of a line are one record apart in
+// the image. A figure is in docs/transpose_kernels.md.
 template <bool TO_RECORDS_, class In, class Out, class Function>
 struct SkinnyLayout : TransposeAtom<In, Out, Function> {
   using Atoms = TransposeAtom<In, Out, Function>;
@@ -43,8 +42,8 @@ struct SkinnyLayout : TransposeAtom<In, Out, Function> {
   static constexpr unsigned ALIGNMENT = largerOf<unsigned>(alignof(Image), 16);
   // Vectors of a line begin at multiples of this. Stores cover full sectors, which no two tiles share.
   static constexpr unsigned LINE_ALIGNMENT = TO_RECORDS ? 16 : 32;
-  // The first and last vectors of a line hold atoms of neighbouring tiles. A margin of the image takes them,
-  // which saves a bounds check per atom. A function must not be called for them, so it has no margin.
+  // The first and last vectors of a line hold atoms of neighbouring tiles. A margin of the image takes them, which
+  // saves a bounds check per atom. A function must not be called for them, so it has no margin.
   static constexpr bool MARGIN = TO_RECORDS && std::is_same_v<Function, Identity>;
   // The swizzle permutes words of small elements, which make many accesses, and vectors of others.
   static constexpr unsigned SWIZZLED_BYTES = sizeof(Image) <= 2 ? 4 : 16;
@@ -82,8 +81,7 @@ __device__ inline SkinnyRegion skinnyRegion(const SkinnyShape& shape) {
   region.halo = tile == 0 ? 0 : shape.halo;
   region.first = std::size_t{tile} * shape.tileRecords - region.halo;
   const std::size_t left = shape.records - region.first;
-  region.count =
-      left < shape.tileRecords + region.halo ? static_cast<unsigned>(left) : shape.tileRecords + region.halo;
+  region.count = left < shape.tileRecords + region.halo ? static_cast<unsigned>(left) : shape.tileRecords + region.halo;
   return region;
 }
 
@@ -120,8 +118,8 @@ __device__ inline SkinnyRecords skinnyRecords(const void* matrices, std::size_t 
 
 // Calls move(shared, address) for the bytes [low, high) of the records, ACCESS bytes at a time.
 template <class Layout, class Move>
-__device__ inline void moveAccesses(const SkinnyRecords& records, const SkinnyShape& shape, unsigned low,
-                                    unsigned high, Move move) {
+__device__ inline void moveAccesses(const SkinnyRecords& records, const SkinnyShape& shape, unsigned low, unsigned high,
+                                    Move move) {
 #pragma unroll 4
   for (unsigned byte = low + threadIdx.x * Layout::ACCESS; byte < high; byte += blockDim.x * Layout::ACCESS)
     move(reinterpret_cast<Word<Layout::ACCESS>*>(records.image + shape.swizzle(records.origin + byte)),
@@ -180,13 +178,11 @@ __device__ inline void loadRecords(const SkinnyRecords& records, const SkinnySha
 #pragma unroll
     for (unsigned i = 0; i < Layout::LOADS_IN_FLIGHT; ++i)
       if (v + i * blockDim.x < range.high)
-        vectors[i] =
-            loadVector<Caching::normal>(reinterpret_cast<const void*>(base + (v + i * blockDim.x) * 16));
+        vectors[i] = loadVector<Caching::normal>(reinterpret_cast<const void*>(base + (v + i * blockDim.x) * 16));
 #pragma unroll
     for (unsigned i = 0; i < Layout::LOADS_IN_FLIGHT; ++i)
       if (v + i * blockDim.x < range.high)
-        *vectorAt(records, shape, v + i * blockDim.x) =
-            permutedWords<Layout>(vectors[i], shape, v + i * blockDim.x);
+        *vectorAt(records, shape, v + i * blockDim.x) = permutedWords<Layout>(vectors[i], shape, v + i * blockDim.x);
   }
   moveAccesses<Layout>(records, shape, 0, range.head, load);
   moveAccesses<Layout>(records, shape, range.tail, records.bytes, load);
@@ -207,5 +203,4 @@ __device__ inline void storeRecords(const SkinnyRecords& records, const SkinnySh
   moveAccesses<Layout>(records, shape, range.tail, records.bytes, store);
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -11,8 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // The lines of a region; numbers of atoms are those of one line.
 struct SkinnyLines {
@@ -26,9 +25,8 @@ struct SkinnyLines {
 template <class Layout>
 __device__ inline SkinnyLines skinnyLines(const void* matrices, std::size_t offset, std::size_t ld,
                                           const SkinnyShape& shape, const SkinnyRegion& region) {
-  return {reinterpret_cast<std::uintptr_t>(matrices) + offset * Layout::LINE_ELEMENT,
-          ld * Layout::LINE_ELEMENT, static_cast<int>(region.halo * Layout::COUNT),
-          static_cast<int>(region.count * Layout::COUNT),
+  return {reinterpret_cast<std::uintptr_t>(matrices) + offset * Layout::LINE_ELEMENT, ld * Layout::LINE_ELEMENT,
+          static_cast<int>(region.halo * Layout::COUNT), static_cast<int>(region.count * Layout::COUNT),
           static_cast<int>(shape.tileRecords * Layout::COUNT)};
 }
 
@@ -47,24 +45,21 @@ __device__ inline LineVector lineVector(const SkinnyLines& lines, unsigned line,
   const std::uintptr_t address = lines.address + line * lines.stride;
   int start = lines.haloAtoms;
   if constexpr (isWord<Line>)
-    start -=
-        static_cast<int>((address + lines.haloAtoms * sizeof(Line)) % Layout::LINE_ALIGNMENT / sizeof(Line));
+    start -= static_cast<int>((address + lines.haloAtoms * sizeof(Line)) % Layout::LINE_ALIGNMENT / sizeof(Line));
   vector.line = line;
   vector.first = start + static_cast<int>(atom);
-  vector.end = Layout::TO_RECORDS || start + lines.tileAtoms > lines.imageAtoms ? lines.imageAtoms
-                                                                                : start + lines.tileAtoms;
+  vector.end =
+      Layout::TO_RECORDS || start + lines.tileAtoms > lines.imageAtoms ? lines.imageAtoms : start + lines.tileAtoms;
   vector.address = address + vector.first * static_cast<std::ptrdiff_t>(sizeof(Line));
   return vector;
 }
 
 template <class Layout>
-__device__ inline LineVector lineVectorAt(const SkinnyLines& lines, const SkinnyShape& shape,
-                                          unsigned index) {
+__device__ inline LineVector lineVectorAt(const SkinnyLines& lines, const SkinnyShape& shape, unsigned index) {
   const unsigned pair = index >> shape.laneBits;  // a line and a group of its vectors
   const unsigned group = shape.byLines.divide(pair);
   const unsigned lane = index & ((1U << shape.laneBits) - 1);
-  return lineVector<Layout>(lines, pair - group * shape.lines,
-                            ((group << shape.laneBits) + lane) * Layout::PACK);
+  return lineVector<Layout>(lines, pair - group * shape.lines, ((group << shape.laneBits) + lane) * Layout::PACK);
 }
 
 // Walks along a line in the image, atom by atom.
@@ -76,11 +71,10 @@ struct ImageWalk {
 
   // first > -LINE_ALIGNMENT
   __device__ ImageWalk(const SkinnyRecords& records, unsigned line, int first) : width(records.width) {
-    const unsigned shifted =
-        static_cast<unsigned>(first + static_cast<int>(Layout::LINE_ALIGNMENT * Layout::COUNT));
+    const unsigned shifted = static_cast<unsigned>(first + static_cast<int>(Layout::LINE_ALIGNMENT * Layout::COUNT));
     atom = shifted % Layout::COUNT;
-    byte = records.origin + (shifted / Layout::COUNT - Layout::LINE_ALIGNMENT) * width +
-           line * Layout::ELEMENT + atom * static_cast<unsigned>(sizeof(typename Layout::Image));
+    byte = records.origin + (shifted / Layout::COUNT - Layout::LINE_ALIGNMENT) * width + line * Layout::ELEMENT +
+           atom * static_cast<unsigned>(sizeof(typename Layout::Image));
   }
 
   __device__ void next() {
@@ -96,18 +90,18 @@ struct ImageWalk {
 
 // Calls visit(i, its address in the image) for the atoms of a vector.
 template <class Layout, bool SWIZZLED, class Visit>
-__device__ inline void walkVector(const SkinnyRecords& records, const SkinnyShape& shape, unsigned line,
-                                  int first, Visit visit) {
+__device__ inline void walkVector(const SkinnyRecords& records, const SkinnyShape& shape, unsigned line, int first,
+                                  Visit visit) {
   ImageWalk<Layout> walk(records, line, first);
 #pragma unroll
   for (int i = 0; i < static_cast<int>(Layout::PACK); ++i, walk.next())
-    visit(i, reinterpret_cast<typename Layout::Image*>(records.image +
-                                                       (SWIZZLED ? shape.swizzle(walk.byte) : walk.byte)));
+    visit(i,
+          reinterpret_cast<typename Layout::Image*>(records.image + (SWIZZLED ? shape.swizzle(walk.byte) : walk.byte)));
 }
 
 template <class Layout, class Visit>
-__device__ inline void visitVector(const SkinnyRecords& records, const SkinnyShape& shape, unsigned line,
-                                   int first, Visit visit) {
+__device__ inline void visitVector(const SkinnyRecords& records, const SkinnyShape& shape, unsigned line, int first,
+                                   Visit visit) {
   if (shape.swizzle.mask == 0)
     walkVector<Layout, false>(records, shape, line, first, visit);
   else
@@ -115,9 +109,8 @@ __device__ inline void visitVector(const SkinnyRecords& records, const SkinnySha
 }
 
 template <class Layout, class Function>
-__device__ inline void scatterVector(const SkinnyRecords& records, const SkinnyShape& shape, unsigned line,
-                                     int first, int end, const typename Layout::Vector& vector,
-                                     const Function& function) {
+__device__ inline void scatterVector(const SkinnyRecords& records, const SkinnyShape& shape, unsigned line, int first,
+                                     int end, const typename Layout::Vector& vector, const Function& function) {
   constexpr int PACK = Layout::PACK;
   typename Layout::Line atoms[PACK];
   __builtin_memcpy(atoms, &vector, sizeof(vector));
@@ -145,11 +138,11 @@ __device__ inline bool isInside(const SkinnyShape& shape, const LineVector& vect
   return vector.address >= shape.inBegin && vector.address + sizeof(typename Layout::Vector) <= shape.inEnd;
 }
 
-// Loads the lines into the image. Vectors that are shared with other tiles are loaded, too, but not those
-// that reach beyond the input's memory.
+// Loads the lines into the image. Vectors that are shared with other tiles are loaded, too, but not those that reach
+// beyond the input's memory.
 template <class Layout, class Function>
-__device__ inline void loadLines(const SkinnyLines& lines, const SkinnyRecords& records,
-                                 const SkinnyShape& shape, const Function& function) {
+__device__ inline void loadLines(const SkinnyLines& lines, const SkinnyRecords& records, const SkinnyShape& shape,
+                                 const Function& function) {
   for (unsigned index = threadIdx.x; index < shape.vectors; index += Layout::LOADS_IN_FLIGHT * blockDim.x) {
     typename Layout::Vector vectors[Layout::LOADS_IN_FLIGHT];
     unsigned line[Layout::LOADS_IN_FLIGHT];
@@ -157,8 +150,8 @@ __device__ inline void loadLines(const SkinnyLines& lines, const SkinnyRecords& 
 #pragma unroll
     for (unsigned i = 0; i < Layout::LOADS_IN_FLIGHT; ++i) {
       const LineVector vector = lineVectorAt<Layout>(lines, shape, index + i * blockDim.x);
-      const bool isLoaded = index + i * blockDim.x < shape.vectors && vector.first < lines.imageAtoms &&
-                            isInside<Layout>(shape, vector);
+      const bool isLoaded =
+          index + i * blockDim.x < shape.vectors && vector.first < lines.imageAtoms && isInside<Layout>(shape, vector);
       line[i] = vector.line;
       first[i] = vector.first;
       if (isLoaded)
@@ -173,11 +166,11 @@ __device__ inline void loadLines(const SkinnyLines& lines, const SkinnyRecords& 
   }
 }
 
-// Loads the first vector of the first line and the last vector of the last line, if they reach beyond the
-// input's memory: one atom a thread.
+// Loads the first vector of the first line and the last vector of the last line, if they reach beyond the input's
+// memory: one atom a thread.
 template <class Layout, class Function>
-__device__ inline void loadLineEnds(const SkinnyLines& lines, const SkinnyRecords& records,
-                                    const SkinnyShape& shape, const Function& function) {
+__device__ inline void loadLineEnds(const SkinnyLines& lines, const SkinnyRecords& records, const SkinnyShape& shape,
+                                    const Function& function) {
   constexpr int PACK = Layout::PACK;
   if (threadIdx.x >= 2 * PACK) return;
   const bool second = threadIdx.x >= PACK;
@@ -186,8 +179,7 @@ __device__ inline void loadLineEnds(const SkinnyLines& lines, const SkinnyRecord
   const int first = -start / PACK;
   const int last = (lines.imageAtoms - 1 - start) / PACK;
   if (second && last == first && shape.lines == 1) return;
-  const LineVector vector =
-      lineVector<Layout>(lines, line, static_cast<unsigned>((second ? last : first) * PACK));
+  const LineVector vector = lineVector<Layout>(lines, line, static_cast<unsigned>((second ? last : first) * PACK));
   const unsigned i = threadIdx.x % PACK;
   const int atom = vector.first + static_cast<int>(i);
   if (isInside<Layout>(shape, vector) || atom < 0 || atom >= lines.imageAtoms) return;
@@ -198,8 +190,8 @@ __device__ inline void loadLineEnds(const SkinnyLines& lines, const SkinnyRecord
 
 // Stores the lines from the image. All vectors are full, except those at the ends of the lines.
 template <class Layout, class Function>
-__device__ inline void storeLines(const SkinnyLines& lines, const SkinnyRecords& records,
-                                  const SkinnyShape& shape, const Function& function) {
+__device__ inline void storeLines(const SkinnyLines& lines, const SkinnyRecords& records, const SkinnyShape& shape,
+                                  const Function& function) {
   using Line = typename Layout::Line;
   using Vector = typename Layout::Vector;
   constexpr int PACK = Layout::PACK;
@@ -219,12 +211,10 @@ __device__ inline void storeLines(const SkinnyLines& lines, const SkinnyRecords&
       for (int i = 0; i < PACK; ++i) {
         if (vector.first + i < 0 || vector.first + i >= vector.end) continue;
         const ImageWalk<Layout> walk(records, vector.line, vector.first + i);
-        out[i] = function(
-            *reinterpret_cast<const typename Layout::Image*>(records.image + shape.swizzle(walk.byte)));
+        out[i] = function(*reinterpret_cast<const typename Layout::Image*>(records.image + shape.swizzle(walk.byte)));
       }
     }
   }
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -10,8 +10,7 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // Reads and registers that an element takes at least.
 template <class In, class Out>
@@ -56,12 +55,10 @@ GPUOPT_KERNEL void __launch_bounds__(THREADS, RESIDENT_THREADS / THREADS / (smal
 
   const unsigned outRow = threadIdx.x % ROWS;
   const unsigned outCol = threadIdx.x / ROWS;
-  Out* out =
-      problem.out + std::size_t{blockIdx.y * COLS + outCol} * problem.outLd + blockIdx.x * ROWS + outRow;
+  Out* out = problem.out + std::size_t{blockIdx.y * COLS + outCol} * problem.outLd + blockIdx.x * ROWS + outRow;
 #pragma unroll
   for (unsigned i = 0; i < COUNT; ++i, out += ACROSS * problem.outLd)
     if (outRow < rows && outCol + i * ACROSS < cols) *out = tile.at(outRow, outCol + i * ACROSS);
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

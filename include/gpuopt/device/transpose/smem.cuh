@@ -10,11 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// XORs high address bits into the bank bits: permutes the words or vectors within each line of 128 bytes, so
-// that lanes whose distance is a large power of two access different banks.
+// XORs high address bits into the bank bits: permutes the words or vectors within each line of 128 bytes, so that lanes
+// whose distance is a large power of two access different banks.
 struct Swizzle {
   static constexpr unsigned VECTORS = 0x70;  // mask that permutes the 16-byte vectors of a line
 
@@ -24,8 +23,8 @@ struct Swizzle {
   __host__ __device__ unsigned operator()(unsigned offset) const { return offset ^ (offset >> shift & mask); }
 };
 
-// The shift, not below `least`, that brings the lowest set bit of the lanes' distance to `bit`, where it
-// selects a bank.
+// The shift, not below `least`, that brings the lowest set bit of the lanes' distance to `bit`, where it selects a
+// bank.
 inline unsigned swizzleShift(std::size_t distance, unsigned bit, unsigned least) {
   unsigned shift = least;
   while (distance % (std::size_t{2} << (shift + bit)) == 0) ++shift;
@@ -44,12 +43,9 @@ struct SwizzledBytes {
 };
 
 // Bytes from the last sector boundary to the address. A run of bytes keeps them in shared memory.
-__device__ inline unsigned misalignment(const void* address) {
-  return reinterpret_cast<std::uintptr_t>(address) % 32;
-}
+__device__ inline unsigned misalignment(const void* address) { return reinterpret_cast<std::uintptr_t>(address) % 32; }
 
 // Shared memory for a run of bytes at any misalignment.
 inline std::size_t sharedFor(std::size_t bytes) { return roundUp(bytes + 32, 128); }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -14,13 +14,12 @@
 #include <cstdint>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 constexpr unsigned SECTOR = sectorBytes;
 
-// BLOCK threads load ROWS x COLS elements into shared memory and write them by stores of VECTOR bytes, or of
-// one atom if that is wider. Figures are in docs/transpose_kernels.md.
+// BLOCK threads load ROWS x COLS elements into shared memory and write them by stores of VECTOR bytes, or of one atom
+// if that is wider. Figures are in docs/transpose_kernels.md.
 template <unsigned ROWS_, unsigned COLS_, unsigned BLOCK_, unsigned VECTOR_>
 struct StagedTile {
   static constexpr unsigned ROWS = ROWS_;
@@ -30,9 +29,8 @@ struct StagedTile {
 };
 
 template <std::size_t IN, std::size_t OUT, bool IS_WIDE>
-using StagedTileOf =
-    StagedTile<rowsTileShape(IN, OUT, IS_WIDE).rows, rowsTileShape(IN, OUT, IS_WIDE).cols,
-               rowsTileShape(IN, OUT, IS_WIDE).threads, rowsTileShape(IN, OUT, IS_WIDE).storeBytes>;
+using StagedTileOf = StagedTile<rowsTileShape(IN, OUT, IS_WIDE).rows, rowsTileShape(IN, OUT, IS_WIDE).cols,
+                                rowsTileShape(IN, OUT, IS_WIDE).threads, rowsTileShape(IN, OUT, IS_WIDE).storeBytes>;
 
 // How a tile is divided among the threads of a block.
 template <class Tile, class In, class Out, class Function>
@@ -50,8 +48,7 @@ struct StagedLayout : Tile, TransposeAtom<In, Out, Function> {
   static constexpr unsigned ACROSS = smallerOf(Tile::COLS, largerOf(Tile::BLOCK / 32, PERIOD));
   static constexpr unsigned ALONG = Tile::BLOCK / ACROSS;
   // A warp's columns are SPACING apart, so that columns of sub-word elements are in different banks.
-  static constexpr unsigned SPACING =
-      sizeof(Source) < 4 ? smallerOf<unsigned>(4 / sizeof(Source), ACROSS) : 1;
+  static constexpr unsigned SPACING = sizeof(Source) < 4 ? smallerOf<unsigned>(4 / sizeof(Source), ACROSS) : 1;
   static constexpr unsigned IN_ALIGNMENT = alignof(In);
   static constexpr unsigned ACCESS = smallerOf(IN_ALIGNMENT, 16U);  // bytes
   static constexpr unsigned ROW_BYTES = Tile::COLS * SIZE;
@@ -106,8 +103,8 @@ __host__ __device__ inline unsigned rowPlace(const StagedShape& shape, unsigned 
   return offset;
 }
 
-// Copies 16 bytes of a row, as far as they are inside of the input. The copy asks L2 for the whole line of
-// 128 bytes: the neighbouring tile needs the rest of it, and every element size gains 0.01.
+// Copies 16 bytes of a row, as far as they are inside of the input. The copy asks L2 for the whole line of 128 bytes:
+// the neighbouring tile needs the rest of it, and every element size gains 0.01.
 template <bool INSIDE>
 __device__ inline void copyRowVector(unsigned char* shared, std::uintptr_t global, std::uintptr_t begin,
                                      std::uintptr_t end) {
@@ -116,18 +113,16 @@ __device__ inline void copyRowVector(unsigned char* shared, std::uintptr_t globa
   } else {
 #pragma unroll 1
     for (unsigned i = 0; i < 16; ++i)
-      if (global + i >= begin && global + i < end)
-        shared[i] = *reinterpret_cast<const unsigned char*>(global + i);
+      if (global + i >= begin && global + i < end) shared[i] = *reinterpret_cast<const unsigned char*>(global + i);
   }
 }
 
-// Stages the rows [low, high) of a region. Each keeps its misalignment to a sector. Neighbouring lanes copy
-// whole sectors: two warps that share one would load it twice.
+// Stages the rows [low, high) of a region. Each keeps its misalignment to a sector. Neighbouring lanes copy whole
+// sectors: two warps that share one would load it twice.
 template <bool INSIDE, class Layout, class Problem>
 __device__ inline void stageRows(unsigned char* shared, const Problem& problem, const StagedShape& shape,
                                  const StagedPiece& region, std::uintptr_t source) {
-  constexpr unsigned VECTORS =
-      (Layout::ROW_BYTES + 2 * SECTOR - Layout::ACCESS - 1) / SECTOR * 2;  // of a row
+  constexpr unsigned VECTORS = (Layout::ROW_BYTES + 2 * SECTOR - Layout::ACCESS - 1) / SECTOR * 2;  // of a row
   const auto begin = reinterpret_cast<std::uintptr_t>(problem.in);
   const unsigned origin = source % SECTOR;
 #pragma unroll 4
@@ -138,15 +133,14 @@ __device__ inline void stageRows(unsigned char* shared, const Problem& problem, 
     const unsigned misaligned = target % SECTOR;
     if (offset + 16 > misaligned && offset < misaligned + region.width * Layout::SIZE)
       copyRowVector<INSIDE>(shared + (target - misaligned + offset),
-                            source + row * (problem.inLd * Layout::SIZE) - misaligned + offset, begin,
-                            shape.inEnd);
+                            source + row * (problem.inLd * Layout::SIZE) - misaligned + offset, begin, shape.inEnd);
   }
 }
 
 // One store: PACK atoms of one row of the destination.
 template <class Layout, class Function>
-__device__ inline void storeAtoms(unsigned char* out, const unsigned char* const (&from)[Layout::PACK],
-                                  unsigned offset, const Function& function) {
+__device__ inline void storeAtoms(unsigned char* out, const unsigned char* const (&from)[Layout::PACK], unsigned offset,
+                                  const Function& function) {
   using Source = typename Layout::Source;
   using Result = typename Layout::Result;
   if constexpr (Layout::PACK == 1) {
@@ -165,8 +159,8 @@ __device__ inline void storeAtoms(unsigned char* out, const unsigned char* const
 // One store to each of a thread's columns, `step` bytes apart in the destination.
 template <class Layout, class Function>
 __device__ inline void storeAcross(unsigned char* out, std::size_t step,
-                                   const unsigned char* const (&from)[Layout::PACK], unsigned column,
-                                   unsigned width, const Function& function) {
+                                   const unsigned char* const (&from)[Layout::PACK], unsigned column, unsigned width,
+                                   const Function& function) {
   if (width == Layout::COLS) {
 #pragma unroll
     for (unsigned c = 0; c < Layout::COLS; c += Layout::ACROSS, out += step)
@@ -178,19 +172,18 @@ __device__ inline void storeAcross(unsigned char* out, std::size_t step,
   }
 }
 
-// Writes the columns of a region to rows of the destination. Each column is shifted so that its stores begin
-// at a sector boundary: no sector is then written by two tiles.
+// Writes the columns of a region to rows of the destination. Each column is shifted so that its stores begin at a
+// sector boundary: no sector is then written by two tiles.
 template <class Layout, class Problem>
-__device__ inline void storeColumns(const unsigned char* staged, const Problem& problem,
-                                    const StagedShape& shape, const StagedPiece& region) {
+__device__ inline void storeColumns(const unsigned char* staged, const Problem& problem, const StagedShape& shape,
+                                    const StagedPiece& region) {
   using Source = typename Layout::Source;
   constexpr unsigned COUNT = Layout::COUNT;
   constexpr unsigned PACK = Layout::PACK;
   constexpr unsigned ACROSS = Layout::ACROSS;
   constexpr unsigned GROUP = ACROSS / Layout::SPACING;
   const unsigned thread = threadIdx.x >> shape.columnBits;
-  const unsigned number =
-      (thread / Layout::ALONG << shape.columnBits) | (threadIdx.x & ((1U << shape.columnBits) - 1));
+  const unsigned number = (thread / Layout::ALONG << shape.columnBits) | (threadIdx.x & ((1U << shape.columnBits) - 1));
   const unsigned column = number % GROUP * Layout::SPACING + number / GROUP;
   const std::size_t step = ACROSS * problem.outLd * sizeof(*problem.out);
   // Modulo 2^64: a shifted column may begin before the matrix.
@@ -203,8 +196,7 @@ __device__ inline void storeColumns(const unsigned char* staged, const Problem& 
     unsigned char* out = reinterpret_cast<unsigned char*>(problem.out) +
                          static_cast<std::ptrdiff_t>(outRow + (region.base * COUNT + first) * Layout::RESULT);
     const auto atom = [&](unsigned i) {
-      return staged +
-             (rowPlace<Layout>(shape, i / COUNT) + i % COUNT * sizeof(Source) + column * Layout::SIZE);
+      return staged + (rowPlace<Layout>(shape, i / COUNT) + i % COUNT * sizeof(Source) + column * Layout::SIZE);
     };
     if (first >= region.low * COUNT && first + PACK <= region.high * COUNT) {
       const unsigned char* from[PACK];
@@ -225,13 +217,11 @@ __device__ inline void storeColumns(const unsigned char* staged, const Problem& 
 
 // Transposes a region. Every thread of the block calls, once.
 template <class Layout, class Problem>
-__device__ inline void transposePiece(const Problem& problem, const StagedShape& shape,
-                                      const StagedPiece& region) {
+__device__ inline void transposePiece(const Problem& problem, const StagedShape& shape, const StagedPiece& region) {
   unsigned char* shared = dynamicShared<unsigned char>();
   const std::size_t ld = problem.inLd * Layout::SIZE;
   const std::uintptr_t source = reinterpret_cast<std::uintptr_t>(problem.in) +
-                                (region.matrix * problem.inStride + region.firstCol) * Layout::SIZE +
-                                region.base * ld;
+                                (region.matrix * problem.inStride + region.firstCol) * Layout::SIZE + region.base * ld;
   const bool inside = source + region.low * ld >= reinterpret_cast<std::uintptr_t>(problem.in) + 15 &&
                       source + (region.high - 1) * ld + region.width * Layout::SIZE + 15 <= shape.inEnd;
   if (inside)
@@ -264,10 +254,9 @@ StagedShape stagedShape(const Problem& problem) {
   StagedShape shape;
   shape.inEnd = reinterpret_cast<std::uintptr_t>(problem.in + (problem.batch - 1) * problem.inStride +
                                                  (problem.rows - 1) * problem.inLd + problem.cols);
-  shape.halo =
-      static_cast<unsigned>(ceilDivide((SECTOR - outAlignment(problem, SECTOR)) / Layout::RESULT, COUNT));
-  // Rows lie modulo a sector as they do in global memory. What the lanes of a warp gather at once then has a
-  // stride of a power of two of bytes, modulo the banks' 128, and as many neighbouring columns fill the gaps.
+  shape.halo = static_cast<unsigned>(ceilDivide((SECTOR - outAlignment(problem, SECTOR)) / Layout::RESULT, COUNT));
+  // Rows lie modulo a sector as they do in global memory. What the lanes of a warp gather at once then has a stride of
+  // a power of two of bytes, modulo the banks' 128, and as many neighbouring columns fill the gaps.
   constexpr unsigned PERIOD = COUNT > 1 && PACK > COUNT ? 128 : SECTOR;
   shape.pitch = Layout::LEAST_PITCH + static_cast<unsigned>((ld % SECTOR - Layout::LEAST_PITCH) % PERIOD);
   if (PERIOD == SECTOR && Layout::IN_ALIGNMENT <= SECTOR && shape.pitch % 64 == 0) shape.pitch += SECTOR;
@@ -284,5 +273,4 @@ StagedShape stagedShape(const Problem& problem) {
   return shape;
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

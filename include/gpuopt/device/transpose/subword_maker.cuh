@@ -11,11 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// How the words of a run are divided among the threads: by periods if columns are short, by segments of
-// columns if they are long. Figures are in docs/transpose_kernels.md.
+// How the words of a run are divided among the threads: by periods if columns are short, by segments of columns if they
+// are long. Figures are in docs/transpose_kernels.md.
 struct SubwordShape : WalkShape {
   ShortDivisor byCols;
   unsigned period = 0;         // words after which the pattern of their sources repeats
@@ -75,8 +74,8 @@ struct SubwordResults {
   }
 };
 
-// Makes the words of short columns. A thread's words are whole periods apart, so it computes the addresses of
-// their sources once and then only advances them.
+// Makes the words of short columns. A thread's words are whole periods apart, so it computes the addresses of their
+// sources once and then only advances them.
 template <unsigned COUNT, class Source, class Result, class Function>
 __device__ inline void packPeriods(const SubwordResults<Result>& made, const Source* sources, unsigned count,
                                    const SubwordShape& shape, const Function& function) {
@@ -166,8 +165,8 @@ __device__ inline void makeSegment(const SubwordResults<Result>& made,
   }
 }
 
-// Makes the words of long columns. Neighbouring threads take neighbouring columns, and make the words that
-// begin in one segment of them. All read the same rows, and shift what they read to the next word boundary.
+// Makes the words of long columns. Neighbouring threads take neighbouring columns, and make the words that begin in one
+// segment of them. All read the same rows, and shift what they read to the next word boundary.
 template <unsigned COUNT, class Source, class Result, class Function>
 __device__ inline void packSegments(const SubwordResults<Result>& made, const Source* sources, unsigned count,
                                     const SubwordShape& shape, const Function& function) {
@@ -185,14 +184,14 @@ __device__ inline void packSegments(const SubwordResults<Result>& made, const So
     const unsigned first = (matrix * shape.area + col * shape.rows + row) * COUNT;
     const unsigned skipped = made.toWord(first);
     const unsigned end = made.offset(first + (left < shape.segmentRows ? left : shape.segmentRows) * COUNT);
-    // The column after the last one is in the next matrix. After the last matrix any source will do: its
-    // results are not stored.
+    // The column after the last one is in the next matrix. After the last matrix any source will do: its results are
+    // not stored.
     const unsigned back = col + 1 < shape.cols           ? shape.area - 1
                           : first + left * COUNT < count ? shape.cols - 1
                                                          : shape.area;
     ColumnReader<COUNT, Source, Result, Function> column{
-        sources + (matrix * shape.area + row * shape.cols + col) * COUNT, shape.cols * COUNT, left,
-        back * COUNT, function};
+        sources + (matrix * shape.area + row * shape.cols + col) * COUNT, shape.cols * COUNT, left, back * COUNT,
+        function};
     makeSegment(made, column, first, skipped, end);
   }
 }
@@ -228,5 +227,4 @@ struct SubwordMaker {
   }
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -11,13 +11,12 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 using ThreeByteElement = RawElement<3, 1>;
 
-// The elements that one thread transposes: it loads three vectors of each of four rows. Four elements of a
-// column are three full words.
+// The elements that one thread transposes: it loads three vectors of each of four rows. Four elements of a column are
+// three full words.
 struct ThreeByteBlock {
   static constexpr unsigned ROWS = 4;
   static constexpr unsigned COLS = 16;
@@ -29,20 +28,18 @@ struct ThreeByteBlock {
 #pragma unroll
     for (unsigned r = 0; r < ROWS; ++r, in += ld)
 #pragma unroll
-      for (unsigned v = 0; v < 3; ++v)
-        rows[r][v] = loadRowVector<true>(reinterpret_cast<const uint4*>(in) + v);
+      for (unsigned v = 0; v < 3; ++v) rows[r][v] = loadRowVector<true>(reinterpret_cast<const uint4*>(in) + v);
   }
 
   // Moves each element into one word. An element that is in one already stays at its byte, 0 or 1.
-  __device__ static void column(const unsigned (&words)[ROWS][COLS * 3 / 4], unsigned col,
-                                unsigned (&result)[WORDS]) {
+  __device__ static void column(const unsigned (&words)[ROWS][COLS * 3 / 4], unsigned col, unsigned (&result)[WORDS]) {
     const unsigned word = col * 3 / 4;
     const unsigned byte = col * 3 % 4;
     unsigned elements[ROWS];
 #pragma unroll
     for (unsigned r = 0; r < ROWS; ++r)
-      elements[r] = byte < 2 ? words[r][word]
-                             : __byte_perm(words[r][word], words[r][word + 1], byte == 2 ? 0x5432 : 0x6543);
+      elements[r] =
+          byte < 2 ? words[r][word] : __byte_perm(words[r][word], words[r][word + 1], byte == 2 ? 0x5432 : 0x6543);
     const unsigned byteOne = byte == 1 ? 0x1111 : 0;  // added to selectors
     result[0] = __byte_perm(elements[0], elements[1], 0x4210 + byteOne);
     result[1] = __byte_perm(elements[1], elements[2], 0x5421 + byteOne);
@@ -70,8 +67,7 @@ class ThreeByteTile {
 
   __device__ explicit ThreeByteTile(Storage& storage) : vectors_(storage.vectors), thread_(threadIdx.x) {}
 
-  __device__ void load(const ThreeByteElement* in, std::size_t ld, unsigned rows, unsigned cols,
-                       Identity) const {
+  __device__ void load(const ThreeByteElement* in, std::size_t ld, unsigned rows, unsigned cols, Identity) const {
     visitEdges<Block::ROWS, Block::COLS, TILE, THREADS>(rows, cols, thread_, [&](unsigned r, unsigned c) {
       for (unsigned b = 0; b < 3; ++b) *at(c, r * 3 + b) = in[r * ld + c].word[b];
     });
@@ -94,8 +90,7 @@ class ThreeByteTile {
       uint4 vectors[LOADS_IN_FLIGHT];
 #pragma unroll
       for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
-        vectors[i] =
-            vectors_[Columns::place((first + i * THREADS) / VECTORS, (first + i * THREADS) % VECTORS)];
+        vectors[i] = vectors_[Columns::place((first + i * THREADS) / VECTORS, (first + i * THREADS) % VECTORS)];
 #pragma unroll
       for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i) {
         const unsigned col = (first + i * THREADS) / VECTORS;
@@ -115,8 +110,7 @@ class ThreeByteTile {
     __builtin_memcpy(words, block.rows, sizeof(words));
     unsigned* addresses[Block::WORDS];
 #pragma unroll
-    for (unsigned w = 0; w < Block::WORDS; ++w)
-      addresses[w] = reinterpret_cast<unsigned*>(at(col, row * 3 + 4 * w));
+    for (unsigned w = 0; w < Block::WORDS; ++w) addresses[w] = reinterpret_cast<unsigned*>(at(col, row * 3 + 4 * w));
 #pragma unroll
     for (unsigned c = 0; c < Block::COLS; ++c) {
       unsigned column[Block::WORDS];
@@ -134,5 +128,4 @@ class ThreeByteTile {
   unsigned thread_;
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

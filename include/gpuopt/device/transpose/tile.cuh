@@ -10,11 +10,10 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// The tiles of a batch of matrices. blockIdx.x counts tiles along a row of the output, so that two tiles that
-// share a sector of it run close together. blockIdx.y and z count the columns of tiles.
+// The tiles of a batch of matrices. blockIdx.x counts tiles along a row of the output, so that two tiles that share a
+// sector of it run close together. blockIdx.y and z count the columns of tiles.
 struct TileGrid {
   unsigned columns;     // of tiles in a matrix
   unsigned allColumns;  // in the batch
@@ -42,17 +41,15 @@ __device__ inline TileRegion tileRegion(const Problem& problem, TileGrid grid) {
   const unsigned matrix = problem.batch > 1 ? column / grid.columns : 0;
   const std::size_t row = std::size_t{blockIdx.x} * ROWS;
   const std::size_t col = std::size_t{grid.column(column - matrix * grid.columns)} * COLS;
-  return {matrix * problem.inStride + row * problem.inLd + col,
-          matrix * problem.outStride + col * problem.outLd + row,
+  return {matrix * problem.inStride + row * problem.inLd + col, matrix * problem.outStride + col * problem.outLd + row,
           problem.rows - row < ROWS ? static_cast<unsigned>(problem.rows - row) : ROWS,
           problem.cols - col < COLS ? static_cast<unsigned>(problem.cols - col) : COLS};
 }
 
-// A Tile says its ROWS, COLS, THREADS and Storage, and the BLOCKS that a multiprocessor shall hold. Its two
-// halves ask separately whether the tile is full: one branch around both would cost up to 12 registers.
+// A Tile says its ROWS, COLS, THREADS and Storage, and the BLOCKS that a multiprocessor shall hold. Its two halves ask
+// separately whether the tile is full: one branch around both would cost up to 12 registers.
 template <class Tile, class Problem>
-GPUOPT_KERNEL void __launch_bounds__(Tile::THREADS,
-                                     smallerOf<int>(Tile::BLOCKS, RESIDENT_THREADS / Tile::THREADS))
+GPUOPT_KERNEL void __launch_bounds__(Tile::THREADS, smallerOf<int>(Tile::BLOCKS, RESIDENT_THREADS / Tile::THREADS))
     transposeTileKernel(const Problem problem, const TileGrid grid) {
   waitForPreviousKernel();
   const auto region = tileRegion<Tile::ROWS, Tile::COLS>(problem, grid);
@@ -63,5 +60,4 @@ GPUOPT_KERNEL void __launch_bounds__(Tile::THREADS,
   tile.store(problem.out + region.out, problem.outLd, region.rows, region.cols);
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

@@ -8,44 +8,43 @@
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
-// Skinny matrices: most threads of a block, threads of a multiprocessor (2048 would spill registers) and
-// 16-byte loads in flight of a thread.
+// Skinny matrices: most threads of a block, threads of a multiprocessor (2048 would spill registers) and 16-byte loads
+// in flight of a thread.
 constexpr unsigned skinnyMaxThreads = 512;
 constexpr unsigned skinnyMinThreadsPerSm = 1536;
 constexpr unsigned skinnyLoadsInFlight = 4;
 
 // What the plan compares with. The defaults are those of sm_90.
 struct TransposeTuning {
-  // Small tiles: one matrix of at most this many elements, divided by the reads of an element; counted by the
-  // larger of the two elements.
+  // Small tiles: one matrix of at most this many elements, divided by the reads of an element; counted by the larger of
+  // the two elements.
   std::size_t smallElements = 4 << 20;
   std::size_t smallElementsOf2Or4Bytes = 2 << 20;
-  // The same if all rows are 16-byte aligned and the smaller element has less than 4 bytes: vectors move
-  // several such elements at once.
+  // The same if all rows are 16-byte aligned and the smaller element has less than 4 bytes: vectors move several such
+  // elements at once.
   std::size_t smallAlignedElements = 1 << 19;
   // The same for skinny matrices; counts the elements of full tiles.
   std::size_t smallSkinnyElements = 1 << 18;
   // Above this, elements of 16 bytes take tall tiles: one wave of blocks instead of two.
   std::size_t tallElements = 1 << 19;
 
-  // Runs: dense batches of matrices of up to this size in the larger element; a sub-word run keeps input and
-  // output in shared memory.
+  // Runs: dense batches of matrices of up to this size in the larger element; a sub-word run keeps input and output in
+  // shared memory.
   std::size_t runMatrixBytes = 128 << 10;
   std::size_t subwordMatrixBytes = 48 << 10;
   // Smaller batches, of matrices larger than `evenRunBytes`, leave multiprocessors idle.
   std::size_t leastBatch = 256;
   // From here on, matrices made of full aligned tiles are faster as tiles.
   std::size_t tiledMatrixBytes = 32 << 10;
-  // A block's run: this size if matrices fill it exactly, else about `runBytes`, or up to `alignedRunBytes`
-  // if all blocks then begin at 128-byte or 32-byte boundaries.
+  // A block's run: this size if matrices fill it exactly, else about `runBytes`, or up to `alignedRunBytes` if all
+  // blocks then begin at 128-byte or 32-byte boundaries.
   std::size_t evenRunBytes = 4 << 10;
   std::size_t runBytes = 8 << 10;
   std::size_t alignedRunBytes = 16 << 10;
-  // Words of a sub-word run: gathered by periods if the sources repeat after at most `periodBytes` and have
-  // at most this degree of bank conflict, else column by column, `columnBytes` a thread.
+  // Words of a sub-word run: gathered by periods if the sources repeat after at most `periodBytes` and have at most
+  // this degree of bank conflict, else column by column, `columnBytes` a thread.
   std::size_t periodBytes = 5 << 10;
   std::size_t runPeriods = 4;
   unsigned periodConflicts = 3;
@@ -53,15 +52,13 @@ struct TransposeTuning {
   // Least rows and columns of matrices that are transposed by 4 x 4 byte permutations.
   std::size_t permutedSide = 16;
 
-  // Column panels: matrices of this size with at least `panelSide` rows and columns, in panels of about
-  // `panelBytes`.
+  // Column panels: matrices of this size with at least `panelSide` rows and columns, in panels of about `panelBytes`.
   std::size_t panelLeastBytes = 60 << 10;
   std::size_t panelMatrixBytes = 160 << 10;
   std::size_t panelSide = 64;
   std::size_t panelBytes = 16 << 10;
 
-  // Skinny matrices: the most rows or columns, and shared memory of a block. A thread moves
-  // `skinnyThreadBytes`.
+  // Skinny matrices: the most rows or columns, and shared memory of a block. A thread moves `skinnyThreadBytes`.
   std::size_t skinnyLines = 32;
   std::size_t skinnySharedBytes = 48 << 10;
   unsigned skinnyThreadBytes = 64;
@@ -72,8 +69,8 @@ struct TransposeTuning {
   std::size_t registerBytesOf1Or2Bytes = 16 << 20;
   // Sector-aligned tiles: the least number of full ones with neighbours above and below.
   std::size_t sectorTiles = 900;
-  // Blocks take columns of tiles from 2^k regions in turn, k = 1 to 3, if 2^k times this is the largest power
-  // of two that divides the pitch of the input, and each region has `regionRows`.
+  // Blocks take columns of tiles from 2^k regions in turn, k = 1 to 3, if 2^k times this is the largest power of two
+  // that divides the pitch of the input, and each region has `regionRows`.
   std::size_t regionBytes = 64 << 10;
   std::size_t regionRows = 256;
 
@@ -104,9 +101,9 @@ struct TransposeTileShape {
   unsigned threads;
 };
 
-// Tiles of aligned rows by the bytes of an element: `tile` x `side` threads move `tile` x `tile` elements.
-// Tiles of matrices whose output rows begin within sectors have their own shape; 16-byte elements have none.
-// Registers must suffice for minThreadsPerSm.
+// Tiles of aligned rows by the bytes of an element: `tile` x `side` threads move `tile` x `tile` elements. Tiles of
+// matrices whose output rows begin within sectors have their own shape; 16-byte elements have none. Registers must
+// suffice for minThreadsPerSm.
 struct VectorTileTuning {
   unsigned bytes;
   int tile;
@@ -129,8 +126,8 @@ constexpr const VectorTileTuning& vectorTile(std::size_t bytes) {
 
 constexpr bool hasVectorTile(std::size_t bytes) { return bytes <= 16 && (bytes & (bytes - 1)) == 0; }
 
-// The blocks that a multiprocessor shall hold. Tiles in more than 144 KiB would leave the L1 cache too little
-// for loads in flight.
+// The blocks that a multiprocessor shall hold. Tiles in more than 144 KiB would leave the L1 cache too little for loads
+// in flight.
 template <std::size_t SIZE>
 constexpr int residentTiles(unsigned threads, std::size_t tileBytes) {
   const int byMemory = static_cast<int>((std::size_t{144} << 10) / tileBytes);
@@ -200,8 +197,8 @@ constexpr unsigned skinnyThreads(bool toRecords, bool isAligned, std::size_t lin
   return lines < 8 ? 128 : 512;
 }
 
-// Neighbouring lanes that take neighbouring vectors of a line, 8, 16 or 32. Bytes of several unaligned lines
-// have bank conflicts of degree 4; a warp on one line has none.
+// Neighbouring lanes that take neighbouring vectors of a line, 8, 16 or 32. Bytes of several unaligned lines have bank
+// conflicts of degree 4; a warp on one line has none.
 constexpr unsigned skinnyLanes(std::size_t imageBytes, bool isAligned) {
   return imageBytes == 1 && !isAligned ? 32 : 16;
 }
@@ -211,8 +208,7 @@ struct RowsTileShape : TransposeTileShape {
   unsigned storeBytes;
 
   constexpr bool operator!=(const RowsTileShape& other) const {
-    return rows != other.rows || cols != other.cols || threads != other.threads ||
-           storeBytes != other.storeBytes;
+    return rows != other.rows || cols != other.cols || threads != other.threads || storeBytes != other.storeBytes;
   }
 };
 
@@ -241,8 +237,8 @@ constexpr RowsTileShape rowsMoveTile(std::size_t bytes, bool isWide) {
 constexpr RowsTileShape rowsCastTile(std::size_t inBytes, std::size_t outBytes, bool isWide) {
   const bool widens = inBytes < outBytes;
   const unsigned rows = outBytes == 1 || (inBytes == 1 && outBytes <= 4) ? 128 : outBytes <= 8 ? 64 : 32;
-  const unsigned wanted = widens ? elementsIn(outBytes < 8 * inBytes ? 256 : 128, inBytes)
-                                 : smallerOf(elementsIn(512, inBytes), 128U);
+  const unsigned wanted =
+      widens ? elementsIn(outBytes < 8 * inBytes ? 256 : 128, inBytes) : smallerOf(elementsIn(512, inBytes), 128U);
   const unsigned fitting = elementsIn(std::size_t{isWide ? 128U : 64U} << 10, 2 * inBytes * rows);
   const auto vector = static_cast<unsigned>(smallerOf<std::size_t>(4 * outBytes, 16));
   return {{rows, smallerOf(fitting, wanted), inBytes == 1 ? 1024U : 512U}, widens ? vector : 4};
@@ -253,5 +249,4 @@ constexpr RowsTileShape rowsTileShape(std::size_t inBytes, std::size_t outBytes,
   return inBytes == outBytes ? rowsMoveTile(inBytes, isWide) : rowsCastTile(inBytes, outBytes, isWide);
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END
