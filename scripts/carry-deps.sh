@@ -9,8 +9,8 @@ scripts/install-deps.sh benchmarks
 rm -rf .deps
 mkdir .deps
 # The compiled libraries stay, and so do the CMake files that say where they are.
-dpkg -L catch2 libcli11-dev libfmt-dev nlohmann-json3-dev |
-  sed -n -E 's#^/usr/(include/.*|.*/cmake/.*)#\1#p' | grep -v -E '(fmt-targets|Catch2Targets)-' |
+dpkg -L libcli11-dev libfmt-dev nlohmann-json3-dev |
+  sed -n -E 's#^/usr/(include/.*|.*/cmake/.*)#\1#p' | grep -v -E 'fmt-targets-' |
   while read -r file; do [ ! -f "/usr/$file" ] || echo "$file"; done |
   tar -c -h -C /usr -T - | tar -x -C .deps
 echo "carry-deps: $(du -sh .deps | cut -f 1) in .deps"

@@ -21,8 +21,6 @@ using detail::planTranspose;
 using detail::TransposePlan;
 using detail::TransposeTuning;
 
-constexpr std::size_t MIB = std::size_t{1} << 20;
-
 // Dense matrices of elements that move, at 256-byte boundaries, on a device with much shared memory.
 struct Shape : detail::TransposeShape {
   Shape(unsigned bytes, unsigned align, std::size_t height, std::size_t width, std::size_t count = 1)
