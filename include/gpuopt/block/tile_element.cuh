@@ -67,7 +67,7 @@ class ElementTile {
   using Columns = SwizzledColumns<4, TILE / PACKED, 1, TILE>;
 
   __device__ static unsigned index(unsigned row, unsigned col) {
-    return Columns::place(col, row / PACKED) * PACKED + row % PACKED;
+    return Columns::index(col, row / PACKED) * PACKED + row % PACKED;
   }
 
   Word* words_;

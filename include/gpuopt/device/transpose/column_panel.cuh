@@ -7,9 +7,9 @@
 #include <gpuopt/core/fast_divide.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/transpose/byte_run.cuh>
 #include <gpuopt/device/transpose/plan_sizes.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
-#include <gpuopt/device/transpose/smem.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/thread/async_copy.cuh>
 

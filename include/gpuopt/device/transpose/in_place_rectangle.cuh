@@ -4,9 +4,8 @@
 #pragma once
 
 #include <gpuopt/core/integers.cuh>
-#include <gpuopt/device/transpose/in_place_columns.cuh>
 #include <gpuopt/device/transpose/in_place_elements.cuh>
-#include <gpuopt/device/transpose/in_place_panel.cuh>
+#include <gpuopt/device/transpose/in_place_passes.cuh>
 #include <gpuopt/device/transpose/in_place_segments.cuh>
 #include <gpuopt/device/transpose/in_place_tuning.cuh>
 #include <gpuopt/device/transpose/launch.cuh>

@@ -5,14 +5,10 @@
 
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/integers.cuh>
-#include <gpuopt/device/transpose/aligned_tile.cuh>
-#include <gpuopt/device/transpose/byte_permutation_maker.cuh>
 #include <gpuopt/device/transpose/column_panel.cuh>
-#include <gpuopt/device/transpose/copy.cuh>
-#include <gpuopt/device/transpose/element_maker.cuh>
 #include <gpuopt/device/transpose/plan.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
-#include <gpuopt/device/transpose/registers.cuh>
+#include <gpuopt/device/transpose/run.cuh>
 #include <gpuopt/device/transpose/sector_tile.cuh>
 #include <gpuopt/device/transpose/skinny.cuh>
 #include <gpuopt/device/transpose/small.cuh>

@@ -5,7 +5,7 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/transpose/plan_sizes.cuh>
-#include <gpuopt/device/transpose/shape.cuh>
+#include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/device/transpose/tuning.cuh>
 
 #include <cstddef>
