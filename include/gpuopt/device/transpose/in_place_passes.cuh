@@ -54,10 +54,10 @@ GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, panelBlocks<Layout>)
   waitForPreviousKernel();
   const ColumnRun run = grid.run(move.panel, blockIdx.x / (shape.rowTiles * shape.colTiles));
   const PanelProblem<E> problem = panelProblem(move, grid, run);
-  const StagedPiece piece = stagedPiece<Layout>(problem, shape);
+  const StagedRegion region = stagedRegion<Layout>(problem, shape);
   // Some runs are one column shorter than others.
-  if (piece.firstCol >= problem.cols || piece.base + shape.halo >= problem.rows + shape.halo) return;
-  transposePiece<Layout>(problem, shape, piece);
+  if (region.firstCol >= problem.cols || region.base + shape.halo >= problem.rows + shape.halo) return;
+  transposeRegion<Layout>(problem, shape, region);
 }
 
 // `inEnd` is the end of the memory that holds the panel's rows or, on the way back, its segments.
@@ -65,19 +65,16 @@ template <class Tile, class E>
 void launchTransposePanel(const PanelMove<E>& move, const SegmentGrid& grid, const E* inEnd, cudaStream_t stream) {
   using Layout = StagedLayout<Tile, E, E, Identity>;
   const ColumnRun longestRun{0, ceilDivide(grid.columns, grid.panels), 0};
-  const PanelProblem<E> problem = panelProblem(move, grid, longestRun);
+  PanelProblem<E> problem = panelProblem(move, grid, longestRun);
   // Runs begin at different offsets of the output. One shape serves all of them: that of the alignment which they have
   // in common.
   const std::size_t offsets = move.forward ? grid.height * sizeof(E) | grid.gap * sizeof(E) : sizeof(E);
-  PanelProblem<E> anyRun = problem;
-  anyRun.out = reinterpret_cast<E*>(reinterpret_cast<std::uintptr_t>(problem.out) | offsets);
-  StagedShape shape = stagedShape<Layout>(anyRun);
+  problem.out = reinterpret_cast<E*>(reinterpret_cast<std::uintptr_t>(problem.out) | offsets);
+  StagedShape shape = stagedShape<Layout>(problem);
   shape.inEnd = reinterpret_cast<std::uintptr_t>(inEnd);
-  shape.rowTiles = static_cast<unsigned>(ceilDivide(problem.rows + shape.halo, Layout::ROWS));
-  shape.colTiles = static_cast<unsigned>(ceilDivide(problem.cols, Layout::COLS));
   LaunchConfig config = gridConfig(Layout::BLOCK, std::size_t{grid.panels} * shape.rowTiles * shape.colTiles, stream,
                                    "gpuopt::transposeInPlace");
-  config.sharedBytes = ceilDivide(rowPlace<Layout>(shape, Layout::ROWS + shape.halo) + SECTOR, 16) * 16;
+  config.sharedBytes = stagedBytes<Layout>(shape);
   launch(transposePanelKernel<Layout, E>, config, move, grid, shape);
 }
 

@@ -75,8 +75,6 @@ struct PanelPlan {
   std::size_t panels;
   std::size_t height;     // rows of a panel
   std::size_t remainder;  // rows that are in no panel
-
-  std::size_t panelRows() const { return panels * height; }
 };
 
 // If one block can shuffle all segments, the matrix is flat: all columns are one group, and a panel is transposed

@@ -148,10 +148,11 @@ inline std::size_t sharedLimit() {
   return static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, currentDevice()));
 }
 
-// Whether every row of every matrix of a batch begins at a multiple of `bytes`.
-template <class T>
-bool rowsAlignedTo(const T* data, std::size_t ld, std::size_t batch, std::size_t stride, std::size_t bytes) {
-  return alignedTo(data, bytes) && ld * sizeof(T) % bytes == 0 && (batch == 1 || stride * sizeof(T) % bytes == 0);
+// The end of the input's memory.
+template <class Problem>
+std::uintptr_t inEndOf(const Problem& problem) {
+  return reinterpret_cast<std::uintptr_t>(problem.in + (problem.batch - 1) * problem.inStride +
+                                          (problem.rows - 1) * problem.inLd + problem.cols);
 }
 
 // The largest power of two, up to `most`, that divides the address of every row of the destination.

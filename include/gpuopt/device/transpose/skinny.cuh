@@ -137,7 +137,7 @@ __device__ inline typename Layout::Vector loadLineVector(std::uintptr_t address)
     return *reinterpret_cast<const Vector*>(address);
 }
 
-// Whether the whole vector is inside of the input's memory.
+// Whether all of the vector is inside of the input's memory.
 template <class Layout>
 __device__ inline bool isInside(const SkinnyShape& shape, const LineVector& vector) {
   return vector.address >= shape.inBegin && vector.address + sizeof(typename Layout::Vector) <= shape.inEnd;
@@ -253,8 +253,7 @@ SkinnyShape skinnyShape(const Problem& problem, const SkinnySizes& sizes) {
   using Image = typename Layout::Image;
   SkinnyShape shape;
   shape.inBegin = reinterpret_cast<std::uintptr_t>(problem.in);
-  shape.inEnd = reinterpret_cast<std::uintptr_t>(problem.in + (problem.batch - 1) * problem.inStride +
-                                                 (problem.rows - 1) * problem.inLd + problem.cols);
+  shape.inEnd = inEndOf(problem);
   shape.records = sizes.records;
   shape.lines = sizes.lines;
   shape.tileRecords = sizes.tile;

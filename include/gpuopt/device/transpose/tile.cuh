@@ -49,7 +49,7 @@ __device__ inline TileRegion tileRegion(const Problem& problem, TileGrid grid) {
           problem.cols - col < COLS ? static_cast<unsigned>(problem.cols - col) : COLS};
 }
 
-// A Tile says its ROWS, COLS, THREADS and Storage, and the BLOCKS that a multiprocessor shall hold. Its two halves ask
+// A Tile says its ROWS, COLS, THREADS and Storage, and the BLOCKS that a multiprocessor should hold. Its two halves ask
 // separately whether the tile is full: one branch around both would cost up to 12 registers.
 template <class Tile, class Problem>
 GPUOPT_KERNEL void __launch_bounds__(Tile::THREADS, smallerOf<int>(Tile::BLOCKS, RESIDENT_THREADS / Tile::THREADS))
