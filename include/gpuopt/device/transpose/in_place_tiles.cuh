@@ -45,19 +45,9 @@ class VectorPairTile {
         vectors_(dynamicShared<uint4>() + (move.isLower ? BYTES / 16 : 0)),
         thread_(thread) {}
 
-  __device__ void load() const {
-    if (isFull_)
-      load<true>(from_, TILE, TILE);
-    else
-      load<false>(from_, rows_, cols_);
-  }
+  __device__ void load() const { return isFull_ ? load<true>(from_, TILE, TILE) : load<false>(from_, rows_, cols_); }
 
-  __device__ void store() const {
-    if (isFull_)
-      store<true>(to_, TILE, TILE);
-    else
-      store<false>(to_, rows_, cols_);
-  }
+  __device__ void store() const { return isFull_ ? store<true>(to_, TILE, TILE) : store<false>(to_, rows_, cols_); }
 
  private:
   template <bool IS_FULL>
@@ -163,12 +153,7 @@ class UnalignedPairTile {
     isFull_ = __syncthreads_and(move.isFull() && isInside) != 0;
   }
 
-  __device__ void load() const {
-    if (isFull_)
-      load<true>();
-    else
-      load<false>();
-  }
+  __device__ void load() const { return isFull_ ? load<true>() : load<false>(); }
 
   __device__ void store() const {
     constexpr unsigned STORES = WORDS + (ALIGNMENT < 4 ? 1 : 0);  // words that a column can touch

@@ -9,7 +9,6 @@
 #include <gpuopt/device/transpose/byte_run.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/device/transpose/tuning.cuh>
-#include <gpuopt/host/grid_config.cuh>
 
 #include <cstddef>
 

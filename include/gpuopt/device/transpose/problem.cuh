@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/array_check.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
@@ -167,22 +166,14 @@ std::size_t outAlignment(const Problem& problem, std::size_t most) {
 template <class In, class Out, class Function>
 TransposeShape shapeOf(const TransposeProblem<In, Out, Function>& problem) {
   const bool isEmpty = problem.rows == 0 || problem.cols == 0 || problem.batch == 0;  // needs no device
-  return {problem.rows,
-          problem.cols,
-          problem.inLd,
-          problem.outLd,
-          problem.batch,
-          problem.inStride,
-          problem.outStride,
-          reinterpret_cast<std::uintptr_t>(problem.in),
-          reinterpret_cast<std::uintptr_t>(problem.out),
-          sizeof(In),
-          sizeof(Out),
-          alignof(In),
-          alignof(Out),
-          std::is_same_v<In, Out> && std::is_same_v<Function, Identity>,
-          isEmpty ? 0 : sharedLimit(),
-          isEmpty ? 0 : computeCapability(currentDevice())};
+  constexpr bool onlyMoves = std::is_same_v<In, Out> && std::is_same_v<Function, Identity>;
+  const std::size_t shared = isEmpty ? 0 : sharedLimit();
+  const int architecture = isEmpty ? 0 : computeCapability(currentDevice());
+  const auto in = reinterpret_cast<std::uintptr_t>(problem.in);
+  const auto out = reinterpret_cast<std::uintptr_t>(problem.out);
+  return {problem.rows,      problem.cols, problem.inLd, problem.outLd, problem.batch, problem.inStride,
+          problem.outStride, in,           out,          sizeof(In),    sizeof(Out),   alignof(In),
+          alignof(Out),      onlyMoves,    shared,       architecture};
 }
 
 GPUOPT_DETAIL_END

@@ -7,7 +7,6 @@
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/device/transpose/tuning.cuh>
 #include <gpuopt/thread/vector.cuh>
-#include <gpuopt/warp/reduce.cuh>
 
 #include <cstddef>
 #include <cstdint>
