@@ -55,12 +55,9 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// Whether a fifth argument is a function: not a stream, nor anything that converts to one, 0 and NULL included.
+// For a fifth argument that is a function: not a stream, nor anything that converts to one, 0 and NULL included.
 template <class F>
-inline constexpr bool isFunction = !std::is_convertible_v<F, cudaStream_t> && !std::is_arithmetic_v<F>;
-
-template <class F>
-using EnableFunction = std::enable_if_t<isFunction<F>>;
+using EnableFunction = std::enable_if_t<!std::is_convertible_v<F, cudaStream_t> && !std::is_arithmetic_v<F>>;
 
 template <class... Ms>
 using EnableMdspans = std::enable_if_t<(isMdspan<Ms> && ...)>;
@@ -140,16 +137,15 @@ auto transposeProblem(const MatrixView<In>& in, const MatrixView<Out>& out, F fu
 /// \param stream the stream of the launch
 template <class T, class U>
 void transpose(const T* in, U* out, std::size_t rows, std::size_t cols, cudaStream_t stream = nullptr) {
-  const auto problem = detail::transposeProblem(MatrixView<const T>{in, rows, cols}, MatrixView<U>{out, cols, rows});
-  detail::launchTranspose(problem, detail::planOf(problem), stream);
+  detail::launchTranspose(detail::transposeProblem(MatrixView<const T>{in, rows, cols}, MatrixView<U>{out, cols, rows}),
+                          stream);
 }
 
 /// \param in matrices of any leading dimension and batchStride
 /// \param out as many matrices, with rows and cols exchanged; any leading dimension and batchStride
 template <class T, class U>
 void transpose(const MatrixView<T>& in, const MatrixView<U>& out, cudaStream_t stream = nullptr) {
-  const auto problem = detail::transposeProblem(in, out);
-  detail::launchTranspose(problem, detail::planOf(problem), stream);
+  detail::launchTranspose(detail::transposeProblem(in, out), stream);
 }
 
 /// \param in,out mdspans of cuda::std, std or Kokkos, with the extents (rows, cols) and (cols, rows), or with a batch
@@ -178,15 +174,14 @@ void transpose(const InSpan& in, const OutSpan& out, cudaStream_t stream = nullp
 template <class In, class Out, class Function, class = detail::EnableFunction<Function>>
 void transpose(const In* in, Out* out, std::size_t rows, std::size_t cols, Function function,
                cudaStream_t stream = nullptr) {
-  const auto problem =
-      detail::transposeProblem(MatrixView<const In>{in, rows, cols}, MatrixView<Out>{out, cols, rows}, function);
-  detail::launchTranspose(problem, detail::planOf(problem), stream);
+  detail::launchTranspose(
+      detail::transposeProblem(MatrixView<const In>{in, rows, cols}, MatrixView<Out>{out, cols, rows}, function),
+      stream);
 }
 
 template <class In, class Out, class Function, class = detail::EnableFunction<Function>>
 void transpose(const MatrixView<In>& in, const MatrixView<Out>& out, Function function, cudaStream_t stream = nullptr) {
-  const auto problem = detail::transposeProblem(in, out, function);
-  detail::launchTranspose(problem, detail::planOf(problem), stream);
+  detail::launchTranspose(detail::transposeProblem(in, out, function), stream);
 }
 
 template <class InSpan, class OutSpan, class Function, class = detail::EnableMdspans<InSpan, OutSpan>,
@@ -210,8 +205,7 @@ void transpose(const InSpan& in, const OutSpan& out, Function function, cudaStre
 
 template <class T, class U>
 std::string explainTranspose(const T* in, U* out, std::size_t rows, std::size_t cols) {
-  return detail::planInWords(
-      detail::planOf(detail::transposeProblem(MatrixView<const T>{in, rows, cols}, MatrixView<U>{out, cols, rows})));
+  return explainTranspose(MatrixView<const T>{in, rows, cols}, MatrixView<U>{out, cols, rows});
 }
 
 template <class T, class U>
@@ -222,8 +216,7 @@ std::string explainTranspose(const MatrixView<T>& in, const MatrixView<U>& out) 
 /// \param function that of `transpose`; it is not called
 template <class In, class Out, class Function>
 std::string explainTranspose(const In* in, Out* out, std::size_t rows, std::size_t cols, Function function) {
-  return detail::planInWords(detail::planOf(
-      detail::transposeProblem(MatrixView<const In>{in, rows, cols}, MatrixView<Out>{out, cols, rows}, function)));
+  return explainTranspose(MatrixView<const In>{in, rows, cols}, MatrixView<Out>{out, cols, rows}, function);
 }
 
 template <class In, class Out, class Function>

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <gpuopt/block/tile_swizzle.cuh>
+#include <gpuopt/core/word.cuh>
 
 #include <cstddef>
-#include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -60,14 +60,13 @@ class ElementTile {
   }
 
  private:
-  using Word = std::conditional_t<sizeof(Out) % 4 == 0, unsigned,
-                                  std::conditional_t<sizeof(Out) % 2 == 0, unsigned short, unsigned char>>;
+  using Word = detail::Word<smallerOf<std::size_t>(widestWord<sizeof(Out)>, 4)>;
   static constexpr unsigned WORDS = sizeof(Out) / sizeof(Word);
   static constexpr unsigned PACKED = 4 / sizeof(Word);  // words of a bank
   using Columns = SwizzledColumns<4, TILE / PACKED, 1, TILE>;
 
   __device__ static unsigned index(unsigned row, unsigned col) {
-    return Columns::place(col, row / PACKED) * PACKED + row % PACKED;
+    return Columns::index(col, row / PACKED) * PACKED + row % PACKED;
   }
 
   Word* words_;

@@ -27,7 +27,7 @@ struct SwizzledColumns {
   static constexpr unsigned SPREAD = largerOf(1U, LINE / SQUARES);
 
   // The index of a column's vector in shared memory.
-  __host__ __device__ static constexpr unsigned place(unsigned column, unsigned vector) {
+  __host__ __device__ static constexpr unsigned index(unsigned column, unsigned vector) {
     const unsigned mask = column / PERIOD * SPREAD % LINE;
     return VECTORS < LINE ? (column * VECTORS + vector) ^ mask : column * VECTORS + (vector ^ mask);
   }

@@ -8,7 +8,6 @@
 #include <gpuopt/block/tile_swizzle.cuh>
 #include <gpuopt/block/tile_vector.cuh>
 #include <gpuopt/core/identity.cuh>
-#include <gpuopt/warp/reduce.cuh>
 #include <gpuopt/warp/shuffle.cuh>
 
 #include <cstddef>

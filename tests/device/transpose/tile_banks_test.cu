@@ -22,7 +22,7 @@ using gpuopt::LaneMask;
 using gpuopt::sharedAccess;
 using gpuopt::detail::largerOf;
 using gpuopt::detail::RawElement;
-using gpuopt::detail::RegisterBlock;
+using gpuopt::detail::RegisterSquare;
 using gpuopt::detail::SwizzledColumns;
 using gpuopt::detail::UnalignedPairTile;
 using gpuopt::detail::VectorSwizzle;
@@ -44,18 +44,18 @@ constexpr unsigned worstDegree(unsigned threads, const Index& index) {
 
 template <unsigned IN, unsigned OUT, unsigned ROWS, unsigned COLS = ROWS>
 struct VectorAccess {
-  using Block = RegisterBlock<Word<IN>, Word<OUT>>;
-  static constexpr unsigned VECTORS = ROWS / Block::ROWS;  // of a column
-  static constexpr unsigned SQUARES = COLS / Block::COLS;  // side by side
-  using Columns = SwizzledColumns<16, VECTORS, Block::COLS, SQUARES>;
+  using Square = RegisterSquare<Word<IN>, Word<OUT>>;
+  static constexpr unsigned VECTORS = ROWS / Square::ROWS;  // of a column
+  static constexpr unsigned SQUARES = COLS / Square::COLS;  // side by side
+  using Columns = SwizzledColumns<16, VECTORS, Square::COLS, SQUARES>;
 
   // Neighbouring threads write a column each of squares side by side, and read vectors of a column.
   static constexpr unsigned degree() {
     unsigned worst =
-        worstDegree<uint4>(COLS * VECTORS, [](unsigned t) { return Columns::place(t / VECTORS, t % VECTORS); });
-    for (unsigned c = 0; c < Block::COLS; ++c)
+        worstDegree<uint4>(COLS * VECTORS, [](unsigned t) { return Columns::index(t / VECTORS, t % VECTORS); });
+    for (unsigned c = 0; c < Square::COLS; ++c)
       worst = largerOf(worst, worstDegree<uint4>(SQUARES * VECTORS, [c](unsigned t) {
-                         return Columns::place(t % SQUARES * Block::COLS + c, t / SQUARES);
+                         return Columns::index(t % SQUARES * Square::COLS + c, t / SQUARES);
                        }));
     return worst;
   }
@@ -63,9 +63,9 @@ struct VectorAccess {
   // Whether every byte of the sectors that move is used, if rows begin at sector boundaries.
   static constexpr bool usesAll() {
     constexpr unsigned LD = 4096 + 32;
-    const auto in =
-        globalAccess<16>([](unsigned t) { return (t / SQUARES * Block::ROWS * LD + t % SQUARES * Block::COLS) * IN; });
-    const auto out = globalAccess<16>([](unsigned t) { return (t / VECTORS * LD + t % VECTORS * Block::ROWS) * OUT; });
+    const auto in = globalAccess<16>(
+        [](unsigned t) { return (t / SQUARES * Square::ROWS * LD + t % SQUARES * Square::COLS) * IN; });
+    const auto out = globalAccess<16>([](unsigned t) { return (t / VECTORS * LD + t % VECTORS * Square::ROWS) * OUT; });
     return in.utilisation() == 1 && out.utilisation() == 1;
   }
 };
@@ -86,7 +86,7 @@ constexpr unsigned elementDegree() {
   constexpr unsigned PACKED = 4 / WORD;
   using Columns = SwizzledColumns<4, TILE / PACKED, 1, TILE>;
   const auto index = [](unsigned row, unsigned col) {
-    return Columns::place(col, row / PACKED) * PACKED + row % PACKED;
+    return Columns::index(col, row / PACKED) * PACKED + row % PACKED;
   };
   return largerOf(worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return index(t / TILE, t % TILE); }),
                   worstDegree<Word<WORD>>(TILE * TILE, [&](unsigned t) { return index(t % TILE, t / TILE); }));
@@ -99,12 +99,12 @@ constexpr unsigned tripleDegree() {
   using Tile = gpuopt::detail::ThreeByteTile;
   using Block = gpuopt::detail::ThreeByteBlock;
   unsigned worst = worstDegree<uint4>(Tile::VECTORS * Tile::TILE, [](unsigned t) {
-    return Tile::Columns::place(t / Tile::VECTORS, t % Tile::VECTORS);
+    return Tile::Columns::index(t / Tile::VECTORS, t % Tile::VECTORS);
   });
   for (unsigned w = 0; w < Block::WORDS; ++w)
     worst = largerOf(worst, worstDegree<unsigned>(Tile::THREADS, [w](unsigned t) {
                        const unsigned word = t / Tile::SQUARES * Block::WORDS + w;
-                       return Tile::Columns::place(t % Tile::SQUARES * Block::COLS, word / 4) * 4 + word % 4;
+                       return Tile::Columns::index(t % Tile::SQUARES * Block::COLS, word / 4) * 4 + word % 4;
                      }));
   return worst;
 }

@@ -7,9 +7,9 @@
 #include <gpuopt/core/fast_divide.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/transpose/byte_run.cuh>
 #include <gpuopt/device/transpose/plan_sizes.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
-#include <gpuopt/device/transpose/smem.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/thread/async_copy.cuh>
 
@@ -130,16 +130,19 @@ void spreadPanelRows(ColumnPanelShape& shape, unsigned rowBytes) {
 
 template <class Problem>
 ColumnPanelShape columnPanelShape(const Problem& problem, const PanelSizes& sizes) {
-  ColumnPanelShape shape{};
-  shape.rows = static_cast<unsigned>(problem.rows);
-  shape.cols = static_cast<unsigned>(problem.cols);
-  shape.panels = sizes.panels;
-  shape.groupCols = sizes.groupCols;
-  shape.groups = sizes.groups;
-  shape.rowVectors = sizes.widestBytes / 16;
+  const auto rows = static_cast<unsigned>(problem.rows);
+  const unsigned rowVectors = sizes.widestBytes / 16;
+  ColumnPanelShape shape{rows,
+                         static_cast<unsigned>(problem.cols),
+                         sizes.panels,
+                         sizes.groupCols,
+                         sizes.groups,
+                         rowVectors,
+                         0,
+                         0,
+                         ShortDivisor(rows),
+                         ShortDivisor(rowVectors)};
   spreadPanelRows<typename Problem::Input>(shape, sizes.widestBytes);
-  shape.byRows = ShortDivisor(shape.rows);
-  shape.byRowVectors = ShortDivisor(shape.rowVectors);
   return shape;
 }
 

@@ -7,6 +7,7 @@
 #include <gpuopt/device/transpose/plan.cuh>
 
 #include <cstddef>
+#include <iterator>
 #include <string>
 
 GPUOPT_DETAIL_BEGIN
@@ -38,33 +39,12 @@ inline std::string reasonInWords(const TransposeReason& reason) {
 }
 
 inline const char* nameOf(TransposeAlgorithm algorithm) {
-  switch (algorithm) {
-    case TransposeAlgorithm::nothing:
-      return "nothing to launch";
-    case TransposeAlgorithm::copy:
-      return "copy";
-    case TransposeAlgorithm::smallTile:
-      return "small tile";
-    case TransposeAlgorithm::permutedRun:
-      return "byte-permuted runs";
-    case TransposeAlgorithm::run:
-      return "runs";
-    case TransposeAlgorithm::columnPanel:
-      return "column panels";
-    case TransposeAlgorithm::skinny:
-      return "skinny tile";
-    case TransposeAlgorithm::registers:
-      return "registers";
-    case TransposeAlgorithm::sectorTile:
-      return "sector-aligned tile";
-    case TransposeAlgorithm::tile:
-      return "tile";
-    case TransposeAlgorithm::threeByteTile:
-      return "3-byte tile";
-    case TransposeAlgorithm::anyAlignment:
-      return "staged tile";
-  }
-  return "";
+  constexpr const char* names[] = {// in the order of TransposeAlgorithm
+                                   "nothing to launch", "copy",        "small tile", "byte-permuted runs",  "runs",
+                                   "column panels",     "skinny tile", "registers",  "sector-aligned tile", "tile",
+                                   "3-byte tile",       "staged tile"};
+  static_assert(std::size(names) == static_cast<std::size_t>(TransposeAlgorithm::anyAlignment) + 1);
+  return names[static_cast<std::size_t>(algorithm)];
 }
 
 // The kernel, what a block takes, and the reason.

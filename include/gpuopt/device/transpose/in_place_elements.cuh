@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/array_check.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
 
 #include <cstddef>

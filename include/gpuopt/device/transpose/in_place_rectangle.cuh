@@ -4,15 +4,13 @@
 #pragma once
 
 #include <gpuopt/core/integers.cuh>
-#include <gpuopt/device/transpose/in_place_columns.cuh>
 #include <gpuopt/device/transpose/in_place_elements.cuh>
-#include <gpuopt/device/transpose/in_place_panel.cuh>
+#include <gpuopt/device/transpose/in_place_passes.cuh>
 #include <gpuopt/device/transpose/in_place_segments.cuh>
 #include <gpuopt/device/transpose/in_place_tuning.cuh>
 #include <gpuopt/device/transpose/launch.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/host/device.cuh>
-#include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/workspace.cuh>
 
 #include <cstddef>
@@ -119,7 +117,7 @@ class RectanglePasses {
   // rows of length_ elements have them; or back together. Blocks of rows that fit into the scratch memory go through
   // it, in an order that overwrites none before it has been read.
   void moveRows(bool apart) const {
-    const std::size_t dense = plan_.panelRows();
+    const std::size_t dense = plan_.panels * plan_.height;
     const std::size_t rows = largerOf(panelElements() / dense, std::size_t{1});
     const std::size_t cols = smallerOf(panelElements(), dense);
     const std::size_t across = ceilDivide(dense, cols);
@@ -165,7 +163,7 @@ void transposeThroughScratch(E* data, std::size_t rows, std::size_t cols, cudaSt
 // rows x cols elements, neither of which is 0. Capturable, asynchronous. Takes scratch memory from the library's pool
 // of the device: as much as the matrix up to Tuning::scratchBytes; for larger matrices that, or a 32nd of the matrix,
 // and for the remainder, rarely more than a 64th.
-template <class Tuning, class T>
+template <class Tuning = RectangleTuningSm90, class T>
 void launchTransposeRectangleInPlace(T* data, std::size_t rows, std::size_t cols, cudaStream_t stream) {
   withRawElements(data, [&](auto* elements) {
     using E = std::remove_pointer_t<decltype(elements)>;
@@ -176,12 +174,6 @@ void launchTransposeRectangleInPlace(T* data, std::size_t rows, std::size_t cols
     else
       RectanglePasses<Tuning, E>(elements, cols, rows, stream).transposeBack();
   });
-}
-
-template <class T>
-void launchTransposeRectangleInPlace(T* data, std::size_t rows, std::size_t cols, cudaStream_t stream) {
-  withInPlaceTuning<RectangleTuningSm90, RectangleTuningOther>(
-      [&](auto tuning) { launchTransposeRectangleInPlace<decltype(tuning)>(data, rows, cols, stream); });
 }
 
 GPUOPT_DETAIL_END

@@ -6,7 +6,6 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/transpose/in_place_tuning.cuh>
-#include <gpuopt/host/grid_config.cuh>
 
 #include <cuda_runtime.h>
 
@@ -15,17 +14,10 @@
 GPUOPT_DETAIL_BEGIN
 
 // A matrix of `length` x `width` elements, length >= width, is cut into panels of `height` rows. A column of a panel is
-// a segment: in the transposed matrix its elements are contiguous. If every panel is transposed, what remains is to
-// transpose a matrix of panels x width segments in place. Catanzaro, Keller, Garland, "A decomposition for in-place
-// matrix transposition" (PPoPP 2014), do that in three steps: rotate columns, shuffle rows, shuffle columns.
-//
-// - The row shuffle costs nothing: transposing a panel writes each segment to its shuffled column.
-// - A column has few rows, so a block can shuffle a group of neighbouring ones in shared memory: as many as
-//   the greatest common divisor of both sides. Within a group segments may change columns, which makes the
-//   rotation unnecessary.
-// - A transposed panel overwrites the panel before it. The first one waits in scratch memory.
-//
-// So every element is read and written twice. The transposition back takes the same steps in reverse.
+// a segment: in the transposed matrix its elements are contiguous. Transposing a panel shuffles its segments among the
+// columns and overwrites the panel before; the first panel waits in scratch memory. Then blocks permute the segments of
+// each group of neighbouring columns in shared memory. Every element is read and written twice. After Catanzaro, Keller
+// and Garland, "A decomposition for in-place matrix transposition" (PPoPP 2014); groups save its rotation.
 //
 // The first rows, those that make no full panel, are the remainder. They are saved beforehand, and each row of the
 // result begins with a gap for them. As panels begin after the remainder, the segments of a panel never reach its own
@@ -75,8 +67,6 @@ struct PanelPlan {
   std::size_t panels;
   std::size_t height;     // rows of a panel
   std::size_t remainder;  // rows that are in no panel
-
-  std::size_t panelRows() const { return panels * height; }
 };
 
 // If one block can shuffle all segments, the matrix is flat: all columns are one group, and a panel is transposed

@@ -53,7 +53,8 @@ void launchPairs(const SquareShape<E>& shape, TileOrder order, cudaStream_t stre
 template <class Tuning, class E>
 void launchSquare(const SquareShape<E>& shape, cudaStream_t stream) {
   const auto rowsBeginAt = [&](std::size_t bytes) {
-    return rowsAlignedTo(shape.data, shape.ld, shape.batch, shape.stride, bytes);
+    return alignedTo(shape.data, bytes) && shape.ld * sizeof(E) % bytes == 0 &&
+           (shape.batch == 1 || shape.stride * sizeof(E) % bytes == 0);
   };
   if constexpr (fillsVectors<sizeof(E)> && alignof(E) == sizeof(E))
     if (rowsBeginAt(16)) {
@@ -65,20 +66,13 @@ void launchSquare(const SquareShape<E>& shape, cudaStream_t stream) {
 }
 
 // `batch` matrices of n x n elements. n and batch are not 0.
-template <class Tuning, class T>
+template <class Tuning = SquareTuningSm90, class T>
 void launchTransposeSquareInPlace(T* data, std::size_t n, std::size_t ld, std::size_t batch, std::size_t stride,
                                   cudaStream_t stream) {
   withRawElements(data, [&](auto* elements) {
     using E = std::remove_pointer_t<decltype(elements)>;
     launchSquare<Tuning>(SquareShape<E>{elements, n, ld, stride, batch}, stream);
   });
-}
-
-template <class T>
-void launchTransposeSquareInPlace(T* data, std::size_t n, std::size_t ld, std::size_t batch, std::size_t stride,
-                                  cudaStream_t stream) {
-  withInPlaceTuning<SquareTuningSm90, SquareTuningOther>(
-      [&](auto tuning) { launchTransposeSquareInPlace<decltype(tuning)>(data, n, ld, batch, stride, stream); });
 }
 
 GPUOPT_DETAIL_END

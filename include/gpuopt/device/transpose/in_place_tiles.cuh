@@ -4,8 +4,8 @@
 #pragma once
 
 #include <gpuopt/block/shared.cuh>
-#include <gpuopt/block/tile_registers.cuh>
 #include <gpuopt/block/tile_swizzle.cuh>
+#include <gpuopt/block/tile_vector.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/device/transpose/in_place_elements.cuh>
 #include <gpuopt/device/transpose/in_place_pairs.cuh>
@@ -20,8 +20,8 @@ GPUOPT_DETAIL_BEGIN
 // must not go through the read-only cache.
 template <class E, unsigned TILE_, unsigned THREADS_>
 class VectorPairTile {
-  using Block = RegisterBlock<E, E>;
-  static constexpr unsigned SIDE = Block::ROWS;                      // elements of a vector
+  using Square = RegisterSquare<E, E>;
+  static constexpr unsigned SIDE = Square::ROWS;                     // elements of a vector
   static constexpr unsigned VECTORS = TILE_ / SIDE;                  // of a row
   static constexpr unsigned SQUARES = VECTORS * VECTORS / THREADS_;  // of a thread
   using Columns = SwizzledColumns<16, VECTORS, SIDE, VECTORS>;
@@ -45,24 +45,14 @@ class VectorPairTile {
         vectors_(dynamicShared<uint4>() + (move.isLower ? BYTES / 16 : 0)),
         thread_(thread) {}
 
-  __device__ void load() const {
-    if (isFull_)
-      load<true>(from_, TILE, TILE);
-    else
-      load<false>(from_, rows_, cols_);
-  }
+  __device__ void load() const { return isFull_ ? load<true>(from_, TILE, TILE) : load<false>(from_, rows_, cols_); }
 
-  __device__ void store() const {
-    if (isFull_)
-      store<true>(to_, TILE, TILE);
-    else
-      store<false>(to_, rows_, cols_);
-  }
+  __device__ void store() const { return isFull_ ? store<true>(to_, TILE, TILE) : store<false>(to_, rows_, cols_); }
 
  private:
   template <bool IS_FULL>
   __device__ void load(const E* in, unsigned rows, unsigned cols) const {
-    Block blocks[SQUARES];
+    Square squares[SQUARES];
 #pragma unroll
     for (unsigned i = 0; i < SQUARES; ++i) {
       const unsigned row = (thread_ + i * THREADS) / VECTORS * SIDE;
@@ -70,7 +60,7 @@ class VectorPairTile {
       if (IS_FULL || (row + SIDE <= rows && col + SIDE <= cols))
 #pragma unroll
         for (unsigned r = 0; r < SIDE; ++r)
-          blocks[i].rows[r] = *reinterpret_cast<const uint4*>(in + (row + r) * ld_ + col);
+          squares[i].rows[r] = *reinterpret_cast<const uint4*>(in + (row + r) * ld_ + col);
     }
 #pragma unroll
     for (unsigned i = 0; i < SQUARES; ++i) {
@@ -78,14 +68,14 @@ class VectorPairTile {
       const unsigned col = (thread_ + i * THREADS) % VECTORS * SIDE;
       uint4 columns[SIDE];
       if (IS_FULL || (row + SIDE <= rows && col + SIDE <= cols)) {
-        blocks[i].transpose(Identity{}, columns);
+        squares[i].transpose(Identity{}, columns);
 #pragma unroll
-        for (unsigned c = 0; c < SIDE; ++c) vectors_[Columns::place(col + c, row / SIDE)] = columns[c];
+        for (unsigned c = 0; c < SIDE; ++c) vectors_[Columns::index(col + c, row / SIDE)] = columns[c];
       }
     }
     if (!IS_FULL)
       visitEdges<SIDE, SIDE, TILE, THREADS>(rows, cols, thread_, [&](unsigned r, unsigned c) {
-        reinterpret_cast<E*>(vectors_ + Columns::place(c, r / SIDE))[r % SIDE] = in[r * ld_ + c];
+        reinterpret_cast<E*>(vectors_ + Columns::index(c, r / SIDE))[r % SIDE] = in[r * ld_ + c];
       });
   }
 
@@ -95,7 +85,7 @@ class VectorPairTile {
     for (unsigned i = thread_; i < TILE * VECTORS; i += THREADS) {
       const unsigned col = i / VECTORS;
       const unsigned row = i % VECTORS * SIDE;
-      const uint4* vector = vectors_ + Columns::place(col, i % VECTORS);
+      const uint4* vector = vectors_ + Columns::index(col, i % VECTORS);
       E* const address = out + col * ld_ + row;
       if (IS_FULL || (col < cols && row + SIDE <= rows))
         *reinterpret_cast<uint4*>(address) = *vector;
@@ -163,12 +153,7 @@ class UnalignedPairTile {
     isFull_ = __syncthreads_and(move.isFull() && isInside) != 0;
   }
 
-  __device__ void load() const {
-    if (isFull_)
-      load<true>();
-    else
-      load<false>();
-  }
+  __device__ void load() const { return isFull_ ? load<true>() : load<false>(); }
 
   __device__ void store() const {
     constexpr unsigned STORES = WORDS + (ALIGNMENT < 4 ? 1 : 0);  // words that a column can touch

@@ -1,12 +1,11 @@
 /// \file
 /// Tuning of the transpositions in place: tile shapes, orders of tiles, scratch memory. The measurements of each
-/// constant are in benchmarks/results/transpose_in_place_tuning.csv.
+/// constant are in benchmarks/results/transpose_in_place_tuning.csv. Other devices, not measured, take those of sm_90.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/device/transpose/in_place_pairs.cuh>
 #include <gpuopt/device/transpose/staged.cuh>
-#include <gpuopt/host/device.cuh>
 
 #include <cstddef>
 
@@ -35,7 +34,6 @@ struct SquareTuningSm90 {
   // The smallest elements that take bankOrder.
   static constexpr std::size_t minBankOrderSize = 4;
 };
-using SquareTuningOther = SquareTuningSm90;  // not measured
 
 // Rectangular matrices.
 struct RectangleTuningSm90 {
@@ -51,7 +49,6 @@ struct RectangleTuningSm90 {
     return StagedTileOf<SIZE, SIZE, false>{};
   }
 };
-using RectangleTuningOther = RectangleTuningSm90;  // not measured
 
 // The limits of the column shuffle, which hold on every device: its threads, the shared memory of a block, and the
 // segments that it can take.
@@ -63,14 +60,5 @@ inline constexpr std::size_t maxGroupSegments = 1024;
 // a 64th of the rows.
 inline constexpr std::size_t maxPanels = 64;
 inline constexpr std::size_t toleratedRemainderFraction = 64;
-
-// Calls use() with the row of the current device.
-template <class Sm90, class Other, class Use>
-void withInPlaceTuning(Use use) {
-  if (computeCapability(currentDevice()) == 90)
-    use(Sm90{});
-  else
-    use(Other{});
-}
 
 GPUOPT_DETAIL_END

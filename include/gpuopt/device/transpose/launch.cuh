@@ -5,14 +5,10 @@
 
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/integers.cuh>
-#include <gpuopt/device/transpose/aligned_tile.cuh>
-#include <gpuopt/device/transpose/byte_permutation_maker.cuh>
 #include <gpuopt/device/transpose/column_panel.cuh>
-#include <gpuopt/device/transpose/copy.cuh>
-#include <gpuopt/device/transpose/element_maker.cuh>
 #include <gpuopt/device/transpose/plan.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
-#include <gpuopt/device/transpose/registers.cuh>
+#include <gpuopt/device/transpose/run.cuh>
 #include <gpuopt/device/transpose/sector_tile.cuh>
 #include <gpuopt/device/transpose/skinny.cuh>
 #include <gpuopt/device/transpose/small.cuh>
@@ -113,14 +109,11 @@ void launchSkinny(const TransposeProblem<In, Out, Function>& problem, const Skin
 template <class Tile, class In, class Out, class Function>
 void launchStaged(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
   using Layout = StagedLayout<Tile, In, Out, Function>;
-  StagedShape shape = stagedShape<Layout>(problem);
-  const std::size_t rowTiles = ceilDivide(problem.rows + shape.halo, Layout::ROWS);
-  const std::size_t colTiles = ceilDivide(problem.cols, Layout::COLS);
-  shape.rowTiles = static_cast<unsigned>(rowTiles);
-  shape.colTiles = static_cast<unsigned>(colTiles);
-  const std::size_t bytes = ceilDivide(rowPlace<Layout>(shape, Layout::ROWS + shape.halo) + SECTOR, 16) * 16;
+  const StagedShape shape = stagedShape<Layout>(problem);
   launch(transposeStagedKernel<Layout, TransposeProblem<In, Out, Function>>,
-         transposeConfig(Layout::BLOCK, rowTiles * colTiles * problem.batch, bytes, stream), problem, shape);
+         transposeConfig(Layout::BLOCK, std::size_t{shape.rowTiles} * shape.colTiles * problem.batch,
+                         stagedBytes<Layout>(shape), stream),
+         problem, shape);
 }
 
 // Which kernels are for elements of these types. The plan knows it by their sizes; here it says which kernels are

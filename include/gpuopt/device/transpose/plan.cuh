@@ -5,7 +5,7 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/transpose/plan_sizes.cuh>
-#include <gpuopt/device/transpose/shape.cuh>
+#include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/device/transpose/tuning.cuh>
 
 #include <cstddef>
@@ -67,7 +67,8 @@ class TransposePlanner {
   void plan() {
     if (f_.area * f_.batch == 0) return choose(Algorithm::nothing, {0, 0, 0}, {"no elements"});
     plan_.word = f_.inAlign;
-    if (isCopy()) return copy();
+    if (isCopy())
+      return choose(Algorithm::copy, {0, 0, copyThreads}, {"vectors without gaps, both sides equally aligned"});
     const bool isSkinny = fitsSkinny();
     if (isSmall(isSkinny)) return smallTile();
     if (fitsPanels()) {
@@ -89,11 +90,6 @@ class TransposePlanner {
     plan_.reason = reason;
   }
 
-  // A matrix goes to a block as it is.
-  TransposeTileShape matrixTile(unsigned threads) const {
-    return {static_cast<unsigned>(f_.rows), static_cast<unsigned>(f_.cols), threads};
-  }
-
   bool fillsVectors() const { return hasVectorTile(f_.inBytes) && hasVectorTile(f_.outBytes); }
   bool hasThreeBytes() const { return f_.onlyMoves && f_.inBytes == 3; }
   bool hasTiles() const { return fillsVectors() || hasThreeBytes(); }
@@ -104,10 +100,6 @@ class TransposePlanner {
     const bool isDenseBatch = f_.batch == 1 || (f_.inStride == f_.area && f_.outStride == f_.area);
     return f_.onlyMoves && (f_.rows == 1 ? f_.outLd == 1 : f_.cols == 1 && f_.inLd == 1) && isDenseBatch &&
            (f_.in - f_.out) % 16 == 0;
-  }
-
-  void copy() {
-    return choose(Algorithm::copy, {0, 0, copyThreads}, {"vectors without gaps, both sides equally aligned"});
   }
 
   // --- One small matrix.
@@ -193,8 +185,8 @@ class TransposePlanner {
   }
 
   void chooseRun(Algorithm algorithm, const char* text) {
-    return choose(algorithm, matrixTile(plan_.run.threads),
-                  {text, Unit::bytes, f_.area * f_.larger, Relation::isAtMost, runLimit()});
+    const TransposeTileShape matrix{static_cast<unsigned>(f_.rows), static_cast<unsigned>(f_.cols), plan_.run.threads};
+    return choose(algorithm, matrix, {text, Unit::bytes, f_.area * f_.larger, Relation::isAtMost, runLimit()});
   }
 
   // --- Few rows or few columns.
@@ -233,7 +225,10 @@ class TransposePlanner {
     if (roundUpTo<std::size_t>(f_.rows, tile.rows) * roundUpTo<std::size_t>(f_.cols, tile.cols) >= 2 * f_.area)
       return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
                     {"rows of both sides begin at 16-byte boundaries, half of all tiles would be empty"});
-    if (suitsSectorTiles()) return sectorTile();
+    if (suitsSectorTiles())
+      return choose(Algorithm::sectorTile, sectorTileShape(f_.inBytes),
+                    {"rows of both sides begin at 16-byte boundaries, output rows within sectors", Unit::tiles,
+                     sectorTiles_, Relation::isAtLeast, tuning_.sectorTiles});
     return choose(Algorithm::tile, tile, {aligned, Unit::bytes, bytes, Relation::exceeds, cached});
   }
 
@@ -244,12 +239,6 @@ class TransposePlanner {
     const std::size_t between = largerOf(ceilDivide(f_.rows, tile), std::size_t{2}) - 2;
     sectorTiles_ = between * (f_.cols / tile) * f_.batch;
     return sectorTiles_ >= tuning_.sectorTiles;
-  }
-
-  void sectorTile() {
-    return choose(Algorithm::sectorTile, sectorTileShape(f_.inBytes),
-                  {"rows of both sides begin at 16-byte boundaries, output rows within sectors", Unit::tiles,
-                   sectorTiles_, Relation::isAtLeast, tuning_.sectorTiles});
   }
 
   // --- Everything else.

@@ -6,10 +6,9 @@
 #include <gpuopt/core/access.cuh>
 #include <gpuopt/core/fast_divide.cuh>
 #include <gpuopt/core/integers.cuh>
-#include <gpuopt/device/transpose/shape.cuh>
-#include <gpuopt/device/transpose/smem.cuh>
+#include <gpuopt/device/transpose/byte_run.cuh>
+#include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/device/transpose/tuning.cuh>
-#include <gpuopt/host/grid_config.cuh>
 
 #include <cstddef>
 

@@ -7,7 +7,6 @@
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/device/transpose/tuning.cuh>
 #include <gpuopt/thread/vector.cuh>
-#include <gpuopt/warp/reduce.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +19,8 @@ GPUOPT_DETAIL_BEGIN
 // twice for those of a halo. A figure is in docs/transpose_kernels.md.
 template <class T, int TILE, int SIDE>
 class SectorTile {
-  using Block = RegisterBlock<T, T>;
-  static constexpr unsigned PACK = Block::ROWS;     // elements of a vector
+  using Square = RegisterSquare<T, T>;
+  static constexpr unsigned PACK = Square::ROWS;    // elements of a vector
   static constexpr unsigned VECTORS = TILE / PACK;  // of a column
   static constexpr unsigned MOVERS = TILE * SIDE;   // threads that move the tile itself
 
@@ -71,10 +70,10 @@ class SectorTile {
 
   __device__ void loadHalo(const T* in, std::size_t ld, unsigned cols, unsigned lane) const {
     for (unsigned col = lane * PACK; col + PACK <= cols; col += 32 * PACK) {
-      Block block;
+      Square square;
       uint4 columns[PACK];
-      block.template load<true>(in + col, ld);
-      block.transpose(Identity{}, columns);
+      square.template load<true>(in + col, ld);
+      square.transpose(Identity{}, columns);
 #pragma unroll
       for (unsigned c = 0; c < PACK; ++c) halo_[col + c] = columns[c];
     }

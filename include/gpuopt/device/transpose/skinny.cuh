@@ -1,5 +1,5 @@
 /// \file
-/// The kernel that transposes matrices with few rows or few columns.
+/// The kernel that transposes matrices with few rows or few columns, and how it loads and stores the long lines.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,13 +7,220 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/transpose/plan_sizes.cuh>
+#include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/device/transpose/skinny_image.cuh>
-#include <gpuopt/device/transpose/skinny_lines.cuh>
 #include <gpuopt/grid/dependency.cuh>
+#include <gpuopt/thread/vector.cuh>
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
+
+// The lines of a region; numbers of atoms are those of one line.
+struct SkinnyLines {
+  std::uintptr_t address;  // of the first line
+  std::size_t stride;      // bytes between lines
+  int haloAtoms;
+  int imageAtoms;
+  int tileAtoms;
+};
+
+template <class Layout>
+__device__ inline SkinnyLines skinnyLines(const void* matrices, std::size_t offset, std::size_t ld,
+                                          const SkinnyShape& shape, const SkinnyRegion& region) {
+  return {reinterpret_cast<std::uintptr_t>(matrices) + offset * Layout::LINE_ELEMENT, ld * Layout::LINE_ELEMENT,
+          static_cast<int>(region.halo * Layout::COUNT), static_cast<int>(region.count * Layout::COUNT),
+          static_cast<int>(shape.tileRecords * Layout::COUNT)};
+}
+
+// A vector of a line: the PACK atoms from `first` on, of which those in [0, end) belong to the region.
+struct LineVector {
+  std::uintptr_t address;
+  unsigned line;
+  int first;
+  int end;
+};
+
+template <class Layout>
+__device__ inline LineVector lineVector(const SkinnyLines& lines, unsigned line, unsigned atom) {
+  using Line = typename Layout::Line;
+  LineVector vector;
+  const std::uintptr_t address = lines.address + line * lines.stride;
+  int start = lines.haloAtoms;
+  if constexpr (isWord<Line>)
+    start -= static_cast<int>((address + lines.haloAtoms * sizeof(Line)) % Layout::LINE_ALIGNMENT / sizeof(Line));
+  vector.line = line;
+  vector.first = start + static_cast<int>(atom);
+  vector.end =
+      Layout::TO_RECORDS || start + lines.tileAtoms > lines.imageAtoms ? lines.imageAtoms : start + lines.tileAtoms;
+  vector.address = address + vector.first * static_cast<std::ptrdiff_t>(sizeof(Line));
+  return vector;
+}
+
+template <class Layout>
+__device__ inline LineVector lineVectorAt(const SkinnyLines& lines, const SkinnyShape& shape, unsigned index) {
+  const unsigned pair = index >> shape.laneBits;  // a line and a group of its vectors
+  const unsigned group = shape.byLines.divide(pair);
+  const unsigned lane = index & ((1U << shape.laneBits) - 1);
+  return lineVector<Layout>(lines, pair - group * shape.lines, ((group << shape.laneBits) + lane) * Layout::PACK);
+}
+
+// Walks along a line in the image, atom by atom.
+template <class Layout>
+struct ImageWalk {
+  unsigned byte;
+  unsigned atom;  // in the element
+  unsigned width;
+
+  // first > -LINE_ALIGNMENT
+  __device__ ImageWalk(const SkinnyRecords& records, unsigned line, int first) : width(records.width) {
+    const unsigned shifted = static_cast<unsigned>(first + static_cast<int>(Layout::LINE_ALIGNMENT * Layout::COUNT));
+    atom = shifted % Layout::COUNT;
+    byte = records.origin + (shifted / Layout::COUNT - Layout::LINE_ALIGNMENT) * width + line * Layout::ELEMENT +
+           atom * static_cast<unsigned>(sizeof(typename Layout::Image));
+  }
+
+  __device__ void next() {
+    if constexpr (Layout::COUNT == 1) {
+      byte += width;
+    } else {
+      constexpr unsigned ATOM = sizeof(typename Layout::Image);
+      atom = atom + 1 == Layout::COUNT ? 0 : atom + 1;
+      byte += atom == 0 ? width - (Layout::ELEMENT - ATOM) : ATOM;
+    }
+  }
+};
+
+// Calls visit(i, its address in the image) for the atoms of a vector.
+template <class Layout, bool SWIZZLED, class Visit>
+__device__ inline void walkVector(const SkinnyRecords& records, const SkinnyShape& shape, unsigned line, int first,
+                                  Visit visit) {
+  ImageWalk<Layout> walk(records, line, first);
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(Layout::PACK); ++i, walk.next())
+    visit(i,
+          reinterpret_cast<typename Layout::Image*>(records.image + (SWIZZLED ? shape.swizzle(walk.byte) : walk.byte)));
+}
+
+template <class Layout, class Visit>
+__device__ inline void visitVector(const SkinnyRecords& records, const SkinnyShape& shape, unsigned line, int first,
+                                   Visit visit) {
+  if (shape.swizzle.mask == 0)
+    walkVector<Layout, false>(records, shape, line, first, visit);
+  else
+    walkVector<Layout, true>(records, shape, line, first, visit);
+}
+
+template <class Layout, class Function>
+__device__ inline void scatterVector(const SkinnyRecords& records, const SkinnyShape& shape, unsigned line, int first,
+                                     int end, const typename Layout::Vector& vector, const Function& function) {
+  constexpr int PACK = Layout::PACK;
+  typename Layout::Line atoms[PACK];
+  __builtin_memcpy(atoms, &vector, sizeof(vector));
+  if (Layout::MARGIN || (first >= 0 && first + PACK <= end))
+    visitVector<Layout>(records, shape, line, first,
+                        [&](int i, typename Layout::Image* atom) { *atom = function(atoms[i]); });
+  else
+    walkVector<Layout, true>(records, shape, line, first, [&](int i, typename Layout::Image* atom) {
+      if (first + i >= 0 && first + i < end) *atom = function(atoms[i]);
+    });
+}
+
+template <class Layout>
+__device__ inline typename Layout::Vector loadLineVector(std::uintptr_t address) {
+  using Vector = typename Layout::Vector;
+  if constexpr (std::is_same_v<Vector, uint4>)
+    return loadVector<Caching::normal>(reinterpret_cast<const void*>(address));
+  else
+    return *reinterpret_cast<const Vector*>(address);
+}
+
+// Whether all of the vector is inside of the input's memory.
+template <class Layout>
+__device__ inline bool isInside(const SkinnyShape& shape, const LineVector& vector) {
+  return vector.address >= shape.inBegin && vector.address + sizeof(typename Layout::Vector) <= shape.inEnd;
+}
+
+// Loads the lines into the image. Vectors that are shared with other tiles are loaded, too, but not those that reach
+// beyond the input's memory.
+template <class Layout, class Function>
+__device__ inline void loadLines(const SkinnyLines& lines, const SkinnyRecords& records, const SkinnyShape& shape,
+                                 const Function& function) {
+  for (unsigned index = threadIdx.x; index < shape.vectors; index += Layout::LOADS_IN_FLIGHT * blockDim.x) {
+    typename Layout::Vector vectors[Layout::LOADS_IN_FLIGHT];
+    unsigned line[Layout::LOADS_IN_FLIGHT];
+    int first[Layout::LOADS_IN_FLIGHT];
+#pragma unroll
+    for (unsigned i = 0; i < Layout::LOADS_IN_FLIGHT; ++i) {
+      const LineVector vector = lineVectorAt<Layout>(lines, shape, index + i * blockDim.x);
+      const bool isLoaded =
+          index + i * blockDim.x < shape.vectors && vector.first < lines.imageAtoms && isInside<Layout>(shape, vector);
+      line[i] = vector.line;
+      first[i] = vector.first;
+      if (isLoaded)
+        vectors[i] = loadLineVector<Layout>(vector.address);
+      else
+        first[i] = lines.imageAtoms;
+    }
+#pragma unroll
+    for (unsigned i = 0; i < Layout::LOADS_IN_FLIGHT; ++i)
+      if (first[i] < lines.imageAtoms)
+        scatterVector<Layout>(records, shape, line[i], first[i], lines.imageAtoms, vectors[i], function);
+  }
+}
+
+// Loads the first vector of the first line and the last vector of the last line, if they reach beyond the input's
+// memory: one atom a thread.
+template <class Layout, class Function>
+__device__ inline void loadLineEnds(const SkinnyLines& lines, const SkinnyRecords& records, const SkinnyShape& shape,
+                                    const Function& function) {
+  constexpr int PACK = Layout::PACK;
+  if (threadIdx.x >= 2 * PACK) return;
+  const bool second = threadIdx.x >= PACK;
+  const unsigned line = second ? shape.lines - 1 : 0;
+  const int start = lineVector<Layout>(lines, line, 0).first;
+  const int first = -start / PACK;
+  const int last = (lines.imageAtoms - 1 - start) / PACK;
+  if (second && last == first && shape.lines == 1) return;
+  const LineVector vector = lineVector<Layout>(lines, line, static_cast<unsigned>((second ? last : first) * PACK));
+  const unsigned i = threadIdx.x % PACK;
+  const int atom = vector.first + static_cast<int>(i);
+  if (isInside<Layout>(shape, vector) || atom < 0 || atom >= lines.imageAtoms) return;
+  const ImageWalk<Layout> walk(records, line, atom);
+  *reinterpret_cast<typename Layout::Image*>(records.image + shape.swizzle(walk.byte)) =
+      function(reinterpret_cast<const typename Layout::Line*>(vector.address)[i]);
+}
+
+// Stores the lines from the image. All vectors are full, except those at the ends of the lines.
+template <class Layout, class Function>
+__device__ inline void storeLines(const SkinnyLines& lines, const SkinnyRecords& records, const SkinnyShape& shape,
+                                  const Function& function) {
+  using Line = typename Layout::Line;
+  using Vector = typename Layout::Vector;
+  constexpr int PACK = Layout::PACK;
+#pragma unroll 1
+  for (unsigned index = threadIdx.x; index < shape.vectors; index += blockDim.x) {
+    const LineVector vector = lineVectorAt<Layout>(lines, shape, index);
+    Line* const out = reinterpret_cast<Line*>(vector.address);
+    if (vector.first >= 0 && vector.first + PACK <= vector.end) {
+      Line atoms[PACK];
+      visitVector<Layout>(records, shape, vector.line, vector.first,
+                          [&](int i, const typename Layout::Image* atom) { atoms[i] = function(*atom); });
+      Vector packed;
+      __builtin_memcpy(&packed, atoms, sizeof(packed));
+      *reinterpret_cast<Vector*>(out) = packed;
+    } else {
+#pragma unroll 1
+      for (int i = 0; i < PACK; ++i) {
+        if (vector.first + i < 0 || vector.first + i >= vector.end) continue;
+        const ImageWalk<Layout> walk(records, vector.line, vector.first + i);
+        out[i] = function(*reinterpret_cast<const typename Layout::Image*>(records.image + shape.swizzle(walk.byte)));
+      }
+    }
+  }
+}
 
 template <class Layout, class Problem>
 GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, Layout::BLOCKS)
@@ -46,8 +253,7 @@ SkinnyShape skinnyShape(const Problem& problem, const SkinnySizes& sizes) {
   using Image = typename Layout::Image;
   SkinnyShape shape;
   shape.inBegin = reinterpret_cast<std::uintptr_t>(problem.in);
-  shape.inEnd = reinterpret_cast<std::uintptr_t>(problem.in + (problem.batch - 1) * problem.inStride +
-                                                 (problem.rows - 1) * problem.inLd + problem.cols);
+  shape.inEnd = inEndOf(problem);
   shape.records = sizes.records;
   shape.lines = sizes.lines;
   shape.tileRecords = sizes.tile;

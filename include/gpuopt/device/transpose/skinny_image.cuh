@@ -8,8 +8,8 @@
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
+#include <gpuopt/device/transpose/byte_run.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
-#include <gpuopt/device/transpose/smem.cuh>
 #include <gpuopt/device/transpose/tuning.cuh>
 #include <gpuopt/thread/vector.cuh>
 

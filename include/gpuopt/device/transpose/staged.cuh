@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -70,7 +69,7 @@ struct StagedShape {
 };
 
 // The region of a matrix that a block moves. Its rows count from `base`; those in [low, high) exist.
-struct StagedPiece {
+struct StagedRegion {
   std::size_t matrix;
   std::size_t base;  // the first tile's is negative, modulo 2^64
   std::size_t firstCol;
@@ -80,10 +79,10 @@ struct StagedPiece {
 };
 
 template <class Layout, class Problem>
-__device__ inline StagedPiece stagedPiece(const Problem& problem, const StagedShape& shape) {
+__device__ inline StagedRegion stagedRegion(const Problem& problem, const StagedShape& shape) {
   const unsigned strip = blockIdx.x / shape.rowTiles;
   const std::size_t row = std::size_t{blockIdx.x % shape.rowTiles} * Layout::ROWS;
-  StagedPiece region;
+  StagedRegion region;
   region.matrix = strip / shape.colTiles;
   region.firstCol = std::size_t{strip % shape.colTiles} * Layout::COLS;
   region.base = row - shape.halo;
@@ -97,7 +96,7 @@ __device__ inline StagedPiece stagedPiece(const Problem& problem, const StagedSh
 
 // The offset of a row in shared memory.
 template <class Layout>
-__host__ __device__ inline unsigned rowPlace(const StagedShape& shape, unsigned row) {
+__host__ __device__ inline unsigned rowOffset(const StagedShape& shape, unsigned row) {
   unsigned offset = row * shape.pitch;
   if constexpr (Layout::PACK > Layout::COUNT) offset += row * Layout::COUNT / Layout::PACK * shape.skew;
   return offset;
@@ -121,7 +120,7 @@ __device__ inline void copyRowVector(unsigned char* shared, std::uintptr_t globa
 // sectors: two warps that share one would load it twice.
 template <bool INSIDE, class Layout, class Problem>
 __device__ inline void stageRows(unsigned char* shared, const Problem& problem, const StagedShape& shape,
-                                 const StagedPiece& region, std::uintptr_t source) {
+                                 const StagedRegion& region, std::uintptr_t source) {
   constexpr unsigned VECTORS = (Layout::ROW_BYTES + 2 * SECTOR - Layout::ACCESS - 1) / SECTOR * 2;  // of a row
   const auto begin = reinterpret_cast<std::uintptr_t>(problem.in);
   const unsigned origin = source % SECTOR;
@@ -129,7 +128,7 @@ __device__ inline void stageRows(unsigned char* shared, const Problem& problem, 
   for (unsigned i = region.low * VECTORS + threadIdx.x; i < region.high * VECTORS; i += Layout::BLOCK) {
     const unsigned row = i / VECTORS;
     const unsigned offset = i % VECTORS * 16;
-    const unsigned target = origin + rowPlace<Layout>(shape, row);
+    const unsigned target = origin + rowOffset<Layout>(shape, row);
     const unsigned misaligned = target % SECTOR;
     if (offset + 16 > misaligned && offset < misaligned + region.width * Layout::SIZE)
       copyRowVector<INSIDE>(shared + (target - misaligned + offset),
@@ -176,7 +175,7 @@ __device__ inline void storeAcross(unsigned char* out, std::size_t step,
 // sector boundary: no sector is then written by two tiles.
 template <class Layout, class Problem>
 __device__ inline void storeColumns(const unsigned char* staged, const Problem& problem, const StagedShape& shape,
-                                    const StagedPiece& region) {
+                                    const StagedRegion& region) {
   using Source = typename Layout::Source;
   constexpr unsigned COUNT = Layout::COUNT;
   constexpr unsigned PACK = Layout::PACK;
@@ -196,7 +195,7 @@ __device__ inline void storeColumns(const unsigned char* staged, const Problem& 
     unsigned char* out = reinterpret_cast<unsigned char*>(problem.out) +
                          static_cast<std::ptrdiff_t>(outRow + (region.base * COUNT + first) * Layout::RESULT);
     const auto atom = [&](unsigned i) {
-      return staged + (rowPlace<Layout>(shape, i / COUNT) + i % COUNT * sizeof(Source) + column * Layout::SIZE);
+      return staged + (rowOffset<Layout>(shape, i / COUNT) + i % COUNT * sizeof(Source) + column * Layout::SIZE);
     };
     if (first >= region.low * COUNT && first + PACK <= region.high * COUNT) {
       const unsigned char* from[PACK];
@@ -217,7 +216,7 @@ __device__ inline void storeColumns(const unsigned char* staged, const Problem& 
 
 // Transposes a region. Every thread of the block calls, once.
 template <class Layout, class Problem>
-__device__ inline void transposePiece(const Problem& problem, const StagedShape& shape, const StagedPiece& region) {
+__device__ inline void transposeRegion(const Problem& problem, const StagedShape& shape, const StagedRegion& region) {
   unsigned char* shared = dynamicShared<unsigned char>();
   const std::size_t ld = problem.inLd * Layout::SIZE;
   const std::uintptr_t source = reinterpret_cast<std::uintptr_t>(problem.in) +
@@ -237,13 +236,12 @@ template <class Layout, class Problem>
 GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, RESIDENT_THREADS / Layout::BLOCK)
     transposeStagedKernel(const Problem problem, const StagedShape shape) {
   waitForPreviousKernel();
-  transposePiece<Layout>(problem, shape, stagedPiece<Layout>(problem, shape));
+  transposeRegion<Layout>(problem, shape, stagedRegion<Layout>(problem, shape));
 }
 
-// The largest power of two, up to a sector, that divides what lies between rows of the source.
-template <class Problem>
-std::size_t inPitchAlignment(const Problem& problem) {
-  return powerOfTwoIn(problem.inLd * sizeof(*problem.in) | SECTOR);
+template <class Layout>
+std::size_t stagedBytes(const StagedShape& shape) {
+  return roundUp(rowOffset<Layout>(shape, Layout::ROWS + shape.halo) + SECTOR, 16);
 }
 
 template <class Layout, class Problem>
@@ -252,17 +250,18 @@ StagedShape stagedShape(const Problem& problem) {
   constexpr unsigned PACK = Layout::PACK;
   const std::size_t ld = problem.inLd * Layout::SIZE;
   StagedShape shape;
-  shape.inEnd = reinterpret_cast<std::uintptr_t>(problem.in + (problem.batch - 1) * problem.inStride +
-                                                 (problem.rows - 1) * problem.inLd + problem.cols);
+  shape.inEnd = inEndOf(problem);
   shape.halo = static_cast<unsigned>(ceilDivide((SECTOR - outAlignment(problem, SECTOR)) / Layout::RESULT, COUNT));
-  // Rows lie modulo a sector as they do in global memory. What the lanes of a warp gather at once then has a stride of
-  // a power of two of bytes, modulo the banks' 128, and as many neighbouring columns fill the gaps.
+  shape.rowTiles = static_cast<unsigned>(ceilDivide(problem.rows + shape.halo, Layout::ROWS));
+  shape.colTiles = static_cast<unsigned>(ceilDivide(problem.cols, Layout::COLS));
+  // Rows keep their misalignment to a sector. The bytes that the lanes of a warp gather at once are then a power of two
+  // apart, modulo the 128 bytes of all banks, and neighbouring columns use the banks between them.
   constexpr unsigned PERIOD = COUNT > 1 && PACK > COUNT ? 128 : SECTOR;
   shape.pitch = Layout::LEAST_PITCH + static_cast<unsigned>((ld % SECTOR - Layout::LEAST_PITCH) % PERIOD);
   if (PERIOD == SECTOR && Layout::IN_ALIGNMENT <= SECTOR && shape.pitch % 64 == 0) shape.pitch += SECTOR;
-  const std::size_t stride = inPitchAlignment(problem) * PACK / COUNT;
+  const std::size_t stride = powerOfTwoIn(ld | SECTOR) * PACK / COUNT;
   shape.skew = stride > SECTOR ? SECTOR : 0;
-  // Conflicts cost less than stores to many rows, as far as TOLERATED lanes meet in a bank.
+  // Bank conflicts up to the degree TOLERATED cost less than stores to many rows.
   constexpr unsigned TOLERATED = COUNT > 1 ? 1 : Layout::RESULT == 2 || Layout::RESULT == 4 ? 4 : 2;
   constexpr unsigned MOST = smallerOf(PACK * Layout::RESULT, Layout::ACROSS / Layout::SPACING);
   constexpr unsigned WORD = largerOf<unsigned>(sizeof(typename Layout::Source), 4);

@@ -9,7 +9,6 @@
 #include <gpuopt/device/transpose/run.cuh>
 
 #include <cstddef>
-#include <cstdint>
 
 GPUOPT_DETAIL_BEGIN
 

@@ -90,7 +90,7 @@ class ThreeByteTile {
       uint4 vectors[LOADS_IN_FLIGHT];
 #pragma unroll
       for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
-        vectors[i] = vectors_[Columns::place((first + i * THREADS) / VECTORS, (first + i * THREADS) % VECTORS)];
+        vectors[i] = vectors_[Columns::index((first + i * THREADS) / VECTORS, (first + i * THREADS) % VECTORS)];
 #pragma unroll
       for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i) {
         const unsigned col = (first + i * THREADS) / VECTORS;
@@ -121,7 +121,7 @@ class ThreeByteTile {
   }
 
   __device__ unsigned char* at(unsigned col, unsigned byte) const {
-    return reinterpret_cast<unsigned char*>(vectors_ + Columns::place(col, byte / 16)) + byte % 16;
+    return reinterpret_cast<unsigned char*>(vectors_ + Columns::index(col, byte / 16)) + byte % 16;
   }
 
   uint4* vectors_;

@@ -126,8 +126,8 @@ constexpr const VectorTileTuning& vectorTile(std::size_t bytes) {
 
 constexpr bool hasVectorTile(std::size_t bytes) { return bytes <= 16 && (bytes & (bytes - 1)) == 0; }
 
-// The blocks that a multiprocessor shall hold. Tiles in more than 144 KiB would leave the L1 cache too little for loads
-// in flight.
+// The blocks that a multiprocessor should hold. Tiles in more than 144 KiB would leave the L1 cache too little for
+// loads in flight.
 template <std::size_t SIZE>
 constexpr int residentTiles(unsigned threads, std::size_t tileBytes) {
   const int byMemory = static_cast<int>((std::size_t{144} << 10) / tileBytes);
@@ -213,24 +213,14 @@ struct RowsTileShape : TransposeTileShape {
 };
 
 constexpr RowsTileShape rowsMoveTile(std::size_t bytes, bool isWide) {
-  switch (bytes) {
-    case 1:
-      return isWide ? RowsTileShape{{128, 384, 1024}, 4} : RowsTileShape{{128, 256, 512}, 4};
-    case 2:
-      return {{isWide ? 128U : 64U, 256, 512}, 4};
-    case 3:
-      return {{64, 128, 512}, 4};
-    case 4:
-      return {{96, 128, 1024}, 4};
-    case 6:
-      return {{64, 64, 512}, 4};
-    case 8:
-      return {{32, 64, 512}, 4};
-    case 16:
-      return {{32, 32, 512}, 4};
-    default:
-      return {{32, elementsIn(1024, bytes), 512}, 4};
-  }
+  if (bytes == 1) return isWide ? RowsTileShape{{128, 384, 1024}, 4} : RowsTileShape{{128, 256, 512}, 4};
+  if (bytes == 2) return {{isWide ? 128U : 64U, 256, 512}, 4};
+  if (bytes == 3) return {{64, 128, 512}, 4};
+  if (bytes == 4) return {{96, 128, 1024}, 4};
+  if (bytes == 6) return {{64, 64, 512}, 4};
+  if (bytes == 8) return {{32, 64, 512}, 4};
+  if (bytes == 16) return {{32, 32, 512}, 4};
+  return {{32, elementsIn(1024, bytes), 512}, 4};
 }
 
 // Stores are words, or four elements where these become wider.
