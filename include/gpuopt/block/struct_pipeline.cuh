@@ -8,8 +8,6 @@
 #include <gpuopt/thread/async_copy.cuh>
 #include <gpuopt/warp/shuffle.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 
 GPUOPT_NAMESPACE_BEGIN

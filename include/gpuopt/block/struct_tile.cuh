@@ -9,8 +9,6 @@
 #include <gpuopt/warp/exchange.cuh>
 #include <gpuopt/warp/struct_tile.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <type_traits>
 

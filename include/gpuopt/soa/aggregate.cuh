@@ -8,8 +8,6 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/soa/arity.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <type_traits>
 #include <utility>

@@ -7,8 +7,6 @@
 #include <gpuopt/soa/random_access.cuh>
 #include <gpuopt/soa/reference.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <type_traits>
 

@@ -8,8 +8,6 @@
 #include <gpuopt/soa/aggregate.cuh>
 #include <gpuopt/soa/tuple.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <type_traits>
 #include <utility>

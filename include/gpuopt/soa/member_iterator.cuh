@@ -5,8 +5,6 @@
 
 #include <gpuopt/soa/random_access.cuh>
 
-#include <cuda_runtime.h>
-
 #include <type_traits>
 #include <utility>
 

@@ -6,8 +6,6 @@
 #include <gpuopt/soa/aggregate.cuh>
 #include <gpuopt/soa/layout.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <type_traits>
 #include <utility>

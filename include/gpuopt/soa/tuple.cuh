@@ -5,8 +5,6 @@
 
 #include <gpuopt/soa/aggregate.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <type_traits>
 #include <utility>

@@ -11,8 +11,6 @@
 #include <gpuopt/soa/reference.cuh>
 #include <gpuopt/soa/tuple.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <type_traits>
 #include <utility>

@@ -6,8 +6,6 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 
 GPUOPT_DETAIL_BEGIN

@@ -10,8 +10,6 @@
 #include <gpuopt/thread/async_copy.cuh>
 #include <gpuopt/thread/vector.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
 GPUOPT_DETAIL_BEGIN

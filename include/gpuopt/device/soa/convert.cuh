@@ -13,8 +13,6 @@
 #include <gpuopt/soa/aggregate.cuh>
 #include <gpuopt/soa/view.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <string>
 #include <type_traits>

@@ -14,8 +14,6 @@
 #include <gpuopt/thread/async_copy.cuh>
 #include <gpuopt/warp/struct_tile.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <type_traits>
 #include <utility>
