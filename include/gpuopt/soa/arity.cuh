@@ -77,19 +77,13 @@ GPUOPT_ARITIES(1)
 GPUOPT_ARITIES(2)
 GPUOPT_ARITIES(3)
 
-// No members, or too many: Members rejects both.
+GPUOPT_ARITY(4, 1)
+
+// 0 and 33 members: Members rejects both.
 template <>
 struct Arity<0> {
   template <class T>
   static TypeList<> types(T&);
-};
-
-template <>
-struct Arity<33> : Arity<0> {
-  template <class T, class = decltype(T{GPUOPT_EACH(GPUOPT_BRACES, 4, 1)})>
-  static std::true_type accepts(int);
-  template <class T>
-  static std::false_type accepts(...);
 };
 
 #undef GPUOPT_EACH_1
