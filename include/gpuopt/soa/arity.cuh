@@ -77,9 +77,8 @@ GPUOPT_ARITIES(1)
 GPUOPT_ARITIES(2)
 GPUOPT_ARITIES(3)
 
+// 33 and 0 members, which Members rejects.
 GPUOPT_ARITY(4, 1)
-
-// 0 and 33 members: Members rejects both.
 template <>
 struct Arity<0> {
   template <class T>
