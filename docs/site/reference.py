@@ -22,12 +22,12 @@ PAGES = (
                     "device/transpose/small.cuh device/transpose/in_place_square.cuh device/transpose/in_place_rectangle.cuh"}),
     ("structures", "Arrays of structures", "struct_io.cuh", "structs", {
         "Arrays": "struct_io.cuh",
-        "In your own kernels": "block/struct_io.cuh block/struct_pipeline.cuh block/struct_transfer.cuh",
+        "In your own kernels": "block/struct_io.cuh block/struct_pipeline.cuh",
         "Exchanges in a warp": "warp/exchange.cuh"}),
     ("columns", "Structures of arrays", "soa.cuh", "soa", {
         "Vectors and views": "soa/vector.cuh soa/view.cuh", "Layouts": "soa/layout.cuh",
-        "Conversions": "device/soa/convert.cuh", "One member of an array": "soa/member_iterator.cuh",
-        "Elements and iterators": "soa/reference.cuh soa/iterator.cuh soa/tuple.cuh"}),
+        "Conversions": "device/soa/convert.cuh", "Elements": "soa/reference.cuh",
+        "Iterators, also over one member of an array": "soa/iterator.cuh"}),
     ("launching", "Launching", "launch.cuh", "launching", {
         "Configurations": "host/launch_config.cuh host/occupancy.cuh", "Launches": "host/launch.cuh",
         "Dynamic shared memory": "block/shared.cuh"}),

@@ -20,7 +20,7 @@
 #pragma once
 
 #include <gpuopt/device/soa/convert.cuh>
+#include <gpuopt/soa/iterator.cuh>
 #include <gpuopt/soa/layout.cuh>
-#include <gpuopt/soa/member_iterator.cuh>
 #include <gpuopt/soa/vector.cuh>
 #include <gpuopt/soa/view.cuh>

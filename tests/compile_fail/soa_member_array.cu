@@ -1,6 +1,6 @@
 // EXPECT: gpuopt::member: the member is an array, which no algorithm can take by value
 // SPDX-License-Identifier: MIT
-#include <gpuopt/soa/member_iterator.cuh>
+#include <gpuopt/soa/iterator.cuh>
 
 struct Particle {
   float position[3];

@@ -1,6 +1,6 @@
 // EXPECT: gpuopt::member: MEMBER is no pointer to a data member, such as &Particle::mass
 // SPDX-License-Identifier: MIT
-#include <gpuopt/soa/member_iterator.cuh>
+#include <gpuopt/soa/iterator.cuh>
 
 struct Particle {
   float mass() const;

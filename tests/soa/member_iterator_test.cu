@@ -1,7 +1,7 @@
 /// Iterators over one member of an array of structures: on the host, in kernels, in reductions, with Thrust.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/reduce.cuh>
-#include <gpuopt/soa/member_iterator.cuh>
+#include <gpuopt/soa/iterator.cuh>
 
 #include "support/catch.hpp"
 #include "support/device_array.cuh"

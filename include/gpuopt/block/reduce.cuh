@@ -41,23 +41,6 @@ inline constexpr int sharedValues = canGather<BLOCK, T, Op> ? BLOCK + 32
                                     : isTensorSum<T, Op>    ? (BLOCK + 7) / 8
                                                             : (BLOCK + 31) / 32;
 
-}  // namespace detail
-
-/// The shared memory that one reduction of T by Op in a block of BLOCK threads needs: one value per warp, or for large
-/// blocks up to one per thread and 32 more, and one for the result.
-template <int BLOCK, class T, class Op>
-struct BlockReduceStorage {
-  /// Raw bytes, so that no constructor runs in shared memory.
-  alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char bytes[sizeof(T) * (detail::sharedValues<BLOCK, T, Op> + 1)];
-
-  /// The values that threads exchange. For the library's own functions, as result().
-  __device__ T* values() { return reinterpret_cast<T*>(bytes); }
-  /// The value that every thread reads at the end.
-  __device__ T& result() { return values()[detail::sharedValues<BLOCK, T, Op>]; }
-};
-
-namespace detail {
-
 // A balanced tree over consecutive values, in order.
 template <int COUNT, class T, class Op>
 __device__ inline T sharedTree(const T* shared, Op op) {
@@ -158,6 +141,19 @@ __device__ inline T reducePublished(T* shared, unsigned lane, Op op) {
 }
 
 }  // namespace detail
+
+/// The shared memory that one reduction of T by Op in a block of BLOCK threads needs: one value per warp, or for large
+/// blocks up to one per thread and 32 more, and one for the result.
+template <int BLOCK, class T, class Op>
+struct BlockReduceStorage {
+  /// Raw bytes, so that no constructor runs in shared memory.
+  alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char bytes[sizeof(T) * (detail::sharedValues<BLOCK, T, Op> + 1)];
+
+  /// The values that threads exchange. For the library's own functions, as result().
+  __device__ T* values() { return reinterpret_cast<T*>(bytes); }
+  /// The value that every thread reads at the end.
+  __device__ T& result() { return values()[detail::sharedValues<BLOCK, T, Op>]; }
+};
 
 /// Reduces one value per thread over a block of BLOCK threads in one, two or three dimensions. The operation must be
 /// associative; unless it is known to commute, values are combined in the order of threadRank().

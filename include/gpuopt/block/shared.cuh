@@ -6,8 +6,6 @@
 
 #include <gpuopt/core/abi.cuh>
 
-#include <cuda_runtime.h>
-
 /// \cond
 namespace gpuopt {
 // Outside the inline namespace: the emulated device defines this variable without knowing the version.

@@ -8,8 +8,6 @@
 #include <gpuopt/thread/async_copy.cuh>
 #include <gpuopt/warp/shuffle.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 
 GPUOPT_NAMESPACE_BEGIN
@@ -49,9 +47,9 @@ class PipelinedStructs {
     /// The calling thread's structure; zero bytes if it does not exist. Called once, before store().
     __device__ T load() const {
       static_assert(ITEMS == 1, "gpuopt::PipelinedStructs: with ITEMS > 1, load an array of them");
-      detail::StructStorage<T> result;
-      read(result.bytes);
-      return static_cast<T&&>(result.value);
+      detail::StructItems<T, 1> result;
+      read(result.values);
+      return static_cast<T&&>(result.values[0]);
     }
 
     /// Loads the calling thread's structures to `items`; zero bytes for those that do not exist. Called once, before

@@ -9,8 +9,6 @@
 #include <gpuopt/warp/exchange.cuh>
 #include <gpuopt/warp/struct_tile.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <type_traits>
 
@@ -36,13 +34,12 @@ __device__ inline void writeWords(unsigned char* global, const void* bytes) {
   }
 }
 
-// Storage for a T, which need not be default-constructible.
-template <class T>
-union StructStorage {
-  unsigned char bytes[sizeof(T)];
-  T value;
+// COUNT structures that are not constructed.
+template <class T, unsigned COUNT>
+union StructItems {
+  T values[COUNT];
 
-  __device__ StructStorage() : bytes{} {}
+  __device__ StructItems() {}
 };
 
 // The calling block's index in a grid of one, two or three dimensions, and the number of blocks.

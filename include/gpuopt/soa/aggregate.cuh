@@ -8,35 +8,19 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/soa/arity.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 GPUOPT_DETAIL_BEGIN
-
-// A type of a list, found by overload resolution among the base classes of IndexedTypes.
-template <class T, std::size_t INDEX>
-struct IndexedType {
-  using Type = T;
-};
-
-template <class Indices, class... Ts>
-struct IndexedTypes;
-template <std::size_t... INDICES, class... Ts>
-struct IndexedTypes<std::index_sequence<INDICES...>, Ts...> : IndexedType<Ts, INDICES>... {};
-
-template <std::size_t INDEX, class T>
-IndexedType<T, INDEX> indexedType(const IndexedType<T, INDEX>*);
 
 template <class List, std::size_t INDEX>
 struct TypeAt;
 template <class... Ts, std::size_t INDEX>
 struct TypeAt<TypeList<Ts...>, INDEX> {
   static_assert(INDEX < sizeof...(Ts), "gpuopt: the struct has no member of this number");
-  using Indexed = IndexedTypes<std::index_sequence_for<Ts...>, Ts...>;
-  using Type = typename decltype(indexedType<INDEX>(static_cast<const Indexed*>(nullptr)))::Type;
+  using Type = std::tuple_element_t<INDEX, std::tuple<Ts...>>;
 };
 
 // Counts down from above the maximum: some compilers warn about missing initialisers.

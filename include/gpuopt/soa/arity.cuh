@@ -5,8 +5,6 @@
 
 #include <gpuopt/core/abi.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <type_traits>
 
@@ -79,19 +77,12 @@ GPUOPT_ARITIES(1)
 GPUOPT_ARITIES(2)
 GPUOPT_ARITIES(3)
 
-// No members, or too many: Members rejects both.
+// 33 and 0 members, which Members rejects.
+GPUOPT_ARITY(4, 1)
 template <>
 struct Arity<0> {
   template <class T>
   static TypeList<> types(T&);
-};
-
-template <>
-struct Arity<33> : Arity<0> {
-  template <class T, class = decltype(T{GPUOPT_EACH(GPUOPT_BRACES, 4, 1)})>
-  static std::true_type accepts(int);
-  template <class T>
-  static std::false_type accepts(...);
 };
 
 #undef GPUOPT_EACH_1

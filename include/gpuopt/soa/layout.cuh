@@ -6,9 +6,6 @@
 #include <gpuopt/core/const_like.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/soa/aggregate.cuh>
-#include <gpuopt/soa/tuple.cuh>
-
-#include <cuda_runtime.h>
 
 #include <cstddef>
 #include <type_traits>
@@ -103,7 +100,7 @@ struct SoaTileShape;
 
 template <class T, unsigned WIDTH, class... Ms>
 struct SoaTileShape<T, WIDTH, TypeList<Ms...>> {
-  static_assert(WIDTH > 0 && (WIDTH & (WIDTH - 1)) == 0, "gpuopt::SoaTiles: WIDTH must be a power of two");
+  static_assert(isPowerOfTwo<WIDTH>, "gpuopt::SoaTiles: WIDTH must be a power of two");
 
   static constexpr std::size_t alignment() {
     std::size_t largest = 1;

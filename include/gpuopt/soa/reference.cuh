@@ -1,12 +1,11 @@
 /// \file
-/// A reference to one struct of a structure of arrays.
+/// What an element of a view is: SoaReference, a reference to one struct of a structure of arrays, and SoaTuple, the
+/// values of selected members.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/soa/aggregate.cuh>
 #include <gpuopt/soa/layout.cuh>
-
-#include <cuda_runtime.h>
 
 #include <cstddef>
 #include <type_traits>
@@ -15,37 +14,37 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// Visits the members of a struct: writes them all to struct i of `addresses`, or reads them from it.
-template <class Addresses, bool WRITES>
-struct CopyMembers {
-  const Addresses& addresses;
-  std::size_t i;
-
-  template <class... Ms>
-  __host__ __device__ void operator()(Ms&... members) const {
-    copy(std::index_sequence_for<Ms...>{}, members...);
-  }
-
- private:
-  template <std::size_t... INDICES, class... Ms>
-  __host__ __device__ void copy(std::index_sequence<INDICES...>, Ms&... members) const {
-    if constexpr (WRITES)
-      (copyMember(*addresses.template at<INDICES>(i), members), ...);
-    else
-      (copyMember(members, *addresses.template at<INDICES>(i)), ...);
-  }
-};
-
-template <class T, class Addresses>
-__host__ __device__ T loadStruct(const Addresses& addresses, std::size_t i) {
-  T value;
-  visitMembers(value, CopyMembers<Addresses, false>{addresses, i});
-  return value;
+// Reads all members of `value` from struct i of `addresses`.
+template <class Addresses, class T, std::size_t... INDICES>
+__host__ __device__ void loadMembers(const Addresses& addresses, std::size_t i, T& value,
+                                     std::index_sequence<INDICES...>) {
+  visitMembers(value, [&](auto&... members) { (copyMember(members, *addresses.template at<INDICES>(i)), ...); });
 }
 
-template <class T, class Addresses>
-__host__ __device__ void storeStruct(const Addresses& addresses, std::size_t i, const T& value) {
-  visitMembers(value, CopyMembers<Addresses, true>{addresses, i});
+// Writes them to that struct.
+template <class Addresses, class T, std::size_t... INDICES>
+__host__ __device__ void storeMembers(const Addresses& addresses, std::size_t i, const T& value,
+                                      std::index_sequence<INDICES...>) {
+  visitMembers(value, [&](const auto&... members) { (copyMember(*addresses.template at<INDICES>(i), members), ...); });
+}
+
+template <class M, std::size_t INDEX>
+struct TupleMember {
+  M value;
+};
+
+template <class Indices, class... Ms>
+struct TupleMembers;
+template <std::size_t... INDICES, class... Ms>
+struct TupleMembers<std::index_sequence<INDICES...>, Ms...> : TupleMember<Ms, INDICES>... {};
+
+template <std::size_t INDEX, class M>
+__host__ __device__ constexpr M& valueAt(TupleMember<M, INDEX>& member) {
+  return member.value;
+}
+template <std::size_t INDEX, class M>
+__host__ __device__ constexpr const M& valueAt(const TupleMember<M, INDEX>& member) {
+  return member.value;
 }
 
 }  // namespace detail
@@ -67,6 +66,7 @@ __host__ __device__ void storeStruct(const Addresses& addresses, std::size_t i, 
 template <class T, class LAYOUT = SoaColumns>
 class SoaReference {
   using Addresses = detail::SoaAddresses<T, LAYOUT>;
+  using Indices = std::make_index_sequence<detail::memberCount<T>>;
 
  public:
   /// The struct, without const.
@@ -82,12 +82,16 @@ class SoaReference {
       : addresses_(other.addresses_), i_(other.i_) {}
 
   /// Loads the struct.
-  __host__ __device__ operator Value() const { return detail::loadStruct<Value>(addresses_, i_); }
+  __host__ __device__ operator Value() const {
+    Value value;
+    detail::loadMembers(addresses_, i_, value, Indices{});
+    return value;
+  }
 
   /// Stores `value`.
   __host__ __device__ const SoaReference& operator=(const Value& value) const {
     static_assert(!std::is_const_v<T>, "gpuopt::SoaView: const structs cannot be assigned");
-    detail::storeStruct(addresses_, i_, value);
+    detail::storeMembers(addresses_, i_, value, Indices{});
     return *this;
   }
 
@@ -123,6 +127,52 @@ class SoaReference {
   std::size_t i_;
 };
 
+/// The values of several members, of types Ms: the value type of SoaView::select(). An aggregate, as trivial as its
+/// members, which may be arrays.
+///
+///     gpuopt::SoaTuple<float, int> both = view.select<&Particle::mass, &Particle::id>()[i];
+///     auto [mass, id] = both;
+///     both.get<0>() *= 2;
+template <class... Ms>
+struct SoaTuple : detail::TupleMembers<std::index_sequence_for<Ms...>, Ms...> {
+  /// Value number INDEX.
+  template <std::size_t INDEX>
+  __host__ __device__ constexpr auto& get() & {
+    return detail::valueAt<INDEX>(*this);
+  }
+  /// The same for a const tuple.
+  template <std::size_t INDEX>
+  __host__ __device__ constexpr auto& get() const& {
+    return detail::valueAt<INDEX>(*this);
+  }
+  /// The same for an rvalue.
+  template <std::size_t INDEX>
+  __host__ __device__ constexpr auto&& get() && {
+    return std::move(detail::valueAt<INDEX>(*this));
+  }
+};
+
+namespace detail {
+
+template <class... Ms>
+struct Members<SoaTuple<Ms...>> {
+  static constexpr std::size_t COUNT = sizeof...(Ms);
+  using Types = TypeList<Ms...>;
+
+  template <class Object, class F>
+  __host__ __device__ static constexpr decltype(auto) visit(Object& object, const F& f) {
+    return visitIndices(object, f, std::index_sequence_for<Ms...>{});
+  }
+
+ private:
+  template <class Object, class F, std::size_t... INDICES>
+  __host__ __device__ static constexpr decltype(auto) visitIndices(Object& object, const F& f,
+                                                                   std::index_sequence<INDICES...>) {
+    return f(object.template get<INDICES>()...);
+  }
+};
+
+}  // namespace detail
 GPUOPT_NAMESPACE_END
 
 template <class T, class LAYOUT>
@@ -132,4 +182,12 @@ struct std::tuple_size<gpuopt::SoaReference<T, LAYOUT>>
 template <std::size_t INDEX, class T, class LAYOUT>
 struct std::tuple_element<INDEX, gpuopt::SoaReference<T, LAYOUT>> {
   using type = gpuopt::detail::Member<T, INDEX>&;
+};
+
+template <class... Ms>
+struct std::tuple_size<gpuopt::SoaTuple<Ms...>> : std::integral_constant<std::size_t, sizeof...(Ms)> {};
+
+template <std::size_t INDEX, class... Ms>
+struct std::tuple_element<INDEX, gpuopt::SoaTuple<Ms...>> {
+  using type = gpuopt::detail::Member<gpuopt::SoaTuple<Ms...>, INDEX>;
 };

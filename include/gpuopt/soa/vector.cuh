@@ -13,8 +13,6 @@
 #include <gpuopt/soa/layout.cuh>
 #include <gpuopt/soa/view.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>

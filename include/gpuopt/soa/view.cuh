@@ -9,9 +9,6 @@
 #include <gpuopt/soa/iterator.cuh>
 #include <gpuopt/soa/layout.cuh>
 #include <gpuopt/soa/reference.cuh>
-#include <gpuopt/soa/tuple.cuh>
-
-#include <cuda_runtime.h>
 
 #include <cstddef>
 #include <type_traits>
@@ -215,7 +212,7 @@ class SoaView : public detail::SoaMemory<T, LAYOUT> {
   __host__ __device__ Reference operator[](std::size_t i) const { return {this->addresses_, i}; }
 
   /// Loads struct i.
-  __host__ __device__ Value load(std::size_t i) const { return detail::loadStruct<Value>(this->addresses_, i); }
+  __host__ __device__ Value load(std::size_t i) const { return (*this)[i]; }
 
   /// Stores `value` to struct i.
   __host__ __device__ void store(std::size_t i, const Value& value) const { (*this)[i] = value; }

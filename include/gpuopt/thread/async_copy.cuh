@@ -5,8 +5,6 @@
 
 #include <gpuopt/core/abi.cuh>
 
-#include <cuda_runtime.h>
-
 GPUOPT_DETAIL_BEGIN
 
 // Starts a copy of 16 bytes, both addresses aligned to 16. Before the bytes are read, this thread calls

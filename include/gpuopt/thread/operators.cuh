@@ -5,8 +5,6 @@
 
 #include <gpuopt/core/abi.cuh>
 
-#include <cuda_runtime.h>
-
 #include <limits>
 #include <type_traits>
 
@@ -17,8 +15,11 @@ GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
 
+template <class Op, class... Others>
+inline constexpr bool isOneOf = (std::is_same_v<Op, Others> || ...);
+
 template <class T>
-inline constexpr bool isHalf = std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>;
+inline constexpr bool isHalf = isOneOf<T, __half, __nv_bfloat16>;
 
 // The larger or smaller value, as Maximum and Minimum say. Adding zeros finds their signs without a look at bits: (+0)
 // + (-0) = +0 and (-0) + (-0) = -0. sm_80 and later have an instruction with these semantics, for float.
@@ -128,19 +129,13 @@ struct NeutralElement {
   static constexpr bool exists = false;  ///< whether it is known
 };
 
-template <class T>
-struct NeutralElement<Plus, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
-  static constexpr bool exists = true;
-  __host__ __device__ static constexpr T value() { return T(0); }
-};
-
-template <class T>
-struct NeutralElement<Multiplies, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
-  static constexpr bool exists = true;
-  __host__ __device__ static constexpr T value() { return T(1); }
-};
-
 namespace detail {
+
+template <class T, auto VALUE>
+struct NeutralConstant {
+  static constexpr bool exists = true;
+  __host__ __device__ static constexpr T value() { return static_cast<T>(VALUE); }
+};
 
 // Infinity if T has one, so that the minimum of infinities is infinity and not the largest finite number. A variable,
 // because device code may read the host's constexpr variables but not call its functions.
@@ -152,6 +147,12 @@ inline constexpr T least = std::numeric_limits<T>::has_infinity ? -std::numeric_
                                                                 : std::numeric_limits<T>::lowest();
 
 }  // namespace detail
+
+template <class T>
+struct NeutralElement<Plus, T, std::enable_if_t<std::is_arithmetic_v<T>>> : detail::NeutralConstant<T, 0> {};
+
+template <class T>
+struct NeutralElement<Multiplies, T, std::enable_if_t<std::is_arithmetic_v<T>>> : detail::NeutralConstant<T, 1> {};
 
 template <class T>
 struct NeutralElement<Minimum, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
@@ -172,16 +173,10 @@ struct NeutralElement<Maximum, T, std::enable_if_t<std::is_arithmetic_v<T>>> {
 };
 
 template <class T>
-struct NeutralElement<BitAnd, T, std::enable_if_t<std::is_integral_v<T>>> {
-  static constexpr bool exists = true;
-  __host__ __device__ static constexpr T value() { return static_cast<T>(~0ull); }
-};
+struct NeutralElement<BitAnd, T, std::enable_if_t<std::is_integral_v<T>>> : detail::NeutralConstant<T, ~0ull> {};
 
 template <class T>
-struct NeutralElement<BitOr, T, std::enable_if_t<std::is_integral_v<T>>> {
-  static constexpr bool exists = true;
-  __host__ __device__ static constexpr T value() { return T(0); }
-};
+struct NeutralElement<BitOr, T, std::enable_if_t<std::is_integral_v<T>>> : detail::NeutralConstant<T, 0> {};
 
 template <class T>
 struct NeutralElement<BitXor, T, std::enable_if_t<std::is_integral_v<T>>> : NeutralElement<BitOr, T> {};
@@ -192,13 +187,6 @@ struct NeutralElement<LogicalAnd, T, std::enable_if_t<std::is_arithmetic_v<T>>> 
 
 template <class T>
 struct NeutralElement<LogicalOr, T, std::enable_if_t<std::is_arithmetic_v<T>>> : NeutralElement<Plus, T> {};
-
-namespace detail {
-
-template <class Op, class... Others>
-inline constexpr bool isOneOf = (std::is_same_v<Op, Others> || ...);
-
-}  // namespace detail
 
 /// Whether an Op is known to commute: op(a, b) == op(b, a). Collectives are then faster. Specialise it for your own
 /// operations.

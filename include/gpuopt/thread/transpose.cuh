@@ -5,8 +5,6 @@
 
 #include <gpuopt/core/abi.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 
 GPUOPT_NAMESPACE_BEGIN

@@ -6,8 +6,6 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 
 GPUOPT_DETAIL_BEGIN
@@ -18,45 +16,43 @@ enum class Caching {
   stream,  // bypasses L1 and is evicted from L2 first: lines that another kernel has just written stay
 };
 
-// Loads 16 aligned bytes of read-only global memory. The assembly is volatile so that successive loads are issued back
-// to back, before any instruction waits for the first.
+// Loads a vector of read-only global memory. The assembly is volatile so that successive loads are issued back to back,
+// before any instruction waits for the first.
+#define GPUOPT_LOAD_VECTOR(vector, address, modifiers)                          \
+  asm volatile("ld.global.nc" modifiers ".v4.u32 {%0, %1, %2, %3}, [%4];"       \
+               : "=r"(vector.x), "=r"(vector.y), "=r"(vector.z), "=r"(vector.w) \
+               : "l"(address))
+
+// Loads 16 aligned bytes.
 template <Caching CACHING>
 __device__ inline uint4 loadVector(const void* address) {
   uint4 v;
 #if defined(__CUDA_ARCH__)
   if constexpr (CACHING == Caching::stream)
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(address));
+    GPUOPT_LOAD_VECTOR(v, address, ".L1::no_allocate");
   else
-    asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(address));
+    GPUOPT_LOAD_VECTOR(v, address, "");
 #else
   __builtin_memcpy(&v, address, sizeof(v));
 #endif
   return v;
 }
 
-// Loads 16 aligned bytes of a row of read-only global memory, and makes L2 fetch the 128 bytes around them, or with
-// PREFETCH the 256 bytes.
+// Loads 16 aligned bytes of a row, and makes L2 fetch the 128 bytes around them, or with PREFETCH the 256 bytes.
 template <bool PREFETCH>
 __device__ inline uint4 loadRowVector(const void* address) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   uint4 v;
   if constexpr (PREFETCH)
-    asm volatile("ld.global.nc.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(address));
+    GPUOPT_LOAD_VECTOR(v, address, ".L2::256B");
   else
-    asm volatile("ld.global.nc.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(address));
+    GPUOPT_LOAD_VECTOR(v, address, ".L2::128B");
   return v;
 #else
   return loadVector<Caching::normal>(address);
 #endif
 }
+#undef GPUOPT_LOAD_VECTOR
 
 // Stores 16 aligned bytes in one instruction. The compiler may split a plain assignment into four.
 __device__ inline void storeVector(void* address, const uint4& v) {

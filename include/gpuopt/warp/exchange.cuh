@@ -6,8 +6,6 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/warp/shuffle.cuh>
 
-#include <cuda_runtime.h>
-
 GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {

@@ -18,11 +18,12 @@ template <int WIDTH, class T, class Op>
 inline constexpr bool hasRedux = WIDTH == 32 && std::is_integral_v<T> &&
                                  sizeof(T) <= 4 && isOneOf<Op, Plus, Minimum, Maximum, BitAnd, BitOr, BitXor>;
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-inline constexpr bool reduxAvailable = true;
+#if defined(__CUDA_ARCH__)
+inline constexpr int compiledArchitecture = __CUDA_ARCH__;
 #else
-inline constexpr bool reduxAvailable = false;
+inline constexpr int compiledArchitecture = 0;
 #endif
+inline constexpr bool reduxAvailable = compiledArchitecture >= 800;
 
 template <class T, class Op>
 __device__ inline T redux(T value, Op) {
@@ -52,11 +53,8 @@ __device__ inline T combineFour(T value, unsigned distance, Op op) {
 
 // Whether the tensor cores multiply doubles at full rate: compute capability 8.0, 9.0 and 10.0. On others from 8.0 on
 // the instruction exists, but is slow.
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
-inline constexpr bool tensorSumsAvailable = true;
-#else
-inline constexpr bool tensorSumsAvailable = false;
-#endif
+inline constexpr bool tensorSumsAvailable =
+    compiledArchitecture == 800 || compiledArchitecture == 900 || compiledArchitecture == 1000;
 
 struct TensorElements {
   double first, second;

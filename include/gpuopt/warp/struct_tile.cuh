@@ -10,8 +10,6 @@
 #include <gpuopt/thread/async_copy.cuh>
 #include <gpuopt/thread/vector.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
 GPUOPT_DETAIL_BEGIN
@@ -104,7 +102,7 @@ struct WarpTile {
     unsigned char* own = global + 16 * lane;
     moveInRounds<uint4, VECTORS>(
         lane, [&](unsigned i) { return vectorAt(shared, i, lane); },
-        [&](unsigned i, const uint4& vector) { storeVector(own + 512 * i, vector); });
+        [&](unsigned i, const uint4& vector) { storeVector(own + 512 * i, vector); }, [] {});
   }
 
   // Shared to global memory at any address: full 128-byte lines of words, and single bytes at both ends if the tile is
@@ -121,7 +119,8 @@ struct WarpTile {
         lane, [&](unsigned i) { return exists(i) ? wordAt(shared, 32 * i + lane - begin, bytes) : 0; },
         [&](unsigned i, unsigned word) {
           if (exists(i)) own[32 * i] = word;
-        });
+        },
+        [] {});
     if constexpr (ALIGNMENT < 4) {
       if (lane < bytes) global[lane] = at<unsigned char>(shared, lane);
       if (lane < (BYTES - bytes) % 4) global[BYTES - 1 - lane] = at<unsigned char>(shared, BYTES - 1 - lane);
@@ -285,10 +284,6 @@ struct WarpTile {
       for (unsigned i = 0; i < LOADS_IN_FLIGHT; ++i)
         if (exists(i)) write(first + i, values[i]);
     }
-  }
-  template <class W, unsigned COUNT, class Read, class Write>
-  __device__ static void moveInRounds(unsigned lane, Read read, Write write) {
-    moveInRounds<W, COUNT>(lane, read, write, [] {});
   }
 };
 

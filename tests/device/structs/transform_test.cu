@@ -336,7 +336,7 @@ TEST_CASE("The kernel requests its share of shared memory", "[struct][transform]
   cudaFuncAttributes attributes{};
   const auto kernel = detail::transformStructsKernel<Shape, const T*, T, Mixed<T>>;
   check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
-  CHECK(attributes.preferredShmemCarveout == detail::structCarveouts().transform);
+  CHECK(attributes.preferredShmemCarveout == detail::transformCarveout);
 }
 
 TEST_CASE("An error left by an earlier call is neither swallowed nor reported", "[struct][transform]") {

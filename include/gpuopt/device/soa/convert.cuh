@@ -13,8 +13,6 @@
 #include <gpuopt/soa/aggregate.cuh>
 #include <gpuopt/soa/view.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <string>
 #include <type_traits>
@@ -34,9 +32,9 @@ GPUOPT_HIDDEN void launchConvert(T* aos, const View& soa, const char* function, 
     launch(kernel, gridConfig(BLOCK, blocks, stream, function), aos, soa);
   };
   if constexpr (std::is_const_v<T>)
-    launchKernel(toSoaKernel<View, BLOCK, ITEMS, ALIGNED>, structCarveouts().transform);
+    launchKernel(toSoaKernel<View, BLOCK, ITEMS, ALIGNED>, transformCarveout);
   else
-    launchKernel(toAosKernel<View, BLOCK, ITEMS, ALIGNED>, structCarveouts().toAos);
+    launchKernel(toAosKernel<View, BLOCK, ITEMS, ALIGNED>, toAosCarveout);
 }
 
 template <unsigned ITEMS, class View, std::size_t... INDICES>

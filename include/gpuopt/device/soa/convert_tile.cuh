@@ -14,8 +14,6 @@
 #include <gpuopt/thread/async_copy.cuh>
 #include <gpuopt/warp/struct_tile.cuh>
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -56,22 +54,20 @@ struct ConvertColumn {
 
   __device__ void packFrom(const T (&items)[ITEMS]) {
 #pragma unroll
-    for (unsigned k = 0; k < ITEMS; ++k)
-      copyElement(bytes + k * SIZE,
-                  reinterpret_cast<const unsigned char*>(__builtin_addressof(getMember<INDEX>(items[k]))));
+    for (unsigned k = 0; k < ITEMS; ++k) copyElement(bytes + k * SIZE, __builtin_addressof(getMember<INDEX>(items[k])));
   }
 
   __device__ void unpackTo(T (&items)[ITEMS]) const {
 #pragma unroll
-    for (unsigned k = 0; k < ITEMS; ++k)
-      copyElement(reinterpret_cast<unsigned char*>(__builtin_addressof(getMember<INDEX>(items[k]))), bytes + k * SIZE);
+    for (unsigned k = 0; k < ITEMS; ++k) copyElement(__builtin_addressof(getMember<INDEX>(items[k])), bytes + k * SIZE);
   }
 
   // Copies by words: a single memcpy across word boundaries would not stay in registers.
-  static __device__ void copyElement(unsigned char* to, const unsigned char* from) {
+  static __device__ void copyElement(void* to, const void* from) {
     constexpr unsigned WIDTH = widestWord<SIZE>;
 #pragma unroll
-    for (unsigned b = 0; b < SIZE; b += WIDTH) __builtin_memcpy(to + b, from + b, WIDTH);
+    for (unsigned b = 0; b < SIZE; b += WIDTH)
+      __builtin_memcpy(static_cast<unsigned char*>(to) + b, static_cast<const unsigned char*>(from) + b, WIDTH);
   }
 
   static __device__ auto address(const View& soa, std::size_t i) {
@@ -109,13 +105,13 @@ class ConvertTile {
   // Whether neither structures nor columns are shifted.
   __device__ static bool isAligned(const T* aos) { return !SHIFTS_COLUMNS && Tile::misalignment(aos) == 0; }
 
-  __device__ void toSoa(const T* aos) const {
+  __device__ void convert(const T* aos) const {
     T items[ITEMS];
     readStructs(aos, items);
     writeColumns(items, Indices{});
   }
 
-  __device__ void toAos(T* aos) const {
+  __device__ void convert(T* aos) const {
     T items[ITEMS];
     __builtin_memset(static_cast<void*>(items), 0, sizeof items);
     readColumns(items, Indices{});
@@ -124,7 +120,7 @@ class ConvertTile {
 
   // One structure of an incomplete block. If it fits in registers, it is read in full before the first write: otherwise
   // each member would wait for memory.
-  static __device__ void oneToSoa(const T* aos, const View& soa, std::size_t i) {
+  static __device__ void convertOne(const T* aos, const View& soa, std::size_t i) {
     if constexpr (FITS_REGISTERS) {
       const T item = aos[i];
       soa.store(i, item);
@@ -133,7 +129,7 @@ class ConvertTile {
     }
   }
 
-  static __device__ void oneToAos(T* aos, const View& soa, std::size_t i) {
+  static __device__ void convertOne(T* aos, const View& soa, std::size_t i) {
     if constexpr (FITS_REGISTERS) {
       T item;
       readZeroPadded(soa, i, item, Indices{});
@@ -258,38 +254,33 @@ class ConvertTile {
   unsigned lane_;
 };
 
-// Converts a block's structures by warps if all of them exist, and one by one otherwise. Misaligned tiles read vectors
-// that extend into the neighbouring blocks, and so need 16 more structures on either side.
-template <class Tile, unsigned BLOCK, class T, class ConvertWarp, class ConvertOne>
-__device__ inline void convertBlock(const T* aos, std::size_t n, ConvertWarp convertWarp, ConvertOne convertOne) {
+// Converts a block's structures by warps if all of them exist, and one by one otherwise: to columns if T is const.
+// Misaligned tiles read vectors that extend into the neighbouring blocks, and so need 16 more structures on either
+// side.
+template <unsigned BLOCK, unsigned ITEMS, bool ALIGNED, class T, class View>
+__device__ inline void convertBlock(T* aos, const View& soa) {
+  waitForPreviousKernel();
+  using Tile = ConvertTile<View, ITEMS, ALIGNED>;
   constexpr unsigned WARPS = BLOCK / 32, STRUCTS = WARPS * Tile::STRUCTS;
   alignas(32) __shared__ unsigned char tiles[WARPS][Tile::FITS_REGISTERS ? Tile::SHARED_BYTES : 32];
-  const std::size_t first = std::size_t{blockIdx.x} * STRUCTS, end = first + STRUCTS;
+  const std::size_t n = soa.size(), first = std::size_t{blockIdx.x} * STRUCTS, end = first + STRUCTS;
   const unsigned warp = threadIdx.x / 32;
   if constexpr (Tile::FITS_REGISTERS)
     if (end <= n && (Tile::isAligned(aos) || (first > 0 && end + 16 <= n)))
-      return convertWarp(tiles[warp], first + warp * Tile::STRUCTS);
-  for (std::size_t i = first + threadIdx.x; i < end && i < n; i += BLOCK) convertOne(i);
+      return Tile(tiles[warp], soa, first + warp * Tile::STRUCTS).convert(aos);
+  for (std::size_t i = first + threadIdx.x; i < end && i < n; i += BLOCK) Tile::convertOne(aos, soa, i);
 }
 
 template <class View, unsigned BLOCK, unsigned ITEMS, bool ALIGNED>
 GPUOPT_KERNEL void __launch_bounds__(BLOCK, convertThreadsPerSm(ITEMS * sizeof(typename View::Value)) / BLOCK)
     toSoaKernel(const typename View::Value* aos, const View soa) {
-  waitForPreviousKernel();
-  using Tile = ConvertTile<View, ITEMS, ALIGNED>;
-  convertBlock<Tile, BLOCK>(
-      aos, soa.size(), [&](unsigned char* shared, std::size_t first) { Tile(shared, soa, first).toSoa(aos); },
-      [&](std::size_t i) { Tile::oneToSoa(aos, soa, i); });
+  convertBlock<BLOCK, ITEMS, ALIGNED>(aos, soa);
 }
 
 template <class View, unsigned BLOCK, unsigned ITEMS, bool ALIGNED>
 GPUOPT_KERNEL void __launch_bounds__(BLOCK, convertThreadsPerSm(ITEMS * sizeof(typename View::Value)) / BLOCK)
     toAosKernel(typename View::Value* aos, const View soa) {
-  waitForPreviousKernel();
-  using Tile = ConvertTile<View, ITEMS, ALIGNED>;
-  convertBlock<Tile, BLOCK>(
-      aos, soa.size(), [&](unsigned char* shared, std::size_t first) { Tile(shared, soa, first).toAos(aos); },
-      [&](std::size_t i) { Tile::oneToAos(aos, soa, i); });
+  convertBlock<BLOCK, ITEMS, ALIGNED>(aos, soa);
 }
 
 GPUOPT_DETAIL_END

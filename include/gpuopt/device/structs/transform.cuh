@@ -21,15 +21,13 @@ GPUOPT_DETAIL_BEGIN
 template <class It>
 using StructOf = typename std::iterator_traits<It>::value_type;
 
-template <class T, unsigned BLOCK, unsigned ITEMS>
-inline constexpr bool fitsShared = StructTileShape<T, BLOCK, ITEMS>::SHARED_BYTES <= maxTransformShared;
-
 // StructTransferPolicy, except for structures whose tiles do not fit in shared memory.
 template <class T, unsigned BLOCK, unsigned ITEMS>
 struct TransformPolicy : StructTransferPolicy<T, ITEMS> {
   using Base = StructTransferPolicy<T, ITEMS>;
-  static constexpr StructTransfer load = fitsShared<T, BLOCK, ITEMS> ? Base::load : StructTransfer::direct;
-  static constexpr StructTransfer store = fitsShared<T, BLOCK, ITEMS> ? Base::store : StructTransfer::direct;
+  static constexpr bool FITS = StructTileShape<T, BLOCK, ITEMS>::SHARED_BYTES <= maxTransformShared;
+  static constexpr StructTransfer load = FITS ? Base::load : StructTransfer::direct;
+  static constexpr StructTransfer store = FITS ? Base::store : StructTransfer::direct;
 };
 
 // The shape of a block, chosen for the larger type. Each block has one tile: short-lived blocks keep more loads in
@@ -42,21 +40,6 @@ struct TransformShape {
 
   template <class T>
   using Staged = StagedStructs<T, BLOCK, ITEMS, TransformPolicy<T, BLOCK, ITEMS>>;
-};
-
-// COUNT structures in registers, which are not constructed.
-template <class T, unsigned COUNT>
-union StructItems {
-  T values[COUNT];
-
-  __device__ StructItems() {}
-};
-
-// Shared memory for the input's tiles, reused for the output's.
-template <class Loads, class Stores>
-union TransformStorage {
-  typename Loads::Storage in;
-  typename Stores::Storage out;
 };
 
 template <class Staged>
@@ -121,7 +104,10 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
   };
   if constexpr (std::is_pointer_v<It>) {
     using Loads = typename Shape::template Staged<In>;
-    __shared__ TransformStorage<Loads, Stores> storage;
+    __shared__ union {
+      typename Loads::Storage in;
+      typename Stores::Storage out;
+    } storage;
     const auto source = Loads(storage.in, threadIdx.x).tile(blockIdx.x, n);
     const auto target = Stores(storage.out, threadIdx.x).tile(blockIdx.x, n);
     StructItems<In, Shape::ITEMS> elements;
@@ -146,7 +132,7 @@ GPUOPT_HIDDEN void launchTransformStructs(It in, std::size_t n, Out* out, const 
   using Shape = TransformShape<StructOf<It>, Out, std::is_pointer_v<It>>;
   const auto kernel = transformStructsKernel<Shape, It, Out, F>;
   static SharedCarveout carveout;
-  carveout.prefer(reinterpret_cast<const void*>(kernel), structCarveouts().transform);
+  carveout.prefer(reinterpret_cast<const void*>(kernel), transformCarveout);
   constexpr std::size_t STRUCTS = std::size_t{Shape::BLOCK} * Shape::ITEMS;
   launch(kernel, gridConfig(Shape::BLOCK, ceilDivide(n, STRUCTS), stream, function), in, n, out, f);
 }

@@ -4,24 +4,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/host/device.cuh>
+#include <gpuopt/core/abi.cuh>
 
 #include <cstddef>
 
 GPUOPT_DETAIL_BEGIN
 
 // The percentage of a multiprocessor's on-chip memory that kernels request as shared memory: enough for the tiles of
-// the resident blocks. The rest is L1 cache for direct accesses.
-struct StructCarveouts {
-  int transform;  // also for toSoa, which loads through tiles, too
-  int toAos;      // loads columns through L1
-};
-inline constexpr StructCarveouts structCarveoutsSm90{58, 28};
-inline constexpr StructCarveouts structCarveoutsOther = structCarveoutsSm90;  // not measured
-
-inline const StructCarveouts& structCarveouts() {
-  return computeCapability(currentDevice()) == 90 ? structCarveoutsSm90 : structCarveoutsOther;
-}
+// the resident blocks. The rest is L1 cache for direct accesses. Measured on sm_90 only.
+inline constexpr int transformCarveout = 58;  // also for toSoa, which loads through tiles, too
+inline constexpr int toAosCarveout = 28;      // loads columns through L1
 
 // --- transformStructs and forEachStruct
 
