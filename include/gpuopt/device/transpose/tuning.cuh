@@ -84,7 +84,7 @@ struct TransposeTuningRow {
   TransposeTuning tuning;
 };
 
-inline constexpr TransposeTuningRow transposeTunings[] = {{90, {}}, {0, {}}};
+GPUOPT_HIDDEN inline constexpr TransposeTuningRow transposeTunings[] = {{90, {}}, {0, {}}};
 
 constexpr const TransposeTuning& transposeTuning(int architecture) {
   const TransposeTuningRow* row = transposeTunings;
@@ -113,7 +113,7 @@ struct VectorTileTuning {
   int minThreadsPerSm;
 };
 
-inline constexpr VectorTileTuning vectorTiles[] = {
+GPUOPT_HIDDEN inline constexpr VectorTileTuning vectorTiles[] = {
     {1, 256, 1, 256, 1, 640}, {2, 128, 2, 128, 2, 768}, {4, 64, 4, 64, 4, 1280},
     {8, 32, 8, 64, 8, 1536},  {16, 32, 16, 0, 0, 2048},
 };
@@ -153,7 +153,7 @@ constexpr TransposeTileShape sectorTileShape(std::size_t bytes) {
           static_cast<unsigned>(row.sectorTile * row.sectorSide + 32)};
 }
 
-inline constexpr TransposeTileShape threeByteTileShape{128, 128, 256};
+GPUOPT_HIDDEN inline constexpr TransposeTileShape threeByteTileShape{128, 128, 256};
 
 // Warps of 8 x 4 threads, one square of vectors a thread: fewer bytes a thread take more threads.
 struct RegisterWarps {
