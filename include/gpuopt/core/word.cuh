@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -49,5 +50,9 @@ inline constexpr bool isWord = sizeof(T) <= 16 && alignof(T) == sizeof(T);
 // The alignment of every element of an array of T, capped at 16 bytes.
 template <class T>
 inline constexpr std::size_t leastAlignment = smallerOf(alignof(T), widestWord<sizeof(T)>);
+
+// T, const if Model is.
+template <class Model, class T>
+using ConstLike = std::conditional_t<std::is_const_v<Model>, const T, T>;
 
 GPUOPT_DETAIL_END

@@ -17,16 +17,6 @@ inline int currentDevice() {
   return device;
 }
 
-namespace detail {
-
-inline int queryDeviceAttribute(cudaDeviceAttr attribute, int device) {
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, attribute, device), "cudaDeviceGetAttribute");
-  return value;
-}
-
-}  // namespace detail
-
 /// An attribute of a device. The first call queries the runtime, later ones cost a few nanoseconds. Thread-safe. Throws
 /// CudaError for an unknown device or attribute.
 GPUOPT_HIDDEN inline int deviceAttribute(cudaDeviceAttr attribute, int device) {
@@ -37,16 +27,13 @@ GPUOPT_HIDDEN inline int deviceAttribute(cudaDeviceAttr attribute, int device) {
 
   const auto row = static_cast<unsigned>(device);
   const auto column = static_cast<unsigned>(attribute);
-  if (row >= DEVICES || column >= ATTRIBUTES) return detail::queryDeviceAttribute(attribute, device);
-
-  std::atomic<std::int64_t>& entry = cache[row][column];
-  std::int64_t cached = entry.load(std::memory_order_relaxed);
-  if (cached == 0) {
-    const int value = detail::queryDeviceAttribute(attribute, device);
-    cached = KNOWN | static_cast<std::uint32_t>(value);
-    entry.store(cached, std::memory_order_relaxed);
-  }
-  return static_cast<int>(static_cast<std::uint32_t>(cached));
+  std::atomic<std::int64_t>* entry = row < DEVICES && column < ATTRIBUTES ? &cache[row][column] : nullptr;
+  const std::int64_t cached = entry != nullptr ? entry->load(std::memory_order_relaxed) : 0;
+  if (cached != 0) return static_cast<int>(static_cast<std::uint32_t>(cached));
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, attribute, device), "cudaDeviceGetAttribute");
+  if (entry != nullptr) entry->store(KNOWN | static_cast<std::uint32_t>(value), std::memory_order_relaxed);
+  return value;
 }
 
 /// The number of multiprocessors of a device.

@@ -7,8 +7,6 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/soa/convert_tile.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
-#include <gpuopt/host/carveout.cuh>
-#include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/soa/aggregate.cuh>
 #include <gpuopt/soa/view.cuh>

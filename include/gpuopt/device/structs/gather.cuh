@@ -7,7 +7,6 @@
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
-#include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/launch.cuh>
 
 #include <cstddef>

@@ -12,7 +12,6 @@
 #include <gpuopt/device/transpose/launch.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/host/device.cuh>
-#include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/workspace.cuh>
 
 #include <cstddef>

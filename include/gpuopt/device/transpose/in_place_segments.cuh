@@ -6,7 +6,6 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/transpose/in_place_tuning.cuh>
-#include <gpuopt/host/grid_config.cuh>
 
 #include <cuda_runtime.h>
 

@@ -4,12 +4,10 @@
 #pragma once
 
 #include <gpuopt/core/access.cuh>
-#include <gpuopt/core/fast_divide.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/transpose/shape.cuh>
 #include <gpuopt/device/transpose/smem.cuh>
 #include <gpuopt/device/transpose/tuning.cuh>
-#include <gpuopt/host/grid_config.cuh>
 
 #include <cstddef>
 

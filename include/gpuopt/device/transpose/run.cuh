@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/fast_divide.cuh>
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/transpose/byte_run.cuh>
 #include <gpuopt/device/transpose/plan_sizes.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
