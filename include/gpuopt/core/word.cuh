@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -16,27 +17,16 @@ GPUOPT_DETAIL_BEGIN
 template <std::size_t SIZE>
 inline constexpr std::size_t widestWord = powerOfTwoIn(SIZE | 16);
 
+// Only declared: the type that moves as many bytes as the array has.
+unsigned char wordOf(char (&)[1]);
+unsigned short wordOf(char (&)[2]);
+unsigned wordOf(char (&)[4]);
+uint2 wordOf(char (&)[8]);
+uint4 wordOf(char (&)[16]);
+
 template <std::size_t SIZE>
-struct WordOf;
-template <>
-struct WordOf<1> {
-  using type = unsigned char;
-};
-template <>
-struct WordOf<2> {
-  using type = unsigned short;
-};
-template <>
-struct WordOf<4> {
-  using type = unsigned;
-};
-template <>
-struct WordOf<8> {
-  using type = uint2;
-};
-template <>
-struct WordOf<16> {
-  using type = uint4;
+struct WordOf {
+  using type = decltype(wordOf(std::declval<char (&)[SIZE]>()));
 };
 
 // The type that moves SIZE bytes in one access.

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <gpuopt/core/message.cuh>
-#include <gpuopt/host/capture.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/launch_config.cuh>

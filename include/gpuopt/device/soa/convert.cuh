@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/array_check.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/soa/convert_tile.cuh>
 #include <gpuopt/device/structs/tuning.cuh>

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/array_check.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/message.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/transpose/shape.cuh>
 #include <gpuopt/host/device.cuh>
