@@ -11,11 +11,12 @@
 ///     };
 ///     static_assert(gpuopt::sharedAccess<float>(Column{}).isConflictFree());
 ///
-/// - globalAccess<T>(pattern, lanes, base): requests, lines, sectors and used bytes of a warp's access to
-///   global memory; utilisation() is the used fraction of the traffic.
-/// - sharedAccess<T>(pattern, lanes, base): requests, phases and wavefronts of a warp's access to shared
-///   memory, and the degree of its bank conflicts. sharedLoad: the same for loads, which are cheaper where
-///   lanes read the same 8 or 16 bytes.
+/// - globalAccess<T>(pattern, lanes, base): requests, lines, sectors and used bytes of a warp's access to global
+/// memory;
+///   utilisation() is the used fraction of the traffic.
+/// - sharedAccess<T>(pattern, lanes, base): requests, phases and wavefronts of a warp's access to shared memory, and
+/// the
+///   degree of its bank conflicts. sharedLoad: the same for loads, cheaper where lanes read the same 8 or 16 bytes.
 /// - All with a number of bytes instead of T: the pattern then gives byte addresses.
 /// - LaneMask::first(count), LaneMask::where(predicate): warps with inactive lanes.
 ///

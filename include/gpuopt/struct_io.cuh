@@ -37,8 +37,8 @@
 
 #include <gpuopt/block/struct_io.cuh>
 #include <gpuopt/block/struct_pipeline.cuh>
-#include <gpuopt/core/array_check.cuh>
 #include <gpuopt/core/callable.cuh>
+#include <gpuopt/core/message.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/reduce/source.cuh>
 #include <gpuopt/device/structs/gather.cuh>

@@ -40,7 +40,6 @@
 #include <gpuopt/block/transpose.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/matrix_view.cuh>
-#include <gpuopt/core/mdspan.cuh>
 #include <gpuopt/device/transpose/explain.cuh>
 #include <gpuopt/device/transpose/in_place_rectangle.cuh>
 #include <gpuopt/device/transpose/in_place_square.cuh>

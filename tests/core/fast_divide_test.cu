@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 
-#include <gpuopt/core/fast_divide.cuh>
+#include <gpuopt/core/integers.cuh>
 
 namespace {
 

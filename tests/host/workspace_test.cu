@@ -39,7 +39,6 @@ using namespace gpuopt::test;
 using gpuopt::launch;
 using gpuopt::LaunchConfig;
 using gpuopt::Workspace;
-using gpuopt::detail::lease;
 using gpuopt::detail::WorkspaceLease;
 
 namespace {
@@ -62,7 +61,7 @@ unsigned nonzeroCounters(unsigned* counters, cudaStream_t stream, unsigned left 
 }
 
 void* leasedOnce(Workspace* user, cudaStream_t stream) {
-  WorkspaceLease workspace = lease(user, stream);
+  WorkspaceLease workspace(user, stream);
   workspace.done();
   return workspace.data();
 }
@@ -85,17 +84,17 @@ TEST_CASE("a workspace moves with its memory") {
   Workspace second(std::move(first));
   REQUIRE(second.data() == data);
   REQUIRE(leasedOnce(&second, nullptr) == data);
-  REQUIRE_THROWS_AS(lease(&first, nullptr), std::invalid_argument);
+  REQUIRE_THROWS_AS(WorkspaceLease(&first, nullptr), std::invalid_argument);
   first = std::move(second);
   REQUIRE(leasedOnce(&first, nullptr) == data);
 }
 
 TEST_CASE("the user's workspace is what is leased, to one call at a time") {
   Workspace workspace;
-  WorkspaceLease held = lease(&workspace, nullptr);
+  WorkspaceLease held(&workspace, nullptr);
   REQUIRE(held.data() == workspace.data());
   REQUIRE(held.counters() == workspace.counters());
-  REQUIRE(contains(messageOf<std::invalid_argument>([&] { static_cast<void>(lease(&workspace, nullptr)); }), "in use"));
+  REQUIRE(contains(messageOf<std::invalid_argument>([&] { WorkspaceLease(&workspace, nullptr); }), "in use"));
   held.done();
   held.release();
   REQUIRE(leasedOnce(&workspace, nullptr) == workspace.data());
@@ -106,7 +105,7 @@ TEST_CASE("a stream keeps its workspace, aligned and with zero counters") {
   void* first = leasedOnce(nullptr, stream);
   REQUIRE(reinterpret_cast<std::uintptr_t>(first) % 256 == 0);
   for (int i = 0; i < 3; ++i) REQUIRE(leasedOnce(nullptr, stream) == first);
-  WorkspaceLease workspace = lease(nullptr, stream);
+  WorkspaceLease workspace(nullptr, stream);
   REQUIRE(nonzeroCounters(workspace.counters(), stream) == 0);
   launch(host_test::workspace_test::writeAll, oneBlock(stream), static_cast<unsigned*>(workspace.data()),
          static_cast<unsigned>(Workspace::capacity / 4), 1u);
@@ -140,17 +139,17 @@ TEST_CASE("a new stream never gets a destroyed stream's workspace") {
 
 TEST_CASE("a second call on the stream, while the first is being queued, has memory of its own") {
   Stream stream;
-  WorkspaceLease first = lease(nullptr, stream);
+  WorkspaceLease first(nullptr, stream);
   void* data = first.data();
   {
-    WorkspaceLease second = lease(nullptr, stream);
+    WorkspaceLease second(nullptr, stream);
     REQUIRE(second.data() != data);
     REQUIRE(second.counters() != first.counters());
     REQUIRE(nonzeroCounters(second.counters(), stream, 7) == 0);
     second.done();
   }
   {
-    WorkspaceLease third = lease(nullptr, stream);  // may reuse the memory of the second: its counters are zero again
+    WorkspaceLease third(nullptr, stream);  // may reuse the memory of the second: its counters are zero again
     REQUIRE(nonzeroCounters(third.counters(), stream) == 0);
   }
   first.done();
@@ -164,14 +163,14 @@ TEST_CASE("a call that failed leaves zero counters to the next one") {
   for (Workspace* user : {static_cast<Workspace*>(nullptr), &mine}) {
     leasedOnce(user, stream);
     const auto fail = [&] {
-      WorkspaceLease workspace = lease(user, stream);
+      WorkspaceLease workspace(user, stream);
       REQUIRE(nonzeroCounters(workspace.counters(), stream, 5) == 0);  // its first kernel runs
       launch(host_test::workspace_test::inspect, LaunchConfig{dim3(0)}, nullptr, 0, 0,
              nullptr);  // its second one cannot
       workspace.done();
     };
     REQUIRE_THROWS_AS(fail(), std::invalid_argument);
-    WorkspaceLease workspace = lease(user, stream);
+    WorkspaceLease workspace(user, stream);
     REQUIRE(nonzeroCounters(workspace.counters(), stream) == 0);
     workspace.done();
   }
@@ -181,12 +180,12 @@ TEST_CASE("nothing is zeroed between calls that were done") {
   Stream stream;
   leasedOnce(nullptr, stream);
   {
-    WorkspaceLease workspace = lease(nullptr, stream);
+    WorkspaceLease workspace(nullptr, stream);
     REQUIRE(nonzeroCounters(workspace.counters(), stream, 5) == 0);
     workspace.done();  // although they are not zero, so that an unnecessary memset would show
   }
   {
-    WorkspaceLease workspace = lease(nullptr, stream);
+    WorkspaceLease workspace(nullptr, stream);
     REQUIRE(nonzeroCounters(workspace.counters(), stream) == COUNTERS);
     workspace.done();
   }
@@ -201,7 +200,7 @@ TEST_CASE("threads on one stream and on their own ones never share memory within
     DeviceArray<unsigned> kept(std::vector<unsigned>{0});
     for (unsigned i = 0; i < 20; ++i) {
       const unsigned value = static_cast<unsigned>(thread) * 1000000 + i * 10000 + 1;
-      WorkspaceLease workspace = lease(nullptr, stream);
+      WorkspaceLease workspace(nullptr, stream);
       auto* data = static_cast<unsigned*>(workspace.data());
       launch(host_test::workspace_test::inspect, oneBlock(stream), workspace.counters(), 64, value, wrong.data());
       launch(host_test::workspace_test::writeAll, oneBlock(stream), data, 1024, value);
@@ -244,7 +243,7 @@ TEST_CASE("a workspace of another device is refused") {
   if (devices < 2) return;
   Workspace workspace;
   REQUIRE(cudaSetDevice(1) == cudaSuccess);
-  const std::string text = messageOf<std::invalid_argument>([&] { static_cast<void>(lease(&workspace, nullptr)); });
+  const std::string text = messageOf<std::invalid_argument>([&] { WorkspaceLease(&workspace, nullptr); });
   void* other = leasedOnce(nullptr, nullptr);
   REQUIRE(cudaSetDevice(0) == cudaSuccess);
   REQUIRE(contains(text, "workspace is on device 0, the current device is 1"));
@@ -275,7 +274,7 @@ TEST_CASE("a captured call has memory in the graph, zeroed at every replay") {
   void* remembered = leasedOnce(nullptr, stream);
   DeviceArray<unsigned> wrong(std::vector<unsigned>{0});
   replay(stream, 3, [&] {
-    WorkspaceLease workspace = lease(nullptr, stream);
+    WorkspaceLease workspace(nullptr, stream);
     REQUIRE(workspace.data() != remembered);
     launch(host_test::workspace_test::inspect, oneBlock(stream), workspace.counters(), COUNTERS, 3u, wrong.data());
     workspace.done();
@@ -289,15 +288,15 @@ TEST_CASE("zeroing that was captured does not count as done") {
   Workspace workspace;
   DeviceArray<unsigned> wrong(std::vector<unsigned>{0});
   {
-    WorkspaceLease failed = lease(&workspace, stream);
+    WorkspaceLease failed(&workspace, stream);
     REQUIRE(nonzeroCounters(failed.counters(), stream, 5) == 0);
   }
   replay(stream, 0, [&] {
-    WorkspaceLease captured = lease(&workspace, stream);
+    WorkspaceLease captured(&workspace, stream);
     launch(host_test::workspace_test::inspect, oneBlock(stream), captured.counters(), COUNTERS, 0u, wrong.data());
     captured.done();
   });
-  WorkspaceLease next = lease(&workspace, stream);
+  WorkspaceLease next(&workspace, stream);
   REQUIRE(nonzeroCounters(next.counters(), stream) == 0);
   next.done();
 }

@@ -6,7 +6,6 @@
 #include "device_array.cuh"
 
 #include <gpuopt/core/integers.cuh>
-#include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/launch.cuh>
 
 #include <cuda_runtime.h>

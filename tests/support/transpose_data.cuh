@@ -9,7 +9,6 @@
 #include "portion.hpp"
 
 #include <gpuopt/core/integers.cuh>
-#include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/transpose.cuh>
 

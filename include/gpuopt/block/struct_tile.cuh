@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/const_like.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/thread/vector.cuh>
 #include <gpuopt/warp/exchange.cuh>

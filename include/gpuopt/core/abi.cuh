@@ -17,27 +17,10 @@
 #define GPUOPT_ABI_VERSION_OF(major, minor, patch) GPUOPT_ABI_JOIN_VERSION(major, minor, patch)
 #define GPUOPT_ABI_VERSION GPUOPT_ABI_VERSION_OF(GPUOPT_VERSION_MAJOR, GPUOPT_VERSION_MINOR, GPUOPT_VERSION_PATCH)
 
-// Joins a name and up to 16 architectures by underscores.
-#define GPUOPT_ABI_JOIN_1(name, a) name##_##a
-#define GPUOPT_ABI_JOIN_2(name, a, ...) GPUOPT_ABI_JOIN_1(name##_##a, __VA_ARGS__)
-#define GPUOPT_ABI_JOIN_3(name, a, ...) GPUOPT_ABI_JOIN_2(name##_##a, __VA_ARGS__)
-#define GPUOPT_ABI_JOIN_4(name, a, ...) GPUOPT_ABI_JOIN_3(name##_##a, __VA_ARGS__)
-#define GPUOPT_ABI_JOIN_5(name, a, ...) GPUOPT_ABI_JOIN_4(name##_##a, __VA_ARGS__)
-#define GPUOPT_ABI_JOIN_6(name, a, ...) GPUOPT_ABI_JOIN_5(name##_##a, __VA_ARGS__)
-#define GPUOPT_ABI_JOIN_7(name, a, ...) GPUOPT_ABI_JOIN_6(name##_##a, __VA_ARGS__)
-#define GPUOPT_ABI_JOIN_8(name, a, ...) GPUOPT_ABI_JOIN_7(name##_##a, __VA_ARGS__)
-#define GPUOPT_ABI_JOIN_9(name, a, ...) GPUOPT_ABI_JOIN_8(name##_##a, __VA_ARGS__)
-#define GPUOPT_ABI_JOIN_10(name, a, ...) GPUOPT_ABI_JOIN_9(name##_##a, __VA_ARGS__)
-#define GPUOPT_ABI_JOIN_11(name, a, ...) GPUOPT_ABI_JOIN_10(name##_##a, __VA_ARGS__)
-#define GPUOPT_ABI_JOIN_12(name, a, ...) GPUOPT_ABI_JOIN_11(name##_##a, __VA_ARGS__)
-#define GPUOPT_ABI_JOIN_13(name, a, ...) GPUOPT_ABI_JOIN_12(name##_##a, __VA_ARGS__)
-#define GPUOPT_ABI_JOIN_14(name, a, ...) GPUOPT_ABI_JOIN_13(name##_##a, __VA_ARGS__)
-#define GPUOPT_ABI_JOIN_15(name, a, ...) GPUOPT_ABI_JOIN_14(name##_##a, __VA_ARGS__)
-#define GPUOPT_ABI_JOIN_16(name, a, ...) GPUOPT_ABI_JOIN_15(name##_##a, __VA_ARGS__)
-#define GPUOPT_ABI_COUNT(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, count, ...) GPUOPT_ABI_JOIN_##count
-#define GPUOPT_ABI_JOIN(name, ...)                                                             \
-  GPUOPT_ABI_COUNT(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, unused) \
-  (name, __VA_ARGS__)
+// Appends up to 20 architectures to a name, without separators: 800,900 becomes 800900. Absent ones are empty.
+#define GPUOPT_ABI_APPEND(name, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, ...) \
+  name##_##a##b##c##d##e##f##g##h##i##j##k##l##m##n##o##p##q##r##s##t
+#define GPUOPT_ABI_JOIN(...) GPUOPT_ABI_APPEND(__VA_ARGS__, , , , , , , , , , , , , , , , , , , , )
 
 #ifdef GPUOPT_ABI_ARCHITECTURES
 #define GPUOPT_ABI_NAME GPUOPT_ABI_JOIN(GPUOPT_ABI_VERSION, GPUOPT_ABI_ARCHITECTURES)

@@ -50,19 +50,18 @@ struct GlobalAccess {
   unsigned distinctSectors = 0;  ///< sectors that hold the elements: the traffic to L1 if it caches them
 
   /// The fraction of the transferred bytes that is used, if sectors are transferred: 1 is best. 0 without active lanes.
-  __host__ __device__ constexpr double utilisation() const { return share(sectors * SECTOR); }
+  __host__ __device__ constexpr double utilisation() const {
+    return sectors == 0 ? 0 : static_cast<double>(bytes) / (sectors * SECTOR);
+  }
 
   /// The same if whole lines are transferred, as by compute capability 2 and 3.
-  __host__ __device__ constexpr double lineUtilisation() const { return share(lines * LINE); }
+  __host__ __device__ constexpr double lineUtilisation() const {
+    return lines == 0 ? 0 : static_cast<double>(bytes) / (lines * LINE);
+  }
 
   /// Nsight Compute's l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld (or st).
   __host__ __device__ constexpr double sectorsPerRequest() const {
     return requests == 0 ? 0 : static_cast<double>(sectors) / requests;
-  }
-
- private:
-  __host__ __device__ constexpr double share(unsigned moved) const {
-    return moved == 0 ? 0 : static_cast<double>(bytes) / moved;
   }
 };
 
@@ -223,21 +222,15 @@ __host__ __device__ constexpr void addElements(Access& access, const WarpAddress
   }
 }
 
-// The number of sectors that hold the elements.
-template <std::size_t SIZE, unsigned ACCESS>
-__host__ __device__ constexpr unsigned sectorsOf(const WarpAddresses& warp) {
-  DistinctNumbers<32 * (SIZE / GlobalAccess::SECTOR + 2)> sectors;
-  for (unsigned lane = 0; lane < 32; ++lane)
-    for (std::size_t offset = 0; offset < SIZE && warp.lanes.contains(lane); offset += ACCESS)
-      sectors.insert((warp.ofLane[lane] + offset) / GlobalAccess::SECTOR);
-  return sectors.size();
-}
-
 template <std::size_t SIZE, unsigned ACCESS>
 __host__ __device__ constexpr GlobalAccess analyseGlobal(const WarpAddresses& warp) {
   GlobalAccess access;
   addElements<SIZE, ACCESS>(access, warp);
-  access.distinctSectors = sectorsOf<SIZE, ACCESS>(warp);
+  DistinctNumbers<32 * (SIZE / GlobalAccess::SECTOR + 2)> sectors;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (std::size_t offset = 0; offset < SIZE && warp.lanes.contains(lane); offset += ACCESS)
+      sectors.insert((warp.ofLane[lane] + offset) / GlobalAccess::SECTOR);
+  access.distinctSectors = sectors.size();
   return access;
 }
 

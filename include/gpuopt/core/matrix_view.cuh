@@ -1,5 +1,5 @@
 /// \file
-/// Row-major matrices in device memory, and the checks of those that callers pass.
+/// Row-major matrices in device memory, also as mdspans, and the checks of those that callers pass.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 GPUOPT_TYPES_BEGIN
 
@@ -52,6 +53,8 @@ inline std::size_t cappedProduct(std::size_t a, std::size_t b) {
 struct NamedView : MatrixView<const void> {
   const char* name;
   std::size_t elementBytes;
+
+  std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(data); }
 };
 
 template <class T>
@@ -104,26 +107,22 @@ inline bool areSideBySide(const NamedView& a, const NamedView& b) {
   const std::size_t pitch = a.ld * a.elementBytes;
   const auto isPitched = [](const NamedView& view) { return view.batch == 1 || view.batchStride % view.ld == 0; };
   if (b.ld * b.elementBytes != pitch || !isPitched(a) || !isPitched(b)) return false;
-  const auto from = reinterpret_cast<std::uintptr_t>(a.data);
-  const auto to = reinterpret_cast<std::uintptr_t>(b.data);
+  const std::uintptr_t from = a.begin(), to = b.begin();
   const std::size_t distance = to > from ? (to - from) % pitch : (pitch - (from - to) % pitch) % pitch;
   return distance >= a.cols * a.elementBytes && distance + b.cols * b.elementBytes <= pitch;
 }
 
 inline bool viewsOverlap(const NamedView& a, const NamedView& b) {
-  const auto aBegin = reinterpret_cast<std::uintptr_t>(a.data);
-  const auto bBegin = reinterpret_cast<std::uintptr_t>(b.data);
-  const bool apart = aBegin + spanOf(a) * a.elementBytes <= bBegin || bBegin + spanOf(b) * b.elementBytes <= aBegin;
+  const bool apart =
+      a.begin() + spanOf(a) * a.elementBytes <= b.begin() || b.begin() + spanOf(b) * b.elementBytes <= a.begin();
   return !apart && !areSideBySide(a, b);
 }
 
 // Says where the later view begins within the earlier one.
 inline std::string overlapOf(const NamedView& a, const NamedView& b) {
-  const auto aBegin = reinterpret_cast<std::uintptr_t>(a.data);
-  const auto bBegin = reinterpret_cast<std::uintptr_t>(b.data);
-  if (aBegin > bBegin) return overlapOf(b, a);
-  return message({b.name, " begins at byte ", bBegin - aBegin, " of the ", spanOf(a) * a.elementBytes, " that ", a.name,
-                  " spans"});
+  if (a.begin() > b.begin()) return overlapOf(b, a);
+  return message({b.name, " begins at byte ", b.begin() - a.begin(), " of the ", spanOf(a) * a.elementBytes, " that ",
+                  a.name, " spans"});
 }
 
 inline std::string shapeOf(const NamedView& view) {
@@ -168,6 +167,38 @@ inline void requireTransposableInPlace(const NamedView& data, const char* functi
   if (data.rows != data.cols && data.rows > 1 && data.ld != data.cols)
     throwInvalid({function, ": data is ", shapeOf(data), " with ld ", data.ld,
                   ": only square matrices may have gaps between their rows"});
+}
+
+// Whether M is an mdspan, by its member types: <cuda/std/mdspan> would add two seconds to every user's compile time.
+template <class M, class = void>
+inline constexpr bool isMdspan = false;
+
+template <class M>
+inline constexpr bool
+    isMdspan<M, std::void_t<typename M::element_type, typename M::extents_type, typename M::layout_type,
+                            typename M::accessor_type, typename M::data_handle_type>> = true;
+
+// The matrix that a span of two extents describes, or the batch for three extents.
+template <class M>
+MatrixView<typename M::element_type> viewOf(const M& span, const char* name, const char* function) {
+  using T = typename M::element_type;
+  constexpr std::size_t RANK = M::rank();
+  static_assert(RANK == 2 || RANK == 3, "gpuopt: an mdspan must have two extents, or three for a batch");
+  static_assert(M::is_always_strided(), "gpuopt: the layout of an mdspan must have strides");
+  static_assert(std::is_same_v<typename M::data_handle_type, T*> && std::is_same_v<typename M::reference, T&>,
+                "gpuopt: the accessor of an mdspan must give access to the elements themselves");
+
+  const auto extent = [&span](std::size_t i) { return static_cast<std::size_t>(span.extent(i)); };
+  const auto stride = [&span](std::size_t i) { return static_cast<std::size_t>(span.stride(i)); };
+  MatrixView<T> view{span.data_handle(), extent(RANK - 2), extent(RANK - 1)};
+  view.batch = RANK == 3 ? extent(0) : 1;
+  if (isEmpty(view)) return view;
+  if (view.cols > 1 && stride(RANK - 1) != 1)
+    throwInvalid({function, ": ", name, ".stride(", RANK - 1, ") is ", stride(RANK - 1),
+                  ", but the elements of a row must be neighbours"});
+  if (view.rows > 1) view.ld = stride(RANK - 2);
+  view.batchStride = view.batch > 1 ? stride(0) : view.rows * view.ld;
+  return view;
 }
 
 GPUOPT_DETAIL_END

@@ -1,10 +1,12 @@
 /// \file
-/// Error messages, concatenated from texts and numbers.
+/// Error messages, concatenated from texts and numbers, and checks of the arrays that callers pass.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
 
+#include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
@@ -44,6 +46,47 @@ inline std::string message(std::initializer_list<MessagePart> parts) {
 
 [[noreturn]] inline void throwInvalid(std::initializer_list<MessagePart> parts) {
   throw std::invalid_argument(message(parts));
+}
+
+inline bool alignedTo(const void* address, std::size_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
+}
+
+// An array of n elements without its type, and its name in messages.
+struct NamedArray {
+  const void* data;
+  std::size_t n;
+  std::size_t elementBytes;
+  std::size_t alignment;
+  const char* name;
+
+  std::size_t bytes() const { return n * elementBytes; }
+  std::uintptr_t begin() const { return reinterpret_cast<std::uintptr_t>(data); }
+};
+
+template <class T>
+NamedArray namedArray(const T* data, std::size_t n, const char* name) {
+  return {data, n, sizeof(T), alignof(T), name};
+}
+
+// Not null and aligned to the element type, unless it is empty.
+inline void requireArray(const NamedArray& array, const char* function) {
+  if (array.n == 0) return;
+  if (array.data == nullptr) throwInvalid({function, ": ", array.name, " is null, but n is ", array.n});
+  if (array.n > PTRDIFF_MAX / array.elementBytes)
+    throwInvalid(
+        {function, ": n (", array.n, ") elements of ", array.elementBytes, " bytes are more than memory can hold"});
+  if (!alignedTo(array.data, array.alignment))
+    throwInvalid({function, ": ", array.name, " is misaligned: its address modulo ", array.alignment, " is ",
+                  array.begin() % array.alignment});
+}
+
+// The arrays, neither of them null, do not overlap.
+inline void requireDisjoint(const NamedArray& a, const NamedArray& b, const char* function) {
+  if (a.begin() > b.begin()) return requireDisjoint(b, a, function);
+  if (b.begin() - a.begin() < a.bytes())
+    throwInvalid({function, ": ", a.name, " and ", b.name, " overlap: ", b.name, " begins at byte ",
+                  b.begin() - a.begin(), " of the ", a.bytes(), " of ", a.name});
 }
 
 GPUOPT_DETAIL_END

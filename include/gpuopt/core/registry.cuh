@@ -1,35 +1,35 @@
 /// \file
-/// A small map with linear search.
+/// A small map with linear search, shared by threads.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
 
+#include <cstddef>
+#include <mutex>
 #include <utility>
 #include <vector>
 
 GPUOPT_DETAIL_BEGIN
 
 /// What the library remembers between calls: few entries, never removed, with faster caches in front. A vector, since
-/// <map> would add to every user's compile time. add() invalidates pointers to values.
+/// <map> would add to every user's compile time.
 template <class Key, class Value>
 class Registry {
  public:
-  /// The value of a key, or null.
-  Value* find(const Key& key) {
-    for (auto& entry : entries_)
-      if (entry.first == key) return &entry.second;
-    return nullptr;
-  }
-
-  Value& add(const Key& key, const Value& value) {
-    entries_.push_back({key, value});
+  /// The value of a key. Where there is none yet, make() gives it under the lock; or Value{} if `most` keys have one.
+  template <class Make>
+  Value get(const Key& key, const Make& make, std::size_t most = static_cast<std::size_t>(-1)) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& entry : entries_)
+      if (entry.first == key) return entry.second;
+    if (entries_.size() == most) return Value{};
+    entries_.push_back({key, make()});
     return entries_.back().second;
   }
 
-  typename std::vector<std::pair<Key, Value>>::size_type size() const { return entries_.size(); }
-
  private:
+  std::mutex mutex_;
   std::vector<std::pair<Key, Value>> entries_;
 };
 

@@ -8,6 +8,8 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -15,27 +17,16 @@ GPUOPT_DETAIL_BEGIN
 template <std::size_t SIZE>
 inline constexpr std::size_t widestWord = powerOfTwoIn(SIZE | 16);
 
+// Only declared: the type that moves as many bytes as the array has.
+unsigned char wordOf(char (&)[1]);
+unsigned short wordOf(char (&)[2]);
+unsigned wordOf(char (&)[4]);
+uint2 wordOf(char (&)[8]);
+uint4 wordOf(char (&)[16]);
+
 template <std::size_t SIZE>
-struct WordOf;
-template <>
-struct WordOf<1> {
-  using type = unsigned char;
-};
-template <>
-struct WordOf<2> {
-  using type = unsigned short;
-};
-template <>
-struct WordOf<4> {
-  using type = unsigned;
-};
-template <>
-struct WordOf<8> {
-  using type = uint2;
-};
-template <>
-struct WordOf<16> {
-  using type = uint4;
+struct WordOf {
+  using type = decltype(wordOf(std::declval<char (&)[SIZE]>()));
 };
 
 // The type that moves SIZE bytes in one access.
@@ -49,5 +40,9 @@ inline constexpr bool isWord = sizeof(T) <= 16 && alignof(T) == sizeof(T);
 // The alignment of every element of an array of T, capped at 16 bytes.
 template <class T>
 inline constexpr std::size_t leastAlignment = smallerOf(alignof(T), widestWord<sizeof(T)>);
+
+// T, const if Model is.
+template <class Model, class T>
+using ConstLike = std::conditional_t<std::is_const_v<Model>, const T, T>;
 
 GPUOPT_DETAIL_END

@@ -1,8 +1,9 @@
 /// \file
-/// Device attributes, queried once.
+/// Device attributes, queried once; streams in graph capture, and calls that must not disturb one.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/message.cuh>
 #include <gpuopt/host/error.cuh>
 
 #include <atomic>
@@ -17,16 +18,6 @@ inline int currentDevice() {
   return device;
 }
 
-namespace detail {
-
-inline int queryDeviceAttribute(cudaDeviceAttr attribute, int device) {
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, attribute, device), "cudaDeviceGetAttribute");
-  return value;
-}
-
-}  // namespace detail
-
 /// An attribute of a device. The first call queries the runtime, later ones cost a few nanoseconds. Thread-safe. Throws
 /// CudaError for an unknown device or attribute.
 GPUOPT_HIDDEN inline int deviceAttribute(cudaDeviceAttr attribute, int device) {
@@ -37,16 +28,13 @@ GPUOPT_HIDDEN inline int deviceAttribute(cudaDeviceAttr attribute, int device) {
 
   const auto row = static_cast<unsigned>(device);
   const auto column = static_cast<unsigned>(attribute);
-  if (row >= DEVICES || column >= ATTRIBUTES) return detail::queryDeviceAttribute(attribute, device);
-
-  std::atomic<std::int64_t>& entry = cache[row][column];
-  std::int64_t cached = entry.load(std::memory_order_relaxed);
-  if (cached == 0) {
-    const int value = detail::queryDeviceAttribute(attribute, device);
-    cached = KNOWN | static_cast<std::uint32_t>(value);
-    entry.store(cached, std::memory_order_relaxed);
-  }
-  return static_cast<int>(static_cast<std::uint32_t>(cached));
+  std::atomic<std::int64_t>* entry = row < DEVICES && column < ATTRIBUTES ? &cache[row][column] : nullptr;
+  const std::int64_t cached = entry != nullptr ? entry->load(std::memory_order_relaxed) : 0;
+  if (cached != 0) return static_cast<int>(static_cast<std::uint32_t>(cached));
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, attribute, device), "cudaDeviceGetAttribute");
+  if (entry != nullptr) entry->store(KNOWN | static_cast<std::uint32_t>(value), std::memory_order_relaxed);
+  return value;
 }
 
 /// The number of multiprocessors of a device.
@@ -58,4 +46,37 @@ inline int computeCapability(int device) {
          deviceAttribute(cudaDevAttrComputeCapabilityMinor, device);
 }
 
+namespace detail {
+
+/// Whether the stream is being captured into a graph. Throws CudaError for the legacy default stream while another
+/// stream's capture forbids its use; that capture stays valid.
+inline bool isCapturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+/// Throws std::invalid_argument if the stream is being captured: the kernel does not run, so there is no value to
+/// return. `function` is the caller that returns a value ("gpuopt::reduce").
+inline void requireNotCapturing(cudaStream_t stream, const char* function) {
+  if (isCapturing(stream)) throwInvalid({function, ": stream is being captured; use ", function, "Into"});
+}
+
+/// Scope in which this thread may allocate and synchronise while any thread captures a stream. Without it, such a call
+/// fails and invalidates the capture.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() noexcept { exchange(); }
+  ~RelaxedCapture() { exchange(); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  // Errors are ignored: the guarded call will fail with the same one.
+  void exchange() noexcept { forgetError(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // holds the thread's own mode meanwhile
+};
+
+}  // namespace detail
 GPUOPT_NAMESPACE_END

@@ -59,18 +59,6 @@ GPUOPT_HIDDEN inline void forgetError(cudaError_t code) noexcept {
   throw CudaError(code, std::move(call));
 }
 
-}  // namespace detail
-
-/// Throws CudaError unless `code`, the result of `call`, is cudaSuccess.
-///
-/// On success the runtime's last error is untouched: an error of an earlier, unrelated call is neither swallowed nor
-/// reported. Cost: one comparison.
-GPUOPT_HIDDEN inline void check(cudaError_t code, const char* call) {
-  if (code != cudaSuccess) detail::throwCudaError(code, call);
-}
-
-namespace detail {
-
 /// Removes the inline namespaces of abi.cuh, which nobody wrote.
 inline std::string withoutInlineNamespaces(std::string name) {
   for (std::size_t at = 0; (at = name.find("gpuopt::v", at)) != std::string::npos;) {
@@ -103,4 +91,13 @@ GPUOPT_HIDDEN inline std::string kernelName(const void* kernel) {
 }
 
 }  // namespace detail
+
+/// Throws CudaError unless `code`, the result of `call`, is cudaSuccess.
+///
+/// On success the runtime's last error is untouched: an error of an earlier, unrelated call is neither swallowed nor
+/// reported. Cost: one comparison.
+GPUOPT_HIDDEN inline void check(cudaError_t code, const char* call) {
+  if (code != cudaSuccess) detail::throwCudaError(code, call);
+}
+
 GPUOPT_NAMESPACE_END

@@ -9,7 +9,9 @@
 #include <gpuopt/host/launch_config.cuh>
 #include <gpuopt/host/occupancy.cuh>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <type_traits>
@@ -36,15 +38,12 @@ GPUOPT_HIDDEN inline void checkLaunch(const void* kernel, const LaunchConfig& co
   if (kernel == nullptr) throwInvalid({"gpuopt::launch: kernel is null"});
   if (volume(config.grid) == 0) throwBadLaunch(kernel, {"grid (", toString(config.grid), ") is empty"});
   if (volume(config.block) == 0) throwBadLaunch(kernel, {"block (", toString(config.block), ") is empty"});
-  if (volume(config.block) > THREADS) {
+  if (volume(config.block) > THREADS)
     throwBadLaunch(kernel, {"block (", toString(config.block), ") exceeds ", THREADS, " threads"});
-  }
-  if (config.grid.x > GRID_X || config.grid.y > GRID_YZ || config.grid.z > GRID_YZ) {
+  if (config.grid.x > GRID_X || config.grid.y > GRID_YZ || config.grid.z > GRID_YZ)
     throwBadLaunch(kernel, {"grid (", toString(config.grid), ") exceeds 2147483647x65535x65535 blocks"});
-  }
-  if (config.cluster == 0 || config.grid.x % config.cluster != 0) {
+  if (config.cluster == 0 || config.grid.x % config.cluster != 0)
     throwBadLaunch(kernel, {"cluster (", config.cluster, ") does not divide the grid's x (", config.grid.x, ")"});
-  }
 }
 
 /// The runtime's form of a LaunchConfig.
@@ -53,12 +52,6 @@ struct NativeConfig {
   cudaLaunchConfig_t launch;
 };
 
-GPUOPT_HIDDEN inline void requireClusters(const void* kernel, const LaunchConfig& config, int capability) {
-  if (capability >= clustersSince) return;
-  throwBadLaunch(kernel, {"cluster (", config.cluster, ") needs compute capability 9.0; the device has ",
-                          capability / 10, ".", capability % 10});
-}
-
 /// Adds the launch attributes of the configuration, if any.
 GPUOPT_HIDDEN inline void addAttributes(NativeConfig& native, const void* kernel, const LaunchConfig& config) {
   if (config.cluster == 1 && !config.programmatic) return;
@@ -66,12 +59,12 @@ GPUOPT_HIDDEN inline void addAttributes(NativeConfig& native, const void* kernel
   const int capability = computeCapability(currentDevice());
   unsigned& count = native.launch.numAttrs;
   if (config.cluster > 1) {
-    requireClusters(kernel, config, capability);
+    if (capability < clustersSince)
+      throwBadLaunch(kernel, {"cluster (", config.cluster, ") needs compute capability 9.0; the device has ",
+                              capability / 10, ".", capability % 10});
     cudaLaunchAttribute& attribute = native.attributes[count++];
     attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = config.cluster;
-    attribute.val.clusterDim.y = 1;
-    attribute.val.clusterDim.z = 1;
+    attribute.val.clusterDim = {config.cluster, 1, 1};
   }
   if (config.programmatic && capability >= clustersSince) {
     cudaLaunchAttribute& attribute = native.attributes[count++];
@@ -103,13 +96,42 @@ GPUOPT_HIDDEN inline void prepareLaunch(NativeConfig& native, const void* kernel
   const cudaError_t asked = cudaFuncGetAttributes(&attributes, kernel);
   forgetError(asked);
   const auto limit = static_cast<std::size_t>(attributes.maxThreadsPerBlock);
-  if (asked == cudaSuccess && volume(config.block) > limit) {
+  if (asked == cudaSuccess && volume(config.block) > limit)
     throwBadLaunch(kernel, {"block (", toString(config.block), ") exceeds ", limit,
                             ", the limit of the kernel's registers or launch bounds"});
-  }
   throwCudaError(code, message({"gpuopt::launch of ", kernelName(kernel), " with grid ", toString(config.grid),
                                 ", block ", toString(config.block), ", ", config.sharedBytes, " shared bytes"}));
 }
+
+// Programmatic dependent launch: the kernel itself waits for its predecessor.
+inline LaunchConfig gridConfig(int block, std::size_t blocks, cudaStream_t stream, const char* function) {
+  if (blocks > 0x7fffffff) throwInvalid({function, ": the input needs too many blocks"});
+  LaunchConfig config;
+  config.grid = dim3(static_cast<unsigned>(blocks));
+  config.block = dim3(static_cast<unsigned>(block));
+  config.stream = stream;
+  config.programmatic = true;
+  return config;
+}
+
+// A kernel's preferred shared memory, in per cent of the on-chip memory. Sets it once per device. Constant-
+// initialised, hence usable before main().
+class SharedCarveout {
+ public:
+  // Call before each launch. Errors are ignored: this is a hint, and the launch reports its own.
+  GPUOPT_HIDDEN void prefer(const void* kernel, int percent) {
+    const auto device = static_cast<unsigned>(currentDevice());
+    const std::uint64_t bit = device < 64 ? std::uint64_t{1} << device : 0;
+    if ((isSet_.load(std::memory_order_relaxed) & bit) != 0) return;
+    if (cudaPeekAtLastError() != cudaSuccess) return;  // cudaFuncSetAttribute would clear it; try next time
+    const RelaxedCapture relaxed;                      // lazy loading of the kernel may allocate
+    forgetError(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent));
+    isSet_.fetch_or(bit, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint64_t> isSet_{0};
+};
 
 }  // namespace detail
 

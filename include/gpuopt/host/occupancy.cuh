@@ -14,7 +14,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <type_traits>
 
@@ -44,41 +43,41 @@ inline bool operator==(const OccupancyKey& a, const OccupancyKey& b) {
   return a.kernel == b.kernel && a.sharedBytes == b.sharedBytes && a.device == b.device && a.block == b.block;
 }
 
+/// check() of a call that is about a kernel.
+GPUOPT_HIDDEN inline void checkKernel(cudaError_t code, const char* call, const void* kernel) {
+  if (code != cudaSuccess) throwCudaError(code, message({call, " of ", kernelName(kernel)}));
+}
+
 GPUOPT_HIDDEN inline cudaFuncAttributes functionAttributes(const void* kernel) {
   cudaFuncAttributes attributes{};
-  const cudaError_t code = cudaFuncGetAttributes(&attributes, kernel);
-  if (code != cudaSuccess) throwCudaError(code, message({"cudaFuncGetAttributes of ", kernelName(kernel)}));
+  checkKernel(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes", kernel);
   return attributes;
 }
 
 /// Checks the device's limit of the block size.
 inline void checkBlock(int block, int device, const char* caller) {
   const int limit = deviceAttribute(cudaDevAttrMaxThreadsPerBlock, device);
-  if (block < 1 || block > limit) {
+  if (block < 1 || block > limit)
     throwInvalid({caller, ": block (", block, ") is not between 1 and ", limit, ", the device's limit"});
-  }
 }
 
 /// Raises the kernel's limit of dynamic shared memory. Never lowers it: other callers may rely on it.
 GPUOPT_HIDDEN inline void raiseSharedLimit(const OccupancyKey& key, const cudaFuncAttributes& attributes,
                                            const char* caller) {
   const auto limit = static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, key.device));
-  if (key.sharedBytes > limit || key.sharedBytes + attributes.sharedSizeBytes > limit) {
+  if (key.sharedBytes > limit || key.sharedBytes + attributes.sharedSizeBytes > limit)
     throwInvalid({caller, ": sharedBytes (", key.sharedBytes, ") and the kernel's ", attributes.sharedSizeBytes,
                   " static bytes exceed ", limit, ", the device's limit; kernel: ", kernelName(key.kernel)});
-  }
   if (key.sharedBytes <= static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes)) return;
-  const cudaError_t code =
-      cudaFuncSetAttribute(key.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(key.sharedBytes));
-  if (code != cudaSuccess) throwCudaError(code, message({"cudaFuncSetAttribute of ", kernelName(key.kernel)}));
+  const auto bytes = static_cast<int>(key.sharedBytes);
+  checkKernel(cudaFuncSetAttribute(key.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+              "cudaFuncSetAttribute", key.kernel);
 }
 
 GPUOPT_HIDDEN inline int queryResidentBlocks(const OccupancyKey& key, int block) {
   int blocks = 0;
-  const cudaError_t code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, key.kernel, block, key.sharedBytes);
-  if (code != cudaSuccess) {
-    throwCudaError(code, message({"cudaOccupancyMaxActiveBlocksPerMultiprocessor of ", kernelName(key.kernel)}));
-  }
+  checkKernel(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, key.kernel, block, key.sharedBytes),
+              "cudaOccupancyMaxActiveBlocksPerMultiprocessor", key.kernel);
   return blocks;
 }
 
@@ -97,39 +96,25 @@ GPUOPT_HIDDEN inline int bestBlock(const OccupancyKey& key, int limit) {
   return best;
 }
 
-inline double occupancyFraction(int block, int blocks, int device) {
-  const int warps = warpsOf(block) * blocks;
-  const int limit = deviceAttribute(cudaDevAttrMaxThreadsPerMultiProcessor, device) / warpThreads;
-  return static_cast<double>(warps) / limit;
-}
-
 GPUOPT_HIDDEN inline Occupancy queryOccupancy(const OccupancyKey& key, const char* caller) {
   const cudaFuncAttributes attributes = functionAttributes(key.kernel);
   raiseSharedLimit(key, attributes, caller);
   const int block = key.block != 0 ? key.block : bestBlock(key, attributes.maxThreadsPerBlock);
-  if (block > attributes.maxThreadsPerBlock) {
+  if (block > attributes.maxThreadsPerBlock)
     throwInvalid({caller, ": block (", block, ") exceeds ", attributes.maxThreadsPerBlock,
                   ", the limit of the kernel's registers or launch bounds; kernel: ", kernelName(key.kernel)});
-  }
   const int blocks = queryResidentBlocks(key, block);
-  if (blocks == 0) {
+  if (blocks == 0)
     throwInvalid({caller, ": no block fits: block (", block, "), sharedBytes (", key.sharedBytes, "), ",
                   attributes.numRegs, " registers a thread; kernel: ", kernelName(key.kernel)});
-  }
-  return {block, blocks, occupancyFraction(block, blocks, key.device)};
+  const int maxWarps = deviceAttribute(cudaDevAttrMaxThreadsPerMultiProcessor, key.device) / warpThreads;
+  return {block, blocks, static_cast<double>(warpsOf(block) * blocks) / maxWarps};
 }
 
-/// The answers for all threads. Never destroyed: destructors of static objects may still launch kernels.
-struct SharedOccupancyCache {
-  std::mutex mutex;
-  Registry<OccupancyKey, Occupancy> known;
-};
-
+/// The answers for all threads. The registry's lock also guards the kernel's limit while it is read and raised.
 GPUOPT_HIDDEN inline Occupancy sharedOccupancy(const OccupancyKey& key, const char* caller) {
-  static SharedOccupancyCache& cache = *new SharedOccupancyCache;
-  const std::lock_guard<std::mutex> lock(cache.mutex);  // also guards the kernel's limit while it is read and raised
-  if (const Occupancy* found = cache.known.find(key)) return *found;
-  return cache.known.add(key, queryOccupancy(key, caller));
+  static auto& known = *new Registry<OccupancyKey, Occupancy>;  // destructors of static objects may still launch
+  return known.get(key, [&] { return queryOccupancy(key, caller); });
 }
 
 /// A small cache per thread in front of the shared one: no lock for a repeated query.
@@ -255,33 +240,19 @@ struct OccupancyReport {
 
   /// The report as text, five lines.
   std::string text() const {
-    const auto allowed = [](int blocks) { return blocks == unlimited ? "any number of" : std::to_string(blocks); };
-    return detail::message({kernel,
-                            " with ",
-                            block,
-                            " threads a block: ",
-                            blocksPerMultiprocessor,
-                            " blocks per multiprocessor, occupancy ",
-                            std::lround(100 * occupancy),
-                            " %, limited by ",
-                            limits(),
-                            "\n  registers:     ",
-                            allowed(allowedByRegisters),
-                            " blocks (",
-                            registersPerThread,
-                            " a thread)\n  shared memory: ",
-                            allowed(allowedBySharedMemory),
-                            " blocks (",
-                            staticSharedBytes,
-                            " bytes static, ",
-                            dynamicSharedBytes,
-                            " dynamic, ",
-                            reservedSharedBytes,
-                            " reserved)\n  threads:       ",
-                            allowed(allowedByThreads),
-                            " blocks\n  blocks:        ",
-                            allowed(allowedByBlocks),
-                            " blocks\n"});
+    const auto line = [](const char* resource, int allowed, const std::string& use) {
+      const std::string blocks = allowed == unlimited ? "any number of" : std::to_string(allowed);
+      return detail::message({"\n  ", resource, blocks, " blocks", use});
+    };
+    using detail::message;
+    return message({kernel, " with ", block, " threads a block: ", blocksPerMultiprocessor,
+                    " blocks per multiprocessor, occupancy ", std::lround(100 * occupancy), " %, limited by ",
+                    limits()}) +
+           line("registers:     ", allowedByRegisters, message({" (", registersPerThread, " a thread)"})) +
+           line("shared memory: ", allowedBySharedMemory,
+                message({" (", staticSharedBytes, " bytes static, ", dynamicSharedBytes, " dynamic, ",
+                         reservedSharedBytes, " reserved)"})) +
+           line("threads:       ", allowedByThreads, "") + line("blocks:        ", allowedByBlocks, "") + "\n";
   }
 };
 
@@ -298,10 +269,9 @@ inline int blocksByRegisters(int registersPerThread, int warps, int device) {
   constexpr std::size_t GRANULARITY = 256;
   constexpr int PARTITIONS = 4;
   if (registersPerThread == 0) return OccupancyReport::unlimited;
-  const auto perWarp =
-      static_cast<int>(roundUp(static_cast<std::size_t>(registersPerThread * warpThreads), GRANULARITY));
+  const std::size_t perWarp = roundUp(static_cast<std::size_t>(registersPerThread * warpThreads), GRANULARITY);
   const int perPartition = deviceAttribute(cudaDevAttrMaxRegistersPerMultiprocessor, device) / PARTITIONS;
-  return perPartition / perWarp * PARTITIONS / warps;
+  return perPartition / static_cast<int>(perWarp) * PARTITIONS / warps;
 }
 
 inline int blocksBySharedMemory(std::size_t bytes, int device) {

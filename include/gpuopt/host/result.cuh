@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/host/capture.cuh>
+#include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 
 #include <atomic>

@@ -5,14 +5,12 @@
 
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/registry.cuh>
-#include <gpuopt/host/capture.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <utility>
 
 GPUOPT_NAMESPACE_BEGIN
@@ -111,14 +109,8 @@ inline cudaMemPool_t createPool(int device) {
 }
 
 GPUOPT_HIDDEN inline cudaMemPool_t memoryPool(int device) {
-  struct Pools {
-    std::mutex mutex;
-    Registry<int, cudaMemPool_t> created;
-  };
-  static Pools& pools = *new Pools;  // never destroyed: the context may be gone at exit
-  const std::lock_guard<std::mutex> lock(pools.mutex);
-  if (const cudaMemPool_t* found = pools.created.find(device)) return *found;
-  return pools.created.add(device, createPool(device));
+  static auto& pools = *new Registry<int, cudaMemPool_t>;  // never destroyed: the context may be gone at exit
+  return pools.get(device, [=] { return createPool(device); });
 }
 
 /// Stream-ordered allocation from the library's pool.
@@ -163,17 +155,11 @@ GPUOPT_HIDDEN inline StreamKey streamKey(int device, cudaStream_t stream) {
 /// The cached workspaces. Never freed: nobody reports destroyed streams, and at exit the context may be gone.
 GPUOPT_HIDDEN inline WorkspaceBuffer* sharedWorkspace(const StreamKey& key, cudaStream_t stream) {
   constexpr std::size_t STREAMS = 256;
-  struct Cache {
-    std::mutex mutex;
-    Registry<StreamKey, WorkspaceBuffer*> buffers;
+  static auto& buffers = *new Registry<StreamKey, WorkspaceBuffer*>;
+  const auto make = [&] {
+    return new WorkspaceBuffer{allocateInOrder(workspaceBytes, key.device, stream), key.device, {false}, true};
   };
-  static Cache& cache = *new Cache;
-  const std::lock_guard<std::mutex> lock(cache.mutex);
-  if (WorkspaceBuffer* const* found = cache.buffers.find(key)) return *found;
-  if (cache.buffers.size() == STREAMS) return nullptr;
-
-  unsigned char* memory = allocateInOrder(workspaceBytes, key.device, stream);
-  return cache.buffers.add(key, new WorkspaceBuffer{memory, key.device, {false}, true});
+  return buffers.get(key, make, STREAMS);
 }
 
 /// The cached workspace of a stream, created on first use; null if too many streams have one.
@@ -190,7 +176,7 @@ GPUOPT_HIDDEN inline WorkspaceBuffer* cachedWorkspace(int device, cudaStream_t s
 
 /// The workspace of one call, held until its launches are queued:
 ///
-///     WorkspaceLease workspace = lease(userOrNull, stream);
+///     WorkspaceLease workspace(userOrNull, stream);
 ///     launch(kernel, config, ..., workspace.data(), workspace.counters());
 ///     workspace.done();
 ///
@@ -229,11 +215,10 @@ class WorkspaceLease {
 
   /// Releases the workspace for later work in the stream.
   void release() noexcept {
-    if (buffer_ != nullptr) {
+    if (buffer_ != nullptr)
       buffer_->busy.store(false, std::memory_order_release);
-    } else if (memory_ != nullptr) {
+    else if (memory_ != nullptr)
       forgetError(cudaFreeAsync(memory_, stream_));
-    }
     buffer_ = nullptr;
     memory_ = nullptr;
   }
@@ -245,9 +230,8 @@ class WorkspaceLease {
   void acquireUsers(const Workspace& user, int device) {
     WorkspaceBuffer* buffer = user.buffer_;
     if (buffer == nullptr) throwInvalid({"gpuopt: workspace was moved from"});
-    if (buffer->device != device) {
+    if (buffer->device != device)
       throwInvalid({"gpuopt: workspace is on device ", buffer->device, ", the current device is ", device});
-    }
     if (!acquire(buffer)) throwInvalid({"gpuopt: workspace is in use by another call"});
   }
 
@@ -268,11 +252,6 @@ class WorkspaceLease {
   unsigned char* memory_ = nullptr;
   bool zeroedInGraph_ = false;  // the counters stay dirty until the graph runs
 };
-
-/// A WorkspaceLease on the user's workspace, which may be null.
-[[nodiscard]] inline WorkspaceLease lease(Workspace* userOrNull, cudaStream_t stream) {
-  return WorkspaceLease(userOrNull, stream);
-}
 
 }  // namespace detail
 GPUOPT_NAMESPACE_END

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/const_like.cuh>
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/word.cuh>
 #include <gpuopt/soa/arity.cuh>
 
 #include <cstddef>

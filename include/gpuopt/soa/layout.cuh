@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/const_like.cuh>
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/word.cuh>
 #include <gpuopt/soa/aggregate.cuh>
 
 #include <cstddef>

@@ -5,7 +5,6 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
-#include <gpuopt/host/capture.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/workspace.cuh>

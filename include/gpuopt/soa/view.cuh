@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/array_check.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/soa/aggregate.cuh>
 #include <gpuopt/soa/iterator.cuh>

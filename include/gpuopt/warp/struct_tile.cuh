@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/const_like.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/thread/async_copy.cuh>

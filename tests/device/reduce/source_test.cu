@@ -31,7 +31,7 @@ bool isAligned(const void* address) { return reinterpret_cast<std::uintptr_t>(ad
 
 template <bool FIXED, class Source>
 Reading readingOf(const Source& source, std::size_t n) {
-  if constexpr (detail::mayBeMisaligned<FIXED, Source>())
+  if constexpr (detail::mayBeMisaligned<FIXED, Source>)
     if (source.head < n && source.isMisaligned()) return {false, source.elementwise().head};
   return {Source::VECTORS, source.head};
 }

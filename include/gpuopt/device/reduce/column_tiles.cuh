@@ -126,19 +126,17 @@ __device__ inline void addColumns(typename Reducer::Partial (&partials)[Source::
 template <class Source, class Reducer>
 __device__ inline void addFlatEdges(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
                                     const ColumnTiles& shape, std::size_t column) {
-  typename Source::Value value[1];
-  std::size_t head = source.head;
-  for (std::size_t i = column; i < head; i += shape.cols) {
-    value[0] = source.at(i);
-    reducer.add(partial, value, i);
-  }
+  const auto addBelow = [&](std::size_t end, std::size_t first) {
+    for (std::size_t i = first; i < end; i += shape.cols) {
+      const typename Source::Value value[1] = {source.at(i)};
+      reducer.add(partial, value, i);
+    }
+  };
+  const std::size_t head = source.head;
+  addBelow(head, column);
   // The rows between have a multiple of `cols` elements.
-  const std::size_t end = head + shape.rows * shape.rowElements;
-  for (std::size_t i = end + (column + shape.cols - head % shape.cols) % shape.cols; i < shape.elements;
-       i += shape.cols) {
-    value[0] = source.at(i);
-    reducer.add(partial, value, i);
-  }
+  addBelow(shape.elements,
+           head + shape.rows * shape.rowElements + (column + shape.cols - head % shape.cols) % shape.cols);
 }
 
 // The first STEP and the last STEP columns of a matrix. The first and last full step of every row begin and end within
@@ -162,12 +160,6 @@ struct EdgeColumns {
   }
 };
 
-// The same array, element by element.
-template <class T>
-__device__ inline IteratorSource<const T*, Identity> elementsOf(const ArraySource<T, Identity, true>& source) {
-  return {source.data, {}};
-}
-
 // Adds the elements outside full steps, at the ends of a block's rows, one by one, and gives the sums to the first row
 // of threads, whose steps begin at element `offset` of the tile. All threads of the block call.
 template <int BLOCK, class Policy, class Source, class Reducer>
@@ -177,14 +169,14 @@ __device__ inline void addRowEdges(typename Reducer::Partial (&partials)[Source:
   constexpr unsigned STEP = Source::STEP;
   constexpr unsigned COUNT = EdgeColumns<STEP>::COUNT;
   constexpr unsigned ROW_THREADS = BLOCK / COUNT;
-  const auto elements = elementsOf(source);
+  const IteratorSource<const typename Source::Value*, Identity> elements{source.data, {}};
   const EdgeColumns<STEP> edges{shape.cols};
   const unsigned rowThread = threadIdx.x / COUNT;
   const std::size_t column = edges.column(threadIdx.x % COUNT);
   typename Reducer::Partial edge[1] = {reducer.neutral()};
   if (rowThread < block.rows && column - block.firstColumn < shape.tileElements &&
       edges.isOutsideSteps(column, RowStart(shape, block.firstRow + rowThread, STEP).before))
-    addColumns<itemsFor<Policy::VECTORS, decltype(elementsOf(source))>>(
+    addColumns<itemsFor<Policy::VECTORS, std::decay_t<decltype(elements)>>>(
         edge, elements, reducer, (block.firstRow + rowThread) * shape.ld + column, ROW_THREADS * shape.ld,
         (block.rows - rowThread - 1) / ROW_THREADS + 1);
   shared[threadIdx.x] = edge[0];

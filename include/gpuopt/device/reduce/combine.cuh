@@ -7,8 +7,6 @@
 #include <gpuopt/device/reduce/tuning.cuh>
 #include <gpuopt/grid/arrival.cuh>
 #include <gpuopt/grid/dependency.cuh>
-#include <gpuopt/grid/marked_word.cuh>
-#include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/result.cuh>
 #include <gpuopt/host/workspace.cuh>
@@ -212,7 +210,7 @@ GPUOPT_HIDDEN void launchGrid(const ReduceCall& call, const ReduceGrid& grid, Ke
   using Partial = typename Reducer::Partial;
   const LaunchConfig config = gridConfig(static_cast<int>(grid.threads), grid.blocks, call.stream, call.function);
   if (!grid.combines) return launch(kernel, config, input, reducer, shape, GridScratch<Partial>{}, out);
-  WorkspaceLease scratch = lease(call.workspace, call.stream);
+  WorkspaceLease scratch(call.workspace, call.stream);
   launch(kernel, config, input, reducer, shape,
          GridScratch<Partial>{static_cast<Partial*>(scratch.data()), scratch.counters()}, out);
   scratch.done();

@@ -106,7 +106,7 @@ inline OrderedShape orderedShape(const ReducePlan& plan) {
 template <class Policy, class Source, class Reducer>
 void launchReduce(const ReduceCall& call, const Reducer& reducer, std::size_t n, const Source& source,
                   const Destination<typename Reducer::Result>& out) {
-  if constexpr (mayBeMisaligned<hasFixedSteps<Policy>, Source>())
+  if constexpr (mayBeMisaligned<hasFixedSteps<Policy>, Source>)
     if (source.head < n && source.isMisaligned())
       return launchReduce<Policy>(call, reducer, n, source.elementwise(), out);
   const ReducePlan plan = planReduce<Policy, Source, typename Reducer::Partial>(source.head, n);

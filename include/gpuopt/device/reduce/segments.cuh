@@ -253,28 +253,20 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
   work.run(warp, position, position + path.share < length ? position + path.share : length);
 }
 
-template <class Offset, class Result>
-void requireSegments(const Offset* offsets, std::size_t segments, const Result* out, const char* function) {
-  static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
-  const auto requireNotNull = [=](bool isNull, const char* name) {
-    if (isNull) throwInvalid({function, ": ", name, " is null, but segments is ", segments});
-  };
-  requireNotNull(offsets == nullptr, "offsets");
-  requireNotNull(out == nullptr, "out");
-}
-
 template <class Policy, class It, class Offset, class Reducer>
 void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const Offset* offsets, std::size_t segments,
                     typename Reducer::Result* out) {
   using Partial = typename Reducer::Partial;
+  static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
   if (segments == 0) return;
-  requireSegments(offsets, segments, out, call.function);
+  const char* null = offsets == nullptr ? "offsets" : out == nullptr ? "out" : nullptr;
+  if (null != nullptr) throwInvalid({call.function, ": ", null, " is null, but segments is ", segments});
   const auto view = viewOf(in);
   const auto kernel = segmentsKernel<Policy, std::decay_t<decltype(view)>, Offset, Reducer>;
   const std::size_t most = smallerOf(Workspace::capacity / (2 * sizeof(Partial)), std::size_t{Workspace::counterCount});
   const std::size_t warps = smallerOf(Policy::warps, most);
   const std::size_t blocks = ceilDivide(warps, Policy::BLOCK / 32);
-  WorkspaceLease scratch = lease(call.workspace, call.stream);
+  WorkspaceLease scratch(call.workspace, call.stream);
   Partial* partials = static_cast<Partial*>(scratch.data());
   launch(kernel, gridConfig(Policy::BLOCK, blocks, call.stream, call.function), view, offsets, segments, warps, reducer,
          SegmentScratch<Partial>{partials, partials + warps, scratch.counters()}, out);

@@ -8,7 +8,6 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/tuning.cuh>
-#include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/thread/vector.cuh>
 
 #include <cstddef>
@@ -23,6 +22,7 @@ GPUOPT_DETAIL_BEGIN
 // vectors of four float3, one element of an iterator.
 //   STEP, BYTES     elements of a step, and the bytes it reads
 //   VECTORS         whether it reads vectors
+//   ALWAYS_ALIGNS   whether every legal address allows that
 //   Step            the registers of a step
 //   load<CACHING>(step, s)     issues the loads of step s
 //   values(step, v)            the elements of a loaded step, transformed
@@ -116,6 +116,11 @@ struct PairSource {
   PairSource<T, U, F, false> elementwise() const { return {data1, data2, data1, data2, 0, f}; }
 };
 
+template <class It>
+__device__ inline typename std::iterator_traits<It>::value_type elementAt(It in, std::size_t i) {
+  return in[static_cast<typename std::iterator_traits<It>::difference_type>(i)];
+}
+
 // Any iterator that the device can index, element by element.
 template <class It, class F>
 struct IteratorSource {
@@ -123,6 +128,7 @@ struct IteratorSource {
   using Step = Element;
   using Value = std::decay_t<CallResult<F, Element>>;
   static constexpr bool VECTORS = false;
+  static constexpr bool ALWAYS_ALIGNS = true;
   static constexpr int STEP = 1;
   static constexpr std::size_t BYTES = sizeof(Element);
 
@@ -132,16 +138,12 @@ struct IteratorSource {
 
   template <Caching>
   __device__ void load(Step& step, std::size_t s) const {
-    step = in[static_cast<typename std::iterator_traits<It>::difference_type>(s)];
+    step = elementAt(in, s);
   }
 
   __device__ void values(const Step& step, Value (&v)[1]) const { v[0] = f(step); }
 
-  __device__ Value at(std::size_t i) const {
-    Step step;
-    load<Caching::normal>(step, i);
-    return f(step);
-  }
+  __device__ Value at(std::size_t i) const { return f(elementAt(in, i)); }
 };
 
 template <class It1, class It2, class F>
@@ -154,6 +156,7 @@ struct IteratorPairSource {
   };
   using Value = std::decay_t<CallResult<F, First, Second>>;
   static constexpr bool VECTORS = false;
+  static constexpr bool ALWAYS_ALIGNS = true;
   static constexpr int STEP = 1;
   static constexpr std::size_t BYTES = sizeof(First) + sizeof(Second);
 
@@ -164,17 +167,13 @@ struct IteratorPairSource {
 
   template <Caching>
   __device__ void load(Step& step, std::size_t s) const {
-    step.first = in1[static_cast<typename std::iterator_traits<It1>::difference_type>(s)];
-    step.second = in2[static_cast<typename std::iterator_traits<It2>::difference_type>(s)];
+    step.first = elementAt(in1, s);
+    step.second = elementAt(in2, s);
   }
 
   __device__ void values(const Step& step, Value (&v)[1]) const { v[0] = f(step.first, step.second); }
 
-  __device__ Value at(std::size_t i) const {
-    Step step;
-    load<Caching::normal>(step, i);
-    return f(step.first, step.second);
-  }
+  __device__ Value at(std::size_t i) const { return f(elementAt(in1, i), elementAt(in2, i)); }
 };
 
 // Unwraps Thrust's iterators over contiguous memory to pointers, by a function of Thrust's that argument-dependent
@@ -262,11 +261,6 @@ auto sourceOf(const char* function, std::size_t n, const F& f, It1 iterator1, It
 
 // Whether the addresses of a source of vectors may turn out to be misaligned.
 template <bool FIXED, class Source>
-constexpr bool mayBeMisaligned() {
-  if constexpr (Source::VECTORS)
-    return FIXED || !Source::ALWAYS_ALIGNS;
-  else
-    return false;
-}
+inline constexpr bool mayBeMisaligned = Source::VECTORS && (FIXED || !Source::ALWAYS_ALIGNS);
 
 GPUOPT_DETAIL_END

@@ -3,12 +3,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/array_check.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/soa/convert_tile.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
-#include <gpuopt/host/carveout.cuh>
-#include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/soa/aggregate.cuh>
 #include <gpuopt/soa/view.cuh>

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <gpuopt/block/struct_tile.cuh>
-#include <gpuopt/core/const_like.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/structs/tuning.cuh>

@@ -3,11 +3,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/array_check.cuh>
+#include <gpuopt/core/message.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
-#include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/launch.cuh>
 
 #include <cstddef>

@@ -7,8 +7,6 @@
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
-#include <gpuopt/host/carveout.cuh>
-#include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/launch.cuh>
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/array_check.cuh>
+#include <gpuopt/core/message.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
 
 #include <cstddef>

@@ -13,7 +13,6 @@
 #include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/device/transpose/staged.cuh>
 #include <gpuopt/grid/dependency.cuh>
-#include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/launch.cuh>
 
 #include <cstddef>

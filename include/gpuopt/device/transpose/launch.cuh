@@ -16,7 +16,6 @@
 #include <gpuopt/device/transpose/subword_maker.cuh>
 #include <gpuopt/device/transpose/three_byte_tile.cuh>
 #include <gpuopt/device/transpose/tile.cuh>
-#include <gpuopt/host/grid_config.cuh>
 #include <gpuopt/host/launch.cuh>
 
 #include <cstddef>

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <gpuopt/core/access.cuh>
-#include <gpuopt/core/fast_divide.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/transpose/byte_run.cuh>
 #include <gpuopt/device/transpose/problem.cuh>

@@ -5,6 +5,7 @@
 
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/message.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/host/device.cuh>
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <gpuopt/block/shared.cuh>
-#include <gpuopt/core/fast_divide.cuh>
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/transpose/byte_run.cuh>
 #include <gpuopt/device/transpose/plan_sizes.cuh>

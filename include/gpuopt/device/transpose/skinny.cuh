@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/fast_divide.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/transpose/plan_sizes.cuh>

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <gpuopt/block/shared.cuh>
-#include <gpuopt/core/fast_divide.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>

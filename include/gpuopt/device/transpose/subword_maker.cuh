@@ -4,7 +4,7 @@
 #pragma once
 
 #include <gpuopt/block/shared.cuh>
-#include <gpuopt/core/fast_divide.cuh>
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/transpose/run.cuh>
 
