@@ -10,6 +10,12 @@
 #include <string>
 #include <type_traits>
 
+// As in fiber.hpp.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O2")
+#endif
+
 namespace gpuopt::emulation::detail {
 
 inline Lane& callingLane(const char* function) {
@@ -335,3 +341,7 @@ inline void cudaGridDependencySynchronize() {}
 inline void cudaTriggerProgrammaticLaunchCompletion() {}
 
 #undef GPUOPT_EMULATION_SITE
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif

@@ -12,6 +12,13 @@
 #include <cstring>
 #include <memory>
 
+// Every lane comes here at each barrier and collective: optimised, whatever the program is compiled with. A third less
+// time for tests compiled with -Og.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O2")
+#endif
+
 namespace gpuopt::emulation::detail {
 
 class Fiber {
@@ -98,3 +105,7 @@ class Fiber {
 };
 
 }  // namespace gpuopt::emulation::detail
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif

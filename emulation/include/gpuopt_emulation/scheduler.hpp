@@ -19,6 +19,12 @@
 #include <string>
 #include <vector>
 
+// As in fiber.hpp.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O2")
+#endif
+
 namespace gpuopt::emulation::detail {
 
 struct Lane;
@@ -369,3 +375,7 @@ class Block {
 };
 
 }  // namespace gpuopt::emulation::detail
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
