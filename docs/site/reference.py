@@ -17,9 +17,7 @@ PAGES = (
         "Lanes and shuffles": "warp/shuffle.cuh"}),
     ("transposition", "Transposition", "transpose.cuh", "transpose", {
         "Matrices": "transpose.cuh", "Views": "core/matrix_view.cuh",
-        "Tiles in your own kernels": "block/transpose.cuh", "In the registers of a thread": "thread/transpose.cuh",
-        "Policies": "device/transpose/tiles.cuh device/transpose/narrow.cuh device/transpose/batch.cuh "
-                    "device/transpose/small.cuh device/transpose/in_place_square.cuh device/transpose/in_place_rectangle.cuh"}),
+        "Tiles in your own kernels": "block/transpose.cuh", "In the registers of a thread": "thread/transpose.cuh"}),
     ("structures", "Arrays of structures", "struct_io.cuh", "structs", {
         "Arrays": "struct_io.cuh",
         "In your own kernels": "block/struct_io.cuh block/struct_pipeline.cuh",
