@@ -37,7 +37,7 @@ sanitize:  ## the tests under ASan and UBSan, and under compute-sanitizer where 
 	@cmake --workflow --preset sanitize
 	@if scripts/device.sh | grep -q native; then scripts/gpu-check.sh sanitize; fi
 
-check-native:  ## compile everything with nvcc and check the generated code; needs no GPU, runs nothing on one
+check-native:  ## compile the headers and a sample with nvcc and check the generated code; needs no GPU, runs nothing on one
 	@PATH="$$PATH:/usr/local/cuda/bin" command -v nvcc >/dev/null || { echo "nvcc not found: nothing checked"; exit 2; }
 	@echo "gpuopt: native, compiled and not run"
 	@scripts/install-deps.sh docs benchmarks
