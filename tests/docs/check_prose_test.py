@@ -3,11 +3,14 @@
 SPDX-License-Identifier: MIT
 """
 
-import tempfile
+import sys
 import unittest
 from pathlib import Path
 
 from check_prose import violations
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import planted_tree
 
 LONG = "word " * 30
 GOOD = {
@@ -25,12 +28,7 @@ GOOD = {
 
 class Prose(unittest.TestCase):
     def check(self, changes):
-        with tempfile.TemporaryDirectory() as folder:
-            for name, text in {**GOOD, **changes}.items():
-                path = Path(folder) / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
-            return list(violations(folder))
+        return planted_tree.check(violations, {**GOOD, **changes})
 
     def test_good_tree(self):
         self.assertEqual(self.check({}), [])

@@ -3,11 +3,14 @@
 SPDX-License-Identifier: MIT
 """
 
-import tempfile
+import sys
 import unittest
 from pathlib import Path
 
 from check_list import disagreements
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import planted_tree
 
 HEAD = "# Examples\n\n| folder | header | shows |\n|---|---|---|\n"
 REDUCE = "| [reduce_basics](reduce_basics) | `reduce` | sums |\n"
@@ -31,12 +34,7 @@ GOOD = {
 
 class List(unittest.TestCase):
     def check(self, changes):
-        with tempfile.TemporaryDirectory() as folder:
-            for name, text in {**GOOD, **changes}.items():
-                path = Path(folder) / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
-            return list(disagreements(folder))
+        return planted_tree.check(disagreements, {**GOOD, **changes})
 
     def test_good_tree(self):
         self.assertEqual(self.check({}), [])

@@ -6,18 +6,14 @@ SPDX-License-Identifier: MIT
 
 import csv
 import json
-import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAM = None
-NO_DEVICE = 77
+import program
+from program import main, run
 
-
-def run(*arguments):
-    return subprocess.run([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600)
+program.limit = 600
 
 
 class Experiments(unittest.TestCase):
@@ -77,9 +73,4 @@ class Experiments(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PROGRAM = str(Path(sys.argv.pop(1)).resolve())
-    trial = run("divergence")
-    if trial.returncode == 1 and ("cudaErrorNoDevice" in trial.stderr or "cudaErrorInsufficientDriver" in trial.stderr):
-        print("SKIPPED: no GPU")
-        sys.exit(NO_DEVICE)
-    unittest.main()
+    main("divergence")

@@ -6,22 +6,18 @@ SPDX-License-Identifier: MIT
 
 import csv
 import json
-import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAM = None
-NO_DEVICE = 77
+import program
+from program import main, path, run
+
+program.limit = 300
 LADDERS = {  # sizes to ask for, the last step, and a size that is refused
     "reduction_ladder": (["1000", "5k"], ["1000 elements of 4 bytes", "5120 elements of 4 bytes"], "gpuopt::reduceInto", "0"),
     "transpose_ladder": (["65", "40x70"], ["65 x 65 floats", "40 x 70 floats"], "gpuopt::transpose", "65536x2"),
 }
-
-
-def run(*arguments):
-    return subprocess.run([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
 
 
 class Ladder(unittest.TestCase):
@@ -29,7 +25,7 @@ class Ladder(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-        self.name = next(name for name in LADDERS if name in PROGRAM)
+        self.name = next(name for name in LADDERS if name in path())
         self.sizes, self.workloads, self.last, self.refused = LADDERS[self.name]
 
     def climb(self, *arguments):
@@ -84,9 +80,4 @@ class Ladder(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PROGRAM = str(Path(sys.argv.pop(1)).resolve())
-    trial = run("--size", 33)
-    if trial.returncode == 1 and ("cudaErrorNoDevice" in trial.stderr or "cudaErrorInsufficientDriver" in trial.stderr):
-        print("SKIPPED: no GPU")
-        sys.exit(NO_DEVICE)
-    unittest.main()
+    main("--size", 33)

@@ -6,21 +6,15 @@ SPDX-License-Identifier: MIT
 
 import csv
 import math
-import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAM = None
-NO_DEVICE = 77
+from program import main, run
+
 NAMES = ["x", "y", "z", "vx", "vy", "vz", "mass", "id"]
 BODIES = [(1, 1, 1, 2), (-1, -1, 1, 1), (-1, 1, -1, 3), (1, -1, -1, 0.5)]
 TIME, DRAG, SOFTENING = 1 / 128, 0.25, 0.25
-
-
-def run(*arguments):
-    return subprocess.run([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
 
 
 def advanced(particle, steps):
@@ -168,9 +162,4 @@ class Particles(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PROGRAM = str(Path(sys.argv.pop(1)).resolve())
-    trial = run("--count", 1)
-    if trial.returncode == 1 and ("cudaErrorNoDevice" in trial.stderr or "cudaErrorInsufficientDriver" in trial.stderr):
-        print("SKIPPED: no GPU")
-        sys.exit(NO_DEVICE)
-    unittest.main()
+    main("--count", 1)

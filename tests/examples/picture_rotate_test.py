@@ -4,14 +4,12 @@ Usage: picture_rotate_test.py <executable>
 SPDX-License-Identifier: MIT
 """
 
-import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAM = None
-NO_DEVICE = 77
+from program import main, run
+
 MODES = {
     ("--turns", "1"): lambda rows: [list(row) for row in zip(*rows[::-1])],
     (): lambda rows: [list(row) for row in zip(*rows[::-1])],
@@ -19,10 +17,6 @@ MODES = {
     ("--turns", "3"): lambda rows: [list(row) for row in zip(*rows)][::-1],
     ("--transpose",): lambda rows: [list(row) for row in zip(*rows)],
 }
-
-
-def run(*arguments):
-    return subprocess.run([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
 
 
 def noise(count, seed=1):
@@ -100,17 +94,8 @@ class PictureRotate(unittest.TestCase):
         self.assertIn("--turns", done.stdout)
 
 
-def has_device():
+if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         picture = Path(folder) / "in.pgm"
         picture.write_bytes(b"P5 1 1 255\n\0")
-        trial = run(picture, picture)
-    return "cudaErrorNoDevice" not in trial.stderr and "cudaErrorInsufficientDriver" not in trial.stderr
-
-
-if __name__ == "__main__":
-    PROGRAM = str(Path(sys.argv.pop(1)).resolve())
-    if not has_device():
-        print("SKIPPED: no GPU")
-        sys.exit(NO_DEVICE)
-    unittest.main()
+        main(picture, picture)

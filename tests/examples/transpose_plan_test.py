@@ -4,20 +4,14 @@ Usage: transpose_plan_test.py <executable>
 SPDX-License-Identifier: MIT
 """
 
-import subprocess
-import sys
 import unittest
 from pathlib import Path
 
-PROGRAM = None
-NO_DEVICE = 77
+from program import main, run
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "transpose.md"
 BEGIN = "<!-- begin: transpose_plan --markdown -->\n"
 END = "<!-- end -->\n"
-
-
-def run(*arguments):
-    return subprocess.run([PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
 
 
 class TransposePlan(unittest.TestCase):
@@ -43,9 +37,4 @@ class TransposePlan(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PROGRAM = str(Path(sys.argv.pop(1)).resolve())
-    trial = run()
-    if trial.returncode == 1 and ("cudaErrorNoDevice" in trial.stderr or "cudaErrorInsufficientDriver" in trial.stderr):
-        print("SKIPPED: no GPU")
-        sys.exit(NO_DEVICE)
-    unittest.main()
+    main()

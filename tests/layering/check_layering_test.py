@@ -3,11 +3,14 @@
 SPDX-License-Identifier: MIT
 """
 
-import tempfile
+import sys
 import unittest
 from pathlib import Path
 
 from check_layering import violations
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import planted_tree
 
 GOOD = {
     "version.cuh": "",
@@ -24,12 +27,8 @@ GOOD = {
 
 class Layering(unittest.TestCase):
     def check(self, changes):
-        with tempfile.TemporaryDirectory() as folder:
-            for name, text in {**GOOD, **changes}.items():
-                path = Path(folder) / "include" / "gpuopt" / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
-            return list(violations(folder))
+        tree = {**GOOD, **changes}
+        return planted_tree.check(violations, {f"include/gpuopt/{name}": text for name, text in tree.items()})
 
     def test_good_tree(self):
         self.assertEqual(self.check({}), [])
