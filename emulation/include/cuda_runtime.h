@@ -7,6 +7,11 @@
 #define GPUOPT_EMULATION 1
 #define GPUOPT_ABI_ARCHITECTURES emulated  // in the name of the library's inline namespace
 
+// gpuopt checks the pointers that it is given. Thrust's device system for CPUs has its vectors in host memory.
+#if !defined(GPUOPT_CHECK_POINTERS) && !defined(THRUST_DEVICE_SYSTEM)
+#define GPUOPT_CHECK_POINTERS 1
+#endif
+
 #include "gpuopt_emulation/language.hpp"
 
 #include "gpuopt_emulation/vector_types.hpp"

@@ -36,8 +36,24 @@ class Memory {
     std::memset(data, poisonByte(schedule().order), bytes);
     protectGuards(data, bytes);
     used_ += bytes;
-    allocations_[data] = {bytes, type};
+    allocations_[data] = {bytes, type, true};
     return data;
+  }
+
+  /// Makes memory known that belongs to somebody else: registered host memory, device variables.
+  void adopt(const void* pointer, std::size_t bytes, cudaMemoryType type) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    allocations_[static_cast<unsigned char*>(const_cast<void*>(pointer))] = {bytes, type, false};
+  }
+
+  /// Forgets adopted host memory; false if there is none at this address.
+  bool forget(const void* pointer) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = allocations_.find(static_cast<unsigned char*>(const_cast<void*>(pointer)));
+    const bool isRegistered =
+        found != allocations_.end() && !found->second.isOwned && found->second.type == cudaMemoryTypeHost;
+    if (isRegistered) allocations_.erase(found);
+    return isRegistered;
   }
 
   /// Frees an allocation of one of the types; reports guard bytes that changed.
@@ -45,8 +61,9 @@ class Memory {
     const std::lock_guard<std::mutex> lock(mutex_);
     auto* const data = static_cast<unsigned char*>(pointer);
     const auto found = allocations_.find(data);
-    if (found == allocations_.end() || (found->second.type != type && found->second.type != otherType))
-      return failure(cudaErrorInvalidValue, "a pointer is freed that is no live allocation of its kind");
+    const bool isFreeable = found != allocations_.end() && found->second.isOwned &&
+                            (found->second.type == type || found->second.type == otherType);
+    if (!isFreeable) return failure(cudaErrorInvalidValue, "a pointer is freed that is no live allocation of its kind");
     const std::size_t bytes = found->second.bytes;
     allocations_.erase(found);
     used_ -= bytes;
@@ -84,6 +101,7 @@ class Memory {
   struct Allocation {
     std::size_t bytes;
     cudaMemoryType type;
+    bool isOwned;  ///< was allocated here
   };
   using Allocations = std::map<unsigned char*, Allocation>;
 
@@ -166,6 +184,21 @@ inline CUmemPoolHandle_st& defaultPool() {
 
 }  // namespace gpuopt::emulation::detail
 
+// The managed variables of the program or library that includes this. Absent where it has none.
+extern "C" {
+extern unsigned char __start_gpuopt_managed[] __attribute__((weak, visibility("hidden")));
+extern unsigned char __stop_gpuopt_managed[] __attribute__((weak, visibility("hidden")));
+}
+
+namespace {
+__attribute__((constructor)) void adoptManagedVariables() {
+  if (__start_gpuopt_managed != nullptr)
+    gpuopt::emulation::detail::memory().adopt(__start_gpuopt_managed,
+                                              static_cast<std::size_t>(__stop_gpuopt_managed - __start_gpuopt_managed),
+                                              cudaMemoryTypeManaged);
+}
+}  // namespace
+
 // -------------------------------------------------------------------------------------- allocation
 
 inline cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
@@ -202,6 +235,20 @@ inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(
 inline cudaError_t cudaFreeHost(void* pointer) {
   if (pointer == nullptr) return cudaSuccess;
   return gpuopt::emulation::detail::memory().free(pointer, cudaMemoryTypeHost, cudaMemoryTypeHost);
+}
+
+inline cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
+  namespace emulated = gpuopt::emulation::detail;
+  if (pointer == nullptr || bytes == 0) return emulated::result(cudaErrorInvalidValue);
+  if (emulated::memory().attributes(pointer).type != cudaMemoryTypeUnregistered)
+    return emulated::result(cudaErrorHostMemoryAlreadyRegistered);
+  emulated::memory().adopt(pointer, bytes, cudaMemoryTypeHost);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaHostUnregister(void* pointer) {
+  namespace emulated = gpuopt::emulation::detail;
+  return emulated::resultIf(emulated::memory().forget(pointer), cudaErrorHostMemoryNotRegistered);
 }
 
 inline cudaError_t cudaHostGetDevicePointer(void** devicePointer, void* hostPointer, unsigned) {
@@ -334,7 +381,8 @@ inline cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, 
 
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
-  *pointer = const_cast<T*>(&symbol);
+  *pointer = const_cast<std::remove_const_t<T>*>(&symbol);
+  gpuopt::emulation::detail::memory().adopt(*pointer, sizeof(T), cudaMemoryTypeDevice);
   return cudaSuccess;
 }
 

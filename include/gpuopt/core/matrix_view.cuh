@@ -139,6 +139,7 @@ inline void requireMemory(const NamedView& view, const char* function) {
   if (cappedProduct(largerOf(spanOf(view), view.ld), view.elementBytes) > SIZE_LIMIT / 2)
     throwInvalid({function, ": ", view.name, " is too large: ", shapeOf(view), ", ld ", view.ld, ", batchStride ",
                   view.batchStride, ", ", view.elementBytes, " bytes an element"});
+  requireAccess(view.data, spanOf(view) * view.elementBytes, view.name, function);
 }
 
 inline void requireApart(const NamedView& view, const char* function) {
