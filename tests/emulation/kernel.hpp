@@ -65,6 +65,20 @@ class OrderScope {
   gpuopt::emulation::Schedule before_;
 };
 
+/// Defers the work of streams until the end of the scope.
+class DeferredScope {
+ public:
+  DeferredScope() : before_(gpuopt::emulation::queueMode()) {
+    gpuopt::emulation::setQueueMode(gpuopt::emulation::QueueMode::deferred);
+  }
+  DeferredScope(const DeferredScope&) = delete;
+  DeferredScope& operator=(const DeferredScope&) = delete;
+  ~DeferredScope() { gpuopt::emulation::setQueueMode(before_); }
+
+ private:
+  gpuopt::emulation::QueueMode before_;
+};
+
 /// In how many of the three lane orders `isRight()` holds.
 template <class IsRight>
 int ordersInWhich(IsRight isRight) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "errors.hpp"
+#include "queue.hpp"
 #include "settings.hpp"
 
 #include <unistd.h>
@@ -168,6 +169,14 @@ inline cudaError_t allocate(void** pointer, std::size_t bytes, cudaMemoryType ty
   return resultIf(*pointer != nullptr, cudaErrorMemoryAllocation);
 }
 
+/// Waits for all work, which may still use the memory, and frees it.
+inline cudaError_t freeAfterAll(void* pointer, cudaMemoryType type, cudaMemoryType otherType) {
+  if (pointer == nullptr) return cudaSuccess;
+  const cudaError_t code = Queue::instance().waitForAll();
+  const cudaError_t freed = memory().free(pointer, type, otherType);
+  return freed != cudaSuccess ? freed : result(code);
+}
+
 /// Whether `bytes` can be copied to or from `pointer`; reports an allocation that is too small.
 inline bool isCopyable(const char* call, const void* pointer, std::size_t bytes) {
   if (bytes == 0) return true;
@@ -226,15 +235,18 @@ inline cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned fl
 }
 
 inline cudaError_t cudaFree(void* pointer) {
-  if (pointer == nullptr) return cudaSuccess;
-  return gpuopt::emulation::detail::memory().free(pointer, cudaMemoryTypeDevice, cudaMemoryTypeManaged);
+  return gpuopt::emulation::detail::freeAfterAll(pointer, cudaMemoryTypeDevice, cudaMemoryTypeManaged);
 }
 
-inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
+inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  namespace emulated = gpuopt::emulation::detail;
+  if (pointer == nullptr) return cudaSuccess;
+  return emulated::submit(
+      stream, [pointer] { return emulated::memory().free(pointer, cudaMemoryTypeDevice, cudaMemoryTypeManaged); });
+}
 
 inline cudaError_t cudaFreeHost(void* pointer) {
-  if (pointer == nullptr) return cudaSuccess;
-  return gpuopt::emulation::detail::memory().free(pointer, cudaMemoryTypeHost, cudaMemoryTypeHost);
+  return gpuopt::emulation::detail::freeAfterAll(pointer, cudaMemoryTypeHost, cudaMemoryTypeHost);
 }
 
 inline cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
@@ -248,7 +260,9 @@ inline cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) 
 
 inline cudaError_t cudaHostUnregister(void* pointer) {
   namespace emulated = gpuopt::emulation::detail;
-  return emulated::resultIf(emulated::memory().forget(pointer), cudaErrorHostMemoryNotRegistered);
+  const cudaError_t code = emulated::Queue::instance().waitForAll();
+  if (!emulated::memory().forget(pointer)) return emulated::result(cudaErrorHostMemoryNotRegistered);
+  return emulated::result(code);
 }
 
 inline cudaError_t cudaHostGetDevicePointer(void** devicePointer, void* hostPointer, unsigned) {
@@ -332,70 +346,3 @@ inline cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr a
 }
 
 inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) { return cudaSuccess; }
-
-// ----------------------------------------------------------------------------------- copies, fills
-
-inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  namespace emulated = gpuopt::emulation::detail;
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return emulated::result(cudaErrorInvalidMemcpyDirection);
-  if (!emulated::isCopyable("cudaMemcpy", to, bytes) || !emulated::isCopyable("cudaMemcpy", from, bytes))
-    return emulated::result(cudaErrorInvalidValue);
-  if (bytes > 0) std::memmove(to, from, bytes);
-  return cudaSuccess;
-}
-
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                                   cudaStream_t = nullptr) {
-  return cudaMemcpy(to, from, bytes, kind);
-}
-
-inline cudaError_t cudaMemcpy2D(void* to, std::size_t toPitch, const void* from, std::size_t fromPitch,
-                                std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  if (width > toPitch || width > fromPitch) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
-  for (std::size_t row = 0; row < height; ++row) {
-    const cudaError_t code = cudaMemcpy(static_cast<char*>(to) + row * toPitch,
-                                        static_cast<const char*>(from) + row * fromPitch, width, kind);
-    if (code != cudaSuccess) return code;
-  }
-  return cudaSuccess;
-}
-
-inline cudaError_t cudaMemcpy2DAsync(void* to, std::size_t toPitch, const void* from, std::size_t fromPitch,
-                                     std::size_t width, std::size_t height, cudaMemcpyKind kind,
-                                     cudaStream_t = nullptr) {
-  return cudaMemcpy2D(to, toPitch, from, fromPitch, width, height, kind);
-}
-
-inline cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
-  namespace emulated = gpuopt::emulation::detail;
-  if (!emulated::isCopyable("cudaMemset", pointer, bytes)) return emulated::result(cudaErrorInvalidValue);
-  if (bytes > 0) std::memset(pointer, value, bytes);
-  return cudaSuccess;
-}
-
-inline cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t = nullptr) {
-  return cudaMemset(pointer, value, bytes);
-}
-
-// -------------------------------------------------------------------------------- device variables
-
-template <class T>
-cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
-  *pointer = const_cast<std::remove_const_t<T>*>(&symbol);
-  gpuopt::emulation::detail::memory().adopt(*pointer, sizeof(T), cudaMemoryTypeDevice);
-  return cudaSuccess;
-}
-
-template <class T>
-cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
-                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
-  return cudaMemcpy(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(&symbol)) + offset, from, bytes, kind);
-}
-
-template <class T>
-cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
-                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
-  return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes, kind);
-}
