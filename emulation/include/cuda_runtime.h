@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#if __cplusplus < 201703L  // g++ goes on after #error; the missing file ends the compilation
+#error "gpuopt's emulated device needs C++17: compile with -std=c++17 or later"
+#include <see_the_error_above>
+#endif
+
 #define GPUOPT_EMULATION 1
 #define GPUOPT_ABI_ARCHITECTURES emulated  // in the name of the library's inline namespace
 

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/requirements.cuh>
 #include <gpuopt/version.cuh>
 
 #include <cuda_runtime.h>
