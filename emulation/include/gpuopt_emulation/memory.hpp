@@ -91,6 +91,24 @@ class Memory {
                         static_cast<std::size_t>(static_cast<const unsigned char*>(pointer) - found->first);
   }
 
+  /// ", 400 bytes behind the end of the nearest allocation, of 4000 bytes": where an address lies.
+  std::string describeNeighbour(const void* pointer) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    std::uintptr_t nearest = UINTPTR_MAX;
+    std::ostringstream out;
+    for (const auto& [data, allocation] : allocations_) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(data), end = begin + allocation.bytes;
+      const std::uintptr_t distance = address < begin ? begin - address : address - end;
+      if (distance >= nearest) continue;
+      nearest = distance;
+      out.str("");
+      out << ", " << distance << " bytes " << (address < begin ? "before" : "behind the end of")
+          << " the nearest allocation, of " << allocation.bytes << " bytes";
+    }
+    return out.str();
+  }
+
   std::size_t capacity() const { return capacity_; }
 
   std::size_t available() {

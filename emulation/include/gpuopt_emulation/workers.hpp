@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "crash.hpp"
 #include "scheduler.hpp"
 
 #include <condition_variable>
@@ -41,6 +42,7 @@ class Workers {
   /// Runs a launch to its end. Launches of several host threads run one after the other.
   void run(Launch& launch) {
     const std::lock_guard<std::mutex> oneAtATime(launches_);
+    const CrashReports crashReports;
     std::unique_lock<std::mutex> lock(mutex_);
     launch_ = &launch;
     running_ = static_cast<unsigned>((std::min)(launch.blocks, std::uint64_t{workersOf(launch)}));
@@ -65,6 +67,7 @@ class Workers {
   }
 
   [[noreturn]] void work(Block& block) {
+    CrashReports::prepareThread();
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
       wake_.wait(lock, [this] { return toStart_ > 0; });
