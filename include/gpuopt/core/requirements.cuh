@@ -1,5 +1,5 @@
 /// \file
-/// What gpuopt needs, checked before anything else is read: each error is one line that says what to do.
+/// Checks of the standard, the compiler and the toolkit, before any other header is read: one line says what to do.
 // SPDX-License-Identifier: MIT
 #pragma once
 
