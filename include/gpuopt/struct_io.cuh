@@ -100,7 +100,8 @@ void requireIndexed(const NamedArray& indexed, const NamedArray& indices, const 
   requireStruct<T>();
   static_assert(std::is_integral_v<Index> && !std::is_same_v<std::remove_cv_t<Index>, bool>,
                 "gpuopt: the indices of structures must be integers");
-  requireArray(indexed, function);
+  requireAddress(indexed, function);
+  if (indexed.n > 0) requireAccess(indexed.data, indexed.elementBytes, indexed.name, function);
   requireArray(indices, function);
   requireArray(other, function);
   if (other.n > 0 && indexed.data == other.data) throwInvalid({function, ": in and out are the same"});

@@ -263,6 +263,9 @@ void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const
   if (null != nullptr) throwInvalid({call.function, ": ", null, " is null, but segments is ", segments});
   requireAccess(offsets, (segments + 1) * sizeof(Offset), "offsets", call.function);
   requireAccess(out, segments * sizeof(*out), "out", call.function);
+  [[maybe_unused]] const auto elements = Unwrap<It>::pointer(in);  // how many is known on the device alone
+  if constexpr (std::is_pointer_v<std::decay_t<decltype(elements)>>)
+    if (elements != nullptr) requireAccess(elements, 1, "in", call.function);
   const auto view = viewOf(in);
   const auto kernel = segmentsKernel<Policy, std::decay_t<decltype(view)>, Offset, Reducer>;
   const std::size_t most = smallerOf(Workspace::capacity / (2 * sizeof(Partial)), std::size_t{Workspace::counterCount});
