@@ -41,8 +41,8 @@ using EnableOut = std::enable_if_t<!isRange<Out>>;
 
 template <class Range>
 void requireSize(const Range& range, std::size_t needed, const char* name, const char* function) {
-  if (rangeSize(range) < needed)
-    throwInvalid({function, ": ", name, " has ", rangeSize(range), " elements, but ", needed, " are needed"});
+  if (sizeOf(range) < needed)
+    throwInvalid({function, ": ", name, " has ", sizeOf(range), " elements, but ", needed, " are needed"});
 }
 
 // The pointer or iterator to `results` results of a container, pointer or iterator.
@@ -50,7 +50,7 @@ template <class Out>
 auto outputOf(Out& out, std::size_t results, const char* function) {
   if constexpr (isRange<Out>) {
     requireSize(out, results, "out", function);
-    return rangeData(out);
+    return dataOf(out);
   } else {
     return out;
   }
@@ -83,7 +83,7 @@ void withBatch(const char* function, const Call& call, MatrixView<T> view, Out& 
 template <class In>
 auto inputOf(const In& in) {
   if constexpr (isRange<In>)
-    return rangeData(in);
+    return dataOf(in);
   else
     return in;
 }
@@ -141,7 +141,7 @@ void withBounds(const char* function, const Call& call, const In& in, const Offs
 template <class Call, class In, class Offsets, class... Args>
 void withSegments(const char* function, const Call& call, const In& in, Offsets& offsets, Args&... args) {
   if constexpr (isRange<Offsets>)
-    withBounds(function, call, in, rangeData(offsets), largerOf(rangeSize(offsets), std::size_t{1}) - 1, args...);
+    withBounds(function, call, in, dataOf(offsets), largerOf(sizeOf(offsets), std::size_t{1}) - 1, args...);
   else
     withBounds(function, call, in, offsets, args...);
 }
