@@ -150,10 +150,16 @@ void launchColumns(const ReduceCall& call, const Reducer& reducer, It in, const 
   if (matrix.cols == 0) return;
   requireResult(reducer, matrix.rows, "rows", call.function);
   const auto view = viewOf(in, f);
-  if constexpr (WARP_PARTIALS * std::decay_t<decltype(view)>::Source::STEP <= Policy::sharedBytes)
-    launchColumnsOf<Policy>(call, reducer, view, matrix, out);
+  const auto launchWith = [&](const auto& columnReducer) {
+    if constexpr (WARP_PARTIALS * std::decay_t<decltype(view)>::Source::STEP <= Policy::sharedBytes)
+      launchColumnsOf<Policy>(call, columnReducer, view, matrix, out);
+    else
+      launchColumnsOf<Policy>(call, columnReducer, view.elementwise(), matrix, out);
+  };
+  if (matrix.rows < mostShortElements)
+    launchWith(withShortIndices(reducer));
   else
-    launchColumnsOf<Policy>(call, reducer, view.elementwise(), matrix, out);
+    launchWith(reducer);
 }
 
 GPUOPT_DETAIL_END

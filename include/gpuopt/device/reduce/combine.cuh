@@ -32,6 +32,19 @@ __device__ inline void storeResult(const Destination<T>& out, const T& value) {
   }
 }
 
+// Reduces groups of `lanes` neighbouring lanes, a power of two; the first of each group holds the result.
+template <class Partial, class Op>
+__device__ inline Partial reduceLanes(Partial partial, Op op, unsigned lanes) {
+  for (unsigned delta = 1; delta < lanes; delta *= 2) partial = op(partial, shuffleDown(partial, delta));
+  return partial;
+}
+
+// The same for the whole warp. Partial results with a faster way overload it.
+template <class Partial, class Op>
+__device__ inline Partial reduceLanes(const Partial& partial, Op op) {
+  return warpReduce(partial, op);
+}
+
 // One warp combines partial results in their order; lane 0 holds the result.
 template <class Partial, class Op>
 __device__ inline Partial reducePartials(const Partial* partials, unsigned count, const Partial& neutral, Op op) {
@@ -47,7 +60,7 @@ __device__ inline Partial reducePartials(const Partial* partials, unsigned count
 #pragma unroll
     for (unsigned i = 0; i < BATCH; ++i) sum = op(sum, batch[i]);
   }
-  return warpReduce(sum, op);
+  return reduceLanes(sum, op);
 }
 
 // Combines the results of `blocks` blocks, in thread 0 of each; this one is number `block`. Returns true in the one
@@ -82,7 +95,7 @@ __device__ inline Partial combineWarps(Partial partial, const Partial& neutral, 
   if constexpr (sizeof(Partial) <= 8) {
     if (threadIdx.x == 0) partial = sharedTree<static_cast<int>(WARPS)>(totals, op);
   } else if (threadIdx.x < 32) {
-    partial = warpReduce(threadIdx.x < WARPS ? totals[threadIdx.x] : neutral, op);
+    partial = reduceLanes(threadIdx.x < WARPS ? totals[threadIdx.x] : neutral, op);
   }
   return partial;
 }
@@ -90,7 +103,7 @@ __device__ inline Partial combineWarps(Partial partial, const Partial& neutral, 
 // The same for one value per thread.
 template <int BLOCK, class Partial, class Op>
 __device__ inline Partial reduceWarps(const Partial& partial, const Partial& neutral, Op op) {
-  return combineWarps<BLOCK>(warpReduce(partial, op), neutral, op);
+  return combineWarps<BLOCK>(reduceLanes(partial, op), neutral, op);
 }
 
 // Blocks send their results to the last block as marked words, which replace the counters of the scratch memory and are

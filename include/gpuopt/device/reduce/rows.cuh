@@ -156,8 +156,9 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
   constexpr int ITEMS = itemsFor<VECTORS, typename View::Source>;
   overlapPreviousKernel();
   const std::size_t group = blockIdx.x * std::size_t{Policy::BLOCK / THREADS} + threadIdx.x / THREADS;
-  const std::size_t row = group / shape.splits;
-  const auto split = static_cast<unsigned>(group % shape.splits);
+  // A division of 64 bits would take as long as adding up a short row.
+  const std::size_t row = THREADS == 32 || shape.splits == 1 ? group : group / shape.splits;
+  const auto split = static_cast<unsigned>(group - row * shape.splits);
   if (row >= shape.rows) return;
 
   const auto op = reducer.combiner();
@@ -169,7 +170,7 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
                            left < shape.splitCols ? left : shape.splitCols, threadIdx.x % THREADS);
   if constexpr (Reducer::INDEXED) reducer.reindex(partial, first, 1);
   if constexpr (THREADS == 32) {
-    partial = warpReduce(partial, op);
+    partial = reduceLanes(partial, op);
     if (laneIndex() == 0) storeOutput(out, row, reducer.finish(partial));
   } else {
     partial = reduceWarps<THREADS>(partial, neutral, op);
@@ -248,16 +249,17 @@ void launchRows(const ReduceCall& call, const Reducer& reducer, It in, const F& 
   using View = std::decay_t<decltype(view)>;
   using T = typename View::Element;
   if (cols * sizeof(T) >= Policy::blockRowBytes) return launchBlockRows<Policy>(call, reducer, view, matrix, out);
+  const auto shortReducer = withShortIndices(reducer);
   if (cols * sizeof(T) >= Policy::warpRowBytes)
     return launchGrid(call, {Policy::BLOCK, ceilDivide(rows, Policy::BLOCK / 32), false},
-                      longRowsKernel<32, Policy, View, Reducer, Out>, view, reducer, LongRows{rows, cols, ld, 1, cols},
-                      out);
+                      longRowsKernel<32, Policy, View, std::decay_t<decltype(shortReducer)>, Out>, view, shortReducer,
+                      LongRows{rows, cols, ld, 1, cols}, out);
   if (std::is_same_v<View, ArrayView<T, F>> && view.hasAlignedRows(matrix))
-    return launchLaneRows<Policy>(call, reducer, view, matrix, out);
+    return launchLaneRows<Policy>(call, shortReducer, view, matrix, out);
   if constexpr (std::is_trivially_copyable_v<T>)
     if (cols > 0 && ld <= (std::is_pointer_v<typename View::Iterator> ? 2 * cols : cols))
-      return launchStagedRows<Policy>(call, reducer, view, matrix, out);
-  launchLaneRows<Policy>(call, reducer, view.elementwise(), matrix, out);
+      return launchStagedRows<Policy>(call, shortReducer, view, matrix, out);
+  launchLaneRows<Policy>(call, shortReducer, view.elementwise(), matrix, out);
 }
 
 GPUOPT_DETAIL_END

@@ -108,7 +108,7 @@ struct SegmentWarp {
   __device__ Partial reduceRange(std::size_t first, std::size_t end) const {
     Partial partial = reducer.neutral();
     addRange<32, itemsFor<Policy::VECTORS, Source>>(partial, view, reducer, first, end - first, lane);
-    return warpReduce(partial, reducer.combiner());
+    return reduceLanes(partial, reducer.combiner());
   }
 
   __device__ void store(std::size_t segment, const Partial& partial) const {
@@ -156,7 +156,7 @@ struct SegmentWarp {
         partial = reducer.neutral();
         addStaged(partial, staged, view.f, reducer, __shfl_sync(fullMask, begin, leader), lane,
                   __shfl_sync(fullMask, end, leader), 32);
-        store(segment + __shfl_sync(fullMask, i, leader), warpReduce(partial, op));
+        store(segment + __shfl_sync(fullMask, i, leader), reduceLanes(partial, op));
       }
     }
   }

@@ -144,6 +144,22 @@ void requireMatrix(It in, const MatrixShape& matrix, const Out& out, std::size_t
 template <int VECTORS, class Source>
 inline constexpr int itemsFor = clampTo(static_cast<int>(VECTORS * 16 / Source::BYTES), 1, 16);
 
+// Adds up to ITEMS steps below `end` together, STRIDE apart.
+template <int STRIDE, int ITEMS, class Source, class Reducer>
+__device__ inline void addBatch(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
+                                std::size_t first, std::size_t end) {
+  if (first >= end) return;
+  typename Source::Step steps[ITEMS];
+  typename Source::Value values[ITEMS][Source::STEP];
+  const std::size_t left = (end - first + STRIDE - 1) / STRIDE;
+  const int count = left < ITEMS ? static_cast<int>(left) : ITEMS;
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) source.template load<Caching::normal>(steps[i], first + (i < count ? i * STRIDE : 0));
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) source.values(steps[i], values[i]);
+  reducer.addSome(partial, values, count);
+}
+
 // Adds what one of THREADS threads contributes to the fold of [first, first + count).
 template <int THREADS, int ITEMS, class View, class Reducer>
 __device__ inline void addRange(typename Reducer::Partial& partial, const View& view, const Reducer& reducer,
@@ -157,18 +173,16 @@ __device__ inline void addRange(typename Reducer::Partial& partial, const View& 
   if (edge < count) values[0] = source.at(edge);
   // All threads run the same number of full batches: divergence would double the time of a warp.
   std::size_t done = 0;
+  if constexpr (Reducer::ADDS_BATCHES) {
+    for (; done < steps; done += ITEMS * THREADS)
+      addBatch<THREADS, ITEMS>(partial, source, reducer, done + thread, steps);
+  } else {
 #pragma unroll 1
-  for (; done + ITEMS * THREADS <= steps; done += ITEMS * THREADS)
-    addSteps<Caching::normal, THREADS, ITEMS>(partial, source, reducer, done + thread);
-  addStepsBelow<Caching::normal, THREADS, ITEMS>(partial, source, reducer, done + thread, steps);
+    for (; done + ITEMS * THREADS <= steps; done += ITEMS * THREADS)
+      addSteps<Caching::normal, THREADS, ITEMS>(partial, source, reducer, done + thread);
+    addStepsBelow<Caching::normal, THREADS, ITEMS>(partial, source, reducer, done + thread, steps);
+  }
   if (edge < count) reducer.add(partial, values, edge);
-}
-
-// Reduces groups of `lanes` neighbouring lanes, a power of two; the first of each group holds the result.
-template <class Partial, class Op>
-__device__ inline Partial reduceLanes(Partial partial, Op op, unsigned lanes) {
-  for (unsigned delta = 1; delta < lanes; delta *= 2) partial = op(partial, shuffleDown(partial, delta));
-  return partial;
 }
 
 GPUOPT_DETAIL_END
