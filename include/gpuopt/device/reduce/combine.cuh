@@ -60,7 +60,7 @@ __device__ inline Partial reducePartials(const Partial* partials, unsigned count
 #pragma unroll
     for (unsigned i = 0; i < BATCH; ++i) sum = op(sum, batch[i]);
   }
-  return reduceLanes(sum, op);
+  return warpReduce(sum, op);
 }
 
 // Combines the results of `blocks` blocks, in thread 0 of each; this one is number `block`. Returns true in the one
@@ -95,7 +95,7 @@ __device__ inline Partial combineWarps(Partial partial, const Partial& neutral, 
   if constexpr (sizeof(Partial) <= 8) {
     if (threadIdx.x == 0) partial = sharedTree<static_cast<int>(WARPS)>(totals, op);
   } else if (threadIdx.x < 32) {
-    partial = reduceLanes(threadIdx.x < WARPS ? totals[threadIdx.x] : neutral, op);
+    partial = warpReduce(threadIdx.x < WARPS ? totals[threadIdx.x] : neutral, op);
   }
   return partial;
 }
@@ -103,7 +103,7 @@ __device__ inline Partial combineWarps(Partial partial, const Partial& neutral, 
 // The same for one value per thread.
 template <int BLOCK, class Partial, class Op>
 __device__ inline Partial reduceWarps(const Partial& partial, const Partial& neutral, Op op) {
-  return combineWarps<BLOCK>(reduceLanes(partial, op), neutral, op);
+  return combineWarps<BLOCK>(warpReduce(partial, op), neutral, op);
 }
 
 // Blocks send their results to the last block as marked words, which replace the counters of the scratch memory and are

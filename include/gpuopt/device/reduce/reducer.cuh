@@ -47,14 +47,15 @@ namespace detail {
 //   finish(partial)     the result
 //   CHANGES_RARELY      whether most values leave the partial result as it is, so that a batch of them can be
 //                       skipped after one comparison
-//   ADDS_BATCHES        whether adding values together is faster than one by one, so that columns are added several
-//                       rows at a time
+//   COMBINES_SLOWLY     whether combining partial results takes much longer than adding a value
 //   INDEXED             whether partial results have indices, which reindex(partial, offset, scale) maps to
 //                       offset + scale * index
+//   Share               optional: what a thread accumulates of up to some dozen values, where that is faster. {} has
+//                       none, add(share, values, first, stride) adds more, close(share) is the partial result
 
 struct PlainReducer {
   static constexpr bool CHANGES_RARELY = false;
-  static constexpr bool ADDS_BATCHES = false;
+  static constexpr bool COMBINES_SLOWLY = false;
   static constexpr bool INDEXED = false;
 };
 
@@ -67,6 +68,25 @@ auto withShortIndices(const Reducer& reducer) {
   else
     return reducer;
 }
+
+// Shares of reducers, with partial results in their place where a reducer has none.
+template <class Reducer, class = void>
+struct ShareOf {
+  static constexpr bool exists = false;
+  using Share = typename Reducer::Partial;
+  __device__ static Share start(const Reducer& reducer) { return reducer.neutral(); }
+  __device__ static Share close(const Reducer&, const Share& share) { return share; }
+};
+
+template <class Reducer>
+struct ShareOf<Reducer, std::void_t<typename Reducer::Share>> {
+  static constexpr bool exists = true;
+  using Share = typename Reducer::Share;
+  __device__ static Share start(const Reducer&) { return {}; }
+  __device__ static typename Reducer::Partial close(const Reducer& reducer, const Share& share) {
+    return reducer.close(share);
+  }
+};
 
 template <class A>
 struct Optional {
@@ -277,16 +297,18 @@ __device__ inline Indexed<A, Index> reduceLanes(const Indexed<A, Index>& partial
 template <class A, class Select, class Index = std::size_t>
 struct ArgExtreme {
   static constexpr bool CHANGES_RARELY = true;
-  static constexpr bool ADDS_BATCHES = false;
+  static constexpr bool COMBINES_SLOWLY = true;
   static constexpr bool INDEXED = true;
   using Partial = Indexed<A, Index>;
   using Result = ArgResult<A>;
 
   std::size_t n;
+  // Not a constant to the compiler, which would make an instruction of the comparison that changes the bits of a NaN.
+  A first = NeutralElement<Select, A>::value();
 
-  ArgExtreme<A, Select, unsigned> withShortIndex() const { return {n}; }
+  ArgExtreme<A, Select, unsigned> withShortIndex() const { return {n, first}; }
 
-  __host__ __device__ Partial neutral() const { return {NeutralElement<Select, A>::value(), Partial::none}; }
+  __host__ __device__ Partial neutral() const { return {first, Partial::none}; }
   __device__ CombineIndexed<Select> combiner() const { return {}; }
 
   // The most extreme of a value and those of a step.
@@ -335,7 +357,7 @@ __device__ inline MomentSums<A> reduceLanes(const MomentSums<A>& partial, Combin
 template <class A>
 struct Moments {
   static constexpr bool CHANGES_RARELY = false;
-  static constexpr bool ADDS_BATCHES = true;
+  static constexpr bool COMBINES_SLOWLY = true;
   static constexpr bool INDEXED = false;
   using Partial = MomentSums<A>;
   using Result = MeanVariance<A>;
@@ -362,32 +384,33 @@ struct Moments {
     partial = combine(partial, Partial{A(COUNT), mean, reduceTree(squares, Plus{})});
   }
 
-  // The same for the first `count` of ROWS times COUNT values, by their distances from the first one: those of equal
-  // values are zero, whatever the count.
-  template <int ROWS, int COUNT, class V>
-  __device__ void addSome(Partial& partial, const V (&values)[ROWS][COUNT], int count) const {
-    const A number = static_cast<A>(count * COUNT);
-    const A scale = quotient(A(1), number);
-    const A first = static_cast<A>(values[0][0]);
-    A sums[COUNT] = {};
+  // Up to some dozen values of one thread: the sums of their distances from the first one, and of the squares. Since
+  // the first one is among them, what cancels is at most as many times the result as there are values. Distances are
+  // halved and their sum divided by 32, to stay in range.
+  struct Share {
+    A half;  // of the first value
+    A sum;
+    A squares;
+    A count;
+  };
+
+  template <int COUNT, class V>
+  __device__ void add(Share& share, const V (&values)[COUNT], std::size_t, std::size_t = 1) const {
+    if (share.count == A(0)) share.half = static_cast<A>(values[0]) * A(0.5);
 #pragma unroll
-    for (int i = 0; i < ROWS; ++i)
-      if (i < count) {
-#pragma unroll
-        for (int e = 0; e < COUNT; ++e) sums[e] += (static_cast<A>(values[i][e]) * A(0.5) - first * A(0.5)) * scale;
-      }
-    const A mean = first + 2 * reduceTree(sums, Plus{});
-    A squares[COUNT] = {};
-#pragma unroll
-    for (int i = 0; i < ROWS; ++i)
-      if (i < count) {
-#pragma unroll
-        for (int e = 0; e < COUNT; ++e) {
-          const A deviation = static_cast<A>(values[i][e]) - mean;
-          squares[e] += deviation * deviation;
-        }
-      }
-    partial = combine(partial, Partial{number, mean, reduceTree(squares, Plus{})});
+    for (int i = 0; i < COUNT; ++i) {
+      const A distance = static_cast<A>(values[i]) * A(0.5) - share.half;
+      share.sum += distance * A(0.03125);
+      share.squares += distance * distance;
+    }
+    share.count += A(COUNT);
+  }
+
+  __device__ Partial close(const Share& share) const {
+    const A mean = share.count == A(0) ? A(0) : quotient(32 * share.sum, share.count);
+    const bool isFinite = share.squares < greatest<A>;  // else infinity would meet infinity
+    const A squares = isFinite ? share.squares - 32 * share.sum * mean : share.squares;
+    return {share.count, 2 * (share.half + mean), 4 * squares};
   }
 
   __device__ Result finish(const Partial& partial) const {

@@ -146,16 +146,15 @@ struct SegmentWarp {
       const unsigned end = stage.bounds[own + 1] + shift;
       const bool suits = end - begin <= 2 * Policy::laneElements * lanes;
       Partial partial = reducer.neutral();
-      if (i < count && suits) addStaged(partial, staged, view.f, reducer, begin, lane % lanes, end, lanes);
+      if (i < count && suits) partial = addStaged(staged, view.f, reducer, begin, lane % lanes, end, lanes);
       partial = reduceLanes(partial, op, lanes);
       if (i < count && suits && lane % lanes == 0) storeOutput(out, segment + i, reducer.finish(partial));
 
       const bool leads = i < count && !suits && lane % lanes == 0;
       for (unsigned leaders = __ballot_sync(fullMask, leads); leaders != 0; leaders &= leaders - 1) {
         const int leader = __ffs(static_cast<int>(leaders)) - 1;
-        partial = reducer.neutral();
-        addStaged(partial, staged, view.f, reducer, __shfl_sync(fullMask, begin, leader), lane,
-                  __shfl_sync(fullMask, end, leader), 32);
+        partial = addStaged(staged, view.f, reducer, __shfl_sync(fullMask, begin, leader), lane,
+                            __shfl_sync(fullMask, end, leader), 32);
         store(segment + __shfl_sync(fullMask, i, leader), reduceLanes(partial, op));
       }
     }

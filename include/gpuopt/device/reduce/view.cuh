@@ -7,6 +7,7 @@
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/output.cuh>
+#include <gpuopt/device/reduce/reducer.cuh>
 #include <gpuopt/device/reduce/steps.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
@@ -144,20 +145,25 @@ void requireMatrix(It in, const MatrixShape& matrix, const Out& out, std::size_t
 template <int VECTORS, class Source>
 inline constexpr int itemsFor = clampTo(static_cast<int>(VECTORS * 16 / Source::BYTES), 1, 16);
 
-// Adds up to ITEMS steps below `end` together, STRIDE apart.
+// Adds up to ITEMS steps below `end`, STRIDE apart, as one share.
 template <int STRIDE, int ITEMS, class Source, class Reducer>
-__device__ inline void addBatch(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
+__device__ inline void addShare(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
                                 std::size_t first, std::size_t end) {
   if (first >= end) return;
   typename Source::Step steps[ITEMS];
-  typename Source::Value values[ITEMS][Source::STEP];
+  typename Source::Value values[Source::STEP];
   const std::size_t left = (end - first + STRIDE - 1) / STRIDE;
   const int count = left < ITEMS ? static_cast<int>(left) : ITEMS;
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i) source.template load<Caching::normal>(steps[i], first + (i < count ? i * STRIDE : 0));
+  typename Reducer::Share share{};
 #pragma unroll
-  for (int i = 0; i < ITEMS; ++i) source.values(steps[i], values[i]);
-  reducer.addSome(partial, values, count);
+  for (int i = 0; i < ITEMS; ++i)
+    if (i < count) {
+      source.values(steps[i], values);
+      reducer.add(share, values, 0);
+    }
+  partial = reducer.combiner()(partial, reducer.close(share));
 }
 
 // Adds what one of THREADS threads contributes to the fold of [first, first + count).
@@ -173,9 +179,9 @@ __device__ inline void addRange(typename Reducer::Partial& partial, const View& 
   if (edge < count) values[0] = source.at(edge);
   // All threads run the same number of full batches: divergence would double the time of a warp.
   std::size_t done = 0;
-  if constexpr (Reducer::ADDS_BATCHES) {
+  if constexpr (ShareOf<Reducer>::exists) {
     for (; done < steps; done += ITEMS * THREADS)
-      addBatch<THREADS, ITEMS>(partial, source, reducer, done + thread, steps);
+      addShare<THREADS, ITEMS>(partial, source, reducer, done + thread, steps);
   } else {
 #pragma unroll 1
     for (; done + ITEMS * THREADS <= steps; done += ITEMS * THREADS)
