@@ -6,6 +6,7 @@
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/range.cuh>
+#include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/view.cuh>
 
 #include <cstddef>
@@ -41,19 +42,8 @@ using EnableOut = std::enable_if_t<!isRange<Out>>;
 
 template <class Range>
 void requireSize(const Range& range, std::size_t needed, const char* name, const char* function) {
-  if (rangeSize(range) < needed)
-    throwInvalid({function, ": ", name, " has ", rangeSize(range), " elements, but ", needed, " are needed"});
-}
-
-// The pointer or iterator to `results` results of a container, pointer or iterator.
-template <class Out>
-auto outputOf(Out& out, std::size_t results, const char* function) {
-  if constexpr (isRange<Out>) {
-    requireSize(out, results, "out", function);
-    return rangeData(out);
-  } else {
-    return out;
-  }
+  if (sizeOf(range) < needed)
+    throwInvalid({function, ": ", name, " has ", sizeOf(range), " elements, but ", needed, " are needed"});
 }
 
 // Where the results of matrix b of a batch begin.
@@ -83,7 +73,7 @@ void withBatch(const char* function, const Call& call, MatrixView<T> view, Out& 
 template <class In>
 auto inputOf(const In& in) {
   if constexpr (isRange<In>)
-    return rangeData(in);
+    return dataOf(in);
   else
     return in;
 }
@@ -141,7 +131,7 @@ void withBounds(const char* function, const Call& call, const In& in, const Offs
 template <class Call, class In, class Offsets, class... Args>
 void withSegments(const char* function, const Call& call, const In& in, Offsets& offsets, Args&... args) {
   if constexpr (isRange<Offsets>)
-    withBounds(function, call, in, rangeData(offsets), largerOf(rangeSize(offsets), std::size_t{1}) - 1, args...);
+    withBounds(function, call, in, dataOf(offsets), largerOf(sizeOf(offsets), std::size_t{1}) - 1, args...);
   else
     withBounds(function, call, in, offsets, args...);
 }
