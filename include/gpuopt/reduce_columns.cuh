@@ -25,6 +25,7 @@
 
 #include <gpuopt/device/reduce/columns.cuh>
 #include <gpuopt/device/reduce/matrix_input.cuh>
+#include <gpuopt/host/stream.cuh>
 
 #include <cstddef>
 
@@ -42,7 +43,7 @@ GPUOPT_NAMESPACE_BEGIN
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class Op, class Init,
           class = detail::EnableOut<Out>, class = detail::EnableInit<Init, Reduced<A, Op, It>>>
 void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op, Init init,
-                   cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+                   StreamRef stream = {}, Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::reduceColumns", stream, workspace},
                                 detail::foldOf<Reduced<A, Op, It>>(op, init), in, Identity{}, {rows, cols, ld}, out);
 }
@@ -51,7 +52,7 @@ void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Ou
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class Op = Plus,
           class = detail::EnableOut<Out>>
 void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op = {},
-                   cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+                   StreamRef stream = {}, Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::reduceColumns", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op),
                                 in, Identity{}, {rows, cols, ld}, out);
 }
@@ -70,7 +71,7 @@ void reduceColumns(In&& in, Args&&... args) {
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class F, class Op,
           class Init, class = detail::EnableOut<Out>, class = detail::EnableInit<Init, ReducedBy<A, Op, F, It>>>
 void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op, Init init,
-                            cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+                            StreamRef stream = {}, Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::transformReduceColumns", stream, workspace},
                                 detail::foldOf<ReducedBy<A, Op, F, It>>(op, init), in, f, {rows, cols, ld}, out);
 }
@@ -79,7 +80,7 @@ void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class F,
           class Op = Plus, class = detail::EnableOut<Out>>
 void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op = {},
-                            cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+                            StreamRef stream = {}, Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::transformReduceColumns", stream, workspace},
                                 detail::foldOf<ReducedBy<A, Op, F, It>>(op), in, f, {rows, cols, ld}, out);
 }
@@ -95,7 +96,7 @@ void transformReduceColumns(In&& in, Args&&... args) {
 /// Smallest and largest element of each column, as a MinMax.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void minMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, cudaStream_t stream = nullptr,
+void minMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
                    Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::minMaxColumns", stream, workspace},
                                 detail::MinMaxOf<detail::Extreme<A, It>>{}, in, Identity{}, {rows, cols, ld}, out);
@@ -113,7 +114,7 @@ void minMaxColumns(In&& in, Args&&... args) {
 /// argMin.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void argMinColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, cudaStream_t stream = nullptr,
+void argMinColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
                    Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::argMinColumns", stream, workspace},
                                 detail::ArgExtreme<detail::Extreme<A, It>, Minimum>{rows}, in, Identity{},
@@ -132,7 +133,7 @@ void argMinColumns(In&& in, Args&&... args) {
 /// argMax.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void argMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, cudaStream_t stream = nullptr,
+void argMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
                    Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::argMaxColumns", stream, workspace},
                                 detail::ArgExtreme<detail::Extreme<A, It>, Maximum>{rows}, in, Identity{},
@@ -150,8 +151,8 @@ void argMaxColumns(In&& in, Args&&... args) {
 /// Mean and population variance of each column, as a MeanVariance; numerically as in meanVariance.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void meanVarianceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out,
-                         cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+void meanVarianceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
+                         Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::meanVarianceColumns", stream, workspace},
                                 detail::Moments<detail::Moment<A, It>>{rows}, in, Identity{}, {rows, cols, ld}, out);
 }

@@ -32,6 +32,7 @@
 
 #include <gpuopt/device/reduce/matrix_input.cuh>
 #include <gpuopt/device/reduce/rows.cuh>
+#include <gpuopt/host/stream.cuh>
 
 #include <cstddef>
 
@@ -49,7 +50,7 @@ GPUOPT_NAMESPACE_BEGIN
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class Op, class Init,
           class = detail::EnableOut<Out>, class = detail::EnableInit<Init, Reduced<A, Op, It>>>
 void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op, Init init,
-                cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+                StreamRef stream = {}, Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::reduceRows", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op, init),
                              in, Identity{}, {rows, cols, ld}, out);
 }
@@ -57,8 +58,8 @@ void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out o
 /// The same without `init`.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class Op = Plus,
           class = detail::EnableOut<Out>>
-void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op = {},
-                cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op = {}, StreamRef stream = {},
+                Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::reduceRows", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op), in,
                              Identity{}, {rows, cols, ld}, out);
 }
@@ -77,7 +78,7 @@ void reduceRows(In&& in, Args&&... args) {
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class F, class Op,
           class Init, class = detail::EnableOut<Out>, class = detail::EnableInit<Init, ReducedBy<A, Op, F, It>>>
 void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op, Init init,
-                         cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+                         StreamRef stream = {}, Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::transformReduceRows", stream, workspace},
                              detail::foldOf<ReducedBy<A, Op, F, It>>(op, init), in, f, {rows, cols, ld}, out);
 }
@@ -86,7 +87,7 @@ void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t 
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class F, class Op = Plus,
           class = detail::EnableOut<Out>>
 void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op = {},
-                         cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+                         StreamRef stream = {}, Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::transformReduceRows", stream, workspace},
                              detail::foldOf<ReducedBy<A, Op, F, It>>(op), in, f, {rows, cols, ld}, out);
 }
@@ -102,7 +103,7 @@ void transformReduceRows(In&& in, Args&&... args) {
 /// Smallest and largest element of each row, as a MinMax.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void minMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, cudaStream_t stream = nullptr,
+void minMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
                 Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::minMaxRows", stream, workspace}, detail::MinMaxOf<detail::Extreme<A, It>>{}, in,
                              Identity{}, {rows, cols, ld}, out);
@@ -120,7 +121,7 @@ void minMaxRows(In&& in, Args&&... args) {
 /// argMin.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void argMinRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, cudaStream_t stream = nullptr,
+void argMinRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
                 Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::argMinRows", stream, workspace},
                              detail::ArgExtreme<detail::Extreme<A, It>, Minimum>{cols}, in, Identity{},
@@ -139,7 +140,7 @@ void argMinRows(In&& in, Args&&... args) {
 /// argMax.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void argMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, cudaStream_t stream = nullptr,
+void argMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
                 Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::argMaxRows", stream, workspace},
                              detail::ArgExtreme<detail::Extreme<A, It>, Maximum>{cols}, in, Identity{},
@@ -157,7 +158,7 @@ void argMaxRows(In&& in, Args&&... args) {
 /// Mean and population variance of each row, as a MeanVariance; numerically as in meanVariance.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void meanVarianceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, cudaStream_t stream = nullptr,
+void meanVarianceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
                       Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::meanVarianceRows", stream, workspace},
                              detail::Moments<detail::Moment<A, It>>{cols}, in, Identity{}, {rows, cols, ld}, out);

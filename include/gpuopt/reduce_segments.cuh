@@ -19,6 +19,7 @@
 
 #include <gpuopt/device/reduce/matrix_input.cuh>
 #include <gpuopt/device/reduce/segments.cuh>
+#include <gpuopt/host/stream.cuh>
 
 #include <cstddef>
 
@@ -36,7 +37,7 @@ GPUOPT_NAMESPACE_BEGIN
 template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out,
           class Op, class Init, class = detail::EnableOut<Out>, class = detail::EnableInit<Init, Reduced<A, Op, It>>>
 void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, Op op, Init init,
-                    cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+                    StreamRef stream = {}, Workspace* workspace = nullptr) {
   detail::launchSegments<Policy>({"gpuopt::reduceSegments", stream, workspace},
                                  detail::foldOf<Reduced<A, Op, It>>(op, init), in, Identity{}, offsets, segments, out);
 }
@@ -44,8 +45,8 @@ void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out,
 /// The same without `init`.
 template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out,
           class Op = Plus, class = detail::EnableOut<Out>>
-void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, Op op = {},
-                    cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, Op op = {}, StreamRef stream = {},
+                    Workspace* workspace = nullptr) {
   detail::launchSegments<Policy>({"gpuopt::reduceSegments", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op),
                                  in, Identity{}, offsets, segments, out);
 }
@@ -65,7 +66,7 @@ template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, cla
           class Op, class Init, class = detail::EnableOut<Out>,
           class = detail::EnableInit<Init, ReducedBy<A, Op, F, It>>>
 void transformReduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, F f, Op op, Init init,
-                             cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+                             StreamRef stream = {}, Workspace* workspace = nullptr) {
   detail::launchSegments<Policy>({"gpuopt::transformReduceSegments", stream, workspace},
                                  detail::foldOf<ReducedBy<A, Op, F, It>>(op, init), in, f, offsets, segments, out);
 }
@@ -74,7 +75,7 @@ void transformReduceSegments(It in, const Offset* offsets, std::size_t segments,
 template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out, class F,
           class Op = Plus, class = detail::EnableOut<Out>>
 void transformReduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, F f, Op op = {},
-                             cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
+                             StreamRef stream = {}, Workspace* workspace = nullptr) {
   detail::launchSegments<Policy>({"gpuopt::transformReduceSegments", stream, workspace},
                                  detail::foldOf<ReducedBy<A, Op, F, It>>(op), in, f, offsets, segments, out);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/device/reduce/combine.cuh>
+#include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/view.cuh>
 
 #include <cstddef>
@@ -87,14 +88,6 @@ __device__ inline void foldRows(Partial* shared, unsigned count, unsigned width,
   }
 }
 
-// A thread's rows: the step in the first one, and the distances to the next one.
-struct ColumnRows {
-  std::size_t step;
-  std::size_t stepStride;
-  std::size_t row;
-  unsigned rowStride;
-};
-
 // Adds the values of each column together.
 template <int ITEMS, class Source, class Reducer>
 __device__ inline void addTogether(typename Reducer::Partial (&partials)[Source::STEP], const Source& source,
@@ -111,17 +104,18 @@ __device__ inline void addTogether(typename Reducer::Partial (&partials)[Source:
   }
 }
 
-// Adds the steps of ITEMS rows, or the first `count` of them.
+// Adds ITEMS steps, `stride` apart, or the first `count` of them. They are of the rows `row`, `row` + rowStride, ...
 template <int ITEMS, bool IS_FULL, class Source, class Reducer>
 __device__ inline void addColumnBatch(typename Reducer::Partial (&partials)[Source::STEP], const Source& source,
-                                      const Reducer& reducer, const ColumnRows& rows, std::size_t count) {
+                                      const Reducer& reducer, std::size_t first, std::size_t stride, std::size_t row,
+                                      unsigned rowStride, std::size_t count) {
   typename Source::Step steps[ITEMS];
   typename Source::Value values[Source::STEP];
-  std::size_t step = rows.step;
+  std::size_t step = first;
 #pragma unroll
   for (unsigned i = 0; i < ITEMS; ++i) {
     source.template load<Caching::normal>(steps[i], step);
-    if (IS_FULL || i + 1 < count) step += rows.stepStride;
+    if (IS_FULL || i + 1 < count) step += stride;
   }
   if constexpr (IS_FULL && Reducer::ADDS_BATCHES && isPowerOfTwo<ITEMS>) {
     addTogether(partials, source, reducer, steps);
@@ -133,23 +127,23 @@ __device__ inline void addColumnBatch(typename Reducer::Partial (&partials)[Sour
 #pragma unroll
         for (int e = 0; e < Source::STEP; ++e) {
           const typename Source::Value value[1] = {values[e]};
-          reducer.add(partials[e], value, rows.row + i * rows.rowStride);
+          reducer.add(partials[e], value, row + i * rowStride);
         }
       }
   }
 }
 
-// Adds the steps of `count` rows to the partial results of their columns.
+// Adds `count` such steps to the partial results of their columns.
 template <int ITEMS, class Source, class Reducer>
 __device__ inline void addColumns(typename Reducer::Partial (&partials)[Source::STEP], const Source& source,
-                                  const Reducer& reducer, ColumnRows rows, std::size_t count) {
+                                  const Reducer& reducer, std::size_t first, std::size_t stride, std::size_t row,
+                                  unsigned rowStride, std::size_t count) {
 #pragma unroll 1
-  for (; count >= ITEMS; count -= ITEMS) {
-    addColumnBatch<ITEMS, true>(partials, source, reducer, rows, count);
-    rows.step += ITEMS * rows.stepStride;
-    rows.row += ITEMS * rows.rowStride;
+  for (; count >= ITEMS; count -= ITEMS, first += ITEMS * stride) {
+    addColumnBatch<ITEMS, true>(partials, source, reducer, first, stride, row, rowStride, count);
+    row += ITEMS * rowStride;
   }
-  if (count > 0) addColumnBatch<ITEMS, false>(partials, source, reducer, rows, count);
+  if (count > 0) addColumnBatch<ITEMS, false>(partials, source, reducer, first, stride, row, rowStride, count);
 }
 
 // Adds the elements of a column before the first and after the last row of a flat matrix.
@@ -207,10 +201,8 @@ __device__ inline void addRowEdges(typename Reducer::Partial (&partials)[Source:
   if (rowThread < block.rows && column - block.firstColumn < shape.tileElements &&
       edges.isOutsideSteps(column, RowStart(shape, block.firstRow + rowThread, STEP).before))
     addColumns<itemsFor<Policy::VECTORS, std::decay_t<decltype(elements)>>>(
-        edge, elements, reducer,
-        {(block.firstRow + rowThread) * shape.ld + column, ROW_THREADS * shape.ld, block.firstRow + rowThread,
-         ROW_THREADS},
-        (block.rows - rowThread - 1) / ROW_THREADS + 1);
+        edge, elements, reducer, (block.firstRow + rowThread) * shape.ld + column, ROW_THREADS * shape.ld,
+        block.firstRow + rowThread, ROW_THREADS, (block.rows - rowThread - 1) / ROW_THREADS + 1);
   shared[threadIdx.x] = edge[0];
   foldRows<BLOCK>(shared, ROW_THREADS, COUNT, reducer.combiner());
   if (threadIdx.x < shape.tileSteps) {
@@ -277,8 +269,9 @@ __device__ inline void reduceTile(const Reducer& reducer, const ColumnTiles& sha
                         [=](std::size_t column, const Partial& partial) { partials[column] = partial; });
   }
   if (!blockArrivesLast(counters + groups, groups)) return;
-  reduceSplits<BLOCK>(reducer, shape, scratch.partials, firstColumn, shape.groupSplits, groups, shared,
-                      [=](std::size_t column, const Partial& partial) { out[column] = reducer.finish(partial); });
+  reduceSplits<BLOCK>(
+      reducer, shape, scratch.partials, firstColumn, shape.groupSplits, groups, shared,
+      [=](std::size_t column, const Partial& partial) { storeOutput(out, column, reducer.finish(partial)); });
 }
 
 // Each thread adds up the columns of its steps and stores them in its row of shared memory.
@@ -301,10 +294,8 @@ __device__ inline void addTile(typename Reducer::Partial* shared, const Source& 
   if (rowThread < block.rows && column < shape.rowElements && column + STEP <= shape.rowElements &&
       column < block.firstColumn + shape.tileElements)
     addColumns<itemsFor<Policy::VECTORS, Source>>(
-        partials, source, reducer,
-        {start.step + (column + start.before) / STEP, shape.rowThreads * shape.ld / STEP, block.firstRow + rowThread,
-         shape.rowThreads},
-        (block.rows - rowThread - 1) / shape.rowThreads + 1);
+        partials, source, reducer, start.step + (column + start.before) / STEP, shape.rowThreads * shape.ld / STEP,
+        block.firstRow + rowThread, shape.rowThreads, (block.rows - rowThread - 1) / shape.rowThreads + 1);
   if constexpr (Reducer::INDEXED)
     if (shape.isFlat) {
 #pragma unroll
@@ -335,7 +326,7 @@ GPUOPT_KERNEL void __launch_bounds__(BLOCK, 1024 / Policy::BLOCK)
     Partial partial = shared[i];
     if (shape.isFlat && block.split == 0) addFlatEdges(partial, source, reducer, shape, column);
     if (shape.splits == 1)
-      out[column] = reducer.finish(partial);
+      storeOutput(out, column, reducer.finish(partial));
     else
       scratch.partials[block.split * shape.cols + column] = partial;
   }

@@ -1,5 +1,5 @@
 /// \file
-/// Outputs: where reductions leave results, and which other types results convert to.
+/// Where reductions leave results: pointers, containers and iterators, also of another type than the result.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,69 +8,88 @@
 #include <gpuopt/device/reduce/combine.cuh>
 #include <gpuopt/device/reduce/source.cuh>
 #include <gpuopt/host/result.cuh>
+#include <gpuopt/thread/operators.cuh>
 
 #include <cstddef>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
 GPUOPT_DETAIL_BEGIN
 
-// Whether a result may be stored as another type: rounded to a floating-point type that is no wider, or a bool. A wider
-// type would suggest that the sum is computed in it.
+template <class Out>
+using OutputReference = decltype(std::declval<const Out&>()[std::ptrdiff_t{}]);
+
+// Whether a result may be stored as a T: of its own type, rounded to a floating-point type that is no wider, or, if it
+// is a bool, as a number. A wider T would suggest that the sum is computed in it, and an integer would cut digits off.
 template <class Result, class T>
 constexpr bool convertsOnStore() {
-  constexpr bool isRounded = std::is_floating_point_v<Result> && (std::is_floating_point_v<T> || isHalf<T>);
-  if constexpr (std::is_same_v<Result, bool>)
-    return std::is_arithmetic_v<T>;
-  else if constexpr (isRounded)
+  if constexpr (std::is_same_v<Result, T> || (std::is_same_v<Result, bool> && std::is_arithmetic_v<T>))
+    return true;
+  else if constexpr (std::is_floating_point_v<Result> && (std::is_floating_point_v<T> || isHalf<T>))
     return sizeof(T) <= sizeof(Result);
   else
     return !std::is_arithmetic_v<Result> && std::is_convertible_v<const Result&, T>;
 }
 
-// Fails to compile unless a pointer to T takes a Result.
-template <class Result, class T>
-constexpr bool isStorable() {
-  static_assert(!std::is_const_v<T>, "gpuopt: the elements of out are const");
-  constexpr bool converts = std::is_same_v<Result, std::remove_const_t<T>> || convertsOnStore<Result, T>();
-  static_assert(converts,
-                "gpuopt: out has another type than the result: name the type that the elements are accumulated in, as "
-                "in reduceInto<double>(in, n, out), or give out the type of the result");
-  return converts && !std::is_const_v<T>;
+// The same of what an iterator refers to, which may be a proxy.
+template <class Result, class Reference>
+constexpr bool canStore() {
+  using T = std::decay_t<Reference>;
+  if constexpr (std::is_const_v<std::remove_reference_t<Reference>>)
+    return false;
+  else if constexpr (std::is_arithmetic_v<T> || isHalf<T>)
+    return convertsOnStore<Result, T>();
+  else
+    return std::is_assignable_v<Reference, const Result&>;
 }
 
-template <class Result, class It, class = void>
-inline constexpr bool writes = false;
-template <class Result, class It>
-inline constexpr bool writes<Result, It, std::void_t<decltype(*std::declval<It&>() = std::declval<const Result&>())>> =
-    true;
+// Whether Out is a pointer or an iterator that takes the results.
+template <class Result, class Out, class = void>
+inline constexpr bool isOutput = false;
+template <class Result, class Out>
+inline constexpr bool isOutput<Result, Out, std::void_t<OutputReference<Out>>> =
+    canStore<Result, OutputReference<Out>>();
 
-// An iterator, or a pointer to a type that the result converts to.
+// Fails to compile unless Out takes the results.
+template <class Result, class Out>
+constexpr bool requireOutput() {
+  constexpr bool isConst = std::is_const_v<std::remove_pointer_t<Out>>;
+  static_assert(!isConst, "gpuopt: the elements of out are const");
+  static_assert(
+      isConst || isOutput<Result, Out>,
+      "gpuopt: out must take the result without loss: give it the type of the result, or name the type that "
+      "the elements are accumulated in, as in reduceInto<double>(in, n, out) for a double* out; floating-point "
+      "results are rounded to a narrower type");
+  return isOutput<Result, Out>;
+}
+
+// Stores result i, rounded to the type of the output.
+template <class Out, class Result>
+__device__ inline void storeOutput(const Out& out, std::size_t i, const Result& result) {
+  using T = std::decay_t<OutputReference<Out>>;
+  if constexpr (std::is_arithmetic_v<Result> && (std::is_arithmetic_v<T> || isHalf<T>))
+    out[static_cast<std::ptrdiff_t>(i)] = static_cast<T>(result);
+  else
+    out[static_cast<std::ptrdiff_t>(i)] = result;
+}
+
+// A single result's iterator, or pointer to another type.
 template <class Out>
-struct ConvertingDestination {
+struct OutputDestination {
   Out out;
 };
 
 template <class Out, class T>
-__device__ inline void storeResult(const ConvertingDestination<Out>& destination, const T& value) {
-  if constexpr (std::is_pointer_v<Out>)
-    *destination.out = static_cast<std::remove_pointer_t<Out>>(value);
-  else
-    *destination.out = value;
+__device__ inline void storeResult(const OutputDestination<Out>& destination, const T& value) {
+  storeOutput(destination.out, 0, value);
 }
 
-template <class Range>
-void requireRoom(const Range& out, std::size_t needed, const char* function) {
-  if (sizeOf(out) < needed)
-    throwInvalid({function, ": out has ", sizeOf(out), " elements, but ", needed, " are needed"});
-}
-
-// The pointer to `results` elements of a pointer, of an object that has one, or of a container; or an iterator.
+// The pointer or iterator to `results` results of a container, pointer or iterator.
 template <class Out>
 auto outputOf(Out& out, std::size_t results, const char* function) {
   if constexpr (isRange<Out>) {
-    requireRoom(out, results, function);
+    if (sizeOf(out) < results)
+      throwInvalid({function, ": out has ", sizeOf(out), " elements, but ", results, " are needed"});
     return dataOf(out);
   } else if constexpr (isAddress<Out>) {
     return toAddress(out);
@@ -79,30 +98,21 @@ auto outputOf(Out& out, std::size_t results, const char* function) {
   }
 }
 
-// Where the kernel leaves its one result.
+// Where the kernel leaves the one result of an array.
 template <class Result, class Out>
 auto destinationOf(Out& out, const char* function) {
-  if constexpr (std::is_same_v<std::decay_t<Out>, std::nullptr_t>) {
-    return destinationOf<Result>(static_cast<Result*>(nullptr), function);
-  } else {
-    const auto address = outputOf(out, 1, function);
-    using Address = std::decay_t<decltype(address)>;
-    if constexpr (!std::is_pointer_v<Address>) {
-      static_assert(writes<Result, Address>,
-                    "gpuopt: out must be a pointer, a container or an iterator that takes the result");
-      return ConvertingDestination<Address>{address};
-    } else {
-      using T = std::remove_pointer_t<Address>;
-      if (address == nullptr) throwInvalid({function, ": out is null"});
-      requireArray(namedArray(address, 1, "out"), function);
-      if constexpr (std::is_same_v<T, Result>)
-        return Destination<Result>{address, nullptr, 0};
-      else if constexpr (isStorable<Result, T>())
-        return ConvertingDestination<T*>{address};
-      else
-        return Destination<Result>{};
-    }
+  const auto address = outputOf(out, 1, function);
+  using Address = std::decay_t<decltype(address)>;
+  if constexpr (std::is_pointer_v<Address>) {
+    if (address == nullptr) throwInvalid({function, ": out is null"});
+    requireArray(namedArray(address, 1, "out"), function);
   }
+  if constexpr (std::is_same_v<Address, Result*>)
+    return Destination<Result>{address, nullptr, 0};
+  else if constexpr (requireOutput<Result, Address>())
+    return OutputDestination<Address>{address};
+  else
+    return Destination<Result>{};
 }
 
 GPUOPT_DETAIL_END

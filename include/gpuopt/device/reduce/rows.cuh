@@ -5,6 +5,7 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/reduce/combine.cuh>
+#include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/reducer.cuh>
 #include <gpuopt/device/reduce/staged.cuh>
 
@@ -88,7 +89,7 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
       }
       if (adding.endsRow(shape)) {
         partial = reduceLanes(partial, op, shape.lanes);
-        if (lane == 0 && adding.row < endRow) out[adding.row] = reducer.finish(partial);
+        if (lane == 0 && adding.row < endRow) storeOutput(out, adding.row, reducer.finish(partial));
         partial = neutral;
         setRow += 32 / shape.lanes;
       }
@@ -132,7 +133,7 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
     Partial partial = reducer.neutral();
     if (row < rows) addStaged(partial, staged, view.f, reducer, begin, lane, begin + shape.cols, shape.lanes);
     partial = reduceLanes(partial, op, shape.lanes);
-    if (lane == 0 && row < rows) out[firstRow + row] = reducer.finish(partial);
+    if (lane == 0 && row < rows) storeOutput(out, firstRow + row, reducer.finish(partial));
   }
 }
 
@@ -169,7 +170,7 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
   if constexpr (Reducer::INDEXED) reducer.reindex(partial, first, 1);
   if constexpr (THREADS == 32) {
     partial = warpReduce(partial, op);
-    if (laneIndex() == 0) out[row] = reducer.finish(partial);
+    if (laneIndex() == 0) storeOutput(out, row, reducer.finish(partial));
   } else {
     partial = reduceWarps<THREADS>(partial, neutral, op);
     bool holdsRow = threadIdx.x == 0;
@@ -177,7 +178,7 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
       const GridScratch<Partial> ofRow{scratch.partials + row * shape.splits, scratch.arrivals + row};
       holdsRow = combineBlocks(partial, neutral, op, ofRow, split, shape.splits);
     }
-    if (holdsRow) out[row] = reducer.finish(partial);
+    if (holdsRow) storeOutput(out, row, reducer.finish(partial));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/combine.cuh>
+#include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/staged.cuh>
 
 #include <cstddef>
@@ -111,7 +112,7 @@ struct SegmentWarp {
   }
 
   __device__ void store(std::size_t segment, const Partial& partial) const {
-    if (lane == 0) out[segment] = reducer.finish(partial);
+    if (lane == 0) storeOutput(out, segment, reducer.finish(partial));
   }
 
   // Publishes this warp's partial result of a segment; the last of its warps combines them.
@@ -147,7 +148,7 @@ struct SegmentWarp {
       Partial partial = reducer.neutral();
       if (i < count && suits) addStaged(partial, staged, view.f, reducer, begin, lane % lanes, end, lanes);
       partial = reduceLanes(partial, op, lanes);
-      if (i < count && suits && lane % lanes == 0) out[segment + i] = reducer.finish(partial);
+      if (i < count && suits && lane % lanes == 0) storeOutput(out, segment + i, reducer.finish(partial));
 
       const bool leads = i < count && !suits && lane % lanes == 0;
       for (unsigned leaders = __ballot_sync(fullMask, leads); leaders != 0; leaders &= leaders - 1) {
@@ -258,6 +259,9 @@ void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const
                     std::size_t segments, const Out& out) {
   using Partial = typename Reducer::Partial;
   static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
+  static_assert(isOutput<typename Reducer::Result, Out>,
+                "gpuopt::reduceSegments: out must be a pointer to, or a random-access iterator over, a type that takes "
+                "the results");
   if (segments == 0) return;
   const char* null = offsets == nullptr ? "offsets" : isNull(out) ? "out" : nullptr;
   if (null != nullptr) throwInvalid({call.function, ": ", null, " is null, but segments is ", segments});

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/steps.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
@@ -123,11 +125,19 @@ auto viewOf(It iterator, const F& f) {
 // An input matrix and an output for `results` results.
 template <class Result, class It, class Out>
 void requireMatrix(It in, const MatrixShape& matrix, const Out& out, std::size_t results, const char* function) {
+  static_assert(isOutput<Result, Out>,
+                "gpuopt: out must be a pointer to, or a random-access iterator over, a type that takes the results: to "
+                "sum floats into integers, for example, name an integer as the accumulator");
   const auto [rows, cols, ld] = matrix;
   if (ld < cols) throwInvalid({function, ": ld (", ld, ") is less than cols (", cols, ")"});
   if (isNull(Unwrap<It>::pointer(in)) && rows > 0 && cols > 0)
     throwInvalid({function, ": in is null, but rows is ", rows, " and cols is ", cols});
   if (isNull(out) && results > 0) throwInvalid({function, ": out is null, but there are ", results, " results"});
+  const auto pointer = Unwrap<It>::pointer(in);
+  if constexpr (std::is_pointer_v<decltype(pointer)> && std::is_pointer_v<Out>)
+    if (rows > 0 && cols > 0)
+      requireDisjoint(namedArray(pointer, cappedSum(cappedProduct(rows - 1, ld), cols), "in"),
+                      namedArray(out, results, "out"), function);
 }
 
 // Steps in flight per thread for VECTORS loads of 16 bytes.
