@@ -1,4 +1,5 @@
-// EXPECT: accessIsNotAlignedToItsSize
+// EXPECT g++: accessIsNotAlignedToItsSize
+// EXPECT-LATER nvcc: accessIsNotAlignedToItsSize
 // SPDX-License-Identifier: MIT
 #include <gpuopt/access.cuh>
 
