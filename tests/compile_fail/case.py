@@ -6,8 +6,8 @@
     // NOISY: reason          more lines may follow than check_compile_fail.py allows; or NOISY nvcc
     // OPTIONS: -std=c++14    compiled by itself, with these options; {folder} is the source's
     // DO: advice             what to do, in docs/errors.md: these mistakes come first there
-    // WRITTEN: code          the mistake, in docs/errors.md. Without it, the last line of the source that
-                              does not begin with }: the first error has to name it
+    // WRITTEN: code           the mistake, in docs/errors.md; with backticks it is Markdown. Without it, the last line of
+                              the source that does not begin with }. The first error has to name that line
 
 SPDX-License-Identifier: MIT
 """
@@ -46,17 +46,17 @@ class Case:
 
     @property
     def line(self):
-        """The number of the line that is the mistake, or None: `WRITTEN` is no line of the source."""
-        lines = self.text.splitlines()
-        if self.get("WRITTEN"):
-            return next((i for i, line in enumerate(lines, 1) if self.get("WRITTEN") in line and line[:2] != "//"), None)
-        return max(i for i, line in enumerate(lines, 1) if line.strip() and not line.startswith(("//", "}")))
+        """The number of the line that is the mistake."""
+        lines = [(i, line) for i, line in enumerate(self.text.splitlines(), 1)
+                 if line.strip() and not line.startswith(("//", "}"))]
+        shown = [i for i, line in lines if (self.get("WRITTEN") or "`") in line]
+        return shown[0] if shown else lines[-1][0]
 
     @property
     def written(self):
-        """The code that is the mistake: a line, or the body of a function of one line."""
-        if self.get("WRITTEN"):
-            return self.get("WRITTEN")
-        line = self.text.splitlines()[self.line - 1].strip()
+        """The mistake in Markdown: the line, or the body of a function of one line."""
+        line = self.get("WRITTEN") or self.text.splitlines()[self.line - 1].strip()
         body = BODY.match(line)
-        return body[1] if body else line
+        line = (body[1] if body else line).replace("gpuopt::", "")
+        line = line.removeprefix("template class ").removesuffix(";")
+        return line if "`" in line else f"`{line}`"

@@ -101,7 +101,7 @@ def verdict(case, compiler, own):
     isFirst = isFirst and compiler != "clang++"
     if not (text in own[0][0] if isFirst else any(text in line for error in own for line in error)):
         return f"does not {'begin' if isFirst else 'fail'} with: {text}"
-    if isFirst and case.line and not namesLine(own[0], case):
+    if isFirst and not namesLine(own[0], case):
         return f"the first error does not name line {case.line}"
     lines = sum(map(len, own))
     isNoisy = compiler != "clang++" and (len(own) > MOST_ERRORS or lines > MOST_LINES)

@@ -88,10 +88,10 @@ class CompileFail(unittest.TestCase):
             path.write_text("// EXPECT nvcc: a\n// EXPECT-LATER g++: b\n#include <a>\nint f(int a) { return call(a); }\n")
             case = Case(path)
             self.assertEqual((case.expected("nvcc"), case.expected("g++")), (("a", True), ("b", False)))
-            self.assertEqual(case.written, "call(a);")
+            self.assertEqual(case.written, "`call(a)`")
             self.assertIn("\nint f(int a)", combined([case]))
             path.write_text("// EXPECT nvcc: a\nint f(int a) {\n  return a;\n}\n")
-            self.assertEqual((Case(path).expected("g++"), Case(path).written), (None, "return a;"))
+            self.assertEqual((Case(path).expected("g++"), Case(path).written), (None, "`return a`"))
 
 
 if __name__ == "__main__":
