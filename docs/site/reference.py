@@ -170,6 +170,10 @@ class Reference:
         names = dict.fromkeys((entry.name, self.anchors[entry.id]) for entry in self.entriesOf(parts))
         return ",\n".join(f"[`{name}`](#{anchor})" for name, anchor in names)
 
+    def publicNames(self):
+        """The anchor of each name."""
+        return {entry.name: self.anchors[entry.id] for entry in self.api.entries if entry.name.isidentifier()}
+
     def page(self, title, header, guide, parts):
         self.seen = set()
         text = [f"# {title}", f"`#include <{pathOf(header)}>` · [Guide](../docs/{guide}.md)"]
