@@ -6,6 +6,7 @@
 ///     double norm2 = gpuopt::transformReduce(data, n, Square{});     // a function on the way
 ///     float product = gpuopt::dot(a, b, n);
 ///     auto [value, index] = gpuopt::argMin(data, n);
+///     float norm = gpuopt::reduce(vector, gpuopt::Maximum{});        // a thrust::device_vector, a std::span, ...
 ///     gpuopt::reduceRows(matrix, rows, cols, ld, out);               // one result per row
 ///     gpuopt::reduceColumns(matrix, rows, cols, ld, out);
 ///     gpuopt::reduceSegments(data, offsets, segments, out);          // of [offsets[s], offsets[s + 1])
@@ -13,12 +14,14 @@
 /// Device functions for your own kernels are in <gpuopt/warp/reduce.cuh> and <gpuopt/block/reduce.cuh>, included here:
 /// `warpReduce`, `warpAllReduce`, `blockReduce<BLOCK>`, `blockAllReduce<BLOCK>`.
 ///
-/// **Common to all host functions.** One kernel launch at every n. The input, `in`, is a device pointer of any element
-/// alignment, or any random-access iterator that device code can read; arrays of trivially copyable elements are read
-/// 16 bytes at a time. The operation is associative and callable on the device. The functions whose names end in
-/// `Into`, and those of rows, columns and segments, are asynchronous on `stream`, never synchronise, and can be
-/// captured into a graph; those that return a value wait until the kernel has stored it. With a `workspace` they
-/// allocate nothing; without one, memory is allocated on the first call on a stream and kept. Bad arguments throw
+/// **Common to all host functions.** One kernel launch at every n. The input, `in`, is a device pointer, or any
+/// random-access iterator that device code can read; arrays of trivially copyable elements are read 16 bytes at a time,
+/// wherever they begin. In its place and that of n may be a container or span, anything with data() and size(). The
+/// operation is associative and callable on the device. The functions whose names end in `Into`, and those of rows,
+/// columns and segments, are asynchronous on `stream`, never synchronise, and can be captured into a graph; those that
+/// return a value wait until the kernel has stored it. `stream` is a StreamRef: a cudaStream_t, or anything that CCCL's
+/// cuda::get_stream takes. It may follow the input or `out` directly; nullptr is the default stream. With a `workspace`
+/// they allocate nothing; without one, memory is allocated on the first call on a stream and kept. Bad arguments throw
 /// std::invalid_argument before anything is launched, errors of the runtime CudaError. n = 0 is no error: the result is
 /// `init`, or the operation's neutral element (where neither exists: std::invalid_argument).
 ///
@@ -61,7 +64,7 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op, class Init,
-          class = detail::EnableInit<Init>>
+          class = detail::EnableOperation<Op, Init>>
 [[nodiscard]] Reduced<A, Op, It> reduce(It in, std::size_t n, Op op, Init init, StreamRef stream = nullptr,
                                         Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>({"gpuopt::reduce", stream, workspace},
@@ -78,11 +81,11 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus,
-          class = detail::EnableOperation<Op>>
-[[nodiscard]] Reduced<A, Op, It> reduce(It in, std::size_t n, Op op = {}, StreamRef stream = nullptr,
+          class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
+[[nodiscard]] Reduced<A, Op, It> reduce(It in, std::size_t n, Op op = {}, const Stream& stream = {},
                                         Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>({"gpuopt::reduce", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op), n,
-                                      Identity{}, in);
+  return detail::reduceToHost<Policy>({"gpuopt::reduce", StreamRef(stream), workspace},
+                                      detail::foldOf<Reduced<A, Op, It>>(op), n, Identity{}, in);
 }
 
 /// The sum of all elements, on a stream; returned to the host, which waits for it.
@@ -95,7 +98,8 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 /// whose elements the device can read, such as a thrust::device_vector or a std::span.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range, class... Rest,
           class = detail::EnableRange<const Range>>
-[[nodiscard]] auto reduce(const Range& in, const Rest&... rest) {
+[[nodiscard]] auto reduce(const Range& in, const Rest&... rest)
+    -> decltype(reduce<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...)) {
   return reduce<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...);
 }
 
@@ -103,7 +107,8 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
 /// Unlike std::reduce and Thrust's, the operation comes before init.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Last, class... Rest,
           class = detail::EnableLast<It, Last>>
-[[nodiscard]] auto reduce(It first, Last last, const Rest&... rest) {
+[[nodiscard]] auto reduce(It first, Last last, const Rest&... rest)
+    -> decltype(reduce<A, Policy>(first, static_cast<std::size_t>(last - first), rest...)) {
   return reduce<A, Policy>(first, static_cast<std::size_t>(last - first), rest...);
 }
 
@@ -121,7 +126,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out, class Op, class Init,
-          class = detail::EnableInit<Init>>
+          class = detail::EnableOperation<Op, Init>>
 void reduceInto(It in, std::size_t n, Out&& out, Op op, Init init, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::reduceInto", stream, workspace},
@@ -136,11 +141,11 @@ void reduceInto(It in, std::size_t n, Out&& out, Op op, Init init, StreamRef str
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out, class Op = Plus,
-          class = detail::EnableOperation<Op>>
-void reduceInto(It in, std::size_t n, Out&& out, Op op = {}, StreamRef stream = nullptr,
+          class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
+void reduceInto(It in, std::size_t n, Out&& out, Op op = {}, const Stream& stream = {},
                 Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::reduceInto", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op), out,
-                                 n, Identity{}, in);
+  detail::reduceToDevice<Policy>({"gpuopt::reduceInto", StreamRef(stream), workspace},
+                                 detail::foldOf<Reduced<A, Op, It>>(op), out, n, Identity{}, in);
 }
 
 /// The sum of all elements, left in device memory at `out`, asynchronously.

@@ -10,8 +10,8 @@
 /// elements both are NaN. n = 0 gives the neutral elements, for floating point +inf and -inf. Elements are arithmetic,
 /// __half or __nv_bfloat16 (their values come back as float, or as A).
 ///
-/// Every function reads its input once. `out` of the asynchronous forms is as for reduceInto. What all reductions have
-/// in common is in <gpuopt/reduce.cuh>, which includes this header.
+/// Every function reads its input once. `out` of the asynchronous forms is as for reduceInto. <gpuopt/reduce.cuh>, which
+/// includes this header, says what all reductions have in common.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -37,7 +37,8 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 /// minMax of a container or span, `minMax(v[, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range, class... Rest,
           class = detail::EnableRange<const Range>>
-[[nodiscard]] auto minMax(const Range& in, const Rest&... rest) {
+[[nodiscard]] auto minMax(const Range& in, const Rest&... rest)
+    -> decltype(minMax<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...)) {
   return minMax<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...);
 }
 
@@ -77,7 +78,8 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 /// sumMinMax of a container or span, `sumMinMax(v[, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range, class... Rest,
           class = detail::EnableRange<const Range>>
-[[nodiscard]] auto sumMinMax(const Range& in, const Rest&... rest) {
+[[nodiscard]] auto sumMinMax(const Range& in, const Rest&... rest)
+    -> decltype(sumMinMax<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...)) {
   return sumMinMax<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...);
 }
 
@@ -134,7 +136,8 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 /// argMin of a container or span, `argMin(v[, f][, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range, class... Rest,
           class = detail::EnableRange<const Range>>
-[[nodiscard]] auto argMin(const Range& in, const Rest&... rest) {
+[[nodiscard]] auto argMin(const Range& in, const Rest&... rest)
+    -> decltype(argMin<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...)) {
   return argMin<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...);
 }
 
@@ -206,7 +209,8 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 /// argMax of a container or span, `argMax(v[, f][, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range, class... Rest,
           class = detail::EnableRange<const Range>>
-[[nodiscard]] auto argMax(const Range& in, const Rest&... rest) {
+[[nodiscard]] auto argMax(const Range& in, const Rest&... rest)
+    -> decltype(argMax<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...)) {
   return argMax<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...);
 }
 
@@ -264,7 +268,8 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 /// meanVariance of a container or span, `meanVariance(v[, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range, class... Rest,
           class = detail::EnableRange<const Range>>
-[[nodiscard]] auto meanVariance(const Range& in, const Rest&... rest) {
+[[nodiscard]] auto meanVariance(const Range& in, const Rest&... rest)
+    -> decltype(meanVariance<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...)) {
   return meanVariance<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...);
 }
 

@@ -4,7 +4,7 @@
 ///     double norm2 = gpuopt::transformReduce(data, n, Square{});
 ///     float product = gpuopt::dot(a, b, n);
 ///
-/// What all reductions have in common is in <gpuopt/reduce.cuh>, which includes this header.
+/// <gpuopt/reduce.cuh>, which includes this header, says what all reductions have in common.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -26,7 +26,7 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op, class Init,
-          class = detail::EnableInit<Init>>
+          class = detail::EnableOperation<Op, Init>>
 [[nodiscard]] ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op, Init init,
                                                       StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>({"gpuopt::transformReduce", stream, workspace},
@@ -46,10 +46,10 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op = Plus,
-          class = detail::EnableOperation<Op>>
-[[nodiscard]] ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op = {}, StreamRef stream = nullptr,
+          class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
+[[nodiscard]] ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op = {}, const Stream& stream = {},
                                                       Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>({"gpuopt::transformReduce", stream, workspace},
+  return detail::reduceToHost<Policy>({"gpuopt::transformReduce", StreamRef(stream), workspace},
                                       detail::foldOf<ReducedBy<A, Op, F, It>>(op), n, detail::functionOf<A, It>(f), in);
 }
 
@@ -71,7 +71,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op,
-          class Init, class = detail::EnableInit<Init>>
+          class Init, class = detail::EnableOperation<Op, Init>>
 [[nodiscard]] ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F f, Op op, Init init,
                                                             StreamRef stream = nullptr,
                                                             Workspace* workspace = nullptr) {
@@ -92,11 +92,10 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, 
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op = Plus,
-          class = detail::EnableOperation<Op>>
+          class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 [[nodiscard]] ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F f, Op op = {},
-                                                            StreamRef stream = nullptr,
-                                                            Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>({"gpuopt::transformReduce", stream, workspace},
+                                                            const Stream& stream = {}, Workspace* workspace = nullptr) {
+  return detail::reduceToHost<Policy>({"gpuopt::transformReduce", StreamRef(stream), workspace},
                                       detail::foldOf<ReducedBy<A, Op, F, It1, It2>>(op), n,
                                       detail::functionOf<A, It1, It2>(f), in1, in2);
 }
@@ -111,7 +110,8 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, 
 /// transformReduce of a container or span, `transformReduce(v, f[, op[, init]][, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range, class F, class... Rest,
           class = detail::EnableRange<const Range>, class = detail::EnableNoRange<const F>>
-[[nodiscard]] auto transformReduce(const Range& in, const F& f, const Rest&... rest) {
+[[nodiscard]] auto transformReduce(const Range& in, const F& f, const Rest&... rest)
+    -> decltype(transformReduce<A, Policy>(detail::dataOf(in), detail::sizeOf(in), f, rest...)) {
   return transformReduce<A, Policy>(detail::dataOf(in), detail::sizeOf(in), f, rest...);
 }
 
@@ -119,7 +119,8 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
 /// workspace]])`.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range1, class Range2, class F, class... Rest,
           class = detail::EnableRange<const Range1>, class = detail::EnableRange<const Range2>>
-[[nodiscard]] auto transformReduce(const Range1& in1, const Range2& in2, const F& f, const Rest&... rest) {
+[[nodiscard]] auto transformReduce(const Range1& in1, const Range2& in2, const F& f, const Rest&... rest)
+    -> decltype(transformReduce<A, Policy>(detail::dataOf(in1), detail::dataOf(in2), detail::sizeOf(in1), f, rest...)) {
   const std::size_t n = detail::commonSize("gpuopt::transformReduce", in1, in2);
   return transformReduce<A, Policy>(detail::dataOf(in1), detail::dataOf(in2), n, f, rest...);
 }
@@ -136,7 +137,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out, class F, class Op, class Init,
-          class = detail::EnableInit<Init>>
+          class = detail::EnableOperation<Op, Init>>
 void transformReduceInto(It in, std::size_t n, Out&& out, F f, Op op, Init init, StreamRef stream = nullptr,
                          Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", stream, workspace},
@@ -155,10 +156,10 @@ void transformReduceInto(It in, std::size_t n, Out&& out, F f, Op op, Init init,
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out, class F, class Op = Plus,
-          class = detail::EnableOperation<Op>>
-void transformReduceInto(It in, std::size_t n, Out&& out, F f, Op op = {}, StreamRef stream = nullptr,
+          class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
+void transformReduceInto(It in, std::size_t n, Out&& out, F f, Op op = {}, const Stream& stream = {},
                          Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", stream, workspace},
+  detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", StreamRef(stream), workspace},
                                  detail::foldOf<ReducedBy<A, Op, F, It>>(op), out, n, detail::functionOf<A, It>(f), in);
 }
 
@@ -181,7 +182,7 @@ void transformReduceInto(It in, std::size_t n, Out&& out, F f, StreamRef stream,
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class Out, class F, class Op,
-          class Init, class = detail::EnableInit<Init>>
+          class Init, class = detail::EnableOperation<Op, Init>>
 void transformReduceInto(It1 in1, It2 in2, std::size_t n, Out&& out, F f, Op op, Init init, StreamRef stream = nullptr,
                          Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", stream, workspace},
@@ -200,10 +201,11 @@ void transformReduceInto(It1 in1, It2 in2, std::size_t n, Out&& out, F f, Op op,
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class Out, class F,
-          class Op = Plus, class = detail::EnableOperation<Op>>
-void transformReduceInto(It1 in1, It2 in2, std::size_t n, Out&& out, F f, Op op = {}, StreamRef stream = nullptr,
+          class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableOperation<Op>,
+          class = detail::EnableStream<Stream>>
+void transformReduceInto(It1 in1, It2 in2, std::size_t n, Out&& out, F f, Op op = {}, const Stream& stream = {},
                          Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", stream, workspace},
+  detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", StreamRef(stream), workspace},
                                  detail::foldOf<ReducedBy<A, Op, F, It1, It2>>(op), out, n,
                                  detail::functionOf<A, It1, It2>(f), in1, in2);
 }
@@ -240,7 +242,8 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, 
 /// dot of two containers or spans of one size, `dot(v, w[, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range1, class Range2, class... Rest,
           class = detail::EnableRange<const Range1>, class = detail::EnableRange<const Range2>>
-[[nodiscard]] auto dot(const Range1& a, const Range2& b, const Rest&... rest) {
+[[nodiscard]] auto dot(const Range1& a, const Range2& b, const Rest&... rest)
+    -> decltype(dot<A, Policy>(detail::dataOf(a), detail::dataOf(b), detail::sizeOf(a), rest...)) {
   return dot<A, Policy>(detail::dataOf(a), detail::dataOf(b), detail::commonSize("gpuopt::dot", a, b), rest...);
 }
 

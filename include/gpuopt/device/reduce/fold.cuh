@@ -35,11 +35,11 @@ auto deviceValue(P address)
 
 namespace detail {
 
-// Tells an initial value, and an operation or function, from a stream in overload resolution.
+// Tells an operation, an initial value or a function from a stream in overload resolution.
+template <class... Args>
+using EnableOperation = std::enable_if_t<(!isStream<Args> && ...)>;
 template <class Init, class...>
-using EnableInit = std::enable_if_t<!isStream<Init>>;
-template <class Op>
-using EnableOperation = std::enable_if_t<!isStream<Op>>;
+using EnableInit = EnableOperation<Init>;
 
 // A fold whose initial value is in device memory.
 template <class A, class Op, class T>
@@ -133,7 +133,8 @@ auto foldOf(const Op& op) {
 template <class A, class Op, class Init>
 auto foldOf(const Op& op, const Init& init) {
   auto fold = foldOf<A>(op);
-  if constexpr (acceptsInit<A, Op, Init>()) fold.init = {static_cast<A>(init), true};
+  if constexpr (std::is_same_v<decltype(fold), Fold<A, Op>>)
+    if constexpr (acceptsInit<A, Op, Init>()) fold.init = {static_cast<A>(init), true};
   return fold;
 }
 
