@@ -16,7 +16,7 @@
 ///
 /// **Common to all host functions.** One kernel launch at every n. The input, `in`, is a device pointer, or any
 /// random-access iterator that device code can read; arrays of trivially copyable elements are read 16 bytes at a time,
-/// wherever they begin. In its place and that of n may be a container or span, anything with data() and size(). The
+/// wherever they begin. A container or span, anything with data() and size(), replaces `in` and n. The
 /// operation is associative and callable on the device. The functions whose names end in `Into`, and those of rows,
 /// columns and segments, are asynchronous on `stream`, never synchronise, and can be captured into a graph; those that
 /// return a value wait until the kernel has stored it. `stream` is a StreamRef: a cudaStream_t, or anything that CCCL's
