@@ -10,8 +10,8 @@
 /// elements both are NaN. n = 0 gives the neutral elements, for floating point +inf and -inf. Elements are arithmetic,
 /// __half or __nv_bfloat16 (their values come back as float, or as A).
 ///
-/// Every function reads its input once. `out` of the asynchronous forms is as for reduceInto. <gpuopt/reduce.cuh>, which
-/// includes this header, says what all reductions have in common.
+/// Every function reads its input once. `out` of the asynchronous forms is as for reduceInto. <gpuopt/reduce.cuh>,
+/// which includes this header, says what all reductions have in common.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -130,7 +130,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
                                                              Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>({"gpuopt::argMin", stream, workspace},
                                       detail::ArgExtreme<ReducedBy<A, Minimum, F, It>, Minimum>{n}, n,
-                                      detail::functionOf<A, It>(f), in);
+                                      detail::deviceFunction<A, It>(f), in);
 }
 
 /// argMin of a container or span, `argMin(v[, f][, stream[, workspace]])`.
@@ -167,7 +167,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 void argMinInto(It in, std::size_t n, Out&& out, F f, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::argMinInto", stream, workspace},
                                  detail::ArgExtreme<ReducedBy<A, Minimum, F, It>, Minimum>{n}, out, n,
-                                 detail::functionOf<A, It>(f), in);
+                                 detail::deviceFunction<A, It>(f), in);
 }
 
 /// argMinInto of a container or span, `argMinInto(v, out[, f][, stream[, workspace]])`.
@@ -203,7 +203,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
                                                              Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>({"gpuopt::argMax", stream, workspace},
                                       detail::ArgExtreme<ReducedBy<A, Maximum, F, It>, Maximum>{n}, n,
-                                      detail::functionOf<A, It>(f), in);
+                                      detail::deviceFunction<A, It>(f), in);
 }
 
 /// argMax of a container or span, `argMax(v[, f][, stream[, workspace]])`.
@@ -240,7 +240,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 void argMaxInto(It in, std::size_t n, Out&& out, F f, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::argMaxInto", stream, workspace},
                                  detail::ArgExtreme<ReducedBy<A, Maximum, F, It>, Maximum>{n}, out, n,
-                                 detail::functionOf<A, It>(f), in);
+                                 detail::deviceFunction<A, It>(f), in);
 }
 
 /// argMaxInto of a container or span, `argMaxInto(v, out[, f][, stream[, workspace]])`.

@@ -31,7 +31,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
                                                       StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>({"gpuopt::transformReduce", stream, workspace},
                                       detail::foldOf<ReducedBy<A, Op, F, It>>(op, init), n,
-                                      detail::functionOf<A, It>(f), in);
+                                      detail::deviceFunction<A, It>(f), in);
 }
 
 /// op over f(x) for the elements x; returned to the host, which waits for it.
@@ -50,7 +50,8 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 [[nodiscard]] ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op = {}, const Stream& stream = {},
                                                       Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>({"gpuopt::transformReduce", StreamRef(stream), workspace},
-                                      detail::foldOf<ReducedBy<A, Op, F, It>>(op), n, detail::functionOf<A, It>(f), in);
+                                      detail::foldOf<ReducedBy<A, Op, F, It>>(op), n, detail::deviceFunction<A, It>(f),
+                                      in);
 }
 
 /// The sum of f(x), on a stream; returned to the host, which waits for it.
@@ -77,7 +78,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, 
                                                             Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>({"gpuopt::transformReduce", stream, workspace},
                                       detail::foldOf<ReducedBy<A, Op, F, It1, It2>>(op, init), n,
-                                      detail::functionOf<A, It1, It2>(f), in1, in2);
+                                      detail::deviceFunction<A, It1, It2>(f), in1, in2);
 }
 
 /// op over f(x, y) for the elements x, y of two inputs; returned to the host, which waits for it.
@@ -97,7 +98,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, 
                                                             const Stream& stream = {}, Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>({"gpuopt::transformReduce", StreamRef(stream), workspace},
                                       detail::foldOf<ReducedBy<A, Op, F, It1, It2>>(op), n,
-                                      detail::functionOf<A, It1, It2>(f), in1, in2);
+                                      detail::deviceFunction<A, It1, It2>(f), in1, in2);
 }
 
 /// The sum of f(x, y), on a stream; returned to the host, which waits for it.
@@ -142,7 +143,7 @@ void transformReduceInto(It in, std::size_t n, Out&& out, F f, Op op, Init init,
                          Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", stream, workspace},
                                  detail::foldOf<ReducedBy<A, Op, F, It>>(op, init), out, n,
-                                 detail::functionOf<A, It>(f), in);
+                                 detail::deviceFunction<A, It>(f), in);
 }
 
 /// op over f(x) for the elements x; left in device memory at `out`, asynchronously.
@@ -160,7 +161,8 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 void transformReduceInto(It in, std::size_t n, Out&& out, F f, Op op = {}, const Stream& stream = {},
                          Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", StreamRef(stream), workspace},
-                                 detail::foldOf<ReducedBy<A, Op, F, It>>(op), out, n, detail::functionOf<A, It>(f), in);
+                                 detail::foldOf<ReducedBy<A, Op, F, It>>(op), out, n, detail::deviceFunction<A, It>(f),
+                                 in);
 }
 
 /// The sum of f(x), on a stream; left in device memory at `out`.
@@ -187,7 +189,7 @@ void transformReduceInto(It1 in1, It2 in2, std::size_t n, Out&& out, F f, Op op,
                          Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", stream, workspace},
                                  detail::foldOf<ReducedBy<A, Op, F, It1, It2>>(op, init), out, n,
-                                 detail::functionOf<A, It1, It2>(f), in1, in2);
+                                 detail::deviceFunction<A, It1, It2>(f), in1, in2);
 }
 
 /// op over f(x, y) for the elements x, y of two inputs; left in device memory at `out`, asynchronously.
@@ -207,7 +209,7 @@ void transformReduceInto(It1 in1, It2 in2, std::size_t n, Out&& out, F f, Op op 
                          Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", StreamRef(stream), workspace},
                                  detail::foldOf<ReducedBy<A, Op, F, It1, It2>>(op), out, n,
-                                 detail::functionOf<A, It1, It2>(f), in1, in2);
+                                 detail::deviceFunction<A, It1, It2>(f), in1, in2);
 }
 
 /// The sum of f(x, y), on a stream; left in device memory at `out`.

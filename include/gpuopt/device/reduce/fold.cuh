@@ -154,7 +154,7 @@ struct RefusedFunction {
 
 // A function of the elements of one or more inputs, if kernels can call it. A is the accumulator that the caller names.
 template <class A, class... Its, class F>
-auto functionOf(const F& f) {
+auto deviceFunction(const F& f) {
   constexpr bool isValue = !std::is_class_v<F> && !std::is_pointer_v<F>;
   static_assert(!isValue, "gpuopt: a value is where the function of the elements belongs");
   constexpr bool isHostCode = isStandardFunction<F> || isHostLambda<F>;
