@@ -6,6 +6,11 @@
 #include <gpuopt/access.cuh>
 #include <gpuopt/launch.cuh>
 #include <gpuopt/reduce.cuh>
+#include <gpuopt/reduce_columns.cuh>
+#include <gpuopt/reduce_rows.cuh>
+#include <gpuopt/reduce_segments.cuh>
+#include <gpuopt/reduce_statistics.cuh>
+#include <gpuopt/reduce_transform.cuh>
 #include <gpuopt/soa.cuh>
 #include <gpuopt/struct_io.cuh>
 #include <gpuopt/transpose.cuh>

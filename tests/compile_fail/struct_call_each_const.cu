@@ -1,4 +1,5 @@
 // EXPECT: gpuopt::forEachStruct: the structures of data are const
+// DO: `transformStructs` writes to another array
 // SPDX-License-Identifier: MIT
 #include <gpuopt/struct_io.cuh>
 

@@ -6,6 +6,7 @@
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/range.cuh>
+#include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/view.cuh>
 
 #include <cstddef>
@@ -43,17 +44,6 @@ template <class Range>
 void requireSize(const Range& range, std::size_t needed, const char* name, const char* function) {
   if (sizeOf(range) < needed)
     throwInvalid({function, ": ", name, " has ", sizeOf(range), " elements, but ", needed, " are needed"});
-}
-
-// The pointer or iterator to `results` results of a container, pointer or iterator.
-template <class Out>
-auto outputOf(Out& out, std::size_t results, const char* function) {
-  if constexpr (isRange<Out>) {
-    requireSize(out, results, "out", function);
-    return dataOf(out);
-  } else {
-    return out;
-  }
 }
 
 // Where the results of matrix b of a batch begin.
