@@ -250,18 +250,12 @@ RowBounds rowBounds(std::size_t rows, bool areAligned) {
           rows >= Policy::slowWarpRows ? Policy::slowBlockRowBytes : Policy::blockRowBytes};
 }
 
-// Reduces f of the elements of each row.
-template <class Policy, class It, class F, class Reducer, class Out>
-void launchRows(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const MatrixShape& matrix,
-                const Out& out) {
-  const auto [rows, cols, ld] = matrix;
-  requireMatrix<typename Reducer::Result>(in, matrix, out, rows, call.function);
-  if (rows == 0) return;
-  requireResult(reducer, cols, "cols", call.function);
-  const auto view = viewOf(in, f);
-  using View = std::decay_t<decltype(view)>;
+template <class Policy, class View, class Reducer, class Out>
+void launchRowsOf(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
+                  const Out& out) {
   using T = typename View::Element;
-  const bool areAligned = std::is_same_v<View, ArrayView<T, F>> && view.hasAlignedRows(matrix);
+  const auto [rows, cols, ld] = matrix;
+  const bool areAligned = View::Source::VECTORS && view.hasAlignedRows(matrix);
   const RowBounds bounds = rowBounds<Policy, Reducer>(rows, areAligned);
   if (cols * sizeof(T) >= bounds.blockBytes) return launchBlockRows<Policy>(call, reducer, view, matrix, out);
   const auto shortReducer = withShortIndices(reducer);
@@ -274,6 +268,18 @@ void launchRows(const ReduceCall& call, const Reducer& reducer, It in, const F& 
     if (cols > 0 && ld <= (std::is_pointer_v<typename View::Iterator> ? 2 * cols : cols))
       return launchStagedRows<Policy>(call, shortReducer, view, matrix, out);
   launchLaneRows<Policy>(call, shortReducer, view.elementwise(), matrix, out);
+}
+
+// Reduces f of the elements of each row.
+template <class Policy, class It, class F, class Reducer, class Out>
+void launchRows(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const MatrixShape& matrix,
+                const Out& out) {
+  if constexpr (requireOutput<typename Reducer::Result, Out>()) {
+    requireMatrix(in, matrix, out, matrix.rows, call.function);
+    if (matrix.rows == 0) return;
+    requireResult(reducer, matrix.cols, "cols", call.function);
+    launchRowsOf<Policy>(call, reducer, viewOf(in, f), matrix, out);
+  }
 }
 
 GPUOPT_DETAIL_END

@@ -252,20 +252,11 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
   work.run(warp, position, position + path.share < length ? position + path.share : length);
 }
 
-// Reduces f of the elements of each segment.
-template <class Policy, class It, class F, class Offset, class Reducer, class Out>
-void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const Offset* offsets,
-                    std::size_t segments, const Out& out) {
+template <class Policy, class View, class Offset, class Reducer, class Out>
+void launchSegmentsOf(const ReduceCall& call, const Reducer& reducer, const View& view, const Offset* offsets,
+                      std::size_t segments, const Out& out) {
   using Partial = typename Reducer::Partial;
-  static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
-  static_assert(isOutput<typename Reducer::Result, Out>,
-                "gpuopt::reduceSegments: out must be a pointer to, or a random-access iterator over, a type that takes "
-                "the results");
-  if (segments == 0) return;
-  const char* null = offsets == nullptr ? "offsets" : isNull(out) ? "out" : nullptr;
-  if (null != nullptr) throwInvalid({call.function, ": ", null, " is null, but segments is ", segments});
-  const auto view = viewOf(in, f);
-  const auto kernel = segmentsKernel<Policy, std::decay_t<decltype(view)>, Offset, Reducer, Out>;
+  const auto kernel = segmentsKernel<Policy, View, Offset, Reducer, Out>;
   const std::size_t most = smallerOf(Workspace::capacity / (2 * sizeof(Partial)), std::size_t{Workspace::counterCount});
   const std::size_t warps = smallerOf(Policy::warps, most);
   const std::size_t blocks = ceilDivide(warps, Policy::BLOCK / 32);
@@ -274,6 +265,18 @@ void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const
   launch(kernel, gridConfig(Policy::BLOCK, blocks, call.stream, call.function), view, offsets, segments, warps, reducer,
          SegmentScratch<Partial>{partials, partials + warps, scratch.counters()}, out);
   scratch.done();
+}
+
+// Reduces f of the elements of each segment.
+template <class Policy, class It, class F, class Offset, class Reducer, class Out>
+void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const Offset* offsets,
+                    std::size_t segments, const Out& out) {
+  static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
+  if (segments == 0) return;
+  const char* null = offsets == nullptr ? "offsets" : isNull(out) ? "out" : nullptr;
+  if (null != nullptr) throwInvalid({call.function, ": ", null, " is null, but segments is ", segments});
+  if constexpr (requireOutput<typename Reducer::Result, Out>())
+    launchSegmentsOf<Policy>(call, reducer, viewOf(in, f), offsets, segments, out);
 }
 
 GPUOPT_DETAIL_END

@@ -124,11 +124,8 @@ auto viewOf(It iterator, const F& f) {
 }
 
 // An input matrix and an output for `results` results.
-template <class Result, class It, class Out>
+template <class It, class Out>
 void requireMatrix(It in, const MatrixShape& matrix, const Out& out, std::size_t results, const char* function) {
-  static_assert(isOutput<Result, Out>,
-                "gpuopt: out must be a pointer to, or a random-access iterator over, a type that takes the results: to "
-                "sum floats into integers, for example, name an integer as the accumulator");
   const auto [rows, cols, ld] = matrix;
   if (ld < cols) throwInvalid({function, ": ld (", ld, ") is less than cols (", cols, ")"});
   if (isNull(Unwrap<It>::pointer(in)) && rows > 0 && cols > 0)
