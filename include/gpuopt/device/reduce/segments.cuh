@@ -259,6 +259,7 @@ void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const
   using Partial = typename Reducer::Partial;
   static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
   if (segments == 0) return;
+  requireSize(segments, {"segments"}, call.function, largerOf(sizeof(Offset), sizeof(typename Reducer::Result)));
   const char* null = offsets == nullptr ? "offsets" : out == nullptr ? "out" : nullptr;
   if (null != nullptr) throwInvalid({call.function, ": ", null, " is null, but segments is ", segments});
   const auto view = viewOf(in);

@@ -220,8 +220,15 @@ bool isNull(It in) {
     return false;
 }
 
+// What requireSize takes of an input.
+template <class It>
+constexpr std::size_t bytesPerElement(It) {
+  return std::is_pointer_v<It> ? sizeof(typename std::iterator_traits<It>::value_type) : 1;
+}
+
 template <class It>
 void requireReadable(It in, std::size_t n, const char* function, const char* name) {
+  requireSize(n, {"n"}, function, bytesPerElement(in));
   if (isNull(in) && n > 0) throwInvalid({function, ": ", name, " is null, but n is ", n});
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/steps.cuh>
 #include <gpuopt/warp/reduce.cuh>
@@ -118,8 +119,12 @@ auto viewOf(It iterator) {
 template <class It, class R>
 void requireMatrix(It in, const MatrixShape& matrix, R* out, std::size_t results, const char* function) {
   const auto [rows, cols, ld] = matrix;
+  const auto data = Unwrap<It>::pointer(in);
+  requireShape(rows, cols, function);
+  requireSize(ld, {"ld"}, function);
   if (ld < cols) throwInvalid({function, ": ld (", ld, ") is less than cols (", cols, ")"});
-  if (isNull(Unwrap<It>::pointer(in)) && rows > 0 && cols > 0)
+  if (rows > 0 && cols > 0) requireSpan({{nullptr, rows, cols, ld}, "in", bytesPerElement(data)}, function);
+  if (isNull(data) && rows > 0 && cols > 0)
     throwInvalid({function, ": in is null, but rows is ", rows, " and cols is ", cols});
   if (out == nullptr && results > 0) throwInvalid({function, ": out is null, but there are ", results, " results"});
 }
