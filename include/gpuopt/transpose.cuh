@@ -38,6 +38,7 @@
 #pragma once
 
 #include <gpuopt/block/transpose.cuh>
+#include <gpuopt/core/box.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/device/transpose/explain.cuh>
@@ -81,8 +82,8 @@ struct Converting {
   F function;
 
   template <class In>
-  __device__ Out operator()(const In& element) const {
-    return static_cast<Out>(function(element));
+  __device__ Boxed<Out> operator()(const In& element) const {
+    return static_cast<Boxed<Out>>(function(unbox(element)));
   }
 };
 
@@ -96,16 +97,16 @@ MatrixView<T> withoutUnused(MatrixView<T> view) {
 }
 
 template <class In, class Out, class F>
-TransposeProblem<std::remove_const_t<In>, Out, F> checkedProblem(const MatrixView<In>& in, const MatrixView<Out>& out,
-                                                                 F function) {
+TransposeProblem<Boxed<std::remove_const_t<In>>, Boxed<Out>, F> checkedProblem(const MatrixView<In>& in,
+                                                                               const MatrixView<Out>& out, F function) {
   static_assert(!std::is_const_v<Out>, "gpuopt::transpose: the elements of out are const");
   requireMovable<std::remove_const_t<In>>();
   requireMovable<Out>();
   requireTransposable(named(in, "in"), named(out, "out"), "gpuopt::transpose");
   const auto from = withoutUnused(in);
   const auto to = withoutUnused(out);
-  return {from.data, to.data,    from.rows,        from.cols,      from.ld,
-          to.ld,     from.batch, from.batchStride, to.batchStride, function};
+  return {boxes(from.data), boxes(to.data),   from.rows,      from.cols, from.ld, to.ld,
+          from.batch,       from.batchStride, to.batchStride, function};
 }
 
 template <class In, class Out>

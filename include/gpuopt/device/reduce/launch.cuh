@@ -124,25 +124,23 @@ void launchReduce(const ReduceCall& call, const Reducer& reducer, std::size_t n,
 }
 
 // Reduces f of one element of each input, n elements each. The result goes to device memory,
-template <class Policy, class Reducer, class F, class... Its>
-void reduceToDevice(const ReduceCall& call, const Reducer& reducer, typename Reducer::Result* out, std::size_t n,
-                    const F& f, Its... in) {
+template <class Policy, class Reducer, class R, class F, class... Its>
+void reduceToDevice(const ReduceCall& call, const Reducer& reducer, R* out, std::size_t n, const F& f, Its... in) {
   requireResult(reducer, n, "n", call.function);
   if (out == nullptr) throwInvalid({call.function, ": out is null"});
   const auto source = sourceOf<hasFixedSteps<Policy>>(call.function, n, f, in...);
-  launchReduce<Policy>(call, reducer, n, source, {out, nullptr, 0});
+  launchReduce<Policy>(call, reducer, n, source, {boxes(out), nullptr, 0});
 }
 
 // or back to the caller, who waits for it.
 template <class Policy, class Reducer, class F, class... Its>
-typename Reducer::Result reduceToHost(const ReduceCall& call, const Reducer& reducer, std::size_t n, const F& f,
-                                      Its... in) {
+auto reduceToHost(const ReduceCall& call, const Reducer& reducer, std::size_t n, const F& f, Its... in) {
   requireResult(reducer, n, "n", call.function);
   requireNotCapturing(call.stream, call.function);
   HostResult<typename Reducer::Result> result;
   const auto source = sourceOf<hasFixedSteps<Policy>>(call.function, n, f, in...);
   launchReduce<Policy>(call, reducer, n, source, result.destination());
-  return result.wait(call.stream);
+  return unbox(result.wait(call.stream));
 }
 
 GPUOPT_DETAIL_END

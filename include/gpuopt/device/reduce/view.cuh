@@ -107,7 +107,7 @@ struct ArrayView {
 // The best view of an input.
 template <class It>
 auto viewOf(It iterator) {
-  const auto in = Unwrap<It>::pointer(iterator);
+  const auto in = elementsOf(iterator);
   using Unwrapped = std::decay_t<decltype(in)>;
   using T = typename std::iterator_traits<Unwrapped>::value_type;
   if constexpr (std::is_pointer_v<Unwrapped> && readsVectors<T> && alwaysAligns<T>)
