@@ -114,9 +114,9 @@ bool readsShiftedSteps(const MatrixShape& matrix) {
   return period <= matrix.rows && matrix.cols >= narrowest && period * edgeColumns <= BLOCK;
 }
 
-template <class Policy, class It, class Reducer>
-void launchColumns(const ReduceCall& call, const Reducer& reducer, It in, const MatrixShape& matrix,
-                   typename Reducer::Result* out) {
+template <class Policy, class It, class Reducer, class R>
+void launchColumns(const ReduceCall& call, const Reducer& reducer, It in, const MatrixShape& matrix, R* results) {
+  auto* const out = boxes(results);
   using Partial = typename Reducer::Partial;
   const auto [rows, cols, ld] = matrix;
   requireMatrix(in, matrix, out, cols, call.function);

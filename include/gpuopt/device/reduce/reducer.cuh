@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/box.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/thread/operators.cuh>
@@ -162,14 +163,18 @@ struct Fold {
   }
 };
 
+// The operation on accumulators, in boxes if they need them.
 template <class A, class Op>
-Fold<A, Op> foldOf(const Op& op) {
-  return {op, {}};
+using BoxedOperation = std::conditional_t<needsBox<A>, OnBoxes<Op, A>, Op>;
+
+template <class A, class Op>
+Fold<Boxed<A>, BoxedOperation<A, Op>> foldOf(const Op& op) {
+  return {{op}, {}};
 }
 
 template <class A, class Op, class Init>
-Fold<A, Op> foldOf(const Op& op, const Init& init) {
-  return {op, {static_cast<A>(init), true}};
+Fold<Boxed<A>, BoxedOperation<A, Op>> foldOf(const Op& op, const Init& init) {
+  return {{op}, {static_cast<Boxed<A>>(static_cast<A>(init)), true}};
 }
 
 // What dot makes of two elements.

@@ -233,9 +233,9 @@ void launchBlockRows(const ReduceCall& call, const Reducer& reducer, const View&
              view, reducer, LongRows{rows, cols, ld, static_cast<unsigned>(splits), splitCols}, out);
 }
 
-template <class Policy, class It, class Reducer>
-void launchRows(const ReduceCall& call, const Reducer& reducer, It in, const MatrixShape& matrix,
-                typename Reducer::Result* out) {
+template <class Policy, class It, class Reducer, class R>
+void launchRows(const ReduceCall& call, const Reducer& reducer, It in, const MatrixShape& matrix, R* results) {
+  auto* const out = boxes(results);
   const auto [rows, cols, ld] = matrix;
   requireMatrix(in, matrix, out, rows, call.function);
   if (rows == 0) return;

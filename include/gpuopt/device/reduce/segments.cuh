@@ -253,9 +253,10 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
   work.run(warp, position, position + path.share < length ? position + path.share : length);
 }
 
-template <class Policy, class It, class Offset, class Reducer>
+template <class Policy, class It, class Offset, class Reducer, class R>
 void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const Offset* offsets, std::size_t segments,
-                    typename Reducer::Result* out) {
+                    R* results) {
+  auto* const out = boxes(results);
   using Partial = typename Reducer::Partial;
   static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
   if (segments == 0) return;
