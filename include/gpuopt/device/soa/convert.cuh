@@ -73,6 +73,7 @@ template <class T, class View>
 bool checkConversion(const T* aos, std::size_t n, const View& soa, const char* function) {
   static_assert(std::is_same_v<typename View::Value, T>,
                 "gpuopt: the structures of the array and of the view are of different types");
+  requireSize(n, {"n"}, function, sizeof(T));
   if (n != soa.size()) throwInvalid({function, ": n is ", n, ", but the view has ", soa.size(), " structures"});
   const NamedArray array = namedArray(aos, n, "aos");
   requireArray(array, function);
