@@ -157,13 +157,19 @@ inline void requireSpan(const NamedView& view, const char* function) {
         {function, ": ", view.name, " is too large: ", layoutOf(view), ", ", view.elementBytes, " bytes an element"});
 }
 
-// A view that is not empty: not null, consistent, and small enough for memory.
-inline void requireMemory(const NamedView& view, const char* function) {
+// A view that is not empty: not null, consistent, and small enough for memory. It may be in host memory.
+inline void requireLayout(const NamedView& view, const char* function) {
   if (view.ld < view.cols)
     throwInvalid(
         {function, ": ", view.name, ".ld (", view.ld, ") is less than ", view.name, ".cols (", view.cols, ")"});
   if (view.data == nullptr) throwInvalid({function, ": ", view.name, " is null, but its shape is ", shapeOf(view)});
   requireSpan(view, function);
+}
+
+// The same of a view for the device.
+inline void requireMemory(const NamedView& view, const char* function) {
+  requireLayout(view, function);
+  requireAccess(view.data, spanOf(view) * view.elementBytes, view.name, function);
 }
 
 inline void requireApart(const NamedView& view, const char* function) {

@@ -277,6 +277,9 @@ void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const
   const auto out = boxedOutput(results);
   const char* null = offsets == nullptr ? "offsets" : isNull(out) ? "out" : nullptr;
   if (null != nullptr) throwInvalid({call.function, ": ", null, " is null, but segments is ", segments});
+  requireArray(namedArray(offsets, segments + 1, "offsets"), call.function);
+  if constexpr (std::is_pointer_v<std::decay_t<decltype(out)>>)
+    requireArray(namedArray(out, segments, "out"), call.function);
   if constexpr (requireOutput<typename Reducer::Result, std::decay_t<decltype(out)>>())
     launchSegmentsOf<Policy>(call, reducer, viewOf(in, f), offsets, segments, out);
 }

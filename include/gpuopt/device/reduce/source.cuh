@@ -271,6 +271,8 @@ template <class It>
 void requireReadable(It in, std::size_t n, const char* function, const char* name) {
   requireSize(n, {"n"}, function, bytesPerElement(in));
   if (isNull(in) && n > 0) throwInvalid({function, ": ", name, " is null, but n is ", n});
+  if constexpr (std::is_pointer_v<It>)
+    if (n > 0) requireAccess(in, n * sizeof(*in), name, function);
 }
 
 // Whether It is an iterator of a container of the standard library: host code, mostly to the host's memory.

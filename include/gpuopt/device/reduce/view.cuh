@@ -137,10 +137,12 @@ void requireMatrix(It in, const MatrixShape& matrix, const Out& out, std::size_t
   if (isNull(data) && rows > 0 && cols > 0)
     throwInvalid({function, ": in is null, but rows is ", rows, " and cols is ", cols});
   if (isNull(out) && results > 0) throwInvalid({function, ": out is null, but there are ", results, " results"});
-  if constexpr (std::is_pointer_v<std::decay_t<decltype(data)>> && std::is_pointer_v<Out>)
-    if (rows > 0 && cols > 0)
-      requireDisjoint(namedArray(data, cappedSum(cappedProduct(rows - 1, ld), cols), "in"),
-                      namedArray(out, results, "out"), function);
+  const std::size_t span = rows > 0 && cols > 0 ? (rows - 1) * ld + cols : 0;
+  constexpr bool isArray = std::is_pointer_v<std::decay_t<decltype(data)>>;
+  if constexpr (isArray) requireArray(namedArray(data, span, "in"), function);
+  if constexpr (std::is_pointer_v<Out>) requireArray(namedArray(out, results, "out"), function);
+  if constexpr (isArray && std::is_pointer_v<Out>)
+    if (span > 0) requireDisjoint(namedArray(data, span, "in"), namedArray(out, results, "out"), function);
 }
 
 // Steps in flight per thread for VECTORS loads of 16 bytes.
