@@ -37,61 +37,19 @@
 
 #include <gpuopt/block/struct_io.cuh>
 #include <gpuopt/block/struct_pipeline.cuh>
-#include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/word.cuh>
-#include <gpuopt/device/reduce/source.cuh>
+#include <gpuopt/device/structs/arguments.cuh>
+#include <gpuopt/device/structs/for_each.cuh>
 #include <gpuopt/device/structs/gather.cuh>
 #include <gpuopt/device/structs/transform.cuh>
 
 #include <cstddef>
-#include <iterator>
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
-
-template <class T>
-constexpr void requireStruct() {
-  static_assert(std::is_trivially_copyable_v<T>,
-                "gpuopt: structures move as bytes, so their type must be trivially copyable");
-}
-
-// Whether f(element) or f(element, index) returns a Result, as far as the host compiler can tell.
-template <class Result, class F, class Element>
-constexpr bool takesStruct() {
-  if constexpr (isDeviceLambda<F>)
-    return true;
-  else
-    return returns<Result, const F&, Element&>() || returns<Result, const F&, Element&, std::size_t>();
-}
-
-template <class In, class Out>
-void requireTransform(const In* in, std::size_t n, Out* out, const char* function) {
-  requireStruct<In>();
-  const NamedArray read = namedArray(in, n, "in");
-  const NamedArray written = namedArray(out, n, "out");
-  requireArray(read, function);
-  requireArray(written, function);
-  const bool isInPlace = std::is_same_v<In, Out> && read.data == written.data;
-  if (n > 0 && !isInPlace) requireDisjoint(read, written, function);
-}
-
-template <class It, class Out>
-void requireTransform(const It&, std::size_t n, Out* out, const char* function) {
-  requireArray(namedArray(out, n, "out"), function);
-}
-
-// Pointers as pointers to const, so that both share a kernel; other iterators unchanged.
-template <class In>
-const In* readFrom(In* in) {
-  return in;
-}
-template <class It>
-It readFrom(const It& in) {
-  return in;
-}
 
 // `indexed` is the array being indexed; its length is unknown. `other` has n structures.
 template <class T, class Index>
@@ -121,35 +79,38 @@ void requireIndexed(const NamedArray& indexed, const NamedArray& indices, const 
 /// result converts to the type of `out`.
 template <class It, class Out, class F>
 void transformStructs(It in, std::size_t n, Out* out, F f, cudaStream_t stream = nullptr) {
-  constexpr const char* FUNCTION = "gpuopt::transformStructs";
-  const auto source = detail::readFrom(detail::Unwrap<It>::pointer(in));
-  using In = detail::StructOf<std::remove_const_t<decltype(source)>>;
-  static_assert(!std::is_const_v<Out>, "gpuopt::transformStructs: the structures of out are const");
-  static_assert(detail::takesStruct<Out, F, const In>(),
+  using In = detail::ElementOf<It>;
+  constexpr bool WRITES = !std::is_const_v<Out>, MUTABLE = detail::isMutable<Out, F, const In>();
+  constexpr bool TAKES = detail::takesStruct<Out, F, const In>();
+  static_assert(WRITES, "gpuopt::transformStructs: the structures of out are const");
+  static_assert(!MUTABLE, "gpuopt::transformStructs: the call operator of the function must be const");
+  static_assert(TAKES || MUTABLE || !WRITES,
                 "gpuopt::transformStructs: the function must take a structure of in, alone or with its index, "
-                "and return one of out, and be callable when const");
-  detail::requireStruct<Out>();
-  detail::requireTransform(source, n, out, FUNCTION);
-  if (n > 0) detail::launchTransformStructs(source, n, out, f, FUNCTION, stream);
+                "and return one of out");
+  if constexpr (WRITES && TAKES) detail::transformChecked(in, n, out, f, "gpuopt::transformStructs", stream);
 }
 
 /// Calls f for each of the n structures of `data`, which f may change.
 ///
-/// Cost and technique are those of transformStructs: every structure is read and written.
+/// Cost and technique are those of transformStructs: every structure is read and written. Of const structures, every
+/// one is only read.
 ///
+/// \param data n structures; const ones if f only reads them
 /// \param f called once for each structure, in no particular order: f(data[i]), or f(data[i], i) with a std::size_t if
 /// it does not accept the structure alone. It gets a reference to a copy in registers, which is written back. Any
-/// functor or extended lambda for device code with a const call operator; its result is ignored.
+/// functor or extended lambda for device code with a const call operator; its result is ignored. A function that takes
+/// structures that are not const alone must take a reference: otherwise, it would change nothing.
 template <class T, class F>
 void forEachStruct(T* data, std::size_t n, F f, cudaStream_t stream = nullptr) {
-  constexpr const char* FUNCTION = "gpuopt::forEachStruct";
-  static_assert(!std::is_const_v<T>, "gpuopt::forEachStruct: the structures of data are const");
-  static_assert(detail::takesStruct<void, F, T>(),
-                "gpuopt::forEachStruct: the function must take a structure, alone or with its index, and be "
-                "callable when const");
-  detail::requireStruct<T>();
-  detail::requireArray(detail::namedArray(data, n, "data"), FUNCTION);
-  if (n > 0) detail::launchTransformStructs<const T*>(data, n, data, detail::Changing<T, F>{f}, FUNCTION, stream);
+  constexpr bool MUTABLE = detail::isMutable<void, F, T>(), TAKES = detail::takesStruct<void, F, T>();
+  constexpr bool USELESS = !std::is_const_v<T> && detail::changesNothing<F>;
+  static_assert(!MUTABLE, "gpuopt::forEachStruct: the call operator of the function must be const");
+  static_assert(TAKES || MUTABLE,
+                "gpuopt::forEachStruct: the function must take a structure of data, alone or with its index");
+  static_assert(!USELESS,
+                "gpuopt::forEachStruct: the function takes its structure by value or as const, so it changes nothing: "
+                "take a reference, or pass const structures to only read them");
+  if constexpr (TAKES && !USELESS) detail::forEachChecked(data, n, f, "gpuopt::forEachStruct", stream);
 }
 
 /// Computes out[i] = in[indices[i]] for every i < n.

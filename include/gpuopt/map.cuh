@@ -1,0 +1,99 @@
+/// \file
+/// A function of every element of an array, or of two, at the speed of a copy, whatever the elements' size.
+///
+///     gpuopt::forEach(data, n, [] __device__(float& x) { x = sqrtf(x); }, stream);
+///     gpuopt::transform(in, n, out, [] __device__(float x) { return 2 * x; }, stream);     // out[i] = f(in[i])
+///     gpuopt::transform(a, b, n, out, [] __device__(float x, float y) { return x * y; });  // out[i] = f(a[i], b[i])
+///
+/// Lambdas for device code need nvcc's option --extended-lambda.
+///
+/// **Common to all functions.** Elements have any trivially copyable type, and are aligned to their type; arrays are in
+/// device memory. Each call launches one kernel, asynchronous on `stream`, with no synchronisation and no allocation;
+/// it can be captured into a graph. With n = 0 nothing is launched. The kernels are those of <gpuopt/struct_io.cuh>,
+/// whose `forEachStruct` and `transformStructs` do the same under names that say what they are best at.
+///
+/// **Errors.** Bad arguments throw std::invalid_argument before anything is written: null pointers with n > 0,
+/// misaligned addresses, overlapping arrays. The message names the function, the parameter and the values. Errors of
+/// the runtime throw CudaError.
+///
+/// More: docs/map.md.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/structs/arguments.cuh>
+#include <gpuopt/device/structs/for_each.cuh>
+#include <gpuopt/device/structs/transform.cuh>
+#include <gpuopt/device/structs/transform_pair.cuh>
+
+#include <cstddef>
+#include <type_traits>
+
+GPUOPT_NAMESPACE_BEGIN
+
+/// Calls f for each of the n elements of `data`, which f may change.
+///
+/// Cost: one read and one write of every element, at copy speed. Of const elements, every one is only read.
+///
+/// \param data n elements; const ones if f only reads them
+/// \param f called once for each element, in no particular order: f(data[i]), or f(data[i], i) with a std::size_t if
+/// it does not accept the element alone. It gets a reference to a copy in registers, which is written back. Any
+/// functor or extended lambda for device code with a const call operator; its result is ignored. A function that takes
+/// elements that are not const alone must take a reference: otherwise, it would change nothing.
+template <class T, class F>
+void forEach(T* data, std::size_t n, F f, cudaStream_t stream = nullptr) {
+  constexpr bool MUTABLE = detail::isMutable<void, F, T>(), TAKES = detail::takesStruct<void, F, T>();
+  constexpr bool USELESS = !std::is_const_v<T> && detail::changesNothing<F>;
+  static_assert(!MUTABLE, "gpuopt::forEach: the call operator of the function must be const");
+  static_assert(TAKES || MUTABLE,
+                "gpuopt::forEach: the function must take an element of data, alone or with its index");
+  static_assert(!USELESS,
+                "gpuopt::forEach: the function takes its element by value or as const, so it changes nothing: take a "
+                "reference, or pass const elements to only read them");
+  if constexpr (TAKES && !USELESS) detail::forEachChecked(data, n, f, "gpuopt::forEach", stream);
+}
+
+/// Computes out[i] = f(in[i]) for every i < n.
+///
+/// Cost: one read and one write of every element, at copy speed.
+///
+/// \param in n elements; or an iterator that can be indexed on the device, such as thrust::counting_iterator, whose
+/// elements are read one by one
+/// \param out n elements of any type. May be `in` if the types are the same; must not overlap it otherwise.
+/// \param f called once for each element, in no particular order: f(in[i]), or f(in[i], i) with a std::size_t if it
+/// does not accept the element alone. Any functor or extended lambda for device code with a const call operator; its
+/// result converts to the type of `out`.
+template <class It, class Out, class F>
+void transform(It in, std::size_t n, Out* out, F f, cudaStream_t stream = nullptr) {
+  using In = detail::ElementOf<It>;
+  constexpr bool WRITES = !std::is_const_v<Out>, MUTABLE = detail::isMutable<Out, F, const In>();
+  constexpr bool TAKES = detail::takesStruct<Out, F, const In>();
+  static_assert(WRITES, "gpuopt::transform: the elements of out are const");
+  static_assert(!MUTABLE, "gpuopt::transform: the call operator of the function must be const");
+  static_assert(TAKES || MUTABLE || !WRITES,
+                "gpuopt::transform: the function must take an element of in, alone or with its index, and return one "
+                "of out");
+  if constexpr (WRITES && TAKES) detail::transformChecked(in, n, out, f, "gpuopt::transform", stream);
+}
+
+/// Computes out[i] = f(in1[i], in2[i]) for every i < n.
+///
+/// Cost: one read of both inputs and one write of `out`. Inputs and outputs whose elements have one size are fastest.
+///
+/// \param in1,in2 n elements each, of any two types
+/// \param out n elements of any type. May be `in1` or `in2` if the types are the same; must not overlap them otherwise.
+/// \param f called once for each i, in no particular order: f(in1[i], in2[i]), or f(in1[i], in2[i], i) with a
+/// std::size_t if it does not accept the elements alone. Any functor or extended lambda for device code with a const
+/// call operator; its result converts to the type of `out`.
+template <class In1, class In2, class Out, class F>
+void transform(const In1* in1, const In2* in2, std::size_t n, Out* out, F f, cudaStream_t stream = nullptr) {
+  constexpr bool WRITES = !std::is_const_v<Out>, MUTABLE = detail::isMutable<Out, F, const In1, const In2>();
+  constexpr bool TAKES = detail::takesStruct<Out, F, const In1, const In2>();
+  static_assert(WRITES, "gpuopt::transform: the elements of out are const");
+  static_assert(!MUTABLE, "gpuopt::transform: the call operator of the function must be const");
+  static_assert(TAKES || MUTABLE || !WRITES,
+                "gpuopt::transform: the function must take an element of in1 and one of in2, alone or with their "
+                "index, and return one of out");
+  if constexpr (WRITES && TAKES) detail::transformPairChecked(in1, in2, n, out, f, "gpuopt::transform", stream);
+}
+
+GPUOPT_NAMESPACE_END
