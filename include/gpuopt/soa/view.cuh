@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/core/range.cuh>
 #include <gpuopt/soa/aggregate.cuh>
 #include <gpuopt/soa/iterator.cuh>
 #include <gpuopt/soa/layout.cuh>
@@ -27,13 +28,6 @@ inline void requireSubview(std::size_t first, std::size_t count, std::size_t siz
     throwInvalid({"gpuopt::SoaView::subview: first (", first, ") + count (", count, ") is beyond size (", size, ")"});
 }
 
-// Whether R has data() and size(): a vector, a span, Thrust's vectors.
-template <class R, class = void>
-inline constexpr bool isRange = false;
-template <class R>
-inline constexpr bool
-    isRange<R, std::void_t<decltype(std::declval<R&>().data()), decltype(std::declval<R&>().size())>> = true;
-
 template <class C>
 inline constexpr bool isColumn = std::is_pointer_v<std::decay_t<C>> || isRange<C>;
 
@@ -43,15 +37,6 @@ inline constexpr bool hasView = false;
 template <class V, class View>
 inline constexpr bool
     hasView<V, View, std::enable_if_t<std::is_convertible_v<decltype(std::declval<V&>().view()), View>>> = true;
-
-// The plain pointer of a pointer or of Thrust's device_ptr.
-template <class P>
-auto toAddress(P pointer) {
-  if constexpr (std::is_pointer_v<P>)
-    return pointer;
-  else
-    return pointer.get();
-}
 
 // The state of a SoaView. Specialisations of SoaMemory add its constructors from the user's memory.
 template <class T, class LAYOUT>

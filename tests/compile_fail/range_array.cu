@@ -1,0 +1,7 @@
+// EXPECT: gpuopt: the elements of a std::vector, std::array or std::string are in the host's memory
+// SPDX-License-Identifier: MIT
+#include <gpuopt/core/range.cuh>
+
+#include <array>
+
+float* fail(std::array<float, 8>& array) { return gpuopt::detail::dataOf(array); }
