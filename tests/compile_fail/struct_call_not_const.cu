@@ -1,4 +1,4 @@
-// EXPECT: gpuopt::transformStructs: the function must take a structure of in, alone or with its index, and return one of out
+// EXPECT: gpuopt::transformStructs: the call operator of the function must be const
 // SPDX-License-Identifier: MIT
 #include <gpuopt/struct_io.cuh>
 

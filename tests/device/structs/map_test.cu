@@ -152,6 +152,10 @@ struct Add {
   }
 };
 
+struct Add1 {
+  __host__ __device__ float operator()(float x) const { return x + 1; }
+};
+
 TEST_CASE("Two inputs, one of them the output", "[map]") {
   const std::size_t n = 3001;
   std::vector<float> a(n), b(n), sums(n);
@@ -234,6 +238,46 @@ TEST_CASE("A histogram by a function of const elements by value", "[map]") {
   int* const counts = bins.data();
   forEach(data.data(), n, [counts] __device__(unsigned value) { atomicAdd(counts + value, 1); });
   CHECK(bins.toHost() == expected);
+}
+
+TEST_CASE("Containers and spans", "[map]") {
+  const std::size_t n = 700;
+  std::vector<float> values(n), sums(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    values[i] = static_cast<float>(i);
+    sums[i] = 5 * values[i] + 3;
+  }
+  DeviceArray<float> a(values), b(n + 10);
+  const DeviceArray<float>& read = a;
+  DeviceArray<int> calls(std::vector<int>(1, 0));
+  int* const count = calls.data();
+  const Stream stream;
+  const auto increment = [] __device__(float& x) { ++x; };
+  transform(
+      read, b, [] __host__ __device__(float x) { return 2 * x; }, stream);
+  forEach(b, increment, stream);
+  transform(
+      read, b, b, [] __host__ __device__(float x, float y) { return x + y + y; }, stream);
+  forEach(b, increment, stream);
+  forEach(
+      read, [count] __device__(float) { atomicAdd(count, 1); }, stream);
+  stream.wait();
+  std::vector<float> found = b.toHost();
+  found.resize(n);
+  CHECK(found == sums);
+  CHECK(calls.toHost() == std::vector<int>(1, static_cast<int>(n)));
+}
+
+TEST_CASE("Containers that are too small", "[map]") {
+  DeviceArray<float> ten(10), nine(9), empty(0);
+  const auto refused = [](const std::string& expected, auto call) {
+    CHECK(messageOf<std::invalid_argument>(call) == expected);
+  };
+  refused("gpuopt::transform: out has 9 elements, but in has 10", [&] { transform(ten, nine, Add1{}); });
+  refused("gpuopt::transform: out has 9 elements, but in1 has 10", [&] { transform(ten, ten, nine, Add{}); });
+  refused("gpuopt::transform: in2 has 9 elements, but in1 has 10", [&] { transform(ten, nine, ten, Add{}); });
+  CHECK_NOTHROW(transform(nine, ten, Add1{}));
+  CHECK_NOTHROW(transform(empty, ten, Add1{}));
 }
 
 TEST_CASE("Bad arguments of a map", "[map]") {

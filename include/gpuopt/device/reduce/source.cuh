@@ -189,6 +189,9 @@ struct Unwrap<It, std::enable_if_t<!std::is_pointer_v<It> &&
   static auto pointer(It in) { return try_unwrap_contiguous_iterator(in); }
 };
 
+template <class It>
+using Unwrapped = std::decay_t<decltype(Unwrap<It>::pointer(std::declval<It>()))>;
+
 template <class T>
 inline constexpr bool readsVectors = std::is_trivially_copyable_v<T>&& VectorShape<T>::VECTORS <= mostStepVectors;
 

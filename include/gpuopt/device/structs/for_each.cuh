@@ -35,8 +35,10 @@ GPUOPT_HIDDEN void launchVisitStructs(const T* data, std::size_t n, const F& f, 
 }
 
 // Checks the arguments, and launches if there is anything to do. Structures that are not const are written back.
-template <class T, class F>
-void forEachChecked(T* data, std::size_t n, const F& f, const char* function, cudaStream_t stream) {
+template <class It, class F>
+void forEachChecked(It iterator, std::size_t n, const F& f, const char* function, cudaStream_t stream) {
+  using T = WrittenTo<It>;
+  T* const data = Unwrap<It>::pointer(iterator);
   if constexpr (requireStruct<std::remove_const_t<T>>()) {
     requireArray(namedArray(data, n, "data"), function);
     if (n == 0) return;

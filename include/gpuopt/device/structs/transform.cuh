@@ -5,7 +5,6 @@
 
 #include <gpuopt/block/struct_io.cuh>
 #include <gpuopt/core/callable.cuh>
-#include <gpuopt/device/reduce/source.cuh>
 #include <gpuopt/device/structs/arguments.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
@@ -15,7 +14,6 @@
 #include <iterator>
 #include <new>
 #include <type_traits>
-#include <utility>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -165,15 +163,16 @@ GPUOPT_HIDDEN void launchTransformStructs(It in, std::size_t n, Out* out, const 
 
 // The element type of what callers pass as an input.
 template <class It>
-using ElementOf = StructOf<std::remove_const_t<decltype(readFrom(Unwrap<It>::pointer(std::declval<It>())))>>;
+using ElementOf = StructOf<Unwrapped<It>>;
 
 // Checks the arguments, and launches if there is anything to do.
-template <class It, class Out, class F>
-void transformChecked(It in, std::size_t n, Out* out, const F& f, const char* function, cudaStream_t stream) {
+template <class It, class OutIt, class F>
+void transformChecked(It in, std::size_t n, OutIt out, const F& f, const char* function, cudaStream_t stream) {
   const auto source = readFrom(Unwrap<It>::pointer(in));
-  if constexpr (requireStruct<Out>() && (!std::is_pointer_v<decltype(source)> || requireStruct<ElementOf<It>>())) {
-    requireTransform(source, n, out, function);
-    if (n > 0) launchTransformStructs(source, n, out, f, function, stream);
+  const auto target = Unwrap<OutIt>::pointer(out);
+  if constexpr (requireStruct<ElementOf<OutIt>>() && (!isMemory<It> || requireStruct<ElementOf<It>>())) {
+    requireTransform(source, n, target, function);
+    if (n > 0) launchTransformStructs(source, n, target, f, function, stream);
   }
 }
 

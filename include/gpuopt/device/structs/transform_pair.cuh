@@ -51,10 +51,14 @@ GPUOPT_HIDDEN void launchTransformPair(const In1* in1, const In2* in2, std::size
 }
 
 // Checks the arguments, and launches if there is anything to do.
-template <class In1, class In2, class Out, class F>
-void transformPairChecked(const In1* in1, const In2* in2, std::size_t n, Out* out, const F& f, const char* function,
+template <class It1, class It2, class OutIt, class F>
+void transformPairChecked(It1 iterator1, It2 iterator2, std::size_t n, OutIt iterator, const F& f, const char* function,
                           cudaStream_t stream) {
-  if constexpr (requireStruct<In1>() && requireStruct<In2>() && requireStruct<Out>()) {
+  const auto in1 = readFrom(Unwrap<It1>::pointer(iterator1));
+  const auto in2 = readFrom(Unwrap<It2>::pointer(iterator2));
+  const auto out = Unwrap<OutIt>::pointer(iterator);
+  if constexpr (requireStruct<ElementOf<It1>>() && requireStruct<ElementOf<It2>>() &&
+                requireStruct<ElementOf<OutIt>>()) {
     requireTransform(in1, n, out, function, "in1");
     requireTransform(in2, n, out, function, "in2");
     if (n > 0) launchTransformPair(in1, in2, n, out, f, function, stream);
