@@ -49,7 +49,7 @@ void forEach(It data, std::size_t n, F f, StreamRef stream = {}) {
   constexpr bool USELESS = !std::is_const_v<T> && detail::changesNothing<F>;
   static_assert(detail::isMemory<It>, "gpuopt::forEach: data must be a pointer, or Thrust's iterator of memory");
   static_assert(!MUTABLE, "gpuopt::forEach: the call operator of the function must be const");
-  static_assert(TAKES || MUTABLE,
+  static_assert(TAKES || MUTABLE || !detail::isMemory<It>,
                 "gpuopt::forEach: the function must take an element of data, alone or with its index");
   static_assert(!USELESS,
                 "gpuopt::forEach: the function takes an element by value or as const, so it changes nothing: take a "

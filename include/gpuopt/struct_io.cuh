@@ -127,7 +127,7 @@ void forEachStruct(It data, std::size_t n, F f, StreamRef stream = {}) {
   constexpr bool USELESS = !std::is_const_v<T> && detail::changesNothing<F>;
   static_assert(detail::isMemory<It>, "gpuopt::forEachStruct: data must be a pointer, or Thrust's iterator of memory");
   static_assert(!MUTABLE, "gpuopt::forEachStruct: the call operator of the function must be const");
-  static_assert(TAKES || MUTABLE,
+  static_assert(TAKES || MUTABLE || !detail::isMemory<It>,
                 "gpuopt::forEachStruct: the function must take a structure of data, alone or with its index");
   static_assert(
       !USELESS,
