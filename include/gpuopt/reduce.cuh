@@ -37,10 +37,10 @@
 
 #include <gpuopt/block/reduce.cuh>
 #include <gpuopt/core/identity.cuh>
-#include <gpuopt/device/reduce/columns.cuh>
 #include <gpuopt/device/reduce/launch.cuh>
-#include <gpuopt/device/reduce/rows.cuh>
-#include <gpuopt/device/reduce/segments.cuh>
+#include <gpuopt/reduce_columns.cuh>
+#include <gpuopt/reduce_rows.cuh>
+#include <gpuopt/reduce_segments.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
 #include <cstddef>
@@ -287,116 +287,6 @@ void meanVarianceInto(It in, std::size_t n, MeanVariance<detail::Moment<A, It>>*
                       Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::meanVarianceInto", stream, workspace},
                                  detail::Moments<detail::Moment<A, It>>{n}, out, n, Identity{}, in);
-}
-
-/// \}
-
-/// \name Rows
-/// out[r] = op over in[r * ld + c] for all columns c, and over `init` where it is given, for every row r of a row-major
-/// matrix. `in` is a device pointer of any element alignment or a random-access iterator, `out` device memory for
-/// `rows` accumulators. Elements between rows (ld > cols) do not count, but may be read if `in` is a pointer. No
-/// columns: every result is `init` or the neutral element. No rows: nothing happens. Asynchronous; one launch. Throws
-/// std::invalid_argument for ld < cols, null pointers, and for no columns without init and neutral element.
-///
-/// Cost: one read of the matrix at near the speed of a plain sum, whatever its shape; short rows with large gaps (below
-/// 2 KB, ld > 2 cols) want `in`, ld and cols to be multiples of 16 bytes. Partial results of rows that several blocks
-/// share need the Workspace. The order of operations depends on the shape, the types and, by the alignment of the rows,
-/// on `in`. Technique: the reduction ladder applied to rows: by its length, a group of lanes, a warp, a block, or
-/// several blocks take a row.
-/// \{
-
-/// \param op the operation, Plus unless given
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
-/// \tparam Policy ReduceRowsPolicy, or a type derived from it
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Op, class Init,
-          class = detail::EnableInit<Init, Reduced<A, Op, It>>>
-void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out, Op op, Init init,
-                cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchRows<Policy>({"gpuopt::reduceRows", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op, init),
-                             in, {rows, cols, ld}, out);
-}
-
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Op = Plus>
-void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out, Op op = {},
-                cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchRows<Policy>({"gpuopt::reduceRows", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op), in,
-                             {rows, cols, ld}, out);
-}
-
-/// \}
-
-/// \name Columns
-/// out[c] = op over in[r * ld + c] for all rows r, and over `init` where it is given, for every column c of a row-major
-/// matrix. `in` is a device pointer of any element alignment or a random-access iterator, `out` device memory for
-/// `cols` accumulators. Elements between rows (ld > cols) are not read. No rows: every result is `init` or the neutral
-/// element. No columns: nothing happens. Asynchronous; one launch. Throws std::invalid_argument for ld < cols, null
-/// pointers, and for no rows without init and neutral element.
-///
-/// Cost: one read of the matrix at near the speed of a plain sum, by 16-byte vectors wherever rows begin. Three inputs
-/// are read element by element, which costs narrow types (half, bytes) speed: rows shorter than 16 vectors that have
-/// gaps between them and are not multiples of 16 bytes; matrices with fewer rows than it takes (16 at most) until the
-/// misalignment of the rows repeats; and iterators. Partial results of columns that several blocks share need the
-/// Workspace. The order of operations depends on the shape, ld, the types and the alignment of `in`. Technique:
-/// neighbouring threads read neighbouring columns, so that every access is a full line, and add up their columns in
-/// registers; threads of the same columns combine through shared memory, blocks by a ticket per tile. A thread takes
-/// rows of equal misalignment; only what is before the first and after the last 16-byte boundary of a row is read by
-/// elements.
-/// \{
-
-/// \param op the operation, Plus unless given
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
-/// \tparam Policy ReduceColumnsPolicy, or a type derived from it
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Op, class Init,
-          class = detail::EnableInit<Init, Reduced<A, Op, It>>>
-void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out, Op op, Init init,
-                   cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchColumns<Policy>({"gpuopt::reduceColumns", stream, workspace},
-                                detail::foldOf<Reduced<A, Op, It>>(op, init), in, {rows, cols, ld}, out);
-}
-
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Op = Plus>
-void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out, Op op = {},
-                   cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchColumns<Policy>({"gpuopt::reduceColumns", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op),
-                                in, {rows, cols, ld}, out);
-}
-
-/// \}
-
-/// \name Segments
-/// out[s] = op over in[i] for offsets[s] <= i < offsets[s + 1], and over `init` where it is given, for every segment s.
-/// `in` is a device pointer of any element alignment or a random-access iterator; `offsets` device memory of segments +
-/// 1 integers of any type, ascending; `out` device memory for `segments` accumulators. An empty segment gives `init`,
-/// or the neutral element, or where neither exists A{}. `in` may be null if all segments are empty. No segments:
-/// nothing happens. Up to 2^44 elements. Asynchronous; one launch; uses the Workspace. Throws std::invalid_argument for
-/// null pointers.
-///
-/// Cost: one read of elements and offsets, near the speed of a plain sum from 512 floats per segment on, and two thirds
-/// of it for short segments of random lengths. A giant segment is no slower: elements and segments are divided evenly
-/// among 4096 warps wherever segments begin and end. The order of operations depends on the offsets, the types and the
-/// alignment of `in`. Technique: merge-based partition (Merrill and Garland, "Merge-based parallel sparse matrix-vector
-/// multiplication", 2016).
-/// \{
-
-/// \param op the operation, Plus unless given
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
-/// \tparam Policy ReduceSegmentsPolicy, or a type derived from it
-template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Op,
-          class Init, class = detail::EnableInit<Init, Reduced<A, Op, It>>>
-void reduceSegments(It in, const Offset* offsets, std::size_t segments, Reduced<A, Op, It>* out, Op op, Init init,
-                    cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchSegments<Policy>({"gpuopt::reduceSegments", stream, workspace},
-                                 detail::foldOf<Reduced<A, Op, It>>(op, init), in, offsets, segments, out);
-}
-
-template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Op = Plus>
-void reduceSegments(It in, const Offset* offsets, std::size_t segments, Reduced<A, Op, It>* out, Op op = {},
-                    cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchSegments<Policy>({"gpuopt::reduceSegments", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op),
-                                 in, offsets, segments, out);
 }
 
 /// \}

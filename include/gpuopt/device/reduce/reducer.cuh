@@ -5,6 +5,7 @@
 
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/device/reduce/result.cuh>
 #include <gpuopt/thread/operators.cuh>
 
 #include <cstddef>
@@ -12,42 +13,6 @@
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
-
-/// The smallest and largest element, of type T.
-template <class T>
-struct MinMax {
-  T minimum;  ///< the smallest element
-  T maximum;  ///< the largest element
-};
-
-/// The sum, of type Sum, and the smallest and largest element, of type T.
-template <class T, class Sum>
-struct SumMinMax {
-  Sum sum;    ///< of all elements
-  T minimum;  ///< the smallest element
-  T maximum;  ///< the largest element
-};
-
-/// An extreme value, of type T, and the index of its first occurrence; `none` where there are no elements.
-template <class T>
-struct ArgResult {
-  static constexpr std::size_t none = ~std::size_t{0};  ///< the index where there are no elements
-  T value;                                              ///< the extreme value
-  std::size_t index;                                    ///< of its first occurrence
-};
-
-/// Number of elements, mean, and population variance, the latter of type T.
-template <class T>
-struct MeanVariance {
-  std::size_t count;  ///< the number of elements
-  T mean;             ///< the arithmetic mean
-  T variance;         ///< the sum of squared deviations over count
-
-  /// The unbiased estimate from a sample: the sum of squared deviations over count - 1.
-  __host__ __device__ T sampleVariance() const {
-    return count > 1 ? variance * (static_cast<T>(count) / static_cast<T>(count - 1)) : T(0);
-  }
-};
 
 /// The accumulator, and result type, of a fold by Op over the elements of an iterator `It`, where A is the accumulator
 /// that the caller names.
@@ -76,11 +41,21 @@ namespace detail {
 // A reducer has
 //   Partial, Result     what a thread accumulates, and what comes out
 //   neutral()           the partial result of no elements
-//   add(partial, values, first)   adds values[0..N) in order; `first` is the index of values[0]
+//   add(partial, values, first, stride = 1)   adds values[0..N) in order; first + i * stride is the index of values[i]
 //   combiner()          the operation that combines two partial results
 //   finish(partial)     the result
 //   CHANGES_RARELY      whether most values leave the partial result as it is, so that a batch of them can be
 //                       skipped after one comparison
+//   ADDS_BATCHES        whether adding values together is faster than one by one, so that columns are added several
+//                       rows at a time
+//   INDEXED             whether partial results have indices, which reindex(partial, offset, scale) maps to
+//                       offset + scale * index
+
+struct PlainReducer {
+  static constexpr bool CHANGES_RARELY = false;
+  static constexpr bool ADDS_BATCHES = false;
+  static constexpr bool INDEXED = false;
+};
 
 template <class A>
 struct Optional {
@@ -119,8 +94,7 @@ __device__ inline A reduceTree(A (&values)[COUNT], Op op) {
 
 // op over all elements, each converted to A, and over `init`, from the left.
 template <class A, class Op>
-struct Fold {
-  static constexpr bool CHANGES_RARELY = false;
+struct Fold : PlainReducer {
   static constexpr bool HAS_NEUTRAL = NeutralElement<Op, A>::exists;
   using Partial = std::conditional_t<HAS_NEUTRAL, A, Optional<A>>;
   using Result = A;
@@ -143,7 +117,7 @@ struct Fold {
   }
 
   template <int COUNT, class V>
-  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t) const {
+  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t, std::size_t = 1) const {
     A converted[COUNT];
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) converted[i] = static_cast<A>(values[i]);
@@ -164,12 +138,12 @@ struct Fold {
 
 template <class A, class Op>
 Fold<A, Op> foldOf(const Op& op) {
-  return {op, {}};
+  return {{}, op, {}};
 }
 
 template <class A, class Op, class Init>
 Fold<A, Op> foldOf(const Op& op, const Init& init) {
-  return {op, {static_cast<A>(init), true}};
+  return {{}, op, {static_cast<A>(init), true}};
 }
 
 // What dot makes of two elements.
@@ -194,30 +168,31 @@ template <class A, class It>
 using Moment = std::conditional_t<std::is_same_v<A, DefaultAccumulator>,
                                   typename MomentFor<typename std::iterator_traits<It>::value_type>::type, A>;
 
+// How partial results that are results, or sums of moments, combine.
+struct CombineParts {
+  template <class Part>
+  __host__ __device__ Part operator()(const Part& a, const Part& b) const {
+    return combine(a, b);
+  }
+};
+
 // Both extremes at once.
 template <class A>
-struct MinMaxOf {
-  static constexpr bool CHANGES_RARELY = false;
+struct MinMaxOf : PlainReducer {
   using Partial = MinMax<A>;
-  using Result = MinMax<A>;
-
-  struct Combine {
-    __host__ __device__ Partial operator()(const Partial& a, const Partial& b) const {
-      return {Minimum{}(a.minimum, b.minimum), Maximum{}(a.maximum, b.maximum)};
-    }
-  };
+  using Result = Partial;
 
   __host__ __device__ Partial neutral() const {
     return {NeutralElement<Minimum, A>::value(), NeutralElement<Maximum, A>::value()};
   }
-  __device__ Combine combiner() const { return {}; }
+  __device__ CombineParts combiner() const { return {}; }
 
   template <int COUNT, class V>
-  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t) const {
+  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t, std::size_t = 1) const {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
       const A value = static_cast<A>(values[i]);
-      partial = Combine{}(partial, {value, value});
+      partial = combine(partial, Partial{value, value});
     }
   }
 
@@ -225,24 +200,17 @@ struct MinMaxOf {
 };
 
 template <class A, class Sum>
-struct SumMinMaxOf {
-  static constexpr bool CHANGES_RARELY = false;
+struct SumMinMaxOf : PlainReducer {
   using Partial = SumMinMax<A, Sum>;
   using Result = Partial;
-
-  struct Combine {
-    __host__ __device__ Partial operator()(const Partial& a, const Partial& b) const {
-      return {Plus{}(a.sum, b.sum), Minimum{}(a.minimum, b.minimum), Maximum{}(a.maximum, b.maximum)};
-    }
-  };
 
   __host__ __device__ Partial neutral() const {
     return {Sum(0), NeutralElement<Minimum, A>::value(), NeutralElement<Maximum, A>::value()};
   }
-  __device__ Combine combiner() const { return {}; }
+  __device__ CombineParts combiner() const { return {}; }
 
   template <int COUNT, class V>
-  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t) const {
+  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t, std::size_t = 1) const {
     Sum sums[COUNT];
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
@@ -256,28 +224,19 @@ struct SumMinMaxOf {
   __device__ Result finish(const Partial& partial) const { return partial; }
 };
 
-// The first occurrence of an extreme; Select is Minimum or Maximum. A NaN is more extreme than every number, so the
-// first NaN wins, as it does under Select.
+// The first occurrence of an extreme; Select is Minimum or Maximum. The first NaN wins, as it does under Select.
 template <class A, class Select>
 struct ArgExtreme {
   static constexpr bool CHANGES_RARELY = true;
+  static constexpr bool ADDS_BATCHES = false;
+  static constexpr bool INDEXED = true;
   using Partial = ArgResult<A>;
-  using Result = ArgResult<A>;
+  using Result = Partial;
 
   std::size_t n;
 
-  // Whether `a` is strictly more extreme than `b`.
-  __host__ __device__ static bool beats(const A& a, const A& b) {
-    const bool inOrder = std::is_same_v<Select, Minimum> ? a >= b : a <= b;
-    return !inOrder && b == b;
-  }
-
   struct Combine {
-    __host__ __device__ Partial operator()(const Partial& a, const Partial& b) const {
-      const bool tie = !beats(a.value, b.value) && !beats(b.value, a.value);
-      const bool second = tie ? b.index < a.index : beats(b.value, a.value);
-      return second ? b : a;
-    }
+    __host__ __device__ Partial operator()(const Partial& a, const Partial& b) const { return combine(a, b, Select{}); }
   };
 
   __host__ __device__ Partial neutral() const { return {NeutralElement<Select, A>::value(), Partial::none}; }
@@ -292,12 +251,18 @@ struct ArgExtreme {
     return Select{}(value, reduceTree(converted, Select{}));
   }
 
+  __device__ bool beats(const A& a, const A& b) const { return detail::beats<Select>(a, b); }
+
   // A thread sees rising indices: on a tie the earlier one stays.
   template <int COUNT, class V>
-  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t first) const {
+  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t first, std::size_t stride = 1) const {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i)
-      if (beats(static_cast<A>(values[i]), partial.value)) partial = {static_cast<A>(values[i]), first + i};
+      if (beats(static_cast<A>(values[i]), partial.value)) partial = {static_cast<A>(values[i]), first + i * stride};
+  }
+
+  __device__ void reindex(Partial& partial, std::size_t offset, std::size_t scale) const {
+    if (partial.index != Partial::none) partial.index = offset + scale * partial.index;
   }
 
   // No index: no element beats the neutral element, as when all are infinite. The first one is the extreme.
@@ -306,50 +271,35 @@ struct ArgExtreme {
   }
 };
 
-// Count, mean and sum of squared deviations, combined by the pairwise formula of Chan, Golub and LeVeque (1979), which
-// takes no difference of large sums.
+// Number, mean and sum of squared deviations.
 template <class A>
 struct Moments {
   static constexpr bool CHANGES_RARELY = false;
-
-  struct Partial {
-    A count;
-    A mean;
-    A squares;
-  };
+  static constexpr bool ADDS_BATCHES = true;
+  static constexpr bool INDEXED = false;
+  using Partial = MomentSums<A>;
   using Result = MeanVariance<A>;
 
   std::size_t n;
 
-  struct Combine {
-    __host__ __device__ Partial operator()(const Partial& a, const Partial& b) const {
-      if (b.count == A(0)) return a;
-      if (a.count == A(0)) return b;  // an infinite mean would give 0 * infinity
-      const A count = a.count + b.count;
-      const A weight = b.count / count;
-      const A delta = b.mean - a.mean;
-      // This order of factors keeps a large delta in range as long as its weight is small.
-      return {count, a.mean + delta * weight, a.squares + b.squares + delta * (delta * (a.count * weight))};
-    }
-  };
-
   __host__ __device__ Partial neutral() const { return {A(0), A(0), A(0)}; }
-  __device__ Combine combiner() const { return {}; }
+  __device__ CombineParts combiner() const { return {}; }
 
-  // Two passes over the values of a step, which are in registers: their mean, then the deviations from it.
+  // Two passes over the values of a step, which are in registers: their mean, then the deviations from it. Scaled
+  // before they are added, large values stay in range.
   template <int COUNT, class V>
-  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t) const {
-    A sums[COUNT];
+  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t, std::size_t = 1) const {
+    A scaled[COUNT];
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) sums[i] = static_cast<A>(values[i]);
-    const A mean = reduceTree(sums, Plus{}) * (A(1) / A(COUNT));
+    for (int i = 0; i < COUNT; ++i) scaled[i] = static_cast<A>(values[i]) * (A(1) / A(COUNT));
+    const A mean = reduceTree(scaled, Plus{});
     A squares[COUNT];
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
       const A deviation = static_cast<A>(values[i]) - mean;
       squares[i] = deviation * deviation;
     }
-    partial = Combine{}(partial, {A(COUNT), mean, reduceTree(squares, Plus{})});
+    partial = combine(partial, Partial{A(COUNT), mean, reduceTree(squares, Plus{})});
   }
 
   __device__ Result finish(const Partial& partial) const {

@@ -5,6 +5,7 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/reduce/combine.cuh>
+#include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/reducer.cuh>
 #include <gpuopt/device/reduce/staged.cuh>
 
@@ -58,9 +59,9 @@ __device__ inline void loadRowSteps(typename Source::Step (&steps)[ITEMS], const
 }
 
 // Several sets of rows are in flight: loading runs ITEMS steps ahead of adding.
-template <class Policy, class Source, class Reducer>
+template <class Policy, class Source, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
-    laneRowsKernel(const Source source, const Reducer reducer, const LaneRows shape, typename Reducer::Result* out) {
+    laneRowsKernel(const Source source, const Reducer reducer, const LaneRows shape, const Out out) {
   using Partial = typename Reducer::Partial;
   constexpr int ITEMS = itemsFor<Policy::VECTORS, Source>;
   overlapPreviousKernel();
@@ -84,11 +85,11 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
     for (int i = 0; i < ITEMS; ++i) {
       if (adding.exists(shape, endRow, lane)) {
         source.values(steps[i], values);
-        reducer.add(partial, values, 0);
+        reducer.add(partial, values, std::size_t{adding.done + lane} * Source::STEP);
       }
       if (adding.endsRow(shape)) {
         partial = reduceLanes(partial, op, shape.lanes);
-        if (lane == 0 && adding.row < endRow) out[adding.row] = reducer.finish(partial);
+        if (lane == 0 && adding.row < endRow) storeOutput(out, adding.row, reducer.finish(partial));
         partial = neutral;
         setRow += 32 / shape.lanes;
       }
@@ -107,9 +108,9 @@ struct StagedRows {
   bool isPadded;      // shared memory, against bank conflicts
 };
 
-template <class Policy, class View, class Reducer>
+template <class Policy, class View, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
-    stagedRowsKernel(const View view, const Reducer reducer, const StagedRows shape, typename Reducer::Result* out) {
+    stagedRowsKernel(const View view, const Reducer reducer, const StagedRows shape, const Out out) {
   using Partial = typename Reducer::Partial;
   using T = typename View::Element;
   constexpr int BLOCK = Policy::SHORT_BLOCK;
@@ -120,7 +121,7 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
   const std::size_t left = shape.rows - firstRow;
   const unsigned rows = left < shape.tileRows ? static_cast<unsigned>(left) : shape.tileRows;
   const unsigned origin = stageElements<BLOCK, itemsFor<Policy::VECTORS, typename View::Source>>(
-      staged, view, firstRow * shape.ld, (rows - 1) * shape.ld + shape.cols, threadIdx.x);
+      staged, view.plain(), firstRow * shape.ld, (rows - 1) * shape.ld + shape.cols, threadIdx.x);
   __syncthreads();
 
   const auto op = reducer.combiner();
@@ -130,9 +131,9 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
     const unsigned row = first + threadIdx.x % 32 / shape.lanes;
     const unsigned begin = origin + row * shape.ld;
     Partial partial = reducer.neutral();
-    if (row < rows) addStaged(partial, staged, reducer, begin + lane, begin + shape.cols, shape.lanes);
+    if (row < rows) addStaged(partial, staged, view.f, reducer, begin, lane, begin + shape.cols, shape.lanes);
     partial = reduceLanes(partial, op, shape.lanes);
-    if (lane == 0 && row < rows) out[firstRow + row] = reducer.finish(partial);
+    if (lane == 0 && row < rows) storeOutput(out, firstRow + row, reducer.finish(partial));
   }
 }
 
@@ -146,10 +147,10 @@ struct LongRows {
 };
 
 // THREADS is 32 for a warp, or the block's threads.
-template <int THREADS, class Policy, class View, class Reducer>
+template <int THREADS, class Policy, class View, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
     longRowsKernel(const View view, const Reducer reducer, const LongRows shape,
-                   const GridScratch<typename Reducer::Partial> scratch, typename Reducer::Result* out) {
+                   const GridScratch<typename Reducer::Partial> scratch, const Out out) {
   using Partial = typename Reducer::Partial;
   constexpr int VECTORS = THREADS == 32 ? Policy::VECTORS : Policy::BLOCK_VECTORS;
   constexpr int ITEMS = itemsFor<VECTORS, typename View::Source>;
@@ -166,9 +167,10 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
   const std::size_t left = shape.cols - first;
   addRange<THREADS, ITEMS>(partial, view, reducer, row * shape.ld + first,
                            left < shape.splitCols ? left : shape.splitCols, threadIdx.x % THREADS);
+  if constexpr (Reducer::INDEXED) reducer.reindex(partial, first, 1);
   if constexpr (THREADS == 32) {
     partial = warpReduce(partial, op);
-    if (laneIndex() == 0) out[row] = reducer.finish(partial);
+    if (laneIndex() == 0) storeOutput(out, row, reducer.finish(partial));
   } else {
     partial = reduceWarps<THREADS>(partial, neutral, op);
     bool holdsRow = threadIdx.x == 0;
@@ -176,13 +178,13 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
       const GridScratch<Partial> ofRow{scratch.partials + row * shape.splits, scratch.arrivals + row};
       holdsRow = combineBlocks(partial, neutral, op, ofRow, split, shape.splits);
     }
-    if (holdsRow) out[row] = reducer.finish(partial);
+    if (holdsRow) storeOutput(out, row, reducer.finish(partial));
   }
 }
 
-template <class Policy, class View, class Reducer>
+template <class Policy, class View, class Reducer, class Out>
 void launchLaneRows(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
-                    typename Reducer::Result* out) {
+                    const Out& out) {
   using Source = typename View::Source;
   const auto rowSteps = static_cast<unsigned>(matrix.cols / Source::STEP);
   const unsigned lanes = Policy::rowLanes(rowSteps);
@@ -190,14 +192,14 @@ void launchLaneRows(const ReduceCall& call, const Reducer& reducer, const View& 
   const unsigned perGroup = largerOf(itemsFor<Policy::VECTORS, Source> / sets, 1u);
   const std::size_t blockRows = std::size_t{Policy::SHORT_BLOCK} / lanes * perGroup;
   const LaneRows shape{matrix.rows, matrix.ld / Source::STEP, rowSteps, lanes, perGroup};
-  launch(laneRowsKernel<Policy, Source, Reducer>,
+  launch(laneRowsKernel<Policy, Source, Reducer, Out>,
          gridConfig(Policy::SHORT_BLOCK, ceilDivide(matrix.rows, blockRows), call.stream, call.function), view.steps(),
          reducer, shape, out);
 }
 
-template <class Policy, class View, class Reducer>
+template <class Policy, class View, class Reducer, class Out>
 void launchStagedRows(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
-                      typename Reducer::Result* out) {
+                      const Out& out) {
   using T = typename View::Element;
   std::size_t tileRows = Policy::stagedBytes / sizeof(T) / matrix.ld;
   if (tileRows > 64) tileRows -= tileRows % 8;  // results in full sectors
@@ -207,7 +209,7 @@ void launchStagedRows(const ReduceCall& call, const Reducer& reducer, const View
                          static_cast<unsigned>(tileRows),
                          Policy::stagedLanes(tileRows),
                          matrix.ld * sizeof(T) % 32 == 0};
-  launch(stagedRowsKernel<Policy, View, Reducer>,
+  launch(stagedRowsKernel<Policy, View, Reducer, Out>,
          gridConfig(Policy::SHORT_BLOCK, ceilDivide(matrix.rows, tileRows), call.stream, call.function), view, reducer,
          shape, out);
 }
@@ -220,34 +222,37 @@ std::size_t rowSplits(std::size_t rows, std::size_t rowBytes) {
   return largerOf(smallerOf(most / rows, rowBytes / Policy::splitBytes), std::size_t{1});
 }
 
-template <class Policy, class View, class Reducer>
+template <class Policy, class View, class Reducer, class Out>
 void launchBlockRows(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
-                     typename Reducer::Result* out) {
+                     const Out& out) {
   const auto [rows, cols, ld] = matrix;
   constexpr std::size_t BYTES = sizeof(typename View::Element);
   constexpr std::size_t LINE = largerOf(std::size_t{1}, 128 / BYTES);
   const std::size_t wanted = rowSplits<Policy, typename Reducer::Partial>(rows, cols * BYTES);
   const std::size_t splitCols = roundUp(ceilDivide(cols, wanted), LINE);
   const std::size_t splits = ceilDivide(cols, splitCols);
-  launchGrid(call, {Policy::BLOCK, rows * splits, splits > 1}, longRowsKernel<Policy::BLOCK, Policy, View, Reducer>,
-             view, reducer, LongRows{rows, cols, ld, static_cast<unsigned>(splits), splitCols}, out);
+  launchGrid(call, {Policy::BLOCK, rows * splits, splits > 1},
+             longRowsKernel<Policy::BLOCK, Policy, View, Reducer, Out>, view, reducer,
+             LongRows{rows, cols, ld, static_cast<unsigned>(splits), splitCols}, out);
 }
 
-template <class Policy, class It, class Reducer>
-void launchRows(const ReduceCall& call, const Reducer& reducer, It in, const MatrixShape& matrix,
-                typename Reducer::Result* out) {
+// Reduces f of the elements of each row.
+template <class Policy, class It, class F, class Reducer, class Out>
+void launchRows(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const MatrixShape& matrix,
+                const Out& out) {
   const auto [rows, cols, ld] = matrix;
-  requireMatrix(in, matrix, out, rows, call.function);
+  requireMatrix<typename Reducer::Result>(in, matrix, out, rows, call.function);
   if (rows == 0) return;
   requireResult(reducer, cols, "cols", call.function);
-  const auto view = viewOf(in);
+  const auto view = viewOf(in, f);
   using View = std::decay_t<decltype(view)>;
   using T = typename View::Element;
   if (cols * sizeof(T) >= Policy::blockRowBytes) return launchBlockRows<Policy>(call, reducer, view, matrix, out);
   if (cols * sizeof(T) >= Policy::warpRowBytes)
     return launchGrid(call, {Policy::BLOCK, ceilDivide(rows, Policy::BLOCK / 32), false},
-                      longRowsKernel<32, Policy, View, Reducer>, view, reducer, LongRows{rows, cols, ld, 1, cols}, out);
-  if (std::is_same_v<View, ArrayView<T>> && view.hasAlignedRows(matrix))
+                      longRowsKernel<32, Policy, View, Reducer, Out>, view, reducer, LongRows{rows, cols, ld, 1, cols},
+                      out);
+  if (std::is_same_v<View, ArrayView<T, F>> && view.hasAlignedRows(matrix))
     return launchLaneRows<Policy>(call, reducer, view, matrix, out);
   if constexpr (std::is_trivially_copyable_v<T>)
     if (cols > 0 && ld <= (std::is_pointer_v<typename View::Iterator> ? 2 * cols : cols))

@@ -49,6 +49,7 @@ struct ArraySource {
   static constexpr bool ALWAYS_ALIGNS = alwaysAligns<T>;
   static constexpr int STEP = VectorShape<T>::ELEMENTS;
   static constexpr std::size_t BYTES = STEP * sizeof(T);
+  using Element = T;
   using Step = VectorGroup<T, STEP, ALIGNED>;
   using Value = std::decay_t<CallResult<F, T>>;
 

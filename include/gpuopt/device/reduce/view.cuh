@@ -4,7 +4,9 @@
 #pragma once
 
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/steps.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
@@ -15,8 +17,8 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// A view hands out a source (source.cuh) for any range of the input. The steps of a source of vectors begin at a
-// boundary, so each range has a head and a tail of its own that belong to no step:
+// A view hands out a source (source.cuh) for any range of the input, with a function f on the way. The steps of a
+// source of vectors begin at a boundary, so each range has a head and a tail of its own that belong to no step:
 //
 //     a row      |head|  step  |  step  |  step  |tail|
 //     boundary        ^        ^        ^        ^
@@ -28,6 +30,7 @@ GPUOPT_DETAIL_BEGIN
 //   flat(count)                     the source of the first `count` elements
 //   stepsFromBoundary()             the source whose steps begin at the first 16-byte boundary
 //   elementwise()                   the same view, element by element
+//   plain()                         the same view without the function
 //   hasAlignedRows(matrix)          whether all rows consist of full steps
 
 struct MatrixShape {
@@ -50,78 +53,91 @@ __device__ inline std::size_t headOf(const T* data) {
 }
 
 // Any iterator that the device can index, element by element.
-template <class It>
+template <class It, class F>
 struct IteratorView {
   using Iterator = It;
   using Element = typename std::iterator_traits<It>::value_type;
-  using Source = IteratorSource<It, Identity>;
+  using Source = IteratorSource<It, F>;
 
   It in;
+  F f;
 
   template <std::size_t>
   __host__ __device__ Source range(std::size_t first, std::size_t) const {
-    return {in + static_cast<typename std::iterator_traits<It>::difference_type>(first), {}};
+    return {in + static_cast<typename std::iterator_traits<It>::difference_type>(first), f};
   }
 
-  Source steps() const { return {in, {}}; }
-  Source flat(std::size_t) const { return {in, {}}; }
+  __device__ IteratorView<It, Identity> plain() const { return {in, {}}; }
+  Source steps() const { return {in, f}; }
+  Source flat(std::size_t) const { return steps(); }
   Source stepsFromBoundary() const { return steps(); }
   IteratorView elementwise() const { return *this; }
   bool hasAlignedRows(const MatrixShape&) const { return true; }
 };
 
 // An array, read by vectors.
-template <class T>
+template <class T, class F>
 struct ArrayView {
   using Iterator = const T*;
   using Element = T;
-  using Source = ArraySource<T, Identity, true>;
+  using Source = ArraySource<T, F, true>;
 
   const T* data;
+  F f;
 
   template <std::size_t BOUNDARY>
   __device__ Source range(std::size_t first, std::size_t count) const {
     const T* begin = data + first;
     const std::size_t reached = headOf<BOUNDARY>(begin);
     const std::size_t head = reached < count ? reached : count;
-    return {begin, begin + head, head, {}};
+    return {begin, begin + head, head, f};
   }
 
-  Source steps() const { return {data, data, 0, {}}; }
+  __device__ ArrayView<T, Identity> plain() const { return {data, {}}; }
+  Source steps() const { return {data, data, 0, f}; }
 
   Source flat(std::size_t count) const {
     const std::size_t head = headElements(data, count);
-    return {data, data + head, head, {}};
+    return {data, data + head, head, f};
   }
   Source stepsFromBoundary() const {
     const std::size_t head = elementsToBoundary(data, 16);
-    return {data, data + head, head, {}};
+    return {data, data + head, head, f};
   }
-  IteratorView<const T*> elementwise() const { return {data}; }
+  IteratorView<const T*, F> elementwise() const { return {data, f}; }
   bool hasAlignedRows(const MatrixShape& matrix) const {
     return onVectorBoundary(data) && matrix.cols % Source::STEP == 0 && matrix.ld % Source::STEP == 0;
   }
 };
 
 // The best view of an input.
-template <class It>
-auto viewOf(It iterator) {
+template <class It, class F>
+auto viewOf(It iterator, const F& f) {
   const auto in = Unwrap<It>::pointer(iterator);
   using Unwrapped = std::decay_t<decltype(in)>;
   using T = typename std::iterator_traits<Unwrapped>::value_type;
   if constexpr (std::is_pointer_v<Unwrapped> && readsVectors<T> && alwaysAligns<T>)
-    return ArrayView<T>{in};
+    return ArrayView<T, F>{in, f};
   else
-    return IteratorView<Unwrapped>{in};
+    return IteratorView<Unwrapped, F>{in, f};
 }
 
-template <class It, class R>
-void requireMatrix(It in, const MatrixShape& matrix, R* out, std::size_t results, const char* function) {
+// An input matrix and an output for `results` results.
+template <class Result, class It, class Out>
+void requireMatrix(It in, const MatrixShape& matrix, const Out& out, std::size_t results, const char* function) {
+  static_assert(isOutput<Result, Out>,
+                "gpuopt: out must be a pointer to, or a random-access iterator over, a type that takes the results: to "
+                "sum floats into integers, for example, name an integer as the accumulator");
   const auto [rows, cols, ld] = matrix;
   if (ld < cols) throwInvalid({function, ": ld (", ld, ") is less than cols (", cols, ")"});
   if (isNull(Unwrap<It>::pointer(in)) && rows > 0 && cols > 0)
     throwInvalid({function, ": in is null, but rows is ", rows, " and cols is ", cols});
-  if (out == nullptr && results > 0) throwInvalid({function, ": out is null, but there are ", results, " results"});
+  if (isNull(out) && results > 0) throwInvalid({function, ": out is null, but there are ", results, " results"});
+  const auto pointer = Unwrap<It>::pointer(in);
+  if constexpr (std::is_pointer_v<decltype(pointer)> && std::is_pointer_v<Out>)
+    if (rows > 0 && cols > 0)
+      requireDisjoint(namedArray(pointer, cappedSum(cappedProduct(rows - 1, ld), cols), "in"),
+                      namedArray(out, results, "out"), function);
 }
 
 // Steps in flight per thread for VECTORS loads of 16 bytes.
