@@ -94,7 +94,7 @@ void transform(It in, std::size_t n, OutIt out, F f, StreamRef stream = {}) {
 /// has as many elements or more.
 template <class In, class Out, class F, class = detail::EnableRange<In>, class = detail::EnableRange<Out>>
 void transform(In&& in, Out&& out, F f, StreamRef stream = {}) {
-  detail::requireSize("out", detail::sizeOf(out), "in", detail::sizeOf(in), "gpuopt::transform");
+  detail::requireSize(out, detail::sizeOf(in), "out", "gpuopt::transform");
   gpuopt::transform(detail::dataOf(in), detail::sizeOf(in), detail::dataOf(out), f, stream);
 }
 
@@ -130,8 +130,8 @@ template <class In1, class In2, class Out, class F, class = detail::EnableRange<
           class = detail::EnableRange<Out>>
 void transform(In1&& in1, In2&& in2, Out&& out, F f, StreamRef stream = {}) {
   const std::size_t n = detail::sizeOf(in1);
-  detail::requireSize("in2", detail::sizeOf(in2), "in1", n, "gpuopt::transform");
-  detail::requireSize("out", detail::sizeOf(out), "in1", n, "gpuopt::transform");
+  detail::requireSize(in2, n, "in2", "gpuopt::transform");
+  detail::requireSize(out, n, "out", "gpuopt::transform");
   gpuopt::transform(detail::dataOf(in1), detail::dataOf(in2), n, detail::dataOf(out), f, stream);
 }
 

@@ -106,7 +106,7 @@ void transformStructs(It in, std::size_t n, OutIt out, F f, StreamRef stream = {
 /// has as many structures or more.
 template <class In, class Out, class F, class = detail::EnableRange<In>, class = detail::EnableRange<Out>>
 void transformStructs(In&& in, Out&& out, F f, StreamRef stream = {}) {
-  detail::requireSize("out", detail::sizeOf(out), "in", detail::sizeOf(in), "gpuopt::transformStructs");
+  detail::requireSize(out, detail::sizeOf(in), "out", "gpuopt::transformStructs");
   gpuopt::transformStructs(detail::dataOf(in), detail::sizeOf(in), detail::dataOf(out), f, stream);
 }
 
@@ -175,7 +175,7 @@ template <class In, class Indices, class Out, class = detail::EnableRange<In>, c
           class = detail::EnableRange<Out>>
 void gatherStructs(In&& in, Indices&& indices, Out&& out, StreamRef stream = {}) {
   const std::size_t n = detail::sizeOf(indices);
-  detail::requireSize("out", detail::sizeOf(out), "indices", n, "gpuopt::gatherStructs");
+  detail::requireSize(out, n, "out", "gpuopt::gatherStructs");
   gpuopt::gatherStructs(detail::dataOf(in), detail::dataOf(indices), n, detail::dataOf(out), stream);
 }
 
@@ -206,7 +206,7 @@ template <class In, class Indices, class Out, class = detail::EnableRange<In>, c
           class = detail::EnableRange<Out>>
 void scatterStructs(In&& in, Indices&& indices, Out&& out, StreamRef stream = {}) {
   const std::size_t n = detail::sizeOf(indices);
-  detail::requireSize("in", detail::sizeOf(in), "indices", n, "gpuopt::scatterStructs");
+  detail::requireSize(in, n, "in", "gpuopt::scatterStructs");
   gpuopt::scatterStructs(detail::dataOf(in), detail::dataOf(indices), n, detail::dataOf(out), stream);
 }
 

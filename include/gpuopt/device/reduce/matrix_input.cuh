@@ -39,12 +39,6 @@ using EnableMatrixForm = std::enable_if_t<isMatrixForm<In, Args...>>;
 template <class Out>
 using EnableOut = std::enable_if_t<!isRange<Out>>;
 
-template <class Range>
-void requireSize(const Range& range, std::size_t needed, const char* name, const char* function) {
-  if (sizeOf(range) < needed)
-    throwInvalid({function, ": ", name, " has ", sizeOf(range), " elements, but ", needed, " are needed"});
-}
-
 // The pointer or iterator to `results` results of a container, pointer or iterator.
 template <class Out>
 auto outputOf(Out& out, std::size_t results, const char* function) {

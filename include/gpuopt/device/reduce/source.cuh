@@ -193,6 +193,10 @@ struct Unwrap<It, std::enable_if_t<!std::is_pointer_v<It> &&
 template <class It>
 using Unwrapped = std::decay_t<decltype(Unwrap<It>::pointer(std::declval<It>()))>;
 
+// Whether an iterator is a pointer, or unwraps to one.
+template <class It>
+inline constexpr bool isMemory = std::is_pointer_v<Unwrapped<It>>;
+
 template <class T>
 inline constexpr bool readsVectors = std::is_trivially_copyable_v<T>&& VectorShape<T>::VECTORS <= mostStepVectors;
 

@@ -52,18 +52,9 @@ inline constexpr bool changesNothing = false;
 template <class F>
 inline constexpr bool changesNothing<F, std::void_t<decltype(&F::operator())>> = onlyReads<decltype(&F::operator())>;
 
-// Whether an iterator is a pointer, or unwraps to one.
-template <class It>
-inline constexpr bool isMemory = std::is_pointer_v<Unwrapped<It>>;
-
 // The type that is written through it; const if that is not possible.
 template <class It>
 using WrittenTo = std::remove_pointer_t<Unwrapped<It>>;
-
-// A container or span has as many elements as another one, or more.
-inline void requireSize(const char* name, std::size_t size, const char* other, std::size_t n, const char* function) {
-  if (size < n) throwInvalid({function, ": ", name, " has ", size, " elements, but ", other, " has ", n});
-}
 
 template <class In, class Out>
 void requireTransform(const In* in, std::size_t n, Out* out, const char* function, const char* name = "in") {
