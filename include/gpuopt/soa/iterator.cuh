@@ -162,7 +162,7 @@ class MemberIterator : public detail::RandomAccess<MemberIterator<T, MEMBER>, T*
 /// Cost: memory is read in sectors of 32 bytes, so all of the array is read if structures have up to 32 bytes. For
 /// members that are needed often, SoaVector keeps each in its own column.
 template <auto MEMBER, class T>
-__host__ __device__ MemberIterator<T, MEMBER> member(T* aos) {
+[[nodiscard]] __host__ __device__ MemberIterator<T, MEMBER> member(T* aos) {
   return MemberIterator<T, MEMBER>(aos);
 }
 

@@ -108,7 +108,7 @@ class SoaReference {
 
   /// A reference to a member: `get<&Particle::mass>()` or `get<2>()`.
   template <auto MEMBER>
-  __host__ __device__ auto& get() const {
+  [[nodiscard]] __host__ __device__ auto& get() const {
     return *addresses_.template at<detail::columnNumber<T, MEMBER>>(i_);
   }
 

@@ -7,6 +7,7 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/stream.cuh>
 #include <gpuopt/host/workspace.cuh>
 #include <gpuopt/soa/aggregate.cuh>
 #include <gpuopt/soa/layout.cuh>
@@ -119,7 +120,7 @@ struct SoaAllocation<T, SoaTiles<WIDTH>, TypeList<Ms...>> {
 /// As with std::vector, shrinking keeps the memory, and growing beyond capacity() moves the structs and invalidates
 /// views; it allocates exactly what is needed. If growing fails, the vector is unchanged: CudaError if there is not
 /// enough memory, std::invalid_argument for sizes beyond the address space and for growing in a capture. Vectors can be
-/// moved but not copied; a moved-from vector is empty and usable.
+/// moved; a moved-from vector is empty and usable. Only clone() copies one.
 ///
 /// Cost of growing: a copy and a memset per column (one of each with tiles), in the order of the stream.
 template <class T, class LAYOUT = SoaColumns>
@@ -134,8 +135,10 @@ class SoaVector {
   SoaVector() noexcept = default;
 
   /// n structs of zero bytes. To avoid zeroing, start with 0 and call resizeForOverwrite(n).
-  explicit SoaVector(std::size_t n, cudaStream_t stream = nullptr) : SoaVector(Empty{stream}) { resize(n); }
+  explicit SoaVector(std::size_t n, StreamRef stream = {}) : SoaVector(Empty{stream}) { resize(n); }
 
+  SoaVector(const SoaVector&) = delete;             // copy with clone(), or move
+  SoaVector& operator=(const SoaVector&) = delete;  // copy with clone(), or move
   SoaVector(SoaVector&& other) noexcept : SoaVector(Empty{other.stream_}) { swap(other); }
   SoaVector& operator=(SoaVector&& other) noexcept {
     SoaVector(std::move(other)).swap(*this);
@@ -149,20 +152,31 @@ class SoaVector {
   }
 
   /// The number of structs.
-  std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Whether size() is 0.
-  bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
   /// The number of structs that fit without reallocation.
-  std::size_t capacity() const noexcept { return capacity_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
   /// The vector's stream.
-  cudaStream_t stream() const noexcept { return stream_; }
+  [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
 
   /// A view of the structs, for kernels and algorithms. Valid until the vector grows or is destroyed.
-  SoaView<T, LAYOUT> view() noexcept { return {addresses(), size_}; }
+  [[nodiscard]] SoaView<T, LAYOUT> view() noexcept { return {addresses(), size_}; }
   /// A view that only reads.
-  SoaView<const T, LAYOUT> view() const noexcept { return {addresses(), size_}; }
+  [[nodiscard]] SoaView<const T, LAYOUT> view() const noexcept { return {addresses(), size_}; }
+
+  /// A copy of the structs, on the same stream, in the order of which they are copied. Its capacity is its size.
+  [[nodiscard]] SoaVector clone() const {
+    SoaVector copy(Empty{stream_});
+    if (size_ > 0) {
+      copy.allocate(size_);
+      Allocation::copy(copy.addresses(), addresses(), size_, stream_);
+      copy.size_ = size_;
+    }
+    return copy;
+  }
 
   /// Resizes to n structs. Existing ones keep their values, new ones are zero bytes.
   void resize(std::size_t n) {
@@ -234,11 +248,11 @@ class SoaVector {
 
 // Overloads with a clear message if view() is forgotten.
 template <class T, class U, class LAYOUT>
-void toSoa(const T*, std::size_t, const SoaVector<U, LAYOUT>&, cudaStream_t = nullptr) {
+void toSoa(const T*, std::size_t, const SoaVector<U, LAYOUT>&, StreamRef = {}) {
   static_assert(std::is_void_v<U>, "gpuopt::toSoa: a SoaVector is no view: write vector.view()");
 }
 template <class U, class LAYOUT, class T>
-void toAos(const SoaVector<U, LAYOUT>&, T*, cudaStream_t = nullptr) {
+void toAos(const SoaVector<U, LAYOUT>&, T*, StreamRef = {}) {
   static_assert(std::is_void_v<U>, "gpuopt::toAos: a SoaVector is no view: write vector.view()");
 }
 
