@@ -5,6 +5,7 @@
 
 #include <gpuopt/access.cuh>
 #include <gpuopt/launch.cuh>
+#include <gpuopt/map.cuh>
 #include <gpuopt/reduce.cuh>
 #include <gpuopt/soa.cuh>
 #include <gpuopt/struct_io.cuh>

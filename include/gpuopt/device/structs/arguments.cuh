@@ -46,7 +46,8 @@ inline constexpr bool onlyReads<R (F::*)(Element) const> =
 template <class R, class F, class Element>
 inline constexpr bool onlyReads<R (F::*)(Element) const noexcept> = onlyReads<R (F::*)(Element) const>;
 
-// Whether calling F for an element cannot change it. Of templates and overloaded call operators nobody knows.
+// Whether calling F for an element cannot change it. False for templates and overloaded call operators, whose parameter
+// has no one type.
 template <class F, class = void>
 inline constexpr bool changesNothing = false;
 template <class F>
