@@ -7,8 +7,8 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/memory.cuh>
 #include <gpuopt/host/stream.cuh>
-#include <gpuopt/host/workspace.cuh>
 #include <gpuopt/soa/aggregate.cuh>
 #include <gpuopt/soa/layout.cuh>
 #include <gpuopt/soa/view.cuh>
@@ -21,7 +21,7 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-inline constexpr std::size_t columnAlignment = 256;
+inline constexpr std::size_t columnAlignment = memoryAlignment;
 
 inline void zeroBytes(void* memory, std::size_t bytes, cudaStream_t stream) {
   check(cudaMemsetAsync(memory, 0, bytes, stream), "cudaMemsetAsync");
@@ -114,8 +114,8 @@ struct SoaAllocation<T, SoaTiles<WIDTH>, TypeList<Ms...>> {
 ///
 /// All columns share one allocation, each aligned to 256 bytes; with LAYOUT = SoaTiles<WIDTH> it is an array of tiles.
 /// The vector is stream-ordered: it allocates, fills, copies and frees in the order of its stream, which must outlive
-/// it, and never synchronises. Memory comes from the library's pool of the current device, which reuses it. While the
-/// stream is being captured, the vector must neither grow nor be destroyed.
+/// it, and never synchronises. Memory comes from the library's pool of the current device, which reuses it, or from
+/// what a MemoryRef refers to. While the stream is being captured, the vector must neither grow nor be destroyed.
 ///
 /// As with std::vector, shrinking keeps the memory, and growing beyond capacity() moves the structs and invalidates
 /// views; it allocates exactly what is needed. If growing fails, the vector is unchanged: CudaError if there is not
@@ -135,20 +135,21 @@ class SoaVector {
   SoaVector() noexcept = default;
 
   /// n structs of zero bytes. To avoid zeroing, start with 0 and call resizeForOverwrite(n).
-  explicit SoaVector(std::size_t n, StreamRef stream = {}) : SoaVector(Empty{stream}) { resize(n); }
+  explicit SoaVector(std::size_t n, StreamRef stream = {}) : SoaVector(Empty{stream, {}}) { resize(n); }
+
+  /// The same, with memory from a pool or a memory resource, now and later.
+  SoaVector(std::size_t n, StreamRef stream, MemoryRef memory) : SoaVector(Empty{stream, memory}) { resize(n); }
 
   SoaVector(const SoaVector&) = delete;             // copy with clone(), or move
   SoaVector& operator=(const SoaVector&) = delete;  // copy with clone(), or move
-  SoaVector(SoaVector&& other) noexcept : SoaVector(Empty{other.stream_}) { swap(other); }
+  SoaVector(SoaVector&& other) noexcept : SoaVector(Empty{other.stream_, other.source_}) { swap(other); }
   SoaVector& operator=(SoaVector&& other) noexcept {
     SoaVector(std::move(other)).swap(*this);
     return *this;
   }
 
   ~SoaVector() {
-    if (memory_ == nullptr) return;
-    const detail::RelaxedCapture relaxed;
-    detail::forgetError(cudaFreeAsync(memory_, stream_));
+    if (memory_ != nullptr) source_.deallocate(memory_, Allocation::bytes(capacity_), stream_);
   }
 
   /// The number of structs.
@@ -167,9 +168,10 @@ class SoaVector {
   /// A view that only reads.
   [[nodiscard]] SoaView<const T, LAYOUT> view() const noexcept { return {addresses(), size_}; }
 
-  /// A copy of the structs, on the same stream, in the order of which they are copied. Its capacity is its size.
+  /// A copy of the structs, on the same stream, in the order of which they are copied, with memory from the same pool.
+  /// Its capacity is its size.
   [[nodiscard]] SoaVector clone() const {
-    SoaVector copy(Empty{stream_});
+    SoaVector copy(Empty{stream_, source_});
     if (size_ > 0) {
       copy.allocate(size_);
       Allocation::copy(copy.addresses(), addresses(), size_, stream_);
@@ -181,7 +183,7 @@ class SoaVector {
   /// Resizes to n structs. Existing ones keep their values, new ones are zero bytes.
   void resize(std::size_t n) {
     if (n > capacity_) {
-      SoaVector grown(Empty{stream_});
+      SoaVector grown(Empty{stream_, source_});
       grown.allocate(n);
       if (size_ > 0) Allocation::copy(grown.addresses(), addresses(), size_, stream_);
       grown.zero(size_, n);
@@ -195,7 +197,7 @@ class SoaVector {
   /// Resizes to n structs with undefined values, for callers that overwrite all of them.
   void resizeForOverwrite(std::size_t n) {
     if (n > capacity_) {
-      SoaVector grown(Empty{stream_});
+      SoaVector grown(Empty{stream_, source_});
       grown.allocate(n);
       swap(grown);
     }
@@ -205,12 +207,13 @@ class SoaVector {
   /// Makes the vector empty and keeps its memory. To free it, assign an empty vector.
   void clear() noexcept { size_ = 0; }
 
-  /// Exchanges memory, sizes and streams.
+  /// Exchanges memory, where it comes from, sizes and streams.
   void swap(SoaVector& other) noexcept {
     std::swap(memory_, other.memory_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
     std::swap(stream_, other.stream_);
+    std::swap(source_, other.source_);
   }
   /// Exchanges two vectors, `a` and `b`.
   friend void swap(SoaVector& a, SoaVector& b) noexcept { a.swap(b); }
@@ -219,8 +222,9 @@ class SoaVector {
   // The public constructors delegate to this one, so that the destructor runs if they throw.
   struct Empty {
     cudaStream_t stream;
+    MemoryRef source;
   };
-  explicit SoaVector(Empty empty) noexcept : stream_(empty.stream) {}
+  explicit SoaVector(Empty empty) noexcept : stream_(empty.stream), source_(empty.source) {}
 
   detail::SoaAddresses<T, LAYOUT> addresses() const { return Allocation::addresses(memory_, capacity_); }
 
@@ -229,7 +233,7 @@ class SoaVector {
       detail::throwInvalid({"gpuopt::SoaVector: n (", n, ") structs are more than memory can hold"});
     if (detail::isCapturing(stream_))
       detail::throwInvalid({"gpuopt::SoaVector: stream is being captured: the memory would be the graph's"});
-    memory_ = detail::allocateInOrder(Allocation::bytes(n), currentDevice(), stream_);
+    memory_ = static_cast<unsigned char*>(source_.allocate(Allocation::bytes(n), stream_));
     capacity_ = n;
   }
 
@@ -244,6 +248,7 @@ class SoaVector {
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
   cudaStream_t stream_ = nullptr;
+  MemoryRef source_;
 };
 
 // Overloads with a clear message if view() is forgotten.
