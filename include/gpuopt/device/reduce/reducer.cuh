@@ -246,16 +246,17 @@ struct SumMinMaxOf : PlainReducer {
 
 // A value and its index, as long as the results of parts are combined.
 template <class A, class Index>
-struct Indexed {
+struct ValueAndIndex {
   static constexpr Index none = static_cast<Index>(-1);
   A value;
   Index index;
 };
 
 template <class Select>
-struct CombineIndexed {
+struct CombineExtremes {
   template <class A, class Index>
-  __device__ Indexed<A, Index> operator()(const Indexed<A, Index>& a, const Indexed<A, Index>& b) const {
+  __device__ ValueAndIndex<A, Index> operator()(const ValueAndIndex<A, Index>& a,
+                                                const ValueAndIndex<A, Index>& b) const {
     return moreExtreme<Select>(a, b);
   }
 };
@@ -275,9 +276,9 @@ __device__ inline Index leastIndex(Index index) {
 
 // The extreme of the values first, then the least index of those that are as extreme: fewer steps than a tree of both.
 template <class A, class Index, class Select>
-__device__ inline Indexed<A, Index> reduceLanes(const Indexed<A, Index>& partial, CombineIndexed<Select>) {
+__device__ inline ValueAndIndex<A, Index> reduceLanes(const ValueAndIndex<A, Index>& partial, CombineExtremes<Select>) {
   const bool isExtreme = !beats<Select>(warpAllReduce(partial.value, Select{}), partial.value);
-  const Index index = leastIndex(isExtreme ? partial.index : Indexed<A, Index>::none);
+  const Index index = leastIndex(isExtreme ? partial.index : ValueAndIndex<A, Index>::none);
   const unsigned holders = __ballot_sync(fullMask, isExtreme && partial.index == index);
   return {shuffleFrom(partial.value, __ffs(static_cast<int>(holders)) - 1), index};
 }
@@ -288,7 +289,7 @@ struct ArgExtreme {
   static constexpr bool CHANGES_RARELY = true;
   static constexpr bool COMBINES_SLOWLY = true;
   static constexpr bool INDEXED = true;
-  using Partial = Indexed<A, Index>;
+  using Partial = ValueAndIndex<A, Index>;
   using Result = ArgResult<A>;
 
   std::size_t n;
@@ -298,7 +299,7 @@ struct ArgExtreme {
   ArgExtreme<A, Select, unsigned> withShortIndex() const { return {n, first}; }
 
   __host__ __device__ Partial neutral() const { return {first, Partial::none}; }
-  __device__ CombineIndexed<Select> combiner() const { return {}; }
+  __device__ CombineExtremes<Select> combiner() const { return {}; }
 
   // The most extreme of a value and those of a step.
   template <int COUNT, class V>

@@ -1,0 +1,10 @@
+// EXPECT: gpuopt::transform: the call operator of the function must be const
+// SPDX-License-Identifier: MIT
+#include <gpuopt/map.cuh>
+
+struct Count {
+  int calls = 0;
+  __device__ float operator()(float x) { return x + static_cast<float>(++calls); }
+};
+
+void fail(const float* in, float* out) { gpuopt::transform(in, 3, out, Count{}); }
