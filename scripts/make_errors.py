@@ -22,11 +22,15 @@ PAGE = ROOT / "docs" / "errors.md"
 BEGIN = "<!-- begin: scripts/make_errors.py -->\n"
 END = "<!-- end -->\n"
 
-# In the order of the page. A source of another name belongs to the last one.
+# Titles, in the order of the page, by the starts of names. A source of another name belongs to the last one.
 SECTIONS = {
     "build": "Compiling, linking, CMake",
+    "stream": "Streams",
+    "range": "Arrays, containers and pointers",
+    "pointer": "Arrays, containers and pointers",
     "reduce": "`<gpuopt/reduce.cuh>`",
     "transpose": "`<gpuopt/transpose.cuh>`",
+    "map": "`<gpuopt/map.cuh>`",
     "struct": "`<gpuopt/struct_io.cuh>`",
     "soa": "`<gpuopt/soa.cuh>`",
     "launch": "`<gpuopt/launch.cuh>`",
@@ -106,7 +110,7 @@ def tables(found):
 
 def generated():
     found = mistakes()
-    sections = [(title, [m for m in found if m.section == section]) for section, title in SECTIONS.items()]
+    sections = [(title, [m for m in found if SECTIONS[m.section] == title]) for title in dict.fromkeys(SECTIONS.values())]
     return "\n".join(f"## {title}\n\n{tables(among)}" for title, among in sections if among)
 
 
