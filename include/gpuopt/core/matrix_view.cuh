@@ -130,8 +130,8 @@ inline std::string shapeOf(const NamedView& view) {
   return view.batch == 1 ? shape : message({view.batch, " matrices of ", shape});
 }
 
-// A view that is not empty: not null, consistent, and small enough for memory.
-inline void requireMemory(const NamedView& view, const char* function) {
+// A view that is not empty: not null, consistent, and small enough for memory. It may be in host memory.
+inline void requireLayout(const NamedView& view, const char* function) {
   if (view.ld < view.cols)
     throwInvalid(
         {function, ": ", view.name, ".ld (", view.ld, ") is less than ", view.name, ".cols (", view.cols, ")"});
@@ -139,6 +139,12 @@ inline void requireMemory(const NamedView& view, const char* function) {
   if (cappedProduct(largerOf(spanOf(view), view.ld), view.elementBytes) > SIZE_LIMIT / 2)
     throwInvalid({function, ": ", view.name, " is too large: ", shapeOf(view), ", ld ", view.ld, ", batchStride ",
                   view.batchStride, ", ", view.elementBytes, " bytes an element"});
+}
+
+// The same of a view for the device.
+inline void requireMemory(const NamedView& view, const char* function) {
+  requireLayout(view, function);
+  requireAccess(view.data, spanOf(view) * view.elementBytes, view.name, function);
 }
 
 inline void requireApart(const NamedView& view, const char* function) {

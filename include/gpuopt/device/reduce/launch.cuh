@@ -129,6 +129,7 @@ void reduceToDevice(const ReduceCall& call, const Reducer& reducer, typename Red
                     const F& f, Its... in) {
   requireResult(reducer, n, "n", call.function);
   if (out == nullptr) throwInvalid({call.function, ": out is null"});
+  requireAccess(out, sizeof(*out), "out", call.function);
   const auto source = sourceOf<hasFixedSteps<Policy>>(call.function, n, f, in...);
   launchReduce<Policy>(call, reducer, n, source, {out, nullptr, 0});
 }

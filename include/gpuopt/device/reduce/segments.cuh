@@ -261,6 +261,8 @@ void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const
   if (segments == 0) return;
   const char* null = offsets == nullptr ? "offsets" : out == nullptr ? "out" : nullptr;
   if (null != nullptr) throwInvalid({call.function, ": ", null, " is null, but segments is ", segments});
+  requireAccess(offsets, (segments + 1) * sizeof(Offset), "offsets", call.function);
+  requireAccess(out, segments * sizeof(*out), "out", call.function);
   const auto view = viewOf(in);
   const auto kernel = segmentsKernel<Policy, std::decay_t<decltype(view)>, Offset, Reducer>;
   const std::size_t most = smallerOf(Workspace::capacity / (2 * sizeof(Partial)), std::size_t{Workspace::counterCount});

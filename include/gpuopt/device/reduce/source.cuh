@@ -223,6 +223,8 @@ bool isNull(It in) {
 template <class It>
 void requireReadable(It in, std::size_t n, const char* function, const char* name) {
   if (isNull(in) && n > 0) throwInvalid({function, ": ", name, " is null, but n is ", n});
+  if constexpr (std::is_pointer_v<It>)
+    if (n > 0) requireAccess(in, n * sizeof(*in), name, function);
 }
 
 // The source of n elements, of vectors where the type allows it. FIXED asks for steps that begin at element 0 whatever

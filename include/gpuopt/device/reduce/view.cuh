@@ -119,9 +119,13 @@ template <class It, class R>
 void requireMatrix(It in, const MatrixShape& matrix, R* out, std::size_t results, const char* function) {
   const auto [rows, cols, ld] = matrix;
   if (ld < cols) throwInvalid({function, ": ld (", ld, ") is less than cols (", cols, ")"});
-  if (isNull(Unwrap<It>::pointer(in)) && rows > 0 && cols > 0)
+  const auto elements = Unwrap<It>::pointer(in);
+  if (isNull(elements) && rows > 0 && cols > 0)
     throwInvalid({function, ": in is null, but rows is ", rows, " and cols is ", cols});
   if (out == nullptr && results > 0) throwInvalid({function, ": out is null, but there are ", results, " results"});
+  if constexpr (std::is_pointer_v<std::decay_t<decltype(elements)>>)
+    if (rows > 0 && cols > 0) requireAccess(elements, ((rows - 1) * ld + cols) * sizeof(*elements), "in", function);
+  if (results > 0) requireAccess(out, results * sizeof(R), "out", function);
 }
 
 // Steps in flight per thread for VECTORS loads of 16 bytes.
