@@ -67,7 +67,7 @@ def tested(path):
             raise ValueError(f"{path}: no message after {mark[0].strip()}")
         said = string[1] + "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', string[2]))
         written = mark[2] if "`" in mark[2] else f"`{mark[2]}`"
-        yield Mistake(mark[1], written, {"": re.sub(r"\\(.)", r"\1", said)}, mark[3])
+        yield Mistake(mark[1], written, {"": re.sub(r"\\(.)", r"\1", said).strip()}, mark[3])
 
 
 def mistakes():
