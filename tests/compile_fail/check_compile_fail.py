@@ -113,8 +113,9 @@ def verdict(case, compiler, own):
 def problems(cases, compiler):
     """What is wrong, and whose it is."""
     found = compiler.compileAll(cases)
-    for error in found.get(None, []):
-        yield "an error belongs to no source:\n" + "\n".join(error)
+    if None in found:  # in a header: nothing else can be judged
+        yield "an error belongs to no source:\n" + "\n".join(found[None][0])
+        return
     for case in cases:
         own = found.get(case.stem, [])
         problem = verdict(case, compiler.name, own)
