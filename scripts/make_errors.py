@@ -35,7 +35,7 @@ SECTIONS = {
     "soa": "`<gpuopt/soa.cuh>`",
     "launch": "`<gpuopt/launch.cuh>`",
     "access": "`<gpuopt/access.cuh>`",
-    "emulation": "Reports of the emulated device",
+    "emulation": "The emulated device",
     "common": "All headers",
 }
 MARK = re.compile(r"^[ \t]*(?://|#) WRITTEN (\w+): (.+)\n(?:[ \t]*(?://|#) DO: (.+)\n)?", re.MULTILINE)
