@@ -1,5 +1,4 @@
 // EXPECT: gpuopt::launch: an argument does not convert to the type of the kernel's parameter
-// DO: compare with the declaration of the kernel: a `double*` is no `float*`
 // SPDX-License-Identifier: MIT
 #include <gpuopt/launch.cuh>
 

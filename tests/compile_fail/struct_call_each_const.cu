@@ -1,5 +1,4 @@
 // EXPECT: gpuopt::forEachStruct: the structures of data are const
-// DO: `transformStructs` writes to another array
 // SPDX-License-Identifier: MIT
 #include <gpuopt/struct_io.cuh>
 
