@@ -110,6 +110,8 @@ def verdict(case, compiler, own):
     isNoisy = compiler != "clang++" and (len(own) > MOST_ERRORS or lines > MOST_LINES)
     if isNoisy and not case.get("NOISY", compiler):
         return f"{len(own)} errors in {lines} lines, at most {MOST_ERRORS} in {MOST_LINES} are wanted"
+    if not isNoisy and compiler != "clang++" and case.get("NOISY", compiler):
+        return "few errors follow: take the line NOISY out"
     return None
 
 
