@@ -1,7 +1,7 @@
 # Thin over the presets of CMakePresets.json: `cmake --workflow --preset demo` does what `make demo` does, once the
 # packages are there.
 .DEFAULT_GOAL := help
-.PHONY: help demo ladders test bench sanitize check-native check-packages docs format tidy
+.PHONY: help demo ladders test bench sanitize check-native check-compilers check-packages docs format tidy
 
 help:  ## this list
 	@echo "gpuopt: make <target>"
@@ -37,11 +37,16 @@ sanitize:  ## the tests under ASan and UBSan, and under compute-sanitizer where 
 	@cmake --workflow --preset sanitize
 	@if scripts/device.sh | grep -q native; then scripts/gpu-check.sh sanitize; fi
 
-check-native:  ## compile the headers and a sample with nvcc and check the generated code; needs no GPU, runs nothing on one
+check-native:  ## what can be checked without a GPU: a sample built with nvcc, the generated code, and check-compilers
 	@PATH="$$PATH:/usr/local/cuda/bin" command -v nvcc >/dev/null || { echo "nvcc not found: nothing checked"; exit 2; }
 	@echo "gpuopt: native, compiled and not run"
-	@scripts/install-deps.sh tests examples benchmarks
+	@scripts/install-deps.sh tests examples benchmarks compilers? venv?
 	@cmake --workflow --preset check-native
+	@scripts/check_compilers.py
+
+check-compilers:  ## compile with every compiler and toolkit of tests/compilers/matrix.txt (they come from PyPI and apt)
+	@scripts/install-deps.sh compilers? venv?
+	@scripts/check_compilers.py
 
 check-packages:  ## create the Conan package (Conan comes from PyPI) and build a consumer against it
 	@scripts/install-deps.sh venv
