@@ -1,7 +1,7 @@
 # Thin over the presets of CMakePresets.json: `cmake --workflow --preset demo` does what `make demo` does, once the
 # packages are there.
 .DEFAULT_GOAL := help
-.PHONY: help demo ladders test bench sanitize check-native check-compilers check-packages docs format tidy
+.PHONY: help demo ladders test bench sanitize check-native check-compilers check-packages amalgamate docs format tidy
 
 help:  ## this list
 	@echo "gpuopt: make <target>"
@@ -51,6 +51,9 @@ check-compilers:  ## compile with every compiler and toolkit of tests/compilers/
 check-packages:  ## create the Conan package (Conan comes from PyPI) and build a consumer against it
 	@scripts/install-deps.sh venv
 	@scripts/check-packages.sh
+
+amalgamate:  ## all headers in one file, build/gpuopt_all.cuh
+	@scripts/amalgamate.py
 
 docs:  ## the site of guides and reference, in build/docs (Sphinx comes from PyPI)
 	@scripts/install-deps.sh doxygen venv
