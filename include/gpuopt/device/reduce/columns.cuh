@@ -146,14 +146,22 @@ void launchColumns(const ReduceCall& call, const Reducer& reducer, It in, const 
   static_assert(WARP_PARTIALS <= Policy::sharedBytes,
                 "gpuopt: the accumulator of a column is too large: 32 of them must fit into the policy's sharedBytes "
                 "(by default 32 KiB: accumulators of up to 1 KiB)");
-  requireMatrix<typename Reducer::Result>(in, matrix, out, matrix.cols, call.function);
-  if (matrix.cols == 0) return;
-  requireResult(reducer, matrix.rows, "rows", call.function);
-  const auto view = viewOf(in, f);
-  if constexpr (WARP_PARTIALS * std::decay_t<decltype(view)>::Source::STEP <= Policy::sharedBytes)
-    launchColumnsOf<Policy>(call, reducer, view, matrix, out);
-  else
-    launchColumnsOf<Policy>(call, reducer, view.elementwise(), matrix, out);
+  if constexpr (requireOutput<typename Reducer::Result, Out>()) {
+    requireMatrix(in, matrix, out, matrix.cols, call.function);
+    if (matrix.cols == 0) return;
+    requireResult(reducer, matrix.rows, "rows", call.function);
+    const auto view = viewOf(in, f);
+    const auto launchWith = [&](const auto& columnReducer) {
+      if constexpr (WARP_PARTIALS * std::decay_t<decltype(view)>::Source::STEP <= Policy::sharedBytes)
+        launchColumnsOf<Policy>(call, columnReducer, view, matrix, out);
+      else
+        launchColumnsOf<Policy>(call, columnReducer, view.elementwise(), matrix, out);
+    };
+    if (matrix.rows < mostShortElements)
+      launchWith(withShortIndices(reducer));
+    else
+      launchWith(reducer);
+  }
 }
 
 GPUOPT_DETAIL_END

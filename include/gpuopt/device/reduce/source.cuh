@@ -228,8 +228,8 @@ void requireReadable(It in, std::size_t n, const char* function, const char* nam
 
 // Whether It is an iterator of a container of the standard library: host code, mostly to the host's memory.
 template <class It>
-inline constexpr bool isStandardIterator =
-    std::is_class_v<It> && (isNamed<It>("__gnu_cxx::__normal_iterator<") || isNamed<It>("std::__1::__wrap_iter<"));
+inline constexpr bool isStandardIterator = std::is_class_v<It> && (isNamed<It>("__gnu_cxx::__normal_iterator<") ||
+                                                                   isNamed<It>("std::__1::__wrap_iter<"));
 
 // The iterator that kernels read `name` by: a plain pointer where it can be one, and then aligned to its type.
 template <class It>
