@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/access.cuh>
+#include <gpuopt/core/device_code.cuh>
 #include <gpuopt/launch.cuh>
 #include <gpuopt/reduce.cuh>
 #include <gpuopt/reduce_columns.cuh>

@@ -25,19 +25,20 @@
 /// no rows, no columns or no matrices, nothing is launched.
 ///
 /// **Errors.** Bad arguments throw std::invalid_argument, which names the function, the parameter and the values,
-/// before anything is written: a leading dimension below the row length; shapes that do not match; null pointers to
-/// elements; sizes beyond the address space; `out` that equals or overlaps `in`; matrices of `out` that overlap each
-/// other; in place, matrices that overlap, and gaps between the rows of a rectangle. Matrices of `in` may overlap: a
-/// batchStride of 0 writes the transpose of one matrix many times. The matrices of a batch may be in each other's gaps,
-/// as long as they share no element. `in` and `out` may be side by side, as columns of one pitched matrix; other views
-/// whose spans interleave count as overlapping. A batch of 2^31 or more matrices must be dense. Errors of the runtime
-/// throw CudaError; in place, a matrix may be half transposed then.
+/// before anything is written: a leading dimension below the row length; negative sizes; shapes that do not match; null
+/// pointers to elements; sizes beyond the address space; `out` that equals or overlaps `in`; matrices of `out` that
+/// overlap each other; in place, matrices that overlap, and gaps between the rows of a rectangle. Matrices of `in` may
+/// overlap: a batchStride of 0 writes the transpose of one matrix many times. The matrices of a batch may be in each
+/// other's gaps, as long as they share no element. `in` and `out` may be side by side, as columns of one pitched
+/// matrix; other views whose spans interleave count as overlapping. A batch of 2^31 or more matrices must be dense.
+/// Errors of the runtime throw CudaError; in place, a matrix may be half transposed then.
 ///
 /// More: docs/transpose.md.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/block/transpose.cuh>
+#include <gpuopt/core/box.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/device/transpose/explain.cuh>
@@ -81,8 +82,8 @@ struct Converting {
   F function;
 
   template <class In>
-  __device__ Out operator()(const In& element) const {
-    return static_cast<Out>(function(element));
+  __device__ Boxed<Out> operator()(const In& element) const {
+    return static_cast<Boxed<Out>>(function(unbox(element)));
   }
 };
 
@@ -96,16 +97,16 @@ MatrixView<T> withoutUnused(MatrixView<T> view) {
 }
 
 template <class In, class Out, class F>
-TransposeProblem<std::remove_const_t<In>, Out, F> checkedProblem(const MatrixView<In>& in, const MatrixView<Out>& out,
-                                                                 F function) {
+TransposeProblem<Boxed<std::remove_const_t<In>>, Boxed<Out>, F> checkedProblem(const MatrixView<In>& in,
+                                                                               const MatrixView<Out>& out, F function) {
   static_assert(!std::is_const_v<Out>, "gpuopt::transpose: the elements of out are const");
   requireMovable<std::remove_const_t<In>>();
   requireMovable<Out>();
   requireTransposable(named(in, "in"), named(out, "out"), "gpuopt::transpose");
   const auto from = withoutUnused(in);
   const auto to = withoutUnused(out);
-  return {from.data, to.data,    from.rows,        from.cols,      from.ld,
-          to.ld,     from.batch, from.batchStride, to.batchStride, function};
+  return {boxes(from.data), boxes(to.data),   from.rows,      from.cols, from.ld, to.ld,
+          from.batch,       from.batchStride, to.batchStride, function};
 }
 
 template <class In, class Out>
@@ -136,6 +137,7 @@ auto transposeProblem(const MatrixView<In>& in, const MatrixView<Out>& out, F fu
 /// \param stream the stream of the launch
 template <class T, class U>
 void transpose(const T* in, U* out, std::size_t rows, std::size_t cols, cudaStream_t stream = nullptr) {
+  detail::requireShape(rows, cols, "gpuopt::transpose");
   detail::launchTranspose(detail::transposeProblem(MatrixView<const T>{in, rows, cols}, MatrixView<U>{out, cols, rows}),
                           stream);
 }
@@ -173,6 +175,7 @@ void transpose(const InSpan& in, const OutSpan& out, cudaStream_t stream = nullp
 template <class In, class Out, class Function, class = detail::EnableFunction<Function>>
 void transpose(const In* in, Out* out, std::size_t rows, std::size_t cols, Function function,
                cudaStream_t stream = nullptr) {
+  detail::requireShape(rows, cols, "gpuopt::transpose");
   detail::launchTranspose(
       detail::transposeProblem(MatrixView<const In>{in, rows, cols}, MatrixView<Out>{out, cols, rows}, function),
       stream);
@@ -204,6 +207,7 @@ void transpose(const InSpan& in, const OutSpan& out, Function function, cudaStre
 
 template <class T, class U>
 std::string explainTranspose(const T* in, U* out, std::size_t rows, std::size_t cols) {
+  detail::requireShape(rows, cols, "gpuopt::transpose");
   return explainTranspose(MatrixView<const T>{in, rows, cols}, MatrixView<U>{out, cols, rows});
 }
 
@@ -215,6 +219,7 @@ std::string explainTranspose(const MatrixView<T>& in, const MatrixView<U>& out) 
 /// \param function that of `transpose`; it is not called
 template <class In, class Out, class Function>
 std::string explainTranspose(const In* in, Out* out, std::size_t rows, std::size_t cols, Function function) {
+  detail::requireShape(rows, cols, "gpuopt::transpose");
   return explainTranspose(MatrixView<const In>{in, rows, cols}, MatrixView<Out>{out, cols, rows}, function);
 }
 
@@ -253,6 +258,7 @@ void transposeInPlace(const MatrixView<T>& data, cudaStream_t stream = nullptr) 
 /// The same for one dense matrix of rows x cols elements.
 template <class T>
 void transposeInPlace(T* data, std::size_t rows, std::size_t cols, cudaStream_t stream = nullptr) {
+  detail::requireShape(rows, cols, "gpuopt::transposeInPlace");
   transposeInPlace(MatrixView<T>{data, rows, cols}, stream);
 }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/box.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/result.cuh>
@@ -160,6 +161,10 @@ struct Fold : PlainReducer {
       return CombineOptional<Op>{op}(init, partial).value;
   }
 };
+
+// The operation on accumulators, in boxes if they need them.
+template <class A, class Op>
+using BoxedOperation = std::conditional_t<needsBox<A>, OnBoxes<Op, A>, Op>;
 
 // What dot makes of two elements.
 template <class A>

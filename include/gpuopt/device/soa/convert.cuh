@@ -68,16 +68,31 @@ void requireDisjointColumns(const NamedArray& aos, const View& soa, const char* 
   (requireDisjoint(aos, columnRange<INDICES>(soa, message({"column ", INDICES})), function), ...);
 }
 
+template <class View, std::size_t... INDICES>
+void requireColumnsOnDevice(const View& soa, const char* function, std::index_sequence<INDICES...>) {
+  (requireArray(columnRange<INDICES>(soa, message({"column ", INDICES})), function), ...);
+}
+
 // Throws if the arguments are wrong; returns whether there is anything to convert.
 template <class T, class View>
 bool checkConversion(const T* aos, std::size_t n, const View& soa, const char* function) {
   static_assert(std::is_same_v<typename View::Value, T>,
                 "gpuopt: the structures of the array and of the view are of different types");
+  requireSize(n, {"n"}, function, sizeof(T));
   if (n != soa.size()) throwInvalid({function, ": n is ", n, ", but the view has ", soa.size(), " structures"});
   const NamedArray array = namedArray(aos, n, "aos");
-  requireArray(array, function);
+  requireAddress(array, function);
   if (n > 0) requireDisjointColumns(array, soa, function, std::make_index_sequence<memberCount<T>>{});
   return n > 0;
+}
+
+// The same for arguments in device memory.
+template <class T, class View>
+bool checkDeviceConversion(const T* aos, std::size_t n, const View& soa, const char* function) {
+  if (!checkConversion(aos, n, soa, function)) return false;
+  requireArray(namedArray(aos, n, "aos"), function);
+  requireColumnsOnDevice(soa, function, std::make_index_sequence<memberCount<T>>{});
+  return true;
 }
 
 }  // namespace detail
@@ -95,7 +110,7 @@ template <class T, class U, class LAYOUT>
 void toSoa(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::toSoa";
   static_assert(!std::is_const_v<U>, "gpuopt::toSoa: the structures of the view are const");
-  if (detail::checkConversion(aos, n, soa, FUNCTION)) detail::convert(aos, soa, FUNCTION, stream);
+  if (detail::checkDeviceConversion(aos, n, soa, FUNCTION)) detail::convert(aos, soa, FUNCTION, stream);
 }
 
 /// Copies all structures of a view to an array: `aos[i] = soa[i]`. Padding between members becomes zero. Asynchronous
@@ -105,7 +120,8 @@ void toAos(SoaView<U, LAYOUT> soa, T* aos, cudaStream_t stream = nullptr) {
   constexpr const char* FUNCTION = "gpuopt::toAos";
   static_assert(!std::is_const_v<T>, "gpuopt::toAos: the structures of the array are const");
   const SoaView<const U, LAYOUT> columns = soa;
-  if (detail::checkConversion(aos, columns.size(), columns, FUNCTION)) detail::convert(aos, columns, FUNCTION, stream);
+  if (detail::checkDeviceConversion(aos, columns.size(), columns, FUNCTION))
+    detail::convert(aos, columns, FUNCTION, stream);
 }
 
 /// toSoa for host memory: `soa[i] = aos[i]` for i < n, in a loop of the calling thread.
