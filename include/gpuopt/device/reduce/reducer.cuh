@@ -246,7 +246,7 @@ struct SumMinMaxOf : PlainReducer {
 
 // A value and its index, as long as the results of parts are combined.
 template <class A, class Index>
-struct ValueAndIndex {
+struct IndexedValue {
   static constexpr Index none = static_cast<Index>(-1);
   A value;
   Index index;
@@ -255,8 +255,7 @@ struct ValueAndIndex {
 template <class Select>
 struct CombineExtremes {
   template <class A, class Index>
-  __device__ ValueAndIndex<A, Index> operator()(const ValueAndIndex<A, Index>& a,
-                                                const ValueAndIndex<A, Index>& b) const {
+  __device__ IndexedValue<A, Index> operator()(const IndexedValue<A, Index>& a, const IndexedValue<A, Index>& b) const {
     return moreExtreme<Select>(a, b);
   }
 };
@@ -276,9 +275,9 @@ __device__ inline Index leastIndex(Index index) {
 
 // The extreme of the values first, then the least index of those that are as extreme: fewer steps than a tree of both.
 template <class A, class Index, class Select>
-__device__ inline ValueAndIndex<A, Index> reduceLanes(const ValueAndIndex<A, Index>& partial, CombineExtremes<Select>) {
+__device__ inline IndexedValue<A, Index> reduceLanes(const IndexedValue<A, Index>& partial, CombineExtremes<Select>) {
   const bool isExtreme = !beats<Select>(warpAllReduce(partial.value, Select{}), partial.value);
-  const Index index = leastIndex(isExtreme ? partial.index : ValueAndIndex<A, Index>::none);
+  const Index index = leastIndex(isExtreme ? partial.index : IndexedValue<A, Index>::none);
   const unsigned holders = __ballot_sync(fullMask, isExtreme && partial.index == index);
   return {shuffleFrom(partial.value, __ffs(static_cast<int>(holders)) - 1), index};
 }
@@ -289,16 +288,16 @@ struct ArgExtreme {
   static constexpr bool CHANGES_RARELY = true;
   static constexpr bool COMBINES_SLOWLY = true;
   static constexpr bool INDEXED = true;
-  using Partial = ValueAndIndex<A, Index>;
+  using Partial = IndexedValue<A, Index>;
   using Result = ArgResult<A>;
 
   std::size_t n;
   // Not a constant to the compiler, which would make an instruction of the comparison that changes the bits of a NaN.
-  A first = NeutralElement<Select, A>::value();
+  A start = NeutralElement<Select, A>::value();
 
-  ArgExtreme<A, Select, unsigned> withShortIndex() const { return {n, first}; }
+  ArgExtreme<A, Select, unsigned> withShortIndex() const { return {n, start}; }
 
-  __host__ __device__ Partial neutral() const { return {first, Partial::none}; }
+  __host__ __device__ Partial neutral() const { return {start, Partial::none}; }
   __device__ CombineExtremes<Select> combiner() const { return {}; }
 
   // The most extreme of a value and those of a step.
