@@ -1,4 +1,5 @@
 // EXPECT: gpuopt: a number is no stream: pass nullptr or leave it out for the default stream
+// WRITTEN: `NULL` as a stream
 // SPDX-License-Identifier: MIT
 #include <gpuopt/host/stream.cuh>
 

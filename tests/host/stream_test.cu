@@ -46,11 +46,11 @@ struct WithGetStream {
 
 // As CCCL's queries and environments.
 struct GetStream {
-  Ref operator()(cudaStream_t stream) const { return {stream}; }
+  [[maybe_unused]] Ref operator()(cudaStream_t stream) const { return {stream}; }
 };
 struct GetSize {
   template <class Env>
-  int operator()(const Env& env) const {
+  [[maybe_unused]] int operator()(const Env& env) const {
     return env.size();
   }
 };
@@ -63,7 +63,7 @@ struct Property {
 
 struct Environment {
   Ref held;
-  int query(const GetSize&) const { return 7; }
+  [[maybe_unused]] int query(const GetSize&) const { return 7; }
   Ref query(const GetStream&) const { return held; }
 };
 

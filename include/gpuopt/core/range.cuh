@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <string>  // std::allocator, at less than <memory> costs
 #include <type_traits>
 #include <utility>
@@ -24,6 +25,13 @@ auto toAddress(const P& pointer) -> decltype(pointer.get()) {
   return pointer.get();
 }
 
+// Whether P is a pointer, or an object that has one as get().
+template <class P, class = void>
+inline constexpr bool isAddress = false;
+template <class P>
+inline constexpr bool isAddress<P, std::void_t<decltype(toAddress(std::declval<const P&>()))>> =
+    std::is_pointer_v<decltype(toAddress(std::declval<const P&>()))>;
+
 template <class R>
 using RangeData = decltype(toAddress(std::declval<R&>().data()));
 
@@ -36,6 +44,17 @@ inline constexpr bool isRange<R, std::void_t<RangeData<R>, decltype(std::size_t(
 
 template <class R>
 using EnableRange = std::enable_if_t<isRange<R>>;
+template <class R>
+using EnableNoRange = std::enable_if_t<!isRange<R>>;
+
+template <class It, class = void>
+inline constexpr bool isIterator = false;
+template <class It>
+inline constexpr bool isIterator<It, std::void_t<typename std::iterator_traits<It>::value_type>> = !isRange<It>;
+
+// Tells the end of a range from a number of elements.
+template <class First, class Last>
+using EnableLast = std::enable_if_t<isIterator<First> && isIterator<Last>>;
 
 // Whether a container's elements are in the host's memory, as its type says.
 template <class R, class = void>

@@ -92,7 +92,7 @@ template <class S>
 inline constexpr bool isStream = hasStream<std::decay_t<S>>();
 
 template <class S>
-using EnableStream = std::enable_if_t<isStream<S>, int>;
+using EnableStream = std::enable_if_t<isStream<S>>;
 
 // Numbers, which would also convert to a cudaStream_t if they are 0 or NULL.
 template <class N>
@@ -121,7 +121,7 @@ class StreamRef {
   constexpr StreamRef(cudaStream_t stream) noexcept : stream_(stream) {}
 
   /// The stream of an object, as listed above.
-  template <class S, detail::EnableStream<S> = 0>
+  template <class S, class = detail::EnableStream<S>>
   StreamRef(const S& stream) : stream_(detail::streamOf(stream)) {}
 
   /// Refuses a number.

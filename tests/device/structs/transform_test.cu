@@ -306,7 +306,7 @@ TEST_CASE("Containers and spans of structures", "[struct][transform]") {
   for (std::size_t i = 0; i < n; ++i) wrong += id[i] != static_cast<int>(2 * i);
   CHECK(wrong == 0);
   CHECK(messageOf<std::invalid_argument>([&] { transformStructs(data, few, Energy{}); }) ==
-        "gpuopt::transformStructs: out has 299 elements, but in has 300");
+        "gpuopt::transformStructs: out has 299 elements, but 300 are needed");
 }
 
 TEST_CASE("Bad arguments of a transformation", "[struct][transform]") {
@@ -321,9 +321,12 @@ TEST_CASE("Bad arguments of a transformation", "[struct][transform]") {
   const auto refused = [](const std::string& expected, auto call) {
     CHECK(messageOf<std::invalid_argument>(call) == expected);
   };
+  // WRITTEN struct: transformStructs(nullptr, 5, out, f)
   refused("gpuopt::transformStructs: in is null, but n is 5", [&] { transformStructs(nothing, 5, data, f); });
   refused("gpuopt::transformStructs: out is null, but n is 5", [&] { transformStructs(data, 5, nothing, f); });
   refused("gpuopt::transformStructs: out is null, but n is 5", [&] { transformStructs(Squares{}, 5, nothing, f); });
+  // WRITTEN struct: `transformStructs(in, n, out, f)`, where `in` is a cast `char*`
+  // DO: structures begin at multiples of their alignment; copy them there
   refused("gpuopt::transformStructs: in is misaligned: its address modulo 4 is 1",
           [&] { transformStructs(odd, 5, data + 20, f); });
   refused("gpuopt::transformStructs: out is misaligned: its address modulo 4 is 1",

@@ -293,6 +293,8 @@ class Refusals {
 TEST_CASE("Bad arguments are named with their values, and nothing is written", "[transpose]") {
   using View = MatrixView<float>;
   Refusals refused;
+  // WRITTEN transpose: transpose(MatrixView{in, 5, 7, 6}, out)
+  // DO: ld counts the elements from row to row: at least cols
   refused("gpuopt::transpose: in.ld (6) is less than in.cols (7)", [](float* m) {
     transpose(View{m, 5, 7, 6}, View{m + 1000, 7, 5});
   });
@@ -313,19 +315,25 @@ TEST_CASE("Bad arguments are named with their values, and nothing is written", "
   });
   refused("gpuopt::transpose: in is null, but its shape is 5 x 7",
           [](float* m) { transpose(static_cast<const float*>(nullptr), m, 5, 7); });
+  // WRITTEN transpose: `transpose(in, out, 5, 7)` before `out` is allocated
   refused("gpuopt::transpose: out is null, but its shape is 7 x 5",
           [](float* m) { transpose(m, static_cast<float*>(nullptr), 5, 7); });
   refused("gpuopt::transpose: out is null, but its shape is 3 matrices of 7 x 5", [](float* m) {
     transpose(View{m, 5, 7, 7, 3}, View{nullptr, 7, 5, 5, 3}, Doubled{});
   });
+  // WRITTEN transpose: transpose(x, x, 5, 7)
   refused("gpuopt::transpose: in and out are the same; use gpuopt::transposeInPlace",
           [](float* m) { transpose(m, m, 5, 7); });
+  // WRITTEN transpose: transpose(x, x + 34, 5, 7)
+  // DO: the bytes that a matrix spans end at its last element: another array for out
   refused("gpuopt::transpose: in and out overlap: out begins at byte 136 of the 140 that in spans",
           [](float* m) { transpose(m, m + 34, 5, 7); });
   refused("gpuopt::transpose: in and out overlap: in begins at byte 4 of the 140 that out spans",
           [](float* m) { transpose(m + 1, m, 5, 7); });
   refused("gpuopt::transpose: in and out overlap: out begins at byte 68 of the 280 that in spans",
           [](float* m) { transpose(m, reinterpret_cast<short*>(m + 17), 10, 7, Doubled{}); });
+  // WRITTEN transpose: transpose(in, MatrixView{out, 7, 5, 5, 3, 34})
+  // DO: batchStride counts the elements from matrix to matrix: 35 here
   refused("gpuopt::transpose: matrices of out overlap: 3 matrices of 7 x 5, ld 5, batchStride 34", [](float* m) {
     transpose(View{m, 5, 7, 7, 3, 35}, View{m + 1000, 7, 5, 5, 3, 34});
   });
@@ -348,6 +356,8 @@ TEST_CASE("Bad arguments in place", "[transpose]") {
           [](float* m) {
             transposeInPlace(View{m, 7, 7, 7, 2, 48});
           });
+  // WRITTEN transpose: transposeInPlace(MatrixView{data, 5, 7, 8})
+  // DO: transpose to another array, or without gaps
   refused(
       "gpuopt::transposeInPlace: data is 5 x 7 with ld 8: only square matrices may have gaps between their "
       "rows",

@@ -6,6 +6,7 @@
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/range.cuh>
+#include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/view.cuh>
 
 #include <cstddef>
@@ -38,17 +39,6 @@ using EnableMatrixForm = std::enable_if_t<isMatrixForm<In, Args...>>;
 
 template <class Out>
 using EnableOut = std::enable_if_t<!isRange<Out>>;
-
-// The pointer or iterator to `results` results of a container, pointer or iterator.
-template <class Out>
-auto outputOf(Out& out, std::size_t results, const char* function) {
-  if constexpr (isRange<Out>) {
-    requireSize(out, results, "out", function);
-    return dataOf(out);
-  } else {
-    return out;
-  }
-}
 
 // Where the results of matrix b of a batch begin.
 template <class Out>

@@ -25,8 +25,7 @@ using Reduced = detail::Accumulator<A, Op, typename std::iterator_traits<It>::va
 /// \tparam Op the operation
 /// \tparam Its the inputs: pointers or iterators
 template <class A, class Op, class F, class... Its>
-using ReducedBy =
-    detail::Accumulator<A, Op, std::decay_t<detail::CallResult<F, typename std::iterator_traits<Its>::value_type...>>>;
+using ReducedBy = detail::Accumulator<A, Op, detail::ResultOf<F, typename std::iterator_traits<Its>::value_type...>>;
 
 /// The accumulator, and result type, of a dot product of the elements of It1 and It2, where A is the accumulator that
 /// the caller names.
@@ -62,11 +61,6 @@ struct Optional {
   A value;
   bool valid;
 };
-
-// Tells an initial value from a stream (nullptr) in overload resolution.
-template <class Init, class R>
-using EnableInit =
-    std::enable_if_t<std::is_convertible_v<Init, R> && !std::is_same_v<std::decay_t<Init>, std::nullptr_t>>;
 
 // Combines values of which either may be missing, for operations without a known neutral element.
 template <class Op>
@@ -135,16 +129,6 @@ struct Fold : PlainReducer {
       return CombineOptional<Op>{op}(init, partial).value;
   }
 };
-
-template <class A, class Op>
-Fold<A, Op> foldOf(const Op& op) {
-  return {{}, op, {}};
-}
-
-template <class A, class Op, class Init>
-Fold<A, Op> foldOf(const Op& op, const Init& init) {
-  return {{}, op, {static_cast<A>(init), true}};
-}
 
 // What dot makes of two elements.
 template <class A>

@@ -233,11 +233,31 @@ void requireReadable(It in, std::size_t n, const char* function, const char* nam
   if (isNull(in) && n > 0) throwInvalid({function, ": ", name, " is null, but n is ", n});
 }
 
+// Whether It is an iterator of a container of the standard library: host code, mostly to the host's memory.
+template <class It>
+inline constexpr bool isStandardIterator =
+    std::is_class_v<It> && (isNamed<It>("__gnu_cxx::__normal_iterator<") || isNamed<It>("std::__1::__wrap_iter<"));
+
+// The iterator that kernels read `name` by: a plain pointer where it can be one, and then aligned to its type.
+template <class It>
+auto deviceIterator(It iterator, std::size_t n, const char* function, const char* name) {
+  static_assert(!isStandardIterator<It>,
+                "gpuopt: an iterator of the standard library cannot be read on the device: pass a device pointer");
+  if constexpr (isStandardIterator<It>) {
+    return static_cast<const typename std::iterator_traits<It>::value_type*>(nullptr);
+  } else {
+    const auto in = Unwrap<It>::pointer(iterator);
+    if constexpr (std::is_pointer_v<std::decay_t<decltype(in)>>)
+      if (n > 0 && in != nullptr) requireArray(namedArray(in, 1, name), function);
+    return in;
+  }
+}
+
 // The source of n elements, of vectors where the type allows it. FIXED asks for steps that begin at element 0 whatever
 // the address.
 template <bool FIXED, class F, class It>
 auto sourceOf(const char* function, std::size_t n, const F& f, It iterator) {
-  const auto in = Unwrap<It>::pointer(iterator);
+  const auto in = deviceIterator(iterator, n, function, "in");
   requireReadable(in, n, function, "in");
   using Unwrapped = std::decay_t<decltype(in)>;
   using T = typename std::iterator_traits<Unwrapped>::value_type;
@@ -251,8 +271,8 @@ auto sourceOf(const char* function, std::size_t n, const F& f, It iterator) {
 
 template <bool FIXED, class F, class It1, class It2>
 auto sourceOf(const char* function, std::size_t n, const F& f, It1 iterator1, It2 iterator2) {
-  const auto in1 = Unwrap<It1>::pointer(iterator1);
-  const auto in2 = Unwrap<It2>::pointer(iterator2);
+  const auto in1 = deviceIterator(iterator1, n, function, "in1");
+  const auto in2 = deviceIterator(iterator2, n, function, "in2");
   requireReadable(in1, n, function, "in1");
   requireReadable(in2, n, function, "in2");
   using Unwrapped1 = std::decay_t<decltype(in1)>;
