@@ -29,6 +29,7 @@ SECTIONS = {
     "range": "Arrays, containers and pointers",
     "pointer": "Arrays, containers and pointers",
     "reduce": "`<gpuopt/reduce.cuh>`",
+    "map": "`<gpuopt/map.cuh>`",
     "transpose": "`<gpuopt/transpose.cuh>`",
     "map": "`<gpuopt/map.cuh>`",
     "struct": "`<gpuopt/struct_io.cuh>`",

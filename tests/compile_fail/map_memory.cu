@@ -1,4 +1,6 @@
 // EXPECT: gpuopt::transform: out must be a pointer, or Thrust's iterator of memory
+// WRITTEN: `transform(in, n, out.begin(), f)` to a `std::vector`
+// DO: `thrust::device_vector`, or a device pointer
 // SPDX-License-Identifier: MIT
 #include <gpuopt/map.cuh>
 

@@ -1,4 +1,6 @@
 // EXPECT: gpuopt::transform: the call operator of the function must be const
+// WRITTEN: `transform(in, n, out, f)`, where `f` counts its calls
+// DO: `const` after the parameters of `operator()`; count through a pointer
 // SPDX-License-Identifier: MIT
 #include <gpuopt/map.cuh>
 

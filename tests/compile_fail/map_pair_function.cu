@@ -1,4 +1,6 @@
 // EXPECT: gpuopt::transform: the function must take an element of in1 and one of in2, alone or with their index, and return one of out
+// WRITTEN: `transform(a, b, n, out, f)`, where `f` takes one element
+// DO: two parameters
 // SPDX-License-Identifier: MIT
 #include <gpuopt/map.cuh>
 

@@ -1,4 +1,7 @@
-// EXPECT: copy with clone(), or move
+// EXPECT g++: use of deleted function
+// EXPECT nvcc: it is a deleted function
+// WRITTEN: `auto copy = vector` of a `SoaVector`
+// DO: `auto copy = vector.clone()`, or `std::move(vector)`
 // SPDX-License-Identifier: MIT
 #include <gpuopt/soa.cuh>
 

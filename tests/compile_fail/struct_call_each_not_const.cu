@@ -1,4 +1,6 @@
 // EXPECT: gpuopt::forEachStruct: the call operator of the function must be const
+// WRITTEN: `forEachStruct(data, n, f)`, where `f` counts its calls
+// DO: the index is the second parameter; count through a pointer
 // SPDX-License-Identifier: MIT
 #include <gpuopt/struct_io.cuh>
 

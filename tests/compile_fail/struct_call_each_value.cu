@@ -1,4 +1,5 @@
 // EXPECT: gpuopt::forEachStruct: the function takes a structure by value or as const, so it changes nothing: take a reference, or pass const structures to only read them
+// DO: `operator()(Particle& p) const`; to only read, pass a `const Particle*`
 // SPDX-License-Identifier: MIT
 #include <gpuopt/struct_io.cuh>
 

@@ -1,4 +1,5 @@
 // EXPECT: gpuopt: in and out have structures of different types
+// DO: `transformStructs` converts: gather first
 // SPDX-License-Identifier: MIT
 #include <gpuopt/struct_io.cuh>
 

@@ -1,4 +1,6 @@
 // EXPECT: gpuopt::transpose: the call operator of the function must be const
+// WRITTEN: `transpose(in, out, rows, cols, f)`, where `f` counts its calls
+// DO: `const` after the parameters of `operator()`; count through a pointer
 // SPDX-License-Identifier: MIT
 #include <gpuopt/transpose.cuh>
 

@@ -1,4 +1,5 @@
 // EXPECT: gpuopt: a number is no stream
+// DO: nothing, or `nullptr`, for the default stream
 // SPDX-License-Identifier: MIT
 #include <gpuopt/transpose.cuh>
 

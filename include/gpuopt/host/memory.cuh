@@ -5,6 +5,7 @@
 
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/resource.cuh>
 #include <gpuopt/host/workspace.cuh>
 
 #include <cstddef>
@@ -13,8 +14,6 @@
 
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
-
-inline constexpr std::size_t memoryAlignment = 256;
 
 // The ways to ask a resource for memory, each the return type of its expression: CCCL since 3.1; CCCL before that; RMM.
 template <class R>

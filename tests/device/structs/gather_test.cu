@@ -127,9 +127,9 @@ TEST_CASE("Containers of structures by index", "[struct][gather]") {
   found.pop_back();
   CHECK(sameBytes(found, values));
   CHECK(messageOf<std::invalid_argument>([&] { gatherStructs(in, indices, few); }) ==
-        "gpuopt::gatherStructs: out has 499 elements, but indices has 500");
+        "gpuopt::gatherStructs: out has 499 elements, but 500 are needed");
   CHECK(messageOf<std::invalid_argument>([&] { scatterStructs(few, indices, out); }) ==
-        "gpuopt::scatterStructs: in has 499 elements, but indices has 500");
+        "gpuopt::scatterStructs: in has 499 elements, but 500 are needed");
 }
 
 TEST_CASE("Bad arguments of a gather or a scatter", "[struct][gather]") {

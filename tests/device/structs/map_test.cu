@@ -273,9 +273,9 @@ TEST_CASE("Containers that are too small", "[map]") {
   const auto refused = [](const std::string& expected, auto call) {
     CHECK(messageOf<std::invalid_argument>(call) == expected);
   };
-  refused("gpuopt::transform: out has 9 elements, but in has 10", [&] { transform(ten, nine, Add1{}); });
-  refused("gpuopt::transform: out has 9 elements, but in1 has 10", [&] { transform(ten, ten, nine, Add{}); });
-  refused("gpuopt::transform: in2 has 9 elements, but in1 has 10", [&] { transform(ten, nine, ten, Add{}); });
+  refused("gpuopt::transform: out has 9 elements, but 10 are needed", [&] { transform(ten, nine, Add1{}); });
+  refused("gpuopt::transform: out has 9 elements, but 10 are needed", [&] { transform(ten, ten, nine, Add{}); });
+  refused("gpuopt::transform: in2 has 9 elements, but 10 are needed", [&] { transform(ten, nine, ten, Add{}); });
   CHECK_NOTHROW(transform(nine, ten, Add1{}));
   CHECK_NOTHROW(transform(empty, ten, Add1{}));
 }

@@ -306,7 +306,7 @@ TEST_CASE("Containers and spans of structures", "[struct][transform]") {
   for (std::size_t i = 0; i < n; ++i) wrong += id[i] != static_cast<int>(2 * i);
   CHECK(wrong == 0);
   CHECK(messageOf<std::invalid_argument>([&] { transformStructs(data, few, Energy{}); }) ==
-        "gpuopt::transformStructs: out has 299 elements, but in has 300");
+        "gpuopt::transformStructs: out has 299 elements, but 300 are needed");
 }
 
 TEST_CASE("Bad arguments of a transformation", "[struct][transform]") {
