@@ -47,6 +47,7 @@ std::string refusal(F f) {
 
 std::string inHostMemory(const std::string& function, const std::string& parameter) {
   return "gpuopt::" + function + ": " + parameter +
+         // WRITTEN pointer: `reduce(v.data(), n)`, where `v` is a `std::vector`, with `GPUOPT_CHECK_POINTERS`
          " is in host memory, which the device cannot access: use memory of cudaMalloc, cudaMallocManaged or "
          "cudaMallocHost";
 }
@@ -114,6 +115,7 @@ TEST_CASE("an array may not reach beyond its memory") {
   float* data = nullptr;
   checkCuda(cudaMalloc(&data, std::size_t{1} << 21), "cudaMalloc");
   const std::size_t tooMany = std::size_t{1} << 36;
+  // WRITTEN pointer: `reduce(data, n)`, where n is too large, with `GPUOPT_CHECK_POINTERS`
   CHECK(refusal([&] { static_cast<void>(gpuopt::reduce(data, tooMany)); }) ==
         "gpuopt::reduce: in has 274877906944 bytes, which reach beyond the end of its memory");
   checkCuda(cudaFree(data), "cudaFree");

@@ -15,27 +15,24 @@
 
 GPUOPT_DETAIL_BEGIN
 
-/// A text, which it refers to, or a number.
+/// A text, which it refers to, or a number. Numbers above LLONG_MAX print as negative ones: callers pass -5 as a size.
 class MessagePart {
  public:
   MessagePart(const char* text) : text_(text) {}
   MessagePart(const std::string& text) : text_(text.c_str()) {}
   template <class N, class = std::enable_if_t<std::is_integral_v<N>>>
-  MessagePart(N number) : number_(static_cast<unsigned long long>(number)), isSigned_(std::is_signed_v<N>) {}
+  MessagePart(N number) : number_(static_cast<long long>(number)) {}
 
   void appendTo(std::string& message) const {
     if (text_ != nullptr)
       message += text_;
-    else if (isSigned_)
-      message += std::to_string(static_cast<long long>(number_));
     else
       message += std::to_string(number_);
   }
 
  private:
   const char* text_ = nullptr;
-  unsigned long long number_ = 0;
-  bool isSigned_ = false;
+  long long number_ = 0;
 };
 
 /// Concatenates the parts. One function for all messages: chains of operator+ took a tenth of a user's compile time.
@@ -47,6 +44,16 @@ inline std::string message(std::initializer_list<MessagePart> parts) {
 
 [[noreturn]] inline void throwInvalid(std::initializer_list<MessagePart> parts) {
   throw std::invalid_argument(message(parts));
+}
+
+// A size that a caller passes is not negative, and memory can hold such an array. elementBytes is 1 for what has no
+// elements in memory, such as iterators.
+inline void requireSize(std::size_t size, std::initializer_list<MessagePart> name, const char* function,
+                        std::size_t elementBytes = 1) {
+  if (size <= PTRDIFF_MAX / elementBytes) return;
+  const std::string value = message({function, ": ", message(name), " (", size, ")"});
+  if (size > PTRDIFF_MAX) throwInvalid({value, " is negative"});
+  throwInvalid({value, " elements of ", elementBytes, " bytes are more than memory can hold"});
 }
 
 inline bool alignedTo(const void* address, std::size_t bytes) {
@@ -83,10 +90,8 @@ NamedArray namedArray(const T* data, std::size_t n, const char* name) {
 // Not null and aligned to the element type, unless it is empty. It may be in host memory.
 inline void requireAddress(const NamedArray& array, const char* function) {
   if (array.n == 0) return;
+  requireSize(array.n, {"n"}, function, array.elementBytes);
   if (array.data == nullptr) throwInvalid({function, ": ", array.name, " is null, but n is ", array.n});
-  if (array.n > PTRDIFF_MAX / array.elementBytes)
-    throwInvalid(
-        {function, ": n (", array.n, ") elements of ", array.elementBytes, " bytes are more than memory can hold"});
   if (!alignedTo(array.data, array.alignment))
     throwInvalid({function, ": ", array.name, " is misaligned: its address modulo ", array.alignment, " is ",
                   array.begin() % array.alignment});

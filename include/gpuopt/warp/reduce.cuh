@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/box.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/thread/operators.cuh>
 #include <gpuopt/warp/shuffle.cuh>
@@ -101,7 +102,9 @@ __device__ inline double tensorSumOfFours(double value) { return tensorProduct(v
 template <int WIDTH = 32, class T, class Op>
 __device__ inline T warpReduce(T value, Op op) {
   static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32, "gpuopt::warpReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
-  if constexpr (detail::reduxAvailable && detail::hasRedux<WIDTH, T, Op>) {
+  if constexpr (detail::needsBox<T>) {
+    return detail::unbox(warpReduce<WIDTH>(detail::Box<T>(value), detail::OnBoxes<Op, T>{op}));
+  } else if constexpr (detail::reduxAvailable && detail::hasRedux<WIDTH, T, Op>) {
     return detail::redux(value, op);
   } else {
 #pragma unroll
@@ -116,13 +119,17 @@ __device__ inline T warpReduce(T value, Op op) {
 template <int WIDTH = 32, class T, class Op>
 __device__ inline T warpReduce(T value, Op op, int validLanes, unsigned mask = fullMask) {
   static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32, "gpuopt::warpReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
-  const int lane = laneIndex() % WIDTH;
+  if constexpr (detail::needsBox<T>) {
+    return detail::unbox(warpReduce<WIDTH>(detail::Box<T>(value), detail::OnBoxes<Op, T>{op}, validLanes, mask));
+  } else {
+    const int lane = laneIndex() % WIDTH;
 #pragma unroll
-  for (int delta = 1; delta < WIDTH; delta *= 2) {
-    const T other = shuffleDown(value, static_cast<unsigned>(delta), WIDTH, mask);
-    if (lane + delta < validLanes) value = static_cast<T>(op(value, other));
+    for (int delta = 1; delta < WIDTH; delta *= 2) {
+      const T other = shuffleDown(value, static_cast<unsigned>(delta), WIDTH, mask);
+      if (lane + delta < validLanes) value = static_cast<T>(op(value, other));
+    }
+    return value;
   }
-  return value;
 }
 
 /// Reduces one value per lane within segments of WIDTH lanes; every lane holds the result, the same bits in each.
@@ -136,7 +143,9 @@ template <int WIDTH = 32, class T, class Op>
 __device__ inline T warpAllReduce(T value, Op op) {
   static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32,
                 "gpuopt::warpAllReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
-  if constexpr (detail::reduxAvailable && detail::hasRedux<WIDTH, T, Op>) {
+  if constexpr (detail::needsBox<T>) {
+    return detail::unbox(warpAllReduce<WIDTH>(detail::Box<T>(value), detail::OnBoxes<Op, T>{op}));
+  } else if constexpr (detail::reduxAvailable && detail::hasRedux<WIDTH, T, Op>) {
     return detail::redux(value, op);
   } else if constexpr (isCommutative<Op>) {
 #pragma unroll

@@ -32,6 +32,19 @@ __device__ inline void storeResult(const Destination<T>& out, const T& value) {
   }
 }
 
+// Reduces groups of `lanes` neighbouring lanes, a power of two; the first of each group holds the result.
+template <class Partial, class Op>
+__device__ inline Partial reduceLanes(Partial partial, Op op, unsigned lanes) {
+  for (unsigned delta = 1; delta < lanes; delta *= 2) partial = op(partial, shuffleDown(partial, delta));
+  return partial;
+}
+
+// The same for the whole warp. Partial results with a faster way overload it.
+template <class Partial, class Op>
+__device__ inline Partial reduceLanes(const Partial& partial, Op op) {
+  return warpReduce(partial, op);
+}
+
 // One warp combines partial results in their order; lane 0 holds the result.
 template <class Partial, class Op>
 __device__ inline Partial reducePartials(const Partial* partials, unsigned count, const Partial& neutral, Op op) {
