@@ -67,7 +67,8 @@ constexpr bool requireIndexable() {
 // `indexed` is the array being indexed; its length is unknown. `other` has n structures.
 inline void requireIndexed(const NamedArray& indexed, const NamedArray& indices, const NamedArray& other,
                            const char* function) {
-  requireArray(indexed, function);
+  requireAddress(indexed, function);
+  if (indexed.n > 0) requireAccess(indexed.data, indexed.elementBytes, indexed.name, function);
   requireArray(indices, function);
   requireArray(other, function);
   if (other.n > 0 && indexed.data == other.data) throwInvalid({function, ": in and out are the same"});
