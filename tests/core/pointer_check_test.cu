@@ -47,6 +47,7 @@ std::string refusal(F f) {
 
 std::string inHostMemory(const std::string& function, const std::string& parameter) {
   return "gpuopt::" + function + ": " + parameter +
+         // WRITTEN pointer: `reduce(v.data(), n)`, where `v` is a `std::vector`, with `GPUOPT_CHECK_POINTERS`
          " is in host memory, which the device cannot access: use memory of cudaMalloc, cudaMallocManaged or "
          "cudaMallocHost";
 }
@@ -64,6 +65,8 @@ TEST_CASE("reductions refuse host memory") {
   CHECK(refusal([&] { gpuopt::reduceRows(x, 10, 10, 10, out.data()); }) == inHostMemory("reduceRows", "in"));
   CHECK(refusal([&] { gpuopt::reduceRows(device.data(), 10, 10, 10, x); }) == inHostMemory("reduceRows", "out"));
   CHECK(refusal([&] { gpuopt::reduceColumns(x, 10, 10, 10, out.data()); }) == inHostMemory("reduceColumns", "in"));
+  CHECK(refusal([&] { gpuopt::reduceSegments(x, offsets.data(), 2, out.data()); }) ==
+        inHostMemory("reduceSegments", "in"));
   CHECK(refusal([&] { gpuopt::reduceSegments(device.data(), hostOffsets.data(), 2, out.data()); }) ==
         inHostMemory("reduceSegments", "offsets"));
   CHECK(refusal([&] { gpuopt::reduceSegments(device.data(), offsets.data(), 2, x); }) ==
@@ -112,9 +115,21 @@ TEST_CASE("an array may not reach beyond its memory") {
   float* data = nullptr;
   checkCuda(cudaMalloc(&data, std::size_t{1} << 21), "cudaMalloc");
   const std::size_t tooMany = std::size_t{1} << 36;
+  // WRITTEN pointer: `reduce(data, n)`, where n is too large, with `GPUOPT_CHECK_POINTERS`
   CHECK(refusal([&] { static_cast<void>(gpuopt::reduce(data, tooMany)); }) ==
         "gpuopt::reduce: in has 274877906944 bytes, which reach beyond the end of its memory");
   checkCuda(cudaFree(data), "cudaFree");
+}
+
+TEST_CASE("more structures may be gathered than there are") {
+  DeviceArray<Particle> few(std::vector<Particle>{{1, 2}, {3, 4}}), gathered(100);
+  DeviceArray<int> indices(std::vector<int>(100, 1));
+  CHECK(refusal([&] { gpuopt::gatherStructs(few.data(), indices.data(), 100, gathered.data()); }) == "accepted");
+  CHECK(gathered.toHost()[99].x == 3.0f);
+  std::vector<Particle> onHost(2);
+  if (!isHostMemoryRefused()) return;
+  CHECK(refusal([&] { gpuopt::gatherStructs(onHost.data(), indices.data(), 100, gathered.data()); }) ==
+        inHostMemory("gatherStructs", "in"));
 }
 
 TEST_CASE("an empty array may be anywhere") {

@@ -13,13 +13,18 @@ from pathlib import Path
 
 PUBLIC = ["access", "gpuopt", "launch", "reduce", "soa", "struct_io", "transpose"]
 WITH_DEVICE_CODE = ["gpuopt", "reduce", "soa", "struct_io", "transpose"]
+# WRITTEN build: `#include <gpuopt/reduce.cuh>` with `-std=c++14`
 STANDARD = "gpuopt needs C++17: compile with -std=c++17 or later"
 EMULATED_STANDARD = "gpuopt's emulated device needs C++17: compile with -std=c++17 or later"
+# WRITTEN build: `g++ -I include -x c++ program.cu`
 NO_RUNTIME = (
     "gpuopt needs cuda_runtime.h: compile with nvcc, or give a host compiler the toolkit's headers with -I "
     "<CUDA>/include or the emulated device with -I <gpuopt>/emulation/include"
 )
+# WRITTEN build: `#include <gpuopt/reduce.cuh>` with CUDA 11
+# DO: install CUDA 12 or 13; both can be on one machine
 OLD = "gpuopt needs CUDA 12 or later: the cuda_runtime.h that is found first is older"
+# WRITTEN build: `g++ -I /usr/local/cuda/include -I include program.cpp`
 HOST_COMPILER = (
     "gpuopt: a host compiler with the toolkit's headers cannot compile device functions: name the file .cu and use "
     "nvcc, or put -I <gpuopt>/emulation/include before the toolkit's headers"

@@ -24,10 +24,15 @@ function(expect mistake from message)
 endfunction()
 
 expect(emulate "${installed}"
+  # WRITTEN build: `gpuopt_emulate(program)` after `find_package(gpuopt)`
   "gpuopt_emulate(program) needs the component emulation: find_package(gpuopt COMPONENTS emulation)")
-expect(component "${installed}" "gpuopt has no component emulatoin; its only component is emulation")
+expect(component "${installed}"
+  # WRITTEN build: find_package(gpuopt COMPONENTS emulatoin)
+  "gpuopt has no component emulatoin; its only component is emulation")
 foreach(from IN ITEMS "${installed}" "${sources}")
-  expect(cuda "${from}" "gpuopt: nothing compiles main.cu of program: add CUDA to the languages of the project, or call gpuopt_emulate(program)")
+  expect(cuda "${from}"
+    # WRITTEN build: `add_executable(program main.cu)` in a project of C++ alone
+    "gpuopt: nothing compiles main.cu of program: add CUDA to the languages of the project, or call gpuopt_emulate(program)")
   expect(none "${from}" "")
   expect(language "${from}" "")
 endforeach()

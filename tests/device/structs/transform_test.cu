@@ -291,6 +291,24 @@ TEST_CASE("Structures that cannot be assigned", "[struct][transform]") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("Containers and spans of structures", "[struct][transform]") {
+  const std::size_t n = 300;
+  StructArray<Body> data(bodies(n));
+  StructArray<int> ids(n);
+  StructArray<float> few(n - 1);
+  const Stream stream;
+  forEachStruct(
+      data, [] __host__ __device__(Body & b) { b.id *= 2; }, stream);
+  transformStructs(data, ids, Both{}, stream);
+  stream.wait();
+  const std::vector<int> id = ids.toHost();
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < n; ++i) wrong += id[i] != static_cast<int>(2 * i);
+  CHECK(wrong == 0);
+  CHECK(messageOf<std::invalid_argument>([&] { transformStructs(data, few, Energy{}); }) ==
+        "gpuopt::transformStructs: out has 299 elements, but 300 are needed");
+}
+
 TEST_CASE("Bad arguments of a transformation", "[struct][transform]") {
   using T = Blob<8, 4>;
   DeviceArray<int> memory(100);

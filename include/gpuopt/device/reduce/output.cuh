@@ -97,8 +97,7 @@ auto boxedOutput(const Out& out) {
 template <class Out>
 auto outputOf(Out& out, std::size_t results, const char* function) {
   if constexpr (isRange<Out>) {
-    if (sizeOf(out) < results)
-      throwInvalid({function, ": out has ", sizeOf(out), " elements, but ", results, " are needed"});
+    requireSize(out, results, "out", function);
     return dataOf(out);
   } else if constexpr (isAddress<Out>) {
     return toAddress(out);

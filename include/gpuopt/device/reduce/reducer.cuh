@@ -253,7 +253,7 @@ struct IndexedValue {
 };
 
 template <class Select>
-struct CombineIndexed {
+struct CombineExtremes {
   template <class A, class Index>
   __device__ IndexedValue<A, Index> operator()(const IndexedValue<A, Index>& a, const IndexedValue<A, Index>& b) const {
     return moreExtreme<Select>(a, b);
@@ -275,7 +275,7 @@ __device__ inline Index leastIndex(Index index) {
 
 // The extreme of the values first, then the least index of those that are as extreme: fewer steps than a tree of both.
 template <class A, class Index, class Select>
-__device__ inline IndexedValue<A, Index> reduceLanes(const IndexedValue<A, Index>& partial, CombineIndexed<Select>) {
+__device__ inline IndexedValue<A, Index> reduceLanes(const IndexedValue<A, Index>& partial, CombineExtremes<Select>) {
   const bool isExtreme = !beats<Select>(warpAllReduce(partial.value, Select{}), partial.value);
   const Index index = leastIndex(isExtreme ? partial.index : IndexedValue<A, Index>::none);
   const unsigned holders = __ballot_sync(fullMask, isExtreme && partial.index == index);
@@ -298,7 +298,7 @@ struct ArgExtreme {
   ArgExtreme<A, Select, unsigned> withShortIndex() const { return {n, start}; }
 
   __host__ __device__ Partial neutral() const { return {start, Partial::none}; }
-  __device__ CombineIndexed<Select> combiner() const { return {}; }
+  __device__ CombineExtremes<Select> combiner() const { return {}; }
 
   // The most extreme of a value and those of a step.
   template <int COUNT, class V>

@@ -275,8 +275,11 @@ void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const
   if (segments == 0) return;
   requireSize(segments, {"segments"}, call.function, largerOf(sizeof(Offset), sizeof(typename Reducer::Result)));
   const auto out = boxedOutput(results);
+  [[maybe_unused]] const auto elements = Unwrap<It>::pointer(in);  // how many is known on the device alone
   const char* null = offsets == nullptr ? "offsets" : isNull(out) ? "out" : nullptr;
   if (null != nullptr) throwInvalid({call.function, ": ", null, " is null, but segments is ", segments});
+  if constexpr (isMemory<It>)
+    if (elements != nullptr) requireArray(namedArray(elements, 1, "in"), call.function);
   requireArray(namedArray(offsets, segments + 1, "offsets"), call.function);
   if constexpr (std::is_pointer_v<std::decay_t<decltype(out)>>)
     requireArray(namedArray(out, segments, "out"), call.function);

@@ -191,6 +191,13 @@ struct Unwrap<It, std::enable_if_t<!std::is_pointer_v<It> &&
   static auto pointer(It in) { return try_unwrap_contiguous_iterator(in); }
 };
 
+template <class It>
+using Unwrapped = std::decay_t<decltype(Unwrap<It>::pointer(std::declval<It>()))>;
+
+// Whether an iterator is a pointer, or unwraps to one.
+template <class It>
+inline constexpr bool isMemory = std::is_pointer_v<Unwrapped<It>>;
+
 // An iterator whose elements come in boxes.
 template <class It>
 struct BoxIterator {
@@ -210,14 +217,12 @@ struct BoxIterator {
 template <class It>
 auto elementsOf(It iterator) {
   const auto in = Unwrap<It>::pointer(iterator);
-  using Unwrapped = std::decay_t<decltype(in)>;
-  using T = typename std::iterator_traits<Unwrapped>::value_type;
-  if constexpr (!needsBox<T>)
+  if constexpr (!needsBox<typename std::iterator_traits<Unwrapped<It>>::value_type>)
     return in;
-  else if constexpr (std::is_pointer_v<Unwrapped>)
+  else if constexpr (isMemory<It>)
     return boxes(in);
   else
-    return BoxIterator<Unwrapped>{in};
+    return BoxIterator<Unwrapped<It>>{in};
 }
 
 // A function of such elements.
