@@ -146,29 +146,29 @@ TEST_CASE("a workspace moves with its memory") {
 
 TEST_CASE("a workspace from a pool or a memory resource") {
   Stream stream;
-  Resource<DevicePointer> pointers;  // as Thrust's
-  Resource<void*> plain;             // as those of std::pmr
-  SyncResource sync;                 // as CCCL's
-  OrderedResource ordered;           // likewise, in the order of a stream
+  Resource<DevicePointer> pointers;                                            // as Thrust's
+  SyncResource sync;                                                           // as CCCL's
+  OrderedResource ordered;                                                     // likewise, in the order of a stream
+  STATIC_REQUIRE_FALSE(std::is_constructible_v<Workspace, Resource<void*>&>);  // as std::pmr's, for the host's memory
   {
-    Workspace first(pointers), second(plain, stream), third(sync, stream), fourth(ordered, stream);
-    Workspace fifth(gpuopt::detail::memoryPool(0), stream);
-    for (Workspace* workspace : {&first, &second, &third, &fourth, &fifth}) {
+    Workspace first(pointers), second(sync, stream), third(ordered, stream);
+    Workspace fourth(gpuopt::detail::memoryPool(0), stream);
+    for (Workspace* workspace : {&first, &second, &third, &fourth}) {
       REQUIRE(nonzeroCounters(workspace->counters(), stream) == 0);
       REQUIRE(leasedOnce(workspace, stream) == workspace->data());
     }
-    Workspace moved(std::move(fourth));
+    Workspace moved(std::move(third));
     REQUIRE(moved.data() == ordered.log.last);
     REQUIRE(ordered.stream == stream);
     REQUIRE(pointers.log.alignment == 256);
-    for (const ResourceLog& log : {pointers.log, plain.log, sync.log, ordered.log})
+    for (const ResourceLog& log : {pointers.log, sync.log, ordered.log})
       REQUIRE(log.held >= Workspace::capacity + COUNTERS * sizeof(unsigned));
   }
-  for (const ResourceLog& log : {pointers.log, plain.log, sync.log, ordered.log}) REQUIRE(log.held == 0);
+  for (const ResourceLog& log : {pointers.log, sync.log, ordered.log}) REQUIRE(log.held == 0);
 }
 
 TEST_CASE("what a memory resource throws comes through, and nothing is given back to it") {
-  Resource<void*> resource;
+  SyncResource resource;
   resource.log.isEmpty = true;
   REQUIRE_THROWS_AS(Workspace(resource), std::bad_alloc);
   REQUIRE(resource.log.held == 0);

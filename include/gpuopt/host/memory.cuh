@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/range.cuh>
 #include <gpuopt/core/registry.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
@@ -54,11 +53,12 @@ using AllocateAsync = decltype(std::declval<R&>().allocate_async(std::size_t{}, 
 template <class R>
 using StreamLast = decltype(std::declval<R&>().allocate(std::size_t{}, cudaStream_t{}));
 
-// At once: CCCL since 3.1; CCCL before that, std::pmr, Thrust, whose pointers are objects.
+// At once: CCCL since 3.1; Thrust, whose pointers are objects. std::pmr's resources, for the host's memory, give plain
+// ones.
 template <class R>
 using AllocateSync = decltype(std::declval<R&>().allocate_sync(std::size_t{}, std::size_t{}));
 template <class R>
-using AllocateNow = decltype(toAddress(std::declval<R&>().allocate(std::size_t{}, std::size_t{})));
+using AllocateNow = decltype(std::declval<R&>().allocate(std::size_t{}, std::size_t{}).get());
 
 template <template <class> class Way, class R, class = void>
 inline constexpr bool givesMemory = false;
@@ -83,7 +83,7 @@ void* allocateFrom(void* object, std::size_t bytes, cudaStream_t stream) {
   else if constexpr (givesMemory<AllocateSync, R>)
     return resource.allocate_sync(bytes, memoryAlignment);
   else
-    return toAddress(resource.allocate(bytes, memoryAlignment));
+    return resource.allocate(bytes, memoryAlignment).get();
 }
 
 template <class R>
@@ -121,11 +121,12 @@ inline void deallocateToPool(void*, void* memory, std::size_t, cudaStream_t stre
 ///
 /// - nothing, or `nullptr`: the library's pool of the current device
 /// - a `cudaMemPool_t`
-/// - a memory resource of CCCL (`cuda::mr`), RMM or Thrust, as a variable: an object with
-///   `allocate(stream, bytes, alignment)`, `allocate_async(bytes, alignment, stream)`, `allocate(bytes, stream)`,
-///   `allocate_sync(bytes, alignment)` or `allocate(bytes, alignment)`, and the deallocate that belongs to it. The last
-///   two take memory back after a wait for the stream
+/// - a memory resource of CCCL (`cuda::mr`) or of RMM, as a variable: an object with `allocate(stream, bytes,
+///   alignment)`, `allocate_async(bytes, alignment, stream)`, `allocate(bytes, stream)` or `allocate_sync(bytes,
+///   alignment)`, and the deallocate that belongs to it
+/// - one of Thrust, whose `allocate(bytes, alignment)` returns an object with get()
 ///
+/// Resources without a stream get memory back after a wait for the stream.
 /// None of their headers need be included. Memory is aligned to 256 bytes.
 class MemoryRef {
  public:
