@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/access.cuh>
+#include <gpuopt/core/device_code.cuh>
 #include <gpuopt/launch.cuh>
 #include <gpuopt/map.cuh>
 #include <gpuopt/reduce.cuh>

@@ -24,6 +24,7 @@
 #pragma once
 
 #include <gpuopt/device/reduce/columns.cuh>
+#include <gpuopt/device/reduce/fold.cuh>
 #include <gpuopt/device/reduce/matrix_input.cuh>
 #include <gpuopt/host/stream.cuh>
 
@@ -41,20 +42,29 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param workspace scratch memory; the library's own for this stream unless given
 /// \tparam Policy ReduceColumnsPolicy, or a type derived from it
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class Op, class Init,
-          class = detail::EnableOut<Out>, class = detail::EnableInit<Init, Reduced<A, Op, It>>>
+          class = detail::EnableOut<Out>, class = detail::EnableOperation<Op, Init>>
 void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op, Init init,
-                   StreamRef stream = {}, Workspace* workspace = nullptr) {
+                   StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::reduceColumns", stream, workspace},
                                 detail::foldOf<Reduced<A, Op, It>>(op, init), in, Identity{}, {rows, cols, ld}, out);
 }
 
 /// The same without `init`.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class Op = Plus,
-          class = detail::EnableOut<Out>>
+          class Stream = std::nullptr_t, class = detail::EnableOut<Out>, class = detail::EnableOperation<Op>,
+          class = detail::EnableStream<Stream>>
 void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op = {},
-                   StreamRef stream = {}, Workspace* workspace = nullptr) {
-  detail::launchColumns<Policy>({"gpuopt::reduceColumns", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op),
-                                in, Identity{}, {rows, cols, ld}, out);
+                   const Stream& stream = {}, Workspace* workspace = nullptr) {
+  detail::launchColumns<Policy>({"gpuopt::reduceColumns", StreamRef(stream), workspace},
+                                detail::foldOf<Reduced<A, Op, It>>(op), in, Identity{}, {rows, cols, ld}, out);
+}
+
+/// The sums, on a stream.
+template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
+          class = detail::EnableOut<Out>>
+void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream,
+                   Workspace* workspace = nullptr) {
+  reduceColumns<A, Policy>(in, rows, cols, ld, out, Plus{}, stream, workspace);
 }
 
 /// The same for the other forms of a matrix.
@@ -69,20 +79,31 @@ void reduceColumns(In&& in, Args&&... args) {
 ///
 /// \param f applied to each element, on the device; op takes its results
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class F, class Op,
-          class Init, class = detail::EnableOut<Out>, class = detail::EnableInit<Init, ReducedBy<A, Op, F, It>>>
+          class Init, class = detail::EnableOut<Out>, class = detail::EnableOperation<Op, Init>>
 void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op, Init init,
-                            StreamRef stream = {}, Workspace* workspace = nullptr) {
+                            StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::transformReduceColumns", stream, workspace},
-                                detail::foldOf<ReducedBy<A, Op, F, It>>(op, init), in, f, {rows, cols, ld}, out);
+                                detail::foldOf<ReducedBy<A, Op, F, It>>(op, init), in, detail::deviceFunction<A, It>(f),
+                                {rows, cols, ld}, out);
 }
 
 /// The same without `init`.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class F,
-          class Op = Plus, class = detail::EnableOut<Out>>
+          class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableOut<Out>,
+          class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op = {},
-                            StreamRef stream = {}, Workspace* workspace = nullptr) {
-  detail::launchColumns<Policy>({"gpuopt::transformReduceColumns", stream, workspace},
-                                detail::foldOf<ReducedBy<A, Op, F, It>>(op), in, f, {rows, cols, ld}, out);
+                            const Stream& stream = {}, Workspace* workspace = nullptr) {
+  detail::launchColumns<Policy>({"gpuopt::transformReduceColumns", StreamRef(stream), workspace},
+                                detail::foldOf<ReducedBy<A, Op, F, It>>(op), in, detail::deviceFunction<A, It>(f),
+                                {rows, cols, ld}, out);
+}
+
+/// The sums of f of the elements, on a stream.
+template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class F,
+          class = detail::EnableOut<Out>>
+void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, StreamRef stream,
+                            Workspace* workspace = nullptr) {
+  transformReduceColumns<A, Policy>(in, rows, cols, ld, out, f, Plus{}, stream, workspace);
 }
 
 /// The same for the other forms of a matrix.
@@ -96,7 +117,7 @@ void transformReduceColumns(In&& in, Args&&... args) {
 /// Smallest and largest element of each column, as a MinMax.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void minMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
+void minMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                    Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::minMaxColumns", stream, workspace},
                                 detail::MinMaxOf<detail::Extreme<A, It>>{}, in, Identity{}, {rows, cols, ld}, out);
@@ -114,7 +135,7 @@ void minMaxColumns(In&& in, Args&&... args) {
 /// argMin.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void argMinColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
+void argMinColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                    Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::argMinColumns", stream, workspace},
                                 detail::ArgExtreme<detail::Extreme<A, It>, Minimum>{rows}, in, Identity{},
@@ -133,7 +154,7 @@ void argMinColumns(In&& in, Args&&... args) {
 /// argMax.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void argMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
+void argMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                    Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::argMaxColumns", stream, workspace},
                                 detail::ArgExtreme<detail::Extreme<A, It>, Maximum>{rows}, in, Identity{},
@@ -151,7 +172,7 @@ void argMaxColumns(In&& in, Args&&... args) {
 /// Mean and population variance of each column, as a MeanVariance; numerically as in meanVariance.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void meanVarianceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
+void meanVarianceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                          Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::meanVarianceColumns", stream, workspace},
                                 detail::Moments<detail::Moment<A, It>>{rows}, in, Identity{}, {rows, cols, ld}, out);

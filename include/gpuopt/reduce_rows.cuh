@@ -30,6 +30,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/device/reduce/fold.cuh>
 #include <gpuopt/device/reduce/matrix_input.cuh>
 #include <gpuopt/device/reduce/rows.cuh>
 #include <gpuopt/host/stream.cuh>
@@ -48,20 +49,29 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param workspace scratch memory; the library's own for this stream unless given
 /// \tparam Policy ReduceRowsPolicy, or a type derived from it
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class Op, class Init,
-          class = detail::EnableOut<Out>, class = detail::EnableInit<Init, Reduced<A, Op, It>>>
+          class = detail::EnableOut<Out>, class = detail::EnableOperation<Op, Init>>
 void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op, Init init,
-                StreamRef stream = {}, Workspace* workspace = nullptr) {
+                StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::reduceRows", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op, init),
                              in, Identity{}, {rows, cols, ld}, out);
 }
 
 /// The same without `init`.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class Op = Plus,
+          class Stream = std::nullptr_t, class = detail::EnableOut<Out>, class = detail::EnableOperation<Op>,
+          class = detail::EnableStream<Stream>>
+void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op = {},
+                const Stream& stream = {}, Workspace* workspace = nullptr) {
+  detail::launchRows<Policy>({"gpuopt::reduceRows", StreamRef(stream), workspace},
+                             detail::foldOf<Reduced<A, Op, It>>(op), in, Identity{}, {rows, cols, ld}, out);
+}
+
+/// The sums, on a stream.
+template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op = {}, StreamRef stream = {},
+void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream,
                 Workspace* workspace = nullptr) {
-  detail::launchRows<Policy>({"gpuopt::reduceRows", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op), in,
-                             Identity{}, {rows, cols, ld}, out);
+  reduceRows<A, Policy>(in, rows, cols, ld, out, Plus{}, stream, workspace);
 }
 
 /// The same for the other forms of a matrix.
@@ -76,20 +86,31 @@ void reduceRows(In&& in, Args&&... args) {
 ///
 /// \param f applied to each element, on the device; op takes its results
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class F, class Op,
-          class Init, class = detail::EnableOut<Out>, class = detail::EnableInit<Init, ReducedBy<A, Op, F, It>>>
+          class Init, class = detail::EnableOut<Out>, class = detail::EnableOperation<Op, Init>>
 void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op, Init init,
-                         StreamRef stream = {}, Workspace* workspace = nullptr) {
+                         StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::transformReduceRows", stream, workspace},
-                             detail::foldOf<ReducedBy<A, Op, F, It>>(op, init), in, f, {rows, cols, ld}, out);
+                             detail::foldOf<ReducedBy<A, Op, F, It>>(op, init), in, detail::deviceFunction<A, It>(f),
+                             {rows, cols, ld}, out);
 }
 
 /// The same without `init`.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class F, class Op = Plus,
-          class = detail::EnableOut<Out>>
+          class Stream = std::nullptr_t, class = detail::EnableOut<Out>, class = detail::EnableOperation<Op>,
+          class = detail::EnableStream<Stream>>
 void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op = {},
-                         StreamRef stream = {}, Workspace* workspace = nullptr) {
-  detail::launchRows<Policy>({"gpuopt::transformReduceRows", stream, workspace},
-                             detail::foldOf<ReducedBy<A, Op, F, It>>(op), in, f, {rows, cols, ld}, out);
+                         const Stream& stream = {}, Workspace* workspace = nullptr) {
+  detail::launchRows<Policy>({"gpuopt::transformReduceRows", StreamRef(stream), workspace},
+                             detail::foldOf<ReducedBy<A, Op, F, It>>(op), in, detail::deviceFunction<A, It>(f),
+                             {rows, cols, ld}, out);
+}
+
+/// The sums of f of the elements, on a stream.
+template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class F,
+          class = detail::EnableOut<Out>>
+void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, StreamRef stream,
+                         Workspace* workspace = nullptr) {
+  transformReduceRows<A, Policy>(in, rows, cols, ld, out, f, Plus{}, stream, workspace);
 }
 
 /// The same for the other forms of a matrix.
@@ -103,7 +124,7 @@ void transformReduceRows(In&& in, Args&&... args) {
 /// Smallest and largest element of each row, as a MinMax.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void minMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
+void minMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::minMaxRows", stream, workspace}, detail::MinMaxOf<detail::Extreme<A, It>>{}, in,
                              Identity{}, {rows, cols, ld}, out);
@@ -121,7 +142,7 @@ void minMaxRows(In&& in, Args&&... args) {
 /// argMin.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void argMinRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
+void argMinRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::argMinRows", stream, workspace},
                              detail::ArgExtreme<detail::Extreme<A, It>, Minimum>{cols}, in, Identity{},
@@ -140,7 +161,7 @@ void argMinRows(In&& in, Args&&... args) {
 /// argMax.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void argMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
+void argMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::argMaxRows", stream, workspace},
                              detail::ArgExtreme<detail::Extreme<A, It>, Maximum>{cols}, in, Identity{},
@@ -158,7 +179,7 @@ void argMaxRows(In&& in, Args&&... args) {
 /// Mean and population variance of each row, as a MeanVariance; numerically as in meanVariance.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
           class = detail::EnableOut<Out>>
-void meanVarianceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = {},
+void meanVarianceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                       Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::meanVarianceRows", stream, workspace},
                              detail::Moments<detail::Moment<A, It>>{cols}, in, Identity{}, {rows, cols, ld}, out);

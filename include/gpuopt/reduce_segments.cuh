@@ -17,6 +17,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/device/reduce/fold.cuh>
 #include <gpuopt/device/reduce/matrix_input.cuh>
 #include <gpuopt/device/reduce/segments.cuh>
 #include <gpuopt/host/stream.cuh>
@@ -35,20 +36,29 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param workspace scratch memory; the library's own for this stream unless given
 /// \tparam Policy ReduceSegmentsPolicy, or a type derived from it
 template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out,
-          class Op, class Init, class = detail::EnableOut<Out>, class = detail::EnableInit<Init, Reduced<A, Op, It>>>
+          class Op, class Init, class = detail::EnableOut<Out>, class = detail::EnableOperation<Op, Init>>
 void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, Op op, Init init,
-                    StreamRef stream = {}, Workspace* workspace = nullptr) {
+                    StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchSegments<Policy>({"gpuopt::reduceSegments", stream, workspace},
                                  detail::foldOf<Reduced<A, Op, It>>(op, init), in, Identity{}, offsets, segments, out);
 }
 
 /// The same without `init`.
 template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out,
-          class Op = Plus, class = detail::EnableOut<Out>>
-void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, Op op = {}, StreamRef stream = {},
+          class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableOut<Out>,
+          class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
+void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, Op op = {}, const Stream& stream = {},
                     Workspace* workspace = nullptr) {
-  detail::launchSegments<Policy>({"gpuopt::reduceSegments", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op),
-                                 in, Identity{}, offsets, segments, out);
+  detail::launchSegments<Policy>({"gpuopt::reduceSegments", StreamRef(stream), workspace},
+                                 detail::foldOf<Reduced<A, Op, It>>(op), in, Identity{}, offsets, segments, out);
+}
+
+/// The sums, on a stream.
+template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out,
+          class = detail::EnableOut<Out>>
+void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, StreamRef stream,
+                    Workspace* workspace = nullptr) {
+  reduceSegments<A, Policy>(in, offsets, segments, out, Plus{}, stream, workspace);
 }
 
 /// The same with containers for any of `in`, `offsets`, which then also tell the number of segments, and `out`:
@@ -63,21 +73,31 @@ void reduceSegments(const In& in, Offsets&& offsets, Args&&... args) {
 ///
 /// \param f applied to each element, on the device; op takes its results
 template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out, class F,
-          class Op, class Init, class = detail::EnableOut<Out>,
-          class = detail::EnableInit<Init, ReducedBy<A, Op, F, It>>>
+          class Op, class Init, class = detail::EnableOut<Out>, class = detail::EnableOperation<Op, Init>>
 void transformReduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, F f, Op op, Init init,
-                             StreamRef stream = {}, Workspace* workspace = nullptr) {
+                             StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchSegments<Policy>({"gpuopt::transformReduceSegments", stream, workspace},
-                                 detail::foldOf<ReducedBy<A, Op, F, It>>(op, init), in, f, offsets, segments, out);
+                                 detail::foldOf<ReducedBy<A, Op, F, It>>(op, init), in,
+                                 detail::deviceFunction<A, It>(f), offsets, segments, out);
 }
 
 /// The same without `init`.
 template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out, class F,
-          class Op = Plus, class = detail::EnableOut<Out>>
+          class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableOut<Out>,
+          class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 void transformReduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, F f, Op op = {},
-                             StreamRef stream = {}, Workspace* workspace = nullptr) {
-  detail::launchSegments<Policy>({"gpuopt::transformReduceSegments", stream, workspace},
-                                 detail::foldOf<ReducedBy<A, Op, F, It>>(op), in, f, offsets, segments, out);
+                             const Stream& stream = {}, Workspace* workspace = nullptr) {
+  detail::launchSegments<Policy>({"gpuopt::transformReduceSegments", StreamRef(stream), workspace},
+                                 detail::foldOf<ReducedBy<A, Op, F, It>>(op), in, detail::deviceFunction<A, It>(f),
+                                 offsets, segments, out);
+}
+
+/// The sums of f of the elements, on a stream.
+template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out, class F,
+          class = detail::EnableOut<Out>>
+void transformReduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, F f, StreamRef stream,
+                             Workspace* workspace = nullptr) {
+  transformReduceSegments<A, Policy>(in, offsets, segments, out, f, Plus{}, stream, workspace);
 }
 
 /// The same with containers for any of `in`, `offsets`, which then also tell the number of segments, and `out`:

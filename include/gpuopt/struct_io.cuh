@@ -28,8 +28,8 @@
 /// type; n counts structures. Each call launches one kernel, asynchronous on `stream`, with no synchronisation and no
 /// allocation; it can be captured into a graph. With n = 0 nothing is launched.
 ///
-/// **Errors.** Bad arguments throw std::invalid_argument before anything is written: null pointers with n > 0,
-/// misaligned addresses, overlapping arrays. The message names the function, the parameter and the values. Errors of
+/// **Errors.** Bad arguments throw std::invalid_argument before anything is written: null pointers with n > 0, a
+/// negative n, misaligned addresses, overlapping arrays. The message names the function, the parameter and the values. Errors of
 /// the runtime throw CudaError.
 ///
 /// docs/structs.md says more, and when another data layout is better.

@@ -132,25 +132,56 @@ inline std::string shapeOf(const NamedView& view, bool isTransposed = false) {
   return view.batch == 1 ? shape : message({view.batch, " matrices of ", shape});
 }
 
-// A view that is not empty: not null, consistent, and small enough for memory.
-inline void requireMemory(const NamedView& view, const char* function) {
+inline std::string layoutOf(const NamedView& view) {
+  const std::string layout = message({shapeOf(view), ", ld ", view.ld});
+  return view.batch == 1 ? layout : message({layout, ", batchStride ", view.batchStride});
+}
+
+// Of a matrix whose sizes are parameters of the function.
+inline void requireShape(std::size_t rows, std::size_t cols, const char* function) {
+  requireSize(rows, {"rows"}, function);
+  requireSize(cols, {"cols"}, function);
+}
+
+// The stride of a single matrix means nothing.
+inline void requireSizes(const NamedView& view, const char* function) {
+  requireSize(view.rows, {view.name, ".rows"}, function);
+  requireSize(view.cols, {view.name, ".cols"}, function);
+  requireSize(view.ld, {view.name, ".ld"}, function);
+  requireSize(view.batch, {view.name, ".batch"}, function);
+  if (view.batch > 1) requireSize(view.batchStride, {view.name, ".batchStride"}, function);
+}
+
+// A view that is not empty is small enough for memory.
+inline void requireSpan(const NamedView& view, const char* function) {
+  if (cappedProduct(largerOf(spanOf(view), view.ld), view.elementBytes) > PTRDIFF_MAX)
+    throwInvalid(
+        {function, ": ", view.name, " is too large: ", layoutOf(view), ", ", view.elementBytes, " bytes an element"});
+}
+
+// A view that is not empty: not null, consistent, and small enough for memory. It may be in host memory.
+inline void requireLayout(const NamedView& view, const char* function) {
   if (view.ld < view.cols)
     throwInvalid(
         {function, ": ", view.name, ".ld (", view.ld, ") is less than ", view.name, ".cols (", view.cols, ")"});
   if (view.data == nullptr) throwInvalid({function, ": ", view.name, " is null, but its shape is ", shapeOf(view)});
-  if (cappedProduct(largerOf(spanOf(view), view.ld), view.elementBytes) > SIZE_LIMIT / 2)
-    throwInvalid({function, ": ", view.name, " is too large: ", shapeOf(view), ", ld ", view.ld, ", batchStride ",
-                  view.batchStride, ", ", view.elementBytes, " bytes an element"});
+  requireSpan(view, function);
+}
+
+// The same of a view for the device.
+inline void requireMemory(const NamedView& view, const char* function) {
+  requireLayout(view, function);
+  requireAccess(view.data, spanOf(view) * view.elementBytes, view.name, function);
 }
 
 inline void requireApart(const NamedView& view, const char* function) {
-  if (matricesOverlap(view))
-    throwInvalid({function, ": matrices of ", view.name, " overlap: ", shapeOf(view), ", ld ", view.ld,
-                  ", batchStride ", view.batchStride});
+  if (matricesOverlap(view)) throwInvalid({function, ": matrices of ", view.name, " overlap: ", layoutOf(view)});
 }
 
 // `out` can hold the transpose of `in`. Of empty matrices only the shapes are checked.
 inline void requireTransposable(const NamedView& in, const NamedView& out, const char* function) {
+  requireSizes(in, function);
+  requireSizes(out, function);
   if (out.rows != in.cols || out.cols != in.rows || out.batch != in.batch)
     throwInvalid(
         {function, ": in is ", shapeOf(in), ", so out must be ", shapeOf(in, true), ", but it is ", shapeOf(out)});
@@ -164,6 +195,7 @@ inline void requireTransposable(const NamedView& in, const NamedView& out, const
 
 // The same for a transposition in place.
 inline void requireTransposableInPlace(const NamedView& data, const char* function) {
+  requireSizes(data, function);
   if (isEmpty(data)) return;
   requireMemory(data, function);
   requireApart(data, function);
@@ -208,7 +240,7 @@ std::size_t strideOf(const M& span, std::size_t i, const char* name, const char*
     else
       return static_cast<std::ptrdiff_t>(span.stride(i));
   }();
-  if (stride < 0) throwInvalid({function, ": ", name, ".stride(", i, ") is ", stride, ", but it must not be negative"});
+  requireSize(static_cast<std::size_t>(stride), {name, ".stride(", i, ")"}, function);
   return static_cast<std::size_t>(stride);
 }
 
@@ -228,7 +260,11 @@ MatrixView<typename M::element_type> viewOf(const M& span, const char* name, con
   MatrixView<typename M::element_type> view;
   if constexpr (requireMatrix<M>()) {
     constexpr std::size_t RANK = M::rank();
-    const auto extent = [&span](std::size_t i) { return static_cast<std::size_t>(span.extent(i)); };
+    const auto extent = [&](std::size_t i) {
+      const auto size = static_cast<std::size_t>(span.extent(i));
+      requireSize(size, {name, ".extent(", i, ")"}, function);
+      return size;
+    };
     const auto stride = [&](std::size_t i) { return strideOf(span, i, name, function); };
     view = {span.data_handle(), extent(RANK - 2), extent(RANK - 1)};
     view.batch = RANK == 3 ? extent(0) : 1;

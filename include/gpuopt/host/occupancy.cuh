@@ -138,12 +138,15 @@ template <class Kernel>
 GPUOPT_HIDDEN OccupancyKey occupancyKey(Kernel* kernel, int block, std::size_t sharedBytes, const char* caller) {
   static_assert(std::is_function_v<Kernel>, "gpuopt: a pointer to a kernel (__global__ function) is expected");
   if (kernel == nullptr) throwInvalid({caller, ": kernel is null"});
+  requireSize(sharedBytes, {"sharedBytes"}, caller);
   return {reinterpret_cast<const void*>(kernel), sharedBytes, currentDevice(), block};
 }
 
 /// As many blocks as are resident on the device at once, or fewer if they cover the items.
 GPUOPT_HIDDEN inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_t items, std::size_t itemsPerThread,
                                              cudaStream_t stream, const char* caller) {
+  requireSize(items, {"items"}, caller);
+  requireSize(itemsPerThread, {"itemsPerThread"}, caller);
   if (items == 0) throwInvalid({caller, ": items (0) would give an empty grid"});
   if (itemsPerThread == 0) throwInvalid({caller, ": itemsPerThread (0) must be positive"});
 
@@ -173,8 +176,8 @@ GPUOPT_HIDDEN inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_
 /// are cached per kernel, device, block and shared memory: a repeated call costs well under 0.1 us. Any thread may
 /// call, for its current device.
 ///
-/// Throws std::invalid_argument with the parameter and its value if items or itemsPerThread is zero, or if block or
-/// shared memory exceed the limit of the device or the kernel; CudaError if the runtime fails.
+/// Throws std::invalid_argument with the parameter and its value if items or itemsPerThread is zero, if a size is
+/// negative, or if block or shared memory exceed the limit of the device or the kernel; CudaError if the runtime fails.
 template <class Kernel>
 [[nodiscard]] GPUOPT_HIDDEN LaunchConfig occupancyConfig(Kernel* kernel, std::size_t items, int BLOCK,
                                                          std::size_t itemsPerThread = 1, std::size_t sharedBytes = 0,

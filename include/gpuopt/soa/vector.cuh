@@ -229,8 +229,7 @@ class SoaVector {
   detail::SoaAddresses<T, LAYOUT> addresses() const { return Allocation::addresses(memory_, capacity_); }
 
   void allocate(std::size_t n) {
-    if (n > PTRDIFF_MAX / 2 / Allocation::STRUCT_BYTES)
-      detail::throwInvalid({"gpuopt::SoaVector: n (", n, ") structs are more than memory can hold"});
+    detail::requireSize(n, {"n"}, "gpuopt::SoaVector", Allocation::STRUCT_BYTES);
     if (detail::isCapturing(stream_))
       detail::throwInvalid({"gpuopt::SoaVector: stream is being captured: the memory would be the graph's"});
     memory_ = static_cast<unsigned char*>(source_.allocate(Allocation::bytes(n), stream_));

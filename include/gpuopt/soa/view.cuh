@@ -11,6 +11,7 @@
 #include <gpuopt/soa/reference.cuh>
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -19,11 +20,14 @@ namespace detail {
 
 template <class M>
 void requireColumn(const M* column, std::size_t number, std::size_t n) {
-  if (n == 0 || (column != nullptr && alignedTo(column, alignof(M)))) return;
-  requireArray({column, n, sizeof(M), alignof(M), message({"column ", number}).c_str()}, "gpuopt::SoaView");
+  const bool fits = n <= PTRDIFF_MAX / sizeof(M);
+  if (n == 0 || (fits && column != nullptr && alignedTo(column, alignof(M)))) return;
+  requireAddress({column, n, sizeof(M), alignof(M), message({"column ", number}).c_str()}, "gpuopt::SoaView");
 }
 
 inline void requireSubview(std::size_t first, std::size_t count, std::size_t size) {
+  requireSize(first, {"first"}, "gpuopt::SoaView::subview");
+  requireSize(count, {"count"}, "gpuopt::SoaView::subview");
   if (first > size || count > size - first)
     throwInvalid({"gpuopt::SoaView::subview: first (", first, ") + count (", count, ") is beyond size (", size, ")"});
 }
@@ -111,7 +115,7 @@ class SoaMemory<T, SoaTiles<WIDTH>, Types> : protected SoaState<T, SoaTiles<WIDT
       : SoaState<T, SoaTiles<WIDTH>>({static_cast<ConstLike<T, unsigned char>*>(tiles), 0}, n) {
 #if !defined(__CUDA_ARCH__)
     using Shape = SoaTileShape<std::remove_const_t<T>, WIDTH>;
-    requireArray({tiles, n, Shape::BYTES / WIDTH, Shape::ALIGNMENT, "tiles"}, "gpuopt::SoaView");
+    requireAddress({tiles, n, Shape::BYTES / WIDTH, Shape::ALIGNMENT, "tiles"}, "gpuopt::SoaView");
 #endif
   }
 

@@ -17,6 +17,7 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -113,10 +114,7 @@ TEST_CASE("Containers that are too small for their matrix", "[transpose]") {
           [&] { transpose(many, few, 10, 20, Doubled{}); });
   refused("gpuopt::transposeInPlace: data has 199 elements, but 200 are needed",
           [&] { transposeInPlace(few, 10, 20); });
-  refused(
-      "gpuopt::transpose: in is too large: 18446744073709551615 x 4, ld 4, batchStride 18446744073709551612, 4 bytes "
-      "an element",
-      [&] { transpose(many, many, static_cast<std::size_t>(-1), 4); });
+  refused("gpuopt::transpose: rows (-1) is negative", [&] { transpose(many, many, static_cast<std::size_t>(-1), 4); });
 }
 
 TEST_CASE("Every form of a call with views", "[transpose]") {
@@ -212,7 +210,7 @@ TEST_CASE("CCCL's relaxed layout", "[transpose]") {
   CHECK(same(out.toHost(), transposed<int>()));
   const std::ptrdiff_t last = (ROWS - 1) * COLS;
   CHECK(messageOf<std::invalid_argument>([&] { transpose(spanOf(in.data(), -std::ptrdiff_t{COLS}, last), target); }) ==
-        "gpuopt::transpose: in.stride(0) is -70, but it must not be negative");
+        "gpuopt::transpose: in.stride(0) (-70) is negative");
 }
 
 #endif
@@ -268,7 +266,7 @@ TEST_CASE("Nothing to do", "[transpose]") {
   CHECK_NOTHROW(transpose(null, out, 0, 5));
   CHECK_NOTHROW(transpose(null, out, 5, 0));
   CHECK_NOTHROW(transpose(null, out, 0, 0, Doubled{}));
-  CHECK_NOTHROW(transpose(null, out, 0, detail::SIZE_LIMIT));
+  CHECK_NOTHROW(transpose(null, out, 0, PTRDIFF_MAX));
   CHECK_NOTHROW(transpose(MatrixView<const float>{null, 5, 6, 1, 0, 0}, MatrixView<float>{out, 6, 5, 1, 0, 0}));
   CHECK_NOTHROW(transposeInPlace(out, 0, 3));
   CHECK_NOTHROW(transposeInPlace(MatrixView<float>{out, 3, 3, 3, 0}));
@@ -340,7 +338,7 @@ TEST_CASE("Bad arguments are named with their values, and nothing is written", "
   refused("gpuopt::transpose: matrices of out overlap: 3 matrices of 7 x 5, ld 14, batchStride 5", [](float* m) {
     transpose(View{m, 5, 7, 7, 3, 35}, View{m + 1000, 7, 5, 14, 3, 5});
   });
-  refused("gpuopt::transpose: in is too large: 4611686018427387904 x 4, ld 4, batchStride 0, 4 bytes an element",
+  refused("gpuopt::transpose: in is too large: 4611686018427387904 x 4, ld 4, 4 bytes an element",
           [](float* m) { transpose(m, m + 1000, std::size_t{1} << 62, 4); });
 }
 

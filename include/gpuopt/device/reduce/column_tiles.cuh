@@ -88,20 +88,23 @@ __device__ inline void foldRows(Partial* shared, unsigned count, unsigned width,
   }
 }
 
-// Adds the values of each column together.
+// Adds the values of each column as one share.
 template <int ITEMS, class Source, class Reducer>
-__device__ inline void addTogether(typename Reducer::Partial (&partials)[Source::STEP], const Source& source,
-                                   const Reducer& reducer, const typename Source::Step (&steps)[ITEMS]) {
-  typename Source::Value values[ITEMS][Source::STEP];
+__device__ inline void addShares(typename Reducer::Partial (&partials)[Source::STEP], const Source& source,
+                                 const Reducer& reducer, const typename Source::Step (&steps)[ITEMS]) {
+  typename Reducer::Share shares[Source::STEP] = {};
 #pragma unroll
-  for (int i = 0; i < ITEMS; ++i) source.values(steps[i], values[i]);
+  for (int i = 0; i < ITEMS; ++i) {
+    typename Source::Value values[Source::STEP];
+    source.values(steps[i], values);
 #pragma unroll
-  for (int e = 0; e < Source::STEP; ++e) {
-    typename Source::Value column[ITEMS];
-#pragma unroll
-    for (int i = 0; i < ITEMS; ++i) column[i] = values[i][e];
-    reducer.add(partials[e], column, 0);
+    for (int e = 0; e < Source::STEP; ++e) {
+      const typename Source::Value value[1] = {values[e]};
+      reducer.add(shares[e], value, 0);
+    }
   }
+#pragma unroll
+  for (int e = 0; e < Source::STEP; ++e) partials[e] = reducer.combiner()(partials[e], reducer.close(shares[e]));
 }
 
 // Adds ITEMS steps, `stride` apart, or the first `count` of them. They are of the rows `row`, `row` + rowStride, ...
@@ -117,8 +120,8 @@ __device__ inline void addColumnBatch(typename Reducer::Partial (&partials)[Sour
     source.template load<Caching::normal>(steps[i], step);
     if (IS_FULL || i + 1 < count) step += stride;
   }
-  if constexpr (IS_FULL && Reducer::ADDS_BATCHES && isPowerOfTwo<ITEMS>) {
-    addTogether(partials, source, reducer, steps);
+  if constexpr (IS_FULL && ShareOf<Reducer>::exists) {
+    addShares(partials, source, reducer, steps);
   } else {
 #pragma unroll
     for (unsigned i = 0; i < ITEMS; ++i)

@@ -3,10 +3,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/box.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/result.cuh>
 #include <gpuopt/thread/operators.cuh>
+#include <gpuopt/warp/reduce.cuh>
 
 #include <cstddef>
 #include <iterator>
@@ -45,15 +47,45 @@ namespace detail {
 //   finish(partial)     the result
 //   CHANGES_RARELY      whether most values leave the partial result as it is, so that a batch of them can be
 //                       skipped after one comparison
-//   ADDS_BATCHES        whether adding values together is faster than one by one, so that columns are added several
-//                       rows at a time
+//   COMBINES_SLOWLY     whether combining partial results takes much longer than adding a value
 //   INDEXED             whether partial results have indices, which reindex(partial, offset, scale) maps to
 //                       offset + scale * index
+//   Share               optional: what a thread accumulates of up to some dozen values, where that is faster. {} has
+//                       none, add(share, values, first, stride) adds more, close(share) is the partial result
 
 struct PlainReducer {
   static constexpr bool CHANGES_RARELY = false;
-  static constexpr bool ADDS_BATCHES = false;
+  static constexpr bool COMBINES_SLOWLY = false;
   static constexpr bool INDEXED = false;
+};
+
+// Rows and columns of fewer elements have indices of 32 bits.
+inline constexpr std::size_t mostShortElements = 0xffffffffu;
+template <class Reducer>
+auto withShortIndices(const Reducer& reducer) {
+  if constexpr (Reducer::INDEXED)
+    return reducer.withShortIndex();
+  else
+    return reducer;
+}
+
+// Shares of reducers, with partial results in their place where a reducer has none.
+template <class Reducer, class = void>
+struct ShareOf {
+  static constexpr bool exists = false;
+  using Share = typename Reducer::Partial;
+  __device__ static Share start(const Reducer& reducer) { return reducer.neutral(); }
+  __device__ static Share close(const Reducer&, const Share& share) { return share; }
+};
+
+template <class Reducer>
+struct ShareOf<Reducer, std::void_t<typename Reducer::Share>> {
+  static constexpr bool exists = true;
+  using Share = typename Reducer::Share;
+  __device__ static Share start(const Reducer&) { return {}; }
+  __device__ static typename Reducer::Partial close(const Reducer& reducer, const Share& share) {
+    return reducer.close(share);
+  }
 };
 
 template <class A>
@@ -129,6 +161,10 @@ struct Fold : PlainReducer {
       return CombineOptional<Op>{op}(init, partial).value;
   }
 };
+
+// The operation on accumulators, in boxes if they need them.
+template <class A, class Op>
+using BoxedOperation = std::conditional_t<needsBox<A>, OnBoxes<Op, A>, Op>;
 
 // What dot makes of two elements.
 template <class A>
@@ -208,23 +244,61 @@ struct SumMinMaxOf : PlainReducer {
   __device__ Result finish(const Partial& partial) const { return partial; }
 };
 
+// A value and its index, as long as the results of parts are combined.
+template <class A, class Index>
+struct Indexed {
+  static constexpr Index none = static_cast<Index>(-1);
+  A value;
+  Index index;
+};
+
+template <class Select>
+struct CombineIndexed {
+  template <class A, class Index>
+  __device__ Indexed<A, Index> operator()(const Indexed<A, Index>& a, const Indexed<A, Index>& b) const {
+    return moreExtreme<Select>(a, b);
+  }
+};
+
+// The least index of a warp, in all lanes: 32 bits at a time, for which sm_80 has an instruction.
+template <class Index>
+__device__ inline Index leastIndex(Index index) {
+  if constexpr (sizeof(Index) == 4) {
+    return warpAllReduce(index, Minimum{});
+  } else {
+    const auto upper = static_cast<unsigned>(index >> 32);
+    const unsigned leastUpper = leastIndex(upper);
+    const unsigned lower = upper == leastUpper ? static_cast<unsigned>(index) : ~0u;
+    return Index{leastUpper} << 32 | leastIndex(lower);
+  }
+}
+
+// The extreme of the values first, then the least index of those that are as extreme: fewer steps than a tree of both.
+template <class A, class Index, class Select>
+__device__ inline Indexed<A, Index> reduceLanes(const Indexed<A, Index>& partial, CombineIndexed<Select>) {
+  const bool isExtreme = !beats<Select>(warpAllReduce(partial.value, Select{}), partial.value);
+  const Index index = leastIndex(isExtreme ? partial.index : Indexed<A, Index>::none);
+  const unsigned holders = __ballot_sync(fullMask, isExtreme && partial.index == index);
+  return {shuffleFrom(partial.value, __ffs(static_cast<int>(holders)) - 1), index};
+}
+
 // The first occurrence of an extreme; Select is Minimum or Maximum. The first NaN wins, as it does under Select.
-template <class A, class Select>
+template <class A, class Select, class Index = std::size_t>
 struct ArgExtreme {
   static constexpr bool CHANGES_RARELY = true;
-  static constexpr bool ADDS_BATCHES = false;
+  static constexpr bool COMBINES_SLOWLY = true;
   static constexpr bool INDEXED = true;
-  using Partial = ArgResult<A>;
-  using Result = Partial;
+  using Partial = Indexed<A, Index>;
+  using Result = ArgResult<A>;
 
   std::size_t n;
+  // Not a constant to the compiler, which would make an instruction of the comparison that changes the bits of a NaN.
+  A first = NeutralElement<Select, A>::value();
 
-  struct Combine {
-    __host__ __device__ Partial operator()(const Partial& a, const Partial& b) const { return combine(a, b, Select{}); }
-  };
+  ArgExtreme<A, Select, unsigned> withShortIndex() const { return {n, first}; }
 
-  __host__ __device__ Partial neutral() const { return {NeutralElement<Select, A>::value(), Partial::none}; }
-  __device__ Combine combiner() const { return {}; }
+  __host__ __device__ Partial neutral() const { return {first, Partial::none}; }
+  __device__ CombineIndexed<Select> combiner() const { return {}; }
 
   // The most extreme of a value and those of a step.
   template <int COUNT, class V>
@@ -242,24 +316,37 @@ struct ArgExtreme {
   __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t first, std::size_t stride = 1) const {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i)
-      if (beats(static_cast<A>(values[i]), partial.value)) partial = {static_cast<A>(values[i]), first + i * stride};
+      if (beats(static_cast<A>(values[i]), partial.value))
+        partial = {static_cast<A>(values[i]), static_cast<Index>(first + i * stride)};
   }
 
   __device__ void reindex(Partial& partial, std::size_t offset, std::size_t scale) const {
-    if (partial.index != Partial::none) partial.index = offset + scale * partial.index;
+    if (partial.index != Partial::none) partial.index = static_cast<Index>(offset + scale * partial.index);
   }
 
   // No index: no element beats the neutral element, as when all are infinite. The first one is the extreme.
   __device__ Result finish(const Partial& partial) const {
-    return partial.index == Partial::none && n > 0 ? Result{partial.value, 0} : partial;
+    if (partial.index == Partial::none) return {partial.value, n > 0 ? 0 : Result::none};
+    return {partial.value, partial.index};
   }
 };
+
+// The mean of a warp first, then the deviations from it: fewer steps than a tree of both. In all lanes.
+template <class A>
+__device__ inline MomentSums<A> reduceLanes(const MomentSums<A>& partial, CombineParts) {
+  const A count = warpAllReduce(partial.count, Plus{});
+  const A weight = count == A(0) ? A(0) : quotient(partial.count, count);
+  const A first = shuffleFrom(partial.mean, 0);  // equal means remain what they are
+  const A mean = first + 2 * warpAllReduce((partial.mean * A(0.5) - first * A(0.5)) * weight, Plus{});
+  const A deviation = partial.mean - mean;
+  return {count, mean, warpAllReduce(partial.squares + partial.count * deviation * deviation, Plus{})};
+}
 
 // Number, mean and sum of squared deviations.
 template <class A>
 struct Moments {
   static constexpr bool CHANGES_RARELY = false;
-  static constexpr bool ADDS_BATCHES = true;
+  static constexpr bool COMBINES_SLOWLY = true;
   static constexpr bool INDEXED = false;
   using Partial = MomentSums<A>;
   using Result = MeanVariance<A>;
@@ -284,6 +371,35 @@ struct Moments {
       squares[i] = deviation * deviation;
     }
     partial = combine(partial, Partial{A(COUNT), mean, reduceTree(squares, Plus{})});
+  }
+
+  // Up to some dozen values of one thread: the sums of their distances from the first one, and of the squares. Since
+  // the first one is among them, what cancels is at most as many times the result as there are values. Distances are
+  // halved and their sum divided by 32, to stay in range.
+  struct Share {
+    A half;  // of the first value
+    A sum;
+    A squares;
+    A count;
+  };
+
+  template <int COUNT, class V>
+  __device__ void add(Share& share, const V (&values)[COUNT], std::size_t, std::size_t = 1) const {
+    if (share.count == A(0)) share.half = static_cast<A>(values[0]) * A(0.5);
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+      const A distance = static_cast<A>(values[i]) * A(0.5) - share.half;
+      share.sum += distance * A(0.03125);
+      share.squares += distance * distance;
+    }
+    share.count += A(COUNT);
+  }
+
+  __device__ Partial close(const Share& share) const {
+    const A mean = share.count == A(0) ? A(0) : quotient(32 * share.sum, share.count);
+    const bool isFinite = share.squares < greatest<A>;  // else infinity would meet infinity
+    const A squares = isFinite ? share.squares - 32 * share.sum * mean : share.squares;
+    return {share.count, 2 * (share.half + mean), 4 * squares};
   }
 
   __device__ Result finish(const Partial& partial) const {

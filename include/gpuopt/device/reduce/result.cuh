@@ -62,6 +62,13 @@ __host__ __device__ inline bool beats(const T& a, const T& b) {
   return !inOrder && b == b;
 }
 
+// The more extreme of two values with indices; of equal ones the one with the lower index.
+template <class Select, class Indexed>
+__host__ __device__ inline Indexed moreExtreme(const Indexed& a, const Indexed& b) {
+  const bool second = beats<Select>(b.value, a.value) || (!beats<Select>(a.value, b.value) && b.index < a.index);
+  return second ? b : a;
+}
+
 // Number, mean and sum of squared deviations.
 template <class A>
 struct MomentSums {
@@ -70,14 +77,22 @@ struct MomentSums {
   A squares;
 };
 
+// a / b, for float on the device to within 2 units in the last place: a quarter of the instructions.
+template <class A>
+__host__ __device__ inline A quotient(A a, A b) {
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_same_v<A, float>) return __fdividef(a, b);
+#endif
+  return a / b;
+}
+
 // The pairwise formula of Chan, Golub and LeVeque (1979), which takes no difference of large sums. Half the distance of
-// the means is in range whatever they are; scaling by powers of two rounds nothing.
+// the means is in range whatever they are; scaling by powers of two rounds nothing. Without branches: a part of no
+// elements has the mean 0.
 template <class A>
 __host__ __device__ inline MomentSums<A> combine(const MomentSums<A>& a, const MomentSums<A>& b) {
-  if (b.count == A(0)) return a;
-  if (a.count == A(0)) return b;  // an infinite mean would give 0 * infinity
   const A count = a.count + b.count;
-  const A weight = b.count / count;
+  const A weight = a.count == A(0) ? A(1) : quotient(b.count, count);
   const A halfDelta = b.mean * A(0.5) - a.mean * A(0.5);
   using std::fma;
   return {count, fma(halfDelta, 2 * weight, a.mean),
@@ -109,8 +124,7 @@ template <class T, class Select>
 __host__ __device__ ArgResult<T> combine(const ArgResult<T>& a, const ArgResult<T>& b, Select) {
   static_assert(std::is_same_v<Select, Minimum> || std::is_same_v<Select, Maximum>,
                 "gpuopt::combine: results of argMin are combined with Minimum{}, those of argMax with Maximum{}");
-  const bool tie = !detail::beats<Select>(a.value, b.value) && !detail::beats<Select>(b.value, a.value);
-  return (tie ? b.index < a.index : detail::beats<Select>(b.value, a.value)) ? b : a;
+  return detail::moreExtreme<Select>(a, b);
 }
 
 /// The same for mean and variance, by the formula of Chan, Golub and LeVeque (1979).

@@ -23,22 +23,22 @@ struct LaneRows {
   unsigned perGroup;    // rows that a group takes, one after another
 };
 
-// A lane's position in the matrix. All groups of a warp finish their rows at the same time.
+// A lane's position in the rows of its warp. All groups of a warp finish their rows at the same time.
 struct LaneRowCursor {
-  std::size_t row;   // of the group
-  std::size_t step;  // the lane's next one, counted from the start of the matrix
+  unsigned row;      // of the group, counted from the warp's first one
   unsigned done;     // steps of the row that the group has finished
+  std::size_t step;  // the lane's next one, counted from the start of the matrix
 
-  __device__ bool exists(const LaneRows& shape, std::size_t endRow, unsigned lane) const {
-    return row < endRow && done + lane < shape.rowSteps;
+  __device__ bool exists(const LaneRows& shape, unsigned rows, unsigned lane) const {
+    return row < rows && done + lane < shape.rowSteps;
   }
   __device__ bool endsRow(const LaneRows& shape) const { return done + shape.lanes >= shape.rowSteps; }
 
   __device__ void advance(const LaneRows& shape) {
     if (endsRow(shape)) {
-      const unsigned warpRows = 32 / shape.lanes;
-      row += warpRows;
-      step += warpRows * shape.ldSteps - done;
+      const unsigned setRows = 32 / shape.lanes;
+      row += setRows;
+      step += setRows * shape.ldSteps - done;
       done = 0;
     } else {
       step += shape.lanes;
@@ -50,10 +50,10 @@ struct LaneRowCursor {
 // Loads the lane's next ITEMS steps; `anyStep` in place of those that do not exist.
 template <int ITEMS, class Source>
 __device__ inline void loadRowSteps(typename Source::Step (&steps)[ITEMS], const Source& source, const LaneRows& shape,
-                                    LaneRowCursor& cursor, std::size_t endRow, unsigned lane, std::size_t anyStep) {
+                                    LaneRowCursor& cursor, unsigned rows, unsigned lane, std::size_t anyStep) {
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i) {
-    source.template load<Caching::normal>(steps[i], cursor.exists(shape, endRow, lane) ? cursor.step : anyStep);
+    source.template load<Caching::normal>(steps[i], cursor.exists(shape, rows, lane) ? cursor.step : anyStep);
     cursor.advance(shape);
   }
 }
@@ -66,31 +66,31 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
   constexpr int ITEMS = itemsFor<Policy::VECTORS, Source>;
   overlapPreviousKernel();
   const auto op = reducer.combiner();
-  const Partial neutral = reducer.neutral();
   const unsigned lane = threadIdx.x % shape.lanes;
   const unsigned warpRows = 32 / shape.lanes * shape.perGroup;
   const std::size_t firstRow = (blockIdx.x * std::size_t{Policy::SHORT_BLOCK / 32} + threadIdx.x / 32) * warpRows;
-  const std::size_t endRow = firstRow + warpRows < shape.rows ? firstRow + warpRows : shape.rows;
-  if (firstRow >= endRow) return;
+  if (firstRow >= shape.rows) return;
+  const std::size_t left = shape.rows - firstRow;
+  const unsigned rows = left < warpRows ? static_cast<unsigned>(left) : warpRows;
 
-  const std::size_t row = firstRow + threadIdx.x % 32 / shape.lanes;
-  LaneRowCursor loading{row, row * shape.ldSteps + lane, 0};
+  const unsigned row = threadIdx.x % 32 / shape.lanes;
+  LaneRowCursor loading{row, 0, (firstRow + row) * shape.ldSteps + lane};
   LaneRowCursor adding = loading;
-  Partial partial = neutral;
-  for (std::size_t setRow = firstRow; setRow < endRow;) {
+  auto share = ShareOf<Reducer>::start(reducer);
+  for (unsigned setRow = 0; setRow < rows;) {
     typename Source::Step steps[ITEMS];
     typename Source::Value values[Source::STEP];
-    if (shape.rowSteps > 0) loadRowSteps(steps, source, shape, loading, endRow, lane, firstRow * shape.ldSteps);
+    if (shape.rowSteps > 0) loadRowSteps(steps, source, shape, loading, rows, lane, firstRow * shape.ldSteps);
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
-      if (adding.exists(shape, endRow, lane)) {
+      if (adding.exists(shape, rows, lane)) {
         source.values(steps[i], values);
-        reducer.add(partial, values, std::size_t{adding.done + lane} * Source::STEP);
+        reducer.add(share, values, std::size_t{adding.done + lane} * Source::STEP);
       }
       if (adding.endsRow(shape)) {
-        partial = reduceLanes(partial, op, shape.lanes);
-        if (lane == 0 && adding.row < endRow) storeOutput(out, adding.row, reducer.finish(partial));
-        partial = neutral;
+        const Partial partial = reduceLanes(ShareOf<Reducer>::close(reducer, share), op, shape.lanes);
+        if (lane == 0 && adding.row < rows) storeOutput(out, firstRow + adding.row, reducer.finish(partial));
+        share = ShareOf<Reducer>::start(reducer);
         setRow += 32 / shape.lanes;
       }
       adding.advance(shape);
@@ -131,7 +131,7 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
     const unsigned row = first + threadIdx.x % 32 / shape.lanes;
     const unsigned begin = origin + row * shape.ld;
     Partial partial = reducer.neutral();
-    if (row < rows) addStaged(partial, staged, view.f, reducer, begin, lane, begin + shape.cols, shape.lanes);
+    if (row < rows) partial = addStaged(staged, view.f, reducer, begin, lane, begin + shape.cols, shape.lanes);
     partial = reduceLanes(partial, op, shape.lanes);
     if (lane == 0 && row < rows) storeOutput(out, firstRow + row, reducer.finish(partial));
   }
@@ -156,8 +156,9 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
   constexpr int ITEMS = itemsFor<VECTORS, typename View::Source>;
   overlapPreviousKernel();
   const std::size_t group = blockIdx.x * std::size_t{Policy::BLOCK / THREADS} + threadIdx.x / THREADS;
-  const std::size_t row = group / shape.splits;
-  const auto split = static_cast<unsigned>(group % shape.splits);
+  // Rows that a warp takes are not split: the divisions would take as long as adding up a short row.
+  const std::size_t row = THREADS == 32 ? group : group / shape.splits;
+  const auto split = THREADS == 32 ? 0 : static_cast<unsigned>(group % shape.splits);
   if (row >= shape.rows) return;
 
   const auto op = reducer.combiner();
@@ -169,7 +170,7 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
                            left < shape.splitCols ? left : shape.splitCols, threadIdx.x % THREADS);
   if constexpr (Reducer::INDEXED) reducer.reindex(partial, first, 1);
   if constexpr (THREADS == 32) {
-    partial = warpReduce(partial, op);
+    partial = reduceLanes(partial, op);
     if (laneIndex() == 0) storeOutput(out, row, reducer.finish(partial));
   } else {
     partial = reduceWarps<THREADS>(partial, neutral, op);
@@ -236,28 +237,50 @@ void launchBlockRows(const ReduceCall& call, const Reducer& reducer, const View&
              LongRows{rows, cols, ld, static_cast<unsigned>(splits), splitCols}, out);
 }
 
+// The lengths from which a warp, and from which a block takes a row.
+struct RowBounds {
+  std::size_t warpBytes;
+  std::size_t blockBytes;
+};
+
+template <class Policy, class Reducer>
+RowBounds rowBounds(std::size_t rows, bool areAligned) {
+  if (!Reducer::COMBINES_SLOWLY) return {Policy::warpRowBytes, Policy::blockRowBytes};
+  return {areAligned ? Policy::slowWarpRowBytes : Policy::warpRowBytes,
+          rows >= Policy::slowWarpRows ? Policy::slowBlockRowBytes : Policy::blockRowBytes};
+}
+
+template <class Policy, class View, class Reducer, class Out>
+void launchRowsOf(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
+                  const Out& out) {
+  using T = typename View::Element;
+  const auto [rows, cols, ld] = matrix;
+  const bool areAligned = View::Source::VECTORS && view.hasAlignedRows(matrix);
+  const RowBounds bounds = rowBounds<Policy, Reducer>(rows, areAligned);
+  if (cols * sizeof(T) >= bounds.blockBytes) return launchBlockRows<Policy>(call, reducer, view, matrix, out);
+  const auto shortReducer = withShortIndices(reducer);
+  if (cols * sizeof(T) >= bounds.warpBytes)
+    return launchGrid(call, {Policy::BLOCK, ceilDivide(rows, Policy::BLOCK / 32), false},
+                      longRowsKernel<32, Policy, View, std::decay_t<decltype(shortReducer)>, Out>, view, shortReducer,
+                      LongRows{rows, cols, ld, 1, cols}, out);
+  if (areAligned) return launchLaneRows<Policy>(call, shortReducer, view, matrix, out);
+  if constexpr (std::is_trivially_copyable_v<T>)
+    if (cols > 0 && ld <= (std::is_pointer_v<typename View::Iterator> ? 2 * cols : cols))
+      return launchStagedRows<Policy>(call, shortReducer, view, matrix, out);
+  launchLaneRows<Policy>(call, shortReducer, view.elementwise(), matrix, out);
+}
+
 // Reduces f of the elements of each row.
 template <class Policy, class It, class F, class Reducer, class Out>
 void launchRows(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const MatrixShape& matrix,
-                const Out& out) {
-  const auto [rows, cols, ld] = matrix;
-  requireMatrix<typename Reducer::Result>(in, matrix, out, rows, call.function);
-  if (rows == 0) return;
-  requireResult(reducer, cols, "cols", call.function);
-  const auto view = viewOf(in, f);
-  using View = std::decay_t<decltype(view)>;
-  using T = typename View::Element;
-  if (cols * sizeof(T) >= Policy::blockRowBytes) return launchBlockRows<Policy>(call, reducer, view, matrix, out);
-  if (cols * sizeof(T) >= Policy::warpRowBytes)
-    return launchGrid(call, {Policy::BLOCK, ceilDivide(rows, Policy::BLOCK / 32), false},
-                      longRowsKernel<32, Policy, View, Reducer, Out>, view, reducer, LongRows{rows, cols, ld, 1, cols},
-                      out);
-  if (std::is_same_v<View, ArrayView<T, F>> && view.hasAlignedRows(matrix))
-    return launchLaneRows<Policy>(call, reducer, view, matrix, out);
-  if constexpr (std::is_trivially_copyable_v<T>)
-    if (cols > 0 && ld <= (std::is_pointer_v<typename View::Iterator> ? 2 * cols : cols))
-      return launchStagedRows<Policy>(call, reducer, view, matrix, out);
-  launchLaneRows<Policy>(call, reducer, view.elementwise(), matrix, out);
+                const Out& results) {
+  const auto out = boxedOutput(results);
+  if constexpr (requireOutput<typename Reducer::Result, std::decay_t<decltype(out)>>()) {
+    requireMatrix(in, matrix, out, matrix.rows, call.function);
+    if (matrix.rows == 0) return;
+    requireResult(reducer, matrix.cols, "cols", call.function);
+    launchRowsOf<Policy>(call, reducer, viewOf(in, f), matrix, out);
+  }
 }
 
 GPUOPT_DETAIL_END

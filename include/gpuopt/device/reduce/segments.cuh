@@ -108,7 +108,7 @@ struct SegmentWarp {
   __device__ Partial reduceRange(std::size_t first, std::size_t end) const {
     Partial partial = reducer.neutral();
     addRange<32, itemsFor<Policy::VECTORS, Source>>(partial, view, reducer, first, end - first, lane);
-    return warpReduce(partial, reducer.combiner());
+    return reduceLanes(partial, reducer.combiner());
   }
 
   __device__ void store(std::size_t segment, const Partial& partial) const {
@@ -146,17 +146,16 @@ struct SegmentWarp {
       const unsigned end = stage.bounds[own + 1] + shift;
       const bool suits = end - begin <= 2 * Policy::laneElements * lanes;
       Partial partial = reducer.neutral();
-      if (i < count && suits) addStaged(partial, staged, view.f, reducer, begin, lane % lanes, end, lanes);
+      if (i < count && suits) partial = addStaged(staged, view.f, reducer, begin, lane % lanes, end, lanes);
       partial = reduceLanes(partial, op, lanes);
       if (i < count && suits && lane % lanes == 0) storeOutput(out, segment + i, reducer.finish(partial));
 
       const bool leads = i < count && !suits && lane % lanes == 0;
       for (unsigned leaders = __ballot_sync(fullMask, leads); leaders != 0; leaders &= leaders - 1) {
         const int leader = __ffs(static_cast<int>(leaders)) - 1;
-        partial = reducer.neutral();
-        addStaged(partial, staged, view.f, reducer, __shfl_sync(fullMask, begin, leader), lane,
-                  __shfl_sync(fullMask, end, leader), 32);
-        store(segment + __shfl_sync(fullMask, i, leader), warpReduce(partial, op));
+        partial = addStaged(staged, view.f, reducer, __shfl_sync(fullMask, begin, leader), lane,
+                            __shfl_sync(fullMask, end, leader), 32);
+        store(segment + __shfl_sync(fullMask, i, leader), reduceLanes(partial, op));
       }
     }
   }
@@ -253,20 +252,11 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
   work.run(warp, position, position + path.share < length ? position + path.share : length);
 }
 
-// Reduces f of the elements of each segment.
-template <class Policy, class It, class F, class Offset, class Reducer, class Out>
-void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const Offset* offsets,
-                    std::size_t segments, const Out& out) {
+template <class Policy, class View, class Offset, class Reducer, class Out>
+void launchSegmentsOf(const ReduceCall& call, const Reducer& reducer, const View& view, const Offset* offsets,
+                      std::size_t segments, const Out& out) {
   using Partial = typename Reducer::Partial;
-  static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
-  static_assert(isOutput<typename Reducer::Result, Out>,
-                "gpuopt::reduceSegments: out must be a pointer to, or a random-access iterator over, a type that takes "
-                "the results");
-  if (segments == 0) return;
-  const char* null = offsets == nullptr ? "offsets" : isNull(out) ? "out" : nullptr;
-  if (null != nullptr) throwInvalid({call.function, ": ", null, " is null, but segments is ", segments});
-  const auto view = viewOf(in, f);
-  const auto kernel = segmentsKernel<Policy, std::decay_t<decltype(view)>, Offset, Reducer, Out>;
+  const auto kernel = segmentsKernel<Policy, View, Offset, Reducer, Out>;
   const std::size_t most = smallerOf(Workspace::capacity / (2 * sizeof(Partial)), std::size_t{Workspace::counterCount});
   const std::size_t warps = smallerOf(Policy::warps, most);
   const std::size_t blocks = ceilDivide(warps, Policy::BLOCK / 32);
@@ -275,6 +265,23 @@ void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const
   launch(kernel, gridConfig(Policy::BLOCK, blocks, call.stream, call.function), view, offsets, segments, warps, reducer,
          SegmentScratch<Partial>{partials, partials + warps, scratch.counters()}, out);
   scratch.done();
+}
+
+// Reduces f of the elements of each segment.
+template <class Policy, class It, class F, class Offset, class Reducer, class Out>
+void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const Offset* offsets,
+                    std::size_t segments, const Out& results) {
+  static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
+  if (segments == 0) return;
+  requireSize(segments, {"segments"}, call.function, largerOf(sizeof(Offset), sizeof(typename Reducer::Result)));
+  const auto out = boxedOutput(results);
+  const char* null = offsets == nullptr ? "offsets" : isNull(out) ? "out" : nullptr;
+  if (null != nullptr) throwInvalid({call.function, ": ", null, " is null, but segments is ", segments});
+  requireArray(namedArray(offsets, segments + 1, "offsets"), call.function);
+  if constexpr (std::is_pointer_v<std::decay_t<decltype(out)>>)
+    requireArray(namedArray(out, segments, "out"), call.function);
+  if constexpr (requireOutput<typename Reducer::Result, std::decay_t<decltype(out)>>())
+    launchSegmentsOf<Policy>(call, reducer, viewOf(in, f), offsets, segments, out);
 }
 
 GPUOPT_DETAIL_END

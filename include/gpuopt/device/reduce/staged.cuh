@@ -100,24 +100,26 @@ __device__ inline unsigned stageElements(const StagedElements<T>& staged, const 
   return origin;
 }
 
-// Adds f of the staged elements first, first + stride, ... of those from `begin` to `end`, whose indices count from
-// `begin`.
+// The partial result of f of the staged elements first, first + stride, ... of those from `begin` to `end`, whose
+// indices count from `begin`.
 template <class T, class F, class Reducer>
-__device__ inline void addStaged(typename Reducer::Partial& partial, const StagedElements<T>& staged, const F& f,
-                                 const Reducer& reducer, unsigned begin, unsigned first, unsigned end,
-                                 unsigned stride) {
+__device__ inline typename Reducer::Partial addStaged(const StagedElements<T>& staged, const F& f,
+                                                      const Reducer& reducer, unsigned begin, unsigned first,
+                                                      unsigned end, unsigned stride) {
   using Value = std::decay_t<CallResult<F, T>>;
   constexpr unsigned BATCH = 4;
+  auto share = ShareOf<Reducer>::start(reducer);
   unsigned i = begin + first;
   for (; i + (BATCH - 1) * stride < end; i += BATCH * stride) {
     const Value values[BATCH] = {f(*staged.address(i)), f(*staged.address(i + stride)),
                                  f(*staged.address(i + 2 * stride)), f(*staged.address(i + 3 * stride))};
-    reducer.add(partial, values, i - begin, stride);
+    reducer.add(share, values, i - begin, stride);
   }
   for (; i < end; i += stride) {
     const Value value[1] = {f(*staged.address(i))};
-    reducer.add(partial, value, i - begin);
+    reducer.add(share, value, i - begin);
   }
+  return ShareOf<Reducer>::close(reducer, share);
 }
 
 GPUOPT_DETAIL_END

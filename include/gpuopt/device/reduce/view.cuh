@@ -7,6 +7,7 @@
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/output.cuh>
+#include <gpuopt/device/reduce/reducer.cuh>
 #include <gpuopt/device/reduce/steps.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
@@ -113,36 +114,61 @@ struct ArrayView {
 // The best view of an input.
 template <class It, class F>
 auto viewOf(It iterator, const F& f) {
-  const auto in = Unwrap<It>::pointer(iterator);
+  const auto in = elementsOf(iterator);
+  const auto elementFunction = functionOf<It>(f);
+  using Function = std::decay_t<decltype(elementFunction)>;
   using Unwrapped = std::decay_t<decltype(in)>;
   using T = typename std::iterator_traits<Unwrapped>::value_type;
   if constexpr (std::is_pointer_v<Unwrapped> && readsVectors<T> && alwaysAligns<T>)
-    return ArrayView<T, F>{in, f};
+    return ArrayView<T, Function>{in, elementFunction};
   else
-    return IteratorView<Unwrapped, F>{in, f};
+    return IteratorView<Unwrapped, Function>{in, elementFunction};
 }
 
 // An input matrix and an output for `results` results.
-template <class Result, class It, class Out>
+template <class It, class Out>
 void requireMatrix(It in, const MatrixShape& matrix, const Out& out, std::size_t results, const char* function) {
-  static_assert(isOutput<Result, Out>,
-                "gpuopt: out must be a pointer to, or a random-access iterator over, a type that takes the results: to "
-                "sum floats into integers, for example, name an integer as the accumulator");
   const auto [rows, cols, ld] = matrix;
+  const auto data = deviceIterator(in, rows > 0 && cols > 0, function, "in");
+  requireShape(rows, cols, function);
+  requireSize(ld, {"ld"}, function);
   if (ld < cols) throwInvalid({function, ": ld (", ld, ") is less than cols (", cols, ")"});
-  if (isNull(Unwrap<It>::pointer(in)) && rows > 0 && cols > 0)
+  if (rows > 0 && cols > 0) requireSpan({{nullptr, rows, cols, ld}, "in", bytesPerElement(data)}, function);
+  if (isNull(data) && rows > 0 && cols > 0)
     throwInvalid({function, ": in is null, but rows is ", rows, " and cols is ", cols});
   if (isNull(out) && results > 0) throwInvalid({function, ": out is null, but there are ", results, " results"});
-  const auto pointer = Unwrap<It>::pointer(in);
-  if constexpr (std::is_pointer_v<decltype(pointer)> && std::is_pointer_v<Out>)
-    if (rows > 0 && cols > 0)
-      requireDisjoint(namedArray(pointer, cappedSum(cappedProduct(rows - 1, ld), cols), "in"),
-                      namedArray(out, results, "out"), function);
+  const std::size_t span = rows > 0 && cols > 0 ? (rows - 1) * ld + cols : 0;
+  constexpr bool isArray = std::is_pointer_v<std::decay_t<decltype(data)>>;
+  if constexpr (isArray) requireArray(namedArray(data, span, "in"), function);
+  if constexpr (std::is_pointer_v<Out>) requireArray(namedArray(out, results, "out"), function);
+  if constexpr (isArray && std::is_pointer_v<Out>)
+    if (span > 0) requireDisjoint(namedArray(data, span, "in"), namedArray(out, results, "out"), function);
 }
 
 // Steps in flight per thread for VECTORS loads of 16 bytes.
 template <int VECTORS, class Source>
 inline constexpr int itemsFor = clampTo(static_cast<int>(VECTORS * 16 / Source::BYTES), 1, 16);
+
+// Adds up to ITEMS steps below `end`, STRIDE apart, as one share.
+template <int STRIDE, int ITEMS, class Source, class Reducer>
+__device__ inline void addShare(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
+                                std::size_t first, std::size_t end) {
+  if (first >= end) return;
+  typename Source::Step steps[ITEMS];
+  typename Source::Value values[Source::STEP];
+  const std::size_t left = (end - first + STRIDE - 1) / STRIDE;
+  const int count = left < ITEMS ? static_cast<int>(left) : ITEMS;
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) source.template load<Caching::normal>(steps[i], first + (i < count ? i * STRIDE : 0));
+  typename Reducer::Share share{};
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i)
+    if (i < count) {
+      source.values(steps[i], values);
+      reducer.add(share, values, 0);
+    }
+  partial = reducer.combiner()(partial, reducer.close(share));
+}
 
 // Adds what one of THREADS threads contributes to the fold of [first, first + count).
 template <int THREADS, int ITEMS, class View, class Reducer>
@@ -157,18 +183,16 @@ __device__ inline void addRange(typename Reducer::Partial& partial, const View& 
   if (edge < count) values[0] = source.at(edge);
   // All threads run the same number of full batches: divergence would double the time of a warp.
   std::size_t done = 0;
+  if constexpr (ShareOf<Reducer>::exists) {
+    for (; done < steps; done += ITEMS * THREADS)
+      addShare<THREADS, ITEMS>(partial, source, reducer, done + thread, steps);
+  } else {
 #pragma unroll 1
-  for (; done + ITEMS * THREADS <= steps; done += ITEMS * THREADS)
-    addSteps<Caching::normal, THREADS, ITEMS>(partial, source, reducer, done + thread);
-  addStepsBelow<Caching::normal, THREADS, ITEMS>(partial, source, reducer, done + thread, steps);
+    for (; done + ITEMS * THREADS <= steps; done += ITEMS * THREADS)
+      addSteps<Caching::normal, THREADS, ITEMS>(partial, source, reducer, done + thread);
+    addStepsBelow<Caching::normal, THREADS, ITEMS>(partial, source, reducer, done + thread, steps);
+  }
   if (edge < count) reducer.add(partial, values, edge);
-}
-
-// Reduces groups of `lanes` neighbouring lanes, a power of two; the first of each group holds the result.
-template <class Partial, class Op>
-__device__ inline Partial reduceLanes(Partial partial, Op op, unsigned lanes) {
-  for (unsigned delta = 1; delta < lanes; delta *= 2) partial = op(partial, shuffleDown(partial, delta));
-  return partial;
 }
 
 GPUOPT_DETAIL_END

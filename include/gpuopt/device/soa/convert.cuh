@@ -77,14 +77,29 @@ constexpr bool requireSameStruct() {
   return IS_SAME;
 }
 
+template <class View, std::size_t... INDICES>
+void requireColumnsOnDevice(const View& soa, const char* function, std::index_sequence<INDICES...>) {
+  (requireArray(columnRange<INDICES>(soa, message({"column ", INDICES})), function), ...);
+}
+
 // Throws if the arguments are wrong; returns whether there is anything to convert.
 template <class T, class View>
 bool checkConversion(const T* aos, std::size_t n, const View& soa, const char* function) {
+  requireSize(n, {"n"}, function, sizeof(T));
   if (n != soa.size()) throwInvalid({function, ": n is ", n, ", but the view has ", soa.size(), " structures"});
   const NamedArray array = namedArray(aos, n, "aos");
-  requireArray(array, function);
+  requireAddress(array, function);
   if (n > 0) requireDisjointColumns(array, soa, function, std::make_index_sequence<memberCount<T>>{});
   return n > 0;
+}
+
+// The same for arguments in device memory.
+template <class T, class View>
+bool checkDeviceConversion(const T* aos, std::size_t n, const View& soa, const char* function) {
+  if (!checkConversion(aos, n, soa, function)) return false;
+  requireArray(namedArray(aos, n, "aos"), function);
+  requireColumnsOnDevice(soa, function, std::make_index_sequence<memberCount<T>>{});
+  return true;
 }
 
 }  // namespace detail
@@ -103,7 +118,7 @@ void toSoa(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa, StreamRef stream
   constexpr const char* FUNCTION = "gpuopt::toSoa";
   static_assert(!std::is_const_v<U>, "gpuopt::toSoa: the structures of the view are const");
   if constexpr (!std::is_const_v<U> && detail::requireSameStruct<T, U>())
-    if (detail::checkConversion(aos, n, soa, FUNCTION)) detail::convert(aos, soa, FUNCTION, stream);
+    if (detail::checkDeviceConversion(aos, n, soa, FUNCTION)) detail::convert(aos, soa, FUNCTION, stream);
 }
 
 /// The same for a container or a span of structures, such as thrust::device_vector, with as many as the view has.
@@ -120,7 +135,7 @@ void toAos(SoaView<U, LAYOUT> soa, T* aos, StreamRef stream = {}) {
   static_assert(!std::is_const_v<T>, "gpuopt::toAos: the structures of the array are const");
   const SoaView<const U, LAYOUT> columns = soa;
   if constexpr (!std::is_const_v<T> && detail::requireSameStruct<T, U>())
-    if (detail::checkConversion(aos, columns.size(), columns, FUNCTION))
+    if (detail::checkDeviceConversion(aos, columns.size(), columns, FUNCTION))
       detail::convert(aos, columns, FUNCTION, stream);
 }
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/box.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/matrix_view.cuh>
@@ -76,8 +77,8 @@ struct Converting {
   F function;
 
   template <class In>
-  __device__ Out operator()(const In& element) const {
-    return static_cast<Out>(function(element));
+  __device__ Boxed<Out> operator()(const In& element) const {
+    return static_cast<Boxed<Out>>(function(unbox(element)));
   }
 };
 
@@ -99,8 +100,8 @@ void withChecked(const MatrixView<In>& in, const MatrixView<Out>& out, const F& 
     requireTransposable(named(in, "in"), named(out, "out"), "gpuopt::transpose");
     const auto from = withoutUnused(in);
     const auto to = withoutUnused(out);
-    use(TransposeProblem<Element, Out, F>{from.data, to.data, from.rows, from.cols, from.ld, to.ld, from.batch,
-                                          from.batchStride, to.batchStride, function});
+    use(TransposeProblem<Boxed<Element>, Boxed<Out>, F>{boxes(from.data), boxes(to.data), from.rows, from.cols, from.ld,
+                                                        to.ld, from.batch, from.batchStride, to.batchStride, function});
   }
 }
 
