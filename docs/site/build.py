@@ -5,6 +5,7 @@ Usage: build.py <output>
 SPDX-License-Identifier: MIT
 """
 
+import json
 import os
 import re
 import shutil
@@ -16,17 +17,20 @@ from api import runDoxygen
 from reference import Reference
 
 ROOT = Path(__file__).resolve().parents[2]
+NAMES = ".names.json"  # links.py reads it
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)#\s]+)((?:#[^)]*)?\))")
 CODE = re.compile(r"^(?:```.*?^```|    .*?$)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 ORPHAN = "---\norphan: true\n---\n"
 LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "bash"}
 HOME = Path("README.md")
 LISTED = re.findall(r"^- \[.*?\]\((.*?\.md)\)", (ROOT / HOME).read_text(), re.MULTILINE)
+EXAMPLES = Path("examples/README.md")
+LESSONS = re.findall(r"^\| \[\w+\]\((\w+)\)", (ROOT / EXAMPLES).read_text(), re.MULTILINE)
 
 
 class Stage:
-    """Copies pages, and whatever they link to, into a folder of the same shape. Guides are in the table of
-    contents, for Sphinx to check; of other pages, those that the README lists."""
+    """Copies pages, and whatever they link to, into a folder of the same shape. Guides and examples are in the table
+    of contents, for Sphinx to check; of other pages, those that the README lists."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -37,10 +41,11 @@ class Stage:
         if path == HOME:
             return Path("index.md")
         if (ROOT / path).is_dir():
-            return path / "index.md"
+            return path / ("README.md" if (ROOT / path / "README.md").exists() else "index.md")
         return path if path.suffix in (".md", ".svg", ".png") else Path(f"{path}.md")
 
     def add(self, path, extra=""):
+        path = self.target(path) if (ROOT / self.target(path)).is_file() and path != HOME else path
         if path in self.done:
             return
         self.done.add(path)
@@ -51,20 +56,27 @@ class Stage:
         if source.is_dir():
             page.write_text(self.listing(path))
         elif path.suffix == ".md":
-            isListed = path.parts[0] == "docs" or path == HOME or str(path) in LISTED
+            isListed = path.parts[0] == "docs" or path in (HOME, EXAMPLES) or str(path) in LISTED
             page.write_text(("" if isListed else ORPHAN) + self.relinked(path) + extra)
         elif page.suffix == ".md":
-            language = LANGUAGES.get(path.suffix, "text")
-            page.write_text(f"{ORPHAN}# {path.name}\n\n````{language}\n{source.read_text()}````\n")
+            page.write_text(f"{ORPHAN}# {path.name}\n\n{self.code(source)}")
         else:
             shutil.copy(source, page)
 
+    @staticmethod
+    def code(source):
+        return f"````{LANGUAGES.get(source.suffix, 'text')}\n{source.read_text()}````\n"
+
     def listing(self, path):
-        """A page with links to all sources of a folder."""
-        lines = [f"{ORPHAN}# {path.name}"]
-        for folder in sorted({file.parent for file in (ROOT / path).rglob("*") if file.suffix in LANGUAGES}):
+        """A page with a folder's only source, or with links to all of its sources."""
+        isLesson = path.parent == EXAMPLES.parent and path.name in LESSONS
+        sources = [file for file in (ROOT / path).rglob("*") if file.suffix in LANGUAGES]
+        lines = [f"{'' if isLesson else ORPHAN}# {path.name}"]
+        if len(sources) == 1:
+            return f"{lines[0]}\n\n`{sources[0].relative_to(ROOT)}`\n\n{self.code(sources[0])}"
+        for folder in sorted({file.parent for file in sources}):
             lines.append(f"## {folder.relative_to(ROOT / path)}" if folder != ROOT / path else "")
-            for file in sorted(file for file in folder.iterdir() if file.suffix in LANGUAGES):
+            for file in sorted(file for file in sources if file.parent == folder):
                 self.add(file.relative_to(ROOT))
                 lines.append(f"- [{file.name}]({file.relative_to(ROOT / path)}.md)")
         return "\n".join(lines) + "\n"
@@ -86,23 +98,30 @@ class Stage:
         return f"{link[1]}{os.path.relpath(self.target(path), page.parent)}{link[3]}"
 
 
+def toctree(pages, caption=""):
+    options = f":hidden:\n:caption: {caption}\n" if caption else ":hidden:\n"
+    return f"\n```{{toctree}}\n{options}\n" + "\n".join(pages) + "\n```\n"
+
+
 def contents():
     """The table of contents: the pages in the order of the README's list."""
     guides = [page for page in LISTED if page.startswith("docs/") and page != "docs/architecture.md"]
     others = [page for page in LISTED if page not in guides]
-    parts = (("Guides", guides), ("Reference", ["reference/index"]), ("Project", others))
-    return "".join(f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(pages) + "\n```\n"
-                   for caption, pages in parts)
+    return (toctree(guides, "Guides") + toctree(["reference/index"], "Reference") +
+            toctree([str(EXAMPLES)], "Examples") + toctree(others, "Project"))
 
 
 def main(output):
     shutil.rmtree(output, ignore_errors=True)
     source = output / ".source"
     stage = Stage(source)
+    stage.add(EXAMPLES, toctree([f"{lesson}/index" for lesson in LESSONS]))
     stage.add(HOME, contents())
     for guide in sorted((ROOT / "docs").glob("*.md")):
         stage.add(guide.relative_to(ROOT))
-    Reference(runDoxygen(ROOT, source / ".doxygen")).write(source / "reference")
+    reference = Reference(runDoxygen(ROOT, source / ".doxygen"))
+    reference.write(source / "reference")
+    (source / NAMES).write_text(json.dumps(reference.publicNames()))
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", ROOT / "docs/site",
                "-d", output / ".doctrees", source, output]
     return subprocess.run(command).returncode

@@ -1,8 +1,17 @@
 """Sphinx reads the staged Markdown of build.py with this. SPDX-License-Identifier: MIT"""
 
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+header = (HERE.parents[1] / "include/gpuopt/version.cuh").read_text()
 project = "gpuopt"
 author = "the gpuopt authors"
-extensions = ["myst_parser"]
+version = release = ".".join(re.findall(r"#define GPUOPT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
+extensions = ["myst_parser", "sphinx_copybutton", "links"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = [".doxygen"]
 highlight_language = "text"
@@ -11,7 +20,7 @@ myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4
 
 html_theme = "furo"
-html_title = "gpuopt"
+html_title = f"gpuopt {version}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False

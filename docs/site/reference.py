@@ -10,7 +10,9 @@ from itertools import groupby
 # come under its title, policies last.
 PAGES = (
     ("reductions", "Reductions", "reduce.cuh", "reductions", {
-        "Results": "reduce.cuh device/reduce/reducer.cuh",
+        "Folds": "reduce.cuh reduce_transform.cuh device/reduce/fold.cuh",
+        "Extremes, mean and variance": "reduce_statistics.cuh",
+        "Results": "device/reduce/result.cuh device/reduce/reducer.cuh",
         "Operations and accumulators": "thread/operators.cuh", "Policies": "device/reduce/tuning.cuh"}),
     ("device_functions", "Device functions", "reduce.cuh", "getting_started", {
         "Reductions of a warp": "warp/reduce.cuh", "Reductions of a block": "block/reduce.cuh",
@@ -18,6 +20,7 @@ PAGES = (
     ("transposition", "Transposition", "transpose.cuh", "transpose", {
         "Matrices": "transpose.cuh", "Views": "core/matrix_view.cuh",
         "Tiles in your own kernels": "block/transpose.cuh", "In the registers of a thread": "thread/transpose.cuh"}),
+    ("map", "A function of each element", "map.cuh", "map", {"Arrays": "map.cuh"}),
     ("structures", "Arrays of structures", "struct_io.cuh", "structs", {
         "Arrays": "struct_io.cuh",
         "In your own kernels": "block/struct_io.cuh block/struct_pipeline.cuh",
@@ -31,7 +34,8 @@ PAGES = (
         "Dynamic shared memory": "block/shared.cuh"}),
     ("access", "Access patterns", "access.cuh", "access", {"Patterns": "core/access.cuh"}),
     ("common", "Errors, workspaces, devices", "gpuopt.cuh", "getting_started", {
-        "Errors": "host/error.cuh", "Workspaces": "host/workspace.cuh", "Values for the host": "host/result.cuh",
+        "Errors": "host/error.cuh", "Streams": "host/stream.cuh", "Workspaces": "host/workspace.cuh",
+        "Values for the host": "host/result.cuh", "Memory": "host/memory.cuh",
         "Devices": "host/device.cuh", "Functions": "core/identity.cuh", "Version": "version.cuh"}),
     ("emulation", "The emulated device", "../cuda_runtime.h", "emulation", {
         "Order of the lanes": "../gpuopt_emulation/settings.hpp", "Reports": "../gpuopt_emulation/report.hpp"}),
@@ -169,6 +173,10 @@ class Reference:
     def names(self, parts):
         names = dict.fromkeys((entry.name, self.anchors[entry.id]) for entry in self.entriesOf(parts))
         return ",\n".join(f"[`{name}`](#{anchor})" for name, anchor in names)
+
+    def publicNames(self):
+        """The anchor of each name."""
+        return {entry.name: self.anchors[entry.id] for entry in self.api.entries if entry.name.isidentifier()}
 
     def page(self, title, header, guide, parts):
         self.seen = set()

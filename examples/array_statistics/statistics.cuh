@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/reduce.cuh>
+#include <gpuopt/reduce_statistics.cuh>
 
 #include <cmath>
 #include <cstddef>

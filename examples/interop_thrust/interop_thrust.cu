@@ -5,6 +5,7 @@
 #include "exit_status.hpp"
 
 #include <gpuopt/reduce.cuh>
+#include <gpuopt/reduce_transform.cuh>
 #include <gpuopt/soa.cuh>
 
 #include <thrust/count.h>

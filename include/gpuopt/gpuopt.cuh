@@ -4,8 +4,15 @@
 #pragma once
 
 #include <gpuopt/access.cuh>
+#include <gpuopt/core/device_code.cuh>
 #include <gpuopt/launch.cuh>
+#include <gpuopt/map.cuh>
 #include <gpuopt/reduce.cuh>
+#include <gpuopt/reduce_columns.cuh>
+#include <gpuopt/reduce_rows.cuh>
+#include <gpuopt/reduce_segments.cuh>
+#include <gpuopt/reduce_statistics.cuh>
+#include <gpuopt/reduce_transform.cuh>
 #include <gpuopt/soa.cuh>
 #include <gpuopt/struct_io.cuh>
 #include <gpuopt/transpose.cuh>

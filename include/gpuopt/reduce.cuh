@@ -6,6 +6,7 @@
 ///     double norm2 = gpuopt::transformReduce(data, n, Square{});     // a function on the way
 ///     float product = gpuopt::dot(a, b, n);
 ///     auto [value, index] = gpuopt::argMin(data, n);
+///     float norm = gpuopt::reduce(vector, gpuopt::Maximum{});        // a thrust::device_vector, a std::span, ...
 ///     gpuopt::reduceRows(matrix, rows, cols, ld, out);               // one result per row
 ///     gpuopt::reduceColumns(matrix, rows, cols, ld, out);
 ///     gpuopt::reduceSegments(data, offsets, segments, out);          // of [offsets[s], offsets[s + 1])
@@ -13,12 +14,14 @@
 /// Device functions for your own kernels are in <gpuopt/warp/reduce.cuh> and <gpuopt/block/reduce.cuh>, included here:
 /// `warpReduce`, `warpAllReduce`, `blockReduce<BLOCK>`, `blockAllReduce<BLOCK>`.
 ///
-/// **Common to all host functions.** One kernel launch at every n. The input, `in`, is a device pointer of any element
-/// alignment, or any random-access iterator that device code can read; arrays of trivially copyable elements are read
-/// 16 bytes at a time. The operation is associative and callable on the device. The functions whose names end in
-/// `Into`, and those of rows, columns and segments, are asynchronous on `stream`, never synchronise, and can be
-/// captured into a graph; those that return a value wait until the kernel has stored it. With a `workspace` they
-/// allocate nothing; without one, memory is allocated on the first call on a stream and kept. Bad arguments throw
+/// **Common to all host functions.** One kernel launch at every n. The input, `in`, is a device pointer, or any
+/// random-access iterator that device code can read; arrays of trivially copyable elements are read 16 bytes at a time,
+/// wherever they begin. A container or span, anything with data() and size(), replaces `in` and n. The
+/// operation is associative and callable on the device. The functions whose names end in `Into`, and those of rows,
+/// columns and segments, are asynchronous on `stream`, never synchronise, and can be captured into a graph; those that
+/// return a value wait until the kernel has stored it. `stream` is a StreamRef: a cudaStream_t, or anything that CCCL's
+/// cuda::get_stream takes. It may follow the input or `out` directly; nullptr is the default stream. With a `workspace`
+/// they allocate nothing; without one, memory is allocated on the first call on a stream and kept. Bad arguments throw
 /// std::invalid_argument before anything is launched, errors of the runtime CudaError. n = 0 is no error: the result is
 /// `init`, or the operation's neutral element (where neither exists: std::invalid_argument).
 ///
@@ -37,368 +40,133 @@
 
 #include <gpuopt/block/reduce.cuh>
 #include <gpuopt/core/identity.cuh>
-#include <gpuopt/device/reduce/columns.cuh>
 #include <gpuopt/device/reduce/launch.cuh>
-#include <gpuopt/device/reduce/rows.cuh>
-#include <gpuopt/device/reduce/segments.cuh>
+#include <gpuopt/reduce_columns.cuh>
+#include <gpuopt/reduce_rows.cuh>
+#include <gpuopt/reduce_segments.cuh>
+#include <gpuopt/reduce_statistics.cuh>
+#include <gpuopt/reduce_transform.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
 #include <cstddef>
-#include <iterator>
-#include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
 
-/// \name Folds
-/// op over all elements, each converted to the accumulator, and over `init` where it is given. The plain form returns
-/// the value; `Into` leaves it in device memory at `out`. Cost: one read of the input. Technique: the classical
-/// reduction ladder to its end (docs/reductions.md).
-/// \{
-
+/// op over all elements, each converted to the accumulator, and over `init`; returned to the host, which waits for it.
+///
+///     float largest = gpuopt::reduce(data, n, gpuopt::Maximum{}, 0.0f);
+///
+/// Cost: one read of the input. Technique: the classical reduction ladder to its end (docs/reductions.md).
+///
 /// \param in,n the elements: a device pointer or iterator, and their number
 /// \param op the operation, Plus unless given
-/// \param init combined once, from the left; op's neutral element unless given
+/// \param init combined once, from the left; op's neutral element unless given. In device memory: deviceValue
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op, class Init,
-          class = detail::EnableInit<Init, Reduced<A, Op, It>>>
-Reduced<A, Op, It> reduce(It in, std::size_t n, Op op, Init init, cudaStream_t stream = nullptr,
-                          Workspace* workspace = nullptr) {
+          class = detail::EnableOperation<Op, Init>>
+[[nodiscard]] Reduced<A, Op, It> reduce(It in, std::size_t n, Op op, Init init, StreamRef stream = nullptr,
+                                        Workspace* workspace = nullptr) {
   return detail::reduceToHost<Policy>({"gpuopt::reduce", stream, workspace},
                                       detail::foldOf<Reduced<A, Op, It>>(op, init), n, Identity{}, in);
 }
 
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus>
-Reduced<A, Op, It> reduce(It in, std::size_t n, Op op = {}, cudaStream_t stream = nullptr,
-                          Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>({"gpuopt::reduce", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op), n,
-                                      Identity{}, in);
+/// op over all elements, each converted to the accumulator; returned to the host, which waits for it.
+///
+///     float total = gpuopt::reduce(data, n);
+///     double precise = gpuopt::reduce<double>(data, n);
+///
+/// \param in,n the elements: a device pointer or iterator, and their number
+/// \param op the operation, Plus unless given
+/// \param stream the launch is queued there
+/// \param workspace scratch memory; the library's own for this stream unless given
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus,
+          class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
+[[nodiscard]] Reduced<A, Op, It> reduce(It in, std::size_t n, Op op = {}, const Stream& stream = {},
+                                        Workspace* workspace = nullptr) {
+  return detail::reduceToHost<Policy>({"gpuopt::reduce", StreamRef(stream), workspace},
+                                      detail::foldOf<Reduced<A, Op, It>>(op), n, Identity{}, in);
 }
 
-/// \param out receives the result: device memory, or any that the device can write
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op, class Init,
-          class = detail::EnableInit<Init, Reduced<A, Op, It>>>
-void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op, Init init, cudaStream_t stream = nullptr,
+/// The sum of all elements, on a stream; returned to the host, which waits for it.
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
+[[nodiscard]] Reduced<A, Plus, It> reduce(It in, std::size_t n, StreamRef stream, Workspace* workspace = nullptr) {
+  return reduce<A, Policy>(in, n, Plus{}, stream, workspace);
+}
+
+/// reduce of a container or span, `reduce(v[, op[, init]][, stream[, workspace]])`: anything with data() and size()
+/// whose elements the device can read, such as a thrust::device_vector or a std::span.
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range, class... Rest,
+          class = detail::EnableRange<const Range>>
+[[nodiscard]] auto reduce(const Range& in, const Rest&... rest)
+    -> decltype(reduce<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...)) {
+  return reduce<A, Policy>(detail::dataOf(in), detail::sizeOf(in), rest...);
+}
+
+/// reduce of the elements from `first` to before `last`, `reduce(first, last[, op[, init]][, stream[, workspace]])`.
+/// Unlike std::reduce and Thrust's, the operation comes before init.
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Last, class... Rest,
+          class = detail::EnableLast<It, Last>>
+[[nodiscard]] auto reduce(It first, Last last, const Rest&... rest)
+    -> decltype(reduce<A, Policy>(first, static_cast<std::size_t>(last - first), rest...)) {
+  return reduce<A, Policy>(first, static_cast<std::size_t>(last - first), rest...);
+}
+
+/// op over all elements, each converted to the accumulator, and over `init`; left in device memory at `out`,
+/// asynchronously.
+///
+///     gpuopt::reduceInto(data, n, out, gpuopt::Maximum{}, 0.0f, stream);
+///
+/// \param in,n the elements: a device pointer or iterator, and their number
+/// \param out receives the result: a pointer or iterator that the device can write, or a container of at least one
+///     element. Floating-point results are rounded to a narrower type of `out`; for a wider type name the accumulator,
+///     as in reduceInto<double>
+/// \param op the operation, Plus unless given
+/// \param init combined once, from the left; op's neutral element unless given. In device memory: deviceValue
+/// \param stream the launch is queued there
+/// \param workspace scratch memory; the library's own for this stream unless given
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out, class Op, class Init,
+          class = detail::EnableOperation<Op, Init>>
+void reduceInto(It in, std::size_t n, Out&& out, Op op, Init init, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::reduceInto", stream, workspace},
                                  detail::foldOf<Reduced<A, Op, It>>(op, init), out, n, Identity{}, in);
 }
 
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus>
-void reduceInto(It in, std::size_t n, Reduced<A, Op, It>* out, Op op = {}, cudaStream_t stream = nullptr,
-                Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::reduceInto", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op), out,
-                                 n, Identity{}, in);
-}
-
-/// \}
-
-/// \name Folds of a function of the elements
-/// op over f(x) for the elements x of one input, or f(x, y) for those of two. f is callable on the device and, for its
-/// result type, on the host. Cost: one read of the inputs. Two arrays of different misalignment are read element by
-/// element.
-/// \{
-
-/// \param in,n the elements, and their number
-/// \param f applied to each element, or to each pair of elements; op takes its results
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op, class Init,
-          class = detail::EnableInit<Init, ReducedBy<A, Op, F, It>>>
-ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op, Init init, cudaStream_t stream = nullptr,
-                                        Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>({"gpuopt::transformReduce", stream, workspace},
-                                      detail::foldOf<ReducedBy<A, Op, F, It>>(op, init), n, f, in);
-}
-
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op = Plus,
-          class = std::enable_if_t<detail::isCallable<F, typename std::iterator_traits<It>::value_type>>>
-ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op = {}, cudaStream_t stream = nullptr,
-                                        Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>({"gpuopt::transformReduce", stream, workspace},
-                                      detail::foldOf<ReducedBy<A, Op, F, It>>(op), n, f, in);
-}
-
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op, class Init,
-          class = detail::EnableInit<Init, ReducedBy<A, Op, F, It>>>
-void transformReduceInto(It in, std::size_t n, ReducedBy<A, Op, F, It>* out, F f, Op op, Init init,
-                         cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", stream, workspace},
-                                 detail::foldOf<ReducedBy<A, Op, F, It>>(op, init), out, n, f, in);
-}
-
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op = Plus>
-void transformReduceInto(It in, std::size_t n, ReducedBy<A, Op, F, It>* out, F f, Op op = {},
-                         cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", stream, workspace},
-                                 detail::foldOf<ReducedBy<A, Op, F, It>>(op), out, n, f, in);
-}
-
-/// \param in1,in2,n the elements of two inputs, and the number of each
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op,
-          class Init, class = detail::EnableInit<Init, ReducedBy<A, Op, F, It1, It2>>>
-ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F f, Op op, Init init,
-                                              cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>({"gpuopt::transformReduce", stream, workspace},
-                                      detail::foldOf<ReducedBy<A, Op, F, It1, It2>>(op, init), n, f, in1, in2);
-}
-
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op = Plus,
-          class = std::enable_if_t<detail::isCallable<F, typename std::iterator_traits<It1>::value_type,
-                                                      typename std::iterator_traits<It2>::value_type>>>
-ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F f, Op op = {},
-                                              cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>({"gpuopt::transformReduce", stream, workspace},
-                                      detail::foldOf<ReducedBy<A, Op, F, It1, It2>>(op), n, f, in1, in2);
-}
-
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op,
-          class Init, class = detail::EnableInit<Init, ReducedBy<A, Op, F, It1, It2>>>
-void transformReduceInto(It1 in1, It2 in2, std::size_t n, ReducedBy<A, Op, F, It1, It2>* out, F f, Op op, Init init,
-                         cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", stream, workspace},
-                                 detail::foldOf<ReducedBy<A, Op, F, It1, It2>>(op, init), out, n, f, in1, in2);
-}
-
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op = Plus>
-void transformReduceInto(It1 in1, It2 in2, std::size_t n, ReducedBy<A, Op, F, It1, It2>* out, F f, Op op = {},
-                         cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::transformReduceInto", stream, workspace},
-                                 detail::foldOf<ReducedBy<A, Op, F, It1, It2>>(op), out, n, f, in1, in2);
-}
-
-/// \}
-
-/// \name Dot product
-/// The sum of a[i] * b[i], multiplied in A: float for two arrays of halves, otherwise the type of the product.
-/// \{
-
-/// The dot product of a and b, n elements each, returned to the host.
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2>
-DotResult<A, It1, It2> dot(It1 a, It2 b, std::size_t n, cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>({"gpuopt::dot", stream, workspace},
-                                      detail::foldOf<DotResult<A, It1, It2>>(Plus{}), n,
-                                      detail::MultiplyAs<DotResult<A, It1, It2>>{}, a, b);
-}
-
-/// The same, left in device memory at `out`; asynchronous.
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2>
-void dotInto(It1 a, It2 b, std::size_t n, DotResult<A, It1, It2>* out, cudaStream_t stream = nullptr,
-             Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::dotInto", stream, workspace}, detail::foldOf<DotResult<A, It1, It2>>(Plus{}),
-                                 out, n, detail::MultiplyAs<DotResult<A, It1, It2>>{}, a, b);
-}
-
-/// \}
-
-/// \name Extremes
-/// The smallest and largest element, as Minimum and Maximum define them, alone, with the sum, or with the index of the
-/// first occurrence (for which -0 and +0 are equal). With a NaN among the elements both extremes are NaN, and the index
-/// is that of the first NaN. n = 0 gives the neutral elements (for floating point +inf and -inf) and the index
-/// ArgResult::none. Elements are arithmetic, __half or __nv_bfloat16 (their values come back as float, or as A). Cost:
-/// one read of the input.
-/// \{
-
-/// Smallest and largest element, returned to the host.
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
-MinMax<detail::Extreme<A, It>> minMax(It in, std::size_t n, cudaStream_t stream = nullptr,
-                                      Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>({"gpuopt::minMax", stream, workspace}, detail::MinMaxOf<detail::Extreme<A, It>>{},
-                                      n, Identity{}, in);
-}
-
-/// The same, left in device memory at `out`; asynchronous.
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
-void minMaxInto(It in, std::size_t n, MinMax<detail::Extreme<A, It>>* out, cudaStream_t stream = nullptr,
-                Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::minMaxInto", stream, workspace}, detail::MinMaxOf<detail::Extreme<A, It>>{},
-                                 out, n, Identity{}, in);
-}
-
-/// Sum, smallest and largest element in one pass, returned to the host. A is the accumulator of the sum alone: the
-/// extremes have the type that minMax gives them by default.
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
-SumMinMax<detail::Extreme<DefaultAccumulator, It>, Reduced<A, Plus, It>> sumMinMax(It in, std::size_t n,
-                                                                                   cudaStream_t stream = nullptr,
-                                                                                   Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>(
-      {"gpuopt::sumMinMax", stream, workspace},
-      detail::SumMinMaxOf<detail::Extreme<DefaultAccumulator, It>, Reduced<A, Plus, It>>{}, n, Identity{}, in);
-}
-
-/// The same, left in device memory at `out`; asynchronous.
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
-void sumMinMaxInto(It in, std::size_t n, SumMinMax<detail::Extreme<DefaultAccumulator, It>, Reduced<A, Plus, It>>* out,
-                   cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::sumMinMaxInto", stream, workspace},
-                                 detail::SumMinMaxOf<detail::Extreme<DefaultAccumulator, It>, Reduced<A, Plus, It>>{},
-                                 out, n, Identity{}, in);
-}
-
-/// The smallest element and the index of its first occurrence, returned to the host.
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
-ArgResult<detail::Extreme<A, It>> argMin(It in, std::size_t n, cudaStream_t stream = nullptr,
-                                         Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>({"gpuopt::argMin", stream, workspace},
-                                      detail::ArgExtreme<detail::Extreme<A, It>, Minimum>{n}, n, Identity{}, in);
-}
-
-/// The same, left in device memory at `out`; asynchronous.
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
-void argMinInto(It in, std::size_t n, ArgResult<detail::Extreme<A, It>>* out, cudaStream_t stream = nullptr,
-                Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::argMinInto", stream, workspace},
-                                 detail::ArgExtreme<detail::Extreme<A, It>, Minimum>{n}, out, n, Identity{}, in);
-}
-
-/// The largest element and the index of its first occurrence, returned to the host.
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
-ArgResult<detail::Extreme<A, It>> argMax(It in, std::size_t n, cudaStream_t stream = nullptr,
-                                         Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>({"gpuopt::argMax", stream, workspace},
-                                      detail::ArgExtreme<detail::Extreme<A, It>, Maximum>{n}, n, Identity{}, in);
-}
-
-/// The same, left in device memory at `out`; asynchronous.
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
-void argMaxInto(It in, std::size_t n, ArgResult<detail::Extreme<A, It>>* out, cudaStream_t stream = nullptr,
-                Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::argMaxInto", stream, workspace},
-                                 detail::ArgExtreme<detail::Extreme<A, It>, Maximum>{n}, out, n, Identity{}, in);
-}
-
-/// \}
-
-/// \name Mean and variance
-/// Number, mean and population variance of the elements in one pass. A, float for float and halves and double otherwise
-/// unless named, is a floating-point type. Partial results are combined by the formula of Chan, Golub and LeVeque
-/// (1979): stable where the difference of the sums of squares is not. n = 0 gives zeros. Cost: one read of the input.
-/// \{
-
-/// Number, mean and population variance, returned to the host.
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
-MeanVariance<detail::Moment<A, It>> meanVariance(It in, std::size_t n, cudaStream_t stream = nullptr,
-                                                 Workspace* workspace = nullptr) {
-  return detail::reduceToHost<Policy>({"gpuopt::meanVariance", stream, workspace},
-                                      detail::Moments<detail::Moment<A, It>>{n}, n, Identity{}, in);
-}
-
-/// The same, left in device memory at `out`; asynchronous.
-template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
-void meanVarianceInto(It in, std::size_t n, MeanVariance<detail::Moment<A, It>>* out, cudaStream_t stream = nullptr,
-                      Workspace* workspace = nullptr) {
-  detail::reduceToDevice<Policy>({"gpuopt::meanVarianceInto", stream, workspace},
-                                 detail::Moments<detail::Moment<A, It>>{n}, out, n, Identity{}, in);
-}
-
-/// \}
-
-/// \name Rows
-/// out[r] = op over in[r * ld + c] for all columns c, and over `init` where it is given, for every row r of a row-major
-/// matrix. `in` is a device pointer of any element alignment or a random-access iterator, `out` device memory for
-/// `rows` accumulators. Elements between rows (ld > cols) do not count, but may be read if `in` is a pointer. No
-/// columns: every result is `init` or the neutral element. No rows: nothing happens. Asynchronous; one launch. Throws
-/// std::invalid_argument for ld < cols, null pointers, and for no columns without init and neutral element.
+/// op over all elements, each converted to the accumulator; left in device memory at `out`, asynchronously.
 ///
-/// Cost: one read of the matrix at near the speed of a plain sum, whatever its shape; short rows with large gaps (below
-/// 2 KB, ld > 2 cols) want `in`, ld and cols to be multiples of 16 bytes. Partial results of rows that several blocks
-/// share need the Workspace. The order of operations depends on the shape, the types and, by the alignment of the rows,
-/// on `in`. Technique: the reduction ladder applied to rows: by its length, a group of lanes, a warp, a block, or
-/// several blocks take a row.
-/// \{
-
+/// \param in,n the elements: a device pointer or iterator, and their number
+/// \param out receives the result: a pointer or iterator that the device can write, or a container
 /// \param op the operation, Plus unless given
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
-/// \tparam Policy ReduceRowsPolicy, or a type derived from it
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Op, class Init,
-          class = detail::EnableInit<Init, Reduced<A, Op, It>>>
-void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out, Op op, Init init,
-                cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchRows<Policy>({"gpuopt::reduceRows", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op, init),
-                             in, {rows, cols, ld}, out);
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out, class Op = Plus,
+          class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
+void reduceInto(It in, std::size_t n, Out&& out, Op op = {}, const Stream& stream = {},
+                Workspace* workspace = nullptr) {
+  detail::reduceToDevice<Policy>({"gpuopt::reduceInto", StreamRef(stream), workspace},
+                                 detail::foldOf<Reduced<A, Op, It>>(op), out, n, Identity{}, in);
 }
 
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Op = Plus>
-void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out, Op op = {},
-                cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchRows<Policy>({"gpuopt::reduceRows", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op), in,
-                             {rows, cols, ld}, out);
+/// The sum of all elements, left in device memory at `out`, asynchronously.
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
+void reduceInto(It in, std::size_t n, Out&& out, StreamRef stream, Workspace* workspace = nullptr) {
+  reduceInto<A, Policy>(in, n, out, Plus{}, stream, workspace);
 }
 
-/// \}
-
-/// \name Columns
-/// out[c] = op over in[r * ld + c] for all rows r, and over `init` where it is given, for every column c of a row-major
-/// matrix. `in` is a device pointer of any element alignment or a random-access iterator, `out` device memory for
-/// `cols` accumulators. Elements between rows (ld > cols) are not read. No rows: every result is `init` or the neutral
-/// element. No columns: nothing happens. Asynchronous; one launch. Throws std::invalid_argument for ld < cols, null
-/// pointers, and for no rows without init and neutral element.
-///
-/// Cost: one read of the matrix at near the speed of a plain sum, by 16-byte vectors wherever rows begin. Three inputs
-/// are read element by element, which costs narrow types (half, bytes) speed: rows shorter than 16 vectors that have
-/// gaps between them and are not multiples of 16 bytes; matrices with fewer rows than it takes (16 at most) until the
-/// misalignment of the rows repeats; and iterators. Partial results of columns that several blocks share need the
-/// Workspace. The order of operations depends on the shape, ld, the types and the alignment of `in`. Technique:
-/// neighbouring threads read neighbouring columns, so that every access is a full line, and add up their columns in
-/// registers; threads of the same columns combine through shared memory, blocks by a ticket per tile. A thread takes
-/// rows of equal misalignment; only what is before the first and after the last 16-byte boundary of a row is read by
-/// elements.
-/// \{
-
-/// \param op the operation, Plus unless given
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
-/// \tparam Policy ReduceColumnsPolicy, or a type derived from it
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Op, class Init,
-          class = detail::EnableInit<Init, Reduced<A, Op, It>>>
-void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out, Op op, Init init,
-                   cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchColumns<Policy>({"gpuopt::reduceColumns", stream, workspace},
-                                detail::foldOf<Reduced<A, Op, It>>(op, init), in, {rows, cols, ld}, out);
+/// reduceInto of a container or span, `reduceInto(v, out[, op[, init]][, stream[, workspace]])`.
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range, class Out, class... Rest,
+          class = detail::EnableRange<const Range>>
+void reduceInto(const Range& in, Out&& out, const Rest&... rest) {
+  reduceInto<A, Policy>(detail::dataOf(in), detail::sizeOf(in), out, rest...);
 }
 
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Op = Plus>
-void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Reduced<A, Op, It>* out, Op op = {},
-                   cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchColumns<Policy>({"gpuopt::reduceColumns", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op),
-                                in, {rows, cols, ld}, out);
+/// reduceInto of the elements from `first` to before `last`, `reduceInto(first, last, out[, op[, init]][, stream[,
+/// workspace]])`.
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Last, class Out, class... Rest,
+          class = detail::EnableLast<It, Last>>
+void reduceInto(It first, Last last, Out&& out, const Rest&... rest) {
+  reduceInto<A, Policy>(first, static_cast<std::size_t>(last - first), out, rest...);
 }
-
-/// \}
-
-/// \name Segments
-/// out[s] = op over in[i] for offsets[s] <= i < offsets[s + 1], and over `init` where it is given, for every segment s.
-/// `in` is a device pointer of any element alignment or a random-access iterator; `offsets` device memory of segments +
-/// 1 integers of any type, ascending; `out` device memory for `segments` accumulators. An empty segment gives `init`,
-/// or the neutral element, or where neither exists A{}. `in` may be null if all segments are empty. No segments:
-/// nothing happens. Up to 2^44 elements. Asynchronous; one launch; uses the Workspace. Throws std::invalid_argument for
-/// null pointers.
-///
-/// Cost: one read of elements and offsets, near the speed of a plain sum from 512 floats per segment on, and two thirds
-/// of it for short segments of random lengths. A giant segment is no slower: elements and segments are divided evenly
-/// among 4096 warps wherever segments begin and end. The order of operations depends on the offsets, the types and the
-/// alignment of `in`. Technique: merge-based partition (Merrill and Garland, "Merge-based parallel sparse matrix-vector
-/// multiplication", 2016).
-/// \{
-
-/// \param op the operation, Plus unless given
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
-/// \tparam Policy ReduceSegmentsPolicy, or a type derived from it
-template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Op,
-          class Init, class = detail::EnableInit<Init, Reduced<A, Op, It>>>
-void reduceSegments(It in, const Offset* offsets, std::size_t segments, Reduced<A, Op, It>* out, Op op, Init init,
-                    cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchSegments<Policy>({"gpuopt::reduceSegments", stream, workspace},
-                                 detail::foldOf<Reduced<A, Op, It>>(op, init), in, offsets, segments, out);
-}
-
-template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Op = Plus>
-void reduceSegments(It in, const Offset* offsets, std::size_t segments, Reduced<A, Op, It>* out, Op op = {},
-                    cudaStream_t stream = nullptr, Workspace* workspace = nullptr) {
-  detail::launchSegments<Policy>({"gpuopt::reduceSegments", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op),
-                                 in, offsets, segments, out);
-}
-
-/// \}
 
 GPUOPT_NAMESPACE_END

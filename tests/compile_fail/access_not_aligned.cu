@@ -1,4 +1,6 @@
-// EXPECT: accessIsNotAlignedToItsSize
+// EXPECT g++: accessIsNotAlignedToItsSize
+// EXPECT-LATER nvcc: accessIsNotAlignedToItsSize
+// DO: lane addresses that are multiples of the size of the access
 // SPDX-License-Identifier: MIT
 #include <gpuopt/access.cuh>
 

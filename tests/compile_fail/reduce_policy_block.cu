@@ -1,4 +1,4 @@
-// EXPECT: gpuopt::ReducePolicy: BLOCK must be a multiple of 32 from 160
+// EXPECT: gpuopt::ReducePolicy: BLOCK must be a multiple of 32 from 160 to 1024 (up to 142 elements belong to no step)
 // SPDX-License-Identifier: MIT
 #include <gpuopt/reduce.cuh>
 

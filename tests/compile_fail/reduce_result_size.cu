@@ -1,4 +1,5 @@
 // EXPECT: gpuopt: a result returned to the host may have at most 4032 bytes
+// DO: call `reduceInto`, whose result stays in device memory
 // SPDX-License-Identifier: MIT
 #include <gpuopt/reduce.cuh>
 

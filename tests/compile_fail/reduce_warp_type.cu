@@ -1,4 +1,6 @@
 // EXPECT: gpuopt: only trivially copyable types can be shuffled
+// WRITTEN: `warpReduce(value, op)` of a `std::string`
+// DO: reduce what is trivially copyable: numbers, structs of numbers
 // SPDX-License-Identifier: MIT
 #include <gpuopt/warp/reduce.cuh>
 

@@ -1,4 +1,5 @@
 // EXPECT: gpuopt: the structures of the array and of the view are of different types
+// DO: convert to a view of the same struct
 // SPDX-License-Identifier: MIT
 #include <gpuopt/device/soa/convert.cuh>
 

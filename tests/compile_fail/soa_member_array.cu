@@ -1,4 +1,5 @@
 // EXPECT: gpuopt::member: the member is an array, which no algorithm can take by value
+// DO: wrap the array in a struct
 // SPDX-License-Identifier: MIT
 #include <gpuopt/soa/iterator.cuh>
 

@@ -1,4 +1,5 @@
-// EXPECT: gpuopt: only an aggregate can be taken apart
+// EXPECT: gpuopt: only an aggregate can be taken apart: a struct without constructors, private members and virtual functions
+// WRITTEN: struct Made { explicit Made(float m); float mass; }
 // SPDX-License-Identifier: MIT
 #include <gpuopt/soa/view.cuh>
 

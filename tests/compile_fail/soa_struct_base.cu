@@ -1,4 +1,5 @@
 // EXPECT: gpuopt: a struct with base classes cannot be taken apart: make them members
+// WRITTEN: struct Particle : Point { float mass; }
 // SPDX-License-Identifier: MIT
 #include <gpuopt/soa/view.cuh>
 

@@ -1,4 +1,5 @@
 // EXPECT: gpuopt: only a trivially copyable struct can be taken apart
+// WRITTEN: struct Named { std::string name; }
 // SPDX-License-Identifier: MIT
 #include <gpuopt/soa/view.cuh>
 

@@ -1,4 +1,5 @@
 // EXPECT: gpuopt: only a struct that can be default-constructed can be taken apart
+// WRITTEN: `struct Particle { float mass; Id id; }`, where `Id` has no default constructor
 // SPDX-License-Identifier: MIT
 #include <gpuopt/soa/view.cuh>
 

@@ -1,4 +1,5 @@
 // EXPECT: gpuopt: a struct of more than 32 members cannot be taken apart: nest some of them
+// WRITTEN: `struct Many` of 33 members
 // SPDX-License-Identifier: MIT
 #include <gpuopt/soa/view.cuh>
 

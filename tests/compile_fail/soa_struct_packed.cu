@@ -1,4 +1,5 @@
 // EXPECT: gpuopt: bit-fields and packed members cannot be taken apart
+// WRITTEN: a `struct` after `#pragma pack(push, 1)`
 // SPDX-License-Identifier: MIT
 #include <gpuopt/soa/view.cuh>
 

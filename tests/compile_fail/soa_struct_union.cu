@@ -1,4 +1,4 @@
-// EXPECT: gpuopt: only an aggregate can be taken apart
+// EXPECT: gpuopt: only an aggregate can be taken apart: a struct without constructors, private members and virtual functions
 // SPDX-License-Identifier: MIT
 #include <gpuopt/soa/view.cuh>
 

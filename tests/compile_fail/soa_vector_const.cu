@@ -1,4 +1,5 @@
 // EXPECT: gpuopt::SoaVector: the struct is const
+// WRITTEN: SoaVector<const Particle>
 // SPDX-License-Identifier: MIT
 #include <gpuopt/soa/vector.cuh>
 

@@ -1,4 +1,5 @@
 // EXPECT: gpuopt::SoaView: a SoaVector is no view: write vector.view()
+// DO: kernels take `SoaView<Particle>` by value: `vector.view()`
 // SPDX-License-Identifier: MIT
 #include <gpuopt/soa.cuh>
 

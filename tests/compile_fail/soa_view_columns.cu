@@ -1,4 +1,5 @@
-// EXPECT: gpuopt::SoaView: the number of columns differs from that of the struct's members
+// EXPECT: gpuopt::SoaView: the number of columns differs from that of the struct's members: write {pointer..., n} or {vector...}, one column for each member, in order
+// WRITTEN: SoaView<Particle>{mass, n}
 // SPDX-License-Identifier: MIT
 #include <gpuopt/soa/view.cuh>
 

@@ -1,4 +1,6 @@
 // EXPECT: gpuopt: the indices of structures must be integers
+// WRITTEN: `gatherStructs(in, indices, n, out)`, where indices are `float`
+// DO: make them `int`, `unsigned`, `long long`, `std::size_t`
 // SPDX-License-Identifier: MIT
 #include <gpuopt/struct_io.cuh>
 

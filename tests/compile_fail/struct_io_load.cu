@@ -1,4 +1,5 @@
 // EXPECT: gpuopt::StagedStructs: with ITEMS > 1, load an array of them
+// DO: `float3 structs[ITEMS]; tile.load(structs);`
 // SPDX-License-Identifier: MIT
 #include <gpuopt/block/struct_io.cuh>
 

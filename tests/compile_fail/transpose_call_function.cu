@@ -1,4 +1,5 @@
 // EXPECT: gpuopt::transpose: the function must take an element of in and return one of out
+// DO: one parameter, and a const call operator
 // SPDX-License-Identifier: MIT
 #include <gpuopt/transpose.cuh>
 

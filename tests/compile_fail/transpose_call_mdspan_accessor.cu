@@ -1,4 +1,6 @@
 // EXPECT: gpuopt: the accessor of an mdspan must give access to the elements themselves
+// WRITTEN: `transpose(in, out)` of mdspans with a scaling accessor
+// DO: pass the plain mdspan, and scale in a function on the way
 // SPDX-License-Identifier: MIT
 #include "mdspan.hpp"
 

@@ -1,4 +1,6 @@
 // EXPECT: gpuopt: the layout of an mdspan must have strides
+// WRITTEN: `transpose(in, out)` of mdspans with a layout of your own
+// DO: pass `MatrixView`s made of pointers and strides
 // SPDX-License-Identifier: MIT
 #include "mdspan.hpp"
 

@@ -1,4 +1,5 @@
 // EXPECT: gpuopt: an mdspan must have two extents, or three for a batch
+// WRITTEN: `transpose(in, out)` of mdspans with one extent
 // SPDX-License-Identifier: MIT
 #include "mdspan.hpp"
 

@@ -1,4 +1,5 @@
 // EXPECT: gpuopt: elements of more than 128 bytes cannot be transposed
+// WRITTEN: `transpose(in, out, rows, cols)` of structures of 129 bytes
 // SPDX-License-Identifier: MIT
 #include <gpuopt/transpose.cuh>
 

@@ -1,4 +1,5 @@
 // EXPECT: gpuopt::transpose: in and out have elements of different types: pass a function
+// DO: `transpose(in, out, rows, cols, [] __device__(int x) { return float(x); })`
 // SPDX-License-Identifier: MIT
 #include <gpuopt/transpose.cuh>
 

@@ -158,6 +158,8 @@ TEST_CASE("a bad argument of a collective names the thread") {
   Managed<int> out(1);
   const std::string omitted = reportOf(omitCaller, 1, 32, out.data());
   REQUIRE(contains(omitted, "thread (0, 0, 0)"));
+  // WRITTEN emulation: `__any_sync(mask, x)` by a lane that is not in `mask`
+  // DO: each lane that calls is in the mask that it passes
   REQUIRE(contains(omitted, "__any_sync: the mask does not name the calling lane 0 (mask 0xfff0)"));
   REQUIRE(contains(reportOf(shuffleOddWidth, 1, 32, out.data()), "the width of a shuffle is 12"));
 }
@@ -191,6 +193,8 @@ TEST_CASE("a fault within the library names the line that called the library") {
   Managed<int> out(1);
   const std::string report = reportOf(reduceDivergently, 1, 64, out.data());
   REQUIRE(contains(report, "threads 0-31 wait in __syncthreads at "));
+  // WRITTEN emulation: `if (threadIdx.x < 32) sum = blockReduce<64>(x, Plus{});`
+  // DO: all threads of the block call; pass a neutral value, or how many are valid
   REQUIRE(contains(report, "threads 32-63 have left"));
 #ifdef GPUOPT_EMULATION_BACKTRACE
   REQUIRE(contains(report, __FILE__ ":" + std::to_string(DIVERGENT_LINE)));

@@ -153,6 +153,7 @@ TEST_CASE("impossible requests are refused with parameter and values, every time
   };
   const auto limit = static_cast<std::size_t>(limitOf(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   for (int round = 0; round < 2; ++round) {
+    // WRITTEN launch: occupancyConfig(kernel, items, 2048)
     REQUIRE(contains(refusal(1, 2048, 1, 0), "gpuopt::occupancyConfig: block (2048) is not between 1 and 1024"));
     REQUIRE(contains(refusal(1, 0, 1, 0), "block (0)"));
     REQUIRE(contains(refusal(1, -32, 1, 0), "block (-32)"));

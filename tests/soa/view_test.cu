@@ -360,14 +360,18 @@ TEST_CASE("Unusable columns are rejected", "[soa]") {
     });
   };
   CHECK(refusal(nullptr, c.mass.data(), c.id.data(), 3) == "gpuopt::SoaView: column 0 is null, but n is 3");
+  // WRITTEN soa: `SoaView<Particle>{position, mass, id, 3}`, where a pointer is null
   CHECK(refusal(c.position.data(), nullptr, c.id.data(), 3) == "gpuopt::SoaView: column 2 is null, but n is 3");
   const auto* odd = reinterpret_cast<const int*>(reinterpret_cast<const char*>(c.id.data()) + 2);
+  // WRITTEN soa: `SoaView<Particle>{position, mass, id, 2}`, where a pointer is a cast `char*`
+  // DO: columns begin at multiples of the alignment of their member
   CHECK(refusal(c.position.data(), c.mass.data(), odd, 2) ==
         "gpuopt::SoaView: column 3 is misaligned: its address modulo 4 is 2");
   CHECK_NOTHROW(SoaView<Particle>(nullptr, nullptr, nullptr, nullptr, 0));
   CHECK(SoaView<Particle>().empty());
 
   c.mass.resize(2);
+  // WRITTEN soa: `SoaView<Particle>{positions, masses, ids}` of vectors of different lengths
   CHECK(messageOf<std::invalid_argument>([&] { static_cast<void>(c.view()); }) ==
         "gpuopt::SoaView: column 2 has 2 elements, column 0 has 3");
 

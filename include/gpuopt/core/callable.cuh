@@ -5,6 +5,7 @@
 
 #include <gpuopt/core/abi.cuh>
 
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -17,6 +18,11 @@ using CallResult = decltype(std::declval<F>()(std::declval<Args>()...));
 
 template <class...>
 struct Arguments {};
+
+template <class T>
+struct TypeOf {
+  using type = T;
+};
 
 template <class F, class Args, class = void>
 inline constexpr bool takes = false;
@@ -36,6 +42,15 @@ constexpr bool returns() {
     return false;
 }
 
+// Whether static_cast<Result>(F(Args...)) is well-formed.
+template <class Result, class F, class... Args>
+constexpr bool constructs() {
+  if constexpr (isCallable<F, Args...>)
+    return std::is_constructible_v<Result, CallResult<F, Args...>>;
+  else
+    return false;
+}
+
 // Whether F is an extended __device__ lambda, whose return type host code cannot ask for.
 template <class F>
 inline constexpr bool isDeviceLambda =
@@ -44,5 +59,56 @@ inline constexpr bool isDeviceLambda =
 #else
     false;
 #endif
+
+// Whether F is one whose return type host code takes for int: it does not say `-> T`.
+template <class F>
+inline constexpr bool hidesResult =
+#if defined(__CUDACC_EXTENDED_LAMBDA__) && \
+    (__CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 3))
+    __nv_is_extended_device_lambda_closure_type(F) && !__nv_is_extended_device_lambda_with_preserved_return_type(F);
+#else
+    false;
+#endif
+
+// The name of T, as the compiler writes it.
+template <class T>
+constexpr std::string_view nameOf() {
+  const std::string_view text = __PRETTY_FUNCTION__;
+  const std::string_view name = text.substr(text.find('=') + 1);
+  return name.substr(name.front() == ' ' ? 1 : 0);
+}
+
+template <class T>
+constexpr bool isNamed(std::string_view prefix) {
+  return nameOf<T>().substr(0, prefix.size()) == prefix;
+}
+
+// Whether F is a function object of the standard library, such as std::plus. nvcc cannot call them in kernels.
+template <class F>
+inline constexpr bool isStandardFunction = std::is_class_v<F>&& isNamed<F>("std::");
+
+// Whether F is a lambda that nvcc does not compile for the device.
+template <class F>
+inline constexpr bool isHostLambda =
+#ifdef __CUDACC_EXTENDED_LAMBDA__
+    !__nv_is_extended_device_lambda_closure_type(F) && !__nv_is_extended_host_device_lambda_closure_type(F) &&
+#endif
+    isNamed<F>("lambda [");  // nvcc's name alone
+
+// Whether F is what a host compiler sees of an extended __device__ lambda: a call operator that takes anything.
+template <class F>
+inline constexpr bool hidesCall = isNamed<F>("__nv_dl_wrapper_t<");
+
+// The type of F(Args...), or that of the first argument if F does not take them, which a static_assert then says.
+template <class F, class Arg, class... Args>
+constexpr auto resultType() {
+  if constexpr (isCallable<F, Arg, Args...>)
+    return TypeOf<std::decay_t<CallResult<F, Arg, Args...>>>{};
+  else
+    return TypeOf<Arg>{};
+}
+
+template <class F, class... Args>
+using ResultOf = typename decltype(resultType<F, Args...>())::type;
 
 GPUOPT_DETAIL_END

@@ -1,5 +1,5 @@
 /// \file
-/// The identity function.
+/// Functions of one element: the identity, and casts.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,6 +14,15 @@ struct Identity {
   template <class T>
   __host__ __device__ const T& operator()(const T& value) const {
     return value;
+  }
+};
+
+/// Converts its argument to T. For functions on the way: transformReduce(data, n, Cast<int>{}) sums truncated floats.
+template <class T>
+struct Cast {
+  template <class U>
+  __host__ __device__ T operator()(const U& value) const {
+    return static_cast<T>(value);
   }
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
+#include <gpuopt/core/pointer_check.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -59,6 +60,16 @@ inline bool alignedTo(const void* address, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
 }
 
+// With GPUOPT_CHECK_POINTERS: the device can access the first byte and the last.
+inline void requireAccess(const void* data, std::size_t bytes, const char* name, const char* function) {
+  if (!deviceCanAccess(data))
+    throwInvalid({function, ": ", name,
+                  " is in host memory, which the device cannot access: use memory of cudaMalloc, "
+                  "cudaMallocManaged or cudaMallocHost"});
+  if (!deviceCanAccess(static_cast<const unsigned char*>(data) + bytes - 1))
+    throwInvalid({function, ": ", name, " has ", bytes, " bytes, which reach beyond the end of its memory"});
+}
+
 // An array of n elements without its type, and its name in messages.
 struct NamedArray {
   const void* data;
@@ -76,14 +87,20 @@ NamedArray namedArray(const T* data, std::size_t n, const char* name) {
   return {data, n, sizeof(T), alignof(T), name};
 }
 
-// Not null and aligned to the element type, unless it is empty.
-inline void requireArray(const NamedArray& array, const char* function) {
+// Not null and aligned to the element type, unless it is empty. It may be in host memory.
+inline void requireAddress(const NamedArray& array, const char* function) {
   if (array.n == 0) return;
   requireSize(array.n, {"n"}, function, array.elementBytes);
   if (array.data == nullptr) throwInvalid({function, ": ", array.name, " is null, but n is ", array.n});
   if (!alignedTo(array.data, array.alignment))
     throwInvalid({function, ": ", array.name, " is misaligned: its address modulo ", array.alignment, " is ",
                   array.begin() % array.alignment});
+}
+
+// The same of an array for the device.
+inline void requireArray(const NamedArray& array, const char* function) {
+  requireAddress(array, function);
+  if (array.n > 0) requireAccess(array.data, array.bytes(), array.name, function);
 }
 
 // The arrays, neither of them null, do not overlap.

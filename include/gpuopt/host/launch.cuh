@@ -151,6 +151,36 @@ class SharedCarveout {
   std::atomic<std::uint64_t> isSet_{0};
 };
 
+// Whether argument number NUMBER of a kernel converts to its parameter's type. In C++17, only a literal can say which.
+template <unsigned NUMBER, class Arg, class Param>
+constexpr bool requireArgument() {
+  constexpr bool CONVERTS = std::is_convertible_v<Arg, Param>;
+#define GPUOPT_ARGUMENT(number)               \
+  static_assert(CONVERTS || NUMBER != number, \
+                "gpuopt::launch: argument " #number " of the kernel does not convert to the type of its parameter")
+  GPUOPT_ARGUMENT(1);
+  GPUOPT_ARGUMENT(2);
+  GPUOPT_ARGUMENT(3);
+  GPUOPT_ARGUMENT(4);
+  GPUOPT_ARGUMENT(5);
+  GPUOPT_ARGUMENT(6);
+  GPUOPT_ARGUMENT(7);
+  GPUOPT_ARGUMENT(8);
+#undef GPUOPT_ARGUMENT
+  static_assert(CONVERTS || NUMBER <= 8,
+                "gpuopt::launch: an argument of the kernel after the eighth does not convert to the type of its "
+                "parameter");
+  return CONVERTS;
+}
+
+template <class... Params>
+struct KernelParameters {
+  template <class... Args, std::size_t... INDICES>
+  static constexpr bool require(std::index_sequence<INDICES...>) {
+    return (requireArgument<INDICES + 1, Args, Params>() && ...);
+  }
+};
+
 }  // namespace detail
 
 /// Launches a kernel on config.stream, asynchronously.
@@ -167,9 +197,10 @@ template <class... Params, class... Args>
 GPUOPT_HIDDEN void launch(void (*kernel)(Params...), const LaunchConfig& config, Args&&... args) {
   static_assert(sizeof...(Args) == sizeof...(Params),
                 "gpuopt::launch: the number of arguments differs from the number of the kernel's parameters");
-  if constexpr (sizeof...(Args) == sizeof...(Params)) {
-    static_assert((std::is_convertible_v<Args, Params> && ...),
-                  "gpuopt::launch: an argument does not convert to the type of the kernel's parameter");
+  if constexpr (sizeof...(Args) != sizeof...(Params)) {
+    return;
+  } else if constexpr (detail::KernelParameters<Params...>::template require<Args...>(
+                           std::index_sequence_for<Args...>{})) {
     const auto address = reinterpret_cast<const void*>(kernel);
     detail::NativeConfig native{};
     detail::prepareLaunch(native, address, config);

@@ -49,7 +49,7 @@ __host__ __device__ inline T extremeOf(T a, T b) {
 /// a + b
 struct Plus {
   template <class T>
-  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+  __host__ __device__ constexpr auto operator()(const T& a, const T& b) const -> decltype(static_cast<T>(a + b)) {
     return static_cast<T>(a + b);
   }
 };
@@ -57,7 +57,7 @@ struct Plus {
 /// a * b
 struct Multiplies {
   template <class T>
-  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+  __host__ __device__ constexpr auto operator()(const T& a, const T& b) const -> decltype(static_cast<T>(a * b)) {
     if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(int))  // 65535 * 65535 would overflow an int
       return static_cast<T>(static_cast<unsigned>(a) * static_cast<unsigned>(b));
     else
@@ -68,7 +68,7 @@ struct Multiplies {
 /// The smaller value. Floating point as IEEE 754-2019 `minimum`: a NaN on either side gives NaN, and -0 < +0.
 struct Minimum {
   template <class T>
-  __host__ __device__ T operator()(const T& a, const T& b) const {
+  __host__ __device__ auto operator()(const T& a, const T& b) const -> decltype(a < b ? T(a) : T(b)) {
     return detail::extremeOf<false>(a, b);
   }
 };
@@ -76,7 +76,7 @@ struct Minimum {
 /// The larger value. Floating point as IEEE 754-2019 `maximum`: a NaN on either side gives NaN, and -0 < +0.
 struct Maximum {
   template <class T>
-  __host__ __device__ T operator()(const T& a, const T& b) const {
+  __host__ __device__ auto operator()(const T& a, const T& b) const -> decltype(a < b ? T(a) : T(b)) {
     return detail::extremeOf<true>(a, b);
   }
 };
@@ -84,7 +84,7 @@ struct Maximum {
 /// a & b
 struct BitAnd {
   template <class T>
-  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+  __host__ __device__ constexpr auto operator()(const T& a, const T& b) const -> decltype(static_cast<T>(a & b)) {
     return static_cast<T>(a & b);
   }
 };
@@ -92,7 +92,7 @@ struct BitAnd {
 /// a | b
 struct BitOr {
   template <class T>
-  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+  __host__ __device__ constexpr auto operator()(const T& a, const T& b) const -> decltype(static_cast<T>(a | b)) {
     return static_cast<T>(a | b);
   }
 };
@@ -100,7 +100,7 @@ struct BitOr {
 /// a ^ b
 struct BitXor {
   template <class T>
-  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+  __host__ __device__ constexpr auto operator()(const T& a, const T& b) const -> decltype(static_cast<T>(a ^ b)) {
     return static_cast<T>(a ^ b);
   }
 };
@@ -108,7 +108,7 @@ struct BitXor {
 /// Whether both are true (not zero), as a T.
 struct LogicalAnd {
   template <class T>
-  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+  __host__ __device__ constexpr auto operator()(const T& a, const T& b) const -> decltype(static_cast<T>(a && b)) {
     return static_cast<T>(a && b);
   }
 };
@@ -116,7 +116,7 @@ struct LogicalAnd {
 /// Whether one of them is true (not zero), as a T.
 struct LogicalOr {
   template <class T>
-  __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
+  __host__ __device__ constexpr auto operator()(const T& a, const T& b) const -> decltype(static_cast<T>(a || b)) {
     return static_cast<T>(a || b);
   }
 };

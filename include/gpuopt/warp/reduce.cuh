@@ -19,16 +19,15 @@ template <int WIDTH, class T, class Op>
 inline constexpr bool hasRedux = WIDTH == 32 && std::is_integral_v<T> &&
                                  sizeof(T) <= 4 && isOneOf<Op, Plus, Minimum, Maximum, BitAnd, BitOr, BitXor>;
 
-#if defined(__CUDA_ARCH__)
-inline constexpr int compiledArchitecture = __CUDA_ARCH__;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+inline constexpr bool reduxAvailable = true;
 #else
-inline constexpr int compiledArchitecture = 0;
+inline constexpr bool reduxAvailable = false;
 #endif
-inline constexpr bool reduxAvailable = compiledArchitecture >= 800;
 
 template <class T, class Op>
 __device__ inline T redux(T value, Op) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   using Word = std::conditional_t<std::is_signed_v<T>, int, unsigned>;
   const Word word = static_cast<Word>(value);
   if constexpr (std::is_same_v<Op, Plus>) return static_cast<T>(__reduce_add_sync(fullMask, word));
@@ -54,8 +53,11 @@ __device__ inline T combineFour(T value, unsigned distance, Op op) {
 
 // Whether the tensor cores multiply doubles at full rate: compute capability 8.0, 9.0 and 10.0. On others from 8.0 on
 // the instruction exists, but is slow.
-inline constexpr bool tensorSumsAvailable =
-    compiledArchitecture == 800 || compiledArchitecture == 900 || compiledArchitecture == 1000;
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+inline constexpr bool tensorSumsAvailable = true;
+#else
+inline constexpr bool tensorSumsAvailable = false;
+#endif
 
 struct TensorElements {
   double first, second;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/box.cuh>
+#include <gpuopt/core/device_code.cuh>
 
 #include <cstddef>
 #include <type_traits>

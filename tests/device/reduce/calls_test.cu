@@ -149,6 +149,7 @@ TEST_CASE("Null pointers are named before anything runs", "[reduce]") {
   const int untouched = out.toHost()[0];
   const int* none = nullptr;
   const auto messageFrom = [](auto call) { return messageOf<std::invalid_argument>(call); };
+  // WRITTEN reduce: `reduce(data, 3)`, where `data` is null
   REQUIRE(messageFrom([&] { static_cast<void>(reduce(none, 3)); }) == "gpuopt::reduce: in is null, but n is 3");
   REQUIRE(contains(messageFrom([&] { reduceInto(none, 3, out.data()); }), "gpuopt::reduceInto: in is null"));
   REQUIRE(messageFrom([&] { reduceInto(in.data(), 3, static_cast<int*>(nullptr)); }) ==

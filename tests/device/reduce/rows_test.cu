@@ -166,6 +166,8 @@ TEST_CASE("reduceRows rejects bad arguments") {
   try {
     reduceRows(in.data(), 3, 5, 3, out.data());
   } catch (const std::invalid_argument& error) {
+    // WRITTEN reduce: reduceRows(in, rows, 5, 3, out)
+    // DO: ld counts the elements from row to row: at least cols
     CHECK(std::string(error.what()) == "gpuopt::reduceRows: ld (3) is less than cols (5)");
   }
 }

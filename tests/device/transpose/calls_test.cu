@@ -11,6 +11,10 @@
 #include <cuda/std/mdspan>
 #define HAS_MDSPAN
 #endif
+#if __has_include(<cuda/__mdspan/layout_stride_relaxed.h>)  // since CCCL 3.3
+#include <cuda/mdspan>
+#define HAS_RELAXED_LAYOUT
+#endif
 
 #include <cstddef>
 #include <cstdint>
@@ -68,8 +72,6 @@ TEST_CASE("Every form of a call", "[transpose]") {
   expectCall<int, int>([](int* in, int* out) { transpose(in, out, ROWS, COLS); });
   expectCall<int, int>([](const int* in, int* out) { transpose(in, out, ROWS, COLS); });
   expectCall<int, int>([](int* in, int* out) { transpose(in, out, ROWS, COLS, nullptr); });
-  // NOLINTNEXTLINE(modernize-use-nullptr)
-  expectCall<int, int>([](int* in, int* out) { transpose(in, out, ROWS, COLS, 0); });
   expectCall<int, int>([](int* in, int* out) { transpose(in, out, ROWS, COLS, cudaStreamPerThread); });
   expectCall<int, int>([raw](int* in, int* out) { transpose(in, out, ROWS, COLS, raw); });
   expectCall<int, int>([&](int* in, int* out) { transpose(in, out, ROWS, COLS, stream); });
@@ -77,6 +79,45 @@ TEST_CASE("Every form of a call", "[transpose]") {
   expectCall<int, double>([](int* in, double* out) { transpose(in, out, ROWS, COLS, Doubled{}); }, 2);
   expectCall<int, double>([](int* in, double* out) { transpose(in, out, ROWS, COLS, Doubled{}, nullptr); }, 2);
   expectCall<int, double>([&](int* in, double* out) { transpose(in, out, ROWS, COLS, Doubled{}, stream); }, 2);
+}
+
+TEST_CASE("Every form of a call with containers", "[transpose]") {
+  const Stream stream;
+  const DeviceArray<int> in(counted<int>());
+  DeviceArray<int> out(ROWS * COLS + 3);
+  DeviceArray<double> doubles(ROWS * COLS);
+  transpose(in, out, ROWS, COLS);
+  std::vector<int> found = out.toHost();
+  found.resize(ROWS * COLS);
+  CHECK(same(found, transposed<int>()));
+  transpose(in, doubles, ROWS, COLS, Doubled{}, stream);
+  stream.wait();
+  CHECK(same(doubles.toHost(), transposed<double>(2)));
+  transpose(in.data(), doubles, ROWS, COLS, [] __host__ __device__(int x) { return 3 * x; });
+  CHECK(same(doubles.toHost(), transposed<double>(3)));
+  DeviceArray<int> data(counted<int>());
+  transposeInPlace(data, ROWS, COLS, stream);
+  stream.wait();
+  CHECK(same(data.toHost(), transposed<int>()));
+  CHECK(explainTranspose(in, out, ROWS, COLS) == explainTranspose(in.data(), out.data(), ROWS, COLS));
+  CHECK(explainTranspose(in, doubles, ROWS, COLS, Doubled{}) ==
+        explainTranspose(in.data(), doubles.data(), ROWS, COLS, Doubled{}));
+}
+
+TEST_CASE("Containers that are too small for their matrix", "[transpose]") {
+  DeviceArray<int> many(200), few(199);
+  const auto refused = [](const std::string& expected, auto call) {
+    CHECK(messageOf<std::invalid_argument>(call) == expected);
+  };
+  refused("gpuopt::transpose: in has 199 elements, but 200 are needed", [&] { transpose(few, many, 10, 20); });
+  refused("gpuopt::transpose: out has 199 elements, but 200 are needed",
+          [&] { transpose(many, few, 10, 20, Doubled{}); });
+  refused("gpuopt::transposeInPlace: data has 199 elements, but 200 are needed",
+          [&] { transposeInPlace(few, 10, 20); });
+  refused(
+      "gpuopt::transpose: in is too large: 18446744073709551615 x 4, ld 4, batchStride 18446744073709551612, 4 bytes "
+      "an element",
+      [&] { transpose(many, many, static_cast<std::size_t>(-1), 4); });
 }
 
 TEST_CASE("Every form of a call with views", "[transpose]") {
@@ -150,6 +191,32 @@ TEST_CASE("Columns of an mdspan must be neighbours", "[transpose]") {
   CHECK_NOTHROW(transpose(Left(in.data(), 5, 1), cuda::std::mdspan<float, Extents<2>>(out.data(), 1, 5)));
   CHECK_NOTHROW(transpose(Left(in.data(), 0, 7), cuda::std::mdspan<float, Extents<2>>(out.data(), 7, 0)));
 }
+
+TEST_CASE("A call with mdspans that explains itself", "[transpose]") {
+  DeviceArray<int> in(ROWS * COLS), out(ROWS * COLS);
+  const cuda::std::mdspan<int, Extents<2>> from(in.data(), ROWS, COLS), to(out.data(), COLS, ROWS);
+  CHECK(explainTranspose(from, to) == explainTranspose(in.data(), out.data(), ROWS, COLS));
+  CHECK(explainTranspose(from, to, Doubled{}) == explainTranspose(in.data(), out.data(), ROWS, COLS, Doubled{}));
+}
+
+#ifdef HAS_RELAXED_LAYOUT
+
+TEST_CASE("CCCL's relaxed layout", "[transpose]") {
+  using Mapping = cuda::layout_stride_relaxed::mapping<Extents<2>, cuda::dstrides<std::ptrdiff_t, 2>>;
+  using Span = cuda::std::mdspan<int, Extents<2>, cuda::layout_stride_relaxed>;
+  const auto spanOf = [](int* data, std::ptrdiff_t ld, std::ptrdiff_t offset) {
+    return Span(data, Mapping(Extents<2>(ROWS, COLS), cuda::dstrides<std::ptrdiff_t, 2>(ld, 1), offset));
+  };
+  DeviceArray<int> in(counted<int>()), out(ROWS * COLS);
+  const cuda::std::mdspan<int, Extents<2>> target(out.data(), COLS, ROWS);
+  transpose(spanOf(in.data() - 5, COLS, 5), target);
+  CHECK(same(out.toHost(), transposed<int>()));
+  const std::ptrdiff_t last = (ROWS - 1) * COLS;
+  CHECK(messageOf<std::invalid_argument>([&] { transpose(spanOf(in.data(), -std::ptrdiff_t{COLS}, last), target); }) ==
+        "gpuopt::transpose: in.stride(0) is -70, but it must not be negative");
+}
+
+#endif
 
 TEST_CASE("An mdspan in place", "[transpose]") {
   const DeviceArray<int> original(counted<int>());
@@ -227,36 +294,47 @@ class Refusals {
 TEST_CASE("Bad arguments are named with their values, and nothing is written", "[transpose]") {
   using View = MatrixView<float>;
   Refusals refused;
+  // WRITTEN transpose: transpose(MatrixView{in, 5, 7, 6}, out)
+  // DO: ld counts the elements from row to row: at least cols
   refused("gpuopt::transpose: in.ld (6) is less than in.cols (7)", [](float* m) {
     transpose(View{m, 5, 7, 6}, View{m + 1000, 7, 5});
   });
   refused("gpuopt::transpose: out.ld (4) is less than out.cols (5)", [](float* m) {
     transpose(View{m, 5, 7}, View{m + 1000, 7, 5, 4});
   });
-  refused("gpuopt::transpose: in is 5 x 7, but out is 5 x 7", [](float* m) {
+  refused("gpuopt::transpose: in is 5 x 7, so out must be 7 x 5, but it is 5 x 7", [](float* m) {
     transpose(View{m, 5, 7}, View{m + 1000, 5, 7});
   });
-  refused("gpuopt::transpose: in is 3 matrices of 5 x 7, but out is 2 matrices of 7 x 5", [](float* m) {
-    transpose(View{m, 5, 7, 7, 3}, View{m + 1000, 7, 5, 5, 2});
-  });
-  refused("gpuopt::transpose: in is 0 x 7, but out is 7 x 1", [](float* m) {
+  refused(
+      "gpuopt::transpose: in is 3 matrices of 5 x 7, so out must be 3 matrices of 7 x 5, but it is 2 matrices of "
+      "7 x 5",
+      [](float* m) {
+        transpose(View{m, 5, 7, 7, 3}, View{m + 1000, 7, 5, 5, 2});
+      });
+  refused("gpuopt::transpose: in is 0 x 7, so out must be 7 x 0, but it is 7 x 1", [](float* m) {
     transpose(View{m, 0, 7}, View{m + 1000, 7, 1});
   });
   refused("gpuopt::transpose: in is null, but its shape is 5 x 7",
           [](float* m) { transpose(static_cast<const float*>(nullptr), m, 5, 7); });
+  // WRITTEN transpose: `transpose(in, out, 5, 7)` before `out` is allocated
   refused("gpuopt::transpose: out is null, but its shape is 7 x 5",
           [](float* m) { transpose(m, static_cast<float*>(nullptr), 5, 7); });
   refused("gpuopt::transpose: out is null, but its shape is 3 matrices of 7 x 5", [](float* m) {
     transpose(View{m, 5, 7, 7, 3}, View{nullptr, 7, 5, 5, 3}, Doubled{});
   });
+  // WRITTEN transpose: transpose(x, x, 5, 7)
   refused("gpuopt::transpose: in and out are the same; use gpuopt::transposeInPlace",
           [](float* m) { transpose(m, m, 5, 7); });
+  // WRITTEN transpose: transpose(x, x + 34, 5, 7)
+  // DO: the bytes that a matrix spans end at its last element: another array for out
   refused("gpuopt::transpose: in and out overlap: out begins at byte 136 of the 140 that in spans",
           [](float* m) { transpose(m, m + 34, 5, 7); });
   refused("gpuopt::transpose: in and out overlap: in begins at byte 4 of the 140 that out spans",
           [](float* m) { transpose(m + 1, m, 5, 7); });
   refused("gpuopt::transpose: in and out overlap: out begins at byte 68 of the 280 that in spans",
           [](float* m) { transpose(m, reinterpret_cast<short*>(m + 17), 10, 7, Doubled{}); });
+  // WRITTEN transpose: transpose(in, MatrixView{out, 7, 5, 5, 3, 34})
+  // DO: batchStride counts the elements from matrix to matrix: 35 here
   refused("gpuopt::transpose: matrices of out overlap: 3 matrices of 7 x 5, ld 5, batchStride 34", [](float* m) {
     transpose(View{m, 5, 7, 7, 3, 35}, View{m + 1000, 7, 5, 5, 3, 34});
   });
@@ -279,6 +357,8 @@ TEST_CASE("Bad arguments in place", "[transpose]") {
           [](float* m) {
             transposeInPlace(View{m, 7, 7, 7, 2, 48});
           });
+  // WRITTEN transpose: transposeInPlace(MatrixView{data, 5, 7, 8})
+  // DO: transpose to another array, or without gaps
   refused(
       "gpuopt::transposeInPlace: data is 5 x 7 with ld 8: only square matrices may have gaps between their "
       "rows",

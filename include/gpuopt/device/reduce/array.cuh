@@ -24,11 +24,10 @@ struct TileShape {
 
 // Small inputs. Launch and memory latency are all the time there is, and a cold cache has to load the code itself:
 // hence no loop, and a separate kernel for a single block.
-template <bool IS_ONE_BLOCK, class Policy, class Source, class Reducer>
+template <bool IS_ONE_BLOCK, class Policy, class Source, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1)
     reduceTileKernel(const Source source, const Reducer reducer, const TileShape shape,
-                     const GridScratch<typename Reducer::Partial> scratch,
-                     const Destination<typename Reducer::Result> out) {
+                     const GridScratch<typename Reducer::Partial> scratch, const Out out) {
   overlapPreviousKernel();
 
   const auto neutral = reducer.neutral();
@@ -73,11 +72,10 @@ __device__ inline void addTiles(typename Reducer::Partial& partial, const Source
   }
 }
 
-template <class Policy, class Source, class Reducer>
+template <class Policy, class Source, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, minBlocksPerSm<Policy, typename Reducer::Partial>)
     reduceLoopKernel(const Source source, const Reducer reducer, const LoopShape shape,
-                     const GridScratch<typename Reducer::Partial> scratch,
-                     const Destination<typename Reducer::Result> out) {
+                     const GridScratch<typename Reducer::Partial> scratch, const Out out) {
   constexpr int ITEMS = itemsPerThread<Policy, Source>;
   overlapPreviousKernel();
   const auto neutral = reducer.neutral();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/device/reduce/combine.cuh>
+#include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/view.cuh>
 
 #include <cstddef>
@@ -87,11 +88,30 @@ __device__ inline void foldRows(Partial* shared, unsigned count, unsigned width,
   }
 }
 
-// Adds ITEMS steps, `stride` apart, or the first `count` of them.
+// Adds the values of each column as one share.
+template <int ITEMS, class Source, class Reducer>
+__device__ inline void addShares(typename Reducer::Partial (&partials)[Source::STEP], const Source& source,
+                                 const Reducer& reducer, const typename Source::Step (&steps)[ITEMS]) {
+  typename Reducer::Share shares[Source::STEP] = {};
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) {
+    typename Source::Value values[Source::STEP];
+    source.values(steps[i], values);
+#pragma unroll
+    for (int e = 0; e < Source::STEP; ++e) {
+      const typename Source::Value value[1] = {values[e]};
+      reducer.add(shares[e], value, 0);
+    }
+  }
+#pragma unroll
+  for (int e = 0; e < Source::STEP; ++e) partials[e] = reducer.combiner()(partials[e], reducer.close(shares[e]));
+}
+
+// Adds ITEMS steps, `stride` apart, or the first `count` of them. They are of the rows `row`, `row` + rowStride, ...
 template <int ITEMS, bool IS_FULL, class Source, class Reducer>
 __device__ inline void addColumnBatch(typename Reducer::Partial (&partials)[Source::STEP], const Source& source,
-                                      const Reducer& reducer, std::size_t first, std::size_t stride,
-                                      std::size_t count) {
+                                      const Reducer& reducer, std::size_t first, std::size_t stride, std::size_t row,
+                                      unsigned rowStride, std::size_t count) {
   typename Source::Step steps[ITEMS];
   typename Source::Value values[Source::STEP];
   std::size_t step = first;
@@ -100,26 +120,33 @@ __device__ inline void addColumnBatch(typename Reducer::Partial (&partials)[Sour
     source.template load<Caching::normal>(steps[i], step);
     if (IS_FULL || i + 1 < count) step += stride;
   }
+  if constexpr (IS_FULL && ShareOf<Reducer>::exists) {
+    addShares(partials, source, reducer, steps);
+  } else {
 #pragma unroll
-  for (unsigned i = 0; i < ITEMS; ++i)
-    if (IS_FULL || i < count) {
-      source.values(steps[i], values);
+    for (unsigned i = 0; i < ITEMS; ++i)
+      if (IS_FULL || i < count) {
+        source.values(steps[i], values);
 #pragma unroll
-      for (int e = 0; e < Source::STEP; ++e) {
-        const typename Source::Value value[1] = {values[e]};
-        reducer.add(partials[e], value, 0);
+        for (int e = 0; e < Source::STEP; ++e) {
+          const typename Source::Value value[1] = {values[e]};
+          reducer.add(partials[e], value, row + i * rowStride);
+        }
       }
-    }
+  }
 }
 
-// Adds `count` steps, `stride` apart, to the partial results of their columns.
+// Adds `count` such steps to the partial results of their columns.
 template <int ITEMS, class Source, class Reducer>
 __device__ inline void addColumns(typename Reducer::Partial (&partials)[Source::STEP], const Source& source,
-                                  const Reducer& reducer, std::size_t first, std::size_t stride, std::size_t count) {
+                                  const Reducer& reducer, std::size_t first, std::size_t stride, std::size_t row,
+                                  unsigned rowStride, std::size_t count) {
 #pragma unroll 1
-  for (; count >= ITEMS; count -= ITEMS, first += ITEMS * stride)
-    addColumnBatch<ITEMS, true>(partials, source, reducer, first, stride, count);
-  if (count > 0) addColumnBatch<ITEMS, false>(partials, source, reducer, first, stride, count);
+  for (; count >= ITEMS; count -= ITEMS, first += ITEMS * stride) {
+    addColumnBatch<ITEMS, true>(partials, source, reducer, first, stride, row, rowStride, count);
+    row += ITEMS * rowStride;
+  }
+  if (count > 0) addColumnBatch<ITEMS, false>(partials, source, reducer, first, stride, row, rowStride, count);
 }
 
 // Adds the elements of a column before the first and after the last row of a flat matrix.
@@ -129,7 +156,7 @@ __device__ inline void addFlatEdges(typename Reducer::Partial& partial, const So
   const auto addBelow = [&](std::size_t end, std::size_t first) {
     for (std::size_t i = first; i < end; i += shape.cols) {
       const typename Source::Value value[1] = {source.at(i)};
-      reducer.add(partial, value, i);
+      reducer.add(partial, value, i / shape.cols);
     }
   };
   const std::size_t head = source.head;
@@ -169,7 +196,7 @@ __device__ inline void addRowEdges(typename Reducer::Partial (&partials)[Source:
   constexpr unsigned STEP = Source::STEP;
   constexpr unsigned COUNT = EdgeColumns<STEP>::COUNT;
   constexpr unsigned ROW_THREADS = BLOCK / COUNT;
-  const IteratorSource<const typename Source::Value*, Identity> elements{source.data, {}};
+  const IteratorSource<const typename Source::Element*, decltype(source.f)> elements{source.data, source.f};
   const EdgeColumns<STEP> edges{shape.cols};
   const unsigned rowThread = threadIdx.x / COUNT;
   const std::size_t column = edges.column(threadIdx.x % COUNT);
@@ -178,7 +205,7 @@ __device__ inline void addRowEdges(typename Reducer::Partial (&partials)[Source:
       edges.isOutsideSteps(column, RowStart(shape, block.firstRow + rowThread, STEP).before))
     addColumns<itemsFor<Policy::VECTORS, std::decay_t<decltype(elements)>>>(
         edge, elements, reducer, (block.firstRow + rowThread) * shape.ld + column, ROW_THREADS * shape.ld,
-        (block.rows - rowThread - 1) / ROW_THREADS + 1);
+        block.firstRow + rowThread, ROW_THREADS, (block.rows - rowThread - 1) / ROW_THREADS + 1);
   shared[threadIdx.x] = edge[0];
   foldRows<BLOCK>(shared, ROW_THREADS, COUNT, reducer.combiner());
   if (threadIdx.x < shape.tileSteps) {
@@ -227,10 +254,10 @@ __device__ inline bool blockArrivesLast(unsigned* counter, unsigned arrivals) {
 
 // Combines the blocks of a tile by tickets: the last block of each group of splits combines its group, and the last of
 // these blocks the groups. Each group has a counter, and so has the tile.
-template <int BLOCK, class Reducer>
+template <int BLOCK, class Reducer, class Out>
 __device__ inline void reduceTile(const Reducer& reducer, const ColumnTiles& shape, unsigned tile, unsigned split,
                                   const GridScratch<typename Reducer::Partial>& scratch,
-                                  typename Reducer::Partial* shared, typename Reducer::Result* out) {
+                                  typename Reducer::Partial* shared, const Out& out) {
   using Partial = typename Reducer::Partial;
   const std::size_t firstColumn = std::size_t{tile} * shape.tileColumns;
   const unsigned groups = (shape.splits + shape.groupSplits - 1) / shape.groupSplits;
@@ -245,8 +272,9 @@ __device__ inline void reduceTile(const Reducer& reducer, const ColumnTiles& sha
                         [=](std::size_t column, const Partial& partial) { partials[column] = partial; });
   }
   if (!blockArrivesLast(counters + groups, groups)) return;
-  reduceSplits<BLOCK>(reducer, shape, scratch.partials, firstColumn, shape.groupSplits, groups, shared,
-                      [=](std::size_t column, const Partial& partial) { out[column] = reducer.finish(partial); });
+  reduceSplits<BLOCK>(
+      reducer, shape, scratch.partials, firstColumn, shape.groupSplits, groups, shared,
+      [=](std::size_t column, const Partial& partial) { storeOutput(out, column, reducer.finish(partial)); });
 }
 
 // Each thread adds up the columns of its steps and stores them in its row of shared memory.
@@ -270,16 +298,22 @@ __device__ inline void addTile(typename Reducer::Partial* shared, const Source& 
       column < block.firstColumn + shape.tileElements)
     addColumns<itemsFor<Policy::VECTORS, Source>>(
         partials, source, reducer, start.step + (column + start.before) / STEP, shape.rowThreads * shape.ld / STEP,
-        (block.rows - rowThread - 1) / shape.rowThreads + 1);
+        block.firstRow + rowThread, shape.rowThreads, (block.rows - rowThread - 1) / shape.rowThreads + 1);
+  if constexpr (Reducer::INDEXED)
+    if (shape.isFlat) {
+#pragma unroll
+      for (unsigned e = 0; e < STEP; ++e)
+        reducer.reindex(partials[e], (source.head + column + e) / shape.cols, shape.rowElements / shape.cols);
+    }
 #pragma unroll
   for (unsigned e = 0; e < STEP; ++e)
     if (offset + e < shape.tileElements) shared[rowThread * shape.tileElements + offset + e] = partials[e];
 }
 
-template <int BLOCK, class Policy, class Source, class Reducer>
+template <int BLOCK, class Policy, class Source, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(BLOCK, 1024 / Policy::BLOCK)
     columnsKernel(const Source source, const Reducer reducer, const ColumnTiles shape,
-                  const GridScratch<typename Reducer::Partial> scratch, typename Reducer::Result* out) {
+                  const GridScratch<typename Reducer::Partial> scratch, const Out out) {
   using Partial = typename Reducer::Partial;
   alignas(16) alignas(Partial) __shared__ unsigned char storage[BLOCK * Source::STEP * sizeof(Partial)];
   Partial* shared = reinterpret_cast<Partial*>(storage);
@@ -295,7 +329,7 @@ GPUOPT_KERNEL void __launch_bounds__(BLOCK, 1024 / Policy::BLOCK)
     Partial partial = shared[i];
     if (shape.isFlat && block.split == 0) addFlatEdges(partial, source, reducer, shape, column);
     if (shape.splits == 1)
-      out[column] = reducer.finish(partial);
+      storeOutput(out, column, reducer.finish(partial));
     else
       scratch.partials[block.split * shape.cols + column] = partial;
   }

@@ -94,16 +94,16 @@ void splitRows(ColumnTiles& shape, int items) {
     while (shape.groupSplits * shape.groupSplits < shape.splits) ++shape.groupSplits;
 }
 
-template <class Policy, class Source, class Reducer>
+template <class Policy, class Source, class Reducer, class Out>
 void launchColumnTiles(const ReduceCall& call, const Reducer& reducer, const Source& source, ColumnTiles shape,
-                       typename Reducer::Result* out) {
+                       const Out& out) {
   using Partial = typename Reducer::Partial;
   constexpr int BLOCK = columnsBlock<Policy, Source, Partial>();
   shape.rowThreads = BLOCK / shape.tileSteps / shape.rowPeriod * shape.rowPeriod;
   splitRows<Policy, Partial>(shape, itemsFor<Policy::VECTORS, Source>);
   const std::size_t blocks = std::size_t{shape.tiles} * shape.splits;
-  launchGrid(call, {BLOCK, blocks, shape.splits > 1}, columnsKernel<BLOCK, Policy, Source, Reducer>, source, reducer,
-             shape, out);
+  launchGrid(call, {BLOCK, blocks, shape.splits > 1}, columnsKernel<BLOCK, Policy, Source, Reducer, Out>, source,
+             reducer, shape, out);
 }
 
 // Whether to read unaligned rows by vectors. The block needs threads for the edge columns of rowPeriod rows.
@@ -114,16 +114,12 @@ bool readsShiftedSteps(const MatrixShape& matrix) {
   return period <= matrix.rows && matrix.cols >= narrowest && period * edgeColumns <= BLOCK;
 }
 
-template <class Policy, class It, class Reducer, class R>
-void launchColumns(const ReduceCall& call, const Reducer& reducer, It in, const MatrixShape& matrix, R* results) {
-  auto* const out = boxes(results);
+template <class Policy, class View, class Reducer, class Out>
+void launchColumnsOf(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
+                     const Out& out) {
   using Partial = typename Reducer::Partial;
+  using Source = typename View::Source;
   const auto [rows, cols, ld] = matrix;
-  requireMatrix(in, matrix, out, cols, call.function);
-  if (cols == 0) return;
-  requireResult(reducer, rows, "rows", call.function);
-  const auto view = viewOf(in);
-  using Source = typename std::decay_t<decltype(view)>::Source;
   constexpr std::size_t STEP = Source::STEP;
   constexpr std::size_t BLOCK = columnsBlock<Policy, Source, Partial>();
   const bool isAligned = view.hasAlignedRows(matrix);
@@ -138,6 +134,34 @@ void launchColumns(const ReduceCall& call, const Reducer& reducer, It in, const 
     const auto source = view.elementwise().steps();
     using Elements = std::decay_t<decltype(source)>;
     launchColumnTiles<Policy>(call, reducer, source, columnTiles<Policy, Elements, Partial>(source, matrix), out);
+  }
+}
+
+// Reduces f of the elements of each column. A warp that reads vectors needs shared memory for a partial result of each
+// of their elements; where these are too large, it reads elements.
+template <class Policy, class It, class F, class Reducer, class Out>
+void launchColumns(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const MatrixShape& matrix,
+                   const Out& results) {
+  constexpr std::size_t WARP_PARTIALS = 32 * sizeof(typename Reducer::Partial);
+  static_assert(WARP_PARTIALS <= Policy::sharedBytes,
+                "gpuopt: the accumulator of a column is too large: 32 of them must fit into the policy's sharedBytes "
+                "(by default 32 KiB: accumulators of up to 1 KiB)");
+  const auto out = boxedOutput(results);
+  if constexpr (requireOutput<typename Reducer::Result, std::decay_t<decltype(out)>>()) {
+    requireMatrix(in, matrix, out, matrix.cols, call.function);
+    if (matrix.cols == 0) return;
+    requireResult(reducer, matrix.rows, "rows", call.function);
+    const auto view = viewOf(in, f);
+    const auto launchWith = [&](const auto& columnReducer) {
+      if constexpr (WARP_PARTIALS * std::decay_t<decltype(view)>::Source::STEP <= Policy::sharedBytes)
+        launchColumnsOf<Policy>(call, columnReducer, view, matrix, out);
+      else
+        launchColumnsOf<Policy>(call, columnReducer, view.elementwise(), matrix, out);
+    };
+    if (matrix.rows < mostShortElements)
+      launchWith(withShortIndices(reducer));
+    else
+      launchWith(reducer);
   }
 }
 

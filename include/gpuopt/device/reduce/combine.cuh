@@ -32,6 +32,19 @@ __device__ inline void storeResult(const Destination<T>& out, const T& value) {
   }
 }
 
+// Reduces groups of `lanes` neighbouring lanes, a power of two; the first of each group holds the result.
+template <class Partial, class Op>
+__device__ inline Partial reduceLanes(Partial partial, Op op, unsigned lanes) {
+  for (unsigned delta = 1; delta < lanes; delta *= 2) partial = op(partial, shuffleDown(partial, delta));
+  return partial;
+}
+
+// The same for the whole warp. Partial results with a faster way overload it.
+template <class Partial, class Op>
+__device__ inline Partial reduceLanes(const Partial& partial, Op op) {
+  return warpReduce(partial, op);
+}
+
 // One warp combines partial results in their order; lane 0 holds the result.
 template <class Partial, class Op>
 __device__ inline Partial reducePartials(const Partial* partials, unsigned count, const Partial& neutral, Op op) {
@@ -141,8 +154,7 @@ struct MarkedPartials {
   }
 };
 
-// Blocks store their results and take a ticket; the block with the last one collects. For large results, and where
-// blocks start in any order.
+// Blocks store their results and take a ticket; the block with the last one collects. For large results.
 template <class Partial>
 struct TicketPartials {
   const GridScratch<Partial>& scratch;
@@ -177,8 +189,7 @@ inline constexpr std::size_t mostBlocks = isMarkable<Partial>
 template <int BLOCK, class Partial, class Op>
 __device__ inline bool gridReduce(Partial& partial, const Partial& neutral, Op op,
                                   const GridScratch<Partial>& scratch) {
-  using Partials =
-      std::conditional_t<isMarkable<Partial> && blocksStartInOrder, MarkedPartials<Partial>, TicketPartials<Partial>>;
+  using Partials = std::conditional_t<isMarkable<Partial>, MarkedPartials<Partial>, TicketPartials<Partial>>;
   const Partials partials{scratch};
   if (!partials.publish(partial)) return false;
   const unsigned share = (gridDim.x - 1 + blockDim.x - 1) / blockDim.x;

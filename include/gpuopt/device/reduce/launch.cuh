@@ -5,7 +5,9 @@
 
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/array.cuh>
+#include <gpuopt/device/reduce/fold.cuh>
 #include <gpuopt/device/reduce/ordered.cuh>
+#include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/reducer.cuh>
 #include <gpuopt/host/result.cuh>
 
@@ -103,33 +105,33 @@ inline OrderedShape orderedShape(const ReducePlan& plan) {
 
 // Launches the kernel that planReduce chooses. Arrays whose addresses rule out vectors go through this function twice,
 // the second time element by element.
-template <class Policy, class Source, class Reducer>
-void launchReduce(const ReduceCall& call, const Reducer& reducer, std::size_t n, const Source& source,
-                  const Destination<typename Reducer::Result>& out) {
+template <class Policy, class Source, class Reducer, class Out>
+void launchReduce(const ReduceCall& call, const Reducer& reducer, std::size_t n, const Source& source, const Out& out) {
   if constexpr (mayBeMisaligned<hasFixedSteps<Policy>, Source>)
     if (source.head < n && source.isMisaligned())
       return launchReduce<Policy>(call, reducer, n, source.elementwise(), out);
   const ReducePlan plan = planReduce<Policy, Source, typename Reducer::Partial>(source.head, n);
   if constexpr (Policy::IN_ORDER) {
-    const auto kernel = orderedKernel<Policy, Source, Reducer>(plan.rows, plan.streams);
+    const auto kernel = orderedKernel<Policy, Source, Reducer, Out>(plan.rows, plan.streams);
     launchGrid(call, plan.grid, kernel, source, reducer, orderedShape(plan), out);
   } else if (plan.algorithm == ReduceAlgorithm::loop) {
-    const auto kernel = reduceLoopKernel<Policy, Source, Reducer>;
+    const auto kernel = reduceLoopKernel<Policy, Source, Reducer, Out>;
     launchGrid(call, plan.grid, kernel, source, reducer, loopShape<Policy, Source>(plan), out);
   } else {
-    const auto kernel = plan.algorithm == ReduceAlgorithm::oneTile ? reduceTileKernel<true, Policy, Source, Reducer>
-                                                                   : reduceTileKernel<false, Policy, Source, Reducer>;
+    const auto kernel = plan.algorithm == ReduceAlgorithm::oneTile
+                            ? reduceTileKernel<true, Policy, Source, Reducer, Out>
+                            : reduceTileKernel<false, Policy, Source, Reducer, Out>;
     launchGrid(call, plan.grid, kernel, source, reducer, tileShape(plan), out);
   }
 }
 
 // Reduces f of one element of each input, n elements each. The result goes to device memory,
-template <class Policy, class Reducer, class R, class F, class... Its>
-void reduceToDevice(const ReduceCall& call, const Reducer& reducer, R* out, std::size_t n, const F& f, Its... in) {
+template <class Policy, class Reducer, class Out, class F, class... Its>
+void reduceToDevice(const ReduceCall& call, const Reducer& reducer, Out& out, std::size_t n, const F& f, Its... in) {
   requireResult(reducer, n, "n", call.function);
-  if (out == nullptr) throwInvalid({call.function, ": out is null"});
+  const auto destination = destinationOf<typename Reducer::Result>(out, call.function);
   const auto source = sourceOf<hasFixedSteps<Policy>>(call.function, n, f, in...);
-  launchReduce<Policy>(call, reducer, n, source, {boxes(out), nullptr, 0});
+  launchReduce<Policy>(call, reducer, n, source, destination);
 }
 
 // or back to the caller, who waits for it.
@@ -141,6 +143,14 @@ auto reduceToHost(const ReduceCall& call, const Reducer& reducer, std::size_t n,
   const auto source = sourceOf<hasFixedSteps<Policy>>(call.function, n, f, in...);
   launchReduce<Policy>(call, reducer, n, source, result.destination());
   return unbox(result.wait(call.stream));
+}
+
+// The number of elements of two ranges.
+template <class Range1, class Range2>
+std::size_t commonSize(const char* function, const Range1& first, const Range2& second) {
+  if (sizeOf(first) != sizeOf(second))
+    throwInvalid({function, ": the inputs have ", sizeOf(first), " and ", sizeOf(second), " elements"});
+  return sizeOf(first);
 }
 
 GPUOPT_DETAIL_END

@@ -96,11 +96,10 @@ __device__ inline typename Reducer::Partial reduceGroup(const Source& source, co
   return reduceRowsInOrder(rows, reducer.combiner());
 }
 
-template <int ROWS, Caching CACHING, class Policy, class Source, class Reducer>
+template <int ROWS, Caching CACHING, class Policy, class Source, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, minBlocksPerSm<Policy, typename Reducer::Partial>)
     reduceOrderedKernel(const Source source, const Reducer reducer, const OrderedShape shape,
-                        const GridScratch<typename Reducer::Partial> scratch,
-                        const Destination<typename Reducer::Result> out) {
+                        const GridScratch<typename Reducer::Partial> scratch, const Out out) {
   using Partial = typename Reducer::Partial;
   constexpr std::size_t GROUP = 32 * ROWS;
   overlapPreviousKernel();
@@ -124,18 +123,18 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, minBlocksPerSm<Policy, typen
 }
 
 // The kernel for a number of rows.
-template <class Policy, class Source, class Reducer>
+template <class Policy, class Source, class Reducer, class Out>
 auto orderedKernel(std::size_t rows, bool streams) {
   constexpr int MOST = mostOrderedRows<Policy, Source>, FOUR = smallerOf(4, MOST), TWO = smallerOf(2, MOST);
   constexpr auto stream = Caching::stream, normal = Caching::normal;
   if (rows >= 8)
-    return streams ? reduceOrderedKernel<MOST, stream, Policy, Source, Reducer>
-                   : reduceOrderedKernel<MOST, normal, Policy, Source, Reducer>;
+    return streams ? reduceOrderedKernel<MOST, stream, Policy, Source, Reducer, Out>
+                   : reduceOrderedKernel<MOST, normal, Policy, Source, Reducer, Out>;
   if (rows >= 4)
-    return streams ? reduceOrderedKernel<FOUR, stream, Policy, Source, Reducer>
-                   : reduceOrderedKernel<FOUR, normal, Policy, Source, Reducer>;
-  return streams ? reduceOrderedKernel<TWO, stream, Policy, Source, Reducer>
-                 : reduceOrderedKernel<TWO, normal, Policy, Source, Reducer>;
+    return streams ? reduceOrderedKernel<FOUR, stream, Policy, Source, Reducer, Out>
+                   : reduceOrderedKernel<FOUR, normal, Policy, Source, Reducer, Out>;
+  return streams ? reduceOrderedKernel<TWO, stream, Policy, Source, Reducer, Out>
+                 : reduceOrderedKernel<TWO, normal, Policy, Source, Reducer, Out>;
 }
 
 GPUOPT_DETAIL_END

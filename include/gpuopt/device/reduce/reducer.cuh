@@ -6,49 +6,15 @@
 #include <gpuopt/core/box.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/device/reduce/result.cuh>
 #include <gpuopt/thread/operators.cuh>
+#include <gpuopt/warp/reduce.cuh>
 
 #include <cstddef>
 #include <iterator>
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
-
-/// The smallest and largest element, of type T.
-template <class T>
-struct MinMax {
-  T minimum;  ///< the smallest element
-  T maximum;  ///< the largest element
-};
-
-/// The sum, of type Sum, and the smallest and largest element, of type T.
-template <class T, class Sum>
-struct SumMinMax {
-  Sum sum;    ///< of all elements
-  T minimum;  ///< the smallest element
-  T maximum;  ///< the largest element
-};
-
-/// An extreme value, of type T, and the index of its first occurrence; `none` where there are no elements.
-template <class T>
-struct ArgResult {
-  static constexpr std::size_t none = ~std::size_t{0};  ///< the index where there are no elements
-  T value;                                              ///< the extreme value
-  std::size_t index;                                    ///< of its first occurrence
-};
-
-/// Number of elements, mean, and population variance, the latter of type T.
-template <class T>
-struct MeanVariance {
-  std::size_t count;  ///< the number of elements
-  T mean;             ///< the arithmetic mean
-  T variance;         ///< the sum of squared deviations over count
-
-  /// The unbiased estimate from a sample: the sum of squared deviations over count - 1.
-  __host__ __device__ T sampleVariance() const {
-    return count > 1 ? variance * (static_cast<T>(count) / static_cast<T>(count - 1)) : T(0);
-  }
-};
 
 /// The accumulator, and result type, of a fold by Op over the elements of an iterator `It`, where A is the accumulator
 /// that the caller names.
@@ -61,8 +27,7 @@ using Reduced = detail::Accumulator<A, Op, typename std::iterator_traits<It>::va
 /// \tparam Op the operation
 /// \tparam Its the inputs: pointers or iterators
 template <class A, class Op, class F, class... Its>
-using ReducedBy =
-    detail::Accumulator<A, Op, std::decay_t<detail::CallResult<F, typename std::iterator_traits<Its>::value_type...>>>;
+using ReducedBy = detail::Accumulator<A, Op, detail::ResultOf<F, typename std::iterator_traits<Its>::value_type...>>;
 
 /// The accumulator, and result type, of a dot product of the elements of It1 and It2, where A is the accumulator that
 /// the caller names.
@@ -77,22 +42,57 @@ namespace detail {
 // A reducer has
 //   Partial, Result     what a thread accumulates, and what comes out
 //   neutral()           the partial result of no elements
-//   add(partial, values, first)   adds values[0..N) in order; `first` is the index of values[0]
+//   add(partial, values, first, stride = 1)   adds values[0..N) in order; first + i * stride is the index of values[i]
 //   combiner()          the operation that combines two partial results
 //   finish(partial)     the result
 //   CHANGES_RARELY      whether most values leave the partial result as it is, so that a batch of them can be
 //                       skipped after one comparison
+//   COMBINES_SLOWLY     whether combining partial results takes much longer than adding a value
+//   INDEXED             whether partial results have indices, which reindex(partial, offset, scale) maps to
+//                       offset + scale * index
+//   Share               optional: what a thread accumulates of up to some dozen values, where that is faster. {} has
+//                       none, add(share, values, first, stride) adds more, close(share) is the partial result
+
+struct PlainReducer {
+  static constexpr bool CHANGES_RARELY = false;
+  static constexpr bool COMBINES_SLOWLY = false;
+  static constexpr bool INDEXED = false;
+};
+
+// Rows and columns of fewer elements have indices of 32 bits.
+inline constexpr std::size_t mostShortElements = 0xffffffffu;
+template <class Reducer>
+auto withShortIndices(const Reducer& reducer) {
+  if constexpr (Reducer::INDEXED)
+    return reducer.withShortIndex();
+  else
+    return reducer;
+}
+
+// Shares of reducers, with partial results in their place where a reducer has none.
+template <class Reducer, class = void>
+struct ShareOf {
+  static constexpr bool exists = false;
+  using Share = typename Reducer::Partial;
+  __device__ static Share start(const Reducer& reducer) { return reducer.neutral(); }
+  __device__ static Share close(const Reducer&, const Share& share) { return share; }
+};
+
+template <class Reducer>
+struct ShareOf<Reducer, std::void_t<typename Reducer::Share>> {
+  static constexpr bool exists = true;
+  using Share = typename Reducer::Share;
+  __device__ static Share start(const Reducer&) { return {}; }
+  __device__ static typename Reducer::Partial close(const Reducer& reducer, const Share& share) {
+    return reducer.close(share);
+  }
+};
 
 template <class A>
 struct Optional {
   A value;
   bool valid;
 };
-
-// Tells an initial value from a stream (nullptr) in overload resolution.
-template <class Init, class R>
-using EnableInit =
-    std::enable_if_t<std::is_convertible_v<Init, R> && !std::is_same_v<std::decay_t<Init>, std::nullptr_t>>;
 
 // Combines values of which either may be missing, for operations without a known neutral element.
 template <class Op>
@@ -120,8 +120,7 @@ __device__ inline A reduceTree(A (&values)[COUNT], Op op) {
 
 // op over all elements, each converted to A, and over `init`, from the left.
 template <class A, class Op>
-struct Fold {
-  static constexpr bool CHANGES_RARELY = false;
+struct Fold : PlainReducer {
   static constexpr bool HAS_NEUTRAL = NeutralElement<Op, A>::exists;
   using Partial = std::conditional_t<HAS_NEUTRAL, A, Optional<A>>;
   using Result = A;
@@ -144,7 +143,7 @@ struct Fold {
   }
 
   template <int COUNT, class V>
-  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t) const {
+  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t, std::size_t = 1) const {
     A converted[COUNT];
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) converted[i] = static_cast<A>(values[i]);
@@ -166,16 +165,6 @@ struct Fold {
 // The operation on accumulators, in boxes if they need them.
 template <class A, class Op>
 using BoxedOperation = std::conditional_t<needsBox<A>, OnBoxes<Op, A>, Op>;
-
-template <class A, class Op>
-Fold<Boxed<A>, BoxedOperation<A, Op>> foldOf(const Op& op) {
-  return {{op}, {}};
-}
-
-template <class A, class Op, class Init>
-Fold<Boxed<A>, BoxedOperation<A, Op>> foldOf(const Op& op, const Init& init) {
-  return {{op}, {static_cast<Boxed<A>>(static_cast<A>(init)), true}};
-}
 
 // What dot makes of two elements.
 template <class A>
@@ -199,30 +188,31 @@ template <class A, class It>
 using Moment = std::conditional_t<std::is_same_v<A, DefaultAccumulator>,
                                   typename MomentFor<typename std::iterator_traits<It>::value_type>::type, A>;
 
+// How partial results that are results, or sums of moments, combine.
+struct CombineParts {
+  template <class Part>
+  __host__ __device__ Part operator()(const Part& a, const Part& b) const {
+    return combine(a, b);
+  }
+};
+
 // Both extremes at once.
 template <class A>
-struct MinMaxOf {
-  static constexpr bool CHANGES_RARELY = false;
+struct MinMaxOf : PlainReducer {
   using Partial = MinMax<A>;
-  using Result = MinMax<A>;
-
-  struct Combine {
-    __host__ __device__ Partial operator()(const Partial& a, const Partial& b) const {
-      return {Minimum{}(a.minimum, b.minimum), Maximum{}(a.maximum, b.maximum)};
-    }
-  };
+  using Result = Partial;
 
   __host__ __device__ Partial neutral() const {
     return {NeutralElement<Minimum, A>::value(), NeutralElement<Maximum, A>::value()};
   }
-  __device__ Combine combiner() const { return {}; }
+  __device__ CombineParts combiner() const { return {}; }
 
   template <int COUNT, class V>
-  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t) const {
+  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t, std::size_t = 1) const {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
       const A value = static_cast<A>(values[i]);
-      partial = Combine{}(partial, {value, value});
+      partial = combine(partial, Partial{value, value});
     }
   }
 
@@ -230,24 +220,17 @@ struct MinMaxOf {
 };
 
 template <class A, class Sum>
-struct SumMinMaxOf {
-  static constexpr bool CHANGES_RARELY = false;
+struct SumMinMaxOf : PlainReducer {
   using Partial = SumMinMax<A, Sum>;
   using Result = Partial;
-
-  struct Combine {
-    __host__ __device__ Partial operator()(const Partial& a, const Partial& b) const {
-      return {Plus{}(a.sum, b.sum), Minimum{}(a.minimum, b.minimum), Maximum{}(a.maximum, b.maximum)};
-    }
-  };
 
   __host__ __device__ Partial neutral() const {
     return {Sum(0), NeutralElement<Minimum, A>::value(), NeutralElement<Maximum, A>::value()};
   }
-  __device__ Combine combiner() const { return {}; }
+  __device__ CombineParts combiner() const { return {}; }
 
   template <int COUNT, class V>
-  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t) const {
+  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t, std::size_t = 1) const {
     Sum sums[COUNT];
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
@@ -261,32 +244,61 @@ struct SumMinMaxOf {
   __device__ Result finish(const Partial& partial) const { return partial; }
 };
 
-// The first occurrence of an extreme; Select is Minimum or Maximum. A NaN is more extreme than every number, so the
-// first NaN wins, as it does under Select.
-template <class A, class Select>
+// A value and its index, as long as the results of parts are combined.
+template <class A, class Index>
+struct IndexedValue {
+  static constexpr Index none = static_cast<Index>(-1);
+  A value;
+  Index index;
+};
+
+template <class Select>
+struct CombineExtremes {
+  template <class A, class Index>
+  __device__ IndexedValue<A, Index> operator()(const IndexedValue<A, Index>& a, const IndexedValue<A, Index>& b) const {
+    return moreExtreme<Select>(a, b);
+  }
+};
+
+// The least index of a warp, in all lanes: 32 bits at a time, for which sm_80 has an instruction.
+template <class Index>
+__device__ inline Index leastIndex(Index index) {
+  if constexpr (sizeof(Index) == 4) {
+    return warpAllReduce(index, Minimum{});
+  } else {
+    const auto upper = static_cast<unsigned>(index >> 32);
+    const unsigned leastUpper = leastIndex(upper);
+    const unsigned lower = upper == leastUpper ? static_cast<unsigned>(index) : ~0u;
+    return Index{leastUpper} << 32 | leastIndex(lower);
+  }
+}
+
+// The extreme of the values first, then the least index of those that are as extreme: fewer steps than a tree of both.
+template <class A, class Index, class Select>
+__device__ inline IndexedValue<A, Index> reduceLanes(const IndexedValue<A, Index>& partial, CombineExtremes<Select>) {
+  const bool isExtreme = !beats<Select>(warpAllReduce(partial.value, Select{}), partial.value);
+  const Index index = leastIndex(isExtreme ? partial.index : IndexedValue<A, Index>::none);
+  const unsigned holders = __ballot_sync(fullMask, isExtreme && partial.index == index);
+  return {shuffleFrom(partial.value, __ffs(static_cast<int>(holders)) - 1), index};
+}
+
+// The first occurrence of an extreme; Select is Minimum or Maximum. The first NaN wins, as it does under Select.
+template <class A, class Select, class Index = std::size_t>
 struct ArgExtreme {
   static constexpr bool CHANGES_RARELY = true;
-  using Partial = ArgResult<A>;
+  static constexpr bool COMBINES_SLOWLY = true;
+  static constexpr bool INDEXED = true;
+  using Partial = IndexedValue<A, Index>;
   using Result = ArgResult<A>;
 
   std::size_t n;
+  // Not a constant to the compiler, which would make an instruction of the comparison that changes the bits of a NaN.
+  A start = NeutralElement<Select, A>::value();
 
-  // Whether `a` is strictly more extreme than `b`.
-  __host__ __device__ static bool beats(const A& a, const A& b) {
-    const bool inOrder = std::is_same_v<Select, Minimum> ? a >= b : a <= b;
-    return !inOrder && b == b;
-  }
+  ArgExtreme<A, Select, unsigned> withShortIndex() const { return {n, start}; }
 
-  struct Combine {
-    __host__ __device__ Partial operator()(const Partial& a, const Partial& b) const {
-      const bool tie = !beats(a.value, b.value) && !beats(b.value, a.value);
-      const bool second = tie ? b.index < a.index : beats(b.value, a.value);
-      return second ? b : a;
-    }
-  };
-
-  __host__ __device__ Partial neutral() const { return {NeutralElement<Select, A>::value(), Partial::none}; }
-  __device__ Combine combiner() const { return {}; }
+  __host__ __device__ Partial neutral() const { return {start, Partial::none}; }
+  __device__ CombineExtremes<Select> combiner() const { return {}; }
 
   // The most extreme of a value and those of a step.
   template <int COUNT, class V>
@@ -297,64 +309,97 @@ struct ArgExtreme {
     return Select{}(value, reduceTree(converted, Select{}));
   }
 
+  __device__ bool beats(const A& a, const A& b) const { return detail::beats<Select>(a, b); }
+
   // A thread sees rising indices: on a tie the earlier one stays.
   template <int COUNT, class V>
-  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t first) const {
+  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t first, std::size_t stride = 1) const {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i)
-      if (beats(static_cast<A>(values[i]), partial.value)) partial = {static_cast<A>(values[i]), first + i};
+      if (beats(static_cast<A>(values[i]), partial.value))
+        partial = {static_cast<A>(values[i]), static_cast<Index>(first + i * stride)};
+  }
+
+  __device__ void reindex(Partial& partial, std::size_t offset, std::size_t scale) const {
+    if (partial.index != Partial::none) partial.index = static_cast<Index>(offset + scale * partial.index);
   }
 
   // No index: no element beats the neutral element, as when all are infinite. The first one is the extreme.
   __device__ Result finish(const Partial& partial) const {
-    return partial.index == Partial::none && n > 0 ? Result{partial.value, 0} : partial;
+    if (partial.index == Partial::none) return {partial.value, n > 0 ? 0 : Result::none};
+    return {partial.value, partial.index};
   }
 };
 
-// Count, mean and sum of squared deviations, combined by the pairwise formula of Chan, Golub and LeVeque (1979), which
-// takes no difference of large sums.
+// The mean of a warp first, then the deviations from it: fewer steps than a tree of both. In all lanes.
+template <class A>
+__device__ inline MomentSums<A> reduceLanes(const MomentSums<A>& partial, CombineParts) {
+  const A count = warpAllReduce(partial.count, Plus{});
+  const A weight = count == A(0) ? A(0) : quotient(partial.count, count);
+  const A first = shuffleFrom(partial.mean, 0);  // equal means remain what they are
+  const A mean = first + 2 * warpAllReduce((partial.mean * A(0.5) - first * A(0.5)) * weight, Plus{});
+  const A deviation = partial.mean - mean;
+  return {count, mean, warpAllReduce(partial.squares + partial.count * deviation * deviation, Plus{})};
+}
+
+// Number, mean and sum of squared deviations.
 template <class A>
 struct Moments {
   static constexpr bool CHANGES_RARELY = false;
-
-  struct Partial {
-    A count;
-    A mean;
-    A squares;
-  };
+  static constexpr bool COMBINES_SLOWLY = true;
+  static constexpr bool INDEXED = false;
+  using Partial = MomentSums<A>;
   using Result = MeanVariance<A>;
 
   std::size_t n;
 
-  struct Combine {
-    __host__ __device__ Partial operator()(const Partial& a, const Partial& b) const {
-      if (b.count == A(0)) return a;
-      if (a.count == A(0)) return b;  // an infinite mean would give 0 * infinity
-      const A count = a.count + b.count;
-      const A weight = b.count / count;
-      const A delta = b.mean - a.mean;
-      // This order of factors keeps a large delta in range as long as its weight is small.
-      return {count, a.mean + delta * weight, a.squares + b.squares + delta * (delta * (a.count * weight))};
-    }
-  };
-
   __host__ __device__ Partial neutral() const { return {A(0), A(0), A(0)}; }
-  __device__ Combine combiner() const { return {}; }
+  __device__ CombineParts combiner() const { return {}; }
 
-  // Two passes over the values of a step, which are in registers: their mean, then the deviations from it.
+  // Two passes over the values of a step, which are in registers: their mean, then the deviations from it. Scaled
+  // before they are added, large values stay in range.
   template <int COUNT, class V>
-  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t) const {
-    A sums[COUNT];
+  __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t, std::size_t = 1) const {
+    A scaled[COUNT];
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) sums[i] = static_cast<A>(values[i]);
-    const A mean = reduceTree(sums, Plus{}) * (A(1) / A(COUNT));
+    for (int i = 0; i < COUNT; ++i) scaled[i] = static_cast<A>(values[i]) * (A(1) / A(COUNT));
+    const A mean = reduceTree(scaled, Plus{});
     A squares[COUNT];
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
       const A deviation = static_cast<A>(values[i]) - mean;
       squares[i] = deviation * deviation;
     }
-    partial = Combine{}(partial, {A(COUNT), mean, reduceTree(squares, Plus{})});
+    partial = combine(partial, Partial{A(COUNT), mean, reduceTree(squares, Plus{})});
+  }
+
+  // Up to some dozen values of one thread: the sums of their distances from the first one, and of the squares. Since
+  // the first one is among them, what cancels is at most as many times the result as there are values. Distances are
+  // halved and their sum divided by 32, to stay in range.
+  struct Share {
+    A half;  // of the first value
+    A sum;
+    A squares;
+    A count;
+  };
+
+  template <int COUNT, class V>
+  __device__ void add(Share& share, const V (&values)[COUNT], std::size_t, std::size_t = 1) const {
+    if (share.count == A(0)) share.half = static_cast<A>(values[0]) * A(0.5);
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+      const A distance = static_cast<A>(values[i]) * A(0.5) - share.half;
+      share.sum += distance * A(0.03125);
+      share.squares += distance * distance;
+    }
+    share.count += A(COUNT);
+  }
+
+  __device__ Partial close(const Share& share) const {
+    const A mean = share.count == A(0) ? A(0) : quotient(32 * share.sum, share.count);
+    const bool isFinite = share.squares < greatest<A>;  // else infinity would meet infinity
+    const A squares = isFinite ? share.squares - 32 * share.sum * mean : share.squares;
+    return {share.count, 2 * (share.half + mean), 4 * squares};
   }
 
   __device__ Result finish(const Partial& partial) const {

@@ -5,6 +5,7 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/reduce/combine.cuh>
+#include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/reducer.cuh>
 #include <gpuopt/device/reduce/staged.cuh>
 
@@ -22,22 +23,22 @@ struct LaneRows {
   unsigned perGroup;    // rows that a group takes, one after another
 };
 
-// A lane's position in the matrix. All groups of a warp finish their rows at the same time.
+// A lane's position in the rows of its warp. All groups of a warp finish their rows at the same time.
 struct LaneRowCursor {
-  std::size_t row;   // of the group
-  std::size_t step;  // the lane's next one, counted from the start of the matrix
+  unsigned row;      // of the group, counted from the warp's first one
   unsigned done;     // steps of the row that the group has finished
+  std::size_t step;  // the lane's next one, counted from the start of the matrix
 
-  __device__ bool exists(const LaneRows& shape, std::size_t endRow, unsigned lane) const {
-    return row < endRow && done + lane < shape.rowSteps;
+  __device__ bool exists(const LaneRows& shape, unsigned rows, unsigned lane) const {
+    return row < rows && done + lane < shape.rowSteps;
   }
   __device__ bool endsRow(const LaneRows& shape) const { return done + shape.lanes >= shape.rowSteps; }
 
   __device__ void advance(const LaneRows& shape) {
     if (endsRow(shape)) {
-      const unsigned warpRows = 32 / shape.lanes;
-      row += warpRows;
-      step += warpRows * shape.ldSteps - done;
+      const unsigned setRows = 32 / shape.lanes;
+      row += setRows;
+      step += setRows * shape.ldSteps - done;
       done = 0;
     } else {
       step += shape.lanes;
@@ -49,47 +50,47 @@ struct LaneRowCursor {
 // Loads the lane's next ITEMS steps; `anyStep` in place of those that do not exist.
 template <int ITEMS, class Source>
 __device__ inline void loadRowSteps(typename Source::Step (&steps)[ITEMS], const Source& source, const LaneRows& shape,
-                                    LaneRowCursor& cursor, std::size_t endRow, unsigned lane, std::size_t anyStep) {
+                                    LaneRowCursor& cursor, unsigned rows, unsigned lane, std::size_t anyStep) {
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i) {
-    source.template load<Caching::normal>(steps[i], cursor.exists(shape, endRow, lane) ? cursor.step : anyStep);
+    source.template load<Caching::normal>(steps[i], cursor.exists(shape, rows, lane) ? cursor.step : anyStep);
     cursor.advance(shape);
   }
 }
 
 // Several sets of rows are in flight: loading runs ITEMS steps ahead of adding.
-template <class Policy, class Source, class Reducer>
+template <class Policy, class Source, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
-    laneRowsKernel(const Source source, const Reducer reducer, const LaneRows shape, typename Reducer::Result* out) {
+    laneRowsKernel(const Source source, const Reducer reducer, const LaneRows shape, const Out out) {
   using Partial = typename Reducer::Partial;
   constexpr int ITEMS = itemsFor<Policy::VECTORS, Source>;
   overlapPreviousKernel();
   const auto op = reducer.combiner();
-  const Partial neutral = reducer.neutral();
   const unsigned lane = threadIdx.x % shape.lanes;
   const unsigned warpRows = 32 / shape.lanes * shape.perGroup;
   const std::size_t firstRow = (blockIdx.x * std::size_t{Policy::SHORT_BLOCK / 32} + threadIdx.x / 32) * warpRows;
-  const std::size_t endRow = firstRow + warpRows < shape.rows ? firstRow + warpRows : shape.rows;
-  if (firstRow >= endRow) return;
+  if (firstRow >= shape.rows) return;
+  const std::size_t left = shape.rows - firstRow;
+  const unsigned rows = left < warpRows ? static_cast<unsigned>(left) : warpRows;
 
-  const std::size_t row = firstRow + threadIdx.x % 32 / shape.lanes;
-  LaneRowCursor loading{row, row * shape.ldSteps + lane, 0};
+  const unsigned row = threadIdx.x % 32 / shape.lanes;
+  LaneRowCursor loading{row, 0, (firstRow + row) * shape.ldSteps + lane};
   LaneRowCursor adding = loading;
-  Partial partial = neutral;
-  for (std::size_t setRow = firstRow; setRow < endRow;) {
+  auto share = ShareOf<Reducer>::start(reducer);
+  for (unsigned setRow = 0; setRow < rows;) {
     typename Source::Step steps[ITEMS];
     typename Source::Value values[Source::STEP];
-    if (shape.rowSteps > 0) loadRowSteps(steps, source, shape, loading, endRow, lane, firstRow * shape.ldSteps);
+    if (shape.rowSteps > 0) loadRowSteps(steps, source, shape, loading, rows, lane, firstRow * shape.ldSteps);
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
-      if (adding.exists(shape, endRow, lane)) {
+      if (adding.exists(shape, rows, lane)) {
         source.values(steps[i], values);
-        reducer.add(partial, values, 0);
+        reducer.add(share, values, std::size_t{adding.done + lane} * Source::STEP);
       }
       if (adding.endsRow(shape)) {
-        partial = reduceLanes(partial, op, shape.lanes);
-        if (lane == 0 && adding.row < endRow) out[adding.row] = reducer.finish(partial);
-        partial = neutral;
+        const Partial partial = reduceLanes(ShareOf<Reducer>::close(reducer, share), op, shape.lanes);
+        if (lane == 0 && adding.row < rows) storeOutput(out, firstRow + adding.row, reducer.finish(partial));
+        share = ShareOf<Reducer>::start(reducer);
         setRow += 32 / shape.lanes;
       }
       adding.advance(shape);
@@ -107,9 +108,9 @@ struct StagedRows {
   bool isPadded;      // shared memory, against bank conflicts
 };
 
-template <class Policy, class View, class Reducer>
+template <class Policy, class View, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
-    stagedRowsKernel(const View view, const Reducer reducer, const StagedRows shape, typename Reducer::Result* out) {
+    stagedRowsKernel(const View view, const Reducer reducer, const StagedRows shape, const Out out) {
   using Partial = typename Reducer::Partial;
   using T = typename View::Element;
   constexpr int BLOCK = Policy::SHORT_BLOCK;
@@ -120,7 +121,7 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
   const std::size_t left = shape.rows - firstRow;
   const unsigned rows = left < shape.tileRows ? static_cast<unsigned>(left) : shape.tileRows;
   const unsigned origin = stageElements<BLOCK, itemsFor<Policy::VECTORS, typename View::Source>>(
-      staged, view, firstRow * shape.ld, (rows - 1) * shape.ld + shape.cols, threadIdx.x);
+      staged, view.plain(), firstRow * shape.ld, (rows - 1) * shape.ld + shape.cols, threadIdx.x);
   __syncthreads();
 
   const auto op = reducer.combiner();
@@ -130,9 +131,9 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
     const unsigned row = first + threadIdx.x % 32 / shape.lanes;
     const unsigned begin = origin + row * shape.ld;
     Partial partial = reducer.neutral();
-    if (row < rows) addStaged(partial, staged, reducer, begin + lane, begin + shape.cols, shape.lanes);
+    if (row < rows) partial = addStaged(staged, view.f, reducer, begin, lane, begin + shape.cols, shape.lanes);
     partial = reduceLanes(partial, op, shape.lanes);
-    if (lane == 0 && row < rows) out[firstRow + row] = reducer.finish(partial);
+    if (lane == 0 && row < rows) storeOutput(out, firstRow + row, reducer.finish(partial));
   }
 }
 
@@ -146,17 +147,18 @@ struct LongRows {
 };
 
 // THREADS is 32 for a warp, or the block's threads.
-template <int THREADS, class Policy, class View, class Reducer>
+template <int THREADS, class Policy, class View, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
     longRowsKernel(const View view, const Reducer reducer, const LongRows shape,
-                   const GridScratch<typename Reducer::Partial> scratch, typename Reducer::Result* out) {
+                   const GridScratch<typename Reducer::Partial> scratch, const Out out) {
   using Partial = typename Reducer::Partial;
   constexpr int VECTORS = THREADS == 32 ? Policy::VECTORS : Policy::BLOCK_VECTORS;
   constexpr int ITEMS = itemsFor<VECTORS, typename View::Source>;
   overlapPreviousKernel();
   const std::size_t group = blockIdx.x * std::size_t{Policy::BLOCK / THREADS} + threadIdx.x / THREADS;
-  const std::size_t row = group / shape.splits;
-  const auto split = static_cast<unsigned>(group % shape.splits);
+  // Rows that a warp takes are not split: the divisions would take as long as adding up a short row.
+  const std::size_t row = THREADS == 32 ? group : group / shape.splits;
+  const auto split = THREADS == 32 ? 0 : static_cast<unsigned>(group % shape.splits);
   if (row >= shape.rows) return;
 
   const auto op = reducer.combiner();
@@ -166,9 +168,10 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
   const std::size_t left = shape.cols - first;
   addRange<THREADS, ITEMS>(partial, view, reducer, row * shape.ld + first,
                            left < shape.splitCols ? left : shape.splitCols, threadIdx.x % THREADS);
+  if constexpr (Reducer::INDEXED) reducer.reindex(partial, first, 1);
   if constexpr (THREADS == 32) {
-    partial = warpReduce(partial, op);
-    if (laneIndex() == 0) out[row] = reducer.finish(partial);
+    partial = reduceLanes(partial, op);
+    if (laneIndex() == 0) storeOutput(out, row, reducer.finish(partial));
   } else {
     partial = reduceWarps<THREADS>(partial, neutral, op);
     bool holdsRow = threadIdx.x == 0;
@@ -176,13 +179,13 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
       const GridScratch<Partial> ofRow{scratch.partials + row * shape.splits, scratch.arrivals + row};
       holdsRow = combineBlocks(partial, neutral, op, ofRow, split, shape.splits);
     }
-    if (holdsRow) out[row] = reducer.finish(partial);
+    if (holdsRow) storeOutput(out, row, reducer.finish(partial));
   }
 }
 
-template <class Policy, class View, class Reducer>
+template <class Policy, class View, class Reducer, class Out>
 void launchLaneRows(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
-                    typename Reducer::Result* out) {
+                    const Out& out) {
   using Source = typename View::Source;
   const auto rowSteps = static_cast<unsigned>(matrix.cols / Source::STEP);
   const unsigned lanes = Policy::rowLanes(rowSteps);
@@ -190,14 +193,14 @@ void launchLaneRows(const ReduceCall& call, const Reducer& reducer, const View& 
   const unsigned perGroup = largerOf(itemsFor<Policy::VECTORS, Source> / sets, 1u);
   const std::size_t blockRows = std::size_t{Policy::SHORT_BLOCK} / lanes * perGroup;
   const LaneRows shape{matrix.rows, matrix.ld / Source::STEP, rowSteps, lanes, perGroup};
-  launch(laneRowsKernel<Policy, Source, Reducer>,
+  launch(laneRowsKernel<Policy, Source, Reducer, Out>,
          gridConfig(Policy::SHORT_BLOCK, ceilDivide(matrix.rows, blockRows), call.stream, call.function), view.steps(),
          reducer, shape, out);
 }
 
-template <class Policy, class View, class Reducer>
+template <class Policy, class View, class Reducer, class Out>
 void launchStagedRows(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
-                      typename Reducer::Result* out) {
+                      const Out& out) {
   using T = typename View::Element;
   std::size_t tileRows = Policy::stagedBytes / sizeof(T) / matrix.ld;
   if (tileRows > 64) tileRows -= tileRows % 8;  // results in full sectors
@@ -207,7 +210,7 @@ void launchStagedRows(const ReduceCall& call, const Reducer& reducer, const View
                          static_cast<unsigned>(tileRows),
                          Policy::stagedLanes(tileRows),
                          matrix.ld * sizeof(T) % 32 == 0};
-  launch(stagedRowsKernel<Policy, View, Reducer>,
+  launch(stagedRowsKernel<Policy, View, Reducer, Out>,
          gridConfig(Policy::SHORT_BLOCK, ceilDivide(matrix.rows, tileRows), call.stream, call.function), view, reducer,
          shape, out);
 }
@@ -220,39 +223,64 @@ std::size_t rowSplits(std::size_t rows, std::size_t rowBytes) {
   return largerOf(smallerOf(most / rows, rowBytes / Policy::splitBytes), std::size_t{1});
 }
 
-template <class Policy, class View, class Reducer>
+template <class Policy, class View, class Reducer, class Out>
 void launchBlockRows(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
-                     typename Reducer::Result* out) {
+                     const Out& out) {
   const auto [rows, cols, ld] = matrix;
   constexpr std::size_t BYTES = sizeof(typename View::Element);
   constexpr std::size_t LINE = largerOf(std::size_t{1}, 128 / BYTES);
   const std::size_t wanted = rowSplits<Policy, typename Reducer::Partial>(rows, cols * BYTES);
   const std::size_t splitCols = roundUp(ceilDivide(cols, wanted), LINE);
   const std::size_t splits = ceilDivide(cols, splitCols);
-  launchGrid(call, {Policy::BLOCK, rows * splits, splits > 1}, longRowsKernel<Policy::BLOCK, Policy, View, Reducer>,
-             view, reducer, LongRows{rows, cols, ld, static_cast<unsigned>(splits), splitCols}, out);
+  launchGrid(call, {Policy::BLOCK, rows * splits, splits > 1},
+             longRowsKernel<Policy::BLOCK, Policy, View, Reducer, Out>, view, reducer,
+             LongRows{rows, cols, ld, static_cast<unsigned>(splits), splitCols}, out);
 }
 
-template <class Policy, class It, class Reducer, class R>
-void launchRows(const ReduceCall& call, const Reducer& reducer, It in, const MatrixShape& matrix, R* results) {
-  auto* const out = boxes(results);
-  const auto [rows, cols, ld] = matrix;
-  requireMatrix(in, matrix, out, rows, call.function);
-  if (rows == 0) return;
-  requireResult(reducer, cols, "cols", call.function);
-  const auto view = viewOf(in);
-  using View = std::decay_t<decltype(view)>;
+// The lengths from which a warp, and from which a block takes a row.
+struct RowBounds {
+  std::size_t warpBytes;
+  std::size_t blockBytes;
+};
+
+template <class Policy, class Reducer>
+RowBounds rowBounds(std::size_t rows, bool areAligned) {
+  if (!Reducer::COMBINES_SLOWLY) return {Policy::warpRowBytes, Policy::blockRowBytes};
+  return {areAligned ? Policy::slowWarpRowBytes : Policy::warpRowBytes,
+          rows >= Policy::slowWarpRows ? Policy::slowBlockRowBytes : Policy::blockRowBytes};
+}
+
+template <class Policy, class View, class Reducer, class Out>
+void launchRowsOf(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
+                  const Out& out) {
   using T = typename View::Element;
-  if (cols * sizeof(T) >= Policy::blockRowBytes) return launchBlockRows<Policy>(call, reducer, view, matrix, out);
-  if (cols * sizeof(T) >= Policy::warpRowBytes)
+  const auto [rows, cols, ld] = matrix;
+  const bool areAligned = View::Source::VECTORS && view.hasAlignedRows(matrix);
+  const RowBounds bounds = rowBounds<Policy, Reducer>(rows, areAligned);
+  if (cols * sizeof(T) >= bounds.blockBytes) return launchBlockRows<Policy>(call, reducer, view, matrix, out);
+  const auto shortReducer = withShortIndices(reducer);
+  if (cols * sizeof(T) >= bounds.warpBytes)
     return launchGrid(call, {Policy::BLOCK, ceilDivide(rows, Policy::BLOCK / 32), false},
-                      longRowsKernel<32, Policy, View, Reducer>, view, reducer, LongRows{rows, cols, ld, 1, cols}, out);
-  if (std::is_same_v<View, ArrayView<T>> && view.hasAlignedRows(matrix))
-    return launchLaneRows<Policy>(call, reducer, view, matrix, out);
+                      longRowsKernel<32, Policy, View, std::decay_t<decltype(shortReducer)>, Out>, view, shortReducer,
+                      LongRows{rows, cols, ld, 1, cols}, out);
+  if (areAligned) return launchLaneRows<Policy>(call, shortReducer, view, matrix, out);
   if constexpr (std::is_trivially_copyable_v<T>)
     if (cols > 0 && ld <= (std::is_pointer_v<typename View::Iterator> ? 2 * cols : cols))
-      return launchStagedRows<Policy>(call, reducer, view, matrix, out);
-  launchLaneRows<Policy>(call, reducer, view.elementwise(), matrix, out);
+      return launchStagedRows<Policy>(call, shortReducer, view, matrix, out);
+  launchLaneRows<Policy>(call, shortReducer, view.elementwise(), matrix, out);
+}
+
+// Reduces f of the elements of each row.
+template <class Policy, class It, class F, class Reducer, class Out>
+void launchRows(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const MatrixShape& matrix,
+                const Out& results) {
+  const auto out = boxedOutput(results);
+  if constexpr (requireOutput<typename Reducer::Result, std::decay_t<decltype(out)>>()) {
+    requireMatrix(in, matrix, out, matrix.rows, call.function);
+    if (matrix.rows == 0) return;
+    requireResult(reducer, matrix.cols, "cols", call.function);
+    launchRowsOf<Policy>(call, reducer, viewOf(in, f), matrix, out);
+  }
 }
 
 GPUOPT_DETAIL_END

@@ -6,6 +6,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/combine.cuh>
+#include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/staged.cuh>
 
 #include <cstddef>
@@ -87,7 +88,7 @@ __device__ inline unsigned countWhile(unsigned from, unsigned count, unsigned la
 }
 
 // The work of one warp.
-template <class Policy, class View, class Offset, class Reducer>
+template <class Policy, class View, class Offset, class Reducer, class Out>
 struct SegmentWarp {
   using Source = typename View::Source;
   using Partial = typename Reducer::Partial;
@@ -100,18 +101,18 @@ struct SegmentWarp {
   const SegmentPath<Offset, Policy::endCost>& path;
   const SegmentScratch<Partial>& scratch;
   Stage& stage;
-  typename Reducer::Result* out;
+  const Out& out;
   const unsigned lane;
 
   // The fold of the elements [first, end), in lane 0.
   __device__ Partial reduceRange(std::size_t first, std::size_t end) const {
     Partial partial = reducer.neutral();
     addRange<32, itemsFor<Policy::VECTORS, Source>>(partial, view, reducer, first, end - first, lane);
-    return warpReduce(partial, reducer.combiner());
+    return reduceLanes(partial, reducer.combiner());
   }
 
   __device__ void store(std::size_t segment, const Partial& partial) const {
-    if (lane == 0) out[segment] = reducer.finish(partial);
+    if (lane == 0) storeOutput(out, segment, reducer.finish(partial));
   }
 
   // Publishes this warp's partial result of a segment; the last of its warps combines them.
@@ -145,17 +146,16 @@ struct SegmentWarp {
       const unsigned end = stage.bounds[own + 1] + shift;
       const bool suits = end - begin <= 2 * Policy::laneElements * lanes;
       Partial partial = reducer.neutral();
-      if (i < count && suits) addStaged(partial, staged, reducer, begin + lane % lanes, end, lanes);
+      if (i < count && suits) partial = addStaged(staged, view.f, reducer, begin, lane % lanes, end, lanes);
       partial = reduceLanes(partial, op, lanes);
-      if (i < count && suits && lane % lanes == 0) out[segment + i] = reducer.finish(partial);
+      if (i < count && suits && lane % lanes == 0) storeOutput(out, segment + i, reducer.finish(partial));
 
       const bool leads = i < count && !suits && lane % lanes == 0;
       for (unsigned leaders = __ballot_sync(fullMask, leads); leaders != 0; leaders &= leaders - 1) {
         const int leader = __ffs(static_cast<int>(leaders)) - 1;
-        partial = reducer.neutral();
-        addStaged(partial, staged, reducer, __shfl_sync(fullMask, begin, leader) + lane,
-                  __shfl_sync(fullMask, end, leader), 32);
-        store(segment + __shfl_sync(fullMask, i, leader), warpReduce(partial, op));
+        partial = addStaged(staged, view.f, reducer, __shfl_sync(fullMask, begin, leader), lane,
+                            __shfl_sync(fullMask, end, leader), 32);
+        store(segment + __shfl_sync(fullMask, i, leader), reduceLanes(partial, op));
       }
     }
   }
@@ -175,7 +175,7 @@ struct SegmentWarp {
       } else {
         const StagedElements<T> staged(stage.elements, true);
         const unsigned origin = stageElements<32, itemsFor<Policy::STAGE_VECTORS, Source>>(
-            staged, view, base + first, bounds[done + fitting] - first, lane);
+            staged, view.plain(), base + first, bounds[done + fitting] - first, lane);
         __syncwarp();
         reduceStaged(staged, segment + done, done, fitting, origin);
         done += fitting;
@@ -230,11 +230,10 @@ struct SegmentWarp {
   }
 };
 
-template <class Policy, class View, class Offset, class Reducer>
+template <class Policy, class View, class Offset, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
     segmentsKernel(const View view, const Offset* offsets, const std::size_t segments, const std::size_t warps,
-                   const Reducer reducer, const SegmentScratch<typename Reducer::Partial> scratch,
-                   typename Reducer::Result* out) {
+                   const Reducer reducer, const SegmentScratch<typename Reducer::Partial> scratch, const Out out) {
   constexpr int WARPS = Policy::BLOCK / 32;
   using Stage = SegmentStage<Policy, typename View::Element>;
   alignas(Stage) __shared__ unsigned char storage[WARPS * sizeof(Stage)];
@@ -248,23 +247,16 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
   const std::size_t position = warp * path.share;
   if (position >= length) return;
   Stage& stage = reinterpret_cast<Stage*>(storage)[threadIdx.x / 32];
-  const SegmentWarp<Policy, View, Offset, Reducer> work{
+  const SegmentWarp<Policy, View, Offset, Reducer, Out> work{
       view, reducer, path, scratch, stage, out, static_cast<unsigned>(laneIndex())};
   work.run(warp, position, position + path.share < length ? position + path.share : length);
 }
 
-template <class Policy, class It, class Offset, class Reducer, class R>
-void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const Offset* offsets, std::size_t segments,
-                    R* results) {
-  auto* const out = boxes(results);
+template <class Policy, class View, class Offset, class Reducer, class Out>
+void launchSegmentsOf(const ReduceCall& call, const Reducer& reducer, const View& view, const Offset* offsets,
+                      std::size_t segments, const Out& out) {
   using Partial = typename Reducer::Partial;
-  static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
-  if (segments == 0) return;
-  requireSize(segments, {"segments"}, call.function, largerOf(sizeof(Offset), sizeof(typename Reducer::Result)));
-  const char* null = offsets == nullptr ? "offsets" : out == nullptr ? "out" : nullptr;
-  if (null != nullptr) throwInvalid({call.function, ": ", null, " is null, but segments is ", segments});
-  const auto view = viewOf(in);
-  const auto kernel = segmentsKernel<Policy, std::decay_t<decltype(view)>, Offset, Reducer>;
+  const auto kernel = segmentsKernel<Policy, View, Offset, Reducer, Out>;
   const std::size_t most = smallerOf(Workspace::capacity / (2 * sizeof(Partial)), std::size_t{Workspace::counterCount});
   const std::size_t warps = smallerOf(Policy::warps, most);
   const std::size_t blocks = ceilDivide(warps, Policy::BLOCK / 32);
@@ -273,6 +265,26 @@ void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const
   launch(kernel, gridConfig(Policy::BLOCK, blocks, call.stream, call.function), view, offsets, segments, warps, reducer,
          SegmentScratch<Partial>{partials, partials + warps, scratch.counters()}, out);
   scratch.done();
+}
+
+// Reduces f of the elements of each segment.
+template <class Policy, class It, class F, class Offset, class Reducer, class Out>
+void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const Offset* offsets,
+                    std::size_t segments, const Out& results) {
+  static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
+  if (segments == 0) return;
+  requireSize(segments, {"segments"}, call.function, largerOf(sizeof(Offset), sizeof(typename Reducer::Result)));
+  const auto out = boxedOutput(results);
+  [[maybe_unused]] const auto elements = Unwrap<It>::pointer(in);  // how many is known on the device alone
+  const char* null = offsets == nullptr ? "offsets" : isNull(out) ? "out" : nullptr;
+  if (null != nullptr) throwInvalid({call.function, ": ", null, " is null, but segments is ", segments});
+  if constexpr (isMemory<It>)
+    if (elements != nullptr) requireArray(namedArray(elements, 1, "in"), call.function);
+  requireArray(namedArray(offsets, segments + 1, "offsets"), call.function);
+  if constexpr (std::is_pointer_v<std::decay_t<decltype(out)>>)
+    requireArray(namedArray(out, segments, "out"), call.function);
+  if constexpr (requireOutput<typename Reducer::Result, std::decay_t<decltype(out)>>())
+    launchSegmentsOf<Policy>(call, reducer, viewOf(in, f), offsets, segments, out);
 }
 
 GPUOPT_DETAIL_END

@@ -50,6 +50,7 @@ struct ArraySource {
   static constexpr bool ALWAYS_ALIGNS = alwaysAligns<T>;
   static constexpr int STEP = VectorShape<T>::ELEMENTS;
   static constexpr std::size_t BYTES = STEP * sizeof(T);
+  using Element = T;
   using Step = VectorGroup<T, STEP, ALIGNED>;
   using Value = std::decay_t<CallResult<F, T>>;
 
@@ -190,6 +191,13 @@ struct Unwrap<It, std::enable_if_t<!std::is_pointer_v<It> &&
   static auto pointer(It in) { return try_unwrap_contiguous_iterator(in); }
 };
 
+template <class It>
+using Unwrapped = std::decay_t<decltype(Unwrap<It>::pointer(std::declval<It>()))>;
+
+// Whether an iterator is a pointer, or unwraps to one.
+template <class It>
+inline constexpr bool isMemory = std::is_pointer_v<Unwrapped<It>>;
+
 // An iterator whose elements come in boxes.
 template <class It>
 struct BoxIterator {
@@ -209,14 +217,12 @@ struct BoxIterator {
 template <class It>
 auto elementsOf(It iterator) {
   const auto in = Unwrap<It>::pointer(iterator);
-  using Unwrapped = std::decay_t<decltype(in)>;
-  using T = typename std::iterator_traits<Unwrapped>::value_type;
-  if constexpr (!needsBox<T>)
+  if constexpr (!needsBox<typename std::iterator_traits<Unwrapped<It>>::value_type>)
     return in;
-  else if constexpr (std::is_pointer_v<Unwrapped>)
+  else if constexpr (isMemory<It>)
     return boxes(in);
   else
-    return BoxIterator<Unwrapped>{in};
+    return BoxIterator<Unwrapped<It>>{in};
 }
 
 // A function of such elements.
@@ -270,13 +276,35 @@ template <class It>
 void requireReadable(It in, std::size_t n, const char* function, const char* name) {
   requireSize(n, {"n"}, function, bytesPerElement(in));
   if (isNull(in) && n > 0) throwInvalid({function, ": ", name, " is null, but n is ", n});
+  if constexpr (std::is_pointer_v<It>)
+    if (n > 0) requireAccess(in, n * sizeof(*in), name, function);
+}
+
+// Whether It is an iterator of a container of the standard library: host code, mostly to the host's memory.
+template <class It>
+inline constexpr bool isStandardIterator = std::is_class_v<It> && (isNamed<It>("__gnu_cxx::__normal_iterator<") ||
+                                                                   isNamed<It>("std::__1::__wrap_iter<"));
+
+// The iterator that kernels read `name` by: a plain pointer where it can be one, and then aligned to its type.
+template <class It>
+auto deviceIterator(It iterator, std::size_t n, const char* function, const char* name) {
+  static_assert(!isStandardIterator<It>,
+                "gpuopt: an iterator of the standard library cannot be read on the device: pass a device pointer");
+  if constexpr (isStandardIterator<It>) {
+    return static_cast<const typename std::iterator_traits<It>::value_type*>(nullptr);
+  } else {
+    const auto in = Unwrap<It>::pointer(iterator);
+    if constexpr (std::is_pointer_v<std::decay_t<decltype(in)>>)
+      if (n > 0 && in != nullptr) requireArray(namedArray(in, 1, name), function);
+    return in;
+  }
 }
 
 // The source of n elements, of vectors where the type allows it. FIXED asks for steps that begin at element 0 whatever
 // the address.
 template <bool FIXED, class F, class It>
 auto sourceOf(const char* function, std::size_t n, const F& f, It iterator) {
-  const auto in = elementsOf(iterator);
+  const auto in = elementsOf(deviceIterator(iterator, n, function, "in"));
   const auto elementFunction = functionOf<It>(f);
   requireReadable(in, n, function, "in");
   using Unwrapped = std::decay_t<decltype(in)>;
@@ -292,8 +320,8 @@ auto sourceOf(const char* function, std::size_t n, const F& f, It iterator) {
 
 template <bool FIXED, class F, class It1, class It2>
 auto sourceOf(const char* function, std::size_t n, const F& f, It1 iterator1, It2 iterator2) {
-  const auto in1 = elementsOf(iterator1);
-  const auto in2 = elementsOf(iterator2);
+  const auto in1 = elementsOf(deviceIterator(iterator1, n, function, "in1"));
+  const auto in2 = elementsOf(deviceIterator(iterator2, n, function, "in2"));
   const auto elementFunction = functionOf<It1, It2>(f);
   requireReadable(in1, n, function, "in1");
   requireReadable(in2, n, function, "in2");

@@ -71,8 +71,8 @@ __device__ inline void stageStep(const StagedElements<T>& staged, unsigned first
   }
 }
 
-// THREADS threads stage the elements [first, first + count) of a view; returns the index of the first one. All of them
-// call, and synchronise before they read.
+// THREADS threads stage the elements [first, first + count) of a plain view; returns the index of the first one. All of
+// them call, and synchronise before they read.
 template <int THREADS, int ITEMS, class View, class T>
 __device__ inline unsigned stageElements(const StagedElements<T>& staged, const View& view, std::size_t first,
                                          unsigned count, unsigned thread) {
@@ -100,21 +100,26 @@ __device__ inline unsigned stageElements(const StagedElements<T>& staged, const 
   return origin;
 }
 
-// Adds the staged elements begin, begin + stride, ... below end.
-template <class T, class Reducer>
-__device__ inline void addStaged(typename Reducer::Partial& partial, const StagedElements<T>& staged,
-                                 const Reducer& reducer, unsigned begin, unsigned end, unsigned stride) {
+// The partial result of f of the staged elements first, first + stride, ... of those from `begin` to `end`, whose
+// indices count from `begin`.
+template <class T, class F, class Reducer>
+__device__ inline typename Reducer::Partial addStaged(const StagedElements<T>& staged, const F& f,
+                                                      const Reducer& reducer, unsigned begin, unsigned first,
+                                                      unsigned end, unsigned stride) {
+  using Value = std::decay_t<CallResult<F, T>>;
   constexpr unsigned BATCH = 4;
-  unsigned i = begin;
+  auto share = ShareOf<Reducer>::start(reducer);
+  unsigned i = begin + first;
   for (; i + (BATCH - 1) * stride < end; i += BATCH * stride) {
-    const T values[BATCH] = {*staged.address(i), *staged.address(i + stride), *staged.address(i + 2 * stride),
-                             *staged.address(i + 3 * stride)};
-    reducer.add(partial, values, i);
+    const Value values[BATCH] = {f(*staged.address(i)), f(*staged.address(i + stride)),
+                                 f(*staged.address(i + 2 * stride)), f(*staged.address(i + 3 * stride))};
+    reducer.add(share, values, i - begin, stride);
   }
   for (; i < end; i += stride) {
-    const T value[1] = {*staged.address(i)};
-    reducer.add(partial, value, i);
+    const Value value[1] = {f(*staged.address(i))};
+    reducer.add(share, value, i - begin);
   }
+  return ShareOf<Reducer>::close(reducer, share);
 }
 
 GPUOPT_DETAIL_END

@@ -71,6 +71,11 @@ struct ReduceRowsPolicy {
   }
   static constexpr std::size_t warpRowBytes = 2 << 10;    ///< from this length on a warp takes a row
   static constexpr std::size_t blockRowBytes = 16 << 10;  ///< from this length on a block takes a row
+  /// The same two for positions of extremes and for moments, whose partial results take long to combine. Only aligned
+  /// rows are left to groups of lanes for longer, and to warps if there are enough rows to keep the device busy.
+  static constexpr std::size_t slowWarpRowBytes = 4 << 10;
+  static constexpr std::size_t slowBlockRowBytes = 64 << 10;
+  static constexpr std::size_t slowWarpRows = 8192;  ///< that number of rows
   /// Few long rows are split among several blocks, up to this number of blocks in all.
   static constexpr std::size_t splitBlocks = 4096;
   static constexpr std::size_t splitBytes = 32 << 10;  ///< least bytes of a row for each of its blocks
