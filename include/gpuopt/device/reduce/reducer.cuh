@@ -288,11 +288,11 @@ struct ArgExtreme {
 
   std::size_t n;
   // Not a constant to the compiler, which would make an instruction of the comparison that changes the bits of a NaN.
-  A first = NeutralElement<Select, A>::value();
+  A worst = NeutralElement<Select, A>::value();
 
-  ArgExtreme<A, Select, unsigned> withShortIndex() const { return {n, first}; }
+  ArgExtreme<A, Select, unsigned> withShortIndex() const { return {n, worst}; }
 
-  __host__ __device__ Partial neutral() const { return {first, Partial::none}; }
+  __host__ __device__ Partial neutral() const { return {worst, Partial::none}; }
   __device__ CombineIndexed<Select> combiner() const { return {}; }
 
   // The most extreme of a value and those of a step.

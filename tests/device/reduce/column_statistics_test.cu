@@ -1,0 +1,76 @@
+/// Extremes, positions and moments of columns against serial code, on both sides of the boundaries of
+/// ReduceColumnsPolicy.
+// SPDX-License-Identifier: MIT
+#include "line_statistics.cuh"
+#include "support/catch.hpp"
+
+#include <cuda_fp16.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace gpuopt::test::column_statistics_test {
+namespace {
+
+// Small matrices have several tiles, splits, and groups of splits; unaligned rows are read by vectors.
+struct LowColumns : ReduceColumnsPolicy {
+  static constexpr int BLOCK = 128;
+  static constexpr int VECTORS = 2;
+  static constexpr unsigned tileSteps = 4;
+  static constexpr unsigned elementTileSteps = 16;
+  static constexpr unsigned shiftedTileSteps = 5;
+  static constexpr std::size_t shiftedColumns = 2;
+  static constexpr std::size_t flatColumns = 24;
+  static constexpr std::size_t groupedResults = 64;
+  static constexpr std::size_t sharedBytes = 16 << 10;
+};
+
+// The same, without groups, and few splits.
+struct FewSplits : LowColumns {
+  static constexpr std::size_t blocks = 6;
+  static constexpr std::size_t groupedResults = 8 << 10;
+  static constexpr std::size_t shiftedColumns = 40;
+};
+
+using Low = Columns<LowColumns>;
+using Few = Columns<FewSplits>;
+using Default = Columns<ReduceColumnsPolicy>;
+
+template <class T>
+void checkShapes(Data data) {
+  for (const std::size_t cols : {1, 2, 3, 7, 8, 16, 23, 24, 25, 32, 33, 39, 40, 64, 97, 130})
+    for (const std::size_t gap : {std::size_t{0}, std::size_t{1}, 16 / sizeof(T)}) {
+      const std::size_t offset = (cols + gap) % 3;
+      checkStatistics<Low, T>(data, cols % 2 == 0 ? 61 : 7, cols, cols + gap, offset);
+      checkStatistics<Few, T>(data, cols < 30 ? 200 : 18, cols, cols + gap, gap % 2 == 0 ? 0 : offset);
+    }
+}
+
+TEMPLATE_TEST_CASE("Statistics of columns of every shape", "[columnStatistics][sweep]", signed char, unsigned short,
+                   int, long long, float, double, __half) {
+  checkShapes<TestType>(Data::ties);
+  checkShapes<TestType>(Data::numbers);
+}
+
+TEMPLATE_TEST_CASE("NaN, infinities and zeros of both signs in columns", "[columnStatistics][sweep]", float, double,
+                   __half) {
+  checkShapes<TestType>(Data::special);
+}
+
+TEST_CASE("Statistics of columns, each kernel", "[columnStatistics]") {
+  for (const std::size_t cols : {6, 32, 101})
+    for (const std::size_t gap : {0, 1})
+      for (const std::size_t rows : {2, 90}) checkStatistics<Low, float>(Data::special, rows, cols, cols + gap, 1);
+}
+
+TEST_CASE("Statistics of columns under the policy of the library", "[columnStatistics][sweep]") {
+  for (const std::size_t cols : {1, 4, 7, 31, 128, 129, 159, 160, 161, 511, 512, 513, 600})
+    for (const std::size_t gap : {0, 3, 4})
+      checkStatistics<Default, float>(cols % 2 == 0 ? Data::special : Data::ties, 40, cols, cols + gap, gap / 2);
+  checkStatistics<Default, float>(Data::ties, 20000, 3, 3, 1);
+  checkStatistics<Default, float>(Data::special, 3000, 33, 33, 1);
+  checkStatistics<Default, signed char>(Data::ties, 2000, 101, 102, 5);
+}
+
+}  // namespace
+}  // namespace gpuopt::test::column_statistics_test
