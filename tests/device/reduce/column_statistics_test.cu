@@ -2,6 +2,7 @@
 /// ReduceColumnsPolicy.
 // SPDX-License-Identifier: MIT
 #include "line_statistics.cuh"
+#include "low_lines.cuh"
 #include "support/catch.hpp"
 
 #include <cuda_fp16.h>
@@ -12,20 +13,7 @@
 namespace gpuopt::test::column_statistics_test {
 namespace {
 
-// Small matrices have several tiles, splits, and groups of splits; unaligned rows are read by vectors.
-struct LowColumns : ReduceColumnsPolicy {
-  static constexpr int BLOCK = 128;
-  static constexpr int VECTORS = 2;
-  static constexpr unsigned tileSteps = 4;
-  static constexpr unsigned elementTileSteps = 16;
-  static constexpr unsigned shiftedTileSteps = 5;
-  static constexpr std::size_t shiftedColumns = 2;
-  static constexpr std::size_t flatColumns = 24;
-  static constexpr std::size_t groupedResults = 64;
-  static constexpr std::size_t sharedBytes = 16 << 10;
-};
-
-// The same, without groups, and few splits.
+// No groups, few splits, and some unaligned rows read element by element.
 struct FewSplits : LowColumns {
   static constexpr std::size_t blocks = 6;
   static constexpr std::size_t groupedResults = 8 << 10;

@@ -1,6 +1,7 @@
 /// Extremes, positions and moments of rows against serial code, on both sides of every boundary of ReduceRowsPolicy.
 // SPDX-License-Identifier: MIT
 #include "line_statistics.cuh"
+#include "low_lines.cuh"
 #include "support/catch.hpp"
 
 #include <cuda_fp16.h>
@@ -15,22 +16,6 @@
 
 namespace gpuopt::test::row_statistics_test {
 namespace {
-
-// Rows of a few hundred bytes reach every kernel.
-struct LowRows : ReduceRowsPolicy {
-  static constexpr int BLOCK = 64;
-  static constexpr int SHORT_BLOCK = 64;
-  static constexpr int VECTORS = 2;
-  static constexpr int BLOCK_VECTORS = 1;
-  static constexpr std::size_t stagedBytes = 4 << 10;
-  static constexpr std::size_t warpRowBytes = 256;
-  static constexpr std::size_t blockRowBytes = 1 << 10;
-  static constexpr std::size_t slowWarpRowBytes = 512;
-  static constexpr std::size_t slowBlockRowBytes = 2 << 10;
-  static constexpr std::size_t slowWarpRows = 16;
-  static constexpr std::size_t splitBlocks = 32;
-  static constexpr std::size_t splitBytes = 768;
-};
 
 using Low = Rows<LowRows>;
 using Default = Rows<ReduceRowsPolicy>;

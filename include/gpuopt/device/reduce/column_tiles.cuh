@@ -299,9 +299,11 @@ __device__ inline void addTile(typename Reducer::Partial* shared, const Source& 
       STEP > 1 && shape.hasEdges && (block.tile == 0 || block.firstColumn + shape.tileElements + STEP > shape.cols);
   if constexpr (STEP > 1 && !Reducer::INDEXED)
     if (hasEdges) addRowEdges<BLOCK, Policy>(partials, shared, source, reducer, shape, block, offset);
+  const bool addsSteps = rowThread < shape.rowThreads;
+  if (!Reducer::INDEXED && !addsSteps) return;
   const std::size_t column = block.firstColumn + offset;
-  if (rowThread < shape.rowThreads && rowThread < block.rows && column < shape.rowElements &&
-      column + STEP <= shape.rowElements && column < block.firstColumn + shape.tileElements)
+  if (addsSteps && rowThread < block.rows && column < shape.rowElements && column + STEP <= shape.rowElements &&
+      column < block.firstColumn + shape.tileElements)
     addColumns<itemsFor<Policy::VECTORS, Source>>(
         partials, source, reducer, start.step + (column + start.before) / STEP, shape.rowThreads * shape.ld / STEP,
         block.firstRow + rowThread, shape.rowThreads, (block.rows - rowThread - 1) / shape.rowThreads + 1);
@@ -313,7 +315,7 @@ __device__ inline void addTile(typename Reducer::Partial* shared, const Source& 
     }
   if constexpr (STEP > 1 && Reducer::INDEXED)
     if (hasEdges) addRowEdges<BLOCK, Policy>(partials, shared, source, reducer, shape, block, offset);
-  if (rowThread >= shape.rowThreads) return;
+  if (!addsSteps) return;
 #pragma unroll
   for (unsigned e = 0; e < STEP; ++e)
     if (offset + e < shape.tileElements) shared[rowThread * shape.tileElements + offset + e] = partials[e];
