@@ -37,8 +37,9 @@ inline constexpr bool isMatrixForm<In, Rows, Cols, Ld, Out, Rest...> =
 template <class In, class... Args>
 using EnableMatrixForm = std::enable_if_t<isMatrixForm<In, Args...>>;
 
-template <class Out>
-using EnableOut = std::enable_if_t<!isRange<Out>>;
+// Whether the input and the output are pointers or iterators.
+template <class In, class Out>
+using EnableIterators = std::enable_if_t<!isRange<In> && !isRange<Out>>;
 
 template <class Range>
 void requireSize(const Range& range, std::size_t needed, const char* name, const char* function) {
