@@ -1,7 +1,7 @@
 # Thin over the presets of CMakePresets.json: `cmake --workflow --preset demo` does what `make demo` does, once the
 # packages are there.
 .DEFAULT_GOAL := help
-.PHONY: help demo ladders test bench sanitize check-native check-packages docs format tidy
+.PHONY: help demo ladders test bench sanitize check-native check-compilers check-packages amalgamate docs format tidy
 
 help:  ## this list
 	@echo "gpuopt: make <target>"
@@ -9,12 +9,12 @@ help:  ## this list
 
 demo:  ## build and run the demo, natively or on the emulated device
 	@scripts/device.sh
-	@scripts/install-deps.sh
+	@scripts/install-deps.sh examples
 	@cmake --workflow --preset demo
 
 ladders:  ## the classical steps and experiments, checked; on a GPU also timed, into build/ladders
 	@scripts/device.sh
-	@scripts/install-deps.sh
+	@scripts/install-deps.sh examples
 	@cmake --workflow --preset ladders
 	@if scripts/device.sh | grep -q native; then \
 	  if python3 -c 'import matplotlib' 2>/dev/null; then \
@@ -23,7 +23,7 @@ ladders:  ## the classical steps and experiments, checked; on a GPU also timed, 
 
 test:  ## build and run all tests
 	@scripts/device.sh
-	@scripts/install-deps.sh docs
+	@scripts/install-deps.sh tests examples doxygen?
 	@cmake --workflow --preset test
 
 bench:  ## build and run the benchmarks; needs nvcc and a GPU
@@ -33,22 +33,30 @@ bench:  ## build and run the benchmarks; needs nvcc and a GPU
 
 sanitize:  ## the tests under ASan and UBSan, and under compute-sanitizer where a GPU is
 	@scripts/device.sh
-	@scripts/install-deps.sh
+	@scripts/install-deps.sh tests examples
 	@cmake --workflow --preset sanitize
 	@if scripts/device.sh | grep -q native; then scripts/gpu-check.sh sanitize; fi
 
-check-native:  ## compile the headers and a sample with nvcc and check the generated code; needs no GPU, runs nothing on one
+check-native:  ## what can be checked without a GPU: a sample built with nvcc, the generated code, and check-compilers
 	@PATH="$$PATH:/usr/local/cuda/bin" command -v nvcc >/dev/null || { echo "nvcc not found: nothing checked"; exit 2; }
 	@echo "gpuopt: native, compiled and not run"
-	@scripts/install-deps.sh docs benchmarks
+	@scripts/install-deps.sh tests examples benchmarks compilers? venv?
 	@cmake --workflow --preset check-native
+	@scripts/check_compilers.py
+
+check-compilers:  ## compile with every compiler and toolkit of tests/compilers/matrix.txt (they come from PyPI and apt)
+	@scripts/install-deps.sh compilers? venv?
+	@scripts/check_compilers.py
 
 check-packages:  ## create the Conan package (Conan comes from PyPI) and build a consumer against it
 	@scripts/install-deps.sh venv
 	@scripts/check-packages.sh
 
+amalgamate:  ## all headers in one file, build/gpuopt_all.cuh
+	@scripts/amalgamate.py
+
 docs:  ## the site of guides and reference, in build/docs (Sphinx comes from PyPI)
-	@scripts/install-deps.sh docs venv
+	@scripts/install-deps.sh doxygen venv
 	@scripts/make-docs.sh
 
 format:  ## clang-format every source

@@ -1,6 +1,4 @@
 # The project's own programs: tests, examples, benchmarks. Not part of what consumers see.
-include(cmake/Architectures.cmake)
-
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
@@ -20,7 +18,7 @@ if(GPUOPT_NATIVE)
     if(gpuPresent)
       set(CMAKE_CUDA_ARCHITECTURES native)
     else()
-      set(CMAKE_CUDA_ARCHITECTURES ${GPUOPT_DEFAULT_ARCHITECTURE})
+      set(CMAKE_CUDA_ARCHITECTURES 90)  # the others: tests/compilers/matrix.txt
     endif()
   endif()
   enable_language(CUDA)

@@ -25,6 +25,11 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/gpuopt-config.cmake"
         DESTINATION ${packageFolder})
 install(FILES LICENSE DESTINATION share/doc/gpuopt)
 
+foreach(name gpuopt gpuopt-emulation)
+  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION share/pkgconfig)
+endforeach()
+
 # `cpack` in the build folder: the same files as archives.
 if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_GENERATOR TGZ ZIP)

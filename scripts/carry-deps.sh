@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/install-deps.sh benchmarks
+scripts/install-deps.sh tests examples benchmarks
 rm -rf .deps
 mkdir .deps
 # The compiled libraries stay, and so do the CMake files that say where they are.

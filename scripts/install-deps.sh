@@ -1,7 +1,15 @@
 #!/usr/bin/env bash
-# install-deps.sh [docs] [benchmarks] [venv]: installs what the build needs and this machine lacks, through apt where there is
-# apt; else says what is missing. Quiet, and without the network, when nothing is missing. Named here is what only some
-# commands need: Doxygen, the benchmarks' libraries, Python environments. Headers are looked for in CMAKE_PREFIX_PATH, too.
+# install-deps.sh <feature>...: installs what features need and this machine lacks, through apt where there is apt; else
+# says what is missing. Quiet, and without the network, when nothing is missing. A feature with a question mark behind it is
+# for an optional check: without it the script says so and goes on.
+#
+#   programs    what every build needs, asked for or not: CMake, Ninja, a compiler, Boost.Context unless there is a GPU
+#   tests, examples, benchmarks    the libraries of those
+#   doxygen     for the reference and the check of it
+#   venv        for Python environments
+#   compilers   those of toolchains.txt
+#
+# Headers are looked for in CMAKE_PREFIX_PATH, too.
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,52 +17,70 @@ cd "$(dirname "$0")/.."
 hasHeader() {
   echo "#include <$1>" | "${CXX:-c++}" -std=c++17 ${CMAKE_PREFIX_PATH:+-I"$CMAKE_PREFIX_PATH/include"} -E -x c++ - >/dev/null 2>&1
 }
+hasCommand() { command -v "$1" >/dev/null; }
 hasCMake() {
-  command -v cmake >/dev/null &&
+  hasCommand cmake &&
     [ "$(printf '3.25\n%s' "$(cmake --version | sed -n '1s/[^0-9]*\([0-9]*\.[0-9]*\).*/\1/p')" | sort -V | head -1)" = 3.25 ]
 }
 
-wants() { [[ " $wanted " == *" $1 "* ]]; }
+# The packages, by their names on Debian, that a feature lacks here.
+missingFor() {
+  case $1 in
+    programs)
+      hasCMake || echo cmake
+      hasCommand ninja || echo ninja-build
+      hasCommand "${CXX:-c++}" || echo g++
+      # On a GPU nothing needs the emulated device.
+      scripts/device.sh | grep -q native || hasHeader boost/context/fiber.hpp || echo libboost-context-dev ;;
+    tests)
+      hasCommand python3 || echo python3
+      hasHeader catch2/catch.hpp || hasHeader catch2/catch_all.hpp || echo catch2 ;;
+    examples) hasHeader CLI/CLI.hpp || echo libcli11-dev ;;
+    benchmarks)
+      hasHeader CLI/CLI.hpp || echo libcli11-dev
+      hasHeader fmt/core.h || echo libfmt-dev
+      hasHeader nlohmann/json.hpp || echo nlohmann-json3-dev ;;
+    doxygen) hasCommand doxygen || echo doxygen ;;
+    venv)
+      hasCommand python3 || echo python3
+      python3 -c "import ensurepip, venv" 2>/dev/null || echo python3-venv ;;
+    compilers)
+      sed -n 's/^\(\S*\) *apt *\(.*\)/\1 \2/p' scripts/toolchains.txt | while read -r name package; do
+        hasCommand "$name" || echo "$package"
+      done ;;
+    *) echo "install-deps: there is no feature $1" >&2; exit 2 ;;
+  esac
+}
 
-wanted=$*
-missing=()
-hasCMake || missing+=(cmake)
-command -v ninja >/dev/null || missing+=(ninja-build)
-command -v python3 >/dev/null || missing+=(python3)
-! wants docs || command -v doxygen >/dev/null || missing+=(doxygen)
-! wants venv || python3 -c "import ensurepip, venv" 2>/dev/null || missing+=(python3-venv)
-command -v "${CXX:-c++}" >/dev/null || missing+=(g++)
-hasHeader catch2/catch.hpp || hasHeader catch2/catch_all.hpp || missing+=(catch2)
-hasHeader CLI/CLI.hpp || missing+=(libcli11-dev)
-if wants benchmarks; then
-  hasHeader fmt/core.h || missing+=(libfmt-dev)
-  hasHeader nlohmann/json.hpp || missing+=(nlohmann-json3-dev)
-fi
-# On a GPU nothing needs the emulated device.
-scripts/device.sh | grep -q native || hasHeader boost/context/fiber.hpp || missing+=(libboost-context-dev)
-[ ${#missing[@]} -gt 0 ] || exit 0
+root=()
+[ "$(id -u)" -eq 0 ] || root=(sudo)
 
-if ! command -v apt-get >/dev/null; then
-  echo "gpuopt: missing, by their names on Debian: ${missing[*]}. Install them (CMake 3.25 or newer), then try again." >&2
-  exit 1
-fi
-sudo=()
-if [ "$(id -u)" -ne 0 ]; then
-  if ! command -v sudo >/dev/null; then
-    echo "gpuopt: missing: ${missing[*]}. As root: apt-get install ${missing[*]}" >&2
-    exit 1
+# Installs packages, or fails and says why it cannot.
+install() {
+  local log
+  if ! hasCommand apt-get; then
+    echo "gpuopt: missing, by their names on Debian: $*. Install them (CMake 3.25 or newer), then try again." >&2
+  elif [ ${#root[@]} -gt 0 ] && ! hasCommand sudo; then
+    echo "gpuopt: missing: $*. As root: apt-get install $*" >&2
+  else
+    echo "gpuopt: installing $* with apt-get"
+    log=$(mktemp)
+    if { "${root[@]}" apt-get update && "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
+           apt-get install -y --no-install-recommends "$@"; } >"$log" 2>&1; then return; fi
+    grep '^E: ' "$log" | tail -n 3 >&2
+    echo "gpuopt: apt-get could not install $*" >&2
   fi
-  sudo=(sudo)
-fi
-echo "gpuopt: installing ${missing[*]} with apt-get"
-log=$(mktemp)
-if ! { "${sudo[@]}" apt-get update && "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-         apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
-  tail -n 20 "$log" >&2
-  echo "gpuopt: apt-get could not install ${missing[*]}" >&2
-  exit 1
-fi
-if ! hasCMake; then
-  echo "gpuopt: CMake 3.25 or newer is needed, this system's is $(cmake --version | head -1)" >&2
-  exit 1
-fi
+  return 1
+}
+
+required=() optional=()
+for feature in programs "$@"; do
+  packages=$(missingFor "${feature%\?}") || exit
+  # shellcheck disable=SC2206  # one word a package
+  if [[ $feature == *\? ]]; then optional+=($packages); else required+=($packages); fi
+done
+[ ${#required[@]} -eq 0 ] || install "${required[@]}" || exit 1
+hasCMake || { echo "gpuopt: CMake 3.25 or newer is needed, this system's is $(cmake --version | head -1)" >&2; exit 1; }
+for package in "${optional[@]}"; do
+  install "$package" || echo "gpuopt: going on without $package; what needs it is not checked"
+done

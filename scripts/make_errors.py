@@ -22,16 +22,21 @@ PAGE = ROOT / "docs" / "errors.md"
 BEGIN = "<!-- begin: scripts/make_errors.py -->\n"
 END = "<!-- end -->\n"
 
-# In the order of the page. A source of another name belongs to the last one.
+# Titles, in the order of the page, by the starts of names. A source of another name belongs to the last one.
 SECTIONS = {
     "build": "Compiling, linking, CMake",
+    "stream": "Streams",
+    "range": "Arrays, containers and pointers",
+    "pointer": "Arrays, containers and pointers",
     "reduce": "`<gpuopt/reduce.cuh>`",
+    "map": "`<gpuopt/map.cuh>`",
     "transpose": "`<gpuopt/transpose.cuh>`",
+    "map": "`<gpuopt/map.cuh>`",
     "struct": "`<gpuopt/struct_io.cuh>`",
     "soa": "`<gpuopt/soa.cuh>`",
     "launch": "`<gpuopt/launch.cuh>`",
     "access": "`<gpuopt/access.cuh>`",
-    "emulation": "Reports of the emulated device",
+    "emulation": "The emulated device",
     "common": "All headers",
 }
 MARK = re.compile(r"^[ \t]*(?://|#) WRITTEN (\w+): (.+)\n(?:[ \t]*(?://|#) DO: (.+)\n)?", re.MULTILINE)
@@ -63,7 +68,7 @@ def tested(path):
             raise ValueError(f"{path}: no message after {mark[0].strip()}")
         said = string[1] + "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', string[2]))
         written = mark[2] if "`" in mark[2] else f"`{mark[2]}`"
-        yield Mistake(mark[1], written, {"": re.sub(r"\\(.)", r"\1", said)}, mark[3])
+        yield Mistake(mark[1], written, {"": re.sub(r"\\(.)", r"\1", said).strip()}, mark[3])
 
 
 def mistakes():
@@ -106,7 +111,7 @@ def tables(found):
 
 def generated():
     found = mistakes()
-    sections = [(title, [m for m in found if m.section == section]) for section, title in SECTIONS.items()]
+    sections = [(title, [m for m in found if SECTIONS[m.section] == title]) for title in dict.fromkeys(SECTIONS.values())]
     return "\n".join(f"## {title}\n\n{tables(among)}" for title, among in sections if among)
 
 

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 command -v clang-tidy >/dev/null || { echo "tidy: clang-tidy not found, nothing checked" >&2; exit 2; }
-scripts/install-deps.sh
+scripts/install-deps.sh tests examples
 build=build/emulated
 log=$build/tidy.log
 mkdir -p "$build"

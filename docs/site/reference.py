@@ -20,6 +20,7 @@ PAGES = (
     ("transposition", "Transposition", "transpose.cuh", "transpose", {
         "Matrices": "transpose.cuh", "Views": "core/matrix_view.cuh",
         "Tiles in your own kernels": "block/transpose.cuh", "In the registers of a thread": "thread/transpose.cuh"}),
+    ("map", "A function of each element", "map.cuh", "map", {"Arrays": "map.cuh"}),
     ("structures", "Arrays of structures", "struct_io.cuh", "structs", {
         "Arrays": "struct_io.cuh",
         "In your own kernels": "block/struct_io.cuh block/struct_pipeline.cuh",
@@ -34,7 +35,7 @@ PAGES = (
     ("access", "Access patterns", "access.cuh", "access", {"Patterns": "core/access.cuh"}),
     ("common", "Errors, workspaces, devices", "gpuopt.cuh", "getting_started", {
         "Errors": "host/error.cuh", "Streams": "host/stream.cuh", "Workspaces": "host/workspace.cuh",
-        "Values for the host": "host/result.cuh",
+        "Values for the host": "host/result.cuh", "Memory": "host/memory.cuh",
         "Devices": "host/device.cuh", "Functions": "core/identity.cuh", "Version": "version.cuh"}),
     ("emulation", "The emulated device", "../cuda_runtime.h", "emulation", {
         "Order of the lanes": "../gpuopt_emulation/settings.hpp", "Reports": "../gpuopt_emulation/report.hpp"}),

@@ -4,8 +4,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#if __cplusplus < 201703L  // g++ goes on after #error; the missing file ends the compilation
+#error "gpuopt's emulated device needs C++17: compile with -std=c++17 or later"
+#include <see_the_error_above>
+#endif
+
 #define GPUOPT_EMULATION 1
 #define GPUOPT_ABI_ARCHITECTURES emulated  // in the name of the library's inline namespace
+
+// gpuopt checks the pointers that it is given. Thrust's device system for CPUs has its vectors in host memory.
+#if !defined(GPUOPT_CHECK_POINTERS) && !defined(THRUST_DEVICE_SYSTEM)
+#define GPUOPT_CHECK_POINTERS 1
+#endif
 
 #include "gpuopt_emulation/language.hpp"
 

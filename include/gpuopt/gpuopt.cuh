@@ -4,7 +4,9 @@
 #pragma once
 
 #include <gpuopt/access.cuh>
+#include <gpuopt/core/device_code.cuh>
 #include <gpuopt/launch.cuh>
+#include <gpuopt/map.cuh>
 #include <gpuopt/reduce.cuh>
 #include <gpuopt/reduce_columns.cuh>
 #include <gpuopt/reduce_rows.cuh>

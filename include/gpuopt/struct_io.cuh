@@ -8,6 +8,7 @@
 ///     gpuopt::transformStructs(particles, n, boxes, ToBox{}, stream);  // boxes[i] = ToBox{}(particles[i])
 ///     gpuopt::gatherStructs(particles, indices, m, some, stream);      // some[i] = particles[indices[i]]
 ///     gpuopt::scatterStructs(some, indices, m, particles, stream);     // particles[indices[i]] = some[i]
+///     gpuopt::forEachStruct(vector, Step{});                           // containers or spans: thrust::device_vector
 ///
 /// In your own kernel, `StagedStructs<T, BLOCK>` from <gpuopt/block/struct_io.cuh> replaces `array[i]`, and
 /// `PipelinedStructs` from <gpuopt/block/struct_pipeline.cuh> also prefetches the next structures. This header includes
@@ -27,9 +28,9 @@
 /// type; n counts structures. Each call launches one kernel, asynchronous on `stream`, with no synchronisation and no
 /// allocation; it can be captured into a graph. With n = 0 nothing is launched.
 ///
-/// **Errors.** Bad arguments throw std::invalid_argument before anything is written: null pointers with n > 0,
-/// misaligned addresses, overlapping arrays. The message names the function, the parameter and the values. Errors of
-/// the runtime throw CudaError.
+/// **Errors.** Bad arguments throw std::invalid_argument before anything is written: null pointers with n > 0, a
+/// negative n, misaligned addresses, overlapping arrays. The message names the function, the parameter and the values.
+/// Errors of the runtime throw CudaError.
 ///
 /// docs/structs.md says more, and when another data layout is better.
 // SPDX-License-Identifier: MIT
@@ -37,70 +38,37 @@
 
 #include <gpuopt/block/struct_io.cuh>
 #include <gpuopt/block/struct_pipeline.cuh>
-#include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/core/range.cuh>
 #include <gpuopt/core/word.cuh>
-#include <gpuopt/device/reduce/source.cuh>
+#include <gpuopt/device/structs/arguments.cuh>
+#include <gpuopt/device/structs/for_each.cuh>
 #include <gpuopt/device/structs/gather.cuh>
 #include <gpuopt/device/structs/transform.cuh>
+#include <gpuopt/host/stream.cuh>
 
 #include <cstddef>
-#include <iterator>
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
 
-template <class T>
-constexpr void requireStruct() {
-  static_assert(std::is_trivially_copyable_v<T>,
-                "gpuopt: structures move as bytes, so their type must be trivially copyable");
-}
-
-// Whether f(element) or f(element, index) returns a Result, as far as the host compiler can tell.
-template <class Result, class F, class Element>
-constexpr bool takesStruct() {
-  if constexpr (isDeviceLambda<F>)
-    return true;
-  else
-    return returns<Result, const F&, Element&>() || returns<Result, const F&, Element&, std::size_t>();
-}
-
-template <class In, class Out>
-void requireTransform(const In* in, std::size_t n, Out* out, const char* function) {
-  requireStruct<In>();
-  const NamedArray read = namedArray(in, n, "in");
-  const NamedArray written = namedArray(out, n, "out");
-  requireArray(read, function);
-  requireArray(written, function);
-  const bool isInPlace = std::is_same_v<In, Out> && read.data == written.data;
-  if (n > 0 && !isInPlace) requireDisjoint(read, written, function);
-}
-
-template <class It, class Out>
-void requireTransform(const It&, std::size_t n, Out* out, const char* function) {
-  requireArray(namedArray(out, n, "out"), function);
-}
-
-// Pointers as pointers to const, so that both share a kernel; other iterators unchanged.
-template <class In>
-const In* readFrom(In* in) {
-  return in;
-}
-template <class It>
-It readFrom(const It& in) {
-  return in;
+// The types of a gather or scatter.
+template <class T, class Index, class U>
+constexpr bool requireIndexable() {
+  constexpr bool IS_SAME = std::is_same_v<T, U>;
+  constexpr bool IS_INTEGER = std::is_integral_v<Index> && !std::is_same_v<Index, bool>;
+  static_assert(IS_SAME, "gpuopt: in and out have structures of different types");
+  static_assert(IS_INTEGER, "gpuopt: the indices of structures must be integers");
+  return requireStruct<T>() && IS_SAME && IS_INTEGER;
 }
 
 // `indexed` is the array being indexed; its length is unknown. `other` has n structures.
-template <class T, class Index>
-void requireIndexed(const NamedArray& indexed, const NamedArray& indices, const NamedArray& other,
-                    const char* function) {
-  requireStruct<T>();
-  static_assert(std::is_integral_v<Index> && !std::is_same_v<std::remove_cv_t<Index>, bool>,
-                "gpuopt: the indices of structures must be integers");
-  requireArray(indexed, function);
+inline void requireIndexed(const NamedArray& indexed, const NamedArray& indices, const NamedArray& other,
+                           const char* function) {
+  requireAddress(indexed, function);
+  if (indexed.n > 0) requireAccess(indexed.data, indexed.elementBytes, indexed.name, function);
   requireArray(indices, function);
   requireArray(other, function);
   if (other.n > 0 && indexed.data == other.data) throwInvalid({function, ": in and out are the same"});
@@ -119,37 +87,62 @@ void requireIndexed(const NamedArray& indexed, const NamedArray& indices, const 
 /// \param f called once for each structure, in no particular order: f(in[i]), or f(in[i], i) with a std::size_t if it
 /// does not accept the structure alone. Any functor or extended lambda for device code with a const call operator; its
 /// result converts to the type of `out`.
-template <class It, class Out, class F>
-void transformStructs(It in, std::size_t n, Out* out, F f, cudaStream_t stream = nullptr) {
-  constexpr const char* FUNCTION = "gpuopt::transformStructs";
-  const auto source = detail::readFrom(detail::Unwrap<It>::pointer(in));
-  using In = detail::StructOf<std::remove_const_t<decltype(source)>>;
+template <class It, class OutIt, class F>
+void transformStructs(It in, std::size_t n, OutIt out, F f, StreamRef stream = {}) {
+  using In = detail::ElementOf<It>;
+  using Out = detail::WrittenTo<OutIt>;
+  constexpr bool WRITES = detail::isMemory<OutIt> && !std::is_const_v<Out>;
+  constexpr bool MUTABLE = detail::isMutable<Out, F, const In>(), TAKES = detail::takesStruct<Out, F, const In>();
+  static_assert(detail::isMemory<OutIt>,
+                "gpuopt::transformStructs: out must be a pointer, or Thrust's iterator of memory");
   static_assert(!std::is_const_v<Out>, "gpuopt::transformStructs: the structures of out are const");
-  static_assert(detail::takesStruct<Out, F, const In>(),
-                "gpuopt::transformStructs: the function must take a structure of in, alone or with its index, "
-                "and return one of out, and be callable when const");
-  detail::requireStruct<Out>();
-  detail::requireTransform(source, n, out, FUNCTION);
-  if (n > 0) detail::launchTransformStructs(source, n, out, f, FUNCTION, stream);
+  static_assert(!MUTABLE, "gpuopt::transformStructs: the call operator of the function must be const");
+  static_assert(TAKES || MUTABLE || !WRITES,
+                "gpuopt::transformStructs: the function must take a structure of in, alone or with its index, and "
+                "return one of out");
+  if constexpr (WRITES && TAKES) detail::transformChecked(in, n, out, f, "gpuopt::transformStructs", stream);
+}
+
+/// The same for containers or spans, such as thrust::device_vector: out[i] = f(in[i]) for every element of `in`. `out`
+/// has as many structures or more.
+template <class In, class Out, class F, class = detail::EnableRange<In>, class = detail::EnableRange<Out>>
+void transformStructs(In&& in, Out&& out, F f, StreamRef stream = {}) {
+  detail::requireSize(out, detail::sizeOf(in), "out", "gpuopt::transformStructs");
+  gpuopt::transformStructs(detail::dataOf(in), detail::sizeOf(in), detail::dataOf(out), f, stream);
 }
 
 /// Calls f for each of the n structures of `data`, which f may change.
 ///
-/// Cost and technique are those of transformStructs: every structure is read and written.
+/// Cost and technique are those of transformStructs: every structure is read and written. Of const structures, every
+/// one is only read.
 ///
+/// \param data n structures; const ones if f only reads them
 /// \param f called once for each structure, in no particular order: f(data[i]), or f(data[i], i) with a std::size_t if
 /// it does not accept the structure alone. It gets a reference to a copy in registers, which is written back. Any
-/// functor or extended lambda for device code with a const call operator; its result is ignored.
-template <class T, class F>
-void forEachStruct(T* data, std::size_t n, F f, cudaStream_t stream = nullptr) {
-  constexpr const char* FUNCTION = "gpuopt::forEachStruct";
-  static_assert(!std::is_const_v<T>, "gpuopt::forEachStruct: the structures of data are const");
-  static_assert(detail::takesStruct<void, F, T>(),
-                "gpuopt::forEachStruct: the function must take a structure, alone or with its index, and be "
-                "callable when const");
-  detail::requireStruct<T>();
-  detail::requireArray(detail::namedArray(data, n, "data"), FUNCTION);
-  if (n > 0) detail::launchTransformStructs<const T*>(data, n, data, detail::Changing<T, F>{f}, FUNCTION, stream);
+/// functor or extended lambda for device code with a const call operator; its result is ignored. A function that takes
+/// structures that are not const alone must take a reference: otherwise, it would change nothing.
+template <class It, class F>
+void forEachStruct(It data, std::size_t n, F f, StreamRef stream = {}) {
+  using T = detail::WrittenTo<It>;
+  constexpr bool MUTABLE = detail::isMutable<void, F, T>(), TAKES = detail::takesStruct<void, F, T>();
+  constexpr bool USELESS = !std::is_const_v<T> && detail::changesNothing<F>;
+  static_assert(detail::isMemory<It>, "gpuopt::forEachStruct: data must be a pointer, or Thrust's iterator of memory");
+  static_assert(!MUTABLE, "gpuopt::forEachStruct: the call operator of the function must be const");
+  static_assert(TAKES || MUTABLE || !detail::isMemory<It>,
+                "gpuopt::forEachStruct: the function must take a structure of data, alone or with its index");
+  static_assert(
+      !USELESS,
+      "gpuopt::forEachStruct: the function takes a structure by value or as const, so it changes nothing: take a "
+      "reference, or pass const structures to only read them");
+  if constexpr (detail::isMemory<It> && TAKES && !USELESS)
+    detail::forEachChecked(data, n, f, "gpuopt::forEachStruct", stream);
+}
+
+/// The same for a container or a span, such as thrust::device_vector: f is called for each of its elements. Those of a
+/// const container, or of a span of const elements, are only read.
+template <class R, class F, class = detail::EnableRange<R>>
+void forEachStruct(R&& data, F f, StreamRef stream = {}) {
+  gpuopt::forEachStruct(detail::dataOf(data), detail::sizeOf(data), f, stream);
 }
 
 /// Computes out[i] = in[indices[i]] for every i < n.
@@ -162,16 +155,29 @@ void forEachStruct(T* data, std::size_t n, F f, cudaStream_t stream = nullptr) {
 /// \param indices n integers of any type, which may repeat
 /// \param out n structures. Must not overlap `in` or `indices`; the length of `in` is unknown, so only `out` equal to
 /// `in` is detected
-template <class T, class Index>
-void gatherStructs(const T* in, const Index* indices, std::size_t n, T* out, cudaStream_t stream = nullptr) {
+template <class T, class Index, class U>
+void gatherStructs(const T* in, const Index* indices, std::size_t n, U* out, StreamRef stream = {}) {
   constexpr const char* FUNCTION = "gpuopt::gatherStructs";
-  const auto read = detail::namedArray(indices, n, "indices");
-  const auto written = detail::namedArray(out, n, "out");
-  detail::requireIndexed<T, Index>(detail::namedArray(in, n, "in"), read, written, FUNCTION);
-  if (n == 0) return;
-  detail::requireDisjoint(read, written, FUNCTION);
-  constexpr std::size_t WIDEST = detail::widestWord<sizeof(T)>;
-  detail::launchMoveIndexed<WIDEST, detail::Indexed::in>(in, indices, n, out, FUNCTION, stream);
+  static_assert(!std::is_const_v<U>, "gpuopt::gatherStructs: the structures of out are const");
+  if constexpr (detail::requireIndexable<T, Index, std::remove_const_t<U>>() && !std::is_const_v<U>) {
+    const auto read = detail::namedArray(indices, n, "indices");
+    const auto written = detail::namedArray(out, n, "out");
+    detail::requireIndexed(detail::namedArray(in, n, "in"), read, written, FUNCTION);
+    if (n == 0) return;
+    detail::requireDisjoint(read, written, FUNCTION);
+    constexpr std::size_t WIDEST = detail::widestWord<sizeof(T)>;
+    detail::launchMoveIndexed<WIDEST, detail::Indexed::in>(in, indices, n, out, FUNCTION, stream);
+  }
+}
+
+/// The same for containers or spans, such as thrust::device_vector: out[i] = in[indices[i]] for every index. `out` has
+/// as many structures or more.
+template <class In, class Indices, class Out, class = detail::EnableRange<In>, class = detail::EnableRange<Indices>,
+          class = detail::EnableRange<Out>>
+void gatherStructs(In&& in, Indices&& indices, Out&& out, StreamRef stream = {}) {
+  const std::size_t n = detail::sizeOf(indices);
+  detail::requireSize(out, n, "out", "gpuopt::gatherStructs");
+  gpuopt::gatherStructs(detail::dataOf(in), detail::dataOf(indices), n, detail::dataOf(out), stream);
 }
 
 /// Computes out[indices[i]] = in[i] for every i < n. Other structures of `out` are unchanged.
@@ -182,14 +188,27 @@ void gatherStructs(const T* in, const Index* indices, std::size_t n, T* out, cud
 /// \param indices n integers of any type, all different: a structure written twice may end up a mixture
 /// \param out the structures to write to; an index that is negative or out of range is undefined behaviour. Must not
 /// overlap `in` or `indices`; only `out` equal to `in` is detected
-template <class T, class Index>
-void scatterStructs(const T* in, const Index* indices, std::size_t n, T* out, cudaStream_t stream = nullptr) {
+template <class T, class Index, class U>
+void scatterStructs(const T* in, const Index* indices, std::size_t n, U* out, StreamRef stream = {}) {
   constexpr const char* FUNCTION = "gpuopt::scatterStructs";
-  detail::requireIndexed<T, Index>(detail::namedArray(out, n, "out"), detail::namedArray(indices, n, "indices"),
-                                   detail::namedArray(in, n, "in"), FUNCTION);
-  if (n == 0) return;
-  constexpr std::size_t WIDEST = detail::widestWord<sizeof(T)>;
-  detail::launchMoveIndexed<WIDEST, detail::Indexed::out>(in, indices, n, out, FUNCTION, stream);
+  static_assert(!std::is_const_v<U>, "gpuopt::scatterStructs: the structures of out are const");
+  if constexpr (detail::requireIndexable<T, Index, std::remove_const_t<U>>() && !std::is_const_v<U>) {
+    detail::requireIndexed(detail::namedArray(out, n, "out"), detail::namedArray(indices, n, "indices"),
+                           detail::namedArray(in, n, "in"), FUNCTION);
+    if (n == 0) return;
+    constexpr std::size_t WIDEST = detail::widestWord<sizeof(T)>;
+    detail::launchMoveIndexed<WIDEST, detail::Indexed::out>(in, indices, n, out, FUNCTION, stream);
+  }
+}
+
+/// The same for containers or spans, such as thrust::device_vector: out[indices[i]] = in[i] for every index. `in` has
+/// as many structures or more.
+template <class In, class Indices, class Out, class = detail::EnableRange<In>, class = detail::EnableRange<Indices>,
+          class = detail::EnableRange<Out>>
+void scatterStructs(In&& in, Indices&& indices, Out&& out, StreamRef stream = {}) {
+  const std::size_t n = detail::sizeOf(indices);
+  detail::requireSize(in, n, "in", "gpuopt::scatterStructs");
+  gpuopt::scatterStructs(detail::dataOf(in), detail::dataOf(indices), n, detail::dataOf(out), stream);
 }
 
 GPUOPT_NAMESPACE_END

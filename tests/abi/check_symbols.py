@@ -40,7 +40,7 @@ def check(nm, libraries):
     for library in libraries:
         if len(builds[library]) != 1:
             yield f"{library}: builds {sorted(builds[library])} instead of one"
-        isEmulated = any(build.endswith("_emulated") for build in builds[library])
+        isEmulated = any("_emulated" in build for build in builds[library])
         for name, type in sorted(names[library]):
             if wrong := problem(name, type, isEmulated):
                 yield f"{library}: exports {wrong}: {name}"

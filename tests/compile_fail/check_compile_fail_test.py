@@ -69,6 +69,11 @@ class CompileFail(unittest.TestCase):
             self.assertIn("10 errors", self.check(name, [output], one="// EXPECT: gpuopt: no floats")[0])
             self.assertEqual(self.check(name, [output], one=f"// EXPECT: gpuopt: no floats\n// NOISY {name}: why"), [])
 
+    def test_a_permission_that_is_not_needed(self):
+        for form, name in NAMES.items():
+            output = lambda paths: form.format(path=paths["one"], text="no floats")
+            self.assertIn("take the line", self.check(name, [output], one="// EXPECT: no floats\n// NOISY: why")[0])
+
     def test_sources_without_errors_are_compiled_again(self):
         for form, name in NAMES.items():
             outputs = [lambda paths: form.format(path=paths["one"], text="no floats"),

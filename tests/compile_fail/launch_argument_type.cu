@@ -1,4 +1,4 @@
-// EXPECT: gpuopt::launch: an argument does not convert to the type of the kernel's parameter
+// EXPECT: gpuopt::launch: argument 1 of the kernel does not convert to the type of its parameter
 // DO: compare with the declaration of the kernel: a `double*` is no `float*`
 // SPDX-License-Identifier: MIT
 #include <gpuopt/launch.cuh>

@@ -1,5 +1,4 @@
-// EXPECT-LATER g++: gpuopt::member: MEMBER is no pointer to a data member, such as &Particle::mass
-// EXPECT nvcc: a pointer to a bound function may only be used to call the function
+// EXPECT: gpuopt::member: MEMBER is no pointer to a data member, such as &Particle::mass
 // SPDX-License-Identifier: MIT
 #include <gpuopt/soa/iterator.cuh>
 

@@ -1,4 +1,4 @@
-// EXPECT: gpuopt::forEachStruct: the function must take a structure, alone or with its index, and be callable when const
+// EXPECT: gpuopt::forEachStruct: the function must take a structure of data, alone or with its index
 // SPDX-License-Identifier: MIT
 #include <gpuopt/struct_io.cuh>
 

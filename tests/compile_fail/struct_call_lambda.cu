@@ -1,4 +1,4 @@
-// EXPECT: gpuopt: the function must take a structure, or a structure and its index
+// EXPECT: gpuopt: the function must take a structure of each input, alone or with its index
 // SPDX-License-Identifier: MIT
 #include <gpuopt/struct_io.cuh>
 
@@ -7,4 +7,4 @@ struct OfOther {
   __device__ void operator()(double2&) const {}
 };
 
-__global__ void fail(float4* data) { gpuopt::detail::callForStruct(OfOther{}, *data, 0); }
+__global__ void fail(float4* data) { gpuopt::detail::callForStruct(OfOther{}, 0, *data); }

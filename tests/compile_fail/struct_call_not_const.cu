@@ -1,4 +1,4 @@
-// EXPECT: gpuopt::transformStructs: the function must take a structure of in, alone or with its index, and return one of out, and be callable when const
+// EXPECT: gpuopt::transformStructs: the call operator of the function must be const
 // WRITTEN: `transformStructs(in, n, out, f)`, where `f` counts its calls
 // DO: `const` after the parameters of `operator()`, and no `mutable` lambda; count through a pointer
 // SPDX-License-Identifier: MIT

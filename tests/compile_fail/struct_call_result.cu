@@ -1,4 +1,4 @@
-// EXPECT: gpuopt::transformStructs: the function must take a structure of in, alone or with its index, and return one of out, and be callable when const
+// EXPECT: gpuopt::transformStructs: the function must take a structure of in, alone or with its index, and return one of out
 // SPDX-License-Identifier: MIT
 #include <gpuopt/struct_io.cuh>
 

@@ -5,6 +5,7 @@
 
 #include <gpuopt/core/matrix_view.cuh>
 
+#include <array>
 #include <cstddef>
 #include <set>
 #include <stdexcept>
@@ -177,8 +178,61 @@ TEST_CASE("Sizes beyond the address space are refused", "[transpose]") {
         MatrixView<const float>{data, 1, 1, 1, 3, HUGE_SIZE / 2},
         MatrixView<const float>{data, 1, 1, 1, HUGE_SIZE, HUGE_SIZE}})
     CHECK(contains(refusal(view), "f: in is too large: "));
-  CHECK_NOTHROW(detail::requireMemory(detail::named(MatrixView<const char>{"", HUGE_SIZE / 2, 1}, "in"), "f"));
-  CHECK_NOTHROW(detail::requireMemory(detail::named(MatrixView<const float>{data, 1, 1, 1, 1, HUGE_SIZE}, "in"), "f"));
+  CHECK_NOTHROW(detail::requireLayout(detail::named(MatrixView<const char>{"", HUGE_SIZE / 2, 1}, "in"), "f"));
+  CHECK_NOTHROW(detail::requireLayout(detail::named(MatrixView<const float>{data, 1, 1, 1, 1, HUGE_SIZE}, "in"), "f"));
+}
+
+// An mdspan of floats whose layout has signed strides and an offset, as CCCL's relaxed one.
+template <std::size_t RANK>
+struct RelaxedSpan {
+  struct Mapping {
+    std::ptrdiff_t first;
+    std::array<std::ptrdiff_t, RANK> strides;
+
+    std::ptrdiff_t offset() const { return first; }
+    std::ptrdiff_t stride(std::size_t i) const { return strides[i]; }
+  };
+  using element_type = float;
+  using extents_type = std::array<unsigned, RANK>;
+  using layout_type = int;
+  using accessor_type = int;
+  using data_handle_type = float*;
+  using reference = float&;
+
+  float* data;
+  extents_type extents;
+  Mapping map;
+
+  static constexpr std::size_t rank() { return RANK; }
+  static constexpr bool is_always_strided() { return false; }
+  unsigned extent(std::size_t i) const { return extents[i]; }
+  unsigned stride(std::size_t i) const { return static_cast<unsigned>(map.stride(i)); }
+  float* data_handle() const { return data; }
+  const Mapping& mapping() const { return map; }
+};
+
+TEST_CASE("A layout with an offset", "[transpose]") {
+  float memory[100]{};
+  const auto view = detail::viewOf(RelaxedSpan<3>{memory, {2, 3, 4}, {7, {40, 10, 1}}}, "in", "f");
+  STATIC_REQUIRE(std::is_same_v<decltype(view), const MatrixView<float>>);
+  CHECK(view.data == memory + 7);
+  CHECK((view.rows == 3 && view.cols == 4 && view.ld == 10 && view.batch == 2 && view.batchStride == 40));
+  const auto empty = detail::viewOf(RelaxedSpan<2>{nullptr, {0, 4}, {7, {-4, 2}}}, "in", "f");
+  CHECK((empty.data == nullptr && empty.rows == 0 && empty.cols == 4));
+}
+
+TEST_CASE("Strides that a view cannot have", "[transpose]") {
+  float memory[100]{};
+  const auto refused = [&](const std::string& expected, const auto& span) {
+    CHECK(messageOf<std::invalid_argument>([&] { static_cast<void>(detail::viewOf(span, "in", "f")); }) == expected);
+  };
+  refused("f: in.stride(0) is -4, but it must not be negative", RelaxedSpan<2>{memory, {3, 4}, {8, {-4, 1}}});
+  refused("f: in.stride(1) is -1, but it must not be negative", RelaxedSpan<2>{memory, {3, 4}, {3, {4, -1}}});
+  refused("f: in.stride(0) is -12, but it must not be negative", RelaxedSpan<3>{memory, {2, 3, 4}, {12, {-12, 4, 1}}});
+  refused("f: in.stride(2) is 2, but the elements of a row must be neighbours",
+          RelaxedSpan<3>{memory, {2, 3, 4}, {0, {24, 8, 2}}});
+  const auto single = detail::viewOf(RelaxedSpan<3>{memory, {1, 1, 1}, {5, {-9, -8, -7}}}, "in", "f");
+  CHECK((single.data == memory + 5 && single.ld == 1 && single.batchStride == 1));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@ Usage: build_mistakes_test.py <repository> g++|nvcc <compiler>
 SPDX-License-Identifier: MIT
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,8 @@ def complaint(source, *arguments):
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "program.cu").write_text(source)
         command = [COMPILER, "-std=c++17", *arguments, "-o", "program"]
-        done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              env={**os.environ, "LC_ALL": "C"})
         return done.stdout if done.returncode else "no error"
 
 

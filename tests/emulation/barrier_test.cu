@@ -103,7 +103,7 @@ bool isRight(Kernel kernel, unsigned threads, Expected expected) {
 }
 
 TEST_CASE("the environment chooses the order") {
-  using gpuopt::emulation::LaneOrder;
+  using gpuopt::emulation::BlockOrder, gpuopt::emulation::LaneOrder;
   const char* variable = std::getenv("GPUOPT_EMULATION_ORDER");
   const std::string before = variable != nullptr ? variable : "";
   const auto scheduleOf = [](const char* order) {
@@ -116,6 +116,10 @@ TEST_CASE("the environment chooses the order") {
   REQUIRE(scheduleOf("random").order == LaneOrder::random);
   REQUIRE(scheduleOf("random:7").order == LaneOrder::random);
   REQUIRE(scheduleOf("random:7").seed == 7);
+  REQUIRE(scheduleOf("random:7").blocks == BlockOrder::byNumber);
+  REQUIRE(scheduleOf("random:7,blocks").seed == 7);
+  REQUIRE(scheduleOf("random:7,blocks").blocks == BlockOrder::asLanes);
+  REQUIRE(scheduleOf("backward,blocks").order == LaneOrder::backward);
   setenv("GPUOPT_EMULATION_ORDER", before.c_str(), 1);
 }
 

@@ -52,16 +52,31 @@ inline constexpr gpuopt::emulation::LaneOrder allOrders[] = {gpuopt::emulation::
 /// Sets a lane order until the end of the scope.
 class OrderScope {
  public:
-  explicit OrderScope(gpuopt::emulation::LaneOrder order, std::uint64_t seed = 1)
+  explicit OrderScope(gpuopt::emulation::LaneOrder order, std::uint64_t seed = 1,
+                      gpuopt::emulation::BlockOrder blocks = gpuopt::emulation::BlockOrder::byNumber)
       : before_(gpuopt::emulation::schedule()) {
-    gpuopt::emulation::setLaneOrder(order, seed);
+    gpuopt::emulation::setLaneOrder(order, seed, blocks);
   }
   OrderScope(const OrderScope&) = delete;
   OrderScope& operator=(const OrderScope&) = delete;
-  ~OrderScope() { gpuopt::emulation::setLaneOrder(before_.order, before_.seed); }
+  ~OrderScope() { gpuopt::emulation::setLaneOrder(before_.order, before_.seed, before_.blocks); }
 
  private:
   gpuopt::emulation::Schedule before_;
+};
+
+/// Defers the work of streams until the end of the scope.
+class DeferredScope {
+ public:
+  DeferredScope() : before_(gpuopt::emulation::queueMode()) {
+    gpuopt::emulation::setQueueMode(gpuopt::emulation::QueueMode::deferred);
+  }
+  DeferredScope(const DeferredScope&) = delete;
+  DeferredScope& operator=(const DeferredScope&) = delete;
+  ~DeferredScope() { gpuopt::emulation::setQueueMode(before_); }
+
+ private:
+  gpuopt::emulation::QueueMode before_;
 };
 
 /// In how many of the three lane orders `isRight()` holds.

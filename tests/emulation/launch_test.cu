@@ -39,6 +39,17 @@ __global__ void firstBlock(unsigned* ticket, unsigned* first) {
   if (atomicAdd(ticket, 1u) == 0) *first = blockIdx.x;
 }
 
+// Thread 0 of the last block waits until all other blocks have arrived.
+__global__ void lastWaits(unsigned* arrived, unsigned* seen) {
+  if (threadIdx.x > 0) return;
+  if (blockIdx.x < gridDim.x - 1) {
+    atomicAdd(arrived, 1u);
+    return;
+  }
+  while (atomicAdd(arrived, 0u) < gridDim.x - 1) __nanosleep(100);
+  *seen = *arrived;
+}
+
 cudaError_t tryLaunch(dim3 grid, dim3 block, std::size_t sharedBytes = 0) {
   const cudaError_t code = launchShared(nothing, grid, block, sharedBytes);
   CHECK(cudaGetLastError() == code);
@@ -176,16 +187,29 @@ TEST_CASE("launches from several host threads") {
   for (unsigned t = 0; t < 4; ++t) REQUIRE(counts[t] == 25 * 3 * (32 + t));
 }
 
-TEST_CASE("the order of the blocks follows the order of the lanes") {
+TEST_CASE("blocks start in the order of their numbers, or of the lanes") {
+  using gpuopt::emulation::BlockOrder;
   Managed<unsigned> ticket(1), first(1);
-  const auto firstOf = [&](gpuopt::emulation::LaneOrder order) {
-    const OrderScope scope(order);
+  const auto firstOf = [&](gpuopt::emulation::LaneOrder order, BlockOrder blocks) {
+    const OrderScope scope(order, 1, blocks);
     ticket[0] = 0;
     REQUIRE(launch(firstBlock, 1000, 1, ticket.data(), first.data()) == cudaSuccess);
     return first[0];
   };
-  REQUIRE(firstOf(gpuopt::emulation::LaneOrder::forward) < 500);
-  REQUIRE(firstOf(gpuopt::emulation::LaneOrder::backward) >= 500);
+  for (const auto order : allOrders) REQUIRE(firstOf(order, BlockOrder::byNumber) < 500);
+  REQUIRE(firstOf(gpuopt::emulation::LaneOrder::forward, BlockOrder::asLanes) < 500);
+  REQUIRE(firstOf(gpuopt::emulation::LaneOrder::backward, BlockOrder::asLanes) >= 500);
+}
+
+TEST_CASE("a block may wait for those before it, whichever starts first") {
+  using gpuopt::emulation::BlockOrder;
+  for (const auto blocks : {BlockOrder::byNumber, BlockOrder::asLanes})
+    for (const auto order : allOrders) {
+      const OrderScope scope(order, 1, blocks);
+      Managed<unsigned> arrived(1, 0u), seen(1, 0u);
+      REQUIRE(launch(lastWaits, 20, 64, arrived.data(), seen.data()) == cudaSuccess);
+      REQUIRE(seen[0] == 19);
+    }
 }
 
 TEST_CASE("the device says what it is") {

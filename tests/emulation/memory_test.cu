@@ -13,6 +13,7 @@ namespace memory_test {
 
 __device__ int deviceVariable[4] = {1, 2, 3, 4};
 __constant__ float factors[3];
+__managed__ int managedVariable[2] = {5, 6};
 
 __global__ void scaleVariable(float* out) {
   out[threadIdx.x] = static_cast<float>(deviceVariable[threadIdx.x]) * factors[threadIdx.x];
@@ -119,6 +120,30 @@ TEST_CASE("a pointer's kind is known inside its allocation only") {
   REQUIRE(cudaFreeHost(host) == cudaSuccess);
   REQUIRE(cudaFree(managed) == cudaSuccess);
   REQUIRE(typeOf(device) == cudaMemoryTypeUnregistered);
+}
+
+TEST_CASE("variables and registered host memory are known, too") {
+  const auto typeOf = [](const void* pointer) {
+    cudaPointerAttributes attributes{};
+    REQUIRE(cudaPointerGetAttributes(&attributes, pointer) == cudaSuccess);
+    return attributes.type;
+  };
+  REQUIRE(typeOf(&managedVariable[1]) == cudaMemoryTypeManaged);
+  void* symbol = nullptr;
+  REQUIRE(cudaGetSymbolAddress(&symbol, deviceVariable) == cudaSuccess);
+  REQUIRE(typeOf(&deviceVariable[3]) == cudaMemoryTypeDevice);
+  REQUIRE(cudaFree(symbol) == cudaErrorInvalidValue);
+
+  std::vector<int> host(100);
+  REQUIRE(cudaHostRegister(host.data() + 10, 40, cudaHostRegisterDefault) == cudaSuccess);
+  REQUIRE(cudaHostRegister(host.data() + 10, 40, cudaHostRegisterDefault) == cudaErrorHostMemoryAlreadyRegistered);
+  REQUIRE(typeOf(&host[19]) == cudaMemoryTypeHost);
+  REQUIRE(typeOf(&host[20]) == cudaMemoryTypeUnregistered);
+  REQUIRE(cudaFreeHost(host.data() + 10) == cudaErrorInvalidValue);
+  REQUIRE(cudaHostUnregister(host.data() + 10) == cudaSuccess);
+  REQUIRE(cudaHostUnregister(host.data() + 10) == cudaErrorHostMemoryNotRegistered);
+  REQUIRE(typeOf(&host[19]) == cudaMemoryTypeUnregistered);
+  cudaGetLastError();
 }
 
 TEST_CASE("free memory shrinks and grows with the allocations") {

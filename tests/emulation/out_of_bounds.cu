@@ -1,6 +1,6 @@
-/// Errors that the sanitizers have to find: `out_of_bounds write|read|shared|misaligned` ends with a report
-/// of AddressSanitizer, or UndefinedBehaviorSanitizer for the last, in a build that has them; "none" makes no
-/// error.
+/// Errors that end the program. `out_of_bounds write|read|shared|misaligned` ends with a report of AddressSanitizer, or
+/// UndefinedBehaviorSanitizer for the last, in a build that has them; `gather|null|divide` with the emulated device's
+/// in one without; "none" makes no error.
 // SPDX-License-Identifier: MIT
 #include "kernel.hpp"
 
@@ -33,6 +33,12 @@ __global__ void readMisaligned(const float* data, float* out) {
   out[threadIdx.x] = four.x + four.w;
 }
 
+__global__ void gather(const float* data, const long* index, float* out) {
+  out[threadIdx.x] = data[index[threadIdx.x]];
+}
+
+__global__ void divide(const long* by, float* out) { out[threadIdx.x] = static_cast<float>(7 / by[threadIdx.x]); }
+
 __global__ void writeShared() { gpuopt::dynamicFloats()[threadIdx.x + 1] = 1.0f; }
 
 int run(const std::string& error) {
@@ -40,11 +46,19 @@ int run(const std::string& error) {
   float *data = nullptr, *out = nullptr;
   cudaMalloc(&data, N * sizeof(float));
   cudaMalloc(&out, 1024 * sizeof(float));
+  long* index = nullptr;
+  cudaMallocManaged(&index, 2 * sizeof(long));
+  index[0] = 0;
+  index[1] = 1L << 40;
   cudaError_t code = cudaSuccess;
+  if (error == "gather") code = launch(gather, 1, 2, data, index, out);
+  if (error == "null") code = launch(gather, 1, 2, nullptr, index, out);
+  if (error == "divide") code = launch(divide, 1, 2, index, out);
   if (error == "write") code = launch(writeGlobal, 4, 256, data, N);
   if (error == "read") code = launch(readGlobal, 4, 256, data, N, out);
   if (error == "misaligned") code = launch(readMisaligned, 1, 32, data, out);
   if (error == "shared") code = launchShared(writeShared, 1, 64, 64 * sizeof(float));
+  cudaFree(index);
   cudaFree(data);
   cudaFree(out);
   return code == cudaSuccess ? 0 : 1;
@@ -54,8 +68,8 @@ int run(const std::string& error) {
 
 int main(int argc, char** argv) {
   const std::string error = argc > 1 ? argv[1] : "";
-  for (const char* known : {"write", "read", "shared", "misaligned", "none"})
+  for (const char* known : {"write", "read", "shared", "misaligned", "gather", "null", "divide", "none"})
     if (error == known) return run(error);
-  std::fprintf(stderr, "usage: out_of_bounds write|read|shared|misaligned|none\n");
+  std::fprintf(stderr, "usage: out_of_bounds write|read|shared|misaligned|gather|null|divide|none\n");
   return 2;
 }

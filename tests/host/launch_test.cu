@@ -39,6 +39,9 @@ __global__ void increment(int* data) {
   if (threadIdx.x == 0) ++*data;
 }
 
+// Nobody raises its limit of shared memory.
+__global__ void limited(int* data) { ++*data; }
+
 // increment, for a launch that may start before its predecessor has ended.
 __global__ void incrementInTurn(int* data) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -135,9 +138,24 @@ TEST_CASE("impossible launches are refused before anything runs, with the values
   REQUIRE(contains(refusal(configOf(1, dim3(65536, 65536))), "exceeds 1024 threads"));
   REQUIRE(contains(refusal(configOf(dim3(1, 65536), 32)), "grid (1x65536x1) exceeds"));
   REQUIRE(contains(refusal(configOf(dim3(1, 1, 65536), 32)), "grid (1x1x65536) exceeds"));
-  REQUIRE(contains(refusal(configOf(0x80000000u, 32)), "grid (2147483648x1x1) exceeds"));
+  REQUIRE(contains(refusal(configOf(0x80000000u, 32)),
+                   "grid (-2147483648x1x1) has a negative size, or one above 2147483647"));
+  REQUIRE(contains(refusal(configOf(1, dim3(1, 1, 65))), "block (1x1x65) exceeds 64 threads along z; kernel: "));
+  REQUIRE(contains(refusal(configOf(1, dim3(2, 1025, 1))), "block (2x1025x1) exceeds 1024 threads"));
+  // The products are 2^64, which overflows 64 bits.
+  REQUIRE(contains(refusal(configOf(1, dim3(1 << 22, 1 << 21, 1 << 21))), "exceeds 1024 threads"));
+  REQUIRE(contains(refusal(configOf(dim3(1 << 22, 1 << 21, 1 << 21), 32)), "exceeds 2147483647x65535x65535 blocks"));
   REQUIRE(contains(refusal(configOf(1, 32, 1 << 20)), "sharedBytes (1048576)"));
-  REQUIRE(contains(refusal(configOf(1, 32, SIZE_MAX)), "sharedBytes (18446744073709551615)"));
+  REQUIRE(contains(refusal(configOf(1, 32, SIZE_MAX)), "sharedBytes (-1) is negative"));
+}
+
+TEST_CASE("the largest blocks along each axis are launched") {
+  for (const dim3& block : {dim3(1024), dim3(1, 1024), dim3(1, 1, 64), dim3(4, 4, 64)}) {
+    DeviceArray<unsigned> data(std::size_t{block.x} * block.y * block.z);
+    launch(host_test::launch_test::enumerate, configOf(1, block), data.data());
+    const std::vector<unsigned> values = data.toHost();
+    REQUIRE(values.back() == values.size() - 1);
+  }
 }
 
 TEST_CASE("a cluster must fit the grid and the device") {
@@ -159,11 +177,12 @@ TEST_CASE("a null kernel is refused") {
 
 TEST_CASE("what the runtime refuses names kernel and configuration, and the next launch works") {
   DeviceArray<int> data(std::vector<int>{41});
-  const LaunchConfig deep = configOf(3, dim3(1, 1, 128));  // 128 threads, but z is limited to 64
+  LaunchConfig config = configOf(3, dim3(1, 2, 32), 100000);
+  config.blocksPerMultiprocessor = 1;  // as if occupancyConfig had raised the kernel's limit of shared memory
   const std::string text =
-      messageOf<gpuopt::CudaError>([&] { launch(host_test::launch_test::increment, deep, data.data()); });
-  REQUIRE(contains(text, "host_test::launch_test::increment(int*)"));
-  REQUIRE(contains(text, "grid 3x1x1, block 1x1x128, 0 shared bytes"));
+      messageOf<gpuopt::CudaError>([&] { launch(host_test::launch_test::limited, config, data.data()); });
+  REQUIRE(contains(text, "host_test::launch_test::limited(int*)"));
+  REQUIRE(contains(text, "grid 3x1x1, block 1x2x32, 100000 shared bytes"));
   REQUIRE(contains(text, "cudaError"));
   REQUIRE(cudaPeekAtLastError() == cudaSuccess);
   launch(host_test::launch_test::increment, configOf(1, 32), data.data());
@@ -210,6 +229,8 @@ __global__ void divergentBarrier() {
 }  // namespace host_test::launch_test
 
 TEST_CASE("a kernel that faults is named, and the next launch works") {
+  // A deferred launch cannot throw: who waits for the kernel is told.
+  if (gpuopt::emulation::queueMode() == gpuopt::emulation::QueueMode::deferred) return;
   const std::string text =
       messageOf<gpuopt::CudaError>([] { launch(host_test::launch_test::divergentBarrier, configOf(1, 64)); });
   REQUIRE(contains(text, "host_test::launch_test::divergentBarrier()"));

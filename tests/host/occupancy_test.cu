@@ -75,10 +75,10 @@ bool answersAreTheRuntimes(int start) {
     const int question = (start + i * 5) % QUESTIONS;  // 5 and 128 are coprime
     const int block = 32 * (question % 32 + 1);
     const std::size_t shared = SHARED[question / 32];
-    const LaunchConfig one = occupancyConfig(plain, SIZE_MAX, block, 1, shared);
+    const LaunchConfig one = occupancyConfig(plain, PTRDIFF_MAX, block, 1, shared);
     if (one.blocksPerMultiprocessor != residentBlocks(plain, block, shared)) return false;
     if (block > 64) continue;
-    const LaunchConfig other = occupancyConfig(host_test::occupancy_test::bounded, SIZE_MAX, block, 1, shared);
+    const LaunchConfig other = occupancyConfig(host_test::occupancy_test::bounded, PTRDIFF_MAX, block, 1, shared);
     if (other.blocksPerMultiprocessor != residentBlocks(host_test::occupancy_test::bounded, block, shared))
       return false;
   }
@@ -102,14 +102,14 @@ TEST_CASE("the grid covers the items, and no more") {
   for (const Case& c : {Case{1, 256, 1, 1}, Case{255, 256, 1, 1}, Case{256, 256, 1, 1}, Case{257, 256, 1, 2},
                         Case{512, 256, 1, 2}, Case{513, 256, 1, 3}, Case{1023, 128, 4, 2}, Case{1024, 128, 4, 2},
                         Case{1025, 128, 4, 3}, Case{1, 1024, 1000, 1}, Case{100, 33, 1, 4},
-                        Case{SIZE_MAX, 256, SIZE_MAX, 1}, Case{SIZE_MAX, 2, SIZE_MAX / 2, 2}}) {
+                        Case{PTRDIFF_MAX, 256, PTRDIFF_MAX, 1}, Case{PTRDIFF_MAX, 2, PTRDIFF_MAX / 2, 2}}) {
     CAPTURE(c.items, c.block, c.itemsPerThread);
     REQUIRE(occupancyConfig(plain, c.items, c.block, c.itemsPerThread).grid.x == c.grid);
   }
 }
 
 TEST_CASE("much work fills the device once") {
-  const LaunchConfig config = occupancyConfig(plain, SIZE_MAX, 256);
+  const LaunchConfig config = occupancyConfig(plain, PTRDIFF_MAX, 256);
   const int blocks = residentBlocks(plain, 256, 0);
   REQUIRE(config.blocksPerMultiprocessor == blocks);
   REQUIRE(config.grid.x == static_cast<unsigned>(blocks * limitOf(cudaDevAttrMultiProcessorCount)));
@@ -119,7 +119,7 @@ TEST_CASE("much work fills the device once") {
 }
 
 TEST_CASE("a block that is no multiple of a warp occupies whole warps") {
-  const LaunchConfig config = occupancyConfig(plain, SIZE_MAX, 33);
+  const LaunchConfig config = occupancyConfig(plain, PTRDIFF_MAX, 33);
   const int warps = 2 * residentBlocks(plain, 33, 0);
   REQUIRE(config.occupancy == warps * 32.0 / limitOf(cudaDevAttrMaxThreadsPerMultiProcessor));
 }
@@ -163,7 +163,7 @@ TEST_CASE("impossible requests are refused with parameter and values, every time
     REQUIRE(contains(tooMuch, "sharedBytes (" + std::to_string(limit + 1) + ")"));
     REQUIRE(contains(tooMuch, "exceed " + std::to_string(limit)));
     REQUIRE(contains(tooMuch, "host_test::occupancy_test::plain(int*)"));
-    REQUIRE(contains(refusal(1, 256, 1, SIZE_MAX), "sharedBytes (18446744073709551615)"));
+    REQUIRE(contains(refusal(1, 256, 1, SIZE_MAX), "sharedBytes (-1) is negative"));
     REQUIRE(occupancyConfig(plain, 1, 256, 1, 1024).grid.x == 1);
   }
   REQUIRE_THROWS_AS(maxOccupancyConfig(plain, 0), std::invalid_argument);
@@ -191,7 +191,7 @@ TEST_CASE("many threads get the same answers") {
 TEST_CASE("the block of highest occupancy is found") {
   for (const std::size_t shared : {std::size_t{0}, std::size_t{10000}, std::size_t{40000}}) {
     CAPTURE(shared);
-    const LaunchConfig config = maxOccupancyConfig(plain, SIZE_MAX, 1, shared);
+    const LaunchConfig config = maxOccupancyConfig(plain, PTRDIFF_MAX, 1, shared);
     const int threads = static_cast<int>(config.block.x) * config.blocksPerMultiprocessor;
     int best = 0;
     for (int block = 32; block <= 1024; block += 32)
@@ -266,17 +266,17 @@ TEST_CASE("an occupancy query: a block beyond the kernel's own limit is refused 
   const std::string text = messageOf<std::invalid_argument>(
       [] { static_cast<void>(occupancyConfig(host_test::occupancy_test::bounded, 1, 128)); });
   REQUIRE(contains(text, "block (128) exceeds 64, the limit of the kernel's registers or launch bounds"));
-  REQUIRE(maxOccupancyConfig(host_test::occupancy_test::bounded, SIZE_MAX).block.x <= 64);
+  REQUIRE(maxOccupancyConfig(host_test::occupancy_test::bounded, PTRDIFF_MAX).block.x <= 64);
 }
 
 TEST_CASE("the block of highest occupancy is the runtime's choice") {
   int grid = 0;
   int block = 0;
   REQUIRE(cudaOccupancyMaxPotentialBlockSize(&grid, &block, host_test::occupancy_test::manyRegisters) == cudaSuccess);
-  REQUIRE(maxOccupancyConfig(host_test::occupancy_test::manyRegisters, SIZE_MAX).block.x ==
+  REQUIRE(maxOccupancyConfig(host_test::occupancy_test::manyRegisters, PTRDIFF_MAX).block.x ==
           static_cast<unsigned>(block));
   REQUIRE(cudaOccupancyMaxPotentialBlockSize(&grid, &block, plain) == cudaSuccess);
-  REQUIRE(maxOccupancyConfig(plain, SIZE_MAX).block.x == static_cast<unsigned>(block));
+  REQUIRE(maxOccupancyConfig(plain, PTRDIFF_MAX).block.x == static_cast<unsigned>(block));
 }
 
 #endif

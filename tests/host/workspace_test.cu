@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <utility>
 
 namespace host_test::workspace_test {
@@ -60,6 +61,49 @@ unsigned nonzeroCounters(unsigned* counters, cudaStream_t stream, unsigned left 
   return found.toHost()[0];
 }
 
+/// What a memory resource has handed out.
+struct ResourceLog {
+  std::size_t held = 0;
+  std::size_t alignment = 0;
+  void* last = nullptr;
+  bool isEmpty = false;
+
+  void* take(std::size_t bytes, std::size_t aligned) {
+    if (isEmpty) throw std::bad_alloc();
+    REQUIRE(cudaMalloc(&last, bytes) == cudaSuccess);
+    held += bytes;
+    alignment = aligned;
+    return last;
+  }
+  void giveBack(void* memory, std::size_t bytes) {
+    held -= bytes;
+    static_cast<void>(cudaFree(memory));
+  }
+};
+
+struct DevicePointer {
+  void* address;
+  explicit DevicePointer(void* memory) : address(memory) {}
+  void* get() const { return address; }
+};
+
+inline void* addressOf(void* memory) { return memory; }
+inline void* addressOf(const DevicePointer& memory) { return memory.get(); }
+
+template <class Pointer>
+struct Resource {
+  ResourceLog log;
+  Pointer allocate(std::size_t bytes, std::size_t alignment) { return Pointer(log.take(bytes, alignment)); }
+  void deallocate(Pointer memory, std::size_t bytes, std::size_t) { log.giveBack(addressOf(memory), bytes); }
+};
+
+struct SyncResource {
+  ResourceLog log;
+  void* allocate_sync(std::size_t bytes, std::size_t alignment) { return log.take(bytes, alignment); }
+  void deallocate_sync(void* memory, std::size_t bytes, std::size_t) { log.giveBack(memory, bytes); }
+  void* allocate(cudaStream_t, std::size_t bytes, std::size_t alignment) { return log.take(bytes, alignment); }
+};
+
 void* leasedOnce(Workspace* user, cudaStream_t stream) {
   WorkspaceLease workspace(user, stream);
   workspace.done();
@@ -87,6 +131,32 @@ TEST_CASE("a workspace moves with its memory") {
   REQUIRE_THROWS_AS(WorkspaceLease(&first, nullptr), std::invalid_argument);
   first = std::move(second);
   REQUIRE(leasedOnce(&first, nullptr) == data);
+}
+
+TEST_CASE("a workspace from a memory resource") {
+  Resource<DevicePointer> pointers;  // as Thrust's
+  Resource<void*> plain;             // as those of std::pmr, and CCCL's before 3.1
+  SyncResource sync;                 // as CCCL's
+  {
+    Stream stream;
+    Workspace first(pointers), second(plain, stream), third(sync, stream);
+    for (Workspace* workspace : {&first, &second, &third}) {
+      REQUIRE(nonzeroCounters(workspace->counters(), stream) == 0);
+      REQUIRE(leasedOnce(workspace, stream) == workspace->data());
+    }
+    Workspace moved(std::move(third));
+    REQUIRE(moved.data() == sync.log.last);
+    REQUIRE((pointers.log.held > 0 && pointers.log.held == plain.log.held && plain.log.held == sync.log.held));
+    REQUIRE(pointers.log.alignment == 256);
+  }
+  REQUIRE((pointers.log.held == 0 && plain.log.held == 0 && sync.log.held == 0));
+}
+
+TEST_CASE("what a memory resource throws comes through, and nothing is given back to it") {
+  Resource<void*> resource;
+  resource.log.isEmpty = true;
+  REQUIRE_THROWS_AS(Workspace(resource), std::bad_alloc);
+  REQUIRE(resource.log.held == 0);
 }
 
 TEST_CASE("the user's workspace is what is leased, to one call at a time") {

@@ -105,6 +105,28 @@ TEST_CASE("Resizing step by step keeps all structs", "[soa]") {
   }
 }
 
+template <class LAYOUT>
+void checkClone() {
+  const Stream stream;
+  SoaVector<Mixed, LAYOUT> vector(50, stream);
+  vector.resize(41);
+  fill(vector);
+  const SoaVector<Mixed, LAYOUT> copy = vector.clone();
+  CHECK((copy.size() == 41 && copy.capacity() == 41 && copy.stream() == stream));
+  vector.resize(0);
+  vector.resize(41);
+  CHECK(toHost(copy) == structs<Mixed>(41));
+  CHECK(toHost(vector) == keptAndZero<Mixed>(0, 41));
+  vector.clear();
+  CHECK((vector.clone().empty() && vector.clone().stream() == stream));
+  stream.wait();
+}
+
+TEST_CASE("A clone has the same structs and memory of its own", "[soa]") {
+  checkClone<SoaColumns>();
+  checkClone<SoaTiles<8>>();
+}
+
 TEST_CASE("Columns are aligned to 256 bytes and do not overlap", "[soa]") {
   SoaVector<Mixed> vector(77);
   const auto view = vector.view();
@@ -177,9 +199,10 @@ void checkFailure() {
   CHECK(isUntouched());
   CHECK_THROWS_AS(vector.resizeForOverwrite(PETABYTES), CudaError);
   CHECK(isUntouched());
-  for (const std::size_t n : {~std::size_t{0}, ~std::size_t{0} / 2, ~std::size_t{0} / 32 + 2}) {
-    CHECK(messageOf<std::invalid_argument>([&] { vector.resize(n); }) ==
-          "gpuopt::SoaVector: n (" + std::to_string(n) + ") structs are more than memory can hold");
+  for (const std::size_t n : {~std::size_t{0} / 2, ~std::size_t{0} / 32 + 2}) {
+    const std::string message = messageOf<std::invalid_argument>([&] { vector.resize(n); });
+    CHECK(contains(message, "gpuopt::SoaVector: n (" + std::to_string(n) + ") elements of "));
+    CHECK(contains(message, " bytes are more than memory can hold"));
     CHECK(isUntouched());
   }
   CHECK(cudaGetLastError() == cudaSuccess);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -344,7 +345,7 @@ TEST_CASE("A subview begins at any struct", "[soa]") {
   CHECK(tiles.load(5) == structAt<Particle>(1000));
 
   for (const auto& [first, count] :
-       {std::pair<std::size_t, std::size_t>{0, 21}, {20, 1}, {21, 0}, {1, ~std::size_t{0}}})
+       {std::pair<std::size_t, std::size_t>{0, 21}, {20, 1}, {21, 0}, {1, PTRDIFF_MAX}})
     CHECK(messageOf<std::invalid_argument>([&, f = first, c = count] { static_cast<void>(view.subview(f, c)); }) ==
           "gpuopt::SoaView::subview: first (" + std::to_string(first) + ") + count (" + std::to_string(count) +
               ") is beyond size (20)");

@@ -1,6 +1,7 @@
 /// The main function of every test program: says which device it tests, or SKIPPED when there is none. On the
-/// emulated device all tests run with the lanes in each order, those tagged [sweep], which go through many
-/// sizes or types, in the random order alone; GPUOPT_EMULATION_ORDER picks one order for everything.
+/// emulated device all tests run with the lanes in each order, in the backward one with the blocks backward, too;
+/// those tagged [sweep], which go through many sizes or types, run in the random order alone. GPUOPT_EMULATION_ORDER
+/// picks one order for everything.
 // SPDX-License-Identifier: MIT
 #include <cuda_runtime.h>
 
@@ -18,7 +19,7 @@
 
 #ifdef GPUOPT_EMULATION
 int runInEachOrder(Catch::Session& session) {
-  using gpuopt::emulation::LaneOrder;
+  using gpuopt::emulation::BlockOrder, gpuopt::emulation::LaneOrder;
   const std::pair<LaneOrder, const char*> orders[] = {
       {LaneOrder::forward, "forward"}, {LaneOrder::backward, "backward"}, {LaneOrder::random, "random"}};
   const Catch::ConfigData given = session.configData();
@@ -26,7 +27,8 @@ int runInEachOrder(Catch::Session& session) {
   for (const auto& [order, name] : orders) {
     Catch::ConfigData config = given;
     if (order != LaneOrder::random) config.testsOrTags.emplace_back("~[sweep]");
-    gpuopt::emulation::setLaneOrder(order);
+    const BlockOrder blocks = order == LaneOrder::backward ? BlockOrder::asLanes : BlockOrder::byNumber;
+    gpuopt::emulation::setLaneOrder(order, 1, blocks);
     std::printf("lane order: %s\n", name);
     std::fflush(stdout);
     session.useConfigData(config);

@@ -39,8 +39,10 @@ inline cudaError_t cudaSetDevice(int device) {
   return gpuopt::emulation::detail::resultIf(device == 0, cudaErrorInvalidDevice);
 }
 
-inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
-inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() {
+  return gpuopt::emulation::detail::result(gpuopt::emulation::detail::Queue::instance().waitForAll());
+}
+inline cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 
 inline cudaError_t cudaDriverGetVersion(int* version) {
   *version = gpuopt::emulation::RUNTIME_VERSION;

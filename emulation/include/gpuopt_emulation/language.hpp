@@ -26,13 +26,15 @@
 #define __device__
 #define __global__
 #define __constant__
-#define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 
 /// A block runs on one thread of the operating system, so what the block shares is what that thread owns.
 #define __shared__ thread_local
+
+/// In a section of their own, so that the memory of an object's managed variables is known: memory.hpp.
+#define __managed__ __attribute__((section("gpuopt_managed")))
 
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __forceinline__ inline __attribute__((always_inline))

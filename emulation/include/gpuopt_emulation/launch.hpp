@@ -4,11 +4,13 @@
 
 #include "errors.hpp"
 #include "limits.hpp"
+#include "queue.hpp"
 #include "workers.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <tuple>
@@ -75,15 +77,20 @@ inline cudaError_t checkLaunch(const cudaLaunchConfig_t& config, const void* ker
   return cudaSuccess;
 }
 
+/// `arguments` are the launch's own copies.
 inline cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, void (*body)(const void*),
-                          const void* arguments) {
+                          const std::shared_ptr<const void>& arguments) {
   if (currentLane != nullptr) currentLane->block->failInLane(*currentLane, "a kernel cannot launch a kernel here", {});
   const cudaError_t code = checkLaunch(config, kernel);
   if (code != cudaSuccess) return code;
-  const std::uint64_t blocks = std::uint64_t{config.gridDim.x} * config.gridDim.y * config.gridDim.z;
-  Launch launch{kernel, config.gridDim, config.blockDim, config.dynamicSmemBytes, body, arguments, schedule(), blocks};
-  Workers::instance().run(launch);
-  return resultIf(!launch.failed, cudaErrorLaunchFailure);
+  const auto run = [=, order = schedule(), grid = config.gridDim, block = config.blockDim,
+                    sharedBytes = config.dynamicSmemBytes] {
+    const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+    Launch launch{kernel, grid, block, sharedBytes, body, arguments.get(), order, blocks};
+    Workers::instance().run(launch);
+    return resultIf(!launch.failed, cudaErrorLaunchFailure);
+  };
+  return submit(config.stream, run);
 }
 
 /// A kernel's address as the runtime's untyped functions take it.
@@ -97,7 +104,8 @@ inline const void* kernelAddress(const void* kernel) { return kernel; }
 
 // --------------------------------------------------------------------------------------- launching
 
-/// Runs the kernel to its end. A fault is reported and gives cudaErrorLaunchFailure, for this launch alone.
+/// A fault is reported and gives cudaErrorLaunchFailure, for this launch alone; a deferred launch gives it to whoever
+/// waits for it.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
@@ -106,12 +114,14 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   struct Call {
     void (*kernel)(Parameters...);
     std::tuple<Parameters...> arguments;
-  } const call{kernel, std::tuple<Parameters...>(std::forward<Arguments>(arguments)...)};
+  };
+  const std::shared_ptr<const Call> call(
+      new Call{kernel, std::tuple<Parameters...>(std::forward<Arguments>(arguments)...)});
   const auto body = [](const void* argument) {
     const Call& c = *static_cast<const Call*>(argument);
     std::apply(c.kernel, c.arguments);
   };
-  return emulated::launch(*config, emulated::kernelAddress(kernel), body, &call);
+  return emulated::launch(*config, emulated::kernelAddress(kernel), body, call);
 }
 
 // --------------------------------------------------------------------------- attributes of kernels

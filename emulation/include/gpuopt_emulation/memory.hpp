@@ -3,6 +3,7 @@
 #pragma once
 
 #include "errors.hpp"
+#include "queue.hpp"
 #include "settings.hpp"
 
 #include <unistd.h>
@@ -36,8 +37,24 @@ class Memory {
     std::memset(data, poisonByte(schedule().order), bytes);
     protectGuards(data, bytes);
     used_ += bytes;
-    allocations_[data] = {bytes, type};
+    allocations_[data] = {bytes, type, true};
     return data;
+  }
+
+  /// Makes memory known that belongs to somebody else: registered host memory, device variables.
+  void adopt(const void* pointer, std::size_t bytes, cudaMemoryType type) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    allocations_[static_cast<unsigned char*>(const_cast<void*>(pointer))] = {bytes, type, false};
+  }
+
+  /// Forgets adopted host memory; false if there is none at this address.
+  bool forget(const void* pointer) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = allocations_.find(static_cast<unsigned char*>(const_cast<void*>(pointer)));
+    const bool isRegistered =
+        found != allocations_.end() && !found->second.isOwned && found->second.type == cudaMemoryTypeHost;
+    if (isRegistered) allocations_.erase(found);
+    return isRegistered;
   }
 
   /// Frees an allocation of one of the types; reports guard bytes that changed.
@@ -45,8 +62,9 @@ class Memory {
     const std::lock_guard<std::mutex> lock(mutex_);
     auto* const data = static_cast<unsigned char*>(pointer);
     const auto found = allocations_.find(data);
-    if (found == allocations_.end() || (found->second.type != type && found->second.type != otherType))
-      return failure(cudaErrorInvalidValue, "a pointer is freed that is no live allocation of its kind");
+    const bool isFreeable = found != allocations_.end() && found->second.isOwned &&
+                            (found->second.type == type || found->second.type == otherType);
+    if (!isFreeable) return failure(cudaErrorInvalidValue, "a pointer is freed that is no live allocation of its kind");
     const std::size_t bytes = found->second.bytes;
     allocations_.erase(found);
     used_ -= bytes;
@@ -73,6 +91,24 @@ class Memory {
                         static_cast<std::size_t>(static_cast<const unsigned char*>(pointer) - found->first);
   }
 
+  /// ", 400 bytes behind the end of the nearest allocation, of 4000 bytes": where an address lies.
+  std::string describeNeighbour(const void* pointer) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    std::uintptr_t nearest = UINTPTR_MAX;
+    std::ostringstream out;
+    for (const auto& [data, allocation] : allocations_) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(data), end = begin + allocation.bytes;
+      const std::uintptr_t distance = address < begin ? begin - address : address - end;
+      if (distance >= nearest) continue;
+      nearest = distance;
+      out.str("");
+      out << ", " << distance << " bytes " << (address < begin ? "before" : "behind the end of")
+          << " the nearest allocation, of " << allocation.bytes << " bytes";
+    }
+    return out.str();
+  }
+
   std::size_t capacity() const { return capacity_; }
 
   std::size_t available() {
@@ -84,6 +120,7 @@ class Memory {
   struct Allocation {
     std::size_t bytes;
     cudaMemoryType type;
+    bool isOwned;  ///< was allocated here
   };
   using Allocations = std::map<unsigned char*, Allocation>;
 
@@ -150,6 +187,14 @@ inline cudaError_t allocate(void** pointer, std::size_t bytes, cudaMemoryType ty
   return resultIf(*pointer != nullptr, cudaErrorMemoryAllocation);
 }
 
+/// Waits for all work, which may still use the memory, and frees it.
+inline cudaError_t freeAfterAll(void* pointer, cudaMemoryType type, cudaMemoryType otherType) {
+  if (pointer == nullptr) return cudaSuccess;
+  const cudaError_t code = Queue::instance().waitForAll();
+  const cudaError_t freed = memory().free(pointer, type, otherType);
+  return freed != cudaSuccess ? freed : result(code);
+}
+
 /// Whether `bytes` can be copied to or from `pointer`; reports an allocation that is too small.
 inline bool isCopyable(const char* call, const void* pointer, std::size_t bytes) {
   if (bytes == 0) return true;
@@ -165,6 +210,21 @@ inline CUmemPoolHandle_st& defaultPool() {
 }
 
 }  // namespace gpuopt::emulation::detail
+
+// The managed variables of the program or library that includes this. Absent where it has none.
+extern "C" {
+extern unsigned char __start_gpuopt_managed[] __attribute__((weak, visibility("hidden")));
+extern unsigned char __stop_gpuopt_managed[] __attribute__((weak, visibility("hidden")));
+}
+
+namespace {
+__attribute__((constructor)) void adoptManagedVariables() {
+  if (__start_gpuopt_managed != nullptr)
+    gpuopt::emulation::detail::memory().adopt(__start_gpuopt_managed,
+                                              static_cast<std::size_t>(__stop_gpuopt_managed - __start_gpuopt_managed),
+                                              cudaMemoryTypeManaged);
+}
+}  // namespace
 
 // -------------------------------------------------------------------------------------- allocation
 
@@ -193,15 +253,34 @@ inline cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned fl
 }
 
 inline cudaError_t cudaFree(void* pointer) {
-  if (pointer == nullptr) return cudaSuccess;
-  return gpuopt::emulation::detail::memory().free(pointer, cudaMemoryTypeDevice, cudaMemoryTypeManaged);
+  return gpuopt::emulation::detail::freeAfterAll(pointer, cudaMemoryTypeDevice, cudaMemoryTypeManaged);
 }
 
-inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
+inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  namespace emulated = gpuopt::emulation::detail;
+  if (pointer == nullptr) return cudaSuccess;
+  return emulated::submit(
+      stream, [pointer] { return emulated::memory().free(pointer, cudaMemoryTypeDevice, cudaMemoryTypeManaged); });
+}
 
 inline cudaError_t cudaFreeHost(void* pointer) {
-  if (pointer == nullptr) return cudaSuccess;
-  return gpuopt::emulation::detail::memory().free(pointer, cudaMemoryTypeHost, cudaMemoryTypeHost);
+  return gpuopt::emulation::detail::freeAfterAll(pointer, cudaMemoryTypeHost, cudaMemoryTypeHost);
+}
+
+inline cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
+  namespace emulated = gpuopt::emulation::detail;
+  if (pointer == nullptr || bytes == 0) return emulated::result(cudaErrorInvalidValue);
+  if (emulated::memory().attributes(pointer).type != cudaMemoryTypeUnregistered)
+    return emulated::result(cudaErrorHostMemoryAlreadyRegistered);
+  emulated::memory().adopt(pointer, bytes, cudaMemoryTypeHost);
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaHostUnregister(void* pointer) {
+  namespace emulated = gpuopt::emulation::detail;
+  const cudaError_t code = emulated::Queue::instance().waitForAll();
+  if (!emulated::memory().forget(pointer)) return emulated::result(cudaErrorHostMemoryNotRegistered);
+  return emulated::result(code);
 }
 
 inline cudaError_t cudaHostGetDevicePointer(void** devicePointer, void* hostPointer, unsigned) {
@@ -285,69 +364,3 @@ inline cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr a
 }
 
 inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) { return cudaSuccess; }
-
-// ----------------------------------------------------------------------------------- copies, fills
-
-inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  namespace emulated = gpuopt::emulation::detail;
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return emulated::result(cudaErrorInvalidMemcpyDirection);
-  if (!emulated::isCopyable("cudaMemcpy", to, bytes) || !emulated::isCopyable("cudaMemcpy", from, bytes))
-    return emulated::result(cudaErrorInvalidValue);
-  if (bytes > 0) std::memmove(to, from, bytes);
-  return cudaSuccess;
-}
-
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                                   cudaStream_t = nullptr) {
-  return cudaMemcpy(to, from, bytes, kind);
-}
-
-inline cudaError_t cudaMemcpy2D(void* to, std::size_t toPitch, const void* from, std::size_t fromPitch,
-                                std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  if (width > toPitch || width > fromPitch) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
-  for (std::size_t row = 0; row < height; ++row) {
-    const cudaError_t code = cudaMemcpy(static_cast<char*>(to) + row * toPitch,
-                                        static_cast<const char*>(from) + row * fromPitch, width, kind);
-    if (code != cudaSuccess) return code;
-  }
-  return cudaSuccess;
-}
-
-inline cudaError_t cudaMemcpy2DAsync(void* to, std::size_t toPitch, const void* from, std::size_t fromPitch,
-                                     std::size_t width, std::size_t height, cudaMemcpyKind kind,
-                                     cudaStream_t = nullptr) {
-  return cudaMemcpy2D(to, toPitch, from, fromPitch, width, height, kind);
-}
-
-inline cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
-  namespace emulated = gpuopt::emulation::detail;
-  if (!emulated::isCopyable("cudaMemset", pointer, bytes)) return emulated::result(cudaErrorInvalidValue);
-  if (bytes > 0) std::memset(pointer, value, bytes);
-  return cudaSuccess;
-}
-
-inline cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t = nullptr) {
-  return cudaMemset(pointer, value, bytes);
-}
-
-// -------------------------------------------------------------------------------- device variables
-
-template <class T>
-cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
-  *pointer = const_cast<T*>(&symbol);
-  return cudaSuccess;
-}
-
-template <class T>
-cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
-                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
-  return cudaMemcpy(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(&symbol)) + offset, from, bytes, kind);
-}
-
-template <class T>
-cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
-                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
-  return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes, kind);
-}

@@ -1,7 +1,8 @@
-/// The CUDA runtime's functions. Every call completes before it returns.
+/// The CUDA runtime's functions.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "copies.hpp"
 #include "device.hpp"
 #include "launch.hpp"
 #include "memory.hpp"

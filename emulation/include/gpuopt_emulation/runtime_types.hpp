@@ -7,38 +7,40 @@
 #include <cstddef>
 
 // name, value, what cudaGetErrorString says
-#define GPUOPT_EMULATION_ERRORS(ENTRY)                                                                     \
-  ENTRY(cudaSuccess, 0, "no error")                                                                        \
-  ENTRY(cudaErrorInvalidValue, 1, "invalid argument")                                                      \
-  ENTRY(cudaErrorMemoryAllocation, 2, "out of memory")                                                     \
-  ENTRY(cudaErrorInitializationError, 3, "initialization error")                                           \
-  ENTRY(cudaErrorCudartUnloading, 4, "driver shutting down")                                               \
-  ENTRY(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                                \
-  ENTRY(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                               \
-  ENTRY(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                       \
-  ENTRY(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                          \
-  ENTRY(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")   \
-  ENTRY(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                     \
-  ENTRY(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                      \
-  ENTRY(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                             \
-  ENTRY(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device")  \
-  ENTRY(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                                    \
-  ENTRY(cudaErrorSymbolNotFound, 500, "named symbol not found")                                            \
-  ENTRY(cudaErrorNotReady, 600, "device not ready")                                                        \
-  ENTRY(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                          \
-  ENTRY(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")                     \
-  ENTRY(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                            \
-  ENTRY(cudaErrorAssert, 710, "device-side assert triggered")                                              \
-  ENTRY(cudaErrorMisalignedAddress, 716, "misaligned address")                                             \
-  ENTRY(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                         \
-  ENTRY(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")                  \
-  ENTRY(cudaErrorNotPermitted, 800, "operation not permitted")                                             \
-  ENTRY(cudaErrorNotSupported, 801, "operation not supported")                                             \
-  ENTRY(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")        \
-  ENTRY(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture") \
-  ENTRY(cudaErrorStreamCaptureImplicit, 906,                                                               \
-        "operation would make the legacy stream depend on a capturing blocking stream")                    \
-  ENTRY(cudaErrorInvalidClusterSize, 912, "invalid cluster size")                                          \
+#define GPUOPT_EMULATION_ERRORS(ENTRY)                                                                            \
+  ENTRY(cudaSuccess, 0, "no error")                                                                               \
+  ENTRY(cudaErrorInvalidValue, 1, "invalid argument")                                                             \
+  ENTRY(cudaErrorMemoryAllocation, 2, "out of memory")                                                            \
+  ENTRY(cudaErrorInitializationError, 3, "initialization error")                                                  \
+  ENTRY(cudaErrorCudartUnloading, 4, "driver shutting down")                                                      \
+  ENTRY(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                                       \
+  ENTRY(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                                      \
+  ENTRY(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                              \
+  ENTRY(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                                 \
+  ENTRY(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")          \
+  ENTRY(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                            \
+  ENTRY(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                             \
+  ENTRY(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                                    \
+  ENTRY(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device")         \
+  ENTRY(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                                           \
+  ENTRY(cudaErrorSymbolNotFound, 500, "named symbol not found")                                                   \
+  ENTRY(cudaErrorNotReady, 600, "device not ready")                                                               \
+  ENTRY(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                                 \
+  ENTRY(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")                            \
+  ENTRY(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                                   \
+  ENTRY(cudaErrorAssert, 710, "device-side assert triggered")                                                     \
+  ENTRY(cudaErrorHostMemoryAlreadyRegistered, 712, "part or all of the requested memory range is already mapped") \
+  ENTRY(cudaErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region")       \
+  ENTRY(cudaErrorMisalignedAddress, 716, "misaligned address")                                                    \
+  ENTRY(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                                \
+  ENTRY(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")                         \
+  ENTRY(cudaErrorNotPermitted, 800, "operation not permitted")                                                    \
+  ENTRY(cudaErrorNotSupported, 801, "operation not supported")                                                    \
+  ENTRY(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")               \
+  ENTRY(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")        \
+  ENTRY(cudaErrorStreamCaptureImplicit, 906,                                                                      \
+        "operation would make the legacy stream depend on a capturing blocking stream")                           \
+  ENTRY(cudaErrorInvalidClusterSize, 912, "invalid cluster size")                                                 \
   ENTRY(cudaErrorUnknown, 999, "unknown error")
 
 #define GPUOPT_EMULATION_ENUMERATOR(name, value, text) name = value,
@@ -167,6 +169,8 @@ using cudaMemPool_t = struct CUmemPoolHandle_st*;
 
 inline constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2,
                           cudaHostAllocWriteCombined = 4;
+inline constexpr unsigned cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1, cudaHostRegisterMapped = 2,
+                          cudaHostRegisterReadOnly = 8;
 inline constexpr unsigned cudaMemAttachGlobal = 1, cudaMemAttachHost = 2, cudaMemAttachSingle = 4;
 
 // ---------------------------------------------------------------------- streams, events and graphs

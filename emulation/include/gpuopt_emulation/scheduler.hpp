@@ -152,6 +152,13 @@ class Block {
     throw Unwind{};
   }
 
+  /// Called by a lane whose access ends the program: reports it.
+  void crash(const Lane& lane, const std::string& what) {
+    const Site site = callerOutsideLibraries({});
+    const bool hasLine = *site.file != '\0';
+    fail("thread " + detail::text(lane.thread) + (hasLine ? ", " + detail::text(site) : "") + ": " + what);
+  }
+
  private:
   void begin(Launch& launch, std::uint64_t number) {
     launch_ = &launch;

@@ -33,10 +33,17 @@ enum class LaneOrder {
   random,    ///< any, as the seed says
 };
 
-/// The lane order and the seed of the random one.
+/// Which of the blocks of a grid starts next.
+enum class BlockOrder {
+  byNumber,  ///< the next one, as on a GPU
+  asLanes,   ///< as the order of the lanes says: CUDA promises no order
+};
+
+/// The order of the lanes, the seed of the random one, and the order of the blocks.
 struct Schedule {
-  LaneOrder order = LaneOrder::forward;  ///< which lane runs next
-  std::uint64_t seed = 1;                ///< of the random order
+  LaneOrder order = LaneOrder::forward;      ///< which lane runs next
+  std::uint64_t seed = 1;                    ///< of the random order
+  BlockOrder blocks = BlockOrder::byNumber;  ///< which block starts next
 };
 
 namespace detail {
@@ -46,16 +53,23 @@ inline std::uint64_t environmentNumber(const char* name, std::uint64_t otherwise
   return text != nullptr && *text != '\0' ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-/// GPUOPT_EMULATION_ORDER=forward|backward|random[:seed]
+/// GPUOPT_EMULATION_ORDER=forward|backward|random[:seed], followed by ,blocks if blocks are to follow it, too.
 inline Schedule environmentSchedule() {
   const char* text = std::getenv("GPUOPT_EMULATION_ORDER");
-  const std::string order = text != nullptr ? text : "forward";
-  if (order == "forward" || order.empty()) return {};
-  if (order == "backward") return {LaneOrder::backward, 1};
-  if (order == "random") return {LaneOrder::random, 1};
-  if (order.rfind("random:", 0) == 0) return {LaneOrder::random, std::strtoull(text + 7, nullptr, 10)};
+  std::string order = text != nullptr ? text : "forward";
+  BlockOrder blocks = BlockOrder::byNumber;
+  if (const std::size_t comma = order.find(','); comma != std::string::npos && order.substr(comma) == ",blocks") {
+    blocks = BlockOrder::asLanes;
+    order.resize(comma);
+  }
+  if (order == "forward" || order.empty()) return {LaneOrder::forward, 1, blocks};
+  if (order == "backward") return {LaneOrder::backward, 1, blocks};
+  if (order == "random") return {LaneOrder::random, 1, blocks};
+  if (order.rfind("random:", 0) == 0) return {LaneOrder::random, std::strtoull(order.c_str() + 7, nullptr, 10), blocks};
   std::fprintf(stderr,
-               "gpuopt emulation: GPUOPT_EMULATION_ORDER=%s is none of forward, backward, random, random:SEED\n", text);
+               "gpuopt emulation: GPUOPT_EMULATION_ORDER=%s is none of forward, backward, random, random:SEED, "
+               "alone or followed by ,blocks\n",
+               text);
   std::abort();
 }
 
@@ -85,12 +99,12 @@ inline std::size_t stackBytes() {
 
 }  // namespace detail
 
-/// Sets the order of the lanes, and the `seed` of the random one, for the launches that follow, instead of
-/// the environment's.
-inline void setLaneOrder(LaneOrder order, std::uint64_t seed = 1) {
+/// Sets the order of the lanes, the `seed` of the random one, and the order of the blocks, for the launches that
+/// follow, instead of the environment's.
+inline void setLaneOrder(LaneOrder order, std::uint64_t seed = 1, BlockOrder blocks = BlockOrder::byNumber) {
   detail::Settings& settings = detail::settings();
   const std::lock_guard<std::mutex> lock(settings.mutex);
-  settings.schedule = {order, seed};
+  settings.schedule = {order, seed, blocks};
 }
 
 /// The order in force.

@@ -1,32 +1,22 @@
-/// Streams and events: in order by nature, since every call completes before it returns. Graphs do not exist.
+/// Streams and events. Graphs do not exist.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "errors.hpp"
+#include "queue.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <utility>
 
-struct CUstream_st {
-  unsigned long long id;
-  unsigned flags;
-  int priority;
-};
-
 struct CUevent_st {
   unsigned flags;
-  bool isRecorded = false;
-  std::chrono::steady_clock::time_point time{};
+  gpuopt::emulation::detail::WorkPointer recorded;  ///< null before the first record
 };
 
 namespace gpuopt::emulation::detail {
 
 inline std::atomic<unsigned long long> nextStreamId{3};  // 0, 1 and 2 are the built-in streams
-
-inline bool isBuiltIn(cudaStream_t stream) {
-  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
-}
 
 inline cudaError_t noGraphs() { return result(cudaErrorNotSupported); }
 
@@ -52,9 +42,16 @@ inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return gpuopt::emulation::detail::result(gpuopt::emulation::detail::Queue::instance().wait(stream));
+}
+inline cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return gpuopt::emulation::detail::result(gpuopt::emulation::detail::Queue::instance().query(stream));
+}
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0) {
+  const auto nothing = [] { return cudaSuccess; };
+  return gpuopt::emulation::detail::Queue::instance().append(stream, nothing, event->recorded)->code;
+}
 
 inline cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
   *id = gpuopt::emulation::detail::isBuiltIn(stream) ? reinterpret_cast<unsigned long long>(stream) : stream->id;
@@ -76,9 +73,11 @@ inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return cudaSuccess;
 }
 
-inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* argument) {
-  function(argument);
-  return cudaSuccess;
+inline cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument) {
+  return gpuopt::emulation::detail::submit(stream, [=] {
+    function(argument);
+    return cudaSuccess;
+  });
 }
 
 inline cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
@@ -106,7 +105,7 @@ inline cudaError_t cudaGraphDestroy(cudaGraph_t) { return gpuopt::emulation::det
 // ------------------------------------------------------------------------------------------ events
 
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  *event = new CUevent_st{flags};
+  *event = new CUevent_st{flags, nullptr};
   return cudaSuccess;
 }
 inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags = cudaEventDefault) {
@@ -118,20 +117,29 @@ inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return gpuopt::emulation::detail::resultIf(event != nullptr, cudaErrorInvalidResourceHandle);
 }
 
-inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) {
-  event->isRecorded = true;
-  event->time = std::chrono::steady_clock::now();
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr) {
+  event->recorded = gpuopt::emulation::detail::Queue::instance().append(stream, [] { return cudaSuccess; });
   return cudaSuccess;
 }
 
-inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
-inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  namespace emulated = gpuopt::emulation::detail;
+  return event->recorded == nullptr ? cudaSuccess : emulated::result(emulated::Queue::instance().wait(event->recorded));
+}
+
+inline cudaError_t cudaEventQuery(cudaEvent_t event) {
+  namespace emulated = gpuopt::emulation::detail;
+  return event->recorded == nullptr ? cudaSuccess
+                                    : emulated::result(emulated::Queue::instance().query(event->recorded));
+}
 
 /// Milliseconds on the CPU: they say nothing of a GPU's speed.
 inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
-  const bool isTimed =
-      begin->isRecorded && end->isRecorded && ((begin->flags | end->flags) & cudaEventDisableTiming) == 0;
-  if (!isTimed) return gpuopt::emulation::detail::result(cudaErrorInvalidResourceHandle);
-  *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
+  namespace emulated = gpuopt::emulation::detail;
+  const bool isTimed = begin->recorded != nullptr && end->recorded != nullptr &&
+                       ((begin->flags | end->flags) & cudaEventDisableTiming) == 0;
+  if (!isTimed) return emulated::result(cudaErrorInvalidResourceHandle);
+  if (!begin->recorded->isDone || !end->recorded->isDone) return emulated::result(cudaErrorNotReady);
+  *milliseconds = std::chrono::duration<float, std::milli>(end->recorded->end - begin->recorded->end).count();
   return cudaSuccess;
 }

@@ -26,9 +26,10 @@ struct Site {
 
 inline std::string text(Site site) { return std::string(site.file) + ":" + std::to_string(site.line); }
 
-/// Whether a file belongs to gpuopt, the emulated device, or the libraries below them.
+/// Whether a file belongs to gpuopt, the emulated device, or the libraries below them (glibc calls handlers of
+/// signals).
 inline bool isLibraryFile(const std::string& file) {
-  for (const char* folder : {"include/gpuopt/", "gpuopt_emulation/", "include/c++/", "include/boost/"})
+  for (const char* folder : {"include/gpuopt/", "gpuopt_emulation/", "include/c++/", "include/boost/", "/sysdeps/"})
     if (file.find(folder) != std::string::npos) return true;
   return false;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "crash.hpp"
 #include "scheduler.hpp"
 
 #include <condition_variable>
@@ -14,8 +15,9 @@
 
 namespace gpuopt::emulation::detail {
 
-/// The position in the grid of the i-th block to start: as with lanes, nothing may depend on the order.
+/// The position in the grid of the i-th block to start.
 inline std::uint64_t blockNumber(const Launch& launch, std::uint64_t i) {
+  if (launch.schedule.blocks == BlockOrder::byNumber) return i;
   switch (launch.schedule.order) {
     case LaneOrder::backward:
       return launch.blocks - 1 - i;
@@ -40,9 +42,10 @@ class Workers {
   /// Runs a launch to its end. Launches of several host threads run one after the other.
   void run(Launch& launch) {
     const std::lock_guard<std::mutex> oneAtATime(launches_);
+    const CrashReports crashReports;
     std::unique_lock<std::mutex> lock(mutex_);
     launch_ = &launch;
-    running_ = static_cast<unsigned>((std::min)(launch.blocks, std::uint64_t{count_}));
+    running_ = static_cast<unsigned>((std::min)(launch.blocks, std::uint64_t{workersOf(launch)}));
     toStart_ = running_;
     for (unsigned i = 0; i < running_; ++i) wake_.notify_one();
     done_.wait(lock, [this] { return running_ == 0; });
@@ -51,14 +54,20 @@ class Workers {
  private:
   explicit Workers(unsigned count) : count_(count) {
     // Detached: they sleep until the process is gone, and what they use is never destroyed.
-    for (unsigned i = 0; i < count_; ++i) {
+    for (unsigned i = 0; i < (std::max)(count_, 2u); ++i) {
       // Each thread is given its block: looking it up would race with the vector's growth.
       Block& block = *blocks_.emplace_back(std::make_unique<Block>());
       std::thread([this, &block] { work(block); }).detach();
     }
   }
 
+  /// Where blocks start in any order, the last one may start first and wait for the others, as it does in reductions.
+  unsigned workersOf(const Launch& launch) const {
+    return launch.schedule.blocks == BlockOrder::byNumber ? count_ : (std::max)(count_, 2u);
+  }
+
   [[noreturn]] void work(Block& block) {
+    CrashReports::prepareThread();
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
       wake_.wait(lock, [this] { return toStart_ > 0; });

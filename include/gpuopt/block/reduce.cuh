@@ -155,6 +155,18 @@ struct BlockReduceStorage {
   __device__ T& result() { return values()[detail::sharedValues<BLOCK, T, Op>]; }
 };
 
+namespace detail {
+
+// The same memory for values in boxes.
+template <int BLOCK, class T, class Op>
+__device__ inline auto& ofBoxes(BlockReduceStorage<BLOCK, T, Op>& storage) {
+  using Storage = BlockReduceStorage<BLOCK, Box<T>, OnBoxes<Op, T>>;
+  static_assert(sizeof(Storage) == sizeof(storage));
+  return reinterpret_cast<Storage&>(storage);
+}
+
+}  // namespace detail
+
 /// Reduces one value per thread over a block of BLOCK threads in one, two or three dimensions. The operation must be
 /// associative; unless it is known to commute, values are combined in the order of threadRank().
 ///
@@ -178,7 +190,10 @@ __device__ inline T blockReduce(T value, Op op, BlockReduceStorage<BLOCK, T, Op>
   static_assert(detail::isBlockSize<BLOCK>,
                 "gpuopt::blockReduce: BLOCK must be a multiple of 32 up to 1024, or a power of two below");
   detail::requireThreads("gpuopt::blockReduce", BLOCK);
-  if constexpr (BLOCK <= 32) {
+  if constexpr (detail::needsBox<T>) {
+    return detail::unbox(
+        blockReduce<BLOCK>(detail::Box<T>(value), detail::OnBoxes<Op, T>{op}, detail::ofBoxes(storage)));
+  } else if constexpr (BLOCK <= 32) {
     return warpReduce<BLOCK>(value, op, BLOCK, detail::blockMask<BLOCK>);
   } else {
     T* shared = detail::keepAddress(storage).values();
@@ -204,7 +219,9 @@ __device__ inline T blockReduce(T value, Op op, int validThreads) {
   static_assert(detail::isBlockSize<BLOCK>,
                 "gpuopt::blockReduce: BLOCK must be a multiple of 32 up to 1024, or a power of two below");
   detail::requireThreads("gpuopt::blockReduce", BLOCK);
-  if constexpr (BLOCK <= 32) {
+  if constexpr (detail::needsBox<T>) {
+    return detail::unbox(blockReduce<BLOCK>(detail::Box<T>(value), detail::OnBoxes<Op, T>{op}, validThreads));
+  } else if constexpr (BLOCK <= 32) {
     return warpReduce<BLOCK>(value, op, validThreads, detail::blockMask<BLOCK>);
   } else {
     __shared__ BlockReduceStorage<BLOCK, T, Op> storage;
@@ -236,7 +253,10 @@ __device__ inline T blockAllReduce(T value, Op op, BlockReduceStorage<BLOCK, T, 
   static_assert(detail::isBlockSize<BLOCK>,
                 "gpuopt::blockAllReduce: BLOCK must be a multiple of 32 up to 1024, or a power of two below");
   detail::requireThreads("gpuopt::blockAllReduce", BLOCK);
-  if constexpr (BLOCK <= 32) {
+  if constexpr (detail::needsBox<T>) {
+    return detail::unbox(
+        blockAllReduce<BLOCK>(detail::Box<T>(value), detail::OnBoxes<Op, T>{op}, detail::ofBoxes(storage)));
+  } else if constexpr (BLOCK <= 32) {
     return warpAllReduce<BLOCK>(value, op, BLOCK, detail::blockMask<BLOCK>);
   } else {
     constexpr bool EVERY_WARP = detail::everyWarpFinishes<BLOCK, T, Op>;
@@ -267,10 +287,12 @@ __device__ inline T blockAllReduce(T value, Op op) {
 /// The same over the first `validThreads` threads only (1 to BLOCK, the same in every thread); all BLOCK threads call.
 template <int BLOCK, class T, class Op>
 __device__ inline T blockAllReduce(T value, Op op, int validThreads) {
-  value = blockReduce<BLOCK>(value, op, validThreads);
-  if constexpr (BLOCK <= 32) {
-    return shuffleFrom(value, 0, BLOCK, detail::blockMask<BLOCK>);
+  if constexpr (detail::needsBox<T>) {
+    return detail::unbox(blockAllReduce<BLOCK>(detail::Box<T>(value), detail::OnBoxes<Op, T>{op}, validThreads));
+  } else if constexpr (BLOCK <= 32) {
+    return shuffleFrom(blockReduce<BLOCK>(value, op, validThreads), 0, BLOCK, detail::blockMask<BLOCK>);
   } else {
+    value = blockReduce<BLOCK>(value, op, validThreads);
     __shared__ BlockReduceStorage<32, T, Op> storage;
     if (threadRank() == 0) storage.result() = value;
     __syncthreads();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
+#include <gpuopt/core/device_code.cuh>
 
 /// \cond
 namespace gpuopt {

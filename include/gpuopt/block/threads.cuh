@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/device_code.cuh>
 #include <gpuopt/core/message.cuh>
 
 #include <cuda_runtime.h>

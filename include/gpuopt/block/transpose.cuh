@@ -7,6 +7,7 @@
 #include <gpuopt/block/tile_element.cuh>
 #include <gpuopt/block/tile_swizzle.cuh>
 #include <gpuopt/block/tile_vector.cuh>
+#include <gpuopt/core/box.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/warp/shuffle.cuh>
 
@@ -14,6 +15,19 @@
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
+
+namespace detail {
+
+// The function for elements in boxes, if they need them.
+template <class In, class Out, class Function>
+__device__ inline auto tileFunction(const Function& function) {
+  if constexpr (needsBox<In> || needsBox<Out>)
+    return OnBoxes<Function, Out>{function};
+  else
+    return function;
+}
+
+}  // namespace detail
 
 /// A tile of a matrix that a thread block transposes through shared memory: load() reads rows of In, store() writes
 /// columns as rows of Out. A kernel can do work of its own before (the function that load() applies), in between (get()
@@ -57,7 +71,7 @@ class TransposeTile {
 
  public:
   /// The shared memory of a tile. Above 48 KB it must be dynamic: see dynamicShared.
-  using Storage = detail::TileStorage<Out, TILE>;
+  using Storage = detail::TileStorage<detail::Boxed<Out>, TILE>;
 
   /// Every thread of the block calls, with the same storage in shared memory.
   __device__ explicit TransposeTile(Storage& storage) : tile_(storage, static_cast<unsigned>(threadRank())) {
@@ -69,30 +83,35 @@ class TransposeTile {
   template <class Function = Identity>
   __device__ void load(const In* in, std::size_t ld, unsigned rows = TILE, unsigned cols = TILE,
                        Function function = {}) const {
+    const auto map = detail::tileFunction<In, Out>(function);
     if (rows == TILE && cols == TILE)
-      tile_.template load<true>(in, ld, TILE, TILE, function);
+      tile_.template load<true>(detail::boxes(in), ld, TILE, TILE, map);
     else
-      tile_.template load<false>(in, ld, rows, cols, function);
+      tile_.template load<false>(detail::boxes(in), ld, rows, cols, map);
   }
 
   /// Writes the element at row r and column c of the tile to out[c * ld + r], for r < rows and c < cols, the same
   /// counts as in load().
   __device__ void store(Out* out, std::size_t ld, unsigned rows = TILE, unsigned cols = TILE) const {
     if (rows == TILE && cols == TILE)
-      tile_.template store<true>(out, ld, TILE, TILE);
+      tile_.template store<true>(detail::boxes(out), ld, TILE, TILE);
     else
-      tile_.template store<false>(out, ld, rows, cols);
+      tile_.template store<false>(detail::boxes(out), ld, rows, cols);
   }
 
   /// The element at row `row` and column `col` of the tile. Any thread may call.
-  __device__ Out get(unsigned row, unsigned col) const { return tile_.get(row, col); }
+  __device__ Out get(unsigned row, unsigned col) const { return detail::unbox(tile_.get(row, col)); }
 
   /// Replaces the element at row `row` and column `col` by `value`.
-  __device__ void put(unsigned row, unsigned col, const Out& value) const { tile_.put(row, col, value); }
+  __device__ void put(unsigned row, unsigned col, const Out& value) const {
+    tile_.put(row, col, detail::Boxed<Out>(value));
+  }
 
  private:
-  std::conditional_t<ALIGNED, detail::VectorTile<In, Out, TILE, TILE, TILE * SIDE>,
-                     detail::ElementTile<In, Out, TILE, SIDE>>
+  using BoxedIn = detail::Boxed<In>;
+  using BoxedOut = detail::Boxed<Out>;
+  std::conditional_t<ALIGNED, detail::VectorTile<BoxedIn, BoxedOut, TILE, TILE, TILE * SIDE>,
+                     detail::ElementTile<BoxedIn, BoxedOut, TILE, SIDE>>
       tile_;
 };
 
@@ -108,7 +127,8 @@ class TransposeTile {
 /// barrier
 template <int TILE, int SIDE, class In, class Out, class Function = Identity>
 __device__ inline void transposeTile(const In* in, std::size_t inLd, Out* out, std::size_t outLd, unsigned rows,
-                                     unsigned cols, Function function, detail::TileStorage<Out, TILE>& storage) {
+                                     unsigned cols, Function function,
+                                     detail::TileStorage<detail::Boxed<Out>, TILE>& storage) {
   const auto move = [&](const auto& tile) {
     tile.load(in, inLd, rows, cols, function);
     __syncthreads();
@@ -127,7 +147,7 @@ __device__ inline void transposeTile(const In* in, std::size_t inLd, Out* out, s
                                      unsigned cols = TILE, Function function = {}) {
   static_assert(sizeof(Out) * TILE * TILE <= 48 * 1024,
                 "gpuopt::transposeTile: TILE x TILE elements exceed 48 KB: pass dynamic shared memory");
-  __shared__ detail::TileStorage<Out, TILE> storage;
+  __shared__ detail::TileStorage<detail::Boxed<Out>, TILE> storage;
   __syncthreads();
   transposeTile<TILE, SIDE>(in, inLd, out, outLd, rows, cols, function, storage);
 }

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/requirements.cuh>
 #include <gpuopt/version.cuh>
 
 #include <cuda_runtime.h>
@@ -23,12 +24,26 @@
 #define GPUOPT_ABI_JOIN(...) GPUOPT_ABI_APPEND(__VA_ARGS__, , , , , , , , , , , , , , , , , , , , )
 
 #ifdef GPUOPT_ABI_ARCHITECTURES
-#define GPUOPT_ABI_NAME GPUOPT_ABI_JOIN(GPUOPT_ABI_VERSION, GPUOPT_ABI_ARCHITECTURES)
+#define GPUOPT_ABI_BUILD GPUOPT_ABI_JOIN(GPUOPT_ABI_VERSION, GPUOPT_ABI_ARCHITECTURES)
 #else
-#define GPUOPT_ABI_NAME GPUOPT_ABI_VERSION
+#define GPUOPT_ABI_BUILD GPUOPT_ABI_VERSION
 #endif
 
-/// Opens gpuopt and the inline namespace named after version and architectures.
+/// Whether the host functions check pointers (core/pointer_check.cuh).
+#ifndef GPUOPT_CHECK_POINTERS
+#define GPUOPT_CHECK_POINTERS 0
+#endif
+
+// Sources with and without the checks may be linked together: each has its own functions.
+#if GPUOPT_CHECK_POINTERS
+#define GPUOPT_ABI_CHECKED_OF(build) build##_checked
+#define GPUOPT_ABI_CHECKED(build) GPUOPT_ABI_CHECKED_OF(build)
+#define GPUOPT_ABI_NAME GPUOPT_ABI_CHECKED(GPUOPT_ABI_BUILD)
+#else
+#define GPUOPT_ABI_NAME GPUOPT_ABI_BUILD
+#endif
+
+/// Opens gpuopt and the inline namespace named after version, architectures and checks.
 #define GPUOPT_NAMESPACE_BEGIN \
   namespace gpuopt {           \
   inline namespace GPUOPT_ABI_NAME {

@@ -40,7 +40,16 @@ constexpr std::size_t powerOfTwoIn(std::size_t n) { return n & (0 - n); }
 
 constexpr std::size_t ceilDivide(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
+// In 32 bits, where a division takes half the time.
+constexpr unsigned ceilDivide32(unsigned a, unsigned b) { return (a + b - 1) / b; }
+
 constexpr std::size_t roundUp(std::size_t size, std::size_t multiple) { return ceilDivide(size, multiple) * multiple; }
+
+// The next multiple of a power of two, without a division.
+template <class N>
+constexpr N roundUpTo(N n, N power) {
+  return (n + power - 1) & (0 - power);
+}
 
 // x / divisor for any x and divisor below 2^15 (Granlund and Montgomery 1994).
 struct ShortDivisor {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 GPUOPT_TYPES_BEGIN
 
@@ -125,32 +126,65 @@ inline std::string overlapOf(const NamedView& a, const NamedView& b) {
                   a.name, " spans"});
 }
 
-inline std::string shapeOf(const NamedView& view) {
-  const std::string shape = message({view.rows, " x ", view.cols});
+inline std::string shapeOf(const NamedView& view, bool isTransposed = false) {
+  const std::string shape =
+      isTransposed ? message({view.cols, " x ", view.rows}) : message({view.rows, " x ", view.cols});
   return view.batch == 1 ? shape : message({view.batch, " matrices of ", shape});
 }
 
-// A view that is not empty: not null, consistent, and small enough for memory.
-inline void requireMemory(const NamedView& view, const char* function) {
+inline std::string layoutOf(const NamedView& view) {
+  const std::string layout = message({shapeOf(view), ", ld ", view.ld});
+  return view.batch == 1 ? layout : message({layout, ", batchStride ", view.batchStride});
+}
+
+// Of a matrix whose sizes are parameters of the function.
+inline void requireShape(std::size_t rows, std::size_t cols, const char* function) {
+  requireSize(rows, {"rows"}, function);
+  requireSize(cols, {"cols"}, function);
+}
+
+// The stride of a single matrix means nothing.
+inline void requireSizes(const NamedView& view, const char* function) {
+  requireSize(view.rows, {view.name, ".rows"}, function);
+  requireSize(view.cols, {view.name, ".cols"}, function);
+  requireSize(view.ld, {view.name, ".ld"}, function);
+  requireSize(view.batch, {view.name, ".batch"}, function);
+  if (view.batch > 1) requireSize(view.batchStride, {view.name, ".batchStride"}, function);
+}
+
+// A view that is not empty is small enough for memory.
+inline void requireSpan(const NamedView& view, const char* function) {
+  if (cappedProduct(largerOf(spanOf(view), view.ld), view.elementBytes) > PTRDIFF_MAX)
+    throwInvalid(
+        {function, ": ", view.name, " is too large: ", layoutOf(view), ", ", view.elementBytes, " bytes an element"});
+}
+
+// A view that is not empty: not null, consistent, and small enough for memory. It may be in host memory.
+inline void requireLayout(const NamedView& view, const char* function) {
   if (view.ld < view.cols)
     throwInvalid(
         {function, ": ", view.name, ".ld (", view.ld, ") is less than ", view.name, ".cols (", view.cols, ")"});
   if (view.data == nullptr) throwInvalid({function, ": ", view.name, " is null, but its shape is ", shapeOf(view)});
-  if (cappedProduct(largerOf(spanOf(view), view.ld), view.elementBytes) > SIZE_LIMIT / 2)
-    throwInvalid({function, ": ", view.name, " is too large: ", shapeOf(view), ", ld ", view.ld, ", batchStride ",
-                  view.batchStride, ", ", view.elementBytes, " bytes an element"});
+  requireSpan(view, function);
+}
+
+// The same of a view for the device.
+inline void requireMemory(const NamedView& view, const char* function) {
+  requireLayout(view, function);
+  requireAccess(view.data, spanOf(view) * view.elementBytes, view.name, function);
 }
 
 inline void requireApart(const NamedView& view, const char* function) {
-  if (matricesOverlap(view))
-    throwInvalid({function, ": matrices of ", view.name, " overlap: ", shapeOf(view), ", ld ", view.ld,
-                  ", batchStride ", view.batchStride});
+  if (matricesOverlap(view)) throwInvalid({function, ": matrices of ", view.name, " overlap: ", layoutOf(view)});
 }
 
 // `out` can hold the transpose of `in`. Of empty matrices only the shapes are checked.
 inline void requireTransposable(const NamedView& in, const NamedView& out, const char* function) {
+  requireSizes(in, function);
+  requireSizes(out, function);
   if (out.rows != in.cols || out.cols != in.rows || out.batch != in.batch)
-    throwInvalid({function, ": in is ", shapeOf(in), ", but out is ", shapeOf(out)});
+    throwInvalid(
+        {function, ": in is ", shapeOf(in), ", so out must be ", shapeOf(in, true), ", but it is ", shapeOf(out)});
   if (isEmpty(in)) return;
   requireMemory(in, function);
   requireMemory(out, function);
@@ -161,6 +195,7 @@ inline void requireTransposable(const NamedView& in, const NamedView& out, const
 
 // The same for a transposition in place.
 inline void requireTransposableInPlace(const NamedView& data, const char* function) {
+  requireSizes(data, function);
   if (isEmpty(data)) return;
   requireMemory(data, function);
   requireApart(data, function);
@@ -178,26 +213,69 @@ inline constexpr bool
     isMdspan<M, std::void_t<typename M::element_type, typename M::extents_type, typename M::layout_type,
                             typename M::accessor_type, typename M::data_handle_type>> = true;
 
-// The matrix that a span of two extents describes, or the batch for three extents.
+// Whether the layout has an offset, as CCCL's layout_stride_relaxed does.
+template <class M, class = void>
+inline constexpr bool hasOffset = false;
+template <class M>
+inline constexpr bool hasOffset<M, std::void_t<decltype(std::declval<const M&>().mapping().offset())>> = true;
+
+template <class M>
+constexpr bool requireMatrix() {
+  constexpr bool IS_MATRIX = M::rank() == 2 || M::rank() == 3;
+  constexpr bool HAS_STRIDES = M::is_always_strided() || hasOffset<M>;
+  constexpr bool IS_PLAIN = std::is_same_v<typename M::data_handle_type, typename M::element_type*> &&
+                            std::is_same_v<typename M::reference, typename M::element_type&>;
+  static_assert(IS_MATRIX, "gpuopt: an mdspan must have two extents, or three for a batch");
+  static_assert(HAS_STRIDES, "gpuopt: the layout of an mdspan must have strides");
+  static_assert(IS_PLAIN, "gpuopt: the accessor of an mdspan must give access to the elements themselves");
+  return IS_MATRIX && HAS_STRIDES && IS_PLAIN;
+}
+
+// The stride of an extent of more than one element, of an mdspan of the caller's name.
+template <class M>
+std::size_t strideOf(const M& span, std::size_t i, const char* name, const char* function) {
+  const auto stride = [&] {
+    if constexpr (hasOffset<M>)
+      return static_cast<std::ptrdiff_t>(span.mapping().stride(i));
+    else
+      return static_cast<std::ptrdiff_t>(span.stride(i));
+  }();
+  if (stride < 0) throwInvalid({function, ": ", name, ".stride(", i, ") is ", stride, ", but it must not be negative"});
+  return static_cast<std::size_t>(stride);
+}
+
+// The element with all indices 0.
+template <class M>
+auto firstElement(const M& span) {
+  if constexpr (hasOffset<M>)
+    return span.data_handle() + static_cast<std::ptrdiff_t>(span.mapping().offset());
+  else
+    return span.data_handle();
+}
+
+// The matrix that a span of two extents describes, or the batch for three extents. A stride counts only where there is
+// more than one element.
 template <class M>
 MatrixView<typename M::element_type> viewOf(const M& span, const char* name, const char* function) {
-  using T = typename M::element_type;
-  constexpr std::size_t RANK = M::rank();
-  static_assert(RANK == 2 || RANK == 3, "gpuopt: an mdspan must have two extents, or three for a batch");
-  static_assert(M::is_always_strided(), "gpuopt: the layout of an mdspan must have strides");
-  static_assert(std::is_same_v<typename M::data_handle_type, T*> && std::is_same_v<typename M::reference, T&>,
-                "gpuopt: the accessor of an mdspan must give access to the elements themselves");
-
-  const auto extent = [&span](std::size_t i) { return static_cast<std::size_t>(span.extent(i)); };
-  const auto stride = [&span](std::size_t i) { return static_cast<std::size_t>(span.stride(i)); };
-  MatrixView<T> view{span.data_handle(), extent(RANK - 2), extent(RANK - 1)};
-  view.batch = RANK == 3 ? extent(0) : 1;
-  if (isEmpty(view)) return view;
-  if (view.cols > 1 && stride(RANK - 1) != 1)
-    throwInvalid({function, ": ", name, ".stride(", RANK - 1, ") is ", stride(RANK - 1),
-                  ", but the elements of a row must be neighbours"});
-  if (view.rows > 1) view.ld = stride(RANK - 2);
-  view.batchStride = view.batch > 1 ? stride(0) : view.rows * view.ld;
+  MatrixView<typename M::element_type> view;
+  if constexpr (requireMatrix<M>()) {
+    constexpr std::size_t RANK = M::rank();
+    const auto extent = [&](std::size_t i) {
+      const auto size = static_cast<std::size_t>(span.extent(i));
+      requireSize(size, {name, ".extent(", i, ")"}, function);
+      return size;
+    };
+    const auto stride = [&](std::size_t i) { return strideOf(span, i, name, function); };
+    view = {span.data_handle(), extent(RANK - 2), extent(RANK - 1)};
+    view.batch = RANK == 3 ? extent(0) : 1;
+    if (isEmpty(view)) return view;
+    view.data = firstElement(span);
+    if (view.cols > 1 && stride(RANK - 1) != 1)
+      throwInvalid({function, ": ", name, ".stride(", RANK - 1, ") is ", stride(RANK - 1),
+                    ", but the elements of a row must be neighbours"});
+    if (view.rows > 1) view.ld = stride(RANK - 2);
+    view.batchStride = view.batch > 1 ? stride(0) : view.rows * view.ld;
+  }
   return view;
 }
 

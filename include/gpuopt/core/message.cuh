@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
+#include <gpuopt/core/pointer_check.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,27 +15,24 @@
 
 GPUOPT_DETAIL_BEGIN
 
-/// A text, which it refers to, or a number.
+/// A text, which it refers to, or a number. Numbers above LLONG_MAX print as negative ones: callers pass -5 as a size.
 class MessagePart {
  public:
   MessagePart(const char* text) : text_(text) {}
   MessagePart(const std::string& text) : text_(text.c_str()) {}
   template <class N, class = std::enable_if_t<std::is_integral_v<N>>>
-  MessagePart(N number) : number_(static_cast<unsigned long long>(number)), isSigned_(std::is_signed_v<N>) {}
+  MessagePart(N number) : number_(static_cast<long long>(number)) {}
 
   void appendTo(std::string& message) const {
     if (text_ != nullptr)
       message += text_;
-    else if (isSigned_)
-      message += std::to_string(static_cast<long long>(number_));
     else
       message += std::to_string(number_);
   }
 
  private:
   const char* text_ = nullptr;
-  unsigned long long number_ = 0;
-  bool isSigned_ = false;
+  long long number_ = 0;
 };
 
 /// Concatenates the parts. One function for all messages: chains of operator+ took a tenth of a user's compile time.
@@ -48,8 +46,28 @@ inline std::string message(std::initializer_list<MessagePart> parts) {
   throw std::invalid_argument(message(parts));
 }
 
+// A size that a caller passes is not negative, and memory can hold such an array. elementBytes is 1 for what has no
+// elements in memory, such as iterators.
+inline void requireSize(std::size_t size, std::initializer_list<MessagePart> name, const char* function,
+                        std::size_t elementBytes = 1) {
+  if (size <= PTRDIFF_MAX / elementBytes) return;
+  const std::string value = message({function, ": ", message(name), " (", size, ")"});
+  if (size > PTRDIFF_MAX) throwInvalid({value, " is negative"});
+  throwInvalid({value, " elements of ", elementBytes, " bytes are more than memory can hold"});
+}
+
 inline bool alignedTo(const void* address, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
+}
+
+// With GPUOPT_CHECK_POINTERS: the device can access the first byte and the last.
+inline void requireAccess(const void* data, std::size_t bytes, const char* name, const char* function) {
+  if (!deviceCanAccess(data))
+    throwInvalid({function, ": ", name,
+                  " is in host memory, which the device cannot access: use memory of cudaMalloc, "
+                  "cudaMallocManaged or cudaMallocHost"});
+  if (!deviceCanAccess(static_cast<const unsigned char*>(data) + bytes - 1))
+    throwInvalid({function, ": ", name, " has ", bytes, " bytes, which reach beyond the end of its memory"});
 }
 
 // An array of n elements without its type, and its name in messages.
@@ -69,16 +87,20 @@ NamedArray namedArray(const T* data, std::size_t n, const char* name) {
   return {data, n, sizeof(T), alignof(T), name};
 }
 
-// Not null and aligned to the element type, unless it is empty.
-inline void requireArray(const NamedArray& array, const char* function) {
+// Not null and aligned to the element type, unless it is empty. It may be in host memory.
+inline void requireAddress(const NamedArray& array, const char* function) {
   if (array.n == 0) return;
+  requireSize(array.n, {"n"}, function, array.elementBytes);
   if (array.data == nullptr) throwInvalid({function, ": ", array.name, " is null, but n is ", array.n});
-  if (array.n > PTRDIFF_MAX / array.elementBytes)
-    throwInvalid(
-        {function, ": n (", array.n, ") elements of ", array.elementBytes, " bytes are more than memory can hold"});
   if (!alignedTo(array.data, array.alignment))
     throwInvalid({function, ": ", array.name, " is misaligned: its address modulo ", array.alignment, " is ",
                   array.begin() % array.alignment});
+}
+
+// The same of an array for the device.
+inline void requireArray(const NamedArray& array, const char* function) {
+  requireAddress(array, function);
+  if (array.n > 0) requireAccess(array.data, array.bytes(), array.name, function);
 }
 
 // The arrays, neither of them null, do not overlap.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
+#include <gpuopt/core/message.cuh>
 
 #include <array>
 #include <cstddef>
@@ -78,6 +79,12 @@ RangeData<R> dataOf(R& range) {
 template <class R>
 std::size_t sizeOf(const R& range) {
   return static_cast<std::size_t>(range.size());
+}
+
+template <class R>
+void requireSize(const R& range, std::size_t needed, const char* name, const char* function) {
+  if (sizeOf(range) < needed)
+    throwInvalid({function, ": ", name, " has ", sizeOf(range), " elements, but ", needed, " are needed"});
 }
 
 GPUOPT_DETAIL_END

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
+#include <gpuopt/core/device_code.cuh>
 
 #include <cuda_runtime.h>
 
@@ -26,16 +27,10 @@ __device__ inline bool arriveLast(unsigned* counter, unsigned arrivals) {
   return ticket == arrivals - 1;
 }
 
-// Whether the blocks of a grid start in the order of their numbers, so that a block may wait for those before it.
-// Devices do, and CUB's scan relies on it, too; CUDA does not promise it.
-#if defined(__CUDA_ARCH__)
-inline constexpr bool blocksStartInOrder = true;
-#else
-inline constexpr bool blocksStartInOrder = false;
-#endif
-
 // A word in the lower half, and in the upper half a mark that it is there. Both halves are written and read at once:
-// who sees the mark has the word, without a fence (the LL protocol of NCCL).
+// who sees the mark has the word, without a fence (the LL protocol of NCCL). A block may wait for the words of those
+// with lower numbers: blocks start in the order of their numbers. Devices do that, and CUB's scan relies on it, too;
+// CUDA does not promise it.
 using MarkedWord = unsigned long long;
 
 __device__ inline MarkedWord markWord(unsigned word) { return MarkedWord{1} << 32 | word; }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
+#include <gpuopt/core/device_code.cuh>
 
 #include <cuda_runtime.h>
 

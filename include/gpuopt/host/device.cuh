@@ -12,7 +12,7 @@
 GPUOPT_NAMESPACE_BEGIN
 
 /// The calling thread's current device.
-inline int currentDevice() {
+[[nodiscard]] inline int currentDevice() {
   int device = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
   return device;
@@ -20,7 +20,7 @@ inline int currentDevice() {
 
 /// An attribute of a device. The first call queries the runtime, later ones cost a few nanoseconds. Thread-safe. Throws
 /// CudaError for an unknown device or attribute.
-GPUOPT_HIDDEN inline int deviceAttribute(cudaDeviceAttr attribute, int device) {
+[[nodiscard]] GPUOPT_HIDDEN inline int deviceAttribute(cudaDeviceAttr attribute, int device) {
   constexpr unsigned DEVICES = 64;
   constexpr unsigned ATTRIBUTES = 256;
   constexpr std::int64_t KNOWN = std::int64_t{1} << 32;
@@ -38,10 +38,12 @@ GPUOPT_HIDDEN inline int deviceAttribute(cudaDeviceAttr attribute, int device) {
 }
 
 /// The number of multiprocessors of a device.
-inline int multiprocessorCount(int device) { return deviceAttribute(cudaDevAttrMultiProcessorCount, device); }
+[[nodiscard]] inline int multiprocessorCount(int device) {
+  return deviceAttribute(cudaDevAttrMultiProcessorCount, device);
+}
 
 /// The compute capability of a device as one number: 90 for 9.0.
-inline int computeCapability(int device) {
+[[nodiscard]] inline int computeCapability(int device) {
   return 10 * deviceAttribute(cudaDevAttrComputeCapabilityMajor, device) +
          deviceAttribute(cudaDevAttrComputeCapabilityMinor, device);
 }

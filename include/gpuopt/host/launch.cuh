@@ -10,6 +10,7 @@
 #include <gpuopt/host/occupancy.cuh>
 
 #include <atomic>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -22,28 +23,45 @@ namespace detail {
 
 inline constexpr int clustersSince = 90;
 
-inline std::string toString(const dim3& size) { return message({size.x, "x", size.y, "x", size.z}); }
+// A negative number, converted to the unsigned ones of a dim3, prints as such.
+inline std::string toString(const dim3& size) {
+  return message({static_cast<int>(size.x), "x", static_cast<int>(size.y), "x", static_cast<int>(size.z)});
+}
 
+inline bool exceeds(const dim3& size, unsigned x, unsigned y, unsigned z) {
+  return size.x > x || size.y > y || size.z > z;
+}
+
+// Does not overflow within the limits of a grid.
 inline std::size_t volume(const dim3& size) { return std::size_t{size.x} * size.y * size.z; }
 
 [[noreturn]] GPUOPT_HIDDEN inline void throwBadLaunch(const void* kernel, std::initializer_list<MessagePart> problem) {
   throwInvalid({"gpuopt::launch: ", message(problem), "; kernel: ", kernelName(kernel)});
 }
 
+GPUOPT_HIDDEN inline void checkSize(const void* kernel, const char* name, const dim3& size) {
+  if (exceeds(size, INT_MAX, INT_MAX, INT_MAX))
+    throwBadLaunch(kernel, {name, " (", toString(size), ") has a negative size, or one above ", INT_MAX});
+  if (size.x == 0 || size.y == 0 || size.z == 0) throwBadLaunch(kernel, {name, " (", toString(size), ") is empty"});
+}
+
 /// Rejects what no device can launch, without a call to the runtime.
 GPUOPT_HIDDEN inline void checkLaunch(const void* kernel, const LaunchConfig& config) {
-  constexpr std::size_t THREADS = 1024;
-  constexpr unsigned GRID_X = 0x7fffffff;
-  constexpr unsigned GRID_YZ = 65535;
+  constexpr unsigned THREADS = 1024, THREADS_Z = 64;
+  constexpr unsigned BLOCKS_YZ = 65535;
   if (kernel == nullptr) throwInvalid({"gpuopt::launch: kernel is null"});
-  if (volume(config.grid) == 0) throwBadLaunch(kernel, {"grid (", toString(config.grid), ") is empty"});
-  if (volume(config.block) == 0) throwBadLaunch(kernel, {"block (", toString(config.block), ") is empty"});
-  if (volume(config.block) > THREADS)
+  checkSize(kernel, "grid", config.grid);
+  checkSize(kernel, "block", config.block);
+  if (config.sharedBytes > PTRDIFF_MAX) throwBadLaunch(kernel, {"sharedBytes (", config.sharedBytes, ") is negative"});
+  if (exceeds(config.block, THREADS, THREADS, THREADS) || volume(config.block) > THREADS)
     throwBadLaunch(kernel, {"block (", toString(config.block), ") exceeds ", THREADS, " threads"});
-  if (config.grid.x > GRID_X || config.grid.y > GRID_YZ || config.grid.z > GRID_YZ)
+  if (config.block.z > THREADS_Z)
+    throwBadLaunch(kernel, {"block (", toString(config.block), ") exceeds ", THREADS_Z, " threads along z"});
+  if (exceeds(config.grid, INT_MAX, BLOCKS_YZ, BLOCKS_YZ))
     throwBadLaunch(kernel, {"grid (", toString(config.grid), ") exceeds 2147483647x65535x65535 blocks"});
   if (config.cluster == 0 || config.grid.x % config.cluster != 0)
-    throwBadLaunch(kernel, {"cluster (", config.cluster, ") does not divide the grid's x (", config.grid.x, ")"});
+    throwBadLaunch(kernel, {"cluster (", static_cast<int>(config.cluster), ") does not divide the grid's x (",
+                            config.grid.x, ")"});
 }
 
 /// The runtime's form of a LaunchConfig.
@@ -133,6 +151,36 @@ class SharedCarveout {
   std::atomic<std::uint64_t> isSet_{0};
 };
 
+// Whether argument number NUMBER of a kernel converts to its parameter's type. In C++17, only a literal can say which.
+template <unsigned NUMBER, class Arg, class Param>
+constexpr bool requireArgument() {
+  constexpr bool CONVERTS = std::is_convertible_v<Arg, Param>;
+#define GPUOPT_ARGUMENT(number)               \
+  static_assert(CONVERTS || NUMBER != number, \
+                "gpuopt::launch: argument " #number " of the kernel does not convert to the type of its parameter")
+  GPUOPT_ARGUMENT(1);
+  GPUOPT_ARGUMENT(2);
+  GPUOPT_ARGUMENT(3);
+  GPUOPT_ARGUMENT(4);
+  GPUOPT_ARGUMENT(5);
+  GPUOPT_ARGUMENT(6);
+  GPUOPT_ARGUMENT(7);
+  GPUOPT_ARGUMENT(8);
+#undef GPUOPT_ARGUMENT
+  static_assert(CONVERTS || NUMBER <= 8,
+                "gpuopt::launch: an argument of the kernel after the eighth does not convert to the type of its "
+                "parameter");
+  return CONVERTS;
+}
+
+template <class... Params>
+struct KernelParameters {
+  template <class... Args, std::size_t... INDICES>
+  static constexpr bool require(std::index_sequence<INDICES...>) {
+    return (requireArgument<INDICES + 1, Args, Params>() && ...);
+  }
+};
+
 }  // namespace detail
 
 /// Launches a kernel on config.stream, asynchronously.
@@ -142,16 +190,17 @@ class SharedCarveout {
 /// runtime's own launch, plus a cached occupancy query if the configuration has dynamic shared memory and comes from
 /// neither occupancyConfig nor maxOccupancyConfig.
 ///
-/// Throws std::invalid_argument before anything runs for an empty grid or block, more than 1024 threads, too much
-/// shared memory, and a cluster that does not divide the grid or that the device does not support. Throws CudaError
-/// with the kernel and its configuration if the runtime refuses the launch.
+/// Throws std::invalid_argument before anything runs for an empty grid or block, negative sizes, more than 1024 threads
+/// or 64 along z, too much shared memory, and a cluster that does not divide the grid or that the device does not
+/// support. Throws CudaError with the kernel and its configuration if the runtime refuses the launch.
 template <class... Params, class... Args>
 GPUOPT_HIDDEN void launch(void (*kernel)(Params...), const LaunchConfig& config, Args&&... args) {
   static_assert(sizeof...(Args) == sizeof...(Params),
                 "gpuopt::launch: the number of arguments differs from the number of the kernel's parameters");
-  if constexpr (sizeof...(Args) == sizeof...(Params)) {
-    static_assert((std::is_convertible_v<Args, Params> && ...),
-                  "gpuopt::launch: an argument does not convert to the type of the kernel's parameter");
+  if constexpr (sizeof...(Args) != sizeof...(Params)) {
+    return;
+  } else if constexpr (detail::KernelParameters<Params...>::template require<Args...>(
+                           std::index_sequence_for<Args...>{})) {
     const auto address = reinterpret_cast<const void*>(kernel);
     detail::NativeConfig native{};
     detail::prepareLaunch(native, address, config);

@@ -9,6 +9,7 @@
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/launch_config.cuh>
+#include <gpuopt/host/stream.cuh>
 
 #include <climits>
 #include <cmath>
@@ -137,12 +138,15 @@ template <class Kernel>
 GPUOPT_HIDDEN OccupancyKey occupancyKey(Kernel* kernel, int block, std::size_t sharedBytes, const char* caller) {
   static_assert(std::is_function_v<Kernel>, "gpuopt: a pointer to a kernel (__global__ function) is expected");
   if (kernel == nullptr) throwInvalid({caller, ": kernel is null"});
+  requireSize(sharedBytes, {"sharedBytes"}, caller);
   return {reinterpret_cast<const void*>(kernel), sharedBytes, currentDevice(), block};
 }
 
 /// As many blocks as are resident on the device at once, or fewer if they cover the items.
 GPUOPT_HIDDEN inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_t items, std::size_t itemsPerThread,
                                              cudaStream_t stream, const char* caller) {
+  requireSize(items, {"items"}, caller);
+  requireSize(itemsPerThread, {"itemsPerThread"}, caller);
   if (items == 0) throwInvalid({caller, ": items (0) would give an empty grid"});
   if (itemsPerThread == 0) throwInvalid({caller, ": itemsPerThread (0) must be positive"});
 
@@ -172,11 +176,12 @@ GPUOPT_HIDDEN inline LaunchConfig fillDevice(const OccupancyKey& key, std::size_
 /// are cached per kernel, device, block and shared memory: a repeated call costs well under 0.1 us. Any thread may
 /// call, for its current device.
 ///
-/// Throws std::invalid_argument with the parameter and its value if items or itemsPerThread is zero, or if block or
-/// shared memory exceed the limit of the device or the kernel; CudaError if the runtime fails.
+/// Throws std::invalid_argument with the parameter and its value if items or itemsPerThread is zero, if a size is
+/// negative, or if block or shared memory exceed the limit of the device or the kernel; CudaError if the runtime fails.
 template <class Kernel>
-GPUOPT_HIDDEN LaunchConfig occupancyConfig(Kernel* kernel, std::size_t items, int BLOCK, std::size_t itemsPerThread = 1,
-                                           std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
+[[nodiscard]] GPUOPT_HIDDEN LaunchConfig occupancyConfig(Kernel* kernel, std::size_t items, int BLOCK,
+                                                         std::size_t itemsPerThread = 1, std::size_t sharedBytes = 0,
+                                                         StreamRef stream = {}) {
   constexpr const char* CALLER = "gpuopt::occupancyConfig";
   const detail::OccupancyKey key = detail::occupancyKey(kernel, BLOCK, sharedBytes, CALLER);
   detail::checkBlock(BLOCK, key.device, CALLER);
@@ -187,8 +192,9 @@ GPUOPT_HIDDEN LaunchConfig occupancyConfig(Kernel* kernel, std::size_t items, in
 /// largest of equals. sharedBytes is the same for every block size. `items`, `itemsPerThread` and `stream` are those of
 /// occupancyConfig.
 template <class Kernel>
-GPUOPT_HIDDEN LaunchConfig maxOccupancyConfig(Kernel* kernel, std::size_t items, std::size_t itemsPerThread = 1,
-                                              std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
+[[nodiscard]] GPUOPT_HIDDEN LaunchConfig maxOccupancyConfig(Kernel* kernel, std::size_t items,
+                                                            std::size_t itemsPerThread = 1, std::size_t sharedBytes = 0,
+                                                            StreamRef stream = {}) {
   constexpr const char* CALLER = "gpuopt::maxOccupancyConfig";
   const detail::OccupancyKey key = detail::occupancyKey(kernel, 0, sharedBytes, CALLER);
   return detail::fillDevice(key, items, itemsPerThread, stream, CALLER);
@@ -217,16 +223,16 @@ struct OccupancyReport {
   double occupancy = 0;             ///< resident warps over the maximum, 0 to 1
 
   /// Whether registers are a limit.
-  bool limitedByRegisters() const { return allowedByRegisters == blocksPerMultiprocessor; }
+  [[nodiscard]] bool limitedByRegisters() const { return allowedByRegisters == blocksPerMultiprocessor; }
   /// Whether shared memory is a limit.
-  bool limitedBySharedMemory() const { return allowedBySharedMemory == blocksPerMultiprocessor; }
+  [[nodiscard]] bool limitedBySharedMemory() const { return allowedBySharedMemory == blocksPerMultiprocessor; }
   /// Whether the number of threads is a limit.
-  bool limitedByThreads() const { return allowedByThreads == blocksPerMultiprocessor; }
+  [[nodiscard]] bool limitedByThreads() const { return allowedByThreads == blocksPerMultiprocessor; }
   /// Whether the number of blocks is a limit.
-  bool limitedByBlocks() const { return allowedByBlocks == blocksPerMultiprocessor; }
+  [[nodiscard]] bool limitedByBlocks() const { return allowedByBlocks == blocksPerMultiprocessor; }
 
   /// The limits as text: "registers", "threads and blocks".
-  std::string limits() const {
+  [[nodiscard]] std::string limits() const {
     std::string text;
     const auto add = [&text](bool binding, const char* name) {
       if (binding) text += (text.empty() ? "" : " and ") + std::string(name);
@@ -239,7 +245,7 @@ struct OccupancyReport {
   }
 
   /// The report as text, five lines.
-  std::string text() const {
+  [[nodiscard]] std::string text() const {
     const auto line = [](const char* resource, int allowed, const std::string& use) {
       const std::string blocks = allowed == unlimited ? "any number of" : std::to_string(allowed);
       return detail::message({"\n  ", resource, blocks, " blocks", use});
@@ -287,7 +293,7 @@ inline int blocksBySharedMemory(std::size_t bytes, int device) {
 /// block on the current device. Errors as for occupancyConfig. For people and tools, not for the launch path: it
 /// queries the runtime every time.
 template <class Kernel>
-GPUOPT_HIDDEN OccupancyReport explainOccupancy(Kernel* kernel, int block, std::size_t sharedBytes = 0) {
+[[nodiscard]] GPUOPT_HIDDEN OccupancyReport explainOccupancy(Kernel* kernel, int block, std::size_t sharedBytes = 0) {
   constexpr const char* CALLER = "gpuopt::explainOccupancy";
   const detail::OccupancyKey key = detail::occupancyKey(kernel, block, sharedBytes, CALLER);
   detail::checkBlock(block, key.device, CALLER);

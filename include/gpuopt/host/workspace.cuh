@@ -7,6 +7,8 @@
 #include <gpuopt/core/registry.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/resource.cuh>
+#include <gpuopt/host/stream.cuh>
 
 #include <atomic>
 #include <cstddef>
@@ -29,6 +31,7 @@ struct WorkspaceBuffer {
   int device = 0;
   std::atomic<bool> busy{false};  // in use by a call
   bool dirty = false;             // the counters may be nonzero; guarded by busy
+  MemorySource source = {};       // of a user's workspace
 };
 
 inline unsigned* countersOf(unsigned char* memory) { return reinterpret_cast<unsigned*>(memory + workspaceCapacity); }
@@ -53,15 +56,16 @@ class Workspace {
   static constexpr std::size_t counterCount = detail::workspaceCounters;
 
   /// Allocates on the current device, zeroes the counters, and waits for `stream`. Throws CudaError.
-  explicit Workspace(cudaStream_t stream = nullptr) : Workspace(Empty{}) {
-    const detail::RelaxedCapture relaxed;
-    void* memory = nullptr;
-    buffer_->device = currentDevice();
-    check(cudaMalloc(&memory, detail::workspaceBytes), "cudaMalloc");
-    buffer_->memory = static_cast<unsigned char*>(memory);
-    detail::zeroCounters(buffer_->memory, stream);
-    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  }
+  explicit Workspace(StreamRef stream = nullptr) : Workspace(detail::MemorySource{}, stream, Internal{}) {}
+
+  /// Allocates from a memory resource of the current device's memory: a `cuda::mr` resource of CCCL, one of Thrust or
+  /// RMM, or any class with `allocate(bytes, alignment)` and `deallocate(pointer, bytes, alignment)`, or the same two
+  /// named `allocate_sync` and `deallocate_sync`. The resource must outlive the workspace. Throws what it throws.
+  ///
+  ///     gpuopt::Workspace workspace(pool, stream);
+  template <class Resource, class = detail::EnableResource<Resource>>
+  explicit Workspace(Resource& resource, StreamRef stream = nullptr)
+      : Workspace(detail::MemorySource(resource), stream, Internal{}) {}
 
   Workspace(Workspace&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
   Workspace& operator=(Workspace&& other) noexcept {
@@ -71,23 +75,31 @@ class Workspace {
 
   ~Workspace() {
     if (buffer_ == nullptr) return;
-    const detail::RelaxedCapture relaxed;
-    detail::forgetError(cudaFree(buffer_->memory));
+    buffer_->source.deallocate(buffer_->memory, detail::workspaceBytes);
     delete buffer_;
   }
 
   /// The memory for partial results, aligned to 256 bytes.
-  void* data() const { return buffer_->memory; }
+  [[nodiscard]] void* data() const { return buffer_->memory; }
 
   /// The counters.
-  unsigned* counters() const { return detail::countersOf(buffer_->memory); }
+  [[nodiscard]] unsigned* counters() const { return detail::countersOf(buffer_->memory); }
 
  private:
   friend class detail::WorkspaceLease;
 
-  // The public constructor delegates to this one, so that the destructor runs if it throws.
-  struct Empty {};
-  explicit Workspace(Empty) : buffer_(new detail::WorkspaceBuffer) {}
+  // The constructors delegate, in the end to the first of these, so that the destructor runs if they throw.
+  struct Internal {};
+  explicit Workspace(Internal) : buffer_(new detail::WorkspaceBuffer) {}
+
+  Workspace(const detail::MemorySource& source, cudaStream_t stream, Internal internal) : Workspace(internal) {
+    buffer_->device = currentDevice();
+    buffer_->source = source;
+    buffer_->memory = static_cast<unsigned char*>(source.allocate(detail::workspaceBytes));
+    const detail::RelaxedCapture relaxed;
+    detail::zeroCounters(buffer_->memory, stream);
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  }
 
   detail::WorkspaceBuffer* buffer_;  // no unique_ptr: <memory> would add a tenth to a user's compile time
 };

@@ -60,26 +60,37 @@ constexpr std::size_t bytesOf(TypeList<Ms...>) {
   return end;
 }
 
-// The members of a struct:
-//   COUNT              their number
-//   Types              their types, including arrays, as a TypeList
-//   visit(object, f)   calls f(member...); object may be const
+// False, but only when instantiated.
 template <class T>
-struct Members {
-  static_assert(std::is_aggregate_v<T> && std::is_class_v<T>,
-                "gpuopt: only an aggregate can be taken apart: a struct without constructors, private members and "
-                "virtual functions");
-  static_assert(std::is_trivially_copyable_v<T>, "gpuopt: only a trivially copyable struct can be taken apart");
-  static_assert(!hasBases<T>, "gpuopt: a struct with base classes cannot be taken apart: make them members");
-  static_assert(std::is_copy_assignable_v<T>,
-                "gpuopt: a struct with const members or references cannot be taken apart");
-  static_assert(std::is_default_constructible_v<T>,
-                "gpuopt: only a struct that can be default-constructed can be taken apart");
+inline constexpr bool isNever = sizeof(T) == 0;
 
+// Whether a struct can be taken apart. Says only the first of its flaws: further ones may follow from that.
+template <class T>
+constexpr bool canTakeApart() {
+  if constexpr (!std::is_aggregate_v<T> || !std::is_class_v<T>)
+    static_assert(isNever<T>,
+                  "gpuopt: only an aggregate can be taken apart: a struct without constructors, private members and "
+                  "virtual functions");
+  else if constexpr (!std::is_trivially_copyable_v<T>)
+    static_assert(isNever<T>, "gpuopt: only a trivially copyable struct can be taken apart");
+  else if constexpr (hasBases<T>)
+    static_assert(isNever<T>, "gpuopt: a struct with base classes cannot be taken apart: make them members");
+  else if constexpr (!std::is_copy_assignable_v<T>)
+    static_assert(isNever<T>, "gpuopt: a struct with const members or references cannot be taken apart");
+  else if constexpr (!std::is_default_constructible_v<T>)
+    static_assert(isNever<T>, "gpuopt: only a struct that can be default-constructed can be taken apart");
+  else if constexpr (countMembers<T>() == 0)
+    static_assert(isNever<T>, "gpuopt: a struct without members cannot be taken apart");
+  else if constexpr (countMembers<T>() > 32)
+    static_assert(isNever<T>, "gpuopt: a struct of more than 32 members cannot be taken apart: nest some of them");
+  else
+    return true;
+  return false;
+}
+
+template <class T, bool CAN_TAKE_APART>
+struct StructMembers {
   static constexpr std::size_t COUNT = countMembers<T>();
-  static_assert(COUNT > 0, "gpuopt: a struct without members cannot be taken apart");
-  static_assert(COUNT <= 32, "gpuopt: a struct of more than 32 members cannot be taken apart: nest some of them");
-
   using Types = decltype(Arity<COUNT>::types(std::declval<T&>()));
   static_assert(bytesOf(Types{}) <= sizeof(T), "gpuopt: bit-fields and packed members cannot be taken apart");
 
@@ -88,6 +99,25 @@ struct Members {
     return Arity<COUNT>::visit(object, f);
   }
 };
+
+// After an error, the struct counts as one member, so that no further errors follow.
+template <class T>
+struct StructMembers<T, false> {
+  static constexpr std::size_t COUNT = 1;
+  using Types = TypeList<T>;
+
+  template <class Object, class F>
+  __host__ __device__ static constexpr decltype(auto) visit(Object& object, const F& f) {
+    return f(object);
+  }
+};
+
+// The members of a struct:
+//   COUNT              their number
+//   Types              their types, including arrays, as a TypeList
+//   visit(object, f)   calls f(member...); object may be const
+template <class T>
+struct Members : StructMembers<T, canTakeApart<T>()> {};
 
 template <class T>
 inline constexpr std::size_t memberCount = Members<std::remove_const_t<T>>::COUNT;

@@ -100,8 +100,17 @@ class SoaTilesColumn : public RandomAccess<SoaTilesColumn<Addresses, INDEX>, std
 };
 
 // A reference to a member of T: const if T is, unless the member is mutable.
+template <class T, auto MEMBER, bool IS_MEMBER = std::is_member_object_pointer_v<decltype(MEMBER)>>
+struct MemberOf {
+  using Reference = decltype((std::declval<T&>().*MEMBER));
+};
 template <class T, auto MEMBER>
-using MemberReference = decltype((std::declval<T&>().*MEMBER));
+struct MemberOf<T, MEMBER, false> {
+  static_assert(sizeof(T) == 0, "gpuopt::member: MEMBER is no pointer to a data member, such as &Particle::mass");
+  using Reference = T&;
+};
+template <class T, auto MEMBER>
+using MemberReference = typename MemberOf<T, MEMBER>::Reference;
 
 // The struct that operator-> loads.
 template <class Value>
@@ -153,9 +162,7 @@ class MemberIterator : public detail::RandomAccess<MemberIterator<T, MEMBER>, T*
 /// Cost: memory is read in sectors of 32 bytes, so all of the array is read if structures have up to 32 bytes. For
 /// members that are needed often, SoaVector keeps each in its own column.
 template <auto MEMBER, class T>
-__host__ __device__ MemberIterator<T, MEMBER> member(T* aos) {
-  static_assert(std::is_member_object_pointer_v<decltype(MEMBER)>,
-                "gpuopt::member: MEMBER is no pointer to a data member, such as &Particle::mass");
+[[nodiscard]] __host__ __device__ MemberIterator<T, MEMBER> member(T* aos) {
   return MemberIterator<T, MEMBER>(aos);
 }
 

@@ -191,12 +191,13 @@ constexpr std::size_t numberOf() {
     static_assert(std::is_same_v<decltype(memberOwner(MEMBER)), std::remove_const_t<T>>,
                   "gpuopt: the member pointer is one of another struct");
     return memberIndex<MEMBER>;
+  } else if constexpr (std::is_integral_v<decltype(MEMBER)>) {
+    constexpr bool EXISTS = MEMBER >= 0 && static_cast<std::size_t>(MEMBER) < memberCount<T>;
+    static_assert(EXISTS, "gpuopt: the struct has no member of this number");
+    return EXISTS ? static_cast<std::size_t>(MEMBER) : 0;
   } else {
-    static_assert(std::is_integral_v<decltype(MEMBER)>,
-                  "gpuopt: a column is named by a pointer to a data member, or by its number");
-    static_assert(MEMBER >= 0 && static_cast<std::size_t>(MEMBER) < memberCount<T>,
-                  "gpuopt: the struct has no member of this number");
-    return static_cast<std::size_t>(MEMBER);
+    static_assert(isNever<T>, "gpuopt: a column is named by a pointer to a data member, or by its number");
+    return 0;
   }
 }
 

@@ -58,9 +58,9 @@ __host__ __device__ constexpr const M& valueAt(const TupleMember<M, INDEX>& memb
 ///     view[i].get<&Particle::mass>() *= 2;                 // reads and writes one member only
 ///     swap(view[i], view[j]);                              // exchanges the values
 ///
-/// `auto p = view[i]` is a reference too: for a value, name the type or call view.load(i). The compiler has to assume
-/// that references to members alias, so several changes of one struct are cheapest on a value that is loaded first and
-/// stored last.
+/// The members have no names here: view[i].mass does not compile. `auto p = view[i]` is a reference too: for a value,
+/// name the type or call view.load(i). The compiler has to assume that references to members alias, so several changes
+/// of one struct are cheapest on a value that is loaded first and stored last.
 ///
 /// If T is const, so are the members.
 template <class T, class LAYOUT = SoaColumns>
@@ -108,7 +108,7 @@ class SoaReference {
 
   /// A reference to a member: `get<&Particle::mass>()` or `get<2>()`.
   template <auto MEMBER>
-  __host__ __device__ auto& get() const {
+  [[nodiscard]] __host__ __device__ auto& get() const {
     return *addresses_.template at<detail::columnNumber<T, MEMBER>>(i_);
   }
 

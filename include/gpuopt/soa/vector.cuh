@@ -7,7 +7,8 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
-#include <gpuopt/host/workspace.cuh>
+#include <gpuopt/host/memory.cuh>
+#include <gpuopt/host/stream.cuh>
 #include <gpuopt/soa/aggregate.cuh>
 #include <gpuopt/soa/layout.cuh>
 #include <gpuopt/soa/view.cuh>
@@ -20,7 +21,7 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-inline constexpr std::size_t columnAlignment = 256;
+inline constexpr std::size_t columnAlignment = memoryAlignment;
 
 inline void zeroBytes(void* memory, std::size_t bytes, cudaStream_t stream) {
   check(cudaMemsetAsync(memory, 0, bytes, stream), "cudaMemsetAsync");
@@ -113,13 +114,13 @@ struct SoaAllocation<T, SoaTiles<WIDTH>, TypeList<Ms...>> {
 ///
 /// All columns share one allocation, each aligned to 256 bytes; with LAYOUT = SoaTiles<WIDTH> it is an array of tiles.
 /// The vector is stream-ordered: it allocates, fills, copies and frees in the order of its stream, which must outlive
-/// it, and never synchronises. Memory comes from the library's pool of the current device, which reuses it. While the
-/// stream is being captured, the vector must neither grow nor be destroyed.
+/// it, and never synchronises. Memory comes from the library's pool of the current device, which reuses it, or from
+/// what a MemoryRef refers to. While the stream is being captured, the vector must neither grow nor be destroyed.
 ///
 /// As with std::vector, shrinking keeps the memory, and growing beyond capacity() moves the structs and invalidates
 /// views; it allocates exactly what is needed. If growing fails, the vector is unchanged: CudaError if there is not
 /// enough memory, std::invalid_argument for sizes beyond the address space and for growing in a capture. Vectors can be
-/// moved but not copied; a moved-from vector is empty and usable.
+/// moved; a moved-from vector is empty and usable. Only clone() copies one.
 ///
 /// Cost of growing: a copy and a memset per column (one of each with tiles), in the order of the stream.
 template <class T, class LAYOUT = SoaColumns>
@@ -134,40 +135,55 @@ class SoaVector {
   SoaVector() noexcept = default;
 
   /// n structs of zero bytes. To avoid zeroing, start with 0 and call resizeForOverwrite(n).
-  explicit SoaVector(std::size_t n, cudaStream_t stream = nullptr) : SoaVector(Empty{stream}) { resize(n); }
+  explicit SoaVector(std::size_t n, StreamRef stream = {}) : SoaVector(Empty{stream, {}}) { resize(n); }
 
-  SoaVector(SoaVector&& other) noexcept : SoaVector(Empty{other.stream_}) { swap(other); }
+  /// The same, with memory from a pool or a memory resource, now and later.
+  SoaVector(std::size_t n, StreamRef stream, MemoryRef memory) : SoaVector(Empty{stream, memory}) { resize(n); }
+
+  SoaVector(const SoaVector&) = delete;             // copy with clone(), or move
+  SoaVector& operator=(const SoaVector&) = delete;  // copy with clone(), or move
+  SoaVector(SoaVector&& other) noexcept : SoaVector(Empty{other.stream_, other.source_}) { swap(other); }
   SoaVector& operator=(SoaVector&& other) noexcept {
     SoaVector(std::move(other)).swap(*this);
     return *this;
   }
 
   ~SoaVector() {
-    if (memory_ == nullptr) return;
-    const detail::RelaxedCapture relaxed;
-    detail::forgetError(cudaFreeAsync(memory_, stream_));
+    if (memory_ != nullptr) source_.deallocate(memory_, Allocation::bytes(capacity_), stream_);
   }
 
   /// The number of structs.
-  std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Whether size() is 0.
-  bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
   /// The number of structs that fit without reallocation.
-  std::size_t capacity() const noexcept { return capacity_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
   /// The vector's stream.
-  cudaStream_t stream() const noexcept { return stream_; }
+  [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
 
   /// A view of the structs, for kernels and algorithms. Valid until the vector grows or is destroyed.
-  SoaView<T, LAYOUT> view() noexcept { return {addresses(), size_}; }
+  [[nodiscard]] SoaView<T, LAYOUT> view() noexcept { return {addresses(), size_}; }
   /// A view that only reads.
-  SoaView<const T, LAYOUT> view() const noexcept { return {addresses(), size_}; }
+  [[nodiscard]] SoaView<const T, LAYOUT> view() const noexcept { return {addresses(), size_}; }
+
+  /// A copy of the structs, on the same stream, in the order of which they are copied, with memory from the same pool.
+  /// Its capacity is its size.
+  [[nodiscard]] SoaVector clone() const {
+    SoaVector copy(Empty{stream_, source_});
+    if (size_ > 0) {
+      copy.allocate(size_);
+      Allocation::copy(copy.addresses(), addresses(), size_, stream_);
+      copy.size_ = size_;
+    }
+    return copy;
+  }
 
   /// Resizes to n structs. Existing ones keep their values, new ones are zero bytes.
   void resize(std::size_t n) {
     if (n > capacity_) {
-      SoaVector grown(Empty{stream_});
+      SoaVector grown(Empty{stream_, source_});
       grown.allocate(n);
       if (size_ > 0) Allocation::copy(grown.addresses(), addresses(), size_, stream_);
       grown.zero(size_, n);
@@ -181,7 +197,7 @@ class SoaVector {
   /// Resizes to n structs with undefined values, for callers that overwrite all of them.
   void resizeForOverwrite(std::size_t n) {
     if (n > capacity_) {
-      SoaVector grown(Empty{stream_});
+      SoaVector grown(Empty{stream_, source_});
       grown.allocate(n);
       swap(grown);
     }
@@ -191,12 +207,13 @@ class SoaVector {
   /// Makes the vector empty and keeps its memory. To free it, assign an empty vector.
   void clear() noexcept { size_ = 0; }
 
-  /// Exchanges memory, sizes and streams.
+  /// Exchanges memory, where it comes from, sizes and streams.
   void swap(SoaVector& other) noexcept {
     std::swap(memory_, other.memory_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
     std::swap(stream_, other.stream_);
+    std::swap(source_, other.source_);
   }
   /// Exchanges two vectors, `a` and `b`.
   friend void swap(SoaVector& a, SoaVector& b) noexcept { a.swap(b); }
@@ -205,17 +222,17 @@ class SoaVector {
   // The public constructors delegate to this one, so that the destructor runs if they throw.
   struct Empty {
     cudaStream_t stream;
+    MemoryRef source;
   };
-  explicit SoaVector(Empty empty) noexcept : stream_(empty.stream) {}
+  explicit SoaVector(Empty empty) noexcept : stream_(empty.stream), source_(empty.source) {}
 
   detail::SoaAddresses<T, LAYOUT> addresses() const { return Allocation::addresses(memory_, capacity_); }
 
   void allocate(std::size_t n) {
-    if (n > PTRDIFF_MAX / 2 / Allocation::STRUCT_BYTES)
-      detail::throwInvalid({"gpuopt::SoaVector: n (", n, ") structs are more than memory can hold"});
+    detail::requireSize(n, {"n"}, "gpuopt::SoaVector", Allocation::STRUCT_BYTES);
     if (detail::isCapturing(stream_))
       detail::throwInvalid({"gpuopt::SoaVector: stream is being captured: the memory would be the graph's"});
-    memory_ = detail::allocateInOrder(Allocation::bytes(n), currentDevice(), stream_);
+    memory_ = static_cast<unsigned char*>(source_.allocate(Allocation::bytes(n), stream_));
     capacity_ = n;
   }
 
@@ -230,15 +247,16 @@ class SoaVector {
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
   cudaStream_t stream_ = nullptr;
+  MemoryRef source_;
 };
 
 // Overloads with a clear message if view() is forgotten.
 template <class T, class U, class LAYOUT>
-void toSoa(const T*, std::size_t, const SoaVector<U, LAYOUT>&, cudaStream_t = nullptr) {
+void toSoa(const T*, std::size_t, const SoaVector<U, LAYOUT>&, StreamRef = {}) {
   static_assert(std::is_void_v<U>, "gpuopt::toSoa: a SoaVector is no view: write vector.view()");
 }
 template <class U, class LAYOUT, class T>
-void toAos(const SoaVector<U, LAYOUT>&, T*, cudaStream_t = nullptr) {
+void toAos(const SoaVector<U, LAYOUT>&, T*, StreamRef = {}) {
   static_assert(std::is_void_v<U>, "gpuopt::toAos: a SoaVector is no view: write vector.view()");
 }
 

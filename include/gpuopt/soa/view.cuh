@@ -11,6 +11,7 @@
 #include <gpuopt/soa/reference.cuh>
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -19,11 +20,14 @@ namespace detail {
 
 template <class M>
 void requireColumn(const M* column, std::size_t number, std::size_t n) {
-  if (n == 0 || (column != nullptr && alignedTo(column, alignof(M)))) return;
-  requireArray({column, n, sizeof(M), alignof(M), message({"column ", number}).c_str()}, "gpuopt::SoaView");
+  const bool fits = n <= PTRDIFF_MAX / sizeof(M);
+  if (n == 0 || (fits && column != nullptr && alignedTo(column, alignof(M)))) return;
+  requireAddress({column, n, sizeof(M), alignof(M), message({"column ", number}).c_str()}, "gpuopt::SoaView");
 }
 
 inline void requireSubview(std::size_t first, std::size_t count, std::size_t size) {
+  requireSize(first, {"first"}, "gpuopt::SoaView::subview");
+  requireSize(count, {"count"}, "gpuopt::SoaView::subview");
   if (first > size || count > size - first)
     throwInvalid({"gpuopt::SoaView::subview: first (", first, ") + count (", count, ") is beyond size (", size, ")"});
 }
@@ -111,7 +115,7 @@ class SoaMemory<T, SoaTiles<WIDTH>, Types> : protected SoaState<T, SoaTiles<WIDT
       : SoaState<T, SoaTiles<WIDTH>>({static_cast<ConstLike<T, unsigned char>*>(tiles), 0}, n) {
 #if !defined(__CUDA_ARCH__)
     using Shape = SoaTileShape<std::remove_const_t<T>, WIDTH>;
-    requireArray({tiles, n, Shape::BYTES / WIDTH, Shape::ALIGNMENT, "tiles"}, "gpuopt::SoaView");
+    requireAddress({tiles, n, Shape::BYTES / WIDTH, Shape::ALIGNMENT, "tiles"}, "gpuopt::SoaView");
 #endif
   }
 
@@ -188,15 +192,15 @@ class SoaView : public detail::SoaMemory<T, LAYOUT> {
   }
 
   /// The number of structs.
-  __host__ __device__ std::size_t size() const { return this->n_; }
+  [[nodiscard]] __host__ __device__ std::size_t size() const { return this->n_; }
   /// Whether size() is 0.
-  __host__ __device__ bool empty() const { return this->n_ == 0; }
+  [[nodiscard]] __host__ __device__ bool empty() const { return this->n_ == 0; }
 
   /// A reference to struct i, i < size().
-  __host__ __device__ Reference operator[](std::size_t i) const { return {this->addresses_, i}; }
+  [[nodiscard]] __host__ __device__ Reference operator[](std::size_t i) const { return {this->addresses_, i}; }
 
   /// Loads struct i.
-  __host__ __device__ Value load(std::size_t i) const { return (*this)[i]; }
+  [[nodiscard]] __host__ __device__ Value load(std::size_t i) const { return (*this)[i]; }
 
   /// Stores `value` to struct i.
   __host__ __device__ void store(std::size_t i, const Value& value) const { (*this)[i] = value; }
@@ -204,7 +208,7 @@ class SoaView : public detail::SoaMemory<T, LAYOUT> {
   /// A pointer to the column of one member: `column<&Particle::mass>()` or `column<2>()`. With tiles, a random access
   /// iterator. The elements of a column of arrays are arrays.
   template <auto MEMBER>
-  __host__ __device__ auto column() const {
+  [[nodiscard]] __host__ __device__ auto column() const {
     constexpr std::size_t INDEX = detail::columnNumber<T, MEMBER>;
     if constexpr (std::is_same_v<LAYOUT, SoaColumns>)
       return this->addresses_.template at<INDEX>(0);
@@ -213,7 +217,7 @@ class SoaView : public detail::SoaMemory<T, LAYOUT> {
   }
 
   /// A view of `count` structs from number `first` on. Throws std::invalid_argument on the host if the view has fewer.
-  __host__ __device__ SoaView subview(std::size_t first, std::size_t count) const {
+  [[nodiscard]] __host__ __device__ SoaView subview(std::size_t first, std::size_t count) const {
 #if !defined(__CUDA_ARCH__)
     detail::requireSubview(first, count, this->n_);
 #endif
@@ -223,7 +227,7 @@ class SoaView : public detail::SoaMemory<T, LAYOUT> {
   /// A view of the selected members, in this order: `select<&Particle::id, &Particle::mass>()` or `select<3, 2>()`. Its
   /// value type is SoaTuple; `auto [id, mass] = selected[i]` are references.
   template <auto... MEMBERS>
-  __host__ __device__ auto select() const {
+  [[nodiscard]] __host__ __device__ auto select() const {
     using Tuple = SoaTuple<std::remove_const_t<detail::Member<T, detail::columnNumber<T, MEMBERS>>>...>;
     using Selected = typename Addresses::template Select<detail::columnNumber<T, MEMBERS>...>;
     return SoaView<detail::ConstLike<T, Tuple>, Selected>(
@@ -231,9 +235,11 @@ class SoaView : public detail::SoaMemory<T, LAYOUT> {
   }
 
   /// An iterator at the first struct.
-  __host__ __device__ Iterator begin() const { return {this->addresses_, 0}; }
+  [[nodiscard]] __host__ __device__ Iterator begin() const { return {this->addresses_, 0}; }
   /// An iterator past the last struct.
-  __host__ __device__ Iterator end() const { return {this->addresses_, static_cast<std::ptrdiff_t>(this->n_)}; }
+  [[nodiscard]] __host__ __device__ Iterator end() const {
+    return {this->addresses_, static_cast<std::ptrdiff_t>(this->n_)};
+  }
 
   /// For internal use: the addresses of the members.
   __host__ __device__ const Addresses& addresses() const { return this->addresses_; }

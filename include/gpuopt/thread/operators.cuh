@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
+#include <gpuopt/core/box.cuh>
 
 #include <limits>
 #include <type_traits>
@@ -193,6 +194,23 @@ struct NeutralElement<LogicalOr, T, std::enable_if_t<std::is_arithmetic_v<T>>> :
 template <class Op>
 inline constexpr bool isCommutative =
     detail::isOneOf<Op, Plus, Multiplies, Minimum, Maximum, BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr>;
+
+namespace detail {
+
+template <class Op, class T>
+struct BoxedNeutralElement {
+  static constexpr bool exists = true;
+  __host__ __device__ static Box<T> value() { return Box<T>(NeutralElement<Op, T>::value()); }
+};
+
+}  // namespace detail
+
+template <class Op, class T>
+struct NeutralElement<detail::OnBoxes<Op, T>, detail::Box<T>, std::enable_if_t<NeutralElement<Op, T>::exists>>
+    : detail::BoxedNeutralElement<Op, T> {};
+
+template <class Op, class T>
+inline constexpr bool isCommutative<detail::OnBoxes<Op, T>> = isCommutative<Op>;
 
 /// Asks for the accumulator that AccumulatorFor chooses.
 struct DefaultAccumulator {};

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/box.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/thread/operators.cuh>
 #include <gpuopt/warp/shuffle.cuh>
@@ -18,16 +19,15 @@ template <int WIDTH, class T, class Op>
 inline constexpr bool hasRedux = WIDTH == 32 && std::is_integral_v<T> &&
                                  sizeof(T) <= 4 && isOneOf<Op, Plus, Minimum, Maximum, BitAnd, BitOr, BitXor>;
 
-#if defined(__CUDA_ARCH__)
-inline constexpr int compiledArchitecture = __CUDA_ARCH__;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+inline constexpr bool reduxAvailable = true;
 #else
-inline constexpr int compiledArchitecture = 0;
+inline constexpr bool reduxAvailable = false;
 #endif
-inline constexpr bool reduxAvailable = compiledArchitecture >= 800;
 
 template <class T, class Op>
 __device__ inline T redux(T value, Op) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   using Word = std::conditional_t<std::is_signed_v<T>, int, unsigned>;
   const Word word = static_cast<Word>(value);
   if constexpr (std::is_same_v<Op, Plus>) return static_cast<T>(__reduce_add_sync(fullMask, word));
@@ -53,8 +53,11 @@ __device__ inline T combineFour(T value, unsigned distance, Op op) {
 
 // Whether the tensor cores multiply doubles at full rate: compute capability 8.0, 9.0 and 10.0. On others from 8.0 on
 // the instruction exists, but is slow.
-inline constexpr bool tensorSumsAvailable =
-    compiledArchitecture == 800 || compiledArchitecture == 900 || compiledArchitecture == 1000;
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+inline constexpr bool tensorSumsAvailable = true;
+#else
+inline constexpr bool tensorSumsAvailable = false;
+#endif
 
 struct TensorElements {
   double first, second;
@@ -99,7 +102,9 @@ __device__ inline double tensorSumOfFours(double value) { return tensorProduct(v
 template <int WIDTH = 32, class T, class Op>
 __device__ inline T warpReduce(T value, Op op) {
   static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32, "gpuopt::warpReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
-  if constexpr (detail::reduxAvailable && detail::hasRedux<WIDTH, T, Op>) {
+  if constexpr (detail::needsBox<T>) {
+    return detail::unbox(warpReduce<WIDTH>(detail::Box<T>(value), detail::OnBoxes<Op, T>{op}));
+  } else if constexpr (detail::reduxAvailable && detail::hasRedux<WIDTH, T, Op>) {
     return detail::redux(value, op);
   } else {
 #pragma unroll
@@ -114,13 +119,17 @@ __device__ inline T warpReduce(T value, Op op) {
 template <int WIDTH = 32, class T, class Op>
 __device__ inline T warpReduce(T value, Op op, int validLanes, unsigned mask = fullMask) {
   static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32, "gpuopt::warpReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
-  const int lane = laneIndex() % WIDTH;
+  if constexpr (detail::needsBox<T>) {
+    return detail::unbox(warpReduce<WIDTH>(detail::Box<T>(value), detail::OnBoxes<Op, T>{op}, validLanes, mask));
+  } else {
+    const int lane = laneIndex() % WIDTH;
 #pragma unroll
-  for (int delta = 1; delta < WIDTH; delta *= 2) {
-    const T other = shuffleDown(value, static_cast<unsigned>(delta), WIDTH, mask);
-    if (lane + delta < validLanes) value = static_cast<T>(op(value, other));
+    for (int delta = 1; delta < WIDTH; delta *= 2) {
+      const T other = shuffleDown(value, static_cast<unsigned>(delta), WIDTH, mask);
+      if (lane + delta < validLanes) value = static_cast<T>(op(value, other));
+    }
+    return value;
   }
-  return value;
 }
 
 /// Reduces one value per lane within segments of WIDTH lanes; every lane holds the result, the same bits in each.
@@ -134,7 +143,9 @@ template <int WIDTH = 32, class T, class Op>
 __device__ inline T warpAllReduce(T value, Op op) {
   static_assert(detail::isPowerOfTwo<WIDTH> && WIDTH <= 32,
                 "gpuopt::warpAllReduce: WIDTH must be 1, 2, 4, 8, 16 or 32");
-  if constexpr (detail::reduxAvailable && detail::hasRedux<WIDTH, T, Op>) {
+  if constexpr (detail::needsBox<T>) {
+    return detail::unbox(warpAllReduce<WIDTH>(detail::Box<T>(value), detail::OnBoxes<Op, T>{op}));
+  } else if constexpr (detail::reduxAvailable && detail::hasRedux<WIDTH, T, Op>) {
     return detail::redux(value, op);
   } else if constexpr (isCommutative<Op>) {
 #pragma unroll

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/abi.cuh>
+#include <gpuopt/core/box.cuh>
+#include <gpuopt/core/device_code.cuh>
 
 #include <cstddef>
 #include <type_traits>
@@ -36,14 +37,18 @@ namespace detail {
 template <class T, class Shuffle>
 __device__ inline T shuffleWords(const T& value, Shuffle shuffle) {
   static_assert(std::is_trivially_copyable_v<T>, "gpuopt: only trivially copyable types can be shuffled");
-  constexpr int WORDS = static_cast<int>((sizeof(T) + 3) / 4);
-  unsigned words[WORDS] = {};
-  __builtin_memcpy(words, &value, sizeof(T));
+  if constexpr (needsBox<T>) {
+    return shuffleWords(Box<T>(value), shuffle).value();
+  } else {
+    constexpr int WORDS = static_cast<int>((sizeof(T) + 3) / 4);
+    unsigned words[WORDS] = {};
+    __builtin_memcpy(words, &value, sizeof(T));
 #pragma unroll
-  for (int i = 0; i < WORDS; ++i) words[i] = shuffle(words[i]);
-  T result = value;
-  __builtin_memcpy(&result, words, sizeof(T));
-  return result;
+    for (int i = 0; i < WORDS; ++i) words[i] = shuffle(words[i]);
+    T result = value;
+    __builtin_memcpy(&result, words, sizeof(T));
+    return result;
+  }
 }
 
 }  // namespace detail

@@ -178,7 +178,7 @@ TEST_CASE("The order in which lanes run changes no bit", "[semantics]") {
       REQUIRE((Bits<LowBoundaries>(in.data(), n) == first));
     }
   }
-  emulation::setLaneOrder(schedule.order, schedule.seed);
+  emulation::setLaneOrder(schedule.order, schedule.seed, schedule.blocks);
 }
 #endif
 

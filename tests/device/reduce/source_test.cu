@@ -2,6 +2,7 @@
 /// fault on a misaligned vector, the emulated device would not.)
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
+#include "support/device_array.cuh"
 #include "support/reduction_data.cuh"
 
 #include <gpuopt/device/reduce/source.cuh>
@@ -46,11 +47,11 @@ Reading readingOf(const T* in1, const U* in2, std::size_t n) {
   return readingOf<FIXED>(detail::sourceOf<FIXED>("test", n, Ignore{}, in1, in2), n);
 }
 
-alignas(256) unsigned char memory[4096];
-
+// In device memory aligned to 256 bytes.
 template <class T>
 const T* at(std::size_t bytes) {
-  return reinterpret_cast<const T*>(memory + bytes);
+  static const DeviceArray<unsigned char> memory(8192);
+  return reinterpret_cast<const T*>(memory.data() + bytes);
 }
 
 TEMPLATE_TEST_CASE("An array is read by vectors wherever its elements reach a boundary", "[source]", signed char, short,

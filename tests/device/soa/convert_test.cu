@@ -2,6 +2,7 @@
 /// blocks, any alignment of either side, tiles, subviews, host memory, and errors.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/device/soa/convert.cuh>
+#include <gpuopt/soa/vector.cuh>
 
 #include "support/catch.hpp"
 #include "support/struct_data.cuh"
@@ -331,6 +332,20 @@ TEST_CASE("Bad arguments of conversions are named, and nothing is written") {
   for (std::size_t c = 0; c < 4; ++c)
     CHECK(columns.bytes(c) == DeviceArray<unsigned char>(8 * membersOf<Particle>()[c].size).toHost());
   CHECK(gpuopt::test::sameBytes(aos.toHost(), gpuopt::test::indexCoded<Particle>(8, 5)));
+}
+
+TEST_CASE("Containers become columns and containers again") {
+  const std::vector<Particle> values = gpuopt::test::indexCoded<Particle>(8, 5);
+  const StructArray<Particle> aos(values);
+  StructArray<Particle> back(9), few(7);
+  gpuopt::SoaVector<Particle> columns(8);
+  gpuopt::toSoa(aos, columns.view());
+  gpuopt::toAos(columns.view(), back);
+  std::vector<Particle> found = back.toHost();
+  found.pop_back();
+  CHECK(gpuopt::test::sameBytes(found, values));
+  CHECK(errorOf([&] { gpuopt::toSoa(few, columns.view()); }) == "gpuopt::toSoa: n is 7, but the view has 8 structures");
+  CHECK(errorOf([&] { gpuopt::toAos(columns.view(), few); }) == "gpuopt::toAos: aos has 7 elements, but 8 are needed");
 }
 
 TEST_CASE("Conversions of nothing accept null pointers") {

@@ -116,6 +116,22 @@ TEST_CASE("Structures by index in a stream", "[struct][gather]") {
   CHECK(sameBytes(out.toHost(), values));
 }
 
+TEST_CASE("Containers of structures by index", "[struct][gather]") {
+  const std::vector<float2> values = indexCoded<float2>(500);
+  const StructArray<float2> in(values);
+  const DeviceArray<int> indices(shuffledIndices<int>(500, 500));
+  StructArray<float2> between(500), out(501), few(499);
+  scatterStructs(in, indices, between);
+  gatherStructs(between, indices, out);
+  std::vector<float2> found = out.toHost();
+  found.pop_back();
+  CHECK(sameBytes(found, values));
+  CHECK(messageOf<std::invalid_argument>([&] { gatherStructs(in, indices, few); }) ==
+        "gpuopt::gatherStructs: out has 499 elements, but 500 are needed");
+  CHECK(messageOf<std::invalid_argument>([&] { scatterStructs(few, indices, out); }) ==
+        "gpuopt::scatterStructs: in has 499 elements, but 500 are needed");
+}
+
 TEST_CASE("Bad arguments of a gather or a scatter", "[struct][gather]") {
   using T = Blob<8, 4>;
   DeviceArray<int> memory(100);

@@ -291,6 +291,24 @@ TEST_CASE("Structures that cannot be assigned", "[struct][transform]") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("Containers and spans of structures", "[struct][transform]") {
+  const std::size_t n = 300;
+  StructArray<Body> data(bodies(n));
+  StructArray<int> ids(n);
+  StructArray<float> few(n - 1);
+  const Stream stream;
+  forEachStruct(
+      data, [] __host__ __device__(Body & b) { b.id *= 2; }, stream);
+  transformStructs(data, ids, Both{}, stream);
+  stream.wait();
+  const std::vector<int> id = ids.toHost();
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < n; ++i) wrong += id[i] != static_cast<int>(2 * i);
+  CHECK(wrong == 0);
+  CHECK(messageOf<std::invalid_argument>([&] { transformStructs(data, few, Energy{}); }) ==
+        "gpuopt::transformStructs: out has 299 elements, but 300 are needed");
+}
+
 TEST_CASE("Bad arguments of a transformation", "[struct][transform]") {
   using T = Blob<8, 4>;
   DeviceArray<int> memory(100);
@@ -323,7 +341,9 @@ TEST_CASE("Bad arguments of a transformation", "[struct][transform]") {
           [&] { transformStructs(data, std::size_t{1} << 62, data, f); });
   refused("gpuopt::forEachStruct: data is null, but n is 5", [&] { forEachStruct(nothing, 5, g); });
   refused("gpuopt::forEachStruct: data is misaligned: its address modulo 4 is 1", [&] { forEachStruct(odd, 5, g); });
-  refused("gpuopt::forEachStruct: the input needs too many blocks",
+  refused(GPUOPT_CHECK_POINTERS
+              ? "gpuopt::forEachStruct: data has 9007199254740992 bytes, which reach beyond the end of its memory"
+              : "gpuopt::forEachStruct: the input needs too many blocks",
           [&] { forEachStruct(data, std::size_t{1} << 50, g); });
   CHECK(memory.toHost() == before);
   CHECK_NOTHROW(transformStructs(nothing, 0, nothing, f));

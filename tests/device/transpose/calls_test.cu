@@ -11,8 +11,13 @@
 #include <cuda/std/mdspan>
 #define HAS_MDSPAN
 #endif
+#if __has_include(<cuda/__mdspan/layout_stride_relaxed.h>)  // since CCCL 3.3
+#include <cuda/mdspan>
+#define HAS_RELAXED_LAYOUT
+#endif
 
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -67,8 +72,6 @@ TEST_CASE("Every form of a call", "[transpose]") {
   expectCall<int, int>([](int* in, int* out) { transpose(in, out, ROWS, COLS); });
   expectCall<int, int>([](const int* in, int* out) { transpose(in, out, ROWS, COLS); });
   expectCall<int, int>([](int* in, int* out) { transpose(in, out, ROWS, COLS, nullptr); });
-  // NOLINTNEXTLINE(modernize-use-nullptr)
-  expectCall<int, int>([](int* in, int* out) { transpose(in, out, ROWS, COLS, 0); });
   expectCall<int, int>([](int* in, int* out) { transpose(in, out, ROWS, COLS, cudaStreamPerThread); });
   expectCall<int, int>([raw](int* in, int* out) { transpose(in, out, ROWS, COLS, raw); });
   expectCall<int, int>([&](int* in, int* out) { transpose(in, out, ROWS, COLS, stream); });
@@ -76,6 +79,45 @@ TEST_CASE("Every form of a call", "[transpose]") {
   expectCall<int, double>([](int* in, double* out) { transpose(in, out, ROWS, COLS, Doubled{}); }, 2);
   expectCall<int, double>([](int* in, double* out) { transpose(in, out, ROWS, COLS, Doubled{}, nullptr); }, 2);
   expectCall<int, double>([&](int* in, double* out) { transpose(in, out, ROWS, COLS, Doubled{}, stream); }, 2);
+}
+
+TEST_CASE("Every form of a call with containers", "[transpose]") {
+  const Stream stream;
+  const DeviceArray<int> in(counted<int>());
+  DeviceArray<int> out(ROWS * COLS + 3);
+  DeviceArray<double> doubles(ROWS * COLS);
+  transpose(in, out, ROWS, COLS);
+  std::vector<int> found = out.toHost();
+  found.resize(ROWS * COLS);
+  CHECK(same(found, transposed<int>()));
+  transpose(in, doubles, ROWS, COLS, Doubled{}, stream);
+  stream.wait();
+  CHECK(same(doubles.toHost(), transposed<double>(2)));
+  transpose(in.data(), doubles, ROWS, COLS, [] __host__ __device__(int x) { return 3 * x; });
+  CHECK(same(doubles.toHost(), transposed<double>(3)));
+  DeviceArray<int> data(counted<int>());
+  transposeInPlace(data, ROWS, COLS, stream);
+  stream.wait();
+  CHECK(same(data.toHost(), transposed<int>()));
+  CHECK(explainTranspose(in, out, ROWS, COLS) == explainTranspose(in.data(), out.data(), ROWS, COLS));
+  CHECK(explainTranspose(in, doubles, ROWS, COLS, Doubled{}) ==
+        explainTranspose(in.data(), doubles.data(), ROWS, COLS, Doubled{}));
+}
+
+TEST_CASE("Containers that are too small for their matrix", "[transpose]") {
+  DeviceArray<int> many(200), few(199);
+  const auto refused = [](const std::string& expected, auto call) {
+    CHECK(messageOf<std::invalid_argument>(call) == expected);
+  };
+  refused("gpuopt::transpose: in has 199 elements, but 200 are needed", [&] { transpose(few, many, 10, 20); });
+  refused("gpuopt::transpose: out has 199 elements, but 200 are needed",
+          [&] { transpose(many, few, 10, 20, Doubled{}); });
+  refused("gpuopt::transposeInPlace: data has 199 elements, but 200 are needed",
+          [&] { transposeInPlace(few, 10, 20); });
+  refused(
+      "gpuopt::transpose: in is too large: 18446744073709551615 x 4, ld 4, batchStride 18446744073709551612, 4 bytes "
+      "an element",
+      [&] { transpose(many, many, static_cast<std::size_t>(-1), 4); });
 }
 
 TEST_CASE("Every form of a call with views", "[transpose]") {
@@ -150,6 +192,32 @@ TEST_CASE("Columns of an mdspan must be neighbours", "[transpose]") {
   CHECK_NOTHROW(transpose(Left(in.data(), 0, 7), cuda::std::mdspan<float, Extents<2>>(out.data(), 7, 0)));
 }
 
+TEST_CASE("A call with mdspans that explains itself", "[transpose]") {
+  DeviceArray<int> in(ROWS * COLS), out(ROWS * COLS);
+  const cuda::std::mdspan<int, Extents<2>> from(in.data(), ROWS, COLS), to(out.data(), COLS, ROWS);
+  CHECK(explainTranspose(from, to) == explainTranspose(in.data(), out.data(), ROWS, COLS));
+  CHECK(explainTranspose(from, to, Doubled{}) == explainTranspose(in.data(), out.data(), ROWS, COLS, Doubled{}));
+}
+
+#ifdef HAS_RELAXED_LAYOUT
+
+TEST_CASE("CCCL's relaxed layout", "[transpose]") {
+  using Mapping = cuda::layout_stride_relaxed::mapping<Extents<2>, cuda::dstrides<std::ptrdiff_t, 2>>;
+  using Span = cuda::std::mdspan<int, Extents<2>, cuda::layout_stride_relaxed>;
+  const auto spanOf = [](int* data, std::ptrdiff_t ld, std::ptrdiff_t offset) {
+    return Span(data, Mapping(Extents<2>(ROWS, COLS), cuda::dstrides<std::ptrdiff_t, 2>(ld, 1), offset));
+  };
+  DeviceArray<int> in(counted<int>()), out(ROWS * COLS);
+  const cuda::std::mdspan<int, Extents<2>> target(out.data(), COLS, ROWS);
+  transpose(spanOf(in.data() - 5, COLS, 5), target);
+  CHECK(same(out.toHost(), transposed<int>()));
+  const std::ptrdiff_t last = (ROWS - 1) * COLS;
+  CHECK(messageOf<std::invalid_argument>([&] { transpose(spanOf(in.data(), -std::ptrdiff_t{COLS}, last), target); }) ==
+        "gpuopt::transpose: in.stride(0) is -70, but it must not be negative");
+}
+
+#endif
+
 TEST_CASE("An mdspan in place", "[transpose]") {
   const DeviceArray<int> original(counted<int>());
   DeviceArray<int> data(counted<int>());
@@ -201,7 +269,7 @@ TEST_CASE("Nothing to do", "[transpose]") {
   CHECK_NOTHROW(transpose(null, out, 0, 5));
   CHECK_NOTHROW(transpose(null, out, 5, 0));
   CHECK_NOTHROW(transpose(null, out, 0, 0, Doubled{}));
-  CHECK_NOTHROW(transpose(null, out, 0, detail::SIZE_LIMIT));
+  CHECK_NOTHROW(transpose(null, out, 0, PTRDIFF_MAX));
   CHECK_NOTHROW(transpose(MatrixView<const float>{null, 5, 6, 1, 0, 0}, MatrixView<float>{out, 6, 5, 1, 0, 0}));
   CHECK_NOTHROW(transposeInPlace(out, 0, 3));
   CHECK_NOTHROW(transposeInPlace(MatrixView<float>{out, 3, 3, 3, 0}));
@@ -234,13 +302,16 @@ TEST_CASE("Bad arguments are named with their values, and nothing is written", "
   refused("gpuopt::transpose: out.ld (4) is less than out.cols (5)", [](float* m) {
     transpose(View{m, 5, 7}, View{m + 1000, 7, 5, 4});
   });
-  refused("gpuopt::transpose: in is 5 x 7, but out is 5 x 7", [](float* m) {
+  refused("gpuopt::transpose: in is 5 x 7, so out must be 7 x 5, but it is 5 x 7", [](float* m) {
     transpose(View{m, 5, 7}, View{m + 1000, 5, 7});
   });
-  refused("gpuopt::transpose: in is 3 matrices of 5 x 7, but out is 2 matrices of 7 x 5", [](float* m) {
-    transpose(View{m, 5, 7, 7, 3}, View{m + 1000, 7, 5, 5, 2});
-  });
-  refused("gpuopt::transpose: in is 0 x 7, but out is 7 x 1", [](float* m) {
+  refused(
+      "gpuopt::transpose: in is 3 matrices of 5 x 7, so out must be 3 matrices of 7 x 5, but it is 2 matrices of "
+      "7 x 5",
+      [](float* m) {
+        transpose(View{m, 5, 7, 7, 3}, View{m + 1000, 7, 5, 5, 2});
+      });
+  refused("gpuopt::transpose: in is 0 x 7, so out must be 7 x 0, but it is 7 x 1", [](float* m) {
     transpose(View{m, 0, 7}, View{m + 1000, 7, 1});
   });
   refused("gpuopt::transpose: in is null, but its shape is 5 x 7",
@@ -270,7 +341,7 @@ TEST_CASE("Bad arguments are named with their values, and nothing is written", "
   refused("gpuopt::transpose: matrices of out overlap: 3 matrices of 7 x 5, ld 14, batchStride 5", [](float* m) {
     transpose(View{m, 5, 7, 7, 3, 35}, View{m + 1000, 7, 5, 14, 3, 5});
   });
-  refused("gpuopt::transpose: in is too large: 4611686018427387904 x 4, ld 4, batchStride 0, 4 bytes an element",
+  refused("gpuopt::transpose: in is too large: 4611686018427387904 x 4, ld 4, 4 bytes an element",
           [](float* m) { transpose(m, m + 1000, std::size_t{1} << 62, 4); });
 }
 

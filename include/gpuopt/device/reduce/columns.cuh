@@ -141,12 +141,13 @@ void launchColumnsOf(const ReduceCall& call, const Reducer& reducer, const View&
 // of their elements; where these are too large, it reads elements.
 template <class Policy, class It, class F, class Reducer, class Out>
 void launchColumns(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const MatrixShape& matrix,
-                   const Out& out) {
+                   const Out& results) {
   constexpr std::size_t WARP_PARTIALS = 32 * sizeof(typename Reducer::Partial);
   static_assert(WARP_PARTIALS <= Policy::sharedBytes,
                 "gpuopt: the accumulator of a column is too large: 32 of them must fit into the policy's sharedBytes "
                 "(by default 32 KiB: accumulators of up to 1 KiB)");
-  if constexpr (requireOutput<typename Reducer::Result, Out>()) {
+  const auto out = boxedOutput(results);
+  if constexpr (requireOutput<typename Reducer::Result, std::decay_t<decltype(out)>>()) {
     requireMatrix(in, matrix, out, matrix.cols, call.function);
     if (matrix.cols == 0) return;
     requireResult(reducer, matrix.rows, "rows", call.function);

@@ -154,8 +154,7 @@ struct MarkedPartials {
   }
 };
 
-// Blocks store their results and take a ticket; the block with the last one collects. For large results, and where
-// blocks start in any order.
+// Blocks store their results and take a ticket; the block with the last one collects. For large results.
 template <class Partial>
 struct TicketPartials {
   const GridScratch<Partial>& scratch;
@@ -190,8 +189,7 @@ inline constexpr std::size_t mostBlocks = isMarkable<Partial>
 template <int BLOCK, class Partial, class Op>
 __device__ inline bool gridReduce(Partial& partial, const Partial& neutral, Op op,
                                   const GridScratch<Partial>& scratch) {
-  using Partials =
-      std::conditional_t<isMarkable<Partial> && blocksStartInOrder, MarkedPartials<Partial>, TicketPartials<Partial>>;
+  using Partials = std::conditional_t<isMarkable<Partial>, MarkedPartials<Partial>, TicketPartials<Partial>>;
   const Partials partials{scratch};
   if (!partials.publish(partial)) return false;
   const unsigned share = (gridDim.x - 1 + blockDim.x - 1) / blockDim.x;

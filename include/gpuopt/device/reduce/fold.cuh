@@ -124,7 +124,7 @@ constexpr bool acceptsInit() {
 template <class A, class Op>
 auto foldOf(const Op& op) {
   if constexpr (acceptsOperation<A, Op>())
-    return Fold<A, Op>{{}, op, {}};
+    return Fold<Boxed<A>, BoxedOperation<A, Op>>{{}, {op}, {}};
   else
     return Fold<A, Refused>{};
 }
@@ -133,8 +133,8 @@ auto foldOf(const Op& op) {
 template <class A, class Op, class Init>
 auto foldOf(const Op& op, const Init& init) {
   auto fold = foldOf<A>(op);
-  if constexpr (std::is_same_v<decltype(fold), Fold<A, Op>>)
-    if constexpr (acceptsInit<A, Op, Init>()) fold.init = {static_cast<A>(init), true};
+  if constexpr (std::is_same_v<decltype(fold), Fold<Boxed<A>, BoxedOperation<A, Op>>>)
+    if constexpr (acceptsInit<A, Op, Init>()) fold.init = {static_cast<Boxed<A>>(static_cast<A>(init)), true};
   return fold;
 }
 
@@ -142,7 +142,7 @@ template <class A, class Op, class T>
 auto foldOf(const Op& op, const DeviceValue<T>& init) {
   static_assert(std::is_convertible_v<const T&, A>, "gpuopt: init must convert to the accumulator");
   const auto fold = foldOf<A>(op);
-  return FoldOnto<A, std::decay_t<decltype(fold.op)>, T>{fold, init.address};
+  return FoldOnto<Boxed<A>, std::decay_t<decltype(fold.op)>, T>{fold, init.address};
 }
 
 // Takes the place of a function that a static_assert has refused.

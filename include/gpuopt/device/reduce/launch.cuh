@@ -136,14 +136,13 @@ void reduceToDevice(const ReduceCall& call, const Reducer& reducer, Out& out, st
 
 // or back to the caller, who waits for it.
 template <class Policy, class Reducer, class F, class... Its>
-typename Reducer::Result reduceToHost(const ReduceCall& call, const Reducer& reducer, std::size_t n, const F& f,
-                                      Its... in) {
+auto reduceToHost(const ReduceCall& call, const Reducer& reducer, std::size_t n, const F& f, Its... in) {
   requireResult(reducer, n, "n", call.function);
   requireNotCapturing(call.stream, call.function);
   HostResult<typename Reducer::Result> result;
   const auto source = sourceOf<hasFixedSteps<Policy>>(call.function, n, f, in...);
   launchReduce<Policy>(call, reducer, n, source, result.destination());
-  return result.wait(call.stream);
+  return unbox(result.wait(call.stream));
 }
 
 // The number of elements of two ranges.

@@ -41,12 +41,6 @@ using EnableMatrixForm = std::enable_if_t<isMatrixForm<In, Args...>>;
 template <class In, class Out>
 using EnableIterators = std::enable_if_t<!isRange<In> && !isRange<Out>>;
 
-template <class Range>
-void requireSize(const Range& range, std::size_t needed, const char* name, const char* function) {
-  if (sizeOf(range) < needed)
-    throwInvalid({function, ": ", name, " has ", sizeOf(range), " elements, but ", needed, " are needed"});
-}
-
 // Where the results of matrix b of a batch begin.
 template <class Out>
 Out advanced(const Out& out, std::size_t results) {

@@ -84,12 +84,20 @@ __device__ inline void storeResult(const OutputDestination<Out>& destination, co
   storeOutput(destination.out, 0, value);
 }
 
+// A pointer to results in boxes if they need them.
+template <class Out>
+auto boxedOutput(const Out& out) {
+  if constexpr (std::is_pointer_v<Out>)
+    return boxes(out);
+  else
+    return out;
+}
+
 // The pointer or iterator to `results` results of a container, pointer or iterator.
 template <class Out>
 auto outputOf(Out& out, std::size_t results, const char* function) {
   if constexpr (isRange<Out>) {
-    if (sizeOf(out) < results)
-      throwInvalid({function, ": out has ", sizeOf(out), " elements, but ", results, " are needed"});
+    requireSize(out, results, "out", function);
     return dataOf(out);
   } else if constexpr (isAddress<Out>) {
     return toAddress(out);
@@ -101,7 +109,7 @@ auto outputOf(Out& out, std::size_t results, const char* function) {
 // Where the kernel leaves the one result of an array.
 template <class Result, class Out>
 auto destinationOf(Out& out, const char* function) {
-  const auto address = outputOf(out, 1, function);
+  const auto address = boxedOutput(outputOf(out, 1, function));
   using Address = std::decay_t<decltype(address)>;
   if constexpr (std::is_pointer_v<Address>) {
     if (address == nullptr) throwInvalid({function, ": out is null"});

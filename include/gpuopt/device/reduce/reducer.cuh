@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/box.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/result.cuh>
@@ -161,6 +162,10 @@ struct Fold : PlainReducer {
   }
 };
 
+// The operation on accumulators, in boxes if they need them.
+template <class A, class Op>
+using BoxedOperation = std::conditional_t<needsBox<A>, OnBoxes<Op, A>, Op>;
+
 // What dot makes of two elements.
 template <class A>
 struct MultiplyAs {
@@ -241,16 +246,16 @@ struct SumMinMaxOf : PlainReducer {
 
 // A value and its index, as long as the results of parts are combined.
 template <class A, class Index>
-struct Indexed {
+struct IndexedValue {
   static constexpr Index none = static_cast<Index>(-1);
   A value;
   Index index;
 };
 
 template <class Select>
-struct CombineIndexed {
+struct CombineExtremes {
   template <class A, class Index>
-  __device__ Indexed<A, Index> operator()(const Indexed<A, Index>& a, const Indexed<A, Index>& b) const {
+  __device__ IndexedValue<A, Index> operator()(const IndexedValue<A, Index>& a, const IndexedValue<A, Index>& b) const {
     return moreExtreme<Select>(a, b);
   }
 };
@@ -270,9 +275,9 @@ __device__ inline Index leastIndex(Index index) {
 
 // The extreme of the values first, then the least index of those that are as extreme: fewer steps than a tree of both.
 template <class A, class Index, class Select>
-__device__ inline Indexed<A, Index> reduceLanes(const Indexed<A, Index>& partial, CombineIndexed<Select>) {
+__device__ inline IndexedValue<A, Index> reduceLanes(const IndexedValue<A, Index>& partial, CombineExtremes<Select>) {
   const bool isExtreme = !beats<Select>(warpAllReduce(partial.value, Select{}), partial.value);
-  const Index index = leastIndex(isExtreme ? partial.index : Indexed<A, Index>::none);
+  const Index index = leastIndex(isExtreme ? partial.index : IndexedValue<A, Index>::none);
   const unsigned holders = __ballot_sync(fullMask, isExtreme && partial.index == index);
   return {shuffleFrom(partial.value, __ffs(static_cast<int>(holders)) - 1), index};
 }
@@ -283,17 +288,17 @@ struct ArgExtreme {
   static constexpr bool CHANGES_RARELY = true;
   static constexpr bool COMBINES_SLOWLY = true;
   static constexpr bool INDEXED = true;
-  using Partial = Indexed<A, Index>;
+  using Partial = IndexedValue<A, Index>;
   using Result = ArgResult<A>;
 
   std::size_t n;
   // Not a constant to the compiler, which would make an instruction of the comparison that changes the bits of a NaN.
-  A worst = NeutralElement<Select, A>::value();
+  A start = NeutralElement<Select, A>::value();
 
-  ArgExtreme<A, Select, unsigned> withShortIndex() const { return {n, worst}; }
+  ArgExtreme<A, Select, unsigned> withShortIndex() const { return {n, start}; }
 
-  __host__ __device__ Partial neutral() const { return {worst, Partial::none}; }
-  __device__ CombineIndexed<Select> combiner() const { return {}; }
+  __host__ __device__ Partial neutral() const { return {start, Partial::none}; }
+  __device__ CombineExtremes<Select> combiner() const { return {}; }
 
   // The most extreme of a value and those of a step.
   template <int COUNT, class V>

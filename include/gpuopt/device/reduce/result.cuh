@@ -63,8 +63,8 @@ __host__ __device__ inline bool beats(const T& a, const T& b) {
 }
 
 // The more extreme of two values with indices; of equal ones the one with the lower index.
-template <class Select, class Indexed>
-__host__ __device__ inline Indexed moreExtreme(const Indexed& a, const Indexed& b) {
+template <class Select, class Part>
+__host__ __device__ inline Part moreExtreme(const Part& a, const Part& b) {
   const bool second = beats<Select>(b.value, a.value) || (!beats<Select>(a.value, b.value) && b.index < a.index);
   return second ? b : a;
 }

@@ -273,8 +273,9 @@ void launchRowsOf(const ReduceCall& call, const Reducer& reducer, const View& vi
 // Reduces f of the elements of each row.
 template <class Policy, class It, class F, class Reducer, class Out>
 void launchRows(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const MatrixShape& matrix,
-                const Out& out) {
-  if constexpr (requireOutput<typename Reducer::Result, Out>()) {
+                const Out& results) {
+  const auto out = boxedOutput(results);
+  if constexpr (requireOutput<typename Reducer::Result, std::decay_t<decltype(out)>>()) {
     requireMatrix(in, matrix, out, matrix.rows, call.function);
     if (matrix.rows == 0) return;
     requireResult(reducer, matrix.cols, "cols", call.function);

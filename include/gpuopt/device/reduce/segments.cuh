@@ -270,12 +270,20 @@ void launchSegmentsOf(const ReduceCall& call, const Reducer& reducer, const View
 // Reduces f of the elements of each segment.
 template <class Policy, class It, class F, class Offset, class Reducer, class Out>
 void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const Offset* offsets,
-                    std::size_t segments, const Out& out) {
+                    std::size_t segments, const Out& results) {
   static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
   if (segments == 0) return;
+  requireSize(segments, {"segments"}, call.function, largerOf(sizeof(Offset), sizeof(typename Reducer::Result)));
+  const auto out = boxedOutput(results);
+  [[maybe_unused]] const auto elements = Unwrap<It>::pointer(in);  // how many is known on the device alone
   const char* null = offsets == nullptr ? "offsets" : isNull(out) ? "out" : nullptr;
   if (null != nullptr) throwInvalid({call.function, ": ", null, " is null, but segments is ", segments});
-  if constexpr (requireOutput<typename Reducer::Result, Out>())
+  if constexpr (isMemory<It>)
+    if (elements != nullptr) requireArray(namedArray(elements, 1, "in"), call.function);
+  requireArray(namedArray(offsets, segments + 1, "offsets"), call.function);
+  if constexpr (std::is_pointer_v<std::decay_t<decltype(out)>>)
+    requireArray(namedArray(out, segments, "out"), call.function);
+  if constexpr (requireOutput<typename Reducer::Result, std::decay_t<decltype(out)>>())
     launchSegmentsOf<Policy>(call, reducer, viewOf(in, f), offsets, segments, out);
 }
 

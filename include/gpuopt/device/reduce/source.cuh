@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/box.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/integers.cuh>
@@ -190,6 +191,50 @@ struct Unwrap<It, std::enable_if_t<!std::is_pointer_v<It> &&
   static auto pointer(It in) { return try_unwrap_contiguous_iterator(in); }
 };
 
+template <class It>
+using Unwrapped = std::decay_t<decltype(Unwrap<It>::pointer(std::declval<It>()))>;
+
+// Whether an iterator is a pointer, or unwraps to one.
+template <class It>
+inline constexpr bool isMemory = std::is_pointer_v<Unwrapped<It>>;
+
+// An iterator whose elements come in boxes.
+template <class It>
+struct BoxIterator {
+  using value_type = Box<typename std::iterator_traits<It>::value_type>;
+  using difference_type = typename std::iterator_traits<It>::difference_type;
+  using pointer = const value_type*;
+  using reference = value_type;
+  using iterator_category = std::random_access_iterator_tag;
+
+  It in;
+
+  __device__ value_type operator[](difference_type i) const { return value_type(in[i]); }
+  __host__ __device__ BoxIterator operator+(difference_type i) const { return {in + i}; }
+};
+
+// The elements of an input, a plain pointer where the iterator is one inside, in boxes if they need them.
+template <class It>
+auto elementsOf(It iterator) {
+  const auto in = Unwrap<It>::pointer(iterator);
+  if constexpr (!needsBox<typename std::iterator_traits<Unwrapped<It>>::value_type>)
+    return in;
+  else if constexpr (isMemory<It>)
+    return boxes(in);
+  else
+    return BoxIterator<Unwrapped<It>>{in};
+}
+
+// A function of such elements.
+template <class... Its, class F>
+auto functionOf(const F& f) {
+  using Result = std::decay_t<CallResult<F, typename std::iterator_traits<Its>::value_type...>>;
+  if constexpr (needsBox<Result> || (needsBox<typename std::iterator_traits<Its>::value_type> || ...))
+    return OnBoxes<F, Result>{f};
+  else
+    return f;
+}
+
 template <class T>
 inline constexpr bool readsVectors = std::is_trivially_copyable_v<T>&& VectorShape<T>::VECTORS <= mostStepVectors;
 
@@ -221,9 +266,18 @@ bool isNull(It in) {
     return false;
 }
 
+// What requireSize takes of an input.
+template <class It>
+constexpr std::size_t bytesPerElement(It) {
+  return std::is_pointer_v<It> ? sizeof(typename std::iterator_traits<It>::value_type) : 1;
+}
+
 template <class It>
 void requireReadable(It in, std::size_t n, const char* function, const char* name) {
+  requireSize(n, {"n"}, function, bytesPerElement(in));
   if (isNull(in) && n > 0) throwInvalid({function, ": ", name, " is null, but n is ", n});
+  if constexpr (std::is_pointer_v<It>)
+    if (n > 0) requireAccess(in, n * sizeof(*in), name, function);
 }
 
 // Whether It is an iterator of a container of the standard library: host code, mostly to the host's memory.
@@ -250,33 +304,37 @@ auto deviceIterator(It iterator, std::size_t n, const char* function, const char
 // the address.
 template <bool FIXED, class F, class It>
 auto sourceOf(const char* function, std::size_t n, const F& f, It iterator) {
-  const auto in = deviceIterator(iterator, n, function, "in");
+  const auto in = elementsOf(deviceIterator(iterator, n, function, "in"));
+  const auto elementFunction = functionOf<It>(f);
   requireReadable(in, n, function, "in");
   using Unwrapped = std::decay_t<decltype(in)>;
+  using Function = std::decay_t<decltype(elementFunction)>;
   using T = typename std::iterator_traits<Unwrapped>::value_type;
   if constexpr (std::is_pointer_v<Unwrapped> && readsVectors<T>) {
     const std::size_t head = FIXED ? 0 : headElements(in, n);
-    return ArraySource<T, F, true>{in, in + head, head, f};
+    return ArraySource<T, Function, true>{in, in + head, head, elementFunction};
   } else {
-    return IteratorSource<Unwrapped, F>{in, f};
+    return IteratorSource<Unwrapped, Function>{in, elementFunction};
   }
 }
 
 template <bool FIXED, class F, class It1, class It2>
 auto sourceOf(const char* function, std::size_t n, const F& f, It1 iterator1, It2 iterator2) {
-  const auto in1 = deviceIterator(iterator1, n, function, "in1");
-  const auto in2 = deviceIterator(iterator2, n, function, "in2");
+  const auto in1 = elementsOf(deviceIterator(iterator1, n, function, "in1"));
+  const auto in2 = elementsOf(deviceIterator(iterator2, n, function, "in2"));
+  const auto elementFunction = functionOf<It1, It2>(f);
   requireReadable(in1, n, function, "in1");
   requireReadable(in2, n, function, "in2");
+  using Function = std::decay_t<decltype(elementFunction)>;
   using Unwrapped1 = std::decay_t<decltype(in1)>;
   using Unwrapped2 = std::decay_t<decltype(in2)>;
   using T = typename std::iterator_traits<Unwrapped1>::value_type;
   using U = typename std::iterator_traits<Unwrapped2>::value_type;
   if constexpr (std::is_pointer_v<Unwrapped1> && std::is_pointer_v<Unwrapped2> && readsVectors<T> && readsVectors<U>) {
     const std::size_t head = FIXED ? 0 : headElements(in1, n);
-    return PairSource<T, U, F, true>{in1, in2, in1 + head, in2 + head, head, f};
+    return PairSource<T, U, Function, true>{in1, in2, in1 + head, in2 + head, head, elementFunction};
   } else {
-    return IteratorPairSource<Unwrapped1, Unwrapped2, F>{in1, in2, f};
+    return IteratorPairSource<Unwrapped1, Unwrapped2, Function>{in1, in2, elementFunction};
   }
 }
 

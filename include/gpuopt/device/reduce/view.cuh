@@ -114,28 +114,35 @@ struct ArrayView {
 // The best view of an input.
 template <class It, class F>
 auto viewOf(It iterator, const F& f) {
-  const auto in = Unwrap<It>::pointer(iterator);
+  const auto in = elementsOf(iterator);
+  const auto elementFunction = functionOf<It>(f);
+  using Function = std::decay_t<decltype(elementFunction)>;
   using Unwrapped = std::decay_t<decltype(in)>;
   using T = typename std::iterator_traits<Unwrapped>::value_type;
   if constexpr (std::is_pointer_v<Unwrapped> && readsVectors<T> && alwaysAligns<T>)
-    return ArrayView<T, F>{in, f};
+    return ArrayView<T, Function>{in, elementFunction};
   else
-    return IteratorView<Unwrapped, F>{in, f};
+    return IteratorView<Unwrapped, Function>{in, elementFunction};
 }
 
 // An input matrix and an output for `results` results.
 template <class It, class Out>
 void requireMatrix(It in, const MatrixShape& matrix, const Out& out, std::size_t results, const char* function) {
   const auto [rows, cols, ld] = matrix;
+  const auto data = deviceIterator(in, rows > 0 && cols > 0, function, "in");
+  requireShape(rows, cols, function);
+  requireSize(ld, {"ld"}, function);
   if (ld < cols) throwInvalid({function, ": ld (", ld, ") is less than cols (", cols, ")"});
-  if (isNull(Unwrap<It>::pointer(in)) && rows > 0 && cols > 0)
+  if (rows > 0 && cols > 0) requireSpan({{nullptr, rows, cols, ld}, "in", bytesPerElement(data)}, function);
+  if (isNull(data) && rows > 0 && cols > 0)
     throwInvalid({function, ": in is null, but rows is ", rows, " and cols is ", cols});
   if (isNull(out) && results > 0) throwInvalid({function, ": out is null, but there are ", results, " results"});
-  const auto pointer = Unwrap<It>::pointer(in);
-  if constexpr (std::is_pointer_v<decltype(pointer)> && std::is_pointer_v<Out>)
-    if (rows > 0 && cols > 0)
-      requireDisjoint(namedArray(pointer, cappedSum(cappedProduct(rows - 1, ld), cols), "in"),
-                      namedArray(out, results, "out"), function);
+  const std::size_t span = rows > 0 && cols > 0 ? (rows - 1) * ld + cols : 0;
+  constexpr bool isArray = std::is_pointer_v<std::decay_t<decltype(data)>>;
+  if constexpr (isArray) requireArray(namedArray(data, span, "in"), function);
+  if constexpr (std::is_pointer_v<Out>) requireArray(namedArray(out, results, "out"), function);
+  if constexpr (isArray && std::is_pointer_v<Out>)
+    if (span > 0) requireDisjoint(namedArray(data, span, "in"), namedArray(out, results, "out"), function);
 }
 
 // Steps in flight per thread for VECTORS loads of 16 bytes.

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/core/range.cuh>
 #include <gpuopt/device/soa/convert_tile.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
 #include <gpuopt/host/launch.cuh>
+#include <gpuopt/host/stream.cuh>
 #include <gpuopt/soa/aggregate.cuh>
 #include <gpuopt/soa/view.cuh>
 
@@ -68,16 +70,36 @@ void requireDisjointColumns(const NamedArray& aos, const View& soa, const char* 
   (requireDisjoint(aos, columnRange<INDICES>(soa, message({"column ", INDICES})), function), ...);
 }
 
+template <class View, std::size_t... INDICES>
+void requireColumnsOnDevice(const View& soa, const char* function, std::index_sequence<INDICES...>) {
+  (requireArray(columnRange<INDICES>(soa, message({"column ", INDICES})), function), ...);
+}
+
+template <class T, class U>
+constexpr bool requireSameStruct() {
+  constexpr bool IS_SAME = std::is_same_v<std::remove_const_t<T>, std::remove_const_t<U>>;
+  static_assert(IS_SAME, "gpuopt: the structures of the array and of the view are of different types");
+  return IS_SAME;
+}
+
 // Throws if the arguments are wrong; returns whether there is anything to convert.
 template <class T, class View>
 bool checkConversion(const T* aos, std::size_t n, const View& soa, const char* function) {
-  static_assert(std::is_same_v<typename View::Value, T>,
-                "gpuopt: the structures of the array and of the view are of different types");
+  requireSize(n, {"n"}, function, sizeof(T));
   if (n != soa.size()) throwInvalid({function, ": n is ", n, ", but the view has ", soa.size(), " structures"});
   const NamedArray array = namedArray(aos, n, "aos");
-  requireArray(array, function);
+  requireAddress(array, function);
   if (n > 0) requireDisjointColumns(array, soa, function, std::make_index_sequence<memberCount<T>>{});
   return n > 0;
+}
+
+// The same for arguments in device memory.
+template <class T, class View>
+bool checkDeviceConversion(const T* aos, std::size_t n, const View& soa, const char* function) {
+  if (!checkConversion(aos, n, soa, function)) return false;
+  requireArray(namedArray(aos, n, "aos"), function);
+  requireColumnsOnDevice(soa, function, std::make_index_sequence<memberCount<T>>{});
+  return true;
 }
 
 }  // namespace detail
@@ -92,37 +114,58 @@ bool checkConversion(const T* aos, std::size_t n, const View& soa, const char* f
 /// Cost: that of copying the array, padding included. Throws std::invalid_argument before anything is written if n is
 /// not the view's, if `aos` is null or misaligned, or if `aos` overlaps a column; CudaError if the launch fails.
 template <class T, class U, class LAYOUT>
-void toSoa(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa, cudaStream_t stream = nullptr) {
+void toSoa(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa, StreamRef stream = {}) {
   constexpr const char* FUNCTION = "gpuopt::toSoa";
   static_assert(!std::is_const_v<U>, "gpuopt::toSoa: the structures of the view are const");
-  if (detail::checkConversion(aos, n, soa, FUNCTION)) detail::convert(aos, soa, FUNCTION, stream);
+  if constexpr (!std::is_const_v<U> && detail::requireSameStruct<T, U>())
+    if (detail::checkDeviceConversion(aos, n, soa, FUNCTION)) detail::convert(aos, soa, FUNCTION, stream);
+}
+
+/// The same for a container or a span of structures, such as thrust::device_vector, with as many as the view has.
+template <class R, class U, class LAYOUT, class = detail::EnableRange<R>>
+void toSoa(R&& aos, SoaView<U, LAYOUT> soa, StreamRef stream = {}) {
+  gpuopt::toSoa(detail::dataOf(aos), detail::sizeOf(aos), soa, stream);
 }
 
 /// Copies all structures of a view to an array: `aos[i] = soa[i]`. Padding between members becomes zero. Asynchronous
 /// on `stream`, one kernel. Requirements, cost and errors are those of toSoa.
 template <class U, class LAYOUT, class T>
-void toAos(SoaView<U, LAYOUT> soa, T* aos, cudaStream_t stream = nullptr) {
+void toAos(SoaView<U, LAYOUT> soa, T* aos, StreamRef stream = {}) {
   constexpr const char* FUNCTION = "gpuopt::toAos";
   static_assert(!std::is_const_v<T>, "gpuopt::toAos: the structures of the array are const");
   const SoaView<const U, LAYOUT> columns = soa;
-  if (detail::checkConversion(aos, columns.size(), columns, FUNCTION)) detail::convert(aos, columns, FUNCTION, stream);
+  if constexpr (!std::is_const_v<T> && detail::requireSameStruct<T, U>())
+    if (detail::checkDeviceConversion(aos, columns.size(), columns, FUNCTION))
+      detail::convert(aos, columns, FUNCTION, stream);
+}
+
+/// The same for a container or a span of structures, such as thrust::device_vector, with as many as the view has or
+/// more.
+template <class U, class LAYOUT, class R, class = detail::EnableRange<R>>
+void toAos(SoaView<U, LAYOUT> soa, R&& aos, StreamRef stream = {}) {
+  detail::requireSize(aos, soa.size(), "aos", "gpuopt::toAos");
+  gpuopt::toAos(soa, detail::dataOf(aos), stream);
 }
 
 /// toSoa for host memory: `soa[i] = aos[i]` for i < n, in a loop of the calling thread.
 template <class T, class U, class LAYOUT>
 void toSoaHost(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa) {
   static_assert(!std::is_const_v<U>, "gpuopt::toSoaHost: the structures of the view are const");
-  if (!detail::checkConversion(aos, n, soa, "gpuopt::toSoaHost")) return;
-  for (std::size_t i = 0; i < n; ++i) soa.store(i, aos[i]);
+  if constexpr (!std::is_const_v<U> && detail::requireSameStruct<T, U>()) {
+    if (!detail::checkConversion(aos, n, soa, "gpuopt::toSoaHost")) return;
+    for (std::size_t i = 0; i < n; ++i) soa.store(i, aos[i]);
+  }
 }
 
 /// toAos for host memory: `aos[i] = soa[i]`, in a loop of the calling thread.
 template <class U, class LAYOUT, class T>
 void toAosHost(SoaView<U, LAYOUT> soa, T* aos) {
   static_assert(!std::is_const_v<T>, "gpuopt::toAosHost: the structures of the array are const");
-  if (!detail::checkConversion(aos, soa.size(), soa, "gpuopt::toAosHost")) return;
-  for (std::size_t i = 0; i < soa.size(); ++i)
-    detail::readZeroPadded(soa, i, aos[i], std::make_index_sequence<detail::memberCount<T>>{});
+  if constexpr (!std::is_const_v<T> && detail::requireSameStruct<T, U>()) {
+    if (!detail::checkConversion(aos, soa.size(), soa, "gpuopt::toAosHost")) return;
+    for (std::size_t i = 0; i < soa.size(); ++i)
+      detail::readZeroPadded(soa, i, aos[i], std::make_index_sequence<detail::memberCount<T>>{});
+  }
 }
 
 GPUOPT_NAMESPACE_END

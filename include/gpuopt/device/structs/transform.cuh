@@ -5,6 +5,7 @@
 
 #include <gpuopt/block/struct_io.cuh>
 #include <gpuopt/core/callable.cuh>
+#include <gpuopt/device/structs/arguments.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/host/launch.cuh>
@@ -19,26 +20,35 @@ GPUOPT_DETAIL_BEGIN
 template <class It>
 using StructOf = typename std::iterator_traits<It>::value_type;
 
-// StructTransferPolicy, except for structures whose tiles do not fit in shared memory.
-template <class T, unsigned BLOCK, unsigned ITEMS>
+// StructTransferPolicy, except for structures whose tiles do not fit in SHARED bytes of shared memory.
+template <class T, unsigned BLOCK, unsigned ITEMS, std::size_t SHARED>
 struct TransformPolicy : StructTransferPolicy<T, ITEMS> {
   using Base = StructTransferPolicy<T, ITEMS>;
-  static constexpr bool FITS = StructTileShape<T, BLOCK, ITEMS>::SHARED_BYTES <= maxTransformShared;
+  static constexpr bool FITS = StructTileShape<T, BLOCK, ITEMS>::SHARED_BYTES <= SHARED;
   static constexpr StructTransfer load = FITS ? Base::load : StructTransfer::direct;
   static constexpr StructTransfer store = FITS ? Base::store : StructTransfer::direct;
 };
 
-// The shape of a block, chosen for the larger type. Each block has one tile: short-lived blocks keep more loads in
-// flight than persistent ones.
-template <class In, class Out, bool READS>
-struct TransformShape {
-  using Larger = std::conditional_t<(READS && sizeof(In) > sizeof(Out)), In, Out>;
-  static constexpr unsigned ITEMS = StructTransferPolicy<Larger>::items;
-  static constexpr unsigned BLOCK = transformThreads(sizeof(Larger) * ITEMS);
+// The shape of a block, chosen for the largest type. Each block has one tile: short-lived blocks keep more loads in
+// flight than persistent ones. A tile may take SHARED bytes of shared memory.
+template <class Largest, std::size_t SHARED = maxTransformShared>
+struct TransformBlock {
+  static constexpr unsigned ITEMS = StructTransferPolicy<Largest>::items;
+  static constexpr unsigned BLOCK = transformThreads(sizeof(Largest) * ITEMS);
 
   template <class T>
-  using Staged = StagedStructs<T, BLOCK, ITEMS, TransformPolicy<T, BLOCK, ITEMS>>;
+  using Staged = StagedStructs<T, BLOCK, ITEMS, TransformPolicy<T, BLOCK, ITEMS, SHARED>>;
 };
+
+template <class T, class U>
+using LargerType = std::conditional_t<(sizeof(T) > sizeof(U)), T, U>;
+
+template <class In, class Out, bool READS>
+struct TransformShape : TransformBlock<std::conditional_t<READS, LargerType<In, Out>, Out>> {};
+
+// Two inputs share what one input has alone.
+template <class In1, class In2, class Out>
+struct TransformPairShape : TransformBlock<LargerType<In1, LargerType<In2, Out>>, maxTransformShared / 2> {};
 
 template <class Staged>
 inline constexpr bool usesShared = !std::is_empty_v<typename Staged::Storage>;
@@ -48,15 +58,15 @@ template <class Loads, class Stores>
 inline constexpr bool tilesCollide = usesShared<Loads>&& usesShared<Stores> &&
                                      sizeof(typename Loads::Storage) != sizeof(typename Stores::Storage);
 
-// Calls f with the element if it takes that alone, otherwise with the element and its index.
-template <class Element, class F>
-__device__ inline decltype(auto) callForStruct(const F& f, Element& element, std::size_t i) {
-  if constexpr (isCallable<const F&, Element&>) {
-    return f(element);
+// Calls f with number i of each input if it takes those alone, otherwise with the index, too.
+template <class F, class... Elements>
+__device__ inline decltype(auto) callForStruct(const F& f, std::size_t i, Elements&... elements) {
+  if constexpr (isCallable<const F&, Elements&...>) {
+    return f(elements...);
   } else {
-    static_assert(isCallable<const F&, Element&, std::size_t>,
-                  "gpuopt: the function must take a structure, or a structure and its index");
-    return f(element, i);
+    static_assert(isCallable<const F&, Elements&..., std::size_t>,
+                  "gpuopt: the function must take a structure of each input, alone or with its index");
+    return f(elements..., i);
   }
 }
 
@@ -67,7 +77,7 @@ struct Changing {
 
   __device__ T operator()(const T& before, std::size_t i) const {
     T element = before;
-    callForStruct<T>(f, element, i);
+    callForStruct(f, i, element);
     return element;
   }
 };
@@ -98,7 +108,7 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
   using Stores = typename Shape::template Staged<Out>;
   StructItems<Out, Shape::ITEMS> results;
   const auto make = [&](unsigned i, const In& element, std::size_t index) {
-    ::new (static_cast<void*>(results.values + i)) Out(static_cast<Out>(callForStruct<const In>(f, element, index)));
+    ::new (static_cast<void*>(results.values + i)) Out(static_cast<Out>(callForStruct(f, index, element)));
   };
   if constexpr (std::is_pointer_v<It>) {
     using Loads = typename Shape::template Staged<In>;
@@ -123,16 +133,47 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
   }
 }
 
+// Launches a kernel whose blocks have a tile of Shape each.
+template <class Shape, class... Params, class... Args>
+GPUOPT_HIDDEN void launchTransform(void (*kernel)(Params...), SharedCarveout& carveout, std::size_t n,
+                                   const char* function, cudaStream_t stream, const Args&... args) {
+  carveout.prefer(reinterpret_cast<const void*>(kernel), transformCarveout);
+  constexpr std::size_t STRUCTS = std::size_t{Shape::BLOCK} * Shape::ITEMS;
+  launch(kernel, gridConfig(Shape::BLOCK, ceilDivide(n, STRUCTS), stream, function), args...);
+}
+
+// Pointers as pointers to const, so that both share a kernel; other iterators unchanged.
+template <class In>
+const In* readFrom(In* in) {
+  return in;
+}
+template <class It>
+It readFrom(const It& in) {
+  return in;
+}
+
 // n is not 0; `in` is a pointer to const or an iterator.
 template <class It, class Out, class F>
 GPUOPT_HIDDEN void launchTransformStructs(It in, std::size_t n, Out* out, const F& f, const char* function,
                                           cudaStream_t stream) {
   using Shape = TransformShape<StructOf<It>, Out, std::is_pointer_v<It>>;
-  const auto kernel = transformStructsKernel<Shape, It, Out, F>;
   static SharedCarveout carveout;
-  carveout.prefer(reinterpret_cast<const void*>(kernel), transformCarveout);
-  constexpr std::size_t STRUCTS = std::size_t{Shape::BLOCK} * Shape::ITEMS;
-  launch(kernel, gridConfig(Shape::BLOCK, ceilDivide(n, STRUCTS), stream, function), in, n, out, f);
+  launchTransform<Shape>(transformStructsKernel<Shape, It, Out, F>, carveout, n, function, stream, in, n, out, f);
+}
+
+// The element type of what callers pass as an input.
+template <class It>
+using ElementOf = StructOf<Unwrapped<It>>;
+
+// Checks the arguments, and launches if there is anything to do.
+template <class It, class OutIt, class F>
+void transformChecked(It in, std::size_t n, OutIt out, const F& f, const char* function, cudaStream_t stream) {
+  const auto source = readFrom(Unwrap<It>::pointer(in));
+  const auto target = Unwrap<OutIt>::pointer(out);
+  if constexpr (requireStruct<ElementOf<OutIt>>() && (!isMemory<It> || requireStruct<ElementOf<It>>())) {
+    requireTransform(source, n, target, function);
+    if (n > 0) launchTransformStructs(source, n, target, f, function, stream);
+  }
 }
 
 GPUOPT_DETAIL_END

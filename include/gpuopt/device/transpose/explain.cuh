@@ -25,17 +25,18 @@ inline std::string bytesInWords(std::size_t bytes) {
 inline std::string reasonInWords(const TransposeReason& reason) {
   using Unit = TransposeReason::Unit;
   using Relation = TransposeReason::Relation;
-  if (reason.unit == Unit::none) return reason.text;
+  const std::string text = reason.also == nullptr ? reason.text : message({reason.text, ", ", reason.also});
+  if (reason.unit == Unit::none) return text;
   const char* const relation = reason.relation == Relation::exceeds    ? " exceeds "
                                : reason.relation == Relation::isAtMost ? " at most "
                                                                        : " at least ";
   if (reason.unit == Unit::bytes)
-    return message({reason.text, ", ", bytesInWords(reason.value), relation, bytesInWords(reason.limit)});
+    return message({text, ", ", bytesInWords(reason.value), relation, bytesInWords(reason.limit)});
   const char* const unit = reason.unit == Unit::elements  ? " elements"
                            : reason.unit == Unit::rows    ? " rows"
                            : reason.unit == Unit::columns ? " columns"
                                                           : " full tiles";
-  return message({reason.text, ", ", reason.value, unit, relation, reason.limit});
+  return message({text, ", ", reason.value, unit, relation, reason.limit});
 }
 
 inline const char* nameOf(TransposeAlgorithm algorithm) {

@@ -43,9 +43,10 @@ __host__ __device__ inline PanelProblem<E> panelProblem(const PanelMove<E>& move
   return {segments, rows, run.count, grid.height, move.length, grid.columns, 1, 0, 0, Identity{}};
 }
 
-// One block fewer per multiprocessor than of the staged kernel: the runs need registers, too.
+// One block fewer per multiprocessor than of the staged kernel: the runs need registers, too. But two, where they fit.
 template <class Layout>
-inline constexpr unsigned panelBlocks = largerOf(2U, RESIDENT_THREADS / Layout::BLOCK - 1);
+inline constexpr unsigned panelBlocks = smallerOf(RESIDENT_THREADS / Layout::BLOCK,
+                                                  largerOf(2U, RESIDENT_THREADS / Layout::BLOCK - 1));
 
 template <class Layout, class E>
 GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, panelBlocks<Layout>)

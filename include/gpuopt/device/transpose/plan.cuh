@@ -37,6 +37,7 @@ struct TransposeReason {
   std::size_t value = 0;
   Relation relation = Relation::isAtMost;
   std::size_t limit = 0;
+  const char* also = nullptr;  // a second reason
 };
 
 struct TransposePlan {
@@ -113,13 +114,14 @@ class TransposePlanner {
       return bytes == 2 || bytes == 4 ? tuning_.smallElementsOf2Or4Bytes : tuning_.smallElements;
     };
     smallElements_ = isSkinny ? roundUp(f_.rows, 32) * roundUp(f_.cols, 32) : f_.area;
-    smallReads_ = reads;
+    const bool hasVectors = !isSkinny && hasTiles() && f_.aligned >= 16;
+    smallReads_ = hasVectors ? 1 : reads;
     if (isSkinny)
       smallLimit_ = tuning_.smallSkinnyElements;
-    else if (!hasTiles() || f_.aligned < 16)
-      smallLimit_ = limitOf(f_.larger);
+    else if (hasVectors)
+      smallLimit_ = f_.smaller < 4 ? tuning_.smallAlignedElements : limitOf(f_.smaller);
     else
-      smallLimit_ = f_.smaller < 4 ? tuning_.smallAlignedElements : limitOf(f_.smaller), smallReads_ = 1;
+      smallLimit_ = limitOf(f_.larger);
     return reads <= 8 && smallElements_ * smallReads_ <= smallLimit_;
   }
 
@@ -224,11 +226,11 @@ class TransposePlanner {
     // As in batches of matrices smaller than a tile.
     if (roundUpTo<std::size_t>(f_.rows, tile.rows) * roundUpTo<std::size_t>(f_.cols, tile.cols) >= 2 * f_.area)
       return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
-                    {"rows of both sides begin at 16-byte boundaries, half of all tiles would be empty"});
+                    {aligned, Unit::none, 0, Relation::exceeds, 0, "half of all tiles would be empty"});
     if (suitsSectorTiles())
-      return choose(Algorithm::sectorTile, sectorTileShape(f_.inBytes),
-                    {"rows of both sides begin at 16-byte boundaries, output rows within sectors", Unit::tiles,
-                     sectorTiles_, Relation::isAtLeast, tuning_.sectorTiles});
+      return choose(
+          Algorithm::sectorTile, sectorTileShape(f_.inBytes),
+          {aligned, Unit::tiles, sectorTiles_, Relation::isAtLeast, tuning_.sectorTiles, "output rows within sectors"});
     return choose(Algorithm::tile, tile, {aligned, Unit::bytes, bytes, Relation::exceeds, cached});
   }
 

@@ -152,7 +152,7 @@ inline unsigned skinnyTile(const SkinnySizes& sizes, unsigned tileBytes, unsigne
   const unsigned group = elementsOf(sizes.lanes * 16);
   const unsigned unit = group <= most ? group : sectorElements;
   const auto records = static_cast<unsigned>(smallerOf<std::size_t>(sizes.records, most));
-  const unsigned units = clampTo(most / unit, 1U, (records + unit - 1) / unit);
+  const unsigned units = clampTo(most / unit, 1U, ceilDivide32(records, unit));
   // Leaves room for the extra vector of a misaligned line.
   return units * unit - (hasExtraVector && group <= most ? sectorElements : 0);
 }
@@ -174,10 +174,10 @@ inline SkinnySizes skinnySizes(const TransposeFacts& f, const TransposeTuning& t
   sizes.lanes = skinnyLanes(image, isAligned);
   sizes.tile = skinnyTile(sizes, sizes.threads * tuning.skinnyThreadBytes, lineBytes, imageBytes, hasExtraVector);
   // A tile's stores begin at sectors, its loads at vectors.
-  if (!sizes.toRecords && !isAligned) sizes.halo = (sectorBytes - line + lineBytes - 1) / lineBytes;
+  if (!sizes.toRecords && !isAligned) sizes.halo = ceilDivide32(sectorBytes - line, lineBytes);
   if (sizes.toRecords && f.onlyMoves) sizes.margin = roundUpTo((16 + imageBytes) * sizes.lines, 128U);
   const unsigned pack = isWord ? 16 / line : 1;
-  const unsigned vectors = (sizes.tile * f.atoms + pack - 1) / pack + (hasExtraVector ? 1 : 0);
+  const unsigned vectors = ceilDivide32(sizes.tile * f.atoms, pack) + (hasExtraVector ? 1 : 0);
   sizes.vectors = roundUpTo(vectors, sizes.lanes) * sizes.lines;
   const unsigned bytes = (sizes.tile + sizes.halo) * sizes.lines * imageBytes;
   sizes.sharedBytes = roundUpTo(bytes + largerOf(imageAlign, 16U) + 2 * sizes.margin, 128U);

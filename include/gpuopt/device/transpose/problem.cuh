@@ -40,10 +40,10 @@ struct TransposeShape {
 
 constexpr unsigned sectorBytes = 32;
 
-// The next multiple of a power of two, without a division.
-template <class N>
-constexpr N roundUpTo(N n, N power) {
-  return (n + power - 1) & (0 - power);
+// The largest power of two, up to a sector, that divides the address of every row of every matrix. Pitch and stride
+// count bytes.
+inline unsigned rowAlignment(std::uintptr_t address, std::size_t pitch, std::size_t batch, std::size_t stride) {
+  return static_cast<unsigned>(powerOfTwoIn(sectorBytes | address | pitch | (batch > 1 ? stride : 0)));
 }
 
 // A shape with everything that several decisions ask about.
@@ -63,8 +63,8 @@ struct TransposeFacts : TransposeShape {
     area = rows * cols;
     smaller = smallerOf(inBytes, outBytes);
     larger = largerOf(inBytes, outBytes);
-    inAligned = alignmentOf(in, inLd * inBytes, inStride * inBytes);
-    outAligned = alignmentOf(out, outLd * outBytes, outStride * outBytes);
+    inAligned = rowAlignment(in, inLd * inBytes, batch, inStride * inBytes);
+    outAligned = rowAlignment(out, outLd * outBytes, batch, outStride * outBytes);
     aligned = smallerOf(inAligned, outAligned);
     // Structures are often better aligned than their type says.
     const auto widest = static_cast<unsigned>(powerOfTwoIn(inBytes | 16));
@@ -83,11 +83,6 @@ struct TransposeFacts : TransposeShape {
 
   // Most elements are one part: this is quicker than the division.
   static unsigned partsOf(unsigned bytes, unsigned part) { return bytes == part ? 1 : bytes / part; }
-
- private:
-  unsigned alignmentOf(std::uintptr_t address, std::size_t pitch, std::size_t stride) const {
-    return static_cast<unsigned>(powerOfTwoIn(sectorBytes | address | pitch | (batch > 1 ? stride : 0)));
-  }
 };
 
 // out[b * outStride + c * outLd + r] = function(in[b * inStride + r * inLd + c]) for r < rows, c < cols, b < batch.
@@ -144,9 +139,10 @@ constexpr unsigned RESIDENT_THREADS = 2048;
 #endif
 
 // The most shared memory of a block.
-inline std::size_t sharedLimit() {
-  return static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, currentDevice()));
+inline std::size_t sharedLimit(int device) {
+  return static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
 }
+inline std::size_t sharedLimit() { return sharedLimit(currentDevice()); }
 
 // The end of the input's memory.
 template <class Problem>
@@ -155,21 +151,14 @@ std::uintptr_t inEndOf(const Problem& problem) {
                                           (problem.rows - 1) * problem.inLd + problem.cols);
 }
 
-// The largest power of two, up to `most`, that divides the address of every row of the destination.
-template <class Problem>
-std::size_t outAlignment(const Problem& problem, std::size_t most) {
-  std::size_t all = most | reinterpret_cast<std::uintptr_t>(problem.out) | problem.outLd * sizeof(*problem.out);
-  if (problem.batch > 1) all |= problem.outStride * sizeof(*problem.out);
-  return powerOfTwoIn(all);
-}
-
 // The numbers of a problem on the current device.
 template <class In, class Out, class Function>
 TransposeShape shapeOf(const TransposeProblem<In, Out, Function>& problem) {
   const bool isEmpty = problem.rows == 0 || problem.cols == 0 || problem.batch == 0;  // needs no device
   constexpr bool onlyMoves = std::is_same_v<In, Out> && std::is_same_v<Function, Identity>;
-  const std::size_t shared = isEmpty ? 0 : sharedLimit();
-  const int architecture = isEmpty ? 0 : computeCapability(currentDevice());
+  const int device = isEmpty ? 0 : currentDevice();
+  const std::size_t shared = isEmpty ? 0 : sharedLimit(device);
+  const int architecture = isEmpty ? 0 : computeCapability(device);
   const auto in = reinterpret_cast<std::uintptr_t>(problem.in);
   const auto out = reinterpret_cast<std::uintptr_t>(problem.out);
   return {problem.rows,      problem.cols, problem.inLd, problem.outLd, problem.batch, problem.inStride,

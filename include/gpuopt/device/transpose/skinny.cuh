@@ -222,7 +222,7 @@ __device__ inline void storeLines(const SkinnyLines& lines, const SkinnyRecords&
 }
 
 template <class Layout, class Problem>
-GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, Layout::BLOCKS)
+GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, smallerOf<int>(Layout::BLOCKS, RESIDENT_THREADS / Layout::BLOCK))
     transposeSkinnyKernel(const Problem problem, const SkinnyShape shape) {
   waitForPreviousKernel();
   const SkinnyRegion region = skinnyRegion(shape);

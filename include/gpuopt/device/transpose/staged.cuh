@@ -15,8 +15,6 @@
 
 GPUOPT_DETAIL_BEGIN
 
-constexpr unsigned SECTOR = sectorBytes;
-
 // BLOCK threads load ROWS x COLS elements into shared memory and write them by stores of VECTOR bytes, or of one atom
 // if that is wider. Figures are in docs/transpose_kernels.md.
 template <unsigned ROWS_, unsigned COLS_, unsigned BLOCK_, unsigned VECTOR_>
@@ -43,7 +41,7 @@ struct StagedLayout : Tile, TransposeAtom<In, Out, Function> {
   static constexpr unsigned PACK = PACKS ? Tile::VECTOR / RESULT : 1;  // atoms per store
   static constexpr unsigned STORES = Tile::ROWS * Atom::COUNT / PACK;  // per column
   // A thread's columns are ACROSS apart, so that all have the same misalignment in the destination.
-  static constexpr unsigned PERIOD = SECTOR / greatestCommonDivisor(sizeof(Out), SECTOR);
+  static constexpr unsigned PERIOD = sectorBytes / greatestCommonDivisor(sizeof(Out), sectorBytes);
   static constexpr unsigned ACROSS = smallerOf(Tile::COLS, largerOf(Tile::BLOCK / 32, PERIOD));
   static constexpr unsigned ALONG = Tile::BLOCK / ACROSS;
   // A warp's columns are SPACING apart, so that columns of sub-word elements are in different banks.
@@ -55,7 +53,7 @@ struct StagedLayout : Tile, TransposeAtom<In, Out, Function> {
 
   static_assert(Tile::BLOCK % ACROSS == 0 && Tile::COLS % ACROSS == 0);
   static_assert(ACROSS == Tile::COLS || ACROSS % PERIOD == 0);
-  static_assert(PACK == 1 || Tile::ROWS * sizeof(Out) % SECTOR == 0);
+  static_assert(PACK == 1 || Tile::ROWS * sizeof(Out) % sectorBytes == 0);
 };
 
 struct StagedShape {
@@ -121,15 +119,16 @@ __device__ inline void copyRowVector(unsigned char* shared, std::uintptr_t globa
 template <bool INSIDE, class Layout, class Problem>
 __device__ inline void stageRows(unsigned char* shared, const Problem& problem, const StagedShape& shape,
                                  const StagedRegion& region, std::uintptr_t source) {
-  constexpr unsigned VECTORS = (Layout::ROW_BYTES + 2 * SECTOR - Layout::ACCESS - 1) / SECTOR * 2;  // of a row
+  constexpr unsigned VECTORS =
+      (Layout::ROW_BYTES + 2 * sectorBytes - Layout::ACCESS - 1) / sectorBytes * 2;  // of a row
   const auto begin = reinterpret_cast<std::uintptr_t>(problem.in);
-  const unsigned origin = source % SECTOR;
+  const unsigned origin = source % sectorBytes;
 #pragma unroll 4
   for (unsigned i = region.low * VECTORS + threadIdx.x; i < region.high * VECTORS; i += Layout::BLOCK) {
     const unsigned row = i / VECTORS;
     const unsigned offset = i % VECTORS * 16;
     const unsigned target = origin + rowOffset<Layout>(shape, row);
-    const unsigned misaligned = target % SECTOR;
+    const unsigned misaligned = target % sectorBytes;
     if (offset + 16 > misaligned && offset < misaligned + region.width * Layout::SIZE)
       copyRowVector<INSIDE>(shared + (target - misaligned + offset),
                             source + row * (problem.inLd * Layout::SIZE) - misaligned + offset, begin, shape.inEnd);
@@ -188,7 +187,7 @@ __device__ inline void storeColumns(const unsigned char* staged, const Problem& 
   // Modulo 2^64: a shifted column may begin before the matrix.
   const std::size_t outRow =
       (region.matrix * problem.outStride + (region.firstCol + column) * problem.outLd) * sizeof(*problem.out);
-  const unsigned shift = (reinterpret_cast<std::uintptr_t>(problem.out) + outRow) % SECTOR / Layout::RESULT;
+  const unsigned shift = (reinterpret_cast<std::uintptr_t>(problem.out) + outRow) % sectorBytes / Layout::RESULT;
 #pragma unroll 1
   for (unsigned store = thread % Layout::ALONG; store < Layout::STORES; store += Layout::ALONG) {
     const unsigned first = shape.halo * COUNT - shift + store * PACK;
@@ -229,7 +228,7 @@ __device__ inline void transposeRegion(const Problem& problem, const StagedShape
     stageRows<false, Layout>(shared, problem, shape, region, source);
   awaitAsyncCopies();
   __syncthreads();
-  storeColumns<Layout>(shared + source % SECTOR, problem, shape, region);
+  storeColumns<Layout>(shared + source % sectorBytes, problem, shape, region);
 }
 
 template <class Layout, class Problem>
@@ -241,7 +240,7 @@ GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, RESIDENT_THREADS / Layout::B
 
 template <class Layout>
 std::size_t stagedBytes(const StagedShape& shape) {
-  return roundUp(rowOffset<Layout>(shape, Layout::ROWS + shape.halo) + SECTOR, 16);
+  return roundUp(rowOffset<Layout>(shape, Layout::ROWS + shape.halo) + sectorBytes, 16);
 }
 
 template <class Layout, class Problem>
@@ -251,16 +250,19 @@ StagedShape stagedShape(const Problem& problem) {
   const std::size_t ld = problem.inLd * Layout::SIZE;
   StagedShape shape;
   shape.inEnd = inEndOf(problem);
-  shape.halo = static_cast<unsigned>(ceilDivide((SECTOR - outAlignment(problem, SECTOR)) / Layout::RESULT, COUNT));
+  constexpr std::size_t OUT = sizeof(*problem.out);
+  const unsigned aligned = rowAlignment(reinterpret_cast<std::uintptr_t>(problem.out), problem.outLd * OUT,
+                                        problem.batch, problem.outStride * OUT);
+  shape.halo = ceilDivide32((sectorBytes - aligned) / Layout::RESULT, COUNT);
   shape.rowTiles = static_cast<unsigned>(ceilDivide(problem.rows + shape.halo, Layout::ROWS));
   shape.colTiles = static_cast<unsigned>(ceilDivide(problem.cols, Layout::COLS));
   // Rows keep their misalignment to a sector. The bytes that the lanes of a warp gather at once are then a power of two
   // apart, modulo the 128 bytes of all banks, and neighbouring columns use the banks between them.
-  constexpr unsigned PERIOD = COUNT > 1 && PACK > COUNT ? 128 : SECTOR;
-  shape.pitch = Layout::LEAST_PITCH + static_cast<unsigned>((ld % SECTOR - Layout::LEAST_PITCH) % PERIOD);
-  if (PERIOD == SECTOR && Layout::IN_ALIGNMENT <= SECTOR && shape.pitch % 64 == 0) shape.pitch += SECTOR;
-  const std::size_t stride = powerOfTwoIn(ld | SECTOR) * PACK / COUNT;
-  shape.skew = stride > SECTOR ? SECTOR : 0;
+  constexpr unsigned PERIOD = COUNT > 1 && PACK > COUNT ? 128 : sectorBytes;
+  shape.pitch = Layout::LEAST_PITCH + static_cast<unsigned>((ld % sectorBytes - Layout::LEAST_PITCH) % PERIOD);
+  if (PERIOD == sectorBytes && Layout::IN_ALIGNMENT <= sectorBytes && shape.pitch % 64 == 0) shape.pitch += sectorBytes;
+  const std::size_t stride = powerOfTwoIn(ld | sectorBytes) * PACK / COUNT;
+  shape.skew = stride > sectorBytes ? sectorBytes : 0;
   // Bank conflicts up to the degree TOLERATED cost less than stores to many rows.
   constexpr unsigned TOLERATED = COUNT > 1 ? 1 : Layout::RESULT == 2 || Layout::RESULT == 4 ? 4 : 2;
   constexpr unsigned MOST = smallerOf(PACK * Layout::RESULT, Layout::ACROSS / Layout::SPACING);

@@ -1,0 +1,68 @@
+/// \file
+/// The kernel of transform with two inputs.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/structs/transform.cuh>
+
+#include <cstddef>
+#include <new>
+
+GPUOPT_DETAIL_BEGIN
+
+// As transformStructsKernel. The second input has shared memory of its own: no warp waits to load it.
+template <class Shape, class In1, class In2, class Out, class F>
+GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
+    transformPairKernel(const In1* in1, const In2* in2, const std::size_t n, Out* out, const F f) {
+  waitForPreviousKernel();
+  using Loads1 = typename Shape::template Staged<In1>;
+  using Loads2 = typename Shape::template Staged<In2>;
+  using Stores = typename Shape::template Staged<Out>;
+  __shared__ union {
+    typename Loads1::Storage in;
+    typename Stores::Storage out;
+  } storage;
+  __shared__ typename Loads2::Storage storage2;
+  const auto source1 = Loads1(storage.in, threadIdx.x).tile(blockIdx.x, n);
+  const auto source2 = Loads2(storage2, threadIdx.x).tile(blockIdx.x, n);
+  const auto target = Stores(storage.out, threadIdx.x).tile(blockIdx.x, n);
+  StructItems<In1, Shape::ITEMS> elements1;
+  StructItems<In2, Shape::ITEMS> elements2;
+  StructItems<Out, Shape::ITEMS> results;
+  source1.load(in1, elements1.values);
+  source2.load(in2, elements2.values);
+  if constexpr (tilesCollide<Loads1, Stores>) __syncthreads();
+  storeMade(target, out, results.values, [&](unsigned i) {
+    const In1& element1 = elements1.values[i];
+    const In2& element2 = elements2.values[i];
+    ::new (static_cast<void*>(results.values + i))
+        Out(static_cast<Out>(callForStruct(f, target.index(i), element1, element2)));
+  });
+}
+
+// n is not 0.
+template <class In1, class In2, class Out, class F>
+GPUOPT_HIDDEN void launchTransformPair(const In1* in1, const In2* in2, std::size_t n, Out* out, const F& f,
+                                       const char* function, cudaStream_t stream) {
+  using Shape = TransformPairShape<In1, In2, Out>;
+  static SharedCarveout carveout;
+  launchTransform<Shape>(transformPairKernel<Shape, In1, In2, Out, F>, carveout, n, function, stream, in1, in2, n, out,
+                         f);
+}
+
+// Checks the arguments, and launches if there is anything to do.
+template <class It1, class It2, class OutIt, class F>
+void transformPairChecked(It1 iterator1, It2 iterator2, std::size_t n, OutIt iterator, const F& f, const char* function,
+                          cudaStream_t stream) {
+  const auto in1 = readFrom(Unwrap<It1>::pointer(iterator1));
+  const auto in2 = readFrom(Unwrap<It2>::pointer(iterator2));
+  const auto out = Unwrap<OutIt>::pointer(iterator);
+  if constexpr (requireStruct<ElementOf<It1>>() && requireStruct<ElementOf<It2>>() &&
+                requireStruct<ElementOf<OutIt>>()) {
+    requireTransform(in1, n, out, function, "in1");
+    requireTransform(in2, n, out, function, "in2");
+    if (n > 0) launchTransformPair(in1, in2, n, out, f, function, stream);
+  }
+}
+
+GPUOPT_DETAIL_END

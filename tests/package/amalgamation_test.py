@@ -1,0 +1,102 @@
+"""The header that amalgamate.py makes holds every header once, and programs compiled with it say what they say with the
+headers themselves: on the emulated device; natively they are compiled and linked.
+
+Usage: amalgamation_test.py <c++> [<nvcc>]
+SPDX-License-Identifier: MIT
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSONS = ["reduce_basics", "soa_columns"]
+WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+
+
+def call(*command):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if done.returncode:
+        raise AssertionError(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Amalgamation(unittest.TestCase):
+    compiler = "c++"
+    nvcc = None
+
+    @classmethod
+    def setUpClass(cls):
+        """The header, and a folder in which each of gpuopt's headers is nothing but it."""
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.work = Path(cls.folder.name)
+        cls.header = cls.work / "gpuopt_all.cuh"
+        call(ROOT / "scripts" / "amalgamate.py", "-o", cls.header)
+        for header in (ROOT / "include").rglob("*.cuh"):
+            instead = cls.work / header.relative_to(ROOT / "include")
+            instead.parent.mkdir(parents=True, exist_ok=True)
+            instead.write_text(f'#include "{cls.header}"\n')
+
+    def test_holds_every_header_once(self):
+        text = self.header.read_text()
+        inlined = re.findall(r"^// ---- (.*)$", text, re.MULTILINE)
+        headers = [str(path.relative_to(ROOT / "include")) for path in (ROOT / "include").rglob("*.cuh")]
+        self.assertEqual(sorted(inlined), sorted(headers))
+        self.assertEqual(re.findall(r"^\s*#\s*include\s*[<\"]gpuopt.*", text, re.MULTILINE), [])
+        repeated = [name for name, count in Counter(re.findall(r"^#include .*", text, re.MULTILINE)).items() if count > 1]
+        self.assertEqual(repeated, [])
+
+    def test_licence(self):
+        text = self.header.read_text()
+        self.assertEqual(text.count("SPDX-License-Identifier: MIT"), 1)
+        for line in (ROOT / "LICENSE").read_text().splitlines():
+            self.assertIn(f"// {line}".rstrip(), text)
+
+    def test_one_header(self):
+        out = self.work / "launch.cuh"
+        call(ROOT / "scripts" / "amalgamate.py", "-o", out, "gpuopt/launch.cuh")
+        self.assertIn("// ---- gpuopt/launch.cuh", out.read_text())
+        self.assertNotIn("// ---- gpuopt/reduce.cuh", out.read_text())
+
+    def test_header_that_is_not_there(self):
+        with self.assertRaisesRegex(AssertionError, "there is no header gpuopt/reduction.cuh"):
+            call(ROOT / "scripts" / "amalgamate.py", "-o", self.work / "none.cuh", "gpuopt/reduction.cuh")
+
+    def test_programs(self):
+        for lesson in LESSONS:
+            source = ROOT / "examples" / lesson / f"{lesson}.cu"
+            said = []
+            for include in (ROOT / "include", self.work):
+                program = self.work / lesson
+                call(self.compiler, "-std=c++17", *WARNINGS, "-Wno-unknown-pragmas", "-I", ROOT / "emulation" / "include",
+                     "-I", include, "-I", ROOT / "examples" / "support", "-x", "c++", source, "-o", program,
+                     "-lboost_context", "-lpthread")
+                said.append(call(program))
+            self.assertEqual(said[0], said[1])
+            self.assertIn("ok", said[0])
+
+    def test_in_two_files(self):
+        consumer = ROOT / "tests" / "package" / "consumer"
+        program = self.work / "consumer"
+        call(self.compiler, "-std=c++17", *WARNINGS, "-Wno-unknown-pragmas", "-I", ROOT / "emulation" / "include",
+             "-I", self.work, "-x", "c++", consumer / "main.cu", consumer / "total.cu", consumer / "host.cpp",
+             "-o", program, "-lboost_context", "-lpthread")
+        self.assertIn("emulated: sums 50005000 and 50005000", call(program))
+
+    def test_native(self):
+        if not self.nvcc:
+            self.skipTest("no nvcc")
+        for lesson in LESSONS:
+            call(self.nvcc, "-std=c++17", "-arch=sm_90", "--extended-lambda", "--Werror=all-warnings",
+                 f"-Xcompiler={','.join(WARNINGS)}", "-I", self.work, "-I", ROOT / "examples" / "support",
+                 ROOT / "examples" / lesson / f"{lesson}.cu", "-o", self.work / f"{lesson}_native")
+
+
+if __name__ == "__main__":
+    Amalgamation.compiler, Amalgamation.nvcc = (sys.argv[1:3] + [None])[:2]
+    unittest.main(argv=sys.argv[:1])
