@@ -294,5 +294,78 @@ TEST_CASE("Forms of segments", "[forms]") {
   }
 }
 
+// Checks the messages of function(in..., out) for bad arguments; `results` of R, their number for 3 x 4.
+template <class R, class Function>
+void checkMessages(const std::string& name, std::size_t results, Function function) {
+  DeviceArray<float> in(100);
+  DeviceArray<R> out(20);
+  const float* data = in.data();
+  R* const to = out.data();
+  const auto says = [&](const std::string& expected, const auto&... arguments) {
+    CHECK(messageOf<std::invalid_argument>([&] { function(arguments...); }) == name + ": " + expected);
+  };
+  const std::string count = std::to_string(results), less = std::to_string(results - 1);
+  const float* const nothing = nullptr;
+  says("ld (3) is less than cols (4)", data, 3, 4, 3, to);
+  says("in is null, but rows is 3 and cols is 4", nothing, 3, 4, to);
+  says("out is null, but there are " + count + " results", data, 3, 4, 4, static_cast<R*>(nullptr));
+  says("in has 11 elements, but 12 are needed", Range<const float>{data, 11}, 3, 4, to);
+  says("in has 23 elements, but 24 are needed", Range<const float>{data, 23}, 3, 4, 10, to);
+  says("out has " + less + " elements, but " + count + " are needed", data, 3, 4, Range<R>{to, results - 1});
+  says("out has " + less + " elements, but " + count + " are needed", MatrixView<const float>{data, 3, 4},
+       Range<R>{to, results - 1});
+  says("out has 5 elements, but " + std::to_string(2 * results) + " are needed",
+       MatrixView<const float>{data, 3, 4, 4, 2, 30}, Range<R>{to, 5});
+}
+
+TEST_CASE("Messages name the function and the parameter", "[forms]") {
+  checkMessages<float>("gpuopt::reduceRows", 3, FUNCTION(reduceRows));
+  checkMessages<MinMax<float>>("gpuopt::minMaxRows", 3, FUNCTION(minMaxRows));
+  checkMessages<ArgResult<float>>("gpuopt::argMinRows", 3, FUNCTION(argMinRows));
+  checkMessages<ArgResult<float>>("gpuopt::argMaxRows", 3, FUNCTION(argMaxRows));
+  checkMessages<MeanVariance<float>>("gpuopt::meanVarianceRows", 3, FUNCTION(meanVarianceRows));
+  checkMessages<float>("gpuopt::reduceColumns", 4, FUNCTION(reduceColumns));
+  checkMessages<MinMax<float>>("gpuopt::minMaxColumns", 4, FUNCTION(minMaxColumns));
+  checkMessages<ArgResult<float>>("gpuopt::argMinColumns", 4, FUNCTION(argMinColumns));
+  checkMessages<ArgResult<float>>("gpuopt::argMaxColumns", 4, FUNCTION(argMaxColumns));
+  checkMessages<MeanVariance<float>>("gpuopt::meanVarianceColumns", 4, FUNCTION(meanVarianceColumns));
+}
+
+TEST_CASE("Overlapping input and output", "[forms]") {
+  const auto values = smallIntegers<float>(200, 1);
+  DeviceArray<float> in(values);
+  float* data = in.data();
+  const auto says = [&](const std::string& expected, const auto& call) {
+    CHECK(messageOf<std::invalid_argument>(call) == expected);
+  };
+  says("gpuopt::reduceRows: in and out overlap: out begins at byte 0 of the 48 of in",
+       [=] { reduceRows(data, 3, 4, data); });
+  says("gpuopt::reduceColumns: in and out overlap: out begins at byte 92 of the 96 of in",
+       [=] { reduceColumns(data, 3, 4, 10, data + 23); });
+  says("gpuopt::reduceRows: out and in overlap: in begins at byte 8 of the 12 of out",
+       [=] { reduceRows(data + 2, 3, 4, data); });
+  says("gpuopt::transformReduceRows: in and out overlap: out begins at byte 4 of the 48 of in",
+       [=] { transformReduceRows(data, 3, 4, data + 1, Identity{}); });
+  // The first matrix is apart from all results; nothing is written before the second one is looked at.
+  const std::string ofBatch = ": in and out overlap: out begins at byte 128 of the 168 of in";
+  says("gpuopt::reduceRows" + ofBatch, [=] { reduceRows(MatrixView<const float>{data, 3, 4, 4, 2, 30}, data + 32); });
+  says("gpuopt::reduceColumns" + ofBatch, [=] {
+    reduceColumns(MatrixView<const float>{data, 3, 4, 4, 2, 30}, data + 32);
+  });
+  CHECK(sameBytes(in.toHost(), values));
+  reduceRows(data, 3, 4, data + 12);  // next to each other
+  for (std::size_t r = 0; r < 3; ++r)
+    CHECK(in.toHost()[12 + r] == foldSerially<float>(values, 4 * r, 4 * r + 4, Plus{}));
+}
+
+TEST_CASE("No elements, no identity, no init", "[forms]") {
+  DeviceArray<int> out(4);
+  const int* none = nullptr;
+  CHECK(messageOf<std::invalid_argument>([&] { reduceRows(none, 4, 0, out.data(), UnknownPlus{}); }) ==
+        "gpuopt::reduceRows: cols is 0 and the operation has no known identity: pass init");
+  CHECK(messageOf<std::invalid_argument>([&] { reduceColumns(none, 0, 4, out.data(), UnknownPlus{}); }) ==
+        "gpuopt::reduceColumns: rows is 0 and the operation has no known identity: pass init");
+}
+
 }  // namespace
 }  // namespace gpuopt::test::matrix_forms_test
