@@ -14,6 +14,10 @@ PAGES = (
         "Extremes, mean and variance": "reduce_statistics.cuh",
         "Results": "device/reduce/result.cuh device/reduce/reducer.cuh",
         "Operations and accumulators": "thread/operators.cuh", "Policies": "device/reduce/tuning.cuh"}),
+    ("reduce_rows", "Reductions of rows", "reduce_rows.cuh", "reductions", {"Rows": "reduce_rows.cuh"}),
+    ("reduce_columns", "Reductions of columns", "reduce_columns.cuh", "reductions", {"Columns": "reduce_columns.cuh"}),
+    ("reduce_segments", "Reductions of segments", "reduce_segments.cuh", "reductions",
+     {"Segments": "reduce_segments.cuh"}),
     ("device_functions", "Device functions", "reduce.cuh", "getting_started", {
         "Reductions of a warp": "warp/reduce.cuh", "Reductions of a block": "block/reduce.cuh",
         "Lanes and shuffles": "warp/shuffle.cuh"}),

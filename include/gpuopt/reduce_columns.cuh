@@ -20,6 +20,8 @@
 /// registers; threads of the same columns combine through shared memory, blocks by a ticket per tile. A thread takes
 /// rows of equal misalignment; only what is before the first and after the last 16-byte boundary of a row is read by
 /// elements.
+///
+/// `<A, Policy>`, `stream` and `workspace` are those of all reductions: <gpuopt/reduce.cuh>.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -27,6 +27,8 @@
 /// blocks share need the Workspace. The order of operations depends on the shape, the types and, by the alignment of
 /// the rows, on `in`. Technique: the reduction ladder applied to rows: by its length, a group of lanes, a warp, a
 /// block, or several blocks take a row.
+///
+/// `<A, Policy>`, `stream` and `workspace` are those of all reductions: <gpuopt/reduce.cuh>.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -14,6 +14,8 @@
 /// evenly among 4096 warps wherever segments begin and end. The order of operations depends on the offsets, the types
 /// and the alignment of `in`. Technique: merge-based partition (Merrill and Garland, "Merge-based parallel sparse
 /// matrix-vector multiplication", 2016).
+///
+/// `<A, Policy>`, `stream` and `workspace` are those of all reductions: <gpuopt/reduce.cuh>.
 // SPDX-License-Identifier: MIT
 #pragma once
 

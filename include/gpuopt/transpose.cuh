@@ -26,14 +26,14 @@
 /// no rows, no columns or no matrices, nothing is launched.
 ///
 /// **Errors.** Bad arguments throw std::invalid_argument, which names the function, the parameter and the values,
-/// before anything is written: a leading dimension below the row length; negative sizes; shapes that do not match; null
-/// pointers to elements; containers of fewer than rows x cols elements; strides below 0; sizes beyond the address
-/// space; `out` that equals or overlaps `in`; matrices of `out` that overlap each other; in place, matrices that
-/// overlap, and gaps between the rows of a rectangle. Matrices of `in` may overlap: a batchStride of 0 writes the
-/// transpose of one matrix many times. The matrices of a batch may be in each other's gaps, as long as they share no
-/// element. `in` and `out` may be side by side, as columns of one pitched matrix; other views whose spans interleave
-/// count as overlapping. A batch of 2^31 or more matrices must be dense. Errors of the runtime throw CudaError; in
-/// place, a matrix may be half transposed then.
+/// before anything is written: a leading dimension below the row length; shapes that do not match; null pointers to
+/// elements; containers of fewer than rows x cols elements; negative sizes and strides; sizes beyond the address space;
+/// `out` that equals or overlaps `in`; matrices of `out` that overlap each other; in place, matrices that overlap, and
+/// gaps between the rows of a rectangle. Matrices of `in` may overlap: a batchStride of 0 writes the transpose of one
+/// matrix many times. The matrices of a batch may be in each other's gaps, as long as they share no element. `in` and
+/// `out` may be side by side, as columns of one pitched matrix; other views whose spans interleave count as
+/// overlapping. A batch of 2^31 or more matrices must be dense. Errors of the runtime throw CudaError; in place, a
+/// matrix may be half transposed then.
 ///
 /// More: docs/transpose.md.
 // SPDX-License-Identifier: MIT
@@ -68,6 +68,7 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param stream the stream of the launch
 template <class In, class Out, class = detail::EnableDense<In, Out>>
 void transpose(In&& in, Out&& out, std::size_t rows, std::size_t cols, StreamRef stream = {}) {
+  detail::requireShape(rows, cols, "gpuopt::transpose");
   detail::transposeViews(stream, detail::denseView(in, rows, cols, "in", "gpuopt::transpose"),
                          detail::denseView(out, cols, rows, "out", "gpuopt::transpose"));
 }
@@ -115,6 +116,7 @@ void transpose(const InSpan& in, const OutSpan& out, StreamRef stream = {}) {
 template <class In, class Out, class Function, class = detail::EnableDense<In, Out>,
           class = detail::EnableFunction<Function>>
 void transpose(In&& in, Out&& out, std::size_t rows, std::size_t cols, Function function, StreamRef stream = {}) {
+  detail::requireShape(rows, cols, "gpuopt::transpose");
   detail::transposeViews(stream, detail::denseView(in, rows, cols, "in", "gpuopt::transpose"),
                          detail::denseView(out, cols, rows, "out", "gpuopt::transpose"), function);
 }
@@ -149,6 +151,7 @@ void transpose(const InSpan& in, const OutSpan& out, Function function, StreamRe
 /// Says in one line which kernel transposes a dense matrix, and why. `in` and `out` are what `transpose` takes.
 template <class In, class Out, class = detail::EnableDense<In, Out>>
 [[nodiscard]] std::string explainTranspose(In&& in, Out&& out, std::size_t rows, std::size_t cols) {
+  detail::requireShape(rows, cols, "gpuopt::transpose");
   return detail::explainViews(detail::denseView(in, rows, cols, "in", "gpuopt::transpose"),
                               detail::denseView(out, cols, rows, "out", "gpuopt::transpose"));
 }
@@ -171,6 +174,7 @@ template <class InSpan, class OutSpan, class = detail::EnableMdspans<InSpan, Out
 /// \param function that of `transpose`; it is not called
 template <class In, class Out, class Function, class = detail::EnableDense<In, Out>>
 [[nodiscard]] std::string explainTranspose(In&& in, Out&& out, std::size_t rows, std::size_t cols, Function function) {
+  detail::requireShape(rows, cols, "gpuopt::transpose");
   return detail::explainViews(detail::denseView(in, rows, cols, "in", "gpuopt::transpose"),
                               detail::denseView(out, cols, rows, "out", "gpuopt::transpose"), function);
 }
@@ -221,6 +225,7 @@ void transposeInPlace(const MatrixView<T>& data, StreamRef stream = {}) {
 /// Transposes one dense matrix in place, of rows x cols elements at a pointer, in a container or a span.
 template <class A, class = detail::EnableDense<A>>
 void transposeInPlace(A&& data, std::size_t rows, std::size_t cols, StreamRef stream = {}) {
+  detail::requireShape(rows, cols, "gpuopt::transposeInPlace");
   gpuopt::transposeInPlace(detail::denseView(data, rows, cols, "data", "gpuopt::transposeInPlace"), stream);
 }
 

@@ -59,4 +59,4 @@ class Case:
         body = BODY.match(line)
         line = (body[1] if body else line).replace("gpuopt::", "")
         line = line.removeprefix("template class ").removesuffix(";")
-        return line if "`" in line else f"`{line}`"
+        return line if "`" in line else f"`{line.strip()}`"

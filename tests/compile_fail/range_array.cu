@@ -1,5 +1,5 @@
 // EXPECT: gpuopt: the elements of a std::vector, std::array or std::string are in the host's memory
-// WRITTEN: a `std::array` there
+// WRITTEN: a `std::array` where a container in device memory is taken
 // SPDX-License-Identifier: MIT
 #include <gpuopt/core/range.cuh>
 

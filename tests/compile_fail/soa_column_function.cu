@@ -1,5 +1,4 @@
 // EXPECT: gpuopt: a column is named by a pointer to a data member, or by its number
-// NOISY: the column is asked for nevertheless
 // SPDX-License-Identifier: MIT
 #include <gpuopt/soa/view.cuh>
 

@@ -1,5 +1,4 @@
 // EXPECT: gpuopt::toSoaHost: the structures of the view are const
-// NOISY nvcc: the kernels are instantiated nevertheless
 // SPDX-License-Identifier: MIT
 #include <gpuopt/device/soa/convert.cuh>
 

@@ -1,5 +1,4 @@
 // EXPECT: gpuopt: structures move as bytes, so their type must be trivially copyable
-// NOISY g++: the kernel is instantiated nevertheless
 // WRITTEN: `forEachStruct(data, n, f)` of structures with a `std::string`
 // DO: keep what owns memory on the host: fixed arrays, indices or device pointers move
 // SPDX-License-Identifier: MIT

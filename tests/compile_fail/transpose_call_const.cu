@@ -1,5 +1,4 @@
 // EXPECT: gpuopt::transpose: the elements of out are const
-// NOISY: the kernels are instantiated nevertheless
 // DO: the input comes first
 // SPDX-License-Identifier: MIT
 #include <gpuopt/transpose.cuh>

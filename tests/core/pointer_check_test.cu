@@ -132,6 +132,26 @@ TEST_CASE("more structures may be gathered than there are") {
         inHostMemory("gatherStructs", "in"));
 }
 
+#ifndef GPUOPT_EMULATION
+TEST_CASE("a stream can be captured while pointers are checked") {
+  DeviceArray<float> device(std::vector<float>(100, 1.0f)), out(1);
+  float host = 0;
+  gpuopt::Workspace workspace;
+  cudaStream_t stream = nullptr;
+  checkCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  checkCuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  gpuopt::reduceInto(device.data(), 100, out.data(), gpuopt::Plus{}, stream, &workspace);
+  if (isHostMemoryRefused()) {
+    CHECK_THROWS_AS(gpuopt::reduceInto(device.data(), 100, &host, gpuopt::Plus{}, stream, &workspace),
+                    std::invalid_argument);
+  }
+  cudaGraph_t graph = nullptr;
+  CHECK(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+  CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+  CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+}
+#endif
+
 TEST_CASE("an empty array may be anywhere") {
   float host = 0;
   CHECK(gpuopt::reduce(&host, 0) == 0.0f);

@@ -165,6 +165,53 @@ TEST_CASE("Negative sizes: rows, columns and segments", "[sizes]") {
           [&] { reduceSegments(m.a, m.i, std::size_t{1} << 61, m.b); });
 }
 
+TEST_CASE("Negative sizes: functions and statistics of rows, columns and segments", "[sizes]") {
+  Arrays m;
+  DeviceArray<MinMax<float>> extremes(4);
+  DeviceArray<ArgResult<float>> extreme(4);
+  DeviceArray<MeanVariance<float>> moments(4);
+  const auto refusesMatrix = [](const std::string& function, auto call) {
+    refusesNegative(function + ": rows", [&](std::size_t n) { call(n, std::size_t{4}, std::size_t{4}); });
+    refusesNegative(function + ": cols", [&](std::size_t n) { call(std::size_t{4}, n, n); });
+    refusesNegative(function + ": ld", [&](std::size_t n) { call(std::size_t{4}, std::size_t{4}, n); });
+  };
+  refusesMatrix("transformReduceRows",
+                [&](auto r, auto c, auto l) { transformReduceRows(m.a, r, c, l, m.b, Halved{}); });
+  refusesMatrix("minMaxRows", [&](auto r, auto c, auto l) { minMaxRows(m.a, r, c, l, extremes.data()); });
+  refusesMatrix("argMinRows", [&](auto r, auto c, auto l) { argMinRows(m.a, r, c, l, extreme.data()); });
+  refusesMatrix("argMaxRows", [&](auto r, auto c, auto l) { argMaxRows(m.a, r, c, l, extreme.data()); });
+  refusesMatrix("meanVarianceRows", [&](auto r, auto c, auto l) { meanVarianceRows(m.a, r, c, l, moments.data()); });
+  refusesMatrix("transformReduceColumns",
+                [&](auto r, auto c, auto l) { transformReduceColumns(m.a, r, c, l, m.b, Halved{}); });
+  refusesMatrix("minMaxColumns", [&](auto r, auto c, auto l) { minMaxColumns(m.a, r, c, l, extremes.data()); });
+  refusesMatrix("argMinColumns", [&](auto r, auto c, auto l) { argMinColumns(m.a, r, c, l, extreme.data()); });
+  refusesMatrix("argMaxColumns", [&](auto r, auto c, auto l) { argMaxColumns(m.a, r, c, l, extreme.data()); });
+  refusesMatrix("meanVarianceColumns",
+                [&](auto r, auto c, auto l) { meanVarianceColumns(m.a, r, c, l, moments.data()); });
+  refusesNegative("transformReduceSegments: segments",
+                  [&](std::size_t n) { transformReduceSegments(m.a, m.i, n, m.b, Halved{}); });
+}
+
+TEST_CASE("Negative sizes: reductions of views", "[sizes]") {
+  using View = MatrixView<const float>;
+  Arrays m;
+  refusesNegative("reduceRows: in.rows", [&](std::size_t n) { reduceRows(View{m.a, n, 4}, m.b); });
+  refusesNegative("reduceRows: in.cols", [&](std::size_t n) { reduceRows(View{m.a, 4, n}, m.b); });
+  refusesNegative("reduceRows: in.ld", [&](std::size_t n) { reduceRows(View{m.a, 4, 4, n}, m.b); });
+  refusesNegative("reduceRows: in.batch", [&](std::size_t n) { reduceRows(View{m.a, 4, 4, 4, n}, m.b); });
+  refusesNegative("reduceColumns: in.rows", [&](std::size_t n) { reduceColumns(View{m.a, n, 4}, m.b); });
+  refusesNegative("reduceColumns: in.cols", [&](std::size_t n) { reduceColumns(View{m.a, 4, n}, m.b); });
+  refusesNegative("reduceColumns: in.ld", [&](std::size_t n) { reduceColumns(View{m.a, 4, 4, n}, m.b); });
+}
+
+TEST_CASE("Negative sizes: forEach and transform", "[sizes]") {
+  Arrays m;
+  refusesNegative("forEach: n", [&](std::size_t n) { forEach(m.p, n, Ignore{}); });
+  refusesNegative("transform: n", [&](std::size_t n) { transform(m.p, n, m.a, Sum{}); });
+  refusesNegative("transform: n", [&](std::size_t n) { transform(Counting{}, n, m.a, Halved{}); });
+  refusesNegative("transform: n", [&](std::size_t n) { transform(m.a, m.a, n, m.b, Halved{}); });
+}
+
 TEST_CASE("Negative sizes: transpositions of pointers", "[sizes]") {
   Arrays m;
   refusesNegative("transpose: rows", [&](std::size_t n) { transpose(m.a, m.b, n, 4); });
@@ -238,8 +285,8 @@ TEST_CASE("Negative sizes: structures and columns", "[sizes]") {
   const View view(m.a, m.b, 10);
   refusesNegative("SoaView: n", [&](std::size_t n) { View(m.a, m.b, n); });
   refusesNegative("SoaView: n", [&](std::size_t n) { Tiled(m.a, n); });
-  refusesNegative("SoaView::subview: first", [&](std::size_t n) { view.subview(n, 2); });
-  refusesNegative("SoaView::subview: count", [&](std::size_t n) { view.subview(2, n); });
+  refusesNegative("SoaView::subview: first", [&](std::size_t n) { static_cast<void>(view.subview(n, 2)); });
+  refusesNegative("SoaView::subview: count", [&](std::size_t n) { static_cast<void>(view.subview(2, n)); });
   refusesNegative("toSoa: n", [&](std::size_t n) { toSoa(m.p, n, view); });
   refusesNegative("toSoaHost: n", [&](std::size_t n) { toSoaHost(m.p, n, view); });
   refusesNegative("SoaVector: n", [](std::size_t n) { SoaVector<Pair> vector(n); });

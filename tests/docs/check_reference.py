@@ -1,7 +1,8 @@
 """Finds public names without documentation. A function, type, variable, macro or public member has a comment of its
 own, or is in a `\\name` group: of one name whose comment speaks for all, or with a commented overload. Each parameter,
 and each template parameter that no argument tells, has a line of documentation (`\\param`, `\\tparam`) or is named in
-one of those comments, or in that of the class or header. The comment of a member with one parameter is about it.
+one of those comments, or in that of the class, of the header, or of a header to which that refers. The comment of a
+member with one parameter is about it.
 
 Usage: check_reference.py <repository>
 SPDX-License-Identifier: MIT
@@ -62,7 +63,14 @@ class Check:
         while entry.owner:
             entry = entry.owner
             docs.append(entry.doc)
-        return [*docs, self.api.fileDocs[entry.header]]
+        return [*docs, *self.ofHeader(entry.header)]
+
+    def ofHeader(self, header):
+        """A header's comment, and those of the headers to which it refers."""
+        doc = self.api.fileDocs[header]
+        text = " ".join("".join(part.itertext()) for part in doc.parts)
+        others = [self.api.fileDocs[name] for name in re.findall(r"<(gpuopt/\w+\.cuh)>", text) if name in self.api.fileDocs]
+        return [doc, *others]
 
     def isDocumented(self, entry):
         if entry.doc or entry.isSpecial:
@@ -86,8 +94,9 @@ class Check:
         docs = self.speaking(entry)
         least = 2 if entry.owner and not entry.isType else 1
         types = " ".join(type for type, _ in entry.params)
-        for _, name in entry.params if len(entry.params) >= least else ():
-            if name and not isNamed(name, docs):
+        for type, name in entry.params if len(entry.params) >= least else ():
+            isPack = type.endswith("...")  # stands for the parameters of another overload
+            if name and not isPack and not isNamed(name, docs):
                 self.wrong.append(f"{where}: nothing about the parameter {name}")
         for _, name, _ in entry.template if len(entry.template) >= least else ():
             if not re.search(rf"\b{name}\b", types) and not isNamed(name, docs):

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace host_test::workspace_test {
@@ -87,21 +88,35 @@ struct DevicePointer {
   void* get() const { return address; }
 };
 
-inline void* addressOf(void* memory) { return memory; }
-inline void* addressOf(const DevicePointer& memory) { return memory.get(); }
-
-template <class Pointer>
-struct Resource {
+struct PointerResource {
   ResourceLog log;
-  Pointer allocate(std::size_t bytes, std::size_t alignment) { return Pointer(log.take(bytes, alignment)); }
-  void deallocate(Pointer memory, std::size_t bytes, std::size_t) { log.giveBack(addressOf(memory), bytes); }
+  DevicePointer allocate(std::size_t bytes, std::size_t alignment) { return DevicePointer(log.take(bytes, alignment)); }
+  void deallocate(DevicePointer memory, std::size_t bytes, std::size_t) { log.giveBack(memory.get(), bytes); }
 };
+
+// As std::pmr's, for the host's memory.
+struct HostResource {
+  void* allocate(std::size_t bytes, std::size_t alignment);
+  void deallocate(void* memory, std::size_t bytes, std::size_t alignment);
+};
+static_assert(!std::is_constructible_v<Workspace, HostResource&>);
 
 struct SyncResource {
   ResourceLog log;
   void* allocate_sync(std::size_t bytes, std::size_t alignment) { return log.take(bytes, alignment); }
   void deallocate_sync(void* memory, std::size_t bytes, std::size_t) { log.giveBack(memory, bytes); }
-  void* allocate(cudaStream_t, std::size_t bytes, std::size_t alignment) { return log.take(bytes, alignment); }
+};
+
+struct OrderedResource : SyncResource {
+  cudaStream_t stream = nullptr;
+  void* allocate(cudaStream_t order, std::size_t bytes, std::size_t alignment) {
+    stream = order;
+    return log.take(bytes, alignment);
+  }
+  void deallocate(cudaStream_t order, void* memory, std::size_t bytes, std::size_t) {
+    REQUIRE(order == stream);
+    log.giveBack(memory, bytes);
+  }
 };
 
 void* leasedOnce(Workspace* user, cudaStream_t stream) {
@@ -133,27 +148,30 @@ TEST_CASE("a workspace moves with its memory") {
   REQUIRE(leasedOnce(&first, nullptr) == data);
 }
 
-TEST_CASE("a workspace from a memory resource") {
-  Resource<DevicePointer> pointers;  // as Thrust's
-  Resource<void*> plain;             // as those of std::pmr, and CCCL's before 3.1
-  SyncResource sync;                 // as CCCL's
+TEST_CASE("a workspace from a pool or a memory resource") {
+  Stream stream;
+  PointerResource pointers;  // as Thrust's
+  SyncResource sync;         // as CCCL's
+  OrderedResource ordered;   // likewise, in the order of a stream
   {
-    Stream stream;
-    Workspace first(pointers), second(plain, stream), third(sync, stream);
-    for (Workspace* workspace : {&first, &second, &third}) {
+    Workspace first(pointers), second(sync, stream), third(ordered, stream);
+    Workspace fourth(gpuopt::detail::memoryPool(0), stream);
+    for (Workspace* workspace : {&first, &second, &third, &fourth}) {
       REQUIRE(nonzeroCounters(workspace->counters(), stream) == 0);
       REQUIRE(leasedOnce(workspace, stream) == workspace->data());
     }
     Workspace moved(std::move(third));
-    REQUIRE(moved.data() == sync.log.last);
-    REQUIRE((pointers.log.held > 0 && pointers.log.held == plain.log.held && plain.log.held == sync.log.held));
+    REQUIRE(moved.data() == ordered.log.last);
+    REQUIRE(ordered.stream == stream);
     REQUIRE(pointers.log.alignment == 256);
+    for (const ResourceLog& log : {pointers.log, sync.log, ordered.log})
+      REQUIRE(log.held >= Workspace::capacity + COUNTERS * sizeof(unsigned));
   }
-  REQUIRE((pointers.log.held == 0 && plain.log.held == 0 && sync.log.held == 0));
+  for (const ResourceLog& log : {pointers.log, sync.log, ordered.log}) REQUIRE(log.held == 0);
 }
 
 TEST_CASE("what a memory resource throws comes through, and nothing is given back to it") {
-  Resource<void*> resource;
+  SyncResource resource;
   resource.log.isEmpty = true;
   REQUIRE_THROWS_AS(Workspace(resource), std::bad_alloc);
   REQUIRE(resource.log.held == 0);

@@ -240,7 +240,7 @@ std::size_t strideOf(const M& span, std::size_t i, const char* name, const char*
     else
       return static_cast<std::ptrdiff_t>(span.stride(i));
   }();
-  if (stride < 0) throwInvalid({function, ": ", name, ".stride(", i, ") is ", stride, ", but it must not be negative"});
+  requireSize(static_cast<std::size_t>(stride), {name, ".stride(", i, ")"}, function);
   return static_cast<std::size_t>(stride);
 }
 

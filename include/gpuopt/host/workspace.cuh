@@ -7,7 +7,7 @@
 #include <gpuopt/core/registry.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
-#include <gpuopt/host/resource.cuh>
+#include <gpuopt/host/memory.cuh>
 #include <gpuopt/host/stream.cuh>
 
 #include <atomic>
@@ -31,7 +31,9 @@ struct WorkspaceBuffer {
   int device = 0;
   std::atomic<bool> busy{false};  // in use by a call
   bool dirty = false;             // the counters may be nonzero; guarded by busy
-  MemorySource source = {};       // of a user's workspace
+  bool isResources = false;       // memory is of `source`, and goes back to it in the order of `stream`
+  MemoryRef source = {};
+  cudaStream_t stream = nullptr;
 };
 
 inline unsigned* countersOf(unsigned char* memory) { return reinterpret_cast<unsigned*>(memory + workspaceCapacity); }
@@ -56,16 +58,31 @@ class Workspace {
   static constexpr std::size_t counterCount = detail::workspaceCounters;
 
   /// Allocates on the current device, zeroes the counters, and waits for `stream`. Throws CudaError.
-  explicit Workspace(StreamRef stream = nullptr) : Workspace(detail::MemorySource{}, stream, Internal{}) {}
+  explicit Workspace(StreamRef stream = nullptr) : Workspace(Empty{}) {
+    const detail::RelaxedCapture relaxed;
+    void* memory = nullptr;
+    check(cudaMalloc(&memory, detail::workspaceBytes), "cudaMalloc");
+    buffer_->memory = static_cast<unsigned char*>(memory);
+    zeroCounters(stream);
+  }
 
-  /// Allocates from a memory resource of the current device's memory: a `cuda::mr` resource of CCCL, one of Thrust or
-  /// RMM, or any class with `allocate(bytes, alignment)` and `deallocate(pointer, bytes, alignment)`, or the same two
-  /// named `allocate_sync` and `deallocate_sync`. The resource must outlive the workspace. Throws what it throws.
+  /// Allocates from a pool or memory resource of the current device's memory, in the order of `stream`, zeroes the
+  /// counters, and waits for `stream`. Both must outlive the workspace, which gives its memory back in the order of the
+  /// stream. Throws CudaError, and what the resource throws.
   ///
   ///     gpuopt::Workspace workspace(pool, stream);
-  template <class Resource, class = detail::EnableResource<Resource>>
-  explicit Workspace(Resource& resource, StreamRef stream = nullptr)
-      : Workspace(detail::MemorySource(resource), stream, Internal{}) {}
+  ///
+  /// \param memory what a MemoryRef is made from: a cudaMemPool_t, a memory resource of CCCL, RMM or Thrust
+  /// \param stream the allocation is queued there
+  template <class Memory,
+            class = std::enable_if_t<std::is_convertible_v<Memory, MemoryRef> && !detail::isStream<Memory>>>
+  explicit Workspace(Memory&& memory, StreamRef stream = nullptr) : Workspace(Empty{}) {
+    buffer_->source = memory;
+    buffer_->stream = stream;
+    buffer_->isResources = true;
+    buffer_->memory = static_cast<unsigned char*>(buffer_->source.allocate(detail::workspaceBytes, stream));
+    zeroCounters(stream);
+  }
 
   Workspace(Workspace&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
   Workspace& operator=(Workspace&& other) noexcept {
@@ -75,7 +92,11 @@ class Workspace {
 
   ~Workspace() {
     if (buffer_ == nullptr) return;
-    buffer_->source.deallocate(buffer_->memory, detail::workspaceBytes);
+    const detail::RelaxedCapture relaxed;
+    if (!buffer_->isResources)
+      detail::forgetError(cudaFree(buffer_->memory));
+    else if (buffer_->memory != nullptr)
+      buffer_->source.deallocate(buffer_->memory, detail::workspaceBytes, buffer_->stream);
     delete buffer_;
   }
 
@@ -88,14 +109,11 @@ class Workspace {
  private:
   friend class detail::WorkspaceLease;
 
-  // The constructors delegate, in the end to the first of these, so that the destructor runs if they throw.
-  struct Internal {};
-  explicit Workspace(Internal) : buffer_(new detail::WorkspaceBuffer) {}
+  // The public constructors delegate to this one, so that the destructor runs if they throw.
+  struct Empty {};
+  explicit Workspace(Empty) : buffer_(new detail::WorkspaceBuffer) { buffer_->device = currentDevice(); }
 
-  Workspace(const detail::MemorySource& source, cudaStream_t stream, Internal internal) : Workspace(internal) {
-    buffer_->device = currentDevice();
-    buffer_->source = source;
-    buffer_->memory = static_cast<unsigned char*>(source.allocate(detail::workspaceBytes));
+  void zeroCounters(cudaStream_t stream) {
     const detail::RelaxedCapture relaxed;
     detail::zeroCounters(buffer_->memory, stream);
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
@@ -105,33 +123,6 @@ class Workspace {
 };
 
 namespace detail {
-
-/// The library's own memory pool on a device, which returns no memory to the system: otherwise the first allocation
-/// after a synchronisation would cost tens of microseconds. The default pool's settings belong to the user.
-inline cudaMemPool_t createPool(int device) {
-  cudaMemPoolProps properties{};
-  properties.allocType = cudaMemAllocationTypePinned;
-  properties.location.type = cudaMemLocationTypeDevice;
-  properties.location.id = device;
-  cudaMemPool_t pool = nullptr;
-  check(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
-  std::uint64_t keepAll = UINT64_MAX;
-  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keepAll), "cudaMemPoolSetAttribute");
-  return pool;
-}
-
-GPUOPT_HIDDEN inline cudaMemPool_t memoryPool(int device) {
-  static auto& pools = *new Registry<int, cudaMemPool_t>;  // never destroyed: the context may be gone at exit
-  return pools.get(device, [=] { return createPool(device); });
-}
-
-/// Stream-ordered allocation from the library's pool.
-inline unsigned char* allocateInOrder(std::size_t bytes, int device, cudaStream_t stream) {
-  const RelaxedCapture relaxed;
-  void* memory = nullptr;
-  check(cudaMallocFromPoolAsync(&memory, bytes, memoryPool(device), stream), "cudaMallocFromPoolAsync");
-  return static_cast<unsigned char*>(memory);
-}
 
 /// Identifies a stream for the life of the program, by its id: handles of destroyed streams are reused.
 struct StreamKey {

@@ -136,7 +136,7 @@ TEST_CASE("reduceSegments gives the neutral element or the initial value for emp
   const float infinity = std::numeric_limits<float>::infinity();
   reduceSegments(in.data(), offsets.data(), 5, out.data(), gpuopt::Minimum{});
   CHECK(out.toHost() == std::vector<float>{infinity, 1, infinity, 2, infinity});
-  reduceSegments(in.data(), offsets.data(), 5, out.data(), UnknownPlus{}, 10);
+  reduceSegments(in.data(), offsets.data(), 5, out.data(), UnknownPlus{}, 10.0F);
   CHECK(out.toHost() == std::vector<float>{10, 14, 10, 12, 10});
 }
 

@@ -114,10 +114,7 @@ TEST_CASE("Containers that are too small for their matrix", "[transpose]") {
           [&] { transpose(many, few, 10, 20, Doubled{}); });
   refused("gpuopt::transposeInPlace: data has 199 elements, but 200 are needed",
           [&] { transposeInPlace(few, 10, 20); });
-  refused(
-      "gpuopt::transpose: in is too large: 18446744073709551615 x 4, ld 4, batchStride 18446744073709551612, 4 bytes "
-      "an element",
-      [&] { transpose(many, many, static_cast<std::size_t>(-1), 4); });
+  refused("gpuopt::transpose: rows (-1) is negative", [&] { transpose(many, many, static_cast<std::size_t>(-1), 4); });
 }
 
 TEST_CASE("Every form of a call with views", "[transpose]") {
@@ -213,7 +210,7 @@ TEST_CASE("CCCL's relaxed layout", "[transpose]") {
   CHECK(same(out.toHost(), transposed<int>()));
   const std::ptrdiff_t last = (ROWS - 1) * COLS;
   CHECK(messageOf<std::invalid_argument>([&] { transpose(spanOf(in.data(), -std::ptrdiff_t{COLS}, last), target); }) ==
-        "gpuopt::transpose: in.stride(0) is -70, but it must not be negative");
+        "gpuopt::transpose: in.stride(0) (-70) is negative");
 }
 
 #endif

@@ -15,7 +15,7 @@
 
 GPUOPT_NAMESPACE_BEGIN
 
-/// An initial value in device memory, from deviceValue.
+/// An initial value of type T in device memory, from deviceValue.
 template <class T>
 struct DeviceValue {
   const T* address;  ///< read by the kernel

@@ -54,6 +54,7 @@ Out advanced(const Out& out, std::size_t results) {
 // of several matrices may count as one matrix, 0 if each column has one.
 template <bool ROWS, class Call, class T, class Out, class... Rest>
 void withBatch(const char* function, const Call& call, MatrixView<T> view, Out& out, const Rest&... rest) {
+  requireSizes(named(view, "in"), function);
   if (view.batch > 1 && !isEmpty(view)) requireMemory(named(view, "in"), function);
   if (ROWS && view.batchStride == view.rows * view.ld) {
     view.rows *= view.batch;

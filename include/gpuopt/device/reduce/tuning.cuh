@@ -74,8 +74,8 @@ struct ReduceRowsPolicy {
   /// The same two for positions of extremes and for moments, whose partial results take long to combine. Only aligned
   /// rows are left to groups of lanes for longer, and to warps if there are enough rows to keep the device busy.
   static constexpr std::size_t slowWarpRowBytes = 4 << 10;
-  static constexpr std::size_t slowBlockRowBytes = 64 << 10;
-  static constexpr std::size_t slowWarpRows = 8192;  ///< that number of rows
+  static constexpr std::size_t slowBlockRowBytes = 64 << 10;  ///< the second of them
+  static constexpr std::size_t slowWarpRows = 8192;           ///< that number of rows
   /// Few long rows are split among several blocks, up to this number of blocks in all.
   static constexpr std::size_t splitBlocks = 4096;
   static constexpr std::size_t splitBytes = 32 << 10;  ///< least bytes of a row for each of its blocks

@@ -70,16 +70,16 @@ void requireDisjointColumns(const NamedArray& aos, const View& soa, const char* 
   (requireDisjoint(aos, columnRange<INDICES>(soa, message({"column ", INDICES})), function), ...);
 }
 
-template <class View, std::size_t... INDICES>
-void requireColumnsOnDevice(const View& soa, const char* function, std::index_sequence<INDICES...>) {
-  (requireArray(columnRange<INDICES>(soa, message({"column ", INDICES})), function), ...);
-}
-
 template <class T, class U>
 constexpr bool requireSameStruct() {
   constexpr bool IS_SAME = std::is_same_v<std::remove_const_t<T>, std::remove_const_t<U>>;
   static_assert(IS_SAME, "gpuopt: the structures of the array and of the view are of different types");
   return IS_SAME;
+}
+
+template <class View, std::size_t... INDICES>
+void requireColumnsOnDevice(const View& soa, const char* function, std::index_sequence<INDICES...>) {
+  (requireArray(columnRange<INDICES>(soa, message({"column ", INDICES})), function), ...);
 }
 
 // Throws if the arguments are wrong; returns whether there is anything to convert.

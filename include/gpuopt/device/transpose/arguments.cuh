@@ -32,10 +32,10 @@ using EnableMdspans = std::enable_if_t<(isMdspan<Ms> && ...)>;
 template <class... As>
 using EnableDense = std::enable_if_t<((isRange<As> || isMemory<std::decay_t<As>>)&&...)>;
 
-// The dense matrix at a pointer or in a container. Of sizes that overflow, what takes the view says what is wrong.
+// The dense matrix at a pointer or in a container, after requireShape. Of sizes that overflow, what takes the view says
+// what is wrong.
 template <class A>
 auto denseView(A& array, std::size_t rows, std::size_t cols, const char* name, const char* function) {
-  requireShape(rows, cols, function);
   if constexpr (isRange<A>) {
     const std::size_t needed = cappedProduct(rows, cols);
     if (needed != SIZE_LIMIT) requireSize(array, needed, name, function);

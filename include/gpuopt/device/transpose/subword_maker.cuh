@@ -4,11 +4,13 @@
 #pragma once
 
 #include <gpuopt/block/shared.cuh>
+#include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/transpose/run.cuh>
 
 #include <cstddef>
+#include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -70,6 +72,13 @@ struct SubwordResults {
   }
   __device__ void storeWord(unsigned offset, unsigned word) const {
     *reinterpret_cast<unsigned*>(bytes.at(offset)) = word;
+  }
+  // Stores the first `count` results of a word, which are not all.
+  __device__ void storeFirst(unsigned index, unsigned word, unsigned count) const {
+#pragma unroll
+    for (unsigned k = 0; k + 1 < 4 / SIZE; ++k)
+      if (k < count)
+        *reinterpret_cast<Word<SIZE>*>(bytes.at(offset(index + k))) = static_cast<Word<SIZE>>(word >> k * 8 * SIZE);
   }
 };
 
@@ -164,8 +173,76 @@ __device__ inline void makeSegment(const SubwordResults<Result>& made,
   }
 }
 
+// Applies a function to the elements of a segment of a column, PACK rows at a time.
+template <class Source, class Result, class Function>
+struct SegmentReader {
+  static constexpr unsigned PACK = 4 / sizeof(Result);
+
+  const Source* from;
+  unsigned stride;
+  unsigned rowsLeft;
+  const Function& function;
+
+  // The results of the rows that are left, up to PACK, as a word.
+  __device__ unsigned read() {
+    Result results[PACK] = {};
+    if (rowsLeft >= PACK) {
+#pragma unroll
+      for (unsigned k = 0; k < PACK; ++k) results[k] = function(from[k * stride]);
+      rowsLeft -= PACK;
+    } else {
+#pragma unroll
+      for (unsigned k = 0; k + 1 < PACK; ++k)
+        if (k < rowsLeft) results[k] = function(from[k * stride]);
+      rowsLeft = 0;
+    }
+    from += PACK * stride;
+    return packWord(results);
+  }
+};
+
+// Makes the results of a segment, from result `first` on, with one call of the function for each: the words within it,
+// and single results before the first word boundary and after the last.
+template <class Source, class Result, class Function>
+__device__ inline void mapSegment(const SubwordResults<Result>& made, SegmentReader<Source, Result, Function>& column,
+                                  unsigned first) {
+  constexpr unsigned PACK = 4 / sizeof(Result);
+  const unsigned count = column.rowsLeft;
+  const unsigned toWord = made.toWord(first);
+  const unsigned skipped = toWord < count ? toWord : count;
+  unsigned word = column.read();
+  made.storeFirst(first, word, skipped);
+  for (unsigned i = skipped; i < count; i += PACK) {
+    const unsigned next = column.read();
+    const unsigned shifted = __funnelshift_r(word, next, skipped * 8 * sizeof(Result));
+    if (i + PACK <= count)
+      made.storeWord(made.offset(first + i), shifted);
+    else
+      made.storeFirst(first + i, shifted, count - i);
+    word = next;
+  }
+}
+
+// The same as packSegments, below, with a function, which is called once for each element.
+template <class Source, class Result, class Function>
+__device__ inline void mapSegments(const SubwordResults<Result>& made, const Source* sources, unsigned count,
+                                   const SubwordShape& shape, const Function& function) {
+  const unsigned segments = shape.byRows.divide(count) * shape.segments;
+  for (unsigned i = threadIdx.x; i < segments; i += blockDim.x) {
+    const unsigned segment = shape.byCols.divide(i);  // in the run
+    const unsigned col = i - segment * shape.cols;
+    const unsigned matrix = shape.bySegments.divide(segment);
+    const unsigned row = (segment - matrix * shape.segments) * shape.segmentRows;
+    const unsigned left = shape.rows - row;
+    SegmentReader<Source, Result, Function> column{sources + matrix * shape.area + row * shape.cols + col, shape.cols,
+                                                   left < shape.segmentRows ? left : shape.segmentRows, function};
+    mapSegment(made, column, matrix * shape.area + col * shape.rows + row);
+  }
+}
+
 // Makes the words of long columns. Neighbouring threads take neighbouring columns, and make the words that begin in one
-// segment of them. All read the same rows, and shift what they read to the next word boundary.
+// segment of them. All read the same rows, and shift what they read to the next word boundary. Rows at the end of a
+// segment are read twice.
 template <unsigned COUNT, class Source, class Result, class Function>
 __device__ inline void packSegments(const SubwordResults<Result>& made, const Source* sources, unsigned count,
                                     const SubwordShape& shape, const Function& function) {
@@ -219,10 +296,14 @@ struct SubwordMaker {
     const auto* sources = reinterpret_cast<const typename Layout::Source*>(input.at(misalignment(run.in)));
     const SubwordResults<typename Layout::Result> made{output, outputOrigin(run.out)};
     const unsigned count = run.elements * Layout::COUNT;
-    if (shape.segments == 0)
+    if (shape.segments == 0) {
       packPeriods<Layout::COUNT>(made, sources, count, shape, function);
-    else
+    } else if constexpr (std::is_same_v<Function, Identity>) {
       packSegments<Layout::COUNT>(made, sources, count, shape, function);
+    } else {
+      static_assert(Layout::COUNT == 1);  // only elements that move are taken apart
+      mapSegments(made, sources, count, shape, function);
+    }
   }
 };
 
