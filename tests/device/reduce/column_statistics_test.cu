@@ -60,5 +60,11 @@ TEST_CASE("Statistics of columns under the policy of the library", "[columnStati
   checkStatistics<Default, signed char>(Data::ties, 2000, 101, 102, 5);
 }
 
+TEST_CASE("Statistics of columns that iterators give", "[columnStatistics]") {
+  for (const std::size_t cols : {1, 5, 24, 25, 100})
+    for (const std::size_t gap : {0, 3}) checkIterator<Low>(70, cols, cols + gap);
+  checkIterator<Default>(3000, 3, 4);
+}
+
 }  // namespace
 }  // namespace gpuopt::test::column_statistics_test

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -194,6 +195,30 @@ void checkStatistics(Data data, std::size_t rows, std::size_t cols, std::size_t 
   const auto matrix = makeMatrix<T>(data, rows, cols, ld);
   const DeviceArray<T> in(matrix.values, offset);
   checkStatisticsOf<Lines>(in.data(), matrix, offset);
+}
+
+/// The iterator whose element i is a small integer: many ties, and nothing lies in memory.
+struct SmallNumbers {
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = float;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const float*;
+  using reference = float;
+
+  std::ptrdiff_t first = 0;
+
+  __host__ __device__ float operator[](std::ptrdiff_t i) const {
+    return static_cast<float>(hashOf(static_cast<std::uint64_t>(first + i)) % 19);
+  }
+  __host__ __device__ float operator*() const { return (*this)[0]; }
+  __host__ __device__ friend SmallNumbers operator+(const SmallNumbers& it, std::ptrdiff_t i) { return {it.first + i}; }
+};
+
+template <class Lines>
+void checkIterator(std::size_t rows, std::size_t cols, std::size_t ld) {
+  HostMatrix<float> matrix{rows, cols, ld, std::vector<float>(rows * ld)};
+  for (std::size_t i = 0; i < rows * ld; ++i) matrix.values[i] = SmallNumbers{}[static_cast<std::ptrdiff_t>(i)];
+  checkStatisticsOf<Lines>(SmallNumbers{}, matrix);
 }
 
 }  // namespace gpuopt::test
