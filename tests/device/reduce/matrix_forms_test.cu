@@ -60,7 +60,6 @@ struct Doubling {
   float* last;
 
   __host__ __device__ reference operator[](std::ptrdiff_t i) const { return {last - i}; }
-  __host__ __device__ reference operator*() const { return {last}; }
   __host__ __device__ friend Doubling operator+(const Doubling& it, std::ptrdiff_t i) { return {it.last - i}; }
 };
 
@@ -366,6 +365,8 @@ TEST_CASE("No elements, no identity, no init", "[forms]") {
   CHECK(messageOf<std::invalid_argument>([&] { reduceColumns(none, 0, 4, out.data(), UnknownPlus{}); }) ==
         "gpuopt::reduceColumns: rows is 0 and the operation has no known identity: pass init");
 }
+
+#undef FUNCTION
 
 }  // namespace
 }  // namespace gpuopt::test::matrix_forms_test
