@@ -4,7 +4,6 @@
 #include "support/matrix_data.cuh"
 
 #include <gpuopt/reduce_columns.cuh>
-#include <gpuopt/reduce_rows.cuh>
 
 #include <cstddef>
 #include <vector>
@@ -29,17 +28,14 @@ void checkLarge(std::size_t rows, std::size_t cols, std::size_t ld, std::size_t 
   using A = Many<int, WORDS>;
   const auto matrix = HostMatrix<T>::make(rows, cols, ld);
   const DeviceArray<T> in(matrix.values, offset);
-  DeviceArray<A> ofColumns(cols), ofRows(rows);
-  transformReduceColumns(in.data(), rows, cols, ld, ofColumns.data(), Spread<WORDS>{});
-  transformReduceRows(in.data(), rows, cols, ld, ofRows.data(), Spread<WORDS>{});
-  std::vector<A> columns(cols, A{}), sums(rows, A{});
+  DeviceArray<A> out(cols);
+  transformReduceColumns(in.data(), rows, cols, ld, out.data(), Spread<WORDS>{});
+  std::vector<A> columns(cols, A{});
   for (std::size_t i = 0; i < rows * cols; ++i) {
     const A value = Spread<WORDS>{}(matrix.values[i / cols * ld + i % cols]);
     columns[i % cols] = columns[i % cols] + value;
-    sums[i / cols] = sums[i / cols] + value;
   }
-  CHECK(ofColumns.toHost() == columns);
-  CHECK(ofRows.toHost() == sums);
+  CHECK(out.toHost() == columns);
 }
 
 template <int WORDS, class T>
@@ -54,15 +50,10 @@ TEST_CASE("Columns of bytes with accumulators of 96 bytes", "[columns]") { check
 TEST_CASE("Accumulators on both sides of what a warp of vectors has room for", "[columns]") {
   checkShapes<15, signed char>();  // 60 + 4 bytes: 32 threads of 16 elements have 32 KiB
   checkShapes<16, signed char>();
-  checkShapes<31, unsigned short>();
-  checkShapes<64, float>();
 }
 
 // An accumulator without a neutral element has a word more, which says whether it exists.
-TEST_CASE("Accumulators of a kilobyte", "[columns]") {
-  checkShapes<255, signed char>();
-  checkShapes<255, float>();
-}
+TEST_CASE("Accumulators of a kilobyte", "[columns]") { checkShapes<255, signed char>(); }
 
 }  // namespace
 }  // namespace gpuopt::test::large_accumulator_test
