@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace host_test::workspace_test {
@@ -87,15 +88,18 @@ struct DevicePointer {
   void* get() const { return address; }
 };
 
-inline void* addressOf(void* memory) { return memory; }
-inline void* addressOf(const DevicePointer& memory) { return memory.get(); }
-
-template <class Pointer>
-struct Resource {
+struct PointerResource {
   ResourceLog log;
-  Pointer allocate(std::size_t bytes, std::size_t alignment) { return Pointer(log.take(bytes, alignment)); }
-  void deallocate(Pointer memory, std::size_t bytes, std::size_t) { log.giveBack(addressOf(memory), bytes); }
+  DevicePointer allocate(std::size_t bytes, std::size_t alignment) { return DevicePointer(log.take(bytes, alignment)); }
+  void deallocate(DevicePointer memory, std::size_t bytes, std::size_t) { log.giveBack(memory.get(), bytes); }
 };
+
+// As std::pmr's, for the host's memory.
+struct HostResource {
+  void* allocate(std::size_t bytes, std::size_t alignment);
+  void deallocate(void* memory, std::size_t bytes, std::size_t alignment);
+};
+static_assert(!std::is_constructible_v<Workspace, HostResource&>);
 
 struct SyncResource {
   ResourceLog log;
@@ -146,10 +150,9 @@ TEST_CASE("a workspace moves with its memory") {
 
 TEST_CASE("a workspace from a pool or a memory resource") {
   Stream stream;
-  Resource<DevicePointer> pointers;                                            // as Thrust's
-  SyncResource sync;                                                           // as CCCL's
-  OrderedResource ordered;                                                     // likewise, in the order of a stream
-  STATIC_REQUIRE_FALSE(std::is_constructible_v<Workspace, Resource<void*>&>);  // as std::pmr's, for the host's memory
+  PointerResource pointers;  // as Thrust's
+  SyncResource sync;         // as CCCL's
+  OrderedResource ordered;   // likewise, in the order of a stream
   {
     Workspace first(pointers), second(sync, stream), third(ordered, stream);
     Workspace fourth(gpuopt::detail::memoryPool(0), stream);
