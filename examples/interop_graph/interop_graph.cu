@@ -2,6 +2,7 @@
 /// A CUDA graph that replays a pipeline of gpuopt's calls: colours become grey, the greatest grey is looked
 /// for, and the picture is transposed and scaled by it. The launches are set up once, for all frames.
 // SPDX-License-Identifier: MIT
+#include "capture.cuh"
 #include "device_array.cuh"
 #include "exit_status.hpp"
 
@@ -28,19 +29,6 @@ struct Scale {
   const float* greatest;
   __host__ __device__ float operator()(float x) const { return x / *greatest; }
 };
-
-// What work() queues on a stream, to be launched at once and often.
-template <class Work>
-cudaGraphExec_t capture(cudaStream_t stream, const Work& work) {
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  gpuopt::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-  work();
-  gpuopt::check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-  gpuopt::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-  gpuopt::check(cudaGraphDestroy(graph), "cudaGraphDestroy");
-  return executable;
-}
 
 bool run() {
   const std::size_t rows = 301, cols = 205, n = rows * cols;

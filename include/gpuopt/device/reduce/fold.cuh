@@ -41,6 +41,11 @@ using EnableOperation = std::enable_if_t<(!isStream<Args> && ...)>;
 template <class Init, class...>
 using EnableInit = EnableOperation<Init>;
 
+template <class T>
+inline constexpr bool isDeviceValue = false;
+template <class T>
+inline constexpr bool isDeviceValue<DeviceValue<T>> = true;
+
 // A fold whose initial value is in device memory.
 template <class A, class Op, class T>
 struct FoldOnto : Fold<A, Op> {
@@ -74,7 +79,8 @@ constexpr bool acceptsOperation() {
   constexpr bool isCopyable = std::is_trivially_copyable_v<A>;
   static_assert(isCopyable, "gpuopt: the accumulator of a reduction must be trivially copyable");
   constexpr bool takesTwo = hidesCall<Op> || isCallable<const Op&, const A&, const A&>;
-  constexpr bool isValue = !takesTwo && (!std::is_class_v<Op> || std::is_same_v<Op, A> || isHalf<Op>);
+  constexpr bool isInit = !std::is_class_v<Op> || std::is_same_v<Op, A> || isHalf<Op> || isDeviceValue<Op>;
+  constexpr bool isValue = !takesTwo && isInit;
   static_assert(!isCopyable || !isValue,
                 "gpuopt: a value is where the operation belongs: init comes after the operation, as in "
                 "reduce(in, n, gpuopt::Plus{}, init); the default stream is nullptr; functions with a result in device "

@@ -196,10 +196,21 @@ struct CombineParts {
   }
 };
 
+// A, which must have the extremes that Minimum and Maximum define.
+template <class A>
+struct OrderedType {
+  static_assert(NeutralElement<Minimum, A>::exists && NeutralElement<Maximum, A>::exists,
+                "gpuopt: extremes are those of numbers; of structures, argMin and argMax take a function, as in "
+                "argMax(in, n, Speed{})");
+  using type = A;
+};
+template <class A>
+using Ordered = typename OrderedType<A>::type;
+
 // Both extremes at once.
 template <class A>
 struct MinMaxOf : PlainReducer {
-  using Partial = MinMax<A>;
+  using Partial = MinMax<Ordered<A>>;
   using Result = Partial;
 
   __host__ __device__ Partial neutral() const {
@@ -221,7 +232,7 @@ struct MinMaxOf : PlainReducer {
 
 template <class A, class Sum>
 struct SumMinMaxOf : PlainReducer {
-  using Partial = SumMinMax<A, Sum>;
+  using Partial = SumMinMax<Ordered<A>, Sum>;
   using Result = Partial;
 
   __host__ __device__ Partial neutral() const {
@@ -289,7 +300,7 @@ struct ArgExtreme {
   static constexpr bool COMBINES_SLOWLY = true;
   static constexpr bool INDEXED = true;
   using Partial = IndexedValue<A, Index>;
-  using Result = ArgResult<A>;
+  using Result = ArgResult<Ordered<A>>;
 
   std::size_t n;
   // Not a constant to the compiler, which would make an instruction of the comparison that changes the bits of a NaN.
@@ -361,6 +372,7 @@ struct Moments {
   // before they are added, large values stay in range.
   template <int COUNT, class V>
   __device__ void add(Partial& partial, const V (&values)[COUNT], std::size_t, std::size_t = 1) const {
+    static_assert(std::is_constructible_v<A, const V&>, "gpuopt: mean and variance are those of numbers");
     A scaled[COUNT];
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) scaled[i] = static_cast<A>(values[i]) * (A(1) / A(COUNT));

@@ -127,6 +127,15 @@ __host__ __device__ ArgResult<T> combine(const ArgResult<T>& a, const ArgResult<
   return detail::moreExtreme<Select>(a, b);
 }
 
+/// Without Minimum{} or Maximum{} it is unknown which value stays: this one does not compile.
+template <class T>
+ArgResult<T> combine(const ArgResult<T>& a, const ArgResult<T>&) {
+  static_assert(!std::is_same_v<T, T>,
+                "gpuopt::combine: results of argMin are combined with Minimum{}, those of argMax with Maximum{}, as a "
+                "third argument");
+  return a;
+}
+
 /// The same for mean and variance, by the formula of Chan, Golub and LeVeque (1979).
 template <class T>
 __host__ __device__ MeanVariance<T> combine(const MeanVariance<T>& a, const MeanVariance<T>& b) {
