@@ -40,14 +40,18 @@ TEMPLATE_LIST_TEST_CASE("Any type: reductions of arrays", "[types]", AnyTypes) {
   for (const std::size_t n : {0, 1, 33, 1000, 30000}) {
     checkReduce<ReducePolicy, TestType>(n);
     checkReduce<InOrder, TestType>(n);
+#ifdef GPUOPT_EMULATION
     checkReduce<ByLength, TestType>(n);
+#endif
   }
 }
 
+#ifdef GPUOPT_EMULATION
 TEST_CASE("Any type: reductions of large elements", "[types]") {
   checkReduce<ReducePolicy, Large>(1000);
   checkReduce<ReducePolicy, Large>(5);
 }
+#endif
 
 TEMPLATE_LIST_TEST_CASE("Any type: rows, columns and segments", "[types]", AnySizes) {
   struct Shape {
