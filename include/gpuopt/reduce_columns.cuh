@@ -44,7 +44,7 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param workspace scratch memory; the library's own for this stream unless given
 /// \tparam Policy ReduceColumnsPolicy, or a type derived from it
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class Op, class Init,
-          class = detail::EnableOut<Out>, class = detail::EnableOperation<Op, Init>>
+          class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op, Init>>
 void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op, Init init,
                    StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::reduceColumns", stream, workspace},
@@ -53,7 +53,7 @@ void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Ou
 
 /// The same without `init`.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class Op = Plus,
-          class Stream = std::nullptr_t, class = detail::EnableOut<Out>, class = detail::EnableOperation<Op>,
+          class Stream = std::nullptr_t, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op>,
           class = detail::EnableStream<Stream>>
 void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op = {},
                    const Stream& stream = {}, Workspace* workspace = nullptr) {
@@ -63,7 +63,7 @@ void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Ou
 
 /// The sums, on a stream.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
-          class = detail::EnableOut<Out>>
+          class = detail::EnableIterators<It, Out>>
 void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream,
                    Workspace* workspace = nullptr) {
   reduceColumns<A, Policy>(in, rows, cols, ld, out, Plus{}, stream, workspace);
@@ -74,14 +74,14 @@ template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, clas
           class = detail::EnableMatrixForm<In, Args...>>
 void reduceColumns(In&& in, Args&&... args) {
   detail::withMatrix<false>(
-      "gpuopt::reduceColumns", [](auto... each) { reduceColumns<A, Policy>(each...); }, in, args...);
+      "gpuopt::reduceColumns", [](const auto&... each) { reduceColumns<A, Policy>(each...); }, in, args...);
 }
 
 /// out[c] = op over f(in[r * ld + c]) for all rows r, and over `init` where it is given.
 ///
 /// \param f applied to each element, on the device; op takes its results
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class F, class Op,
-          class Init, class = detail::EnableOut<Out>, class = detail::EnableOperation<Op, Init>>
+          class Init, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op, Init>>
 void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op, Init init,
                             StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::transformReduceColumns", stream, workspace},
@@ -91,7 +91,7 @@ void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size
 
 /// The same without `init`.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class F,
-          class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableOut<Out>,
+          class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableIterators<It, Out>,
           class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op = {},
                             const Stream& stream = {}, Workspace* workspace = nullptr) {
@@ -102,7 +102,7 @@ void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size
 
 /// The sums of f of the elements, on a stream.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class F,
-          class = detail::EnableOut<Out>>
+          class = detail::EnableIterators<It, Out>>
 void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, StreamRef stream,
                             Workspace* workspace = nullptr) {
   transformReduceColumns<A, Policy>(in, rows, cols, ld, out, f, Plus{}, stream, workspace);
@@ -113,12 +113,13 @@ template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, clas
           class = detail::EnableMatrixForm<In, Args...>>
 void transformReduceColumns(In&& in, Args&&... args) {
   detail::withMatrix<false>(
-      "gpuopt::transformReduceColumns", [](auto... each) { transformReduceColumns<A, Policy>(each...); }, in, args...);
+      "gpuopt::transformReduceColumns", [](const auto&... each) { transformReduceColumns<A, Policy>(each...); }, in,
+      args...);
 }
 
 /// Smallest and largest element of each column, as a MinMax.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
-          class = detail::EnableOut<Out>>
+          class = detail::EnableIterators<It, Out>>
 void minMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                    Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::minMaxColumns", stream, workspace},
@@ -130,13 +131,13 @@ template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, clas
           class = detail::EnableMatrixForm<In, Args...>>
 void minMaxColumns(In&& in, Args&&... args) {
   detail::withMatrix<false>(
-      "gpuopt::minMaxColumns", [](auto... each) { minMaxColumns<A, Policy>(each...); }, in, args...);
+      "gpuopt::minMaxColumns", [](const auto&... each) { minMaxColumns<A, Policy>(each...); }, in, args...);
 }
 
 /// The smallest element of each column and the row of its first occurrence, as an ArgResult. Ties and NaN as in
 /// argMin.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
-          class = detail::EnableOut<Out>>
+          class = detail::EnableIterators<It, Out>>
 void argMinColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                    Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::argMinColumns", stream, workspace},
@@ -149,13 +150,13 @@ template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, clas
           class = detail::EnableMatrixForm<In, Args...>>
 void argMinColumns(In&& in, Args&&... args) {
   detail::withMatrix<false>(
-      "gpuopt::argMinColumns", [](auto... each) { argMinColumns<A, Policy>(each...); }, in, args...);
+      "gpuopt::argMinColumns", [](const auto&... each) { argMinColumns<A, Policy>(each...); }, in, args...);
 }
 
 /// The largest element of each column and the row of its first occurrence, as an ArgResult. Ties and NaN as in
 /// argMax.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
-          class = detail::EnableOut<Out>>
+          class = detail::EnableIterators<It, Out>>
 void argMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                    Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::argMaxColumns", stream, workspace},
@@ -168,12 +169,12 @@ template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, clas
           class = detail::EnableMatrixForm<In, Args...>>
 void argMaxColumns(In&& in, Args&&... args) {
   detail::withMatrix<false>(
-      "gpuopt::argMaxColumns", [](auto... each) { argMaxColumns<A, Policy>(each...); }, in, args...);
+      "gpuopt::argMaxColumns", [](const auto&... each) { argMaxColumns<A, Policy>(each...); }, in, args...);
 }
 
 /// Mean and population variance of each column, as a MeanVariance; numerically as in meanVariance.
 template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
-          class = detail::EnableOut<Out>>
+          class = detail::EnableIterators<It, Out>>
 void meanVarianceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                          Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::meanVarianceColumns", stream, workspace},
@@ -185,7 +186,7 @@ template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, clas
           class = detail::EnableMatrixForm<In, Args...>>
 void meanVarianceColumns(In&& in, Args&&... args) {
   detail::withMatrix<false>(
-      "gpuopt::meanVarianceColumns", [](auto... each) { meanVarianceColumns<A, Policy>(each...); }, in, args...);
+      "gpuopt::meanVarianceColumns", [](const auto&... each) { meanVarianceColumns<A, Policy>(each...); }, in, args...);
 }
 
 GPUOPT_NAMESPACE_END

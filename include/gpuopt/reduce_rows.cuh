@@ -51,7 +51,7 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param workspace scratch memory; the library's own for this stream unless given
 /// \tparam Policy ReduceRowsPolicy, or a type derived from it
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class Op, class Init,
-          class = detail::EnableOut<Out>, class = detail::EnableOperation<Op, Init>>
+          class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op, Init>>
 void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op, Init init,
                 StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::reduceRows", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op, init),
@@ -60,7 +60,7 @@ void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out o
 
 /// The same without `init`.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class Op = Plus,
-          class Stream = std::nullptr_t, class = detail::EnableOut<Out>, class = detail::EnableOperation<Op>,
+          class Stream = std::nullptr_t, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op>,
           class = detail::EnableStream<Stream>>
 void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op = {},
                 const Stream& stream = {}, Workspace* workspace = nullptr) {
@@ -70,7 +70,7 @@ void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out o
 
 /// The sums, on a stream.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
-          class = detail::EnableOut<Out>>
+          class = detail::EnableIterators<It, Out>>
 void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream,
                 Workspace* workspace = nullptr) {
   reduceRows<A, Policy>(in, rows, cols, ld, out, Plus{}, stream, workspace);
@@ -81,14 +81,14 @@ template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class I
           class = detail::EnableMatrixForm<In, Args...>>
 void reduceRows(In&& in, Args&&... args) {
   detail::withMatrix<true>(
-      "gpuopt::reduceRows", [](auto... each) { reduceRows<A, Policy>(each...); }, in, args...);
+      "gpuopt::reduceRows", [](const auto&... each) { reduceRows<A, Policy>(each...); }, in, args...);
 }
 
 /// out[r] = op over f(in[r * ld + c]) for all columns c, and over `init` where it is given.
 ///
 /// \param f applied to each element, on the device; op takes its results
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class F, class Op,
-          class Init, class = detail::EnableOut<Out>, class = detail::EnableOperation<Op, Init>>
+          class Init, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op, Init>>
 void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op, Init init,
                          StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::transformReduceRows", stream, workspace},
@@ -98,7 +98,7 @@ void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t 
 
 /// The same without `init`.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class F, class Op = Plus,
-          class Stream = std::nullptr_t, class = detail::EnableOut<Out>, class = detail::EnableOperation<Op>,
+          class Stream = std::nullptr_t, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op>,
           class = detail::EnableStream<Stream>>
 void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op = {},
                          const Stream& stream = {}, Workspace* workspace = nullptr) {
@@ -109,7 +109,7 @@ void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t 
 
 /// The sums of f of the elements, on a stream.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class F,
-          class = detail::EnableOut<Out>>
+          class = detail::EnableIterators<It, Out>>
 void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, StreamRef stream,
                          Workspace* workspace = nullptr) {
   transformReduceRows<A, Policy>(in, rows, cols, ld, out, f, Plus{}, stream, workspace);
@@ -120,12 +120,12 @@ template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class I
           class = detail::EnableMatrixForm<In, Args...>>
 void transformReduceRows(In&& in, Args&&... args) {
   detail::withMatrix<true>(
-      "gpuopt::transformReduceRows", [](auto... each) { transformReduceRows<A, Policy>(each...); }, in, args...);
+      "gpuopt::transformReduceRows", [](const auto&... each) { transformReduceRows<A, Policy>(each...); }, in, args...);
 }
 
 /// Smallest and largest element of each row, as a MinMax.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
-          class = detail::EnableOut<Out>>
+          class = detail::EnableIterators<It, Out>>
 void minMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::minMaxRows", stream, workspace}, detail::MinMaxOf<detail::Extreme<A, It>>{}, in,
@@ -137,13 +137,13 @@ template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class I
           class = detail::EnableMatrixForm<In, Args...>>
 void minMaxRows(In&& in, Args&&... args) {
   detail::withMatrix<true>(
-      "gpuopt::minMaxRows", [](auto... each) { minMaxRows<A, Policy>(each...); }, in, args...);
+      "gpuopt::minMaxRows", [](const auto&... each) { minMaxRows<A, Policy>(each...); }, in, args...);
 }
 
 /// The smallest element of each row and the column of its first occurrence, as an ArgResult. Ties and NaN as in
 /// argMin.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
-          class = detail::EnableOut<Out>>
+          class = detail::EnableIterators<It, Out>>
 void argMinRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::argMinRows", stream, workspace},
@@ -156,13 +156,13 @@ template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class I
           class = detail::EnableMatrixForm<In, Args...>>
 void argMinRows(In&& in, Args&&... args) {
   detail::withMatrix<true>(
-      "gpuopt::argMinRows", [](auto... each) { argMinRows<A, Policy>(each...); }, in, args...);
+      "gpuopt::argMinRows", [](const auto&... each) { argMinRows<A, Policy>(each...); }, in, args...);
 }
 
 /// The largest element of each row and the column of its first occurrence, as an ArgResult. Ties and NaN as in
 /// argMax.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
-          class = detail::EnableOut<Out>>
+          class = detail::EnableIterators<It, Out>>
 void argMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::argMaxRows", stream, workspace},
@@ -175,12 +175,12 @@ template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class I
           class = detail::EnableMatrixForm<In, Args...>>
 void argMaxRows(In&& in, Args&&... args) {
   detail::withMatrix<true>(
-      "gpuopt::argMaxRows", [](auto... each) { argMaxRows<A, Policy>(each...); }, in, args...);
+      "gpuopt::argMaxRows", [](const auto&... each) { argMaxRows<A, Policy>(each...); }, in, args...);
 }
 
 /// Mean and population variance of each row, as a MeanVariance; numerically as in meanVariance.
 template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
-          class = detail::EnableOut<Out>>
+          class = detail::EnableIterators<It, Out>>
 void meanVarianceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                       Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::meanVarianceRows", stream, workspace},
@@ -192,7 +192,7 @@ template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class I
           class = detail::EnableMatrixForm<In, Args...>>
 void meanVarianceRows(In&& in, Args&&... args) {
   detail::withMatrix<true>(
-      "gpuopt::meanVarianceRows", [](auto... each) { meanVarianceRows<A, Policy>(each...); }, in, args...);
+      "gpuopt::meanVarianceRows", [](const auto&... each) { meanVarianceRows<A, Policy>(each...); }, in, args...);
 }
 
 GPUOPT_NAMESPACE_END

@@ -38,7 +38,7 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param workspace scratch memory; the library's own for this stream unless given
 /// \tparam Policy ReduceSegmentsPolicy, or a type derived from it
 template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out,
-          class Op, class Init, class = detail::EnableOut<Out>, class = detail::EnableOperation<Op, Init>>
+          class Op, class Init, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op, Init>>
 void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, Op op, Init init,
                     StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchSegments<Policy>({"gpuopt::reduceSegments", stream, workspace},
@@ -47,7 +47,7 @@ void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out,
 
 /// The same without `init`.
 template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out,
-          class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableOut<Out>,
+          class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableIterators<It, Out>,
           class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, Op op = {}, const Stream& stream = {},
                     Workspace* workspace = nullptr) {
@@ -57,7 +57,7 @@ void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out,
 
 /// The sums, on a stream.
 template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out,
-          class = detail::EnableOut<Out>>
+          class = detail::EnableIterators<It, Out>>
 void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, StreamRef stream,
                     Workspace* workspace = nullptr) {
   reduceSegments<A, Policy>(in, offsets, segments, out, Plus{}, stream, workspace);
@@ -69,13 +69,13 @@ template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, cla
           class = detail::EnableSegmentForm<In, Offsets, Args...>>
 void reduceSegments(const In& in, Offsets&& offsets, Args&&... args) {
   detail::withSegments(
-      "gpuopt::reduceSegments", [](auto... each) { reduceSegments<A, Policy>(each...); }, in, offsets, args...);
+      "gpuopt::reduceSegments", [](const auto&... each) { reduceSegments<A, Policy>(each...); }, in, offsets, args...);
 }
 /// out[s] = op over f(in[i]) for offsets[s] <= i < offsets[s + 1], and over `init` where it is given.
 ///
 /// \param f applied to each element, on the device; op takes its results
 template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out, class F,
-          class Op, class Init, class = detail::EnableOut<Out>, class = detail::EnableOperation<Op, Init>>
+          class Op, class Init, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op, Init>>
 void transformReduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, F f, Op op, Init init,
                              StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchSegments<Policy>({"gpuopt::transformReduceSegments", stream, workspace},
@@ -85,7 +85,7 @@ void transformReduceSegments(It in, const Offset* offsets, std::size_t segments,
 
 /// The same without `init`.
 template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out, class F,
-          class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableOut<Out>,
+          class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableIterators<It, Out>,
           class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 void transformReduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, F f, Op op = {},
                              const Stream& stream = {}, Workspace* workspace = nullptr) {
@@ -96,7 +96,7 @@ void transformReduceSegments(It in, const Offset* offsets, std::size_t segments,
 
 /// The sums of f of the elements, on a stream.
 template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out, class F,
-          class = detail::EnableOut<Out>>
+          class = detail::EnableIterators<It, Out>>
 void transformReduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, F f, StreamRef stream,
                              Workspace* workspace = nullptr) {
   transformReduceSegments<A, Policy>(in, offsets, segments, out, f, Plus{}, stream, workspace);
@@ -108,8 +108,8 @@ template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, cla
           class = detail::EnableSegmentForm<In, Offsets, Args...>>
 void transformReduceSegments(const In& in, Offsets&& offsets, Args&&... args) {
   detail::withSegments(
-      "gpuopt::transformReduceSegments", [](auto... each) { transformReduceSegments<A, Policy>(each...); }, in, offsets,
-      args...);
+      "gpuopt::transformReduceSegments", [](const auto&... each) { transformReduceSegments<A, Policy>(each...); }, in,
+      offsets, args...);
 }
 
 GPUOPT_NAMESPACE_END

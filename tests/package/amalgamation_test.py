@@ -48,6 +48,7 @@ class Amalgamation(unittest.TestCase):
         headers = [str(path.relative_to(ROOT / "include")) for path in (ROOT / "include").rglob("*.cuh")]
         self.assertEqual(sorted(inlined), sorted(headers))
         self.assertEqual(re.findall(r"^\s*#\s*include\s*[<\"]gpuopt.*", text, re.MULTILINE), [])
+        text = text.replace("#include <see_the_error_above>", "")  # no header: it ends the compilation
         repeated = [name for name, count in Counter(re.findall(r"^#include .*", text, re.MULTILINE)).items() if count > 1]
         self.assertEqual(repeated, [])
 

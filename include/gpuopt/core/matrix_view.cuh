@@ -168,17 +168,22 @@ inline void requireLayout(const NamedView& view, const char* function) {
   requireSpan(view, function);
 }
 
-// The same of a view for the device.
+// A view for the device.
+inline void requireOnDevice(const NamedView& view, const char* function) {
+  if (!isEmpty(view)) requireAccess(view.data, spanOf(view) * view.elementBytes, view.name, function);
+}
+
+// Both, of a view that is not empty.
 inline void requireMemory(const NamedView& view, const char* function) {
   requireLayout(view, function);
-  requireAccess(view.data, spanOf(view) * view.elementBytes, view.name, function);
+  requireOnDevice(view, function);
 }
 
 inline void requireApart(const NamedView& view, const char* function) {
   if (matricesOverlap(view)) throwInvalid({function, ": matrices of ", view.name, " overlap: ", layoutOf(view)});
 }
 
-// `out` can hold the transpose of `in`. Of empty matrices only the shapes are checked.
+// `out` can hold the transpose of `in`, wherever they are. Of empty matrices only the shapes are checked.
 inline void requireTransposable(const NamedView& in, const NamedView& out, const char* function) {
   requireSizes(in, function);
   requireSizes(out, function);
@@ -186,8 +191,8 @@ inline void requireTransposable(const NamedView& in, const NamedView& out, const
     throwInvalid(
         {function, ": in is ", shapeOf(in), ", so out must be ", shapeOf(in, true), ", but it is ", shapeOf(out)});
   if (isEmpty(in)) return;
-  requireMemory(in, function);
-  requireMemory(out, function);
+  requireLayout(in, function);
+  requireLayout(out, function);
   if (in.data == out.data) throwInvalid({function, ": in and out are the same; use ", function, "InPlace"});
   if (viewsOverlap(in, out)) throwInvalid({function, ": in and out overlap: ", overlapOf(in, out)});
   requireApart(out, function);

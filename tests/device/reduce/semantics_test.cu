@@ -2,6 +2,7 @@
 /// same bits at every alignment.
 // SPDX-License-Identifier: MIT
 #include "low_boundaries.cuh"
+#include "support/any_bits.cuh"
 #include "support/catch.hpp"
 #include "support/reduction_data.cuh"
 
@@ -26,11 +27,6 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 const float nan = std::numeric_limits<float>::quiet_NaN();
 
 const std::vector<std::size_t> lengths = {1, 2, 5, 31, 33, 142, 1000, 4099, 30011, 300007};
-
-template <class T>
-bool sameBits(const T& a, const T& b) {
-  return std::memcmp(&a, &b, sizeof(T)) == 0;
-}
 
 // ------------------------------------------------------------------------------------------------------
 // rounding

@@ -156,7 +156,7 @@ __device__ inline void addFlatEdges(typename Reducer::Partial& partial, const So
   const auto addBelow = [&](std::size_t end, std::size_t first) {
     for (std::size_t i = first; i < end; i += shape.cols) {
       const typename Source::Value value[1] = {source.at(i)};
-      reducer.add(partial, value, i / shape.cols);
+      addAnywhere(partial, reducer, value, i / shape.cols);
     }
   };
   const std::size_t head = source.head;
@@ -210,9 +210,14 @@ __device__ inline void addRowEdges(typename Reducer::Partial (&partials)[Source:
   foldRows<BLOCK>(shared, ROW_THREADS, COUNT, reducer.combiner());
   if (threadIdx.x < shape.tileSteps) {
 #pragma unroll
-    for (unsigned e = 0; e < STEP; ++e)
-      if (edges.contain(block.firstColumn + offset + e))
-        partials[e] = shared[edges.indexOf(block.firstColumn + offset + e)];
+    for (unsigned e = 0; e < STEP; ++e) {
+      if (!edges.contain(block.firstColumn + offset + e)) continue;
+      const typename Reducer::Partial& sum = shared[edges.indexOf(block.firstColumn + offset + e)];
+      if constexpr (Reducer::INDEXED)
+        partials[e] = reducer.combiner()(partials[e], sum);
+      else
+        partials[e] = sum;
+    }
   }
   __syncthreads();
 }
@@ -277,7 +282,8 @@ __device__ inline void reduceTile(const Reducer& reducer, const ColumnTiles& sha
       [=](std::size_t column, const Partial& partial) { storeOutput(out, column, reducer.finish(partial)); });
 }
 
-// Each thread adds up the columns of its steps and stores them in its row of shared memory.
+// Each thread adds up the columns of its steps and stores them in its row of shared memory. What is outside full steps
+// comes first, but where results have indices: a thread adds those in rising order.
 template <int BLOCK, class Policy, class Source, class Reducer>
 __device__ inline void addTile(typename Reducer::Partial* shared, const Source& source, const Reducer& reducer,
                                const ColumnTiles& shape, const ColumnBlock& block) {
@@ -289,12 +295,14 @@ __device__ inline void addTile(typename Reducer::Partial* shared, const Source& 
   typename Reducer::Partial partials[STEP];
 #pragma unroll
   for (unsigned e = 0; e < STEP; ++e) partials[e] = reducer.neutral();
-  if constexpr (STEP > 1)
-    if (shape.hasEdges && (block.tile == 0 || block.firstColumn + shape.tileElements + STEP > shape.cols))
-      addRowEdges<BLOCK, Policy>(partials, shared, source, reducer, shape, block, offset);
-  if (rowThread >= shape.rowThreads) return;
+  const bool hasEdges =
+      STEP > 1 && shape.hasEdges && (block.tile == 0 || block.firstColumn + shape.tileElements + STEP > shape.cols);
+  if constexpr (STEP > 1 && !Reducer::INDEXED)
+    if (hasEdges) addRowEdges<BLOCK, Policy>(partials, shared, source, reducer, shape, block, offset);
+  const bool addsSteps = rowThread < shape.rowThreads;
+  if (!Reducer::INDEXED && !addsSteps) return;
   const std::size_t column = block.firstColumn + offset;
-  if (rowThread < block.rows && column < shape.rowElements && column + STEP <= shape.rowElements &&
+  if (addsSteps && rowThread < block.rows && column < shape.rowElements && column + STEP <= shape.rowElements &&
       column < block.firstColumn + shape.tileElements)
     addColumns<itemsFor<Policy::VECTORS, Source>>(
         partials, source, reducer, start.step + (column + start.before) / STEP, shape.rowThreads * shape.ld / STEP,
@@ -305,6 +313,9 @@ __device__ inline void addTile(typename Reducer::Partial* shared, const Source& 
       for (unsigned e = 0; e < STEP; ++e)
         reducer.reindex(partials[e], (source.head + column + e) / shape.cols, shape.rowElements / shape.cols);
     }
+  if constexpr (STEP > 1 && Reducer::INDEXED)
+    if (hasEdges) addRowEdges<BLOCK, Policy>(partials, shared, source, reducer, shape, block, offset);
+  if (!addsSteps) return;
 #pragma unroll
   for (unsigned e = 0; e < STEP; ++e)
     if (offset + e < shape.tileElements) shared[rowThread * shape.tileElements + offset + e] = partials[e];

@@ -37,8 +37,9 @@ inline constexpr bool isMatrixForm<In, Rows, Cols, Ld, Out, Rest...> =
 template <class In, class... Args>
 using EnableMatrixForm = std::enable_if_t<isMatrixForm<In, Args...>>;
 
-template <class Out>
-using EnableOut = std::enable_if_t<!isRange<Out>>;
+// Whether the input and the output are pointers or iterators.
+template <class In, class Out>
+using EnableIterators = std::enable_if_t<!isRange<In> && !isRange<Out>>;
 
 // Where the results of matrix b of a batch begin.
 template <class Out>
@@ -61,6 +62,10 @@ void withBatch(const char* function, const Call& call, MatrixView<T> view, Out& 
   }
   const std::size_t results = ROWS ? view.rows : view.cols;
   const auto first = outputOf(out, results * view.batch, function);
+  if constexpr (std::is_pointer_v<std::decay_t<decltype(first)>>)
+    if (view.batch > 1 && !isEmpty(view) && first != nullptr)
+      requireDisjoint(namedArray(view.data, spanOf(named(view, "in")), "in"),
+                      namedArray(first, results * view.batch, "out"), function);
   for (std::size_t b = 0; b < view.batch; ++b)
     call(view.data + b * view.batchStride, view.rows, view.cols, view.ld, advanced(first, b * results), rest...);
 }

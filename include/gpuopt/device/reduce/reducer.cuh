@@ -348,7 +348,8 @@ __device__ inline MomentSums<A> reduceLanes(const MomentSums<A>& partial, Combin
   const A count = warpAllReduce(partial.count, Plus{});
   const A weight = count == A(0) ? A(0) : quotient(partial.count, count);
   const A first = shuffleFrom(partial.mean, 0);  // equal means remain what they are
-  const A mean = first + 2 * warpAllReduce((partial.mean * A(0.5) - first * A(0.5)) * weight, Plus{});
+  using std::fma;
+  const A mean = fma(A(2), warpAllReduce((partial.mean * A(0.5) - first * A(0.5)) * weight, Plus{}), first);
   const A deviation = partial.mean - mean;
   return {count, mean, warpAllReduce(partial.squares + partial.count * deviation * deviation, Plus{})};
 }
@@ -385,9 +386,9 @@ struct Moments {
     partial = combine(partial, Partial{A(COUNT), mean, reduceTree(squares, Plus{})});
   }
 
-  // Up to some dozen values of one thread: the sums of their distances from the first one, and of the squares. Since
-  // the first one is among them, what cancels is at most as many times the result as there are values. Distances are
-  // halved and their sum divided by 32, to stay in range.
+  // Up to 256 values of one thread, some dozen as a rule: the sums of their distances from the first one, and of the
+  // squares. Since the first one is among them, what cancels is at most as many times the result as there are values.
+  // Distances are halved and their sum divided by 256, to stay in range.
   struct Share {
     A half;  // of the first value
     A sum;
@@ -401,16 +402,16 @@ struct Moments {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
       const A distance = static_cast<A>(values[i]) * A(0.5) - share.half;
-      share.sum += distance * A(0.03125);
+      share.sum += distance * A(0.00390625);
       share.squares += distance * distance;
     }
     share.count += A(COUNT);
   }
 
   __device__ Partial close(const Share& share) const {
-    const A mean = share.count == A(0) ? A(0) : quotient(32 * share.sum, share.count);
+    const A mean = share.count == A(0) ? A(0) : 256 * quotient(share.sum, share.count);
     const bool isFinite = share.squares < greatest<A>;  // else infinity would meet infinity
-    const A squares = isFinite ? share.squares - 32 * share.sum * mean : share.squares;
+    const A squares = isFinite ? share.squares - 256 * share.sum * mean : share.squares;
     return {share.count, 2 * (share.half + mean), 4 * squares};
   }
 

@@ -139,13 +139,15 @@ ArgResult<T> combine(const ArgResult<T>& a, const ArgResult<T>&) {
 /// The same for mean and variance, by the formula of Chan, Golub and LeVeque (1979).
 template <class T>
 __host__ __device__ MeanVariance<T> combine(const MeanVariance<T>& a, const MeanVariance<T>& b) {
+  if (b.count == 0) return a;
+  if (a.count == 0) return b;
   const auto sums = [](const MeanVariance<T>& part) {
     const T count = static_cast<T>(part.count);
     return detail::MomentSums<T>{count, part.mean, part.variance * count};
   };
   const detail::MomentSums<T> both = detail::combine(sums(a), sums(b));
   const std::size_t count = a.count + b.count;
-  return {count, both.mean, count > 0 ? both.squares / static_cast<T>(count) : T(0)};
+  return {count, both.mean, both.squares / static_cast<T>(count)};
 }
 
 GPUOPT_NAMESPACE_END

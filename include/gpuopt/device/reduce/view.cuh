@@ -170,6 +170,19 @@ __device__ inline void addShare(typename Reducer::Partial& partial, const Source
   partial = reducer.combiner()(partial, reducer.close(share));
 }
 
+// Adds a value whose index may be before or after those that are there.
+template <class Reducer, class V>
+__device__ inline void addAnywhere(typename Reducer::Partial& partial, const Reducer& reducer, const V (&value)[1],
+                                   std::size_t index) {
+  if constexpr (Reducer::INDEXED) {
+    typename Reducer::Partial single = reducer.neutral();
+    reducer.add(single, value, index);
+    partial = reducer.combiner()(partial, single);
+  } else {
+    reducer.add(partial, value, index);
+  }
+}
+
 // Adds what one of THREADS threads contributes to the fold of [first, first + count).
 template <int THREADS, int ITEMS, class View, class Reducer>
 __device__ inline void addRange(typename Reducer::Partial& partial, const View& view, const Reducer& reducer,
@@ -192,7 +205,7 @@ __device__ inline void addRange(typename Reducer::Partial& partial, const View& 
       addSteps<Caching::normal, THREADS, ITEMS>(partial, source, reducer, done + thread);
     addStepsBelow<Caching::normal, THREADS, ITEMS>(partial, source, reducer, done + thread, steps);
   }
-  if (edge < count) reducer.add(partial, values, edge);
+  if (edge < count) addAnywhere(partial, reducer, values, edge);
 }
 
 GPUOPT_DETAIL_END

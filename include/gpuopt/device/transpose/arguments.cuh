@@ -118,11 +118,16 @@ void withProblem(const MatrixView<In>& in, const MatrixView<Out>& out, const F& 
 }
 
 // (in, out) or (in, out, function).
-template <class... Args>
-void transposeViews(cudaStream_t stream, const Args&... args) {
-  withProblem(args..., [stream](const auto& problem) { launchTranspose(problem, stream); });
+template <class In, class Out, class... F>
+void transposeViews(cudaStream_t stream, const MatrixView<In>& in, const MatrixView<Out>& out, const F&... function) {
+  withProblem(in, out, function..., [&](const auto& problem) {
+    requireOnDevice(named(in, "in"), "gpuopt::transpose");
+    requireOnDevice(named(out, "out"), "gpuopt::transpose");
+    launchTranspose(problem, stream);
+  });
 }
 
+// Addresses alone are looked at: the matrices may be anywhere, or nowhere.
 template <class... Args>
 std::string explainViews(const Args&... args) {
   std::string text;
