@@ -99,6 +99,22 @@ std::vector<float> measuredPoints(std::size_t n) {
   return values;
 }
 
+// Whether each feature has the mean 0 and the variance 1.
+bool areStandardised(const std::vector<Point>& points) {
+  const double n = static_cast<double>(points.size());
+  bool right = true;
+  for (int f = 0; f < FEATURES; ++f) {
+    double sum = 0, squares = 0;
+    for (const Point& point : points) {
+      sum += point.x[f];
+      squares += static_cast<double>(point.x[f]) * point.x[f];
+    }
+    right = right && std::fabs(sum / n) < 1e-4 && std::fabs(squares / n - 1) < 1e-4;
+  }
+  std::printf("features: %s\n", right ? "ok" : "WRONG");
+  return right;
+}
+
 bool run() {
   const std::size_t n = 20003;
   const DeviceArray<float> values(measuredPoints(n));
@@ -113,7 +129,7 @@ bool run() {
   Centres centres{};
   for (int k = 0; k < CLUSTERS; ++k) centres.of[k] = onHost[static_cast<std::size_t>(k)];
 
-  bool right = true;
+  bool right = areStandardised(onHost);
   for (int step = 1; step <= 3; ++step) {
     const ToSums toSums{{centres}};
     const Sums sums = gpuopt::transformReduce(points, n, toSums, Add{});

@@ -85,7 +85,7 @@ bool report(const float* begin, const Results& all, double sum) {
 
 bool run() {
   const PinnedArray data(N);
-  for (std::size_t i = 0; i < N; ++i) data.data[i] = static_cast<float>(i * 7919 % 999983) / 1000 - 100;
+  for (std::size_t i = 0; i < N; ++i) data.data[i] = static_cast<float>((i * 7919 + 123457) % 999983) / 1000 - 100;
   const DeviceArray<Results> results(CHUNKS);
   double sum = 0;
   {

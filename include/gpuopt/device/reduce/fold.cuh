@@ -178,7 +178,7 @@ auto deviceFunction(const F& f) {
   constexpr bool isMutable = !takes && isCallable<F&, typename std::iterator_traits<Its>::value_type...>;
   static_assert(isReported || !isMutable, "gpuopt: the call operator of the function must be const");
   static_assert(isReported || isMutable || takes,
-                "gpuopt: the function must take an element, or one of each of two inputs");
+                "gpuopt: the function must take an element, or one of each of two inputs; it gets no index");
   if constexpr (!isReported && takes)
     return f;
   else
