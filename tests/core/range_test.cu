@@ -14,6 +14,12 @@
 #include <vector>
 
 namespace gpuopt::test::range_test {
+
+struct NumberAsData {
+  int data() const { return 0; }
+  int size() const { return 0; }
+};
+
 namespace {
 
 template <class T>
@@ -48,11 +54,6 @@ struct ManagedAllocator {
 
 struct Point {
   float x, y;
-};
-
-struct NumberAsData {
-  int data() const { return 0; }
-  int size() const { return 0; }
 };
 
 TEST_CASE("Containers and spans are ranges", "[range]") {

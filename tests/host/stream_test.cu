@@ -15,7 +15,6 @@
 #include <type_traits>
 
 namespace gpuopt::test::stream_test {
-namespace {
 
 cudaStream_t number(std::uintptr_t n) { return reinterpret_cast<cudaStream_t>(n); }
 
@@ -46,11 +45,11 @@ struct WithGetStream {
 
 // As CCCL's queries and environments.
 struct GetStream {
-  [[maybe_unused]] Ref operator()(cudaStream_t stream) const { return {stream}; }
+  Ref operator()(cudaStream_t stream) const { return {stream}; }
 };
 struct GetSize {
   template <class Env>
-  [[maybe_unused]] int operator()(const Env& env) const {
+  int operator()(const Env& env) const {
     return env.size();
   }
 };
@@ -63,7 +62,7 @@ struct Property {
 
 struct Environment {
   Ref held;
-  [[maybe_unused]] int query(const GetSize&) const { return 7; }
+  int query(const GetSize&) const { return 7; }
   Ref query(const GetStream&) const { return held; }
 };
 
@@ -98,6 +97,8 @@ struct ToItself {
 
 template <class S>
 inline constexpr bool isAccepted = std::is_convertible_v<S, StreamRef>&& detail::isStream<S>;
+
+namespace {
 
 TEST_CASE("A StreamRef is made from handles and from objects that have one", "[stream]") {
   CHECK(leftOut() == nullptr);

@@ -43,6 +43,12 @@ using gpuopt::LaunchConfig;
 using gpuopt::Workspace;
 using gpuopt::detail::WorkspaceLease;
 
+// As std::pmr's, for the host's memory.
+struct HostResource {
+  void* allocate(std::size_t bytes, std::size_t alignment);
+  void deallocate(void* memory, std::size_t bytes, std::size_t alignment);
+};
+
 namespace {
 
 constexpr unsigned COUNTERS = Workspace::counterCount;
@@ -94,11 +100,6 @@ struct PointerResource {
   void deallocate(DevicePointer memory, std::size_t bytes, std::size_t) { log.giveBack(memory.get(), bytes); }
 };
 
-// As std::pmr's, for the host's memory.
-struct HostResource {
-  void* allocate(std::size_t bytes, std::size_t alignment);
-  void deallocate(void* memory, std::size_t bytes, std::size_t alignment);
-};
 static_assert(!std::is_constructible_v<Workspace, HostResource&>);
 
 struct SyncResource {

@@ -85,6 +85,12 @@ std::string invalid(Call call) {
   return messageOf<std::invalid_argument>(call);
 }
 
+struct StreamOrTrue {
+  cudaStream_t stream;
+  operator cudaStream_t() const { return stream; }
+  operator bool() const { return true; }
+};
+
 namespace {
 
 constexpr std::size_t N = 5003;
@@ -179,12 +185,6 @@ TEST_CASE("A stream may follow at once", "[arguments]") {
   CHECK(argMin(in.data(), N, Square{}, ref, &workspace).index == 0);
   CHECK(minMax(in, ref, &workspace).minimum == 1.0F / 3);
 }
-
-struct StreamOrTrue {
-  cudaStream_t stream;
-  operator cudaStream_t() const { return stream; }
-  [[maybe_unused]] operator bool() const { return true; }
-};
 
 TEST_CASE("What converts to a stream is no initial value", "[arguments]") {
   DeviceArray<bool> in(100);
