@@ -68,7 +68,8 @@ unsigned nonzeroCounters(unsigned* counters, cudaStream_t stream, unsigned left 
   return found.toHost()[0];
 }
 
-/// What a memory resource has handed out.
+// What a memory resource has handed out. No REQUIRE within classes: nvcc does not come to an end with those of
+// Catch2 3.
 struct ResourceLog {
   std::size_t held = 0;
   std::size_t alignment = 0;
@@ -77,7 +78,7 @@ struct ResourceLog {
 
   void* take(std::size_t bytes, std::size_t aligned) {
     if (isEmpty) throw std::bad_alloc();
-    REQUIRE(cudaMalloc(&last, bytes) == cudaSuccess);
+    gpuopt::check(cudaMalloc(&last, bytes), "cudaMalloc");
     held += bytes;
     alignment = aligned;
     return last;
@@ -110,12 +111,13 @@ struct SyncResource {
 
 struct OrderedResource : SyncResource {
   cudaStream_t stream = nullptr;
+  bool isInOrder = true;
   void* allocate(cudaStream_t order, std::size_t bytes, std::size_t alignment) {
     stream = order;
     return log.take(bytes, alignment);
   }
   void deallocate(cudaStream_t order, void* memory, std::size_t bytes, std::size_t) {
-    REQUIRE(order == stream);
+    isInOrder = isInOrder && order == stream;
     log.giveBack(memory, bytes);
   }
 };
@@ -169,6 +171,7 @@ TEST_CASE("a workspace from a pool or a memory resource") {
       REQUIRE(log.held >= Workspace::capacity + COUNTERS * sizeof(unsigned));
   }
   for (const ResourceLog& log : {pointers.log, sync.log, ordered.log}) REQUIRE(log.held == 0);
+  REQUIRE(ordered.isInOrder);
 }
 
 TEST_CASE("what a memory resource throws comes through, and nothing is given back to it") {
