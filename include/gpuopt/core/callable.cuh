@@ -16,6 +16,12 @@ GPUOPT_DETAIL_BEGIN
 template <class F, class... Args>
 using CallResult = decltype(std::declval<F>()(std::declval<Args>()...));
 
+// The same for device functions, within which clang++ refuses std::declval as a host function.
+template <class F, class... Args>
+struct Call {
+  using Result = CallResult<F, Args...>;
+};
+
 template <class...>
 struct Arguments {};
 

@@ -19,6 +19,11 @@ GPUOPT_DETAIL_BEGIN
 template <class Out>
 using OutputReference = decltype(std::declval<const Out&>()[std::ptrdiff_t{}]);
 
+template <class Out>
+struct OutputOf {
+  using Element = std::decay_t<OutputReference<Out>>;
+};
+
 // Whether a result may be stored as a T: of its own type, rounded to a floating-point type that is no wider, or, if it
 // is a bool, as a number. A wider T would suggest that the sum is computed in it, and an integer would cut digits off.
 template <class Result, class T>
@@ -66,7 +71,7 @@ constexpr bool requireOutput() {
 // Stores result i, rounded to the type of the output.
 template <class Out, class Result>
 __device__ inline void storeOutput(const Out& out, std::size_t i, const Result& result) {
-  using T = std::decay_t<OutputReference<Out>>;
+  using T = typename OutputOf<Out>::Element;
   if constexpr (std::is_arithmetic_v<Result> && (std::is_arithmetic_v<T> || isHalf<T>))
     out[static_cast<std::ptrdiff_t>(i)] = static_cast<T>(result);
   else

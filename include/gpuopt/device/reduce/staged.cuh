@@ -106,7 +106,7 @@ template <class T, class F, class Reducer>
 __device__ inline typename Reducer::Partial addStaged(const StagedElements<T>& staged, const F& f,
                                                       const Reducer& reducer, unsigned begin, unsigned first,
                                                       unsigned end, unsigned stride) {
-  using Value = std::decay_t<CallResult<F, T>>;
+  using Value = std::decay_t<typename Call<F, T>::Result>;
   constexpr unsigned BATCH = 4;
   auto share = ShareOf<Reducer>::start(reducer);
   unsigned i = begin + first;
