@@ -2,6 +2,7 @@
 /// What is a range, where its elements are, and how many.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
+#include "support/plain_span.hpp"
 
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/range.cuh>
@@ -21,14 +22,6 @@ struct NumberAsData {
 };
 
 namespace {
-
-template <class T>
-struct Span {
-  T* first;
-  unsigned count;
-  T* data() const { return first; }
-  unsigned size() const { return count; }
-};
 
 // As thrust::device_ptr and thrust::device_vector.
 template <class T>
@@ -57,8 +50,8 @@ struct Point {
 };
 
 TEST_CASE("Containers and spans are ranges", "[range]") {
-  STATIC_REQUIRE(detail::isRange<Span<float>>);
-  STATIC_REQUIRE(detail::isRange<const Span<const float>>);
+  STATIC_REQUIRE(detail::isRange<PlainSpan<float>>);
+  STATIC_REQUIRE(detail::isRange<const PlainSpan<const float>>);
   STATIC_REQUIRE(detail::isRange<DeviceVector<float>>);
   STATIC_REQUIRE(detail::isRange<const DeviceVector<float>>);
   STATIC_REQUIRE(detail::isRange<std::vector<float, ManagedAllocator<float>>>);
@@ -78,13 +71,13 @@ TEST_CASE("Types that say that their elements are in the host's memory", "[range
   STATIC_REQUIRE(detail::isHostRange<std::string>);
   STATIC_REQUIRE(detail::isHostRange<std::array<float, 3>>);
   STATIC_REQUIRE_FALSE(detail::isHostRange<std::vector<float, ManagedAllocator<float>>>);
-  STATIC_REQUIRE_FALSE(detail::isHostRange<Span<float>>);
+  STATIC_REQUIRE_FALSE(detail::isHostRange<PlainSpan<float>>);
   STATIC_REQUIRE_FALSE(detail::isHostRange<DeviceVector<float>>);
 }
 
 TEST_CASE("The plain pointer and the size of a range", "[range]") {
   float elements[3] = {};
-  const Span<float> span{elements, 3};
+  const PlainSpan<float> span{elements, 3};
   CHECK(detail::dataOf(span) == elements);
   CHECK(detail::sizeOf(span) == 3);
   STATIC_REQUIRE(std::is_same_v<decltype(detail::sizeOf(span)), std::size_t>);

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "support/catch.hpp"
 #include "support/device_array.cuh"
 #include "support/host_test.cuh"
 
@@ -133,16 +134,16 @@ std::vector<T> toHost(const DeviceArray<T>& array) {
   return all;
 }
 
-// Whether the results of call(in, out) with elements of T and of Plain are alike.
+// The results of call(in, out) with elements of T and of Plain are alike.
 template <class T, class Call>
-bool givesAlike(std::size_t inputs, std::size_t outputs, Call call) {
+void checkAlike(std::size_t inputs, std::size_t outputs, Call call) {
   const DeviceArray<T> in(elements<T>(inputs));
   const DeviceArray<Plain> inPlain(elements<Plain>(inputs));
   DeviceArray<T> out(outputs);
   DeviceArray<Plain> outPlain(outputs);
   call(in.data(), out.data());
   call(inPlain.data(), outPlain.data());
-  return areAlike(toHost(out), plain(toHost(outPlain)));
+  CHECK(areAlike(toHost(out), plain(toHost(outPlain))));
 }
 
 }  // namespace gpuopt::test

@@ -2,7 +2,6 @@
 /// Elements of any trivially copyable type in reductions: the bits of a plain struct.
 // SPDX-License-Identifier: MIT
 #include "any_type.cuh"
-#include "support/catch.hpp"
 
 #include <gpuopt/reduce.cuh>
 
@@ -11,11 +10,6 @@
 #include <vector>
 
 namespace gpuopt::test::any_type_reduce_test {
-
-template <class T, class Call>
-void checkAlike(std::size_t inputs, std::size_t outputs, Call call) {
-  CHECK(givesAlike<T>(inputs, outputs, call));
-}
 
 template <class Policy, class T>
 void checkReduce(std::size_t n) {

@@ -3,7 +3,6 @@
 /// struct.
 // SPDX-License-Identifier: MIT
 #include "any_type.cuh"
-#include "support/catch.hpp"
 
 #include <gpuopt/gpuopt.cuh>
 
@@ -13,11 +12,6 @@
 #include <vector>
 
 namespace gpuopt::test::any_type_test {
-
-template <class T, class Call>
-void checkAlike(std::size_t inputs, std::size_t outputs, Call call) {
-  CHECK(givesAlike<T>(inputs, outputs, call));
-}
 
 // The collectives: results go to out[0 ... 9].
 template <class T, int BLOCK>

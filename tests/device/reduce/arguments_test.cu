@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/host_test.cuh"
+#include "support/plain_span.hpp"
 #include "support/reduction_data.cuh"
 
 #include <gpuopt/reduce.cuh>
@@ -38,14 +39,6 @@ struct Square {
 
 struct Distance {
   __host__ __device__ float operator()(float x, float y) const { return x < y ? y - x : x - y; }
-};
-
-template <class T>
-struct Span {
-  T* first;
-  unsigned count;
-  T* data() const { return first; }
-  unsigned size() const { return count; }
 };
 
 // As thrust::device_ptr, and cuda::stream_ref.
@@ -98,13 +91,13 @@ constexpr std::size_t N = 5003;
 TEST_CASE("Containers and spans are reduced whole", "[arguments]") {
   const std::vector<float> values = quarters(N);
   const DeviceArray<float> in(values), other(quarters(N));
-  const Span<const float> span{in.data(), static_cast<unsigned>(N)};
+  const PlainSpan<const float> span{in.data(), static_cast<unsigned>(N)};
   DeviceArray<float> out(1);
 
   const float sum = reduce(in.data(), N);
   CHECK(reduce(in) == sum);
   CHECK(reduce(span) == sum);
-  CHECK(reduce(Span<const float>{in.data(), 0}) == 0);
+  CHECK(reduce(PlainSpan<const float>{in.data(), 0}) == 0);
   CHECK(reduce(in, Maximum{}) == reduce(in.data(), N, Maximum{}));
   CHECK(reduce(in, Maximum{}, 100.0F) == 100);
   CHECK(reduce<double>(in) == reduce<double>(in.data(), N));
@@ -223,11 +216,11 @@ TEST_CASE("Outputs are pointers, objects that have one, iterators and containers
   CHECK(firstOf(out) == reduce(in));
   reduceInto(in, Doubling{out.data()});
   CHECK(firstOf(out) == 2 * reduce(in));
-  reduceInto(in, Span<float>{out.data(), 1}, Maximum{});
+  reduceInto(in, PlainSpan<float>{out.data(), 1}, Maximum{});
   CHECK(firstOf(out) == reduce(in, Maximum{}));
 
   CHECK(invalid([&] {
-          reduceInto(in, Span<float>{out.data(), 0});
+          reduceInto(in, PlainSpan<float>{out.data(), 0});
         }) == "gpuopt::reduceInto: out has 0 elements, but 1 are needed");
   CHECK(invalid([&] { reduceInto<double>(in, static_cast<float*>(nullptr)); }) == "gpuopt::reduceInto: out is null");
 }
@@ -287,10 +280,10 @@ TEST_CASE("Misaligned and unequal arguments are refused", "[arguments]") {
   CHECK(invalid([&] { reduceInto(in, shifted(out.data(), 3)); }) ==
         "gpuopt::reduceInto: out is misaligned: its address modulo 4 is 3");
   CHECK(invalid([&] {
-          static_cast<void>(dot(in, Span<const float>{in.data(), 7}));
+          static_cast<void>(dot(in, PlainSpan<const float>{in.data(), 7}));
         }) == "gpuopt::dot: the inputs have 5003 and 7 elements");
   CHECK(invalid([&] {
-          static_cast<void>(transformReduce(Span<const float>{in.data(), 7}, in, Distance{}));
+          static_cast<void>(transformReduce(PlainSpan<const float>{in.data(), 7}, in, Distance{}));
         }) == "gpuopt::transformReduce: the inputs have 7 and 5003 elements");
 }
 
