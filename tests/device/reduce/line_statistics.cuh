@@ -78,8 +78,8 @@ T specialValue(std::uint64_t i) {
   T nan = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
   unsigned char bytes[sizeof(T)];
   std::memcpy(bytes, &nan, sizeof(T));
-  bytes[0] = static_cast<unsigned char>(i >> 8);       // the payload
-  bytes[sizeof(T) - 1] ^= i % 8 == 6 ? 0x80u : 0x00u;  // the sign
+  bytes[0] = static_cast<unsigned char>(i >> 8);  // the payload
+  if (i % 8 == 6) bytes[sizeof(T) - 1] = static_cast<unsigned char>(bytes[sizeof(T) - 1] ^ 0x80u);  // the sign
   std::memcpy(&nan, bytes, sizeof(T));
   return nan;
 }
