@@ -4,9 +4,22 @@
 
 #include "language.hpp"
 
+#include <cstddef>
 #include <type_traits>
 
+#ifdef GPUOPT_EMULATION_PROFILE
+extern "C" void gpuoptProfileAtomic(const volatile void* address, std::size_t bytes);
+#endif
+
 namespace gpuopt::emulation::detail {
+
+/// Tells the profile of an atomic function, with the place it is called from.
+template <class T>
+__forceinline__ void noteAtomic([[maybe_unused]] const T* address) {
+#ifdef GPUOPT_EMULATION_PROFILE
+  gpuoptProfileAtomic(address, sizeof(T));
+#endif
+}
 
 template <class T, class... Types>
 inline constexpr bool isOneOf = (std::is_same_v<T, Types> || ...);
@@ -26,7 +39,8 @@ T load(const T* address) {
 
 /// Replaces `*address` by `next(*address)`; returns what was there.
 template <class T, class Next>
-T update(T* address, Next next) {
+__forceinline__ T update(T* address, Next next) {
+  noteAtomic(address);
   T old = load(address);
   for (;;) {
     T desired = next(old);
@@ -37,18 +51,18 @@ T update(T* address, Next next) {
 }  // namespace gpuopt::emulation::detail
 
 // Each function takes the types that CUDA's has, and has variants for a block and for the whole system.
-#define GPUOPT_EMULATION_ATOMIC(function, expression, ...)                                         \
-  template <class T, class = std::enable_if_t<gpuopt::emulation::detail::isOneOf<T, __VA_ARGS__>>> \
-  T function(T* address, typename gpuopt::emulation::detail::Same<T>::Type value) {                \
-    return gpuopt::emulation::detail::update(address, [value](T old) -> T { return expression; }); \
-  }                                                                                                \
-  template <class T, class = std::enable_if_t<gpuopt::emulation::detail::isOneOf<T, __VA_ARGS__>>> \
-  T function##_block(T* address, typename gpuopt::emulation::detail::Same<T>::Type value) {        \
-    return function(address, value);                                                               \
-  }                                                                                                \
-  template <class T, class = std::enable_if_t<gpuopt::emulation::detail::isOneOf<T, __VA_ARGS__>>> \
-  T function##_system(T* address, typename gpuopt::emulation::detail::Same<T>::Type value) {       \
-    return function(address, value);                                                               \
+#define GPUOPT_EMULATION_ATOMIC(function, expression, ...)                                                   \
+  template <class T, class = std::enable_if_t<gpuopt::emulation::detail::isOneOf<T, __VA_ARGS__>>>           \
+  __forceinline__ T function(T* address, typename gpuopt::emulation::detail::Same<T>::Type value) {          \
+    return gpuopt::emulation::detail::update(address, [value](T old) -> T { return expression; });           \
+  }                                                                                                          \
+  template <class T, class = std::enable_if_t<gpuopt::emulation::detail::isOneOf<T, __VA_ARGS__>>>           \
+  __forceinline__ T function##_block(T* address, typename gpuopt::emulation::detail::Same<T>::Type value) {  \
+    return function(address, value);                                                                         \
+  }                                                                                                          \
+  template <class T, class = std::enable_if_t<gpuopt::emulation::detail::isOneOf<T, __VA_ARGS__>>>           \
+  __forceinline__ T function##_system(T* address, typename gpuopt::emulation::detail::Same<T>::Type value) { \
+    return function(address, value);                                                                         \
   }
 
 // Integers wrap around, signed ones too.
@@ -78,8 +92,9 @@ GPUOPT_EMULATION_ATOMIC(atomicXor, old ^ value, int, unsigned, unsigned long lon
 
 template <class T, class = std::enable_if_t<
                        gpuopt::emulation::detail::isOneOf<T, int, unsigned, unsigned long long, unsigned short>>>
-T atomicCAS(T* address, typename gpuopt::emulation::detail::Same<T>::Type compare,
-            typename gpuopt::emulation::detail::Same<T>::Type value) {
+__forceinline__ T atomicCAS(T* address, typename gpuopt::emulation::detail::Same<T>::Type compare,
+                            typename gpuopt::emulation::detail::Same<T>::Type value) {
+  gpuopt::emulation::detail::noteAtomic(address);
   __atomic_compare_exchange(address, &compare, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return compare;
 }

@@ -27,11 +27,14 @@ class Fiber {
 
   /// Prepares `body(argument)`; every resume() after a return starts it anew, on the same stack.
   Fiber(Body body, void* argument)
-      : size_(stackBytes()), stack_(new unsigned char[size_]), body_(body), argument_(argument) {
-    std::fill_n(stack_.get(), CANARY_BYTES, CANARY);
+      : size_(stackBytes() / ALIGNMENT * ALIGNMENT),
+        stack_(new Aligned[size_ / ALIGNMENT]),
+        body_(body),
+        argument_(argument) {
+    std::fill_n(stack_[0].bytes, CANARY_BYTES, CANARY);
     boost::context::stack_context context;
     context.size = size_;
-    context.sp = stack_.get() + size_;
+    context.sp = stack_[0].bytes + size_;
     inside_ = boost::context::fiber(std::allocator_arg, boost::context::preallocated(context.sp, context.size, context),
                                     OwnedElsewhere{},
                                     [this](boost::context::fiber&& caller) { return main(std::move(caller)); });
@@ -42,7 +45,7 @@ class Fiber {
 
   /// Called by the owner: runs the body until it suspends or returns.
   void resume() {
-    startSwitch(&ownerFakeStack_, stack_.get(), size_);
+    startSwitch(&ownerFakeStack_, stack_[0].bytes, size_);
     inside_ = std::move(inside_).resume();
     finishSwitch(ownerFakeStack_, nullptr, nullptr);
   }
@@ -54,14 +57,23 @@ class Fiber {
     finishSwitch(ownFakeStack_, &ownerStack_, &ownerSize_);
   }
 
+  const unsigned char* stack() const { return stack_[0].bytes; }
+  std::size_t stackSize() const { return size_; }
+
   /// Whether the body has used more stack than there is: one of the last bytes is not as it was. Asked after
   /// every step of every lane, so the bytes are compared with their neighbours, all at once.
   bool overflowed() const {
-    const unsigned char* last = stack_.get();
+    const unsigned char* last = stack_[0].bytes;
     return last[0] != CANARY || std::memcmp(last, last + 1, CANARY_BYTES - 1) != 0;
   }
 
  private:
+  // All stacks begin alike, so that lanes at the same place of a kernel are as deep in theirs.
+  static constexpr std::size_t ALIGNMENT = 256;
+  struct alignas(ALIGNMENT) Aligned {
+    unsigned char bytes[ALIGNMENT];
+  };
+
   static constexpr std::size_t CANARY_BYTES = 64;
   static constexpr unsigned char CANARY = 0xC5;
 
@@ -94,7 +106,7 @@ class Fiber {
   }
 
   std::size_t size_;
-  std::unique_ptr<unsigned char[]> stack_;
+  std::unique_ptr<Aligned[]> stack_;
   Body body_;
   void* argument_;
   boost::context::fiber inside_, outside_;

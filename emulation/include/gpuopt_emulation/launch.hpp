@@ -14,7 +14,9 @@
 #include <mutex>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace gpuopt::emulation::detail {
 
@@ -77,16 +79,23 @@ inline cudaError_t checkLaunch(const cudaLaunchConfig_t& config, const void* ker
   return cudaSuccess;
 }
 
+/// Appends what a kernel's argument points to, if it is a pointer to objects.
+template <class T>
+void addPointer(std::vector<PointerArgument>& pointers, const T& argument) {
+  using Pointee = std::remove_pointer_t<T>;
+  if constexpr (std::is_pointer_v<T> && std::is_object_v<Pointee>) pointers.push_back({argument, alignof(Pointee)});
+}
+
 /// `arguments` are the launch's own copies.
 inline cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, void (*body)(const void*),
-                          const std::shared_ptr<const void>& arguments) {
+                          const std::shared_ptr<const void>& arguments, const std::vector<PointerArgument>& pointers) {
   if (currentLane != nullptr) currentLane->block->failInLane(*currentLane, "a kernel cannot launch a kernel here", {});
   const cudaError_t code = checkLaunch(config, kernel);
   if (code != cudaSuccess) return code;
   const auto run = [=, order = schedule(), grid = config.gridDim, block = config.blockDim,
                     sharedBytes = config.dynamicSmemBytes] {
     const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
-    Launch launch{kernel, grid, block, sharedBytes, body, arguments.get(), order, blocks};
+    Launch launch{kernel, grid, block, sharedBytes, body, arguments.get(), order, blocks, pointers};
     Workers::instance().run(launch);
     return resultIf(!launch.failed, cudaErrorLaunchFailure);
   };
@@ -121,7 +130,9 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
     const Call& c = *static_cast<const Call*>(argument);
     std::apply(c.kernel, c.arguments);
   };
-  return emulated::launch(*config, emulated::kernelAddress(kernel), body, call);
+  std::vector<emulated::PointerArgument> pointers;
+  std::apply([&](const auto&... argument) { (emulated::addPointer(pointers, argument), ...); }, call->arguments);
+  return emulated::launch(*config, emulated::kernelAddress(kernel), body, call, pointers);
 }
 
 // --------------------------------------------------------------------------- attributes of kernels

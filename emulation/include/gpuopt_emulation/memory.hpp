@@ -17,6 +17,8 @@
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 struct CUmemPoolHandle_st {
   std::uint64_t attributes[9] = {};
@@ -107,6 +109,15 @@ class Memory {
           << " the nearest allocation, of " << allocation.bytes << " bytes";
     }
     return out.str();
+  }
+
+  /// Begin and size of every allocation, in order.
+  std::vector<std::pair<std::uintptr_t, std::size_t>> ranges() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<std::pair<std::uintptr_t, std::size_t>> found;
+    for (const auto& [data, allocation] : allocations_)
+      found.emplace_back(reinterpret_cast<std::uintptr_t>(data), allocation.bytes);
+    return found;
   }
 
   std::size_t capacity() const { return capacity_; }

@@ -5,6 +5,7 @@
 
 #include "fiber.hpp"
 #include "limits.hpp"
+#include "observer.hpp"
 #include "report.hpp"
 #include "shared_memory.hpp"
 #include "symbols.hpp"
@@ -68,6 +69,7 @@ struct Lane {
   State state = State::left;
   Request request;
   std::optional<Fiber> fiber;
+  Trace* trace = nullptr;  ///< null if nobody observes the launch
 
   unsigned inWarp() const { return index % WARP_LANES; }
   unsigned bit() const { return 1u << inWarp(); }
@@ -115,6 +117,8 @@ struct Launch {
   const void* arguments;
   Schedule schedule;
   std::uint64_t blocks;
+  std::vector<PointerArgument> pointers;
+  LaunchObserver* observer = launchObserver;
   std::atomic<std::uint64_t> nextBlock{0};
   std::atomic<bool> failed{false};
 };
@@ -134,17 +138,32 @@ class Block {
     if (left_ < threads_ && !failed()) fail(describeStall());
     if (failed()) unwind();
     currentLane = nullptr;
+    if (observer_ != nullptr) observer_->end(failed());
   }
 
+  /// Before the first block of a launch, and after the last one.
+  void beginLaunch(const Launch& launch) {
+    if (launch.observer != nullptr) observer_ = launch.observer->observeBlocks(launch);
+  }
+  void endLaunch() { observer_.reset(); }
+
   /// Called by a lane: takes part in an operation and returns the lane's result.
-  std::uint64_t collect(Lane& lane, const Request& request) {
+  std::uint64_t collect(Lane& lane, const Request& request, const void* caller, const void* frame) {
     lane.request = request;
+    if (observer_ != nullptr) observer_->arrive(lane, *request.operation, caller, frame);
     park(lane, Lane::State::waiting);
     return lane.request.result;
   }
 
   /// Called by a lane: lets the others run first.
   void yield(Lane& lane) { park(lane, Lane::State::yielded); }
+
+  /// The same where no exception may pass. A lane of a block that has failed goes on to its next operation.
+  void yieldQuietly(Lane& lane) {
+    if (failed()) return;
+    lane.state = Lane::State::yielded;
+    lane.fiber->suspend();
+  }
 
   /// Called by a lane: reports what it did wrong and ends the block.
   [[noreturn]] void failInLane(const Lane& lane, const std::string& what, Site site) {
@@ -172,6 +191,7 @@ class Block {
     index_ = blockIndex(launch, number);
     for (unsigned i = 0; i < threads_; ++i) prepare(lanes_[i], i);
     shared_.poison(launch.kernel, launch.sharedBytes, poisonByte(launch.schedule.order));
+    if (observer_ != nullptr) observer_->begin(launch, shared_, lanes_.get(), threads_);
     // The poison went over the built-in variables too.
     blockIdx = index_;
     blockDim = launch.block;
@@ -184,6 +204,7 @@ class Block {
     lane.index = i;
     lane.thread = {i % size.x, i / size.x % size.y, i / (size.x * size.y)};
     lane.state = Lane::State::fresh;
+    lane.trace = nullptr;
     if (!lane.fiber) lane.fiber.emplace([](void* argument) { runKernel(*static_cast<Lane*>(argument)); }, &lane);
   }
 
@@ -234,6 +255,7 @@ class Block {
     ready_.erase(lane.index);
     switchTo(lane);
     if (lane.fiber->overflowed()) overflow(lane);
+    if (observer_ != nullptr) observer_->step(lane);
     switch (lane.state) {
       case Lane::State::left:
         ++left_;
@@ -254,6 +276,7 @@ class Block {
   }
 
   void park(Lane& lane, Lane::State state) {
+    if (failed()) throw Unwind{};
     lane.state = state;
     lane.fiber->suspend();
     if (asksForCallers_) {
@@ -370,6 +393,7 @@ class Block {
 
   std::unique_ptr<Lane[]> lanes_;
   SharedMemory shared_;
+  std::unique_ptr<BlockObserver> observer_;
   Launch* launch_ = nullptr;
   uint3 index_{0, 0, 0};
   unsigned threads_ = 0;

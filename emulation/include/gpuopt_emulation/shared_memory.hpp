@@ -82,6 +82,10 @@ class SharedMemory {
     if (dynamicInside) fill(dynamicEnd, end_, byte);
   }
 
+  /// The addresses of static shared variables, and of the built-in variables among them; none if they are unknown.
+  std::uintptr_t begin() const { return begin_; }
+  std::uintptr_t end() const { return end_; }
+
  private:
   // Numbers, because the segment spans many objects.
   using Address = std::uintptr_t;

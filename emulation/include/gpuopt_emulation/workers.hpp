@@ -49,6 +49,7 @@ class Workers {
     toStart_ = running_;
     for (unsigned i = 0; i < running_; ++i) wake_.notify_one();
     done_.wait(lock, [this] { return running_ == 0; });
+    if (launch.observer != nullptr) launch.observer->end(launch);
   }
 
  private:
@@ -74,11 +75,13 @@ class Workers {
       --toStart_;
       Launch& launch = *launch_;
       lock.unlock();
+      block.beginLaunch(launch);
       while (!launch.failed) {
         const std::uint64_t next = launch.nextBlock.fetch_add(1, std::memory_order_relaxed);
         if (next >= launch.blocks) break;
         block.run(launch, blockNumber(launch, next));
       }
+      block.endLaunch();
       lock.lock();
       if (--running_ == 0) done_.notify_one();
     }

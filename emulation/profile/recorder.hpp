@@ -1,0 +1,267 @@
+/// Counts what the lanes of launches do, per kernel and instruction.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "requests.hpp"
+#include "trace.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace gpuopt::emulation::detail {
+
+/// The counts of a kernel, as one worker or all of them have found them.
+struct KernelCounts {
+  using Instruction = std::pair<std::uintptr_t, AccessKind>;
+  struct Hash {
+    std::size_t operator()(const Instruction& i) const { return i.first * 8 + static_cast<std::size_t>(i.second); }
+  };
+  /// An instruction of an atomic function of C++. The emulated device's own atomic functions consist of such.
+  static constexpr std::uintptr_t WORD = std::uintptr_t{1} << 63;
+
+  std::unordered_map<Instruction, InstructionCounts, Hash> accesses;
+  std::unordered_map<std::uintptr_t, BranchCounts> branches;
+  std::uint64_t launches = 0, blocks = 0, warps = 0, barriers = 0, sectorsRead = 0, sectorsWritten = 0;
+
+  void add(const KernelCounts& other) {
+    for (const auto& [instruction, counts] : other.accesses) accesses[instruction].add(counts);
+    for (const auto& [pc, counts] : other.branches) branches[pc] += counts;
+    launches += other.launches;
+    blocks += other.blocks;
+    warps += other.warps;
+    barriers += other.barriers;
+    sectorsRead += other.sectorsRead;
+    sectorsWritten += other.sectorsWritten;
+  }
+};
+
+/// What one launch has done so far, on all workers.
+struct LaunchCounts {
+  KernelCounts counts;
+  TouchedSectors read, written;
+  std::vector<std::pair<std::uintptr_t, std::size_t>> allocations;
+  std::vector<PointerArgument> pointers;
+
+  const std::pair<std::uintptr_t, std::size_t>* allocationOf(std::uintptr_t address) const {
+    auto after = std::upper_bound(allocations.begin(), allocations.end(), address,
+                                  [](std::uintptr_t a, const auto& allocation) { return a < allocation.first; });
+    if (after == allocations.begin()) return nullptr;
+    --after;
+    return address - after->first < after->second ? &*after : nullptr;
+  }
+
+  /// The alignment that the compiler knows of an array: the strictest of the kernel's pointers into its allocation. A
+  /// word's if there is none.
+  std::size_t alignmentAt(std::uintptr_t address) const {
+    const auto* const allocation = allocationOf(address);
+    std::size_t alignment = 0;
+    for (const PointerArgument& argument : pointers)
+      if (allocationOf(reinterpret_cast<std::uintptr_t>(argument.pointer)) == allocation)
+        alignment = (std::max)(alignment, argument.alignment);
+    return alignment == 0 ? sizeof(unsigned) : alignment;
+  }
+};
+
+/// Counts for one worker.
+class BlockRecorder : public BlockObserver {
+ public:
+  explicit BlockRecorder(std::mutex& mutex, LaunchCounts& launch) : mutex_(mutex), launch_(launch) {}
+
+  ~BlockRecorder() override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    launch_.counts.add(counts_);
+    launch_.read.insert(read_);
+    launch_.written.insert(written_);
+  }
+
+  void begin(const Launch& launch, const SharedMemory& shared, Lane* lanes, unsigned threads) override {
+    const auto dynamic = reinterpret_cast<std::uintptr_t>(gpuoptDynamicShared);
+    traces_.resize(threads);
+    isKnown_.assign((threads + WARP_LANES - 1) / WARP_LANES, 0);
+    for (unsigned i = 0; i < threads; ++i) {
+      Trace& trace = traces_[i];
+      trace.clear();
+      trace.hasLeft = trace.isSilent = false;
+      trace.lane = &lanes[i];
+      trace.stack = reinterpret_cast<std::uintptr_t>(lanes[i].fiber->stack());
+      trace.stackEnd = trace.stack + lanes[i].fiber->stackSize();
+      trace.shared = shared.begin();
+      trace.sharedEnd = shared.end();
+      trace.dynamic = dynamic;
+      trace.dynamicEnd = dynamic + launch.sharedBytes;
+      lanes[i].trace = &trace;
+    }
+    ++counts_.blocks;
+    counts_.warps += isKnown_.size();
+  }
+
+  void arrive(Lane& lane, const Operation& operation, const void* caller, const void* frame) override {
+    const bool isBarrier = operation.scope == Operation::Scope::block;
+    const auto depth = static_cast<std::uint32_t>(lane.trace->stackEnd - reinterpret_cast<std::uintptr_t>(frame));
+    lane.trace->add({reinterpret_cast<std::uintptr_t>(caller), 0, depth, 0,
+                     isBarrier ? EventKind::barrier : EventKind::warpOperation, false, false});
+  }
+
+  void step(Lane& lane) override {
+    Trace& trace = *lane.trace;
+    trace.hasLeft = lane.state == Lane::State::left;
+    if (trace.hasLeft || !trace.isEmpty()) isKnown_[lane.index / WARP_LANES] |= lane.bit();
+    const unsigned warp = lane.index / WARP_LANES;
+    if (isKnown_[warp] == presentLanes(warp)) mergeWarp(warp);
+  }
+
+  void end(bool failed) override {
+    if (failed)
+      for (Trace& trace : traces_) trace.clear();
+  }
+
+ private:
+  unsigned presentLanes(unsigned warp) const {
+    const std::size_t lanes = traces_.size() - warp * WARP_LANES;
+    return lanes >= WARP_LANES ? ~0u : (1u << lanes) - 1;
+  }
+
+  void mergeWarp(unsigned warp) {
+    const unsigned present = presentLanes(warp), first = warp * WARP_LANES;
+    Trace* const traces = &traces_[first];
+    const auto lanes = static_cast<unsigned>(__builtin_popcount(present));
+    mergeLanes(traces, lanes, [&](const Event& event, unsigned mask, const auto& events) {
+      count(event, mask, lanes, events);
+    });
+    unsigned known = 0;
+    for (unsigned i = 0; i < lanes; ++i) {
+      traces[i].forgetCounted();
+      if (traces[i].hasLeft || !traces[i].isEmpty()) known |= 1u << i;
+    }
+    isKnown_[warp] = known;
+  }
+
+  void count(const Event& event, unsigned mask, unsigned present, const std::array<const Event*, WARP_LANES>& events) {
+    switch (event.kind) {
+      case EventKind::barrier:
+        ++counts_.barriers;
+        break;
+      case EventKind::warpOperation:
+        break;
+      case EventKind::branch:
+        counts_.branches[event.pc] += {1, static_cast<unsigned>(__builtin_popcount(mask)), present};
+        break;
+      default:
+        countAccess(event, mask, events);
+    }
+  }
+
+  void countAccess(const Event& event, unsigned mask, const std::array<const Event*, WARP_LANES>& events) {
+    WarpRequest request{};
+    unsigned shared = 0;
+    std::uintptr_t bits = event.bytes;  // those that are zero in all addresses tell the alignment
+    forEachLane(mask, [&](unsigned i) {
+      request.addresses[i] = events[i]->address;
+      bits |= events[i]->address;
+      if (events[i]->isShared) shared |= 1u << i;
+    });
+    const unsigned width = accessBytes(event, bits);
+    request.bytes = width;
+    const unsigned spaces[] = {mask & ~shared, shared};
+    for (const bool isShared : {false, true}) {
+      request.mask = spaces[isShared];
+      if (request.mask == 0 || (!isShared && !isDeviceMemory(request))) continue;
+      for (unsigned offset = 0; offset < event.bytes; offset += width) {
+        addRequest(event, isShared, request);
+        forEachLane(request.mask, [&](unsigned i) { request.addresses[i] += width; });
+      }
+    }
+  }
+
+  /// Bytes of one access: what the compiler accesses at once, if it knows the alignment.
+  unsigned accessBytes(const Event& event, std::uintptr_t bits) const {
+    std::uintptr_t bytes = bits & (~bits + 1);  // the lowest bit
+    const bool isOneAccess = event.bytes <= 16 && (event.bytes & (event.bytes - 1u)) == 0 && bytes >= event.bytes &&
+                             !event.isOfAnyAlignment;
+    if (isOneAccess) return event.bytes;
+    const std::size_t known = event.isShared ? sizeof(unsigned) : launch_.alignmentAt(event.address);
+    return static_cast<unsigned>((std::min)({bytes, static_cast<std::uintptr_t>(known), std::uintptr_t{16}}));
+  }
+
+  bool isDeviceMemory(const WarpRequest& request) const {
+    const std::uintptr_t address = request.addresses[static_cast<unsigned>(__builtin_ctz(request.mask))];
+    return launch_.allocationOf(address) != nullptr;
+  }
+
+  void addRequest(const Event& event, bool isShared, const WarpRequest& request) {
+    const bool isLoad = event.kind == EventKind::load, isStore = event.kind == EventKind::store;
+    const auto kind = static_cast<AccessKind>((isShared ? 3 : 0) + (isLoad ? 0 : isStore ? 1 : 2));
+    const std::uintptr_t word = event.kind == EventKind::atomicWord ? KernelCounts::WORD : 0;
+    InstructionCounts& instruction = counts_.accesses[{event.pc | word, kind}];
+    instruction.bytes = request.bytes;
+    instruction.stride.add(strideOf(request));
+    if (isShared) {
+      addShared(instruction, request, isLoad);
+    } else {
+      addGlobal(instruction, request, isStore ? written_ : read_);
+    }
+  }
+
+  std::mutex& mutex_;
+  LaunchCounts& launch_;
+  KernelCounts counts_;
+  TouchedSectors read_, written_;
+  std::vector<Trace> traces_;
+  std::vector<unsigned> isKnown_;  // of each warp: the lanes that have left, or whose next event is known
+};
+
+/// Counts for all launches of a while.
+class Recorder : public LaunchObserver {
+ public:
+  std::unique_ptr<BlockObserver> observeBlocks(const Launch& launch) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (launch_ == nullptr) {
+      launch_ = std::make_unique<LaunchCounts>();
+      launch_->allocations = memory().ranges();
+      launch_->pointers = launch.pointers;
+    }
+    return std::make_unique<BlockRecorder>(mutex_, *launch_);
+  }
+
+  void end(const Launch& launch) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (launch_ == nullptr) return;
+    LaunchCounts& done = *launch_;
+    done.counts.launches = 1;
+    done.counts.sectorsRead = done.read.size();
+    done.counts.sectorsWritten = done.written.size();
+    const auto [entry, isNew] = kernels_.try_emplace(launch.kernel);
+    if (isNew) order_.push_back(launch.kernel);
+    entry->second.add(done.counts);
+    launch_.reset();
+  }
+
+  /// Calls `visit(kernel, counts)` in the order of the first launches.
+  template <class Visit>
+  void forEachKernel(Visit visit) const {
+    for (const void* kernel : order_) visit(kernel, kernels_.at(kernel));
+  }
+
+  /// Adds what another recorder has counted.
+  void add(const Recorder& other) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    other.forEachKernel([this](const void* kernel, const KernelCounts& counts) {
+      const auto [entry, isNew] = kernels_.try_emplace(kernel);
+      if (isNew) order_.push_back(kernel);
+      entry->second.add(counts);
+    });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<LaunchCounts> launch_;  // the one that runs
+  std::map<const void*, KernelCounts> kernels_;
+  std::vector<const void*> order_;
+};
+
+}  // namespace gpuopt::emulation::detail

@@ -1,0 +1,2 @@
+#pragma once
+namespace gpuopt::emulation::detail { inline std::string htmlReport(const Profile&) { return ""; } }

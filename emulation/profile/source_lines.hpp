@@ -1,0 +1,115 @@
+/// From instructions to the lines of the source.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "recorder.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpuopt::emulation::detail {
+
+inline std::string demangled(const char* name) {
+  if (name == nullptr) return "";
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(name, nullptr, nullptr, &status),
+                                                        std::free);
+  return withoutInlineNamespaces(status == 0 ? readable.get() : name);
+}
+
+/// The lines that an instruction comes from: its own, then those that it is inlined into. `returnAddress` follows it.
+inline std::vector<SourceLine> framesOf(std::uintptr_t returnAddress) {
+  std::vector<SourceLine> frames;
+  const auto visit = [](void* found, std::uintptr_t, const char* file, int line, const char* function) {
+    if (file != nullptr)
+      static_cast<std::vector<SourceLine>*>(found)->push_back({demangled(function), file, line});
+    return 0;
+  };
+  backtrace_pcinfo(backtraceState(), returnAddress - 1, visit, ignoreBacktraceError, &frames);
+  return frames;
+}
+
+inline bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+/// Whether a file belongs to the compiler, Boost or the emulated device: no part of a kernel.
+inline bool isSystemFile(const std::string& file) {
+  return contains(file, "gpuopt_emulation/") || contains(file, "/include/c++/") || contains(file, "include/boost/");
+}
+
+/// The innermost line that a user wrote; in the library if no user's line is known, as in its own kernels. Null if there
+/// is only the system's.
+inline const SourceLine* lineOf(const std::vector<SourceLine>& frames) {
+  const auto isUsers = [](const SourceLine& frame) { return !isLibraryFile(frame.file); };
+  const auto isKernels = [](const SourceLine& frame) { return !isSystemFile(frame.file); };
+  auto found = std::find_if(frames.begin(), frames.end(), isUsers);
+  if (found == frames.end()) found = std::find_if(frames.begin(), frames.end(), isKernels);
+  return found == frames.end() ? nullptr : &*found;
+}
+
+/// The lines of a kernel, in order.
+class Lines {
+ public:
+  void addAccess(std::uintptr_t pc, AccessKind kind, const InstructionCounts& instruction) {
+    const bool isWord = (pc & KernelCounts::WORD) != 0;
+    std::vector<SourceLine> frames = framesOf(pc & ~KernelCounts::WORD);
+    const SourceLine* const line = lineOf(frames);
+    const bool isOwnAtomic = !frames.empty() && contains(frames.front().file, "gpuopt_emulation/atomics.hpp");
+    const bool isAtomic = kind == AccessKind::globalAtomic || kind == AccessKind::sharedAtomic;
+    if (line == nullptr || (isOwnAtomic && (isWord || !isAtomic))) return;
+    const AccessCounts& counts = instruction.counts;
+    const auto fraction = [&counts](std::uint64_t part) {
+      return counts.requests == 0 ? 0 : static_cast<double>(part) / static_cast<double>(counts.requests);
+    };
+    const bool hasStride = instruction.stride.candidate != NO_STRIDE;
+    const AccessPattern pattern{instruction.bytes, hasStride ? instruction.stride.candidate : 0,
+                                hasStride ? fraction(instruction.stride.votes) : 0, fraction(instruction.misaligned),
+                                instruction.worstDegree};
+    at(*line).accesses.push_back({kind, counts, pattern, std::move(frames)});
+  }
+
+  void addBranch(std::uintptr_t pc, const BranchCounts& counts) {
+    const std::vector<SourceLine> frames = framesOf(pc);
+    if (frames.empty() || isSystemFile(frames.front().file)) return;
+    if (const SourceLine* const line = lineOf(frames)) at(*line).branches += counts;
+  }
+
+  std::vector<LineProfile> inOrder() && {
+    std::vector<LineProfile> lines;
+    for (auto& [place, line] : lines_) lines.push_back(std::move(line));
+    return lines;
+  }
+
+ private:
+  LineProfile& at(const SourceLine& line) {
+    LineProfile& found = lines_[{line.file, line.line}];
+    found.source = line;
+    return found;
+  }
+
+  std::map<std::pair<std::string, int>, LineProfile> lines_;
+};
+
+inline KernelProfile describeKernel(const void* kernel, const KernelCounts& counts) {
+  Lines lines;
+  // In the order of addresses, so that a report is the same on every run.
+  const std::map<KernelCounts::Instruction, InstructionCounts> accesses(counts.accesses.begin(), counts.accesses.end());
+  for (const auto& [instruction, found] : accesses) lines.addAccess(instruction.first, instruction.second, found);
+  for (const auto& [pc, found] : counts.branches) lines.addBranch(pc, found);
+  constexpr std::uint64_t SECTOR = GlobalAccess::SECTOR;
+  return {kernelName(kernel),  counts.launches, counts.blocks, counts.warps,
+          counts.barriers,     SECTOR * counts.sectorsRead,    SECTOR * counts.sectorsWritten,
+          std::move(lines).inOrder()};
+}
+
+inline Profile describe(const Recorder& recorder) {
+  Profile profile;
+  recorder.forEachKernel([&profile](const void* kernel, const KernelCounts& counts) {
+    profile.kernels.push_back(describeKernel(kernel, counts));
+  });
+  return profile;
+}
+
+}  // namespace gpuopt::emulation::detail
