@@ -27,7 +27,8 @@ inline Trace* traceOf(const void* frame) {
 inline void addEvent(Trace& trace, EventKind kind, std::uintptr_t address, std::size_t bytes, bool isShared,
                      bool isOfAnyAlignment, const void* caller, const void* frame) {
   const auto depth = static_cast<std::uint32_t>(trace.stackEnd - reinterpret_cast<std::uintptr_t>(frame));
-  trace.add({reinterpret_cast<std::uintptr_t>(caller), address, depth, static_cast<std::uint16_t>(bytes), kind, isShared, isOfAnyAlignment});
+  trace.add({reinterpret_cast<std::uintptr_t>(caller), address, depth, static_cast<std::uint16_t>(bytes), kind,
+             isShared, isOfAnyAlignment});
   if (trace.events.size() < Trace::LIMIT || trace.events.size() % Trace::LIMIT != 0) return;
   trace.isSilent = true;
   trace.lane->block->yieldQuietly(*trace.lane);
@@ -73,9 +74,9 @@ void __tsan_vptr_read(void**) {}
 void __tsan_read_range(void* address, std::size_t bytes) { GPUOPT_PROFILE_RECORD(load, address, bytes, true); }
 void __tsan_write_range(void* address, std::size_t bytes) { GPUOPT_PROFILE_RECORD(store, address, bytes, true); }
 
-#define GPUOPT_PROFILE_ACCESSES(bytes)                                                           \
-  void __tsan_read##bytes(void* address) { GPUOPT_PROFILE_RECORD(load, address, bytes); }        \
-  void __tsan_write##bytes(void* address) { GPUOPT_PROFILE_RECORD(store, address, bytes); }      \
+#define GPUOPT_PROFILE_ACCESSES(bytes)                                                                    \
+  void __tsan_read##bytes(void* address) { GPUOPT_PROFILE_RECORD(load, address, bytes); }                 \
+  void __tsan_write##bytes(void* address) { GPUOPT_PROFILE_RECORD(store, address, bytes); }               \
   void __tsan_unaligned_read##bytes(void* address) { GPUOPT_PROFILE_RECORD(load, address, bytes, true); } \
   void __tsan_unaligned_write##bytes(void* address) { GPUOPT_PROFILE_RECORD(store, address, bytes, true); }
 GPUOPT_PROFILE_ACCESSES(1)
@@ -86,36 +87,36 @@ GPUOPT_PROFILE_ACCESSES(16)
 #undef GPUOPT_PROFILE_ACCESSES
 
 // The compiler turns atomic operations into calls that have to do them. The orders are numbered as the compiler's.
-#define GPUOPT_PROFILE_UPDATE(T, bits, name)                                            \
-  T __tsan_atomic##bits##_##name(volatile T* address, T value, int) {                   \
-    GPUOPT_PROFILE_RECORD(atomicWord, address, sizeof(T));                              \
-    return __atomic_##name(address, value, __ATOMIC_SEQ_CST);                           \
+#define GPUOPT_PROFILE_UPDATE(T, bits, name)                          \
+  T __tsan_atomic##bits##_##name(volatile T* address, T value, int) { \
+    GPUOPT_PROFILE_RECORD(atomicWord, address, sizeof(T));            \
+    return __atomic_##name(address, value, __ATOMIC_SEQ_CST);         \
   }
-#define GPUOPT_PROFILE_COMPARE(T, bits, name)                                                             \
-  bool __tsan_atomic##bits##_compare_exchange_##name(volatile T* address, T* expected, T value, int, int) { \
-    GPUOPT_PROFILE_RECORD(atomicWord, address, sizeof(T));                                                \
+#define GPUOPT_PROFILE_COMPARE(T, bits, name)                                                                \
+  bool __tsan_atomic##bits##_compare_exchange_##name(volatile T* address, T* expected, T value, int, int) {  \
+    GPUOPT_PROFILE_RECORD(atomicWord, address, sizeof(T));                                                   \
     return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
   }
-#define GPUOPT_PROFILE_ATOMICS(T, bits)                            \
-  T __tsan_atomic##bits##_load(const volatile T* address, int) {   \
-    GPUOPT_PROFILE_RECORD(load, address, sizeof(T));               \
-    return __atomic_load_n(address, __ATOMIC_SEQ_CST);             \
-  }                                                                \
+#define GPUOPT_PROFILE_ATOMICS(T, bits)                                 \
+  T __tsan_atomic##bits##_load(const volatile T* address, int) {        \
+    GPUOPT_PROFILE_RECORD(load, address, sizeof(T));                    \
+    return __atomic_load_n(address, __ATOMIC_SEQ_CST);                  \
+  }                                                                     \
   void __tsan_atomic##bits##_store(volatile T* address, T value, int) { \
-    GPUOPT_PROFILE_RECORD(store, address, sizeof(T));              \
-    __atomic_store_n(address, value, __ATOMIC_SEQ_CST);            \
-  }                                                                \
+    GPUOPT_PROFILE_RECORD(store, address, sizeof(T));                   \
+    __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                 \
+  }                                                                     \
   T __tsan_atomic##bits##_exchange(volatile T* address, T value, int) { \
-    GPUOPT_PROFILE_RECORD(atomicWord, address, sizeof(T));         \
-    return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);  \
-  }                                                                \
-  GPUOPT_PROFILE_UPDATE(T, bits, fetch_add)                        \
-  GPUOPT_PROFILE_UPDATE(T, bits, fetch_sub)                        \
-  GPUOPT_PROFILE_UPDATE(T, bits, fetch_and)                        \
-  GPUOPT_PROFILE_UPDATE(T, bits, fetch_or)                         \
-  GPUOPT_PROFILE_UPDATE(T, bits, fetch_xor)                        \
-  GPUOPT_PROFILE_UPDATE(T, bits, fetch_nand)                       \
-  GPUOPT_PROFILE_COMPARE(T, bits, strong)                          \
+    GPUOPT_PROFILE_RECORD(atomicWord, address, sizeof(T));              \
+    return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);       \
+  }                                                                     \
+  GPUOPT_PROFILE_UPDATE(T, bits, fetch_add)                             \
+  GPUOPT_PROFILE_UPDATE(T, bits, fetch_sub)                             \
+  GPUOPT_PROFILE_UPDATE(T, bits, fetch_and)                             \
+  GPUOPT_PROFILE_UPDATE(T, bits, fetch_or)                              \
+  GPUOPT_PROFILE_UPDATE(T, bits, fetch_xor)                             \
+  GPUOPT_PROFILE_UPDATE(T, bits, fetch_nand)                            \
+  GPUOPT_PROFILE_COMPARE(T, bits, strong)                               \
   GPUOPT_PROFILE_COMPARE(T, bits, weak)
 GPUOPT_PROFILE_ATOMICS(std::uint8_t, 8)
 GPUOPT_PROFILE_ATOMICS(std::uint16_t, 16)

@@ -182,7 +182,7 @@ struct ProgramProfile {
   }
 
   static void write(const Profile& profile, const std::string& path) {
-    const std::string report = endsWith(path, ".json") ? profile.json()
+    const std::string report = endsWith(path, ".json")   ? profile.json()
                                : endsWith(path, ".html") ? profile.html()
                                                          : profile.text();
     std::FILE* const file = std::fopen(path.c_str(), "w");

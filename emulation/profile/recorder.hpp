@@ -130,9 +130,8 @@ class BlockRecorder : public BlockObserver {
     const unsigned present = presentLanes(warp), first = warp * WARP_LANES;
     Trace* const traces = &traces_[first];
     const auto lanes = static_cast<unsigned>(__builtin_popcount(present));
-    mergeLanes(traces, lanes, [&](const Event& event, unsigned mask, const auto& events) {
-      count(event, mask, lanes, events);
-    });
+    mergeLanes(traces, lanes,
+               [&](const Event& event, unsigned mask, const auto& events) { count(event, mask, lanes, events); });
     unsigned known = 0;
     for (unsigned i = 0; i < lanes; ++i) {
       traces[i].forgetCounted();
@@ -181,8 +180,8 @@ class BlockRecorder : public BlockObserver {
   /// Bytes of one access: what the compiler accesses at once, if it knows the alignment.
   unsigned accessBytes(const Event& event, std::uintptr_t bits) const {
     std::uintptr_t bytes = bits & (~bits + 1);  // the lowest bit
-    const bool isOneAccess = event.bytes <= 16 && (event.bytes & (event.bytes - 1u)) == 0 && bytes >= event.bytes &&
-                             !event.isOfAnyAlignment;
+    const bool isOneAccess =
+        event.bytes <= 16 && (event.bytes & (event.bytes - 1u)) == 0 && bytes >= event.bytes && !event.isOfAnyAlignment;
     if (isOneAccess) return event.bytes;
     const std::size_t known = event.isShared ? sizeof(unsigned) : launch_.alignmentAt(event.address);
     return static_cast<unsigned>((std::min)({bytes, static_cast<std::uintptr_t>(known), std::uintptr_t{16}}));

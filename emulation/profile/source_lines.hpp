@@ -24,8 +24,7 @@ inline std::string demangled(const char* name) {
 inline std::vector<SourceLine> framesOf(std::uintptr_t returnAddress) {
   std::vector<SourceLine> frames;
   const auto visit = [](void* found, std::uintptr_t, const char* file, int line, const char* function) {
-    if (file != nullptr)
-      static_cast<std::vector<SourceLine>*>(found)->push_back({demangled(function), file, line});
+    if (file != nullptr) static_cast<std::vector<SourceLine>*>(found)->push_back({demangled(function), file, line});
     return 0;
   };
   backtrace_pcinfo(backtraceState(), returnAddress - 1, visit, ignoreBacktraceError, &frames);
@@ -39,8 +38,8 @@ inline bool isSystemFile(const std::string& file) {
   return contains(file, "gpuopt_emulation/") || contains(file, "/include/c++/") || contains(file, "include/boost/");
 }
 
-/// The innermost line that a user wrote; in the library if no user's line is known, as in its own kernels. Null if there
-/// is only the system's.
+/// The innermost line that a user wrote; in the library if no user's line is known, as in its own kernels. Null if
+/// there is only the system's.
 inline const SourceLine* lineOf(const std::vector<SourceLine>& frames) {
   const auto isUsers = [](const SourceLine& frame) { return !isLibraryFile(frame.file); };
   const auto isKernels = [](const SourceLine& frame) { return !isSystemFile(frame.file); };
@@ -99,8 +98,13 @@ inline KernelProfile describeKernel(const void* kernel, const KernelCounts& coun
   for (const auto& [instruction, found] : accesses) lines.addAccess(instruction.first, instruction.second, found);
   for (const auto& [pc, found] : counts.branches) lines.addBranch(pc, found);
   constexpr std::uint64_t SECTOR = GlobalAccess::SECTOR;
-  return {kernelName(kernel),  counts.launches, counts.blocks, counts.warps,
-          counts.barriers,     SECTOR * counts.sectorsRead,    SECTOR * counts.sectorsWritten,
+  return {kernelName(kernel),
+          counts.launches,
+          counts.blocks,
+          counts.warps,
+          counts.barriers,
+          SECTOR * counts.sectorsRead,
+          SECTOR * counts.sectorsWritten,
           std::move(lines).inOrder()};
 }
 

@@ -64,8 +64,8 @@ struct Trace {
 };
 
 /// Puts the traces of a warp's lanes together: `count(event, mask, events)` for each instruction that lanes execute
-/// together, in order, where events[lane] is that of each lane in the mask. Stops where a lane's next event is not known
-/// yet.
+/// together, in order, where events[lane] is that of each lane in the mask. Stops where a lane's next event is not
+/// known yet.
 template <class Count>
 void mergeLanes(Trace* traces, unsigned lanes, Count count) {
   std::array<const Event*, WARP_LANES> next;

@@ -31,14 +31,14 @@ namespace gpuopt {
 
 /// The accesses of warps. What one instruction of a warp accesses is one request.
 struct AccessCounts {
-  std::uint64_t requests = 0;          ///< executions by warps
-  std::uint64_t lanes = 0;             ///< active lanes, summed over the requests
-  std::uint64_t bytes = 0;             ///< bytes requested; those that several lanes of a request want count once
-  std::uint64_t sectors = 0;           ///< of global memory: 32-byte sectors touched
-  std::uint64_t idealSectors = 0;      ///< the fewest sectors that could hold the bytes
-  std::uint64_t wavefronts = 0;        ///< of shared memory: passes through its banks
-  std::uint64_t idealWavefronts = 0;   ///< passes without bank conflicts
-  std::uint64_t repeatedLanes = 0;     ///< of atomics: lanes whose address another lane of the request has, too
+  std::uint64_t requests = 0;         ///< executions by warps
+  std::uint64_t lanes = 0;            ///< active lanes, summed over the requests
+  std::uint64_t bytes = 0;            ///< bytes requested; those that several lanes of a request want count once
+  std::uint64_t sectors = 0;          ///< of global memory: 32-byte sectors touched
+  std::uint64_t idealSectors = 0;     ///< the fewest sectors that could hold the bytes
+  std::uint64_t wavefronts = 0;       ///< of shared memory: passes through its banks
+  std::uint64_t idealWavefronts = 0;  ///< passes without bank conflicts
+  std::uint64_t repeatedLanes = 0;    ///< of atomics: lanes whose address another lane of the request has, too
 
   /// The fraction of the transferred sectors that is used; 1 is best, also of no access at all.
   double utilisation() const;
@@ -79,11 +79,11 @@ struct SourceLine {
 
 /// How the addresses of a request relate to each other.
 struct AccessPattern {
-  unsigned bytes = 0;         ///< of one lane's access
-  long long stride = 0;       ///< from lane to lane, in bytes, in most of the requests
-  double regularity = 0;      ///< the fraction of the requests with this stride
-  double misaligned = 0;      ///< the fraction of the requests whose first byte is not the first of a sector
-  unsigned worstDegree = 0;   ///< of the worst bank conflict: the most words of one bank in one pass
+  unsigned bytes = 0;        ///< of one lane's access
+  long long stride = 0;      ///< from lane to lane, in bytes, in most of the requests
+  double regularity = 0;     ///< the fraction of the requests with this stride
+  double misaligned = 0;     ///< the fraction of the requests whose first byte is not the first of a sector
+  unsigned worstDegree = 0;  ///< of the worst bank conflict: the most words of one bank in one pass
 };
 
 /// One instruction that accesses memory.
@@ -120,14 +120,14 @@ struct LineProfile {
 
 /// One kernel, over all its launches.
 struct KernelProfile {
-  std::string name;                  ///< with its parameters
-  std::uint64_t launches = 0;        ///< number
-  std::uint64_t blocks = 0;          ///< of all launches
-  std::uint64_t warps = 0;           ///< of all launches
-  std::uint64_t barriers = 0;        ///< executions of block-wide barriers by warps
-  std::uint64_t bytesRead = 0;       ///< of global memory, in sectors that a launch reads at least once
-  std::uint64_t bytesWritten = 0;    ///< of global memory, in sectors that a launch writes at least once
-  std::vector<LineProfile> lines;    ///< in the order of files and lines
+  std::string name;                ///< with its parameters
+  std::uint64_t launches = 0;      ///< number
+  std::uint64_t blocks = 0;        ///< of all launches
+  std::uint64_t warps = 0;         ///< of all launches
+  std::uint64_t barriers = 0;      ///< executions of block-wide barriers by warps
+  std::uint64_t bytesRead = 0;     ///< of global memory, in sectors that a launch reads at least once
+  std::uint64_t bytesWritten = 0;  ///< of global memory, in sectors that a launch writes at least once
+  std::vector<LineProfile> lines;  ///< in the order of files and lines
 
   /// The sum over all lines.
   AccessCounts counts(AccessKind kind) const;

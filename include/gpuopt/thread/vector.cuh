@@ -34,7 +34,7 @@ __device__ inline uint4 loadVector(const void* address) {
   else
     GPUOPT_LOAD_VECTOR(v, address, "");
 #else
-  __builtin_memcpy(&v, address, sizeof(v));
+  __builtin_memcpy(&v, __builtin_assume_aligned(address, 16), sizeof(v));
 #endif
   return v;
 }
@@ -63,7 +63,7 @@ __device__ inline void storeVector(void* address, const uint4& v) {
                : "l"(address), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
                : "memory");
 #else
-  __builtin_memcpy(address, &v, sizeof(v));
+  __builtin_memcpy(__builtin_assume_aligned(address, 16), &v, sizeof(v));
 #endif
 }
 
