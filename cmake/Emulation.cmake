@@ -1,11 +1,19 @@
-# gpuopt_emulate(<target>): builds the target for the emulated device, with the host compiler and without nvcc.
+include("${CMAKE_CURRENT_LIST_DIR}/Profile.cmake")
+
+# gpuopt_emulate(<target> [PROFILE]): builds the target for the emulated device, with the host compiler and without nvcc.
 #
 # Each source x.cu is compiled as C++ through a generated file that includes it, so the same x.cu can serve a
 # native target too. Call it after the target's sources are complete.
 #
+# With PROFILE, what its kernels do to memory is counted: Profile.cmake.
+#
 # Where the compiler comes with libbacktrace, reports have the names of kernels and, with -g, the lines of the target's
 # own code.
 function(gpuopt_emulate target)
+  cmake_parse_arguments(PARSE_ARGV 1 option "PROFILE" "" "")
+  if(option_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "gpuopt_emulate(${target}): PROFILE is the only option, not ${option_UNPARSED_ARGUMENTS}")
+  endif()
   get_property(needs GLOBAL PROPERTY GPUOPT_EMULATION_NEEDS)
   if(needs)
     message(FATAL_ERROR "gpuopt_emulate(${target}) needs ${needs}")
@@ -14,6 +22,7 @@ function(gpuopt_emulate target)
   get_target_property(folder ${target} SOURCE_DIR)
   get_target_property(binary ${target} BINARY_DIR)
   set(emulated)
+  set(wrappers)
   foreach(source IN LISTS sources)
     if(source MATCHES "\\.cu$")
       cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${folder}")
@@ -22,6 +31,7 @@ function(gpuopt_emulate target)
       set(wrapper "${binary}/${target}.emulated/${relative}.cpp")
       file(CONFIGURE OUTPUT "${wrapper}" CONTENT "#include \"${source}\"\n" @ONLY)
       list(APPEND emulated "${wrapper}")
+      list(APPEND wrappers "${wrapper}")
     else()
       list(APPEND emulated "${source}")
     endif()
@@ -36,6 +46,9 @@ function(gpuopt_emulate target)
   if(GPUOPT_HAS_BACKTRACE)
     target_compile_definitions(${target} PRIVATE GPUOPT_EMULATION_BACKTRACE)
     target_link_libraries(${target} PRIVATE backtrace)
+  endif()
+  if(option_PROFILE)
+    gpuopt_profile_sources(${target} ${wrappers})
   endif()
 endfunction()
 

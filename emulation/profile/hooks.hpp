@@ -27,9 +27,9 @@ inline Trace* traceOf(const void* frame) {
 inline void addEvent(Trace& trace, EventKind kind, std::uintptr_t address, std::size_t bytes, bool isShared,
                      bool isOfAnyAlignment, const void* caller, const void* frame) {
   const auto depth = static_cast<std::uint32_t>(trace.stackEnd - reinterpret_cast<std::uintptr_t>(frame));
-  trace.add({reinterpret_cast<std::uintptr_t>(caller), address, depth, static_cast<std::uint16_t>(bytes), kind,
-             isShared, isOfAnyAlignment});
-  if (trace.events.size() < Trace::LIMIT || trace.events.size() % Trace::LIMIT != 0) return;
+  trace.events.push_back({reinterpret_cast<std::uintptr_t>(caller), address, depth, static_cast<std::uint16_t>(bytes),
+                          kind, isShared, isOfAnyAlignment});
+  if (!trace.isFull() || trace.events.size() % Trace::LIMIT != 0) return;
   trace.isSilent = true;
   trace.lane->block->yieldQuietly(*trace.lane);
   trace.isSilent = false;
@@ -46,8 +46,8 @@ inline void recordAccess(EventKind kind, const volatile void* pointer, std::size
   addEvent(*trace, kind, address, bytes, isShared, isOfAnyAlignment, caller, frame);
 }
 
-inline void recordBranch(const void* caller, const void* frame) {
-  if (Trace* const trace = traceOf(frame)) addEvent(*trace, EventKind::branch, 0, 0, false, false, caller, frame);
+inline void recordBlock(const void* caller, const void* frame) {
+  if (Trace* const trace = traceOf(frame)) addEvent(*trace, EventKind::block, 0, 0, false, false, caller, frame);
 }
 
 }  // namespace gpuopt::emulation::detail
@@ -63,7 +63,7 @@ void gpuoptProfileAtomic(const volatile void* address, std::size_t bytes) {
 }
 
 void __sanitizer_cov_trace_pc() {
-  gpuopt::emulation::detail::recordBranch(__builtin_return_address(0), __builtin_frame_address(0));
+  gpuopt::emulation::detail::recordBlock(__builtin_return_address(0), __builtin_frame_address(0));
 }
 
 void __tsan_init() {}

@@ -4,6 +4,7 @@
 
 #include "requests.hpp"
 #include "trace.hpp"
+#include "warp.hpp"
 
 #include <algorithm>
 #include <map>
@@ -80,82 +81,88 @@ class BlockRecorder : public BlockObserver {
   }
 
   void begin(const Launch& launch, const SharedMemory& shared, Lane* lanes, unsigned threads) override {
-    const auto dynamic = reinterpret_cast<std::uintptr_t>(gpuoptDynamicShared);
     traces_.resize(threads);
-    isKnown_.assign((threads + WARP_LANES - 1) / WARP_LANES, 0);
-    for (unsigned i = 0; i < threads; ++i) {
-      Trace& trace = traces_[i];
-      trace.clear();
-      trace.hasLeft = trace.isSilent = false;
-      trace.lane = &lanes[i];
-      trace.stack = reinterpret_cast<std::uintptr_t>(lanes[i].fiber->stack());
-      trace.stackEnd = trace.stack + lanes[i].fiber->stackSize();
-      trace.shared = shared.begin();
-      trace.sharedEnd = shared.end();
-      trace.dynamic = dynamic;
-      trace.dynamicEnd = dynamic + launch.sharedBytes;
-      lanes[i].trace = &trace;
-    }
+    warps_.resize((threads + WARP_LANES - 1) / WARP_LANES);
+    isKnown_.assign(warps_.size(), 0);
+    for (unsigned i = 0; i < threads; ++i) beginTrace(traces_[i], launch, shared, lanes[i]);
     ++counts_.blocks;
-    counts_.warps += isKnown_.size();
+    counts_.warps += warps_.size();
   }
 
-  void arrive(Lane& lane, const Operation& operation, const void* caller, const void* frame) override {
-    const bool isBarrier = operation.scope == Operation::Scope::block;
-    const auto depth = static_cast<std::uint32_t>(lane.trace->stackEnd - reinterpret_cast<std::uintptr_t>(frame));
-    lane.trace->add({reinterpret_cast<std::uintptr_t>(caller), 0, depth, 0,
-                     isBarrier ? EventKind::barrier : EventKind::warpOperation, false, false});
+  void wait(Lane& lane, const Operation& operation) override {
+    if (operation.scope == Operation::Scope::block) lane.trace->isComplete = true;
   }
 
   void step(Lane& lane) override {
     Trace& trace = *lane.trace;
-    trace.hasLeft = lane.state == Lane::State::left;
-    if (trace.hasLeft || !trace.isEmpty()) isKnown_[lane.index / WARP_LANES] |= lane.bit();
+    if (lane.state == Lane::State::left) trace.hasLeft = trace.isComplete = true;
     const unsigned warp = lane.index / WARP_LANES;
+    if (trace.isComplete || trace.isFull()) isKnown_[warp] |= lane.bit();
     if (isKnown_[warp] == presentLanes(warp)) mergeWarp(warp);
   }
 
   void end(bool failed) override {
-    if (failed)
-      for (Trace& trace : traces_) trace.clear();
+    if (!failed) return;
+    for (Trace& trace : traces_) trace.clear();
+    for (Warp& warp : warps_) warp.clear();
   }
 
  private:
+  static void beginTrace(Trace& trace, const Launch& launch, const SharedMemory& shared, Lane& lane) {
+    const auto dynamic = reinterpret_cast<std::uintptr_t>(gpuoptDynamicShared);
+    trace.clear();
+    trace.isComplete = trace.hasLeft = trace.isSilent = false;
+    trace.lane = &lane;
+    trace.stack = reinterpret_cast<std::uintptr_t>(lane.fiber->stack());
+    trace.stackEnd = trace.stack + lane.fiber->stackSize();
+    trace.shared = shared.begin();
+    trace.sharedEnd = shared.end();
+    trace.dynamic = dynamic;
+    trace.dynamicEnd = dynamic + launch.sharedBytes;
+    lane.trace = &trace;
+  }
+
   unsigned presentLanes(unsigned warp) const {
     const std::size_t lanes = traces_.size() - warp * WARP_LANES;
     return lanes >= WARP_LANES ? ~0u : (1u << lanes) - 1;
   }
 
+  /// Counts what the lanes have done, once that is known up to a barrier, or of all lanes enough to begin.
   void mergeWarp(unsigned warp) {
-    const unsigned present = presentLanes(warp), first = warp * WARP_LANES;
-    Trace* const traces = &traces_[first];
+    Trace* const traces = &traces_[warp * WARP_LANES];
+    const unsigned present = presentLanes(warp);
     const auto lanes = static_cast<unsigned>(__builtin_popcount(present));
-    mergeLanes(traces, lanes,
-               [&](const Event& event, unsigned mask, const auto& events) { count(event, mask, lanes, events); });
-    unsigned known = 0;
+    warps_[warp].merge(traces, lanes, [&](const Event& event, unsigned mask, const LaneEvents& events) {
+      count(event, mask, lanes, events);
+    });
+    bool areComplete = true, isBarrier = false;
     for (unsigned i = 0; i < lanes; ++i) {
-      traces[i].forgetCounted();
-      if (traces[i].hasLeft || !traces[i].isEmpty()) known |= 1u << i;
+      areComplete = areComplete && traces[i].isComplete;
+      isBarrier = isBarrier || !traces[i].hasLeft;
     }
-    isKnown_[warp] = known;
+    isKnown_[warp] = 0;
+    for (unsigned i = 0; i < lanes; ++i) forget(traces[i], areComplete, isKnown_[warp]);
+    if (!areComplete) return;
+    warps_[warp].clear();
+    counts_.barriers += isBarrier;
   }
 
-  void count(const Event& event, unsigned mask, unsigned present, const std::array<const Event*, WARP_LANES>& events) {
-    switch (event.kind) {
-      case EventKind::barrier:
-        ++counts_.barriers;
-        break;
-      case EventKind::warpOperation:
-        break;
-      case EventKind::branch:
-        counts_.branches[event.pc] += {1, static_cast<unsigned>(__builtin_popcount(mask)), present};
-        break;
-      default:
-        countAccess(event, mask, events);
-    }
+  /// Forgets what has been counted, and tells whether the lane has to do more before the next merge.
+  static void forget(Trace& trace, bool areComplete, unsigned& known) {
+    trace.events.erase(trace.events.begin(), trace.events.begin() + static_cast<std::ptrdiff_t>(trace.next));
+    trace.next = 0;
+    if (areComplete) trace.isComplete = trace.hasLeft;
+    if (trace.isComplete || trace.isFull()) known |= trace.lane->bit();
   }
 
-  void countAccess(const Event& event, unsigned mask, const std::array<const Event*, WARP_LANES>& events) {
+  void count(const Event& event, unsigned mask, unsigned lanes, const LaneEvents& events) {
+    if (event.kind == EventKind::block)
+      counts_.branches[event.pc] += {1, static_cast<unsigned>(__builtin_popcount(mask)), lanes};
+    else
+      countAccess(event, mask, events);
+  }
+
+  void countAccess(const Event& event, unsigned mask, const LaneEvents& events) {
     WarpRequest request{};
     unsigned shared = 0;
     std::uintptr_t bits = event.bytes;  // those that are zero in all addresses tell the alignment
@@ -211,7 +218,8 @@ class BlockRecorder : public BlockObserver {
   KernelCounts counts_;
   TouchedSectors read_, written_;
   std::vector<Trace> traces_;
-  std::vector<unsigned> isKnown_;  // of each warp: the lanes that have left, or whose next event is known
+  std::vector<Warp> warps_;
+  std::vector<unsigned> isKnown_;  // of each warp: the lanes that wait for the others
 };
 
 /// Counts for all launches of a while.

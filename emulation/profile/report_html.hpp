@@ -40,6 +40,7 @@ body { font: 16px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 70rem; 
 h2 { font-size: 1.05rem; overflow-wrap: anywhere; margin-top: 2.5rem; }
 ol { padding-left: 1.3rem; } li { margin-bottom: .7rem; } li b { overflow-wrap: anywhere; }
 table { border-collapse: collapse; width: 100%; font: 13px/1.5 ui-monospace, monospace; }
+.totals { white-space: pre-line; margin-top: -.8rem; }
 td { padding: 0 .4rem; vertical-align: top; }
 td.number { color: #767676; text-align: right; width: 1%; }
 td.bar { width: 18%; min-width: 4.5rem; }
@@ -131,7 +132,7 @@ inline void writeKernel(std::ostream& out, const KernelProfile& kernel, const Gp
   writeTotals(totals, kernel, gpu);
   const std::string text = totals.str().substr(1);  // after the empty line
   const std::size_t end = text.find('\n');
-  out << "<h2>" << escaped(text.substr(0, end)) << "</h2><p>" << escaped(text.substr(end)) << "</p>\n";
+  out << "<h2>" << escaped(text.substr(0, end)) << "</h2><p class=\"totals\">" << escaped(text.substr(end)) << "</p>\n";
   std::map<std::string, std::map<int, const LineProfile*>> files;
   double most = 1;
   for (const LineProfile& line : kernel.lines) {

@@ -139,23 +139,20 @@ inline constexpr Operation reduceXor{"__reduce_xor_sync", WARP, completeReduce<u
 
 // ------------------------------------------------------------------------------------------- calls
 
-// Not inlined: an observer is told where they return to.
-__noinline__ inline std::uint64_t blockCollective(const Operation& operation, bool predicate, Site site) {
+inline std::uint64_t blockCollective(const Operation& operation, bool predicate, Site site) {
   Lane& lane = callingLane(operation.name);
-  return lane.block->collect(lane, {&operation, 0, 0, predicate, 0, site}, __builtin_return_address(0),
-                             __builtin_frame_address(0));
+  return lane.block->collect(lane, {&operation, 0, 0, predicate, 0, site});
 }
 
-__noinline__ inline std::uint64_t warpCollective(const Operation& operation, unsigned mask, std::uint64_t value,
-                                                 unsigned source, Site site) {
+inline std::uint64_t warpCollective(const Operation& operation, unsigned mask, std::uint64_t value, unsigned source,
+                                    Site site) {
   Lane& lane = callingLane(operation.name);
   if ((mask & lane.bit()) == 0)
     lane.block->failInLane(lane,
                            std::string(operation.name) + ": the mask does not name the calling lane " +
                                std::to_string(lane.inWarp()) + " (mask " + hexadecimal(mask) + ')',
                            site);
-  return lane.block->collect(lane, {&operation, mask, source, value, 0, site}, __builtin_return_address(0),
-                             __builtin_frame_address(0));
+  return lane.block->collect(lane, {&operation, mask, source, value, 0, site});
 }
 
 /// The width of a shuffle, checked.

@@ -23,8 +23,8 @@ class BlockObserver {
   virtual ~BlockObserver() = default;
   /// Before any lane runs: gives each lane its trace.
   virtual void begin(const Launch& launch, const SharedMemory& shared, Lane* lanes, unsigned threads) = 0;
-  /// A lane has come to an operation, called from where `caller` returns to, with its stack at `frame`.
-  virtual void arrive(Lane& lane, const Operation& operation, const void* caller, const void* frame) = 0;
+  /// A lane has come to an operation.
+  virtual void wait(Lane& lane, const Operation& operation) = 0;
   /// A lane has run as far as it could.
   virtual void step(Lane& lane) = 0;
   /// The block has come to its end, or has failed.

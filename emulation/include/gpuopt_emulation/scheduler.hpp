@@ -148,9 +148,9 @@ class Block {
   void endLaunch() { observer_.reset(); }
 
   /// Called by a lane: takes part in an operation and returns the lane's result.
-  std::uint64_t collect(Lane& lane, const Request& request, const void* caller, const void* frame) {
+  std::uint64_t collect(Lane& lane, const Request& request) {
     lane.request = request;
-    if (observer_ != nullptr) observer_->arrive(lane, *request.operation, caller, frame);
+    if (observer_ != nullptr) observer_->wait(lane, *request.operation);
     park(lane, Lane::State::waiting);
     return lane.request.result;
   }

@@ -1,0 +1,47 @@
+# Profiles of programs for the emulated device: docs/profile.md.
+
+# gpuopt_profile_sources(<target> <source>...): compiles the sources of a target so that every access of theirs is
+# counted, and adds what counts.
+function(gpuopt_profile_sources target)
+  gpuopt_require_profile(${target})
+  # The hooks of a sanitizer that is not linked tell of accesses and basic blocks. Accesses stay whole, and code in the
+  # order of the source, where lanes that have gone different ways meet again.
+  set(options -O2 -g -fsanitize=thread -fsanitize-coverage=trace-pc -Wno-tsan --param=tsan-instrument-func-entry-exit=0
+    -fno-tree-sra -fno-ipa-sra -fno-tree-vectorize -fno-thread-jumps -fno-reorder-blocks -fno-crossjumping
+    -fno-tree-tail-merge -fno-optimize-sibling-calls -fno-ipa-icf)
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
+    COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
+  get_target_property(sources ${target} SOURCES)
+  set(counter "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../emulation/profile/profile.cpp")
+  if(NOT EXISTS "${counter}")  # installed
+    set(counter "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../gpuopt/emulation/profile/profile.cpp")
+  endif()
+  cmake_path(NORMAL_PATH counter)
+  set_source_files_properties("${counter}" TARGET_DIRECTORY ${target} PROPERTIES
+    COMPILE_OPTIONS "-O2" SKIP_PRECOMPILE_HEADERS ON)
+  # First: what it shares with the other files is taken from it, where nothing is counted.
+  set_property(TARGET ${target} PROPERTY SOURCES "${counter}" ${sources})
+  target_compile_definitions(${target} PRIVATE GPUOPT_EMULATION_PROFILE)
+  target_link_libraries(${target} PRIVATE gpuopt::gpuopt)
+endfunction()
+
+# Ends the configuration with what a profile lacks.
+function(gpuopt_require_profile target)
+  gpuopt_profile_lacks(${target} lacks)
+  if(lacks)
+    message(FATAL_ERROR "gpuopt_emulate(${target} PROFILE) ${lacks}")
+  endif()
+endfunction()
+
+# gpuopt_profile_lacks(<target> <result>): why a target cannot be profiled; nothing if it can.
+function(gpuopt_profile_lacks target result)
+  set(${result} "" PARENT_SCOPE)
+  get_target_property(options ${target} COMPILE_OPTIONS)
+  if("${CMAKE_CXX_FLAGS} ${options}" MATCHES "-fsanitize=")
+    set(${result} "cannot be built with -fsanitize: profiles and sanitizers use the same hooks" PARENT_SCOPE)
+  elseif(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+    set(${result} "needs g++ 12 or later: others take accesses of 16 bytes apart" PARENT_SCOPE)
+  elseif(NOT GPUOPT_HAS_BACKTRACE)
+    set(${result} "needs libbacktrace, which comes with g++, for the lines of the source" PARENT_SCOPE)
+  endif()
+endfunction()
