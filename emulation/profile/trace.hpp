@@ -19,8 +19,8 @@ struct Event {
   std::uint32_t depth;     // of the stack: larger in called functions
   std::uint16_t bytes;
   EventKind kind;
-  bool isShared;
-  bool isOfAnyAlignment;  // the compiler knows less than the size demands
+  bool isShared : 1;
+  bool isOfAnyAlignment : 1;  // the compiler knows less than the size demands
 
   bool isAt(const Event& other) const { return pc == other.pc && depth == other.depth; }
 };
