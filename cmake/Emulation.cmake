@@ -38,11 +38,7 @@ function(gpuopt_emulate target)
   endforeach()
   set_property(TARGET ${target} PROPERTY SOURCES "${emulated}")
   target_link_libraries(${target} PRIVATE gpuopt::emulation)
-  include(CheckCXXSourceCompiles)
-  set(CMAKE_REQUIRED_QUIET ON)
-  set(CMAKE_REQUIRED_LIBRARIES backtrace)
-  check_cxx_source_compiles("#include <backtrace.h>
-    int main() { return backtrace_create_state(nullptr, 1, nullptr, nullptr) == nullptr; }" GPUOPT_HAS_BACKTRACE)
+  gpuopt_find_backtrace()
   if(GPUOPT_HAS_BACKTRACE)
     target_compile_definitions(${target} PRIVATE GPUOPT_EMULATION_BACKTRACE)
     target_link_libraries(${target} PRIVATE backtrace)
@@ -50,6 +46,15 @@ function(gpuopt_emulate target)
   if(option_PROFILE)
     gpuopt_profile_sources(${target} ${wrappers})
   endif()
+endfunction()
+
+# Finds out whether the compiler comes with libbacktrace.
+function(gpuopt_find_backtrace)
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_QUIET ON)
+  set(CMAKE_REQUIRED_LIBRARIES backtrace)
+  check_cxx_source_compiles("#include <backtrace.h>
+    int main() { return backtrace_create_state(nullptr, 1, nullptr, nullptr) == nullptr; }" GPUOPT_HAS_BACKTRACE)
 endfunction()
 
 # gpuopt_emulation_needs(<what>): what gpuopt_emulate() lacks, for its message; nothing from then on if it is empty.

@@ -33,10 +33,14 @@ function(gpuopt_require_profile target)
   endif()
 endfunction()
 
-# gpuopt_profile_lacks(<target> <result>): why a target cannot be profiled; nothing if it can.
+# gpuopt_profile_lacks(<target or ""> <result>): why a target, or any, cannot be profiled; nothing if it can.
 function(gpuopt_profile_lacks target result)
   set(${result} "" PARENT_SCOPE)
-  get_target_property(options ${target} COMPILE_OPTIONS)
+  gpuopt_find_backtrace()
+  set(options)
+  if(target)
+    get_target_property(options ${target} COMPILE_OPTIONS)
+  endif()
   if("${CMAKE_CXX_FLAGS} ${options}" MATCHES "-fsanitize=")
     set(${result} "cannot be built with -fsanitize: profiles and sanitizers use the same hooks" PARENT_SCOPE)
   elseif(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
