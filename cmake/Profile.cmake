@@ -4,23 +4,21 @@
 # counted, and adds what counts.
 function(gpuopt_profile_sources target)
   gpuopt_require_profile(${target})
-  # The hooks of a sanitizer that is not linked tell of accesses and basic blocks. Accesses stay whole, and code in the
-  # order of the source, where lanes that have gone different ways meet again.
-  set(options -O2 -g -fsanitize=thread -fsanitize-coverage=trace-pc -Wno-tsan --param=tsan-instrument-func-entry-exit=0
-    -fno-tree-sra -fno-ipa-sra -fno-tree-vectorize -fno-thread-jumps -fno-reorder-blocks -fno-crossjumping
-    -fno-tree-tail-merge -fno-optimize-sibling-calls -fno-ipa-icf)
+  set(folder "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../emulation/profile")
+  if(NOT EXISTS "${folder}")  # installed
+    set(folder "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../gpuopt/emulation/profile")
+  endif()
+  cmake_path(NORMAL_PATH folder)
+  # The hooks of a sanitizer that is not linked tell of accesses and basic blocks. The other options keep accesses whole
+  # and code that the source has once at one place.
+  file(STRINGS "${folder}/options" options)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
     COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
-  get_target_property(sources ${target} SOURCES)
-  set(counter "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../emulation/profile/profile.cpp")
-  if(NOT EXISTS "${counter}")  # installed
-    set(counter "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../gpuopt/emulation/profile/profile.cpp")
-  endif()
-  cmake_path(NORMAL_PATH counter)
-  set_source_files_properties("${counter}" TARGET_DIRECTORY ${target} PROPERTIES
+  set_source_files_properties("${folder}/profile.cpp" TARGET_DIRECTORY ${target} PROPERTIES
     COMPILE_OPTIONS "-O2" SKIP_PRECOMPILE_HEADERS ON)
   # First: what it shares with the other files is taken from it, where nothing is counted.
-  set_property(TARGET ${target} PROPERTY SOURCES "${counter}" ${sources})
+  get_target_property(sources ${target} SOURCES)
+  set_property(TARGET ${target} PROPERTY SOURCES "${folder}/profile.cpp" ${sources})
   target_compile_definitions(${target} PRIVATE GPUOPT_EMULATION_PROFILE)
   target_link_libraries(${target} PRIVATE gpuopt::gpuopt)
 endfunction()

@@ -42,7 +42,8 @@ PAGES = (
         "Values for the host": "host/result.cuh", "Memory": "host/memory.cuh",
         "Devices": "host/device.cuh", "Functions": "core/identity.cuh", "Version": "version.cuh"}),
     ("emulation", "The emulated device", "../cuda_runtime.h", "emulation", {
-        "Order of the lanes": "../gpuopt_emulation/settings.hpp", "Reports": "../gpuopt_emulation/report.hpp"}),
+        "Order of the lanes": "../gpuopt_emulation/settings.hpp", "Reports": "../gpuopt_emulation/report.hpp",
+        "Profiles": "../gpuopt_emulation/profile.hpp"}),
 )
 
 

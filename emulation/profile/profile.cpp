@@ -1,6 +1,10 @@
 /// The profile of the emulated device. gpuopt_emulate(<target> PROFILE) adds this file to a program, as its first: what
 /// it shares with the program's other files is then taken from here, where nothing is instrumented.
 // SPDX-License-Identifier: MIT
+#ifndef GPUOPT_EMULATION_PROFILE
+#define GPUOPT_EMULATION_PROFILE
+#endif
+
 #include <cuda_runtime.h>
 
 #include "gpuopt_emulation/profile.hpp"

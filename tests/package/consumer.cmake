@@ -1,6 +1,6 @@
 # cmake -DSOURCE=<gpuopt> -DWORK=<folder> -DFROM=<install|subdirectory> -DVARIANT=<emulated|native>
-#   -DCMAKE_CXX_COMPILER=<c++> [-DCMAKE_CUDA_COMPILER=<nvcc> -DCMAKE_CUDA_ARCHITECTURES=<list>] -P consumer.cmake
-# Builds the consumer outside of gpuopt's tree, and runs it where it can.
+#   -DCMAKE_CXX_COMPILER=<c++> [-DPROFILE=ON] [-DCMAKE_CUDA_COMPILER=<nvcc> -DCMAKE_CUDA_ARCHITECTURES=<list>] -P consumer.cmake
+# Builds the consumer outside of gpuopt's tree, and runs it where it can. With PROFILE also one that is profiled.
 include("${CMAKE_CURRENT_LIST_DIR}/common.cmake")
 
 set(consumer "${WORK}/a consumer")
@@ -36,4 +36,15 @@ if(VARIANT STREQUAL "native" AND result EQUAL 77)
   message("package: built, and not run: there is no GPU")
 elseif(NOT result EQUAL 0)
   message(FATAL_ERROR "the consumer fails: ${result}")
+endif()
+
+if(PROFILE)
+  configure("${consumer}" "${consumer}/profiled build" ${gpuopt} ${options} -DPROFILE=ON)
+  run("${CMAKE_COMMAND}" --build "${consumer}/profiled build")
+  set(report "${WORK}/a report.txt")
+  run("${CMAKE_COMMAND}" -E env "GPUOPT_PROFILE=${report}" "${consumer}/profiled build/consumer")
+  file(READ "${report}" report)
+  if(NOT report MATCHES "2 launches, .*main\\.cu|2 launches, .*vector\\.cuh:[0-9]+ +global load")
+    message(FATAL_ERROR "the report does not tell of the consumer's two reductions: ${report}")
+  endif()
 endif()

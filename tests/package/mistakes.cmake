@@ -34,5 +34,9 @@ foreach(from IN ITEMS "${installed}" "${sources}")
     # WRITTEN build: `add_executable(program main.cu)` in a project of C++ alone
     "gpuopt: nothing compiles main.cu of program: add CUDA to the languages of the project, or call gpuopt_emulate(program)")
   expect(none "${from}" "")
+  expect(profile_sanitizer "${from}"
+    # WRITTEN build: `gpuopt_emulate(program PROFILE)` in a build with `-fsanitize=address`
+    "gpuopt_emulate(program PROFILE) cannot be built with -fsanitize: profiles and sanitizers use the same hooks")
+  expect(profile_option "${from}" "gpuopt_emulate(program): PROFILE is the only option, not PROFILES")
   expect(language "${from}" "")
 endforeach()
