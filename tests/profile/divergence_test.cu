@@ -100,6 +100,22 @@ TEST_CASE("profile: functions that are not inlined", "[profile]") {
   CHECK(found.loads.lanes == 32 + 16 + 32);
 }
 
+__global__ void callsInBothBranches(const int* in, int* out) {
+  int value = 0;
+  if (threadIdx.x % 2 == 0)
+    value = readOne(in, threadIdx.x) + 1;
+  else
+    value = readOne(in, 64 + threadIdx.x) * 3;
+  out[threadIdx.x] = value;
+}
+
+TEST_CASE("profile: two calls of a function are two executions", "[profile]") {
+  const OneWarp found(callsInBothBranches);
+  CHECK(found.loads.requests == 2);
+  CHECK(found.loads.lanes == 32);
+  CHECK(found.stores.requests == 1);
+}
+
 __device__ int depthSum(const int* in, unsigned depth) {
   return in[32 * depth + threadIdx.x] + (depth == 0 ? 0 : depthSum(in, depth - 1));
 }

@@ -275,7 +275,8 @@ class Block {
     lane.fiber->resume();
   }
 
-  void park(Lane& lane, Lane::State state) {
+  // Not inlined: where programs are profiled, kernels are instrumented, and the switch of stacks must not be.
+  __noinline__ void park(Lane& lane, Lane::State state) {
     if (failed()) throw Unwind{};
     lane.state = state;
     lane.fiber->suspend();
