@@ -206,7 +206,7 @@ class Bench {
 
 int run(Options& options) {
   options.parse(64, 16);
-  ResultFiles files(options, headerLines(options.program, options.command));
+  ResultFiles files(options, benchmarkHeader(options));
   Bench bench(files, options.repetitions);
   bench.measureType<float>("float");
   bench.measureType<double>("double");
