@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@ namespace {
 using namespace bench;
 
 constexpr std::size_t leastCols = 4;
+constexpr const char* byOffsets = "cub::DeviceSegmentedReduce::Sum";
 constexpr std::size_t mostResults = MatrixBench::elements / leastCols;
 
 struct Sums {
@@ -85,10 +87,15 @@ class Bench : public MatrixBench {
     referToRows(rows, cols);
     const auto offsets = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0),
                                                          Times{static_cast<std::uint32_t>(cols)});
-    run("rows", cols, rows * sizeof(float),
-        {checked("gpuopt", rows,
-                 [=] { gpuopt::reduceRows(in(), rows, cols, cols, out(), gpuopt::Plus{}, stream(), workspace()); }),
-         checked("cub", rows, [=] { cubSegments(rows, offsets); })});
+    std::vector<Candidate> candidates{
+        checked("gpuopt", rows,
+                [=] { gpuopt::reduceRows(in(), rows, cols, cols, out(), gpuopt::Plus{}, stream(), workspace()); }),
+        checked(byOffsets, rows, [=] { cubSegments(rows, offsets); })};
+#if CCCL_VERSION >= 3001000
+    candidates.push_back(checked("cub::DeviceSegmentedReduce::Sum segment_size", rows,
+                                 [=] { cubSegments(rows, static_cast<int>(cols)); }));
+#endif
+    run("rows", cols, rows * sizeof(float), std::move(candidates));
   }
 
   void measureColumns(std::size_t cols) {
@@ -109,7 +116,7 @@ class Bench : public MatrixBench {
     run("segments", cols, (2 * rows + 1) * sizeof(float),
         {checked("gpuopt", rows,
                  [=] { gpuopt::reduceSegments(in(), offsets, rows, out(), gpuopt::Plus{}, stream(), workspace()); }),
-         checked("cub", rows, [=] { cubSegments(rows, offsets); })});
+         checked(byOffsets, rows, [=] { cubSegments(rows, offsets); })});
   }
 
  private:
@@ -133,12 +140,19 @@ class Bench : public MatrixBench {
     check(cudaGetLastError(), "sumColumns");
   }
 
+  // `offsets`: an iterator of them, or the length that all segments have.
   template <class Offsets>
   void cubSegments(std::size_t segments, Offsets offsets) {
     std::size_t bytes = scratch_.bytes();
-    check(cub::DeviceSegmentedReduce::Sum(scratch_.as<void>(), bytes, in(), out(), static_cast<std::int64_t>(segments),
-                                          offsets, offsets + 1, stream()),
-          "cub::DeviceSegmentedReduce::Sum");
+    const auto sum = [&](auto... where) {
+      check(cub::DeviceSegmentedReduce::Sum(scratch_.as<void>(), bytes, in(), out(),
+                                            static_cast<std::int64_t>(segments), where..., stream()),
+            "cub::DeviceSegmentedReduce::Sum");
+    };
+    if constexpr (std::is_integral_v<Offsets>)
+      sum(offsets);
+    else
+      sum(offsets, offsets + 1);
   }
 
   // A candidate that leaves n results in `out`.

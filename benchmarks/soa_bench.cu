@@ -188,7 +188,7 @@ class Bench {
         toSoa("gpuopt", false, [=] { gpuopt::toSoa(aosIn, n, to, stream); }),
         toSoa("direct", true, [=] { launchThreads(directToSoa<T, To>, n, stream, aosIn, to); })};
     if constexpr (BESIDE == Beside::thrust)
-      candidates.push_back(toSoa("Thrust", true, [=] {
+      candidates.push_back(toSoa("thrust::transform", true, [=] {
         thrust::transform(thrust::cuda::par_nosync.on(stream), aosIn, aosIn + n, Tuples<T>::zip(to),
                           typename Tuples<T>::FromStruct{});
       }));
@@ -201,7 +201,7 @@ class Bench {
     candidates = {toAos("gpuopt", false, [=] { gpuopt::toAos(from, aosOut, stream); }),
                   toAos("direct", true, [=] { launchThreads(directToAos<T, From>, n, stream, from, aosOut); })};
     if constexpr (BESIDE == Beside::thrust)
-      candidates.push_back(toAos("Thrust", true, [=] {
+      candidates.push_back(toAos("thrust::transform", true, [=] {
         const auto zip = Tuples<T>::zip(from);
         thrust::transform(thrust::cuda::par_nosync.on(stream), zip, zip + static_cast<std::ptrdiff_t>(n), aosOut,
                           typename Tuples<T>::ToStruct{});

@@ -68,11 +68,12 @@ class Bench {
         {"gpuopt in place", inPlace, inPlaceCorrect},
         candidate("direct", true, [=] { launchThreads(directTransform<R>, n, stream, in, n, out); })};
     if constexpr (BESIDE == Beside::libraries) {
-      candidates.push_back(candidate("CUB", true, [=] {
+      candidates.push_back(candidate("cub::DeviceTransform::Transform", true, [=] {
         check(cub::DeviceTransform::Transform(in, out, n, Mirror{}, stream), "cub::DeviceTransform");
       }));
-      candidates.push_back(candidate(
-          "Thrust", true, [=] { thrust::transform(thrust::cuda::par_nosync.on(stream), in, in + n, out, Mirror{}); }));
+      candidates.push_back(candidate("thrust::transform", true, [=] {
+        thrust::transform(thrust::cuda::par_nosync.on(stream), in, in + n, out, Mirror{});
+      }));
     }
     report_.run(caseOf<R>(group, n, 2 * n * SIZE, goal, candidates, buffers_.copies(n * SIZE / 4096 * 4096), mode,
                           {inOffset, outOffset}));
@@ -104,10 +105,11 @@ class Bench {
       check(cudaGetLastError(), "writeVectors");
     };
     const auto set = [=] { check(cudaMemsetAsync(vectors, 0x5A, bytes, stream), "cudaMemsetAsync"); };
-    report_.run(caseOf<R>("store", n, n * SIZE, goal,
-                          {candidate("gpuopt", false, whole), candidate("direct", true, direct),
-                           candidate("CUB", true, cub), candidate("Thrust", true, thrust)},
-                          {{"vector write", write, nullptr}, {"cudaMemsetAsync", set, nullptr}}));
+    report_.run(caseOf<R>(
+        "store", n, n * SIZE, goal,
+        {candidate("gpuopt", false, whole), candidate("direct", true, direct),
+         candidate("cub::DeviceTransform::Transform", true, cub), candidate("thrust::transform", true, thrust)},
+        {{"vector write", write, nullptr}, {"cudaMemsetAsync", set, nullptr}}));
   }
 
   template <std::size_t SIZE, std::size_t ALIGN>

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 from matplotlib.colors import TwoSlopeNorm
 from plots import arguments, caption, in_order, panels, read_csv, save, size
 
-COLORS = {"gpuopt": "#0b7a4b", "cub": "#c2571a", "thrust": "#6b7280"}
+COLORS = {"gpuopt": "#0b7a4b", "cub::DeviceReduce::Reduce": "#c2571a", "thrust::reduce": "#6b7280"}
 LABELS = {"float": "float", "double": "double", "half": "half → float", "bfloat16": "bfloat16 → float", "int8": "int8 → int32",
           "float3": "float3", "struct20": "struct of 20 bytes"}
 MODES = {"cold-write": "L2 flushed by writes", "cold-read": "L2 flushed by reads", "hot": "the same call just before",
@@ -71,7 +71,7 @@ def draw_table(axes, rows, types, lengths, norm):
 
 
 def draw_ratios(header, rows, path):
-    rows = [row for row in rows if row["candidate"] == "cub"]
+    rows = [row for row in rows if row["candidate"] == "cub::DeviceReduce::Reduce"]
     types = in_order((row["type"] for row in rows), LABELS)
     lengths = sorted({row["n"] for row in rows})
     modes = in_order((row["mode"] for row in rows), MODES)
