@@ -2,9 +2,7 @@
 /// A function of every element of an array, of two arrays, and of elements that are only read, beside the best copy or
 /// read of as many bytes, CUB and Thrust.
 // SPDX-License-Identifier: MIT
-#include "support/buffers.cuh"
-#include "support/goal_report.cuh"
-#include "support/options.hpp"
+#include "support/goal_groups.cuh"
 #include "support/struct_records.cuh"
 
 #include <gpuopt/map.cuh>
@@ -27,7 +25,6 @@ namespace {
 
 using namespace bench;
 
-constexpr std::size_t MiB = std::size_t{1} << 20;
 constexpr const char* cubTransform = "cub::DeviceTransform::Transform";
 
 using Words7 = Record<28, 4>;
@@ -231,19 +228,7 @@ void measureRead(Bench& bench) {
 
 constexpr Group<Bench> groups[] = {{"one", measureOne}, {"two", measureTwo}, {"read", measureRead}};
 
-int run(Options& options) {
-  Names rows = namesOf(groups);
-  options.choice("--rows", rows, "groups of cases");
-  options.parse(11, 7);
-  Timer timer(options.repetitions);
-
-  const std::size_t bytes = (options.isQuick ? 256 : 1024) * MiB;
-  const Buffers buffers(bytes, timer.stream());
-  GoalReport report(timer, options, "n", copyBandwidth(timer, buffers));
-  Bench bench(timer, buffers, report, bytes);
-  measureChosen(groups, rows, bench);
-  return report.finish(report.peers());
-}
+int run(Options& options) { return runGoalGroups(options, groups, "n"); }
 
 }  // namespace
 

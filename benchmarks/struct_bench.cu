@@ -2,9 +2,7 @@
 /// Arrays of structures of every size, alignment and direction, beside the best copy of as many bytes, direct
 /// access, CUB and Thrust.
 // SPDX-License-Identifier: MIT
-#include "support/buffers.cuh"
-#include "support/goal_report.cuh"
-#include "support/options.hpp"
+#include "support/goal_groups.cuh"
 #include "support/struct_records.cuh"
 
 #include <gpuopt/struct_io.cuh>
@@ -302,19 +300,7 @@ constexpr Group<Bench> groups[] = {
     {"odd", measureOdd},     {"store", measureStore},     {"misaligned", measureMisaligned},
     {"load", measureLoad},   {"index", measureIndex},     {"warm", measureWarm}};
 
-int run(Options& options) {
-  Names rows = namesOf(groups);
-  options.choice("--rows", rows, "groups of cases");
-  options.parse(11, 7);
-  Timer timer(options.repetitions);
-
-  const std::size_t bytes = (options.isQuick ? 256 : 1024) * MiB;
-  const Buffers buffers(bytes + 4096, timer.stream());
-  GoalReport report(timer, options, "n,align,in_offset,out_offset", copyBandwidth(timer, buffers));
-  Bench bench(timer, buffers, report, bytes);
-  measureChosen(groups, rows, bench);
-  return report.finish(report.peers());
-}
+int run(Options& options) { return runGoalGroups(options, groups, "n,align,in_offset,out_offset", 4096); }
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Copies what the native tests, examples and benchmarks need beside CUDA into .deps, as a prefix for a machine without a
-# network: there, CMAKE_PREFIX_PATH=$PWD/.deps scripts/gpu-check.sh. All of it is header-only, from Debian's packages.
+# network: there, CMAKE_PREFIX_PATH=$PWD/.deps scripts/gpu-check.sh. All of it is header-only, from Debian's packages and,
+# where PyPI can be reached, the newest CCCL. cuTENSOR is too large to take along.
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,4 +14,8 @@ dpkg -L libcli11-dev libfmt-dev nlohmann-json3-dev |
   sed -n -E 's#^/usr/(include/.*|.*/cmake/.*)#\1#p' | grep -v -E 'fmt-targets-' |
   while read -r file; do [ ! -f "/usr/$file" ] || echo "$file"; done |
   tar -c -h -C /usr -T - | tar -x -C .deps
+if scripts/toolchains.py cccl; then
+  mkdir -p .deps/peers/cccl/toolkit/include
+  cp -R build/toolchains/cccl/toolkit/include/cccl .deps/peers/cccl/toolkit/include
+fi
 echo "carry-deps: $(du -sh .deps | cut -f 1) in .deps"
