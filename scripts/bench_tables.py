@@ -123,5 +123,9 @@ TABLES = {
         PERFORMANCE, ("map_bench",), memory.maps,
         f"## Functions of elements\n\n1 GiB of the larger array, L2 flushed by writes; share of the best copy or read "
         f"of as many bytes, and {RATIO}."),
+    "torch": Table(
+        PERFORMANCE, ("torch_bench",), memory.torch,
+        f"## PyTorch\n\nThe same tensors, GPU time, L2 flushed by writes; outputs are there beforehand, so PyTorch "
+        f"allocates none. {RATIO.capitalize()}."),
     "model": Table(PERFORMANCE, ("reduce_bench",), reduce.model),
 }

@@ -4,7 +4,7 @@ SPDX-License-Identifier: MIT
 """
 
 from bench_grid import Grid
-from bench_results import TOOLKIT, number, over, spread, us
+from bench_results import TOOLKIT, number, over, power, spread, us
 
 GEAM = {"cublasSgeam": "float", "cublasDgeam": "double", "cublasCgeam": "complex", "cublasZgeam": "double complex"}
 PERMUTE = "cutensorPermute"
@@ -223,4 +223,18 @@ def inverses(results):
     grid = Grid(["matrices"], ["us", "share of the best copy", f"`{INVERSE}`"])
     for case, candidates in results.cases("struct_inverse_bench"):
         grid.add([case["n"]], [f"{us(case):.1f}", number(ratio(case), 3), number(over(candidates, INVERSE))])
+    return grid
+
+
+TORCH_NAMES = {"sum": "sum of n floats", "rows": "sums of rows of n floats, 1 GiB",
+               "transpose": "transposition of 16384 x 16384", "images": "images of 56 x 56 x 256, NHWC to NCHW",
+               "multiply": "product of two arrays of n floats"}
+
+
+def torch(results):
+    grid = Grid(["work", "elements", "n", "PyTorch's call"], ["us", "ratio"])
+    for case, candidates in results.cases("torch_bench"):
+        peer = next(name for name in candidates if name != "gpuopt")
+        grid.add([TORCH_NAMES[case["case"]], case["type"], power(int(case["n"])), f"`{peer}`"],
+                 [f"{us(case):.1f}", number(over(candidates, peer))])
     return grid

@@ -61,9 +61,11 @@ export -f sanitizeOne
 runBenchmark() {
   local program=$1 out=$2
   shift 2
+  local command=("$build/benchmarks/$program")
+  [ "$program" != torch_bench ] || command=(benchmarks/torch_bench.py "$build/benchmarks/libtorch_calls.so")
   echo "== $program $*"
   mkdir -p "$out"
-  "$build/benchmarks/$program" --out "$out" "$@" | tee "$out/$program.txt" || failed=1
+  "${command[@]}" --out "$out" "$@" | tee "$out/$program.txt" || failed=1
 }
 
 case $action in
@@ -89,8 +91,9 @@ case $action in
     for peer in cccl cutensor; do
       [ -d ".deps/peers/$peer" ] || scripts/toolchains.py "$peer" || echo "gpu-check: without it, or with an installed one"
     done
+    ! python3 -c 'import torch' 2>/dev/null || programs+=(torch_bench)
     [ ${#names[@]} -eq 0 ] || programs=("${names[@]}")
-    compile "${programs[@]}"
+    compile "${programs[@]/torch_bench/torch_calls}"
     for program in "${programs[@]}"; do
       runBenchmark "$program" "$out" "$@"
       [ ! -x "$build/benchmarks/${program}_toolkit" ] || runBenchmark "${program}_toolkit" "$out/toolkit" "$@"

@@ -92,6 +92,9 @@ class Figures(unittest.TestCase):
                    "`forEach`, only read | 4 | 0.992 | 1.25 | 1.04")
         self.assertTrue(table_of("maps").startswith("\n## Functions of elements\n"))
 
+    def test_torch(self):
+        self.check("torch", "sum of n floats | float | 2^20 | `torch.sum` | 200.0 | 1.50")
+
     def test_overview(self):
         self.check("overview", "sum of 4 GiB of floats | `cub::DeviceReduce::Reduce` | `reduce_bench` | 3985 GB/s | 1.25",
                    "sums of floats with the same bits on every GPU: all lengths | `cub::DeviceReduce::Reduce gpu_to_gpu` "
@@ -130,7 +133,7 @@ class Columns(unittest.TestCase):
 
     def test_names_of_candidates(self):
         """Every peer of the samples is one that some program has."""
-        text = "".join(path.read_text() for path in (ROOT / "benchmarks").rglob("*.cu*"))
+        text = "".join(path.read_text() for kind in ("*.cu", "*.cuh", "*.py") for path in (ROOT / "benchmarks").rglob(kind))
         for results in samples():
             for run in results.runs.values():
                 for name in {row["candidate"] for row in run.rows if "candidate" in row}:
