@@ -63,7 +63,8 @@ void addDeterministic(Case& work, Bench& bench, const float* in, std::size_t n, 
   float* out = bench.output.device<float>();
   const auto add = [&](const char* name, auto determinism) {
     const auto call = [=, &bench] {
-      const auto environment = cubEnvironment(bench.timer.stream(), bench.scratch.as<void>(), determinism);
+      const ReadyMemory memory(bench.scratch.as<void>(), bench.scratch.bytes());
+      const auto environment = cubEnvironment(bench.timer.stream(), memory, determinism);
       check(cub::DeviceReduce::Reduce(in, out, static_cast<std::uint32_t>(n), cuda::std::plus<float>{}, 0.0f,
                                       environment),
             name);

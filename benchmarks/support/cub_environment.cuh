@@ -15,17 +15,21 @@
 #include <cuda/stream_ref>
 
 #include <cstddef>
+#include <new>
 
 namespace bench {
 
-/// Memory that is never given back: CUB allocates nothing in the call, as where it is passed its temporary storage.
+/// Memory for one call at a time: CUB allocates nothing in it, as where it is passed its temporary storage.
 class ReadyMemory {
  public:
-  explicit ReadyMemory(void* data) : data_(data) {}
+  ReadyMemory(void* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
 
-  void* allocate(cuda::stream_ref, std::size_t, std::size_t) { return data_; }
+  void* allocate(cuda::stream_ref, std::size_t bytes, std::size_t alignment) { return allocate_sync(bytes, alignment); }
   void deallocate(cuda::stream_ref, void*, std::size_t, std::size_t) noexcept {}
-  void* allocate_sync(std::size_t, std::size_t) { return data_; }
+  void* allocate_sync(std::size_t bytes, std::size_t) {
+    if (bytes > bytes_) throw std::bad_alloc();  // which CUB returns as cudaErrorMemoryAllocation
+    return data_;
+  }
   void deallocate_sync(void*, std::size_t, std::size_t) noexcept {}
 
   friend bool operator==(const ReadyMemory& a, const ReadyMemory& b) { return a.data_ == b.data_; }
@@ -34,13 +38,14 @@ class ReadyMemory {
 
  private:
   void* data_;
+  std::size_t bytes_;
 };
 
 /// \param determinism such as cuda::execution::determinism::gpu_to_gpu
 template <class Determinism>
-auto cubEnvironment(cudaStream_t stream, void* memory, Determinism determinism) {
+auto cubEnvironment(cudaStream_t stream, const ReadyMemory& memory, Determinism determinism) {
   return cuda::std::execution::env{cuda::stream_ref{stream},
-                                   cuda::std::execution::prop{cuda::mr::get_memory_resource, ReadyMemory{memory}},
+                                   cuda::std::execution::prop{cuda::mr::get_memory_resource, memory},
                                    cuda::execution::require(determinism)};
 }
 

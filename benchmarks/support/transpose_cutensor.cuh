@@ -9,6 +9,7 @@
 #include <cutensor.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <stdexcept>
 #endif
@@ -61,17 +62,18 @@ class Cutensor {
     handle_ = detail::owned(handle, cutensorDestroy);
   }
 
-  /// What cuTENSOR has for elements of T's size: nothing for bytes and for structures. Plans are made here, not in the
-  /// call.
+  /// What cuTENSOR has for elements of T's size: nothing for bytes and for structures. Where it refuses a shape, a line
+  /// says why. Plans are made here, not in the call.
   template <class T>
   std::vector<Candidate> transpositions(const T* in, T* out, const Shape& shape) const {
     constexpr std::size_t SIZE = sizeof(T);
     if constexpr (SIZE == 2 || SIZE == 4 || SIZE == 8 || SIZE == 16) {
-      const auto type = detail::cutensorType<SIZE>();
-      const auto call = [=, plan = planOf(type, shape), handle = handle_, stream = stream_] {
-        detail::checkCutensor(cutensorPermute(handle.get(), plan.get(), type.one, in, out, stream), "cutensorPermute");
-      };
-      return {{"cutensorPermute", call, nullptr}};
+      try {
+        return {permutation(detail::cutensorType<SIZE>(), in, out, shape)};
+      } catch (const std::runtime_error& error) {
+        std::printf("SKIPPED: %s, %s of %zu bytes\n", error.what(), shape.text().c_str(), SIZE);
+        return {};
+      }
     } else {
       return {};
     }
@@ -79,6 +81,13 @@ class Cutensor {
 
  private:
   static constexpr std::uint32_t ALIGNMENT = 128;  // of the buffers, which cudaMalloc aligns to more
+
+  Candidate permutation(const detail::CutensorType& type, const void* in, void* out, const Shape& shape) const {
+    const auto call = [=, plan = planOf(type, shape), handle = handle_, stream = stream_] {
+      detail::checkCutensor(cutensorPermute(handle.get(), plan.get(), type.one, in, out, stream), "cutensorPermute");
+    };
+    return {"cutensorPermute", call, nullptr};
+  }
 
   // The fastest index of a tensor comes first.
   auto describe(const std::vector<std::size_t>& extents, const std::vector<std::size_t>& strides,
@@ -118,15 +127,7 @@ class Cutensor {
 
 #else
 
-class Cutensor {
- public:
-  explicit Cutensor(cudaStream_t) {}
-
-  template <class T>
-  std::vector<Candidate> transpositions(const T*, T*, const Shape&) const {
-    return {};
-  }
-};
+using Cutensor = NoTranspositions;
 
 #endif
 

@@ -98,7 +98,15 @@ class Figures(unittest.TestCase):
     def test_overview(self):
         self.check("overview", "sum of 4 GiB of floats | `cub::DeviceReduce::Reduce` | `reduce_bench` | 3985 GB/s | 1.25",
                    "sums of floats with the same bits on every GPU: all lengths | `cub::DeviceReduce::Reduce gpu_to_gpu` "
-                   "| `reduce_bench` |  | 1.5 to 3.0")
+                   "| `reduce_bench` |  | 1.5 to 3.0",
+                   "sums of rows of 64 floats, 1 GiB | `cub::DeviceSegmentedReduce::Sum segment_size` "
+                   "| `reduce_matrix_bench` | 0.85 of a plain sum's GB/s | 1.90",
+                   "transposition of 16384 x 16384 floats | `cublasSgeam` | `transpose_bench` "
+                   "| 0.98 of the best copy's GB/s | 1.05",
+                   "structures of 64 bytes, read, changed and written | `cub::DeviceTransform::Transform` "
+                   "| `struct_bench` | 1.00 of the best copy's GB/s | 5.00",
+                   "inverses of 2^20 matrices of 4 x 4 floats | `cublasSmatinvBatched` | `struct_inverse_bench` "
+                   "| 0.91 of the best copy's GB/s | 20.0")
         self.assertIn("; NVIDIA X200, driver 1.2.3, CUDA 13.0, CCCL 3.5.0, 2000-01-02.",
                       table_of("overview").replace("\n", " "))
 
@@ -201,6 +209,8 @@ class Pages(unittest.TestCase):
         page = bench_pages.replaced(PENDING, {"it": self.text})
         self.assertEqual(self.problems(page.replace("0.85", "0.86")), [stale])
         self.assertEqual(self.problems(PENDING), [stale])
+        self.assertEqual(self.problems(page.replace("bench_pages.py writes", "typed by hand until there are results")),
+                         [stale])
 
     def test_figures_without_results(self):
         page = bench_pages.replaced(PENDING, {"it": self.text})
