@@ -40,8 +40,10 @@ void transposeBatch(const T* in, std::size_t rows, std::size_t cols, std::size_t
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
 EXPORTED int sumAll(const float* in, std::size_t n, float* out, cudaStream_t stream) {
-  static gpuopt::Workspace workspace;
-  return guarded([&] { gpuopt::reduceInto(in, n, out, gpuopt::Plus{}, stream, &workspace); });
+  return guarded([&] {
+    static gpuopt::Workspace workspace;
+    gpuopt::reduceInto(in, n, out, gpuopt::Plus{}, stream, &workspace);
+  });
 }
 
 EXPORTED int sumRows(const float* in, std::size_t rows, std::size_t cols, float* out, cudaStream_t stream) {
