@@ -88,6 +88,7 @@ case $action in
     mapfile -t programs < <(basename -s .cu benchmarks/*_bench.cu)
     names=()
     while [ $# -gt 0 ] && [[ $1 != -* ]]; do names+=("$1"); shift; done
+    find .deps/peers -name '*.xz' -exec xz -dkf {} + 2>/dev/null || true
     for peer in cccl cutensor; do
       [ -d ".deps/peers/$peer" ] || scripts/toolchains.py "$peer" || echo "gpu-check: without it, or with an installed one"
     done
