@@ -1,7 +1,7 @@
 # Thin over the presets of CMakePresets.json: `cmake --workflow --preset demo` does what `make demo` does, once the
 # packages are there.
 .DEFAULT_GOAL := help
-.PHONY: help demo ladders test bench sanitize check-native check-compilers check-packages amalgamate docs format tidy
+.PHONY: help demo ladders test bench bench-pages sanitize check-native check-compilers check-packages amalgamate docs format tidy
 
 help:  ## this list
 	@echo "gpuopt: make <target>"
@@ -28,8 +28,11 @@ test:  ## build and run all tests
 
 bench:  ## build and run the benchmarks; needs nvcc and a GPU
 	@scripts/device.sh
-	@scripts/install-deps.sh benchmarks
+	@scripts/install-deps.sh benchmarks venv?
 	@scripts/gpu-check.sh bench
+
+bench-pages:  ## takes the results of make bench into benchmarks/results, and writes the tables of the pages
+	@scripts/bench_pages.py build/bench
 
 sanitize:  ## the tests under ASan and UBSan, and under compute-sanitizer where a GPU is
 	@scripts/device.sh

@@ -282,7 +282,7 @@ void runBanks(Bench& bench, const char* type) {
 
 int run(Options& options) {
   options.parse(1, 1);
-  ResultFiles files(options, headerLines(options.program, options.command));
+  ResultFiles files(options, benchmarkHeader(options));
   Bench bench(files);
   runPublished(bench);
   runOffsetsAndStrides(bench);

@@ -50,7 +50,7 @@ template <int BLOCK, class T, cub::BlockReduceAlgorithm ALGORITHM, bool IS_ALL, 
 struct Cub {
   static constexpr bool ALL = IS_ALL, REUSABLE = IS_REUSABLE;
   static constexpr const char* name =
-      ALGORITHM == cub::BLOCK_REDUCE_WARP_REDUCTIONS ? "cub warp reductions" : "cub raking";
+      ALGORITHM == cub::BLOCK_REDUCE_WARP_REDUCTIONS ? "cub::BlockReduce warp reductions" : "cub::BlockReduce raking";
   __device__ static T call(T value) {
     using BlockReduce = cub::BlockReduce<T, BLOCK, ALGORITHM>;
     __shared__ typename BlockReduce::TempStorage storage;
@@ -206,7 +206,7 @@ class Bench {
 
 int run(Options& options) {
   options.parse(64, 16);
-  ResultFiles files(options, headerLines(options.program, options.command));
+  ResultFiles files(options, benchmarkHeader(options));
   Bench bench(files, options.repetitions);
   bench.measureType<float>("float");
   bench.measureType<double>("double");

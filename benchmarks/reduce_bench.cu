@@ -1,6 +1,7 @@
 /// \file
 /// Sums of every type and length: gpuopt::reduceInto against CUB's DeviceReduce and Thrust.
 // SPDX-License-Identifier: MIT
+#include "support/cub_environment.cuh"
 #include "support/data.cuh"
 #include "support/options.hpp"
 #include "support/report.cuh"
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -55,6 +57,25 @@ void cubSum(const Bench& bench, const T* in, std::size_t n, AccumulatorOf<T>* ou
   cubReduce(bench, in, static_cast<std::uint32_t>(n), out);
 }
 
+#if GPUOPT_BENCHMARK_CUB_ENVIRONMENTS
+// Sums of floats whose bits are alike on every run, or on every GPU as well, which gpuopt's always are.
+void addDeterministic(Case& work, Bench& bench, const float* in, std::size_t n, const Reference<float>& reference) {
+  float* out = bench.output.device<float>();
+  const auto add = [&](const char* name, auto determinism) {
+    const auto call = [=, &bench] {
+      const ReadyMemory memory(bench.scratch.as<void>(), bench.scratch.bytes());
+      const auto environment = cubEnvironment(bench.timer.stream(), memory, determinism);
+      check(cub::DeviceReduce::Reduce(in, out, static_cast<std::uint32_t>(n), cuda::std::plus<float>{}, 0.0f,
+                                      environment),
+            name);
+    };
+    work.candidates.push_back(candidate(name, out, call, [=](float sum) { return reference.matches(sum); }));
+  };
+  add("cub::DeviceReduce::Reduce run_to_run", cuda::execution::determinism::run_to_run);
+  add("cub::DeviceReduce::Reduce gpu_to_gpu", cuda::execution::determinism::gpu_to_gpu);
+}
+#endif
+
 template <class T>
 void measureLength(Bench& bench, std::size_t n) {
   using A = AccumulatorOf<T>;
@@ -69,13 +90,16 @@ void measureLength(Bench& bench, std::size_t n) {
       "gpuopt", out,
       [=, &bench] { gpuopt::reduceInto(in, n, out, gpuopt::Plus{}, bench.timer.stream(), &bench.workspace); }, right));
   work.candidates.push_back(candidate(
-      "cub", out, [=, &bench] { cubSum(bench, in, n, out); }, right));
+      "cub::DeviceReduce::Reduce", out, [=, &bench] { cubSum(bench, in, n, out); }, right));
   work.candidates.push_back(candidate(
-      "thrust", value,
+      "thrust::reduce", value,
       [=, &bench] {
         *value = thrust::reduce(thrust::cuda::par.on(bench.timer.stream()), in, in + n, A{}, cuda::std::plus<A>{});
       },
       right, true));
+#if GPUOPT_BENCHMARK_CUB_ENVIRONMENTS
+  if constexpr (std::is_same_v<T, float>) addDeterministic(work, bench, in, n, reference);
+#endif
   bench.report.run(work);
 }
 
@@ -91,26 +115,37 @@ void measureTypes(Bench& bench, const Lengths& lengths, const Names& types) {
   ((contains(types, Element<Types>::name) ? measureType<Types>(bench, lengths) : void()), ...);
 }
 
-// For each mode and peer: the geometric mean over middle lengths, the worst cell, and how many are lost.
+Names peersOf(const Report& report) {
+  Names peers;
+  for (const Row& row : report.rows())
+    if (row.name == "sum" && row.candidate != "gpuopt" && !contains(peers, row.candidate))
+      peers.push_back(row.candidate);
+  return peers;
+}
+
+// Of one mode and peer: the geometric mean over middle lengths, the worst cell, and how many are lost.
+void summarizePeer(const Report& report, Mode mode, const std::string& peer, ReportLines& lines) {
+  std::vector<double> middle;
+  const Row* worst = nullptr;
+  int lost = 0;
+  for (const Row& row : report.rows()) {
+    if (row.mode != mode || row.candidate != peer) continue;
+    if (row.n >= 1 << 14 && row.n <= 1 << 24) middle.push_back(row.ratio);
+    if (worst == nullptr || row.ratio < worst->ratio) worst = &row;
+    lost += row.ratio < 0.99;
+  }
+  if (worst == nullptr) return;
+  const std::string name = peer + " over gpuopt, " + nameOf(mode);
+  if (!middle.empty()) lines.emplace_back(name + ", mean of 2^14 to 2^24", detail::geometricMean(middle));
+  lines.emplace_back(name + ", worst (" + worst->type + " " + std::to_string(worst->n) + ")", worst->ratio);
+  lines.emplace_back(name + ", cells below 0.99", lost);
+}
+
 ReportLines summarize(const Report& report) {
   ReportLines lines;
+  const Names peers = peersOf(report);
   for (const Mode mode : report.modes())
-    for (const std::string peer : {"cub", "thrust"}) {
-      std::vector<double> middle;
-      const Row* worst = nullptr;
-      int lost = 0;
-      for (const Row& row : report.rows()) {
-        if (row.mode != mode || row.candidate != peer) continue;
-        if (row.n >= 1 << 14 && row.n <= 1 << 24) middle.push_back(row.ratio);
-        if (worst == nullptr || row.ratio < worst->ratio) worst = &row;
-        lost += row.ratio < 0.99;
-      }
-      if (worst == nullptr) continue;
-      const std::string name = peer + " over gpuopt, " + nameOf(mode);
-      if (!middle.empty()) lines.emplace_back(name + ", mean of 2^14 to 2^24", detail::geometricMean(middle));
-      lines.emplace_back(name + ", worst (" + worst->type + " " + std::to_string(worst->n) + ")", worst->ratio);
-      lines.emplace_back(name + ", cells below 0.99", lost);
-    }
+    for (const std::string& peer : peers) summarizePeer(report, mode, peer, lines);
   return lines;
 }
 

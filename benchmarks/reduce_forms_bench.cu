@@ -70,7 +70,7 @@ void measureMisaligned(Bench& bench, Report& report) {
   Case work{"misaligned", Element<T>::name, n, n * sizeof(T), {gpuoptSum("gpuopt", bench, in + 1, n)}};
   work.candidates.push_back(gpuoptSum("aligned", bench, in, n));
   work.candidates.push_back(candidate(
-      "cub", out, [=, &bench] { cubSum(bench, in + 1, n, out); },
+      "cub::DeviceReduce::Reduce", out, [=, &bench] { cubSum(bench, in + 1, n, out); },
       [=](const auto& sum) { return reference.matches(sum); }));
   report.run(work);
 }
@@ -109,7 +109,8 @@ void measureDot(Bench& bench, Report& report) {
           "cub::DeviceReduce::TransformReduce");
   };
   measureForm(bench, report, "dot", GiB,
-              {candidate("gpuopt", out, gpuoptDot, right), candidate("cub", out, cubDot, right)});
+              {candidate("gpuopt", out, gpuoptDot, right),
+               candidate("cub::DeviceReduce::TransformReduce", out, cubDot, right)});
 }
 
 void measureExtremes(Bench& bench, Report& report) {
@@ -152,7 +153,7 @@ void measureExtremes(Bench& bench, Report& report) {
               {candidate(
                    "gpuopt", arg, [=, &bench] { gpuopt::argMinInto(in, n, arg, bench.stream(), &bench.workspace); },
                    [=](const auto& r) { return r.value == least && r.index == first; }),
-               candidate("cub", pair, cubArgMin, [=](const auto& r) {
+               candidate("cub::DeviceReduce::ArgMin", pair, cubArgMin, [=](const auto& r) {
                  return r.value == least && static_cast<std::size_t>(r.index) == first;
                })});
 }
@@ -216,8 +217,8 @@ void measureValue(Bench& bench, Report& report, std::size_t n) {
               {candidate(
                    "gpuopt", value, [=, &bench] { *value = gpuopt::reduce(in, n, gpuopt::Plus{}, bench.stream()); },
                    right, true),
-               candidate("cub+copy", value, cubValue, right, true),
-               candidate("thrust", value, thrustValue, right, true),
+               candidate("cub::DeviceReduce::Reduce + cudaMemcpyAsync", value, cubValue, right, true),
+               candidate("thrust::reduce", value, thrustValue, right, true),
                gpuoptSum("reduceInto", bench, in, n),
                candidate(
                    "no workspace", out, [=, &bench] { gpuopt::reduceInto(in, n, out, gpuopt::Plus{}, bench.stream()); },

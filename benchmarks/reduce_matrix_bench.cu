@@ -2,9 +2,7 @@
 /// Sums of the rows and columns of 1 GiB of floats, and of segments as long as the rows, beside a plain sum
 /// and CUB.
 // SPDX-License-Identifier: MIT
-#include "support/data.cuh"
-#include "support/options.hpp"
-#include "support/report.cuh"
+#include "support/matrices.cuh"
 
 #include <gpuopt/reduce.cuh>
 
@@ -16,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,10 +22,9 @@ namespace {
 
 using namespace bench;
 
-constexpr std::size_t elements = std::size_t{1} << 28;
-constexpr std::size_t mostResults = elements / 4;  // the shortest row has 4 elements
-const Names allLengths{"4",   "5",    "8",    "16",   "32",    "33",    "64",     "128",    "256",
-                       "512", "1001", "1024", "4096", "16384", "65536", "262144", "1048576"};
+constexpr std::size_t leastCols = 4;
+constexpr const char* byOffsets = "cub::DeviceSegmentedReduce::Sum";
+constexpr std::size_t mostResults = MatrixBench::elements / leastCols;
 
 struct Sums {
   double sum;
@@ -80,27 +78,31 @@ struct Times {
   __host__ __device__ std::uint32_t operator()(std::int64_t i) const { return static_cast<std::uint32_t>(i) * length; }
 };
 
-class Bench {
+class Bench : public MatrixBench {
  public:
-  Bench(Timer& timer, Report& report, const DeviceMemory& data)
-      : timer_(timer), report_(report), in_(data.as<float>()), reference_(in_, elements, timer.stream()) {}
+  using MatrixBench::MatrixBench;
 
   void measureRows(std::size_t cols) {
     const std::size_t rows = elements / cols;
     referToRows(rows, cols);
     const auto offsets = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0),
                                                          Times{static_cast<std::uint32_t>(cols)});
-    run("rows", cols, (rows * cols + rows) * sizeof(float),
-        {checked("gpuopt", rows,
-                 [=] { gpuopt::reduceRows(in_, rows, cols, cols, out(), gpuopt::Plus{}, stream(), &workspace_); }),
-         checked("cub", rows, [=] { cubSegments(rows, offsets); })});
+    std::vector<Candidate> candidates{
+        checked("gpuopt", rows,
+                [=] { gpuopt::reduceRows(in(), rows, cols, cols, out(), gpuopt::Plus{}, stream(), workspace()); }),
+        checked(byOffsets, rows, [=] { cubSegments(rows, offsets); })};
+#if CCCL_VERSION >= 3001000
+    candidates.push_back(checked("cub::DeviceSegmentedReduce::Sum segment_size", rows,
+                                 [=] { cubSegments(rows, static_cast<int>(cols)); }));
+#endif
+    run("rows", cols, rows * sizeof(float), std::move(candidates));
   }
 
   void measureColumns(std::size_t cols) {
     const std::size_t rows = elements / cols;
     referToColumns(rows, cols);
-    run("columns", cols, (rows * cols + cols) * sizeof(float), {checked("gpuopt", cols, [=] {
-          gpuopt::reduceColumns(in_, rows, cols, cols, out(), gpuopt::Plus{}, stream(), &workspace_);
+    run("columns", cols, cols * sizeof(float), {checked("gpuopt", cols, [=] {
+          gpuopt::reduceColumns(in(), rows, cols, cols, out(), gpuopt::Plus{}, stream(), workspace());
         })});
   }
 
@@ -111,14 +113,13 @@ class Bench {
     const std::uint32_t* offsets = offsets_.as<std::uint32_t>();
     fillOffsets<<<1024, 256, 0, stream()>>>(offsets_.as<std::uint32_t>(), rows, static_cast<std::uint32_t>(cols));
     check(cudaGetLastError(), "fillOffsets");
-    run("segments", cols, (rows * cols + 2 * rows + 1) * sizeof(float),
+    run("segments", cols, (2 * rows + 1) * sizeof(float),
         {checked("gpuopt", rows,
-                 [=] { gpuopt::reduceSegments(in_, offsets, rows, out(), gpuopt::Plus{}, stream(), &workspace_); }),
-         checked("cub", rows, [=] { cubSegments(rows, offsets); })});
+                 [=] { gpuopt::reduceSegments(in(), offsets, rows, out(), gpuopt::Plus{}, stream(), workspace()); }),
+         checked(byOffsets, rows, [=] { cubSegments(rows, offsets); })});
   }
 
  private:
-  cudaStream_t stream() const { return timer_.stream(); }
   float* out() const { return out_.as<float>(); }
 
   void clearSums(std::size_t n) {
@@ -127,24 +128,31 @@ class Bench {
 
   void referToRows(std::size_t rows, std::size_t cols) {
     clearSums(rows);
-    sumRows<<<4096, 256, 0, stream()>>>(in_, rows, cols, sums_.as<Sums>());
+    sumRows<<<4096, 256, 0, stream()>>>(in(), rows, cols, sums_.as<Sums>());
     check(cudaGetLastError(), "sumRows");
   }
 
   void referToColumns(std::size_t rows, std::size_t cols) {
     clearSums(cols);
     const std::size_t threads = cols * (std::max)((std::size_t{1} << 18) / cols, std::size_t{1});
-    sumColumns<<<static_cast<unsigned>((threads + 255) / 256), 256, 0, stream()>>>(in_, rows, cols, threads,
+    sumColumns<<<static_cast<unsigned>((threads + 255) / 256), 256, 0, stream()>>>(in(), rows, cols, threads,
                                                                                    sums_.as<Sums>());
     check(cudaGetLastError(), "sumColumns");
   }
 
+  // `offsets`: an iterator of them, or the length that all segments have.
   template <class Offsets>
   void cubSegments(std::size_t segments, Offsets offsets) {
     std::size_t bytes = scratch_.bytes();
-    check(cub::DeviceSegmentedReduce::Sum(scratch_.as<void>(), bytes, in_, out(), static_cast<std::int64_t>(segments),
-                                          offsets, offsets + 1, stream()),
-          "cub::DeviceSegmentedReduce::Sum");
+    const auto sum = [&](auto... where) {
+      check(cub::DeviceSegmentedReduce::Sum(scratch_.as<void>(), bytes, in(), out(),
+                                            static_cast<std::int64_t>(segments), where..., stream()),
+            "cub::DeviceSegmentedReduce::Sum");
+    };
+    if constexpr (std::is_integral_v<Offsets>)
+      sum(offsets);
+    else
+      sum(offsets, offsets + 1);
   }
 
   // A candidate that leaves n results in `out`.
@@ -159,72 +167,25 @@ class Bench {
       check(cudaGetLastError(), "countWrong");
       unsigned count = 1;
       check(cudaMemcpyAsync(&count, wrong, sizeof count, cudaMemcpyDeviceToHost, stream()), "cudaMemcpyAsync");
-      timer_.synchronize();
+      synchronize();
       return count == 0;
     };
     return {name, call, correct, false, 0};
   }
 
-  // Beside the plain sum of the same array, whose bytes are fewer: it has no output worth counting.
-  void run(const std::string& name, std::size_t cols, std::size_t bytes, std::vector<Candidate> candidates) {
-    auto* sum = output_.device<float>();
-    const Reference<float> reference = reference_;
-    candidates.push_back(candidate(
-        "sum", sum, [=] { gpuopt::reduceInto(in_, elements, sum, gpuopt::Plus{}, stream(), &workspace_); },
-        [=](float value) { return reference.matches(value); }));
-    candidates.back().bytes = elements * sizeof(float);
-    report_.run({name, "float", cols, bytes, std::move(candidates)});
-  }
-
-  Timer& timer_;
-  Report& report_;
-  const float* in_;
-  Reference<float> reference_;
   DeviceMemory out_{mostResults * sizeof(float)};
   DeviceMemory sums_{mostResults * sizeof(Sums)};
   DeviceMemory offsets_{(mostResults + 1) * sizeof(std::uint32_t)};
   DeviceMemory wrong_{sizeof(unsigned)};
   DeviceMemory scratch_{std::size_t{16} << 20};
-  gpuopt::Workspace workspace_{};
-  Output output_{};
 };
 
-// Of every form and length: GB/s over those of the plain sum. Then where a peer comes closest.
-ReportLines summarize(const Report& report) {
-  ReportLines lines;
-  double ours = 0;
-  for (const Row& row : report.rows()) {
-    if (row.candidate == "gpuopt") ours = row.gbps();
-    if (row.candidate == "sum")
-      lines.emplace_back(row.name + " of " + std::to_string(row.n) + ", share of a sum, " + nameOf(row.mode),
-                         ours / row.gbps());
-  }
-  for (const auto& line : worstRatios(report.rows())) lines.push_back(line);
-  return lines;
-}
+constexpr MatrixForm<Bench> forms[] = {
+    {"rows", &Bench::measureRows}, {"columns", &Bench::measureColumns}, {"segments", &Bench::measureSegments}};
+const Names lengths{"4",   "5",    "8",    "16",   "32",    "33",    "64",     "128",    "256",
+                    "512", "1001", "1024", "4096", "16384", "65536", "262144", "1048576"};
 
-int run(Options& options) {
-  Names forms{"rows", "columns", "segments"}, modes{"cold-write"}, lengths = allLengths;
-  options.choice("--forms", forms, "what is summed");
-  options.choice("--modes", modes, "how the cache is before a sample, and which clock is read (cold-write)",
-                 allModes());
-  options.list("--cols", lengths, "lengths of a row; column n of the results");
-  options.parse(31, 11);
-  Timer timer(options.repetitions);
-
-  const DeviceMemory data(2 * elements * sizeof(float));  // the upper half for the copy
-  fillRandom(data.as<float>(), 2 * elements, timer.stream());
-  Report report(timer, modesOf(modes), options, copyBandwidth(timer, data));
-  Bench bench(timer, report, data);
-  for (std::size_t i = 0; i < lengths.size(); i += options.isQuick ? 2 : 1) {
-    const std::size_t cols = std::stoull(lengths[i]);
-    if (elements / 4 < cols || cols < 4) throw std::invalid_argument("--cols: out of range: " + lengths[i]);
-    if (contains(forms, "rows")) bench.measureRows(cols);
-    if (contains(forms, "columns")) bench.measureColumns(cols);
-    if (contains(forms, "segments")) bench.measureSegments(cols);
-  }
-  return report.finish(summarize(report));
-}
+int run(Options& options) { return runMatrices(options, forms, {lengths, leastCols, 31, 11}); }
 
 }  // namespace
 

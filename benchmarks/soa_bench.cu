@@ -2,9 +2,7 @@
 /// Conversions between arrays of structures and columns, for members of every kind, beside the best copy of
 /// as many bytes, direct access and Thrust.
 // SPDX-License-Identifier: MIT
-#include "support/buffers.cuh"
-#include "support/goal_report.cuh"
-#include "support/options.hpp"
+#include "support/goal_groups.cuh"
 
 #include <gpuopt/soa.cuh>
 
@@ -23,8 +21,6 @@
 namespace {
 
 using namespace bench;
-
-constexpr std::size_t MiB = std::size_t{1} << 20;
 
 template <class M>
 struct Two {
@@ -188,7 +184,7 @@ class Bench {
         toSoa("gpuopt", false, [=] { gpuopt::toSoa(aosIn, n, to, stream); }),
         toSoa("direct", true, [=] { launchThreads(directToSoa<T, To>, n, stream, aosIn, to); })};
     if constexpr (BESIDE == Beside::thrust)
-      candidates.push_back(toSoa("Thrust", true, [=] {
+      candidates.push_back(toSoa("thrust::transform", true, [=] {
         thrust::transform(thrust::cuda::par_nosync.on(stream), aosIn, aosIn + n, Tuples<T>::zip(to),
                           typename Tuples<T>::FromStruct{});
       }));
@@ -201,7 +197,7 @@ class Bench {
     candidates = {toAos("gpuopt", false, [=] { gpuopt::toAos(from, aosOut, stream); }),
                   toAos("direct", true, [=] { launchThreads(directToAos<T, From>, n, stream, from, aosOut); })};
     if constexpr (BESIDE == Beside::thrust)
-      candidates.push_back(toAos("Thrust", true, [=] {
+      candidates.push_back(toAos("thrust::transform", true, [=] {
         const auto zip = Tuples<T>::zip(from);
         thrust::transform(thrust::cuda::par_nosync.on(stream), zip, zip + static_cast<std::ptrdiff_t>(n), aosOut,
                           typename Tuples<T>::ToStruct{});
@@ -258,19 +254,7 @@ constexpr Group<Bench> groups[] = {{"words", measureWords},
                                    {"off", measureOff},
                                    {"tiles", measureTiles}};
 
-int run(Options& options) {
-  Names rows = namesOf(groups);
-  options.choice("--rows", rows, "groups of cases");
-  options.parse(11, 7);
-  Timer timer(options.repetitions);
-
-  const std::size_t bytes = (options.isQuick ? 256 : 1024) * MiB;
-  const Buffers buffers(bytes, timer.stream());
-  GoalReport report(timer, options, "n", copyBandwidth(timer, buffers));
-  Bench bench(timer, buffers, report, bytes);
-  measureChosen(groups, rows, bench);
-  return report.finish(report.peers());
-}
+int run(Options& options) { return runGoalGroups(options, groups, "n"); }
 
 }  // namespace
 

@@ -2,9 +2,7 @@
 /// Arrays of structures of every size, alignment and direction, beside the best copy of as many bytes, direct
 /// access, CUB and Thrust.
 // SPDX-License-Identifier: MIT
-#include "support/buffers.cuh"
-#include "support/goal_report.cuh"
-#include "support/options.hpp"
+#include "support/goal_groups.cuh"
 #include "support/struct_records.cuh"
 
 #include <gpuopt/struct_io.cuh>
@@ -68,11 +66,12 @@ class Bench {
         {"gpuopt in place", inPlace, inPlaceCorrect},
         candidate("direct", true, [=] { launchThreads(directTransform<R>, n, stream, in, n, out); })};
     if constexpr (BESIDE == Beside::libraries) {
-      candidates.push_back(candidate("CUB", true, [=] {
+      candidates.push_back(candidate("cub::DeviceTransform::Transform", true, [=] {
         check(cub::DeviceTransform::Transform(in, out, n, Mirror{}, stream), "cub::DeviceTransform");
       }));
-      candidates.push_back(candidate(
-          "Thrust", true, [=] { thrust::transform(thrust::cuda::par_nosync.on(stream), in, in + n, out, Mirror{}); }));
+      candidates.push_back(candidate("thrust::transform", true, [=] {
+        thrust::transform(thrust::cuda::par_nosync.on(stream), in, in + n, out, Mirror{});
+      }));
     }
     report_.run(caseOf<R>(group, n, 2 * n * SIZE, goal, candidates, buffers_.copies(n * SIZE / 4096 * 4096), mode,
                           {inOffset, outOffset}));
@@ -104,10 +103,11 @@ class Bench {
       check(cudaGetLastError(), "writeVectors");
     };
     const auto set = [=] { check(cudaMemsetAsync(vectors, 0x5A, bytes, stream), "cudaMemsetAsync"); };
-    report_.run(caseOf<R>("store", n, n * SIZE, goal,
-                          {candidate("gpuopt", false, whole), candidate("direct", true, direct),
-                           candidate("CUB", true, cub), candidate("Thrust", true, thrust)},
-                          {{"vector write", write, nullptr}, {"cudaMemsetAsync", set, nullptr}}));
+    report_.run(caseOf<R>(
+        "store", n, n * SIZE, goal,
+        {candidate("gpuopt", false, whole), candidate("direct", true, direct),
+         candidate("cub::DeviceTransform::Transform", true, cub), candidate("thrust::transform", true, thrust)},
+        {{"vector write", write, nullptr}, {"cudaMemsetAsync", set, nullptr}}));
   }
 
   template <std::size_t SIZE, std::size_t ALIGN>
@@ -300,19 +300,7 @@ constexpr Group<Bench> groups[] = {
     {"odd", measureOdd},     {"store", measureStore},     {"misaligned", measureMisaligned},
     {"load", measureLoad},   {"index", measureIndex},     {"warm", measureWarm}};
 
-int run(Options& options) {
-  Names rows = namesOf(groups);
-  options.choice("--rows", rows, "groups of cases");
-  options.parse(11, 7);
-  Timer timer(options.repetitions);
-
-  const std::size_t bytes = (options.isQuick ? 256 : 1024) * MiB;
-  const Buffers buffers(bytes + 4096, timer.stream());
-  GoalReport report(timer, options, "n,align,in_offset,out_offset", copyBandwidth(timer, buffers));
-  Bench bench(timer, buffers, report, bytes);
-  measureChosen(groups, rows, bench);
-  return report.finish(report.peers());
-}
+int run(Options& options) { return runGoalGroups(options, groups, "n,align,in_offset,out_offset", 4096); }
 
 }  // namespace
 

@@ -1,9 +1,10 @@
 /// \file
 /// Transpositions of every kind of shape, element size, pitch and batch, beside the best copy of as many
-/// bytes and cuBLAS.
+/// bytes, cuBLAS and cuTENSOR.
 // SPDX-License-Identifier: MIT
 #include "support/options.hpp"
 #include "support/transpose_cublas.cuh"
+#include "support/transpose_cutensor.cuh"
 #include "support/transpose_data.cuh"
 #include "support/transpose_report.cuh"
 
@@ -69,6 +70,7 @@ class Bench {
         buffers_(buffers),
         report_(report),
         cublas_(timer.stream()),
+        cutensor_(timer.stream()),
         elements_(std::move(elements)),
         isQuick_(isQuick) {}
 
@@ -90,10 +92,9 @@ class Bench {
     if (!isChosen<T>(shape)) return 0;
     TransposeCase work{group, std::to_string(sizeof(T)),   shape, 2 * shape.elements() * sizeof(T),
                        goal,  {plain<T>("gpuopt", shape)}, mode};
-    for (const Candidate& peer : cublas_.transpositions(buffers_.in<T>(), buffers_.out<T>(), shape)) {
-      work.candidates.push_back(transposition<T, T>(peer.name, buffers_, shape, gpuopt::Identity{}, peer.call));
-      work.candidates.back().isPeer = true;
-    }
+    addPeers<T>(work, cublas_.transpositions(buffers_.in<T>(), buffers_.out<T>(), shape));
+    // Single matrices stand beside cuBLAS alone.
+    if (shape.batch > 1) addPeers<T>(work, cutensor_.transpositions(buffers_.in<T>(), buffers_.out<T>(), shape));
     return report_.run(std::move(work));
   }
 
@@ -162,6 +163,14 @@ class Bench {
   }
 
   template <class T>
+  void addPeers(TransposeCase& work, const std::vector<Candidate>& peers) const {
+    for (const Candidate& peer : peers) {
+      work.candidates.push_back(transposition<T, T>(peer.name, buffers_, work.shape, gpuopt::Identity{}, peer.call));
+      work.candidates.back().isPeer = true;
+    }
+  }
+
+  template <class T>
   Candidate plain(const std::string& name, const Shape& shape) const {
     return transposition<T, T>(name, buffers_, shape, gpuopt::Identity{},
                                [=] { transpose(buffers_.in<T>(), buffers_.out<T>(), shape); });
@@ -171,6 +180,7 @@ class Bench {
   const Buffers& buffers_;
   TransposeReport& report_;
   Cublas cublas_;
+  Cutensor cutensor_;
   std::vector<std::string> elements_;
   bool isQuick_;
 };
@@ -251,6 +261,23 @@ void measureBatches(Bench& bench) {
     measure(3, 5);
     measure(16, 64);
     measure(17, 65);
+  });
+}
+
+// Images from NHWC to NCHW and back, by pixels and channels.
+void measureImages(Bench& bench) {
+  bench.forWords([&](auto type) {
+    using T = typename decltype(type)::type;
+    const auto measure = [&](std::size_t pixels, std::size_t channels) {
+      const std::size_t images = sideBytes / sizeof(T) / pixels / channels;
+      bench.measure<T>("images", dense(pixels, channels, images), atLeast(0.95));
+      bench.measure<T>("images", dense(channels, pixels, images), atLeast(0.95));
+    };
+    measure(224 * 224, 3);
+    measure(112 * 112, 64);
+    measure(56 * 56, 256);
+    measure(14 * 14, 1024);
+    measure(7 * 7, 2048);
   });
 }
 
@@ -352,11 +379,10 @@ void measureSizes(Bench& bench) {
 }
 
 constexpr Group<Bench> groups[] = {
-    {"aligned", measureAligned}, {"odd", measureOdd},           {"narrow", measureNarrow},
-    {"vector", measureVectors},  {"struct", measureStructures}, {"batch", measureBatches},
-    {"pitched", measurePitched}, {"inplace", measureInPlace},   {"near", measureNear8192},
-    {"large", measureLarge},     {"small", measureSmall},       {"function", measureFunctions},
-    {"sizes", measureSizes}};
+    {"aligned", measureAligned},    {"odd", measureOdd},       {"narrow", measureNarrow}, {"vector", measureVectors},
+    {"struct", measureStructures},  {"batch", measureBatches}, {"images", measureImages}, {"pitched", measurePitched},
+    {"inplace", measureInPlace},    {"near", measureNear8192}, {"large", measureLarge},   {"small", measureSmall},
+    {"function", measureFunctions}, {"sizes", measureSizes}};
 
 // Room for the largest case on a device that has it.
 std::size_t bufferBytes() {

@@ -4,7 +4,9 @@
 #   gpu-check.sh sanitize [regex]      runs the tests of each file, natively, under compute-sanitizer's four
 #                                      tools, without the cases tagged [large], and of transpositions one
 #                                      case in GPUOPT_TEST_EVERY (31)
-#   gpu-check.sh bench [argument...]   runs the benchmarks; their output also goes to $OUT (build/bench)
+#   gpu-check.sh bench [name...] [argument...]   runs the benchmarks, or those named; their output also goes to $OUT
+#                                      (build/bench), that of programs with the toolkit's CCCL to $OUT/toolkit;
+#                                      scripts/bench_pages.py then writes the pages
 # GPUOPT_BUILD names the build folder (build/native), GPUOPT_ARCHITECTURE what to compile for (native), and
 # CMAKE_PREFIX_PATH where to find packages that the system lacks (scripts/carry-deps.sh makes such a folder).
 # SPDX-License-Identifier: MIT
@@ -55,6 +57,17 @@ sanitizeOne() {
 }
 export -f sanitizeOne
 
+# A program, the folder of its output, and its arguments.
+runBenchmark() {
+  local program=$1 out=$2
+  shift 2
+  local command=("$build/benchmarks/$program")
+  [ "$program" != torch_bench ] || command=(benchmarks/torch_bench.py "$build/benchmarks/libtorch_calls.so")
+  echo "== $program $*"
+  mkdir -p "$out"
+  "${command[@]}" --out "$out" "$@" | tee "$out/$program.txt" || failed=1
+}
+
 case $action in
   test)
     compile tests_native
@@ -72,12 +85,19 @@ case $action in
     ;;
   bench)
     out=${OUT:-build/bench}
-    mkdir -p "$out"
     mapfile -t programs < <(basename -s .cu benchmarks/*_bench.cu)
-    compile "${programs[@]}"
+    names=()
+    while [ $# -gt 0 ] && [[ $1 != -* ]]; do names+=("$1"); shift; done
+    find .deps/peers -name '*.xz' -exec xz -dkf {} + 2>/dev/null || true
+    for peer in cccl cutensor; do
+      [ -d ".deps/peers/$peer" ] || scripts/toolchains.py "$peer" || echo "gpu-check: without it, or with an installed one"
+    done
+    ! python3 -c 'import torch' 2>/dev/null || programs+=(torch_bench)
+    [ ${#names[@]} -eq 0 ] || programs=("${names[@]}")
+    compile "${programs[@]/torch_bench/torch_calls}"
     for program in "${programs[@]}"; do
-      echo "== $program $*"
-      "$build/benchmarks/$program" --out "$out" "$@" | tee "$out/$program.txt" || failed=1
+      runBenchmark "$program" "$out" "$@"
+      [ ! -x "$build/benchmarks/${program}_toolkit" ] || runBenchmark "${program}_toolkit" "$out/toolkit" "$@"
     done
     ;;
   *)

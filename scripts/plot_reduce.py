@@ -12,11 +12,12 @@ import matplotlib.pyplot as plt
 from matplotlib.colors import TwoSlopeNorm
 from plots import arguments, caption, in_order, panels, read_csv, save, size
 
-COLORS = {"gpuopt": "#0b7a4b", "cub": "#c2571a", "thrust": "#6b7280"}
+COLORS = {"gpuopt": "#0b7a4b", "cub::DeviceReduce::Reduce": "#c2571a", "thrust::reduce": "#6b7280"}
 LABELS = {"float": "float", "double": "double", "half": "half → float", "bfloat16": "bfloat16 → float", "int8": "int8 → int32",
           "float3": "float3", "struct20": "struct of 20 bytes"}
 MODES = {"cold-write": "L2 flushed by writes", "cold-read": "L2 flushed by reads", "hot": "the same call just before",
-         "graph": "replayed graph", "wall": "host time, call and synchronisation"}
+         "graph": "replayed graph", "wall": "host time, call and synchronisation",
+         "interleaved": "L2 flushed by writes, other kernels before", "interleaved-wall": "host time, other kernels before"}
 
 
 def read(path):
@@ -29,9 +30,10 @@ def read(path):
 
 
 def draw_panel(axes, rows, header):
-    for candidate in in_order((row["candidate"] for row in rows), COLORS):
+    for candidate, color in COLORS.items():
         points = sorted((row["bytes"], row["gbps"]) for row in rows if row["candidate"] == candidate)
-        axes.plot(*zip(*points), label=candidate, color=COLORS.get(candidate, "#444444"), marker=".", markersize=3, linewidth=1.4)
+        if points:
+            axes.plot(*zip(*points), label=candidate, color=color, marker=".", markersize=3, linewidth=1.4)
     axes.axhline(float(header["copy_gbps"]), color="#9ca3af", linewidth=0.8, linestyle="--", label="copy")
     exponents = range(10, 34, 4)
     axes.set(xscale="log", ylim=(0, None), title=LABELS.get(rows[0]["type"], rows[0]["type"]))
@@ -71,7 +73,7 @@ def draw_table(axes, rows, types, lengths, norm):
 
 
 def draw_ratios(header, rows, path):
-    rows = [row for row in rows if row["candidate"] == "cub"]
+    rows = [row for row in rows if row["candidate"] == "cub::DeviceReduce::Reduce"]
     types = in_order((row["type"] for row in rows), LABELS)
     lengths = sorted({row["n"] for row in rows})
     modes = in_order((row["mode"] for row in rows), MODES)

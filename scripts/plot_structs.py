@@ -8,7 +8,7 @@ SPDX-License-Identifier: MIT
 
 from plots import arguments, caption, panels, read_csv, save
 
-CANDIDATES = {"gpuopt": "#0b7a4b", "direct": "#6b7280", "CUB": "#c2571a", "Thrust": "#2563eb"}
+CANDIDATES = {"gpuopt": "#0b7a4b", "direct": "#6b7280", "cub::DeviceTransform::Transform": "#c2571a", "thrust::transform": "#2563eb"}
 ALIGNMENTS = {"1": "aligned to 1 byte", "4": "aligned to 4 bytes", "16": "aligned to 16 bytes"}
 GROUPS = ("words", "aligned", "large", "odd")
 

@@ -48,7 +48,7 @@ def fastest(rows):
 
 def draw_sizes_panel(axes, rows):
     lines = {"best copy": [row for row in rows if row["candidate"] in COPIES],
-             "cuBLAS": [row for row in rows if row["candidate"].startswith("cuBLAS")],
+             "cuBLAS": [row for row in rows if row["candidate"].startswith("cublas")],
              "gpuopt": [row for row in rows if row["candidate"] == "gpuopt"]}
     for name, points in lines.items():
         if points:
@@ -188,11 +188,11 @@ def draw_peer(axes, rows):
     ours = {(row["case"], row["element"], row["rows"], row["cols"], row["in_ld"]): row["us"]
             for row in rows if row["candidate"] == "gpuopt"}
     times = {}
-    for row in (row for row in rows if row["candidate"].startswith("cuBLAS")):
+    for row in (row for row in rows if row["candidate"].startswith("cublas")):
         ratio = row["us"] / ours[row["case"], row["element"], row["rows"], row["cols"], row["in_ld"]]
-        times.setdefault((row["case"], row["candidate"][7:]), []).append(ratio)
+        times.setdefault((row["case"], row["candidate"]), []).append(ratio)
     groups = in_order((group for group, _ in times), GROUPS)
-    types = in_order((kind for _, kind in times), ("float", "double", "complex", "double complex"))
+    types = in_order((kind for _, kind in times), ("cublasSgeam", "cublasDgeam", "cublasCgeam", "cublasZgeam"))
     cells = [[min(times.get((group, kind), [math.nan])) for kind in types] for group in groups]
     draw_table(axes, cells, groups, types, TwoSlopeNorm(vcenter=1, vmin=0.5, vmax=4), "least time of cuBLAS geam over that of gpuopt")
 
@@ -201,7 +201,7 @@ def draw_tables(header, rows, path):
     rows = [row for row in rows if row["case"] in GROUPS]
     if not rows:
         return
-    tables = [draw_worst] + [draw_peer] * any(row["candidate"].startswith("cuBLAS") for row in rows)
+    tables = [draw_worst] + [draw_peer] * any(row["candidate"].startswith("cublas") for row in rows)
     figure, grid = plt.subplots(1, len(tables), figsize=(5.2 * len(tables), 3.4), squeeze=False, layout="constrained")
     for axes, draw in zip(grid.flat, tables):
         draw(axes, rows)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""toolchains.py [<name>...]: fetches the toolkits of toolchains.txt, or those named, and says where each one is.
+"""toolchains.py [<name>...]: fetches the toolkits of toolchains.txt, or what is named, and says where each one is.
 
-A toolkit of this machine serves where it is of the same release; the others come from PyPI into build/toolchains, each
-joined into one folder that looks like an installation: bin, nvvm, include, lib. They stay until toolchains.txt changes.
+A toolkit of this machine serves where it is of the same release; the others, and the peers of the benchmarks, come from
+PyPI into build/toolchains, each joined into one folder that looks like an installation: bin, nvvm, include, lib. They
+stay until toolchains.txt changes.
 
 SPDX-License-Identifier: MIT
 """
@@ -62,9 +63,9 @@ def fetched(name, packages):
         raise Unavailable(f"{name} could not be fetched from PyPI")
     toolkit = environment / "toolkit"
     if not toolkit.exists():
-        wheels = next(environment.glob("lib/python3*/site-packages/nvidia"))
-        join(toolkit, sorted(part for part in wheels.iterdir() if part.is_dir() and part.name != "__pycache__"))
-        if not (toolkit / "bin" / "fatbinary").exists():
+        wheels = next(environment.glob("lib/python3*/site-packages"))
+        join(toolkit, sorted([*wheels.glob("nvidia/[a-z]*/"), *wheels.glob("cutensor/")]))
+        if (toolkit / "bin").exists() and not (toolkit / "bin" / "fatbinary").exists():
             (toolkit / "bin" / "fatbinary").symlink_to(toolkit_folder("cuda-13.0") / "bin" / "fatbinary")
     return toolkit
 

@@ -25,12 +25,13 @@ struct Type {
 
 namespace detail {
 
-// A normal number below 2 when taken as float or as half of a double: arithmetic of a peer keeps every bit.
+// Normal numbers below 2 when taken as a float, as two halves or as half of a double: arithmetic of a peer keeps every
+// bit.
 __device__ inline std::uint32_t wordAt(std::size_t i) {
   std::uint64_t h = i * 0x9E3779B97F4A7C15ull;
   h = (h ^ (h >> 29)) * 0xBF58476D1CE4E5B9ull;
   h = (h ^ (h >> 32)) * 0x94D049BB133111EBull;
-  return (static_cast<std::uint32_t>(h >> 32) & ~0x40000000u) | 0x20000000u;
+  return (static_cast<std::uint32_t>(h >> 32) & ~0x40004000u) | 0x20002000u;
 }
 
 __global__ void fillWords(std::uint32_t* words, std::size_t n) {

@@ -9,6 +9,7 @@
 #include "timing.cuh"
 
 #include <fmt/core.h>
+#include <cuda/version>
 
 #include <algorithm>
 #include <cmath>
@@ -87,9 +88,17 @@ inline double copyBandwidth(Timer& timer, const DeviceMemory& memory) {
   return copyBandwidth(timer, data, data + half, half);
 }
 
+/// What the files of a benchmark begin with: the run, and the CCCL that it was compiled with.
+inline HeaderLines benchmarkHeader(const Options& options) {
+  HeaderLines header = headerLines(options.program, options.command);
+  const int version = CCCL_VERSION;
+  header.emplace_back("cccl", fmt::format("{}.{}.{}", version / 1000000, version / 1000 % 1000, version % 1000));
+  return header;
+}
+
 /// The files of a benchmark whose header names the speed of the best copy, in bytes a second.
 inline ResultFiles resultFiles(const Options& options, double copy) {
-  HeaderLines header = headerLines(options.program, options.command);
+  HeaderLines header = benchmarkHeader(options);
   header.emplace_back("copy_gbps", fmt::format("{:.0f}", copy / 1e9));
   return {options, std::move(header)};
 }
@@ -129,7 +138,7 @@ class Report {
   static std::vector<Candidate> ableTo(Mode mode, const std::vector<Candidate>& candidates) {
     std::vector<Candidate> able;
     for (const Candidate& each : candidates)
-      if (mode == Mode::wall || !each.waits) able.push_back(each);
+      if (isHostTime(mode) || !each.waits) able.push_back(each);
     return able;
   }
 

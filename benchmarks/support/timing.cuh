@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "code_eviction.cuh"
+
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 
@@ -11,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -22,12 +25,16 @@ using gpuopt::check;
 
 /// How the caches are before a sample, and which clock is read.
 enum class Mode {
-  coldWrite,  ///< L2 flushed by writes, which leave it full of dirty lines; GPU time of one call
-  coldRead,   ///< L2 flushed by reads; GPU time of one call
-  hot,        ///< the same call just before; GPU time of one call
-  graph,      ///< a graph of several calls replayed; GPU time of the graph over the number of calls
-  wall,       ///< host time of one call until its result is there, while nothing else runs
+  coldWrite,        ///< L2 flushed by writes, which leave it full of dirty lines; GPU time of one call
+  coldRead,         ///< L2 flushed by reads; GPU time of one call
+  hot,              ///< the same call just before; GPU time of one call
+  graph,            ///< a graph of several calls replayed; GPU time of the graph over the number of calls
+  wall,             ///< host time of one call until its result is there, while nothing else runs
+  interleaved,      ///< as coldWrite, and other kernels in between: code and constants are cold; GPU time of one call
+  interleavedWall,  ///< other kernels and other candidates in between; host time of one call until its result is there
 };
+
+inline bool isHostTime(Mode mode) { return mode == Mode::wall || mode == Mode::interleavedWall; }
 
 struct ModeName {
   Mode mode;
@@ -38,7 +45,9 @@ inline constexpr ModeName modeNames[] = {{Mode::coldWrite, "cold-write"},
                                          {Mode::coldRead, "cold-read"},
                                          {Mode::hot, "hot"},
                                          {Mode::graph, "graph"},
-                                         {Mode::wall, "wall"}};
+                                         {Mode::wall, "wall"},
+                                         {Mode::interleaved, "interleaved"},
+                                         {Mode::interleavedWall, "interleaved-wall"}};
 
 inline const char* nameOf(Mode mode) {
   return std::find_if(std::begin(modeNames), std::end(modeNames), [=](ModeName m) { return m.mode == mode; })->name;
@@ -173,6 +182,10 @@ class Timer {
         return graph(candidates, bytes);
       case Mode::wall:
         return wall(candidates);
+      case Mode::interleaved:
+        return interleaved(candidates);
+      case Mode::interleavedWall:
+        return interleavedWall(candidates);
     }
     return {};
   }
@@ -258,16 +271,37 @@ class Timer {
     return spreads;
   }
 
+  // Host time until the result is there.
+  double hostTime(const Candidate& candidate) {
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    candidate.call();
+    if (!candidate.waits) synchronize();
+    return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+  }
+
   // The call before the timed one is the candidate's own, so that its host code is in the caches too.
   std::vector<Spread> wall(const std::vector<Candidate>& candidates) {
-    using Clock = std::chrono::steady_clock;
     return alternate(candidates.size(), [&](std::size_t i) {
       candidates[i].call();
       synchronize();
-      const auto start = Clock::now();
-      candidates[i].call();
-      if (!candidates[i].waits) synchronize();
-      return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+      return hostTime(candidates[i]);
+    });
+  }
+
+  std::vector<Spread> interleaved(const std::vector<Candidate>& candidates) {
+    return alternate(candidates.size(), [&](std::size_t i) {
+      flush(true);
+      evictCode(flush_.as<std::uint32_t>(), stream_);
+      return gpuTime(candidates[i].call);
+    });
+  }
+
+  std::vector<Spread> interleavedWall(const std::vector<Candidate>& candidates) {
+    return alternate(candidates.size(), [&](std::size_t i) {
+      evictCode(flush_.as<std::uint32_t>(), stream_);
+      synchronize();
+      return hostTime(candidates[i]);
     });
   }
 

@@ -3,15 +3,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "cublas.cuh"
 #include "transpose_data.cuh"
-
-#ifdef GPUOPT_BENCHMARK_CUBLAS
-#include <cublas_v2.h>
-#endif
 
 #include <cstddef>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,11 +16,6 @@ namespace bench {
 #ifdef GPUOPT_BENCHMARK_CUBLAS
 
 namespace detail {
-
-inline void checkCublas(cublasStatus_t status, const char* call) {
-  if (status != CUBLAS_STATUS_SUCCESS)
-    throw std::runtime_error(std::string(call) + ": " + cublasGetStatusString(status));
-}
 
 inline cublasStatus_t geam(cublasHandle_t handle, int rows, int cols, float one, const float* in, int inLd, float zero,
                            float* out, int outLd) {
@@ -50,13 +41,7 @@ inline cublasStatus_t geam(cublasHandle_t handle, int rows, int cols, cuDoubleCo
 
 class Cublas {
  public:
-  explicit Cublas(cudaStream_t stream) {
-    detail::checkCublas(cublasCreate(&handle_), "cublasCreate");
-    detail::checkCublas(cublasSetStream(handle_, stream), "cublasSetStream");
-  }
-  Cublas(const Cublas&) = delete;
-  Cublas& operator=(const Cublas&) = delete;
-  ~Cublas() { cublasDestroy(handle_); }
+  explicit Cublas(cudaStream_t stream) : handle_(stream) {}
 
   /// What cuBLAS has for elements of T's size: nothing for batches and for most sizes.
   template <class T>
@@ -64,13 +49,12 @@ class Cublas {
     constexpr std::size_t MOST = (std::numeric_limits<int>::max)();
     if (shape.batch > 1 || (std::max)({shape.rows, shape.cols, shape.inLd, shape.outLd}) > MOST) return {};
     if constexpr (sizeof(T) == sizeof(float))
-      return {candidate("cuBLAS float", in, out, shape, 1.0f, 0.0f)};
+      return {candidate("cublasSgeam", in, out, shape, 1.0f, 0.0f)};
     else if constexpr (sizeof(T) == sizeof(double))
-      return {candidate("cuBLAS double", in, out, shape, 1.0, 0.0),
-              candidate("cuBLAS complex", in, out, shape, make_cuComplex(1, 0), make_cuComplex(0, 0))};
+      return {candidate("cublasDgeam", in, out, shape, 1.0, 0.0),
+              candidate("cublasCgeam", in, out, shape, make_cuComplex(1, 0), make_cuComplex(0, 0))};
     else if constexpr (sizeof(T) == sizeof(cuDoubleComplex))
-      return {
-          candidate("cuBLAS double complex", in, out, shape, make_cuDoubleComplex(1, 0), make_cuDoubleComplex(0, 0))};
+      return {candidate("cublasZgeam", in, out, shape, make_cuDoubleComplex(1, 0), make_cuDoubleComplex(0, 0))};
     else
       return {};
   }
@@ -79,29 +63,21 @@ class Cublas {
   // cuBLAS counts columns first: our rows are its columns.
   template <class T, class S>
   Candidate candidate(const char* name, const T* in, T* out, const Shape& shape, S one, S zero) const {
-    const auto call = [=, handle = handle_] {
-      detail::checkCublas(detail::geam(handle, static_cast<int>(shape.rows), static_cast<int>(shape.cols), one,
-                                       reinterpret_cast<const S*>(in), static_cast<int>(shape.inLd), zero,
-                                       reinterpret_cast<S*>(out), static_cast<int>(shape.outLd)),
-                          name);
+    const auto call = [=, handle = handle_.get()] {
+      checkCublas(detail::geam(handle, static_cast<int>(shape.rows), static_cast<int>(shape.cols), one,
+                               reinterpret_cast<const S*>(in), static_cast<int>(shape.inLd), zero,
+                               reinterpret_cast<S*>(out), static_cast<int>(shape.outLd)),
+                  name);
     };
     return {name, call, nullptr};
   }
 
-  cublasHandle_t handle_ = nullptr;
+  CublasHandle handle_;
 };
 
 #else
 
-class Cublas {
- public:
-  explicit Cublas(cudaStream_t) {}
-
-  template <class T>
-  std::vector<Candidate> transpositions(const T*, T*, const Shape&) const {
-    return {};
-  }
-};
+using Cublas = NoTranspositions;
 
 #endif
 

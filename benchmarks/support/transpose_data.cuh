@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace bench {
 
@@ -78,5 +79,16 @@ Candidate transposition(const std::string& name, const Buffers& buffers, const S
   };
   return {name, call, correct};
 }
+
+/// A library that is not installed: it transposes nothing.
+class NoTranspositions {
+ public:
+  explicit NoTranspositions(cudaStream_t) {}
+
+  template <class T>
+  std::vector<Candidate> transpositions(const T*, T*, const Shape&) const {
+    return {};
+  }
+};
 
 }  // namespace bench

@@ -1,0 +1,131 @@
+"""Every table that scripts/bench_pages.py writes: its page, what it stands on, and what is said above it.
+
+SPDX-License-Identifier: MIT
+"""
+
+from dataclasses import dataclass
+from typing import Callable
+
+import bench_tables_memory as memory
+import bench_tables_reduce as reduce
+from bench_grid import Grid
+from bench_results import number, over, power
+
+PERFORMANCE = "docs/performance.md"
+README = "README.md"
+
+
+@dataclass(frozen=True)
+class Table:
+    """`says` stands above the table, with a heading where the table appears on the page with its first results."""
+
+    page: str
+    programs: tuple
+    grid: Callable
+    says: str = ""
+    names_versions: bool = False
+
+
+def machines(results):
+    headers = [run.header for run in results.runs.values() if "gpu" in run.header]
+
+    def distinct(name):
+        return ", ".join(sorted({header[name] for header in headers if name in header}))
+
+    copies = [float(header["copy_gbps"]) for header in headers if "copy_gbps" in header]
+    empty = results.candidates("reduce_bench", case="empty", mode="wall").get("launch")
+    read = reduce.best_read(results)
+    grid = Grid([""], [""])
+    for name, value in {"GPU": distinct("gpu"), "driver": distinct("driver"), "CUDA": distinct("cuda"),
+                        "CCCL (CUB and Thrust)": distinct("cccl"), "dates": distinct("date"),
+                        "best copy, bytes read and written": f"{max(copies):.0f} GB/s" if copies else "",
+                        "best read, float sum of 4 GiB": f"{read:.0f} GB/s" if read else "",
+                        "empty kernel: launch and synchronisation, wall time":
+                            f"{float(empty['us']):.1f} us" if empty else ""}.items():
+        grid.add([name], [value])
+    return grid
+
+
+def overview(results):
+    """What README shows. The rows are those that have results."""
+    grid = Grid(["", "peer", "program"], ["gpuopt", "peer's time over gpuopt's"])
+
+    def add(what, peer, program, ours, ratio):
+        grid.add([what, f"`{peer}`", f"`{program}`"], [ours, number(ratio)] if ratio is not None else [])
+
+    def add_share(what, peer, program, **wanted):
+        candidates = results.candidates(program, **wanted)
+        ours = number(memory.ratio(candidates["gpuopt"])) if "gpuopt" in candidates else ""
+        add(what, peer, program, f"{ours} of the best copy's GB/s", over(candidates, peer))
+
+    sums = results.candidates("reduce_bench", case="sum", type="float", bytes=4 * reduce.GIB, mode="cold-write")
+    add("sum of 4 GiB of floats", reduce.CUB, "reduce_bench",
+        f"{float(sums['gpuopt']['gbps']):.0f} GB/s" if sums else "", over(sums, reduce.CUB))
+    add("sums of seven types, 2^14 to 2^24 elements, cold cache: on average", reduce.CUB, "reduce_bench", "",
+        reduce.middle_mean(results, "reduce_bench", "cold-write", reduce.CUB))
+    grid.add(["sums of floats with the same bits on every GPU: all lengths", f"`{reduce.GPU_TO_GPU}`",
+              "`reduce_bench`"], ["", reduce.deterministic_range(results)])
+    value = results.candidates("reduce_forms_bench", case="value", n=1 << 14, mode="wall")
+    copy = f"{reduce.CUB} + cudaMemcpyAsync"
+    add("sum of 2^14 floats, from the call to the value on the host", copy, "reduce_forms_bench",
+        f"{float(value['gpuopt']['us']):.1f} us; an empty launch: {float(value['empty launch']['us']):.1f} us"
+        if value else "", over(value, copy))
+    rows = results.candidates("reduce_matrix_bench", case="rows", n=64, mode="cold-write")
+    add("sums of rows of 64 floats, 1 GiB", reduce.SEGMENT_SIZE, "reduce_matrix_bench",
+        f"{number(reduce.share(rows))} of a plain sum's GB/s", over(rows, reduce.SEGMENT_SIZE))
+    add_share("transposition of 16384 x 16384 floats", "cublasSgeam", "transpose_bench", case="aligned", element=4,
+              rows=16384, cols=16384)
+    add_share("images of 56 x 56 pixels, 256 floats each, NHWC to NCHW", memory.PERMUTE, "transpose_bench",
+              case="images", element=4, rows=3136, cols=256)
+    add_share("structures of 64 bytes, read, changed and written", memory.TRANSFORM, "struct_bench", case="words",
+              element=64, align=4)
+    add_share(f"inverses of {power(1 << 20)} matrices of 4 x 4 floats", memory.INVERSE, "struct_inverse_bench",
+              n=1 << 20)
+    return grid
+
+
+RATIO = "peer's time over gpuopt's"
+TABLES = {
+    "overview": Table(README, ("reduce_bench", "reduce_forms_bench", "reduce_matrix_bench", "transpose_bench",
+                               "struct_bench"), overview, names_versions=True),
+    "machines": Table(PERFORMANCE, ("reduce_bench", "transpose_bench", "struct_bench"), machines),
+    "sums_modes": Table(PERFORMANCE, ("reduce_bench",), reduce.sums_modes),
+    "sums_floats": Table(PERFORMANCE, ("reduce_bench",), reduce.sums_floats),
+    "sums_large": Table(PERFORMANCE, ("reduce_bench",), reduce.sums_large),
+    "sums_deterministic": Table(
+        PERFORMANCE, ("reduce_bench",), reduce.sums_deterministic,
+        f"Sums of floats in an order that the length alone decides, so that every run and every GPU gives the same "
+        f"bits: {RATIO}. gpuopt's plain sum, beside CUB's sum with an environment that requires it."),
+    "forms": Table(PERFORMANCE, ("reduce_forms_bench",), reduce.forms),
+    "misaligned": Table(PERFORMANCE, ("reduce_forms_bench",), reduce.misaligned),
+    "matrices": Table(PERFORMANCE, ("reduce_matrix_bench",), reduce.matrices),
+    "statistics": Table(
+        PERFORMANCE, ("reduce_statistics_bench",), reduce.statistics,
+        "Extremes, positions and moments of rows and columns: share of a plain sum's GB/s."),
+    "wall": Table(PERFORMANCE, ("reduce_forms_bench",), reduce.wall),
+    "block": Table(PERFORMANCE, ("block_reduce_bench",), reduce.block),
+    "transpositions": Table(PERFORMANCE, ("transpose_bench",), memory.transpositions),
+    "cublas": Table(PERFORMANCE, ("transpose_bench",), memory.cublas),
+    "images": Table(
+        PERFORMANCE, ("transpose_bench",), memory.images,
+        f"Images from NHWC to NCHW, by pixels x channels, and back: share of the best copy, and {RATIO}."),
+    "small": Table(PERFORMANCE, ("transpose_bench",), memory.small),
+    "functions": Table(PERFORMANCE, ("transpose_bench",), memory.functions),
+    "in_place": Table(PERFORMANCE, ("transpose_bench",), memory.in_place),
+    "structs": Table(PERFORMANCE, ("struct_bench",), memory.structs),
+    "struct_groups": Table(PERFORMANCE, ("struct_bench",), memory.struct_groups),
+    "gathers": Table(PERFORMANCE, ("struct_bench",), memory.gathers),
+    "inverses": Table(
+        PERFORMANCE, ("struct_inverse_bench",), memory.inverses,
+        f"Inverses of 4 x 4 matrices of floats, each a structure of `transformStructs`: {RATIO}."),
+    "soa": Table(PERFORMANCE, ("soa_bench",), memory.soa),
+    "maps": Table(
+        PERFORMANCE, ("map_bench",), memory.maps,
+        f"## Functions of elements\n\n1 GiB of the larger array, L2 flushed by writes; share of the best copy or read "
+        f"of as many bytes, and {RATIO}."),
+    "torch": Table(
+        PERFORMANCE, ("torch_bench",), memory.torch,
+        f"## PyTorch\n\nThe same tensors, GPU time, L2 flushed by writes; outputs are there beforehand, so PyTorch "
+        f"allocates none. {RATIO.capitalize()}."),
+    "model": Table(PERFORMANCE, ("reduce_bench",), reduce.model),
+}
