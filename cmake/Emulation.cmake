@@ -1,7 +1,10 @@
+include("${CMAKE_CURRENT_LIST_DIR}/Launches.cmake")
+
 # gpuopt_emulate(<target>): builds the target for the emulated device, with the host compiler and without nvcc.
 #
 # Each source x.cu is compiled as C++ through a generated file that includes it, so the same x.cu can serve a
-# native target too. Call it after the target's sources are complete.
+# native target too. Launches with <<<...>>> are rewritten: Launches.cmake. Call it after the target's sources are
+# complete.
 #
 # Where the compiler comes with libbacktrace, reports have the names of kernels and, with -g, the lines of the target's
 # own code.
@@ -20,7 +23,7 @@ function(gpuopt_emulate target)
       cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${folder}" OUTPUT_VARIABLE relative)
       string(REPLACE "../" "" relative "${relative}")
       set(wrapper "${binary}/${target}.emulated/${relative}.cpp")
-      file(CONFIGURE OUTPUT "${wrapper}" CONTENT "#include \"${source}\"\n" @ONLY)
+      gpuopt_emulated_source(${target} "${source}" "${wrapper}")
       list(APPEND emulated "${wrapper}")
     else()
       list(APPEND emulated "${source}")

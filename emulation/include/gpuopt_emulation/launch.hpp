@@ -37,6 +37,13 @@ inline std::size_t dynamicSharedLimit(const void* kernel) {
   return found == limits.dynamicBytes.end() ? SHARED_BYTES : found->second;
 }
 
+/// For a kernel whose own limit is unknown: as much as the device has.
+inline void raiseDynamicSharedLimit(const void* kernel) {
+  KernelLimits& limits = kernelLimits();
+  const std::lock_guard<std::mutex> lock(limits.mutex);
+  limits.dynamicBytes.try_emplace(kernel, SHARED_BYTES_OPTIN);
+}
+
 /// The share of the on-chip memory that is to be shared memory, in per cent; -1 if not set.
 inline int preferredCarveout(const void* kernel) {
   KernelLimits& limits = kernelLimits();

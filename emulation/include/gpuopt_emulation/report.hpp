@@ -20,12 +20,27 @@
 namespace gpuopt::emulation {
 namespace detail {
 
-/// The mangled name of a kernel; stays valid for ever.
+/// The names of kernels by their addresses.
+struct SymbolNames {
+  std::mutex mutex;
+  std::map<const void*, std::string> names;
+};
+
+inline SymbolNames& symbolNames() {
+  static SymbolNames* const instance = new SymbolNames;
+  return *instance;
+}
+
+/// Names a kernel whose own address is unknown.
+inline void nameSymbol(const void* function, const char* name) {
+  const std::lock_guard<std::mutex> lock(symbolNames().mutex);
+  symbolNames().names.try_emplace(function, name);
+}
+
+/// The mangled name of a kernel, or the one that it was given; stays valid for ever.
 inline const char* symbolName(const void* function) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& names = *new std::map<const void*, std::string>;
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto [entry, isNew] = names.try_emplace(function);
+  const std::lock_guard<std::mutex> lock(symbolNames().mutex);
+  const auto [entry, isNew] = symbolNames().names.try_emplace(function);
   if (isNew) {
     entry->second = readSymbol(function);
     if (entry->second.empty()) entry->second = "unnamed_kernel";

@@ -4,6 +4,7 @@
 
 #include "copies.hpp"
 #include "device.hpp"
+#include "kernel_call.hpp"
 #include "launch.hpp"
 #include "memory.hpp"
 #include "streams.hpp"
