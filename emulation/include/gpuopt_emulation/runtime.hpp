@@ -7,5 +7,7 @@
 #include "kernel_call.hpp"
 #include "launch.hpp"
 #include "memory.hpp"
+#include "pitched.hpp"
+#include "preferences.hpp"
 #include "streams.hpp"
 #include "textures.hpp"

@@ -63,8 +63,6 @@ struct LinearTexture {
   int elementBits;
 };
 
-inline constexpr std::size_t TEXTURE_ALIGNMENT = 256;  // a GPU may ask for 512
-
 }  // namespace gpuopt::emulation::detail
 
 inline cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
@@ -75,9 +73,10 @@ inline cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const c
     return emulated::failure(cudaErrorNotSupported,
                              "the emulated device has textures of linear memory, read as they are");
   const auto& linear = resource->res.linear;
-  if (reinterpret_cast<std::uintptr_t>(linear.devPtr) % emulated::TEXTURE_ALIGNMENT != 0)
-    return emulated::failure(cudaErrorInvalidValue, "a texture's memory is not aligned to " +
-                                                        std::to_string(emulated::TEXTURE_ALIGNMENT) + " bytes");
+  if (reinterpret_cast<std::uintptr_t>(linear.devPtr) % gpuopt::emulation::TEXTURE_ALIGNMENT != 0)
+    return emulated::failure(
+        cudaErrorInvalidValue,
+        "a texture's memory is not aligned to " + std::to_string(gpuopt::emulation::TEXTURE_ALIGNMENT) + " bytes");
   if (!emulated::isCopyable("cudaCreateTextureObject", linear.devPtr, linear.sizeInBytes))
     return emulated::result(cudaErrorInvalidValue);
   *texture =
