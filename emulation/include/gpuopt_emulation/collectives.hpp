@@ -118,6 +118,7 @@ inline constexpr Operation syncThreads{"__syncthreads", BLOCK_WIDE, completeSync
 inline constexpr Operation syncThreadsCount{"__syncthreads_count", BLOCK_WIDE, completeCount};
 inline constexpr Operation syncThreadsAnd{"__syncthreads_and", BLOCK_WIDE, completeCount};
 inline constexpr Operation syncThreadsOr{"__syncthreads_or", BLOCK_WIDE, completeCount};
+inline constexpr Operation syncGrid{"grid.sync()", BLOCK_WIDE, completeSync};
 inline constexpr Operation syncWarp{"__syncwarp", WARP, completeSync};
 inline constexpr Operation shuffle{"__shfl_sync", WARP, completeShuffle};
 inline constexpr Operation shuffleUp{"__shfl_up_sync", WARP, completeShuffle};
@@ -142,6 +143,18 @@ inline constexpr Operation reduceXor{"__reduce_xor_sync", WARP, completeReduce<u
 inline std::uint64_t blockCollective(const Operation& operation, bool predicate, Site site) {
   Lane& lane = callingLane(operation.name);
   return lane.block->collect(lane, {&operation, 0, 0, predicate, 0, site});
+}
+
+/// Waits for all threads of all blocks of a cooperative launch.
+inline void gridCollective(Site site) {
+  Lane& lane = callingLane("grid.sync()");
+  GridBarrier* const barrier = lane.block->gridBarrier();
+  if (barrier == nullptr)
+    lane.block->failInLane(lane, "grid.sync() needs a cooperative launch: cudaLaunchCooperativeKernel", site);
+  blockCollective(syncGrid, false, site);
+  if (lane.index == 0 && !barrier->arriveAndWait())
+    lane.block->failInLane(lane, "grid.sync() waits for blocks that have left the kernel", site);
+  blockCollective(syncGrid, false, site);
 }
 
 inline std::uint64_t warpCollective(const Operation& operation, unsigned mask, std::uint64_t value, unsigned source,

@@ -126,6 +126,12 @@ EmulatedKernel<Find, Call> emulatedKernel(const char* name, Find find, Call call
   return {name, find, call};
 }
 
+template <class... Parameters, std::size_t... INDICES>
+cudaError_t launchPacked(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...), void** arguments,
+                         std::index_sequence<INDICES...>) {
+  return cudaLaunchKernelEx(&config, kernel, *static_cast<std::remove_cv_t<Parameters>*>(arguments[INDICES])...);
+}
+
 /// What a reference to an array of dynamic shared memory refers to.
 struct DynamicSharedArray {
   template <class Array>
@@ -135,6 +141,29 @@ struct DynamicSharedArray {
 };
 
 }  // namespace gpuopt::emulation::detail
+
+/// `arguments` has the addresses of the arguments. The kernel's type is needed: not cast to a void*.
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                             std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
+  namespace emulated = gpuopt::emulation::detail;
+  return emulated::launchPacked(emulated::launchConfig(grid, block, sharedBytes, stream), kernel, arguments,
+                                std::index_sequence_for<Parameters...>{});
+}
+
+/// All blocks run at the same time, each on a worker of its own, so that they can wait for each other: grid.sync().
+template <class... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                                        std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
+  namespace emulated = gpuopt::emulation::detail;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
+  cudaLaunchConfig_t config = emulated::launchConfig(grid, block, sharedBytes, stream);
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return emulated::launchPacked(config, kernel, arguments, std::index_sequence_for<Parameters...>{});
+}
 
 /// The macro of kernel<<<: the name of one kernel, or of a set of them among which the call chooses.
 #define GPUOPT_EMULATED_KERNEL(...)                                                                                   \

@@ -85,7 +85,7 @@ using cudaError_t = cudaError;
   ENTRY(cudaDevAttrManagedMemory, 83, 1)                                                  \
   ENTRY(cudaDevAttrPageableMemoryAccess, 88, 0)                                           \
   ENTRY(cudaDevAttrConcurrentManagedAccess, 89, 1)                                        \
-  ENTRY(cudaDevAttrCooperativeLaunch, 95, 0)                                              \
+  ENTRY(cudaDevAttrCooperativeLaunch, 95, 1)                                              \
   ENTRY(cudaDevAttrMaxSharedMemoryPerBlockOptin, 97, SHARED_BYTES_OPTIN)                  \
   ENTRY(cudaDevAttrMaxBlocksPerMultiprocessor, 106, BLOCKS_PER_MULTIPROCESSOR)            \
   ENTRY(cudaDevAttrMaxPersistingL2CacheSize, 108, 0)                                      \

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "fiber.hpp"
+#include "grid_barrier.hpp"
 #include "limits.hpp"
 #include "report.hpp"
 #include "shared_memory.hpp"
@@ -117,6 +118,7 @@ struct Launch {
   std::uint64_t blocks;
   std::atomic<std::uint64_t> nextBlock{0};
   std::atomic<bool> failed{false};
+  GridBarrier* barrier = nullptr;  ///< of a cooperative launch
 };
 
 /// Thrown through the lanes of a block that has failed, to unwind them.
@@ -134,6 +136,7 @@ class Block {
     if (left_ < threads_ && !failed()) fail(describeStall());
     if (failed()) unwind();
     currentLane = nullptr;
+    if (launch.barrier != nullptr) launch.barrier->leave();
   }
 
   /// Called by a lane: takes part in an operation and returns the lane's result.
@@ -142,6 +145,9 @@ class Block {
     park(lane, Lane::State::waiting);
     return lane.request.result;
   }
+
+  /// Null unless the launch is cooperative.
+  GridBarrier* gridBarrier() const { return launch_->barrier; }
 
   /// Called by a lane: lets the others run first.
   void yield(Lane& lane) { park(lane, Lane::State::yielded); }
