@@ -91,7 +91,8 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int devic
   p.textureAlignment = emulated::TEXTURE_ALIGNMENT;
   p.texturePitchAlignment = 32;
   for (int i = 0; i < 2; ++i) p.maxTexture2D[i] = 65536;
-  p.canMapHostMemory = p.cooperativeLaunch = p.unifiedAddressing = p.managedMemory = p.concurrentManagedAccess = p.memoryPoolsSupported = 1;
+  p.canMapHostMemory = p.cooperativeLaunch = p.unifiedAddressing = p.managedMemory = p.concurrentManagedAccess =
+      p.memoryPoolsSupported = 1;
   *properties = p;
   return cudaSuccess;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "arrays.hpp"
 #include "copies.hpp"
 #include "device.hpp"
 #include "kernel_call.hpp"

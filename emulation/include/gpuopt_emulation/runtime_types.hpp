@@ -17,6 +17,7 @@
   ENTRY(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                                      \
   ENTRY(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                              \
   ENTRY(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                                 \
+  ENTRY(cudaErrorInvalidFilterSetting, 26, "linear filtering not supported for non-float type")                   \
   ENTRY(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")          \
   ENTRY(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                            \
   ENTRY(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                             \
