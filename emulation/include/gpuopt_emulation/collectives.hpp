@@ -316,6 +316,15 @@ std::enable_if_t<gpuopt::emulation::detail::isShuffled<T>, unsigned> __match_any
   return static_cast<unsigned>(emulated::warpCollective(emulated::matchAny, mask, emulated::toBits(value), 0, site));
 }
 
+/// The mask if all values are alike, and 0 otherwise.
+template <class T>
+std::enable_if_t<gpuopt::emulation::detail::isShuffled<T>, unsigned> __match_all_sync(unsigned mask, T value, int* same,
+                                                                                      GPUOPT_EMULATION_SITE) {
+  const unsigned lanes = __match_any_sync(mask, value, site);
+  *same = __all_sync(mask, lanes == __ballot_sync(mask, 1, site), site);
+  return *same != 0 ? lanes : 0;
+}
+
 #define GPUOPT_EMULATION_REDUCE(T, function, operation)                                         \
   inline T function(unsigned mask, T value, GPUOPT_EMULATION_SITE) {                            \
     namespace emulated = gpuopt::emulation::detail;                                             \
