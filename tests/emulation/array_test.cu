@@ -247,6 +247,10 @@ TEST_CASE("copies to and from parts of an array") {
   CHECK(read == std::vector<int>{2, 3, 5, 6});
   REQUIRE(cudaMemcpy2DFromArray(values.data(), row, array, 0, 0, row, HEIGHT, cudaMemcpyDeviceToHost) == cudaSuccess);
   CHECK((values[8] == 0 && values[9] == 1 && values[11] == 3 && values[12] == 0 && values[18] == 6));
+  REQUIRE(cudaMemcpyToArray(array, 20, 2, part.data(), 24, cudaMemcpyHostToDevice) == cudaSuccess);
+  REQUIRE(cudaMemcpyFromArray(read.data(), array, 24, 2, 16, cudaMemcpyDeviceToHost) == cudaSuccess);
+  CHECK(read == std::vector<int>{2, 3, 4, 5});
+  CHECK(cudaMemcpyToArray(array, 24, 4, part.data(), 8, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
   CHECK(cudaMemcpy2DToArray(array, 20, 0, part.data(), 12, 12, 2, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
   CHECK(gpuopt::emulation::lastReport() == "a copy reaches beyond an array of 5 rows of 28 bytes");
   CHECK(cudaMemcpy2DToArray(array, 0, 4, part.data(), 12, 12, 2, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);

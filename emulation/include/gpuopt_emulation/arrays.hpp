@@ -127,6 +127,22 @@ inline cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_
   return cudaMemcpy2D(to, pitch, rows, from->rowBytes(), width, height, kind);
 }
 
+/// The older form: bytes in the order of the array, from byte `x` of row `y` on.
+inline cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from, std::size_t bytes,
+                                     cudaMemcpyKind kind) {
+  namespace emulated = gpuopt::emulation::detail;
+  const std::size_t begin = y * to->rowBytes() + x, all = to->height * to->rowBytes();
+  if (begin > all || bytes > all - begin) return emulated::result(cudaErrorInvalidValue);
+  return cudaMemcpy(to->data + begin, from, bytes, kind);
+}
+inline cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, std::size_t x, std::size_t y,
+                                       std::size_t bytes, cudaMemcpyKind kind) {
+  namespace emulated = gpuopt::emulation::detail;
+  const std::size_t begin = y * from->rowBytes() + x, all = from->height * from->rowBytes();
+  if (begin > all || bytes > all - begin) return emulated::result(cudaErrorInvalidValue);
+  return cudaMemcpy(to, from->data + begin, bytes, kind);
+}
+
 /// Positions and the extent's width are in elements of an array if there is one, and otherwise in bytes.
 inline cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream = nullptr) {
   namespace emulated = gpuopt::emulation::detail;

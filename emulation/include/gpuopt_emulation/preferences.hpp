@@ -41,7 +41,8 @@ enum cudaMemoryAdvise {
 };
 
 inline constexpr unsigned cudaDeviceScheduleAuto = 0, cudaDeviceScheduleSpin = 1, cudaDeviceScheduleYield = 2,
-                          cudaDeviceScheduleBlockingSync = 4, cudaDeviceMapHost = 8, cudaDeviceLmemResizeToMax = 16;
+                          cudaDeviceScheduleBlockingSync = 4, cudaDeviceBlockingSync = 4, cudaDeviceMapHost = 8,
+                          cudaDeviceLmemResizeToMax = 16;
 inline constexpr int cudaCpuDeviceId = -1, cudaInvalidDeviceId = -2;
 
 namespace gpuopt::emulation::detail {
