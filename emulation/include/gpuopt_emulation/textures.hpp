@@ -71,8 +71,8 @@ inline Texture textureOf(const cudaResourceDesc& resource) {
 
 inline Sampling samplingOf(const cudaTextureDesc& description) {
   Sampling sampling{};
-  for (int i = 0; i < 3; ++i) sampling.address[i] = description.addressMode[i];
-  for (int i = 0; i < 4; ++i) sampling.border[i] = description.borderColor[i];
+  for (std::size_t i = 0; i < 3; ++i) sampling.address[i] = description.addressMode[i];
+  for (std::size_t i = 0; i < 4; ++i) sampling.border[i] = description.borderColor[i];
   sampling.filter = description.filterMode;
   sampling.read = description.readMode;
   sampling.isNormalized = description.normalizedCoords != 0;
