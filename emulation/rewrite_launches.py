@@ -274,7 +274,7 @@ class Project:
 
     def read(self, path):
         if path not in self.texts:
-            self.texts[path] = path.read_text(errors="surrogateescape")
+            self.texts[path] = path.read_text(encoding="utf-8", errors="surrogateescape")
         return self.texts[path]
 
     def find(self, quoted, angled, includer):
@@ -351,10 +351,10 @@ def main():
         sys.exit(f"rewrite_launches.py: {arguments.source} is not a file")
     text, files = rewritten(arguments.source, [folder for folder in arguments.folders if folder])
     if arguments.output is None:
-        sys.stdout.buffer.write(text.encode(errors="surrogateescape"))
+        sys.stdout.buffer.write(text.encode("utf-8", errors="surrogateescape"))
         return
     Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
-    Path(arguments.output).write_text(text, errors="surrogateescape")
+    Path(arguments.output).write_text(text, encoding="utf-8", errors="surrogateescape")
     if arguments.depfile is not None:
         names = " ".join(str(name).replace(" ", "\\ ") for name in files)
         target = arguments.output.replace(" ", "\\ ")

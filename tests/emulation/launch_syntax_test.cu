@@ -176,6 +176,8 @@ TEST_CASE("a launch from a header, included twice") {
   CHECK(data[99] == 3.0f);
 }
 
+__global__ void f() {}
+
 TEST_CASE("the last error has what is wrong with a launch") {
   Managed<int> data(BLOCK);
   fillIndices<<<1, 1025>>>(data.data(), 0);
@@ -186,6 +188,12 @@ TEST_CASE("the last error has what is wrong with a launch") {
   CHECK(gpuopt::emulation::lastReport() ==
         "launch of scaleElements: grid (0, 1, 1) is not within 1 to (2147483647, 65535, 65535)");
   CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  f<<<1, 1025>>>();
+#ifdef GPUOPT_EMULATION_BACKTRACE
+  CHECK(gpuopt::emulation::lastReport().find("launch of launch_syntax_test::f(): block") == 0);
+#else
+  CHECK(gpuopt::emulation::lastReport().find("launch of f: block") == 0);
+#endif
   fillIndices<<<1, 1, 48 * 1024 + 1>>>(data.data(), 0);
   CHECK(cudaGetLastError() == cudaErrorInvalidValue);
   CHECK(cudaGetLastError() == cudaSuccess);
@@ -238,7 +246,7 @@ TEST_CASE("what only looks like a launch is left alone") {
 }
 
 TEST_CASE("lines keep their numbers and their files") {
-  CHECK(__LINE__ == 241);
+  CHECK(__LINE__ == 249);
   CHECK(std::string(__FILE__).find("tests/emulation/launch_syntax_test.cu") != std::string::npos);
   CHECK(lineOfHeader() == 18);
 }

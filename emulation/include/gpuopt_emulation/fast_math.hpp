@@ -118,8 +118,8 @@ namespace gpuopt::emulation::detail {
 template <class To, class From>
 To toInteger(From a) {
   if (a != a) return sizeof(To) + sizeof(From) == 8 ? To{0} : static_cast<To>(std::uint64_t{1} << (8 * sizeof(To) - 1));
-  if (a >= std::ldexp(From(1), std::numeric_limits<To>::digits)) return std::numeric_limits<To>::max();
-  if (a <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+  if (a >= std::ldexp(From(1), std::numeric_limits<To>::digits)) return (std::numeric_limits<To>::max)();
+  if (a <= static_cast<From>((std::numeric_limits<To>::min)())) return (std::numeric_limits<To>::min)();
   return static_cast<To>(a);
 }
 

@@ -82,6 +82,7 @@ struct CallOfKnown {
   void (*kernel)(Parameters...);
 
   void operator()(Parameters... parameters) const {
+    spellSymbol(kernelAddress(kernel), name);
     static_cast<void>(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters&&>(parameters)...));
   }
 
