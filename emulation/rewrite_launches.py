@@ -319,7 +319,7 @@ class Project:
             return f"#include {literal(path)}" if match.group(1) else directive
         text = self.rewrite(path, within)
         if re.search(r"^[ \t]*#[ \t]*pragma[ \t]+once", self.read(path), re.MULTILINE):
-            guard = "GPUOPT_INCLUDED_" + hashlib.md5(str(path).encode()).hexdigest()
+            guard = "GPUOPT_INCLUDED_" + hashlib.md5(str(path).encode()).hexdigest().upper()
             text = f"#ifndef {guard}\n#define {guard}\n#line 1 {literal(path)}\n{text}\n#endif"
         else:
             text = f"#line 1 {literal(path)}\n{text}"

@@ -105,6 +105,37 @@ TEST_CASE("kernels named in every way") {
   requireIndices(data, 12, BLOCK);
 }
 
+// A class that keeps a pointer to a kernel, and a constant without a definition.
+struct Filler {
+  void (*kernel)(int*, int);
+  static const int COUNT = BLOCK;
+
+  void fill(int* data) const {
+    kernel<<<1, COUNT>>>(data, 7);
+    scaleElements<<<1, COUNT>>>(data, 2, COUNT);
+    this->kernel<<<dim3(1), COUNT>>>(data, COUNT);
+  }
+};
+
+template <class... Addends>
+__global__ void storeSum(int* out, Addends... addends) {
+  *out = (0 + ... + addends);
+}
+
+template <class... Addends>
+void launchSums(int* out, Addends... addends) {
+  storeSum<Addends...><<<1, 1>>>(out, addends...);
+  storeSum<<<1, 1>>>(out + 1, addends..., 100);
+}
+
+TEST_CASE("launches in members of a class, and of packs of arguments") {
+  Managed<int> data(BLOCK);
+  Filler{fillIndices}.fill(data.data());
+  requireIndices(data, BLOCK, BLOCK);
+  launchSums(data.data(), 3, 4, 5);
+  CHECK((data[0] == 12 && data[1] == 112));
+}
+
 template <class T>
 void launchTemplates(T* data) {
   constexpr int SIZE = BLOCK;
@@ -246,7 +277,7 @@ TEST_CASE("what only looks like a launch is left alone") {
 }
 
 TEST_CASE("lines keep their numbers and their files") {
-  CHECK(__LINE__ == 249);
+  CHECK(__LINE__ == 280);
   CHECK(std::string(__FILE__).find("tests/emulation/launch_syntax_test.cu") != std::string::npos);
   CHECK(lineOfHeader() == 18);
 }

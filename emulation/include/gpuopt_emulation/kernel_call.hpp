@@ -17,8 +17,9 @@ namespace gpuopt::emulation::detail {
 struct LaunchSize {
   dim3 value;
 
+  // By value: a static constant of a class need not have an address.
   template <class T>
-  LaunchSize(const T& size) : value(convert(size)) {}
+  LaunchSize(T size) : value(convert(size)) {}
   LaunchSize(unsigned x, unsigned y, unsigned z = 1) : value(x, y, z) {}
 
  private:
@@ -166,14 +167,15 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid
   return emulated::launchPacked(config, kernel, arguments, std::index_sequence_for<Parameters...>{});
 }
 
-/// The macro of kernel<<<: the name of one kernel, or of a set of them among which the call chooses.
+/// The macro of kernel<<<: the name of one kernel, or of a set of them among which the call chooses. The lambdas refer
+/// to what is around them only where that is a pointer to a kernel: it is read at once, and the second one not called.
 #define GPUOPT_EMULATED_KERNEL(...)                                                                                   \
   ::gpuopt::emulation::detail::emulatedKernel(                                                                        \
       #__VA_ARGS__,                                                                                                   \
-      [=](auto gpuoptDependent) -> decltype(::gpuopt::emulation::detail::knownKernel(gpuoptDependent, __VA_ARGS__)) { \
+      [&](auto gpuoptDependent) -> decltype(::gpuopt::emulation::detail::knownKernel(gpuoptDependent, __VA_ARGS__)) { \
         return ::gpuopt::emulation::detail::knownKernel(gpuoptDependent, __VA_ARGS__);                                \
       },                                                                                                              \
-      [=](auto... gpuoptArguments) { __VA_ARGS__(gpuoptArguments...); })
+      [&](auto... gpuoptArguments) { __VA_ARGS__(gpuoptArguments...); })
 
 /// The macros of extern __shared__ arrays: in a function a reference to the array, elsewhere another name of it.
 #define GPUOPT_EMULATED_SHARED \
