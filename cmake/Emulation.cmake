@@ -1,9 +1,11 @@
+include("${CMAKE_CURRENT_LIST_DIR}/Launches.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/Profile.cmake")
 
 # gpuopt_emulate(<target> [PROFILE]): builds the target for the emulated device, with the host compiler and without nvcc.
 #
 # Each source x.cu is compiled as C++ through a generated file that includes it, so the same x.cu can serve a
-# native target too. Call it after the target's sources are complete.
+# native target too. Launches with <<<...>>> are rewritten: Launches.cmake. Call it after the target's sources are
+# complete.
 #
 # With PROFILE, what its kernels do to memory is counted: Profile.cmake.
 #
@@ -29,7 +31,7 @@ function(gpuopt_emulate target)
       cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${folder}" OUTPUT_VARIABLE relative)
       string(REPLACE "../" "" relative "${relative}")
       set(wrapper "${binary}/${target}.emulated/${relative}.cpp")
-      file(CONFIGURE OUTPUT "${wrapper}" CONTENT "#include \"${source}\"\n" @ONLY)
+      gpuopt_emulated_source(${target} "${source}" "${wrapper}")
       list(APPEND emulated "${wrapper}")
       list(APPEND wrappers "${wrapper}")
     else()

@@ -4,11 +4,7 @@
 # counted, and adds what counts.
 function(gpuopt_profile_sources target)
   gpuopt_require_profile(${target})
-  set(folder "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../emulation/profile")
-  if(NOT EXISTS "${folder}")  # installed
-    set(folder "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../gpuopt/emulation/profile")
-  endif()
-  cmake_path(NORMAL_PATH folder)
+  get_property(folder GLOBAL PROPERTY GPUOPT_PROFILE_FOLDER)
   # The hooks of a sanitizer that is not linked tell of accesses and basic blocks. The other options keep accesses whole
   # and code that the source has once at one place.
   file(STRINGS "${folder}/options" options)
@@ -47,3 +43,10 @@ function(gpuopt_profile_lacks target result)
     set(${result} "needs libbacktrace, which comes with g++, for the lines of the source" PARENT_SCOPE)
   endif()
 endfunction()
+
+# In the sources, where it is installed, and where vcpkg puts it.
+file(GLOB options "${CMAKE_CURRENT_LIST_DIR}/../emulation/profile/options"
+  "${CMAKE_CURRENT_LIST_DIR}/../../gpuopt/emulation/profile/options"
+  "${CMAKE_CURRENT_LIST_DIR}/emulation/profile/options")
+cmake_path(GET options PARENT_PATH folder)
+set_property(GLOBAL PROPERTY GPUOPT_PROFILE_FOLDER "${folder}")

@@ -1,5 +1,5 @@
 // EXPECT g++: expected primary-expression before '<' token
-// DO: `gpuopt::launch(kernel, config, data)`: `<<<...>>>` is no C++, which the emulated device is compiled as
+// DO: compile it by `gpuopt_emulate(target)` or through `emulation/rewrite_launches.py`, which make C++ of `<<<...>>>`; or launch with `gpuopt::launch(kernel, config, data)`
 // SPDX-License-Identifier: MIT
 #include <gpuopt/launch.cuh>
 

@@ -156,7 +156,7 @@ TEST_CASE("the last error stays until it is read, and other threads have their o
   REQUIRE(std::strcmp(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument") == 0);
 }
 
-TEST_CASE("clusters and cooperative launches are refused, programmatic ones are not") {
+TEST_CASE("clusters are refused, cooperative and programmatic launches are not") {
   cudaLaunchAttribute attribute{};
   cudaLaunchConfig_t config{};
   config.gridDim = config.blockDim = 4;
@@ -169,7 +169,7 @@ TEST_CASE("clusters and cooperative launches are refused, programmatic ones are 
   REQUIRE(cudaLaunchKernelEx(&config, nothing) == cudaSuccess);
   attribute.id = cudaLaunchAttributeCooperative;
   attribute.val.cooperative = 1;
-  REQUIRE(cudaLaunchKernelEx(&config, nothing) == cudaErrorNotSupported);
+  REQUIRE(cudaLaunchKernelEx(&config, nothing) == cudaSuccess);
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   REQUIRE(cudaLaunchKernelEx(&config, nothing) == cudaSuccess);

@@ -1,4 +1,4 @@
-/// Textures of linear memory.
+/// Textures of linear memory, and what is refused.
 // SPDX-License-Identifier: MIT
 #include "kernel.hpp"
 #include "support/catch.hpp"
@@ -46,8 +46,14 @@ TEST_CASE("textures that a GPU or the emulated device refuses") {
   resource = linear(data.data(), 1000);
   CHECK(cudaCreateTextureObject(&texture, &resource, &description, nullptr) == cudaErrorInvalidValue);
   resource = linear(data.data(), 64);
-  resource.resType = cudaResourceTypePitch2D;
+  resource.resType = cudaResourceTypeMipmappedArray;
   CHECK(cudaCreateTextureObject(&texture, &resource, &description, nullptr) == cudaErrorNotSupported);
+  CHECK(gpuopt::emulation::lastReport() == "the emulated device has no mipmaps and no views of textures");
+  resource = linear(data.data(), 64);
+  resource.res.linear.desc = cudaCreateChannelDesc<int>();
+  cudaTextureDesc filtered{};
+  filtered.filterMode = cudaFilterModeLinear;
+  CHECK(cudaCreateTextureObject(&texture, &resource, &filtered, nullptr) == cudaErrorInvalidFilterSetting);
   cudaGetLastError();
 }
 

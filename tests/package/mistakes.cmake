@@ -29,6 +29,12 @@ expect(emulate "${installed}"
 expect(component "${installed}"
   # WRITTEN build: find_package(gpuopt COMPONENTS emulatoin)
   "gpuopt has no component emulatoin; its only component is emulation")
+expect(python "${installed}"
+  # WRITTEN build: `gpuopt_emulate(program)` without Python
+  "gpuopt_emulate(program) needs Python 3, which rewrites the launches in launch.cu")
+expect(folder "${installed}"
+  # WRITTEN build: `gpuopt_emulate(program)` in another folder
+  "gpuopt_emulate(program) has to be called in the folder of program: launch.cu has launches")
 foreach(from IN ITEMS "${installed}" "${sources}")
   expect(cuda "${from}"
     # WRITTEN build: `add_executable(program main.cu)` in a project of C++ alone

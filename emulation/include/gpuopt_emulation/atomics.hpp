@@ -99,6 +99,17 @@ __forceinline__ T atomicCAS(T* address, typename gpuopt::emulation::detail::Same
   return compare;
 }
 
+template <class T>
+T atomicCAS_block(T* address, typename gpuopt::emulation::detail::Same<T>::Type compare,
+                  typename gpuopt::emulation::detail::Same<T>::Type value) {
+  return atomicCAS(address, compare, value);
+}
+template <class T>
+T atomicCAS_system(T* address, typename gpuopt::emulation::detail::Same<T>::Type compare,
+                   typename gpuopt::emulation::detail::Same<T>::Type value) {
+  return atomicCAS(address, compare, value);
+}
+
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }

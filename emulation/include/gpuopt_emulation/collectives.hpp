@@ -118,6 +118,7 @@ inline constexpr Operation syncThreads{"__syncthreads", BLOCK_WIDE, completeSync
 inline constexpr Operation syncThreadsCount{"__syncthreads_count", BLOCK_WIDE, completeCount};
 inline constexpr Operation syncThreadsAnd{"__syncthreads_and", BLOCK_WIDE, completeCount};
 inline constexpr Operation syncThreadsOr{"__syncthreads_or", BLOCK_WIDE, completeCount};
+inline constexpr Operation syncGrid{"grid.sync()", BLOCK_WIDE, completeSync};
 inline constexpr Operation syncWarp{"__syncwarp", WARP, completeSync};
 inline constexpr Operation shuffle{"__shfl_sync", WARP, completeShuffle};
 inline constexpr Operation shuffleUp{"__shfl_up_sync", WARP, completeShuffle};
@@ -142,6 +143,18 @@ inline constexpr Operation reduceXor{"__reduce_xor_sync", WARP, completeReduce<u
 inline std::uint64_t blockCollective(const Operation& operation, bool predicate, Site site) {
   Lane& lane = callingLane(operation.name);
   return lane.block->collect(lane, {&operation, 0, 0, predicate, 0, site});
+}
+
+/// Waits for all threads of all blocks of a cooperative launch.
+inline void gridCollective(Site site) {
+  Lane& lane = callingLane("grid.sync()");
+  GridBarrier* const barrier = lane.block->gridBarrier();
+  if (barrier == nullptr)
+    lane.block->failInLane(lane, "grid.sync() needs a cooperative launch: cudaLaunchCooperativeKernel", site);
+  blockCollective(syncGrid, false, site);
+  if (lane.index == 0 && !barrier->arriveAndWait())
+    lane.block->failInLane(lane, "grid.sync() waits for blocks that have left the kernel", site);
+  blockCollective(syncGrid, false, site);
 }
 
 inline std::uint64_t warpCollective(const Operation& operation, unsigned mask, std::uint64_t value, unsigned source,
@@ -301,6 +314,15 @@ std::enable_if_t<gpuopt::emulation::detail::isShuffled<T>, unsigned> __match_any
                                                                                       GPUOPT_EMULATION_SITE) {
   namespace emulated = gpuopt::emulation::detail;
   return static_cast<unsigned>(emulated::warpCollective(emulated::matchAny, mask, emulated::toBits(value), 0, site));
+}
+
+/// The mask if all values are alike, and 0 otherwise.
+template <class T>
+std::enable_if_t<gpuopt::emulation::detail::isShuffled<T>, unsigned> __match_all_sync(unsigned mask, T value, int* same,
+                                                                                      GPUOPT_EMULATION_SITE) {
+  const unsigned lanes = __match_any_sync(mask, value, site);
+  *same = __all_sync(mask, lanes == __ballot_sync(mask, 1, site), site);
+  return *same != 0 ? lanes : 0;
 }
 
 #define GPUOPT_EMULATION_REDUCE(T, function, operation)                                         \

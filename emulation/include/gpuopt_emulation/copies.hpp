@@ -72,6 +72,12 @@ inline cudaError_t fillAsync(void* pointer, int value, std::size_t bytes, cudaSt
   });
 }
 
+/// Waits for the fill of memory that the host can read, as the runtime does.
+inline cudaError_t waitUnlessDevices(const void* pointer) {
+  if (memory().attributes(pointer).type == cudaMemoryTypeDevice) return cudaSuccess;
+  return result(Queue::instance().wait(cudaStreamLegacy));
+}
+
 }  // namespace gpuopt::emulation::detail
 
 // ----------------------------------------------------------------------------------- copies, fills
@@ -100,13 +106,10 @@ inline cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, 
   return gpuopt::emulation::detail::fillAsync(pointer, value, bytes, stream);
 }
 
-/// Waits only for memory that the host can read, as the runtime does.
 inline cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
   namespace emulated = gpuopt::emulation::detail;
   const cudaError_t code = emulated::fillAsync(pointer, value, bytes, cudaStreamLegacy);
-  const bool isDevices = emulated::memory().attributes(pointer).type == cudaMemoryTypeDevice;
-  if (code != cudaSuccess || isDevices) return code;
-  return emulated::result(emulated::Queue::instance().wait(cudaStreamLegacy));
+  return code != cudaSuccess ? code : emulated::waitUnlessDevices(pointer);
 }
 
 // -------------------------------------------------------------------------------- device variables
@@ -119,15 +122,52 @@ cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
 }
 
 template <class T>
+cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T&) {
+  *bytes = sizeof(T);
+  return cudaSuccess;
+}
+
+namespace gpuopt::emulation::detail {
+
+/// The address of `bytes` of a variable; null if it does not have them.
+template <class T>
+char* symbolBytes(const T& symbol, std::size_t bytes, std::size_t offset) {
+  void* pointer = nullptr;
+  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return nullptr;
+  static_cast<void>(cudaGetSymbolAddress(&pointer, symbol));
+  return static_cast<char*>(pointer) + offset;
+}
+
+}  // namespace gpuopt::emulation::detail
+
+template <class T>
+cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
+                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = nullptr) {
+  char* const to = gpuopt::emulation::detail::symbolBytes(symbol, bytes, offset);
+  if (to == nullptr) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
+  return cudaMemcpyAsync(to, from, bytes, kind, stream);
+}
+
+template <class T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
-  return cudaMemcpy(reinterpret_cast<char*>(const_cast<std::remove_const_t<T>*>(&symbol)) + offset, from, bytes, kind);
+  char* const to = gpuopt::emulation::detail::symbolBytes(symbol, bytes, offset);
+  if (to == nullptr) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
+  return cudaMemcpy(to, from, bytes, kind);
+}
+
+template <class T>
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
+                                      cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t stream = nullptr) {
+  const char* const from = gpuopt::emulation::detail::symbolBytes(symbol, bytes, offset);
+  if (from == nullptr) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
+  return cudaMemcpyAsync(to, from, bytes, kind, stream);
 }
 
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-  if (offset > sizeof(T) || bytes > sizeof(T) - offset) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
-  return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes, kind);
+  const char* const from = gpuopt::emulation::detail::symbolBytes(symbol, bytes, offset);
+  if (from == nullptr) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
+  return cudaMemcpy(to, from, bytes, kind);
 }

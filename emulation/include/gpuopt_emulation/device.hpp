@@ -87,7 +87,12 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int devic
   p.multiProcessorCount = emulated::MULTIPROCESSORS;
   p.l2CacheSize = emulated::L2_BYTES;
   p.memoryBusWidth = 64;
-  p.canMapHostMemory = p.unifiedAddressing = p.managedMemory = p.concurrentManagedAccess = p.memoryPoolsSupported = 1;
+  p.clockRate = p.memoryClockRate = emulated::CLOCK_KHZ;
+  p.textureAlignment = emulated::TEXTURE_ALIGNMENT;
+  p.texturePitchAlignment = 32;
+  for (int i = 0; i < 2; ++i) p.maxTexture2D[i] = 65536;
+  p.canMapHostMemory = p.cooperativeLaunch = p.unifiedAddressing = p.managedMemory = p.concurrentManagedAccess =
+      p.memoryPoolsSupported = 1;
   *properties = p;
   return cudaSuccess;
 }

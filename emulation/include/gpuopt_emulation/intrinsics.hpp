@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fast_math.hpp"
 #include "vector_types.hpp"
 
 #include <chrono>
@@ -130,12 +131,15 @@ inline float __logf(float a) { return logf(a); }
 inline float __saturatef(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }
 inline float rsqrtf(float a) { return 1.0f / sqrtf(a); }
 inline double rsqrt(double a) { return 1.0 / sqrt(a); }
-inline int __float2int_rn(float a) { return static_cast<int>(rintf(a)); }
-inline int __float2int_rz(float a) { return static_cast<int>(a); }
-inline int __float2int_rd(float a) { return static_cast<int>(floorf(a)); }
-inline int __float2int_ru(float a) { return static_cast<int>(ceilf(a)); }
-inline float __int2float_rn(int a) { return static_cast<float>(a); }
-inline float __double2float_rn(double a) { return static_cast<float>(a); }
+
+namespace gpuopt::emulation::detail {
+
+// What is not of one type has the type that arithmetic would give it.
+template <class A, class B>
+using DifferentNumbers = std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && !std::is_same_v<A, B>,
+                                          std::common_type_t<A, B>>;
+
+}  // namespace gpuopt::emulation::detail
 
 // In parentheses, because programs define macros of these names.
 #define GPUOPT_EMULATION_MIN_MAX(T)                 \
@@ -152,6 +156,16 @@ inline float(min)(float a, float b) { return fminf(a, b); }
 inline float(max)(float a, float b) { return fmaxf(a, b); }
 inline double(min)(double a, double b) { return fmin(a, b); }
 inline double(max)(double a, double b) { return fmax(a, b); }
+template <class A, class B>
+gpuopt::emulation::detail::DifferentNumbers<A, B>(min)(A a, B b) {
+  using Common = std::common_type_t<A, B>;
+  return (min)(static_cast<Common>(a), static_cast<Common>(b));
+}
+template <class A, class B>
+gpuopt::emulation::detail::DifferentNumbers<A, B>(max)(A a, B b) {
+  using Common = std::common_type_t<A, B>;
+  return (max)(static_cast<Common>(a), static_cast<Common>(b));
+}
 
 // --------------------------------------------------------------------- loads, stores and the clock
 

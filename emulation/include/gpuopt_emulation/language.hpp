@@ -29,6 +29,7 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
+#define __maxnreg__(...)
 
 /// A block runs on one thread of the operating system, so what the block shares is what that thread owns.
 #define __shared__ thread_local
@@ -39,6 +40,10 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
+
+#ifndef __clang__
+#define __builtin_assume(condition) static_cast<void>(0)
+#endif
 
 #undef BOOST_NOINLINE
 #define BOOST_NOINLINE __attribute__((noinline))

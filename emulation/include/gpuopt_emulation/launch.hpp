@@ -1,9 +1,10 @@
-/// Kernel launches, the attributes of kernels, and occupancy.
+/// Kernel launches and the attributes of kernels.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "errors.hpp"
 #include "limits.hpp"
+#include "occupancy.hpp"
 #include "queue.hpp"
 #include "workers.hpp"
 
@@ -39,6 +40,13 @@ inline std::size_t dynamicSharedLimit(const void* kernel) {
   return found == limits.dynamicBytes.end() ? SHARED_BYTES : found->second;
 }
 
+/// For a kernel whose own limit is unknown: as much as the device has.
+inline void raiseDynamicSharedLimit(const void* kernel) {
+  KernelLimits& limits = kernelLimits();
+  const std::lock_guard<std::mutex> lock(limits.mutex);
+  limits.dynamicBytes.try_emplace(kernel, SHARED_BYTES_OPTIN);
+}
+
 /// The share of the on-chip memory that is to be shared memory, in per cent; -1 if not set.
 inline int preferredCarveout(const void* kernel) {
   KernelLimits& limits = kernelLimits();
@@ -49,6 +57,14 @@ inline int preferredCarveout(const void* kernel) {
 
 inline bool isWithin(dim3 size, unsigned x, unsigned y, unsigned z) {
   return size.x > 0 && size.y > 0 && size.z > 0 && size.x <= x && size.y <= y && size.z <= z;
+}
+
+inline std::uint64_t blockCount(dim3 grid) { return std::uint64_t{grid.x} * grid.y * grid.z; }
+
+inline bool isCooperative(const cudaLaunchConfig_t& config) {
+  return std::any_of(config.attrs, config.attrs + config.numAttrs, [](const cudaLaunchAttribute& attribute) {
+    return attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative != 0;
+  });
 }
 
 /// Zero, or more than the device has, of anything.
@@ -73,9 +89,13 @@ inline cudaError_t checkLaunch(const cudaLaunchConfig_t& config, const void* ker
     const auto& cluster = attribute.val.clusterDim;
     if (attribute.id == cudaLaunchAttributeClusterDimension && cluster.x * cluster.y * cluster.z > 1)
       return refuse(cudaErrorNotSupported, "the emulated device has no clusters");
-    if (attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative != 0)
-      return refuse(cudaErrorNotSupported, "the emulated device has no cooperative launches");
   }
+  const int together =
+      MULTIPROCESSORS * activeBlocks(static_cast<int>(block.x * block.y * block.z), config.dynamicSmemBytes);
+  if (isCooperative(config) && blockCount(grid) > static_cast<std::uint64_t>(together))
+    return refuse(cudaErrorCooperativeLaunchTooLarge, "of a cooperative launch the device holds " +
+                                                          std::to_string(together) + " blocks, and the grid has " +
+                                                          std::to_string(blockCount(grid)));
   return cudaSuccess;
 }
 
@@ -93,9 +113,10 @@ inline cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, 
   const cudaError_t code = checkLaunch(config, kernel);
   if (code != cudaSuccess) return code;
   const auto run = [=, order = schedule(), grid = config.gridDim, block = config.blockDim,
-                    sharedBytes = config.dynamicSmemBytes] {
-    const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
-    Launch launch{kernel, grid, block, sharedBytes, body, arguments.get(), order, blocks, pointers};
+                    sharedBytes = config.dynamicSmemBytes, cooperative = isCooperative(config)] {
+    GridBarrier barrier(blockCount(grid));
+    Launch launch{kernel, grid, block, sharedBytes, body, arguments.get(), order, blockCount(grid), pointers};
+    if (cooperative) launch.barrier = &barrier;
     Workers::instance().run(launch);
     return resultIf(!launch.failed, cudaErrorLaunchFailure);
   };
@@ -179,59 +200,4 @@ cudaError_t cudaFuncGetName(const char** name, Kernel* kernel) {
   if (kernel == nullptr) return emulated::result(cudaErrorInvalidDeviceFunction);
   *name = emulated::symbolName(emulated::kernelAddress(kernel));
   return cudaSuccess;
-}
-
-// --------------------------------------------------------------------------------------- occupancy
-
-template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel* kernel, int blockSize,
-                                                          std::size_t dynamicBytes) {
-  namespace emulated = gpuopt::emulation;
-  if (kernel == nullptr) return emulated::detail::result(cudaErrorInvalidDeviceFunction);
-  if (blockSize <= 0) return emulated::detail::result(cudaErrorInvalidValue);
-  constexpr int LANES = static_cast<int>(emulated::WARP_LANES);
-  const int threads = (blockSize + LANES - 1) / LANES * LANES;
-  const bool isTooLarge =
-      threads > static_cast<int>(emulated::MAX_BLOCK_THREADS) || dynamicBytes > emulated::SHARED_BYTES_OPTIN;
-  const auto byShared =
-      static_cast<int>(emulated::SHARED_BYTES_PER_MULTIPROCESSOR / (emulated::SHARED_BYTES_RESERVED + dynamicBytes));
-  const int byRegisters = emulated::REGISTERS_PER_MULTIPROCESSOR / (emulated::REGISTERS_PER_THREAD * threads);
-  *blocks = isTooLarge ? 0
-                       : (std::min)({emulated::BLOCKS_PER_MULTIPROCESSOR,
-                                     emulated::THREADS_PER_MULTIPROCESSOR / threads, byRegisters, byShared});
-  return cudaSuccess;
-}
-
-template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Kernel* kernel, int blockSize,
-                                                                   std::size_t dynamicBytes, unsigned) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, blockSize, dynamicBytes);
-}
-
-/// The largest block size with the highest occupancy; `dynamicBytes` says how much shared memory a block size
-/// needs.
-template <class DynamicBytes, class Kernel>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* gridSize, int* blockSize, Kernel* kernel,
-                                                           DynamicBytes dynamicBytes, int limit = 0) {
-  namespace emulated = gpuopt::emulation;
-  constexpr int LANES = static_cast<int>(emulated::WARP_LANES), LARGEST = static_cast<int>(emulated::MAX_BLOCK_THREADS);
-  int best = 0;
-  for (int size = limit <= 0 ? LARGEST : (std::min)(limit, LARGEST); size > 0; size = (size - 1) / LANES * LANES) {
-    int blocks = 0;
-    const cudaError_t code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &blocks, kernel, size, static_cast<std::size_t>(dynamicBytes(size)));
-    if (code != cudaSuccess) return code;
-    if (blocks * size <= best) continue;
-    best = blocks * size;
-    *blockSize = size;
-    *gridSize = blocks * emulated::MULTIPROCESSORS;
-  }
-  return emulated::detail::resultIf(best > 0);
-}
-
-template <class Kernel>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* gridSize, int* blockSize, Kernel* kernel,
-                                               std::size_t dynamicBytes = 0, int limit = 0) {
-  return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
-      gridSize, blockSize, kernel, [dynamicBytes](int) { return dynamicBytes; }, limit);
 }

@@ -28,7 +28,8 @@ inline constexpr int MULTIPROCESSORS = 4;
 inline constexpr int BLOCKS_PER_MULTIPROCESSOR = 32;
 inline constexpr int THREADS_PER_MULTIPROCESSOR = 2048;
 inline constexpr int REGISTERS_PER_MULTIPROCESSOR = 65536;
-inline constexpr int REGISTERS_PER_THREAD = 32;  // a plausible constant: what a kernel needs is nvcc's to say
+inline constexpr int REGISTERS_PER_THREAD = 32;        // a plausible constant: what a kernel needs is nvcc's to say
+inline constexpr std::size_t TEXTURE_ALIGNMENT = 256;  // a GPU may ask for 512
 inline constexpr int CLOCK_KHZ = 1000000;
 inline constexpr int L2_BYTES = 4 * 1024 * 1024;
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,15 +21,39 @@
 namespace gpuopt::emulation {
 namespace detail {
 
-/// The mangled name of a kernel; stays valid for ever.
+/// The names of kernels by their addresses: those that were asked for, and how launches spell them.
+struct SymbolNames {
+  std::mutex mutex;
+  std::map<const void*, std::string> names;
+  std::map<const void*, const char*> spelled;
+};
+
+inline SymbolNames& symbolNames() {
+  static SymbolNames* const instance = new SymbolNames;
+  return *instance;
+}
+
+/// How a launch spells the name of a kernel, in case that it has no symbol.
+inline void spellSymbol(const void* function, const char* name) {
+  const std::lock_guard<std::mutex> lock(symbolNames().mutex);
+  symbolNames().spelled.try_emplace(function, name);
+}
+
+/// Names a kernel whose own address is unknown.
+inline void nameSymbol(const void* function, const char* name) {
+  const std::lock_guard<std::mutex> lock(symbolNames().mutex);
+  symbolNames().names.try_emplace(function, name);
+}
+
+/// The mangled name of a kernel, or else how a launch spells it; stays valid for ever.
 inline const char* symbolName(const void* function) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& names = *new std::map<const void*, std::string>;
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto [entry, isNew] = names.try_emplace(function);
+  SymbolNames& known = symbolNames();
+  const std::lock_guard<std::mutex> lock(known.mutex);
+  const auto [entry, isNew] = known.names.try_emplace(function);
   if (isNew) {
+    const auto spelled = known.spelled.find(function);
     entry->second = readSymbol(function);
-    if (entry->second.empty()) entry->second = "unnamed_kernel";
+    if (entry->second.empty()) entry->second = spelled != known.spelled.end() ? spelled->second : "unnamed_kernel";
   }
   return entry->second.c_str();
 }
@@ -45,6 +70,7 @@ inline std::string withoutInlineNamespaces(std::string name) {
 /// The name of a kernel as a reader of its source knows it.
 inline std::string kernelName(const void* function) {
   const char* mangled = symbolName(function);
+  if (std::strncmp(mangled, "_Z", 2) != 0) return mangled;  // "f" would be demangled to "float"
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> readable(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
                                                         std::free);

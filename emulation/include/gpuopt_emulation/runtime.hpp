@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "arrays.hpp"
 #include "copies.hpp"
 #include "device.hpp"
+#include "kernel_call.hpp"
 #include "launch.hpp"
 #include "memory.hpp"
+#include "pitched.hpp"
+#include "preferences.hpp"
 #include "streams.hpp"
 #include "textures.hpp"

@@ -17,6 +17,7 @@
   ENTRY(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                                      \
   ENTRY(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                              \
   ENTRY(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                                 \
+  ENTRY(cudaErrorInvalidFilterSetting, 26, "linear filtering not supported for non-float type")                   \
   ENTRY(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")          \
   ENTRY(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                            \
   ENTRY(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                             \
@@ -64,8 +65,11 @@ using cudaError_t = cudaError;
   ENTRY(cudaDevAttrMaxRegistersPerBlock, 12, REGISTERS_PER_MULTIPROCESSOR)                \
   ENTRY(cudaDevAttrClockRate, 13, CLOCK_KHZ)                                              \
   ENTRY(cudaDevAttrMultiProcessorCount, 16, MULTIPROCESSORS)                              \
+  ENTRY(cudaDevAttrTextureAlignment, 14, TEXTURE_ALIGNMENT)                               \
+  ENTRY(cudaDevAttrKernelExecTimeout, 17, 0)                                              \
   ENTRY(cudaDevAttrIntegrated, 18, 0)                                                     \
   ENTRY(cudaDevAttrCanMapHostMemory, 19, 1)                                               \
+  ENTRY(cudaDevAttrComputeMode, 20, cudaComputeModeDefault)                               \
   ENTRY(cudaDevAttrConcurrentKernels, 31, 0)                                              \
   ENTRY(cudaDevAttrEccEnabled, 32, 0)                                                     \
   ENTRY(cudaDevAttrMemoryClockRate, 36, CLOCK_KHZ)                                        \
@@ -82,7 +86,7 @@ using cudaError_t = cudaError;
   ENTRY(cudaDevAttrManagedMemory, 83, 1)                                                  \
   ENTRY(cudaDevAttrPageableMemoryAccess, 88, 0)                                           \
   ENTRY(cudaDevAttrConcurrentManagedAccess, 89, 1)                                        \
-  ENTRY(cudaDevAttrCooperativeLaunch, 95, 0)                                              \
+  ENTRY(cudaDevAttrCooperativeLaunch, 95, 1)                                              \
   ENTRY(cudaDevAttrMaxSharedMemoryPerBlockOptin, 97, SHARED_BYTES_OPTIN)                  \
   ENTRY(cudaDevAttrMaxBlocksPerMultiprocessor, 106, BLOCKS_PER_MULTIPROCESSOR)            \
   ENTRY(cudaDevAttrMaxPersistingL2CacheSize, 108, 0)                                      \
@@ -93,6 +97,13 @@ using cudaError_t = cudaError;
 #define GPUOPT_EMULATION_ENUMERATOR(name, value, answer) name = value,
 enum cudaDeviceAttr { GPUOPT_EMULATION_ATTRIBUTES(GPUOPT_EMULATION_ENUMERATOR) };
 #undef GPUOPT_EMULATION_ENUMERATOR
+
+enum cudaComputeMode {
+  cudaComputeModeDefault = 0,
+  cudaComputeModeExclusive = 1,
+  cudaComputeModeProhibited = 2,
+  cudaComputeModeExclusiveProcess = 3
+};
 
 struct cudaDeviceProp {
   char name[256];
@@ -113,6 +124,11 @@ struct cudaDeviceProp {
   int maxBlocksPerMultiProcessor;
   std::size_t reservedSharedMemPerBlock;
   int memoryPoolsSupported, clusterLaunch;
+  std::size_t textureAlignment, texturePitchAlignment, surfaceAlignment;
+  int maxTexture1D, maxTexture1DLinear, maxTexture2D[2], maxTexture2DLinear[3], maxTexture3D[3];
+  int pciBusID, pciDeviceID, pciDomainID, tccDriver, isMultiGpuBoard, computePreemptionSupported;
+  // Since CUDA 13 attributes alone.
+  int clockRate, memoryClockRate, computeMode, deviceOverlap, kernelExecTimeoutEnabled;
 };
 
 // ------------------------------------------------------------------------------------------ memory
@@ -180,6 +196,8 @@ using cudaEvent_t = struct CUevent_st*;
 using cudaGraph_t = struct CUgraph_st*;
 using cudaGraphExec_t = struct CUgraphExec_st*;
 using cudaHostFn_t = void (*)(void*);
+using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, void* argument);
+#define CUDART_CB
 
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "fiber.hpp"
+#include "grid_barrier.hpp"
 #include "limits.hpp"
 #include "observer.hpp"
 #include "report.hpp"
@@ -121,6 +122,7 @@ struct Launch {
   LaunchObserver* observer = launchObserver;
   std::atomic<std::uint64_t> nextBlock{0};
   std::atomic<bool> failed{false};
+  GridBarrier* barrier = nullptr;  ///< of a cooperative launch
 };
 
 /// Thrown through the lanes of a block that has failed, to unwind them.
@@ -139,6 +141,7 @@ class Block {
     if (failed()) unwind();
     currentLane = nullptr;
     if (observer_ != nullptr) observer_->end(failed());
+    if (launch.barrier != nullptr) launch.barrier->leave();
   }
 
   /// Before the first block of a launch, and after the last one.
@@ -154,6 +157,9 @@ class Block {
     park(lane, Lane::State::waiting);
     return lane.request.result;
   }
+
+  /// Null unless the launch is cooperative.
+  GridBarrier* gridBarrier() const { return launch_->barrier; }
 
   /// Called by a lane: lets the others run first.
   void yield(Lane& lane) { park(lane, Lane::State::yielded); }

@@ -80,6 +80,14 @@ inline cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function
   });
 }
 
+/// The older form of cudaLaunchHostFunc.
+inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* argument, unsigned) {
+  return gpuopt::emulation::detail::submit(stream, [=] {
+    callback(stream, cudaSuccess, argument);
+    return cudaSuccess;
+  });
+}
+
 inline cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
   *status = cudaStreamCaptureStatusNone;
   return cudaSuccess;
@@ -120,6 +128,10 @@ inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
 inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr) {
   event->recorded = gpuopt::emulation::detail::Queue::instance().append(stream, [] { return cudaSuccess; });
   return cudaSuccess;
+}
+
+inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr, unsigned = 0) {
+  return cudaEventRecord(event, stream);
 }
 
 inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {

@@ -44,8 +44,9 @@ class Workers {
     const std::lock_guard<std::mutex> oneAtATime(launches_);
     const CrashReports crashReports;
     std::unique_lock<std::mutex> lock(mutex_);
+    addWorkers(workersOf(launch));
     launch_ = &launch;
-    running_ = static_cast<unsigned>((std::min)(launch.blocks, std::uint64_t{workersOf(launch)}));
+    running_ = static_cast<unsigned>((std::min)(launch.blocks, workersOf(launch)));
     toStart_ = running_;
     for (unsigned i = 0; i < running_; ++i) wake_.notify_one();
     done_.wait(lock, [this] { return running_ == 0; });
@@ -53,9 +54,11 @@ class Workers {
   }
 
  private:
-  explicit Workers(unsigned count) : count_(count) {
+  explicit Workers(unsigned count) : count_(count) { addWorkers((std::max)(count_, 2u)); }
+
+  void addWorkers(std::uint64_t count) {
     // Detached: they sleep until the process is gone, and what they use is never destroyed.
-    for (unsigned i = 0; i < (std::max)(count_, 2u); ++i) {
+    while (blocks_.size() < count) {
       // Each thread is given its block: looking it up would race with the vector's growth.
       Block& block = *blocks_.emplace_back(std::make_unique<Block>());
       std::thread([this, &block] { work(block); }).detach();
@@ -63,7 +66,9 @@ class Workers {
   }
 
   /// Where blocks start in any order, the last one may start first and wait for the others, as it does in reductions.
-  unsigned workersOf(const Launch& launch) const {
+  /// In a cooperative launch all blocks wait for each other.
+  std::uint64_t workersOf(const Launch& launch) const {
+    if (launch.barrier != nullptr) return launch.blocks;
     return launch.schedule.blocks == BlockOrder::byNumber ? count_ : (std::max)(count_, 2u);
   }
 

@@ -1,5 +1,5 @@
-// Copies numbers to the device, reduces them there in another file and here, and checks both sums. Ends with
-// 77 if there is no device to run on.
+// Copies numbers to the device, reduces them there in another file and here, doubles them in a third file, and checks
+// the sums. Ends with 77 if there is no device to run on.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/reduce.cuh>
 
@@ -10,6 +10,7 @@
 
 bool devicePresent();
 int totalOf(const int* data, std::size_t n);
+void doubleInts(int* data, int n);
 
 #ifdef GPUOPT_EMULATION
 const char* const variant = "emulated";
@@ -30,8 +31,10 @@ int main() {
   gpuopt::check(cudaMemcpy(data, numbers.data(), numbers.size() * sizeof(int), cudaMemcpyHostToDevice), "cudaMemcpy");
   const int here = gpuopt::reduce(data, numbers.size());
   const int there = totalOf(data, numbers.size());
+  doubleInts(data, static_cast<int>(numbers.size()));
+  const int doubled = gpuopt::reduce(data, numbers.size());
   cudaFree(data);
 
-  std::printf("%s: sums %d and %d\n", variant, here, there);
-  return here == 50005000 && there == here ? 0 : 1;
+  std::printf("%s: sums %d, %d and %d\n", variant, here, there, doubled);
+  return here == 50005000 && there == here && doubled == 2 * here ? 0 : 1;
 }

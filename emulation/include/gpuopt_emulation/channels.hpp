@@ -1,0 +1,57 @@
+/// The elements of arrays and textures: one, two or four numbers of one type.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "vector_types.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+enum cudaChannelFormatKind {
+  cudaChannelFormatKindSigned = 0,
+  cudaChannelFormatKindUnsigned = 1,
+  cudaChannelFormatKindFloat = 2,
+  cudaChannelFormatKindNone = 3
+};
+struct cudaChannelFormatDesc {
+  int x, y, z, w;  ///< bits of each component
+  cudaChannelFormatKind f;
+};
+
+inline cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}
+
+namespace gpuopt::emulation::detail {
+
+template <class T, bool = std::is_arithmetic_v<T>>
+struct ComponentOf {
+  using Type = T;
+};
+template <class T>
+struct ComponentOf<T, false> {
+  using Type = decltype(T::x);
+};
+template <class T>
+using Component = typename ComponentOf<T>::Type;
+
+template <class T>
+inline constexpr int componentCount = static_cast<int>(sizeof(T) / sizeof(Component<T>));
+
+inline std::size_t elementBytes(const cudaChannelFormatDesc& channels) {
+  return static_cast<std::size_t>(channels.x + channels.y + channels.z + channels.w) / 8;
+}
+
+}  // namespace gpuopt::emulation::detail
+
+/// For numbers, and vectors of two or four of them.
+template <class T>
+cudaChannelFormatDesc cudaCreateChannelDesc() {
+  using Number = gpuopt::emulation::detail::Component<T>;
+  constexpr int COUNT = gpuopt::emulation::detail::componentCount<T>, BITS = 8 * static_cast<int>(sizeof(Number));
+  static_assert(COUNT != 3 && BITS <= 32, "a texture has one, two or four numbers of up to 32 bits");
+  return {BITS, COUNT > 1 ? BITS : 0, COUNT > 2 ? BITS : 0, COUNT > 2 ? BITS : 0,
+          std::is_floating_point_v<Number> ? cudaChannelFormatKindFloat
+          : std::is_signed_v<Number>       ? cudaChannelFormatKindSigned
+                                           : cudaChannelFormatKindUnsigned};
+}

@@ -1,0 +1,183 @@
+/// What rewrite_launches.py makes of kernel<<<grid, block, sharedBytes, stream>>>(arguments) and of extern __shared__.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "launch.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace gpuopt::emulation::detail {
+
+/// A grid or a block in the configuration of a launch: a dim3 or a number, of any type as in CUDA.
+struct LaunchSize {
+  dim3 value;
+
+  // By value: a static constant of a class need not have an address.
+  template <class T>
+  LaunchSize(T size) : value(convert(size)) {}
+  LaunchSize(unsigned x, unsigned y, unsigned z = 1) : value(x, y, z) {}
+
+ private:
+  template <class T>
+  static dim3 convert(const T& size) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>)
+      return dim3(static_cast<unsigned>(size));
+    else
+      return size;
+  }
+};
+
+inline cudaLaunchConfig_t launchConfig(LaunchSize grid, LaunchSize block, std::size_t sharedBytes,
+                                       cudaStream_t stream) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid.value;
+  config.blockDim = block.value;
+  config.dynamicSmemBytes = sharedBytes;
+  config.stream = stream;
+  return config;
+}
+
+/// The call behind >>> of a template whose arguments the call deduces, or of an overloaded kernel: as a function call
+/// would be, but with arguments that have been evaluated. `call` has the name of the kernel, and nobody its address.
+template <class Call, class... Arguments>
+void launchByCall(const char* name, const cudaLaunchConfig_t& config, const Call& call, Arguments... arguments) {
+  struct Launched {
+    Call call;
+    std::tuple<Arguments...> arguments;
+  };
+  void (*const body)(const void*) = [](const void* launched) {
+    std::apply(static_cast<const Launched*>(launched)->call, static_cast<const Launched*>(launched)->arguments);
+  };
+  const void* const address = reinterpret_cast<const void*>(body);
+  nameSymbol(address, name);
+  // A kernel's own limit cannot be known.
+  raiseDynamicSharedLimit(address);
+  static_cast<void>(
+      launch(config, address, body, std::shared_ptr<const Launched>(new Launched{call, {std::move(arguments)...}})));
+}
+
+template <class Call>
+struct CallOfAny {
+  const char* name;
+  Call call;
+  cudaLaunchConfig_t config;
+
+  template <class... Arguments>
+  void operator()(Arguments... arguments) const {
+    launchByCall(name, config, call, std::move(arguments)...);
+  }
+};
+
+/// The call behind >>> of a kernel whose parameters are known: its arguments convert as those of a function, nullptr, 0
+/// and braces among them.
+template <class Call, class... Parameters>
+struct CallOfKnown {
+  const char* name;
+  Call call;
+  cudaLaunchConfig_t config;
+  void (*kernel)(Parameters...);
+
+  void operator()(Parameters... parameters) const {
+    spellSymbol(kernelAddress(kernel), name);
+    static_cast<void>(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters&&>(parameters)...));
+  }
+
+  /// The kernel has default arguments.
+  template <class... Arguments, class = std::enable_if_t<(sizeof...(Arguments) < sizeof...(Parameters))>>
+  void operator()(Arguments... arguments) const {
+    launchByCall(name, config, call, std::move(arguments)...);
+  }
+};
+
+/// Makes an expression depend on a template parameter, so that it may be wrong.
+struct Dependent {};
+
+template <class... Parameters>
+auto knownKernel(Dependent, void (*kernel)(Parameters...)) {
+  return kernel;
+}
+
+template <class Find, class Call>
+struct EmulatedKernel {
+  const char* name;
+  Find find;
+  Call call;
+
+  auto at(LaunchSize grid, LaunchSize block, std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) const {
+    const cudaLaunchConfig_t config = launchConfig(grid, block, sharedBytes, stream);
+    if constexpr (std::is_invocable_v<Find, Dependent>)
+      return withParameters(config, find(Dependent{}));
+    else
+      return CallOfAny<Call>{name, call, config};
+  }
+
+ private:
+  template <class... Parameters>
+  auto withParameters(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...)) const {
+    return CallOfKnown<Call, Parameters...>{name, call, config, kernel};
+  }
+};
+
+template <class Find, class Call>
+EmulatedKernel<Find, Call> emulatedKernel(const char* name, Find find, Call call) {
+  return {name, find, call};
+}
+
+template <class... Parameters, std::size_t... INDICES>
+cudaError_t launchPacked(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...), void** arguments,
+                         std::index_sequence<INDICES...>) {
+  return cudaLaunchKernelEx(&config, kernel, *static_cast<std::remove_cv_t<Parameters>*>(arguments[INDICES])...);
+}
+
+/// What a reference to an array of dynamic shared memory refers to.
+struct DynamicSharedArray {
+  template <class Array>
+  operator Array&() const {
+    return reinterpret_cast<Array&>(gpuoptDynamicShared);
+  }
+};
+
+}  // namespace gpuopt::emulation::detail
+
+/// `arguments` has the addresses of the arguments. The kernel's type is needed: not cast to a void*.
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                             std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
+  namespace emulated = gpuopt::emulation::detail;
+  return emulated::launchPacked(emulated::launchConfig(grid, block, sharedBytes, stream), kernel, arguments,
+                                std::index_sequence_for<Parameters...>{});
+}
+
+/// All blocks run at the same time, each on a worker of its own, so that they can wait for each other: grid.sync().
+template <class... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                                        std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
+  namespace emulated = gpuopt::emulation::detail;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
+  cudaLaunchConfig_t config = emulated::launchConfig(grid, block, sharedBytes, stream);
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return emulated::launchPacked(config, kernel, arguments, std::index_sequence_for<Parameters...>{});
+}
+
+/// The macro of kernel<<<: the name of one kernel, or of a set of them among which the call chooses. The lambdas refer
+/// to what is around them only where that is a pointer to a kernel: it is read at once, and the second one not called.
+#define GPUOPT_EMULATED_KERNEL(...)                                                                                   \
+  ::gpuopt::emulation::detail::emulatedKernel(                                                                        \
+      #__VA_ARGS__,                                                                                                   \
+      [&](auto gpuoptDependent) -> decltype(::gpuopt::emulation::detail::knownKernel(gpuoptDependent, __VA_ARGS__)) { \
+        return ::gpuopt::emulation::detail::knownKernel(gpuoptDependent, __VA_ARGS__);                                \
+      },                                                                                                              \
+      [&](auto... gpuoptArguments) { __VA_ARGS__(gpuoptArguments...); })
+
+/// The macros of extern __shared__ arrays: in a function a reference to the array, elsewhere another name of it.
+#define GPUOPT_EMULATED_SHARED \
+  ::gpuopt::emulation::detail::DynamicSharedArray {}
+#define GPUOPT_EMULATED_SHARED_LABEL __asm__("_ZN6gpuopt19gpuoptDynamicSharedE")

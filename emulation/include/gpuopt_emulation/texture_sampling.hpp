@@ -1,0 +1,140 @@
+/// What a texture delivers at a coordinate: addressing, filtering, conversion of integers to floats.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "channels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+enum cudaTextureAddressMode {
+  cudaAddressModeWrap = 0,
+  cudaAddressModeClamp = 1,
+  cudaAddressModeMirror = 2,
+  cudaAddressModeBorder = 3
+};
+enum cudaTextureFilterMode { cudaFilterModePoint = 0, cudaFilterModeLinear = 1 };
+enum cudaTextureReadMode { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
+
+namespace gpuopt::emulation::detail {
+
+struct Sampling {
+  std::array<cudaTextureAddressMode, 3> address;
+  cudaTextureFilterMode filter;
+  cudaTextureReadMode read;
+  bool isNormalized;  ///< coordinates from 0 to 1
+  std::array<double, 4> border;
+};
+
+/// The numbers of an element. A double has every value of them.
+using Texel = std::array<double, 4>;
+
+template <class T>
+double numberAt(const void* address) {
+  T value;
+  std::memcpy(&value, address, sizeof(T));
+  return static_cast<double>(value);
+}
+
+struct Texture {
+  const void* data;
+  cudaChannelFormatDesc channels;
+  std::array<std::size_t, 3> size;  ///< in elements; 1 for a dimension that there is not
+  std::size_t pitch;                ///< bytes of a row
+  Sampling sampling;
+
+  Texel texel(std::size_t x, std::size_t y, std::size_t z) const {
+    const auto* at = static_cast<const unsigned char*>(data) + (z * size[1] + y) * pitch + x * elementBytes(channels);
+    const std::array<int, 4> bits{channels.x, channels.y, channels.z, channels.w};
+    Texel result{};
+    for (std::size_t i = 0; i < 4 && bits[i] > 0; at += bits[i] / 8, ++i) result[i] = number(at, bits[i]);
+    return result;
+  }
+
+ private:
+  double number(const void* address, int bits) const {
+    if (channels.f == cudaChannelFormatKindFloat) return numberAt<float>(address);
+    const bool isSigned = channels.f == cudaChannelFormatKindSigned;
+    double value = 0;
+    if (bits == 8)
+      value = isSigned ? numberAt<std::int8_t>(address) : numberAt<std::uint8_t>(address);
+    else if (bits == 16)
+      value = isSigned ? numberAt<std::int16_t>(address) : numberAt<std::uint16_t>(address);
+    else
+      value = isSigned ? numberAt<std::int32_t>(address) : numberAt<std::uint32_t>(address);
+    if (sampling.read == cudaReadModeElementType) return value;
+    const double largest = std::ldexp(1.0, isSigned ? bits - 1 : bits) - 1;
+    return (std::max)(value / largest, -1.0);
+  }
+};
+
+/// The index of an element beyond the ends of a dimension; -1 is the border. Only normalised coordinates wrap and
+/// mirror.
+inline std::int64_t addressed(std::int64_t i, std::int64_t n, cudaTextureAddressMode mode, bool isNormalized) {
+  if (mode == cudaAddressModeBorder) return i < 0 || i >= n ? -1 : i;
+  if (mode == cudaAddressModeClamp || !isNormalized) return i < 0 ? 0 : i >= n ? n - 1 : i;
+  const std::int64_t period = mode == cudaAddressModeWrap ? n : 2 * n;
+  const std::int64_t within = (i % period + period) % period;
+  return within < n ? within : period - 1 - within;
+}
+
+/// One coordinate: an element, or two of them with their weights.
+struct Axis {
+  std::array<std::int64_t, 2> index;
+  std::array<double, 2> weight;
+};
+
+inline Axis axisAt(const Texture& texture, std::size_t dimension, float coordinate) {
+  const Sampling& sampling = texture.sampling;
+  const auto n = static_cast<std::int64_t>(texture.size[dimension]);
+  const auto mode = sampling.address[dimension];
+  double position = sampling.isNormalized ? static_cast<double>(coordinate) * static_cast<double>(n) : coordinate;
+  if (sampling.filter == cudaFilterModeLinear) position -= 0.5;
+  // Far outside, and NaN, without overflow.
+  position = position > -1e9 ? (std::min)(position, 1e9) : -1e9;
+  const double below = std::floor(position);
+  const auto first = static_cast<std::int64_t>(below);
+  Axis axis{{addressed(first, n, mode, sampling.isNormalized), 0}, {1, 0}};
+  if (sampling.filter == cudaFilterModePoint) return axis;
+  const double fraction = std::rint((position - below) * 256) / 256;  // a GPU has eight bits for it
+  axis.index[1] = addressed(first + 1, n, mode, sampling.isNormalized);
+  axis.weight = {1 - fraction, fraction};
+  return axis;
+}
+
+/// The element at a coordinate, or between those around it.
+template <std::size_t DIMENSIONS>
+Texel sample(const Texture& texture, const std::array<float, 3>& at) {
+  std::array<Axis, 3> axes{Axis{{0, 0}, {1, 0}}, Axis{{0, 0}, {1, 0}}, Axis{{0, 0}, {1, 0}}};
+  for (std::size_t i = 0; i < DIMENSIONS; ++i) axes[i] = axisAt(texture, i, at[i]);
+  Texel sum{};
+  for (unsigned corner = 0; corner < 8; ++corner) {
+    const std::size_t x = corner & 1, y = corner >> 1 & 1, z = corner >> 2;
+    const double weight = axes[0].weight[x] * axes[1].weight[y] * axes[2].weight[z];
+    if (weight == 0) continue;
+    const std::array<std::int64_t, 3> index{axes[0].index[x], axes[1].index[y], axes[2].index[z]};
+    const bool isBorder = index[0] < 0 || index[1] < 0 || index[2] < 0;
+    const Texel value = isBorder ? texture.sampling.border
+                                 : texture.texel(static_cast<std::size_t>(index[0]), static_cast<std::size_t>(index[1]),
+                                                 static_cast<std::size_t>(index[2]));
+    for (std::size_t i = 0; i < 4; ++i) sum[i] += weight * value[i];
+  }
+  return sum;
+}
+
+/// A number, or a vector of them.
+template <class T>
+T fromTexel(const Texel& texel) {
+  using Number = Component<T>;
+  std::array<Number, static_cast<std::size_t>(componentCount<T>)> numbers{};
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<Number>(texel[i]);
+  T result;
+  std::memcpy(static_cast<void*>(&result), numbers.data(), sizeof(T));
+  return result;
+}
+
+}  // namespace gpuopt::emulation::detail

@@ -1,0 +1,365 @@
+#!/usr/bin/env python3
+"""Turns CUDA C++ into C++ for the emulated device: kernel<<<grid, block>>>(arguments) and extern __shared__ arrays.
+
+Usage: rewrite_launches.py [-I FOLDER]... [-o OUTPUT] [--depfile FILE] program.cu
+
+Writes to OUTPUT, or to stdout. Lines keep their numbers, and #line keeps their file: messages, debuggers and reports
+name the user's source. Headers of the project with launches, which the source includes directly or through others,
+become part of the output. The folders of -I are searched for them, after that of the including file.
+SPDX-License-Identifier: MIT
+"""
+
+import argparse
+import bisect
+import hashlib
+import re
+import sys
+from pathlib import Path
+
+TOKEN = re.compile(r"""
+  (?P<comment> //(?:\\\n|[^\n])* | /\*.*?\*/ )
+| (?P<literal> (?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"
+             | (?:u8|[uUL])?"(?:\\.|[^"\\\n])*" | (?:u8|[uUL])?'(?:\\.|[^'\\\n])+' )
+| (?P<number>  \.?\d(?:[eEpP][+-]|'\w|[\w.])* )
+| (?P<name>    [A-Za-z_]\w* )
+| (?P<space>   (?:\s|\\\n)+ )
+| (?P<symbol>  <<<|<<|<=|>=|->|::|. )
+""", re.VERBOSE | re.DOTALL)
+
+NEEDS_REWRITING = re.compile(r"<<<|\bextern\b[^;{}]*\b__shared__\b|\b__shared__\s+extern\b"
+                             r"|\bcudaLaunch(?:Cooperative)?Kernel\s*\(")
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
+SYSTEM_FOLDERS = ("/usr/include", "/usr/lib", "/usr/local/cuda")
+CLOSERS = {")": "(", "]": "[", "}": "{"}
+KEYWORDS = {"return", "else", "do", "if", "while", "for", "switch", "case", "goto", "throw", "operator", "template"}
+DYNAMIC_SHARED = "gpuoptDynamicShared"  # gpuopt's own, which needs no rewriting
+
+
+class Token:
+    def __init__(self, kind, text, begin):
+        self.kind, self.text, self.begin, self.end = kind, text, begin, begin + len(text)
+
+    def is_name(self):
+        return self.kind == "name" and self.text not in KEYWORDS
+
+
+class Source:
+    """The tokens of a file without comments and blanks, and the edits to be made to its text."""
+
+    def __init__(self, path, text):
+        self.path, self.text, self.edits, self.tokens, self.floors = path, text, [], [], [0]
+        self.partner = {}  # index of a bracket -> index of its partner
+        self.namespaces = set()  # indices of the { of namespaces and of extern "C"
+        self.scopes = {}  # index of `extern` or `__shared__` -> whether it is at namespace scope
+        self.lines = [0] + [match.end() for match in re.finditer("\n", text)]
+        for match in TOKEN.finditer(text):
+            if match.lastgroup not in ("comment", "space"):
+                self.tokens.append(Token(match.lastgroup, match.group(), match.start()))
+        self.find_directives()
+        self.match_brackets()
+
+    def line_of(self, token):
+        return bisect.bisect_right(self.lines, token.begin)
+
+    def warn(self, token, what):
+        print(f"{self.path}:{self.line_of(token)}: warning: {what}", file=sys.stderr)
+
+    def text_at(self, i):
+        return self.tokens[i].text if 0 <= i < len(self.tokens) else ""
+
+    def find_directives(self):
+        """What a kernel's name may not cross: the begin and the end of directives, and the head of a macro."""
+        self.directives = {}  # index of # -> index behind the directive
+        i = 0
+        while i < len(self.tokens):
+            begin = self.tokens[i].begin
+            if self.text_at(i) != "#" or self.text[self.text.rfind("\n", 0, begin) + 1:begin].strip():
+                i += 1
+                continue
+            end = re.compile(r"(?<!\\)\n|\Z").search(self.text, begin).start()
+            behind = i
+            while behind < len(self.tokens) and self.tokens[behind].begin < end:
+                behind += 1
+            self.directives[i] = behind
+            self.floors += [self.body_of_macro(i, behind), behind]
+            i = behind
+
+    def body_of_macro(self, i, behind):
+        """The index of the first token of the body of #define NAME or #define NAME(...)."""
+        if self.text_at(i + 1) != "define":
+            return i
+        body = i + 3
+        if self.text_at(body) == "(" and self.tokens[body].begin == self.tokens[body - 1].end:
+            while body < behind and self.text_at(body) != ")":
+                body += 1
+            body += 1
+        return body
+
+    def match_brackets(self):
+        """Pairs brackets. Each branch of #if ... #else begins with the brackets that are open at the #if."""
+        opened, conditions = [], []
+        for i, token in enumerate(self.tokens):
+            if i in self.directives:
+                directive = self.text_at(i + 1)
+                if directive in ("if", "ifdef", "ifndef"):
+                    conditions.append(list(opened))
+                elif directive in ("else", "elif") and conditions:
+                    opened = list(conditions[-1])
+                elif directive == "endif" and conditions:
+                    conditions.pop()
+            if token.text in ("(", "[", "{"):
+                if token.text == "{" and self.opens_namespace(i):
+                    self.namespaces.add(i)
+                opened.append(i)
+            elif token.text in CLOSERS and opened and self.text_at(opened[-1]) == CLOSERS[token.text]:
+                self.partner[i] = opened.pop()
+                self.partner[self.partner[i]] = i
+            elif token.text in ("extern", "__shared__"):
+                self.scopes[i] = all(j in self.namespaces for j in opened)
+
+    def opens_namespace(self, i):
+        first = i
+        while first > 0 and self.text_at(first - 1) not in (";", "{", "}", ")"):
+            first -= 1
+        head = [self.text_at(j) for j in range(first, i)]
+        return "namespace" in head or (head[-2:-1] == ["extern"] and self.tokens[i - 1].kind == "literal")
+
+    def insert(self, at, text):
+        self.edits.append((at, at, text))
+
+    def replace(self, first, last, text):
+        self.edits.append((self.tokens[first].begin, self.tokens[last].end, text))
+
+    def edited(self):
+        out, done = [], 0
+        for begin, end, text in sorted(self.edits):
+            out += [self.text[done:begin], text]
+            done = end
+        return "".join(out) + self.text[done:]
+
+
+# ---------------------------------------------------------------------------------------- launches
+
+
+def opening_angle(source, i):
+    """The index of the < of template arguments that end with the > at i; None if there is none."""
+    depth = 0
+    while i >= 0:
+        text = source.text_at(i)
+        if text in (";", "{", "<<<"):
+            return None
+        depth += (text == ">") - (text == "<")
+        if depth == 0:
+            return i
+        i = source.partner.get(i, i) - 1 if text in CLOSERS else i - 1
+    return None
+
+
+def begins_statement(source, i):
+    """Whether the ( ... ) that ends at i is the head of an if, a loop or a switch."""
+    return source.text_at(i) == ")" and source.text_at(source.partner.get(i, 0) - 1) in ("if", "while", "for", "switch")
+
+
+def kernel_begin(source, launch):
+    """The index of the first token of the expression that names the kernel before the <<<; None if there is none."""
+    floor = source.floors[bisect.bisect_right(source.floors, launch) - 1]
+    i = launch - 1
+    while i is not None and i >= floor:
+        text, begin = source.text_at(i), i
+        if text == ">":
+            begin = opening_angle(source, i)
+            i = begin - 1 if begin is not None and source.tokens[begin - 1].is_name() else None
+            continue
+        if text in (")", "]"):
+            begin = source.partner.get(i, 0)
+            before = begin - 1
+            is_call = before >= floor and (source.tokens[before].is_name() or source.text_at(before) in (")", "]", ">"))
+            if not is_call or begins_statement(source, before):
+                return begin if begin >= floor else None
+            i = before
+            continue
+        if not source.tokens[i].is_name():
+            return None
+        if source.text_at(begin - 1) == "template":
+            begin -= 1
+        link = source.text_at(begin - 1) if begin - 1 >= floor else ""
+        if link == "::" and not (source.tokens[begin - 2].is_name() or source.text_at(begin - 2) == ">"):
+            return begin - 1
+        if link not in ("::", ".", "->"):
+            return begin
+        i = begin - 2
+    return None
+
+
+def configuration_end(source, i):
+    """The index of the first > of the >>> that closes the <<< at i, with ( behind it; None if there is none."""
+    i += 1
+    while i < len(source.tokens) and source.text_at(i) not in (";", "}", ")", "]"):
+        if source.text_at(i) in ("(", "[", "{"):
+            i = source.partner.get(i, len(source.tokens))
+        elif source.text_at(i) == ">":
+            last = i
+            while source.text_at(last + 1) == ">" and source.tokens[last + 1].begin == source.tokens[last].end:
+                last += 1
+            if last >= i + 2 and source.text_at(last + 1) == "(":
+                return last - 2
+            i = last
+        i += 1
+    return None
+
+
+def rewrite_launches(source):
+    for i, token in enumerate(source.tokens):
+        if token.text != "<<<" or source.text_at(i - 1) == "operator":
+            continue
+        begin, end = kernel_begin(source, i), configuration_end(source, i)
+        if begin is None or end is None:
+            missing = "kernel before it" if begin is None else ">>>( behind it"
+            source.warn(token, f"<<< is no launch: there is no {missing}")
+            continue
+        source.insert(source.tokens[begin].begin, "GPUOPT_EMULATED_KERNEL(")
+        source.replace(i, i, ").at(")
+        source.replace(end, end + 2, ")")
+
+
+# ------------------------------------------------------------- untyped launches and shared memory
+
+
+def rewrite_untyped_launches(source):
+    """cudaLaunchKernel((void*)kernel, ...) without the cast, which hides the types of the parameters."""
+    for i, token in enumerate(source.tokens):
+        if token.text not in ("cudaLaunchKernel", "cudaLaunchCooperativeKernel") or source.text_at(i + 1) != "(":
+            continue
+        first = i + 2
+        is_cast = source.text_at(first) in ("reinterpret_cast", "static_cast")
+        last = first + is_cast + 1
+        while source.text_at(last) in ("const", "void", "*"):
+            last += 1
+        if source.text_at(last - 1) in ("*", "const") and source.text_at(last) == (">" if is_cast else ")"):
+            source.replace(first, last, "")
+
+
+def rewrite_shared(source):
+    for i, token in enumerate(source.tokens):
+        if token.text not in ("extern", "__shared__"):
+            continue
+        end = next((j for j in range(i, len(source.tokens)) if source.text_at(j) in (";", "{", "}")), i)
+        other = {"extern": "__shared__", "__shared__": "extern"}[token.text]
+        others = [j for j in range(i, end) if source.text_at(j) == other]
+        names = [j for j in range(i, end) if source.text_at(j + 1) == "[" and source.tokens[j].is_name()]
+        if source.text_at(end) != ";" or not others or not names or source.text_at(names[0]) == DYNAMIC_SHARED:
+            continue
+        is_global = source.scopes[i]
+        source.replace(i, i, "extern" if is_global else "__attribute__((unused))")
+        source.replace(others[0], others[0], "__thread" if is_global else "")
+        for name in names:
+            behind = name + 1
+            while source.text_at(behind) == "[":
+                behind = source.partner[behind] + 1
+            if not is_global:
+                source.insert(source.tokens[name].begin, "(&")
+                source.insert(source.tokens[name].end, ")")
+            source.insert(source.tokens[behind - 1].end,
+                          " GPUOPT_EMULATED_SHARED_LABEL" if is_global else " = GPUOPT_EMULATED_SHARED")
+
+
+# ---------------------------------------------------------------------------------------- includes
+
+
+class Project:
+    """The files that a source includes, as far as they are the project's own."""
+
+    def __init__(self, folders):
+        self.folders, self.texts, self.needed, self.used = [Path(folder) for folder in folders], {}, {}, []
+
+    def read(self, path):
+        if path not in self.texts:
+            self.texts[path] = path.read_text(encoding="utf-8", errors="surrogateescape")
+        return self.texts[path]
+
+    def find(self, quoted, angled, includer):
+        """The file that an #include names; None if it is not the project's."""
+        folders = [includer.parent] if quoted else []
+        folders += [folder for folder in self.folders if not str(folder).startswith(SYSTEM_FOLDERS)
+                    and not (folder / "gpuopt_emulation").is_dir() and not (folder / "gpuopt" / "version.cuh").is_file()]
+        found = (folder / (quoted or angled) for folder in folders)
+        return next((path.resolve() for path in found if path.is_file()), None)
+
+    def needs_rewriting(self, path):
+        if path not in self.needed:
+            self.needed[path] = False  # for files that include each other
+            text = self.read(path)
+            included = (self.find(*match.groups(), path) for match in INCLUDE.finditer(text))
+            self.needed[path] = bool(NEEDS_REWRITING.search(text)) or any(
+                [self.needs_rewriting(file) for file in included if file is not None])
+        return self.needed[path]
+
+    def rewrite(self, path, within=()):
+        """The text of a file as C++, with those files within that need rewriting, too."""
+        self.used.append(path)
+        source = Source(path, self.read(path))
+        rewrite_launches(source)
+        rewrite_untyped_launches(source)
+        rewrite_shared(source)
+        for i, behind in source.directives.items():
+            begin, end = source.tokens[i].begin, source.tokens[behind - 1].end
+            directive = source.text[begin:end]
+            match = INCLUDE.match(directive)
+            if re.match(r"#\s*pragma\s+once", directive):
+                source.edits.append((begin, end, ""))
+            elif match:
+                source.edits.append((begin, end, self.include(match, directive, path, within + (path,), source, i)))
+        return source.edited()
+
+    def include(self, match, directive, includer, within, source, i):
+        path = self.find(*match.groups(), includer)
+        if path is None:
+            return directive
+        if path in within or not self.needs_rewriting(path):
+            return f"#include {literal(path)}" if match.group(1) else directive
+        text = self.rewrite(path, within)
+        if re.search(r"^[ \t]*#[ \t]*pragma[ \t]+once", self.read(path), re.MULTILINE):
+            guard = "GPUOPT_INCLUDED_" + hashlib.md5(str(path).encode()).hexdigest().upper()
+            text = f"#ifndef {guard}\n#define {guard}\n#line 1 {literal(path)}\n{text}\n#endif"
+        else:
+            text = f"#line 1 {literal(path)}\n{text}"
+        return f"{text}\n#line {source.line_of(source.tokens[i]) + 1} {literal(includer)}"
+
+
+def literal(path):
+    return '"' + str(path).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def rewritten(path, folders):
+    """The C++ of a source, and the files that it depends on."""
+    project = Project(folders)
+    path = Path(path).resolve()
+    head = "#include <cuda_runtime.h>\n"  # nvcc includes it by itself
+    if project.needs_rewriting(path):
+        return f"{head}#line 1 {literal(path)}\n{project.rewrite(path)}", list(project.texts)
+    return f"{head}#include {literal(path)}\n", list(project.texts)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-I", dest="folders", metavar="FOLDER", action="append", default=[])
+    parser.add_argument("-o", dest="output", metavar="OUTPUT")
+    parser.add_argument("--depfile", metavar="FILE")
+    parser.add_argument("source")
+    arguments = parser.parse_args()
+    if not Path(arguments.source).is_file():
+        sys.exit(f"rewrite_launches.py: {arguments.source} is not a file")
+    text, files = rewritten(arguments.source, [folder for folder in arguments.folders if folder])
+    if arguments.output is None:
+        sys.stdout.buffer.write(text.encode("utf-8", errors="surrogateescape"))
+        return
+    Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
+    Path(arguments.output).write_text(text, encoding="utf-8", errors="surrogateescape")
+    if arguments.depfile is not None:
+        names = " ".join(str(name).replace(" ", "\\ ") for name in files)
+        target = arguments.output.replace(" ", "\\ ")
+        Path(arguments.depfile).write_text(f"{target}: {names}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""What rewrite_launches.py makes of launches, of extern __shared__ arrays and of included headers.
+SPDX-License-Identifier: MIT
+"""
+
+import io
+import subprocess
+import sys
+import tempfile
+import unittest
+from contextlib import redirect_stderr
+from pathlib import Path
+
+SCRIPT = Path(__file__).resolve().parents[2] / "emulation" / "rewrite_launches.py"
+sys.path.insert(0, str(SCRIPT.parent))
+import rewrite_launches
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = Path(self.folder.name).resolve()
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def rewrite(self, text):
+        """The text behind the head of the output, and what is said on stderr."""
+        source = self.write("program.cu", text)
+        said = io.StringIO()
+        with redirect_stderr(said):
+            out = rewrite_launches.Project([]).rewrite(source)
+        return out, said.getvalue()
+
+    def check(self, text, expected):
+        out, said = self.rewrite(text)
+        self.assertEqual(out, expected)
+        self.assertEqual(said, "")
+
+
+class Launches(Case):
+    def test_names_of_kernels(self):
+        for name in ("k", "k<3>", "k<T, (a > b)>", "k<A<B<int>>>", "k<1 << 3>", "n::k<T>", "::n::k", "N<T>::k",
+                     "N<T>::template k<3>", "p[i + 1]", "(*p)", "(p)", "get(x)", "get(x)[2]", "a.p", "a->b.p[0]"):
+            self.check(f"{{ {name}<<<1, 2>>>(x); }}", f"{{ GPUOPT_EMULATED_KERNEL({name}).at(1, 2)(x); }}")
+
+    def test_what_comes_before_the_name(self):
+        for before in ("if (x) ", "else ", "for (;;) ", "while (f(x)) ", "switch (x) { case 2: ", "x ? ", "f(), ",
+                       "label: ", "a < b; ", "do ", "#define RUN(k) ", "#define RUN ", "#if X\n", "// text\n", "return "):
+            for name in ("k", "(*p)", "(p)"):
+                self.check(f"{before}{name}<<<1, 2>>>(x)", f"{before}GPUOPT_EMULATED_KERNEL({name}).at(1, 2)(x)")
+
+    def test_configurations(self):
+        for inside in ("(n + 255) / 256, 256", "f<3>(), g<A<int>>(x)", "n >> 4, 1 << 5", "{1, 2}, {3}", "a[i >> 2], b",
+                       "1, 2, sizeof(A<B<int>>), s", "dim3(1, 2), /* >>>( */ 3", "1,\n  2", "a > b ? 1 : 2, 3", "1, N<2>"):
+            self.check(f"k<<<{inside}>>>(x)", f"GPUOPT_EMULATED_KERNEL(k).at({inside})(x)")
+        self.check("k<<<1, 2>>> /* here */\n(x)", "GPUOPT_EMULATED_KERNEL(k).at(1, 2) /* here */\n(x)")
+
+    def test_several_in_a_line(self):
+        self.check("a<<<1, 2>>>(x), b<T><<<3, 4>>>(y);",
+                   "GPUOPT_EMULATED_KERNEL(a).at(1, 2)(x), GPUOPT_EMULATED_KERNEL(b<T>).at(3, 4)(y);")
+
+    def test_what_is_left_alone(self):
+        for text in ('"k<<<1, 2>>>(x)"', "// k<<<1, 2>>>(x)", "/* k<<<1, 2>>>(x) */", 'R"a(k<<<1, 2>>>(x))")a"',
+                     "a << b >> c", "A<B<C<int>>> x;", "A<B<C<int>>>(x);", "x >>= 2", "'<' '\\''", "1'000 << 2",
+                     "friend void operator<<<T>(A&, B);", "// a line that goes \\\n on k<<<1, 2>>>(x)"):
+            self.check(text, text)
+
+    def test_what_is_no_launch_is_reported(self):
+        for text, what in (("k<<<1, 2>>>;", ">>>( behind it"), ("x = <<<1, 2>>>(x)", "kernel before it"),
+                           ("#define CONFIGURATION <<<1, 2>>>(x)", "kernel before it"), ("k<<<1, 2)", ">>>( behind it")):
+            out, said = self.rewrite("\n" + text)
+            self.assertEqual(out, "\n" + text)
+            self.assertEqual(said, f"{self.root}/program.cu:2: warning: <<< is no launch: there is no {what}\n")
+
+    def test_untyped_launches(self):
+        for cast in ("(void*)", "(const void *)", "(void const*)"):
+            self.check(f"cudaLaunchKernel({cast}k<3>, g)", "cudaLaunchKernel(k<3>, g)")
+        self.check("cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(&k), g)",
+                   "cudaLaunchCooperativeKernel((&k), g)")
+        for call in ("cudaLaunchKernel(k, g)", "cudaLaunchKernel((k), g)", "cudaFuncSetAttribute((void*)k, a)"):
+            self.check(call, call)
+
+
+class Shared(Case):
+    def test_in_a_function(self):
+        for before, after in (("extern __shared__ float a[];", "__attribute__((unused))  float (&a)[] = "),
+                              ("__shared__ extern float a[];", "__attribute__((unused))  float (&a)[] = "),
+                              ("extern volatile __shared__ T a[][N + 1];",
+                               "__attribute__((unused)) volatile  T (&a)[][N + 1] = "),
+                              ("extern __shared__ __align__(sizeof(T)) A<T> a[];",
+                               "__attribute__((unused))  __align__(sizeof(T)) A<T> (&a)[] = ")):
+            self.check(f"void f() {{ {before} }}", f"void f() {{ {after}GPUOPT_EMULATED_SHARED; }}")
+            self.check(f"namespace n {{ void f() {{ if (x) {{ {before} }} }} }}",
+                       f"namespace n {{ void f() {{ if (x) {{ {after}GPUOPT_EMULATED_SHARED; }} }} }}")
+
+    def test_several_in_a_declaration(self):
+        self.check("{ extern __shared__ int a[], b[]; }", "{ __attribute__((unused))  int (&a)[] = GPUOPT_EMULATED_SHARED, "
+                   "(&b)[] = GPUOPT_EMULATED_SHARED; }")
+
+    def test_outside_of_functions(self):
+        for head in ("", "namespace n {", "inline namespace n::m {", 'extern "C" {', "void f() {} namespace {",
+                     "#if A\nvoid f(int a) {\n#else\nvoid f() {\n#endif\n}\n"):
+            self.check(head + " extern __shared__ int a[]; int b;",
+                       head + " extern __thread int a[] GPUOPT_EMULATED_SHARED_LABEL; int b;")
+
+    def test_what_is_left_alone(self):
+        for text in ("extern __shared__ unsigned char gpuoptDynamicShared[];", "__shared__ int a[3];", "extern int a[];",
+                     'extern "C" void f(); __shared__ int a[2];', "// extern __shared__ int a[];"):
+            self.check(text, text)
+
+
+class Includes(Case):
+    def run_script(self, *arguments):
+        return subprocess.run([sys.executable, str(SCRIPT), *map(str, arguments)], capture_output=True, text=True)
+
+    def test_a_source_without_launches_is_included(self):
+        source = self.write("plain.cu", "int a = 1 << 2;\n")
+        self.assertEqual(self.run_script(source).stdout, f'#include <cuda_runtime.h>\n#include "{source}"\n')
+
+    def test_headers_with_launches_become_part_of_the_source(self):
+        kernels = self.write("kernels.cuh", "#pragma once\nk<<<1, 2>>>(x);")
+        plain = self.write("plain.h", "int a;\n")
+        between = self.write("sub/between.h", '#include "../kernels.cuh"\n#include "../plain.h"\n#include <vector>\n')
+        source = self.write("program.cu", 'int a;\n  #include "sub/between.h" // why\nint b;\n')
+        out = self.run_script(source).stdout.split("\n")
+        guard = out[4].split()[1]
+        self.assertEqual(out, [
+            "#include <cuda_runtime.h>", f'#line 1 "{source}"', "int a;", f'  #line 1 "{between}"',
+            f"#ifndef {guard}", f"#define {guard}", f'#line 1 "{kernels}"', "",
+            "GPUOPT_EMULATED_KERNEL(k).at(1, 2)(x);", "#endif", f'#line 2 "{between}"', f'#include "{plain}"',
+            "#include <vector>", "", f'#line 3 "{source}" // why', "int b;", ""])
+
+    def test_folders_of_the_project_are_searched(self):
+        self.write("include/p/kernels.cuh", "k<<<1, 2>>>(x);\n")
+        source = self.write("program.cu", "#include <p/kernels.cuh>\n")
+        self.assertIn(f'#include "{source}"', self.run_script(source).stdout)
+        self.assertIn("GPUOPT_EMULATED_KERNEL", self.run_script("-I", self.root / "include", source).stdout)
+
+    def test_headers_that_include_each_other(self):
+        self.write("a.h", '#ifndef A\n#define A\n#include "b.h"\nk<<<1, 2>>>(x);\n#endif\n')
+        self.write("b.h", '#ifndef B\n#define B\n#include "a.h"\nint b;\n#endif\n')
+        out = self.run_script(self.write("program.cu", '#include "b.h"\n')).stdout
+        self.assertEqual(out.count("GPUOPT_EMULATED_KERNEL"), 1)
+        self.assertEqual(out.count("int b;"), 1)
+
+    def test_the_files_that_the_output_depends_on(self):
+        header = self.write("a folder/kernels.cuh", "k<<<1, 2>>>(x);\n")
+        source = self.write("program.cu", '#include "a folder/kernels.cuh"\n')
+        done = self.run_script("-o", self.root / "out/x.cpp", "--depfile", self.root / "out.d", source)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertIn("GPUOPT_EMULATED_KERNEL(k)", (self.root / "out/x.cpp").read_text())
+        names = " ".join(str(name).replace(" ", "\\ ") for name in (source, header))
+        self.assertEqual((self.root / "out.d").read_text(), f"{self.root}/out/x.cpp: {names}\n")
+
+    def test_a_source_that_does_not_exist(self):
+        done = self.run_script("missing.cu")
+        self.assertEqual((done.returncode, done.stderr), (1, "rewrite_launches.py: missing.cu is not a file\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
