@@ -120,7 +120,8 @@ inline void addFindings(std::vector<Finding>& findings, const KernelProfile& ker
     else
       add(isShared(access.kind) ? bankFinding(access) : sectorFinding(access));
   }
-  if (line.branches.executions > 0) add(branchFinding(line.branches));
+  constexpr double FEW = 0.75;  // of the lanes; the edges of arrays cost less
+  if (line.branches.efficiency() < FEW) add(branchFinding(line.branches));
 }
 
 /// What a kernel does in all, in the unit of losses.

@@ -168,6 +168,8 @@ __global__ void weigh(float* out) {
 
 TEST_CASE("profile: constants and a thread's own variables are not global memory", "[profile]") {
   DeviceArray<float> out(THREADS);
+  const float values[4] = {4, 3, 2, 1};
+  REQUIRE(cudaMemcpyToSymbol(weights, values, sizeof values) == cudaSuccess);
   const Profile found = profileOf(weigh, 1, THREADS, out.data());
   CHECK(found.globalLoads().requests == 0);
   CHECK(found.sharedLoads().requests == 0);

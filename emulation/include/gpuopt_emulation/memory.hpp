@@ -111,12 +111,13 @@ class Memory {
     return out.str();
   }
 
-  /// Begin and size of every allocation, in order.
+  /// Begin and size of every allocation, in order. Variables are none: constants are in a memory of their own.
   std::vector<std::pair<std::uintptr_t, std::size_t>> ranges() {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::vector<std::pair<std::uintptr_t, std::size_t>> found;
     for (const auto& [data, allocation] : allocations_)
-      found.emplace_back(reinterpret_cast<std::uintptr_t>(data), allocation.bytes);
+      if (allocation.isOwned || allocation.type != cudaMemoryTypeDevice)
+        found.emplace_back(reinterpret_cast<std::uintptr_t>(data), allocation.bytes);
     return found;
   }
 
