@@ -31,8 +31,6 @@ double ratio(std::uint64_t part, std::uint64_t whole, double otherwise) {
   return whole == 0 ? otherwise : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-bool isShared(AccessKind kind) { return kind >= AccessKind::sharedLoad; }
-
 }  // namespace
 
 double AccessCounts::utilisation() const { return ratio(bytes, sectors * GlobalAccess::SECTOR, 1); }
@@ -75,7 +73,7 @@ AccessCounts LineProfile::counts(AccessKind kind) const {
 std::uint64_t LineProfile::bankConflicts() const {
   std::uint64_t sum = 0;
   for (const AccessProfile& access : accesses)
-    if (isShared(access.kind)) sum += access.counts.bankConflicts();
+    if (emulation::detail::isShared(access.kind)) sum += access.counts.bankConflicts();
   return sum;
 }
 

@@ -41,11 +41,10 @@ inline void writeTotals(std::ostream& out, const KernelProfile& kernel, const Gp
 
 /// The accesses of one kind that a line has, and what they cost.
 inline void writeAccess(std::ostream& out, AccessKind kind, const AccessCounts& counts) {
-  const bool isShared = kind >= AccessKind::sharedLoad;
   out << std::left << std::setw(14) << nameOf(kind) << std::right << std::setw(10) << counts.requests << std::setw(7)
-      << mean(counts.lanes, counts.requests) << std::setw(11) << (isShared ? counts.wavefronts : counts.sectors)
-      << std::setw(11) << (isShared ? counts.idealWavefronts : counts.idealSectors) << std::setw(8)
-      << (isShared ? "" : percent(counts.utilisation())) << '\n';
+      << mean(counts.lanes, counts.requests) << std::setw(11) << (isShared(kind) ? counts.wavefronts : counts.sectors)
+      << std::setw(11) << (isShared(kind) ? counts.idealWavefronts : counts.idealSectors) << std::setw(8)
+      << (isShared(kind) ? "" : percent(counts.utilisation())) << '\n';
 }
 
 inline void writeLine(std::ostream& out, const LineProfile& line, int width) {

@@ -65,7 +65,14 @@ struct BranchCounts {
 };
 
 /// A kind of access to memory.
-enum class AccessKind { globalLoad, globalStore, globalAtomic, sharedLoad, sharedStore, sharedAtomic };
+enum class AccessKind {
+  globalLoad,    ///< reads global memory
+  globalStore,   ///< writes global memory
+  globalAtomic,  ///< an atomic function on global memory
+  sharedLoad,    ///< reads shared memory
+  sharedStore,   ///< writes shared memory
+  sharedAtomic,  ///< an atomic function on shared memory
+};
 
 /// A place in the source and the function around it.
 struct SourceLine {
