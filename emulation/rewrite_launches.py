@@ -334,7 +334,7 @@ def rewritten(path, folders):
     """The C++ of a source, and the files that it depends on."""
     project = Project(folders)
     path = Path(path).resolve()
-    head = "#include <cuda_runtime.h>\n"  # nvcc includes it by itself
+    head = "#include <gpuopt_emulation/cuda_source.hpp>\n"
     if project.needs_rewriting(path):
         return f"{head}#line 1 {literal(path)}\n{project.rewrite(path)}", list(project.texts)
     return f"{head}#include {literal(path)}\n", list(project.texts)

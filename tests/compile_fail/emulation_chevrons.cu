@@ -1,5 +1,5 @@
 // EXPECT g++: expected primary-expression before '<' token
-// DO: compile it by `gpuopt_emulate(target)` or through `emulation/rewrite_launches.py`, which make C++ of `<<<...>>>`; or launch with `gpuopt::launch(kernel, config, data)`
+// DO: `gpuopt_emulate(target)` and `emulation/rewrite_launches.py` make C++ of it; or use `gpuopt::launch`
 // SPDX-License-Identifier: MIT
 #include <gpuopt/launch.cuh>
 

@@ -121,7 +121,7 @@ class Includes(Case):
 
     def test_a_source_without_launches_is_included(self):
         source = self.write("plain.cu", "int a = 1 << 2;\n")
-        self.assertEqual(self.run_script(source).stdout, f'#include <cuda_runtime.h>\n#include "{source}"\n')
+        self.assertEqual(self.run_script(source).stdout, f'#include <gpuopt_emulation/cuda_source.hpp>\n#include "{source}"\n')
 
     def test_headers_with_launches_become_part_of_the_source(self):
         kernels = self.write("kernels.cuh", "#pragma once\nk<<<1, 2>>>(x);")
@@ -131,7 +131,7 @@ class Includes(Case):
         out = self.run_script(source).stdout.split("\n")
         guard = out[4].split()[1]
         self.assertEqual(out, [
-            "#include <cuda_runtime.h>", f'#line 1 "{source}"', "int a;", f'  #line 1 "{between}"',
+            "#include <gpuopt_emulation/cuda_source.hpp>", f'#line 1 "{source}"', "int a;", f'  #line 1 "{between}"',
             f"#ifndef {guard}", f"#define {guard}", f'#line 1 "{kernels}"', "",
             "GPUOPT_EMULATED_KERNEL(k).at(1, 2)(x);", "#endif", f'#line 2 "{between}"', f'#include "{plain}"',
             "#include <vector>", "", f'#line 3 "{source}" // why', "int b;", ""])

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#ifdef __CUDACC__  // a C++ compiler sees nothing of it
 template <class T>
 __global__ void doubleElements(T* data, int n) {
   extern __shared__ __align__(16) unsigned char staged[];
@@ -17,3 +18,4 @@ void doubleAll(T* data, int n) {
   const int block = 128;
   doubleElements<<<(n + block - 1) / block, block, block * sizeof(T)>>>(data, n);
 }
+#endif
