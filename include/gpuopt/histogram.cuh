@@ -1,0 +1,150 @@
+/// \file
+/// Histograms: how many elements are in each of a number of bins.
+///
+///     gpuopt::histogram(samples, n, counts, 256, 0.0f, 1.0f, stream);     // 256 even bins over [0, 1)
+///     gpuopt::bincount(ids, n, counts, bins, stream);                     // ++counts[ids[i]]
+///     gpuopt::histogramBy(pixels, n, counts, bins, Brightness{}, stream); // ++counts[Brightness{}(pixels[i])]
+///     gpuopt::histogram(vector, counters, 0.0f, 1.0f);                    // containers or spans
+///
+/// `counts` is an array of integers of 4 or 8 bytes in device memory. Counts replace what is there, or are added to it
+/// with the policy AddCounts: histogram<gpuopt::AddCounts>(...). Elements in no bin are not counted, or with the policy
+/// CountOutside in two further counters.
+///
+/// **Common to all functions.** Asynchronous on `stream`, without synchronisation; can be captured into a graph. The
+/// counts are exact, the same on every run. Counters of 4 bytes wrap around at 2^32. `in` is a pointer to device memory
+/// at any address that its type allows, or an iterator that the device can index; n is up to 2^40. Where the counters
+/// fit into shared memory (57600 on sm_90) one kernel reads the input once. Where they do not, explainHistogram says
+/// what happens instead. Many bins need scratch memory, about 2 bytes for each of up to 2^28 elements, in the order of
+/// the stream; nothing else is allocated.
+///
+/// **Errors.** Bad arguments throw std::invalid_argument before anything is written: bins is 0, lower is not less than
+/// upper, null pointers, misaligned addresses, counts that overlap the input. The message names the function, the
+/// parameter and the values. Errors of the runtime throw CudaError.
+///
+/// More: docs/histogram.md.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/range.cuh>
+#include <gpuopt/device/histogram/arguments.cuh>
+#include <gpuopt/device/histogram/bins.cuh>
+#include <gpuopt/device/histogram/launch.cuh>
+#include <gpuopt/host/stream.cuh>
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+GPUOPT_NAMESPACE_BEGIN
+
+/// Counts the elements in each of `bins` bins of equal width over [lower, upper).
+///
+/// Which bin an element x of [lower, upper) is in:
+/// - integers: floor((x - lower) * bins / (upper - lower)), computed exactly
+/// - floating point: the last bin b with lower + b * width <= x, where width = (upper - lower) / bins is rounded to the
+///   type of the elements and the sum is rounded once (fma); halves are converted to float first
+///
+/// So every such element is in one bin. Elements below lower, from upper on, and NaN are in none.
+///
+/// \tparam Policy HistogramPolicy, AddCounts, CountOutside, or a type derived from one
+/// \param in n integers or floating-point numbers
+/// \param counts `bins` counters; bins + 2 with CountOutside
+/// \param bins 1 to 2^31 - 3
+/// \param lower,upper the limits: of the type of the elements; std::int64_t for integers, so that 256 is an upper limit
+/// of bytes, and std::uint64_t for unsigned ones of 8 bytes. upper - lower is up to 2^32 for integers of up to 4 bytes.
+template <class Policy = HistogramPolicy, class It, class CountIt>
+void histogram(It in, std::size_t n, CountIt counts, std::size_t bins, detail::LimitOf<It> lower,
+               detail::LimitOf<It> upper, StreamRef stream = {}) {
+  using T = detail::HistogramElement<It>;
+  constexpr bool HAS_BINS = detail::requireNumbers<T>(), WRITES = detail::requireCounters<CountIt>();
+  if constexpr (HAS_BINS && WRITES) {
+    constexpr const char* function = "gpuopt::histogram";
+    const auto slotOf = detail::evenBins<T>(bins, lower, upper, function);
+    detail::histogramOf<Policy>(function, in, n, detail::Unwrap<CountIt>::pointer(counts),
+                                detail::slotsOf<Policy>(bins), slotOf, stream);
+  }
+}
+
+/// The same for containers or spans, such as thrust::device_vector: as many bins as `counts` has elements, two fewer
+/// with CountOutside.
+template <class Policy = HistogramPolicy, class In, class Counts, class = detail::EnableRange<In>,
+          class = detail::EnableRange<Counts>>
+void histogram(In&& in, Counts&& counts, detail::LimitOfRange<In> lower, detail::LimitOfRange<In> upper,
+               StreamRef stream = {}) {
+  gpuopt::histogram<Policy>(detail::dataOf(in), detail::sizeOf(in), detail::dataOf(counts),
+                            detail::binsOf<Policy>(counts, "gpuopt::histogram"), lower, upper, stream);
+}
+
+/// Counts how often each of the numbers 0 to bins - 1 occurs. Other numbers are in no bin.
+///
+/// \tparam Policy HistogramPolicy, AddCounts, CountOutside, or a type derived from one
+/// \param in n integers
+/// \param counts `bins` counters; bins + 2 with CountOutside
+/// \param bins 1 to 2^31 - 3
+template <class Policy = HistogramPolicy, class It, class CountIt>
+void bincount(It in, std::size_t n, CountIt counts, std::size_t bins, StreamRef stream = {}) {
+  using T = detail::HistogramElement<It>;
+  constexpr bool IS_INTEGER = std::is_integral_v<T>, WRITES = detail::requireCounters<CountIt>();
+  static_assert(IS_INTEGER,
+                "gpuopt::bincount: the elements must be integers: histogram() takes floating-point numbers");
+  if constexpr (IS_INTEGER && WRITES) {
+    constexpr const char* function = "gpuopt::bincount";
+    detail::requireBins(bins, function);
+    const detail::NumberedBins<Identity> slotOf{{}, static_cast<unsigned>(bins)};
+    detail::histogramOf<Policy>(function, in, n, detail::Unwrap<CountIt>::pointer(counts),
+                                detail::slotsOf<Policy>(bins), slotOf, stream);
+  }
+}
+
+/// The same for containers or spans: as many bins as `counts` has elements, two fewer with CountOutside.
+template <class Policy = HistogramPolicy, class In, class Counts, class = detail::EnableRange<In>,
+          class = detail::EnableRange<Counts>>
+void bincount(In&& in, Counts&& counts, StreamRef stream = {}) {
+  gpuopt::bincount<Policy>(detail::dataOf(in), detail::sizeOf(in), detail::dataOf(counts),
+                           detail::binsOf<Policy>(counts, "gpuopt::bincount"), stream);
+}
+
+/// Counts the elements of each bin by a function that tells an element's bin.
+///
+///     gpuopt::histogramBy(particles, n, counts, 64, [] __device__(const Particle& p) { return int(p.energy); });
+///
+/// \tparam Policy HistogramPolicy, AddCounts, CountOutside, or a type derived from one
+/// \param in n elements of any type
+/// \param counts `bins` counters; bins + 2 with CountOutside
+/// \param bins 1 to 2^31 - 3
+/// \param binOf called once for each element, in no particular order: returns an integer, the bin. Other numbers than 0
+/// to bins - 1 are in no bin. Any functor or extended lambda for device code with a const call operator.
+template <class Policy = HistogramPolicy, class It, class CountIt, class BinOf>
+void histogramBy(It in, std::size_t n, CountIt counts, std::size_t bins, BinOf binOf, StreamRef stream = {}) {
+  constexpr bool TELLS = detail::requireBinOf<BinOf, detail::HistogramElement<It>>();
+  constexpr bool WRITES = detail::requireCounters<CountIt>();
+  if constexpr (TELLS && WRITES) {
+    constexpr const char* function = "gpuopt::histogramBy";
+    detail::requireBins(bins, function);
+    const detail::NumberedBins<BinOf> slotOf{binOf, static_cast<unsigned>(bins)};
+    detail::histogramOf<Policy>(function, in, n, detail::Unwrap<CountIt>::pointer(counts),
+                                detail::slotsOf<Policy>(bins), slotOf, stream);
+  }
+}
+
+/// The same for containers or spans: as many bins as `counts` has elements, two fewer with CountOutside.
+template <class Policy = HistogramPolicy, class In, class Counts, class BinOf, class = detail::EnableRange<In>,
+          class = detail::EnableRange<Counts>>
+void histogramBy(In&& in, Counts&& counts, BinOf binOf, StreamRef stream = {}) {
+  gpuopt::histogramBy<Policy>(detail::dataOf(in), detail::sizeOf(in), detail::dataOf(counts),
+                              detail::binsOf<Policy>(counts, "gpuopt::histogramBy"), binOf, stream);
+}
+
+/// What histogram() does with n elements of type T and `bins` bins on the current device, and why, as text: the kernel,
+/// its blocks, how often the input is read.
+///
+/// Not for alignments that rule out 16-byte loads: those read element by element.
+template <class T>
+[[nodiscard]] std::string explainHistogram(std::size_t n, std::size_t bins) {
+  detail::requireBins(bins, "gpuopt::explainHistogram");
+  if (n == 0) return "nothing to launch";
+  const detail::ArraySource<T, detail::NumberedBins<Identity>, true> source{};
+  return detail::planInWords(detail::planHistogram(detail::histogramShape(source, n, bins)));
+}
+
+GPUOPT_NAMESPACE_END
