@@ -4,6 +4,9 @@
 ///     gpuopt::histogram(samples, n, counts, 256, 0.0f, 1.0f, stream);     // 256 even bins over [0, 1)
 ///     gpuopt::bincount(ids, n, counts, bins, stream);                     // ++counts[ids[i]]
 ///     gpuopt::histogramBy(pixels, n, counts, bins, Brightness{}, stream); // ++counts[Brightness{}(pixels[i])]
+///     gpuopt::histogramEdges(samples, n, edges, bins, counts, stream);    // bins of any width
+///     gpuopt::histogramChannels<3>(rgb, pixels, counts, 256, 0, 256);     // one for each channel
+///     gpuopt::histogramRows(matrix, rows, cols, ld, counts, 64, 0, 1);    // one for each row
 ///     gpuopt::histogram(vector, counters, 0.0f, 1.0f);                    // containers or spans
 ///
 /// `counts` is an array of integers of 4 or 8 bytes in device memory. Counts replace what is there, or are added to it
@@ -28,7 +31,10 @@
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/histogram/arguments.cuh>
 #include <gpuopt/device/histogram/bins.cuh>
+#include <gpuopt/device/histogram/channels.cuh>
+#include <gpuopt/device/histogram/edge_arguments.cuh>
 #include <gpuopt/device/histogram/launch.cuh>
+#include <gpuopt/device/histogram/rows.cuh>
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>
@@ -133,6 +139,94 @@ template <class Policy = HistogramPolicy, class In, class Counts, class BinOf, c
 void histogramBy(In&& in, Counts&& counts, BinOf binOf, StreamRef stream = {}) {
   gpuopt::histogramBy<Policy>(detail::dataOf(in), detail::sizeOf(in), detail::dataOf(counts),
                               detail::binsOf<Policy>(counts, "gpuopt::histogramBy"), binOf, stream);
+}
+
+/// Counts the elements between sorted edges: bin b has the elements x with edges[b] <= x < edges[b + 1].
+///
+/// Elements below edges[0], from edges[bins] on, and NaN are in no bin. Of several bins with the same lower edge, the
+/// last one has the elements. Each block searches the edges in shared memory, if they fit beside the counters.
+///
+/// \tparam Policy HistogramPolicy, AddCounts, CountOutside, or a type derived from one
+/// \param in n integers or floating-point numbers
+/// \param edges bins + 1 edges in device memory, of the type of the elements (float for halves), in ascending order,
+/// none of them NaN. That is checked with GPUOPT_CHECK_POINTERS alone, because the call would have to wait for them.
+/// \param bins 1 to 2^31 - 3
+/// \param counts `bins` counters; bins + 2 with CountOutside
+template <class Policy = HistogramPolicy, class It, class Edge, class CountIt>
+void histogramEdges(It in, std::size_t n, const Edge* edges, std::size_t bins, CountIt counts, StreamRef stream = {}) {
+  constexpr bool HAS_EDGES = detail::requireEdges<It, Edge>(), WRITES = detail::requireCounters<CountIt>();
+  if constexpr (HAS_EDGES && WRITES)
+    detail::histogramDeviceEdges<Policy>(in, n, edges, bins, detail::Unwrap<CountIt>::pointer(counts), stream);
+}
+
+/// The same for edges in the host's memory, which may be gone when the call returns.
+///
+/// Cost: in addition, a small kernel and an allocation in the order of the stream that take the edges to the device, a
+/// kernel for each 2 KiB of them.
+///
+/// \param edges a std::vector or std::array of two edges or more: ascending, which is checked
+/// \param counts a counter for each bin, one fewer than edges; two more with CountOutside
+template <class Policy = HistogramPolicy, class It, class Edges, class CountIt,
+          class = std::enable_if_t<detail::isHostRange<Edges>>>
+void histogramEdges(It in, std::size_t n, const Edges& edges, CountIt counts, StreamRef stream = {}) {
+  using Edge = std::decay_t<decltype(*edges.data())>;
+  constexpr bool HAS_EDGES = detail::requireEdges<It, Edge>(), WRITES = detail::requireCounters<CountIt>();
+  if constexpr (HAS_EDGES && WRITES)
+    detail::histogramHostEdges<Policy>(in, n, edges.data(), edges.size(), detail::Unwrap<CountIt>::pointer(counts),
+                                       stream);
+}
+
+/// Histograms of interleaved channels, such as those of RGB or RGBA pixels, in one reading.
+///
+///     gpuopt::histogramChannels<3>(picture, width * height, counts, 256, 0, 256);   // counts[channel * 256 + value]
+///
+/// The bins are those of histogram(), the same for all channels.
+///
+/// \tparam CHANNELS samples of a pixel, 2 to 4
+/// \tparam Policy HistogramPolicy, AddCounts, CountOutside, or a type derived from one
+/// \param samples n * CHANNELS integers or floating-point numbers: pointer to device memory
+/// \param n pixels
+/// \param counts CHANNELS * bins counters, one channel after the other; each has two more with CountOutside
+/// \param bins 1 to (2^31 - 3) / CHANNELS
+/// \param lower,upper the limits, as for histogram()
+template <int CHANNELS, class Policy = HistogramPolicy, class It, class CountIt>
+void histogramChannels(It samples, std::size_t n, CountIt counts, std::size_t bins, detail::LimitOf<It> lower,
+                       detail::LimitOf<It> upper, StreamRef stream = {}) {
+  using T = detail::HistogramElement<It>;
+  constexpr bool FITS = CHANNELS >= 2 && CHANNELS <= 4, MEMORY = detail::isMemory<It>;
+  constexpr bool HAS_BINS = detail::requireNumbers<T>(), WRITES = detail::requireCounters<CountIt>();
+  static_assert(FITS, "gpuopt::histogramChannels: CHANNELS must be 2 to 4: histogram() counts single ones");
+  static_assert(MEMORY, "gpuopt::histogramChannels: samples must be a pointer, or Thrust's iterator of memory");
+  if constexpr (FITS && MEMORY && HAS_BINS && WRITES) {
+    const T* const data = detail::Unwrap<It>::pointer(samples);
+    detail::histogramOfPixels<Policy, CHANNELS>("gpuopt::histogramChannels", data, n,
+                                                detail::Unwrap<CountIt>::pointer(counts), bins, lower, upper, stream);
+  }
+}
+
+/// A histogram of each row of a matrix: counts[row * bins + bin].
+///
+/// The bins are those of histogram(), the same for all rows. One kernel; rows that are short keep few threads of a
+/// block busy, and more counters than fit into shared memory are updated in global memory.
+///
+/// \tparam Policy HistogramPolicy, AddCounts, CountOutside, or a type derived from one
+/// \param in integers or floating-point numbers: element (r, c) is in[r * ld + c]
+/// \param rows,cols the shape
+/// \param ld elements from the start of a row to the start of the next one, at least cols
+/// \param counts rows * bins counters; each row has two more with CountOutside
+/// \param bins 1 to 2^31 - 3
+/// \param lower,upper the limits, as for histogram()
+template <class Policy = HistogramPolicy, class It, class CountIt>
+void histogramRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, CountIt counts, std::size_t bins,
+                   detail::LimitOf<It> lower, detail::LimitOf<It> upper, StreamRef stream = {}) {
+  using T = detail::HistogramElement<It>;
+  constexpr bool HAS_BINS = detail::requireNumbers<T>(), WRITES = detail::requireCounters<CountIt>();
+  if constexpr (HAS_BINS && WRITES) {
+    constexpr const char* function = "gpuopt::histogramRows";
+    const auto slotOf = detail::evenBins<T>(bins, lower, upper, function);
+    detail::histogramOfRows<Policy>(function, in, {rows, cols, ld}, detail::Unwrap<CountIt>::pointer(counts),
+                                    detail::slotsOf<Policy>(bins), slotOf, stream);
+  }
 }
 
 /// What histogram() does with n elements of type T and `bins` bins on the current device, and why, as text: the kernel,

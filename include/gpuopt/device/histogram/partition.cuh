@@ -44,6 +44,7 @@ __device__ inline unsigned sumBefore(unsigned value, unsigned (&warpSums)[mostPa
   if (lane == 31) warpSums[warp] = sum;
   __syncthreads();
   unsigned before = 0;
+#pragma unroll 1
   for (unsigned w = 0; w < warp; ++w) before += warpSums[w];
   return before + sum - value;
 }
@@ -59,6 +60,8 @@ struct PartitionStage {
   unsigned toNew[mostPartitionRanges];       // and after it
   unsigned warpSums[mostPartitionRanges / 32];
 };
+
+// The loops that follow are not unrolled: registers are scarce.
 
 // A range's chunk that a block is filling.
 struct OpenChunk {
@@ -81,6 +84,7 @@ __device__ inline void placeRange(const Partition& pool, PartitionStage& stage, 
   const unsigned chunks = (count - room + partitionChunk - 1) / partitionChunk;
   const unsigned first = atomicAdd(pool.used, chunks);
   atomicAdd(pool.chunksOf + range, chunks);
+#pragma unroll 1
   for (unsigned i = 0; i < chunks; ++i) {
     pool.rangeOf[first + i] = range;
     pool.sizeOf[first + i] = partitionChunk;
@@ -116,6 +120,7 @@ __device__ inline void partitionTile(const Partition& pool, PartitionStage& stag
       stage.slots[stage.starts[tile[i] >> partitionRangeBits] + rank] = tile[i];
     }
   __syncthreads();
+#pragma unroll 1
   for (unsigned i = threadIdx.x; i < stage.starts[mostPartitionRanges]; i += partitionThreads) {
     const unsigned slot = stage.slots[i], range = slot >> partitionRangeBits;
     const std::size_t entry = i + (i < stage.splits[range] ? stage.toOld[range] : stage.toNew[range]);
