@@ -9,6 +9,8 @@
 ///     gpuopt::histogramRows(matrix, rows, cols, ld, counts, 64, 0, 1);    // one for each row
 ///     gpuopt::histogram(vector, counters, 0.0f, 1.0f);                    // containers or spans
 ///
+/// In your own kernel, `BlockHistogram<BLOCK, BINS>` from <gpuopt/block/histogram.cuh> counts in shared memory.
+///
 /// `counts` is an array of integers of 4 or 8 bytes in device memory. Counts replace what is there, or are added to it
 /// with the policy AddCounts: histogram<gpuopt::AddCounts>(...). Elements in no bin are not counted, or with the policy
 /// CountOutside in two further counters.
@@ -28,6 +30,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/block/histogram.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/histogram/arguments.cuh>
 #include <gpuopt/device/histogram/bins.cuh>

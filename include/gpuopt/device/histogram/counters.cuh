@@ -3,23 +3,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/block/histogram.cuh>
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/device/histogram/tuning.cuh>
 
 #include <cstddef>
-#include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
-
-template <class Count>
-inline constexpr bool isCount = std::is_integral_v<Count> && (sizeof(Count) == 4 || sizeof(Count) == 8);
-
-// Adds to a counter in global memory.
-template <class Count>
-__device__ inline void addCount(Count* counter, unsigned count) {
-  using Unsigned = std::conditional_t<sizeof(Count) == 4, unsigned, unsigned long long>;
-  atomicAdd(reinterpret_cast<Unsigned*>(counter), static_cast<Unsigned>(count));
-}
 
 // The slots of an element that counts once in each of several channels.
 template <int CHANNELS>
