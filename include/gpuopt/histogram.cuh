@@ -50,8 +50,8 @@ GPUOPT_NAMESPACE_BEGIN
 ///
 /// Which bin an element x of [lower, upper) is in:
 /// - integers: floor((x - lower) * bins / (upper - lower)), computed exactly
-/// - floating point: the last bin b with lower + b * width <= x, where width = (upper - lower) / bins is rounded to the
-///   type of the elements and the sum is rounded once (fma); halves are converted to float first
+/// - floating point: the last bin b whose edge lower + b * (upper - lower) / bins, rounded to the nearest number of the
+///   type, is not above x; halves are converted to float first
 ///
 /// So every such element is in one bin. Elements below lower, from upper on, and NaN are in none.
 ///

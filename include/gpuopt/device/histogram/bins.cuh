@@ -128,16 +128,15 @@ struct EvenBins<T, std::enable_if_t<std::is_integral_v<T> && sizeof(T) == 8>> {
   }
 };
 
-__device__ inline float multiplyAdd(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-__device__ inline double multiplyAdd(double a, double b, double c) { return __fma_rn(a, b, c); }
-
-// Floating point: the last bin whose edge, lower + bin * width rounded once, is not above x.
+// Floating point: the last bin whose edge, rounded to the type, is not above x.
 template <class T>
 struct EvenBins<T, std::enable_if_t<!std::is_integral_v<T>>> {
   using Number = BinNumber<T>;
   Number lower, upper;
-  Number width;  // of a bin
-  Number scale;  // 1 / width
+  Number scale;        // 1 / width
+  Number margin;       // (x - lower) * scale tells the bin, unless it is that close to a whole number
+  Number exactWidth;   // if all edges are numbers of this type; otherwise 0
+  double width, rest;  // (upper - lower) / bins, in twice the precision
   unsigned bins;
   bool isEstimated;  // whether (x - lower) * scale is off by less than one bin
 
@@ -145,15 +144,38 @@ struct EvenBins<T, std::enable_if_t<!std::is_integral_v<T>>> {
     const Number x = static_cast<Number>(value);
     if (x < lower) return bins;
     if (!(x < upper)) return bins + 1;
-    return isEstimated ? correct(x) : search(x);
+    if (!isEstimated) return search(x);
+    const Number position = (x - lower) * scale;
+    const unsigned estimate = static_cast<unsigned>(position);
+    const unsigned bin = estimate < bins ? estimate : bins - 1;
+    const Number part = position - static_cast<Number>(bin);
+    return part >= margin && part <= 1 - margin ? bin : correct(x, bin);
   }
 
  private:
-  __device__ Number edge(unsigned bin) const { return multiplyAdd(static_cast<Number>(bin), width, lower); }
+  __device__ Number edge(unsigned bin) const {
+    if (exactWidth > 0) {
+      if constexpr (std::is_same_v<Number, float>)
+        return __fmaf_rn(static_cast<float>(bin), exactWidth, lower);
+      else
+        return __fma_rn(static_cast<double>(bin), exactWidth, lower);
+    }
+    return static_cast<Number>(roundedEdge(static_cast<double>(bin), static_cast<double>(lower)));
+  }
 
-  __device__ unsigned correct(Number x) const {
-    const unsigned estimate = static_cast<unsigned>((x - lower) * scale);
-    const unsigned bin = estimate < bins ? estimate : bins - 1;
+  // start + bin * (width + rest), rounded once: the errors of the product and of the sum (Knuth's) are added in the
+  // end. An edge that is not 0 is at least 2^-84 of the start, 2^-53 of it divided by 2^31 bins: less is the error of
+  // `rest`.
+  __device__ double roundedEdge(double bin, double start) const {
+    const double product = __dmul_rn(bin, width);
+    const double productError = __fma_rn(bin, rest, __fma_rn(bin, width, -product));
+    const double sum = __dadd_rn(start, product), part = __dsub_rn(sum, start);
+    const double sumError = __dadd_rn(__dsub_rn(start, __dsub_rn(sum, part)), __dsub_rn(product, part));
+    const double edge = __dadd_rn(sum, __dadd_rn(sumError, productError));
+    return fabs(edge) > fabs(start) * 0x1p-90 ? edge : 0;
+  }
+
+  __device__ unsigned correct(Number x, unsigned bin) const {
     if (x < edge(bin)) return bin - 1;
     return bin + 1 < bins && x >= edge(bin + 1) ? bin + 1 : bin;
   }
@@ -214,20 +236,58 @@ EvenBins<T> evenBinsOfLongs(unsigned bins, BinLimit<T> lower, BinLimit<T> upper)
           bins};
 }
 
+// The power of two that is the last digit of a number other than 0.
+template <class N>
+N lastDigit(N number) {
+  constexpr int DIGITS = std::numeric_limits<N>::digits;
+  int exponent = 0;
+  const N fraction = std::frexp(std::fabs(number), &exponent);
+  const auto digits = static_cast<std::uint64_t>(std::ldexp(fraction, DIGITS));
+  return std::ldexp(static_cast<N>(powerOfTwoIn(digits)), exponent - DIGITS);
+}
+
+// The width of bins whose edges are all numbers of the type: multiples of a power of two that is small enough for the
+// greatest of them. Otherwise 0.
+template <class N>
+N exactWidthOf(unsigned bins, N lower, N upper) {
+  const N range = upper - lower, width = range / static_cast<N>(bins);
+  const N most = std::ldexp(N(1), std::numeric_limits<N>::digits);
+  N digit = lastDigit(width);
+  if (lower != 0) digit = smallerOf(digit, lastDigit(lower));
+  if (upper != 0) digit = smallerOf(digit, lastDigit(upper));
+  const bool isRangeExact = lower == 0 || (std::fabs(lower) + std::fabs(upper)) / digit < most;
+  const bool isExact = isRangeExact && std::fabs(upper) / digit <= most && static_cast<N>(bins) <= most &&
+                       std::fma(width, static_cast<N>(bins), -range) == 0;
+  return isExact ? width : 0;
+}
+
+// upper - lower less the same rounded to double.
+inline double rangeError(double lower, double upper) {
+  const volatile double range = upper - lower, part = range - upper;  // volatile: in this order and precision
+  const volatile double rest = upper - (range - part);
+  return rest - (lower + part);
+}
+
 template <class T>
 EvenBins<T> evenBinsOfNumbers(unsigned bins, BinNumber<T> lower, BinNumber<T> upper, const char* function) {
   using Number = BinNumber<T>;
   constexpr Number ULP = std::numeric_limits<Number>::epsilon();
-  const Number width = (upper - lower) / static_cast<Number>(bins);
+  const Number shortWidth = (upper - lower) / static_cast<Number>(bins);
   if (!std::isfinite(upper - lower))
     throwInvalid(
         {function, ": upper - lower is not finite: lower is ", numberInWords(lower), ", upper ", numberInWords(upper)});
-  if (width < (std::numeric_limits<Number>::min)() || !std::isfinite(1 / width))
+  if (shortWidth < (std::numeric_limits<Number>::min)() || !std::isfinite(1 / shortWidth))
     throwInvalid({function, ": upper - lower (", numberInWords(upper - lower), ") is too small for ", bins, " bins"});
-  // The estimate is off by 5 ulp of `bins` at most, and edges by one of the greater limit and two of `bins`.
-  const Number magnitude = std::fabs(lower) < std::fabs(upper) ? std::fabs(upper) : std::fabs(lower);
-  const bool isEstimated = static_cast<Number>(bins) * ULP * 8 <= 1 && magnitude * ULP * 4 <= width;
-  return {lower, upper, width, 1 / width, bins, isEstimated};
+  const double count = bins, range = static_cast<double>(upper) - static_cast<double>(lower);
+  const double width = range / count;
+  const double rest = (rangeError(lower, upper) - std::fma(width, count, -range)) / count;
+  const Number exactWidth = exactWidthOf(bins, lower, upper);
+  // The estimate is off by less than 3 ulp of `bins`, and an edge by half of one of the greater limit. With an exact
+  // product both are exact.
+  const Number magnitude = largerOf(std::fabs(lower), std::fabs(upper));
+  const bool isProductExact = exactWidth > 0 && lower == 0 && lastDigit(exactWidth) == exactWidth;
+  const Number margin = isProductExact ? 0 : ULP * (4 * static_cast<Number>(bins) + magnitude / shortWidth);
+  return {lower, upper, 1 / shortWidth, margin, exactWidth, width, rest, bins, margin <= Number(0.25)};
 }
 
 // The bins of a histogram over [lower, upper).
