@@ -15,7 +15,6 @@ GPUOPT_DETAIL_BEGIN
 struct RowShape {
   MatrixShape matrix;
   unsigned parts;
-  bool isShared;  // whether counters are in shared memory; else every element is added to the result
 };
 
 template <class View, class Take>
@@ -28,35 +27,45 @@ __device__ inline void takeRow(const View& view, const RowShape& shape, std::siz
   takeSteps<histogramItems<Source>>(source, own, part, shape.parts, take, NoTileEnd{});
 }
 
-// A block that has a row for itself stores the counts, unless they are to be added.
+// Calls take(row, part) for each task of the calling block.
+template <class Take>
+__device__ inline void takeTasks(const RowShape& shape, const Take& take) {
+  const std::size_t tasks = shape.matrix.rows * shape.parts;
+  for (std::size_t task = blockIdx.x; task < tasks; task += gridDim.x)
+    take(task / shape.parts, static_cast<unsigned>(task % shape.parts));
+}
+
+// Counters are in shared memory. A block that has a row for itself stores the counts, unless they are to be added.
 template <bool STORES, class View, class Count>
 GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
     rowHistogramKernel(const View view, const RowShape shape, const SharedCounters counters, Count* counts) {
   waitForPreviousKernel();
-  const std::size_t tasks = shape.matrix.rows * shape.parts;
-  for (std::size_t task = blockIdx.x; task < tasks; task += gridDim.x) {
-    const std::size_t row = task / shape.parts;
-    const auto part = static_cast<unsigned>(task % shape.parts);
-    Count* const own = counts + row * counters.slots;
-    if (!shape.isShared) {
-      takeRow(view, shape, row, part, [&](const auto& values) {
-        GlobalCounters<Count>{counters.slots, own}.take(values);
-      });
-      continue;
-    }
+  takeTasks(shape, [&](std::size_t row, unsigned part) {
     clearShared(counters.words());
     __syncthreads();
     takeRow(view, shape, row, part, [&](const auto& values) { counters.take(values); });
     __syncthreads();
-    addToResult<STORES>(own, counters.slots, part, shape.parts, [&](unsigned slot) { return counters.count(slot); });
+    addToResult<STORES>(counts + row * counters.slots, counters.slots, part, shape.parts,
+                        [&](unsigned slot) { return counters.count(slot); });
     __syncthreads();
-  }
+  });
+}
+
+template <class View, class Count>
+GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
+    rowGlobalHistogramKernel(const View view, const RowShape shape, const GlobalCounters<Count> counters) {
+  waitForPreviousKernel();
+  takeTasks(shape, [&](std::size_t row, unsigned part) {
+    const GlobalCounters<Count> own{counters.slots, counters.counts + row * counters.slots};
+    takeRow(view, shape, row, part, [&](const auto& values) { own.take(values); });
+  });
 }
 
 struct RowPlan {
   unsigned threads;
   std::size_t blocks;
   std::size_t sharedBytes;
+  bool isShared;  // whether counters are in shared memory; else every element is added to the result
   RowShape shape;
 };
 
@@ -68,9 +77,9 @@ inline RowPlan planRows(const MatrixShape& matrix, const HistogramShape& shape) 
   const std::size_t wanted = ceilDivide(shape.multiprocessors, matrix.rows);
   const std::size_t useful = ceilDivide(steps, plan.threads);
   const std::size_t parts = largerOf(smallerOf(wanted, useful), ceilDivide(matrix.cols, mostBlockElements));
-  const bool isShared = shape.slots <= counterWords(shape);
-  plan.shape = {matrix, static_cast<unsigned>(parts), isShared};
-  plan.sharedBytes = isShared ? roundUp(shape.slots * 4, 16) : 0;
+  plan.isShared = shape.slots <= counterWords(shape);
+  plan.shape = {matrix, static_cast<unsigned>(parts)};
+  plan.sharedBytes = plan.isShared ? roundUp(shape.slots * 4, 16) : 0;
   const std::size_t resident = largerOf(std::size_t{2048} / plan.threads, std::size_t{1});
   plan.blocks = smallerOf(matrix.rows * parts, shape.multiprocessors * resident);
   return plan;
@@ -89,13 +98,17 @@ GPUOPT_HIDDEN void launchRowHistograms(const HistogramCall<Count>& call, const M
                              static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device)),
                              static_cast<unsigned>(multiprocessorCount(device))};
   const RowPlan plan = planRows(matrix, shape);
-  const bool stores = !call.adds && plan.shape.parts == 1 && plan.shape.isShared;
+  const bool stores = !call.adds && plan.shape.parts == 1 && plan.isShared;
   if (!stores && !call.adds)
     check(cudaMemsetAsync(call.counts, 0, matrix.rows * call.slots * sizeof(Count), call.stream), "cudaMemsetAsync");
   LaunchConfig config = gridConfig(static_cast<int>(plan.threads), plan.blocks, call.stream, call.function);
   config.sharedBytes = plan.sharedBytes;
+  const auto slots = static_cast<unsigned>(call.slots);
+  if (!plan.isShared)
+    return launch(rowGlobalHistogramKernel<View, Count>, config, view, plan.shape,
+                  GlobalCounters<Count>{slots, call.counts});
   const auto kernel = stores ? rowHistogramKernel<true, View, Count> : rowHistogramKernel<false, View, Count>;
-  launch(kernel, config, view, plan.shape, SharedCounters{static_cast<unsigned>(call.slots), 0}, call.counts);
+  launch(kernel, config, view, plan.shape, SharedCounters{slots, 0}, call.counts);
 }
 
 struct NoOutput {};
