@@ -7,6 +7,7 @@
 ///     gpuopt::histogramEdges(samples, n, edges, bins, counts, stream);    // bins of any width
 ///     gpuopt::histogramChannels<3>(rgb, pixels, counts, 256, 0, 256);     // one for each channel
 ///     gpuopt::histogramRows(matrix, rows, cols, ld, counts, 64, 0, 1);    // one for each row
+///     gpuopt::reduceBy(weights, n, ids, bins, sums, gpuopt::Plus{});      // sums[ids[i]] += weights[i]
 ///     gpuopt::histogram(vector, counters, 0.0f, 1.0f);                    // containers or spans
 ///
 /// In your own kernel, `BlockHistogram<BLOCK, BINS>` from <gpuopt/block/histogram.cuh> counts in shared memory.
@@ -37,6 +38,7 @@
 #include <gpuopt/device/histogram/channels.cuh>
 #include <gpuopt/device/histogram/edge_arguments.cuh>
 #include <gpuopt/device/histogram/launch.cuh>
+#include <gpuopt/device/histogram/reduce_by.cuh>
 #include <gpuopt/device/histogram/rows.cuh>
 #include <gpuopt/host/stream.cuh>
 
@@ -230,6 +232,37 @@ void histogramRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Co
     detail::histogramOfRows<Policy>(function, in, {rows, cols, ld}, detail::Unwrap<CountIt>::pointer(counts),
                                     detail::slotsOf<Policy>(bins), slotOf, stream);
   }
+}
+
+/// Reduces values by a small integer key: out[b] = op over all values whose key is b.
+///
+///     gpuopt::reduceBy(weights, n, cells, bins, sums);                       // sums[cells[i]] += weights[i]
+///     gpuopt::reduceBy(times, n, ids, bins, last, gpuopt::Maximum{});
+///     gpuopt::reduceBy<gpuopt::FastSums>(weights, n, cells, bins, sums);
+///
+/// A bin without values gets the neutral element: 0, or the greatest or least number. Values with other keys than 0 to
+/// bins - 1 are left out. Integers are exact; sums wrap around. Extremes are those of Minimum and Maximum.
+///
+/// Sums of floating-point numbers are the same bits on every run and every device: each value is rounded to a multiple
+/// of 2^(e - 62) times the least power of two from n on, where 2^e is above the largest magnitude, and the sum is exact
+/// from there on. So a value is off by at most n * 2^-61 of the largest magnitude. A bin with an infinity or NaN gets
+/// what their sum is. With the policy FastSums the order of additions differs between runs, nothing is rounded to fixed
+/// point, and the values are read once instead of twice.
+///
+/// Cost: reads values and keys once, for reproducible sums the values once more. Asynchronous; three small kernels or
+/// memsets besides, and scratch memory of 8 bytes a bin, 12 for reproducible sums, in the order of the stream. Where
+/// the bins do not fit into shared memory (29000 of 8 bytes on sm_90), atomics go to global memory.
+///
+/// \tparam Policy ReduceByPolicy or FastSums
+/// \param values n numbers, each converted to the type of `out`
+/// \param keys n integers, or a function that tells the bin of a value
+/// \param bins 1 to 2^31 - 3
+/// \param out `bins` numbers of 4 or 8 bytes; what is there is replaced
+/// \param op Plus, Minimum or Maximum
+template <class Policy = ReduceByPolicy, class It, class Keys, class OutIt, class Op = Plus>
+void reduceBy(It values, std::size_t n, Keys keys, std::size_t bins, OutIt out, Op = {}, StreamRef stream = {}) {
+  if constexpr (detail::requireReduceBy<It, Keys, OutIt, Op>())
+    detail::reduceByChecked<Policy, Op>(values, n, keys, bins, detail::Unwrap<OutIt>::pointer(out), stream);
 }
 
 /// What histogram() does with n elements of type T and `bins` bins on the current device, and why, as text: the kernel,
