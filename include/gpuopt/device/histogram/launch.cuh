@@ -80,23 +80,6 @@ void launchPacked(const HistogramCall<Count>& call, const HistogramPlan& plan, c
            call.counts);
 }
 
-// Stream-ordered memory, which is freed in the order of the stream.
-class ScratchMemory {
- public:
-  ScratchMemory(std::size_t bytes, cudaStream_t stream)
-      : stream_(stream), bytes_(bytes), memory_(static_cast<unsigned char*>(MemoryRef().allocate(bytes, stream))) {}
-  ~ScratchMemory() { MemoryRef().deallocate(memory_, bytes_, stream_); }
-  ScratchMemory(const ScratchMemory&) = delete;
-  ScratchMemory& operator=(const ScratchMemory&) = delete;
-
-  unsigned char* data() const { return memory_; }
-
- private:
-  cudaStream_t stream_;
-  std::size_t bytes_;
-  unsigned char* memory_;
-};
-
 // The most chunks that `elements` elements fill: full ones, and one of each range that each block leaves.
 inline std::size_t mostChunks(const HistogramPlan& plan, std::size_t elements) {
   return elements / partitionChunk + plan.blocks * plan.ranges;
@@ -141,7 +124,7 @@ void launchPartition(const HistogramCall<Count>& call, const HistogramPlan& plan
     const unsigned edges = end == shape.end ? shape.edges : 0;
     check(cudaMemsetAsync(pool.used, 0, partitionCounters * sizeof(unsigned), call.stream), "cudaMemsetAsync");
     launch(partitionKernel<Source, Count>, config, source, StepShape{first, end, edges}, pool, counters);
-    launch(orderChunksKernel, histogramConfig(order, call.function, call.stream), pool);
+    launch(orderChunksKernel<Partition>, histogramConfig(order, call.function, call.stream), pool);
     launch(countChunksKernel<Count>, histogramConfig(count, call.function, call.stream), pool, counters);
   }
 }

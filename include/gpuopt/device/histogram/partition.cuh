@@ -185,7 +185,9 @@ __device__ inline void startsOfRanges(const Partition& pool, unsigned* starts,
   __syncthreads();
 }
 
-GPUOPT_KERNEL void __launch_bounds__(mostPartitionRanges) orderChunksKernel(const Partition pool) {
+// A template, so that several sources may have it.
+template <class Pool>
+GPUOPT_KERNEL void __launch_bounds__(mostPartitionRanges) orderChunksKernel(const Pool pool) {
   __shared__ unsigned starts[mostPartitionRanges + 1], counts[mostPartitionRanges], bases[mostPartitionRanges];
   __shared__ unsigned warpSums[mostPartitionRanges / 32];
   waitForPreviousKernel();
