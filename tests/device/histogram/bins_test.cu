@@ -124,7 +124,8 @@ void checkNumbers(std::size_t bins, N lower, N upper) {
 }  // namespace
 
 TEST_CASE("histogram: integers of up to 4 bytes are in the bin of the exact quotient", "[device]") {
-  for (const std::size_t bins : {1, 2, 3, 7, 10, 100, 255, 256, 257, 1000, 65536, 1 << 24, 0x7ffffffd}) {
+  for (const std::size_t bins :
+       std::vector<std::size_t>{1, 2, 3, 7, 10, 100, 255, 256, 257, 1000, 65536, 1 << 24, 0x7ffffffd}) {
     checkIntegers<std::uint8_t>(bins, 0, 256);
     checkIntegers<std::uint8_t>(bins, 5, 200);
     checkIntegers<std::uint8_t>(bins, -1000, 1000);
@@ -143,7 +144,7 @@ TEST_CASE("histogram: integers of up to 4 bytes are in the bin of the exact quot
 TEST_CASE("histogram: integers of 8 bytes are in the bin of the exact quotient", "[device]") {
   constexpr std::int64_t LEAST = (std::numeric_limits<std::int64_t>::min)();
   constexpr std::int64_t MOST = (std::numeric_limits<std::int64_t>::max)();
-  for (const std::size_t bins : {1, 2, 3, 10, 256, 1000, 65536, 1 << 24, 0x7ffffffd}) {
+  for (const std::size_t bins : std::vector<std::size_t>{1, 2, 3, 10, 256, 1000, 65536, 1 << 24, 0x7ffffffd}) {
     checkIntegers<std::int64_t>(bins, LEAST, MOST);
     checkIntegers<std::int64_t>(bins, -1000000007, 998244353);
     checkIntegers<std::int64_t>(bins, 0, 3);
@@ -155,7 +156,8 @@ TEST_CASE("histogram: integers of 8 bytes are in the bin of the exact quotient",
 }
 
 TEST_CASE("histogram: floating-point numbers are in the last bin whose edge is not above them", "[device]") {
-  for (const std::size_t bins : {1, 2, 3, 10, 100, 255, 256, 4096, 65536, 1 << 20, (1 << 20) + 1, 1 << 24}) {
+  for (const std::size_t bins :
+       std::vector<std::size_t>{1, 2, 3, 10, 100, 255, 256, 4096, 65536, 1 << 20, (1 << 20) + 1, 1 << 24}) {
     checkNumbers<float>(bins, 0, 1);
     checkNumbers<float>(bins, -3, 10);
     checkNumbers<float>(bins, 0.1F, 0.7F);

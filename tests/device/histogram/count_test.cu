@@ -92,17 +92,22 @@ struct Generated {
   __host__ __device__ int operator[](std::ptrdiff_t i) const { return static_cast<int>(5 * i % 23); }
 };
 
+// 7, again and again.
+struct Equal : Generated {
+  __host__ __device__ int operator[](std::ptrdiff_t) const { return 7; }
+};
+
 }  // namespace
 
 TEST_CASE("bincount: counts around every boundary of a block, of any alignment", "[device]") {
-  for (const std::size_t n : {0, 1, 31, 33, 127, 129, 1000, 4095, 4097, 16384, 16385, 20000})
-    for (const std::size_t offset : {0, 1, 7})
+  for (const std::size_t n : std::vector<std::size_t>{0, 1, 31, 33, 127, 129, 1000, 4095, 4097, 16384, 16385, 20000})
+    for (const std::size_t offset : std::vector<std::size_t>{0, 1, 7})
       checkBincount<std::int32_t, unsigned>(n, 100, Distribution::uniform, offset);
 }
 
 TEST_CASE("bincount: every distribution and width, one block and several", "[device]") {
   for (const Distribution distribution : allDistributions)
-    for (const std::size_t n : {3000, 70001}) {
+    for (const std::size_t n : std::vector<std::size_t>{3000, 70001}) {
       checkBincount<std::uint8_t, unsigned>(n, 200, distribution, 3);
       checkBincount<std::int8_t, unsigned long long>(n, 100, distribution);
       checkBincount<std::uint16_t, int>(n, 5000, distribution, 1);
@@ -112,7 +117,7 @@ TEST_CASE("bincount: every distribution and width, one block and several", "[dev
 }
 
 TEST_CASE("bincount: bins around the limits of shared memory", "[device]") {
-  for (const std::size_t bins : {57597, 57598, 57600, 57601, 115198, 115201}) {
+  for (const std::size_t bins : std::vector<std::size_t>{57597, 57598, 57600, 57601, 115198, 115201}) {
     checkBincount<std::int32_t, unsigned>(70000, bins, Distribution::uniform);
     checkBincount<std::int32_t, unsigned long long>(66000, bins, Distribution::runs, 1);
   }
@@ -155,7 +160,7 @@ TEST_CASE("bincount: a partition in several rounds", "[device]") {
 }
 
 TEST_CASE("histogram: floating point with NaN and numbers outside", "[device]") {
-  for (const std::size_t n : {1000, 40000}) {
+  for (const std::size_t n : std::vector<std::size_t>{1000, 40000}) {
     std::vector<float> values = randomVector<float>(n, 3);
     values[17] = std::numeric_limits<float>::quiet_NaN();
     values[18] = std::numeric_limits<float>::infinity();
@@ -170,7 +175,7 @@ TEST_CASE("histogram: floating point with NaN and numbers outside", "[device]") 
 }
 
 TEST_CASE("histogramBy: structures of any size, and a function of them", "[device]") {
-  for (const std::size_t n : {0, 1, 1000, 30000}) {
+  for (const std::size_t n : std::vector<std::size_t>{0, 1, 1000, 30000}) {
     const std::vector<unsigned> numbers = numbersBelow(n, 1u << 24, Distribution::uniform, 9);
     std::vector<Pixel> pixels;
     std::vector<Particle> particles;
@@ -235,6 +240,46 @@ TEST_CASE("bincount: no elements leave zeros, or what is there", "[device]") {
   bincount(none, 0, counts.data(), 10);
   CHECK(counts.toHost() == std::vector<unsigned>(10, 0));
 }
+
+#ifndef GPUOPT_EMULATION
+
+TEST_CASE("histogram: captured into a graph, with host edges that are gone, zeroed counters, scratch memory",
+          "[device]") {
+  const std::size_t n = 3000000, bins = 300000;
+  const std::vector<unsigned> values = numbersBelow(n, static_cast<unsigned>(bins), Distribution::fewOften, 3);
+  const DeviceArray<unsigned> in(values);
+  DeviceArray<unsigned> few(100), many(bins), between(2);
+  const Stream stream;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  bincount(in.data(), n, few.data(), 100, stream);
+  bincount(in.data(), n, many.data(), bins, stream);
+  histogramEdges(in.data(), n, std::vector<unsigned>{0, 1, 300000}, between.data(), stream);
+  check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+  check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+  for (int run = 0; run < 3; ++run) check(cudaGraphLaunch(executable, stream), "cudaGraphLaunch");
+  stream.wait();
+  const std::vector<unsigned> all = countsOf<unsigned>(values, bins, [](unsigned value) { return value; });
+  CHECK(many.toHost() == insideOf(all));
+  CHECK(few.toHost() == std::vector<unsigned>(all.begin(), all.begin() + 100));
+  CHECK(between.toHost() == std::vector<unsigned>{all[0], static_cast<unsigned>(n) - all[0]});
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
+}
+
+TEST_CASE("bincount: more than 2^32 equal elements, in every kernel", "[device][sweep]") {
+  const std::size_t n = (std::size_t{1} << 32) + 12345;
+  for (const std::size_t bins : std::vector<std::size_t>{100, 100000, 300000}) {
+    DeviceArray<unsigned long long> counts(bins);
+    bincount(Equal{}, n, counts.data(), bins);
+    std::vector<unsigned long long> expected(bins, 0);
+    expected[7] = n;
+    CHECK(counts.toHost() == expected);
+  }
+}
+
+#endif
 
 TEST_CASE("histogram: wrong arguments throw before anything is written", "[device]") {
   DeviceArray<unsigned> counts(before<unsigned>(10));

@@ -110,7 +110,7 @@ void checkRows(std::size_t rows, std::size_t cols, std::size_t ld, std::size_t b
 }  // namespace
 
 TEST_CASE("histogramEdges: every element is counted between its edges", "[device]") {
-  for (const std::size_t n : {0, 1, 100, 30000}) {
+  for (const std::size_t n : std::vector<std::size_t>{0, 1, 100, 30000}) {
     checkEdges<float, unsigned>(n, 1);
     checkEdges<float, unsigned long long>(n, 100);
     checkEdges<double, unsigned>(n, 1000);
@@ -163,8 +163,8 @@ TEST_CASE("histogramEdges: wrong arguments throw before anything is written", "[
 }
 
 TEST_CASE("histogramChannels: each channel is counted apart", "[device]") {
-  for (const std::size_t n : {0, 1, 15, 17, 1000, 30000})
-    for (const std::size_t offset : {0, 1, 2}) {
+  for (const std::size_t n : std::vector<std::size_t>{0, 1, 15, 17, 1000, 30000})
+    for (const std::size_t offset : std::vector<std::size_t>{0, 1, 2}) {
       checkChannels<3, std::uint8_t, unsigned>(n, 256, 256, offset);
       checkChannels<4, std::uint8_t, unsigned long long>(n, 100, 200, offset);
       checkChannels<3, std::uint16_t, unsigned>(n, 1000, 50000, offset);

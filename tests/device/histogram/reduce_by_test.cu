@@ -79,8 +79,8 @@ struct LastDigit {
 }  // namespace
 
 TEST_CASE("reduceBy: sums, minima and maxima of whole numbers are exact", "[device]") {
-  for (const std::size_t n : {0, 1, 100, 20001})
-    for (const std::size_t bins : {1, 10, 1000}) {
+  for (const std::size_t n : std::vector<std::size_t>{0, 1, 100, 20001})
+    for (const std::size_t bins : std::vector<std::size_t>{1, 10, 1000}) {
       checkTypes(n, bins, Plus{});
       checkTypes(n, bins, Minimum{});
       checkTypes(n, bins, Maximum{});
@@ -132,7 +132,7 @@ TEST_CASE("reduceBy: sums in fixed point are near the exact ones, and the same a
     for (float& value : values) value *= scale;
     const std::vector<double> exact = reducedSerially<double>(values, keys, bins, Plus{});
     std::vector<float> first;
-    for (const std::size_t offset : {0, 1, 2}) {
+    for (const std::size_t offset : std::vector<std::size_t>{0, 1, 2}) {
       const DeviceArray<float> in(values, offset);
       const DeviceArray<int> by(keys, offset);
       DeviceArray<float> out(bins);

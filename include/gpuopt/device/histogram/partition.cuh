@@ -141,17 +141,17 @@ __device__ inline void loadSlots(const Source& source, std::size_t first, std::s
   constexpr int STEPS = ITEMS / Source::STEP;
   typename Source::Step steps[STEPS];
 #pragma unroll
-  for (int i = 0; i < STEPS; ++i) {
+  for (unsigned i = 0; i < STEPS; ++i) {
     const std::size_t step = first + i * partitionThreads;
     if (step < end) source.template load<Caching::stream>(steps[i], step);
   }
 #pragma unroll
-  for (int i = 0; i < STEPS; ++i) {
+  for (unsigned i = 0; i < STEPS; ++i) {
     unsigned values[Source::STEP];
     const bool exists = first + i * partitionThreads < end;
     if (exists) source.values(steps[i], values);
 #pragma unroll
-    for (int e = 0; e < Source::STEP; ++e) tile[i * Source::STEP + e] = exists ? values[e] : none;
+    for (unsigned e = 0; e < Source::STEP; ++e) tile[i * Source::STEP + e] = exists ? values[e] : none;
   }
 }
 
@@ -223,7 +223,7 @@ __device__ inline void countChunks(const Partition& pool, unsigned first, unsign
     constexpr int VECTORS = partitionChunk * sizeof(unsigned short) / (32 * 16);
     VectorGroup<unsigned short, 8, true> loaded[VECTORS];
 #pragma unroll
-    for (int v = 0; v < VECTORS; ++v) loaded[v].template load<Caching::stream>(entries + 8 * (32 * v + lane));
+    for (unsigned v = 0; v < VECTORS; ++v) loaded[v].template load<Caching::stream>(entries + 8 * (32 * v + lane));
 #pragma unroll
     for (int v = 0; v < VECTORS; ++v) {
       unsigned short slots[8];

@@ -34,7 +34,7 @@ __device__ inline void takeStep(const Source& source, const typename Source::Ste
 template <int ITEMS, class Source>
 __device__ inline void loadTile(const Source& source, typename Source::Step (&steps)[ITEMS], std::size_t first) {
 #pragma unroll
-  for (int i = 0; i < ITEMS; ++i) source.template load<Caching::stream>(steps[i], first + i * blockDim.x);
+  for (unsigned i = 0; i < ITEMS; ++i) source.template load<Caching::stream>(steps[i], first + i * blockDim.x);
 }
 
 // The edge elements, one for each of the first threads of a block.
