@@ -174,7 +174,7 @@ TEST_CASE("histogram: floating-point numbers are in the last bin whose edge is n
   }
 }
 
-TEST_CASE("histogram: numbers that are written as an edge is are in its bin", "[device]") {
+TEST_CASE("histogram: an edge that is written as a number begins its bin", "[device]") {
   const std::vector<double> tenths{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
   const std::vector<long long> expected{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   CHECK(slotsOnDevice(tenths, 10, 0.0, 1.0) == expected);

@@ -103,7 +103,7 @@ TEST_CASE("histogram plan: a table of edges is in shared memory if it fits besid
 
 TEST_CASE("explainHistogram: the plan in words", "[device]") {
   CHECK(explainHistogram<float>(0, 10) == "nothing to launch");
-  CHECK(explainHistogram<float>(100, 10) == "one block, 1 blocks of 1024 threads: the input is small");
+  CHECK(explainHistogram<float>(100, 10) == "shared memory, stored, 1 block of 1024 threads: the input is small");
   CHECK(detail::planInWords(planHistogram(Shape(MANY, 256).bytes(1))) ==
         "shared memory, 132 blocks of 1024 threads, 32 copies of the counters: the counters fit into shared memory");
   CHECK(detail::planInWords(planHistogram(Shape(MANY, 131072))) ==

@@ -129,12 +129,14 @@ inline HistogramPlan planHistogram(const HistogramShape& shape) {
 }
 
 inline const char* nameOf(HistogramAlgorithm algorithm) {
-  constexpr const char* names[] = {"one block", "shared memory", "packed counters", "partition", "global memory"};
+  constexpr const char* names[] = {"shared memory, stored", "shared memory", "packed counters", "partition",
+                                   "global memory"};
   return names[static_cast<std::size_t>(algorithm)];
 }
 
 inline std::string planInWords(const HistogramPlan& plan) {
-  std::string text = message({nameOf(plan.algorithm), ", ", plan.blocks, " blocks of ", plan.threads, " threads"});
+  std::string text = message({nameOf(plan.algorithm), ", ", plan.blocks,
+                              plan.blocks == 1 ? " block of " : " blocks of ", plan.threads, " threads"});
   if (plan.copyBits > 0) text += message({", ", 1u << plan.copyBits, " copies of the counters"});
   if (plan.groups > 1) text += message({", the input is read ", plan.groups, " times"});
   if (plan.ranges > 0) text += message({", ", plan.ranges, " ranges of bins"});
