@@ -251,7 +251,7 @@ void histogramRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Co
 ///
 /// Cost: reads values and keys once, for reproducible sums the values once more. Asynchronous; three small kernels or
 /// memsets besides, and scratch memory of 8 bytes a bin, 12 for reproducible sums, in the order of the stream. Where
-/// the bins do not fit into shared memory (29000 of 8 bytes on sm_90), atomics go to global memory.
+/// the bins do not fit into shared memory (28800 of 8 bytes on sm_90), atomics go to global memory.
 ///
 /// \tparam Policy ReduceByPolicy or FastSums
 /// \param values n numbers, each converted to the type of `out`
