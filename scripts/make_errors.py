@@ -32,6 +32,7 @@ SECTIONS = {
     "map": "`<gpuopt/map.cuh>`",
     "transpose": "`<gpuopt/transpose.cuh>`",
     "map": "`<gpuopt/map.cuh>`",
+    "histogram": "`<gpuopt/histogram.cuh>`",
     "struct": "`<gpuopt/struct_io.cuh>`",
     "soa": "`<gpuopt/soa.cuh>`",
     "launch": "`<gpuopt/launch.cuh>`",

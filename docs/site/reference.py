@@ -24,6 +24,9 @@ PAGES = (
     ("transposition", "Transposition", "transpose.cuh", "transpose", {
         "Matrices": "transpose.cuh", "Views": "core/matrix_view.cuh",
         "Tiles in your own kernels": "block/transpose.cuh", "In the registers of a thread": "thread/transpose.cuh"}),
+    ("histograms", "Histograms", "histogram.cuh", "histogram", {
+        "Arrays": "histogram.cuh", "In your own kernels": "block/histogram.cuh",
+        "Policies": "device/histogram/tuning.cuh device/histogram/reduce_by.cuh"}),
     ("map", "A function of each element", "map.cuh", "map", {"Arrays": "map.cuh"}),
     ("structures", "Arrays of structures", "struct_io.cuh", "structs", {
         "Arrays": "struct_io.cuh",

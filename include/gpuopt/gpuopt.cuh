@@ -5,6 +5,7 @@
 
 #include <gpuopt/access.cuh>
 #include <gpuopt/core/device_code.cuh>
+#include <gpuopt/histogram.cuh>
 #include <gpuopt/launch.cuh>
 #include <gpuopt/map.cuh>
 #include <gpuopt/reduce.cuh>

@@ -42,6 +42,22 @@ inline unsigned char* allocateInOrder(std::size_t bytes, int device, cudaStream_
   return static_cast<unsigned char*>(memory);
 }
 
+/// Memory of one call, in the order of its stream. The library's pool keeps it for the next call.
+class ScratchMemory {
+ public:
+  ScratchMemory(std::size_t bytes, cudaStream_t stream)
+      : stream_(stream), memory_(allocateInOrder(bytes, currentDevice(), stream)) {}
+  ~ScratchMemory() { forgetError(cudaFreeAsync(memory_, stream_)); }
+  ScratchMemory(const ScratchMemory&) = delete;
+  ScratchMemory& operator=(const ScratchMemory&) = delete;
+
+  unsigned char* data() const { return memory_; }
+
+ private:
+  cudaStream_t stream_;
+  unsigned char* memory_;
+};
+
 inline constexpr std::size_t memoryAlignment = 256;
 
 // The ways to ask a resource for memory, each the return type of its expression. In the order of a stream: CCCL since

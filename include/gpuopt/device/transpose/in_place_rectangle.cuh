@@ -11,29 +11,13 @@
 #include <gpuopt/device/transpose/launch.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/host/device.cuh>
-#include <gpuopt/host/workspace.cuh>
+#include <gpuopt/host/memory.cuh>
 
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
-
-// Memory of one call, in the order of its stream. The library's pool keeps it for the next call.
-class ScratchMemory {
- public:
-  ScratchMemory(std::size_t bytes, cudaStream_t stream)
-      : stream_(stream), memory_(allocateInOrder(bytes, currentDevice(), stream)) {}
-  ~ScratchMemory() { forgetError(cudaFreeAsync(memory_, stream_)); }
-  ScratchMemory(const ScratchMemory&) = delete;
-  ScratchMemory& operator=(const ScratchMemory&) = delete;
-
-  unsigned char* data() const { return memory_; }
-
- private:
-  cudaStream_t stream_;
-  unsigned char* memory_;
-};
 
 template <class E>
 void copyElements(E* to, const E* from, std::size_t count, cudaStream_t stream) {

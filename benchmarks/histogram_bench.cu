@@ -1,0 +1,225 @@
+/// \file
+/// Histograms by number of bins, distribution and type of the samples, beside the best read of as many bytes and CUB.
+// SPDX-License-Identifier: MIT
+#include "support/buffers.cuh"
+#include "support/goal_report.cuh"
+#include "support/histogram_data.cuh"
+#include "support/options.hpp"
+
+#include <gpuopt/histogram.cuh>
+
+#include <cub/device/device_histogram.cuh>
+#include <cuda/std/array>
+
+#include <fmt/core.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace bench;
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+constexpr std::size_t MOST_BINS = std::size_t{1} << 24;
+
+template <class T>
+constexpr const char* nameOfType = std::is_same_v<T, float> ? "float"
+                                   : sizeof(T) == 1         ? "uint8"
+                                                            : "uint16";
+
+/// The upper limit of all samples.
+template <class T>
+auto limitOf() {
+  if constexpr (std::is_floating_point_v<T>)
+    return T(1);
+  else
+    return std::int64_t{1} << 8 * sizeof(T);
+}
+
+class Bench {
+ public:
+  Bench(Timer& timer, const Buffers& buffers, GoalReport& report, std::size_t bytes)
+      : timer_(timer), buffers_(buffers), report_(report), bytes_(bytes) {}
+
+  /// All distributions.
+  template <class T>
+  void bins(const char* group, std::size_t bins, double goal, bool besideCub = true) {
+    for (const auto& [distribution, name] : distributions)
+      run<T>(group, bytes_ / sizeof(T), bins, name, distribution, atLeast(goal), besideCub, Mode::coldRead);
+  }
+
+  /// Few samples, in a graph.
+  void small(std::size_t n, std::size_t bins) {
+    run<float>("small", n, bins, "uniform", Distribution::uniform, Goal{}, true, Mode::graph);
+  }
+
+  /// Three channels of bytes.
+  void channels() {
+    constexpr std::size_t BINS = 256;
+    const std::size_t pixels = bytes_ / 3;
+    const auto* samples = fill<std::uint8_t>(3 * pixels, Distribution::uniform, BINS);
+    unsigned* out = buffers_.out<unsigned>();
+    const cudaStream_t stream = timer_.stream();
+    countReference(samples, 3 * pixels, BINS, 3);
+    const auto call = [=] { gpuopt::histogramChannels<3>(samples, pixels, out, BINS, 0, 256, stream); };
+    auto* storage = storage_.as<void>();
+    const std::size_t limit = storage_.bytes();
+    const auto cub = [=] {
+      const cuda::std::array<unsigned*, 3> counts{out, out + BINS, out + 2 * BINS};
+      const cuda::std::array<int, 3> levels{257, 257, 257}, lower{0, 0, 0}, upper{256, 256, 256};
+      std::size_t bytes = limit;
+      check((cub::DeviceHistogram::MultiHistogramEven<3, 3>(storage, bytes, samples, counts, levels, lower, upper,
+                                                            static_cast<std::int64_t>(pixels), stream)),
+            "cub::DeviceHistogram");
+    };
+    report_.run({"channels",
+                 "3 x uint8",
+                 fmt::format("{} pixels, 256 bins", pixels),
+                 fmt::format("{},256,uniform", pixels),
+                 3 * pixels,
+                 Goal{},
+                 {candidate("gpuopt", false, call, 3 * BINS), candidate("CUB", true, cub, 3 * BINS)},
+                 {read(3 * pixels)},
+                 Mode::coldRead});
+  }
+
+ private:
+  template <class T>
+  void run(const char* group, std::size_t n, std::size_t bins, const char* name, Distribution distribution,
+           const Goal& goal, bool besideCub, Mode mode) {
+    const T* samples = fill<T>(n, distribution, bins);
+    unsigned* out = buffers_.out<unsigned>();
+    const cudaStream_t stream = timer_.stream();
+    countReference(samples, n, bins, 1);
+    const auto call = [=] { gpuopt::histogram(samples, n, out, bins, {}, limitOf<T>(), stream); };
+    std::vector<Candidate> candidates{candidate("gpuopt", false, call, bins)};
+    if (besideCub) candidates.push_back(cub(samples, n, bins));
+    report_.run({group,
+                 nameOfType<T>,
+                 fmt::format("{} bins, {}", bins, name),
+                 fmt::format("{},{},{}", n, bins, name),
+                 n * sizeof(T),
+                 goal,
+                 candidates,
+                 {read(n * sizeof(T))},
+                 mode});
+  }
+
+  template <class T>
+  T* fill(std::size_t n, Distribution distribution, std::size_t bins) const {
+    T* samples = samples_.as<T>();
+    fillSamples<<<2048, 512, 0, timer_.stream()>>>(samples, n, distribution, static_cast<std::uint32_t>(bins));
+    check(cudaGetLastError(), "fillSamples");
+    return samples;
+  }
+
+  // Counts each sample by an atomic in global memory.
+  template <class T>
+  void countReference(const T* samples, std::size_t n, std::size_t bins, unsigned channels) const {
+    auto* reference = reference_.as<unsigned>();
+    const auto slotOf = gpuopt::detail::evenBins<T>(bins, {}, limitOf<T>(), "histogram_bench");
+    check(cudaMemsetAsync(reference, 0, channels * bins * sizeof(unsigned), timer_.stream()), "cudaMemsetAsync");
+    countPlainly<<<1024, 512, 0, timer_.stream()>>>(samples, n, slotOf, static_cast<std::uint32_t>(bins), channels,
+                                                    reference);
+    check(cudaGetLastError(), "countPlainly");
+  }
+
+  template <class Call>
+  Candidate candidate(const char* name, bool isPeer, const Call& call, std::size_t counts) const {
+    const AreCountsEqual areEqual{buffers_.out<unsigned>(), reference_.as<unsigned>()};
+    return buffers_.candidate(name, isPeer, call, counts, areEqual);
+  }
+
+  // Its results are not compared: it has another rule for samples at an edge.
+  template <class T>
+  Candidate cub(const T* samples, std::size_t n, std::size_t bins) const {
+    using Level = std::conditional_t<std::is_floating_point_v<T>, T, int>;
+    auto* storage = storage_.as<void>();
+    const std::size_t limit = storage_.bytes();
+    unsigned* out = buffers_.out<unsigned>();
+    const cudaStream_t stream = timer_.stream();
+    const auto call = [=] {
+      std::size_t bytes = limit;
+      check(cub::DeviceHistogram::HistogramEven(storage, bytes, samples, out, static_cast<int>(bins) + 1, Level(0),
+                                                static_cast<Level>(limitOf<T>()), static_cast<std::int64_t>(n), stream),
+            "cub::DeviceHistogram");
+    };
+    return {"CUB", call, nullptr, false, 0, true};
+  }
+
+  Candidate read(std::size_t bytes) const {
+    const auto* vectors = samples_.as<uint4>();
+    unsigned* never = never_.as<unsigned>();
+    const cudaStream_t stream = timer_.stream();
+    const auto call = [=] {
+      bench::detail::readAll<<<2048, 512, 0, stream>>>(vectors, bytes / sizeof(uint4), never);
+      check(cudaGetLastError(), "readAll");
+    };
+    return {"vector read", call, nullptr};
+  }
+
+  Timer& timer_;
+  const Buffers& buffers_;
+  GoalReport& report_;
+  std::size_t bytes_;
+  DeviceMemory samples_{bytes_};
+  DeviceMemory reference_{MOST_BINS * sizeof(unsigned)};
+  DeviceMemory storage_{std::size_t{6} << 30};  // CUB's at 2^20 bins: 2 GiB
+  DeviceMemory never_{256};
+};
+
+void measureFloat(Bench& bench) {
+  for (const std::size_t bins : {1, 16, 64, 256, 1024, 4096, 8192}) bench.bins<float>("float", bins, 0.92);
+  bench.bins<float>("float", 32768, 0.90);
+  bench.bins<float>("float", 57600, 0.88);
+}
+
+void measureMany(Bench& bench) {
+  bench.bins<float>("many", 65536, 0.60);
+  bench.bins<float>("many", 131072, 0.31);
+  bench.bins<float>("many", 262144, 0.21);
+  bench.bins<float>("many", std::size_t{1} << 20, 0.18);
+  bench.bins<float>("many", MOST_BINS, 0.10, false);
+}
+
+void measureShort(Bench& bench) {
+  bench.bins<std::uint16_t>("short", 256, 0.84);
+  bench.bins<std::uint16_t>("short", 4096, 0.82);
+  bench.bins<std::uint16_t>("short", 65536, 0.40);
+}
+
+void measureBytes(Bench& bench) { bench.bins<std::uint8_t>("bytes", 256, 0.49); }
+
+void measureChannels(Bench& bench) { bench.channels(); }
+
+void measureSmall(Bench& bench) {
+  for (const std::size_t bins : {256, 4096})
+    for (std::size_t n = std::size_t{1} << 10; n <= std::size_t{1} << 20; n *= 4) bench.small(n, bins);
+}
+
+constexpr Group<Bench> groups[] = {{"float", measureFloat}, {"many", measureMany},         {"short", measureShort},
+                                   {"bytes", measureBytes}, {"channels", measureChannels}, {"small", measureSmall}};
+
+int run(Options& options) {
+  Names rows = namesOf(groups);
+  options.choice("--rows", rows, "groups of cases");
+  options.parse(11, 7);
+  Timer timer(options.repetitions);
+  const std::size_t bytes = (options.isQuick ? 256 : 1024) * MiB;
+  const Buffers buffers(MOST_BINS * sizeof(unsigned), timer.stream());
+  GoalReport report(timer, options, "n,bins,distribution", copyBandwidth(timer, buffers));
+  Bench bench(timer, buffers, report, bytes);
+  measureChosen(groups, rows, bench);
+  return report.finish(report.peers());
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  return runBenchmark(count, words, "histogram_bench", "Histograms, beside the best read and CUB.", run);
+}

@@ -1,0 +1,82 @@
+/// \file
+/// Samples of several distributions for benchmarks of histograms, and counts to compare with.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace bench {
+
+enum class Distribution { uniform, equal, zipf, runs, normal };
+
+struct DistributionName {
+  Distribution distribution;
+  const char* name;
+};
+
+inline constexpr DistributionName distributions[] = {{Distribution::uniform, "uniform"},
+                                                     {Distribution::equal, "equal"},
+                                                     {Distribution::zipf, "zipf"},
+                                                     {Distribution::runs, "runs"},
+                                                     {Distribution::normal, "normal"}};
+
+// 24 random bits: the finaliser of SplitMix64 (Steele et al. 2014).
+__device__ inline std::uint32_t randomBits(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15ull;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+  return static_cast<std::uint32_t>((x ^ (x >> 31)) >> 40);
+}
+
+// A number below 2^24. Of runs, 61 are equal; Zipf's ranks are scattered over the bins.
+__device__ inline std::uint32_t sampleAt(std::size_t i, Distribution distribution, std::uint32_t bins) {
+  constexpr float UNIT = 1.0f / (1u << 24);
+  const std::uint32_t random = randomBits(distribution == Distribution::runs ? i / 61 : i);
+  if (distribution == Distribution::equal) return 6207000;
+  if (distribution == Distribution::zipf) {
+    const float rank = expf(static_cast<float>(random) * UNIT * logf(static_cast<float>(bins)));
+    const std::uint64_t bin = static_cast<std::uint64_t>(rank) * 1000003 % bins;
+    return static_cast<std::uint32_t>(((2 * bin + 1) << 23) / bins);
+  }
+  if (distribution != Distribution::normal) return random;
+  const float radius = sqrtf(-2 * logf((static_cast<float>(random) + 1) * UNIT));
+  const float angle = static_cast<float>(randomBits(~i)) * UNIT * 6.2831853f;
+  const float normal = 0.5f + 0.125f * radius * cosf(angle);
+  return normal <= 0 ? 0 : normal >= 1 ? (1u << 24) - 1 : static_cast<std::uint32_t>(normal * (1u << 24));
+}
+
+// Samples of [0, 1) in floating point, else of all values of the type.
+template <class T>
+__global__ void fillSamples(T* samples, std::size_t n, Distribution distribution, std::uint32_t bins) {
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
+    const std::uint32_t sample = sampleAt(i, distribution, bins);
+    if constexpr (std::is_floating_point_v<T>)
+      samples[i] = static_cast<T>(sample) / (1u << 24);
+    else
+      samples[i] = static_cast<T>(sample >> (24 - 8 * sizeof(T)));
+  }
+}
+
+// The plainest way to count.
+template <class T, class SlotOf>
+__global__ void countPlainly(const T* samples, std::size_t n, SlotOf slotOf, std::uint32_t bins, unsigned channels,
+                             unsigned* counts) {
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
+    const std::uint32_t slot = slotOf(samples[i]);
+    if (slot < bins) atomicAdd(counts + i % channels * bins + slot, 1u);
+  }
+}
+
+struct AreCountsEqual {
+  const unsigned* a;
+  const unsigned* b;
+  __device__ bool operator()(std::size_t i) const { return a[i] == b[i]; }
+};
+
+}  // namespace bench

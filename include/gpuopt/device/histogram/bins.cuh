@@ -1,0 +1,307 @@
+/// \file
+/// From an element to its slot. Slots are the bins and, after them, two for elements in no bin: number `bins` for those
+/// below the first bin, bins + 1 for those above the last one and for NaN.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/device_code.cuh>
+#include <gpuopt/core/message.cuh>
+#include <gpuopt/thread/operators.cuh>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+GPUOPT_DETAIL_BEGIN
+
+inline constexpr std::size_t mostBins = 0x7ffffffd;  // slots are numbered by an int
+
+// The type in which elements are compared with the limits of bins: floating-point types their own, halves as float.
+template <class T>
+using BinNumber = std::conditional_t<isHalf<T>, float, T>;
+
+// The type of such limits. Wider than small integers, so that 256 is an upper limit of bytes.
+template <class T>
+using BinLimit =
+    std::conditional_t<!std::is_integral_v<T>, BinNumber<T>,
+                       std::conditional_t<sizeof(T) == 8 && std::is_unsigned_v<T>, std::uint64_t, std::int64_t>>;
+
+template <class T>
+inline constexpr bool hasBins =
+    std::is_integral_v<T> || std::is_same_v<BinNumber<T>, float> || std::is_same_v<BinNumber<T>, double>;
+
+template <class N>
+std::string numberInWords(N number) {
+  if constexpr (std::is_floating_point_v<N>) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.9g", static_cast<double>(number));
+    return text;
+  } else {
+    return std::to_string(number);
+  }
+}
+
+inline void requireBins(std::size_t bins, const char* function) {
+  if (bins == 0) throwInvalid({function, ": bins is 0"});
+  if (bins > mostBins) throwInvalid({function, ": bins (", bins, ") exceeds ", mostBins});
+}
+
+template <class N>
+void requireLimits(N lower, N upper, const char* function) {
+  if (!(lower < upper))
+    throwInvalid(
+        {function, ": lower (", numberInWords(lower), ") is not less than upper (", numberInWords(upper), ")"});
+}
+
+// The slot of a bin number that may be out of range.
+template <class Bin>
+__device__ inline unsigned slotOf(Bin bin, unsigned bins) {
+  static_assert(std::is_integral_v<Bin>, "gpuopt: the number of a bin must be an integer");
+  if constexpr (std::is_signed_v<Bin>)
+    if (bin < 0) return bins;
+  using Unsigned = std::conditional_t<(sizeof(Bin) > 4), unsigned long long, unsigned>;
+  return static_cast<Unsigned>(bin) < bins ? static_cast<unsigned>(bin) : bins + 1;
+}
+
+// The element, or a function of it, is the bin.
+template <class BinOf>
+struct NumberedBins {
+  BinOf binOf;
+  unsigned bins;
+
+  template <class T>
+  __device__ unsigned operator()(const T& element) const {
+    return slotOf(binOf(element), bins);
+  }
+};
+
+// Bins of equal width over [lower, upper).
+template <class T, class = void>
+struct EvenBins;
+
+// Integers of up to 4 bytes: floor((x - lower) * bins / (upper - lower)) is the upper part of a product with a
+// multiplier of 64 bits, exactly so if 2^(32 + shift) is no less than (upper - lower)^2 (Granlund and Montgomery 1994).
+template <class T>
+struct EvenBins<T, std::enable_if_t<std::is_integral_v<T> && sizeof(T) <= 4>> {
+  T first, last;    // the least and the greatest value in a bin
+  unsigned offset;  // first - lower
+  unsigned shift;
+  std::uint64_t multiplier;
+  unsigned bins;
+
+  __device__ unsigned operator()(T x) const {
+    if (x < first) return bins;
+    if (x > last) return bins + 1;
+    const unsigned distance = static_cast<unsigned>(x) - static_cast<unsigned>(first) + offset;
+    const std::uint64_t product = std::uint64_t{distance} * static_cast<unsigned>(multiplier >> 32) +
+                                  __umulhi(distance, static_cast<unsigned>(multiplier));
+    return static_cast<unsigned>(product >> shift);
+  }
+};
+
+// Integers of 8 bytes: the product may be one too small.
+template <class T>
+struct EvenBins<T, std::enable_if_t<std::is_integral_v<T> && sizeof(T) == 8>> {
+  T lower, upper;
+  unsigned long long range;       // upper - lower
+  unsigned long long multiplier;  // of 2^-64; 0 if there are more bins than values
+  unsigned bins;
+
+  __device__ unsigned operator()(T x) const {
+    if (x < lower) return bins;
+    if (x >= upper) return bins + 1;
+    const unsigned long long distance = static_cast<unsigned long long>(x) - static_cast<unsigned long long>(lower);
+    if (multiplier == 0) return static_cast<unsigned>(distance * bins / range);
+    const unsigned long long bin = __umul64hi(distance, multiplier);
+    return static_cast<unsigned>(bin) + (isAtMost(bin + 1, range, distance, bins) ? 1u : 0u);
+  }
+
+  // Whether a * b <= c * d.
+  __device__ static bool isAtMost(unsigned long long a, unsigned long long b, unsigned long long c,
+                                  unsigned long long d) {
+    const unsigned long long left = __umul64hi(a, b), right = __umul64hi(c, d);
+    return left != right ? left < right : a * b <= c * d;
+  }
+};
+
+// Floating point: the last bin whose edge, rounded to the type, is not above x.
+template <class T>
+struct EvenBins<T, std::enable_if_t<!std::is_integral_v<T>>> {
+  using Number = BinNumber<T>;
+  Number lower, upper;
+  Number scale;        // 1 / width
+  Number margin;       // (x - lower) * scale tells the bin, unless it is that close to a whole number
+  Number exactWidth;   // if all edges are numbers of this type; otherwise 0
+  double width, rest;  // (upper - lower) / bins, in twice the precision
+  unsigned bins;
+  bool isEstimated;  // whether (x - lower) * scale is off by less than one bin
+
+  __device__ unsigned operator()(T value) const {
+    const Number x = static_cast<Number>(value);
+    if (x < lower) return bins;
+    if (!(x < upper)) return bins + 1;
+    if (!isEstimated) return search(x);
+    const Number position = (x - lower) * scale;
+    const unsigned estimate = static_cast<unsigned>(position);
+    const unsigned bin = estimate < bins ? estimate : bins - 1;
+    const Number part = position - static_cast<Number>(bin);
+    return part >= margin && part <= 1 - margin ? bin : correct(x, bin);
+  }
+
+ private:
+  __device__ Number edge(unsigned bin) const {
+    if (exactWidth > 0) {
+      if constexpr (std::is_same_v<Number, float>)
+        return __fmaf_rn(static_cast<float>(bin), exactWidth, lower);
+      else
+        return __fma_rn(static_cast<double>(bin), exactWidth, lower);
+    }
+    return static_cast<Number>(roundedEdge(static_cast<double>(bin), static_cast<double>(lower)));
+  }
+
+  // start + bin * (width + rest), rounded once: the errors of the product and of the sum (Knuth's) are added in the
+  // end. An edge that is not 0 is at least 2^-84 of the start, 2^-53 of it divided by 2^31 bins: less is the error of
+  // `rest`.
+  __device__ double roundedEdge(double bin, double start) const {
+    const double product = __dmul_rn(bin, width);
+    const double productError = __fma_rn(bin, rest, __fma_rn(bin, width, -product));
+    const double sum = __dadd_rn(start, product), part = __dsub_rn(sum, start);
+    const double sumError = __dadd_rn(__dsub_rn(start, __dsub_rn(sum, part)), __dsub_rn(product, part));
+    const double edge = __dadd_rn(sum, __dadd_rn(sumError, productError));
+    return fabs(edge) > fabs(start) * 0x1p-90 ? edge : 0;
+  }
+
+  __device__ unsigned correct(Number x, unsigned bin) const {
+    if (x < edge(bin)) return bin - 1;
+    return bin + 1 < bins && x >= edge(bin + 1) ? bin + 1 : bin;
+  }
+
+  __device__ unsigned search(Number x) const {
+    unsigned bin = 0, end = bins;
+    while (end - bin > 1) {
+      const unsigned middle = bin + (end - bin) / 2;
+      if (x < edge(middle))
+        end = middle;
+      else
+        bin = middle;
+    }
+    return bin;
+  }
+};
+
+__extension__ typedef unsigned __int128 Wide;
+
+// The greatest exponent of a power of two, up to 64, with which the multiplier has 64 bits.
+inline unsigned exponentOf(std::uint64_t range, std::uint64_t bins) {
+  unsigned exponent = 64;
+  const auto fits = [&](unsigned power) {  // (2^power * bins + range - 1) / range < 2^64
+    const Wide product = static_cast<Wide>(bins) << power;
+    return (product + range - 1) / range >> 64 == 0;
+  };
+  while (!fits(exponent)) --exponent;
+  return exponent;
+}
+
+template <class T>
+EvenBins<T> evenBinsOfWords(unsigned bins, std::int64_t lower, std::int64_t upper, const char* function) {
+  constexpr std::int64_t LEAST = (std::numeric_limits<T>::min)(), MOST = (std::numeric_limits<T>::max)();
+  const std::uint64_t range = static_cast<std::uint64_t>(upper) - static_cast<std::uint64_t>(lower);
+  if (range > std::uint64_t{1} << 32)
+    throwInvalid({function, ": upper - lower (", std::to_string(range), ") exceeds 2^32, for elements of ", sizeof(T),
+                  " bytes"});
+  if (upper <= LEAST || lower > MOST)
+    throwInvalid({function, ": no element can be in [lower, upper) = [", lower, ", ", upper, ")"});
+  const std::int64_t first = lower < LEAST ? LEAST : lower;
+  const std::int64_t last = upper > MOST ? MOST : upper - 1;
+  const unsigned exponent = exponentOf(range, bins);
+  const auto multiplier = ((static_cast<Wide>(bins) << exponent) + range - 1) / range;
+  return {static_cast<T>(first),
+          static_cast<T>(last),
+          static_cast<unsigned>(first - lower),
+          exponent - 32,
+          static_cast<std::uint64_t>(multiplier),
+          bins};
+}
+
+template <class T>
+EvenBins<T> evenBinsOfLongs(unsigned bins, BinLimit<T> lower, BinLimit<T> upper) {
+  const unsigned long long range = static_cast<unsigned long long>(upper) - static_cast<unsigned long long>(lower);
+  const auto multiplier = (static_cast<Wide>(bins) << 64) / range;
+  const bool fits = bins < range;
+  return {static_cast<T>(lower), static_cast<T>(upper), range, fits ? static_cast<unsigned long long>(multiplier) : 0,
+          bins};
+}
+
+// The power of two that is the last digit of a number other than 0.
+template <class N>
+N lastDigit(N number) {
+  constexpr int DIGITS = std::numeric_limits<N>::digits;
+  int exponent = 0;
+  const N fraction = std::frexp(std::fabs(number), &exponent);
+  const auto digits = static_cast<std::uint64_t>(std::ldexp(fraction, DIGITS));
+  return std::ldexp(static_cast<N>(powerOfTwoIn(digits)), exponent - DIGITS);
+}
+
+// The width of bins whose edges are all numbers of the type: multiples of a power of two that is small enough for the
+// greatest of them. Otherwise 0.
+template <class N>
+N exactWidthOf(unsigned bins, N lower, N upper) {
+  const N range = upper - lower, width = range / static_cast<N>(bins);
+  const N most = std::ldexp(N(1), std::numeric_limits<N>::digits);
+  N digit = lastDigit(width);
+  if (lower != 0) digit = smallerOf(digit, lastDigit(lower));
+  if (upper != 0) digit = smallerOf(digit, lastDigit(upper));
+  const bool isRangeExact = lower == 0 || (std::fabs(lower) + std::fabs(upper)) / digit < most;
+  const bool isExact = isRangeExact && std::fabs(upper) / digit <= most && static_cast<N>(bins) <= most &&
+                       std::fma(width, static_cast<N>(bins), -range) == 0;
+  return isExact ? width : 0;
+}
+
+// upper - lower less the same rounded to double.
+inline double rangeError(double lower, double upper) {
+  const volatile double range = upper - lower, part = range - upper;  // volatile: in this order and precision
+  const volatile double rest = upper - (range - part);
+  return rest - (lower + part);
+}
+
+template <class T>
+EvenBins<T> evenBinsOfNumbers(unsigned bins, BinNumber<T> lower, BinNumber<T> upper, const char* function) {
+  using Number = BinNumber<T>;
+  constexpr Number ULP = std::numeric_limits<Number>::epsilon();
+  const Number shortWidth = (upper - lower) / static_cast<Number>(bins);
+  if (!std::isfinite(upper - lower))
+    throwInvalid(
+        {function, ": upper - lower is not finite: lower is ", numberInWords(lower), ", upper ", numberInWords(upper)});
+  if (shortWidth < (std::numeric_limits<Number>::min)() || !std::isfinite(1 / shortWidth))
+    throwInvalid({function, ": upper - lower (", numberInWords(upper - lower), ") is too small for ", bins, " bins"});
+  const double count = bins, range = static_cast<double>(upper) - static_cast<double>(lower);
+  const double width = range / count;
+  const double rest = (rangeError(lower, upper) - std::fma(width, count, -range)) / count;
+  const Number exactWidth = exactWidthOf(bins, lower, upper);
+  // The estimate is off by less than 3 ulp of `bins`, and an edge by half of one of the greater limit. With an exact
+  // product both are exact.
+  const Number magnitude = largerOf(std::fabs(lower), std::fabs(upper));
+  const bool isProductExact = exactWidth > 0 && lower == 0 && lastDigit(exactWidth) == exactWidth;
+  const Number margin = isProductExact ? 0 : ULP * (4 * static_cast<Number>(bins) + magnitude / shortWidth);
+  return {lower, upper, 1 / shortWidth, margin, exactWidth, width, rest, bins, margin <= Number(0.25)};
+}
+
+// The bins of a histogram over [lower, upper).
+template <class T>
+EvenBins<T> evenBins(std::size_t bins, BinLimit<T> lower, BinLimit<T> upper, const char* function) {
+  requireBins(bins, function);
+  requireLimits(lower, upper, function);
+  const auto count = static_cast<unsigned>(bins);
+  if constexpr (!std::is_integral_v<T>)
+    return evenBinsOfNumbers<T>(count, lower, upper, function);
+  else if constexpr (sizeof(T) == 8)
+    return evenBinsOfLongs<T>(count, lower, upper);
+  else
+    return evenBinsOfWords<T>(count, lower, upper, function);
+}
+
+GPUOPT_DETAIL_END

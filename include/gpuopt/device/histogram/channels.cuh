@@ -1,0 +1,50 @@
+/// \file
+/// Interleaved channels: every element is a pixel, which counts once in each channel's histogram.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/histogram/arguments.cuh>
+#include <gpuopt/device/histogram/launch.cuh>
+
+#include <cstddef>
+
+GPUOPT_DETAIL_BEGIN
+
+template <class T, int CHANNELS>
+struct HistogramPixel {
+  T samples[CHANNELS];
+};
+
+// The slots of a pixel: those of channel c begin with number c * slots. Samples in no slot have one that is never
+// counted.
+template <class Bins, int CHANNELS>
+struct ChannelBins {
+  Bins bins;
+  unsigned slots;  // of a channel
+
+  template <class T>
+  __device__ ChannelSlots<CHANNELS> operator()(const HistogramPixel<T, CHANNELS>& pixel) const {
+    ChannelSlots<CHANNELS> result;
+#pragma unroll
+    for (unsigned c = 0; c < CHANNELS; ++c) {
+      const unsigned slot = bins(pixel.samples[c]);
+      result.slots[c] = slot < slots ? c * slots + slot : ~0u;
+    }
+    return result;
+  }
+};
+
+// Counts n pixels.
+template <class Policy, int CHANNELS, class T, class Count>
+void histogramOfPixels(const char* function, const T* samples, std::size_t n, Count* counts, std::size_t bins,
+                       BinLimit<T> lower, BinLimit<T> upper, cudaStream_t stream) {
+  const auto binsOfSample = evenBins<T>(bins, lower, upper, function);
+  const std::size_t slots = slotsOf<Policy>(bins);
+  if (slots > mostBins / CHANNELS)
+    throwInvalid({function, ": ", CHANNELS, " times bins (", bins, ") exceeds ", mostBins});
+  const ChannelBins<std::decay_t<decltype(binsOfSample)>, CHANNELS> slotOf{binsOfSample, static_cast<unsigned>(slots)};
+  const auto* const pixels = reinterpret_cast<const HistogramPixel<T, CHANNELS>*>(samples);
+  histogramOf<Policy>(function, pixels, n, counts, CHANNELS * slots, slotOf, stream);
+}
+
+GPUOPT_DETAIL_END

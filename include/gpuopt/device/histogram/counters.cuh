@@ -1,0 +1,126 @@
+/// \file
+/// A block's counters in shared memory: of 32 bits in one or more copies, or of 16 bits, two in a word.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/block/histogram.cuh>
+#include <gpuopt/block/shared.cuh>
+#include <gpuopt/device/histogram/tuning.cuh>
+
+#include <cstddef>
+
+GPUOPT_DETAIL_BEGIN
+
+// The slots of an element that counts once in each of several channels.
+template <int CHANNELS>
+struct ChannelSlots {
+  unsigned slots[CHANNELS];
+};
+
+// Sets the first words of dynamic shared memory to zero, rounded up to a vector.
+__device__ inline void clearShared(unsigned words) {
+  auto* const vectors = dynamicShared<uint4>();
+  for (unsigned i = threadIdx.x; i < (words + 3) / 4; i += blockDim.x) vectors[i] = make_uint4(0, 0, 0, 0);
+}
+
+// What a block adds to the result: `count` of every slot, from slots on that differ between blocks, so that atomics on
+// one address come at different times.
+template <bool STORES, class Count, class CountOf>
+__device__ inline void addToResult(Count* counts, unsigned slots, unsigned block, unsigned blocks,
+                                   const CountOf& countOf) {
+  const auto shift = static_cast<unsigned>(static_cast<std::size_t>(block) * slots / blocks) & ~31u;
+  for (unsigned i = threadIdx.x; i < slots; i += blockDim.x) {
+    const unsigned slot = i + shift < slots ? i + shift : i + shift - slots;
+    const unsigned count = countOf(slot);
+    if constexpr (STORES)
+      counts[slot] = static_cast<Count>(count);
+    else if (count != 0)
+      addCount(counts + slot, count);
+  }
+}
+
+// 2^copyBits counters of 32 bits for each slot, one after the other. Neighbouring lanes use different ones.
+struct SharedCounters {
+  unsigned slots;
+  unsigned copyBits;
+
+  __device__ unsigned words() const { return slots << copyBits; }
+
+  __device__ void add(unsigned slot) const {
+    const unsigned copy = threadIdx.x & ((1u << copyBits) - 1);
+    if (slot < slots) atomicAdd(dynamicShared<unsigned>() + (slot << copyBits) + copy, 1u);
+  }
+
+  template <int COUNT>
+  __device__ void take(const unsigned (&values)[COUNT]) const {
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) add(values[i]);
+  }
+
+  template <int CHANNELS, int COUNT>
+  __device__ void take(const ChannelSlots<CHANNELS> (&values)[COUNT]) const {
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) take(values[i].slots);
+  }
+
+  // Lanes begin with different copies, which are in different banks.
+  __device__ unsigned count(unsigned slot) const {
+    const unsigned copies = 1u << copyBits;
+    unsigned sum = 0;
+    for (unsigned i = 0; i < copies; ++i)
+      sum += dynamicShared<unsigned>()[(slot << copyBits) + ((i + threadIdx.x) & (copies - 1))];
+    return sum;
+  }
+};
+
+// Counters of 16 bits for the slots [first, first + slots), the lower halves of all words before the upper ones. The
+// update that takes a half to packedLimit moves that number to the result. Between two barriers a block makes no more
+// than packedLimit updates, so no half overflows.
+template <class Count>
+struct PackedCounters {
+  unsigned first;
+  unsigned slots;
+  Count* counts;
+
+  __device__ unsigned words() const { return (slots + 1) / 2; }
+
+  __device__ void add(unsigned slot, unsigned count) const {
+    const unsigned own = slot - first;
+    if (own >= slots) return;
+    const bool isUpper = own >= words();
+    const unsigned shift = isUpper ? 16 : 0;
+    unsigned* const word = dynamicShared<unsigned>() + (isUpper ? own - words() : own);
+    const unsigned before = atomicAdd(word, count << shift) >> shift & 0xffff;
+    if (before >= packedLimit || before + count < packedLimit) return;
+    atomicSub(word, packedLimit << shift);
+    addCount(counts + slot, packedLimit);
+  }
+
+  // One update for neighbouring elements of one slot.
+  template <int COUNT>
+  __device__ void take(const unsigned (&values)[COUNT]) const {
+    unsigned count = 1;
+#pragma unroll
+    for (int i = 1; i < COUNT; ++i) {
+      const bool isSame = values[i] == values[i - 1];
+      if (!isSame) add(values[i - 1], count);
+      count = isSame ? count + 1 : 1;
+    }
+    add(values[COUNT - 1], count);
+  }
+
+  template <int CHANNELS, int COUNT>
+  __device__ void take(const ChannelSlots<CHANNELS> (&values)[COUNT]) const {
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+#pragma unroll
+      for (int c = 0; c < CHANNELS; ++c) add(values[i].slots[c], 1);
+  }
+
+  __device__ unsigned count(unsigned own) const {
+    const bool isUpper = own >= words();
+    return dynamicShared<unsigned>()[isUpper ? own - words() : own] >> (isUpper ? 16 : 0) & 0xffff;
+  }
+};
+
+GPUOPT_DETAIL_END

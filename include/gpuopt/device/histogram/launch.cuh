@@ -1,0 +1,203 @@
+/// \file
+/// The way of a histogram from the public functions to its kernels: arguments, plan, one switch.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/histogram/kernels.cuh>
+#include <gpuopt/device/histogram/partition.cuh>
+#include <gpuopt/device/histogram/plan.cuh>
+#include <gpuopt/host/launch.cuh>
+#include <gpuopt/host/memory.cuh>
+
+#include <cstddef>
+
+GPUOPT_DETAIL_BEGIN
+
+// Where the counts go. The name is for messages.
+template <class Count>
+struct HistogramCall {
+  const char* function;
+  cudaStream_t stream;
+  Count* counts;
+  std::size_t slots;
+  bool adds;  // to what is there
+};
+
+// Counts of one element.
+template <class Value>
+inline constexpr std::size_t channelsOf = 1;
+template <int CHANNELS>
+inline constexpr std::size_t channelsOf<ChannelSlots<CHANNELS>> = CHANNELS;
+
+template <class Source>
+HistogramShape histogramShape(const Source& source, std::size_t n, std::size_t slots) {
+  const int device = currentDevice();
+  return {n,
+          slots,
+          Source::BYTES / Source::STEP,
+          channelsOf<typename Source::Value>,
+          Source::STEP,
+          tableBytes(source.f),
+          static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device)),
+          static_cast<unsigned>(multiprocessorCount(device))};
+}
+
+template <class Source>
+StepShape stepShape(const Source& source, std::size_t n) {
+  const std::size_t steps = (n - source.head) / Source::STEP;
+  return {0, steps, static_cast<unsigned>(n - steps * Source::STEP)};
+}
+
+inline LaunchConfig histogramConfig(const HistogramPlan& plan, const char* function, cudaStream_t stream) {
+  LaunchConfig config = gridConfig(static_cast<int>(plan.threads), plan.blocks, stream, function);
+  config.sharedBytes = plan.sharedBytes;
+  return config;
+}
+
+template <class Count>
+void clearCounts(const HistogramCall<Count>& call) {
+  check(cudaMemsetAsync(call.counts, 0, call.slots * sizeof(Count), call.stream), "cudaMemsetAsync");
+}
+
+template <class Source, class Count>
+void launchShared(const HistogramCall<Count>& call, const HistogramPlan& plan, Source source, const StepShape& shape) {
+  placeTable(source.f, plan.sharesTable, plan.sharedBytes - tableBytes(source.f));
+  const bool stores = plan.algorithm == HistogramAlgorithm::oneBlock && !call.adds;
+  const auto kernel = stores ? sharedHistogramKernel<true, Source, Count> : sharedHistogramKernel<false, Source, Count>;
+  launch(kernel, histogramConfig(plan, call.function, call.stream), source, shape,
+         SharedCounters{static_cast<unsigned>(call.slots), plan.copyBits}, call.counts);
+}
+
+template <class Source, class Count>
+void launchPacked(const HistogramCall<Count>& call, const HistogramPlan& plan, const Source& source,
+                  const StepShape& shape) {
+  constexpr std::size_t CHANNELS = channelsOf<typename Source::Value>;
+  if constexpr (histogramThreads * Source::STEP * CHANNELS <= packedLimit)
+    launch(packedHistogramKernel<CHANNELS, Source, Count>, histogramConfig(plan, call.function, call.stream), source,
+           shape,
+           PackedShape{static_cast<unsigned>(call.slots), static_cast<unsigned>(plan.groups),
+                       static_cast<unsigned>(plan.groupSlots)},
+           call.counts);
+}
+
+// The most chunks that `elements` elements fill: full ones, and one of each range that each block leaves.
+inline std::size_t mostChunks(const HistogramPlan& plan, std::size_t elements) {
+  return elements / partitionChunk + plan.blocks * plan.ranges;
+}
+
+inline std::size_t partitionBytes(std::size_t chunks) {
+  return chunks * (partitionChunk * sizeof(unsigned short) + 3 * sizeof(unsigned)) +
+         partitionCounters * sizeof(unsigned);
+}
+
+inline Partition partitionIn(unsigned char* memory, std::size_t chunks, std::size_t ranges) {
+  auto* const numbers = reinterpret_cast<unsigned*>(memory + chunks * partitionChunk * sizeof(unsigned short));
+  unsigned* const counters = numbers + 3 * chunks;
+  return {reinterpret_cast<unsigned short*>(memory),
+          numbers,
+          numbers + chunks,
+          numbers + 2 * chunks,
+          counters,
+          counters + 1,
+          counters + 1 + mostPartitionRanges,
+          static_cast<unsigned>(ranges)};
+}
+
+// Rounds of up to `round` elements bound the scratch memory.
+template <class Source, class Count>
+void launchPartition(const HistogramCall<Count>& call, const HistogramPlan& plan, const Source& source,
+                     const StepShape& shape, std::size_t round = partitionRound) {
+  const std::size_t roundSteps = smallerOf(round / Source::STEP, largerOf(shape.end, std::size_t{1}));
+  const std::size_t chunks = mostChunks(plan, roundSteps * Source::STEP);
+  const ScratchMemory scratch(partitionBytes(chunks), call.stream);
+  const Partition pool = partitionIn(scratch.data(), chunks, plan.ranges);
+  const GlobalCounters<Count> counters{static_cast<unsigned>(call.slots), call.counts};
+  const unsigned multiprocessors = static_cast<unsigned>(plan.blocks / partitionBlocksPerSm);
+  HistogramPlan order = plan, count = plan;
+  order.threads = count.threads = mostPartitionRanges;
+  order.blocks = count.blocks = multiprocessors;
+  order.sharedBytes = 0;
+  LaunchConfig config = histogramConfig(plan, call.function, call.stream);
+  config.sharedBytes = 0;
+  for (std::size_t first = 0; first < shape.end; first += roundSteps) {
+    const std::size_t end = smallerOf(first + roundSteps, shape.end);
+    const unsigned edges = end == shape.end ? shape.edges : 0;
+    check(cudaMemsetAsync(pool.used, 0, partitionCounters * sizeof(unsigned), call.stream), "cudaMemsetAsync");
+    launch(partitionKernel<Source, Count>, config, source, StepShape{first, end, edges}, pool, counters);
+    launch(orderChunksKernel<Partition>, histogramConfig(order, call.function, call.stream), pool);
+    launch(countChunksKernel<Count>, histogramConfig(count, call.function, call.stream), pool, counters);
+  }
+}
+
+template <class Source, class Count>
+void launchGlobal(const HistogramCall<Count>& call, const HistogramPlan& plan, const Source& source,
+                  const StepShape& shape) {
+  launch(globalHistogramKernel<Source, Count>, histogramConfig(plan, call.function, call.stream), source, shape,
+         GlobalCounters<Count>{static_cast<unsigned>(call.slots), call.counts});
+}
+
+// Launches the kernels of a plan for n > 0 elements.
+template <class Source, class Count>
+GPUOPT_HIDDEN void launchPlan(const HistogramCall<Count>& call, const HistogramPlan& plan, std::size_t n,
+                              const Source& source) {
+  const StepShape shape = stepShape(source, n);
+  if (!call.adds && plan.algorithm != HistogramAlgorithm::oneBlock) clearCounts(call);
+  switch (plan.algorithm) {
+    case HistogramAlgorithm::oneBlock:
+    case HistogramAlgorithm::shared:
+      return launchShared(call, plan, source, shape);
+    case HistogramAlgorithm::packed:
+      return launchPacked(call, plan, source, shape);
+    case HistogramAlgorithm::partition:
+      if constexpr (channelsOf<typename Source::Value> == 1) launchPartition(call, plan, source, shape);
+      return;
+    case HistogramAlgorithm::global:
+      return launchGlobal(call, plan, source, shape);
+  }
+}
+
+// Plans and launches. Arrays whose addresses rule out vectors go through this function twice, the second time element
+// by element.
+template <class Source, class Count>
+void launchHistogram(const HistogramCall<Count>& call, std::size_t n, const Source& source) {
+  if (n == 0) {
+    if (!call.adds) clearCounts(call);
+    return;
+  }
+  if constexpr (mayBeMisaligned<false, Source>)
+    if (source.head < n && source.isMisaligned()) return launchHistogram(call, n, source.elementwise());
+  launchPlan(call, planHistogram(histogramShape(source, n, call.slots)), n, source);
+}
+
+// The slots of a histogram: its bins, and those of elements outside.
+template <class Policy>
+std::size_t slotsOf(std::size_t bins) {
+  return bins + (Policy::COUNTS_OUTSIDE ? 2 : 0);
+}
+
+// Checks where the counts go.
+template <class Count>
+void requireCounts(Count* counts, std::size_t slots, const char* function) {
+  if (counts == nullptr) throwInvalid({function, ": counts is null, but there are ", slots, " counters"});
+  requireArray(namedArray(counts, slots, "counts"), function);
+}
+
+// Input in memory does not overlap the counts.
+template <class It, class Count>
+void requireApart(It in, std::size_t n, Count* counts, std::size_t slots, const char* function,
+                  const char* name = "in") {
+  if constexpr (std::is_pointer_v<It>)
+    if (n > 0) requireDisjoint(namedArray(in, n, name), namedArray(counts, slots, "counts"), function);
+}
+
+// Counts slots, a function of each of n elements: checks the arguments, and launches if there is anything to do.
+template <class Policy, class Count, class F, class It>
+void histogramOf(const char* function, It in, std::size_t n, Count* counts, std::size_t slots, const F& slotOfElement,
+                 cudaStream_t stream) {
+  requireCounts(counts, slots, function);
+  const auto source = sourceOf<false>(function, n, slotOfElement, in);
+  requireApart(Unwrap<It>::pointer(in), n, counts, slots, function);
+  launchHistogram(HistogramCall<Count>{function, stream, counts, slots, Policy::ADDS}, n, source);
+}
+
+GPUOPT_DETAIL_END

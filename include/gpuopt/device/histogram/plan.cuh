@@ -1,0 +1,146 @@
+/// \file
+/// Which kernel counts, with which sizes, and why: planHistogram, plain host code.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/message.cuh>
+#include <gpuopt/device/histogram/tuning.cuh>
+
+#include <cstddef>
+#include <string>
+
+GPUOPT_DETAIL_BEGIN
+
+enum class HistogramAlgorithm { oneBlock, shared, packed, partition, global };
+
+// What the choice depends on.
+struct HistogramShape {
+  std::size_t n;             // elements
+  std::size_t slots;         // counters: of bins, channels and elements outside
+  std::size_t elementBytes;  // of memory read for an element
+  std::size_t channels;      // counts of an element
+  std::size_t stepElements;  // that a thread takes with one set of loads
+  std::size_t tableBytes;    // shared memory for a table of edges, if it fits
+  std::size_t sharedBytes;   // of a block, at most
+  unsigned multiprocessors;
+};
+
+struct HistogramPlan {
+  HistogramAlgorithm algorithm;
+  const char* reason;
+  unsigned threads;
+  std::size_t blocks;
+  unsigned copyBits;        // 2^copyBits copies of the counters in a block
+  std::size_t groups;       // groups of blocks that read the input once each, and count some of the slots
+  std::size_t groupSlots;   // slots of a group
+  std::size_t sharedBytes;  // dynamic shared memory of a block
+  bool sharesTable;         // whether the table of edges is in shared memory, after the counters
+  std::size_t ranges;       // of the partition
+};
+
+// Shared memory for counters, in words.
+inline std::size_t counterWords(const HistogramShape& shape) {
+  return shape.sharedBytes > histogramReservedBytes ? (shape.sharedBytes - histogramReservedBytes) / 4 : 0;
+}
+
+// Blocks of a kernel that loops over tiles: one for each multiprocessor; fewer if there is little to do, more where a
+// counter of 32 bits might overflow.
+inline std::size_t loopingBlocks(const HistogramShape& shape, std::size_t threads) {
+  const std::size_t needed = ceilDivide(shape.n * shape.elementBytes, threads * 16);
+  const std::size_t least = ceilDivide(shape.n, mostBlockElements);
+  return largerOf(clampTo(needed, std::size_t{1}, std::size_t{shape.multiprocessors}), least);
+}
+
+inline HistogramPlan planShared(const HistogramShape& shape) {
+  HistogramPlan plan{};
+  const bool copies = shape.elementBytes == shape.channels && shape.slots <= mostCopiedSlots * shape.channels &&
+                      shape.slots << byteCopyBits <= counterWords(shape);
+  plan.copyBits = copies ? byteCopyBits : 0;
+  plan.threads = histogramThreads;
+  plan.groups = 1;
+  plan.groupSlots = shape.slots;
+  const std::size_t counters = roundUp((shape.slots << plan.copyBits) * 4, 16);
+  plan.sharesTable = shape.tableBytes > 0 && counters + shape.tableBytes <= counterWords(shape) * 4;
+  plan.sharedBytes = counters + (plan.sharesTable ? shape.tableBytes : 0);
+  if (shape.n * shape.elementBytes <= oneBlockHistogramBytes) {
+    plan.algorithm = HistogramAlgorithm::oneBlock;
+    plan.blocks = 1;
+    plan.reason = "the input is small";
+  } else {
+    plan.algorithm = HistogramAlgorithm::shared;
+    plan.blocks = loopingBlocks(shape, plan.threads);
+    plan.reason = "the counters fit into shared memory";
+  }
+  return plan;
+}
+
+inline HistogramPlan planPacked(const HistogramShape& shape, std::size_t groups) {
+  HistogramPlan plan{};
+  plan.algorithm = HistogramAlgorithm::packed;
+  plan.reason = groups == 1 ? "counters of 16 bits fit into shared memory"
+                            : "counters of 16 bits fit into the shared memory of two blocks";
+  plan.threads = histogramThreads;
+  plan.groups = groups;
+  plan.groupSlots = ceilDivide(shape.slots, groups);
+  plan.blocks = groups * largerOf(loopingBlocks(shape, plan.threads) / groups, std::size_t{1});
+  plan.sharedBytes = roundUp(ceilDivide(plan.groupSlots, 2) * 4, 16);
+  return plan;
+}
+
+inline HistogramPlan planGlobal(const HistogramShape& shape, const char* reason) {
+  HistogramPlan plan{};
+  plan.algorithm = HistogramAlgorithm::global;
+  plan.reason = reason;
+  plan.threads = histogramThreads;
+  plan.groups = 1;
+  plan.groupSlots = shape.slots;
+  plan.blocks = loopingBlocks(shape, plan.threads);
+  return plan;
+}
+
+inline HistogramPlan planPartition(const HistogramShape& shape) {
+  HistogramPlan plan{};
+  plan.algorithm = HistogramAlgorithm::partition;
+  plan.reason = "elements are sorted by ranges of bins, whose counters fit into shared memory";
+  plan.threads = partitionThreads;
+  plan.groups = 1;
+  plan.groupSlots = std::size_t{1} << partitionRangeBits;
+  plan.ranges = ceilDivide(shape.slots, plan.groupSlots);
+  plan.blocks = std::size_t{shape.multiprocessors} * partitionBlocksPerSm;
+  plan.sharedBytes = plan.groupSlots * 4;
+  return plan;
+}
+
+// Decides for n > 0 elements.
+inline HistogramPlan planHistogram(const HistogramShape& shape) {
+  const std::size_t words = counterWords(shape);
+  if (shape.slots <= words) return planShared(shape);
+  if (shape.n <= fewElements) return planGlobal(shape, "elements are few, and counters do not fit into shared memory");
+  const std::size_t groups = words == 0 ? shape.slots : ceilDivide(shape.slots, 2 * words);
+  const bool canPack = histogramThreads * shape.stepElements * shape.channels <= packedLimit;
+  if (groups <= mostPackedGroups && canPack) return planPacked(shape, groups);
+  const HistogramPlan partition = planPartition(shape);
+  if (partition.ranges > mostPartitionRanges) return planGlobal(shape, "bins are too many for a partition");
+  if (shape.channels > 1) return planGlobal(shape, "the counters of all channels do not fit into shared memory");
+  if (partition.sharedBytes > words * 4) return planGlobal(shape, "shared memory is too small for a partition");
+  const bool fillsChunks = shape.n / partitionChunk >= partition.blocks * partition.ranges;
+  return fillsChunks ? partition : planGlobal(shape, "elements are too few for a partition");
+}
+
+inline const char* nameOf(HistogramAlgorithm algorithm) {
+  constexpr const char* names[] = {"shared memory, stored", "shared memory", "packed counters", "partition",
+                                   "global memory"};
+  return names[static_cast<std::size_t>(algorithm)];
+}
+
+inline std::string planInWords(const HistogramPlan& plan) {
+  std::string text = message({nameOf(plan.algorithm), ", ", plan.blocks,
+                              plan.blocks == 1 ? " block of " : " blocks of ", plan.threads, " threads"});
+  if (plan.copyBits > 0) text += message({", ", 1u << plan.copyBits, " copies of the counters"});
+  if (plan.groups > 1) text += message({", the input is read ", plan.groups, " times"});
+  if (plan.ranges > 0) text += message({", ", plan.ranges, " ranges of bins"});
+  return message({text, ": ", plan.reason});
+}
+
+GPUOPT_DETAIL_END

@@ -1,0 +1,134 @@
+/// \file
+/// A histogram of each row of a matrix: blocks take rows in turn, or parts of long ones.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/histogram/arguments.cuh>
+#include <gpuopt/device/histogram/launch.cuh>
+#include <gpuopt/device/reduce/view.cuh>
+
+#include <cstddef>
+
+GPUOPT_DETAIL_BEGIN
+
+// How rows are shared out: `parts` blocks count a row.
+struct RowShape {
+  MatrixShape matrix;
+  unsigned parts;
+};
+
+template <class View, class Take>
+__device__ inline void takeRow(const View& view, const RowShape& shape, std::size_t row, unsigned part,
+                               const Take& take) {
+  using Source = typename View::Source;
+  const Source source = view.template range<16>(row * shape.matrix.ld, shape.matrix.cols);
+  const std::size_t steps = (shape.matrix.cols - source.head) / Source::STEP;
+  const StepShape own{0, steps, static_cast<unsigned>(shape.matrix.cols - steps * Source::STEP)};
+  takeSteps<histogramItems<Source>>(source, own, part, shape.parts, take, NoTileEnd{});
+}
+
+// Calls take(row, part) for each task of the calling block.
+template <class Take>
+__device__ inline void takeTasks(const RowShape& shape, const Take& take) {
+  const std::size_t tasks = shape.matrix.rows * shape.parts;
+  for (std::size_t task = blockIdx.x; task < tasks; task += gridDim.x)
+    take(task / shape.parts, static_cast<unsigned>(task % shape.parts));
+}
+
+// Counters are in shared memory. A block that has a row for itself stores the counts, unless they are to be added.
+template <bool STORES, class View, class Count>
+GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
+    rowHistogramKernel(const View view, const RowShape shape, const SharedCounters counters, Count* counts) {
+  waitForPreviousKernel();
+  takeTasks(shape, [&](std::size_t row, unsigned part) {
+    clearShared(counters.words());
+    __syncthreads();
+    takeRow(view, shape, row, part, [&](const auto& values) { counters.take(values); });
+    __syncthreads();
+    addToResult<STORES>(counts + row * counters.slots, counters.slots, part, shape.parts,
+                        [&](unsigned slot) { return counters.count(slot); });
+    __syncthreads();
+  });
+}
+
+template <class View, class Count>
+GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
+    rowGlobalHistogramKernel(const View view, const RowShape shape, const GlobalCounters<Count> counters) {
+  waitForPreviousKernel();
+  takeTasks(shape, [&](std::size_t row, unsigned part) {
+    const GlobalCounters<Count> own{counters.slots, counters.counts + row * counters.slots};
+    takeRow(view, shape, row, part, [&](const auto& values) { own.take(values); });
+  });
+}
+
+struct RowPlan {
+  unsigned threads;
+  std::size_t blocks;
+  std::size_t sharedBytes;
+  bool isShared;  // whether counters are in shared memory; else every element is added to the result
+  RowShape shape;
+};
+
+// A thread for each step of a row. Rows are split if there are fewer of them than multiprocessors.
+inline RowPlan planRows(const MatrixShape& matrix, const HistogramShape& shape) {
+  RowPlan plan{};
+  const std::size_t steps = ceilDivide(matrix.cols, shape.stepElements);
+  plan.threads = static_cast<unsigned>(clampTo(roundUp(steps, 32), std::size_t{64}, std::size_t{histogramThreads}));
+  const std::size_t wanted = ceilDivide(shape.multiprocessors, matrix.rows);
+  const std::size_t useful = ceilDivide(steps, plan.threads);
+  const std::size_t parts = largerOf(smallerOf(wanted, useful), ceilDivide(matrix.cols, mostBlockElements));
+  plan.isShared = shape.slots <= counterWords(shape);
+  plan.shape = {matrix, static_cast<unsigned>(parts)};
+  plan.sharedBytes = plan.isShared ? roundUp(shape.slots * 4, 16) : 0;
+  const std::size_t resident = largerOf(std::size_t{2048} / plan.threads, std::size_t{1});
+  plan.blocks = smallerOf(matrix.rows * parts, shape.multiprocessors * resident);
+  return plan;
+}
+
+template <class View, class Count>
+GPUOPT_HIDDEN void launchRowHistograms(const HistogramCall<Count>& call, const MatrixShape& matrix, const View& view) {
+  using Source = typename View::Source;
+  const int device = currentDevice();
+  const HistogramShape shape{matrix.cols,
+                             call.slots,
+                             Source::BYTES / Source::STEP,
+                             1,
+                             Source::STEP,
+                             0,
+                             static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device)),
+                             static_cast<unsigned>(multiprocessorCount(device))};
+  const RowPlan plan = planRows(matrix, shape);
+  const bool stores = !call.adds && plan.shape.parts == 1 && plan.isShared;
+  if (!stores && !call.adds)
+    check(cudaMemsetAsync(call.counts, 0, matrix.rows * call.slots * sizeof(Count), call.stream), "cudaMemsetAsync");
+  LaunchConfig config = gridConfig(static_cast<int>(plan.threads), plan.blocks, call.stream, call.function);
+  config.sharedBytes = plan.sharedBytes;
+  const auto slots = static_cast<unsigned>(call.slots);
+  if (!plan.isShared)
+    return launch(rowGlobalHistogramKernel<View, Count>, config, view, plan.shape,
+                  GlobalCounters<Count>{slots, call.counts});
+  const auto kernel = stores ? rowHistogramKernel<true, View, Count> : rowHistogramKernel<false, View, Count>;
+  launch(kernel, config, view, plan.shape, SharedCounters{slots, 0}, call.counts);
+}
+
+struct NoOutput {};
+
+// Checks the arguments, and launches if there is anything to do.
+template <class Policy, class It, class F, class Count>
+void histogramOfRows(const char* function, It in, const MatrixShape& matrix, Count* counts, std::size_t slots,
+                     const F& slotOfElement, cudaStream_t stream) {
+  requireMatrix(in, matrix, NoOutput{}, 0, function);
+  if (matrix.rows > PTRDIFF_MAX / sizeof(Count) / slots)
+    throwInvalid({function, ": ", matrix.rows, " rows of ", slots, " counters are more than memory can hold"});
+  const std::size_t all = matrix.rows * slots;
+  if (all == 0) return;
+  requireCounts(counts, all, function);
+  const std::size_t span = matrix.cols == 0 ? 0 : (matrix.rows - 1) * matrix.ld + matrix.cols;
+  requireApart(Unwrap<It>::pointer(in), span, counts, all, function);
+  const HistogramCall<Count> call{function, stream, counts, slots, Policy::ADDS};
+  if (matrix.cols > 0)
+    return launchRowHistograms(call, matrix, viewOf(deviceIterator(in, span, function, "in"), slotOfElement));
+  if (!Policy::ADDS) clearCounts(HistogramCall<Count>{function, stream, counts, all, false});
+}
+
+GPUOPT_DETAIL_END

@@ -1,0 +1,82 @@
+/// \file
+/// How the blocks of a histogram share out the steps of a source (device/reduce/source.cuh).
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/histogram/tuning.cuh>
+#include <gpuopt/device/reduce/source.cuh>
+
+#include <cstddef>
+
+GPUOPT_DETAIL_BEGIN
+
+// The steps [first, end) of a source, and the number of elements that belong to no step of it: those before the head,
+// and those from step `end` on.
+struct StepShape {
+  std::size_t first;
+  std::size_t end;
+  unsigned edges;
+};
+
+// Steps in flight per thread.
+template <class Source>
+inline constexpr int histogramItems = clampTo(static_cast<int>(histogramLoadBytes / Source::BYTES), 1, 4);
+
+// Gives all values of a step to `take`.
+template <class Source, class Take>
+__device__ inline void takeStep(const Source& source, const typename Source::Step& step, const Take& take) {
+  typename Source::Value values[Source::STEP];
+  source.values(step, values);
+  take(values);
+}
+
+template <int ITEMS, class Source>
+__device__ inline void loadTile(const Source& source, typename Source::Step (&steps)[ITEMS], std::size_t first) {
+#pragma unroll
+  for (unsigned i = 0; i < ITEMS; ++i) source.template load<Caching::stream>(steps[i], first + i * blockDim.x);
+}
+
+// The edge elements, one for each of the first threads of a block.
+template <class Source, class Take>
+__device__ inline void takeEdge(const Source& source, const StepShape& shape, const Take& take) {
+  if (threadIdx.x >= shape.edges) return;
+  const std::size_t index = threadIdx.x < source.head ? threadIdx.x : threadIdx.x + shape.end * Source::STEP;
+  const typename Source::Value edge[1] = {source.at(index)};
+  take(edge);
+}
+
+// All threads of `blocks` blocks give the values of every step to take(values), an array: full tiles in turn, the next
+// one already loading, then single steps. Each block calls endTile() after a tile, and before the edge elements, which
+// are the first block's.
+template <int ITEMS, class Source, class Take, class EndTile>
+__device__ inline void takeSteps(const Source& source, const StepShape& shape, std::size_t block, std::size_t blocks,
+                                 const Take& take, const EndTile& endTile) {
+  using Step = typename Source::Step;
+  const std::size_t tileSteps = std::size_t{blockDim.x} * ITEMS;
+  const std::size_t tiles = (shape.end - shape.first) / tileSteps;
+  const std::size_t own = shape.first + threadIdx.x;
+  Step steps[ITEMS], next[ITEMS];
+  if (block < tiles) loadTile(source, steps, own + block * tileSteps);
+  for (std::size_t tile = block; tile < tiles; tile += blocks) {
+    if (tile + blocks < tiles) loadTile(source, next, own + (tile + blocks) * tileSteps);
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) takeStep(source, steps[i], take);
+    endTile();
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) steps[i] = next[i];
+  }
+  for (std::size_t s = own + tiles * tileSteps + block * blockDim.x; s < shape.end; s += blocks * blockDim.x) {
+    source.template load<Caching::stream>(steps[0], s);
+    takeStep(source, steps[0], take);
+  }
+  endTile();
+  if (block == 0) takeEdge(source, shape, take);
+}
+
+// What endTile() is where tiles need no end.
+struct NoTileEnd {
+  __device__ void operator()() const {}
+};
+
+GPUOPT_DETAIL_END

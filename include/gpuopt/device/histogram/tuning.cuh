@@ -1,0 +1,75 @@
+/// \file
+/// What a histogram counts, its public policies; and the private tuning of its kernels. The figures were chosen by
+/// trial kernels on an H200; no benchmark of this repository has measured them yet.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/abi.cuh>
+
+#include <cstddef>
+
+GPUOPT_NAMESPACE_BEGIN
+
+/// What a histogram does with its counters. To change a value, derive a type and pass it as the first template
+/// argument; `AddCounts` and `CountOutside` are such types.
+struct HistogramPolicy {
+  static constexpr bool ADDS = false;            ///< whether counts are added to what is there; else they replace it
+  static constexpr bool COUNTS_OUTSIDE = false;  ///< whether elements in no bin have counters, two after the bins
+};
+
+/// Counts are added to those that are there.
+struct AddCounts : HistogramPolicy {
+  static constexpr bool ADDS = true;  ///< counts are added
+};
+
+/// Elements that are in no bin have two counters: counts[bins] for those below the first bin, counts[bins + 1] for
+/// those above the last one and for NaN. `counts` then has bins + 2 elements, whose sum is n.
+struct CountOutside : HistogramPolicy {
+  static constexpr bool COUNTS_OUTSIDE = true;  ///< such elements are counted, too
+};
+
+namespace detail {
+
+// One block for each multiprocessor, with all of its shared memory.
+inline constexpr unsigned histogramThreads = 1024;
+
+// Loads in flight per thread, and as many again for the next tile.
+inline constexpr std::size_t histogramLoadBytes = 64;
+
+// Shared memory that the block's static variables and the system need.
+inline constexpr std::size_t histogramReservedBytes = 2048;
+
+// Up to this size a single block counts and stores: nothing has to be zeroed first.
+inline constexpr std::size_t oneBlockHistogramBytes = 64 << 10;
+
+// Copies of the counters, as a power of two. Lanes that add to one address are combined by the hardware, so that only
+// bytes need copies: updates of shared memory limit them, not loads. 32 copies give each lane a bank of its own.
+inline constexpr unsigned byteCopyBits = 5;
+inline constexpr std::size_t mostCopiedSlots = 512;
+
+// Most elements of a block: its counters have 32 bits.
+inline constexpr std::size_t mostBlockElements = std::size_t{1} << 31;
+
+// Two counters of 16 bits in a word. Of neighbouring elements in one bin, one update is made.
+inline constexpr unsigned packedLimit = 0x8000;
+// How often the input may be read, by groups of blocks that count some of the bins each.
+inline constexpr std::size_t mostPackedGroups = 2;
+
+// Up to this number of elements, counters that do not fit into shared memory are updated in global memory.
+inline constexpr std::size_t fewElements = 1 << 16;
+
+// The partition: ranges of 2^15 bins, whose elements are collected in chunks of 512 numbers of 16 bits.
+inline constexpr unsigned partitionThreads = 512;
+inline constexpr unsigned partitionBlocksPerSm = 2;
+inline constexpr unsigned partitionItems = 16;  // elements of a thread at a time
+inline constexpr unsigned partitionRangeBits = 15;
+inline constexpr unsigned mostPartitionRanges = 512;
+inline constexpr unsigned partitionChunk = 512;
+// Elements at a time, which limits the scratch memory to 512 MiB and what the last chunks take.
+inline constexpr std::size_t partitionRound = std::size_t{1} << 28;
+// Chunks that a block counts before it adds its counters to the result, at least.
+inline constexpr unsigned leastCountedChunks = 64;
+
+}  // namespace detail
+
+GPUOPT_NAMESPACE_END

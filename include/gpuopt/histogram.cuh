@@ -1,0 +1,280 @@
+/// \file
+/// Histograms: how many elements are in each of a number of bins.
+///
+///     gpuopt::histogram(samples, n, counts, 256, 0.0f, 1.0f, stream);     // 256 even bins over [0, 1)
+///     gpuopt::bincount(ids, n, counts, bins, stream);                     // ++counts[ids[i]]
+///     gpuopt::histogramBy(pixels, n, counts, bins, Brightness{}, stream); // ++counts[Brightness{}(pixels[i])]
+///     gpuopt::histogramEdges(samples, n, edges, bins, counts, stream);    // bins of any width
+///     gpuopt::histogramChannels<3>(rgb, pixels, counts, 256, 0, 256);     // one for each channel
+///     gpuopt::histogramRows(matrix, rows, cols, ld, counts, 64, 0, 1);    // one for each row
+///     gpuopt::reduceBy(weights, n, ids, bins, sums, gpuopt::Plus{});      // sums[ids[i]] += weights[i]
+///     gpuopt::histogram(vector, counters, 0.0f, 1.0f);                    // containers or spans
+///
+/// In your own kernel, `BlockHistogram<BLOCK, BINS>` from <gpuopt/block/histogram.cuh> counts in shared memory.
+///
+/// `counts` is an array of integers of 4 or 8 bytes in device memory. Counts replace what is there, or are added to it
+/// with the policy AddCounts: histogram<gpuopt::AddCounts>(...). Elements in no bin are not counted, or with the policy
+/// CountOutside in two further counters.
+///
+/// **Common to all functions.** Asynchronous on `stream`, without synchronisation; can be captured into a graph. The
+/// counts are exact, the same on every run. Counters of 4 bytes wrap around at 2^32. `in` is a pointer to device memory
+/// at any address that its type allows, or an iterator that the device can index; n is up to 2^40. Where the counters
+/// fit into shared memory (57600 on sm_90) one kernel reads the input once. Where they do not, explainHistogram says
+/// what happens instead. Many bins need scratch memory, about 2 bytes for each of up to 2^28 elements, in the order of
+/// the stream; nothing else is allocated.
+///
+/// **Errors.** Bad arguments throw std::invalid_argument before anything is written: bins is 0, lower is not less than
+/// upper, null pointers, misaligned addresses, counts that overlap the input. The message names the function, the
+/// parameter and the values. Errors of the runtime throw CudaError.
+///
+/// More: docs/histogram.md.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/block/histogram.cuh>
+#include <gpuopt/core/range.cuh>
+#include <gpuopt/device/histogram/arguments.cuh>
+#include <gpuopt/device/histogram/bins.cuh>
+#include <gpuopt/device/histogram/channels.cuh>
+#include <gpuopt/device/histogram/edge_arguments.cuh>
+#include <gpuopt/device/histogram/launch.cuh>
+#include <gpuopt/device/histogram/reduce_by.cuh>
+#include <gpuopt/device/histogram/rows.cuh>
+#include <gpuopt/host/stream.cuh>
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+GPUOPT_NAMESPACE_BEGIN
+
+/// Counts the elements in each of `bins` bins of equal width over [lower, upper).
+///
+/// Which bin an element x of [lower, upper) is in:
+/// - integers: floor((x - lower) * bins / (upper - lower)), computed exactly
+/// - floating point: the last bin b whose edge lower + b * (upper - lower) / bins, rounded to the nearest number of the
+///   type, is not above x; halves are converted to float first
+///
+/// So every such element is in one bin. Elements below lower, from upper on, and NaN are in none.
+///
+/// \tparam Policy HistogramPolicy, AddCounts, CountOutside, or a type derived from one
+/// \param in n integers or floating-point numbers
+/// \param counts `bins` counters; bins + 2 with CountOutside
+/// \param bins 1 to 2^31 - 3
+/// \param lower,upper the limits: of the type of the elements; std::int64_t for integers, so that 256 is an upper limit
+/// of bytes, and std::uint64_t for unsigned ones of 8 bytes. upper - lower is up to 2^32 for integers of up to 4 bytes.
+template <class Policy = HistogramPolicy, class It, class CountIt>
+void histogram(It in, std::size_t n, CountIt counts, std::size_t bins, detail::LimitOf<It> lower,
+               detail::LimitOf<It> upper, StreamRef stream = {}) {
+  using T = detail::HistogramElement<It>;
+  constexpr bool HAS_BINS = detail::requireNumbers<T>(), WRITES = detail::requireCounters<CountIt>();
+  if constexpr (HAS_BINS && WRITES) {
+    constexpr const char* function = "gpuopt::histogram";
+    const auto slotOf = detail::evenBins<T>(bins, lower, upper, function);
+    detail::histogramOf<Policy>(function, in, n, detail::Unwrap<CountIt>::pointer(counts),
+                                detail::slotsOf<Policy>(bins), slotOf, stream);
+  }
+}
+
+/// The same for containers or spans, such as thrust::device_vector: as many bins as `counts` has elements, two fewer
+/// with CountOutside.
+template <class Policy = HistogramPolicy, class In, class Counts, class = detail::EnableRange<In>,
+          class = detail::EnableRange<Counts>>
+void histogram(In&& in, Counts&& counts, detail::LimitOfRange<In> lower, detail::LimitOfRange<In> upper,
+               StreamRef stream = {}) {
+  gpuopt::histogram<Policy>(detail::dataOf(in), detail::sizeOf(in), detail::dataOf(counts),
+                            detail::binsOf<Policy>(counts, "gpuopt::histogram"), lower, upper, stream);
+}
+
+/// Counts how often each of the numbers 0 to bins - 1 occurs. Other numbers are in no bin.
+///
+/// \tparam Policy HistogramPolicy, AddCounts, CountOutside, or a type derived from one
+/// \param in n integers
+/// \param counts `bins` counters; bins + 2 with CountOutside
+/// \param bins 1 to 2^31 - 3
+template <class Policy = HistogramPolicy, class It, class CountIt>
+void bincount(It in, std::size_t n, CountIt counts, std::size_t bins, StreamRef stream = {}) {
+  using T = detail::HistogramElement<It>;
+  constexpr bool IS_INTEGER = std::is_integral_v<T>, WRITES = detail::requireCounters<CountIt>();
+  static_assert(IS_INTEGER,
+                "gpuopt::bincount: the elements must be integers: histogram() takes floating-point numbers");
+  if constexpr (IS_INTEGER && WRITES) {
+    constexpr const char* function = "gpuopt::bincount";
+    detail::requireBins(bins, function);
+    const detail::NumberedBins<Identity> slotOf{{}, static_cast<unsigned>(bins)};
+    detail::histogramOf<Policy>(function, in, n, detail::Unwrap<CountIt>::pointer(counts),
+                                detail::slotsOf<Policy>(bins), slotOf, stream);
+  }
+}
+
+/// The same for containers or spans: as many bins as `counts` has elements, two fewer with CountOutside.
+template <class Policy = HistogramPolicy, class In, class Counts, class = detail::EnableRange<In>,
+          class = detail::EnableRange<Counts>>
+void bincount(In&& in, Counts&& counts, StreamRef stream = {}) {
+  gpuopt::bincount<Policy>(detail::dataOf(in), detail::sizeOf(in), detail::dataOf(counts),
+                           detail::binsOf<Policy>(counts, "gpuopt::bincount"), stream);
+}
+
+/// Counts the elements of each bin by a function that tells an element's bin.
+///
+///     gpuopt::histogramBy(particles, n, counts, 64, [] __device__(const Particle& p) { return int(p.energy); });
+///
+/// \tparam Policy HistogramPolicy, AddCounts, CountOutside, or a type derived from one
+/// \param in n elements of any type
+/// \param counts `bins` counters; bins + 2 with CountOutside
+/// \param bins 1 to 2^31 - 3
+/// \param binOf called once for each element, in no particular order: returns an integer, the bin. Other numbers than 0
+/// to bins - 1 are in no bin. Any functor or extended lambda for device code with a const call operator.
+template <class Policy = HistogramPolicy, class It, class CountIt, class BinOf>
+void histogramBy(It in, std::size_t n, CountIt counts, std::size_t bins, BinOf binOf, StreamRef stream = {}) {
+  constexpr bool TELLS = detail::requireBinOf<BinOf, detail::HistogramElement<It>>();
+  constexpr bool WRITES = detail::requireCounters<CountIt>();
+  if constexpr (TELLS && WRITES) {
+    constexpr const char* function = "gpuopt::histogramBy";
+    detail::requireBins(bins, function);
+    const detail::NumberedBins<BinOf> slotOf{binOf, static_cast<unsigned>(bins)};
+    detail::histogramOf<Policy>(function, in, n, detail::Unwrap<CountIt>::pointer(counts),
+                                detail::slotsOf<Policy>(bins), slotOf, stream);
+  }
+}
+
+/// The same for containers or spans: as many bins as `counts` has elements, two fewer with CountOutside.
+template <class Policy = HistogramPolicy, class In, class Counts, class BinOf, class = detail::EnableRange<In>,
+          class = detail::EnableRange<Counts>>
+void histogramBy(In&& in, Counts&& counts, BinOf binOf, StreamRef stream = {}) {
+  gpuopt::histogramBy<Policy>(detail::dataOf(in), detail::sizeOf(in), detail::dataOf(counts),
+                              detail::binsOf<Policy>(counts, "gpuopt::histogramBy"), binOf, stream);
+}
+
+/// Counts the elements between sorted edges: bin b has the elements x with edges[b] <= x < edges[b + 1].
+///
+/// Elements below edges[0], from edges[bins] on, and NaN are in no bin. Of several bins with the same lower edge, the
+/// last one has the elements. Each block searches the edges in shared memory, if they fit beside the counters.
+///
+/// \tparam Policy HistogramPolicy, AddCounts, CountOutside, or a type derived from one
+/// \param in n integers or floating-point numbers
+/// \param edges bins + 1 edges in device memory, of the type of the elements (float for halves), in ascending order,
+/// none of them NaN. That is checked with GPUOPT_CHECK_POINTERS alone, because the call would have to wait for them.
+/// \param bins 1 to 2^31 - 3
+/// \param counts `bins` counters; bins + 2 with CountOutside
+template <class Policy = HistogramPolicy, class It, class Edge, class CountIt>
+void histogramEdges(It in, std::size_t n, const Edge* edges, std::size_t bins, CountIt counts, StreamRef stream = {}) {
+  constexpr bool HAS_EDGES = detail::requireEdges<It, Edge>(), WRITES = detail::requireCounters<CountIt>();
+  if constexpr (HAS_EDGES && WRITES)
+    detail::histogramDeviceEdges<Policy>(in, n, edges, bins, detail::Unwrap<CountIt>::pointer(counts), stream);
+}
+
+/// The same for edges in the host's memory, which may be gone when the call returns.
+///
+/// Cost: in addition, a small kernel and an allocation in the order of the stream that take the edges to the device, a
+/// kernel for each 2 KiB of them.
+///
+/// \param edges a std::vector or std::array of two edges or more: ascending, which is checked
+/// \param counts a counter for each bin, one fewer than edges; two more with CountOutside
+template <class Policy = HistogramPolicy, class It, class Edges, class CountIt,
+          class = std::enable_if_t<detail::isHostRange<Edges>>>
+void histogramEdges(It in, std::size_t n, const Edges& edges, CountIt counts, StreamRef stream = {}) {
+  using Edge = std::decay_t<decltype(*edges.data())>;
+  constexpr bool HAS_EDGES = detail::requireEdges<It, Edge>(), WRITES = detail::requireCounters<CountIt>();
+  if constexpr (HAS_EDGES && WRITES)
+    detail::histogramHostEdges<Policy>(in, n, edges.data(), edges.size(), detail::Unwrap<CountIt>::pointer(counts),
+                                       stream);
+}
+
+/// Histograms of interleaved channels, such as those of RGB or RGBA pixels, in one reading.
+///
+///     gpuopt::histogramChannels<3>(picture, width * height, counts, 256, 0, 256);   // counts[channel * 256 + value]
+///
+/// The bins are those of histogram(), the same for all channels.
+///
+/// \tparam CHANNELS samples of a pixel, 2 to 4
+/// \tparam Policy HistogramPolicy, AddCounts, CountOutside, or a type derived from one
+/// \param samples n * CHANNELS integers or floating-point numbers: pointer to device memory
+/// \param n pixels
+/// \param counts CHANNELS * bins counters, one channel after the other; each has two more with CountOutside
+/// \param bins 1 to (2^31 - 3) / CHANNELS
+/// \param lower,upper the limits, as for histogram()
+template <int CHANNELS, class Policy = HistogramPolicy, class It, class CountIt>
+void histogramChannels(It samples, std::size_t n, CountIt counts, std::size_t bins, detail::LimitOf<It> lower,
+                       detail::LimitOf<It> upper, StreamRef stream = {}) {
+  using T = detail::HistogramElement<It>;
+  constexpr bool FITS = CHANNELS >= 2 && CHANNELS <= 4, MEMORY = detail::isMemory<It>;
+  constexpr bool HAS_BINS = detail::requireNumbers<T>(), WRITES = detail::requireCounters<CountIt>();
+  static_assert(FITS, "gpuopt::histogramChannels: CHANNELS must be 2 to 4: histogram() counts single ones");
+  static_assert(MEMORY, "gpuopt::histogramChannels: samples must be a pointer, or Thrust's iterator of memory");
+  if constexpr (FITS && MEMORY && HAS_BINS && WRITES) {
+    const T* const data = detail::Unwrap<It>::pointer(samples);
+    detail::histogramOfPixels<Policy, CHANNELS>("gpuopt::histogramChannels", data, n,
+                                                detail::Unwrap<CountIt>::pointer(counts), bins, lower, upper, stream);
+  }
+}
+
+/// A histogram of each row of a matrix: counts[row * bins + bin].
+///
+/// The bins are those of histogram(), the same for all rows. One kernel; rows that are short keep few threads of a
+/// block busy, and more counters than fit into shared memory are updated in global memory.
+///
+/// \tparam Policy HistogramPolicy, AddCounts, CountOutside, or a type derived from one
+/// \param in integers or floating-point numbers: element (r, c) is in[r * ld + c]
+/// \param rows,cols the shape
+/// \param ld elements from the start of a row to the start of the next one, at least cols
+/// \param counts rows * bins counters; each row has two more with CountOutside
+/// \param bins 1 to 2^31 - 3
+/// \param lower,upper the limits, as for histogram()
+template <class Policy = HistogramPolicy, class It, class CountIt>
+void histogramRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, CountIt counts, std::size_t bins,
+                   detail::LimitOf<It> lower, detail::LimitOf<It> upper, StreamRef stream = {}) {
+  using T = detail::HistogramElement<It>;
+  constexpr bool HAS_BINS = detail::requireNumbers<T>(), WRITES = detail::requireCounters<CountIt>();
+  if constexpr (HAS_BINS && WRITES) {
+    constexpr const char* function = "gpuopt::histogramRows";
+    const auto slotOf = detail::evenBins<T>(bins, lower, upper, function);
+    detail::histogramOfRows<Policy>(function, in, {rows, cols, ld}, detail::Unwrap<CountIt>::pointer(counts),
+                                    detail::slotsOf<Policy>(bins), slotOf, stream);
+  }
+}
+
+/// Reduces values by a small integer key: out[b] = op over all values whose key is b.
+///
+///     gpuopt::reduceBy(weights, n, cells, bins, sums);                       // sums[cells[i]] += weights[i]
+///     gpuopt::reduceBy(times, n, ids, bins, last, gpuopt::Maximum{});
+///     gpuopt::reduceBy<gpuopt::FastSums>(weights, n, cells, bins, sums);
+///
+/// A bin without values gets the neutral element: 0, or the greatest or least number. Values with other keys than 0 to
+/// bins - 1 are left out. Integers are exact; sums wrap around. Extremes are those of Minimum and Maximum.
+///
+/// Sums of floating-point numbers are the same bits on every run and every device: each value is rounded to a multiple
+/// of 2^(e - 62) times the least power of two from n on, where 2^e is above the largest magnitude, and the sum is exact
+/// from there on. So a value is off by at most n * 2^-61 of the largest magnitude. A bin with an infinity or NaN gets
+/// what their sum is. With the policy FastSums the order of additions differs between runs, nothing is rounded to fixed
+/// point, and the values are read once instead of twice.
+///
+/// Cost: reads values and keys once, for reproducible sums the values once more. Asynchronous; three small kernels or
+/// memsets besides, and scratch memory of 8 bytes a bin, 12 for reproducible sums, in the order of the stream. Where
+/// the bins do not fit into shared memory (28800 of 8 bytes on sm_90), atomics go to global memory.
+///
+/// \tparam Policy ReduceByPolicy or FastSums
+/// \param values n numbers, each converted to the type of `out`
+/// \param keys n integers, or a function that tells the bin of a value
+/// \param bins 1 to 2^31 - 3
+/// \param out `bins` numbers of 4 or 8 bytes; what is there is replaced
+/// \param op Plus, Minimum or Maximum
+template <class Policy = ReduceByPolicy, class It, class Keys, class OutIt, class Op = Plus>
+void reduceBy(It values, std::size_t n, Keys keys, std::size_t bins, OutIt out, Op = {}, StreamRef stream = {}) {
+  if constexpr (detail::requireReduceBy<It, Keys, OutIt, Op>())
+    detail::reduceByChecked<Policy, Op>(values, n, keys, bins, detail::Unwrap<OutIt>::pointer(out), stream);
+}
+
+/// What histogram() does with n elements of type T and `bins` bins on the current device, and why, as text: the kernel,
+/// its blocks, how often the input is read.
+///
+/// Not for alignments that rule out 16-byte loads: those read element by element.
+template <class T>
+[[nodiscard]] std::string explainHistogram(std::size_t n, std::size_t bins) {
+  detail::requireBins(bins, "gpuopt::explainHistogram");
+  if (n == 0) return "nothing to launch";
+  const detail::ArraySource<T, detail::NumberedBins<Identity>, true> source{};
+  return detail::planInWords(detail::planHistogram(detail::histogramShape(source, n, bins)));
+}
+
+GPUOPT_NAMESPACE_END

@@ -1,0 +1,18 @@
+// Histograms read 16 bytes at a time and keep elements in registers.
+// SPDX-License-Identifier: MIT
+#include <gpuopt/histogram.cuh>
+
+#include <cstddef>
+
+// CODEGEN: kernel=sharedHistogramKernel<.*(ArraySource<float|ArraySource<unsigned.char|ArraySource<int).*true> contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
+// CODEGEN: kernel=packedHistogramKernel<.*ArraySource<float.*true> contains=ld\.global\.nc.*v4\.u32 contains=atom\.shared\.add no-local no-spill max-registers=64
+// CODEGEN: kernel=(countChunks|orderChunks)Kernel no-local no-spill max-registers=64
+// CODEGEN: kernel=countChunksKernel contains=ld\.global\.nc.*v4\.u32
+// CODEGEN: kernel=rowHistogramKernel<.*ArrayView<float contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
+void countEverything(const float* floats, const unsigned char* bytes, const int* integers, unsigned* counts) {
+  constexpr std::size_t n = 1000;
+  gpuopt::histogram(floats, n, counts, 256, 0, 1);
+  gpuopt::histogram(bytes, n, counts, 256, 0, 256);
+  gpuopt::bincount(integers, n, counts, 256);
+  gpuopt::histogramRows(floats, n, n, n, counts, 256, 0, 1);
+}

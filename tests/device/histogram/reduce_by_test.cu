@@ -1,0 +1,198 @@
+/// reduceBy: sums, minima and maxima of every type by keys and by functions, in shared and in global memory; sums in
+/// fixed point against exact ones, infinities and NaN, wrong arguments.
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
+#include "support/histogram_data.cuh"
+#include "support/host_test.cuh"
+
+#include <gpuopt/histogram.cuh>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace gpuopt::test::reduce_by_test {
+namespace {
+
+// Keys from -1 to bins + 1.
+std::vector<int> keysFor(std::size_t n, std::size_t bins) {
+  std::vector<int> keys;
+  for (const unsigned number : numbersBelow(n, static_cast<unsigned>(bins) + 3, Distribution::fewOften, 11))
+    keys.push_back(static_cast<int>(number) - 1);
+  return keys;
+}
+
+template <class A, class T, class Op>
+std::vector<A> reducedSerially(const std::vector<T>& values, const std::vector<int>& keys, std::size_t bins, Op op) {
+  std::vector<A> results(bins, NeutralElement<Op, A>::value());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (keys[i] >= 0 && keys[i] < static_cast<int>(bins)) {
+      A& result = results[static_cast<std::size_t>(keys[i])];
+      result = op(result, static_cast<A>(values[i]));
+    }
+  return results;
+}
+
+template <class A>
+bool sameBits(const std::vector<A>& a, const std::vector<A>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(A)) == 0);
+}
+
+template <class T, class A, class Op>
+void checkExact(std::size_t n, std::size_t bins, Op op, std::size_t offset = 0) {
+  INFO(sizeof(T) << " to " << sizeof(A) << " bytes, n = " << n << ", " << bins << " bins, offset " << offset);
+  const std::vector<T> values = smallIntegers<T>(n, 3);
+  const std::vector<int> keys = keysFor(n, bins);
+  const DeviceArray<T> in(values, offset);
+  const DeviceArray<int> by(keys, offset / 2);
+  DeviceArray<A> out(bins), fast(bins);
+  const std::vector<A> expected = reducedSerially<A>(values, keys, bins, op);
+  reduceBy(in.data(), n, by.data(), bins, out.data(), op);
+  CHECK(sameBits(out.toHost(), expected));
+  reduceBy<FastSums>(in.data(), n, by.data(), bins, fast.data(), op);
+  CHECK(sameBits(fast.toHost(), expected));
+}
+
+template <class Op>
+void checkTypes(std::size_t n, std::size_t bins, Op op) {
+  checkExact<std::int32_t, std::int32_t>(n, bins, op, 1);
+  checkExact<std::uint32_t, std::uint32_t>(n, bins, op);
+  checkExact<std::int8_t, std::int64_t>(n, bins, op, 3);
+  checkExact<std::uint64_t, std::uint64_t>(n, bins, op);
+  checkExact<float, float>(n, bins, op, 1);
+  checkExact<float, double>(n, bins, op);
+  checkExact<double, double>(n, bins, op, 1);
+}
+
+// The last decimal of a number.
+struct LastDigit {
+  __host__ __device__ int operator()(int value) const { return value % 10; }
+};
+
+}  // namespace
+
+TEST_CASE("reduceBy: sums, minima and maxima of whole numbers are exact", "[device]") {
+  for (const std::size_t n : std::vector<std::size_t>{0, 1, 100, 20001})
+    for (const std::size_t bins : std::vector<std::size_t>{1, 10, 1000}) {
+      checkTypes(n, bins, Plus{});
+      checkTypes(n, bins, Minimum{});
+      checkTypes(n, bins, Maximum{});
+    }
+}
+
+TEST_CASE("reduceBy: more bins than shared memory has room for", "[device]") {
+  checkExact<float, float>(20000, 60000, Plus{});
+  checkExact<std::int32_t, std::int32_t>(20000, 60000, Plus{}, 1);
+  checkExact<std::int32_t, std::int64_t>(20000, 30000, Minimum{});
+}
+
+TEST_CASE("reduceBy: by a function of the value", "[device]") {
+  std::vector<int> values(5000), keys;
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i * 7919 % 5003) - 100;
+  for (const int value : values) keys.push_back(LastDigit{}(value));
+  const DeviceArray<int> in(values, 1);
+  DeviceArray<int> out(10);
+  reduceBy(in.data(), values.size(), LastDigit{}, 10, out.data());
+  CHECK(out.toHost() == reducedSerially<int>(values, keys, 10, Plus{}));
+}
+
+TEST_CASE("reduceBy: extremes of floats of both signs, zeros and NaN", "[device]") {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> values{-1.5F, 2, -3, -0.0F, 0, 0, -0.0F, 1, nan, -infinity, infinity, 7};
+  const std::vector<int> keys{0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 9};
+  const DeviceArray<float> in(values);
+  const DeviceArray<int> by(keys);
+  DeviceArray<float> least(6), most(6);
+  reduceBy(in.data(), values.size(), by.data(), 6, least.data(), Minimum{});
+  reduceBy(in.data(), values.size(), by.data(), 6, most.data(), Maximum{});
+  const std::vector<float> low = least.toHost(), high = most.toHost();
+  CHECK(std::isnan(low[3]));
+  CHECK(std::isnan(high[3]));
+  const auto without = [](std::vector<float> all) {
+    all[3] = 0;
+    return all;
+  };
+  CHECK(sameBits(without(low), std::vector<float>{-3, -0.0F, -0.0F, 0, -infinity, infinity}));
+  CHECK(sameBits(without(high), std::vector<float>{2, 0, 0, 0, infinity, -infinity}));
+}
+
+TEST_CASE("reduceBy: sums in fixed point are near the exact ones, and the same at every alignment", "[device]") {
+  const std::size_t n = 30000, bins = 50;
+  const std::vector<int> keys = keysFor(n, bins);
+  for (const float scale : {1.0F, 1e-40F, 1e-20F, 1e30F}) {
+    INFO("scale " << scale);
+    std::vector<float> values = randomVector<float>(n, 3);
+    for (float& value : values) value *= scale;
+    const std::vector<double> exact = reducedSerially<double>(values, keys, bins, Plus{});
+    std::vector<float> first;
+    for (const std::size_t offset : std::vector<std::size_t>{0, 1, 2}) {
+      const DeviceArray<float> in(values, offset);
+      const DeviceArray<int> by(keys, offset);
+      DeviceArray<float> out(bins);
+      reduceBy(in.data(), n, by.data(), bins, out.data());
+      const std::vector<float> sums = out.toHost();
+      if (offset == 0) first = sums;
+      CHECK(sameBits(sums, first));
+    }
+    double worst = 0;
+    for (std::size_t b = 0; b < bins; ++b)
+      worst = std::fmax(worst, std::fabs(first[b] - exact[b]) - std::fabs(exact[b]) * 0x1p-24);
+    CHECK(worst <= static_cast<double>(scale) * (0x1p-30 + 0x1p-9 * (scale < 1e-30F)));
+  }
+}
+
+TEST_CASE("reduceBy: a sum that needs every bit of fixed point", "[device]") {
+  const std::size_t n = 4097;
+  const std::vector<float> values(n, std::numeric_limits<float>::max());
+  const DeviceArray<float> in(values);
+  const DeviceArray<int> by(std::vector<int>(n, 0));
+  DeviceArray<double> out(1);
+  reduceBy(in.data(), n, by.data(), 1, out.data());
+  CHECK(out.toHost()[0] == static_cast<double>(n) * static_cast<double>(std::numeric_limits<float>::max()));
+}
+
+TEST_CASE("reduceBy: sums with infinities and NaN, alone in their bins", "[device]") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> values{1, infinity, 2, -infinity, 3, infinity, -infinity, std::nan(""), 4, 5};
+  const std::vector<int> keys{0, 0, 1, 1, 2, 3, 3, 4, 4, 2};
+  const DeviceArray<double> in(values);
+  const DeviceArray<int> by(keys);
+  DeviceArray<double> out(6);
+  reduceBy(in.data(), values.size(), by.data(), 6, out.data());
+  const std::vector<double> sums = out.toHost();
+  CHECK(sums[0] == infinity);
+  CHECK(sums[1] == -infinity);
+  CHECK(sums[2] == 8);
+  CHECK(std::isnan(sums[3]));
+  CHECK(std::isnan(sums[4]));
+  CHECK(sums[5] == 0);
+}
+
+TEST_CASE("reduceBy: wrong arguments throw before anything is written", "[device]") {
+  const DeviceArray<float> in(std::vector<float>(20, 3));
+  const DeviceArray<int> by(std::vector<int>(20, 1));
+  const std::vector<float> old{1, 2, 3};
+  DeviceArray<float> out(old);
+  const float* const null = nullptr;
+  const int* const noKeys = nullptr;
+  float* const nowhere = nullptr;
+  const auto message = [](auto call) { return messageOf<std::invalid_argument>(call); };
+  CHECK(message([&] { reduceBy(in.data(), 20, by.data(), 0, out.data()); }) == "gpuopt::reduceBy: bins is 0");
+  CHECK(message([&] { reduceBy(in.data(), 20, by.data(), 3, nowhere); }) ==
+        "gpuopt::reduceBy: out is null, but there are 3 bins");
+  CHECK(message([&] { reduceBy(null, 20, by.data(), 3, out.data()); }) == "gpuopt::reduceBy: in1 is null, but n is 20");
+  CHECK(message([&] { reduceBy(in.data(), 20, noKeys, 3, out.data()); }) ==
+        "gpuopt::reduceBy: in2 is null, but n is 20");
+  CHECK(message([&] { reduceBy(out.data(), 3, by.data(), 3, out.data()); }) ==
+        "gpuopt::reduceBy: in1 and out overlap: out begins at byte 0 of the 12 of in1");
+  CHECK(out.toHost() == old);
+}
+
+}  // namespace gpuopt::test::reduce_by_test
