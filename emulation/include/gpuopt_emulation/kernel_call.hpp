@@ -57,8 +57,8 @@ void launchByCall(const char* name, const cudaLaunchConfig_t& config, const Call
   nameSymbol(address, name);
   // A kernel's own limit cannot be known.
   raiseDynamicSharedLimit(address);
-  static_cast<void>(
-      launch(config, address, body, std::shared_ptr<const Launched>(new Launched{call, {std::move(arguments)...}})));
+  const std::shared_ptr<const Launched> launched(new Launched{call, {std::move(arguments)...}});
+  static_cast<void>(launch(config, address, body, launched, pointersAmong(launched->arguments)));
 }
 
 template <class Call>

@@ -106,6 +106,13 @@ void addPointer(std::vector<PointerArgument>& pointers, const T& argument) {
   if constexpr (std::is_pointer_v<T> && std::is_object_v<Pointee>) pointers.push_back({argument, alignof(Pointee)});
 }
 
+template <class... Arguments>
+std::vector<PointerArgument> pointersAmong(const std::tuple<Arguments...>& arguments) {
+  std::vector<PointerArgument> pointers;
+  std::apply([&](const auto&... argument) { (addPointer(pointers, argument), ...); }, arguments);
+  return pointers;
+}
+
 /// `arguments` are the launch's own copies.
 inline cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, void (*body)(const void*),
                           const std::shared_ptr<const void>& arguments, const std::vector<PointerArgument>& pointers) {
@@ -151,9 +158,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
     const Call& c = *static_cast<const Call*>(argument);
     std::apply(c.kernel, c.arguments);
   };
-  std::vector<emulated::PointerArgument> pointers;
-  std::apply([&](const auto&... argument) { (emulated::addPointer(pointers, argument), ...); }, call->arguments);
-  return emulated::launch(*config, emulated::kernelAddress(kernel), body, call, pointers);
+  return emulated::launch(*config, emulated::kernelAddress(kernel), body, call,
+                          emulated::pointersAmong(call->arguments));
 }
 
 // --------------------------------------------------------------------------- attributes of kernels
