@@ -260,7 +260,8 @@ void histogramRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Co
 /// \param out `bins` numbers of 4 or 8 bytes; what is there is replaced
 /// \param op Plus, Minimum or Maximum
 template <class Policy = ReduceByPolicy, class It, class Keys, class OutIt, class Op = Plus>
-void reduceBy(It values, std::size_t n, Keys keys, std::size_t bins, OutIt out, Op = {}, StreamRef stream = {}) {
+void reduceBy(It values, std::size_t n, Keys keys, std::size_t bins, OutIt out, [[maybe_unused]] Op op = {},
+              StreamRef stream = {}) {
   if constexpr (detail::requireReduceBy<It, Keys, OutIt, Op>())
     detail::reduceByChecked<Policy, Op>(values, n, keys, bins, detail::Unwrap<OutIt>::pointer(out), stream);
 }

@@ -83,11 +83,12 @@ class Amalgamation(unittest.TestCase):
 
     def test_in_two_files(self):
         consumer = ROOT / "tests" / "package" / "consumer"
-        program = self.work / "consumer"
+        program, doubled = self.work / "consumer", self.work / "doubled.cpp"
+        call(ROOT / "emulation" / "rewrite_launches.py", "-o", doubled, consumer / "doubled.cu")
         call(self.compiler, "-std=c++17", *WARNINGS, "-Wno-unknown-pragmas", "-I", ROOT / "emulation" / "include",
              "-I", self.work, "-x", "c++", consumer / "main.cu", consumer / "total.cu", consumer / "host.cpp",
-             "-o", program, "-lboost_context", "-lpthread")
-        self.assertIn("emulated: sums 50005000 and 50005000", call(program))
+             doubled, "-o", program, "-lboost_context", "-lpthread")
+        self.assertIn("emulated: sums 50005000, 50005000 and 100010000", call(program))
 
     def test_native(self):
         if not self.nvcc:
