@@ -36,18 +36,22 @@ def read_predictions(path):
     return list(csv.DictReader(lines))
 
 
-def read_counts(path):
-    """[(kernel, {metric: value})] of the program's kernels, in the order of the launches."""
+def read_launches(path):
+    """[(kernel, {metric: value})] of all launches in a log of ncu, in their order."""
     lines = Path(path).read_text().splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
     if start is None:
         raise ValueError(f"{path}: no line begins with \"ID\": is it the log of ncu --csv?")
     launches = {}
     for row in csv.DictReader(line for line in lines[start:] if line.startswith('"')):
-        kernel = re.search(r"\b(%s)\b" % "|".join(KERNELS), row["Kernel Name"])
-        if kernel:
-            launches.setdefault(int(row["ID"]), (kernel.group(1), {}))[1][row["Metric Name"]] = number(row["Metric Value"])
+        launches.setdefault(int(row["ID"]), (row["Kernel Name"], {}))[1][row["Metric Name"]] = number(row["Metric Value"])
     return [launches[launch] for launch in sorted(launches)]
+
+
+def read_counts(path):
+    """The same of the program's kernels."""
+    found = ((re.search(r"\b(%s)\b" % "|".join(KERNELS), kernel), counts) for kernel, counts in read_launches(path))
+    return [(kernel.group(1), counts) for kernel, counts in found if kernel]
 
 
 def comparisons(prediction, counts):

@@ -59,7 +59,8 @@ struct Memory {
 
 void runLadders(const Memory& memory) {
   for (const unsigned side : {512u, 500u}) {
-    const ladders::TransposeData data{static_cast<const float*>(memory.in), static_cast<float*>(memory.out), side, side};
+    const ladders::TransposeData data{static_cast<const float*>(memory.in), static_cast<float*>(memory.out), side,
+                                      side};
     for (const auto& step : ladders::transposeSteps(data))
       run("ladder " + std::to_string(side) + ": " + step.name, [&] { step.run(1); });
   }
@@ -78,7 +79,8 @@ void runTranspositions(const Memory& memory) {
   const auto* const in = static_cast<const T*>(memory.in);
   auto* const out = static_cast<T*>(memory.out);
   for (const auto& [rows, cols] : {std::pair<std::size_t, std::size_t>{1024, 512}, {511, 509}, {7, 9000}, {9000, 7}}) {
-    const std::string name = std::to_string(sizeof(T)) + " bytes, " + std::to_string(rows) + " x " + std::to_string(cols);
+    const std::string name =
+        std::to_string(sizeof(T)) + " bytes, " + std::to_string(rows) + " x " + std::to_string(cols);
     run("transpose " + name, [&] { gpuopt::transpose(in, out, rows, cols); });
   }
   run("transposeInPlace " + std::to_string(sizeof(T)) + " bytes", [&] { gpuopt::transposeInPlace(out, 512, 512); });
