@@ -78,7 +78,8 @@ template <class T>
 void runTranspositions(const Memory& memory) {
   const auto* const in = static_cast<const T*>(memory.in);
   auto* const out = static_cast<T*>(memory.out);
-  for (const auto& [rows, cols] : {std::pair<std::size_t, std::size_t>{1024, 512}, {511, 509}, {7, 9000}, {9000, 7}}) {
+  for (const auto& size : {std::pair<std::size_t, std::size_t>{1024, 512}, {511, 509}, {7, 9000}, {9000, 7}}) {
+    const std::size_t rows = size.first, cols = size.second;
     const std::string name =
         std::to_string(sizeof(T)) + " bytes, " + std::to_string(rows) + " x " + std::to_string(cols);
     run("transpose " + name, [&] { gpuopt::transpose(in, out, rows, cols); });
