@@ -228,7 +228,7 @@ auto elementsOf(It iterator) {
 // A function of such elements.
 template <class... Its, class F>
 auto functionOf(const F& f) {
-  using Result = std::decay_t<CallResult<F, typename std::iterator_traits<Its>::value_type...>>;
+  using Result = std::decay_t<typename Call<F, typename std::iterator_traits<Its>::value_type...>::Result>;
   if constexpr (needsBox<Result> || (needsBox<typename std::iterator_traits<Its>::value_type> || ...))
     return OnBoxes<F, Result>{f};
   else
