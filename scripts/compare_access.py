@@ -82,20 +82,26 @@ def compare(predictions, launches, tolerance):
             yield prediction, what, predicted, counted, abs(predicted - counted) <= tolerance * max(predicted, 1)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("predictions", nargs="?", help="access_bench.csv")
+def parse(description, metrics, predictions, tolerance, whole):
+    """The arguments of a comparison: two files, and a tolerance relative to `whole`. With --metrics it prints those and
+    ends the program."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("predictions", nargs="?", help=predictions)
     parser.add_argument("counts", nargs="?", help="the log of ncu --csv")
     parser.add_argument("--metrics", action="store_true", help="print the metrics for ncu, and nothing else")
     parser.add_argument("--all", action="store_true", help="show what agrees, too")
-    parser.add_argument("--tolerance", type=float, default=0.005, help="relative, of what is predicted (0.005)")
+    parser.add_argument("--tolerance", type=float, default=tolerance, help=f"relative, of {whole} ({tolerance})")
     arguments = parser.parse_args()
     if arguments.metrics:
-        print(",".join(METRICS))
-        return 0
+        print(",".join(metrics))
+        sys.exit(0)
     if arguments.counts is None:
         parser.error("two files are needed")
+    return arguments
 
+
+def main():
+    arguments = parse(__doc__.splitlines()[0], METRICS, "access_bench.csv", 0.005, "what is predicted")
     rows = list(compare(read_predictions(arguments.predictions), read_counts(arguments.counts), arguments.tolerance))
     shown = [row for row in rows if arguments.all or not row[4]]
     if shown:

@@ -9,11 +9,10 @@ Prints a table of what differs (with --all, of everything) in Markdown. Exits wi
 SPDX-License-Identifier: MIT
 """
 
-import argparse
 import sys
 from pathlib import Path
 
-from compare_access import read_launches
+from compare_access import parse, read_launches
 
 MARKER = "beginCase"  # the kernel that begins a case
 METRICS = {
@@ -59,20 +58,9 @@ def compare(profiled, counted, tolerance):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("profile", nargs="?", help="what profile_counters_profiled prints")
-    parser.add_argument("counts", nargs="?", help="the log of ncu --csv")
-    parser.add_argument("--metrics", action="store_true", help="print the metrics for ncu, and nothing else")
-    parser.add_argument("--all", action="store_true", help="show what agrees, too")
-    parser.add_argument("--tolerance", type=float, default=0.01, help="relative, of the larger count (0.01)")
-    arguments = parser.parse_args()
-    if arguments.metrics:
-        print(",".join(METRICS.values()))
-        return 0
-    if arguments.counts is None:
-        parser.error("two files are needed")
-
-    rows = list(compare(read_profile(arguments.profile), read_cases(arguments.counts), arguments.tolerance))
+    arguments = parse(__doc__.splitlines()[0], METRICS.values(), "what profile_counters_profiled prints", 0.01,
+                      "the larger count")
+    rows = list(compare(read_profile(arguments.predictions), read_cases(arguments.counts), arguments.tolerance))
     shown = [row for row in rows if arguments.all or not row[4]]
     if shown:
         print("| case | count | profile | GPU | |\n|---|---|---|---|---|")
