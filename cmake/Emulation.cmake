@@ -1,6 +1,17 @@
 include("${CMAKE_CURRENT_LIST_DIR}/Launches.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/Profile.cmake")
 
+# The folder of what is no header: in the sources, where it is installed, and where vcpkg puts it. A function, because
+# find_package() would give its variables to the project.
+function(gpuopt_find_emulation_folder)
+  set(here "${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
+  file(GLOB script "${here}/../emulation/rewrite_launches.py" "${here}/../../gpuopt/emulation/rewrite_launches.py"
+    "${here}/emulation/rewrite_launches.py")
+  cmake_path(GET script PARENT_PATH folder)
+  set_property(GLOBAL PROPERTY GPUOPT_EMULATION_FOLDER "${folder}")
+endfunction()
+gpuopt_find_emulation_folder()
+
 # gpuopt_emulate(<target> [PROFILE]): builds the target for the emulated device, with the host compiler and without nvcc.
 #
 # Each source x.cu is compiled as C++ through a generated file that includes it, so the same x.cu can serve a

@@ -23,7 +23,8 @@ function(gpuopt_emulated_source target source wrapper)
   if(NOT isHere)
     message(FATAL_ERROR "gpuopt_emulate(${target}) has to be called in the folder of ${target}: ${name} has launches")
   endif()
-  get_property(script GLOBAL PROPERTY GPUOPT_REWRITES_LAUNCHES)
+  get_property(script GLOBAL PROPERTY GPUOPT_EMULATION_FOLDER)
+  string(APPEND script "/rewrite_launches.py")
   set(folders "$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>")
   add_custom_command(OUTPUT "${wrapper}"
     COMMAND "${GPUOPT_PYTHON}" "${script}" "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>" -o "${wrapper}"
@@ -31,9 +32,3 @@ function(gpuopt_emulated_source target source wrapper)
     DEPENDS "${source}" "${script}" DEPFILE "${wrapper}.d" COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Making C++ of ${source} for the emulated device")
 endfunction()
-
-# In the sources, where it is installed, and where vcpkg puts it.
-file(GLOB script "${CMAKE_CURRENT_LIST_DIR}/../emulation/rewrite_launches.py"
-  "${CMAKE_CURRENT_LIST_DIR}/../../gpuopt/emulation/rewrite_launches.py"
-  "${CMAKE_CURRENT_LIST_DIR}/emulation/rewrite_launches.py")
-set_property(GLOBAL PROPERTY GPUOPT_REWRITES_LAUNCHES "${script}")

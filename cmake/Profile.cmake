@@ -4,7 +4,8 @@
 # counted, and adds what counts.
 function(gpuopt_profile_sources target)
   gpuopt_require_profile(${target})
-  get_property(folder GLOBAL PROPERTY GPUOPT_PROFILE_FOLDER)
+  get_property(folder GLOBAL PROPERTY GPUOPT_EMULATION_FOLDER)
+  string(APPEND folder "/profile")
   # The hooks of a sanitizer that is not linked tell of accesses and basic blocks. The other options keep accesses whole
   # and code that the source has once at one place.
   file(STRINGS "${folder}/options" options)
@@ -43,10 +44,3 @@ function(gpuopt_profile_lacks target result)
     set(${result} "needs libbacktrace, which comes with g++, for the lines of the source" PARENT_SCOPE)
   endif()
 endfunction()
-
-# In the sources, where it is installed, and where vcpkg puts it.
-file(GLOB options "${CMAKE_CURRENT_LIST_DIR}/../emulation/profile/options"
-  "${CMAKE_CURRENT_LIST_DIR}/../../gpuopt/emulation/profile/options"
-  "${CMAKE_CURRENT_LIST_DIR}/emulation/profile/options")
-cmake_path(GET options PARENT_PATH folder)
-set_property(GLOBAL PROPERTY GPUOPT_PROFILE_FOLDER "${folder}")
