@@ -7,9 +7,10 @@
 #include "gpuopt_emulation/profile.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gpuopt::emulation::detail {
@@ -58,8 +59,7 @@ inline Finding sectorFinding(const AccessProfile& access) {
   if (pattern.regularity < 0.5)
     finding.advice =
         "Sort the indices, move whole structures with gpuopt::gatherStructs or scatterStructs, or copy a small table "
-        "to "
-        "shared memory first.";
+        "to shared memory first.";
   else if (apart <= pattern.bytes)
     finding.advice = "Begin rows at multiples of 32 bytes: cudaMallocPitch, or a padded leading dimension.";
   else if (apart <= 128)
@@ -69,8 +69,7 @@ inline Finding sectorFinding(const AccessProfile& access) {
   else
     finding.advice =
         "Let neighbouring lanes access neighbouring elements: exchange the indices, or transpose through shared "
-        "memory, "
-        "gpuopt::transposeTile.";
+        "memory, gpuopt::transposeTile.";
   return finding;
 }
 

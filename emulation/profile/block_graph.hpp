@@ -42,7 +42,6 @@ class BlockGraph {
   void findMeetingPoints() {
     addMissingEnds();
     orderBackwards();
-    for (Node& point : meetingPoint_) point = NONE;
     meetingPoint_[END] = END;
     for (bool changes = true; changes;) {
       changes = false;

@@ -106,9 +106,11 @@ void addPointer(std::vector<PointerArgument>& pointers, const T& argument) {
   if constexpr (std::is_pointer_v<T> && std::is_object_v<Pointee>) pointers.push_back({argument, alignof(Pointee)});
 }
 
+/// The pointers among a kernel's arguments. Only an observer asks for them.
 template <class... Arguments>
 std::vector<PointerArgument> pointersAmong(const std::tuple<Arguments...>& arguments) {
   std::vector<PointerArgument> pointers;
+  if (launchObserver == nullptr) return pointers;
   std::apply([&](const auto&... argument) { (addPointer(pointers, argument), ...); }, arguments);
   return pointers;
 }
