@@ -22,8 +22,6 @@ namespace {
 
 constexpr std::size_t BYTES = std::size_t{16} << 20;  // of the input, and of the output
 
-__global__ void beginCase() {}
-
 #ifdef GPUOPT_EMULATION_PROFILE
 void run(const std::string& name, const std::function<void()>& work) {
   const gpuopt::Profile profile = gpuopt::profile(work);
@@ -34,6 +32,8 @@ void run(const std::string& name, const std::function<void()>& work) {
               number(profile.sharedStores().wavefronts));
 }
 #else
+__global__ void beginCase() {}
+
 void run(const std::string& name, const std::function<void()>& work) {
   gpuopt::launch(beginCase, {});
   work();
