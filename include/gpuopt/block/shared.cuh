@@ -39,6 +39,47 @@ __device__ inline Variable& keepAddress(Variable& variable) {
 #endif
 }
 
+// Counters of 32 bits in shared memory, whose address stays in a register (see keepAddress).
+class SharedCounts {
+ public:
+  __device__ explicit SharedCounts(unsigned* counts)
+#if defined(__CUDA_ARCH__)
+      : address_(static_cast<unsigned>(__cvta_generic_to_shared(counts))) {
+    asm("" : "+r"(address_));
+  }
+#else
+      : counts_(counts) {
+  }
+#endif
+
+  // Counts in counter `index`.
+  __device__ void increment(unsigned index) const {
+#if defined(__CUDA_ARCH__)
+    asm volatile("red.shared.add.u32 [%0], 1;" : : "r"(address_ + 4 * index) : "memory");
+#else
+    atomicAdd(counts_ + index, 1u);
+#endif
+  }
+
+  // Adds to a counter, and returns what it was before.
+  __device__ unsigned add(unsigned index, unsigned count) const {
+#if defined(__CUDA_ARCH__)
+    unsigned before;
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(before) : "r"(address_ + 4 * index), "r"(count) : "memory");
+    return before;
+#else
+    return atomicAdd(counts_ + index, count);
+#endif
+  }
+
+ private:
+#if defined(__CUDA_ARCH__)
+  unsigned address_;
+#else
+  unsigned* counts_;
+#endif
+};
+
 }  // namespace detail
 
 GPUOPT_NAMESPACE_END

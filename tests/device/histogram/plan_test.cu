@@ -17,13 +17,15 @@ using detail::planHistogram;
 
 // 4-byte elements on a device of 132 multiprocessors with 227 KiB of shared memory for a block.
 struct Shape : HistogramShape {
-  Shape(std::size_t elements, std::size_t counters) : HistogramShape{elements, counters, 4, 1, 4, 0, 227 << 10, 132} {}
+  Shape(std::size_t elements, std::size_t counters)
+      : HistogramShape{elements, counters, 4, 1, 4, 0, 0, 227 << 10, 132} {}
 
   Shape bytes(std::size_t element, std::size_t count = 1) const {
     Shape shape = *this;
     shape.elementBytes = element;
     shape.channels = count;
     shape.stepElements = 16;
+    shape.byteValues = element == count ? 256 * count : 0;
     return shape;
   }
   Shape table(std::size_t bytesOfTable) const {
@@ -67,7 +69,7 @@ TEST_CASE("histogram plan: both sides of every threshold", "[host]") {
   expect(Algorithm::global, Shape(264 * 8 * 512 - 1, 230401));
   expect(Algorithm::partition, Shape(MANY, std::size_t{1} << 24));
   expect(Algorithm::global, Shape(MANY, (std::size_t{1} << 24) + 1));
-  expect(Algorithm::global, Shape(MANY, 100000).bytes(3, 3));
+  expect(Algorithm::global, Shape(MANY, 100000).bytes(6, 3));
   expect(Algorithm::shared, Shape(MANY, 5000).on(48 << 10));
   expect(Algorithm::global, Shape(MANY, 100000).on(48 << 10));
 }
@@ -79,12 +81,16 @@ TEST_CASE("histogram plan: two groups of blocks read the input once each", "[hos
   CHECK(plan.blocks == 132);
 }
 
-TEST_CASE("histogram plan: few bins of bytes have 32 copies", "[host]") {
-  CHECK(planHistogram(Shape(MANY, 512).bytes(1)).copyBits == 5);
-  CHECK(planHistogram(Shape(MANY, 513).bytes(1)).copyBits == 0);
-  CHECK(planHistogram(Shape(MANY, 768).bytes(3, 3)).copyBits == 5);
-  CHECK(planHistogram(Shape(MANY, 256).bytes(2)).copyBits == 0);
-  CHECK(planHistogram(Shape(MANY, 512).bytes(1).on(48 << 10)).copyBits == 0);
+TEST_CASE("histogram plan: bytes are counted by their values, however many bins there are", "[host]") {
+  expect(Algorithm::bytes, Shape(65537, 256).bytes(1));
+  expect(Algorithm::oneBlock, Shape(65536, 256).bytes(1));
+  expect(Algorithm::bytes, Shape(MANY, 1).bytes(1));
+  expect(Algorithm::bytes, Shape(MANY, 1 << 24).bytes(1));
+  expect(Algorithm::bytes, Shape(MANY, 768).bytes(3, 3));
+  expect(Algorithm::shared, Shape(MANY, 256).bytes(2));
+  CHECK(planHistogram(Shape(MANY, 256).bytes(1)).sharedBytes == 32 << 10);
+  expect(Algorithm::bytes, Shape(MANY, 256).bytes(1).on(48 << 10));
+  expect(Algorithm::shared, Shape(MANY, 768).bytes(3, 3).on(64 << 10));
 }
 
 TEST_CASE("histogram plan: as many blocks as there is work, more where counters might overflow", "[host]") {
@@ -97,7 +103,7 @@ TEST_CASE("histogram plan: as many blocks as there is work, more where counters 
 TEST_CASE("histogram plan: a table of edges is in shared memory if it fits beside the counters", "[host]") {
   const HistogramPlan plan = planHistogram(Shape(MANY, 1000).table(4016));
   CHECK(plan.sharesTable);
-  CHECK(plan.sharedBytes == 4000 + 4016);
+  CHECK(plan.sharedBytes == 4016 + 4016);
   CHECK_FALSE(planHistogram(Shape(MANY, 40000).table(160016)).sharesTable);
 }
 
@@ -105,7 +111,9 @@ TEST_CASE("explainHistogram: the plan in words", "[device]") {
   CHECK(explainHistogram<float>(0, 10) == "nothing to launch");
   CHECK(explainHistogram<float>(100, 10) == "shared memory, stored, 1 block of 1024 threads: the input is small");
   CHECK(detail::planInWords(planHistogram(Shape(MANY, 256).bytes(1))) ==
-        "shared memory, 132 blocks of 1024 threads, 32 copies of the counters: the counters fit into shared memory");
+        "values of bytes, 132 blocks of 1024 threads: each lane counts the values of bytes, which go to their bins in "
+        "the "
+        "end");
   CHECK(detail::planInWords(planHistogram(Shape(MANY, 131072))) ==
         "packed counters, 132 blocks of 1024 threads, the input is read 2 times: counters of 16 bits fit into the "
         "shared memory of two blocks");

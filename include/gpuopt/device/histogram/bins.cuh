@@ -83,23 +83,48 @@ struct NumberedBins {
 template <class T, class = void>
 struct EvenBins;
 
-// Integers of up to 4 bytes: floor((x - lower) * bins / (upper - lower)) is the upper part of a product with a
-// multiplier of 64 bits, exactly so if 2^(32 + shift) is no less than (upper - lower)^2 (Granlund and Montgomery 1994).
+// The slot of x by its bin, if it is in one: no branches, since several elements are on their way at once.
 template <class T>
-struct EvenBins<T, std::enable_if_t<std::is_integral_v<T> && sizeof(T) <= 4>> {
-  T first, last;    // the least and the greatest value in a bin
+__device__ inline unsigned slotOf(bool isInside, unsigned bin, T x, T least, unsigned bins) {
+  return isInside ? bin : x < least ? bins : bins + 1;
+}
+
+// Integers of up to 2 bytes: floor(((x - first) * bins + begin) / (upper - lower)), the quotients of bins and of begin
+// by the range apart. With `multiplier` and `addend` of 48 bits after the point the sum is too great by less than
+// 2^16 / 2^48, which is at most 1 / range.
+template <class T>
+struct EvenBins<T, std::enable_if_t<std::is_integral_v<T> && sizeof(T) <= 2>> {
+  T first;            // the least value in a bin
+  unsigned span;      // the greatest one less the least
+  unsigned firstBin;  // of the least
+  unsigned quotient;  // whole bins from one value to the next
+  std::uint64_t multiplier;
+  std::uint64_t addend;
+  unsigned bins;
+
+  __device__ unsigned operator()(T x) const {
+    const unsigned distance = static_cast<unsigned>(x) - static_cast<unsigned>(first);
+    const auto part = static_cast<unsigned>((distance * multiplier + addend) >> 48);
+    return slotOf(distance <= span, firstBin + distance * quotient + part, x, first, bins);
+  }
+};
+
+// Integers of 4 bytes: floor((x - lower) * bins / (upper - lower)) is the upper part of a product with a multiplier of
+// 64 bits, exactly so if 2^(32 + shift) is no less than (upper - lower)^2 (Granlund and Montgomery 1994).
+template <class T>
+struct EvenBins<T, std::enable_if_t<std::is_integral_v<T> && sizeof(T) == 4>> {
+  T first;          // the least value in a bin
+  unsigned span;    // the greatest one less the least
   unsigned offset;  // first - lower
   unsigned shift;
   std::uint64_t multiplier;
   unsigned bins;
 
   __device__ unsigned operator()(T x) const {
-    if (x < first) return bins;
-    if (x > last) return bins + 1;
-    const unsigned distance = static_cast<unsigned>(x) - static_cast<unsigned>(first) + offset;
-    const std::uint64_t product = std::uint64_t{distance} * static_cast<unsigned>(multiplier >> 32) +
-                                  __umulhi(distance, static_cast<unsigned>(multiplier));
-    return static_cast<unsigned>(product >> shift);
+    const unsigned distance = static_cast<unsigned>(x) - static_cast<unsigned>(first);
+    const std::uint64_t product = std::uint64_t{distance + offset} * static_cast<unsigned>(multiplier >> 32) +
+                                  __umulhi(distance + offset, static_cast<unsigned>(multiplier));
+    return slotOf(distance <= span, static_cast<unsigned>(product >> shift), x, first, bins);
   }
 };
 
@@ -128,45 +153,44 @@ struct EvenBins<T, std::enable_if_t<std::is_integral_v<T> && sizeof(T) == 8>> {
   }
 };
 
-// Floating point: the last bin whose edge, rounded to the type, is not above x.
-template <class T>
-struct EvenBins<T, std::enable_if_t<!std::is_integral_v<T>>> {
-  using Number = BinNumber<T>;
-  Number lower, upper;
-  Number scale;        // 1 / width
-  Number margin;       // (x - lower) * scale tells the bin, unless it is that close to a whole number
-  Number exactWidth;   // if all edges are numbers of this type; otherwise 0
+// The edges of bins between two numbers: lower + bin * (width + rest), rounded to the type.
+template <class Number>
+struct BinEdges {
+  Number lower;
   double width, rest;  // (upper - lower) / bins, in twice the precision
+  double tolerance;    // what an edge may be off by if computed from `width` alone
   unsigned bins;
-  bool isEstimated;  // whether (x - lower) * scale is off by less than one bin
+  bool isEstimated;  // whether it is known to which edge an element is close
 
-  __device__ unsigned operator()(T value) const {
-    const Number x = static_cast<Number>(value);
-    if (x < lower) return bins;
-    if (!(x < upper)) return bins + 1;
-    if (!isEstimated) return search(x);
-    const Number position = (x - lower) * scale;
-    const unsigned estimate = static_cast<unsigned>(position);
-    const unsigned bin = estimate < bins ? estimate : bins - 1;
-    const Number part = position - static_cast<Number>(bin);
-    return part >= margin && part <= 1 - margin ? bin : correct(x, bin);
+  __device__ Number operator()(unsigned bin) const {
+    return static_cast<Number>(exact(static_cast<double>(bin), static_cast<double>(lower)));
+  }
+
+  __device__ bool isAtLeast(Number x, unsigned edge) const {
+    if constexpr (std::is_same_v<Number, float>) {
+      const double near = __fma_rn(static_cast<double>(edge), width, static_cast<double>(lower));
+      if (x >= static_cast<float>(near + tolerance)) return true;
+      if (x < static_cast<float>(near - tolerance)) return false;
+    }
+    return x >= (*this)(edge);
+  }
+
+  __device__ unsigned search(Number x) const {
+    unsigned bin = 0, end = bins;
+    while (end - bin > 1) {
+      const unsigned middle = bin + (end - bin) / 2;
+      if (x < (*this)(middle))
+        end = middle;
+      else
+        bin = middle;
+    }
+    return bin;
   }
 
  private:
-  __device__ Number edge(unsigned bin) const {
-    if (exactWidth > 0) {
-      if constexpr (std::is_same_v<Number, float>)
-        return __fmaf_rn(static_cast<float>(bin), exactWidth, lower);
-      else
-        return __fma_rn(static_cast<double>(bin), exactWidth, lower);
-    }
-    return static_cast<Number>(roundedEdge(static_cast<double>(bin), static_cast<double>(lower)));
-  }
-
-  // start + bin * (width + rest), rounded once: the errors of the product and of the sum (Knuth's) are added in the
-  // end. An edge that is not 0 is at least 2^-84 of the start, 2^-53 of it divided by 2^31 bins: less is the error of
-  // `rest`.
-  __device__ double roundedEdge(double bin, double start) const {
+  // Rounded once: the errors of the product and of the sum (Knuth's) are added in the end. An edge that is not 0 is at
+  // least 2^-84 of the start, 2^-53 of it divided by 2^31 bins: less is the error of `rest`.
+  __device__ double exact(double bin, double start) const {
     const double product = __dmul_rn(bin, width);
     const double productError = __fma_rn(bin, rest, __fma_rn(bin, width, -product));
     const double sum = __dadd_rn(start, product), part = __dsub_rn(sum, start);
@@ -174,22 +198,36 @@ struct EvenBins<T, std::enable_if_t<!std::is_integral_v<T>>> {
     const double edge = __dadd_rn(sum, __dadd_rn(sumError, productError));
     return fabs(edge) > fabs(start) * 0x1p-90 ? edge : 0;
   }
+};
 
-  __device__ unsigned correct(Number x, unsigned bin) const {
-    if (x < edge(bin)) return bin - 1;
-    return bin + 1 < bins && x >= edge(bin + 1) ? bin + 1 : bin;
-  }
+// The bin of an element in [lower, upper) that is close to an edge, if edges.isEstimated. A call that is not inlined:
+// few elements need it, and the instructions of the others should fit into their cache.
+template <class Number>
+__device__ __noinline__ unsigned binBeside(Number x, unsigned edge, const BinEdges<Number> edges) {
+  if (!edges.isEstimated) return edges.search(x);
+  if (edge == 0) return 0;
+  if (edge >= edges.bins) return edges.bins - 1;
+  return edges.isAtLeast(x, edge) ? edge : edge - 1;
+}
 
-  __device__ unsigned search(Number x) const {
-    unsigned bin = 0, end = bins;
-    while (end - bin > 1) {
-      const unsigned middle = bin + (end - bin) / 2;
-      if (x < edge(middle))
-        end = middle;
-      else
-        bin = middle;
-    }
-    return bin;
+// Floating point: the last bin whose edge, rounded to the type, is not above x. Arithmetic of the type finds it, but
+// for elements close to an edge.
+template <class T>
+struct EvenBins<T, std::enable_if_t<!std::is_integral_v<T>>> {
+  using Number = BinNumber<T>;
+  Number upper;
+  Number scale;     // 1 / width
+  Number sureness;  // elements whose position is closer than that to the middle of a bin are not close to an edge
+  BinEdges<Number> edges;
+
+  __device__ unsigned operator()(T value) const {
+    const Number x = static_cast<Number>(value);
+    const bool isInside = x >= edges.lower && x < upper;
+    const Number position = isInside ? (x - edges.lower) * scale : 0;
+    unsigned bin = static_cast<unsigned>(position);
+    const Number fromMiddle = position - static_cast<Number>(bin) - Number(0.5);
+    if (isInside && !(std::fabs(fromMiddle) < sureness)) bin = binBeside(x, fromMiddle < 0 ? bin : bin + 1, edges);
+    return slotOf(isInside, bin, x, edges.lower, edges.bins);
   }
 };
 
@@ -217,14 +255,21 @@ EvenBins<T> evenBinsOfWords(unsigned bins, std::int64_t lower, std::int64_t uppe
     throwInvalid({function, ": no element can be in [lower, upper) = [", lower, ", ", upper, ")"});
   const std::int64_t first = lower < LEAST ? LEAST : lower;
   const std::int64_t last = upper > MOST ? MOST : upper - 1;
-  const unsigned exponent = exponentOf(range, bins);
-  const auto multiplier = ((static_cast<Wide>(bins) << exponent) + range - 1) / range;
-  return {static_cast<T>(first),
-          static_cast<T>(last),
-          static_cast<unsigned>(first - lower),
-          exponent - 32,
-          static_cast<std::uint64_t>(multiplier),
-          bins};
+  const auto span = static_cast<unsigned>(last - first), offset = static_cast<unsigned>(first - lower);
+  const auto ceiling = [range](Wide dividend) { return static_cast<std::uint64_t>((dividend + range - 1) / range); };
+  if constexpr (sizeof(T) <= 2) {
+    const std::uint64_t begin = std::uint64_t{offset} * bins;
+    return {static_cast<T>(first),
+            span,
+            static_cast<unsigned>(begin / range),
+            static_cast<unsigned>(bins / range),
+            ceiling(static_cast<Wide>(bins % range) << 48),
+            ceiling(static_cast<Wide>(begin % range) << 48),
+            bins};
+  } else {
+    const unsigned exponent = exponentOf(range, bins);
+    return {static_cast<T>(first), span, offset, exponent - 32, ceiling(static_cast<Wide>(bins) << exponent), bins};
+  }
 }
 
 template <class T>
@@ -282,12 +327,19 @@ EvenBins<T> evenBinsOfNumbers(unsigned bins, BinNumber<T> lower, BinNumber<T> up
   const double width = range / count;
   const double rest = (rangeError(lower, upper) - std::fma(width, count, -range)) / count;
   const Number exactWidth = exactWidthOf(bins, lower, upper);
-  // The estimate is off by less than 3 ulp of `bins`, and an edge by half of one of the greater limit. With an exact
-  // product both are exact.
-  const Number magnitude = largerOf(std::fabs(lower), std::fabs(upper));
+  // The estimate is off by half an ulp for each rounding, of `bins`: in x - lower, the product, and the scale (of a
+  // double, also in the range and the width). An edge is off by half an ulp of the greater limit. With an exact product
+  // both are exact.
+  const Number scale = std::is_same_v<Number, float> ? static_cast<Number>(1 / width) : 1 / shortWidth;
+  const Number roundings = std::is_same_v<Number, float> ? Number(3.2) : Number(5.2);
+  const double magnitude = largerOf(std::fabs(static_cast<double>(lower)), std::fabs(static_cast<double>(upper)));
   const bool isProductExact = exactWidth > 0 && lower == 0 && lastDigit(exactWidth) == exactWidth;
-  const Number margin = isProductExact ? 0 : ULP * (4 * static_cast<Number>(bins) + magnitude / shortWidth);
-  return {lower, upper, 1 / shortWidth, margin, exactWidth, width, rest, bins, margin <= Number(0.25)};
+  const Number edge = Number(1.1) * static_cast<Number>(magnitude) / shortWidth;
+  const Number margin = isProductExact ? 0 : ULP / 2 * (roundings * static_cast<Number>(bins) + edge);
+  const bool isEstimated = margin <= Number(0.25);
+  const Number sureness = isProductExact ? 1 : isEstimated ? Number(0.5) - margin : 0;
+  const double tolerance = exactWidth > 0 ? 0 : magnitude * 0x1p-50;
+  return {upper, scale, sureness, {lower, width, rest, tolerance, bins, isEstimated}};
 }
 
 // The bins of a histogram over [lower, upper).

@@ -23,15 +23,27 @@ struct ChannelBins {
   unsigned slots;  // of a channel
 
   template <class T>
+  __device__ unsigned slot(const T& sample, unsigned channel) const {
+    const unsigned own = bins(sample);
+    return own < slots ? channel * slots + own : ~0u;
+  }
+
+  template <class T>
   __device__ ChannelSlots<CHANNELS> operator()(const HistogramPixel<T, CHANNELS>& pixel) const {
     ChannelSlots<CHANNELS> result;
 #pragma unroll
-    for (unsigned c = 0; c < CHANNELS; ++c) {
-      const unsigned slot = bins(pixel.samples[c]);
-      result.slots[c] = slot < slots ? c * slots + slot : ~0u;
-    }
+    for (unsigned c = 0; c < CHANNELS; ++c) result.slots[c] = slot(pixel.samples[c], c);
     return result;
   }
+};
+
+template <class T, class Bins, int CHANNELS>
+struct ByteSlots<HistogramPixel<T, CHANNELS>, ChannelBins<Bins, CHANNELS>> {
+  static constexpr unsigned VALUES = 256 * CHANNELS;
+  ChannelBins<Bins, CHANNELS> f;
+  unsigned slots;
+
+  __device__ unsigned operator()(unsigned value) const { return f.slot(static_cast<T>(value % 256), value / 256); }
 };
 
 // Counts n pixels.

@@ -6,6 +6,7 @@
 #include <gpuopt/block/histogram.cuh>
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/device/histogram/tuning.cuh>
+#include <gpuopt/warp/reduce.cuh>
 
 #include <cstddef>
 
@@ -39,22 +40,18 @@ __device__ inline void addToResult(Count* counts, unsigned slots, unsigned block
   }
 }
 
-// 2^copyBits counters of 32 bits for each slot, one after the other. Neighbouring lanes use different ones.
-struct SharedCounters {
-  unsigned slots;
-  unsigned copyBits;
+// A counter of 32 bits for each slot, and one more for elements in no slot: a condition would make each update a
+// branch.
+class SharedCounters {
+ public:
+  __host__ __device__ static constexpr unsigned words(unsigned slots) { return slots + 1; }
 
-  __device__ unsigned words() const { return slots << copyBits; }
-
-  __device__ void add(unsigned slot) const {
-    const unsigned copy = threadIdx.x & ((1u << copyBits) - 1);
-    if (slot < slots) atomicAdd(dynamicShared<unsigned>() + (slot << copyBits) + copy, 1u);
-  }
+  __device__ explicit SharedCounters(unsigned slots) : counts_(dynamicShared<unsigned>()), slots_(slots) {}
 
   template <int COUNT>
   __device__ void take(const unsigned (&values)[COUNT]) const {
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) add(values[i]);
+    for (int i = 0; i < COUNT; ++i) counts_.increment(values[i] < slots_ ? values[i] : slots_);
   }
 
   template <int CHANNELS, int COUNT>
@@ -63,13 +60,44 @@ struct SharedCounters {
     for (int i = 0; i < COUNT; ++i) take(values[i].slots);
   }
 
-  // Lanes begin with different copies, which are in different banks.
-  __device__ unsigned count(unsigned slot) const {
-    const unsigned copies = 1u << copyBits;
-    unsigned sum = 0;
-    for (unsigned i = 0; i < copies; ++i)
-      sum += dynamicShared<unsigned>()[(slot << copyBits) + ((i + threadIdx.x) & (copies - 1))];
-    return sum;
+ private:
+  SharedCounts counts_;
+  unsigned slots_;
+};
+
+// Counters of 32 bits for each of the 256 values of a byte, in each channel, one after the other: a lane has one of its
+// own.
+class ByteCounters {
+ public:
+  __device__ ByteCounters() : counts_(dynamicShared<unsigned>() + laneIndex()) {}
+
+  template <class Bytes, int COUNT>
+  __device__ void take(const Bytes (&elements)[COUNT]) const {
+    constexpr unsigned CHANNELS = sizeof(Bytes);
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(elements);
+#pragma unroll
+    for (unsigned i = 0; i < COUNT * CHANNELS; ++i) counts_.increment((bytes[i] + i % CHANNELS * 256) * byteCopies);
+  }
+
+  // Of a value, 256 * channel + byte, in lane 0; the whole warp calls.
+  __device__ static unsigned count(unsigned value) {
+    return warpReduce(dynamicShared<unsigned>()[value * byteCopies + static_cast<unsigned>(laneIndex())], Plus{});
+  }
+
+ private:
+  SharedCounts counts_;
+};
+
+// The slots of those values: f of an element of one byte.
+template <class T, class F>
+struct ByteSlots {
+  static constexpr unsigned VALUES = 256;
+  F f;
+  unsigned slots;
+
+  __device__ unsigned operator()(unsigned value) const {
+    alignas(T) const unsigned char byte[1] = {static_cast<unsigned char>(value)};
+    return f(*reinterpret_cast<const T*>(byte));
   }
 };
 
@@ -81,6 +109,7 @@ struct PackedCounters {
   unsigned first;
   unsigned slots;
   Count* counts;
+  SharedCounts halves;
 
   __device__ unsigned words() const { return (slots + 1) / 2; }
 
@@ -89,10 +118,10 @@ struct PackedCounters {
     if (own >= slots) return;
     const bool isUpper = own >= words();
     const unsigned shift = isUpper ? 16 : 0;
-    unsigned* const word = dynamicShared<unsigned>() + (isUpper ? own - words() : own);
-    const unsigned before = atomicAdd(word, count << shift) >> shift & 0xffff;
+    const unsigned word = isUpper ? own - words() : own;
+    const unsigned before = halves.add(word, count << shift) >> shift & 0xffff;
     if (before >= packedLimit || before + count < packedLimit) return;
-    atomicSub(word, packedLimit << shift);
+    halves.add(word, 0u - (packedLimit << shift));
     addCount(counts + slot, packedLimit);
   }
 

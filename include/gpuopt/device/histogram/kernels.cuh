@@ -16,16 +16,36 @@ GPUOPT_DETAIL_BEGIN
 // A block counts in shared memory, and then adds its counters to the result. A single block stores them instead.
 template <bool STORES, class Source, class Count>
 GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    sharedHistogramKernel(const Source source, const StepShape shape, const SharedCounters counters, Count* counts) {
+    sharedHistogramKernel(const Source source, const StepShape shape, const unsigned slots, Count* counts) {
   waitForPreviousKernel();
-  clearShared(counters.words());
+  clearShared(SharedCounters::words(slots));
   shareTable(source.f);
   __syncthreads();
+  const SharedCounters counters(slots);
   const auto take = [&](const auto& values) { counters.take(values); };
   takeSteps<histogramItems<Source>>(source, shape, blockIdx.x, gridDim.x, take, NoTileEnd{});
   __syncthreads();
-  addToResult<STORES>(counts, counters.slots, blockIdx.x, gridDim.x,
-                      [&](unsigned slot) { return counters.count(slot); });
+  addToResult<STORES>(counts, slots, blockIdx.x, gridDim.x,
+                      [](unsigned slot) { return dynamicShared<unsigned>()[slot]; });
+}
+
+// Bytes are counted by their values, and these go to their slots in the end.
+template <class Source, class ByteSlots, class Count>
+GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
+    byteHistogramKernel(const Source source, const StepShape shape, const ByteSlots slotOf, Count* counts) {
+  waitForPreviousKernel();
+  clearShared(ByteSlots::VALUES * byteCopies);
+  __syncthreads();
+  const ByteCounters counters;
+  const auto take = [&](const auto& elements) { counters.take(elements); };
+  takeSteps<histogramItems<Source>>(source, shape, blockIdx.x, gridDim.x, take, NoTileEnd{});
+  __syncthreads();
+  for (unsigned value = threadIdx.x / 32; value < ByteSlots::VALUES; value += blockDim.x / 32) {
+    const unsigned count = ByteCounters::count(value);
+    if (laneIndex() > 0 || count == 0) continue;
+    const unsigned slot = slotOf(value);
+    if (slot < slotOf.slots) addCount(counts + slot, count);
+  }
 }
 
 // Slots that one of `groups` groups of blocks counts.
@@ -47,7 +67,7 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
   waitForPreviousKernel();
   const unsigned first = blockIdx.x % table.groups * table.groupSlots;
   const unsigned end = first + table.groupSlots < table.slots ? first + table.groupSlots : table.slots;
-  const PackedCounters<Count> counters{first, end - first, counts};
+  const PackedCounters<Count> counters{first, end - first, counts, SharedCounts(dynamicShared<unsigned>())};
   clearShared(counters.words());
   __syncthreads();
   const unsigned block = blockIdx.x / table.groups, blocks = gridDim.x / table.groups;

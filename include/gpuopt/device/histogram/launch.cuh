@@ -29,6 +29,13 @@ inline constexpr std::size_t channelsOf = 1;
 template <int CHANNELS>
 inline constexpr std::size_t channelsOf<ChannelSlots<CHANNELS>> = CHANNELS;
 
+// The values of an element that consists of bytes, one for each count.
+template <class Source>
+inline constexpr std::size_t byteValuesOf = 0;
+template <class T, class F, bool ALIGNED>
+inline constexpr std::size_t byteValuesOf<ArraySource<T, F, ALIGNED>> =
+    sizeof(T) == channelsOf<typename ArraySource<T, F, ALIGNED>::Value> ? 256 * sizeof(T) : 0;
+
 template <class Source>
 HistogramShape histogramShape(const Source& source, std::size_t n, std::size_t slots) {
   const int device = currentDevice();
@@ -37,6 +44,7 @@ HistogramShape histogramShape(const Source& source, std::size_t n, std::size_t s
           Source::BYTES / Source::STEP,
           channelsOf<typename Source::Value>,
           Source::STEP,
+          byteValuesOf<Source>,
           tableBytes(source.f),
           static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device)),
           static_cast<unsigned>(multiprocessorCount(device))};
@@ -64,8 +72,18 @@ void launchShared(const HistogramCall<Count>& call, const HistogramPlan& plan, S
   placeTable(source.f, plan.sharesTable, plan.sharedBytes - tableBytes(source.f));
   const bool stores = plan.algorithm == HistogramAlgorithm::oneBlock && !call.adds;
   const auto kernel = stores ? sharedHistogramKernel<true, Source, Count> : sharedHistogramKernel<false, Source, Count>;
-  launch(kernel, histogramConfig(plan, call.function, call.stream), source, shape,
-         SharedCounters{static_cast<unsigned>(call.slots), plan.copyBits}, call.counts);
+  launch(kernel, histogramConfig(plan, call.function, call.stream), source, shape, static_cast<unsigned>(call.slots),
+         call.counts);
+}
+
+template <class T, class F, bool ALIGNED, class Count>
+void launchBytes(const HistogramCall<Count>& call, const HistogramPlan& plan, const ArraySource<T, F, ALIGNED>& source,
+                 const StepShape& shape) {
+  using Source = ArraySource<T, Identity, ALIGNED>;
+  using Slots = ByteSlots<T, F>;
+  launch(byteHistogramKernel<Source, Slots, Count>, histogramConfig(plan, call.function, call.stream),
+         Source{source.data, source.first, source.head, Identity{}}, shape,
+         Slots{source.f, static_cast<unsigned>(call.slots)}, call.counts);
 }
 
 template <class Source, class Count>
@@ -146,6 +164,9 @@ GPUOPT_HIDDEN void launchPlan(const HistogramCall<Count>& call, const HistogramP
     case HistogramAlgorithm::oneBlock:
     case HistogramAlgorithm::shared:
       return launchShared(call, plan, source, shape);
+    case HistogramAlgorithm::bytes:
+      if constexpr (byteValuesOf < Source >> 0) launchBytes(call, plan, source, shape);
+      return;
     case HistogramAlgorithm::packed:
       return launchPacked(call, plan, source, shape);
     case HistogramAlgorithm::partition:

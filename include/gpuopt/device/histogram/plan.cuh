@@ -12,7 +12,7 @@
 
 GPUOPT_DETAIL_BEGIN
 
-enum class HistogramAlgorithm { oneBlock, shared, packed, partition, global };
+enum class HistogramAlgorithm { oneBlock, shared, bytes, packed, partition, global };
 
 // What the choice depends on.
 struct HistogramShape {
@@ -21,6 +21,7 @@ struct HistogramShape {
   std::size_t elementBytes;  // of memory read for an element
   std::size_t channels;      // counts of an element
   std::size_t stepElements;  // that a thread takes with one set of loads
+  std::size_t byteValues;    // of an element that consists of bytes, 256 for each; else 0
   std::size_t tableBytes;    // shared memory for a table of edges, if it fits
   std::size_t sharedBytes;   // of a block, at most
   unsigned multiprocessors;
@@ -31,7 +32,6 @@ struct HistogramPlan {
   const char* reason;
   unsigned threads;
   std::size_t blocks;
-  unsigned copyBits;        // 2^copyBits copies of the counters in a block
   std::size_t groups;       // groups of blocks that read the input once each, and count some of the slots
   std::size_t groupSlots;   // slots of a group
   std::size_t sharedBytes;  // dynamic shared memory of a block
@@ -54,13 +54,10 @@ inline std::size_t loopingBlocks(const HistogramShape& shape, std::size_t thread
 
 inline HistogramPlan planShared(const HistogramShape& shape) {
   HistogramPlan plan{};
-  const bool copies = shape.elementBytes == shape.channels && shape.slots <= mostCopiedSlots * shape.channels &&
-                      shape.slots << byteCopyBits <= counterWords(shape);
-  plan.copyBits = copies ? byteCopyBits : 0;
   plan.threads = histogramThreads;
   plan.groups = 1;
   plan.groupSlots = shape.slots;
-  const std::size_t counters = roundUp((shape.slots << plan.copyBits) * 4, 16);
+  const std::size_t counters = roundUp((shape.slots + 1) * 4, 16);  // one for elements in no slot
   plan.sharesTable = shape.tableBytes > 0 && counters + shape.tableBytes <= counterWords(shape) * 4;
   plan.sharedBytes = counters + (plan.sharesTable ? shape.tableBytes : 0);
   if (shape.n * shape.elementBytes <= oneBlockHistogramBytes) {
@@ -72,6 +69,18 @@ inline HistogramPlan planShared(const HistogramShape& shape) {
     plan.blocks = loopingBlocks(shape, plan.threads);
     plan.reason = "the counters fit into shared memory";
   }
+  return plan;
+}
+
+inline HistogramPlan planBytes(const HistogramShape& shape) {
+  HistogramPlan plan{};
+  plan.algorithm = HistogramAlgorithm::bytes;
+  plan.reason = "each lane counts the values of bytes, which go to their bins in the end";
+  plan.threads = histogramThreads;
+  plan.groups = 1;
+  plan.groupSlots = shape.slots;
+  plan.blocks = loopingBlocks(shape, plan.threads);
+  plan.sharedBytes = shape.byteValues * byteCopies * 4;
   return plan;
 }
 
@@ -115,6 +124,8 @@ inline HistogramPlan planPartition(const HistogramShape& shape) {
 // Decides for n > 0 elements.
 inline HistogramPlan planHistogram(const HistogramShape& shape) {
   const std::size_t words = counterWords(shape);
+  const bool isSmall = shape.n * shape.elementBytes <= oneBlockHistogramBytes;
+  if (shape.byteValues > 0 && shape.byteValues * byteCopies <= words && !isSmall) return planBytes(shape);
   if (shape.slots <= words) return planShared(shape);
   if (shape.n <= fewElements) return planGlobal(shape, "elements are few, and counters do not fit into shared memory");
   const std::size_t groups = words == 0 ? shape.slots : ceilDivide(shape.slots, 2 * words);
@@ -129,15 +140,14 @@ inline HistogramPlan planHistogram(const HistogramShape& shape) {
 }
 
 inline const char* nameOf(HistogramAlgorithm algorithm) {
-  constexpr const char* names[] = {"shared memory, stored", "shared memory", "packed counters", "partition",
-                                   "global memory"};
+  constexpr const char* names[] = {"shared memory, stored", "shared memory", "values of bytes",
+                                   "packed counters",       "partition",     "global memory"};
   return names[static_cast<std::size_t>(algorithm)];
 }
 
 inline std::string planInWords(const HistogramPlan& plan) {
   std::string text = message({nameOf(plan.algorithm), ", ", plan.blocks,
                               plan.blocks == 1 ? " block of " : " blocks of ", plan.threads, " threads"});
-  if (plan.copyBits > 0) text += message({", ", 1u << plan.copyBits, " copies of the counters"});
   if (plan.groups > 1) text += message({", the input is read ", plan.groups, " times"});
   if (plan.ranges > 0) text += message({", ", plan.ranges, " ranges of bins"});
   return message({text, ": ", plan.reason});

@@ -38,15 +38,16 @@ __device__ inline void takeTasks(const RowShape& shape, const Take& take) {
 // Counters are in shared memory. A block that has a row for itself stores the counts, unless they are to be added.
 template <bool STORES, class View, class Count>
 GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    rowHistogramKernel(const View view, const RowShape shape, const SharedCounters counters, Count* counts) {
+    rowHistogramKernel(const View view, const RowShape shape, const unsigned slots, Count* counts) {
   waitForPreviousKernel();
+  const SharedCounters counters(slots);
   takeTasks(shape, [&](std::size_t row, unsigned part) {
-    clearShared(counters.words());
+    clearShared(SharedCounters::words(slots));
     __syncthreads();
     takeRow(view, shape, row, part, [&](const auto& values) { counters.take(values); });
     __syncthreads();
-    addToResult<STORES>(counts + row * counters.slots, counters.slots, part, shape.parts,
-                        [&](unsigned slot) { return counters.count(slot); });
+    addToResult<STORES>(counts + row * slots, slots, part, shape.parts,
+                        [](unsigned slot) { return dynamicShared<unsigned>()[slot]; });
     __syncthreads();
   });
 }
@@ -79,7 +80,7 @@ inline RowPlan planRows(const MatrixShape& matrix, const HistogramShape& shape) 
   const std::size_t parts = largerOf(smallerOf(wanted, useful), ceilDivide(matrix.cols, mostBlockElements));
   plan.isShared = shape.slots <= counterWords(shape);
   plan.shape = {matrix, static_cast<unsigned>(parts)};
-  plan.sharedBytes = plan.isShared ? roundUp(shape.slots * 4, 16) : 0;
+  plan.sharedBytes = plan.isShared ? roundUp((shape.slots + 1) * 4, 16) : 0;  // one for elements in no slot
   const std::size_t resident = largerOf(std::size_t{2048} / plan.threads, std::size_t{1});
   plan.blocks = smallerOf(matrix.rows * parts, shape.multiprocessors * resident);
   return plan;
@@ -95,6 +96,7 @@ GPUOPT_HIDDEN void launchRowHistograms(const HistogramCall<Count>& call, const M
                              1,
                              Source::STEP,
                              0,
+                             0,
                              static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device)),
                              static_cast<unsigned>(multiprocessorCount(device))};
   const RowPlan plan = planRows(matrix, shape);
@@ -108,7 +110,7 @@ GPUOPT_HIDDEN void launchRowHistograms(const HistogramCall<Count>& call, const M
     return launch(rowGlobalHistogramKernel<View, Count>, config, view, plan.shape,
                   GlobalCounters<Count>{slots, call.counts});
   const auto kernel = stores ? rowHistogramKernel<true, View, Count> : rowHistogramKernel<false, View, Count>;
-  launch(kernel, config, view, plan.shape, SharedCounters{slots, 0}, call.counts);
+  launch(kernel, config, view, plan.shape, slots, call.counts);
 }
 
 struct NoOutput {};

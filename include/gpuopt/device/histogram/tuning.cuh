@@ -42,10 +42,8 @@ inline constexpr std::size_t histogramReservedBytes = 2048;
 // Up to this size a single block counts and stores: nothing has to be zeroed first.
 inline constexpr std::size_t oneBlockHistogramBytes = 64 << 10;
 
-// Copies of the counters, as a power of two. Lanes that add to one address are combined by the hardware, so that only
-// bytes need copies: updates of shared memory limit them, not loads. 32 copies give each lane a bank of its own.
-inline constexpr unsigned byteCopyBits = 5;
-inline constexpr std::size_t mostCopiedSlots = 512;
+// Copies of the counters of bytes: updates of shared memory limit them, not loads. 32 give each lane a bank of its own.
+inline constexpr unsigned byteCopies = 32;
 
 // Most elements of a block: its counters have 32 bits.
 inline constexpr std::size_t mostBlockElements = std::size_t{1} << 31;
