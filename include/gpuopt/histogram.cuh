@@ -70,7 +70,7 @@ void histogram(It in, std::size_t n, CountIt counts, std::size_t bins, detail::L
   constexpr bool HAS_BINS = detail::requireNumbers<T>(), WRITES = detail::requireCounters<CountIt>();
   if constexpr (HAS_BINS && WRITES) {
     constexpr const char* function = "gpuopt::histogram";
-    const auto slotOf = detail::evenBins<T>(bins, lower, upper, function);
+    const auto slotOf = detail::evenBins<T, Policy::COUNTS_OUTSIDE>(bins, lower, upper, function);
     detail::histogramOf<Policy>(function, in, n, detail::Unwrap<CountIt>::pointer(counts),
                                 detail::slotsOf<Policy>(bins), slotOf, stream);
   }
@@ -101,7 +101,7 @@ void bincount(It in, std::size_t n, CountIt counts, std::size_t bins, StreamRef 
   if constexpr (IS_INTEGER && WRITES) {
     constexpr const char* function = "gpuopt::bincount";
     detail::requireBins(bins, function);
-    const detail::NumberedBins<Identity> slotOf{{}, static_cast<unsigned>(bins)};
+    const detail::NumberedBins<Identity, Policy::COUNTS_OUTSIDE> slotOf{{}, static_cast<unsigned>(bins)};
     detail::histogramOf<Policy>(function, in, n, detail::Unwrap<CountIt>::pointer(counts),
                                 detail::slotsOf<Policy>(bins), slotOf, stream);
   }
@@ -123,8 +123,9 @@ void bincount(In&& in, Counts&& counts, StreamRef stream = {}) {
 /// \param in n elements of any type
 /// \param counts `bins` counters; bins + 2 with CountOutside
 /// \param bins 1 to 2^31 - 3
-/// \param binOf called once for each element, in no particular order: returns an integer, the bin. Other numbers than 0
-/// to bins - 1 are in no bin. Any functor or extended lambda for device code with a const call operator.
+/// \param binOf called once for each element, in no particular order, or of elements of one byte for each value: returns
+/// an integer, the bin. Other numbers than 0 to bins - 1 are in no bin. Any functor or extended lambda for device code
+/// with a const call operator.
 template <class Policy = HistogramPolicy, class It, class CountIt, class BinOf>
 void histogramBy(It in, std::size_t n, CountIt counts, std::size_t bins, BinOf binOf, StreamRef stream = {}) {
   constexpr bool TELLS = detail::requireBinOf<BinOf, detail::HistogramElement<It>>();
@@ -132,7 +133,7 @@ void histogramBy(It in, std::size_t n, CountIt counts, std::size_t bins, BinOf b
   if constexpr (TELLS && WRITES) {
     constexpr const char* function = "gpuopt::histogramBy";
     detail::requireBins(bins, function);
-    const detail::NumberedBins<BinOf> slotOf{binOf, static_cast<unsigned>(bins)};
+    const detail::NumberedBins<BinOf, Policy::COUNTS_OUTSIDE> slotOf{binOf, static_cast<unsigned>(bins)};
     detail::histogramOf<Policy>(function, in, n, detail::Unwrap<CountIt>::pointer(counts),
                                 detail::slotsOf<Policy>(bins), slotOf, stream);
   }
@@ -228,7 +229,7 @@ void histogramRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Co
   constexpr bool HAS_BINS = detail::requireNumbers<T>(), WRITES = detail::requireCounters<CountIt>();
   if constexpr (HAS_BINS && WRITES) {
     constexpr const char* function = "gpuopt::histogramRows";
-    const auto slotOf = detail::evenBins<T>(bins, lower, upper, function);
+    const auto slotOf = detail::evenBins<T, Policy::COUNTS_OUTSIDE>(bins, lower, upper, function);
     detail::histogramOfRows<Policy>(function, in, {rows, cols, ld}, detail::Unwrap<CountIt>::pointer(counts),
                                     detail::slotsOf<Policy>(bins), slotOf, stream);
   }
@@ -274,7 +275,7 @@ template <class T>
 [[nodiscard]] std::string explainHistogram(std::size_t n, std::size_t bins) {
   detail::requireBins(bins, "gpuopt::explainHistogram");
   if (n == 0) return "nothing to launch";
-  const detail::ArraySource<T, detail::NumberedBins<Identity>, true> source{};
+  const detail::ArraySource<T, detail::NumberedBins<Identity, false>, true> source{};
   return detail::planInWords(detail::planHistogram(detail::histogramShape(source, n, bins)));
 }
 

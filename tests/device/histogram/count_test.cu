@@ -68,6 +68,15 @@ struct Pixel {
   unsigned char r, g, b;
 };
 
+struct Letter {
+  unsigned char code;
+};
+
+// Below 'a' no bin.
+struct LowerCase {
+  __host__ __device__ int operator()(const Letter& letter) const { return letter.code - 'a'; }
+};
+
 struct Particle {
   double position[3];
   float charge;
@@ -131,13 +140,35 @@ TEST_CASE("bincount: packed counters are emptied before they overflow", "[device
   }
 }
 
-TEST_CASE("bincount: packed counters of two groups of blocks, bytes among the elements", "[device]") {
+TEST_CASE("bincount: packed counters of two and three groups of blocks", "[device]") {
   checkBincount<std::int32_t, unsigned>(100000, 131072, Distribution::uniform);
-  checkBincount<std::uint8_t, unsigned>(600000, 131072, Distribution::equal);
+  checkBincount<std::uint16_t, unsigned>(600000, 131072, Distribution::equal);
+  checkBincount<std::int32_t, unsigned>(100000, 300000, Distribution::runs, 1);
+}
+
+TEST_CASE("histogram: bytes are counted by their values, which then go to their bins", "[device]") {
+  const std::size_t n = 70001;
+  for (const std::size_t bins : std::vector<std::size_t>{1, 255, 256, 257, 131072})
+    checkBincount<std::uint8_t, unsigned>(n, bins, Distribution::uniform, bins % 16);
+  std::vector<Letter> letters;
+  std::vector<std::int8_t> numbers;
+  for (const unsigned value : numbersBelow(n, 256, Distribution::fewOften, 9)) {
+    letters.push_back({static_cast<unsigned char>(value)});
+    numbers.push_back(static_cast<std::int8_t>(value));
+  }
+  const DeviceArray<Letter> in(letters, 5);
+  checkPolicies(countsOf<unsigned>(letters, 20, LowerCase{}), [&](auto policy, auto& counts) {
+    histogramBy<decltype(policy)>(in.data(), n, counts.data(), 20, LowerCase{});
+  });
+  const DeviceArray<std::int8_t> signedIn(numbers, 11);
+  const auto binOf = [](std::int8_t x) { return x < -20 ? -1 : (x + 20) * 7 / 120; };
+  checkPolicies(countsOf<unsigned>(numbers, 7, binOf), [&](auto policy, auto& counts) {
+    histogram<decltype(policy)>(signedIn.data(), n, counts.data(), 7, -20, 100);
+  });
 }
 
 TEST_CASE("bincount: a partition by ranges of bins, and its alternative in global memory", "[device]") {
-  const std::size_t bins = 240000, enough = 8 * 8 * 512;
+  const std::size_t bins = 360000, enough = 8 * 11 * 512;
   for (const Distribution distribution : allDistributions) {
     checkBincount<std::int32_t, unsigned>(enough + 40001, bins, distribution, 1);
     checkBincount<std::uint16_t, unsigned long long>(enough + 40001, bins, distribution);
@@ -151,7 +182,7 @@ TEST_CASE("bincount: a partition in several rounds", "[device]") {
   const std::vector<unsigned> values = numbersBelow(n, static_cast<unsigned>(bins), Distribution::uniform, 3);
   const DeviceArray<unsigned> in(values, 1);
   DeviceArray<unsigned> counts(std::vector<unsigned>(bins, 0));
-  const detail::NumberedBins<Identity> slotOf{{}, static_cast<unsigned>(bins)};
+  const detail::NumberedBins<Identity, false> slotOf{{}, static_cast<unsigned>(bins)};
   const auto source = detail::sourceOf<false>("test", n, slotOf, in.data());
   detail::HistogramPlan plan = detail::planPartition(detail::histogramShape(source, n, bins));
   const detail::HistogramCall<unsigned> call{"test", nullptr, counts.data(), bins, true};
@@ -216,7 +247,7 @@ TEST_CASE("bincount: iterators, containers and spans", "[device]") {
 }
 
 TEST_CASE("bincount: two streams at a time, each counted apart", "[device]") {
-  const std::size_t n = 70000, bins = 240000;
+  const std::size_t n = 70000, bins = 360000;
   const std::vector<unsigned> values = numbersBelow(n, static_cast<unsigned>(bins), Distribution::fewOften, 3);
   const DeviceArray<unsigned> in(values);
   DeviceArray<unsigned> first(bins), second(50);
@@ -245,7 +276,7 @@ TEST_CASE("bincount: no elements leave zeros, or what is there", "[device]") {
 
 TEST_CASE("histogram: captured into a graph, with host edges that are gone, zeroed counters, scratch memory",
           "[device]") {
-  const std::size_t n = 3000000, bins = 300000;
+  const std::size_t n = 3000000, bins = 400000;
   const std::vector<unsigned> values = numbersBelow(n, static_cast<unsigned>(bins), Distribution::fewOften, 3);
   const DeviceArray<unsigned> in(values);
   DeviceArray<unsigned> few(100), many(bins), between(2);
@@ -255,7 +286,7 @@ TEST_CASE("histogram: captured into a graph, with host edges that are gone, zero
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
   bincount(in.data(), n, few.data(), 100, stream);
   bincount(in.data(), n, many.data(), bins, stream);
-  histogramEdges(in.data(), n, std::vector<unsigned>{0, 1, 300000}, between.data(), stream);
+  histogramEdges(in.data(), n, std::vector<unsigned>{0, 1, 400000}, between.data(), stream);
   check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
   check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
   for (int run = 0; run < 3; ++run) check(cudaGraphLaunch(executable, stream), "cudaGraphLaunch");

@@ -63,10 +63,10 @@ TEST_CASE("histogram plan: both sides of every threshold", "[host]") {
   expect(Algorithm::packed, Shape(MANY, 57601));
   expect(Algorithm::packed, Shape(65537, 57601));
   expect(Algorithm::global, Shape(65536, 57601));
-  expect(Algorithm::packed, Shape(MANY, 230400));
-  expect(Algorithm::partition, Shape(MANY, 230401));
-  expect(Algorithm::partition, Shape(264 * 8 * 512, 230401));
-  expect(Algorithm::global, Shape(264 * 8 * 512 - 1, 230401));
+  expect(Algorithm::packed, Shape(MANY, 345600));
+  expect(Algorithm::partition, Shape(MANY, 345601));
+  expect(Algorithm::partition, Shape(264 * 11 * 512, 345601));
+  expect(Algorithm::global, Shape(264 * 11 * 512 - 1, 345601));
   expect(Algorithm::partition, Shape(MANY, std::size_t{1} << 24));
   expect(Algorithm::global, Shape(MANY, (std::size_t{1} << 24) + 1));
   expect(Algorithm::global, Shape(MANY, 100000).bytes(6, 3));
@@ -74,11 +74,12 @@ TEST_CASE("histogram plan: both sides of every threshold", "[host]") {
   expect(Algorithm::global, Shape(MANY, 100000).on(48 << 10));
 }
 
-TEST_CASE("histogram plan: two groups of blocks read the input once each", "[host]") {
+TEST_CASE("histogram plan: groups of blocks read the input once each", "[host]") {
   CHECK(planHistogram(Shape(MANY, 115200)).groups == 1);
   const HistogramPlan plan = planHistogram(Shape(MANY, 115201));
   CHECK(plan.groups == 2);
   CHECK(plan.blocks == 132);
+  CHECK(planHistogram(Shape(MANY, 230401)).groups == 3);
 }
 
 TEST_CASE("histogram plan: bytes are counted by their values, however many bins there are", "[host]") {
@@ -116,7 +117,7 @@ TEST_CASE("explainHistogram: the plan in words", "[device]") {
         "end");
   CHECK(detail::planInWords(planHistogram(Shape(MANY, 131072))) ==
         "packed counters, 132 blocks of 1024 threads, the input is read 2 times: counters of 16 bits fit into the "
-        "shared memory of two blocks");
+        "shared memory of a few blocks");
   CHECK(detail::planInWords(planHistogram(Shape(MANY, std::size_t{1} << 20))) ==
         "partition, 264 blocks of 512 threads, 32 ranges of bins: elements are sorted by ranges of bins, whose "
         "counters fit into shared memory");

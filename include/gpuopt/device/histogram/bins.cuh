@@ -1,6 +1,6 @@
 /// \file
-/// From an element to its slot. Slots are the bins and, after them, two for elements in no bin: number `bins` for those
-/// below the first bin, bins + 1 for those above the last one and for NaN.
+/// From an element to its slot. Slots are the bins and, after them, those for elements in no bin: number `bins` for
+/// those below the first bin, bins + 1 for those above the last one and for NaN; unless OUTSIDE, `bins` for both.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -58,42 +58,41 @@ void requireLimits(N lower, N upper, const char* function) {
 }
 
 // The slot of a bin number that may be out of range.
-template <class Bin>
+template <bool OUTSIDE, class Bin>
 __device__ inline unsigned slotOf(Bin bin, unsigned bins) {
   static_assert(std::is_integral_v<Bin>, "gpuopt: the number of a bin must be an integer");
-  if constexpr (std::is_signed_v<Bin>)
-    if (bin < 0) return bins;
   using Unsigned = std::conditional_t<(sizeof(Bin) > 4), unsigned long long, unsigned>;
-  return static_cast<Unsigned>(bin) < bins ? static_cast<unsigned>(bin) : bins + 1;
+  if (static_cast<Unsigned>(bin) < bins) return static_cast<unsigned>(bin);
+  return OUTSIDE && !(bin < Bin(0)) ? bins + 1 : bins;
 }
 
 // The element, or a function of it, is the bin.
-template <class BinOf>
+template <class BinOf, bool OUTSIDE>
 struct NumberedBins {
   BinOf binOf;
   unsigned bins;
 
   template <class T>
   __device__ unsigned operator()(const T& element) const {
-    return slotOf(binOf(element), bins);
+    return slotOf<OUTSIDE>(binOf(element), bins);
   }
 };
 
 // Bins of equal width over [lower, upper).
-template <class T, class = void>
+template <class T, bool OUTSIDE, class = void>
 struct EvenBins;
 
 // The slot of x by its bin, if it is in one: no branches, since several elements are on their way at once.
-template <class T>
+template <bool OUTSIDE, class T>
 __device__ inline unsigned slotOf(bool isInside, unsigned bin, T x, T least, unsigned bins) {
-  return isInside ? bin : x < least ? bins : bins + 1;
+  return isInside ? bin : OUTSIDE && !(x < least) ? bins + 1 : bins;
 }
 
 // Integers of up to 2 bytes: floor(((x - first) * bins + begin) / (upper - lower)), the quotients of bins and of begin
 // by the range apart. With `multiplier` and `addend` of 48 bits after the point the sum is too great by less than
 // 2^16 / 2^48, which is at most 1 / range.
-template <class T>
-struct EvenBins<T, std::enable_if_t<std::is_integral_v<T> && sizeof(T) <= 2>> {
+template <class T, bool OUTSIDE>
+struct EvenBins<T, OUTSIDE, std::enable_if_t<std::is_integral_v<T> && sizeof(T) <= 2>> {
   T first;            // the least value in a bin
   unsigned span;      // the greatest one less the least
   unsigned firstBin;  // of the least
@@ -105,14 +104,14 @@ struct EvenBins<T, std::enable_if_t<std::is_integral_v<T> && sizeof(T) <= 2>> {
   __device__ unsigned operator()(T x) const {
     const unsigned distance = static_cast<unsigned>(x) - static_cast<unsigned>(first);
     const auto part = static_cast<unsigned>((distance * multiplier + addend) >> 48);
-    return slotOf(distance <= span, firstBin + distance * quotient + part, x, first, bins);
+    return slotOf<OUTSIDE>(distance <= span, firstBin + distance * quotient + part, x, first, bins);
   }
 };
 
 // Integers of 4 bytes: floor((x - lower) * bins / (upper - lower)) is the upper part of a product with a multiplier of
 // 64 bits, exactly so if 2^(32 + shift) is no less than (upper - lower)^2 (Granlund and Montgomery 1994).
-template <class T>
-struct EvenBins<T, std::enable_if_t<std::is_integral_v<T> && sizeof(T) == 4>> {
+template <class T, bool OUTSIDE>
+struct EvenBins<T, OUTSIDE, std::enable_if_t<std::is_integral_v<T> && sizeof(T) == 4>> {
   T first;          // the least value in a bin
   unsigned span;    // the greatest one less the least
   unsigned offset;  // first - lower
@@ -124,21 +123,20 @@ struct EvenBins<T, std::enable_if_t<std::is_integral_v<T> && sizeof(T) == 4>> {
     const unsigned distance = static_cast<unsigned>(x) - static_cast<unsigned>(first);
     const std::uint64_t product = std::uint64_t{distance + offset} * static_cast<unsigned>(multiplier >> 32) +
                                   __umulhi(distance + offset, static_cast<unsigned>(multiplier));
-    return slotOf(distance <= span, static_cast<unsigned>(product >> shift), x, first, bins);
+    return slotOf<OUTSIDE>(distance <= span, static_cast<unsigned>(product >> shift), x, first, bins);
   }
 };
 
 // Integers of 8 bytes: the product may be one too small.
-template <class T>
-struct EvenBins<T, std::enable_if_t<std::is_integral_v<T> && sizeof(T) == 8>> {
+template <class T, bool OUTSIDE>
+struct EvenBins<T, OUTSIDE, std::enable_if_t<std::is_integral_v<T> && sizeof(T) == 8>> {
   T lower, upper;
   unsigned long long range;       // upper - lower
   unsigned long long multiplier;  // of 2^-64; 0 if there are more bins than values
   unsigned bins;
 
   __device__ unsigned operator()(T x) const {
-    if (x < lower) return bins;
-    if (x >= upper) return bins + 1;
+    if (x < lower || x >= upper) return slotOf<OUTSIDE>(false, 0, x, lower, bins);
     const unsigned long long distance = static_cast<unsigned long long>(x) - static_cast<unsigned long long>(lower);
     if (multiplier == 0) return static_cast<unsigned>(distance * bins / range);
     const unsigned long long bin = __umul64hi(distance, multiplier);
@@ -153,26 +151,47 @@ struct EvenBins<T, std::enable_if_t<std::is_integral_v<T> && sizeof(T) == 8>> {
   }
 };
 
-// The edges of bins between two numbers: lower + bin * (width + rest), rounded to the type.
+// The operations that a compiler may not join.
+__device__ inline float roundedProduct(float a, float b) { return __fmul_rn(a, b); }
+__device__ inline double roundedProduct(double a, double b) { return __dmul_rn(a, b); }
+__device__ inline float roundedSum(float a, float b) { return __fadd_rn(a, b); }
+__device__ inline double roundedSum(double a, double b) { return __dadd_rn(a, b); }
+__device__ inline float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+__device__ inline double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+
+// A number as a sum of two, the second one small.
+template <class N>
+struct TwoParts {
+  N sum, rest;
+};
+
+// start + bin * (width.sum + width.rest): the errors of the product and of the sum (Knuth's) make the rest.
+template <class N>
+__device__ inline TwoParts<N> edgeParts(N bin, const TwoParts<N>& width, N start) {
+  const N product = roundedProduct(bin, width.sum);
+  const N productError = fused(bin, width.rest, fused(bin, width.sum, -product));
+  const N sum = roundedSum(start, product), part = roundedSum(sum, -start);
+  const N sumError = roundedSum(roundedSum(start, -roundedSum(sum, -part)), roundedSum(product, -part));
+  return {sum, roundedSum(sumError, productError)};
+}
+
+// The edges of bins: lower + bin * width, rounded to the type.
 template <class Number>
 struct BinEdges {
   Number lower;
-  double width, rest;  // (upper - lower) / bins, in twice the precision
-  double tolerance;    // what an edge may be off by if computed from `width` alone
+  TwoParts<Number> width;
+  TwoParts<double> exactWidth;
+  Number tolerance;  // how far edgeParts() of `width` may be off
   unsigned bins;
   bool isEstimated;  // whether it is known to which edge an element is close
 
+  // Rounded once. An edge that is not 0 is at least 2^-84 of the start, 2^-53 of it divided by 2^31 bins: less is the
+  // error of the width.
   __device__ Number operator()(unsigned bin) const {
-    return static_cast<Number>(exact(static_cast<double>(bin), static_cast<double>(lower)));
-  }
-
-  __device__ bool isAtLeast(Number x, unsigned edge) const {
-    if constexpr (std::is_same_v<Number, float>) {
-      const double near = __fma_rn(static_cast<double>(edge), width, static_cast<double>(lower));
-      if (x >= static_cast<float>(near + tolerance)) return true;
-      if (x < static_cast<float>(near - tolerance)) return false;
-    }
-    return x >= (*this)(edge);
+    const auto start = static_cast<double>(lower);
+    const TwoParts<double> parts = edgeParts(static_cast<double>(bin), exactWidth, start);
+    const double edge = roundedSum(parts.sum, parts.rest);
+    return static_cast<Number>(fabs(edge) > fabs(start) * 0x1p-90 ? edge : 0);
   }
 
   __device__ unsigned search(Number x) const {
@@ -186,48 +205,49 @@ struct BinEdges {
     }
     return bin;
   }
-
- private:
-  // Rounded once: the errors of the product and of the sum (Knuth's) are added in the end. An edge that is not 0 is at
-  // least 2^-84 of the start, 2^-53 of it divided by 2^31 bins: less is the error of `rest`.
-  __device__ double exact(double bin, double start) const {
-    const double product = __dmul_rn(bin, width);
-    const double productError = __fma_rn(bin, rest, __fma_rn(bin, width, -product));
-    const double sum = __dadd_rn(start, product), part = __dsub_rn(sum, start);
-    const double sumError = __dadd_rn(__dsub_rn(start, __dsub_rn(sum, part)), __dsub_rn(product, part));
-    const double edge = __dadd_rn(sum, __dadd_rn(sumError, productError));
-    return fabs(edge) > fabs(start) * 0x1p-90 ? edge : 0;
-  }
 };
 
 // The bin of an element in [lower, upper) that is close to an edge, if edges.isEstimated. A call that is not inlined:
-// few elements need it, and the instructions of the others should fit into their cache.
+// hardly any element needs it, and the instructions of the others should fit into their cache.
 template <class Number>
-__device__ __noinline__ unsigned binBeside(Number x, unsigned edge, const BinEdges<Number> edges) {
+__device__ __noinline__ unsigned binBesideExactly(Number x, unsigned edge, const BinEdges<Number> edges) {
   if (!edges.isEstimated) return edges.search(x);
-  if (edge == 0) return 0;
-  if (edge >= edges.bins) return edges.bins - 1;
-  return edges.isAtLeast(x, edge) ? edge : edge - 1;
+  return x >= edges(edge) ? edge : edge - 1;
+}
+
+// The same, at first in the element's own precision.
+template <class Number>
+__device__ inline unsigned binBeside(Number x, unsigned edge, const BinEdges<Number>& edges) {
+  if (edges.isEstimated && edge == 0) return 0;
+  if (edges.isEstimated && edge >= edges.bins) return edges.bins - 1;
+  if (std::is_same_v<Number, float> && edges.isEstimated) {
+    const TwoParts<Number> parts = edgeParts(static_cast<Number>(edge), edges.width, edges.lower);
+    if (x >= roundedSum(parts.sum, roundedSum(parts.rest, edges.tolerance))) return edge;
+    if (x < roundedSum(parts.sum, roundedSum(parts.rest, -edges.tolerance))) return edge - 1;
+  }
+  return binBesideExactly(x, edge, edges);
 }
 
 // Floating point: the last bin whose edge, rounded to the type, is not above x. Arithmetic of the type finds it, but
 // for elements close to an edge.
-template <class T>
-struct EvenBins<T, std::enable_if_t<!std::is_integral_v<T>>> {
+template <class T, bool OUTSIDE>
+struct EvenBins<T, OUTSIDE, std::enable_if_t<!std::is_integral_v<T>>> {
   using Number = BinNumber<T>;
   Number upper;
-  Number scale;     // 1 / width
+  TwoParts<Number> scale;  // 1 / width
   Number sureness;  // elements whose position is closer than that to the middle of a bin are not close to an edge
   BinEdges<Number> edges;
 
   __device__ unsigned operator()(T value) const {
     const Number x = static_cast<Number>(value);
     const bool isInside = x >= edges.lower && x < upper;
-    const Number position = isInside ? (x - edges.lower) * scale : 0;
+    const Number distance = isInside ? x - edges.lower : 0;
+    const Number position = roundedProduct(distance, scale.sum);
+    const Number error = fused(distance, scale.rest, fused(distance, scale.sum, -position));
     unsigned bin = static_cast<unsigned>(position);
-    const Number fromMiddle = position - static_cast<Number>(bin) - Number(0.5);
+    const Number fromMiddle = position - static_cast<Number>(bin) - Number(0.5) + error;
     if (isInside && !(std::fabs(fromMiddle) < sureness)) bin = binBeside(x, fromMiddle < 0 ? bin : bin + 1, edges);
-    return slotOf(isInside, bin, x, edges.lower, edges.bins);
+    return slotOf<OUTSIDE>(isInside, bin, x, edges.lower, edges.bins);
   }
 };
 
@@ -244,8 +264,8 @@ inline unsigned exponentOf(std::uint64_t range, std::uint64_t bins) {
   return exponent;
 }
 
-template <class T>
-EvenBins<T> evenBinsOfWords(unsigned bins, std::int64_t lower, std::int64_t upper, const char* function) {
+template <class T, bool OUTSIDE>
+EvenBins<T, OUTSIDE> evenBinsOfWords(unsigned bins, std::int64_t lower, std::int64_t upper, const char* function) {
   constexpr std::int64_t LEAST = (std::numeric_limits<T>::min)(), MOST = (std::numeric_limits<T>::max)();
   const std::uint64_t range = static_cast<std::uint64_t>(upper) - static_cast<std::uint64_t>(lower);
   if (range > std::uint64_t{1} << 32)
@@ -272,8 +292,8 @@ EvenBins<T> evenBinsOfWords(unsigned bins, std::int64_t lower, std::int64_t uppe
   }
 }
 
-template <class T>
-EvenBins<T> evenBinsOfLongs(unsigned bins, BinLimit<T> lower, BinLimit<T> upper) {
+template <class T, bool OUTSIDE>
+EvenBins<T, OUTSIDE> evenBinsOfLongs(unsigned bins, BinLimit<T> lower, BinLimit<T> upper) {
   const unsigned long long range = static_cast<unsigned long long>(upper) - static_cast<unsigned long long>(lower);
   const auto multiplier = (static_cast<Wide>(bins) << 64) / range;
   const bool fits = bins < range;
@@ -313,8 +333,8 @@ inline double rangeError(double lower, double upper) {
   return rest - (lower + part);
 }
 
-template <class T>
-EvenBins<T> evenBinsOfNumbers(unsigned bins, BinNumber<T> lower, BinNumber<T> upper, const char* function) {
+template <class T, bool OUTSIDE>
+EvenBins<T, OUTSIDE> evenBinsOfNumbers(unsigned bins, BinNumber<T> lower, BinNumber<T> upper, const char* function) {
   using Number = BinNumber<T>;
   constexpr Number ULP = std::numeric_limits<Number>::epsilon();
   const Number shortWidth = (upper - lower) / static_cast<Number>(bins);
@@ -327,33 +347,40 @@ EvenBins<T> evenBinsOfNumbers(unsigned bins, BinNumber<T> lower, BinNumber<T> up
   const double width = range / count;
   const double rest = (rangeError(lower, upper) - std::fma(width, count, -range)) / count;
   const Number exactWidth = exactWidthOf(bins, lower, upper);
-  // The estimate is off by half an ulp for each rounding, of `bins`: in x - lower, the product, and the scale (of a
-  // double, also in the range and the width). An edge is off by half an ulp of the greater limit. With an exact product
-  // both are exact.
-  const Number scale = std::is_same_v<Number, float> ? static_cast<Number>(1 / width) : 1 / shortWidth;
-  const Number roundings = std::is_same_v<Number, float> ? Number(3.2) : Number(5.2);
   const double magnitude = largerOf(std::fabs(static_cast<double>(lower)), std::fabs(static_cast<double>(upper)));
+  constexpr bool IS_FLOAT = std::is_same_v<Number, float>;
+  // The position is off by half an ulp of `bins` where x - lower is rounded (of a double also for the range, the width
+  // and the scale), and an edge by half an ulp of the greater limit. With an exact product both are exact.
+  const auto roundings = static_cast<Number>((lower == 0 ? 0.1 : 1.1) + (IS_FLOAT ? 0 : 3));
   const bool isProductExact = exactWidth > 0 && lower == 0 && lastDigit(exactWidth) == exactWidth;
   const Number edge = Number(1.1) * static_cast<Number>(magnitude) / shortWidth;
   const Number margin = isProductExact ? 0 : ULP / 2 * (roundings * static_cast<Number>(bins) + edge);
-  const bool isEstimated = margin <= Number(0.25);
+  // The errors of tiny products are lost.
+  const bool isEstimated = margin <= Number(0.25) && (exactWidth > 0 || magnitude > 0x1p-64);
   const Number sureness = isProductExact ? 1 : isEstimated ? Number(0.5) - margin : 0;
-  const double tolerance = exactWidth > 0 ? 0 : magnitude * 0x1p-50;
-  return {upper, scale, sureness, {lower, width, rest, tolerance, bins, isEstimated}};
+  const auto twoParts = [](double number, double more) {
+    const auto sum = static_cast<Number>(number);
+    return TwoParts<Number>{sum, static_cast<Number>(number - static_cast<double>(sum) + more)};
+  };
+  const auto tolerance = static_cast<Number>(exactWidth > 0 ? 0 : magnitude * 0x1p-44);
+  return {upper,
+          twoParts(1 / width, 0),
+          sureness,
+          {lower, twoParts(width, rest), {width, rest}, tolerance, bins, isEstimated}};
 }
 
 // The bins of a histogram over [lower, upper).
-template <class T>
-EvenBins<T> evenBins(std::size_t bins, BinLimit<T> lower, BinLimit<T> upper, const char* function) {
+template <class T, bool OUTSIDE = true>
+EvenBins<T, OUTSIDE> evenBins(std::size_t bins, BinLimit<T> lower, BinLimit<T> upper, const char* function) {
   requireBins(bins, function);
   requireLimits(lower, upper, function);
   const auto count = static_cast<unsigned>(bins);
   if constexpr (!std::is_integral_v<T>)
-    return evenBinsOfNumbers<T>(count, lower, upper, function);
+    return evenBinsOfNumbers<T, OUTSIDE>(count, lower, upper, function);
   else if constexpr (sizeof(T) == 8)
-    return evenBinsOfLongs<T>(count, lower, upper);
+    return evenBinsOfLongs<T, OUTSIDE>(count, lower, upper);
   else
-    return evenBinsOfWords<T>(count, lower, upper, function);
+    return evenBinsOfWords<T, OUTSIDE>(count, lower, upper, function);
 }
 
 GPUOPT_DETAIL_END

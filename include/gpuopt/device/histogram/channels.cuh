@@ -15,8 +15,8 @@ struct HistogramPixel {
   T samples[CHANNELS];
 };
 
-// The slots of a pixel: those of channel c begin with number c * slots. Samples in no slot have one that is never
-// counted.
+// The slots of a pixel: those of channel c begin with number c * slots. Samples in no slot have number CHANNELS *
+// slots.
 template <class Bins, int CHANNELS>
 struct ChannelBins {
   Bins bins;
@@ -25,7 +25,7 @@ struct ChannelBins {
   template <class T>
   __device__ unsigned slot(const T& sample, unsigned channel) const {
     const unsigned own = bins(sample);
-    return own < slots ? channel * slots + own : ~0u;
+    return own < slots ? channel * slots + own : CHANNELS * slots;
   }
 
   template <class T>
@@ -50,7 +50,7 @@ struct ByteSlots<HistogramPixel<T, CHANNELS>, ChannelBins<Bins, CHANNELS>> {
 template <class Policy, int CHANNELS, class T, class Count>
 void histogramOfPixels(const char* function, const T* samples, std::size_t n, Count* counts, std::size_t bins,
                        BinLimit<T> lower, BinLimit<T> upper, cudaStream_t stream) {
-  const auto binsOfSample = evenBins<T>(bins, lower, upper, function);
+  const auto binsOfSample = evenBins<T, Policy::COUNTS_OUTSIDE>(bins, lower, upper, function);
   const std::size_t slots = slotsOf<Policy>(bins);
   if (slots > mostBins / CHANNELS)
     throwInvalid({function, ": ", CHANNELS, " times bins (", bins, ") exceeds ", mostBins});

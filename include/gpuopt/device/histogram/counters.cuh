@@ -46,12 +46,12 @@ class SharedCounters {
  public:
   __host__ __device__ static constexpr unsigned words(unsigned slots) { return slots + 1; }
 
-  __device__ explicit SharedCounters(unsigned slots) : counts_(dynamicShared<unsigned>()), slots_(slots) {}
+  __device__ SharedCounters() : counts_(dynamicShared<unsigned>()) {}
 
   template <int COUNT>
   __device__ void take(const unsigned (&values)[COUNT]) const {
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) counts_.increment(values[i] < slots_ ? values[i] : slots_);
+    for (int i = 0; i < COUNT; ++i) counts_.increment(values[i]);
   }
 
   template <int CHANNELS, int COUNT>
@@ -62,7 +62,6 @@ class SharedCounters {
 
  private:
   SharedCounts counts_;
-  unsigned slots_;
 };
 
 // Counters of 32 bits for each of the 256 values of a byte, in each channel, one after the other: a lane has one of its
@@ -111,31 +110,37 @@ struct PackedCounters {
   Count* counts;
   SharedCounts halves;
 
-  __device__ unsigned words() const { return (slots + 1) / 2; }
+  __host__ __device__ static constexpr unsigned words(unsigned slots) { return (slots + 1) / 2 + 32; }
 
+  // Other slots are counted in words that nobody reads, one for each lane: a condition would make an update a branch.
   __device__ void add(unsigned slot, unsigned count) const {
-    const unsigned own = slot - first;
-    if (own >= slots) return;
-    const bool isUpper = own >= words();
-    const unsigned shift = isUpper ? 16 : 0;
-    const unsigned word = isUpper ? own - words() : own;
-    const unsigned before = halves.add(word, count << shift) >> shift & 0xffff;
-    if (before >= packedLimit || before + count < packedLimit) return;
-    halves.add(word, 0u - (packedLimit << shift));
+    const unsigned own = slot - first, half = (slots + 1) / 2;
+    const bool isUpper = own >= half, isOwn = own < slots;
+    const unsigned word = isUpper ? own - half : own;
+    const unsigned index = isOwn ? word : half + static_cast<unsigned>(laneIndex());
+    const unsigned added = isUpper ? count << 16 : count, limit = isUpper ? packedLimit << 16 : packedLimit;
+    const unsigned before = halves.add(index, added);
+    if (((before + added) & ~before & limit) == 0 || !isOwn) return;  // goes on if this update has set the bit
+    halves.add(index, 0u - limit);
     addCount(counts + slot, packedLimit);
   }
 
-  // One update for neighbouring elements of one slot.
+  // One update for neighbouring elements of one slot: those of different lanes would wait for each other.
   template <int COUNT>
   __device__ void take(const unsigned (&values)[COUNT]) const {
-    unsigned count = 1;
+    constexpr int RUN = COUNT % 4 == 0 ? 4 : 1;
 #pragma unroll
-    for (int i = 1; i < COUNT; ++i) {
-      const bool isSame = values[i] == values[i - 1];
-      if (!isSame) add(values[i - 1], count);
-      count = isSame ? count + 1 : 1;
+    for (int begin = 0; begin < COUNT; begin += RUN) {
+      bool isRun = true;
+#pragma unroll
+      for (int i = 1; i < RUN; ++i) isRun = isRun && values[begin + i] == values[begin];
+      if (isRun) {
+        add(values[begin], RUN);
+      } else {
+#pragma unroll
+        for (int i = 0; i < RUN; ++i) add(values[begin + i], 1);
+      }
     }
-    add(values[COUNT - 1], count);
   }
 
   template <int CHANNELS, int COUNT>
@@ -147,8 +152,8 @@ struct PackedCounters {
   }
 
   __device__ unsigned count(unsigned own) const {
-    const bool isUpper = own >= words();
-    return dynamicShared<unsigned>()[isUpper ? own - words() : own] >> (isUpper ? 16 : 0) & 0xffff;
+    const unsigned half = (slots + 1) / 2;
+    return dynamicShared<unsigned>()[own < half ? own : own - half] >> (own < half ? 0 : 16) & 0xffff;
   }
 };
 

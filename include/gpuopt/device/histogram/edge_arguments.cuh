@@ -83,7 +83,8 @@ GPUOPT_HIDDEN void storeEdges(const Edge* from, std::size_t count, Edge* to, con
 template <class Policy, class Count, class Edge, class It>
 void histogramBetween(const char* function, It in, std::size_t n, const Edge* edges, std::size_t bins, Count* counts,
                       cudaStream_t stream) {
-  const EdgeBins<Edge> slotOf{edges, static_cast<unsigned>(bins), EdgeBins<Edge>::notShared};
+  using Slots = EdgeBins<Edge, Policy::COUNTS_OUTSIDE>;
+  const Slots slotOf{edges, static_cast<unsigned>(bins), Slots::notShared};
   histogramOf<Policy>(function, in, n, counts, slotsOf<Policy>(bins), slotOf, stream);
 }
 

@@ -11,7 +11,7 @@
 GPUOPT_DETAIL_BEGIN
 
 // bins + 1 edges in global memory. A block that has a copy in dynamic shared memory finds it at byte `sharedOffset`.
-template <class Edge>
+template <class Edge, bool OUTSIDE>
 struct EdgeBins {
   static constexpr unsigned notShared = ~0u;
   const Edge* edges;
@@ -28,8 +28,7 @@ struct EdgeBins {
   __device__ unsigned operator()(const T& element) const {
     const Edge x = static_cast<Edge>(element);
     const Edge* const sorted = table();
-    if (x < sorted[0]) return bins;
-    if (!(x < sorted[bins])) return bins + 1;
+    if (!(x >= sorted[0] && x < sorted[bins])) return slotOf<OUTSIDE>(false, 0, x, sorted[0], bins);
     unsigned bin = 0, end = bins;
     while (end - bin > 1) {
       const unsigned middle = bin + (end - bin) / 2;
@@ -46,9 +45,9 @@ struct EdgeBins {
 template <class F>
 __device__ inline void shareTable(const F&) {}
 
-template <class Edge>
-__device__ inline void shareTable(const EdgeBins<Edge>& bins) {
-  if (bins.sharedOffset == EdgeBins<Edge>::notShared) return;
+template <class Edge, bool OUTSIDE>
+__device__ inline void shareTable(const EdgeBins<Edge, OUTSIDE>& bins) {
+  if (bins.sharedOffset == EdgeBins<Edge, OUTSIDE>::notShared) return;
   auto* const table = reinterpret_cast<Edge*>(dynamicShared<unsigned char>() + bins.sharedOffset);
   for (unsigned i = threadIdx.x; i <= bins.bins; i += blockDim.x) table[i] = bins.edges[i];
 }
@@ -57,8 +56,8 @@ __device__ inline void shareTable(const EdgeBins<Edge>& bins) {
 template <class F>
 void placeTable(F&, bool, std::size_t) {}
 
-template <class Edge>
-void placeTable(EdgeBins<Edge>& bins, bool isShared, std::size_t offset) {
+template <class Edge, bool OUTSIDE>
+void placeTable(EdgeBins<Edge, OUTSIDE>& bins, bool isShared, std::size_t offset) {
   if (isShared) bins.sharedOffset = static_cast<unsigned>(offset);
 }
 
@@ -68,8 +67,8 @@ std::size_t tableBytes(const F&) {
   return 0;
 }
 
-template <class Edge>
-std::size_t tableBytes(const EdgeBins<Edge>& bins) {
+template <class Edge, bool OUTSIDE>
+std::size_t tableBytes(const EdgeBins<Edge, OUTSIDE>& bins) {
   return roundUp((std::size_t{bins.bins} + 1) * sizeof(Edge), 16);
 }
 

@@ -13,18 +13,29 @@
 
 GPUOPT_DETAIL_BEGIN
 
+// Zeroes counters for the next kernel, which has begun to count meanwhile.
+template <class Count>
+GPUOPT_KERNEL void __launch_bounds__(histogramThreads) clearCountsKernel(Count* counts, const std::size_t slots) {
+  letNextKernelOverlap();
+  const std::size_t first = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  for (std::size_t i = first; i < slots; i += std::size_t{gridDim.x} * blockDim.x) counts[i] = 0;
+}
+
 // A block counts in shared memory, and then adds its counters to the result. A single block stores them instead.
+// `followsClearing`: the previous kernel is clearCountsKernel.
 template <bool STORES, class Source, class Count>
 GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    sharedHistogramKernel(const Source source, const StepShape shape, const unsigned slots, Count* counts) {
-  waitForPreviousKernel();
+    sharedHistogramKernel(const Source source, const StepShape shape, const unsigned slots, Count* counts,
+                          const bool followsClearing) {
+  if (!followsClearing) waitForPreviousKernel();
   clearShared(SharedCounters::words(slots));
   shareTable(source.f);
   __syncthreads();
-  const SharedCounters counters(slots);
+  const SharedCounters counters;
   const auto take = [&](const auto& values) { counters.take(values); };
   takeSteps<histogramItems<Source>>(source, shape, blockIdx.x, gridDim.x, take, NoTileEnd{});
   __syncthreads();
+  waitForPreviousKernel();
   addToResult<STORES>(counts, slots, blockIdx.x, gridDim.x,
                       [](unsigned slot) { return dynamicShared<unsigned>()[slot]; });
 }
@@ -32,14 +43,16 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
 // Bytes are counted by their values, and these go to their slots in the end.
 template <class Source, class ByteSlots, class Count>
 GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    byteHistogramKernel(const Source source, const StepShape shape, const ByteSlots slotOf, Count* counts) {
-  waitForPreviousKernel();
+    byteHistogramKernel(const Source source, const StepShape shape, const ByteSlots slotOf, Count* counts,
+                        const bool followsClearing) {
+  if (!followsClearing) waitForPreviousKernel();
   clearShared(ByteSlots::VALUES * byteCopies);
   __syncthreads();
   const ByteCounters counters;
   const auto take = [&](const auto& elements) { counters.take(elements); };
   takeSteps<histogramItems<Source>>(source, shape, blockIdx.x, gridDim.x, take, NoTileEnd{});
   __syncthreads();
+  waitForPreviousKernel();
   for (unsigned value = threadIdx.x / 32; value < ByteSlots::VALUES; value += blockDim.x / 32) {
     const unsigned count = ByteCounters::count(value);
     if (laneIndex() > 0 || count == 0) continue;
@@ -68,7 +81,7 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
   const unsigned first = blockIdx.x % table.groups * table.groupSlots;
   const unsigned end = first + table.groupSlots < table.slots ? first + table.groupSlots : table.slots;
   const PackedCounters<Count> counters{first, end - first, counts, SharedCounts(dynamicShared<unsigned>())};
-  clearShared(counters.words());
+  clearShared(PackedCounters<Count>::words(end - first));
   __syncthreads();
   const unsigned block = blockIdx.x / table.groups, blocks = gridDim.x / table.groups;
   const auto take = [&](const auto& values) { counters.take(values); };

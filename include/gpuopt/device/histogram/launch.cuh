@@ -67,13 +67,23 @@ void clearCounts(const HistogramCall<Count>& call) {
   check(cudaMemsetAsync(call.counts, 0, call.slots * sizeof(Count), call.stream), "cudaMemsetAsync");
 }
 
+// The same by a kernel that overlaps the next one.
+template <class Count>
+void launchClearing(const HistogramCall<Count>& call) {
+  const std::size_t blocks = ceilDivide(call.slots, std::size_t{4} * histogramThreads);
+  launch(clearCountsKernel<Count>, gridConfig(histogramThreads, blocks, call.stream, call.function), call.counts,
+         call.slots);
+}
+
 template <class Source, class Count>
 void launchShared(const HistogramCall<Count>& call, const HistogramPlan& plan, Source source, const StepShape& shape) {
   placeTable(source.f, plan.sharesTable, plan.sharedBytes - tableBytes(source.f));
   const bool stores = plan.algorithm == HistogramAlgorithm::oneBlock && !call.adds;
+  const bool clears = !stores && !call.adds;
+  if (clears) launchClearing(call);
   const auto kernel = stores ? sharedHistogramKernel<true, Source, Count> : sharedHistogramKernel<false, Source, Count>;
   launch(kernel, histogramConfig(plan, call.function, call.stream), source, shape, static_cast<unsigned>(call.slots),
-         call.counts);
+         call.counts, clears);
 }
 
 template <class T, class F, bool ALIGNED, class Count>
@@ -81,9 +91,10 @@ void launchBytes(const HistogramCall<Count>& call, const HistogramPlan& plan, co
                  const StepShape& shape) {
   using Source = ArraySource<T, Identity, ALIGNED>;
   using Slots = ByteSlots<T, F>;
+  if (!call.adds) launchClearing(call);
   launch(byteHistogramKernel<Source, Slots, Count>, histogramConfig(plan, call.function, call.stream),
          Source{source.data, source.first, source.head, Identity{}}, shape,
-         Slots{source.f, static_cast<unsigned>(call.slots)}, call.counts);
+         Slots{source.f, static_cast<unsigned>(call.slots)}, call.counts, !call.adds);
 }
 
 template <class Source, class Count>
@@ -159,7 +170,8 @@ template <class Source, class Count>
 GPUOPT_HIDDEN void launchPlan(const HistogramCall<Count>& call, const HistogramPlan& plan, std::size_t n,
                               const Source& source) {
   const StepShape shape = stepShape(source, n);
-  if (!call.adds && plan.algorithm != HistogramAlgorithm::oneBlock) clearCounts(call);
+  const bool isInGlobalMemory = plan.algorithm >= HistogramAlgorithm::packed;
+  if (isInGlobalMemory && !call.adds) clearCounts(call);
   switch (plan.algorithm) {
     case HistogramAlgorithm::oneBlock:
     case HistogramAlgorithm::shared:

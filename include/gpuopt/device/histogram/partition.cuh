@@ -93,19 +93,36 @@ __device__ inline void placeRange(const Partition& pool, PartitionStage& stage, 
   open = {first + chunks - 1, count - room - (chunks - 1) * partitionChunk};
 }
 
+// The ranks of RUN elements in their ranges, two in a register. One update for all of them if they are in one range:
+// lanes that update one counter wait for each other.
+template <int RUN, int ITEMS>
+__device__ inline void rankRun(PartitionStage& stage, const unsigned (&tile)[ITEMS], unsigned (&ranks)[(ITEMS + 1) / 2],
+                               int first, unsigned slots) {
+  const SharedCounts counts(stage.counts);
+  const auto rangeOf = [&](int i) { return tile[first + i] < slots ? tile[first + i] >> partitionRangeBits : ~0u; };
+  const unsigned range = rangeOf(0);
+  bool isRun = range != ~0u;
+#pragma unroll
+  for (int i = 1; i < RUN; ++i) isRun = isRun && rangeOf(i) == range;
+  const unsigned start = isRun ? counts.add(range, RUN) : 0;
+#pragma unroll
+  for (int i = 0; i < RUN; ++i) {
+    unsigned rank = start + static_cast<unsigned>(i);
+    if (!isRun && rangeOf(i) != ~0u) rank = counts.add(rangeOf(i), 1);
+    ranks[(first + i) / 2] |= rank << ((first + i) % 2 * 16);
+  }
+}
+
 // Collects a tile by ranges, and writes it to the pool. Slots from `slots` on belong nowhere.
 template <int ITEMS>
 __device__ inline void partitionTile(const Partition& pool, PartitionStage& stage, OpenChunk& open,
                                      const unsigned (&tile)[ITEMS], unsigned slots) {
+  constexpr int RUN = ITEMS % 4 == 0 ? 4 : 1;
   unsigned ranks[(ITEMS + 1) / 2] = {};  // of 16 bits, two in a register
   stage.counts[threadIdx.x] = 0;
   __syncthreads();
 #pragma unroll
-  for (int i = 0; i < ITEMS; ++i)
-    if (tile[i] < slots) {
-      const unsigned rank = atomicAdd(stage.counts + (tile[i] >> partitionRangeBits), 1u);
-      ranks[i / 2] |= rank << (i % 2 * 16);
-    }
+  for (int i = 0; i < ITEMS; i += RUN) rankRun<RUN>(stage, tile, ranks, i, slots);
   __syncthreads();
   const unsigned count = stage.counts[threadIdx.x];
   const unsigned start = sumBefore(count, stage.warpSums);
@@ -212,12 +229,13 @@ GPUOPT_KERNEL void __launch_bounds__(mostPartitionRanges) orderChunksKernel(cons
 
 // Counts the entries of chunks order[first], ... below `end`, a warp each.
 __device__ inline void countChunks(const Partition& pool, unsigned first, unsigned end) {
+  const SharedCounts counts(dynamicShared<unsigned>());
   const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
   for (unsigned i = first + threadIdx.x / 32; i < end; i += warps) {
     const unsigned chunk = pool.order[i], size = pool.sizeOf[chunk];
     const unsigned short* const entries = pool.entries + std::size_t{chunk} * partitionChunk;
     if (size < partitionChunk) {
-      for (unsigned e = lane; e < size; e += 32) atomicAdd(dynamicShared<unsigned>() + entries[e], 1u);
+      for (unsigned e = lane; e < size; e += 32) counts.increment(entries[e]);
       continue;
     }
     constexpr int VECTORS = partitionChunk * sizeof(unsigned short) / (32 * 16);
@@ -229,7 +247,7 @@ __device__ inline void countChunks(const Partition& pool, unsigned first, unsign
       unsigned short slots[8];
       loaded[v].unpack(slots);
 #pragma unroll
-      for (int e = 0; e < 8; ++e) atomicAdd(dynamicShared<unsigned>() + slots[e], 1u);
+      for (int e = 0; e < 8; ++e) counts.increment(slots[e]);
     }
   }
 }

@@ -88,12 +88,12 @@ inline HistogramPlan planPacked(const HistogramShape& shape, std::size_t groups)
   HistogramPlan plan{};
   plan.algorithm = HistogramAlgorithm::packed;
   plan.reason = groups == 1 ? "counters of 16 bits fit into shared memory"
-                            : "counters of 16 bits fit into the shared memory of two blocks";
+                            : "counters of 16 bits fit into the shared memory of a few blocks";
   plan.threads = histogramThreads;
   plan.groups = groups;
   plan.groupSlots = ceilDivide(shape.slots, groups);
   plan.blocks = groups * largerOf(loopingBlocks(shape, plan.threads) / groups, std::size_t{1});
-  plan.sharedBytes = roundUp(ceilDivide(plan.groupSlots, 2) * 4, 16);
+  plan.sharedBytes = roundUp((ceilDivide(plan.groupSlots, 2) + 32) * 4, 16);  // 32 words for other slots
   return plan;
 }
 

@@ -39,7 +39,7 @@ struct KeyedByInput {
   unsigned bins;
   template <class T, class Key>
   __device__ KeyedValue<A> operator()(const T& value, const Key& key) const {
-    return {slotOf(key, bins), static_cast<A>(value)};
+    return {slotOf<false>(key, bins), static_cast<A>(value)};
   }
 };
 
@@ -50,7 +50,7 @@ struct KeyedByFunction {
   unsigned bins;
   template <class T>
   __device__ KeyedValue<A> operator()(const T& value) const {
-    return {slotOf(binOf(value), bins), static_cast<A>(value)};
+    return {slotOf<false>(binOf(value), bins), static_cast<A>(value)};
   }
 };
 
@@ -141,6 +141,7 @@ LaunchConfig readingConfig(const ReduceByCall<A>& call, const Source&) {
                              Source::BYTES / Source::STEP,
                              1,
                              Source::STEP,
+                             0,
                              0,
                              0,
                              static_cast<unsigned>(multiprocessorCount(currentDevice()))};

@@ -40,7 +40,7 @@ template <bool STORES, class View, class Count>
 GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
     rowHistogramKernel(const View view, const RowShape shape, const unsigned slots, Count* counts) {
   waitForPreviousKernel();
-  const SharedCounters counters(slots);
+  const SharedCounters counters;
   takeTasks(shape, [&](std::size_t row, unsigned part) {
     clearShared(SharedCounters::words(slots));
     __syncthreads();

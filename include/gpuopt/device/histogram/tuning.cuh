@@ -51,7 +51,7 @@ inline constexpr std::size_t mostBlockElements = std::size_t{1} << 31;
 // Two counters of 16 bits in a word. Of neighbouring elements in one bin, one update is made.
 inline constexpr unsigned packedLimit = 0x8000;
 // How often the input may be read, by groups of blocks that count some of the bins each.
-inline constexpr std::size_t mostPackedGroups = 2;
+inline constexpr std::size_t mostPackedGroups = 3;
 
 // Up to this number of elements, counters that do not fit into shared memory are updated in global memory.
 inline constexpr std::size_t fewElements = 1 << 16;
