@@ -207,7 +207,7 @@ struct BinEdges {
   }
 };
 
-// The bin of an element in [lower, upper) that is close to an edge, if edges.isEstimated. A call that is not inlined:
+// The slot of an element in [lower, upper) that is close to an edge, if edges.isEstimated. A call that is not inlined:
 // hardly any element needs it, and the instructions of the others should fit into their cache.
 template <class Number>
 __device__ __noinline__ unsigned binBesideExactly(Number x, unsigned edge, const BinEdges<Number> edges) {
@@ -228,6 +228,10 @@ __device__ inline unsigned binBeside(Number x, unsigned edge, const BinEdges<Num
   return binBesideExactly(x, edge, edges);
 }
 
+// The greatest integer that is not above a number, as an unsigned one: those below 0 are large.
+__device__ inline unsigned floorOf(float number) { return static_cast<unsigned>(__float2int_rd(number)); }
+__device__ inline unsigned floorOf(double number) { return static_cast<unsigned>(__double2int_rd(number)); }
+
 // Floating point: the last bin whose edge, rounded to the type, is not above x. Arithmetic of the type finds it, but
 // for elements close to an edge.
 template <class T, bool OUTSIDE>
@@ -240,14 +244,20 @@ struct EvenBins<T, OUTSIDE, std::enable_if_t<!std::is_integral_v<T>>> {
 
   __device__ unsigned operator()(T value) const {
     const Number x = static_cast<Number>(value);
-    const bool isInside = x >= edges.lower && x < upper;
-    const Number distance = isInside ? x - edges.lower : 0;
+    const Number distance = x - edges.lower;
     const Number position = roundedProduct(distance, scale.sum);
     const Number error = fused(distance, scale.rest, fused(distance, scale.sum, -position));
-    unsigned bin = static_cast<unsigned>(position);
-    const Number fromMiddle = position - static_cast<Number>(bin) - Number(0.5) + error;
-    if (isInside && !(std::fabs(fromMiddle) < sureness)) bin = binBeside(x, fromMiddle < 0 ? bin : bin + 1, edges);
-    return slotOf<OUTSIDE>(isInside, bin, x, edges.lower, edges.bins);
+    unsigned bin = floorOf(position);
+    const Number fromMiddle = position - static_cast<Number>(static_cast<int>(bin)) - Number(0.5) + error;
+    if (!(std::fabs(fromMiddle) < sureness)) bin = slotBeside(x, fromMiddle < 0 ? bin : bin + 1);
+    if constexpr (OUTSIDE) return slotOf<OUTSIDE>(bin < edges.bins, bin, x, edges.lower, edges.bins);
+    return bin < edges.bins ? bin : edges.bins;
+  }
+
+ private:
+  // The bin, or edges.bins, of what is close to an edge, of NaN and of what is far outside.
+  __device__ unsigned slotBeside(Number x, unsigned edge) const {
+    return x >= edges.lower && x < upper ? binBeside(x, edge, edges) : edges.bins;
   }
 };
 
@@ -357,7 +367,9 @@ EvenBins<T, OUTSIDE> evenBinsOfNumbers(unsigned bins, BinNumber<T> lower, BinNum
   const Number margin = isProductExact ? 0 : ULP / 2 * (roundings * static_cast<Number>(bins) + edge);
   // The errors of tiny products are lost.
   const bool isEstimated = margin <= Number(0.25) && (exactWidth > 0 || magnitude > 0x1p-64);
-  const Number sureness = isProductExact ? 1 : isEstimated ? Number(0.5) - margin : 0;
+  // An exact product that cannot underflow tells the bin even at an edge.
+  const bool isExact = isProductExact && exactWidth <= 1;
+  const Number sureness = isExact ? 1 : isEstimated ? Number(0.5) - margin : 0;
   const auto twoParts = [](double number, double more) {
     const auto sum = static_cast<Number>(number);
     return TwoParts<Number>{sum, static_cast<Number>(number - static_cast<double>(sum) + more)};

@@ -118,10 +118,11 @@ struct PackedCounters {
     const bool isUpper = own >= half, isOwn = own < slots;
     const unsigned word = isUpper ? own - half : own;
     const unsigned index = isOwn ? word : half + static_cast<unsigned>(laneIndex());
-    const unsigned added = isUpper ? count << 16 : count, limit = isUpper ? packedLimit << 16 : packedLimit;
+    const unsigned added = isUpper ? count << 16 : count;
     const unsigned before = halves.add(index, added);
-    if (((before + added) & ~before & limit) == 0 || !isOwn) return;  // goes on if this update has set the bit
-    halves.add(index, 0u - limit);
+    constexpr unsigned LIMITS = packedLimit << 16 | packedLimit;
+    if ((((before + added) ^ before) & LIMITS) == 0 || !isOwn) return;  // goes on if this update has set the bit
+    halves.add(index, 0u - (isUpper ? packedLimit << 16 : packedLimit));
     addCount(counts + slot, packedLimit);
   }
 
