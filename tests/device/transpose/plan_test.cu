@@ -164,9 +164,11 @@ TEST_CASE("many lines: threads and records of a tile") {
     CAPTURE(shape.rows, shape.cols, plan.threads, plan.skinny.tile);
     CHECK((plan.threads == threads && plan.skinny.tile == records));
   };
-  for (const std::size_t few : {33, 40}) check(Shape(1, 1, few, 2048, 300), 128, 256);
-  for (const std::size_t some : {41, 111}) check(Shape(2, 2, some, 2048, 300), 256, 128);
-  for (const std::size_t many : {113, 199}) check(Shape(4, 4, many, 2048, 300), 512, 64);
+  for (const std::size_t few : {33, 50}) check(Shape(1, 1, few, 2048, 300), 128, 256);
+  for (const std::size_t few : {33, 39}) check(Shape(2, 2, few, 2048, 300), 128, 128);
+  check(Shape(1, 1, 51, 2048, 300), 256, 256);
+  for (const std::size_t some : {41, 103}) check(Shape(2, 2, some, 2048, 300), 256, 128);
+  for (const std::size_t many : {105, 199}) check(Shape(4, 4, many, 2048, 300), 512, 64);
   for (const std::size_t few : {33, 36}) check(Shape(1, 1, 2048, few, 300), 128, 256);
   for (const std::size_t some : {37, 71}) check(Shape(2, 2, 2048, some, 300), 256, 128);
   for (const std::size_t many : {73, 169}) check(Shape(4, 4, 2048, many, 300), 512, 64);
@@ -353,7 +355,7 @@ TEST_CASE("a plan in words") {
         "exceeds 60 KiB");
   CHECK(words(Shape(4, 4, 3, 1000000)) == "skinny tile 3 x 1344, 256 threads: few rows, 3 rows at most 32");
   CHECK(words(Shape(1, 1, 49, 2049, 200)) ==
-        "skinny tile 49 x 224, 256 threads: few rows, records without gaps, 49 rows at most 112");
+        "skinny tile 49 x 224, 128 threads: few rows, records without gaps, 49 rows at most 112");
   CHECK(words(Shape(1, 1, 2048, 196, 200)) ==
         "skinny tile 128 x 196, 512 threads: few columns, records without gaps, 196 columns at most 256");
   CHECK(words(Shape(4, 4, 3964, 960)) ==

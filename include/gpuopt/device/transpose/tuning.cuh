@@ -69,8 +69,8 @@ struct TransposeTuning {
   std::size_t manyLines = 256;
   std::size_t manyRows = 200;
   std::size_t manyColumns = 170;
-  // The same if lines begin within vectors (loads) or sectors (stores), from `manyOddBytes` on: 49 to 112 lines of 1001
-  // bytes 0.5 to 0.84 (staged tiles: 0.19 to 0.83), 128 lines 0.57 to 0.81 (0.65 to 0.91); 4 MiB of 4097 x 63 bytes
+  // The same if lines begin within vectors (loads) or sectors (stores), from `manyOddBytes` on: 33 to 112 lines of 1001
+  // bytes 0.57 to 0.85 (staged tiles: 0.13 to 0.83), 128 lines 0.57 and 0.81 (0.65 and 0.91); 4 MiB of 4097 x 63 bytes
   // take 1.2 times as long as by staged tiles.
   std::size_t manyOddLines = 112;
   std::size_t manyOddBytes = 16 << 20;
@@ -82,9 +82,9 @@ struct TransposeTuning {
   std::size_t manyLinesBlocks = 192;
   // From here on, dense matrices that would be runs: 49 x 256 to 640 of 4 and 8 bytes gain 0.03 to 0.07.
   std::size_t manyLinesRunBytes = 48 << 10;
-  // Aligned tiles that would be filled by less than four fifths: up to so many lines, and above, for inputs from so
-  // many bytes on. 49 lines of 16 bytes 0.98 to 1.0 (tiles: 0.96); 100 x 1000 of 8 bytes 0.97 (0.92), 8 MiB 0.68
-  // (0.78).
+  // Aligned tiles that would be filled by less than four fifths: the most lines, and for inputs from
+  // `manyLinesTileBytes` on, any number. 49 lines of 16 bytes 0.98 to 1.0 (tiles: 0.96); 100 x 1000 of 8 bytes 0.97
+  // (0.92), 8 MiB of them 0.68 (0.78).
   std::size_t manyLinesOfTiles = 80;
   std::size_t manyLinesTileBytes = 64 << 20;
 
@@ -232,9 +232,10 @@ constexpr unsigned manyLinesBytes(bool toRecords, bool isAligned, std::size_t li
   return toRecords || (isAligned && lines <= 170) ? 256 : 128;
 }
 
-// Loads of lines keep up to 112 bytes a thread in flight, loads of records up to 72.
-constexpr unsigned manyLinesThreads(bool toRecords, std::size_t lines, std::size_t tileBytes) {
-  if (toRecords) return lines <= 40 ? 128 : lines <= 112 ? 256 : 512;
+// Rows of the input, H200, 2026-11-23: 49 of bytes, 128 threads 0.97, 256 threads 0.95; 112 of 1 to 8 bytes, 256
+// threads 0.91 to 0.97, 512 threads 0.96 to 0.99.
+constexpr unsigned manyLinesThreads(bool toRecords, std::size_t lines, std::size_t tileBytes, unsigned elementBytes) {
+  if (toRecords) return lines <= (elementBytes == 1 ? 50 : 40) ? 128 : lines <= 104 ? 256 : 512;
   return tileBytes <= (9 << 10) ? 128 : tileBytes <= (18 << 10) ? 256 : 512;
 }
 
