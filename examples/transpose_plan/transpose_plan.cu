@@ -62,6 +62,7 @@ void explainAll(Table& table) {
   table.add<float>("1000 x 1000 floats", 1000, 1000);
   table.add<double>("3 x 1000000 doubles", 3, 1000000);
   table.add<std::uint8_t>("100 images of 224 x 224 x 3 bytes, NHWC to NCHW", 224 * 224, 3, 100);
+  table.add<float>("100 images of 7 x 7 x 2048 floats, NHWC to NCHW", 7 * 7, 2048, 100);
   table.add<std::uint8_t>("10000 of 32 x 32 bytes", 32, 32, 10000);
   table.add<std::uint8_t>("10000 of 31 x 31 bytes", 31, 31, 10000);
   table.add<float>("10000 of 17 x 17 floats", 17, 17, 10000);

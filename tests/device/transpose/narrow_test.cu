@@ -166,6 +166,88 @@ TEST_CASE("narrow transposition applies a function") {
   }
 }
 
+// By the library's tiles, however few blocks that makes, and whatever would be faster.
+struct LaunchManyLines {
+  template <class Problem>
+  void operator()(const Problem& problem) const {
+    gpuopt::detail::TransposeTuning tuning = largeTuning();
+    tuning.manyLinesBlocks = tuning.manyOddBytes = tuning.registerBytes = tuning.manyLinesTileBytes = 0;
+    tuning.manyRows = tuning.manyColumns = tuning.manyCastColumns = tuning.manyLines;
+    LaunchPlanned{tuning, Algorithm::skinny}(problem);
+  }
+};
+
+// Lines to records, and back.
+template <class In, class Out, class Function>
+void checkManyLines(const TransposeShape& shape, Function function, std::size_t inOffset = 0,
+                    std::size_t outOffset = 0) {
+  checkTranspose<In, Out>(shape, function, LaunchManyLines{}, inOffset, outOffset);
+  const TransposeShape back{shape.cols,  shape.rows,      shape.outLd,   shape.inLd,
+                            shape.batch, shape.outStride, shape.inStride};
+  checkTranspose<In, Out>(back, function, LaunchManyLines{}, inOffset, outOffset);
+}
+
+// The last tile is full, has one record, or all but one; lines are aligned or not. Blocks have 128 to 512 threads.
+template <class T>
+void checkManySizes() {
+  const std::size_t tile = 256 / sizeof(T);
+  for (const std::size_t lines : {33, 49, 63, 71, 101, 111})
+    for (const std::size_t records : {3 * tile - 1, 3 * tile, 3 * tile + 1, 4 * tile - 32 / sizeof(T)})
+      if (records >= 2 * lines) checkManyLines<T, T>(TransposeShape::dense(lines, records), Identity{});
+  for (const std::size_t lines : {129, 169, 173, 255}) {
+    const std::size_t records = 2 * gpuopt::detail::largerOf(tile, lines) / 32 * 32 + 32;
+    checkManyLines<T, T>(TransposeShape::dense(lines, records), Identity{});
+  }
+}
+
+template <class T>
+void checkManyAlignments() {
+  const std::size_t period = 32 / sizeof(T);
+  for (std::size_t in = 0; in < period; in += sizeof(T) == 1 ? 3 : 1)
+    for (std::size_t out = 0; out < period; out += sizeof(T) == 1 ? 5 : 1)
+      checkManyLines<T, T>(TransposeShape::dense(49, 512 / sizeof(T) + 37), Identity{}, in, out);
+}
+
+TEST_CASE("many lines: every size of a word") {
+  checkManySizes<unsigned char>();
+  checkManySizes<unsigned short>();
+  checkManySizes<unsigned>();
+  checkManySizes<uint2>();
+  for (const std::size_t lines : {33, 49, 97})
+    for (const std::size_t records : {195, 208})
+      checkManyLines<uint4, uint4>(TransposeShape::dense(lines, records), Identity{}, 1);
+}
+
+TEST_CASE("many lines at every alignment") {
+  checkManyAlignments<unsigned char>();
+  checkManyAlignments<unsigned short>();
+  checkManyAlignments<unsigned>();
+  checkManyAlignments<uint2>();
+}
+
+TEST_CASE("many lines: batches, gaps between lines and between matrices") {
+  for (const std::size_t gap : {0, 1, 16, 37}) {
+    const std::size_t lines = 49 * (520 + gap) + gap;
+    const std::size_t records = 49 * 520 + gap;
+    checkManyLines<unsigned char, unsigned char>({49, 520, 520 + gap, 49, 3, lines, records}, Identity{}, 1);
+    checkManyLines<unsigned short, unsigned short>({49, 520, 520 + gap, 49, 3, lines, records}, Identity{}, 1, 3);
+    checkManyLines<unsigned, unsigned>({49, 520, 520 + gap, 49, 2, lines, records}, Identity{}, 3);
+  }
+  // Lines of several matrices side by side, and one matrix that is read several times.
+  checkManyLines<unsigned, unsigned>({49, 136, 4 * 136, 49, 4, 136, 49 * 136}, Identity{}, 1);
+  checkTranspose<unsigned, unsigned>({49, 136, 136, 49, 3, 0, 49 * 136}, Identity{}, LaunchManyLines{});
+}
+
+TEST_CASE("many lines apply a function") {
+  const TransposeShape aligned = TransposeShape::dense(49, 544, 2);
+  checkManyLines<unsigned char, float>(aligned, Halve<float>{});
+  checkManyLines<unsigned, signed char>(aligned, Halve<signed char>{});
+  checkManyLines<short, long long>(aligned, Halve<long long>{});
+  const TransposeShape odd = TransposeShape::dense(49, 531, 2);
+  checkManyLines<unsigned char, signed char>(odd, Halve<signed char>{}, 1, 2);
+  checkManyLines<unsigned, unsigned>(odd, Halve<unsigned>{}, 1, 2);
+}
+
 // Of bytes, whatever the number of lines: places are those of vectors of one line, one after another.
 TEST_CASE("narrow transposition: a warp's lanes meet in no bank") {
   using namespace gpuopt::detail;

@@ -72,12 +72,14 @@ class TransposePlanner {
       return choose(Algorithm::copy, {0, 0, copyThreads}, {"vectors without gaps, both sides equally aligned"});
     const bool isSkinny = fitsSkinny();
     if (isSmall(isSkinny)) return smallTile();
+    const bool hasManyLines = !isSkinny && fitsManyLines();
     if (fitsPanels()) {
       if (!suitsTiles()) return columnPanel();
-    } else if (fitsRun()) {
+    } else if (fitsRun() && !(hasManyLines && isLargeRun())) {
       return canPermute() ? permutedRun() : run();
     }
-    if (isSkinny) return skinny();
+    if (isSkinny) return skinny(tuning_.skinnyLines);
+    if (hasManyLines) return skinny(manyLinesLimit(), "records without gaps");
     if (hasTiles() && f_.aligned >= 16) return alignedRows();
     return anyAlignment();
   }
@@ -167,6 +169,11 @@ class TransposePlanner {
     return shared <= largerOf(f_.sharedLimit, std::size_t{48} << 10);
   }
 
+  bool isLargeRun() const {
+    return !makesWords() && hasAlignedLines(f_) && (f_.inBytes == f_.outBytes || f_.rows <= f_.cols) &&
+           f_.area * f_.larger > tuning_.manyLinesRunBytes;
+  }
+
   // All squares of 4 x 4 are full, and their rows aligned.
   bool canPermute() const {
     const std::size_t side = tuning_.permutedSide;
@@ -202,13 +209,48 @@ class TransposePlanner {
     return plan_.skinny.sharedBytes <= tuning_.skinnySharedBytes;
   }
 
-  void skinny() {
+  // The most lines that are still faster than tiles and runs.
+  std::size_t manyLinesLimit() const {
+    const bool areRows = f_.rows <= f_.cols;
+    const bool isAligned = hasAlignedLines(f_);
+    if (f_.inBytes != f_.outBytes) return !isAligned ? 0 : areRows ? tuning_.manyCastRows : tuning_.manyCastColumns;
+    if (!isAligned) return areRows || f_.inBytes < 8 ? tuning_.manyOddLines : tuning_.manyCastColumns;
+    return f_.inBytes == 1 ? tuning_.manyLines : areRows ? tuning_.manyRows : tuning_.manyColumns;
+  }
+
+  bool fitsManyLines() {
+    const std::size_t lines = smallerOf(f_.rows, f_.cols);
+    const std::size_t records = largerOf(f_.rows, f_.cols);
+    const bool areRows = f_.rows <= f_.cols;
+    if (lines <= tuning_.skinnyLines || lines > manyLinesLimit() || records < 2 * lines) return false;
+    if ((areRows ? f_.outLd : f_.inLd) != lines || !fillsVectors() || f_.atoms != 1) return false;
+    if (f_.aligned >= 16 ? !leavesTilesEmpty(lines) : suitsStagedTiles()) return false;
+    plan_.skinny = skinnySizes(f_, tuning_);
+    const unsigned tile = plan_.skinny.tile;
+    return records >= 2 * tile && records / tile * f_.batch >= tuning_.manyLinesBlocks &&
+           2 * plan_.skinny.sharedBytes <= f_.sharedLimit;
+  }
+
+  bool leavesTilesEmpty(std::size_t lines) const {
+    const std::size_t bytes = f_.area * f_.batch * f_.larger;
+    const std::size_t least = lines <= tuning_.manyLinesOfTiles ? tuning_.registerBytes : tuning_.manyLinesTileBytes;
+    return f_.smaller >= 8 && bytes > least && 5 * lines <= 4 * roundUp(lines, vectorTile(f_.smaller).tile);
+  }
+
+  // Staged tiles are no slower if lines are not aligned and the input is small, or if a tile's columns need no shift.
+  bool suitsStagedTiles() const {
+    const bool areRows = f_.rows <= f_.cols;
+    if (hasAlignedLines(f_) && (areRows || f_.inBytes == f_.outBytes)) return false;
+    return f_.area * f_.batch * f_.larger < tuning_.manyOddBytes || (areRows && f_.inBytes > 1 && f_.outAligned >= 16);
+  }
+
+  void skinny(std::size_t limit, const char* also = nullptr) {
     const SkinnySizes& sizes = plan_.skinny;
     const TransposeTileShape tile{sizes.toRecords ? sizes.lines : sizes.tile,
                                   sizes.toRecords ? sizes.tile : sizes.lines, sizes.threads};
     return choose(Algorithm::skinny, tile,
                   {sizes.toRecords ? "few rows" : "few columns", sizes.toRecords ? Unit::rows : Unit::columns,
-                   sizes.lines, Relation::isAtMost, tuning_.skinnyLines});
+                   sizes.lines, Relation::isAtMost, limit, also});
   }
 
   // --- Rows of both sides begin at 16-byte boundaries.

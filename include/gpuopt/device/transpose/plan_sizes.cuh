@@ -157,6 +157,12 @@ inline unsigned skinnyTile(const SkinnySizes& sizes, unsigned tileBytes, unsigne
   return units * unit - (hasExtraVector && group <= most ? sectorElements : 0);
 }
 
+// Vectors of a line are loaded from 16-byte boundaries and stored to sector boundaries.
+inline bool hasAlignedLines(const TransposeFacts& f) {
+  if (f.rows <= f.cols) return !f.sourceIsWord() || f.inAligned >= 16;
+  return !f.resultIsWord() || f.outAligned >= sectorBytes;
+}
+
 inline SkinnySizes skinnySizes(const TransposeFacts& f, const TransposeTuning& tuning) {
   SkinnySizes sizes{};
   sizes.toRecords = f.rows <= f.cols;
@@ -166,13 +172,20 @@ inline SkinnySizes skinnySizes(const TransposeFacts& f, const TransposeTuning& t
   const unsigned image = sizes.toRecords ? f.resultBytes : f.sourceBytes;
   const unsigned imageAlign = sizes.toRecords ? f.outAlign : f.inAlign;
   const bool isWord = sizes.toRecords ? f.sourceIsWord() : f.resultIsWord();
-  const bool isAligned = !isWord || (sizes.toRecords ? f.inAligned >= 16 : f.outAligned >= sectorBytes);
+  const bool isAligned = hasAlignedLines(f);
   const bool hasExtraVector = sizes.toRecords && !isAligned;
   const unsigned lineBytes = line * f.atoms;
   const unsigned imageBytes = image * f.atoms;
-  sizes.threads = smallerOf(skinnyThreads(sizes.toRecords, isAligned, sizes.lines), tuning.skinnyThreads);
-  sizes.lanes = skinnyLanes(image, isAligned);
-  sizes.tile = skinnyTile(sizes, sizes.threads * tuning.skinnyThreadBytes, lineBytes, imageBytes, hasExtraVector);
+  if (sizes.lines <= tuning.skinnyLines) {
+    sizes.threads = smallerOf(skinnyThreads(sizes.toRecords, isAligned, sizes.lines), tuning.skinnyThreads);
+    sizes.lanes = skinnyLanes(image, isAligned);
+    sizes.tile = skinnyTile(sizes, sizes.threads * tuning.skinnyThreadBytes, lineBytes, imageBytes, hasExtraVector);
+  } else {
+    const unsigned bytes = manyLinesBytes(sizes.toRecords, isAligned, sizes.lines);
+    sizes.threads = manyLinesThreads(sizes.toRecords, sizes.lines, sizes.lines * bytes, line);
+    sizes.lanes = bytes / 16;
+    sizes.tile = (bytes - (hasExtraVector ? sectorBytes : 0)) / lineBytes;
+  }
   // A tile's stores begin at sectors, its loads at vectors.
   if (!sizes.toRecords && !isAligned) sizes.halo = ceilDivide32(sectorBytes - line, lineBytes);
   if (sizes.toRecords && f.onlyMoves) sizes.margin = roundUpTo((16 + imageBytes) * sizes.lines, 128U);

@@ -63,6 +63,30 @@ struct TransposeTuning {
   std::size_t skinnySharedBytes = 48 << 10;
   unsigned skinnyThreadBytes = 64;
   unsigned skinnyThreads = skinnyMaxThreads;  // of a block, at most
+  // More lines, such as 49 x 2048, if records have no gaps: the most lines of bytes, and of larger elements as rows or
+  // as columns of the input. Shares of the best copy, H200, 2026-11-23: 49 lines of bytes 0.97 (staged tiles: 0.31 and
+  // 0.24), of 4 bytes 0.97 to 0.99 (0.77 and 0.57); 255 lines of 8 bytes as columns 0.97 (0.98).
+  std::size_t manyLines = 256;
+  std::size_t manyRows = 200;
+  std::size_t manyColumns = 170;
+  // The same if lines begin within vectors (loads) or sectors (stores), from `manyOddBytes` on: 33 to 112 lines of 1001
+  // bytes 0.57 to 0.85 (staged tiles: 0.13 to 0.83), 128 lines 0.57 and 0.81 (0.65 and 0.91); 4 MiB of 4097 x 63 bytes
+  // take 1.2 times as long as by staged tiles.
+  std::size_t manyOddLines = 112;
+  std::size_t manyOddBytes = 16 << 20;
+  // The same for functions that change the size of an element: 49 rows of bytes to floats 0.92 (staged tiles: 0.48),
+  // 100 rows 0.77 (0.86); 49 columns 0.73 (0.57), 63 columns 0.66 (0.69).
+  std::size_t manyCastRows = 64;
+  std::size_t manyCastColumns = 56;  // and of unaligned lines of 8 bytes: 49 lines 0.96 (0.90), 63 lines 0.95 (0.96)
+  // Fewer blocks leave multiprocessors idle: 2 MiB of 3000 x 35 of 4 bytes, 184 blocks, 0.81 (staged tiles: 0.87).
+  std::size_t manyLinesBlocks = 192;
+  // From here on, dense matrices that would be runs: 49 x 256 to 640 of 4 and 8 bytes gain 0.03 to 0.07.
+  std::size_t manyLinesRunBytes = 48 << 10;
+  // Aligned tiles that would be filled by less than four fifths: the most lines, and for inputs from
+  // `manyLinesTileBytes` on, any number. 49 lines of 16 bytes 0.98 to 1.0 (tiles: 0.96); 100 x 1000 of 8 bytes 0.97
+  // (0.92), 8 MiB of them 0.68 (0.78).
+  std::size_t manyLinesOfTiles = 80;
+  std::size_t manyLinesTileBytes = 64 << 20;
 
   // Registers: aligned matrices of at most this size, all of a batch together, are in the L2 cache.
   std::size_t registerBytes = 4 << 20;
@@ -201,6 +225,18 @@ constexpr unsigned skinnyThreads(bool toRecords, bool isAligned, std::size_t lin
 // conflicts of degree 4; a warp on one line has none.
 constexpr unsigned skinnyLanes(std::size_t imageBytes, bool isAligned) {
   return imageBytes == 1 && !isAligned ? 32 : 16;
+}
+
+// More than 32 lines: the bytes of each that a tile has, two lines of memory or one.
+constexpr unsigned manyLinesBytes(bool toRecords, bool isAligned, std::size_t lines) {
+  return toRecords || (isAligned && lines <= 170) ? 256 : 128;
+}
+
+// Rows of the input, H200, 2026-11-23: 49 of bytes, 128 threads 0.97, 256 threads 0.95; 112 of 1 to 8 bytes, 256
+// threads 0.91 to 0.97, 512 threads 0.96 to 0.99.
+constexpr unsigned manyLinesThreads(bool toRecords, std::size_t lines, std::size_t tileBytes, unsigned elementBytes) {
+  if (toRecords) return lines <= (elementBytes == 1 ? 50 : 40) ? 128 : lines <= 104 ? 256 : 512;
+  return tileBytes <= (9 << 10) ? 128 : tileBytes <= (18 << 10) ? 256 : 512;
 }
 
 // Any alignment: stores have `storeBytes`.
