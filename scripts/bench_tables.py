@@ -6,6 +6,7 @@ SPDX-License-Identifier: MIT
 from dataclasses import dataclass
 from typing import Callable
 
+import bench_tables_histogram as histogram
 import bench_tables_memory as memory
 import bench_tables_reduce as reduce
 from bench_grid import Grid
@@ -73,6 +74,10 @@ def overview(results):
     rows = results.candidates("reduce_matrix_bench", case="rows", n=64, mode="cold-write")
     add("sums of rows of 64 floats, 1 GiB", reduce.SEGMENT_SIZE, "reduce_matrix_bench",
         f"{number(reduce.share(rows))} of a plain sum's GB/s", over(rows, reduce.SEGMENT_SIZE))
+    counts = results.candidates("histogram_bench", element="float", bins=4096, distribution="uniform", mode="cold-read")
+    add("histogram of 1 GiB of floats, 4096 bins", histogram.CUB_CALL, "histogram_bench",
+        f"{number(memory.ratio(counts['gpuopt']))} of the best read's GB/s" if counts else "",
+        over(counts, histogram.CUB))
     add_share("transposition of 16384 x 16384 floats", "cublasSgeam", "transpose_bench", case="aligned", element=4,
               rows=16384, cols=16384)
     add_share("images of 56 x 56 pixels, 256 floats each, NHWC to NCHW", memory.PERMUTE, "transpose_bench",
@@ -119,6 +124,14 @@ TABLES = {
         PERFORMANCE, ("struct_inverse_bench",), memory.inverses,
         f"Inverses of 4 x 4 matrices of floats, each a structure of `transformStructs`: {RATIO}."),
     "soa": Table(PERFORMANCE, ("soa_bench",), memory.soa),
+    "histograms": Table(
+        PERFORMANCE, ("histogram_bench",), histogram.histograms,
+        f"## Histograms\n\n1 GiB of samples, L2 flushed by reads: share of the best read of as many bytes by the "
+        f"distribution of the samples, and {RATIO}, over the distributions. CUB has no counts of 2^24 bins: its scratch "
+        f"memory would be 35 GB."),
+    "few_samples": Table(
+        PERFORMANCE, ("histogram_bench",), histogram.few_samples,
+        f"Few uniform samples, calls in a graph: time of a call, and {RATIO}."),
     "maps": Table(
         PERFORMANCE, ("map_bench",), memory.maps,
         f"## Functions of elements\n\n1 GiB of the larger array, L2 flushed by writes; share of the best copy or read "

@@ -87,6 +87,11 @@ class Figures(unittest.TestCase):
         self.check("inverses", "1048576 | 35.0 | 0.914 | 20.0")
         self.check("soa", "3 x 4, begin off a boundary | 0.944 |  | 1.07 |  |  |  | ")
 
+    def test_histograms(self):
+        self.check("histograms", "floats | 2^12 | 0.960 | 1.000 | 2.00 to 12.0", "floats | 2^24 | 0.100 |  | ",
+                   "pixels of three bytes | 3 x 256 | 0.950 |  | 3.60")
+        self.check("few_samples", "2^10 | 256 | 2.00 | 2.00")
+
     def test_functions_of_elements(self):
         self.check("maps", "`transform` | 1 to 4 | 0.970 | 1.09 | 1.18",
                    "`forEach`, only read | 4 | 0.992 | 1.25 | 1.04")
