@@ -1,6 +1,6 @@
 /// \file
-/// What a histogram counts, its public policies; and the private tuning of its kernels. The figures were chosen by
-/// trial kernels on an H200; no benchmark of this repository has measured them yet.
+/// What a histogram counts, its public policies; and the private tuning of its kernels. Figures are of an H200 and 1 GiB
+/// of samples, histogram_bench, 2026-11-23; shares are of the best read of as many bytes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -39,18 +39,23 @@ inline constexpr std::size_t histogramLoadBytes = 64;
 // Shared memory that the block's static variables and the system need.
 inline constexpr std::size_t histogramReservedBytes = 2048;
 
-// Up to this size a single block counts and stores: nothing has to be zeroed first.
+// Up to this size a single block counts and stores: nothing has to be zeroed first. 2^14 floats take it 3.2 us; of 2^16
+// it took 8.5 us, several blocks 3.7.
 inline constexpr std::size_t oneBlockHistogramBytes = 64 << 10;
 
-// Copies of the counters of bytes: updates of shared memory limit them, not loads. 32 give each lane a bank of its own.
+// Copies of the counters of bytes: updates of shared memory limit them, not loads. 32 give each lane a bank of its own,
+// 0.97 of the read for any bytes; 16 copies 0.83, one 0.59 of uniform ones. Private counters of threads, read and
+// written without atomics, reach 0.56.
 inline constexpr unsigned byteCopies = 32;
 
 // Most elements of a block: its counters have 32 bits.
 inline constexpr std::size_t mostBlockElements = std::size_t{1} << 31;
 
-// Two counters of 16 bits in a word. Of neighbouring elements in one bin, one update is made.
+// Two counters of 16 bits in a word. Of four neighbouring elements in one bin, one update is made: 2^16 bins 0.64 of the
+// read if uniform, 0.66 if all are equal, 0.56 in runs.
 inline constexpr unsigned packedLimit = 0x8000;
-// How often the input may be read, by groups of blocks that count some of the bins each.
+// How often the input may be read, by groups of blocks that count some of the bins each. 2^18 bins take three readings
+// 1160 us, 1180 if all elements are equal; a partition 1290 and 1460.
 inline constexpr std::size_t mostPackedGroups = 3;
 
 // Up to this number of elements, counters that do not fit into shared memory are updated in global memory.
