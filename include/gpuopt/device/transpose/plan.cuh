@@ -234,7 +234,8 @@ class TransposePlanner {
   bool leavesTilesEmpty(std::size_t lines) const {
     const std::size_t bytes = f_.area * f_.batch * f_.larger;
     const std::size_t least = lines <= tuning_.manyLinesOfTiles ? tuning_.registerBytes : tuning_.manyLinesTileBytes;
-    return f_.smaller >= 8 && bytes > least && 5 * lines <= 4 * roundUp(lines, vectorTile(f_.smaller).tile);
+    return f_.smaller >= 8 && bytes > least &&
+           5 * lines <= 4 * roundUp(lines, vectorTileShape(f_.inBytes, f_.outBytes).rows);
   }
 
   // Lines that are not aligned, columns of bytes and columns that become larger elements are slow in the L2 cache; and
