@@ -172,6 +172,7 @@ struct LaunchManyLines {
   void operator()(const Problem& problem) const {
     gpuopt::detail::TransposeTuning tuning = largeTuning();
     tuning.manyLinesBlocks = tuning.manyOddBytes = tuning.registerBytes = tuning.manyLinesTileBytes = 0;
+    tuning.manyByteColumnsBytes = 0;
     tuning.manyRows = tuning.manyColumns = tuning.manyCastColumns = tuning.manyLines;
     LaunchPlanned{tuning, Algorithm::skinny}(problem);
   }

@@ -185,6 +185,12 @@ TEST_CASE("many lines without alignment: up to 112 from 16 MiB on, if records of
                                    Shape(2, 2, 2049, 49, 83), Shape(4, 4, 112, 2049, 100), Shape(8, 8, 2049, 57, 100)});
 }
 
+TEST_CASE("many lines: from 73 columns of bytes on, 32 MiB") {
+  expect(Algorithm::skinny, {Shape(1, 1, 2048, 73, 225), Shape(1, 1, 2048, 72, 30), Shape(1, 1, 73, 2048, 30),
+                             Shape(2, 2, 2048, 73, 30), Shape(1, 1, 2048, 73, 225).to(1, 1)});
+  expect(Algorithm::anyAlignment, {Shape(1, 1, 2048, 73, 224), Shape(1, 1, 2048, 255, 64)});
+}
+
 TEST_CASE("many lines with a function that changes the size: aligned, up to 64 rows or 56 columns") {
   expect(Algorithm::skinny, {Shape(1, 1, 49, 2048, 48).to(4, 4), Shape(1, 1, 63, 2048, 300).to(4, 4),
                              Shape(4, 4, 2048, 49, 300).to(2, 2), Shape(1, 1, 49, 512, 300).to(4, 4)});

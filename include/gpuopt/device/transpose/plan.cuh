@@ -234,14 +234,18 @@ class TransposePlanner {
   bool leavesTilesEmpty(std::size_t lines) const {
     const std::size_t bytes = f_.area * f_.batch * f_.larger;
     const std::size_t least = lines <= tuning_.manyLinesOfTiles ? tuning_.registerBytes : tuning_.manyLinesTileBytes;
-    return f_.smaller >= 8 && bytes > least && 5 * lines <= 4 * roundUp(lines, vectorTile(f_.smaller).tile);
+    return f_.smaller >= 8 && bytes > least &&
+           5 * lines <= 4 * roundUp(lines, vectorTileShape(f_.inBytes, f_.outBytes).rows);
   }
 
-  // Staged tiles are no slower if lines are not aligned and the input is small, or if a tile's columns need no shift.
+  // Lines that are not aligned, columns of bytes and columns that become larger elements are slow in the L2 cache; and
+  // columns of a tile that become aligned records need no shift.
   bool suitsStagedTiles() const {
+    const std::size_t bytes = f_.area * f_.batch * f_.larger;
     const bool areRows = f_.rows <= f_.cols;
-    if (hasAlignedLines(f_) && (areRows || f_.inBytes == f_.outBytes)) return false;
-    return f_.area * f_.batch * f_.larger < tuning_.manyOddBytes || (areRows && f_.inBytes > 1 && f_.outAligned >= 16);
+    if (hasAlignedLines(f_) && (areRows || f_.inBytes == f_.outBytes))
+      return !areRows && f_.inBytes == 1 && f_.cols > tuning_.manyByteColumns && bytes < tuning_.manyByteColumnsBytes;
+    return bytes < tuning_.manyOddBytes || (areRows && f_.inBytes > 1 && f_.outAligned >= 16);
   }
 
   void skinny(std::size_t limit, const char* also = nullptr) {
