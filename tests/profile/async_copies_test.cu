@@ -6,6 +6,9 @@
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline_primitives.h>
 
+#include <cstdint>
+#include <vector>
+
 namespace gpuopt::test::profile_async_copies_test {
 namespace {
 
@@ -65,6 +68,20 @@ TEST_CASE("profile: lanes that fill up with zeros read nothing", "[profile]") {
   CHECK(half.globalLoads().lanes == 10);
   CHECK(half.globalLoads().sectors == 5);
   CHECK(copyProfile<uint4>(0, 0, 0).globalLoads().requests == 0);
+}
+
+__global__ void placesOfVariables(unsigned* places) {
+  __shared__ unsigned char byte;
+  __shared__ float words[3];
+  __shared__ uint4 vectors[5];
+  const void* const variables[] = {&byte, words, vectors};
+  places[threadIdx.x] = reinterpret_cast<std::uintptr_t>(variables[threadIdx.x]) % 128;
+}
+
+TEST_CASE("profile: shared variables begin at multiples of 128 bytes", "[profile]") {
+  DeviceArray<unsigned> places(std::vector<unsigned>(3, 1u));
+  profileOf(placesOfVariables, 1, 3, places.data());
+  CHECK(places.toHost() == std::vector<unsigned>(3, 0u));
 }
 
 __global__ void copyAsGroup(const float* in, float* out) {
