@@ -1,5 +1,5 @@
 /// \file
-/// What gpuopt::globalAccess and sharedAccess predict, for a profiler to count: each launch is one access
+/// What gpuopt::globalAccess, sharedAccess and asyncCopy predict, for a profiler to count: each launch is one access
 /// pattern of the experiments, and the predictions stand in the order of the launches.
 ///
 ///     ncu --csv --log-file ncu.csv --metrics $(scripts/compare_access.py --metrics) access_bench
@@ -10,6 +10,7 @@
 
 #include <gpuopt/access.cuh>
 
+#include <cuda_pipeline_primitives.h>
 #include <fmt/core.h>
 
 #include <cstdio>
@@ -111,6 +112,21 @@ __global__ void sharedStore(unsigned begin, const Pattern pattern, float* sums) 
   if (takesPart) sums[blockIdx.x * 32 + lane] = sumOf(elements[pattern(lane)]);
 }
 
+// Lane i copies element from(i) of its warp's in global memory, asynchronously, and it becomes element to(i) in shared
+// memory.
+template <class T>
+__global__ void asyncCopy(const T* elements, const Pattern from, const Pattern to, float* sums) {
+  __shared__ alignas(128) unsigned char storage[ELEMENTS * sizeof(T)];
+  T* const copies = reinterpret_cast<T*>(storage);
+  const unsigned lane = threadIdx.x;
+  const bool takesPart = from.lanes.contains(lane);
+  if (takesPart) __pipeline_memcpy_async(copies + to(lane), elements + blockIdx.x * ELEMENTS + from(lane), sizeof(T));
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  if (takesPart) sums[blockIdx.x * 32 + lane] = sumOf(copies[to(lane)]);
+}
+
 class Bench {
  public:
   explicit Bench(ResultFiles& files)
@@ -125,10 +141,7 @@ class Bench {
     const Prediction prediction{
         fmt::format("{},{},,,{:.6f},", access.requests, access.sectors, access.utilisation()),
         fmt::format("{:.4g} sectors a request, {:.4g} % used", access.sectorsPerRequest(), 100 * access.utilisation())};
-    std::vector<T> values(ELEMENTS * WARPS);
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = elementOf<T>(i % ELEMENTS);
-    check(cudaMemcpy(elements_.as<T>(), values.data(), sizeof(T) * values.size(), cudaMemcpyHostToDevice),
-          "cudaMemcpy");
+    std::vector<T> values = fill<T>();
     poison(sums_);
     globalLoad<<<WARPS, 32>>>(elements_.as<const T>(), pattern, sums_.as<float>());
     record("globalLoad", name, type, prediction);
@@ -162,6 +175,19 @@ class Bench {
     checkSums<T>(pattern);
   }
 
+  // An asynchronous copy.
+  template <class T>
+  void copy(const std::string& name, const char* type, const Pattern& from, const Pattern& to) {
+    const auto predicted = gpuopt::asyncCopy<T>(to, from, from.lanes);
+    fill<T>();
+    poison(sums_);
+    asyncCopy<T><<<WARPS, 32>>>(elements_.as<const T>(), from, to, sums_.as<float>());
+    record("asyncCopy", name, type,
+           {fmt::format("{},,{},,,", predicted.requests, predicted.wavefronts),
+            fmt::format("{} wavefronts, {} at best", predicted.wavefronts, predicted.idealWavefronts)});
+    checkSums<T>(from);
+  }
+
   int wrong() const { return wrong_; }
 
  private:
@@ -181,6 +207,16 @@ class Bench {
                  << '\n';
     fmt::print("{:4} {:<11} {:<7} {:<32} {}\n", launches_, kernel, type, name, prediction.text);
     ++launches_;
+  }
+
+  // Every element of a warp gets its number.
+  template <class T>
+  std::vector<T> fill() {
+    std::vector<T> values(ELEMENTS * WARPS);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = elementOf<T>(i % ELEMENTS);
+    check(cudaMemcpy(elements_.as<T>(), values.data(), sizeof(T) * values.size(), cudaMemcpyHostToDevice),
+          "cudaMemcpy");
+    return values;
   }
 
   template <class T>
@@ -280,6 +316,36 @@ void runBanks(Bench& bench, const char* type) {
     bench.shared<T>("stride " + std::to_string(elements), type, stride(elements));
 }
 
+Pattern offset(unsigned elements) {
+  return patternOf([=](unsigned lane) { return lane + elements; });
+}
+
+// Both sides of a copy, in order, off by some elements, strided, permuted, in part.
+template <class T>
+void runCopies(Bench& bench, const char* type) {
+  constexpr unsigned ROW = 128 / sizeof(T);  // elements of 128 bytes
+  for (const unsigned to : {0u, 1u, 2u, ROW / 2, ROW - 1})
+    for (const unsigned from : {0u, 1u, 2u, ROW / 2, ROW - 1})
+      bench.copy<T>(fmt::format("from {} to {}", from, to), type, offset(from), offset(to));
+  for (const unsigned elements : {2, 3, 4, 8, 9}) {
+    bench.copy<T>(fmt::format("from stride {}", elements), type, stride(elements), inOrder);
+    bench.copy<T>(fmt::format("to stride {}", elements), type, inOrder, stride(elements));
+    bench.copy<T>(fmt::format("both stride {}", elements), type, stride(elements), stride(elements));
+  }
+  bench.copy<T>("from permuted", type, permuted, inOrder);
+  bench.copy<T>("to permuted", type, inOrder, permuted);
+  bench.copy<T>("both permuted", type, permuted, permuted);
+  bench.copy<T>("from the same element", type, same, inOrder);
+  bench.copy<T>("to rows of their own", type, inOrder,
+                patternOf([](unsigned lane) { return ROW * (lane % 8) + lane; }));
+  for (unsigned bit = 1; bit <= 16; bit *= 2) {
+    const Pattern lanes = patternOf([](unsigned lane) { return lane; },
+                                    LaneMask::where([=](unsigned lane) { return (lane & bit) == 0; }));
+    bench.copy<T>(fmt::format("one of pairs {} apart", bit), type, lanes, offset(0));
+    bench.copy<T>(fmt::format("one of pairs {} apart to 2", bit), type, lanes, offset(2));
+  }
+}
+
 int run(Options& options) {
   options.parse(1, 1);
   ResultFiles files(options, benchmarkHeader(options));
@@ -295,6 +361,9 @@ int run(Options& options) {
   bench.shared<Floats<3>>("in order", "12 bytes", inOrder);
   bench.shared<Floats<7>>("in order", "28 bytes", inOrder);
   bench.shared<Floats<8>>("in order", "32 bytes", inOrder);
+  runCopies<float>(bench, "float");
+  runCopies<float2>(bench, "float2");
+  runCopies<float4>(bench, "float4");
   return files.finish({}, bench.wrong());
 }
 

@@ -14,7 +14,7 @@ import re
 import sys
 from pathlib import Path
 
-KERNELS = {"globalLoad": "ld", "globalStore": "st", "sharedLoad": "ld", "sharedStore": "st"}
+KERNELS = {"globalLoad": "ld", "globalStore": "st", "sharedLoad": "ld", "sharedStore": "st", "asyncCopy": "ldgsts"}
 SECTORS_PER_REQUEST = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{}.ratio"
 GLOBAL_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
 SHARED_REQUESTS = "smsp__inst_executed_op_shared_{}.sum"
@@ -22,6 +22,9 @@ WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 METRICS = [metric.format(op) for metric in (SECTORS_PER_REQUEST, GLOBAL_REQUESTS, SHARED_REQUESTS, WAVEFRONTS, CONFLICTS)
            for op in ("ld", "st")]
+COPY_REQUESTS = "smsp__inst_executed_op_ldgsts.sum"
+COPY_WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum"
+METRICS += [COPY_REQUESTS, COPY_WAVEFRONTS]
 
 
 def number(text):
@@ -62,6 +65,10 @@ def comparisons(prediction, counts):
     if prediction["kernel"].startswith("global"):
         yield "requests", requests * warps, counts[GLOBAL_REQUESTS.format(op)]
         yield "sectors", int(prediction["sectors"]) / requests, counts[SECTORS_PER_REQUEST.format(op)]
+    elif prediction["kernel"] == "asyncCopy":
+        counted = counts[COPY_REQUESTS]
+        yield "requests", requests * warps, counted
+        yield "wavefronts", int(prediction["wavefronts"]) / requests, counts[COPY_WAVEFRONTS] / counted if counted else 0
     else:
         counted = counts[SHARED_REQUESTS.format(op)]
         yield "requests", requests * warps, counted
@@ -82,15 +89,17 @@ def compare(predictions, launches, tolerance):
             yield prediction, what, predicted, counted, abs(predicted - counted) <= tolerance * max(predicted, 1)
 
 
-def parse(description, metrics, predictions, tolerance, whole):
-    """The arguments of a comparison: two files, and a tolerance relative to `whole`. With --metrics it prints those and
-    ends the program."""
+def parse(description, metrics, predictions, tolerance, whole, **flags):
+    """The arguments of a comparison: two files, a tolerance relative to `whole`, and flags with their help. With
+    --metrics it prints those and ends the program."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("predictions", nargs="?", help=predictions)
     parser.add_argument("counts", nargs="?", help="the log of ncu --csv")
     parser.add_argument("--metrics", action="store_true", help="print the metrics for ncu, and nothing else")
     parser.add_argument("--all", action="store_true", help="show what agrees, too")
     parser.add_argument("--tolerance", type=float, default=tolerance, help=f"relative, of {whole} ({tolerance})")
+    for flag, text in flags.items():
+        parser.add_argument(f"--{flag}", action="store_true", help=text)
     arguments = parser.parse_args()
     if arguments.metrics:
         print(",".join(metrics))

@@ -29,6 +29,7 @@ inline bool isAtomic(AccessKind kind) { return kind == AccessKind::globalAtomic 
 
 inline const char* verbOf(AccessKind kind) {
   if (isAtomic(kind)) return "update";
+  if (kind == AccessKind::asyncCopy) return "copy";
   return kind == AccessKind::globalLoad || kind == AccessKind::sharedLoad ? "read" : "write";
 }
 
@@ -85,6 +86,17 @@ inline Finding bankFinding(const AccessProfile& access) {
   return finding;
 }
 
+inline Finding copyFinding(const AccessProfile& access) {
+  const AccessCounts& counts = access.counts;
+  Finding finding{};
+  finding.loss = static_cast<double>(counts.bankConflicts());
+  finding.cause = describePattern(access) + " in shared memory, asynchronously: " +
+                  perRequest(counts.wavefronts, counts.idealWavefronts, counts.requests, "passes");
+  finding.advice =
+      "Copy to the same place within 128 bytes as the source has: begin each warp's tile at a multiple of 128 bytes.";
+  return finding;
+}
+
 inline Finding atomicFinding(const AccessProfile& access) {
   const AccessCounts& counts = access.counts;
   Finding finding{};
@@ -116,6 +128,8 @@ inline void addFindings(std::vector<Finding>& findings, const KernelProfile& ker
   for (const AccessProfile& access : line.accesses) {
     if (isAtomic(access.kind))
       add(atomicFinding(access));
+    else if (access.kind == AccessKind::asyncCopy)
+      add(copyFinding(access));
     else
       add(isShared(access.kind) ? bankFinding(access) : sectorFinding(access));
   }

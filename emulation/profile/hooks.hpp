@@ -5,6 +5,8 @@
 
 #include "trace.hpp"
 
+#include "gpuopt_emulation/async_copies.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -26,10 +28,11 @@ inline Trace* traceOf(const void* frame) {
 }
 
 inline void addEvent(Trace& trace, EventKind kind, std::uintptr_t address, std::size_t bytes, bool isShared,
-                     bool isOfAnyAlignment, const void* caller, const void* frame) {
+                     bool isOfAnyAlignment, const void* caller, const void* frame, std::uintptr_t source = 0) {
   Event& event = trace.events.emplace_back();  // written in place: this is half of a profile's time
   event.pc = reinterpret_cast<std::uintptr_t>(caller);
   event.address = address;
+  event.source = source;
   event.depth = static_cast<std::uint32_t>(trace.stackEnd - reinterpret_cast<std::uintptr_t>(frame));
   event.bytes = static_cast<std::uint16_t>((std::min)(bytes, std::size_t{UINT16_MAX}));
   event.kind = kind;
@@ -52,6 +55,15 @@ inline void recordAccess(EventKind kind, const volatile void* pointer, std::size
   addEvent(*trace, kind, address, bytes, isShared, isOfAnyAlignment, caller, frame);
 }
 
+inline void recordAsyncCopy(void* to, const void* from, std::size_t bytes, bool isRead, const void* caller,
+                            const void* frame) {
+  const auto address = reinterpret_cast<std::uintptr_t>(to);
+  Trace* const trace = traceOf(frame);
+  if (trace != nullptr && trace->isInSharedMemory(address))
+    addEvent(*trace, EventKind::asyncCopy, address, bytes, true, false, caller, frame,
+             isRead ? reinterpret_cast<std::uintptr_t>(from) : 0);
+}
+
 inline void recordBlock(const void* caller, const void* frame) {
   if (Trace* const trace = traceOf(frame)) addEvent(*trace, EventKind::block, 0, 0, false, false, caller, frame);
 }
@@ -66,6 +78,12 @@ extern "C" {
 
 void gpuoptProfileAtomic(const volatile void* address, std::size_t bytes) {
   GPUOPT_PROFILE_RECORD(atomic, address, bytes);
+}
+
+void gpuoptProfileAsyncCopy(void* to, const void* from, std::size_t bytes, std::size_t zeros) {
+  gpuopt::emulation::detail::recordAsyncCopy(to, from, bytes, zeros < bytes, __builtin_return_address(0),
+                                             __builtin_frame_address(0));
+  gpuopt::emulation::detail::copyBytes(to, from, bytes, zeros);
 }
 
 void __sanitizer_cov_trace_pc() {

@@ -75,8 +75,8 @@ inline std::string leastTimeText(const KernelProfile& kernel, const Gpu& gpu) {
 }
 
 inline const char* nameOf(AccessKind kind) {
-  static const char* const names[] = {"global load", "global store", "global atomic",
-                                      "shared load", "shared store", "shared atomic"};
+  static const char* const names[] = {"global load",  "global store",  "global atomic", "shared load",
+                                      "shared store", "shared atomic", "async copy"};
   return names[static_cast<int>(kind)];
 }
 

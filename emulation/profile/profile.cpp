@@ -71,10 +71,7 @@ AccessCounts LineProfile::counts(AccessKind kind) const {
 }
 
 std::uint64_t LineProfile::bankConflicts() const {
-  std::uint64_t sum = 0;
-  for (const AccessProfile& access : accesses)
-    if (emulation::detail::isShared(access.kind)) sum += access.counts.bankConflicts();
-  return sum;
+  return sharedLoads().bankConflicts() + sharedStores().bankConflicts() + sharedAtomics().bankConflicts();
 }
 
 AccessCounts KernelProfile::counts(AccessKind kind) const {

@@ -158,6 +158,8 @@ class BlockRecorder : public BlockObserver {
   void count(const Event& event, unsigned mask, unsigned lanes, const LaneEvents& events) {
     if (event.kind == EventKind::block)
       counts_.branches[event.pc] += {1, static_cast<unsigned>(__builtin_popcount(mask)), lanes};
+    else if (event.kind == EventKind::asyncCopy)
+      countAsyncCopy(event, mask, events);
     else
       countAccess(event, mask, events);
   }
@@ -184,6 +186,28 @@ class BlockRecorder : public BlockObserver {
     }
   }
 
+  /// Counts a load from global memory and what the copy does to shared memory.
+  void countAsyncCopy(const Event& event, unsigned mask, const LaneEvents& events) {
+    WarpRequest to{}, from{};
+    to.mask = mask;
+    to.bytes = from.bytes = event.bytes;
+    forEachLane(mask, [&](unsigned i) {
+      to.addresses[i] = events[i]->address;
+      from.addresses[i] = events[i]->source != 0 ? events[i]->source : events[i]->address;
+      if (events[i]->source != 0) from.mask |= 1u << i;
+    });
+    addAsyncCopy(instructionOf(event.pc, AccessKind::asyncCopy, to), to, from);
+    if (from.mask != 0 && isDeviceMemory(from))
+      addGlobal(instructionOf(event.pc, AccessKind::globalLoad, from), from, read_);
+  }
+
+  InstructionCounts& instructionOf(std::uintptr_t pc, AccessKind kind, const WarpRequest& request) {
+    InstructionCounts& instruction = counts_.accesses[{pc, kind}];
+    instruction.bytes = request.bytes;
+    instruction.stride.add(strideOf(request));
+    return instruction;
+  }
+
   /// Bytes of one access: what the compiler accesses at once, if it knows the alignment.
   unsigned accessBytes(const Event& event, std::uintptr_t bits) const {
     std::uintptr_t bytes = bits & (~bits + 1);  // the lowest bit
@@ -203,14 +227,11 @@ class BlockRecorder : public BlockObserver {
     const bool isLoad = event.kind == EventKind::load, isStore = event.kind == EventKind::store;
     const auto kind = static_cast<AccessKind>((isShared ? 3 : 0) + (isLoad ? 0 : isStore ? 1 : 2));
     const std::uintptr_t word = event.kind == EventKind::atomicWord ? KernelCounts::WORD : 0;
-    InstructionCounts& instruction = counts_.accesses[{event.pc | word, kind}];
-    instruction.bytes = request.bytes;
-    instruction.stride.add(strideOf(request));
-    if (isShared) {
+    InstructionCounts& instruction = instructionOf(event.pc | word, kind, request);
+    if (isShared)
       addShared(instruction, request, isLoad);
-    } else {
+    else
       addGlobal(instruction, request, isStore ? written_ : read_);
-    }
   }
 
   std::mutex& mutex_;

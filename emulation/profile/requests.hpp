@@ -174,4 +174,22 @@ inline void addShared(InstructionCounts& instruction, const WarpRequest& request
   instruction.worstDegree = (std::max)(instruction.worstDegree, access.degree);
 }
 
+template <unsigned BYTES>
+AsyncCopy analyseCopy(const WarpRequest& to, const WarpRequest& from) {
+  return asyncCopy<BYTES>([&to](unsigned lane) { return to.addresses[lane]; },
+                          [&from](unsigned lane) { return from.addresses[lane]; }, LaneMask{to.mask});
+}
+
+inline void addAsyncCopy(InstructionCounts& instruction, const WarpRequest& to, const WarpRequest& from) {
+  const AsyncCopy copy = to.bytes == 16  ? analyseCopy<16>(to, from)
+                         : to.bytes == 8 ? analyseCopy<8>(to, from)
+                                         : analyseCopy<4>(to, from);
+  AccessCounts& counts = instruction.counts;
+  ++counts.requests;
+  counts.lanes += static_cast<unsigned>(__builtin_popcount(to.mask));
+  counts.bytes += countDistinct(to, to.bytes, [](std::uintptr_t) {}) * to.bytes;
+  counts.wavefronts += copy.wavefronts;
+  counts.idealWavefronts += copy.idealWavefronts;
+}
+
 }  // namespace gpuopt::emulation::detail

@@ -10,12 +10,13 @@
 
 namespace gpuopt::emulation::detail {
 
-enum class EventKind : std::uint8_t { load, store, atomic, atomicWord, block };
+enum class EventKind : std::uint8_t { load, store, atomic, atomicWord, asyncCopy, block };
 
 /// A point of a lane's way through its kernel: an access to memory, or the begin of a basic block.
 struct Event {
   std::uintptr_t pc;       // where the hook returns to
-  std::uintptr_t address;  // of accesses
+  std::uintptr_t address;  // of accesses; in shared memory of asynchronous copies
+  std::uintptr_t source;   // of asynchronous copies: in global memory, or 0 if nothing is read
   std::uint32_t depth;     // of the stack: larger in called functions
   std::uint16_t bytes;
   EventKind kind;

@@ -12,11 +12,10 @@
 ///     static_assert(gpuopt::sharedAccess<float>(Column{}).isConflictFree());
 ///
 /// - globalAccess<T>(pattern, lanes, base): requests, lines, sectors and used bytes of a warp's access to global
-/// memory;
-///   utilisation() is the used fraction of the traffic.
+///   memory; utilisation() is the used fraction of the traffic.
 /// - sharedAccess<T>(pattern, lanes, base): requests, phases and wavefronts of a warp's access to shared memory, and
-/// the
-///   degree of its bank conflicts. sharedLoad: the same for loads, cheaper where lanes read the same 8 or 16 bytes.
+///   the degree of its bank conflicts. sharedLoad: the same for loads, cheaper where lanes read the same 8 or 16 bytes.
+/// - asyncCopy<T>(shared, global, lanes, bases): requests and wavefronts of a warp's asynchronous copy.
 /// - All with a number of bytes instead of T: the pattern then gives byte addresses.
 /// - LaneMask::first(count), LaneMask::where(predicate): warps with inactive lanes.
 ///

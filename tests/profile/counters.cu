@@ -1,10 +1,14 @@
-// The kernels whose counters scripts/compare_profile.py compares: natively under Nsight Compute, where a marker kernel
-// begins each case, and profiled on the emulated device. Both print a line a case.
+// The kernels whose counters scripts/compare_profile.py compares: those of the ladders, the library and the
+// experiments.
 // SPDX-License-Identifier: MIT
+#include "counters.cuh"
+
 #include "ladders/reduction_steps.cuh"
 #include "ladders/transpose_steps.cuh"
 
+#include <gpuopt/map.cuh>
 #include <gpuopt/reduce_rows.cuh>
+#include <gpuopt/soa.cuh>
 #include <gpuopt/struct_io.cuh>
 #include <gpuopt/transpose.cuh>
 
@@ -13,60 +17,47 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <string>
 #include <utility>
 
+namespace counters {
+
+void run(const char* group, const std::string& name, const std::function<void()>& work) {
+  std::printf("%s;%s", group, name.c_str());
+#ifdef GPUOPT_EMULATION_PROFILE
+  const gpuopt::Profile profile = gpuopt::profile(work);
+  std::uint64_t launches = 0;
+  for (const gpuopt::KernelProfile& kernel : profile.kernels) launches += kernel.launches;
+  for (const std::uint64_t count :
+       {launches, profile.globalLoads().requests, profile.globalStores().requests, profile.globalAtomics().requests,
+        profile.globalLoads().sectors, profile.globalStores().sectors, profile.sharedAtomics().requests,
+        profile.sharedLoads().wavefronts, profile.sharedStores().wavefronts, profile.asyncCopies().requests,
+        profile.asyncCopies().wavefronts})
+    std::printf(";%llu", static_cast<unsigned long long>(count));
+#else
+  work();
+#endif
+  std::printf("\n");
+}
+
+}  // namespace counters
+
 namespace {
 
-constexpr std::size_t BYTES = std::size_t{16} << 20;  // of the input, and of the output
-
-#ifdef GPUOPT_EMULATION_PROFILE
-void run(const std::string& name, const std::function<void()>& work) {
-  const gpuopt::Profile profile = gpuopt::profile(work);
-  const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
-  std::printf("%s;%llu;%llu;%llu;%llu;%llu;%llu\n", name.c_str(), number(profile.globalLoads().requests),
-              number(profile.globalStores().requests), number(profile.globalLoads().sectors),
-              number(profile.globalStores().sectors), number(profile.sharedLoads().wavefronts),
-              number(profile.sharedStores().wavefronts));
-}
-#else
-__global__ void beginCase() {}
-
-void run(const std::string& name, const std::function<void()>& work) {
-  gpuopt::launch(beginCase, {});
-  work();
-  std::printf("%s\n", name.c_str());
-}
-#endif
-
-struct Memory {
-  void *in = nullptr, *out = nullptr;
-
-  Memory() {
-    gpuopt::check(cudaMalloc(&in, BYTES), "cudaMalloc");
-    gpuopt::check(cudaMalloc(&out, BYTES), "cudaMalloc");
-    gpuopt::check(cudaMemset(in, 0, BYTES), "cudaMemset");
-  }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  ~Memory() {
-    cudaFree(in);
-    cudaFree(out);
-  }
-};
+using counters::Memory;
+using counters::run;
 
 void runLadders(const Memory& memory) {
   for (const unsigned side : {512u, 500u}) {
-    const ladders::TransposeData data{static_cast<const float*>(memory.in), static_cast<float*>(memory.out), side,
-                                      side};
+    const ladders::TransposeData data{memory.input<float>(), memory.output<float>(), side, side};
     for (const auto& step : ladders::transposeSteps(data))
-      run("ladder " + std::to_string(side) + ": " + step.name, [&] { step.run(1); });
+      run("transposition ladder", std::to_string(side) + " rows, " + step.name, [&] { step.run(1); });
   }
-  const ladders::ReductionData data{static_cast<const unsigned*>(memory.in), std::size_t{1} << 18,
-                                    static_cast<unsigned*>(memory.out)};
-  for (const auto& step : ladders::reductionSteps(data)) run("ladder: " + step.name, [&] { step.run(1); });
+  const ladders::ReductionData data{memory.input<unsigned>(), std::size_t{1} << 18, memory.output<unsigned>()};
+  for (const auto& step : ladders::reductionSteps(data)) run("reduction ladder", step.name, [&] { step.run(1); });
 }
 
 template <std::size_t SIZE>
@@ -76,15 +67,15 @@ struct Bytes {
 
 template <class T>
 void runTranspositions(const Memory& memory) {
-  const auto* const in = static_cast<const T*>(memory.in);
-  auto* const out = static_cast<T*>(memory.out);
+  const auto* const in = memory.input<T>();
+  auto* const out = memory.output<T>();
   for (const auto& size : {std::pair<std::size_t, std::size_t>{1024, 512}, {511, 509}, {7, 9000}, {9000, 7}}) {
     const std::size_t rows = size.first, cols = size.second;
     const std::string name =
         std::to_string(sizeof(T)) + " bytes, " + std::to_string(rows) + " x " + std::to_string(cols);
-    run("transpose " + name, [&] { gpuopt::transpose(in, out, rows, cols); });
+    run("transpose", name, [&] { gpuopt::transpose(in, out, rows, cols); });
   }
-  run("transposeInPlace " + std::to_string(sizeof(T)) + " bytes", [&] { gpuopt::transposeInPlace(out, 512, 512); });
+  run("transpose", std::to_string(sizeof(T)) + " bytes, in place", [&] { gpuopt::transposeInPlace(out, 512, 512); });
 }
 
 template <std::size_t WORDS>
@@ -100,14 +91,56 @@ struct Identity {
 };
 
 template <std::size_t... WORDS>
-void runStructures(const Memory& memory) {
+void runTransforms(const Memory& memory) {
   const auto runOne = [&memory](auto element) {
     using T = decltype(element);
-    run("transformStructs " + std::to_string(sizeof(T)) + " bytes", [&] {
-      gpuopt::transformStructs(static_cast<const T*>(memory.in), 10000, static_cast<T*>(memory.out), Identity{});
-    });
+    run("structures", "transform, " + std::to_string(sizeof(T)) + " bytes",
+        [&] { gpuopt::transformStructs(memory.input<T>(), Memory::ELEMENTS, memory.output<T>(), Identity{}); });
   };
   (runOne(Words<WORDS>{}), ...);
+}
+
+template <std::size_t... WORDS>
+void runGathers(const Memory& memory) {
+  const auto runOne = [&memory](auto element) {
+    using T = decltype(element);
+    const auto* const in = memory.input<T>();
+    auto* const out = memory.output<T>();
+    const std::string size = std::to_string(sizeof(T)) + " bytes";
+    run("structures", "gather, " + size, [&] { gpuopt::gatherStructs(in, memory.indices, Memory::ELEMENTS, out); });
+    run("structures", "scatter, " + size, [&] { gpuopt::scatterStructs(in, memory.indices, Memory::ELEMENTS, out); });
+  };
+  (runOne(Words<WORDS>{}), ...);
+}
+
+struct Particle {
+  float3 position, velocity;
+  float mass;
+  int id;
+};
+
+void runColumns(const Memory& memory) {
+  constexpr std::size_t N = Memory::ELEMENTS;
+  gpuopt::SoaVector<Particle> particles(N);
+  run("columns", "toSoa", [&] { gpuopt::toSoa(memory.input<Particle>(), N, particles.view()); });
+  run("columns", "toAos", [&] { gpuopt::toAos(particles.view(), memory.output<Particle>()); });
+}
+
+struct Sum {
+  __host__ __device__ float operator()(float a, float b) const { return a + b; }
+};
+
+void runMaps(const Memory& memory) {
+  constexpr std::size_t N = 100003;
+  const auto* const in = memory.input<float>();
+  run("maps", "transform", [&] { gpuopt::transform(in, N, memory.output<float>(), Identity{}); });
+  run("maps", "transform of two arrays", [&] { gpuopt::transform(in, in + N + 1, N, memory.output<float>(), Sum{}); });
+}
+
+void runRows(const Memory& memory) {
+  for (const std::size_t cols : {4, 12, 32, 100, 1000})
+    run("reduceRows", std::to_string(cols) + " columns",
+        [&] { gpuopt::reduceRows(memory.input<float>(), 100000 / cols, cols, cols, memory.output<float>()); });
 }
 
 }  // namespace
@@ -121,11 +154,11 @@ int main() {
   runTranspositions<float>(memory);
   runTranspositions<double>(memory);
   runTranspositions<float4>(memory);
-  runStructures<1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 25, 32>(memory);
-  for (const std::size_t cols : {4, 12, 32, 100, 1000})
-    run("reduceRows of " + std::to_string(cols), [&] {
-      gpuopt::reduceRows(static_cast<const float*>(memory.in), 100000 / cols, cols, cols,
-                         static_cast<float*>(memory.out));
-    });
+  runTransforms<1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 25, 32>(memory);
+  runGathers<1, 3, 4, 7, 16>(memory);
+  runColumns(memory);
+  runMaps(memory);
+  runRows(memory);
+  counters::runExperiments(memory);
   gpuopt::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }

@@ -18,6 +18,7 @@ launch,kernel,case,type,warps,requests,sectors,wavefronts,conflicts,utilisation,
 0,globalLoad,stride 2,float,128,1,8,,,0.500000,
 1,globalStore,in order,12 bytes,128,3,36,,,0.333333,
 2,sharedLoad,stride 2,float4,128,1,,8,4,,2
+3,asyncCopy,from 0 to 2,float4,128,1,,8,,,
 """
 REQUESTS, SECTORS = "l1tex__t_requests_pipe_lsu_mem_global_op_%s.sum", "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_%s.ratio"
 LAUNCHES = [
@@ -27,6 +28,9 @@ LAUNCHES = [
     ("void <unnamed>::sharedLoad<float4>(<unnamed>::Pattern, float *)", {
         "smsp__inst_executed_op_shared_ld.sum": "128", "smsp__inst_executed_op_shared_st.sum": "4,096",
         "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": "1,024", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": "512"}),
+    ("void <unnamed>::asyncCopy<float4>(const T1 *, <unnamed>::Pattern, <unnamed>::Pattern, float *)", {
+        "smsp__inst_executed_op_ldgsts.sum": "128",
+        "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum": "1,024"}),
 ]
 
 
@@ -57,7 +61,7 @@ class CompareAccess(unittest.TestCase):
 
     def test_agreement(self):
         done = self.run_script(log(LAUNCHES))
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", "7 of 7 agree\n"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", "9 of 9 agree\n"))
         shown = self.run_script(log(LAUNCHES), "--all").stdout
         self.assertIn("| globalStore | 12 bytes | in order | sectors | 12 | 12 |  |", shown)
         self.assertIn("| sharedLoad | float4 | stride 2 | wavefronts | 8 | 8 |  |", shown)
@@ -68,17 +72,19 @@ class CompareAccess(unittest.TestCase):
             "| globalStore | 12 bytes | in order | all requests | 384 | 128 | differs |": (1, REQUESTS % "st", "128"),
             "| sharedLoad | float4 | stride 2 | conflicts | 4 | 5 | differs |":
                 (3, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "640"),
+            "| asyncCopy | float4 | from 0 to 2 | wavefronts | 8 | 4 | differs |":
+                (4, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum", "512"),
         }
         for line, change in changes.items():
             with self.subTest(line):
                 done = self.changed(*change)
-                self.assertEqual((done.returncode, done.stderr), (1, "6 of 7 agree\n"))
+                self.assertEqual((done.returncode, done.stderr), (1, "8 of 9 agree\n"))
                 self.assertIn(line, done.stdout)
 
     def test_files_that_do_not_fit(self):
-        for counts, message in ((log(LAUNCHES[:2]), "3 predictions, but 2 launches"), (log([LAUNCHES[1], LAUNCHES[0], LAUNCHES[3]]), "launch 0 is"),
+        for counts, message in ((log(LAUNCHES[:2]), "4 predictions, but 2 launches"), (log([LAUNCHES[1], LAUNCHES[0], *LAUNCHES[3:]]), "launch 0 is"),
                                 ("no table", 'no line begins with "ID"'), (log(LAUNCHES)[:-9], "ends too early"),
-                                (log([LAUNCHES[0], LAUNCHES[1], (LAUNCHES[3][0], {"other": "1"})]), "smsp__inst")):
+                                (log([LAUNCHES[0], LAUNCHES[1], (LAUNCHES[3][0], {"other": "1"}), LAUNCHES[4]]), "smsp__inst")):
             with self.subTest(message):
                 done = self.run_script(counts)
                 self.assertNotEqual(done.returncode, 0)

@@ -32,7 +32,11 @@
 #define __maxnreg__(...)
 
 /// A block runs on one thread of the operating system, so what the block shares is what that thread owns.
+#ifdef GPUOPT_EMULATION_PROFILE
+#define __shared__ thread_local __align__(128)  // on a GPU a kernel's first variable is aligned so
+#else
 #define __shared__ thread_local
+#endif
 
 /// In a section of their own, so that the memory of an object's managed variables is known: memory.hpp.
 #define __managed__ __attribute__((section("gpuopt_managed")))

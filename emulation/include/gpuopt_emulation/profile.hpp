@@ -37,14 +37,14 @@ struct AccessCounts {
   std::uint64_t sectors = 0;          ///< of global memory: 32-byte sectors touched
   std::uint64_t idealSectors = 0;     ///< the fewest sectors that could hold the bytes
   std::uint64_t wavefronts = 0;       ///< of shared memory: passes through its banks
-  std::uint64_t idealWavefronts = 0;  ///< passes without bank conflicts
+  std::uint64_t idealWavefronts = 0;  ///< passes without bank conflicts; of asynchronous copies: one for 128 bytes
   std::uint64_t repeatedLanes = 0;    ///< of atomics: lanes whose address another lane of the request has, too
 
   /// The fraction of the transferred sectors that is used; 1 is best, also of no access at all.
   double utilisation() const;
   /// Nsight Compute's l1tex__average_t_sectors_per_request.
   double sectorsPerRequest() const;
-  /// The passes that bank conflicts add.
+  /// The passes that bank conflicts add; of asynchronous copies: those that misalignment adds, too.
   std::uint64_t bankConflicts() const { return wavefronts - idealWavefronts; }
   /// Active lanes of a request, on average.
   double meanLanes() const;
@@ -72,6 +72,7 @@ enum class AccessKind {
   sharedLoad,    ///< reads shared memory
   sharedStore,   ///< writes shared memory
   sharedAtomic,  ///< an atomic function on shared memory
+  asyncCopy,     ///< what an asynchronous copy writes to shared memory; what it reads is a globalLoad
 };
 
 /// A place in the source and the function around it.
@@ -121,7 +122,9 @@ struct LineProfile {
   AccessCounts globalAtomics() const { return counts(AccessKind::globalAtomic); }
   /// Atomic functions on shared memory.
   AccessCounts sharedAtomics() const { return counts(AccessKind::sharedAtomic); }
-  /// The passes through shared memory that bank conflicts add.
+  /// What asynchronous copies write to shared memory.
+  AccessCounts asyncCopies() const { return counts(AccessKind::asyncCopy); }
+  /// The passes through shared memory that bank conflicts add, of loads, stores and atomics.
   std::uint64_t bankConflicts() const;
 };
 
@@ -162,6 +165,8 @@ class Profile {
   AccessCounts globalAtomics() const { return counts(AccessKind::globalAtomic); }
   /// Atomic functions on shared memory.
   AccessCounts sharedAtomics() const { return counts(AccessKind::sharedAtomic); }
+  /// What asynchronous copies write to shared memory.
+  AccessCounts asyncCopies() const { return counts(AccessKind::asyncCopy); }
 
   /// The passes through shared memory that bank conflicts add, of loads, stores and atomics.
   std::uint64_t bankConflicts() const;

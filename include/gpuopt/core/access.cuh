@@ -1,5 +1,5 @@
 /// \file
-/// The cost of a warp's memory access, computed from its index pattern: globalAccess and sharedAccess.
+/// The cost of a warp's memory access, computed from its index pattern: globalAccess, sharedAccess and asyncCopy.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -84,6 +84,16 @@ struct SharedAccess {
   __host__ __device__ constexpr double wavefrontsPerRequest() const {
     return requests == 0 ? 0 : static_cast<double>(wavefronts) / requests;
   }
+};
+
+/// A warp's asynchronous copy from global to shared memory. Counts are summed over its requests.
+struct AsyncCopy {
+  unsigned requests = 0;         ///< memory instructions
+  unsigned wavefronts = 0;       ///< passes through shared memory: the cost
+  unsigned idealWavefronts = 0;  ///< the passes of as many bytes at best: one for 128 bytes
+
+  /// Whether no request takes more passes than its bytes need.
+  __host__ __device__ constexpr bool isIdeal() const { return wavefronts == idealWavefronts; }
 };
 
 namespace detail {
@@ -209,6 +219,85 @@ __host__ __device__ constexpr void addRequest(SharedLoad& access, const WarpAddr
     addPhases<ACCESS, LANES>(access, warp, offset);
 }
 
+// What the vectors of 16 bytes have in common that one pass of an asynchronous copy moves.
+struct CopyPass {
+  std::size_t line;  // of global memory
+  std::size_t row;   // of shared memory: 128 bytes
+  unsigned twist;    // lowest two bits of the XOR of a vector's indices in the line and in the row
+  unsigned halves;   // of a sector: the first (1), the second (2), both (3)
+  unsigned repeat;   // how often the row has got the vector before: a pass reads it for one place
+
+  __host__ __device__ constexpr bool operator==(const CopyPass& other) const {
+    return line == other.line && row == other.row && twist == other.twist && halves == other.halves &&
+           repeat == other.repeat;
+  }
+};
+
+__host__ __device__ constexpr CopyPass copyPassOf(unsigned lane, const WarpAddresses& shared,
+                                                  const WarpAddresses& global, std::size_t offset) {
+  const std::size_t to = shared.ofLane[lane] + offset, from = global.ofLane[lane] + offset;
+  CopyPass pass{from / 128, to / 128, static_cast<unsigned>((to ^ from) / 16 % 4), 1u << from / 16 % 2, 0};
+  for (unsigned i = 0; i < 32; ++i) {
+    if (!shared.lanes.contains(i)) continue;
+    const std::size_t otherTo = shared.ofLane[i] + offset, otherFrom = global.ofLane[i] + offset;
+    if (otherTo == (to ^ 16) && otherFrom == (from ^ 16)) pass.halves = 3;
+    pass.repeat +=
+        i < lane && otherFrom == from && otherTo != to && otherTo / 128 == to / 128 && (otherTo ^ to) / 16 % 4 == 0;
+  }
+  return pass;
+}
+
+// The passes of a request for 16 bytes a lane. They bypass L1, and come from L2 by sectors.
+__host__ __device__ constexpr unsigned passesPastCache(const WarpAddresses& shared, const WarpAddresses& global,
+                                                       std::size_t offset) {
+  CopyPass passes[32] = {};
+  unsigned count = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!shared.lanes.contains(lane)) continue;
+    passes[count] = copyPassOf(lane, shared, global, offset);
+    unsigned same = 0;
+    while (!(passes[same] == passes[count])) ++same;
+    count += same == count;
+  }
+  return count;
+}
+
+// The same for 4 or 8 bytes a lane. They are read from L1, which has the banks of shared memory, but reads a word for
+// one lane only.
+template <unsigned ACCESS>
+__host__ __device__ constexpr unsigned passesThroughCache(const WarpAddresses& shared, const WarpAddresses& global,
+                                                          std::size_t offset) {
+  SharedAccess written;
+  addRequest<ACCESS>(written, shared, offset);
+  unsigned read = 0;
+  constexpr unsigned LANES = widestBanks<ACCESS>;
+  for (unsigned begin = 0; begin < 32; begin += LANES) {
+    unsigned lanesOfBank[LANES] = {};
+    unsigned most = 0;
+    for (unsigned lane = begin; lane < begin + LANES; ++lane) {
+      if (!global.lanes.contains(lane)) continue;
+      const unsigned lanes = ++lanesOfBank[(global.ofLane[lane] + offset) / ACCESS % LANES];
+      if (lanes > most) most = lanes;
+    }
+    read += most;
+  }
+  return written.wavefronts > read ? written.wavefronts : read;
+}
+
+template <unsigned ACCESS>
+__host__ __device__ constexpr void addCopy(AsyncCopy& copy, const WarpAddresses& shared, const WarpAddresses& global,
+                                           std::size_t offset) {
+  DistinctNumbers<32> written;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (shared.lanes.contains(lane)) written.insert((shared.ofLane[lane] + offset) / ACCESS);
+  copy.requests += written.size() > 0;
+  copy.idealWavefronts += (written.size() * ACCESS + 127) / 128;
+  if constexpr (ACCESS == 16)
+    copy.wavefronts += passesPastCache(shared, global, offset);
+  else
+    copy.wavefronts += passesThroughCache<ACCESS>(shared, global, offset);
+}
+
 // Adds the requests for elements of SIZE bytes, ACCESS bytes at a time.
 template <std::size_t SIZE, unsigned ACCESS, class Access>
 __host__ __device__ constexpr void addElements(Access& access, const WarpAddresses& warp) {
@@ -239,6 +328,20 @@ __host__ __device__ constexpr SharedAccess analyseShared(const WarpAddresses& wa
   Access access;
   addElements<SIZE, ACCESS>(access, warp);
   return access;
+}
+
+template <std::size_t SIZE, unsigned ACCESS>
+__host__ __device__ constexpr AsyncCopy analyseCopy(const WarpAddresses& shared, const WarpAddresses& global) {
+  constexpr bool IS_COPY = ACCESS == 4 || ACCESS == 8 || ACCESS == 16;
+  static_assert(IS_COPY, "gpuopt: an asynchronous copy has 4, 8 or 16 bytes");
+  static_assert(!IS_COPY || SIZE % ACCESS == 0, "gpuopt: an element consists of whole accesses");
+  AsyncCopy copy;
+  if constexpr (IS_COPY) {
+    for (unsigned lane = 0; lane < 32; ++lane)
+      if ((shared.ofLane[lane] | global.ofLane[lane]) % ACCESS != 0) accessIsNotAlignedToItsSize();
+    for (std::size_t offset = 0; offset < SIZE; offset += ACCESS) addCopy<ACCESS>(copy, shared, global, offset);
+  }
+  return copy;
 }
 
 // Bytes of the widest access to elements of type T.
@@ -307,6 +410,31 @@ __host__ __device__ constexpr SharedAccess sharedLoad(const Pattern& pattern, La
 template <unsigned BYTES, class Address>
 __host__ __device__ constexpr SharedAccess sharedLoad(const Address& address, LaneMask lanes = {}) {
   return detail::analyseShared<BYTES, BYTES, detail::SharedLoad>({address, 1, 0, lanes});
+}
+
+/// Analyses a warp whose lanes each copy an element from global to shared memory asynchronously (`cp.async`,
+/// `__pipeline_memcpy_async`): element global(lane) of an array of T in global memory becomes element shared(lane) of
+/// an array in shared memory. The arrays begin `globalBase` and `sharedBase` bytes after a multiple of 128 bytes.
+/// ACCESS is 4, 8 or 16; other parameters and requirements are those of globalAccess, which counts the sectors.
+///
+/// Copies of 16 bytes bypass L1. One pass moves vectors of 16 bytes from one 128-byte line to one 128-byte row of
+/// shared memory: whole sectors, or the same half of sectors, and only vectors whose indices in the line and in the row
+/// differ in the same of their lowest two bits. So it is best if both addresses are equal modulo 128. Copies of 4 and 8
+/// bytes take the passes of the larger bank conflict, of the addresses in shared memory or of those in global memory,
+/// where lanes that read the same word conflict, too; more if both conflict.
+///
+/// Source of the rules: an H200's counters (docs/access.md).
+template <class T, unsigned ACCESS = detail::widestAccess<T>, class Shared, class Global>
+__host__ __device__ constexpr AsyncCopy asyncCopy(const Shared& shared, const Global& global, LaneMask lanes = {},
+                                                  std::size_t sharedBase = 0, std::size_t globalBase = 0) {
+  return detail::analyseCopy<sizeof(T), ACCESS>({shared, sizeof(T), sharedBase, lanes},
+                                                {global, sizeof(T), globalBase, lanes});
+}
+
+/// The same for copies of BYTES (4, 8 or 16) bytes from byte address global(lane) to byte address shared(lane).
+template <unsigned BYTES, class Shared, class Global>
+__host__ __device__ constexpr AsyncCopy asyncCopy(const Shared& shared, const Global& global, LaneMask lanes = {}) {
+  return detail::analyseCopy<BYTES, BYTES>({shared, 1, 0, lanes}, {global, 1, 0, lanes});
 }
 
 GPUOPT_NAMESPACE_END

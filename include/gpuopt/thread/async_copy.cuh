@@ -5,6 +5,8 @@
 
 #include <gpuopt/core/abi.cuh>
 
+#include <cuda_pipeline_primitives.h>
+
 GPUOPT_DETAIL_BEGIN
 
 // Starts a copy of 16 bytes, both addresses aligned to 16. Before the bytes are read, this thread calls
@@ -23,7 +25,7 @@ __device__ inline void copyAsync16(void* shared, const void* global) {
   else
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(target), "l"(global) : "memory");
 #else
-  *static_cast<uint4*>(shared) = *static_cast<const uint4*>(global);
+  __pipeline_memcpy_async(shared, global, 16);
 #endif
 }
 
