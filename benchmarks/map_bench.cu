@@ -27,7 +27,12 @@ using namespace bench;
 
 constexpr const char* cubTransform = "cub::DeviceTransform::Transform";
 
+using Words4 = Record<16, 16>;
 using Words7 = Record<28, 4>;
+
+struct Floats3 {
+  float x, y, z;
+};
 
 // Every operation rounds once at most, so that each kernel gets the same bits.
 template <class Out>
@@ -35,20 +40,37 @@ struct Change {
   template <class In>
   __host__ __device__ Out operator()(const In& value) const {
     if constexpr (std::is_arithmetic_v<In>)
-      return static_cast<Out>(static_cast<Out>(value) * Out{3});
+      return fromNumber(value);
     else
       return Mirror{}(value);
   }
 
-  template <class In>
-  __host__ __device__ Out operator()(const In& a, const In& b) const {
-    if constexpr (std::is_arithmetic_v<In>) {
+  __host__ __device__ Out operator()(const Floats3& value) const {
+    const float more = value.x > value.y ? value.x : value.y;
+    return more > value.z ? more : value.z;
+  }
+
+  template <class In1, class In2>
+  __host__ __device__ Out operator()(const In1& a, const In2& b) const {
+    if constexpr (std::is_arithmetic_v<In1>) {
       return static_cast<Out>(static_cast<Out>(a) + static_cast<Out>(b));
     } else {
       Out result = a;
-      for (unsigned i = 0; i < In::WORDS; ++i) result.words[i] ^= b.words[i];
+      for (unsigned i = 0; i < In1::WORDS; ++i) result.words[i] ^= b.words[i];
       return result;
     }
+  }
+
+ private:
+  // Floating-point numbers of the benchmark are below 2, so that 100 times as much fits into a byte.
+  template <class In>
+  __host__ __device__ static Out fromNumber(In value) {
+    if constexpr (std::is_same_v<Out, Floats3>)
+      return {value, 2 * value, 3 * value};
+    else if constexpr (std::is_integral_v<Out> && std::is_floating_point_v<In>)
+      return static_cast<Out>(100 * (value < 0 ? -value : value));
+    else
+      return static_cast<Out>(static_cast<Out>(value) * Out{3});
   }
 };
 
@@ -81,12 +103,17 @@ __global__ void watchAll(const T* in, std::size_t n, Watch watch) {
 
 template <class In, class Out>
 struct IsChanged {
-  const In* a;
-  const In* b;  // null: a function of one element
+  const In* in;
   const Out* out;
-  __device__ bool operator()(std::size_t i) const {
-    return detail::sameBytes(out[i], b == nullptr ? Change<Out>{}(a[i]) : Change<Out>{}(a[i], b[i]));
-  }
+  __device__ bool operator()(std::size_t i) const { return detail::sameBytes(out[i], Change<Out>{}(in[i])); }
+};
+
+template <class In1, class In2, class Out>
+struct IsCombined {
+  const In1* a;
+  const In2* b;
+  const Out* out;
+  __device__ bool operator()(std::size_t i) const { return detail::sameBytes(out[i], Change<Out>{}(a[i], b[i])); }
 };
 
 class Bench {
@@ -100,7 +127,7 @@ class Bench {
     const In* in = buffers_.in<In>();
     Out* out = buffers_.out<Out>();
     const Change<Out> f;
-    const auto way = waysOf(n, IsChanged<In, Out>{in, nullptr, out});
+    const auto way = waysOf(n, IsChanged<In, Out>{in, out});
     report("one", sizesOf<In, Out>(), n, n * (sizeof(In) + sizeof(Out)),
            {way("gpuopt", false, [=, s = stream_] { gpuopt::transform(in, n, out, f, s); }),
             way(cubTransform, true,
@@ -109,18 +136,20 @@ class Bench {
                 [=, s = stream_] { thrust::transform(thrust::cuda::par_nosync.on(s), in, in + n, out, f); })});
   }
 
-  template <class In, class Out>
+  template <class In1, class In2, class Out>
   void transformTwo() {
-    const std::size_t n = bytes_ / 2 / (std::max)(sizeof(In), sizeof(Out));
-    const In* a = buffers_.in<In>();
-    const In* b = a + n;
+    const std::size_t n = bytes_ / 2 / (std::max)({sizeof(In1), sizeof(In2), sizeof(Out)});
+    const In1* a = buffers_.in<In1>();
+    const In2* b = buffers_.in<In2>() + n;
     Out* out = buffers_.out<Out>();
     const Change<Out> f;
-    const auto way = waysOf(n, IsChanged<In, Out>{a, b, out});
+    const auto way = waysOf(n, IsCombined<In1, In2, Out>{a, b, out});
     const auto cub = [=, s = stream_] {
       check(cub::DeviceTransform::Transform(cuda::std::make_tuple(a, b), out, n, f, s), cubTransform);
     };
-    report("two", sizesOf<In, Out>(), n, n * (2 * sizeof(In) + sizeof(Out)),
+    const std::string sizes = sizesOf<In2, Out>();
+    report("two", sizeof(In1) == sizeof(In2) ? sizes : std::to_string(sizeof(In1)) + " + " + sizes, n,
+           n * (sizeof(In1) + sizeof(In2) + sizeof(Out)),
            {way("gpuopt", false, [=, s = stream_] { gpuopt::transform(a, b, n, out, f, s); }),
             way(cubTransform, true, cub), way("thrust::transform", true, [=, s = stream_] {
               thrust::transform(thrust::cuda::par_nosync.on(s), a, a + n, b, out, f);
@@ -202,17 +231,27 @@ class Bench {
 void measureOne(Bench& bench) {
   bench.transformOne<std::uint8_t, std::uint8_t>();
   bench.transformOne<std::uint8_t, float>();
+  bench.transformOne<std::uint8_t, double>();
+  bench.transformOne<std::uint16_t, float>();
+  bench.transformOne<std::uint16_t, double>();
+  bench.transformOne<float, std::uint8_t>();
+  bench.transformOne<float, std::uint16_t>();
   bench.transformOne<float, float>();
   bench.transformOne<float, double>();
+  bench.transformOne<float, Floats3>();
+  bench.transformOne<double, float>();
   bench.transformOne<double, double>();
+  bench.transformOne<Floats3, float>();
+  bench.transformOne<Words4, Words4>();
   bench.transformOne<Words7, Words7>();
 }
 
 void measureTwo(Bench& bench) {
-  bench.transformTwo<std::uint8_t, std::uint8_t>();
-  bench.transformTwo<float, float>();
-  bench.transformTwo<double, double>();
-  bench.transformTwo<Words7, Words7>();
+  bench.transformTwo<std::uint8_t, std::uint8_t, std::uint8_t>();
+  bench.transformTwo<std::uint8_t, float, float>();
+  bench.transformTwo<float, float, float>();
+  bench.transformTwo<double, double, double>();
+  bench.transformTwo<Words7, Words7, Words7>();
 }
 
 void measureRead(Bench& bench) {

@@ -10,8 +10,8 @@
 ///
 /// **Common to all functions.** Elements have any trivially copyable type, and are aligned to their type; arrays are in
 /// device memory. Each call launches one kernel, asynchronous on `stream`, with no synchronisation and no allocation;
-/// it can be captured into a graph. With n = 0 nothing is launched. The kernels are those of <gpuopt/struct_io.cuh>,
-/// whose `forEachStruct` and `transformStructs` do the same under names that say what they are best at.
+/// it can be captured into a graph. With n = 0 nothing is launched. `forEachStruct` and `transformStructs` of
+/// <gpuopt/struct_io.cuh> do the same under names that say what they are best at.
 ///
 /// **Errors.** Bad arguments throw std::invalid_argument before anything is written: null pointers with n > 0,
 /// misaligned addresses, overlapping arrays. The message names the function, the parameter and the values. Errors of
@@ -100,7 +100,7 @@ void transform(In&& in, Out&& out, F f, StreamRef stream = {}) {
 
 /// Computes out[i] = f(in1[i], in2[i]) for every i < n.
 ///
-/// Cost: one read of both inputs and one write of `out`. Inputs and outputs whose elements have one size are fastest.
+/// Cost: one read of both inputs and one write of `out`.
 ///
 /// \param in1,in2 n elements each, of any two types
 /// \param out n elements of any type. May be `in1` or `in2` if the types are the same; must not overlap them otherwise.

@@ -1,5 +1,6 @@
-// forEach and transform access aligned arrays of plain elements by 16 bytes, past shared memory, and keep elements in
-// registers. Two inputs do not make the warps of a block wait for each other.
+// forEach and transform access aligned arrays of plain elements by words, without shared memory, and keep elements in
+// registers: 16 bytes of the widest type. Where they write more than they read, they fetch inputs to L2 early. Of other
+// arrays, two inputs do not make the warps of a block wait for each other.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/map.cuh>
 
@@ -10,6 +11,11 @@
 // CODEGEN: kernel=transformPairKernel contains=st\.global\.v4\.u32 absent=bar\.sync no-local no-spill max-registers=40
 // CODEGEN: kernel=transformPairKernel<.*Shape<float contains=ld\.global\.v4\.u32
 // CODEGEN: kernel=transformPairKernel<.*Third contains=cp\.async\.cg\.shared\.global
+// CODEGEN: kernel=transformWordsKernel<.*Scale,.float> contains=ld\.global\.v4 contains=st\.global\.v4\.u32 absent=shared absent=prefetch no-local no-spill max-registers=32
+// CODEGEN: kernel=transformWordsKernel<.*char contains=ld\.global\.u32 contains=st\.global\.v4\.u32 absent=shared no-local no-spill max-registers=32
+// CODEGEN: kernel=transformWordsKernel<.*char arch=90 contains=cp\.async\.bulk\.prefetch\.L2
+// CODEGEN: kernel=transformWordsKernel<.*Multiply contains=ld\.global\.v4 contains=st\.global\.v4\.u32 absent=shared absent=prefetch no-local no-spill max-registers=40
+// CODEGEN: kernel=visitWordsKernel contains=ld\.global\.v4 absent=shared absent=st\.global no-local no-spill max-registers=40
 // CODEGEN: kernel=visitStructsKernel contains=ld\.global\.v4\.u32 absent=st\.global no-local no-spill max-registers=40
 struct Third {
   float x, y, z;

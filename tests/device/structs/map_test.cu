@@ -9,6 +9,7 @@
 
 #include <gpuopt/map.cuh>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -16,7 +17,27 @@
 #include <vector>
 
 namespace gpuopt::test::map_test {
+
+// A type with a policy of its own.
+template <StructTransfer LOAD, StructTransfer STORE>
+struct alignas(8) Moved {
+  unsigned char bytes[8];
+};
+
+}  // namespace gpuopt::test::map_test
+
+template <gpuopt::StructTransfer LOAD, gpuopt::StructTransfer STORE, unsigned ITEMS>
+struct gpuopt::StructTransferPolicy<gpuopt::test::map_test::Moved<LOAD, STORE>, ITEMS> {
+  static constexpr unsigned items = ITEMS == 0 ? 2 : ITEMS;
+  static constexpr StructTransfer load = LOAD;
+  static constexpr StructTransfer store = STORE;
+};
+
+namespace gpuopt::test::map_test {
 namespace {
+
+using LoadsExchanged = Moved<StructTransfer::exchange, StructTransfer::tile>;
+using StoresExchanged = Moved<StructTransfer::direct, StructTransfer::exchange>;
 
 // Each byte of the result is one of the element's, changed by the index.
 template <class Out>
@@ -52,11 +73,19 @@ struct MixedInPlace {
   __host__ __device__ void operator()(T& value, std::size_t i) const { value = Mixed<T>{}(value, i); }
 };
 
-// Counts around one warp, one block and several blocks.
-template <class Shape>
-std::vector<std::size_t> counts() {
+// Counts around one warp, one block and several blocks, of the kernel of tiles and of that of words.
+template <class Shape, class Words>
+std::vector<std::size_t> countsAround() {
   constexpr std::size_t WARP = std::size_t{32} * Shape::ITEMS, BLOCK = std::size_t{Shape::BLOCK} * Shape::ITEMS;
-  return {0, 1, WARP - 1, WARP + 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + WARP + 11};
+  std::vector<std::size_t> counts{0, 1, WARP - 1, WARP + 1};
+  for (const std::size_t block : {BLOCK, std::size_t{Words::ELEMENTS}})
+    if (block > 0) counts.insert(counts.end(), {block - 1, block, block + 1, 2 * block + block / 2 + WARP + 11});
+  return counts;
+}
+
+template <class Out, class In>
+std::vector<std::size_t> counts() {
+  return countsAround<detail::TransformShape<In, Out, true>, detail::TransformTiles<Out, In>>();
 }
 
 template <class In, class Out>
@@ -84,7 +113,7 @@ void checkForEach(std::size_t n, std::size_t offset) {
 
 template <class T>
 void checkSize() {
-  for (const std::size_t n : counts<detail::TransformShape<T, T, true>>()) {
+  for (const std::size_t n : counts<T, T>()) {
     checkTransform<T, T>(n);
     checkForEach<T>(n, n % 2 == 0 ? 0 : alignof(T));
   }
@@ -100,11 +129,95 @@ TEST_CASE("Plain elements of every size", "[map]") {
   checkSize<uint4>();
 }
 
-TEST_CASE("Plain elements from one size to another", "[map]") {
-  for (const std::size_t n : {1, 127, 1024, 5000}) {
-    checkTransform<unsigned char, float>(n, n % 3, 4);
-    checkTransform<float, unsigned char>(n, 4, n % 3);
-    checkTransform<double, float>(n, 8 * (n % 2), 0);
+struct Add1 {
+  __host__ __device__ float operator()(float x) const { return x + 1; }
+};
+
+// Every tail; a misaligned input, a misaligned output, and both.
+template <class In, class Out>
+void checkWidths() {
+  const std::vector<std::size_t> all = counts<Out, In>();
+  for (const std::size_t n : all) checkTransform<In, Out>(n);
+  for (const std::size_t n : {all.back(), all.back() - 11}) {
+    checkTransform<In, Out>(n, alignof(In), 0);
+    checkTransform<In, Out>(n, 0, alignof(Out));
+    checkTransform<In, Out>(n, alignof(In), alignof(Out));
+    checkTransform<In, Out>(n, (std::max)(alignof(In), std::size_t{8}), (std::max)(alignof(Out), std::size_t{8}));
+  }
+}
+
+template <class In>
+void checkWidthsFrom() {
+  checkWidths<In, unsigned char>();
+  checkWidths<In, std::uint16_t>();
+  checkWidths<In, float>();
+  checkWidths<In, double>();
+  checkWidths<In, Blob<12, 4>>();
+  checkWidths<In, Blob<16, 8>>();
+}
+
+TEST_CASE("Plain elements from each size to each", "[map]") {
+  checkWidthsFrom<unsigned char>();
+  checkWidthsFrom<std::uint16_t>();
+  checkWidthsFrom<float>();
+  checkWidthsFrom<double>();
+  checkWidthsFrom<Blob<12, 4>>();
+  checkWidthsFrom<Blob<16, 8>>();
+}
+
+TEST_CASE("Words move elements of 1 to 16 bytes, where addresses allow", "[map]") {
+  static_assert(detail::fillWords<unsigned char, float>() && detail::fillWords<Blob<16, 8>, std::uint16_t>());
+  static_assert(!detail::fillWords<Blob<12, 4>, float>() && !detail::fillWords<Blob<32, 16>>());
+  static_assert(!detail::fillWords<LoadsExchanged>() && !detail::fillWords<StoresExchanged, float>());
+  DeviceArray<float> in(std::vector<float>(100, 1)), out(100);
+  const auto launches = [&](std::size_t inOffset, std::size_t outOffset) {
+    return detail::launchTransformWords(10, out.data() + outOffset, Add1{}, "transform", nullptr,
+                                        static_cast<const float*>(in.data()) + inOffset);
+  };
+  CHECK(launches(0, 0));
+  CHECK(launches(8, 4));
+  CHECK_FALSE(launches(1, 0));
+  CHECK_FALSE(launches(0, 2));
+  const auto visits = [&](std::size_t offset) {
+    return detail::launchVisitWords(
+        10, [] __device__(float) {}, "forEach", nullptr, static_cast<const float*>(in.data()) + offset);
+  };
+  CHECK(visits(4));
+  CHECK_FALSE(visits(3));
+  // Two bytes to eight: words of 4 and 16 bytes.
+  DeviceArray<std::uint16_t> halves(std::vector<std::uint16_t>(100, 1));
+  DeviceArray<double> doubles(100);
+  const auto widens = [&](std::size_t inOffset, std::size_t outOffset) {
+    return detail::launchTransformWords(10, doubles.data() + outOffset, Mixed<double>{}, "transform", nullptr,
+                                        static_cast<const std::uint16_t*>(halves.data()) + inOffset);
+  };
+  CHECK(widens(2, 2));
+  CHECK_FALSE(widens(1, 2));
+  CHECK_FALSE(widens(2, 1));
+}
+
+TEST_CASE("Elements of one size and different alignment", "[map]") {
+  checkWidths<float, Blob<4>>();
+  checkWidths<Blob<8, 2>, double>();
+  checkWidths<uint4, Blob<16, 4>>();
+}
+
+TEST_CASE("Elements that have a policy of their own", "[map]") {
+  checkWidths<LoadsExchanged, LoadsExchanged>();
+  checkWidths<LoadsExchanged, float>();
+  checkWidths<double, StoresExchanged>();
+}
+
+TEST_CASE("One input, which is the output", "[map]") {
+  for (const std::size_t offset : {0, 4, 8}) {
+    for (const std::size_t n : counts<float, float>()) {
+      INFO("n = " << n << ", offset " << offset);
+      std::vector<float> values = indexCoded<float>(n);
+      StructArray<float> data(values, offset);
+      transform(data.data(), n, data.data(), Mixed<float>{});
+      for (std::size_t i = 0; i < n; ++i) values[i] = Mixed<float>{}(values[i], i);
+      CHECK(sameBytes(data.toHost(), values));
+    }
   }
 }
 
@@ -126,14 +239,22 @@ void checkPair(std::size_t n, std::size_t offset1 = 0, std::size_t offset2 = 0, 
 
 template <class In1, class In2, class Out>
 void checkPairs() {
-  for (const std::size_t n : counts<detail::TransformPairShape<In1, In2, Out>>()) checkPair<In1, In2, Out>(n);
+  for (const std::size_t n :
+       countsAround<detail::TransformPairShape<In1, In2, Out>, detail::TransformTiles<Out, In1, In2>>())
+    checkPair<In1, In2, Out>(n);
   for (const std::size_t offset : {0, 8, 16}) checkPair<In1, In2, Out>(2500, offset, 16 - offset, 8);
+  checkPair<In1, In2, Out>(2500, alignof(In1), 0, 0);
+  checkPair<In1, In2, Out>(2500, 0, alignof(In2), 0);
+  checkPair<In1, In2, Out>(2500, 0, 0, alignof(Out));
 }
 
 TEST_CASE("Two inputs", "[map]") {
   checkPairs<float, float, float>();
   checkPairs<unsigned char, double, float>();
   checkPairs<double, unsigned char, std::uint16_t>();
+  checkPairs<unsigned char, float, float>();
+  checkPairs<unsigned char, std::uint16_t, double>();
+  checkPairs<float, double, unsigned char>();
   checkPairs<Blob<3>, Blob<3>, Blob<3>>();
   checkPairs<Blob<28, 4>, float, Blob<12, 4>>();
   checkPairs<Blob<16, 8>, Blob<16, 8>, Blob<16, 8>>();
@@ -150,10 +271,6 @@ struct Add {
   __host__ __device__ auto operator()(T x, U y) const {
     return x + y;
   }
-};
-
-struct Add1 {
-  __host__ __device__ float operator()(float x) const { return x + 1; }
 };
 
 TEST_CASE("Two inputs, one of them the output", "[map]") {
@@ -220,8 +337,10 @@ void checkVisits(std::size_t n, std::size_t offset) {
 }
 
 TEST_CASE("Const elements are read, each once", "[map]") {
-  for (const std::size_t n : {0, 1, 31, 33, 1023, 1025, 4000}) {
+  for (const std::size_t n : {0, 1, 31, 33, 1023, 1025, 4000, 4095, 4096, 4097, 9000}) {
     checkVisits<unsigned char>(n, n % 5);
+    checkVisits<unsigned char>(n, 0);
+    checkVisits<double>(n, n % 2 * 8);
     checkVisits<float>(n, 4 * (n % 3));
     checkVisits<Blob<28, 4>>(n, 4 * (n % 3));
     checkVisits<Blob<1001>>(n / 10, 0);

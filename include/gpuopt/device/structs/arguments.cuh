@@ -28,6 +28,18 @@ constexpr bool takesStruct() {
     return returns<Result, const F&, Elements&...>() || returns<Result, const F&, Elements&..., std::size_t>();
 }
 
+// Calls f with number i of each input if it takes those alone, otherwise with the index, too.
+template <class F, class... Elements>
+__device__ inline decltype(auto) callForStruct(const F& f, std::size_t i, Elements&... elements) {
+  if constexpr (isCallable<const F&, Elements&...>) {
+    return f(elements...);
+  } else {
+    static_assert(isCallable<const F&, Elements&..., std::size_t>,
+                  "gpuopt: the function must take a structure of each input, alone or with its index");
+    return f(elements..., i);
+  }
+}
+
 // Whether F could be called if it were not const.
 template <class Result, class F, class... Elements>
 constexpr bool isMutable() {

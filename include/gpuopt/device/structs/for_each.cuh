@@ -29,6 +29,7 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK) visitStructsKernel(const T* d
 template <class T, class F>
 GPUOPT_HIDDEN void launchVisitStructs(const T* data, std::size_t n, const F& f, const char* function,
                                       cudaStream_t stream) {
+  if (launchVisitWords(n, f, function, stream, data)) return;
   using Shape = TransformBlock<T>;
   static SharedCarveout carveout;
   launchTransform<Shape>(visitStructsKernel<Shape, T, F>, carveout, n, function, stream, data, n, f);

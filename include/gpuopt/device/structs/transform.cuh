@@ -4,9 +4,9 @@
 #pragma once
 
 #include <gpuopt/block/struct_io.cuh>
-#include <gpuopt/core/callable.cuh>
 #include <gpuopt/device/structs/arguments.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
+#include <gpuopt/device/structs/words.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/host/launch.cuh>
 
@@ -58,18 +58,6 @@ template <class Loads, class Stores>
 inline constexpr bool tilesCollide = usesShared<Loads>&& usesShared<Stores> &&
                                      sizeof(typename Loads::Storage) != sizeof(typename Stores::Storage);
 
-// Calls f with number i of each input if it takes those alone, otherwise with the index, too.
-template <class F, class... Elements>
-__device__ inline decltype(auto) callForStruct(const F& f, std::size_t i, Elements&... elements) {
-  if constexpr (isCallable<const F&, Elements&...>) {
-    return f(elements...);
-  } else {
-    static_assert(isCallable<const F&, Elements&..., std::size_t>,
-                  "gpuopt: the function must take a structure of each input, alone or with its index");
-    return f(elements..., i);
-  }
-}
-
 // Adapts forEachStruct's function to transformStructs.
 template <class T, class F>
 struct Changing {
@@ -112,6 +100,7 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
   };
   if constexpr (std::is_pointer_v<It>) {
     using Loads = typename Shape::template Staged<In>;
+    prefetchAhead<Shape::BLOCK * Shape::ITEMS, Out>(n, in);
     __shared__ union {
       typename Loads::Storage in;
       typename Stores::Storage out;
@@ -157,6 +146,8 @@ template <class It, class Out, class F>
 GPUOPT_HIDDEN void launchTransformStructs(It in, std::size_t n, Out* out, const F& f, const char* function,
                                           cudaStream_t stream) {
   using Shape = TransformShape<StructOf<It>, Out, std::is_pointer_v<It>>;
+  if constexpr (std::is_pointer_v<It>)
+    if (launchTransformWords(n, out, f, function, stream, in)) return;
   static SharedCarveout carveout;
   launchTransform<Shape>(transformStructsKernel<Shape, It, Out, F>, carveout, n, function, stream, in, n, out, f);
 }
