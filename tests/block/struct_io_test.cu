@@ -29,10 +29,10 @@ __host__ __device__ void change(Blob<SIZE, ALIGN>& value, std::size_t index) {
 }
 
 template <class T, unsigned BLOCK, unsigned ITEMS, class Policy>
-__global__ void changeKernel(const T* in, T* out, std::size_t n) {
+__global__ void changeKernel(const T* in, T* out, std::size_t n, bool spreads) {
   using Staged = StagedStructs<T, BLOCK, ITEMS, Policy>;
   __shared__ typename Staged::Storage storage;
-  const Staged staged(storage);
+  const Staged staged(storage, static_cast<unsigned>(gpuopt::threadRank()), spreads);
   for (auto tile : staged.tiles(n)) {
     if constexpr (ITEMS == 1) {
       T value = tile.load(in);
@@ -56,11 +56,13 @@ class Checker {
   explicit Checker(dim3 block = dim3(BLOCK)) { config_.block = block; }
 
   void check(std::size_t n, std::size_t inOffset = 0, std::size_t outOffset = 0) {
-    StructArray<T> out(n, outOffset);
     const StructArray<T> in(indexCoded<T>(n), inOffset);
-    run(in.data(), out.data(), n, dim3(2));
-    INFO("in place: no");
-    expect(out, n, inOffset, outOffset);
+    for (const bool spreads : {false, true}) {
+      StructArray<T> out(n, outOffset);
+      run(in.data(), out.data(), n, dim3(2), spreads);
+      INFO("in place: no, spreads: " << spreads);
+      expect(out, n, inOffset, outOffset);
+    }
     CHECK(sameBytes(in.toHost(), indexCoded<T>(n)));
   }
 
@@ -88,9 +90,9 @@ class Checker {
   }
 
  private:
-  void run(const T* in, T* out, std::size_t n, dim3 grid) {
+  void run(const T* in, T* out, std::size_t n, dim3 grid, bool spreads = false) {
     config_.grid = grid;
-    gpuopt::launch(changeKernel<T, BLOCK, ITEMS, Policy>, config_, in, out, n);
+    gpuopt::launch(changeKernel<T, BLOCK, ITEMS, Policy>, config_, in, out, n, spreads);
   }
 
   void expect(const StructArray<T>& found, std::size_t n, std::size_t inOffset, std::size_t outOffset) {
@@ -191,7 +193,7 @@ void checkExact() {
     for (std::size_t offset = 0; offset < 16; offset += alignof(T)) {
       ExactBytes in(offset + n * sizeof(T));
       StructArray<T> out(n);
-      gpuopt::launch(kernel, config, reinterpret_cast<const T*>(in.at(offset)), out.data(), n);
+      gpuopt::launch(kernel, config, reinterpret_cast<const T*>(in.at(offset)), out.data(), n, true);
       CHECK(out.toHost().size() == n);
     }
   }
@@ -355,6 +357,11 @@ static_assert(takes<StructTransferPolicy<Blob<256, 16>>>(StructTransfer::tile, 1
 
 // A policy without tiles needs no shared memory.
 static_assert(sizeof(StagedStructs<Blob<4, 4>, 256>::Storage) == 1);
-static_assert(sizeof(StagedStructs<Blob<12, 4>, 100>::Storage) == 4 * 32 * (12 + 1));
+
+// The tile of each warp begins on a row of 128 bytes: asynchronous copies write a row at a time.
+using RaggedBlock = StagedStructs<Blob<12, 4>, 100>::Storage;
+static_assert(sizeof(RaggedBlock) == 4 * 512 && alignof(RaggedBlock) == 128);
+static_assert(sizeof(StagedStructs<Blob<28, 4>, 64>::Storage) == 2 * 1024);
+static_assert(sizeof(StagedStructs<Blob<63>, 64>::Storage) == 2 * 2048);
 
 }  // namespace struct_io_test

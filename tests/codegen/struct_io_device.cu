@@ -7,15 +7,15 @@
 #include <cstddef>
 
 // CODEGEN: kernel=transformStructsKernel<.*Changing contains=cp\.async\.cg\.shared\.global contains=st\.global\.v4\.u32 contains=ld\.shared\.v4\.u32 absent=bar\.sync no-local no-spill
-// CODEGEN: kernel=transformStructsKernel<.*Words<3 max-registers=40 max-shared=3200
+// CODEGEN: kernel=transformStructsKernel<.*Words<3 max-registers=40 max-shared=3584
 // CODEGEN: kernel=transformStructsKernel<.*Words<7 max-registers=40
-// CODEGEN: kernel=transformStructsKernel<.*Words<16 max-registers=40 max-shared=4160
-// CODEGEN: kernel=transformStructsKernel<.*Words<25 max-registers=40 max-shared=6464
-// CODEGEN: kernel=transformStructsKernel<.*Words<64 max-registers=104 max-shared=16448
-// CODEGEN: kernel=transformStructsKernel<.*Bytes<3> no-local no-spill max-registers=40 max-shared=3136
+// CODEGEN: kernel=transformStructsKernel<.*Words<16 max-registers=40 max-shared=4352
+// CODEGEN: kernel=transformStructsKernel<.*Words<25 max-registers=40 max-shared=6656
+// CODEGEN: kernel=transformStructsKernel<.*Words<64 max-registers=104 max-shared=16640
+// CODEGEN: kernel=transformStructsKernel<.*Bytes<3> no-local no-spill max-registers=40 max-shared=3328
 // CODEGEN: kernel=transformStructsKernel<.*Bytes<255> no-local no-spill max-registers=96 max-shared=16384
-// CODEGEN: kernel=transformStructsKernel<.*Indices contains=st\.global\.v4\.u32 contains=ld\.shared\.v4\.u32 absent=bar\.sync no-local no-spill max-shared=3712
-// CODEGEN: kernel=transformStructsKernel<.*Narrow contains=bar\.sync no-local no-spill max-registers=40 max-shared=4160
+// CODEGEN: kernel=transformStructsKernel<.*Indices contains=st\.global\.v4\.u32 contains=ld\.shared\.v4\.u32 absent=bar\.sync no-local no-spill max-shared=4096
+// CODEGEN: kernel=transformStructsKernel<.*Narrow contains=bar\.sync no-local no-spill max-registers=40 max-shared=4352
 // CODEGEN: kernel=transformStructsKernel<.*float4 contains=ld\.global\.v4 contains=st\.global\.v4 absent=(ld|st)\.shared no-local no-spill max-registers=24 max-shared=1
 // CODEGEN: kernel=moveIndexedKernel<.*uint4 contains=ld\.global\.v4\.u32 contains=st\.global\.v4\.u32 absent=\.shared no-local no-spill max-registers=40
 // CODEGEN: kernel=moveIndexedKernel no-local no-spill max-registers=40 max-shared=0

@@ -26,9 +26,9 @@ GPUOPT_NAMESPACE_BEGIN
 /// T, BLOCK and ITEMS are those of StagedStructs. `out` may be `in`. All lanes of a warp go through the loop together;
 /// after leaving it early, the storage cannot be used again.
 ///
-/// Cost: twice the shared memory of StagedStructs, 64 * (sizeof(T) * ITEMS + 1) bytes per warp. Copies are asynchronous
-/// on sm_80 and later if `in` is aligned to 16 bytes. Worthwhile if few warps fit on a multiprocessor or the work per
-/// structure is long; otherwise short-lived blocks with StagedStructs are faster.
+/// Cost: twice the shared memory of StagedStructs. Copies are asynchronous on sm_80 and later if `in` is aligned to 16
+/// bytes. Worthwhile if few warps fit on a multiprocessor or the work per structure is long; otherwise short-lived
+/// blocks with StagedStructs are faster.
 template <class T, unsigned BLOCK, unsigned ITEMS = 1>
 class PipelinedStructs {
   using Shape = detail::StructTileShape<T, BLOCK, ITEMS>;
@@ -133,7 +133,7 @@ class PipelinedStructs {
 
   /// Called by every thread of the block, with the same `storage` in shared memory.
   __device__ explicit PipelinedStructs(Storage& storage)
-      : thread_(static_cast<unsigned>(threadRank())), shared_(storage.tiles[0].at(thread_ / 32 * Shape::WARP_BYTES)) {
+      : thread_(static_cast<unsigned>(threadRank())), shared_(storage.tiles[0].at(Shape::tileOffset(thread_, false))) {
     detail::requireThreads("gpuopt::PipelinedStructs", BLOCK);
   }
 

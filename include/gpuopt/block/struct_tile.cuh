@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/thread/vector.cuh>
 #include <gpuopt/warp/exchange.cuh>
@@ -58,10 +59,14 @@ struct TileRange {
   __device__ TilesEnd end() const { return {}; }
 };
 
-// Shared memory for the tiles of a block's warps, aligned to sectors.
+// A pass over shared memory: what an asynchronous copy writes at once. The tile of each warp begins on such a boundary:
+// a request then takes 4 passes, and 6 or 7 where tiles straddle boundaries.
+inline constexpr unsigned sharedPass = 128;
+
+// Shared memory for the tiles of a block's warps.
 template <unsigned BYTES>
 struct WarpTiles {
-  alignas(32) unsigned char bytes[BYTES];
+  alignas(sharedPass) unsigned char bytes[BYTES];
 
   __device__ unsigned char* at(unsigned offset) { return bytes + offset; }
 };
@@ -79,10 +84,17 @@ struct StructTileShape {
   static_assert(ITEMS >= 1, "gpuopt: ITEMS, the structures of a thread, must be at least 1");
   static constexpr std::size_t STRUCTS = std::size_t{BLOCK} * ITEMS;
   static constexpr unsigned LANE_BYTES = sizeof(T) * ITEMS;
-  static constexpr unsigned WARP_BYTES = WarpTile<LANE_BYTES>::SHARED_BYTES;
+  static constexpr unsigned WARP_BYTES = roundUpTo(WarpTile<LANE_BYTES>::SHARED_BYTES, sharedPass);
   static constexpr unsigned SHARED_BYTES = (BLOCK + 31) / 32 * WARP_BYTES;
+  static constexpr bool CAN_SPREAD = WARP_BYTES - WarpTile<LANE_BYTES>::SHARED_BYTES >= 3 * 32;
 
   __device__ static std::size_t tilesOf(std::size_t n) { return n / STRUCTS + (n % STRUCTS != 0); }
+
+  // Where the tile of a thread's warp begins. Those of four warps that spread begin on each sector of a row.
+  __device__ static unsigned tileOffset(unsigned thread, bool spreads) {
+    const unsigned warp = thread / 32;
+    return warp * WARP_BYTES + (CAN_SPREAD && spreads ? warp % 4 * 32 : 0);
+  }
 };
 
 // A block's structures of an array of n, and every way to load and store them.

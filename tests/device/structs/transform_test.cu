@@ -114,6 +114,11 @@ TEST_CASE("Structures of every size", "[struct][transform]") {
   checkSize<Blob<256, 4>>();
 }
 
+TEST_CASE("Arrays beyond the caches, whose tiles spread", "[struct][transform]") {
+  using T = Blob<252, 4>;
+  checkTransform<T, T>(detail::spreadBytes / sizeof(T) + 100);
+}
+
 TEST_CASE("A user's own policy", "[struct][transform]") {
   using Shape = detail::TransformShape<Exchanged, Exchanged, true>;
   static_assert(Shape::ITEMS == 3 && !detail::usesShared<Shape::Staged<Exchanged>>);

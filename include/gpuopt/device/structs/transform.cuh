@@ -58,6 +58,12 @@ template <class Loads, class Stores>
 inline constexpr bool tilesCollide = usesShared<Loads>&& usesShared<Stores> &&
                                      sizeof(typename Loads::Storage) != sizeof(typename Stores::Storage);
 
+// Whether the tiles of a kernel that reads `in` and writes n structures to `out` spread: see StagedStructs.
+template <class Out>
+__device__ inline bool spreadsTiles(const void* in, const Out* out, std::size_t n) {
+  return in != out && n > spreadBytes / sizeof(Out);
+}
+
 // Adapts forEachStruct's function to transformStructs.
 template <class T, class F>
 struct Changing {
@@ -105,8 +111,9 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
       typename Loads::Storage in;
       typename Stores::Storage out;
     } storage;
-    const auto source = Loads(storage.in, threadIdx.x).tile(blockIdx.x, n);
-    const auto target = Stores(storage.out, threadIdx.x).tile(blockIdx.x, n);
+    const bool spreads = spreadsTiles(in, out, n);
+    const auto source = Loads(storage.in, threadIdx.x, spreads).tile(blockIdx.x, n);
+    const auto target = Stores(storage.out, threadIdx.x, spreads).tile(blockIdx.x, n);
     StructItems<In, Shape::ITEMS> elements;
     source.load(in, elements.values);
     if constexpr (tilesCollide<Loads, Stores>) __syncthreads();

@@ -23,9 +23,10 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
     typename Stores::Storage out;
   } storage;
   __shared__ typename Loads2::Storage storage2;
-  const auto source1 = Loads1(storage.in, threadIdx.x).tile(blockIdx.x, n);
-  const auto source2 = Loads2(storage2, threadIdx.x).tile(blockIdx.x, n);
-  const auto target = Stores(storage.out, threadIdx.x).tile(blockIdx.x, n);
+  const bool spreads = spreadsTiles(in1, out, n);
+  const auto source1 = Loads1(storage.in, threadIdx.x, spreads).tile(blockIdx.x, n);
+  const auto source2 = Loads2(storage2, threadIdx.x, spreads).tile(blockIdx.x, n);
+  const auto target = Stores(storage.out, threadIdx.x, spreads).tile(blockIdx.x, n);
   StructItems<In1, Shape::ITEMS> elements1;
   StructItems<In2, Shape::ITEMS> elements2;
   StructItems<Out, Shape::ITEMS> results;
