@@ -214,6 +214,7 @@ TEST_CASE("many lines: every size of a word") {
   checkManySizes<unsigned short>();
   checkManySizes<unsigned>();
   checkManySizes<uint2>();
+  checkTranspose<unsigned, unsigned>(TransposeShape::dense(36, 196, 3), Identity{}, LaunchManyLines{});
   for (const std::size_t lines : {33, 49, 97})
     for (const std::size_t records : {195, 208})
       checkManyLines<uint4, uint4>(TransposeShape::dense(lines, records), Identity{}, 1);

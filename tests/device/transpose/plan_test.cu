@@ -168,7 +168,9 @@ TEST_CASE("many lines: threads and records of a tile") {
   for (const std::size_t few : {33, 39}) check(Shape(2, 2, few, 2048, 300), 128, 128);
   check(Shape(1, 1, 51, 2048, 300), 256, 256);
   for (const std::size_t some : {41, 103}) check(Shape(2, 2, some, 2048, 300), 256, 128);
-  for (const std::size_t many : {105, 199}) check(Shape(4, 4, many, 2048, 300), 512, 64);
+  for (const std::size_t many : {105, 169}) check(Shape(4, 4, many, 2048, 300), 512, 64);
+  check(Shape(4, 4, 171, 2048, 300), 512, 32);
+  check(Shape(1, 1, 171, 2048, 300), 512, 256);
   for (const std::size_t few : {33, 36}) check(Shape(1, 1, 2048, few, 300), 128, 256);
   for (const std::size_t some : {37, 71}) check(Shape(2, 2, 2048, some, 300), 256, 128);
   for (const std::size_t many : {73, 169}) check(Shape(4, 4, 2048, many, 300), 512, 64);
@@ -201,13 +203,13 @@ TEST_CASE("many lines with a function that changes the size: aligned, up to 64 r
 }
 
 TEST_CASE("many lines replace runs of large matrices, and tiles that they would fill by less than four fifths") {
-  expect(Algorithm::skinny,
-         {Shape(4, 4, 49, 256, 300), Shape(8, 8, 49, 256, 300), Shape(4, 4, 512, 49, 300), Shape(16, 16, 49, 2048, 10),
-          Shape(16, 16, 2048, 49, 10), Shape(8, 8, 50, 2048, 10), Shape(8, 8, 102, 2048, 50)});
+  expect(Algorithm::skinny, {Shape(4, 4, 49, 256, 300), Shape(8, 8, 49, 256, 300), Shape(4, 4, 512, 49, 300),
+                             Shape(16, 16, 49, 2048, 10), Shape(16, 16, 2048, 49, 10), Shape(8, 8, 50, 2048, 10),
+                             Shape(8, 8, 102, 2048, 50), Shape(4, 4, 36, 2048, 300), Shape(4, 4, 196, 1024, 100)});
   expect(Algorithm::run, {Shape(4, 4, 49, 240, 300), Shape(1, 1, 49, 512, 300), Shape(1, 1, 512, 49, 300),
                           Shape(8, 8, 49, 125, 300), Shape(4, 4, 49, 512, 300).at(4, 0)});
   expect(Algorithm::tile, {Shape(16, 16, 52, 2048, 10), Shape(8, 8, 104, 2048, 50), Shape(8, 8, 102, 2048, 40),
-                           Shape(4, 4, 36, 2048, 100)});
+                           Shape(4, 4, 36, 2048, 200), Shape(4, 4, 40, 2048, 300), Shape(4, 4, 2048, 36, 300)});
   expect(Algorithm::registers, {Shape(16, 16, 49, 2048, 2)});
 }
 

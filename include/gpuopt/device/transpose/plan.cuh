@@ -224,17 +224,20 @@ class TransposePlanner {
     const bool areRows = f_.rows <= f_.cols;
     if (lines <= tuning_.skinnyLines || lines > manyLinesLimit() || records < 2 * lines) return false;
     if ((areRows ? f_.outLd : f_.inLd) != lines || !fillsVectors() || f_.atoms != 1) return false;
-    if (f_.aligned >= 16 ? !leavesTilesEmpty(lines) : suitsStagedTiles()) return false;
+    if (f_.aligned >= 16 ? !beatsAlignedTiles(lines) : suitsStagedTiles()) return false;
     plan_.skinny = skinnySizes(f_, tuning_);
     const unsigned tile = plan_.skinny.tile;
     return records >= 2 * tile && records / tile * f_.batch >= tuning_.manyLinesBlocks &&
            2 * plan_.skinny.sharedBytes <= f_.sharedLimit;
   }
 
-  bool leavesTilesEmpty(std::size_t lines) const {
+  // Tiles of large elements that lines would fill by less than four fifths, and rows of 4 bytes that become records
+  // within sectors.
+  bool beatsAlignedTiles(std::size_t lines) const {
     const std::size_t bytes = f_.area * f_.batch * f_.larger;
-    const std::size_t least = lines <= tuning_.manyLinesOfTiles ? tuning_.registerBytes : tuning_.manyLinesTileBytes;
-    return f_.smaller >= 8 && bytes > least &&
+    const bool isLarge = bytes >= tuning_.manyLinesTileBytes;
+    if (f_.smaller == 4) return f_.larger == 4 && isLarge && f_.rows <= f_.cols && f_.outAligned < sectorBytes;
+    return f_.smaller >= 8 && (isLarge || (lines <= tuning_.manyLinesOfTiles && bytes > tuning_.registerBytes)) &&
            5 * lines <= 4 * roundUp(lines, vectorTileShape(f_.inBytes, f_.outBytes).rows);
   }
 

@@ -181,7 +181,7 @@ inline SkinnySizes skinnySizes(const TransposeFacts& f, const TransposeTuning& t
     sizes.lanes = skinnyLanes(image, isAligned);
     sizes.tile = skinnyTile(sizes, sizes.threads * tuning.skinnyThreadBytes, lineBytes, imageBytes, hasExtraVector);
   } else {
-    const unsigned bytes = manyLinesBytes(sizes.toRecords, isAligned, sizes.lines);
+    const unsigned bytes = manyLinesBytes(sizes.toRecords, isAligned, sizes.lines, line);
     sizes.threads = manyLinesThreads(sizes.toRecords, sizes.lines, sizes.lines * bytes, line);
     sizes.lanes = bytes / 16;
     sizes.tile = (bytes - (hasExtraVector ? sectorBytes : 0)) / lineBytes;
