@@ -106,7 +106,6 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
   };
   if constexpr (std::is_pointer_v<It>) {
     using Loads = typename Shape::template Staged<In>;
-    prefetchAhead<Shape::BLOCK * Shape::ITEMS, Out>(n, in);
     __shared__ union {
       typename Loads::Storage in;
       typename Stores::Storage out;
