@@ -63,7 +63,10 @@ __device__ inline unsigned slotOf(Bin bin, unsigned bins) {
   static_assert(std::is_integral_v<Bin>, "gpuopt: the number of a bin must be an integer");
   using Unsigned = std::conditional_t<(sizeof(Bin) > 4), unsigned long long, unsigned>;
   if (static_cast<Unsigned>(bin) < bins) return static_cast<unsigned>(bin);
-  return OUTSIDE && !(bin < Bin(0)) ? bins + 1 : bins;
+  if constexpr (OUTSIDE && std::is_signed_v<Bin>)
+    return bin < 0 ? bins : bins + 1;
+  else
+    return OUTSIDE ? bins + 1 : bins;
 }
 
 // The element, or a function of it, is the bin.
