@@ -1,6 +1,6 @@
 /// \file
-/// What a histogram counts, its public policies; and the private tuning of its kernels. Figures are of an H200 and 1 GiB
-/// of samples, histogram_bench, 2026-11-23; shares are of the best read of as many bytes.
+/// What a histogram counts, its public policies; and the private tuning of its kernels. Figures are of an H200 and 1
+/// GiB of samples, histogram_bench, 2026-11-23; shares are of the best read of as many bytes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -51,8 +51,8 @@ inline constexpr unsigned byteCopies = 32;
 // Most elements of a block: its counters have 32 bits.
 inline constexpr std::size_t mostBlockElements = std::size_t{1} << 31;
 
-// Two counters of 16 bits in a word. Of four neighbouring elements in one bin, one update is made: 2^16 bins 0.64 of the
-// read if uniform, 0.66 if all are equal, 0.56 in runs.
+// Two counters of 16 bits in a word. Of four neighbouring elements in one bin, one update is made: 2^16 bins 0.64 of
+// the read if uniform, 0.66 if all are equal, 0.56 in runs.
 inline constexpr unsigned packedLimit = 0x8000;
 // How often the input may be read, by groups of blocks that count some of the bins each. 2^18 bins take three readings
 // 1160 us, 1180 if all elements are equal; a partition 1290 and 1460.
