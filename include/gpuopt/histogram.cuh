@@ -123,9 +123,9 @@ void bincount(In&& in, Counts&& counts, StreamRef stream = {}) {
 /// \param in n elements of any type
 /// \param counts `bins` counters; bins + 2 with CountOutside
 /// \param bins 1 to 2^31 - 3
-/// \param binOf called once for each element, in no particular order, or of elements of one byte for each value: returns
-/// an integer, the bin. Other numbers than 0 to bins - 1 are in no bin. Any functor or extended lambda for device code
-/// with a const call operator.
+/// \param binOf called once for each element, in no particular order, or of elements of one byte for each value:
+/// returns an integer, the bin. Other numbers than 0 to bins - 1 are in no bin. Any functor or extended lambda for
+/// device code with a const call operator.
 template <class Policy = HistogramPolicy, class It, class CountIt, class BinOf>
 void histogramBy(It in, std::size_t n, CountIt counts, std::size_t bins, BinOf binOf, StreamRef stream = {}) {
   constexpr bool TELLS = detail::requireBinOf<BinOf, detail::HistogramElement<It>>();

@@ -65,10 +65,7 @@ class SharedCounts {
   __device__ unsigned add(unsigned index, unsigned count) const {
 #if defined(__CUDA_ARCH__)
     unsigned before;
-    asm volatile("atom.shared.add.u32 %0, [%1], %2;"
-                 : "=r"(before)
-                 : "r"(address_ + 4 * index), "r"(count)
-                 : "memory");
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(before) : "r"(address_ + 4 * index), "r"(count) : "memory");
     return before;
 #else
     return atomicAdd(counts_ + index, count);

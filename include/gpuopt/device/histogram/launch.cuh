@@ -170,8 +170,8 @@ template <class Source, class Count>
 GPUOPT_HIDDEN void launchPlan(const HistogramCall<Count>& call, const HistogramPlan& plan, std::size_t n,
                               const Source& source) {
   const StepShape shape = stepShape(source, n);
-  const bool isInGlobalMemory = plan.algorithm >= HistogramAlgorithm::packed;
-  if (isInGlobalMemory && !call.adds) clearCounts(call);
+  // The first three kernels store the counters, or follow one that zeroes them.
+  if (plan.algorithm >= HistogramAlgorithm::packed && !call.adds) clearCounts(call);
   switch (plan.algorithm) {
     case HistogramAlgorithm::oneBlock:
     case HistogramAlgorithm::shared:
