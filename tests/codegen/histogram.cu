@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-// CODEGEN: kernel=sharedHistogramKernel<.*(ArraySource<float|ArraySource<unsigned.char|ArraySource<int).*true> contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
-// CODEGEN: kernel=packedHistogramKernel<.*ArraySource<float.*true> contains=ld\.global\.nc.*v4\.u32 contains=atom\.shared\.add no-local no-spill max-registers=64
+// CODEGEN: kernel=(byteHistogramKernel|sharedHistogramKernel<.*(ArraySource<float|ArraySource<int).*true>) contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
+// CODEGEN: kernel=packedHistogramKernel<.*ArraySource<float.*true> contains=ld\.global\.nc.*v4\.u32 contains=atom\.shared\.add no-local no-spill max-registers=64 arch=90
 // CODEGEN: kernel=(countChunks|orderChunks)Kernel no-local no-spill max-registers=64
 // CODEGEN: kernel=countChunksKernel contains=ld\.global\.nc.*v4\.u32
 // CODEGEN: kernel=rowHistogramKernel<.*ArrayView<float contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64

@@ -24,7 +24,8 @@ __device__ inline void takeRow(const View& view, const RowShape& shape, std::siz
   const Source source = view.template range<16>(row * shape.matrix.ld, shape.matrix.cols);
   const std::size_t steps = (shape.matrix.cols - source.head) / Source::STEP;
   const StepShape own{0, steps, static_cast<unsigned>(shape.matrix.cols - steps * Source::STEP)};
-  takeSteps<histogramItems<Source>>(source, own, part, shape.parts, take, NoTileEnd{});
+  constexpr int ITEMS = clampTo(histogramItems<Source> / 2, 1, 2);  // more would not fit into the registers
+  takeSteps<ITEMS>(source, own, part, shape.parts, take, NoTileEnd{});
 }
 
 // Calls take(row, part) for each task of the calling block.
