@@ -17,6 +17,10 @@ struct RowShape {
   unsigned parts;
 };
 
+// Steps in flight per thread: more would not fit into the registers.
+template <class Source>
+inline constexpr int rowItems = clampTo(histogramItems<Source> / 2, 1, 2);
+
 template <class View, class Take>
 __device__ inline void takeRow(const View& view, const RowShape& shape, std::size_t row, unsigned part,
                                const Take& take) {
@@ -24,8 +28,7 @@ __device__ inline void takeRow(const View& view, const RowShape& shape, std::siz
   const Source source = view.template range<16>(row * shape.matrix.ld, shape.matrix.cols);
   const std::size_t steps = (shape.matrix.cols - source.head) / Source::STEP;
   const StepShape own{0, steps, static_cast<unsigned>(shape.matrix.cols - steps * Source::STEP)};
-  constexpr int ITEMS = clampTo(histogramItems<Source> / 2, 1, 2);  // more would not fit into the registers
-  takeSteps<ITEMS>(source, own, part, shape.parts, take, NoTileEnd{});
+  takeSteps<rowItems<Source>>(source, own, part, shape.parts, take, NoTileEnd{});
 }
 
 // Calls take(row, part) for each task of the calling block.
