@@ -31,8 +31,8 @@ __device__ inline void waitForPreviousKernel() {
 // Waits for the results of the previous kernel, and then lets the next one launch, which may read whatever that kernel
 // had written without waiting. For a small kernel that prepares something for the next one.
 __device__ inline void letNextKernelOverlap() {
+  waitForPreviousKernel();
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
   asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }

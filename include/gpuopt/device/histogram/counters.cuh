@@ -44,8 +44,6 @@ __device__ inline void addToResult(Count* counts, unsigned slots, unsigned block
 // branch.
 class SharedCounters {
  public:
-  __host__ __device__ static constexpr unsigned words(unsigned slots) { return slots + 1; }
-
   __device__ SharedCounters() : counts_(dynamicShared<unsigned>()) {}
 
   template <int COUNT>
@@ -109,8 +107,6 @@ struct PackedCounters {
   unsigned slots;
   Count* counts;
   SharedCounts halves;
-
-  __host__ __device__ static constexpr unsigned words(unsigned slots) { return (slots + 1) / 2 + 32; }
 
   // Other slots are counted in words that nobody reads, one for each lane: a condition would make an update a branch.
   __device__ void add(unsigned slot, unsigned count) const {

@@ -13,6 +13,13 @@
 
 GPUOPT_DETAIL_BEGIN
 
+// All blocks give the values of every step to counters.take().
+template <class Source, class Counters>
+__device__ inline void countSteps(const Source& source, const StepShape& shape, const Counters& counters) {
+  const auto take = [&](const auto& values) { counters.take(values); };
+  takeSteps<histogramItems<Source>>(source, shape, blockIdx.x, gridDim.x, take, NoTileEnd{});
+}
+
 // Zeroes counters for the next kernel, which has begun to count meanwhile.
 template <class Count>
 GPUOPT_KERNEL void __launch_bounds__(histogramThreads) clearCountsKernel(Count* counts, const std::size_t slots) {
@@ -28,12 +35,10 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
     sharedHistogramKernel(const Source source, const StepShape shape, const unsigned slots, Count* counts,
                           const bool followsClearing) {
   if (!followsClearing) waitForPreviousKernel();
-  clearShared(SharedCounters::words(slots));
+  clearShared(sharedCounterWords(slots));
   shareTable(source.f);
   __syncthreads();
-  const SharedCounters counters;
-  const auto take = [&](const auto& values) { counters.take(values); };
-  takeSteps<histogramItems<Source>>(source, shape, blockIdx.x, gridDim.x, take, NoTileEnd{});
+  countSteps(source, shape, SharedCounters{});
   __syncthreads();
   waitForPreviousKernel();
   addToResult<STORES>(counts, slots, blockIdx.x, gridDim.x,
@@ -48,9 +53,7 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
   if (!followsClearing) waitForPreviousKernel();
   clearShared(ByteSlots::VALUES * byteCopies);
   __syncthreads();
-  const ByteCounters counters;
-  const auto take = [&](const auto& elements) { counters.take(elements); };
-  takeSteps<histogramItems<Source>>(source, shape, blockIdx.x, gridDim.x, take, NoTileEnd{});
+  countSteps(source, shape, ByteCounters{});
   __syncthreads();
   waitForPreviousKernel();
   for (unsigned value = threadIdx.x / 32; value < ByteSlots::VALUES; value += blockDim.x / 32) {
@@ -81,7 +84,7 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
   const unsigned first = blockIdx.x % table.groups * table.groupSlots;
   const unsigned end = first + table.groupSlots < table.slots ? first + table.groupSlots : table.slots;
   const PackedCounters<Count> counters{first, end - first, counts, SharedCounts(dynamicShared<unsigned>())};
-  clearShared(PackedCounters<Count>::words(end - first));
+  clearShared(packedCounterWords(end - first));
   __syncthreads();
   const unsigned block = blockIdx.x / table.groups, blocks = gridDim.x / table.groups;
   const auto take = [&](const auto& values) { counters.take(values); };
@@ -114,8 +117,7 @@ template <class Source, class Count>
 GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
     globalHistogramKernel(const Source source, const StepShape shape, const GlobalCounters<Count> counters) {
   waitForPreviousKernel();
-  const auto take = [&](const auto& values) { counters.take(values); };
-  takeSteps<histogramItems<Source>>(source, shape, blockIdx.x, gridDim.x, take, NoTileEnd{});
+  countSteps(source, shape, counters);
 }
 
 GPUOPT_DETAIL_END

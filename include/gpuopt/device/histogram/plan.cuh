@@ -52,60 +52,54 @@ inline std::size_t loopingBlocks(const HistogramShape& shape, std::size_t thread
   return largerOf(clampTo(needed, std::size_t{1}, std::size_t{shape.multiprocessors}), least);
 }
 
-inline HistogramPlan planShared(const HistogramShape& shape) {
-  HistogramPlan plan{};
-  plan.threads = histogramThreads;
-  plan.groups = 1;
-  plan.groupSlots = shape.slots;
-  const std::size_t counters = roundUp((shape.slots + 1) * 4, 16);  // one for elements in no slot
-  plan.sharesTable = shape.tableBytes > 0 && counters + shape.tableBytes <= counterWords(shape) * 4;
-  plan.sharedBytes = counters + (plan.sharesTable ? shape.tableBytes : 0);
-  if (shape.n * shape.elementBytes <= oneBlockHistogramBytes) {
-    plan.algorithm = HistogramAlgorithm::oneBlock;
-    plan.blocks = 1;
-    plan.reason = "the input is small";
-  } else {
-    plan.algorithm = HistogramAlgorithm::shared;
-    plan.blocks = loopingBlocks(shape, plan.threads);
-    plan.reason = "the counters fit into shared memory";
-  }
-  return plan;
+// Whether one block counts the input, where it can.
+inline bool isSmallHistogram(const HistogramShape& shape) {
+  return shape.n * shape.elementBytes <= oneBlockHistogramBytes;
 }
 
-inline HistogramPlan planBytes(const HistogramShape& shape) {
+// Blocks that loop over tiles, and count all slots.
+inline HistogramPlan planLooping(const HistogramShape& shape, HistogramAlgorithm algorithm, const char* reason) {
   HistogramPlan plan{};
-  plan.algorithm = HistogramAlgorithm::bytes;
-  plan.reason = "each lane counts the values of bytes, which go to their bins in the end";
-  plan.threads = histogramThreads;
-  plan.groups = 1;
-  plan.groupSlots = shape.slots;
-  plan.blocks = loopingBlocks(shape, plan.threads);
-  plan.sharedBytes = shape.byteValues * byteCopies * 4;
-  return plan;
-}
-
-inline HistogramPlan planPacked(const HistogramShape& shape, std::size_t groups) {
-  HistogramPlan plan{};
-  plan.algorithm = HistogramAlgorithm::packed;
-  plan.reason = groups == 1 ? "counters of 16 bits fit into shared memory"
-                            : "counters of 16 bits fit into the shared memory of a few blocks";
-  plan.threads = histogramThreads;
-  plan.groups = groups;
-  plan.groupSlots = ceilDivide(shape.slots, groups);
-  plan.blocks = groups * largerOf(loopingBlocks(shape, plan.threads) / groups, std::size_t{1});
-  plan.sharedBytes = roundUp((ceilDivide(plan.groupSlots, 2) + 32) * 4, 16);  // 32 words for other slots
-  return plan;
-}
-
-inline HistogramPlan planGlobal(const HistogramShape& shape, const char* reason) {
-  HistogramPlan plan{};
-  plan.algorithm = HistogramAlgorithm::global;
+  plan.algorithm = algorithm;
   plan.reason = reason;
   plan.threads = histogramThreads;
   plan.groups = 1;
   plan.groupSlots = shape.slots;
   plan.blocks = loopingBlocks(shape, plan.threads);
   return plan;
+}
+
+inline HistogramPlan planShared(const HistogramShape& shape) {
+  const bool isSmall = isSmallHistogram(shape);
+  HistogramPlan plan = isSmall ? planLooping(shape, HistogramAlgorithm::oneBlock, "the input is small")
+                               : planLooping(shape, HistogramAlgorithm::shared, "the counters fit into shared memory");
+  if (isSmall) plan.blocks = 1;
+  const std::size_t counters = roundUp(sharedCounterWords(shape.slots) * 4, 16);
+  plan.sharesTable = shape.tableBytes > 0 && counters + shape.tableBytes <= counterWords(shape) * 4;
+  plan.sharedBytes = counters + (plan.sharesTable ? shape.tableBytes : 0);
+  return plan;
+}
+
+inline HistogramPlan planBytes(const HistogramShape& shape) {
+  HistogramPlan plan = planLooping(shape, HistogramAlgorithm::bytes,
+                                   "each lane counts the values of bytes, which go to their bins in the end");
+  plan.sharedBytes = shape.byteValues * byteCopies * 4;
+  return plan;
+}
+
+inline HistogramPlan planPacked(const HistogramShape& shape, std::size_t groups) {
+  HistogramPlan plan = planLooping(shape, HistogramAlgorithm::packed,
+                                   groups == 1 ? "counters of 16 bits fit into shared memory"
+                                               : "counters of 16 bits fit into the shared memory of a few blocks");
+  plan.groups = groups;
+  plan.groupSlots = ceilDivide(shape.slots, groups);
+  plan.blocks = groups * largerOf(plan.blocks / groups, std::size_t{1});
+  plan.sharedBytes = roundUp(packedCounterWords(plan.groupSlots) * 4, 16);
+  return plan;
+}
+
+inline HistogramPlan planGlobal(const HistogramShape& shape, const char* reason) {
+  return planLooping(shape, HistogramAlgorithm::global, reason);
 }
 
 inline HistogramPlan planPartition(const HistogramShape& shape) {
@@ -124,8 +118,8 @@ inline HistogramPlan planPartition(const HistogramShape& shape) {
 // Decides for n > 0 elements.
 inline HistogramPlan planHistogram(const HistogramShape& shape) {
   const std::size_t words = counterWords(shape);
-  const bool isSmall = shape.n * shape.elementBytes <= oneBlockHistogramBytes;
-  if (shape.byteValues > 0 && shape.byteValues * byteCopies <= words && !isSmall) return planBytes(shape);
+  const bool countsBytes = shape.byteValues > 0 && shape.byteValues * byteCopies <= words;
+  if (countsBytes && !isSmallHistogram(shape)) return planBytes(shape);
   if (shape.slots <= words) return planShared(shape);
   if (shape.n <= fewElements) return planGlobal(shape, "elements are few, and counters do not fit into shared memory");
   const std::size_t groups = words == 0 ? shape.slots : ceilDivide(shape.slots, 2 * words);

@@ -46,7 +46,7 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
   waitForPreviousKernel();
   const SharedCounters counters;
   takeTasks(shape, [&](std::size_t row, unsigned part) {
-    clearShared(SharedCounters::words(slots));
+    clearShared(sharedCounterWords(slots));
     __syncthreads();
     takeRow(view, shape, row, part, [&](const auto& values) { counters.take(values); });
     __syncthreads();
@@ -84,7 +84,7 @@ inline RowPlan planRows(const MatrixShape& matrix, const HistogramShape& shape) 
   const std::size_t parts = largerOf(smallerOf(wanted, useful), ceilDivide(matrix.cols, mostBlockElements));
   plan.isShared = shape.slots <= counterWords(shape);
   plan.shape = {matrix, static_cast<unsigned>(parts)};
-  plan.sharedBytes = plan.isShared ? roundUp((shape.slots + 1) * 4, 16) : 0;  // one for elements in no slot
+  plan.sharedBytes = plan.isShared ? roundUp(sharedCounterWords(shape.slots) * 4, 16) : 0;
   const std::size_t resident = largerOf(std::size_t{2048} / plan.threads, std::size_t{1});
   plan.blocks = smallerOf(matrix.rows * parts, shape.multiprocessors * resident);
   return plan;

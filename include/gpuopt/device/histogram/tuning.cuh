@@ -5,6 +5,7 @@
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
+#include <gpuopt/core/device_code.cuh>
 
 #include <cstddef>
 
@@ -51,9 +52,21 @@ inline constexpr unsigned byteCopies = 32;
 // Most elements of a block: its counters have 32 bits.
 inline constexpr std::size_t mostBlockElements = std::size_t{1} << 31;
 
+// Words of shared memory for counters of 32 bits, with one for elements in no slot.
+template <class N>
+__host__ __device__ constexpr N sharedCounterWords(N slots) {
+  return slots + 1;
+}
+
 // Two counters of 16 bits in a word. Of four neighbouring elements in one bin, one update is made: 2^16 bins 0.64 of
 // the read if uniform, 0.66 if all are equal, 0.56 in runs.
 inline constexpr unsigned packedLimit = 0x8000;
+// Words of shared memory for such counters, with one for each lane's elements in other slots.
+template <class N>
+__host__ __device__ constexpr N packedCounterWords(N slots) {
+  return (slots + 1) / 2 + 32;
+}
+
 // How often the input may be read, by groups of blocks that count some of the bins each. 2^18 bins take three readings
 // 1160 us, 1180 if all elements are equal; a partition 1290 and 1460.
 inline constexpr std::size_t mostPackedGroups = 3;
