@@ -36,18 +36,27 @@ template <class T, class F, bool ALIGNED>
 inline constexpr std::size_t byteValuesOf<ArraySource<T, F, ALIGNED>> =
     sizeof(T) == channelsOf<typename ArraySource<T, F, ALIGNED>::Value> ? 256 * sizeof(T) : 0;
 
+// Without what depends on the function of elements.
 template <class Source>
-HistogramShape histogramShape(const Source& source, std::size_t n, std::size_t slots) {
+HistogramShape elementShape(std::size_t n, std::size_t slots) {
   const int device = currentDevice();
   return {n,
           slots,
           Source::BYTES / Source::STEP,
           channelsOf<typename Source::Value>,
           Source::STEP,
-          byteValuesOf<Source>,
-          tableBytes(source.f),
+          0,
+          0,
           static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device)),
           static_cast<unsigned>(multiprocessorCount(device))};
+}
+
+template <class Source>
+HistogramShape histogramShape(const Source& source, std::size_t n, std::size_t slots) {
+  HistogramShape shape = elementShape<Source>(n, slots);
+  shape.byteValues = byteValuesOf<Source>;
+  shape.tableBytes = tableBytes(source.f);
+  return shape;
 }
 
 template <class Source>

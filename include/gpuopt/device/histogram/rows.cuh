@@ -93,16 +93,7 @@ inline RowPlan planRows(const MatrixShape& matrix, const HistogramShape& shape) 
 template <class View, class Count>
 GPUOPT_HIDDEN void launchRowHistograms(const HistogramCall<Count>& call, const MatrixShape& matrix, const View& view) {
   using Source = typename View::Source;
-  const int device = currentDevice();
-  const HistogramShape shape{matrix.cols,
-                             call.slots,
-                             Source::BYTES / Source::STEP,
-                             1,
-                             Source::STEP,
-                             0,
-                             0,
-                             static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device)),
-                             static_cast<unsigned>(multiprocessorCount(device))};
+  const HistogramShape shape = elementShape<Source>(matrix.cols, call.slots);
   const RowPlan plan = planRows(matrix, shape);
   const bool stores = !call.adds && plan.shape.parts == 1 && plan.isShared;
   if (!stores && !call.adds)
