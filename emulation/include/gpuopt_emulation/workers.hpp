@@ -32,15 +32,23 @@ inline std::uint64_t blockNumber(const Launch& launch, std::uint64_t i) {
   }
 }
 
+/// The workers of one device.
 class Workers {
  public:
-  static Workers& instance() {
-    static Workers* const workers = new Workers(workerCount());
-    return *workers;
+  static Workers& instance(int device) {
+    static std::mutex* const mutex = new std::mutex;
+    static Workers** const all = new Workers* [MAX_DEVICES] {};
+    const std::lock_guard<std::mutex> lock(*mutex);
+    if (all[device] == nullptr) all[device] = new Workers(workerCount());
+    return *all[device];
   }
 
-  /// Runs a launch to its end. Launches of several host threads run one after the other.
+  /// Runs a launch to its end. Launches of several host threads run one after the other; those of several devices run
+  /// at the same time, unless somebody observes them.
   void run(Launch& launch) {
+    static std::mutex* const observed = new std::mutex;
+    std::unique_lock<std::mutex> oneDeviceAtATime(*observed, std::defer_lock);
+    if (launch.observer != nullptr) oneDeviceAtATime.lock();
     const std::lock_guard<std::mutex> oneAtATime(launches_);
     const CrashReports crashReports;
     std::unique_lock<std::mutex> lock(mutex_);
