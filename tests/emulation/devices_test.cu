@@ -4,40 +4,12 @@
 #include "support/catch.hpp"
 
 #include <cstdlib>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
 namespace devices_test {
-
-/// A number of devices until the end of the scope, which ends on device 0.
-class DeviceScope {
- public:
-  explicit DeviceScope(int count) : before_(gpuopt::emulation::deviceCount()) {
-    gpuopt::emulation::setDeviceCount(count);
-  }
-  DeviceScope(const DeviceScope&) = delete;
-  DeviceScope& operator=(const DeviceScope&) = delete;
-  ~DeviceScope() {
-    cudaSetDevice(0);
-    gpuopt::emulation::setDeviceCount(before_);
-  }
-
- private:
-  int before_;
-};
-
-// Calls work(device) in a thread for each device, and returns how many of them returned true.
-int onDevices(int count, const std::function<bool(int)>& work) {
-  std::vector<std::thread> threads;
-  std::atomic<int> right{0};
-  for (int device = 0; device < count; ++device)
-    threads.emplace_back([&, device] { right += cudaSetDevice(device) == cudaSuccess && work(device) ? 1 : 0; });
-  for (std::thread& thread : threads) thread.join();
-  return right;
-}
 
 __global__ void set(int* out, int value) { *out = value; }
 

@@ -82,6 +82,7 @@ struct Work {
 };
 
 using WorkPointer = std::shared_ptr<Work>;
+using Works = std::vector<WorkPointer>;
 
 class Queue {
  public:
@@ -93,12 +94,11 @@ class Queue {
 
   /// Appends work to a stream, which also waits for `other` first, if that is not null.
   WorkPointer append(cudaStream_t stream, std::function<cudaError_t()> run, const WorkPointer& other = nullptr) {
-    return append(std::vector<cudaStream_t>{stream}, std::move(run), other);
+    return append(std::vector<cudaStream_t>{stream}, std::move(run), other != nullptr ? Works{other} : Works{});
   }
 
-  /// The same for a piece of work that several streams have in common.
-  WorkPointer append(const std::vector<cudaStream_t>& streams, std::function<cudaError_t()> run,
-                     const WorkPointer& other = nullptr) {
+  /// The same for a piece of work that several streams have in common, and that waits for all of `others`.
+  WorkPointer append(const std::vector<cudaStream_t>& streams, std::function<cudaError_t()> run, const Works& others) {
     const auto work = std::make_shared<Work>();
     work->run = std::move(run);
     if (mode_ == QueueMode::immediate) {
@@ -108,7 +108,7 @@ class Queue {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const cudaStream_t stream : streams)
       for (WorkPointer& last : unfinished(stream)) work->before.push_back(std::move(last));
-    if (other != nullptr) work->before.push_back(other);
+    for (const WorkPointer& other : others) work->before.push_back(other);
     for (const cudaStream_t stream : streams) streams_[keyOf(stream)] = {isBlocking(stream), work};
     return work;
   }
