@@ -58,3 +58,18 @@ inline cudaError_t cudaMemcpyPeerAsync(void* to, int toDevice, const void* from,
 inline cudaError_t cudaMemcpyPeer(void* to, int toDevice, const void* from, int fromDevice, std::size_t bytes) {
   return cudaMemcpyPeerAsync(to, toDevice, from, fromDevice, bytes, cudaStreamLegacy);
 }
+
+// ------------------------------------------------------------------------ memory of other processes
+
+struct cudaIpcMemHandle_t {
+  char reserved[64];
+};
+inline constexpr unsigned cudaIpcMemLazyEnablePeerAccess = 1;
+
+inline cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t*, void*) {
+  return gpuopt::emulation::detail::result(cudaErrorNotSupported);
+}
+inline cudaError_t cudaIpcOpenMemHandle(void**, cudaIpcMemHandle_t, unsigned) {
+  return gpuopt::emulation::detail::result(cudaErrorNotSupported);
+}
+inline cudaError_t cudaIpcCloseMemHandle(void*) { return gpuopt::emulation::detail::result(cudaErrorNotSupported); }

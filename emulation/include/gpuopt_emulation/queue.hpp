@@ -30,6 +30,7 @@ struct CUstream_st {
   int device;
   unsigned flags;
   int priority;
+  std::shared_ptr<std::mutex> order = std::make_shared<std::mutex>();  ///< held while one of its kernels runs
 };
 
 namespace gpuopt::emulation {
@@ -57,6 +58,21 @@ inline bool isBuiltIn(cudaStream_t stream) { return isLegacy(stream) || stream =
 
 /// The device of a stream: a built-in one is that of the current device.
 inline int deviceOf(cudaStream_t stream) { return isBuiltIn(stream) ? currentDevice : stream->device; }
+
+inline bool isBlocking(cudaStream_t stream) {
+  return isBuiltIn(stream) || (stream->flags & cudaStreamNonBlocking) == 0;
+}
+
+/// Kernels of one stream, or of the blocking streams of a device, run one after the other, also where several host
+/// threads launch them.
+inline std::shared_ptr<std::mutex> kernelOrder(cudaStream_t stream) {
+  static auto* const blocking = [] {
+    auto* const all = new std::shared_ptr<std::mutex>[MAX_DEVICES];
+    for (int i = 0; i < MAX_DEVICES; ++i) all[i] = std::make_shared<std::mutex>();
+    return all;
+  }();
+  return isBlocking(stream) ? blocking[deviceOf(stream)] : stream->order;
+}
 
 /// A piece of work of a stream.
 struct Work {
@@ -181,10 +197,6 @@ class Queue {
     const int device = deviceOf(stream);
     if (isLegacy(stream)) return {device, 0, {}};
     return stream == cudaStreamPerThread ? Key{device, 2, std::this_thread::get_id()} : Key{device, stream->id, {}};
-  }
-
-  static bool isBlocking(cudaStream_t stream) {
-    return isBuiltIn(stream) || (stream->flags & cudaStreamNonBlocking) == 0;
   }
 
   /// What the next work of a stream has to wait for.
