@@ -11,23 +11,33 @@
 #include <cuda_runtime.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
-#include <random>
+#include <cstdio>
 #include <string>
 #include <vector>
 
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// Tells processes apart, also those of containers that count their processes alike.
+// Up to 64 bytes of a file; none if it cannot be read.
+inline std::string readFile(const char* path) {
+  char bytes[64];
+  std::FILE* const file = std::fopen(path, "rb");
+  const std::size_t count = file != nullptr ? std::fread(bytes, 1, sizeof bytes, file) : 0;
+  if (file != nullptr) std::fclose(file);
+  return std::string(bytes, count);
+}
+
+inline std::uint64_t hashOf(const std::string& text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+// Tells processes apart, also those of containers that number their processes alike.
 GPUOPT_HIDDEN inline std::uint64_t processToken() {
-  static const std::uint64_t token = [] {
-    std::random_device random;
-    return std::uint64_t{random()} << 32 | random();
-  }();
+  static const std::uint64_t token = hashOf(readFile("/dev/urandom"));
   return token;
 }
 
@@ -35,11 +45,7 @@ GPUOPT_HIDDEN inline std::uint64_t processToken() {
 inline std::uint64_t hostToken() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
-  std::string boot;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  std::uint64_t token = 0xcbf29ce484222325u;  // FNV-1a
-  for (const char c : name + boot) token = (token ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return token;
+  return hashOf(name + readFile("/proc/sys/kernel/random/boot_id"));
 }
 
 // What a rank tells the others of its memory.
