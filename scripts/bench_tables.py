@@ -6,6 +6,7 @@ SPDX-License-Identifier: MIT
 from dataclasses import dataclass
 from typing import Callable
 
+import bench_tables_distributed as distributed
 import bench_tables_histogram as histogram
 import bench_tables_memory as memory
 import bench_tables_reduce as reduce
@@ -14,6 +15,7 @@ from bench_results import number, over, power
 
 PERFORMANCE = "docs/performance.md"
 README = "README.md"
+DISTRIBUTED = "docs/distributed.md"
 
 
 @dataclass(frozen=True)
@@ -140,5 +142,8 @@ TABLES = {
         PERFORMANCE, ("torch_bench",), memory.torch,
         f"## PyTorch\n\nThe same tensors, GPU time, L2 flushed by writes; outputs are there beforehand, so PyTorch "
         f"allocates none. {RATIO.capitalize()}."),
+    "distributed": Table(DISTRIBUTED, ("distributed_bench",), distributed.sums,
+                         "The slowest rank's time of one call within a graph of many, in a process with a thread for "
+                         "each GPU."),
     "model": Table(PERFORMANCE, ("reduce_bench",), reduce.model),
 }

@@ -37,6 +37,7 @@ SECTIONS = {
     "soa": "`<gpuopt/soa.cuh>`",
     "launch": "`<gpuopt/launch.cuh>`",
     "access": "`<gpuopt/access.cuh>`",
+    "distributed": "`<gpuopt/distributed.cuh>`",
     "emulation": "The emulated device",
     "common": "All headers",
 }

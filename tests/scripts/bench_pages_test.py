@@ -47,6 +47,10 @@ class Figures(unittest.TestCase):
         self.check("sums_modes", "wall | X200 | 1.37 | 0.90 (half 2^10) | 2 | 1.50 | 2.00",
                    "wall | Y100 | 1.37 | 0.90 (float 2^10) | 2 |  | 2.00")
 
+    def test_several_gpus(self):
+        self.check("distributed", "barrier | 3.00 | 6.00 |  |  | ",
+                   "sum of 1 KiB of floats on each | 4.00 | 8.00 | 6.00 | 1.00 | 1.50")
+
     def test_sums_by_length(self):
         self.check("sums_floats", "2^14 | 64 KiB | X200 | 4.02 | 16 | 1.25 | 1.25 | 1.25 | 1.25")
         # Every second exponent; of sums in an order of their own, every fourth.
@@ -237,7 +241,7 @@ class Command(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
         (self.root / bench_pages.RESULTS).mkdir(parents=True)
-        for page in ("README.md", "docs/performance.md"):
+        for page in ("README.md", "docs/distributed.md", "docs/performance.md"):
             (self.root / page).parent.mkdir(exist_ok=True)
             text = (ROOT / page).read_text()
             (self.root / page).write_text(text.replace("bench_pages.py writes:", "typed by hand until there are results:"))

@@ -29,6 +29,8 @@
   ENTRY(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                                 \
   ENTRY(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")                            \
   ENTRY(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                                   \
+  ENTRY(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")                                 \
+  ENTRY(cudaErrorPeerAccessNotEnabled, 705, "peer access has not been enabled")                                   \
   ENTRY(cudaErrorAssert, 710, "device-side assert triggered")                                                     \
   ENTRY(cudaErrorHostMemoryAlreadyRegistered, 712, "part or all of the requested memory range is already mapped") \
   ENTRY(cudaErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region")       \
@@ -41,6 +43,7 @@
   ENTRY(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")        \
   ENTRY(cudaErrorStreamCaptureImplicit, 906,                                                                      \
         "operation would make the legacy stream depend on a capturing blocking stream")                           \
+  ENTRY(cudaErrorPeerAccessUnsupported, 217, "peer access is not supported between these two devices")            \
   ENTRY(cudaErrorInvalidClusterSize, 912, "invalid cluster size")                                                 \
   ENTRY(cudaErrorUnknown, 999, "unknown error")
 
