@@ -134,6 +134,14 @@ TABLES = {
     "few_samples": Table(
         PERFORMANCE, ("histogram_bench",), histogram.few_samples,
         f"Few uniform samples, calls in a graph: time of a call, and {RATIO}."),
+    "reductions_by_keys": Table(
+        PERFORMANCE, ("reduce_by_bench",), histogram.reductions,
+        f"## Reductions by keys\n\n`reduceBy` of 1 GiB of pairs of an integer key and a value, 4 bytes each, L2 flushed "
+        f"by reads: share of the best read of both by the distribution of the keys, and {RATIO}, over the distributions. "
+        f"Thrust's memory is there beforehand."),
+    "few_pairs": Table(
+        PERFORMANCE, ("reduce_by_bench",), histogram.few_pairs,
+        "Few pairs with uniform keys, 1024 bins, calls in a graph: microseconds of a call."),
     "maps": Table(
         PERFORMANCE, ("map_bench",), memory.maps,
         f"## Functions of elements\n\n1 GiB of the larger array, L2 flushed by writes; share of the best copy or read "

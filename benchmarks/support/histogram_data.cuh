@@ -62,6 +62,17 @@ __global__ void fillSamples(T* samples, std::size_t n, Distribution distribution
   }
 }
 
+// Keys of [0, bins), and values of [0, 1) that are multiples of 2^-24. Integers are those multiples.
+template <class T>
+__global__ void fillPairs(int* keys, T* values, std::size_t n, Distribution distribution, std::uint32_t bins) {
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
+    const std::uint32_t value = randomBits(~i);
+    keys[i] = static_cast<int>(std::uint64_t{sampleAt(i, distribution, bins)} * bins >> 24);
+    values[i] = std::is_floating_point_v<T> ? static_cast<T>(value) / (1u << 24) : static_cast<T>(value);
+  }
+}
+
 // The plainest way to count.
 template <class T, class SlotOf>
 __global__ void countPlainly(const T* samples, std::size_t n, SlotOf slotOf, std::uint32_t bins, unsigned channels,
@@ -70,6 +81,19 @@ __global__ void countPlainly(const T* samples, std::size_t n, SlotOf slotOf, std
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
     const std::uint32_t slot = slotOf(samples[i]);
     if (slot < bins) atomicAdd(counts + i % channels * bins + slot, 1u);
+  }
+}
+
+// The plainest way to reduce those pairs by keys: sums and minima of the multiples of 2^-24.
+template <class T>
+__global__ void reducePlainly(const int* keys, const T* values, std::size_t n, unsigned long long* sums,
+                              unsigned* minima) {
+  constexpr T UNIT = std::is_floating_point_v<T> ? 1u << 24 : 1;
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
+    const auto multiple = static_cast<std::uint32_t>(values[i] * UNIT);
+    atomicAdd(sums + keys[i], static_cast<unsigned long long>(multiple));
+    atomicMin(minima + keys[i], multiple);
   }
 }
 

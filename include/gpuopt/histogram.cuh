@@ -247,12 +247,14 @@ void histogramRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Co
 /// Sums of floating-point numbers are the same bits on every run and every device: each value is rounded to a multiple
 /// of 2^(e - 62) times the least power of two from n on, where 2^e is above the largest magnitude, and the sum is exact
 /// from there on. So a value is off by at most n * 2^-61 of the largest magnitude. A bin with an infinity or NaN gets
-/// what their sum is. With the policy FastSums the order of additions differs between runs, nothing is rounded to fixed
-/// point, and the values are read once instead of twice.
+/// what their sum is. With the policy FastSums the order of additions differs between runs, and nothing is rounded to
+/// fixed point; it is the slower one, as no instruction adds floating-point numbers in shared memory.
 ///
-/// Cost: reads values and keys once, for reproducible sums the values once more. Asynchronous; three small kernels or
-/// memsets besides, and scratch memory of 8 bytes a bin, 12 for reproducible sums, in the order of the stream. Where
-/// the bins do not fit into shared memory (28800 of 8 bytes on sm_90), atomics go to global memory.
+/// Cost: reads values and keys once. Reproducible sums first look at a sample of 2^20 values, and read all pairs once
+/// more if the sample has missed the largest magnitude's power of two; they take scratch memory of 20 bytes a bin, in
+/// the order of the stream. Asynchronous; up to four small kernels or memsets besides. Where the bins do not fit into
+/// shared memory (57600 of 4 bytes, 28800 of 8, 38400 sums of 8 on sm_90), pairs are read two or three times; beyond
+/// that, atomics go to global memory.
 ///
 /// \tparam Policy ReduceByPolicy or FastSums
 /// \param values n numbers, each converted to the type of `out`

@@ -9,10 +9,18 @@
 // CODEGEN: kernel=(countChunks|orderChunks)Kernel no-local no-spill max-registers=64
 // CODEGEN: kernel=countChunksKernel contains=ld\.global\.nc.*v4\.u32
 // CODEGEN: kernel=rowHistogramKernel<.*ArrayView<float contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
+// CODEGEN: kernel=sharedReduceByKernel<.*PairSource<(float|int).*true> contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
+// CODEGEN: kernel=sharedReduceByKernel<.*(FixedPointSum<float>|DirectSum<int>) contains=atom\.shared\.add\.u32 no-local no-spill max-registers=64
+// CODEGEN: kernel=(globalReduceBy|sampleMagnitudes|decodeWords|clearWords)Kernel no-local no-spill max-registers=64
 void countEverything(const float* floats, const unsigned char* bytes, const int* integers, unsigned* counts) {
   constexpr std::size_t n = 1000;
   gpuopt::histogram(floats, n, counts, 256, 0, 1);
   gpuopt::histogram(bytes, n, counts, 256, 0, 256);
   gpuopt::bincount(integers, n, counts, 256);
+  float* const sums = nullptr;
+  gpuopt::reduceBy(floats, n, integers, 256, sums);
+  gpuopt::reduceBy<gpuopt::FastSums>(floats, n, integers, 256, sums);
+  gpuopt::reduceBy(floats, n, integers, 256, sums, gpuopt::Maximum{});
+  gpuopt::reduceBy(integers, n, integers, 256, reinterpret_cast<int*>(counts));
   gpuopt::histogramRows(floats, n, n, n, counts, 256, 0, 1);
 }

@@ -96,6 +96,11 @@ class Figures(unittest.TestCase):
                    "pixels of three bytes | 3 x 256 | 0.950 |  | 3.60")
         self.check("few_samples", "2^10 | 256 | 2.00 | 2.00")
 
+    def test_reductions_by_keys(self):
+        self.check("reductions_by_keys", "sums of floats | 2^10 | 0.960 | 0.800 | 10.0 to 14.0",
+                   "the same, `FastSums` | 2^15 | 0.750 |  | ")
+        self.check("few_pairs", "2^10 | 7.00 | 2.00", "2^14 |  | 3.00")
+
     def test_functions_of_elements(self):
         self.check("maps", "`transform` | 1 to 4 | 0.970 | 1.09 | 1.18",
                    "`forEach`, only read | 4 | 0.992 | 1.25 | 1.04")

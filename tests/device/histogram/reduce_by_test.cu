@@ -29,6 +29,13 @@ std::vector<int> keysFor(std::size_t n, std::size_t bins) {
   return keys;
 }
 
+// The same in runs of 61 equal ones.
+std::vector<int> runsFor(std::size_t n, std::size_t bins) {
+  std::vector<int> keys;
+  for (std::size_t i = 0; i < n; ++i) keys.push_back(static_cast<int>(i / 61 * 7919 % (bins + 3)) - 1);
+  return keys;
+}
+
 template <class A, class T, class Op>
 std::vector<A> reducedSerially(const std::vector<T>& values, const std::vector<int>& keys, std::size_t bins, Op op) {
   std::vector<A> results(bins, NeutralElement<Op, A>::value());
@@ -46,10 +53,10 @@ bool sameBits(const std::vector<A>& a, const std::vector<A>& b) {
 }
 
 template <class T, class A, class Op>
-void checkExact(std::size_t n, std::size_t bins, Op op, std::size_t offset = 0) {
+void checkExact(const std::vector<T>& values, const std::vector<int>& keys, std::size_t bins, Op op,
+                std::size_t offset = 0) {
+  const std::size_t n = values.size();
   INFO(sizeof(T) << " to " << sizeof(A) << " bytes, n = " << n << ", " << bins << " bins, offset " << offset);
-  const std::vector<T> values = smallIntegers<T>(n, 3);
-  const std::vector<int> keys = keysFor(n, bins);
   const DeviceArray<T> in(values, offset);
   const DeviceArray<int> by(keys, offset / 2);
   DeviceArray<A> out(bins), fast(bins);
@@ -58,6 +65,20 @@ void checkExact(std::size_t n, std::size_t bins, Op op, std::size_t offset = 0) 
   CHECK(sameBits(out.toHost(), expected));
   reduceBy<FastSums>(in.data(), n, by.data(), bins, fast.data(), op);
   CHECK(sameBits(fast.toHost(), expected));
+}
+
+template <class T, class A, class Op>
+void checkExact(std::size_t n, std::size_t bins, Op op, std::size_t offset = 0) {
+  checkExact<T, A>(smallIntegers<T>(n, 3), keysFor(n, bins), bins, op, offset);
+}
+
+// Numbers of 64 bits.
+template <class T>
+std::vector<T> longNumbers(std::size_t n) {
+  std::vector<T> values;
+  for (std::size_t i = 0; i < n; ++i)
+    values.push_back(static_cast<T>((i + 1) * 0x9E3779B97F4A7C15ull) >> (std::is_signed_v<T> || i % 3 == 0 ? 20 : 0));
+  return values;
 }
 
 template <class Op>
@@ -69,6 +90,19 @@ void checkTypes(std::size_t n, std::size_t bins, Op op) {
   checkExact<float, float>(n, bins, op, 1);
   checkExact<float, double>(n, bins, op);
   checkExact<double, double>(n, bins, op, 1);
+}
+
+// Whether sums in fixed point have the same bits if the sample has few of the values.
+void keepsBitsWithoutLuck(const std::vector<float>& values, const std::vector<int>& keys, std::size_t bins) {
+  const DeviceArray<float> in(values);
+  const DeviceArray<int> by(keys);
+  DeviceArray<float> out(bins), sampled(bins);
+  reduceBy(in.data(), values.size(), by.data(), bins, out.data());
+  const auto source = detail::sourceOf<false>(
+      "test", values.size(), detail::KeyedByInput<float>{static_cast<unsigned>(bins)}, in.data(), by.data());
+  const detail::ReduceByCall<float> call{"test", nullptr, values.size(), static_cast<unsigned>(bins), sampled.data()};
+  detail::reduceByFixedPoint(call, source, in.data(), 256);
+  CHECK(sameBits(out.toHost(), sampled.toHost()));
 }
 
 // The last decimal of a number.
@@ -91,6 +125,35 @@ TEST_CASE("reduceBy: more bins than shared memory has room for", "[device]") {
   checkExact<float, float>(20000, 60000, Plus{});
   checkExact<std::int32_t, std::int32_t>(20000, 60000, Plus{}, 1);
   checkExact<std::int32_t, std::int64_t>(20000, 30000, Minimum{});
+}
+
+TEST_CASE("reduceBy: groups of blocks for a part of the bins each", "[device][sweep]") {
+  const std::size_t n = 70001;
+  checkExact<float, float>(n, 60000, Plus{});
+  checkExact<std::int32_t, std::int32_t>(n, 120001, Plus{}, 1);
+  checkExact<std::int32_t, std::int64_t>(n, 60000, Maximum{});
+  checkExact<std::uint64_t, std::uint64_t>(longNumbers<std::uint64_t>(n), runsFor(n, 80001), 80001, Plus{});
+}
+
+TEST_CASE("reduceBy: runs of one key", "[device]") {
+  for (const std::size_t bins : std::vector<std::size_t>{1, 50, 3000}) {
+    const std::vector<int> runs = runsFor(30001, bins);
+    checkExact<float, float>(smallIntegers<float>(30001, 3), runs, bins, Plus{}, 1);
+    checkExact<std::int64_t, std::int64_t>(longNumbers<std::int64_t>(30001), runs, bins, Plus{});
+    checkExact<std::int32_t, std::int32_t>(smallIntegers<std::int32_t>(30001, 3), runs, bins, Minimum{});
+    checkExact<float, double>(smallIntegers<float>(30001, 3), runs, bins, Maximum{});
+  }
+}
+
+TEST_CASE("reduceBy: sums of 64 bits carry, and wrap around", "[device][sweep]") {
+  for (const std::size_t bins : std::vector<std::size_t>{30, 33000, 33001}) {
+    const std::size_t n = 70001;
+    std::vector<int> keys = keysFor(n, bins);
+    for (std::size_t i = 0; i < n; i += 2) keys[i] = static_cast<int>(i % 40 * (bins / 40));  // some have many
+    checkExact<std::uint64_t, std::uint64_t>(longNumbers<std::uint64_t>(n), keys, bins, Plus{});
+    checkExact<std::int64_t, std::int64_t>(longNumbers<std::int64_t>(n), keys, bins, Plus{}, 1);
+    checkExact<std::int32_t, std::int64_t>(smallIntegers<std::int32_t>(n, 3), keys, bins, Plus{});
+  }
 }
 
 TEST_CASE("reduceBy: by a function of the value", "[device]") {
@@ -146,6 +209,45 @@ TEST_CASE("reduceBy: sums in fixed point are near the exact ones, and the same a
       worst = std::fmax(worst, std::fabs(first[b] - exact[b]) - std::fabs(exact[b]) * 0x1p-24);
     CHECK(worst <= static_cast<double>(scale) * (0x1p-30 + 0x1p-9 * (scale < 1e-30F)));
   }
+}
+
+TEST_CASE("reduceBy: a sample that misses the largest magnitude changes nothing", "[device]") {
+  const std::size_t n = 30001, bins = 50;
+  const std::vector<int> keys = keysFor(n, bins);
+  std::vector<float> values = randomVector<float>(n, 3);
+  values[n / 2 + 40] = -1000;
+  values[n - 1] = 1e20F;
+  keepsBitsWithoutLuck(values, keys, bins);
+  values[n - 1] = std::numeric_limits<float>::infinity();
+  keepsBitsWithoutLuck(values, keys, bins);
+}
+
+TEST_CASE("reduceBy: an infinity whose key is outside is in no bin", "[device]") {
+  const std::vector<float> values{1, std::numeric_limits<float>::infinity(), 2, std::nanf(""), 3};
+  const DeviceArray<float> in(values);
+  const DeviceArray<int> by(std::vector<int>{0, 2, 0, -1, 1});
+  DeviceArray<float> out(2);
+  reduceBy(in.data(), values.size(), by.data(), 2, out.data());
+  CHECK(out.toHost() == std::vector<float>{3, 3});
+}
+
+TEST_CASE("reduceBy: copies of words are as many as fit and as pay", "[host]") {
+  using Update = detail::DirectSum<float>;
+  detail::HistogramShape shape{};
+  shape.sharedBytes = 200 << 10;
+  shape.n = 1 << 27;
+  const auto copies = [&](std::size_t bins, std::size_t blocks) {
+    shape.slots = bins;
+    return detail::wordCopies<Update>(shape, blocks);
+  };
+  CHECK(copies(1, 132) == 32);
+  CHECK(copies(1024, 132) == 32);
+  CHECK(copies(5000, 132) == 10);  // 50688 words
+  CHECK(copies(30000, 132) == 1);
+  shape.n = 4 * 100 * 8 * 132;
+  CHECK(copies(100, 132) == 4);
+  CHECK(copies(101, 132) == 3);
+  CHECK(detail::wordCopies<detail::DirectSum<int>>(shape, 132) == 1);
 }
 
 TEST_CASE("reduceBy: a sum that needs every bit of fixed point", "[device]") {

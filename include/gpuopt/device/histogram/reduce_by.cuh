@@ -4,7 +4,7 @@
 #pragma once
 
 #include <gpuopt/device/histogram/launch.cuh>
-#include <gpuopt/device/histogram/reduce_by_update.cuh>
+#include <gpuopt/device/histogram/reduce_by_kernels.cuh>
 
 #include <cstddef>
 #include <iterator>
@@ -15,7 +15,8 @@ GPUOPT_NAMESPACE_BEGIN
 /// How reduceBy adds up floating-point numbers. `FastSums` is the other choice.
 struct ReduceByPolicy {
   /// Whether sums of floating-point numbers may depend on the order in which values come, which differs between runs.
-  /// Otherwise they are added in fixed point, and the values are read twice.
+  /// Otherwise they are added in fixed point; the values are read again if a sample of them missed the order of
+  /// magnitude of the largest one.
   static constexpr bool FAST_SUMS = false;
 };
 
@@ -25,103 +26,6 @@ struct FastSums : ReduceByPolicy {
 };
 
 namespace detail {
-
-// A value and the slot that its key tells.
-template <class A>
-struct KeyedValue {
-  unsigned slot;
-  A value;
-};
-
-// Keys are an input of their own,
-template <class A>
-struct KeyedByInput {
-  unsigned bins;
-  template <class T, class Key>
-  __device__ KeyedValue<A> operator()(const T& value, const Key& key) const {
-    return {slotOf<false>(key, bins), static_cast<A>(value)};
-  }
-};
-
-// or a function of the value.
-template <class A, class BinOf>
-struct KeyedByFunction {
-  BinOf binOf;
-  unsigned bins;
-  template <class T>
-  __device__ KeyedValue<A> operator()(const T& value) const {
-    return {slotOf<false>(binOf(value), bins), static_cast<A>(value)};
-  }
-};
-
-// Where words are combined: `words` of them, in shared memory or in `result`.
-template <class Word>
-struct WordTable {
-  Word* result;
-  unsigned bins;
-};
-
-template <class Update>
-GPUOPT_KERNEL void clearWordsKernel(const Update update, const WordTable<typename Update::Word> table) {
-  waitForPreviousKernel();
-  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < table.bins; bin += gridDim.x * blockDim.x)
-    table.result[bin] = update.neutral();
-}
-
-template <bool SHARED, class Source, class Update>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    reduceByKernel(const Source source, const StepShape shape, const std::size_t n, Update update,
-                   const WordTable<typename Update::Word> table) {
-  using Word = typename Update::Word;
-  waitForPreviousKernel();
-  Word* const words = SHARED ? dynamicShared<Word>() : table.result;
-  for (unsigned bin = threadIdx.x; SHARED && bin < table.bins; bin += blockDim.x) words[bin] = update.neutral();
-  update.start(n);
-  __syncthreads();
-  const auto take = [&](const auto& values) {
-    for (const auto& each : values)
-      if (each.slot < table.bins) update.combine(words + each.slot, update.word(each.value, each.slot));
-  };
-  takeSteps<histogramItems<Source>>(source, shape, blockIdx.x, gridDim.x, take, NoTileEnd{});
-  __syncthreads();
-  for (unsigned bin = threadIdx.x; SHARED && bin < table.bins; bin += blockDim.x)
-    update.combine(table.result + bin, words[bin]);
-}
-
-template <class Update, class A>
-GPUOPT_KERNEL void finishReduceByKernel(const std::size_t n, Update update,
-                                        const WordTable<typename Update::Word> table, A* out) {
-  waitForPreviousKernel();
-  update.start(n);
-  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < table.bins; bin += gridDim.x * blockDim.x)
-    out[bin] = update.value(table.result[bin], bin);
-}
-
-// The largest magnitude of values, as bits; *largest is 0 before.
-template <class Source, class Bits>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    largestMagnitudeKernel(const Source source, const StepShape shape, Bits* largest) {
-  __shared__ Bits most;
-  waitForPreviousKernel();
-  if (threadIdx.x == 0) most = 0;
-  __syncthreads();
-  Bits own = 0;
-  const auto take = [&](const auto& values) {
-    for (const auto& bits : values) own = bits > own ? bits : own;
-  };
-  takeSteps<histogramItems<Source>>(source, shape, blockIdx.x, gridDim.x, take, NoTileEnd{});
-  atomicMax(&most, own);
-  __syncthreads();
-  if (threadIdx.x == 0) atomicMax(largest, most);
-}
-
-template <class A>
-struct MagnitudeOf {
-  template <class T>
-  __device__ AtomicUnsigned<A> operator()(const T& value) const {
-    return magnitudeBits(static_cast<A>(value));
-  }
-};
 
 // The arguments that the steps below share.
 template <class A>
@@ -133,57 +37,112 @@ struct ReduceByCall {
   A* out;
 };
 
-// Blocks that read n > 0 elements of a source.
-template <class Source, class A>
-LaunchConfig readingConfig(const ReduceByCall<A>& call, const Source&) {
-  const HistogramShape shape{call.n,
-                             call.bins,
-                             Source::BYTES / Source::STEP,
-                             1,
-                             Source::STEP,
-                             0,
-                             0,
-                             0,
-                             static_cast<unsigned>(multiprocessorCount(currentDevice()))};
+// Blocks of a kernel with a thread for each bin.
+template <class A>
+LaunchConfig binsConfig(const ReduceByCall<A>& call) {
+  const std::size_t blocks = clampTo(ceilDivide(call.bins, 256), std::size_t{1}, std::size_t{1024});
+  return gridConfig(256, blocks, call.stream, call.function);
+}
+
+// Blocks that read n > 0 elements.
+template <class A>
+LaunchConfig readingConfig(const ReduceByCall<A>& call, const HistogramShape& shape) {
   const std::size_t blocks = loopingBlocks(shape, histogramThreads);
   return gridConfig(static_cast<int>(histogramThreads), blocks, call.stream, call.function);
+}
+
+// Copies of a block's words, where an update is a loop: as many as fit, if the block has enough elements for them.
+template <class Update>
+std::size_t wordCopies(const HistogramShape& shape, std::size_t blocks) {
+  if (!addsInLoops<Update>) return 1;
+  const std::size_t fitting = counterWords(shape) * 4 / ((shape.slots + 1) * sizeof(typename Update::Word));
+  const std::size_t useful = shape.n / blocks / (shape.slots * elementsPerCopiedWord);
+  return clampTo(smallerOf(fitting, useful), std::size_t{1}, std::size_t{mostWordCopies});
+}
+
+// The blocks' words are in shared memory, `binBytes` for each bin.
+template <class Words, class Source, class A, class Update>
+GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const Source& source, const Update& update,
+                                        const WordTable<typename Update::Word>& table, std::size_t binBytes,
+                                        bool followsClearing) {
+  const HistogramShape shape = elementShape<Source>(call.n, call.bins);
+  LaunchConfig config = readingConfig(call, shape);
+  const std::size_t groups = ceilDivide(call.bins * binBytes, counterWords(shape) * 4);
+  const std::size_t groupBins = roundUp(ceilDivide(call.bins, groups), 2);
+  config.grid.x = static_cast<unsigned>(groups * largerOf(config.grid.x / groups, std::size_t{1}));
+  const std::size_t copies = groups == 1 ? wordCopies<Update>(shape, config.grid.x) : 1;
+  config.sharedBytes = (groupBins + 1) * binBytes * copies;
+  launch(sharedReduceByKernel<Words, Source, Update>, config, source, stepShape(source, call.n), call.n, update, table,
+         ReduceByShape{static_cast<unsigned>(groups), static_cast<unsigned>(groupBins), static_cast<unsigned>(copies),
+                       followsClearing});
 }
 
 // Arrays whose addresses rule out vectors come here twice, the second time element by element.
 template <class Source, class A, class Update>
 GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const Source& source, const Update& update,
-                                  const WordTable<typename Update::Word>& table) {
+                                  const WordTable<typename Update::Word>& table, bool followsClearing) {
   if constexpr (mayBeMisaligned<false, Source>)
-    if (source.head < call.n && source.isMisaligned()) return launchReduceBy(call, source.elementwise(), update, table);
-  const auto limit =
-      static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, currentDevice()));
-  const std::size_t bytes = call.bins * sizeof(typename Update::Word);
-  LaunchConfig config = readingConfig(call, source);
-  if (bytes + histogramReservedBytes > limit)
-    return launch(reduceByKernel<false, Source, Update>, config, source, stepShape(source, call.n), call.n, update,
-                  table);
-  config.sharedBytes = bytes;
-  launch(reduceByKernel<true, Source, Update>, config, source, stepShape(source, call.n), call.n, update, table);
+    if (source.head < call.n && source.isMisaligned())
+      return launchReduceBy(call, source.elementwise(), update, table, followsClearing);
+  constexpr std::size_t WORD = sizeof(typename Update::Word), SHORT = isLongSum<Update> ? 6 : WORD;
+  const HistogramShape shape = elementShape<Source>(call.n, call.bins);
+  const std::size_t bytes = counterWords(shape) * 4;
+  const bool isFew = call.n <= fewElements && call.bins * WORD > bytes;
+  if (isFew || call.bins * SHORT > mostReduceByGroups * bytes)
+    return launch(globalReduceByKernel<Source, Update>, readingConfig(call, shape), source, stepShape(source, call.n),
+                  call.n, update, table);
+  if constexpr (SHORT < WORD)
+    if (call.bins * WORD > bytes)
+      return launchSharedReduceBy<BlockShortSums<Update>>(call, source, update, table, SHORT, followsClearing);
+  launchSharedReduceBy<SharedWords<Update>>(call, source, update, table, WORD, followsClearing);
 }
 
+// Updates that start from nothing but the values: words are where the results will be.
+template <class Update, class Source, class A>
+GPUOPT_HIDDEN void reduceByDirectly(const ReduceByCall<A>& call, const Source& source) {
+  using Word = typename Update::Word;
+  static_assert(sizeof(Word) == sizeof(A));
+  const WordTable<Word> table{reinterpret_cast<Word*>(call.out), call.bins};
+  launch(clearWordsKernel<Update>, binsConfig(call), Update{}, table);
+  if (call.n > 0) launchReduceBy(call, source, Update{}, table, true);
+  if constexpr (Update::DECODES) launch(decodeWordsKernel<Update, A>, binsConfig(call), Update{}, table, call.out);
+}
+
+// Whether all values are in the sample.
 template <class Source, class A>
-GPUOPT_HIDDEN void launchLargest(const ReduceByCall<A>& call, const Source& source, AtomicUnsigned<A>* largest) {
+GPUOPT_HIDDEN bool sampleMagnitudes(const ReduceByCall<A>& call, const Source& source, std::size_t sampled,
+                                    Magnitudes<A>* magnitudes) {
   if constexpr (mayBeMisaligned<false, Source>)
-    if (source.head < call.n && source.isMisaligned()) return launchLargest(call, source.elementwise(), largest);
-  launch(largestMagnitudeKernel<Source, AtomicUnsigned<A>>, readingConfig(call, source), source,
-         stepShape(source, call.n), largest);
+    if (source.head < call.n && source.isMisaligned())
+      return sampleMagnitudes(call, source.elementwise(), sampled, magnitudes);
+  const StepShape shape = stepShape(source, call.n);
+  const std::size_t every = largerOf(shape.end * Source::STEP / sampled, std::size_t{1});
+  launch(sampleMagnitudesKernel<Source, A>,
+         readingConfig(call, elementShape<Source>(ceilDivide(call.n, every), call.bins)), source, shape, every,
+         magnitudes);
+  return every == 1;
 }
 
-// Clears the words, combines, and stores the results.
-template <class Source, class A, class Update>
-GPUOPT_HIDDEN void reduceByUpdate(const ReduceByCall<A>& call, const Source& source, const Update& update,
-                                  void* memory) {
-  const WordTable<typename Update::Word> table{static_cast<typename Update::Word*>(memory), call.bins};
-  const LaunchConfig config = gridConfig(256, clampTo(ceilDivide(call.bins, 256), std::size_t{1}, std::size_t{1024}),
-                                         call.stream, call.function);
-  launch(clearWordsKernel<Update>, config, update, table);
-  if (call.n > 0) launchReduceBy(call, source, update, table);
-  launch(finishReduceByKernel<Update, A>, config, call.n, update, table, call.out);
+// Sums in fixed point. `values` is read by itself for the sample. The second reading ends at once if it is not needed.
+template <class Source, class A, class It>
+GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const Source& source, It values,
+                                      std::size_t sampled = sampledMagnitudes) {
+  using Sum = unsigned long long;
+  const std::size_t sumBytes = 2 * std::size_t{call.bins} * sizeof(Sum), stateBytes = sizeof(Magnitudes<A>);
+  const std::size_t bytes = sumBytes + stateBytes + (std::size_t{call.bins} + 1) * sizeof(unsigned);
+  const ScratchMemory scratch(bytes, call.stream);
+  check(cudaMemsetAsync(scratch.data(), 0, bytes, call.stream), "cudaMemsetAsync");
+  auto* const sums = reinterpret_cast<Sum*>(scratch.data());
+  auto* const magnitudes = reinterpret_cast<Magnitudes<A>*>(scratch.data() + sumBytes);
+  auto* const flags = reinterpret_cast<unsigned*>(scratch.data() + sumBytes + stateBytes);
+  const FixedPointSum<A> first(magnitudes, flags, false), again(magnitudes, flags, true);
+  if (call.n > 0) {
+    const bool isAll =
+        sampleMagnitudes(call, sourceOf<false>(call.function, call.n, MagnitudeOf<A>{}, values), sampled, magnitudes);
+    launchReduceBy(call, source, first, WordTable<Sum>{sums, call.bins}, false);
+    if (!isAll) launchReduceBy(call, source, again, WordTable<Sum>{sums + call.bins, call.bins}, false);
+  }
+  launch(decodeSumsKernel<A>, binsConfig(call), call.n, first, again, sums, call.bins, call.out);
 }
 
 template <class Policy, class Op, class A>
@@ -193,22 +152,12 @@ template <class Op, class A>
 using DirectUpdate =
     std::conditional_t<std::is_same_v<Op, Plus>, DirectSum<A>, KeyedExtreme<std::is_same_v<Op, Maximum>, A>>;
 
-// `values` is read by itself for the largest magnitude.
 template <class Policy, class Op, class A, class Source, class It>
 void reduceByOp(const ReduceByCall<A>& call, const Source& source, It values) {
-  const std::size_t wordBytes = roundUp(call.bins * std::size_t{8}, 256);
-  if constexpr (isFixedPoint<Policy, Op, A>) {
-    const std::size_t flagBytes = call.bins * sizeof(unsigned);
-    const ScratchMemory scratch(wordBytes + 8 + flagBytes, call.stream);
-    auto* const largest = reinterpret_cast<AtomicUnsigned<A>*>(scratch.data() + wordBytes);
-    auto* const flags = reinterpret_cast<unsigned*>(scratch.data() + wordBytes + 8);
-    check(cudaMemsetAsync(largest, 0, 8 + flagBytes, call.stream), "cudaMemsetAsync");
-    if (call.n > 0) launchLargest(call, sourceOf<false>(call.function, call.n, MagnitudeOf<A>{}, values), largest);
-    reduceByUpdate(call, source, FixedPointSum<A>{largest, flags, 0}, scratch.data());
-  } else {
-    const ScratchMemory scratch(wordBytes, call.stream);
-    reduceByUpdate(call, source, DirectUpdate<Op, A>{}, scratch.data());
-  }
+  if constexpr (isFixedPoint<Policy, Op, A>)
+    reduceByFixedPoint(call, source, values);
+  else
+    reduceByDirectly<DirectUpdate<Op, A>>(call, source);
 }
 
 // Keys are read through an iterator; anything else is a function.

@@ -15,10 +15,13 @@ GPUOPT_DETAIL_BEGIN
 
 // An update says how values of type A are combined:
 //   Word                       what a bin has in shared and in global memory
+//   DECODES                    whether a word has other bits than the result that it stands for
 //   neutral()                  the word of a bin without values
-//   combine(address, word)     atomically
-//   start(n)                   what a block has to know first
+//   joined(word, word)         two words in one
+//   combine(address, word)     the same atomically
+//   start(n)                   what a thread has to know first; whether there is anything to do
 //   word(value, slot)          of a value of the bin `slot`
+//   end()                      what a thread has to tell at last
 //   value(word, slot)          the result of the bin
 
 // The integer that atomics take in place of an A of its size.
@@ -27,32 +30,50 @@ using AtomicUnsigned = std::conditional_t<sizeof(A) == 4, unsigned, unsigned lon
 template <class A>
 using AtomicSigned = std::conditional_t<sizeof(A) == 4, int, long long>;
 
+// The same bits as another type.
+template <class To, class From>
+__device__ inline To bitsAs(const From& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  __builtin_memcpy(&to, &from, sizeof(to));
+  return to;
+}
+
+// Where threads have nothing to know and nothing to tell.
+struct PlainUpdate {
+  static constexpr bool DECODES = false;
+  __device__ bool start(std::size_t) const { return true; }
+  __device__ void end() const {}
+};
+
 // Sums of integers, modulo 2^32 or 2^64; sums of floating-point numbers in the order in which they come.
 template <class A>
-struct DirectSum {
+struct DirectSum : PlainUpdate {
   using Word = std::conditional_t<std::is_integral_v<A>, AtomicUnsigned<A>, A>;
 
   __host__ __device__ Word neutral() const { return 0; }
+  __device__ Word joined(Word a, Word b) const { return a + b; }
   __device__ void combine(Word* address, Word word) const { atomicAdd(address, word); }
-  __device__ void start(std::size_t) {}
   __device__ Word word(A value, unsigned) const { return static_cast<Word>(value); }
   __device__ A value(Word word, unsigned) const { return static_cast<A>(word); }
 };
 
 // Minima and maxima of integers.
-template <bool LARGER, class Word>
-struct KeyedIntegerExtreme {
+template <bool LARGER, class Integer>
+struct KeyedIntegerExtreme : PlainUpdate {
+  using Word = Integer;
+
   __host__ __device__ Word neutral() const {
     constexpr Word result = LARGER ? least<Word> : greatest<Word>;
     return result;
   }
+  __device__ Word joined(Word a, Word b) const { return (LARGER ? b > a : b < a) ? b : a; }
   __device__ void combine(Word* address, Word word) const {
     if constexpr (LARGER)
       atomicMax(address, word);
     else
       atomicMin(address, word);
   }
-  __device__ void start(std::size_t) {}
 };
 
 template <bool LARGER, class A, bool IS_INTEGER = std::is_integral_v<A>>
@@ -67,82 +88,110 @@ struct KeyedExtreme
 // NaN becomes the integer that is more extreme than all others, and whose bits are a NaN, too.
 template <bool LARGER, class A>
 struct KeyedExtreme<LARGER, A, false> : KeyedIntegerExtreme<LARGER, AtomicSigned<A>> {
+  static constexpr bool DECODES = true;
   using Word = AtomicSigned<A>;
   static constexpr Word MOST = (std::numeric_limits<Word>::max)();
 
   __device__ Word neutral() const { return word(LARGER ? least<A> : greatest<A>, 0); }
   __device__ Word word(A value, unsigned) const {
     if (value != value) return LARGER ? MOST : -MOST - 1;
-    Word bits;
-    __builtin_memcpy(&bits, &value, sizeof(bits));
+    const auto bits = bitsAs<Word>(value);
     return bits < 0 ? bits ^ MOST : bits;
   }
-  __device__ A value(Word word, unsigned) const {
-    const Word bits = word < 0 ? word ^ MOST : word;
-    A result;
-    __builtin_memcpy(&result, &bits, sizeof(result));
-    return result;
-  }
+  __device__ A value(Word word, unsigned) const { return bitsAs<A>(word < 0 ? word ^ MOST : word); }
 };
 
-// The bits of a magnitude, which have the order of unsigned integers. 0 for infinities and NaN.
+// The bits of a magnitude, which have the order of unsigned integers.
 template <class A>
 __device__ inline AtomicUnsigned<A> magnitudeBits(A value) {
-  AtomicUnsigned<A> bits;
-  __builtin_memcpy(&bits, &value, sizeof(bits));
-  bits &= ~AtomicUnsigned<A>{0} >> 1;
-  constexpr A infinity = greatest<A>;
-  AtomicUnsigned<A> most;
-  __builtin_memcpy(&most, &infinity, sizeof(most));
-  return bits < most ? bits : 0;
+  return bitsAs<AtomicUnsigned<A>>(value) & ~AtomicUnsigned<A>{0} >> 1;
 }
+
+template <class A>
+__device__ inline bool isFinite(AtomicUnsigned<A> magnitude) {
+  return magnitude < bitsAs<AtomicUnsigned<A>>(A(greatest<A>));
+}
+
+// The largest finite magnitudes, as bits; 0 before.
+template <class A>
+struct Magnitudes {
+  AtomicUnsigned<A> sampled;  // of a sample of the values, or of all
+  AtomicUnsigned<A> beyond;   // of those that are not below the power of two above the sample's; 0 if there are none
+};
 
 // Sums of floating-point numbers that do not depend on the order: every value is rounded to a multiple of a power of
 // two, by which the sum of n values as large as the largest one has 62 bits. Infinities and NaN are flags of their bin.
+// `again`: in a second reading, which there is if the sample has missed the power of two.
 template <class A>
-struct FixedPointSum {
+class FixedPointSum {
+ public:
   using Word = unsigned long long;
-  static constexpr unsigned PLUS = 1, MINUS = 2, NONE = 4;
-  static constexpr A infinity = greatest<A>;
-  const AtomicUnsigned<A>* magnitude;  // bits of the largest one
-  unsigned* flags;                     // of each bin
-  int exponent;                        // values are multiplied by 2^exponent
+  using Bits = AtomicUnsigned<A>;
+  static constexpr bool DECODES = true;
+
+  FixedPointSum(Magnitudes<A>* magnitudes, unsigned* flags, bool again)
+      : magnitudes_(magnitudes), flags_(flags), again_(again) {}
 
   __host__ __device__ Word neutral() const { return 0; }
+  __device__ Word joined(Word a, Word b) const { return a + b; }
   __device__ void combine(Word* address, Word word) const { atomicAdd(address, word); }
 
-  __device__ void start(std::size_t n) {
-    A largest;
-    const AtomicUnsigned<A> bits = *magnitude;
-    __builtin_memcpy(&largest, &bits, sizeof(largest));
+  __device__ bool start(std::size_t n) {
+    const Bits beyond = magnitudes_->beyond;
+    if (again_ && beyond == 0) return false;
     int above = 0;  // the largest magnitude is below 2^above
+    const A largest = bitsAs<A>(again_ ? beyond : magnitudes_->sampled);
     frexp(largest, &above);
-    exponent = 62 - above;
-    for (; n > 1; n = (n + 1) / 2) --exponent;
+    limit_ = largest > 0 ? bitsAs<Bits>(power(above)) : 1;
+    exponent_ = 62 - above;
+    for (; n > 1; n = (n + 1) / 2) --exponent_;
+    power1_ = power(exponent_ / 2);
+    power2_ = power(exponent_ - exponent_ / 2);
+    return true;
   }
 
   // In two steps, because the power may be no number of type A. An intermediate result that is too small is rounded to
   // 0 in the second one, too.
-  __device__ Word word(A value, unsigned slot) const {
-    if (!(fabs(value) < infinity)) {
-      atomicOr(flags + slot, value > 0 ? PLUS : value < 0 ? MINUS : NONE);
-      return 0;
-    }
-    const int half = exponent / 2;
-    return static_cast<Word>(static_cast<long long>(rint(value * power(half) * power(exponent - half))));
+  __device__ Word word(A value, unsigned slot) {
+    if (magnitudeBits(value) >= limit_) return wordBeyond(value, slot);
+    return static_cast<Word>(llrint(value * power1_ * power2_));
+  }
+
+  __device__ void end() const {
+    if (beyond_ != 0) atomicMax(&magnitudes_->beyond, beyond_);
   }
 
   __device__ A value(Word word, unsigned slot) const {
-    const unsigned flag = flags[slot];
-    if (flag == PLUS) return infinity;
-    if (flag == MINUS) return -infinity;
-    if (flag != 0) return infinity - infinity;
+    const unsigned flag = flags_[slot];
+    if (flag == PLUS) return INFINITE;
+    if (flag == MINUS) return -INFINITE;
+    if (flag != 0) return INFINITE - INFINITE;
     const double sum = static_cast<double>(static_cast<long long>(word));
-    return static_cast<A>(ldexp(sum, -exponent));
+    return static_cast<A>(ldexp(sum, -exponent_));
   }
 
  private:
+  static constexpr unsigned PLUS = 1, MINUS = 2, NONE = 4;
+  static constexpr A INFINITE = greatest<A>;
+
   __device__ static A power(int exponent) { return ldexp(A(1), exponent); }
+
+  __device__ Word wordBeyond(A value, unsigned slot) {
+    const Bits bits = magnitudeBits(value);
+    if (isFinite<A>(bits))
+      beyond_ = bits > beyond_ ? bits : beyond_;
+    else
+      atomicOr(flags_ + slot, value > 0 ? PLUS : value < 0 ? MINUS : NONE);
+    return 0;
+  }
+
+  Magnitudes<A>* magnitudes_;
+  unsigned* flags_;  // of each bin, and of none
+  bool again_;
+  int exponent_ = 0;  // values are multiplied by 2^exponent
+  A power1_ = 0, power2_ = 0;
+  Bits limit_ = 0;  // larger magnitudes are not expected
+  Bits beyond_ = 0;
 };
 
 GPUOPT_DETAIL_END

@@ -48,10 +48,10 @@ __device__ inline void takeEdge(const Source& source, const StepShape& shape, co
 
 // All threads of `blocks` blocks give the values of every step to take(values), an array: full tiles in turn, the next
 // one already loading, then single steps. Each block calls endTile() after a tile, and before the edge elements, which
-// are the first block's.
-template <int ITEMS, class Source, class Take, class EndTile>
+// are the first block's. All lanes of a warp take the steps of tiles together; the others go to takeRest(values).
+template <int ITEMS, class Source, class Take, class EndTile, class TakeRest>
 __device__ inline void takeSteps(const Source& source, const StepShape& shape, std::size_t block, std::size_t blocks,
-                                 const Take& take, const EndTile& endTile) {
+                                 const Take& take, const EndTile& endTile, const TakeRest& takeRest) {
   using Step = typename Source::Step;
   const std::size_t tileSteps = std::size_t{blockDim.x} * ITEMS;
   const std::size_t tiles = (shape.end - shape.first) / tileSteps;
@@ -68,10 +68,16 @@ __device__ inline void takeSteps(const Source& source, const StepShape& shape, s
   }
   for (std::size_t s = own + tiles * tileSteps + block * blockDim.x; s < shape.end; s += blocks * blockDim.x) {
     source.template load<Caching::stream>(steps[0], s);
-    takeStep(source, steps[0], take);
+    takeStep(source, steps[0], takeRest);
   }
   endTile();
-  if (block == 0) takeEdge(source, shape, take);
+  if (block == 0) takeEdge(source, shape, takeRest);
+}
+
+template <int ITEMS, class Source, class Take, class EndTile>
+__device__ inline void takeSteps(const Source& source, const StepShape& shape, std::size_t block, std::size_t blocks,
+                                 const Take& take, const EndTile& endTile) {
+  takeSteps<ITEMS>(source, shape, block, blocks, take, endTile, take);
 }
 
 // What endTile() is where tiles need no end.

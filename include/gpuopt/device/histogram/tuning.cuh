@@ -86,6 +86,20 @@ inline constexpr std::size_t partitionRound = std::size_t{1} << 28;
 // Chunks that a block counts before it adds its counters to the result, at least.
 inline constexpr unsigned leastCountedChunks = 64;
 
+// reduceBy, where an update is a loop: a copy of the words for each warp, if a block has this number of elements for a
+// word.
+inline constexpr unsigned mostWordCopies = 32;
+inline constexpr std::size_t elementsPerCopiedWord = 8;
+
+// Lanes of a warp with four neighbours of one bin, from which on reduceBy joins those of neighbouring lanes.
+inline constexpr int leastJoinedLanes = 24;
+
+// How often reduceBy may read its input, by groups of blocks that combine some of the bins each.
+inline constexpr std::size_t mostReduceByGroups = 3;
+
+// Values that reduceBy looks at for the largest magnitude before it adds, in fixed point.
+inline constexpr std::size_t sampledMagnitudes = 1 << 20;
+
 }  // namespace detail
 
 GPUOPT_NAMESPACE_END

@@ -1,0 +1,432 @@
+/// \file
+/// The kernels of reduceBy: the loads of a histogram, with other updates (device/histogram/reduce_by_update.cuh).
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/block/shared.cuh>
+#include <gpuopt/device/histogram/bins.cuh>
+#include <gpuopt/device/histogram/reduce_by_update.cuh>
+#include <gpuopt/device/histogram/steps.cuh>
+#include <gpuopt/grid/dependency.cuh>
+#include <gpuopt/warp/shuffle.cuh>
+
+#include <cstddef>
+#include <type_traits>
+
+GPUOPT_DETAIL_BEGIN
+
+// A value and the slot that its key tells: the number of its bin, or of bins if it is in none.
+template <class A>
+struct KeyedValue {
+  unsigned slot;
+  A value;
+};
+
+// Keys are an input of their own,
+template <class A>
+struct KeyedByInput {
+  unsigned bins;
+  template <class T, class Key>
+  __device__ KeyedValue<A> operator()(const T& value, const Key& key) const {
+    return {slotOf<false>(key, bins), static_cast<A>(value)};
+  }
+};
+
+// or a function of the value.
+template <class A, class BinOf>
+struct KeyedByFunction {
+  BinOf binOf;
+  unsigned bins;
+  template <class T>
+  __device__ KeyedValue<A> operator()(const T& value) const {
+    return {slotOf<false>(binOf(value), bins), static_cast<A>(value)};
+  }
+};
+
+// Where words of all blocks are combined, in global memory.
+template <class Word>
+struct WordTable {
+  Word* words;
+  unsigned bins;
+};
+
+// The bins [first, first + bins), which a block combines in shared memory.
+struct BinRange {
+  unsigned first;
+  unsigned bins;
+
+  // Of a slot of all bins: the number within the range, or `bins` if it is in another one.
+  __device__ unsigned own(unsigned slot) const { return slot - first < bins ? slot - first : bins; }
+};
+
+// How a block combines in shared memory.
+struct ReduceByShape {
+  unsigned groups;     // of blocks, which combine the bins of a range each
+  unsigned groupBins;  // of a range
+  unsigned copies;     // of a block's words, which its warps have in turn
+  bool followsClearing;
+
+  __device__ BinRange range(unsigned bins) const {
+    const unsigned first = blockIdx.x % groups * groupBins;
+    return {first, bins - first < groupBins ? bins - first : groupBins};
+  }
+};
+
+// A block's words in shared memory, one for each bin and one for values of no bin: a condition would make each update a
+// branch.
+template <class Update>
+class BlockWords {
+ public:
+  using Word = typename Update::Word;
+  static constexpr bool ADDS_EARLY = false;  // whether something is added to the table before the end
+
+  __device__ BlockWords(const WordTable<Word>&, const BinRange& range, unsigned copies)
+      : words_(&keepAddress(*dynamicShared<Word>())), slots_(range.bins + 1), copies_(copies) {
+    own_ = words_ + threadIdx.x / 32 % copies * slots_;
+  }
+
+  __device__ void clear(const Update& update) const {
+    for (unsigned i = threadIdx.x; i < slots_ * copies_; i += blockDim.x) words_[i] = update.neutral();
+  }
+
+  template <int COUNT>
+  __device__ void add(const Update& update, const unsigned (&slots)[COUNT], const Word (&words)[COUNT]) const {
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) update.combine(own_ + slots[i], words[i]);
+  }
+
+  __device__ Word word(const Update& update, unsigned slot) const {
+    Word word = words_[slot];
+    for (unsigned copy = 1; copy < copies_; ++copy) word = update.joined(word, words_[copy * slots_ + slot]);
+    return word;
+  }
+
+ private:
+  Word* words_;
+  Word* own_;
+  unsigned slots_, copies_;
+};
+
+// The lower halves of sums of 64 bits. No instruction adds 64 bits in shared memory; it would be a loop, in which lanes
+// that add to one word wait for each other.
+class LowerHalves {
+ public:
+  __device__ LowerHalves() : low_(&keepAddress(*dynamicShared<unsigned>())) {}
+
+  // Adds, and tells what is to be added to the upper halves: an addition that makes the lower one wrap around carries
+  // one.
+  template <int COUNT>
+  __device__ void add(const unsigned (&slots)[COUNT], const unsigned long long (&words)[COUNT],
+                      unsigned (&upper)[COUNT]) const {
+    unsigned before[COUNT];
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) before[i] = atomicAdd(low_ + slots[i], static_cast<unsigned>(words[i]));
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+      const bool carries = before[i] + static_cast<unsigned>(words[i]) < before[i];
+      upper[i] = static_cast<unsigned>(words[i] >> 32) + (carries ? 1 : 0);
+    }
+  }
+
+  __device__ unsigned* words() const { return low_; }
+
+ private:
+  unsigned* low_;
+};
+
+// Sums of 64 bits: the lower halves of all words before the upper ones.
+template <class Update>
+class BlockLongSums {
+ public:
+  using Word = unsigned long long;
+  static constexpr bool ADDS_EARLY = false;
+
+  __device__ BlockLongSums(const WordTable<Word>&, const BinRange& range, unsigned)
+      : high_(low_.words() + range.bins + 1), slots_(range.bins + 1) {}
+
+  __device__ void clear(const Update&) const {
+    for (unsigned i = threadIdx.x; i < 2 * slots_; i += blockDim.x) low_.words()[i] = 0;
+  }
+
+  template <int COUNT>
+  __device__ void add(const Update&, const unsigned (&slots)[COUNT], const Word (&words)[COUNT]) const {
+    unsigned upper[COUNT];
+    low_.add(slots, words, upper);
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) atomicAdd(high_ + slots[i], upper[i]);
+  }
+
+  __device__ Word word(const Update&, unsigned slot) const { return Word{high_[slot]} << 32 | low_.words()[slot]; }
+
+ private:
+  LowerHalves low_;
+  unsigned* high_;
+  unsigned slots_;
+};
+
+// The same with 48 bits for each bin: of the upper halves, 16 bits, two in a word. Their carries are added to the table
+// at once; they are rare, as each stands for 2^48 of at most 2^62.
+template <class Update>
+class BlockShortSums {
+ public:
+  using Word = unsigned long long;
+  static constexpr bool ADDS_EARLY = true;
+
+  __device__ BlockShortSums(const WordTable<Word>& table, const BinRange& range, unsigned)
+      : result_(table.words + range.first),
+        middle_(low_.words() + range.bins + 1),
+        bins_(range.bins),
+        half_((range.bins + 1) / 2) {}
+
+  __device__ void clear(const Update&) const {
+    for (unsigned i = threadIdx.x; i < bins_ + 1 + half_; i += blockDim.x) low_.words()[i] = 0;
+  }
+
+  template <int COUNT>
+  __device__ void add(const Update&, const unsigned (&slots)[COUNT], const Word (&words)[COUNT]) const {
+    unsigned upper[COUNT];
+    low_.add(slots, words, upper);
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+      if (slots[i] < bins_) addUpper(slots[i], static_cast<int>(upper[i]));
+  }
+
+  __device__ Word word(const Update&, unsigned slot) const {
+    const unsigned both = middle_[slot < half_ ? slot : slot - half_];
+    return Word{slot < half_ ? both & 0xffff : both >> 16} << 32 | low_.words()[slot];
+  }
+
+ private:
+  // Sixteen bits of `upper` go to the slot's half of a word, the rest and the carry to the table.
+  __device__ void addUpper(unsigned slot, int upper) const {
+    const unsigned added = static_cast<unsigned>(upper) & 0xffff;
+    int carry = upper >> 16;
+    if (slot >= half_) {
+      carry += addToWord(slot - half_, added << 16);
+    } else {
+      const unsigned before = atomicAdd(middle_ + slot, added);
+      if ((before & 0xffff) + added > 0xffff) {
+        ++carry;
+        takeBack(slot, before > ~added);
+      }
+    }
+    if (carry != 0) addToResult(slot, carry);
+  }
+
+  // Whether the word wraps around.
+  __device__ int addToWord(unsigned index, unsigned added) const {
+    return atomicAdd(middle_ + index, added) > ~added ? 1 : 0;
+  }
+
+  // The lower half has carried one to the upper one, which that may have made wrap around.
+  __device__ void takeBack(unsigned index, bool hasWrapped) const {
+    const unsigned before = atomicAdd(middle_ + index, 0u - 0x10000u);
+    const int carry = (hasWrapped ? 1 : 0) - (before < 0x10000 ? 1 : 0);
+    if (carry != 0) addToResult(index + half_, carry);
+  }
+
+  __device__ void addToResult(unsigned slot, int carry) const {
+    if (slot < bins_) atomicAdd(result_ + slot, static_cast<Word>(static_cast<long long>(carry)) << 48);
+  }
+
+  LowerHalves low_;
+  Word* result_;
+  unsigned* middle_;
+  unsigned bins_, half_;
+};
+
+// Words in global memory.
+template <class Update>
+class GlobalWords {
+ public:
+  using Word = typename Update::Word;
+
+  __device__ explicit GlobalWords(const WordTable<Word>& table) : table_(table) {}
+
+  template <int COUNT>
+  __device__ void add(const Update& update, const unsigned (&slots)[COUNT], const Word (&words)[COUNT]) const {
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+      if (slots[i] < table_.bins) update.combine(table_.words + slots[i], words[i]);
+  }
+
+ private:
+  WordTable<Word> table_;
+};
+
+// No instruction adds floating-point numbers in shared memory, either.
+template <class Update>
+inline constexpr bool addsInLoops = std::is_floating_point_v<typename Update::Word>;
+
+template <class Update>
+inline constexpr bool isLongSum =
+    std::is_same_v<Update, DirectSum<long long>> || std::is_same_v<Update, DirectSum<unsigned long long>> ||
+    std::is_same_v<Update, DirectSum<long>> || std::is_same_v<Update, DirectSum<unsigned long>>;
+template <class A>
+inline constexpr bool isLongSum<FixedPointSum<A>> = true;
+
+template <class Update>
+using SharedWords = std::conditional_t<isLongSum<Update>, BlockLongSums<Update>, BlockWords<Update>>;
+
+// One word of all elements.
+template <class Update, int COUNT>
+__device__ inline typename Update::Word joinedWord(const Update& update, const typename Update::Word (&words)[COUNT]) {
+  typename Update::Word all = words[0];
+#pragma unroll
+  for (int i = 1; i < COUNT; ++i) all = update.joined(all, words[i]);
+  return all;
+}
+
+// Joins the words of neighbouring lanes with the same key; the first of them has the result, and true.
+template <class Update>
+__device__ inline bool joinLanes(const Update& update, unsigned key, typename Update::Word& word) {
+  const auto lane = static_cast<unsigned>(laneIndex());
+  const unsigned below = __shfl_up_sync(fullMask, key, 1);
+  const unsigned firsts = __ballot_sync(fullMask, lane == 0 || below != key);
+  const unsigned above = firsts & ~((2u << lane) - 1);
+  const unsigned last = above != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(above))) - 2 : 31;
+#pragma unroll
+  for (unsigned distance = 1; distance < 32; distance *= 2) {
+    const auto other = shuffleDown(word, distance);
+    if (lane + distance <= last) word = update.joined(word, other);
+  }
+  return (firsts >> lane & 1) != 0;
+}
+
+// Neighbouring elements of one bin are joined before they go to its word: lanes that update one word wait for each
+// other. First four of a lane, then, if all lanes call and most of them have such a run, those of neighbouring lanes.
+template <bool ALL_LANES, class Update, class Words, class A, int COUNT>
+__device__ inline void takeKeyed(Update& update, const Words& words, const BinRange& range,
+                                 const KeyedValue<A> (&values)[COUNT]) {
+  using Word = typename Update::Word;
+  constexpr int RUN = COUNT % 4 == 0 ? 4 : 1;
+#pragma unroll
+  for (int begin = 0; begin < COUNT; begin += RUN) {
+    unsigned slots[RUN];
+    Word own[RUN];
+    bool isRun = true;
+#pragma unroll
+    for (int i = 0; i < RUN; ++i) {
+      own[i] = update.word(values[begin + i].value, values[begin + i].slot);
+      slots[i] = range.own(values[begin + i].slot);
+      isRun = isRun && slots[i] == slots[0];
+    }
+    bool isFirst = isRun;
+    Word all[1] = {own[0]};
+    if (RUN > 1 && isRun) all[0] = joinedWord(update, own);
+    if (ALL_LANES && RUN > 1 && __popc(__ballot_sync(fullMask, isRun)) >= leastJoinedLanes) {
+      const unsigned noKey = ~static_cast<unsigned>(laneIndex());
+      isFirst = joinLanes(update, isRun ? slots[0] : noKey, all[0]) && isRun;
+    }
+    const unsigned slot[1] = {slots[0]};
+    if (isFirst)
+      words.add(update, slot, all);
+    else if (!isRun)
+      words.add(update, slots, own);
+  }
+}
+
+template <class Update, class Words, class Source>
+__device__ inline void takeAll(Update& update, const Words& words, const BinRange& range, const Source& source,
+                               const StepShape& shape, unsigned groups) {
+  const auto take = [&](const auto& values) { takeKeyed<true>(update, words, range, values); };
+  const auto takeRest = [&](const auto& values) { takeKeyed<false>(update, words, range, values); };
+  takeSteps<histogramItems<Source>>(source, shape, blockIdx.x / groups, gridDim.x / groups, take, NoTileEnd{},
+                                    takeRest);
+}
+
+// Gives the words of bins without values to the next kernel, which has begun meanwhile.
+template <class Update>
+GPUOPT_KERNEL void clearWordsKernel(const Update update, const WordTable<typename Update::Word> table) {
+  letNextKernelOverlap();
+  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < table.bins; bin += gridDim.x * blockDim.x)
+    table.words[bin] = update.neutral();
+}
+
+// A block combines in shared memory, and then with the words of the others.
+template <class Words, class Source, class Update>
+GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
+    sharedReduceByKernel(const Source source, const StepShape steps, const std::size_t n, Update update,
+                         const WordTable<typename Update::Word> table, const ReduceByShape shape) {
+  if (!shape.followsClearing || Words::ADDS_EARLY) waitForPreviousKernel();
+  if (!update.start(n)) return;
+  const BinRange range = shape.range(table.bins);
+  const Words words(table, range, shape.copies);
+  words.clear(update);
+  __syncthreads();
+  takeAll(update, words, range, source, steps, shape.groups);
+  update.end();
+  __syncthreads();
+  waitForPreviousKernel();
+  const auto shift = static_cast<unsigned>(std::size_t{blockIdx.x} * range.bins / gridDim.x) & ~31u;
+  for (unsigned i = threadIdx.x; i < range.bins; i += blockDim.x) {
+    const unsigned bin = i + shift < range.bins ? i + shift : i + shift - range.bins;
+    update.combine(table.words + range.first + bin, words.word(update, bin));
+  }
+}
+
+template <class Source, class Update>
+GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
+    globalReduceByKernel(const Source source, const StepShape steps, const std::size_t n, Update update,
+                         const WordTable<typename Update::Word> table) {
+  waitForPreviousKernel();
+  if (!update.start(n)) return;
+  takeAll(update, GlobalWords<Update>(table), BinRange{0, table.bins}, source, steps, 1);
+  update.end();
+}
+
+// The results of words that have other bits; they may be in the same memory.
+template <class Update, class A>
+GPUOPT_KERNEL void decodeWordsKernel(const Update update, const WordTable<typename Update::Word> table, A* out) {
+  waitForPreviousKernel();
+  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < table.bins; bin += gridDim.x * blockDim.x)
+    out[bin] = update.value(table.words[bin], bin);
+}
+
+// The same of sums in fixed point: those of the second reading, if there was one.
+template <class A>
+GPUOPT_KERNEL void decodeSumsKernel(const std::size_t n, FixedPointSum<A> first, FixedPointSum<A> again,
+                                    const unsigned long long* sums, const unsigned bins, A* out) {
+  waitForPreviousKernel();
+  const bool isAgain = again.start(n);
+  if (!isAgain) first.start(n);
+  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < bins; bin += gridDim.x * blockDim.x)
+    out[bin] = isAgain ? again.value(sums[bins + bin], bin) : first.value(sums[bin], bin);
+}
+
+// The largest finite magnitude of every `every`th group of 32 steps; of all elements if that is 1.
+template <class Source, class A>
+GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
+    sampleMagnitudesKernel(const Source source, const StepShape shape, const std::size_t every,
+                           Magnitudes<A>* magnitudes) {
+  using Bits = AtomicUnsigned<A>;
+  __shared__ Bits most;
+  waitForPreviousKernel();
+  if (threadIdx.x == 0) most = 0;
+  __syncthreads();
+  Bits own = 0;
+  const auto take = [&](const auto& values) {
+    for (const Bits bits : values) own = isFinite<A>(bits) && bits > own ? bits : own;
+  };
+  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t s = thread / 32 * every * 32 + thread % 32; s < shape.end; s += threads * every) {
+    typename Source::Step step;
+    source.template load<Caching::stream>(step, s);
+    takeStep(source, step, take);
+  }
+  if (every == 1 && blockIdx.x == 0) takeEdge(source, shape, take);
+  atomicMax(&most, own);
+  __syncthreads();
+  if (threadIdx.x == 0) atomicMax(&magnitudes->sampled, most);
+}
+
+template <class A>
+struct MagnitudeOf {
+  template <class T>
+  __device__ AtomicUnsigned<A> operator()(const T& value) const {
+    return magnitudeBits(static_cast<A>(value));
+  }
+};
+
+GPUOPT_DETAIL_END
