@@ -116,6 +116,9 @@ def main(output):
     source = output / ".source"
     stage = Stage(source)
     stage.add(EXAMPLES, toctree([f"{lesson}/index" for lesson in LESSONS]))
+    for guide in sorted(path for path in (ROOT / "docs").glob("*.md") if path.with_suffix("").is_dir()):
+        pages = sorted(guide.with_suffix("").glob("*.md"))
+        stage.add(guide.relative_to(ROOT), toctree([f"{guide.stem}/{page.stem}" for page in pages]))
     stage.add(HOME, contents())
     for guide in sorted((ROOT / "docs").glob("*.md")):
         stage.add(guide.relative_to(ROOT))
