@@ -57,7 +57,7 @@ class Stage:
             page.write_text(self.listing(path))
         elif path.suffix == ".md":
             isListed = path.parts[0] == "docs" or path in (HOME, EXAMPLES) or str(path) in LISTED
-            page.write_text(("" if isListed else ORPHAN) + self.relinked(path) + extra)
+            page.write_text(("" if isListed else ORPHAN) + self.relinked(path) + extra + parts(path))
         elif page.suffix == ".md":
             page.write_text(f"{ORPHAN}# {path.name}\n\n{self.code(source)}")
         else:
@@ -103,6 +103,12 @@ def toctree(pages, caption=""):
     return f"\n```{{toctree}}\n{options}\n" + "\n".join(pages) + "\n```\n"
 
 
+def parts(page):
+    """The contents of a guide that has a folder of pages, or nothing."""
+    pages = sorted((ROOT / page).with_suffix("").glob("*.md")) if page.parent == Path("docs") else []
+    return toctree([f"{page.stem}/{part.stem}" for part in pages]) if pages else ""
+
+
 def contents():
     """The table of contents: the pages in the order of the README's list."""
     guides = [page for page in LISTED if page.startswith("docs/") and page != "docs/architecture.md"]
@@ -116,9 +122,6 @@ def main(output):
     source = output / ".source"
     stage = Stage(source)
     stage.add(EXAMPLES, toctree([f"{lesson}/index" for lesson in LESSONS]))
-    for guide in sorted(path for path in (ROOT / "docs").glob("*.md") if path.with_suffix("").is_dir()):
-        pages = sorted(guide.with_suffix("").glob("*.md"))
-        stage.add(guide.relative_to(ROOT), toctree([f"{guide.stem}/{page.stem}" for page in pages]))
     stage.add(HOME, contents())
     for guide in sorted((ROOT / "docs").glob("*.md")):
         stage.add(guide.relative_to(ROOT))

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "bulk_copy.cuh"
 #include "grid.cuh"
 
 #include <gpuopt/thread/async_copy.cuh>
@@ -70,6 +71,32 @@ __global__ void __launch_bounds__(tileBlock) sumTilesAsync(const uint4* in, unsi
   out[globalThread()] = sum;
 }
 
+/// The same by bulk copies: one thread asks for a tile, and the others wait at a barrier that counts bytes.
+template <int STAGES>
+__global__ void __launch_bounds__(tileBlock) sumTilesBulk(const uint4* in, unsigned* out, std::size_t tiles) {
+  __shared__ __align__(128) uint4 stages[STAGES][tileBlock];
+  __shared__ BulkBarrier barriers[STAGES];
+  const auto start = [&](std::size_t number, unsigned stage) {
+    if (threadIdx.x == 0 && number < tiles)
+      copyBulk<tileBlock>(stages[stage], in + number * tileBlock, barriers[stage]);
+  };
+  if (threadIdx.x == 0)
+    for (BulkBarrier& barrier : barriers) initialise(barrier);
+  __syncthreads();
+  for (unsigned stage = 0; stage + 1 < STAGES; ++stage) start(blockIdx.x + std::size_t{stage} * gridDim.x, stage);
+  unsigned sum = 0, stage = 0, parity = 0;
+  for (std::size_t number = blockIdx.x; number < tiles; number += gridDim.x) {
+    start(number + std::size_t{STAGES - 1} * gridDim.x, (stage + STAGES - 1) % STAGES);
+    awaitBulk(barriers[stage], parity);
+    __syncthreads();
+    sum += sumOf(stages[stage][taken(threadIdx.x)]);
+    __syncthreads();
+    stage = (stage + 1) % STAGES;
+    if (stage == 0) parity ^= 1;
+  }
+  out[globalThread()] = sum;
+}
+
 using TileKernel = void (*)(const uint4*, unsigned*, std::size_t);
 
 struct TileStep {
@@ -83,7 +110,10 @@ inline constexpr TileStep tileSteps[] = {{"through registers", sumTiles},
                                          {"asynchronous, 2 stages", sumTilesAsync<2>},
                                          {"asynchronous, 3 stages", sumTilesAsync<3>},
                                          {"asynchronous, 4 stages", sumTilesAsync<4>},
-                                         {"asynchronous, 6 stages", sumTilesAsync<6>}};
+                                         {"asynchronous, 6 stages", sumTilesAsync<6>},
+                                         {"in bulk, 2 stages", sumTilesBulk<2>},
+                                         {"in bulk, 4 stages", sumTilesBulk<4>},
+                                         {"in bulk, 6 stages", sumTilesBulk<6>}};
 
 inline void launchTileStep(const TileStep& step, const uint4* in, unsigned* out, std::size_t tiles, unsigned blocks) {
   gpuopt::launch(step.kernel, gridFor(std::size_t{blocks} * tileBlock, tileBlock), in, out, tiles);

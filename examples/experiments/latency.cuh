@@ -19,13 +19,17 @@ __host__ __device__ constexpr unsigned nextLine(unsigned line, unsigned lines) {
   return (line * 1664525u + 1013904223u) & (lines - 1);
 }
 
-/// next[i] is the index of the word to read after word i, for the first word of every line.
+/// Every word of a line holds the index of the next line's first word. Full lines are written, so that L2 holds them
+/// completely.
 __global__ void linkLines(unsigned* next, unsigned lines) {
-  const auto line = static_cast<unsigned>(globalThread());
-  if (line < lines) next[std::size_t{line} * chaseStride] = nextLine(line, lines) * chaseStride;
+  const std::size_t i = globalThread();
+  const auto line = static_cast<unsigned>(i / chaseStride);
+  if (line < lines) next[i] = nextLine(line, lines) * chaseStride;
 }
 
-inline void launchLinks(unsigned* next, unsigned lines) { gpuopt::launch(linkLines, gridFor(lines, 256), next, lines); }
+inline void launchLinks(unsigned* next, unsigned lines) {
+  gpuopt::launch(linkLines, gridFor(std::size_t{lines} * chaseStride, 256), next, lines);
+}
 
 /// Where a chase is, and what its last steps took together.
 struct Chase {

@@ -151,7 +151,8 @@ struct ConvolutionStep {
 inline constexpr ConvolutionStep convolutionSteps[] = {
     {"25 loads", convolveDirectly, filterBlockX, filterBlockY},
     {"tile with a halo", convolveTile, filterBlockX, filterBlockY},
-    {"window in registers", convolveWindow, filterBlockX* filterBlockY, windowRows}};
+    {"window in registers", convolveWindow, filterBlockX* filterBlockY, windowRows},
+    {"and 4 columns a thread", convolveVectors, 4 * filterBlockX* filterBlockY, windowRows}};
 
 inline void launchConvolution(const ConvolutionStep& step, const float* in, float* out, Picture size,
                               const Filter& filter) {
@@ -203,7 +204,7 @@ __global__ void stencilDirectly(const float* in, float* out, Volume size) {
                 voxelAt(in, size, x, y, z + 1));
 }
 
-inline constexpr int volumePlanes = 16;  ///< planes of a thread in steps 2 and 3
+inline constexpr int volumePlanes = 32;  ///< planes of a thread from step 2 on
 
 /// Step 2. New: a thread goes through volumePlanes planes, and keeps the elements before, here and behind in registers.
 __global__ void stencilPlanes(const float* in, float* out, Volume size) {
