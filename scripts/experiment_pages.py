@@ -36,6 +36,11 @@ def number(text):
     return f"{value:.0f}" if value == int(value) and value < 10000 else f"{float(f'{value:.3g}'):.10g}"
 
 
+def cell(text):
+    """As Markdown: no bars and no bold type."""
+    return text.replace("|", "\\|").replace("__", "\\_\\_")
+
+
 def markdown(rows):
     """A table of rows of the CSV file, which are those of one table."""
     headings = [heading.strip() for heading in rows[0]["headings"].split("|")]
@@ -46,7 +51,7 @@ def markdown(rows):
              "|" + "---|" * (len(shown) + len(measured))]
     for name in distinct(row["row"] for row in rows):
         row = next(row for row in rows if row["row"] == name)
-        cells = [row[column].replace("|", "\\|") for column in shown] + [values.get((name, column), "") for column in measured]
+        cells = [cell(row[column]) for column in shown] + [values.get((name, column), "") for column in measured]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

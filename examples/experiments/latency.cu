@@ -68,8 +68,8 @@ void latencies(Report& report) {
   const auto add = [&](const std::string& name, const char* then, const Cycles& cycles) {
     report.add({name, then, "", {cycles.each, 1e9 * cycles.each / clockRate()}, cycles.isRight});
   };
-  add("multiply-add", "24, or 11 to 22", arithmeticCycles<1>(32));
-  add("load from shared memory", "as a register", sharedCycles());
+  add("multiply-add", "24 (11)", arithmeticCycles<1>(32));
+  add("load from shared memory", "1 to 2", sharedCycles());
   constexpr std::size_t KIB = 1024, LINE = 128;
   add("load, of 16 KiB, from L1", "no L1", globalCycles(16 * KIB / LINE, CachedLoad{}));
   add("load, of 4 MiB, from L2", "no L2", globalCycles(4096 * KIB / LINE, L2Load{}));

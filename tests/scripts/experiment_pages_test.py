@@ -21,8 +21,8 @@ CSV = """\
 experiment,table,row,then,predicted,measured,value,right,headings
 alchemy,"Lead, by stones","1","8","","gold, g",12.3456,yes,"stones | then | "
 alchemy,"Lead, by stones","1","8","","us",2000,yes,"stones | then | "
-alchemy,"Lead, by stones","2","","","gold, g",123456,yes,"stones | then | "
-alchemy,"Lead, by stones","2","","","us",0.01234,yes,"stones | then | "
+alchemy,"Lead, by stones","__two__","","","gold, g",123456,yes,"stones | then | "
+alchemy,"Lead, by stones","__two__","","","us",0.01234,yes,"stones | then | "
 alchemy,"Nothing measured","sum","","|1|","",,yes,"what |  | predicted"
 brewing,"Beer","cold","","","l",1,yes,"how |  | "
 """
@@ -49,7 +49,7 @@ WRITTEN = """\
 | stones | then | gold, g | us |
 |---|---|---|---|
 | 1 | 8 | 12.3 | 2000 |
-| 2 |  | 123000 | 0.0123 |
+| \\_\\_two\\_\\_ |  | 123000 | 0.0123 |
 
 <!-- to here -->
 <!-- experiment_pages.py writes: alchemy 2 -->
