@@ -86,9 +86,8 @@ __global__ void convolveWindow(const float* in, float* out, Picture size, Filter
 }
 
 /// Eight neighbours of a row from x - 2 on, for x a multiple of 4; in three accesses where none is outside.
-template <bool IS_INNER>
-__device__ void loadEight(const float* in, Picture size, int x, int y, float (&values)[8]) {
-  if constexpr (IS_INNER) {
+__device__ inline void loadEight(const float* in, Picture size, int x, int y, float (&values)[8]) {
+  if (x >= 4 && x + 8 <= size.width && size.width % 4 == 0 && y >= 0 && y < size.height) {
     const float* const from = in + std::size_t(y) * size.width + x;
     const float2 left = *reinterpret_cast<const float2*>(from - 2), right = *reinterpret_cast<const float2*>(from + 4);
     const float4 middle = *reinterpret_cast<const float4*>(from);
@@ -101,30 +100,31 @@ __device__ void loadEight(const float* in, Picture size, int x, int y, float (&v
     values[6] = right.x;
     values[7] = right.y;
   } else {
-#pragma unroll
     for (int i = 0; i < 8; ++i) values[i] = pixelAt(in, size, x + i - filterRadius, y);
   }
 }
 
-/// Those of four neighbours that are inside; in one access where rows begin at multiples of 16 bytes.
 __device__ inline void storeFour(float* out, Picture size, int x, int y, const float (&values)[4]) {
   float* const to = out + std::size_t(y) * size.width + x;
   if (size.width % 4 == 0) {
     *reinterpret_cast<float4*>(to) = {values[0], values[1], values[2], values[3]};
   } else {
-#pragma unroll
     for (int i = 0; i < 4; ++i)
       if (x + i < size.width) to[i] = values[i];
   }
 }
 
-template <bool IS_INNER>
-__device__ void convolveFourColumns(const float* in, float* out, Picture size, const Filter& filter, int x, int top) {
+/// Step 4. New: 4 neighbouring columns a thread, 3 loads for the 8 elements that they need of a row.
+__global__ void convolveVectors(const float* in, float* out, Picture size, Filter filter) {
+  const int x =
+      4 * static_cast<int>(blockIdx.x * filterBlockX * filterBlockY + threadIdx.y * filterBlockX + threadIdx.x);
+  const int top = static_cast<int>(blockIdx.y) * windowRows;
+  if (x >= size.width) return;
   float sums[filterSide][4] = {};
 #pragma unroll
   for (int row = -filterRadius; row < windowRows + filterRadius; ++row) {
     float neighbours[8];
-    loadEight<IS_INNER>(in, size, x, top + row, neighbours);
+    loadEight(in, size, x, top + row, neighbours);
 #pragma unroll
     for (int j = 0; j < filterSide; ++j)
 #pragma unroll
@@ -132,7 +132,7 @@ __device__ void convolveFourColumns(const float* in, float* out, Picture size, c
 #pragma unroll
         for (int k = 0; k < 4; ++k) sums[j][k] += filter.weights[filterSide - 1 - j][i] * neighbours[i + k];
     const int y = top + row - filterRadius;
-    if (row >= filterRadius && (IS_INNER || y < size.height)) storeFour(out, size, x, y, sums[0]);
+    if (row >= filterRadius && y < size.height) storeFour(out, size, x, y, sums[0]);
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
 #pragma unroll
@@ -140,21 +140,6 @@ __device__ void convolveFourColumns(const float* in, float* out, Picture size, c
       sums[filterSide - 1][k] = 0;
     }
   }
-}
-
-/// Step 4. New: 4 neighbouring columns a thread, 3 loads for the 8 elements that they need of a row. Threads that need
-/// nothing from outside check nothing.
-__global__ void convolveVectors(const float* in, float* out, Picture size, Filter filter) {
-  const int x =
-      4 * static_cast<int>(blockIdx.x * filterBlockX * filterBlockY + threadIdx.y * filterBlockX + threadIdx.x);
-  const int top = static_cast<int>(blockIdx.y) * windowRows;
-  if (x >= size.width) return;
-  const bool isInner = x >= 4 && x + 8 <= size.width && size.width % 4 == 0 && top >= filterRadius &&
-                       top + windowRows + filterRadius <= size.height;
-  if (isInner)
-    convolveFourColumns<true>(in, out, size, filter, x, top);
-  else
-    convolveFourColumns<false>(in, out, size, filter, x, top);
 }
 
 struct ConvolutionStep {
@@ -263,35 +248,13 @@ __global__ void stencilTiles(const float* in, float* out, Volume size) {
   }
 }
 
-/// Four neighbours along x, for x a multiple of 4. IS_INNER: y is inside, and rows begin at multiples of 16 bytes.
-template <bool IS_INNER>
-__device__ float4 voxelsAt(const float* in, Volume size, int x, int y, int z) {
-  if constexpr (IS_INNER) {
-    if (z < 0 || z >= size.depth) return {0, 0, 0, 0};
+/// Four neighbours along x, for x a multiple of 4.
+__device__ inline float4 voxelsAt(const float* in, Volume size, int x, int y, int z) {
+  const bool isInside = y >= 0 && y < size.height && z >= 0 && z < size.depth;
+  if (isInside && size.width % 4 == 0)
     return *reinterpret_cast<const float4*>(in + (std::size_t(z) * size.height + y) * size.width + x);
-  } else {
-    return {voxelAt(in, size, x, y, z), voxelAt(in, size, x + 1, y, z), voxelAt(in, size, x + 2, y, z),
-            voxelAt(in, size, x + 3, y, z)};
-  }
-}
-
-template <bool IS_INNER>
-__device__ void stencilFourColumns(const float* in, float* out, Volume size, int x, int y, int first) {
-  float4 before = voxelsAt<IS_INNER>(in, size, x, y, first - 1), here = voxelsAt<IS_INNER>(in, size, x, y, first);
-#pragma unroll 4
-  for (int z = first; z < first + volumePlanes && z < size.depth; ++z) {
-    const float4 behind = voxelsAt<IS_INNER>(in, size, x, y, z + 1);
-    const float4 above = voxelsAt<IS_INNER>(in, size, x, y - 1, z), below = voxelsAt<IS_INNER>(in, size, x, y + 1, z);
-    const float* const row = in + (std::size_t(z) * size.height + y) * size.width;
-    const float left = x > 0 ? row[x - 1] : 0, right = x + 4 < size.width ? row[x + 4] : 0;
-    const float results[] = {laplacian(here.x, left, here.y, above.x, below.x, before.x, behind.x),
-                             laplacian(here.y, here.x, here.z, above.y, below.y, before.y, behind.y),
-                             laplacian(here.z, here.y, here.w, above.z, below.z, before.z, behind.z),
-                             laplacian(here.w, here.z, right, above.w, below.w, before.w, behind.w)};
-    storeFour(out + std::size_t(z) * size.height * size.width, {size.width, size.height}, x, y, results);
-    before = here;
-    here = behind;
-  }
+  return {voxelAt(in, size, x, y, z), voxelAt(in, size, x + 1, y, z), voxelAt(in, size, x + 2, y, z),
+          voxelAt(in, size, x + 3, y, z)};
 }
 
 /// Step 4. New, instead of the tile: 4 neighbours a thread, by loads and stores of 16 bytes.
@@ -300,10 +263,20 @@ __global__ void stencilVectors(const float* in, float* out, Volume size) {
   const int y = static_cast<int>(blockIdx.y * volumeBlockY + threadIdx.y);
   const int first = static_cast<int>(blockIdx.z) * volumePlanes;
   if (x >= size.width || y >= size.height) return;
-  if (y > 0 && y + 1 < size.height && size.width % 4 == 0)
-    stencilFourColumns<true>(in, out, size, x, y, first);
-  else
-    stencilFourColumns<false>(in, out, size, x, y, first);
+  float4 before = voxelsAt(in, size, x, y, first - 1), here = voxelsAt(in, size, x, y, first);
+#pragma unroll 2
+  for (int z = first; z < first + volumePlanes && z < size.depth; ++z) {
+    const float4 behind = voxelsAt(in, size, x, y, z + 1);
+    const float4 above = voxelsAt(in, size, x, y - 1, z), below = voxelsAt(in, size, x, y + 1, z);
+    const float left = voxelAt(in, size, x - 1, y, z), right = voxelAt(in, size, x + 4, y, z);
+    const float results[] = {laplacian(here.x, left, here.y, above.x, below.x, before.x, behind.x),
+                             laplacian(here.y, here.x, here.z, above.y, below.y, before.y, behind.y),
+                             laplacian(here.z, here.y, here.w, above.z, below.z, before.z, behind.z),
+                             laplacian(here.w, here.z, right, above.w, below.w, before.w, behind.w)};
+    storeFour(out + std::size_t(z) * size.height * size.width, {size.width, size.height}, x, y, results);
+    before = here;
+    here = behind;
+  }
 }
 
 struct StencilStep {
