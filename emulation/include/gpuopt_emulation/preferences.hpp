@@ -107,6 +107,16 @@ inline cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
   return cudaSuccess;
 }
 
+/// A window of memory that L2 shall treat as `value` says; other attributes cannot be set.
+inline cudaError_t cudaStreamSetAttribute(cudaStream_t, cudaStreamAttrID attribute, const cudaStreamAttrValue* value) {
+  if (attribute != cudaStreamAttributeAccessPolicyWindow || value == nullptr)
+    return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
+  const cudaAccessPolicyWindow& window = value->accessPolicyWindow;
+  const bool isRatio = window.hitRatio >= 0 && window.hitRatio <= 1;
+  return gpuopt::emulation::detail::resultIf(isRatio && window.missProp != cudaAccessPropertyPersisting);
+}
+inline cudaError_t cudaCtxResetPersistingL2Cache() { return cudaSuccess; }
+
 inline cudaError_t cudaSetDeviceFlags(unsigned flags) {
   gpuopt::emulation::detail::preferences().flags = flags;
   return cudaSuccess;
