@@ -102,9 +102,11 @@ GPUOPT_HIDDEN void launchMoveBlocks(const BlockGroup& group, std::size_t alignme
                                     const char* function) {
   if constexpr (WORD > 1)
     if (alignment < WORD) return launchMoveBlocks<IS_UPLOAD, WORD / 4>(group, alignment, stream, function);
-  const unsigned laneBits = blockLaneBits(group.begin(group.count) / group.count);
+  const std::size_t blockBytes = group.begin(group.count) / group.count;
+  const unsigned laneBits = blockLaneBits(blockBytes);
   const std::size_t needed = ceilDivide(group.count << laneBits, std::size_t{blocksThreads});
-  const LaunchConfig config = gridConfig(blocksThreads, smallerOf(needed, std::size_t{blocksGrid}), stream, function);
+  const LaunchConfig config =
+      gridConfig(blocksThreads, smallerOf(needed, std::size_t{blocksGrid(blockBytes)}), stream, function);
   launch(moveBlocksKernel<IS_UPLOAD, WORD>, config, group, laneBits);
 }
 
