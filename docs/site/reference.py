@@ -36,6 +36,9 @@ PAGES = (
         "Vectors and views": "soa/vector.cuh soa/view.cuh", "Layouts": "soa/layout.cuh",
         "Conversions": "device/soa/convert.cuh", "Elements": "soa/reference.cuh",
         "Iterators, also over one member of an array": "soa/iterator.cuh"}),
+    ("transfers", "Transfers", "transfer.cuh", "transfers", {
+        "Arrays": "transfer.cuh device/transfer/handle.cuh device/transfer/plan.cuh", "Blocks": "transfer_blocks.cuh",
+        "Pinned memory": "host/pinned.cuh"}),
     ("launching", "Launching", "launch.cuh", "launching", {
         "Configurations": "host/launch_config.cuh host/occupancy.cuh", "Launches": "host/launch.cuh",
         "Dynamic shared memory": "block/shared.cuh"}),

@@ -80,7 +80,7 @@ struct Work {
   std::vector<std::shared_ptr<Work>> before;  ///< what has to be done first
   bool isRunning = false;
   std::atomic<bool> isDone{false};
-  cudaError_t code = cudaSuccess;
+  std::atomic<cudaError_t> code{cudaSuccess};  ///< read by who queued it, too
   std::chrono::steady_clock::time_point end{};
 
   /// Returns whether there is nothing left to do first.
@@ -165,7 +165,7 @@ class Queue {
     while (!work->isReady()) work = WorkPointer(work->before.back());
     if (work->isRunning) return cudaErrorNotReady;
     finish(*work, lock);
-    return work->code == cudaSuccess ? cudaErrorNotReady : work->code;
+    return work->code == cudaSuccess ? cudaErrorNotReady : work->code.load();
   }
 
   cudaError_t query(cudaStream_t stream) {
