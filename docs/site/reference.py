@@ -36,6 +36,8 @@ PAGES = (
         "Vectors and views": "soa/vector.cuh soa/view.cuh", "Layouts": "soa/layout.cuh",
         "Conversions": "device/soa/convert.cuh", "Elements": "soa/reference.cuh",
         "Iterators, also over one member of an array": "soa/iterator.cuh"}),
+    ("pipelines", "Pipelines", "transfer_pipeline.cuh", "pipelines", {
+        "Arrays and files": "transfer_pipeline.cuh", "Options and chunks": "device/pipeline/options.cuh"}),
     ("launching", "Launching", "launch.cuh", "launching", {
         "Configurations": "host/launch_config.cuh host/occupancy.cuh", "Launches": "host/launch.cuh",
         "Dynamic shared memory": "block/shared.cuh"}),

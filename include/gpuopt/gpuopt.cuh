@@ -16,5 +16,6 @@
 #include <gpuopt/reduce_transform.cuh>
 #include <gpuopt/soa.cuh>
 #include <gpuopt/struct_io.cuh>
+#include <gpuopt/transfer_pipeline.cuh>
 #include <gpuopt/transpose.cuh>
 #include <gpuopt/version.cuh>

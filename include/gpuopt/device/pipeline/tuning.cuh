@@ -1,0 +1,29 @@
+/// \file
+/// Chunk sizes and slots of pipelines.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/abi.cuh>
+#include <gpuopt/core/integers.cuh>
+
+#include <cstddef>
+
+GPUOPT_DETAIL_BEGIN
+
+inline constexpr std::size_t largestChunkBytes = std::size_t{16} << 20;
+inline constexpr std::size_t leastChunkBytes = std::size_t{1} << 20;
+inline constexpr std::size_t unknownLength = static_cast<std::size_t>(-1);
+
+// A short stream has shorter chunks: its first copy and its last overlap with nothing. Depends on the length alone, for
+// the bits of sums depend on it.
+constexpr std::size_t chunkBytesFor(std::size_t totalBytes) {
+  if (totalBytes == unknownLength) return largestChunkBytes;
+  std::size_t bytes = leastChunkBytes;
+  while (bytes < largestChunkBytes && bytes < totalBytes / 32) bytes *= 2;
+  return bytes;
+}
+
+// One slot for each stage that can be at work: up, kernel, down; filling and draining where the host copies.
+constexpr unsigned slotsFor(bool isFilled, bool isDrained) { return 3u + (isFilled ? 1u : 0u) + (isDrained ? 1u : 0u); }
+
+GPUOPT_DETAIL_END
