@@ -37,7 +37,8 @@ PAGES = (
         "Conversions": "device/soa/convert.cuh", "Elements": "soa/reference.cuh",
         "Iterators, also over one member of an array": "soa/iterator.cuh"}),
     ("pipelines", "Pipelines", "transfer_pipeline.cuh", "pipelines", {
-        "Arrays and files": "transfer_pipeline.cuh", "Options and chunks": "device/pipeline/options.cuh"}),
+        "Arrays and files": "transfer_pipeline.cuh", "Options and chunks": "device/pipeline/options.cuh",
+        "Frames": "transfer_frames.cuh", "Latency": "device/pipeline/latency.cuh"}),
     ("launching", "Launching", "launch.cuh", "launching", {
         "Configurations": "host/launch_config.cuh host/occupancy.cuh", "Launches": "host/launch.cuh",
         "Dynamic shared memory": "block/shared.cuh"}),
