@@ -32,7 +32,7 @@
 
 GPUOPT_NAMESPACE_BEGIN
 
-/// What a ring does with a new frame when all slots are taken.
+/// Who gives way when no slot is free for a new frame.
 enum class FramePolicy {
   wait,       ///< the producer waits for the consumer: no frame is lost
   dropOldest  ///< the oldest frame that the consumer has not taken yet is dropped: the latest ones are seen
