@@ -203,6 +203,48 @@ TEST_CASE("the work of a frame sees what the frame before left", "[frames]") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("the work of a frame follows that of the frame before, whatever is waited for first", "[frames]") {
+  DeviceArray<Number> before(std::vector<Number>(PIXELS, 7));
+  cudaStream_t last = nullptr;
+  Ring ring(
+      PIXELS, PIXELS,
+      [&](const Task& task) {
+        check(cudaMemcpyAsync(task.out, before.data(), PIXELS * sizeof(Number), cudaMemcpyDeviceToDevice, task.stream),
+              "cudaMemcpyAsync");
+        check(cudaMemcpyAsync(before.data(), task.in, PIXELS * sizeof(Number), cudaMemcpyDeviceToDevice, task.stream),
+              "cudaMemcpyAsync");
+        last = task.stream;
+      },
+      optionsOf(3, false));
+  for (std::size_t number = 0; number < 3; ++number) {
+    fillFrame(ring.acquire(), number);
+    ring.submit();
+  }
+  check(cudaStreamSynchronize(last), "cudaStreamSynchronize");
+  CHECK(ring.next().data[0] == 7);
+  CHECK(isFrame(ring.next().data, 0));
+  CHECK(isFrame(ring.next().data, 1));
+}
+
+TEST_CASE("a frame that is dropped is not overwritten while the device works on it", "[frames]") {
+  constexpr std::size_t FRAMES = 12;
+  DeviceArray<Number> all(FRAMES * PIXELS);
+  Ring ring(
+      PIXELS, PIXELS,
+      [&](const Task& task) {
+        check(cudaMemcpyAsync(all.data() + task.number * PIXELS, task.in, PIXELS * sizeof(Number), cudaMemcpyDefault,
+                              task.stream),
+              "cudaMemcpyAsync");
+      },
+      optionsOf(3, GENERATE(false, true), true));
+  for (std::size_t number = 0; number < FRAMES; ++number) {
+    fillFrame(ring.acquire(), number);
+    ring.submit();
+  }
+  const std::vector<Number> found = all.toHost();
+  for (std::size_t number = 0; number < FRAMES; ++number) CHECK(isFrame(found.data() + number * PIXELS, number));
+}
+
 TEST_CASE("what is wrong with a ring is said", "[frames]") {
   CHECK(messageOf<std::invalid_argument>([] { Ring(PIXELS, PIXELS, copyFrame, optionsOf(1, false)); }) ==
         "gpuopt::FrameRing: slots is 1, but 2 or more are needed");

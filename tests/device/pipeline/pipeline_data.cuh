@@ -56,6 +56,7 @@ class HostNumbers {
   }
 
   Number* data() { return data_ + GUARDS; }
+  const Number* data() const { return data_ + GUARDS; }
   std::size_t size() const { return n_; }
 
   /// The numbers; none if a guard has changed.

@@ -209,6 +209,26 @@ TEST_CASE("what a callback throws reaches the caller, and the pipeline can run a
   CHECK(found == values);
 }
 
+TEST_CASE("what has thrown leaves nothing queued", "[pipeline]") {
+  const bool isWork = GENERATE(false, true);
+  const HostNumbers in(randomVector<Number>(10 * C, 19), true);
+  HostNumbers out(10 * C, true);
+  gpuopt::PipelineOptions options = smallChunks(5);
+  options.progress = [&](std::size_t, std::size_t) -> bool { throw std::length_error("thrown by progress"); };
+  const auto work = [&](const NumberChunk& chunk) {
+    copyChunk(chunk);
+    if (isWork && chunk.index == 3) throw std::length_error("thrown by work");
+  };
+  const std::string text = messageOf<std::length_error>([&] {
+    gpuopt::Pipeline(options).run(gpuopt::fromHost(in.data(), in.size()), work, gpuopt::toHost(out.data(), out.size()));
+  });
+  CHECK(text == (isWork ? "thrown by work" : "thrown by progress"));
+  const std::vector<Number> poison(out.size(), 1);
+  std::copy(poison.begin(), poison.end(), out.data());
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  CHECK(out.values() == poison);
+}
+
 TEST_CASE("several pipelines run at once", "[pipeline]") {
   const auto work = [](int number) {
     const std::size_t n = 40 * C + static_cast<std::size_t>(number);
