@@ -18,7 +18,9 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/pipeline/frame_slots.cuh>
 #include <gpuopt/device/pipeline/latency.cuh>
+#include <gpuopt/device/pipeline/tuning.cuh>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -148,14 +150,16 @@ class FrameRing {
     filling_ = nullptr;
     ++statistics_.produced;
     queued_.push_back(slot);
+    isWaking_.store(true, std::memory_order_release);
     changed_.notify_all();
   }
 
   /// The results of the next frame, as soon as it is there; none if the ring is closed and all are consumed. Gives the
   /// frame before back. Throws what close() was given, after the last frame.
   [[nodiscard]] Frame<Out> next() {
-    std::unique_lock<std::mutex> lock(mutex_);
     giveBack();
+    spin();
+    std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [&] { return isClosed_ || !queued_.empty(); });
     if (queued_.empty()) {
       if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -163,6 +167,7 @@ class FrameRing {
     }
     held_ = queued_.front();
     queued_.pop_front();
+    isWaking_.store(isClosed_ || !queued_.empty(), std::memory_order_relaxed);
     lock.unlock();
     check(cudaEventSynchronize(held_->done), "cudaEventSynchronize");
     const auto latency = std::chrono::steady_clock::now() - held_->produced;
@@ -179,6 +184,7 @@ class FrameRing {
   void close(std::exception_ptr error = nullptr) {
     const std::lock_guard<std::mutex> lock(mutex_);
     isClosed_ = true;
+    isWaking_.store(true, std::memory_order_release);
     if (error_ == nullptr) error_ = std::move(error);
     changed_.notify_all();
   }
@@ -231,9 +237,17 @@ class FrameRing {
   bool canDrop() const { return policy_ == FramePolicy::dropOldest && !queued_.empty(); }
 
   void giveBack() {
+    const std::lock_guard<std::mutex> lock(mutex_);
     if (held_ == nullptr) return;
     free_.push_back(std::exchange(held_, nullptr));
     changed_.notify_all();
+  }
+
+  // The consumer looks for the next frame for a while without a lock.
+  void spin() const {
+    const auto end = std::chrono::steady_clock::now() + detail::frameSpin;
+    while (!isWaking_.load(std::memory_order_acquire) && std::chrono::steady_clock::now() < end)
+      std::this_thread::yield();
   }
 
   void queue(detail::FrameSlot& slot) {
@@ -279,6 +293,7 @@ class FrameRing {
   std::deque<detail::FrameSlot*> free_, queued_;
   detail::FrameSlot *filling_ = nullptr, *held_ = nullptr;  // of the producer, of the consumer
   bool isClosed_ = false;
+  std::atomic<bool> isWaking_{false};  // there are frames for the consumer, or the end
   std::exception_ptr error_;
   FrameStatistics statistics_;
 };

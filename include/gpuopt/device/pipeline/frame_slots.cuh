@@ -19,23 +19,10 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// An event for which threads wait awake.
-class AwakeEvent {
- public:
-  AwakeEvent() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags"); }
-  ~AwakeEvent() { forgetError(cudaEventDestroy(event_)); }
-  AwakeEvent(const AwakeEvent&) = delete;
-  AwakeEvent& operator=(const AwakeEvent&) = delete;
-  operator cudaEvent_t() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
 // A frame on its way, without its types.
 struct FrameSlot {
   PooledStream stream;
-  AwakeEvent worked, done;
+  OwnedEvent worked, done;
   unsigned char *hostIn = nullptr, *hostOut = nullptr, *in = nullptr, *out = nullptr;
   std::size_t number = 0;
   std::chrono::steady_clock::time_point produced;

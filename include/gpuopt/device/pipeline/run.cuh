@@ -75,7 +75,8 @@ class PipelineRun {
     const std::size_t capacity = largerOf(smallerOf(wanted / bytes_.larger(), length_), std::size_t{1});
     const std::size_t in = capacity * bytes_.in, out = capacity * bytes_.out;
     const unsigned slots = options_.slots != 0 ? options_.slots : slotsFor(isFilled, isDrained);
-    slots_.reserve(slots, {isFilled ? in : 0, in, out, isDrained ? out : 0});
+    const unsigned tickets = isDrained ? slots : largerOf(slots, chunksAhead);  // the sink gives slots back
+    slots_.reserve(slots, tickets, {isFilled ? in : 0, in, out, isDrained ? out : 0});
     return capacity;
   }
 
@@ -83,14 +84,13 @@ class PipelineRun {
   void waitForCaller() {
     if (isCapturing(options_.after))
       throwInvalid({"gpuopt::Pipeline: options.after is being captured: a pipeline waits, which a graph cannot"});
-    PipelineSlot& slot = slots_.of(0);
-    check(cudaEventRecord(slot.arrived, options_.after), "cudaEventRecord");
-    check(cudaStreamWaitEvent(slots_.streams().work, slot.arrived, 0), "cudaStreamWaitEvent");
+    record(slots_.begin(), options_.after);
+    makeWait(slots_.streams().work, slots_.begin());
   }
 
-  // Waits for the slot of the next chunk. False if the run is cancelled.
+  // Waits for the ticket of the next chunk. False if the run is cancelled.
   bool goesOn(ChunkSettler& settler, std::size_t chunks) {
-    const std::size_t count = slots_.count();
+    const std::size_t count = slots_.ticketCount();
     return !isCancelled() && (chunks < count || settle(settler, chunks - count + 1));
   }
 
@@ -112,29 +112,52 @@ class PipelineRun {
     return !result_.isCancelled;
   }
 
+  // Fills a slot and queues its chunk. False at the end of the source.
   bool queueNext(std::size_t index, std::size_t capacity, const Work& work) {
-    PipelineSlot& slot = slots_.of(index);
+    PipelineSlot& slot = slots_.slotOf(index);
+    if (slot.hostIn != nullptr) check(cudaEventSynchronize(slot.arrived), "cudaEventSynchronize");
     const SourceChunk chunk = source_.next(slot.hostIn, capacity);
     if (chunk.count == 0) return false;
-    slot.first = queued_;
-    slot.count = chunk.count;
+    PipelineTicket& ticket = slots_.ticketOf(index);
+    ticket.first = queued_;
+    ticket.count = chunk.count;
     queued_ += chunk.count;
     if (sink_ != nullptr) sink_->requireRoom(queued_);
-    const PipelineStreams& streams = slots_.streams();
-    copy(slot.in, chunk.data, chunk.count * bytes_.in, streams.up, slot.arrived);
-    check(cudaStreamWaitEvent(streams.work, slot.arrived, 0), "cudaStreamWaitEvent");
-    work({slot.in, slot.out, slot.count, slot.first, index, streams.work});
-    check(cudaEventRecord(slot.worked, streams.work), "cudaEventRecord");
-    if (sink_ == nullptr) return true;
-    check(cudaStreamWaitEvent(streams.down, slot.worked, 0), "cudaStreamWaitEvent");
-    slot.target = sink_->target(slot.hostOut, slot.first);
-    copy(slot.target, slot.out, chunk.count * bytes_.out, streams.down, slot.left);
+    queueWork(slot, chunk, {slot.in, slot.out, ticket.count, ticket.first, index, slots_.streams().work}, work);
+    if (sink_ != nullptr) queueResults(slot, ticket);
+    record(ticket.done, sink_ != nullptr ? slots_.streams().down : slots_.streams().work);
     return true;
   }
 
-  static void copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream, cudaEvent_t done) {
+  // Each stream waits until the slot's last chunk has left the memory that it writes.
+  void queueWork(PipelineSlot& slot, const SourceChunk& chunk, const RawChunk& raw, const Work& work) {
+    const PipelineStreams& streams = slots_.streams();
+    makeWait(streams.up, slot.worked);
+    copy(slot.in, chunk.data, chunk.count * bytes_.in, streams.up);
+    record(slot.arrived, streams.up);
+    makeWait(streams.work, slot.arrived);
+    if (sink_ != nullptr) makeWait(streams.work, slot.left);
+    work(raw);
+    record(slot.worked, streams.work);
+  }
+
+  void queueResults(PipelineSlot& slot, PipelineTicket& ticket) {
+    const cudaStream_t down = slots_.streams().down;
+    void* const target = sink_->target(slot.hostOut, ticket.first);
+    ticket.target = target;
+    makeWait(down, slot.worked);
+    copy(target, slot.out, ticket.count * bytes_.out, down);
+    record(slot.left, down);
+  }
+
+  static void makeWait(cudaStream_t stream, cudaEvent_t event) {
+    check(cudaStreamWaitEvent(stream, event, 0), "cudaStreamWaitEvent");
+  }
+  static void record(cudaEvent_t event, cudaStream_t stream) {
+    check(cudaEventRecord(event, stream), "cudaEventRecord");
+  }
+  static void copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync");
-    check(cudaEventRecord(done, stream), "cudaEventRecord");
   }
 
   // All chunks that are queued reach the sink, unless it has refused one. Work that was refused is waited for.

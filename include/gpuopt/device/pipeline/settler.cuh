@@ -63,12 +63,12 @@ class ChunkSettler {
 
  private:
   void settleNext() {
-    const PipelineSlot& slot = slots_.of(settled_);
-    check(cudaEventSynchronize(sink_ != nullptr ? slot.left : slot.worked), "cudaEventSynchronize");
-    const bool isTaken = sink_ == nullptr || sink_->take(slot.target, slot.first, slot.count);
+    const PipelineTicket& ticket = slots_.ticketOf(settled_);
+    check(cudaEventSynchronize(ticket.done), "cudaEventSynchronize");
+    const bool isTaken = sink_ == nullptr || sink_->take(ticket.target, ticket.first, ticket.count);
     const std::lock_guard<std::mutex> lock(mutex_);
     isRefused_ = !isTaken;
-    if (isTaken) elements_ += slot.count, ++settled_;
+    if (isTaken) elements_ += ticket.count, ++settled_;
     changed_.notify_all();
   }
 

@@ -19,13 +19,10 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// Threads that wait for it sleep: a chunk takes long enough.
+// Threads wait for it as the user has chosen for the device (cudaSetDeviceFlags).
 class OwnedEvent {
  public:
-  OwnedEvent() {
-    check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | cudaEventBlockingSync),
-          "cudaEventCreateWithFlags");
-  }
+  OwnedEvent() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags"); }
   OwnedEvent(OwnedEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
   OwnedEvent& operator=(OwnedEvent&&) = delete;
   ~OwnedEvent() {
@@ -86,12 +83,25 @@ struct SlotBytes {
   std::size_t hostIn, in, out, hostOut;
 };
 
+// Memory for one chunk.
 struct PipelineSlot {
-  OwnedEvent arrived, worked, left;  // recorded behind the copy to the device, the work, the copy from the device
+  OwnedEvent arrived, worked, left;  // recorded after the copy to the device, the work, the copy from the device
   unsigned char *hostIn = nullptr, *in = nullptr, *out = nullptr, *hostOut = nullptr;
-  void* target = nullptr;  // where the chunk is copied to
+};
+
+// One chunk that is queued. There are more of these than slots: the streams themselves wait for a slot, so the host
+// queues ahead.
+struct PipelineTicket {
+  OwnedEvent done;
+  const void* target = nullptr;  // where the results are copied to
   std::size_t count = 0, first = 0;
 };
+
+template <class Items>
+void resize(Items& items, std::size_t count) {
+  while (items.size() < count) items.emplace_back();
+  while (items.size() > count) items.pop_back();
+}
 
 // Streams, events and memory, which a pipeline keeps from run to run.
 class PipelineSlots {
@@ -102,17 +112,19 @@ class PipelineSlots {
         in_(options.memory, streams_.work),
         out_(options.memory, streams_.work) {}
 
-  void reserve(std::size_t count, const SlotBytes& bytes) {
-    while (slots_.size() < count) slots_.emplace_back();
-    while (slots_.size() > count) slots_.pop_back();
+  void reserve(std::size_t slots, std::size_t tickets, const SlotBytes& bytes) {
+    resize(slots_, slots);
+    resize(tickets_, tickets);
     share(in_, bytes.in, &PipelineSlot::in);
     share(out_, bytes.out, &PipelineSlot::out);
     share(hostIn_, bytes.hostIn, &PipelineSlot::hostIn);
     share(hostOut_, bytes.hostOut, &PipelineSlot::hostOut);
   }
 
-  std::size_t count() const { return slots_.size(); }
-  PipelineSlot& of(std::size_t chunk) { return slots_[chunk % slots_.size()]; }
+  std::size_t ticketCount() const { return tickets_.size(); }
+  PipelineSlot& slotOf(std::size_t chunk) { return slots_[chunk % slots_.size()]; }
+  PipelineTicket& ticketOf(std::size_t chunk) { return tickets_[chunk % tickets_.size()]; }
+  const OwnedEvent& begin() const { return begin_; }
   const PipelineStreams& streams() const { return streams_; }
 
   // Waits for all that was queued, whatever became of it.
@@ -135,7 +147,9 @@ class PipelineSlots {
   PipelineStreams streams_;
   DeviceBuffer in_, out_;
   PinnedBuffer hostIn_, hostOut_;
+  OwnedEvent begin_;
   std::vector<PipelineSlot> slots_;
+  std::vector<PipelineTicket> tickets_;
 };
 
 GPUOPT_DETAIL_END

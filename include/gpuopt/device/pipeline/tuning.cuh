@@ -6,6 +6,7 @@
 #include <gpuopt/core/abi.cuh>
 #include <gpuopt/core/integers.cuh>
 
+#include <chrono>
 #include <cstddef>
 
 GPUOPT_DETAIL_BEGIN
@@ -25,5 +26,12 @@ constexpr std::size_t chunkBytesFor(std::size_t totalBytes) {
 
 // One slot for each stage that can be at work: up, kernel, down; filling and draining where the host copies.
 constexpr unsigned slotsFor(bool isFilled, bool isDrained) { return 3u + (isFilled ? 1u : 0u) + (isDrained ? 1u : 0u); }
+
+// Chunks that the host queues ahead of the device where it has no other part in them.
+inline constexpr unsigned chunksAhead = 16;
+
+// How long the threads of a ring of frames look for the next frame before they sleep: to be woken takes a tenth of a
+// millisecond.
+inline constexpr std::chrono::microseconds frameSpin{1000};
 
 GPUOPT_DETAIL_END
