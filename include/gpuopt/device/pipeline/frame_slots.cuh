@@ -66,11 +66,13 @@ class FrameSlots {
   // Queues a frame. Its work follows that of the frame before, so that both may use the same memory.
   void queue(FrameSlot& slot, const std::function<void(const RawFrame&)>& work) {
     if (!isMapped_) copy(slot.in, slot.hostIn, inBytes_, slot.stream);
-    if (before_ != nullptr) check(cudaStreamWaitEvent(slot.stream, before_->worked, 0), "cudaStreamWaitEvent");
+    if (before_ != nullptr) check(cudaStreamWaitEvent(slot.stream, *before_, 0), "cudaStreamWaitEvent");
     work({slot.in, slot.out, slot.number, slot.stream});
-    check(cudaEventRecord(slot.worked, slot.stream), "cudaEventRecord");
-    before_ = &slot;
-    if (!isMapped_) copy(slot.hostOut, slot.out, outBytes_, slot.stream);
+    before_ = isMapped_ ? &slot.done : &slot.worked;
+    if (!isMapped_) {
+      check(cudaEventRecord(slot.worked, slot.stream), "cudaEventRecord");
+      copy(slot.hostOut, slot.out, outBytes_, slot.stream);
+    }
     check(cudaEventRecord(slot.done, slot.stream), "cudaEventRecord");
   }
 
@@ -86,7 +88,7 @@ class FrameSlots {
   std::vector<FrameSlot> slots_;
   PinnedVector<unsigned char> pinned_;
   DeviceBuffer device_;
-  FrameSlot* before_ = nullptr;
+  const OwnedEvent* before_ = nullptr;  // when the work of the frame before has ended
 };
 
 GPUOPT_DETAIL_END

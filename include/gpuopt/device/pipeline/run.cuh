@@ -76,7 +76,10 @@ class PipelineRun {
     const std::size_t in = capacity * bytes_.in, out = capacity * bytes_.out;
     const unsigned slots = options_.slots != 0 ? options_.slots : slotsFor(isFilled, isDrained);
     const unsigned tickets = isDrained ? slots : largerOf(slots, chunksAhead);  // the sink gives slots back
-    slots_.reserve(slots, tickets, {isFilled ? in : 0, in, out, isDrained ? out : 0});
+    const std::size_t chunks =
+        length_ == unknownLength ? tickets : largerOf(ceilDivide(length_, capacity), std::size_t{1});
+    slots_.reserve(smallerOf<std::size_t>(slots, chunks), smallerOf<std::size_t>(tickets, chunks),
+                   {isFilled ? in : 0, in, out, isDrained ? out : 0});
     return capacity;
   }
 

@@ -12,7 +12,7 @@
 GPUOPT_DETAIL_BEGIN
 
 inline constexpr std::size_t largestChunkBytes = std::size_t{16} << 20;
-inline constexpr std::size_t leastChunkBytes = std::size_t{1} << 20;
+inline constexpr std::size_t leastChunkBytes = std::size_t{2} << 20;
 inline constexpr std::size_t unknownLength = static_cast<std::size_t>(-1);
 
 // A short stream has shorter chunks: its first copy and its last overlap with nothing. Depends on the length alone, for
@@ -20,7 +20,7 @@ inline constexpr std::size_t unknownLength = static_cast<std::size_t>(-1);
 constexpr std::size_t chunkBytesFor(std::size_t totalBytes) {
   if (totalBytes == unknownLength) return largestChunkBytes;
   std::size_t bytes = leastChunkBytes;
-  while (bytes < largestChunkBytes && bytes < totalBytes / 32) bytes *= 2;
+  while (bytes < largestChunkBytes && bytes < totalBytes / 16) bytes *= 2;
   return bytes;
 }
 
