@@ -39,13 +39,16 @@ PAGES = (
     ("pipelines", "Pipelines", "transfer_pipeline.cuh", "pipelines", {
         "Arrays and files": "transfer_pipeline.cuh", "Options and chunks": "device/pipeline/options.cuh",
         "Frames": "transfer_frames.cuh", "Latency": "device/pipeline/latency.cuh"}),
+    ("transfers", "Transfers", "transfer.cuh", "transfers", {
+        "Arrays": "transfer.cuh device/transfer/handle.cuh device/transfer/plan.cuh", "Blocks": "transfer_blocks.cuh",
+        "Pinned memory": "host/pinned.cuh"}),
     ("launching", "Launching", "launch.cuh", "launching", {
         "Configurations": "host/launch_config.cuh host/occupancy.cuh", "Launches": "host/launch.cuh",
         "Dynamic shared memory": "block/shared.cuh"}),
     ("access", "Access patterns", "access.cuh", "access", {"Patterns": "core/access.cuh"}),
     ("common", "Errors, workspaces, devices", "gpuopt.cuh", "getting_started", {
         "Errors": "host/error.cuh", "Streams": "host/stream.cuh", "Workspaces": "host/workspace.cuh",
-        "Values for the host": "host/result.cuh", "Memory": "host/memory.cuh host/pinned.cuh",
+        "Values for the host": "host/result.cuh", "Memory": "host/memory.cuh",
         "Devices": "host/device.cuh", "Functions": "core/identity.cuh", "Version": "version.cuh"}),
     ("emulation", "The emulated device", "../cuda_runtime.h", "emulation", {
         "Order of the lanes": "../gpuopt_emulation/settings.hpp", "Reports": "../gpuopt_emulation/report.hpp",

@@ -1,8 +1,8 @@
 /// \file
 /// Pinned arrays, their pool and its capacity, and registered memory.
 // SPDX-License-Identifier: MIT
-#include "support/catch.hpp"
 #include "support/device_array.cuh"
+#include "support/host_test.cuh"
 
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/pinned.cuh>
@@ -40,22 +40,12 @@ class Capacity {
   std::size_t before_ = gpuopt::pinnedCapacity();
 };
 
-template <class Error, class F>
-std::string messageOf(const F& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 }  // namespace host_test::pinned_test
 
 using gpuopt::PinnedVector;
 using gpuopt::registerHost;
+using gpuopt::test::messageOf;
 using host_test::pinned_test::Capacity;
-using host_test::pinned_test::messageOf;
 using host_test::pinned_test::tripleOnDevice;
 
 static_assert(!std::is_copy_constructible_v<PinnedVector<int>> && !std::is_copy_assignable_v<PinnedVector<int>>);

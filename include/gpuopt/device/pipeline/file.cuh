@@ -1,17 +1,19 @@
 /// \file
 /// Files as sources and sinks of pipelines (POSIX).
 ///
-/// A file is read by read(), not mapped: of a mapped file that becomes shorter, an access ends the program by SIGBUS,
-/// whereas read() says so. Both copy once, from the page cache to the slot.
+/// A file is read by pread(), not mapped: of a mapped file that becomes shorter, an access ends the program by SIGBUS,
+/// whereas pread() says so. Both copy once, from the page cache to the slot.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/pipeline/ends.cuh>
+#include <gpuopt/device/pipeline/staging.cuh>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <string>
@@ -53,6 +55,26 @@ class OwnedFile {
     return done;
   }
 
+  // The same from byte `begin` of a file that is no pipe, by several threads.
+  std::size_t readAt(std::size_t begin, void* to, std::size_t bytes) {
+    std::atomic<std::size_t> done{0};
+    std::atomic<int> error{0};
+    inPieces(bytes, [&](std::size_t at, std::size_t count) noexcept {
+      while (count > 0) {
+        const ssize_t more = ::pread(file_, static_cast<char*>(to) + at, count, static_cast<off_t>(begin + at));
+        if (more < 0 && errno == EINTR) continue;
+        if (more < 0) error = errno;
+        if (more <= 0) return;
+        done += static_cast<std::size_t>(more);
+        at += static_cast<std::size_t>(more);
+        count -= static_cast<std::size_t>(more);
+      }
+    });
+    errno = error;
+    if (error != 0) fail("cannot be read");
+    return done;
+  }
+
   void write(const void* from, std::size_t bytes) {
     std::size_t done = 0;
     while (done < bytes) {
@@ -68,15 +90,14 @@ class OwnedFile {
     if (::close(std::exchange(file_, -1)) != 0) fail("cannot be written");
   }
 
-  // Bytes from `begin` to the end, where reading begins; unknownLength for a pipe.
-  std::size_t seek(std::size_t begin) {
+  // Bytes from `begin` to the end; unknownLength for a pipe.
+  std::size_t bytesFrom(std::size_t begin) {
     struct stat status {};
     if (::fstat(file_, &status) != 0) fail("cannot be read");
     if (!S_ISREG(status.st_mode)) return unknownLength;
     const auto size = static_cast<std::size_t>(status.st_size);
     if (begin > size)
       throwInvalid({function_, ": ", path_, ": has ", size, " bytes, but is to be read from byte ", begin, " on"});
-    if (::lseek(file_, static_cast<off_t>(begin), SEEK_SET) < 0) fail("cannot be read");
     return size - begin;
   }
 
@@ -97,8 +118,8 @@ class FileSource final : public ChunkSource {
   using Element = T;
 
   // Opens the file.
-  FileSource(const std::string& path, std::size_t begin) : file_("gpuopt::fromFile", path, O_RDONLY) {
-    const std::size_t bytes = file_.seek(begin);
+  FileSource(const std::string& path, std::size_t begin) : file_("gpuopt::fromFile", path, O_RDONLY), begin_(begin) {
+    const std::size_t bytes = file_.bytesFrom(begin);
     if (bytes == unknownLength) return;
     if (bytes % sizeof(T) != 0)
       throwInvalid({"gpuopt::fromFile: ", path, ": ", bytes, " bytes from byte ", begin, " on are no multiple of ",
@@ -111,7 +132,7 @@ class FileSource final : public ChunkSource {
   SourceChunk next(void* slot, std::size_t capacity) override {
     const bool isPipe = left_ == unknownLength;
     const std::size_t wanted = smallerOf(capacity, left_) * sizeof(T);
-    const std::size_t bytes = file_.read(slot, wanted);
+    const std::size_t bytes = isPipe ? file_.read(slot, wanted) : file_.readAt(begin_ + done_, slot, wanted);
     done_ += bytes;
     if (isPipe ? bytes % sizeof(T) != 0 : bytes < wanted) throwEnded();
     if (!isPipe) left_ -= bytes / sizeof(T);
@@ -127,7 +148,7 @@ class FileSource final : public ChunkSource {
   }
 
   OwnedFile file_;
-  std::size_t left_ = unknownLength, done_ = 0;
+  std::size_t begin_, left_ = unknownLength, done_ = 0;
 };
 
 // A file that receives the results, from toFile.

@@ -3,11 +3,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/pipeline/tuning.cuh>
+#include <gpuopt/device/transfer/tuning.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/helper_threads.cuh>
 
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 
@@ -26,6 +31,38 @@ inline bool isDirect(const void* data, std::size_t bytes) {
   return bytes > 0 && isKnownToRuntime(data) && isKnownToRuntime(static_cast<const unsigned char*>(data) + bytes - 1);
 }
 
-inline void copyOnHost(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+// f(at, bytes) for pieces of `all` bytes, by several threads.
+template <class F>
+class PiecewiseJob final : public HelpedJob {
+ public:
+  PiecewiseJob(std::size_t all, const F& f) : all_(all), f_(f) {}
+
+  void run() noexcept override {
+    for (std::size_t at = next(); at < all_; at = next()) f_(at, smallerOf(stagingPiece, all_ - at));
+  }
+
+ private:
+  std::size_t next() { return next_.fetch_add(stagingPiece, std::memory_order_relaxed); }
+
+  std::size_t all_;
+  const F& f_;
+  std::atomic<std::size_t> next_{0};
+};
+
+// The same, and waits until all are done. f throws nothing.
+template <class F>
+void inPieces(std::size_t all, const F& f) {
+  PiecewiseJob<F> job(all, f);
+  const auto pieces = static_cast<unsigned>(smallerOf(ceilDivide(all, stagingPiece), std::size_t{stagingThreads}));
+  HelperThreads::instance().invite(job, smallerOf(pieces, transferCores(coreCount())) - 1);
+  job.run();
+  HelperThreads::instance().finish(job);
+}
+
+inline void copyOnHost(void* to, const void* from, std::size_t bytes) {
+  inPieces(bytes, [=](std::size_t at, std::size_t count) noexcept {
+    std::memcpy(static_cast<unsigned char*>(to) + at, static_cast<const unsigned char*>(from) + at, count);
+  });
+}
 
 GPUOPT_DETAIL_END
