@@ -97,6 +97,11 @@ class Figures(unittest.TestCase):
                    "`forEach`, only read | 4 | 0.992 | 1.25 | 1.04")
         self.assertTrue(table_of("maps").startswith("\n## Functions of elements\n"))
 
+    def test_pipelines(self):
+        self.check("pipelines", "`streamReduce` | pinned | 1 GiB | 53.7 | 0.990 | 1.25 | 1.50",
+                   "`streamTransform` | pageable | 64 MiB | 67.1 | 0.660 | 4.00 | 5.00")
+        self.check("frames", "ring, copies | 200 | 250 | 0", "serial, copies | 220 | 260 | 3")
+
     def test_torch(self):
         self.check("torch", "sum of n floats | float | 2^20 | `torch.sum` | 200.0 | 1.50")
 
