@@ -24,13 +24,13 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 GPUOPT_NAMESPACE_BEGIN
 
@@ -113,6 +113,7 @@ class FrameRing {
         work_(std::move(work)),
         slots_(checkedSlots(inCount, outCount, options), inCount * sizeof(In), outCount * sizeof(Out),
                options.transfer == FrameTransfer::mapped) {
+    queued_.reserve(slots_.count());
     for (std::size_t i = 0; i < slots_.count(); ++i) free_.push_back(&slots_[i]);
   }
 
@@ -129,9 +130,8 @@ class FrameRing {
     if (isClosed_) return nullptr;
     if (filling_ != nullptr) return inOf(*filling_);
     const bool isDropped = free_.empty();
-    std::deque<detail::FrameSlot*>& from = isDropped ? queued_ : free_;
-    filling_ = from.front();
-    from.pop_front();
+    std::vector<detail::FrameSlot*>& from = isDropped ? queued_ : free_;
+    filling_ = takeFirst(from);
     if (!isDropped) return inOf(*filling_);
     ++statistics_.dropped;
     lock.unlock();
@@ -165,8 +165,7 @@ class FrameRing {
       if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
       return {};
     }
-    held_ = queued_.front();
-    queued_.pop_front();
+    held_ = takeFirst(queued_);
     isWaking_.store(isClosed_ || !queued_.empty(), std::memory_order_relaxed);
     lock.unlock();
     check(cudaEventSynchronize(held_->done), "cudaEventSynchronize");
@@ -234,6 +233,12 @@ class FrameRing {
 
   static In* inOf(detail::FrameSlot& slot) { return reinterpret_cast<In*>(slot.hostIn); }
 
+  static detail::FrameSlot* takeFirst(std::vector<detail::FrameSlot*>& slots) {
+    detail::FrameSlot* const first = slots.front();
+    slots.erase(slots.begin());
+    return first;
+  }
+
   bool canDrop() const { return policy_ == FramePolicy::dropOldest && !queued_.empty(); }
 
   void giveBack() {
@@ -290,7 +295,7 @@ class FrameRing {
   detail::FrameSlots slots_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<detail::FrameSlot*> free_, queued_;
+  std::vector<detail::FrameSlot*> free_, queued_;
   detail::FrameSlot *filling_ = nullptr, *held_ = nullptr;  // of the producer, of the consumer
   bool isClosed_ = false;
   std::atomic<bool> isWaking_{false};  // there are frames for the consumer, or the end
