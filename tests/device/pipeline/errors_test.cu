@@ -28,6 +28,14 @@ TEST_CASE("files pass through a pipeline", "[pipeline]") {
   }
 }
 
+TEST_CASE("several threads read a file", "[pipeline]") {
+  const TemporaryFolder folder;
+  const std::vector<Number> values = randomVector<Number>(800001, 27);
+  const std::string from = folder.write("from", values, 1);
+  gpuopt::Pipeline().run(gpuopt::fromFile<Number>(from, 1), copyChunk, gpuopt::toFile<Number>(folder.file("to")));
+  CHECK(folder.read("to") == values);
+}
+
 TEST_CASE("a pipe passes through a pipeline", "[pipeline]") {
   const TemporaryFolder folder;
   const std::vector<Number> values = randomVector<Number>(1001, 29);
@@ -106,6 +114,26 @@ TEST_CASE("bad arguments are refused before anything is written", "[pipeline]") 
           pipeline.run(gpuopt::fromCallback<Number>(tooMany), copyChunk, gpuopt::toHost(out));
         }) == "gpuopt::fromCallback: the callback returned 9 elements for a chunk of at most 8");
 }
+
+#ifndef GPUOPT_EMULATION
+
+TEST_CASE("a pipeline cannot be captured, and says so", "[pipeline]") {
+  const Stream stream;
+  gpuopt::PipelineOptions options = smallChunks();
+  options.after = stream;
+  const std::vector<Number> in(100);
+  std::vector<Number> out(100);
+  gpuopt::Pipeline pipeline(options);
+  gpuopt::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  const std::string text =
+      messageOf<std::invalid_argument>([&] { pipeline.run(gpuopt::fromHost(in), copyChunk, gpuopt::toHost(out)); });
+  cudaGraph_t graph = nullptr;
+  gpuopt::check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");  // the capture is still valid
+  gpuopt::check(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  CHECK(text == "gpuopt::Pipeline: options.after is being captured: a pipeline waits, which a graph cannot");
+}
+
+#endif
 
 TEST_CASE("a pipeline without its pinned memory says so, and runs when there is some", "[pipeline]") {
   const std::size_t before = gpuopt::pinnedCapacity();

@@ -43,6 +43,17 @@ TEST_CASE("a pipeline passes every byte on, whatever the chunks and the memory",
   }
 }
 
+TEST_CASE("several threads copy a chunk", "[pipeline]") {
+  using gpuopt::detail::stagingPiece;
+  for (const std::size_t bytes : {stagingPiece - 4, stagingPiece, stagingPiece + 4, 11 * stagingPiece + 4}) {
+    const std::vector<Number> values = randomVector<Number>(bytes / sizeof(Number), 9);
+    const HostNumbers in(values, false);
+    HostNumbers out(values.size(), false);
+    gpuopt::Pipeline().run(gpuopt::fromHost(in.data(), in.size()), copyChunk, gpuopt::toHost(out.data(), out.size()));
+    CHECK(out.values() == values);
+  }
+}
+
 TEST_CASE("a pipeline of nothing calls nobody but the source", "[pipeline]") {
   const auto never = [](const auto&...) { FAIL("called"); };
   gpuopt::PipelineOptions options = smallChunks();

@@ -50,7 +50,10 @@ class PipelineRun {
       : options_(options), slots_(slots), source_(source), sink_(sink), bytes_(bytes), length_(source.length()) {}
 
   PipelineResult operator()(const Work& work) {
+    if (isCapturing(options_.after))
+      throwInvalid({"gpuopt::Pipeline: options.after is being captured: a pipeline waits, which a graph cannot"});
     if (sink_ != nullptr && length_ != unknownLength) sink_->requireRoom(length_);
+    const RelaxedCapture relaxed;
     const std::size_t capacity = prepare();
     waitForCaller();
     ChunkSettler settler(slots_, sink_);
@@ -85,8 +88,6 @@ class PipelineRun {
 
   // The work may read what the caller's earlier kernels write.
   void waitForCaller() {
-    if (isCapturing(options_.after))
-      throwInvalid({"gpuopt::Pipeline: options.after is being captured: a pipeline waits, which a graph cannot"});
     record(slots_.begin(), options_.after);
     makeWait(slots_.streams().work, slots_.begin());
   }
