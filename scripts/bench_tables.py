@@ -10,6 +10,7 @@ import bench_tables_histogram as histogram
 import bench_tables_memory as memory
 import bench_tables_pipelines as pipelines
 import bench_tables_reduce as reduce
+import bench_tables_transfer as transfer
 from bench_grid import Grid
 from bench_results import number, over, power
 
@@ -137,6 +138,17 @@ TABLES = {
         PERFORMANCE, ("map_bench",), memory.maps,
         f"## Functions of elements\n\n1 GiB of the larger array, L2 flushed by writes; share of the best copy or read "
         f"of as many bytes, and {RATIO}."),
+    "transfers": Table(
+        PERFORMANCE, ("transfer_bench",), transfer.arrays,
+        f"## Transfers\n\nArrays in pageable memory, host time until the data has arrived: share of the speed of a pinned "
+        f"copy of 1 GiB, and {RATIO}."),
+    "blocks": Table(
+        PERFORMANCE, ("transfer_bench",), transfer.blocks,
+        f"Scattered blocks of pinned memory: the same. The loop calls `cudaMemcpyAsync` for each block."),
+    "pinned_sums": Table(
+        PERFORMANCE, ("transfer_bench",), transfer.sums,
+        f"Sums of pinned memory, which the kernel reads through the link, until the value is on the host: us, and "
+        f"{RATIO} where a copy goes first."),
     "pipelines": Table(
         PERFORMANCE, ("pipeline_bench",), pipelines.pipelines,
         f"## Pipelines\n\nData of the host through the device in chunks, wall time of a call; both ways added. The link "

@@ -60,25 +60,39 @@ inline void requireDevice(const BlockRequest& request, std::size_t bytes) {
   requireArray({request.device, bytes, 1, 1, "device"}, request.function);
 }
 
-template <class Host>
-TransferHandle beginBlocks(const BlockRequest& request, const Host& host) {
-  requireSize(request.count, {"count"}, request.function);
+inline std::unique_ptr<BlockTransfer> makeBlocks(const BlockRequest& request) {
   requireSize(request.blockBytes, {"blockBytes"}, request.function);
   requireSize(request.count, {"count"}, request.function, largerOf(request.blockBytes, std::size_t{1}));
   requireDevice(request, request.count * request.blockBytes);
-  if (request.count == 0) return {};
-  auto transfer = std::make_unique<BlockTransfer>(request);
-  transfer->begin(host);
-  return TransferHandle(std::move(transfer));
+  return std::make_unique<BlockTransfer>(request);
 }
 
+inline std::unique_ptr<BlockTransfer> makeBlocks(const BlockRequest& request, const NamedArray& sizes) {
+  requireAddress(sizes, request.function);
+  return std::make_unique<BlockTransfer>(request);
+}
+
+// Queues the transfer of blocks of equal size.
+template <class Host>
+std::unique_ptr<BlockTransfer> queueBlocks(const BlockRequest& request, const Host& host) {
+  auto transfer = makeBlocks(request);
+  transfer->begin(host);
+  return transfer;
+}
+
+// The same of blocks that each have a size.
 template <class Host, class Size>
-TransferHandle beginBlocks(const BlockRequest& request, const Host& host, const Size* sizes) {
-  requireAddress(namedArray(sizes, request.count, "sizes"), request.function);
-  if (request.count == 0) return {};
-  auto transfer = std::make_unique<BlockTransfer>(request);
+std::unique_ptr<BlockTransfer> queueBlocks(const BlockRequest& request, const Host& host, const Size* sizes) {
+  auto transfer = makeBlocks(request, namedArray(sizes, request.count, "sizes"));
   requireDevice(request, transfer->setSizes(sizes));
   transfer->begin(host);
+  return transfer;
+}
+
+inline void endBlocks(std::unique_ptr<BlockTransfer> transfer) { transfer->waitForStream(); }
+
+inline TransferHandle handleOf(std::unique_ptr<BlockTransfer> transfer) {
+  transfer->recordEnd();
   return TransferHandle(std::move(transfer));
 }
 
@@ -101,7 +115,7 @@ template <class Offset, class = detail::EnableInteger<Offset>>
                                                std::size_t blockBytes, void* device, StreamRef stream = {}) {
   const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
                                      TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
-  return detail::beginBlocks(request, detail::hostAt(host, offsets, request));
+  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
 }
 /// Gathers blocks and waits until they are on the device.
 ///
@@ -114,7 +128,9 @@ template <class Offset, class = detail::EnableInteger<Offset>>
 template <class Offset, class = detail::EnableInteger<Offset>>
 void gatherBlocks(const void* host, const Offset* offsets, std::size_t count, std::size_t blockBytes, void* device,
                   StreamRef stream = {}) {
-  gpuopt::gatherBlocksAsync(host, offsets, count, blockBytes, device, stream).wait();
+  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
+                                     TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
+  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
 }
 
 template <class T>
@@ -122,11 +138,13 @@ template <class T>
                                                void* device, StreamRef stream = {}) {
   const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
                                      TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
-  return detail::beginBlocks(request, detail::hostAt(blocks, request));
+  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(blocks, request)));
 }
 template <class T>
 void gatherBlocks(T* const* blocks, std::size_t count, std::size_t blockBytes, void* device, StreamRef stream = {}) {
-  gpuopt::gatherBlocksAsync(blocks, count, blockBytes, device, stream).wait();
+  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
+                                     TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
+  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(blocks, request)));
 }
 
 template <class Offset, class Size, class = detail::EnableInteger<Offset>, class = detail::EnableInteger<Size>>
@@ -134,12 +152,14 @@ template <class Offset, class Size, class = detail::EnableInteger<Offset>, class
                                                std::size_t count, void* device, StreamRef stream = {}) {
   const detail::BlockRequest request{detail::byteAddress(device), count,  0,
                                      TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
-  return detail::beginBlocks(request, detail::hostAt(host, offsets, request), sizes);
+  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, offsets, request), sizes));
 }
 template <class Offset, class Size, class = detail::EnableInteger<Offset>, class = detail::EnableInteger<Size>>
 void gatherBlocks(const void* host, const Offset* offsets, const Size* sizes, std::size_t count, void* device,
                   StreamRef stream = {}) {
-  gpuopt::gatherBlocksAsync(host, offsets, sizes, count, device, stream).wait();
+  const detail::BlockRequest request{detail::byteAddress(device), count,  0,
+                                     TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
+  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request), sizes));
 }
 
 /// \}
@@ -161,7 +181,7 @@ template <class Offset, class = detail::EnableInteger<Offset>>
                                                 std::size_t count, std::size_t blockBytes, StreamRef stream = {}) {
   const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
                                      TransferDirection::download, stream, "gpuopt::scatterBlocks"};
-  return detail::beginBlocks(request, detail::hostAt(host, offsets, request));
+  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
 }
 /// Scatters blocks and waits until they are on the host.
 ///
@@ -174,7 +194,9 @@ template <class Offset, class = detail::EnableInteger<Offset>>
 template <class Offset, class = detail::EnableInteger<Offset>>
 void scatterBlocks(const void* device, void* host, const Offset* offsets, std::size_t count, std::size_t blockBytes,
                    StreamRef stream = {}) {
-  gpuopt::scatterBlocksAsync(device, host, offsets, count, blockBytes, stream).wait();
+  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
+                                     TransferDirection::download, stream, "gpuopt::scatterBlocks"};
+  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
 }
 
 template <class T>
@@ -182,12 +204,14 @@ template <class T>
                                                 std::size_t blockBytes, StreamRef stream = {}) {
   const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
                                      TransferDirection::download, stream, "gpuopt::scatterBlocks"};
-  return detail::beginBlocks(request, detail::hostAt(blocks, request));
+  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(blocks, request)));
 }
 template <class T>
 void scatterBlocks(const void* device, T* const* blocks, std::size_t count, std::size_t blockBytes,
                    StreamRef stream = {}) {
-  gpuopt::scatterBlocksAsync(device, blocks, count, blockBytes, stream).wait();
+  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
+                                     TransferDirection::download, stream, "gpuopt::scatterBlocks"};
+  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(blocks, request)));
 }
 
 template <class Offset, class Size, class = detail::EnableInteger<Offset>, class = detail::EnableInteger<Size>>
@@ -195,12 +219,14 @@ template <class Offset, class Size, class = detail::EnableInteger<Offset>, class
                                                 const Size* sizes, std::size_t count, StreamRef stream = {}) {
   const detail::BlockRequest request{detail::byteAddress(device), count,  0,
                                      TransferDirection::download, stream, "gpuopt::scatterBlocks"};
-  return detail::beginBlocks(request, detail::hostAt(host, offsets, request), sizes);
+  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, offsets, request), sizes));
 }
 template <class Offset, class Size, class = detail::EnableInteger<Offset>, class = detail::EnableInteger<Size>>
 void scatterBlocks(const void* device, void* host, const Offset* offsets, const Size* sizes, std::size_t count,
                    StreamRef stream = {}) {
-  gpuopt::scatterBlocksAsync(device, host, offsets, sizes, count, stream).wait();
+  const detail::BlockRequest request{detail::byteAddress(device), count,  0,
+                                     TransferDirection::download, stream, "gpuopt::scatterBlocks"};
+  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request), sizes));
 }
 
 /// \}

@@ -97,6 +97,11 @@ class Figures(unittest.TestCase):
                    "`forEach`, only read | 4 | 0.992 | 1.25 | 1.04")
         self.assertTrue(table_of("maps").startswith("\n## Functions of elements\n"))
 
+    def test_transfers(self):
+        self.check("transfers", "1 GiB | 0.859 | 5.00 | 4.00 | 0.895 | 2.50")
+        self.check("blocks", "4096 | 1024 | 0.839 | 30.0 | 11.0 | 0.932 | 5.00")
+        self.check("pinned_sums", "4 KiB | 9.0 | 1.20")
+
     def test_pipelines(self):
         self.check("pipelines", "`streamReduce` | pinned | 1 GiB | 53.7 | 0.990 | 1.25 | 1.50",
                    "`streamTransform` | pageable | 64 MiB | 67.1 | 0.660 | 4.00 | 5.00")
@@ -144,7 +149,8 @@ class Columns(unittest.TestCase):
                     if '"case,element,"' in line)
         first, last = re.findall(r'"([^"\\]+)', both)[0], re.findall(r'"(,bytes[^"\\]+)', both)[0]
         for program, own in {"transpose_bench": "rows,cols,in_ld,out_ld,batch", "map_bench": "n", "soa_bench": "n",
-                             "struct_bench": "n,align,in_offset,out_offset", "struct_inverse_bench": "n"}.items():
+                             "struct_bench": "n,align,in_offset,out_offset", "struct_inverse_bench": "n",
+                             "transfer_bench": "n"}.items():
             self.assertEqual(self.columns(program), first + own + last)
             sources = "support/transpose_report.cuh" if program == "transpose_bench" else f"{program}.cu"
             self.assertIn(own, self.literals(sources))

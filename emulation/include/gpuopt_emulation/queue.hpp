@@ -55,7 +55,7 @@ struct Work {
   std::function<cudaError_t()> run;
   std::vector<std::shared_ptr<Work>> before;  ///< what has to be done first
   bool isDone = false;
-  cudaError_t code = cudaSuccess;
+  std::atomic<cudaError_t> code{cudaSuccess};  ///< read by who queued it, too
   std::chrono::steady_clock::time_point end{};
 
   /// Returns whether there is nothing left to do first.
@@ -138,7 +138,7 @@ class Queue {
     if (work->isDone) return cudaSuccess;
     while (!work->isReady()) work = WorkPointer(work->before.back());
     work->finish();
-    return work->code == cudaSuccess ? cudaErrorNotReady : work->code;
+    return work->code == cudaSuccess ? cudaErrorNotReady : work->code.load();
   }
 
   cudaError_t query(cudaStream_t stream) {

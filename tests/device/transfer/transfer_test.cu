@@ -288,7 +288,8 @@ TEST_CASE("A failure ends a transfer with its error, and loses nothing", "[trans
         Arrays arrays(50000, 0);
         const std::size_t before = gpuopt::pinnedBytes();
         RingTransfer<FailingHost> transfer(
-            {{arrays.onHost()}, failure}, {arrays.onDevice(), arrays.n, 4096, direction, helpers == 0, stream, "test"});
+            {{arrays.onHost()}, failure},
+            {arrays.onDevice(), arrays.n, 4096, 1 + helpers, direction, helpers == 0, stream, "test"});
         transfer.begin(helpers);
         REQUIRE(messageOf<std::runtime_error>([&] { transfer.wait(); }) == "the host failed");
         REQUIRE(transfer.isDone());
@@ -309,8 +310,10 @@ TEST_CASE("Pinned memory for slots that cannot be had is an error", "[transfer]"
                 .find("gpuopt::upload: 262144 bytes of pinned memory exceed the capacity: 0 of 10000 bytes are in use; "
                       "gpuopt::setPinnedCapacity sets another one") == 0);
     REQUIRE(gpuopt::pinnedBytes() == 0);
-    auto handle = gpuopt::uploadAsync(arrays.onHost(), arrays.n, arrays.onDevice());
-    REQUIRE(messageOf<std::runtime_error>([&] { handle.wait(); }).find("gpuopt::uploadAsync: ") == 0);
+    REQUIRE(messageOf<std::runtime_error>([&] {
+              static_cast<void>(gpuopt::uploadAsync(arrays.onHost(), arrays.n, arrays.onDevice()));
+            }).find("gpuopt::uploadAsync: ") == 0);
+    REQUIRE(gpuopt::pinnedBytes() == 0);
   }
   fill(arrays.onHost(), arrays.n, 6);
   gpuopt::upload(arrays.onHost(), arrays.n, arrays.onDevice());

@@ -70,6 +70,7 @@ class BlockTransfer final : public PendingTransfer {
       throwInvalid({request.function, ": stream is being captured: the list of blocks would not outlive the call"});
   }
   ~BlockTransfer() override {
+    const RelaxedCapture relaxed;
     if (isQueued_) forgetError(cudaStreamSynchronize(request_.stream));  // the kernels read the lists
     if (copied_) copied_->waitQuietly();
   }
@@ -91,12 +92,28 @@ class BlockTransfer final : public PendingTransfer {
       const std::size_t count = smallerOf(blocksGroup, request_.count - first);
       transferGroup(first, count, fill(first, count, host));
     }
+  }
+
+  // Waits for all that is queued in the stream.
+  void waitForStream() {
+    if (!isQueued_) return;
+    const RelaxedCapture relaxed;
+    isQueued_ = false;
+    check(cudaStreamSynchronize(request_.stream), "cudaStreamSynchronize");
+  }
+
+  // The stream may be used for other work, for which wait() does not wait.
+  void recordEnd() {
+    if (!isQueued_) return;
+    const RelaxedCapture relaxed;
     copied_.emplace().record(request_.stream);
     isQueued_ = false;
   }
 
-  void wait() override { copied_->wait(); }
-  bool isDone() override { return copied_->isDone(); }
+  void wait() override {
+    if (copied_) copied_->wait();
+  }
+  bool isDone() override { return !copied_ || copied_->isDone(); }
 
  private:
   // What a group's plan needs to know of its addresses.

@@ -1,5 +1,5 @@
 /// \file
-/// Lanes of transfers: two pinned slots, and a stream for their copies.
+/// Lanes of transfers: two pinned slots of a thread.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -41,44 +41,48 @@ class TransferEvent {
 /// Two slots that take turns: while the device copies one, a thread fills or empties the other.
 class TransferLane {
  public:
-  TransferLane(int device, std::size_t slotBytes, const char* function) : device_(device) {
-    memory_ = PinnedPool::instance().acquire(2 * slotBytes, function);
-    const cudaError_t code = cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
-    if (code != cudaSuccess) PinnedPool::instance().release(memory_);
-    check(code, "cudaStreamCreateWithFlags");
-  }
+  TransferLane(int device, std::size_t slotBytes, const char* function)
+      : device_(device), memory_(PinnedPool::instance().acquire(2 * slotBytes, function)) {}
   ~TransferLane() {
-    for (const TransferEvent& event : copied_) event.waitQuietly();
-    forgetError(cudaStreamDestroy(stream_));
+    for (Slot& slot : slots_) slot.copied.waitQuietly();
     PinnedPool::instance().release(memory_);
   }
   TransferLane(const TransferLane&) = delete;
   TransferLane& operator=(const TransferLane&) = delete;
 
   int device() const { return device_; }
-  cudaStream_t stream() const { return stream_; }
   std::size_t slotBytes() const { return memory_.bytes / 2; }
   unsigned char* slot(unsigned k) const { return memory_.data + k * slotBytes(); }
-  const TransferEvent& copied(unsigned k) const { return copied_[k]; }
 
   /// The slot whose turn it is.
   unsigned turn() const { return turn_; }
 
-  /// Marks the end of a slot's copy; the other one's turn begins.
+  /// Waits for the latest copy of a slot.
+  void await(unsigned k) {
+    if (slots_[k].isCopying) slots_[k].copied.wait();
+    slots_[k].isCopying = false;
+  }
+
+  /// Marks the end of the copy that has been queued for the slot whose turn it is. The other one's turn begins.
   void finishSlot(cudaStream_t stream) {
-    copied_[turn_].record(stream);
+    slots_[turn_].isCopying = true;
+    slots_[turn_].copied.record(stream);
     turn_ ^= 1;
   }
 
   /// Whether a slot can be had without waiting for the device.
-  bool isReady() const { return copied_[turn_].isDone(); }
+  bool isReady() const { return !slots_[turn_].isCopying || slots_[turn_].copied.isDone(); }
 
  private:
+  struct Slot {
+    TransferEvent copied;
+    bool isCopying = false;
+  };
+
   int device_;
   unsigned turn_ = 0;
-  PinnedBlock memory_;
-  cudaStream_t stream_ = nullptr;
-  TransferEvent copied_[2];
+  Slot slots_[2];
+  PinnedBlock memory_;  // last: nothing that throws comes after it
 };
 
 /// The lanes of all devices and threads. Those that nobody uses keep their slots for the next transfer.

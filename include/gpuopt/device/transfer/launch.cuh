@@ -8,6 +8,7 @@
 #include <gpuopt/device/transfer/ring.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/workspace.cuh>
 
 #include <cstddef>
 #include <memory>
@@ -65,14 +66,16 @@ inline void requireNoCapture(const Transfer& transfer) {
 
 inline RingRequest ringRequest(const Transfer& transfer, const TransferPlan& plan, bool isDirect) {
   requireNoCapture(transfer);
-  return {transfer.device, transfer.bytes,  plan.slotBytes,   transfer.direction,
-          isDirect,        transfer.stream, transfer.function};
+  return {transfer.device,    transfer.bytes, plan.slotBytes,  plan.threads,
+          transfer.direction, isDirect,       transfer.stream, transfer.function};
 }
 
-// Returns when the transfer is done. One thread alone queues its copies in the stream itself.
+// Returns when the transfer is done. Its copies are in the stream itself, unless each thread has another stream of that
+// name.
 template <class Host>
 void runRing(const Host& host, const Transfer& transfer, const TransferPlan& plan) {
-  RingTransfer<Host> ring(host, ringRequest(transfer, plan, plan.threads == 1));
+  const bool isDirect = plan.threads == 1 || !isPerThreadStream(transfer.stream);
+  RingTransfer<Host> ring(host, ringRequest(transfer, plan, isDirect));
   ring.begin(plan.threads - 1);
   ring.wait();
 }

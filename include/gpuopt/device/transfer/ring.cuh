@@ -65,20 +65,81 @@ struct RingRequest {
   unsigned char* device;
   std::size_t bytes;
   std::size_t slotBytes;
+  unsigned threads;  // at most
   TransferDirection direction;
-  bool isDirect;  // one thread alone, the caller's: copies are queued in the user's stream itself
+  bool isDirect;  // copies are queued in the user's stream itself; else in one of the transfer's own
   cudaStream_t stream;
   const char* function;
 };
 
+/// The lanes of a transfer, one for each thread. They are there before it begins, so that no thread has to allocate.
+class LeasedLanes {
+ public:
+  explicit LeasedLanes(const RingRequest& request) {
+    const RelaxedCapture relaxed;
+    lanes_.reserve(request.threads);
+    try {
+      while (lanes_.size() < request.threads)
+        lanes_.push_back(&TransferLanes::instance().acquire(currentDevice(), request.slotBytes, request.function));
+    } catch (...) {
+      release();
+      throw;
+    }
+  }
+  ~LeasedLanes() { release(); }
+  LeasedLanes(const LeasedLanes&) = delete;
+  LeasedLanes& operator=(const LeasedLanes&) = delete;
+
+  /// One for the calling thread; null if all are taken.
+  TransferLane* take() {
+    const std::size_t i = taken_.fetch_add(1, std::memory_order_relaxed);
+    return i < lanes_.size() ? lanes_[i] : nullptr;
+  }
+
+ private:
+  void release() noexcept {
+    for (auto lane = lanes_.rbegin(); lane != lanes_.rend(); ++lane) TransferLanes::instance().release(**lane);
+  }
+
+  std::vector<TransferLane*> lanes_;
+  std::atomic<std::size_t> taken_{0};
+};
+
+/// A stream beside the user's, and what orders the two.
+class SideStream {
+ public:
+  explicit SideStream(cudaStream_t users) {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    join(users, stream_);
+  }
+  ~SideStream() { forgetError(cudaStreamDestroy(stream_)); }
+  SideStream(const SideStream&) = delete;
+  SideStream& operator=(const SideStream&) = delete;
+
+  operator cudaStream_t() const { return stream_; }
+
+  /// What is queued in `later` from now on waits for what has been queued in `earlier`.
+  void join(cudaStream_t earlier, cudaStream_t later) {
+    event_.record(earlier);
+    event_.makeWait(later);
+  }
+
+ private:
+  TransferEvent event_;
+  cudaStream_t stream_ = nullptr;
+};
+
+/// The copies of all threads are queued in one stream: the copy engine takes longer to change streams than to copy a
+/// hundred KiB.
+///
 /// \tparam Host reads and writes the host's side: read(slot, at, bytes) and write(slot, at, bytes), by several threads
 template <class Host>
 class RingTransfer final : public HelpedJob, public PendingTransfer {
  public:
   RingTransfer(const Host& host, const RingRequest& request)
-      : host_(host), request_(request), device_(currentDevice()) {
+      : host_(host), request_(request), device_(currentDevice()), lanes_(request) {
     const RelaxedCapture relaxed;
-    if (!request.isDirect) before_.emplace().record(request.stream);
+    if (!request.isDirect) side_.emplace(request.stream);
   }
 
   ~RingTransfer() override {
@@ -109,7 +170,9 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
     try {
       const RelaxedCapture relaxed;
       const DeviceScope scope(device_);
-      TransferLane& lane = join();
+      TransferLane* own = lanes_.take();
+      if (own == nullptr) return;
+      TransferLane& lane = *own;
       if (request_.direction == TransferDirection::upload)
         upload(lane);
       else
@@ -131,25 +194,15 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
     return {at, smallerOf(request_.slotBytes, request_.bytes - at)};
   }
 
-  cudaStream_t streamOf(const TransferLane& lane) const { return request_.isDirect ? request_.stream : lane.stream(); }
-
-  TransferLane& join() {
-    TransferLane& lane = TransferLanes::instance().acquire(device_, request_.slotBytes, request_.function);
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      lanes_.push_back(&lane);
-    }
-    if (before_) before_->makeWait(lane.stream());
-    return lane;
-  }
+  cudaStream_t stream() const { return side_ ? static_cast<cudaStream_t>(*side_) : request_.stream; }
 
   void copy(TransferLane& lane, unsigned k, const Region& region) {
     const bool isUpload = request_.direction == TransferDirection::upload;
     unsigned char* device = request_.device + region.at;
     check(cudaMemcpyAsync(isUpload ? device : lane.slot(k), isUpload ? lane.slot(k) : device, region.bytes,
-                          isUpload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, streamOf(lane)),
+                          isUpload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream()),
           "cudaMemcpyAsync");
-    lane.finishSlot(streamOf(lane));
+    lane.finishSlot(stream());
   }
 
   void finishRegion(const Region& region) { done_.fetch_add(region.bytes, std::memory_order_release); }
@@ -157,7 +210,7 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
   void upload(TransferLane& lane) {
     for (Region region = take(); region.bytes > 0; region = take()) {
       const unsigned k = lane.turn();
-      lane.copied(k).wait();
+      lane.await(k);
       host_.read(lane.slot(k), region.at, region.bytes);
       copy(lane, k, region);
       finishRegion(region);
@@ -168,7 +221,7 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
   unsigned fetch(TransferLane& lane, const Region& region) {
     const unsigned k = lane.turn();
     if (region.bytes == 0) return k;
-    lane.copied(k).wait();
+    lane.await(k);
     copy(lane, k, region);
     return k;
   }
@@ -179,7 +232,7 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
     while (region.bytes > 0) {
       const Region following = take();
       const unsigned other = fetch(lane, following);
-      lane.copied(k).wait();
+      lane.await(k);
       host_.write(lane.slot(k), region.at, region.bytes);
       finishRegion(region);
       region = following;
@@ -195,32 +248,25 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
     done_.store(request_.bytes, std::memory_order_release);
   }
 
-  /// Orders the user's stream after the copies, and gives the lanes back. No thread works on the transfer any more.
+  /// Orders the user's stream after the copies. No thread works on the transfer any more.
   void complete() {
-    try {
-      if (!error_ && before_ && request_.direction == TransferDirection::upload)
-        for (const TransferLane* lane : lanes_) lane->copied(lane->turn() ^ 1).makeWait(request_.stream);
-    } catch (...) {
-      fail(std::current_exception());
+    if (error_) {
+      forgetError(cudaStreamSynchronize(stream()));  // then nothing uses host or device any more
+      std::rethrow_exception(error_);
     }
-    for (TransferLane* lane : lanes_) {
-      if (error_) forgetError(cudaStreamSynchronize(streamOf(*lane)));  // then nothing touches host or device any more
-      TransferLanes::instance().release(*lane);
-    }
-    lanes_.clear();
-    if (error_) std::rethrow_exception(error_);
+    if (side_) side_->join(*side_, request_.stream);
   }
 
   const Host host_;
   const RingRequest request_;
   const int device_;
-  std::optional<TransferEvent> before_;  // what the user's stream had to do before the transfer
-  std::atomic<std::size_t> next_{0};     // the first byte that nobody has begun with
-  std::atomic<std::size_t> done_{0};     // bytes
+  LeasedLanes lanes_;
+  std::optional<SideStream> side_;
+  std::atomic<std::size_t> next_{0};  // the first byte that nobody has begun with
+  std::atomic<std::size_t> done_{0};  // bytes
   bool isComplete_ = false;
-  std::mutex mutex_;  // guards the following
-  std::vector<TransferLane*> lanes_;
-  std::exception_ptr error_;
+  std::mutex mutex_;
+  std::exception_ptr error_;  // guarded by mutex_
 };
 
 GPUOPT_DETAIL_END

@@ -12,7 +12,7 @@ GPUOPT_DETAIL_BEGIN
 inline constexpr std::size_t KIB = 1024, MIB = 1024 * KIB;
 
 // Pageable memory of up to this size is left to cudaMemcpyAsync, whose own copy is the fastest there.
-inline constexpr std::size_t smallUploadBytes = 256 * KIB, smallDownloadBytes = 64 * KIB;
+inline constexpr std::size_t smallUploadBytes = 16 * KIB, smallDownloadBytes = 64 * KIB;
 
 // Threads that copy pageable memory to or from pinned slots, and bytes of a slot, for transfers of up to `most` bytes.
 struct TransferTier {
