@@ -19,7 +19,7 @@ GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
 inline constexpr std::size_t workspaceCapacity = std::size_t{1} << 20;
-inline constexpr std::size_t workspaceCounters = 4096;
+inline constexpr std::size_t workspaceCounters = 16384;
 inline constexpr std::size_t counterBytes = workspaceCounters * sizeof(unsigned);
 inline constexpr std::size_t workspaceBytes = workspaceCapacity + counterBytes;
 

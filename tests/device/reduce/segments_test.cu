@@ -98,6 +98,19 @@ TEST_CASE("reduceSegments divides giant segments among warps") {
   }
 }
 
+TEST_CASE("reduceSegments gives long segments to blocks") {
+  for (const std::size_t mean : {2030, 2040, 2041, 2100, 9000}) {
+    std::vector<std::size_t> sizes = randomSizes(40, mean / 2, 5);
+    for (std::size_t& size : sizes) size += mean - mean / 4;
+    for (const std::size_t first : {0, 1, 31}) {
+      checkSegments<float>(sizes, first, 1);
+      checkSegments<int, ManyWarps>(sizes, first);
+    }
+  }
+  checkSegments<Words25>({700, 0, 90, 3000});
+  checkSegments<float, ManyWarps>({0, 0, 30000, 1, 0, 0, 60000, 0, 0, 2, 0});
+}
+
 TEST_CASE("reduceSegments takes empty segments wherever they are") {
   for (const std::size_t count : {1, 31, 255, 256, 257, 5000}) {
     std::vector<std::size_t> sizes(count, 0);

@@ -1,5 +1,6 @@
 /// \file
-/// The kernel of reduceSegments: a merge-based partition of elements and ends of segments among warps.
+/// The kernel of reduceSegments: a merge-based partition of elements and ends of segments among warps, or among blocks
+/// where segments are long.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -22,13 +23,14 @@ GPUOPT_DETAIL_BEGIN
 //     warp          0       |       1       |       2       |   3
 //
 // Warp 0 reduces a and begins b, warp 1 continues b, warp 2 continues b, reduces c and begins d, warp 3 continues d.
-// The last of a segment's warps to arrive combines the partial results in scratch memory.
+// The last of a segment's warps to arrive combines the partial results in scratch memory. Where segments are long on
+// average, the same holds of blocks: their threads read one range together, which memory serves faster.
 template <class Offset, std::size_t END_COST>
 struct SegmentPath {
   const Offset* offsets;
   std::size_t segments;
   std::size_t base;   // offsets[0]
-  std::size_t share;  // positions of a warp
+  std::size_t share;  // positions of a warp or block
 
   __device__ std::size_t begin(std::size_t s) const { return static_cast<std::size_t>(offsets[s]); }
   __device__ std::size_t end(std::size_t s) const { return static_cast<std::size_t>(offsets[s + 1]); }
@@ -39,6 +41,13 @@ struct SegmentPath {
   __device__ std::size_t firstPosition(std::size_t s) const { return position(begin(s), s); }
   __device__ std::size_t endPosition(std::size_t s) const { return position(end(s), s); }
   __device__ std::size_t length() const { return firstPosition(segments); }
+
+  // Where a segment is divided that goes on after a position: at a multiple of 32 elements, so that ranges begin at
+  // lines of the cache.
+  __device__ std::size_t division(std::size_t position, std::size_t s) const {
+    const std::size_t rounded = element(position, s) / 32 * 32;
+    return rounded > begin(s) ? rounded : begin(s);
+  }
 
   // The segment at a position. The lanes of a warp search together, 32 probes at a time.
   __device__ std::size_t segmentAt(std::size_t position) const {
@@ -56,10 +65,10 @@ struct SegmentPath {
   }
 };
 
-// Partial results of segments that several warps share, one of each kind per warp.
+// Partial results of segments that several warps or blocks share, one of each kind for each of them.
 template <class Partial>
 struct SegmentScratch {
-  Partial* continued;  // of the segment that began before the warp's share
+  Partial* continued;  // of the segment that began before the share
   Partial* begun;      // of the segment that goes on after it
   unsigned* arrivals;
 };
@@ -87,41 +96,44 @@ __device__ inline unsigned countWhile(unsigned from, unsigned count, unsigned la
   return total;
 }
 
-// The work of one warp.
-template <class Policy, class View, class Offset, class Reducer, class Out>
-struct SegmentWarp {
+// What a warp and a block have in common, as teams of THREADS threads.
+template <int THREADS, class Policy, class View, class Offset, class Reducer, class Out>
+struct SegmentTeam {
   using Source = typename View::Source;
   using Partial = typename Reducer::Partial;
-  using T = typename View::Element;
-  using Stage = SegmentStage<Policy, T>;
-  static constexpr unsigned FAR = 0xffffffffu;
 
   const View& view;
   const Reducer& reducer;
   const SegmentPath<Offset, Policy::endCost>& path;
   const SegmentScratch<Partial>& scratch;
-  Stage& stage;
   const Out& out;
-  const unsigned lane;
+  const unsigned thread;
 
-  // The fold of the elements [first, end), in lane 0.
+  // The fold of the elements [first, end), in thread 0.
   __device__ Partial reduceRange(std::size_t first, std::size_t end) const {
     Partial partial = reducer.neutral();
-    addRange<32, itemsFor<Policy::VECTORS, Source>>(partial, view, reducer, first, end - first, lane);
-    return reduceLanes(partial, reducer.combiner());
+    addRange<THREADS, itemsFor<Policy::VECTORS, Source>>(partial, view, reducer, first, end - first, thread);
+    if constexpr (THREADS == 32) {
+      return reduceLanes(partial, reducer.combiner());
+    } else {
+      partial = reduceWarps<THREADS>(partial, reducer.neutral(), reducer.combiner());
+      __syncthreads();  // the next range uses the same shared memory
+      return partial;
+    }
   }
 
   __device__ void store(std::size_t segment, const Partial& partial) const {
-    if (lane == 0) storeOutput(out, segment, reducer.finish(partial));
+    if (thread == 0) storeOutput(out, segment, reducer.finish(partial));
   }
 
-  // Publishes this warp's partial result of a segment; the last of its warps combines them.
+  // Publishes this team's partial result of a segment; the last of its teams combines them.
   __device__ void combineShared(std::size_t segment, const Partial& partial, Partial& published) const {
+    if (thread >= 32) return;
     const std::size_t first = path.firstPosition(segment) / path.share;
     const std::size_t last = path.endPosition(segment) / path.share;
     const auto others = static_cast<unsigned>(last - first);
     int arrivedLast = 0;
-    if (lane == 0) {
+    if (thread == 0) {
       published = partial;
       arrivedLast = arriveLast(scratch.arrivals + first, others + 1);
     }
@@ -129,6 +141,45 @@ struct SegmentWarp {
     const Partial rest = reducePartials(scratch.continued + first + 1, others, reducer.neutral(), reducer.combiner());
     store(segment, reducer.combiner()(scratch.begun[first], rest));
   }
+
+  // Reduces the positions [position, endPosition), the share of team `team`, segment after segment.
+  __device__ void run(std::size_t team, std::size_t position, std::size_t endPosition) const {
+    std::size_t segment = path.segmentAt(position);
+    for (; segment < path.segments && path.firstPosition(segment) < endPosition; ++segment) {
+      const bool begins = path.firstPosition(segment) >= position;
+      const bool ends = path.endPosition(segment) < endPosition;
+      const Partial partial = reduceRange(begins ? path.begin(segment) : path.division(position, segment),
+                                          ends ? path.end(segment) : path.division(endPosition, segment));
+      if (begins && ends)
+        store(segment, partial);
+      else
+        combineShared(segment, partial, begins ? scratch.begun[team] : scratch.continued[team]);
+    }
+  }
+};
+
+// The work of one warp.
+template <class Policy, class View, class Offset, class Reducer, class Out>
+struct SegmentWarp : SegmentTeam<32, Policy, View, Offset, Reducer, Out> {
+  using Team = SegmentTeam<32, Policy, View, Offset, Reducer, Out>;
+  using typename Team::Partial;
+  using typename Team::Source;
+  using T = typename View::Element;
+  using Stage = SegmentStage<Policy, T>;
+  using Team::combineShared;
+  using Team::out;
+  using Team::path;
+  using Team::reducer;
+  using Team::reduceRange;
+  using Team::scratch;
+  using Team::store;
+  using Team::view;
+  static constexpr unsigned FAR = 0xffffffffu;
+
+  Stage& stage;
+  const unsigned lane = this->thread;
+
+  __device__ SegmentWarp(const Team& team, Stage& staged) : Team(team), stage(staged) {}
 
   // Reduces `count` staged segments, of which the first has bounds[from], by groups of lanes. Segments of more than
   // twice the elements that suit a group are then reduced by the whole warp.
@@ -219,16 +270,21 @@ struct SegmentWarp {
     std::size_t segment = path.segmentAt(position);
     if (path.firstPosition(segment) < position) {
       const bool ends = path.endPosition(segment) < endPosition;
-      const std::size_t end = ends ? path.end(segment) : path.element(endPosition, segment);
-      combineShared(segment, reduceRange(path.element(position, segment), end), scratch.continued[warp]);
+      const std::size_t end = ends ? path.end(segment) : path.division(endPosition, segment);
+      combineShared(segment, reduceRange(path.division(position, segment), end), scratch.continued[warp]);
       if (!ends) return;
       ++segment;
     }
     segment = reduceComplete(segment, endPosition);
     if (segment < path.segments && path.firstPosition(segment) < endPosition)
-      combineShared(segment, reduceRange(path.begin(segment), path.element(endPosition, segment)), scratch.begun[warp]);
+      combineShared(segment, reduceRange(path.begin(segment), path.division(endPosition, segment)),
+                    scratch.begun[warp]);
   }
 };
+
+// The mean length from which blocks take segments.
+template <class Policy, class T>
+inline constexpr std::size_t longSegment = ceilDivide(Policy::blockBytes, sizeof(T));
 
 template <class Policy, class View, class Offset, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
@@ -236,20 +292,24 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
                    const Reducer reducer, const SegmentScratch<typename Reducer::Partial> scratch, const Out out) {
   constexpr int WARPS = Policy::BLOCK / 32;
   using Stage = SegmentStage<Policy, typename View::Element>;
+  using Block = SegmentTeam<Policy::BLOCK, Policy, View, Offset, Reducer, Out>;
+  using Warp = SegmentWarp<Policy, View, Offset, Reducer, Out>;
   alignas(Stage) __shared__ unsigned char storage[WARPS * sizeof(Stage)];
   overlapPreviousKernel();
   SegmentPath<Offset, Policy::endCost> path{offsets, segments, 0, 1};
   path.base = path.begin(0);
   const std::size_t length = path.length();
+  const bool isLong = length / segments >= longSegment<Policy, typename View::Element>;
   path.share = (length + warps - 1) / warps;
   if (path.share < Policy::minWarpShare) path.share = Policy::minWarpShare;
-  const std::size_t warp = blockIdx.x * std::size_t{WARPS} + threadIdx.x / 32;
-  const std::size_t position = warp * path.share;
+  if (isLong) path.share *= WARPS;
+  const std::size_t team = isLong ? blockIdx.x : blockIdx.x * std::size_t{WARPS} + threadIdx.x / 32;
+  const std::size_t position = team * path.share;
   if (position >= length) return;
+  const std::size_t endPosition = position + path.share < length ? position + path.share : length;
+  if (isLong) return Block{view, reducer, path, scratch, out, threadIdx.x}.run(team, position, endPosition);
   Stage& stage = reinterpret_cast<Stage*>(storage)[threadIdx.x / 32];
-  const SegmentWarp<Policy, View, Offset, Reducer, Out> work{
-      view, reducer, path, scratch, stage, out, static_cast<unsigned>(laneIndex())};
-  work.run(warp, position, position + path.share < length ? position + path.share : length);
+  Warp({view, reducer, path, scratch, out, static_cast<unsigned>(laneIndex())}, stage).run(team, position, endPosition);
 }
 
 template <class Policy, class View, class Offset, class Reducer, class Out>
