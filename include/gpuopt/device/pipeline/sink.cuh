@@ -35,7 +35,7 @@ class HostSink final : public ChunkSink {
   void* target(void* slot, std::size_t first) override { return isDirect_ ? data_ + first : slot; }
 
   bool take(const void* from, std::size_t first, std::size_t count) override {
-    if (!isDirect_) copyOnHost(data_ + first, from, count * sizeof(T));
+    if (!isDirect_) emptySlot(data_ + first, from, count * sizeof(T));
     return true;
   }
 

@@ -32,7 +32,7 @@ class HostSource final : public ChunkSource {
   SourceChunk next(void* slot, std::size_t capacity) override {
     const T* const from = data_;
     const std::size_t count = smallerOf(capacity, left_);
-    if (!isDirect_ && count > 0) copyOnHost(slot, from, count * sizeof(T));
+    if (!isDirect_ && count > 0) fillSlot(slot, from, count * sizeof(T));
     data_ += count;
     left_ -= count;
     return {isDirect_ ? static_cast<const void*>(from) : slot, count};

@@ -9,6 +9,7 @@
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/helper_threads.cuh>
+#include <gpuopt/host/streaming_copy.cuh>
 
 #include <cuda_runtime.h>
 
@@ -59,9 +60,18 @@ void inPieces(std::size_t all, const F& f) {
   HelperThreads::instance().finish(job);
 }
 
-inline void copyOnHost(void* to, const void* from, std::size_t bytes) {
+// Fills a slot: the copy engine reads it while it is in the cache.
+inline void fillSlot(void* slot, const void* from, std::size_t bytes) {
   inPieces(bytes, [=](std::size_t at, std::size_t count) noexcept {
-    std::memcpy(static_cast<unsigned char*>(to) + at, static_cast<const unsigned char*>(from) + at, count);
+    std::memcpy(static_cast<unsigned char*>(slot) + at, static_cast<const unsigned char*>(from) + at, count);
+  });
+}
+
+// Empties a slot, past the caches: of a gigabyte in chunks of 8 MiB, 84 GB/s both ways instead of 59 (H200,
+// 2026-11-23).
+inline void emptySlot(void* to, const void* slot, std::size_t bytes) {
+  inPieces(bytes, [=](std::size_t at, std::size_t count) noexcept {
+    copyStreaming(static_cast<unsigned char*>(to) + at, static_cast<const unsigned char*>(slot) + at, count);
   });
 }
 
