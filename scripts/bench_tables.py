@@ -9,6 +9,7 @@ from typing import Callable
 import bench_tables_distributed as distributed
 import bench_tables_histogram as histogram
 import bench_tables_memory as memory
+import bench_tables_pipelines as pipelines
 import bench_tables_reduce as reduce
 import bench_tables_transfer as transfer
 from bench_grid import Grid
@@ -158,6 +159,15 @@ TABLES = {
         PERFORMANCE, ("transfer_bench",), transfer.sums,
         f"Sums of pinned memory, which the kernel reads through the link, until the value is on the host: us, and "
         f"{RATIO} where a copy goes first."),
+    "pipelines": Table(
+        PERFORMANCE, ("pipeline_bench",), pipelines.pipelines,
+        f"## Pipelines\n\nData of the host through the device in chunks, wall time of a call; both ways added. The link "
+        f"is a copy of 1 GiB of pinned memory, or one each way at once, in the same run. {RATIO.capitalize()}: two or "
+        f"three streams with a buffer each, and plain calls one after another."),
+    "frames": Table(
+        PERFORMANCE, ("pipeline_bench",), pipelines.frames,
+        "Frames of 1920 x 1080 pixels of 16 bits, 1900 a second, from produced to the result on the host: copied to the "
+        "device and back, or read and written through the link."),
     "torch": Table(
         PERFORMANCE, ("torch_bench",), memory.torch,
         f"## PyTorch\n\nThe same tensors, GPU time, L2 flushed by writes; outputs are there beforehand, so PyTorch "

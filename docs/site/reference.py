@@ -36,6 +36,9 @@ PAGES = (
         "Vectors and views": "soa/vector.cuh soa/view.cuh", "Layouts": "soa/layout.cuh",
         "Conversions": "device/soa/convert.cuh", "Elements": "soa/reference.cuh",
         "Iterators, also over one member of an array": "soa/iterator.cuh"}),
+    ("pipelines", "Pipelines", "transfer_pipeline.cuh", "pipelines", {
+        "Arrays and files": "transfer_pipeline.cuh", "Options and chunks": "device/pipeline/options.cuh",
+        "Frames": "transfer_frames.cuh", "Latency": "device/pipeline/latency.cuh"}),
     ("transfers", "Transfers", "transfer.cuh", "transfers", {
         "Arrays": "transfer.cuh device/transfer/handle.cuh device/transfer/plan.cuh", "Blocks": "transfer_blocks.cuh",
         "Pinned memory": "host/pinned.cuh"}),

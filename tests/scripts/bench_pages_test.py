@@ -111,6 +111,11 @@ class Figures(unittest.TestCase):
         self.check("blocks", "4096 | 1024 | 0.839 | 30.0 | 11.0 | 0.932 | 5.00")
         self.check("pinned_sums", "4 KiB | 9.0 | 1.20")
 
+    def test_pipelines(self):
+        self.check("pipelines", "`streamReduce` | pinned | 1 GiB | 53.7 | 0.990 | 1.25 | 1.50",
+                   "`streamTransform` | pageable | 64 MiB | 67.1 | 0.660 | 4.00 | 5.00")
+        self.check("frames", "ring, copies | 200 | 250 | 0", "serial, copies | 220 | 260 | 3")
+
     def test_torch(self):
         self.check("torch", "sum of n floats | float | 2^20 | `torch.sum` | 200.0 | 1.50")
 
