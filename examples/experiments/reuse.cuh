@@ -248,27 +248,27 @@ __global__ void stencilTiles(const float* in, float* out, Volume size) {
   }
 }
 
-/// Four neighbours along x, for x a multiple of 4.
-__device__ inline float4 voxelsAt(const float* in, Volume size, int x, int y, int z) {
-  const bool isInside = y >= 0 && y < size.height && z >= 0 && z < size.depth;
-  if (isInside && size.width % 4 == 0)
+/// Four neighbours along x, for x a multiple of 4. IS_INNER: y is inside, and rows begin at multiples of 16 bytes.
+template <bool IS_INNER>
+__device__ float4 voxelsAt(const float* in, Volume size, int x, int y, int z) {
+  if constexpr (IS_INNER) {
+    if (z < 0 || z >= size.depth) return {0, 0, 0, 0};
     return *reinterpret_cast<const float4*>(in + (std::size_t(z) * size.height + y) * size.width + x);
-  return {voxelAt(in, size, x, y, z), voxelAt(in, size, x + 1, y, z), voxelAt(in, size, x + 2, y, z),
-          voxelAt(in, size, x + 3, y, z)};
+  } else {
+    return {voxelAt(in, size, x, y, z), voxelAt(in, size, x + 1, y, z), voxelAt(in, size, x + 2, y, z),
+            voxelAt(in, size, x + 3, y, z)};
+  }
 }
 
-/// Step 4. New, instead of the tile: 4 neighbours a thread, by loads and stores of 16 bytes.
-__global__ void stencilVectors(const float* in, float* out, Volume size) {
-  const int x = 4 * static_cast<int>(blockIdx.x * volumeBlockX + threadIdx.x);
-  const int y = static_cast<int>(blockIdx.y * volumeBlockY + threadIdx.y);
-  const int first = static_cast<int>(blockIdx.z) * volumePlanes;
-  if (x >= size.width || y >= size.height) return;
-  float4 before = voxelsAt(in, size, x, y, first - 1), here = voxelsAt(in, size, x, y, first);
-#pragma unroll 2
+template <bool IS_INNER>
+__device__ void stencilFourColumns(const float* in, float* out, Volume size, int x, int y, int first) {
+  float4 before = voxelsAt<IS_INNER>(in, size, x, y, first - 1), here = voxelsAt<IS_INNER>(in, size, x, y, first);
+#pragma unroll 4
   for (int z = first; z < first + volumePlanes && z < size.depth; ++z) {
-    const float4 behind = voxelsAt(in, size, x, y, z + 1);
-    const float4 above = voxelsAt(in, size, x, y - 1, z), below = voxelsAt(in, size, x, y + 1, z);
-    const float left = voxelAt(in, size, x - 1, y, z), right = voxelAt(in, size, x + 4, y, z);
+    const float4 behind = voxelsAt<IS_INNER>(in, size, x, y, z + 1);
+    const float4 above = voxelsAt<IS_INNER>(in, size, x, y - 1, z), below = voxelsAt<IS_INNER>(in, size, x, y + 1, z);
+    const float* const row = in + (std::size_t(z) * size.height + y) * size.width;
+    const float left = x > 0 ? row[x - 1] : 0, right = x + 4 < size.width ? row[x + 4] : 0;
     const float results[] = {laplacian(here.x, left, here.y, above.x, below.x, before.x, behind.x),
                              laplacian(here.y, here.x, here.z, above.y, below.y, before.y, behind.y),
                              laplacian(here.z, here.y, here.w, above.z, below.z, before.z, behind.z),
@@ -277,6 +277,19 @@ __global__ void stencilVectors(const float* in, float* out, Volume size) {
     before = here;
     here = behind;
   }
+}
+
+/// Step 4. New, instead of the tile: 4 neighbours a thread, by loads and stores of 16 bytes.
+__global__ void __launch_bounds__(volumeBlockX* volumeBlockY, 4)
+    stencilVectors(const float* in, float* out, Volume size) {
+  const int x = 4 * static_cast<int>(blockIdx.x * volumeBlockX + threadIdx.x);
+  const int y = static_cast<int>(blockIdx.y * volumeBlockY + threadIdx.y);
+  const int first = static_cast<int>(blockIdx.z) * volumePlanes;
+  if (x >= size.width || y >= size.height) return;
+  if (y > 0 && y + 1 < size.height && size.width % 4 == 0)
+    stencilFourColumns<true>(in, out, size, x, y, first);
+  else
+    stencilFourColumns<false>(in, out, size, x, y, first);
 }
 
 struct StencilStep {
