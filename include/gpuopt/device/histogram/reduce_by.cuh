@@ -88,7 +88,8 @@ GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const Source& sou
   const HistogramShape shape = elementShape<Source>(call.n, call.bins);
   const std::size_t bytes = counterWords(shape) * 4;
   const bool isFew = call.n <= fewElements && call.bins * WORD > bytes;
-  if (isFew || call.bins * SHORT > mostReduceByGroups * bytes)
+  constexpr std::size_t GROUPS = addsInLoops<Update> ? mostLoopingGroups : mostReduceByGroups;
+  if (isFew || call.bins * SHORT > GROUPS * bytes)
     return launch(globalReduceByKernel<Source, Update>, readingConfig(call, shape), source, stepShape(source, call.n),
                   call.n, update, table);
   if constexpr (SHORT < WORD)
