@@ -253,7 +253,7 @@ void histogramRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Co
 /// Cost: reads values and keys once. Reproducible sums first look at a sample of 2^20 values, and read all pairs once
 /// more if the sample has missed the largest magnitude's power of two; they take scratch memory of 20 bytes a bin, in
 /// the order of the stream. Asynchronous; up to four small kernels or memsets besides. Where the bins do not fit into
-/// shared memory (57600 of 4 bytes, 28800 of 8, 38400 sums of 8 on sm_90), pairs are read two or three times; beyond
+/// shared memory (57600 of 4 bytes, 28800 of 8, 38400 sums of 8 on sm_90), pairs are read two to five times; beyond
 /// that, atomics go to global memory.
 ///
 /// \tparam Policy ReduceByPolicy or FastSums

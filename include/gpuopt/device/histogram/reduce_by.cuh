@@ -55,7 +55,7 @@ LaunchConfig readingConfig(const ReduceByCall<A>& call, const HistogramShape& sh
 template <class Update>
 std::size_t wordCopies(const HistogramShape& shape, std::size_t blocks) {
   if (!addsInLoops<Update>) return 1;
-  const std::size_t fitting = counterWords(shape) * 4 / ((shape.slots + 1) * sizeof(typename Update::Word));
+  const std::size_t fitting = counterWords(shape) * 4 / (reduceByWords(shape.slots) * sizeof(typename Update::Word));
   const std::size_t useful = shape.n / blocks / (shape.slots * elementsPerCopiedWord);
   return clampTo(smallerOf(fitting, useful), std::size_t{1}, std::size_t{mostWordCopies});
 }
@@ -68,10 +68,10 @@ GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const Sourc
   const HistogramShape shape = elementShape<Source>(call.n, call.bins);
   LaunchConfig config = readingConfig(call, shape);
   const std::size_t groups = ceilDivide(call.bins * binBytes, counterWords(shape) * 4);
-  const std::size_t groupBins = roundUp(ceilDivide(call.bins, groups), 2);
+  const std::size_t groupBins = ceilDivide(call.bins, groups);
   config.grid.x = static_cast<unsigned>(groups * largerOf(config.grid.x / groups, std::size_t{1}));
   const std::size_t copies = groups == 1 ? wordCopies<Update>(shape, config.grid.x) : 1;
-  config.sharedBytes = (groupBins + 1) * binBytes * copies;
+  config.sharedBytes = reduceByWords(groupBins) * binBytes * copies;
   launch(sharedReduceByKernel<Words, Source, Update>, config, source, stepShape(source, call.n), call.n, update, table,
          ReduceByShape{static_cast<unsigned>(groups), static_cast<unsigned>(groupBins), static_cast<unsigned>(copies),
                        followsClearing});
@@ -88,7 +88,8 @@ GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const Source& sou
   const HistogramShape shape = elementShape<Source>(call.n, call.bins);
   const std::size_t bytes = counterWords(shape) * 4;
   const bool isFew = call.n <= fewElements && call.bins * WORD > bytes;
-  if (isFew || call.bins * SHORT > mostReduceByGroups * bytes)
+  constexpr std::size_t GROUPS = addsInLoops<Update> ? mostLoopingGroups : mostReduceByGroups;
+  if (isFew || call.bins * SHORT > GROUPS * bytes)
     return launch(globalReduceByKernel<Source, Update>, readingConfig(call, shape), source, stepShape(source, call.n),
                   call.n, update, table);
   if constexpr (SHORT < WORD)

@@ -43,6 +43,12 @@ struct KeyedByFunction {
   }
 };
 
+// Words of a block for `bins` bins and for values of no bin: an even number.
+template <class N>
+__host__ __device__ constexpr N reduceByWords(N bins) {
+  return (bins + 1) / 2 * 2 + 32;
+}
+
 // Where words of all blocks are combined, in global memory.
 template <class Word>
 struct WordTable {
@@ -55,8 +61,14 @@ struct BinRange {
   unsigned first;
   unsigned bins;
 
-  // Of a slot of all bins: the number within the range, or `bins` if it is in another one.
-  __device__ unsigned own(unsigned slot) const { return slot - first < bins ? slot - first : bins; }
+  // Of a slot of all bins: the number within the range, or one of the lane's own from `bins` on if it is in another
+  // one.
+  __device__ unsigned own(unsigned slot) const {
+    const unsigned other = bins + static_cast<unsigned>(laneIndex());
+    return slot - first < bins ? slot - first : other;
+  }
+
+  __device__ unsigned words() const { return reduceByWords(bins); }
 };
 
 // How a block combines in shared memory.
@@ -72,8 +84,8 @@ struct ReduceByShape {
   }
 };
 
-// A block's words in shared memory, one for each bin and one for values of no bin: a condition would make each update a
-// branch.
+// A block's words in shared memory, one for each bin, and one for each lane's values of no bin: a condition would make
+// each update a branch.
 template <class Update>
 class BlockWords {
  public:
@@ -81,7 +93,7 @@ class BlockWords {
   static constexpr bool ADDS_EARLY = false;  // whether something is added to the table before the end
 
   __device__ BlockWords(const WordTable<Word>&, const BinRange& range, unsigned copies)
-      : words_(&keepAddress(*dynamicShared<Word>())), slots_(range.bins + 1), copies_(copies) {
+      : words_(&keepAddress(*dynamicShared<Word>())), slots_(range.words()), copies_(copies) {
     own_ = words_ + threadIdx.x / 32 % copies * slots_;
   }
 
@@ -142,7 +154,7 @@ class BlockLongSums {
   static constexpr bool ADDS_EARLY = false;
 
   __device__ BlockLongSums(const WordTable<Word>&, const BinRange& range, unsigned)
-      : high_(low_.words() + range.bins + 1), slots_(range.bins + 1) {}
+      : high_(low_.words() + range.words()), slots_(range.words()) {}
 
   __device__ void clear(const Update&) const {
     for (unsigned i = threadIdx.x; i < 2 * slots_; i += blockDim.x) low_.words()[i] = 0;
@@ -174,12 +186,12 @@ class BlockShortSums {
 
   __device__ BlockShortSums(const WordTable<Word>& table, const BinRange& range, unsigned)
       : result_(table.words + range.first),
-        middle_(low_.words() + range.bins + 1),
+        middle_(low_.words() + range.words()),
         bins_(range.bins),
-        half_((range.bins + 1) / 2) {}
+        half_(range.words() / 2) {}
 
   __device__ void clear(const Update&) const {
-    for (unsigned i = threadIdx.x; i < bins_ + 1 + half_; i += blockDim.x) low_.words()[i] = 0;
+    for (unsigned i = threadIdx.x; i < 3 * half_; i += blockDim.x) low_.words()[i] = 0;
   }
 
   template <int COUNT>
@@ -187,8 +199,7 @@ class BlockShortSums {
     unsigned upper[COUNT];
     low_.add(slots, words, upper);
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i)
-      if (slots[i] < bins_) addUpper(slots[i], static_cast<int>(upper[i]));
+    for (int i = 0; i < COUNT; ++i) addUpper(slots[i], static_cast<int>(upper[i]));
   }
 
   __device__ Word word(const Update&, unsigned slot) const {
@@ -197,36 +208,29 @@ class BlockShortSums {
   }
 
  private:
-  // Sixteen bits of `upper` go to the slot's half of a word, the rest and the carry to the table.
+  // Sixteen bits with a sign go to the slot's half of a word, the rest and the carry to the table.
   __device__ void addUpper(unsigned slot, int upper) const {
-    const unsigned added = static_cast<unsigned>(upper) & 0xffff;
-    int carry = upper >> 16;
-    if (slot >= half_) {
-      carry += addToWord(slot - half_, added << 16);
-    } else {
-      const unsigned before = atomicAdd(middle_ + slot, added);
-      if ((before & 0xffff) + added > 0xffff) {
-        ++carry;
-        takeBack(slot, before > ~added);
-      }
-    }
-    if (carry != 0) addToResult(slot, carry);
+    const unsigned index = slot < half_ ? slot : slot - half_, shift = slot < half_ ? 0 : 16;
+    const int added = static_cast<short>(upper);
+    const int rest = static_cast<int>(static_cast<unsigned>(upper) - static_cast<unsigned>(added)) >> 16;
+    const unsigned before = atomicAdd(middle_ + index, static_cast<unsigned>(added) << shift);
+    const int carry = carryOf(before >> shift & 0xffff, added);
+    if (carry == 0 && rest == 0) return;
+    addToResult(slot, rest + carry);
+    if (shift == 0 && carry != 0) takeBack(index, before, carry);
   }
 
-  // Whether the word wraps around.
-  __device__ int addToWord(unsigned index, unsigned added) const {
-    return atomicAdd(middle_ + index, added) > ~added ? 1 : 0;
+  // The lower half of a word has carried to the upper one, which carries on, too, if it wraps around by that or by what
+  // takes it back.
+  __device__ void takeBack(unsigned index, unsigned before, int carry) const {
+    const unsigned later = atomicAdd(middle_ + index, static_cast<unsigned>(-carry) << 16);
+    addToResult(index + half_, carryOf(before >> 16, carry) + carryOf(later >> 16, -carry));
   }
 
-  // The lower half has carried one to the upper one, which that may have made wrap around.
-  __device__ void takeBack(unsigned index, bool hasWrapped) const {
-    const unsigned before = atomicAdd(middle_ + index, 0u - 0x10000u);
-    const int carry = (hasWrapped ? 1 : 0) - (before < 0x10000 ? 1 : 0);
-    if (carry != 0) addToResult(index + half_, carry);
-  }
+  __device__ static int carryOf(unsigned half, int added) { return (static_cast<int>(half) + added) >> 16; }
 
   __device__ void addToResult(unsigned slot, int carry) const {
-    if (slot < bins_) atomicAdd(result_ + slot, static_cast<Word>(static_cast<long long>(carry)) << 48);
+    if (slot < bins_ && carry != 0) atomicAdd(result_ + slot, static_cast<Word>(static_cast<long long>(carry)) << 48);
   }
 
   LowerHalves low_;
