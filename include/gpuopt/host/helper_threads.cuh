@@ -57,9 +57,9 @@ class HelperThreads {
       job.invited_ = count;
       jobs_.push_back(&job);
       addPending(static_cast<int>(count));
-      toWake = helpersToWake();
+      toWake = smallerOf(count, sleeping_);
     }
-    wake(toWake);
+    for (; toWake > 0; --toWake) wake_.notify_one();  // without the lock, which those who wake up want
   }
 
   /// Withdraws the invitations that nobody has taken, and waits for the helpers who are at work.
@@ -85,14 +85,6 @@ class HelperThreads {
   static void spinWhile(const Condition& condition) {
     const auto end = std::chrono::steady_clock::now() + spinTime;
     while (condition() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-  }
-
-  /// Each helper that wakes up wakes two more: to wake one takes the system a few microseconds.
-  unsigned helpersToWake() const {
-    return smallerOf(smallerOf(pending_.load(std::memory_order_relaxed), sleeping_), 2U);
-  }
-  void wake(unsigned count) {
-    for (; count > 0; --count) wake_.notify_one();
   }
 
   void addPending(int count) {
@@ -133,9 +125,7 @@ class HelperThreads {
         continue;
       }
       HelpedJob& job = takeInvitation();
-      const unsigned toWake = helpersToWake();
       lock.unlock();
-      wake(toWake);
       job.run();
       lock.lock();
       if (--job.running_ == 0) done_.notify_all();

@@ -249,7 +249,7 @@ TEST_CASE("A handle ends its transfer", "[transfer]") {
 }
 
 TEST_CASE("A handle becomes done without being waited for", "[transfer]") {
-  Arrays arrays(200000, 0);
+  Arrays arrays(700000, 0);
   fill(arrays.onHost(), arrays.n, 5);
   gpuopt::TransferHandle handle = gpuopt::uploadAsync(arrays.onHost(), arrays.n, arrays.onDevice());
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -302,12 +302,12 @@ TEST_CASE("A failure ends a transfer with its error, and loses nothing", "[trans
 }
 
 TEST_CASE("Pinned memory for slots that cannot be had is an error", "[transfer]") {
-  Arrays arrays(300000, 0);
+  Arrays arrays(50000, 0);
   {
     const NoSlots limited(10000);
     // WRITTEN transfer: upload(host, n, device), where the capacity of pinned memory is 10000 bytes
     REQUIRE(messageOf<std::runtime_error>([&] { gpuopt::upload(arrays.onHost(), arrays.n, arrays.onDevice()); })
-                .find("gpuopt::upload: 262144 bytes of pinned memory exceed the capacity: 0 of 10000 bytes are in use; "
+                .find("gpuopt::upload: 131072 bytes of pinned memory exceed the capacity: 0 of 10000 bytes are in use; "
                       "gpuopt::setPinnedCapacity sets another one") == 0);
     REQUIRE(gpuopt::pinnedBytes() == 0);
     REQUIRE(messageOf<std::runtime_error>([&] {
@@ -395,18 +395,19 @@ TEST_CASE("The plan of a transfer", "[transfer]") {
       for (const unsigned cores : {1u, 2u, 3u, 16u, 192u}) {
         CAPTURE(bytes, cores);
         const TransferPlan plan = planTransfer({bytes, direction, PAGEABLE, cores});
-        const std::size_t small = direction == UP ? smallUploadBytes : smallDownloadBytes;
-        REQUIRE(plan.algorithm == (bytes <= small ? TransferAlgorithm::runtime : TransferAlgorithm::ring));
-        if (bytes <= small) continue;
+        const bool isSmall =
+            bytes <= 16 * KIB || (bytes > 64 * KIB && bytes <= 512 * KIB) || (direction == DOWN && bytes <= MIB);
+        REQUIRE(plan.algorithm == (isSmall ? TransferAlgorithm::runtime : TransferAlgorithm::ring));
+        if (isSmall) continue;
         REQUIRE(plan.threads >= 1);
         REQUIRE((cores > 2 || plan.threads == 1));
         REQUIRE(plan.threads <= (cores * 3 + 3) / 4);
         REQUIRE((plan.threads - 1) * plan.slotBytes < bytes);
-        REQUIRE(plan.isStreaming == (direction == DOWN && bytes > streamingBytes));
+        REQUIRE(plan.isStreaming == (direction == DOWN));
       }
   const auto inPart = planTransfer({100, UP, HostMemory::partlyPinned, 16});
   REQUIRE(planInWords(inPart) ==
-          "ring of pinned slots, 1 thread, two slots of 131072 bytes each: the host's memory is registered in part");
+          "ring of pinned slots, 1 thread, two slots of 65536 bytes each: the host's memory is registered in part");
   std::vector<char> few(10);
   REQUIRE(gpuopt::explainTransfer(few.data(), few.size(), UP) ==
           "the CUDA runtime: the host's memory is pageable, and the array is small");
@@ -417,7 +418,7 @@ TEST_CASE("The plan of a transfer", "[transfer]") {
 }
 
 TEST_CASE("Threads that wait for transfers cost nothing", "[transfer]") {
-  Arrays arrays(300000, 0);
+  Arrays arrays(700000, 0);
   gpuopt::uploadAsync(arrays.onHost(), arrays.n, arrays.onDevice()).wait();  // starts a thread
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   const std::clock_t before = std::clock();

@@ -48,23 +48,26 @@ constexpr TransferTier tierOf(const TransferTier (&tiers)[N], std::size_t bytes)
   return tiers[i];
 }
 
+constexpr TransferTier tierOf(const TransferShape& shape) {
+  return shape.direction == TransferDirection::upload ? tierOf(uploadTiers, shape.bytes)
+                                                      : tierOf(downloadTiers, shape.bytes);
+}
+
+// Downloads are written past the caches: that saves the host from reading what it overwrites.
 inline TransferPlan planRing(const TransferShape& shape) {
-  const bool isUpload = shape.direction == TransferDirection::upload;
-  const TransferTier tier = isUpload ? tierOf(uploadTiers, shape.bytes) : tierOf(downloadTiers, shape.bytes);
+  const TransferTier found = tierOf(shape), tier = found.threads > 0 ? found : smallTier;
   const std::size_t slots = ceilDivide(shape.bytes, tier.slotBytes);
   const std::size_t threads = smallerOf(std::size_t{smallerOf(tier.threads, transferCores(shape.cores))}, slots);
   const char* reason = shape.memory == HostMemory::pageable ? "the host's memory is pageable"
                                                             : "the host's memory is registered in part";
   return {TransferAlgorithm::ring, reason, static_cast<unsigned>(threads), tier.slotBytes,
-          !isUpload && shape.bytes > streamingBytes};
+          shape.direction == TransferDirection::download};
 }
 
 inline TransferPlan planTransfer(const TransferShape& shape) {
   if (shape.bytes == 0) return {TransferAlgorithm::none, "there is nothing to copy"};
   if (shape.memory == HostMemory::pinned) return {TransferAlgorithm::engine, "the host's memory is pinned"};
-  const bool isUpload = shape.direction == TransferDirection::upload;
-  const bool isSmall = shape.bytes <= (isUpload ? smallUploadBytes : smallDownloadBytes);
-  if (isSmall && shape.memory == HostMemory::pageable)
+  if (shape.memory == HostMemory::pageable && tierOf(shape).threads == 0)
     return {TransferAlgorithm::runtime, "the host's memory is pageable, and the array is small"};
   return planRing(shape);
 }
