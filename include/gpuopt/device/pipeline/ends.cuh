@@ -26,6 +26,9 @@ class ChunkSource {
   // Whether next() writes to a slot of pinned memory.
   virtual bool isStaged() const { return true; }
 
+  // Begins to fill the slot of the next chunk that has not been begun, in the background. False if it cannot.
+  virtual bool begin(void*, std::size_t) { return false; }
+
   // The next chunk, of up to `capacity` elements.
   virtual SourceChunk next(void* slot, std::size_t capacity) = 0;
 };

@@ -119,7 +119,7 @@ class PipelineRun {
   // Fills a slot and queues its chunk. False at the end of the source.
   bool queueNext(std::size_t index, std::size_t capacity, const Work& work) {
     PipelineSlot& slot = slots_.slotOf(index);
-    if (slot.hostIn != nullptr) check(cudaEventSynchronize(slot.arrived), "cudaEventSynchronize");
+    if (slot.hostIn != nullptr) fillAhead(slot, slots_.slotOf(index + 1), index, capacity);
     const SourceChunk chunk = source_.next(slot.hostIn, capacity);
     if (chunk.count == 0) return false;
     PipelineTicket& ticket = slots_.ticketOf(index);
@@ -131,6 +131,20 @@ class PipelineRun {
     if (sink_ != nullptr) queueResults(slot, ticket);
     record(ticket.done, sink_ != nullptr ? slots_.streams().down : slots_.streams().work);
     return true;
+  }
+
+  // Begins to fill the next slot, too, if its last chunk has left it: then helpers need not be woken for each chunk. Of
+  // a gigabyte by chunks of 8 MiB, a sum reaches 53 GB/s instead of 38 (H200, 2026-11-23). Not where the sink needs the
+  // helpers, too: both ways by chunks of 16 MiB went from 75 down to 56.
+  void fillAhead(const PipelineSlot& slot, const PipelineSlot& next, std::size_t index, std::size_t capacity) {
+    if (begun_ <= index) {
+      check(cudaEventSynchronize(slot.arrived), "cudaEventSynchronize");
+      begun_ = index + (source_.begin(slot.hostIn, capacity) ? 1 : 0);
+    }
+    if (begun_ != index + 1 || &next == &slot || (sink_ != nullptr && sink_->isStaged())) return;
+    const cudaError_t code = cudaEventQuery(next.arrived);
+    forgetError(code);
+    if (code == cudaSuccess && source_.begin(next.hostIn, capacity)) ++begun_;
   }
 
   // Each stream waits until the slot's last chunk has left the memory that it writes.
@@ -177,7 +191,7 @@ class PipelineRun {
   ChunkSource& source_;
   ChunkSink* sink_;
   ElementBytes bytes_;
-  std::size_t length_, queued_ = 0;
+  std::size_t length_, queued_ = 0, begun_ = 0;
   PipelineResult result_;
 };
 

@@ -9,7 +9,9 @@
 #include <gpuopt/device/pipeline/staging.cuh>
 
 #include <cstddef>
+#include <memory>
 #include <utility>
+#include <vector>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -29,19 +31,41 @@ class HostSource final : public ChunkSource {
   std::size_t length() const override { return left_; }
   bool isStaged() const override { return !isDirect_; }
 
-  SourceChunk next(void* slot, std::size_t capacity) override {
-    const T* const from = data_;
+  bool begin(void* slot, std::size_t capacity) override {
     const std::size_t count = smallerOf(capacity, left_);
-    if (!isDirect_ && count > 0) fillSlot(slot, from, count * sizeof(T));
-    data_ += count;
-    left_ -= count;
-    return {isDirect_ ? static_cast<const void*>(from) : slot, count};
+    if (isDirect_ || count == 0) return false;
+    fills_.push_back({std::make_unique<SlotFill>(count * sizeof(T), FillPieces{slot, data_}), count});
+    fills_.back().job->begin();
+    advance(count);
+    return true;
+  }
+
+  SourceChunk next(void* slot, std::size_t capacity) override {
+    const std::size_t count = smallerOf(capacity, left_);
+    if (isDirect_) return {advance(count), count};
+    if (fills_.empty() && !begin(slot, capacity)) return {slot, 0};
+    const Fill first = std::move(fills_.front());
+    fills_.erase(fills_.begin());
+    first.job->finish();
+    return {slot, first.count};
   }
 
  private:
+  // A slot that helpers fill.
+  struct Fill {
+    std::unique_ptr<SlotFill> job;
+    std::size_t count;
+  };
+
+  const T* advance(std::size_t count) {
+    left_ -= count;
+    return std::exchange(data_, data_ + count);
+  }
+
   const T* data_;
   std::size_t left_;
   bool isDirect_ = false;
+  std::vector<Fill> fills_;  // in the order of the chunks
 };
 
 // The elements that a callback produces, from fromCallback.

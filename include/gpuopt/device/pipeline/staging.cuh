@@ -32,11 +32,26 @@ inline bool isDirect(const void* data, std::size_t bytes) {
   return bytes > 0 && isKnownToRuntime(data) && isKnownToRuntime(static_cast<const unsigned char*>(data) + bytes - 1);
 }
 
-// f(at, bytes) for pieces of `all` bytes, by several threads.
+// f(at, bytes) for pieces of `all` bytes, by several threads. f throws nothing.
 template <class F>
 class PiecewiseJob final : public HelpedJob {
  public:
-  PiecewiseJob(std::size_t all, const F& f) : all_(all), f_(f) {}
+  PiecewiseJob(std::size_t all, F f) : all_(all), f_(f) {}
+  ~PiecewiseJob() { HelperThreads::instance().finish(*this); }
+  PiecewiseJob(const PiecewiseJob&) = delete;
+  PiecewiseJob& operator=(const PiecewiseJob&) = delete;
+
+  // Helpers may begin.
+  void begin() {
+    const auto pieces = static_cast<unsigned>(smallerOf(ceilDivide(all_, stagingPiece), std::size_t{stagingThreads}));
+    HelperThreads::instance().invite(*this, smallerOf(pieces, transferCores(coreCount())) - 1);
+  }
+
+  // Does what is left, and waits for the helpers.
+  void finish() {
+    run();
+    HelperThreads::instance().finish(*this);
+  }
 
   void run() noexcept override {
     for (std::size_t at = next(); at < all_; at = next()) f_(at, smallerOf(stagingPiece, all_ - at));
@@ -46,26 +61,27 @@ class PiecewiseJob final : public HelpedJob {
   std::size_t next() { return next_.fetch_add(stagingPiece, std::memory_order_relaxed); }
 
   std::size_t all_;
-  const F& f_;
+  F f_;
   std::atomic<std::size_t> next_{0};
 };
 
-// The same, and waits until all are done. f throws nothing.
+// The same at once.
 template <class F>
 void inPieces(std::size_t all, const F& f) {
   PiecewiseJob<F> job(all, f);
-  const auto pieces = static_cast<unsigned>(smallerOf(ceilDivide(all, stagingPiece), std::size_t{stagingThreads}));
-  HelperThreads::instance().invite(job, smallerOf(pieces, transferCores(coreCount())) - 1);
-  job.run();
-  HelperThreads::instance().finish(job);
+  job.begin();
+  job.finish();
 }
 
 // Fills a slot: the copy engine reads it while it is in the cache.
-inline void fillSlot(void* slot, const void* from, std::size_t bytes) {
-  inPieces(bytes, [=](std::size_t at, std::size_t count) noexcept {
+struct FillPieces {
+  void* slot;
+  const void* from;
+  void operator()(std::size_t at, std::size_t count) const noexcept {
     std::memcpy(static_cast<unsigned char*>(slot) + at, static_cast<const unsigned char*>(from) + at, count);
-  });
-}
+  }
+};
+using SlotFill = PiecewiseJob<FillPieces>;
 
 // Empties a slot, past the caches: of a gigabyte in chunks of 8 MiB, 84 GB/s both ways instead of 59 (H200,
 // 2026-11-23).
