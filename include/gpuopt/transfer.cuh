@@ -81,10 +81,9 @@ Transfer checkedTransfer(H* host, std::size_t n, D* device, TransferDirection di
 /// Copies n elements from the host to the device, in the order of `stream`. Returns when `host` may be changed again;
 /// its elements may still be on their way.
 ///
-/// Cost: pageable memory takes the time of a pinned copy and a tenth more if it is large, and a thread's copy to pinned
-/// memory if it is small. The first transfers also allocate slots and start threads: tens of milliseconds.
-/// Technique: the staging buffers of "How to Optimize Data Transfers in CUDA C/C++" (Harris 2012), filled by several
-/// threads.
+/// Cost: pageable memory takes the time of a pinned copy and a tenth more if it is large, and that of the runtime's
+/// copy if it is small. The first transfers also allocate slots and start threads: tens of milliseconds. Technique: the
+/// staging buffers of "How to Optimize Data Transfers in CUDA C/C++" (Harris 2012), filled by several threads.
 ///
 /// \param host n elements in any memory of the host's
 /// \param n the number of elements

@@ -224,7 +224,7 @@ TEST_CASE("Transfers are in the order of their stream", "[transfer]") {
 
 TEST_CASE("A handle ends its transfer", "[transfer]") {
   const Stream stream;
-  for (const std::size_t n : {std::size_t{0}, std::size_t{100}, std::size_t{1 << 20}}) {
+  for (const std::size_t n : {std::size_t{0}, std::size_t{100}, std::size_t{3 << 19}}) {
     Arrays arrays(n, 0);
     gpuopt::PinnedVector<unsigned char> pinned(n);
     fill(arrays.onHost(), n, 9);
@@ -249,7 +249,7 @@ TEST_CASE("A handle ends its transfer", "[transfer]") {
 }
 
 TEST_CASE("A handle becomes done without being waited for", "[transfer]") {
-  Arrays arrays(700000, 0);
+  Arrays arrays(1200000, 0);
   fill(arrays.onHost(), arrays.n, 5);
   gpuopt::TransferHandle handle = gpuopt::uploadAsync(arrays.onHost(), arrays.n, arrays.onDevice());
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -396,7 +396,7 @@ TEST_CASE("The plan of a transfer", "[transfer]") {
         CAPTURE(bytes, cores);
         const TransferPlan plan = planTransfer({bytes, direction, PAGEABLE, cores});
         const bool isSmall =
-            bytes <= 16 * KIB || (bytes > 64 * KIB && bytes <= 512 * KIB) || (direction == DOWN && bytes <= MIB);
+            bytes <= 16 * KIB || (bytes > 64 * KIB && bytes <= MIB) || (direction == DOWN && bytes <= MIB);
         REQUIRE(plan.algorithm == (isSmall ? TransferAlgorithm::runtime : TransferAlgorithm::ring));
         if (isSmall) continue;
         REQUIRE(plan.threads >= 1);
@@ -418,7 +418,7 @@ TEST_CASE("The plan of a transfer", "[transfer]") {
 }
 
 TEST_CASE("Threads that wait for transfers cost nothing", "[transfer]") {
-  Arrays arrays(700000, 0);
+  Arrays arrays(1200000, 0);
   gpuopt::uploadAsync(arrays.onHost(), arrays.n, arrays.onDevice()).wait();  // starts a thread
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   const std::clock_t before = std::clock();

@@ -21,16 +21,16 @@ struct TransferTier {
 
 // Measured on an H200 with 16 cores, 2026-11-23, whose link reaches 55.4 GB/s: us with these tiers, while helpers still
 // look for work, and of cudaMemcpy.
-//   up:    64 KiB 18, 31;  1 MiB 111, 167;  2 MiB 173, 255;  4 MiB 311, 508;  16 MiB 796, 2490;  64 MiB 1811, 10259;
+//   up:    64 KiB 18, 31;  2 MiB 173, 255;  4 MiB 311, 508;  16 MiB 796, 2490;  64 MiB 1811, 10259;
 //          1 GiB 20871, 158754
 //   down:  2 MiB 152, 194;  4 MiB 258, 363;  8 MiB 351, 648;  16 MiB 613, 1294;  64 MiB 1679, 5958;
 //          1 GiB 20467, 78243
-// Between 64 and 512 KiB up, and up to 1 MiB down, one thread or two are no faster than cudaMemcpyAsync. Slots of a
-// quarter of the size lose a tenth at 1 GiB, because each copy takes the copy engine 3 us to begin with.
-inline constexpr TransferTier uploadTiers[] = {
-    {16 * KIB, 0, 0},        {64 * KIB, 1, 64 * KIB}, {512 * KIB, 0, 0},
-    {1 * MIB, 4, 256 * KIB}, {2 * MIB, 8, 256 * KIB}, {4 * MIB, 8, 512 * KIB},
-    {16 * MIB, 8, 1 * MIB},  {64 * MIB, 8, 2 * MIB},  {static_cast<std::size_t>(-1), 8, 4 * MIB}};
+// Between 64 KiB and 1 MiB up, and up to 1 MiB down, threads that have to wake up gain nothing over cudaMemcpyAsync.
+// Slots of a quarter of the size lose a tenth at 1 GiB, because each copy takes the copy engine 3 us to begin with.
+inline constexpr TransferTier uploadTiers[] = {{16 * KIB, 0, 0},        {64 * KIB, 1, 64 * KIB},
+                                               {1 * MIB, 0, 0},         {2 * MIB, 8, 256 * KIB},
+                                               {4 * MIB, 8, 512 * KIB}, {16 * MIB, 8, 1 * MIB},
+                                               {64 * MIB, 8, 2 * MIB},  {static_cast<std::size_t>(-1), 8, 4 * MIB}};
 inline constexpr TransferTier downloadTiers[] = {{1 * MIB, 0, 0},         {2 * MIB, 8, 256 * KIB},
                                                  {4 * MIB, 8, 512 * KIB}, {8 * MIB, 8, 1 * MIB},
                                                  {64 * MIB, 8, 2 * MIB},  {static_cast<std::size_t>(-1), 8, 4 * MIB}};
