@@ -10,8 +10,8 @@ DISTRIBUTIONS = {"uniform": "uniform", "equal": "all equal", "zipf": "Zipf", "ru
 CUB = "CUB"
 CUB_CALL = "cub::DeviceHistogram::HistogramEven"
 ELEMENTS = {"uint8": "bytes", "uint16": "2-byte integers", "float": "floats"}
-VALUES = {"float": "sums of floats", "float FastSums": "the same, `FastSums`", "int": "sums of integers of 4 bytes",
-          "int to long": "the same in 8 bytes", "float Minimum": "minima of floats"}
+VALUES = {"float": "sums of floats", "float FastSums": "sums of floats, `FastSums`", "int": "sums of integers of 4 bytes",
+          "int to long": "the same, results of 8 bytes", "float Minimum": "minima of floats"}
 
 
 def by_distribution(grid, cases, peer):

@@ -6,15 +6,19 @@
 #include "experiment.hpp"
 #include "measure.cuh"
 
+#include <gpuopt/histogram.cuh>
+
 #include <vector>
 
 namespace experiments {
 namespace {
 
-bool isRight(const HistogramStep& step, const std::vector<unsigned char>& data) {
+// Whether count(data, n, bins) counts right; the bins are zeros before.
+template <class Count>
+bool isRight(const Count& count, const std::vector<unsigned char>& data) {
   const auto bins = resultOf<unsigned>(data, histogramBins, [&](const unsigned char* from, unsigned* to) {
     gpuopt::check(cudaMemset(to, 0, histogramBins * sizeof(unsigned)), "cudaMemset");
-    launchHistogram(step, from, data.size(), to, 3);
+    count(from, data.size(), to);
   });
   return bins == histogramOnHost(data);
 }
@@ -33,16 +37,25 @@ void run(Report& report) {
   const unsigned blocks = 8 * static_cast<unsigned>(gpuopt::multiprocessorCount(gpuopt::currentDevice()));
   report.table(
       {"256 bins of 256 MiB: values without pattern, and all alike", "step", "", "", {"random, GB/s", "alike, GB/s"}});
-  for (const HistogramStep& step : histogramSteps) {
+  const auto add = [&](const char* name, const auto& countSmall, const auto& count) {
     const auto timed = [&](const TimedArray<unsigned char>& data) {
-      return [&] { launchHistogram(step, data.data(), N, bins.data(), blocks); };
+      return billionsPerSecond(N, [&] { count(data.data(), N, bins.data()); });
     };
-    report.add({step.name,
-                "",
-                "",
-                {billionsPerSecond(N, timed(timedRandom)), billionsPerSecond(N, timed(timedAlike))},
-                isRight(step, random) && isRight(step, alike) && isRight(step, runs)});
+    const bool right = isRight(countSmall, random) && isRight(countSmall, alike) && isRight(countSmall, runs);
+    report.add({name, "", "", {timed(timedRandom), timed(timedAlike)}, right});
+  };
+  for (const HistogramStep& step : histogramSteps) {
+    const auto countBy = [&](unsigned with) {
+      return [&step, with](const unsigned char* data, std::size_t n, unsigned* to) {
+        launchHistogram(step, data, n, to, with);
+      };
+    };
+    add(step.name, countBy(3), countBy(blocks));
   }
+  const auto library = [](const unsigned char* data, std::size_t n, unsigned* to) {
+    gpuopt::bincount(data, n, to, histogramBins);
+  };
+  add("gpuopt::bincount", library, library);
 }
 
 }  // namespace

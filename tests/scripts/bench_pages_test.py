@@ -98,7 +98,7 @@ class Figures(unittest.TestCase):
 
     def test_reductions_by_keys(self):
         self.check("reductions_by_keys", "sums of floats | 2^10 | 0.960 | 0.800 | 10.0 to 14.0",
-                   "the same, `FastSums` | 2^15 | 0.750 |  | ")
+                   "sums of floats, `FastSums` | 2^15 | 0.750 |  | ")
         self.check("few_pairs", "2^10 | 7.00 | 2.00", "2^14 |  | 3.00")
 
     def test_functions_of_elements(self):
