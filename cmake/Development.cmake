@@ -43,6 +43,17 @@ target_compile_options(gpuopt_development INTERFACE
   "$<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings;-Xcompiler=${hostWarnings};--extended-lambda>")
 target_link_libraries(gpuopt_development INTERFACE gpuopt::gpuopt)
 
+# NCCL, for <gpuopt/distributed.cuh>. The emulated device has its own.
+set(GPUOPT_NCCL OFF)
+if(GPUOPT_NATIVE)
+  gpuopt_find_nccl()
+  if(NCCL_INCLUDE_DIR AND NCCL_LIBRARY)
+    set(GPUOPT_NCCL ON)
+  else()
+    message(STATUS "gpuopt: NCCL not found: nothing of <gpuopt/distributed.cuh> is built natively")
+  endif()
+endif()
+
 set(GPUOPT_VARIANTS)
 if(GPUOPT_EMULATED)
   list(APPEND GPUOPT_VARIANTS emulated)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of README.md and docs/performance.md from benchmarks/results/<gpu>/*.csv, GPUs side by side.
+"""Writes the tables of the pages from benchmarks/results/<gpu>/*.csv, GPUs side by side.
 
     bench_pages.py                  writes every table that has results
     bench_pages.py <folder>...      first takes the CSV files of runs, such as build/bench, into benchmarks/results

@@ -6,14 +6,18 @@ SPDX-License-Identifier: MIT
 from dataclasses import dataclass
 from typing import Callable
 
+import bench_tables_distributed as distributed
 import bench_tables_histogram as histogram
 import bench_tables_memory as memory
+import bench_tables_pipelines as pipelines
 import bench_tables_reduce as reduce
+import bench_tables_transfer as transfer
 from bench_grid import Grid
 from bench_results import number, over, power
 
 PERFORMANCE = "docs/performance.md"
 README = "README.md"
+DISTRIBUTED = "docs/distributed.md"
 
 
 @dataclass(frozen=True)
@@ -144,9 +148,32 @@ TABLES = {
         PERFORMANCE, ("map_bench",), memory.maps,
         f"## Functions of elements\n\n1 GiB of the larger array, L2 flushed by writes; share of the best copy or read "
         f"of as many bytes, and {RATIO}."),
+    "transfers": Table(
+        PERFORMANCE, ("transfer_bench",), transfer.arrays,
+        f"## Transfers\n\nArrays in pageable memory, host time until the data has arrived: share of the speed of a pinned "
+        f"copy of 1 GiB, and {RATIO}."),
+    "blocks": Table(
+        PERFORMANCE, ("transfer_bench",), transfer.blocks,
+        f"Scattered blocks of pinned memory: the same. The loop calls `cudaMemcpyAsync` for each block."),
+    "pinned_sums": Table(
+        PERFORMANCE, ("transfer_bench",), transfer.sums,
+        f"Sums of pinned memory, which the kernel reads through the link, until the value is on the host: us, and "
+        f"{RATIO} where a copy goes first."),
+    "pipelines": Table(
+        PERFORMANCE, ("pipeline_bench",), pipelines.pipelines,
+        f"## Pipelines\n\nData of the host through the device in chunks, wall time of a call; both ways added. The link "
+        f"is a copy of 1 GiB of pinned memory, or one each way at once, in the same run. {RATIO.capitalize()}: two or "
+        f"three streams with a buffer each, and plain calls one after another."),
+    "frames": Table(
+        PERFORMANCE, ("pipeline_bench",), pipelines.frames,
+        "Frames of 1920 x 1080 pixels of 16 bits, 1900 a second, from produced to the result on the host: copied to the "
+        "device and back, or read and written through the link."),
     "torch": Table(
         PERFORMANCE, ("torch_bench",), memory.torch,
         f"## PyTorch\n\nThe same tensors, GPU time, L2 flushed by writes; outputs are there beforehand, so PyTorch "
         f"allocates none. {RATIO.capitalize()}."),
+    "distributed": Table(DISTRIBUTED, ("distributed_bench",), distributed.sums,
+                         "The slowest rank's time of one call within a graph of many, in a process with a thread for "
+                         "each GPU."),
     "model": Table(PERFORMANCE, ("reduce_bench",), reduce.model),
 }

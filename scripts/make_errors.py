@@ -35,8 +35,10 @@ SECTIONS = {
     "histogram": "`<gpuopt/histogram.cuh>`",
     "struct": "`<gpuopt/struct_io.cuh>`",
     "soa": "`<gpuopt/soa.cuh>`",
+    "transfer": "`<gpuopt/transfer.cuh>`",
     "launch": "`<gpuopt/launch.cuh>`",
     "access": "`<gpuopt/access.cuh>`",
+    "distributed": "`<gpuopt/distributed.cuh>`",
     "emulation": "The emulated device",
     "common": "All headers",
 }

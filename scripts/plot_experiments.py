@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 from plots import arguments, caption, make_folder, read_csv, save
 
 COLORS = ["#0b7a4b", "#c2571a", "#3b6fb6", "#a7d3bf", "#8a5fa8", "#777777"]
+UNITS = ["us", "ms", "ns", "cycles", "a cycle", "registers", "local bytes", "GB/s", "GFLOP/s", "G/s", "of stride 1"]
 
 
 def distinct(values):
@@ -42,7 +43,7 @@ def draw_bars(axes, names, columns):
 
 def unit(column):
     """What stands behind the comma, or the whole of a column that is one; others share what the title says."""
-    return column.split(", ")[-1] if ", " in column or column in ("us", "ms", "GB/s", "GFLOP/s", "G/s", "of stride 1") else ""
+    return column.split(", ")[-1] if ", " in column or column in UNITS else ""
 
 
 def by_unit(columns):

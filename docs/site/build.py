@@ -57,7 +57,7 @@ class Stage:
             page.write_text(self.listing(path))
         elif path.suffix == ".md":
             isListed = path.parts[0] == "docs" or path in (HOME, EXAMPLES) or str(path) in LISTED
-            page.write_text(("" if isListed else ORPHAN) + self.relinked(path) + extra)
+            page.write_text(("" if isListed else ORPHAN) + self.relinked(path) + extra + parts(path))
         elif page.suffix == ".md":
             page.write_text(f"{ORPHAN}# {path.name}\n\n{self.code(source)}")
         else:
@@ -101,6 +101,12 @@ class Stage:
 def toctree(pages, caption=""):
     options = f":hidden:\n:caption: {caption}\n" if caption else ":hidden:\n"
     return f"\n```{{toctree}}\n{options}\n" + "\n".join(pages) + "\n```\n"
+
+
+def parts(page):
+    """The contents of a guide that has a folder of pages, or nothing."""
+    pages = sorted((ROOT / page).with_suffix("").glob("*.md")) if page.parent == Path("docs") else []
+    return toctree([f"{page.stem}/{part.stem}" for part in pages]) if pages else ""
 
 
 def contents():

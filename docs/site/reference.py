@@ -36,16 +36,26 @@ PAGES = (
         "Vectors and views": "soa/vector.cuh soa/view.cuh", "Layouts": "soa/layout.cuh",
         "Conversions": "device/soa/convert.cuh", "Elements": "soa/reference.cuh",
         "Iterators, also over one member of an array": "soa/iterator.cuh"}),
+    ("pipelines", "Pipelines", "transfer_pipeline.cuh", "pipelines", {
+        "Arrays and files": "transfer_pipeline.cuh", "Options and chunks": "device/pipeline/options.cuh",
+        "Frames": "transfer_frames.cuh", "Latency": "device/pipeline/latency.cuh"}),
+    ("transfers", "Transfers", "transfer.cuh", "transfers", {
+        "Arrays": "transfer.cuh device/transfer/handle.cuh device/transfer/plan.cuh", "Blocks": "transfer_blocks.cuh",
+        "Pinned memory": "host/pinned.cuh"}),
     ("launching", "Launching", "launch.cuh", "launching", {
         "Configurations": "host/launch_config.cuh host/occupancy.cuh", "Launches": "host/launch.cuh",
         "Dynamic shared memory": "block/shared.cuh"}),
     ("access", "Access patterns", "access.cuh", "access", {"Patterns": "core/access.cuh"}),
+    ("distributed", "Several GPUs", "distributed.cuh", "distributed", {
+        "Teams": "distributed_team.cuh", "Reductions": "distributed_reduce.cuh",
+        "Extremes, mean and variance": "distributed_statistics.cuh", "Errors": "device/distributed/nccl.cuh"}),
     ("common", "Errors, workspaces, devices", "gpuopt.cuh", "getting_started", {
         "Errors": "host/error.cuh", "Streams": "host/stream.cuh", "Workspaces": "host/workspace.cuh",
         "Values for the host": "host/result.cuh", "Memory": "host/memory.cuh",
         "Devices": "host/device.cuh", "Functions": "core/identity.cuh", "Version": "version.cuh"}),
     ("emulation", "The emulated device", "../cuda_runtime.h", "emulation", {
-        "Order of the lanes": "../gpuopt_emulation/settings.hpp", "Reports": "../gpuopt_emulation/report.hpp",
+        "Order of the lanes": "../gpuopt_emulation/settings.hpp",
+        "Several devices": "../gpuopt_emulation/current_device.hpp", "Reports": "../gpuopt_emulation/report.hpp",
         "Profiles": "../gpuopt_emulation/profile.hpp"}),
 )
 

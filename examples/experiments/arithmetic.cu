@@ -23,19 +23,25 @@ std::vector<float> arguments() {
   return values;
 }
 
-/// The greatest distance of f from the exact function.
+/// The greatest distance from the exact function, and the greatest in units in the last place of the exact result.
+struct Errors {
+  double distance = 0, ulp = 0;
+};
+
 template <class F, class Exact>
-double errorOf(F f, Exact exact) {
+Errors errorsOf(F f, Exact exact) {
   const auto values = arguments();
   const auto found = resultOf<float>(values, values.size(), [&](const float* from, float* to) {
     launchCalls(from, to, values.size(), floatStep, 1, f);
   });
-  double error = 0;
+  Errors errors;
+  const auto greater = [](double most, double each) { return each <= most ? most : each; };  // a NaN is an error, too
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const double distance = std::fabs(found[i] - exact(double{values[i]}));
-    error = distance <= error ? error : distance;  // a NaN is an error, too
+    const double result = exact(double{values[i]}), distance = std::fabs(found[i] - result);
+    errors.distance = greater(errors.distance, distance);
+    if (result != 0) errors.ulp = greater(errors.ulp, distance / std::ldexp(1.0, std::ilogb(result) - 23));
   }
-  return error;
+  return errors;
 }
 
 template <class F, class T>
@@ -47,13 +53,13 @@ double callsPerSecond(const TimedArray<T>& in, const TimedArray<T>& out, T step,
 template <class Precise, class Fast, class Exact>
 void functionRow(Report& report, const char* name, const char* then, const TimedArray<float>& in,
                  const TimedArray<float>& out) {
-  const double precise = errorOf(Precise{}, Exact{}), fast = errorOf(Fast{}, Exact{});
+  const Errors precise = errorsOf(Precise{}, Exact{}), fast = errorsOf(Fast{}, Exact{});
   report.add({name,
               then,
               "",
-              {callsPerSecond(in, out, floatStep, Precise{}), callsPerSecond(in, out, floatStep, Fast{}), 1e7 * precise,
-               1e7 * fast},
-              precise < 1e-6 && fast < 1e-5});
+              {callsPerSecond(in, out, floatStep, Precise{}), callsPerSecond(in, out, floatStep, Fast{}),
+               1e7 * precise.distance, 1e7 * fast.distance, precise.ulp, fast.ulp},
+              precise.distance < 1e-6 && fast.distance < 1e-5});
 }
 
 void functions(Report& report, const TimedArray<float>& in, const TimedArray<float>& out) {
@@ -61,7 +67,7 @@ void functions(Report& report, const TimedArray<float>& in, const TimedArray<flo
                 "function, its fast form",
                 "bound of the fast one",
                 "",
-                {"precise, G/s", "fast, G/s", "error, 1e-7", "fast, 1e-7"}});
+                {"precise, G/s", "fast, G/s", "error, 1e-7", "fast, 1e-7", "error, ulp", "fast, ulp"}});
   functionRow<PreciseSine, FastSine, ExactSine>(report, "sinf, __sinf", "2^-21.41 = 3.6e-7", in, out);
   functionRow<PreciseCosine, FastCosine, ExactCosine>(report, "cosf, __cosf", "2^-21.19 = 4.2e-7", in, out);
   functionRow<PreciseExponential, FastExponential, ExactExponential>(report, "expf, __expf", "2 + 1.17 |x| ulp", in,
@@ -79,12 +85,12 @@ void literals(Report& report, const TimedArray<float>& in, const TimedArray<floa
               "",
               "",
               {callsPerSecond(in, out, floatStep, FloatLiteral{})},
-              errorOf(FloatLiteral{}, line) < 1e-6});
+              errorsOf(FloatLiteral{}, line).distance < 1e-6});
   report.add({"x * 1.1 + 0.3",
               "",
               "",
               {callsPerSecond(in, out, floatStep, DoubleLiteral{})},
-              errorOf(DoubleLiteral{}, line) < 1e-6});
+              errorsOf(DoubleLiteral{}, line).distance < 1e-6});
 }
 
 template <class F>

@@ -85,6 +85,45 @@ void shortBranches(Report& report, const TimedArray<unsigned>& in, const TimedAr
   branchRow(report, "all lanes alike", "", "the same", alike, out, launch, way);
 }
 
+template <int LENGTH>
+void lengthRow(Report& report, const char* then, const TimedArray<unsigned>& mixed, const TimedArray<unsigned>& all,
+               const TimedArray<unsigned>& none, const TimedArray<unsigned>& out) {
+  const auto bits = wholeNumbers<unsigned>(checkedN);
+  const auto found = resultOf<unsigned>(bits, checkedN, [](const unsigned* from, unsigned* to) {
+    launchBranchOfLength<LENGTH>(from, to, checkedN, checkedRounds);
+  });
+  const auto time = [&](const TimedArray<unsigned>& in) {
+    return 1e6 * secondsOf([&] { launchBranchOfLength<LENGTH>(in.data(), out.data(), timedN, timedRounds); });
+  };
+  report.add({std::to_string(LENGTH),
+              then,
+              "",
+              {time(mixed), time(all), time(none)},
+              found == mapOnHost(bits, [](unsigned x, std::size_t i) {
+                return squareWhere<LENGTH>(x, static_cast<unsigned>(i), checkedRounds);
+              })});
+}
+
+void lengths(Report& report, const TimedArray<unsigned>& mixed, const TimedArray<unsigned>& out) {
+  const TimedArray<unsigned> all(timedN), none(timedN);
+  if (!emulated) gpuopt::check(cudaMemset(all.data(), 0xFF, timedN * sizeof(unsigned)), "cudaMemset");
+  if (!emulated) gpuopt::check(cudaMemset(none.data(), 0, timedN * sizeof(unsigned)), "cudaMemset");
+  report.table({"A branch by its length: half of the lanes take it, all do, none does",
+                "instructions",
+                "then",
+                "",
+                {"half, us", "all, us", "none, us"}});
+  lengthRow<1>(report, "predicated", mixed, all, none, out);
+  lengthRow<2>(report, "predicated", mixed, all, none, out);
+  lengthRow<4>(report, "predicated", mixed, all, none, out);
+  lengthRow<7>(report, "predicated, if divergent", mixed, all, none, out);
+  lengthRow<8>(report, "a branch", mixed, all, none, out);
+  lengthRow<10>(report, "a branch", mixed, all, none, out);
+  lengthRow<12>(report, "a branch", mixed, all, none, out);
+  lengthRow<16>(report, "a branch", mixed, all, none, out);
+  lengthRow<32>(report, "a branch", mixed, all, none, out);
+}
+
 std::string listOf(const unsigned (&numbers)[passes]) {
   std::string text;
   for (const unsigned number : numbers) text += format("%u ", number);
@@ -134,6 +173,7 @@ void run(Report& report) {
   granularities(report, in, out);
   thresholds(report, in, out);
   shortBranches(report, in, out);
+  lengths(report, in, out);
   retirement(report);
 }
 

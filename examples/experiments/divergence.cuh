@@ -84,6 +84,31 @@ inline void launchShortly(const unsigned* in, unsigned* out, std::size_t n, unsi
   gpuopt::launch(branchShortly, gridFor(n, branchBlock), in, out, n, rounds);
 }
 
+/// For each bit of `bits` that is set, LENGTH instructions, each of which needs the one before.
+template <int LENGTH>
+__host__ __device__ inline unsigned squareWhere(unsigned bits, unsigned x, unsigned rounds) {
+  for (unsigned round = 0; round < rounds; ++round) {
+    if ((bits >> (round % 32) & 1u) != 0) {
+#pragma unroll
+      for (int k = 0; k < LENGTH; ++k) x = x * x + 1013904223u;
+    }
+    x ^= bits;
+  }
+  return x;
+}
+
+/// out[i]: the bits of in[i] decide in each round whether thread i takes a branch of LENGTH instructions.
+template <int LENGTH>
+__global__ void branchOfLength(const unsigned* in, unsigned* out, std::size_t n, unsigned rounds) {
+  const std::size_t i = globalThread();
+  if (i < n) out[i] = squareWhere<LENGTH>(in[i], static_cast<unsigned>(i), rounds);
+}
+
+template <int LENGTH>
+void launchBranchOfLength(const unsigned* in, unsigned* out, std::size_t n, unsigned rounds) {
+  gpuopt::launch(branchOfLength<LENGTH>, gridFor(n, branchBlock), in, out, n, rounds);
+}
+
 /// way(x, i) of each element x = in[i], on the host.
 template <class Way>
 std::vector<unsigned> mapOnHost(const std::vector<unsigned>& in, Way way) {

@@ -24,5 +24,15 @@ extern const Experiment histogramExperiment;
 extern const Experiment memorySpacesExperiment;
 extern const Experiment arithmeticExperiment;
 extern const Experiment transfersExperiment;
+extern const Experiment latencyExperiment;
+extern const Experiment cachesExperiment;
+extern const Experiment registersExperiment;
+extern const Experiment coarseningExperiment;
+extern const Experiment atomicsExperiment;
+extern const Experiment asyncCopiesExperiment;
+extern const Experiment memoryRowsExperiment;
+extern const Experiment reuseExperiment;
+extern const Experiment numbersExperiment;
+extern const Experiment throughputExperiment;
 
 }  // namespace experiments

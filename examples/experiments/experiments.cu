@@ -20,9 +20,11 @@ namespace {
 
 const std::vector<const Experiment*>& allExperiments() {
   static const std::vector<const Experiment*> all{
-      &accessExperiment,     &structuresExperiment,    &sharedMemoryExperiment, &divergenceExperiment,
-      &occupancyExperiment,  &matrixProductExperiment, &histogramExperiment,    &memorySpacesExperiment,
-      &arithmeticExperiment, &transfersExperiment};
+      &accessExperiment,      &structuresExperiment,    &sharedMemoryExperiment, &divergenceExperiment,
+      &occupancyExperiment,   &matrixProductExperiment, &histogramExperiment,    &memorySpacesExperiment,
+      &arithmeticExperiment,  &transfersExperiment,     &latencyExperiment,      &cachesExperiment,
+      &registersExperiment,   &coarseningExperiment,    &throughputExperiment,   &atomicsExperiment,
+      &asyncCopiesExperiment, &memoryRowsExperiment,    &reuseExperiment,        &numbersExperiment};
   return all;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "grid.cuh"
+#include "matrix_product_registers.cuh"
 
 #include <cstddef>
 #include <vector>
@@ -13,16 +14,6 @@ namespace experiments {
 
 inline constexpr unsigned productTile = 32;  ///< side of a block's part of C: a warp takes one of its rows
 inline constexpr unsigned coarseFactor = 4;
-
-struct ProductSize {
-  unsigned m, n, k;
-};
-
-/// Element (row, column) of a matrix of rows x columns, and 0 outside it: so tiles at the edges need no care.
-__device__ inline float elementOr0(const float* matrix, unsigned rows, unsigned columns, unsigned row,
-                                   unsigned column) {
-  return row < rows && column < columns ? matrix[std::size_t{row} * columns + column] : 0.0F;
-}
 
 /// Step 1. One thread an element, everything from global memory. A warp reads one word of A, 32 times the
 /// same; each element of A and B is read by many threads, each for itself.
@@ -93,30 +84,31 @@ __global__ void productTiles(const float* a, const float* b, float* c, ProductSi
   if (row < size.m && column < size.n) c[std::size_t{row} * size.n + column] = sum;
 }
 
-/// Step 4. New: a thread computes coarseFactor elements of its row, productTile columns apart. The tile of A
+/// Step 4. New: a thread computes FACTOR elements of its row, productTile columns apart. The tile of A
 /// is loaded once for all of them, and so is each of its elements from shared memory.
+template <unsigned FACTOR>
 __global__ void productCoarsened(const float* a, const float* b, float* c, ProductSize size) {
   __shared__ float tileOfA[productTile][productTile];
-  __shared__ float tilesOfB[coarseFactor][productTile][productTile + 1];
+  __shared__ float tilesOfB[FACTOR][productTile][productTile + 1];
   const unsigned row = blockIdx.y * productTile + threadIdx.y;
-  const unsigned firstColumn = blockIdx.x * productTile * coarseFactor;
-  float sums[coarseFactor] = {};
+  const unsigned firstColumn = blockIdx.x * productTile * FACTOR;
+  float sums[FACTOR] = {};
   for (unsigned first = 0; first < size.k; first += productTile) {
     tileOfA[threadIdx.y][threadIdx.x] = elementOr0(a, size.m, size.k, row, first + threadIdx.x);
 #pragma unroll
-    for (unsigned part = 0; part < coarseFactor; ++part)
+    for (unsigned part = 0; part < FACTOR; ++part)
       loadTileOfB<LoadOfB::rowMajor>(tilesOfB[part], b, size, first, firstColumn + part * productTile);
     __syncthreads();
 #pragma unroll
     for (unsigned k = 0; k < productTile; ++k) {
       const float element = tileOfA[threadIdx.y][k];
 #pragma unroll
-      for (unsigned part = 0; part < coarseFactor; ++part) sums[part] += element * tilesOfB[part][k][threadIdx.x];
+      for (unsigned part = 0; part < FACTOR; ++part) sums[part] += element * tilesOfB[part][k][threadIdx.x];
     }
     __syncthreads();
   }
 #pragma unroll
-  for (unsigned part = 0; part < coarseFactor; ++part) {
+  for (unsigned part = 0; part < FACTOR; ++part) {
     const unsigned column = firstColumn + part * productTile + threadIdx.x;
     if (row < size.m && column < size.n) c[std::size_t{row} * size.n + column] = sums[part];
   }
@@ -124,29 +116,47 @@ __global__ void productCoarsened(const float* a, const float* b, float* c, Produ
 
 using ProductKernel = void (*)(const float*, const float*, float*, ProductSize);
 
-/// A step, and how many columns of C a block of it computes.
+/// A step, and how much of C a block of it computes.
 struct ProductStep {
   const char* name;
   ProductKernel kernel;
   unsigned columns = productTile;
   bool columnMajor = false;  ///< b holds B's columns one after another
+  unsigned rows = productTile;
+  unsigned threads = productTile * productTile;
+  ProductKernel fullTiles = nullptr;  ///< instead, where all tiles are full
 };
+
+/// The step's kernel, or where its checks are left out two: for tiles at the edges, and for full ones.
+template <RegisterStep STEP>
+constexpr ProductStep registerStep(const char* name) {
+  constexpr bool HAS_TWO = STEP >= RegisterStep::fullTiles;
+  constexpr ProductKernel CHECKED = productRegisters < HAS_TWO ? RegisterStep::doubleBuffered : STEP > ;
+  return {name, CHECKED, largeTile, false, largeTile, largeThreads, HAS_TWO ? productRegisters<STEP> : nullptr};
+}
 
 inline constexpr ProductStep productSteps[] = {
     {"naive", productNaive},
     {"tile of A", productTileOfA},
     {"tiles of A and B", productTiles<LoadOfB::rowMajor>},
-    {"coarsened", productCoarsened, productTile* coarseFactor},
+    {"coarsened", productCoarsened<coarseFactor>, productTile* coarseFactor},
     {"B by columns, uncoalesced", productTiles<LoadOfB::columnMajorUncoalesced>, productTile, true},
     {"B by columns, corner turning", productTiles<LoadOfB::columnMajorCornerTurning>, productTile, true},
+    registerStep<RegisterStep::tiles>("8 x 8 in registers"),
+    registerStep<RegisterStep::vectors>("and vectors"),
+    registerStep<RegisterStep::doubleBuffered>("and double buffering"),
+    registerStep<RegisterStep::fullTiles>("and no checks for full tiles"),
+    registerStep<RegisterStep::warpTiles>("and warp tiles"),
 };
 
 inline void launchProduct(const ProductStep& step, const float* a, const float* b, float* c, ProductSize size) {
   gpuopt::LaunchConfig config;
   config.grid = dim3(static_cast<unsigned>(ceilDivide(size.n, step.columns)),
-                     static_cast<unsigned>(ceilDivide(size.m, productTile)));
-  config.block = dim3(productTile, productTile);
-  gpuopt::launch(step.kernel, config, a, b, c, size);
+                     static_cast<unsigned>(ceilDivide(size.m, step.rows)));
+  const bool isSquare = step.threads == productTile * productTile;
+  config.block = isSquare ? dim3(productTile, productTile) : dim3(step.threads);
+  const bool isFull = size.m % largeTile == 0 && size.n % largeTile == 0 && size.k % largeDepth == 0;
+  gpuopt::launch(step.fullTiles != nullptr && isFull ? step.fullTiles : step.kernel, config, a, b, c, size);
 }
 
 /// The same on the host, exact where all sums of products are whole numbers below 2^24.

@@ -8,6 +8,7 @@
 
 #include <gpuopt/access.cuh>
 
+#include <cstring>
 #include <vector>
 
 namespace experiments {
@@ -23,7 +24,7 @@ bool isRight(const std::vector<unsigned>& words, unsigned laneStep, const MakeTa
          });
 }
 
-void run(Report& report) {
+void lookUps(Report& report) {
   constexpr std::size_t N = 1 << 20;
   constexpr unsigned ROUNDS = 256;
   constexpr struct {
@@ -57,6 +58,50 @@ void run(Report& report) {
                 isRight(words, row.laneStep, constantOf) && isRight(words, row.laneStep, readOnlyOf) &&
                     isRight(words, row.laneStep, globalOf)});
   }
+}
+
+template <Staging STAGING, class MakeSource>
+void coefficientRow(Report& report, const char* name, const char* then, const ParameterCoefficients& values,
+                    const MakeSource& sourceOf) {
+  constexpr std::size_t N = 1 << 22, CHECKED = 1001;
+  constexpr unsigned ROUNDS = 64;
+  const DeviceArray<float> global(std::vector<float>(values.values, values.values + coefficients));
+  const auto source = sourceOf(global.data());
+  const auto in = wholeNumbers<float>(CHECKED);
+  const auto found = resultOf<float>(
+      in, CHECKED, [&](const float* from, float* to) { launchEvaluate<STAGING>(source, from, to, CHECKED, 2); });
+  const TimedArray<float> timedIn(N), out(N);
+  report.add({name,
+              then,
+              "",
+              {billionsPerSecond(2.0 * coefficients * ROUNDS * N,
+                                 [&] { launchEvaluate<STAGING>(source, timedIn.data(), out.data(), N, ROUNDS); })},
+              found == evaluateOnHost(values, in, 2)});
+}
+
+void sharedCoefficients(Report& report) {
+  ParameterCoefficients values{};
+  std::vector<unsigned> words(spaceWords, 0);
+  for (unsigned k = 0; k < coefficients; ++k) {
+    values.values[k] = 0.0625F * static_cast<float>(k % 5) - 0.125F;
+    std::memcpy(&words[k], &values.values[k], sizeof(float));
+  }
+  setConstantTable(words.data());
+  report.table(
+      {"A polynomial with 16 coefficients, the same for all threads", "coefficients in", "then", "", {"GFLOP/s"}});
+  coefficientRow<Staging::none>(report, "parameters of the kernel", "shared memory", values,
+                                [&](const float*) { return values; });
+  coefficientRow<Staging::none>(report, "constant memory", "fast", values,
+                                [](const float*) { return ConstantCoefficients{}; });
+  coefficientRow<Staging::none>(report, "global memory", "", values,
+                                [](const float* data) { return GlobalCoefficients{data}; });
+  coefficientRow<Staging::shared>(report, "shared memory", "", values,
+                                  [](const float* data) { return GlobalCoefficients{data}; });
+}
+
+void run(Report& report) {
+  lookUps(report);
+  sharedCoefficients(report);
 }
 
 }  // namespace

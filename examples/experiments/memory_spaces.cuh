@@ -5,6 +5,7 @@
 
 #include "grid.cuh"
 
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -56,6 +57,68 @@ inline std::vector<unsigned> lookUpOnHost(const std::vector<unsigned>& words, st
     for (unsigned round = 0; round < rounds; ++round)
       out[i] += words[(i % 32 * laneStep + i / spaceBlock + round) % spaceWords];
   return out;
+}
+
+// ------------------------------------------------------------------------------ coefficients of all
+
+inline constexpr unsigned coefficients = 16;
+
+/// As a parameter of a kernel, by value: parameters are in constant memory.
+struct ParameterCoefficients {
+  float values[coefficients];
+  __device__ float operator()(unsigned k) const { return values[k]; }
+};
+struct ConstantCoefficients {
+  __device__ float operator()(unsigned k) const { return __uint_as_float(constantWords[k]); }
+};
+struct GlobalCoefficients {
+  const float* values;
+  __device__ float operator()(unsigned k) const { return values[k]; }
+};
+
+/// Copies the coefficients to shared memory first, or does not.
+enum class Staging { none, shared };
+
+/// out[i]: `rounds` times the polynomial with these coefficients, from in[i] on, each argument being the last value.
+template <Staging STAGING, class Source>
+__global__ void evaluate(Source source, const float* in, float* out, std::size_t n, unsigned rounds) {
+  [[maybe_unused]] __shared__ float shared[coefficients];
+  if constexpr (STAGING == Staging::shared) {
+    if (threadIdx.x < coefficients) shared[threadIdx.x] = source(threadIdx.x);
+    __syncthreads();
+  }
+  const std::size_t i = globalThread();
+  if (i >= n) return;
+  float x = in[i];
+#pragma unroll 1
+  for (unsigned round = 0; round < rounds; ++round) {
+    float value = 0;
+#pragma unroll
+    for (unsigned k = 0; k < coefficients; ++k) {
+      if constexpr (STAGING == Staging::shared)
+        value = fmaf(value, x, shared[k]);
+      else
+        value = fmaf(value, x, source(k));
+    }
+    x = value;
+  }
+  out[i] = x;
+}
+
+template <Staging STAGING, class Source>
+void launchEvaluate(Source source, const float* in, float* out, std::size_t n, unsigned rounds) {
+  gpuopt::launch(evaluate<STAGING, Source>, gridFor(n, spaceBlock), source, in, out, n, rounds);
+}
+
+inline std::vector<float> evaluateOnHost(const ParameterCoefficients& coefficient, std::vector<float> values,
+                                         unsigned rounds) {
+  for (float& x : values)
+    for (unsigned round = 0; round < rounds; ++round) {
+      float value = 0;
+      for (const float each : coefficient.values) value = std::fmaf(value, x, each);
+      x = value;
+    }
+  return values;
 }
 
 }  // namespace experiments

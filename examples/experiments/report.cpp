@@ -30,7 +30,7 @@ Report::Report(HeaderLines header, bool isMeasured, const std::string& csvFile, 
       csv_(openOutputFile(csvFile)),
       json_(openOutputFile(jsonFile)) {
   writeCsvHeader(csv_, header_);
-  csv_ << "experiment,table,row,then,predicted,measured,value,right\n";
+  csv_ << "experiment,table,row,then,predicted,measured,value,right,headings\n";
 }
 
 void Report::begin(const std::string& name, const std::string& lesson, std::size_t experiments) {
@@ -77,12 +77,15 @@ void Report::note(const std::string& text) {
 
 // One line for each thing that was measured, or one without.
 void Report::writeRow(const Table& table, const Row& row) {
+  const Headings& headings = table.headings;
+  const std::string names = headings.row + " | " + headings.then + " | " + headings.predicted;
   const std::size_t lines = isMeasured_ && !row.now.empty() ? row.now.size() : 1;
   for (std::size_t i = 0; i < lines; ++i) {
     const bool hasValue = isMeasured_ && i < row.now.size();
-    csv_ << table.experiment << "," << quoted(table.headings.title) << "," << quoted(row.name) << ","
-         << quoted(row.then) << "," << quoted(row.predicted) << "," << quoted(hasValue ? table.headings.now.at(i) : "")
-         << "," << (hasValue ? textOr(row.now[i], "") : "") << "," << (row.isRight ? "yes" : "no") << "\n";
+    csv_ << table.experiment << "," << quoted(headings.title) << "," << quoted(row.name) << "," << quoted(row.then)
+         << "," << quoted(row.predicted) << "," << quoted(hasValue ? headings.now.at(i) : "") << ","
+         << (hasValue ? textOr(row.now[i], "") : "") << "," << (row.isRight ? "yes" : "no") << "," << quoted(names)
+         << "\n";
   }
 }
 

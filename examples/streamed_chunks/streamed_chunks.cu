@@ -1,11 +1,11 @@
 /// \file
-/// Statistics of data that does not fit into the memory of the GPU: it comes in chunks, on two streams, so that one
-/// chunk is copied while the other is reduced. The results of the chunks are combined to that of all data.
+/// Statistics of data that does not fit into the memory of the GPU: it comes in chunks, and while one is copied, the
+/// one before is reduced. The results of the chunks are combined to that of all data.
 // SPDX-License-Identifier: MIT
 #include "device_array.cuh"
 #include "exit_status.hpp"
 
-#include <gpuopt/reduce.cuh>
+#include <gpuopt/transfer_pipeline.cuh>
 
 #include <algorithm>
 #include <cmath>
@@ -22,33 +22,12 @@ struct Results {
   gpuopt::ArgResult<float> largest;
 };
 
-// Memory that copies reach without a detour: only from there do they run beside kernels.
-struct PinnedArray {
-  float* data = nullptr;
-  explicit PinnedArray(std::size_t n) { gpuopt::check(cudaMallocHost(&data, n * sizeof(float)), "cudaMallocHost"); }
-  PinnedArray(const PinnedArray&) = delete;
-  PinnedArray& operator=(const PinnedArray&) = delete;
-  ~PinnedArray() { cudaFreeHost(data); }
-};
-
-// A stream, the chunk that is on the device, and the sum of all chunks of the stream.
-struct Pipeline {
-  cudaStream_t stream = nullptr;
-  DeviceArray<float> chunk{CHUNK};
-  DeviceArray<double> sum{std::vector<double>(1, 0.0)};
-  Pipeline() { gpuopt::check(cudaStreamCreate(&stream), "cudaStreamCreate"); }
-  ~Pipeline() { cudaStreamDestroy(stream); }
-
-  // Queues everything and returns. The stream's next chunk overwrites this one when its reductions have run.
-  void reduce(const float* from, std::size_t n, Results* results) const {
-    gpuopt::check(cudaMemcpyAsync(chunk.data(), from, n * sizeof(float), cudaMemcpyHostToDevice, stream),
-                  "cudaMemcpyAsync");
-    gpuopt::meanVarianceInto<double>(chunk.data(), n, &results->moments, stream);
-    gpuopt::minMaxInto(chunk.data(), n, &results->extremes, stream);
-    gpuopt::argMaxInto(chunk.data(), n, &results->largest, stream);
-    gpuopt::reduceInto<double>(chunk.data(), n, sum.data(), gpuopt::Plus{}, gpuopt::deviceValue(sum.data()), stream);
-  }
-};
+// Queues the reductions of a chunk and returns.
+void reduceChunk(const gpuopt::PipelineChunk<float>& chunk, Results* results) {
+  gpuopt::meanVarianceInto<double>(chunk.in, chunk.count, &results->moments, chunk.stream);
+  gpuopt::minMaxInto(chunk.in, chunk.count, &results->extremes, chunk.stream);
+  gpuopt::argMaxInto(chunk.in, chunk.count, &results->largest, chunk.stream);
+}
 
 Results combined(const std::vector<Results>& chunks) {
   Results all = chunks[0];
@@ -84,22 +63,17 @@ bool report(const float* begin, const Results& all, double sum) {
 }
 
 bool run() {
-  const PinnedArray data(N);
-  for (std::size_t i = 0; i < N; ++i) data.data[i] = static_cast<float>((i * 7919 + 123457) % 999983) / 1000 - 100;
+  std::vector<float> data(N);
+  for (std::size_t i = 0; i < N; ++i) data[i] = static_cast<float>((i * 7919 + 123457) % 999983) / 1000 - 100;
+  gpuopt::PipelineOptions options;
+  options.chunkBytes = CHUNK * sizeof(float);  // small: this data would fit, too
+
   const DeviceArray<Results> results(CHUNKS);
-  double sum = 0;
-  {
-    const Pipeline pipelines[2];
-    for (std::size_t i = 0; i < CHUNKS; ++i) {
-      const std::size_t first = i * CHUNK;
-      pipelines[i % 2].reduce(data.data + first, (std::min)(CHUNK, N - first), results.data() + i);
-    }
-    for (const Pipeline& pipeline : pipelines) {
-      gpuopt::check(cudaStreamSynchronize(pipeline.stream), "cudaStreamSynchronize");
-      sum += pipeline.sum.toHost()[0];
-    }
-  }
-  return report(data.data, combined(results.toHost()), sum);
+  gpuopt::Pipeline pipeline(options);
+  pipeline.run(gpuopt::fromHost(data),
+               [&](const gpuopt::PipelineChunk<float>& chunk) { reduceChunk(chunk, results.data() + chunk.index); });
+  const double sum = gpuopt::streamReduce<double>(data, gpuopt::Plus{}, options);  // one value needs no more than this
+  return report(data.data(), combined(results.toHost()), sum);
 }
 
 int main() { return exitStatusOf("streamed_chunks", run); }

@@ -16,5 +16,9 @@
 #include <gpuopt/reduce_transform.cuh>
 #include <gpuopt/soa.cuh>
 #include <gpuopt/struct_io.cuh>
+#include <gpuopt/transfer.cuh>
+#include <gpuopt/transfer_blocks.cuh>
+#include <gpuopt/transfer_frames.cuh>
+#include <gpuopt/transfer_pipeline.cuh>
 #include <gpuopt/transpose.cuh>
 #include <gpuopt/version.cuh>

@@ -4,7 +4,10 @@
 
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstddef>
+#include <functional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -88,4 +91,31 @@ int ordersInWhich(IsRight isRight) {
     count += isRight() ? 1 : 0;
   }
   return count;
+}
+
+/// A number of devices until the end of the scope, which ends on device 0.
+class DeviceScope {
+ public:
+  explicit DeviceScope(int count) : before_(gpuopt::emulation::deviceCount()) {
+    gpuopt::emulation::setDeviceCount(count);
+  }
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+  ~DeviceScope() {
+    cudaSetDevice(0);
+    gpuopt::emulation::setDeviceCount(before_);
+  }
+
+ private:
+  int before_;
+};
+
+/// Calls work(device) in a thread for each device, and returns how many of them returned true.
+inline int onDevices(int count, const std::function<bool(int)>& work) {
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int device = 0; device < count; ++device)
+    threads.emplace_back([&, device] { right += cudaSetDevice(device) == cudaSuccess && work(device) ? 1 : 0; });
+  for (std::thread& thread : threads) thread.join();
+  return right;
 }

@@ -118,6 +118,16 @@ TEST_CASE("limits, flags and caches are remembered, advice is checked") {
   REQUIRE(cudaDeviceGetCacheConfig(&cache) == cudaSuccess);
   CHECK(cache == cudaFuncCachePreferL1);
   REQUIRE(cudaFuncSetCacheConfig(addToCounters, cudaFuncCachePreferShared) == cudaSuccess);
+  cudaStreamAttrValue window{};
+  window.accessPolicyWindow = {nullptr, 64, 0.5F, cudaAccessPropertyPersisting, cudaAccessPropertyStreaming};
+  CHECK(cudaStreamSetAttribute(nullptr, cudaStreamAttributeAccessPolicyWindow, &window) == cudaSuccess);
+  window.accessPolicyWindow.hitRatio = 1.5F;
+  CHECK(cudaStreamSetAttribute(nullptr, cudaStreamAttributeAccessPolicyWindow, &window) == cudaErrorInvalidValue);
+  window.accessPolicyWindow.hitRatio = 1;
+  window.accessPolicyWindow.missProp = cudaAccessPropertyPersisting;
+  CHECK(cudaStreamSetAttribute(nullptr, cudaStreamAttributeAccessPolicyWindow, &window) == cudaErrorInvalidValue);
+  CHECK(cudaStreamSetAttribute(nullptr, cudaLaunchAttributePriority, &window) == cudaErrorInvalidValue);
+  CHECK(cudaCtxResetPersistingL2Cache() == cudaSuccess);
   Managed<int> data(10);
   CHECK(cudaMemPrefetchAsync(data.data(), 40, 0, nullptr) == cudaSuccess);
   CHECK(cudaMemAdvise(data.data(), 40, cudaMemAdviseSetReadMostly, cudaCpuDeviceId) == cudaSuccess);

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 SHARED = {"data", "support"}  # folders of examples/ that hold no program
-HEADLESS = {"gpuopt.cuh", "version.cuh"}  # public headers that show nothing by themselves
+HEADLESS = {"gpuopt.cuh", "distributed.cuh", "version.cuh"}  # public headers that show nothing by themselves
 LIST = "examples/README.md"
 ROW = re.compile(r"^\| \[(\w+)\]\((\w+)\) \|([^|]*)\|[^|]*\w[^|]*\|$", re.MULTILINE)
 

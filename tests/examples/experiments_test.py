@@ -24,7 +24,9 @@ class Experiments(unittest.TestCase):
 
     def test_all_are_listed(self):
         self.assertEqual(self.names(), ["access", "structures", "shared_memory", "divergence", "occupancy", "matrix_product",
-                                        "histogram", "memory_spaces", "arithmetic", "transfers"])
+                                        "histogram", "memory_spaces", "arithmetic", "transfers", "latency", "caches",
+                                        "registers", "coarsening", "throughput", "atomics", "async_copies", "memory_rows",
+                                        "reuse", "numbers"])
 
     def test_results_are_right_and_written(self):
         with tempfile.TemporaryDirectory() as folder:

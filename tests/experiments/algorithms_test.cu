@@ -15,7 +15,8 @@ using namespace experiments;
 using gpuopt::test::DeviceArray;
 
 TEST_CASE("matrix products of every step") {
-  for (const ProductSize size : {ProductSize{1, 1, 1}, {32, 128, 32}, {37, 130, 45}, {65, 33, 70}}) {
+  for (const ProductSize size :
+       {ProductSize{1, 1, 1}, {32, 128, 32}, {37, 130, 45}, {65, 33, 70}, {130, 260, 36}, {128, 256, 48}}) {
     const auto a = gpuopt::test::smallIntegers<float>(size.m * size.k, 1);
     const auto b = gpuopt::test::smallIntegers<float>(size.k * size.n, 2);
     const auto expected = productOnHost(a, b, size);

@@ -8,6 +8,7 @@
 #include "support/random.hpp"
 
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 namespace arithmetic_test {
@@ -89,6 +90,28 @@ TEST_CASE("a table in constant and in global memory") {
     CHECK(global.toHost() == expected);
     CHECK(readOnly.toHost() == expected);
   }
+}
+
+TEST_CASE("coefficients from wherever they are") {
+  ParameterCoefficients values{};
+  std::vector<unsigned> words(spaceWords, 0);
+  for (unsigned k = 0; k < coefficients; ++k) {
+    values.values[k] = 0.125F * static_cast<float>(k) - 1;
+    std::memcpy(&words[k], &values.values[k], sizeof(float));
+  }
+  setConstantTable(words.data());
+  const auto arguments = gpuopt::test::smallIntegers<float>(N, 3);
+  const auto expected = evaluateOnHost(values, arguments, 1);
+  const DeviceArray<float> in(arguments), global(std::vector<float>(values.values, values.values + coefficients));
+  DeviceArray<float> parameter(N), constant(N), direct(N), staged(N);
+  launchEvaluate<Staging::none>(values, in.data(), parameter.data(), N, 1);
+  launchEvaluate<Staging::none>(ConstantCoefficients{}, in.data(), constant.data(), N, 1);
+  launchEvaluate<Staging::none>(GlobalCoefficients{global.data()}, in.data(), direct.data(), N, 1);
+  launchEvaluate<Staging::shared>(GlobalCoefficients{global.data()}, in.data(), staged.data(), N, 1);
+  CHECK(parameter.toHost() == expected);
+  CHECK(constant.toHost() == expected);
+  CHECK(direct.toHost() == expected);
+  CHECK(staged.toHost() == expected);
 }
 
 }  // namespace arithmetic_test

@@ -88,6 +88,18 @@ TEST_CASE("every thread goes its way") {
   CHECK(out.toHost() == mapOnHost(values, [](unsigned x, std::size_t) { return collatz(x, ROUNDS); }));
 }
 
+TEMPLATE_TEST_CASE_SIG("branches of every length are taken by whom they should be", "", ((int LENGTH), LENGTH), 1, 7,
+                       32) {
+  constexpr std::size_t N = 301;
+  const auto bits = randomVector<unsigned>(N, 5);
+  const DeviceArray<unsigned> in(bits);
+  DeviceArray<unsigned> out(N);
+  launchBranchOfLength<LENGTH>(in.data(), out.data(), N, 40);
+  CHECK(out.toHost() == mapOnHost(bits, [](unsigned x, std::size_t i) {
+          return squareWhere<LENGTH>(x, static_cast<unsigned>(i), 40);
+        }));
+}
+
 TEST_CASE("warps retire early where the threads that add are neighbours") {
   const auto counted = [](Addressing addressing) {
     DeviceArray<PassCounts> counts(std::vector<PassCounts>{PassCounts{}});

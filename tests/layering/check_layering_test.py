@@ -39,6 +39,8 @@ class Layering(unittest.TestCase):
             "host above": {"host/error.cuh": "#include <gpuopt/thread/operators.cuh>\n"},
             "relative, upward": {"thread/operators.cuh": '#include "../device/kernel.cuh"\n'},
             "indented": {"warp/reduce.cuh": "  #  include <gpuopt/reduce.cuh>\n"},
+            "NCCL in the umbrella": {"distributed.cuh": "", "gpuopt.cuh": GOOD["gpuopt.cuh"] +
+                                     "#include <gpuopt/distributed.cuh>\n"},
             "umbrella": {"gpuopt.cuh": "#include <gpuopt/version.cuh>\n"},
             "umbrella from below": {"device/kernel.cuh": "#include <gpuopt/gpuopt.cuh>\n"},
             "missing": {"block/reduce.cuh": "#include <gpuopt/warp/none.cuh>\n"},

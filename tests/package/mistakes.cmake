@@ -29,6 +29,9 @@ expect(emulate "${installed}"
 expect(component "${installed}"
   # WRITTEN build: find_package(gpuopt COMPONENTS emulatoin)
   "gpuopt has no component emulatoin; its only component is emulation")
+expect(nccl "${installed}"
+  # WRITTEN build: `gpuopt_use_nccl(program)` without NCCL
+  "gpuopt_use_nccl: NCCL was not found (Debian: libnccl-dev); NCCL_HOME may name its folder")
 expect(python "${installed}"
   # WRITTEN build: `gpuopt_emulate(program)` without Python
   "gpuopt_emulate(program) needs Python 3, which rewrites the launches in launch.cu")

@@ -47,6 +47,10 @@ class Figures(unittest.TestCase):
         self.check("sums_modes", "wall | X200 | 1.37 | 0.90 (half 2^10) | 2 | 1.50 | 2.00",
                    "wall | Y100 | 1.37 | 0.90 (float 2^10) | 2 |  | 2.00")
 
+    def test_several_gpus(self):
+        self.check("distributed", "barrier | 3.00 | 6.00 |  |  | ",
+                   "sum of 1 KiB of floats on each | 4.00 | 8.00 | 6.00 | 1.00 | 1.50")
+
     def test_sums_by_length(self):
         self.check("sums_floats", "2^14 | 64 KiB | X200 | 4.02 | 16 | 1.25 | 1.25 | 1.25 | 1.25")
         # Every second exponent; of sums in an order of their own, every fourth.
@@ -102,6 +106,16 @@ class Figures(unittest.TestCase):
                    "`forEach`, only read | 4 | 0.992 | 1.25 | 1.04")
         self.assertTrue(table_of("maps").startswith("\n## Functions of elements\n"))
 
+    def test_transfers(self):
+        self.check("transfers", "1 GiB | 0.859 | 5.00 | 4.00 | 0.895 | 2.50")
+        self.check("blocks", "4096 | 1024 | 0.839 | 30.0 | 11.0 | 0.932 | 5.00")
+        self.check("pinned_sums", "4 KiB | 9.0 | 1.20")
+
+    def test_pipelines(self):
+        self.check("pipelines", "`streamReduce` | pinned | 1 GiB | 53.7 | 0.990 | 1.25 | 1.50",
+                   "`streamTransform` | pageable | 64 MiB | 67.1 | 0.660 | 4.00 | 5.00")
+        self.check("frames", "ring, copies | 200 | 250 | 0", "serial, copies | 220 | 260 | 3")
+
     def test_torch(self):
         self.check("torch", "sum of n floats | float | 2^20 | `torch.sum` | 200.0 | 1.50")
 
@@ -144,7 +158,8 @@ class Columns(unittest.TestCase):
                     if '"case,element,"' in line)
         first, last = re.findall(r'"([^"\\]+)', both)[0], re.findall(r'"(,bytes[^"\\]+)', both)[0]
         for program, own in {"transpose_bench": "rows,cols,in_ld,out_ld,batch", "map_bench": "n", "soa_bench": "n",
-                             "struct_bench": "n,align,in_offset,out_offset", "struct_inverse_bench": "n"}.items():
+                             "struct_bench": "n,align,in_offset,out_offset", "struct_inverse_bench": "n",
+                             "transfer_bench": "n"}.items():
             self.assertEqual(self.columns(program), first + own + last)
             sources = "support/transpose_report.cuh" if program == "transpose_bench" else f"{program}.cu"
             self.assertIn(own, self.literals(sources))
@@ -242,7 +257,7 @@ class Command(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
         (self.root / bench_pages.RESULTS).mkdir(parents=True)
-        for page in ("README.md", "docs/performance.md"):
+        for page in ("README.md", "docs/distributed.md", "docs/performance.md"):
             (self.root / page).parent.mkdir(exist_ok=True)
             text = (ROOT / page).read_text()
             (self.root / page).write_text(text.replace("bench_pages.py writes:", "typed by hand until there are results:"))

@@ -10,6 +10,7 @@
 #include <signal.h>
 
 #include <cstdint>
+#include <mutex>
 #include <sstream>
 #include <string>
 
@@ -38,13 +39,19 @@ class CrashReports {
   static void prepareThread() {}
 #else
   CrashReports() {
+    State& state = shared();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    if (state.launches++ > 0) return;
     struct sigaction action {};
     action.sa_sigaction = reportCrash;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    for (int i = 0; i < COUNT; ++i) sigaction(SIGNALS[i], &action, &before_[i]);
+    for (int i = 0; i < COUNT; ++i) sigaction(SIGNALS[i], &action, &state.before[i]);
   }
   ~CrashReports() {
-    for (int i = 0; i < COUNT; ++i) sigaction(SIGNALS[i], &before_[i], nullptr);
+    State& state = shared();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    if (--state.launches > 0) return;
+    for (int i = 0; i < COUNT; ++i) sigaction(SIGNALS[i], &state.before[i], nullptr);
   }
 
   /// Gives the calling worker a stack for the report: a lane's may be too small. It is never freed, as the worker.
@@ -62,7 +69,17 @@ class CrashReports {
  private:
   static constexpr int COUNT = 3;
   static constexpr int SIGNALS[COUNT] = {SIGSEGV, SIGBUS, SIGFPE};
-  struct sigaction before_[COUNT] {};
+
+  /// Kernels of several devices may run at the same time: the first one sets the handlers, the last one restores them.
+  struct State {
+    std::mutex mutex;
+    int launches = 0;
+    struct sigaction before[COUNT] {};
+  };
+  static State& shared() {
+    static State* const state = new State;
+    return *state;
+  }
 };
 
 }  // namespace gpuopt::emulation::detail

@@ -1,4 +1,4 @@
-/// The one emulated device.
+/// The emulated devices, which are all alike.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -26,21 +26,25 @@ inline std::optional<int> attributeValue(cudaDeviceAttr attribute) {
 }  // namespace gpuopt::emulation::detail
 
 inline cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
+  *count = gpuopt::emulation::deviceCount();
   return cudaSuccess;
 }
 
 inline cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
+  *device = gpuopt::emulation::detail::currentDevice;
   return cudaSuccess;
 }
 
 inline cudaError_t cudaSetDevice(int device) {
-  return gpuopt::emulation::detail::resultIf(device == 0, cudaErrorInvalidDevice);
+  namespace emulated = gpuopt::emulation::detail;
+  if (!emulated::isDevice(device)) return emulated::result(cudaErrorInvalidDevice);
+  emulated::currentDevice = device;
+  return cudaSuccess;
 }
 
 inline cudaError_t cudaDeviceSynchronize() {
-  return gpuopt::emulation::detail::result(gpuopt::emulation::detail::Queue::instance().waitForAll());
+  namespace emulated = gpuopt::emulation::detail;
+  return emulated::result(emulated::Queue::instance().waitForDevice(emulated::currentDevice));
 }
 inline cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 
@@ -53,7 +57,7 @@ inline cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVer
 
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   namespace emulated = gpuopt::emulation::detail;
-  if (device != 0) return emulated::result(cudaErrorInvalidDevice);
+  if (!emulated::isDevice(device)) return emulated::result(cudaErrorInvalidDevice);
   const std::optional<int> answer = emulated::attributeValue(attribute);
   *value = answer.value_or(0);
   return emulated::resultIf(answer.has_value());
@@ -61,7 +65,7 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, 
 
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   namespace emulated = gpuopt::emulation;
-  if (device != 0) return emulated::detail::result(cudaErrorInvalidDevice);
+  if (!emulated::detail::isDevice(device)) return emulated::detail::result(cudaErrorInvalidDevice);
   cudaDeviceProp p{};
   std::memcpy(p.name, emulated::DEVICE_NAME, sizeof emulated::DEVICE_NAME);
   p.totalGlobalMem = emulated::detail::memory().capacity();

@@ -121,12 +121,19 @@ inline cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, 
   if (currentLane != nullptr) currentLane->block->failInLane(*currentLane, "a kernel cannot launch a kernel here", {});
   const cudaError_t code = checkLaunch(config, kernel);
   if (code != cudaSuccess) return code;
-  const auto run = [=, order = schedule(), grid = config.gridDim, block = config.blockDim,
-                    sharedBytes = config.dynamicSmemBytes, cooperative = isCooperative(config)] {
+  const int device = deviceOf(config.stream);
+  if (device != currentDevice)
+    return failure(cudaErrorInvalidResourceHandle, "launch of " + kernelName(kernel) + ": the stream is of device " +
+                                                       std::to_string(device) + ", the current device is " +
+                                                       std::to_string(currentDevice));
+  const auto run = [=, inOrder = kernelOrder(config.stream), order = schedule(), grid = config.gridDim,
+                    block = config.blockDim, sharedBytes = config.dynamicSmemBytes,
+                    cooperative = isCooperative(config)] {
+    const std::lock_guard<std::mutex> oneOfStream(*inOrder);
     GridBarrier barrier(blockCount(grid));
     Launch launch{kernel, grid, block, sharedBytes, body, arguments.get(), order, blockCount(grid), pointers};
     if (cooperative) launch.barrier = &barrier;
-    Workers::instance().run(launch);
+    Workers::run(launch);
     return resultIf(!launch.failed, cudaErrorLaunchFailure);
   };
   return submit(config.stream, run);

@@ -21,6 +21,7 @@
 #include <vector>
 
 struct CUmemPoolHandle_st {
+  int device = 0;
   std::uint64_t attributes[9] = {};
 };
 
@@ -29,24 +30,24 @@ namespace gpuopt::emulation::detail {
 class Memory {
  public:
   /// An allocation of 256-byte aligned memory filled with poison; null if there is not enough.
-  void* allocate(std::size_t bytes, cudaMemoryType type) {
+  void* allocate(std::size_t bytes, cudaMemoryType type, int device = currentDevice) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (bytes > capacity_ - used_) return nullptr;
+    if (bytes > capacity() - (std::min)(used(device), capacity())) return nullptr;
     void* const raw = std::aligned_alloc(ALIGNMENT, sizeWithGuards(bytes));
     if (raw == nullptr) return nullptr;
     unsigned char* const data = static_cast<unsigned char*>(raw) + GUARD_BYTES;
     std::memset(raw, GUARD, sizeWithGuards(bytes));
     std::memset(data, poisonByte(schedule().order), bytes);
     protectGuards(data, bytes);
-    used_ += bytes;
-    allocations_[data] = {bytes, type, true};
+    used(device) += bytes;
+    allocations_[data] = {bytes, type, device, true};
     return data;
   }
 
   /// Makes memory known that belongs to somebody else: registered host memory, device variables.
   void adopt(const void* pointer, std::size_t bytes, cudaMemoryType type) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    allocations_[static_cast<unsigned char*>(const_cast<void*>(pointer))] = {bytes, type, false};
+    allocations_[static_cast<unsigned char*>(const_cast<void*>(pointer))] = {bytes, type, currentDevice, false};
   }
 
   /// Forgets adopted host memory; false if there is none at this address.
@@ -68,8 +69,8 @@ class Memory {
                             (found->second.type == type || found->second.type == otherType);
     if (!isFreeable) return failure(cudaErrorInvalidValue, "a pointer is freed that is no live allocation of its kind");
     const std::size_t bytes = found->second.bytes;
+    used(found->second.device) -= bytes;
     allocations_.erase(found);
-    used_ -= bytes;
     unprotectGuards(data, bytes);
     const std::string damage = describeDamage(data, bytes);
     std::free(data - GUARD_BYTES);
@@ -81,7 +82,8 @@ class Memory {
     const auto found = find(pointer);
     if (found == allocations_.end()) return {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void*>(pointer)};
     const bool hostCanRead = found->second.type != cudaMemoryTypeDevice;
-    return {found->second.type, 0, const_cast<void*>(pointer), hostCanRead ? const_cast<void*>(pointer) : nullptr};
+    return {found->second.type, found->second.device, const_cast<void*>(pointer),
+            hostCanRead ? const_cast<void*>(pointer) : nullptr};
   }
 
   /// Whether a range is inside one allocation, or entirely outside of device memory.
@@ -121,17 +123,19 @@ class Memory {
     return found;
   }
 
-  std::size_t capacity() const { return capacity_; }
+  /// Bytes of one device: the devices share the host's memory.
+  std::size_t capacity() const { return hostBytes_ / static_cast<std::size_t>(devices().count); }
 
-  std::size_t available() {
+  std::size_t available(int device) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return capacity_ - used_;
+    return capacity() - (std::min)(used(device), capacity());
   }
 
  private:
   struct Allocation {
     std::size_t bytes;
     cudaMemoryType type;
+    int device;
     bool isOwned;  ///< was allocated here
   };
   using Allocations = std::map<unsigned char*, Allocation>;
@@ -179,10 +183,12 @@ class Memory {
     return address < found->first + found->second.bytes ? found : allocations_.end();
   }
 
+  std::size_t& used(int device) { return used_[device]; }
+
   std::mutex mutex_;
   Allocations allocations_;
-  std::size_t used_ = 0;
-  const std::size_t capacity_ =
+  std::size_t used_[MAX_DEVICES] = {};
+  const std::size_t hostBytes_ =
       static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 };
 
@@ -191,18 +197,19 @@ inline Memory& memory() {
   return *instance;
 }
 
-inline cudaError_t allocate(void** pointer, std::size_t bytes, cudaMemoryType type) {
+inline cudaError_t allocate(void** pointer, std::size_t bytes, cudaMemoryType type, int device = currentDevice) {
   if (pointer == nullptr) return result(cudaErrorInvalidValue);
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
-  *pointer = memory().allocate(bytes, type);
+  *pointer = memory().allocate(bytes, type, device);
   return resultIf(*pointer != nullptr, cudaErrorMemoryAllocation);
 }
 
-/// Waits for all work, which may still use the memory, and frees it.
+/// Waits for all work of the memory's device, which may still use it, and frees it.
 inline cudaError_t freeAfterAll(void* pointer, cudaMemoryType type, cudaMemoryType otherType) {
   if (pointer == nullptr) return cudaSuccess;
-  const cudaError_t code = Queue::instance().waitForAll();
+  const cudaPointerAttributes attributes = memory().attributes(pointer);
+  const cudaError_t code = Queue::instance().waitForDevice(attributes.device);
   const cudaError_t freed = memory().free(pointer, type, otherType);
   return freed != cudaSuccess ? freed : result(code);
 }
@@ -216,9 +223,14 @@ inline bool isCopyable(const char* call, const void* pointer, std::size_t bytes)
   return false;
 }
 
-inline CUmemPoolHandle_st& defaultPool() {
-  static CUmemPoolHandle_st* const pool = new CUmemPoolHandle_st;
-  return *pool;
+/// The pools that devices have from the start.
+inline CUmemPoolHandle_st& defaultPool(int device) {
+  static CUmemPoolHandle_st* const pools = [] {
+    auto* const all = new CUmemPoolHandle_st[MAX_DEVICES];
+    for (int i = 0; i < MAX_DEVICES; ++i) all[i].device = i;
+    return all;
+  }();
+  return pools[device];
 }
 
 }  // namespace gpuopt::emulation::detail
@@ -244,12 +256,15 @@ inline cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   return gpuopt::emulation::detail::allocate(pointer, bytes, cudaMemoryTypeDevice);
 }
 
-inline cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t) {
-  return cudaMalloc(pointer, bytes);
+inline cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+  namespace emulated = gpuopt::emulation::detail;
+  return emulated::allocate(pointer, bytes, cudaMemoryTypeDevice, emulated::deviceOf(stream));
 }
 
 inline cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t) {
-  return pool == nullptr ? gpuopt::emulation::detail::result(cudaErrorInvalidValue) : cudaMalloc(pointer, bytes);
+  namespace emulated = gpuopt::emulation::detail;
+  if (pool == nullptr) return emulated::result(cudaErrorInvalidValue);
+  return emulated::allocate(pointer, bytes, cudaMemoryTypeDevice, pool->device);
 }
 
 inline cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned = cudaMemAttachGlobal) {
@@ -290,7 +305,7 @@ inline cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) 
 
 inline cudaError_t cudaHostUnregister(void* pointer) {
   namespace emulated = gpuopt::emulation::detail;
-  const cudaError_t code = emulated::Queue::instance().waitForAll();
+  const cudaError_t code = emulated::Queue::instance().waitForDevice(emulated::currentDevice);
   if (!emulated::memory().forget(pointer)) return emulated::result(cudaErrorHostMemoryNotRegistered);
   return emulated::result(code);
 }
@@ -336,27 +351,32 @@ inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, c
 }
 
 inline cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* total) {
-  *available = gpuopt::emulation::detail::memory().available();
+  *available = gpuopt::emulation::detail::memory().available(gpuopt::emulation::detail::currentDevice);
   *total = gpuopt::emulation::detail::memory().capacity();
   return cudaSuccess;
 }
 
 // ------------------------------------------------------------------------------------------- pools
 
-inline cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
-  *pool = new CUmemPoolHandle_st;
+inline cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  namespace emulated = gpuopt::emulation::detail;
+  const int device = properties != nullptr ? properties->location.id : emulated::currentDevice;
+  if (!emulated::isDevice(device)) return emulated::result(cudaErrorInvalidDevice);
+  *pool = new CUmemPoolHandle_st{device, {}};
   return cudaSuccess;
 }
 
 inline cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-  const bool isOwned = pool != nullptr && pool != &gpuopt::emulation::detail::defaultPool();
+  const bool isOwned = pool != nullptr && pool != &gpuopt::emulation::detail::defaultPool(pool->device);
   if (isOwned) delete pool;
   return gpuopt::emulation::detail::resultIf(isOwned);
 }
 
 inline cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  *pool = &gpuopt::emulation::detail::defaultPool();
-  return gpuopt::emulation::detail::resultIf(device == 0, cudaErrorInvalidDevice);
+  namespace emulated = gpuopt::emulation::detail;
+  if (!emulated::isDevice(device)) return emulated::result(cudaErrorInvalidDevice);
+  *pool = &emulated::defaultPool(device);
+  return cudaSuccess;
 }
 
 inline cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {

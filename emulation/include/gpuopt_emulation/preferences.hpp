@@ -63,7 +63,7 @@ inline Preferences& preferences() {
 inline cudaError_t checkManaged(const void* pointer, std::size_t bytes, int device) {
   const bool isKnown = memory().attributes(pointer).type == cudaMemoryTypeManaged;
   if (!isKnown || bytes == 0 || !memory().isWithinAllocation(pointer, bytes)) return result(cudaErrorInvalidValue);
-  return resultIf(device == 0 || device == cudaCpuDeviceId, cudaErrorInvalidDevice);
+  return resultIf(isDevice(device) || device == cudaCpuDeviceId, cudaErrorInvalidDevice);
 }
 
 inline int deviceOf(cudaMemLocation location) {
@@ -107,6 +107,16 @@ inline cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
   return cudaSuccess;
 }
 
+/// A window of memory that L2 shall treat as `value` says; other attributes cannot be set.
+inline cudaError_t cudaStreamSetAttribute(cudaStream_t, cudaStreamAttrID attribute, const cudaStreamAttrValue* value) {
+  if (attribute != cudaStreamAttributeAccessPolicyWindow || value == nullptr)
+    return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
+  const cudaAccessPolicyWindow& window = value->accessPolicyWindow;
+  const bool isRatio = window.hitRatio >= 0 && window.hitRatio <= 1;
+  return gpuopt::emulation::detail::resultIf(isRatio && window.missProp != cudaAccessPropertyPersisting);
+}
+inline cudaError_t cudaCtxResetPersistingL2Cache() { return cudaSuccess; }
+
 inline cudaError_t cudaSetDeviceFlags(unsigned flags) {
   gpuopt::emulation::detail::preferences().flags = flags;
   return cudaSuccess;
@@ -116,19 +126,7 @@ inline cudaError_t cudaGetDeviceFlags(unsigned* flags) {
   return cudaSuccess;
 }
 
-// ---------------------------------------------------------------------------------- other devices
-
 inline cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) { return cudaGetDevice(device); }
-inline cudaError_t cudaDeviceCanAccessPeer(int* canAccess, int device, int peer) {
-  *canAccess = 0;
-  return gpuopt::emulation::detail::resultIf(device == 0 && peer == 0, cudaErrorInvalidDevice);
-}
-inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
-  return gpuopt::emulation::detail::result(cudaErrorInvalidDevice);
-}
-inline cudaError_t cudaDeviceDisablePeerAccess(int) {
-  return gpuopt::emulation::detail::result(cudaErrorInvalidDevice);
-}
 
 // --------------------------------------------------------------------------------- managed memory
 

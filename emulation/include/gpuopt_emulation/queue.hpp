@@ -1,15 +1,18 @@
 /// The work of streams: done at once, or deferred until something waits for it.
 ///
 /// Deferred work is a graph: each piece knows what has to be done before. Whoever waits for a piece does all of that
-/// first, and nothing else.
+/// first, and nothing else. Several threads may do so at the same time, each other pieces: a kernel of one device may
+/// wait for one of another.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "current_device.hpp"
 #include "errors.hpp"
 #include "settings.hpp"
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -18,13 +21,16 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 struct CUstream_st {
   unsigned long long id;
+  int device;
   unsigned flags;
   int priority;
+  std::shared_ptr<std::mutex> order = std::make_shared<std::mutex>();  ///< held while one of its kernels runs
 };
 
 namespace gpuopt::emulation {
@@ -50,12 +56,31 @@ inline QueueMode environmentQueueMode() {
 inline bool isLegacy(cudaStream_t stream) { return stream == nullptr || stream == cudaStreamLegacy; }
 inline bool isBuiltIn(cudaStream_t stream) { return isLegacy(stream) || stream == cudaStreamPerThread; }
 
+/// The device of a stream: a built-in one is that of the current device.
+inline int deviceOf(cudaStream_t stream) { return isBuiltIn(stream) ? currentDevice : stream->device; }
+
+inline bool isBlocking(cudaStream_t stream) {
+  return isBuiltIn(stream) || (stream->flags & cudaStreamNonBlocking) == 0;
+}
+
+/// Kernels of one stream, or of the blocking streams of a device, run one after the other, also where several host
+/// threads launch them.
+inline std::shared_ptr<std::mutex> kernelOrder(cudaStream_t stream) {
+  static auto* const blocking = [] {
+    auto* const all = new std::shared_ptr<std::mutex>[MAX_DEVICES];
+    for (int i = 0; i < MAX_DEVICES; ++i) all[i] = std::make_shared<std::mutex>();
+    return all;
+  }();
+  return isBlocking(stream) ? blocking[deviceOf(stream)] : stream->order;
+}
+
 /// A piece of work of a stream.
 struct Work {
   std::function<cudaError_t()> run;
   std::vector<std::shared_ptr<Work>> before;  ///< what has to be done first
-  bool isDone = false;
-  cudaError_t code = cudaSuccess;
+  bool isRunning = false;
+  std::atomic<bool> isDone{false};
+  std::atomic<cudaError_t> code{cudaSuccess};  ///< read by who queued it, too
   std::chrono::steady_clock::time_point end{};
 
   /// Returns whether there is nothing left to do first.
@@ -73,6 +98,7 @@ struct Work {
 };
 
 using WorkPointer = std::shared_ptr<Work>;
+using Works = std::vector<WorkPointer>;
 
 class Queue {
  public:
@@ -84,80 +110,83 @@ class Queue {
 
   /// Appends work to a stream, which also waits for `other` first, if that is not null.
   WorkPointer append(cudaStream_t stream, std::function<cudaError_t()> run, const WorkPointer& other = nullptr) {
+    return append(std::vector<cudaStream_t>{stream}, std::move(run), other != nullptr ? Works{other} : Works{});
+  }
+
+  /// The same for a piece of work that several streams have in common, and that waits for all of `others`.
+  WorkPointer append(const std::vector<cudaStream_t>& streams, std::function<cudaError_t()> run, const Works& others) {
     const auto work = std::make_shared<Work>();
     work->run = std::move(run);
     if (mode_ == QueueMode::immediate) {
       work->finish();
       return work;
     }
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
-    work->before = unfinished(stream);
-    if (other != nullptr) work->before.push_back(other);
-    streams_[keyOf(stream)] = {isBlocking(stream), work};
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const cudaStream_t stream : streams)
+      for (WorkPointer& last : unfinished(stream)) work->before.push_back(std::move(last));
+    for (const WorkPointer& other : others) work->before.push_back(other);
+    for (const cudaStream_t stream : streams) streams_[keyOf(stream)] = {isBlocking(stream), work};
     return work;
   }
 
-  /// Does a piece of work, and first all that comes before it. Returns the first failure.
+  /// Does a piece of work, and first all that comes before it, or waits for the threads that do it. Returns the first
+  /// failure.
   cudaError_t wait(const WorkPointer& work) {
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
     cudaError_t code = cudaSuccess;
     std::vector<WorkPointer> path{work};
     while (!path.empty()) {
       const WorkPointer last = path.back();
-      if (!last->isDone && !last->isReady()) {
+      if (last->isDone) {
+        path.pop_back();
+      } else if (last->isRunning) {
+        done_.wait(lock);
+      } else if (!last->isReady()) {
         path.push_back(last->before.back());
-        continue;
+      } else {
+        finish(*last, lock);
+        if (code == cudaSuccess) code = last->code;
       }
-      path.pop_back();
-      if (last->isDone) continue;
-      last->finish();
-      if (code == cudaSuccess) code = last->code;
     }
     return code;
   }
 
-  cudaError_t wait(cudaStream_t stream) {
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
-    return wait(endOf(stream));
-  }
+  cudaError_t wait(cudaStream_t stream) { return wait(endOf(stream)); }
 
-  cudaError_t waitForAll() {
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
-    cudaError_t code = cudaSuccess;
-    while (!streams_.empty()) {
-      const cudaError_t next = wait(streams_.begin()->second.last);
-      if (code == cudaSuccess) code = next;
-      streams_.erase(streams_.begin());
-    }
-    return code;
+  /// Waits for what is queued on a device.
+  cudaError_t waitForDevice(int device) {
+    return waitFor([device](int other) { return other == device; });
   }
 
   /// Whether a piece of work is done: cudaErrorNotReady if not, but then one piece more is done.
   cudaError_t query(WorkPointer work) {
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
     if (work->isDone) return cudaSuccess;
     while (!work->isReady()) work = WorkPointer(work->before.back());
-    work->finish();
-    return work->code == cudaSuccess ? cudaErrorNotReady : work->code;
+    if (work->isRunning) return cudaErrorNotReady;
+    finish(*work, lock);
+    return work->code == cudaSuccess ? cudaErrorNotReady : work->code.load();
   }
 
   cudaError_t query(cudaStream_t stream) {
-    const std::lock_guard<std::recursive_mutex> lock(mutex_);
     const WorkPointer end = endOf(stream);
     return end->isReady() ? cudaSuccess : query(end);
   }
 
   QueueMode mode() const { return mode_; }
   void setMode(QueueMode mode) {
-    static_cast<void>(waitForAll());
+    static_cast<void>(waitFor([](int) { return true; }));
     mode_ = mode;
   }
 
  private:
   struct Key {
+    int device;
     unsigned long long id;   // of the stream
     std::thread::id thread;  // of the per-thread default streams
-    friend bool operator<(const Key& a, const Key& b) { return a.id < b.id || (a.id == b.id && a.thread < b.thread); }
+    friend bool operator<(const Key& a, const Key& b) {
+      return std::tie(a.device, a.id, a.thread) < std::tie(b.device, b.id, b.thread);
+    }
   };
   struct Stream {
     bool isBlocking;   // waits for the legacy default stream, and that for it
@@ -165,12 +194,9 @@ class Queue {
   };
 
   static Key keyOf(cudaStream_t stream) {
-    if (isLegacy(stream)) return {0, {}};
-    return stream == cudaStreamPerThread ? Key{2, std::this_thread::get_id()} : Key{stream->id, {}};
-  }
-
-  static bool isBlocking(cudaStream_t stream) {
-    return isBuiltIn(stream) || (stream->flags & cudaStreamNonBlocking) == 0;
+    const int device = deviceOf(stream);
+    if (isLegacy(stream)) return {device, 0, {}};
+    return stream == cudaStreamPerThread ? Key{device, 2, std::this_thread::get_id()} : Key{device, stream->id, {}};
   }
 
   /// What the next work of a stream has to wait for.
@@ -185,7 +211,7 @@ class Queue {
         entry = streams_.erase(entry);
         continue;
       }
-      if (isSame || isLegacyAndBlocking) found.push_back(other.last);
+      if (key.device == own.device && (isSame || isLegacyAndBlocking)) found.push_back(other.last);
       ++entry;
     }
     return found;
@@ -194,13 +220,41 @@ class Queue {
   /// Work that comes after all of a stream, and that nothing waits for.
   WorkPointer endOf(cudaStream_t stream) {
     const auto end = std::make_shared<Work>();
+    const std::lock_guard<std::mutex> lock(mutex_);
     end->run = [] { return cudaSuccess; };
     end->before = unfinished(stream);
     return end;
   }
 
+  /// Does a piece of work, unlocked meanwhile.
+  void finish(Work& work, std::unique_lock<std::mutex>& lock) {
+    work.isRunning = true;
+    lock.unlock();
+    work.finish();
+    lock.lock();
+    work.isRunning = false;
+    done_.notify_all();
+  }
+
+  template <class IsMeant>
+  cudaError_t waitFor(IsMeant isMeant) {
+    std::vector<WorkPointer> queued;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      for (const auto& [key, stream] : streams_)
+        if (isMeant(key.device)) queued.push_back(stream.last);
+    }
+    cudaError_t code = cudaSuccess;
+    for (const WorkPointer& work : queued) {
+      const cudaError_t next = wait(work);
+      if (code == cudaSuccess) code = next;
+    }
+    return code;
+  }
+
   std::atomic<QueueMode> mode_{environmentQueueMode()};
-  std::recursive_mutex mutex_;
+  std::mutex mutex_;
+  std::condition_variable done_;   // a piece of work
   std::map<Key, Stream> streams_;  // those with work to do: a destroyed stream's work is done, too
 };
 

@@ -8,6 +8,7 @@
 #include "kernel_call.hpp"
 #include "launch.hpp"
 #include "memory.hpp"
+#include "peers.hpp"
 #include "pitched.hpp"
 #include "preferences.hpp"
 #include "streams.hpp"

@@ -29,6 +29,8 @@
   ENTRY(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                                 \
   ENTRY(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")                            \
   ENTRY(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                                   \
+  ENTRY(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")                                 \
+  ENTRY(cudaErrorPeerAccessNotEnabled, 705, "peer access has not been enabled")                                   \
   ENTRY(cudaErrorAssert, 710, "device-side assert triggered")                                                     \
   ENTRY(cudaErrorHostMemoryAlreadyRegistered, 712, "part or all of the requested memory range is already mapped") \
   ENTRY(cudaErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region")       \
@@ -41,6 +43,7 @@
   ENTRY(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")        \
   ENTRY(cudaErrorStreamCaptureImplicit, 906,                                                                      \
         "operation would make the legacy stream depend on a capturing blocking stream")                           \
+  ENTRY(cudaErrorPeerAccessUnsupported, 217, "peer access is not supported between these two devices")            \
   ENTRY(cudaErrorInvalidClusterSize, 912, "invalid cluster size")                                                 \
   ENTRY(cudaErrorUnknown, 999, "unknown error")
 
@@ -231,8 +234,21 @@ enum cudaFuncAttribute {
   cudaFuncAttributeNonPortableClusterSizeAllowed = 14
 };
 
+enum cudaAccessProperty {
+  cudaAccessPropertyNormal = 0,
+  cudaAccessPropertyStreaming = 1,
+  cudaAccessPropertyPersisting = 2
+};
+struct cudaAccessPolicyWindow {
+  void* base_ptr;
+  std::size_t num_bytes;
+  float hitRatio;
+  cudaAccessProperty hitProp, missProp;
+};
+
 enum cudaLaunchAttributeID {
   cudaLaunchAttributeIgnore = 0,
+  cudaLaunchAttributeAccessPolicyWindow = 1,
   cudaLaunchAttributeCooperative = 2,
   cudaLaunchAttributeClusterDimension = 4,
   cudaLaunchAttributeProgrammaticStreamSerialization = 6,
@@ -240,6 +256,7 @@ enum cudaLaunchAttributeID {
 };
 union cudaLaunchAttributeValue {
   char pad[64];
+  cudaAccessPolicyWindow accessPolicyWindow;
   int cooperative;
   struct {
     unsigned x, y, z;
@@ -247,6 +264,9 @@ union cudaLaunchAttributeValue {
   int programmaticStreamSerializationAllowed;
   int priority;
 };
+using cudaStreamAttrID = cudaLaunchAttributeID;
+using cudaStreamAttrValue = cudaLaunchAttributeValue;
+inline constexpr cudaStreamAttrID cudaStreamAttributeAccessPolicyWindow = cudaLaunchAttributeAccessPolicyWindow;
 struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
   cudaLaunchAttributeValue val;

@@ -19,6 +19,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 // As in fiber.hpp.
@@ -237,7 +238,10 @@ class Block {
   /// The next lane to run, or -1. A lane that yielded runs again when no other can.
   int pick() {
     if (failed()) return -1;
-    if (ready_.next(0) < 0) std::swap(ready_, yielded_);
+    if (ready_.next(0) < 0) {
+      std::swap(ready_, yielded_);
+      if (ready_.next(0) >= 0) std::this_thread::yield();  // they wait for a block of another worker
+    }
     switch (launch_->schedule.order) {
       case LaneOrder::backward:
         return ready_.last();

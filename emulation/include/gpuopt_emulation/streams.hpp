@@ -11,6 +11,7 @@
 
 struct CUevent_st {
   unsigned flags;
+  int device;
   gpuopt::emulation::detail::WorkPointer recorded;  ///< null before the first record
 };
 
@@ -25,7 +26,8 @@ inline cudaError_t noGraphs() { return result(cudaErrorNotSupported); }
 // ----------------------------------------------------------------------------------------- streams
 
 inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
-  *stream = new CUstream_st{gpuopt::emulation::detail::nextStreamId++, flags, priority};
+  *stream = new CUstream_st{gpuopt::emulation::detail::nextStreamId++, gpuopt::emulation::detail::currentDevice, flags,
+                            priority};
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
@@ -55,6 +57,11 @@ inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, u
 
 inline cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
   *id = gpuopt::emulation::detail::isBuiltIn(stream) ? reinterpret_cast<unsigned long long>(stream) : stream->id;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  *device = gpuopt::emulation::detail::deviceOf(stream);
   return cudaSuccess;
 }
 
@@ -113,7 +120,7 @@ inline cudaError_t cudaGraphDestroy(cudaGraph_t) { return gpuopt::emulation::det
 // ------------------------------------------------------------------------------------------ events
 
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  *event = new CUevent_st{flags, nullptr};
+  *event = new CUevent_st{flags, gpuopt::emulation::detail::currentDevice, nullptr};
   return cudaSuccess;
 }
 inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags = cudaEventDefault) {
@@ -126,7 +133,10 @@ inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr) {
-  event->recorded = gpuopt::emulation::detail::Queue::instance().append(stream, [] { return cudaSuccess; });
+  namespace emulated = gpuopt::emulation::detail;
+  if (emulated::deviceOf(stream) != event->device)
+    return emulated::failure(cudaErrorInvalidResourceHandle, "cudaEventRecord: event and stream are of two devices");
+  event->recorded = emulated::Queue::instance().append(stream, [] { return cudaSuccess; });
   return cudaSuccess;
 }
 

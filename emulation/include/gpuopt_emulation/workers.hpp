@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -32,16 +33,33 @@ inline std::uint64_t blockNumber(const Launch& launch, std::uint64_t i) {
   }
 }
 
+/// The workers of one kernel at a time.
 class Workers {
  public:
-  static Workers& instance() {
-    static Workers* const workers = new Workers(workerCount());
-    return *workers;
+  /// Runs a launch to its end, on workers that are idle: kernels of several devices and streams run at the same time if
+  /// several host threads launch them, unless somebody observes them.
+  static void run(Launch& launch) {
+    static std::mutex* const observed = new std::mutex;
+    std::unique_lock<std::mutex> oneAtATime(*observed, std::defer_lock);
+    if (launch.observer != nullptr) oneAtATime.lock();
+    std::unique_lock<std::mutex> turn;
+    idle(turn).runAlone(launch);
   }
 
-  /// Runs a launch to its end. Launches of several host threads run one after the other.
-  void run(Launch& launch) {
-    const std::lock_guard<std::mutex> oneAtATime(launches_);
+ private:
+  /// Workers that nobody else uses until the lock is gone.
+  static Workers& idle(std::unique_lock<std::mutex>& turn) {
+    static std::mutex* const mutex = new std::mutex;
+    static auto* const all = new std::deque<Workers*>;
+    const std::lock_guard<std::mutex> lock(*mutex);
+    for (Workers* const workers : *all)
+      if (turn = std::unique_lock<std::mutex>(workers->launches_, std::try_to_lock); turn.owns_lock()) return *workers;
+    all->push_back(new Workers(workerCount()));
+    turn = std::unique_lock<std::mutex>(all->back()->launches_);
+    return *all->back();
+  }
+
+  void runAlone(Launch& launch) {
     const CrashReports crashReports;
     std::unique_lock<std::mutex> lock(mutex_);
     addWorkers(workersOf(launch));
@@ -53,7 +71,6 @@ class Workers {
     if (launch.observer != nullptr) launch.observer->end(launch);
   }
 
- private:
   explicit Workers(unsigned count) : count_(count) { addWorkers((std::max)(count_, 2u)); }
 
   void addWorkers(std::uint64_t count) {

@@ -98,6 +98,19 @@ TEST_CASE("reduceSegments divides giant segments among warps") {
   }
 }
 
+TEST_CASE("reduceSegments gives segments of few elements to lanes") {
+  for (const std::size_t longest : {1, 4, 5, 9, 12, 13, 14, 15}) {
+    checkSegments<float>(randomSizes(5000, longest, 6), 3, 1);
+    checkSegments<double, ManyWarps>(randomSizes(700, longest, 7));
+    checkSegments<Words5, ManyWarps>(randomSizes(300, longest, 8), 1);
+  }
+  for (const std::size_t size : {32, 33, 500}) {  // the last one that a lane takes, and longer ones
+    std::vector<std::size_t> sizes = randomSizes(900, 8, 9);
+    for (const std::size_t i : {0, 255, 256, 600, 899}) sizes[i] = size;
+    checkSegments<int>(sizes);
+  }
+}
+
 TEST_CASE("reduceSegments gives long segments to blocks") {
   for (const std::size_t mean : {2030, 2040, 2041, 2100, 9000}) {
     std::vector<std::size_t> sizes = randomSizes(40, mean / 2, 5);

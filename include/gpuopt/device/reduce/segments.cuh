@@ -79,6 +79,8 @@ template <class Policy, class T>
 struct SegmentStage {
   static constexpr unsigned ELEMENTS = std::is_trivially_copyable_v<T> ? Policy::stagedBytes / sizeof(T) : 0;
   static constexpr unsigned DIRECT = Policy::directBytes / sizeof(T);
+  static constexpr unsigned FEW =
+      sizeof(T) < 4 ? 0 : clampTo(Policy::fewBytes / sizeof(T), std::size_t{0}, std::size_t{Policy::fewElements});
   StagedStorage<T, ELEMENTS> elements;
   unsigned bounds[Policy::stagedSegments + 1];
 };
@@ -145,15 +147,19 @@ struct SegmentTeam {
   // Reduces the positions [position, endPosition), the share of team `team`, segment after segment.
   __device__ void run(std::size_t team, std::size_t position, std::size_t endPosition) const {
     std::size_t segment = path.segmentAt(position);
-    for (; segment < path.segments && path.firstPosition(segment) < endPosition; ++segment) {
-      const bool begins = path.firstPosition(segment) >= position;
-      const bool ends = path.endPosition(segment) < endPosition;
-      const Partial partial = reduceRange(begins ? path.begin(segment) : path.division(position, segment),
-                                          ends ? path.end(segment) : path.division(endPosition, segment));
+    std::size_t begin = path.begin(segment);
+    while (segment < path.segments && path.position(begin, segment) < endPosition) {
+      const std::size_t end = path.end(segment);
+      const bool begins = path.position(begin, segment) >= position;
+      const bool ends = path.position(end, segment) < endPosition;
+      const Partial partial = reduceRange(begins ? begin : path.division(position, segment),
+                                          ends ? end : path.division(endPosition, segment));
       if (begins && ends)
         store(segment, partial);
       else
         combineShared(segment, partial, begins ? scratch.begun[team] : scratch.continued[team]);
+      begin = end;
+      ++segment;
     }
   }
 };
@@ -174,7 +180,9 @@ struct SegmentWarp : SegmentTeam<32, Policy, View, Offset, Reducer, Out> {
   using Team::scratch;
   using Team::store;
   using Team::view;
+  using Value = typename Source::Value;
   static constexpr unsigned FAR = 0xffffffffu;
+  static constexpr unsigned BATCH = 4;
 
   Stage& stage;
   const unsigned lane = this->thread;
@@ -211,10 +219,71 @@ struct SegmentWarp : SegmentTeam<32, Policy, View, Offset, Reducer, Out> {
     }
   }
 
+  // Loads BATCH elements of a segment from `first` on. In place of those after its end, one that exists is loaded.
+  __device__ void loadBatch(Value (&values)[BATCH], const Source& source, unsigned first, unsigned end) const {
+#pragma unroll
+    for (unsigned i = 0; i < BATCH; ++i) values[i] = source.at(first + i < end ? first + i : stage.bounds[0]);
+  }
+
+  // Adds those of them that belong to the segment.
+  __device__ void addBatch(Partial& partial, const Value (&values)[BATCH], unsigned left) const {
+#pragma unroll
+    for (unsigned i = 0; i < BATCH; ++i) {
+      const Value value[1] = {values[i]};
+      if (i < left) reducer.add(partial, value, 0);
+    }
+  }
+
+  // Whether `count` segments have few elements on average, and none has many.
+  __device__ bool haveFew(unsigned count) const {
+    const unsigned* bounds = stage.bounds;
+    const unsigned elements = bounds[count] - bounds[0];
+    if (elements == 0 || elements > count * Stage::FEW) return false;
+    unsigned longest = 0;
+#pragma unroll
+    for (unsigned i = 0; i < Policy::stagedSegments; i += 32)
+      if (i + lane < count && bounds[i + lane + 1] - bounds[i + lane] > longest)
+        longest = bounds[i + lane + 1] - bounds[i + lane];
+    return __all_sync(fullMask, longest <= Policy::laneElements) != 0;
+  }
+
+  // Reduces such segments: each lane takes segments of its own straight from memory, where neighbouring lanes read the
+  // same lines.
+  __device__ void reduceFew(std::size_t segment, unsigned count, std::size_t base) const {
+    constexpr unsigned SEGMENTS = 4;  // whose first loads a lane issues together
+    const Source source = view.template range<16>(base, 1);
+    for (unsigned group = lane; group < count; group += SEGMENTS * 32) {
+      Value values[SEGMENTS][BATCH];
+#pragma unroll
+      for (unsigned s = 0; s < SEGMENTS; ++s) {
+        const unsigned i = group + s * 32 < count ? group + s * 32 : group;
+        loadBatch(values[s], source, stage.bounds[i], stage.bounds[i + 1]);
+      }
+#pragma unroll
+      for (unsigned s = 0; s < SEGMENTS; ++s)
+        if (group + s * 32 < count) reduceByLane(segment, group + s * 32, values[s], source);
+    }
+  }
+
+  // Segment `i` of those, whose first elements are loaded.
+  __device__ void reduceByLane(std::size_t segment, unsigned i, Value (&values)[BATCH], const Source& source) const {
+    Partial partial = reducer.neutral();
+    const unsigned end = stage.bounds[i + 1];
+    unsigned first = stage.bounds[i];
+    addBatch(partial, values, end - first);
+    for (first += BATCH; first < end; first += BATCH) {
+      loadBatch(values, source, first, end);
+      addBatch(partial, values, end - first);
+    }
+    storeOutput(out, segment + i, reducer.finish(partial));
+  }
+
   // Reduces `count` segments from `segment` on, whose bounds are staged relative to element `base`: as many at a time
   // as fit into shared memory, and long ones directly.
   __device__ void reduceBounded(std::size_t segment, unsigned count, std::size_t base) const {
     const unsigned* bounds = stage.bounds;
+    if constexpr (Stage::FEW > 0)
+      if (haveFew(count)) return reduceFew(segment, count, base);
     for (unsigned done = 0; done < count;) {
       const unsigned first = bounds[done];
       unsigned fitting = 0;

@@ -1,0 +1,214 @@
+/// The ranks of a communicator, and how their operations meet: whoever comes last does the work for all.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "../queue.hpp"
+#include "../report.hpp"
+#include "../settings.hpp"
+#include "reduction.hpp"
+#include "types.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpuopt::emulation::detail {
+
+/// GPUOPT_EMULATION_TIMEOUT: seconds that a rank waits for the others.
+inline std::chrono::seconds rankTimeout() {
+  return std::chrono::seconds(static_cast<long>(environmentNumber("GPUOPT_EMULATION_TIMEOUT", 60)));
+}
+
+/// A rank's part in a transfer or a collective.
+struct RankOperation {
+  const char* call;
+  const void* from;
+  void* to;
+  std::size_t count;
+  ncclDataType_t type;
+  ncclRedOp_t op;
+  int peer;  ///< or root
+  bool isDone = false;
+
+  std::size_t bytes() const { return count * bytesOf(type); }
+  bool is(const char* name) const { return std::strcmp(call, name) == 0; }
+  bool isSend() const { return is("ncclSend"); }
+  bool isReceive() const { return is("ncclRecv"); }
+
+  std::string describe() const {
+    return std::string(call) + " of " + std::to_string(count) + " elements of type " + std::to_string(type) +
+           ", operation " + std::to_string(op) + ", root " + std::to_string(peer);
+  }
+};
+
+using OperationPointer = std::shared_ptr<RankOperation>;
+
+class Clique {
+ public:
+  explicit Clique(int size) : size_(size), devices_(static_cast<std::size_t>(size), -1) {}
+
+  int size() const { return size_; }
+
+  /// A rank comes. False if it is there already, or another one on its device.
+  bool join(int rank, int device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const int other : devices_)
+      if (other == device) return false;
+    if (devices_[static_cast<std::size_t>(rank)] >= 0) return false;
+    devices_[static_cast<std::size_t>(rank)] = device;
+    ++joined_;
+    changed_.notify_all();
+    return true;
+  }
+
+  /// Waits until all ranks have come.
+  bool waitForRanks() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return changed_.wait_for(lock, rankTimeout(), [this] { return joined_ == size_; });
+  }
+
+  /// A rank comes to an operation. The last one that it needs does it for all.
+  void post(int rank, const OperationPointer& operation) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (failure_ != ncclSuccess) return;
+    if (operation->isSend())
+      postTransfer({rank, operation->peer}, operation);
+    else if (operation->isReceive())
+      postTransfer({operation->peer, rank}, operation);
+    else
+      postCollective(rank, operation);
+    changed_.notify_all();
+  }
+
+  /// Waits until an operation is done. False if it never will be.
+  bool wait(int rank, const OperationPointer& operation) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const auto isOver = [&] { return operation->isDone || failure_ != ncclSuccess; };
+    if (!changed_.wait_for(lock, rankTimeout(), isOver))
+      fail(ncclSystemError, "rank " + std::to_string(rank) + " waits in vain in " + operation->describe());
+    return operation->isDone;
+  }
+
+  /// Ends the waits of all ranks.
+  void abort() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (failure_ == ncclSuccess) failure_ = ncclRemoteError;
+    isAborted_ = true;
+    changed_.notify_all();
+  }
+
+  ncclResult_t failure() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return failure_;
+  }
+
+  bool isAborted() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return isAborted_;
+  }
+
+ private:
+  using Collective = std::vector<OperationPointer>;  // one of each rank
+
+  /// What one rank has sent to another, or wants from it, in order.
+  void postTransfer(std::pair<int, int> way, const OperationPointer& operation) {
+    auto& waiting = transfers_[way];
+    if (waiting.empty() || waiting.front()->isSend() == operation->isSend()) {
+      waiting.push_back(operation);
+      return;
+    }
+    const OperationPointer other = waiting.front();
+    waiting.pop_front();
+    const RankOperation& send = operation->isSend() ? *operation : *other;
+    const RankOperation& receive = operation->isSend() ? *other : *operation;
+    if (send.bytes() != receive.bytes())
+      return fail(ncclInvalidUsage, "rank " + std::to_string(way.first) + " sends " + std::to_string(send.bytes()) +
+                                        " bytes to rank " + std::to_string(way.second) + ", which receives " +
+                                        std::to_string(receive.bytes()));
+    if (send.bytes() > 0) std::memcpy(receive.to, send.from, send.bytes());
+    operation->isDone = other->isDone = true;
+  }
+
+  void postCollective(int rank, const OperationPointer& operation) {
+    auto at = collectives_.begin();  // the first one that this rank has not come to
+    while (at != collectives_.end() && (*at)[static_cast<std::size_t>(rank)] != nullptr) ++at;
+    if (at == collectives_.end()) at = collectives_.insert(at, Collective(static_cast<std::size_t>(size_)));
+    (*at)[static_cast<std::size_t>(rank)] = operation;
+    for (const OperationPointer& part : *at)
+      if (part != nullptr && part->describe() != operation->describe())
+        return fail(ncclInvalidUsage, "ranks call different collectives: " + part->describe() + "; rank " +
+                                          std::to_string(rank) + " " + operation->describe());
+    for (const OperationPointer& part : *at)
+      if (part == nullptr) return;
+    run(*at);
+    for (const OperationPointer& part : *at) part->isDone = true;
+    collectives_.erase(at);
+  }
+
+  void run(const Collective& parts) const {
+    const RankOperation& model = *parts.front();
+    if (model.is("ncclAllGather"))
+      allGather(parts);
+    else if (model.is("ncclBroadcast"))
+      broadcast(parts);
+    else
+      reduce(parts);
+  }
+
+  static void allGather(const Collective& parts) {
+    const std::size_t bytes = parts.front()->bytes();
+    std::vector<unsigned char> all;  // a rank's input may be part of its output
+    for (const OperationPointer& part : parts) {
+      const auto* const from = static_cast<const unsigned char*>(part->from);
+      all.insert(all.end(), from, from + bytes);
+    }
+    for (const OperationPointer& part : parts)
+      if (bytes > 0) std::memcpy(part->to, all.data(), all.size());
+  }
+
+  static void broadcast(const Collective& parts) {
+    const RankOperation& root = *parts[static_cast<std::size_t>(parts.front()->peer)];
+    for (const OperationPointer& part : parts)
+      if (root.bytes() > 0) std::memmove(part->to, root.from, root.bytes());
+  }
+
+  /// ncclAllReduce, ncclReduce and ncclReduceScatter.
+  static void reduce(const Collective& parts) {
+    const RankOperation& model = *parts.front();
+    const bool scatters = model.is("ncclReduceScatter");
+    std::vector<const void*> from;
+    for (const OperationPointer& part : parts) from.push_back(part->from);
+    const auto sum = reduced(model.type, model.op, from, 0, model.count * (scatters ? parts.size() : 1));
+    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+      const bool isMeant = !model.is("ncclReduce") || static_cast<int>(rank) == model.peer;
+      if (isMeant && model.bytes() > 0)
+        std::memcpy(parts[rank]->to, sum.data() + (scatters ? rank * model.bytes() : 0), model.bytes());
+    }
+  }
+
+  void fail(ncclResult_t code, const std::string& why) {
+    if (failure_ == ncclSuccess) report("NCCL: " + why);
+    if (failure_ == ncclSuccess) failure_ = code;
+    changed_.notify_all();
+  }
+
+  const int size_;
+  std::vector<int> devices_;  // of the ranks; -1 until they come
+  int joined_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  ncclResult_t failure_ = ncclSuccess;
+  bool isAborted_ = false;
+  std::map<std::pair<int, int>, std::deque<OperationPointer>> transfers_;
+  std::deque<Collective> collectives_;  // those that not all ranks have come to, in order
+};
+
+}  // namespace gpuopt::emulation::detail

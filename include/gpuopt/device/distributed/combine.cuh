@@ -1,0 +1,193 @@
+/// \file
+/// Kernels that exchange the partial results of a team's ranks, and combine them in the order of the ranks.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/reduce/output.cuh>
+#include <gpuopt/device/reduce/reducer.cuh>
+#include <gpuopt/grid/dependency.cuh>
+#include <gpuopt/grid/peer_words.cuh>
+
+#include <cstddef>
+#include <type_traits>
+
+GPUOPT_DETAIL_BEGIN
+
+// The most threads of a block that exchanges words: one for each word up to that.
+inline constexpr int exchangeThreads = 128;
+
+// A rank's contribution, as words: what it calls, the number of its elements, its partial result.
+template <class Partial>
+struct Contribution {
+  static constexpr unsigned HEADER_WORDS = 3;
+  static constexpr unsigned WORDS = HEADER_WORDS + (sizeof(Partial) + 3) / 4;
+  static constexpr bool FITS_SLOTS = WORDS <= mostPeerWords;
+
+  unsigned* words;
+  unsigned call;
+  std::size_t n;
+};
+
+// Where the local kernel leaves a contribution.
+template <class Partial>
+__device__ inline void storeResult(const Contribution<Partial>& out, const Partial& partial) {
+  out.words[0] = out.call;
+  out.words[1] = static_cast<unsigned>(out.n);
+  out.words[2] = static_cast<unsigned>(out.n >> 32);
+  __builtin_memcpy(out.words + Contribution<Partial>::HEADER_WORDS, &partial, sizeof(Partial));
+}
+
+// A reducer whose result is the partial one.
+template <class Reducer>
+struct PartialOf : Reducer {
+  using Result = typename Reducer::Partial;
+
+  __device__ Result finish(const Result& partial) const { return partial; }
+};
+
+// Whether a result of no elements needs an initial value.
+template <class Reducer>
+__host__ __device__ inline bool needsElements(const Reducer&) {
+  return false;
+}
+template <class A, class Op>
+__host__ __device__ inline bool needsElements(const Fold<A, Op>& fold) {
+  return !Fold<A, Op>::HAS_NEUTRAL && !fold.init.valid;
+}
+
+// Reducers that tell the number of elements learn the number of all ranks.
+template <class Reducer, class = void>
+struct ElementCount {
+  __device__ static void set(Reducer&, std::size_t) {}
+};
+template <class Reducer>
+struct ElementCount<Reducer, std::void_t<decltype(Reducer::n)>> {
+  __device__ static void set(Reducer& reducer, std::size_t n) { reducer.n = n; }
+};
+
+// A result, or why there is none.
+template <class Result>
+struct TeamResult {
+  Result result;
+  unsigned failure;
+};
+
+// Where a result goes: back to the host with its failure,
+template <class Result>
+struct ReturnedResult {
+  Destination<TeamResult<Result>> destination;
+
+  __device__ void fail(unsigned failure) const {
+    TeamResult<Result> combined;
+    combined.failure = failure;
+    storeResult(destination, combined);
+  }
+  __device__ void store(const Result& result) const { storeResult(destination, TeamResult<Result>{result, 0}); }
+};
+
+// or to device memory, and the team's first failure to the host.
+template <class Out>
+struct StoredResult {
+  Out out;
+  unsigned* failed;  // pinned host memory
+
+  __device__ void fail(unsigned failure) const {
+    volatile unsigned* const first = failed;
+    if (*first == 0) *first = failure;
+  }
+  template <class Result>
+  __device__ void store(const Result& result) const {
+    storeResult(out, result);
+  }
+};
+
+// Combines the contributions of all ranks in their order, the same on every rank, and stores the result. One thread.
+template <class Reducer, class Out>
+__device__ inline void combineContributions(Reducer reducer, const unsigned* words, int size, const Out& out) {
+  using Partial = typename Reducer::Partial;
+  using Words = Contribution<Partial>;
+  const auto op = reducer.combiner();
+  Partial sum = reducer.neutral();
+  std::size_t first = 0;
+  for (int rank = 0; rank < size; ++rank, words += Words::WORDS) {
+    Partial partial = reducer.neutral();
+    __builtin_memcpy(&partial, words + Words::HEADER_WORDS, sizeof(Partial));
+    if constexpr (Reducer::INDEXED) reducer.reindex(partial, first, 1);
+    sum = rank == 0 ? partial : op(sum, partial);
+    first += std::size_t{words[2]} << 32 | words[1];
+  }
+  if (first == 0 && needsElements(reducer)) return out.fail(failureCode(PeerFailure::empty, 0));
+  ElementCount<Reducer>::set(reducer, first);
+  out.store(reducer.finish(sum));
+}
+
+// The ranks write their contributions to each other's memory.
+template <class Reducer, class Out>
+GPUOPT_KERNEL void __launch_bounds__(exchangeThreads)
+    combinePeersKernel(const PeerTable peers, const unsigned* contribution, const Reducer reducer, const Out out) {
+  constexpr unsigned WORDS = Contribution<typename Reducer::Partial>::WORDS;
+  __shared__ unsigned words[mostPeers * WORDS];
+  __shared__ unsigned failure;
+  overlapPreviousKernel();
+  const unsigned epoch = *peers.epoch + 1, call = contribution[0];
+  sendPeerWords(peers, epoch, WORDS, [&](unsigned i) { return contribution[i]; });
+  if (threadIdx.x == 0) failure = ~0u;
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < static_cast<unsigned>(peers.size) * WORDS; i += blockDim.x) {
+    const int from = static_cast<int>(i / WORDS);
+    words[i] =
+        from == peers.rank ? contribution[i % WORDS] : receivePeerWord(peers, epoch, from, i % WORDS, call, &failure);
+  }
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  *peers.epoch = epoch;
+  if (failure != ~0u)
+    out.fail(failure);
+  else
+    combineContributions(reducer, words, peers.size, out);
+}
+
+// NCCL has gathered the contributions.
+template <class Reducer, class Out>
+GPUOPT_KERNEL void combineGatheredKernel(const unsigned* words, const int rank, const int size, const Reducer reducer,
+                                         const Out out) {
+  constexpr unsigned WORDS = Contribution<typename Reducer::Partial>::WORDS;
+  overlapPreviousKernel();
+  const unsigned call = words[static_cast<unsigned>(rank) * WORDS];
+  for (int other = 0; other < size; ++other) {
+    const unsigned others = words[static_cast<unsigned>(other) * WORDS];
+    const PeerFailure why = others == refusedCall ? PeerFailure::refused : PeerFailure::different;
+    if (others != call) return out.fail(failureCode(why, other));
+  }
+  combineContributions(reducer, words, size, out);
+}
+
+// Makes an exchange with the others without a contribution to it. IS_BARRIER: the exchange has none, all ranks call
+// this, and what they have written before is visible to all after it.
+template <bool IS_BARRIER>
+GPUOPT_KERNEL void __launch_bounds__(exchangeThreads)
+    meetPeersKernel(const PeerTable peers, const unsigned call, unsigned* failed) {
+  __shared__ unsigned failure;
+  overlapPreviousKernel();
+  const unsigned epoch = *peers.epoch + 1;
+  if constexpr (IS_BARRIER) __threadfence_system();
+  if (threadIdx.x == 0) failure = ~0u;
+  sendPeerWords(peers, epoch, 1, [call](unsigned) { return call; });
+  __syncthreads();
+  for (int from = static_cast<int>(threadIdx.x); from < peers.size; from += static_cast<int>(blockDim.x))
+    if (from != peers.rank) receivePeerWord(peers, epoch, from, 0, call, &failure);
+  if constexpr (IS_BARRIER) __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  *peers.epoch = epoch;
+  if (IS_BARRIER && failure != ~0u && *static_cast<volatile unsigned*>(failed) == 0) *failed = failure;
+}
+
+// A rank without a contribution to what NCCL gathers.
+template <bool = true>
+GPUOPT_KERNEL void refuseKernel(unsigned* words) {
+  overlapPreviousKernel();
+  *words = refusedCall;
+}
+
+GPUOPT_DETAIL_END

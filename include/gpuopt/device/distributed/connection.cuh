@@ -1,0 +1,137 @@
+/// \file
+/// How the ranks of a communicator get to write to each other's memory.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/distributed/nccl.cuh>
+#include <gpuopt/grid/peer_words.cuh>
+#include <gpuopt/host/device.cuh>
+#include <gpuopt/host/error.cuh>
+
+#include <cuda_runtime.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+GPUOPT_NAMESPACE_BEGIN
+namespace detail {
+
+// Up to 64 bytes of a file; none if it cannot be read.
+inline std::string readFile(const char* path) {
+  char bytes[64];
+  std::FILE* const file = std::fopen(path, "rb");
+  const std::size_t count = file != nullptr ? std::fread(bytes, 1, sizeof bytes, file) : 0;
+  if (file != nullptr) std::fclose(file);
+  return std::string(bytes, count);
+}
+
+inline std::uint64_t hashOf(const std::string& text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+// Tells processes apart, also those of containers that number their processes alike.
+GPUOPT_HIDDEN inline std::uint64_t processToken() {
+  static const std::uint64_t token = hashOf(readFile("/dev/urandom"));
+  return token;
+}
+
+// Tells hosts apart.
+inline std::uint64_t hostToken() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return hashOf(name + readFile("/proc/sys/kernel/random/boot_id"));
+}
+
+// What a rank tells the others of its memory.
+struct PeerAddress {
+  std::uint64_t host, process;
+  int device;
+  bool hasHandle;
+  void* memory;
+  cudaIpcMemHandle_t handle;
+};
+
+inline PeerAddress peerAddress(void* memory, int device) {
+  PeerAddress address{hostToken(), processToken(), device, false, memory, {}};
+  const cudaError_t code = cudaIpcGetMemHandle(&address.handle, memory);
+  address.hasHandle = code == cudaSuccess;
+  forgetError(code);
+  return address;
+}
+
+// Exchanges a value of each rank, on the host. Waits for all ranks.
+template <class T>
+std::vector<T> gatherValues(ncclComm_t comm, int size, const T& value, cudaStream_t stream) {
+  std::vector<T> values(static_cast<std::size_t>(size));
+  T* memory = nullptr;
+  check(cudaMalloc(reinterpret_cast<void**>(&memory), (values.size() + 1) * sizeof(T)), "cudaMalloc");
+  T* const own = memory + values.size();
+  cudaError_t copied = cudaMemcpyAsync(own, &value, sizeof(T), cudaMemcpyHostToDevice, stream);
+  const ncclResult_t gathered = ncclAllGather(own, memory, sizeof(T), ncclUint8, comm, stream);
+  if (copied == cudaSuccess)
+    copied = cudaMemcpyAsync(values.data(), memory, values.size() * sizeof(T), cudaMemcpyDeviceToHost, stream);
+  if (copied == cudaSuccess) copied = cudaStreamSynchronize(stream);
+  forgetError(cudaFree(memory));
+  detail::checkNccl(gathered, "ncclAllGather");
+  check(copied, "cudaMemcpyAsync");
+  return values;
+}
+
+// The memory of the other ranks under addresses that this device can write; null where it cannot.
+class PeerConnection {
+ public:
+  PeerConnection() = default;
+  PeerConnection(const PeerConnection&) = delete;
+  PeerConnection& operator=(const PeerConnection&) = delete;
+  ~PeerConnection() {
+    for (void* const memory : opened_) forgetError(cudaIpcCloseMemHandle(memory));
+  }
+
+  // Whether all of them can be written from here.
+  bool connect(const std::vector<PeerAddress>& addresses, int rank) {
+    const PeerAddress& own = addresses[static_cast<std::size_t>(rank)];
+    bool reachesAll = true;
+    for (const PeerAddress& peer : addresses) {
+      memory_.push_back(peer.process == own.process ? enable(peer, own) : open(peer, own));
+      reachesAll = reachesAll && memory_.back() != nullptr;
+    }
+    return reachesAll;
+  }
+
+  void* memory(int rank) const { return memory_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  // A device of this process.
+  static void* enable(const PeerAddress& peer, const PeerAddress& own) {
+    if (peer.device == own.device) return peer.memory;
+    int canAccess = 0;
+    const cudaError_t asked = cudaDeviceCanAccessPeer(&canAccess, own.device, peer.device);
+    forgetError(asked);
+    if (asked != cudaSuccess || canAccess == 0) return nullptr;
+    const cudaError_t enabled = cudaDeviceEnablePeerAccess(peer.device, 0);
+    forgetError(enabled);
+    return enabled == cudaSuccess || enabled == cudaErrorPeerAccessAlreadyEnabled ? peer.memory : nullptr;
+  }
+
+  // A device of another process on this host.
+  void* open(const PeerAddress& peer, const PeerAddress& own) {
+    if (peer.host != own.host || !peer.hasHandle) return nullptr;
+    void* memory = nullptr;
+    const cudaError_t code = cudaIpcOpenMemHandle(&memory, peer.handle, cudaIpcMemLazyEnablePeerAccess);
+    forgetError(code);
+    if (code != cudaSuccess) return nullptr;
+    opened_.push_back(memory);
+    return memory;
+  }
+
+  std::vector<void*> memory_, opened_;
+};
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END

@@ -1,0 +1,115 @@
+/// \file
+/// The way of a distributed array to its result: each rank reduces its part, then all combine their partial results.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/distributed/combine.cuh>
+#include <gpuopt/device/distributed/team.cuh>
+#include <gpuopt/device/reduce/launch.cuh>
+#include <gpuopt/host/memory.cuh>
+
+#include <cstddef>
+#include <optional>
+
+GPUOPT_DETAIL_BEGIN
+
+// The arguments that all public functions share.
+struct TeamCall {
+  const char* function;
+  TeamState& team;
+  cudaStream_t stream;
+  Workspace* workspace;
+};
+
+// One exchange of partial results, between peers or by NCCL.
+template <class Partial>
+class Exchange {
+  static constexpr unsigned WORDS = Contribution<Partial>::WORDS;
+
+ public:
+  explicit Exchange(const TeamCall& call)
+      : call_(call), usesPeers_(Contribution<Partial>::FITS_SLOTS && call.team.usesPeers) {
+    if (!usesPeers_)
+      gathered_.emplace(std::size_t{WORDS} * sizeof(unsigned) * static_cast<unsigned>(call.team.size), call.stream);
+  }
+
+  // Where this rank's part goes.
+  Contribution<Partial> own(std::size_t n) const { return {ownWords(), callWord(call_.function, sizeof(Partial)), n}; }
+
+  // Does `work`, which queues this rank's contribution. If it throws, the other ranks learn that there is none.
+  template <class Work>
+  void contribute(bool isAsynchronous, const Work& work) const {
+    try {
+      call_.team.requireSuccess(call_.function);
+      work();
+    } catch (...) {
+      call_.team.refuse(call_.stream, WORDS, isAsynchronous);
+      throw;
+    }
+  }
+
+  // Queues the rest: every rank gets all contributions, and combines them.
+  template <class Reducer, class Out>
+  void combine(const Reducer& reducer, const Out& out) const {
+    const TeamState& team = call_.team;
+    if constexpr (Contribution<Partial>::FITS_SLOTS)
+      if (usesPeers_)
+        return launch(combinePeersKernel<Reducer, Out>, team.config(call_.stream, WORDS), team.peers,
+                      team.contribution(), reducer, out);
+    unsigned* const all = allWords();
+    detail::checkNccl(ncclAllGather(ownWords(), all, WORDS, ncclUint32, team.comm, call_.stream), "ncclAllGather");
+    LaunchConfig one = team.config(call_.stream, 1);
+    one.block = dim3(1);
+    launch(combineGatheredKernel<Reducer, Out>, one, all, team.rank, team.size, reducer, out);
+  }
+
+ private:
+  unsigned* allWords() const { return reinterpret_cast<unsigned*>(gathered_->data()); }
+  unsigned* ownWords() const {
+    return usesPeers_ ? call_.team.contribution() : allWords() + std::size_t{WORDS} * call_.team.ownRank();
+  }
+
+  const TeamCall& call_;
+  bool usesPeers_;
+  std::optional<ScratchMemory> gathered_;
+};
+
+// Reduces f of one element of each input to this rank's contribution.
+template <class Policy, class Reducer, class F, class... Its>
+void reduceOwnPart(const TeamCall& call, const Reducer& reducer, const Contribution<typename Reducer::Partial>& out,
+                   const F& f, Its... in) {
+  const auto source = sourceOf<hasFixedSteps<Policy>>(call.function, out.n, f, in...);
+  const ReduceCall local{call.function, call.stream, call.workspace};
+  launchReduce<Policy>(local, PartialOf<Reducer>{reducer}, out.n, source, out);
+}
+
+// Reduces the parts of all ranks. The result goes to device memory of every rank,
+template <class Policy, class Reducer, class Out, class F, class... Its>
+void reduceTeamToDevice(const TeamCall& call, const Reducer& reducer, Out& out, std::size_t n, const F& f, Its... in) {
+  using Destination = decltype(destinationOf<typename Reducer::Result>(out, call.function));
+  const Exchange<typename Reducer::Partial> exchange(call);
+  std::optional<Destination> destination;
+  exchange.contribute(true, [&] {
+    destination.emplace(destinationOf<typename Reducer::Result>(out, call.function));
+    reduceOwnPart<Policy>(call, reducer, exchange.own(n), f, in...);
+  });
+  exchange.combine(reducer, StoredResult<Destination>{*destination, call.team.failed()});
+}
+
+// or back to the caller on every rank, who waits for it.
+template <class Policy, class Reducer, class F, class... Its>
+auto reduceTeamToHost(const TeamCall& call, const Reducer& reducer, std::size_t n, const F& f, Its... in) {
+  using Result = typename Reducer::Result;
+  const Exchange<typename Reducer::Partial> exchange(call);
+  HostResult<TeamResult<Result>> result;
+  exchange.contribute(false, [&] {
+    requireNotCapturing(call.stream, call.function);
+    reduceOwnPart<Policy>(call, reducer, exchange.own(n), f, in...);
+  });
+  exchange.combine(reducer, ReturnedResult<Result>{result.destination()});
+  const TeamResult<Result> combined = result.wait(call.stream);
+  if (combined.failure != 0) throwFailure(combined.failure, call.function);
+  return unbox(combined.result);
+}
+
+GPUOPT_DETAIL_END

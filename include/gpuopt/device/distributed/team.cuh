@@ -1,0 +1,191 @@
+/// \file
+/// What a team consists of: the memory in which its ranks meet, and the exchanges of all its calls.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/message.cuh>
+#include <gpuopt/device/distributed/combine.cuh>
+#include <gpuopt/device/distributed/connection.cuh>
+#include <gpuopt/device/distributed/nccl.cuh>
+#include <gpuopt/host/launch.cuh>
+#include <gpuopt/host/memory.cuh>
+#include <gpuopt/host/result.cuh>
+
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+GPUOPT_NAMESPACE_BEGIN
+namespace distributed {
+class Team;
+}
+
+namespace detail {
+
+struct TeamAccess;
+
+inline std::string failureText(unsigned failure, const char* function) {
+  const int rank = static_cast<int>(failure & 0xffff);
+  switch (static_cast<PeerFailure>(failure >> 16)) {
+    case PeerFailure::refused:
+      return message({function, ": rank ", rank, " refused its arguments"});
+    case PeerFailure::different:
+      return message({function, ": rank ", rank, " makes another call, or with another type"});
+    case PeerFailure::timeout:
+      return message({function, ": rank ", rank, " did not come in time"});
+    default:
+      return message({function, ": no rank has elements, and the operation has no known identity: pass init"});
+  }
+}
+
+[[noreturn]] inline void throwFailure(unsigned failure, const char* function) {
+  const std::string text = failureText(failure, function);
+  if (static_cast<PeerFailure>(failure >> 16) == PeerFailure::empty) throw std::invalid_argument(text);
+  throw distributed::TeamError(static_cast<int>(failure & 0xffff), text);
+}
+
+// The word by which the other ranks know a call: of its name and the size of its partial result.
+inline unsigned callWord(const char* function, std::size_t bytes) {
+  unsigned word = 2166136261u;  // FNV-1a
+  for (; *function != '\0'; ++function) word = (word ^ static_cast<unsigned char>(*function)) * 16777619u;
+  word = (word ^ static_cast<unsigned>(bytes)) * 16777619u;
+  return word == refusedCall ? 0 : word;
+}
+
+struct FreeDevice {
+  void operator()(void* memory) const { forgetError(cudaFree(memory)); }
+};
+struct FreeHost {
+  void operator()(void* memory) const { forgetError(cudaFreeHost(memory)); }
+};
+struct FreeStream {
+  void operator()(cudaStream_t stream) const { forgetError(cudaStreamDestroy(stream)); }
+};
+
+// The device of a communicator, which has to be the current one.
+inline int teamDevice(ncclComm_t comm) {
+  if (comm == nullptr) throwInvalid({"gpuopt::distributed::Team: comm is null"});
+  int device = 0;
+  detail::checkNccl(ncclCommCuDevice(comm, &device), "ncclCommCuDevice");
+  if (device != currentDevice())
+    throwInvalid({"gpuopt::distributed::Team: the communicator is of device ", device, ", the current device is ",
+                  currentDevice()});
+  return device;
+}
+
+template <class Ask>
+int ncclValue(const Ask& ask, const char* call) {
+  int value = 0;
+  detail::checkNccl(ask(&value), call);
+  return value;
+}
+
+class TeamState {
+ public:
+  GPUOPT_HIDDEN TeamState(ncclComm_t communicator, bool usesPeerAccess, unsigned long long timeout)
+      : comm(communicator),
+        device(teamDevice(comm)),
+        rank(ncclValue([this](int* value) { return ncclCommUserRank(comm, value); }, "ncclCommUserRank")),
+        size(ncclValue([this](int* value) { return ncclCommCount(comm, value); }, "ncclCommCount")) {
+    allocate();
+    usesPeers = connect(usesPeerAccess);
+    peers.epoch = contribution() + mostPeerWords;
+    peers.timeout = timeout;
+    peers.rank = rank;
+    peers.size = size;
+    for (int other = 0; usesPeers && other < size; ++other)
+      peers.slots[other] = static_cast<MarkedWord*>(connection_.memory(other));
+  }
+  TeamState(const TeamState&) = delete;
+  TeamState& operator=(const TeamState&) = delete;
+
+  const ncclComm_t comm;
+  const int device, rank, size;
+  bool usesPeers = false;
+  PeerTable peers{};
+
+  // This rank's contribution to an exchange between peers, in its own memory.
+  unsigned* contribution() const { return reinterpret_cast<unsigned*>(memory_.get() + slotBytes); }
+
+  // The first failure of an asynchronous call; kernels write it.
+  unsigned* failed() const { return failed_.get(); }
+
+  // Throws if an asynchronous call has failed.
+  void requireSuccess(const char* function) const {
+    const unsigned failure = *static_cast<const volatile unsigned*>(failed_.get());
+    if (failure != 0) throwFailure(failure, function);
+  }
+
+  // After a call with wrong arguments on this rank: tells the others, who would wait for it. `words` are the words of a
+  // contribution, `isAsynchronous` whether later calls are to fail.
+  GPUOPT_HIDDEN void refuse(cudaStream_t stream, unsigned words, bool isAsynchronous) noexcept {
+    if (isAsynchronous && *failed_ == 0) *failed_ = static_cast<unsigned>(PeerFailure::refused) << 16 | ownRank();
+    try {
+      const cudaStream_t queue = isCapturing(stream) ? stream_.get() : stream;
+      if (usesPeers && words <= mostPeerWords)
+        return launch(meetPeersKernel<false>, config(queue, 1), peers, refusedCall, failed_.get());
+      const ScratchMemory gathered(std::size_t{words} * sizeof(unsigned) * static_cast<unsigned>(size), queue);
+      auto* const all = reinterpret_cast<unsigned*>(gathered.data());
+      launch(refuseKernel<>, config(queue, 1), all + words * ownRank());
+      detail::checkNccl(ncclAllGather(all + words * ownRank(), all, words, ncclUint32, comm, queue), "ncclAllGather");
+    } catch (...) {  // the others give up in time
+    }
+  }
+
+  GPUOPT_HIDDEN void barrier(cudaStream_t stream) {
+    constexpr const char* FUNCTION = "gpuopt::distributed::Team::barrier";
+    unsigned* const words = contribution();
+    if (usesPeers)
+      launch(meetPeersKernel<true>, config(stream, 1), peers, callWord(FUNCTION, 0), failed_.get());
+    else
+      detail::checkNccl(ncclAllReduce(words, words, 1, ncclUint32, ncclMax, comm, stream), "ncclAllReduce");
+    requireSuccess(FUNCTION);
+  }
+
+  // The launch of one block with a thread for each word of all ranks, or as many as there may be.
+  LaunchConfig config(cudaStream_t stream, unsigned words) const {
+    const std::size_t threads = roundUp(std::size_t{words} * static_cast<unsigned>(size), 32);
+    const auto block = static_cast<int>(smallerOf(threads, std::size_t{exchangeThreads}));
+    return gridConfig(block, 1, stream, "gpuopt::distributed");
+  }
+
+  unsigned ownRank() const { return static_cast<unsigned>(rank); }
+
+ private:
+  static constexpr std::size_t slotBytes = peerSlotWords * sizeof(MarkedWord);
+
+  // Not from a pool: other processes can open it.
+  void allocate() {
+    const RelaxedCapture relaxed;
+    constexpr std::size_t OWN_BYTES = (mostPeerWords + 1) * sizeof(unsigned);
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    stream_.reset(stream);
+    void* memory = nullptr;
+    check(cudaMalloc(&memory, slotBytes + OWN_BYTES), "cudaMalloc");
+    memory_.reset(static_cast<unsigned char*>(memory));
+    check(cudaMemsetAsync(memory, 0, slotBytes + OWN_BYTES, stream), "cudaMemsetAsync");
+    check(cudaHostAlloc(&memory, sizeof(unsigned), cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
+    failed_.reset(static_cast<unsigned*>(memory));
+    *failed_ = 0;
+  }
+
+  bool connect(bool usesPeerAccess) {
+    const bool isWanted = usesPeerAccess && size <= mostPeers;
+    const auto addresses = gatherValues(comm, size, peerAddress(memory_.get(), device), stream_.get());
+    const bool reachesAll = isWanted && connection_.connect(addresses, rank);
+    for (const char reached : gatherValues(comm, size, static_cast<char>(reachesAll), stream_.get()))
+      if (reached == 0) return false;
+    return true;
+  }
+
+  std::unique_ptr<std::remove_pointer_t<cudaStream_t>, FreeStream> stream_;
+  std::unique_ptr<unsigned char, FreeDevice> memory_;
+  std::unique_ptr<unsigned, FreeHost> failed_;
+  PeerConnection connection_;
+};
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END

@@ -1,0 +1,173 @@
+/// \file
+/// Files as sources and sinks of pipelines (POSIX).
+///
+/// A file is read by pread(), not mapped: of a mapped file that becomes shorter, an access ends the program by SIGBUS,
+/// whereas pread() says so. Both copy once, from the page cache to the slot.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/message.cuh>
+#include <gpuopt/device/pipeline/ends.cuh>
+#include <gpuopt/device/pipeline/staging.cuh>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <string>
+#include <system_error>
+#include <utility>
+
+GPUOPT_DETAIL_BEGIN
+
+[[noreturn]] inline void throwFileError(const char* function, const std::string& path, const char* what) {
+  const int code = errno;
+  throw std::system_error(code, std::generic_category(), message({function, ": ", path, ": ", what}));
+}
+
+// A file, closed at the end.
+class OwnedFile {
+ public:
+  OwnedFile(const char* function, std::string path, int flags) : function_(function), path_(std::move(path)) {
+    constexpr mode_t MODE = 0666;
+    file_ = ::open(path_.c_str(), flags | O_CLOEXEC, MODE);
+    if (file_ < 0) fail("cannot be opened");
+  }
+  OwnedFile(OwnedFile&& other) noexcept
+      : function_(other.function_), path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
+  OwnedFile& operator=(OwnedFile&&) = delete;
+  ~OwnedFile() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+  // Reads until the bytes are complete or the file ends; returns their number.
+  std::size_t read(void* to, std::size_t bytes) {
+    std::size_t done = 0;
+    while (done < bytes) {
+      const ssize_t more = ::read(file_, static_cast<char*>(to) + done, bytes - done);
+      if (more < 0 && errno == EINTR) continue;
+      if (more < 0) fail("cannot be read");
+      if (more == 0) break;
+      done += static_cast<std::size_t>(more);
+    }
+    return done;
+  }
+
+  // The same from byte `begin` of a file that is no pipe, by several threads.
+  std::size_t readAt(std::size_t begin, void* to, std::size_t bytes) {
+    std::atomic<std::size_t> done{0};
+    std::atomic<int> error{0};
+    inPieces(bytes, [&](std::size_t at, std::size_t count) noexcept {
+      while (count > 0) {
+        const ssize_t more = ::pread(file_, static_cast<char*>(to) + at, count, static_cast<off_t>(begin + at));
+        if (more < 0 && errno == EINTR) continue;
+        if (more < 0) error = errno;
+        if (more <= 0) return;
+        done += static_cast<std::size_t>(more);
+        at += static_cast<std::size_t>(more);
+        count -= static_cast<std::size_t>(more);
+      }
+    });
+    errno = error;
+    if (error != 0) fail("cannot be read");
+    return done;
+  }
+
+  void write(const void* from, std::size_t bytes) {
+    std::size_t done = 0;
+    while (done < bytes) {
+      const ssize_t more = ::write(file_, static_cast<const char*>(from) + done, bytes - done);
+      if (more < 0 && errno == EINTR) continue;
+      if (more < 0) fail("cannot be written");
+      done += static_cast<std::size_t>(more);
+    }
+  }
+
+  // Closes it; some file systems report here that a write has failed.
+  void close() {
+    if (::close(std::exchange(file_, -1)) != 0) fail("cannot be written");
+  }
+
+  // Bytes from `begin` to the end; unknownLength for a pipe.
+  std::size_t bytesFrom(std::size_t begin) {
+    struct stat status {};
+    if (::fstat(file_, &status) != 0) fail("cannot be read");
+    if (!S_ISREG(status.st_mode)) return unknownLength;
+    const auto size = static_cast<std::size_t>(status.st_size);
+    if (begin > size)
+      throwInvalid({function_, ": ", path_, ": has ", size, " bytes, but is to be read from byte ", begin, " on"});
+    return size - begin;
+  }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  [[noreturn]] void fail(const char* what) const { throwFileError(function_, path_, what); }
+
+  const char* function_;
+  std::string path_;
+  int file_ = -1;
+};
+
+// The elements of a file, from fromFile.
+template <class T>
+class FileSource final : public ChunkSource {
+ public:
+  using Element = T;
+
+  // Opens the file.
+  FileSource(const std::string& path, std::size_t begin) : file_("gpuopt::fromFile", path, O_RDONLY), begin_(begin) {
+    const std::size_t bytes = file_.bytesFrom(begin);
+    if (bytes == unknownLength) return;
+    if (bytes % sizeof(T) != 0)
+      throwInvalid({"gpuopt::fromFile: ", path, ": ", bytes, " bytes from byte ", begin, " on are no multiple of ",
+                    sizeof(T), ", the size of an element"});
+    left_ = bytes / sizeof(T);
+  }
+
+  std::size_t length() const override { return left_; }
+
+  SourceChunk next(void* slot, std::size_t capacity) override {
+    const bool isPipe = left_ == unknownLength;
+    const std::size_t wanted = smallerOf(capacity, left_) * sizeof(T);
+    const std::size_t bytes = isPipe ? file_.read(slot, wanted) : file_.readAt(begin_ + done_, slot, wanted);
+    done_ += bytes;
+    if (isPipe ? bytes % sizeof(T) != 0 : bytes < wanted) throwEnded();
+    if (!isPipe) left_ -= bytes / sizeof(T);
+    return {slot, bytes / sizeof(T)};
+  }
+
+ private:
+  [[noreturn]] void throwEnded() const {
+    throw std::runtime_error(
+        message({"gpuopt::fromFile: ", file_.path(), ": ended after ", done_,
+                 left_ == unknownLength ? " bytes, within an element"
+                                        : " bytes that were read; it was longer when it was opened"}));
+  }
+
+  OwnedFile file_;
+  std::size_t begin_, left_ = unknownLength, done_ = 0;
+};
+
+// A file that receives the results, from toFile.
+template <class T>
+class FileSink final : public ChunkSink {
+ public:
+  using Element = T;
+
+  // Makes the file, or empties it.
+  explicit FileSink(const std::string& path) : file_("gpuopt::toFile", path, O_WRONLY | O_CREAT | O_TRUNC) {}
+
+  bool take(const void* from, std::size_t, std::size_t count) override {
+    file_.write(from, count * sizeof(T));
+    return true;
+  }
+  void finish() override { file_.close(); }
+
+ private:
+  OwnedFile file_;
+};
+
+GPUOPT_DETAIL_END

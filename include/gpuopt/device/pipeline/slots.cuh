@@ -1,0 +1,155 @@
+/// \file
+/// The slots of a pipeline: memory for one chunk each, on the device and pinned on the host, and their events.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/pipeline/options.cuh>
+#include <gpuopt/host/device.cuh>
+#include <gpuopt/host/error.cuh>
+#include <gpuopt/host/memory.cuh>
+#include <gpuopt/host/pinned.cuh>
+#include <gpuopt/host/stream_pool.cuh>
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+GPUOPT_DETAIL_BEGIN
+
+// Threads wait for it as the user has chosen for the device (cudaSetDeviceFlags).
+class OwnedEvent {
+ public:
+  OwnedEvent() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags"); }
+  OwnedEvent(OwnedEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+  OwnedEvent& operator=(OwnedEvent&&) = delete;
+  ~OwnedEvent() {
+    if (event_ != nullptr) forgetError(cudaEventDestroy(event_));
+  }
+  operator cudaEvent_t() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+// Memory that grows when more is needed, and loses what it held.
+class DeviceBuffer {
+ public:
+  DeviceBuffer(MemoryRef memory, cudaStream_t stream) : memory_(memory), stream_(stream) {}
+  ~DeviceBuffer() { release(); }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+
+  unsigned char* reserve(std::size_t bytes) {
+    if (bytes <= bytes_) return data_;
+    release();
+    data_ = static_cast<unsigned char*>(memory_.allocate(bytes, stream_));
+    bytes_ = bytes;
+    check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");  // other streams will use it, too
+    return data_;
+  }
+
+ private:
+  void release() noexcept {
+    if (data_ != nullptr) memory_.deallocate(data_, bytes_, stream_);
+    data_ = nullptr;
+    bytes_ = 0;
+  }
+
+  MemoryRef memory_;
+  cudaStream_t stream_;
+  unsigned char* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+class PinnedBuffer {
+ public:
+  unsigned char* reserve(std::size_t bytes) {
+    if (bytes > memory_.size()) {
+      memory_ = {};  // back to the pool first
+      memory_ = PinnedVector<unsigned char>(bytes);
+    }
+    return memory_.data();
+  }
+
+ private:
+  PinnedVector<unsigned char> memory_;
+};
+
+// What a run needs of each slot, in bytes; 0: nothing.
+struct SlotBytes {
+  std::size_t hostIn, in, out, hostOut;
+};
+
+// Memory for one chunk.
+struct PipelineSlot {
+  OwnedEvent arrived, worked, left;  // recorded after the copy to the device, the work, the copy from the device
+  unsigned char *hostIn = nullptr, *in = nullptr, *out = nullptr, *hostOut = nullptr;
+};
+
+// One chunk that is queued. There are more of these than slots: the streams themselves wait for a slot, so the host
+// queues ahead.
+struct PipelineTicket {
+  OwnedEvent done;
+  const void* target = nullptr;  // where the results are copied to
+  std::size_t count = 0, first = 0;
+};
+
+template <class Items>
+void resize(Items& items, std::size_t count) {
+  while (items.size() < count) items.emplace_back();
+  while (items.size() > count) items.pop_back();
+}
+
+// Streams, events and memory, which a pipeline keeps from run to run.
+class PipelineSlots {
+ public:
+  explicit PipelineSlots(const PipelineOptions& options)
+      : own_(options.streams != nullptr ? 0 : 3),
+        streams_(options.streams != nullptr ? *options.streams : PipelineStreams{own_[0], own_[1], own_[2]}),
+        in_(options.memory, streams_.work),
+        out_(options.memory, streams_.work) {}
+
+  void reserve(std::size_t slots, std::size_t tickets, const SlotBytes& bytes) {
+    resize(slots_, slots);
+    resize(tickets_, tickets);
+    share(in_, bytes.in, &PipelineSlot::in);
+    share(out_, bytes.out, &PipelineSlot::out);
+    share(hostIn_, bytes.hostIn, &PipelineSlot::hostIn);
+    share(hostOut_, bytes.hostOut, &PipelineSlot::hostOut);
+  }
+
+  std::size_t ticketCount() const { return tickets_.size(); }
+  PipelineSlot& slotOf(std::size_t chunk) { return slots_[chunk % slots_.size()]; }
+  PipelineTicket& ticketOf(std::size_t chunk) { return tickets_[chunk % tickets_.size()]; }
+  const OwnedEvent& begin() const { return begin_; }
+  const PipelineStreams& streams() const { return streams_; }
+
+  // Waits for all that was queued, whatever became of it.
+  void drain() noexcept {
+    for (const cudaStream_t stream : {streams_.up, streams_.work, streams_.down})
+      forgetError(cudaStreamSynchronize(stream));
+  }
+
+ private:
+  static constexpr std::size_t ALIGNMENT = 256;
+
+  template <class Buffer>
+  void share(Buffer& buffer, std::size_t bytes, unsigned char* PipelineSlot::*member) {
+    const std::size_t pitch = roundUp(bytes, ALIGNMENT);
+    unsigned char* const data = pitch > 0 ? buffer.reserve(pitch * slots_.size()) : nullptr;
+    for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].*member = data != nullptr ? data + i * pitch : nullptr;
+  }
+
+  std::vector<PooledStream> own_;  // destroyed last: the buffers give their memory back in a stream
+  PipelineStreams streams_;
+  DeviceBuffer in_, out_;
+  PinnedBuffer hostIn_, hostOut_;
+  OwnedEvent begin_;
+  std::vector<PipelineSlot> slots_;
+  std::vector<PipelineTicket> tickets_;
+};
+
+GPUOPT_DETAIL_END

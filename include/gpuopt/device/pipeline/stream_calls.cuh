@@ -1,0 +1,112 @@
+/// \file
+/// What streamReduce and streamTransform do with each chunk.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/box.cuh>
+#include <gpuopt/core/callable.cuh>
+#include <gpuopt/core/identity.cuh>
+#include <gpuopt/device/pipeline/ends.cuh>
+#include <gpuopt/device/pipeline/options.cuh>
+#include <gpuopt/device/pipeline/run.cuh>
+#include <gpuopt/device/reduce/fold.cuh>
+#include <gpuopt/device/reduce/launch.cuh>
+#include <gpuopt/device/structs/arguments.cuh>
+#include <gpuopt/host/pinned.cuh>
+
+#include <cstddef>
+#include <type_traits>
+
+GPUOPT_DETAIL_BEGIN
+
+template <class Source>
+using EnableSource = std::enable_if_t<std::is_base_of_v<ChunkSource, Source>>;
+template <class Sink>
+using EnableSink = std::enable_if_t<std::is_base_of_v<ChunkSink, Sink>>;
+
+// Tells an initial value from options in overload resolution.
+template <class Init>
+using EnableStart = std::enable_if_t<!std::is_same_v<Init, PipelineOptions>>;
+
+// Folds the chunks of a source into one value, in their order. The value is in pinned memory, where the last kernel
+// leaves it for the host.
+template <class Policy, class A, class Op>
+class ChunkFold {
+ public:
+  explicit ChunkFold(const Op& op) : op_(op), value_(1) {}
+
+  // The first chunk is folded onto init, each of the others onto the value of those before.
+  template <class Fold, class T>
+  void add(const Fold& first, const PipelineChunk<T>& chunk) {
+    Boxed<A>* const out = value_.devicePointer();
+    const ReduceCall call{FUNCTION, chunk.stream, nullptr};
+    if (chunk.index == 0)
+      reduceToDevice<Policy>(call, first, out, chunk.count, Identity{}, const_cast<const T*>(chunk.in));
+    else
+      reduceToDevice<Policy>(call, foldOf<A>(op_, DeviceValue<Boxed<A>>{out}), out, chunk.count, Identity{},
+                             const_cast<const T*>(chunk.in));
+  }
+
+  // Leaves the value of no elements: init, or the neutral element.
+  template <class T, class Fold>
+  void addNone(const Fold& first) {
+    Boxed<A>* const out = value_.devicePointer();
+    reduceToDevice<Policy>(ReduceCall{FUNCTION, nullptr, nullptr}, first, out, 0, Identity{},
+                           static_cast<const T*>(nullptr));
+    check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+  }
+
+  A value() const { return unbox(value_[0]); }
+
+ private:
+  static constexpr const char* FUNCTION = "gpuopt::streamReduce";
+
+  Op op_;
+  PinnedVector<Boxed<A>> value_;
+};
+
+// The type of f(element), or else of f(element, index).
+template <class F, class T>
+constexpr auto resultForElement() {
+  if constexpr (isCallable<const F&, const T&>)
+    return TypeOf<CallResult<const F&, const T&>>{};
+  else
+    return TypeOf<CallResult<const F&, const T&, std::size_t>>{};
+}
+
+// A function of an element and its index in the whole, for a chunk that begins at `first`. Says what it returns: nvcc
+// hides the bodies of device functions from host code.
+template <class F>
+struct FromFirst {
+  F f;
+  std::size_t first;
+
+  template <class T,
+            class = std::enable_if_t<isCallable<const F&, const T&> || isCallable<const F&, const T&, std::size_t>>>
+  __device__ auto operator()(const T& element, std::size_t i) const ->
+      typename decltype(resultForElement<F, T>())::type {
+    return callForStruct(f, first + i, element);
+  }
+};
+
+template <class F>
+inline constexpr bool isDeviceLambda<FromFirst<F>> = isDeviceLambda<F>;
+
+// The function for one chunk. Functions of the element alone stay as they are, and so do their kernels.
+template <class In, class F>
+auto functionOfChunk(const F& f, std::size_t first) {
+  if constexpr (!isDeviceLambda<F> && isCallable<const F&, const In&>)
+    return f;
+  else
+    return FromFirst<F>{f, first};
+}
+
+// Results on the host may replace the elements that they are computed of: those have been copied by then.
+template <class In, class Out>
+void requireApart(const In* in, std::size_t n, const Out* out, const char* function) {
+  const NamedArray read = namedArray(in, n, "in"), written = namedArray(out, n, "out");
+  const bool isInPlace = std::is_same_v<In, Out> && read.data == written.data;
+  if (n > 0 && !isInPlace) requireDisjoint(read, written, function);
+}
+
+GPUOPT_DETAIL_END

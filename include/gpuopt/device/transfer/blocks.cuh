@@ -1,0 +1,190 @@
+/// \file
+/// Transfers of many blocks of the host's memory: the host's part of gatherBlocks and scatterBlocks.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/transfer/blocks_kernel.cuh>
+#include <gpuopt/device/transfer/launch.cuh>
+#include <gpuopt/host/pinned.cuh>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+GPUOPT_DETAIL_BEGIN
+
+// The host's side of a ring's transfer: the blocks of a group, one after the other.
+struct HostBlocks {
+  BlockGroup group;
+  bool isStreaming;
+
+  void read(unsigned char* slot, std::size_t at, std::size_t bytes) const {
+    visit(at, bytes,
+          [&](unsigned char* host, std::size_t offset, std::size_t n) { std::memcpy(slot + offset, host, n); });
+  }
+  void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const {
+    visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
+      HostBytes{host, isStreaming}.write(slot + offset, 0, n);
+    });
+  }
+
+ private:
+  // The block that byte `at` is in.
+  std::size_t blockAt(std::size_t at) const {
+    if (group.begins == nullptr) return at / group.blockBytes;
+    return static_cast<std::size_t>(std::upper_bound(group.begins, group.begins + group.count, at + group.origin) -
+                                    group.begins) -
+           1;
+  }
+
+  // Calls f(host, offset, n) for each part of a block within `bytes` bytes from `at` on, to which the offset relates.
+  template <class F>
+  void visit(std::size_t at, std::size_t bytes, const F& f) const {
+    std::size_t offset = 0;
+    for (std::size_t i = blockAt(at); offset < bytes; ++i) {
+      const std::size_t skipped = at + offset - group.begin(i);
+      const std::size_t n = smallerOf(group.bytes(i) - skipped, bytes - offset);
+      f(group.hosts[i] + skipped, offset, n);
+      offset += n;
+    }
+  }
+};
+
+// What all calls have in common.
+struct BlockRequest {
+  unsigned char* device;
+  std::size_t count;
+  std::size_t blockBytes;  // of all blocks, unless each has its own size
+  TransferDirection direction;
+  cudaStream_t stream;
+  const char* function;
+};
+
+// Transfers blocks in groups, each with a plan of its own.
+class BlockTransfer final : public PendingTransfer {
+ public:
+  explicit BlockTransfer(const BlockRequest& request) : request_(request), hosts_(request.count) {
+    if (request.count > 0 && isCapturing(request.stream))
+      throwInvalid({request.function, ": stream is being captured: the list of blocks would not outlive the call"});
+  }
+  ~BlockTransfer() override {
+    const RelaxedCapture relaxed;
+    if (isQueued_) forgetError(cudaStreamSynchronize(request_.stream));  // the kernels read the lists
+    if (copied_) copied_->waitQuietly();
+  }
+
+  // Gives each block its own size, and returns their sum.
+  template <class Size>
+  std::size_t setSizes(const Size* sizes) {
+    begins_ = PinnedVector<std::size_t>(request_.count + 1);
+    begins_[0] = 0;
+    for (std::size_t i = 0; i < request_.count; ++i) begins_[i + 1] = begins_[i] + static_cast<std::size_t>(sizes[i]);
+    return begins_[request_.count];
+  }
+
+  // Queues the transfer of the blocks at host(i). Those of pageable memory are transferred before it returns.
+  template <class Host>
+  void begin(const Host& host) {
+    const RelaxedCapture relaxed;
+    for (std::size_t first = 0; first < request_.count; first += blocksGroup) {
+      const std::size_t count = smallerOf(blocksGroup, request_.count - first);
+      transferGroup(first, count, fill(first, count, host));
+    }
+  }
+
+  // Waits for all that is queued in the stream.
+  void waitForStream() {
+    if (!isQueued_) return;
+    const RelaxedCapture relaxed;
+    isQueued_ = false;
+    check(cudaStreamSynchronize(request_.stream), "cudaStreamSynchronize");
+  }
+
+  // The stream may be used for other work, for which wait() does not wait.
+  void recordEnd() {
+    if (!isQueued_) return;
+    const RelaxedCapture relaxed;
+    copied_.emplace().record(request_.stream);
+    isQueued_ = false;
+  }
+
+  void wait() override {
+    if (copied_) copied_->wait();
+  }
+  bool isDone() override { return !copied_ || copied_->isDone(); }
+
+ private:
+  // What a group's plan needs to know of its addresses.
+  struct Extent {
+    unsigned char *lowest, *end;
+    std::size_t alignment;  // of the differences of both sides' addresses
+  };
+
+  std::size_t beginOf(std::size_t i) const { return begins_.empty() ? i * request_.blockBytes : begins_[i]; }
+
+  // Writes the addresses of a group's blocks to the list.
+  template <class Host>
+  Extent fill(std::size_t first, std::size_t count, const Host& host) {
+    unsigned char** hosts = hosts_.data() + first;
+    unsigned char *lowest = host(first), *end = lowest;
+    std::uintptr_t differences = 16;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t begin = beginOf(first + i), bytes = beginOf(first + i + 1) - begin;
+      unsigned char* address = host(first + i);
+      hosts[i] = address;
+      lowest = smallerOf(lowest, address);
+      end = largerOf(end, address + bytes);
+      differences |=
+          reinterpret_cast<std::uintptr_t>(request_.device + begin) - reinterpret_cast<std::uintptr_t>(address);
+    }
+    return {lowest, end, powerOfTwoIn(differences)};
+  }
+
+  void transferGroup(std::size_t first, std::size_t count, const Extent& extent) {
+    const std::size_t origin = beginOf(first), bytes = beginOf(first + count) - origin;
+    const BlockGroup group{hosts_.data() + first,
+                           begins_.empty() ? nullptr : begins_.data() + first,
+                           origin,
+                           request_.device + origin,
+                           count,
+                           request_.blockBytes};
+    const HostMemory memory = hostMemory(
+        extent.lowest, bytes == 0 ? 0 : static_cast<std::size_t>(extent.end - extent.lowest), request_.function);
+    const TransferPlan plan = planBlocks({bytes, request_.direction, memory, coreCount()}, count);
+    run(group, extent, bytes, plan);
+  }
+
+  void run(const BlockGroup& group, const Extent& extent, std::size_t bytes, const TransferPlan& plan) {
+    const bool isUpload = request_.direction == TransferDirection::upload;
+    isQueued_ = true;
+    switch (plan.algorithm) {
+      case TransferAlgorithm::none:
+        return;
+      case TransferAlgorithm::engine:
+        return queueCopies(group);
+      case TransferAlgorithm::kernel:
+        return isUpload ? launchMoveBlocks<true>(group, extent.alignment, request_.stream, request_.function)
+                        : launchMoveBlocks<false>(group, extent.alignment, request_.stream, request_.function);
+      default:
+        return runRing(HostBlocks{group, plan.isStreaming},
+                       {nullptr, group.device, bytes, request_.direction, request_.stream, request_.function}, plan);
+    }
+  }
+
+  void queueCopies(const BlockGroup& group) const {
+    for (std::size_t i = 0; i < group.count; ++i)
+      if (group.bytes(i) > 0)
+        queueCopy({group.hosts[i], group.device + group.begin(i), group.bytes(i), request_.direction, request_.stream,
+                   request_.function});
+  }
+
+  const BlockRequest request_;
+  PinnedVector<unsigned char*> hosts_;
+  PinnedVector<std::size_t> begins_;  // empty if all blocks have one size
+  bool isQueued_ = false;             // work that copied_ does not cover
+  std::optional<TransferEvent> copied_;
+};
+
+GPUOPT_DETAIL_END

@@ -1,0 +1,105 @@
+/// \file
+/// How data gets from host to device and back: planTransfer, plain host code.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/message.cuh>
+#include <gpuopt/device/transfer/tuning.cuh>
+
+#include <cstddef>
+#include <string>
+
+GPUOPT_NAMESPACE_BEGIN
+
+/// The way of a transfer.
+enum class TransferDirection {
+  upload,   ///< from host to device
+  download  ///< from device to host
+};
+
+namespace detail {
+
+enum class TransferAlgorithm { none, engine, runtime, kernel, ring };
+
+// What the host's memory is, as the runtime says.
+enum class HostMemory { pageable, partlyPinned, pinned };
+
+// What the choice depends on.
+struct TransferShape {
+  std::size_t bytes;
+  TransferDirection direction;
+  HostMemory memory;
+  unsigned cores;
+};
+
+struct TransferPlan {
+  TransferAlgorithm algorithm;
+  const char* reason;
+  unsigned threads = 0;       // that fill or empty slots
+  std::size_t slotBytes = 0;  // of which each thread has two
+  bool isStreaming = false;   // whether the host's memory is written past the caches
+};
+
+template <std::size_t N>
+constexpr TransferTier tierOf(const TransferTier (&tiers)[N], std::size_t bytes) {
+  std::size_t i = 0;
+  while (bytes > tiers[i].most) ++i;
+  return tiers[i];
+}
+
+constexpr TransferTier tierOf(const TransferShape& shape) {
+  return shape.direction == TransferDirection::upload ? tierOf(uploadTiers, shape.bytes)
+                                                      : tierOf(downloadTiers, shape.bytes);
+}
+
+// Downloads are written past the caches: that saves the host from reading what it overwrites.
+inline TransferPlan planRing(const TransferShape& shape) {
+  const TransferTier found = tierOf(shape), tier = found.threads > 0 ? found : smallTier;
+  const std::size_t slots = ceilDivide(shape.bytes, tier.slotBytes);
+  const std::size_t threads = smallerOf(std::size_t{smallerOf(tier.threads, transferCores(shape.cores))}, slots);
+  const char* reason = shape.memory == HostMemory::pageable ? "the host's memory is pageable"
+                                                            : "the host's memory is registered in part";
+  return {TransferAlgorithm::ring, reason, static_cast<unsigned>(threads), tier.slotBytes,
+          shape.direction == TransferDirection::download};
+}
+
+inline TransferPlan planTransfer(const TransferShape& shape) {
+  if (shape.bytes == 0) return {TransferAlgorithm::none, "there is nothing to copy"};
+  if (shape.memory == HostMemory::pinned) return {TransferAlgorithm::engine, "the host's memory is pinned"};
+  if (shape.memory == HostMemory::pageable && tierOf(shape).threads == 0)
+    return {TransferAlgorithm::runtime, "the host's memory is pageable, and the array is small"};
+  return planRing(shape);
+}
+
+// For `count` blocks of shape.bytes together.
+inline TransferPlan planBlocks(const TransferShape& shape, std::size_t count) {
+  if (shape.bytes == 0) return {TransferAlgorithm::none, "there is nothing to copy"};
+  if (shape.memory != HostMemory::pinned) {
+    TransferPlan plan = planRing(shape);
+    plan.isStreaming = plan.isStreaming && shape.bytes / count >= streamingBlockBytes;
+    return plan;
+  }
+  if (shape.bytes / count >= engineBlockBytes) return {TransferAlgorithm::engine, "the blocks are large"};
+  return {TransferAlgorithm::kernel, "the host's memory is pinned"};
+}
+
+inline std::string planInWords(const TransferPlan& plan) {
+  switch (plan.algorithm) {
+    case TransferAlgorithm::none:
+      return message({"nothing: ", plan.reason});
+    case TransferAlgorithm::engine:
+      return message({"the copy engine: ", plan.reason});
+    case TransferAlgorithm::runtime:
+      return message({"the CUDA runtime: ", plan.reason});
+    case TransferAlgorithm::kernel:
+      return message({"a kernel that accesses the host's memory: ", plan.reason});
+    case TransferAlgorithm::ring:
+      break;
+  }
+  return message({"ring of pinned slots, ", plan.threads, plan.threads == 1 ? " thread" : " threads", ", two slots of ",
+                  plan.slotBytes, " bytes each", plan.isStreaming ? ", written past the caches: " : ": ", plan.reason});
+}
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END

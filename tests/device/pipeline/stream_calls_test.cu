@@ -1,0 +1,184 @@
+/// \file
+/// streamReduce and streamTransform: results at every chunk boundary, bits, operations, forms of the calls.
+// SPDX-License-Identifier: MIT
+#include "device/pipeline/pipeline_data.cuh"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace pipeline_test {
+
+struct Triple {
+  __device__ std::uint64_t operator()(std::uint32_t x) const { return 3 * static_cast<std::uint64_t>(x); }
+};
+
+struct AddIndex {
+  __device__ std::uint32_t operator()(std::uint32_t x, std::size_t i) const {
+    return x + static_cast<std::uint32_t>(i);
+  }
+};
+
+struct Negate {
+  __device__ float operator()(float x) const { return -x; }
+};
+
+// Associative, not commutative, without a known neutral element: the last one.
+struct Last {
+  __host__ __device__ std::uint32_t operator()(std::uint32_t, std::uint32_t b) const { return b; }
+};
+
+// 12 bytes.
+struct Sum3 {
+  float x, y, z;
+  friend __host__ __device__ Sum3 operator+(const Sum3& a, const Sum3& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+};
+
+}  // namespace pipeline_test
+
+using namespace gpuopt::test;
+using namespace pipeline_test;
+
+namespace {
+
+gpuopt::PipelineOptions chunksOfBytes(std::size_t bytes) {
+  gpuopt::PipelineOptions options;
+  options.chunkBytes = bytes;
+  return options;
+}
+
+template <class T>
+bool sameBits(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+TEST_CASE("streamReduce folds every element once", "[pipeline]") {
+  const gpuopt::PipelineOptions options = chunksOfBytes(400);
+  const bool isPinned = GENERATE(false, true);
+  for (const std::size_t n :
+       {std::size_t{1}, std::size_t{99}, std::size_t{100}, std::size_t{101}, std::size_t{1000}, std::size_t{1001}}) {
+    HostNumbers in(randomVector<Number>(n, 3), isPinned);
+    Number sum = 0, largest = 0;
+    for (const Number x : in.values()) sum += x, largest = std::max(largest, x);
+    const Number* const data = in.data();
+    CHECK(gpuopt::streamReduce(data, n, gpuopt::Plus{}, options) == sum);
+    CHECK(gpuopt::streamReduce(data, n, gpuopt::Plus{}, Number{5}, options) == sum + 5);
+    CHECK(gpuopt::streamReduce(data, n, gpuopt::Maximum{}, options) == largest);
+    CHECK(gpuopt::streamReduce<gpuopt::DefaultAccumulator, gpuopt::InOrder>(data, n, Last{}, options) == data[n - 1]);
+  }
+}
+
+TEST_CASE("streamReduce combines the chunks in their order, each as reduce does", "[pipeline]") {
+  constexpr std::size_t n = 5003, CHUNK = 256;
+  const std::vector<float> values = randomVector<float>(n, 41);
+  float expected = 0;
+  for (std::size_t first = 0; first < n; first += CHUNK) {
+    const std::vector<float> chunk(values.begin() + static_cast<std::ptrdiff_t>(first),
+                                   values.begin() + static_cast<std::ptrdiff_t>(std::min(first + CHUNK, n)));
+    const DeviceArray<float> device(chunk);
+    const float partial = gpuopt::reduce(device.data(), chunk.size());
+    expected = first == 0 ? partial : expected + partial;
+  }
+  const gpuopt::PipelineOptions options = chunksOfBytes(CHUNK * sizeof(float));
+  std::vector<float> shifted(n + 1);
+  for (unsigned slots = 0; slots < 4; ++slots) {
+    gpuopt::PipelineOptions more = options;
+    more.slots = slots;
+    CHECK(sameBits(gpuopt::streamReduce(values, gpuopt::Plus{}, more), expected));
+  }
+  std::copy(values.begin(), values.end(), shifted.begin() + 1);
+  CHECK(sameBits(gpuopt::streamReduce(shifted.data() + 1, n, gpuopt::Plus{}, options), expected));
+}
+
+TEST_CASE("streamReduce takes what reduce takes", "[pipeline]") {
+  const std::vector<float> values = smallIntegers<float>(1000, 43);
+  double sum = 0;
+  for (const float x : values) sum += x;
+  CHECK(gpuopt::streamReduce(values) == static_cast<float>(sum));
+  const double precise = gpuopt::streamReduce<double>(values, gpuopt::Plus{}, 0.5, chunksOfBytes(64));
+  CHECK(precise == sum + 0.5);
+  CHECK(gpuopt::streamReduce(std::array<int, 3>{1, 2, 4}, gpuopt::Plus{}) == 7);
+  CHECK(gpuopt::streamReduce(std::array<int, 3>{1, 2, 4}, gpuopt::Plus{}, 10) == 17);
+  const std::vector<Sum3> sums(100, Sum3{1, 2, 3});
+  const Sum3 all = gpuopt::streamReduce(sums, gpuopt::Plus{}, chunksOfBytes(120));
+  CHECK((all.x == 100 && all.y == 200 && all.z == 300));
+  std::size_t calls = 0;
+  const auto produce = [&](Number* to, std::size_t) {
+    if (++calls == 6) return std::size_t{0};
+    for (std::size_t i = 0; i < calls; ++i) to[i] = 1;
+    return calls;
+  };
+  CHECK(gpuopt::streamReduce(gpuopt::fromCallback<Number>(produce)) == 15);
+}
+
+TEST_CASE("streamReduce of nothing gives init or the neutral element", "[pipeline]") {
+  const float* const none = nullptr;
+  CHECK(gpuopt::streamReduce(none, 0) == 0);
+  CHECK(gpuopt::streamReduce(none, 0, gpuopt::Multiplies{}) == 1);
+  CHECK(gpuopt::streamReduce(none, 0, gpuopt::Plus{}, 7.0f) == 7);
+  const std::vector<Number> empty;
+  CHECK(messageOf<std::invalid_argument>([&] { static_cast<void>(gpuopt::streamReduce(empty, Last{})); }) ==
+        "gpuopt::streamReduce: n is 0 and the operation has no known identity: pass init");
+  CHECK(messageOf<std::invalid_argument>([&] { static_cast<void>(gpuopt::streamReduce(none, 5)); }) ==
+        "gpuopt::streamReduce: host is null, but n is 5");
+}
+
+TEST_CASE("streamReduce that is cancelled has no value", "[pipeline]") {
+  const std::vector<float> values(1000);
+  const std::atomic<bool> cancel{true};
+  gpuopt::PipelineOptions options = chunksOfBytes(64);
+  options.cancel = &cancel;
+  // WRITTEN transfer: gpuopt::streamReduce(samples, n, gpuopt::Plus{}, options), cancelled by options.cancel
+  CHECK(messageOf<gpuopt::PipelineCancelled>([&] {
+          static_cast<void>(gpuopt::streamReduce(values, gpuopt::Plus{}, options));
+        }) == "gpuopt::streamReduce: cancelled by options.cancel or options.progress");
+}
+
+TEST_CASE("streamTransform computes every element, with its number in the whole", "[pipeline]") {
+  const bool isPinned = GENERATE(false, true);
+  const gpuopt::PipelineOptions options = chunksOfBytes(800);
+  for (const std::size_t n : {std::size_t{1}, std::size_t{100}, std::size_t{101}, std::size_t{1234}}) {
+    HostNumbers in(randomVector<Number>(n, 47), isPinned), out(n, isPinned);
+    std::vector<std::uint64_t> wide(n, 1);
+    const auto result = gpuopt::streamTransform(in.data(), n, wide.data(), Triple{}, options);
+    CHECK(result.elements == n);
+    gpuopt::streamTransform(in.data(), n, out.data(), AddIndex{}, options);
+    const std::vector<Number> found = out.values();
+    REQUIRE(found.size() == n);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      wrong += wide[i] != 3 * static_cast<std::uint64_t>(in.data()[i]) || found[i] != in.data()[i] + i;
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("streamTransform works in place, and in containers", "[pipeline]") {
+  const std::vector<float> values = randomVector<float>(1000, 53);
+  std::vector<float> data = values, longer(1001, 5);
+  gpuopt::streamTransform(data, data, Negate{}, chunksOfBytes(256));
+  gpuopt::streamTransform(values, longer, Negate{}, chunksOfBytes(256));
+  std::size_t wrong = longer[1000] != 5;
+  for (std::size_t i = 0; i < values.size(); ++i) wrong += data[i] != -values[i] || longer[i] != -values[i];
+  CHECK(wrong == 0);
+  const float* const none = nullptr;
+  CHECK(gpuopt::streamTransform(none, 0, data.data(), Negate{}).elements == 0);
+}
+
+TEST_CASE("streamTransform refuses what cannot be right", "[pipeline]") {
+  std::vector<float> data(100, 1), shorter(99);
+  CHECK(messageOf<std::invalid_argument>([&] { gpuopt::streamTransform(data, shorter, Negate{}); }) ==
+        "gpuopt::streamTransform: out has 99 elements, but 100 are needed");
+  // WRITTEN transfer: gpuopt::streamTransform(samples, 90, samples + 5, f)
+  CHECK(messageOf<std::invalid_argument>([&] {
+          gpuopt::streamTransform(data.data(), 90, data.data() + 5, Negate{});
+        }) == "gpuopt::streamTransform: in and out overlap: out begins at byte 20 of the 360 of in");
+  CHECK(data == std::vector<float>(100, 1));
+  CHECK(messageOf<std::invalid_argument>([&] {
+          gpuopt::streamTransform(data.data(), 5, static_cast<float*>(nullptr), Negate{});
+        }) == "gpuopt::streamTransform: out is null, but n is 5");
+}
+
+}  // namespace

@@ -1,0 +1,94 @@
+/// Ranks as threads, each with a device, a stream and its part of a communicator.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "support/device_array.cuh"
+
+#include <cuda_runtime.h>
+#include <nccl.h>
+
+#include <cstddef>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace gpuopt::test {
+
+inline void checkNccl(ncclResult_t code, const char* call) {
+  if (code != ncclSuccess) throw std::runtime_error(std::string(call) + ": " + ncclGetErrorString(code));
+}
+
+/// The most ranks that there can be.
+inline int mostRanks() {
+#if GPUOPT_EMULATION
+  return 8;
+#else
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+#endif
+}
+
+/// 1, 2, 3 and 8, as far as there can be as many.
+inline std::vector<int> rankCounts() {
+  std::vector<int> counts;
+  for (const int count : {1, 2, 3, 8})
+    if (count <= mostRanks()) counts.push_back(count);
+  return counts;
+}
+
+/// A rank, in its thread.
+struct Rank {
+  int number, count;
+  ncclComm_t comm = nullptr;
+  cudaStream_t stream = nullptr;
+
+  Rank(const ncclUniqueId& id, int rank, int ranks) : number(rank), count(ranks) {
+    checkCuda(cudaSetDevice(rank), "cudaSetDevice");
+    checkCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    checkNccl(ncclCommInitRank(&comm, ranks, id, rank), "ncclCommInitRank");
+  }
+  Rank(const Rank&) = delete;
+  Rank& operator=(const Rank&) = delete;
+  ~Rank() {
+    cudaStreamSynchronize(stream);
+    ncclCommDestroy(comm);
+    cudaStreamDestroy(stream);
+  }
+
+  void wait() const { checkCuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize"); }
+};
+
+/// Calls work(rank), which returns whether all is right, for each of `ranks` ranks at the same time. Returns "right",
+/// "wrong", or the message of what was thrown, of each.
+template <class Work>
+std::vector<std::string> onRanks(int ranks, Work work) {
+#if GPUOPT_EMULATION
+  gpuopt::emulation::setDeviceCount(ranks > gpuopt::emulation::deviceCount() ? ranks
+                                                                             : gpuopt::emulation::deviceCount());
+#endif
+  ncclUniqueId id{};
+  checkNccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
+  std::vector<std::string> outcomes(static_cast<std::size_t>(ranks));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < ranks; ++i) {
+    threads.emplace_back([&, i] {
+      try {
+        Rank rank(id, i, ranks);
+        outcomes[static_cast<std::size_t>(i)] = work(rank) ? "right" : "wrong";
+      } catch (const std::exception& error) {
+        outcomes[static_cast<std::size_t>(i)] = error.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return outcomes;
+}
+
+/// What onRanks returns if all is right.
+inline std::vector<std::string> allRight(int ranks) {
+  return std::vector<std::string>(static_cast<std::size_t>(ranks), "right");
+}
+
+}  // namespace gpuopt::test
