@@ -15,8 +15,6 @@ namespace experiments {
 
 inline constexpr unsigned tileBlock = 256;  ///< threads, and vectors of a tile
 
-__device__ inline unsigned sumOf(uint4 words) { return words.x + words.y + words.z + words.w; }
-
 /// The vector that a thread takes from a tile: another thread has loaded it.
 __device__ inline unsigned taken(unsigned thread) { return tileBlock - 1 - thread; }
 

@@ -1,5 +1,5 @@
 /// \file
-/// The grid of a kernel that gives each thread one piece of work.
+/// What the experiments' kernels have in common: the grid that gives each thread one piece of work, sums of words.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -21,5 +21,10 @@ inline gpuopt::LaunchConfig gridFor(std::size_t items, unsigned block) {
 
 /// The thread's number in the grid.
 __device__ inline std::size_t globalThread() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+
+/// The words of a value, added up: what kernels do with what they load.
+__host__ __device__ inline unsigned sumOf(unsigned v) { return v; }
+__host__ __device__ inline unsigned sumOf(uint2 v) { return v.x + v.y; }
+__host__ __device__ inline unsigned sumOf(uint4 v) { return v.x + v.y + v.z + v.w; }
 
 }  // namespace experiments

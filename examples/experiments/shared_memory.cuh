@@ -13,10 +13,6 @@ namespace experiments {
 inline constexpr unsigned bankBlock = 256;
 inline constexpr unsigned bankWords = 1024;  ///< elements of a table in shared memory
 
-__host__ __device__ inline unsigned sumOf(unsigned v) { return v; }
-__host__ __device__ inline unsigned sumOf(uint2 v) { return v.x + v.y; }
-__host__ __device__ inline unsigned sumOf(uint4 v) { return v.x + v.y + v.z + v.w; }
-
 /// The elements that the lanes of a warp read: lane i reads index[i], and one further in each round.
 struct LaneIndices {
   unsigned index[32];
