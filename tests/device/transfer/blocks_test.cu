@@ -200,6 +200,19 @@ TEST_CASE("More blocks than a group arrive", "[transfer]") {
         });
 }
 
+TEST_CASE("The blocks after a group are more than a slot holds", "[transfer]") {
+  const std::size_t count = gpuopt::detail::blocksGroup + 1500;
+  const Case blocks = blocksOf(count, 400, 0, true);
+  checkBothWays(
+      blocks, false, 0,
+      [&](const void* host, unsigned char* device, cudaStream_t stream) {
+        gpuopt::gatherBlocks(host, blocks.offsets.data(), blocks.sizes.data(), count, device, stream);
+      },
+      [&](const unsigned char* device, void* host, cudaStream_t stream) {
+        gpuopt::scatterBlocks(device, host, blocks.offsets.data(), blocks.sizes.data(), count, stream);
+      });
+}
+
 TEST_CASE("Large blocks go through the copy engine", "[transfer]") {
   const std::size_t blockBytes = gpuopt::detail::engineBlockBytes;
   const Case blocks = blocksOf(3, blockBytes, 5);
