@@ -135,7 +135,7 @@ class FrameRing {
     if (!isDropped) return inOf(*filling_);
     ++statistics_.dropped;
     lock.unlock();
-    check(cudaEventSynchronize(filling_->done), "cudaEventSynchronize");
+    filling_->done.wait();
     return inOf(*filling_);
   }
 
@@ -168,7 +168,7 @@ class FrameRing {
     held_ = takeFirst(queued_);
     isWaking_.store(isClosed_ || !queued_.empty(), std::memory_order_relaxed);
     lock.unlock();
-    check(cudaEventSynchronize(held_->done), "cudaEventSynchronize");
+    held_->done.wait();
     const auto latency = std::chrono::steady_clock::now() - held_->produced;
     lock.lock();
     ++statistics_.consumed;

@@ -48,6 +48,13 @@ gpuopt::FrameOptions optionsOf(std::size_t slots, bool isMapped, bool drops = fa
   return options;
 }
 
+// Passes on the frame before, and keeps this one.
+void giveBefore(const Task& task, DeviceArray<Number>& before) {
+  constexpr std::size_t BYTES = PIXELS * sizeof(Number);
+  check(cudaMemcpyAsync(task.out, before.data(), BYTES, cudaMemcpyDeviceToDevice, task.stream), "cudaMemcpyAsync");
+  check(cudaMemcpyAsync(before.data(), task.in, BYTES, cudaMemcpyDeviceToDevice, task.stream), "cudaMemcpyAsync");
+}
+
 TEST_CASE("a ring passes every frame on once, in order", "[frames]") {
   const std::size_t slots = GENERATE(std::size_t{2}, std::size_t{3}, std::size_t{5});
   const bool isMapped = GENERATE(false, true);
@@ -187,14 +194,7 @@ TEST_CASE("closing wakes both sides", "[frames]") {
 TEST_CASE("the work of a frame sees what the frame before left", "[frames]") {
   DeviceArray<Number> before(std::vector<Number>(PIXELS, 7));
   Ring ring(
-      PIXELS, PIXELS,
-      [&](const Task& task) {
-        check(cudaMemcpyAsync(task.out, before.data(), PIXELS * sizeof(Number), cudaMemcpyDeviceToDevice, task.stream),
-              "cudaMemcpyAsync");
-        check(cudaMemcpyAsync(before.data(), task.in, PIXELS * sizeof(Number), cudaMemcpyDeviceToDevice, task.stream),
-              "cudaMemcpyAsync");
-      },
-      optionsOf(3, false));
+      PIXELS, PIXELS, [&](const Task& task) { giveBefore(task, before); }, optionsOf(3, false));
   std::size_t produced = 0, wrong = 0;
   ring.run([&](Number* frame) { return fillFrame(frame, produced), produced++ < 50; },
            [&](const Result& frame) {
@@ -209,10 +209,7 @@ TEST_CASE("the work of a frame follows that of the frame before, whatever is wai
   Ring ring(
       PIXELS, PIXELS,
       [&](const Task& task) {
-        check(cudaMemcpyAsync(task.out, before.data(), PIXELS * sizeof(Number), cudaMemcpyDeviceToDevice, task.stream),
-              "cudaMemcpyAsync");
-        check(cudaMemcpyAsync(before.data(), task.in, PIXELS * sizeof(Number), cudaMemcpyDeviceToDevice, task.stream),
-              "cudaMemcpyAsync");
+        giveBefore(task, before);
         last = task.stream;
       },
       optionsOf(3, false));

@@ -22,7 +22,7 @@ GPUOPT_DETAIL_BEGIN
 // A frame on its way, without its types.
 struct FrameSlot {
   PooledStream stream;
-  OwnedEvent worked, done;
+  Event worked, done;
   unsigned char *hostIn = nullptr, *hostOut = nullptr, *in = nullptr, *out = nullptr;
   std::size_t number = 0;
   std::chrono::steady_clock::time_point produced;
@@ -66,14 +66,14 @@ class FrameSlots {
   // Queues a frame. Its work follows that of the frame before, so that both may use the same memory.
   void queue(FrameSlot& slot, const std::function<void(const RawFrame&)>& work) {
     if (!isMapped_) copy(slot.in, slot.hostIn, inBytes_, slot.stream);
-    if (before_ != nullptr) check(cudaStreamWaitEvent(slot.stream, *before_, 0), "cudaStreamWaitEvent");
+    if (before_ != nullptr) before_->makeWait(slot.stream);
     work({slot.in, slot.out, slot.number, slot.stream});
     before_ = isMapped_ ? &slot.done : &slot.worked;
     if (!isMapped_) {
-      check(cudaEventRecord(slot.worked, slot.stream), "cudaEventRecord");
+      slot.worked.record(slot.stream);
       copy(slot.hostOut, slot.out, outBytes_, slot.stream);
     }
-    check(cudaEventRecord(slot.done, slot.stream), "cudaEventRecord");
+    slot.done.record(slot.stream);
   }
 
  private:
@@ -88,7 +88,7 @@ class FrameSlots {
   std::vector<FrameSlot> slots_;
   PinnedVector<unsigned char> pinned_;
   DeviceBuffer device_;
-  const OwnedEvent* before_ = nullptr;  // when the work of the frame before has ended
+  const Event* before_ = nullptr;  // when the work of the frame before has ended
 };
 
 GPUOPT_DETAIL_END

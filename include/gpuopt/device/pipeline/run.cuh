@@ -88,8 +88,8 @@ class PipelineRun {
 
   // The work may read what the caller's earlier kernels write.
   void waitForCaller() {
-    record(slots_.begin(), options_.after);
-    makeWait(slots_.streams().work, slots_.begin());
+    slots_.begin().record(options_.after);
+    slots_.begin().makeWait(slots_.streams().work);
   }
 
   // Waits for the ticket of the next chunk. False if the run is cancelled.
@@ -129,7 +129,7 @@ class PipelineRun {
     if (sink_ != nullptr) sink_->requireRoom(queued_);
     queueWork(slot, chunk, {slot.in, slot.out, ticket.count, ticket.first, index, slots_.streams().work}, work);
     if (sink_ != nullptr) queueResults(slot, ticket);
-    record(ticket.done, sink_ != nullptr ? slots_.streams().down : slots_.streams().work);
+    ticket.done.record(sink_ != nullptr ? slots_.streams().down : slots_.streams().work);
     return true;
   }
 
@@ -138,7 +138,7 @@ class PipelineRun {
   // helpers, too: both ways by chunks of 16 MiB went from 75 down to 56.
   void fillAhead(const PipelineSlot& slot, const PipelineSlot& next, std::size_t index, std::size_t capacity) {
     if (begun_ <= index) {
-      check(cudaEventSynchronize(slot.arrived), "cudaEventSynchronize");
+      slot.arrived.wait();
       begun_ = index + (source_.begin(slot.hostIn, capacity) ? 1 : 0);
     }
     if (begun_ != index + 1 || &next == &slot || (sink_ != nullptr && sink_->isStaged())) return;
@@ -150,30 +150,24 @@ class PipelineRun {
   // Each stream waits until the slot's last chunk has left the memory that it writes.
   void queueWork(PipelineSlot& slot, const SourceChunk& chunk, const RawChunk& raw, const Work& work) {
     const PipelineStreams& streams = slots_.streams();
-    makeWait(streams.up, slot.worked);
+    slot.worked.makeWait(streams.up);
     copy(slot.in, chunk.data, chunk.count * bytes_.in, streams.up);
-    record(slot.arrived, streams.up);
-    makeWait(streams.work, slot.arrived);
-    if (sink_ != nullptr) makeWait(streams.work, slot.left);
+    slot.arrived.record(streams.up);
+    slot.arrived.makeWait(streams.work);
+    if (sink_ != nullptr) slot.left.makeWait(streams.work);
     work(raw);
-    record(slot.worked, streams.work);
+    slot.worked.record(streams.work);
   }
 
   void queueResults(PipelineSlot& slot, PipelineTicket& ticket) {
     const cudaStream_t down = slots_.streams().down;
     void* const target = sink_->target(slot.hostOut, ticket.first);
     ticket.target = target;
-    makeWait(down, slot.worked);
+    slot.worked.makeWait(down);
     copy(target, slot.out, ticket.count * bytes_.out, down);
-    record(slot.left, down);
+    slot.left.record(down);
   }
 
-  static void makeWait(cudaStream_t stream, cudaEvent_t event) {
-    check(cudaStreamWaitEvent(stream, event, 0), "cudaStreamWaitEvent");
-  }
-  static void record(cudaEvent_t event, cudaStream_t stream) {
-    check(cudaEventRecord(event, stream), "cudaEventRecord");
-  }
   static void copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync");
   }

@@ -64,7 +64,7 @@ class ChunkSettler {
  private:
   void settleNext() {
     const PipelineTicket& ticket = slots_.ticketOf(settled_);
-    check(cudaEventSynchronize(ticket.done), "cudaEventSynchronize");
+    ticket.done.wait();
     const bool isTaken = sink_ == nullptr || sink_->take(ticket.target, ticket.first, ticket.count);
     const std::lock_guard<std::mutex> lock(mutex_);
     isRefused_ = !isTaken;

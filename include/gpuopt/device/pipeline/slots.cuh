@@ -7,6 +7,7 @@
 #include <gpuopt/device/pipeline/options.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/event.cuh>
 #include <gpuopt/host/memory.cuh>
 #include <gpuopt/host/pinned.cuh>
 #include <gpuopt/host/stream_pool.cuh>
@@ -18,21 +19,6 @@
 #include <vector>
 
 GPUOPT_DETAIL_BEGIN
-
-// Threads wait for it as the user has chosen for the device (cudaSetDeviceFlags).
-class OwnedEvent {
- public:
-  OwnedEvent() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags"); }
-  OwnedEvent(OwnedEvent&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  OwnedEvent& operator=(OwnedEvent&&) = delete;
-  ~OwnedEvent() {
-    if (event_ != nullptr) forgetError(cudaEventDestroy(event_));
-  }
-  operator cudaEvent_t() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
 
 // Memory that grows when more is needed, and loses what it held.
 class DeviceBuffer {
@@ -85,14 +71,14 @@ struct SlotBytes {
 
 // Memory for one chunk.
 struct PipelineSlot {
-  OwnedEvent arrived, worked, left;  // recorded after the copy to the device, the work, the copy from the device
+  Event arrived, worked, left;  // recorded after the copy to the device, the work, the copy from the device
   unsigned char *hostIn = nullptr, *in = nullptr, *out = nullptr, *hostOut = nullptr;
 };
 
 // One chunk that is queued. There are more of these than slots: the streams themselves wait for a slot, so the host
 // queues ahead.
 struct PipelineTicket {
-  OwnedEvent done;
+  Event done;
   const void* target = nullptr;  // where the results are copied to
   std::size_t count = 0, first = 0;
 };
@@ -124,7 +110,7 @@ class PipelineSlots {
   std::size_t ticketCount() const { return tickets_.size(); }
   PipelineSlot& slotOf(std::size_t chunk) { return slots_[chunk % slots_.size()]; }
   PipelineTicket& ticketOf(std::size_t chunk) { return tickets_[chunk % tickets_.size()]; }
-  const OwnedEvent& begin() const { return begin_; }
+  const Event& begin() const { return begin_; }
   const PipelineStreams& streams() const { return streams_; }
 
   // Waits for all that was queued, whatever became of it.
@@ -147,7 +133,7 @@ class PipelineSlots {
   PipelineStreams streams_;
   DeviceBuffer in_, out_;
   PinnedBuffer hostIn_, hostOut_;
-  OwnedEvent begin_;
+  Event begin_;
   std::vector<PipelineSlot> slots_;
   std::vector<PipelineTicket> tickets_;
 };

@@ -7,8 +7,8 @@
 #include <gpuopt/device/pipeline/tuning.cuh>
 #include <gpuopt/device/transfer/tuning.cuh>
 #include <gpuopt/host/device.cuh>
-#include <gpuopt/host/error.cuh>
 #include <gpuopt/host/helper_threads.cuh>
+#include <gpuopt/host/pinned.cuh>
 #include <gpuopt/host/streaming_copy.cuh>
 
 #include <cuda_runtime.h>
@@ -20,11 +20,7 @@
 GPUOPT_DETAIL_BEGIN
 
 // Whether the runtime knows the byte: pinned, registered, managed or on the device.
-inline bool isKnownToRuntime(const void* byte) {
-  cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, byte), "cudaPointerGetAttributes");
-  return attributes.type != cudaMemoryTypeUnregistered;
-}
+inline bool isKnownToRuntime(const void* byte) { return memoryTypeOf(byte) != cudaMemoryTypeUnregistered; }
 
 // Whether the copy engine reads and writes the array itself, without a slot of pinned memory.
 inline bool isDirect(const void* data, std::size_t bytes) {

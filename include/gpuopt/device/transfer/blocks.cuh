@@ -184,7 +184,7 @@ class BlockTransfer final : public PendingTransfer {
   PinnedVector<unsigned char*> hosts_;
   PinnedVector<std::size_t> begins_;  // empty if all blocks have one size
   bool isQueued_ = false;             // work that copied_ does not cover
-  std::optional<TransferEvent> copied_;
+  std::optional<Event> copied_;
 };
 
 GPUOPT_DETAIL_END

@@ -6,6 +6,7 @@
 #include <gpuopt/device/transfer/tuning.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/event.cuh>
 #include <gpuopt/host/pinned.cuh>
 
 #include <cstddef>
@@ -13,30 +14,6 @@
 #include <vector>
 
 GPUOPT_DETAIL_BEGIN
-
-/// An event that other streams wait for.
-class TransferEvent {
- public:
-  TransferEvent() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags"); }
-  ~TransferEvent() { forgetError(cudaEventDestroy(event_)); }
-  TransferEvent(const TransferEvent&) = delete;
-  TransferEvent& operator=(const TransferEvent&) = delete;
-
-  void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
-  void wait() const { check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
-  void waitQuietly() const { forgetError(cudaEventSynchronize(event_)); }
-  void makeWait(cudaStream_t stream) const { check(cudaStreamWaitEvent(stream, event_, 0), "cudaStreamWaitEvent"); }
-
-  /// Whether everything before the event is done. A failure counts as done: wait() tells it.
-  bool isDone() const {
-    const cudaError_t code = cudaEventQuery(event_);
-    forgetError(code);
-    return code != cudaErrorNotReady;
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
 
 /// Two slots that take turns: while the device copies one, a thread fills or empties the other.
 class TransferLane {
@@ -75,7 +52,7 @@ class TransferLane {
 
  private:
   struct Slot {
-    TransferEvent copied;
+    Event copied;
     bool isCopying = false;
   };
 

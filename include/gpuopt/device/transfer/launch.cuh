@@ -26,12 +26,6 @@ struct Transfer {
   const char* function;
 };
 
-inline cudaMemoryType memoryTypeOf(const void* address) {
-  cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, address), "cudaPointerGetAttributes");
-  return attributes.type;
-}
-
 // What the host's memory is, by its first byte and its last. The copy engine and kernels can access pinned memory, and
 // managed memory, too.
 inline HostMemory hostMemory(const void* host, std::size_t bytes, const char* function) {
@@ -97,7 +91,7 @@ class EngineTransfer final : public PendingTransfer {
   bool isDone() override { return !copied_ || copied_->isDone(); }
 
  private:
-  std::optional<TransferEvent> copied_;
+  std::optional<Event> copied_;
 };
 
 // The same, and waits for it. In a graph, it happens whenever that runs.

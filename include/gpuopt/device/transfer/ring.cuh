@@ -125,7 +125,7 @@ class SideStream {
   }
 
  private:
-  TransferEvent event_;
+  Event event_;
   cudaStream_t stream_ = nullptr;
 };
 
