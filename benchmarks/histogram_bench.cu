@@ -153,14 +153,7 @@ class Bench {
   }
 
   Candidate read(std::size_t bytes) const {
-    const auto* vectors = samples_.as<uint4>();
-    unsigned* never = never_.as<unsigned>();
-    const cudaStream_t stream = timer_.stream();
-    const auto call = [=] {
-      bench::detail::readAll<<<2048, 512, 0, stream>>>(vectors, bytes / sizeof(uint4), never);
-      check(cudaGetLastError(), "readAll");
-    };
-    return {"vector read", call, nullptr};
+    return vectorRead(samples_.as<uint4>(), bytes, never_.as<unsigned>(), timer_.stream());
   }
 
   Timer& timer_;
