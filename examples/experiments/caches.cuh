@@ -80,8 +80,7 @@ __global__ void sumAhead(const uint4* in, unsigned* out, std::size_t n) {
     const std::size_t later = i + DISTANCE * threads;
     if (DISTANCE > 0 && threadIdx.x % 32 == 0 && later + 31 < n)
       gpuopt::detail::prefetchToL2<32 * sizeof(uint4)>(in + later);
-    const uint4 words = in[i];
-    sum += words.x + words.y + words.z + words.w;
+    sum += sumOf(in[i]);
   }
   out[globalThread()] = sum;
 }

@@ -10,7 +10,6 @@
 
 #include "../ladders/data.cuh"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -74,23 +73,7 @@ double secondsOf(const Call& call) {
 /// The median time of `call` alone, where `prepare` comes before each; 0 on the emulated device, which calls neither.
 template <class Prepare, class Call>
 double secondsAfter(const Prepare& prepare, const Call& call) {
-  if (emulated) return 0;
-  cudaEvent_t start, stop;
-  gpuopt::check(cudaEventCreate(&start), "cudaEventCreate");
-  gpuopt::check(cudaEventCreate(&stop), "cudaEventCreate");
-  std::vector<float> milliseconds(11);
-  for (float& each : milliseconds) {
-    prepare();
-    gpuopt::check(cudaEventRecord(start), "cudaEventRecord");
-    call();
-    gpuopt::check(cudaEventRecord(stop), "cudaEventRecord");
-    gpuopt::check(cudaEventSynchronize(stop), "cudaEventSynchronize");
-    gpuopt::check(cudaEventElapsedTime(&each, start, stop), "cudaEventElapsedTime");
-  }
-  cudaEventDestroy(start);
-  cudaEventDestroy(stop);
-  std::nth_element(milliseconds.begin(), milliseconds.begin() + 5, milliseconds.end());
-  return 1e-3 * milliseconds[5];
+  return emulated ? 0 : medianAfter(11, prepare, call);
 }
 
 /// Billions of bytes or operations per second, for a call of `amount`; 0 on the emulated device.

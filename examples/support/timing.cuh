@@ -25,15 +25,15 @@ inline void printDevice(const char* program) {
   std::printf("%s on %s\n", program, emulated ? "the gpuopt emulated device (no GPU)" : properties.name);
 }
 
-/// The median time of 21 calls on the default stream, in seconds.
-template <class Call>
-double medianTime(const Call& call) {
+/// The median time of `samples` calls on the default stream, in seconds; `prepare` comes before each, and is not timed.
+template <class Prepare, class Call>
+double medianAfter(int samples, const Prepare& prepare, const Call& call) {
   cudaEvent_t start, stop;
   gpuopt::check(cudaEventCreate(&start), "cudaEventCreate");
   gpuopt::check(cudaEventCreate(&stop), "cudaEventCreate");
-  std::vector<float> milliseconds(21);
-  call();
+  std::vector<float> milliseconds(static_cast<std::size_t>(samples));
   for (float& each : milliseconds) {
+    prepare();
     gpuopt::check(cudaEventRecord(start), "cudaEventRecord");
     call();
     gpuopt::check(cudaEventRecord(stop), "cudaEventRecord");
@@ -44,6 +44,14 @@ double medianTime(const Call& call) {
   cudaEventDestroy(stop);
   std::sort(milliseconds.begin(), milliseconds.end());
   return 1e-3 * milliseconds[milliseconds.size() / 2];
+}
+
+/// The median time of 21 calls on the default stream, in seconds.
+template <class Call>
+double medianTime(const Call& call) {
+  call();
+  return medianAfter(
+      21, [] {}, call);
 }
 
 /// Bytes read and written a second by a copy of 512 MiB, or of less where memory is short.
