@@ -8,6 +8,7 @@ lines hold all of the words. A configuration whose compiler or toolkit is not to
 SPDX-License-Identifier: MIT
 """
 
+import functools
 import os
 import re
 import subprocess
@@ -74,8 +75,10 @@ def read_matrix(text):
             yield Configuration(*names, *([] if it == "-" else it.split(",") for it in (headers, kernels, programs)))
 
 
+@functools.cache
 def hostile():
-    """All headers, as tests/headers compiles them, but for those that need NCCL."""
+    """All headers, as tests/headers compiles them, but for those that need NCCL. It is written once: nvcc reads it once
+    an architecture, and would compile half a file if it were written again meanwhile."""
     headers = sorted(path.relative_to(ROOT / "include") for path in (ROOT / "include").rglob("*.cuh"))
     headers = [header for header in headers if "distributed" not in str(header)]
     template = (ROOT / "tests" / "headers" / "hostile.cu.in").read_text()
