@@ -17,8 +17,11 @@
 
 GPUOPT_DETAIL_BEGIN
 
-/// The processors that this process may use.
-inline unsigned coreCount() { return largerOf(std::thread::hardware_concurrency(), 1U); }
+/// The processors of this machine. Counted once: the standard library reads a file of the system's each time.
+GPUOPT_HIDDEN inline unsigned coreCount() {
+  static const unsigned count = largerOf(std::thread::hardware_concurrency(), 1U);
+  return count;
+}
 
 /// Work that several threads do together. run() divides it among those who call it, and throws nothing.
 class HelpedJob {
