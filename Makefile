@@ -19,6 +19,7 @@ ladders:  ## the classical steps and experiments, checked; on a GPU also timed, 
 	@if scripts/device.sh | grep -q native; then \
 	  if python3 -c 'import matplotlib' 2>/dev/null; then \
 	    scripts/plot_ladders.py build/ladders/*_ladder.csv; scripts/plot_experiments.py build/ladders/experiments.csv; \
+	    scripts/plot_limits.py build/ladders/experiments.csv --out build/ladders; \
 	  else echo "no plots: matplotlib not found"; fi; fi
 
 test:  ## build and run all tests

@@ -66,11 +66,54 @@ void thresholds(Report& report, const TimedArray<unsigned>& in, const TimedArray
     branchRow(
         report, row.name, row.then, row.predicted, in, out,
         [&](const unsigned* from, unsigned* to, std::size_t n, unsigned rounds) {
-          launchBranchAbove(from, to, n, row.last, rounds);
+          launchBranchAt(from, to, n, row.last, rounds);
         },
         [&](unsigned x, std::size_t i) {
           return i % aboveBlock > row.last ? shiftXor(x, checkedRounds) : multiplyXor(x, checkedRounds);
         });
+}
+
+template <Side SIDE>
+void sideRow(Report& report, const char* name, const char* predicted, const TimedArray<unsigned>& in,
+             const TimedArray<unsigned>& out, unsigned last) {
+  branchRow(
+      report, name, "", predicted, in, out,
+      [=](const unsigned* from, unsigned* to, std::size_t n, unsigned rounds) {
+        launchBranchAt<SIDE>(from, to, n, last, rounds);
+      },
+      [=](unsigned x, std::size_t i) {
+        const bool isSecond =
+            isOnSide(SIDE, static_cast<unsigned>(i % aboveBlock), static_cast<unsigned>(i / aboveBlock), last);
+        return isSecond ? shiftXor(x, checkedRounds) : multiplyXor(x, checkedRounds);
+      });
+}
+
+/// What the second warps of all blocks do, the first ones do here, or both in turn.
+void otherOrders(Report& report, const TimedArray<unsigned>& in, const TimedArray<unsigned>& out) {
+  report.table({"Blocks of two warps, the other way round", "who goes way B", "", "predicted", {"us"}});
+  sideRow<Side::upTo>(report, "tid <= 15", "(2 A + B) / 2", in, out, 15);
+  sideRow<Side::inTurn>(report, "tid > 15, tid <= 15 in turn", "(3 A + 3 B) / 4", in, out, 15);
+  sideRow<Side::upTo>(report, "tid <= 31", "(A + B) / 2", in, out, 31);
+  sideRow<Side::inTurn>(report, "tid > 31, tid <= 31 in turn", "(A + B) / 2", in, out, 31);
+}
+
+void earlyReturns(Report& report, const TimedArray<unsigned>& in, const TimedArray<unsigned>& out) {
+  constexpr struct {
+    const char* name;
+    unsigned bit;
+    const char* predicted;
+  } rows[] = {{"nobody", 0, "B"},
+              {"every other block", branchBlock, "B / 2"},
+              {"every other warp", 32, "B / 2"},
+              {"every other lane", 1, "B"}};
+  report.table({"Way B, but some threads return at once", "who returns", "", "predicted", {"us"}});
+  for (const auto& row : rows)
+    branchRow(
+        report, row.name, "", row.predicted, in, out,
+        [&](const unsigned* from, unsigned* to, std::size_t n, unsigned rounds) {
+          launchReturnEarly(from, to, n, row.bit, rounds);
+        },
+        [&](unsigned x, std::size_t i) { return goesSecondWay(i, row.bit) ? x : shiftXor(x, checkedRounds); });
 }
 
 void shortBranches(Report& report, const TimedArray<unsigned>& in, const TimedArray<unsigned>& out) {
@@ -175,6 +218,8 @@ void run(Report& report) {
   shortBranches(report, in, out);
   lengths(report, in, out);
   retirement(report);
+  otherOrders(report, in, out);
+  earlyReturns(report, in, out);
 }
 
 }  // namespace

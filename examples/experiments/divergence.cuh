@@ -52,18 +52,55 @@ inline void launchSecondWay(const unsigned* in, unsigned* out, std::size_t n, un
   gpuopt::launch(secondWay, gridFor(n, branchBlock), in, out, n, rounds);
 }
 
-/// Threads above `last` of each block go the second way: `tid > 15` splits a warp, `tid > 31` does not.
-__global__ void branchAbove(const unsigned* in, unsigned* out, std::size_t n, unsigned last, unsigned rounds) {
+/// Which threads of a block go the second way.
+enum class Side {
+  above,  ///< tid > last
+  upTo,   ///< tid <= last
+  inTurn  ///< tid > last in every other block, tid <= last in those between
+};
+
+__host__ __device__ constexpr bool isOnSide(Side side, unsigned thread, unsigned block, unsigned last) {
+  switch (side) {
+    case Side::above:
+      return thread > last;
+    case Side::upTo:
+      return thread <= last;
+    default:
+      return (thread > last) == (block % 2 == 0);
+  }
+}
+
+/// Threads on one side of `last` in each block go the second way: `tid > 15` splits a warp, `tid > 31` does not.
+template <Side SIDE>
+__global__ void branchAt(const unsigned* in, unsigned* out, std::size_t n, unsigned last, unsigned rounds) {
   const std::size_t i = globalThread();
   if (i >= n) return;
   const unsigned x = in[i];
-  out[i] = threadIdx.x > last ? shiftXor(x, rounds) : multiplyXor(x, rounds);
+  out[i] = isOnSide(SIDE, threadIdx.x, blockIdx.x, last) ? shiftXor(x, rounds) : multiplyXor(x, rounds);
 }
 
 inline constexpr unsigned aboveBlock = 64;
 
-inline void launchBranchAbove(const unsigned* in, unsigned* out, std::size_t n, unsigned last, unsigned rounds) {
-  gpuopt::launch(branchAbove, gridFor(n, aboveBlock), in, out, n, last, rounds);
+template <Side SIDE = Side::above>
+void launchBranchAt(const unsigned* in, unsigned* out, std::size_t n, unsigned last, unsigned rounds) {
+  gpuopt::launch(branchAt<SIDE>, gridFor(n, aboveBlock), in, out, n, last, rounds);
+}
+
+/// Threads whose number has `bit` set copy their element and return; the others work on theirs. The block's memory and
+/// the multiprocessor's room for it are free when its last warp has returned.
+__global__ void returnEarly(const unsigned* in, unsigned* out, std::size_t n, unsigned bit, unsigned rounds) {
+  const std::size_t i = globalThread();
+  if (i >= n) return;
+  const unsigned x = in[i];
+  if (goesSecondWay(i, bit)) {
+    out[i] = x;
+    return;
+  }
+  out[i] = shiftXor(x, rounds);
+}
+
+inline void launchReturnEarly(const unsigned* in, unsigned* out, std::size_t n, unsigned bit, unsigned rounds) {
+  gpuopt::launch(returnEarly, gridFor(n, branchBlock), in, out, n, bit, rounds);
 }
 
 /// A branch of one instruction is no branch: the compiler makes it a predicate, and lanes need not agree.

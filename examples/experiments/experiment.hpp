@@ -34,5 +34,10 @@ extern const Experiment memoryRowsExperiment;
 extern const Experiment reuseExperiment;
 extern const Experiment numbersExperiment;
 extern const Experiment throughputExperiment;
+extern const Experiment hostExperiment;
+extern const Experiment limitsExperiment;
+
+/// What the first call to the runtime has taken, which brings up driver and context. Call it before all others.
+double secondsOfFirstCall();
 
 }  // namespace experiments

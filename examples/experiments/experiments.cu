@@ -24,7 +24,8 @@ const std::vector<const Experiment*>& allExperiments() {
       &occupancyExperiment,   &matrixProductExperiment, &histogramExperiment,    &memorySpacesExperiment,
       &arithmeticExperiment,  &transfersExperiment,     &latencyExperiment,      &cachesExperiment,
       &registersExperiment,   &coarseningExperiment,    &throughputExperiment,   &atomicsExperiment,
-      &asyncCopiesExperiment, &memoryRowsExperiment,    &reuseExperiment,        &numbersExperiment};
+      &asyncCopiesExperiment, &memoryRowsExperiment,    &reuseExperiment,        &numbersExperiment,
+      &hostExperiment,        &limitsExperiment};
   return all;
 }
 
@@ -36,6 +37,8 @@ int run(int count, char** words) {
     for (const Experiment* each : allExperiments()) std::printf("%s\n%s\n\n", each->name, each->lesson);
     return 0;
   }
+
+  static_cast<void>(secondsOfFirstCall());
 
   const auto isWanted = [&](const Experiment* each) {
     return options.names.empty() ||

@@ -10,6 +10,8 @@
 
 #include "../ladders/data.cuh"
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -74,6 +76,25 @@ double secondsOf(const Call& call) {
 template <class Prepare, class Call>
 double secondsAfter(const Prepare& prepare, const Call& call) {
   return emulated ? 0 : medianAfter(11, prepare, call);
+}
+
+/// The median of 11 calls and of what they have queued, on the clock of the host; 0 on the emulated device, which does
+/// not call.
+template <class Call>
+double hostSecondsOf(const Call& call) {
+  if (emulated) return 0;
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> seconds(11);
+  call();
+  for (double& each : seconds) {
+    gpuopt::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    const auto start = Clock::now();
+    call();
+    gpuopt::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    each = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
 }
 
 /// Billions of bytes or operations per second, for a call of `amount`; 0 on the emulated device.

@@ -8,6 +8,9 @@
 
 #include <gpuopt/access.cuh>
 
+#include <string>
+#include <vector>
+
 namespace experiments {
 namespace {
 
@@ -15,10 +18,34 @@ std::string text(const gpuopt::SharedAccess& access) {
   return format("%u-way, wavefronts: %u", access.degree, access.wavefronts);
 }
 
-/// Rows of one width. The time of the first is the unit of the others.
+/// What the rows of one width share: the table that is read, and the time of the first row, the unit of the others.
+template <class T>
+struct Banks {
+  TimedArray<T> in{bankWords, Filling::bits};
+  unsigned blocks = 8 * static_cast<unsigned>(gpuopt::multiprocessorCount(gpuopt::currentDevice()));
+  TimedArray<unsigned> out{blocks * bankBlock};
+  std::vector<unsigned> words = wholeNumbers<unsigned>(bankWords * sizeof(T) / 4);
+  double unit = 0;
+};
+
+template <class T>
+void bankRow(Report& report, Banks<T>& banks, const std::string& name, const LaneIndices& lanes, const char* then) {
+  constexpr unsigned ROUNDS = 4096, FEW = 10, BLOCKS = 2;
+  const auto sums = resultOf<unsigned>(banks.words, BLOCKS * bankBlock, [&](const unsigned* from, unsigned* to) {
+    launchBanks(reinterpret_cast<const T*>(from), to, BLOCKS, lanes, FEW);
+  });
+  const double seconds =
+      secondsOf([&] { launchBanks(banks.in.data(), banks.out.data(), banks.blocks, lanes, ROUNDS); });
+  if (banks.unit == 0) banks.unit = seconds;
+  report.add({name,
+              then,
+              text(gpuopt::sharedLoad<T>([&](unsigned lane) { return lanes.index[lane]; })),
+              {1e6 * seconds, banks.unit > 0 ? seconds / banks.unit : 0},
+              sums == banksOnHost(banks.words, sizeof(T) / 4, BLOCKS, lanes, FEW)});
+}
+
 template <class T>
 void bankRows(Report& report) {
-  constexpr unsigned ROUNDS = 4096, FEW = 10, BLOCKS = 2, BYTES = sizeof(T);
   constexpr struct {
     const char* name;
     LaneIndices lanes;
@@ -29,25 +56,24 @@ void bankRows(Report& report) {
               {"stride 8", strided(8), "8-way", true}, {"stride 16", strided(16), "", true},
               {"stride 32", strided(32), "", false},   {"stride 33", strided(33), "", false},
               {"permuted", permuted(), "none", true},  {"the same word", broadcast(), "none", false}};
+  Banks<T> banks;
+  for (const auto& row : rows)
+    if (sizeof(T) == 4 || !row.isForWordsOnly)
+      bankRow(report, banks, format("%u bytes, ", static_cast<unsigned>(sizeof(T))) + row.name, row.lanes,
+              sizeof(T) == 4 ? row.then : "");
+}
 
-  const unsigned timedBlocks = 8 * static_cast<unsigned>(gpuopt::multiprocessorCount(gpuopt::currentDevice()));
-  const TimedArray<T> in(bankWords, Filling::bits);
-  const TimedArray<unsigned> out(timedBlocks * bankBlock);
-  const auto words = wholeNumbers<unsigned>(bankWords * BYTES / 4);
-  double unit = 0;
-  for (const auto& row : rows) {
-    if (row.isForWordsOnly && BYTES > 4) continue;
-    const auto sums = resultOf<unsigned>(words, BLOCKS * bankBlock, [&](const unsigned* from, unsigned* to) {
-      launchBanks(reinterpret_cast<const T*>(from), to, BLOCKS, row.lanes, FEW);
-    });
-    const double seconds = secondsOf([&] { launchBanks(in.data(), out.data(), timedBlocks, row.lanes, ROUNDS); });
-    if (unit == 0) unit = seconds;
-    report.add({format("%u bytes, ", BYTES) + row.name,
-                BYTES == 4 ? row.then : "",
-                text(gpuopt::sharedLoad<T>([&](unsigned lane) { return row.lanes.index[lane]; })),
-                {1e6 * seconds, unit > 0 ? seconds / unit : 0},
-                sums == banksOnHost(words, BYTES / 4, BLOCKS, row.lanes, FEW)});
-  }
+/// The index expressions of the classical texts.
+void classicalPatterns(Report& report) {
+  report.table({"Index expressions of CUDA Performance, 4096 reads of words",
+                "index",
+                "then",
+                "a warp's read",
+                {"us", "of tid"}});
+  Banks<unsigned> banks;
+  bankRow(report, banks, "tid", strided(1), "none");
+  bankRow(report, banks, "tid - tid % 2", inPairs(), "none");
+  bankRow(report, banks, "tid + tid % 2 * 31", oddApart(), "2-way");
 }
 
 template <TileLayout LAYOUT>
@@ -85,6 +111,7 @@ void run(Report& report) {
   tileRow<TileLayout::plain>(report, "plain");
   tileRow<TileLayout::padded>(report, "rows padded to 33 words");
   tileRow<TileLayout::swizzled>(report, "swizzled: column ^ row");
+  classicalPatterns(report);
 }
 
 }  // namespace

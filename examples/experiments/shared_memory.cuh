@@ -31,6 +31,20 @@ constexpr LaneIndices permuted() {
   return result;
 }
 
+/// tid - tid % 2: each word for two lanes.
+constexpr LaneIndices inPairs() {
+  LaneIndices result{};
+  for (unsigned lane = 0; lane < 32; ++lane) result.index[lane] = lane - lane % 2;
+  return result;
+}
+
+/// tid + tid % 2 * 31: each odd lane reads another word of the bank of the lane before.
+constexpr LaneIndices oddApart() {
+  LaneIndices result{};
+  for (unsigned lane = 0; lane < 32; ++lane) result.index[lane] = lane + lane % 2 * 31;
+  return result;
+}
+
 /// All lanes read one word, which is broadcast.
 constexpr LaneIndices broadcast() { return strided(0); }
 

@@ -6,31 +6,14 @@
 #include "experiment.hpp"
 #include "measure.cuh"
 
+#include <gpuopt/transfer_pipeline.cuh>
+
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <vector>
 
 namespace experiments {
 namespace {
-
-/// The median of 11 calls and of what they have queued, on the clock of the host; 0 on the emulated device.
-template <class Call>
-double hostSecondsOf(const Call& call) {
-  if (emulated) return 0;
-  using Clock = std::chrono::steady_clock;
-  std::vector<double> seconds(11);
-  call();
-  for (double& each : seconds) {
-    gpuopt::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    const auto start = Clock::now();
-    call();
-    gpuopt::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    each = std::chrono::duration<double>(Clock::now() - start).count();
-  }
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
-}
 
 void copy(void* to, const void* from, std::size_t bytes) {
   gpuopt::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault), "cudaMemcpyAsync");
@@ -70,6 +53,34 @@ bool goesAndComes(const HostBuffer& host, std::size_t n) {
   return std::memcmp(host.as<void>(), hashes(n).data(), bytes) == 0;
 }
 
+/// The host itself reads and writes 256 MiB, more than its caches hold, with one thread.
+void hostAccess(Report& report, const AllKinds& host) {
+  constexpr std::size_t N = emulated ? 1001 : std::size_t{1} << 26;
+  const struct {
+    const char* name;
+    const HostBuffer& memory;
+    const char* then;
+  } rows[] = {{"pageable", host.pageable, ""},
+              {"pinned", host.pinned, ""},
+              {"write-combined", host.combined, "not cached: reads are slow"},
+              {"mapped", host.mapped, ""}};
+  report.table({"The host's own access to 256 MiB, by one thread. Then: CUDA C++ Programming Guide",
+                "memory",
+                "then",
+                "",
+                {"written, GB/s", "read, GB/s"}});
+  for (const auto& row : rows) {
+    auto* const words = row.memory.as<unsigned>();
+    volatile unsigned sum = 0;  // so that no reading is left out
+    const auto rate = [](double seconds) { return seconds > 0 ? 4e-9 * static_cast<double>(N) / seconds : 0; };
+    const double written = rate(hostSecondsOf([&] { writeWords(words, N, 5); }));
+    const double read = rate(hostSecondsOf([&] { sum = sumOfWords(words, N); }));
+    writeWords(words, N, 3);
+    sum = sumOfWords(words, N);
+    report.add({row.name, row.then, "", {written, read}, sum == static_cast<unsigned>(3 * N + N * (N - 1) / 2)});
+  }
+}
+
 void kinds(Report& report) {
   constexpr std::size_t LARGEST = std::size_t{1} << 30, CHECKED = 1001;
   const AllKinds host(emulated ? CHECKED : LARGEST / sizeof(unsigned));
@@ -80,7 +91,8 @@ void kinds(Report& report) {
                 "size, GB/s up and down:",
                 "",
                 "",
-                {"pageable up", "pinned up", "w.-comb. up", "mapped read", "pageable down", "pinned down"}});
+                {"pageable up", "pinned up", "w.-comb. up", "mapped read", "pageable down", "pinned down",
+                 "w.-comb. down", "mapped write"}});
   for (std::size_t bytes = 4096; bytes <= LARGEST; bytes *= 4) {
     const auto rate = [&](const auto& call) {
       const double seconds = hostSecondsOf(call);
@@ -90,13 +102,102 @@ void kinds(Report& report) {
     const auto down = [&](const HostBuffer& to) { return rate([&] { copy(to.as<void>(), device.data(), bytes); }); };
     const double read =
         rate([&] { launchWork(host.mapped.onDevice<unsigned>(), device.data(), bytes / sizeof(unsigned), 1); });
+    const double write =
+        rate([&] { launchWork(device.data(), host.mapped.onDevice<unsigned>(), bytes / sizeof(unsigned), 1); });
     report.add({readableBytes(bytes),
                 "",
                 "",
-                {up(host.pageable), up(host.pinned), up(host.combined), read, down(host.pageable), down(host.pinned)},
+                {up(host.pageable), up(host.pinned), up(host.combined), read, down(host.pageable), down(host.pinned),
+                 down(host.combined), write},
+                isRight});
+  }
+  hostAccess(report, host);
+}
+
+// -------------------------------------------------------------------------------------------- copies
+
+/// Whether a way to copy rows, call(rows, group, device), brings every byte to where it belongs and no further.
+template <class Call>
+bool copiesRightly(const Call& call) {
+  constexpr std::size_t COUNT = 37, BYTES = 52, PITCH = 128, GUARD = 16;
+  const HostBuffer host(HostMemory::pinned, COUNT * PITCH), group(HostMemory::pinned, COUNT * BYTES);
+  fill(host, COUNT * PITCH / sizeof(unsigned));
+  const HostRows rows{host.as<unsigned char>(), COUNT, BYTES, PITCH};
+  const DeviceArray<unsigned char> device(COUNT * BYTES + GUARD);
+  device.poison();
+  call(rows, group.as<unsigned char>(), device.data());
+  std::vector<unsigned char> expected(COUNT * BYTES + GUARD, 0xA5);
+  for (std::size_t i = 0; i < COUNT; ++i) std::memcpy(&expected[i * BYTES], rows.data + i * PITCH, BYTES);
+  return device.toHost() == expected;
+}
+
+/// The ways to copy rows that are no farther apart than twice their length.
+void manyCopies(Report& report) {
+  constexpr std::size_t TOTAL = emulated ? 16384 : std::size_t{1} << 20;
+  const HostBuffer host(HostMemory::pinned, 2 * TOTAL), group(HostMemory::pinned, TOTAL);
+  const DeviceArray<unsigned char> device(TOTAL);
+  fill(host, 2 * TOTAL / sizeof(unsigned));
+  const auto oneByOne = [](const HostRows& rows, unsigned char*, unsigned char* to) { copyRowByRow(rows, to); };
+  const auto pitched = [](const HostRows& rows, unsigned char*, unsigned char* to) { copyInTwoDimensions(rows, to); };
+  const auto grouped = [](const HostRows& rows, unsigned char* buffer, unsigned char* to) {
+    copyGrouped(rows, buffer, to);
+  };
+  const auto gathered = [](const HostRows& rows, unsigned char*, unsigned char* to) { RowGathering{rows}(to); };
+  const bool isRight =
+      copiesRightly(oneByOne) && copiesRightly(pitched) && copiesRightly(grouped) && copiesRightly(gathered);
+  report.table({"1 MiB of pinned memory in rows at twice their length from each other. Then: below 80 KB latency rules",
+                "bytes of a row",
+                "",
+                "copies, one by one",
+                {"one by one, us", "2-D copy, us", "grouped, us", "gatherBlocks, us", "no gaps, us"}});
+  for (std::size_t bytes = 64; bytes <= 65536; bytes *= 4) {
+    const HostRows rows{host.as<unsigned char>(), TOTAL / bytes, bytes, 2 * bytes};
+    const auto us = [&](const auto& call) {
+      return 1e6 * hostSecondsOf([&] { call(rows, group.as<unsigned char>(), device.data()); });
+    };
+    const double whole = 1e6 * hostSecondsOf([&] { copy(device.data(), host.as<void>(), TOTAL); });
+    report.add({std::to_string(bytes),
+                "",
+                std::to_string((std::size_t{1} << 20) / bytes),
+                {us(oneByOne), us(pitched), us(grouped), us(gathered), whole},
                 isRight});
   }
 }
+
+/// Copies beside a kernel that takes about as long, in two streams.
+void copiesBesideKernel(Report& report) {
+  constexpr std::size_t ROW = 4096, COUNT = emulated ? 4 : 16384, N = ROW * COUNT / sizeof(unsigned);
+  constexpr unsigned ROUNDS = 1024;
+  const HostBuffer host(HostMemory::pinned, 2 * ROW * COUNT);
+  const TimedArray<unsigned> to(N), in(N), out(N);
+  fill(host, 2 * ROW * COUNT / sizeof(unsigned));
+  const HostRows rows{host.as<unsigned char>(), COUNT, ROW, 2 * ROW};
+  const Streams streams(2);
+  auto* const device = reinterpret_cast<unsigned char*>(to.data());
+  const auto flat = [&](cudaStream_t stream) {
+    gpuopt::check(cudaMemcpyAsync(device, host.as<void>(), ROW * COUNT, cudaMemcpyHostToDevice, stream),
+                  "cudaMemcpyAsync");
+  };
+  const auto pitched = [&](cudaStream_t stream) { copyInTwoDimensions(rows, device, stream); };
+  const auto kernel = [&] { launchWork(in.data(), out.data(), N, ROUNDS, streams[1]); };
+  const auto add = [&](const char* name, const char* then, const auto& copies) {
+    const double alone = hostSecondsOf([&] { copies(streams[0]); });
+    const double both = hostSecondsOf([&] {
+      copies(streams[0]);
+      kernel();
+    });
+    report.add({name, then, "the longer of the two", {1e3 * alone, 1e3 * hostSecondsOf(kernel), 1e3 * both}});
+  };
+  report.table({"64 MiB to the device beside a kernel. Then: The Art of Performance Optimization",
+                "copy",
+                "then, both",
+                "predicted, both",
+                {"copy, ms", "kernel, ms", "both, ms"}});
+  add("in one piece", "overlap", flat);
+  add("in two dimensions, rows of 4 KiB", "do not overlap", pitched);
+}
+
+// ------------------------------------------------------------------------------------------- overlap
 
 /// What a pipeline does, checked with chunks that do not divide the data.
 bool isRight(unsigned buffers, IssueOrder order, std::size_t onHost) {
@@ -120,6 +221,15 @@ bool mappedIsRight() {
   auto expected = hashes(N);
   workOnHost(expected.data(), expected.data(), N, 3);
   return std::memcmp(expected.data(), memory.as<void>(), N * sizeof(unsigned)) == 0;
+}
+
+bool libraryIsRight() {
+  constexpr std::size_t N = 5003;
+  const auto values = hashes(N);
+  std::vector<unsigned> found(N), expected(N);
+  gpuopt::streamTransform(values, found, Worked{3});
+  workOnHost(values.data(), expected.data(), N, 3);
+  return found == expected;
 }
 
 void overlap(Report& report) {
@@ -162,14 +272,62 @@ void overlap(Report& report) {
               {1e3 * fourWays},
               isRight(3, IssueOrder::depthFirst, 1234)});
 
+  const double library =
+      hostSecondsOf([&] { gpuopt::streamTransform(in.as<unsigned>(), N, out.as<unsigned>(), Worked{ROUNDS}); });
+  report.add({"gpuopt::streamTransform", "", "max(U, K, D)", {1e3 * library}, libraryIsRight()});
+
   const double zeroCopy =
       hostSecondsOf([&] { launchWork(in.onDevice<unsigned>(), out.onDevice<unsigned>(), N, ROUNDS); });
   report.add({"no copies: mapped memory", "", "max(U, K, D)", {1e3 * zeroCopy}, mappedIsRight()});
 }
 
+// ----------------------------------------------------------------------------------------------- sums
+
+/// A sum of the host's data, its value on the host: call(host, n).
+template <class Call>
+void sumRow(Report& report, const char* name, const HostBuffer& pageable, const HostBuffer& pinned, std::size_t n,
+            bool takesPageable, const Call& call) {
+  const auto ms = [&](const HostBuffer& host) {
+    volatile unsigned sum = 0;  // so that no call is left out
+    return 1e3 * hostSecondsOf([&] { sum = call(host.as<unsigned>(), n); });
+  };
+  const bool isRight = call(pinned.as<unsigned>(), n) == sumOfWords(pinned.as<unsigned>(), n) &&
+                       (!takesPageable || call(pageable.as<unsigned>(), n) == sumOfWords(pageable.as<unsigned>(), n));
+  report.add({name, "", "", {takesPageable ? ms(pageable) : 0, ms(pinned)}, isRight});
+}
+
+void sums(Report& report) {
+  constexpr std::size_t N = emulated ? 5003 : std::size_t{1} << 26;
+  const HostBuffer pageable(HostMemory::pageable, N * sizeof(unsigned)),
+      pinned(HostMemory::pinned, N * sizeof(unsigned));
+  fill(pageable, N);
+  fill(pinned, N);
+  const DeviceArray<unsigned> device(N);
+  const auto row = [&](const char* name, bool takesPageable, const auto& call) {
+    sumRow(report, name, pageable, pinned, N, takesPageable, call);
+  };
+  report.table(
+      {"A sum of 256 MiB of the host's data, its value on the host", "how", "", "", {"pageable, ms", "pinned, ms"}});
+  row("the host itself, one thread", true, sumOfWords);
+  row("cudaMemcpy, then gpuopt::reduce", true, [&](const unsigned* host, std::size_t n) {
+    gpuopt::check(cudaMemcpy(device.data(), host, n * sizeof(unsigned), cudaMemcpyHostToDevice), "cudaMemcpy");
+    return gpuopt::reduce(device.data(), n);
+  });
+  row("gpuopt::upload, then gpuopt::reduce", true, [&](const unsigned* host, std::size_t n) {
+    gpuopt::upload(host, n, device.data());
+    return gpuopt::reduce(device.data(), n);
+  });
+  row("gpuopt::reduce of mapped memory", false,
+      [](const unsigned* host, std::size_t n) { return gpuopt::reduce(host, n); });
+  row("gpuopt::streamReduce", true, [](const unsigned* host, std::size_t n) { return gpuopt::streamReduce(host, n); });
+}
+
 void run(Report& report) {
   kinds(report);
+  manyCopies(report);
+  copiesBesideKernel(report);
   overlap(report);
+  sums(report);
 }
 
 }  // namespace

@@ -1,76 +1,73 @@
 /// \file
-/// Host memory of every kind, and uploads, kernels and downloads that overlap.
+/// Many small copies and few large ones, and uploads, kernels and downloads that overlap.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "../support/device_array.cuh"
 #include "grid.cuh"
+#include "host_memory.cuh"
+#include "streams.cuh"
+#include "worked.cuh"
+
+#include <gpuopt/transfer.cuh>
 
 #include <cstddef>
-#include <cstdlib>
+#include <cstring>
 #include <memory>
-#include <new>
 #include <vector>
 
 namespace experiments {
 
-enum class HostMemory {
-  pageable,       ///< what malloc gives: the driver copies it through a pinned buffer of its own
-  pinned,         ///< stays where it is: the copy engine reads it directly
-  writeCombined,  ///< pinned and not cached: quick to write, very slow for the host to read
-  mapped          ///< pinned and in the device's address space: kernels access it without a copy
+// -------------------------------------------------------------------------------------------- copies
+
+/// Rows of a matrix in the host's memory, `pitch` bytes apart, of each of which some bytes are wanted; on the device
+/// they follow each other.
+struct HostRows {
+  const unsigned char* data;
+  std::size_t count, bytes, pitch;
 };
 
-/// Memory of the host that frees itself.
-class HostBuffer {
+/// A copy for each row.
+inline void copyRowByRow(const HostRows& rows, unsigned char* device) {
+  for (std::size_t i = 0; i < rows.count; ++i)
+    gpuopt::check(
+        cudaMemcpyAsync(device + i * rows.bytes, rows.data + i * rows.pitch, rows.bytes, cudaMemcpyHostToDevice),
+        "cudaMemcpyAsync");
+}
+
+/// One copy, which knows the pitch.
+inline void copyInTwoDimensions(const HostRows& rows, unsigned char* device, cudaStream_t stream = nullptr) {
+  gpuopt::check(cudaMemcpy2DAsync(device, rows.bytes, rows.data, rows.pitch, rows.bytes, rows.count,
+                                  cudaMemcpyHostToDevice, stream),
+                "cudaMemcpy2DAsync");
+}
+
+/// The host groups the rows in pinned memory, and copies them at once. Do not call it again before that is done.
+inline void copyGrouped(const HostRows& rows, unsigned char* group, unsigned char* device) {
+  for (std::size_t i = 0; i < rows.count; ++i)
+    std::memcpy(group + i * rows.bytes, rows.data + i * rows.pitch, rows.bytes);
+  gpuopt::check(cudaMemcpyAsync(device, group, rows.count * rows.bytes, cudaMemcpyHostToDevice), "cudaMemcpyAsync");
+}
+
+/// The library's way: blocks of any addresses. Returns when they have arrived.
+class RowGathering {
  public:
-  HostBuffer(HostMemory kind, std::size_t bytes) : kind_(kind) {
-    if (kind == HostMemory::pageable) {
-      data_ = std::malloc(bytes);
-      if (data_ == nullptr) throw std::bad_alloc();
-    } else {
-      const unsigned flags = kind == HostMemory::writeCombined ? cudaHostAllocWriteCombined
-                             : kind == HostMemory::mapped      ? cudaHostAllocMapped
-                                                               : cudaHostAllocDefault;
-      gpuopt::check(cudaHostAlloc(&data_, bytes, flags), "cudaHostAlloc");
-    }
-  }
-  HostBuffer(const HostBuffer&) = delete;
-  HostBuffer& operator=(const HostBuffer&) = delete;
-  ~HostBuffer() {
-    if (kind_ == HostMemory::pageable)
-      std::free(data_);
-    else
-      cudaFreeHost(data_);
+  explicit RowGathering(const HostRows& rows) : rows_(rows), offsets_(rows.count) {
+    for (std::size_t i = 0; i < rows.count; ++i) offsets_[i] = i * rows.pitch;
   }
 
-  template <class T>
-  T* as() const {
-    return static_cast<T*>(data_);
-  }
-
-  /// The address for kernels; of mapped memory only.
-  template <class T>
-  T* onDevice() const {
-    void* address = nullptr;
-    gpuopt::check(cudaHostGetDevicePointer(&address, data_, 0), "cudaHostGetDevicePointer");
-    return static_cast<T*>(address);
+  void operator()(unsigned char* device) const {
+    gpuopt::gatherBlocks(rows_.data, offsets_.data(), rows_.count, rows_.bytes, device);
   }
 
  private:
-  HostMemory kind_;
-  void* data_ = nullptr;
+  HostRows rows_;
+  std::vector<std::size_t> offsets_;
 };
 
 // ---------------------------------------------------------------------------------------------- work
 
 inline constexpr unsigned workBlock = 256;
-
-/// What is done with each element, on the device and on the host.
-__host__ __device__ inline unsigned worked(unsigned x, unsigned rounds) {
-  for (unsigned round = 0; round < rounds; ++round) x = (x ^ (x >> 15)) * 0x2C1B3C6Du + round;
-  return x;
-}
 
 __global__ void work(const unsigned* in, unsigned* out, std::size_t n, unsigned rounds) {
   const std::size_t i = globalThread();
@@ -83,10 +80,6 @@ inline void launchWork(const unsigned* in, unsigned* out, std::size_t n, unsigne
   gpuopt::LaunchConfig config = gridFor(n, workBlock);
   config.stream = stream;
   gpuopt::launch(work, config, in, out, n, rounds);
-}
-
-inline void workOnHost(const unsigned* in, unsigned* out, std::size_t n, unsigned rounds) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = worked(in[i], rounds);
 }
 
 // ------------------------------------------------------------------------------------------- overlap
@@ -104,15 +97,7 @@ enum class IssueOrder {
 class Pipeline {
  public:
   Pipeline(std::size_t chunk, unsigned buffers) : chunk_(chunk), streams_(buffers) {
-    for (cudaStream_t& stream : streams_) {
-      gpuopt::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-      buffers_.push_back(std::make_unique<DeviceArray<unsigned>>(chunk));
-    }
-  }
-  Pipeline(const Pipeline&) = delete;
-  Pipeline& operator=(const Pipeline&) = delete;
-  ~Pipeline() {
-    for (const cudaStream_t stream : streams_) cudaStreamDestroy(stream);
+    for (unsigned i = 0; i < buffers; ++i) buffers_.push_back(std::make_unique<DeviceArray<unsigned>>(chunk));
   }
 
   /// out = worked(in), both pinned memory of the host, with n elements. The host itself works on the last
@@ -134,7 +119,7 @@ class Pipeline {
       });
     }
     workOnHost(in + onDevice, out + onDevice, onHost, rounds);
-    for (const cudaStream_t stream : streams_) gpuopt::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    streams_.synchronize();
   }
 
  private:
@@ -152,7 +137,7 @@ class Pipeline {
   }
 
   std::size_t chunk_;
-  std::vector<cudaStream_t> streams_;
+  Streams streams_;
   std::vector<std::unique_ptr<DeviceArray<unsigned>>> buffers_;
 };
 

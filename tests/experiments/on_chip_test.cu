@@ -28,7 +28,8 @@ constexpr unsigned degreeOf(const LaneIndices& lanes) {
 static_assert(degreeOf<unsigned>(strided(1)) == 1 && degreeOf<unsigned>(strided(2)) == 2 &&
               degreeOf<unsigned>(strided(8)) == 8 && degreeOf<unsigned>(strided(32)) == 32 &&
               degreeOf<unsigned>(strided(33)) == 1 && degreeOf<unsigned>(permuted()) == 1 &&
-              degreeOf<unsigned>(broadcast()) == 1);
+              degreeOf<unsigned>(broadcast()) == 1 && degreeOf<unsigned>(inPairs()) == 1 &&
+              degreeOf<unsigned>(oddApart()) == 2);
 static_assert(degreeOf<uint2>(strided(1)) == 1 && degreeOf<uint4>(strided(2)) == 2);
 
 template <TileLayout LAYOUT>
@@ -43,7 +44,8 @@ TEMPLATE_TEST_CASE("lanes read shared memory at their places", "", unsigned, uin
   constexpr std::size_t WORDS = sizeof(TestType) / sizeof(unsigned);
   const auto words = randomVector<unsigned>(bankWords * WORDS, 1);
   const DeviceArray<unsigned> in(words);
-  for (const LaneIndices& lanes : {strided(1), strided(2), strided(32), strided(33), permuted(), broadcast()}) {
+  for (const LaneIndices& lanes :
+       {strided(1), strided(2), strided(32), strided(33), permuted(), broadcast(), inPairs(), oddApart()}) {
     DeviceArray<unsigned> out(BLOCKS * bankBlock);
     launchBanks(reinterpret_cast<const TestType*>(in.data()), out.data(), BLOCKS, lanes, ROUNDS);
     CHECK(out.toHost() == banksOnHost(words, WORDS, BLOCKS, lanes, ROUNDS));
@@ -77,10 +79,23 @@ TEST_CASE("every thread goes its way") {
           }));
   }
   for (const unsigned last : {15u, 31u}) {
-    launchBranchAbove(in.data(), out.data(), N, last, ROUNDS);
-    CHECK(out.toHost() == mapOnHost(values, [last](unsigned x, std::size_t i) {
-            return i % aboveBlock > last ? shiftXor(x, ROUNDS) : multiplyXor(x, ROUNDS);
-          }));
+    const auto goes = [&](const auto& isSecond) {
+      return out.toHost() == mapOnHost(values, [&](unsigned x, std::size_t i) {
+               return isSecond(i % aboveBlock, i / aboveBlock) ? shiftXor(x, ROUNDS) : multiplyXor(x, ROUNDS);
+             });
+    };
+    launchBranchAt(in.data(), out.data(), N, last, ROUNDS);
+    CHECK(goes([last](std::size_t thread, std::size_t) { return thread > last; }));
+    launchBranchAt<Side::upTo>(in.data(), out.data(), N, last, ROUNDS);
+    CHECK(goes([last](std::size_t thread, std::size_t) { return thread <= last; }));
+    launchBranchAt<Side::inTurn>(in.data(), out.data(), N, last, ROUNDS);
+    CHECK(goes(
+        [last](std::size_t thread, std::size_t block) { return block % 2 == 0 ? thread > last : thread <= last; }));
+  }
+  for (const unsigned bit : {0u, 1u, 32u, branchBlock}) {
+    launchReturnEarly(in.data(), out.data(), N, bit, ROUNDS);
+    CHECK(out.toHost() ==
+          mapOnHost(values, [bit](unsigned x, std::size_t i) { return (i & bit) != 0 ? x : shiftXor(x, ROUNDS); }));
   }
   launchSecondWay(in.data(), out.data(), N, ROUNDS);
   CHECK(out.toHost() == mapOnHost(values, [](unsigned x, std::size_t) { return shiftXor(x, ROUNDS); }));

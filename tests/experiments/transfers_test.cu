@@ -64,4 +64,48 @@ TEST_CASE("pipelines do all chunks, with one, two and three buffers, and with th
   }
 }
 
+/// Whether call(rows, group, device) brings the rows to the device one after the other, and nothing else.
+template <class Call>
+bool bringsRows(std::size_t count, std::size_t bytes, std::size_t pitch, const Call& call) {
+  constexpr std::size_t GUARD = 64;
+  const auto values = gpuopt::test::randomVector<unsigned char>(count * pitch, 4);
+  const HostBuffer host(HostMemory::pinned, values.size()), group(HostMemory::pinned, count * bytes);
+  std::memcpy(host.as<void>(), values.data(), values.size());
+  gpuopt::test::DeviceArray<unsigned char> device(count * bytes + GUARD);
+  gpuopt::check(cudaMemset(device.data(), 0x5A, count * bytes + GUARD), "cudaMemset");
+  call(HostRows{host.as<unsigned char>(), count, bytes, pitch}, group.as<unsigned char>(), device.data());
+  gpuopt::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  std::vector<unsigned char> expected(count * bytes + GUARD, 0x5A), found(expected.size());
+  for (std::size_t i = 0; i < count; ++i) std::memcpy(&expected[i * bytes], &values[i * pitch], bytes);
+  gpuopt::check(cudaMemcpy(found.data(), device.data(), found.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  return found == expected;
+}
+
+TEST_CASE("all ways to copy rows bring the same bytes") {
+  constexpr struct {
+    std::size_t count, bytes, pitch;
+  } sizes[] = {{1, 1, 1}, {7, 13, 13}, {33, 52, 128}, {100, 64, 65}, {5, 4096, 8192}};
+  for (const auto& size : sizes) {
+    CAPTURE(size.count, size.bytes, size.pitch);
+    const auto check = [&](const auto& call) { return bringsRows(size.count, size.bytes, size.pitch, call); };
+    CHECK(check([](const HostRows& rows, unsigned char*, unsigned char* device) { copyRowByRow(rows, device); }));
+    CHECK(
+        check([](const HostRows& rows, unsigned char*, unsigned char* device) { copyInTwoDimensions(rows, device); }));
+    CHECK(check(
+        [](const HostRows& rows, unsigned char* group, unsigned char* device) { copyGrouped(rows, group, device); }));
+    CHECK(check([](const HostRows& rows, unsigned char*, unsigned char* device) { RowGathering{rows}(device); }));
+  }
+}
+
+TEST_CASE("the host writes and adds up memory of every kind") {
+  constexpr std::size_t N = 1003;
+  for (const HostMemory kind :
+       {HostMemory::pageable, HostMemory::pinned, HostMemory::writeCombined, HostMemory::mapped}) {
+    const HostBuffer memory(kind, N * sizeof(unsigned));
+    writeWords(memory.as<unsigned>(), N, 7);
+    CHECK(memory.as<unsigned>()[N - 1] == 7 + N - 1);
+    CHECK(sumOfWords(memory.as<unsigned>(), N) == 7 * N + N * (N - 1) / 2);
+  }
+}
+
 }  // namespace transfers_test

@@ -65,7 +65,7 @@ void runDivergence(const Memory& memory) {
     run("divergence", "bit " + std::to_string(bit), [&] { launchBranch(in, out, N, bit, 20); });
   run("divergence", "the second way alone", [&] { launchSecondWay(in, out, N, 20); });
   for (const unsigned last : {15, 31})
-    run("divergence", "above " + std::to_string(last), [&] { launchBranchAbove(in, out, N, last, 20); });
+    run("divergence", "above " + std::to_string(last), [&] { launchBranchAt(in, out, N, last, 20); });
   run("divergence", "a short branch", [&] { launchShortly(in, out, N, 20); });
   const char* const names[] = {"passes by modulo", "passes of the first threads", "sequential passes"};
   for (int i = 0; i < 3; ++i)
