@@ -7,7 +7,7 @@
 
 A place for a table is a pair of comments. `<!-- experiment_pages.py writes: latency 2 -->` is the second table of the
 experiment, `<!-- experiment_pages.py writes: latency run -->` the GPU, the date and the command. The places end with
-`<!-- to here -->`.
+`<!-- to here -->`. An empty place waits for its first run; one with a table that no run has is stale.
 SPDX-License-Identifier: MIT
 """
 
@@ -21,7 +21,7 @@ import bench_results
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = "docs/experiments/*.md"
-PLACE = re.compile(r"<!-- experiment_pages\.py writes: (\w+) (\d+|run) -->\n.*?<!-- to here -->", re.DOTALL)
+PLACE = re.compile(r"<!-- experiment_pages\.py writes: (\w+) (\d+|run) -->\n(.*?)<!-- to here -->", re.DOTALL)
 
 
 def distinct(values):
@@ -56,12 +56,18 @@ def markdown(rows):
     return "\n".join(lines)
 
 
+def titles_of(run):
+    return distinct(row["table"] for row in run.rows)
+
+
+def has_results(match, runs):
+    """Whether a run has what belongs into the place."""
+    return match[1] in runs and (match[2] == "run" or 1 <= int(match[2]) <= len(titles_of(runs[match[1]])))
+
+
 def table(run, count):
     """The table of that number, counted from 1, below its title."""
-    titles = distinct(row["table"] for row in run.rows)
-    if not 1 <= count <= len(titles):
-        raise ValueError(f"there are {len(titles)} tables, and no table {count}")
-    title = titles[count - 1]
+    title = titles_of(run)[count - 1]
     return textwrap.fill(f"**{title}**", 120) + "\n\n" + markdown([row for row in run.rows if row["table"] == title])
 
 
@@ -79,7 +85,7 @@ def written(run, what):
 def replaced(page, runs):
     """The page with the tables of {experiment: run}; the others stay as they are."""
     def one(match):
-        if match[1] not in runs:
+        if not has_results(match, runs):
             return match[0]
         head = f"<!-- experiment_pages.py writes: {match[1]} {match[2]} -->"
         return f"{head}\n{written(runs[match[1]], match[2])}<!-- to here -->"
@@ -129,7 +135,7 @@ def main():
     for path in sorted(options.root.glob(PAGES)):
         page = path.read_text()
         new = replaced(page, runs)
-        missing = sorted({match[1] for match in PLACE.finditer(page)} - runs.keys())
+        missing = sorted({match[1] for match in PLACE.finditer(page) if match[3] and not has_results(match, runs)})
         for name in missing:
             print(f"{path.relative_to(options.root)}: no results of {name}")
         stale += bool(missing)

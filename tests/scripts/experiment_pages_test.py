@@ -106,7 +106,15 @@ class ExperimentPages(unittest.TestCase):
         self.assertIn("docs/experiments/alchemy.md: stale", done.stdout)
         self.assertIn("99", self.page.read_text())
 
-    def test_places_without_results_are_found(self):
+    def test_empty_places_wait_for_a_run(self):
+        self.page.write_text(PAGE.replace("old\n", ""))
+        done = self.run_script("--check")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.page.write_text(PAGE + "<!-- experiment_pages.py writes: alchemy 3 -->\n<!-- to here -->\n")
+        self.assertEqual(self.run_script(self.csv).returncode, 0)
+        self.assertTrue(self.page.read_text().endswith("alchemy 3 -->\n<!-- to here -->\n"))
+
+    def test_tables_without_results_are_found(self):
         done = self.run_script("--check")
         self.assertEqual((done.returncode, done.stdout), (1, "docs/experiments/alchemy.md: no results of alchemy\n"))
 
