@@ -34,5 +34,6 @@ extern const Experiment memoryRowsExperiment;
 extern const Experiment reuseExperiment;
 extern const Experiment numbersExperiment;
 extern const Experiment throughputExperiment;
+extern const Experiment texturesExperiment;
 
 }  // namespace experiments

@@ -24,7 +24,8 @@ const std::vector<const Experiment*>& allExperiments() {
       &occupancyExperiment,   &matrixProductExperiment, &histogramExperiment,    &memorySpacesExperiment,
       &arithmeticExperiment,  &transfersExperiment,     &latencyExperiment,      &cachesExperiment,
       &registersExperiment,   &coarseningExperiment,    &throughputExperiment,   &atomicsExperiment,
-      &asyncCopiesExperiment, &memoryRowsExperiment,    &reuseExperiment,        &numbersExperiment};
+      &asyncCopiesExperiment, &memoryRowsExperiment,    &reuseExperiment,        &numbersExperiment,
+      &texturesExperiment};
   return all;
 }
 
