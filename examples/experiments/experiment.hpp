@@ -36,6 +36,7 @@ extern const Experiment numbersExperiment;
 extern const Experiment throughputExperiment;
 extern const Experiment hostExperiment;
 extern const Experiment limitsExperiment;
+extern const Experiment texturesExperiment;
 
 /// What the first call to the runtime has taken, which brings up driver and context. Call it before all others.
 double secondsOfFirstCall();

@@ -25,7 +25,7 @@ const std::vector<const Experiment*>& allExperiments() {
       &arithmeticExperiment,  &transfersExperiment,     &latencyExperiment,      &cachesExperiment,
       &registersExperiment,   &coarseningExperiment,    &throughputExperiment,   &atomicsExperiment,
       &asyncCopiesExperiment, &memoryRowsExperiment,    &reuseExperiment,        &numbersExperiment,
-      &hostExperiment,        &limitsExperiment};
+      &hostExperiment,        &limitsExperiment,        &texturesExperiment};
   return all;
 }
 

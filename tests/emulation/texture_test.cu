@@ -1,4 +1,4 @@
-/// Textures of linear memory, and what is refused.
+/// Textures that are refused. What textures deliver is tested in tests/textures.
 // SPDX-License-Identifier: MIT
 #include "kernel.hpp"
 #include "support/catch.hpp"
@@ -7,10 +7,6 @@
 
 namespace texture_test {
 
-__global__ void fetch(cudaTextureObject_t texture, int first, float* out) {
-  out[threadIdx.x] = tex1Dfetch<float>(texture, first + static_cast<int>(threadIdx.x));
-}
-
 cudaResourceDesc linear(float* data, std::size_t n) {
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypeLinear;
@@ -18,23 +14,6 @@ cudaResourceDesc linear(float* data, std::size_t n) {
   resource.res.linear.desc = cudaCreateChannelDesc<float>();
   resource.res.linear.sizeInBytes = n * sizeof(float);
   return resource;
-}
-
-TEST_CASE("elements of a texture, and zeros on both sides of it") {
-  Managed<float> data(70), out(32);
-  for (std::size_t i = 0; i < 70; ++i) data[i] = static_cast<float>(100 + i);
-  const cudaResourceDesc resource = linear(data.data(), 67);
-  const cudaTextureDesc description{};
-  cudaTextureObject_t texture = 0;
-  REQUIRE(cudaCreateTextureObject(&texture, &resource, &description, nullptr) == cudaSuccess);
-  for (const int first : {0, 7, -5, 50}) {
-    REQUIRE(launch(fetch, dim3(1), dim3(32), texture, first, out.data()) == cudaSuccess);
-    for (int i = 0; i < 32; ++i) {
-      const int place = first + i;
-      CHECK(out[static_cast<std::size_t>(i)] == (place < 0 || place >= 67 ? 0.0f : static_cast<float>(100 + place)));
-    }
-  }
-  REQUIRE(cudaDestroyTextureObject(texture) == cudaSuccess);
 }
 
 TEST_CASE("textures that a GPU or the emulated device refuses") {
@@ -54,6 +33,16 @@ TEST_CASE("textures that a GPU or the emulated device refuses") {
   cudaTextureDesc filtered{};
   filtered.filterMode = cudaFilterModeLinear;
   CHECK(cudaCreateTextureObject(&texture, &resource, &filtered, nullptr) == cudaErrorInvalidFilterSetting);
+  CHECK(gpuopt::emulation::lastReport() ==
+        "a texture of integers is filtered: cudaReadModeNormalizedFloat reads those of 8 and 16 bits as floats");
+  filtered.filterMode = cudaFilterModePoint;
+  filtered.readMode = cudaReadModeNormalizedFloat;
+  CHECK(cudaCreateTextureObject(&texture, &resource, &filtered, nullptr) == cudaErrorInvalidNormSetting);
+  CHECK(gpuopt::emulation::lastReport() == "only integers of 8 and 16 bits are read as floats from 0 to 1");
+  filtered.readMode = cudaReadModeElementType;
+  filtered.sRGB = 1;
+  CHECK(cudaCreateTextureObject(&texture, &resource, &filtered, nullptr) == cudaErrorNotSupported);
+  CHECK(gpuopt::emulation::lastReport() == "the emulated device does not convert from sRGB");
   cudaGetLastError();
 }
 

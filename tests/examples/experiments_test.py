@@ -26,7 +26,7 @@ class Experiments(unittest.TestCase):
         self.assertEqual(self.names(), ["access", "structures", "shared_memory", "divergence", "occupancy", "matrix_product",
                                         "histogram", "memory_spaces", "arithmetic", "transfers", "latency", "caches",
                                         "registers", "coarsening", "throughput", "atomics", "async_copies", "memory_rows",
-                                        "reuse", "numbers", "host", "limits"])
+                                        "reuse", "numbers", "host", "limits", "textures"])
 
     def test_results_are_right_and_written(self):
         with tempfile.TemporaryDirectory() as folder:

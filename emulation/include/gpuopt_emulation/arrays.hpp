@@ -1,4 +1,4 @@
-/// Arrays of one to three dimensions, from which textures read, and copies to and from them.
+/// Arrays of one to three dimensions, which textures read and surfaces write, and copies to and from them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,11 +11,12 @@
 #include <cstddef>
 #include <string>
 
-/// Rows of elements one after the other; a dimension that an array does not have is 1.
+/// Rows of elements one after the other; a dimension that an array does not have is 1. Layers are planes.
 struct cudaArray {
   cudaChannelFormatDesc channels;
   std::size_t width, height, depth;
-  int dimensions;
+  cudaExtent asked;  ///< as it was allocated, with zeros
+  unsigned flags;
   unsigned char* data;
 
   std::size_t rowBytes() const { return width * gpuopt::emulation::detail::elementBytes(channels); }
@@ -23,7 +24,9 @@ struct cudaArray {
 using cudaArray_t = cudaArray*;
 using cudaArray_const_t = const cudaArray*;
 
-inline constexpr unsigned cudaArrayDefault = 0, cudaArraySurfaceLoadStore = 2, cudaArrayTextureGather = 8;
+inline constexpr unsigned cudaArrayDefault = 0, cudaArrayLayered = 1, cudaArraySurfaceLoadStore = 2,
+                          cudaArrayCubemap = 4, cudaArrayTextureGather = 8, cudaArraySparse = 64,
+                          cudaArrayDeferredMapping = 128;
 
 struct cudaMemcpy3DParms {
   cudaArray_t srcArray;
@@ -36,18 +39,36 @@ struct cudaMemcpy3DParms {
   cudaMemcpyKind kind;
 };
 
+namespace gpuopt::emulation::detail {
+
+/// Why there is no such array; cudaSuccess if there can be one.
+inline cudaError_t arrayProblem(const cudaChannelFormatDesc& channels, cudaExtent extent, unsigned flags) {
+  constexpr unsigned EMULATED = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather;
+  if (!isElement(channels)) return result(cudaErrorInvalidChannelDescriptor);
+  if ((flags & ~EMULATED) != 0)
+    return failure(cudaErrorNotSupported, "the emulated device has no cube maps and no sparse arrays");
+  const bool isLayered = (flags & cudaArrayLayered) != 0;
+  const bool isFlat = extent.height > 0 && extent.depth == 0;
+  const bool hasGap = extent.height == 0 && extent.depth > 0 && !isLayered;
+  const bool isValid = extent.width > 0 && !hasGap && (!isLayered || extent.depth > 0) &&
+                       ((flags & cudaArrayTextureGather) == 0 || isFlat);
+  return resultIf(isValid);
+}
+
+}  // namespace gpuopt::emulation::detail
+
+/// With cudaArrayLayered, the depth is the number of layers, and layers without a height are rows.
 inline cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* channels, cudaExtent extent,
-                                     unsigned = cudaArrayDefault) {
+                                     unsigned flags = cudaArrayDefault) {
   namespace emulated = gpuopt::emulation::detail;
+  *array = nullptr;
+  if (const cudaError_t code = emulated::arrayProblem(*channels, extent, flags); code != cudaSuccess) return code;
   const std::size_t height = (std::max)(extent.height, std::size_t{1}),
                     depth = (std::max)(extent.depth, std::size_t{1});
   const std::size_t bytes = extent.width * height * depth * emulated::elementBytes(*channels);
-  *array = nullptr;
-  if (bytes == 0) return emulated::result(cudaErrorInvalidValue);
   void* const data = emulated::memory().allocate(bytes, cudaMemoryTypeDevice);
   if (data == nullptr) return emulated::result(cudaErrorMemoryAllocation);
-  const int dimensions = extent.depth > 0 ? 3 : extent.height > 0 ? 2 : 1;
-  *array = new cudaArray{*channels, extent.width, height, depth, dimensions, static_cast<unsigned char*>(data)};
+  *array = new cudaArray{*channels, extent.width, height, depth, extent, flags, static_cast<unsigned char*>(data)};
   return cudaSuccess;
 }
 
@@ -62,6 +83,20 @@ inline cudaError_t cudaFreeArray(cudaArray_t array) {
   const cudaError_t code = cudaFree(array->data);
   delete array;
   return code;
+}
+
+inline cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* channels, cudaArray_const_t array) {
+  *channels = array->channels;
+  return cudaSuccess;
+}
+
+/// What the array was allocated with; pointers may be null.
+inline cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* channels, cudaExtent* extent, unsigned* flags,
+                                    cudaArray_t array) {
+  if (channels != nullptr) *channels = array->channels;
+  if (extent != nullptr) *extent = array->asked;
+  if (flags != nullptr) *flags = array->flags;
+  return cudaSuccess;
 }
 
 namespace gpuopt::emulation::detail {
@@ -125,6 +160,14 @@ inline cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_
   const unsigned char* const rows = gpuopt::emulation::detail::rowsOf(from, x, y, 0, width, height);
   if (rows == nullptr) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
   return cudaMemcpy2D(to, pitch, rows, from->rowBytes(), width, height, kind);
+}
+
+inline cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t toX, std::size_t toY, cudaArray_const_t from,
+                                            std::size_t fromX, std::size_t fromY, std::size_t width, std::size_t height,
+                                            cudaMemcpyKind kind = cudaMemcpyDeviceToDevice) {
+  const unsigned char* const rows = gpuopt::emulation::detail::rowsOf(from, fromX, fromY, 0, width, height);
+  if (rows == nullptr) return gpuopt::emulation::detail::result(cudaErrorInvalidValue);
+  return cudaMemcpy2DToArray(to, toX, toY, rows, from->rowBytes(), width, height, kind);
 }
 
 /// The older form: bytes in the order of the array, from byte `x` of row `y` on.

@@ -4,6 +4,7 @@
 
 #include "vector_types.hpp"
 
+#include <array>
 #include <cstddef>
 #include <type_traits>
 
@@ -42,6 +43,20 @@ inline std::size_t elementBytes(const cudaChannelFormatDesc& channels) {
   return static_cast<std::size_t>(channels.x + channels.y + channels.z + channels.w) / 8;
 }
 
+/// Whether there are elements of this kind: one, two or four numbers of the same 8, 16 or 32 bits, no floats of 8.
+inline bool isElement(const cudaChannelFormatDesc& channels) {
+  const std::array<int, 4> bits{channels.x, channels.y, channels.z, channels.w};
+  std::size_t count = 0;
+  while (count < 4 && bits[count] != 0) ++count;
+  for (std::size_t i = 0; i < 4; ++i)
+    if (bits[i] != (i < count ? channels.x : 0)) return false;
+  const bool isFloat = channels.f == cudaChannelFormatKindFloat;
+  const bool isNumber =
+      isFloat || channels.f == cudaChannelFormatKindSigned || channels.f == cudaChannelFormatKindUnsigned;
+  const bool hasSize = channels.x == 32 || channels.x == 16 || (channels.x == 8 && !isFloat);
+  return (count == 1 || count == 2 || count == 4) && isNumber && hasSize;
+}
+
 }  // namespace gpuopt::emulation::detail
 
 /// For numbers, and vectors of two or four of them.
@@ -55,3 +70,8 @@ cudaChannelFormatDesc cudaCreateChannelDesc() {
           : std::is_signed_v<Number>       ? cudaChannelFormatKindSigned
                                            : cudaChannelFormatKindUnsigned};
 }
+
+/// A float of 16 bits, and two and four of them. Textures deliver them as floats.
+inline cudaChannelFormatDesc cudaCreateChannelDescHalf() { return {16, 0, 0, 0, cudaChannelFormatKindFloat}; }
+inline cudaChannelFormatDesc cudaCreateChannelDescHalf2() { return {16, 16, 0, 0, cudaChannelFormatKindFloat}; }
+inline cudaChannelFormatDesc cudaCreateChannelDescHalf4() { return {16, 16, 16, 16, cudaChannelFormatKindFloat}; }

@@ -12,4 +12,5 @@
 #include "pitched.hpp"
 #include "preferences.hpp"
 #include "streams.hpp"
+#include "surfaces.hpp"
 #include "textures.hpp"

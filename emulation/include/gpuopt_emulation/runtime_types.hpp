@@ -16,8 +16,10 @@
   ENTRY(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                                       \
   ENTRY(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                                      \
   ENTRY(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                              \
+  ENTRY(cudaErrorInvalidChannelDescriptor, 20, "invalid channel descriptor")                                      \
   ENTRY(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                                 \
   ENTRY(cudaErrorInvalidFilterSetting, 26, "linear filtering not supported for non-float type")                   \
+  ENTRY(cudaErrorInvalidNormSetting, 27, "read as normalized float not supported for data type")                  \
   ENTRY(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")          \
   ENTRY(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                            \
   ENTRY(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                             \

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "channels.hpp"
+#include "small_float.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,6 +58,8 @@ struct Texture {
 
  private:
   double number(const void* address, int bits) const {
+    if (channels.f == cudaChannelFormatKindFloat && bits == 16)
+      return SmallFloat<5, 10>::decode(static_cast<unsigned short>(numberAt<std::uint16_t>(address)));
     if (channels.f == cudaChannelFormatKindFloat) return numberAt<float>(address);
     const bool isSigned = channels.f == cudaChannelFormatKindSigned;
     double value = 0;
@@ -82,48 +85,62 @@ inline std::int64_t addressed(std::int64_t i, std::int64_t n, cudaTextureAddress
   return within < n ? within : period - 1 - within;
 }
 
-/// One coordinate: an element, or two of them with their weights.
+/// One coordinate: an element, or the two that it is between, with their weights.
 struct Axis {
   std::array<std::int64_t, 2> index;
   std::array<double, 2> weight;
 };
 
-inline Axis axisAt(const Texture& texture, std::size_t dimension, float coordinate) {
+inline Axis axisAt(const Texture& texture, std::size_t dimension, float coordinate, bool isBetween) {
   const Sampling& sampling = texture.sampling;
   const auto n = static_cast<std::int64_t>(texture.size[dimension]);
   const auto mode = sampling.address[dimension];
   double position = sampling.isNormalized ? static_cast<double>(coordinate) * static_cast<double>(n) : coordinate;
-  if (sampling.filter == cudaFilterModeLinear) position -= 0.5;
+  // A coordinate between two elements has eight bits for its fraction: 1.998 is 2.
+  if (isBetween) position = std::floor((position - 0.5) * 256 + 0.5) / 256;
   // Far outside, and NaN, without overflow.
   position = position > -1e9 ? (std::min)(position, 1e9) : -1e9;
   const double below = std::floor(position);
   const auto first = static_cast<std::int64_t>(below);
   Axis axis{{addressed(first, n, mode, sampling.isNormalized), 0}, {1, 0}};
-  if (sampling.filter == cudaFilterModePoint) return axis;
-  const double fraction = std::rint((position - below) * 256) / 256;  // a GPU has eight bits for it
+  if (!isBetween) return axis;
+  const double fraction = position - below;
   axis.index[1] = addressed(first + 1, n, mode, sampling.isNormalized);
   axis.weight = {1 - fraction, fraction};
   return axis;
 }
 
-/// The element at a coordinate, or between those around it.
+/// The element at these indices, of which a negative one means the border.
+inline Texel elementAt(const Texture& texture, std::int64_t x, std::int64_t y, std::int64_t z) {
+  if (x < 0 || y < 0 || z < 0) return texture.sampling.border;
+  return texture.texel(static_cast<std::size_t>(x), static_cast<std::size_t>(y), static_cast<std::size_t>(z));
+}
+
+/// The element at a coordinate of a plane, or between those around it.
 template <std::size_t DIMENSIONS>
-Texel sample(const Texture& texture, const std::array<float, 3>& at) {
-  std::array<Axis, 3> axes{Axis{{0, 0}, {1, 0}}, Axis{{0, 0}, {1, 0}}, Axis{{0, 0}, {1, 0}}};
-  for (std::size_t i = 0; i < DIMENSIONS; ++i) axes[i] = axisAt(texture, i, at[i]);
+Texel sample(const Texture& texture, const std::array<float, 3>& at, std::int64_t plane = 0) {
+  const bool isBetween = texture.sampling.filter == cudaFilterModeLinear;
+  std::array<Axis, 3> axes{Axis{{0, 0}, {1, 0}}, Axis{{0, 0}, {1, 0}}, Axis{{plane, 0}, {1, 0}}};
+  for (std::size_t i = 0; i < DIMENSIONS; ++i) axes[i] = axisAt(texture, i, at[i], isBetween);
   Texel sum{};
   for (unsigned corner = 0; corner < 8; ++corner) {
     const std::size_t x = corner & 1, y = corner >> 1 & 1, z = corner >> 2;
     const double weight = axes[0].weight[x] * axes[1].weight[y] * axes[2].weight[z];
     if (weight == 0) continue;
-    const std::array<std::int64_t, 3> index{axes[0].index[x], axes[1].index[y], axes[2].index[z]};
-    const bool isBorder = index[0] < 0 || index[1] < 0 || index[2] < 0;
-    const Texel value = isBorder ? texture.sampling.border
-                                 : texture.texel(static_cast<std::size_t>(index[0]), static_cast<std::size_t>(index[1]),
-                                                 static_cast<std::size_t>(index[2]));
+    const Texel value = elementAt(texture, axes[0].index[x], axes[1].index[y], axes[2].index[z]);
     for (std::size_t i = 0; i < 4; ++i) sum[i] += weight * value[i];
   }
   return sum;
+}
+
+/// One number of each of the four elements that a linear filter would take: below left, below right, above right, above
+/// left, where "below" is the larger y.
+inline Texel gather(const Texture& texture, float atX, float atY, std::size_t component) {
+  const Axis x = axisAt(texture, 0, atX, true), y = axisAt(texture, 1, atY, true);
+  const auto number = [&](std::size_t i, std::size_t j) {
+    return elementAt(texture, x.index[i], y.index[j], 0)[component];
+  };
+  return {number(0, 1), number(1, 1), number(1, 0), number(0, 0)};
 }
 
 /// A number, or a vector of them.

@@ -1,5 +1,5 @@
 /// Texture objects over linear memory, pitched rows and arrays: fetches by index, and by coordinates with filtering and
-/// addressing modes. Mipmaps, layers and cubes do not exist.
+/// addressing modes. Mipmaps and cubes do not exist.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,6 +8,7 @@
 #include "memory.hpp"
 #include "texture_sampling.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -79,7 +80,27 @@ inline Sampling samplingOf(const cudaTextureDesc& description) {
   return sampling;
 }
 
+/// Whether the elements can be delivered as the description says, by the rules of the runtime.
+inline cudaError_t readProblem(const cudaChannelFormatDesc& channels, const cudaTextureDesc& description) {
+  const bool isFloat = channels.f == cudaChannelFormatKindFloat;
+  const bool isNormalized = description.readMode == cudaReadModeNormalizedFloat;
+  const bool becomesFloat = isFloat || (isNormalized && channels.x < 32);
+  if (description.filterMode == cudaFilterModeLinear && !becomesFloat)
+    return failure(cudaErrorInvalidFilterSetting,
+                   "a texture of integers is filtered: cudaReadModeNormalizedFloat reads those of 8 and 16 bits as "
+                   "floats");
+  if (isNormalized && (isFloat || channels.x == 32))
+    return failure(cudaErrorInvalidNormSetting, "only integers of 8 and 16 bits are read as floats from 0 to 1");
+  if (description.sRGB != 0) return failure(cudaErrorNotSupported, "the emulated device does not convert from sRGB");
+  return cudaSuccess;
+}
+
 inline const Texture& textureAt(cudaTextureObject_t texture) { return *reinterpret_cast<const Texture*>(texture); }
+
+/// Layers beyond the ends are the first and the last one.
+inline std::int64_t layerOf(const Texture& texture, int layer) {
+  return std::clamp<std::int64_t>(layer, 0, static_cast<std::int64_t>(texture.size[2]) - 1);
+}
 
 }  // namespace gpuopt::emulation::detail
 
@@ -90,8 +111,8 @@ inline cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const c
   made.sampling = emulated::samplingOf(*description);
   if (resource->resType == cudaResourceTypeMipmappedArray || view != nullptr)
     return emulated::failure(cudaErrorNotSupported, "the emulated device has no mipmaps and no views of textures");
-  if (made.data == nullptr || emulated::elementBytes(made.channels) == 0)
-    return emulated::result(cudaErrorInvalidValue);
+  if (made.data == nullptr) return emulated::result(cudaErrorInvalidValue);
+  if (!emulated::isElement(made.channels)) return emulated::result(cudaErrorInvalidChannelDescriptor);
   if (reinterpret_cast<std::uintptr_t>(made.data) % gpuopt::emulation::TEXTURE_ALIGNMENT != 0)
     return emulated::failure(
         cudaErrorInvalidValue,
@@ -101,11 +122,8 @@ inline cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const c
       made.size[1] * made.size[2] == 1 ? rowBytes : (made.size[1] * made.size[2] - 1) * made.pitch + rowBytes;
   if (!emulated::isCopyable("cudaCreateTextureObject", made.data, bytes))
     return emulated::result(cudaErrorInvalidValue);
-  const bool isReal =
-      made.channels.f == cudaChannelFormatKindFloat || description->readMode == cudaReadModeNormalizedFloat;
-  if (description->filterMode == cudaFilterModeLinear && !isReal)
-    return emulated::failure(cudaErrorInvalidFilterSetting,
-                             "a texture of integers is filtered: cudaReadModeNormalizedFloat reads them as floats");
+  const cudaError_t code = emulated::readProblem(made.channels, *description);
+  if (code != cudaSuccess) return code;
   *texture = reinterpret_cast<std::uintptr_t>(new emulated::Texture(made));
   return cudaSuccess;
 }
@@ -141,3 +159,41 @@ T tex3D(cudaTextureObject_t texture, float x, float y, float z) {
   namespace emulated = gpuopt::emulation::detail;
   return emulated::fromTexel<T>(emulated::sample<3>(emulated::textureAt(texture), {x, y, z}));
 }
+template <class T>
+T tex1DLayered(cudaTextureObject_t texture, float x, int layer) {
+  namespace emulated = gpuopt::emulation::detail;
+  const emulated::Texture& layers = emulated::textureAt(texture);
+  return emulated::fromTexel<T>(emulated::sample<1>(layers, {x, 0, 0}, emulated::layerOf(layers, layer)));
+}
+template <class T>
+T tex2DLayered(cudaTextureObject_t texture, float x, float y, int layer) {
+  namespace emulated = gpuopt::emulation::detail;
+  const emulated::Texture& layers = emulated::textureAt(texture);
+  return emulated::fromTexel<T>(emulated::sample<2>(layers, {x, y, 0}, emulated::layerOf(layers, layer)));
+}
+
+/// Four elements' numbers of one component, for an array that was allocated with cudaArrayTextureGather.
+template <class T>
+T tex2Dgather(cudaTextureObject_t texture, float x, float y, int component = 0) {
+  namespace emulated = gpuopt::emulation::detail;
+  static_assert(emulated::componentCount<T> == 4, "tex2Dgather delivers four numbers");
+  const auto which = static_cast<std::size_t>(component) % 4;
+  return emulated::fromTexel<T>(emulated::gather(emulated::textureAt(texture), x, y, which));
+}
+
+// The same, to a variable of the caller.
+#define GPUOPT_EMULATION_FETCH(name, parameters, arguments) \
+  template <class T>                                        \
+  void name parameters {                                    \
+    *to = name<T> arguments;                                \
+  }
+GPUOPT_EMULATION_FETCH(tex1Dfetch, (T * to, cudaTextureObject_t texture, int i), (texture, i))
+GPUOPT_EMULATION_FETCH(tex1D, (T * to, cudaTextureObject_t texture, float x), (texture, x))
+GPUOPT_EMULATION_FETCH(tex2D, (T * to, cudaTextureObject_t texture, float x, float y), (texture, x, y))
+GPUOPT_EMULATION_FETCH(tex3D, (T * to, cudaTextureObject_t texture, float x, float y, float z), (texture, x, y, z))
+GPUOPT_EMULATION_FETCH(tex1DLayered, (T * to, cudaTextureObject_t texture, float x, int layer), (texture, x, layer))
+GPUOPT_EMULATION_FETCH(tex2DLayered, (T * to, cudaTextureObject_t texture, float x, float y, int layer),
+                       (texture, x, y, layer))
+GPUOPT_EMULATION_FETCH(tex2Dgather, (T * to, cudaTextureObject_t texture, float x, float y, int component = 0),
+                       (texture, x, y, component))
+#undef GPUOPT_EMULATION_FETCH
