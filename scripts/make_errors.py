@@ -38,6 +38,7 @@ SECTIONS = {
     "transfer": "`<gpuopt/transfer.cuh>`",
     "launch": "`<gpuopt/launch.cuh>`",
     "access": "`<gpuopt/access.cuh>`",
+    "tuning": "`<gpuopt/tuning.cuh>`",
     "distributed": "`<gpuopt/distributed.cuh>`",
     "emulation": "The emulated device",
     "common": "All headers",

@@ -21,4 +21,5 @@
 #include <gpuopt/transfer_frames.cuh>
 #include <gpuopt/transfer_pipeline.cuh>
 #include <gpuopt/transpose.cuh>
+#include <gpuopt/tuning.cuh>
 #include <gpuopt/version.cuh>

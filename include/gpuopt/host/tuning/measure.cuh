@@ -1,0 +1,94 @@
+/// \file
+/// Times of candidates in alternation, and the choice among them.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/host/error.cuh>
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+GPUOPT_NAMESPACE_BEGIN
+
+/// Tells how many microseconds the work takes that a function queues in a stream. It calls the function once, and waits
+/// for the work.
+using TuningClock = std::function<double(cudaStream_t stream, const std::function<void()>& work)>;
+
+namespace detail {
+
+/// The clock of the device.
+class EventClock {
+ public:
+  EventClock() = default;
+  EventClock(const EventClock&) = delete;
+  EventClock& operator=(const EventClock&) = delete;
+  ~EventClock() {
+    for (const cudaEvent_t event : {start_, stop_})
+      if (event != nullptr) forgetError(cudaEventDestroy(event));
+  }
+
+  double measure(cudaStream_t stream, const std::function<void()>& work) {
+    if (start_ == nullptr) check(cudaEventCreate(&start_), "cudaEventCreate");
+    if (stop_ == nullptr) check(cudaEventCreate(&stop_), "cudaEventCreate");
+    check(cudaEventRecord(start_, stream), "cudaEventRecord");
+    work();
+    check(cudaEventRecord(stop_, stream), "cudaEventRecord");
+    check(cudaEventSynchronize(stop_), "cudaEventSynchronize");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, start_, stop_), "cudaEventElapsedTime");
+    return 1e3 * static_cast<double>(milliseconds);
+  }
+
+ private:
+  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+};
+
+/// Microseconds: the median, and the range that holds four samples of five.
+struct TimeSpread {
+  double median = 0, p10 = 0, p90 = 0;
+};
+
+inline TimeSpread spreadOf(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  const auto at = [&](double share) {
+    return samples[static_cast<std::size_t>(share * static_cast<double>(samples.size() - 1) + 0.5)];
+  };
+  return {at(0.5), at(0.1), at(0.9)};
+}
+
+inline constexpr int leastRounds = 5, mostRounds = 31;
+
+/// sample(i) gives one time of candidate i. The clock and the temperature of a device drift, so each candidate has one
+/// sample in each round. The first round warms up, and says how many rounds the budget of microseconds allows.
+template <class Sample>
+std::vector<TimeSpread> measureInTurn(std::size_t candidates, double budget, Sample sample) {
+  double round = 0;
+  for (std::size_t i = 0; i < candidates; ++i) round += sample(i);
+  const int rounds = round * mostRounds <= budget   ? mostRounds
+                     : round * leastRounds > budget ? leastRounds
+                                                    : static_cast<int>(budget / round);
+  std::vector<std::vector<double>> samples(candidates);
+  for (int k = 0; k < rounds; ++k)
+    for (std::size_t i = 0; i < candidates; ++i) samples[i].push_back(sample(i));
+  std::vector<TimeSpread> spreads;
+  for (auto& each : samples) spreads.push_back(spreadOf(std::move(each)));
+  return spreads;
+}
+
+/// The fastest; the first one, which is the default, unless it takes 2 % longer than that. Smaller differences come and
+/// go with the next measurement.
+inline std::size_t chooseCandidate(const std::vector<TimeSpread>& spreads) {
+  constexpr double GAIN = 0.98;
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < spreads.size(); ++i)
+    if (spreads[i].median < spreads[best].median) best = i;
+  return spreads[best].median < GAIN * spreads[0].median ? best : 0;
+}
+
+}  // namespace detail
+GPUOPT_NAMESPACE_END

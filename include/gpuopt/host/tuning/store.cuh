@@ -1,0 +1,107 @@
+/// \file
+/// The choices that this process knows: those of its tuning file, and those that it has measured itself.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/message.cuh>
+#include <gpuopt/host/tuning/entry.cuh>
+#include <gpuopt/host/tuning/file.cuh>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+GPUOPT_DETAIL_BEGIN
+
+inline constexpr char tuningVariable[] = "GPUOPT_TUNING";
+
+/// Used by any threads. A bad file is reported once, on stderr: tuning must not end a program.
+class TuningStore {
+ public:
+  /// The one of this library or program. Never destroyed: others may use it at exit.
+  GPUOPT_HIDDEN static TuningStore& instance() {
+    static TuningStore* const store = new TuningStore;
+    return *store;
+  }
+
+  TuningStore() {
+    const char* path = std::getenv(tuningVariable);
+    if (path != nullptr && *path != '\0') load(path);
+  }
+  TuningStore(const TuningStore&) = delete;
+  TuningStore& operator=(const TuningStore&) = delete;
+
+  /// Takes the choices of a file instead of all others, and adds to that file from now on. False if the file cannot be
+  /// used. It is left alone then, and nothing is known.
+  bool load(const std::string& path) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    entries_.clear();
+    path_.clear();
+    generation_.fetch_add(1, std::memory_order_release);
+    try {
+      entries_ = readTuningFile(path);
+      path_ = path;
+      return true;
+    } catch (const std::exception& error) {
+      report(path, error.what());
+      return false;
+    }
+  }
+
+  /// From 1. Changes with every load(): what was looked up before does not hold any more.
+  unsigned generation() const { return generation_.load(std::memory_order_acquire); }
+
+  /// The choice for a device; empty if there is none.
+  std::string find(const TuningKey& key, const std::string& device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const TuningEntry& entry : entries_)
+      if (hasKey(entry, key) && entry.device == device) return entry.choice;
+    return {};
+  }
+
+  /// The choice for the device of `capability` whose number of multiprocessors is nearest; empty if there is none.
+  std::string findNearest(const TuningKey& key, int capability, int multiprocessors) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const TuningEntry* nearest = nullptr;
+    const auto distance = [=](const TuningEntry& entry) { return std::abs(entry.multiprocessors - multiprocessors); };
+    for (const TuningEntry& entry : entries_)
+      if (hasKey(entry, key) && entry.capability == capability &&
+          (nearest == nullptr || distance(entry) < distance(*nearest)))
+        nearest = &entry;
+    return nearest == nullptr ? std::string() : nearest->choice;
+  }
+
+  /// Keeps a choice, also in the file if there is one.
+  void remember(const TuningEntry& entry) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    mergeEntry(entries_, entry);
+    if (path_.empty()) return;
+    try {
+      entries_ = mergeIntoFile(path_, {entry});
+    } catch (const std::exception& error) {
+      report(path_, error.what());
+      path_.clear();  // this process keeps its choices for itself
+    }
+  }
+
+ private:
+  static bool hasKey(const TuningEntry& entry, const TuningKey& key) {
+    return entry.key.name == key.name && entry.key.type == key.type && entry.key.logSize == key.logSize;
+  }
+
+  static void report(const std::string& path, const char* problem) {
+    std::fprintf(stderr, "gpuopt: the tuning file %s is ignored: %s\n", path.c_str(), problem);
+  }
+
+  std::mutex mutex_;
+  std::string path_;  // of the file that is added to; empty if there is none
+  std::vector<TuningEntry> entries_;
+  std::atomic<unsigned> generation_{1};
+};
+
+GPUOPT_DETAIL_END
