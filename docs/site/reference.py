@@ -50,7 +50,9 @@ PAGES = (
         "Experiments": "tuning.cuh", "Options and reports": "host/tuning/candidates.cuh host/tuning/measure.cuh"}),
     ("distributed", "Several GPUs", "distributed.cuh", "distributed", {
         "Teams": "distributed_team.cuh", "Reductions": "distributed_reduce.cuh",
-        "Extremes, mean and variance": "distributed_statistics.cuh", "Errors": "device/distributed/nccl.cuh"}),
+        "Extremes, mean and variance": "distributed_statistics.cuh",
+        "Matrices": "distributed_transpose.cuh", "Slabs": "device/distributed/slabs.cuh",
+        "Symmetric memory": "distributed_symmetric.cuh", "Errors": "device/distributed/nccl.cuh"}),
     ("common", "Errors, workspaces, devices", "gpuopt.cuh", "getting_started", {
         "Errors": "host/error.cuh", "Streams": "host/stream.cuh", "Workspaces": "host/workspace.cuh",
         "Values for the host": "host/result.cuh", "Memory": "host/memory.cuh",

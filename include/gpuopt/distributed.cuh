@@ -1,9 +1,12 @@
 /// \file
-/// Several GPUs, on NCCL: reductions over the parts of all ranks of a communicator.
+/// Several GPUs, on NCCL: reductions over the parts of all ranks of a communicator, and matrices that move between
+/// them.
 ///
-///     gpuopt::distributed::Team team(comm);                            // made once, by all ranks
-///     float total = gpuopt::distributed::reduce(team, part, n);        // of all ranks' parts, on every rank
-///     gpuopt::distributed::reduceInto(team, part, n, out, stream);     // asynchronous
+///     gpuopt::distributed::Team team(comm);                                  // made once, by all ranks
+///     float total = gpuopt::distributed::reduce(team, part, n);              // of all ranks' parts, on every rank
+///     gpuopt::distributed::reduceInto(team, part, n, out, stream);           // asynchronous
+///     gpuopt::distributed::SymmetricVector<float> slab(team, size);          // memory that all ranks reach
+///     gpuopt::distributed::transpose(team, slab, out, rows, cols, stream);   // a matrix in slabs of rows
 ///
 /// It needs NCCL: nccl.h on the include path, and libnccl (docs/packaging.md); <gpuopt/gpuopt.cuh> does not include it.
 /// The communicator comes from the caller, with a thread for each GPU, or a process for each by MPI or torchrun.
@@ -21,4 +24,6 @@
 
 #include <gpuopt/distributed_reduce.cuh>
 #include <gpuopt/distributed_statistics.cuh>
+#include <gpuopt/distributed_symmetric.cuh>
 #include <gpuopt/distributed_team.cuh>
+#include <gpuopt/distributed_transpose.cuh>

@@ -1,10 +1,14 @@
 // What the ranks of a team exchange stays in registers and shared memory, and is seen by other GPUs. Without NCCL.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/device/distributed/combine.cuh>
+#include <gpuopt/device/distributed/parts.cuh>
 #include <gpuopt/reduce.cuh>
 
 // CODEGEN: kernel=combinePeersKernel contains=st\.relaxed\.sys contains=ld\.relaxed\.sys no-local no-spill max-registers=64
 // CODEGEN: kernel=combineGatheredKernel no-local no-spill max-registers=64
+// CODEGEN: kernel=leavePeersKernel contains=st\.relaxed\.sys no-local no-spill max-registers=40
+// CODEGEN: kernel=movePartsKernel no-local no-spill max-registers=168
+// CODEGEN: kernel=movePartsKernel.*Identity contains=ld\.global\S*\.v4 contains=st\.global\S*\.v4
 // CODEGEN: kernel=meetPeersKernel contains=st\.relaxed\.sys contains=ld\.relaxed\.sys no-local no-spill max-registers=40
 template <class Reducer>
 void combineOf(const gpuopt::detail::PeerTable& peers, unsigned* words, const Reducer& reducer) {
@@ -21,4 +25,27 @@ void combineEverything(const gpuopt::detail::PeerTable& peers, unsigned* words) 
   combineOf(peers, words, gpuopt::detail::Moments<double>{0});
   gpuopt::launch(gpuopt::detail::meetPeersKernel<true>, gpuopt::LaunchConfig{}, peers, 1u, words);
   gpuopt::launch(gpuopt::detail::meetPeersKernel<false>, gpuopt::LaunchConfig{}, peers, 1u, words);
+}
+
+struct Halved {
+  __device__ double operator()(float x) const { return x * 0.5; }
+};
+
+template <class Tile>
+void moveOf(const gpuopt::detail::PartsOf<Tile>& problem) {
+  gpuopt::launch(gpuopt::detail::movePartsKernel<Tile>, gpuopt::LaunchConfig{}, problem);
+}
+
+template <class T>
+using Moved = gpuopt::detail::TransposedTile<T, T, gpuopt::Identity>;
+
+void moveEverything() {
+  moveOf<gpuopt::detail::CopiedTile>({});
+  moveOf<Moved<unsigned char>>({});
+  moveOf<Moved<unsigned short>>({});
+  moveOf<Moved<unsigned>>({});
+  moveOf<Moved<uint2>>({});
+  moveOf<Moved<uint4>>({});
+  moveOf<gpuopt::detail::TransposedTile<float, double, Halved>>({});
+  gpuopt::launch(gpuopt::detail::leavePeersKernel<>, gpuopt::LaunchConfig{}, gpuopt::detail::PeerTable{});
 }

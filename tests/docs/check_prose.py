@@ -30,7 +30,7 @@ PHRASES = [(re.compile(pattern.replace(" ", r"\s+")), advice) for pattern, advic
     (r"\b[Ww]hole (tile|vector)s?\b", "full"),
     (r"\b([Tt]he|[Aa]|[Ii]ts|whose) lead\b(?!-)", "misalignment"),
     (r"\b([Gg]ranules?|[Gg]rains?)\b", "word, vector, atom"),
-    (r"\b([Tt]riples?|[Ss]labs?)\b", "3-byte elements; column panel"),
+    (r"\b[Tt]riples?\b", "3-byte elements"),
     (r"\b[Ee]xclusive or\b", "XOR, swizzle"),
     (r"\b[Jj]oin(s|ed|ing)? (the |what |both |two |its |their )?(block|warp|partial|result|value|sum|half|halve)", "combine"),
     (r"\b[Ii]dentities\b|\b(op's|operation's|known|or the|no|an) identity\b", "neutral element"),

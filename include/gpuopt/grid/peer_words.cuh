@@ -25,6 +25,7 @@ inline constexpr std::size_t peerSlotWords = std::size_t{2} * mostPeers * mostPe
 struct PeerTable {
   MarkedWord* slots[mostPeers];  // peerSlotWords words of each rank
   unsigned* epoch;               // of this rank: the exchanges that it has made; counted on the device, for graphs
+  unsigned* broken;              // of this rank: not 0 once a barrier has failed; work between barriers is then left out
   unsigned long long timeout;    // nanoseconds
   int rank, size;
 };
@@ -83,7 +84,7 @@ __device__ inline bool waitUntil(Condition holds, unsigned long long timeout) {
 
 // Why an exchange failed, and because of which rank; 0 if it did not.
 enum class PeerFailure : unsigned { none, refused, different, timeout, empty };
-__device__ inline unsigned failureCode(PeerFailure why, int rank) {
+__host__ __device__ inline unsigned failureCode(PeerFailure why, int rank) {
   return static_cast<unsigned>(why) << 16 | static_cast<unsigned>(rank);
 }
 

@@ -163,12 +163,13 @@ GPUOPT_KERNEL void combineGatheredKernel(const unsigned* words, const int rank, 
 }
 
 // Makes an exchange with the others without a contribution to it. IS_BARRIER: the exchange has none, all ranks call
-// this, and what they have written before is visible to all after it.
+// this, and what they have written before is visible to all after it. After a failure nobody waits any more.
 template <bool IS_BARRIER>
 GPUOPT_KERNEL void __launch_bounds__(exchangeThreads)
     meetPeersKernel(const PeerTable peers, const unsigned call, unsigned* failed) {
   __shared__ unsigned failure;
   overlapPreviousKernel();
+  if (IS_BARRIER && *peers.broken != 0) return;
   const unsigned epoch = *peers.epoch + 1;
   if constexpr (IS_BARRIER) __threadfence_system();
   if (threadIdx.x == 0) failure = ~0u;
@@ -180,7 +181,21 @@ GPUOPT_KERNEL void __launch_bounds__(exchangeThreads)
   __syncthreads();
   if (threadIdx.x > 0) return;
   *peers.epoch = epoch;
-  if (IS_BARRIER && failure != ~0u && *static_cast<volatile unsigned*>(failed) == 0) *failed = failure;
+  if (!IS_BARRIER || failure == ~0u) return;
+  *peers.broken = 1;
+  if (*static_cast<volatile unsigned*>(failed) == 0) *failed = failure;
+}
+
+// Tells the others that this rank makes no further exchanges, without a wait for them.
+template <bool = true>
+GPUOPT_KERNEL void leavePeersKernel(const PeerTable peers) {
+  overlapPreviousKernel();
+  const unsigned epoch = *peers.epoch + 1;
+  sendPeerWords(peers, epoch, 1, [](unsigned) { return refusedCall; });
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  *peers.epoch = epoch;
+  *peers.broken = 1;
 }
 
 // A rank without a contribution to what NCCL gathers.

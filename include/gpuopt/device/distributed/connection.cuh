@@ -65,21 +65,20 @@ inline PeerAddress peerAddress(void* memory, int device) {
   return address;
 }
 
-// Exchanges a value of each rank, on the host. Waits for all ranks.
+// The most bytes of a rank's value that gatherValues takes.
+inline constexpr std::size_t gatheredBytes = 256;
+
+// Exchanges a value of each rank, on the host. Waits for all ranks. `memory` has gatheredBytes for each of them, and
+// for one more.
 template <class T>
-std::vector<T> gatherValues(ncclComm_t comm, int size, const T& value, cudaStream_t stream) {
+std::vector<T> gatherValues(ncclComm_t comm, int size, const T& value, unsigned char* memory, cudaStream_t stream) {
+  static_assert(sizeof(T) <= gatheredBytes);
   std::vector<T> values(static_cast<std::size_t>(size));
-  T* memory = nullptr;
-  check(cudaMalloc(reinterpret_cast<void**>(&memory), (values.size() + 1) * sizeof(T)), "cudaMalloc");
-  T* const own = memory + values.size();
-  cudaError_t copied = cudaMemcpyAsync(own, &value, sizeof(T), cudaMemcpyHostToDevice, stream);
-  const ncclResult_t gathered = ncclAllGather(own, memory, sizeof(T), ncclUint8, comm, stream);
-  if (copied == cudaSuccess)
-    copied = cudaMemcpyAsync(values.data(), memory, values.size() * sizeof(T), cudaMemcpyDeviceToHost, stream);
-  if (copied == cudaSuccess) copied = cudaStreamSynchronize(stream);
-  forgetError(cudaFree(memory));
-  detail::checkNccl(gathered, "ncclAllGather");
-  check(copied, "cudaMemcpyAsync");
+  const std::size_t bytes = values.size() * sizeof(T);
+  check(cudaMemcpyAsync(memory + bytes, &value, sizeof(T), cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
+  detail::checkNccl(ncclAllGather(memory + bytes, memory, sizeof(T), ncclUint8, comm, stream), "ncclAllGather");
+  check(cudaMemcpyAsync(values.data(), memory, bytes, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   return values;
 }
 

@@ -3,10 +3,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/distributed/combine.cuh>
 #include <gpuopt/device/distributed/connection.cuh>
 #include <gpuopt/device/distributed/nccl.cuh>
+#include <gpuopt/device/distributed/tuning.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/memory.cuh>
 #include <gpuopt/host/result.cuh>
@@ -16,6 +18,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 GPUOPT_NAMESPACE_BEGIN
 namespace distributed {
@@ -25,6 +28,7 @@ class Team;
 namespace detail {
 
 struct TeamAccess;
+class SymmetricMemory;
 
 inline std::string failureText(unsigned failure, const char* function) {
   const int rank = static_cast<int>(failure & 0xffff);
@@ -51,6 +55,12 @@ inline unsigned callWord(const char* function, std::size_t bytes) {
   unsigned word = 2166136261u;  // FNV-1a
   for (; *function != '\0'; ++function) word = (word ^ static_cast<unsigned char>(*function)) * 16777619u;
   word = (word ^ static_cast<unsigned>(bytes)) * 16777619u;
+  return word == refusedCall ? 0 : word;
+}
+
+// The same of a call that has this number in common on all ranks, too.
+inline unsigned callWord(unsigned word, std::size_t number) {
+  for (int byte = 0; byte < 8; ++byte, number >>= 8) word = (word ^ static_cast<unsigned char>(number)) * 16777619u;
   return word == refusedCall ? 0 : word;
 }
 
@@ -88,15 +98,13 @@ class TeamState {
       : comm(communicator),
         device(teamDevice(comm)),
         rank(ncclValue([this](int* value) { return ncclCommUserRank(comm, value); }, "ncclCommUserRank")),
-        size(ncclValue([this](int* value) { return ncclCommCount(comm, value); }, "ncclCommCount")) {
+        size(ncclValue([this](int* value) { return ncclCommCount(comm, value); }, "ncclCommCount")),
+        slabTuning(slabTuningOf(computeCapability(device))) {
     allocate();
     usesPeers = connect(usesPeerAccess);
-    peers.epoch = contribution() + mostPeerWords;
-    peers.timeout = timeout;
-    peers.rank = rank;
-    peers.size = size;
-    for (int other = 0; usesPeers && other < size; ++other)
-      peers.slots[other] = static_cast<MarkedWord*>(connection_.memory(other));
+    unsigned* const own = contribution() + mostPeerWords;
+    peers = tableOf(timeout, 0, own, own + 2);
+    agreements = tableOf(timeout, 1, own + 1, own + 2);
   }
   TeamState(const TeamState&) = delete;
   TeamState& operator=(const TeamState&) = delete;
@@ -104,10 +112,16 @@ class TeamState {
   const ncclComm_t comm;
   const int device, rank, size;
   bool usesPeers = false;
-  PeerTable peers{};
+  PeerTable peers{};                              // for exchanges in the order of the caller's streams,
+  PeerTable agreements{};                         // and for those that the host waits for
+  SlabTuning slabTuning;                          // of this team's device
+  std::vector<const SymmetricMemory*> symmetric;  // what the ranks have allocated together
 
   // This rank's contribution to an exchange between peers, in its own memory.
-  unsigned* contribution() const { return reinterpret_cast<unsigned*>(memory_.get() + slotBytes); }
+  unsigned* contribution() const { return reinterpret_cast<unsigned*>(memory_.get() + 2 * slotBytes); }
+
+  // For work beside that of the caller's stream.
+  cudaStream_t sideStream() const { return sideStream_.get(); }
 
   // The first failure of an asynchronous call; kernels write it.
   unsigned* failed() const { return failed_.get(); }
@@ -138,10 +152,53 @@ class TeamState {
     constexpr const char* FUNCTION = "gpuopt::distributed::Team::barrier";
     unsigned* const words = contribution();
     if (usesPeers)
-      launch(meetPeersKernel<true>, config(stream, 1), peers, callWord(FUNCTION, 0), failed_.get());
+      meet(callWord(FUNCTION, 0), stream);
     else
       detail::checkNccl(ncclAllReduce(words, words, 1, ncclUint32, ncclMax, comm, stream), "ncclAllReduce");
     requireSuccess(FUNCTION);
+  }
+
+  // A barrier between peers, for a call.
+  void meet(unsigned call, cudaStream_t stream) const {
+    launch(meetPeersKernel<true>, config(stream, 1), peers, call, failed_.get());
+  }
+
+  // Waits on the host until all ranks have come here with the same call, or throws. In no order with the caller's
+  // streams, and no part of a graph.
+  GPUOPT_HIDDEN void agree(unsigned call, const char* function) {
+    const RelaxedCapture relaxed;
+    if (usesPeers) {
+      launch(meetPeersKernel<true>, config(stream_.get(), 1), agreements, call, failed_.get());
+      check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
+    } else {
+      const auto calls = gather(call);
+      for (int other = 0; other < size && *failed_ == 0; ++other) {
+        const unsigned others = calls[static_cast<std::size_t>(other)];
+        const PeerFailure why = others == refusedCall ? PeerFailure::refused : PeerFailure::different;
+        if (others != call) *failed_ = failureCode(why, other);
+      }
+    }
+    requireSuccess(function);
+  }
+
+  // After a call with wrong arguments on this rank, or after an earlier failure: the others learn of it, whether they
+  // wait on the host or in a stream. From then on all calls fail.
+  GPUOPT_HIDDEN void leave(cudaStream_t stream) noexcept {
+    if (*failed_ == 0) *failed_ = failureCode(PeerFailure::refused, rank);
+    try {
+      const RelaxedCapture relaxed;
+      if (!usesPeers) return static_cast<void>(gather(refusedCall));
+      peers.timeout = agreements.timeout = 0;  // nobody answers any more
+      launch(leavePeersKernel<>, config(isCapturing(stream) ? stream_.get() : stream, 1), peers);
+      launch(leavePeersKernel<>, config(stream_.get(), 1), agreements);
+    } catch (...) {  // the others give up in time
+    }
+  }
+
+  // A value of each rank. Waits for all ranks.
+  template <class T>
+  std::vector<T> gather(const T& value) const {
+    return gatherValues(comm, size, value, memory_.get() + gatherOffset, stream_.get());
   }
 
   // The launch of one block with a thread for each word of all ranks, or as many as there may be.
@@ -156,17 +213,22 @@ class TeamState {
  private:
   static constexpr std::size_t slotBytes = peerSlotWords * sizeof(MarkedWord);
 
-  // Not from a pool: other processes can open it.
+  // Not from a pool: other processes can open it. Slots of exchanges and of agreements, a contribution, two epochs and
+  // whether the team is broken, what is gathered.
+  static constexpr std::size_t gatherOffset = roundUp(2 * slotBytes + (mostPeerWords + 3) * sizeof(unsigned), 256);
+
   void allocate() {
     const RelaxedCapture relaxed;
-    constexpr std::size_t OWN_BYTES = (mostPeerWords + 1) * sizeof(unsigned);
-    cudaStream_t stream = nullptr;
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    stream_.reset(stream);
+    for (auto* const owner : {&stream_, &sideStream_}) {
+      cudaStream_t stream = nullptr;
+      check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+      owner->reset(stream);
+    }
     void* memory = nullptr;
-    check(cudaMalloc(&memory, slotBytes + OWN_BYTES), "cudaMalloc");
+    const std::size_t bytes = gatherOffset + (static_cast<std::size_t>(size) + 1) * gatheredBytes;
+    check(cudaMalloc(&memory, bytes), "cudaMalloc");
     memory_.reset(static_cast<unsigned char*>(memory));
-    check(cudaMemsetAsync(memory, 0, slotBytes + OWN_BYTES, stream), "cudaMemsetAsync");
+    check(cudaMemsetAsync(memory, 0, bytes, stream_.get()), "cudaMemsetAsync");
     check(cudaHostAlloc(&memory, sizeof(unsigned), cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
     failed_.reset(static_cast<unsigned*>(memory));
     *failed_ = 0;
@@ -174,14 +236,27 @@ class TeamState {
 
   bool connect(bool usesPeerAccess) {
     const bool isWanted = usesPeerAccess && size <= mostPeers;
-    const auto addresses = gatherValues(comm, size, peerAddress(memory_.get(), device), stream_.get());
+    const auto addresses = gather(peerAddress(memory_.get(), device));
     const bool reachesAll = isWanted && connection_.connect(addresses, rank);
-    for (const char reached : gatherValues(comm, size, static_cast<char>(reachesAll), stream_.get()))
+    for (const char reached : gather(static_cast<char>(reachesAll)))
       if (reached == 0) return false;
     return true;
   }
 
-  std::unique_ptr<std::remove_pointer_t<cudaStream_t>, FreeStream> stream_;
+  // The ranks' slots number `set`, with words of this rank.
+  PeerTable tableOf(unsigned long long timeout, unsigned set, unsigned* epoch, unsigned* broken) const {
+    PeerTable table{};
+    table.epoch = epoch;
+    table.broken = broken;
+    table.timeout = timeout;
+    table.rank = rank;
+    table.size = size;
+    for (int other = 0; usesPeers && other < size; ++other)
+      table.slots[other] = static_cast<MarkedWord*>(connection_.memory(other)) + set * peerSlotWords;
+    return table;
+  }
+
+  std::unique_ptr<std::remove_pointer_t<cudaStream_t>, FreeStream> stream_, sideStream_;
   std::unique_ptr<unsigned char, FreeDevice> memory_;
   std::unique_ptr<unsigned, FreeHost> failed_;
   PeerConnection connection_;

@@ -1,0 +1,81 @@
+/// \file
+/// Where the blocks of a matrix are: block (from, to) is what rank `from` has of the slab of rank `to`.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/distributed/parts.cuh>
+#include <gpuopt/device/distributed/slabs.cuh>
+
+#include <cstddef>
+
+GPUOPT_DETAIL_BEGIN
+
+// Rows of the output, from `begin` to `end`, of a block.
+struct RowRange {
+  std::size_t begin, end;
+
+  std::size_t size() const { return end - begin; }
+};
+
+// Distances count elements, of In or Out. The rows of a block count in its output: they are columns of the input if the
+// matrix is transposed. Packed, a block is a dense batch of matrices whose rows begin at 16-byte boundaries.
+template <class In, class Out, bool TRANSPOSES>
+struct SlabLayout {
+  distributed::Slabs rows;
+  distributed::Slabs cols;
+  std::size_t batch;
+  std::size_t inLd, inStride;
+  std::size_t outLd, outStride;
+
+  std::size_t blockRows(int from, int to) const { return TRANSPOSES ? cols.size(to) : rows.size(from); }
+  std::size_t blockCols(int from, int to) const { return TRANSPOSES ? rows.size(from) : cols.size(to); }
+  bool isEmpty(int from, int to) const { return rows.size(from) == 0 || cols.size(to) == 0 || batch == 0; }
+  std::size_t packedLd(int from, int to) const {
+    return roundUp(blockCols(from, to), 16 / greatestCommonDivisor(sizeof(Out), 16));
+  }
+  std::size_t packedSize(int from, int to) const { return batch * blockRows(from, to) * packedLd(from, to); }
+
+  // A chunk of a block, which may have no rows.
+  RowRange range(int from, int to, unsigned chunk = 0, unsigned chunks = 1) const {
+    const std::size_t all = blockRows(from, to), each = ceilDivide(all, chunks);
+    return {smallerOf(all, chunk * each), smallerOf(all, (chunk + 1) * each)};
+  }
+
+  // Rows of a block: from the slab of rank `from` to that of rank `to`.
+  MatrixPart<In, Out> part(const In* in, Out* out, int from, int to, RowRange range) const {
+    MatrixPart<In, Out> part = source(in, from, to, range);
+    part.out = target(out, from, range);
+    part.outLd = outLd;
+    part.outStride = outStride;
+    return part;
+  }
+
+  // From the slab to packed rows.
+  MatrixPart<In, Out> packing(const In* in, Out* packed, int from, int to, RowRange range) const {
+    MatrixPart<In, Out> part = source(in, from, to, range);
+    part.out = packed;
+    part.outLd = packedLd(from, to);
+    part.outStride = range.size() * part.outLd;
+    return part;
+  }
+
+  // From packed rows to the slab.
+  MatrixPart<Out, Out> unpacking(const Out* packed, Out* out, int from, int to, RowRange range) const {
+    const std::size_t ld = packedLd(from, to);
+    return {packed, target(out, from, range), range.size(), blockCols(from, to), ld,
+            outLd,  range.size() * ld,        outStride};
+  }
+
+ private:
+  MatrixPart<In, Out> source(const In* in, int from, int to, RowRange range) const {
+    const In* const first = in + cols.first(to) + (TRANSPOSES ? range.begin : range.begin * inLd);
+    if (TRANSPOSES) return {first, nullptr, rows.size(from), range.size(), inLd, 0, inStride, 0};
+    return {first, nullptr, range.size(), cols.size(to), inLd, 0, inStride, 0};
+  }
+  Out* target(Out* out, int from, RowRange range) const {
+    return out + (TRANSPOSES ? rows.first(from) : rows.first(from) * outLd) + range.begin * outLd;
+  }
+};
+
+GPUOPT_DETAIL_END

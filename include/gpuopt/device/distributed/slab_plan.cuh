@@ -1,0 +1,102 @@
+/// \file
+/// Which way a matrix takes from slabs of its ranks to other slabs: decided from numbers that all ranks know.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/message.cuh>
+#include <gpuopt/device/distributed/tuning.cuh>
+
+#include <climits>
+#include <cstddef>
+#include <string>
+
+GPUOPT_DETAIL_BEGIN
+
+enum class SlabAlgorithm : unsigned {
+  nothing,   // no elements
+  local,     // one rank
+  tiles,     // one kernel reads the memory of all ranks
+  blocks,    // the local kernels read it, one rank after the other
+  copies,    // copy engines write to the memory of the other ranks
+  messages,  // NCCL sends and receives
+};
+
+// What all ranks know of a call.
+struct SlabShape {
+  int ranks;
+  bool usesPeers;
+  bool reachesIn;          // all ranks: the input is in symmetric memory
+  bool reachesOut;         // the same of the output
+  bool transposes;         // or else copies
+  bool isAligned;          // all rows begin at 16-byte boundaries, in every slab
+  bool isEmpty;            // no rank has elements
+  std::size_t slabBytes;   // of the longest slab of the input
+  std::size_t pitchBytes;  // of the output
+  std::size_t batch;
+  std::size_t elementBytes;  // of the smaller element
+};
+
+struct SlabPlan {
+  SlabAlgorithm algorithm;
+  unsigned chunks;
+  std::string reason;
+
+  // Whether ranks agree on the host before they queue anything: what they queue then could not be left out.
+  bool agrees() const { return algorithm >= SlabAlgorithm::blocks; }
+};
+
+// Whether copy engines can, and are the fastest way.
+inline bool prefersCopies(const SlabShape& shape, const SlabTuning& tuning) {
+  return shape.reachesOut && shape.ranks <= tuning.mostCopyRanks && shape.batch == 1 && shape.pitchBytes <= INT_MAX &&
+         (!shape.reachesIn || shape.slabBytes >= tuning.leastCopyBytes);
+}
+
+// Chunks of about chunkBytes.
+inline unsigned chunksOf(const SlabShape& shape, const SlabTuning& tuning) {
+  const std::size_t chunks = shape.slabBytes / largerOf<std::size_t>(tuning.chunkBytes, 1);
+  return static_cast<unsigned>(clampTo<std::size_t>(chunks, 1, tuning.mostChunks));
+}
+
+inline SlabPlan planSlabs(const SlabShape& shape, const SlabTuning& tuning) {
+  using Algorithm = SlabAlgorithm;
+  if (shape.isEmpty) return {Algorithm::nothing, 0, "there are no elements"};
+  if (shape.ranks == 1) return {Algorithm::local, 1, "there is one rank"};
+  if (!shape.usesPeers)
+    return {Algorithm::messages, chunksOf(shape, tuning), "the ranks do not reach each other's memory"};
+  if (prefersCopies(shape, tuning)) {
+    const std::string size = message({"slabs of ", shape.slabBytes, " bytes"});
+    return {Algorithm::copies, chunksOf(shape, tuning),
+            shape.reachesIn ? message({size, " reach ", tuning.leastCopyBytes}) : "only out is in symmetric memory"};
+  }
+  if (!shape.reachesIn) return {Algorithm::messages, chunksOf(shape, tuning), "in is not in symmetric memory"};
+  if (shape.transposes && !shape.isAligned && shape.elementBytes < 4)
+    return {Algorithm::blocks, 1,
+            message({"elements of ", shape.elementBytes, " bytes in rows that do not begin at 16-byte boundaries"})};
+  return {Algorithm::tiles, 1, "in is in symmetric memory"};
+}
+
+inline const char* nameOf(SlabAlgorithm algorithm) {
+  switch (algorithm) {
+    case SlabAlgorithm::nothing:
+      return "nothing to do";
+    case SlabAlgorithm::local:
+      return "local kernel";
+    case SlabAlgorithm::tiles:
+      return "one kernel reads the ranks' memory, tile by tile";
+    case SlabAlgorithm::blocks:
+      return "local kernels read the ranks' memory, rank by rank";
+    case SlabAlgorithm::copies:
+      return "copy engines write to the ranks' memory";
+    default:
+      return "NCCL sends and receives";
+  }
+}
+
+inline std::string planInWords(const SlabPlan& plan) {
+  const std::string name = nameOf(plan.algorithm);
+  const std::string chunks = plan.chunks > 1 ? message({", in ", plan.chunks, " chunks"}) : "";
+  return name + chunks + ": " + plan.reason;
+}
+
+GPUOPT_DETAIL_END

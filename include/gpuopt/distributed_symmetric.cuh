@@ -1,0 +1,53 @@
+/// \file
+/// Memory that the ranks of a team allocate together, and that each can reach: SymmetricVector.
+///
+///     gpuopt::distributed::SymmetricVector<float> slab(team, n);
+///     gpuopt::distributed::transpose(team, slab, out, rows, cols, stream);
+///
+/// <gpuopt/distributed.cuh>, which includes this header, says what the calls of a team have in common.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/distributed/symmetric.cuh>
+#include <gpuopt/distributed_team.cuh>
+
+#include <cstddef>
+#include <memory>
+
+GPUOPT_NAMESPACE_BEGIN
+namespace distributed {
+
+/// An array of n elements in the memory of each rank's device, the same n on all of them, whose addresses all ranks
+/// know. Calls that move matrices between ranks take the direct way where their arguments are in such memory, at any
+/// offset. Elements are not initialised. It can be moved; a moved-from vector can only be destroyed.
+///
+/// The team must outlive it. A rank may destroy it once its own stream is done with the calls that use it: each of them
+/// ends with a barrier of all ranks. Where ranks are processes, all of them have to be done (Team::barrier).
+///
+/// Its memory is of cudaMalloc, which processes can share; what ncclMemAlloc gives cannot be opened by CUDA's IPC.
+template <class T>
+class SymmetricVector {
+ public:
+  /// Allocates it. Collective; waits for all ranks.
+  ///
+  /// Throws on every rank if it fails on one: std::invalid_argument and CudaError where they occur, TeamError, which
+  /// names that rank, on the others; and TeamError if the ranks ask for different sizes.
+  SymmetricVector(Team& team, std::size_t n)
+      : memory_(std::make_unique<gpuopt::detail::SymmetricMemory>(gpuopt::detail::TeamAccess::of(team), n, sizeof(T))),
+        size_(n) {}
+
+  /// The elements of this rank, in device memory.
+  [[nodiscard]] T* data() noexcept { return reinterpret_cast<T*>(memory_->data()); }
+  /// The elements of this rank, to read.
+  [[nodiscard]] const T* data() const noexcept { return reinterpret_cast<const T*>(memory_->data()); }
+
+  /// The number of elements, the same on each rank.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  std::unique_ptr<gpuopt::detail::SymmetricMemory> memory_;
+  std::size_t size_;
+};
+
+}  // namespace distributed
+GPUOPT_NAMESPACE_END

@@ -1,0 +1,224 @@
+/// Calls that move matrices between ranks: many in a row, two teams at once, functions on the way, what they explain.
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include "support/ranks.cuh"
+
+#include <gpuopt/distributed.cuh>
+#include <gpuopt/launch.cuh>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace distributed_transpose_calls_test {
+
+using gpuopt::MatrixView;
+using gpuopt::distributed::explainTranspose;
+using gpuopt::distributed::Slabs;
+using gpuopt::distributed::SymmetricVector;
+using gpuopt::distributed::Team;
+using gpuopt::distributed::TeamOptions;
+using gpuopt::test::allRight;
+using gpuopt::test::checkCuda;
+using gpuopt::test::DeviceArray;
+using gpuopt::test::mostRanks;
+using gpuopt::test::onRanks;
+using gpuopt::test::Rank;
+
+int someRanks(int most) { return mostRanks() < most ? mostRanks() : most; }
+
+TeamOptions pathOf(bool usesPeers) {
+  TeamOptions options;
+  options.usesPeerAccess = usesPeers;
+  return options;
+}
+
+// Copies by copy engines, whatever the size.
+void preferCopies(Team& team) {
+  auto& tuning = gpuopt::detail::TeamAccess::of(team).slabTuning;
+  tuning.mostCopyRanks = 16;
+  tuning.leastCopyBytes = 0;
+}
+
+__device__ int valueOf(std::size_t index, int call) { return static_cast<int>(index) * 7 + call * 100003; }
+
+// Gives a rank's rows the values of a call.
+__global__ void fillRows(int* in, std::size_t first, std::size_t n, int call) {
+  for (std::size_t i = threadIdx.x; i < n; i += blockDim.x) in[i] = valueOf(first + i, call);
+}
+
+// Counts the elements of a rank's rows of the transpose that are not those of a call.
+__global__ void countWrong(const int* out, std::size_t firstCol, std::size_t n, std::size_t rows, std::size_t cols,
+                           int call, int* wrong) {
+  for (std::size_t i = threadIdx.x; i < n; i += blockDim.x)
+    if (out[i] != valueOf(i % rows * cols + firstCol + i / rows, call)) atomicAdd(wrong, 1);
+}
+
+// Fills, transposes and compares again and again, in the same memory. Without the barrier before a call, a rank would
+// take what another one has not written yet; without the one after it, what that has overwritten already.
+bool isRightInARow(Rank& rank, bool usesPeers, bool usesCopies, int calls) {
+  constexpr std::size_t ROWS = 37, COLS = 45;
+  Team team(rank.comm, pathOf(usesPeers));
+  if (usesCopies) preferCopies(team);
+  const Slabs rows = Slabs::even(ROWS, rank.count), cols = Slabs::even(COLS, rank.count);
+  SymmetricVector<int> in(team, rows.largest() * COLS), out(team, cols.largest() * ROWS);
+  DeviceArray<int> wrong(std::vector<int>{0});
+  gpuopt::LaunchConfig config;
+  config.stream = rank.stream;
+  config.block = dim3(64);
+  for (int call = 0; call < calls; ++call) {
+    gpuopt::launch(fillRows, config, in.data(), rows.first(rank.number) * COLS, rows.size(rank.number) * COLS, call);
+    gpuopt::distributed::transpose(team, in, out, ROWS, COLS, rank.stream);
+    gpuopt::launch(countWrong, config, out.data(), cols.first(rank.number), cols.size(rank.number) * ROWS, ROWS, COLS,
+                   call, wrong.data());
+  }
+  rank.wait();
+  team.check();
+  return wrong.toHost()[0] == 0;
+}
+
+TEST_CASE("hundreds of transpositions in a row, without a wait of the host") {
+  const int ranks = someRanks(3);
+  const auto outcomes = [ranks](bool usesPeers, bool usesCopies) {
+    return onRanks(ranks, [=](Rank& rank) { return isRightInARow(rank, usesPeers, usesCopies, 200); });
+  };
+  CHECK(outcomes(true, false) == allRight(ranks));
+  CHECK(outcomes(true, true) == allRight(ranks));
+  CHECK(outcomes(false, false) == allRight(ranks));
+}
+
+TEST_CASE("transpositions of two teams at once") {
+  const int ranks = someRanks(3);
+  std::vector<std::string> second;
+  std::thread other([&] { second = onRanks(ranks, [](Rank& rank) { return isRightInARow(rank, true, true, 20); }); });
+  const auto first = onRanks(ranks, [](Rank& rank) { return isRightInARow(rank, true, false, 20); });
+  other.join();
+  REQUIRE(first == allRight(ranks));
+  REQUIRE(second == allRight(ranks));
+}
+
+struct HalfOf {
+  __device__ double operator()(int x) const { return x * 0.5; }
+};
+
+TEST_CASE("a function on the way, of dense slabs and of views") {
+  const int ranks = someRanks(3);
+  for (const bool usesPeers : {true, false}) {
+    REQUIRE(onRanks(ranks, [=](Rank& rank) {
+              constexpr std::size_t ROWS = 70, COLS = 20;
+              Team team(rank.comm, pathOf(usesPeers));
+              const Slabs rows = Slabs::even(ROWS, rank.count), cols = Slabs::even(COLS, rank.count);
+              const std::size_t own = rows.size(rank.number), ownCols = cols.size(rank.number);
+              SymmetricVector<int> in(team, rows.largest() * COLS);
+              DeviceArray<double> out(ownCols * ROWS), viewed(ownCols * ROWS);
+              std::vector<int> values;
+              for (std::size_t i = 0; i < own * COLS; ++i)
+                values.push_back(static_cast<int>(rows.first(rank.number) * COLS + i));
+              checkCuda(cudaMemcpy(in.data(), values.data(), values.size() * sizeof(int), cudaMemcpyHostToDevice),
+                        "cudaMemcpy");
+              gpuopt::distributed::transpose(team, in, out.data(), ROWS, COLS, HalfOf{}, rank.stream);
+              gpuopt::distributed::transpose(team, MatrixView<int>{in.data(), own, COLS},
+                                             MatrixView<double>{viewed.data(), ownCols, ROWS}, rows, cols, HalfOf{},
+                                             rank.stream);
+              rank.wait();
+              team.check();
+              const std::vector<double> result = out.toHost();
+              for (std::size_t c = 0; c < ownCols; ++c)
+                for (std::size_t r = 0; r < ROWS; ++r)
+                  if (result[c * ROWS + r] != 0.5 * static_cast<double>(r * COLS + cols.first(rank.number) + c))
+                    return false;
+              return viewed.toHost() == result;
+            }) == allRight(ranks));
+  }
+}
+
+// Slabs of columns of dense matrices.
+bool isRedistributed(Rank& rank) {
+  constexpr std::size_t ROWS = 11, COLS = 9;
+  Team team(rank.comm);
+  const Slabs rows = Slabs::even(ROWS, rank.count), cols = Slabs::even(COLS, rank.count);
+  const std::size_t own = cols.size(rank.number);
+  SymmetricVector<short> in(team, rows.largest() * COLS);
+  DeviceArray<short> out(ROWS * own);
+  std::vector<short> values, expected;
+  for (std::size_t i = 0; i < rows.size(rank.number) * COLS; ++i)
+    values.push_back(static_cast<short>(rows.first(rank.number) * COLS + i));
+  for (std::size_t i = 0; i < ROWS * own; ++i)
+    expected.push_back(static_cast<short>(i / own * COLS + cols.first(rank.number) + i % own));
+  checkCuda(cudaMemcpy(in.data(), values.data(), values.size() * sizeof(short), cudaMemcpyHostToDevice), "cudaMemcpy");
+  gpuopt::distributed::redistribute(team, in, out.data(), ROWS, COLS, rank.stream);
+  rank.wait();
+  team.check();
+  return out.toHost() == expected;
+}
+
+TEST_CASE("from rows to columns, dense") {
+  const int ranks = someRanks(4);
+  REQUIRE(onRanks(ranks, isRedistributed) == allRight(ranks));
+}
+
+TEST_CASE("explainTranspose names the path and the reason") {
+  if (mostRanks() < 2) return;
+  std::vector<std::string> texts;
+  REQUIRE(onRanks(2, [&](Rank& rank) {
+            Team team(rank.comm);
+            const SymmetricVector<float> in(team, 100);
+            SymmetricVector<float> out(team, 100);
+            SymmetricVector<char> bytes(team, 100);
+            DeviceArray<float> plain(100);
+            DeviceArray<char> plainBytes(100);
+            const std::string peers[] = {
+                explainTranspose(team, in, plain.data(), 8, 12), explainTranspose(team, bytes, plainBytes.data(), 9, 9),
+                explainTranspose(team, plain.data(), out, 8, 12),
+                explainTranspose(team, plain.data() + 50, plain.data(), 8, 12),
+                explainTranspose(team, MatrixView<const float>{in.data(), 4, 0}, MatrixView<float>{plain.data(), 0, 8},
+                                 Slabs::even(8, 2), Slabs::even(0, 2))};
+            if (rank.number == 0) texts.assign(peers, peers + 5);
+            return true;
+          }) == allRight(2));
+  REQUIRE(texts == std::vector<std::string>{
+                       "one kernel reads the ranks' memory, tile by tile: in is in symmetric memory",
+                       "local kernels read the ranks' memory, rank by rank: elements of 1 bytes in rows that do not "
+                       "begin at 16-byte boundaries",
+                       "copy engines write to the ranks' memory: only out is in symmetric memory",
+                       "NCCL sends and receives: in is not in symmetric memory",
+                       "nothing to do: there are no elements"});
+}
+
+TEST_CASE("the plan takes copy engines for long slabs of two ranks alone") {
+  using Algorithm = gpuopt::detail::SlabAlgorithm;
+  const auto plan = [](int ranks, std::size_t bytes, std::size_t batch, std::size_t pitch) {
+    const gpuopt::detail::SlabShape shape{ranks, true, true, true, true, true, false, bytes, pitch, batch, 4};
+    return gpuopt::detail::planSlabs(shape, gpuopt::detail::slabTuningOf(90));
+  };
+  const std::size_t limit = std::size_t{128} << 20;
+  CHECK(plan(2, limit - 1, 1, 4096).algorithm == Algorithm::tiles);
+  CHECK(plan(2, limit, 1, 4096).algorithm == Algorithm::copies);
+  CHECK(plan(3, limit, 1, 4096).algorithm == Algorithm::tiles);
+  CHECK(plan(2, limit, 2, 4096).algorithm == Algorithm::tiles);
+  CHECK(plan(2, limit, 1, std::size_t{1} << 31).algorithm == Algorithm::tiles);
+  CHECK(plan(1, limit, 1, 4096).algorithm == Algorithm::local);
+  CHECK(plan(2, limit, 1, 4096).chunks == 1);
+  CHECK(plan(2, 8 * limit, 1, 4096).chunks == 4);
+  CHECK(planInWords(plan(2, 3 * limit, 1, 4096)) ==
+        "copy engines write to the ranks' memory, in 3 chunks: slabs of 402653184 bytes reach 134217728");
+}
+
+TEST_CASE("even slabs give the remainder to the first ranks") {
+  const Slabs even = Slabs::even(10, 4), own({5, 0, 7});
+  std::vector<std::size_t> sizes;
+  for (int rank = 0; rank < 4; ++rank) sizes.push_back(even.size(rank));
+  CHECK(sizes == std::vector<std::size_t>{3, 3, 2, 2});
+  CHECK(even.first(3) == 8);
+  CHECK(own.total() == 12);
+  CHECK(own.first(2) == 5);
+  CHECK(own.size(1) == 0);
+  CHECK(own.largest() == 7);
+  CHECK_THROWS_WITH(Slabs::even(10, 0), "gpuopt::distributed::Slabs::even: ranks (0) is less than 1");
+  CHECK_THROWS_WITH(Slabs::even(static_cast<std::size_t>(-1), 2),
+                    "gpuopt::distributed::Slabs::even: total (-1) is negative");
+  CHECK_THROWS_WITH(Slabs({1, static_cast<std::size_t>(-2)}),
+                    "gpuopt::distributed::Slabs: size of rank 1 (-2) is negative");
+}
+
+}  // namespace distributed_transpose_calls_test

@@ -1,0 +1,247 @@
+/// Matrices in slabs of several ranks: every path, element size and split, beside an index model on the host.
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include "support/ranks.cuh"
+
+#include <gpuopt/distributed.cuh>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace distributed_transpose_test {
+
+using gpuopt::MatrixView;
+using gpuopt::distributed::Slabs;
+using gpuopt::distributed::SymmetricVector;
+using gpuopt::distributed::Team;
+using gpuopt::distributed::TeamOptions;
+using gpuopt::test::allRight;
+using gpuopt::test::checkCuda;
+using gpuopt::test::DeviceArray;
+using gpuopt::test::onRanks;
+using gpuopt::test::Rank;
+using gpuopt::test::rankCounts;
+
+// The ways that a matrix may take, and what brings it there.
+enum class Path { tiles, copies, copiesOfOut, messages, byNccl };
+constexpr Path paths[] = {Path::tiles, Path::copies, Path::copiesOfOut, Path::messages, Path::byNccl};
+
+TeamOptions optionsOf(Path path) {
+  TeamOptions options;
+  options.usesPeerAccess = path != Path::byNccl;
+  options.timeout = std::chrono::milliseconds(20000);
+  return options;
+}
+
+// Copies of small matrices, too, in three chunks.
+void tune(Team& team, Path path) {
+  auto& tuning = gpuopt::detail::TeamAccess::of(team).slabTuning;
+  tuning.mostCopyRanks = path == Path::copies || path == Path::copiesOfOut ? 16 : 0;
+  tuning.leastCopyBytes = 0;
+  tuning.chunkBytes = 1;
+  tuning.mostChunks = 3;
+}
+
+// Elements that know their index and which matrix they belong to.
+template <std::size_t SIZE>
+struct Bytes {
+  unsigned char bytes[SIZE];
+};
+template <class T>
+T elementOf(std::size_t index, unsigned salt) {
+  std::uint64_t x = (index + salt * 0x51ed2701ull + 1) * 0x9E3779B97F4A7C15ull;
+  unsigned char bytes[sizeof(T)];
+  for (unsigned char& byte : bytes) {
+    x ^= x >> 29;
+    x *= 0xBF58476D1CE4E5B9ull;
+    byte = static_cast<unsigned char>(x >> 40);
+  }
+  T value;
+  std::memcpy(static_cast<void*>(&value), bytes, sizeof(T));
+  return value;
+}
+
+struct Case {
+  Slabs rows, cols;
+  std::size_t batch = 1, inGap = 0, outGap = 0, offset = 0;
+  bool transposes = true;
+};
+
+// The memory of one side, symmetric or not, between poisoned elements that must stay.
+template <class T>
+class Side {
+ public:
+  static constexpr std::size_t GUARD = 64;
+
+  Side(Team& team, std::size_t n, std::size_t offset, bool isSymmetric) : n_(n + offset + 2 * GUARD), offset_(offset) {
+    if (isSymmetric)
+      symmetric_ = std::make_unique<SymmetricVector<T>>(team, n_);
+    else
+      checkCuda(cudaMalloc(reinterpret_cast<void**>(&plain_), n_ * sizeof(T)), "cudaMalloc");
+    checkCuda(cudaMemset(base(), 0xA5, n_ * sizeof(T)), "cudaMemset");
+    checkCuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+  Side(const Side&) = delete;
+  Side& operator=(const Side&) = delete;
+  ~Side() { cudaFree(plain_); }
+
+  T* data() { return base() + GUARD + offset_; }
+  std::vector<T> all() {
+    std::vector<T> values(n_);
+    checkCuda(cudaMemcpy(values.data(), base(), n_ * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return values;
+  }
+  void fill(const std::vector<T>& values) {
+    checkCuda(cudaMemcpy(base(), values.data(), n_ * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+    checkCuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+  std::size_t first() const { return GUARD + offset_; }
+
+ private:
+  T* base() { return symmetric_ != nullptr ? symmetric_->data() : plain_; }
+
+  std::size_t n_, offset_;
+  std::unique_ptr<SymmetricVector<T>> symmetric_;
+  T* plain_ = nullptr;
+};
+
+// One case on one rank: its matrix, and what has to be in memory afterwards.
+template <class T>
+class Scene {
+ public:
+  Scene(Team& team, const Case& c, Path path)
+      : c_(c),
+        team_(team),
+        inLd_(c.cols.total() + c.inGap),
+        outLd_((c.transposes ? c.rows.total() : c.cols.size(team.rank())) + c.outGap),
+        in_(team, c.batch * c.rows.largest() * inLd_, c.offset, path == Path::tiles || path == Path::copies),
+        out_(team, c.batch * largestOut(), c.offset, path == Path::copies || path == Path::copiesOfOut) {
+    if (!c.transposes) outLd_ = c.cols.largest() + c.outGap;
+  }
+
+  void fill(unsigned salt) {
+    std::vector<T> values = in_.all();
+    visit([&](std::size_t b, std::size_t r, std::size_t c) {
+      values[in_.first() + b * inStride() + r * inLd_ + c] = elementOf<T>(index(b, r + firstRow(), c), salt);
+    });
+    in_.fill(values);
+    out_.fill(std::vector<T>(out_.all().size(), elementOf<T>(12345, 99)));
+  }
+
+  MatrixView<const T> in() {
+    return {in_.data(), c_.rows.size(team_.rank()), c_.cols.total(), inLd_, c_.batch, inStride()};
+  }
+  MatrixView<T> out() {
+    const std::size_t cols = c_.cols.size(team_.rank());
+    if (c_.transposes) return {out_.data(), cols, c_.rows.total(), outLd_, c_.batch, largestOut()};
+    return {out_.data(), c_.rows.total(), cols, outLd_, c_.batch, largestOut()};
+  }
+
+  // Whether out has its elements, and everything else is as before.
+  bool isRight(unsigned salt) {
+    const std::vector<T> values = out_.all();
+    std::vector<T> expected(values.size(), elementOf<T>(12345, 99));
+    for (std::size_t b = 0; b < c_.batch; ++b)
+      for (std::size_t r = 0; r < c_.rows.total(); ++r)
+        for (std::size_t c = 0; c < c_.cols.size(team_.rank()); ++c)
+          expected[out_.first() + b * largestOut() + (c_.transposes ? c * outLd_ + r : r * outLd_ + c)] =
+              elementOf<T>(index(b, r, c + c_.cols.first(team_.rank())), salt);
+    return std::memcmp(values.data(), expected.data(), values.size() * sizeof(T)) == 0;
+  }
+
+ private:
+  template <class Use>
+  void visit(const Use& use) const {
+    for (std::size_t b = 0; b < c_.batch; ++b)
+      for (std::size_t r = 0; r < c_.rows.size(team_.rank()); ++r)
+        for (std::size_t c = 0; c < c_.cols.total(); ++c) use(b, r, c);
+  }
+  std::size_t firstRow() const { return c_.rows.first(team_.rank()); }
+  std::size_t inStride() const { return c_.rows.largest() * inLd_; }
+  std::size_t largestOut() const {
+    return c_.transposes ? c_.cols.largest() * (c_.rows.total() + c_.outGap)
+                         : c_.rows.total() * (c_.cols.largest() + c_.outGap);
+  }
+  std::size_t index(std::size_t b, std::size_t r, std::size_t c) const {
+    return (b * c_.rows.total() + r) * c_.cols.total() + c;
+  }
+
+  const Case& c_;
+  Team& team_;
+  std::size_t inLd_, outLd_;
+  Side<T> in_, out_;
+};
+
+template <class T>
+void run(Team& team, Scene<T>& scene, const Case& c, cudaStream_t stream) {
+  if (c.transposes)
+    gpuopt::distributed::transpose(team, scene.in(), scene.out(), c.rows, c.cols, stream);
+  else
+    gpuopt::distributed::redistribute(team, scene.in(), scene.out(), c.rows, c.cols, stream);
+}
+
+template <class T>
+bool isRightOn(Rank& rank, Path path, const std::vector<Case>& cases) {
+  Team team(rank.comm, optionsOf(path));
+  tune(team, path);
+  for (const Case& c : cases) {
+    Scene<T> scene(team, c, path);
+    scene.fill(7);
+    run(team, scene, c, rank.stream);
+    rank.wait();
+    team.check();
+    if (!scene.isRight(7)) return false;
+  }
+  return true;
+}
+
+// Even and uneven slabs, gaps, offsets, batches; both directions.
+std::vector<Case> casesOf(int ranks) {
+  const auto count = static_cast<std::size_t>(ranks);
+  std::vector<std::size_t> uneven, some;
+  for (std::size_t rank = 0; rank < count; ++rank) {
+    uneven.push_back(rank * 13 % 31);
+    some.push_back(rank % 2 == 0 ? 9 : 0);
+  }
+  std::vector<Case> cases;
+  for (const bool transposes : {true, false}) {
+    const auto add = [&](Case c) {
+      c.transposes = transposes;
+      cases.push_back(c);
+    };
+    add({Slabs::even(64, ranks), Slabs::even(128, ranks)});
+    add({Slabs::even(101, ranks), Slabs::even(67, ranks), 1, 3, 5, 1});
+    add({Slabs(uneven), Slabs(some), 2, 1});
+    add({Slabs::even(count > 1 ? count - 1 : 1, ranks), Slabs::even(3, ranks), 3, 0, 2});
+    add({Slabs::even(0, ranks), Slabs::even(5, ranks)});
+  }
+  return cases;
+}
+
+template <class T>
+void requireRight(int ranks) {
+  for (const Path path : paths) {
+    CAPTURE(ranks, static_cast<int>(path), sizeof(T));
+    const std::vector<Case> cases = casesOf(ranks);
+    REQUIRE(onRanks(ranks, [&](Rank& rank) { return isRightOn<T>(rank, path, cases); }) == allRight(ranks));
+  }
+}
+
+TEST_CASE("every path and split, 1 to 8 ranks") {
+  for (const int ranks : rankCounts()) requireRight<float>(ranks);
+}
+
+TEST_CASE("every path and element size", "[sweep]") {
+  const int ranks = rankCounts().back() < 3 ? rankCounts().back() : 3;
+  requireRight<unsigned char>(ranks);
+  requireRight<unsigned short>(ranks);
+  requireRight<Bytes<3>>(ranks);
+  requireRight<double>(ranks);
+  requireRight<Bytes<12>>(ranks);
+  requireRight<uint4>(ranks);
+}
+
+}  // namespace distributed_transpose_test
