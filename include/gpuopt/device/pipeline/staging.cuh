@@ -10,6 +10,7 @@
 #include <gpuopt/host/helper_threads.cuh>
 #include <gpuopt/host/pinned.cuh>
 #include <gpuopt/host/streaming_copy.cuh>
+#include <gpuopt/host/tuning/tunable.cuh>
 
 #include <cuda_runtime.h>
 
@@ -28,18 +29,22 @@ inline bool isDirect(const void* data, std::size_t bytes) {
   return bytes > 0 && isKnownToRuntime(data) && isKnownToRuntime(static_cast<const unsigned char*>(data) + bytes - 1);
 }
 
+inline TunedValue stagingFor(std::size_t bytes) {
+  return tunedValue(Tunable::staging, bytes).value_or(TunedValue{stagingThreads, stagingPiece});
+}
+
 // f(at, bytes) for pieces of `all` bytes, by several threads. f throws nothing.
 template <class F>
 class PiecewiseJob final : public HelpedJob {
  public:
-  PiecewiseJob(std::size_t all, F f) : all_(all), f_(f) {}
+  PiecewiseJob(std::size_t all, F f) : all_(all), f_(f), staging_(stagingFor(all)) {}
   ~PiecewiseJob() { HelperThreads::instance().finish(*this); }
   PiecewiseJob(const PiecewiseJob&) = delete;
   PiecewiseJob& operator=(const PiecewiseJob&) = delete;
 
   // Helpers may begin.
   void begin() {
-    const auto pieces = static_cast<unsigned>(smallerOf(ceilDivide(all_, stagingPiece), std::size_t{stagingThreads}));
+    const auto pieces = static_cast<unsigned>(smallerOf(ceilDivide(all_, staging_.bytes), std::size_t{staging_.count}));
     HelperThreads::instance().invite(*this, smallerOf(pieces, transferCores(coreCount())) - 1);
   }
 
@@ -50,14 +55,15 @@ class PiecewiseJob final : public HelpedJob {
   }
 
   void run() noexcept override {
-    for (std::size_t at = next(); at < all_; at = next()) f_(at, smallerOf(stagingPiece, all_ - at));
+    for (std::size_t at = next(); at < all_; at = next()) f_(at, smallerOf(staging_.bytes, all_ - at));
   }
 
  private:
-  std::size_t next() { return next_.fetch_add(stagingPiece, std::memory_order_relaxed); }
+  std::size_t next() { return next_.fetch_add(staging_.bytes, std::memory_order_relaxed); }
 
   std::size_t all_;
   F f_;
+  TunedValue staging_;  // threads, and the bytes of a piece
   std::atomic<std::size_t> next_{0};
 };
 

@@ -152,7 +152,9 @@ class BlockTransfer final : public PendingTransfer {
                            request_.blockBytes};
     const HostMemory memory = hostMemory(
         extent.lowest, bytes == 0 ? 0 : static_cast<std::size_t>(extent.end - extent.lowest), request_.function);
-    const TransferPlan plan = planBlocks({bytes, request_.direction, memory, coreCount()}, count);
+    const auto tuned = memory == HostMemory::pinned ? tunedValue(Tunable::blocks, bytes / count)
+                                                    : tunedValue(transferTunable(request_.direction), bytes);
+    const TransferPlan plan = planBlocks({bytes, request_.direction, memory, coreCount(), tuned}, count);
     run(group, extent, bytes, plan);
   }
 
@@ -165,8 +167,9 @@ class BlockTransfer final : public PendingTransfer {
       case TransferAlgorithm::engine:
         return queueCopies(group);
       case TransferAlgorithm::kernel:
-        return isUpload ? launchMoveBlocks<true>(group, extent.alignment, request_.stream, request_.function)
-                        : launchMoveBlocks<false>(group, extent.alignment, request_.stream, request_.function);
+        return isUpload
+                   ? launchMoveBlocks<true>(group, extent.alignment, plan.blocks, request_.stream, request_.function)
+                   : launchMoveBlocks<false>(group, extent.alignment, plan.blocks, request_.stream, request_.function);
       default:
         return runRing(HostBlocks{group, plan.isStreaming},
                        {nullptr, group.device, bytes, request_.direction, request_.stream, request_.function}, plan);

@@ -96,17 +96,17 @@ inline unsigned blockLaneBits(std::size_t blockBytes) {
   return bits;
 }
 
-// `alignment` is a power of two that divides the difference of every block's addresses on both sides.
+// `alignment` is a power of two that divides the difference of every block's addresses on both sides. At most
+// `mostBlocks` thread blocks run.
 template <bool IS_UPLOAD, unsigned WORD = 16>
-GPUOPT_HIDDEN void launchMoveBlocks(const BlockGroup& group, std::size_t alignment, cudaStream_t stream,
-                                    const char* function) {
+GPUOPT_HIDDEN void launchMoveBlocks(const BlockGroup& group, std::size_t alignment, unsigned mostBlocks,
+                                    cudaStream_t stream, const char* function) {
   if constexpr (WORD > 1)
-    if (alignment < WORD) return launchMoveBlocks<IS_UPLOAD, WORD / 4>(group, alignment, stream, function);
+    if (alignment < WORD) return launchMoveBlocks<IS_UPLOAD, WORD / 4>(group, alignment, mostBlocks, stream, function);
   const std::size_t blockBytes = group.begin(group.count) / group.count;
   const unsigned laneBits = blockLaneBits(blockBytes);
   const std::size_t needed = ceilDivide(group.count << laneBits, std::size_t{blocksThreads});
-  const LaunchConfig config =
-      gridConfig(blocksThreads, smallerOf(needed, std::size_t{blocksGrid(blockBytes)}), stream, function);
+  const LaunchConfig config = gridConfig(blocksThreads, smallerOf(needed, std::size_t{mostBlocks}), stream, function);
   launch(moveBlocksKernel<IS_UPLOAD, WORD>, config, group, laneBits);
 }
 

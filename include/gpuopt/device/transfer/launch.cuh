@@ -38,9 +38,13 @@ inline HostMemory hostMemory(const void* host, std::size_t bytes, const char* fu
   return first == cudaMemoryTypeUnregistered ? HostMemory::pageable : HostMemory::pinned;
 }
 
+inline Tunable transferTunable(TransferDirection direction) {
+  return direction == TransferDirection::upload ? Tunable::upload : Tunable::download;
+}
+
 inline TransferPlan planOf(const Transfer& transfer) {
-  return planTransfer(
-      {transfer.bytes, transfer.direction, hostMemory(transfer.host, transfer.bytes, transfer.function), coreCount()});
+  return planTransfer({transfer.bytes, transfer.direction, hostMemory(transfer.host, transfer.bytes, transfer.function),
+                       coreCount(), tunedValue(transferTunable(transfer.direction), transfer.bytes)});
 }
 
 inline void queueCopy(const Transfer& transfer) {

@@ -6,8 +6,10 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/transfer/tuning.cuh>
+#include <gpuopt/host/tuning/tunable.cuh>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 GPUOPT_NAMESPACE_BEGIN
@@ -31,6 +33,7 @@ struct TransferShape {
   TransferDirection direction;
   HostMemory memory;
   unsigned cores;
+  std::optional<TunedValue> tuned = {};  // of the tuning file: the ring's threads and slots, or a kernel's blocks
 };
 
 struct TransferPlan {
@@ -39,6 +42,7 @@ struct TransferPlan {
   unsigned threads = 0;       // that fill or empty slots
   std::size_t slotBytes = 0;  // of which each thread has two
   bool isStreaming = false;   // whether the host's memory is written past the caches
+  unsigned blocks = 0;        // thread blocks of the kernel, at most
 };
 
 template <std::size_t N>
@@ -53,13 +57,19 @@ constexpr TransferTier tierOf(const TransferShape& shape) {
                                                       : tierOf(downloadTiers, shape.bytes);
 }
 
+inline constexpr const char* tunedReason = "the tuning file says so";
+
 // Downloads are written past the caches: that saves the host from reading what it overwrites.
 inline TransferPlan planRing(const TransferShape& shape) {
-  const TransferTier found = tierOf(shape), tier = found.threads > 0 ? found : smallTier;
+  const bool isTuned = shape.tuned && shape.tuned->count > 0;
+  const TransferTier found =
+      isTuned ? TransferTier{shape.bytes, shape.tuned->count, shape.tuned->bytes} : tierOf(shape);
+  const TransferTier tier = found.threads > 0 ? found : smallTier;
   const std::size_t slots = ceilDivide(shape.bytes, tier.slotBytes);
   const std::size_t threads = smallerOf(std::size_t{smallerOf(tier.threads, transferCores(shape.cores))}, slots);
-  const char* reason = shape.memory == HostMemory::pageable ? "the host's memory is pageable"
-                                                            : "the host's memory is registered in part";
+  const char* reason = isTuned                                ? tunedReason
+                       : shape.memory == HostMemory::pageable ? "the host's memory is pageable"
+                                                              : "the host's memory is registered in part";
   return {TransferAlgorithm::ring, reason, static_cast<unsigned>(threads), tier.slotBytes,
           shape.direction == TransferDirection::download};
 }
@@ -67,9 +77,17 @@ inline TransferPlan planRing(const TransferShape& shape) {
 inline TransferPlan planTransfer(const TransferShape& shape) {
   if (shape.bytes == 0) return {TransferAlgorithm::none, "there is nothing to copy"};
   if (shape.memory == HostMemory::pinned) return {TransferAlgorithm::engine, "the host's memory is pinned"};
-  if (shape.memory == HostMemory::pageable && tierOf(shape).threads == 0)
-    return {TransferAlgorithm::runtime, "the host's memory is pageable, and the array is small"};
+  const unsigned threads = shape.tuned ? shape.tuned->count : tierOf(shape).threads;
+  if (shape.memory == HostMemory::pageable && threads == 0)
+    return {TransferAlgorithm::runtime,
+            shape.tuned ? tunedReason : "the host's memory is pageable, and the array is small"};
   return planRing(shape);
+}
+
+inline TransferPlan planTunedBlocks(unsigned blocks) {
+  TransferPlan plan{blocks == 0 ? TransferAlgorithm::engine : TransferAlgorithm::kernel, tunedReason};
+  plan.blocks = blocks;
+  return plan;
 }
 
 // For `count` blocks of shape.bytes together.
@@ -80,8 +98,12 @@ inline TransferPlan planBlocks(const TransferShape& shape, std::size_t count) {
     plan.isStreaming = plan.isStreaming && shape.bytes / count >= streamingBlockBytes;
     return plan;
   }
-  if (shape.bytes / count >= engineBlockBytes) return {TransferAlgorithm::engine, "the blocks are large"};
-  return {TransferAlgorithm::kernel, "the host's memory is pinned"};
+  const std::size_t blockBytes = shape.bytes / count;
+  if (shape.tuned) return planTunedBlocks(shape.tuned->count);
+  if (blockBytes >= engineBlockBytes) return {TransferAlgorithm::engine, "the blocks are large"};
+  TransferPlan plan{TransferAlgorithm::kernel, "the host's memory is pinned"};
+  plan.blocks = blocksGrid(blockBytes);
+  return plan;
 }
 
 inline std::string planInWords(const TransferPlan& plan) {

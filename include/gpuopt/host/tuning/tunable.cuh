@@ -1,0 +1,114 @@
+/// \file
+/// The constants of the library that the tuning file may replace while a program runs.
+///
+/// None of them can change a bit of a result: they say how bytes get from one memory to another, in host code. Whatever
+/// orders the operations of a reduction is never read from the file: policies, and the chunks of pipelines, by which
+/// sums are made, too.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/host/device.cuh>
+#include <gpuopt/host/tuning/entry.cuh>
+#include <gpuopt/host/tuning/known_choices.cuh>
+#include <gpuopt/host/tuning/store.cuh>
+
+#include <atomic>
+#include <charconv>
+#include <cstddef>
+#include <cstdio>
+#include <iterator>
+#include <optional>
+#include <string>
+
+GPUOPT_DETAIL_BEGIN
+
+enum class Tunable {
+  upload,    // of pageable memory, by bytes: threads and slots, or no thread for the runtime's copy
+  download,  // the same
+  blocks,    // of pinned memory, by the bytes of a data block: thread blocks, or none for the copy engine
+  staging    // threads that fill or empty a slot of a pipeline, and the bytes that each takes, by the slot's bytes
+};
+
+/// Threads or blocks, and bytes for each; 0 bytes where there are none.
+struct TunedValue {
+  unsigned count;
+  std::size_t bytes;
+};
+
+/// How a constant is written, as in "8 threads, 1048576 bytes" or "16 blocks".
+struct TunableForm {
+  const char* name;
+  const char* unit;
+  bool mayBeNone;  // 0 of the unit
+  bool hasBytes;
+};
+
+inline constexpr TunableForm tunableForms[] = {{"gpuopt.upload", " threads", true, true},
+                                               {"gpuopt.download", " threads", true, true},
+                                               {"gpuopt.blocks", " blocks", true, false},
+                                               {"gpuopt.staging", " threads", false, true}};
+
+inline constexpr unsigned mostTunedCount = 255;
+inline constexpr std::size_t leastTunedBytes = std::size_t{4} << 10, mostTunedBytes = std::size_t{16} << 20;
+
+inline const TunableForm& formOf(Tunable constant) { return tunableForms[static_cast<unsigned>(constant)]; }
+
+inline std::string textOf(Tunable constant, const TunedValue& value) {
+  const std::string text = std::to_string(value.count) + formOf(constant).unit;
+  return value.bytes == 0 ? text : text + ", " + std::to_string(value.bytes) + " bytes";
+}
+
+inline bool isAllowed(Tunable constant, const TunedValue& value) {
+  const TunableForm& form = formOf(constant);
+  if (value.count == 0 || !form.hasBytes) return value.bytes == 0 && (value.count > 0 || form.mayBeNone);
+  return (value.bytes & (value.bytes - 1)) == 0 && value.bytes >= leastTunedBytes && value.bytes <= mostTunedBytes;
+}
+
+/// What textOf() has written; nothing of any other text.
+inline std::optional<TunedValue> parseTuned(Tunable constant, const std::string& text) {
+  TunedValue value{0, 0};
+  const char* const end = text.data() + text.size();
+  std::from_chars(text.data(), end, value.count);
+  if (const std::size_t comma = text.find(", "); comma != std::string::npos)
+    std::from_chars(text.data() + comma + 2, end, value.bytes);
+  const bool isRead = value.count <= mostTunedCount && textOf(constant, value) == text;
+  if (isRead && isAllowed(constant, value)) return value;
+  return std::nullopt;
+}
+
+// What the file says for the device, or for the nearest one of its architecture. A text that this version does not know
+// is reported once.
+GPUOPT_HIDDEN inline std::optional<TunedValue> findTuned(Tunable constant, int logSize, int device) {
+  auto& store = TuningStore::instance();
+  const TuningKey key{formOf(constant).name, "", logSize};
+  std::string text = store.find(key, deviceName(device));
+  if (text.empty()) text = store.findNearest(key, computeCapability(device), multiprocessorCount(device));
+  if (text.empty()) return std::nullopt;
+  const std::optional<TunedValue> value = parseTuned(constant, text);
+  static std::atomic<bool> isReported{false};
+  if (!value && !isReported.exchange(true))
+    std::fprintf(stderr, "gpuopt: %s in the tuning file is ignored: this version does not know \"%s\"\n",
+                 key.name.c_str(), text.c_str());
+  return value;
+}
+
+/// The value of the tuning file for the current device and a size, or nothing. Less than 50 ns for a size whose power
+/// of two was asked for before.
+GPUOPT_HIDDEN inline std::optional<TunedValue> tunedValue(Tunable constant, std::size_t size) {
+  constexpr std::size_t NONE = 65534, UNKNOWN = 65535;  // else the count, and the logarithm of the bytes in 8 bits
+  static KnownChoices known[std::size(tunableForms)];
+  KnownChoices& choices = known[static_cast<unsigned>(constant)];
+  const int device = currentDevice(), logSize = logSizeOf(size);
+  const unsigned generation = TuningStore::instance().generation();
+  std::size_t code = choices.find(device, logSize, generation, UNKNOWN);
+  if (code == UNKNOWN) {
+    const std::optional<TunedValue> found = findTuned(constant, logSize, device);
+    code = found ? found->count << 8 | static_cast<unsigned>(logSizeOf(found->bytes)) : NONE;
+    choices.keep(device, logSize, generation, code);
+  }
+  if (code == NONE) return std::nullopt;
+  const std::size_t logBytes = code & 0xFF;
+  return TunedValue{static_cast<unsigned>(code >> 8), logBytes == 0 ? 0 : std::size_t{1} << logBytes};
+}
+
+GPUOPT_DETAIL_END
