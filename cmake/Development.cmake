@@ -54,6 +54,17 @@ if(GPUOPT_NATIVE)
   endif()
 endif()
 
+# OpenGL without a window, for one of the examples.
+set(GPUOPT_OPENGL OFF)
+if(GPUOPT_NATIVE)
+  find_package(OpenGL QUIET COMPONENTS OpenGL EGL)
+  if(TARGET OpenGL::OpenGL AND TARGET OpenGL::EGL)
+    set(GPUOPT_OPENGL ON)
+  else()
+    message(STATUS "gpuopt: OpenGL with EGL not found (Debian: libopengl-dev, libegl-dev): no example interop_opengl")
+  endif()
+endif()
+
 set(GPUOPT_VARIANTS)
 if(GPUOPT_EMULATED)
   list(APPEND GPUOPT_VARIANTS emulated)

@@ -22,8 +22,11 @@ def run(*arguments):
 
 
 def main(*arguments):
-    """Runs the script's tests, unless a trial run with these arguments finds no GPU."""
+    """Runs the script's tests, unless a trial run with these arguments finds no GPU, or says that it is skipped."""
     trial = run(*arguments)
+    if trial.returncode == NO_DEVICE:
+        print(trial.stdout, end="")
+        sys.exit(NO_DEVICE)
     if trial.returncode == 1 and ("cudaErrorNoDevice" in trial.stderr or "cudaErrorInsufficientDriver" in trial.stderr):
         print("SKIPPED: no GPU")
         sys.exit(NO_DEVICE)
