@@ -72,13 +72,12 @@ void whoseAccess(Report& report, const AllKinds& host, const TimedArray<unsigned
                 {"host writes, GB/s", "host reads, GB/s", "kernel writes, GB/s", "kernel reads, GB/s"}});
   for (const auto& row : rows) {
     auto* const words = row.memory.as<unsigned>();
-    volatile unsigned sum = 0;  // so that no reading is left out
     const auto rate = [](const auto& call) {
       const double seconds = hostSecondsOf(call);
       return seconds > 0 ? 4e-9 * static_cast<double>(N) / seconds : 0;
     };
     const double written = rate([&] { writeWords(words, N, 5); });
-    const double read = rate([&] { sum = sumOfWords(words, N); });
+    const double read = rate([&] { keep(sumOfWords(words, N)); });
     double byKernel[2] = {};
     if (row.isForKernels) {
       auto* const mapped = row.memory.onDevice<unsigned>();
@@ -297,8 +296,7 @@ template <class Call>
 void sumRow(Report& report, const char* name, const HostBuffer& pageable, const HostBuffer& pinned, std::size_t n,
             bool takesPageable, const Call& call) {
   const auto ms = [&](const HostBuffer& host) {
-    volatile unsigned sum = 0;  // so that no call is left out
-    return 1e3 * hostSecondsOf([&] { sum = call(host.as<unsigned>(), n); });
+    return 1e3 * hostSecondsOf([&] { keep(call(host.as<unsigned>(), n)); });
   };
   const bool isRight = call(pinned.as<unsigned>(), n) == sumOfWords(pinned.as<unsigned>(), n) &&
                        (!takesPageable || call(pageable.as<unsigned>(), n) == sumOfWords(pageable.as<unsigned>(), n));
