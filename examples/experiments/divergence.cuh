@@ -56,8 +56,15 @@ inline void launchSecondWay(const unsigned* in, unsigned* out, std::size_t n, un
 enum class Side {
   above,  ///< tid > last
   upTo,   ///< tid <= last
-  inTurn  ///< tid > last in every other block, tid <= last in those between
+  either  ///< tid > last in one half of the blocks, tid <= last in the other
 };
+
+/// Half of the blocks: those whose number has an odd count of bits. Multiples of any number, such as the blocks of one
+/// multiprocessor, are of both kinds.
+__host__ __device__ constexpr bool isInOneHalf(unsigned block) {
+  for (unsigned half = 16; half > 0; half /= 2) block ^= block >> half;
+  return block % 2 != 0;
+}
 
 __host__ __device__ constexpr bool isOnSide(Side side, unsigned thread, unsigned block, unsigned last) {
   switch (side) {
@@ -66,7 +73,7 @@ __host__ __device__ constexpr bool isOnSide(Side side, unsigned thread, unsigned
     case Side::upTo:
       return thread <= last;
     default:
-      return (thread > last) == (block % 2 == 0);
+      return (thread > last) == isInOneHalf(block);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "latency.cuh"
 
 #include "experiment.hpp"
+#include "host_memory.cuh"
 #include "measure.cuh"
 
 #include <algorithm>
@@ -39,14 +40,25 @@ struct Cycles {
 
 /// Chases go on where the last one ended, so that none finds in L2 what another one has read.
 template <class Load>
-Cycles globalCycles(unsigned lines, Load load) {
-  const DeviceArray<unsigned> next(std::size_t{lines} * chaseStride);
-  launchLinks(next.data(), lines);
+Cycles chaseCycles(unsigned* next, unsigned lines, Load load) {
+  launchLinks(next, lines);
   const unsigned warmUp = (std::min)(lines, emulated ? 10u : 4096u);
   DeviceArray<Chase> chase(std::vector<Chase>{Chase{}});
-  const auto cycles = leastCycles(chase, [&](Chase* state) { launchChase(next.data(), warmUp, steps, load, state); });
+  const auto cycles = leastCycles(chase, [&](Chase* state) { launchChase(next, warmUp, steps, load, state); });
   return {static_cast<double>(cycles) / steps,
           chase.toHost()[0].at == chaseOnHost(lines, launches * (warmUp + steps)) * chaseStride};
+}
+
+template <class Load>
+Cycles globalCycles(unsigned lines, Load load) {
+  const DeviceArray<unsigned> next(std::size_t{lines} * chaseStride);
+  return chaseCycles(next.data(), lines, load);
+}
+
+/// Through the link, a line after the other.
+Cycles hostCycles(unsigned lines) {
+  const HostBuffer next(HostMemory::mapped, std::size_t{lines} * chaseStride * sizeof(unsigned));
+  return chaseCycles(next.onDevice<unsigned>(), lines, CachedLoad{});
 }
 
 Cycles sharedCycles() {
@@ -75,6 +87,7 @@ void latencies(Report& report) {
   add("load, of 4 MiB, from L2", "no L2", globalCycles(4096 * KIB / LINE, L2Load{}));
   add("load, of 1 GiB, from memory", "400 to 800",
       globalCycles(emulated ? 64 : 1024 * 1024 * KIB / LINE, CachedLoad{}));
+  add("load, of 64 MiB of the host's", "", hostCycles(emulated ? 64 : 64 * 1024 * KIB / LINE));
 }
 
 void bySize(Report& report) {

@@ -78,6 +78,13 @@ double secondsAfter(const Prepare& prepare, const Call& call) {
   return emulated ? 0 : medianAfter(11, prepare, call);
 }
 
+/// Keeps the compiler from leaving out the computation of a value that nobody needs.
+template <class T>
+void keep(T value) {
+  volatile T kept = value;
+  static_cast<void>(kept);
+}
+
 /// The median of 11 calls and of what they have queued, on the clock of the host; 0 on the emulated device, which does
 /// not call.
 template <class Call>

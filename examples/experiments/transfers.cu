@@ -53,31 +53,43 @@ bool goesAndComes(const HostBuffer& host, std::size_t n) {
   return std::memcmp(host.as<void>(), hashes(n).data(), bytes) == 0;
 }
 
-/// The host itself reads and writes 256 MiB, more than its caches hold, with one thread.
-void hostAccess(Report& report, const AllKinds& host) {
+/// Who reads and writes 256 MiB, more than caches hold: one thread of the host, and a kernel through the link.
+void whoseAccess(Report& report, const AllKinds& host, const TimedArray<unsigned>& device) {
   constexpr std::size_t N = emulated ? 1001 : std::size_t{1} << 26;
   const struct {
     const char* name;
     const HostBuffer& memory;
     const char* then;
-  } rows[] = {{"pageable", host.pageable, ""},
-              {"pinned", host.pinned, ""},
-              {"write-combined", host.combined, "not cached: reads are slow"},
-              {"mapped", host.mapped, ""}};
-  report.table({"The host's own access to 256 MiB, by one thread. Then: CUDA C++ Programming Guide",
+    bool isForKernels;
+  } rows[] = {{"pageable", host.pageable, "", false},
+              {"pinned", host.pinned, "", true},
+              {"write-combined", host.combined, "not cached: the host reads slowly", true},
+              {"mapped", host.mapped, "", true}};
+  report.table({"256 MiB written and read by one thread of the host, and by a kernel. Then: CUDA C++ Programming Guide",
                 "memory",
                 "then",
                 "",
-                {"written, GB/s", "read, GB/s"}});
+                {"host writes, GB/s", "host reads, GB/s", "kernel writes, GB/s", "kernel reads, GB/s"}});
   for (const auto& row : rows) {
     auto* const words = row.memory.as<unsigned>();
-    volatile unsigned sum = 0;  // so that no reading is left out
-    const auto rate = [](double seconds) { return seconds > 0 ? 4e-9 * static_cast<double>(N) / seconds : 0; };
-    const double written = rate(hostSecondsOf([&] { writeWords(words, N, 5); }));
-    const double read = rate(hostSecondsOf([&] { sum = sumOfWords(words, N); }));
+    const auto rate = [](const auto& call) {
+      const double seconds = hostSecondsOf(call);
+      return seconds > 0 ? 4e-9 * static_cast<double>(N) / seconds : 0;
+    };
+    const double written = rate([&] { writeWords(words, N, 5); });
+    const double read = rate([&] { keep(sumOfWords(words, N)); });
+    double byKernel[2] = {};
+    if (row.isForKernels) {
+      auto* const mapped = row.memory.onDevice<unsigned>();
+      byKernel[0] = rate([&] { launchWork(device.data(), mapped, N, 1); });
+      byKernel[1] = rate([&] { launchWork(mapped, device.data(), N, 1); });
+    }
     writeWords(words, N, 3);
-    sum = sumOfWords(words, N);
-    report.add({row.name, row.then, "", {written, read}, sum == static_cast<unsigned>(3 * N + N * (N - 1) / 2)});
+    report.add({row.name,
+                row.then,
+                "",
+                {written, read, byKernel[0], byKernel[1]},
+                sumOfWords(words, N) == static_cast<unsigned>(3 * N + N * (N - 1) / 2)});
   }
 }
 
@@ -91,8 +103,7 @@ void kinds(Report& report) {
                 "size, GB/s up and down:",
                 "",
                 "",
-                {"pageable up", "pinned up", "w.-comb. up", "mapped read", "pageable down", "pinned down",
-                 "w.-comb. down", "mapped write"}});
+                {"pageable up", "pinned up", "w.-comb. up", "mapped read", "pageable down", "pinned down"}});
   for (std::size_t bytes = 4096; bytes <= LARGEST; bytes *= 4) {
     const auto rate = [&](const auto& call) {
       const double seconds = hostSecondsOf(call);
@@ -102,16 +113,13 @@ void kinds(Report& report) {
     const auto down = [&](const HostBuffer& to) { return rate([&] { copy(to.as<void>(), device.data(), bytes); }); };
     const double read =
         rate([&] { launchWork(host.mapped.onDevice<unsigned>(), device.data(), bytes / sizeof(unsigned), 1); });
-    const double write =
-        rate([&] { launchWork(device.data(), host.mapped.onDevice<unsigned>(), bytes / sizeof(unsigned), 1); });
     report.add({readableBytes(bytes),
                 "",
                 "",
-                {up(host.pageable), up(host.pinned), up(host.combined), read, down(host.pageable), down(host.pinned),
-                 down(host.combined), write},
+                {up(host.pageable), up(host.pinned), up(host.combined), read, down(host.pageable), down(host.pinned)},
                 isRight});
   }
-  hostAccess(report, host);
+  whoseAccess(report, host, device);
 }
 
 // -------------------------------------------------------------------------------------------- copies
@@ -288,8 +296,7 @@ template <class Call>
 void sumRow(Report& report, const char* name, const HostBuffer& pageable, const HostBuffer& pinned, std::size_t n,
             bool takesPageable, const Call& call) {
   const auto ms = [&](const HostBuffer& host) {
-    volatile unsigned sum = 0;  // so that no call is left out
-    return 1e3 * hostSecondsOf([&] { sum = call(host.as<unsigned>(), n); });
+    return 1e3 * hostSecondsOf([&] { keep(call(host.as<unsigned>(), n)); });
   };
   const bool isRight = call(pinned.as<unsigned>(), n) == sumOfWords(pinned.as<unsigned>(), n) &&
                        (!takesPageable || call(pageable.as<unsigned>(), n) == sumOfWords(pageable.as<unsigned>(), n));

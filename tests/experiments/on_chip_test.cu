@@ -10,6 +10,7 @@
 
 #include <gpuopt/access.cuh>
 
+#include <bitset>
 #include <cstring>
 #include <vector>
 
@@ -88,9 +89,10 @@ TEST_CASE("every thread goes its way") {
     CHECK(goes([last](std::size_t thread, std::size_t) { return thread > last; }));
     launchBranchAt<Side::upTo>(in.data(), out.data(), N, last, ROUNDS);
     CHECK(goes([last](std::size_t thread, std::size_t) { return thread <= last; }));
-    launchBranchAt<Side::inTurn>(in.data(), out.data(), N, last, ROUNDS);
-    CHECK(goes(
-        [last](std::size_t thread, std::size_t block) { return block % 2 == 0 ? thread > last : thread <= last; }));
+    launchBranchAt<Side::either>(in.data(), out.data(), N, last, ROUNDS);
+    CHECK(goes([last](std::size_t thread, std::size_t block) {
+      return std::bitset<32>(block).count() % 2 == 1 ? thread > last : thread <= last;
+    }));
   }
   for (const unsigned bit : {0u, 1u, 32u, branchBlock}) {
     launchReturnEarly(in.data(), out.data(), N, bit, ROUNDS);
