@@ -244,13 +244,15 @@ void requireApart(It in, std::size_t n, Count* counts, std::size_t slots, const 
     if (n > 0) requireDisjoint(namedArray(in, n, name), namedArray(counts, slots, "counts"), function);
 }
 
-// Counts slots, a function of each of n elements: checks the arguments, and launches if there is anything to do.
+// Counts slots, a function of each of n elements: checks the arguments, and launches if there is anything to do. `name`
+// is what the public function calls its input.
 template <class Policy, class Count, class F, class It>
 void histogramOf(const char* function, It in, std::size_t n, Count* counts, std::size_t slots, const F& slotOfElement,
-                 cudaStream_t stream) {
+                 cudaStream_t stream, const char* name = "in") {
   requireCounts(counts, slots, function);
+  requireReadable(deviceIterator(in, n, function, name), n, function, name);
   const auto source = sourceOf<false>(function, n, slotOfElement, in);
-  requireApart(Unwrap<It>::pointer(in), n, counts, slots, function);
+  requireApart(Unwrap<It>::pointer(in), n, counts, slots, function, name);
   launchHistogram(HistogramCall<Count>{function, stream, counts, slots, Policy::ADDS}, n, source);
 }
 

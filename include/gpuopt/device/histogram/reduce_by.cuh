@@ -193,14 +193,16 @@ void reduceByChecked(It values, std::size_t n, const Keys& keys, std::size_t bin
     if constexpr (std::is_pointer_v<decltype(in)>)
       if (n > 0) requireDisjoint(namedArray(in, n, name), namedArray(out, bins, "out"), function);
   };
+  requireReadable(deviceIterator(values, n, function, "values"), n, function, "values");
   if constexpr (isKeys<Keys>) {
+    requireReadable(deviceIterator(keys, n, function, "keys"), n, function, "keys");
     const auto source = sourceOf<false>(function, n, KeyedByInput<A>{call.bins}, values, keys);
-    requireOutApart(Unwrap<It>::pointer(values), "in1");
-    requireOutApart(Unwrap<Keys>::pointer(keys), "in2");
+    requireOutApart(Unwrap<It>::pointer(values), "values");
+    requireOutApart(Unwrap<Keys>::pointer(keys), "keys");
     reduceByOp<Policy, Op>(call, source, values);
   } else {
     const auto source = sourceOf<false>(function, n, KeyedByFunction<A, Keys>{keys, call.bins}, values);
-    requireOutApart(Unwrap<It>::pointer(values), "in");
+    requireOutApart(Unwrap<It>::pointer(values), "values");
     reduceByOp<Policy, Op>(call, source, values);
   }
 }
