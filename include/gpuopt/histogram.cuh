@@ -119,6 +119,9 @@ void bincount(In&& in, Counts&& counts, StreamRef stream = {}) {
 ///
 ///     gpuopt::histogramBy(particles, n, counts, 64, [] __device__(const Particle& p) { return int(p.energy); });
 ///
+/// Cost: structures are read through shared memory where that is faster and the counters leave room: explainHistogram
+/// says so, docs/histogram.md why.
+///
 /// \tparam Policy HistogramPolicy, AddCounts, CountOutside, or a type derived from one
 /// \param in n elements of any type
 /// \param counts `bins` counters; bins + 2 with CountOutside
@@ -277,8 +280,10 @@ template <class T>
 [[nodiscard]] std::string explainHistogram(std::size_t n, std::size_t bins) {
   detail::requireBins(bins, "gpuopt::explainHistogram");
   if (n == 0) return "nothing to launch";
-  const detail::ArraySource<T, detail::NumberedBins<Identity, false>, true> source{};
-  return detail::planInWords(detail::planHistogram(detail::histogramShape(source, n, bins)));
+  using Slots = detail::NumberedBins<Identity, false>;
+  using Source = std::conditional_t<detail::readsVectors<T>, detail::ArraySource<T, Slots, true>,
+                                    detail::IteratorSource<const T*, Slots>>;
+  return detail::planInWords(detail::planHistogram(detail::histogramShape(Source{}, n, bins)));
 }
 
 GPUOPT_NAMESPACE_END

@@ -31,7 +31,8 @@ GPUOPT_NAMESPACE_BEGIN
 /// out[s] = op over in[i] for offsets[s] <= i < offsets[s + 1], and over `init` where it is given.
 ///
 /// \param in,offsets,segments the elements, where segments begin and end, and the number of segments
-/// \param out receives the results, one for each segment
+/// \param out receives the results, one for each segment. Must not overlap `in` or `offsets`; the length of `in` is
+/// unknown, so only `out` equal to `in` is detected
 /// \param op the operation, Plus unless given
 /// \param init combined once with each result, from the left; op's neutral element unless given
 /// \param stream the launch is queued there

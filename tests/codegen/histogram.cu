@@ -12,7 +12,31 @@
 // CODEGEN: kernel=sharedReduceByKernel<.*PairSource<(float|int).*true> contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*(FixedPointSum<float>|DirectSum<int>) contains=atom\.shared\.add\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=(globalReduceBy|sampleMagnitudes|decodeWords|clearWords)Kernel no-local no-spill max-registers=64
-void countEverything(const float* floats, const unsigned char* bytes, const int* integers, unsigned* counts) {
+// CODEGEN: kernel=sharedHistogramKernel<.*StagedSource contains=cp\.async\.cg no-local no-spill max-registers=64
+// CODEGEN: kernel=sharedReduceByKernel<.*StagedSource contains=cp\.async\.cg no-local no-spill max-registers=64
+struct Particle {
+  int cell;
+  float members[15];
+  __device__ explicit operator int() const { return cell; }
+};
+struct Letters {
+  unsigned char codes[5];
+};
+struct SumOfMembers {
+  __device__ int operator()(const Particle& particle) const {
+    float sum = 0;
+    for (const float member : particle.members) sum += member;
+    return static_cast<int>(sum);
+  }
+  __device__ int operator()(const Letters& letters) const {
+    int sum = 0;
+    for (const int code : letters.codes) sum += code;
+    return sum;
+  }
+};
+
+void countEverything(const float* floats, const unsigned char* bytes, const int* integers, const Particle* particles,
+                     const Letters* letters, unsigned* counts) {
   constexpr std::size_t n = 1000;
   gpuopt::histogram(floats, n, counts, 256, 0, 1);
   gpuopt::histogram(bytes, n, counts, 256, 0, 256);
@@ -22,5 +46,8 @@ void countEverything(const float* floats, const unsigned char* bytes, const int*
   gpuopt::reduceBy<gpuopt::FastSums>(floats, n, integers, 256, sums);
   gpuopt::reduceBy(floats, n, integers, 256, sums, gpuopt::Maximum{});
   gpuopt::reduceBy(integers, n, integers, 256, reinterpret_cast<int*>(counts));
+  gpuopt::histogramBy(particles, n, counts, 256, SumOfMembers{});
+  gpuopt::histogramBy(letters, n, counts, 256, SumOfMembers{});
+  gpuopt::reduceBy(particles, n, SumOfMembers{}, 256, reinterpret_cast<int*>(counts));
   gpuopt::histogramRows(floats, n, n, n, counts, 256, 0, 1);
 }

@@ -179,6 +179,22 @@ TEST_CASE("histogramChannels: more counters than shared memory has room for", "[
   checkChannels<3, std::uint8_t, unsigned>(70000, 30000, 256, 0);
 }
 
+TEST_CASE("histogramChannels: wrong arguments throw before anything is written", "[device]") {
+  const std::vector<unsigned short> old(60, 7);
+  DeviceArray<unsigned short> samples(old);
+  const unsigned short* const null = nullptr;
+  auto* const counts = reinterpret_cast<unsigned*>(samples.data());
+  const auto message = [&](const unsigned short* in) {
+    return messageOf<std::invalid_argument>([&] { histogramChannels<3>(in, 10, counts, 4, 0, 256); });
+  };
+  CHECK(message(null) == "gpuopt::histogramChannels: samples is null, but n is 10");
+  CHECK(message(samples.data() + 6) ==
+        "gpuopt::histogramChannels: counts and samples overlap: samples begins at byte 12 of the 48 of counts");
+  const auto* misaligned = reinterpret_cast<const unsigned short*>(reinterpret_cast<const char*>(samples.data()) + 1);
+  CHECK(message(misaligned) == "gpuopt::histogramChannels: samples is misaligned: its address modulo 2 is 1");
+  CHECK(samples.toHost() == old);
+}
+
 TEST_CASE("histogramChannels: too many bins throw", "[device]") {
   DeviceArray<unsigned> counts(3);
   const DeviceArray<unsigned char> in(std::vector<unsigned char>(20, 3));

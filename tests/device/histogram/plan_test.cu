@@ -18,7 +18,7 @@ using detail::planHistogram;
 // 4-byte elements on a device of 132 multiprocessors with 227 KiB of shared memory for a block.
 struct Shape : HistogramShape {
   Shape(std::size_t elements, std::size_t counters)
-      : HistogramShape{elements, counters, 4, 1, 4, 0, 0, 227 << 10, 132} {}
+      : HistogramShape{elements, counters, 4, 1, 4, 0, 0, 227 << 10, 132, 0} {}
 
   Shape bytes(std::size_t element, std::size_t count = 1) const {
     Shape shape = *this;

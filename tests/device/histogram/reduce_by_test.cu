@@ -284,16 +284,23 @@ TEST_CASE("reduceBy: wrong arguments throw before anything is written", "[device
   DeviceArray<float> out(old);
   const float* const null = nullptr;
   const int* const noKeys = nullptr;
+  DeviceArray<int> numbers(5);
   float* const nowhere = nullptr;
   const auto message = [](auto call) { return messageOf<std::invalid_argument>(call); };
   CHECK(message([&] { reduceBy(in.data(), 20, by.data(), 0, out.data()); }) == "gpuopt::reduceBy: bins is 0");
   CHECK(message([&] { reduceBy(in.data(), 20, by.data(), 3, nowhere); }) ==
         "gpuopt::reduceBy: out is null, but there are 3 bins");
-  CHECK(message([&] { reduceBy(null, 20, by.data(), 3, out.data()); }) == "gpuopt::reduceBy: in1 is null, but n is 20");
+  CHECK(message([&] { reduceBy(null, 20, by.data(), 3, out.data()); }) ==
+        "gpuopt::reduceBy: values is null, but n is 20");
   CHECK(message([&] { reduceBy(in.data(), 20, noKeys, 3, out.data()); }) ==
-        "gpuopt::reduceBy: in2 is null, but n is 20");
+        "gpuopt::reduceBy: keys is null, but n is 20");
   CHECK(message([&] { reduceBy(out.data(), 3, by.data(), 3, out.data()); }) ==
-        "gpuopt::reduceBy: in1 and out overlap: out begins at byte 0 of the 12 of in1");
+        "gpuopt::reduceBy: values and out overlap: out begins at byte 0 of the 12 of values");
+  CHECK(message([&] { reduceBy(numbers.data(), 3, LastDigit{}, 3, numbers.data() + 2); }) ==
+        "gpuopt::reduceBy: values and out overlap: out begins at byte 8 of the 12 of values");
+  const auto* misaligned = reinterpret_cast<const int*>(reinterpret_cast<const char*>(by.data()) + 1);
+  CHECK(message([&] { reduceBy(in.data(), 3, misaligned, 3, out.data()); }) ==
+        "gpuopt::reduceBy: keys is misaligned: its address modulo 4 is 1");
   CHECK(out.toHost() == old);
 }
 

@@ -2,6 +2,7 @@
 /// ReduceSegmentsPolicy.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
+#include "support/host_test.cuh"
 #include "support/matrix_data.cuh"
 
 #include <gpuopt/reduce.cuh>
@@ -220,6 +221,20 @@ TEST_CASE("reduceSegments rejects null pointers and has nothing to do without se
   CHECK_THROWS_AS(reduceSegments(in.data(), null, 3, out.data()), std::invalid_argument);
   CHECK_THROWS_AS(reduceSegments(in.data(), offsets.data(), 3, static_cast<float*>(nullptr)), std::invalid_argument);
   reduceSegments(in.data(), null, 0, static_cast<float*>(nullptr));
+}
+
+TEST_CASE("reduceSegments: outputs that are inputs throw before anything is written") {
+  const std::vector<float> values{1, 2, 3, 4};
+  const std::vector<int> bounds{0, 1, 2, 4};
+  DeviceArray<float> in(values);
+  DeviceArray<int> offsets(bounds);
+  const auto message = [](auto call) { return messageOf<std::invalid_argument>(call); };
+  CHECK(message([&] { reduceSegments(in.data(), offsets.data(), 3, in.data()); }) ==
+        "gpuopt::reduceSegments: in and out are the same");
+  CHECK(message([&] { reduceSegments(in.data(), offsets.data(), 3, reinterpret_cast<float*>(offsets.data() + 1)); }) ==
+        "gpuopt::reduceSegments: offsets and out overlap: out begins at byte 4 of the 16 of offsets");
+  CHECK(in.toHost() == values);
+  CHECK(offsets.toHost() == bounds);
 }
 
 }  // namespace segments_test

@@ -56,7 +56,7 @@ void histogramOfPixels(const char* function, const T* samples, std::size_t n, Co
     throwInvalid({function, ": ", CHANNELS, " times bins (", bins, ") exceeds ", mostBins});
   const ChannelBins<std::decay_t<decltype(binsOfSample)>, CHANNELS> slotOf{binsOfSample, static_cast<unsigned>(slots)};
   const auto* const pixels = reinterpret_cast<const HistogramPixel<T, CHANNELS>*>(samples);
-  histogramOf<Policy>(function, pixels, n, counts, CHANNELS * slots, slotOf, stream);
+  histogramOf<Policy>(function, pixels, n, counts, CHANNELS * slots, slotOf, stream, "samples");
 }
 
 GPUOPT_DETAIL_END

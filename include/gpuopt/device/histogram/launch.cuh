@@ -6,6 +6,7 @@
 #include <gpuopt/device/histogram/kernels.cuh>
 #include <gpuopt/device/histogram/partition.cuh>
 #include <gpuopt/device/histogram/plan.cuh>
+#include <gpuopt/device/histogram/staged.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/memory.cuh>
 
@@ -48,7 +49,8 @@ HistogramShape elementShape(std::size_t n, std::size_t slots) {
           0,
           0,
           static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device)),
-          static_cast<unsigned>(multiprocessorCount(device))};
+          static_cast<unsigned>(multiprocessorCount(device)),
+          0};
 }
 
 template <class Source>
@@ -56,6 +58,7 @@ HistogramShape histogramShape(const Source& source, std::size_t n, std::size_t s
   HistogramShape shape = elementShape<Source>(n, slots);
   shape.byteValues = byteValuesOf<Source>;
   shape.tableBytes = tableBytes(source.f);
+  shape.stageBytes = StagedForm<Source>::sharedBytes;
   return shape;
 }
 
@@ -93,6 +96,13 @@ void launchShared(const HistogramCall<Count>& call, const HistogramPlan& plan, S
   const auto kernel = stores ? sharedHistogramKernel<true, Source, Count> : sharedHistogramKernel<false, Source, Count>;
   launch(kernel, histogramConfig(plan, call.function, call.stream), source, shape, static_cast<unsigned>(call.slots),
          call.counts, clears);
+}
+
+// The same of structures that are read through shared memory.
+template <class Source, class Count>
+void launchStaged(const HistogramCall<Count>& call, const HistogramPlan& plan, std::size_t n, const Source& source) {
+  const auto staged = StagedForm<Source>::of(source, n, plan.sharedBytes - StagedForm<Source>::sharedBytes);
+  launchShared(call, plan, staged, stepShape(staged, n));
 }
 
 template <class T, class F, bool ALIGNED, class Count>
@@ -184,6 +194,8 @@ GPUOPT_HIDDEN void launchPlan(const HistogramCall<Count>& call, const HistogramP
   switch (plan.algorithm) {
     case HistogramAlgorithm::oneBlock:
     case HistogramAlgorithm::shared:
+      if constexpr (StagedForm<Source>::exists)
+        if (plan.stages) return launchStaged(call, plan, n, source);
       return launchShared(call, plan, source, shape);
     case HistogramAlgorithm::bytes:
       if constexpr (byteValuesOf < Source >> 0) launchBytes(call, plan, source, shape);
@@ -232,13 +244,15 @@ void requireApart(It in, std::size_t n, Count* counts, std::size_t slots, const 
     if (n > 0) requireDisjoint(namedArray(in, n, name), namedArray(counts, slots, "counts"), function);
 }
 
-// Counts slots, a function of each of n elements: checks the arguments, and launches if there is anything to do.
+// Counts slots, a function of each of n elements: checks the arguments, and launches if there is anything to do. `name`
+// is what the public function calls its input.
 template <class Policy, class Count, class F, class It>
 void histogramOf(const char* function, It in, std::size_t n, Count* counts, std::size_t slots, const F& slotOfElement,
-                 cudaStream_t stream) {
+                 cudaStream_t stream, const char* name = "in") {
   requireCounts(counts, slots, function);
+  requireReadable(deviceIterator(in, n, function, name), n, function, name);
   const auto source = sourceOf<false>(function, n, slotOfElement, in);
-  requireApart(Unwrap<It>::pointer(in), n, counts, slots, function);
+  requireApart(Unwrap<It>::pointer(in), n, counts, slots, function, name);
   launchHistogram(HistogramCall<Count>{function, stream, counts, slots, Policy::ADDS}, n, source);
 }
 

@@ -25,6 +25,7 @@ struct HistogramShape {
   std::size_t tableBytes;    // shared memory for a table of edges, if it fits
   std::size_t sharedBytes;   // of a block, at most
   unsigned multiprocessors;
+  std::size_t stageBytes;  // shared memory for structures on their way, if it fits; else 0
 };
 
 struct HistogramPlan {
@@ -36,6 +37,7 @@ struct HistogramPlan {
   std::size_t groupSlots;   // slots of a group
   std::size_t sharedBytes;  // dynamic shared memory of a block
   bool sharesTable;         // whether the table of edges is in shared memory, after the counters
+  bool stages;              // whether structures are read through shared memory, at its end
   std::size_t ranges;       // of the partition
 };
 
@@ -77,6 +79,8 @@ inline HistogramPlan planShared(const HistogramShape& shape) {
   const std::size_t counters = roundUp(sharedCounterWords(shape.slots) * 4, 16);
   plan.sharesTable = shape.tableBytes > 0 && counters + shape.tableBytes <= counterWords(shape) * 4;
   plan.sharedBytes = counters + (plan.sharesTable ? shape.tableBytes : 0);
+  plan.stages = !isSmall && shape.stageBytes > 0 && plan.sharedBytes + shape.stageBytes <= counterWords(shape) * 4;
+  if (plan.stages) plan.sharedBytes += shape.stageBytes;
   return plan;
 }
 
@@ -144,6 +148,7 @@ inline std::string planInWords(const HistogramPlan& plan) {
                               plan.blocks == 1 ? " block of " : " blocks of ", plan.threads, " threads"});
   if (plan.groups > 1) text += message({", the input is read ", plan.groups, " times"});
   if (plan.ranges > 0) text += message({", ", plan.ranges, " ranges of bins"});
+  if (plan.stages) text += ", which read structures through shared memory";
   return message({text, ": ", plan.reason});
 }
 

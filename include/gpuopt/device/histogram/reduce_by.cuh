@@ -60,21 +60,35 @@ std::size_t wordCopies(const HistogramShape& shape, std::size_t blocks) {
   return clampTo(smallerOf(fitting, useful), std::size_t{1}, std::size_t{mostWordCopies});
 }
 
-// The blocks' words are in shared memory, `binBytes` for each bin.
+// The blocks' words are in shared memory, `binBytes` for each bin; so are structures on their way, if they fit, too.
 template <class Words, class Source, class A, class Update>
 GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const Source& source, const Update& update,
                                         const WordTable<typename Update::Word>& table, std::size_t binBytes,
                                         bool followsClearing) {
-  const HistogramShape shape = elementShape<Source>(call.n, call.bins);
+  HistogramShape shape = elementShape<Source>(call.n, call.bins);
   LaunchConfig config = readingConfig(call, shape);
   const std::size_t groups = ceilDivide(call.bins * binBytes, counterWords(shape) * 4);
   const std::size_t groupBins = ceilDivide(call.bins, groups);
   config.grid.x = static_cast<unsigned>(groups * largerOf(config.grid.x / groups, std::size_t{1}));
+  constexpr std::size_t STAGE = StagedForm<Source>::sharedBytes;
+  const bool stages = STAGE > 0 && groups == 1 && !isSmallHistogram(shape) &&
+                      reduceByWords(groupBins) * binBytes + STAGE <= counterWords(shape) * 4;
+  if (stages) shape.sharedBytes -= STAGE;
   const std::size_t copies = groups == 1 ? wordCopies<Update>(shape, config.grid.x) : 1;
   config.sharedBytes = reduceByWords(groupBins) * binBytes * copies;
-  launch(sharedReduceByKernel<Words, Source, Update>, config, source, stepShape(source, call.n), call.n, update, table,
-         ReduceByShape{static_cast<unsigned>(groups), static_cast<unsigned>(groupBins), static_cast<unsigned>(copies),
-                       followsClearing});
+  const auto launchFor = [&](const auto& from) {
+    launch(sharedReduceByKernel<Words, std::decay_t<decltype(from)>, Update>, config, from, stepShape(from, call.n),
+           call.n, update, table,
+           ReduceByShape{static_cast<unsigned>(groups), static_cast<unsigned>(groupBins), static_cast<unsigned>(copies),
+                         followsClearing});
+  };
+  if constexpr (StagedForm<Source>::exists)
+    if (stages) {
+      const auto staged = StagedForm<Source>::of(source, call.n, config.sharedBytes);
+      config.sharedBytes += STAGE;
+      return launchFor(staged);
+    }
+  launchFor(source);
 }
 
 // Arrays whose addresses rule out vectors come here twice, the second time element by element.
@@ -179,14 +193,16 @@ void reduceByChecked(It values, std::size_t n, const Keys& keys, std::size_t bin
     if constexpr (std::is_pointer_v<decltype(in)>)
       if (n > 0) requireDisjoint(namedArray(in, n, name), namedArray(out, bins, "out"), function);
   };
+  requireReadable(deviceIterator(values, n, function, "values"), n, function, "values");
   if constexpr (isKeys<Keys>) {
+    requireReadable(deviceIterator(keys, n, function, "keys"), n, function, "keys");
     const auto source = sourceOf<false>(function, n, KeyedByInput<A>{call.bins}, values, keys);
-    requireOutApart(Unwrap<It>::pointer(values), "in1");
-    requireOutApart(Unwrap<Keys>::pointer(keys), "in2");
+    requireOutApart(Unwrap<It>::pointer(values), "values");
+    requireOutApart(Unwrap<Keys>::pointer(keys), "keys");
     reduceByOp<Policy, Op>(call, source, values);
   } else {
     const auto source = sourceOf<false>(function, n, KeyedByFunction<A, Keys>{keys, call.bins}, values);
-    requireOutApart(Unwrap<It>::pointer(values), "in");
+    requireOutApart(Unwrap<It>::pointer(values), "values");
     reduceByOp<Policy, Op>(call, source, values);
   }
 }

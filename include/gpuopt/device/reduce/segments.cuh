@@ -409,9 +409,15 @@ void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const
   if (null != nullptr) throwInvalid({call.function, ": ", null, " is null, but segments is ", segments});
   if constexpr (isMemory<It>)
     if (elements != nullptr) requireArray(namedArray(elements, 1, "in"), call.function);
-  requireArray(namedArray(offsets, segments + 1, "offsets"), call.function);
-  if constexpr (std::is_pointer_v<std::decay_t<decltype(out)>>)
+  const NamedArray bounds = namedArray(offsets, segments + 1, "offsets");
+  requireArray(bounds, call.function);
+  if constexpr (std::is_pointer_v<std::decay_t<decltype(out)>>) {
     requireArray(namedArray(out, segments, "out"), call.function);
+    requireDisjoint(bounds, namedArray(out, segments, "out"), call.function);
+    if constexpr (isMemory<It>)
+      if (static_cast<const void*>(elements) == static_cast<const void*>(out))
+        throwInvalid({call.function, ": in and out are the same"});
+  }
   if constexpr (requireOutput<typename Reducer::Result, std::decay_t<decltype(out)>>())
     launchSegmentsOf<Policy>(call, reducer, viewOf(in, f), offsets, segments, out);
 }
