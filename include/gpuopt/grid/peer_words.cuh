@@ -25,7 +25,7 @@ inline constexpr std::size_t peerSlotWords = std::size_t{2} * mostPeers * mostPe
 struct PeerTable {
   MarkedWord* slots[mostPeers];  // peerSlotWords words of each rank
   unsigned* epoch;               // of this rank: the exchanges that it has made; counted on the device, for graphs
-  unsigned* broken;              // of this rank: not 0 once a barrier has failed; work between barriers is then left out
+  unsigned* broken;              // of this rank: not 0 once an asynchronous call has failed; later work is left out
   unsigned long long timeout;    // nanoseconds
   int rank, size;
 };

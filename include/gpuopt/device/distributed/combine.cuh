@@ -90,8 +90,10 @@ template <class Out>
 struct StoredResult {
   Out out;
   unsigned* failed;  // pinned host memory
+  unsigned* broken;  // see PeerTable
 
   __device__ void fail(unsigned failure) const {
+    *broken = 1;
     volatile unsigned* const first = failed;
     if (*first == 0) *first = failure;
   }

@@ -93,7 +93,7 @@ void reduceTeamToDevice(const TeamCall& call, const Reducer& reducer, Out& out, 
     destination.emplace(destinationOf<typename Reducer::Result>(out, call.function));
     reduceOwnPart<Policy>(call, reducer, exchange.own(n), f, in...);
   });
-  exchange.combine(reducer, StoredResult<Destination>{*destination, call.team.failed()});
+  exchange.combine(reducer, StoredResult<Destination>{*destination, call.team.failed(), call.team.peers.broken});
 }
 
 // or back to the caller on every rank, who waits for it.

@@ -177,14 +177,19 @@ class TeamState {
         const PeerFailure why = others == refusedCall ? PeerFailure::refused : PeerFailure::different;
         if (others != call) *failed_ = failureCode(why, other);
       }
+      isOver_ = *failed_ != 0;
     }
     requireSuccess(function);
   }
 
-  // After a call with wrong arguments on this rank, or after an earlier failure: the others learn of it, whether they
-  // wait on the host or in a stream. From then on all calls fail.
+  // After a call with wrong arguments on this rank: the others learn of it, whether they wait on the host or in a
+  // stream. From then on all calls fail. Of an earlier failure the others know, and may have gone: nothing is written
+  // to their memory.
   GPUOPT_HIDDEN void leave(cudaStream_t stream) noexcept {
-    if (*failed_ == 0) *failed_ = failureCode(PeerFailure::refused, rank);
+    const bool isKnown = *failed_ != 0;
+    if (!isKnown) *failed_ = failureCode(PeerFailure::refused, rank);
+    if (usesPeers ? isKnown : isOver_) return;
+    isOver_ = true;
     try {
       const RelaxedCapture relaxed;
       if (!usesPeers) return static_cast<void>(gather(refusedCall));
@@ -260,6 +265,7 @@ class TeamState {
   std::unique_ptr<unsigned char, FreeDevice> memory_;
   std::unique_ptr<unsigned, FreeHost> failed_;
   PeerConnection connection_;
+  bool isOver_ = false;  // without peer access: all ranks know of a failure, and nothing is gathered any more
 };
 
 }  // namespace detail
