@@ -195,7 +195,7 @@ TEST_CASE("A constant that this version does not know is reported once", "[trans
     for (const int logSize : {20, 20, 21}) REQUIRE_FALSE(tunedValue(Tunable::upload, std::size_t{1} << logSize));
   });
   // WRITTEN tuning: a tuning file of a later version
-  // DO: Delete the entry. The program goes on with the default
+  // DO: Run `gpuopt-tune` again. The program goes on with the default
   const char* const expected =
       "gpuopt: gpuopt.upload in the tuning file is ignored: this version does not know \"8 lanes\"";
   REQUIRE(report == expected + std::string("\n"));
