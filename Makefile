@@ -1,7 +1,7 @@
 # Thin over the presets of CMakePresets.json: `cmake --workflow --preset demo` does what `make demo` does, once the
 # packages are there.
 .DEFAULT_GOAL := help
-.PHONY: help demo ladders test bench bench-pages sanitize check-native check-compilers check-packages amalgamate docs format tidy
+.PHONY: help demo ladders tune test bench bench-pages sanitize check-native check-compilers check-packages amalgamate docs format tidy
 
 help:  ## this list
 	@echo "gpuopt: make <target>"
@@ -21,6 +21,11 @@ ladders:  ## the classical steps and experiments, checked; on a GPU also timed, 
 	    scripts/plot_ladders.py build/ladders/*_ladder.csv; scripts/plot_experiments.py build/ladders/experiments.csv; \
 	    scripts/plot_limits.py build/ladders/experiments.csv --out build/ladders; \
 	  else echo "no plots: matplotlib not found"; fi; fi
+
+tune:  ## measure this machine, two minutes, into build/gpuopt_tuning.json; needs nvcc and a GPU
+	@scripts/device.sh
+	@scripts/install-deps.sh examples
+	@cmake --workflow --preset tune
 
 test:  ## build and run all tests
 	@scripts/device.sh

@@ -25,7 +25,7 @@ class GpuoptConan(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
     generators = "CMakeToolchain"
     no_copy_source = True
-    exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "emulation/*"
+    exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "emulation/*", "tune/*"
     test_package_folder = "tests/package/consumer"
 
     def set_version(self):

@@ -101,6 +101,7 @@ function(gpuopt_add_program target variant)
   endif()
 endfunction()
 
+add_subdirectory(tune)
 if(GPUOPT_BUILD_TESTS)
   enable_testing()
   add_subdirectory(tests)

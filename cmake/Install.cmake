@@ -21,10 +21,11 @@ endif()
 write_basic_package_version_file(gpuopt-config-version.cmake COMPATIBILITY ${compatibility} ARCH_INDEPENDENT)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/gpuopt-config.cmake"
               "${CMAKE_CURRENT_BINARY_DIR}/gpuopt-config-version.cmake"
-              cmake/Emulation.cmake cmake/Launches.cmake cmake/Nccl.cmake cmake/Profile.cmake
+              cmake/Emulation.cmake cmake/Launches.cmake cmake/Nccl.cmake cmake/Profile.cmake cmake/Tune.cmake
         DESTINATION ${packageFolder})
 install(PROGRAMS emulation/rewrite_launches.py DESTINATION share/gpuopt/emulation)
 install(DIRECTORY emulation/profile DESTINATION share/gpuopt/emulation)
+install(FILES tune/gpuopt_tune.cu tune/jobs.cuh tune/tuner.cuh DESTINATION share/gpuopt/tune)
 install(FILES LICENSE DESTINATION share/doc/gpuopt)
 
 foreach(name gpuopt gpuopt-emulation)

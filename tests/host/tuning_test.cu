@@ -13,9 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -275,10 +277,18 @@ TEST_CASE("Candidates are timed in turn, as often as the budget allows") {
     std::vector<std::size_t> order;
     const auto spreads = gpuopt::detail::measureInTurn(3, budget, [&](std::size_t i) {
       order.push_back(i);
-      return 10.0 * static_cast<double>(i + 1) + (order.size() <= 3 ? 0.0 : static_cast<double>(order.size() % 2));
+      const double odd = (order.size() - 1) / 3 % 2 == 0 ? 0 : 1;
+      return 10.0 * static_cast<double>(i + 1) + odd;
     });
     REQUIRE(spreads.size() == 3);
-    for (std::size_t k = 0; k < order.size(); ++k) REQUIRE(order[k] == k % 3);
+    std::set<std::vector<std::size_t>> orders;
+    for (auto round = order.begin(); round != order.end(); round += 3) {
+      std::vector<std::size_t> each(round, round + 3);
+      orders.insert(each);
+      std::sort(each.begin(), each.end());
+      REQUIRE(each == std::vector<std::size_t>{0, 1, 2});
+    }
+    REQUIRE(orders.size() > 2);
     for (std::size_t i = 0; i < 3; ++i) {
       REQUIRE(spreads[i].p10 == 10.0 * static_cast<double>(i + 1));
       REQUIRE(spreads[i].p90 == spreads[i].p10 + 1);

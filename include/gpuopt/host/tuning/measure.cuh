@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <numeric>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -64,7 +66,8 @@ inline TimeSpread spreadOf(std::vector<double> samples) {
 inline constexpr int leastRounds = 5, mostRounds = 31;
 
 /// sample(i) gives one time of candidate i. The clock and the temperature of a device drift, so each candidate has one
-/// sample in each round. The first round warms up, and says how many rounds the budget of microseconds allows.
+/// sample in each round; and what ran just before matters, so each round has another order. The first round warms up,
+/// and says how many rounds the budget of microseconds allows.
 template <class Sample>
 std::vector<TimeSpread> measureInTurn(std::size_t candidates, double budget, Sample sample) {
   double round = 0;
@@ -73,8 +76,13 @@ std::vector<TimeSpread> measureInTurn(std::size_t candidates, double budget, Sam
                      : round * leastRounds > budget ? leastRounds
                                                     : static_cast<int>(budget / round);
   std::vector<std::vector<double>> samples(candidates);
-  for (int k = 0; k < rounds; ++k)
-    for (std::size_t i = 0; i < candidates; ++i) samples[i].push_back(sample(i));
+  std::vector<std::size_t> order(candidates);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::minstd_rand generator;
+  for (int k = 0; k < rounds; ++k) {
+    std::shuffle(order.begin(), order.end(), generator);
+    for (const std::size_t i : order) samples[i].push_back(sample(i));
+  }
   std::vector<TimeSpread> spreads;
   for (auto& each : samples) spreads.push_back(spreadOf(std::move(each)));
   return spreads;

@@ -53,7 +53,15 @@ class TuningStore {
     }
   }
 
-  /// From 1. Changes with every load(): what was looked up before does not hold any more.
+  /// Takes these choices instead of all others, and adds to no file.
+  void replace(std::vector<TuningEntry> entries) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    entries_ = std::move(entries);
+    path_.clear();
+    generation_.fetch_add(1, std::memory_order_release);
+  }
+
+  /// From 1. Changes with every load() and replace(): what was looked up before does not hold any more.
   unsigned generation() const { return generation_.load(std::memory_order_acquire); }
 
   /// The choice for a device; empty if there is none.

@@ -51,6 +51,9 @@ inline constexpr TunableForm tunableForms[] = {{"gpuopt.upload", " threads", tru
 inline constexpr unsigned mostTunedCount = 255;
 inline constexpr std::size_t leastTunedBytes = std::size_t{4} << 10, mostTunedBytes = std::size_t{16} << 20;
 
+// Of an entry that keeps the constant of this library, for this device and not the nearest one.
+inline constexpr char defaultChoice[] = "default";
+
 inline const TunableForm& formOf(Tunable constant) { return tunableForms[static_cast<unsigned>(constant)]; }
 
 inline std::string textOf(Tunable constant, const TunedValue& value) {
@@ -83,7 +86,7 @@ GPUOPT_HIDDEN inline std::optional<TunedValue> findTuned(Tunable constant, int l
   const TuningKey key{formOf(constant).name, "", logSize};
   std::string text = store.find(key, deviceName(device));
   if (text.empty()) text = store.findNearest(key, computeCapability(device), multiprocessorCount(device));
-  if (text.empty()) return std::nullopt;
+  if (text.empty() || text == defaultChoice) return std::nullopt;
   const std::optional<TunedValue> value = parseTuned(constant, text);
   static std::atomic<bool> isReported{false};
   if (!value && !isReported.exchange(true))
