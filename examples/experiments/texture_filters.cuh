@@ -40,8 +40,8 @@ __host__ __device__ inline float4 between(float4 a, float4 b, float weight) {
   return {between(a.x, b.x, weight), between(a.y, b.y, weight), between(a.z, b.z, weight), between(a.w, b.w, weight)};
 }
 
-__host__ __device__ inline float total(float v) { return v; }
-__host__ __device__ inline float total(float4 v) { return v.x + v.y + v.z + v.w; }
+__host__ __device__ inline float channelSum(float v) { return v; }
+__host__ __device__ inline float channelSum(float4 v) { return v.x + v.y + v.z + v.w; }
 
 // ----------------------------------------------------------------------------------------- filters
 
@@ -113,7 +113,7 @@ __global__ void sampleImage(Sampler sampler, ImageSize size, float* out) {
   if (!size.holds(x, y, z)) return;
   float sum = 0;
 #pragma unroll
-  for (int number = 0; number < samplesOfThread; ++number) sum += total(sampler(samplePoint(x, y, z, number)));
+  for (int number = 0; number < samplesOfThread; ++number) sum += channelSum(sampler(samplePoint(x, y, z, number)));
   out[size.indexOf(x, y, z)] = sum;
 }
 
@@ -130,7 +130,7 @@ std::vector<float> samplesOnHost(const std::vector<T>& values, ImageSize from, I
     for (int y = 0; y < size.height; ++y)
       for (int x = 0; x < size.width; ++x)
         for (int number = 0; number < samplesOfThread; ++number)
-          out[size.indexOf(x, y, z)] += total(sampler(samplePoint(x, y, z, number)));
+          out[size.indexOf(x, y, z)] += channelSum(sampler(samplePoint(x, y, z, number)));
   return out;
 }
 

@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <vector>
 
-namespace texture_test {
+namespace modes_test {
+
+using namespace texture_test;
 
 constexpr int WIDTH = 7, HEIGHT = 5, DEPTH = 3;
 constexpr float BORDER = 5;
@@ -216,4 +218,4 @@ TEST_CASE("gather delivers a component of the four elements that a filter would 
   }
 }
 
-}  // namespace texture_test
+}  // namespace modes_test

@@ -10,7 +10,9 @@
 #include <cstring>
 #include <vector>
 
-namespace texture_test {
+namespace types_test {
+
+using namespace texture_test;
 
 // The centres of all elements.
 std::vector<At> centres(int width, int height) {
@@ -223,4 +225,4 @@ TEST_CASE("an array tells what it is, and is copied to another one") {
   CHECK(to.toHost() == expected);
 }
 
-}  // namespace texture_test
+}  // namespace types_test
