@@ -300,6 +300,8 @@ void overlap(Report& report) {
   const double library = hostSecondsOf(
       [&] { gpuopt::streamTransform(data.in.as<unsigned>(), N, data.out.as<unsigned>(), Worked{ROUNDS}); });
   report.add({"gpuopt::streamTransform", "", "max(U, K, D)", {1e3 * library}, libraryIsRight()});
+  report.note(
+      format("Copy engines: %d", gpuopt::deviceAttribute(cudaDevAttrAsyncEngineCount, gpuopt::currentDevice())));
 }
 
 // ----------------------------------------------------------------------------------------------- sums
