@@ -30,10 +30,12 @@ def draw_roofline(header, table, predicted, path):
     figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
     for column, bound, color, label in (("device", "bound", DEVICE, "in device memory"),
                                         ("from the host", "bound of the link", HOST, "from the host and back")):
-        # A sum sends nothing back, so that its bound by the link is another than that of the other calls.
-        roof = sorted({call[0]: call[1][bound] for call in calls}.items())
-        axes.plot([x for x, _ in roof], [y for _, y in roof], color=BOUND, linewidth=1, linestyle="--")
-        axes.plot([call[0] for call in calls], [call[1][column] for call in calls], "o", markersize=4, color=color, label=label)
+        # Each call has a bound of its own: what comes back through the link differs, and does not count.
+        there = [(intensity, line) for intensity, line in calls if column in line]
+        axes.plot([x for x, _ in there], [line[bound] for _, line in there], "_", markersize=14, color=BOUND)
+        axes.plot([x for x, _ in there], [line[column] for _, line in there], "o", markersize=4, color=color, label=label)
+    roof = sorted({intensity: line["bound"] for intensity, line in calls}.items())
+    axes.plot([x for x, _ in roof], [y for _, y in roof], color=BOUND, linewidth=1, linestyle="--", label="bounds")
     axes.set(xscale="log", yscale="log", xlabel="operations a byte", ylabel="GFLOP/s")
     axes.set_xticks([call[0] for call in calls], ["%g" % call[0] for call in calls])
     axes.minorticks_off()

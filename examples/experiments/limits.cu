@@ -6,6 +6,12 @@
 #include "experiment.hpp"
 #include "measure.cuh"
 
+#include "../struct_matrices/matrix.cuh"
+
+#include <gpuopt/reduce_transform.cuh>
+#include <gpuopt/struct_io.cuh>
+
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -58,32 +64,40 @@ void speeds(Report& report, const Arrays& arrays, Speeds& now) {
   now.link = linkSeconds > 0 ? 1e-9 * bytesOfAll / linkSeconds : 0;
   now.memory = copied;
   const auto share = [](double part, double whole) { return whole > 0 ? 100 * part / whole : 0; };
-  report.table({"Theoretical speeds from clocks and widths. Then: GTX 280, CUDA C Best Practices Guide",
-                "what",
-                "then",
-                "formula",
-                {"theoretical, G/s", "measured, G/s", "of it, %"}});
+  report.table(
+      {"Theoretical speeds from clocks and widths. Then: CUDA C Best Practices Guide (GTX 280), CUDA Performance",
+       "what",
+       "then",
+       "formula",
+       {"theoretical, G/s", "measured, G/s", "of it, %"}});
   report.add(
       {"bytes of memory, copied", "141.6", "2 x clock x bus", {most.memory, copied, share(copied, most.memory)}});
   report.add({"bytes of memory, read", "141.6", "2 x clock x bus", {most.memory, read, share(read, most.memory)}});
   report.add(
       {"operations on floats", "", "2 x clock x lanes", {most.floats, now.floats, share(now.floats, most.floats)}});
-  report.add({"bytes of the link", "", "", {0, now.link, 0}});
+  report.add({"bytes of the link, one way", "8 (PCIe 2)", "", {0, now.link, 0}});
 }
 
 // ------------------------------------------------------------------------------------------ roofline
 
-/// Operations a byte, the bounds that follow from the speeds of plain copies, and what is reached.
-void rooflineRow(Report& report, const std::string& name, double flops, double bytes, const Speeds& most,
-                 double onDevice, double fromHost, bool isRight) {
-  const double intensity = flops / bytes;
-  const double all = flops * static_cast<double>(N) * 1e-9;
-  const auto rate = [=](double seconds) { return seconds > 0 ? all / seconds : 0; };
+/// A call's operations and bytes for each of the N floats: of memory, and of these what goes up the link.
+struct Work {
+  double flops, bytes, up;
+};
+
+/// What is reached, of the data in device memory and of that on the host, beside the bounds that follow from the speeds
+/// of plain copies. fromHost is 0 for calls that the library does not stream.
+void rooflineRow(Report& report, const std::string& name, const Work& work, const Speeds& most, double onDevice,
+                 double fromHost, bool isRight) {
+  const double intensity = work.flops / work.bytes;
+  const auto rate = [&](double seconds) {
+    return seconds > 0 ? 1e-9 * work.flops * static_cast<double>(N) / seconds : 0;
+  };
+  const double linkBound = fromHost > 0 ? roofline(work.flops / work.up, most.floats, most.link) : 0;
   report.add({name,
               "",
-              format("%.4g", intensity),
-              {roofline(intensity, most.floats, most.memory), rate(onDevice),
-               roofline(intensity, most.floats, most.link * bytes / sizeof(float)), rate(fromHost)},
+              format("%.3g", intensity),
+              {roofline(intensity, most.floats, most.memory), rate(onDevice), linkBound, rate(fromHost)},
               isRight});
 }
 
@@ -97,9 +111,55 @@ void multiplyAddRow(Report& report, const Arrays& arrays, const Speeds& most) {
   std::vector<float> found(CHECKED), expected(CHECKED);
   gpuopt::download(arrays.out.data(), CHECKED, found.data());
   std::transform(hostIn, hostIn + CHECKED, expected.begin(), f);
-  rooflineRow(report, format("transform, %d multiply-adds", COUNT), 2 * COUNT, 8, most,
+  rooflineRow(report, format("transform, %d multiply-adds", COUNT), {2 * COUNT, 8, 4}, most,
               secondsOf([&] { gpuopt::transform(arrays.in.data(), N, arrays.out.data(), f); }),
               hostSecondsOf([&] { gpuopt::streamTransform(hostIn, N, hostOut, f); }), found == expected);
+}
+
+/// Products of two matrices: examples/struct_matrices.
+template <int SIDE>
+void productRow(Report& report, const Arrays& arrays, const Speeds& most) {
+  using Pair = Factors<float, SIDE>;
+  using Product = Matrix<float, SIDE>;
+  constexpr std::size_t CHECKED = 101, FLOATS = sizeof(Pair) / sizeof(float), COUNT = N / FLOATS;
+  const auto values = wholeNumbers<float>(CHECKED * FLOATS);
+  std::vector<Pair> pairs(CHECKED);
+  std::memcpy(pairs.data(), values.data(), values.size() * sizeof(float));
+  const auto found = resultOf<Product>(
+      pairs, CHECKED, [](const Pair* from, Product* to) { gpuopt::transformStructs(from, CHECKED, to, Multiply{}); });
+  bool isRight = true;
+  for (std::size_t i = 0; i < CHECKED; ++i) {
+    const Product expected = Multiply{}(pairs[i]);
+    isRight = isRight && std::memcmp(&expected, &found[i], sizeof expected) == 0;
+  }
+  const auto* const in = reinterpret_cast<const Pair*>(arrays.in.data());
+  auto* const out = reinterpret_cast<Product*>(arrays.out.data());
+  const auto* const hostIn = arrays.hostIn.as<Pair>();
+  auto* const hostOut = arrays.hostOut.as<Product>();
+  rooflineRow(report, format("transformStructs, products %d x %d", SIDE, SIDE), {SIDE, 6, 4}, most,
+              secondsOf([&] { gpuopt::transformStructs(in, COUNT, out, Multiply{}); }),
+              hostSecondsOf([&] { gpuopt::streamTransform(hostIn, COUNT, hostOut, Multiply{}); }), isRight);
+}
+
+void sumRow(Report& report, const Arrays& arrays, const Speeds& most) {
+  const auto* const host = arrays.hostIn.as<float>();
+  double expected = 0;
+  for (std::size_t i = 0; i < N; ++i) expected += static_cast<double>(host[i]);
+  const double found = gpuopt::reduce<double>(arrays.in.data(), N);
+  rooflineRow(report, "reduce, a sum", {1, 4, 4}, most,
+              secondsOf([&] { gpuopt::reduceInto(arrays.in.data(), N, arrays.out.data()); }),
+              hostSecondsOf([&] { static_cast<void>(gpuopt::streamReduce(host, N)); }), found == expected);
+}
+
+void dotRow(Report& report, const Arrays& arrays, const Speeds& most) {
+  const auto a = wholeNumbers<float>(1001);
+  float expected = 0;
+  for (const float x : a) expected += x * x;
+  const DeviceArray<float> result(1), checked(a);
+  gpuopt::dotInto(checked.data(), checked.data(), a.size(), result.data());
+  rooflineRow(report, "dot, two arrays", {2, 8, 8}, most,
+              secondsOf([&] { gpuopt::dotInto(arrays.in.data(), arrays.out.data(), N, result.data()); }), 0,
+              result.toHost()[0] == expected);
 }
 
 void rooflines(Report& report, const Arrays& arrays, const Speeds& most) {
@@ -108,17 +168,13 @@ void rooflines(Report& report, const Arrays& arrays, const Speeds& most) {
                 "",
                 "operations a byte",
                 {"bound, GFLOP/s", "device, GFLOP/s", "bound of the link, GFLOP/s", "from the host, GFLOP/s"}});
-  const auto* const host = arrays.hostIn.as<float>();
-  double expected = 0;
-  for (std::size_t i = 0; i < N; ++i) expected += static_cast<double>(host[i]);
-  const double found = gpuopt::reduce<double>(arrays.in.data(), N);
-  rooflineRow(report, "reduce, a sum", 1, 4, most,
-              secondsOf([&] { gpuopt::reduceInto(arrays.in.data(), N, arrays.out.data()); }),
-              hostSecondsOf([&] { static_cast<void>(gpuopt::streamReduce(host, N)); }), found == expected);
+  sumRow(report, arrays, most);
+  dotRow(report, arrays, most);
+  productRow<4>(report, arrays, most);
+  productRow<8>(report, arrays, most);
   multiplyAddRow<1>(report, arrays, most);
   multiplyAddRow<4>(report, arrays, most);
   multiplyAddRow<16>(report, arrays, most);
-  multiplyAddRow<32>(report, arrays, most);
   multiplyAddRow<64>(report, arrays, most);
   multiplyAddRow<256>(report, arrays, most);
   multiplyAddRow<1024>(report, arrays, most);

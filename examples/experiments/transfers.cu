@@ -240,9 +240,23 @@ bool libraryIsRight() {
   return found == expected;
 }
 
-void overlap(Report& report) {
-  constexpr std::size_t N = emulated ? 1 : std::size_t{1} << 26, CHUNKS = 32, CHUNK = (N + CHUNKS - 1) / CHUNKS;
-  constexpr unsigned ROUNDS = 512;
+/// What goes up, and where its results come down: mapped memory, which is pinned, too.
+struct OverlapData {
+  static constexpr std::size_t N = emulated ? 1 : std::size_t{1} << 26, CHUNK = (N + 31) / 32;
+  static constexpr unsigned ROUNDS = 512;
+
+  OverlapData() { fill(in, N); }
+
+  double secondsOf(unsigned buffers, IssueOrder order, std::size_t onHost) const {
+    const Pipeline pipeline(CHUNK, buffers);
+    return hostSecondsOf([&] { pipeline.run(in.as<unsigned>(), out.as<unsigned>(), N, ROUNDS, order, onHost); });
+  }
+
+  HostBuffer in{HostMemory::mapped, N * sizeof(unsigned)}, out{HostMemory::mapped, N * sizeof(unsigned)};
+};
+
+/// One to three ways at once. Returns the seconds of three.
+double waysOfDevice(Report& report, const OverlapData& data) {
   constexpr struct {
     const char* name;
     unsigned buffers;
@@ -252,41 +266,42 @@ void overlap(Report& report) {
               {"two buffers: two ways", 2, IssueOrder::depthFirst, "(U + K + D) / 2"},
               {"three buffers: three ways", 3, IssueOrder::depthFirst, "max(U, K, D)"},
               {"three, issued breadth first", 3, IssueOrder::breadthFirst, "max(U, K, D)"}};
-
-  // Mapped memory is pinned, too.
-  const HostBuffer in(HostMemory::mapped, N * sizeof(unsigned)), out(HostMemory::mapped, N * sizeof(unsigned));
-  fill(in, N);
-  report.table({"256 MiB up, worked on, and down again, in 32 chunks", "how", "", "of upload, kernel, down.", {"ms"}});
   double threeWays = 0;
   for (const auto& row : rows) {
-    const Pipeline pipeline(CHUNK, row.buffers);
-    const double seconds =
-        hostSecondsOf([&] { pipeline.run(in.as<unsigned>(), out.as<unsigned>(), N, ROUNDS, row.order); });
+    const double seconds = data.secondsOf(row.buffers, row.order, 0);
     if (row.buffers == 3 && row.order == IssueOrder::depthFirst) threeWays = seconds;
     report.add({row.name, "", row.predicted, {1e3 * seconds}, isRight(row.buffers, row.order, 0)});
   }
+  return threeWays;
+}
 
-  // The host takes as many elements as it can do while the device does the others.
-  constexpr std::size_t SAMPLE = 1000;
-  const double sample =
-      hostSecondsOf([&] { workOnHost(in.as<unsigned>(), out.as<unsigned>(), (std::min)(SAMPLE, N), ROUNDS); });
+/// The host takes as many elements as it can do while the device does the others.
+void fourthWay(Report& report, const OverlapData& data, double threeWays) {
+  constexpr std::size_t N = OverlapData::N, SAMPLE = 1000;
+  const double sample = hostSecondsOf(
+      [&] { workOnHost(data.in.as<unsigned>(), data.out.as<unsigned>(), (std::min)(SAMPLE, N), OverlapData::ROUNDS); });
   const std::size_t onHost = sample > 0 ? (std::min)(N / 2, static_cast<std::size_t>(SAMPLE * threeWays / sample)) : 0;
-  const Pipeline pipeline(CHUNK, 3);
-  const double fourWays = hostSecondsOf(
-      [&] { pipeline.run(in.as<unsigned>(), out.as<unsigned>(), N, ROUNDS, IssueOrder::depthFirst, onHost); });
   report.add({"and the host works: four ways",
               "",
               "a little less",
-              {1e3 * fourWays},
+              {1e3 * data.secondsOf(3, IssueOrder::depthFirst, onHost)},
               isRight(3, IssueOrder::depthFirst, 1234)});
+}
 
-  const double library =
-      hostSecondsOf([&] { gpuopt::streamTransform(in.as<unsigned>(), N, out.as<unsigned>(), Worked{ROUNDS}); });
-  report.add({"gpuopt::streamTransform", "", "max(U, K, D)", {1e3 * library}, libraryIsRight()});
-
+void overlap(Report& report) {
+  constexpr std::size_t N = OverlapData::N;
+  constexpr unsigned ROUNDS = OverlapData::ROUNDS;
+  const OverlapData data;
+  report.table({"256 MiB up, worked on, and down again, in 32 chunks", "how", "", "of upload, kernel, down.", {"ms"}});
+  fourthWay(report, data, waysOfDevice(report, data));
   const double zeroCopy =
-      hostSecondsOf([&] { launchWork(in.onDevice<unsigned>(), out.onDevice<unsigned>(), N, ROUNDS); });
+      hostSecondsOf([&] { launchWork(data.in.onDevice<unsigned>(), data.out.onDevice<unsigned>(), N, ROUNDS); });
   report.add({"no copies: mapped memory", "", "max(U, K, D)", {1e3 * zeroCopy}, mappedIsRight()});
+  const double library = hostSecondsOf(
+      [&] { gpuopt::streamTransform(data.in.as<unsigned>(), N, data.out.as<unsigned>(), Worked{ROUNDS}); });
+  report.add({"gpuopt::streamTransform", "", "max(U, K, D)", {1e3 * library}, libraryIsRight()});
+  report.note(
+      format("Copy engines: %d", gpuopt::deviceAttribute(cudaDevAttrAsyncEngineCount, gpuopt::currentDevice())));
 }
 
 // ----------------------------------------------------------------------------------------------- sums
