@@ -1,6 +1,7 @@
 /// The steps of the matrix product and of the histogram.
 // SPDX-License-Identifier: MIT
 #include "../../examples/experiments/histogram.cuh"
+#include "../../examples/experiments/histogram_partition.cuh"
 #include "../../examples/experiments/matrix_product.cuh"
 
 #include "support/catch.hpp"
@@ -43,6 +44,24 @@ TEST_CASE("histograms of every step") {
         launchHistogram(step, in.data(), n, bins.data(), 3);
         CHECK(bins.toHost() == histogramOnHost(data));
       }
+    }
+  }
+}
+
+TEST_CASE("histograms of many bins of every step") {
+  for (const std::size_t n : {std::size_t{1}, std::size_t{tileValues}, std::size_t{3 * tileValues + 5}}) {
+    auto data = gpuopt::test::randomVector<unsigned>(n, 3);
+    for (std::size_t i = 0; i < n; ++i) data[i] = i % 3 == 0 ? data[i] % manyBins : manyBins - 1 - data[i] % 9000;
+    const std::vector<unsigned> expected = manyBinsOnHost(data);
+    const DeviceArray<unsigned> in(data);
+    DeviceArray<unsigned short> values(n);
+    DeviceArray<unsigned> sizes(binRanges), ends(binRanges);
+    for (const ManyBinsStep& step : manyBinsSteps) {
+      INFO(step.name << ", " << n);
+      DeviceArray<unsigned> bins(std::vector<unsigned>(manyBins, 0));
+      step.launch(in.data(), n, bins.data(), {values.data(), sizes.data(), ends.data()}, 2);
+      CHECK((bins.toHost() == expected));
+      values.toHost();  // its guards
     }
   }
 }

@@ -167,6 +167,10 @@ TEST_CASE("histogram: floating-point numbers are in the last bin whose edge is n
     checkNumbers<float>(bins, -1, 1);
     checkNumbers<float>(bins, -7, 0);
     checkNumbers<float>(bins, 3, 3 + 0x1p-10F);
+    checkNumbers<float>(bins, -1e-40F, 1);  // a limit that is not normal
+    checkNumbers<float>(bins, 1e-40F, 2);
+    checkNumbers<float>(bins, -1.5e38F, 1.5e38F);
+    checkNumbers<double>(bins, -5e-324, 1);
     checkNumbers<double>(bins, -1, 1);
     checkNumbers<double>(bins, 0, 1);
     checkNumbers<double>(bins, -0.3, 1e9);
