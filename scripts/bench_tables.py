@@ -175,5 +175,9 @@ TABLES = {
     "distributed": Table(DISTRIBUTED, ("distributed_bench",), distributed.sums,
                          "The slowest rank's time of one call within a graph of many, in a process with a thread for "
                          "each GPU."),
+    "distributed_transpose": Table(
+        DISTRIBUTED, ("distributed_transpose_bench",), distributed.transpositions,
+        "Transpositions in slabs of rows, the slowest rank's time of one call within a graph. The copy engine moves the "
+        "bytes that go to other GPUs, in the same run."),
     "model": Table(PERFORMANCE, ("reduce_bench",), reduce.model),
 }

@@ -51,7 +51,7 @@ PAGES = (
     ("distributed", "Several GPUs", "distributed.cuh", "distributed", {
         "Teams": "distributed_team.cuh", "Reductions": "distributed_reduce.cuh",
         "Extremes, mean and variance": "distributed_statistics.cuh",
-        "Matrices": "distributed_transpose.cuh", "Slabs": "device/distributed/slabs.cuh",
+        "Columns": "distributed_columns.cuh", "Matrices": "distributed_transpose.cuh", "Slabs": "device/distributed/slabs.cuh",
         "Symmetric memory": "distributed_symmetric.cuh", "Errors": "device/distributed/nccl.cuh"}),
     ("common", "Errors, workspaces, devices", "gpuopt.cuh", "getting_started", {
         "Errors": "host/error.cuh", "Streams": "host/stream.cuh", "Workspaces": "host/workspace.cuh",

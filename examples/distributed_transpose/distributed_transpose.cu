@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: MIT
 #include "exit_status.hpp"
 
+#include <gpuopt/distributed_columns.cuh>
 #include <gpuopt/distributed_symmetric.cuh>
 #include <gpuopt/distributed_team.cuh>
 #include <gpuopt/distributed_transpose.cuh>
@@ -27,19 +28,21 @@ void checkNccl(ncclResult_t code, const char* call) {
 // Element (r, c) of the matrix.
 float valueAt(std::size_t r, std::size_t c) { return static_cast<float>((r * COLS + c) % 999983); }
 
-std::vector<float> toHost(const SymmetricVector<float>& values) {
-  std::vector<float> host(values.size());
-  gpuopt::check(cudaMemcpy(host.data(), values.data(), host.size() * sizeof(float), cudaMemcpyDeviceToHost),
-                "cudaMemcpy");
+template <class T>
+std::vector<T> toHost(const SymmetricVector<T>& values) {
+  std::vector<T> host(values.size());
+  gpuopt::check(cudaMemcpy(host.data(), values.data(), host.size() * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
   return host;
 }
 
-// A rank: its rows of the matrix become its rows of the transpose, and then its columns of the matrix.
+// A rank: its rows of the matrix become its rows of the transpose, and then its columns of the matrix. The sums of
+// columns are of the rows of all ranks.
 bool transposeOn(gpuopt::distributed::Team& team) {
   const Slabs rows = Slabs::even(ROWS, team.size()), cols = Slabs::even(COLS, team.size());
   const std::size_t firstRow = rows.first(team.rank()), firstCol = cols.first(team.rank());
   const std::size_t ownCols = cols.size(team.rank());
   SymmetricVector<float> in(team, rows.largest() * COLS), out(team, cols.largest() * ROWS);
+  SymmetricVector<double> sums(team, COLS);
   std::vector<float> slab;
   for (std::size_t i = 0; i < rows.size(team.rank()) * COLS; ++i)
     slab.push_back(valueAt(firstRow + i / COLS, i % COLS));
@@ -55,7 +58,17 @@ bool transposeOn(gpuopt::distributed::Team& team) {
   team.check();
   const std::vector<float> columns = toHost(out);
 
+  gpuopt::distributed::reduceColumns<double>(team, in.data(), rows.size(team.rank()), COLS, sums.data());
+  gpuopt::check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+  team.check();
+
   bool right = true;
+  const std::vector<double> columnSums = toHost(sums);
+  for (std::size_t c = 0; c < COLS; ++c) {
+    double sum = 0;
+    for (std::size_t r = 0; r < ROWS; ++r) sum += static_cast<double>(valueAt(r, c));
+    right = right && columnSums[c] == sum;
+  }
   for (std::size_t r = 0; r < ROWS; ++r)
     for (std::size_t c = 0; c < ownCols; ++c)
       right = right && transposed[c * ROWS + r] == valueAt(r, firstCol + c) &&
@@ -86,7 +99,7 @@ bool run() {
   for (std::thread& thread : threads) thread.join();
   bool all = true;
   for (const char each : right) all = all && each != 0;
-  std::printf("%zu x %zu floats on %d ranks: transposed, and moved to columns  %s\n", ROWS, COLS, ranks,
+  std::printf("%zu x %zu floats on %d ranks: transposed, moved to columns, summed  %s\n", ROWS, COLS, ranks,
               all ? "ok" : "WRONG");
   return all;
 }

@@ -22,6 +22,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/distributed_columns.cuh>
 #include <gpuopt/distributed_reduce.cuh>
 #include <gpuopt/distributed_statistics.cuh>
 #include <gpuopt/distributed_symmetric.cuh>

@@ -6,6 +6,7 @@
 
 // CODEGEN: kernel=combinePeersKernel contains=st\.relaxed\.sys contains=ld\.relaxed\.sys no-local no-spill max-registers=64
 // CODEGEN: kernel=combineGatheredKernel no-local no-spill max-registers=64
+// CODEGEN: kernel=combineColumnsKernel no-local no-spill max-registers=40
 // CODEGEN: kernel=leavePeersKernel contains=st\.relaxed\.sys no-local no-spill max-registers=40
 // CODEGEN: kernel=movePartsKernel no-local no-spill max-registers=168
 // CODEGEN: kernel=movePartsKernel.*Identity contains=ld\.global\S*\.v4 contains=st\.global\S*\.v4
@@ -16,6 +17,13 @@ void combineOf(const gpuopt::detail::PeerTable& peers, unsigned* words, const Re
   const gpuopt::LaunchConfig config;
   gpuopt::launch(gpuopt::detail::combinePeersKernel<Reducer, Out>, config, peers, words, reducer, Out{});
   gpuopt::launch(gpuopt::detail::combineGatheredKernel<Reducer, Out>, config, words, 0, 2, reducer, Out{});
+}
+
+void combineColumns(const float* partials, float* sums, unsigned* failed) {
+  using Sum = gpuopt::detail::Fold<float, gpuopt::Plus>;
+  gpuopt::launch(gpuopt::detail::combineColumnsKernel<Sum, float*>, gpuopt::LaunchConfig{}, partials, 77u, 2,
+                 gpuopt::detail::foldOf<float>(gpuopt::Plus{}),
+                 gpuopt::detail::StoredResult<float*>{sums, failed, failed});
 }
 
 void combineEverything(const gpuopt::detail::PeerTable& peers, unsigned* words) {

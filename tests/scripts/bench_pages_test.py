@@ -51,6 +51,10 @@ class Figures(unittest.TestCase):
         self.check("distributed", "barrier | 3.00 | 6.00 |  |  | ",
                    "sum of 1 KiB of floats on each | 4.00 | 8.00 | 6.00 | 1.00 | 1.50")
 
+    def test_transpositions_of_several_gpus(self):
+        self.check("distributed_transpose", "4096 x 2048 of type float, 16 MiB on each | 40.0 | 0.75 | 40.0 | 50.0 | 80.0 | "
+                   "70.0 | 1.75")
+
     def test_sums_by_length(self):
         self.check("sums_floats", "2^14 | 64 KiB | X200 | 4.02 | 16 | 1.25 | 1.25 | 1.25 | 1.25")
         # Every second exponent; of sums in an order of their own, every fourth.

@@ -1,5 +1,5 @@
-/// A process for each rank: they open each other's memory by CUDA's IPC. On GPUs alone, as the emulated device has
-/// none.
+/// A process for each rank: they open each other's memory by CUDA's IPC. And calls in graphs. On GPUs alone, as the
+/// emulated device has neither.
 // SPDX-License-Identifier: MIT
 #include <cuda_runtime.h>
 
@@ -21,10 +21,16 @@
 
 namespace distributed_processes_test {
 
+using gpuopt::distributed::Slabs;
+using gpuopt::distributed::SymmetricVector;
 using gpuopt::distributed::Team;
+using gpuopt::distributed::TeamOptions;
+using gpuopt::test::allRight;
+using gpuopt::test::checkCuda;
 using gpuopt::test::checkNccl;
 using gpuopt::test::DeviceArray;
 using gpuopt::test::mostRanks;
+using gpuopt::test::onRanks;
 using gpuopt::test::Rank;
 
 constexpr const char* rankVariable = "GPUOPT_TEST_RANK";
@@ -58,6 +64,89 @@ bool allReachEachOther() {
   return true;
 }
 
+constexpr std::size_t ROWS = 130, COLS = 202;
+
+// A rank's rows, with values of their own in each call.
+std::vector<int> rowsOf(const Slabs& rows, int rank, int call) {
+  std::vector<int> values;
+  for (std::size_t i = 0; i < rows.size(rank) * COLS; ++i)
+    values.push_back(static_cast<int>(rows.first(rank) * COLS + i) + call * 1000003);
+  return values;
+}
+
+std::vector<int> transposedOf(const Slabs& cols, int rank, int call) {
+  std::vector<int> values;
+  for (std::size_t c = 0; c < cols.size(rank); ++c)
+    for (std::size_t r = 0; r < ROWS; ++r)
+      values.push_back(static_cast<int>(r * COLS + cols.first(rank) + c) + call * 1000003);
+  return values;
+}
+
+// The slabs of a matrix in symmetric memory.
+struct Transposition {
+  Slabs rows, cols;
+  SymmetricVector<int> in, out;
+
+  Transposition(Team& team, int ranks)
+      : rows(Slabs::even(ROWS, ranks)),
+        cols(Slabs::even(COLS, ranks)),
+        in(team, rows.largest() * COLS),
+        out(team, cols.largest() * ROWS) {}
+
+  // Whether the transpose is right; queue() queues the call.
+  template <class Queue>
+  bool isRight(const Rank& rank, int call, const Queue& queue) {
+    const std::vector<int> values = rowsOf(rows, rank.number, call);
+    std::vector<int> result(cols.size(rank.number) * ROWS);
+    checkCuda(cudaMemcpy(in.data(), values.data(), values.size() * sizeof(int), cudaMemcpyHostToDevice), "cudaMemcpy");
+    queue();
+    rank.wait();
+    checkCuda(cudaMemcpy(result.data(), out.data(), result.size() * sizeof(int), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return result == transposedOf(cols, rank.number, call);
+  }
+};
+
+// Copy engines even for small matrices, or never.
+void preferCopies(Team& team, bool usesCopies) {
+  auto& tuning = gpuopt::detail::TeamAccess::of(team).slabTuning;
+  tuning.mostCopyRanks = usesCopies ? 16 : 0;
+  tuning.leastCopyBytes = 0;
+}
+
+// A graph of two transpositions, which is launched again and again.
+bool isRightInGraph(Rank& rank, bool usesPeers, bool usesCopies) {
+  TeamOptions options;
+  options.usesPeerAccess = usesPeers;
+  Team team(rank.comm, options);
+  preferCopies(team, usesCopies);
+  Transposition matrix(team, rank.count);
+  const auto transpose = [&] { gpuopt::distributed::transpose(team, matrix.in, matrix.out, ROWS, COLS, rank.stream); };
+  if (!matrix.isRight(rank, 0, transpose)) return false;  // loads the kernels
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  checkCuda(cudaStreamBeginCapture(rank.stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  transpose();
+  transpose();
+  checkCuda(cudaStreamEndCapture(rank.stream, &graph), "cudaStreamEndCapture");
+  checkCuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+  bool isRight = true;
+  for (int call = 1; call < 10; ++call)
+    isRight = matrix.isRight(rank, call, [&] {
+      checkCuda(cudaGraphLaunch(executable, rank.stream), "cudaGraphLaunch");
+    }) && isRight;
+  team.check();
+  checkCuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
+  checkCuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  return isRight;
+}
+
+TEST_CASE("transpositions in graphs, on every path") {
+  const int ranks = mostRanks();
+  CHECK(onRanks(ranks, [](Rank& rank) { return isRightInGraph(rank, true, false); }) == allRight(ranks));
+  CHECK(onRanks(ranks, [](Rank& rank) { return isRightInGraph(rank, true, true); }) == allRight(ranks));
+  CHECK(onRanks(ranks, [](Rank& rank) { return isRightInGraph(rank, false, false); }) == allRight(ranks));
+}
+
 // Runs in each of the processes that the other test case starts.
 TEST_CASE("a rank in a process of its own", "[.rank]") {
   const char* const number = std::getenv(rankVariable);
@@ -79,6 +168,15 @@ TEST_CASE("a rank in a process of its own", "[.rank]") {
   rank.wait();
   team.check();
   REQUIRE(out.toHost() == expected);
+  Transposition matrix(team, rank.count);
+  for (int call = 0; call < 20; ++call) {
+    preferCopies(team, call % 2 == 1);
+    REQUIRE(matrix.isRight(
+        rank, call, [&] { gpuopt::distributed::transpose(team, matrix.in, matrix.out, ROWS, COLS, rank.stream); }));
+  }
+  team.barrier(rank.stream);
+  rank.wait();
+  team.check();
 }
 
 TEST_CASE("ranks of several processes") {

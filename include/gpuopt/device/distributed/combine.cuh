@@ -164,6 +164,33 @@ GPUOPT_KERNEL void combineGatheredKernel(const unsigned* words, const int rank, 
   combineContributions(reducer, words, size, out);
 }
 
+inline constexpr int combineColumnsThreads = 256;
+
+// Whether a column has no result: no rank has rows, and there is neither an initial value nor a neutral element.
+template <class Reducer, class Partial>
+__device__ inline bool isMissing(const Reducer&, const Partial&) {
+  return false;
+}
+template <class A, class Op>
+__device__ inline bool isMissing(const Fold<A, Op>& fold, const Optional<A>& partial) {
+  return !fold.init.valid && !partial.valid;
+}
+
+// Combines what the ranks have of each column, in the order of the ranks.
+template <class Reducer, class Out>
+GPUOPT_KERNEL void __launch_bounds__(combineColumnsThreads)
+    combineColumnsKernel(const typename Reducer::Partial* gathered, const std::size_t cols, const int size,
+                         const Reducer reducer, const StoredResult<Out> result) {
+  overlapPreviousKernel();
+  const std::size_t col = std::size_t{blockIdx.x} * combineColumnsThreads + threadIdx.x;
+  if (col >= cols) return;
+  const auto op = reducer.combiner();
+  typename Reducer::Partial sum = gathered[col];
+  for (int rank = 1; rank < size; ++rank) sum = op(sum, gathered[static_cast<std::size_t>(rank) * cols + col]);
+  if (isMissing(reducer, sum)) return result.fail(failureCode(PeerFailure::empty, 0));
+  storeOutput(result.out, col, reducer.finish(sum));
+}
+
 // Makes an exchange with the others without a contribution to it. IS_BARRIER: the exchange has none, all ranks call
 // this, and what they have written before is visible to all after it. After a failure nobody waits any more.
 template <bool IS_BARRIER>
