@@ -2,6 +2,10 @@
 # docs/tuning.md. It is a CUDA program, for a project with the language CUDA; gpuopt_emulate(<target>) makes it one for the
 # emulated device, whose times mean nothing.
 
+#
+# target_link_gpuopt_tuning(<target> <file>): compiles the entries of a tuning file into a target, which then needs no file
+# where it runs. A file that is named there all the same precedes them.
+
 # The folder of its sources: in this repository, where it is installed, and where vcpkg puts it.
 function(gpuopt_tune target)
   set(here "${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
@@ -9,4 +13,55 @@ function(gpuopt_tune target)
     "${here}/tune/gpuopt_tune.cu")
   add_executable(${target} "${source}")
   target_link_libraries(${target} PRIVATE gpuopt::gpuopt)
+endfunction()
+
+function(target_link_gpuopt_tuning target file)
+  cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+  if(NOT EXISTS "${file}")
+    message(FATAL_ERROR "target_link_gpuopt_tuning(${target}): there is no ${file}")
+  endif()
+  file(READ "${file}" tuning)
+  string(JSON format ERROR_VARIABLE problem GET "${tuning}" gpuopt_tuning)
+  if(problem OR NOT format EQUAL 1)
+    message(FATAL_ERROR "target_link_gpuopt_tuning(${target}): ${file} is no tuning file of this version of gpuopt")
+  endif()
+  gpuopt_tuning_entries("${tuning}" entries)
+  string(SHA256 tag "${entries}")
+  string(SUBSTRING "${tag}" 0 16 tag)
+  get_target_property(folder ${target} BINARY_DIR)
+  set(header "${folder}/${target}.tuning/gpuopt_tuning.hpp")
+  file(CONFIGURE OUTPUT "${header}" @ONLY CONTENT "// Written by target_link_gpuopt_tuning() from a tuning file.
+#define GPUOPT_TUNING_TAG t@tag@
+#define GPUOPT_TUNING_ENTRIES(ENTRY) @entries@
+")
+  target_compile_definitions(${target} PRIVATE "GPUOPT_TUNING_HEADER=\"${header}\"")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+endfunction()
+
+# A line of C++ for each entry, for a macro's body.
+function(gpuopt_tuning_entries tuning result)
+  set(lines "")
+  string(JSON count LENGTH "${tuning}" entries)
+  if(count GREATER 0)
+    math(EXPR last "${count} - 1")
+    foreach(i RANGE ${last})
+      string(JSON entry GET "${tuning}" entries ${i})
+      set(separator "")
+      string(APPEND lines " \\\n  ENTRY(")
+      foreach(member name type log2_size choice device capability multiprocessors)
+        string(JSON value GET "${entry}" ${member})
+        string(JSON kind TYPE "${entry}" ${member})
+        if(kind STREQUAL "STRING")
+          string(REPLACE "\\" "\\\\" value "${value}")
+          string(REPLACE "\"" "\\\"" value "${value}")
+          string(REPLACE "\n" "\\n" value "${value}")
+          set(value "\"${value}\"")
+        endif()
+        string(APPEND lines "${separator}${value}")
+        set(separator ", ")
+      endforeach()
+      string(APPEND lines ");")
+    endforeach()
+  endif()
+  set(${result} "${lines}" PARENT_SCOPE)
 endfunction()

@@ -1,0 +1,17 @@
+// Compiled without a tuning file, and linked with a source that has one.
+// SPDX-License-Identifier: MIT
+#include <gpuopt/tuning.cuh>
+
+#include <cstdio>
+#include <string>
+
+void tunedChoices(std::string& own, std::string& library, int& threads);
+
+int main() {
+  std::string own, library;
+  int threads = 0;
+  tunedChoices(own, library, threads);
+  const std::string without =
+      gpuopt::detail::TuningStore::instance().find({"gpuopt.upload", "", 20}, "gpuopt emulated device");
+  std::printf("%s|%s|%d|%s\n", own.c_str(), library.c_str(), threads, without.c_str());
+}
