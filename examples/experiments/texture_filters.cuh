@@ -21,8 +21,8 @@ inline constexpr int samplesOfThread = 16;
 /// Sample `number` of the result at an index: 11 / 16 of an element from one result to the next. All weights are
 /// sixteenths, so that results are exact.
 __host__ __device__ inline ImagePoint samplePoint(int x, int y, int z, int number) {
-  return {float(11 * x + 3 * (number % 4) + 1) / 16, float(11 * y + 5 * (number / 4) + 3) / 16,
-          float(11 * z + number + 5) / 16};
+  const int column = number % 4, row = number / 4;
+  return {float(11 * x + 3 * column + 1) / 16, float(11 * y + 5 * row + 3) / 16, float(11 * z + number + 5) / 16};
 }
 
 // ------------------------------------------------------------------------- arithmetic on elements

@@ -110,6 +110,9 @@ bool finish(const std::string& folder, const char* name, const Pixels& drawn, co
   return isRight;
 }
 
+/// Texture and surface objects must not end before the kernel that uses them. Mapped memory needs no such wait.
+void waitForKernel() { gpuopt::check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); }
+
 /// A kernel writes a texture, OpenGL draws with it.
 Pixels generatedTexture() {
   const GlPicture generated(SIZE.width, SIZE.height), drawn(SIZE.width, SIZE.height);
@@ -118,6 +121,7 @@ Pixels generatedTexture() {
     const MappedResource mapped(shared);
     const SurfaceObject surface(mapped.array());
     gpuopt::launch(drawRings, configOf(SIZE), surface.get(), SIZE);
+    waitForKernel();
   }
   const ShaderProgram program(EVERYWHERE, REPEATED);
   drawn.beginDrawing();
@@ -141,6 +145,7 @@ Pixels postProcessed() {
     const TextureObject texture(from.array(), {});
     const SurfaceObject surface(to.array());
     gpuopt::launch(findEdges, configOf(SIZE), texture.get(), surface.get(), SIZE);
+    waitForKernel();
   }
   return edges.read();
 }

@@ -148,6 +148,11 @@ TEST_CASE("floats of 16 bits are delivered as floats of 32, and filtered") {
   const Texture filtered(pairs.resource(), describe(cudaAddressModeClamp, cudaFilterModeLinear));
   const float2 middle = fetched<float2>(Fetch<1>{filtered.get()}, {{1, 0, 0}})[0];
   CHECK((middle.x == 2.5F && middle.y == -1));
+  const Array<ushort4> fours({make_ushort4(0x3C00, 0xC000, 0x4400, 0x3800)}, make_cudaExtent(1, 0, 0), cudaArrayDefault,
+                             cudaCreateChannelDescHalf4());
+  const Texture ofFours(fours.resource(), describe(cudaAddressModeClamp, cudaFilterModePoint));
+  const float4 each = fetched<float4>(Fetch<1>{ofFours.get()}, {{0.5F, 0, 0}})[0];
+  CHECK((each.x == 1 && each.y == -2 && each.z == 4 && each.w == 0.5F));
 }
 
 cudaError_t created(const cudaResourceDesc& resource, const cudaTextureDesc& description) {
@@ -207,6 +212,81 @@ TEST_CASE("arrays that there are not") {
   CHECK(allocated(floats, flat, cudaArrayTextureGather) == cudaSuccess);
 }
 
+// Each function has a form that returns the value and one that stores it.
+template <class T, class Gathered>
+__global__ void fetchBothWays(cudaTextureObject_t linear, cudaTextureObject_t line, cudaTextureObject_t plane,
+                              cudaTextureObject_t volume, cudaTextureObject_t lines, cudaTextureObject_t planes,
+                              T* returned, T* stored, Gathered* gathered) {
+  returned[0] = tex1Dfetch<T>(linear, 1);
+  returned[1] = tex1D<T>(line, 1.5F);
+  returned[2] = tex2D<T>(plane, 1.5F, 0.5F);
+  returned[3] = tex3D<T>(volume, 1.5F, 0.5F, 1.5F);
+  returned[4] = tex1DLayered<T>(lines, 1.5F, 1);
+  returned[5] = tex2DLayered<T>(planes, 0.5F, 1.5F, 1);
+  gathered[0] = tex2Dgather<Gathered>(plane, 1, 1);
+  tex1Dfetch(stored, linear, 1);
+  tex1D(stored + 1, line, 1.5F);
+  tex2D(stored + 2, plane, 1.5F, 0.5F);
+  tex3D(stored + 3, volume, 1.5F, 0.5F, 1.5F);
+  tex1DLayered(stored + 4, lines, 1.5F, 1);
+  tex2DLayered(stored + 5, planes, 0.5F, 1.5F, 1);
+  tex2Dgather(gathered + 1, plane, 1.0F, 1.0F);
+}
+
+TEST_CASE("values are returned or stored") {
+  const std::vector<int> values{10, 11, 12, 13, 14, 15, 16, 17};  // 2 x 2 x 2
+  const std::vector<int> four(values.begin(), values.begin() + 4);
+  const Array<int> line({10, 11}, make_cudaExtent(2, 0, 0)),
+      plane(four, make_cudaExtent(2, 2, 0), cudaArrayTextureGather), volume(values, make_cudaExtent(2, 2, 2)),
+      lines(four, make_cudaExtent(2, 0, 2), cudaArrayLayered),
+      planes(values, make_cudaExtent(2, 2, 2), cudaArrayLayered);
+  DeviceArray<int> memory(values, 64), returned(6), stored(6);
+  DeviceArray<int4> gathered(2);
+  const cudaTextureDesc description = describe(cudaAddressModeClamp, cudaFilterModePoint);
+  const Texture ofMemory(linearResource(memory.data(), 8, cudaCreateChannelDesc<int>()), description),
+      ofLine(line.resource(), description), ofPlane(plane.resource(), description),
+      ofVolume(volume.resource(), description), ofLines(lines.resource(), description),
+      ofPlanes(planes.resource(), description);
+  gpuopt::launch(fetchBothWays<int, int4>, gpuopt::LaunchConfig{}, ofMemory.get(), ofLine.get(), ofPlane.get(),
+                 ofVolume.get(), ofLines.get(), ofPlanes.get(), returned.data(), stored.data(), gathered.data());
+  CHECK(returned.toHost() == std::vector<int>{11, 11, 11, 15, 13, 16});
+  CHECK(stored.toHost() == std::vector<int>{11, 11, 11, 15, 13, 16});
+  for (const int4 each : gathered.toHost()) CHECK((each.x == 12 && each.y == 13 && each.z == 11 && each.w == 10));
+}
+
+// Box (1, 2, 0) to (4, 4, 2) of 5 x 4 x 3 elements goes to (0, 1, 1) of 4 x 3 x 3 in an array, and from there to
+// memory.
+TEST_CASE("boxes are copied between arrays and memory") {
+  const std::vector<short2> values = randomElements<short2>(5 * 4 * 3, 8);
+  std::vector<short2> expected = randomElements<short2>(4 * 3 * 3, 9), read(3 * 2 * 2);
+  const Array<short2> from(values, make_cudaExtent(5, 4, 3)), to(expected, make_cudaExtent(4, 3, 3));
+  cudaMemcpy3DParms between{};
+  between.srcArray = from.get();
+  between.srcPos = make_cudaPos(1, 2, 0);
+  between.dstArray = to.get();
+  between.dstPos = make_cudaPos(0, 1, 1);
+  between.extent = make_cudaExtent(3, 2, 2);
+  between.kind = cudaMemcpyDeviceToDevice;
+  REQUIRE(cudaMemcpy3D(&between) == cudaSuccess);
+  cudaMemcpy3DParms out{};
+  out.srcArray = to.get();
+  out.srcPos = make_cudaPos(0, 1, 1);
+  out.dstPtr = make_cudaPitchedPtr(read.data(), 3 * sizeof(short2), 3, 2);
+  out.extent = make_cudaExtent(3, 2, 2);
+  out.kind = cudaMemcpyDeviceToHost;
+  REQUIRE(cudaMemcpy3D(&out) == cudaSuccess);
+  std::vector<short2> part;
+  for (std::size_t z = 0; z < 2; ++z)
+    for (std::size_t y = 0; y < 2; ++y)
+      for (std::size_t x = 0; x < 3; ++x) {
+        const short2 value = values[(z * 4 + y + 2) * 5 + x + 1];
+        expected[((z + 1) * 3 + y + 1) * 4 + x] = value;
+        part.push_back(value);
+      }
+  CHECK(areSame(to.toHost(), expected));
+  CHECK(areSame(read, part));
+}
+
 TEST_CASE("an array tells what it is, and is copied to another one") {
   const std::vector<int> values = gpuopt::test::randomVector<int>(35, 3);
   const Array<int> from(values, make_cudaExtent(7, 5, 0)),
@@ -217,6 +297,8 @@ TEST_CASE("an array tells what it is, and is copied to another one") {
   REQUIRE(cudaArrayGetInfo(&channels, &extent, &flags, to.get()) == cudaSuccess);
   CHECK((channels.x == 32 && channels.y == 0 && channels.f == cudaChannelFormatKindSigned));
   CHECK((extent.width == 7 && extent.height == 5 && extent.depth == 0 && flags == cudaArraySurfaceLoadStore));
+  REQUIRE(cudaGetChannelDesc(&channels, from.get()) == cudaSuccess);
+  CHECK((channels.x == 32 && channels.w == 0 && channels.f == cudaChannelFormatKindSigned));
   // Two rows of three elements, from column 2 of row 1 to column 4 of row 3.
   REQUIRE(cudaMemcpy2DArrayToArray(to.get(), 16, 3, from.get(), 8, 1, 12, 2) == cudaSuccess);
   std::vector<int> expected(35, -1);
