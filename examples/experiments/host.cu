@@ -9,8 +9,11 @@
 
 #include <gpuopt/transfer.cuh>
 
+#include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
