@@ -11,6 +11,7 @@
 // CODEGEN: kernel=rowHistogramKernel<.*ArrayView<float contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*PairSource<(float|int).*true> contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*(FixedPointSum<float>|DirectSum<int>) contains=atom\.shared\.add\.u32 no-local no-spill max-registers=64
+// CODEGEN: kernel=(shared|global)ReduceByKernel<.*PairSource<unsigned.char,.int.*false> no-local no-spill max-registers=64
 // CODEGEN: kernel=(globalReduceBy|sampleMagnitudes|decodeWords|clearWords)Kernel no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedHistogramKernel<.*StagedSource contains=cp\.async\.cg no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*StagedSource contains=cp\.async\.cg no-local no-spill max-registers=64
@@ -49,5 +50,6 @@ void countEverything(const float* floats, const unsigned char* bytes, const int*
   gpuopt::histogramBy(particles, n, counts, 256, SumOfMembers{});
   gpuopt::histogramBy(letters, n, counts, 256, SumOfMembers{});
   gpuopt::reduceBy(particles, n, SumOfMembers{}, 256, reinterpret_cast<int*>(counts));
+  gpuopt::reduceBy(bytes, n, integers, 256, static_cast<long long*>(nullptr));
   gpuopt::histogramRows(floats, n, n, n, counts, 256, 0, 1);
 }

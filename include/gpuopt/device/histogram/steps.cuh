@@ -19,9 +19,22 @@ struct StepShape {
   unsigned edges;
 };
 
+// Whether the next steps load while those before are counted, which takes registers for both. Not where those are many:
+// steps of pairs have up to 144 bytes, and what is loaded by bytes or half-words takes a register for each.
+template <class Source>
+inline constexpr bool prefetchesSteps = Source::BYTES <= histogramLoadBytes;
+template <class T, class U, class F>
+inline constexpr bool prefetchesSteps<PairSource<T, U, F, false>> = alignof(T) >= 4 && alignof(U) >= 4;
+template <class T, class F>
+inline constexpr bool prefetchesSteps<ArraySource<T, F, false>> = alignof(T) >= 4;
+template <class It, class F>
+inline constexpr bool prefetchesSteps<IteratorSource<It, F>> =
+    alignof(typename IteratorSource<It, F>::Element) >= 4 || IteratorSource<It, F>::BYTES <= 4;
+
 // Steps in flight per thread.
 template <class Source>
-inline constexpr int histogramItems = clampTo(static_cast<int>(histogramLoadBytes / Source::BYTES), 1, 4);
+inline constexpr int histogramItems = clampTo(
+    static_cast<int>((prefetchesSteps<Source> ? histogramLoadBytes : histogramLoadBytes / 2) / Source::BYTES), 1, 4);
 
 // Gives all values of a step to `take`.
 template <class Source, class Take>
@@ -57,14 +70,16 @@ __device__ inline void takeSteps(const Source& source, const StepShape& shape, s
   const std::size_t tiles = (shape.end - shape.first) / tileSteps;
   const std::size_t own = shape.first + threadIdx.x;
   Step steps[ITEMS], next[ITEMS];
-  if (block < tiles) loadTile(source, steps, own + block * tileSteps);
+  constexpr bool PREFETCHES = prefetchesSteps<Source>;
+  if (PREFETCHES && block < tiles) loadTile(source, steps, own + block * tileSteps);
   for (std::size_t tile = block; tile < tiles; tile += blocks) {
-    if (tile + blocks < tiles) loadTile(source, next, own + (tile + blocks) * tileSteps);
+    if (!PREFETCHES) loadTile(source, steps, own + tile * tileSteps);
+    if (PREFETCHES && tile + blocks < tiles) loadTile(source, next, own + (tile + blocks) * tileSteps);
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) takeStep(source, steps[i], take);
     endTile();
 #pragma unroll
-    for (int i = 0; i < ITEMS; ++i) steps[i] = next[i];
+    for (int i = 0; PREFETCHES && i < ITEMS; ++i) steps[i] = next[i];
   }
   for (std::size_t s = own + tiles * tileSteps + block * blockDim.x; s < shape.end; s += blocks * blockDim.x) {
     source.template load<Caching::stream>(steps[0], s);
