@@ -139,35 +139,43 @@ bool copiesRightly(const Call& call) {
   return device.toHost() == expected;
 }
 
-/// The ways to copy rows that are no farther apart than twice their length.
+bool allCopyRightly() {
+  const Streams streams(1, cudaStreamDefault);
+  return copiesRightly([](const HostRows& rows, unsigned char*, unsigned char* to) { copyRowByRow(rows, to); }) &&
+         copiesRightly(
+             [](const HostRows& rows, unsigned char*, unsigned char* to) { copyInTwoDimensions(rows, to); }) &&
+         copiesRightly(
+             [](const HostRows& rows, unsigned char* group, unsigned char* to) { copyGrouped(rows, group, to); }) &&
+         copiesRightly(
+             [&](const HostRows& rows, unsigned char*, unsigned char* to) { RowBatch(rows, to)(streams[0]); }) &&
+         copiesRightly([](const HostRows& rows, unsigned char*, unsigned char* to) { RowGathering{rows}(to); });
+}
+
+/// Rows at twice their length from each other, and as many bytes without gaps. What a way prepares once is not timed.
 void manyCopies(Report& report) {
   constexpr std::size_t TOTAL = emulated ? 16384 : std::size_t{1} << 20;
   const HostBuffer host(HostMemory::pinned, 2 * TOTAL), group(HostMemory::pinned, TOTAL);
   const DeviceArray<unsigned char> device(TOTAL);
+  const Streams streams(1);
   fill(host, 2 * TOTAL / sizeof(unsigned));
-  const auto oneByOne = [](const HostRows& rows, unsigned char*, unsigned char* to) { copyRowByRow(rows, to); };
-  const auto pitched = [](const HostRows& rows, unsigned char*, unsigned char* to) { copyInTwoDimensions(rows, to); };
-  const auto grouped = [](const HostRows& rows, unsigned char* buffer, unsigned char* to) {
-    copyGrouped(rows, buffer, to);
-  };
-  const auto gathered = [](const HostRows& rows, unsigned char*, unsigned char* to) { RowGathering{rows}(to); };
-  const bool isRight =
-      copiesRightly(oneByOne) && copiesRightly(pitched) && copiesRightly(grouped) && copiesRightly(gathered);
+  const bool isRight = allCopyRightly();
   report.table({"1 MiB of pinned memory in rows at twice their length from each other. Then: below 80 KB latency rules",
                 "bytes of a row",
                 "",
                 "copies, one by one",
-                {"one by one, us", "2-D copy, us", "grouped, us", "gatherBlocks, us", "no gaps, us"}});
+                {"one by one, us", "batch, us", "2-D copy, us", "grouped, us", "gatherBlocks, us", "no gaps, us"}});
+  const auto us = [](const auto& call) { return 1e6 * hostSecondsOf(call); };
   for (std::size_t bytes = 64; bytes <= 65536; bytes *= 4) {
     const HostRows rows{host.as<unsigned char>(), TOTAL / bytes, bytes, 2 * bytes};
-    const auto us = [&](const auto& call) {
-      return 1e6 * hostSecondsOf([&] { call(rows, group.as<unsigned char>(), device.data()); });
-    };
-    const double whole = 1e6 * hostSecondsOf([&] { copy(device.data(), host.as<void>(), TOTAL); });
+    const RowBatch batch(rows, device.data());
+    const RowGathering gather(rows);
     report.add({std::to_string(bytes),
                 "",
                 std::to_string((std::size_t{1} << 20) / bytes),
-                {us(oneByOne), us(pitched), us(grouped), us(gathered), whole},
+                {us([&] { copyRowByRow(rows, device.data()); }), us([&] { batch(streams[0]); }),
+                 us([&] { copyInTwoDimensions(rows, device.data()); }),
+                 us([&] { copyGrouped(rows, group.as<unsigned char>(), device.data()); }),
+                 us([&] { gather(device.data()); }), us([&] { copy(device.data(), host.as<void>(), TOTAL); })},
                 isRight});
   }
 }

@@ -49,6 +49,37 @@ inline void copyGrouped(const HostRows& rows, unsigned char* group, unsigned cha
   gpuopt::check(cudaMemcpyAsync(device, group, rows.count * rows.bytes, cudaMemcpyHostToDevice), "cudaMemcpyAsync");
 }
 
+/// All copies in one call, since CUDA 13; before that, and on the emulated device, one after the other.
+class RowBatch {
+ public:
+  RowBatch(const HostRows& rows, unsigned char* device) : sizes_(rows.count, rows.bytes) {
+    for (std::size_t i = 0; i < rows.count; ++i) {
+      to_.push_back(device + i * rows.bytes);
+      from_.push_back(rows.data + i * rows.pitch);
+    }
+  }
+
+  /// In any stream but the default one.
+  void operator()(cudaStream_t stream) const {
+#if CUDART_VERSION >= 13000 && !defined(GPUOPT_EMULATION)
+    cudaMemcpyAttributes attributes{};
+    attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    std::size_t first = 0;
+    gpuopt::check(
+        cudaMemcpyBatchAsync(to_.data(), from_.data(), sizes_.data(), to_.size(), &attributes, &first, 1, stream),
+        "cudaMemcpyBatchAsync");
+#else
+    for (std::size_t i = 0; i < to_.size(); ++i)
+      gpuopt::check(cudaMemcpyAsync(to_[i], from_[i], sizes_[i], cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
+#endif
+  }
+
+ private:
+  std::vector<void*> to_;
+  std::vector<const void*> from_;
+  std::vector<std::size_t> sizes_;
+};
+
 /// The library's way: blocks of any addresses. Returns when they have arrived.
 class RowGathering {
  public:

@@ -82,6 +82,7 @@ bool bringsRows(std::size_t count, std::size_t bytes, std::size_t pitch, const C
 }
 
 TEST_CASE("all ways to copy rows bring the same bytes") {
+  const Streams streams(1, cudaStreamDefault);
   constexpr struct {
     std::size_t count, bytes, pitch;
   } sizes[] = {{1, 1, 1}, {7, 13, 13}, {33, 52, 128}, {100, 64, 65}, {5, 4096, 8192}};
@@ -93,6 +94,8 @@ TEST_CASE("all ways to copy rows bring the same bytes") {
         check([](const HostRows& rows, unsigned char*, unsigned char* device) { copyInTwoDimensions(rows, device); }));
     CHECK(check(
         [](const HostRows& rows, unsigned char* group, unsigned char* device) { copyGrouped(rows, group, device); }));
+    CHECK(check(
+        [&](const HostRows& rows, unsigned char*, unsigned char* device) { RowBatch(rows, device)(streams[0]); }));
     CHECK(check([](const HostRows& rows, unsigned char*, unsigned char* device) { RowGathering{rows}(device); }));
   }
 }
