@@ -22,7 +22,8 @@
 /// barriers. With `out` there, copy engines write to it, if there are two ranks and the slabs are long. Otherwise each
 /// rank packs blocks for the others, which NCCL sends. `explainTranspose` tells. Copies and messages need scratch
 /// memory of the size of the slabs, from the library's pool, and the ranks' host threads wait for each other before
-/// they queue anything, though not for their streams.
+/// they queue anything, though not for their streams; without
+/// peer access they wait for what NCCL has still to do.
 ///
 /// **Errors.** std::invalid_argument on the rank whose arguments are wrong, before anything is written; on the others a
 /// TeamError that names it, at once or after a wait for the stream (Team::check). Then all further calls of the team
