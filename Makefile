@@ -40,10 +40,11 @@ bench:  ## build and run the benchmarks; needs nvcc and a GPU
 bench-pages:  ## takes the results of make bench into benchmarks/results, and writes the tables of the pages
 	@scripts/bench_pages.py build/bench
 
-sanitize:  ## the tests under ASan and UBSan, and under compute-sanitizer where a GPU is
+sanitize:  ## the tests under ASan and UBSan, several ranks under ThreadSanitizer, all under compute-sanitizer on a GPU
 	@scripts/device.sh
 	@scripts/install-deps.sh tests examples
 	@cmake --workflow --preset sanitize
+	@scripts/sanitize-threads.sh
 	@if scripts/device.sh | grep -q native; then scripts/gpu-check.sh sanitize; fi
 
 check-native:  ## what can be checked without a GPU: a sample built with nvcc, the generated code, and check-compilers

@@ -9,7 +9,8 @@
 /// and have to be alike on all ranks, as the number of columns; so has `init`, which is combined once.
 ///
 /// **Cost**: the local reduction, an ncclAllGather of a partial result for each column and rank, and a kernel that
-/// combines them. The ranks' host threads wait for each other before the gathering, though not for their streams.
+/// combines them. The ranks' host threads wait for each other before the gathering, though not for their streams;
+/// without peer access they wait for what NCCL has still to do.
 /// **Errors**: those of the local function, before anything is written to `out`; TeamError on the other ranks, at once.
 /// Then all further calls of the team throw on all ranks.
 // SPDX-License-Identifier: MIT

@@ -1,9 +1,10 @@
 /// \file
-/// Matrices whose rows are divided among the ranks of a team: transpose, and redistribute to slabs of columns.
+/// Matrices whose rows are divided among the ranks of a team: transpose, redistribute to slabs of columns and back.
 ///
 ///     gpuopt::distributed::SymmetricVector<float> slab(team, n);
 ///     gpuopt::distributed::transpose(team, slab, out, rows, cols, stream);      // even slabs of rows on both sides
 ///     gpuopt::distributed::redistribute(team, slab, out, rows, cols, stream);   // slabs of columns, not transposed
+///     gpuopt::distributed::redistributeToRows(team, columns, out, rows, cols, stream);   // and back
 ///
 ///     const gpuopt::distributed::Slabs mine({500, 0, 500});                     // uneven slabs
 ///     gpuopt::distributed::transpose(team, inView, outView, mine, Slabs::even(cols, 3), ToFloat{}, stream);
@@ -22,7 +23,8 @@
 /// barriers. With `out` there, copy engines write to it, if there are two ranks and the slabs are long. Otherwise each
 /// rank packs blocks for the others, which NCCL sends. `explainTranspose` tells. Copies and messages need scratch
 /// memory of the size of the slabs, from the library's pool, and the ranks' host threads wait for each other before
-/// they queue anything, though not for their streams.
+/// they queue anything, though not for their streams; without
+/// peer access they wait for what NCCL has still to do.
 ///
 /// **Errors.** std::invalid_argument on the rank whose arguments are wrong, before anything is written; on the others a
 /// TeamError that names it, at once or after a wait for the stream (Team::check). Then all further calls of the team
@@ -52,15 +54,18 @@ inline MatrixSlabs evenSlabs(const SlabCall& call, std::size_t rows, std::size_t
 }
 
 // Passes dense slabs, as views, to use(in, out, slabs).
-template <class In, class Out, class Use>
-auto withDenseSlabs(const SlabCall& call, In& in, Out& out, std::size_t rows, std::size_t cols, bool transposes,
-                    const Use& use) {
+template <SlabMove MOVE, class In, class Out, class Use>
+auto withDenseSlabs(const SlabCall& call, In& in, Out& out, std::size_t rows, std::size_t cols, const Use& use) {
   const MatrixSlabs slabs = evenSlabs(call, rows, cols);
   const std::size_t ownRows = slabs.rows.size(call.team.rank), ownCols = slabs.cols.size(call.team.rank);
-  return use(denseView(in, ownRows, cols, "in", call.function),
-             transposes ? denseView(out, ownCols, rows, "out", call.function)
-                        : denseView(out, rows, ownCols, "out", call.function),
-             slabs);
+  const auto from = [&](std::size_t r, std::size_t c) { return denseView(in, r, c, "in", call.function); };
+  const auto to = [&](std::size_t r, std::size_t c) { return denseView(out, r, c, "out", call.function); };
+  if constexpr (MOVE == SlabMove::transpose)
+    return use(from(ownRows, cols), to(ownCols, rows), slabs);
+  else if constexpr (MOVE == SlabMove::toColumns)
+    return use(from(ownRows, cols), to(rows, ownCols), slabs);
+  else
+    return use(from(rows, ownCols), to(ownRows, cols), slabs);
 }
 
 }  // namespace detail
@@ -86,10 +91,10 @@ void transpose(Team& team, In&& in, Out&& out, std::size_t rows, std::size_t col
   namespace own = gpuopt::detail;
   const own::SlabCall call = own::slabCall("gpuopt::distributed::transpose", team, stream);
   own::runCollective(call, [&] {
-    return own::withDenseSlabs(call, in, out, rows, cols, true,
-                               [&](const auto& from, const auto& to, const auto& slabs) {
-                                 return own::checkedTransposition(call, from, to, slabs);
-                               });
+    return own::withDenseSlabs<own::SlabMove::transpose>(call, in, out, rows, cols,
+                                                         [&](const auto& from, const auto& to, const auto& slabs) {
+                                                           return own::checkedTransposition(call, from, to, slabs);
+                                                         });
   });
 }
 
@@ -101,10 +106,10 @@ void transpose(Team& team, In&& in, Out&& out, std::size_t rows, std::size_t col
   namespace own = gpuopt::detail;
   const own::SlabCall call = own::slabCall("gpuopt::distributed::transpose", team, stream);
   own::runCollective(call, [&] {
-    return own::withDenseSlabs(call, in, out, rows, cols, true,
-                               [&](const auto& from, const auto& to, const auto& slabs) {
-                                 return own::checkedTransposition(call, from, to, slabs, function);
-                               });
+    return own::withDenseSlabs<own::SlabMove::transpose>(
+        call, in, out, rows, cols, [&](const auto& from, const auto& to, const auto& slabs) {
+          return own::checkedTransposition(call, from, to, slabs, function);
+        });
   });
 }
 
@@ -138,7 +143,8 @@ void transpose(Team& team, const MatrixView<In>& in, const MatrixView<Out>& out,
 
 /// \name Without transposing
 /// out(r, c) = in(r, c): each rank has a slab of rows of `in`, and gets a slab of columns, with all rows. This is what
-/// distributed FFTs do between their passes, and attention between sequences and heads.
+/// distributed FFTs do between their passes, and attention between sequences and heads. Where the columns do not divide
+/// evenly, slabs of columns go by NCCL if other ranks would have to know how wide they are.
 /// \{
 
 /// Moves a matrix of dense, even slabs of rows to slabs of columns.
@@ -153,9 +159,10 @@ void redistribute(Team& team, In&& in, Out&& out, std::size_t rows, std::size_t 
   namespace own = gpuopt::detail;
   const own::SlabCall call = own::slabCall("gpuopt::distributed::redistribute", team, stream);
   own::runCollective(call, [&] {
-    return own::withDenseSlabs(
-        call, in, out, rows, cols, false,
-        [&](const auto& from, const auto& to, const auto& slabs) { return own::checkedCopy(call, from, to, slabs); });
+    return own::withDenseSlabs<own::SlabMove::toColumns>(
+        call, in, out, rows, cols, [&](const auto& from, const auto& to, const auto& slabs) {
+          return own::checkedCopy<own::SlabMove::toColumns>(call, from, to, slabs);
+        });
   });
 }
 
@@ -171,7 +178,45 @@ void redistribute(Team& team, const MatrixView<In>& in, const MatrixView<Out>& o
                   const Slabs& cols, StreamRef stream = {}) {
   namespace own = gpuopt::detail;
   const own::SlabCall call = own::slabCall("gpuopt::distributed::redistribute", team, stream);
-  own::runCollective(call, [&] { return own::checkedCopy(call, in, out, own::MatrixSlabs{rows, cols}); });
+  own::runCollective(call, [&] {
+    return own::checkedCopy<own::SlabMove::toColumns>(call, in, out, own::MatrixSlabs{rows, cols});
+  });
+}
+
+/// The way back of a matrix of dense, even slabs: from slabs of columns to slabs of rows.
+///
+/// \param team the ranks
+/// \param in this rank's columns, rows x its columns elements: a pointer, a container or a SymmetricVector
+/// \param out receives this rank's rows; a pointer, a container or a SymmetricVector
+/// \param rows,cols of the matrix of all ranks
+/// \param stream the launches are queued there
+template <class In, class Out, class = gpuopt::detail::EnableDense<In, Out>>
+void redistributeToRows(Team& team, In&& in, Out&& out, std::size_t rows, std::size_t cols, StreamRef stream = {}) {
+  namespace own = gpuopt::detail;
+  const own::SlabCall call = own::slabCall("gpuopt::distributed::redistributeToRows", team, stream);
+  own::runCollective(call, [&] {
+    return own::withDenseSlabs<own::SlabMove::toRows>(
+        call, in, out, rows, cols, [&](const auto& from, const auto& to, const auto& slabs) {
+          return own::checkedCopy<own::SlabMove::toRows>(call, from, to, slabs);
+        });
+  });
+}
+
+/// The same of matrices of any slabs, with gaps between their rows, and batches.
+///
+/// \param team the ranks
+/// \param in this rank's columns of each matrix: rows.total() x cols.size(rank) elements
+/// \param out this rank's rows of each matrix: rows.size(rank) x cols.total() elements
+/// \param rows,cols the slabs of rows and of columns, the same on all ranks
+/// \param stream the launches are queued there
+template <class In, class Out>
+void redistributeToRows(Team& team, const MatrixView<In>& in, const MatrixView<Out>& out, const Slabs& rows,
+                        const Slabs& cols, StreamRef stream = {}) {
+  namespace own = gpuopt::detail;
+  const own::SlabCall call = own::slabCall("gpuopt::distributed::redistributeToRows", team, stream);
+  own::runCollective(call, [&] {
+    return own::checkedCopy<own::SlabMove::toRows>(call, in, out, own::MatrixSlabs{rows, cols});
+  });
 }
 
 /// \}
@@ -190,9 +235,10 @@ template <class In, class Out, class = gpuopt::detail::EnableDense<In, Out>>
 [[nodiscard]] std::string explainTranspose(Team& team, In&& in, Out&& out, std::size_t rows, std::size_t cols) {
   namespace own = gpuopt::detail;
   const own::SlabCall call = own::slabCall("gpuopt::distributed::explainTranspose", team);
-  return own::withDenseSlabs(call, in, out, rows, cols, true, [&](const auto& from, const auto& to, const auto& slabs) {
-    return own::planInWords(own::checkedTransposition(call, from, to, slabs)->plan());
-  });
+  return own::withDenseSlabs<own::SlabMove::transpose>(
+      call, in, out, rows, cols, [&](const auto& from, const auto& to, const auto& slabs) {
+        return own::planInWords(own::checkedTransposition(call, from, to, slabs)->plan());
+      });
 }
 
 /// Says in one line which path `transpose` of these slabs takes, and why.

@@ -149,10 +149,14 @@ bool isRedistributed(Rank& rank) {
   gpuopt::distributed::redistribute(team, in, out.data(), ROWS, COLS, rank.stream);
   rank.wait();
   team.check();
-  return out.toHost() == expected;
+  DeviceArray<short> back(values.size());
+  gpuopt::distributed::redistributeToRows(team, out.data(), back.data(), ROWS, COLS, rank.stream);
+  rank.wait();
+  team.check();
+  return out.toHost() == expected && back.toHost() == values;
 }
 
-TEST_CASE("from rows to columns, dense") {
+TEST_CASE("from rows to columns and back, dense") {
   const int ranks = someRanks(4);
   REQUIRE(onRanks(ranks, isRedistributed) == allRight(ranks));
 }

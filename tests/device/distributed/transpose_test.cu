@@ -230,6 +230,43 @@ void requireRight(int ranks) {
   }
 }
 
+// To slabs of columns and back, in the same memory.
+bool comesBack(Rank& rank, Path path, const Slabs& rows, const Slabs& cols, std::size_t gap) {
+  Team team(rank.comm, optionsOf(path));
+  tune(team, path);
+  const std::size_t own = rows.size(rank.number), ownCols = cols.size(rank.number);
+  const std::size_t ld = cols.total() + gap, columnsLd = cols.largest() + gap;
+  Side<int> in(team, rows.largest() * ld, 0, path == Path::tiles || path == Path::copies);
+  Side<int> columns(team, rows.total() * columnsLd, 0, path != Path::messages && path != Path::byNccl);
+  Side<int> out(team, rows.largest() * ld, 0, path == Path::copies || path == Path::copiesOfOut);
+  std::vector<int> values = in.all();
+  for (std::size_t i = 0; i < own * cols.total(); ++i)
+    values[in.first() + i / cols.total() * ld + i % cols.total()] = static_cast<int>(i) * 3 + rank.number * 100000;
+  in.fill(values);
+  for (int turn = 0; turn < 2; ++turn) {
+    gpuopt::distributed::redistribute(team, MatrixView<int>{in.data(), own, cols.total(), ld},
+                                      MatrixView<int>{columns.data(), rows.total(), ownCols, columnsLd}, rows, cols,
+                                      rank.stream);
+    gpuopt::distributed::redistributeToRows(team, MatrixView<int>{columns.data(), rows.total(), ownCols, columnsLd},
+                                            MatrixView<int>{out.data(), own, cols.total(), ld}, rows, cols,
+                                            rank.stream);
+  }
+  rank.wait();
+  team.check();
+  return out.all() == values;
+}
+
+TEST_CASE("slabs of columns become slabs of rows again, on every path") {
+  for (const int ranks : rankCounts())
+    for (const Path path : paths)
+      for (const bool isEven : {true, false}) {
+        CAPTURE(ranks, static_cast<int>(path), isEven);
+        const Slabs rows = Slabs::even(isEven ? 48 : 21, ranks), cols = Slabs::even(isEven ? 72 : 29, ranks);
+        REQUIRE(onRanks(ranks, [&](Rank& rank) { return comesBack(rank, path, rows, cols, isEven ? 0 : 3); }) ==
+                allRight(ranks));
+      }
+}
+
 TEST_CASE("every path and split, 1 to 8 ranks") {
   for (const int ranks : rankCounts()) requireRight<float>(ranks);
 }

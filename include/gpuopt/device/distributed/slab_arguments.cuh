@@ -42,16 +42,24 @@ inline void requireView(const NamedView& view, std::size_t rows, std::size_t col
 
 // This rank's slabs, before anything is written.
 inline void requireSlabs(const SlabCall& call, const NamedView& in, const NamedView& out, const MatrixSlabs& slabs,
-                         bool transposes) {
+                         SlabMove move) {
   const int rank = call.team.rank;
   requireTeamDevice(call.team, call.function);
   requireRanks(slabs.rows, "rows", call);
   requireRanks(slabs.cols, "cols", call);
-  requireView(in, slabs.rows.size(rank), slabs.cols.total(), call);
-  if (transposes)
-    requireView(out, slabs.cols.size(rank), slabs.rows.total(), call);
+  const auto require = [&](const NamedView& view, std::size_t rows, std::size_t cols) {
+    requireView(view, rows, cols, call);
+  };
+  if (move == SlabMove::toRows)
+    require(in, slabs.rows.total(), slabs.cols.size(rank));
   else
-    requireView(out, slabs.rows.total(), slabs.cols.size(rank), call);
+    require(in, slabs.rows.size(rank), slabs.cols.total());
+  if (move == SlabMove::transpose)
+    require(out, slabs.cols.size(rank), slabs.rows.total());
+  else if (move == SlabMove::toColumns)
+    require(out, slabs.rows.total(), slabs.cols.size(rank));
+  else
+    require(out, slabs.rows.size(rank), slabs.cols.total());
   if (in.batch != out.batch) throwInvalid({call.function, ": in has ", in.batch, " matrices, but out has ", out.batch});
   if (isEmpty(out)) return;
   requireApart(out, call.function);
@@ -67,7 +75,8 @@ auto transferOf(const SlabCall& call, const MatrixView<const T>& in, const Matri
   using Move = TransposingMove<Raw, Raw, Identity>;
   return std::make_unique<SlabTransfer<Move>>(
       call.function, call.team, call.stream, reinterpret_cast<const Raw*>(in.data), reinterpret_cast<Raw*>(out.data),
-      SlabLayout<Raw, Raw, true>{slabs.rows, slabs.cols, in.batch, in.ld, in.batchStride, out.ld, out.batchStride},
+      SlabLayout<Raw, Raw, SlabMove::transpose>{slabs.rows, slabs.cols, in.batch, in.ld, in.batchStride, out.ld,
+                                                out.batchStride},
       Move{});
 }
 
@@ -78,8 +87,8 @@ auto transferOf(const SlabCall& call, const MatrixView<const T>& in, const Matri
   using Move = TransposingMove<Boxed<T>, Boxed<U>, Converting<U, F>>;
   return std::make_unique<SlabTransfer<Move>>(
       call.function, call.team, call.stream, boxes(in.data), boxes(out.data),
-      SlabLayout<Boxed<T>, Boxed<U>, true>{slabs.rows, slabs.cols, in.batch, in.ld, in.batchStride, out.ld,
-                                           out.batchStride},
+      SlabLayout<Boxed<T>, Boxed<U>, SlabMove::transpose>{slabs.rows, slabs.cols, in.batch, in.ld, in.batchStride,
+                                                          out.ld, out.batchStride},
       Move{{function}});
 }
 
@@ -90,15 +99,15 @@ inline distributed::Slabs inBytes(const distributed::Slabs& slabs, std::size_t e
 }
 
 // A copy, of bytes whatever the elements are.
-template <class T>
+template <SlabMove MOVE, class T>
 auto copyOf(const SlabCall& call, const MatrixView<const T>& in, const MatrixView<T>& out, const MatrixSlabs& slabs) {
   using Byte = unsigned char;
   constexpr std::size_t SIZE = sizeof(T);
-  return std::make_unique<SlabTransfer<CopyingMove>>(
+  return std::make_unique<SlabTransfer<CopyingMove<MOVE>>>(
       call.function, call.team, call.stream, reinterpret_cast<const Byte*>(in.data), reinterpret_cast<Byte*>(out.data),
-      SlabLayout<Byte, Byte, false>{slabs.rows, inBytes(slabs.cols, SIZE), in.batch, in.ld * SIZE,
-                                    in.batchStride * SIZE, out.ld * SIZE, out.batchStride * SIZE},
-      CopyingMove{});
+      SlabLayout<Byte, Byte, MOVE>{slabs.rows, inBytes(slabs.cols, SIZE), in.batch, in.ld * SIZE, in.batchStride * SIZE,
+                                   out.ld * SIZE, out.batchStride * SIZE},
+      CopyingMove<MOVE>{});
 }
 
 // The types of a call. If they are wrong, the messages of gpuopt::transpose say why.
@@ -118,17 +127,18 @@ auto checkedTransposition(const SlabCall& call, const MatrixView<In>& in, const 
                           const MatrixSlabs& slabs, const F&... function) {
   using T = std::remove_const_t<In>;
   static_assert(requireSlabTypes<In, Out, F...>());
-  requireSlabs(call, named(in, "in"), named(out, "out"), slabs, true);
+  requireSlabs(call, named(in, "in"), named(out, "out"), slabs, SlabMove::transpose);
   return transferOf(call, MatrixView<const T>{in.data, in.rows, in.cols, in.ld, in.batch, in.batchStride}, out, slabs,
                     function...);
 }
 
-template <class In, class Out>
+template <SlabMove MOVE, class In, class Out>
 auto checkedCopy(const SlabCall& call, const MatrixView<In>& in, const MatrixView<Out>& out, const MatrixSlabs& slabs) {
   using T = std::remove_const_t<In>;
   static_assert(requireSlabTypes<In, Out>());
-  requireSlabs(call, named(in, "in"), named(out, "out"), slabs, false);
-  return copyOf(call, MatrixView<const T>{in.data, in.rows, in.cols, in.ld, in.batch, in.batchStride}, out, slabs);
+  requireSlabs(call, named(in, "in"), named(out, "out"), slabs, MOVE);
+  return copyOf<MOVE>(call, MatrixView<const T>{in.data, in.rows, in.cols, in.ld, in.batch, in.batchStride}, out,
+                      slabs);
 }
 
 // Runs what make() returns. If that throws, the other ranks learn of it.

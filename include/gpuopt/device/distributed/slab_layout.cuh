@@ -18,19 +18,28 @@ struct RowRange {
   std::size_t size() const { return end - begin; }
 };
 
+// What becomes of slabs of rows: slabs of rows of the transpose, or slabs of columns; or of those slabs of rows again.
+enum class SlabMove { transpose, toColumns, toRows };
+
 // Distances count elements, of In or Out. The rows of a block count in its output: they are columns of the input if the
 // matrix is transposed. Packed, a block is a dense batch of matrices whose rows begin at 16-byte boundaries.
-template <class In, class Out, bool TRANSPOSES>
+template <class In, class Out, SlabMove MOVE>
 struct SlabLayout {
+  static constexpr bool TRANSPOSES = MOVE == SlabMove::transpose;
+
   distributed::Slabs rows;
   distributed::Slabs cols;
   std::size_t batch;
   std::size_t inLd, inStride;
   std::size_t outLd, outStride;
 
-  std::size_t blockRows(int from, int to) const { return TRANSPOSES ? cols.size(to) : rows.size(from); }
-  std::size_t blockCols(int from, int to) const { return TRANSPOSES ? rows.size(from) : cols.size(to); }
-  bool isEmpty(int from, int to) const { return rows.size(from) == 0 || cols.size(to) == 0 || batch == 0; }
+  // Rows and columns of the matrix that are in a block.
+  std::size_t matrixRows(int from, int to) const { return rows.size(MOVE == SlabMove::toRows ? to : from); }
+  std::size_t matrixCols(int from, int to) const { return cols.size(MOVE == SlabMove::toRows ? from : to); }
+
+  std::size_t blockRows(int from, int to) const { return TRANSPOSES ? matrixCols(from, to) : matrixRows(from, to); }
+  std::size_t blockCols(int from, int to) const { return TRANSPOSES ? matrixRows(from, to) : matrixCols(from, to); }
+  bool isEmpty(int from, int to) const { return matrixRows(from, to) == 0 || matrixCols(from, to) == 0 || batch == 0; }
   std::size_t packedLd(int from, int to) const {
     return roundUp(blockCols(from, to), 16 / greatestCommonDivisor(sizeof(Out), 16));
   }
@@ -69,12 +78,13 @@ struct SlabLayout {
 
  private:
   MatrixPart<In, Out> source(const In* in, int from, int to, RowRange range) const {
-    const In* const first = in + cols.first(to) + (TRANSPOSES ? range.begin : range.begin * inLd);
-    if (TRANSPOSES) return {first, nullptr, rows.size(from), range.size(), inLd, 0, inStride, 0};
-    return {first, nullptr, range.size(), cols.size(to), inLd, 0, inStride, 0};
+    const In* const block = in + (MOVE == SlabMove::toRows ? rows.first(to) * inLd : cols.first(to));
+    if (TRANSPOSES) return {block + range.begin, nullptr, matrixRows(from, to), range.size(), inLd, 0, inStride, 0};
+    return {block + range.begin * inLd, nullptr, range.size(), matrixCols(from, to), inLd, 0, inStride, 0};
   }
   Out* target(Out* out, int from, RowRange range) const {
-    return out + (TRANSPOSES ? rows.first(from) : rows.first(from) * outLd) + range.begin * outLd;
+    const std::size_t block = MOVE == SlabMove::toRows ? cols.first(from) : rows.first(from);
+    return out + (MOVE == SlabMove::toColumns ? block * outLd : block) + range.begin * outLd;
   }
 };
 

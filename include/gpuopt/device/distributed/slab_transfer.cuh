@@ -47,7 +47,7 @@ struct TransposingMove {
   using In = In_;
   using Out = Out_;
   using Tile = TransposedTile<In, Out, Function>;
-  static constexpr bool TRANSPOSES = true;
+  static constexpr SlabMove MOVE = SlabMove::transpose;
 
   Function function;
 
@@ -62,11 +62,12 @@ struct TransposingMove {
 };
 
 // or copied, as bytes.
+template <SlabMove MOVE_>
 struct CopyingMove {
   using In = unsigned char;
   using Out = unsigned char;
   using Tile = CopiedTile;
-  static constexpr bool TRANSPOSES = false;
+  static constexpr SlabMove MOVE = MOVE_;
 
   Identity function{};
 
@@ -81,7 +82,7 @@ class SlabTransfer {
  public:
   using In = typename Move::In;
   using Out = typename Move::Out;
-  using Layout = SlabLayout<In, Out, Move::TRANSPOSES>;
+  using Layout = SlabLayout<In, Out, Move::MOVE>;
 
   SlabTransfer(const char* function, TeamState& team, cudaStream_t stream, const In* in, Out* out, Layout layout,
                const Move& move)
@@ -95,7 +96,7 @@ class SlabTransfer {
         peerIn_(symmetricAddress(team, in)),
         peerOut_(symmetricAddress(team, out)),
         plan_(planSlabs(shape(), team.slabTuning)) {
-    if (plan_.algorithm == SlabAlgorithm::messages || (plan_.algorithm == SlabAlgorithm::copies && Move::TRANSPOSES))
+    if (plan_.algorithm == SlabAlgorithm::messages || (plan_.algorithm == SlabAlgorithm::copies && Layout::TRANSPOSES))
       allocate();
   }
 
@@ -121,9 +122,9 @@ class SlabTransfer {
     const std::size_t slab = cappedProduct(cappedProduct(layout_.rows.largest(), layout_.cols.total()), layout_.batch);
     return {team_.size,
             team_.usesPeers,
-            peerIn_.has_value(),
-            knowsTargets(),
-            Move::TRANSPOSES,
+            peerIn_.has_value() && (Move::MOVE != SlabMove::toRows || hasEvenColumns()),
+            peerOut_.has_value() && (Move::MOVE != SlabMove::toColumns || hasEvenColumns()),
+            Layout::TRANSPOSES,
             alignment() % 16 == 0,
             layout_.rows.total() == 0 || layout_.cols.total() == 0 || layout_.batch == 0,
             cappedProduct(slab, sizeof(In)),
@@ -137,16 +138,16 @@ class SlabTransfer {
     std::size_t in = layout_.inLd | (layout_.batch > 1 ? layout_.inStride : 0), out = 0;
     for (int rank = 0; rank < team_.size; ++rank) {
       in |= layout_.cols.first(rank);
-      out |= Move::TRANSPOSES ? layout_.rows.first(rank) : 0;
+      out |= Layout::TRANSPOSES ? layout_.rows.first(rank) : 0;
     }
     return in * sizeof(In) | out * sizeof(Out) | (peerIn_ ? peerIn_->offset : 0);
   }
 
-  // Whether this rank knows where the rows of the others' output begin: a dense slab of columns is as wide as it is.
-  bool knowsTargets() const {
-    bool isEven = true;
-    for (int rank = 1; rank < team_.size; ++rank) isEven = isEven && layout_.cols.size(rank) == layout_.cols.size(0);
-    return peerOut_.has_value() && (Move::TRANSPOSES || isEven);
+  // Whether a rank knows how wide the others' slabs of columns are: dense ones are as wide as they have columns.
+  bool hasEvenColumns() const {
+    for (int rank = 1; rank < team_.size; ++rank)
+      if (layout_.cols.size(rank) != layout_.cols.size(0)) return false;
+    return true;
   }
 
   // What the others know this call by.
@@ -233,7 +234,7 @@ class SlabTransfer {
     const cudaStream_t copies = team_.sideStream();
     const Event ready, done;
     for (unsigned chunk = 0; chunk < plan_.chunks; ++chunk) {
-      if constexpr (Move::TRANSPOSES) pack(chunk);
+      if constexpr (Layout::TRANSPOSES) pack(chunk);
       ready.record(stream_);
       ready.makeWait(copies);
       visitOthers(true, chunk, [&](int other, RowRange range) { copyTo(other, range, copies); });
@@ -248,7 +249,7 @@ class SlabTransfer {
     auto part = layout_.part(in_, peerOut_->of<Out>(other), own, other, range);
     const Out* from = reinterpret_cast<const Out*>(part.in);
     std::size_t ld = part.inLd;
-    if constexpr (Move::TRANSPOSES) {
+    if constexpr (Layout::TRANSPOSES) {
       from = packed(true, other, range);
       ld = layout_.packedLd(own, other);
     }
