@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <stdexcept>
@@ -148,6 +149,16 @@ TEST_CASE("Entries are merged into a file") {
   REQUIRE(writeTuning(entries) ==
           writeTuning({makeEntry("a", 1, "z"), makeEntry("a", 2, "w"), makeEntry("b", 2, "y")}));
   REQUIRE(::access(folder.file("t.json.new").c_str(), F_OK) != 0);
+}
+
+TEST_CASE("Entries are merged into the file that a symbolic link refers to") {
+  const TuningFolder folder;
+  mergeIntoFile(folder.file(), {makeEntry("a", 1, "x")});
+  REQUIRE(::symlink(folder.file().c_str(), folder.file("link").c_str()) == 0);
+  mergeIntoFile(folder.file("link"), {makeEntry("b", 2, "y")});
+  REQUIRE(readTuningFile(folder.file()).size() == 2);
+  REQUIRE(std::filesystem::is_symlink(folder.file("link")));
+  REQUIRE(::access(folder.file("link.lock").c_str(), F_OK) != 0);
 }
 
 TEST_CASE("Several processes and threads write one tuning file") {
