@@ -51,9 +51,9 @@ GPUOPT_HIDDEN inline bool loadTuning(const std::string& path) { return detail::T
 ///
 /// The first call for a device and a power of two of n compares them, unless the tuning file has the choice: each
 /// candidate's result is checked against the first one's, then all are timed in alternation. The first candidate is the
-/// default: another one is chosen only if it is more than 2 % faster. A candidate that the device cannot launch is left
-/// out. While `stream` is captured, or if memory does not suffice, nothing is measured: the call uses the choice for
-/// the nearest device of the same architecture, else the default.
+/// default: another one is chosen only if it is more than 2 % faster, twice. A candidate that the device cannot launch
+/// is left out. While `stream` is captured, or if memory does not suffice, nothing is measured: the call uses the
+/// choice for the nearest device of the same architecture, else the default.
 ///
 /// **Requirements.** Candidates write to `out` alone, at any time the same for the same arguments, and may be called
 /// any number of times. While they are compared, they write to memory of the experiment's own, aligned as `out` is;

@@ -118,14 +118,14 @@ class CandidateComparison {
       if (report.rows[i].problem.empty()) usable.push_back(i);
     }
     expected_ = {};
-    const std::vector<TimeSpread> times = measure(candidates, usable);
+    const auto [times, chosen] = measure(candidates, usable);
     for (std::size_t k = 0; k < usable.size(); ++k) {
       ExperimentRow& row = report.rows[usable[k]];
       row.microseconds = times[k].median;
       row.p10 = times[k].p10;
       row.p90 = times[k].p90;
     }
-    report.chosen = usable[chooseCandidate(times)];
+    report.chosen = usable[chosen];
     return report;
   }
 
@@ -201,11 +201,10 @@ class CandidateComparison {
                                                   : static_cast<int>(sampleMicroseconds / once) + 1;
   }
 
-  std::vector<TimeSpread> measure(const std::vector<TuningCandidate>& candidates,
-                                  const std::vector<std::size_t>& usable) {
+  Comparison measure(const std::vector<TuningCandidate>& candidates, const std::vector<std::size_t>& usable) {
     const int calls = callsOf(candidates[0]);
-    return measureInTurn(usable.size(), 1e6 * options_.seconds / calls,
-                         [&](std::size_t k) { return time(candidates[usable[k]], calls); });
+    return compareCandidates(usable.size(), 1e6 * options_.seconds / calls,
+                             [&](std::size_t k) { return time(candidates[usable[k]], calls); });
   }
 
   const std::string& experiment_;
