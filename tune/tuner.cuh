@@ -68,12 +68,12 @@ class Tuner {
                                  candidate.choice);
     }
     const int calls = callsFor(job, candidates[0]);
-    const auto times = detail::measureInTurn(candidates.size(), 1e6 * seconds / calls, [&](std::size_t i) {
-      assume(candidates[i]);
-      job.call();  // looks the candidate up, and finds the caches and threads as the one before has left them
-      return time(job, calls);
-    });
-    const std::size_t chosen = detail::chooseCandidate(times);
+    const auto [times, chosen] =
+        detail::compareCandidates(candidates.size(), 1e6 * seconds / calls, [&](std::size_t i) {
+          assume(candidates[i]);
+          job.call();  // looks the candidate up, and finds the caches and threads as the one before has left them
+          return time(job, calls);
+        });
     return withTimes(candidates[chosen], times[chosen], times[0]);
   }
 

@@ -51,20 +51,21 @@ GPUOPT_HIDDEN inline bool loadTuning(const std::string& path) { return detail::T
 ///
 /// The first call for a device and a power of two of n compares them, unless the tuning file has the choice: each
 /// candidate's result is checked against the first one's, then all are timed in alternation. The first candidate is the
-/// default: another one is chosen only if it is more than 2 % faster. A candidate that the device cannot launch is left
-/// out. While `stream` is captured, or if memory does not suffice, nothing is measured: the call uses the choice for
-/// the nearest device of the same architecture, else the default.
+/// default: another one is chosen only if it is more than 2 % faster, twice. A candidate that the device cannot launch
+/// is left out. While `stream` is captured, or if memory does not suffice, nothing is measured: the call uses the
+/// choice for the nearest device of the same architecture, else the default.
 ///
 /// **Requirements.** Candidates write to `out` alone, at any time the same for the same arguments, and may be called
 /// any number of times. While they are compared, they write to memory of the experiment's own, aligned as `out` is;
 /// they queue all their work in `stream`. If they read `out`, too, set ExperimentOptions::updates.
 ///
-/// **Cost.** A call that knows the choice looks it up without a lock, in less than 50 ns. A comparison:
-/// about ExperimentOptions::seconds, device memory for n elements, and the host's for twice as many. Technique: the
-/// planner and the wisdom of FFTW ("The Design and Implementation of FFTW3", Frigo and Johnson 2005).
+/// **Cost.** A call that knows the choice looks it up without a lock, in less than 50 ns. A comparison takes about
+/// ExperimentOptions::seconds, device memory for n elements, and the host's for twice as many. Technique: the planner
+/// and the wisdom of FFTW ("The Design and Implementation of FFTW3", Frigo and Johnson 2005).
 ///
-/// **Errors.** std::invalid_argument for a name that is empty, taken or begins with `gpuopt.`, and for a call without
-/// candidates; std::runtime_error if the results of candidates differ; CudaError.
+/// **Errors.** std::invalid_argument for a name that is empty, taken or begins with `gpuopt.`, for a call without
+/// candidates, and, where it measures, for an `out` that is null, misaligned or in host memory; std::runtime_error if
+/// the results of candidates differ; CudaError.
 ///
 /// Any threads may call at the same time; add candidates before.
 ///
@@ -118,6 +119,7 @@ class Experiment {
   /// arguments are those of a call; n is not 0, and `stream` is not captured.
   ExperimentReport tune(T* out, std::size_t n, StreamRef stream, Args... args) {
     requireCandidates();
+    detail::requireArray(detail::namedArray(out, n, "out"), "gpuopt::Experiment");
     if (n == 0) fail({"n is 0: there is nothing to measure"});
     if (detail::isCapturing(stream)) fail({"stream is being captured: nothing can be measured"});
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -154,6 +156,7 @@ class Experiment {
     if (n == 0) return 0;
     const int logSize = detail::logSizeOf(n);
     if (const std::size_t known = findChoice(logSize); known < candidates_.size()) return known;
+    detail::requireArray(detail::namedArray(out, n, "out"), "gpuopt::Experiment");
     if (detail::isCapturing(stream)) return nearestChoice(logSize);
     const std::lock_guard<std::mutex> lock(mutex_);
     if (const std::size_t known = findChoice(logSize); known < candidates_.size()) return known;  // another thread's

@@ -341,6 +341,26 @@ TEST_CASE("An Experiment says what is wrong with its arguments") {
           "gpuopt::Experiment arguments: two candidates are named a");
   REQUIRE(experimentError([&] { experiment.tune(nullptr, 0, nullptr, nullptr); }) ==
           "gpuopt::Experiment arguments: n is 0: there is nothing to measure");
+  // WRITTEN tuning: a call of an `Experiment` with out null
+  REQUIRE(experimentError([&] { experiment(nullptr, 9, nullptr, nullptr); }) ==
+          "gpuopt::Experiment: out is null, but n is 9");
+  REQUIRE(experimentError([&] { experiment.tune(nullptr, 9, nullptr, nullptr); }) ==
+          "gpuopt::Experiment: out is null, but n is 9");
+}
+
+TEST_CASE("An Experiment with cold data times one call at a time") {
+  const DeviceArray<float> in(randomVector<float>(100, 13));
+  DeviceArray<float> out(100);
+  for (const bool isCold : {false, true}) {
+    Stage stage{{{"BLOCK 32", 1}, {"BLOCK 64", 1}}, {}, {}, {}};
+    ExperimentOptions options = stage.options();
+    options.isCold = isCold;
+    options.seconds = 0;
+    Experiment<float, const float*> experiment("cold", options);
+    addTriples(experiment, stage);
+    experiment.tune(out.data(), 100, nullptr, in.data());
+    REQUIRE(stage.calls["BLOCK 64"] == (isCold ? 1 + 6 : 1 + 6 * 64));
+  }
 }
 
 TEST_CASE("An Experiment measures by the clock of the device") {

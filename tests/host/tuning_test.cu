@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <stdexcept>
@@ -148,6 +149,16 @@ TEST_CASE("Entries are merged into a file") {
   REQUIRE(writeTuning(entries) ==
           writeTuning({makeEntry("a", 1, "z"), makeEntry("a", 2, "w"), makeEntry("b", 2, "y")}));
   REQUIRE(::access(folder.file("t.json.new").c_str(), F_OK) != 0);
+}
+
+TEST_CASE("Entries are merged into the file that a symbolic link refers to") {
+  const TuningFolder folder;
+  mergeIntoFile(folder.file(), {makeEntry("a", 1, "x")});
+  REQUIRE(::symlink(folder.file().c_str(), folder.file("link").c_str()) == 0);
+  mergeIntoFile(folder.file("link"), {makeEntry("b", 2, "y")});
+  REQUIRE(readTuningFile(folder.file()).size() == 2);
+  REQUIRE(std::filesystem::is_symlink(folder.file("link")));
+  REQUIRE(::access(folder.file("link.lock").c_str(), F_OK) != 0);
 }
 
 TEST_CASE("Several processes and threads write one tuning file") {
@@ -315,6 +326,26 @@ TEST_CASE("A candidate is chosen if it is more than 2 % faster than the first") 
   REQUIRE(choose({100, 98, 97}) == 2);
   REQUIRE(choose({100, 90, 91}) == 1);
   REQUIRE(choose({100, 120, 101}) == 0);
+}
+
+TEST_CASE("A candidate that wins by luck is not chosen") {
+  // Candidate 1 is always faster; candidate 2 is the fastest for as many samples as the first comparison has.
+  const auto choose = [](int luckySamples) {
+    std::vector<int> samples(3);
+    return gpuopt::detail::compareCandidates(3, 0, [&](std::size_t i) {
+      ++samples[i];
+      if (i == 2) return samples[i] <= luckySamples ? 50.0 : 99.0;
+      return i == 1 ? 90.0 : 100.0;
+    });
+  };
+  const auto lucky = choose(6);
+  REQUIRE(lucky.chosen == 0);
+  REQUIRE((lucky.times[0].median == 100 && lucky.times[1].median == 90 && lucky.times[2].median == 99));
+  const auto fast = choose(100);
+  REQUIRE(fast.chosen == 2);
+  REQUIRE(fast.times[2].median == 50);
+  const auto ordinary = choose(0);
+  REQUIRE(ordinary.chosen == 1);
 }
 
 TEST_CASE("Known choices are of one device, size and generation") {

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -97,9 +98,16 @@ inline void mergeEntry(std::vector<TuningEntry>& entries, TuningEntry entry) {
   entries.push_back(std::move(entry));
 }
 
+// The file that a symbolic link refers to, so that the link stays, and all names of a file have one lock.
+inline std::string realPath(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
+  return real ? real.get() : path;
+}
+
 /// Adds entries to a file, which other processes may change at the same time; returns all that it then has. A file that
 /// cannot be read stays as it is. Throws std::runtime_error.
-inline std::vector<TuningEntry> mergeIntoFile(const std::string& path, const std::vector<TuningEntry>& added) {
+inline std::vector<TuningEntry> mergeIntoFile(const std::string& name, const std::vector<TuningEntry>& added) {
+  const std::string path = realPath(name);
   const TuningLock lock(path);
   std::vector<TuningEntry> entries = readTuningFile(path);
   for (const TuningEntry& entry : added) mergeEntry(entries, entry);

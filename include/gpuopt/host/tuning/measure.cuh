@@ -98,5 +98,24 @@ inline std::size_t chooseCandidate(const std::vector<TimeSpread>& spreads) {
   return spreads[best].median < GAIN * spreads[0].median ? best : 0;
 }
 
+struct Comparison {
+  std::vector<TimeSpread> times;
+  std::size_t chosen;
+};
+
+/// Measures all candidates and chooses one, within about `budget` microseconds. The fastest of many is often the
+/// luckiest, so it has to beat the first one again, in samples of the two alone; their times are those.
+template <class Sample>
+Comparison compareCandidates(std::size_t candidates, double budget, Sample sample) {
+  Comparison found{measureInTurn(candidates, budget / 2, sample), 0};
+  const std::size_t best = chooseCandidate(found.times);
+  if (best == 0) return found;
+  const auto again = measureInTurn(2, budget / 2, [&](std::size_t i) { return sample(i == 0 ? 0 : best); });
+  found.times[0] = again[0];
+  found.times[best] = again[1];
+  if (chooseCandidate(again) == 1) found.chosen = best;
+  return found;
+}
+
 }  // namespace detail
 GPUOPT_NAMESPACE_END
