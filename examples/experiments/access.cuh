@@ -4,6 +4,7 @@
 #pragma once
 
 #include "grid.cuh"
+#include "texture_object.cuh"
 
 #include <gpuopt/thread/operators.cuh>
 #include <gpuopt/warp/reduce.cuh>
@@ -134,27 +135,24 @@ struct TextureReader {
   __device__ float operator()(std::size_t i) const { return tex1Dfetch<float>(texture, static_cast<int>(i)); }
 };
 
-/// A texture object over n floats, which are aligned to 512 bytes, as cudaMalloc aligns them.
+/// A texture of n floats, which are aligned to 512 bytes, as cudaMalloc aligns them.
 class LinearTexture {
  public:
-  LinearTexture(float* data, std::size_t n) {
+  LinearTexture(float* data, std::size_t n) : texture_(resourceOf(data, n), {}) {}
+
+  TextureReader reader() const { return {texture_.get()}; }
+
+ private:
+  static cudaResourceDesc resourceOf(float* data, std::size_t n) {
     cudaResourceDesc resource{};
     resource.resType = cudaResourceTypeLinear;
     resource.res.linear.devPtr = data;
     resource.res.linear.desc = cudaCreateChannelDesc<float>();
     resource.res.linear.sizeInBytes = n * sizeof(float);
-    cudaTextureDesc description{};
-    description.readMode = cudaReadModeElementType;
-    gpuopt::check(cudaCreateTextureObject(&texture_, &resource, &description, nullptr), "cudaCreateTextureObject");
+    return resource;
   }
-  LinearTexture(const LinearTexture&) = delete;
-  LinearTexture& operator=(const LinearTexture&) = delete;
-  ~LinearTexture() { cudaDestroyTextureObject(texture_); }
 
-  TextureReader reader() const { return {texture_}; }
-
- private:
-  cudaTextureObject_t texture_ = 0;
+  TextureObject texture_;
 };
 
 inline constexpr unsigned copyBlock = 256;

@@ -221,6 +221,8 @@ TEST_CASE("the device says what it is") {
   REQUIRE(attributeOf(cudaDevAttrMultiProcessorCount) == properties.multiProcessorCount);
   REQUIRE(attributeOf(cudaDevAttrMaxSharedMemoryPerBlockOptin) == 232448);
   REQUIRE(attributeOf(cudaDevAttrMaxSharedMemoryPerBlock) == 49152);
+  REQUIRE((properties.maxTexture1D == 131072 && properties.maxTexture2D[1] == 65536));
+  REQUIRE((properties.maxTexture1DLinear == 1 << 28 && properties.maxTexture3D[2] == 16384));
   int count = 0, device = -1;
   REQUIRE((cudaGetDeviceCount(&count) == cudaSuccess && count == 1));
   REQUIRE((cudaGetDevice(&device) == cudaSuccess && device == 0));

@@ -24,6 +24,9 @@ TEST_CASE("textures that a GPU or the emulated device refuses") {
   CHECK(cudaCreateTextureObject(&texture, &resource, &description, nullptr) == cudaErrorInvalidValue);
   resource = linear(data.data(), 1000);
   CHECK(cudaCreateTextureObject(&texture, &resource, &description, nullptr) == cudaErrorInvalidValue);
+  resource = linear(data.data(), (std::size_t{1} << 28) + 1);
+  CHECK(cudaCreateTextureObject(&texture, &resource, &description, nullptr) == cudaErrorInvalidValue);
+  CHECK(gpuopt::emulation::lastReport() == "a texture of linear memory has more than 268435456 elements");
   resource = linear(data.data(), 64);
   resource.resType = cudaResourceTypeMipmappedArray;
   CHECK(cudaCreateTextureObject(&texture, &resource, &description, nullptr) == cudaErrorNotSupported);

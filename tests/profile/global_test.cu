@@ -176,5 +176,33 @@ TEST_CASE("profile: constants and a thread's own variables are not global memory
   CHECK(found.globalStores().requests == WARPS);
 }
 
+__global__ void throughTexture(cudaTextureObject_t texture, cudaSurfaceObject_t surface, float* out) {
+  const int i = static_cast<int>(threadIdx.x);
+  const float value = tex2D<float>(texture, static_cast<float>(i) + 0.5F, 0.5F);
+  surf2Dwrite(value + surf2Dread<float>(surface, 4 * i, 1), surface, 4 * i, 2);
+  out[i] = value;
+}
+
+TEST_CASE("profile: textures and surfaces are not counted", "[profile]") {
+  DeviceArray<float> out(THREADS);
+  const cudaChannelFormatDesc channels = cudaCreateChannelDesc<float>();
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypeArray;
+  REQUIRE(cudaMallocArray(&resource.res.array.array, &channels, THREADS, 3, cudaArraySurfaceLoadStore) == cudaSuccess);
+  const cudaTextureDesc description{};
+  cudaTextureObject_t texture = 0;
+  cudaSurfaceObject_t surface = 0;
+  REQUIRE(cudaCreateTextureObject(&texture, &resource, &description, nullptr) == cudaSuccess);
+  REQUIRE(cudaCreateSurfaceObject(&surface, &resource) == cudaSuccess);
+  const Profile found = profileOf(throughTexture, 1, THREADS, texture, surface, out.data());
+  CHECK(found.globalLoads().requests == 0);
+  CHECK(found.globalStores().requests == WARPS);
+  CHECK(found.kernels[0].bytesRead == 0);
+  CHECK(found.kernels[0].bytesWritten == THREADS * sizeof(float));
+  REQUIRE(cudaDestroyTextureObject(texture) == cudaSuccess);
+  REQUIRE(cudaDestroySurfaceObject(surface) == cudaSuccess);
+  REQUIRE(cudaFreeArray(resource.res.array.array) == cudaSuccess);
+}
+
 }  // namespace
 }  // namespace gpuopt::test::profile_global_test

@@ -59,6 +59,12 @@ class Array {
 
   std::vector<T> toHost() const {
     std::vector<T> values(extent_.width * rows() * planes());
+    if (extent_.depth == 0) {
+      checkCuda(
+          cudaMemcpy2DFromArray(values.data(), rowBytes(), array_, 0, 0, rowBytes(), rows(), cudaMemcpyDeviceToHost),
+          "cudaMemcpy2DFromArray");
+      return values;
+    }
     cudaMemcpy3DParms copy{};
     copy.srcArray = array_;
     copy.dstPtr = pitched(values.data());
@@ -67,15 +73,22 @@ class Array {
   }
 
  private:
+  std::size_t rowBytes() const { return extent_.width * sizeof(T); }
   std::size_t rows() const { return (std::max)(extent_.height, std::size_t{1}); }
   std::size_t planes() const { return (std::max)(extent_.depth, std::size_t{1}); }
 
   cudaPitchedPtr pitched(const T* values) const {
-    return make_cudaPitchedPtr(const_cast<T*>(values), extent_.width * sizeof(T), extent_.width, rows());
+    return make_cudaPitchedPtr(const_cast<T*>(values), rowBytes(), extent_.width, rows());
   }
 
   void fill(const std::vector<T>& values) {
     REQUIRE(values.size() == extent_.width * rows() * planes());
+    if (extent_.depth == 0) {
+      checkCuda(
+          cudaMemcpy2DToArray(array_, 0, 0, values.data(), rowBytes(), rowBytes(), rows(), cudaMemcpyHostToDevice),
+          "cudaMemcpy2DToArray");
+      return;
+    }
     cudaMemcpy3DParms copy{};
     copy.srcPtr = pitched(values.data());
     copy.dstArray = array_;

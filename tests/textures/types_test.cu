@@ -210,6 +210,18 @@ TEST_CASE("arrays that there are not") {
   CHECK(allocated(floats, flat, cudaArrayLayered) == cudaErrorInvalidValue);
   CHECK(allocated(floats, make_cudaExtent(4, 0, 0), cudaArrayTextureGather) == cudaErrorInvalidValue);
   CHECK(allocated(floats, flat, cudaArrayTextureGather) == cudaSuccess);
+  // The sizes are those of the programming guide.
+  CHECK(allocated(floats, make_cudaExtent(131072, 0, 0), 0) == cudaSuccess);
+  CHECK(allocated(floats, make_cudaExtent(131073, 0, 0), 0) == cudaErrorInvalidValue);
+  CHECK(allocated(floats, make_cudaExtent(131073, 1, 0), 0) == cudaErrorInvalidValue);
+  CHECK(allocated(floats, make_cudaExtent(1, 65536, 0), 0) == cudaSuccess);
+  CHECK(allocated(floats, make_cudaExtent(1, 65537, 0), 0) == cudaErrorInvalidValue);
+  CHECK(allocated(floats, make_cudaExtent(1, 1, 16384), 0) == cudaSuccess);
+  CHECK(allocated(floats, make_cudaExtent(16385, 1, 1), 0) == cudaErrorInvalidValue);
+  CHECK(allocated(floats, make_cudaExtent(1, 0, 2048), cudaArrayLayered) == cudaSuccess);
+  CHECK(allocated(floats, make_cudaExtent(1, 0, 2049), cudaArrayLayered) == cudaErrorInvalidValue);
+  CHECK(allocated(floats, make_cudaExtent(32769, 1, 0), cudaArrayTextureGather) == cudaErrorInvalidValue);
+  CHECK(allocated(floats, make_cudaExtent(32769, 0, 0), cudaArraySurfaceLoadStore) == cudaErrorInvalidValue);
 }
 
 // Each function has a form that returns the value and one that stores it.

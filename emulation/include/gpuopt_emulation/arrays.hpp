@@ -4,6 +4,7 @@
 
 #include "channels.hpp"
 #include "copies.hpp"
+#include "limits.hpp"
 #include "pitched.hpp"
 #include "streams.hpp"
 
@@ -41,6 +42,19 @@ struct cudaMemcpy3DParms {
 
 namespace gpuopt::emulation::detail {
 
+/// Whether a device can have an array of this size.
+inline bool isSmallEnough(cudaExtent extent, unsigned flags) {
+  const auto isWithin = [extent](std::size_t width, std::size_t height, std::size_t depth) {
+    return extent.width <= width && extent.height <= height && extent.depth <= depth;
+  };
+  const bool isSurface = (flags & cudaArraySurfaceLoadStore) != 0;
+  if ((flags & cudaArrayLayered) != 0) return isWithin(MAX_TEXTURE_LAYER, MAX_TEXTURE_LAYER, MAX_TEXTURE_LAYERS);
+  if ((flags & cudaArrayTextureGather) != 0) return isWithin(MAX_TEXTURE_GATHER, MAX_TEXTURE_GATHER, 0);
+  if (extent.depth > 0) return isWithin(MAX_TEXTURE_3D, MAX_TEXTURE_3D, MAX_TEXTURE_3D);
+  if (extent.height > 0) return isWithin(MAX_TEXTURE_2D_WIDTH, MAX_TEXTURE_2D_HEIGHT, 0);
+  return isWithin(isSurface ? MAX_SURFACE_1D : MAX_TEXTURE_1D, 0, 0);
+}
+
 /// Why there is no such array; cudaSuccess if there can be one.
 inline cudaError_t arrayProblem(const cudaChannelFormatDesc& channels, cudaExtent extent, unsigned flags) {
   constexpr unsigned EMULATED = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather;
@@ -52,7 +66,7 @@ inline cudaError_t arrayProblem(const cudaChannelFormatDesc& channels, cudaExten
   const bool hasGap = extent.height == 0 && extent.depth > 0 && !isLayered;
   const bool isValid = extent.width > 0 && !hasGap && (!isLayered || extent.depth > 0) &&
                        ((flags & cudaArrayTextureGather) == 0 || isFlat);
-  return resultIf(isValid);
+  return resultIf(isValid && isSmallEnough(extent, flags));
 }
 
 }  // namespace gpuopt::emulation::detail

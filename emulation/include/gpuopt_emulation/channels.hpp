@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <type_traits>
 
 enum cudaChannelFormatKind {
@@ -55,6 +56,11 @@ inline bool isElement(const cudaChannelFormatDesc& channels) {
       isFloat || channels.f == cudaChannelFormatKindSigned || channels.f == cudaChannelFormatKindUnsigned;
   const bool hasSize = channels.x == 32 || channels.x == 16 || (channels.x == 8 && !isFloat);
   return (count == 1 || count == 2 || count == 4) && isNumber && hasSize;
+}
+
+/// An element of a texture or surface, or a number of one. Profiles do not count it.
+__attribute__((no_sanitize("thread"))) inline void copyElement(void* to, const void* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
 }
 
 }  // namespace gpuopt::emulation::detail

@@ -94,7 +94,12 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int devic
   p.clockRate = p.memoryClockRate = emulated::CLOCK_KHZ;
   p.textureAlignment = emulated::TEXTURE_ALIGNMENT;
   p.texturePitchAlignment = 32;
-  for (int i = 0; i < 2; ++i) p.maxTexture2D[i] = 65536;
+  p.surfaceAlignment = emulated::TEXTURE_ALIGNMENT;
+  p.maxTexture1D = emulated::MAX_TEXTURE_1D;
+  p.maxTexture1DLinear = emulated::MAX_TEXTURE_LINEAR;
+  p.maxTexture2D[0] = emulated::MAX_TEXTURE_2D_WIDTH;
+  p.maxTexture2D[1] = emulated::MAX_TEXTURE_2D_HEIGHT;
+  for (int& side : p.maxTexture3D) side = emulated::MAX_TEXTURE_3D;
   p.canMapHostMemory = p.cooperativeLaunch = p.unifiedAddressing = p.managedMemory = p.concurrentManagedAccess =
       p.memoryPoolsSupported = 1;
   *properties = p;

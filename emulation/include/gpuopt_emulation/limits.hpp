@@ -30,6 +30,10 @@ inline constexpr int THREADS_PER_MULTIPROCESSOR = 2048;
 inline constexpr int REGISTERS_PER_MULTIPROCESSOR = 65536;
 inline constexpr int REGISTERS_PER_THREAD = 32;        // a plausible constant: what a kernel needs is nvcc's to say
 inline constexpr std::size_t TEXTURE_ALIGNMENT = 256;  // a GPU may ask for 512
+// Elements that textures and arrays may have, as the programming guide's table of compute capabilities says.
+inline constexpr int MAX_TEXTURE_1D = 131072, MAX_TEXTURE_LINEAR = 1 << 28, MAX_SURFACE_1D = 32768;
+inline constexpr int MAX_TEXTURE_2D_WIDTH = 131072, MAX_TEXTURE_2D_HEIGHT = 65536, MAX_TEXTURE_GATHER = 32768;
+inline constexpr int MAX_TEXTURE_3D = 16384, MAX_TEXTURE_LAYER = 32768, MAX_TEXTURE_LAYERS = 2048;
 inline constexpr int CLOCK_KHZ = 1000000;
 inline constexpr int L2_BYTES = 4 * 1024 * 1024;
 

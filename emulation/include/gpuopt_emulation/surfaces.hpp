@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 
 using cudaSurfaceObject_t = unsigned long long;
@@ -71,7 +70,7 @@ template <class T>
 T readSurface(cudaSurfaceObject_t surface, SurfaceIndex at, cudaSurfaceBoundaryMode mode, Site site) {
   T value{};
   const unsigned char* const from = surfaceBytes(surface, at, sizeof(T), mode, site);
-  if (from != nullptr) std::memcpy(static_cast<void*>(&value), from, sizeof(T));
+  if (from != nullptr) copyElement(&value, from, sizeof(T));
   return value;
 }
 
@@ -79,7 +78,7 @@ template <class T>
 void writeSurface(const T& value, cudaSurfaceObject_t surface, SurfaceIndex at, cudaSurfaceBoundaryMode mode,
                   Site site) {
   unsigned char* const to = surfaceBytes(surface, at, sizeof(T), mode, site);
-  if (to != nullptr) std::memcpy(to, &value, sizeof(T));
+  if (to != nullptr) copyElement(to, &value, sizeof(T));
 }
 
 }  // namespace gpuopt::emulation::detail

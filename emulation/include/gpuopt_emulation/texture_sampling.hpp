@@ -37,7 +37,7 @@ using Texel = std::array<double, 4>;
 template <class T>
 double numberAt(const void* address) {
   T value;
-  std::memcpy(&value, address, sizeof(T));
+  copyElement(&value, address, sizeof(T));
   return static_cast<double>(value);
 }
 

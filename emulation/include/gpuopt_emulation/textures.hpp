@@ -113,6 +113,10 @@ inline cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const c
     return emulated::failure(cudaErrorNotSupported, "the emulated device has no mipmaps and no views of textures");
   if (made.data == nullptr) return emulated::result(cudaErrorInvalidValue);
   if (!emulated::isElement(made.channels)) return emulated::result(cudaErrorInvalidChannelDescriptor);
+  constexpr int LONGEST = gpuopt::emulation::MAX_TEXTURE_LINEAR;
+  if (resource->resType == cudaResourceTypeLinear && made.size[0] > static_cast<std::size_t>(LONGEST))
+    return emulated::failure(cudaErrorInvalidValue,
+                             "a texture of linear memory has more than " + std::to_string(LONGEST) + " elements");
   if (reinterpret_cast<std::uintptr_t>(made.data) % gpuopt::emulation::TEXTURE_ALIGNMENT != 0)
     return emulated::failure(
         cudaErrorInvalidValue,
