@@ -20,7 +20,7 @@ struct ReduceByPolicy {
   static constexpr bool FAST_SUMS = false;
 };
 
-/// Floating-point sums in any order, by atomics.
+/// Floating-point sums in any order, by atomics: for values of very different magnitudes, few values, and sorted keys.
 struct FastSums : ReduceByPolicy {
   static constexpr bool FAST_SUMS = true;  ///< sums may depend on the order
 };
