@@ -273,8 +273,8 @@ void reduceBy(It values, std::size_t n, Keys keys, std::size_t bins, OutIt out, 
     detail::reduceByChecked<Policy, Op>(values, n, keys, bins, detail::Unwrap<OutIt>::pointer(out), stream);
 }
 
-/// What histogram() does with n elements of type T and `bins` bins on the current device, and why, as text: the kernel,
-/// its blocks, how often the input is read.
+/// What histogram(), or histogramBy() of structures, does with n elements of type T and `bins` bins on the current
+/// device, and why, as text: the kernel, its blocks, how often and by which way the input is read.
 ///
 /// Not for alignments that rule out 16-byte loads: those read element by element.
 template <class T>
