@@ -251,7 +251,8 @@ void histogramRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Co
 /// of 2^(e - 62) times the least power of two from n on, where 2^e is above the largest magnitude, and the sum is exact
 /// from there on. So a value is off by at most n * 2^-61 of the largest magnitude. A bin with an infinity or NaN gets
 /// what their sum is. With the policy FastSums the order of additions differs between runs, and nothing is rounded to
-/// fixed point; it is the slower one, as no instruction adds floating-point numbers in shared memory.
+/// fixed point. It is faster for up to some millions of values and for sorted keys, and slower otherwise, as no
+/// instruction adds floating-point numbers in shared memory.
 ///
 /// Cost: reads values and keys once. Reproducible sums first look at a sample of 2^20 values, and read all pairs once
 /// more if the sample has missed the largest magnitude's power of two; they take scratch memory of 20 bytes a bin, in
@@ -272,8 +273,8 @@ void reduceBy(It values, std::size_t n, Keys keys, std::size_t bins, OutIt out, 
     detail::reduceByChecked<Policy, Op>(values, n, keys, bins, detail::Unwrap<OutIt>::pointer(out), stream);
 }
 
-/// What histogram() does with n elements of type T and `bins` bins on the current device, and why, as text: the kernel,
-/// its blocks, how often the input is read.
+/// What histogram(), or histogramBy() of structures, does with n elements of type T and `bins` bins on the current
+/// device, and why, as text: the kernel, its blocks, how often and by which way the input is read.
 ///
 /// Not for alignments that rule out 16-byte loads: those read element by element.
 template <class T>

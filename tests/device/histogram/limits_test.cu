@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
 #include "support/histogram_data.cuh"
+#include "support/host_test.cuh"
 
 #include <gpuopt/histogram.cuh>
 
@@ -184,5 +185,54 @@ TEST_CASE("reduceBy: keys at the edges of groups of blocks, in as many bins as t
     checkReduceBy<FastSums, double, double>(mostBinsOf(3, 8) + more, Plus{});
   }
 }
+
+TEST_CASE("reduceBy: two streams at a time, each with sums of its own", "[device]") {
+  const std::size_t n = 70000, bins = 30000;
+  const std::vector<unsigned> keys = numbersBelow(n, static_cast<unsigned>(bins), Distribution::fewOften, 3);
+  std::vector<float> values, all(bins, 0), few(40, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    values.push_back(static_cast<float>(i % 50));
+    all[keys[i]] += values[i];
+    if (keys[i] < 40) few[keys[i]] += values[i];
+  }
+  const DeviceArray<unsigned> by(keys);
+  const DeviceArray<float> in(values);
+  DeviceArray<float> first(bins), second(40);
+  const Stream one, other;
+  reduceBy(in.data(), n, by.data(), bins, first.data(), Plus{}, one);
+  reduceBy(in.data(), n, by.data(), 40, second.data(), Plus{}, other);
+  one.wait();
+  other.wait();
+  CHECK((first.toHost() == all));
+  CHECK(second.toHost() == few);
+}
+
+#ifndef GPUOPT_EMULATION
+
+TEST_CASE("reduceBy: captured into a graph, with scratch memory and a second reading", "[device]") {
+  const std::size_t n = 5000000, bins = 300;
+  const std::vector<unsigned> keys = numbersBelow(n, static_cast<unsigned>(bins), Distribution::fewOften, 3);
+  std::vector<float> values(n, 1);
+  std::vector<double> expected(bins, 0);
+  values[n / 2 + 1] = 4096;  // not in the sample
+  for (std::size_t i = 0; i < n; ++i) expected[keys[i]] += values[i];
+  const DeviceArray<unsigned> by(keys);
+  const DeviceArray<float> in(values);
+  DeviceArray<double> sums(bins);
+  const Stream stream;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  reduceBy(in.data(), n, by.data(), bins, sums.data(), Plus{}, stream);
+  check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+  check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+  for (int run = 0; run < 3; ++run) check(cudaGraphLaunch(executable, stream), "cudaGraphLaunch");
+  stream.wait();
+  CHECK(sums.toHost() == expected);
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(graph);
+}
+
+#endif
 
 }  // namespace gpuopt::test::histogram_limits_test

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/device/histogram/arguments.cuh>
 #include <gpuopt/device/histogram/launch.cuh>
 #include <gpuopt/device/histogram/reduce_by_kernels.cuh>
 
@@ -20,7 +21,7 @@ struct ReduceByPolicy {
   static constexpr bool FAST_SUMS = false;
 };
 
-/// Floating-point sums in any order, by atomics.
+/// Floating-point sums in any order, by atomics: for values of very different magnitudes, few values, and sorted keys.
 struct FastSums : ReduceByPolicy {
   static constexpr bool FAST_SUMS = true;  ///< sums may depend on the order
 };
@@ -207,6 +208,15 @@ void reduceByChecked(It values, std::size_t n, const Keys& keys, std::size_t bin
   }
 }
 
+// Whether keys tell the bin of a T, as far as the host compiler can tell.
+template <class Keys, class T>
+constexpr bool tellsKey() {
+  if constexpr (isKeys<Keys>)
+    return std::is_integral_v<HistogramElement<Keys>>;
+  else
+    return tellsBin<Keys, T>();
+}
+
 // The types of a reduction by keys.
 template <class It, class Keys, class OutIt, class Op>
 constexpr bool requireReduceBy() {
@@ -217,7 +227,14 @@ constexpr bool requireReduceBy() {
     using A = std::remove_pointer_t<Unwrapped<OutIt>>;
     constexpr bool IS_NUMBER = std::is_arithmetic_v<A> && !std::is_const_v<A> && (sizeof(A) == 4 || sizeof(A) == 8);
     static_assert(IS_NUMBER, "gpuopt::reduceBy: out must have numbers of 4 or 8 bytes");
-    return IS_NUMBER;
+    using T = HistogramElement<It>;
+    constexpr bool TELLS = tellsKey<Keys, T>(), CONVERTS = std::is_constructible_v<A, T> || std::is_enum_v<T>;
+    static_assert(
+        TELLS,
+        "gpuopt::reduceBy: keys must be integers, or a function object with a const call operator that takes a "
+        "value and returns an integer");
+    static_assert(CONVERTS, "gpuopt::reduceBy: values must convert to the type of out");
+    return IS_NUMBER && TELLS && CONVERTS;
   } else {
     return false;
   }
