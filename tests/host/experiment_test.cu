@@ -56,6 +56,7 @@ struct Stage {
 
   ExperimentOptions options(bool updates = false) {
     ExperimentOptions options;
+    options.seconds = 0;  // few rounds
     options.updates = updates;
     options.clock = [this](cudaStream_t, const std::function<void()>& work) {
       const int before = count();
@@ -141,6 +142,7 @@ TEST_CASE("An Experiment measures a size once, and calls the fastest from then o
 }
 
 TEST_CASE("Sizes of an Experiment share a choice up to the next power of two") {
+  forgetTuning();
   const DeviceArray<float> in(randomVector<float>(64, 2));
   DeviceArray<float> out(64);
   Stage stage{{{"BLOCK 32", 10}, {"BLOCK 64", 9}}, {}, {}, {}};
@@ -184,6 +186,7 @@ TEST_CASE("An Experiment leaves the output alone while it compares") {
 }
 
 TEST_CASE("Candidates of an Experiment may update their output") {
+  forgetTuning();
   const std::vector<float> values = randomVector<float>(100, 5);
   DeviceArray<float> out(values);
   Stage stage{{{"a", 2}, {"b", 1}}, {}, {}, {}};
@@ -203,6 +206,7 @@ TEST_CASE("Candidates of an Experiment may update their output") {
 }
 
 TEST_CASE("Candidates of an Experiment whose results differ are an error") {
+  forgetTuning();
   const DeviceArray<float> in(randomVector<float>(100, 6));
   DeviceArray<float> out(100);
   const auto nearly = [](float* data, std::size_t, cudaStream_t stream, const float* from) {
@@ -355,7 +359,6 @@ TEST_CASE("An Experiment with cold data times one call at a time") {
     Stage stage{{{"BLOCK 32", 1}, {"BLOCK 64", 1}}, {}, {}, {}};
     ExperimentOptions options = stage.options();
     options.isCold = isCold;
-    options.seconds = 0;
     Experiment<float, const float*> experiment("cold", options);
     addTriples(experiment, stage);
     experiment.tune(out.data(), 100, nullptr, in.data());
@@ -379,6 +382,7 @@ TEST_CASE("An Experiment measures by the clock of the device") {
 }
 
 TEST_CASE("Threads that call an Experiment at the same time measure once") {
+  forgetTuning();
   const DeviceArray<float> in(randomVector<float>(100, 12));
   std::atomic<int> samples{0};
   ExperimentOptions options;
@@ -401,6 +405,7 @@ TEST_CASE("Threads that call an Experiment at the same time measure once") {
 
 #ifndef GPUOPT_EMULATION  // which has no graphs
 TEST_CASE("An Experiment measures nothing while its stream is captured") {
+  forgetTuning();
   const DeviceArray<float> in(randomVector<float>(100, 11));
   DeviceArray<float> out(100);
   Stage stage{{{"BLOCK 32", 10}, {"BLOCK 64", 9}}, {}, {}, {}};

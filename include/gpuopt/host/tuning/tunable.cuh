@@ -80,7 +80,7 @@ inline std::optional<TunedValue> parseTuned(Tunable constant, const std::string&
 }
 
 // What the file says for the device, or for the nearest one of its architecture. A text that this version does not know
-// is reported once.
+// is reported once for a file.
 GPUOPT_HIDDEN inline std::optional<TunedValue> findTuned(Tunable constant, int logSize, int device) {
   auto& store = TuningStore::instance();
   const TuningKey key{formOf(constant).name, "", logSize};
@@ -88,8 +88,8 @@ GPUOPT_HIDDEN inline std::optional<TunedValue> findTuned(Tunable constant, int l
   if (text.empty()) text = store.findNearest(key, computeCapability(device), multiprocessorCount(device));
   if (text.empty() || text == defaultChoice) return std::nullopt;
   const std::optional<TunedValue> value = parseTuned(constant, text);
-  static std::atomic<bool> isReported{false};
-  if (!value && !isReported.exchange(true))
+  static std::atomic<unsigned> reported{0};  // the generation of the file
+  if (!value && reported.exchange(store.generation()) != store.generation())
     std::fprintf(stderr, "gpuopt: %s in the tuning file is ignored: this version does not know \"%s\"\n",
                  key.name.c_str(), text.c_str());
   return value;
