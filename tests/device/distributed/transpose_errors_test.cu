@@ -25,7 +25,7 @@ using gpuopt::test::mostRanks;
 using gpuopt::test::onRanks;
 using gpuopt::test::Rank;
 
-constexpr std::size_t ROWS = 12, COLS = 9;
+constexpr std::size_t ROWS = 24, COLS = 24;
 
 int someRanks() { return mostRanks() < 3 ? mostRanks() : 3; }
 
@@ -132,8 +132,8 @@ TEST_CASE("a rank with wrong matrices names them, and the others name the rank, 
     // WRITTEN distributed: transpose(team, in, out, rows, cols), and rank 2 passes a view with one column less
     // DO: look at what rank 2 throws: its message names the argument. Slabs of all ranks have all columns
     REQUIRE(messages == outcomes(ranks, name + ": " + last + " refused its arguments",
-                                 "gpuopt::distributed::transpose: in must be " + std::to_string(rows) + " x 9 on " +
-                                     last + ", but it is " + std::to_string(rows) + " x 8"));
+                                 "gpuopt::distributed::transpose: in must be " + std::to_string(rows) + " x 24 on " +
+                                     last + ", but it is " + std::to_string(rows) + " x 23"));
   }
 }
 
@@ -151,12 +151,13 @@ TEST_CASE("the messages of wrong slabs and views") {
   CHECK(messageOf([](Arguments& a) { a.cols = Slabs::even(COLS, 5); }) ==
         call + "cols has slabs of 5 ranks, but the team has " + std::to_string(ranks));
   CHECK(messageOf([](Arguments& a) { a.out.rows = 100; }) ==
-        call + "out must be " + cols + " x 12 on " + rank + ", but it is 100 x 12");
-  CHECK(messageOf([](Arguments& a) { a.in.ld = 3; }) == call + "in.ld (3) is less than in.cols (9)");
-  CHECK(messageOf([](Arguments& a) { a.in.data = nullptr; }) == call + "in is null, but its shape is " + rows + " x 9");
+        call + "out must be " + cols + " x 24 on " + rank + ", but it is 100 x 24");
+  CHECK(messageOf([](Arguments& a) { a.in.ld = 3; }) == call + "in.ld (3) is less than in.cols (24)");
+  CHECK(messageOf([](Arguments& a) { a.in.data = nullptr; }) ==
+        call + "in is null, but its shape is " + rows + " x 24");
   CHECK(messageOf([](Arguments& a) { a.out.batch = 2; }) == call + "in has 1 matrices, but out has 2");
   CHECK(messageOf([](Arguments& a) { a.in.data = a.out.data + 1; }) ==
-        call + "in and out overlap: in begins at byte 4 of the " + std::to_string(std::stoi(cols) * 48) +
+        call + "in and out overlap: in begins at byte 4 of the " + std::to_string(std::stoi(cols) * 96) +
             " that out spans");
 }
 
@@ -164,8 +165,8 @@ TEST_CASE("ranks with other slabs make another call") {
   const int ranks = someRanks();
   if (ranks < 2) return;
   std::vector<std::size_t> sizes(static_cast<std::size_t>(ranks), 0);
-  sizes[0] = ROWS - 4;  // the last rank's slab is the same
-  sizes.back() = 4;
+  sizes[0] = ROWS - 8;  // the last rank's slab is the same
+  sizes.back() = 8;
   for (const Memory memory : {Memory::symmetric, Memory::withoutPeers}) {
     const std::string name =
         memory == Memory::symmetric ? "gpuopt::distributed::Team" : "gpuopt::distributed::transpose";

@@ -148,6 +148,7 @@ void runCollective(const SlabCall& call, const Make& make) {
   try {
     call.team.requireSuccess(call.function);
     transfer = make();
+    transfer->prepare();
   } catch (...) {
     call.team.leave(call.stream);
     throw;

@@ -76,7 +76,7 @@ struct CopyingMove {
   }
 };
 
-// One call on one rank. It is made before the ranks agree, with all memory that it needs.
+// One call on one rank.
 template <class Move>
 class SlabTransfer {
  public:
@@ -95,12 +95,15 @@ class SlabTransfer {
         move_(move),
         peerIn_(symmetricAddress(team, in)),
         peerOut_(symmetricAddress(team, out)),
-        plan_(planSlabs(shape(), team.slabTuning)) {
-    if (plan_.algorithm == SlabAlgorithm::messages || (plan_.algorithm == SlabAlgorithm::copies && Layout::TRANSPOSES))
-      allocate();
-  }
+        plan_(planSlabs(shape(), team.slabTuning)) {}
 
   const SlabPlan& plan() const { return plan_; }
+
+  // Gets the memory for packed blocks. Before run(): if it fails on one rank, the others have to learn of it.
+  void prepare() {
+    const bool isSent = plan_.algorithm == SlabAlgorithm::messages;
+    if (isSent || (plan_.algorithm == SlabAlgorithm::copies && Layout::TRANSPOSES)) allocate();
+  }
 
   void run() const {
     if (plan_.algorithm == SlabAlgorithm::nothing) return;
@@ -125,22 +128,22 @@ class SlabTransfer {
             peerIn_.has_value() && (Move::MOVE != SlabMove::toRows || hasEvenColumns()),
             peerOut_.has_value() && (Move::MOVE != SlabMove::toColumns || hasEvenColumns()),
             Layout::TRANSPOSES,
-            alignment() % 16 == 0,
+            fillsVectors(),
             layout_.rows.total() == 0 || layout_.cols.total() == 0 || layout_.batch == 0,
             cappedProduct(slab, sizeof(In)),
             layout_.outLd * sizeof(Out),
-            layout_.batch,
-            smallerOf(sizeof(In), sizeof(Out))};
+            layout_.batch};
   }
 
-  // Has a bit of every offset at which rows begin, as far as all ranks know them.
-  std::size_t alignment() const {
+  // Whether tiles move as vectors, as far as all ranks know it: of every offset at which rows begin.
+  bool fillsVectors() const {
     std::size_t in = layout_.inLd | (layout_.batch > 1 ? layout_.inStride : 0), out = 0;
     for (int rank = 0; rank < team_.size; ++rank) {
       in |= layout_.cols.first(rank);
       out |= Layout::TRANSPOSES ? layout_.rows.first(rank) : 0;
     }
-    return in * sizeof(In) | out * sizeof(Out) | (peerIn_ ? peerIn_->offset : 0);
+    const std::size_t offsets = in * sizeof(In) | out * sizeof(Out) | (peerIn_ ? peerIn_->offset : 0);
+    return hasVectorTile(sizeof(In)) && hasVectorTile(sizeof(Out)) && offsets % 16 == 0;
   }
 
   // Whether a rank knows how wide the others' slabs of columns are: dense ones are as wide as they have columns.
