@@ -55,5 +55,6 @@ void moveEverything() {
   moveOf<Moved<uint2>>({});
   moveOf<Moved<uint4>>({});
   moveOf<gpuopt::detail::TransposedTile<float, double, Halved>>({});
-  gpuopt::launch(gpuopt::detail::leavePeersKernel<>, gpuopt::LaunchConfig{}, gpuopt::detail::PeerTable{});
+  gpuopt::launch(gpuopt::detail::leavePeersKernel<>, gpuopt::LaunchConfig{}, gpuopt::detail::PeerTable{},
+                 gpuopt::detail::PeerTable{});
 }

@@ -215,15 +215,29 @@ GPUOPT_KERNEL void __launch_bounds__(exchangeThreads)
   if (*static_cast<volatile unsigned*>(failed) == 0) *failed = failure;
 }
 
-// Tells the others that this rank makes no further exchanges, without a wait for them.
+// Refuses the call of each other rank, in whichever of two exchanges that has come to: in the order of a stream, or to
+// an agreement. Each gets one answer, after its own word: so nobody writes to the memory of a rank that has gone.
 template <bool = true>
-GPUOPT_KERNEL void leavePeersKernel(const PeerTable peers) {
+GPUOPT_KERNEL void __launch_bounds__(exchangeThreads)
+    leavePeersKernel(const PeerTable peers, const PeerTable agreements) {
   overlapPreviousKernel();
-  const unsigned epoch = *peers.epoch + 1;
-  sendPeerWords(peers, epoch, 1, [](unsigned) { return refusedCall; });
+  const unsigned epoch = *peers.epoch + 1, agreement = *agreements.epoch + 1;
+  const auto hasCome = [](const PeerTable& table, int from, unsigned mark) {
+    return isMarked(loadPeerWord(peerSlots(table, table.rank, from, mark)), mark);
+  };
+  for (int other = static_cast<int>(threadIdx.x); other < peers.size; other += static_cast<int>(blockDim.x)) {
+    if (other == peers.rank) continue;
+    const auto isHere = [&] { return hasCome(peers, other, epoch) || hasCome(agreements, other, agreement); };
+    if (!waitUntil(isHere, peers.timeout)) continue;
+    if (hasCome(peers, other, epoch))
+      storePeerWord(peerSlots(peers, other, peers.rank, epoch), epoch, refusedCall);
+    else
+      storePeerWord(peerSlots(agreements, other, peers.rank, agreement), agreement, refusedCall);
+  }
   __syncthreads();
   if (threadIdx.x > 0) return;
   *peers.epoch = epoch;
+  *agreements.epoch = agreement;
   *peers.broken = 1;
 }
 

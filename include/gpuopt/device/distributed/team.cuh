@@ -193,10 +193,9 @@ class TeamState {
     try {
       const RelaxedCapture relaxed;
       if (!usesPeers) return static_cast<void>(gather(refusedCall));
-      peers.timeout = agreements.timeout = 0;  // nobody answers any more
-      launch(leavePeersKernel<>, config(isCapturing(stream) ? stream_.get() : stream, 1), peers);
-      launch(leavePeersKernel<>, config(stream_.get(), 1), agreements);
-    } catch (...) {  // the others give up in time
+      launch(leavePeersKernel<>, config(isCapturing(stream) ? stream_.get() : stream, 1), peers, agreements);
+      peers.timeout = agreements.timeout = 0;  // from now on nobody answers
+    } catch (...) {                            // the others give up in time
     }
   }
 
