@@ -16,15 +16,14 @@
 /// **Common to all.** Asynchronous on `stream`. Row-major matrices in device memory, elements of any trivially copyable
 /// type of up to 128 bytes at the alignment of that type. Sizes and strides count elements. If `in` or `out` is in
 /// symmetric memory, all ranks pass it at the same offset, also those with an empty slab, with the same leading
-/// dimension and batchStride. `in` may be written again, and `out` of all ranks is complete, after the call in
-/// the order of the streams.
+/// dimension and batchStride. `in` may be written again, and `out` of all ranks is complete, after the call in the
+/// order of the streams.
 ///
 /// **Paths.** With peer access and `in` in symmetric memory, one kernel reads the memory of all ranks between two
 /// barriers. With `out` there, copy engines write to it, if there are two ranks and the slabs are long. Otherwise each
-/// rank packs blocks for the others, which NCCL sends. `explainTranspose` tells. Copies and messages need scratch
-/// memory of the size of the slabs, from the library's pool, and the ranks' host threads wait for each other before
-/// they queue anything, though not for their streams; without
-/// peer access they wait for what NCCL has still to do.
+/// rank packs blocks for the others, which NCCL sends. `explainTranspose` tells. Copies and messages need scratch memory
+/// of the size of the slabs, from the library's pool. The ranks' host threads then wait for each other before they queue
+/// anything, though not for their streams; without peer access they wait for what NCCL has still to do.
 ///
 /// **Errors.** std::invalid_argument on the rank whose arguments are wrong, before anything is written; on the others a
 /// TeamError that names it, at once or after a wait for the stream (Team::check). Then all further calls of the team
