@@ -35,7 +35,7 @@ struct NamedCall {
 class Bench {
  public:
   Bench(const Options& options, std::size_t bytes)
-      : repetitions_(options.repetitions), ranks_(bytes), files_(options, headerOf(options)) {
+      : repetitions_(options.repetitions), ranks_(bytes), files_(options, ranksHeader(options)) {
     files_.csv() << "case,type,n,bytes,candidate,mode,us,us_p10,us_p90,ratio\n";
     ranks_.run([=](RankState& rank) {
       fillFloats<<<2048, 256, 0, rank.stream>>>(rank.in->as<float>(), bytes / sizeof(float),
@@ -78,15 +78,6 @@ class Bench {
   int finish() { return files_.finish({}, wrong_); }
 
  private:
-  static HeaderLines headerOf(const Options& options) {
-    HeaderLines header = benchmarkHeader(options);
-    int version = 0;
-    checkNccl(ncclGetVersion(&version), "ncclGetVersion");
-    header.emplace_back("nccl", fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100));
-    header.emplace_back("gpus", std::to_string(Ranks::count()));
-    return header;
-  }
-
   // The first float of `out` of rank 0.
   float resultOf(const RankCall& call) {
     float result = 0;

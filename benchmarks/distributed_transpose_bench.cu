@@ -91,7 +91,7 @@ class Bench {
       : repetitions_(options.repetitions),
         ranks_(256),
         slabs_(static_cast<std::size_t>(Ranks::count())),
-        files_(options, headerOf(options)) {
+        files_(options, ranksHeader(options)) {
     files_.csv() << "case,type,rows,cols,bytes,candidate,path,mode,us,us_p10,us_p90,ratio\n";
     ranks_.run([this, bytes](RankState& rank) {
       Slab& slab = slabOf(rank);
@@ -137,15 +137,6 @@ class Bench {
   int finish() { return files_.finish({}, wrong_); }
 
  private:
-  static HeaderLines headerOf(const Options& options) {
-    HeaderLines header = benchmarkHeader(options);
-    int version = 0;
-    checkNccl(ncclGetVersion(&version), "ncclGetVersion");
-    header.emplace_back("nccl", fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100));
-    header.emplace_back("gpus", std::to_string(Ranks::count()));
-    return header;
-  }
-
   Slab& slabOf(const RankState& rank) { return slabs_[static_cast<std::size_t>(rank.number)]; }
 
   // The most ranks that copy engines serve, whatever the size; -1: what the library's own tuning says.
@@ -209,8 +200,7 @@ class Bench {
   double record(const char* type, const Matrix& m, std::size_t bytes, const std::string& name, const std::string& path,
                 double first, const std::function<void(RankState&)>& call) {
     requireRight(m, sizeof(T), name, call);
-    return write("transpose", type, m, bytes, name, path, first,
-                 ranks_.graphTime(callsOf(bytes), repetitions_, call));
+    return write("transpose", type, m, bytes, name, path, first, ranks_.graphTime(callsOf(bytes), repetitions_, call));
   }
 
   // Copy engines move what has to go to other ranks, to all of them at once.
@@ -224,8 +214,7 @@ class Bench {
               "cudaMemcpyAsync");
       }
     };
-    write("transpose", type, m, bytes, "copy engine", "", first,
-          ranks_.graphTime(callsOf(bytes), repetitions_, call));
+    write("transpose", type, m, bytes, "copy engine", "", first, ranks_.graphTime(callsOf(bytes), repetitions_, call));
   }
 
   static int callsOf(std::size_t bytes) { return bytes > (std::size_t{64} << 20) ? 4 : 50; }

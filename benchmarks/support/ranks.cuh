@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "report.cuh"
 #include "timing.cuh"
 
 #include <gpuopt/distributed.cuh>
@@ -10,10 +11,13 @@
 #include <cuda_runtime.h>
 #include <nccl.h>
 
+#include <fmt/core.h>
+
 #include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -136,5 +140,15 @@ class Ranks {
   std::vector<RankState> states_;
   MeetingPoint point_;
 };
+
+/// What the output of a benchmark of several GPUs begins with.
+inline HeaderLines ranksHeader(const Options& options) {
+  HeaderLines header = benchmarkHeader(options);
+  int version = 0;
+  checkNccl(ncclGetVersion(&version), "ncclGetVersion");
+  header.emplace_back("nccl", fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100));
+  header.emplace_back("gpus", std::to_string(Ranks::count()));
+  return header;
+}
 
 }  // namespace bench
