@@ -20,7 +20,7 @@ export CONAN_HOME="$work/conan home"
 source="$work/a copy of gpuopt"
 rm -rf "$CONAN_HOME" "$source"
 mkdir "$source"
-tar -c conanfile.py CMakeLists.txt LICENSE cmake include emulation tests/package | tar -x -C "$source"
+tar -c conanfile.py CMakeLists.txt LICENSE cmake include emulation tune tests/package | tar -x -C "$source"
 cd "$source"
 { conan profile detect && conan remote remove "*"; } >"$log" 2>&1 || fail "Conan cannot be set up"
 
