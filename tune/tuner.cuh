@@ -91,13 +91,11 @@ class Tuner {
            calls;
   }
 
-  // Several short calls make a sample.
   int callsFor(const Job& job, const detail::TuningEntry& first) const {
     constexpr double MICROSECONDS = 200;
     constexpr int MOST = 32;
     assume(first);
-    const double once = time(job, 1);
-    return once * MOST <= MICROSECONDS ? MOST : once >= MICROSECONDS ? 1 : static_cast<int>(MICROSECONDS / once) + 1;
+    return detail::callsOfSample(time(job, 1), MICROSECONDS, MOST);
   }
 
   // Calls find the candidate as they find the choice of a file.

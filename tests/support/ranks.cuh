@@ -30,6 +30,9 @@ inline int mostRanks() {
 #endif
 }
 
+/// Three ranks or `most`, or as many as there can be.
+inline int someRanks(int most = 3) { return mostRanks() < most ? mostRanks() : most; }
+
 /// 1, 2, 3 and 8, as far as there can be as many.
 inline std::vector<int> rankCounts() {
   std::vector<int> counts;

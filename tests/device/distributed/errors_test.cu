@@ -19,16 +19,9 @@ using gpuopt::test::DeviceArray;
 using gpuopt::test::mostRanks;
 using gpuopt::test::onRanks;
 using gpuopt::test::Rank;
+using gpuopt::test::someRanks;
 
-// Three ranks, or as many as there are GPUs.
-int someRanks() { return mostRanks() < 3 ? mostRanks() : 3; }
-
-TeamOptions pathOf(bool usesPeers) {
-  TeamOptions options;
-  options.usesPeerAccess = usesPeers;
-  options.timeout = std::chrono::milliseconds(500);
-  return options;
-}
+TeamOptions pathOf(bool usesPeers) { return {usesPeers, std::chrono::milliseconds(500)}; }
 
 struct Never {
   __host__ __device__ int operator()(int a, int b) const { return a ^ b; }
@@ -187,7 +180,7 @@ __global__ void countUp(int* value) { *value += 1; }
 __global__ void copyValue(const int* from, int* to) { *to = *from; }
 
 TEST_CASE("behind a barrier, ranks see what the others have written before it") {
-  const int ranks = mostRanks() < 4 ? mostRanks() : 4;
+  const int ranks = someRanks(4);
   for (const bool usesPeers : {true, false}) {
     std::vector<int*> values(static_cast<std::size_t>(ranks));
     REQUIRE(onRanks(ranks, [&](Rank& rank) {

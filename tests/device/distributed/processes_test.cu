@@ -24,7 +24,6 @@ namespace distributed_processes_test {
 using gpuopt::distributed::Slabs;
 using gpuopt::distributed::SymmetricVector;
 using gpuopt::distributed::Team;
-using gpuopt::distributed::TeamOptions;
 using gpuopt::test::allRight;
 using gpuopt::test::checkCuda;
 using gpuopt::test::checkNccl;
@@ -115,9 +114,7 @@ void preferCopies(Team& team, bool usesCopies) {
 
 // A graph of two transpositions, which is launched again and again.
 bool isRightInGraph(Rank& rank, bool usesPeers, bool usesCopies) {
-  TeamOptions options;
-  options.usesPeerAccess = usesPeers;
-  Team team(rank.comm, options);
+  Team team(rank.comm, {usesPeers});
   preferCopies(team, usesCopies);
   Transposition matrix(team, rank.count);
   const auto transpose = [&] { gpuopt::distributed::transpose(team, matrix.in, matrix.out, ROWS, COLS, rank.stream); };

@@ -12,18 +12,11 @@
 namespace distributed_reduce_test {
 
 using gpuopt::distributed::Team;
-using gpuopt::distributed::TeamOptions;
 using gpuopt::test::allRight;
 using gpuopt::test::DeviceArray;
 using gpuopt::test::onRanks;
 using gpuopt::test::Rank;
 using gpuopt::test::rankCounts;
-
-TeamOptions pathOf(bool usesPeers) {
-  TeamOptions options;
-  options.usesPeerAccess = usesPeers;
-  return options;
-}
 
 // Elements of a rank: some have none, and their numbers are on both sides of the boundaries of warps and tiles.
 std::size_t sizeOf(int rank) {
@@ -95,7 +88,7 @@ TEST_CASE("ranks find their way to each other") {
     for (const bool usesPeers : {true, false}) {
       CAPTURE(ranks, usesPeers);
       REQUIRE(onRanks(ranks, [=](Rank& rank) {
-                const Team team(rank.comm, pathOf(usesPeers));
+                const Team team(rank.comm, {usesPeers});
                 return team.rank() == rank.number && team.size() == ranks && team.communicator() == rank.comm &&
                        team.usesPeerAccess() == usesPeers;
               }) == allRight(ranks));
@@ -108,7 +101,7 @@ TEST_CASE("every rank gets the sum of all parts, of uneven ones and none") {
       CAPTURE(ranks, usesPeers);
       const long long expected = sumOf(ranks);
       REQUIRE(onRanks(ranks, [=](Rank& rank) {
-                Team team(rank.comm, pathOf(usesPeers));
+                Team team(rank.comm, {usesPeers});
                 const DeviceArray<int> part(partOf<int>(rank.number), 1);
                 DeviceArray<long long> out(1);
                 gpuopt::distributed::reduceInto<long long>(team, part.data(), part.size(), out.data(), rank.stream);
@@ -128,7 +121,7 @@ TEST_CASE("sums of floats have the same bits on every rank, in every run and by 
     std::vector<float> sums(static_cast<std::size_t>(ranks) * 4);
     for (unsigned run = 0; run < 4; ++run)
       REQUIRE(onRanks(ranks, [&, run](Rank& rank) {
-                Team team(rank.comm, pathOf(run % 2 == 0));
+                Team team(rank.comm, {run % 2 == 0});
                 const DeviceArray<float> part(partOf<float>(rank.number));
                 sums[run * static_cast<unsigned>(ranks) + static_cast<unsigned>(rank.number)] =
                     gpuopt::distributed::reduce(team, part.data(), part.size(), rank.stream);
@@ -151,7 +144,7 @@ TEST_CASE("an operation that is not commutative sees the ranks in their order") 
       }
       const Affine expected = std::accumulate(all.begin() + 1, all.end(), all.front(), Then{});
       REQUIRE(onRanks(ranks, [&](Rank& rank) {
-                Team team(rank.comm, pathOf(usesPeers));
+                Team team(rank.comm, {usesPeers});
                 const DeviceArray<Affine> part(parts[static_cast<std::size_t>(rank.number)]);
                 const Affine result = gpuopt::distributed::reduce<gpuopt::DefaultAccumulator, gpuopt::InOrder>(
                     team, part.data(), part.size(), Then{}, rank.stream);
@@ -199,7 +192,7 @@ TEST_CASE("functions of elements, products, containers and initial values of the
 
 // Sums of other data in each call, one after the other.
 bool sumsInARow(Rank& rank, bool usesPeers, unsigned calls) {
-  Team team(rank.comm, pathOf(usesPeers));
+  Team team(rank.comm, {usesPeers});
   std::vector<long long> expected;
   std::vector<DeviceArray<int>> parts;
   DeviceArray<long long> out(calls);

@@ -14,7 +14,6 @@
 namespace distributed_statistics_test {
 
 using gpuopt::distributed::Team;
-using gpuopt::distributed::TeamOptions;
 using gpuopt::test::allRight;
 using gpuopt::test::DeviceArray;
 using gpuopt::test::onRanks;
@@ -43,9 +42,7 @@ void onBothPaths(Check check) {
     for (const bool usesPeers : {true, false}) {
       CAPTURE(ranks, usesPeers);
       REQUIRE(onRanks(ranks, [&](Rank& rank) {
-                TeamOptions options;
-                options.usesPeerAccess = usesPeers;
-                Team team(rank.comm, options);
+                Team team(rank.comm, {usesPeers});
                 const DeviceArray<float> part(partOf(rank.number));
                 return check(team, part, rank.stream, allParts(ranks));
               }) == allRight(ranks));

@@ -17,21 +17,13 @@ using gpuopt::distributed::explainTranspose;
 using gpuopt::distributed::Slabs;
 using gpuopt::distributed::SymmetricVector;
 using gpuopt::distributed::Team;
-using gpuopt::distributed::TeamOptions;
 using gpuopt::test::allRight;
 using gpuopt::test::checkCuda;
 using gpuopt::test::DeviceArray;
 using gpuopt::test::mostRanks;
 using gpuopt::test::onRanks;
 using gpuopt::test::Rank;
-
-int someRanks(int most) { return mostRanks() < most ? mostRanks() : most; }
-
-TeamOptions pathOf(bool usesPeers) {
-  TeamOptions options;
-  options.usesPeerAccess = usesPeers;
-  return options;
-}
+using gpuopt::test::someRanks;
 
 // Copies by copy engines, whatever the size.
 void preferCopies(Team& team) {
@@ -58,7 +50,7 @@ __global__ void countWrong(const int* out, std::size_t firstCol, std::size_t n, 
 // take what another one has not written yet; without the one after it, what that has overwritten already.
 bool isRightInARow(Rank& rank, bool usesPeers, bool usesCopies, int calls) {
   constexpr std::size_t ROWS = 37, COLS = 45;
-  Team team(rank.comm, pathOf(usesPeers));
+  Team team(rank.comm, {usesPeers});
   if (usesCopies) preferCopies(team);
   const Slabs rows = Slabs::even(ROWS, rank.count), cols = Slabs::even(COLS, rank.count);
   SymmetricVector<int> in(team, rows.largest() * COLS), out(team, cols.largest() * ROWS);
@@ -78,7 +70,7 @@ bool isRightInARow(Rank& rank, bool usesPeers, bool usesCopies, int calls) {
 }
 
 TEST_CASE("hundreds of transpositions in a row, without a wait of the host") {
-  const int ranks = someRanks(3);
+  const int ranks = someRanks();
   const auto outcomes = [ranks](bool usesPeers, bool usesCopies) {
     return onRanks(ranks, [=](Rank& rank) { return isRightInARow(rank, usesPeers, usesCopies, 200); });
   };
@@ -88,7 +80,7 @@ TEST_CASE("hundreds of transpositions in a row, without a wait of the host") {
 }
 
 TEST_CASE("transpositions of two teams at once") {
-  const int ranks = someRanks(3);
+  const int ranks = someRanks();
   std::vector<std::string> second;
   std::thread other([&] { second = onRanks(ranks, [](Rank& rank) { return isRightInARow(rank, true, true, 20); }); });
   const auto first = onRanks(ranks, [](Rank& rank) { return isRightInARow(rank, true, false, 20); });
@@ -102,11 +94,11 @@ struct HalfOf {
 };
 
 TEST_CASE("a function on the way, of dense slabs and of views") {
-  const int ranks = someRanks(3);
+  const int ranks = someRanks();
   for (const bool usesPeers : {true, false}) {
     REQUIRE(onRanks(ranks, [=](Rank& rank) {
               constexpr std::size_t ROWS = 70, COLS = 20;
-              Team team(rank.comm, pathOf(usesPeers));
+              Team team(rank.comm, {usesPeers});
               const Slabs rows = Slabs::even(ROWS, rank.count), cols = Slabs::even(COLS, rank.count);
               const std::size_t own = rows.size(rank.number), ownCols = cols.size(rank.number);
               SymmetricVector<int> in(team, rows.largest() * COLS);

@@ -24,10 +24,9 @@ using gpuopt::test::DeviceArray;
 using gpuopt::test::mostRanks;
 using gpuopt::test::onRanks;
 using gpuopt::test::Rank;
+using gpuopt::test::someRanks;
 
 constexpr std::size_t ROWS = 24, COLS = 24;
-
-int someRanks() { return mostRanks() < 3 ? mostRanks() : 3; }
 
 std::vector<std::string> outcomes(int ranks, const std::string& others, const std::string& last) {
   std::vector<std::string> all(static_cast<std::size_t>(ranks), others);
@@ -38,12 +37,7 @@ std::vector<std::string> outcomes(int ranks, const std::string& others, const st
 // Where the matrices are, and how the ranks reach each other.
 enum class Memory { symmetric, symmetricOut, plain, withoutPeers };
 
-TeamOptions optionsOf(Memory memory) {
-  TeamOptions options;
-  options.usesPeerAccess = memory != Memory::withoutPeers;
-  options.timeout = std::chrono::milliseconds(2000);
-  return options;
-}
+TeamOptions optionsOf(Memory memory) { return {memory != Memory::withoutPeers, std::chrono::milliseconds(2000)}; }
 
 // A rank's dense slabs, and the arguments of a call, which a mistake may change.
 struct Arguments {
@@ -221,8 +215,7 @@ TEST_CASE("symmetric vectors fail on all ranks, or on none") {
   if (ranks < 2) return;
   const std::string name = "gpuopt::distributed::SymmetricVector: ";
   for (const bool usesPeers : {true, false}) {
-    TeamOptions options;
-    options.usesPeerAccess = usesPeers;
+    const TeamOptions options{usesPeers};
     const auto ofSize = [=](std::size_t size) {
       return onRanks(ranks, [=](Rank& rank) {
         Team team(rank.comm, options);

@@ -29,12 +29,7 @@ using gpuopt::test::rankCounts;
 enum class Path { tiles, copies, copiesOfOut, messages, byNccl };
 constexpr Path paths[] = {Path::tiles, Path::copies, Path::copiesOfOut, Path::messages, Path::byNccl};
 
-TeamOptions optionsOf(Path path) {
-  TeamOptions options;
-  options.usesPeerAccess = path != Path::byNccl;
-  options.timeout = std::chrono::milliseconds(20000);
-  return options;
-}
+TeamOptions optionsOf(Path path) { return {path != Path::byNccl, std::chrono::milliseconds(20000)}; }
 
 // Copies of small matrices, too, in three chunks.
 void tune(Team& team, Path path) {

@@ -133,7 +133,7 @@ class CandidateComparison {
   static constexpr std::size_t ALIGNMENT = 256;
   static constexpr int POISON = 0xA5;
 
-  // Short calls are timed several at a time: events have a resolution of half a microsecond.
+  // Events have a resolution of half a microsecond.
   static constexpr double sampleMicroseconds = 100;
   static constexpr int mostCalls = 64;
 
@@ -195,10 +195,7 @@ class CandidateComparison {
 
   int callsOf(const TuningCandidate& candidate) {
     if (options_.updates || options_.isCold) return 1;
-    const double once = time(candidate, 1);
-    return once * mostCalls <= sampleMicroseconds ? mostCalls
-           : once >= sampleMicroseconds           ? 1
-                                                  : static_cast<int>(sampleMicroseconds / once) + 1;
+    return callsOfSample(time(candidate, 1), sampleMicroseconds, mostCalls);
   }
 
   Comparison measure(const std::vector<TuningCandidate>& candidates, const std::vector<std::size_t>& usable) {

@@ -63,6 +63,11 @@ inline TimeSpread spreadOf(std::vector<double> samples) {
   return {at(0.5), at(0.1), at(0.9)};
 }
 
+/// The calls that make a sample of about `microseconds`, if one takes `once`: short ones are timed several at a time.
+inline int callsOfSample(double once, double microseconds, int most) {
+  return once * most <= microseconds ? most : once >= microseconds ? 1 : static_cast<int>(microseconds / once) + 1;
+}
+
 inline constexpr int leastRounds = 5, mostRounds = 31;
 
 /// sample(i) gives one time of candidate i. The clock and the temperature of a device drift, so each candidate has one
