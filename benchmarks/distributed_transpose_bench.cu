@@ -143,7 +143,7 @@ class Bench {
   void tune(int mostCopyRanks) {
     ranks_.run([=](RankState& rank) {
       auto& tuning = gpuopt::detail::TeamAccess::of(*rank.peers).slabTuning;
-      tuning = gpuopt::detail::slabTuningOf(90);
+      tuning = gpuopt::detail::slabTuningOf(gpuopt::computeCapability(gpuopt::currentDevice()));
       if (mostCopyRanks < 0) return;
       tuning.mostCopyRanks = mostCopyRanks;
       tuning.leastCopyBytes = 0;
