@@ -43,7 +43,7 @@ void draw(Pixel* frame, std::size_t number) {
 std::vector<Figures> expectedFigures() {
   std::vector<Figures> all(FRAMES);
   std::vector<Pixel> before(PIXELS), frame(PIXELS);
-  for (std::size_t number = 0; number < FRAMES; ++number, before = frame) {
+  for (std::size_t number = 0; number < FRAMES; ++number, before.swap(frame)) {
     draw(frame.data(), number);
     for (std::size_t i = 0; i < PIXELS; ++i) {
       all[number].brightness += frame[i];

@@ -1,6 +1,7 @@
 /// Calls that move matrices between ranks: many in a row, two teams at once, functions on the way, what they explain.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
+#include "support/host_test.cuh"
 #include "support/ranks.cuh"
 
 #include <gpuopt/distributed.cuh>
@@ -20,6 +21,7 @@ using gpuopt::distributed::Team;
 using gpuopt::test::allRight;
 using gpuopt::test::checkCuda;
 using gpuopt::test::DeviceArray;
+using gpuopt::test::messageOf;
 using gpuopt::test::mostRanks;
 using gpuopt::test::onRanks;
 using gpuopt::test::Rank;
@@ -210,11 +212,13 @@ TEST_CASE("even slabs give the remainder to the first ranks") {
   CHECK(own.first(2) == 5);
   CHECK(own.size(1) == 0);
   CHECK(own.largest() == 7);
-  CHECK_THROWS_WITH(Slabs::even(10, 0), "gpuopt::distributed::Slabs::even: ranks (0) is less than 1");
-  CHECK_THROWS_WITH(Slabs::even(static_cast<std::size_t>(-1), 2),
-                    "gpuopt::distributed::Slabs::even: total (-1) is negative");
-  CHECK_THROWS_WITH(Slabs({1, static_cast<std::size_t>(-2)}),
-                    "gpuopt::distributed::Slabs: size of rank 1 (-2) is negative");
+  CHECK(messageOf<std::invalid_argument>([] { return Slabs::even(10, 0); }) ==
+        "gpuopt::distributed::Slabs::even: ranks (0) is less than 1");
+  CHECK(messageOf<std::invalid_argument>([] { return Slabs::even(static_cast<std::size_t>(-1), 2); }) ==
+        "gpuopt::distributed::Slabs::even: total (-1) is negative");
+  CHECK(messageOf<std::invalid_argument>([] {
+          return Slabs({1, static_cast<std::size_t>(-2)});
+        }) == "gpuopt::distributed::Slabs: size of rank 1 (-2) is negative");
 }
 
 }  // namespace distributed_transpose_calls_test
