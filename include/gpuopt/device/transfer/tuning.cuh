@@ -19,21 +19,23 @@ struct TransferTier {
   std::size_t slotBytes;
 };
 
-// Measured on an H200 with 16 cores, 2026-11-23, whose link reaches 55.4 GB/s: us with these tiers, while helpers still
-// look for work, and of cudaMemcpy.
-//   up:    64 KiB 18, 31;  2 MiB 173, 255;  4 MiB 311, 508;  16 MiB 796, 2490;  64 MiB 1811, 10259;
-//          1 GiB 20871, 158754
-//   down:  2 MiB 152, 194;  4 MiB 258, 363;  8 MiB 351, 648;  16 MiB 613, 1294;  64 MiB 1679, 5958;
-//          1 GiB 20467, 78243
-// Between 64 KiB and 1 MiB up, and up to 1 MiB down, threads that have to wake up gain nothing over cudaMemcpyAsync.
-// Slots of a quarter of the size lose a tenth at 1 GiB, because each copy takes the copy engine 3 us to begin with.
-inline constexpr TransferTier uploadTiers[] = {{16 * KIB, 0, 0},        {64 * KIB, 1, 64 * KIB},
-                                               {1 * MIB, 0, 0},         {2 * MIB, 8, 256 * KIB},
-                                               {4 * MIB, 8, 512 * KIB}, {16 * MIB, 8, 1 * MIB},
-                                               {64 * MIB, 8, 2 * MIB},  {static_cast<std::size_t>(-1), 8, 4 * MIB}};
-inline constexpr TransferTier downloadTiers[] = {{1 * MIB, 0, 0},         {2 * MIB, 8, 256 * KIB},
-                                                 {4 * MIB, 8, 512 * KIB}, {8 * MIB, 8, 1 * MIB},
-                                                 {64 * MIB, 8, 2 * MIB},  {static_cast<std::size_t>(-1), 8, 4 * MIB}};
+// Measured on an H200 with 16 cores, 2026-11-23, whose link reaches 55.4 GB/s: us with these tiers and of cudaMemcpy,
+// while the helpers sleep.
+//   up:    64 KiB 16, 22;  512 KiB 80, 89;   1 MiB 104, 110;  2 MiB 160, 194;  4 MiB 268, 440;  16 MiB 811, 1934;
+//          64 MiB 1992, 8453
+//   down:  128 KiB 26, 31;  512 KiB 66, 77;  1 MiB 97, 126;   2 MiB 134, 270;  4 MiB 275, 372;  16 MiB 518, 1156;
+//          64 MiB 1558, 3843
+// At 1 GiB, slots of a quarter of the size lose a tenth, because each copy takes the copy engine 3 us to begin with.
+// First regions of half and a quarter of the size, so that the copy engine begins earlier, and helpers that wake each
+// other were tried: neither gains more than the runs differ.
+inline constexpr TransferTier uploadTiers[] = {
+    {16 * KIB, 0, 0},        {64 * KIB, 1, 64 * KIB}, {256 * KIB, 0, 0},
+    {1 * MIB, 2, 256 * KIB}, {2 * MIB, 8, 512 * KIB}, {4 * MIB, 12, 512 * KIB},
+    {16 * MIB, 4, 2 * MIB},  {64 * MIB, 12, 2 * MIB}, {static_cast<std::size_t>(-1), 8, 4 * MIB}};
+inline constexpr TransferTier downloadTiers[] = {{64 * KIB, 0, 0},          {128 * KIB, 1, 128 * KIB},
+                                                 {512 * KIB, 2, 256 * KIB}, {1 * MIB, 4, 256 * KIB},
+                                                 {4 * MIB, 12, 512 * KIB},  {16 * MIB, 12, 1 * MIB},
+                                                 {64 * MIB, 12, 2 * MIB},   {static_cast<std::size_t>(-1), 8, 4 * MIB}};
 
 // Small transfers that the runtime cannot do.
 inline constexpr TransferTier smallTier{0, 1, 64 * KIB};
