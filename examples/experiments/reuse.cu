@@ -1,7 +1,7 @@
 /// \file
 /// The experiment on convolutions and stencils.
 // SPDX-License-Identifier: MIT
-#include "reuse.cuh"
+#include "reuse_steps.cuh"
 
 #include "experiment.hpp"
 #include "measure.cuh"

@@ -1,5 +1,6 @@
 /// \file
-/// Reuse of neighbours: a convolution of 5 x 5 points, and a stencil of 7 points in three dimensions.
+/// Reuse of neighbours: a convolution of 5 x 5 points, and a stencil of 7 points in three dimensions. Their last steps
+/// are in reuse_ahead.cuh, the launches of all in reuse_steps.cuh.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -142,27 +143,6 @@ __global__ void convolveVectors(const float* in, float* out, Picture size, Filte
   }
 }
 
-struct ConvolutionStep {
-  const char* name;
-  void (*kernel)(const float*, float*, Picture, Filter);
-  unsigned columns, rows;  ///< of a block
-};
-
-inline constexpr ConvolutionStep convolutionSteps[] = {
-    {"25 loads", convolveDirectly, filterBlockX, filterBlockY},
-    {"tile with a halo", convolveTile, filterBlockX, filterBlockY},
-    {"window in registers", convolveWindow, filterBlockX* filterBlockY, windowRows},
-    {"and 4 columns a thread", convolveVectors, 4 * filterBlockX* filterBlockY, windowRows}};
-
-inline void launchConvolution(const ConvolutionStep& step, const float* in, float* out, Picture size,
-                              const Filter& filter) {
-  gpuopt::LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>(ceilDivide(static_cast<unsigned>(size.width), step.columns)),
-                     static_cast<unsigned>(ceilDivide(static_cast<unsigned>(size.height), step.rows)));
-  config.block = dim3(filterBlockX, filterBlockY);
-  gpuopt::launch(step.kernel, config, in, out, size, filter);
-}
-
 inline std::vector<float> convolutionOnHost(const std::vector<float>& in, Picture size, const Filter& filter) {
   std::vector<float> out(in.size(), 0);
   for (int y = 0; y < size.height; ++y)
@@ -290,27 +270,6 @@ __global__ void __launch_bounds__(volumeBlockX* volumeBlockY, 4)
     stencilFourColumns<true>(in, out, size, x, y, first);
   else
     stencilFourColumns<false>(in, out, size, x, y, first);
-}
-
-struct StencilStep {
-  const char* name;
-  void (*kernel)(const float*, float*, Volume);
-  unsigned columns, planes;  ///< of a block
-};
-
-inline constexpr StencilStep stencilSteps[] = {
-    {"7 loads", stencilDirectly, volumeBlockX, 1},
-    {"3 planes in registers", stencilPlanes, volumeBlockX, volumePlanes},
-    {"and tiles with a halo", stencilTiles, volumeBlockX, volumePlanes},
-    {"without tiles, 4 columns a thread", stencilVectors, 4 * volumeBlockX, volumePlanes}};
-
-inline void launchStencil(const StencilStep& step, const float* in, float* out, Volume size) {
-  gpuopt::LaunchConfig config;
-  config.grid = dim3(static_cast<unsigned>(ceilDivide(static_cast<unsigned>(size.width), step.columns)),
-                     static_cast<unsigned>(ceilDivide(static_cast<unsigned>(size.height), volumeBlockY)),
-                     static_cast<unsigned>(ceilDivide(static_cast<unsigned>(size.depth), step.planes)));
-  config.block = dim3(volumeBlockX, volumeBlockY);
-  gpuopt::launch(step.kernel, config, in, out, size);
 }
 
 inline std::vector<float> volumeStencilOnHost(const std::vector<float>& in, Volume size) {

@@ -4,7 +4,7 @@
 #include "../../examples/experiments/coarsening.cuh"
 #include "../../examples/experiments/numbers.cuh"
 #include "../../examples/experiments/registers.cuh"
-#include "../../examples/experiments/reuse.cuh"
+#include "../../examples/experiments/reuse_steps.cuh"
 
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
@@ -131,6 +131,32 @@ TEMPLATE_TEST_CASE("a polynomial in two precisions", "", float, double) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const long double exact = polynomialOnHost(values[i], 3);
     CHECK(std::fabs(found[i] - exact) <= 4 * std::numeric_limits<TestType>::epsilon() * exact);
+  }
+}
+
+TEST_CASE("the last steps of convolution and stencil divide what they go through into any number of pieces") {
+  Filter filter{};
+  for (int j = 0; j < filterSide; ++j)
+    for (int i = 0; i < filterSide; ++i) filter.weights[j][i] = static_cast<float>((5 * j + 3 * i) % 9 - 4);
+  gpuopt::LaunchConfig config;
+  config.block = dim3(filterBlockX, filterBlockY);
+  for (const unsigned pieces : {1u, 2u, 5u}) {
+    for (const Picture size : {Picture{132, 43}, {134, 31}}) {
+      const auto values = smallIntegers<float>(std::size_t(size.width) * size.height, 8);
+      const DeviceArray<float> in(values);
+      DeviceArray<float> out(values.size());
+      config.grid = dim3(1, pieces);
+      gpuopt::launch(convolveAhead, config, in.data(), out.data(), size, filter);
+      CHECK(out.toHost() == convolutionOnHost(values, size, filter));
+    }
+    for (const Volume size : {Volume{132, 17, 23}, {130, 16, 21}}) {
+      const auto values = smallIntegers<float>(std::size_t(size.width) * size.height * size.depth, 9);
+      const DeviceArray<float> in(values);
+      DeviceArray<float> out(values.size());
+      config.grid = dim3(2, 2, pieces);
+      gpuopt::launch(stencilAhead, config, in.data(), out.data(), size);
+      CHECK(out.toHost() == volumeStencilOnHost(values, size));
+    }
   }
 }
 
