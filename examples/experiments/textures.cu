@@ -151,7 +151,7 @@ std::vector<T> elementsFor(std::size_t n) {
   return values;
 }
 
-/// Whether sums of 16 samples agree. Weights of eight bits hold sixteenths; what a GPU rounds on the way is not said.
+/// Whether sums of 16 samples agree. Weights of eight bits hold sixteenths and products of two, but not of three.
 bool agree(const std::vector<float>& found, const std::vector<float>& expected, double tolerance) {
   for (std::size_t i = 0; i < found.size(); ++i)
     if (!(std::fabs(double(found[i]) - double(expected[i])) <= tolerance)) return false;
@@ -194,7 +194,7 @@ void filterRow(Report& report, const char* name, const char* then, const char* p
               predicted,
               {timed(FilteringTexture<FILTERING, Result>{texture.get()}),
                timed(FilterByHand<FILTERING, T>{plain.data(), plain.size()})},
-              agree(byHand, expected, 0.01) && agree(byTexture, expected, 0.1)});
+              agree(byHand, expected, 0.01) && agree(byTexture, expected, IS_DEEP ? 0.5 : 0.1)});
 }
 
 void filters(Report& report) {

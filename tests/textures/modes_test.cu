@@ -55,15 +55,16 @@ cudaTextureDesc withBorder(cudaTextureDesc description) {
   return description;
 }
 
-// In the dimensions that a texture does not have, the oracle stays on the centre of the first element.
+// A line is at y = 0, half-way to the border. Planes are at the centre of their z.
 template <int DIMENSIONS>
 double expectedAt(const Oracle& oracle, At at) {
-  return oracle.at(at.x, DIMENSIONS > 1 ? at.y : 0.5, DIMENSIONS > 2 ? at.z : 0.5);
+  return oracle.at(at.x, DIMENSIONS > 1 ? at.y : 0, DIMENSIONS > 2 ? at.z : 0.5);
 }
 
 constexpr cudaTextureFilterMode FILTERS[] = {cudaFilterModePoint, cudaFilterModeLinear};
-// A weight that is wrong by 1/256 moves a result by more.
-constexpr double TOLERANCE = 1e-3;
+// A weight that is wrong by 1/256 moves a result by more. How products of three weights are rounded is not said: each
+// may be wrong by that, of elements up to 43.
+constexpr double TOLERANCE = 1e-3, DEEP_TOLERANCE = 1;
 
 TEMPLATE_TEST_CASE_SIG("coordinates in elements: clamp and border; the other modes are clamp", "", ((int N), N), 1, 2,
                        3) {
@@ -82,7 +83,7 @@ TEMPLATE_TEST_CASE_SIG("coordinates in elements: clamp and border; the other mod
       const std::vector<float> found = fetched<float>(Fetch<N>{texture.get()}, at);
       for (std::size_t i = 0; i < at.size(); ++i) {
         CAPTURE(mode.asked, filter, at[i].x, at[i].y, at[i].z);
-        REQUIRE(std::fabs(found[i] - expectedAt<N>(oracle, at[i])) < TOLERANCE);
+        REQUIRE(std::fabs(found[i] - expectedAt<N>(oracle, at[i])) < (N > 2 ? DEEP_TOLERANCE : TOLERANCE));
       }
     }
 }
@@ -105,7 +106,7 @@ TEMPLATE_TEST_CASE_SIG("normalised coordinates: wrap, clamp, mirror and border",
       const std::vector<float> found = fetched<float>(Fetch<N>{texture.get()}, normalized);
       for (std::size_t i = 0; i < at.size(); ++i) {
         CAPTURE(mode, filter, at[i].x, at[i].y, at[i].z);
-        REQUIRE(std::fabs(found[i] - expectedAt<N>(oracle, at[i])) < TOLERANCE);
+        REQUIRE(std::fabs(found[i] - expectedAt<N>(oracle, at[i])) < (N > 2 ? DEEP_TOLERANCE : TOLERANCE));
       }
     }
 }
@@ -193,7 +194,7 @@ TEST_CASE("a layered texture filters within a layer") {
       plane.element = [layer](int x, int y, int) { return valueAt(x, y, layer); };
       row.element = [layer](int x, int, int) { return valueAt(x, layer, 0); };
       REQUIRE(std::fabs(flat[i] - plane.at(at[i].x, at[i].y, 0.5)) < TOLERANCE);
-      REQUIRE(std::fabs(line[i] - row.at(at[i].x, 0.5, 0.5)) < TOLERANCE);
+      REQUIRE(std::fabs(line[i] - row.at(at[i].x, 0, 0.5)) < TOLERANCE);
     }
   }
 }

@@ -1,5 +1,5 @@
 /// What the CUDA programming guide says that a texture delivers (its appendix on texture fetching), for whole numbers
-/// as elements. Written from its formulas, apart from the emulated device.
+/// as elements, and how an H200 rounds it. Written apart from the emulated device.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -31,21 +31,25 @@ inline int addressed(int i, Side side) {
   return i;
 }
 
-/// The elements of one dimension that are left when the other coordinates are settled.
-using Line = std::function<double(int)>;
+/// So many 256ths of the element i of a dimension.
+using Share = std::function<double(int i, double part)>;
 
 /// tex(x) = T[floor(x)].
-inline double pointOf(const Line& line, double x) { return line(static_cast<int>(std::floor(x))); }
-
-/// tex(x) = (1 - a) T[i] + a T[i + 1], i = floor(x - 0.5), a = frac(x - 0.5) in steps of 1/256.
-inline double linearOf(const Line& line, double x) {
-  const double below = std::floor(x - 0.5);
-  const double a = std::floor((x - 0.5 - below) * 256 + 0.5) / 256;
-  const int i = static_cast<int>(below);
-  return (1 - a) * line(i) + a * line(i + 1);
+inline double pointOf(double part, double x, const Share& share) {
+  return share(static_cast<int>(std::floor(x)), part);
 }
 
-/// A texture of up to three dimensions, fetched one dimension after the other.
+/// tex(x) = (1 - a) T[i] + a T[i + 1], i = floor(x - 0.5), a = frac(x - 0.5) in steps of 1/256. The two get whole
+/// 256ths.
+inline double linearOf(double part, double x, const Share& share) {
+  const double below = std::floor(x - 0.5);
+  const double a = std::floor((x - 0.5 - below) * 256 + 0.5) / 256;
+  const double second = std::floor(part * a + 0.5);
+  const int i = static_cast<int>(below);
+  return share(i, part - second) + share(i + 1, second);
+}
+
+/// A texture of up to three dimensions. A GPU divides the weight of 256 by z, then by x, then by y.
 struct Oracle {
   Side x, y, z;
   cudaTextureFilterMode filter;
@@ -53,15 +57,18 @@ struct Oracle {
   std::function<double(int, int, int)> element;
 
   double at(double u, double v, double w) const {
-    const auto along = [this](const Line& line, double coordinate) {
-      return filter == cudaFilterModeLinear ? linearOf(line, coordinate) : pointOf(line, coordinate);
+    const auto divide = [this](double part, double coordinate, const Share& share) {
+      return filter == cudaFilterModeLinear ? linearOf(part, coordinate, share) : pointOf(part, coordinate, share);
     };
     const auto elementAt = [this](int i, int j, int k) {
       const int column = addressed(i, x), row = addressed(j, y), plane = addressed(k, z);
       return column < 0 || row < 0 || plane < 0 ? border : element(column, row, plane);
     };
-    return along(
-        [&](int k) { return along([&](int j) { return along([&](int i) { return elementAt(i, j, k); }, u); }, v); }, w);
+    return divide(256, w, [&](int k, double ofPlane) {
+      return divide(ofPlane, u, [&](int i, double ofColumn) {
+        return divide(ofColumn, v, [&](int j, double part) { return part / 256 * elementAt(i, j, k); });
+      });
+    });
   }
 };
 

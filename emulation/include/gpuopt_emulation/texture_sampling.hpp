@@ -85,10 +85,10 @@ inline std::int64_t addressed(std::int64_t i, std::int64_t n, cudaTextureAddress
   return within < n ? within : period - 1 - within;
 }
 
-/// One coordinate: an element, or the two that it is between, with their weights.
+/// One coordinate: an element, or the two that it is between.
 struct Axis {
   std::array<std::int64_t, 2> index;
-  std::array<double, 2> weight;
+  int fraction;  ///< of the way to the second, in 256ths
 };
 
 inline Axis axisAt(const Texture& texture, std::size_t dimension, float coordinate, bool isBetween) {
@@ -102,12 +102,17 @@ inline Axis axisAt(const Texture& texture, std::size_t dimension, float coordina
   position = position > -1e9 ? (std::min)(position, 1e9) : -1e9;
   const double below = std::floor(position);
   const auto first = static_cast<std::int64_t>(below);
-  Axis axis{{addressed(first, n, mode, sampling.isNormalized), 0}, {1, 0}};
+  Axis axis{{addressed(first, n, mode, sampling.isNormalized), 0}, 0};
   if (!isBetween) return axis;
-  const double fraction = position - below;
   axis.index[1] = addressed(first + 1, n, mode, sampling.isNormalized);
-  axis.weight = {1 - fraction, fraction};
+  axis.fraction = static_cast<int>((position - below) * 256);
   return axis;
+}
+
+/// A weight for two elements, divided as the GPU does it: in whole 256ths.
+inline std::array<int, 2> divided(int weight, int fraction) {
+  const int second = (weight * fraction + 128) / 256;
+  return {weight - second, second};
 }
 
 /// The element at these indices, of which a negative one means the border.
@@ -116,19 +121,23 @@ inline Texel elementAt(const Texture& texture, std::int64_t x, std::int64_t y, s
   return texture.texel(static_cast<std::size_t>(x), static_cast<std::size_t>(y), static_cast<std::size_t>(z));
 }
 
-/// The element at a coordinate of a plane, or between those around it.
+/// The element at a coordinate of a plane, or between those around it. The order in which weights are divided decides
+/// how they are rounded; this one and the y of a line are what an H200 does.
 template <std::size_t DIMENSIONS>
 Texel sample(const Texture& texture, const std::array<float, 3>& at, std::int64_t plane = 0) {
   const bool isBetween = texture.sampling.filter == cudaFilterModeLinear;
-  std::array<Axis, 3> axes{Axis{{0, 0}, {1, 0}}, Axis{{0, 0}, {1, 0}}, Axis{{plane, 0}, {1, 0}}};
-  for (std::size_t i = 0; i < DIMENSIONS; ++i) axes[i] = axisAt(texture, i, at[i], isBetween);
+  std::array<Axis, 3> axes{Axis{}, Axis{}, Axis{{plane, 0}, 0}};
+  // A line is at y = 0, half-way to its border.
+  for (std::size_t i = 0; i < (std::max)(DIMENSIONS, std::size_t{2}); ++i)
+    axes[i] = axisAt(texture, i, i < DIMENSIONS ? at[i] : 0.0F, isBetween);
   Texel sum{};
   for (unsigned corner = 0; corner < 8; ++corner) {
     const std::size_t x = corner & 1, y = corner >> 1 & 1, z = corner >> 2;
-    const double weight = axes[0].weight[x] * axes[1].weight[y] * axes[2].weight[z];
+    const int ofPlane = divided(256, axes[2].fraction)[z], ofColumn = divided(ofPlane, axes[0].fraction)[x];
+    const int weight = divided(ofColumn, axes[1].fraction)[y];
     if (weight == 0) continue;
     const Texel value = elementAt(texture, axes[0].index[x], axes[1].index[y], axes[2].index[z]);
-    for (std::size_t i = 0; i < 4; ++i) sum[i] += weight * value[i];
+    for (std::size_t i = 0; i < 4; ++i) sum[i] += weight / 256.0 * value[i];
   }
   return sum;
 }
