@@ -2,8 +2,8 @@
 # On a machine with a GPU, in one call: builds natively, then
 #   gpu-check.sh [test] [regex]        runs the native tests, or those whose names match
 #   gpu-check.sh sanitize [regex]      runs the tests of each file, natively, under compute-sanitizer's four
-#                                      tools, without the cases tagged [large], and of transpositions one
-#                                      case in GPUOPT_TEST_EVERY (31)
+#                                      tools, without the cases tagged [large], and of long series one case
+#                                      in GPUOPT_TEST_EVERY (31)
 #   gpu-check.sh bench [name...] [argument...]   runs the benchmarks, or those named; their output also goes to $OUT
 #                                      (build/bench), that of programs with the toolkit's CCCL to $OUT/toolkit;
 #                                      scripts/bench_pages.py then writes the pages
