@@ -11,6 +11,7 @@
 #include <gpuopt/host/stream.cuh>
 
 #include <chrono>
+#include <functional>
 
 GPUOPT_NAMESPACE_BEGIN
 namespace distributed {
@@ -19,8 +20,11 @@ namespace distributed {
 struct TeamOptions {
   /// Whether ranks write to each other's memory where they can. Otherwise NCCL moves everything.
   bool usesPeerAccess = true;
-  /// How long a kernel waits for another rank before it gives up with an error. NCCL's own waits have no end.
+  /// How long a call waits for another rank before it gives up with an error: in a kernel, or on the host for NCCL.
   std::chrono::milliseconds timeout{30000};
+  /// Called before a wait on the host for NCCL ends with an error: the place for ncclCommAbort. NCCL's kernels wait on
+  /// without it, and so does every cudaFree; the team's own memory then stays allocated until the process ends.
+  std::function<void()> abandon{};
 };
 
 /// The ranks of an NCCL communicator: made once by all of them, it finds out how they reach each other.
@@ -34,8 +38,7 @@ class Team {
   ///
   /// Throws std::invalid_argument, CudaError and NcclError.
   explicit Team(ncclComm_t comm, const TeamOptions& options = {})
-      : state_(comm, options.usesPeerAccess,
-               static_cast<unsigned long long>(std::chrono::nanoseconds(options.timeout).count())) {}
+      : state_(comm, options.usesPeerAccess, options.timeout, options.abandon) {}
 
   /// This rank's number, from 0.
   [[nodiscard]] int rank() const { return state_.rank; }
@@ -55,8 +58,9 @@ class Team {
   /// \param stream the launch is queued there
   void barrier(StreamRef stream = nullptr) { state_.barrier(stream); }
 
-  /// Throws TeamError if an asynchronous call that is done has failed because of another rank. Does not wait.
-  void check() const { state_.requireSuccess("gpuopt::distributed::Team"); }
+  /// Throws TeamError if an asynchronous call that is done has failed because of another rank, and NcclError if the
+  /// communicator of a team without peer access has failed. Does not wait.
+  void check() { state_.requireSuccess("gpuopt::distributed::Team"); }
 
  private:
   friend struct detail::TeamAccess;

@@ -127,19 +127,13 @@ bool waitsForLateRank(Rank& rank, bool usesCopies, bool isLateToWrite) {
 
 TEST_CASE("a rank that is late in its stream reads and writes its own memory first") {
   const int ranks = someRanks();
-#if GPUOPT_EMULATION
-  const auto before = gpuopt::emulation::queueMode();
-  gpuopt::emulation::setQueueMode(gpuopt::emulation::QueueMode::deferred);
-#endif
+  const gpuopt::test::DeferredWork deferred;
   for (const bool usesCopies : {false, true})
     for (const bool isLateToWrite : {false, true}) {
       CAPTURE(usesCopies, isLateToWrite);
       CHECK(onRanks(ranks, [=](Rank& rank) { return waitsForLateRank(rank, usesCopies, isLateToWrite); }) ==
             allRight(ranks));
     }
-#if GPUOPT_EMULATION
-  gpuopt::emulation::setQueueMode(before);
-#endif
 }
 
 struct HalfOf {

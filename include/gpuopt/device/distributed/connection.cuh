@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/device/distributed/nccl.cuh>
+#include <gpuopt/device/distributed/waiting.cuh>
 #include <gpuopt/grid/peer_words.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
@@ -71,12 +72,15 @@ inline constexpr std::size_t gatheredBytes = 256;
 // Exchanges a value of each rank, on the host. Waits for all ranks. `memory` has gatheredBytes for each of them, and
 // for one more.
 template <class T>
-std::vector<T> gatherValues(ncclComm_t comm, int size, const T& value, unsigned char* memory, cudaStream_t stream) {
+std::vector<T> gatherValues(ncclComm_t comm, int size, const T& value, unsigned char* memory, cudaStream_t stream,
+                            NcclWait& wait, const char* function) {
   static_assert(sizeof(T) <= gatheredBytes);
   std::vector<T> values(static_cast<std::size_t>(size));
   const std::size_t bytes = values.size() * sizeof(T);
   check(cudaMemcpyAsync(memory + bytes, &value, sizeof(T), cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
+  wait.begin(stream);
   detail::checkNccl(ncclAllGather(memory + bytes, memory, sizeof(T), ncclUint8, comm, stream), "ncclAllGather");
+  wait.finish(stream, function);
   check(cudaMemcpyAsync(values.data(), memory, bytes, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   return values;

@@ -33,7 +33,7 @@ class SymmetricMemory {
     } catch (...) {
       refused = std::current_exception();
     }
-    const auto requests = team.gather(Request{own(), n, elementBytes, refused == nullptr});
+    const auto requests = team.gather(Request{own(), n, elementBytes, refused == nullptr}, FUNCTION);
     if (refused != nullptr) std::rethrow_exception(refused);
     requireAlike(requests);
     if (team.usesPeers) connect(requests);
@@ -75,7 +75,7 @@ class SymmetricMemory {
     void* memory = nullptr;
     bytes_ = largerOf<std::size_t>(bytes, 1);
     check(cudaMalloc(&memory, bytes_), "cudaMalloc");
-    memory_.reset(static_cast<unsigned char*>(memory));
+    memory_ = {static_cast<unsigned char*>(memory), FreeDevice{&team_.wait.isStuck()}};
   }
 
   PeerAddress own() const { return memory_ != nullptr ? peerAddress(memory_.get(), team_.device) : PeerAddress{}; }
@@ -97,7 +97,7 @@ class SymmetricMemory {
   void connect(const std::vector<Request>& requests) {
     std::vector<PeerAddress> addresses;
     for (const Request& request : requests) addresses.push_back(request.address);
-    const auto reached = team_.gather(static_cast<char>(connection_.connect(addresses, team_.rank)));
+    const auto reached = team_.gather(static_cast<char>(connection_.connect(addresses, team_.rank)), FUNCTION);
     for (std::size_t rank = 0; rank < reached.size(); ++rank) {
       const auto number = static_cast<int>(rank);
       if (reached[rank] == 0)
