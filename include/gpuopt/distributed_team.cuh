@@ -30,7 +30,8 @@ struct TeamOptions {
 /// The ranks of an NCCL communicator: made once by all of them, it finds out how they reach each other.
 ///
 /// Where all ranks can write to each other's memory, they do: up to 16 GPUs of one host, as threads of one process by
-/// peer access, as processes by CUDA's IPC. Otherwise NCCL moves everything. The communicator stays the caller's and
+/// peer access, as processes by CUDA's IPC. Otherwise NCCL moves everything but matrices within nodes, whose ranks do
+/// reach each other. The communicator stays the caller's and
 /// must outlive the team.
 class Team {
  public:
@@ -51,6 +52,10 @@ class Team {
 
   /// Whether the ranks write to each other's memory: the same on all of them.
   [[nodiscard]] bool usesPeerAccess() const { return state_.usesPeers; }
+
+  /// The number of nodes: groups of ranks that write to each other's memory. 1 with usesPeerAccess(), size() if no rank
+  /// reaches another.
+  [[nodiscard]] int nodes() const { return state_.nodes.count(); }
 
   /// Waits, in the order of the stream, until all ranks have come here. What any rank has written before, to its own
   /// memory or another's, all ranks see after it. Asynchronous.

@@ -107,6 +107,17 @@ class DeferredWork {
 #endif
 };
 
+#if GPUOPT_EMULATION
+/// While it lives, only so many neighbouring devices reach each other's memory.
+class NodeScope {
+ public:
+  explicit NodeScope(int devices) { gpuopt::emulation::setNodeDevices(devices); }
+  NodeScope(const NodeScope&) = delete;
+  NodeScope& operator=(const NodeScope&) = delete;
+  ~NodeScope() { gpuopt::emulation::setNodeDevices(gpuopt::emulation::MAX_DEVICES); }
+};
+#endif
+
 /// What onRanks returns if all is right.
 inline std::vector<std::string> allRight(int ranks) {
   return std::vector<std::string>(static_cast<std::size_t>(ranks), "right");

@@ -12,6 +12,7 @@
 #include <cuda_runtime.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -96,18 +97,18 @@ class PeerConnection {
     for (void* const memory : opened_) forgetError(cudaIpcCloseMemHandle(memory));
   }
 
-  // Whether all of them can be written from here.
-  bool connect(const std::vector<PeerAddress>& addresses, int rank) {
+  // To all that can be written from here.
+  void connect(const std::vector<PeerAddress>& addresses, int rank) {
     const PeerAddress& own = addresses[static_cast<std::size_t>(rank)];
-    bool reachesAll = true;
-    for (const PeerAddress& peer : addresses) {
+    for (const PeerAddress& peer : addresses)
       memory_.push_back(peer.process == own.process ? enable(peer, own) : open(peer, own));
-      reachesAll = reachesAll && memory_.back() != nullptr;
-    }
-    return reachesAll;
   }
 
   void* memory(int rank) const { return memory_[static_cast<std::size_t>(rank)]; }
+
+  bool reachesAll(const std::vector<int>& ranks) const {
+    return std::all_of(ranks.begin(), ranks.end(), [this](int rank) { return memory(rank) != nullptr; });
+  }
 
  private:
   // A device of this process.

@@ -8,6 +8,7 @@
 #include <gpuopt/device/distributed/combine.cuh>
 #include <gpuopt/device/distributed/connection.cuh>
 #include <gpuopt/device/distributed/nccl.cuh>
+#include <gpuopt/device/distributed/nodes.cuh>
 #include <gpuopt/device/distributed/tuning.cuh>
 #include <gpuopt/device/distributed/waiting.cuh>
 #include <gpuopt/host/launch.cuh>
@@ -116,7 +117,7 @@ class TeamState {
         slabTuning(slabTuningOf(computeCapability(device))),
         wait(comm, timeout, std::move(abandon)) {
     allocate();
-    usesPeers = connect(usesPeerAccess);
+    connect(usesPeerAccess);
     unsigned* const own = contribution() + mostPeerWords;
     const auto nanoseconds = static_cast<unsigned long long>(timeout.count());
     peers = tableOf(nanoseconds, 0, own, own + 2);
@@ -127,8 +128,9 @@ class TeamState {
 
   const ncclComm_t comm;
   const int device, rank, size;
-  bool usesPeers = false;
-  PeerTable peers{};                              // for exchanges in the order of the caller's streams,
+  bool usesPeers = false;                         // all ranks reach each other
+  RankNodes nodes;                                // those that do: all, some, or each rank alone
+  PeerTable peers{};                              // of the node, for exchanges in the order of the caller's streams,
   PeerTable agreements{};                         // and for those that the host waits for
   SlabTuning slabTuning;                          // of this team's device
   NcclWait wait;                                  // for what NCCL does, by the host
@@ -147,6 +149,8 @@ class TeamState {
   void requireSuccess(const char* function) {
     const unsigned failure = *static_cast<const volatile unsigned*>(failed_.get());
     if (failure != 0) throwFailure(failure, function);
+    const unsigned inNode = static_cast<const volatile unsigned*>(failed_.get())[1];
+    if (inNode != 0) throwFailure(ofAllRanks(inNode), function);
     if (!usesPeers || wait.hasFailed()) wait.requireSuccess(function);
   }
 
@@ -179,9 +183,9 @@ class TeamState {
     requireSuccess(FUNCTION);
   }
 
-  // A barrier between peers, for a call.
+  // A barrier between the ranks of a node, for a call. Its ranks are numbered within it.
   void meet(unsigned call, cudaStream_t stream) const {
-    launch(meetPeersKernel<true>, config(stream, 1), peers, call, failed_.get());
+    launch(meetPeersKernel<true>, config(stream, 1), peers, call, failed_.get() + (usesPeers ? 0 : 1));
   }
 
   // Waits on the host until all ranks have come here with the same call, or throws. In no order with the caller's
@@ -254,31 +258,45 @@ class TeamState {
     check(cudaMalloc(&memory, bytes), "cudaMalloc");
     memory_ = {static_cast<unsigned char*>(memory), FreeDevice{&wait.isStuck()}};
     check(cudaMemsetAsync(memory, 0, bytes, stream_.get()), "cudaMemsetAsync");
-    check(cudaHostAlloc(&memory, sizeof(unsigned), cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
+    check(cudaHostAlloc(&memory, 2 * sizeof(unsigned), cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
     failed_ = {static_cast<unsigned*>(memory), FreeHost{&wait.isStuck()}};
-    *failed_ = 0;
+    failed_.get()[0] = failed_.get()[1] = 0;
   }
 
-  bool connect(bool usesPeerAccess) {
-    const bool isWanted = usesPeerAccess && size <= mostPeers;
+  // A failure in the node, with the rank's number in the team.
+  unsigned ofAllRanks(unsigned failure) const {
+    return (failure & ~0xffffu) | static_cast<unsigned>(nodes.ranks(rank)[failure & 0xffff]);
+  }
+
+  // Finds the ranks that reach each other. If they are not the same for all of a node, each rank is alone.
+  void connect(bool isWanted) {
     constexpr const char* FUNCTION = "gpuopt::distributed::Team";
     const auto addresses = gather(peerAddress(memory_.get(), device), FUNCTION);
-    const bool reachesAll = isWanted && connection_.connect(addresses, rank);
-    for (const char reached : gather(static_cast<char>(reachesAll), FUNCTION))
-      if (reached == 0) return false;
-    return true;
+    int lowest = rank;
+    if (isWanted) connection_.connect(addresses, rank);
+    for (int other = rank - 1; isWanted && other >= 0; --other)
+      if (connection_.memory(other) != nullptr) lowest = other;
+    nodes = RankNodes(gather(lowest, FUNCTION));
+    const auto& own = nodes.ranks(rank);
+    const bool isNode = own.size() <= mostPeers && (isWanted ? connection_.reachesAll(own) : own.size() == 1);
+    for (const char each : gather(static_cast<char>(isNode), FUNCTION))
+      if (each == 0) nodes = RankNodes::alone(size);
+    usesPeers = isWanted && nodes.count() == 1;
   }
 
-  // The ranks' slots number `set`, with words of this rank.
+  // The node's slots number `set`, with words of this rank.
   PeerTable tableOf(unsigned long long timeout, unsigned set, unsigned* epoch, unsigned* broken) const {
     PeerTable table{};
     table.epoch = epoch;
     table.broken = broken;
     table.timeout = timeout;
-    table.rank = rank;
-    table.size = size;
-    for (int other = 0; usesPeers && other < size; ++other)
-      table.slots[other] = static_cast<MarkedWord*>(connection_.memory(other)) + set * peerSlotWords;
+    const std::vector<int>& own = nodes.ranks(rank);
+    table.rank = nodes.indexOf(rank);
+    table.size = static_cast<int>(own.size());
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      void* const memory = own[i] == rank ? memory_.get() : connection_.memory(own[i]);
+      table.slots[i] = static_cast<MarkedWord*>(memory) + set * peerSlotWords;
+    }
     return table;
   }
 
