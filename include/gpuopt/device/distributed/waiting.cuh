@@ -15,8 +15,7 @@
 #include <thread>
 #include <utility>
 
-GPUOPT_NAMESPACE_BEGIN
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 // NCCL tells nobody which rank it waits for.
 inline constexpr int unknownRank = -1;
@@ -84,5 +83,4 @@ class NcclWait {
   bool isLate_ = false, hasFailed_ = false, isStuck_ = false;
 };
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END
