@@ -54,6 +54,13 @@ if(GPUOPT_NATIVE)
   endif()
 endif()
 
+# MPI, for the examples of several GPUs with a process for each.
+set(MPI_CXX_SKIP_MPICXX ON)
+find_package(MPI QUIET COMPONENTS CXX)
+if(NOT MPI_CXX_FOUND)
+  message(STATUS "gpuopt: MPI not found (Debian: libopenmpi-dev): no examples distributed_*_mpi")
+endif()
+
 # OpenGL without a window, for one of the examples.
 set(GPUOPT_OPENGL OFF)
 if(GPUOPT_NATIVE)

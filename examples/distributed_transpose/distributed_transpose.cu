@@ -1,8 +1,9 @@
 /// \file
-/// A matrix whose rows are on several GPUs is transposed, and its columns are brought together, with a thread for each
-/// GPU: all that there are, or, on the emulated device, GPUOPT_EMULATION_DEVICES.
+/// A matrix whose rows are on several GPUs is transposed, and its columns are brought together, with a rank for each
+/// GPU: a thread of this process, or, as distributed_transpose_mpi, a process of mpirun.
 // SPDX-License-Identifier: MIT
 #include "exit_status.hpp"
+#include "ranks.cuh"
 
 #include <gpuopt/distributed_columns.cuh>
 #include <gpuopt/distributed_symmetric.cuh>
@@ -11,19 +12,12 @@
 
 #include <cstddef>
 #include <cstdio>
-#include <stdexcept>
-#include <string>
-#include <thread>
 #include <vector>
 
 using gpuopt::distributed::Slabs;
 using gpuopt::distributed::SymmetricVector;
 
 constexpr std::size_t ROWS = 1000, COLS = 600;
-
-void checkNccl(ncclResult_t code, const char* call) {
-  if (code != ncclSuccess) throw std::runtime_error(std::string(call) + ": " + ncclGetErrorString(code));
-}
 
 // Element (r, c) of the matrix.
 float valueAt(std::size_t r, std::size_t c) { return static_cast<float>((r * COLS + c) % 999983); }
@@ -76,32 +70,15 @@ bool transposeOn(gpuopt::distributed::Team& team) {
   return right;
 }
 
-void runRank(const ncclUniqueId& id, int rank, int ranks, char& right) {
-  ncclComm_t comm = nullptr;
-  gpuopt::check(cudaSetDevice(rank), "cudaSetDevice");
-  checkNccl(ncclCommInitRank(&comm, ranks, id, rank), "ncclCommInitRank");
-  {
-    gpuopt::distributed::Team team(comm);
-    right = static_cast<char>(transposeOn(team));
-  }
-  checkNccl(ncclCommDestroy(comm), "ncclCommDestroy");
-}
-
 bool run() {
-  int ranks = 0;
-  ncclUniqueId id{};
-  gpuopt::check(cudaGetDeviceCount(&ranks), "cudaGetDeviceCount");
-  checkNccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
-  std::vector<char> right(static_cast<std::size_t>(ranks), 0);
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < ranks; ++rank)
-    threads.emplace_back([&, rank] { runRank(id, rank, ranks, right[static_cast<std::size_t>(rank)]); });
-  for (std::thread& thread : threads) thread.join();
-  bool all = true;
-  for (const char each : right) all = all && each != 0;
-  std::printf("%zu x %zu floats on %d ranks: transposed, moved to columns, summed  %s\n", ROWS, COLS, ranks,
-              all ? "ok" : "WRONG");
-  return all;
+  const RankOutcome outcome = onAllRanks([](ncclComm_t comm) {
+    gpuopt::distributed::Team team(comm);
+    return transposeOn(team);
+  });
+  if (outcome.reports)
+    std::printf("%zu x %zu floats on %d ranks: transposed, moved to columns, summed  %s\n", ROWS, COLS, outcome.ranks,
+                outcome.right ? "ok" : "WRONG");
+  return outcome.right;
 }
 
 int main() { return exitStatusOf("distributed_transpose", run); }

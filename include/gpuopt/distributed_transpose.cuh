@@ -20,8 +20,10 @@
 /// order of the streams.
 ///
 /// **Paths.** With peer access and `in` in symmetric memory, one kernel reads the memory of all ranks between two
-/// barriers. With `out` there, copy engines write to it, if there are two ranks and the slabs are long. Otherwise each
-/// rank packs blocks for the others, which NCCL sends. `explainTranspose` tells. Copies and messages need scratch memory
+/// barriers. With `out` there, copy engines write to it, if there are two ranks and the slabs are long. Where only the
+/// ranks of a node reach each other, and `in` is in symmetric memory, kernels read it within nodes, and NCCL sends
+/// between them; one rank of a node sends short blocks of all. Otherwise each rank packs blocks for the others, which
+/// NCCL sends. `explainTranspose` tells. Copies and messages need scratch memory
 /// of the size of the slabs, from the library's pool. The ranks' host threads then wait for each other before they queue
 /// anything, though not for their streams; without peer access they wait for what NCCL has still to do.
 ///

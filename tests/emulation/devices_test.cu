@@ -170,6 +170,26 @@ TEST_CASE("peer access is enabled once, in one direction, and can be switched of
   cudaGetLastError();
 }
 
+TEST_CASE("devices of a node reach each other, and no others") {
+  const DeviceScope scope(5);
+  const auto canAccess = [](int device, int peer) {
+    int can = -1;
+    return cudaDeviceCanAccessPeer(&can, device, peer) == cudaSuccess && can == 1;
+  };
+  REQUIRE(canAccess(1, 2));
+  gpuopt::emulation::setNodeDevices(2);
+  REQUIRE((canAccess(0, 1) && canAccess(3, 2)));
+  REQUIRE_FALSE((canAccess(1, 2) || canAccess(4, 3)));
+  gpuopt::emulation::setNodeDevices(gpuopt::emulation::MAX_DEVICES);
+  REQUIRE(canAccess(4, 0));
+  REQUIRE_THROWS_AS(gpuopt::emulation::setNodeDevices(0), std::invalid_argument);
+  REQUIRE_THROWS_AS(gpuopt::emulation::setNodeDevices(65), std::invalid_argument);
+  setenv("GPUOPT_EMULATION_NODE_DEVICES", "3", 1);
+  REQUIRE(gpuopt::emulation::detail::environmentNodeDevices() == 3);
+  unsetenv("GPUOPT_EMULATION_NODE_DEVICES");
+  REQUIRE(gpuopt::emulation::detail::environmentNodeDevices() == gpuopt::emulation::MAX_DEVICES);
+}
+
 TEST_CASE("copies between devices need no peer access") {
   const DeviceScope scope(2);
   std::vector<int> values{3, 1, 4, 1, 5}, copied(5);

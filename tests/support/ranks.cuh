@@ -89,6 +89,35 @@ std::vector<std::string> onRanks(int ranks, Work work) {
   return outcomes;
 }
 
+/// While it lives, host threads of the emulated device run ahead of their streams, as those of GPUs do.
+class DeferredWork {
+ public:
+#if GPUOPT_EMULATION
+  DeferredWork() { gpuopt::emulation::setQueueMode(gpuopt::emulation::QueueMode::deferred); }
+  ~DeferredWork() { gpuopt::emulation::setQueueMode(before_); }
+#else
+  DeferredWork() {}
+#endif
+  DeferredWork(const DeferredWork&) = delete;
+  DeferredWork& operator=(const DeferredWork&) = delete;
+
+#if GPUOPT_EMULATION
+ private:
+  gpuopt::emulation::QueueMode before_ = gpuopt::emulation::queueMode();
+#endif
+};
+
+#if GPUOPT_EMULATION
+/// While it lives, only so many neighbouring devices reach each other's memory.
+class NodeScope {
+ public:
+  explicit NodeScope(int devices) { gpuopt::emulation::setNodeDevices(devices); }
+  NodeScope(const NodeScope&) = delete;
+  NodeScope& operator=(const NodeScope&) = delete;
+  ~NodeScope() { gpuopt::emulation::setNodeDevices(gpuopt::emulation::MAX_DEVICES); }
+};
+#endif
+
 /// What onRanks returns if all is right.
 inline std::vector<std::string> allRight(int ranks) {
   return std::vector<std::string>(static_cast<std::size_t>(ranks), "right");

@@ -15,21 +15,30 @@ inline constexpr int MAX_DEVICES = 64;
 
 namespace detail {
 
-/// GPUOPT_EMULATION_DEVICES=1 to 64
-inline int environmentDeviceCount() {
-  const char* text = std::getenv("GPUOPT_EMULATION_DEVICES");
-  if (text == nullptr || *text == '\0') return 1;
+inline int numberOfDevices(const char* variable, const char* text) {
   char* end = nullptr;
   const long count = std::strtol(text, &end, 10);
   if (*end == '\0' && count >= 1 && count <= MAX_DEVICES) return static_cast<int>(count);
-  std::fprintf(stderr, "gpuopt emulation: GPUOPT_EMULATION_DEVICES=%s is not a number from 1 to %d\n", text,
-               MAX_DEVICES);
+  std::fprintf(stderr, "gpuopt emulation: %s=%s is not a number from 1 to %d\n", variable, text, MAX_DEVICES);
   std::abort();
+}
+
+/// GPUOPT_EMULATION_DEVICES=1 to 64
+inline int environmentDeviceCount() {
+  const char* text = std::getenv("GPUOPT_EMULATION_DEVICES");
+  return text == nullptr || *text == '\0' ? 1 : numberOfDevices("GPUOPT_EMULATION_DEVICES", text);
+}
+
+/// GPUOPT_EMULATION_NODE_DEVICES=1 to 64
+inline int environmentNodeDevices() {
+  const char* text = std::getenv("GPUOPT_EMULATION_NODE_DEVICES");
+  return text == nullptr || *text == '\0' ? MAX_DEVICES : numberOfDevices("GPUOPT_EMULATION_NODE_DEVICES", text);
 }
 
 /// What the devices of the process have in common.
 struct Devices {
   std::atomic<int> count{environmentDeviceCount()};
+  std::atomic<int> perNode{environmentNodeDevices()};
   std::atomic<bool> canAccessPeers{true};
 };
 
@@ -57,6 +66,15 @@ inline void setDeviceCount(int count) {
 
 /// The number of devices.
 inline int deviceCount() { return detail::devices().count; }
+
+/// Sets how many neighbouring devices are a node, 1 to 64, instead of the environment. cudaDeviceCanAccessPeer says yes
+/// within a node alone. Throws std::invalid_argument for other numbers.
+inline void setNodeDevices(int count) {
+  if (count < 1 || count > MAX_DEVICES)
+    throw std::invalid_argument("gpuopt::emulation::setNodeDevices: count (" + std::to_string(count) +
+                                ") is not from 1 to " + std::to_string(MAX_DEVICES));
+  detail::devices().perNode = count;
+}
 
 /// Sets whether cudaDeviceCanAccessPeer says yes, which it does at first: to test what a program does without.
 inline void setPeerAccess(bool canAccess) { detail::devices().canAccessPeers = canAccess; }

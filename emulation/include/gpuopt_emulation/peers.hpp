@@ -18,8 +18,11 @@ inline std::atomic<bool>& hasPeerAccess(int from, int to) {
   return enabled[from * MAX_DEVICES + to];
 }
 
-/// Whether the devices are two, and can use the memory of each other.
-inline bool canAccessPeer(int device, int peer) { return device != peer && devices().canAccessPeers; }
+/// Whether the devices are two of a node, and can use the memory of each other.
+inline bool canAccessPeer(int device, int peer) {
+  const int perNode = devices().perNode;
+  return device != peer && devices().canAccessPeers && device / perNode == peer / perNode;
+}
 
 }  // namespace gpuopt::emulation::detail
 

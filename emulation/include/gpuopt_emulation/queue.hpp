@@ -77,6 +77,7 @@ inline std::shared_ptr<std::mutex> kernelOrder(cudaStream_t stream) {
 /// A piece of work of a stream.
 struct Work {
   std::function<cudaError_t()> run;
+  std::function<bool()> begins;  ///< if not null: begins it, and returns whether run() would not wait for others
   std::vector<std::shared_ptr<Work>> before;  ///< what has to be done first
   bool isRunning = false;
   std::atomic<bool> isDone{false};
@@ -92,6 +93,7 @@ struct Work {
   void finish() {
     code = run();
     run = nullptr;
+    begins = nullptr;
     end = std::chrono::steady_clock::now();
     isDone = true;
   }
@@ -114,9 +116,11 @@ class Queue {
   }
 
   /// The same for a piece of work that several streams have in common, and that waits for all of `others`.
-  WorkPointer append(const std::vector<cudaStream_t>& streams, std::function<cudaError_t()> run, const Works& others) {
+  WorkPointer append(const std::vector<cudaStream_t>& streams, std::function<cudaError_t()> run, const Works& others,
+                     std::function<bool()> begins = nullptr) {
     const auto work = std::make_shared<Work>();
     work->run = std::move(run);
+    work->begins = std::move(begins);
     if (mode_ == QueueMode::immediate) {
       work->finish();
       return work;
@@ -163,7 +167,7 @@ class Queue {
     std::unique_lock<std::mutex> lock(mutex_);
     if (work->isDone) return cudaSuccess;
     while (!work->isReady()) work = WorkPointer(work->before.back());
-    if (work->isRunning) return cudaErrorNotReady;
+    if (work->isRunning || (work->begins != nullptr && !work->begins())) return cudaErrorNotReady;
     finish(*work, lock);
     return work->code == cudaSuccess ? cudaErrorNotReady : work->code.load();
   }

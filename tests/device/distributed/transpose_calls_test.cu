@@ -91,6 +91,51 @@ TEST_CASE("transpositions of two teams at once") {
   REQUIRE(second == allRight(ranks));
 }
 
+// About 20 ms on the emulated device, 10 on a GPU.
+__global__ void sleepLong() {
+  const long long start = clock64();
+  while (clock64() - start < 20000000) __nanosleep(100000);
+}
+
+// Rank 0 comes late to each step: before it has written `in`, and before it has read what the call before gave. Without
+// the barrier before a call, the kernel of the others would read the old `in`, and their copy engines would overwrite
+// `out`. Only deferred work shows it: there the host threads are ahead of their streams.
+bool waitsForLateRank(Rank& rank, bool usesCopies, bool isLateToWrite) {
+  constexpr std::size_t ROWS = 32, COLS = 48;
+  Team team(rank.comm);
+  if (usesCopies) preferCopies(team);
+  const Slabs rows = Slabs::even(ROWS, rank.count), cols = Slabs::even(COLS, rank.count);
+  SymmetricVector<int> in(team, rows.largest() * COLS), out(team, cols.largest() * ROWS);
+  DeviceArray<int> wrong(std::vector<int>{0});
+  gpuopt::LaunchConfig config;
+  config.stream = rank.stream;
+  const auto comeLate = [&](bool isLate) {
+    if (isLate && rank.number == 0) gpuopt::launch(sleepLong, config);
+  };
+  for (int call = 0; call < 2; ++call) {
+    comeLate(isLateToWrite);
+    gpuopt::launch(fillRows, config, in.data(), rows.first(rank.number) * COLS, rows.size(rank.number) * COLS, call);
+    gpuopt::distributed::transpose(team, in, out, ROWS, COLS, rank.stream);
+    comeLate(!isLateToWrite);
+    gpuopt::launch(countWrong, config, out.data(), cols.first(rank.number), cols.size(rank.number) * ROWS, ROWS, COLS,
+                   call, wrong.data());
+  }
+  rank.wait();
+  team.check();
+  return wrong.toHost()[0] == 0;
+}
+
+TEST_CASE("a rank that is late in its stream reads and writes its own memory first") {
+  const int ranks = someRanks();
+  const gpuopt::test::DeferredWork deferred;
+  for (const bool usesCopies : {false, true})
+    for (const bool isLateToWrite : {false, true}) {
+      CAPTURE(usesCopies, isLateToWrite);
+      CHECK(onRanks(ranks, [=](Rank& rank) { return waitsForLateRank(rank, usesCopies, isLateToWrite); }) ==
+            allRight(ranks));
+    }
+}
+
 struct HalfOf {
   __device__ double operator()(int x) const { return x * 0.5; }
 };

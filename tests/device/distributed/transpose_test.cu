@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace distributed_transpose_test {
@@ -25,8 +26,8 @@ using gpuopt::test::onRanks;
 using gpuopt::test::Rank;
 using gpuopt::test::rankCounts;
 
-// The ways that a matrix may take, and what brings it there.
-enum class Path { tiles, copies, copiesOfOut, messages, byNccl };
+// The ways that a matrix may take, and what brings it there. Levels: on nodes of several ranks.
+enum class Path { tiles, copies, copiesOfOut, messages, byNccl, levels, levelsOneByOne };
 constexpr Path paths[] = {Path::tiles, Path::copies, Path::copiesOfOut, Path::messages, Path::byNccl};
 
 TeamOptions optionsOf(Path path) { return {path != Path::byNccl, std::chrono::milliseconds(20000)}; }
@@ -36,9 +37,12 @@ void tune(Team& team, Path path) {
   auto& tuning = gpuopt::detail::TeamAccess::of(team).slabTuning;
   tuning.mostCopyRanks = path == Path::copies || path == Path::copiesOfOut ? 16 : 0;
   tuning.leastCopyBytes = 0;
+  if (path == Path::levelsOneByOne) tuning.mostGatheredBytes = 0;
   tuning.chunkBytes = 1;
   tuning.mostChunks = 3;
 }
+
+bool isInSymmetric(Path path) { return path == Path::tiles || path == Path::copies || path >= Path::levels; }
 
 // Elements that know their index and which matrix they belong to.
 template <std::size_t SIZE>
@@ -112,7 +116,7 @@ class Scene {
         team_(team),
         inLd_(c.cols.total() + c.inGap),
         outLd_((c.transposes ? c.rows.total() : c.cols.size(team.rank())) + c.outGap),
-        in_(team, c.batch * c.rows.largest() * inLd_, c.offset, path == Path::tiles || path == Path::copies),
+        in_(team, c.batch * c.rows.largest() * inLd_, c.offset, isInSymmetric(path)),
         out_(team, c.batch * largestOut(), c.offset, path == Path::copies || path == Path::copiesOfOut) {
     if (!c.transposes) outLd_ = c.cols.largest() + c.outGap;
   }
@@ -231,7 +235,7 @@ bool comesBack(Rank& rank, Path path, const Slabs& rows, const Slabs& cols, std:
   tune(team, path);
   const std::size_t own = rows.size(rank.number), ownCols = cols.size(rank.number);
   const std::size_t ld = cols.total() + gap, columnsLd = cols.largest() + gap;
-  Side<int> in(team, rows.largest() * ld, 0, path == Path::tiles || path == Path::copies);
+  Side<int> in(team, rows.largest() * ld, 0, isInSymmetric(path));
   Side<int> columns(team, rows.total() * columnsLd, 0, path != Path::messages && path != Path::byNccl);
   Side<int> out(team, rows.largest() * ld, 0, path == Path::copies || path == Path::copiesOfOut);
   std::vector<int> values = in.all();
@@ -265,6 +269,28 @@ TEST_CASE("slabs of columns become slabs of rows again, on every path") {
 TEST_CASE("every path and split, 1 to 8 ranks") {
   for (const int ranks : rankCounts()) requireRight<float>(ranks);
 }
+
+#if GPUOPT_EMULATION
+
+// Nodes of 3, 3 and 2 ranks, of 2, 2 and 1, of 2 and 1.
+TEST_CASE("nodes that NCCL joins: every split, transposed, as slabs of columns and back") {
+  for (const auto& [ranks, perNode] : {std::pair{8, 3}, {5, 2}, {3, 2}}) {
+    CAPTURE(ranks, perNode);
+    const gpuopt::test::NodeScope scope(perNode);
+    const std::vector<Case> cases = casesOf(ranks);
+    const auto all = [&](const auto& isRight) { return onRanks(ranks, isRight) == allRight(ranks); };
+    CHECK(all([&](Rank& rank) { return isRightOn<float>(rank, Path::levels, cases); }));
+    CHECK(all([&](Rank& rank) { return isRightOn<Bytes<3>>(rank, Path::levels, cases); }));
+    CHECK(all([&](Rank& rank) { return isRightOn<float>(rank, Path::levelsOneByOne, cases); }));
+    CHECK(all([&](Rank& rank) { return isRightOn<double>(rank, Path::messages, cases); }));
+    const Slabs rows = Slabs::even(48, ranks), cols = Slabs::even(static_cast<std::size_t>(ranks) * 9, ranks);
+    CHECK(all([&](Rank& rank) { return comesBack(rank, Path::levels, rows, cols, 3); }));
+    CHECK(all(
+        [&](Rank& rank) { return comesBack(rank, Path::levels, Slabs::even(2, ranks), Slabs::even(29, ranks), 0); }));
+  }
+}
+
+#endif
 
 TEST_CASE("every path and element size", "[sweep]") {
   const int ranks = rankCounts().back() < 3 ? rankCounts().back() : 3;

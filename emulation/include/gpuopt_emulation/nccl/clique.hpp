@@ -88,6 +88,12 @@ class Clique {
     changed_.notify_all();
   }
 
+  /// Whether an operation is done, or never will be. Does not wait.
+  bool isOver(const OperationPointer& operation) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return operation->isDone || failure_ != ncclSuccess;
+  }
+
   /// Waits until an operation is done. False if it never will be.
   bool wait(int rank, const OperationPointer& operation) {
     std::unique_lock<std::mutex> lock(mutex_);

@@ -28,16 +28,38 @@ struct GroupedCall {
   cudaStream_t stream;
 };
 
-/// Comes to all operations first, then waits: so one thread may be several ranks.
-inline cudaError_t runCalls(const std::vector<GroupedCall>& calls) {
-  for (const GroupedCall& call : calls) call.member->clique->post(call.member->rank, call.operation);
-  bool isDone = true;
-  for (const GroupedCall& call : calls) {
-    Clique& clique = *call.member->clique;
-    isDone = (clique.wait(call.member->rank, call.operation) || clique.isAborted()) && isDone;
+/// The calls of a group. It comes to all operations first, then waits: so one thread may be several ranks.
+class GroupWork {
+ public:
+  explicit GroupWork(std::vector<GroupedCall> calls) : calls_(std::move(calls)) {}
+
+  /// Whether all calls are over. Does not wait.
+  bool begin() {
+    post();
+    for (const GroupedCall& call : calls_)
+      if (!call.member->clique->isOver(call.operation)) return false;
+    return true;
   }
-  return isDone ? cudaSuccess : cudaErrorLaunchFailure;
-}
+
+  cudaError_t run() {
+    post();
+    bool isDone = true;
+    for (const GroupedCall& call : calls_) {
+      Clique& clique = *call.member->clique;
+      isDone = (clique.wait(call.member->rank, call.operation) || clique.isAborted()) && isDone;
+    }
+    return isDone ? cudaSuccess : cudaErrorLaunchFailure;
+  }
+
+ private:
+  void post() {
+    if (std::exchange(isPosted_, true)) return;
+    for (const GroupedCall& call : calls_) call.member->clique->post(call.member->rank, call.operation);
+  }
+
+  std::vector<GroupedCall> calls_;
+  bool isPosted_ = false;
+};
 
 /// The calling thread's group.
 class Group {
@@ -87,8 +109,9 @@ class Group {
       if (std::find(streams.begin(), streams.end(), call.stream) == streams.end()) streams.push_back(call.stream);
       if (call.member->last != nullptr) before.push_back(call.member->last);
     }
+    const auto group = std::make_shared<GroupWork>(calls);
     const WorkPointer work = Queue::instance().append(
-        streams, [calls] { return runCalls(calls); }, before);
+        streams, [group] { return group->run(); }, before, [group] { return group->begin(); });
     for (const GroupedCall& call : calls) call.member->last = work;
     return work->code == cudaSuccess ? ncclSuccess : calls.front().member->clique->failure();
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/device/distributed/nccl.cuh>
+#include <gpuopt/device/distributed/waiting.cuh>
 #include <gpuopt/grid/peer_words.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
@@ -11,6 +12,7 @@
 #include <cuda_runtime.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -71,12 +73,15 @@ inline constexpr std::size_t gatheredBytes = 256;
 // Exchanges a value of each rank, on the host. Waits for all ranks. `memory` has gatheredBytes for each of them, and
 // for one more.
 template <class T>
-std::vector<T> gatherValues(ncclComm_t comm, int size, const T& value, unsigned char* memory, cudaStream_t stream) {
+std::vector<T> gatherValues(ncclComm_t comm, int size, const T& value, unsigned char* memory, cudaStream_t stream,
+                            NcclWait& wait, const char* function) {
   static_assert(sizeof(T) <= gatheredBytes);
   std::vector<T> values(static_cast<std::size_t>(size));
   const std::size_t bytes = values.size() * sizeof(T);
   check(cudaMemcpyAsync(memory + bytes, &value, sizeof(T), cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
+  wait.begin(stream);
   detail::checkNccl(ncclAllGather(memory + bytes, memory, sizeof(T), ncclUint8, comm, stream), "ncclAllGather");
+  wait.finish(stream, function);
   check(cudaMemcpyAsync(values.data(), memory, bytes, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   return values;
@@ -92,18 +97,18 @@ class PeerConnection {
     for (void* const memory : opened_) forgetError(cudaIpcCloseMemHandle(memory));
   }
 
-  // Whether all of them can be written from here.
-  bool connect(const std::vector<PeerAddress>& addresses, int rank) {
+  // To all that can be written from here.
+  void connect(const std::vector<PeerAddress>& addresses, int rank) {
     const PeerAddress& own = addresses[static_cast<std::size_t>(rank)];
-    bool reachesAll = true;
-    for (const PeerAddress& peer : addresses) {
+    for (const PeerAddress& peer : addresses)
       memory_.push_back(peer.process == own.process ? enable(peer, own) : open(peer, own));
-      reachesAll = reachesAll && memory_.back() != nullptr;
-    }
-    return reachesAll;
   }
 
   void* memory(int rank) const { return memory_[static_cast<std::size_t>(rank)]; }
+
+  bool reachesAll(const std::vector<int>& ranks) const {
+    return std::all_of(ranks.begin(), ranks.end(), [this](int rank) { return memory(rank) != nullptr; });
+  }
 
  private:
   // A device of this process.

@@ -36,11 +36,11 @@ class NcclError : public std::runtime_error {
 /// A collective call failed because of another rank: one that had wrong arguments, made another call, or did not come.
 class TeamError : public std::runtime_error {
  public:
-  /// \param rank the rank that is the cause
+  /// \param rank the rank that is the cause, or -1
   /// \param what the message
   TeamError(int rank, const std::string& what) : std::runtime_error(what), rank_(rank) {}
 
-  /// The rank that is the cause.
+  /// The rank that is the cause; -1 if NCCL was waited for, which does not tell.
   int rank() const noexcept { return rank_; }
 
  private:

@@ -9,6 +9,7 @@
 #include <gpuopt/host/memory.cuh>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 
 GPUOPT_DETAIL_BEGIN
@@ -46,6 +47,14 @@ class Exchange {
       call_.team.refuse(call_.stream, WORDS, isAsynchronous);
       throw;
     }
+  }
+
+  // The host waits for the other ranks: by NCCL in time; between peers the kernel gives up.
+  void begin() const {
+    if (!usesPeers_) call_.team.wait.begin(call_.stream);
+  }
+  void finish() const {
+    if (!usesPeers_) call_.team.wait.finish(call_.stream, call_.function);
   }
 
   // Queues the rest: every rank gets all contributions, and combines them.
@@ -101,13 +110,20 @@ template <class Policy, class Reducer, class F, class... Its>
 auto reduceTeamToHost(const TeamCall& call, const Reducer& reducer, std::size_t n, const F& f, Its... in) {
   using Result = typename Reducer::Result;
   const Exchange<typename Reducer::Partial> exchange(call);
-  HostResult<TeamResult<Result>> result;
+  auto result = std::make_unique<HostResult<TeamResult<Result>>>();
   exchange.contribute(false, [&] {
     requireNotCapturing(call.stream, call.function);
     reduceOwnPart<Policy>(call, reducer, exchange.own(n), f, in...);
   });
-  exchange.combine(reducer, ReturnedResult<Result>{result.destination()});
-  const TeamResult<Result> combined = result.wait(call.stream);
+  exchange.begin();
+  exchange.combine(reducer, ReturnedResult<Result>{result->destination()});
+  try {
+    exchange.finish();
+  } catch (...) {
+    result.release();  // a kernel may still write it, once the communicator is aborted
+    throw;
+  }
+  const TeamResult<Result> combined = result->wait(call.stream);
   if (combined.failure != 0) throwFailure(combined.failure, call.function);
   return unbox(combined.result);
 }

@@ -20,6 +20,7 @@ enum class SlabAlgorithm : unsigned {
   blocks,    // the local kernels read it, one rank after the other
   copies,    // copy engines write to the memory of the other ranks
   messages,  // NCCL sends and receives
+  levels,    // kernels within nodes, NCCL between them
 };
 
 // What all ranks know of a call.
@@ -34,12 +35,14 @@ struct SlabShape {
   std::size_t slabBytes;   // of the longest slab of the input
   std::size_t pitchBytes;  // of the output
   std::size_t batch;
+  int nodes = 0;  // of ranks that reach each other
 };
 
 struct SlabPlan {
   SlabAlgorithm algorithm;
   unsigned chunks;
   std::string reason;
+  bool gathers = false;  // messages between nodes: the blocks of all ranks of a node
 
   // Whether ranks agree on the host before they queue anything: what they queue then could not be left out.
   bool agrees() const { return algorithm >= SlabAlgorithm::blocks; }
@@ -57,10 +60,24 @@ inline unsigned chunksOf(const SlabShape& shape, const SlabTuning& tuning) {
   return static_cast<unsigned>(clampTo<std::size_t>(chunks, 1, tuning.mostChunks));
 }
 
+// Short blocks of a node for a rank are gathered: one message instead of one for each rank of the node.
+inline SlabPlan planLevels(const SlabShape& shape, const SlabTuning& tuning) {
+  const std::size_t block = shape.slabBytes / static_cast<unsigned>(shape.ranks);
+  const bool gathers = block <= tuning.mostGatheredBytes;
+  return {SlabAlgorithm::levels, chunksOf(shape, tuning),
+          message({"in is in symmetric memory, ", shape.ranks, " ranks are on ", shape.nodes,
+                   " nodes, and blocks of about ", block, " bytes ",
+                   gathers ? "are gathered in each" : "need not be gathered"}),
+          gathers};
+}
+
 inline SlabPlan planSlabs(const SlabShape& shape, const SlabTuning& tuning) {
   using Algorithm = SlabAlgorithm;
   if (shape.isEmpty) return {Algorithm::nothing, 0, "there are no elements"};
   if (shape.ranks == 1) return {Algorithm::local, 1, "there is one rank"};
+  if (!shape.usesPeers && shape.nodes < shape.ranks && shape.reachesIn) return planLevels(shape, tuning);
+  if (!shape.usesPeers && shape.nodes < shape.ranks)
+    return {Algorithm::messages, chunksOf(shape, tuning), "in is not in symmetric memory"};
   if (!shape.usesPeers)
     return {Algorithm::messages, chunksOf(shape, tuning), "the ranks do not reach each other's memory"};
   if (prefersCopies(shape, tuning)) {
@@ -88,6 +105,8 @@ inline const char* nameOf(SlabAlgorithm algorithm) {
       return "local kernels read the ranks' memory, rank by rank";
     case SlabAlgorithm::copies:
       return "copy engines write to the ranks' memory";
+    case SlabAlgorithm::levels:
+      return "kernels read the ranks' memory within nodes, NCCL sends between them";
     default:
       return "NCCL sends and receives";
   }

@@ -5,6 +5,7 @@
 
 #include <gpuopt/device/distributed/parts.cuh>
 #include <gpuopt/device/distributed/slab_layout.cuh>
+#include <gpuopt/device/distributed/slab_messages.cuh>
 #include <gpuopt/device/distributed/slab_plan.cuh>
 #include <gpuopt/device/distributed/symmetric.cuh>
 #include <gpuopt/device/distributed/team.cuh>
@@ -101,8 +102,8 @@ class SlabTransfer {
 
   // Gets the memory for packed blocks. Before run(): if it fails on one rank, the others have to learn of it.
   void prepare() {
-    const bool isSent = plan_.algorithm == SlabAlgorithm::messages;
-    if (isSent || (plan_.algorithm == SlabAlgorithm::copies && Layout::TRANSPOSES)) allocate();
+    if (sendsMessages()) allocateMessages();
+    if (plan_.algorithm == SlabAlgorithm::copies && Layout::TRANSPOSES) allocateCopies();
   }
 
   void run() const {
@@ -114,6 +115,8 @@ class SlabTransfer {
     team_.meet(call, stream_);
     if (plan_.algorithm == SlabAlgorithm::copies)
       copyToPeers();
+    else if (plan_.algorithm == SlabAlgorithm::levels)
+      exchangeMessages();
     else
       readPeers();
     team_.meet(call, stream_);
@@ -132,7 +135,8 @@ class SlabTransfer {
             layout_.rows.total() == 0 || layout_.cols.total() == 0 || layout_.batch == 0,
             cappedProduct(slab, sizeof(In)),
             layout_.outLd * sizeof(Out),
-            layout_.batch};
+            layout_.batch,
+            team_.nodes.count()};
   }
 
   // Whether tiles move as vectors, as far as all ranks know it: of every offset at which rows begin.
@@ -160,6 +164,7 @@ class SlabTransfer {
     add(sizeof(Out));
     add(static_cast<std::size_t>(plan_.algorithm));
     add(layout_.batch);
+    if (plan_.algorithm == SlabAlgorithm::levels) add(plan_.gathers ? 1 : 0);
     for (int rank = 0; rank < team_.size; ++rank) add(layout_.rows.size(rank));
     for (int rank = 0; rank < team_.size; ++rank) add(layout_.cols.size(rank));
     if (plan_.algorithm == SlabAlgorithm::messages) return word;
@@ -170,40 +175,48 @@ class SlabTransfer {
     return word;
   }
 
-  // Packed blocks for all other ranks, and where theirs arrive.
-  void allocate() {
+  bool sendsMessages() const {
+    return plan_.algorithm == SlabAlgorithm::messages || plan_.algorithm == SlabAlgorithm::levels;
+  }
+
+  // Scratch memory for what is sent and received.
+  void allocateMessages() {
+    const RankNodes alone = RankNodes::alone(team_.size);
+    const bool usesNodes = plan_.algorithm == SlabAlgorithm::levels;
+    const SlabRoutes routes{usesNodes ? team_.nodes : alone, team_.rank, team_.size, plan_.gathers};
     std::size_t elements = 0;
-    offsets_.assign(2 * static_cast<std::size_t>(team_.size), 0);
-    for (int other = 0; other < team_.size; ++other) {
-      if (other == team_.rank) continue;
-      offset(true, other) = elements;
-      elements += layout_.packedSize(team_.rank, other);
-      if (plan_.algorithm == SlabAlgorithm::copies) continue;
-      offset(false, other) = elements;
-      elements += layout_.packedSize(other, team_.rank);
+    for (unsigned chunk = 0; chunk < plan_.chunks; ++chunk) {
+      sent_.push_back(messagesOf(layout_, routes, true, chunk, plan_.chunks, elements));
+      received_.push_back(messagesOf(layout_, routes, false, chunk, plan_.chunks, elements));
     }
     if (elements > 0) packed_.emplace(elements * sizeof(Out), stream_);
   }
-  std::size_t& offset(bool isSent, int other) {
-    return offsets_[2 * static_cast<std::size_t>(other) + (isSent ? 0 : 1)];
+  Out* packed(std::size_t offset) const { return reinterpret_cast<Out*>(packed_->data()) + offset; }
+
+  // Packed blocks for all other ranks.
+  void allocateCopies() {
+    std::size_t elements = 0;
+    for (int other = 0; other < team_.size; ++other) {
+      offsets_.push_back(elements);
+      if (other != team_.rank) elements += layout_.packedSize(team_.rank, other);
+    }
+    if (elements > 0) packed_.emplace(elements * sizeof(Out), stream_);
   }
 
-  // A chunk of the packed block for another rank, or from it.
-  Out* packed(bool isSent, int other, RowRange range) const {
-    const std::size_t ld = isSent ? layout_.packedLd(team_.rank, other) : layout_.packedLd(other, team_.rank);
-    const std::size_t first = offsets_[2 * static_cast<std::size_t>(other) + (isSent ? 0 : 1)];
-    return reinterpret_cast<Out*>(packed_->data()) + first + layout_.batch * range.begin * ld;
+  // A chunk of the packed block for another rank.
+  Out* packed(int other, RowRange range) const {
+    const std::size_t ld = layout_.packedLd(team_.rank, other);
+    return packed(offsets_[static_cast<std::size_t>(other)] + layout_.batch * range.begin * ld);
   }
 
-  // Calls use(other, range) for a chunk of each block that is sent to another rank, or comes from it, in an order in
-  // which no two ranks begin with the same one.
+  // Calls use(other, range) for a chunk of each block that is sent to another rank, in an order in which no two ranks
+  // begin with the same one.
   template <class Use>
-  void visitOthers(bool isSent, unsigned chunk, const Use& use) const {
+  void visitOthers(unsigned chunk, const Use& use) const {
     for (int step = 1; step < team_.size; ++step) {
-      const int other = (team_.rank + (isSent ? step : team_.size - step)) % team_.size;
-      const int from = isSent ? team_.rank : other, to = isSent ? other : team_.rank;
-      const RowRange range = layout_.range(from, to, chunk, plan_.chunks);
-      if (!layout_.isEmpty(from, to) && range.size() > 0) use(other, range);
+      const int other = (team_.rank + step) % team_.size;
+      const RowRange range = layout_.range(team_.rank, other, chunk, plan_.chunks);
+      if (!layout_.isEmpty(team_.rank, other) && range.size() > 0) use(other, range);
     }
   }
 
@@ -213,22 +226,42 @@ class SlabTransfer {
       move_.local(layout_.part(in_, out_, own, own, layout_.range(own, own)), layout_.batch, team_, stream_);
   }
 
+  // The slab of a rank of the node, or of all ranks.
+  const In* slabOf(int rank) const { return rank == team_.rank ? in_ : peerIn_->of<In>(rank); }
+
+  // Brings the blocks of the ranks whose memory this one reads.
   void readPeers() const {
+    if (!readsPeers()) return moveOwnBlock();
+    const std::vector<int>& node = team_.nodes.ranks(team_.rank);
     std::vector<MatrixPart<In, Out>> parts;
-    for (int step = 1; step <= team_.size; ++step) {
-      const int from = (team_.rank + step) % team_.size;
+    for (std::size_t step = 1; step <= node.size(); ++step) {
+      const int from = node[(static_cast<std::size_t>(team_.peers.rank) + step) % node.size()];
       if (!layout_.isEmpty(from, team_.rank))
-        parts.push_back(layout_.part(peerIn_->of<In>(from), out_, from, team_.rank, layout_.range(from, team_.rank)));
+        parts.push_back(layout_.part(slabOf(from), out_, from, team_.rank, layout_.range(from, team_.rank)));
     }
-    if (plan_.algorithm == SlabAlgorithm::tiles)
+    movePeers(parts);
+  }
+
+  // Parts of several ranks: at once as tiles, or by the local kernels.
+  void movePeers(const std::vector<MatrixPart<In, Out>>& parts) const {
+    if (plan_.algorithm == SlabAlgorithm::tiles || (plan_.algorithm == SlabAlgorithm::levels && hasTiles()))
       return launchParts<typename Move::Tile>(parts, layout_.batch, move_.function, team_, team_.peers.broken, stream_);
     for (const auto& part : parts) move_.local(part, layout_.batch, team_, stream_);
   }
+  bool hasTiles() const { return !Layout::TRANSPOSES || fillsVectors(); }
+  bool readsPeers() const { return plan_.algorithm != SlabAlgorithm::messages; }
 
   void pack(unsigned chunk) const {
-    visitOthers(true, chunk, [&](int other, RowRange range) {
-      move_.local(layout_.packing(in_, packed(true, other, range), team_.rank, other, range), layout_.batch, team_,
-                  stream_);
+    std::vector<MatrixPart<In, Out>> parts;
+    for (const SlabMessage& message : sent_[chunk])
+      for (const SlabPiece& piece : message.pieces)
+        parts.push_back(layout_.packing(slabOf(piece.from), packed(piece.offset), piece.from, piece.to, piece.range));
+    movePeers(parts);
+  }
+
+  void packForCopies(unsigned chunk) const {
+    visitOthers(chunk, [&](int other, RowRange range) {
+      move_.local(layout_.packing(in_, packed(other, range), team_.rank, other, range), layout_.batch, team_, stream_);
     });
   }
 
@@ -237,10 +270,10 @@ class SlabTransfer {
     const cudaStream_t copies = team_.sideStream();
     const Event ready, done;
     for (unsigned chunk = 0; chunk < plan_.chunks; ++chunk) {
-      if constexpr (Layout::TRANSPOSES) pack(chunk);
+      if constexpr (Layout::TRANSPOSES) packForCopies(chunk);
       ready.record(stream_);
       ready.makeWait(copies);
-      visitOthers(true, chunk, [&](int other, RowRange range) { copyTo(other, range, copies); });
+      visitOthers(chunk, [&](int other, RowRange range) { copyTo(other, range, copies); });
     }
     moveOwnBlock();
     done.record(copies);
@@ -253,7 +286,7 @@ class SlabTransfer {
     const Out* from = reinterpret_cast<const Out*>(part.in);
     std::size_t ld = part.inLd;
     if constexpr (Layout::TRANSPOSES) {
-      from = packed(true, other, range);
+      from = packed(other, range);
       ld = layout_.packedLd(own, other);
     }
     check(cudaMemcpy2DAsync(part.out, part.outLd * sizeof(Out), from, ld * sizeof(Out),
@@ -261,7 +294,7 @@ class SlabTransfer {
           "cudaMemcpy2DAsync");
   }
 
-  // While one chunk is on its way, the next one is packed.
+  // While one chunk is on its way, the next one is packed, from the memory of all ranks of the node.
   void exchangeMessages() const {
     std::vector<Event> arrived;
     const Event ready;
@@ -272,7 +305,7 @@ class SlabTransfer {
       sendAndReceive(chunk);
       arrived.emplace_back().record(team_.sideStream());
     }
-    moveOwnBlock();
+    readPeers();
     for (unsigned chunk = 0; chunk < plan_.chunks; ++chunk) {
       arrived[chunk].makeWait(stream_);
       unpack(chunk);
@@ -280,29 +313,29 @@ class SlabTransfer {
   }
 
   void sendAndReceive(unsigned chunk) const {
+    const cudaStream_t stream = team_.sideStream();
     detail::checkNccl(ncclGroupStart(), "ncclGroupStart");
-    visitOthers(true, chunk, [&](int other, RowRange range) {
-      const std::size_t bytes = layout_.batch * range.size() * layout_.packedLd(team_.rank, other) * sizeof(Out);
-      detail::checkNccl(ncclSend(packed(true, other, range), bytes, ncclUint8, other, team_.comm, team_.sideStream()),
-                        "ncclSend");
-    });
-    visitOthers(false, chunk, [&](int other, RowRange range) {
-      const std::size_t bytes = layout_.batch * range.size() * layout_.packedLd(other, team_.rank) * sizeof(Out);
-      detail::checkNccl(ncclRecv(packed(false, other, range), bytes, ncclUint8, other, team_.comm, team_.sideStream()),
-                        "ncclRecv");
-    });
+    for (const SlabMessage& message : sent_[chunk])
+      detail::checkNccl(
+          ncclSend(packed(message.offset), message.size * sizeof(Out), ncclUint8, message.peer, team_.comm, stream),
+          "ncclSend");
+    for (const SlabMessage& message : received_[chunk])
+      detail::checkNccl(
+          ncclRecv(packed(message.offset), message.size * sizeof(Out), ncclUint8, message.peer, team_.comm, stream),
+          "ncclRecv");
     detail::checkNccl(ncclGroupEnd(), "ncclGroupEnd");
   }
 
   void unpack(unsigned chunk) const {
+    constexpr std::size_t SIZE = sizeof(Out);
     std::vector<MatrixPart<unsigned char, unsigned char>> parts;
-    visitOthers(false, chunk, [&](int other, RowRange range) {
-      const auto part = layout_.unpacking(packed(false, other, range), out_, other, team_.rank, range);
-      constexpr std::size_t SIZE = sizeof(Out);
-      parts.push_back({reinterpret_cast<const unsigned char*>(part.in), reinterpret_cast<unsigned char*>(part.out),
-                       part.rows, part.cols * SIZE, part.inLd * SIZE, part.outLd * SIZE, part.inStride * SIZE,
-                       part.outStride * SIZE});
-    });
+    for (const SlabMessage& message : received_[chunk])
+      for (const SlabPiece& piece : message.pieces) {
+        const auto part = layout_.unpacking(packed(piece.offset), out_, piece.from, piece.to, piece.range);
+        parts.push_back({reinterpret_cast<const unsigned char*>(part.in), reinterpret_cast<unsigned char*>(part.out),
+                         part.rows, part.cols * SIZE, part.inLd * SIZE, part.outLd * SIZE, part.inStride * SIZE,
+                         part.outStride * SIZE});
+      }
     launchParts<CopiedTile>(parts, layout_.batch, Identity{}, team_, nullptr, stream_);
   }
 
@@ -315,7 +348,8 @@ class SlabTransfer {
   Move move_;
   std::optional<SymmetricAddress> peerIn_, peerOut_;
   SlabPlan plan_;
-  std::vector<std::size_t> offsets_;  // of packed blocks: for each rank what is sent, and what is received
+  std::vector<std::size_t> offsets_;                       // of packed blocks for copies, by rank
+  std::vector<std::vector<SlabMessage>> sent_, received_;  // by chunk
   std::optional<ScratchMemory> packed_;
 };
 

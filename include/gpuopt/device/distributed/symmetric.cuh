@@ -33,10 +33,10 @@ class SymmetricMemory {
     } catch (...) {
       refused = std::current_exception();
     }
-    const auto requests = team.gather(Request{own(), n, elementBytes, refused == nullptr});
+    const auto requests = team.gather(Request{own(), n, elementBytes, refused == nullptr}, FUNCTION);
     if (refused != nullptr) std::rethrow_exception(refused);
     requireAlike(requests);
-    if (team.usesPeers) connect(requests);
+    if (team.nodes.count() < team.size) connect(requests);
     team.symmetric.push_back(this);
   }
   SymmetricMemory(const SymmetricMemory&) = delete;
@@ -54,7 +54,7 @@ class SymmetricMemory {
     return byte >= memory_.get() && byte < memory_.get() + bytes_;
   }
 
-  // The same memory of another rank; of a team without peer access only its own.
+  // The same memory of another rank of the node.
   unsigned char* of(int rank) const {
     return rank == team_.rank ? memory_.get() : static_cast<unsigned char*>(connection_.memory(rank));
   }
@@ -75,7 +75,7 @@ class SymmetricMemory {
     void* memory = nullptr;
     bytes_ = largerOf<std::size_t>(bytes, 1);
     check(cudaMalloc(&memory, bytes_), "cudaMalloc");
-    memory_.reset(static_cast<unsigned char*>(memory));
+    memory_ = {static_cast<unsigned char*>(memory), FreeDevice{&team_.wait.isStuck()}};
   }
 
   PeerAddress own() const { return memory_ != nullptr ? peerAddress(memory_.get(), team_.device) : PeerAddress{}; }
@@ -97,12 +97,14 @@ class SymmetricMemory {
   void connect(const std::vector<Request>& requests) {
     std::vector<PeerAddress> addresses;
     for (const Request& request : requests) addresses.push_back(request.address);
-    const auto reached = team_.gather(static_cast<char>(connection_.connect(addresses, team_.rank)));
+    connection_.connect(addresses, team_.rank);
+    const bool reachesNode = connection_.reachesAll(team_.nodes.ranks(team_.rank));
+    const auto reached = team_.gather(static_cast<char>(reachesNode), FUNCTION);
     for (std::size_t rank = 0; rank < reached.size(); ++rank) {
       const auto number = static_cast<int>(rank);
       if (reached[rank] == 0)
         throw distributed::TeamError(
-            number, message({FUNCTION, ": rank ", number, " cannot reach the memory of all other ranks"}));
+            number, message({FUNCTION, ": rank ", number, " cannot reach the memory of the other ranks of its node"}));
     }
   }
 
@@ -125,11 +127,10 @@ struct SymmetricAddress {
 
 // Where peers find what is at this address, if they do.
 inline std::optional<SymmetricAddress> symmetricAddress(const TeamState& team, const void* address) {
-  if (team.usesPeers)
-    for (const SymmetricMemory* const memory : team.symmetric)
-      if (memory->contains(address))
-        return SymmetricAddress{memory,
-                                static_cast<std::size_t>(static_cast<const unsigned char*>(address) - memory->data())};
+  for (const SymmetricMemory* const memory : team.symmetric)
+    if (memory->contains(address))
+      return SymmetricAddress{memory,
+                              static_cast<std::size_t>(static_cast<const unsigned char*>(address) - memory->data())};
   return std::nullopt;
 }
 

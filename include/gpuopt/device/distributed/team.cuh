@@ -8,16 +8,21 @@
 #include <gpuopt/device/distributed/combine.cuh>
 #include <gpuopt/device/distributed/connection.cuh>
 #include <gpuopt/device/distributed/nccl.cuh>
+#include <gpuopt/device/distributed/nodes.cuh>
 #include <gpuopt/device/distributed/tuning.cuh>
+#include <gpuopt/device/distributed/waiting.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/memory.cuh>
 #include <gpuopt/host/result.cuh>
 
+#include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 GPUOPT_NAMESPACE_BEGIN
@@ -64,11 +69,20 @@ inline unsigned callWord(unsigned word, std::size_t number) {
   return word == refusedCall ? 0 : word;
 }
 
+// Memory that kernels may wait in for ever, *isStuck, is left to the end of the process.
 struct FreeDevice {
-  void operator()(void* memory) const { forgetError(cudaFree(memory)); }
+  const bool* isStuck = nullptr;
+
+  void operator()(void* memory) const {
+    if (!*isStuck) forgetError(cudaFree(memory));
+  }
 };
 struct FreeHost {
-  void operator()(void* memory) const { forgetError(cudaFreeHost(memory)); }
+  const bool* isStuck = nullptr;
+
+  void operator()(void* memory) const {
+    if (!*isStuck) forgetError(cudaFreeHost(memory));
+  }
 };
 struct FreeStream {
   void operator()(cudaStream_t stream) const { forgetError(cudaStreamDestroy(stream)); }
@@ -94,27 +108,32 @@ int ncclValue(const Ask& ask, const char* call) {
 
 class TeamState {
  public:
-  GPUOPT_HIDDEN TeamState(ncclComm_t communicator, bool usesPeerAccess, unsigned long long timeout)
+  GPUOPT_HIDDEN TeamState(ncclComm_t communicator, bool usesPeerAccess, std::chrono::nanoseconds timeout,
+                          std::function<void()> abandon)
       : comm(communicator),
         device(teamDevice(comm)),
         rank(ncclValue([this](int* value) { return ncclCommUserRank(comm, value); }, "ncclCommUserRank")),
         size(ncclValue([this](int* value) { return ncclCommCount(comm, value); }, "ncclCommCount")),
-        slabTuning(slabTuningOf(computeCapability(device))) {
+        slabTuning(slabTuningOf(computeCapability(device))),
+        wait(comm, timeout, std::move(abandon)) {
     allocate();
-    usesPeers = connect(usesPeerAccess);
+    connect(usesPeerAccess);
     unsigned* const own = contribution() + mostPeerWords;
-    peers = tableOf(timeout, 0, own, own + 2);
-    agreements = tableOf(timeout, 1, own + 1, own + 2);
+    const auto nanoseconds = static_cast<unsigned long long>(timeout.count());
+    peers = tableOf(nanoseconds, 0, own, own + 2);
+    agreements = tableOf(nanoseconds, 1, own + 1, own + 2);
   }
   TeamState(const TeamState&) = delete;
   TeamState& operator=(const TeamState&) = delete;
 
   const ncclComm_t comm;
   const int device, rank, size;
-  bool usesPeers = false;
-  PeerTable peers{};                              // for exchanges in the order of the caller's streams,
+  bool usesPeers = false;                         // all ranks reach each other
+  RankNodes nodes;                                // those that do: all, some, or each rank alone
+  PeerTable peers{};                              // of the node, for exchanges in the order of the caller's streams,
   PeerTable agreements{};                         // and for those that the host waits for
   SlabTuning slabTuning;                          // of this team's device
+  NcclWait wait;                                  // for what NCCL does, by the host
   std::vector<const SymmetricMemory*> symmetric;  // what the ranks have allocated together
 
   // This rank's contribution to an exchange between peers, in its own memory.
@@ -126,16 +145,20 @@ class TeamState {
   // The first failure of an asynchronous call; kernels write it.
   unsigned* failed() const { return failed_.get(); }
 
-  // Throws if an asynchronous call has failed.
-  void requireSuccess(const char* function) const {
+  // Throws if an asynchronous call has failed, or the communicator of a team without peer access.
+  void requireSuccess(const char* function) {
     const unsigned failure = *static_cast<const volatile unsigned*>(failed_.get());
     if (failure != 0) throwFailure(failure, function);
+    const unsigned inNode = static_cast<const volatile unsigned*>(failed_.get())[1];
+    if (inNode != 0) throwFailure(ofAllRanks(inNode), function);
+    if (!usesPeers || wait.hasFailed()) wait.requireSuccess(function);
   }
 
   // After a call with wrong arguments on this rank: tells the others, who would wait for it. `words` are the words of a
   // contribution, `isAsynchronous` whether later calls are to fail.
   GPUOPT_HIDDEN void refuse(cudaStream_t stream, unsigned words, bool isAsynchronous) noexcept {
     if (isAsynchronous && *failed_ == 0) *failed_ = static_cast<unsigned>(PeerFailure::refused) << 16 | ownRank();
+    if (wait.hasFailed()) return;
     try {
       const cudaStream_t queue = isCapturing(stream) ? stream_.get() : stream;
       if (usesPeers && words <= mostPeerWords)
@@ -151,16 +174,18 @@ class TeamState {
   GPUOPT_HIDDEN void barrier(cudaStream_t stream) {
     constexpr const char* FUNCTION = "gpuopt::distributed::Team::barrier";
     unsigned* const words = contribution();
-    if (usesPeers)
+    if (usesPeers) {
       meet(callWord(FUNCTION, 0), stream);
-    else
+    } else {
+      wait.requireSuccess(FUNCTION);
       detail::checkNccl(ncclAllReduce(words, words, 1, ncclUint32, ncclMax, comm, stream), "ncclAllReduce");
+    }
     requireSuccess(FUNCTION);
   }
 
-  // A barrier between peers, for a call.
+  // A barrier between the ranks of a node, for a call. Its ranks are numbered within it.
   void meet(unsigned call, cudaStream_t stream) const {
-    launch(meetPeersKernel<true>, config(stream, 1), peers, call, failed_.get());
+    launch(meetPeersKernel<true>, config(stream, 1), peers, call, failed_.get() + (usesPeers ? 0 : 1));
   }
 
   // Waits on the host until all ranks have come here with the same call, or throws. In no order with the caller's
@@ -171,7 +196,7 @@ class TeamState {
       launch(meetPeersKernel<true>, config(stream_.get(), 1), agreements, call, failed_.get());
       check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
     } else {
-      const auto calls = gather(call);
+      const auto calls = gather(call, function);
       for (int other = 0; other < size && *failed_ == 0; ++other) {
         const unsigned others = calls[static_cast<std::size_t>(other)];
         const PeerFailure why = others == refusedCall ? PeerFailure::refused : PeerFailure::different;
@@ -188,11 +213,11 @@ class TeamState {
   GPUOPT_HIDDEN void leave(cudaStream_t stream) noexcept {
     const bool isKnown = *failed_ != 0;
     if (!isKnown) *failed_ = failureCode(PeerFailure::refused, rank);
-    if (usesPeers ? isKnown : isOver_) return;
+    if (wait.hasFailed() || (usesPeers ? isKnown : isOver_)) return;
     isOver_ = true;
     try {
       const RelaxedCapture relaxed;
-      if (!usesPeers) return static_cast<void>(gather(refusedCall));
+      if (!usesPeers) return static_cast<void>(gather(refusedCall, "gpuopt::distributed"));
       launch(leavePeersKernel<>, config(isCapturing(stream) ? stream_.get() : stream, 1), peers, agreements);
       peers.timeout = agreements.timeout = 0;  // from now on nobody answers
     } catch (...) {                            // the others give up in time
@@ -201,8 +226,8 @@ class TeamState {
 
   // A value of each rank. Waits for all ranks.
   template <class T>
-  std::vector<T> gather(const T& value) const {
-    return gatherValues(comm, size, value, memory_.get() + gatherOffset, stream_.get());
+  std::vector<T> gather(const T& value, const char* function) {
+    return gatherValues(comm, size, value, memory_.get() + gatherOffset, stream_.get(), wait, function);
   }
 
   // The launch of one block with a thread for each word of all ranks, or as many as there may be.
@@ -231,32 +256,47 @@ class TeamState {
     void* memory = nullptr;
     const std::size_t bytes = gatherOffset + (static_cast<std::size_t>(size) + 1) * gatheredBytes;
     check(cudaMalloc(&memory, bytes), "cudaMalloc");
-    memory_.reset(static_cast<unsigned char*>(memory));
+    memory_ = {static_cast<unsigned char*>(memory), FreeDevice{&wait.isStuck()}};
     check(cudaMemsetAsync(memory, 0, bytes, stream_.get()), "cudaMemsetAsync");
-    check(cudaHostAlloc(&memory, sizeof(unsigned), cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
-    failed_.reset(static_cast<unsigned*>(memory));
-    *failed_ = 0;
+    check(cudaHostAlloc(&memory, 2 * sizeof(unsigned), cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
+    failed_ = {static_cast<unsigned*>(memory), FreeHost{&wait.isStuck()}};
+    failed_.get()[0] = failed_.get()[1] = 0;
   }
 
-  bool connect(bool usesPeerAccess) {
-    const bool isWanted = usesPeerAccess && size <= mostPeers;
-    const auto addresses = gather(peerAddress(memory_.get(), device));
-    const bool reachesAll = isWanted && connection_.connect(addresses, rank);
-    for (const char reached : gather(static_cast<char>(reachesAll)))
-      if (reached == 0) return false;
-    return true;
+  // A failure in the node, with the rank's number in the team.
+  unsigned ofAllRanks(unsigned failure) const {
+    return (failure & ~0xffffu) | static_cast<unsigned>(nodes.ranks(rank)[failure & 0xffff]);
   }
 
-  // The ranks' slots number `set`, with words of this rank.
+  // Finds the ranks that reach each other. If they are not the same for all of a node, each rank is alone.
+  void connect(bool isWanted) {
+    constexpr const char* FUNCTION = "gpuopt::distributed::Team";
+    const auto addresses = gather(peerAddress(memory_.get(), device), FUNCTION);
+    int lowest = rank;
+    if (isWanted) connection_.connect(addresses, rank);
+    for (int other = rank - 1; isWanted && other >= 0; --other)
+      if (connection_.memory(other) != nullptr) lowest = other;
+    nodes = RankNodes(gather(lowest, FUNCTION));
+    const auto& own = nodes.ranks(rank);
+    const bool isNode = own.size() <= mostPeers && (isWanted ? connection_.reachesAll(own) : own.size() == 1);
+    for (const char each : gather(static_cast<char>(isNode), FUNCTION))
+      if (each == 0) nodes = RankNodes::alone(size);
+    usesPeers = isWanted && nodes.count() == 1;
+  }
+
+  // The node's slots number `set`, with words of this rank.
   PeerTable tableOf(unsigned long long timeout, unsigned set, unsigned* epoch, unsigned* broken) const {
     PeerTable table{};
     table.epoch = epoch;
     table.broken = broken;
     table.timeout = timeout;
-    table.rank = rank;
-    table.size = size;
-    for (int other = 0; usesPeers && other < size; ++other)
-      table.slots[other] = static_cast<MarkedWord*>(connection_.memory(other)) + set * peerSlotWords;
+    const std::vector<int>& own = nodes.ranks(rank);
+    table.rank = nodes.indexOf(rank);
+    table.size = static_cast<int>(own.size());
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      void* const memory = own[i] == rank ? memory_.get() : connection_.memory(own[i]);
+      table.slots[i] = static_cast<MarkedWord*>(memory) + set * peerSlotWords;
+    }
     return table;
   }
 

@@ -20,6 +20,10 @@ struct SlabTuning {
   // Chunks let transpositions and transfers overlap: 4 chunks for 1 GiB; for 16 MiB 4 chunks take 54 us, one 47 us.
   std::size_t chunkBytes = std::size_t{128} << 20;
   unsigned mostChunks = 4;
+  // Blocks up to this length are sent together, for all ranks of a node. A message of NCCL takes 6.1 us without its
+  // bytes (8 bytes between two GPUs, in a graph). In that time as many bytes are gathered, at 329 GB/s (four GPUs), and
+  // sent, at 45 GB/s, which is assumed: the model of docs/distributed.md.
+  std::size_t mostGatheredBytes = 240000;
   // Of the kernel that reads the peers' memory: 264 blocks on 132 multiprocessors are enough.
   unsigned blocksPerMultiprocessor = 2;
 };

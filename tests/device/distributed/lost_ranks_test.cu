@@ -1,0 +1,175 @@
+/// Ranks that leave or throw between calls, and communicators that fail, where NCCL moves everything: the other ranks
+/// get an error in time. tests/device/distributed/errors_test.cu has what kernels between peers notice.
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include "support/ranks.cuh"
+
+#include <gpuopt/distributed.cuh>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace distributed_lost_ranks_test {
+
+using gpuopt::distributed::NcclError;
+using gpuopt::distributed::SymmetricVector;
+using gpuopt::distributed::Team;
+using gpuopt::distributed::TeamError;
+using gpuopt::distributed::TeamOptions;
+using gpuopt::test::DeferredWork;
+using gpuopt::test::DeviceArray;
+using gpuopt::test::onRanks;
+using gpuopt::test::Rank;
+using gpuopt::test::someRanks;
+
+// NCCL alone, and a communicator that is aborted when a rank does not come.
+TeamOptions optionsOf(Rank& rank) {
+  return {false, std::chrono::milliseconds(300),
+          [&rank] { static_cast<void>(ncclCommAbort(std::exchange(rank.comm, nullptr))); }};
+}
+
+// What a rank says of another one that is lost. Abort on the emulated device ends the waits of all, on GPUs one's own.
+bool isLoss(const std::string& message, const std::string& function) {
+  return message == function + ": a rank did not come in time" ||
+         message == function + ": remote process exited or there was a network error";
+}
+
+template <class Call>
+std::string messageOf(const Call& call) {
+  try {
+    call();
+  } catch (const TeamError& error) {
+    return error.rank() == -1 ? error.what() : "names a rank";
+  } catch (const NcclError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+using Call = std::function<void(Team&, Rank&, const DeviceArray<float>& in, DeviceArray<float>& out)>;
+
+// All ranks make a team and reduce; then the last one throws, and the others make this call, and another one.
+bool endsInTime(const Call& call, const std::string& function) {
+  const int ranks = someRanks(), last = ranks - 1;
+  if (ranks < 2) return true;
+  const DeferredWork deferred;
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::string> messages(static_cast<std::size_t>(ranks)), again(messages);
+  const auto outcomes = onRanks(ranks, [&](Rank& rank) {
+    const DeviceArray<float> in(std::vector<float>(64, 1.0f));
+    DeviceArray<float> out(64);
+    Team team(rank.comm, optionsOf(rank));
+    if (gpuopt::distributed::reduce(team, in.data(), 2, rank.stream) != 2.0f * static_cast<float>(ranks)) return false;
+    if (rank.number == last) throw std::runtime_error("this rank is gone");
+    const auto i = static_cast<std::size_t>(rank.number);
+    messages[i] = messageOf([&] { call(team, rank, in, out); });
+    again[i] = messageOf([&] { team.barrier(rank.stream); });
+    return isLoss(messages[i], function) && isLoss(again[i], "gpuopt::distributed::Team::barrier");
+  });
+  CAPTURE(messages, again);
+  std::vector<std::string> expected(static_cast<std::size_t>(ranks), "right");
+  expected.back() = "this rank is gone";
+  CHECK(outcomes == expected);
+  return std::chrono::steady_clock::now() - start < std::chrono::seconds(20);
+}
+
+TEST_CASE("a rank that throws between calls: the others end in time, by NCCL too") {
+  CHECK(endsInTime(
+      [](Team& team, Rank& rank, const DeviceArray<float>& in, DeviceArray<float>&) {
+        static_cast<void>(gpuopt::distributed::reduce(team, in.data(), 10, rank.stream));
+      },
+      "gpuopt::distributed::reduce"));
+  CHECK(endsInTime(
+      [](Team& team, Rank& rank, const DeviceArray<float>& in, DeviceArray<float>& out) {
+        gpuopt::distributed::transpose(team, in.data(), out.data(), 8, 8, rank.stream);
+      },
+      "gpuopt::distributed::transpose"));
+  CHECK(endsInTime(
+      [](Team& team, Rank& rank, const DeviceArray<float>& in, DeviceArray<float>& out) {
+        gpuopt::distributed::reduceColumns(team, in.data(), 4, 4, out.data(), rank.stream);
+      },
+      "gpuopt::distributed::reduceColumns"));
+  CHECK(endsInTime([](Team& team, Rank&, const DeviceArray<float>&,
+                      const DeviceArray<float>&) { const SymmetricVector<float> memory(team, 10); },
+                   "gpuopt::distributed::SymmetricVector"));
+}
+
+TEST_CASE("a team that not all ranks make is an error in time") {
+  const int ranks = someRanks();
+  if (ranks < 2) return;
+  const DeferredWork deferred;
+  for (const bool usesPeers : {true, false}) {
+    const auto outcomes = onRanks(ranks, [=](Rank& rank) {
+      TeamOptions options = optionsOf(rank);
+      options.usesPeerAccess = usesPeers;
+      if (rank.number == ranks - 1) return true;
+      return isLoss(messageOf([&] { const Team team(rank.comm, options); }), "gpuopt::distributed::Team");
+    });
+    CHECK(outcomes == gpuopt::test::allRight(ranks));
+  }
+}
+
+#if GPUOPT_EMULATION
+
+TEST_CASE("a communicator in error is an error of every call, before anything is written") {
+  std::atomic<int> reduced{0};
+  const auto outcomes = onRanks(3, [&](Rank& rank) {
+    const DeviceArray<int> part(std::vector<int>{5});
+    DeviceArray<int> out(std::vector<int>{-1});
+    Team team(rank.comm, {false});
+    rank.wait();
+    if (gpuopt::distributed::reduce(team, part.data(), 1, rank.stream) != 15) return false;
+    ++reduced;
+    while (reduced < 3) std::this_thread::yield();
+    if (rank.number == 0) static_cast<void>(ncclCommAbort(std::exchange(rank.comm, nullptr)));
+    if (rank.number == 0) return true;
+    ncclResult_t code = ncclSuccess;
+    while (code == ncclSuccess) ncclCommGetAsyncError(rank.comm, &code);
+    // WRITTEN distributed: any call of a team without peer access, after its communicator has failed
+    // DO: abort the communicator and make another one, or end; a rank may have gone, or the network
+    const std::string ofTeam = "gpuopt::distributed::Team: remote process exited or there was a network error";
+    const auto reduceAgain = [&] { gpuopt::distributed::reduceInto(team, part.data(), 1, out.data(), rank.stream); };
+    return messageOf([&] { team.check(); }) == ofTeam &&
+           messageOf(reduceAgain) ==
+               "gpuopt::distributed::reduceInto: remote process exited or there was a network error" &&
+           out.toHost()[0] == -1;
+  });
+  CHECK(outcomes == gpuopt::test::allRight(3));
+}
+
+TEST_CASE("a team that nobody abandons leaves its memory where NCCL waits on") {
+  setenv("GPUOPT_EMULATION_TIMEOUT", "1", 1);
+  {
+    const DeferredWork deferred;
+    const auto outcomes = onRanks(2, [](Rank& rank) {
+      TeamOptions options = optionsOf(rank);
+      options.abandon = nullptr;
+      const auto start = std::chrono::steady_clock::now();
+      DeviceArray<int> in(16), out(16);
+      {
+        Team team(rank.comm, options);
+        if (rank.number == 1) return true;
+        // WRITTEN distributed: a call by NCCL, and another rank has ended, or is busy with something else
+        // DO: look for the rank that did not call; TeamOptions::timeout is how long it is waited for
+        const std::string expected = "gpuopt::distributed::transpose: a rank did not come in time";
+        const std::string message =
+            messageOf([&] { gpuopt::distributed::transpose(team, in.data(), out.data(), 4, 4, rank.stream); });
+        if (message != expected) return false;
+      }
+      return std::chrono::steady_clock::now() - start < std::chrono::milliseconds(800);
+    });
+    CHECK(outcomes == gpuopt::test::allRight(2));
+  }
+  unsetenv("GPUOPT_EMULATION_TIMEOUT");
+}
+
+#endif
+
+}  // namespace distributed_lost_ranks_test
