@@ -5,6 +5,7 @@
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
+#include <gpuopt/core/kernel_constants.cuh>
 
 #include <cstddef>
 
@@ -24,7 +25,7 @@ inline constexpr std::size_t minTransformBytes = 3072;
 constexpr unsigned transformThreads(std::size_t laneBytes) {
   unsigned threads = minTransformThreads;
   while (threads < maxTransformThreads && threads * laneBytes < minTransformBytes) threads *= 2;
-  return threads;
+  return compiledBlock("gpuopt.transformStructs", laneBytes, threads);
 }
 
 // What a block has without opting in. Structures whose tiles need more are accessed directly.
@@ -62,9 +63,11 @@ struct VisitWordsPolicy {
 
 // --- gatherStructs and scatterStructs
 
-inline constexpr int indexedBlock = 256;
-inline constexpr int indexedBlocksPerSm = 4;  // without it, ptxas saves registers and loads wait for each other
-inline constexpr unsigned indexedLoadsInFlight = 4;
+inline constexpr KernelConstants indexedConstants = compiledConstants("gpuopt.gatherStructs", 1, {256, 4});
+inline constexpr int indexedBlock = indexedConstants.first;
+inline constexpr unsigned indexedLoadsInFlight = static_cast<unsigned>(indexedConstants.second);
+// Without it, ptxas saves registers and loads wait for each other.
+inline constexpr int indexedBlocksPerSm = 1024 / indexedBlock;
 
 // --- toSoa and toAos
 
@@ -84,7 +87,9 @@ constexpr unsigned convertItems(std::size_t size, bool aligned) {
 inline constexpr unsigned maxStridedLoadBytes = 48;
 
 inline constexpr std::size_t smallConvertLaneBytes = 48;
-constexpr unsigned convertThreads(std::size_t laneBytes) { return laneBytes < smallConvertLaneBytes ? 128 : 64; }
+constexpr unsigned convertThreads(std::size_t laneBytes) {
+  return compiledBlock("gpuopt.convertStructs", laneBytes, laneBytes < smallConvertLaneBytes ? 128 : 64);
+}
 
 // Resident threads to compile for: without it, ptxas saves registers and loads wait for each other.
 constexpr unsigned convertThreadsPerSm(std::size_t laneBytes) { return laneBytes <= 128 ? 1024 : 512; }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/kernel_constants.cuh>
 
 #include <cstddef>
 
@@ -143,16 +144,33 @@ struct VectorTileTuning {
   int minThreadsPerSm;
 };
 
-GPUOPT_HIDDEN inline constexpr VectorTileTuning vectorTiles[] = {
+GPUOPT_HIDDEN inline constexpr VectorTileTuning measuredTiles[] = {
     {1, 256, 1, 256, 1, 640}, {2, 128, 2, 128, 2, 768}, {4, 64, 4, 64, 4, 1280},
     {8, 32, 8, 64, 8, 1536},  {16, 32, 16, 0, 0, 2048},
 };
 
-constexpr const VectorTileTuning& vectorTile(std::size_t bytes) {
-  const VectorTileTuning* row = vectorTiles;
+// The same row with the tiles of a tuning file that is compiled in.
+constexpr VectorTileTuning tuned(const VectorTileTuning& row) {
+  const KernelConstants tile = compiledConstants("gpuopt.transposeTile", row.bytes, {row.tile, row.side});
+  const KernelConstants sector =
+      compiledConstants("gpuopt.transposeSectorTile", row.bytes, {row.sectorTile, row.sectorSide});
+  return {row.bytes, tile.first, tile.second, sector.first, sector.second, row.minThreadsPerSm};
+}
+
+GPUOPT_HIDDEN inline constexpr VectorTileTuning vectorTiles[] = {
+    tuned(measuredTiles[0]), tuned(measuredTiles[1]), tuned(measuredTiles[2]),
+    tuned(measuredTiles[3]), tuned(measuredTiles[4]),
+};
+
+// Rows are in the order of powers of two.
+template <std::size_t N>
+constexpr const VectorTileTuning& rowOf(const VectorTileTuning (&rows)[N], std::size_t bytes) {
+  const VectorTileTuning* row = rows;
   while (row->bytes < bytes) ++row;
   return *row;
 }
+
+constexpr const VectorTileTuning& vectorTile(std::size_t bytes) { return rowOf(vectorTiles, bytes); }
 
 constexpr bool hasVectorTile(std::size_t bytes) { return bytes <= 16 && (bytes & (bytes - 1)) == 0; }
 
@@ -169,11 +187,18 @@ constexpr int residentCastTiles(unsigned threads) {
   return largerOf(vectorTile(2).minThreadsPerSm / static_cast<int>(threads), 1);
 }
 
-// As many bytes of a row on both sides, if a function changes the size of an element.
-constexpr TransposeTileShape vectorTileShape(std::size_t inBytes, std::size_t outBytes) {
-  const VectorTileTuning& smaller = vectorTile(smallerOf(inBytes, outBytes));
-  return {static_cast<unsigned>(vectorTile(outBytes).tile), static_cast<unsigned>(vectorTile(inBytes).tile),
+// As many bytes of a row on both sides, if a function changes the size of an element. No file has these shapes.
+constexpr TransposeTileShape castTileShape(std::size_t inBytes, std::size_t outBytes) {
+  const VectorTileTuning& smaller = rowOf(measuredTiles, smallerOf(inBytes, outBytes));
+  return {static_cast<unsigned>(rowOf(measuredTiles, outBytes).tile),
+          static_cast<unsigned>(rowOf(measuredTiles, inBytes).tile),
           static_cast<unsigned>(smaller.tile * smaller.side)};
+}
+
+constexpr TransposeTileShape vectorTileShape(std::size_t inBytes, std::size_t outBytes) {
+  if (inBytes != outBytes) return castTileShape(inBytes, outBytes);
+  const VectorTileTuning& row = vectorTile(inBytes);
+  return {static_cast<unsigned>(row.tile), static_cast<unsigned>(row.tile), static_cast<unsigned>(row.tile * row.side)};
 }
 
 // A warp more brings the halo.

@@ -1,0 +1,140 @@
+/// \file
+/// The work by which the constants of kernels are compared, as this source compiles it: with GPUOPT_TUNING_ENTRIES and
+/// GPUOPT_TUNING_TAG, which are defined before. All of it moves bytes, so the results of all sources are equal.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "constants.hpp"
+
+#include <gpuopt/device/transpose/launch.cuh>
+#include <gpuopt/soa.cuh>
+#include <gpuopt/struct_io.cuh>
+
+#include <cmath>
+#include <cstddef>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using gpuopt::tune::ConstantInput;
+using gpuopt::tune::ConstantWork;
+
+// A square matrix without a power of two in its pitch, of elements of SIZE bytes. Its output has rows that begin at
+// 128-byte boundaries, or, in the middle of sectors, at odd multiples of 16 bytes.
+template <std::size_t SIZE, bool IN_SECTORS>
+void transposeMatrix(const ConstantInput& input, unsigned char* out, cudaStream_t stream) {
+  using Element = gpuopt::detail::RawElement<SIZE, SIZE>;
+  using Problem = gpuopt::detail::TransposeProblem<Element, Element, gpuopt::Identity>;
+  constexpr std::size_t MULTIPLE = 128 / (SIZE < 16 ? SIZE : 8);
+  const double area = 0.75 * static_cast<double>(input.bytes / SIZE);
+  const std::size_t cols = static_cast<std::size_t>(std::sqrt(area)) / MULTIPLE * MULTIPLE;
+  const std::size_t rows = IN_SECTORS ? cols + 16 / SIZE : cols;
+  const Problem problem{reinterpret_cast<const Element*>(input.data),
+                        reinterpret_cast<Element*>(out),
+                        rows,
+                        cols,
+                        cols,
+                        rows,
+                        1,
+                        rows * cols,
+                        rows * cols,
+                        gpuopt::Identity{}};
+  if constexpr (IN_SECTORS)
+    gpuopt::detail::launchTile<gpuopt::detail::SectorTileOf<Element>>(problem, 0, stream);
+  else
+    gpuopt::detail::launchTile<gpuopt::detail::VectorTileOf<Element, Element>>(problem, 0, stream);
+}
+
+template <int WORDS>
+struct Words {
+  unsigned words[WORDS];
+};
+
+template <int WORDS>
+struct NextWords {
+  __device__ Words<WORDS> operator()(Words<WORDS> value) const {
+    ++value.words[0];
+    return value;
+  }
+};
+
+template <int WORDS>
+void transformWords(const ConstantInput& input, unsigned char* out, cudaStream_t stream) {
+  using Struct = Words<WORDS>;
+  gpuopt::transformStructs(reinterpret_cast<const Struct*>(input.data), input.bytes / sizeof(Struct),
+                           reinterpret_cast<Struct*>(out), NextWords<WORDS>{}, stream);
+}
+
+void gatherWords(const ConstantInput& input, unsigned char* out, cudaStream_t stream) {
+  using Struct = Words<ConstantInput::INDEXED_BYTES / 4>;
+  gpuopt::gatherStructs(reinterpret_cast<const Struct*>(input.data), input.indices, input.bytes / sizeof(Struct),
+                        reinterpret_cast<Struct*>(out), stream);
+}
+
+struct Three {
+  unsigned a, b, c;
+};
+struct Six {
+  unsigned a, b, c, d, e, f;
+};
+struct Twelve {
+  unsigned a, b, c, d, e, f, g, h, i, j, k, l;
+};
+
+// Columns of 16-byte aligned memory, one after the other.
+template <class Struct, class Word, std::size_t... COLUMNS>
+gpuopt::SoaView<Struct> viewOf(Word* words, std::size_t n, std::index_sequence<COLUMNS...>) {
+  return {(words + COLUMNS * n)..., n};
+}
+
+// Half of the input to columns, the other half from columns.
+template <class Struct>
+void convertStructs(const ConstantInput& input, unsigned char* out, cudaStream_t stream) {
+  constexpr std::make_index_sequence<sizeof(Struct) / 4> columns{};
+  const std::size_t n = input.bytes / 2 / sizeof(Struct) / 4 * 4, half = n * sizeof(Struct);
+  gpuopt::toSoa(reinterpret_cast<const Struct*>(input.data), n,
+                viewOf<Struct>(reinterpret_cast<unsigned*>(out), n, columns), stream);
+  gpuopt::toAos(viewOf<const Struct>(reinterpret_cast<const unsigned*>(input.data + half), n, columns),
+                reinterpret_cast<Struct*>(out + half), stream);
+}
+
+// The choice that this source is compiled with; null if it has none.
+const char* choiceOf(const char* name, int logSize) {
+  const char* found = nullptr;
+  [[maybe_unused]] const auto visit = [&](const char* each, const char*, int size, const char* choice, const char*, int,
+                                          int) {
+    if (size == logSize && gpuopt::detail::isSameText(each, name)) found = choice;
+  };
+#ifdef GPUOPT_TUNING_ENTRIES
+  GPUOPT_TUNING_ENTRIES(visit)
+#endif
+  return found;
+}
+
+std::vector<ConstantWork> works(bool isDefault) {
+  std::vector<ConstantWork> chosen;
+  for (ConstantWork work : {ConstantWork{"gpuopt.transposeTile", 0, nullptr, transposeMatrix<1, false>},
+                            {"gpuopt.transposeTile", 1, nullptr, transposeMatrix<2, false>},
+                            {"gpuopt.transposeTile", 2, nullptr, transposeMatrix<4, false>},
+                            {"gpuopt.transposeTile", 3, nullptr, transposeMatrix<8, false>},
+                            {"gpuopt.transposeTile", 4, nullptr, transposeMatrix<16, false>},
+                            {"gpuopt.transposeSectorTile", 0, nullptr, transposeMatrix<1, true>},
+                            {"gpuopt.transposeSectorTile", 1, nullptr, transposeMatrix<2, true>},
+                            {"gpuopt.transposeSectorTile", 2, nullptr, transposeMatrix<4, true>},
+                            {"gpuopt.transposeSectorTile", 3, nullptr, transposeMatrix<8, true>},
+                            {"gpuopt.transformStructs", 3, nullptr, transformWords<3>},
+                            {"gpuopt.transformStructs", 4, nullptr, transformWords<6>},
+                            {"gpuopt.transformStructs", 5, nullptr, transformWords<12>},
+                            {"gpuopt.transformStructs", 6, nullptr, transformWords<20>},
+                            {"gpuopt.gatherStructs", 0, nullptr, gatherWords},
+                            {"gpuopt.convertStructs", 4, nullptr, convertStructs<Three>},
+                            {"gpuopt.convertStructs", 5, nullptr, convertStructs<Six>},
+                            {"gpuopt.convertStructs", 6, nullptr, convertStructs<Twelve>}}) {
+    work.choice = choiceOf(work.name, work.logSize);
+    if (isDefault || work.choice != nullptr) chosen.push_back(work);
+  }
+  return chosen;
+}
+
+}  // namespace
