@@ -12,7 +12,7 @@
 GPUOPT_DETAIL_BEGIN
 
 // The percentage of a multiprocessor's on-chip memory that kernels request as shared memory: enough for the tiles of
-// the resident blocks. The rest is L1 cache for direct accesses. Measured on sm_90 only.
+// the resident blocks. The rest is L1 cache for direct accesses. Measured on sm_90; sharedPercent() has it for others.
 inline constexpr int transformCarveout = 58;  // also for toSoa, which loads through tiles, too
 inline constexpr int toAosCarveout = 28;      // loads columns through L1
 

@@ -325,7 +325,8 @@ inline TransposePlan planTranspose(const TransposeShape& shape, const TransposeT
 }
 
 inline TransposePlan planTranspose(const TransposeShape& shape) {
-  return planTranspose(shape, transposeTuning(shape.architecture));
+  if (shape.multiprocessors == 0) return planTranspose(shape, transposeTuningRow(shape.architecture).tuning);
+  return planTranspose(shape, modelledTuning(static_cast<std::size_t>(shape.multiprocessors), shape.l2Bytes));
 }
 
 GPUOPT_DETAIL_END
