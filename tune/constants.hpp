@@ -30,6 +30,17 @@ struct ConstantWork {
   void (*call)(const ConstantInput& input, unsigned char* out, cudaStream_t stream);
 };
 
+/// Two kernels that do the same, of which one is for matrices up to a limit.
+struct LimitWork {
+  const char* name;
+  int logSize;
+  std::size_t bytes;  // the library's own limit for the current device
+  void (*below)(const ConstantInput& input, unsigned char* out, cudaStream_t stream);
+  void (*above)(const ConstantInput& input, unsigned char* out, cudaStream_t stream);
+};
+
+std::vector<LimitWork> limitWorks();
+
 /// Of each constant that has a choice in the set; set 0 has the library's own.
 std::vector<ConstantWork> constantWorks0();
 std::vector<ConstantWork> constantWorks1();

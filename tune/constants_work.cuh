@@ -20,18 +20,22 @@ namespace {
 using gpuopt::tune::ConstantInput;
 using gpuopt::tune::ConstantWork;
 
-// A square matrix without a power of two in its pitch, of elements of SIZE bytes. Its output has rows that begin at
-// 128-byte boundaries, or, in the middle of sectors, at odd multiples of 16 bytes.
-template <std::size_t SIZE, bool IN_SECTORS>
+template <std::size_t SIZE>
+using Element = gpuopt::detail::RawElement<SIZE, SIZE>;
+
+// A square matrix of elements of SIZE bytes, about three quarters of the input, whose pitch is an odd multiple of 128
+// bytes. Its output has rows that begin at 128-byte boundaries, or, in the middle of sectors, at odd multiples of 16
+// bytes.
+template <class Tile, std::size_t SIZE, bool IN_SECTORS = false>
 void transposeMatrix(const ConstantInput& input, unsigned char* out, cudaStream_t stream) {
-  using Element = gpuopt::detail::RawElement<SIZE, SIZE>;
-  using Problem = gpuopt::detail::TransposeProblem<Element, Element, gpuopt::Identity>;
+  using T = Element<SIZE>;
+  using Problem = gpuopt::detail::TransposeProblem<T, T, gpuopt::Identity>;
   constexpr std::size_t MULTIPLE = 128 / (SIZE < 16 ? SIZE : 8);
   const double area = 0.75 * static_cast<double>(input.bytes / SIZE);
-  const std::size_t cols = static_cast<std::size_t>(std::sqrt(area)) / MULTIPLE * MULTIPLE;
+  const std::size_t cols = ((static_cast<std::size_t>(std::sqrt(area)) / MULTIPLE - 1) | 1) * MULTIPLE;
   const std::size_t rows = IN_SECTORS ? cols + 16 / SIZE : cols;
-  const Problem problem{reinterpret_cast<const Element*>(input.data),
-                        reinterpret_cast<Element*>(out),
+  const Problem problem{reinterpret_cast<const T*>(input.data),
+                        reinterpret_cast<T*>(out),
                         rows,
                         cols,
                         cols,
@@ -40,10 +44,22 @@ void transposeMatrix(const ConstantInput& input, unsigned char* out, cudaStream_
                         rows * cols,
                         rows * cols,
                         gpuopt::Identity{}};
-  if constexpr (IN_SECTORS)
-    gpuopt::detail::launchTile<gpuopt::detail::SectorTileOf<Element>>(problem, 0, stream);
-  else
-    gpuopt::detail::launchTile<gpuopt::detail::VectorTileOf<Element, Element>>(problem, 0, stream);
+  gpuopt::detail::launchTile<Tile>(problem, 0, stream);
+}
+
+template <std::size_t SIZE>
+void transposeTiles(const ConstantInput& input, unsigned char* out, cudaStream_t stream) {
+  transposeMatrix<gpuopt::detail::VectorTileOf<Element<SIZE>, Element<SIZE>>, SIZE>(input, out, stream);
+}
+
+template <std::size_t SIZE>
+void transposeSectors(const ConstantInput& input, unsigned char* out, cudaStream_t stream) {
+  transposeMatrix<gpuopt::detail::SectorTileOf<Element<SIZE>>, SIZE, true>(input, out, stream);
+}
+
+template <std::size_t SIZE>
+void transposeRegisters(const ConstantInput& input, unsigned char* out, cudaStream_t stream) {
+  transposeMatrix<gpuopt::detail::RegisterTile<Element<SIZE>, Element<SIZE>>, SIZE>(input, out, stream);
 }
 
 template <int WORDS>
@@ -114,15 +130,15 @@ const char* choiceOf(const char* name, int logSize) {
 
 std::vector<ConstantWork> works(bool isDefault) {
   std::vector<ConstantWork> chosen;
-  for (ConstantWork work : {ConstantWork{"gpuopt.transposeTile", 0, nullptr, transposeMatrix<1, false>},
-                            {"gpuopt.transposeTile", 1, nullptr, transposeMatrix<2, false>},
-                            {"gpuopt.transposeTile", 2, nullptr, transposeMatrix<4, false>},
-                            {"gpuopt.transposeTile", 3, nullptr, transposeMatrix<8, false>},
-                            {"gpuopt.transposeTile", 4, nullptr, transposeMatrix<16, false>},
-                            {"gpuopt.transposeSectorTile", 0, nullptr, transposeMatrix<1, true>},
-                            {"gpuopt.transposeSectorTile", 1, nullptr, transposeMatrix<2, true>},
-                            {"gpuopt.transposeSectorTile", 2, nullptr, transposeMatrix<4, true>},
-                            {"gpuopt.transposeSectorTile", 3, nullptr, transposeMatrix<8, true>},
+  for (ConstantWork work : {ConstantWork{"gpuopt.transposeTile", 0, nullptr, transposeTiles<1>},
+                            {"gpuopt.transposeTile", 1, nullptr, transposeTiles<2>},
+                            {"gpuopt.transposeTile", 2, nullptr, transposeTiles<4>},
+                            {"gpuopt.transposeTile", 3, nullptr, transposeTiles<8>},
+                            {"gpuopt.transposeTile", 4, nullptr, transposeTiles<16>},
+                            {"gpuopt.transposeSectorTile", 0, nullptr, transposeSectors<1>},
+                            {"gpuopt.transposeSectorTile", 1, nullptr, transposeSectors<2>},
+                            {"gpuopt.transposeSectorTile", 2, nullptr, transposeSectors<4>},
+                            {"gpuopt.transposeSectorTile", 3, nullptr, transposeSectors<8>},
                             {"gpuopt.transformStructs", 3, nullptr, transformWords<3>},
                             {"gpuopt.transformStructs", 4, nullptr, transformWords<6>},
                             {"gpuopt.transformStructs", 5, nullptr, transformWords<12>},

@@ -34,7 +34,7 @@ const char* const help =
     "  --output FILE    the file, which may have other entries (gpuopt_tuning.json)\n"
     "  --seconds N      about the time to measure (120)\n"
     "  --only FAMILY    upload, download, blocks, staging, transpose or structs; may be given several times\n"
-    "  --most BYTES     of the largest transfer (402653184); kernels have up to 134217728\n"
+    "  --most BYTES     of the largest transfer (402653184); kernels have 262144 to 134217728\n"
     "  --help\n"
     "Programs with gpuopt use the file with GPUOPT_TUNING=FILE in the environment, or gpuopt::loadTuning(FILE). The\n"
     "constants of kernels, transpose and structs, are compiled: target_link_gpuopt_tuning(TARGET FILE) of CMake.\n";
@@ -124,13 +124,13 @@ void addTransfers(const Options& options, Arrays& arrays, std::vector<Task>& tas
 }
 
 void addKernels(const Options& options, std::vector<Task>& tasks) {
-  constexpr std::size_t BYTES = std::size_t{128} << 20;
+  constexpr std::size_t LEAST = std::size_t{256} << 10, MOST = std::size_t{128} << 20;
   std::vector<std::string> prefixes;
   for (const KernelFamily& family : kernelFamilies)
     if (isChosen(options, family.name)) prefixes.insert(prefixes.end(), family.prefixes.begin(), family.prefixes.end());
   if (prefixes.empty()) return;
-  const auto tuner = std::make_shared<ConstantTuner>((std::min)(options.most, BYTES));
-  for (const ConstantJob& job : constantJobs(prefixes)) {
+  const auto tuner = std::make_shared<ConstantTuner>(std::clamp(options.most, LEAST, MOST));
+  const auto add = [&](const auto& job) {
     const std::size_t size = std::size_t{1} << job.logSize;
     const std::string label = job.name + ", " + std::to_string(size) + " bytes";
     tasks.push_back({label, [=](double seconds) {
@@ -138,7 +138,9 @@ void addKernels(const Options& options, std::vector<Task>& tasks) {
                        const std::string found = result.entry ? inWords(*result.entry, size) : label;
                        return Finding{result.entry, found + "\n" + result.leftOut};
                      }});
-  }
+  };
+  for (const ConstantJob& job : constantJobs(prefixes)) add(job);
+  for (const LimitJob& job : limitJobs(prefixes)) add(job);
 }
 
 std::vector<Task> chosenTasks(const Options& options, Arrays& arrays) {

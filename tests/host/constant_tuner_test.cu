@@ -104,6 +104,50 @@ TEST_CASE("gpuopt-tune ends where the constants of a kernel make another result"
                       "element 5 of 4096");
 }
 
+namespace {
+
+// The entry of a limit for which two kernels take the times that the test says, by the bytes of the input.
+gpuopt::detail::TuningEntry tunedLimit(std::size_t own, const std::function<double(std::size_t, bool isBelow)>& time) {
+  double last = 0;
+  const auto copy = [&](bool isBelow) {
+    return [&, isBelow](const ConstantInput& input, unsigned char* out, cudaStream_t stream) {
+      last = time(input.bytes, isBelow);
+      gpuopt::check(cudaMemcpyAsync(out, input.data, input.bytes, cudaMemcpyDeviceToDevice, stream), "copy");
+    };
+  };
+  const ConstantTuner tuner(std::size_t{2} << 20, [&](cudaStream_t, const std::function<void()>& work) {
+    work();
+    return last;
+  });
+  const gpuopt::tune::LimitJob job{"gpuopt.transposeRegisters", 1, own, {"below", copy(true)}, {"above", copy(false)}};
+  return tuner.run(job, 0).entry.value();
+}
+
+}  // namespace
+
+TEST_CASE("gpuopt-tune moves a limit while the kernel on its other side is faster") {
+  constexpr std::size_t KIB = 1024;
+  // Inputs are of 384, 768 and 1536 KiB. The one below is faster up to `best`.
+  const auto choice = [](std::size_t own, std::size_t best, double loss) {
+    return tunedLimit(own, [=](std::size_t bytes, bool isBelow) { return isBelow == (bytes <= best) ? 100 : loss; })
+        .choice;
+  };
+  CHECK(choice(1024 * KIB, 1024 * KIB, 200) == "default");
+  CHECK(choice(1024 * KIB, 2048 * KIB, 200) == "KIB 2048");
+  CHECK(choice(300 * KIB, 1024 * KIB, 200) == "KIB 1024");
+  CHECK(choice(300 * KIB, 4096 * KIB, 200) == "KIB 2048");
+  CHECK(choice(1024 * KIB, 512 * KIB, 200) == "KIB 512");
+  CHECK(choice(1024 * KIB, 1, 200) == "KIB 1");
+  CHECK(choice(1024 * KIB, 2048 * KIB, 102) == "default");
+
+  // Another size gains nothing if the one between would lose.
+  const auto gap = tunedLimit(300 * KIB, [=](std::size_t bytes, bool isBelow) {
+    return isBelow == (bytes < 500 * KIB || bytes > 1000 * KIB) ? 100 : 200;
+  });
+  CHECK(gap.choice == "KIB 512");
+  CHECK((gap.choiceTime == 100000 && gap.firstTime == 200000 && gap.key.logSize == 1));
+}
+
 TEST_CASE("The constants of a kernel have the form of their list") {
   const auto read = [](const char* form, const char* choice) {
     KernelConstants values{7, 8};
@@ -115,11 +159,11 @@ TEST_CASE("The constants of a kernel have the form of their list") {
     return values.first == first && values.second == second;
   };
   CHECK(is(read("TILE #, SIDE #", "TILE 64, SIDE 4"), 64, 4));
-  CHECK(is(read("TILE #, SIDE #", "TILE 9999, SIDE 1"), 9999, 1));
+  CHECK(is(read("TILE #, SIDE #", "TILE 999999, SIDE 1"), 999999, 1));
   CHECK(is(read("BLOCK #", "BLOCK 256"), 256, 0));
   for (const char* choice :
        {"", "default", "TILE 64", "TILE 64, SIDE ", "TILE 64, SIDE 4 ", "TILE 64, SIDE 04", "TILE 0, SIDE 4",
-        "TILE -8, SIDE 4", "TILE 64, SIDE x", "TILE 10000, SIDE 4", "TILE 64, SIDE 99999999999", "BLOCK 64"}) {
+        "TILE -8, SIDE 4", "TILE 64, SIDE x", "TILE 1000000, SIDE 4", "TILE 64, SIDE 99999999999", "BLOCK 64"}) {
     INFO(choice);
     CHECK(is(read("TILE #, SIDE #", choice), -1, -1));
   }

@@ -26,6 +26,7 @@ struct KernelConstantsForm {
 inline constexpr KernelConstantsForm kernelConstantsForms[] = {
     {"gpuopt.transposeTile", "TILE #, SIDE #"},        // for elements of 1, 2, 4, 8 or 16 bytes
     {"gpuopt.transposeSectorTile", "TILE #, SIDE #"},  // the same, for output rows that begin within sectors
+    {"gpuopt.transposeRegisters", "KIB #"},            // the largest matrices that registers alone transpose
     {"gpuopt.transformStructs", "BLOCK #"},            // by the bytes of a thread
     {"gpuopt.gatherStructs", "BLOCK #, LOADS #"},      // one for all sizes, whose logarithm is 0; scatterStructs, too
     {"gpuopt.convertStructs", "BLOCK #"}};             // toSoa and toAos, by the bytes of a thread
@@ -44,7 +45,7 @@ constexpr const char* kernelConstantsForm(const char* name) {
 
 // Reads the numbers of a choice. Returns whether it has the form; if not, the values stay as they are.
 constexpr bool readKernelConstants(const char* form, const char* choice, KernelConstants& values) {
-  constexpr int MOST = 9999;
+  constexpr int MOST = 999999;
   int numbers[2] = {}, count = 0;
   for (; *form != '\0'; ++form) {
     if (*form == '#') {

@@ -21,6 +21,7 @@ std::string planned(std::size_t rows, unsigned inBytes, unsigned outBytes) {
 std::string constantsHere() {
   using namespace gpuopt::detail;
   return planned(8192, 4, 4) + planned(8192, 8, 8) + planned(8196, 4, 4) + planned(8192, 1, 4) +
+         std::to_string(registerLimit(2, {}) >> 10) + "," + std::to_string(registerLimit(4, {}) >> 10) + " " +
          std::to_string(transformThreads(20)) + " " + std::to_string(transformThreads(40)) + " " +
          std::to_string(convertThreads(100)) + " " + std::to_string(indexedBlock) + "," +
          std::to_string(indexedLoadsInFlight) + "," + std::to_string(indexedBlocksPerSm);

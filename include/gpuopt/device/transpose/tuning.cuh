@@ -140,6 +140,22 @@ constexpr TransposeTuning modelledTuning(std::size_t multiprocessors, std::size_
   return tuning;
 }
 
+// KiB that a tuning file compiled in has for elements of 1, 2, 4, 8 and 16 bytes; 0 without one.
+GPUOPT_HIDDEN inline constexpr int compiledRegisterKib[] = {
+    compiledConstants("gpuopt.transposeRegisters", 1, {0, 0}).first,
+    compiledConstants("gpuopt.transposeRegisters", 2, {0, 0}).first,
+    compiledConstants("gpuopt.transposeRegisters", 4, {0, 0}).first,
+    compiledConstants("gpuopt.transposeRegisters", 8, {0, 0}).first,
+    compiledConstants("gpuopt.transposeRegisters", 16, {0, 0}).first};
+
+// The largest matrices, all of a batch together, that registers transpose; by the bytes of the smaller element.
+constexpr std::size_t registerLimit(unsigned bytes, const TransposeTuning& tuning) {
+  int row = 0;
+  while (bytes >> (row + 1) != 0) ++row;
+  if (compiledRegisterKib[row] != 0) return static_cast<std::size_t>(compiledRegisterKib[row]) << 10;
+  return bytes <= 2 ? tuning.registerBytesOf1Or2Bytes : tuning.registerBytes;
+}
+
 // --- Tile shapes. They are template arguments: one set for all architectures.
 
 // Rows, columns and threads of a block.
