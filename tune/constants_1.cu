@@ -21,7 +21,12 @@
   GPUOPT_TUNE_CHOICE(ENTRY, "gatherStructs", 0, "BLOCK 128, LOADS 4")     \
   GPUOPT_TUNE_CHOICE(ENTRY, "convertStructs", 4, "BLOCK 64")              \
   GPUOPT_TUNE_CHOICE(ENTRY, "convertStructs", 5, "BLOCK 128")             \
-  GPUOPT_TUNE_CHOICE(ENTRY, "convertStructs", 6, "BLOCK 128")
+  GPUOPT_TUNE_CHOICE(ENTRY, "convertStructs", 6, "BLOCK 128")             \
+  GPUOPT_TUNE_CHOICE(ENTRY, "mapElements", 2, "BLOCK 512, TILES 1")       \
+  GPUOPT_TUNE_CHOICE(ENTRY, "mapElements", 3, "BLOCK 512, TILES 1")       \
+  GPUOPT_TUNE_CHOICE(ENTRY, "mapNarrower", 2, "BLOCK 256, TILES 1")       \
+  GPUOPT_TUNE_CHOICE(ENTRY, "mapWider", 0, "BLOCK 512, TILES 1")          \
+  GPUOPT_TUNE_CHOICE(ENTRY, "mapWider", 2, "BLOCK 512, TILES 1")
 
 #include "constants_work.cuh"
 

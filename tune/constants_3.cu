@@ -14,7 +14,12 @@
   GPUOPT_TUNE_CHOICE(ENTRY, "transformStructs", 4, "BLOCK 512")           \
   GPUOPT_TUNE_CHOICE(ENTRY, "transformStructs", 5, "BLOCK 32")            \
   GPUOPT_TUNE_CHOICE(ENTRY, "transformStructs", 6, "BLOCK 32")            \
-  GPUOPT_TUNE_CHOICE(ENTRY, "gatherStructs", 0, "BLOCK 256, LOADS 2")
+  GPUOPT_TUNE_CHOICE(ENTRY, "gatherStructs", 0, "BLOCK 256, LOADS 2")     \
+  GPUOPT_TUNE_CHOICE(ENTRY, "mapElements", 2, "BLOCK 256, TILES 2")       \
+  GPUOPT_TUNE_CHOICE(ENTRY, "mapElements", 3, "BLOCK 256, TILES 2")       \
+  GPUOPT_TUNE_CHOICE(ENTRY, "mapNarrower", 2, "BLOCK 256, TILES 4")       \
+  GPUOPT_TUNE_CHOICE(ENTRY, "mapWider", 0, "BLOCK 256, TILES 2")          \
+  GPUOPT_TUNE_CHOICE(ENTRY, "mapWider", 2, "BLOCK 256, TILES 2")
 
 #include "constants_work.cuh"
 

@@ -82,6 +82,21 @@ void transformWords(const ConstantInput& input, unsigned char* out, cudaStream_t
                            reinterpret_cast<Struct*>(out), NextWords<WORDS>{}, stream);
 }
 
+template <class Out>
+struct ConvertElement {
+  template <class In>
+  __device__ Out operator()(In value) const {
+    return static_cast<Out>(value);
+  }
+};
+
+template <class In, class Out>
+void mapElements(const ConstantInput& input, unsigned char* out, cudaStream_t stream) {
+  const std::size_t n = input.bytes / (sizeof(In) < sizeof(Out) ? sizeof(Out) : sizeof(In));
+  gpuopt::transformStructs(reinterpret_cast<const In*>(input.data), n, reinterpret_cast<Out*>(out),
+                           ConvertElement<Out>{}, stream);
+}
+
 void gatherWords(const ConstantInput& input, unsigned char* out, cudaStream_t stream) {
   using Struct = Words<ConstantInput::INDEXED_BYTES / 4>;
   gpuopt::gatherStructs(reinterpret_cast<const Struct*>(input.data), input.indices, input.bytes / sizeof(Struct),
@@ -146,7 +161,12 @@ std::vector<ConstantWork> works(bool isDefault) {
                             {"gpuopt.gatherStructs", 0, nullptr, gatherWords},
                             {"gpuopt.convertStructs", 4, nullptr, convertStructs<Three>},
                             {"gpuopt.convertStructs", 5, nullptr, convertStructs<Six>},
-                            {"gpuopt.convertStructs", 6, nullptr, convertStructs<Twelve>}}) {
+                            {"gpuopt.convertStructs", 6, nullptr, convertStructs<Twelve>},
+                            {"gpuopt.mapElements", 2, nullptr, mapElements<unsigned, int>},
+                            {"gpuopt.mapElements", 3, nullptr, mapElements<unsigned long long, long long>},
+                            {"gpuopt.mapNarrower", 2, nullptr, mapElements<unsigned, unsigned char>},
+                            {"gpuopt.mapWider", 0, nullptr, mapElements<unsigned char, unsigned>},
+                            {"gpuopt.mapWider", 2, nullptr, mapElements<unsigned, unsigned long long>}}) {
     work.choice = choiceOf(work.name, work.logSize);
     if (isDefault || work.choice != nullptr) chosen.push_back(work);
   }

@@ -62,7 +62,7 @@ struct KernelFamily {
 
 const KernelFamily kernelFamilies[] = {
     {"transpose", {"gpuopt.transpose"}},
-    {"structs", {"gpuopt.transformStructs", "gpuopt.gatherStructs", "gpuopt.convertStructs"}}};
+    {"structs", {"gpuopt.transformStructs", "gpuopt.gatherStructs", "gpuopt.convertStructs", "gpuopt.map"}}};
 
 std::string familyName(const std::string& name) {
   for (const Family& family : families)

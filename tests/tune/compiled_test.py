@@ -33,12 +33,14 @@ KERNELS = [entry("gpuopt.transposeTile", 2, "TILE 32, SIDE 2", "Near"),
            entry("gpuopt.transposeRegisters", 1, "KIB 3000", "Near"),
            entry("gpuopt.transformStructs", 4, "BLOCK 512", "Near"),
            entry("gpuopt.convertStructs", 6, "BLOCK 128", "Near"),
-           entry("gpuopt.gatherStructs", 0, "BLOCK 128, LOADS 8", "Near")]
+           entry("gpuopt.gatherStructs", 0, "BLOCK 128, LOADS 8", "Near"),
+           entry("gpuopt.mapElements", 2, "BLOCK 512, TILES 3", "Near"),
+           entry("gpuopt.mapNarrower", 2, "BLOCK 64, TILES 4", "Near")]
 
 # The tiles of 4 bytes, of 8 bytes, of output rows within sectors, and of bytes that become 4 bytes; KiB
-# in registers, threads and loads.
-DEFAULT = "64x64 256|32x32 256|64x64 288|64x256 256|16384,4096 256 128 64 256,4,4"
-NEAR = "32x32 64|32x32 256|32x32 160|64x256 256|3000,4096 512 128 128 128,8,8"
+# in registers, threads, loads and tiles.
+DEFAULT = "64x64 256|32x32 256|64x64 288|64x256 256|16384,4096 256 128 64 256,4,4 256,1;256,2;256,1;"
+NEAR = "32x32 64|32x32 256|32x32 160|64x256 256|3000,4096 512 128 128 128,8,8 512,3;64,4;256,1;"
 
 
 class Compiled(unittest.TestCase):

@@ -29,7 +29,10 @@ inline constexpr KernelConstantsForm kernelConstantsForms[] = {
     {"gpuopt.transposeRegisters", "KIB #"},            // the largest matrices that registers alone transpose
     {"gpuopt.transformStructs", "BLOCK #"},            // by the bytes of a thread
     {"gpuopt.gatherStructs", "BLOCK #, LOADS #"},      // one for all sizes, whose logarithm is 0; scatterStructs, too
-    {"gpuopt.convertStructs", "BLOCK #"}};             // toSoa and toAos, by the bytes of a thread
+    {"gpuopt.convertStructs", "BLOCK #"},              // toSoa and toAos, by the bytes of a thread
+    {"gpuopt.mapElements", "BLOCK #, TILES #"},        // maps of plain elements, by the bytes of the widest input
+    {"gpuopt.mapNarrower", "BLOCK #, TILES #"},        // the same to elements of at most half the size
+    {"gpuopt.mapWider", "BLOCK #, TILES #"}};          // the same to larger ones
 
 constexpr bool isSameText(const char* a, const char* b) {
   while (*a == *b && *a != '\0') ++a, ++b;

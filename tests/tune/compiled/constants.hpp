@@ -18,13 +18,20 @@ std::string planned(std::size_t rows, unsigned inBytes, unsigned outBytes) {
   return std::to_string(plan.tileRows) + "x" + std::to_string(plan.tileCols) + " " + std::to_string(plan.threads) + "|";
 }
 
+template <class Policy>
+std::string mapOf() {
+  return std::to_string(Policy::BLOCK) + "," + std::to_string(Policy::TILES) + ";";
+}
+
 std::string constantsHere() {
   using namespace gpuopt::detail;
   return planned(8192, 4, 4) + planned(8192, 8, 8) + planned(8196, 4, 4) + planned(8192, 1, 4) +
          std::to_string(registerLimit(2, {}) >> 10) + "," + std::to_string(registerLimit(4, {}) >> 10) + " " +
          std::to_string(transformThreads(20)) + " " + std::to_string(transformThreads(40)) + " " +
          std::to_string(convertThreads(100)) + " " + std::to_string(indexedBlock) + "," +
-         std::to_string(indexedLoadsInFlight) + "," + std::to_string(indexedBlocksPerSm);
+         std::to_string(indexedLoadsInFlight) + "," + std::to_string(indexedBlocksPerSm) + " " +
+         mapOf<TransformWordsPolicy<4, 4>>() + mapOf<TransformWordsPolicy<4, 2>>() +
+         mapOf<TransformWordsPolicy<4, 8>>();
 }
 
 }  // namespace
