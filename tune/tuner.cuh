@@ -42,11 +42,11 @@ inline double hostTime(const std::function<void()>& work) {
 inline std::string nameOf(const Job& job) { return detail::formOf(job.constant).name; }
 
 /// As "gpuopt.upload, 98304 bytes: 4 threads, 65536 bytes: 12.3 us, default 15.1 us".
-inline std::string inWords(const Job& job, const detail::TuningEntry& entry) {
+inline std::string inWords(const detail::TuningEntry& entry, std::size_t bytes) {
   const auto tenths = [](long long nanoseconds) {
     return std::to_string(nanoseconds / 1000) + "." + std::to_string(nanoseconds / 100 % 10) + " us";
   };
-  const std::string start = nameOf(job) + ", " + std::to_string(job.bytes) + " bytes: " + entry.choice + ": ";
+  const std::string start = entry.key.name + ", " + std::to_string(bytes) + " bytes: " + entry.choice + ": ";
   if (entry.choice == detail::defaultChoice) return start + tenths(entry.choiceTime);
   return start + tenths(entry.choiceTime) + ", default " + tenths(entry.firstTime);
 }
@@ -103,10 +103,9 @@ class Tuner {
 
   static detail::TuningEntry withTimes(detail::TuningEntry entry, const detail::TimeSpread& choice,
                                        const detail::TimeSpread& first) {
-    const auto nanoseconds = [](double microseconds) { return static_cast<long long>(1e3 * microseconds + 0.5); };
-    entry.choiceTime = nanoseconds(choice.median);
-    entry.firstTime = nanoseconds(first.median);
-    entry.spread = nanoseconds(choice.p90 - choice.p10);
+    entry.choiceTime = detail::nanosecondsOf(choice.median);
+    entry.firstTime = detail::nanosecondsOf(first.median);
+    entry.spread = detail::nanosecondsOf(choice.p90 - choice.p10);
     return entry;
   }
 

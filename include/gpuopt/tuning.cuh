@@ -202,11 +202,10 @@ class Experiment {
   void keep(const ExperimentReport& report, int logSize) {
     const ExperimentRow& row = report.rows[report.chosen];
     detail::TuningEntry entry = detail::entryOf(keyOf(logSize));
-    const auto nanoseconds = [](double microseconds) { return static_cast<long long>(1e3 * microseconds + 0.5); };
     entry.choice = row.candidate;
-    entry.choiceTime = nanoseconds(row.microseconds);
-    entry.firstTime = nanoseconds(report.rows[0].microseconds);
-    entry.spread = nanoseconds(row.p90 - row.p10);
+    entry.choiceTime = detail::nanosecondsOf(row.microseconds);
+    entry.firstTime = detail::nanosecondsOf(report.rows[0].microseconds);
+    entry.spread = detail::nanosecondsOf(row.p90 - row.p10);
     auto& store = detail::TuningStore::instance();
     const unsigned generation = store.generation();
     store.remember(entry);

@@ -291,3 +291,14 @@ TEST_CASE("the launch goes to the configuration's stream") {
 }
 
 #endif
+
+TEST_CASE("Kernels have as many bytes of shared memory for each thread as on sm_90") {
+  using gpuopt::detail::sharedPercent;
+  constexpr int KIB = 1024;
+  for (const int percent : {0, 1, 28, 58, 99, 100}) CHECK(sharedPercent(percent, 228 * KIB, 2048) == percent);
+  CHECK(sharedPercent(58, 164 * KIB, 2048) == 81);   // sm_80
+  CHECK(sharedPercent(58, 100 * KIB, 1536) == 100);  // sm_86
+  CHECK(sharedPercent(28, 100 * KIB, 1536) == 48);
+  CHECK(sharedPercent(58, 64 * KIB, 1024) == 100);  // sm_75: it would need 104
+  CHECK(sharedPercent(28, 64 * KIB, 1024) == 50);
+}

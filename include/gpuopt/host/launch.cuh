@@ -132,18 +132,30 @@ inline LaunchConfig gridConfig(int block, std::size_t blocks, cudaStream_t strea
   return config;
 }
 
-// A kernel's preferred shared memory, in per cent of the on-chip memory. Sets it once per device. Constant-
-// initialised, hence usable before main().
+// The percentage of a multiprocessor's shared memory that has as many bytes for each thread as `percent` of sm_90's,
+// 228 KiB for 2048 threads. This is a model, and unmeasured on other architectures: what a block needs stays the same,
+// and threads limit the blocks.
+constexpr int sharedPercent(int percent, int sharedBytes, int threads) {
+  constexpr int MEASURED_KIB = 228, MEASURED_WARPS = 64, MOST = 100;
+  const int needed = percent * MEASURED_KIB * (threads / 32), available = MEASURED_WARPS * (sharedBytes / 1024);
+  return smallerOf((needed + available - 1) / available, MOST);
+}
+
+// A kernel's preferred shared memory, in per cent of an sm_90's. Sets it once per device. Constant-initialised, hence
+// usable before main().
 class SharedCarveout {
  public:
   // Call before each launch. Errors are ignored: this is a hint, and the launch reports its own.
   GPUOPT_HIDDEN void prefer(const void* kernel, int percent) {
-    const auto device = static_cast<unsigned>(currentDevice());
+    const int id = currentDevice();
+    const auto device = static_cast<unsigned>(id);
     const std::uint64_t bit = device < 64 ? std::uint64_t{1} << device : 0;
     if ((isSet_.load(std::memory_order_relaxed) & bit) != 0) return;
     if (cudaPeekAtLastError() != cudaSuccess) return;  // cudaFuncSetAttribute would clear it; try next time
     const RelaxedCapture relaxed;                      // lazy loading of the kernel may allocate
-    forgetError(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, percent));
+    const int here = sharedPercent(percent, deviceAttribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, id),
+                                   deviceAttribute(cudaDevAttrMaxThreadsPerMultiProcessor, id));
+    forgetError(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, here));
     isSet_.fetch_or(bit, std::memory_order_relaxed);
   }
 

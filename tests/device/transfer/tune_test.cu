@@ -54,7 +54,7 @@ TEST_CASE("gpuopt-tune finds the fastest value, whatever file was loaded", "[tra
   REQUIRE(entry.key.name == "gpuopt.upload");
   REQUIRE(entry.key.logSize == 16);
   REQUIRE((entry.choiceTime == 1000000 && entry.firstTime == 1500000 && entry.spread == 0));
-  REQUIRE(gpuopt::tune::inWords(job, entry) ==
+  REQUIRE(gpuopt::tune::inWords(entry, job.bytes) ==
           "gpuopt.upload, 98304 bytes: 4 threads, 16384 bytes: 1000.0 us, default 1500.0 us");
 
   // Written, merged, loaded, looked up.
@@ -72,7 +72,7 @@ TEST_CASE("gpuopt-tune keeps the default unless a value is more than 2 % faster"
   const Job job = emptyJob(98304, {{2, 16384}, {4, 16384}});
   const TuningEntry entry = Tuner(clockFor(job, 4, 981, 1000)).run(job, 0);
   REQUIRE(entry.choice == "default");
-  REQUIRE(gpuopt::tune::inWords(job, entry) == "gpuopt.upload, 98304 bytes: default: 1000.0 us");
+  REQUIRE(gpuopt::tune::inWords(entry, job.bytes) == "gpuopt.upload, 98304 bytes: default: 1000.0 us");
   REQUIRE(Tuner(clockFor(job, 4, 979, 1000)).run(job, 0).choice == "4 threads, 16384 bytes");
 
   // An entry with the default hides that of another device, without a word.

@@ -429,9 +429,46 @@ TEST_CASE("another tuning, another plan") {
 }
 
 TEST_CASE("architectures that nobody has measured have a row in the table of tunings") {
-  CHECK(&detail::transposeTuning(90) == &detail::transposeTunings[0].tuning);
-  CHECK(&detail::transposeTuning(75) == &detail::transposeTuning(120));
-  CHECK(&detail::transposeTuning(75) != &detail::transposeTuning(90));
+  CHECK(&detail::transposeTuningRow(90) == &detail::transposeTunings[0]);
+  CHECK(&detail::transposeTuningRow(75) == &detail::transposeTuningRow(120));
+  CHECK(&detail::transposeTuningRow(75) != &detail::transposeTuningRow(90));
+}
+
+TEST_CASE("a device that nobody has measured has limits by its L2 cache and its multiprocessors") {
+  const TransposeTuning measured;
+  const TransposeTuning same = detail::modelledTuning(132, 50 << 20);
+  CHECK(same.registerBytes == measured.registerBytes);
+  CHECK(same.manyOddBytes == measured.manyOddBytes);
+  CHECK(same.leastBatch == measured.leastBatch);
+  const TransposeTuning half = detail::modelledTuning(66, 25 << 20);
+  CHECK(half.registerBytes == measured.registerBytes / 2);
+  CHECK(half.registerBytesOf1Or2Bytes == measured.registerBytesOf1Or2Bytes / 2);
+  CHECK(half.manyOddBytes == measured.manyOddBytes / 2);
+  CHECK(half.manyByteColumnsBytes == measured.manyByteColumnsBytes / 2);
+  CHECK(half.leastBatch == measured.leastBatch / 2);
+  CHECK(half.manyLinesBlocks == measured.manyLinesBlocks / 2);
+  CHECK(half.wideBytes == measured.wideBytes);
+
+  // 2 MiB of 2-byte elements: registers where the L2 cache is as large as Hopper's.
+  Shape shape(2, 2, 1024, 1024);
+  CHECK(planTranspose(shape).algorithm == Algorithm::registers);
+  shape.architecture = 75;
+  CHECK(planTranspose(shape).algorithm == Algorithm::registers);
+  shape.multiprocessors = 40, shape.l2Bytes = 4 << 20;
+  CHECK(planTranspose(shape).algorithm == Algorithm::tile);
+  shape.l2Bytes = std::size_t{7} << 20;
+  CHECK(planTranspose(shape).algorithm == Algorithm::registers);
+}
+
+TEST_CASE("only devices that nobody has measured are asked for their L2 cache") {
+  const float* const in = nullptr;
+  float* const out = nullptr;
+  const detail::TransposeProblem<float, float, gpuopt::Identity> problem{in, out, 1, 9, 9, 1, 1, 9, 9, {}};
+  const detail::TransposeShape shape = detail::shapeOf(problem);
+  const int device = gpuopt::currentDevice();
+  const bool isMeasured = shape.architecture == 90;
+  CHECK(shape.multiprocessors == (isMeasured ? 0 : gpuopt::multiprocessorCount(device)));
+  CHECK((shape.l2Bytes == 0) == isMeasured);
 }
 
 char letterOf(const TransposePlan& plan, const ElementPair& elements) {

@@ -1,5 +1,7 @@
 // Compiled with a tuning file.
 // SPDX-License-Identifier: MIT
+#include "constants.hpp"
+
 #include <gpuopt/tuning.cuh>
 
 #include <cstddef>
@@ -14,3 +16,5 @@ void tunedChoices(std::string& own, std::string& library, int& threads) {
   const auto value = gpuopt::detail::TuningStore::instance().findNearest({"gpuopt.upload", "", 21}, 75, 4);
   threads = value == "3 threads, 8192 bytes" ? 3 : 0;
 }
+
+std::string tunedConstants() { return constantsHere(); }

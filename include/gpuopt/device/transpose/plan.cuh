@@ -268,7 +268,7 @@ class TransposePlanner {
     if (hasThreeBytes()) return choose(Algorithm::threeByteTile, threeByteTileShape, {aligned});
     const TransposeTileShape tile = vectorTileShape(f_.inBytes, f_.outBytes);
     const std::size_t bytes = f_.area * f_.batch * f_.larger;
-    const std::size_t cached = f_.smaller <= 2 ? tuning_.registerBytesOf1Or2Bytes : tuning_.registerBytes;
+    const std::size_t cached = registerLimit(f_.smaller, tuning_);
     if (bytes <= cached)
       return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
                     {aligned, Unit::bytes, bytes, Relation::isAtMost, cached});
@@ -325,7 +325,8 @@ inline TransposePlan planTranspose(const TransposeShape& shape, const TransposeT
 }
 
 inline TransposePlan planTranspose(const TransposeShape& shape) {
-  return planTranspose(shape, transposeTuning(shape.architecture));
+  if (shape.multiprocessors == 0) return planTranspose(shape, transposeTuningRow(shape.architecture).tuning);
+  return planTranspose(shape, modelledTuning(static_cast<std::size_t>(shape.multiprocessors), shape.l2Bytes));
 }
 
 GPUOPT_DETAIL_END

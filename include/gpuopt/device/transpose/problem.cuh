@@ -7,6 +7,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/word.cuh>
+#include <gpuopt/device/transpose/tuning.cuh>
 #include <gpuopt/host/device.cuh>
 
 #include <cuda_runtime.h>
@@ -36,6 +37,8 @@ struct TransposeShape {
   bool onlyMoves;           // without a function; both sides have one type
   std::size_t sharedLimit;  // bytes of shared memory that a block can have
   int architecture;         // 90 for sm_90
+  int multiprocessors = 0;  // of a device that nobody has measured; else 0
+  std::size_t l2Bytes = 0;  // the same
 };
 
 constexpr unsigned sectorBytes = 32;
@@ -159,11 +162,15 @@ TransposeShape shapeOf(const TransposeProblem<In, Out, Function>& problem) {
   const int device = isEmpty ? 0 : currentDevice();
   const std::size_t shared = isEmpty ? 0 : sharedLimit(device);
   const int architecture = isEmpty ? 0 : computeCapability(device);
+  const bool isModelled = !isEmpty && transposeTuningRow(architecture).architecture == 0;
+  const int multiprocessors = isModelled ? multiprocessorCount(device) : 0;
+  const int l2Bytes = isModelled ? deviceAttribute(cudaDevAttrL2CacheSize, device) : 0;
   const auto in = reinterpret_cast<std::uintptr_t>(problem.in);
   const auto out = reinterpret_cast<std::uintptr_t>(problem.out);
-  return {problem.rows,      problem.cols, problem.inLd, problem.outLd, problem.batch, problem.inStride,
-          problem.outStride, in,           out,          sizeof(In),    sizeof(Out),   alignof(In),
-          alignof(Out),      onlyMoves,    shared,       architecture};
+  return {
+      problem.rows,      problem.cols, problem.inLd, problem.outLd, problem.batch,   problem.inStride,
+      problem.outStride, in,           out,          sizeof(In),    sizeof(Out),     alignof(In),
+      alignof(Out),      onlyMoves,    shared,       architecture,  multiprocessors, static_cast<std::size_t>(l2Bytes)};
 }
 
 GPUOPT_DETAIL_END

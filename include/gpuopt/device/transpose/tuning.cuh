@@ -5,6 +5,7 @@
 #pragma once
 
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/kernel_constants.cuh>
 
 #include <cstddef>
 
@@ -116,10 +117,43 @@ struct TransposeTuningRow {
 
 GPUOPT_HIDDEN inline constexpr TransposeTuningRow transposeTunings[] = {{90, {}}, {0, {}}};
 
-constexpr const TransposeTuning& transposeTuning(int architecture) {
+constexpr const TransposeTuningRow& transposeTuningRow(int architecture) {
   const TransposeTuningRow* row = transposeTunings;
   while (row->architecture != 0 && row->architecture != architecture) ++row;
-  return row->tuning;
+  return *row;
+}
+
+// The last row on a device that nobody has measured. This is a model, and unmeasured: limits that keep a matrix within
+// the L2 cache are the same share of it as of an H200's, 50 MiB, and limits that keep multiprocessors busy the same
+// number of blocks for each of them, of which an H200 has 132. All others stay as on an H200.
+constexpr TransposeTuning modelledTuning(std::size_t multiprocessors, std::size_t l2Bytes) {
+  constexpr std::size_t MEASURED_MULTIPROCESSORS = 132, MEASURED_L2_BYTES = std::size_t{50} << 20;
+  const auto byL2 = [=](std::size_t& limit) { limit = limit / 1024 * l2Bytes / (MEASURED_L2_BYTES / 1024); };
+  const auto byBlocks = [=](std::size_t& limit) { limit = limit * multiprocessors / MEASURED_MULTIPROCESSORS; };
+  TransposeTuning tuning = transposeTuningRow(0).tuning;
+  byL2(tuning.registerBytes);
+  byL2(tuning.registerBytesOf1Or2Bytes);
+  byL2(tuning.manyOddBytes);
+  byL2(tuning.manyByteColumnsBytes);
+  byBlocks(tuning.leastBatch);
+  byBlocks(tuning.manyLinesBlocks);
+  return tuning;
+}
+
+// KiB that a tuning file compiled in has for elements of 1, 2, 4, 8 and 16 bytes; 0 without one.
+GPUOPT_HIDDEN inline constexpr int compiledRegisterKib[] = {
+    compiledConstants("gpuopt.transposeRegisters", 1, {0, 0}).first,
+    compiledConstants("gpuopt.transposeRegisters", 2, {0, 0}).first,
+    compiledConstants("gpuopt.transposeRegisters", 4, {0, 0}).first,
+    compiledConstants("gpuopt.transposeRegisters", 8, {0, 0}).first,
+    compiledConstants("gpuopt.transposeRegisters", 16, {0, 0}).first};
+
+// The largest matrices, all of a batch together, that registers transpose; by the bytes of the smaller element.
+constexpr std::size_t registerLimit(unsigned bytes, const TransposeTuning& tuning) {
+  int row = 0;
+  while (bytes >> (row + 1) != 0) ++row;
+  if (compiledRegisterKib[row] != 0) return static_cast<std::size_t>(compiledRegisterKib[row]) << 10;
+  return bytes <= 2 ? tuning.registerBytesOf1Or2Bytes : tuning.registerBytes;
 }
 
 // --- Tile shapes. They are template arguments: one set for all architectures.
@@ -143,16 +177,33 @@ struct VectorTileTuning {
   int minThreadsPerSm;
 };
 
-GPUOPT_HIDDEN inline constexpr VectorTileTuning vectorTiles[] = {
+GPUOPT_HIDDEN inline constexpr VectorTileTuning measuredTiles[] = {
     {1, 256, 1, 256, 1, 640}, {2, 128, 2, 128, 2, 768}, {4, 64, 4, 64, 4, 1280},
     {8, 32, 8, 64, 8, 1536},  {16, 32, 16, 0, 0, 2048},
 };
 
-constexpr const VectorTileTuning& vectorTile(std::size_t bytes) {
-  const VectorTileTuning* row = vectorTiles;
+// The same row with the tiles of a tuning file that is compiled in.
+constexpr VectorTileTuning tuned(const VectorTileTuning& row) {
+  const KernelConstants tile = compiledConstants("gpuopt.transposeTile", row.bytes, {row.tile, row.side});
+  const KernelConstants sector =
+      compiledConstants("gpuopt.transposeSectorTile", row.bytes, {row.sectorTile, row.sectorSide});
+  return {row.bytes, tile.first, tile.second, sector.first, sector.second, row.minThreadsPerSm};
+}
+
+GPUOPT_HIDDEN inline constexpr VectorTileTuning vectorTiles[] = {
+    tuned(measuredTiles[0]), tuned(measuredTiles[1]), tuned(measuredTiles[2]),
+    tuned(measuredTiles[3]), tuned(measuredTiles[4]),
+};
+
+// Rows are in the order of powers of two.
+template <std::size_t N>
+constexpr const VectorTileTuning& rowOf(const VectorTileTuning (&rows)[N], std::size_t bytes) {
+  const VectorTileTuning* row = rows;
   while (row->bytes < bytes) ++row;
   return *row;
 }
+
+constexpr const VectorTileTuning& vectorTile(std::size_t bytes) { return rowOf(vectorTiles, bytes); }
 
 constexpr bool hasVectorTile(std::size_t bytes) { return bytes <= 16 && (bytes & (bytes - 1)) == 0; }
 
@@ -169,11 +220,18 @@ constexpr int residentCastTiles(unsigned threads) {
   return largerOf(vectorTile(2).minThreadsPerSm / static_cast<int>(threads), 1);
 }
 
-// As many bytes of a row on both sides, if a function changes the size of an element.
-constexpr TransposeTileShape vectorTileShape(std::size_t inBytes, std::size_t outBytes) {
-  const VectorTileTuning& smaller = vectorTile(smallerOf(inBytes, outBytes));
-  return {static_cast<unsigned>(vectorTile(outBytes).tile), static_cast<unsigned>(vectorTile(inBytes).tile),
+// As many bytes of a row on both sides, if a function changes the size of an element. No file has these shapes.
+constexpr TransposeTileShape castTileShape(std::size_t inBytes, std::size_t outBytes) {
+  const VectorTileTuning& smaller = rowOf(measuredTiles, smallerOf(inBytes, outBytes));
+  return {static_cast<unsigned>(rowOf(measuredTiles, outBytes).tile),
+          static_cast<unsigned>(rowOf(measuredTiles, inBytes).tile),
           static_cast<unsigned>(smaller.tile * smaller.side)};
+}
+
+constexpr TransposeTileShape vectorTileShape(std::size_t inBytes, std::size_t outBytes) {
+  if (inBytes != outBytes) return castTileShape(inBytes, outBytes);
+  const VectorTileTuning& row = vectorTile(inBytes);
+  return {static_cast<unsigned>(row.tile), static_cast<unsigned>(row.tile), static_cast<unsigned>(row.tile * row.side)};
 }
 
 // A warp more brings the halo.

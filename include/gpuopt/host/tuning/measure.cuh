@@ -63,6 +63,9 @@ inline TimeSpread spreadOf(std::vector<double> samples) {
   return {at(0.5), at(0.1), at(0.9)};
 }
 
+/// Whole nanoseconds, as the tuning file has them.
+inline long long nanosecondsOf(double microseconds) { return static_cast<long long>(1e3 * microseconds + 0.5); }
+
 /// The calls that make a sample of about `microseconds`, if one takes `once`: short ones are timed several at a time.
 inline int callsOfSample(double once, double microseconds, int most) {
   return once * most <= microseconds ? most : once >= microseconds ? 1 : static_cast<int>(microseconds / once) + 1;
