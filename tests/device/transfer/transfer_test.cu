@@ -396,14 +396,14 @@ TEST_CASE("The plan of a transfer", "[transfer]") {
         CAPTURE(bytes, cores);
         const TransferPlan plan = planTransfer({bytes, direction, PAGEABLE, cores});
         const bool isSmall =
-            bytes <= 16 * KIB || (bytes > 64 * KIB && bytes <= MIB) || (direction == DOWN && bytes <= MIB);
+            direction == DOWN ? bytes <= 64 * KIB : bytes <= 16 * KIB || (bytes > 64 * KIB && bytes <= 256 * KIB);
         REQUIRE(plan.algorithm == (isSmall ? TransferAlgorithm::runtime : TransferAlgorithm::ring));
         if (isSmall) continue;
         REQUIRE(plan.threads >= 1);
         REQUIRE((cores > 2 || plan.threads == 1));
         REQUIRE(plan.threads <= (cores * 3 + 3) / 4);
         REQUIRE((plan.threads - 1) * plan.slotBytes < bytes);
-        REQUIRE(plan.isStreaming == (direction == DOWN));
+        REQUIRE(plan.isStreaming == (direction == DOWN && bytes > 4 * MIB));
       }
   const auto inPart = planTransfer({100, UP, HostMemory::partlyPinned, 16});
   REQUIRE(planInWords(inPart) ==

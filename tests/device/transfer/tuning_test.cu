@@ -141,13 +141,12 @@ TEST_CASE("The tuning file decides about transfers", "[transfer]") {
   REQUIRE(planInWords(planTransfer({MIB, UP, HostMemory::pageable, 16, TunedValue{5, 65536}})) ==
           "ring of pinned slots, 5 threads, two slots of 65536 bytes each: the tuning file says so");
   REQUIRE(planInWords(planTransfer({65537, DOWN, HostMemory::pageable, 16, TunedValue{5, 65536}})) ==
-          "ring of pinned slots, 2 threads, two slots of 65536 bytes each, written past the caches: the tuning file "
-          "says so");
+          "ring of pinned slots, 2 threads, two slots of 65536 bytes each: the tuning file says so");
   REQUIRE(planTransfer({64 * MIB, UP, HostMemory::pageable, 4, TunedValue{5, 65536}}).threads == 3);
   REQUIRE(planInWords(planTransfer({64 * MIB, UP, HostMemory::pageable, 16, TunedValue{0, 0}})) ==
           "the CUDA runtime: the tuning file says so");
   REQUIRE(planInWords(planTransfer({64 * MIB, UP, HostMemory::partlyPinned, 16, TunedValue{0, 0}})) ==
-          "ring of pinned slots, 8 threads, two slots of 2097152 bytes each: the host's memory is registered in part");
+          "ring of pinned slots, 12 threads, two slots of 2097152 bytes each: the host's memory is registered in part");
   REQUIRE(planInWords(planTransfer({MIB, UP, HostMemory::pinned, 16, TunedValue{5, 65536}})) ==
           "the copy engine: the host's memory is pinned");
   const auto engine = planBlocks({MIB, UP, HostMemory::pinned, 16, TunedValue{0, 0}}, 1024);

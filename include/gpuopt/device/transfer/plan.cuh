@@ -59,7 +59,7 @@ constexpr TransferTier tierOf(const TransferShape& shape) {
 
 inline constexpr const char* tunedReason = "the tuning file says so";
 
-// Downloads are written past the caches: that saves the host from reading what it overwrites.
+// Long downloads are written past the caches: that saves the host from reading what it overwrites.
 inline TransferPlan planRing(const TransferShape& shape) {
   const bool isTuned = shape.tuned && shape.tuned->count > 0;
   const TransferTier found =
@@ -71,7 +71,7 @@ inline TransferPlan planRing(const TransferShape& shape) {
                        : shape.memory == HostMemory::pageable ? "the host's memory is pageable"
                                                               : "the host's memory is registered in part";
   return {TransferAlgorithm::ring, reason, static_cast<unsigned>(threads), tier.slotBytes,
-          shape.direction == TransferDirection::download};
+          shape.direction == TransferDirection::download && shape.bytes > cachedDownloadBytes};
 }
 
 inline TransferPlan planTransfer(const TransferShape& shape) {

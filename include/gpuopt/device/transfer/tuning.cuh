@@ -37,6 +37,9 @@ inline constexpr TransferTier downloadTiers[] = {{64 * KIB, 0, 0},          {128
                                                  {4 * MIB, 12, 512 * KIB},  {16 * MIB, 12, 1 * MIB},
                                                  {64 * MIB, 12, 2 * MIB},   {static_cast<std::size_t>(-1), 8, 4 * MIB}};
 
+// Downloads up to this length stay in the caches, for the host to read. Those above were measured so, too.
+inline constexpr std::size_t cachedDownloadBytes = 4 * MIB;
+
 // Small transfers that the runtime cannot do.
 inline constexpr TransferTier smallTier{0, 1, 64 * KIB};
 
