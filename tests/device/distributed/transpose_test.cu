@@ -246,6 +246,8 @@ bool comesBack(Rank& rank, Path path, const Slabs& rows, const Slabs& cols, std:
     gpuopt::distributed::redistribute(team, MatrixView<int>{in.data(), own, cols.total(), ld},
                                       MatrixView<int>{columns.data(), rows.total(), ownCols, columnsLd}, rows, cols,
                                       rank.stream);
+    // A rank without messages waits for nobody: the emulated device would leave its deferred work undone.
+    if (path >= Path::levels) rank.wait();
     gpuopt::distributed::redistributeToRows(team, MatrixView<int>{columns.data(), rows.total(), ownCols, columnsLd},
                                             MatrixView<int>{out.data(), own, cols.total(), ld}, rows, cols,
                                             rank.stream);
