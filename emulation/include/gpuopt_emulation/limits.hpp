@@ -35,6 +35,6 @@ inline constexpr int MAX_TEXTURE_1D = 131072, MAX_TEXTURE_LINEAR = 1 << 28, MAX_
 inline constexpr int MAX_TEXTURE_2D_WIDTH = 131072, MAX_TEXTURE_2D_HEIGHT = 65536, MAX_TEXTURE_GATHER = 32768;
 inline constexpr int MAX_TEXTURE_3D = 16384, MAX_TEXTURE_LAYER = 32768, MAX_TEXTURE_LAYERS = 2048;
 inline constexpr int CLOCK_KHZ = 1000000;
-inline constexpr int L2_BYTES = 4 * 1024 * 1024;
+inline constexpr int L2_BYTES = 50 * 1024 * 1024;
 
 }  // namespace gpuopt::emulation
