@@ -92,6 +92,22 @@ elseif(GPUOPT_EMULATED)
   message(STATUS "gpuopt: the profile is not tested: it ${lacks}")
 endif()
 
+# gpuopt_example_variants(<variable> <example>): emulated and native, or those that there are. Examples named interop_* need
+# the CUDA toolkit and are native only, those named profile_* are profiled on the emulated device.
+function(gpuopt_example_variants variable name)
+  set(variants ${GPUOPT_VARIANTS})
+  if(name MATCHES "^profile_")
+    set(variants ${GPUOPT_PROFILED})
+  elseif(name MATCHES "^interop_")
+    list(REMOVE_ITEM variants emulated)
+  endif()
+  if((name MATCHES "^distributed_" AND NOT GPUOPT_NCCL) OR (name STREQUAL "distributed_fft" AND NOT TARGET CUDA::cufft)
+      OR (name STREQUAL "interop_opengl" AND NOT GPUOPT_OPENGL))
+    list(REMOVE_ITEM variants native)
+  endif()
+  set(${variable} ${variants} PARENT_SCOPE)
+endfunction()
+
 # gpuopt_add_program(<target> <emulated|native|profiled> <source>...): a program from CUDA sources for one of the devices.
 function(gpuopt_add_program target variant)
   add_executable(${target} ${ARGN})
