@@ -110,6 +110,9 @@ class HostResult {
     return {reinterpret_cast<T*>(slot_.memory + OFFSET), reinterpret_cast<unsigned*>(slot_.memory), slot_.signal};
   }
 
+  /// Leaves the slot to a kernel that may write it at any time: nobody uses it again.
+  void abandon() noexcept { slot_.memory = nullptr; }
+
   /// The value, once the kernel on `stream` has stored it. Throws CudaError if work on the stream failed, and
   /// std::invalid_argument if the stream is being captured (callers check requireNotCapturing before they launch).
   T wait(cudaStream_t stream) {

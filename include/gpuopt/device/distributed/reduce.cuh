@@ -9,7 +9,6 @@
 #include <gpuopt/host/memory.cuh>
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 
 GPUOPT_DETAIL_BEGIN
@@ -110,20 +109,20 @@ template <class Policy, class Reducer, class F, class... Its>
 auto reduceTeamToHost(const TeamCall& call, const Reducer& reducer, std::size_t n, const F& f, Its... in) {
   using Result = typename Reducer::Result;
   const Exchange<typename Reducer::Partial> exchange(call);
-  auto result = std::make_unique<HostResult<TeamResult<Result>>>();
+  HostResult<TeamResult<Result>> result;
   exchange.contribute(false, [&] {
     requireNotCapturing(call.stream, call.function);
     reduceOwnPart<Policy>(call, reducer, exchange.own(n), f, in...);
   });
   exchange.begin();
-  exchange.combine(reducer, ReturnedResult<Result>{result->destination()});
+  exchange.combine(reducer, ReturnedResult<Result>{result.destination()});
   try {
     exchange.finish();
   } catch (...) {
-    result.release();  // a kernel may still write it, once the communicator is aborted
+    result.abandon();  // a kernel may still write it, once the communicator is aborted
     throw;
   }
-  const TeamResult<Result> combined = result->wait(call.stream);
+  const TeamResult<Result> combined = result.wait(call.stream);
   if (combined.failure != 0) throwFailure(combined.failure, call.function);
   return unbox(combined.result);
 }
