@@ -50,25 +50,32 @@ __global__ void countWrong(const int* out, std::size_t firstCol, std::size_t n, 
 
 // Fills, transposes and compares again and again, in the same memory. Without the barrier before a call, a rank would
 // take what another one has not written yet; without the one after it, what that has overwritten already.
-bool isRightInARow(Rank& rank, bool usesPeers, bool usesCopies, int calls) {
-  constexpr std::size_t ROWS = 37, COLS = 45;
-  Team team(rank.comm, {usesPeers});
-  if (usesCopies) preferCopies(team);
-  const Slabs rows = Slabs::even(ROWS, rank.count), cols = Slabs::even(COLS, rank.count);
-  SymmetricVector<int> in(team, rows.largest() * COLS), out(team, cols.largest() * ROWS);
+// `pause` is called before a rank writes `in`, with true, and before it reads `out`, with false.
+template <class Pause>
+bool isRightInARow(Rank& rank, Team& team, std::size_t height, std::size_t width, int calls, const Pause& pause) {
+  const Slabs rows = Slabs::even(height, rank.count), cols = Slabs::even(width, rank.count);
+  SymmetricVector<int> in(team, rows.largest() * width), out(team, cols.largest() * height);
   DeviceArray<int> wrong(std::vector<int>{0});
   gpuopt::LaunchConfig config;
   config.stream = rank.stream;
   config.block = dim3(64);
   for (int call = 0; call < calls; ++call) {
-    gpuopt::launch(fillRows, config, in.data(), rows.first(rank.number) * COLS, rows.size(rank.number) * COLS, call);
-    gpuopt::distributed::transpose(team, in, out, ROWS, COLS, rank.stream);
-    gpuopt::launch(countWrong, config, out.data(), cols.first(rank.number), cols.size(rank.number) * ROWS, ROWS, COLS,
-                   call, wrong.data());
+    pause(true);
+    gpuopt::launch(fillRows, config, in.data(), rows.first(rank.number) * width, rows.size(rank.number) * width, call);
+    gpuopt::distributed::transpose(team, in, out, height, width, rank.stream);
+    pause(false);
+    gpuopt::launch(countWrong, config, out.data(), cols.first(rank.number), cols.size(rank.number) * height, height,
+                   width, call, wrong.data());
   }
   rank.wait();
   team.check();
   return wrong.toHost()[0] == 0;
+}
+
+bool isRightInARow(Rank& rank, bool usesPeers, bool usesCopies, int calls) {
+  Team team(rank.comm, {usesPeers});
+  if (usesCopies) preferCopies(team);
+  return isRightInARow(rank, team, 37, 45, calls, [](bool) {});
 }
 
 TEST_CASE("hundreds of transpositions in a row, without a wait of the host") {
@@ -101,28 +108,13 @@ __global__ void sleepLong() {
 // the barrier before a call, the kernel of the others would read the old `in`, and their copy engines would overwrite
 // `out`. Only deferred work shows it: there the host threads are ahead of their streams.
 bool waitsForLateRank(Rank& rank, bool usesCopies, bool isLateToWrite) {
-  constexpr std::size_t ROWS = 32, COLS = 48;
   Team team(rank.comm);
   if (usesCopies) preferCopies(team);
-  const Slabs rows = Slabs::even(ROWS, rank.count), cols = Slabs::even(COLS, rank.count);
-  SymmetricVector<int> in(team, rows.largest() * COLS), out(team, cols.largest() * ROWS);
-  DeviceArray<int> wrong(std::vector<int>{0});
   gpuopt::LaunchConfig config;
   config.stream = rank.stream;
-  const auto comeLate = [&](bool isLate) {
-    if (isLate && rank.number == 0) gpuopt::launch(sleepLong, config);
-  };
-  for (int call = 0; call < 2; ++call) {
-    comeLate(isLateToWrite);
-    gpuopt::launch(fillRows, config, in.data(), rows.first(rank.number) * COLS, rows.size(rank.number) * COLS, call);
-    gpuopt::distributed::transpose(team, in, out, ROWS, COLS, rank.stream);
-    comeLate(!isLateToWrite);
-    gpuopt::launch(countWrong, config, out.data(), cols.first(rank.number), cols.size(rank.number) * ROWS, ROWS, COLS,
-                   call, wrong.data());
-  }
-  rank.wait();
-  team.check();
-  return wrong.toHost()[0] == 0;
+  return isRightInARow(rank, team, 32, 48, 2, [&](bool isToWrite) {
+    if (rank.number == 0 && isToWrite == isLateToWrite) gpuopt::launch(sleepLong, config);
+  });
 }
 
 TEST_CASE("a rank that is late in its stream reads and writes its own memory first") {
