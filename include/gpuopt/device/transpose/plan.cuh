@@ -324,9 +324,12 @@ inline TransposePlan planTranspose(const TransposeShape& shape, const TransposeT
   return plan;
 }
 
-inline TransposePlan planTranspose(const TransposeShape& shape) {
-  if (shape.multiprocessors == 0) return planTranspose(shape, transposeTuningRow(shape.architecture).tuning);
-  return planTranspose(shape, modelledTuning(static_cast<std::size_t>(shape.multiprocessors), shape.l2Bytes));
+// Of the device that the shape is for.
+inline TransposeTuning tuningOf(const TransposeShape& shape) {
+  if (shape.multiprocessors == 0) return transposeTuningRow(shape.architecture).tuning;
+  return modelledTuning(static_cast<std::size_t>(shape.multiprocessors), shape.l2Bytes);
 }
+
+inline TransposePlan planTranspose(const TransposeShape& shape) { return planTranspose(shape, tuningOf(shape)); }
 
 GPUOPT_DETAIL_END
