@@ -62,9 +62,8 @@ double expectedAt(const Oracle& oracle, At at) {
 }
 
 constexpr cudaTextureFilterMode FILTERS[] = {cudaFilterModePoint, cudaFilterModeLinear};
-// A weight that is wrong by 1/256 moves a result by more. How products of three weights are rounded is not said: each
-// may be wrong by that, of elements up to 43.
-constexpr double TOLERANCE = 1e-3, DEEP_TOLERANCE = 1;
+// A weight that is wrong by 1/256 moves a result by more.
+constexpr double TOLERANCE = 1e-3;
 
 TEMPLATE_TEST_CASE_SIG("coordinates in elements: clamp and border; the other modes are clamp", "", ((int N), N), 1, 2,
                        3) {
@@ -83,7 +82,7 @@ TEMPLATE_TEST_CASE_SIG("coordinates in elements: clamp and border; the other mod
       const std::vector<float> found = fetched<float>(Fetch<N>{texture.get()}, at);
       for (std::size_t i = 0; i < at.size(); ++i) {
         CAPTURE(mode.asked, filter, at[i].x, at[i].y, at[i].z);
-        REQUIRE(std::fabs(found[i] - expectedAt<N>(oracle, at[i])) < (N > 2 ? DEEP_TOLERANCE : TOLERANCE));
+        REQUIRE(std::fabs(found[i] - expectedAt<N>(oracle, at[i])) < TOLERANCE);
       }
     }
 }
@@ -106,9 +105,38 @@ TEMPLATE_TEST_CASE_SIG("normalised coordinates: wrap, clamp, mirror and border",
       const std::vector<float> found = fetched<float>(Fetch<N>{texture.get()}, normalized);
       for (std::size_t i = 0; i < at.size(); ++i) {
         CAPTURE(mode, filter, at[i].x, at[i].y, at[i].z);
-        REQUIRE(std::fabs(found[i] - expectedAt<N>(oracle, at[i])) < (N > 2 ? DEEP_TOLERANCE : TOLERANCE));
+        REQUIRE(std::fabs(found[i] - expectedAt<N>(oracle, at[i])) < TOLERANCE);
       }
     }
+}
+
+// Each corner alone is 1, so that a sample is its weight. A quarter of the products of two weights of 16ths ends
+// half-way between two 256ths.
+TEMPLATE_TEST_CASE_SIG("the weight of each corner, also where products end half-way", "", ((int N), N), 2, 3) {
+  constexpr int CORNERS = 1 << N;
+  const std::vector<unsigned char> random = gpuopt::test::randomVector<unsigned char>(3 * 600, 51);
+  std::vector<At> at;
+  for (std::size_t i = 0; i < random.size(); i += 3) {
+    const int step = i % 2 == 0 ? 16 : 1;
+    const auto fraction = [&](std::size_t k) { return static_cast<float>(random[i + k] / step * step) / 256 + 0.5F; };
+    at.push_back({fraction(0), fraction(1), N > 2 ? fraction(2) : 0.5F});
+  }
+  for (int corner = 0; corner < CORNERS; ++corner) {
+    std::vector<float> values(CORNERS);
+    values[static_cast<std::size_t>(corner)] = 1;
+    const Array<float> array(values, make_cudaExtent(2, 2, N > 2 ? 2 : 0));
+    const Texture texture(array.resource(), describe(cudaAddressModeClamp, cudaFilterModeLinear));
+    const Side side{2, cudaAddressModeClamp}, depth{N > 2 ? 2 : 1, cudaAddressModeClamp};
+    const Oracle oracle{
+        side,  side,
+        depth, cudaFilterModeLinear,
+        0,     [&](int x, int y, int z) { return values[static_cast<std::size_t>(x + 2 * y + 4 * z)]; }};
+    const std::vector<float> found = fetched<float>(Fetch<N>{texture.get()}, at);
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      CAPTURE(corner, at[i].x, at[i].y, at[i].z);
+      REQUIRE(found[i] == oracle.at(at[i].x, at[i].y, at[i].z));
+    }
+  }
 }
 
 TEST_CASE("each dimension has its own addressing mode") {

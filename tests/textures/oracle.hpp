@@ -31,25 +31,26 @@ inline int addressed(int i, Side side) {
   return i;
 }
 
-/// So many 256ths of the element i of a dimension.
-using Share = std::function<double(int i, double part)>;
+/// So many 256ths of the element i of a dimension: of two elements, the first or the second.
+using Share = std::function<double(int i, double part, bool isSecond)>;
 
 /// tex(x) = T[floor(x)].
 inline double pointOf(double part, double x, const Share& share) {
-  return share(static_cast<int>(std::floor(x)), part);
+  return share(static_cast<int>(std::floor(x)), part, false);
 }
 
 /// tex(x) = (1 - a) T[i] + a T[i + 1], i = floor(x - 0.5), a = frac(x - 0.5) in steps of 1/256. The two get whole
-/// 256ths.
-inline double linearOf(double part, double x, const Share& share) {
+/// 256ths; what is half-way goes to the second or to the first.
+inline double linearOf(double part, double x, bool halfToSecond, const Share& share) {
   const double below = std::floor(x - 0.5);
   const double a = std::floor((x - 0.5 - below) * 256 + 0.5) / 256;
-  const double second = std::floor(part * a + 0.5);
+  const double second = halfToSecond ? std::floor(part * a + 0.5) : std::ceil(part * a - 0.5);
   const int i = static_cast<int>(below);
-  return share(i, part - second) + share(i + 1, second);
+  return share(i, part - second, false) + share(i + 1, second, true);
 }
 
-/// A texture of up to three dimensions. A GPU divides the weight of 256 by z, then by x, then by y.
+/// A texture of up to three dimensions. A GPU divides the weight of 256 by z, then by x, then by y. Halves go
+/// to the second element, but for y only in the second column: as if the first column were what the second leaves.
 struct Oracle {
   Side x, y, z;
   cudaTextureFilterMode filter;
@@ -57,16 +58,17 @@ struct Oracle {
   std::function<double(int, int, int)> element;
 
   double at(double u, double v, double w) const {
-    const auto divide = [this](double part, double coordinate, const Share& share) {
-      return filter == cudaFilterModeLinear ? linearOf(part, coordinate, share) : pointOf(part, coordinate, share);
+    const auto divide = [this](double part, double coordinate, bool halfToSecond, const Share& share) {
+      return filter == cudaFilterModeLinear ? linearOf(part, coordinate, halfToSecond, share)
+                                            : pointOf(part, coordinate, share);
     };
     const auto elementAt = [this](int i, int j, int k) {
       const int column = addressed(i, x), row = addressed(j, y), plane = addressed(k, z);
       return column < 0 || row < 0 || plane < 0 ? border : element(column, row, plane);
     };
-    return divide(256, w, [&](int k, double ofPlane) {
-      return divide(ofPlane, u, [&](int i, double ofColumn) {
-        return divide(ofColumn, v, [&](int j, double part) { return part / 256 * elementAt(i, j, k); });
+    return divide(256, w, true, [&](int k, double ofPlane, bool) {
+      return divide(ofPlane, u, true, [&](int i, double ofColumn, bool isSecond) {
+        return divide(ofColumn, v, isSecond, [&](int j, double part, bool) { return part / 256 * elementAt(i, j, k); });
       });
     });
   }

@@ -109,9 +109,9 @@ inline Axis axisAt(const Texture& texture, std::size_t dimension, float coordina
   return axis;
 }
 
-/// A weight for two elements, divided as the GPU does it: in whole 256ths.
-inline std::array<int, 2> divided(int weight, int fraction) {
-  const int second = (weight * fraction + 128) / 256;
+/// A weight for two elements, divided as the GPU does it: in whole 256ths. Halves go to the second or to the first.
+inline std::array<int, 2> divided(int weight, int fraction, bool halfToSecond = true) {
+  const int second = (weight * fraction + (halfToSecond ? 128 : 127)) / 256;
   return {weight - second, second};
 }
 
@@ -122,7 +122,7 @@ inline Texel elementAt(const Texture& texture, std::int64_t x, std::int64_t y, s
 }
 
 /// The element at a coordinate of a plane, or between those around it. The order in which weights are divided decides
-/// how they are rounded; this one and the y of a line are what an H200 does.
+/// how they are rounded; this one, the halves, and the y of a line are what an H200 does.
 template <std::size_t DIMENSIONS>
 Texel sample(const Texture& texture, const std::array<float, 3>& at, std::int64_t plane = 0) {
   const bool isBetween = texture.sampling.filter == cudaFilterModeLinear;
@@ -134,7 +134,7 @@ Texel sample(const Texture& texture, const std::array<float, 3>& at, std::int64_
   for (unsigned corner = 0; corner < 8; ++corner) {
     const std::size_t x = corner & 1, y = corner >> 1 & 1, z = corner >> 2;
     const int ofPlane = divided(256, axes[2].fraction)[z], ofColumn = divided(ofPlane, axes[0].fraction)[x];
-    const int weight = divided(ofColumn, axes[1].fraction)[y];
+    const int weight = divided(ofColumn, axes[1].fraction, x == 1)[y];
     if (weight == 0) continue;
     const Texel value = elementAt(texture, axes[0].index[x], axes[1].index[y], axes[2].index[z]);
     for (std::size_t i = 0; i < 4; ++i) sum[i] += weight / 256.0 * value[i];
