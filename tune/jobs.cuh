@@ -70,11 +70,11 @@ inline std::vector<unsigned> threadCounts() {
   return counts;
 }
 
-/// No threads; and threads with slots of which each has one to four.
+/// No threads; and threads with slots that each of them fills or empties one to ten times.
 inline std::vector<detail::TunedValue> ringValues(std::size_t bytes) {
   std::vector<detail::TunedValue> values{{0, 0}};
   for (const unsigned threads : threadCounts())
-    for (const std::size_t turns : {1, 4}) {
+    for (const std::size_t turns : {1, 3, 10}) {
       const std::size_t share = bytes / (threads * turns);
       const std::size_t slot = std::size_t{1} << detail::logSizeOf((std::max)(share, std::size_t{1}));
       if (slot >= detail::leastTunedBytes) values.push_back({threads, (std::min)(slot, std::size_t{4} << 20)});
@@ -139,7 +139,7 @@ inline Job stagingJob(Arrays& arrays, int logSize) {
       values.push_back({threads, piece});
   const auto call = [&arrays, n] {
     {
-      detail::SlotFill fill(n, {arrays.pinned(), arrays.pageable()});
+      detail::SlotFill fill(n, {arrays.pinned(), arrays.pageable(), false});
       fill.begin();
       fill.finish();
     }

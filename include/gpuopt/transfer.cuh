@@ -171,7 +171,7 @@ template <class T>
 /// Gives the slots that transfers keep back to the system, and pinned memory that nobody uses (trimPinned). Waits for
 /// the device.
 inline void trimTransfers() {
-  detail::TransferLanes::instance().trim();
+  detail::TransferSlotsPool::instance().trim();
   trimPinned();
 }
 

@@ -75,8 +75,8 @@ struct Arrays {
   unsigned char* memory = nullptr;
 };
 
-inline gpuopt::detail::TransferPlan ringPlan(unsigned threads, std::size_t slotBytes, bool isStreaming = false) {
-  return {gpuopt::detail::TransferAlgorithm::ring, "", threads, slotBytes, isStreaming};
+inline gpuopt::detail::TransferPlan ringPlan(unsigned threads, std::size_t slotBytes) {
+  return {gpuopt::detail::TransferAlgorithm::ring, "", threads, slotBytes, std::size_t{2} * threads};
 }
 
 inline gpuopt::detail::Transfer transferOf(Arrays& arrays, TransferDirection direction, cudaStream_t stream) {
@@ -123,18 +123,22 @@ using namespace transfer_test::transfer;
 TEST_CASE("The ring copies every byte, at every size and alignment", "[transfer]") {
   const std::size_t slot = 4096;
   const auto threads = GENERATE(1u, 2u, 5u);
-  const auto misalignment = GENERATE(std::size_t{0}, std::size_t{3});
+  const auto slots = GENERATE(std::size_t{1}, std::size_t{2}, std::size_t{7}, std::size_t{40});
+  const std::size_t misalignment = slots % 2 * 3;
+  gpuopt::detail::TransferPlan plan = ringPlan(threads, slot);
+  plan.slots = slots;
   for (const std::size_t n :
        {std::size_t{1}, slot - 1, slot, slot + 1, 2 * slot, 2 * slot + 1, 3 * slot - 1, 17 * slot + 5}) {
-    CAPTURE(threads, misalignment, n);
+    CAPTURE(threads, slots, n);
     Arrays arrays(n, misalignment);
     fill(arrays.onHost(), n, threads);
-    runPlan(arrays, TransferDirection::upload, ringPlan(threads, slot));
+    runPlan(arrays, TransferDirection::upload, plan);
     arrays.poisonHost();
     REQUIRE(arrays.wrongOnDevice(threads) == 0);
     for (const bool isStreaming : {false, true}) {
       arrays.poisonHost();
-      runPlan(arrays, TransferDirection::download, ringPlan(threads, slot, isStreaming));
+      plan.isStreaming = isStreaming;
+      runPlan(arrays, TransferDirection::download, plan);
       REQUIRE(arrays.wrongOnHost(threads) == 0);
     }
   }
@@ -289,7 +293,7 @@ TEST_CASE("A failure ends a transfer with its error, and loses nothing", "[trans
         const std::size_t before = gpuopt::pinnedBytes();
         RingTransfer<FailingHost> transfer(
             {{arrays.onHost()}, failure},
-            {arrays.onDevice(), arrays.n, 4096, 1 + helpers, direction, helpers == 0, stream, "test"});
+            {arrays.onDevice(), arrays.n, 4096, 2 + helpers, direction, helpers == 0, stream, "test"});
         transfer.begin(helpers);
         REQUIRE(messageOf<std::runtime_error>([&] { transfer.wait(); }) == "the host failed");
         REQUIRE(transfer.isDone());
@@ -307,7 +311,7 @@ TEST_CASE("Pinned memory for slots that cannot be had is an error", "[transfer]"
     const NoSlots limited(10000);
     // WRITTEN transfer: upload(host, n, device), where the capacity of pinned memory is 10000 bytes
     REQUIRE(messageOf<std::runtime_error>([&] { gpuopt::upload(arrays.onHost(), arrays.n, arrays.onDevice()); })
-                .find("gpuopt::upload: 131072 bytes of pinned memory exceed the capacity: 0 of 10000 bytes are in use; "
+                .find("gpuopt::upload: 65536 bytes of pinned memory exceed the capacity: 0 of 10000 bytes are in use; "
                       "gpuopt::setPinnedCapacity sets another one") == 0);
     REQUIRE(gpuopt::pinnedBytes() == 0);
     REQUIRE(messageOf<std::runtime_error>([&] {
@@ -395,24 +399,25 @@ TEST_CASE("The plan of a transfer", "[transfer]") {
       for (const unsigned cores : {1u, 2u, 3u, 16u, 192u}) {
         CAPTURE(bytes, cores);
         const TransferPlan plan = planTransfer({bytes, direction, PAGEABLE, cores});
-        const bool isSmall =
-            direction == DOWN ? bytes <= 64 * KIB : bytes <= 16 * KIB || (bytes > 64 * KIB && bytes <= 256 * KIB);
+        const bool isSmall = bytes <= (direction == DOWN ? 128 * KIB : 16 * KIB);
         REQUIRE(plan.algorithm == (isSmall ? TransferAlgorithm::runtime : TransferAlgorithm::ring));
         if (isSmall) continue;
         REQUIRE(plan.threads >= 1);
         REQUIRE((cores > 2 || plan.threads == 1));
         REQUIRE(plan.threads <= (cores * 3 + 3) / 4);
         REQUIRE((plan.threads - 1) * plan.slotBytes < bytes);
-        REQUIRE(plan.isStreaming == (direction == DOWN && bytes > 4 * MIB));
+        REQUIRE((plan.slots - 1) * plan.slotBytes < bytes);
+        REQUIRE((plan.slots >= 2 * plan.threads || plan.slots * plan.slotBytes >= bytes));
+        REQUIRE(plan.isStreaming == (direction == DOWN || (bytes > 256 * KIB && bytes <= 128 * MIB)));
       }
   const auto inPart = planTransfer({100, UP, HostMemory::partlyPinned, 16});
   REQUIRE(planInWords(inPart) ==
-          "ring of pinned slots, 1 thread, two slots of 65536 bytes each: the host's memory is registered in part");
+          "ring of 1 pinned slot of 65536 bytes, 1 thread: the host's memory is registered in part");
   std::vector<char> few(10);
   REQUIRE(gpuopt::explainTransfer(few.data(), few.size(), UP) ==
           "the CUDA runtime: the host's memory is pageable, and the array is small");
-  REQUIRE(planInWords({TransferAlgorithm::ring, "why", 12, 4096, true}) ==
-          "ring of pinned slots, 12 threads, two slots of 4096 bytes each, written past the caches: why");
+  REQUIRE(planInWords({TransferAlgorithm::ring, "why", 12, 4096, 24, true}) ==
+          "ring of 24 pinned slots of 4096 bytes, 12 threads, written past the caches: why");
   const gpuopt::PinnedVector<char> pinned(10);
   REQUIRE(gpuopt::explainTransfer(pinned.data(), 10, DOWN) == "the copy engine: the host's memory is pinned");
 }

@@ -23,7 +23,7 @@ class HostSource final : public ChunkSource {
 
   // n elements at `data`, which must stay until the run has ended.
   HostSource(const T* data, std::size_t n, const char* name = "data", const char* function = "gpuopt::fromHost")
-      : data_(data), left_(n) {
+      : data_(data), left_(n), isStreaming_(fillsPastCaches(n * sizeof(T))) {
     requireAddress(namedArray(data, n, name), function);
     isDirect_ = isDirect(data, n * sizeof(T));
   }
@@ -34,7 +34,7 @@ class HostSource final : public ChunkSource {
   bool begin(void* slot, std::size_t capacity) override {
     const std::size_t count = smallerOf(capacity, left_);
     if (isDirect_ || count == 0) return false;
-    fills_.push_back({std::make_unique<SlotFill>(count * sizeof(T), FillPieces{slot, data_}), count});
+    fills_.push_back({std::make_unique<SlotFill>(count * sizeof(T), FillPieces{slot, data_, isStreaming_}), count});
     fills_.back().job->begin();
     advance(count);
     return true;
@@ -65,6 +65,7 @@ class HostSource final : public ChunkSource {
   const T* data_;
   std::size_t left_;
   bool isDirect_ = false;
+  bool isStreaming_;
   std::vector<Fill> fills_;  // in the order of the chunks
 };
 

@@ -75,12 +75,18 @@ void inPieces(std::size_t all, const F& f) {
   job.finish();
 }
 
-// Fills a slot: the copy engine reads it while it is in the cache.
+// Fills a slot.
 struct FillPieces {
   void* slot;
   const void* from;
+  bool isStreaming;  // past the caches
   void operator()(std::size_t at, std::size_t count) const noexcept {
-    std::memcpy(static_cast<unsigned char*>(slot) + at, static_cast<const unsigned char*>(from) + at, count);
+    auto* to = static_cast<unsigned char*>(slot) + at;
+    const auto* bytes = static_cast<const unsigned char*>(from) + at;
+    if (isStreaming)
+      copyStreaming(to, bytes, count);
+    else
+      std::memcpy(to, bytes, count);
   }
 };
 using SlotFill = PiecewiseJob<FillPieces>;

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 
 GPUOPT_DETAIL_BEGIN
@@ -21,8 +20,9 @@ struct HostBlocks {
   bool isStreaming;
 
   void read(unsigned char* slot, std::size_t at, std::size_t bytes) const {
-    visit(at, bytes,
-          [&](unsigned char* host, std::size_t offset, std::size_t n) { std::memcpy(slot + offset, host, n); });
+    visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
+      HostBytes{host, isStreaming}.read(slot + offset, 0, n);
+    });
   }
   void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const {
     visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {

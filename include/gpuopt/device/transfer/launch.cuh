@@ -64,7 +64,7 @@ inline void requireNoCapture(const Transfer& transfer) {
 
 inline RingRequest ringRequest(const Transfer& transfer, const TransferPlan& plan, bool isDirect) {
   requireNoCapture(transfer);
-  return {transfer.device,    transfer.bytes, plan.slotBytes,  plan.threads,
+  return {transfer.device,    transfer.bytes, plan.slotBytes,  plan.slots,
           transfer.direction, isDirect,       transfer.stream, transfer.function};
 }
 

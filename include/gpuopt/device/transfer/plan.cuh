@@ -40,9 +40,10 @@ struct TransferPlan {
   TransferAlgorithm algorithm;
   const char* reason;
   unsigned threads = 0;       // that fill or empty slots
-  std::size_t slotBytes = 0;  // of which each thread has two
-  bool isStreaming = false;   // whether the host's memory is written past the caches
-  unsigned blocks = 0;        // thread blocks of the kernel, at most
+  std::size_t slotBytes = 0;  // of a slot
+  std::size_t slots = 0;
+  bool isStreaming = false;  // whether slots, or the host's memory, are written past the caches
+  unsigned blocks = 0;       // thread blocks of the kernel, at most
 };
 
 template <std::size_t N>
@@ -59,19 +60,22 @@ constexpr TransferTier tierOf(const TransferShape& shape) {
 
 inline constexpr const char* tunedReason = "the tuning file says so";
 
-// Long downloads are written past the caches: that saves the host from reading what it overwrites.
 inline TransferPlan planRing(const TransferShape& shape) {
   const bool isTuned = shape.tuned && shape.tuned->count > 0;
   const TransferTier found =
       isTuned ? TransferTier{shape.bytes, shape.tuned->count, shape.tuned->bytes} : tierOf(shape);
   const TransferTier tier = found.threads > 0 ? found : smallTier;
-  const std::size_t slots = ceilDivide(shape.bytes, tier.slotBytes);
-  const std::size_t threads = smallerOf(std::size_t{smallerOf(tier.threads, transferCores(shape.cores))}, slots);
+  const std::size_t regions = ceilDivide(shape.bytes, tier.slotBytes);
+  const std::size_t threads = smallerOf(std::size_t{smallerOf(tier.threads, transferCores(shape.cores))}, regions);
   const char* reason = isTuned                                ? tunedReason
                        : shape.memory == HostMemory::pageable ? "the host's memory is pageable"
                                                               : "the host's memory is registered in part";
-  return {TransferAlgorithm::ring, reason, static_cast<unsigned>(threads), tier.slotBytes,
-          shape.direction == TransferDirection::download && shape.bytes > cachedDownloadBytes};
+  return {TransferAlgorithm::ring,
+          reason,
+          static_cast<unsigned>(threads),
+          tier.slotBytes,
+          smallerOf(regions, ringSlots(threads, tier.slotBytes)),
+          shape.direction == TransferDirection::download || fillsPastCaches(shape.bytes)};
 }
 
 inline TransferPlan planTransfer(const TransferShape& shape) {
@@ -119,8 +123,9 @@ inline std::string planInWords(const TransferPlan& plan) {
     case TransferAlgorithm::ring:
       break;
   }
-  return message({"ring of pinned slots, ", plan.threads, plan.threads == 1 ? " thread" : " threads", ", two slots of ",
-                  plan.slotBytes, " bytes each", plan.isStreaming ? ", written past the caches: " : ": ", plan.reason});
+  return message({"ring of ", plan.slots, plan.slots == 1 ? " pinned slot of " : " pinned slots of ", plan.slotBytes,
+                  " bytes, ", plan.threads, plan.threads == 1 ? " thread" : " threads",
+                  plan.isStreaming ? ", written past the caches: " : ": ", plan.reason});
 }
 
 }  // namespace detail

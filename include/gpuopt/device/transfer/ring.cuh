@@ -1,11 +1,11 @@
 /// \file
-/// Transfers of pageable memory: several threads, each of which copies regions through a lane of its own.
+/// Transfers of pageable memory: several threads copy regions to or from a ring of pinned slots.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/core/integers.cuh>
-#include <gpuopt/device/transfer/lanes.cuh>
 #include <gpuopt/device/transfer/plan.cuh>
+#include <gpuopt/device/transfer/slots.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/helper_threads.cuh>
@@ -17,7 +17,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
-#include <vector>
+#include <thread>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -51,12 +51,15 @@ struct HostBytes {
   unsigned char* data;
   bool isStreaming = false;
 
-  void read(unsigned char* slot, std::size_t at, std::size_t bytes) const { std::memcpy(slot, data + at, bytes); }
-  void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const {
+  void read(unsigned char* slot, std::size_t at, std::size_t bytes) const { copy(slot, data + at, bytes); }
+  void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const { copy(data + at, slot, bytes); }
+
+ private:
+  void copy(unsigned char* to, const unsigned char* from, std::size_t bytes) const {
     if (isStreaming)
-      copyStreaming(data + at, slot, bytes);
+      copyStreaming(to, from, bytes);
     else
-      std::memcpy(data + at, slot, bytes);
+      std::memcpy(to, from, bytes);
   }
 };
 
@@ -65,44 +68,11 @@ struct RingRequest {
   unsigned char* device;
   std::size_t bytes;
   std::size_t slotBytes;
-  unsigned threads;  // at most
+  std::size_t slots;
   TransferDirection direction;
   bool isDirect;  // copies are queued in the user's stream itself; else in one of the transfer's own
   cudaStream_t stream;
   const char* function;
-};
-
-/// The lanes of a transfer, one for each thread. They are there before it begins, so that no thread has to allocate.
-class LeasedLanes {
- public:
-  explicit LeasedLanes(const RingRequest& request) {
-    const RelaxedCapture relaxed;
-    lanes_.reserve(request.threads);
-    try {
-      while (lanes_.size() < request.threads)
-        lanes_.push_back(&TransferLanes::instance().acquire(currentDevice(), request.slotBytes, request.function));
-    } catch (...) {
-      release();
-      throw;
-    }
-  }
-  ~LeasedLanes() { release(); }
-  LeasedLanes(const LeasedLanes&) = delete;
-  LeasedLanes& operator=(const LeasedLanes&) = delete;
-
-  /// One for the calling thread; null if all are taken.
-  TransferLane* take() {
-    const std::size_t i = taken_.fetch_add(1, std::memory_order_relaxed);
-    return i < lanes_.size() ? lanes_[i] : nullptr;
-  }
-
- private:
-  void release() noexcept {
-    for (auto lane = lanes_.rbegin(); lane != lanes_.rend(); ++lane) TransferLanes::instance().release(**lane);
-  }
-
-  std::vector<TransferLane*> lanes_;
-  std::atomic<std::size_t> taken_{0};
 };
 
 /// A stream beside the user's, and what orders the two.
@@ -129,7 +99,9 @@ class SideStream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// The copies of all threads are queued in one stream: the copy engine takes longer to change streams than to copy a
+/// Regions of a slot's size go through the slots in turn. Threads fill or empty slots side by side; whoever finds that
+/// the next copy can be queued does so. Only one thread at a time calls the runtime, which would make them wait for
+/// each other, and all copies are in one stream, because the engine takes longer to change streams than to copy a
 /// hundred KiB.
 ///
 /// \tparam Host reads and writes the host's side: read(slot, at, bytes) and write(slot, at, bytes), by several threads
@@ -137,7 +109,12 @@ template <class Host>
 class RingTransfer final : public HelpedJob, public PendingTransfer {
  public:
   RingTransfer(const Host& host, const RingRequest& request)
-      : host_(host), request_(request), device_(currentDevice()), lanes_(request) {
+      : host_(host),
+        request_(request),
+        device_(currentDevice()),
+        regions_(ceilDivide(request.bytes, request.slotBytes)),
+        slots_(request.slots),
+        ring_(ringMemory(slots_ * request.slotBytes), slots_, request.function) {
     const RelaxedCapture relaxed;
     if (!request.isDirect) side_.emplace(request.stream);
   }
@@ -162,90 +139,86 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
     complete();
   }
 
-  bool isDone() override { return done_.load(std::memory_order_acquire) >= request_.bytes; }
+  bool isDone() override { return hasFailed_ || (isUpload() ? queued_ : emptied_) == regions_; }
 
   /// The part of one thread.
   void run() noexcept override {
-    if (next_.load(std::memory_order_relaxed) >= request_.bytes) return;
+    if (next_ >= regions_) return;
     try {
       const RelaxedCapture relaxed;
       const DeviceScope scope(device_);
-      TransferLane* own = lanes_.take();
-      if (own == nullptr) return;
-      TransferLane& lane = *own;
-      if (request_.direction == TransferDirection::upload)
-        upload(lane);
-      else
-        download(lane);
+      queueCopies();
+      for (std::size_t i = next_++; i < regions_; i = next_++) {
+        isUpload() ? fill(i) : empty(i);
+        queueCopies();
+      }
     } catch (...) {
       fail(std::current_exception());
     }
   }
 
  private:
-  struct Region {
-    std::size_t at, bytes;
-  };
-
-  /// The next region that no thread has begun with; of no bytes if there is none.
-  Region take() {
-    const std::size_t at = next_.fetch_add(request_.slotBytes, std::memory_order_relaxed);
-    if (at >= request_.bytes) return {request_.bytes, 0};
-    return {at, smallerOf(request_.slotBytes, request_.bytes - at)};
-  }
-
+  bool isUpload() const { return request_.direction == TransferDirection::upload; }
+  std::size_t beginOf(std::size_t i) const { return smallerOf(i * request_.slotBytes, request_.bytes); }
+  std::size_t bytesOf(std::size_t i) const { return beginOf(i + 1) - beginOf(i); }
+  unsigned char* memoryOf(std::size_t i) const { return ring_->memory() + i % slots_ * request_.slotBytes; }
   cudaStream_t stream() const { return side_ ? static_cast<cudaStream_t>(*side_) : request_.stream; }
 
-  void copy(TransferLane& lane, unsigned k, const Region& region) {
-    const bool isUpload = request_.direction == TransferDirection::upload;
-    unsigned char* device = request_.device + region.at;
-    check(cudaMemcpyAsync(isUpload ? device : lane.slot(k), isUpload ? lane.slot(k) : device, region.bytes,
-                          isUpload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream()),
+  void fill(std::size_t i) {
+    if (i >= slots_ && !awaitCopy(i - slots_)) return;
+    host_.read(memoryOf(i), beginOf(i), bytesOf(i));
+    ++(*ring_)[i % slots_].rounds;
+  }
+
+  void empty(std::size_t i) {
+    if (!awaitCopy(i)) return;
+    host_.write(memoryOf(i), beginOf(i), bytesOf(i));
+    ++(*ring_)[i % slots_].rounds;
+    ++emptied_;
+  }
+
+  /// Returns when a region has been copied; false if it never will be.
+  bool awaitCopy(std::size_t i) {
+    while (queued_ <= i) {  // another thread is at work on what has to come before
+      if (hasFailed_) return false;
+      std::this_thread::yield();
+      queueCopies();
+    }
+    ring_->await(i % slots_);
+    return true;
+  }
+
+  /// Whether a region's slot is filled, or for downloads: empty.
+  bool canCopy(std::size_t i) {
+    return i < regions_ && (*ring_)[i % slots_].rounds == i / slots_ + (isUpload() ? 1 : 0);
+  }
+
+  /// Queues the copies that can be queued, in order, unless another thread is about it: that one will look again.
+  void queueCopies() {
+    while (canCopy(queued_) && !isQueueing_.exchange(true)) {
+      while (canCopy(queued_)) queueCopy(queued_);
+      isQueueing_ = false;
+    }
+  }
+
+  /// The regions from `first` on that lie in a row; of downloads one, so that a thread can begin with it.
+  void queueCopy(std::size_t first) {
+    std::size_t end = first + 1;
+    while (isUpload() && end % slots_ != 0 && canCopy(end)) ++end;
+    unsigned char *device = request_.device + beginOf(first), *slot = memoryOf(first);
+    check(cudaMemcpyAsync(isUpload() ? device : slot, isUpload() ? slot : device, beginOf(end) - beginOf(first),
+                          isUpload() ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream()),
           "cudaMemcpyAsync");
-    lane.finishSlot(stream());
-  }
-
-  void finishRegion(const Region& region) { done_.fetch_add(region.bytes, std::memory_order_release); }
-
-  void upload(TransferLane& lane) {
-    for (Region region = take(); region.bytes > 0; region = take()) {
-      const unsigned k = lane.turn();
-      lane.await(k);
-      host_.read(lane.slot(k), region.at, region.bytes);
-      copy(lane, k, region);
-      finishRegion(region);
-    }
-  }
-
-  /// Queues the copy of a region, if it has bytes, to the slot whose turn it is.
-  unsigned fetch(TransferLane& lane, const Region& region) {
-    const unsigned k = lane.turn();
-    if (region.bytes == 0) return k;
-    lane.await(k);
-    copy(lane, k, region);
-    return k;
-  }
-
-  void download(TransferLane& lane) {
-    Region region = take();
-    unsigned k = fetch(lane, region);
-    while (region.bytes > 0) {
-      const Region following = take();
-      const unsigned other = fetch(lane, following);
-      lane.await(k);
-      host_.write(lane.slot(k), region.at, region.bytes);
-      finishRegion(region);
-      region = following;
-      k = other;
-    }
+    ring_->finishCopy(first % slots_, (end - 1) % slots_, stream());
+    queued_ = end;
   }
 
   /// Keeps the first error, and ends the work of all threads.
   void fail(std::exception_ptr error) noexcept {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!error_) error_ = error;
-    next_.store(request_.bytes, std::memory_order_relaxed);
-    done_.store(request_.bytes, std::memory_order_release);
+    next_ = regions_;
+    hasFailed_ = true;
   }
 
   /// Orders the user's stream after the copies. No thread works on the transfer any more.
@@ -260,10 +233,14 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
   const Host host_;
   const RingRequest request_;
   const int device_;
-  LeasedLanes lanes_;
+  const std::size_t regions_, slots_;
+  LeasedSlots ring_;
   std::optional<SideStream> side_;
-  std::atomic<std::size_t> next_{0};  // the first byte that nobody has begun with
-  std::atomic<std::size_t> done_{0};  // bytes
+  std::atomic<std::size_t> next_{0};     // the first region that no thread has begun with
+  std::atomic<std::size_t> queued_{0};   // the first region whose copy has not been queued
+  std::atomic<std::size_t> emptied_{0};  // regions, in any order
+  std::atomic<bool> isQueueing_{false};  // whether a thread queues copies
+  std::atomic<bool> hasFailed_{false};
   bool isComplete_ = false;
   std::mutex mutex_;
   std::exception_ptr error_;  // guarded by mutex_

@@ -21,24 +21,31 @@ struct TransferTier {
 
 // Measured on an H200 with 16 cores, 2026-11-23, whose link reaches 55.4 GB/s: us with these tiers and of cudaMemcpy,
 // while the helpers sleep.
-//   up:    64 KiB 16, 22;  512 KiB 80, 89;   1 MiB 104, 110;  2 MiB 160, 194;  4 MiB 268, 440;  16 MiB 811, 1934;
-//          64 MiB 1992, 8453
-//   down:  128 KiB 26, 31;  512 KiB 66, 77;  1 MiB 97, 126;   2 MiB 134, 270;  4 MiB 275, 372;  16 MiB 518, 1156;
-//          64 MiB 1558, 3843
-// At 1 GiB, slots of a quarter of the size lose a tenth, because each copy takes the copy engine 3 us to begin with.
-// First regions of half and a quarter of the size, so that the copy engine begins earlier, and helpers that wake each
-// other were tried: neither gains more than the runs differ.
-inline constexpr TransferTier uploadTiers[] = {
-    {16 * KIB, 0, 0},        {64 * KIB, 1, 64 * KIB}, {256 * KIB, 0, 0},
-    {1 * MIB, 2, 256 * KIB}, {2 * MIB, 8, 512 * KIB}, {4 * MIB, 12, 512 * KIB},
-    {16 * MIB, 4, 2 * MIB},  {64 * MIB, 12, 2 * MIB}, {static_cast<std::size_t>(-1), 8, 4 * MIB}};
-inline constexpr TransferTier downloadTiers[] = {{64 * KIB, 0, 0},          {128 * KIB, 1, 128 * KIB},
-                                                 {512 * KIB, 2, 256 * KIB}, {1 * MIB, 4, 256 * KIB},
-                                                 {4 * MIB, 12, 512 * KIB},  {16 * MIB, 12, 1 * MIB},
-                                                 {64 * MIB, 12, 2 * MIB},   {static_cast<std::size_t>(-1), 8, 4 * MIB}};
+//   up:    XXX
+//   down:  XXX
+// Each copy takes the thread that queues it 4 us and the engine 3 us: slots below 128 KiB pay off only where all
+// regions have a slot of their own, so that many are copied at once; at 1 GiB, slots of 1 MiB lose 5 %.
+inline constexpr TransferTier uploadTiers[] = {{16 * KIB, 0, 0},
+                                               {64 * KIB, 1, 64 * KIB},
+                                               {256 * KIB, 2, 128 * KIB},
+                                               {512 * KIB, 12, 16 * KIB},
+                                               {2 * MIB, 12, 32 * KIB},
+                                               {4 * MIB, 8, 128 * KIB},
+                                               {16 * MIB, 12, 256 * KIB},
+                                               {64 * MIB, 12, 512 * KIB},
+                                               {128 * MIB, 12, 1 * MIB},
+                                               {256 * MIB, 12, 2 * MIB},
+                                               {static_cast<std::size_t>(-1), 12, 4 * MIB}};
+inline constexpr TransferTier downloadTiers[] = {{128 * KIB, 0, 0},        {512 * KIB, 1, 128 * KIB},
+                                                 {1 * MIB, 4, 256 * KIB},  {2 * MIB, 12, 128 * KIB},
+                                                 {8 * MIB, 12, 256 * KIB}, {32 * MIB, 12, 512 * KIB},
+                                                 {64 * MIB, 12, 1 * MIB},  {static_cast<std::size_t>(-1), 8, 4 * MIB}};
 
-// Downloads up to this length stay in the caches, for the host to read. Those above were measured so, too.
-inline constexpr std::size_t cachedDownloadBytes = 4 * MIB;
+// Slots are written past the caches, since their lines are in the caches of the cores that wrote them last: 16 MiB up
+// take 490 us instead of 800. Long uploads are not, since the engine would read all slots from memory then: 256 MiB
+// take 5800 us instead of 5600. Downloads are always: the host's memory is not in the caches either, and need not be
+// read before it is overwritten.
+constexpr bool fillsPastCaches(std::size_t bytes) { return bytes > 256 * KIB && bytes <= 128 * MIB; }
 
 // Small transfers that the runtime cannot do.
 inline constexpr TransferTier smallTier{0, 1, 64 * KIB};
@@ -46,8 +53,22 @@ inline constexpr TransferTier smallTier{0, 1, 64 * KIB};
 // The most threads of a transfer: a quarter of the cores stays free for the program.
 constexpr unsigned transferCores(unsigned cores) { return cores * 3 / 4 > 0 ? cores * 3 / 4 : 1; }
 
-// Lanes of all devices, each two slots, before a transfer waits for another one's.
-inline constexpr std::size_t mostTransferLanes = 64;
+// The slots of a transfer: two for each thread, and more if they are small, so that threads rarely wait for the engine.
+// Together they stay in the processor's caches.
+constexpr std::size_t ringSlots(std::size_t threads, std::size_t slotBytes) {
+  const std::size_t least = 2 * threads, many = 8 * MIB / slotBytes;
+  return many > least ? many : least;
+}
+
+// Pinned memory for slots of so many bytes together: powers of two, so that transfers of similar lengths share it.
+constexpr std::size_t ringMemory(std::size_t bytes) {
+  std::size_t memory = 64 * KIB;
+  while (memory < bytes) memory *= 2;
+  return memory;
+}
+
+// Rings of all devices, before a transfer waits for another one's.
+inline constexpr std::size_t mostTransferSlots = 16;
 
 // --- gatherBlocks and scatterBlocks
 //

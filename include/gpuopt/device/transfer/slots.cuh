@@ -1,0 +1,187 @@
+/// \file
+/// Pinned memory that transfers go through, in slots.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/transfer/tuning.cuh>
+#include <gpuopt/host/device.cuh>
+#include <gpuopt/host/error.cuh>
+#include <gpuopt/host/event.cuh>
+#include <gpuopt/host/pinned.cuh>
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+GPUOPT_DETAIL_BEGIN
+
+/// What the threads of a transfer tell each other of a slot.
+struct TransferSlot {
+  std::atomic<std::size_t> rounds{0};  // how often a thread has filled it, or emptied it
+  Event copied;                        // after the latest copy that ended with this slot
+  std::size_t lastOfCopy = 0;          // the slot that the latest copy of this one ended with
+};
+
+/// The slots of one transfer at a time.
+class TransferSlots {
+ public:
+  TransferSlots(int device, std::size_t bytes, const char* function)
+      : device_(device), memory_(PinnedPool::instance().acquire(bytes, function)) {}
+  ~TransferSlots() {
+    if (isCopying_) slots_[last_].copied.waitQuietly();
+    PinnedPool::instance().release(memory_);
+  }
+  TransferSlots(const TransferSlots&) = delete;
+  TransferSlots& operator=(const TransferSlots&) = delete;
+
+  int device() const { return device_; }
+  std::size_t bytes() const { return memory_.bytes; }
+
+  /// Whether there is no copy.
+  bool isIdle() {
+    if (isCopying_ && slots_[last_].copied.isDone()) isCopying_ = false;
+    return !isCopying_;
+  }
+
+  /// Begins a transfer that has `count` slots. Waits for copies.
+  void begin(std::size_t count) {
+    if (isCopying_) slots_[last_].copied.wait();
+    isCopying_ = false;
+    while (slots_.size() < count) slots_.emplace_back();
+    for (TransferSlot& slot : slots_) slot.rounds.store(0, std::memory_order_relaxed);
+  }
+
+  TransferSlot& operator[](std::size_t i) { return slots_[i]; }
+  unsigned char* memory() const { return memory_.data; }
+
+  /// Marks the end of a copy that has been queued for the slots from `first` to `last`.
+  void finishCopy(std::size_t first, std::size_t last, cudaStream_t stream) {
+    slots_[last].copied.record(stream);
+    for (std::size_t i = first; i <= last; ++i) slots_[i].lastOfCopy = last;
+    last_ = last;
+    isCopying_ = true;
+  }
+
+  /// Waits for the latest copy of a slot.
+  void await(std::size_t i) { slots_[slots_[i].lastOfCopy].copied.wait(); }
+
+ private:
+  int device_;
+  std::deque<TransferSlot> slots_;  // stay where they are
+  std::size_t last_ = 0;            // that the latest copy of all ended with
+  bool isCopying_ = false;
+  PinnedBlock memory_;  // last: nothing that throws comes after it
+};
+
+/// The slots of all devices and threads. Those that nobody uses are kept for the next transfer.
+class TransferSlotsPool {
+ public:
+  /// Never destroyed: at exit the context may be gone.
+  GPUOPT_HIDDEN static TransferSlotsPool& instance() {
+    static TransferSlotsPool& pool = *new TransferSlotsPool;
+    return pool;
+  }
+
+  /// Slots of the current device of at least `bytes` bytes together. They are idle, unless there are too many already:
+  /// a transfer must not wait for another one's stream.
+  TransferSlots& acquire(int device, std::size_t bytes, const char* function) {
+    std::vector<TransferSlots*> busy;
+    TransferSlots* slots = take(device, bytes);
+    while (slots != nullptr && !slots->isIdle()) {
+      busy.push_back(slots);
+      slots = take(device, bytes);
+    }
+    if (slots == nullptr && !busy.empty() && isFull()) {
+      slots = busy.back();
+      busy.pop_back();
+    }
+    putBack(busy);
+    return slots != nullptr ? *slots : make(device, bytes, function);
+  }
+
+  void release(TransferSlots& slots) noexcept {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    unused_.push_back(&slots);  // does not allocate: make() reserved the capacity
+  }
+
+  /// Waits for the copies of the slots that nobody uses, and gives their memory back to the pool.
+  void trim() {
+    std::vector<TransferSlots*> all;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      all.assign(unused_.begin(), unused_.end());
+      unused_.clear();
+    }
+    const RelaxedCapture relaxed;
+    for (TransferSlots* slots : all) forget(slots);
+  }
+
+ private:
+  /// Those that were used last of those that are large enough; null if there are none. No calls of the runtime under
+  /// the lock, which many threads may want at once.
+  TransferSlots* take(int device, std::size_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (std::size_t i = unused_.size(); i-- > 0;) {
+      TransferSlots* slots = unused_[i];
+      if (slots->device() != device || slots->bytes() < bytes) continue;
+      unused_.erase(unused_.begin() + static_cast<std::ptrdiff_t>(i));
+      return slots;
+    }
+    return nullptr;
+  }
+
+  void putBack(const std::vector<TransferSlots*>& slots) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    unused_.insert(unused_.begin(), slots.begin(), slots.end());
+  }
+
+  bool isFull() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return count_ >= mostTransferSlots;
+  }
+
+  TransferSlots& make(int device, std::size_t bytes, const char* function) {
+    auto* slots = new TransferSlots(device, bytes, function);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    unused_.reserve(++count_);
+    return *slots;
+  }
+
+  void forget(TransferSlots* slots) {
+    delete slots;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    --count_;
+  }
+
+  std::mutex mutex_;
+  std::vector<TransferSlots*> unused_;
+  std::size_t count_ = 0;
+};
+
+/// Slots for a scope.
+class LeasedSlots {
+ public:
+  /// `bytes` bytes in `count` slots.
+  LeasedSlots(std::size_t bytes, std::size_t count, const char* function)
+      : slots_(TransferSlotsPool::instance().acquire(currentDevice(), bytes, function)) {
+    try {
+      slots_.begin(count);
+    } catch (...) {
+      TransferSlotsPool::instance().release(slots_);
+      throw;
+    }
+  }
+  ~LeasedSlots() { TransferSlotsPool::instance().release(slots_); }
+  LeasedSlots(const LeasedSlots&) = delete;
+  LeasedSlots& operator=(const LeasedSlots&) = delete;
+
+  TransferSlots* operator->() const { return &slots_; }
+  TransferSlots& operator*() const { return slots_; }
+
+ private:
+  TransferSlots& slots_;
+};
+
+GPUOPT_DETAIL_END
