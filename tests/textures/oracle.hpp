@@ -58,17 +58,20 @@ struct Oracle {
   std::function<double(int, int, int)> element;
 
   double at(double u, double v, double w) const {
-    const auto divide = [this](double part, double coordinate, bool halfToSecond, const Share& share) {
-      return filter == cudaFilterModeLinear ? linearOf(part, coordinate, halfToSecond, share)
-                                            : pointOf(part, coordinate, share);
+    const auto divide = [this](double part, double coordinate, Side side, bool halfToSecond, const Share& share) {
+      if (filter != cudaFilterModeLinear) return pointOf(part, coordinate, share);
+      // Clamped before the weights are: products of several would be rounded to other 256ths.
+      const bool isClamped = side.mode == cudaAddressModeClamp;
+      return linearOf(part, isClamped ? std::clamp(coordinate, 0.5, side.n - 0.5) : coordinate, halfToSecond, share);
     };
     const auto elementAt = [this](int i, int j, int k) {
       const int column = addressed(i, x), row = addressed(j, y), plane = addressed(k, z);
       return column < 0 || row < 0 || plane < 0 ? border : element(column, row, plane);
     };
-    return divide(256, w, true, [&](int k, double ofPlane, bool) {
-      return divide(ofPlane, u, true, [&](int i, double ofColumn, bool isSecond) {
-        return divide(ofColumn, v, isSecond, [&](int j, double part, bool) { return part / 256 * elementAt(i, j, k); });
+    return divide(256, w, z, true, [&](int k, double ofPlane, bool) {
+      return divide(ofPlane, u, x, true, [&](int i, double ofColumn, bool isSecond) {
+        return divide(ofColumn, v, y, isSecond,
+                      [&](int j, double part, bool) { return part / 256 * elementAt(i, j, k); });
       });
     });
   }

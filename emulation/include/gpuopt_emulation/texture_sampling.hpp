@@ -105,7 +105,9 @@ inline Axis axisAt(const Texture& texture, std::size_t dimension, float coordina
   Axis axis{{addressed(first, n, mode, sampling.isNormalized), 0}, 0};
   if (!isBetween) return axis;
   axis.index[1] = addressed(first + 1, n, mode, sampling.isNormalized);
-  axis.fraction = static_cast<int>((position - below) * 256);
+  // Beyond the centre of the last element, a clamped coordinate is at that centre.
+  const bool isClamped = mode != cudaAddressModeBorder && (mode == cudaAddressModeClamp || !sampling.isNormalized);
+  if (!isClamped || axis.index[0] != axis.index[1]) axis.fraction = static_cast<int>((position - below) * 256);
   return axis;
 }
 
@@ -123,13 +125,12 @@ inline Texel elementAt(const Texture& texture, std::int64_t x, std::int64_t y, s
 
 /// The element at a coordinate of a plane, or between those around it. The order in which weights are divided decides
 /// how they are rounded; this one, the halves, and the y of a line are what an H200 does.
-template <std::size_t DIMENSIONS>
+template <std::size_t DIMENSIONS, std::size_t FILTERED = (DIMENSIONS == 1 ? 2 : DIMENSIONS)>
 Texel sample(const Texture& texture, const std::array<float, 3>& at, std::int64_t plane = 0) {
   const bool isBetween = texture.sampling.filter == cudaFilterModeLinear;
   std::array<Axis, 3> axes{Axis{}, Axis{}, Axis{{plane, 0}, 0}};
-  // A line is at y = 0, half-way to its border.
-  for (std::size_t i = 0; i < (std::max)(DIMENSIONS, std::size_t{2}); ++i)
-    axes[i] = axisAt(texture, i, i < DIMENSIONS ? at[i] : 0.0F, isBetween);
+  // A line is at y = 0, half-way to its border; one of several layers is not.
+  for (std::size_t i = 0; i < FILTERED; ++i) axes[i] = axisAt(texture, i, i < DIMENSIONS ? at[i] : 0.0F, isBetween);
   Texel sum{};
   for (unsigned corner = 0; corner < 8; ++corner) {
     const std::size_t x = corner & 1, y = corner >> 1 & 1, z = corner >> 2;

@@ -167,7 +167,7 @@ template <class T>
 T tex1DLayered(cudaTextureObject_t texture, float x, int layer) {
   namespace emulated = gpuopt::emulation::detail;
   const emulated::Texture& layers = emulated::textureAt(texture);
-  return emulated::fromTexel<T>(emulated::sample<1>(layers, {x, 0, 0}, emulated::layerOf(layers, layer)));
+  return emulated::fromTexel<T>(emulated::sample<1, 1>(layers, {x, 0, 0}, emulated::layerOf(layers, layer)));
 }
 template <class T>
 T tex2DLayered(cudaTextureObject_t texture, float x, float y, int layer) {

@@ -399,7 +399,8 @@ TEST_CASE("The plan of a transfer", "[transfer]") {
       for (const unsigned cores : {1u, 2u, 3u, 16u, 192u}) {
         CAPTURE(bytes, cores);
         const TransferPlan plan = planTransfer({bytes, direction, PAGEABLE, cores});
-        const bool isSmall = bytes <= (direction == DOWN ? 128 * KIB : 16 * KIB);
+        const bool isSmall =
+            direction == DOWN ? bytes <= 128 * KIB : bytes <= 32 * KIB || (bytes > 64 * KIB && bytes <= 256 * KIB);
         REQUIRE(plan.algorithm == (isSmall ? TransferAlgorithm::runtime : TransferAlgorithm::ring));
         if (isSmall) continue;
         REQUIRE(plan.threads >= 1);

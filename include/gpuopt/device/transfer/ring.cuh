@@ -126,8 +126,13 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
     }
   }
 
-  /// Lets up to `helpers` other threads do the work, too.
-  void begin(unsigned helpers) { HelperThreads::instance().invite(*this, helpers); }
+  /// Queues the first copies of a download, and lets up to `helpers` other threads do the work, too: to wake them takes
+  /// longer.
+  void begin(unsigned helpers) {
+    const RelaxedCapture relaxed;
+    queueCopies();
+    HelperThreads::instance().invite(*this, helpers);
+  }
 
   /// Does what is left of the work.
   void wait() override {
@@ -147,7 +152,6 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
     try {
       const RelaxedCapture relaxed;
       const DeviceScope scope(device_);
-      queueCopies();
       for (std::size_t i = next_++; i < regions_; i = next_++) {
         isUpload() ? fill(i) : empty(i);
         queueCopies();

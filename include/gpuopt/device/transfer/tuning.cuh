@@ -25,21 +25,21 @@ struct TransferTier {
 //   down:  XXX
 // Each copy takes the thread that queues it 4 us and the engine 3 us: slots below 128 KiB pay off only where all
 // regions have a slot of their own, so that many are copied at once; at 1 GiB, slots of 1 MiB lose 5 %.
-inline constexpr TransferTier uploadTiers[] = {{16 * KIB, 0, 0},
+inline constexpr TransferTier uploadTiers[] = {{32 * KIB, 0, 0},
                                                {64 * KIB, 1, 64 * KIB},
-                                               {256 * KIB, 2, 128 * KIB},
-                                               {512 * KIB, 12, 16 * KIB},
+                                               {256 * KIB, 0, 0},
+                                               {512 * KIB, 8, 16 * KIB},
                                                {2 * MIB, 12, 32 * KIB},
-                                               {4 * MIB, 8, 128 * KIB},
+                                               {4 * MIB, 8, 256 * KIB},
                                                {16 * MIB, 12, 256 * KIB},
                                                {64 * MIB, 12, 512 * KIB},
                                                {128 * MIB, 12, 1 * MIB},
                                                {256 * MIB, 12, 2 * MIB},
                                                {static_cast<std::size_t>(-1), 12, 4 * MIB}};
-inline constexpr TransferTier downloadTiers[] = {{128 * KIB, 0, 0},        {512 * KIB, 1, 128 * KIB},
-                                                 {1 * MIB, 4, 256 * KIB},  {2 * MIB, 12, 128 * KIB},
-                                                 {8 * MIB, 12, 256 * KIB}, {32 * MIB, 12, 512 * KIB},
-                                                 {64 * MIB, 12, 1 * MIB},  {static_cast<std::size_t>(-1), 8, 4 * MIB}};
+inline constexpr TransferTier downloadTiers[] = {
+    {128 * KIB, 0, 0},       {256 * KIB, 1, 256 * KIB}, {512 * KIB, 2, 128 * KIB},
+    {1 * MIB, 4, 128 * KIB}, {4 * MIB, 8, 256 * KIB},   {8 * MIB, 12, 512 * KIB},
+    {32 * MIB, 12, 1 * MIB}, {256 * MIB, 12, 2 * MIB},  {static_cast<std::size_t>(-1), 8, 4 * MIB}};
 
 // Slots are written past the caches, since their lines are in the caches of the cores that wrote them last: 16 MiB up
 // take 490 us instead of 800. Long uploads are not, since the engine would read all slots from memory then: 256 MiB
