@@ -118,7 +118,8 @@ class ConstantTuner {
   }
 
   /// The limit up to which one kernel is faster than the other, by inputs of each power of two: the library's own
-  /// unless the kernel that it takes loses by more than 2 % somewhere. Takes about `seconds`.
+  /// unless the kernel that it takes loses by more than 2 % somewhere, and does not win where the caches are cold.
+  /// Takes about `seconds`.
   ConstantResult run(const LimitJob& job, double seconds) const {
     return orLeftOut([&] { return measure(job, seconds); });
   }
@@ -143,8 +144,12 @@ class ConstantTuner {
       const std::size_t bytes = (std::size_t{3} << logSize) / 2;
       const bool isBelow = bytes <= job.bytes;
       own += isBelow ? 1 : 0;
-      const ConstantJob both{job.name, job.logSize, {isBelow ? job.below : job.above, isBelow ? job.above : job.below}};
-      reports.push_back(compare(both, large_, seconds / (MOST_LOG - LEAST_LOG + 1), bytes));
+      const ConstantCandidate &taken = isBelow ? job.below : job.above, &other = isBelow ? job.above : job.below;
+      const double share = seconds / (MOST_LOG - LEAST_LOG + 1);
+      reports.push_back(compare({job.name, job.logSize, {taken, other}}, large_, share, {bytes, false}));
+      if (reports.back().chosen == 1 &&
+          compare({job.name, job.logSize, {other, taken}}, large_, share / 4, {bytes, true}).chosen == 1)
+        reports.back().chosen = 0;
     }
     if (reports.empty()) return {std::nullopt, problemOf(detail::defaultChoice, "the input is too small")};
     std::size_t sizes = own;
@@ -159,25 +164,32 @@ class ConstantTuner {
   }
 
   ConstantResult measure(const ConstantJob& job, double seconds) const {
-    const ExperimentReport report = compare(job, large_, seconds);
+    const ExperimentReport report = compare(job, large_, seconds, {});
     std::size_t chosen = report.chosen;
     if (chosen != 0) {
       const ConstantJob both{job.name, job.logSize, {job.candidates[chosen], job.candidates[0]}};
-      if (compare(both, small_, seconds / 4).chosen == 1) chosen = 0;
+      if (compare(both, small_, seconds / 4, {}).chosen == 1) chosen = 0;
     }
     return {entryOf(job, report, chosen), problemsOf(report)};
   }
 
+  // How much of the input, and whether it is in no cache.
+  struct Conditions {
+    std::size_t bytes = ~std::size_t{0};
+    bool isCold = false;
+  };
+
   ExperimentReport compare(const ConstantJob& job, const ConstantMemory& memory, double seconds,
-                           std::size_t bytes = ~std::size_t{0}) const {
+                           Conditions conditions) const {
     ConstantInput input = memory.input();
-    input.bytes = (std::min)(input.bytes, bytes);
+    input.bytes = (std::min)(input.bytes, conditions.bytes);
     std::vector<detail::TuningCandidate> calls;
     for (const ConstantCandidate& each : job.candidates)
       calls.push_back({each.choice, [&each, input](unsigned char* out) { each.call(input, out, nullptr); }});
     ExperimentOptions options;
     options.seconds = seconds;
     options.clock = clock_;
+    options.isCold = conditions.isCold;
     const detail::TuningOutput output{nullptr, input.bytes, 1, {}};
     return detail::CandidateComparison(job.name, output, options, nullptr).run(calls);
   }

@@ -35,6 +35,16 @@ class Arrays {
   ~Arrays() { cudaFree(device_); }
 
   std::size_t bytes() const { return pageable_.size(); }
+
+  /// Where the next call has its n bytes on the host: not where the last ones had theirs, which are in the caches.
+  std::size_t turn(std::size_t n) {
+    const std::size_t at = next_ + n <= bytes() ? next_ : 0;
+    next_ = at + n;
+    return at;
+  }
+  /// The next call has the first bytes.
+  void rewind() { next_ = 0; }
+
   unsigned char* pageable() { return pageable_.data(); }
   unsigned char* result() { return result_.data(); }
   unsigned char* pinned() { return pinned_.data(); }
@@ -54,6 +64,7 @@ class Arrays {
   std::vector<unsigned char> pageable_, result_;
   PinnedVector<unsigned char> pinned_;
   void* device_ = nullptr;
+  std::size_t next_ = 0;
 };
 
 inline void synchronize() { check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); }
@@ -85,10 +96,11 @@ inline std::vector<detail::TunedValue> ringValues(std::size_t bytes) {
 inline Job uploadJob(Arrays& arrays, int logSize) {
   const std::size_t n = middleOf(logSize);
   const auto call = [&arrays, n] {
-    upload(arrays.pageable(), n, arrays.device());
+    upload(arrays.pageable() + arrays.turn(n), n, arrays.device());
     synchronize();
   };
   const auto isCorrect = [&arrays, n](const std::function<void()>& work) {
+    arrays.rewind();
     arrays.poisonDevice(n);
     work();
     return std::memcmp(arrays.fetch(n), arrays.pageable(), n) == 0;
@@ -98,8 +110,9 @@ inline Job uploadJob(Arrays& arrays, int logSize) {
 
 inline Job downloadJob(Arrays& arrays, int logSize) {
   const std::size_t n = middleOf(logSize);
-  const auto call = [&arrays, n] { download(arrays.device(), n, arrays.result()); };
+  const auto call = [&arrays, n] { download(arrays.device(), n, arrays.result() + arrays.turn(n)); };
   const auto isCorrect = [&arrays, n](const std::function<void()>& work) {
+    arrays.rewind();
     check(cudaMemcpy(arrays.device(), arrays.pinned(), n, cudaMemcpyHostToDevice), "cudaMemcpy");
     arrays.poisonResult(n);
     work();
@@ -138,14 +151,16 @@ inline Job stagingJob(Arrays& arrays, int logSize) {
     for (const std::size_t piece : {std::size_t{64} << 10, std::size_t{256} << 10, std::size_t{1} << 20})
       values.push_back({threads, piece});
   const auto call = [&arrays, n] {
+    const std::size_t at = arrays.turn(n);
     {
-      detail::SlotFill fill(n, {arrays.pinned(), arrays.pageable(), false});
+      detail::SlotFill fill(n, {arrays.pinned(), arrays.pageable() + at, false});
       fill.begin();
       fill.finish();
     }
-    detail::emptySlot(arrays.result(), arrays.pinned(), n);
+    detail::emptySlot(arrays.result() + at, arrays.pinned(), n);
   };
   const auto isCorrect = [&arrays, n](const std::function<void()>& work) {
+    arrays.rewind();
     arrays.poisonResult(n);
     work();
     return std::memcmp(arrays.result(), arrays.pageable(), n) == 0;

@@ -106,18 +106,29 @@ TEST_CASE("gpuopt-tune ends where the constants of a kernel make another result"
 
 namespace {
 
-// The entry of a limit for which two kernels take the times that the test says, by the bytes of the input.
-gpuopt::detail::TuningEntry tunedLimit(std::size_t own, const std::function<double(std::size_t, bool isBelow)>& time) {
-  double last = 0;
+// A call of one of two kernels: of the one below the limit, and whether the caches are cold, where calls are timed
+// alone.
+struct LimitCall {
+  std::size_t bytes;
+  bool isBelow, isCold;
+};
+
+// The entry of a limit for which two kernels take the times that the test says.
+gpuopt::detail::TuningEntry tunedLimit(std::size_t own, const std::function<double(const LimitCall&)>& time) {
+  LimitCall last{};
+  int calls = 0;
   const auto copy = [&](bool isBelow) {
     return [&, isBelow](const ConstantInput& input, unsigned char* out, cudaStream_t stream) {
-      last = time(input.bytes, isBelow);
+      last = {input.bytes, isBelow, false};
+      ++calls;
       gpuopt::check(cudaMemcpyAsync(out, input.data, input.bytes, cudaMemcpyDeviceToDevice, stream), "copy");
     };
   };
   const ConstantTuner tuner(std::size_t{2} << 20, [&](cudaStream_t, const std::function<void()>& work) {
+    calls = 0;
     work();
-    return last;
+    last.isCold = calls == 1;
+    return calls * time(last);
   });
   const gpuopt::tune::LimitJob job{"gpuopt.transposeRegisters", 1, own, {"below", copy(true)}, {"above", copy(false)}};
   return tuner.run(job, 0).entry.value();
@@ -129,23 +140,35 @@ TEST_CASE("gpuopt-tune moves a limit while the kernel on its other side is faste
   constexpr std::size_t KIB = 1024;
   // Inputs are of 384, 768 and 1536 KiB. The one below is faster up to `best`.
   const auto choice = [](std::size_t own, std::size_t best, double loss) {
-    return tunedLimit(own, [=](std::size_t bytes, bool isBelow) { return isBelow == (bytes <= best) ? 100 : loss; })
+    return tunedLimit(own, [=](const LimitCall& call) { return call.isBelow == (call.bytes <= best) ? 10 : loss; })
         .choice;
   };
-  CHECK(choice(1024 * KIB, 1024 * KIB, 200) == "default");
-  CHECK(choice(1024 * KIB, 2048 * KIB, 200) == "KIB 2048");
-  CHECK(choice(300 * KIB, 1024 * KIB, 200) == "KIB 1024");
-  CHECK(choice(300 * KIB, 4096 * KIB, 200) == "KIB 2048");
-  CHECK(choice(1024 * KIB, 512 * KIB, 200) == "KIB 512");
-  CHECK(choice(1024 * KIB, 1, 200) == "KIB 1");
-  CHECK(choice(1024 * KIB, 2048 * KIB, 102) == "default");
+  CHECK(choice(1024 * KIB, 1024 * KIB, 20) == "default");
+  CHECK(choice(1024 * KIB, 2048 * KIB, 20) == "KIB 2048");
+  CHECK(choice(300 * KIB, 1024 * KIB, 20) == "KIB 1024");
+  CHECK(choice(300 * KIB, 4096 * KIB, 20) == "KIB 2048");
+  CHECK(choice(1024 * KIB, 512 * KIB, 20) == "KIB 512");
+  CHECK(choice(1024 * KIB, 1, 20) == "KIB 1");
+  CHECK(choice(1024 * KIB, 2048 * KIB, 10.2) == "default");
 
   // Another size gains nothing if the one between would lose.
-  const auto gap = tunedLimit(300 * KIB, [=](std::size_t bytes, bool isBelow) {
-    return isBelow == (bytes < 500 * KIB || bytes > 1000 * KIB) ? 100 : 200;
+  const auto gap = tunedLimit(300 * KIB, [=](const LimitCall& call) {
+    return call.isBelow == (call.bytes < 500 * KIB || call.bytes > 1000 * KIB) ? 10 : 20;
   });
   CHECK(gap.choice == "KIB 512");
-  CHECK((gap.choiceTime == 100000 && gap.firstTime == 200000 && gap.key.logSize == 1));
+  CHECK((gap.choiceTime == 10000 && gap.firstTime == 20000 && gap.key.logSize == 1));
+}
+
+TEST_CASE("gpuopt-tune leaves a limit alone where the kernel on its other side is faster in the caches only") {
+  const auto choice = [](double coldLoss) {
+    return tunedLimit(std::size_t{1} << 20,
+                      [=](const LimitCall& call) { return call.isBelow  ? 10
+                                                          : call.isCold ? 10 * coldLoss
+                                                                        : 5; })
+        .choice;
+  };
+  CHECK(choice(1.1) == "default");
+  CHECK(choice(1) == "KIB 1");
 }
 
 TEST_CASE("The constants of a kernel have the form of their list") {
