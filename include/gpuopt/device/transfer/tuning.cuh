@@ -75,8 +75,9 @@ inline constexpr std::size_t mostTransferSlots = 16;
 // Measured on an H200, 2026-11-23: GB/s of blocks from random places of 1 GiB of pinned memory. A pinned copy reaches
 // 55.4.
 
-// Blocks of this size go through the copy engine. 1 MiB: 51.3 by the kernel, 47.7 by the engine; 4 MiB: 51.2 and 53.4.
-inline constexpr std::size_t engineBlockBytes = 4 * MIB;
+// Blocks of this size go through the copy engine. 1 MiB: 51.3 by the kernel, 47.7 by the engine; 4 MiB: 51.2
+// and 53.4. Few large ones keep few warps busy: 21 of 3 MiB take the kernel 2286 us, the engine 1256.
+inline constexpr std::size_t engineBlockBytes = 2 * MIB;
 
 // Smaller blocks are not written past the caches: their ends would cost more than that saves.
 inline constexpr std::size_t streamingBlockBytes = 4 * KIB;
@@ -85,8 +86,8 @@ inline constexpr int blocksThreads = 512;
 inline constexpr unsigned blocksLoadsInFlight = 4;
 
 // Thread blocks of the kernel, which leaves the other multiprocessors to the program. Data blocks of 1 KiB: 34 with 8,
-// 50 with 16 and more. 256 bytes: 24 with 16, 37 with 32, 35 with 64.
-constexpr unsigned blocksGrid(std::size_t blockBytes) { return blockBytes < KIB ? 32 : 16; }
+// 50 with 16 and more. 16384 of 192 bytes take 118 us with 32, 108 with 64; of 384 bytes 193 and 161.
+constexpr unsigned blocksGrid(std::size_t blockBytes) { return blockBytes < KIB ? 64 : 16; }
 
 // Data blocks of a group, which is planned and begun by itself: the next group is prepared meanwhile.
 inline constexpr std::size_t blocksGroup = 16384;
