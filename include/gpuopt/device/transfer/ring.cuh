@@ -205,7 +205,7 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
     }
   }
 
-  /// The regions from `first` on that lie in a row; of downloads one, so that a thread can begin with it.
+  /// The regions from `first` on that are in a row; of downloads one, so that a thread can begin with it.
   void queueCopy(std::size_t first) {
     std::size_t end = first + 1;
     while (isUpload() && end % slots_ != 0 && canCopy(end)) ++end;

@@ -60,7 +60,7 @@ constexpr std::size_t ringSlots(std::size_t threads, std::size_t slotBytes) {
   return many > least ? many : least;
 }
 
-// Pinned memory for slots of so many bytes together: powers of two, so that transfers of similar lengths share it.
+// Pinned memory for slots of `bytes` bytes together: powers of two, so that transfers of similar lengths share it.
 constexpr std::size_t ringMemory(std::size_t bytes) {
   std::size_t memory = 64 * KIB;
   while (memory < bytes) memory *= 2;
