@@ -232,6 +232,7 @@ TEST_CASE("a frame that is dropped is not overwritten while the device works on 
         check(cudaMemcpyAsync(all.data() + task.number * PIXELS, task.in, PIXELS * sizeof(Number), cudaMemcpyDefault,
                               task.stream),
               "cudaMemcpyAsync");
+        copyFrame(task);
       },
       optionsOf(3, GENERATE(false, true), true));
   for (std::size_t number = 0; number < FRAMES; ++number) {

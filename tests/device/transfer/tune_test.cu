@@ -103,7 +103,7 @@ TEST_CASE("gpuopt-tune times several short calls at a time", "[transfer]") {
   });
   REQUIRE(tuner.run(job, 0).choiceTime == 60000);
   REQUIRE(checks == 2);
-  REQUIRE(samples == 1 + 2 * 6);
+  REQUIRE(samples == 1 + 2 * 6 * 2);
   REQUIRE(calls == 1 + 2 * 6 * (1 + 4));
 }
 

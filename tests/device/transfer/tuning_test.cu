@@ -157,6 +157,7 @@ TEST_CASE("The tuning file decides about transfers", "[transfer]") {
   REQUIRE(kernel.blocks == 7);
   REQUIRE(planBlocks({MIB, UP, HostMemory::pinned, 16}, 1024).blocks == 16);
   REQUIRE(planBlocks({MIB, UP, HostMemory::pinned, 16}, 1025).blocks == 64);
+  REQUIRE(planBlocks({MIB, DOWN, HostMemory::pinned, 16}, 1025).blocks == 32);
 }
 
 TEST_CASE("Transfers look the tuning file up by power of two", "[transfer]") {

@@ -106,7 +106,7 @@ inline TransferPlan planBlocks(const TransferShape& shape, std::size_t count) {
   if (shape.tuned) return planTunedBlocks(shape.tuned->count);
   if (blockBytes >= engineBlockBytes) return {TransferAlgorithm::engine, "the blocks are large"};
   TransferPlan plan{TransferAlgorithm::kernel, "the host's memory is pinned"};
-  plan.blocks = blocksGrid(blockBytes);
+  plan.blocks = blocksGrid(blockBytes, shape.direction == TransferDirection::upload);
   return plan;
 }
 

@@ -86,8 +86,11 @@ inline constexpr int blocksThreads = 512;
 inline constexpr unsigned blocksLoadsInFlight = 4;
 
 // Thread blocks of the kernel, which leaves the other multiprocessors to the program. Data blocks of 1 KiB: 34 with 8,
-// 50 with 16 and more. 16384 of 192 bytes take 118 us with 32, 108 with 64; of 384 bytes 193 and 161.
-constexpr unsigned blocksGrid(std::size_t blockBytes) { return blockBytes < KIB ? 64 : 16; }
+// 50 with 16 and more. 16384 of 192 bytes take 118 us with 32, 108 with 64; of 384 bytes 193 and 161; scattered
+// ones are 6 % slower with 64.
+constexpr unsigned blocksGrid(std::size_t blockBytes, bool isGather) {
+  return blockBytes >= KIB ? 16 : isGather ? 64 : 32;
+}
 
 // Data blocks of a group, which is planned and begun by itself: the next group is prepared meanwhile.
 inline constexpr std::size_t blocksGroup = 16384;
