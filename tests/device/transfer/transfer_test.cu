@@ -328,13 +328,14 @@ TEST_CASE("Pinned memory for slots that cannot be had is an error", "[transfer]"
 #ifdef GPUOPT_EMULATION  // a GPU's allocations are larger than asked for
 TEST_CASE("A copy that fails is an error", "[transfer]") {
   const unsigned threads = GENERATE(1u, 4u);
+  const std::size_t slot = GENERATE(std::size_t{4096}, std::size_t{65536});  // the last of many copies, and the first
   Arrays arrays(50000, 0);
   const std::size_t tooMany = arrays.size - arrays.offset + 1;
   std::vector<unsigned char> host(tooMany);
   for (const auto direction : {TransferDirection::upload, TransferDirection::download})
     REQUIRE(messageOf<gpuopt::CudaError>([&] {
               gpuopt::detail::runTransfer({host.data(), arrays.onDevice(), tooMany, direction, nullptr, "test"},
-                                          ringPlan(threads, 4096));
+                                          ringPlan(threads, slot));
             }).find("cudaMemcpyAsync: cudaErrorInvalidValue") == 0);
   REQUIRE(cudaPeekAtLastError() == cudaSuccess);
 }

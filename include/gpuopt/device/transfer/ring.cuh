@@ -129,8 +129,12 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
   /// Queues the first copies of a download, and lets up to `helpers` other threads do the work, too: to wake them takes
   /// longer.
   void begin(unsigned helpers) {
-    const RelaxedCapture relaxed;
-    queueCopies();
+    try {
+      const RelaxedCapture relaxed;
+      queueCopies();
+    } catch (...) {
+      return fail(std::current_exception());
+    }
     HelperThreads::instance().invite(*this, helpers);
   }
 

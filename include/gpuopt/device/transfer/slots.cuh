@@ -164,15 +164,7 @@ class TransferSlotsPool {
 class LeasedSlots {
  public:
   /// `bytes` bytes in `count` slots.
-  LeasedSlots(std::size_t bytes, std::size_t count, const char* function)
-      : slots_(TransferSlotsPool::instance().acquire(currentDevice(), bytes, function)) {
-    try {
-      slots_.begin(count);
-    } catch (...) {
-      TransferSlotsPool::instance().release(slots_);
-      throw;
-    }
-  }
+  LeasedSlots(std::size_t bytes, std::size_t count, const char* function) : slots_(lease(bytes, count, function)) {}
   ~LeasedSlots() { TransferSlotsPool::instance().release(slots_); }
   LeasedSlots(const LeasedSlots&) = delete;
   LeasedSlots& operator=(const LeasedSlots&) = delete;
@@ -181,6 +173,18 @@ class LeasedSlots {
   TransferSlots& operator*() const { return slots_; }
 
  private:
+  static TransferSlots& lease(std::size_t bytes, std::size_t count, const char* function) {
+    const RelaxedCapture relaxed;
+    TransferSlots& slots = TransferSlotsPool::instance().acquire(currentDevice(), bytes, function);
+    try {
+      slots.begin(count);
+    } catch (...) {
+      TransferSlotsPool::instance().release(slots);
+      throw;
+    }
+    return slots;
+  }
+
   TransferSlots& slots_;
 };
 
