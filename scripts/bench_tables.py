@@ -90,13 +90,22 @@ def overview(results):
               element=64, align=4)
     add_share(f"inverses of {power(1 << 20)} matrices of 4 x 4 floats", memory.INVERSE, "struct_inverse_bench",
               n=1 << 20)
+
+    def add_transfer(what, peer, **wanted):
+        candidates = results.candidates(transfer.PROGRAM, **wanted)
+        add(what, peer, transfer.PROGRAM, f"{transfer.share(candidates)} of a large pinned copy's GB/s",
+            over(candidates, peer))
+
+    add_transfer("16 MiB of ordinary memory to the device", transfer.MEMCPY, case="up", element="16 MiB")
+    add_transfer("65536 scattered blocks of 4 KiB, pinned, to the device", transfer.BATCH, case="gather", element=4096,
+                 n=65536)
     return grid
 
 
 RATIO = "peer's time over gpuopt's"
 TABLES = {
     "overview": Table(README, ("reduce_bench", "reduce_forms_bench", "reduce_matrix_bench", "transpose_bench",
-                               "struct_bench"), overview, names_versions=True),
+                               "struct_bench", "transfer_bench"), overview, names_versions=True),
     "machines": Table(PERFORMANCE, ("reduce_bench", "transpose_bench", "struct_bench"), machines),
     "sums_modes": Table(PERFORMANCE, ("reduce_bench",), reduce.sums_modes),
     "sums_floats": Table(PERFORMANCE, ("reduce_bench",), reduce.sums_floats),
