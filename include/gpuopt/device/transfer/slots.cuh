@@ -11,7 +11,7 @@
 
 #include <atomic>
 #include <cstddef>
-#include <deque>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -30,7 +30,7 @@ class TransferSlots {
   TransferSlots(int device, std::size_t bytes, const char* function)
       : device_(device), memory_(PinnedPool::instance().acquire(bytes, function)) {}
   ~TransferSlots() {
-    if (isCopying_) slots_[last_].copied.waitQuietly();
+    if (isCopying_) slots_[last_]->copied.waitQuietly();
     PinnedPool::instance().release(memory_);
   }
   TransferSlots(const TransferSlots&) = delete;
@@ -41,36 +41,36 @@ class TransferSlots {
 
   /// Whether there is no copy.
   bool isIdle() {
-    if (isCopying_ && slots_[last_].copied.isDone()) isCopying_ = false;
+    if (isCopying_ && slots_[last_]->copied.isDone()) isCopying_ = false;
     return !isCopying_;
   }
 
   /// Begins a transfer that has `count` slots. Waits for copies.
   void begin(std::size_t count) {
-    if (isCopying_) slots_[last_].copied.wait();
+    if (isCopying_) slots_[last_]->copied.wait();
     isCopying_ = false;
-    while (slots_.size() < count) slots_.emplace_back();
-    for (TransferSlot& slot : slots_) slot.rounds.store(0, std::memory_order_relaxed);
+    while (slots_.size() < count) slots_.push_back(std::make_unique<TransferSlot>());
+    for (const auto& slot : slots_) slot->rounds.store(0, std::memory_order_relaxed);
   }
 
-  TransferSlot& operator[](std::size_t i) { return slots_[i]; }
+  TransferSlot& operator[](std::size_t i) { return *slots_[i]; }
   unsigned char* memory() const { return memory_.data; }
 
   /// Marks the end of a copy that has been queued for the slots from `first` to `last`.
   void finishCopy(std::size_t first, std::size_t last, cudaStream_t stream) {
-    slots_[last].copied.record(stream);
-    for (std::size_t i = first; i <= last; ++i) slots_[i].lastOfCopy = last;
+    slots_[last]->copied.record(stream);
+    for (std::size_t i = first; i <= last; ++i) slots_[i]->lastOfCopy = last;
     last_ = last;
     isCopying_ = true;
   }
 
   /// Waits for the latest copy of a slot.
-  void await(std::size_t i) { slots_[slots_[i].lastOfCopy].copied.wait(); }
+  void await(std::size_t i) { slots_[slots_[i]->lastOfCopy]->copied.wait(); }
 
  private:
   int device_;
-  std::deque<TransferSlot> slots_;  // stay where they are
-  std::size_t last_ = 0;            // that the latest copy of all ended with
+  std::vector<std::unique_ptr<TransferSlot>> slots_;
+  std::size_t last_ = 0;  // that the latest copy of all ended with
   bool isCopying_ = false;
   PinnedBlock memory_;  // last: nothing that throws comes after it
 };
