@@ -44,4 +44,12 @@ inline void copyStreaming(void* to, const void* from, std::size_t bytes) {
 #endif
 }
 
+/// Copies bytes past the caches, or through them.
+inline void copyBytes(void* to, const void* from, std::size_t bytes, bool isStreaming) {
+  if (isStreaming)
+    copyStreaming(to, from, bytes);
+  else
+    std::memcpy(to, from, bytes);
+}
+
 GPUOPT_DETAIL_END

@@ -131,13 +131,13 @@ TEST_CASE("The ring copies every byte, at every size and alignment", "[transfer]
        {std::size_t{1}, slot - 1, slot, slot + 1, 2 * slot, 2 * slot + 1, 3 * slot - 1, 17 * slot + 5}) {
     CAPTURE(threads, slots, n);
     Arrays arrays(n, misalignment);
-    fill(arrays.onHost(), n, threads);
-    runPlan(arrays, TransferDirection::upload, plan);
-    arrays.poisonHost();
-    REQUIRE(arrays.wrongOnDevice(threads) == 0);
     for (const bool isStreaming : {false, true}) {
-      arrays.poisonHost();
       plan.isStreaming = isStreaming;
+      fill(arrays.onHost(), n, threads);
+      arrays.poisonDevice();
+      runPlan(arrays, TransferDirection::upload, plan);
+      arrays.poisonHost();
+      REQUIRE(arrays.wrongOnDevice(threads) == 0);
       runPlan(arrays, TransferDirection::download, plan);
       REQUIRE(arrays.wrongOnHost(threads) == 0);
     }

@@ -168,8 +168,10 @@ TEST_CASE("Transfers look the tuning file up by power of two", "[transfer]") {
   const std::string before = explained(100000);
   {
     const LoadedTuning tuning({tunedEntry(Tunable::upload, 16, {2, 8192})});
-    for (const std::size_t n : {65536, 100000, 131071})
+    for (const std::size_t n : {65536, 100000, 131071}) {
       REQUIRE(explained(n).find("slots of 8192 bytes, ") != std::string::npos);
+      REQUIRE(explained(n).find(": the tuning file says so") != std::string::npos);
+    }
     REQUIRE(explained(65535).find("the tuning file") == std::string::npos);
     REQUIRE(explained(131072).find("the tuning file") == std::string::npos);
     REQUIRE(gpuopt::explainTransfer(host.data(), 100000, TransferDirection::download).find("the tuning file") ==

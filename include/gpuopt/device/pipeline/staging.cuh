@@ -16,7 +16,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstring>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -81,12 +80,7 @@ struct FillPieces {
   const void* from;
   bool isStreaming;  // past the caches
   void operator()(std::size_t at, std::size_t count) const noexcept {
-    auto* to = static_cast<unsigned char*>(slot) + at;
-    const auto* bytes = static_cast<const unsigned char*>(from) + at;
-    if (isStreaming)
-      copyStreaming(to, bytes, count);
-    else
-      std::memcpy(to, bytes, count);
+    copyBytes(static_cast<unsigned char*>(slot) + at, static_cast<const unsigned char*>(from) + at, count, isStreaming);
   }
 };
 using SlotFill = PiecewiseJob<FillPieces>;

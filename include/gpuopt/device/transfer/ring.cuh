@@ -13,7 +13,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstring>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -51,15 +50,11 @@ struct HostBytes {
   unsigned char* data;
   bool isStreaming = false;
 
-  void read(unsigned char* slot, std::size_t at, std::size_t bytes) const { copy(slot, data + at, bytes); }
-  void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const { copy(data + at, slot, bytes); }
-
- private:
-  void copy(unsigned char* to, const unsigned char* from, std::size_t bytes) const {
-    if (isStreaming)
-      copyStreaming(to, from, bytes);
-    else
-      std::memcpy(to, from, bytes);
+  void read(unsigned char* slot, std::size_t at, std::size_t bytes) const {
+    copyBytes(slot, data + at, bytes, isStreaming);
+  }
+  void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const {
+    copyBytes(data + at, slot, bytes, isStreaming);
   }
 };
 
@@ -113,8 +108,7 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
         request_(request),
         device_(currentDevice()),
         regions_(ceilDivide(request.bytes, request.slotBytes)),
-        slots_(request.slots),
-        ring_(ringMemory(slots_ * request.slotBytes), slots_, request.function) {
+        ring_(ringMemory(request.slots * request.slotBytes), request.slots, request.function) {
     const RelaxedCapture relaxed;
     if (!request.isDirect) side_.emplace(request.stream);
   }
@@ -169,19 +163,19 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
   bool isUpload() const { return request_.direction == TransferDirection::upload; }
   std::size_t beginOf(std::size_t i) const { return smallerOf(i * request_.slotBytes, request_.bytes); }
   std::size_t bytesOf(std::size_t i) const { return beginOf(i + 1) - beginOf(i); }
-  unsigned char* memoryOf(std::size_t i) const { return ring_->memory() + i % slots_ * request_.slotBytes; }
+  unsigned char* memoryOf(std::size_t i) const { return ring_->memory() + i % request_.slots * request_.slotBytes; }
   cudaStream_t stream() const { return side_ ? static_cast<cudaStream_t>(*side_) : request_.stream; }
 
   void fill(std::size_t i) {
-    if (i >= slots_ && !awaitCopy(i - slots_)) return;
+    if (i >= request_.slots && !awaitCopy(i - request_.slots)) return;
     host_.read(memoryOf(i), beginOf(i), bytesOf(i));
-    ++(*ring_)[i % slots_].rounds;
+    ++(*ring_)[i % request_.slots].rounds;
   }
 
   void empty(std::size_t i) {
     if (!awaitCopy(i)) return;
     host_.write(memoryOf(i), beginOf(i), bytesOf(i));
-    ++(*ring_)[i % slots_].rounds;
+    ++(*ring_)[i % request_.slots].rounds;
     ++emptied_;
   }
 
@@ -192,13 +186,13 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
       std::this_thread::yield();
       queueCopies();
     }
-    ring_->await(i % slots_);
+    ring_->await(i % request_.slots);
     return true;
   }
 
   /// Whether a region's slot is filled, or for downloads: empty.
   bool canCopy(std::size_t i) {
-    return i < regions_ && (*ring_)[i % slots_].rounds == i / slots_ + (isUpload() ? 1 : 0);
+    return i < regions_ && (*ring_)[i % request_.slots].rounds == i / request_.slots + (isUpload() ? 1 : 0);
   }
 
   /// Queues the copies that can be queued, in order, unless another thread is about it: that one will look again.
@@ -212,12 +206,12 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
   /// The regions from `first` on that are in a row; of downloads one, so that a thread can begin with it.
   void queueCopy(std::size_t first) {
     std::size_t end = first + 1;
-    while (isUpload() && end % slots_ != 0 && canCopy(end)) ++end;
+    while (isUpload() && end % request_.slots != 0 && canCopy(end)) ++end;
     unsigned char *device = request_.device + beginOf(first), *slot = memoryOf(first);
     check(cudaMemcpyAsync(isUpload() ? device : slot, isUpload() ? slot : device, beginOf(end) - beginOf(first),
                           isUpload() ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream()),
           "cudaMemcpyAsync");
-    ring_->finishCopy(first % slots_, (end - 1) % slots_, stream());
+    ring_->finishCopy(first % request_.slots, (end - 1) % request_.slots, stream());
     queued_ = end;
   }
 
@@ -241,7 +235,7 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
   const Host host_;
   const RingRequest request_;
   const int device_;
-  const std::size_t regions_, slots_;
+  const std::size_t regions_;
   LeasedSlots ring_;
   std::optional<SideStream> side_;
   std::atomic<std::size_t> next_{0};     // the first region that no thread has begun with
