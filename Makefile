@@ -9,13 +9,13 @@ help:  ## this list
 
 demo:  ## build and run the demo, natively or on the emulated device
 	@scripts/device.sh
-	@scripts/install-deps.sh examples
-	@cmake --workflow --preset demo
+	@scripts/install-deps.sh examples ninja?
+	@scripts/workflow.sh demo
 
 ladders:  ## the classical steps and experiments, checked; on a GPU also timed, into build/ladders
 	@scripts/device.sh
-	@scripts/install-deps.sh examples
-	@cmake --workflow --preset ladders
+	@scripts/install-deps.sh examples ninja?
+	@scripts/workflow.sh ladders
 	@if scripts/device.sh | grep -q native; then \
 	  if python3 -c 'import matplotlib' 2>/dev/null; then \
 	    scripts/plot_ladders.py build/ladders/*_ladder.csv; scripts/plot_experiments.py build/ladders/experiments.csv; \
@@ -24,13 +24,13 @@ ladders:  ## the classical steps and experiments, checked; on a GPU also timed, 
 
 tune:  ## measure this machine, two minutes, into build/gpuopt_tuning.json; needs nvcc and a GPU
 	@scripts/device.sh
-	@scripts/install-deps.sh examples
-	@cmake --workflow --preset tune
+	@scripts/install-deps.sh examples ninja?
+	@scripts/workflow.sh tune
 
 test:  ## build and run all tests
 	@scripts/device.sh
 	@scripts/install-deps.sh tests examples doxygen?
-	@cmake --workflow --preset test
+	@scripts/workflow.sh test
 
 bench:  ## build and run the benchmarks; needs nvcc and a GPU
 	@scripts/device.sh
@@ -43,7 +43,7 @@ bench-pages:  ## takes the results of make bench into benchmarks/results, and wr
 sanitize:  ## the tests under ASan and UBSan, several ranks under ThreadSanitizer, all under compute-sanitizer on a GPU
 	@scripts/device.sh
 	@scripts/install-deps.sh tests examples
-	@cmake --workflow --preset sanitize
+	@scripts/workflow.sh sanitize
 	@scripts/sanitize-threads.sh
 	@if scripts/device.sh | grep -q native; then scripts/gpu-check.sh sanitize; fi
 
@@ -51,7 +51,7 @@ check-native:  ## what can be checked without a GPU: a sample built with nvcc, t
 	@PATH="$$PATH:/usr/local/cuda/bin" command -v nvcc >/dev/null || { echo "nvcc not found: nothing checked"; exit 2; }
 	@echo "gpuopt: native, compiled and not run"
 	@scripts/install-deps.sh tests examples benchmarks compilers? venv?
-	@cmake --workflow --preset check-native
+	@scripts/workflow.sh check-native
 	@scripts/check_compilers.py
 
 check-compilers:  ## compile with every compiler and toolkit of tests/compilers/matrix.txt (they come from PyPI and apt)

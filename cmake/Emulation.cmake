@@ -1,13 +1,10 @@
+include("${CMAKE_CURRENT_LIST_DIR}/Folders.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/Launches.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/Profile.cmake")
 
-# The folder of what is no header: in the sources, where it is installed, and where vcpkg puts it. A function, because
-# find_package() would give its variables to the project.
+# A function, because find_package() would give its variables to the project.
 function(gpuopt_find_emulation_folder)
-  set(here "${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
-  file(GLOB script "${here}/../emulation/rewrite_launches.py" "${here}/../../gpuopt/emulation/rewrite_launches.py"
-    "${here}/emulation/rewrite_launches.py")
-  cmake_path(GET script PARENT_PATH folder)
+  gpuopt_folder(folder emulation rewrite_launches.py)
   set_property(GLOBAL PROPERTY GPUOPT_EMULATION_FOLDER "${folder}")
 endfunction()
 gpuopt_find_emulation_folder()
@@ -37,10 +34,13 @@ function(gpuopt_emulate target)
   set(emulated)
   set(wrappers)
   foreach(source IN LISTS sources)
-    if(source MATCHES "\\.cu$")
+    if(source MATCHES "[<>]" AND source MATCHES "\\.cu(>|$)")
+      message(FATAL_ERROR "gpuopt_emulate(${target}) cannot see through the generator expression ${source}: "
+        "add the source with if() instead")
+    elseif(source MATCHES "\\.cu$")
       cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${folder}")
       cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${folder}" OUTPUT_VARIABLE relative)
-      string(REPLACE "../" "" relative "${relative}")
+      string(REPLACE "../" "__/" relative "${relative}")
       set(wrapper "${binary}/${target}.emulated/${relative}.cpp")
       gpuopt_emulated_source(${target} "${source}" "${wrapper}")
       list(APPEND emulated "${wrapper}")

@@ -21,7 +21,7 @@ endif()
 write_basic_package_version_file(gpuopt-config-version.cmake COMPATIBILITY ${compatibility} ARCH_INDEPENDENT)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/gpuopt-config.cmake"
               "${CMAKE_CURRENT_BINARY_DIR}/gpuopt-config-version.cmake"
-              cmake/Emulation.cmake cmake/Launches.cmake cmake/Nccl.cmake cmake/Profile.cmake cmake/Tune.cmake
+              cmake/Emulation.cmake cmake/Folders.cmake cmake/Launches.cmake cmake/Nccl.cmake cmake/Profile.cmake cmake/Tune.cmake
         DESTINATION ${packageFolder})
 install(PROGRAMS emulation/rewrite_launches.py DESTINATION share/gpuopt/emulation)
 install(DIRECTORY emulation/profile DESTINATION share/gpuopt/emulation)

@@ -6,10 +6,11 @@
 # then needs no file where it runs. A file that is named there all the same precedes them, except for the constants of
 # kernels. Those are of one device: of DEVICE if the file has several.
 
-# The folder of its sources: in this repository, where it is installed, and where vcpkg puts it.
+include("${CMAKE_CURRENT_LIST_DIR}/Folders.cmake")
+
 function(gpuopt_tune target)
-  set(here "${CMAKE_CURRENT_FUNCTION_LIST_DIR}")
-  file(GLOB sources "${here}/../tune/*.cu" "${here}/../../gpuopt/tune/*.cu" "${here}/tune/*.cu")
+  gpuopt_folder(folder tune gpuopt_tune.cu)
+  gpuopt_glob(sources GLOB "${folder}" *.cu)
   add_executable(${target} ${sources})
   set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # sources differ in the constants that they are compiled with
   target_link_libraries(${target} PRIVATE gpuopt::gpuopt)

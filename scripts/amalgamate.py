@@ -64,8 +64,11 @@ def main():
         if not (INCLUDE / name).is_file():
             sys.exit(f"amalgamate: there is no header {name}")
         result.add(name)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(result.text())
+    try:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(result.text())
+    except OSError as error:
+        sys.exit(f"amalgamate: {options.out} cannot be written: {error.strerror}; -o <file> names another")
     print(f"amalgamate: {len(result.headers)} headers in {options.out}")
 
 

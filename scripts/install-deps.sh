@@ -3,19 +3,21 @@
 # says what is missing. Quiet, and without the network, when nothing is missing. A feature with a question mark behind it is
 # for an optional check: without it the script says so and goes on.
 #
-#   programs    what every build needs, asked for or not: CMake, Ninja, a compiler, Boost.Context unless there is a GPU
-#   tests, examples, benchmarks    the libraries of those
+#   programs    what every build needs, asked for or not: CMake, a compiler, Boost.Context unless there is a GPU
+#   ninja       for builds that can go on without it, with make
+#   tests, examples, benchmarks    what those need beyond that
 #   doxygen     for the reference and the check of it
 #   venv        for Python environments
 #   compilers   those of toolchains.txt
 #
-# Headers are looked for in CMAKE_PREFIX_PATH, too.
+# Headers are looked for in CMAKE_PREFIX_PATH, too. CXX may hold several words, as for CMake: ccache g++.
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+read -ra compiler <<<"${CXX:-c++}"
 hasHeader() {
-  echo "#include <$1>" | "${CXX:-c++}" -std=c++17 ${CMAKE_PREFIX_PATH:+-I"$CMAKE_PREFIX_PATH/include"} -E -x c++ - >/dev/null 2>&1
+  echo "#include <$1>" | "${compiler[@]}" -std=c++17 ${CMAKE_PREFIX_PATH:+-I"$CMAKE_PREFIX_PATH/include"} -E -x c++ - >/dev/null 2>&1
 }
 hasCommand() { command -v "$1" >/dev/null; }
 hasCMake() {
@@ -28,15 +30,17 @@ missingFor() {
   case $1 in
     programs)
       hasCMake || echo cmake
-      hasCommand ninja || echo ninja-build
-      hasCommand "${CXX:-c++}" || echo g++
+      hasCommand "${compiler[0]}" || echo g++
       # On a GPU nothing needs the emulated device.
       scripts/device.sh | grep -q native || hasHeader boost/context/fiber.hpp || echo libboost-context-dev ;;
+    ninja) hasCommand ninja || echo ninja-build ;;
     tests)
+      missingFor ninja
       hasCommand python3 || echo python3
       hasHeader catch2/catch.hpp || hasHeader catch2/catch_all.hpp || echo catch2 ;;
     examples) hasHeader CLI/CLI.hpp || echo libcli11-dev ;;
     benchmarks)
+      missingFor ninja
       hasHeader CLI/CLI.hpp || echo libcli11-dev
       hasHeader fmt/core.h || echo libfmt-dev
       hasHeader nlohmann/json.hpp || echo nlohmann-json3-dev ;;
@@ -52,6 +56,17 @@ missingFor() {
   esac
 }
 
+# One at a time, for `make -j demo test`: who comes second finds what the first has installed.
+if hasCommand flock; then
+  exec 9<scripts/install-deps.sh
+  flock 9
+fi
+
+if { [ -n "${CXX:-}" ] || hasCommand c++; } && ! echo "int main() {}" | "${compiler[@]}" -fsyntax-only -x c++ - 2>/dev/null; then
+  echo "gpuopt: the compiler ${compiler[*]} cannot compile \"int main() {}\": set CXX to one that can" >&2
+  exit 1
+fi
+
 root=()
 [ "$(id -u)" -eq 0 ] || root=(sudo)
 
@@ -66,7 +81,7 @@ install() {
     echo "gpuopt: installing $* with apt-get"
     log=$(mktemp)
     if { "${root[@]}" apt-get update && "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
-           apt-get install -y --no-install-recommends "$@"; } >"$log" 2>&1; then return; fi
+           apt-get install -o DPkg::Lock::Timeout=300 -y --no-install-recommends "$@"; } >"$log" 2>&1; then return; fi
     grep '^E: ' "$log" | tail -n 3 >&2
     echo "gpuopt: apt-get could not install $*" >&2
   fi

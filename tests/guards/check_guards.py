@@ -30,6 +30,16 @@ HOST_COMPILER = (
     "nvcc, or put -I <gpuopt>/emulation/include before the toolkit's headers"
 )
 
+# WRITTEN build: `#include <gpuopt/reduce.cuh>` with `-fno-exceptions`
+EXCEPTIONS = "gpuopt reports errors by exceptions: compile without -fno-exceptions"
+EMULATED_EXCEPTIONS = "gpuopt's emulated device reports errors by exceptions: compile without -fno-exceptions"
+# WRITTEN build: `#define N 1024` before `#include <gpuopt/reduce.cuh>`
+MACRO = "gpuopt uses the name N: define the macro N below its #include, or rename it"
+MACROS = ["BLOCK 256", "TILE (1 << 5)", "F float", "SIZE 4", "STEP 0.5f", "ITEMS 8", "WIDTH 8", "ROWS 8", "COLS 8", "CHANNELS 3",
+          "BINS 8", "SIDE 8", "IN", "OUT a, b"]
+STATIC_ASSERT = r"static[ _]assert(?:ion)? failed(?: due to requirement '.*?'| with)?:? "
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-unknown-pragmas"]
+
 # What the toolkit has in common with the emulated device: the part that headers use before they come to device code.
 TOOLKIT = """#pragma once
 #define __host__
@@ -39,6 +49,11 @@ struct uint4 { unsigned x, y, z, w; };
 """
 
 
+def macro_error(macro):
+    name = re.match(r"\w+", macro).group()
+    return MACRO.replace(" N", f" {name}")
+
+
 def errors(command, source):
     """The texts of all errors of compiling a source, but for the one about the file that ends the compilation."""
     environment = {name: value for name, value in os.environ.items() if "INCLUDE" not in name and "CPATH" != name}
@@ -46,7 +61,7 @@ def errors(command, source):
         file = Path(folder) / "source.cu"
         file.write_text(source)
         done = subprocess.run([*command, str(file)], capture_output=True, text=True, env=environment)
-    found = re.findall(r"error: (?:#error )?(.*)", done.stdout + done.stderr)
+    found = re.findall(rf"error: (?:#error |{STATIC_ASSERT})?(.*)", done.stdout + done.stderr)
     return [text.strip('"') for text in found if "see_the_error_above" not in text]
 
 
@@ -65,9 +80,19 @@ def cases(repository, compiler, nvcc, toolkit):
         include = f"#include <gpuopt/{header}.cuh>\n"
         toolkitFirst = [*host, "-std=c++17", *fake[13000], *emulation, *library]
         yield f"{header}, host compiler", toolkitFirst, include, [HOST_COMPILER]
+    launch = "#include <gpuopt/launch.cuh>\n"
     runtime = "#include <cuda_runtime.h>\n#include <gpuopt/reduce.cuh>\n"
     yield "runtime first, C++14", [*host, "-std=c++14", *emulation, *library], runtime, [EMULATED_STANDARD]
     yield "C++17", [*host, "-std=c++17", "-Wno-unknown-pragmas", *emulation, *library], runtime, []
+    yield "no exceptions", [*host, "-std=c++17", "-fno-exceptions", *fake[13000], *library], launch, [EXCEPTIONS]
+    yield "runtime first, no exceptions", [*host, "-std=c++17", "-fno-exceptions", *emulation, *library], runtime, [
+        EMULATED_EXCEPTIONS]
+    for macro in ("N 4", "check(x) (x)", "T(x) #x"):  # after which the compilation ends
+        yield macro, [*host, "-std=c++17", *emulation, *library], f"#define {macro}\n{launch}", [macro_error(macro)]
+    harmless = "#define INDEX(row, column) ((row) * 4 + (column))\n#define GIVEN(text) text\n" + launch
+    yield "functions", [*host, "-std=c++17", "-Wno-unknown-pragmas", *emulation, *library], harmless, []
+    everything = "#define B 4\n#include <cuda_runtime.h>\n#include <gpuopt/gpuopt.cuh>\n"
+    yield "pedantic, no RTTI", [*host, "-std=c++17", *WARNINGS, "-fno-rtti", *emulation, *library], everything, []
     if nvcc:
         yield "nvcc, C++14", [nvcc, "-std=c++14", "-cubin", "-o", os.devnull, *library], runtime, [STANDARD]
 
@@ -78,6 +103,11 @@ def check(repository, compiler, nvcc):
             path = Path(folder) / str(version)
             path.mkdir()
             (path / "cuda_runtime.h").write_text(f"#define CUDART_VERSION {version}\n{TOOLKIT}")
+        host = [compiler, "-fsyntax-only", "-x", "c++", "-std=c++17", "-I", f"{repository}/emulation/include", "-I",
+                f"{repository}/include"]
+        found = errors(host, "".join(f"#define {macro}\n" for macro in MACROS) + "#include <gpuopt/launch.cuh>\n")
+        if found[:len(MACROS)] != [macro_error(macro) for macro in sorted(MACROS)]:
+            yield f"macros: errors {found[:len(MACROS)]}"
         for what, command, source, expected in cases(repository, compiler, nvcc, Path(folder)):
             found = errors(command, source)
             if found != expected:

@@ -1,7 +1,7 @@
 """The header that amalgamate.py makes holds every header once, and programs compiled with it say what they say with the
 headers themselves: on the emulated device; natively they are compiled and linked.
 
-Usage: amalgamation_test.py <c++> [<nvcc>]
+Usage: amalgamation_test.py g++|nvcc <compiler>
 SPDX-License-Identifier: MIT
 """
 
@@ -27,9 +27,6 @@ def call(*command):
 
 
 class Amalgamation(unittest.TestCase):
-    compiler = "c++"
-    nvcc = None
-
     @classmethod
     def setUpClass(cls):
         """The header, and a folder in which each of gpuopt's headers is nothing but it."""
@@ -43,6 +40,8 @@ class Amalgamation(unittest.TestCase):
             instead.parent.mkdir(parents=True, exist_ok=True)
             instead.write_text(f'#include "{cls.header}"\n')
 
+
+class Gxx(Amalgamation):
     def test_holds_every_header_once(self):
         text = self.header.read_text()
         inlined = re.findall(r"^// ---- (.*)$", text, re.MULTILINE)
@@ -70,13 +69,20 @@ class Amalgamation(unittest.TestCase):
         with self.assertRaisesRegex(AssertionError, "there is no header gpuopt/reduction.cuh"):
             call(ROOT / "scripts" / "amalgamate.py", "-o", self.work / "none.cuh", "gpuopt/reduction.cuh")
 
+    def test_file_that_cannot_be_written(self):
+        out = self.header / "one.cuh"  # in a file, where also root cannot write
+        with self.assertRaises(AssertionError) as caught:
+            call(ROOT / "scripts" / "amalgamate.py", "-o", out, "gpuopt/version.cuh")
+        said = str(caught.exception).splitlines()[1:]
+        self.assertEqual(said, [f"amalgamate: {out} cannot be written: File exists; -o <file> names another"])
+
     def test_programs(self):
         for lesson in LESSONS:
             source = ROOT / "examples" / lesson / f"{lesson}.cu"
             said = []
             for include in (ROOT / "include", self.work):
                 program = self.work / lesson
-                call(self.compiler, "-std=c++17", *WARNINGS, "-Wno-unknown-pragmas", "-I", ROOT / "emulation" / "include",
+                call(COMPILER, "-std=c++17", *WARNINGS, "-Wno-unknown-pragmas", "-I", ROOT / "emulation" / "include",
                      "-I", include, "-I", ROOT / "examples" / "support", "-x", "c++", source, "-o", program,
                      "-lboost_context", "-lpthread")
                 said.append(call(program))
@@ -87,20 +93,21 @@ class Amalgamation(unittest.TestCase):
         consumer = ROOT / "tests" / "package" / "consumer"
         program, doubled = self.work / "consumer", self.work / "doubled.cpp"
         call(ROOT / "emulation" / "rewrite_launches.py", "-o", doubled, consumer / "doubled.cu")
-        call(self.compiler, "-std=c++17", *WARNINGS, "-Wno-unknown-pragmas", "-I", ROOT / "emulation" / "include",
+        call(COMPILER, "-std=c++17", *WARNINGS, "-Wno-unknown-pragmas", "-I", ROOT / "emulation" / "include",
              "-I", self.work, "-x", "c++", consumer / "main.cu", consumer / "total.cu", consumer / "host.cpp",
              doubled, "-o", program, "-lboost_context", "-lpthread")
         self.assertIn("emulated: sums 50005000, 50005000 and 100010000", call(program))
 
-    def test_native(self):
-        if not self.nvcc:
-            self.skipTest("no nvcc")
+
+class Nvcc(Amalgamation):
+    def test_programs(self):
         for lesson in LESSONS:
-            call(self.nvcc, "-std=c++17", "-arch=sm_90", "--extended-lambda", "--Werror=all-warnings",
+            call(COMPILER, "-std=c++17", "-arch=sm_90", "--extended-lambda", "--Werror=all-warnings",
                  f"-Xcompiler={','.join(WARNINGS)}", "-I", self.work, "-I", ROOT / "examples" / "support",
                  ROOT / "examples" / lesson / f"{lesson}.cu", "-o", self.work / f"{lesson}_native")
 
 
 if __name__ == "__main__":
-    Amalgamation.compiler, Amalgamation.nvcc = (sys.argv[1:3] + [None])[:2]
-    unittest.main(argv=sys.argv[:1])
+    KIND, COMPILER = sys.argv[1:3]
+    tests = unittest.defaultTestLoader.loadTestsFromTestCase({"g++": Gxx, "nvcc": Nvcc}[KIND])
+    sys.exit(not unittest.TextTestRunner().run(tests).wasSuccessful())

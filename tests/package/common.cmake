@@ -1,5 +1,5 @@
 # What the scripts of this folder share. All of them are called with -DSOURCE=<gpuopt> and -DWORK=<a folder of
-# their own>, and every folder that they use has a blank in its name.
+# their own>, and every folder that they use has a blank, brackets and @ in its name.
 cmake_minimum_required(VERSION 3.25)
 
 set(headersOnly -DGPUOPT_BUILD_TESTS=OFF -DGPUOPT_BUILD_EXAMPLES=OFF -DGPUOPT_BUILD_BENCHMARKS=OFF)
@@ -23,9 +23,18 @@ function(configure source build)
   set(configured "${output}" PARENT_SCOPE)
 endfunction()
 
+# copyGpuopt(<folder> <part>...): gpuopt's sources there, or the parts of them.
+function(copyGpuopt folder)
+  foreach(part IN LISTS ARGN)
+    file(COPY "${SOURCE}/${part}" DESTINATION "${folder}")
+  endforeach()
+endfunction()
+set(usedParts CMakeLists.txt LICENSE cmake include emulation tune)  # what projects with gpuopt's sources need
+
 # filesOf(<variable> <folder>): a list of "<relative path> <SHA-256>", sorted.
 function(filesOf variable folder)
-  file(GLOB_RECURSE files RELATIVE "${folder}" "${folder}/*")
+  string(REPLACE "[" "[[]" pattern "${folder}/*")
+  file(GLOB_RECURSE files RELATIVE "${folder}" "${pattern}")
   set(list)
   foreach(file IN LISTS files)
     file(SHA256 "${folder}/${file}" hash)

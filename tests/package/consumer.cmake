@@ -15,8 +15,9 @@ if(FROM STREQUAL "install")
   file(RENAME "${WORK}/an installation" "${WORK}/a moved installation")
   set(gpuopt "-DCMAKE_PREFIX_PATH=${WORK}/a moved installation")
 else()
+  copyGpuopt("${WORK}/a copy of gpuopt" ${usedParts})
   # Another standard, too, so that both are compiled.
-  set(gpuopt "-DGPUOPT_SOURCE=${SOURCE}" -DSTANDARD=20)
+  set(gpuopt "-DGPUOPT_SOURCE=${WORK}/a copy of gpuopt" -DSTANDARD=20)
 endif()
 
 set(options -DVARIANT=${VARIANT} "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}")

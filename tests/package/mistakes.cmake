@@ -38,6 +38,11 @@ expect(python "${installed}"
 expect(folder "${installed}"
   # WRITTEN build: `gpuopt_emulate(program)` in another folder
   "gpuopt_emulate(program) has to be called in the folder of program: launch.cu has launches")
+expect(expression "${installed}"
+  # WRITTEN build: `gpuopt_emulate(program)` with a source such as `$<1:main.cu>`
+  # DO: add the source with `if()`
+  "gpuopt_emulate(program) cannot see through the generator expression $<1:launch.cu>: add the source with if() instead")
+expect(above "${installed}" "")
 foreach(from IN ITEMS "${installed}" "${sources}")
   expect(cuda "${from}"
     # WRITTEN build: `add_executable(program main.cu)` in a project of C++ alone

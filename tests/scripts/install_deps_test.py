@@ -12,16 +12,17 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BASICS = ["bash", "dirname", "env", "grep", "head", "mktemp", "sed", "sort", "tail"]
+BASICS = ["bash", "dirname", "env", "flock", "grep", "head", "mktemp", "sed", "sleep", "sort", "tail"]
 STUBS = {
     "cmake": "echo cmake version 3.25.1",
     "ninja": "true",
     "id": "echo 0",
     # The header that the environment calls absent is not found.
-    "c++": 'source=$(while read -r line; do echo "$line"; done); [[ -z $ABSENT || $source != *"$ABSENT"* ]]',
+    "c++": '[[ -z $BROKEN ]] || exit 1; source=$(while read -r line; do echo "$line"; done); [[ -z $ABSENT || $source != *"$ABSENT"* ]]',
     "python3": "true",
     "doxygen": "true",
-    "apt-get": 'echo "apt-get $*" >>"$CALLS"; [[ -n $APT || $1 == update ]]',
+    "ccache": 'shift; c++ "$@"',
+    "apt-get": 'echo "apt-get $*" >>"$CALLS"; sleep 0.2; echo end >>"$CALLS"; [[ -n $APT || $1 == update ]]',
 }
 
 
@@ -36,16 +37,22 @@ class InstallDeps(unittest.TestCase):
             stub.write_text(f"#!{shutil.which('bash')}\n{body}\n")
             stub.chmod(0o755)
 
-    def call(self, *features, without=(), absent="", apt=False):
+    def start(self, *features, absent="", apt=False, **environment):
+        return subprocess.Popen(
+            [str(ROOT / "scripts" / "install-deps.sh"), *features], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, env={"PATH": str(self.folder), "CALLS": str(self.folder / "calls"), "ABSENT": absent,
+                            "APT": "1" if apt else "", "CUDA_HOME": "/none", **environment})
+
+    def call(self, *features, without=(), **options):
         """The exit status, what was said, and the packages that apt-get was asked for."""
         for name in without:
             (self.folder / name).unlink()
         calls = self.folder / "calls"
         calls.unlink(missing_ok=True)
-        done = subprocess.run([str(ROOT / "scripts" / "install-deps.sh"), *features], capture_output=True, text=True, env={
-            "PATH": str(self.folder), "CALLS": str(calls), "ABSENT": absent, "APT": "1" if apt else "", "CUDA_HOME": "/none"})
+        done = self.start(*features, **options)
+        said = done.communicate()[0]
         asked = [line for line in calls.read_text().splitlines() if " install " in line] if calls.exists() else []
-        return done.returncode, done.stdout + done.stderr, [line.split()[-1] for line in asked]
+        return done.returncode, said, [line.split()[-1] for line in asked]
 
     def test_quiet_when_nothing_is_missing(self):
         self.assertEqual(self.call("tests", "examples", "benchmarks", "doxygen"), (0, "", []))
@@ -80,6 +87,29 @@ class InstallDeps(unittest.TestCase):
         status, said, _ = self.call("tests", absent="catch2", without=["apt-get"])
         self.assertEqual(status, 1)
         self.assertIn("missing, by their names on Debian: catch2.", said)
+
+    def test_compilers_of_two_words(self):
+        for compiler in ("c++ -O2", "ccache c++"):
+            self.assertEqual(self.call("tests", "examples", CXX=compiler), (0, "", []), compiler)
+
+    def test_compiler_that_compiles_nothing(self):
+        status, said, asked = self.call("examples", CXX="c++ -O2", BROKEN="1")
+        self.assertEqual((status, asked), (1, []))
+        self.assertEqual(said, 'gpuopt: the compiler c++ -O2 cannot compile "int main() {}": set CXX to one that can\n')
+
+    def test_without_ninja(self):
+        status, said, asked = self.call("examples", "ninja?", without=["ninja"])
+        self.assertEqual((status, asked), (0, ["ninja-build"]))
+        self.assertIn("gpuopt: going on without ninja-build", said)
+        self.assertEqual(self.call("tests")[0], 1)
+
+    def test_two_at_a_time(self):
+        both = [self.start("tests", absent="catch2", apt=True) for _ in range(2)]
+        for one in both:
+            one.communicate()
+            self.assertEqual(one.returncode, 0)
+        calls = (self.folder / "calls").read_text().splitlines()
+        self.assertEqual([line == "end" for line in calls], 4 * [False, True], calls)
 
     def test_old_cmake(self):
         (self.folder / "cmake").write_text(f"#!{shutil.which('bash')}\necho cmake version 3.22.1\n")
