@@ -9,6 +9,11 @@
 #include <see_the_error_above>
 #endif
 
+#ifndef __cpp_exceptions
+#error "gpuopt's emulated device reports errors by exceptions: compile without -fno-exceptions"
+#include <see_the_error_above>
+#endif
+
 #define GPUOPT_EMULATION 1
 #define GPUOPT_ABI_ARCHITECTURES emulated  // in the name of the library's inline namespace
 
@@ -25,3 +30,8 @@
 #include "gpuopt_emulation/collectives.hpp"
 #include "gpuopt_emulation/intrinsics.hpp"
 #include "gpuopt_emulation/runtime.hpp"
+
+// Thrust's iterators of memory are unwrapped to pointers by a function that its device system for CPUs leaves out.
+#if defined(THRUST_DEVICE_SYSTEM) && __has_include(<thrust/type_traits/unwrap_contiguous_iterator.h>)
+#include <thrust/type_traits/unwrap_contiguous_iterator.h>
+#endif

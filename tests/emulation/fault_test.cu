@@ -7,6 +7,7 @@
 #include <gpuopt/block/struct_io.cuh>
 #include <gpuopt/block/struct_pipeline.cuh>
 #include <gpuopt/block/transpose.cuh>
+#include <gpuopt/launch.cuh>
 
 #include <memory>
 #include <stdexcept>
@@ -201,6 +202,20 @@ TEST_CASE("a fault within the library names the line that called the library") {
 #else
   REQUIRE(contains(report, "include/gpuopt/block/"));
 #endif
+}
+
+TEST_CASE("the exception of a failed kernel has the report") {
+  Managed<int> out(1);
+  gpuopt::LaunchConfig config;
+  config.block = dim3(64);
+  std::string what = "accepted";
+  try {
+    gpuopt::launch(waitAtTwoPlaces, config, out.data());
+  } catch (const gpuopt::CudaError& error) {
+    what = error.what();
+  }
+  REQUIRE(contains(what, "cudaErrorLaunchFailure: unspecified launch failure: kernel "));
+  REQUIRE(contains(what, gpuopt::emulation::lastReport()));
 }
 
 TEST_CASE("the launch after a fault works") {

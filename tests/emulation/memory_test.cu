@@ -42,12 +42,46 @@ TEST_CASE("a write outside an allocation is reported when it is freed") {
   REQUIRE(cudaMalloc(&pointer, 1000) == cudaSuccess);
   writeByte(pointer + 1001);
   REQUIRE(cudaFree(pointer) == cudaErrorIllegalAddress);
-  REQUIRE(gpuopt::emulation::lastReport() ==
-          "memory was written 1 bytes behind the end of an allocation of 1000 bytes");
+  REQUIRE(gpuopt::emulation::lastReport() == "memory was written 1 byte behind the end of an allocation of 1000 bytes");
   REQUIRE(cudaMalloc(&pointer, 64) == cudaSuccess);
   writeByte(pointer - 256);
   REQUIRE(cudaFree(pointer) == cudaErrorIllegalAddress);
   REQUIRE(gpuopt::emulation::lastReport() == "memory was written 256 bytes before an allocation of 64 bytes");
+  cudaGetLastError();
+}
+
+#ifndef __SANITIZE_ADDRESS__
+__global__ void writeAllAndOneMore(int* out, int n) {
+  for (int i = 0; i <= n; ++i) out[i] = i;
+}
+__global__ void leaveAlone(int*) {}
+
+TEST_CASE("the kernel that wrote outside an allocation is named") {
+  int *first = nullptr, *second = nullptr;
+  REQUIRE(cudaMalloc(&first, 40) == cudaSuccess);
+  REQUIRE(cudaMalloc(&second, 80) == cudaSuccess);
+  REQUIRE(launch(writeAllAndOneMore, dim3(1), dim3(1), first, 10) == cudaSuccess);
+  writeByte(reinterpret_cast<unsigned char*>(second) + 80);
+  REQUIRE(launch(leaveAlone, dim3(1), dim3(1), second) == cudaSuccess);
+  REQUIRE(cudaFree(first) == cudaErrorIllegalAddress);
+  const std::string kernel = gpuopt::emulation::detail::kernelName(reinterpret_cast<const void*>(writeAllAndOneMore));
+  const std::string report = gpuopt::emulation::lastReport();
+  CHECK(report ==
+        "memory was written directly behind the end of an allocation of 40 bytes while kernel " + kernel + " ran");
+  CHECK(cudaGetErrorString(cudaErrorIllegalAddress) == "an illegal memory access was encountered: " + report);
+  REQUIRE(cudaFree(second) == cudaErrorIllegalAddress);
+  CHECK(gpuopt::emulation::lastReport() == "memory was written directly behind the end of an allocation of 80 bytes");
+  cudaGetLastError();
+}
+#endif
+
+TEST_CASE("an error's text has the report, until the same error comes without one") {
+  int local = 0;
+  REQUIRE(cudaFree(&local) == cudaErrorInvalidValue);
+  CHECK(std::string(cudaGetErrorString(cudaErrorInvalidValue)) ==
+        "invalid argument: a pointer is freed that is no live allocation of its kind");
+  REQUIRE(cudaMalloc(nullptr, 100) == cudaErrorInvalidValue);
+  CHECK(std::string(cudaGetErrorString(cudaErrorInvalidValue)) == "invalid argument");
   cudaGetLastError();
 }
 
@@ -144,6 +178,60 @@ TEST_CASE("variables and registered host memory are known, too") {
   REQUIRE(cudaHostUnregister(host.data() + 10) == cudaErrorHostMemoryNotRegistered);
   REQUIRE(typeOf(&host[19]) == cudaMemoryTypeUnregistered);
   cudaGetLastError();
+}
+
+TEST_CASE("the driver tells where an allocation or registration begins and ends") {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult status{};
+  REQUIRE(cudaGetDriverEntryPointByVersion("cuNothing", &found, 12000, cudaEnableDefault, &status) == cudaSuccess);
+  REQUIRE((found == nullptr && status == cudaDriverEntryPointSymbolNotFound));
+  REQUIRE(cudaGetDriverEntryPointByVersion("cuPointerGetAttributes", &found, 12000, cudaEnableDefault, &status) ==
+          cudaSuccess);
+  REQUIRE((found == reinterpret_cast<void*>(cuPointerGetAttributes) && status == cudaDriverEntryPointSuccess));
+  const auto rangeOf = [](const void* pointer) {
+    std::pair<const void*, std::size_t> range{&pointer, 1};
+    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_RANGE_SIZE, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR};
+    void* data[] = {&range.second, &range.first};
+    REQUIRE(cuPointerGetAttributes(2, attributes, data, reinterpret_cast<CUdeviceptr>(pointer)) == CUDA_SUCCESS);
+    return range;
+  };
+  char *device = nullptr, *host = nullptr;
+  REQUIRE(cudaMalloc(&device, 100) == cudaSuccess);
+  REQUIRE(cudaMallocHost(&host, 50) == cudaSuccess);
+  std::vector<char> registered(300);
+  REQUIRE(cudaHostRegister(registered.data() + 100, 20, cudaHostRegisterDefault) == cudaSuccess);
+  REQUIRE(rangeOf(device + 99) == std::pair<const void*, std::size_t>(device, 100));
+  REQUIRE(rangeOf(host + 1) == std::pair<const void*, std::size_t>(host, 50));
+  REQUIRE(rangeOf(&registered[119]) == std::pair<const void*, std::size_t>(&registered[100], 20));
+  REQUIRE(rangeOf(&registered[120]) == std::pair<const void*, std::size_t>(nullptr, 0));
+  REQUIRE(cudaHostUnregister(registered.data() + 100) == cudaSuccess);
+  REQUIRE(cudaFreeHost(host) == cudaSuccess);
+  REQUIRE(cudaFree(device) == cudaSuccess);
+}
+
+TEST_CASE("copies fail of memory that is registered in part, or twice") {
+  char* device = nullptr;
+  REQUIRE(cudaMalloc(&device, 300) == cudaSuccess);
+  std::vector<char> host(300, 5);
+  const auto copies = [&](std::size_t from, std::size_t to) {
+    const bool isUploaded =
+        cudaMemcpyAsync(device, host.data() + from, to - from, cudaMemcpyHostToDevice, nullptr) == cudaSuccess;
+    const bool isDownloaded = cudaMemcpy(host.data() + from, device, to - from, cudaMemcpyDeviceToHost) == cudaSuccess;
+    REQUIRE(isUploaded == isDownloaded);
+    cudaGetLastError();
+    return isUploaded;
+  };
+  REQUIRE(cudaHostRegister(host.data() + 100, 50, cudaHostRegisterDefault) == cudaSuccess);
+  REQUIRE(cudaHostRegister(host.data() + 150, 50, cudaHostRegisterDefault) == cudaSuccess);
+  REQUIRE((copies(0, 100) && copies(100, 150) && copies(150, 200) && copies(200, 300)));
+  REQUIRE_FALSE(copies(0, 101));
+  REQUIRE_FALSE(copies(0, 300));
+  REQUIRE_FALSE(copies(199, 201));
+  REQUIRE_FALSE(copies(149, 151));
+  REQUIRE(cudaHostUnregister(host.data() + 150) == cudaSuccess);
+  REQUIRE(cudaHostUnregister(host.data() + 100) == cudaSuccess);
+  REQUIRE(copies(0, 300));
+  REQUIRE(cudaFree(device) == cudaSuccess);
 }
 
 TEST_CASE("free memory shrinks and grows with the allocations") {

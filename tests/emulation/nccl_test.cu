@@ -5,6 +5,8 @@
 
 #include <nccl.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -249,6 +251,84 @@ TEST_CASE("ranks that call different things, or never come, get an error") {
   REQUIRE(gpuopt::emulation::lastReport().find("rank 0 waits in vain in ncclAllGather of 10 elements") !=
           std::string::npos);
   unsetenv("GPUOPT_EMULATION_TIMEOUT");
+}
+
+ncclComm_t startComm(const ncclUniqueId& id, int rank, int ranks) {
+  ncclComm_t comm = nullptr;
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  return ncclCommInitRankConfig(&comm, ranks, id, rank, &config) == ncclInProgress ? comm : nullptr;
+}
+
+// Polls until a communicator is not in progress, and counts how often it still was.
+ncclResult_t stateOf(ncclComm_t comm, int& polls) {
+  ncclResult_t code = ncclInProgress;
+  for (polls = 0; ncclCommGetAsyncError(comm, &code) == ncclSuccess && code == ncclInProgress; ++polls)
+    std::this_thread::yield();
+  return code;
+}
+
+TEST_CASE("a communicator that does not block is in progress first, and takes no other call before it is ready") {
+  const DeviceScope scope(2);
+  ncclUniqueId id{};
+  ncclGetUniqueId(&id);
+  REQUIRE(onDevices(2, [&](int device) {
+            const ncclComm_t comm = startComm(id, device, 2);
+            int polls = 0, count = 0;
+            int *data = nullptr, *all = nullptr;
+            cudaMalloc(&data, sizeof(int));
+            cudaMalloc(&all, 2 * sizeof(int));
+            cudaMemcpy(data, &device, sizeof device, cudaMemcpyHostToDevice);
+            const auto gather = [&] { return ncclAllGather(data, all, 1, ncclInt, comm, nullptr); };
+            bool isRight = comm != nullptr && ncclCommCount(comm, &count) == ncclInvalidArgument &&
+                           gather() == ncclInvalidArgument && ncclCommDestroy(comm) == ncclInvalidArgument;
+            isRight = isRight && stateOf(comm, polls) == ncclSuccess && polls > 0 &&
+                      ncclCommCount(comm, &count) == ncclSuccess && count == 2;
+            isRight = isRight && gather() == ncclInProgress && gather() == ncclInvalidArgument &&
+                      stateOf(comm, polls) == ncclSuccess && polls > 0;
+            int gathered[2] = {-1, -1};
+            cudaMemcpy(gathered, all, sizeof gathered, cudaMemcpyDeviceToHost);
+            cudaFree(data);
+            cudaFree(all);
+            return ncclCommDestroy(comm) == ncclSuccess && isRight && gathered[0] == 0 && gathered[1] == 1;
+          }) == 2);
+}
+
+TEST_CASE("without the other ranks, a communicator that does not block stays in progress until it is aborted") {
+  const DeviceScope scope(2);
+  ncclUniqueId id{};
+  ncclGetUniqueId(&id);
+  const ncclComm_t comm = startComm(id, 0, 2);
+  REQUIRE(comm != nullptr);
+  for (int i = 0; i < 100; ++i) {
+    ncclResult_t code = ncclSuccess;
+    REQUIRE((ncclCommGetAsyncError(comm, &code) == ncclSuccess && code == ncclInProgress));
+  }
+  REQUIRE(ncclCommAbort(comm) == ncclSuccess);
+  ncclConfig_t config{};
+  ncclComm_t other = nullptr;
+  REQUIRE(ncclCommInitRankConfig(&other, 2, id, 1, &config) == ncclInvalidArgument);
+}
+
+TEST_CASE("the first collective, and the first transfer between two ranks, block the host until the others come") {
+  const auto isBlocked = [](auto call) {
+    std::atomic<bool> isLateHere{false};
+    return allOf(2, 10, [&](Rank& rank) {
+      if (rank.number == 1) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        isLateHere = true;
+      }
+      const bool isQueued = call(rank) == ncclSuccess;
+      return isQueued && isLateHere;
+    });
+  };
+  const DeferredScope deferred;
+  REQUIRE(isBlocked(
+      [](Rank& rank) { return ncclAllReduce(rank.in, rank.out, 10, ncclInt, ncclSum, rank.comm, rank.stream); }));
+  REQUIRE(isBlocked([](Rank& rank) {
+    return rank.number == 0 ? ncclSend(rank.in, 10, ncclInt, 1, rank.comm, rank.stream)
+                            : ncclRecv(rank.out, 10, ncclInt, 0, rank.comm, rank.stream);
+  }));
 }
 
 TEST_CASE("an abort ends the waits of the other ranks") {

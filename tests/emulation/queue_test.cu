@@ -3,8 +3,10 @@
 #include "kernel.hpp"
 #include "support/catch.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace queue_test {
@@ -194,6 +196,49 @@ TEST_CASE("who waits for a kernel that fails is told") {
   launchOn(stream, set, out.data(), 1);
   REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
   REQUIRE(out[0] == 1);
+}
+
+TEST_CASE("a query does not wait for a host function") {
+  const DeferredScope deferred;
+  const Stream stream;
+  struct Gate {
+    std::atomic<bool> isOpen{false};
+    int passed = 0;
+  } gate;
+  const auto pass = [](void* data) {
+    Gate& self = *static_cast<Gate*>(data);
+    while (!self.isOpen) std::this_thread::yield();
+    ++self.passed;
+  };
+  REQUIRE(cudaLaunchHostFunc(stream, pass, &gate) == cudaSuccess);
+  REQUIRE(cudaLaunchHostFunc(stream, pass, &gate) == cudaSuccess);
+  for (int i = 0; i < 100; ++i) REQUIRE(cudaStreamQuery(stream) == cudaErrorNotReady);
+  gate.isOpen = true;
+  while (cudaStreamQuery(stream) == cudaErrorNotReady) std::this_thread::yield();
+  REQUIRE(gate.passed == 2);
+  gate.isOpen = false;
+  REQUIRE(cudaLaunchHostFunc(stream, pass, &gate) == cudaSuccess);
+  REQUIRE(cudaStreamQuery(stream) == cudaErrorNotReady);
+  std::thread opener([&] { gate.isOpen = true; });
+  REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);  // waits for what a query has begun
+  REQUIRE(gate.passed == 3);
+  opener.join();
+  cudaGetLastError();
+}
+
+TEST_CASE("a large copy from pageable memory waits for its stream first") {
+  const DeferredScope deferred;
+  const Stream stream;
+  Managed<int> log(2, 0);
+  std::vector<char> host((64 << 10) + 1);
+  void* device = nullptr;
+  REQUIRE(cudaMalloc(&device, host.size()) == cudaSuccess);
+  launchOn(stream, append, log.data(), 10);
+  REQUIRE(cudaMemcpyAsync(device, host.data(), 64 << 10, cudaMemcpyHostToDevice, stream) == cudaSuccess);
+  REQUIRE(log[0] == 0);
+  REQUIRE(cudaMemcpyAsync(device, host.data(), host.size(), cudaMemcpyHostToDevice, stream) == cudaSuccess);
+  REQUIRE(log[0] == 1);
+  REQUIRE(cudaFree(device) == cudaSuccess);
 }
 
 TEST_CASE("a long queue is no deep recursion") {

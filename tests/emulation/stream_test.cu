@@ -3,6 +3,8 @@
 #include "kernel.hpp"
 #include "support/catch.hpp"
 
+#include <string>
+
 namespace stream_test {
 
 __global__ void append(int* log, int value) {
@@ -37,6 +39,33 @@ TEST_CASE("work of one stream and of several keeps its order") {
   REQUIRE(cudaStreamDestroy(first) == cudaSuccess);
   REQUIRE(cudaStreamDestroy(second) == cudaSuccess);
   REQUIRE(cudaStreamDestroy(nullptr) == cudaErrorInvalidResourceHandle);
+  cudaGetLastError();
+}
+
+TEST_CASE("work in a destroyed stream is refused, and the stream is named as the cause") {
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  Managed<int> log(4, 0);
+  REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+  REQUIRE(cudaEventCreate(&event) == cudaSuccess);
+  REQUIRE(cudaStreamDestroy(stream) == cudaSuccess);
+  const std::string kernel = gpuopt::emulation::detail::kernelName(reinterpret_cast<const void*>(append));
+  const auto report = [](cudaError_t code) {
+    return code == cudaErrorInvalidResourceHandle ? gpuopt::emulation::lastReport() : "accepted";
+  };
+  CHECK(report(appendOn(stream, log.data(), 1)) == "launch of " + kernel + ": the stream was destroyed");
+  CHECK(log[0] == 0);
+  int device = 0;
+  CHECK(report(cudaStreamGetDevice(stream, &device)) == "cudaStreamGetDevice: the stream was destroyed");
+  CHECK(report(cudaStreamSynchronize(stream)) == "cudaStreamSynchronize: the stream was destroyed");
+  CHECK(report(cudaStreamQuery(stream)) == "cudaStreamQuery: the stream was destroyed");
+  CHECK(report(cudaStreamWaitEvent(stream, event)) == "cudaStreamWaitEvent: the stream was destroyed");
+  CHECK(report(cudaEventRecord(event, stream)) == "cudaEventRecord: the stream was destroyed");
+  CHECK(report(cudaMemsetAsync(log.data(), 0, 4, stream)) == "work is queued: the stream was destroyed");
+  CHECK(report(cudaMemcpyAsync(log.data(), log.data() + 1, 4, cudaMemcpyDefault, stream)) ==
+        "cudaMemcpyAsync: the stream was destroyed");
+  CHECK(report(cudaStreamDestroy(stream)) == "cudaStreamDestroy: the stream was destroyed");
+  REQUIRE(cudaEventDestroy(event) == cudaSuccess);
   cudaGetLastError();
 }
 

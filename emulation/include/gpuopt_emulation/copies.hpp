@@ -37,14 +37,21 @@ struct CopyJob {
 
 inline bool isPageable(const void* pointer) { return memory().attributes(pointer).type == cudaMemoryTypeUnregistered; }
 
+/// Larger copies from pageable memory wait for the stream: the runtime "may synchronize with the stream" then, and
+/// does.
+inline constexpr std::size_t STAGED_BYTES = 64 * 1024;
+
 /// As the runtime does it: what is read from pageable host memory is read before the call returns, and what is written
 /// there is there when it returns.
 inline cudaError_t copyAsync(const CopyJob& job, cudaMemcpyKind kind, cudaStream_t stream) {
   if (const cudaError_t code = job.check(kind); code != cudaSuccess) return code;
+  if (isDestroyed(stream)) return destroyedStream("cudaMemcpyAsync");
   Queue& queue = Queue::instance();
   if (queue.mode() == QueueMode::immediate) return job.run();
   std::function<cudaError_t()> run = [job] { return job.run(); };
   if (isPageable(job.from)) {
+    if (job.width * job.height > STAGED_BYTES)
+      if (const cudaError_t code = queue.wait(stream); code != cudaSuccess) return passOn(code);
     const auto staged = std::make_shared<std::vector<unsigned char>>(job.width * job.height);
     const CopyJob fill{staged->data(), job.width, job.from, job.fromPitch, job.width, job.height};
     const CopyJob drain{job.to, job.toPitch, staged->data(), job.width, job.width, job.height};
@@ -52,7 +59,7 @@ inline cudaError_t copyAsync(const CopyJob& job, cudaMemcpyKind kind, cudaStream
     run = [drain, staged] { return drain.run(); };
   }
   const WorkPointer work = queue.append(stream, std::move(run));
-  return isPageable(job.to) ? result(queue.wait(work)) : cudaSuccess;
+  return isPageable(job.to) ? passOn(queue.wait(work)) : cudaSuccess;
 }
 
 /// Waits unless only the device's memory is involved.
@@ -61,7 +68,7 @@ inline cudaError_t copy(const CopyJob& job, cudaMemcpyKind kind) {
   const bool staysOnDevice = memory().attributes(job.to).type == cudaMemoryTypeDevice &&
                              memory().attributes(job.from).type == cudaMemoryTypeDevice;
   if (code != cudaSuccess || staysOnDevice) return code;
-  return result(Queue::instance().wait(cudaStreamLegacy));
+  return passOn(Queue::instance().wait(cudaStreamLegacy));
 }
 
 inline cudaError_t fillAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream) {
@@ -75,7 +82,7 @@ inline cudaError_t fillAsync(void* pointer, int value, std::size_t bytes, cudaSt
 /// Waits for the fill of memory that the host can read, as the runtime does.
 inline cudaError_t waitUnlessDevices(const void* pointer) {
   if (memory().attributes(pointer).type == cudaMemoryTypeDevice) return cudaSuccess;
-  return result(Queue::instance().wait(cudaStreamLegacy));
+  return passOn(Queue::instance().wait(cudaStreamLegacy));
 }
 
 }  // namespace gpuopt::emulation::detail

@@ -53,6 +53,9 @@ inline bool isDevice(int device) { return device >= 0 && device < devices().coun
 /// The device that the calling host thread has set.
 inline thread_local int currentDevice = 0;
 
+/// Whether a host function of a stream runs, which must not call the runtime.
+inline thread_local bool isInHostFunction = false;
+
 }  // namespace detail
 
 /// Sets the number of devices, 1 to 64, instead of the environment. Devices that exist keep their memory and streams:

@@ -31,7 +31,10 @@ inline cudaError_t cudaGetDeviceCount(int* count) {
 }
 
 inline cudaError_t cudaGetDevice(int* device) {
-  *device = gpuopt::emulation::detail::currentDevice;
+  namespace emulated = gpuopt::emulation::detail;
+  if (emulated::isInHostFunction)
+    return emulated::failure(cudaErrorNotPermitted, "cudaGetDevice: a host function of a stream calls the runtime");
+  *device = emulated::currentDevice;
   return cudaSuccess;
 }
 
@@ -44,7 +47,7 @@ inline cudaError_t cudaSetDevice(int device) {
 
 inline cudaError_t cudaDeviceSynchronize() {
   namespace emulated = gpuopt::emulation::detail;
-  return emulated::result(emulated::Queue::instance().waitForDevice(emulated::currentDevice));
+  return emulated::passOn(emulated::Queue::instance().waitForDevice(emulated::currentDevice));
 }
 inline cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 

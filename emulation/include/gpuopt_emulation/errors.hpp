@@ -5,26 +5,69 @@
 #include "report.hpp"
 #include "runtime_types.hpp"
 
+#include <map>
+#include <mutex>
+#include <set>
 #include <string>
 
 namespace gpuopt::emulation::detail {
 
 inline thread_local cudaError_t lastError = cudaSuccess;
 
-/// Returns a code as the result of a runtime call, which also makes a failure the last error.
-inline cudaError_t result(cudaError_t code) {
+/// The reports of the latest failures, by their codes: cudaGetErrorString() tells them, so that exceptions do, too.
+struct Explanations {
+  std::mutex mutex;
+  std::map<cudaError_t, const std::string*> latest;
+  std::set<std::string> texts;  ///< never freed, like the runtime's own
+};
+
+inline Explanations& explanations() {
+  static Explanations* const instance = new Explanations;
+  return *instance;
+}
+
+/// Makes a report the explanation of an error; an empty one takes an older explanation away.
+inline void explain(cudaError_t code, const std::string& report) {
+  const std::lock_guard<std::mutex> lock(explanations().mutex);
+  explanations().latest[code] = &*explanations().texts.insert(report).first;
+}
+
+/// The text of an error, and why it happened last time.
+inline const char* explained(cudaError_t code, const char* text) {
+  Explanations& known = explanations();
+  const std::lock_guard<std::mutex> lock(known.mutex);
+  const auto found = known.latest.find(code);
+  if (found == known.latest.end() || found->second->empty()) return text;
+  return known.texts.insert(text + (": " + *found->second)).first->c_str();
+}
+
+/// Returns the code of earlier work as that of a runtime call, which also makes a failure the last error.
+inline cudaError_t passOn(cudaError_t code) {
   if (code != cudaSuccess) lastError = code;
   return code;
+}
+
+/// The same for a code that is this call's own.
+inline cudaError_t result(cudaError_t code) {
+  if (code != cudaSuccess) explain(code, {});
+  return passOn(code);
 }
 
 inline cudaError_t resultIf(bool isValid, cudaError_t otherwise = cudaErrorInvalidValue) {
   return result(isValid ? cudaSuccess : otherwise);
 }
 
+/// Fails with the latest report.
+inline cudaError_t reported(cudaError_t code) {
+  explain(code, lastReport());
+  return passOn(code);
+}
+
 /// Fails with a report of what the caller did wrong.
 inline cudaError_t failure(cudaError_t code, const std::string& what) {
   report(what);
-  return result(code);
+  explain(code, what);
+  return passOn(code);
 }
 
 }  // namespace gpuopt::emulation::detail
@@ -52,7 +95,7 @@ inline const char* cudaGetErrorString(cudaError_t code) {
   switch (code) {
 #define GPUOPT_EMULATION_CASE(name, value, text) \
   case name:                                     \
-    return text;
+    return gpuopt::emulation::detail::explained(name, text);
     GPUOPT_EMULATION_ERRORS(GPUOPT_EMULATION_CASE)
 #undef GPUOPT_EMULATION_CASE
   }

@@ -5,6 +5,7 @@
 
 #include "fast_math.hpp"
 #include "vector_types.hpp"
+#include "wide_integers.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -89,10 +90,10 @@ inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
 }
 inline long long __mul64hi(long long a, long long b) {
-  return static_cast<long long>(static_cast<__int128>(a) * b >> 64);
+  return static_cast<long long>(static_cast<gpuopt::emulation::detail::WideInt>(a) * b >> 64);
 }
 inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
-  return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
+  return static_cast<unsigned long long>(static_cast<gpuopt::emulation::detail::WideUnsigned>(a) * b >> 64);
 }
 
 /// c plus the dot product of the four bytes of a and of b.
@@ -135,9 +136,10 @@ inline double rsqrt(double a) { return 1.0 / sqrt(a); }
 namespace gpuopt::emulation::detail {
 
 // What is not of one type has the type that arithmetic would give it.
-template <class A, class B>
-using DifferentNumbers = std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && !std::is_same_v<A, B>,
-                                          std::common_type_t<A, B>>;
+template <class Left, class Right>
+using DifferentNumbers =
+    std::enable_if_t<std::is_arithmetic_v<Left> && std::is_arithmetic_v<Right> && !std::is_same_v<Left, Right>,
+                     std::common_type_t<Left, Right>>;
 
 }  // namespace gpuopt::emulation::detail
 
@@ -156,14 +158,14 @@ inline float(min)(float a, float b) { return fminf(a, b); }
 inline float(max)(float a, float b) { return fmaxf(a, b); }
 inline double(min)(double a, double b) { return fmin(a, b); }
 inline double(max)(double a, double b) { return fmax(a, b); }
-template <class A, class B>
-gpuopt::emulation::detail::DifferentNumbers<A, B>(min)(A a, B b) {
-  using Common = std::common_type_t<A, B>;
+template <class Left, class Right>
+gpuopt::emulation::detail::DifferentNumbers<Left, Right>(min)(Left a, Right b) {
+  using Common = std::common_type_t<Left, Right>;
   return (min)(static_cast<Common>(a), static_cast<Common>(b));
 }
-template <class A, class B>
-gpuopt::emulation::detail::DifferentNumbers<A, B>(max)(A a, B b) {
-  using Common = std::common_type_t<A, B>;
+template <class Left, class Right>
+gpuopt::emulation::detail::DifferentNumbers<Left, Right>(max)(Left a, Right b) {
+  using Common = std::common_type_t<Left, Right>;
   return (max)(static_cast<Common>(a), static_cast<Common>(b));
 }
 

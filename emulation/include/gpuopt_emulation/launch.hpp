@@ -121,6 +121,7 @@ inline cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, 
   if (currentLane != nullptr) currentLane->block->failInLane(*currentLane, "a kernel cannot launch a kernel here", {});
   const cudaError_t code = checkLaunch(config, kernel);
   if (code != cudaSuccess) return code;
+  if (isDestroyed(config.stream)) return destroyedStream("launch of " + kernelName(kernel));
   const int device = deviceOf(config.stream);
   if (device != currentDevice)
     return failure(cudaErrorInvalidResourceHandle, "launch of " + kernelName(kernel) + ": the stream is of device " +
@@ -133,8 +134,10 @@ inline cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, 
     GridBarrier barrier(blockCount(grid));
     Launch launch{kernel, grid, block, sharedBytes, body, arguments.get(), order, blockCount(grid), pointers};
     if (cooperative) launch.barrier = &barrier;
+    memory().findDamage(nullptr);
     Workers::run(launch);
-    return resultIf(!launch.failed, cudaErrorLaunchFailure);
+    memory().findDamage(kernel);
+    return launch.failed ? reported(cudaErrorLaunchFailure) : cudaSuccess;
   };
   return submit(config.stream, run);
 }

@@ -69,12 +69,26 @@ class Memory {
                             (found->second.type == type || found->second.type == otherType);
     if (!isFreeable) return failure(cudaErrorInvalidValue, "a pointer is freed that is no live allocation of its kind");
     const std::size_t bytes = found->second.bytes;
+    const void* const writer = found->second.writer;
     used(found->second.device) -= bytes;
     allocations_.erase(found);
     unprotectGuards(data, bytes);
-    const std::string damage = describeDamage(data, bytes);
+    std::string damage = describeDamage(data, bytes);
+    if (!damage.empty() && writer != nullptr) damage += " while kernel " + kernelName(writer) + " ran";
     std::free(data - GUARD_BYTES);
     return damage.empty() ? cudaSuccess : failure(cudaErrorIllegalAddress, damage);
+  }
+
+  /// Looks which allocations were written outside since the last look, by a kernel if it is not null.
+  void findDamage([[maybe_unused]] const void* kernel) {
+#if !GPUOPT_EMULATION_ASAN
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (auto& [data, allocation] : allocations_) {
+      if (!allocation.isOwned || allocation.isDamaged || describeDamage(data, allocation.bytes).empty()) continue;
+      allocation.isDamaged = true;
+      allocation.writer = kernel;
+    }
+#endif
   }
 
   cudaPointerAttributes attributes(const void* pointer) {
@@ -86,13 +100,23 @@ class Memory {
             hostCanRead ? const_cast<void*>(pointer) : nullptr};
   }
 
-  /// Whether a range is inside one allocation, or entirely outside of device memory.
-  bool isWithinAllocation(const void* pointer, std::size_t bytes) {
+  /// Begin and size of the allocation or registration that holds an address; null and 0 if there is none.
+  std::pair<unsigned char*, std::size_t> range(const void* pointer) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = find(pointer);
-    return found == allocations_.end() ||
-           bytes <= found->second.bytes -
-                        static_cast<std::size_t>(static_cast<const unsigned char*>(pointer) - found->first);
+    if (found == allocations_.end()) return {nullptr, 0};
+    return {found->first, found->second.bytes};
+  }
+
+  /// Whether a range is inside one allocation or registration, or entirely outside of all.
+  bool isWithinAllocation(const void* pointer, std::size_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto* const data = static_cast<unsigned char*>(const_cast<void*>(pointer));
+    const auto found = find(pointer);
+    if (found != allocations_.end())
+      return bytes <= found->second.bytes - static_cast<std::size_t>(data - found->first);
+    const auto next = allocations_.upper_bound(data);
+    return next == allocations_.end() || bytes <= static_cast<std::size_t>(next->first - data);
   }
 
   /// ", 400 bytes behind the end of the nearest allocation, of 4000 bytes": where an address lies.
@@ -137,6 +161,8 @@ class Memory {
     cudaMemoryType type;
     int device;
     bool isOwned;  ///< was allocated here
+    bool isDamaged = false;
+    const void* writer = nullptr;  ///< the kernel that ran when it was damaged
   };
   using Allocations = std::map<unsigned char*, Allocation>;
 
@@ -161,16 +187,26 @@ class Memory {
 #endif
   }
 
+  /// Whether bytes are as they were; compares each with its neighbour.
+  static bool isGuard(const unsigned char* data, std::size_t bytes) {
+    return *data == GUARD && std::memcmp(data, data + 1, bytes - 1) == 0;
+  }
+
   static std::string describeDamage(const unsigned char* data, std::size_t bytes) {
-    const auto changed = [](unsigned char byte) { return byte != GUARD; };
     const unsigned char* const end = data + bytes;
+    if (isGuard(data - GUARD_BYTES, GUARD_BYTES) && isGuard(end, tailBytes(bytes))) return {};
+    const auto changed = [](unsigned char byte) { return byte != GUARD; };
     const unsigned char* const before = std::find_if(data - GUARD_BYTES, data, changed);
     const unsigned char* const behind = std::find_if(end, end + tailBytes(bytes), changed);
     std::ostringstream out;
     if (before != data)
-      out << "memory was written " << data - before << " bytes before an allocation of " << bytes << " bytes";
-    else if (behind != end + tailBytes(bytes))
-      out << "memory was written " << behind - end << " bytes behind the end of an allocation of " << bytes << " bytes";
+      out << "memory was written " << data - before << (data - before == 1 ? " byte" : " bytes")
+          << " before an allocation of " << bytes << " bytes";
+    else if (behind == end)
+      out << "memory was written directly behind the end of an allocation of " << bytes << " bytes";
+    else
+      out << "memory was written " << behind - end << (behind - end == 1 ? " byte" : " bytes")
+          << " behind the end of an allocation of " << bytes << " bytes";
     return out.str();
   }
 
@@ -211,7 +247,7 @@ inline cudaError_t freeAfterAll(void* pointer, cudaMemoryType type, cudaMemoryTy
   const cudaPointerAttributes attributes = memory().attributes(pointer);
   const cudaError_t code = Queue::instance().waitForDevice(attributes.device);
   const cudaError_t freed = memory().free(pointer, type, otherType);
-  return freed != cudaSuccess ? freed : result(code);
+  return freed != cudaSuccess ? freed : passOn(code);
 }
 
 /// Whether `bytes` can be copied to or from `pointer`; reports an allocation that is too small.
@@ -219,7 +255,10 @@ inline bool isCopyable(const char* call, const void* pointer, std::size_t bytes)
   if (bytes == 0) return true;
   if (pointer == nullptr) return false;
   if (memory().isWithinAllocation(pointer, bytes)) return true;
-  report(std::string(call) + ": " + std::to_string(bytes) + " bytes reach beyond the end of an allocation");
+  const bool isKnown = memory().range(pointer).first != nullptr;
+  report(
+      std::string(call) + ": " + std::to_string(bytes) +
+      (isKnown ? " bytes reach beyond the end of an allocation" : " bytes reach into an allocation or registration"));
   return false;
 }
 
@@ -307,7 +346,7 @@ inline cudaError_t cudaHostUnregister(void* pointer) {
   namespace emulated = gpuopt::emulation::detail;
   const cudaError_t code = emulated::Queue::instance().waitForDevice(emulated::currentDevice);
   if (!emulated::memory().forget(pointer)) return emulated::result(cudaErrorHostMemoryNotRegistered);
-  return emulated::result(code);
+  return emulated::passOn(code);
 }
 
 inline cudaError_t cudaHostGetDevicePointer(void** devicePointer, void* hostPointer, unsigned) {

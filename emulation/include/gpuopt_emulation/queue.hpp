@@ -30,6 +30,7 @@ struct CUstream_st {
   int device;
   unsigned flags;
   int priority;
+  std::atomic<bool> isDestroyed{false};  ///< it is never freed: who still uses it is told so
   std::shared_ptr<std::mutex> order = std::make_shared<std::mutex>();  ///< held while one of its kernels runs
 };
 
@@ -58,6 +59,13 @@ inline bool isBuiltIn(cudaStream_t stream) { return isLegacy(stream) || stream =
 
 /// The device of a stream: a built-in one is that of the current device.
 inline int deviceOf(cudaStream_t stream) { return isBuiltIn(stream) ? currentDevice : stream->device; }
+
+inline bool isDestroyed(cudaStream_t stream) { return !isBuiltIn(stream) && stream->isDestroyed; }
+
+/// Fails because a stream was destroyed.
+inline cudaError_t destroyedStream(const std::string& call) {
+  return failure(cudaErrorInvalidResourceHandle, call + ": the stream was destroyed");
+}
 
 inline bool isBlocking(cudaStream_t stream) {
   return isBuiltIn(stream) || (stream->flags & cudaStreamNonBlocking) == 0;
@@ -264,6 +272,7 @@ class Queue {
 
 /// Does work in the order of a stream: now, or when something waits for it. Returns its code if it is done.
 inline cudaError_t submit(cudaStream_t stream, std::function<cudaError_t()> run) {
+  if (isDestroyed(stream)) return destroyedStream("work is queued");
   return Queue::instance().append(stream, std::move(run))->code;
 }
 

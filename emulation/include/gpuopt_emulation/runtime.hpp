@@ -5,6 +5,7 @@
 #include "arrays.hpp"
 #include "copies.hpp"
 #include "device.hpp"
+#include "driver.hpp"
 #include "kernel_call.hpp"
 #include "launch.hpp"
 #include "memory.hpp"

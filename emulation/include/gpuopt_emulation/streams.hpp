@@ -7,7 +7,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
 #include <utility>
+#include <vector>
 
 struct CUevent_st {
   unsigned flags;
@@ -18,6 +23,52 @@ struct CUevent_st {
 namespace gpuopt::emulation::detail {
 
 inline std::atomic<unsigned long long> nextStreamId{3};  // 0, 1 and 2 are the built-in streams
+
+/// A host function. A query begins it on a thread of its own, as CUDA has one: the function may wait for whoever
+/// queries.
+class HostCall {
+ public:
+  HostCall(cudaHostFn_t function, void* argument) : function_(function), argument_(argument) {}
+
+  /// Returns whether it is done.
+  static bool begin(const std::shared_ptr<HostCall>& call) {
+    if (!call->hasBegun_) std::thread([call] { call->run(); }).detach();
+    call->hasBegun_ = true;
+    return call->isDone_;
+  }
+
+  cudaError_t finish() {
+    if (!hasBegun_) run();
+    std::unique_lock<std::mutex> lock(mutex_);
+    done_.wait(lock, [this] { return isDone_.load(); });
+    return cudaSuccess;
+  }
+
+ private:
+  void run() {
+    isInHostFunction = true;
+    function_(argument_);
+    isInHostFunction = false;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    isDone_ = true;
+    done_.notify_all();
+  }
+
+  const cudaHostFn_t function_;
+  void* const argument_;
+  bool hasBegun_ = false;  // the queue calls begin() and finish() one after the other
+  std::atomic<bool> isDone_{false};
+  std::mutex mutex_;
+  std::condition_variable done_;
+};
+
+/// Keeps the memory of a destroyed stream, so that who still uses the stream can be told.
+inline void keepDestroyed(cudaStream_t stream) {
+  static std::mutex mutex;
+  static auto* const kept = new std::vector<cudaStream_t>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  kept->push_back(stream);
+}
 
 inline cudaError_t noGraphs() { return result(cudaErrorNotSupported); }
 
@@ -40,19 +91,26 @@ inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
 inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   namespace emulated = gpuopt::emulation::detail;
   if (emulated::isBuiltIn(stream)) return emulated::result(cudaErrorInvalidResourceHandle);
-  delete stream;
+  if (stream->isDestroyed.exchange(true)) return emulated::destroyedStream("cudaStreamDestroy");
+  emulated::keepDestroyed(stream);
   return cudaSuccess;
 }
 
 inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return gpuopt::emulation::detail::result(gpuopt::emulation::detail::Queue::instance().wait(stream));
+  namespace emulated = gpuopt::emulation::detail;
+  if (emulated::isDestroyed(stream)) return emulated::destroyedStream("cudaStreamSynchronize");
+  return emulated::passOn(emulated::Queue::instance().wait(stream));
 }
 inline cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return gpuopt::emulation::detail::result(gpuopt::emulation::detail::Queue::instance().query(stream));
+  namespace emulated = gpuopt::emulation::detail;
+  if (emulated::isDestroyed(stream)) return emulated::destroyedStream("cudaStreamQuery");
+  return emulated::passOn(emulated::Queue::instance().query(stream));
 }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0) {
+  namespace emulated = gpuopt::emulation::detail;
+  if (emulated::isDestroyed(stream)) return emulated::destroyedStream("cudaStreamWaitEvent");
   const auto nothing = [] { return cudaSuccess; };
-  return gpuopt::emulation::detail::Queue::instance().append(stream, nothing, event->recorded)->code;
+  return emulated::Queue::instance().append(stream, nothing, event->recorded)->code;
 }
 
 inline cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
@@ -61,7 +119,9 @@ inline cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) 
 }
 
 inline cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
-  *device = gpuopt::emulation::detail::deviceOf(stream);
+  namespace emulated = gpuopt::emulation::detail;
+  if (emulated::isDestroyed(stream)) return emulated::destroyedStream("cudaStreamGetDevice");
+  *device = emulated::deviceOf(stream);
   return cudaSuccess;
 }
 
@@ -81,10 +141,12 @@ inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 }
 
 inline cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument) {
-  return gpuopt::emulation::detail::submit(stream, [=] {
-    function(argument);
-    return cudaSuccess;
-  });
+  namespace emulated = gpuopt::emulation::detail;
+  const auto call = std::make_shared<emulated::HostCall>(function, argument);
+  return emulated::Queue::instance()
+      .append(
+          {stream}, [call] { return call->finish(); }, {}, [call] { return emulated::HostCall::begin(call); })
+      ->code;
 }
 
 /// The older form of cudaLaunchHostFunc.
@@ -134,6 +196,7 @@ inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr) {
   namespace emulated = gpuopt::emulation::detail;
+  if (emulated::isDestroyed(stream)) return emulated::destroyedStream("cudaEventRecord");
   if (emulated::deviceOf(stream) != event->device)
     return emulated::failure(cudaErrorInvalidResourceHandle, "cudaEventRecord: event and stream are of two devices");
   event->recorded = emulated::Queue::instance().append(stream, [] { return cudaSuccess; });
@@ -146,13 +209,13 @@ inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stre
 
 inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   namespace emulated = gpuopt::emulation::detail;
-  return event->recorded == nullptr ? cudaSuccess : emulated::result(emulated::Queue::instance().wait(event->recorded));
+  return event->recorded == nullptr ? cudaSuccess : emulated::passOn(emulated::Queue::instance().wait(event->recorded));
 }
 
 inline cudaError_t cudaEventQuery(cudaEvent_t event) {
   namespace emulated = gpuopt::emulation::detail;
   return event->recorded == nullptr ? cudaSuccess
-                                    : emulated::result(emulated::Queue::instance().query(event->recorded));
+                                    : emulated::passOn(emulated::Queue::instance().query(event->recorded));
 }
 
 /// Milliseconds on the CPU: they say nothing of a GPU's speed.

@@ -4,6 +4,7 @@
 
 #include "crash.hpp"
 #include "scheduler.hpp"
+#include "wide_integers.hpp"
 
 #include <condition_variable>
 #include <cstdint>
@@ -25,8 +26,7 @@ inline std::uint64_t blockNumber(const Launch& launch, std::uint64_t i) {
     case LaneOrder::random: {
       std::uint64_t step = (launch.schedule.seed * 0x9E3779B97F4A7C15u >> 33) % launch.blocks;
       while (std::gcd(step, launch.blocks) != 1) ++step;  // then i * step passes through every block once
-      return static_cast<std::uint64_t>((static_cast<unsigned __int128>(i) * step + launch.schedule.seed) %
-                                        launch.blocks);
+      return static_cast<std::uint64_t>((static_cast<WideUnsigned>(i) * step + launch.schedule.seed) % launch.blocks);
     }
     default:
       return i;

@@ -25,6 +25,7 @@ inline ncclResult_t queueCall(ncclComm_t comm, const RankOperation& operation, c
     return ncclFailure(ncclInvalidArgument, std::string(operation.call) + ": " + why);
   };
   if (comm == nullptr) return refuse("the communicator is null");
+  if (const ncclResult_t code = requireReady(comm, operation.call); code != ncclSuccess) return code;
   const MemberPointer& member = comm->member;
   if (bytesOf(operation.type) == 0) return refuse("there is no data type " + std::to_string(operation.type));
   if (operation.op < ncclSum || operation.op >= ncclNumOps)

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,20 +70,45 @@ class Clique {
     return true;
   }
 
-  /// Waits until all ranks have come.
+  bool isComplete() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return joined_ == size_;
+  }
+
+  /// Waits until all ranks have come. False if they never will.
   bool waitForRanks() {
     std::unique_lock<std::mutex> lock(mutex_);
-    return changed_.wait_for(lock, rankTimeout(), [this] { return joined_ == size_; });
+    changed_.wait_for(lock, rankTimeout(), [this] { return joined_ == size_ || failure_ != ncclSuccess; });
+    return joined_ == size_;
+  }
+
+  /// A rank comes to a connection: of all ranks, for the first collective of a kind, or of two, for their first
+  /// transfer. NCCL makes it on the host, with all of its ranks.
+  void connect(int rank, const RankOperation& operation) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    connections_[connectionOf(rank, operation)].insert(rank);
+    changed_.notify_all();
+  }
+
+  bool isConnected(int rank, const RankOperation& operation) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return hasConnection(rank, operation);
+  }
+
+  /// Waits until all ranks of a connection have come. False if they never will.
+  bool waitForConnection(int rank, const RankOperation& operation) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const auto isOver = [&] { return hasConnection(rank, operation) || failure_ != ncclSuccess; };
+    if (!changed_.wait_for(lock, rankTimeout(), isOver)) failLate(rank, operation);
+    return hasConnection(rank, operation);
   }
 
   /// A rank comes to an operation. The last one that it needs does it for all.
   void post(int rank, const OperationPointer& operation) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (failure_ != ncclSuccess) return;
-    if (operation->isSend())
-      postTransfer({rank, operation->peer}, operation);
-    else if (operation->isReceive())
-      postTransfer({operation->peer, rank}, operation);
+    if (isTransfer(*operation))
+      postTransfer(wayOf(rank, *operation), operation);
     else
       postCollective(rank, operation);
     changed_.notify_all();
@@ -98,8 +124,7 @@ class Clique {
   bool wait(int rank, const OperationPointer& operation) {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto isOver = [&] { return operation->isDone || failure_ != ncclSuccess; };
-    if (!changed_.wait_for(lock, rankTimeout(), isOver))
-      fail(ncclSystemError, "rank " + std::to_string(rank) + " waits in vain in " + operation->describe());
+    if (!changed_.wait_for(lock, rankTimeout(), isOver)) failLate(rank, *operation);
     return operation->isDone;
   }
 
@@ -123,9 +148,27 @@ class Clique {
 
  private:
   using Collective = std::vector<OperationPointer>;  // one of each rank
+  using Way = std::pair<int, int>;                   // from one rank to another
+
+  static bool isTransfer(const RankOperation& operation) { return operation.isSend() || operation.isReceive(); }
+
+  static Way wayOf(int rank, const RankOperation& operation) {
+    return operation.isSend() ? Way{rank, operation.peer} : Way{operation.peer, rank};
+  }
+
+  static std::string connectionOf(int rank, const RankOperation& operation) {
+    if (!isTransfer(operation)) return operation.call;
+    const Way way = wayOf(rank, operation);
+    return std::to_string(way.first) + " > " + std::to_string(way.second);
+  }
+
+  bool hasConnection(int rank, const RankOperation& operation) {
+    const int ranks = !isTransfer(operation) ? size_ : operation.peer == rank ? 1 : 2;
+    return static_cast<int>(connections_[connectionOf(rank, operation)].size()) == ranks;
+  }
 
   /// What one rank has sent to another, or wants from it, in order.
-  void postTransfer(std::pair<int, int> way, const OperationPointer& operation) {
+  void postTransfer(Way way, const OperationPointer& operation) {
     auto& waiting = transfers_[way];
     if (waiting.empty() || waiting.front()->isSend() == operation->isSend()) {
       waiting.push_back(operation);
@@ -200,6 +243,10 @@ class Clique {
     }
   }
 
+  void failLate(int rank, const RankOperation& operation) {
+    fail(ncclSystemError, "rank " + std::to_string(rank) + " waits in vain in " + operation.describe());
+  }
+
   void fail(ncclResult_t code, const std::string& why) {
     if (failure_ == ncclSuccess) report("NCCL: " + why);
     if (failure_ == ncclSuccess) failure_ = code;
@@ -213,7 +260,8 @@ class Clique {
   std::condition_variable changed_;
   ncclResult_t failure_ = ncclSuccess;
   bool isAborted_ = false;
-  std::map<std::pair<int, int>, std::deque<OperationPointer>> transfers_;
+  std::map<std::string, std::set<int>> connections_;  // the ranks that have come to each
+  std::map<Way, std::deque<OperationPointer>> transfers_;
   std::deque<Collective> collectives_;  // those that not all ranks have come to, in order
 };
 

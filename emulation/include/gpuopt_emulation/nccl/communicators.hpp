@@ -56,6 +56,15 @@ inline ncclResult_t ncclFailure(ncclResult_t code, const std::string& what) {
   return code;
 }
 
+/// Refuses a call on a communicator that is still busy with the one before.
+inline ncclResult_t requireReady(ncclComm_t comm, const char* call) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  if (comm->member->pending == nullptr) return ncclSuccess;
+  return ncclFailure(
+      ncclInvalidArgument,
+      std::string(call) + ": the communicator is in progress, until ncclCommGetAsyncError says otherwise");
+}
+
 }  // namespace gpuopt::emulation::detail
 
 inline ncclResult_t ncclGetVersion(int* version) {
@@ -76,12 +85,18 @@ inline ncclResult_t ncclGroupStart() {
 }
 inline ncclResult_t ncclGroupEnd() { return gpuopt::emulation::detail::Group::current().end(); }
 
-/// Waits for the other ranks: threads of this process, or calls of the same group.
-inline ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
+/// Makes a communicator with the other ranks: threads of this process, or calls of the same group. Waits for them
+/// unless `config` says that it does not block.
+inline ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank,
+                                           ncclConfig_t* config) {
   namespace emulated = gpuopt::emulation::detail;
+  const int blocking = config != nullptr ? config->blocking : NCCL_CONFIG_UNDEF_INT;
   if (comm == nullptr || ranks < 1 || rank < 0 || rank >= ranks)
     return emulated::ncclFailure(ncclInvalidArgument, "ncclCommInitRank: rank " + std::to_string(rank) + " of " +
                                                           std::to_string(ranks) + ", or comm is null");
+  const bool isMode = blocking == 0 || blocking == 1 || blocking == NCCL_CONFIG_UNDEF_INT;
+  if (config != nullptr && (config->magic != ncclConfigMagic || !isMode))
+    return emulated::ncclFailure(ncclInvalidArgument, "ncclCommInitRankConfig: the configuration is not initialised");
   *comm = nullptr;
   const auto clique = emulated::Cliques::instance().get(id, ranks);
   if (clique == nullptr || !clique->join(rank, emulated::currentDevice))
@@ -89,8 +104,12 @@ inline ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId i
                                                        std::to_string(emulated::currentDevice) +
                                                        ": the rank or the device is taken, or the size differs");
   *comm = new ncclComm{
-      std::make_shared<emulated::Member>(emulated::Member{clique, rank, emulated::currentDevice, nullptr})};
-  return emulated::Group::current().add(clique);
+      std::make_shared<emulated::Member>(emulated::Member{clique, rank, emulated::currentDevice, blocking != 0})};
+  return emulated::Group::current().add((*comm)->member);
+}
+
+inline ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
+  return ncclCommInitRankConfig(comm, ranks, id, rank, nullptr);
 }
 
 inline ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* devices) {
@@ -108,22 +127,30 @@ inline ncclResult_t ncclCommInitAll(ncclComm_t* comms, int count, const int* dev
   return code == ncclSuccess ? ended : code;
 }
 
-inline ncclResult_t ncclCommFinalize(ncclComm_t comm) { return comm != nullptr ? ncclSuccess : ncclInvalidArgument; }
+inline ncclResult_t ncclCommFinalize(ncclComm_t comm) {
+  return gpuopt::emulation::detail::requireReady(comm, "ncclCommFinalize");
+}
 
 inline ncclResult_t ncclCommDestroy(ncclComm_t comm) {
-  delete comm;
-  return ncclSuccess;
+  if (comm == nullptr) return ncclSuccess;
+  const ncclResult_t code = gpuopt::emulation::detail::requireReady(comm, "ncclCommDestroy");
+  if (code == ncclSuccess) delete comm;
+  return code;
 }
 
 /// Ends the waits of all ranks, which find ncclRemoteError. On GPUs, each rank has to abort.
 inline ncclResult_t ncclCommAbort(ncclComm_t comm) {
-  if (comm != nullptr) comm->member->clique->abort();
-  return ncclCommDestroy(comm);
+  if (comm == nullptr) return ncclSuccess;
+  comm->member->clique->abort();
+  if (const auto pending = comm->member->pending) pending->end(ncclRemoteError);
+  delete comm;
+  return ncclSuccess;
 }
 
 inline ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* code) {
   if (comm == nullptr || code == nullptr) return ncclInvalidArgument;
-  *code = comm->member->clique->failure();
+  const auto pending = comm->member->pending;
+  *code = pending != nullptr ? pending->poll() : comm->member->clique->failure();
   return ncclSuccess;
 }
 
@@ -131,18 +158,24 @@ inline const char* ncclGetLastError(ncclComm_t) { return gpuopt::emulation::deta
 
 inline ncclResult_t ncclCommCount(ncclComm_t comm, int* count) {
   if (comm == nullptr || count == nullptr) return ncclInvalidArgument;
+  if (const auto code = gpuopt::emulation::detail::requireReady(comm, "ncclCommCount"); code != ncclSuccess)
+    return code;
   *count = comm->member->clique->size();
   return ncclSuccess;
 }
 
 inline ncclResult_t ncclCommCuDevice(ncclComm_t comm, int* device) {
   if (comm == nullptr || device == nullptr) return ncclInvalidArgument;
+  if (const auto code = gpuopt::emulation::detail::requireReady(comm, "ncclCommCuDevice"); code != ncclSuccess)
+    return code;
   *device = comm->member->device;
   return ncclSuccess;
 }
 
 inline ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
   if (comm == nullptr || rank == nullptr) return ncclInvalidArgument;
+  if (const auto code = gpuopt::emulation::detail::requireReady(comm, "ncclCommUserRank"); code != ncclSuccess)
+    return code;
   *rank = comm->member->rank;
   return ncclSuccess;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <climits>
 #include <cstddef>
 
 #define NCCL_MAJOR 2
@@ -11,12 +12,30 @@
 #define NCCL_VERSION(X, Y, Z) ((X)*10000 + (Y)*100 + (Z))
 #define NCCL_VERSION_CODE NCCL_VERSION(NCCL_MAJOR, NCCL_MINOR, NCCL_PATCH)
 #define NCCL_UNIQUE_ID_BYTES 128
+#define NCCL_CONFIG_UNDEF_INT INT_MIN
+#define NCCL_CONFIG_UNDEF_PTR nullptr
 
 using ncclComm_t = struct ncclComm*;
 
 struct ncclUniqueId {
   char internal[NCCL_UNIQUE_ID_BYTES];
 };
+
+/// Of its settings, `blocking` alone has an effect.
+struct ncclConfig_t {
+  std::size_t size;
+  unsigned magic, version;
+  int blocking = NCCL_CONFIG_UNDEF_INT, cgaClusterSize = NCCL_CONFIG_UNDEF_INT;
+  int minCTAs = NCCL_CONFIG_UNDEF_INT, maxCTAs = NCCL_CONFIG_UNDEF_INT;
+  const char* netName = NCCL_CONFIG_UNDEF_PTR;
+  int splitShare = NCCL_CONFIG_UNDEF_INT, trafficClass = NCCL_CONFIG_UNDEF_INT;
+  const char* commName = NCCL_CONFIG_UNDEF_PTR;
+};
+
+inline constexpr unsigned ncclConfigMagic = 0xcafebeef;
+
+#define NCCL_CONFIG_INITIALIZER \
+  { sizeof(ncclConfig_t), ncclConfigMagic, NCCL_VERSION_CODE }
 
 enum ncclResult_t {
   ncclSuccess = 0,
