@@ -11,14 +11,14 @@
 /// It needs NCCL: nccl.h on the include path, and libnccl (docs/packaging.md); <gpuopt/gpuopt.cuh> does not include it.
 /// The communicator comes from the caller, with a thread for each GPU, or a process for each by MPI or torchrun.
 ///
-/// **Common to all calls.** They are collective, as NCCL's: all ranks make the same calls in the same order, each in
-/// one stream, or in streams that wait for each other. One host thread uses a team at a time. Asynchronous calls can
-/// be captured into a graph.
+/// **Common to all calls.** They are collective, like NCCL's: all ranks make the same calls in the same order, each in
+/// one stream, or in streams that wait for each other. Only one host thread may use a team at a time. Asynchronous
+/// calls can be captured into a graph.
 ///
-/// **Errors.** A rank with wrong arguments throws std::invalid_argument before anything is written, and the other ranks
-/// throw a TeamError that names it: calls that return a value at once, for asynchronous ones the next call, or
-/// Team::check() after a wait for the stream. After an asynchronous call has failed, the team's calls throw on every
-/// rank: make another team. A rank that does not come is waited for as long as TeamOptions says.
+/// **Errors.** A rank with wrong arguments throws std::invalid_argument before anything is written. The other ranks
+/// throw a TeamError that names this rank. A call that returns a value throws it itself; after an asynchronous call,
+/// the next call throws it, or Team::check() after a wait for the stream. After an asynchronous call has failed, all
+/// calls of the team throw on every rank: make another team. TeamOptions::timeout says how long ranks wait for another.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -3,14 +3,15 @@
 ///
 ///     gpuopt::distributed::reduceColumns(team, in, ownRows, cols, sums);
 ///
-/// Each rank passes its own rows, and every rank gets the results of all columns: the same bits on every rank and in
-/// every run, since the ranks' partial results are combined in their order. Ranks may have different numbers of rows,
-/// and none. Operation, accumulator, policy, forms of the matrix and of `out` are those of <gpuopt/reduce_columns.cuh>,
-/// and have to be alike on all ranks, as the number of columns; so has `init`, which is combined once.
+/// Each rank passes its own rows, and every rank gets the results of all columns. The bits are the same on every rank
+/// and in every run, since partial results are combined in the order of the ranks. Ranks may have different numbers of
+/// rows, or none. Operation, accumulator, policy and the forms of the matrix and of `out` are those of
+/// <gpuopt/reduce_columns.cuh>. They have to be the same on all ranks; so do the number of columns, and `init`, which
+/// is combined once.
 ///
 /// **Cost**: the local reduction, an ncclAllGather of a partial result for each column and rank, and a kernel that
-/// combines them. The ranks' host threads wait for each other before the gathering, though not for their streams;
-/// without peer access they wait for what NCCL has still to do.
+/// combines them. Before the ncclAllGather, the ranks' host threads wait for each other, though not for their streams;
+/// without peer access they also wait until NCCL has finished its earlier work.
 /// **Errors**: those of the local function, before anything is written to `out`; TeamError on the other ranks, at once.
 /// Then all further calls of the team throw on all ranks.
 // SPDX-License-Identifier: MIT

@@ -4,15 +4,16 @@
 ///     float total = gpuopt::distributed::reduce(team, part, n);
 ///     gpuopt::distributed::reduceInto(team, part, n, out, gpuopt::Maximum{}, stream);
 ///
-/// Each rank passes its own part of the elements, in memory of its device, and every rank gets the result of all: the
-/// same bits on every rank and in every run, since the ranks' results are combined in their order. Parts may have
-/// different sizes, and be empty. Operation, accumulator, policy, inputs and outputs are those of the functions of the
-/// same name in <gpuopt/reduce.cuh>, and have to be alike on all ranks; so has `init`, which is combined once.
+/// Each rank passes its own part of the elements, in memory of its device, and every rank gets the result over all
+/// parts. The bits are the same on every rank and in every run, since partial results are combined in the order of the
+/// ranks. Parts may have different sizes, and be empty. Operation, accumulator, policy, inputs and outputs are those of
+/// the functions of the same name in <gpuopt/reduce.cuh>, and have to be the same on all ranks. So does `init`, which
+/// is combined once.
 ///
-/// **Cost**: the local reduction, and one small kernel that exchanges the results: through peer access without NCCL,
-/// otherwise by one ncclAllGather. **Errors**: those of the local functions, before anything is written; the other
-/// ranks get a TeamError that names the rank. An operation without a neutral element and without `init` needs one
-/// element on any rank.
+/// **Cost**: the local reduction, and one small kernel that exchanges the partial results, through peer access without
+/// NCCL, otherwise after one ncclAllGather. **Errors**: those of the local functions, before anything is written; the
+/// other ranks get a TeamError that names the rank. An operation without a neutral element and without `init` needs at
+/// least one element on some rank.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,8 +1,8 @@
 /// \file
 /// Statistics over the parts of all ranks of a team: extremes, also with their index, mean and variance.
 ///
-///     auto [value, index] = gpuopt::distributed::argMin(team, part, n);   // the index counts from rank 0's first
-///     element auto statistics = gpuopt::distributed::meanVariance(team, part, n);
+///     auto [value, index] = gpuopt::distributed::argMin(team, part, n);   // counts from rank 0's first element
+///     auto statistics = gpuopt::distributed::meanVariance(team, part, n);
 ///
 /// <gpuopt/distributed_reduce.cuh> says what the calls of a team have in common, <gpuopt/reduce_statistics.cuh> what
 /// extremes and moments are.

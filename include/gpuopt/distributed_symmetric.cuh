@@ -17,21 +17,21 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace distributed {
 
-/// An array of n elements in the memory of each rank's device, the same n on all of them, whose addresses all ranks
-/// know. Calls that move matrices between ranks take the direct way where their arguments are in such memory, at any
-/// offset. Elements are not initialised. It can be moved; a moved-from vector can only be destroyed.
+/// An array of n elements on each rank's device, with the same n on all ranks, whose addresses all ranks know. Calls
+/// that move matrices between ranks access such memory directly, at any offset. Elements are not initialised. It can be
+/// moved; a moved-from vector can only be destroyed.
 ///
-/// The team must outlive it. A rank may destroy it once its own stream is done with the calls that use it: each of them
-/// ends with a barrier of all ranks. Where ranks are processes, all of them have to be done (Team::barrier).
+/// The team must outlive it. A rank may destroy it once its own stream has finished the calls that use it: each of them
+/// ends with a barrier of all ranks. If ranks are processes, all of them have to be finished (Team::barrier).
 ///
-/// Its memory is of cudaMalloc, which processes can share; what ncclMemAlloc gives cannot be opened by CUDA's IPC.
+/// Its memory comes from cudaMalloc, which processes can share. CUDA's IPC cannot open memory of ncclMemAlloc.
 template <class T>
 class SymmetricVector {
  public:
   /// Allocates it. Collective; waits for all ranks.
   ///
-  /// Throws on every rank if it fails on one: std::invalid_argument and CudaError where they occur, TeamError, which
-  /// names that rank, on the others; and TeamError if the ranks ask for different sizes.
+  /// If it fails on one rank, it throws on all: std::invalid_argument or CudaError on that rank, and on the others a
+  /// TeamError that names it. Throws TeamError if the ranks ask for different sizes.
   SymmetricVector(Team& team, std::size_t n)
       : memory_(std::make_unique<gpuopt::detail::SymmetricMemory>(gpuopt::detail::TeamAccess::of(team), n, sizeof(T))),
         size_(n) {}

@@ -18,26 +18,29 @@ namespace distributed {
 
 /// How a Team works.
 struct TeamOptions {
-  /// Whether ranks write to each other's memory where they can. Otherwise NCCL moves everything.
+  /// Whether ranks write to each other's memory where they can. Otherwise NCCL transfers all data.
   bool usesPeerAccess = true;
-  /// How long a call waits for another rank before it gives up with an error: in a kernel, or on the host for NCCL.
+  /// How long a call waits for another rank before it fails: in a kernel, or on the host for NCCL. NCCL connects the
+  /// ranks within their first calls; only on a non-blocking communicator does this timeout apply there.
   std::chrono::milliseconds timeout{30000};
-  /// Called before a wait on the host for NCCL ends with an error: the place for ncclCommAbort. NCCL's kernels wait on
-  /// without it, and so does every cudaFree; the team's own memory then stays allocated until the process ends.
+  /// Called before a wait on the host for NCCL fails; call ncclCommAbort in it. Without it NCCL keeps waiting, and
+  /// every cudaFree with it; the team's own memory then stays allocated until the process ends.
   std::function<void()> abandon{};
 };
 
-/// The ranks of an NCCL communicator: made once by all of them, it finds out how they reach each other.
+/// The ranks of an NCCL communicator. All ranks make a team once, which finds out how they reach each other.
 ///
-/// Where all ranks can write to each other's memory, they do: up to 16 GPUs of one host, as threads of one process by
-/// peer access, as processes by CUDA's IPC. Otherwise NCCL moves everything but matrices within nodes, whose ranks do
-/// reach each other. The communicator stays the caller's and
-/// must outlive the team.
+/// Ranks write directly to each other's memory if all of them can: up to 16 GPUs of one host, through peer access if
+/// they are threads of one process, through CUDA's IPC if they are processes. Otherwise NCCL transfers the data, except
+/// for matrices within a node, whose ranks do reach each other. The caller owns the communicator, which must outlive
+/// the team.
 class Team {
  public:
-  /// Connects the ranks. Collective; waits for all of them. The communicator's device must be the current one.
+  /// Connects the ranks. Collective; waits for all of them. The communicator's device must be the current one. A
+  /// non-blocking communicator (ncclConfig_t::blocking = 0) may still be in progress. On a blocking one, NCCL waits for
+  /// the other ranks without a timeout.
   ///
-  /// Throws std::invalid_argument, CudaError and NcclError.
+  /// Throws std::invalid_argument, CudaError and NcclError, and TeamError if a rank does not come in time.
   explicit Team(ncclComm_t comm, const TeamOptions& options = {})
       : state_(comm, options.usesPeerAccess, options.timeout, options.abandon) {}
 
@@ -57,13 +60,13 @@ class Team {
   /// reaches another.
   [[nodiscard]] int nodes() const { return state_.nodes.count(); }
 
-  /// Waits, in the order of the stream, until all ranks have come here. What any rank has written before, to its own
-  /// memory or another's, all ranks see after it. Asynchronous.
+  /// Makes the stream wait until all ranks have reached this call. After it, all ranks see what any rank wrote before
+  /// it, to its own memory or another's. Asynchronous.
   ///
   /// \param stream the launch is queued there
   void barrier(StreamRef stream = nullptr) { state_.barrier(stream); }
 
-  /// Throws TeamError if an asynchronous call that is done has failed because of another rank, and NcclError if the
+  /// Throws TeamError if a finished asynchronous call has failed because of another rank, and NcclError if the
   /// communicator of a team without peer access has failed. Does not wait.
   void check() { state_.requireSuccess("gpuopt::distributed::Team"); }
 

@@ -9,23 +9,23 @@
 ///     const gpuopt::distributed::Slabs mine({500, 0, 500});                     // uneven slabs
 ///     gpuopt::distributed::transpose(team, inView, outView, mine, Slabs::even(cols, 3), ToFloat{}, stream);
 ///
-/// **Slabs.** A rank has neighbouring rows, in the order of the ranks. With sizes alone, slabs are even: rows / ranks
-/// rows each, and the first rows % ranks ranks have one more (Slabs::even). Slabs may be uneven and empty; all ranks
-/// pass the same ones.
+/// **Slabs.** Each rank has a slab of neighbouring rows, in the order of the ranks. If a call gets only the sizes,
+/// slabs are even: rows / ranks rows each, and one more on the first rows % ranks ranks (Slabs::even). Slabs may be
+/// uneven and empty; all ranks pass the same ones.
 ///
-/// **Common to all.** Asynchronous on `stream`. Row-major matrices in device memory, elements of any trivially copyable
-/// type of up to 128 bytes at the alignment of that type. Sizes and strides count elements. If `in` or `out` is in
-/// symmetric memory, all ranks pass it at the same offset, also those with an empty slab, with the same leading
-/// dimension and batchStride. `in` may be written again, and `out` of all ranks is complete, after the call in the
-/// order of the streams.
+/// **Common to all.** Asynchronous on `stream`. Matrices are row-major in device memory. Elements are of any trivially
+/// copyable type of up to 128 bytes, at the alignment of that type. Sizes and strides count elements. If `in` or `out`
+/// is in symmetric memory, all ranks, even those with an empty slab, pass it at the same offset, with the same leading
+/// dimension and batchStride. After the call, in the order of the streams, `out` is complete on all ranks, and `in` may
+/// be overwritten.
 ///
 /// **Paths.** With peer access and `in` in symmetric memory, one kernel reads the memory of all ranks between two
-/// barriers. With `out` there, copy engines write to it, if there are two ranks and the slabs are long. Where only the
-/// ranks of a node reach each other, and `in` is in symmetric memory, kernels read it within nodes, and NCCL sends
-/// between them; one rank of a node sends short blocks of all. Otherwise each rank packs blocks for the others, which
-/// NCCL sends. `explainTranspose` tells. Copies and messages need scratch memory
-/// of the size of the slabs, from the library's pool. The ranks' host threads then wait for each other before they queue
-/// anything, though not for their streams; without peer access they wait for what NCCL has still to do.
+/// barriers. With `out` in symmetric memory, two ranks and long slabs, copy engines write to it. If only the ranks of a
+/// node reach each other, and `in` is in symmetric memory, kernels read it within nodes, and NCCL sends between nodes;
+/// one rank of a node sends the short blocks of all. Otherwise each rank packs blocks for the others, which NCCL sends.
+/// `explainTranspose` says which path a call takes. Copies and messages need scratch memory of the size of the slabs,
+/// from the library's pool. The ranks' host threads then wait for each other before they queue anything, though not for
+/// their streams; without peer access they also wait until NCCL has finished its earlier work.
 ///
 /// **Errors.** std::invalid_argument on the rank whose arguments are wrong, before anything is written; on the others a
 /// TeamError that names it, at once or after a wait for the stream (Team::check). Then all further calls of the team

@@ -41,16 +41,44 @@ inline std::vector<int> rankCounts() {
   return counts;
 }
 
+/// Makes this rank's part of a communicator whose calls do not block. NCCL may still be busy with it afterwards.
+inline ncclComm_t startComm(const ncclUniqueId& id, int rank, int ranks) {
+  ncclComm_t comm = nullptr;
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  const ncclResult_t code = ncclCommInitRankConfig(&comm, ranks, id, rank, &config);
+  if (code != ncclInProgress) checkNccl(code, "ncclCommInitRankConfig");
+  return comm;
+}
+
+/// Waits until NCCL has made a communicator.
+inline void waitForComm(ncclComm_t comm) {
+  ncclResult_t code = ncclInProgress;
+  while (code == ncclInProgress) {
+    checkNccl(ncclCommGetAsyncError(comm, &code), "ncclCommGetAsyncError");
+    std::this_thread::yield();
+  }
+  checkNccl(code, "ncclCommInitRankConfig");
+}
+
+/// Whether calls of NCCL return before they are done.
+enum class CommMode { blocking, nonBlocking };
+
 /// A rank, in its thread.
 struct Rank {
   int number, count;
   ncclComm_t comm = nullptr;
   cudaStream_t stream = nullptr;
 
-  Rank(const ncclUniqueId& id, int rank, int ranks) : number(rank), count(ranks) {
+  Rank(const ncclUniqueId& id, int rank, int ranks, CommMode mode = CommMode::blocking) : number(rank), count(ranks) {
     checkCuda(cudaSetDevice(rank), "cudaSetDevice");
     checkCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    checkNccl(ncclCommInitRank(&comm, ranks, id, rank), "ncclCommInitRank");
+    if (mode == CommMode::blocking) {
+      checkNccl(ncclCommInitRank(&comm, ranks, id, rank), "ncclCommInitRank");
+    } else {
+      comm = startComm(id, rank, ranks);
+      waitForComm(comm);
+    }
   }
   Rank(const Rank&) = delete;
   Rank& operator=(const Rank&) = delete;
@@ -66,7 +94,7 @@ struct Rank {
 /// Calls work(rank), which returns whether all is right, for each of `ranks` ranks at the same time. Returns "right",
 /// "wrong", or the message of what was thrown, of each.
 template <class Work>
-std::vector<std::string> onRanks(int ranks, Work work) {
+std::vector<std::string> onRanks(int ranks, Work work, CommMode mode = CommMode::blocking) {
 #if GPUOPT_EMULATION
   gpuopt::emulation::setDeviceCount(ranks > gpuopt::emulation::deviceCount() ? ranks
                                                                              : gpuopt::emulation::deviceCount());
@@ -78,7 +106,7 @@ std::vector<std::string> onRanks(int ranks, Work work) {
   for (int i = 0; i < ranks; ++i) {
     threads.emplace_back([&, i] {
       try {
-        Rank rank(id, i, ranks);
+        Rank rank(id, i, ranks, mode);
         outcomes[static_cast<std::size_t>(i)] = work(rank) ? "right" : "wrong";
       } catch (const std::exception& error) {
         outcomes[static_cast<std::size_t>(i)] = error.what();

@@ -131,10 +131,11 @@ TEST_CASE("ranks that make different calls get an error") {
   });
   // WRITTEN distributed: reduce(team, part, n), and on rank 2 reduce<double>(team, part, n)
   // DO: make the same calls, of the same types, in the same order on all ranks
-  REQUIRE(messages ==
-          outcomes(ranks,
-                   withLast("gpuopt::distributed::reduce: rank 2 makes another call, or with another type", last),
-                   "gpuopt::distributed::reduce: rank 0 makes another call, or with another type"));
+  REQUIRE(
+      messages ==
+      outcomes(ranks,
+               withLast("gpuopt::distributed::reduce: rank 2 made a different call, or used a different type", last),
+               "gpuopt::distributed::reduce: rank 0 made a different call, or used a different type"));
 }
 
 TEST_CASE("ranks wait for one that does not come for as long as the options say") {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -23,6 +24,7 @@ using gpuopt::distributed::SymmetricVector;
 using gpuopt::distributed::Team;
 using gpuopt::distributed::TeamError;
 using gpuopt::distributed::TeamOptions;
+using gpuopt::test::CommMode;
 using gpuopt::test::DeferredWork;
 using gpuopt::test::DeviceArray;
 using gpuopt::test::onRanks;
@@ -56,13 +58,13 @@ std::string messageOf(const Call& call) {
 using Call = std::function<void(Team&, Rank&, const DeviceArray<float>& in, DeviceArray<float>& out)>;
 
 // All ranks make a team and reduce; then the last one throws, and the others make this call, and another one.
-bool endsInTime(const Call& call, const std::string& function) {
+bool endsInTime(CommMode mode, const Call& call, const std::string& function) {
   const int ranks = someRanks(), last = ranks - 1;
   if (ranks < 2) return true;
   const DeferredWork deferred;
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::string> messages(static_cast<std::size_t>(ranks)), again(messages);
-  const auto outcomes = onRanks(ranks, [&](Rank& rank) {
+  const auto work = [&](Rank& rank) {
     const DeviceArray<float> in(std::vector<float>(64, 1.0f));
     DeviceArray<float> out(64);
     Team team(rank.comm, optionsOf(rank));
@@ -72,7 +74,8 @@ bool endsInTime(const Call& call, const std::string& function) {
     messages[i] = messageOf([&] { call(team, rank, in, out); });
     again[i] = messageOf([&] { team.barrier(rank.stream); });
     return isLoss(messages[i], function) && isLoss(again[i], "gpuopt::distributed::Team::barrier");
-  });
+  };
+  const std::vector<std::string> outcomes = onRanks(ranks, work, mode);
   CAPTURE(messages, again);
   std::vector<std::string> expected(static_cast<std::size_t>(ranks), "right");
   expected.back() = "this rank is gone";
@@ -81,39 +84,82 @@ bool endsInTime(const Call& call, const std::string& function) {
 }
 
 TEST_CASE("a rank that throws between calls: the others end in time, by NCCL too") {
-  CHECK(endsInTime(
-      [](Team& team, Rank& rank, const DeviceArray<float>& in, DeviceArray<float>&) {
-        static_cast<void>(gpuopt::distributed::reduce(team, in.data(), 10, rank.stream));
-      },
-      "gpuopt::distributed::reduce"));
-  CHECK(endsInTime(
-      [](Team& team, Rank& rank, const DeviceArray<float>& in, DeviceArray<float>& out) {
-        gpuopt::distributed::transpose(team, in.data(), out.data(), 8, 8, rank.stream);
-      },
-      "gpuopt::distributed::transpose"));
-  CHECK(endsInTime(
-      [](Team& team, Rank& rank, const DeviceArray<float>& in, DeviceArray<float>& out) {
-        gpuopt::distributed::reduceColumns(team, in.data(), 4, 4, out.data(), rank.stream);
-      },
-      "gpuopt::distributed::reduceColumns"));
-  CHECK(endsInTime([](Team& team, Rank&, const DeviceArray<float>&,
-                      const DeviceArray<float>&) { const SymmetricVector<float> memory(team, 10); },
-                   "gpuopt::distributed::SymmetricVector"));
+  for (const CommMode mode : {CommMode::blocking, CommMode::nonBlocking}) {
+    CAPTURE(mode == CommMode::blocking);
+    CHECK(endsInTime(
+        mode,
+        [](Team& team, Rank& rank, const DeviceArray<float>& in, DeviceArray<float>&) {
+          static_cast<void>(gpuopt::distributed::reduce(team, in.data(), 10, rank.stream));
+        },
+        "gpuopt::distributed::reduce"));
+    CHECK(endsInTime(
+        mode,
+        [](Team& team, Rank& rank, const DeviceArray<float>& in, DeviceArray<float>& out) {
+          gpuopt::distributed::transpose(team, in.data(), out.data(), 8, 8, rank.stream);
+        },
+        "gpuopt::distributed::transpose"));
+    CHECK(endsInTime(
+        mode,
+        [](Team& team, Rank& rank, const DeviceArray<float>& in, DeviceArray<float>& out) {
+          gpuopt::distributed::reduceColumns(team, in.data(), 4, 4, out.data(), rank.stream);
+        },
+        "gpuopt::distributed::reduceColumns"));
+    CHECK(endsInTime(
+        mode,
+        [](Team& team, Rank&, const DeviceArray<float>&, const DeviceArray<float>&) {
+          const SymmetricVector<float> memory(team, 10);
+        },
+        "gpuopt::distributed::SymmetricVector"));
+  }
 }
 
+// NCCL connects the ranks in their first collective, before a stream has anything to wait for.
 TEST_CASE("a team that not all ranks make is an error in time") {
   const int ranks = someRanks();
   if (ranks < 2) return;
   const DeferredWork deferred;
   for (const bool usesPeers : {true, false}) {
-    const auto outcomes = onRanks(ranks, [=](Rank& rank) {
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<std::string> messages(static_cast<std::size_t>(ranks), "no team");
+    const auto work = [&](Rank& rank) {
       TeamOptions options = optionsOf(rank);
       options.usesPeerAccess = usesPeers;
       if (rank.number == ranks - 1) return true;
-      return isLoss(messageOf([&] { const Team team(rank.comm, options); }), "gpuopt::distributed::Team");
-    });
+      std::string& message = messages[static_cast<std::size_t>(rank.number)];
+      message = messageOf([&] { const Team team(rank.comm, options); });
+      return isLoss(message, "gpuopt::distributed::Team") && rank.comm == nullptr;
+    };
+    const auto outcomes = onRanks(ranks, work, CommMode::nonBlocking);
+    CAPTURE(usesPeers, messages);
     CHECK(outcomes == gpuopt::test::allRight(ranks));
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
   }
+}
+
+// Of the calling thread.
+std::chrono::nanoseconds processorTime() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// One GPU is enough for this one.
+TEST_CASE("a rank that never makes its communicator is an error in time, for which nobody spins") {
+  ncclUniqueId id{};
+  gpuopt::test::checkNccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
+  ncclComm_t comm = gpuopt::test::startComm(id, 0, 2);
+  const auto before = processorTime();
+  const auto start = std::chrono::steady_clock::now();
+  const auto abort = [&] { static_cast<void>(ncclCommAbort(std::exchange(comm, nullptr))); };
+  // WRITTEN distributed: gpuopt::distributed::Team team(comm), and not all ranks make one, or not even a communicator
+  // DO: look for the rank that has ended before; TeamOptions::timeout is how long it is waited for
+  const std::string expected = "gpuopt::distributed::Team: a rank did not come in time";
+  CHECK(messageOf([&] { const Team team(comm, {true, std::chrono::milliseconds(500), abort}); }) == expected);
+  const auto time = std::chrono::steady_clock::now() - start;
+  CHECK(comm == nullptr);
+  CHECK(time >= std::chrono::milliseconds(500));
+  CHECK(time < std::chrono::seconds(20));
+  CHECK(processorTime() - before < std::chrono::milliseconds(250));
 }
 
 #if GPUOPT_EMULATION

@@ -180,8 +180,8 @@ TEST_CASE("ranks with other slabs make another call") {
               return ranks != 3 || slab.isUntouched();
             }) == allRight(ranks));
     if (ranks == 3)
-      REQUIRE(messages == outcomes(ranks, name + ": rank 2 makes another call, or with another type",
-                                   name + ": rank 0 makes another call, or with another type"));
+      REQUIRE(messages == outcomes(ranks, name + ": rank 2 made a different call, or used a different type",
+                                   name + ": rank 0 made a different call, or used a different type"));
   }
 }
 

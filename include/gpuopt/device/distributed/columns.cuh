@@ -48,9 +48,9 @@ void reduceTeamColumns(const TeamCall& call, const Reducer& reducer, It in, cons
     call.team.agree(callWord(callWord(call.function, sizeof(Partial)), matrix.cols), call.function);
     if (matrix.cols == 0) return;
     const std::size_t own = matrix.cols * sizeof(Partial);
-    detail::checkNccl(ncclAllGather(gathered->data() + own * call.team.ownRank(), gathered->data(), own, ncclUint8,
-                                    call.team.comm, call.stream),
-                      "ncclAllGather");
+    call.team.wait.untilQueued(ncclAllGather(gathered->data() + own * call.team.ownRank(), gathered->data(), own,
+                                             ncclUint8, call.team.comm, call.stream),
+                               "ncclAllGather", call.function);
     const std::size_t blocks = ceilDivide(matrix.cols, combineColumnsThreads);
     launch(combineColumnsKernel<Reducer, std::decay_t<decltype(out)>>,
            gridConfig(combineColumnsThreads, blocks, call.stream, call.function),

@@ -215,8 +215,9 @@ GPUOPT_KERNEL void __launch_bounds__(exchangeThreads)
   if (*static_cast<volatile unsigned*>(failed) == 0) *failed = failure;
 }
 
-// Refuses the call of each other rank, in whichever of two exchanges that has come to: in the order of a stream, or to
-// an agreement. Each gets one answer, after its own word: so nobody writes to the memory of a rank that has gone.
+// Refuses the call of every other rank. Another rank waits in one of two exchanges: that of its stream, or an
+// agreement. It gets one answer, in the exchange where its own word has arrived. So no rank writes to the memory of one
+// that has ended.
 template <bool = true>
 GPUOPT_KERNEL void __launch_bounds__(exchangeThreads)
     leavePeersKernel(const PeerTable peers, const PeerTable agreements) {

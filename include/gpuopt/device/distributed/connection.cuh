@@ -80,7 +80,8 @@ std::vector<T> gatherValues(ncclComm_t comm, int size, const T& value, unsigned 
   const std::size_t bytes = values.size() * sizeof(T);
   check(cudaMemcpyAsync(memory + bytes, &value, sizeof(T), cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
   wait.begin(stream);
-  detail::checkNccl(ncclAllGather(memory + bytes, memory, sizeof(T), ncclUint8, comm, stream), "ncclAllGather");
+  wait.untilQueued(ncclAllGather(memory + bytes, memory, sizeof(T), ncclUint8, comm, stream), "ncclAllGather",
+                   function);
   wait.finish(stream, function);
   check(cudaMemcpyAsync(values.data(), memory, bytes, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");

@@ -59,13 +59,14 @@ class Exchange {
   // Queues the rest: every rank gets all contributions, and combines them.
   template <class Reducer, class Out>
   void combine(const Reducer& reducer, const Out& out) const {
-    const TeamState& team = call_.team;
+    TeamState& team = call_.team;
     if constexpr (Contribution<Partial>::FITS_SLOTS)
       if (usesPeers_)
         return launch(combinePeersKernel<Reducer, Out>, team.config(call_.stream, WORDS), team.peers,
                       team.contribution(), reducer, out);
     unsigned* const all = allWords();
-    detail::checkNccl(ncclAllGather(ownWords(), all, WORDS, ncclUint32, team.comm, call_.stream), "ncclAllGather");
+    team.wait.untilQueued(ncclAllGather(ownWords(), all, WORDS, ncclUint32, team.comm, call_.stream), "ncclAllGather",
+                          call_.function);
     LaunchConfig one = team.config(call_.stream, 1);
     one.block = dim3(1);
     launch(combineGatheredKernel<Reducer, Out>, one, all, team.rank, team.size, reducer, out);

@@ -113,7 +113,7 @@ auto copyOf(const SlabCall& call, const MatrixView<const T>& in, const MatrixVie
 // The types of a call. If they are wrong, the messages of gpuopt::transpose say why.
 template <class In, class Out, class... F>
 constexpr bool requireSlabTypes() {
-  static_assert(!std::is_const_v<Out>, "gpuopt::transpose: the elements of out are const");
+  static_assert(!std::is_const_v<Out>, "gpuopt::transpose: the elements of out are const: in comes before out");
   constexpr bool IS_MOVABLE = requireMovable<std::remove_const_t<In>>() && requireMovable<Out>();
   if constexpr (sizeof...(F) == 0)
     return IS_MOVABLE && requireSame<In, Out>();

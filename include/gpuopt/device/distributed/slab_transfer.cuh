@@ -323,7 +323,7 @@ class SlabTransfer {
       detail::checkNccl(
           ncclRecv(packed(message.offset), message.size * sizeof(Out), ncclUint8, message.peer, team_.comm, stream),
           "ncclRecv");
-    detail::checkNccl(ncclGroupEnd(), "ncclGroupEnd");
+    team_.wait.untilQueued(ncclGroupEnd(), "ncclGroupEnd", function_);
   }
 
   void unpack(unsigned chunk) const {

@@ -41,7 +41,7 @@ inline std::string failureText(unsigned failure, const char* function) {
     case PeerFailure::refused:
       return message({function, ": rank ", rank, " refused its arguments"});
     case PeerFailure::different:
-      return message({function, ": rank ", rank, " makes another call, or with another type"});
+      return message({function, ": rank ", rank, " made a different call, or used a different type"});
     case PeerFailure::timeout:
       return message({function, ": rank ", rank, " did not come in time"});
     default:
@@ -69,7 +69,7 @@ inline unsigned callWord(unsigned word, std::size_t number) {
   return word == refusedCall ? 0 : word;
 }
 
-// Memory that kernels may wait in for ever, *isStuck, is left to the end of the process.
+// What NCCL may use for ever, *isStuck, is left to the end of the process.
 struct FreeDevice {
   const bool* isStuck = nullptr;
 
@@ -85,12 +85,17 @@ struct FreeHost {
   }
 };
 struct FreeStream {
-  void operator()(cudaStream_t stream) const { forgetError(cudaStreamDestroy(stream)); }
+  const bool* isStuck = nullptr;
+
+  void operator()(cudaStream_t stream) const {
+    if (!*isStuck) forgetError(cudaStreamDestroy(stream));
+  }
 };
 
-// The device of a communicator, which has to be the current one.
-inline int teamDevice(ncclComm_t comm) {
+// The device of a communicator, which has to be the current one. Waits for a non-blocking one that is still being made.
+inline int teamDevice(ncclComm_t comm, NcclWait& wait) {
   if (comm == nullptr) throwInvalid({"gpuopt::distributed::Team: comm is null"});
+  wait.untilReady("gpuopt::distributed::Team");
   int device = 0;
   detail::checkNccl(ncclCommCuDevice(comm, &device), "ncclCommCuDevice");
   if (device != currentDevice())
@@ -111,11 +116,11 @@ class TeamState {
   GPUOPT_HIDDEN TeamState(ncclComm_t communicator, bool usesPeerAccess, std::chrono::nanoseconds timeout,
                           std::function<void()> abandon)
       : comm(communicator),
-        device(teamDevice(comm)),
+        wait(comm, timeout, std::move(abandon)),
+        device(teamDevice(comm, wait)),
         rank(ncclValue([this](int* value) { return ncclCommUserRank(comm, value); }, "ncclCommUserRank")),
         size(ncclValue([this](int* value) { return ncclCommCount(comm, value); }, "ncclCommCount")),
-        slabTuning(slabTuningOf(computeCapability(device))),
-        wait(comm, timeout, std::move(abandon)) {
+        slabTuning(slabTuningOf(computeCapability(device))) {
     allocate();
     connect(usesPeerAccess);
     unsigned* const own = contribution() + mostPeerWords;
@@ -127,13 +132,13 @@ class TeamState {
   TeamState& operator=(const TeamState&) = delete;
 
   const ncclComm_t comm;
+  NcclWait wait;  // for what NCCL does, by the host
   const int device, rank, size;
   bool usesPeers = false;                         // all ranks reach each other
   RankNodes nodes;                                // those that do: all, some, or each rank alone
   PeerTable peers{};                              // of the node, for exchanges in the order of the caller's streams,
   PeerTable agreements{};                         // and for those that the host waits for
   SlabTuning slabTuning;                          // of this team's device
-  NcclWait wait;                                  // for what NCCL does, by the host
   std::vector<const SymmetricMemory*> symmetric;  // what the ranks have allocated together
 
   // This rank's contribution to an exchange between peers, in its own memory.
@@ -166,7 +171,8 @@ class TeamState {
       const ScratchMemory gathered(std::size_t{words} * sizeof(unsigned) * static_cast<unsigned>(size), queue);
       auto* const all = reinterpret_cast<unsigned*>(gathered.data());
       launch(refuseKernel<>, config(queue, 1), all + words * ownRank());
-      detail::checkNccl(ncclAllGather(all + words * ownRank(), all, words, ncclUint32, comm, queue), "ncclAllGather");
+      wait.untilQueued(ncclAllGather(all + words * ownRank(), all, words, ncclUint32, comm, queue), "ncclAllGather",
+                       "gpuopt::distributed");
     } catch (...) {  // the others give up in time
     }
   }
@@ -178,7 +184,7 @@ class TeamState {
       meet(callWord(FUNCTION, 0), stream);
     } else {
       wait.requireSuccess(FUNCTION);
-      detail::checkNccl(ncclAllReduce(words, words, 1, ncclUint32, ncclMax, comm, stream), "ncclAllReduce");
+      wait.untilQueued(ncclAllReduce(words, words, 1, ncclUint32, ncclMax, comm, stream), "ncclAllReduce", FUNCTION);
     }
     requireSuccess(FUNCTION);
   }
@@ -251,7 +257,7 @@ class TeamState {
     for (auto* const owner : {&stream_, &sideStream_}) {
       cudaStream_t stream = nullptr;
       check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-      owner->reset(stream);
+      *owner = {stream, FreeStream{&wait.isStuck()}};
     }
     void* memory = nullptr;
     const std::size_t bytes = gatherOffset + (static_cast<std::size_t>(size) + 1) * gatheredBytes;

@@ -1,5 +1,5 @@
 /// \file
-/// Waits of the host for what NCCL does: they end in time, as NCCL's own need not.
+/// Waits of the host for NCCL, with a timeout, which NCCL's own lack.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -20,6 +20,10 @@ GPUOPT_DETAIL_BEGIN
 // NCCL tells nobody which rank it waits for.
 inline constexpr int unknownRank = -1;
 
+// A short wait is polled without a pause. A long one leaves the processor to others.
+inline constexpr std::chrono::milliseconds eagerTime{10};
+inline constexpr std::chrono::microseconds pollingPause{200};
+
 class NcclWait {
  public:
   NcclWait(ncclComm_t comm, std::chrono::nanoseconds timeout, std::function<void()> abandon)
@@ -30,38 +34,66 @@ class NcclWait {
 
   // Waits for the stream, or until the communicator has failed or the time is over.
   void finish(cudaStream_t stream, const char* function) {
-    std::optional<std::chrono::steady_clock::time_point> start;
-    while (!isDone(stream)) {
-      requireSuccess(function);
-      const auto now = std::chrono::steady_clock::now();
-      if (!start && begun_.isDone()) start = now;
-      if (start && now - *start > timeout_) {
-        isLate_ = true;
-        fail();
-      }
-      std::this_thread::yield();
-    }
-    requireSuccess(function);
+    poll([stream] { return isDone(stream); }, [this] { return begun_.isDone(); }, function);
+  }
+
+  // Every call that gives NCCL work goes through here with its code. On a non-blocking communicator it returns
+  // ncclInProgress, and the stream knows nothing of the work until NCCL has queued it. NCCL first needs the other ranks
+  // where it has to make connections, such as for the first collective.
+  void untilQueued(ncclResult_t code, const char* call, const char* function) {
+    if (code != ncclInProgress) return detail::checkNccl(code, call);
+    untilReady(function);
+  }
+
+  // Waits until a non-blocking communicator takes another call.
+  void untilReady(const char* function) {
+    poll([this, function] { return !isInProgress(function); }, [] { return true; }, function);
   }
 
   // Throws if the communicator has failed, now or before.
-  void requireSuccess(const char* function) {
+  void requireSuccess(const char* function) { static_cast<void>(isInProgress(function)); }
+
+  // From then on nothing is queued on the communicator.
+  bool hasFailed() const { return hasFailed_; }
+
+  // Whether NCCL may wait on for ever: its kernels, which cudaFree would wait for, or a thread that may still use the
+  // team's streams and memory.
+  const bool& isStuck() const { return isStuck_; }
+
+ private:
+  // Whether NCCL is busy with a call. Throws if the communicator has failed, now or before.
+  bool isInProgress(const char* function) {
     if (!hasFailed_) {
       detail::checkNccl(ncclCommGetAsyncError(comm_, &code_), "ncclCommGetAsyncError");
-      if (code_ == ncclSuccess || code_ == ncclInProgress) return;
+      if (code_ == ncclSuccess || code_ == ncclInProgress) return code_ == ncclInProgress;
       fail();
     }
     if (!isLate_) throw distributed::NcclError(code_, function);
     throw distributed::TeamError(unknownRank, message({function, ": a rank did not come in time"}));
   }
 
-  // From then on nothing is queued on the communicator.
-  bool hasFailed() const { return hasFailed_; }
+  // Waits until isOver(). The timeout begins when hasBegun().
+  template <class IsOver, class HasBegun>
+  void poll(const IsOver& isOver, const HasBegun& hasBegun, const char* function) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point first = Clock::now();
+    std::optional<Clock::time_point> start;
+    while (!isOver()) {
+      requireSuccess(function);
+      const Clock::time_point now = Clock::now();
+      if (!start && hasBegun()) start = now;
+      if (start && now - *start > timeout_) {
+        isLate_ = true;
+        fail();
+      } else if (now - first < eagerTime) {
+        std::this_thread::yield();
+      } else {
+        std::this_thread::sleep_for(pollingPause);
+      }
+    }
+    requireSuccess(function);
+  }
 
-  // Whether kernels of NCCL may wait on for ever: cudaFree would wait for them.
-  const bool& isStuck() const { return isStuck_; }
-
- private:
   static bool isDone(cudaStream_t stream) {
     const cudaError_t code = cudaStreamQuery(stream);
     forgetError(code);
