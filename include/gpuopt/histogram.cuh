@@ -32,6 +32,7 @@
 #pragma once
 
 #include <gpuopt/block/histogram.cuh>
+#include <gpuopt/core/other_calls.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/histogram/arguments.cuh>
 #include <gpuopt/device/histogram/bins.cuh>
@@ -126,9 +127,10 @@ void bincount(In&& in, Counts&& counts, StreamRef stream = {}) {
 /// \param in n elements of any type
 /// \param counts `bins` counters; bins + 2 with CountOutside
 /// \param bins 1 to 2^31 - 3
-/// \param binOf called once for each element, in no particular order, or of elements of one byte for each value:
-/// returns an integer, the bin. Other numbers than 0 to bins - 1 are in no bin. Any functor or extended lambda for
-/// device code with a const call operator.
+/// \param binOf returns an integer, the bin, the same whenever it is called with an element. Other numbers than 0 to
+/// bins - 1 are in no bin. It is called in no particular order, once for each element; two or three times where the
+/// input is read as often, which explainHistogram says; of elements of one byte, for each value instead. Any functor or
+/// extended lambda for device code with a const call operator.
 template <class Policy = HistogramPolicy, class It, class CountIt, class BinOf>
 void histogramBy(It in, std::size_t n, CountIt counts, std::size_t bins, BinOf binOf, StreamRef stream = {}) {
   constexpr bool TELLS = detail::requireBinOf<BinOf, detail::HistogramElement<It>>();
@@ -248,13 +250,13 @@ void histogramRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Co
 /// bins - 1 are left out. Integers are exact; sums wrap around. Extremes are those of Minimum and Maximum.
 ///
 /// Sums of floating-point numbers are the same bits on every run and every device: each value is rounded to a multiple
-/// of 2^(e - 62) times the least power of two from n on, where 2^e is above the largest magnitude, and the sum is exact
-/// from there on. So a value is off by at most n * 2^-61 of the largest magnitude. A bin with an infinity or NaN gets
+/// of 2^(e - 62) times the least power of two from n on, where 2^e is above the largest magnitude in a bin, and the sum
+/// is exact from there on. So a value is off by at most n * 2^-61 of that magnitude. A bin with an infinity or NaN gets
 /// what their sum is. With the policy FastSums the order of additions differs between runs, and nothing is rounded to
 /// fixed point. It is faster for up to some millions of values and for sorted keys, and slower otherwise, as no
 /// instruction adds floating-point numbers in shared memory.
 ///
-/// Cost: reads values and keys once. Reproducible sums first look at a sample of 2^20 values, and read all pairs once
+/// Cost: reads values and keys once. Reproducible sums first look at a sample of 2^20 pairs, and read all pairs once
 /// more if the sample has missed the largest magnitude's power of two; they take scratch memory of 20 bytes a bin, in
 /// the order of the stream. Asynchronous; up to four small kernels or memsets besides. Where the bins do not fit into
 /// shared memory (57600 of 4 bytes, 28800 of 8, 38400 sums of 8 on sm_90), pairs are read two to five times; beyond
@@ -262,7 +264,8 @@ void histogramRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Co
 ///
 /// \tparam Policy ReduceByPolicy or FastSums
 /// \param values n numbers, each converted to the type of `out`
-/// \param keys n integers, or a function that tells the bin of a value
+/// \param keys n integers, or a function that tells the bin of a value: the same whenever it is called with a value,
+/// because values may be read several times
 /// \param bins 1 to 2^31 - 3
 /// \param out `bins` numbers of 4 or 8 bytes; what is there is replaced
 /// \param op Plus, Minimum or Maximum
@@ -286,5 +289,15 @@ template <class T>
                                     detail::IteratorSource<const T*, Slots>>;
   return detail::planInWords(detail::planHistogram(detail::histogramShape(Source{}, n, bins)));
 }
+
+GPUOPT_OTHER_CALLS(
+    histogram, "(in, n, counts, bins, lower, upper), or containers for in and counts without n and bins, then a stream")
+GPUOPT_OTHER_CALLS(bincount, "(in, n, counts, bins), or containers for in and counts without n and bins, then a stream")
+GPUOPT_OTHER_CALLS(histogramBy,
+                   "(in, n, counts, bins, binOf), or containers for in and counts without n and bins, then a stream")
+GPUOPT_OTHER_CALLS(
+    histogramEdges,
+    "(in, n, edges, bins, counts), or (in, n, edges, counts) with a std::vector or std::array of edges, then a stream")
+GPUOPT_OTHER_CALLS(reduceBy, "(values, n, keys, bins, out), then op and stream")
 
 GPUOPT_NAMESPACE_END

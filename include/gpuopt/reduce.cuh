@@ -40,6 +40,7 @@
 
 #include <gpuopt/block/reduce.cuh>
 #include <gpuopt/core/identity.cuh>
+#include <gpuopt/core/other_calls.cuh>
 #include <gpuopt/device/reduce/launch.cuh>
 #include <gpuopt/reduce_columns.cuh>
 #include <gpuopt/reduce_rows.cuh>
@@ -168,5 +169,11 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 void reduceInto(It first, Last last, Out&& out, const Rest&... rest) {
   reduceInto<A, Policy>(first, static_cast<std::size_t>(last - first), out, rest...);
 }
+
+GPUOPT_OTHER_CALLS(reduce,
+                   "(in, n), (first, last), or a container with data() and size(), then op, init, stream and workspace")
+GPUOPT_OTHER_CALLS(reduceInto,
+                   "(in, n, out), (first, last, out), or a container with data() and size() and out, then op, init, "
+                   "stream and workspace")
 
 GPUOPT_NAMESPACE_END

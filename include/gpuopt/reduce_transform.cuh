@@ -9,6 +9,7 @@
 #pragma once
 
 #include <gpuopt/core/identity.cuh>
+#include <gpuopt/core/other_calls.cuh>
 #include <gpuopt/device/reduce/launch.cuh>
 
 #include <cstddef>
@@ -267,5 +268,12 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
 void dotInto(const Range1& a, const Range2& b, Out&& out, const Rest&... rest) {
   dotInto<A, Policy>(detail::dataOf(a), detail::dataOf(b), detail::commonSize("gpuopt::dotInto", a, b), out, rest...);
 }
+
+GPUOPT_OTHER_CALLS(
+    transformReduce,
+    "(in, n, f), (in1, in2, n, f), or containers with data() and size() without n, then op, init, stream and workspace")
+GPUOPT_OTHER_CALLS(transformReduceInto,
+                   "(in, n, out, f), (in1, in2, n, out, f), or a container with data() and size() without n, then op, "
+                   "init, stream and workspace")
 
 GPUOPT_NAMESPACE_END

@@ -29,6 +29,15 @@ constexpr T clampTo(T value, T lowest, T highest) {
   return value < lowest ? lowest : smallerOf(value, highest);
 }
 
+inline constexpr std::size_t SIZE_LIMIT = static_cast<std::size_t>(-1);
+
+// Sums and products that saturate at SIZE_LIMIT.
+constexpr std::size_t cappedSum(std::size_t a, std::size_t b) { return a > SIZE_LIMIT - b ? SIZE_LIMIT : a + b; }
+
+constexpr std::size_t cappedProduct(std::size_t a, std::size_t b) {
+  return b != 0 && a > SIZE_LIMIT / b ? SIZE_LIMIT : a * b;
+}
+
 constexpr std::size_t greatestCommonDivisor(std::size_t a, std::size_t b) {
   return b == 0 ? a : greatestCommonDivisor(b, a % b);
 }
@@ -76,6 +85,24 @@ struct FixedShiftDivisor {
   explicit FixedShiftDivisor(unsigned divisor) : multiplier(((1U << SHIFT) + divisor - 1) / divisor) {}
 
   __host__ __device__ unsigned divide(unsigned x) const { return x * multiplier >> SHIFT; }
+};
+
+// x / divisor for any x and divisor below 2^31, by the upper half of a product.
+struct Divisor {
+  unsigned multiplier = 0;
+  unsigned shift = 0;
+  unsigned divisor = 1;
+
+  Divisor() = default;
+  explicit Divisor(unsigned d) : divisor(d) {
+    if (d == 1) return;
+    while ((2U << shift) < d) ++shift;
+    multiplier = static_cast<unsigned>(((std::uint64_t{1} << (32 + shift)) + d - 1) / d);
+  }
+
+  __host__ __device__ unsigned divide(unsigned x) const {
+    return divisor == 1 ? x : static_cast<unsigned>(std::uint64_t{x} * multiplier >> 32) >> shift;
+  }
 };
 
 GPUOPT_DETAIL_END

@@ -219,7 +219,7 @@ TEST_CASE("histogramRows: empty matrices and wrong arguments", "[device]") {
   CHECK(messageOf<std::invalid_argument>([&] { histogramRows(in.data(), 2, 10, 9, counts.data(), 2, 0, 4); }) ==
         "gpuopt::histogramRows: ld (9) is less than cols (10)");
   CHECK(messageOf<std::invalid_argument>([&] { histogramRows(in.data(), 2, 10, 10, counts.data(), 0, 0, 4); }) ==
-        "gpuopt::histogramRows: bins is 0");
+        "gpuopt::histogramRows: bins is 0; it comes before lower and upper");
   CHECK(messageOf<std::invalid_argument>([&] {
           histogramRows(in.data(), std::size_t{1} << 40, 0, 10, counts.data(), std::size_t{1} << 30, 0, 4);
         }) == "gpuopt::histogramRows: 1099511627776 rows of 1073741824 counters are more than memory can hold");

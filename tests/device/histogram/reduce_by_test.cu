@@ -101,7 +101,7 @@ void keepsBitsWithoutLuck(const std::vector<float>& values, const std::vector<in
   const auto source = detail::sourceOf<false>(
       "test", values.size(), detail::KeyedByInput<float>{static_cast<unsigned>(bins)}, in.data(), by.data());
   const detail::ReduceByCall<float> call{"test", nullptr, values.size(), static_cast<unsigned>(bins), sampled.data()};
-  detail::reduceByFixedPoint(call, source, in.data(), 256);
+  detail::reduceByFixedPoint(call, source, 256);
   CHECK(sameBits(out.toHost(), sampled.toHost()));
 }
 
@@ -220,6 +220,43 @@ TEST_CASE("reduceBy: a sample that misses the largest magnitude changes nothing"
   keepsBitsWithoutLuck(values, keys, bins);
   values[n - 1] = std::numeric_limits<float>::infinity();
   keepsBitsWithoutLuck(values, keys, bins);
+}
+
+TEST_CASE("reduceBy: the magnitude of a value whose key is outside does not matter", "[device]") {
+  for (const std::size_t n : std::vector<std::size_t>{100, 30001})
+    for (const float fill : {1e30F, -9e25F, std::numeric_limits<float>::max()}) {
+      INFO("n = " << n << ", fill " << fill);
+      const std::size_t bins = 7;
+      const std::vector<int> keys = keysFor(n, bins);
+      std::vector<float> values = randomVector<float>(n, 3);
+      const DeviceArray<int> by(keys);
+      DeviceArray<float> without(bins), with(bins);
+      reduceBy(DeviceArray<float>(values).data(), n, by.data(), bins, without.data());
+      for (std::size_t i = 0; i < n; ++i)
+        if (keys[i] < 0 || keys[i] >= static_cast<int>(bins)) values[i] = fill;
+      reduceBy(DeviceArray<float>(values).data(), n, by.data(), bins, with.data());
+      CHECK(sameBits(with.toHost(), without.toHost()));
+      keepsBitsWithoutLuck(values, keys, bins);
+    }
+}
+
+TEST_CASE("reduceBy: the greatest number alone in its bin is the sum", "[device]") {
+  constexpr double MOST = std::numeric_limits<double>::max();
+  for (const std::size_t n : std::vector<std::size_t>{1, 512, 513, 30001})
+    for (const double value : {MOST, -MOST, MOST / 2}) {
+      INFO("n = " << n << ", " << value);
+      std::vector<double> values(n, 0);
+      std::vector<int> keys(n, 1);
+      values[n / 2] = value, keys[n / 2] = 0;
+      if (n > 2) values[0] = MOST, values[1] = MOST;  // too much for bin 1
+      const DeviceArray<double> in(values);
+      const DeviceArray<int> by(keys);
+      DeviceArray<double> sums(2);
+      reduceBy(in.data(), n, by.data(), 2, sums.data());
+      const std::vector<double> got = sums.toHost();
+      CHECK(std::fabs(got[0] - value) <= (std::fabs(value) == MOST ? 0 : 0x1p-44 * MOST));
+      CHECK(got[1] == (n > 2 ? std::numeric_limits<double>::infinity() : 0));
+    }
 }
 
 TEST_CASE("reduceBy: an infinity whose key is outside is in no bin", "[device]") {

@@ -159,7 +159,7 @@ std::string wrongIn(const MinMax<A>& extremes, const ArgResult<A>& smallest, con
   if (smallest.index != first || !sameBits(smallest.value, values[first])) return "argMin";
   if (largest.index != last || !sameBits(largest.value, values[last])) return "argMax";
   if (isFinite) return areMoments(moments, line, serial) ? "" : "moments";
-  const bool areSpecial = hasNan ? isNan(moments.mean) && isNan(moments.variance) : !std::isfinite(moments.mean);
+  const bool areSpecial = (hasNan ? isNan(moments.mean) : !std::isfinite(moments.mean)) && isNan(moments.variance);
   return moments.count == line.size() && areSpecial ? "" : "moments of NaN or infinities";
 }
 

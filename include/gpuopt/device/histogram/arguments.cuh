@@ -69,10 +69,11 @@ constexpr bool tellsBin() {
 
 template <class BinOf, class T>
 constexpr bool requireBinOf() {
-  static_assert(tellsBin<BinOf, T>(),
+  constexpr bool IS_DEVICE_CODE = requireDeviceCode<BinOf>(), TELLS = tellsBin<BinOf, T>();
+  static_assert(TELLS || !IS_DEVICE_CODE,
                 "gpuopt::histogramBy: binOf must be a function object with a const call operator that takes an element "
                 "and returns an integer");
-  return tellsBin<BinOf, T>();
+  return IS_DEVICE_CODE && TELLS;
 }
 
 // The bins of a container of counters.

@@ -6,6 +6,7 @@
 
 #include <gpuopt/core/device_code.cuh>
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/device/histogram/even_edges.cuh>
 #include <gpuopt/thread/operators.cuh>
 
 #include <cmath>
@@ -45,8 +46,8 @@ std::string numberInWords(N number) {
   }
 }
 
-inline void requireBins(std::size_t bins, const char* function) {
-  if (bins == 0) throwInvalid({function, ": bins is 0"});
+inline void requireBins(std::size_t bins, const char* function, const char* order = "") {
+  if (bins == 0) throwInvalid({function, ": bins is 0", order});
   if (bins > mostBins) throwInvalid({function, ": bins (", bins, ") exceeds ", mostBins});
 }
 
@@ -154,83 +155,6 @@ struct EvenBins<T, OUTSIDE, std::enable_if_t<std::is_integral_v<T> && sizeof(T) 
   }
 };
 
-// The operations that a compiler may not join.
-__device__ inline float roundedProduct(float a, float b) { return __fmul_rn(a, b); }
-__device__ inline double roundedProduct(double a, double b) { return __dmul_rn(a, b); }
-__device__ inline float roundedSum(float a, float b) { return __fadd_rn(a, b); }
-__device__ inline double roundedSum(double a, double b) { return __dadd_rn(a, b); }
-__device__ inline float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-__device__ inline double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
-
-// A number as a sum of two, the second one small.
-template <class N>
-struct TwoParts {
-  N sum, rest;
-};
-
-// start + bin * (width.sum + width.rest): the errors of the product and of the sum (Knuth's) make the rest.
-template <class N>
-__device__ inline TwoParts<N> edgeParts(N bin, const TwoParts<N>& width, N start) {
-  const N product = roundedProduct(bin, width.sum);
-  const N productError = fused(bin, width.rest, fused(bin, width.sum, -product));
-  const N sum = roundedSum(start, product), part = roundedSum(sum, -start);
-  const N sumError = roundedSum(roundedSum(start, -roundedSum(sum, -part)), roundedSum(product, -part));
-  return {sum, roundedSum(sumError, productError)};
-}
-
-// The edges of bins: lower + bin * width, rounded to the type.
-template <class Number>
-struct BinEdges {
-  Number lower;
-  TwoParts<Number> width;
-  TwoParts<double> exactWidth;
-  Number tolerance;  // how far edgeParts() of `width` may be off
-  unsigned bins;
-  bool isEstimated;  // whether it is known to which edge an element is close
-
-  // Rounded once. An edge that is not 0 is at least 2^-84 of the start, 2^-53 of it divided by 2^31 bins: less is the
-  // error of the width.
-  __device__ Number operator()(unsigned bin) const {
-    const auto start = static_cast<double>(lower);
-    const TwoParts<double> parts = edgeParts(static_cast<double>(bin), exactWidth, start);
-    const double edge = roundedSum(parts.sum, parts.rest);
-    return static_cast<Number>(fabs(edge) > fabs(start) * 0x1p-90 ? edge : 0);
-  }
-
-  __device__ unsigned search(Number x) const {
-    unsigned bin = 0, end = bins;
-    while (end - bin > 1) {
-      const unsigned middle = bin + (end - bin) / 2;
-      if (x < (*this)(middle))
-        end = middle;
-      else
-        bin = middle;
-    }
-    return bin;
-  }
-};
-
-// The slot of an element in [lower, upper) that is close to an edge, if edges.isEstimated. A call that is not inlined:
-// hardly any element needs it, and the instructions of the others should fit into their cache.
-template <class Number>
-__device__ __noinline__ unsigned binBesideExactly(Number x, unsigned edge, const BinEdges<Number> edges) {
-  if (!edges.isEstimated) return edges.search(x);
-  return x >= edges(edge) ? edge : edge - 1;
-}
-
-// The same, at first in the element's own precision.
-template <class Number>
-__device__ inline unsigned binBeside(Number x, unsigned edge, const BinEdges<Number>& edges) {
-  if (edges.isEstimated && edge == 0) return 0;
-  if (edges.isEstimated && edge >= edges.bins) return edges.bins - 1;
-  if (std::is_same_v<Number, float> && edges.isEstimated) {
-    const TwoParts<Number> parts = edgeParts(static_cast<Number>(edge), edges.width, edges.lower);
-    if (x >= roundedSum(parts.sum, roundedSum(parts.rest, edges.tolerance))) return edge;
-    if (x < roundedSum(parts.sum, roundedSum(parts.rest, -edges.tolerance))) return edge - 1;
-  }
-  return binBesideExactly(x, edge, edges);
-}
-
 // The greatest integer that is not above a number, as an unsigned one: those below 0 are large.
 __device__ inline unsigned floorOf(float number) { return static_cast<unsigned>(__float2int_rd(number)); }
 __device__ inline unsigned floorOf(double number) { return static_cast<unsigned>(__double2int_rd(number)); }
@@ -253,14 +177,14 @@ struct EvenBins<T, OUTSIDE, std::enable_if_t<!std::is_integral_v<T>>> {
     unsigned bin = floorOf(position);
     const Number fromMiddle = position - static_cast<Number>(static_cast<int>(bin)) - Number(0.5) + error;
     if (!(std::fabs(fromMiddle) < sureness)) bin = slotBeside(x, fromMiddle < 0 ? bin : bin + 1);
-    if constexpr (OUTSIDE) return slotOf<OUTSIDE>(bin < edges.bins, bin, x, edges.lower, edges.bins);
-    return bin < edges.bins ? bin : edges.bins;
+    if constexpr (OUTSIDE) return slotOf<OUTSIDE>(bin < edges.exact.bins, bin, x, edges.lower, edges.exact.bins);
+    return bin < edges.exact.bins ? bin : edges.exact.bins;
   }
 
  private:
-  // The bin, or edges.bins, of what is close to an edge, of NaN and of what is far outside.
+  // The bin, or edges.exact.bins, of what is close to an edge, of NaN and of what is far outside.
   __device__ unsigned slotBeside(Number x, unsigned edge) const {
-    return x >= edges.lower && x < upper ? binBeside(x, edge, edges) : edges.bins;
+    return x >= edges.lower && x < upper ? binBeside(x, edge, edges) : edges.exact.bins;
   }
 };
 
@@ -277,6 +201,17 @@ inline unsigned exponentOf(std::uint64_t range, std::uint64_t bins) {
   return exponent;
 }
 
+// Bins of which all elements are outside, above or below. The one value next to them is given the slot for that.
+template <class T, bool OUTSIDE>
+EvenBins<T, OUTSIDE> noBinsOfWords(unsigned bins, bool areAbove) {
+  const T next = areAbove ? (std::numeric_limits<T>::min)() : (std::numeric_limits<T>::max)();
+  const unsigned slot = areAbove && OUTSIDE ? bins + 1 : bins;
+  if constexpr (sizeof(T) <= 2)
+    return {next, 0, slot, 0, 0, 0, bins};
+  else
+    return {next, 0, 1, 0, std::uint64_t{slot} << 32, bins};
+}
+
 template <class T, bool OUTSIDE>
 EvenBins<T, OUTSIDE> evenBinsOfWords(unsigned bins, std::int64_t lower, std::int64_t upper, const char* function) {
   constexpr std::int64_t LEAST = (std::numeric_limits<T>::min)(), MOST = (std::numeric_limits<T>::max)();
@@ -284,8 +219,7 @@ EvenBins<T, OUTSIDE> evenBinsOfWords(unsigned bins, std::int64_t lower, std::int
   if (range > std::uint64_t{1} << 32)
     throwInvalid({function, ": upper - lower (", std::to_string(range), ") exceeds 2^32, for elements of ", sizeof(T),
                   " bytes"});
-  if (upper <= LEAST || lower > MOST)
-    throwInvalid({function, ": no element can be in [lower, upper) = [", lower, ", ", upper, ")"});
+  if (upper <= LEAST || lower > MOST) return noBinsOfWords<T, OUTSIDE>(bins, upper <= LEAST);
   const std::int64_t first = lower < LEAST ? LEAST : lower;
   const std::int64_t last = upper > MOST ? MOST : upper - 1;
   const auto span = static_cast<unsigned>(last - first), offset = static_cast<unsigned>(first - lower);
@@ -346,48 +280,61 @@ inline double rangeError(double lower, double upper) {
   return rest - (lower + part);
 }
 
+inline ExactEdges<float> exactEdges(unsigned bins, float lower, float upper) { return {{}, lower, upper, bins}; }
+
+// The scale is a power of two that brings the greater limit next to 1, or all digits of tiny ones above 2^-80.
+inline ExactEdges<double> exactEdges(unsigned bins, double lower, double upper) {
+  int exponent = 0;
+  std::frexp(largerOf(std::fabs(lower), std::fabs(upper)), &exponent);
+  const double scale = std::ldexp(1.0, smallerOf(-exponent, 1000));
+  const auto scaled = [scale](double limit) {
+    const double least = limit == 0 ? 0 : ExactEdges<double>::LEAST_LIMIT, size = std::fabs(limit) * scale;
+    return std::copysign(largerOf(least, size), limit);
+  };
+  return {{scale}, scaled(lower), scaled(upper), bins};
+}
+
 template <class T, bool OUTSIDE>
 EvenBins<T, OUTSIDE> evenBinsOfNumbers(unsigned bins, BinNumber<T> lower, BinNumber<T> upper, const char* function) {
   using Number = BinNumber<T>;
-  constexpr Number ULP = std::numeric_limits<Number>::epsilon();
-  const Number shortWidth = (upper - lower) / static_cast<Number>(bins);
-  if (!std::isfinite(upper - lower))
-    throwInvalid(
-        {function, ": upper - lower is not finite: lower is ", numberInWords(lower), ", upper ", numberInWords(upper)});
-  if (shortWidth < (std::numeric_limits<Number>::min)() || !std::isfinite(1 / shortWidth))
-    throwInvalid({function, ": upper - lower (", numberInWords(upper - lower), ") is too small for ", bins, " bins"});
+  using Limits = std::numeric_limits<Number>;
+  constexpr Number ULP = Limits::epsilon(), LEAST = (Limits::min)();
+  if (!std::isfinite(lower) || !std::isfinite(upper))
+    throwInvalid({function, ": lower and upper must be finite: lower is ", numberInWords(lower), ", upper ",
+                  numberInWords(upper)});
+  const Number magnitude = largerOf(std::fabs(lower), std::fabs(upper)), numbers = static_cast<Number>(bins);
+  const ExactEdges<Number> exact = exactEdges(bins, lower, upper);
+  const EvenBins<T, OUTSIDE> searched{upper, {}, 0, {exact, lower, {}, 0, false}};
+  const Number shortWidth = (upper - lower) / numbers;
+  // Neither the reciprocal of the width nor what is rounded off it may underflow.
+  if (shortWidth < LEAST || shortWidth > ULP / LEAST) return searched;
   const double count = bins, range = static_cast<double>(upper) - static_cast<double>(lower);
   const double width = range / count;
   const double rest = (rangeError(lower, upper) - std::fma(width, count, -range)) / count;
   const Number exactWidth = exactWidthOf(bins, lower, upper);
-  const double magnitude = largerOf(std::fabs(static_cast<double>(lower)), std::fabs(static_cast<double>(upper)));
   constexpr bool IS_FLOAT = std::is_same_v<Number, float>;
   // The position is off by half an ulp of `bins` where x - lower is rounded (of a double also for the range, the width
   // and the scale), and an edge by half an ulp of the greater limit. With an exact product both are exact.
   const auto roundings = static_cast<Number>((lower == 0 ? 0.1 : 1.1) + (IS_FLOAT ? 0 : 3));
   const bool isProductExact = exactWidth > 0 && lower == 0 && lastDigit(exactWidth) == exactWidth;
-  const Number edge = Number(1.1) * static_cast<Number>(magnitude) / shortWidth;
-  const Number margin = isProductExact ? 0 : ULP / 2 * (roundings * static_cast<Number>(bins) + edge);
+  const Number edge = Number(1.1) * magnitude / shortWidth;
+  const Number margin = isProductExact ? 0 : ULP / 2 * (roundings * numbers + edge);
   // The errors of tiny products are lost.
-  const bool isEstimated = margin <= Number(0.25) && (exactWidth > 0 || magnitude > 0x1p-64);
-  // An exact product that cannot underflow tells the bin even at an edge.
-  const bool isExact = isProductExact && exactWidth <= 1;
-  const Number sureness = isExact ? 1 : isEstimated ? Number(0.5) - margin : 0;
+  if (margin > Number(0.25) || (exactWidth == 0 && magnitude <= LEAST / ULP / ULP)) return searched;
   const auto twoParts = [](double number, double more) {
     const auto sum = static_cast<Number>(number);
     return TwoParts<Number>{sum, static_cast<Number>(number - static_cast<double>(sum) + more)};
   };
-  const auto tolerance = static_cast<Number>(exactWidth > 0 ? 0 : magnitude * 0x1p-44);
-  return {upper,
-          twoParts(1 / width, 0),
-          sureness,
-          {lower, twoParts(width, rest), {width, rest}, tolerance, bins, isEstimated}};
+  // An exact product that cannot underflow tells the bin even at an edge.
+  const Number sureness = isProductExact && exactWidth <= 1 ? Number(1) : Number(0.5) - margin;
+  const Number tolerance = exactWidth > 0 ? 0 : 8 * ULP * ULP * magnitude;
+  return {upper, twoParts(1 / width, 0), sureness, {exact, lower, twoParts(width, rest), tolerance, true}};
 }
 
 // The bins of a histogram over [lower, upper).
 template <class T, bool OUTSIDE = true>
 EvenBins<T, OUTSIDE> evenBins(std::size_t bins, BinLimit<T> lower, BinLimit<T> upper, const char* function) {
-  requireBins(bins, function);
+  requireBins(bins, function, "; it comes before lower and upper");
   requireLimits(lower, upper, function);
   const auto count = static_cast<unsigned>(bins);
   if constexpr (!std::is_integral_v<T>)

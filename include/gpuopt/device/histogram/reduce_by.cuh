@@ -124,7 +124,7 @@ GPUOPT_HIDDEN void reduceByDirectly(const ReduceByCall<A>& call, const Source& s
   if constexpr (Update::DECODES) launch(decodeWordsKernel<Update, A>, binsConfig(call), Update{}, table, call.out);
 }
 
-// Whether all values are in the sample.
+// Looks for the largest magnitude in a sample of the pairs; whether all of them are in it.
 template <class Source, class A>
 GPUOPT_HIDDEN bool sampleMagnitudes(const ReduceByCall<A>& call, const Source& source, std::size_t sampled,
                                     Magnitudes<A>* magnitudes) {
@@ -135,26 +135,25 @@ GPUOPT_HIDDEN bool sampleMagnitudes(const ReduceByCall<A>& call, const Source& s
   const std::size_t every = largerOf(shape.end * Source::STEP / sampled, std::size_t{1});
   launch(sampleMagnitudesKernel<Source, A>,
          readingConfig(call, elementShape<Source>(ceilDivide(call.n, every), call.bins)), source, shape, every,
-         magnitudes);
+         call.bins, magnitudes);
   return every == 1;
 }
 
-// Sums in fixed point. `values` is read by itself for the sample. The second reading ends at once if it is not needed.
-template <class Source, class A, class It>
-GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const Source& source, It values,
+// Sums in fixed point. The second reading ends at once if it is not needed.
+template <class Source, class A>
+GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const Source& source,
                                       std::size_t sampled = sampledMagnitudes) {
   using Sum = unsigned long long;
   const std::size_t sumBytes = 2 * std::size_t{call.bins} * sizeof(Sum), stateBytes = sizeof(Magnitudes<A>);
-  const std::size_t bytes = sumBytes + stateBytes + (std::size_t{call.bins} + 1) * sizeof(unsigned);
+  const std::size_t bytes = sumBytes + stateBytes + std::size_t{call.bins} * sizeof(unsigned);
   const ScratchMemory scratch(bytes, call.stream);
   check(cudaMemsetAsync(scratch.data(), 0, bytes, call.stream), "cudaMemsetAsync");
   auto* const sums = reinterpret_cast<Sum*>(scratch.data());
   auto* const magnitudes = reinterpret_cast<Magnitudes<A>*>(scratch.data() + sumBytes);
   auto* const flags = reinterpret_cast<unsigned*>(scratch.data() + sumBytes + stateBytes);
-  const FixedPointSum<A> first(magnitudes, flags, false), again(magnitudes, flags, true);
+  const FixedPointSum<A> first(magnitudes, flags, call.bins, false), again(magnitudes, flags, call.bins, true);
   if (call.n > 0) {
-    const bool isAll =
-        sampleMagnitudes(call, sourceOf<false>(call.function, call.n, MagnitudeOf<A>{}, values), sampled, magnitudes);
+    const bool isAll = sampleMagnitudes(call, source, sampled, magnitudes);
     launchReduceBy(call, source, first, WordTable<Sum>{sums, call.bins}, false);
     if (!isAll) launchReduceBy(call, source, again, WordTable<Sum>{sums + call.bins, call.bins}, false);
   }
@@ -168,10 +167,10 @@ template <class Op, class A>
 using DirectUpdate =
     std::conditional_t<std::is_same_v<Op, Plus>, DirectSum<A>, KeyedExtreme<std::is_same_v<Op, Maximum>, A>>;
 
-template <class Policy, class Op, class A, class Source, class It>
-void reduceByOp(const ReduceByCall<A>& call, const Source& source, It values) {
+template <class Policy, class Op, class A, class Source>
+void reduceByOp(const ReduceByCall<A>& call, const Source& source) {
   if constexpr (isFixedPoint<Policy, Op, A>)
-    reduceByFixedPoint(call, source, values);
+    reduceByFixedPoint(call, source);
   else
     reduceByDirectly<DirectUpdate<Op, A>>(call, source);
 }
@@ -200,11 +199,11 @@ void reduceByChecked(It values, std::size_t n, const Keys& keys, std::size_t bin
     const auto source = sourceOf<false>(function, n, KeyedByInput<A>{call.bins}, values, keys);
     requireOutApart(Unwrap<It>::pointer(values), "values");
     requireOutApart(Unwrap<Keys>::pointer(keys), "keys");
-    reduceByOp<Policy, Op>(call, source, values);
+    reduceByOp<Policy, Op>(call, source);
   } else {
     const auto source = sourceOf<false>(function, n, KeyedByFunction<A, Keys>{keys, call.bins}, values);
     requireOutApart(Unwrap<It>::pointer(values), "values");
-    reduceByOp<Policy, Op>(call, source, values);
+    reduceByOp<Policy, Op>(call, source);
   }
 }
 
@@ -228,13 +227,14 @@ constexpr bool requireReduceBy() {
     constexpr bool IS_NUMBER = std::is_arithmetic_v<A> && !std::is_const_v<A> && (sizeof(A) == 4 || sizeof(A) == 8);
     static_assert(IS_NUMBER, "gpuopt::reduceBy: out must have numbers of 4 or 8 bytes");
     using T = HistogramElement<It>;
-    constexpr bool TELLS = tellsKey<Keys, T>(), CONVERTS = std::is_constructible_v<A, T> || std::is_enum_v<T>;
+    constexpr bool IS_DEVICE_CODE = requireNoHostLambda<Keys>(), TELLS = tellsKey<Keys, T>();
+    constexpr bool CONVERTS = std::is_constructible_v<A, T> || std::is_enum_v<T>;
     static_assert(
-        TELLS,
+        TELLS || !IS_DEVICE_CODE,
         "gpuopt::reduceBy: keys must be integers, or a function object with a const call operator that takes a "
         "value and returns an integer");
     static_assert(CONVERTS, "gpuopt::reduceBy: values must convert to the type of out");
-    return IS_NUMBER && TELLS && CONVERTS;
+    return IS_NUMBER && IS_DEVICE_CODE && TELLS && CONVERTS;
   } else {
     return false;
   }

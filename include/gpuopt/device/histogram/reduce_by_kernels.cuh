@@ -398,10 +398,10 @@ GPUOPT_KERNEL void decodeSumsKernel(const std::size_t n, FixedPointSum<A> first,
     out[bin] = isAgain ? again.value(sums[bins + bin], bin) : first.value(sums[bin], bin);
 }
 
-// The largest finite magnitude of every `every`th group of 32 steps; of all elements if that is 1.
+// The largest finite magnitude in a bin, of every `every`th group of 32 steps; of all elements if that is 1.
 template <class Source, class A>
 GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    sampleMagnitudesKernel(const Source source, const StepShape shape, const std::size_t every,
+    sampleMagnitudesKernel(const Source source, const StepShape shape, const std::size_t every, const unsigned bins,
                            Magnitudes<A>* magnitudes) {
   using Bits = AtomicUnsigned<A>;
   __shared__ Bits most;
@@ -410,7 +410,10 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
   __syncthreads();
   Bits own = 0;
   const auto take = [&](const auto& values) {
-    for (const Bits bits : values) own = isFinite<A>(bits) && bits > own ? bits : own;
+    for (const KeyedValue<A>& value : values) {
+      const Bits bits = magnitudeBits(value.value);
+      own = value.slot < bins && isFinite<A>(bits) && bits > own ? bits : own;
+    }
   };
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
@@ -424,13 +427,5 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
   __syncthreads();
   if (threadIdx.x == 0) atomicMax(&magnitudes->sampled, most);
 }
-
-template <class A>
-struct MagnitudeOf {
-  template <class T>
-  __device__ AtomicUnsigned<A> operator()(const T& value) const {
-    return magnitudeBits(static_cast<A>(value));
-  }
-};
 
 GPUOPT_DETAIL_END

@@ -112,7 +112,7 @@ __device__ inline bool isFinite(AtomicUnsigned<A> magnitude) {
   return magnitude < bitsAs<AtomicUnsigned<A>>(A(greatest<A>));
 }
 
-// The largest finite magnitudes, as bits; 0 before.
+// The largest finite magnitudes in bins, as bits; 0 before.
 template <class A>
 struct Magnitudes {
   AtomicUnsigned<A> sampled;  // of a sample of the values, or of all
@@ -129,8 +129,8 @@ class FixedPointSum {
   using Bits = AtomicUnsigned<A>;
   static constexpr bool DECODES = true;
 
-  FixedPointSum(Magnitudes<A>* magnitudes, unsigned* flags, bool again)
-      : magnitudes_(magnitudes), flags_(flags), again_(again) {}
+  FixedPointSum(Magnitudes<A>* magnitudes, unsigned* flags, unsigned bins, bool again)
+      : magnitudes_(magnitudes), flags_(flags), bins_(bins), again_(again) {}
 
   __host__ __device__ Word neutral() const { return 0; }
   __device__ Word joined(Word a, Word b) const { return a + b; }
@@ -167,16 +167,21 @@ class FixedPointSum {
     if (flag == MINUS) return -INFINITE;
     if (flag != 0) return INFINITE - INFINITE;
     const double sum = static_cast<double>(static_cast<long long>(word));
+    const int top = Limits::max_exponent + exponent_;  // 2^top stands for the power of two above the greatest number,
+    const bool isRoundedUp = top < Limits::digits;     // which is rounded to it if it is no multiple of the unit
+    if (isRoundedUp && fabs(sum) == ldexp(1.0, top)) return sum < 0 ? -MOST : MOST;
     return static_cast<A>(ldexp(sum, -exponent_));
   }
 
  private:
+  using Limits = std::numeric_limits<A>;
   static constexpr unsigned PLUS = 1, MINUS = 2, NONE = 4;
-  static constexpr A INFINITE = greatest<A>;
+  static constexpr A INFINITE = greatest<A>, MOST = (Limits::max)();
 
   __device__ static A power(int exponent) { return ldexp(A(1), exponent); }
 
   __device__ Word wordBeyond(A value, unsigned slot) {
+    if (slot >= bins_) return 0;
     const Bits bits = magnitudeBits(value);
     if (isFinite<A>(bits))
       beyond_ = bits > beyond_ ? bits : beyond_;
@@ -186,7 +191,8 @@ class FixedPointSum {
   }
 
   Magnitudes<A>* magnitudes_;
-  unsigned* flags_;  // of each bin, and of none
+  unsigned* flags_;  // of each bin
+  unsigned bins_;
   bool again_;
   int exponent_ = 0;  // values are multiplied by 2^exponent
   A power1_ = 0, power2_ = 0;

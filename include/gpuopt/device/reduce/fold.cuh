@@ -85,12 +85,11 @@ constexpr bool acceptsOperation() {
                 "gpuopt: a value is where the operation belongs: init comes after the operation, as in "
                 "reduce(in, n, gpuopt::Plus{}, init); the default stream is nullptr; functions with a result in device "
                 "memory are called reduceInto and the like");
-  constexpr bool isHostCode = isStandardFunction<Op> || isHostLambda<Op>;
+  constexpr bool isHostCode = isStandardFunction<Op> || !requireNoHostLambda<Op>();
   static_assert(
       !isStandardFunction<Op>,
       "gpuopt: function objects of the standard library are host code: use gpuopt::Plus, Multiplies, Minimum, "
       "Maximum, BitAnd, BitOr, BitXor, LogicalAnd or LogicalOr, or a lambda for the device");
-  static_assert(!isHostLambda<Op>, "gpuopt: the operation is a lambda for the host: write [] __device__ (...) {...}");
   constexpr bool isReported = !isCopyable || isValue || isHostCode;
   constexpr bool isMutable = !takesTwo && isCallable<Op&, const A&, const A&>;
   static_assert(isReported || !isMutable, "gpuopt: the call operator of the operation must be const");
@@ -163,11 +162,7 @@ template <class A, class... Its, class F>
 auto deviceFunction(const F& f) {
   constexpr bool isValue = !std::is_class_v<F> && !std::is_pointer_v<F>;
   static_assert(!isValue, "gpuopt: a value is where the function of the elements belongs");
-  constexpr bool isHostCode = isStandardFunction<F> || isHostLambda<F>;
-  static_assert(!isStandardFunction<F>,
-                "gpuopt: function objects of the standard library are host code: write a lambda "
-                "for the device");
-  static_assert(!isHostLambda<F>, "gpuopt: the function is a lambda for the host: write [] __device__ (...) {...}");
+  constexpr bool isHostCode = !requireDeviceCode<F>();
   constexpr bool isHidden = hidesResult<F> && std::is_same_v<A, DefaultAccumulator>;
   static_assert(!isHidden,
                 "gpuopt: host code cannot see what the __device__ lambda returns: write its return type, as in "

@@ -60,8 +60,12 @@ template <class Result, class Out>
 constexpr bool requireOutput() {
   constexpr bool isConst = std::is_const_v<std::remove_pointer_t<Out>>;
   static_assert(!isConst, "gpuopt: the elements of out are const");
+  constexpr bool isStruct = std::is_class_v<Result> && !isHalf<Result>;
+  static_assert(isConst || isOutput<Result, Out> || !isStruct,
+                "gpuopt: the results are structures, so out must be a pointer to their type, such as "
+                "MeanVariance<float>*, ArgResult<float>* or MinMax<float>*, or an iterator that takes it");
   static_assert(
-      isConst || isOutput<Result, Out>,
+      isConst || isOutput<Result, Out> || isStruct,
       "gpuopt: out must take the result without loss: give it the type of the result, or name the type that "
       "the elements are accumulated in, as in reduceInto<double>(in, n, out) for a double* out; floating-point "
       "results are rounded to a narrower type");

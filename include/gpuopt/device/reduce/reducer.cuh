@@ -410,8 +410,9 @@ struct Moments {
 
   __device__ Partial close(const Share& share) const {
     const A mean = share.count == A(0) ? A(0) : 256 * quotient(share.sum, share.count);
-    const bool isFinite = share.squares < greatest<A>;  // else infinity would meet infinity
-    const A squares = isFinite ? share.squares - 256 * share.sum * mean : share.squares;
+    // Squares that overflow are infinite, unless a value is: then the mean is, too, or NaN, and they are NaN.
+    const bool isInRange = share.squares < greatest<A>;
+    const A squares = isInRange ? share.squares - 256 * share.sum * mean : share.squares + A(0) * mean;
     return {share.count, 2 * (share.half + mean), 4 * squares};
   }
 

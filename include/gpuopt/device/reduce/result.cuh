@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
+GPUOPT_TYPES_BEGIN
 
 /// The smallest and largest element, of type T.
 template <class T>
@@ -52,6 +52,10 @@ struct MeanVariance {
     return count > 1 ? variance * (static_cast<T>(count) / static_cast<T>(count - 1)) : T(0);
   }
 };
+
+GPUOPT_TYPES_END
+
+GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
 

@@ -181,7 +181,7 @@ struct SegmentWarp : SegmentTeam<32, Policy, View, Offset, Reducer, Out> {
   using Team::store;
   using Team::view;
   using Value = typename Source::Value;
-  static constexpr unsigned FAR = 0xffffffffu;
+  static constexpr unsigned BEYOND = 0xffffffffu;
   static constexpr unsigned BATCH = 4;
 
   Stage& stage;
@@ -312,13 +312,13 @@ struct SegmentWarp : SegmentTeam<32, Policy, View, Offset, Reducer, Out> {
 #pragma unroll 4
     for (unsigned i = lane; i <= count; i += 32) {
       const std::size_t bound = path.begin(segment + i) - base;
-      stage.bounds[i] = bound < FAR ? static_cast<unsigned>(bound) : FAR;
+      stage.bounds[i] = bound < BEYOND ? static_cast<unsigned>(bound) : BEYOND;
     }
     __syncwarp();
     const std::size_t room = endPosition - path.position(base, segment);
     const unsigned* bounds = stage.bounds;
     return countWhile(0, count, lane,
-                      [=](unsigned i) { return bounds[i + 1] < FAR && bounds[i + 1] + Policy::endCost * i < room; });
+                      [=](unsigned i) { return bounds[i + 1] < BEYOND && bounds[i + 1] + Policy::endCost * i < room; });
   }
 
   // The segments that this warp alone reduces; returns the first one after them.

@@ -290,8 +290,11 @@ template <class It>
 auto deviceIterator(It iterator, std::size_t n, const char* function, const char* name) {
   static_assert(!isStandardIterator<It>,
                 "gpuopt: an iterator of the standard library cannot be read on the device: pass a device pointer");
-  if constexpr (isStandardIterator<It>) {
-    return static_cast<const typename std::iterator_traits<It>::value_type*>(nullptr);
+  using Element = typename std::iterator_traits<Unwrapped<It>>::value_type;
+  static_assert(!std::is_volatile_v<Element>,
+                "gpuopt: the elements are volatile: kernels load them by vectors; pass a pointer without volatile");
+  if constexpr (isStandardIterator<It> || std::is_volatile_v<Element>) {
+    return static_cast<const std::remove_cv_t<Element>*>(nullptr);
   } else {
     const auto in = Unwrap<It>::pointer(iterator);
     if constexpr (std::is_pointer_v<std::decay_t<decltype(in)>>)
