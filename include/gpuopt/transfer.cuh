@@ -6,7 +6,7 @@
 ///     gpuopt::download(device, n, samples.data(), stream);  // samples has the data
 ///
 ///     auto transfer = gpuopt::uploadAsync(samples.data(), n, device, stream);
-///     ...                                                   // leave samples and device alone
+///     ...                                                   // leave samples alone; queue kernels that need the data
 ///     transfer.wait();
 ///
 /// Copies of ordinary, pageable memory by the CUDA runtime run at a fraction of the link's speed. Here, a few threads
@@ -15,8 +15,9 @@
 ///
 /// **Common to all functions.** Elements have any trivially copyable type; n counts them. The device's side is in the
 /// order of `stream`: what was queued there before is done before the transfer, and what is queued there afterwards
-/// finds it done. Threads are started by the first transfer that needs them, never more than three quarters of the
-/// cores, and sleep between transfers. Any threads may call at the same time.
+/// finds it done, without a wait; calls that end in Async do so, too. Threads are started by the first transfer that
+/// needs them, never more than three quarters of the cores, and sleep between transfers. Any threads may call at the
+/// same time.
 ///
 /// **Graphs.** Transfers of pinned memory can be captured, and return at once then. Those of pageable memory cannot.
 ///
@@ -72,8 +73,68 @@ template <class H, class D>
 Transfer checkedTransfer(H* host, std::size_t n, D* device, TransferDirection direction, const char* function,
                          cudaStream_t stream) {
   requireAddress(namedArray(host, n, "host"), function);
-  requireArray(namedArray(device, n, "device"), function);
+  requireAddress(namedArray(device, n, "device"), function);
   return {bytesOf(host), bytesOf(device), n * sizeof(H), direction, stream, function};
+}
+
+template <class P>
+inline constexpr bool isPointer = std::is_pointer_v<std::decay_t<P>>;
+template <class S>
+inline constexpr bool isStreamArgument = std::is_convertible_v<const S&, StreamRef>;
+
+// Whether two arrays say how many elements they have: one of them is a container or span, the other one, too, or a
+// pointer.
+template <class From, class To>
+constexpr bool areSized() {
+  constexpr bool IS_FROM_RANGE = isRange<std::remove_reference_t<From>>;
+  constexpr bool IS_TO_RANGE = isRange<std::remove_reference_t<To>>;
+  return (IS_FROM_RANGE && (IS_TO_RANGE || isPointer<To>)) || (isPointer<From> && IS_TO_RANGE);
+}
+template <class From, class To>
+using EnableSized = std::enable_if_t<areSized<From, To>()>;
+
+template <class From, class Number, class To>
+constexpr bool areCounted() {
+  return isPointer<From> && std::is_convertible_v<const Number&, std::size_t> && isPointer<To>;
+}
+
+// Whether these are the arguments of a transfer, as the functions below take them.
+template <class... Arguments>
+inline constexpr bool areTransferred = false;
+template <class From, class To>
+inline constexpr bool areTransferred<From, To> = areSized<From, To>();
+template <class First, class Second, class Third>
+inline constexpr bool areTransferred<First, Second, Third> = areCounted<First, Second, Third>() ||
+                                                             (areSized<First, Second>() && isStreamArgument<Third>);
+template <class From, class Number, class To, class S>
+inline constexpr bool areTransferred<From, Number, To, S> = areCounted<From, Number, To>() && isStreamArgument<S>;
+
+template <class... Arguments>
+using EnableRefusal = std::enable_if_t<!areTransferred<Arguments...>>;
+
+// The number of elements: of `from`, if that says it; `to` then has as many.
+template <class From, class To>
+std::size_t countOf(const From& from, const To& to, const char* target, const char* function) {
+  if constexpr (isRange<From> && isRange<To>) requireSize(to, sizeOf(from), target, function);
+  if constexpr (isRange<From>)
+    return sizeOf(from);
+  else
+    return sizeOf(to);
+}
+
+template <class H>
+auto hostAddress(H& host) {
+  if constexpr (isRange<H>)
+    return toAddress(host.data());
+  else
+    return host;
+}
+template <class D>
+auto deviceAddress(D& device) {
+  if constexpr (isRange<D>)
+    return dataOf(device);
+  else
+    return device;
 }
 
 }  // namespace detail
@@ -97,12 +158,20 @@ void upload(const T* host, std::size_t n, U* device, StreamRef stream = {}) {
   }
 }
 
-/// The same for containers or spans: every element of `host`. `device` has as many elements or more.
-template <class H, class D, class = detail::EnableRange<H>, class = detail::EnableRange<D>>
+/// The same where a container or span says n: every element of `host`, and `device` has as many or more. If one of them
+/// is a pointer, the other one says n.
+template <class H, class D, class = detail::EnableSized<H, D>>
 void upload(H&& host, D&& device, StreamRef stream = {}) {
-  const std::size_t n = detail::sizeOf(host);
-  detail::requireSize(device, n, "device", "gpuopt::upload");
-  gpuopt::upload(detail::constPointer(detail::toAddress(host.data())), n, detail::dataOf(device), stream);
+  const std::size_t n = detail::countOf(host, device, "device", "gpuopt::upload");
+  gpuopt::upload(detail::constPointer(detail::hostAddress(host)), n, detail::deviceAddress(device), stream);
+}
+
+// Refuses other arguments.
+template <class... Arguments, class = detail::EnableRefusal<Arguments...>>
+void upload(const Arguments&...) {
+  static_assert(detail::areTransferred<Arguments...>,
+                "gpuopt::upload takes (host, n, device) or, if one of the arrays is a container or span, (host, "
+                "device); then a stream");
 }
 
 /// Copies n elements from the device to the host, in the order of `stream`. Returns when `host` has them.
@@ -122,40 +191,87 @@ void download(const T* device, std::size_t n, U* host, StreamRef stream = {}) {
   }
 }
 
-/// The same for containers or spans: every element of `device`. `host` has as many elements or more.
-template <class D, class H, class = detail::EnableRange<D>, class = detail::EnableRange<H>>
+/// The same where a container or span says n: every element of `device`, and `host` has as many or more. If one of them
+/// is a pointer, the other one says n.
+template <class D, class H, class = detail::EnableSized<D, H>>
 void download(D&& device, H&& host, StreamRef stream = {}) {
-  const std::size_t n = detail::sizeOf(device);
-  detail::requireSize(host, n, "host", "gpuopt::download");
-  gpuopt::download(detail::constPointer(detail::dataOf(device)), n, detail::toAddress(host.data()), stream);
+  const std::size_t n = detail::countOf(device, host, "host", "gpuopt::download");
+  gpuopt::download(detail::constPointer(detail::deviceAddress(device)), n, detail::hostAddress(host), stream);
 }
 
-/// Begins what upload does, and returns at once; arguments are those of upload. The handle's wait() ends it.
+// Refuses other arguments.
+template <class... Arguments, class = detail::EnableRefusal<Arguments...>>
+void download(const Arguments&...) {
+  static_assert(detail::areTransferred<Arguments...>,
+                "gpuopt::download takes (device, n, host) or, if one of the arrays is a container or span, (device, "
+                "host); then a stream");
+}
+
+/// Begins what upload does, and returns at once; arguments are those of upload. What is queued in `stream` afterwards
+/// finds the data on the device. `host` must be left alone until the handle's wait() has returned.
+///
+/// Cost: the calling thread copies up to 256 KiB of pageable memory, 20 us, and queues the rest, some 10 us for each
+/// batch of up to 8 MiB.
 template <class T, class U>
 [[nodiscard]] TransferHandle uploadAsync(const T* host, std::size_t n, U* device, StreamRef stream = {}) {
   if constexpr (detail::requireTransferable<T, U>()) {
     const auto transfer =
         detail::checkedTransfer(host, n, device, TransferDirection::upload, "gpuopt::uploadAsync", stream);
-    return TransferHandle(detail::beginTransfer(transfer, detail::planOf(transfer)));
+    return TransferHandle(detail::beginTransfer(transfer, detail::planOf(transfer, true)));
   } else {
     return {};
   }
 }
 
-/// Begins what download does, and returns at once; arguments are those of download. The handle's wait() ends it.
+/// The same where a container or span says n.
+template <class H, class D, class = detail::EnableSized<H, D>>
+[[nodiscard]] TransferHandle uploadAsync(H&& host, D&& device, StreamRef stream = {}) {
+  const std::size_t n = detail::countOf(host, device, "device", "gpuopt::uploadAsync");
+  return gpuopt::uploadAsync(detail::constPointer(detail::hostAddress(host)), n, detail::deviceAddress(device), stream);
+}
+
+// Refuses other arguments.
+template <class... Arguments, class = detail::EnableRefusal<Arguments...>>
+TransferHandle uploadAsync(const Arguments&...) {
+  static_assert(detail::areTransferred<Arguments...>,
+                "gpuopt::uploadAsync takes (host, n, device) or, if one of the arrays is a container or span, (host, "
+                "device); then a stream");
+  return {};
+}
+
+/// Begins what download does, and returns at once; arguments are those of download. What is queued in `stream`
+/// afterwards may overwrite `device`, and finds `host` written; so does the host after the handle's wait(), or after
+/// one for the stream.
 template <class T, class U>
 [[nodiscard]] TransferHandle downloadAsync(const T* device, std::size_t n, U* host, StreamRef stream = {}) {
   if constexpr (detail::requireTransferable<T, U>()) {
     const auto transfer =
         detail::checkedTransfer(host, n, device, TransferDirection::download, "gpuopt::downloadAsync", stream);
-    return TransferHandle(detail::beginTransfer(transfer, detail::planOf(transfer)));
+    return TransferHandle(detail::beginTransfer(transfer, detail::planOf(transfer, true)));
   } else {
     return {};
   }
 }
 
-/// What upload or download does with n elements of the host's memory, as text: "one copy by the copy engine: the host's
-/// memory is pinned".
+/// The same where a container or span says n.
+template <class D, class H, class = detail::EnableSized<D, H>>
+[[nodiscard]] TransferHandle downloadAsync(D&& device, H&& host, StreamRef stream = {}) {
+  const std::size_t n = detail::countOf(device, host, "host", "gpuopt::downloadAsync");
+  return gpuopt::downloadAsync(detail::constPointer(detail::deviceAddress(device)), n, detail::hostAddress(host),
+                               stream);
+}
+
+// Refuses other arguments.
+template <class... Arguments, class = detail::EnableRefusal<Arguments...>>
+TransferHandle downloadAsync(const Arguments&...) {
+  static_assert(detail::areTransferred<Arguments...>,
+                "gpuopt::downloadAsync takes (device, n, host) or, if one of the arrays is a container or span, "
+                "(device, host); then a stream");
+  return {};
+}
+
+/// What upload or download does with n elements of the host's memory, as text: "the copy engine: the host's memory
+/// is pinned".
 ///
 /// \param host n elements
 /// \param n the number of elements
@@ -164,8 +280,9 @@ template <class T>
 [[nodiscard]] std::string explainTransfer(const T* host, std::size_t n, TransferDirection direction) {
   constexpr const char* FUNCTION = "gpuopt::explainTransfer";
   detail::requireAddress(detail::namedArray(host, n, "host"), FUNCTION);
-  return detail::planInWords(
-      detail::planOf({detail::bytesOf(host), nullptr, n * sizeof(T), direction, nullptr, FUNCTION}));
+  const detail::Transfer transfer{detail::bytesOf(host), nullptr, n * sizeof(T), direction, nullptr, FUNCTION};
+  const detail::HostMemory memory = detail::hostMemory(host, transfer.bytes, FUNCTION);
+  return detail::planInWords(detail::planFor(transfer, memory, false));
 }
 
 /// Gives the slots that transfers keep back to the system, and pinned memory that nobody uses (trimPinned). Waits for

@@ -8,29 +8,37 @@
 /// <gpuopt/transfer.cuh> includes this header.
 ///
 /// **Common to all functions.** Block i is at `host + offsets[i]` or at `blocks[i]` in the host's memory, and follows
-/// block i - 1 in the device's. Blocks have blockBytes bytes each, or sizes[i]. All are in memory of the same kind:
-/// pinned, registered, or pageable; at any alignment, aligned to 16 bytes for the full speed. `offsets`, `blocks` and
+/// block i - 1 in the device's. Blocks have blockBytes bytes each, or sizes[i]. They are in pinned, registered or
+/// pageable memory, at any alignment; aligned to 16 bytes for the full speed. `offsets`, `blocks` and
 /// `sizes` are arrays of `count` in the host's memory; they may change again when the call returns. The device's side
 /// is in the order of `stream`. Calls cannot be captured.
 ///
 /// **Cost.** A kernel reads or writes pinned and registered memory through the link: nearly its full speed for blocks
-/// of 1 KiB, while the copy engine takes 2 us for each. Large blocks go through the copy engine, blocks of pageable
-/// memory through the ring of upload.
+/// of 1 KiB, while the copy engine takes 2 us for each. Large blocks go through the copy engine. All go
+/// through the ring of upload if one of them is in pageable memory, or not within one allocation or registration.
 ///
-/// **Errors.** Bad arguments throw std::invalid_argument before anything is copied: null pointers, sizes that are
-/// negative together, a stream that is being captured. Otherwise as in <gpuopt/transfer.cuh>.
+/// **Errors.** Bad arguments throw std::invalid_argument before anything is copied: null pointers, also in the list;
+/// sizes and offsets that are negative; blocks beyond the end of a container; a stream that is being captured. With
+/// GPUOPT_CHECK_POINTERS, lists or blocks that the host cannot access, and blocks of a scatter that overlap, too.
+/// Otherwise as in <gpuopt/transfer.cuh>.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/core/pointer_check.cuh>
+#include <gpuopt/core/range.cuh>
 #include <gpuopt/device/transfer/blocks.cuh>
 #include <gpuopt/device/transfer/handle.cuh>
 #include <gpuopt/host/stream.cuh>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 GPUOPT_NAMESPACE_BEGIN
 
@@ -43,17 +51,67 @@ inline unsigned char* byteAddress(const void* address) {
   return static_cast<unsigned char*>(const_cast<void*>(address));
 }
 
-// Where the blocks are on the host: what the functions take, checked.
+// With GPUOPT_CHECK_POINTERS: the host can access the first byte and the last.
+inline void requireBlock(const unsigned char* block, std::size_t bytes, std::initializer_list<MessagePart> name,
+                         const char* function) {
+  if (!hostCanAccess(block) || !hostCanAccess(block + bytes - 1))
+    throwInvalid({function, ": the host cannot access the ", bytes, " bytes at ", message(name)});
+}
+
+// Of host memory whose size the caller does not tell.
+inline constexpr std::size_t unknownExtent = PTRDIFF_MAX;
+
+// Blocks at offsets.
 template <class Offset>
-auto hostAt(const void* host, const Offset* offsets, const BlockRequest& request) {
-  requireAddress({host, request.count, 1, 1, "host"}, request.function);
-  requireAddress(namedArray(offsets, request.count, "offsets"), request.function);
-  return [=](std::size_t i) { return byteAddress(host) + offsets[i]; };
+struct BlocksAtOffsets {
+  unsigned char* host;
+  std::size_t extent;
+  const Offset* offsets;
+
+  unsigned char* operator()(std::size_t i) const { return host + offsets[i]; }
+
+  bool isThere(std::size_t i, std::size_t bytes) const {
+    const auto offset = static_cast<std::size_t>(offsets[i]);
+    return offset <= extent && bytes <= extent - offset;
+  }
+
+  void require(std::size_t i, std::size_t bytes, const char* function) const {
+    const auto offset = static_cast<std::size_t>(offsets[i]);
+    if (!isThere(i, bytes)) {
+      requireSize(offset, {"offsets[", i, "]"}, function);
+      throwInvalid({function, ": offsets[", i, "] is ", offset, ": the ", bytes,
+                    " bytes there reach beyond the end of host, which has ", extent, " bytes"});
+    }
+    requireBlock(host + offset, bytes, {"host + offsets[", i, "], which is ", offset}, function);
+  }
+};
+
+// Blocks at pointers.
+template <class T>
+struct BlocksAtPointers {
+  T* const* blocks;
+
+  unsigned char* operator()(std::size_t i) const { return byteAddress(blocks[i]); }
+
+  bool isThere(std::size_t i, std::size_t) const { return blocks[i] != nullptr; }
+
+  void require(std::size_t i, std::size_t bytes, const char* function) const {
+    if (!isThere(i, bytes)) throwInvalid({function, ": blocks[", i, "] is null"});
+    requireBlock(byteAddress(blocks[i]), bytes, {"blocks[", i, "]"}, function);
+  }
+};
+
+// What the functions take, checked.
+template <class Host, class Offset>
+auto hostAt(const Host& host, const Offset* offsets, const BlockRequest& request) {
+  requireHostArray({host.data, request.count, 1, 1, "host"}, request.function);
+  requireHostArray(namedArray(offsets, request.count, "offsets"), request.function);
+  return BlocksAtOffsets<Offset>{byteAddress(host.data), host.bytes, offsets};
 }
 template <class T>
 auto hostAt(T* const* blocks, const BlockRequest& request) {
-  requireAddress(namedArray(blocks, request.count, "blocks"), request.function);
-  return [=](std::size_t i) { return byteAddress(blocks[i]); };
+  requireHostArray(namedArray(blocks, request.count, "blocks"), request.function);
+  return BlocksAtPointers<T>{blocks};
 }
 
 inline void requireDevice(const BlockRequest& request, std::size_t bytes) {
@@ -68,14 +126,39 @@ inline std::unique_ptr<BlockTransfer> makeBlocks(const BlockRequest& request) {
 }
 
 inline std::unique_ptr<BlockTransfer> makeBlocks(const BlockRequest& request, const NamedArray& sizes) {
-  requireAddress(sizes, request.function);
+  requireHostArray(sizes, request.function);
   return std::make_unique<BlockTransfer>(request);
+}
+
+// Blocks that are written do not overlap. Sorts them: with GPUOPT_CHECK_POINTERS alone.
+template <class Host>
+void requireDisjointBlocks(const Host& host, const BlockTransfer& transfer) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < transfer.request().count; ++i)
+    if (transfer.bytesOf(i) > 0) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return host(a) < host(b); });
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (host(order[i - 1]) + transfer.bytesOf(order[i - 1]) > host(order[i]))
+      throwInvalid({transfer.request().function, ": blocks ", order[i - 1], " and ", order[i],
+                    " overlap on the host: offsets are in bytes"});
+}
+
+template <class Host>
+void requireBlocks(const Host& host, const BlockTransfer& transfer) {
+  const std::size_t count = transfer.request().count;
+  bool areThere = true;  // looked at without branches: a list may be long
+  for (std::size_t i = 0; i < count; ++i) areThere &= transfer.bytesOf(i) == 0 || host.isThere(i, transfer.bytesOf(i));
+  if (areThere && !GPUOPT_CHECK_POINTERS) return;
+  for (std::size_t i = 0; i < count; ++i)
+    if (transfer.bytesOf(i) > 0) host.require(i, transfer.bytesOf(i), transfer.request().function);
+  if (transfer.request().direction == TransferDirection::download) requireDisjointBlocks(host, transfer);
 }
 
 // Queues the transfer of blocks of equal size.
 template <class Host>
 std::unique_ptr<BlockTransfer> queueBlocks(const BlockRequest& request, const Host& host) {
   auto transfer = makeBlocks(request);
+  requireBlocks(host, *transfer);
   transfer->begin(host);
   return transfer;
 }
@@ -85,6 +168,7 @@ template <class Host, class Size>
 std::unique_ptr<BlockTransfer> queueBlocks(const BlockRequest& request, const Host& host, const Size* sizes) {
   auto transfer = makeBlocks(request, namedArray(sizes, request.count, "sizes"));
   requireDevice(request, transfer->setSizes(sizes));
+  requireBlocks(host, *transfer);
   transfer->begin(host);
   return transfer;
 }
@@ -98,36 +182,54 @@ inline TransferHandle handleOf(std::unique_ptr<BlockTransfer> transfer) {
 
 }  // namespace detail
 
+/// The host's memory that offsets refer to, as an argument: a pointer, or a container or span, whose size is known.
+///
+/// \tparam V void, or const void
+template <class V>
+struct BlocksHost {
+  /// Memory of unknown size.
+  BlocksHost(V* memory) : data(memory) {}
+
+  /// The elements of a container or span.
+  template <class R, class = std::enable_if_t<std::is_convertible_v<detail::RangeData<std::remove_reference_t<R>>, V*>>>
+  BlocksHost(R&& range)
+      : data(detail::toAddress(range.data())),
+        bytes(detail::sizeOf(range) * sizeof(*detail::toAddress(range.data()))) {}
+
+  V* data;                                    ///< the first byte
+  std::size_t bytes = detail::unknownExtent;  ///< how many there are
+};
+
 /// \name Gather
 /// Copies blocks of the host's memory to the device: for every i < count the blockBytes bytes at `host + offsets[i]`,
 /// or at `blocks[i]`, to those at `device + i * blockBytes`; with `sizes`, sizes[i] bytes to what follows the block
 /// before.
 ///
-/// Returns when the blocks may be changed again; they are on the device then. gatherBlocksAsync returns when the lists
-/// may be changed again, and for pageable memory the blocks, too: its handle's wait() ends it.
+/// Returns when the blocks may be changed again; they are on the device then. gatherBlocksAsync returns at once: the
+/// lists may be changed again then, the blocks after its handle's wait().
 ///
 /// Technique: zero copy, of "CUDA C++ Best Practices Guide", with vectors that are aligned on the host's side.
 /// \{
 
 /// Begins a gather and returns before it is done. Parameters are those of gatherBlocks.
 template <class Offset, class = detail::EnableInteger<Offset>>
-[[nodiscard]] TransferHandle gatherBlocksAsync(const void* host, const Offset* offsets, std::size_t count,
+[[nodiscard]] TransferHandle gatherBlocksAsync(BlocksHost<const void> host, const Offset* offsets, std::size_t count,
                                                std::size_t blockBytes, void* device, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
-                                     TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
+  const detail::BlockRequest request{detail::byteAddress(device), count, blockBytes, TransferDirection::upload, stream,
+                                     "gpuopt::gatherBlocksAsync", true};
   return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
 }
 /// Gathers blocks and waits until they are on the device.
 ///
-/// \param host what the offsets begin at
-/// \param offsets where each block begins, in bytes from `host`: integers of any type
+/// \param host what the offsets begin at: a pointer, or a container or span that all blocks are in
+/// \param offsets where each block begins, in bytes from `host`: integers of any type, none of them negative
 /// \param count the number of blocks
 /// \param blockBytes the bytes of each block
 /// \param device memory of the current device for all blocks
 /// \param stream the device's side of the copies is queued there
 template <class Offset, class = detail::EnableInteger<Offset>>
-void gatherBlocks(const void* host, const Offset* offsets, std::size_t count, std::size_t blockBytes, void* device,
-                  StreamRef stream = {}) {
+void gatherBlocks(BlocksHost<const void> host, const Offset* offsets, std::size_t count, std::size_t blockBytes,
+                  void* device, StreamRef stream = {}) {
   const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
                                      TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
   detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
@@ -136,8 +238,8 @@ void gatherBlocks(const void* host, const Offset* offsets, std::size_t count, st
 template <class T>
 [[nodiscard]] TransferHandle gatherBlocksAsync(T* const* blocks, std::size_t count, std::size_t blockBytes,
                                                void* device, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
-                                     TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
+  const detail::BlockRequest request{detail::byteAddress(device), count, blockBytes, TransferDirection::upload, stream,
+                                     "gpuopt::gatherBlocksAsync", true};
   return detail::handleOf(detail::queueBlocks(request, detail::hostAt(blocks, request)));
 }
 template <class T>
@@ -148,15 +250,15 @@ void gatherBlocks(T* const* blocks, std::size_t count, std::size_t blockBytes, v
 }
 
 template <class Offset, class Size, class = detail::EnableInteger<Offset>, class = detail::EnableInteger<Size>>
-[[nodiscard]] TransferHandle gatherBlocksAsync(const void* host, const Offset* offsets, const Size* sizes,
+[[nodiscard]] TransferHandle gatherBlocksAsync(BlocksHost<const void> host, const Offset* offsets, const Size* sizes,
                                                std::size_t count, void* device, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count,  0,
-                                     TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
+  const detail::BlockRequest request{detail::byteAddress(device), count, 0, TransferDirection::upload, stream,
+                                     "gpuopt::gatherBlocksAsync", true};
   return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, offsets, request), sizes));
 }
 template <class Offset, class Size, class = detail::EnableInteger<Offset>, class = detail::EnableInteger<Size>>
-void gatherBlocks(const void* host, const Offset* offsets, const Size* sizes, std::size_t count, void* device,
-                  StreamRef stream = {}) {
+void gatherBlocks(BlocksHost<const void> host, const Offset* offsets, const Size* sizes, std::size_t count,
+                  void* device, StreamRef stream = {}) {
   const detail::BlockRequest request{detail::byteAddress(device), count,  0,
                                      TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
   detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request), sizes));
@@ -169,31 +271,32 @@ void gatherBlocks(const void* host, const Offset* offsets, const Size* sizes, st
 /// blockBytes` to those at `host + offsets[i]`, or at `blocks[i]`; with `sizes`, the sizes[i] bytes that follow those
 /// of the block before. Blocks of the host's memory must not overlap.
 ///
-/// Returns when the host has the blocks. scatterBlocksAsync returns when the lists may be changed again, and for
-/// pageable memory when the host has the blocks: its handle's wait() ends it.
+/// Returns when the host has the blocks. scatterBlocksAsync returns at once: the lists may be changed again then, and
+/// the host has the blocks after its handle's wait().
 ///
 /// Cost and technique are those of gatherBlocks.
 /// \{
 
 /// Begins a scatter and returns before it is done. Parameters are those of scatterBlocks.
 template <class Offset, class = detail::EnableInteger<Offset>>
-[[nodiscard]] TransferHandle scatterBlocksAsync(const void* device, void* host, const Offset* offsets,
+[[nodiscard]] TransferHandle scatterBlocksAsync(const void* device, BlocksHost<void> host, const Offset* offsets,
                                                 std::size_t count, std::size_t blockBytes, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
-                                     TransferDirection::download, stream, "gpuopt::scatterBlocks"};
+  const detail::BlockRequest request{
+      detail::byteAddress(device),  count, blockBytes, TransferDirection::download, stream,
+      "gpuopt::scatterBlocksAsync", true};
   return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
 }
 /// Scatters blocks and waits until they are on the host.
 ///
-/// \param host what the offsets begin at
-/// \param offsets where each block begins, in bytes from `host`: integers of any type
+/// \param host what the offsets begin at: a pointer, or a container or span that all blocks are in
+/// \param offsets where each block begins, in bytes from `host`: integers of any type, none of them negative
 /// \param count the number of blocks
 /// \param blockBytes the bytes of each block
 /// \param device memory of the current device for all blocks
 /// \param stream the device's side of the copies is queued there
 template <class Offset, class = detail::EnableInteger<Offset>>
-void scatterBlocks(const void* device, void* host, const Offset* offsets, std::size_t count, std::size_t blockBytes,
-                   StreamRef stream = {}) {
+void scatterBlocks(const void* device, BlocksHost<void> host, const Offset* offsets, std::size_t count,
+                   std::size_t blockBytes, StreamRef stream = {}) {
   const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
                                      TransferDirection::download, stream, "gpuopt::scatterBlocks"};
   detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
@@ -202,8 +305,9 @@ void scatterBlocks(const void* device, void* host, const Offset* offsets, std::s
 template <class T>
 [[nodiscard]] TransferHandle scatterBlocksAsync(const void* device, T* const* blocks, std::size_t count,
                                                 std::size_t blockBytes, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
-                                     TransferDirection::download, stream, "gpuopt::scatterBlocks"};
+  const detail::BlockRequest request{
+      detail::byteAddress(device),  count, blockBytes, TransferDirection::download, stream,
+      "gpuopt::scatterBlocksAsync", true};
   return detail::handleOf(detail::queueBlocks(request, detail::hostAt(blocks, request)));
 }
 template <class T>
@@ -215,15 +319,15 @@ void scatterBlocks(const void* device, T* const* blocks, std::size_t count, std:
 }
 
 template <class Offset, class Size, class = detail::EnableInteger<Offset>, class = detail::EnableInteger<Size>>
-[[nodiscard]] TransferHandle scatterBlocksAsync(const void* device, void* host, const Offset* offsets,
+[[nodiscard]] TransferHandle scatterBlocksAsync(const void* device, BlocksHost<void> host, const Offset* offsets,
                                                 const Size* sizes, std::size_t count, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count,  0,
-                                     TransferDirection::download, stream, "gpuopt::scatterBlocks"};
+  const detail::BlockRequest request{detail::byteAddress(device),  count, 0, TransferDirection::download, stream,
+                                     "gpuopt::scatterBlocksAsync", true};
   return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, offsets, request), sizes));
 }
 template <class Offset, class Size, class = detail::EnableInteger<Offset>, class = detail::EnableInteger<Size>>
-void scatterBlocks(const void* device, void* host, const Offset* offsets, const Size* sizes, std::size_t count,
-                   StreamRef stream = {}) {
+void scatterBlocks(const void* device, BlocksHost<void> host, const Offset* offsets, const Size* sizes,
+                   std::size_t count, StreamRef stream = {}) {
   const detail::BlockRequest request{detail::byteAddress(device), count,  0,
                                      TransferDirection::download, stream, "gpuopt::scatterBlocks"};
   detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request), sizes));

@@ -37,7 +37,7 @@ GPUOPT_NAMESPACE_BEGIN
 /// Who gives way when no slot is free for a new frame.
 enum class FramePolicy {
   wait,       ///< the producer waits for the consumer: no frame is lost
-  dropOldest  ///< the oldest frame that the consumer has not taken yet is dropped: the latest ones are seen
+  dropOldest  ///< a new frame displaces the oldest that the consumer has not taken yet: the latest ones are seen
 };
 
 /// How the device gets at frames.
@@ -48,7 +48,9 @@ enum class FrameTransfer {
 
 /// What can be chosen about a ring of frames.
 struct FrameOptions {
-  std::size_t slots = 3;                         ///< frames on the way: produced, on the device, or consumed; 2 or more
+  /// Frames on the way: produced, on the device, or consumed; 2 or more. With dropOldest one slot is added, so that no
+  /// frame is dropped before another one is there.
+  std::size_t slots = 3;
   FramePolicy policy = FramePolicy::wait;        ///< what happens when all are taken
   FrameTransfer transfer = FrameTransfer::copy;  ///< how the device gets at frames
 };
@@ -122,24 +124,21 @@ class FrameRing {
   FrameRing(const FrameRing&) = delete;
   FrameRing& operator=(const FrameRing&) = delete;
 
-  /// Pinned memory for the next frame; null if the ring is closed. Waits for a slot, or drops the oldest frame and
-  /// waits until the device has done with it, as the policy says.
+  /// Pinned memory for the next frame; null if the ring is closed. Waits for a slot; if frames are dropped, only until
+  /// the device has done with one that was.
   [[nodiscard]] In* acquire() {
     std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [&] { return isClosed_ || filling_ != nullptr || !free_.empty() || canDrop(); });
+    changed_.wait(lock, [&] { return isClosed_ || filling_ != nullptr || !free_.empty(); });
     if (isClosed_) return nullptr;
     if (filling_ != nullptr) return inOf(*filling_);
-    const bool isDropped = free_.empty();
-    std::vector<detail::FrameSlot*>& from = isDropped ? queued_ : free_;
-    filling_ = takeFirst(from);
-    if (!isDropped) return inOf(*filling_);
-    ++statistics_.dropped;
+    filling_ = takeFirst(free_);
     lock.unlock();
     filling_->done.wait();
     return inOf(*filling_);
   }
 
-  /// Passes the frame of acquire() on to the device. If the work throws, so does this, and the frame is none.
+  /// Passes the frame of acquire() on to the device; drops the oldest frame, if the policy says so and no slot is left.
+  /// If the work throws, so does this, and the frame is none.
   void submit() {
     detail::FrameSlot* const slot = filling_;
     if (slot == nullptr) detail::throwInvalid({"gpuopt::FrameRing: submit() without a frame of acquire()"});
@@ -150,6 +149,10 @@ class FrameRing {
     filling_ = nullptr;
     ++statistics_.produced;
     queued_.push_back(slot);
+    if (policy_ == FramePolicy::dropOldest && free_.empty()) {
+      free_.push_back(takeFirst(queued_));
+      ++statistics_.dropped;
+    }
     isWaking_.store(true, std::memory_order_release);
     changed_.notify_all();
   }
@@ -227,8 +230,9 @@ class FrameRing {
     if (inCount == 0 || outCount == 0)
       detail::throwInvalid(
           {FUNCTION, ": a frame of ", inCount, " elements has ", outCount, " results: both must be 1 or more"});
+    detail::requireSize(options.slots, {"slots"}, FUNCTION);
     if (options.slots < 2) detail::throwInvalid({FUNCTION, ": slots is ", options.slots, ", but 2 or more are needed"});
-    return options.slots;
+    return options.slots + (options.policy == FramePolicy::dropOldest ? 1 : 0);
   }
 
   static In* inOf(detail::FrameSlot& slot) { return reinterpret_cast<In*>(slot.hostIn); }
@@ -238,8 +242,6 @@ class FrameRing {
     slots.erase(slots.begin());
     return first;
   }
-
-  bool canDrop() const { return policy_ == FramePolicy::dropOldest && !queued_.empty(); }
 
   void giveBack() {
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -50,7 +50,8 @@ GPUOPT_NAMESPACE_BEGIN
 /// Where the data of a pipeline comes from. Each is for one run.
 /// \{
 
-/// The n elements of an array on the host, which must stay until the run has ended.
+/// The n elements of an array on the host, which must stay until the run has ended. Throws std::invalid_argument for an
+/// array that is null, misaligned or in the memory of a device.
 template <class T>
 [[nodiscard]] detail::HostSource<T> fromHost(const T* data, std::size_t n) {
   return detail::HostSource<T>(data, n);
@@ -62,14 +63,16 @@ template <class Range, class = detail::EnableRange<const Range>>
   return gpuopt::fromHost(detail::toAddress(range.data()), detail::sizeOf(range));
 }
 
-/// The elements of a file, as they are in memory, from byte `begin` to the end; or of a pipe.
+/// The elements of a file, as they are in memory, from byte `begin` to the end; or of a pipe, whose bytes before
+/// `begin` are read and left out.
 ///
 /// \param path,begin the file, and where its elements begin
 /// \tparam T an element
 ///
-/// Throws std::system_error if it cannot be opened, std::invalid_argument if its length is no multiple of the
-/// element's size. If the file ends before the length that it had when it was opened, the run throws
-/// std::runtime_error.
+/// Throws std::system_error if it cannot be opened, std::invalid_argument if it ends before `begin` or its length is no
+/// multiple of the element's size. If the file ends before the length that it had when it was opened, the run throws
+/// std::runtime_error. So it does for a pipe that ends before `begin` or within an element. Files whose length the
+/// system does not know before they are read, such as those of /proc, are read as pipes are.
 template <class T>
 [[nodiscard]] detail::FileSource<T> fromFile(const std::string& path, std::size_t begin = 0) {
   return detail::FileSource<T>(path, begin);
@@ -90,7 +93,7 @@ template <class T, class F>
 /// Where the results of a pipeline go: one for each element of the source.
 /// \{
 
-/// An array on the host, `data`, with room for n elements.
+/// An array on the host, `data`, with room for n elements. Throws as fromHost does.
 template <class T>
 [[nodiscard]] detail::HostSink<T> toHost(T* data, std::size_t n) {
   return detail::HostSink<T>(data, n);
@@ -102,7 +105,8 @@ template <class Range, class = detail::EnableRange<Range>>
   return gpuopt::toHost(detail::toAddress(range.data()), detail::sizeOf(range));
 }
 
-/// A file, which is made or emptied at once. Throws std::system_error if that fails.
+/// A file, which is made at once if it is not there, and emptied when the run begins. Throws std::system_error if it
+/// cannot be opened for writing. The run throws std::invalid_argument if it is the file that the source reads.
 ///
 /// \param path the file
 /// \tparam T a result

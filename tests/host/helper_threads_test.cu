@@ -6,9 +6,14 @@
 #include <gpuopt/host/helper_threads.cuh>
 #include <gpuopt/host/streaming_copy.cuh>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -93,6 +98,37 @@ TEST_CASE("A job comes to its end while all helpers are busy with another", "[ho
   busy.stop = true;
   HelperThreads::instance().finish(busy);
   REQUIRE(busy.runs >= before);
+}
+
+TEST_CASE("A child of fork() has helpers of its own, and ends", "[host]") {
+  Counting ours(1000);
+  HelperThreads::instance().invite(ours, 3);  // starts threads, which the child does not have
+  ours.run();
+  HelperThreads::instance().finish(ours);
+  for (const bool isWorking : {false, true})
+    for (int i = 0; i < 10; ++i) {
+      std::fflush(nullptr);
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(20);
+        if (!isWorking) std::exit(0);
+        Endless job;
+        HelperThreads::instance().invite(job, 1);
+        waitForRun(job);
+        const bool isHelped = job.runs > 0;
+        job.stop = true;
+        HelperThreads::instance().finish(job);
+        std::exit(isHelped ? 0 : 1);
+      }
+      int status = -1;
+      REQUIRE(waitpid(child, &status, 0) == child);
+      REQUIRE(status == 0);
+    }
+  Counting again(1000);
+  HelperThreads::instance().invite(again, 3);
+  again.run();
+  HelperThreads::instance().finish(again);
+  REQUIRE((ours.isComplete() && again.isComplete()));
 }
 
 TEST_CASE("Copies past the caches copy every byte and no other", "[host]") {

@@ -6,6 +6,9 @@
 #include <gpuopt/core/abi.cuh>
 #include <gpuopt/core/integers.cuh>
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -42,11 +45,18 @@ class HelpedJob {
 /// has a job does what no helper is free for.
 class HelperThreads {
  public:
-  /// Never destroyed: destructors of static objects may still have jobs, which they then do alone.
+  /// Those of this process: a child of fork() has none of its parent's threads, and starts its own. Never destroyed:
+  /// destructors of static objects may still have jobs, which they then do alone.
   GPUOPT_HIDDEN static HelperThreads& instance() {
-    static HelperThreads& threads = *new HelperThreads;
+    static std::atomic<HelperThreads*> threads{nullptr};
     static const Joiner joiner{threads};
-    return threads;
+    HelperThreads* found = threads;
+    while (found == nullptr || found->process_ != getpid()) {
+      auto* made = new HelperThreads;
+      if (threads.compare_exchange_strong(found, made)) return *made;
+      delete made;
+    }
+    return *found;
   }
 
   /// Lets up to `count` helpers join a job, as they become free. Call finish() before the job's life ends.
@@ -80,8 +90,11 @@ class HelperThreads {
   static constexpr std::chrono::microseconds spinTime{50};
 
   struct Joiner {
-    HelperThreads& threads;
-    ~Joiner() { threads.stop(); }
+    const std::atomic<HelperThreads*>& threads;
+    ~Joiner() {
+      HelperThreads* found = threads;
+      if (found != nullptr && found->process_ == getpid()) found->stop();
+    }
   };
 
   template <class Condition>
@@ -148,6 +161,7 @@ class HelperThreads {
     threads_.clear();
   }
 
+  const pid_t process_ = getpid();
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   std::vector<HelpedJob*> jobs_;  // with invitations

@@ -21,13 +21,6 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-/// What memory the runtime takes an address for: unregistered if it is pageable memory of the host's.
-inline cudaMemoryType memoryTypeOf(const void* address) {
-  cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, address), "cudaPointerGetAttributes");
-  return attributes.type;
-}
-
 /// Pinned memory may take this share of the machine's, unless setPinnedCapacity says otherwise: the system cannot swap
 /// or move it, and the page cache and other programs need the rest.
 inline constexpr std::size_t pinnedShare = 4;

@@ -5,8 +5,11 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -113,6 +116,62 @@ TEST_CASE("bad arguments are refused before anything is written", "[pipeline]") 
   CHECK(messageOf<std::invalid_argument>([&] {
           pipeline.run(gpuopt::fromCallback<Number>(tooMany), copyChunk, gpuopt::toHost(out));
         }) == "gpuopt::fromCallback: the callback returned 9 elements for a chunk of at most 8");
+  const auto failed = [](Number*, std::size_t) { return static_cast<std::size_t>(-1); };
+  CHECK(messageOf<std::invalid_argument>([&] {
+          pipeline.run(gpuopt::fromCallback<Number>(failed), copyChunk, gpuopt::toHost(out));
+        }) == "gpuopt::fromCallback: the callback returned -1 elements for a chunk of at most 8");
+}
+
+TEST_CASE("a sink that is too small for a source of unknown length has the chunks that fit", "[pipeline]") {
+  std::vector<Number> out(4 * chunkNumbers + 3, 2), expected(4 * chunkNumbers, 1);
+  expected.resize(out.size(), 2);
+  const auto produce = [](Number* to, std::size_t capacity) { return std::fill(to, to + capacity, 1u), capacity; };
+  CHECK(messageOf<std::invalid_argument>([&] {
+          gpuopt::Pipeline(smallChunks(1)).run(gpuopt::fromCallback<Number>(produce), copyChunk, gpuopt::toHost(out));
+        }) == "gpuopt::Pipeline: the sink has room for 35 elements, but the source has 40 or more");
+  CHECK(out == expected);
+}
+
+TEST_CASE("chunks and slots that no memory can hold are refused", "[pipeline]") {
+  const auto run = [](std::size_t chunkBytes, unsigned slots) {
+    gpuopt::PipelineOptions options;
+    options.chunkBytes = chunkBytes;
+    options.slots = slots;
+    const auto produce = [](Number*, std::size_t) -> std::size_t { throw std::logic_error("called"); };
+    gpuopt::Pipeline(options).run(gpuopt::fromCallback<Number>(produce), copyChunk,
+                                  gpuopt::toCallback<Number>([](const auto&...) {}));
+  };
+  const auto messageFor = [&](std::size_t chunkBytes, unsigned slots) {
+    return messageOf<std::invalid_argument>([&] { run(chunkBytes, slots); });
+  };
+  CHECK(messageFor(static_cast<std::size_t>(-1), 0) == "gpuopt::Pipeline: options.chunkBytes (-1) is negative");
+  CHECK(messageFor(std::size_t{1} << 62, 0) ==
+        "gpuopt::Pipeline: 5 slots of 4611686018427387904 bytes are more than memory can hold");
+  CHECK(messageFor(PTRDIFF_MAX, 1) ==
+        "gpuopt::Pipeline: 1 slots of 9223372036854775807 bytes are more than memory can hold");
+  CHECK(messageFor(0, static_cast<unsigned>(-1)) == "gpuopt::Pipeline: options.slots (-1) is negative");
+  CHECK(contains(messageOf<std::runtime_error>([&] { run(std::size_t{1} << 60, 2); }), "exceed the capacity"));
+}
+
+TEST_CASE("one chunk may hold all of a known length", "[pipeline]") {
+  const std::vector<Number> in = randomVector<Number>(100, 69);
+  std::vector<Number> out(100);
+  gpuopt::PipelineOptions options;
+  options.chunkBytes = static_cast<std::size_t>(-1);
+  CHECK(gpuopt::Pipeline(options).run(gpuopt::fromHost(in), copyChunk, gpuopt::toHost(out)).chunks == 1);
+  CHECK(out == in);
+}
+
+TEST_CASE("arrays in the memory of a device are no ends of a pipeline", "[pipeline]") {
+  DeviceArray<Number> device(std::vector<Number>(10, 3));
+  CHECK(messageOf<std::invalid_argument>([&] { static_cast<void>(gpuopt::fromHost(device.data(), 10)); }) ==
+        "gpuopt::fromHost: data is in the memory of a device: a pipeline takes arrays on the host");
+  CHECK(messageOf<std::invalid_argument>([&] { static_cast<void>(gpuopt::toHost(device.data(), 10)); }) ==
+        "gpuopt::toHost: data is in the memory of a device: a pipeline takes arrays on the host");
+  // WRITTEN transfer: gpuopt::streamReduce(device, n)
+  // DO: Call `gpuopt::reduce`, which takes memory of the device
+  CHECK(messageOf<std::invalid_argument>([&] { static_cast<void>(gpuopt::streamReduce(device.data(), 10)); }) ==
+        "gpuopt::streamReduce: host is in the memory of a device: a pipeline takes arrays on the host");
 }
 
 #ifndef GPUOPT_EMULATION

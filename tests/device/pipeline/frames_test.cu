@@ -6,7 +6,10 @@
 #include <gpuopt/transfer_frames.cuh>
 
 #include <chrono>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -137,6 +140,35 @@ TEST_CASE("a frame that the consumer holds is not dropped", "[frames]") {
   CHECK(ring.acquire() == nullptr);
 }
 
+TEST_CASE("no frame is dropped for one that never comes", "[frames]") {
+  const std::size_t slots = GENERATE(std::size_t{2}, std::size_t{3});
+  const bool isHeld = GENERATE(false, true), throws = GENERATE(false, true);
+  CAPTURE(slots, isHeld, throws);
+  Ring ring(PIXELS, PIXELS, copyFrame, optionsOf(slots, false, true));
+  const auto produce = [&](std::size_t number) {
+    fillFrame(ring.acquire(), number);
+    ring.submit();
+  };
+  produce(0);
+  const Result held = isHeld ? ring.next() : Result{};
+  for (std::size_t number = 1; number < slots; ++number) produce(number);
+  REQUIRE(ring.acquire() != nullptr);  // for the next frame
+  CHECK(ring.statistics().dropped == 0);
+  ring.close(throws ? std::make_exception_ptr(std::length_error("thrown by the producer")) : nullptr);
+  if (isHeld) CHECK(isFrame(held.data, 0));
+  for (std::size_t number = isHeld ? 1 : 0; number < slots; ++number) {
+    const Result frame = ring.next();
+    REQUIRE(frame.data != nullptr);
+    CHECK(frame.number == number);
+    CHECK(isFrame(frame.data, number));
+  }
+  if (throws)
+    CHECK(messageOf<std::length_error>([&] { static_cast<void>(ring.next()); }) == "thrown by the producer");
+  else
+    CHECK_FALSE(ring.next());
+  CHECK(ring.statistics().dropped == 0);
+}
+
 TEST_CASE("what either side of a ring throws reaches the caller", "[frames]") {
   const int thrower = GENERATE(0, 1, 2);
   const bool isMapped = GENERATE(false, true);
@@ -248,6 +280,20 @@ TEST_CASE("what is wrong with a ring is said", "[frames]") {
         "gpuopt::FrameRing: slots is 1, but 2 or more are needed");
   CHECK(messageOf<std::invalid_argument>([] { Ring(PIXELS, 0, copyFrame); }) ==
         "gpuopt::FrameRing: a frame of 37 elements has 0 results: both must be 1 or more");
+  CHECK(messageOf<std::invalid_argument>([] {
+          Ring(PIXELS, PIXELS, copyFrame, optionsOf(static_cast<std::size_t>(-1), false));
+        }) == "gpuopt::FrameRing: slots (-1) is negative");
+  CHECK(messageOf<std::invalid_argument>([] { Ring(static_cast<std::size_t>(-1), 1, copyFrame); }) ==
+        "gpuopt::FrameRing: inCount (-1) is negative");
+  const bool isMapped = GENERATE(false, true);
+  CHECK(messageOf<std::invalid_argument>([=] { Ring(std::size_t{1} << 60, 1, copyFrame, optionsOf(16, isMapped)); }) ==
+        "gpuopt::FrameRing: 16 slots of 4611686018427388160 bytes are more than memory can hold");
+  constexpr std::size_t MOST = PTRDIFF_MAX / sizeof(Number);
+  CHECK(messageOf<std::invalid_argument>([=] { Ring(MOST, MOST, copyFrame, optionsOf(2, isMapped)); }) ==
+        "gpuopt::FrameRing: 2 slots of 9223372036854775807 bytes are more than memory can hold");
+  CHECK(
+      contains(messageOf<std::runtime_error>([=] { Ring(1, 1, copyFrame, optionsOf(std::size_t{1} << 40, isMapped)); }),
+               "exceed the capacity"));
   Ring ring(PIXELS, PIXELS, copyFrame);
   // WRITTEN transfer: ring.submit() without ring.acquire()
   CHECK(messageOf<std::invalid_argument>([&] { ring.submit(); }) ==
@@ -263,6 +309,9 @@ TEST_CASE("percentiles are right within 3 %", "[frames]") {
     CHECK(found >= exact);
     CHECK(found <= 1.032 * exact);
   }
+  for (const double share : {-0.1, 99.9, std::nan("")})
+    CHECK(messageOf<std::invalid_argument>([&] { static_cast<void>(latency.percentile(share)); }) ==
+          "gpuopt::FrameLatency::percentile: share is not between 0 and 1");
   CHECK(latency.longest().count() == 1000000);
   CHECK(latency.percentile(1).count() == 1000000);
   gpuopt::FrameLatency few;

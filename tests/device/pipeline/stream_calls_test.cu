@@ -179,6 +179,11 @@ TEST_CASE("streamTransform refuses what cannot be right", "[pipeline]") {
   CHECK(messageOf<std::invalid_argument>([&] {
           gpuopt::streamTransform(data.data(), 5, static_cast<float*>(nullptr), Negate{});
         }) == "gpuopt::streamTransform: out is null, but n is 5");
+  DeviceArray<float> device(data);
+  CHECK(messageOf<std::invalid_argument>([&] { gpuopt::streamTransform(device.data(), 5, data.data(), Negate{}); }) ==
+        "gpuopt::streamTransform: in is in the memory of a device: a pipeline takes arrays on the host");
+  CHECK(messageOf<std::invalid_argument>([&] { gpuopt::streamTransform(data.data(), 5, device.data(), Negate{}); }) ==
+        "gpuopt::streamTransform: out is in the memory of a device: a pipeline takes arrays on the host");
 }
 
 }  // namespace

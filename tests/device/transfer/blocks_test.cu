@@ -267,7 +267,47 @@ TEST_CASE("Blocks with bad arguments", "[transfer]") {
           "gpuopt::gatherBlocks: device is null, but n is 32");
   REQUIRE(gather(host, offsets, 2, static_cast<std::size_t>(-16), device) ==
           "gpuopt::gatherBlocks: blockBytes (-16) is negative");
-  REQUIRE(gather(host, offsets, sizes, 2, device) == "gpuopt::gatherBlocks: n (-1) is negative");
+  // WRITTEN transfer: gatherBlocks(pages, offsets, sizes, 2, device), where sizes are 16 and -17
+  REQUIRE(gather(host, offsets, sizes, 2, device) == "gpuopt::gatherBlocks: sizes[1] (-17) is negative");
+  const int sizesOfOneSum[] = {-50, 150};
+  REQUIRE(gather(host, offsets, sizesOfOneSum, 2, device) == "gpuopt::gatherBlocks: sizes[0] (-50) is negative");
+  const std::size_t hugeSizes[] = {PTRDIFF_MAX, PTRDIFF_MAX, 2};
+  REQUIRE(gather(host, offsets, hugeSizes, 3, device) ==
+          "gpuopt::gatherBlocks: the sum of sizes is more than memory can hold");
+  const unsigned char* const pages[] = {host, nullptr};
+  // WRITTEN transfer: gatherBlocks(pages, 2, 16, device), where pages[1] is null
+  REQUIRE(gather(pages, 2, 16, device) == "gpuopt::gatherBlocks: blocks[1] is null");
+  gpuopt::gatherBlocks(pages, 2, 0, device);
+  gpuopt::gatherBlocks(pages, 1, 16, device);
+  const long negative[] = {0, -1};
+  // WRITTEN transfer: gatherBlocks(pages, offsets, 2, 16, device), where offsets are 0 and -1
+  // DO: offsets are in bytes from `host`, and not negative
+  REQUIRE(gather(host, negative, 2, 16, device) == "gpuopt::gatherBlocks: offsets[1] (-1) is negative");
+  std::vector<float> samples(100, 1);
+  const unsigned beyond[] = {0, 384, 388};
+  gpuopt::gatherBlocks(samples, beyond, 2, 16, device, stream);
+  // WRITTEN transfer: gatherBlocks(samples, offsets, 3, 16, device), where offsets reach beyond a std::vector
+  REQUIRE(
+      gather(samples, beyond, 3, 16, device) ==
+      "gpuopt::gatherBlocks: offsets[2] is 388: the 16 bytes there reach beyond the end of host, which has 400 bytes");
+  REQUIRE(messageOf<std::invalid_argument>([&] {
+            static_cast<void>(gpuopt::scatterBlocksAsync(device, samples, beyond, 3, 16, stream));
+          }).find("gpuopt::scatterBlocksAsync: offsets[2] is 388: ") == 0);
+#if GPUOPT_CHECK_POINTERS
+  const auto* const onDevice = static_cast<const std::size_t*>(device);
+  REQUIRE(gather(host, onDevice, 2, 16, device) ==
+          "gpuopt::gatherBlocks: offsets is in memory that the host cannot access");
+  const void* const ofDevice[] = {host, device};
+  REQUIRE(gather(ofDevice, 2, 16, device) == "gpuopt::gatherBlocks: the host cannot access the 16 bytes at blocks[1]");
+  const std::size_t nowhere[] = {0, std::size_t{1} << 46};
+  REQUIRE(gather(host, nowhere, 2, 16, device) ==
+          "gpuopt::gatherBlocks: the host cannot access the 16 bytes at host + offsets[1], which is 70368744177664");
+  const int indices[] = {0, 1};
+  // WRITTEN transfer: scatterBlocks(device, pages, indices, 2, 16), where indices count blocks
+  // DO: offsets are in bytes: multiply indices of blocks by their size
+  REQUIRE(messageOf<std::invalid_argument>([&] { gpuopt::scatterBlocks(device, host, indices, 2, 16, stream); }) ==
+          "gpuopt::scatterBlocks: blocks 0 and 1 overlap on the host: offsets are in bytes");
+#endif
   gpuopt::gatherBlocks(host, noOffsets, 0, 16, device);
   gpuopt::gatherBlocks(host, offsets, 2, 0, device);
   static_cast<void>(cudaFree(device));

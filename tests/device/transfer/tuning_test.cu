@@ -147,7 +147,7 @@ TEST_CASE("The tuning file decides about transfers", "[transfer]") {
           "the CUDA runtime: the tuning file says so");
   REQUIRE(planInWords(planTransfer({64 * MIB, UP, HostMemory::partlyPinned, 16, TunedValue{0, 0}})) ==
           "ring of 24 pinned slots of 524288 bytes, 12 threads, written past the caches: the host's memory is "
-          "registered in part");
+          "registered in part, or in several parts");
   REQUIRE(planInWords(planTransfer({MIB, UP, HostMemory::pinned, 16, TunedValue{5, 65536}})) ==
           "the copy engine: the host's memory is pinned");
   const auto engine = planBlocks({MIB, UP, HostMemory::pinned, 16, TunedValue{0, 0}}, 1024);

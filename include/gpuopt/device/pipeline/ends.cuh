@@ -23,6 +23,9 @@ class ChunkSource {
   // Elements from here to the end, where it is known.
   virtual std::size_t length() const { return unknownLength; }
 
+  // The descriptor of the file that it reads; -1 without one.
+  virtual int file() const { return -1; }
+
   // Whether next() writes to a slot of pinned memory.
   virtual bool isStaged() const { return true; }
 
@@ -39,6 +42,10 @@ class ChunkSink {
 
   // Throws std::invalid_argument if there is no room for elements up to this number.
   virtual void requireRoom(std::size_t) const {}
+
+  // Before the first chunk, when nothing else can be wrong any more. Throws std::invalid_argument if it would destroy
+  // what the source reads.
+  virtual void begin(const ChunkSource&) {}
 
   // Whether take() reads from a slot of pinned memory. It is then called by a thread of its own.
   virtual bool isStaged() const { return true; }

@@ -16,6 +16,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <initializer_list>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -55,7 +57,7 @@ class OwnedFile {
     return done;
   }
 
-  // The same from byte `begin` of a file that is no pipe, by several threads.
+  // The same from byte `begin` of a file whose length is known, by several threads.
   std::size_t readAt(std::size_t begin, void* to, std::size_t bytes) {
     std::atomic<std::size_t> done{0};
     std::atomic<int> error{0};
@@ -90,20 +92,47 @@ class OwnedFile {
     if (::close(std::exchange(file_, -1)) != 0) fail("cannot be written");
   }
 
-  // Bytes from `begin` to the end; unknownLength for a pipe.
-  std::size_t bytesFrom(std::size_t begin) {
-    struct stat status {};
-    if (::fstat(file_, &status) != 0) fail("cannot be read");
+  // Bytes from `begin` to the end; unknownLength for a pipe, and for files whose length the system does not know before
+  // they are read, such as those of /proc.
+  std::size_t bytesFrom(std::size_t begin) const {
+    const struct stat status = statusOf(file_);
+    if (S_ISDIR(status.st_mode)) {
+      errno = EISDIR;
+      fail("cannot be read");
+    }
     if (!S_ISREG(status.st_mode)) return unknownLength;
     const auto size = static_cast<std::size_t>(status.st_size);
+    char first = 0;
+    if (size == 0 && ::pread(file_, &first, 1, 0) > 0) return unknownLength;
     if (begin > size)
       throwInvalid({function_, ": ", path_, ": has ", size, " bytes, but is to be read from byte ", begin, " on"});
     return size - begin;
   }
 
+  // Empties it. Throws std::invalid_argument if it is the file of the other descriptor, under whatever name.
+  void clear(int other) {
+    const struct stat status = statusOf(file_);
+    if (!S_ISREG(status.st_mode)) return;
+    if (other >= 0) {
+      const struct stat source = statusOf(other);
+      if (status.st_dev == source.st_dev && status.st_ino == source.st_ino)
+        throwInvalid({function_, ": ", path_,
+                      ": is the file that the source reads, and would be emptied first: write to another file, and "
+                      "rename that"});
+    }
+    if (::ftruncate(file_, 0) != 0) fail("cannot be written");
+  }
+
+  int descriptor() const { return file_; }
   const std::string& path() const { return path_; }
 
  private:
+  struct stat statusOf(int file) const {
+    struct stat status {};
+    if (::fstat(file, &status) != 0) fail("cannot be examined");
+    return status;
+  }
+
   [[noreturn]] void fail(const char* what) const { throwFileError(function_, path_, what); }
 
   const char* function_;
@@ -119,6 +148,7 @@ class FileSource final : public ChunkSource {
 
   // Opens the file.
   FileSource(const std::string& path, std::size_t begin) : file_("gpuopt::fromFile", path, O_RDONLY), begin_(begin) {
+    requireSize(begin, {"begin"}, "gpuopt::fromFile");
     const std::size_t bytes = file_.bytesFrom(begin);
     if (bytes == unknownLength) return;
     if (bytes % sizeof(T) != 0)
@@ -128,27 +158,38 @@ class FileSource final : public ChunkSource {
   }
 
   std::size_t length() const override { return left_; }
+  int file() const override { return file_.descriptor(); }
 
   SourceChunk next(void* slot, std::size_t capacity) override {
-    const bool isPipe = left_ == unknownLength;
+    if (left_ == unknownLength) return nextOfPipe(slot, capacity * sizeof(T));
     const std::size_t wanted = smallerOf(capacity, left_) * sizeof(T);
-    const std::size_t bytes = isPipe ? file_.read(slot, wanted) : file_.readAt(begin_ + done_, slot, wanted);
+    const std::size_t bytes = file_.readAt(begin_ + done_, slot, wanted);
     done_ += bytes;
-    if (isPipe ? bytes % sizeof(T) != 0 : bytes < wanted) throwEnded();
-    if (!isPipe) left_ -= bytes / sizeof(T);
+    if (bytes < wanted) throwEnded({done_, " bytes that were read; it was longer when it was opened"});
+    left_ -= bytes / sizeof(T);
     return {slot, bytes / sizeof(T)};
   }
 
  private:
-  [[noreturn]] void throwEnded() const {
-    throw std::runtime_error(
-        message({"gpuopt::fromFile: ", file_.path(), ": ended after ", done_,
-                 left_ == unknownLength ? " bytes, within an element"
-                                        : " bytes that were read; it was longer when it was opened"}));
+  SourceChunk nextOfPipe(void* slot, std::size_t room) {
+    while (skipped_ < begin_) {
+      const std::size_t wanted = smallerOf(room, begin_ - skipped_), bytes = file_.read(slot, wanted);
+      skipped_ += bytes;
+      if (bytes < wanted) throwEnded({skipped_, " bytes, but is to be read from byte ", begin_, " on"});
+    }
+    const std::size_t bytes = file_.read(slot, room);
+    done_ += bytes;
+    if (bytes % sizeof(T) != 0) throwEnded({done_, " bytes, within an element"});
+    return {slot, bytes / sizeof(T)};
+  }
+
+  [[noreturn]] void throwEnded(std::initializer_list<MessagePart> when) const {
+    throw std::runtime_error(message({"gpuopt::fromFile: ", file_.path(), ": ended after ", message(when)}));
   }
 
   OwnedFile file_;
   std::size_t begin_, left_ = unknownLength, done_ = 0;
+  std::size_t skipped_ = 0;  // of the bytes before `begin`, in a pipe
 };
 
 // A file that receives the results, from toFile.
@@ -157,8 +198,10 @@ class FileSink final : public ChunkSink {
  public:
   using Element = T;
 
-  // Makes the file, or empties it.
-  explicit FileSink(const std::string& path) : file_("gpuopt::toFile", path, O_WRONLY | O_CREAT | O_TRUNC) {}
+  // Makes the file, or opens it. It is emptied when the run begins.
+  explicit FileSink(const std::string& path) : file_("gpuopt::toFile", path, O_WRONLY | O_CREAT) {}
+
+  void begin(const ChunkSource& source) override { file_.clear(source.file()); }
 
   bool take(const void* from, std::size_t, std::size_t count) override {
     file_.write(from, count * sizeof(T));

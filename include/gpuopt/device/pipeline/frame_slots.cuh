@@ -41,13 +41,13 @@ class FrameSlots {
       : inBytes_(inBytes),
         outBytes_(outBytes),
         isMapped_(isMapped),
+        pinned_(bytesOfSlots(count, pitch(), "gpuopt::FrameRing")),
         slots_(count),
-        pinned_(count * (pitch(inBytes) + pitch(outBytes))),
         device_(nullptr, slots_[0].stream) {
-    unsigned char* const device = isMapped ? nullptr : device_.reserve(count * (pitch(inBytes) + pitch(outBytes)));
+    unsigned char* const device = isMapped ? nullptr : device_.reserve(pinned_.size());
     for (std::size_t i = 0; i < count; ++i) {
       FrameSlot& slot = slots_[i];
-      const std::size_t in = i * (pitch(inBytes) + pitch(outBytes)), out = in + pitch(inBytes);
+      const std::size_t in = i * pitch(), out = in + slotPitch(inBytes);
       slot.hostIn = pinned_.data() + in;
       slot.hostOut = pinned_.data() + out;
       slot.in = isMapped ? pinned_.devicePointer() + in : device + in;
@@ -77,7 +77,8 @@ class FrameSlots {
   }
 
  private:
-  static std::size_t pitch(std::size_t bytes) { return roundUp(bytes, 256); }
+  // Of a frame and its results.
+  std::size_t pitch() const { return cappedSum(slotPitch(inBytes_), slotPitch(outBytes_)); }
 
   static void copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync");
@@ -85,8 +86,8 @@ class FrameSlots {
 
   std::size_t inBytes_, outBytes_;
   bool isMapped_;
+  PinnedVector<unsigned char> pinned_;  // first: its capacity limits the number of slots
   std::vector<FrameSlot> slots_;
-  PinnedVector<unsigned char> pinned_;
   DeviceBuffer device_;
   const Event* before_ = nullptr;  // when the work of the frame before has ended
 };

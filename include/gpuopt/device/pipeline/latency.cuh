@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/abi.cuh>
+#include <gpuopt/core/message.cuh>
 
 #include <array>
 #include <chrono>
@@ -30,8 +30,10 @@ class FrameLatency {
   [[nodiscard]] std::chrono::nanoseconds longest() const { return nanoseconds(largest_); }
 
   /// The time that no more than a share of 1 - `share` of all times exceed, too long by up to 3 %: percentile(0.5) is
-  /// the median. Zero without times.
+  /// the median. Zero without times. Throws std::invalid_argument if `share` is not between 0 and 1.
   [[nodiscard]] std::chrono::nanoseconds percentile(double share) const {
+    if (!(share >= 0 && share <= 1))
+      detail::throwInvalid({"gpuopt::FrameLatency::percentile: share is not between 0 and 1"});
     const double wanted = share * static_cast<double>(count_);
     std::size_t seen = 0;
     for (std::size_t range = 0; range < RANGES; ++range) {

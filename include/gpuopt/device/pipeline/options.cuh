@@ -21,6 +21,13 @@ struct PipelineCancelled : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// How a run ended.
+struct PipelineResult {
+  std::size_t elements = 0;  ///< elements of the source that are through: the sink has them
+  std::size_t chunks = 0;    ///< the same in chunks
+  bool isCancelled = false;  ///< by the progress callback, the token, or the sink
+};
+
 GPUOPT_TYPES_END
 
 GPUOPT_NAMESPACE_BEGIN
@@ -49,13 +56,6 @@ struct PipelineOptions {
   const PipelineStreams* streams = nullptr;
   /// Where the device memory of the chunks comes from.
   MemoryRef memory = nullptr;
-};
-
-/// How a run ended.
-struct PipelineResult {
-  std::size_t elements = 0;  ///< elements of the source that are through: the sink has them
-  std::size_t chunks = 0;    ///< the same in chunks
-  bool isCancelled = false;  ///< by the progress callback, the token, or the sink
 };
 
 /// One chunk in the device's memory, for the work of a pipeline.

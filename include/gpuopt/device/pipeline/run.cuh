@@ -56,6 +56,7 @@ class PipelineRun {
     const RelaxedCapture relaxed;
     const std::size_t capacity = prepare();
     waitForCaller();
+    if (sink_ != nullptr) sink_->begin(source_);
     ChunkSettler settler(slots_, sink_);
     try {
       std::size_t chunks = 0;
@@ -70,10 +71,18 @@ class PipelineRun {
   }
 
  private:
+  // A known length limits the chunks.
+  void requireOptions() const {
+    if (length_ == unknownLength) requireSize(options_.chunkBytes, {"options.chunkBytes"}, "gpuopt::Pipeline");
+    const auto slots = static_cast<int>(options_.slots);
+    if (slots < 0) throwInvalid({"gpuopt::Pipeline: options.slots (", slots, ") is negative"});
+  }
+
   // Makes the slots; returns the most elements of a chunk.
   std::size_t prepare() {
+    requireOptions();
     const bool isFilled = source_.isStaged(), isDrained = sink_ != nullptr && sink_->isStaged();
-    const std::size_t all = length_ == unknownLength ? unknownLength : length_ * bytes_.larger();
+    const std::size_t all = cappedProduct(length_, bytes_.larger());  // unknownLength is the largest number
     const std::size_t wanted = options_.chunkBytes != 0 ? options_.chunkBytes : chunkBytesFor(all);
     const std::size_t capacity = largerOf(smallerOf(wanted / bytes_.larger(), length_), std::size_t{1});
     const std::size_t in = capacity * bytes_.in, out = capacity * bytes_.out;

@@ -21,10 +21,7 @@ class HostSink final : public ChunkSink {
 
   // Room for n elements at `data`.
   HostSink(T* data, std::size_t n, const char* name = "data", const char* function = "gpuopt::toHost")
-      : data_(data), room_(n) {
-    requireAddress(namedArray(data, n, name), function);
-    isDirect_ = isDirect(data, n * sizeof(T));
-  }
+      : data_(data), room_(n), isDirect_(isDirect(namedArray(data, n, name), function)) {}
 
   void requireRoom(std::size_t elements) const override {
     if (elements > room_)
@@ -42,7 +39,7 @@ class HostSink final : public ChunkSink {
  private:
   T* data_;
   std::size_t room_;
-  bool isDirect_ = false;
+  bool isDirect_;
 };
 
 // A callback that takes the results, from toCallback.

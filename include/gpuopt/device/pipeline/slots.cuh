@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/message.cuh>
 #include <gpuopt/device/pipeline/options.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
@@ -15,6 +16,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -83,6 +85,20 @@ struct PipelineTicket {
   std::size_t count = 0, first = 0;
 };
 
+// The memory that slots of some bytes take together.
+inline std::size_t bytesOfSlots(std::size_t slots, std::size_t bytes, const char* function) {
+  constexpr std::size_t MOST = PTRDIFF_MAX;
+  if (bytes > MOST / slots)
+    throwInvalid({function, ": ", slots, " slots of ", smallerOf(bytes, MOST), " bytes are more than memory can hold"});
+  return slots * bytes;
+}
+
+// From slot to slot.
+inline std::size_t slotPitch(std::size_t bytes) {
+  constexpr std::size_t ALIGNMENT = 256;
+  return cappedSum(bytes, ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 template <class Items>
 void resize(Items& items, std::size_t count) {
   while (items.size() < count) items.emplace_back();
@@ -99,12 +115,16 @@ class PipelineSlots {
         out_(options.memory, streams_.work) {}
 
   void reserve(std::size_t slots, std::size_t tickets, const SlotBytes& bytes) {
+    const Shares hostIn(hostIn_, slots, bytes.hostIn), hostOut(hostOut_, slots, bytes.hostOut),
+        in(in_, slots, bytes.in), out(out_, slots, bytes.out);
     resize(slots_, slots);
     resize(tickets_, tickets);
-    share(in_, bytes.in, &PipelineSlot::in);
-    share(out_, bytes.out, &PipelineSlot::out);
-    share(hostIn_, bytes.hostIn, &PipelineSlot::hostIn);
-    share(hostOut_, bytes.hostOut, &PipelineSlot::hostOut);
+    for (std::size_t i = 0; i < slots; ++i) {
+      slots_[i].in = in.of(i);
+      slots_[i].out = out.of(i);
+      slots_[i].hostIn = hostIn.of(i);
+      slots_[i].hostOut = hostOut.of(i);
+    }
   }
 
   std::size_t ticketCount() const { return tickets_.size(); }
@@ -120,14 +140,20 @@ class PipelineSlots {
   }
 
  private:
-  static constexpr std::size_t ALIGNMENT = 256;
+  // What each slot has of a buffer.
+  class Shares {
+   public:
+    template <class Buffer>
+    Shares(Buffer& buffer, std::size_t slots, std::size_t bytes) : pitch_(slotPitch(bytes)) {
+      if (pitch_ > 0) data_ = buffer.reserve(bytesOfSlots(slots, pitch_, "gpuopt::Pipeline"));
+    }
 
-  template <class Buffer>
-  void share(Buffer& buffer, std::size_t bytes, unsigned char* PipelineSlot::*member) {
-    const std::size_t pitch = roundUp(bytes, ALIGNMENT);
-    unsigned char* const data = pitch > 0 ? buffer.reserve(pitch * slots_.size()) : nullptr;
-    for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].*member = data != nullptr ? data + i * pitch : nullptr;
-  }
+    unsigned char* of(std::size_t slot) const { return data_ != nullptr ? data_ + slot * pitch_ : nullptr; }
+
+   private:
+    std::size_t pitch_;
+    unsigned char* data_ = nullptr;
+  };
 
   std::vector<PooledStream> own_;  // destroyed last: the buffers give their memory back in a stream
   PipelineStreams streams_;

@@ -23,10 +23,10 @@ class HostSource final : public ChunkSource {
 
   // n elements at `data`, which must stay until the run has ended.
   HostSource(const T* data, std::size_t n, const char* name = "data", const char* function = "gpuopt::fromHost")
-      : data_(data), left_(n), isStreaming_(fillsPastCaches(n * sizeof(T))) {
-    requireAddress(namedArray(data, n, name), function);
-    isDirect_ = isDirect(data, n * sizeof(T));
-  }
+      : data_(data),
+        left_(n),
+        isDirect_(isDirect(namedArray(data, n, name), function)),
+        isStreaming_(fillsPastCaches(n * sizeof(T))) {}
 
   std::size_t length() const override { return left_; }
   bool isStaged() const override { return !isDirect_; }
@@ -64,7 +64,7 @@ class HostSource final : public ChunkSource {
 
   const T* data_;
   std::size_t left_;
-  bool isDirect_ = false;
+  bool isDirect_;
   bool isStreaming_;
   std::vector<Fill> fills_;  // in the order of the chunks
 };

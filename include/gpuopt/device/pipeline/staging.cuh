@@ -4,11 +4,12 @@
 #pragma once
 
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/message.cuh>
 #include <gpuopt/device/pipeline/tuning.cuh>
 #include <gpuopt/device/transfer/tuning.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/helper_threads.cuh>
-#include <gpuopt/host/pinned.cuh>
+#include <gpuopt/host/host_memory.cuh>
 #include <gpuopt/host/streaming_copy.cuh>
 #include <gpuopt/host/tuning/tunable.cuh>
 
@@ -19,13 +20,15 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// Whether the runtime knows the byte: pinned, registered, managed or on the device.
-inline bool isKnownToRuntime(const void* byte) { return memoryTypeOf(byte) != cudaMemoryTypeUnregistered; }
-
-// Whether the copy engine reads and writes the array itself, without a slot of pinned memory.
-inline bool isDirect(const void* data, std::size_t bytes) {
+// Whether the copy engine reads and writes an array of the host's itself, without a slot of pinned memory.
+inline bool isDirect(const NamedArray& array, const char* function) {
+  requireAddress(array, function);
+  if (array.n == 0) return false;
   const RelaxedCapture relaxed;
-  return bytes > 0 && isKnownToRuntime(data) && isKnownToRuntime(static_cast<const unsigned char*>(data) + bytes - 1);
+  const cudaMemoryType first = memoryTypeOf(array.data);
+  if (first == cudaMemoryTypeDevice)
+    throwInvalid({function, ": ", array.name, " is in the memory of a device: a pipeline takes arrays on the host"});
+  return first != cudaMemoryTypeUnregistered && isInOneAllocation(array.data, array.bytes());
 }
 
 inline TunedValue stagingFor(std::size_t bytes) {
@@ -36,7 +39,8 @@ inline TunedValue stagingFor(std::size_t bytes) {
 template <class F>
 class PiecewiseJob final : public HelpedJob {
  public:
-  PiecewiseJob(std::size_t all, F f) : all_(all), f_(f), staging_(stagingFor(all)) {}
+  PiecewiseJob(std::size_t all, F f) : PiecewiseJob(all, f, stagingFor(all)) {}
+  PiecewiseJob(std::size_t all, F f, const TunedValue& staging) : all_(all), f_(f), staging_(staging) {}
   ~PiecewiseJob() { HelperThreads::instance().finish(*this); }
   PiecewiseJob(const PiecewiseJob&) = delete;
   PiecewiseJob& operator=(const PiecewiseJob&) = delete;
@@ -44,7 +48,7 @@ class PiecewiseJob final : public HelpedJob {
   // Helpers may begin.
   void begin() {
     const auto pieces = static_cast<unsigned>(smallerOf(ceilDivide(all_, staging_.bytes), std::size_t{staging_.count}));
-    HelperThreads::instance().invite(*this, smallerOf(pieces, transferCores(coreCount())) - 1);
+    if (pieces > 1) HelperThreads::instance().invite(*this, smallerOf(pieces, transferCores(coreCount())) - 1);
   }
 
   // Does what is left, and waits for the helpers.
@@ -66,12 +70,17 @@ class PiecewiseJob final : public HelpedJob {
   std::atomic<std::size_t> next_{0};
 };
 
-// The same at once.
+// The same at once. A host function of a stream passes the staging, since it must not ask the runtime for the device.
 template <class F>
-void inPieces(std::size_t all, const F& f) {
-  PiecewiseJob<F> job(all, f);
+void inPieces(std::size_t all, const F& f, const TunedValue& staging) {
+  PiecewiseJob<F> job(all, f, staging);
   job.begin();
   job.finish();
+}
+
+template <class F>
+void inPieces(std::size_t all, const F& f) {
+  inPieces(all, f, stagingFor(all));
 }
 
 // Fills a slot.

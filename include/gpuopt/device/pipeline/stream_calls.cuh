@@ -91,6 +91,8 @@ struct FromFirst {
 
 template <class F>
 inline constexpr bool isDeviceLambda<FromFirst<F>> = isDeviceLambda<F>;
+template <class F>
+inline constexpr bool isHostLambda<FromFirst<F>> = isHostLambda<F>;
 
 // The function for one chunk. Functions of the element alone stay as they are, and so do their kernels.
 template <class In, class F>

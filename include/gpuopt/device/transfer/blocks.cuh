@@ -5,12 +5,15 @@
 
 #include <gpuopt/device/transfer/blocks_kernel.cuh>
 #include <gpuopt/device/transfer/launch.cuh>
+#include <gpuopt/host/host_memory.cuh>
 #include <gpuopt/host/pinned.cuh>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <vector>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -60,6 +63,7 @@ struct BlockRequest {
   TransferDirection direction;
   cudaStream_t stream;
   const char* function;
+  bool isAsync = false;
 };
 
 // Transfers blocks in groups, each with a plan of its own.
@@ -75,16 +79,31 @@ class BlockTransfer final : public PendingTransfer {
     if (copied_) copied_->waitQuietly();
   }
 
+  const BlockRequest& request() const { return request_; }
+  std::size_t bytesOf(std::size_t i) const {
+    return begins_.empty() ? request_.blockBytes : begins_[i + 1] - begins_[i];
+  }
+
   // Gives each block its own size, and returns their sum.
   template <class Size>
   std::size_t setSizes(const Size* sizes) {
     begins_ = PinnedVector<std::size_t>(request_.count + 1);
     begins_[0] = 0;
-    for (std::size_t i = 0; i < request_.count; ++i) begins_[i + 1] = begins_[i] + static_cast<std::size_t>(sizes[i]);
+    std::size_t bits = 0;
+    for (std::size_t i = 0; i < request_.count; ++i) {
+      begins_[i + 1] = begins_[i] + static_cast<std::size_t>(sizes[i]);
+      bits |= static_cast<std::size_t>(sizes[i]) | begins_[i + 1];
+    }
+    if (bits > PTRDIFF_MAX) {
+      for (std::size_t i = 0; i < request_.count; ++i)
+        requireSize(static_cast<std::size_t>(sizes[i]), {"sizes[", i, "]"}, request_.function);
+      throwInvalid({request_.function, ": the sum of sizes is more than memory can hold"});
+    }
     return begins_[request_.count];
   }
 
-  // Queues the transfer of the blocks at host(i). Those of pageable memory are transferred before it returns.
+  // Queues the transfer of the blocks at host(i). Those of pageable memory are transferred before it returns, unless
+  // the call is to return at once.
   template <class Host>
   void begin(const Host& host) {
     const RelaxedCapture relaxed;
@@ -150,12 +169,22 @@ class BlockTransfer final : public PendingTransfer {
                            request_.device + origin,
                            count,
                            request_.blockBytes};
-    const HostMemory memory = hostMemory(
-        extent.lowest, bytes == 0 ? 0 : static_cast<std::size_t>(extent.end - extent.lowest), request_.function);
+    const HostMemory memory = bytes == 0 ? HostMemory::pageable : memoryOf(group, extent);
     const auto tuned = memory == HostMemory::pinned ? tunedValue(Tunable::blocks, bytes / count)
                                                     : tunedValue(transferTunable(request_.direction), bytes);
-    const TransferPlan plan = planBlocks({bytes, request_.direction, memory, coreCount(), tuned}, count);
+    const TransferPlan plan =
+        planBlocks({bytes, request_.direction, memory, coreCount(), tuned, request_.isAsync}, count);
     run(group, extent, bytes, plan);
+  }
+
+  // Blocks of several allocations are pinned if each of them is in one.
+  HostMemory memoryOf(const BlockGroup& group, const Extent& extent) {
+    const HostMemory memory =
+        hostMemory(extent.lowest, static_cast<std::size_t>(extent.end - extent.lowest), request_.function);
+    if (memory != HostMemory::partlyPinned) return memory;
+    for (std::size_t i = 0; i < group.count; ++i)
+      if (group.bytes(i) > 0 && !allocations_.contain(group.hosts[i], group.bytes(i))) return memory;
+    return HostMemory::pinned;
   }
 
   void run(const BlockGroup& group, const Extent& extent, std::size_t bytes, const TransferPlan& plan) {
@@ -171,16 +200,25 @@ class BlockTransfer final : public PendingTransfer {
                    ? launchMoveBlocks<true>(group, extent.alignment, plan.blocks, request_.stream, request_.function)
                    : launchMoveBlocks<false>(group, extent.alignment, plan.blocks, request_.stream, request_.function);
       default:
-        return runRing(HostBlocks{group, plan.isStreaming},
-                       {nullptr, group.device, bytes, request_.direction, request_.stream, request_.function}, plan);
+        return runStaged(group, bytes, plan);
     }
+  }
+
+  void runStaged(const BlockGroup& group, std::size_t bytes, const TransferPlan& plan) {
+    const HostBlocks host{group, plan.isStreaming};
+    const Transfer transfer{nullptr, group.device, bytes, request_.direction, request_.stream, request_.function};
+    if (plan.algorithm == TransferAlgorithm::queue)
+      queued_.push_back(queueTransfer(host, transfer, plan));
+    else
+      runRing(host, transfer, plan);
   }
 
   void queueCopies(const BlockGroup& group) const {
     for (std::size_t i = 0; i < group.count; ++i)
       if (group.bytes(i) > 0)
-        queueCopy({group.hosts[i], group.device + group.begin(i), group.bytes(i), request_.direction, request_.stream,
-                   request_.function});
+        check(queueCopy({group.hosts[i], group.device + group.begin(i), group.bytes(i), request_.direction,
+                         request_.stream, request_.function}),
+              "cudaMemcpyAsync");
   }
 
   const BlockRequest request_;
@@ -188,6 +226,8 @@ class BlockTransfer final : public PendingTransfer {
   PinnedVector<std::size_t> begins_;  // empty if all blocks have one size
   bool isQueued_ = false;             // work that copied_ does not cover
   std::optional<Event> copied_;
+  Allocations allocations_;
+  std::vector<std::unique_ptr<PendingTransfer>> queued_;  // they read the lists: destroyed first
 };
 
 GPUOPT_DETAIL_END

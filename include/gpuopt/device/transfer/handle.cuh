@@ -3,16 +3,27 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/device/transfer/ring.cuh>
+#include <gpuopt/core/abi.cuh>
 
 #include <memory>
 #include <utility>
 
 GPUOPT_NAMESPACE_BEGIN
+namespace detail {
 
-/// A transfer that has been begun. Both its arrays must be left alone until wait() has returned, or the destructor.
-///
-/// The stream may be used meanwhile, for work that needs neither array. Use a handle in the thread that made it.
+/// A transfer that goes on after the call that began it.
+class PendingTransfer {
+ public:
+  virtual ~PendingTransfer() = default;
+  /// Returns when the transfer is done; throws what went wrong. Called once.
+  virtual void wait() = 0;
+  virtual bool isDone() = 0;
+};
+
+}  // namespace detail
+
+/// A transfer that has been begun. The host must leave both its arrays alone until wait() has returned, or the
+/// destructor. Work that is queued in the stream may use them: it finds the transfer done.
 class TransferHandle {
  public:
   /// No transfer.
@@ -24,8 +35,7 @@ class TransferHandle {
   /// Waits. Errors that nobody has asked for with wait() are lost.
   ~TransferHandle() = default;
 
-  /// Waits for the transfer, and helps with it: afterwards `host` may be used again, and work that is queued in the
-  /// stream finds the transfer done. Throws what went wrong, once.
+  /// Waits until `host` may be used again. Throws what went wrong, once.
   void wait() {
     const std::unique_ptr<detail::PendingTransfer> pending = std::move(pending_);
     if (pending) pending->wait();

@@ -4,10 +4,13 @@
 #pragma once
 
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/device/transfer/handle.cuh>
 #include <gpuopt/device/transfer/plan.cuh>
+#include <gpuopt/device/transfer/queue.cuh>
 #include <gpuopt/device/transfer/ring.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/host_memory.cuh>
 #include <gpuopt/host/workspace.cuh>
 
 #include <cstddef>
@@ -26,32 +29,39 @@ struct Transfer {
   const char* function;
 };
 
-// What the host's memory is, by its first byte and its last. The copy engine and kernels can access pinned memory, and
-// managed memory, too.
-inline HostMemory hostMemory(const void* host, std::size_t bytes, const char* function) {
-  if (bytes == 0) return HostMemory::pageable;
-  const RelaxedCapture relaxed;
-  const cudaMemoryType first = memoryTypeOf(host);
-  const cudaMemoryType last = memoryTypeOf(static_cast<const unsigned char*>(host) + bytes - 1);
-  if (first == cudaMemoryTypeDevice) throwInvalid({function, ": host is in the memory of a device"});
-  if (first != last) return HostMemory::partlyPinned;
-  return first == cudaMemoryTypeUnregistered ? HostMemory::pageable : HostMemory::pinned;
-}
-
 inline Tunable transferTunable(TransferDirection direction) {
   return direction == TransferDirection::upload ? Tunable::upload : Tunable::download;
 }
 
-inline TransferPlan planOf(const Transfer& transfer) {
-  return planTransfer({transfer.bytes, transfer.direction, hostMemory(transfer.host, transfer.bytes, transfer.function),
-                       coreCount(), tunedValue(transferTunable(transfer.direction), transfer.bytes)});
+// The plan of a transfer from or to such memory.
+inline TransferPlan planFor(const Transfer& transfer, HostMemory memory, bool isAsync) {
+  return planTransfer({transfer.bytes, transfer.direction, memory, coreCount(),
+                       tunedValue(transferTunable(transfer.direction), transfer.bytes), isAsync});
 }
 
-inline void queueCopy(const Transfer& transfer) {
+// The same, once it is checked what memory both arrays are in.
+inline TransferPlan planOf(const Transfer& transfer, bool isAsync = false) {
   const bool isUpload = transfer.direction == TransferDirection::upload;
-  check(cudaMemcpyAsync(isUpload ? transfer.device : transfer.host, isUpload ? transfer.host : transfer.device,
-                        transfer.bytes, isUpload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, transfer.stream),
-        "cudaMemcpyAsync");
+  const HostMemory memory = hostMemory(transfer.host, transfer.bytes, transfer.function,
+                                       isUpload ? "(host, n, device)" : "(device, n, host)");
+  if (transfer.bytes > 0) requireAccess(transfer.device, transfer.bytes, "device", transfer.function);
+  return planFor(transfer, memory, isAsync);
+}
+
+inline cudaError_t queueCopy(const Transfer& transfer) {
+  const bool isUpload = transfer.direction == TransferDirection::upload;
+  return cudaMemcpyAsync(isUpload ? transfer.device : transfer.host, isUpload ? transfer.host : transfer.device,
+                         transfer.bytes, isUpload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, transfer.stream);
+}
+
+// False if the runtime refuses a copy, as it does if a part of the host's memory is registered and the rest is not: the
+// plan has seen both ends alone.
+inline bool tryCopy(const Transfer& transfer) {
+  const RelaxedCapture relaxed;
+  const cudaError_t code = queueCopy(transfer);
+  if (code != cudaErrorInvalidValue) check(code, "cudaMemcpyAsync");
+  forgetError(code);
+  return code == cudaSuccess;
 }
 
 // A graph would have to call the host's threads.
@@ -78,12 +88,17 @@ void runRing(const Host& host, const Transfer& transfer, const TransferPlan& pla
   ring.wait();
 }
 
-// A copy by the copy engine.
+// Returns at once, with what goes on.
+template <class Host>
+std::unique_ptr<PendingTransfer> queueTransfer(const Host& host, const Transfer& transfer, const TransferPlan& plan) {
+  return std::make_unique<QueuedTransfer<Host>>(host, ringRequest(transfer, plan, true));
+}
+
+// A copy by the copy engine that has been queued.
 class EngineTransfer final : public PendingTransfer {
  public:
   explicit EngineTransfer(const Transfer& transfer) {
     const RelaxedCapture relaxed;
-    queueCopy(transfer);
     if (!isCapturing(transfer.stream)) copied_.emplace().record(transfer.stream);
   }
   ~EngineTransfer() override {
@@ -98,54 +113,43 @@ class EngineTransfer final : public PendingTransfer {
   std::optional<Event> copied_;
 };
 
-// The same, and waits for it. In a graph, it happens whenever that runs.
-inline void copyNow(const Transfer& transfer) {
+// A copy by the copy engine, and waits for it; false if it is refused. In a graph, it happens whenever that runs.
+inline bool copyNow(const Transfer& transfer) {
   const RelaxedCapture relaxed;
-  queueCopy(transfer);
+  if (!tryCopy(transfer)) return false;
   if (!isCapturing(transfer.stream)) check(cudaStreamSynchronize(transfer.stream), "cudaStreamSynchronize");
+  return true;
 }
 
 // A copy of pageable memory by the runtime, which reads or writes the host's memory before it returns; except on
-// devices that may access that memory themselves, where it may do so later.
-inline void copySmall(const Transfer& transfer) {
+// devices that may access that memory themselves, where it may do so later. False if it is refused.
+inline bool copySmall(const Transfer& transfer) {
   requireNoCapture(transfer);
   const RelaxedCapture relaxed;
-  queueCopy(transfer);
+  if (!tryCopy(transfer)) return false;
   if (deviceAttribute(cudaDevAttrPageableMemoryAccess, currentDevice()) != 0)
     check(cudaStreamSynchronize(transfer.stream), "cudaStreamSynchronize");
+  return true;
 }
 
-// Returns when the transfer is done.
+// Returns when the transfer is done. The ring does what the runtime refuses; its own copies tell why, if that is not
+// the host's memory.
 inline void runTransfer(const Transfer& transfer, const TransferPlan& plan) {
-  switch (plan.algorithm) {
-    case TransferAlgorithm::none:
-      return;
-    case TransferAlgorithm::engine:
-      return copyNow(transfer);
-    case TransferAlgorithm::runtime:
-      return copySmall(transfer);
-    default:
-      return runRing(HostBytes{transfer.host, plan.isStreaming}, transfer, plan);
-  }
+  if (plan.algorithm == TransferAlgorithm::none) return;
+  if (plan.algorithm == TransferAlgorithm::engine && copyNow(transfer)) return;
+  if (plan.algorithm == TransferAlgorithm::runtime && copySmall(transfer)) return;
+  const bool isRing = plan.algorithm == TransferAlgorithm::ring;
+  const TransferPlan ring = isRing ? plan : planFor(transfer, HostMemory::partlyPinned, false);
+  runRing(HostBytes{transfer.host, ring.isStreaming}, transfer, ring);
 }
 
-// Returns at once.
+// The same for calls that return at once.
 inline std::unique_ptr<PendingTransfer> beginTransfer(const Transfer& transfer, const TransferPlan& plan) {
-  switch (plan.algorithm) {
-    case TransferAlgorithm::none:
-      return nullptr;
-    case TransferAlgorithm::engine:
-      return std::make_unique<EngineTransfer>(transfer);
-    case TransferAlgorithm::runtime:
-      copySmall(transfer);
-      return nullptr;
-    default: {
-      auto ring = std::make_unique<RingTransfer<HostBytes>>(HostBytes{transfer.host, plan.isStreaming},
-                                                            ringRequest(transfer, plan, false));
-      ring->begin(plan.threads);
-      return ring;
-    }
-  }
+  if (plan.algorithm == TransferAlgorithm::none) return nullptr;
+  const bool isEngine = plan.algorithm == TransferAlgorithm::engine;
+  if (isEngine && tryCopy(transfer)) return std::make_unique<EngineTransfer>(transfer);
+  const TransferPlan queue = isEngine ? planFor(transfer, HostMemory::partlyPinned, true) : plan;
+  return queueTransfer(HostBytes{transfer.host, queue.isStreaming}, transfer, queue);
 }
 
 GPUOPT_DETAIL_END

@@ -6,6 +6,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/transfer/tuning.cuh>
+#include <gpuopt/host/host_memory.cuh>
 #include <gpuopt/host/tuning/tunable.cuh>
 
 #include <cstddef>
@@ -22,10 +23,7 @@ enum class TransferDirection {
 
 namespace detail {
 
-enum class TransferAlgorithm { none, engine, runtime, kernel, ring };
-
-// What the host's memory is, as the runtime says.
-enum class HostMemory { pageable, partlyPinned, pinned };
+enum class TransferAlgorithm { none, engine, runtime, kernel, ring, queue };
 
 // What the choice depends on.
 struct TransferShape {
@@ -34,6 +32,7 @@ struct TransferShape {
   HostMemory memory;
   unsigned cores;
   std::optional<TunedValue> tuned = {};  // of the tuning file: the ring's threads and slots, or a kernel's blocks
+  bool isAsync = false;
 };
 
 struct TransferPlan {
@@ -60,6 +59,22 @@ constexpr TransferTier tierOf(const TransferShape& shape) {
 
 inline constexpr const char* tunedReason = "the tuning file says so";
 
+inline const char* stagingReason(HostMemory memory) {
+  return memory == HostMemory::pageable ? "the host's memory is pageable"
+                                        : "the host's memory is registered in part, or in several parts";
+}
+
+// For calls that return at once.
+inline TransferPlan planQueue(const TransferShape& shape) {
+  const std::size_t slotBytes = queueSlotBytes(shape.bytes);
+  return {TransferAlgorithm::queue,
+          stagingReason(shape.memory),
+          0,
+          slotBytes,
+          smallerOf(ceilDivide(shape.bytes, slotBytes), queueSlots),
+          shape.direction == TransferDirection::download || fillsPastCaches(shape.bytes)};
+}
+
 inline TransferPlan planRing(const TransferShape& shape) {
   const bool isTuned = shape.tuned && shape.tuned->count > 0;
   const TransferTier found =
@@ -67,11 +82,8 @@ inline TransferPlan planRing(const TransferShape& shape) {
   const TransferTier tier = found.threads > 0 ? found : smallTier;
   const std::size_t regions = ceilDivide(shape.bytes, tier.slotBytes);
   const std::size_t threads = smallerOf(std::size_t{smallerOf(tier.threads, transferCores(shape.cores))}, regions);
-  const char* reason = isTuned                                ? tunedReason
-                       : shape.memory == HostMemory::pageable ? "the host's memory is pageable"
-                                                              : "the host's memory is registered in part";
   return {TransferAlgorithm::ring,
-          reason,
+          isTuned ? tunedReason : stagingReason(shape.memory),
           static_cast<unsigned>(threads),
           tier.slotBytes,
           smallerOf(regions, ringSlots(threads, tier.slotBytes)),
@@ -81,6 +93,7 @@ inline TransferPlan planRing(const TransferShape& shape) {
 inline TransferPlan planTransfer(const TransferShape& shape) {
   if (shape.bytes == 0) return {TransferAlgorithm::none, "there is nothing to copy"};
   if (shape.memory == HostMemory::pinned) return {TransferAlgorithm::engine, "the host's memory is pinned"};
+  if (shape.isAsync) return planQueue(shape);
   const unsigned threads = shape.tuned ? shape.tuned->count : tierOf(shape).threads;
   if (shape.memory == HostMemory::pageable && threads == 0)
     return {TransferAlgorithm::runtime,
@@ -98,7 +111,7 @@ inline TransferPlan planTunedBlocks(unsigned blocks) {
 inline TransferPlan planBlocks(const TransferShape& shape, std::size_t count) {
   if (shape.bytes == 0) return {TransferAlgorithm::none, "there is nothing to copy"};
   if (shape.memory != HostMemory::pinned) {
-    TransferPlan plan = planRing(shape);
+    TransferPlan plan = shape.isAsync ? planQueue(shape) : planRing(shape);
     plan.isStreaming = plan.isStreaming && shape.bytes / count >= streamingBlockBytes;
     return plan;
   }
@@ -120,6 +133,8 @@ inline std::string planInWords(const TransferPlan& plan) {
       return message({"the CUDA runtime: ", plan.reason});
     case TransferAlgorithm::kernel:
       return message({"a kernel that accesses the host's memory: ", plan.reason});
+    case TransferAlgorithm::queue:
+      return message({"host functions and ", plan.slots, " pinned slots of ", plan.slotBytes, " bytes: ", plan.reason});
     case TransferAlgorithm::ring:
       break;
   }

@@ -36,15 +36,6 @@ class DeviceScope {
   int before_, device_;
 };
 
-/// A transfer that goes on after the call that began it.
-class PendingTransfer {
- public:
-  virtual ~PendingTransfer() = default;
-  /// Returns when the transfer is done; throws what went wrong. Called once.
-  virtual void wait() = 0;
-  virtual bool isDone() = 0;
-};
-
 /// The host's side of a transfer: bytes in one piece.
 struct HostBytes {
   unsigned char* data;
@@ -65,12 +56,12 @@ struct RingRequest {
   std::size_t slotBytes;
   std::size_t slots;
   TransferDirection direction;
-  bool isDirect;  // copies are queued in the user's stream itself; else in one of the transfer's own
+  bool isDirect;  // copies are queued in the user's stream itself; else in a side stream
   cudaStream_t stream;
   const char* function;
 };
 
-/// A stream beside the user's, and what orders the two.
+/// A stream beside the user's, and what orders the two. Not of a pool: it may still have copies when it is destroyed.
 class SideStream {
  public:
   explicit SideStream(cudaStream_t users) {
@@ -101,7 +92,7 @@ class SideStream {
 ///
 /// \tparam Host reads and writes the host's side: read(slot, at, bytes) and write(slot, at, bytes), by several threads
 template <class Host>
-class RingTransfer final : public HelpedJob, public PendingTransfer {
+class RingTransfer final : public HelpedJob {
  public:
   RingTransfer(const Host& host, const RingRequest& request)
       : host_(host),
@@ -113,7 +104,7 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
     if (!request.isDirect) side_.emplace(request.stream);
   }
 
-  ~RingTransfer() override {
+  ~RingTransfer() {
     try {
       wait();
     } catch (...) {  // nobody asked
@@ -133,7 +124,7 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
   }
 
   /// Does what is left of the work.
-  void wait() override {
+  void wait() {
     if (isComplete_) return;
     isComplete_ = true;
     run();
@@ -141,8 +132,6 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
     const RelaxedCapture relaxed;
     complete();
   }
-
-  bool isDone() override { return hasFailed_ || (isUpload() ? queued_ : emptied_) == regions_; }
 
   /// The part of one thread.
   void run() noexcept override {
@@ -176,7 +165,6 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
     if (!awaitCopy(i)) return;
     host_.write(memoryOf(i), beginOf(i), bytesOf(i));
     ++(*ring_)[i % request_.slots].rounds;
-    ++emptied_;
   }
 
   /// Returns when a region has been copied; false if it never will be.
@@ -240,7 +228,6 @@ class RingTransfer final : public HelpedJob, public PendingTransfer {
   std::optional<SideStream> side_;
   std::atomic<std::size_t> next_{0};     // the first region that no thread has begun with
   std::atomic<std::size_t> queued_{0};   // the first region whose copy has not been queued
-  std::atomic<std::size_t> emptied_{0};  // regions, in any order
   std::atomic<bool> isQueueing_{false};  // whether a thread queues copies
   std::atomic<bool> hasFailed_{false};
   bool isComplete_ = false;

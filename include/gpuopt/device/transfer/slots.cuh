@@ -8,11 +8,13 @@
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/event.cuh>
 #include <gpuopt/host/pinned.cuh>
+#include <gpuopt/host/workspace.cuh>
 
 #include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 GPUOPT_DETAIL_BEGIN
@@ -45,18 +47,31 @@ class TransferSlots {
     return !isCopying_;
   }
 
-  /// Begins a transfer that has `count` slots. Waits for copies.
-  void begin(std::size_t count) {
-    if (isCopying_) slots_[last_]->copied.wait();
-    isCopying_ = false;
+  /// Whether the copies are queued ones in the order of a stream, so that more in that order may follow them.
+  bool isInOrderOf(const StreamKey& stream) const { return queuedIn_ && *queuedIn_ == stream; }
+
+  /// Begins a transfer that has `count` slots. Waits for copies, unless the transfer is queued in a stream: then it
+  /// must not touch the slots before what makeWait() waits for.
+  void begin(std::size_t count, const StreamKey* queuedIn) {
+    if (queuedIn == nullptr && isCopying_) slots_[last_]->copied.wait();
+    if (queuedIn == nullptr) isCopying_ = false;
+    queuedIn_ = queuedIn != nullptr ? std::make_optional(*queuedIn) : std::nullopt;
     while (slots_.size() < count) slots_.push_back(std::make_unique<TransferSlot>());
     for (const auto& slot : slots_) slot->rounds.store(0, std::memory_order_relaxed);
+  }
+
+  /// Whether there may be copies of the transfer before.
+  bool isBusy() const { return isCopying_; }
+
+  /// Makes a stream wait for them.
+  void makeWait(cudaStream_t stream) {
+    if (isCopying_) slots_[last_]->copied.makeWait(stream);
   }
 
   TransferSlot& operator[](std::size_t i) { return *slots_[i]; }
   unsigned char* memory() const { return memory_.data; }
 
-  /// Marks the end of a copy that has been queued for the slots from `first` to `last`.
+  /// Marks the end of a copy that has been queued for the slots from `first` to `last`, or of what follows it.
   void finishCopy(std::size_t first, std::size_t last, cudaStream_t stream) {
     slots_[last]->copied.record(stream);
     for (std::size_t i = first; i <= last; ++i) slots_[i]->lastOfCopy = last;
@@ -72,6 +87,7 @@ class TransferSlots {
   std::vector<std::unique_ptr<TransferSlot>> slots_;
   std::size_t last_ = 0;  // that the latest copy of all ended with
   bool isCopying_ = false;
+  std::optional<StreamKey> queuedIn_;
   PinnedBlock memory_;  // last: nothing that throws comes after it
 };
 
@@ -85,18 +101,16 @@ class TransferSlotsPool {
   }
 
   /// Slots of the current device of at least `bytes` bytes together. They are idle, unless there are too many already:
-  /// a transfer must not wait for another one's stream.
-  TransferSlots& acquire(int device, std::size_t bytes, const char* function) {
+  /// a transfer must not wait for another one's stream. One that is queued in a stream shares slots with those before
+  /// it there.
+  TransferSlots& acquire(int device, std::size_t bytes, const char* function, const StreamKey* queuedIn) {
     std::vector<TransferSlots*> busy;
     TransferSlots* slots = take(device, bytes);
     while (slots != nullptr && !slots->isIdle()) {
       busy.push_back(slots);
       slots = take(device, bytes);
     }
-    if (slots == nullptr && !busy.empty() && isFull()) {
-      slots = busy.back();
-      busy.pop_back();
-    }
+    if (slots == nullptr && isFull()) slots = takeBusy(busy, queuedIn);
     putBack(busy);
     return slots != nullptr ? *slots : make(device, bytes, function);
   }
@@ -127,6 +141,17 @@ class TransferSlotsPool {
       TransferSlots* slots = unused_[i];
       if (slots->device() != device || slots->bytes() < bytes) continue;
       unused_.erase(unused_.begin() + static_cast<std::ptrdiff_t>(i));
+      return slots;
+    }
+    return nullptr;
+  }
+
+  /// Those used first, or of the stream; null if there are none.
+  static TransferSlots* takeBusy(std::vector<TransferSlots*>& busy, const StreamKey* queuedIn) {
+    for (std::size_t i = busy.size(); i-- > 0;) {
+      TransferSlots* slots = busy[i];
+      if (queuedIn != nullptr && !slots->isInOrderOf(*queuedIn)) continue;
+      busy.erase(busy.begin() + static_cast<std::ptrdiff_t>(i));
       return slots;
     }
     return nullptr;
@@ -163,8 +188,9 @@ class TransferSlotsPool {
 /// Slots for a scope.
 class LeasedSlots {
  public:
-  /// `bytes` bytes in `count` slots.
-  LeasedSlots(std::size_t bytes, std::size_t count, const char* function) : slots_(lease(bytes, count, function)) {}
+  /// `bytes` bytes in `count` slots, which are idle; or may be used in the order of a stream.
+  LeasedSlots(std::size_t bytes, std::size_t count, const char* function, const StreamKey* queuedIn = nullptr)
+      : slots_(lease(bytes, count, function, queuedIn)) {}
   ~LeasedSlots() { TransferSlotsPool::instance().release(slots_); }
   LeasedSlots(const LeasedSlots&) = delete;
   LeasedSlots& operator=(const LeasedSlots&) = delete;
@@ -173,11 +199,11 @@ class LeasedSlots {
   TransferSlots& operator*() const { return slots_; }
 
  private:
-  static TransferSlots& lease(std::size_t bytes, std::size_t count, const char* function) {
+  static TransferSlots& lease(std::size_t bytes, std::size_t count, const char* function, const StreamKey* queuedIn) {
     const RelaxedCapture relaxed;
-    TransferSlots& slots = TransferSlotsPool::instance().acquire(currentDevice(), bytes, function);
+    TransferSlots& slots = TransferSlotsPool::instance().acquire(currentDevice(), bytes, function, queuedIn);
     try {
-      slots.begin(count);
+      slots.begin(count, queuedIn);
     } catch (...) {
       TransferSlotsPool::instance().release(slots);
       throw;

@@ -71,6 +71,24 @@ constexpr std::size_t ringMemory(std::size_t bytes) {
 // Rings of all devices, before a transfer waits for another one's.
 inline constexpr std::size_t mostTransferSlots = 16;
 
+// --- Calls that return at once
+//
+// A host function takes some 15 us to begin, in which the link moves 800 KiB: slots as large as the array allows, but
+// small enough that filling and copying overlap. The first batches are small, so that the copy engine begins soon.
+
+// The first batch, which the calling thread fills itself if it can: 20 us.
+inline constexpr std::size_t firstBatchBytes = 256 * KIB;
+
+inline constexpr std::size_t queueSlots = 4;
+
+// At most 128 batches: what a stream takes before its calls wait are about a thousand commands.
+constexpr std::size_t queueSlotBytes(std::size_t bytes) {
+  std::size_t slot = firstBatchBytes;
+  while (slot < 8 * MIB && slot < bytes / 8) slot *= 2;
+  while (slot < bytes / 128) slot *= 2;
+  return slot;
+}
+
 // --- gatherBlocks and scatterBlocks
 //
 // Measured on an H200, 2026-11-23: GB/s of blocks from random places of 1 GiB of pinned memory. A pinned copy reaches

@@ -1,0 +1,137 @@
+/// \file
+/// Files of pipelines: one that is source and sink, pipes and other files without a length, folders.
+// SPDX-License-Identifier: MIT
+#include "device/pipeline/pipeline_data.cuh"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+using namespace gpuopt::test;
+
+namespace {
+
+std::string bytesOf(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// A pipe with these bytes, while `use` runs with its name.
+void withPipe(const TemporaryFolder& folder, const std::string& bytes,
+              const std::function<void(const std::string&)>& use) {
+  const std::string pipe = folder.file("pipe");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  std::thread writer([&] { std::ofstream(pipe, std::ios::binary) << bytes; });
+  use(pipe);
+  writer.join();
+  REQUIRE(::unlink(pipe.c_str()) == 0);
+}
+
+std::string readThroughPipeline(const std::string& file, std::size_t begin = 0) {
+  std::string found;
+  const auto copy = [](const gpuopt::PipelineChunk<char, char>& chunk) {
+    gpuopt::check(cudaMemcpyAsync(chunk.out, chunk.in, chunk.count, cudaMemcpyDeviceToDevice, chunk.stream),
+                  "cudaMemcpyAsync");
+  };
+  gpuopt::Pipeline(smallChunks())
+      .run(gpuopt::fromFile<char>(file, begin), copy,
+           gpuopt::toCallback<char>([&](const char* from, std::size_t count) { found.append(from, count); }));
+  return found;
+}
+
+TEST_CASE("a file that is source and sink is refused, under any of its names, and kept", "[pipeline]") {
+  const TemporaryFolder folder;
+  const std::vector<Number> values = randomVector<Number>(3 * chunkNumbers, 61);
+  const std::string file = folder.write("file", values), other = folder.file("other");
+  const int name = GENERATE(0, 1, 2, 3);
+  if (name == 1) REQUIRE(::symlink("file", other.c_str()) == 0);
+  if (name == 2) REQUIRE(::link(file.c_str(), other.c_str()) == 0);
+  const std::string sink = name == 0 ? file : name == 3 ? folder.file("./file") : other;
+  gpuopt::Pipeline pipeline(smallChunks());
+  std::string text = messageOf<std::invalid_argument>(
+      [&] { pipeline.run(gpuopt::fromFile<Number>(file), copyChunk, gpuopt::toFile<Number>(sink)); });
+  REQUIRE(contains(text, sink));
+  text.replace(text.find(sink), sink.size(), 1, 'x');
+  // WRITTEN transfer: gpuopt::streamTransform(gpuopt::fromFile<T>("x"), gpuopt::toFile<T>("x"), f)
+  CHECK(text ==
+        "gpuopt::toFile: x: is the file that the source reads, and would be emptied first: write to another file, and "
+        "rename that");
+  CHECK(folder.read("file") == values);
+}
+
+TEST_CASE("a file is emptied when its run begins, and not before", "[pipeline]") {
+  const TemporaryFolder folder;
+  const std::vector<Number> before = randomVector<Number>(100, 63), values = randomVector<Number>(10, 65);
+  const std::string to = folder.write("to", before);
+  static_cast<void>(gpuopt::toFile<Number>(to));
+  CHECK(folder.read("to") == before);
+  gpuopt::PipelineOptions bad = smallChunks();
+  bad.slots = static_cast<unsigned>(-1);
+  CHECK(messageOf<std::invalid_argument>([&] {
+          gpuopt::Pipeline(bad).run(gpuopt::fromHost(values), copyChunk, gpuopt::toFile<Number>(to));
+        }) == "gpuopt::Pipeline: options.slots (-1) is negative");
+  CHECK(folder.read("to") == before);
+  gpuopt::Pipeline(smallChunks()).run(gpuopt::fromHost(values), copyChunk, gpuopt::toFile<Number>(to));
+  CHECK(folder.read("to") == values);
+  gpuopt::Pipeline(smallChunks()).run(gpuopt::fromHost(std::vector<Number>{}), copyChunk, gpuopt::toFile<Number>(to));
+  CHECK(folder.read("to").empty());
+}
+
+TEST_CASE("the bytes of a pipe before its elements are left out", "[pipeline]") {
+  const TemporaryFolder folder;
+  std::string bytes;
+  for (int i = 0; i < 1000; ++i) bytes += static_cast<char>(i * 7);
+  for (const std::size_t begin : {0, 4, 35, 36, 200, 999, 1000})
+    withPipe(folder, bytes, [&](const std::string& pipe) {
+      CAPTURE(begin);
+      CHECK(readThroughPipeline(pipe, begin) == bytes.substr(begin));
+    });
+  withPipe(folder, "abc", [&](const std::string& pipe) {
+    CHECK(messageOf<std::runtime_error>([&] { readThroughPipeline(pipe, 4); }) ==
+          "gpuopt::fromFile: " + pipe + ": ended after 3 bytes, but is to be read from byte 4 on");
+  });
+  CHECK(messageOf<std::invalid_argument>([&] {
+          static_cast<void>(gpuopt::fromFile<char>("/dev/null", static_cast<std::size_t>(-4)));
+        }) == "gpuopt::fromFile: begin (-4) is negative");
+}
+
+TEST_CASE("a file whose length the system does not know is read to its end", "[pipeline]") {
+  struct stat status {};
+  if (::stat("/proc/version", &status) != 0 || status.st_size != 0) {
+    WARN("skipped: there is no such file here");
+    return;
+  }
+  const std::string text = bytesOf("/proc/version");
+  REQUIRE_FALSE(text.empty());
+  CHECK(readThroughPipeline("/proc/version") == text);
+  CHECK(readThroughPipeline("/proc/version", 40) == text.substr(40));
+}
+
+TEST_CASE("an empty file has no elements", "[pipeline]") {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("file", {});
+  CHECK(gpuopt::fromFile<char>(file).length() == 0);
+  CHECK(readThroughPipeline(file).empty());
+  CHECK(messageOf<std::invalid_argument>([&] { static_cast<void>(gpuopt::fromFile<char>(file, 1)); }) ==
+        "gpuopt::fromFile: " + file + ": has 0 bytes, but is to be read from byte 1 on");
+}
+
+TEST_CASE("a folder is no file of a pipeline", "[pipeline]") {
+  const TemporaryFolder folder;
+  const std::string name = folder.file("");
+  CHECK(messageOf<std::system_error>([&] { static_cast<void>(gpuopt::fromFile<Number>(name)); }) ==
+        "gpuopt::fromFile: " + name + ": cannot be read: Is a directory");
+  CHECK(messageOf<std::system_error>([&] { static_cast<void>(gpuopt::toFile<Number>(name)); }) ==
+        "gpuopt::toFile: " + name + ": cannot be opened: Is a directory");
+}
+
+}  // namespace
