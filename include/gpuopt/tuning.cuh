@@ -34,7 +34,6 @@
 #include <mutex>
 #include <string>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -43,7 +42,7 @@ GPUOPT_NAMESPACE_BEGIN
 /// Takes the choices of a tuning file instead of all that were known, and keeps new ones in it from now on. Each shared
 /// library with gpuopt has choices of its own. Thread-safe.
 ///
-/// \param path of the file, which need not be there yet
+/// \param path of the file, which need not be there yet. Links are followed, and the program's folder is added, once
 /// \return whether the file can be used; if not, why is said on stderr
 GPUOPT_HIDDEN inline bool loadTuning(const std::string& path) { return detail::TuningStore::instance().load(path); }
 
@@ -64,8 +63,9 @@ GPUOPT_HIDDEN inline bool loadTuning(const std::string& path) { return detail::T
 /// and the wisdom of FFTW ("The Design and Implementation of FFTW3", Frigo and Johnson 2005).
 ///
 /// **Errors.** std::invalid_argument for a name that is empty, taken or begins with `gpuopt.`, for a call without
-/// candidates, and, where it measures, for an `out` that is null, misaligned or in host memory; std::runtime_error if
-/// the results of candidates differ; CudaError.
+/// candidates, and, where it measures, for an `out` that is null, misaligned or in host memory, for
+/// ExperimentOptions::seconds that are negative or NaN, and for a clock that gives no time of any candidate;
+/// std::runtime_error if the results of candidates differ; CudaError.
 ///
 /// Any threads may call at the same time; add candidates before.
 ///
@@ -142,7 +142,7 @@ class Experiment {
     if (candidates_.empty()) fail({"it has no candidates: call add() first"});
   }
 
-  detail::TuningKey keyOf(int logSize) const { return {name_, detail::demangle(typeid(T).name()), logSize}; }
+  detail::TuningKey keyOf(int logSize) const { return {name_, detail::typeName<T>(), logSize}; }
 
   // The index of a candidate; their number if there is none of that name.
   std::size_t indexOf(const std::string& name) const {
@@ -188,6 +188,7 @@ class Experiment {
   }
 
   ExperimentReport measure(T* out, std::size_t n, cudaStream_t stream, Args... args) {
+    if (!(options_.seconds >= 0)) fail({"options.seconds is negative or no number"});
     const detail::RelaxedCapture relaxed;  // other streams may be captured
     std::vector<detail::TuningCandidate> calls;
     for (const auto& each : candidates_)

@@ -86,14 +86,14 @@ TEST_CASE("gpuopt-tune leaves out constants that the device cannot launch") {
   copies.add("TILE 64, SIDE 2", 900, 90);
   const ConstantResult result = copies.run();
   CHECK(result.entry->choice == "TILE 64, SIDE 2");
-  CHECK(result.leftOut == "  TILE 128, SIDE 8 is left out: the launch: cudaErrorInvalidValue: invalid argument\n");
+  CHECK(result.leftOut.find("  TILE 128, SIDE 8 is left out: the launch: cudaErrorInvalidValue: invalid argument") == 0);
 
   TimedCopies none;
   none.add("default", 1000, 100, -1);
   none.add("TILE 64, SIDE 2", 900, 90);
   const ConstantResult nothing = none.run();
   CHECK_FALSE(nothing.entry.has_value());
-  CHECK(nothing.leftOut == "  default is left out: the launch: cudaErrorInvalidValue: invalid argument\n");
+  CHECK(nothing.leftOut.find("  default is left out: the launch: cudaErrorInvalidValue: invalid argument") == 0);
 }
 
 TEST_CASE("gpuopt-tune ends where the constants of a kernel make another result") {

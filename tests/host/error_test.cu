@@ -52,6 +52,14 @@ TEST_CASE("kernel names are readable") {
   REQUIRE(gpuopt::detail::demangle("_ZN6gpuopt5valueEv") == "gpuopt::value()");
 }
 
+TEST_CASE("types have the same names with RTTI and without it") {
+  REQUIRE(gpuopt::detail::typeName<float>() == "float");
+  REQUIRE(gpuopt::detail::typeNameWithoutRtti<float>() == "float");
+  REQUIRE(contains(gpuopt::detail::typeNameWithoutRtti<unsigned[3]>(), "[3]"));
+  REQUIRE(gpuopt::detail::typeName<gpuopt::CudaError>() == "gpuopt::CudaError");
+  REQUIRE(gpuopt::detail::typeNameWithoutRtti<gpuopt::CudaError>() == "gpuopt::CudaError");
+}
+
 TEST_CASE("what is no kernel has a name all the same, and leaves no error") {
   static const int data = 0;
   REQUIRE_FALSE(gpuopt::detail::kernelName(&data).empty());

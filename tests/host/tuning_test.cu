@@ -15,8 +15,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <stdexcept>
@@ -104,6 +102,19 @@ TEST_CASE("A tuning file may be laid out otherwise") {
   REQUIRE(entries[0].key.logSize == -1);
 }
 
+TEST_CASE("A tuning file may have any character as an escape sequence") {
+  const auto read = [](const std::string& escaped) {
+    return TuningReader("{\"gpuopt_tuning\": 1, \"entries\": [{\"name\": \"" + escaped +
+                        "\", \"device\": \"d\", \"choice\": \"c\"}]}")
+        .read()[0]
+        .key.name;
+  };
+  REQUIRE(read("gr\\u00f6\\u00DFe") == "gr\u00f6\u00dfe");
+  REQUIRE(read("\\u007f\\u0080\\u07ff\\u0800\\ud7ff\\ue000\\uffff") ==
+          "\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf");
+  REQUIRE(read("\\ud800\\udc00\\uD83D\\uDE00\\udbff\\udfff") == "\U00010000\U0001F600\U0010FFFF");
+}
+
 TEST_CASE("What is wrong with a tuning file is said") {
   const std::string start = "{\"gpuopt_tuning\": 1,\n\"entries\": [\n{";
   REQUIRE(problemOfText(oneEntry) == "none");
@@ -125,7 +136,13 @@ TEST_CASE("What is wrong with a tuning file is said") {
   REQUIRE(problemOfText(start + "\"name\": \"a\nb\"}]}") == "line 3: a string does not end");
   REQUIRE(problemOfText(start + "\"name") == "line 3: a string does not end");
   REQUIRE(problemOfText(start + "\"\\x\"") == "line 3: an escape sequence is unknown");
-  REQUIRE(problemOfText(start + "\"\\u00e9\"") == "line 3: an escape sequence is unknown");
+  REQUIRE(problemOfText(start + "\"\\u00e") == "line 3: an escape sequence is unknown");
+  REQUIRE(problemOfText(start + "\"\\ud83d\"") == "line 3: half a surrogate pair");
+  REQUIRE(problemOfText(start + "\"\\ud83d") == "line 3: half a surrogate pair");
+  REQUIRE(problemOfText(start + "\"\\ude00\\ud83d\"") == "line 3: half a surrogate pair");
+  REQUIRE(problemOfText(start + "\"\\ud83d\\u0041\"") == "line 3: half a surrogate pair");
+  REQUIRE(problemOfText(start + "\"\\ud83d\\ue000\"") == "line 3: half a surrogate pair");
+  REQUIRE(problemOfText(start + "\"\\ud83d\\u00") == "line 3: an escape sequence is unknown");
   REQUIRE(problemOfText(start + "\"\\u00 1\"") == "line 3: an escape sequence is unknown");
   REQUIRE(problemOfText(start + "\"log2_size\": 99999999999}]}") == "line 3: a whole number is expected");
   REQUIRE(problemOfText(start + "\"log2_size\": 1.5}]}") == "line 3: , or } is expected");
@@ -149,16 +166,6 @@ TEST_CASE("Entries are merged into a file") {
   REQUIRE(writeTuning(entries) ==
           writeTuning({makeEntry("a", 1, "z"), makeEntry("a", 2, "w"), makeEntry("b", 2, "y")}));
   REQUIRE(::access(folder.file("t.json.new").c_str(), F_OK) != 0);
-}
-
-TEST_CASE("Entries are merged into the file that a symbolic link refers to") {
-  const TuningFolder folder;
-  mergeIntoFile(folder.file(), {makeEntry("a", 1, "x")});
-  REQUIRE(::symlink(folder.file().c_str(), folder.file("link").c_str()) == 0);
-  mergeIntoFile(folder.file("link"), {makeEntry("b", 2, "y")});
-  REQUIRE(readTuningFile(folder.file()).size() == 2);
-  REQUIRE(std::filesystem::is_symlink(folder.file("link")));
-  REQUIRE(::access(folder.file("link.lock").c_str(), F_OK) != 0);
 }
 
 TEST_CASE("Several processes and threads write one tuning file") {
@@ -251,36 +258,6 @@ TEST_CASE("A bad tuning file is reported once, ignored and left as it is") {
   REQUIRE(folder.without(report) == "gpuopt: the tuning file t.json is ignored: line 2: a string does not end");
   REQUIRE(textOf(folder.file()) == damaged);
   REQUIRE(store.find({"a", "float", 2}, "A GPU") == "y");
-}
-
-TEST_CASE("A tuning file that cannot be written is reported once") {
-  const TuningFolder folder;
-  TuningStore store;
-  const std::string path = folder.file("none/t.json");
-  REQUIRE(store.load(path));
-  const std::string report = reportedBy([&] {
-    store.remember(makeEntry("a", 1, "x"));
-    store.remember(makeEntry("a", 2, "y"));
-  });
-  REQUIRE(folder.without(report) ==
-          "gpuopt: the tuning file none/t.json is ignored: it cannot be locked: No such file or directory");
-  REQUIRE(store.find({"a", "float", 1}, "A GPU") == "x");
-}
-
-TEST_CASE("A folder is no tuning file") {
-  const TuningFolder folder;
-  TuningStore store;
-  const std::string report = reportedBy([&] { REQUIRE_FALSE(store.load(folder.file("."))); });
-  REQUIRE(folder.without(report) == "gpuopt: the tuning file . is ignored: it cannot be read: Is a directory");
-}
-
-TEST_CASE("The environment names a tuning file") {
-  const TuningFolder folder;
-  mergeIntoFile(folder.file(), {makeEntry("a", 1, "x")});
-  REQUIRE(::setenv("GPUOPT_TUNING", folder.file().c_str(), 1) == 0);
-  TuningStore store;
-  ::unsetenv("GPUOPT_TUNING");
-  REQUIRE(store.find({"a", "float", 1}, "A GPU") == "x");
 }
 
 TEST_CASE("Candidates are timed in turn, as often as the budget allows") {

@@ -16,7 +16,7 @@
 
 namespace gpuopt::test {
 
-/// Removed with all that is in it.
+/// Removed with all that is in it by the process that made it: a child of fork() that exits leaves it there.
 class TuningFolder {
  public:
   TuningFolder() : name_((std::filesystem::temp_directory_path() / "gpuopt_XXXXXX").string()) {
@@ -25,6 +25,7 @@ class TuningFolder {
   TuningFolder(const TuningFolder&) = delete;
   TuningFolder& operator=(const TuningFolder&) = delete;
   ~TuningFolder() {
+    if (::getpid() != maker_) return;
     std::error_code ignored;
     std::filesystem::remove_all(name_, ignored);
   }
@@ -40,6 +41,7 @@ class TuningFolder {
 
  private:
   std::string name_;
+  pid_t maker_ = ::getpid();
 };
 
 inline std::string textOf(const std::string& path) {

@@ -24,7 +24,7 @@ GPUOPT_NAMESPACE_BEGIN
 
 /// How an Experiment measures.
 struct ExperimentOptions {
-  double seconds = 0.5;    ///< about the time to measure all candidates for one size, after checking them
+  double seconds = 0.5;    ///< about the time to measure all candidates for one size, after checking them; 0 or more
   bool isCold = false;     ///< whether each timed call finds the L2 cache full of other data
   bool updates = false;    ///< whether candidates change their output instead of writing it: `out` is read, too
   TuningClock clock = {};  ///< another clock than the device's
@@ -36,7 +36,7 @@ struct ExperimentRow {
   double microseconds = 0;  ///< the median
   double p10 = 0;           ///< nine samples of ten take longer
   double p90 = 0;           ///< nine samples of ten are shorter
-  std::string problem;      ///< why it cannot be used on this device; else empty
+  std::string problem;      ///< why it cannot be used on this device, or has no time; else empty
 };
 
 /// What an Experiment has found out.
@@ -119,8 +119,14 @@ class CandidateComparison {
     }
     expected_ = {};
     const auto [times, chosen] = measure(candidates, usable);
+    if (times[chosen].median == noTime)
+      throwInvalid({"gpuopt::Experiment ", experiment_, ": options.clock gives no time of any candidate"});
     for (std::size_t k = 0; k < usable.size(); ++k) {
       ExperimentRow& row = report.rows[usable[k]];
+      if (times[k].median == noTime) {
+        row.problem = "options.clock gives no time of it";
+        continue;
+      }
       row.microseconds = times[k].median;
       row.p10 = times[k].p10;
       row.p90 = times[k].p90;
@@ -136,6 +142,7 @@ class CandidateComparison {
   // Events have a resolution of half a microsecond.
   static constexpr double sampleMicroseconds = 100;
   static constexpr int mostCalls = 64;
+  static constexpr double longestMicroseconds = 1e15;  // in nanoseconds still an integer
 
   /// Why a candidate cannot be used: this device does not launch it. Other errors, and a wrong result, are thrown.
   std::string problemOf(const TuningCandidate& candidate, bool isFirst) {
@@ -190,7 +197,8 @@ class CandidateComparison {
     const auto work = [&] {
       for (int i = 0; i < calls; ++i) candidate.call(out_);
     };
-    return (options_.clock ? options_.clock(stream_, work) : clock_.measure(stream_, work)) / calls;
+    const double all = options_.clock ? options_.clock(stream_, work) : clock_.measure(stream_, work);
+    return all >= 0 && all < longestMicroseconds ? all / calls : noTime;
   }
 
   int callsOf(const TuningCandidate& candidate) {

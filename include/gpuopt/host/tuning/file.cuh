@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -44,9 +45,13 @@ inline std::string readText(std::FILE* file) {
 
 /// The entries of a file; none if there is no such file. Throws std::runtime_error that says what is wrong with it.
 inline std::vector<TuningEntry> readTuningFile(const std::string& path) {
-  const StdFile file(std::fopen(path.c_str(), "rbe"));
-  if (!file && errno == ENOENT) return {};
+  // Without O_NONBLOCK, a pipe that nobody writes to would stop the program here.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0 && errno == ENOENT) return {};
+  const StdFile file(descriptor < 0 ? nullptr : ::fdopen(descriptor, "rb"));
   if (!file) throwTuningError("it cannot be opened");
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) throw std::runtime_error("it is no regular file");
   const std::string text = readText(file.get());
   return TuningReader(text).read();
 }
@@ -74,12 +79,22 @@ class TuningLock {
   int file_;
 };
 
+// Gives a file the permissions of the one at `path`, if there is one; its owner, too, which only root may do.
+inline bool takePermissions(int file, const std::string& path) {
+  struct stat old {};
+  if (::stat(path.c_str(), &old) != 0) return true;
+  constexpr mode_t PERMISSIONS = 0777;
+  if (::fchown(file, old.st_uid, old.st_gid) != 0) errno = 0;
+  return ::fchmod(file, old.st_mode & PERMISSIONS) == 0;
+}
+
 // The caller holds the lock, so the name of the new file is its own. A reader sees the old file or the new one.
 inline void replaceFile(const std::string& path, const std::string& text) {
   const std::string draft = path + ".new";
   StdFile file(std::fopen(draft.c_str(), "wbe"));
   if (!file) throwTuningError("it cannot be written");
-  const bool isWritten = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
+  const bool isWritten = takePermissions(::fileno(file.get()), path) &&
+                         std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
                          std::fflush(file.get()) == 0 && ::fsync(::fileno(file.get())) == 0;
   if (isWritten && std::rename(draft.c_str(), path.c_str()) == 0) return;
   const int code = errno;
@@ -98,10 +113,21 @@ inline void mergeEntry(std::vector<TuningEntry>& entries, TuningEntry entry) {
   entries.push_back(std::move(entry));
 }
 
-// The file that a symbolic link refers to, so that the link stays, and all names of a file have one lock.
+/// The absolute name of a file without symbolic links: links stay, all names of a file have one lock, and the program
+/// may change its folder. If there is no such file, it can be made. Throws std::runtime_error.
 inline std::string realPath(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
-  return real ? real.get() : path;
+  using Text = std::unique_ptr<char, void (*)(void*)>;
+  if (path.empty()) throw std::runtime_error("its name is empty");
+  if (const Text real(::realpath(path.c_str(), nullptr), std::free); real) return real.get();
+  if (errno != ENOENT) throwTuningError("it cannot be opened");
+  const std::size_t slash = path.rfind('/') + 1;  // 0 without one
+  char target[4096];
+  if (const ssize_t length = ::readlink(path.c_str(), target, sizeof target); length > 0)
+    return realPath((target[0] == '/' ? std::string() : path.substr(0, slash)) +
+                    std::string(target, static_cast<std::size_t>(length)));
+  const Text folder(::realpath(slash > 0 ? path.substr(0, slash).c_str() : ".", nullptr), std::free);
+  if (!folder || ::access(folder.get(), W_OK | X_OK) != 0) throwTuningError("it cannot be made");
+  return std::string(folder.get()) + '/' + path.substr(slash);
 }
 
 /// Adds entries to a file, which other processes may change at the same time; returns all that it then has. A file that

@@ -42,6 +42,14 @@ inline std::string asJson(const std::string& text) {
   return quoted + '"';
 }
 
+inline std::string asUtf8(unsigned code) {
+  const unsigned more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes after the first
+  const unsigned mark = more == 0 ? 0 : 0xF80 >> more & 0xFF;
+  std::string text(1, static_cast<char>(mark | code >> 6 * more));
+  for (unsigned left = more; left-- > 0;) text += static_cast<char>(0x80 | (code >> 6 * left & 0x3F));
+  return text;
+}
+
 /// A line for each entry, in the order of their keys.
 inline std::string writeTuning(std::vector<TuningEntry> entries) {
   std::sort(entries.begin(), entries.end());
@@ -158,24 +166,38 @@ class TuningReader {
     std::string value;
     while (at_ < text_.size() && static_cast<unsigned char>(text_[at_]) >= 0x20 && text_[at_] != '"') {
       const char c = text_[at_++];
-      value += c == '\\' ? readEscape() : c;
+      value += c == '\\' ? readEscape() : std::string(1, c);
     }
     if (at_ == text_.size() || text_[at_] != '"') fail("a string does not end");
     ++at_;
     return value;
   }
 
-  char readEscape() {
+  // What a backslash begins.
+  std::string readEscape() {
     static constexpr char NAMES[] = "\"\\/bfnrt", VALUES[] = "\"\\/\b\f\n\r\t";
     const char c = at_ < text_.size() ? text_[at_++] : '\0';
-    if (c != '\0' && std::string(NAMES).find(c) != std::string::npos) return VALUES[std::string(NAMES).find(c)];
+    if (c != '\0' && std::string(NAMES).find(c) != std::string::npos)
+      return std::string(1, VALUES[std::string(NAMES).find(c)]);
+    if (c != 'u') fail("an escape sequence is unknown");
+    const unsigned code = readCodeUnit();
+    if (code < 0xD800 || code > 0xDFFF) return asUtf8(code);
+    // Two code units of UTF-16, with 10 bits each, make a character beyond 0xFFFF.
+    if (code >= 0xDC00 || text_.compare(at_, 2, "\\u") != 0) fail("half a surrogate pair");
+    at_ += 2;
+    const unsigned second = readCodeUnit();
+    if (second < 0xDC00 || second > 0xDFFF) fail("half a surrogate pair");
+    return asUtf8(0x10000 + ((code - 0xD800) << 10) + (second - 0xDC00));
+  }
+
+  // Four hexadecimal digits.
+  unsigned readCodeUnit() {
     unsigned code = 0;
-    if (c != 'u' || at_ + 4 > text_.size()) fail("an escape sequence is unknown");
-    const char* first = text_.data() + at_;
-    const auto [end, error] = std::from_chars(first, first + 4, code, 16);
-    if (error != std::errc{} || end != first + 4 || code >= 0x80) fail("an escape sequence is unknown");
+    const char *first = text_.data() + at_, *last = first + (std::min)(std::size_t{4}, text_.size() - at_);
+    const auto [end, error] = std::from_chars(first, last, code, 16);
+    if (error != std::errc{} || end != first + 4) fail("an escape sequence is unknown");
     at_ += 4;
-    return static_cast<char>(code);
+    return code;
   }
 
   const std::string& text_;

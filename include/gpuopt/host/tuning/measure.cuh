@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -18,7 +19,7 @@
 GPUOPT_NAMESPACE_BEGIN
 
 /// Tells how many microseconds the work takes that a function queues in a stream. It calls the function once, and waits
-/// for the work.
+/// for the work. What is no time, such as NaN, a negative number or infinity, rules the candidate out.
 using TuningClock = std::function<double(cudaStream_t stream, const std::function<void()>& work)>;
 
 namespace detail {
@@ -55,8 +56,13 @@ struct TimeSpread {
   double median = 0, p10 = 0, p90 = 0;
 };
 
+/// Longer than any time: a sample for which a clock gave none.
+inline constexpr double noTime = std::numeric_limits<double>::infinity();
+
+/// noTime unless each of the samples is a time.
 inline TimeSpread spreadOf(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
+  if (samples.back() == noTime) return {noTime, noTime, noTime};
   const auto at = [&](double share) {
     return samples[static_cast<std::size_t>(share * static_cast<double>(samples.size() - 1) + 0.5)];
   };

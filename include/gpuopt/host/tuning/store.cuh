@@ -38,15 +38,17 @@ class TuningStore {
   TuningStore& operator=(const TuningStore&) = delete;
 
   /// Takes the choices of a file instead of all others but those compiled in, which it precedes; and adds to that file
-  /// from now on. False if the file cannot be used. It is left alone then, and nothing is known.
+  /// from now on, whatever the program's folder is then. False if the file cannot be used. It is left alone then, and
+  /// nothing is known.
   bool load(const std::string& path) {
     const std::lock_guard<std::mutex> lock(mutex_);
     entries_.clear();
     path_.clear();
     generation_.fetch_add(1, std::memory_order_release);
     try {
-      entries_ = readTuningFile(path);
-      path_ = path;
+      std::vector<TuningEntry> entries = readTuningFile(path);
+      path_ = realPath(path);
+      entries_ = std::move(entries);
       return true;
     } catch (const std::exception& error) {
       report(path, error.what());
