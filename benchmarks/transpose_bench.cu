@@ -2,9 +2,9 @@
 /// Transpositions of every kind of shape, element size, pitch and batch, beside the best copy of as many
 /// bytes, cuBLAS and cuTENSOR.
 // SPDX-License-Identifier: MIT
+#include "support/cutensor.cuh"
 #include "support/options.hpp"
 #include "support/transpose_cublas.cuh"
-#include "support/transpose_cutensor.cuh"
 #include "support/transpose_data.cuh"
 #include "support/transpose_report.cuh"
 
@@ -94,7 +94,8 @@ class Bench {
                        goal,  {plain<T>("gpuopt", shape)}, mode};
     addPeers<T>(work, cublas_.transpositions(buffers_.in<T>(), buffers_.out<T>(), shape));
     // Single matrices stand beside cuBLAS alone.
-    if (shape.batch > 1) addPeers<T>(work, cutensor_.transpositions(buffers_.in<T>(), buffers_.out<T>(), shape));
+    if (shape.batch > 1)
+      addPeers<T>(work, cutensor_.permutations(buffers_.in<T>(), buffers_.out<T>(), tensorAxes(shape), shape.text()));
     return report_.run(std::move(work));
   }
 
@@ -141,6 +142,13 @@ class Bench {
     const bool fits = shape.extent() * sizeof(T) <= buffers_.bytes();
     if (!fits) std::printf("SKIPPED, too large: %s of %zu bytes\n", shape.text().c_str(), sizeof(T));
     return fits;
+  }
+
+  static TensorAxes tensorAxes(const Shape& s) {
+    const auto signedOf = [](std::size_t n) { return static_cast<std::ptrdiff_t>(n); };
+    return {{signedOf(s.batch), signedOf(s.cols), signedOf(s.rows)},
+            {signedOf(s.inStride()), 1, signedOf(s.inLd)},
+            {signedOf(s.outStride()), signedOf(s.outLd), 1}};
   }
 
   template <class In, class Out, class... Function>

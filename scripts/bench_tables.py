@@ -66,14 +66,14 @@ def overview(results):
     sums = results.candidates("reduce_bench", case="sum", type="float", bytes=4 * reduce.GIB, mode="cold-write")
     add("sum of 4 GiB of floats", reduce.CUB, "reduce_bench",
         f"{float(sums['gpuopt']['gbps']):.0f} GB/s" if sums else "", over(sums, reduce.CUB))
-    add("sums of seven types, 2^14 to 2^24 elements, cold cache: on average", reduce.CUB, "reduce_bench", "",
+    add("sums of seven types, 2^14 to 2^24 elements, cold cache: on average", reduce.CUB, "reduce_bench", "ratios alone",
         reduce.middle_mean(results, "reduce_bench", "cold-write", reduce.CUB))
     grid.add(["sums of floats with the same bits on every GPU: all lengths", f"`{reduce.GPU_TO_GPU}`",
-              "`reduce_bench`"], ["", reduce.deterministic_range(results)])
+              "`reduce_bench`"], ["ratios alone", reduce.deterministic_range(results)])
     value = results.candidates("reduce_forms_bench", case="value", n=1 << 14, mode="wall")
     copy = f"{reduce.CUB} + cudaMemcpyAsync"
     add("sum of 2^14 floats, from the call to the value on the host", copy, "reduce_forms_bench",
-        f"{float(value['gpuopt']['us']):.1f} us; an empty launch: {float(value['empty launch']['us']):.1f} us"
+        f"{float(value['gpuopt']['us']):.1f} us; an empty launch, synchronised: {float(value['empty launch']['us']):.1f} us"
         if value else "", over(value, copy))
     rows = results.candidates("reduce_matrix_bench", case="rows", n=64, mode="cold-write")
     add("sums of rows of 64 floats, 1 GiB", reduce.SEGMENT_SIZE, "reduce_matrix_bench",
@@ -130,6 +130,11 @@ TABLES = {
     "small": Table(PERFORMANCE, ("transpose_bench",), memory.small),
     "functions": Table(PERFORMANCE, ("transpose_bench",), memory.functions),
     "in_place": Table(PERFORMANCE, ("transpose_bench",), memory.in_place),
+    "permutations": Table(
+        PERFORMANCE, ("permute_bench",), memory.permutations,
+        "## Permutations\n\nThe cases of `benchmarks/permute_cases.txt`, which names the source of each set; L2 flushed by "
+        "writes, below 1 MiB in a graph. Share of the best copy of as many bytes, and in how many cases cuTENSOR is "
+        "faster."),
     "structs": Table(PERFORMANCE, ("struct_bench",), memory.structs),
     "struct_groups": Table(PERFORMANCE, ("struct_bench",), memory.struct_groups),
     "gathers": Table(PERFORMANCE, ("struct_bench",), memory.gathers),

@@ -1,10 +1,10 @@
-"""The tables of transpositions, structures and functions of elements, from results of the benchmarks.
+"""The tables of transpositions, permutations, structures and functions of elements, from results of the benchmarks.
 
 SPDX-License-Identifier: MIT
 """
 
 from bench_grid import Grid
-from bench_results import TOOLKIT, number, over, power, spread, us
+from bench_results import TOOLKIT, mean, number, over, power, spread, us
 
 GEAM = {"cublasSgeam": "float", "cublasDgeam": "double", "cublasCgeam": "complex", "cublasZgeam": "double complex"}
 PERMUTE = "cutensorPermute"
@@ -126,6 +126,23 @@ def in_place(results):
                   for belongs in kinds.values()]
         rectangles = [ratio(case) for case in cases if case["element"] == element and case["rows"] != case["cols"]]
         grid.add([bytes_text(element)], [*values, spread(rectangles, 3)])
+    return grid
+
+
+def permutations(results):
+    """By set and element size; cuTENSOR has no call for bytes."""
+    grid = Grid(["set", "element"], ["cases", "geometric mean", "worst", f"`{PERMUTE}`, geometric mean",
+                                     f"`{PERMUTE}` is faster"])
+    chosen = {}
+    for case, candidates in results.cases("permute_bench"):
+        chosen.setdefault((case["case"], case["element"]), []).append(candidates)
+    for (name, element), cases in chosen.items():
+        ours = [ratio(candidates["gpuopt"]) for candidates in cases]
+        peers = [candidates for candidates in cases if PERMUTE in candidates]
+        behind = sum(over(candidates, PERMUTE) < 1 for candidates in peers)
+        grid.add([name, bytes_text(element)],
+                 [str(len(cases)), number(mean(ours), 3), number(min(ours), 3),
+                  number(mean([ratio(candidates[PERMUTE]) for candidates in peers]), 3), str(behind) if peers else ""])
     return grid
 
 

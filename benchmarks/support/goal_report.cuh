@@ -66,11 +66,11 @@ class GoalReport {
   }
 
   /// Checks every candidate, then measures those that are right, and the references. Prints one line. Returns
-  /// the first one's microseconds; 0 where its result is wrong, and then nothing is measured.
-  double run(GoalCase work) {
+  /// no times where the first one's result is wrong: then nothing is measured.
+  CaseTimes run(GoalCase work) {
     const std::string first = work.candidates.front().name;
     wrong_ += removeWrong(work.candidates, titleOf(work));
-    if (work.candidates.empty() || work.candidates.front().name != first) return 0;
+    if (work.candidates.empty() || work.candidates.front().name != first) return {{}, 0};
     std::vector<Candidate> all = work.candidates;
     all.insert(all.end(), work.references.begin(), work.references.end());
     const auto spreads = timer_.measure(work.mode, all, work.bytes);
@@ -79,7 +79,7 @@ class GoalReport {
     for (std::size_t i = 0; i < all.size(); ++i) write(work, all[i].name, spreads[i], times.copy, figure, i == 0);
     print(work, times, figure);
     remember(work, times, figure);
-    return times.candidates.front();
+    return times;
   }
 
   /// Of every group and peer: the peer's time over gpuopt's, where it comes closest.

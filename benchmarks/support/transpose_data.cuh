@@ -80,15 +80,4 @@ Candidate transposition(const std::string& name, const Buffers& buffers, const S
   return {name, call, correct};
 }
 
-/// A library that is not installed: it transposes nothing.
-class NoTranspositions {
- public:
-  explicit NoTranspositions(cudaStream_t) {}
-
-  template <class T>
-  std::vector<Candidate> transpositions(const T*, T*, const Shape&) const {
-    return {};
-  }
-};
-
 }  // namespace bench

@@ -88,6 +88,11 @@ class Figures(unittest.TestCase):
         self.check("functions", "float to half | 1.033")
         self.check("in_place", "4 bytes | 0.911 | 0.895 | 0.250")
 
+    def test_permutations(self):
+        # sqrt(0.96 * 0.75) = 0.849; cuTENSOR: sqrt(0.8 * 0.8).
+        self.check("permutations", "ttc | 1 byte | 1 | 0.800 | 0.800 |  | ",
+                   "ttc | 4 bytes | 2 | 0.849 | 0.750 | 0.800 | 1", "ml | 4 bytes | 1 | 0.960 | 0.960 | 0.480 | 0")
+
     def test_structures(self):
         self.check("structs", "words | 64 | 4 | 0.996 | 6.00 | 5.00 | 6.00 | 5.86")
         self.check("struct_groups", "words, 4 to 96 bytes | 1 | 0.996 | 0.98 | 6.00 | 5.00 | 6.00 | 5.86")
@@ -126,7 +131,7 @@ class Figures(unittest.TestCase):
     def test_overview(self):
         self.check("overview", "sum of 4 GiB of floats | `cub::DeviceReduce::Reduce` | `reduce_bench` | 3985 GB/s | 1.25",
                    "sums of floats with the same bits on every GPU: all lengths | `cub::DeviceReduce::Reduce gpu_to_gpu` "
-                   "| `reduce_bench` |  | 1.5 to 3.0",
+                   "| `reduce_bench` | ratios alone | 1.5 to 3.0",
                    "sums of rows of 64 floats, 1 GiB | `cub::DeviceSegmentedReduce::Sum segment_size` "
                    "| `reduce_matrix_bench` | 0.85 of a plain sum's GB/s | 1.90",
                    "transposition of 16384 x 16384 floats | `cublasSgeam` | `transpose_bench` "
@@ -161,11 +166,13 @@ class Columns(unittest.TestCase):
         both = next(line for line in (ROOT / "benchmarks/support/goal_report.cuh").read_text().splitlines()
                     if '"case,element,"' in line)
         first, last = re.findall(r'"([^"\\]+)', both)[0], re.findall(r'"(,bytes[^"\\]+)', both)[0]
-        for program, own in {"transpose_bench": "rows,cols,in_ld,out_ld,batch", "map_bench": "n", "soa_bench": "n",
+        for program, own in {"transpose_bench": "rows,cols,in_ld,out_ld,batch", "map_bench": "n",
+                             "permute_bench": "name", "soa_bench": "n",
                              "struct_bench": "n,align,in_offset,out_offset", "struct_inverse_bench": "n",
                              "transfer_bench": "n"}.items():
             self.assertEqual(self.columns(program), first + own + last)
-            sources = "support/transpose_report.cuh" if program == "transpose_bench" else f"{program}.cu"
+            report = f"support/{program.removesuffix('_bench')}_report.cuh"
+            sources = report if program in ("permute_bench", "transpose_bench") else f"{program}.cu"
             self.assertIn(own, self.literals(sources))
 
     def test_names_of_candidates(self):

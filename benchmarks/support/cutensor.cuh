@@ -1,22 +1,26 @@
 /// \file
-/// cuTENSOR as a peer: cutensorPermute transposes batches of matrices. Without cuTENSOR there is no peer.
+/// cuTENSOR as a peer: cutensorPermute permutes tensors of any strides that are not negative. Without cuTENSOR there is
+/// no peer.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "transpose_data.cuh"
+#include "tensor_axes.hpp"
+#include "timing.cuh"
 
 #ifdef GPUOPT_BENCHMARK_CUTENSOR
 #include <cutensor.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
+#include <type_traits>
 #endif
 
 #include <cstddef>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace bench {
@@ -65,13 +69,13 @@ class Cutensor {
   /// What cuTENSOR has for elements of T's size: nothing for bytes and for structures. Where it refuses a shape, a line
   /// says why. Plans are made here, not in the call.
   template <class T>
-  std::vector<Candidate> transpositions(const T* in, T* out, const Shape& shape) const {
+  std::vector<Candidate> permutations(const T* in, T* out, const TensorAxes& axes, const std::string& subject) const {
     constexpr std::size_t SIZE = sizeof(T);
     if constexpr (SIZE == 2 || SIZE == 4 || SIZE == 8 || SIZE == 16) {
       try {
-        return {permutation(detail::cutensorType<SIZE>(), in, out, shape)};
+        return {permutation(detail::cutensorType<SIZE>(), in, out, axes)};
       } catch (const std::runtime_error& error) {
-        std::printf("SKIPPED: %s, %s of %zu bytes\n", error.what(), shape.text().c_str(), SIZE);
+        std::printf("SKIPPED: %s, %s of %zu bytes\n", error.what(), subject.c_str(), SIZE);
         return {};
       }
     } else {
@@ -82,34 +86,48 @@ class Cutensor {
  private:
   static constexpr std::uint32_t ALIGNMENT = 128;  // of the buffers, which cudaMalloc aligns to more
 
-  Candidate permutation(const detail::CutensorType& type, const void* in, void* out, const Shape& shape) const {
-    const auto call = [=, plan = planOf(type, shape), handle = handle_, stream = stream_] {
+  // One side of a permutation as cuTENSOR has it: axes are called by their numbers, and the fastest comes first.
+  struct Tensor {
+    std::vector<std::int32_t> modes;
+    std::shared_ptr<std::remove_pointer_t<cutensorTensorDescriptor_t>> descriptor;
+  };
+
+  Candidate permutation(const detail::CutensorType& type, const void* in, void* out, const TensorAxes& axes) const {
+    const auto call = [=, plan = planOf(type, axes), handle = handle_, stream = stream_] {
       detail::checkCutensor(cutensorPermute(handle.get(), plan.get(), type.one, in, out, stream), "cutensorPermute");
     };
-    return {"cutensorPermute", call, nullptr};
+    return {"cutensorPermute", call, nullptr, false, 0, true};
   }
 
-  // The fastest index of a tensor comes first.
-  auto describe(const std::vector<std::size_t>& extents, const std::vector<std::size_t>& strides,
-                cudaDataType_t type) const {
-    const std::vector<std::int64_t> extent(extents.begin(), extents.end()), stride(strides.begin(), strides.end());
+  Tensor describe(const std::vector<std::ptrdiff_t>& extents, const std::vector<std::ptrdiff_t>& strides,
+                  cudaDataType_t type) const {
+    Tensor tensor{std::vector<std::int32_t>(extents.size()), {}};
+    std::iota(tensor.modes.rbegin(), tensor.modes.rend(), 0);
+    std::stable_sort(tensor.modes.begin(), tensor.modes.end(), [&](auto a, auto b) { return strides[a] < strides[b]; });
+    std::vector<std::int64_t> extent, stride;
+    for (const auto mode : tensor.modes) {
+      if (strides[mode] < 0) throw std::runtime_error("cuTENSOR takes no negative strides");
+      extent.push_back(extents[mode]);
+      stride.push_back(strides[mode]);
+    }
     cutensorTensorDescriptor_t descriptor = nullptr;
     detail::checkCutensor(
         cutensorCreateTensorDescriptor(handle_.get(), &descriptor, static_cast<std::uint32_t>(extent.size()),
                                        extent.data(), stride.data(), type, ALIGNMENT),
         "cutensorCreateTensorDescriptor");
-    return detail::owned(descriptor, cutensorDestroyTensorDescriptor);
+    tensor.descriptor = detail::owned(descriptor, cutensorDestroyTensorDescriptor);
+    return tensor;
   }
 
   std::shared_ptr<std::remove_pointer_t<cutensorPlan_t>> planOf(const detail::CutensorType& type,
-                                                                const Shape& s) const {
-    const std::int32_t inModes[]{'c', 'r', 'b'}, outModes[]{'r', 'c', 'b'};
-    const auto in = describe({s.cols, s.rows, s.batch}, {1, s.inLd, s.inStride()}, type.data);
-    const auto out = describe({s.rows, s.cols, s.batch}, {1, s.outLd, s.outStride()}, type.data);
+                                                                const TensorAxes& axes) const {
+    const Tensor in = describe(axes.extents, axes.inStrides, type.data);
+    const Tensor out = describe(axes.extents, axes.outStrides, type.data);
     cutensorOperationDescriptor_t operation = nullptr;
-    detail::checkCutensor(cutensorCreatePermutation(handle_.get(), &operation, in.get(), inModes, CUTENSOR_OP_IDENTITY,
-                                                    out.get(), outModes, type.compute),
-                          "cutensorCreatePermutation");
+    detail::checkCutensor(
+        cutensorCreatePermutation(handle_.get(), &operation, in.descriptor.get(), in.modes.data(), CUTENSOR_OP_IDENTITY,
+                                  out.descriptor.get(), out.modes.data(), type.compute),
+        "cutensorCreatePermutation");
     const auto ownedOperation = detail::owned(operation, cutensorDestroyOperationDescriptor);
     cutensorPlanPreference_t preference = nullptr;
     detail::checkCutensor(
@@ -127,7 +145,15 @@ class Cutensor {
 
 #else
 
-using Cutensor = NoTranspositions;
+class Cutensor {
+ public:
+  explicit Cutensor(cudaStream_t) {}
+
+  template <class T>
+  std::vector<Candidate> permutations(const T*, T*, const TensorAxes&, const std::string&) const {
+    return {};
+  }
+};
 
 #endif
 

@@ -1,0 +1,44 @@
+/// \file
+/// A plan of a permutation in words.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/message.cuh>
+#include <gpuopt/device/permute/plan.cuh>
+
+#include <cstddef>
+#include <iterator>
+#include <string>
+
+GPUOPT_DETAIL_BEGIN
+
+inline const char* nameOf(PermuteAlgorithm algorithm) {
+  constexpr const char* names[] = {"nothing to launch", "transposition", "matrix tile", "tile of runs", "words"};
+  static_assert(std::size(names) == static_cast<std::size_t>(PermuteAlgorithm::elements) + 1);
+  return names[static_cast<std::size_t>(algorithm)];
+}
+
+// The axes that remain, the slowest of the output first: extent, and strides of both tensors.
+inline std::string axesInWords(const PermuteRequest& request) {
+  std::string text;
+  for (unsigned k = request.rank; k-- > 0;)
+    text += message(
+        {text.empty() ? "" : ", ", request.axis[k].extent, " (", request.axis[k].in, " to ", request.axis[k].out, ")"});
+  return text;
+}
+
+// The kernel, what a block takes, the reason, and the canonical form.
+inline std::string planInWords(const PermutePlan& plan) {
+  const PermuteRequest& request = plan.request;
+  std::string text = nameOf(plan.algorithm);
+  if (plan.algorithm == PermuteAlgorithm::tile)
+    text +=
+        message({", ", std::size_t{plan.tile.parts} * plan.tile.inRows, " rows of ", plan.tile.inRowBytes, " bytes to ",
+                 std::size_t{plan.tile.parts} * plan.tile.outRows, " of ", plan.tile.outRowElements * request.outBytes,
+                 ", sectors read ", plan.readPercent, " %, written ", plan.writtenPercent, " % of the least"});
+  text += message({": ", plan.reason});
+  if (plan.algorithm == PermuteAlgorithm::nothing) return text;
+  return message({text, "; words of ", request.inBytes, " bytes along ", axesInWords(request)});
+}
+
+GPUOPT_DETAIL_END

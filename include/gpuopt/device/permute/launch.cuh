@@ -1,0 +1,162 @@
+/// \file
+/// The launch of a plan.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/identity.cuh>
+#include <gpuopt/core/word.cuh>
+#include <gpuopt/device/permute/elements.cuh>
+#include <gpuopt/device/permute/matrix_tile.cuh>
+#include <gpuopt/device/permute/plan.cuh>
+#include <gpuopt/device/permute/tile.cuh>
+#include <gpuopt/device/transpose/launch.cuh>
+#include <gpuopt/host/launch.cuh>
+
+#include <cstddef>
+#include <type_traits>
+
+GPUOPT_DETAIL_BEGIN
+
+inline LaunchConfig permuteConfig(unsigned threads, std::size_t blocks, std::size_t sharedBytes, cudaStream_t stream) {
+  LaunchConfig config = gridConfig(static_cast<int>(threads), blocks, stream, "gpuopt::permute");
+  config.sharedBytes = sharedBytes;
+  return config;
+}
+
+template <class In, class Out, class Function>
+TransposeProblem<In, Out, Function> permuteMatrixProblem(const PermutePlan& plan, const Function& function) {
+  const PermuteMatrix& m = plan.matrix;
+  return {reinterpret_cast<const In*>(plan.request.in),
+          reinterpret_cast<Out*>(plan.request.out),
+          m.rows,
+          m.cols,
+          m.inLd,
+          m.outLd,
+          m.batch,
+          m.inStride,
+          m.outStride,
+          function};
+}
+
+// Tiles of ROWS x COLS along the first axis and the input's, and blocks along all others.
+template <class Tile, class Args>
+std::size_t permuteMatrixGrid(const PermutePlan& plan, Args& args) {
+  const PermuteRequest& r = plan.request;
+  std::size_t blocks = 1;
+  args.inCut = args.outCut = {permuteRank, 0, 0};
+  for (unsigned k = 0; k < r.rank; ++k) {
+    const std::size_t extent = r.axis[k].extent;
+    const std::size_t part = k == 0 ? Tile::ROWS : k == plan.inAxis ? Tile::COLS : 1;
+    const std::size_t tiles = ceilDivide(extent, part);
+    const auto length = static_cast<unsigned>(smallerOf(extent, part));
+    const PermuteCut cut{tiles > 1 ? args.grid.rank : permuteRank, length,
+                         static_cast<unsigned>(extent - (tiles - 1) * part)};
+    if (k == 0) args.outCut = cut;
+    if (k == plan.inAxis) args.inCut = cut;
+    if (tiles == 1) continue;
+    const auto step = static_cast<std::ptrdiff_t>(part);
+    args.grid.axis[args.grid.rank++] = {Divisor(static_cast<unsigned>(tiles)),
+                                        r.axis[k].in * step * static_cast<std::ptrdiff_t>(r.inBytes),
+                                        r.axis[k].out * step * static_cast<std::ptrdiff_t>(r.outBytes)};
+    blocks *= tiles;
+  }
+  return blocks;
+}
+
+template <class In, class Out, class Function>
+void launchPermuteMatrixTile(const PermutePlan& plan, const Function& function, cudaStream_t stream) {
+  if constexpr (hasVectorTile(sizeof(In)) && hasVectorTile(sizeof(Out))) {
+    using Tile = VectorTileOf<In, Out>;
+    const PermuteRequest& r = plan.request;
+    PermuteMatrixArgs<In, Out, Function> args{reinterpret_cast<const In*>(r.in),
+                                              reinterpret_cast<Out*>(r.out),
+                                              static_cast<std::size_t>(r.axis[0].in),
+                                              static_cast<std::size_t>(r.axis[plan.inAxis].out),
+                                              {},
+                                              {},
+                                              {},
+                                              function};
+    const std::size_t blocks = permuteMatrixGrid<Tile>(plan, args);
+    launch(permuteMatrixTileKernel<Tile, In, Out, Function>,
+           permuteConfig(Tile::THREADS, blocks, sizeof(typename Tile::Storage), stream), args);
+  }
+}
+
+// The memory of the input: 16-byte accesses may go beyond a run, but not beyond that.
+struct PermuteMemory {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
+
+inline PermuteMemory inMemoryOf(const PermuteRequest& r) {
+  PermuteMemory memory{r.in, r.in + r.inBytes};
+  for (unsigned k = 0; k < r.rank; ++k) {
+    const auto reach = static_cast<std::uintptr_t>(static_cast<std::ptrdiff_t>(r.axis[k].extent - 1) * r.axis[k].in *
+                                                   static_cast<std::ptrdiff_t>(r.inBytes));
+    (r.axis[k].in < 0 ? memory.begin : memory.end) += reach;
+  }
+  return memory;
+}
+
+template <class In, class Out, class Function>
+void launchPermuteTile(const PermutePlan& plan, const Function& function, cudaStream_t stream) {
+  const PermuteRequest& r = plan.request;
+  const PermuteMemory memory = inMemoryOf(r);
+  launch(permuteTileKernel<In, Out, Function>, permuteConfig(permuteThreads, plan.blocks, plan.sharedBytes, stream),
+         PermuteTileArgs<In, Out, Function>{reinterpret_cast<const unsigned char*>(r.in) + plan.inOffset,
+                                            reinterpret_cast<unsigned char*>(r.out), memory.begin, memory.end,
+                                            plan.tile, function});
+}
+
+template <class In, class Out, class Function>
+void launchPermuteElements(const PermutePlan& plan, const Function& function, cudaStream_t stream) {
+  const PermuteRequest& r = plan.request;
+  PermuteElementArgs<In, Out, Function> args{
+      reinterpret_cast<const In*>(r.in), reinterpret_cast<Out*>(r.out), r.elements(), r.rank, {}, function};
+  const bool isWide = args.elements >= std::size_t{1} << 31;
+  for (unsigned k = 0; k < r.rank; ++k)
+    args.axis[k] = {isWide ? Divisor() : Divisor(static_cast<unsigned>(r.axis[k].extent)), r.axis[k].extent,
+                    r.axis[k].in, r.axis[k].out};
+  constexpr std::size_t PER_BLOCK = std::size_t{permuteElementThreads} * permuteElementsPerThread;
+  const auto config = permuteConfig(permuteElementThreads, ceilDivide(args.elements, PER_BLOCK), 0, stream);
+  if (isWide)
+    launch(permuteElementsKernel<true, In, Out, Function>, config, args);
+  else
+    launch(permuteElementsKernel<false, In, Out, Function>, config, args);
+}
+
+template <class In, class Out, class Function>
+void launchPermuteKernel(const PermutePlan& plan, const Function& function, cudaStream_t stream) {
+  switch (plan.algorithm) {
+    case PermuteAlgorithm::nothing:
+    case PermuteAlgorithm::transpose:
+      return;
+    case PermuteAlgorithm::matrixTile:
+      return launchPermuteMatrixTile<In, Out>(plan, function, stream);
+    case PermuteAlgorithm::tile:
+      return launchPermuteTile<In, Out>(plan, function, stream);
+    case PermuteAlgorithm::elements:
+      return launchPermuteElements<In, Out>(plan, function, stream);
+  }
+}
+
+// Words of `plan.request.inBytes` bytes; an element's alignment is the least of them.
+template <std::size_t BYTES, std::size_t LEAST>
+void launchPermuteWords(const PermutePlan& plan, cudaStream_t stream) {
+  if (plan.request.inBytes == BYTES)
+    launchPermuteKernel<Word<BYTES>, Word<BYTES>>(plan, Identity{}, stream);
+  else if constexpr (BYTES > LEAST)
+    launchPermuteWords<BYTES / 2, LEAST>(plan, stream);
+}
+
+template <class In, class Out, class Function>
+void launchPermute(const PermutePlan& plan, const Function& function, cudaStream_t stream) {
+  if (plan.algorithm == PermuteAlgorithm::transpose)
+    launchTranspose(permuteMatrixProblem<In, Out>(plan, function), stream);
+  else if constexpr (std::is_same_v<In, Out> && std::is_same_v<Function, Identity>)
+    launchPermuteWords<16, leastAlignment<In>>(plan, stream);
+  else
+    launchPermuteKernel<In, Out>(plan, function, stream);
+}
+
+GPUOPT_DETAIL_END

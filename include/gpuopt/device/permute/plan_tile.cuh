@@ -1,0 +1,311 @@
+/// \file
+/// The tile of a permutation: how much of each axis a block takes, and how that is stored in shared memory.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/permute/problem.cuh>
+#include <gpuopt/device/permute/tile.cuh>
+#include <gpuopt/device/permute/tuning.cuh>
+#include <gpuopt/device/transpose/problem.cuh>
+
+#include <cstddef>
+#include <cstdint>
+
+GPUOPT_DETAIL_BEGIN
+
+// How much of each axis a block takes: axes along which its rows run, of either tensor, and axes that number its parts.
+class PermuteTileParts {
+ public:
+  explicit PermuteTileParts(const PermuteRequest& request) : r_(request) {
+    for (unsigned k = 0; k < r_.rank; ++k) {
+      unsigned i = k;
+      for (; i > 0 && magnitude(r_.axis[byIn[i - 1]].in) > magnitude(r_.axis[k].in); --i) byIn[i] = byIn[i - 1];
+      byIn[i] = k;
+      byOut[k] = k;
+    }
+  }
+
+  // Rows of about `bytes` on both sides.
+  void choose(std::size_t bytes, const PermuteTuning& tuning) {
+    for (unsigned k = 0; k < r_.rank; ++k) part[k] = 1, isTakenByOut_[k] = false;
+    grow(byIn, true, largerOf<std::size_t>(1, bytes / r_.inBytes), largerOf<std::size_t>(1, 32 / r_.inBytes));
+    grow(byOut, false, largerOf<std::size_t>(1, bytes / r_.outBytes), largerOf<std::size_t>(1, 32 / r_.outBytes));
+    findRuns(tuning);
+    addParts(tuning.minTileBytes);
+  }
+
+  std::size_t bytes() const { return elements * r_.inBytes; }
+
+  unsigned byIn[permuteRank] = {};  // axes in ascending order of their strides
+  unsigned byOut[permuteRank] = {};
+  std::size_t part[permuteRank] = {};  // of each axis, in a tile
+  bool isInRun[permuteRank] = {};
+  bool isOutRun[permuteRank] = {};
+  unsigned inRunAxes = 0;
+  unsigned outRunAxes = 0;
+  std::size_t inRun = 1;  // elements of a row
+  std::size_t outRun = 1;
+  std::size_t elements = 1;  // of the tile
+
+ private:
+  // Takes axes in the order of one tensor until their run has `target` elements; the last one is cut into equal parts
+  // of a multiple of `sector` elements.
+  void grow(const unsigned (&order)[permuteRank], bool isIn, std::size_t target, std::size_t sector) {
+    std::size_t length = 1;
+    for (unsigned i = 0; i < r_.rank && length < target; ++i) {
+      const PermuteAxis& axis = r_.axis[order[i]];
+      const std::ptrdiff_t stride = isIn ? magnitude(axis.in) : axis.out;
+      if (stride != static_cast<std::ptrdiff_t>(length)) return;
+      std::size_t size = axis.extent;
+      if (length * size * 5 > target * 8) {
+        if (isIn && axis.in < 0) return;  // a cut run would not begin at its first element
+        const std::size_t wanted = ceilDivide(target, length);
+        size = ceilDivide(size, ceilDivide(size, wanted));
+        if (length == 1) size = smallerOf(axis.extent, roundUp(size, sector));
+      }
+      part[order[i]] = largerOf(part[order[i]], size);
+      isTakenByOut_[order[i]] |= !isIn && size > 1;
+      if (size < axis.extent) return;
+      length *= size;
+    }
+  }
+
+  // The axes along which rows run. An axis that both tensors take numbers the rows of one of them, as soon as the other
+  // axes of its row fill some sectors: shared memory can then pad the rows so that no banks conflict.
+  void findRuns(const PermuteTuning& tuning) {
+    inRunAxes = outRunAxes = 0;
+    inRun = outRun = elements = 1;
+    for (unsigned k = 0; k < r_.rank; ++k) isInRun[k] = isOutRun[k] = false;
+    for (unsigned i = 0; i < r_.rank; ++i) {
+      const unsigned k = byIn[i];
+      if (magnitude(r_.axis[k].in) != static_cast<std::ptrdiff_t>(inRun) || part[k] == 1) break;
+      if (isTakenByOut_[k] && fillsSectors(inRun * r_.inBytes, tuning)) break;
+      if (r_.axis[k].in < 0 && part[k] < r_.axis[k].extent) break;  // a cut run would not begin at its first element
+      isInRun[k] = true;
+      ++inRunAxes;
+      inRun *= part[k];
+      if (part[k] < r_.axis[k].extent) break;
+    }
+    for (unsigned k = 0; k < r_.rank; ++k) {
+      if (r_.axis[k].out != static_cast<std::ptrdiff_t>(outRun) || part[k] == 1) break;
+      if (isInRun[k] && fillsSectors(outRun * r_.outBytes, tuning)) break;
+      isOutRun[k] = true;
+      ++outRunAxes;
+      outRun *= part[k];
+      if (part[k] < r_.axis[k].extent) break;
+    }
+    for (unsigned k = 0; k < r_.rank; ++k) {
+      if (!isInRun[k] && !isOutRun[k]) part[k] = 1;
+      elements *= part[k];
+    }
+  }
+
+  static bool fillsSectors(std::size_t bytes, const PermuteTuning& tuning) {
+    return bytes >= (bytes % 16 == 0 ? tuning.alignedRunBytes : tuning.unalignedRunBytes);
+  }
+
+  // Small tiles take several sets of rows.
+  void addParts(std::size_t minBytes) {
+    for (unsigned k = 0; k < r_.rank && 2 * bytes() <= minBytes; ++k) {
+      if (part[k] > 1) continue;
+      const std::size_t wanted = minBytes / bytes();
+      part[k] = smallerOf(r_.axis[k].extent, wanted);
+      elements *= part[k];
+      if (part[k] < r_.axis[k].extent) return;
+    }
+  }
+
+  const PermuteRequest& r_;
+  bool isTakenByOut_[permuteRank] = {};
+};
+
+// Chooses a tile, and lays it out.
+class PermuteTilePlanner {
+ public:
+  PermuteTilePlanner(const PermuteRequest& request, const PermuteTuning& tuning, std::size_t sharedLimit)
+      : r_(request), tuning_(tuning), sharedLimit_(smallerOf(sharedLimit, std::size_t{227} << 10)), parts_(request) {}
+
+  // Whether there is a tile.
+  bool plan() {
+    double best = 0;
+    std::size_t bestBytes = 0;
+    for (std::size_t bytes = tuning_.minRunBytes; bytes <= tuning_.maxRunBytes; bytes *= 2) {
+      parts_.choose(bytes, tuning_);
+      if (parts_.inRunAxes == 0 || parts_.outRunAxes == 0) return false;
+      if (parts_.bytes() > tuning_.maxTileBytes && bestBytes != 0) break;
+      const double cost = costOf();
+      if (bestBytes != 0 && cost >= best) continue;
+      best = cost;
+      bestBytes = bytes;
+    }
+    parts_.choose(bestBytes, tuning_);
+    layOut();
+    return sharedBytes_ <= sharedLimit_ && blocks_ < maxBlocks;
+  }
+
+  const PermuteTileShape& shape() const { return shape_; }
+  std::size_t blocks() const { return blocks_; }
+  std::size_t sharedBytes() const { return sharedBytes_; }
+
+  // The sectors that the rows of one tensor touch, in per cent of those that their bytes fill.
+  std::size_t sectorPercent(bool ofIn) const {
+    const std::size_t bytes = ofIn ? parts_.inRun * r_.inBytes : parts_.outRun * r_.outBytes;
+    return (ceilDivide(bytes, sectorBytes) + (isAligned(ofIn) ? 0 : 1)) * sectorBytes * 100 / bytes;
+  }
+
+  // Bytes from the given first element of the input to the one that the kernel counts from.
+  std::ptrdiff_t inOffset() const { return inOffset_; }
+
+ private:
+  static constexpr std::size_t maxBlocks = std::size_t{1} << 31;
+
+  // Bytes that take as long as the tile does, over the bytes of the tile.
+  double costOf() const {
+    const auto bytes = static_cast<double>(parts_.bytes());
+    const double inRow = tuning_.rowCost + (isAligned(true) ? 0 : tuning_.misalignedInCost);
+    const double outRow = tuning_.rowCost + (isAligned(false) ? 0 : tuning_.misalignedOutCost);
+    const double rows = inRow / static_cast<double>(parts_.inRun * r_.inBytes) +
+                        outRow / static_cast<double>(parts_.outRun * r_.outBytes);
+    double full = 1;  // share of all tiles that have elements
+    for (unsigned k = 0; k < r_.rank; ++k) {
+      const std::size_t tiles = ceilDivide(r_.axis[k].extent, parts_.part[k]);
+      full *= static_cast<double>(r_.axis[k].extent) / static_cast<double>(tiles * parts_.part[k]);
+    }
+    const double resident = static_cast<double>(sharedLimit_) / (bytes * 1.1 + 2048);
+    return (2 + rows + tuning_.blockCost / (bytes * full)) /
+           smallerOf(1.0, resident / PermuteTuning::residentBlocks(r_.inBytes));
+  }
+
+  // Whether all rows of the tile, and of all tiles, begin at 16-byte boundaries.
+  bool isAligned(bool ofIn) const {
+    const std::size_t bytes = ofIn ? r_.inBytes : r_.outBytes;
+    std::uintptr_t begin = ofIn ? r_.in : r_.out;
+    std::uintptr_t all = 0;
+    for (unsigned k = 0; k < r_.rank; ++k) {
+      const auto stride = static_cast<std::uintptr_t>(ofIn ? r_.axis[k].in : r_.axis[k].out) * bytes;
+      if (!(ofIn ? parts_.isInRun[k] : parts_.isOutRun[k]))
+        all |= stride;
+      else if (parts_.part[k] < r_.axis[k].extent)
+        all |= stride * parts_.part[k];
+      else if (ofIn && r_.axis[k].in < 0)
+        begin += stride * (parts_.part[k] - 1);  // rows of the input begin at the last index
+    }
+    return (begin | all) % 16 == 0;
+  }
+
+  void layOut() {
+    shape_.inCut = shape_.outCut = shape_.partCut = {permuteRank, 1, 1};
+    layOutGrid();
+    layOutInput();
+    layOutOutput();
+    layOutShared();
+  }
+
+  void layOutGrid() {
+    blocks_ = 1;
+    for (unsigned k = 0; k < r_.rank; ++k) {
+      const PermuteAxis& axis = r_.axis[k];
+      const std::size_t part = parts_.part[k];
+      const std::size_t tiles = ceilDivide(axis.extent, part);
+      if (tiles == 1) continue;
+      const unsigned i = shape_.grid.rank++;
+      shape_.grid.axis[i] = {Divisor(static_cast<unsigned>(smallerOf(tiles, maxBlocks - 1))),
+                             axis.in * signedOf(part * r_.inBytes), axis.out * signedOf(part * r_.outBytes)};
+      blocks_ = blocks_ > maxBlocks / tiles ? maxBlocks : blocks_ * tiles;
+      const PermuteCut cut{i, static_cast<unsigned>(part), static_cast<unsigned>(axis.extent - (tiles - 1) * part)};
+      if (parts_.isInRun[k]) shape_.inCut = cut;
+      if (parts_.isOutRun[k]) shape_.outCut = cut;
+      if (part > 1 && !parts_.isInRun[k] && !parts_.isOutRun[k]) shape_.partCut = cut;
+      shape_.outCountCut |= parts_.isInRun[k] && !parts_.isOutRun[k];
+      shape_.inCountCut |= parts_.isOutRun[k] && !parts_.isInRun[k];
+    }
+  }
+
+  static std::ptrdiff_t signedOf(std::size_t n) { return static_cast<std::ptrdiff_t>(n); }
+
+  void layOutInput() {
+    std::size_t run = r_.inBytes;
+    for (unsigned i = 0; i < parts_.inRunAxes; ++i) {
+      const unsigned k = parts_.byIn[i];
+      shared_[k] = static_cast<int>(run);
+      if (r_.axis[k].in < 0) {
+        const std::size_t last = parts_.part[k] - 1;
+        shared_[k] = -shared_[k];
+        shape_.first += static_cast<unsigned>(run * last);
+        inOffset_ += r_.axis[k].in * signedOf(last * r_.inBytes);
+      }
+      run *= parts_.part[k];
+    }
+    shape_.inRowBytes = static_cast<unsigned>(run);
+    shape_.inRows = shape_.parts = 1;
+    for (unsigned k = 0; k < r_.rank; ++k) {
+      const auto part = static_cast<unsigned>(parts_.part[k]);
+      if (parts_.isInRun[k] || part == 1) continue;
+      const std::ptrdiff_t in = r_.axis[k].in * signedOf(r_.inBytes), out = r_.axis[k].out * signedOf(r_.outBytes);
+      if (parts_.isOutRun[k])
+        shape_.inRow[shape_.inRowAxes++] = {part, 0, in}, shape_.inRows *= part;
+      else
+        shape_.part[shape_.partAxes++] = {part, in, out}, shape_.parts *= part;
+    }
+    const bool aligned = isAligned(true);
+    shape_.inVectors = ceilDivide32(shape_.inRowBytes + (aligned ? 0 : 30), 16);
+    shape_.byInVectors = Divisor(shape_.inVectors);
+    layOutBanks(aligned);
+  }
+
+  bool packs() const { return r_.outBytes < 16 && r_.outAlign == r_.outBytes; }
+
+  // The elements of an output vector are in as many rows. Neighbouring vectors of a row then are 16 bytes apart, modulo
+  // the 128 bytes of all banks.
+  void layOutBanks(bool aligned) {
+    const unsigned pack = packs() ? 16 / r_.outBytes : 1;
+    shape_.inPitch = 16 * (shape_.inVectors + (aligned ? 0 : 1));
+    if (pack == 1) {
+      if (shape_.inPitch % 32 == 0) shape_.inPitch += 16;
+    } else {
+      while ((1U << shape_.inSkewShift) < pack) ++shape_.inSkewShift;
+      shape_.inSkew = (16 - pack * shape_.inPitch) % 128;
+    }
+    shape_.partBytes = shape_.inRows * shape_.inPitch + (shape_.inRows >> shape_.inSkewShift) * shape_.inSkew;
+  }
+
+  void layOutOutput() {
+    shape_.outRows = 1;
+    for (unsigned i = 0; i < parts_.inRunAxes; ++i) {
+      const unsigned k = parts_.byIn[i];
+      if (parts_.isOutRun[k]) continue;
+      const auto part = static_cast<unsigned>(parts_.part[k]);
+      shape_.outRow[shape_.outRowAxes++] = {part, shared_[k], r_.axis[k].out * signedOf(r_.outBytes)};
+      shape_.outRows *= part;
+    }
+    for (unsigned k = 0; k < parts_.outRunAxes; ++k)
+      shape_.outElement[shape_.outAxes++] = {static_cast<unsigned>(parts_.part[k]), parts_.isInRun[k] ? shared_[k] : 0,
+                                             r_.axis[k].in * signedOf(r_.inBytes)};
+    shape_.outRowElements = static_cast<unsigned>(parts_.outRun);
+    const unsigned bytes = shape_.outRowElements * r_.outBytes;
+    shape_.outVectors = packs() ? ceilDivide32(bytes, 16) + (isAligned(false) ? 0 : 1) : shape_.outRowElements;
+    const bool hasManyRows = shape_.outRows * shape_.parts >= permuteThreads / 8;
+    shape_.outLanes = hasManyRows && shape_.outVectors % 8 == 0 ? 8 : smallerOf(shape_.outVectors, permuteThreads);
+    shape_.byOutLanes = Divisor(shape_.outLanes);
+  }
+
+  void layOutShared() {
+    const std::size_t tables =
+        sizeof(PermuteRow) * shape_.parts * (shape_.outRows + shape_.inRows) + sizeof(unsigned) * shape_.outRowElements;
+    shape_.bufferOffset = static_cast<unsigned>(roundUp(tables, 128));
+    sharedBytes_ = shape_.bufferOffset + std::size_t{shape_.parts} * shape_.partBytes + 32;
+  }
+
+  const PermuteRequest& r_;
+  const PermuteTuning& tuning_;
+  std::size_t sharedLimit_;
+  PermuteTileParts parts_;
+  int shared_[permuteRank] = {};  // bytes from index to index within an input row in shared memory
+  PermuteTileShape shape_{};
+  std::ptrdiff_t inOffset_ = 0;
+  std::size_t blocks_ = 0;
+  std::size_t sharedBytes_ = 0;
+};
+
+GPUOPT_DETAIL_END

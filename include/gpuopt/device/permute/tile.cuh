@@ -1,0 +1,323 @@
+/// \file
+/// Permutations by tiles of merged slices: a block stages runs of the input as they are in memory, and gathers runs of
+/// the output from them.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/block/shared.cuh>
+#include <gpuopt/core/identity.cuh>
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/word.cuh>
+#include <gpuopt/device/permute/grid.cuh>
+#include <gpuopt/device/permute/problem.cuh>
+#include <gpuopt/grid/dependency.cuh>
+#include <gpuopt/thread/async_copy.cuh>
+#include <gpuopt/thread/vector.cuh>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+GPUOPT_DETAIL_BEGIN
+
+constexpr unsigned permuteThreads = 256;
+
+// An axis of a tile, and the bytes from one of its indices to the next: in global memory, and in shared memory.
+struct PermuteTileAxis {
+  unsigned extent;
+  int shared;
+  std::ptrdiff_t global;
+};
+
+// A tile is a number of parts. Each is a set of input rows, which are contiguous, and a set of output rows, which are
+// contiguous.
+struct PermuteTileShape {
+  PermuteGrid grid;
+  PermuteCut inCut;   // cuts the input rows, and the number of output rows or their length
+  PermuteCut outCut;  // cuts the output rows, and the number of input rows or their length
+  PermuteCut partCut;
+  bool inCountCut;   // outCut lowers the number of input rows
+  bool outCountCut;  // inCut that of output rows
+
+  unsigned parts;
+  unsigned partBytes;  // in shared memory
+  unsigned partAxes;
+  struct PartAxis {
+    unsigned extent;
+    std::ptrdiff_t in;  // bytes
+    std::ptrdiff_t out;
+  } part[permuteTileRank];  // the axes that number the parts
+
+  unsigned inRows;      // of a full tile
+  unsigned inRowBytes;  // bytes of one
+  unsigned inVectors;   // 16-byte accesses of one
+  unsigned inPitch;     // bytes in shared memory from row to row
+  unsigned inSkew;      // bytes more after every 2^inSkewShift rows
+  unsigned inSkewShift;
+  Divisor byInVectors;
+  unsigned inRowAxes;
+  PermuteTileAxis inRow[permuteTileRank];  // the axes that number the input rows
+
+  unsigned outRows;
+  unsigned outRowElements;
+  unsigned outVectors;  // 16-byte accesses of an output row
+  unsigned outLanes;    // threads along a row
+  Divisor byOutLanes;
+  unsigned outRowAxes;
+  PermuteTileAxis outRow[permuteTileRank];  // the axes that number the output rows
+  unsigned outAxes;
+  PermuteTileAxis outElement[permuteTileRank];  // the axes within an output row; `shared` is 0 for those of input rows
+  unsigned first;                               // shared bytes of the element with all indices 0
+
+  unsigned bufferOffset;  // in shared memory, behind the tables
+};
+
+// What the kernel gets. `in` and `out` are the addresses of the elements with all indices 0.
+template <class In, class Out, class Function>
+struct PermuteTileArgs {
+  const unsigned char* in;
+  unsigned char* out;
+  std::uintptr_t inBegin;  // of the input's memory
+  std::uintptr_t inEnd;
+  PermuteTileShape shape;
+  Function function;
+};
+
+// A row of either tensor: bytes from the tile's first element in global memory, and from the buffer in shared memory.
+struct PermuteRow {
+  std::ptrdiff_t global;
+  unsigned shared;
+};
+
+// The tile of a block: where it begins, and its sizes.
+struct PermuteRegion {
+  std::ptrdiff_t in = 0;
+  std::ptrdiff_t out = 0;
+  unsigned parts;
+  unsigned inRows;  // of a part
+  unsigned inRowBytes;
+  unsigned outRows;
+  unsigned outRowElements;
+};
+
+__device__ inline PermuteRegion permuteRegion(const PermuteTileShape& shape) {
+  const PermuteTileIndex tile = permuteTileIndex(shape.grid, shape.inCut, shape.outCut, shape.partCut);
+  PermuteRegion region{tile.in,          tile.out,      shape.parts,         shape.inRows,
+                       shape.inRowBytes, shape.outRows, shape.outRowElements};
+  const auto cut = [](unsigned& size, const PermuteCut& by) { size = size / by.length * by.last; };
+  if (tile.isInLast) {
+    cut(region.inRowBytes, shape.inCut);
+    if (shape.outCountCut) cut(region.outRows, shape.inCut);
+  }
+  if (tile.isOutLast) {
+    cut(region.outRowElements, shape.outCut);
+    if (shape.inCountCut) cut(region.inRows, shape.outCut);
+  }
+  if (tile.isPartLast) cut(region.parts, shape.partCut);
+  return region;
+}
+
+// The offset of an index of several axes.
+template <class Add>
+__device__ inline void visitDigits(const PermuteTileAxis* axes, unsigned rank, unsigned index, Add add) {
+  for (unsigned k = 0; k < rank; ++k) {
+    const unsigned quotient = index / axes[k].extent;
+    add(axes[k], index - quotient * axes[k].extent);
+    index = quotient;
+  }
+}
+
+// Where an input row of a part begins in shared memory, before the misalignment of the part is added.
+__device__ inline unsigned inRowShared(const PermuteTileShape& shape, unsigned row, std::ptrdiff_t global) {
+  return row * shape.inPitch + (row >> shape.inSkewShift) * shape.inSkew + (static_cast<unsigned>(global) & 15);
+}
+
+template <class In, class Out, class Function>
+class PermuteTile {
+  using Args = PermuteTileArgs<In, Out, Function>;
+  static constexpr bool onlyMoves = std::is_same_v<Function, Identity>;
+  static constexpr bool PACKS = sizeof(Out) < 16 && isWord<Out>;
+  static constexpr unsigned PACK = PACKS ? 16 / sizeof(Out) : 1;
+  static constexpr unsigned VECTOR = PACK * sizeof(Out);
+
+ public:
+  __device__ explicit PermuteTile(const Args& args) : args_(args), shape_(args.shape) {
+    unsigned char* const shared = dynamicShared<unsigned char>();
+    outRows_ = reinterpret_cast<PermuteRow*>(shared);
+    inRows_ = outRows_ + shape_.parts * shape_.outRows;
+    elements_ = reinterpret_cast<unsigned*>(inRows_ + shape_.parts * shape_.inRows);
+    buffer_ = shared + shape_.bufferOffset;
+  }
+
+  __device__ void move() {
+    const PermuteRegion region = permuteRegion(shape_);
+    const auto source = reinterpret_cast<std::uintptr_t>(args_.in + region.in);
+    tabulateInRows(region, source);
+    waitForPreviousKernel();
+    __syncthreads();
+    stage(region, source);
+    tabulateOutRows(region, source);
+    tabulateElements();
+    awaitAsyncCopies();
+    __syncthreads();
+    store(region);
+  }
+
+ private:
+  // The part of a row's number, and where that begins: the misalignment of its first element is that of shared memory.
+  struct Part {
+    std::ptrdiff_t in = 0;
+    std::ptrdiff_t out = 0;
+    unsigned shared = 0;
+  };
+
+  __device__ Part partOf(unsigned index, std::uintptr_t source) const {
+    Part part;
+    part.shared = index * shape_.partBytes;
+    for (unsigned k = 0; k < shape_.partAxes; ++k) {
+      const unsigned quotient = index / shape_.part[k].extent;
+      const unsigned digit = index - quotient * shape_.part[k].extent;
+      part.in += digit * shape_.part[k].in;
+      part.out += digit * shape_.part[k].out;
+      index = quotient;
+    }
+    part.shared += static_cast<unsigned>(source + part.in) % 16;
+    return part;
+  }
+
+  __device__ void tabulateInRows(const PermuteRegion& region, std::uintptr_t source) const {
+    for (unsigned i = threadIdx.x; i < region.parts * region.inRows; i += permuteThreads) {
+      const unsigned index = region.parts == 1 ? 0 : i / region.inRows;
+      const unsigned r = i - index * region.inRows;
+      const Part part = partOf(index, source);
+      std::ptrdiff_t global = 0;
+      visitDigits(shape_.inRow, shape_.inRowAxes, r,
+                  [&](const PermuteTileAxis& axis, unsigned digit) { global += digit * axis.global; });
+      inRows_[i] = {part.in + global, part.shared + inRowShared(shape_, r, global)};
+    }
+  }
+
+  __device__ void tabulateOutRows(const PermuteRegion& region, std::uintptr_t source) const {
+    for (unsigned i = threadIdx.x; i < region.parts * region.outRows; i += permuteThreads) {
+      const unsigned index = region.parts == 1 ? 0 : i / region.outRows;
+      const Part part = partOf(index, source);
+      PermuteRow row{part.out, part.shared + shape_.first};
+      visitDigits(shape_.outRow, shape_.outRowAxes, i - index * region.outRows,
+                  [&](const PermuteTileAxis& axis, unsigned digit) {
+                    row.global += digit * axis.global;
+                    row.shared += digit * axis.shared;
+                  });
+      outRows_[i] = row;
+    }
+  }
+
+  // Where the elements of an output row are, from its first one on.
+  __device__ void tabulateElements() const {
+    for (unsigned p = threadIdx.x; p < shape_.outRowElements; p += permuteThreads) {
+      unsigned shared = 0, row = 0, rows = 1;
+      std::ptrdiff_t global = 0;
+      visitDigits(shape_.outElement, shape_.outAxes, p, [&](const PermuteTileAxis& axis, unsigned digit) {
+        if (axis.shared == 0)
+          row += digit * rows, rows *= axis.extent, global += digit * axis.global;
+        else
+          shared += digit * axis.shared;
+      });
+      elements_[p] = shared + inRowShared(shape_, row, global);
+    }
+  }
+
+  // Rows keep their misalignment, so that vectors of shared memory are vectors of global memory.
+  __device__ void stage(const PermuteRegion& region, std::uintptr_t source) const {
+    const unsigned vectors = region.parts * region.inRows * shape_.inVectors;
+#pragma unroll 4
+    for (unsigned i = threadIdx.x; i < vectors; i += permuteThreads) {
+      const unsigned index = shape_.byInVectors.divide(i);
+      const PermuteRow row = inRows_[index];
+      const unsigned misaligned = row.shared % 16;
+      const unsigned offset = (i - index * shape_.inVectors) * 16;
+      if (offset < misaligned + region.inRowBytes)
+        copyVector(buffer_ + (row.shared - misaligned + offset), source + row.global - misaligned + offset);
+    }
+  }
+
+  __device__ void copyVector(unsigned char* shared, std::uintptr_t global) const {
+    if (global >= args_.inBegin && global + 16 <= args_.inEnd) {
+      copyAsync16<true>(shared, reinterpret_cast<const void*>(global));
+    } else {
+#pragma unroll 1
+      for (unsigned i = 0; i < 16; ++i)
+        if (global + i >= args_.inBegin && global + i < args_.inEnd)
+          shared[i] = *reinterpret_cast<const unsigned char*>(global + i);
+    }
+  }
+
+  // Of the element at an offset, modulo 2^32: positions along reversed axes are negative.
+  __device__ Out result(unsigned shared) const {
+    return args_.function(*reinterpret_cast<const In*>(buffer_ + shared));
+  }
+
+  // A thread keeps the positions of a vector while it goes from row to row, as long as the rows are equally misaligned.
+  __device__ void store(const PermuteRegion& region) const {
+    const unsigned lanes = shape_.outLanes;
+    const unsigned rowStep = shape_.byOutLanes.divide(permuteThreads);
+    const unsigned firstRow = shape_.byOutLanes.divide(threadIdx.x);
+    if (firstRow >= rowStep) return;
+    const auto target = reinterpret_cast<std::uintptr_t>(args_.out + region.out);
+#pragma unroll 1
+    for (unsigned v = threadIdx.x - firstRow * lanes; v < shape_.outVectors; v += lanes) {
+      unsigned from[PACK];
+      unsigned shift = VECTOR;  // none yet
+#pragma unroll 1
+      for (unsigned q = firstRow; q < region.parts * region.outRows; q += rowStep) {
+        const PermuteRow row = outRows_[q];
+        const std::uintptr_t begin = target + row.global;
+        const auto misaligned = PACKS ? static_cast<unsigned>(begin % VECTOR / sizeof(Out)) : 0;
+        const unsigned first = v * PACK - misaligned;  // modulo 2^32: may be negative
+        if (misaligned != shift) {
+          shift = misaligned;
+#pragma unroll
+          for (unsigned i = 0; i < PACK; ++i) from[i] = first + i < shape_.outRowElements ? elements_[first + i] : 0;
+        }
+        storeResults(reinterpret_cast<Out*>(begin) + static_cast<int>(first), row.shared, from, first,
+                     region.outRowElements);
+      }
+    }
+  }
+
+  // Stores the elements from `first` on that are in the row: all of a vector at once, or one by one at the row's ends.
+  // Loads are not divided alike, since all lanes would wait for both halves; but a function sees elements only.
+  __device__ void storeResults(Out* out, unsigned row, const unsigned (&from)[PACK], unsigned first,
+                               unsigned elements) const {
+    if constexpr (PACKS) {
+      Out results[PACK];
+#pragma unroll
+      for (unsigned i = 0; i < PACK; ++i)
+        if (onlyMoves || first + i < elements) results[i] = result(row + from[i]);
+      if (first < elements && first + PACK <= elements) {
+        uint4 vector;
+        __builtin_memcpy(&vector, results, sizeof(vector));
+        storeVector(out, vector);
+      } else {
+#pragma unroll
+        for (unsigned i = 0; i < PACK; ++i)
+          if (first + i < elements) out[i] = results[i];
+      }
+    } else if (first < elements) {
+      *out = result(row + from[0]);
+    }
+  }
+
+  const Args& args_;
+  const PermuteTileShape& shape_;
+  PermuteRow* outRows_;
+  PermuteRow* inRows_;
+  unsigned* elements_;
+  unsigned char* buffer_;
+};
+
+template <class In, class Out, class Function>
+GPUOPT_KERNEL void __launch_bounds__(permuteThreads) permuteTileKernel(const PermuteTileArgs<In, Out, Function> args) {
+  PermuteTile<In, Out, Function>(args).move();
+}
+
+GPUOPT_DETAIL_END

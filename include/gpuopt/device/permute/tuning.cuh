@@ -1,0 +1,37 @@
+/// \file
+/// When a permutation takes which kernel, and sizes of its tiles.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/abi.cuh>
+
+#include <cstddef>
+
+GPUOPT_DETAIL_BEGIN
+
+// Measured on an H200: benchmarks/results/h200/permute_bench.csv.
+struct PermuteTuning {
+  std::size_t keptBytes = 256;           // runs that both tensors keep, from which on words move one by one
+  std::size_t matrixTileRunBytes = 128;  // rows of both sides of a matrix
+  unsigned matrixTileFill = 90;          // per cent of its tiles' elements
+
+  // The tiles of other permutations: rows of about these lengths are tried on both sides.
+  std::size_t minRunBytes = 128;
+  std::size_t maxRunBytes = 1024;
+  std::size_t minTileBytes = std::size_t{12} << 10;
+  std::size_t maxTileBytes = std::size_t{96} << 10;
+  // A row ends before an axis that both tensors take, if it has this number of bytes or more: of a multiple of 16
+  // bytes, and of any other number.
+  std::size_t alignedRunBytes = 32;
+  std::size_t unalignedRunBytes = 96;
+  // The cost of a tile, in bytes: of a block, of a row, and more of a row that begins between 16-byte boundaries.
+  double blockCost = 3000;
+  double rowCost = 24;
+  double misalignedInCost = 24;
+  double misalignedOutCost = 40;
+
+  // Blocks of a multiprocessor that hide latency. Smaller elements take more instructions a byte.
+  static double residentBlocks(unsigned elementBytes) { return elementBytes == 1 ? 4 : elementBytes <= 4 ? 3 : 2; }
+};
+
+GPUOPT_DETAIL_END
