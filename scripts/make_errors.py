@@ -31,6 +31,7 @@ SECTIONS = {
     "reduce": "`<gpuopt/reduce.cuh>`",
     "map": "`<gpuopt/map.cuh>`",
     "transpose": "`<gpuopt/transpose.cuh>`",
+    "permute": "`<gpuopt/permute.cuh>`",
     "map": "`<gpuopt/map.cuh>`",
     "histogram": "`<gpuopt/histogram.cuh>`",
     "struct": "`<gpuopt/struct_io.cuh>`",

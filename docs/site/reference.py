@@ -24,6 +24,8 @@ PAGES = (
     ("transposition", "Transposition", "transpose.cuh", "transpose", {
         "Matrices": "transpose.cuh", "Views": "core/matrix_view.cuh",
         "Tiles in your own kernels": "block/transpose.cuh", "In the registers of a thread": "thread/transpose.cuh"}),
+    ("permutation", "Permutation of axes", "permute.cuh", "permute", {
+        "Tensors": "permute.cuh", "Views": "core/tensor_view.cuh"}),
     ("histograms", "Histograms", "histogram.cuh", "histogram", {
         "Arrays": "histogram.cuh", "In your own kernels": "block/histogram.cuh",
         "Policies": "device/histogram/tuning.cuh device/histogram/reduce_by.cuh"}),

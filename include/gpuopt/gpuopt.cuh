@@ -8,6 +8,7 @@
 #include <gpuopt/histogram.cuh>
 #include <gpuopt/launch.cuh>
 #include <gpuopt/map.cuh>
+#include <gpuopt/permute.cuh>
 #include <gpuopt/reduce.cuh>
 #include <gpuopt/reduce_columns.cuh>
 #include <gpuopt/reduce_rows.cuh>

@@ -21,6 +21,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/other_calls.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/structs/arguments.cuh>
 #include <gpuopt/device/structs/for_each.cuh>
@@ -45,16 +46,20 @@ GPUOPT_NAMESPACE_BEGIN
 template <class It, class F>
 void forEach(It data, std::size_t n, F f, StreamRef stream = {}) {
   using T = detail::WrittenTo<It>;
-  constexpr bool MUTABLE = detail::isMutable<void, F, T>(), TAKES = detail::takesStruct<void, F, T>();
-  constexpr bool USELESS = !std::is_const_v<T> && detail::changesNothing<F>;
-  static_assert(detail::isMemory<It>, "gpuopt::forEach: data must be a pointer, or Thrust's iterator of memory");
+  constexpr bool CALLABLE = detail::requireDeviceCode<F>();
+  constexpr bool MUTABLE = CALLABLE && detail::isMutable<void, F, T>();
+  constexpr bool TAKES = detail::takesStruct<void, F, T>();
+  constexpr bool USELESS = CALLABLE && !std::is_const_v<T> && detail::changesNothing<F>;
+  static_assert(detail::isMemory<It>,
+                "gpuopt::forEach: data must be a pointer, or Thrust's iterator of memory; of a SoaView, pass one "
+                "column<...>(), or write a kernel that changes view[i]");
   static_assert(!MUTABLE, "gpuopt::forEach: the call operator of the function must be const");
-  static_assert(TAKES || MUTABLE || !detail::isMemory<It>,
+  static_assert(TAKES || MUTABLE || !CALLABLE || !detail::isMemory<It>,
                 "gpuopt::forEach: the function must take an element of data, alone or with its index");
   static_assert(!USELESS,
                 "gpuopt::forEach: the function takes an element by value or as const, so it changes nothing: take a "
                 "reference, or pass const elements to only read them");
-  if constexpr (detail::isMemory<It> && TAKES && !USELESS)
+  if constexpr (detail::isMemory<It> && CALLABLE && TAKES && !USELESS)
     detail::forEachChecked(data, n, f, "gpuopt::forEach", stream);
 }
 
@@ -80,14 +85,16 @@ void transform(It in, std::size_t n, OutIt out, F f, StreamRef stream = {}) {
   using In = detail::ElementOf<It>;
   using Out = detail::WrittenTo<OutIt>;
   constexpr bool WRITES = detail::isMemory<OutIt> && !std::is_const_v<Out>;
-  constexpr bool MUTABLE = detail::isMutable<Out, F, const In>(), TAKES = detail::takesStruct<Out, F, const In>();
+  constexpr bool CALLABLE = detail::requireDeviceCode<F>();
+  constexpr bool MUTABLE = CALLABLE && detail::isMutable<Out, F, const In>();
+  constexpr bool TAKES = detail::takesStruct<Out, F, const In>();
   static_assert(detail::isMemory<OutIt>, "gpuopt::transform: out must be a pointer, or Thrust's iterator of memory");
   static_assert(!std::is_const_v<Out>, "gpuopt::transform: the elements of out are const");
   static_assert(!MUTABLE, "gpuopt::transform: the call operator of the function must be const");
   static_assert(
-      TAKES || MUTABLE || !WRITES,
+      TAKES || MUTABLE || !CALLABLE || !WRITES,
       "gpuopt::transform: the function must take an element of in, alone or with its index, and return one of out");
-  if constexpr (WRITES && TAKES) detail::transformChecked(in, n, out, f, "gpuopt::transform", stream);
+  if constexpr (WRITES && CALLABLE && TAKES) detail::transformChecked(in, n, out, f, "gpuopt::transform", stream);
 }
 
 /// The same for containers or spans, such as thrust::device_vector: out[i] = f(in[i]) for every element of `in`. `out`
@@ -114,14 +121,17 @@ void transform(It1 in1, It2 in2, std::size_t n, OutIt out, F f, StreamRef stream
   using Out = detail::WrittenTo<OutIt>;
   constexpr bool MEMORY = detail::isMemory<It1> && detail::isMemory<It2> && detail::isMemory<OutIt>;
   constexpr bool WRITES = MEMORY && !std::is_const_v<Out>;
-  constexpr bool MUTABLE = detail::isMutable<Out, F, In1, In2>(), TAKES = detail::takesStruct<Out, F, In1, In2>();
+  constexpr bool CALLABLE = detail::requireDeviceCode<F>();
+  constexpr bool MUTABLE = CALLABLE && detail::isMutable<Out, F, In1, In2>();
+  constexpr bool TAKES = detail::takesStruct<Out, F, In1, In2>();
   static_assert(MEMORY, "gpuopt::transform: in1, in2 and out must be pointers, or Thrust's iterators of memory");
   static_assert(!std::is_const_v<Out>, "gpuopt::transform: the elements of out are const");
   static_assert(!MUTABLE, "gpuopt::transform: the call operator of the function must be const");
-  static_assert(TAKES || MUTABLE || !WRITES,
+  static_assert(TAKES || MUTABLE || !CALLABLE || !WRITES,
                 "gpuopt::transform: the function must take an element of in1 and one of in2, alone or with their "
                 "index, and return one of out");
-  if constexpr (WRITES && TAKES) detail::transformPairChecked(in1, in2, n, out, f, "gpuopt::transform", stream);
+  if constexpr (WRITES && CALLABLE && TAKES)
+    detail::transformPairChecked(in1, in2, n, out, f, "gpuopt::transform", stream);
 }
 
 /// The same for containers or spans, such as thrust::device_vector: out[i] = f(in1[i], in2[i]) for every element of
@@ -134,5 +144,9 @@ void transform(In1&& in1, In2&& in2, Out&& out, F f, StreamRef stream = {}) {
   detail::requireSize(out, n, "out", "gpuopt::transform");
   gpuopt::transform(detail::dataOf(in1), detail::dataOf(in2), n, detail::dataOf(out), f, stream);
 }
+
+GPUOPT_OTHER_CALLS(forEach, "(data, n, f) or (container, f), then a stream")
+GPUOPT_OTHER_CALLS(transform,
+                   "(in, n, out, f), (in1, in2, n, out, f), or containers for in and out without n, then a stream")
 
 GPUOPT_NAMESPACE_END

@@ -39,6 +39,7 @@
 #include <gpuopt/block/struct_io.cuh>
 #include <gpuopt/block/struct_pipeline.cuh>
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/core/other_calls.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/structs/arguments.cuh>
@@ -92,15 +93,18 @@ void transformStructs(It in, std::size_t n, OutIt out, F f, StreamRef stream = {
   using In = detail::ElementOf<It>;
   using Out = detail::WrittenTo<OutIt>;
   constexpr bool WRITES = detail::isMemory<OutIt> && !std::is_const_v<Out>;
-  constexpr bool MUTABLE = detail::isMutable<Out, F, const In>(), TAKES = detail::takesStruct<Out, F, const In>();
+  constexpr bool CALLABLE = detail::requireDeviceCode<F>();
+  constexpr bool MUTABLE = CALLABLE && detail::isMutable<Out, F, const In>();
+  constexpr bool TAKES = detail::takesStruct<Out, F, const In>();
   static_assert(detail::isMemory<OutIt>,
                 "gpuopt::transformStructs: out must be a pointer, or Thrust's iterator of memory");
   static_assert(!std::is_const_v<Out>, "gpuopt::transformStructs: the structures of out are const");
   static_assert(!MUTABLE, "gpuopt::transformStructs: the call operator of the function must be const");
-  static_assert(TAKES || MUTABLE || !WRITES,
+  static_assert(TAKES || MUTABLE || !CALLABLE || !WRITES,
                 "gpuopt::transformStructs: the function must take a structure of in, alone or with its index, and "
                 "return one of out");
-  if constexpr (WRITES && TAKES) detail::transformChecked(in, n, out, f, "gpuopt::transformStructs", stream);
+  if constexpr (WRITES && CALLABLE && TAKES)
+    detail::transformChecked(in, n, out, f, "gpuopt::transformStructs", stream);
 }
 
 /// The same for containers or spans, such as thrust::device_vector: out[i] = f(in[i]) for every element of `in`. `out`
@@ -124,17 +128,21 @@ void transformStructs(In&& in, Out&& out, F f, StreamRef stream = {}) {
 template <class It, class F>
 void forEachStruct(It data, std::size_t n, F f, StreamRef stream = {}) {
   using T = detail::WrittenTo<It>;
-  constexpr bool MUTABLE = detail::isMutable<void, F, T>(), TAKES = detail::takesStruct<void, F, T>();
-  constexpr bool USELESS = !std::is_const_v<T> && detail::changesNothing<F>;
-  static_assert(detail::isMemory<It>, "gpuopt::forEachStruct: data must be a pointer, or Thrust's iterator of memory");
+  constexpr bool CALLABLE = detail::requireDeviceCode<F>();
+  constexpr bool MUTABLE = CALLABLE && detail::isMutable<void, F, T>();
+  constexpr bool TAKES = detail::takesStruct<void, F, T>();
+  constexpr bool USELESS = CALLABLE && !std::is_const_v<T> && detail::changesNothing<F>;
+  static_assert(detail::isMemory<It>,
+                "gpuopt::forEachStruct: data must be a pointer, or Thrust's iterator of memory; of a SoaView, pass one "
+                "column<...>(), or write a kernel that changes view[i]");
   static_assert(!MUTABLE, "gpuopt::forEachStruct: the call operator of the function must be const");
-  static_assert(TAKES || MUTABLE || !detail::isMemory<It>,
+  static_assert(TAKES || MUTABLE || !CALLABLE || !detail::isMemory<It>,
                 "gpuopt::forEachStruct: the function must take a structure of data, alone or with its index");
   static_assert(
       !USELESS,
       "gpuopt::forEachStruct: the function takes a structure by value or as const, so it changes nothing: take a "
       "reference, or pass const structures to only read them");
-  if constexpr (detail::isMemory<It> && TAKES && !USELESS)
+  if constexpr (detail::isMemory<It> && CALLABLE && TAKES && !USELESS)
     detail::forEachChecked(data, n, f, "gpuopt::forEachStruct", stream);
 }
 
@@ -210,5 +218,10 @@ void scatterStructs(In&& in, Indices&& indices, Out&& out, StreamRef stream = {}
   detail::requireSize(in, n, "in", "gpuopt::scatterStructs");
   gpuopt::scatterStructs(detail::dataOf(in), detail::dataOf(indices), n, detail::dataOf(out), stream);
 }
+
+GPUOPT_OTHER_CALLS(forEachStruct, "(data, n, f) or (container, f), then a stream")
+GPUOPT_OTHER_CALLS(transformStructs, "(in, n, out, f), or containers for in and out without n, then a stream")
+GPUOPT_OTHER_CALLS(gatherStructs, "(in, indices, n, out), or containers without n, then a stream")
+GPUOPT_OTHER_CALLS(scatterStructs, "(in, indices, n, out), or containers without n, then a stream")
 
 GPUOPT_NAMESPACE_END

@@ -2,6 +2,13 @@
 // SPDX-License-Identifier: MIT
 #define GPUOPT_CHECK_POINTERS 0
 
-#include <gpuopt/reduce.cuh>
+#include "results.hpp"
 
 float sumUnchecked(const float* data, std::size_t n) { return gpuopt::reduce(data, n); }
+
+Results resultsUnchecked(const float* data, std::size_t n) {
+  return {
+      gpuopt::minMax(data, n), gpuopt::sumMinMax(data, n), gpuopt::argMax(data, n), gpuopt::meanVariance(data, n), {}};
+}
+
+float valueOf(const gpuopt::ArgResult<float>& result) { return result.value; }

@@ -1,5 +1,8 @@
-// EXPECT nvcc: gpuopt: the function is a lambda for the host
+// EXPECT nvcc: gpuopt: kernels cannot call a lambda for the host: write [] __device__ (...) {...}
+// WRITTEN: `transformReduce(x, 1000, [](float v) { return v * v; })`
 // SPDX-License-Identifier: MIT
 #include <gpuopt/reduce.cuh>
 
-float fail(const float* x) { return gpuopt::transformReduce(x, 1000, [](float v) { return v * v; }); }
+float fail(const float* x) {
+  return gpuopt::transformReduce(x, 1000, [](float v) { return v * v; });
+}

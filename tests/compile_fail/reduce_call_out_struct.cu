@@ -1,4 +1,4 @@
-// EXPECT: gpuopt: out must take the result without loss
+// EXPECT: gpuopt: the results are structures, so out must be a pointer to their type
 // DO: `MinMax<float>*`
 // WRITTEN: `minMaxInto(x, n, out)` to a `float*`
 // SPDX-License-Identifier: MIT

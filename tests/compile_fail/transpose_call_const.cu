@@ -1,4 +1,4 @@
-// EXPECT: gpuopt::transpose: the elements of out are const
+// EXPECT: gpuopt::transpose: the elements of out are const: in comes before out
 // DO: the input comes first
 // SPDX-License-Identifier: MIT
 #include <gpuopt/transpose.cuh>

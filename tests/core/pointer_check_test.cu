@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
 
+#include <gpuopt/launch.cuh>
 #include <gpuopt/reduce.cuh>
 #include <gpuopt/soa.cuh>
 #include <gpuopt/struct_io.cuh>
@@ -48,8 +49,8 @@ std::string refusal(F f) {
 std::string inHostMemory(const std::string& function, const std::string& parameter) {
   return "gpuopt::" + function + ": " + parameter +
          // WRITTEN pointer: `reduce(v.data(), n)`, where `v` is a `std::vector`, with `GPUOPT_CHECK_POINTERS`
-         " is in host memory, which the device cannot access: use memory of cudaMalloc, cudaMallocManaged or "
-         "cudaMallocHost";
+         " is in host memory, which the device cannot access, or its memory was freed: use memory of cudaMalloc, "
+         "cudaMallocManaged or cudaMallocHost";
 }
 
 TEST_CASE("reductions refuse host memory") {
@@ -115,10 +116,57 @@ TEST_CASE("an array may not reach beyond its memory") {
   float* data = nullptr;
   checkCuda(cudaMalloc(&data, std::size_t{1} << 21), "cudaMalloc");
   const std::size_t tooMany = std::size_t{1} << 36;
+  const auto begins = [](const std::string& text, const std::string& begin) {
+    return text.substr(0, begin.size()) == begin;
+  };
+  CHECK(begins(refusal([&] { static_cast<void>(gpuopt::reduce(data, tooMany)); }),
+               "gpuopt::reduce: in needs 274877906944 bytes, but its memory has "));
+#ifdef GPUOPT_EMULATION  // GPUs leave no gap between allocations
   // WRITTEN pointer: `reduce(data, n)`, where n is too large, with `GPUOPT_CHECK_POINTERS`
   CHECK(refusal([&] { static_cast<void>(gpuopt::reduce(data, tooMany)); }) ==
-        "gpuopt::reduce: in has 274877906944 bytes, which reach beyond the end of its memory");
+        "gpuopt::reduce: in needs 274877906944 bytes, but its memory has 2097152");
+  CHECK(refusal([&] { gpuopt::reduceInto(data, 10, data); }) == "accepted");
+  CHECK(refusal([&] { static_cast<void>(gpuopt::reduce(data + 1, tooMany)); }) ==
+        "gpuopt::reduce: in needs 274877906944 bytes, but its memory has 2097148");
+  CHECK(refusal([&] { gpuopt::reduceRows(data, 8, 4, 4, data + (1 << 19) - 4); }) ==
+        "gpuopt::reduceRows: out needs 32 bytes, but its memory has 16");
+  float* large = nullptr;
+  checkCuda(cudaMalloc(&large, (1 << 24) + 512), "cudaMalloc");
+  CHECK(refusal([&] { static_cast<void>(gpuopt::reduce(large, tooMany)); }) ==
+        "gpuopt::reduce: in needs 274877906944 bytes, but its memory has fewer");
+  checkCuda(cudaFree(large), "cudaFree");
+#endif
   checkCuda(cudaFree(data), "cudaFree");
+}
+
+TEST_CASE("freed memory is refused, and may be the cause") {
+  if (!isHostMemoryRefused()) return;
+  float* data = nullptr;
+  checkCuda(cudaMalloc(&data, 1 << 21), "cudaMalloc");
+  checkCuda(cudaFree(data), "cudaFree");
+  CHECK(refusal([&] { static_cast<void>(gpuopt::reduce(data, 100)); }) == inHostMemory("reduce", "in"));
+}
+
+__global__ void copyValue(const float* in, float* out, int n) {
+  if (n > 0) *out = *in;
+}
+
+TEST_CASE("launch refuses a kernel's pointers into host memory, but not null or the end of an array") {
+  if (!isHostMemoryRefused()) return;
+  float onHost[4] = {};
+  DeviceArray<float> device(std::vector<float>(100, 1.0f)), out(1);
+  gpuopt::LaunchConfig config;
+  const auto launch = [&](const float* in, float* to, int n) {
+    return refusal([&] { gpuopt::launch(copyValue, config, in, to, n); });
+  };
+  CHECK(launch(device.data(), out.data(), 1) == "accepted");
+  CHECK(launch(nullptr, nullptr, 0) == "accepted");
+  CHECK(launch(device.data() + 100, out.data() + 1, 0) == "accepted");
+  CHECK(launch(onHost, out.data(), 1) == inHostMemory("launch", "argument 1 of the kernel"));
+  // WRITTEN pointer: `launch(kernel, config, v.data())`, where `v` is a `std::vector`, with `GPUOPT_CHECK_POINTERS`
+  CHECK(launch(device.data(), onHost, 1) ==
+        "gpuopt::launch: argument 2 of the kernel is in host memory, which the device cannot access, or its memory was "
+        "freed: use memory of cudaMalloc, cudaMallocManaged or cudaMallocHost");
 }
 
 TEST_CASE("more structures may be gathered than there are") {

@@ -101,6 +101,21 @@ inline constexpr bool isHostLambda =
 #endif
     isNamed<F>("lambda [");  // nvcc's name alone
 
+// Whether kernels can call F as far as its kind says; an error if F is a lambda for the host.
+template <class F>
+constexpr bool requireNoHostLambda() {
+  static_assert(!isHostLambda<F>, "gpuopt: kernels cannot call a lambda for the host: write [] __device__ (...) {...}");
+  return !isHostLambda<F>;
+}
+
+// The same for a function of elements; also an error if the standard library has F.
+template <class F>
+constexpr bool requireDeviceCode() {
+  static_assert(!isStandardFunction<F>,
+                "gpuopt: function objects of the standard library are host code: write a lambda for the device");
+  return requireNoHostLambda<F>() && !isStandardFunction<F>;
+}
+
 // Whether F is what a host compiler sees of an extended __device__ lambda: a call operator that takes anything.
 template <class F>
 inline constexpr bool hidesCall = isNamed<F>("__nv_dl_wrapper_t<");

@@ -41,15 +41,6 @@ GPUOPT_TYPES_END
 
 GPUOPT_DETAIL_BEGIN
 
-inline constexpr std::size_t SIZE_LIMIT = static_cast<std::size_t>(-1);
-
-// Sums and products that saturate at SIZE_LIMIT.
-inline std::size_t cappedSum(std::size_t a, std::size_t b) { return a > SIZE_LIMIT - b ? SIZE_LIMIT : a + b; }
-
-inline std::size_t cappedProduct(std::size_t a, std::size_t b) {
-  return b != 0 && a > SIZE_LIMIT / b ? SIZE_LIMIT : a * b;
-}
-
 // A view without its element type, and its name in messages: the functions below are compiled once for all types.
 struct NamedView : MatrixView<const void> {
   const char* name;
@@ -225,15 +216,23 @@ template <class M>
 inline constexpr bool hasOffset<M, std::void_t<decltype(std::declval<const M&>().mapping().offset())>> = true;
 
 template <class M>
-constexpr bool requireMatrix() {
-  constexpr bool IS_MATRIX = M::rank() == 2 || M::rank() == 3;
+constexpr bool requireStrided() {
   constexpr bool HAS_STRIDES = M::is_always_strided() || hasOffset<M>;
   constexpr bool IS_PLAIN = std::is_same_v<typename M::data_handle_type, typename M::element_type*> &&
                             std::is_same_v<typename M::reference, typename M::element_type&>;
-  static_assert(IS_MATRIX, "gpuopt: an mdspan must have two extents, or three for a batch");
   static_assert(HAS_STRIDES, "gpuopt: the layout of an mdspan must have strides");
   static_assert(IS_PLAIN, "gpuopt: the accessor of an mdspan must give access to the elements themselves");
-  return IS_MATRIX && HAS_STRIDES && IS_PLAIN;
+  return HAS_STRIDES && IS_PLAIN;
+}
+
+template <class M>
+constexpr bool requireMatrix() {
+  constexpr bool IS_MATRIX = M::rank() == 2 || M::rank() == 3;
+  static_assert(IS_MATRIX, "gpuopt: an mdspan must have two extents, or three for a batch");
+  if constexpr (IS_MATRIX)
+    return requireStrided<M>();
+  else
+    return false;
 }
 
 // The stride of an extent of more than one element, of an mdspan of the caller's name.

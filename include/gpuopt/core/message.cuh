@@ -60,14 +60,19 @@ inline bool alignedTo(const void* address, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
 }
 
+[[noreturn]] inline void throwNoAccess(std::initializer_list<MessagePart> name, const char* function) {
+  throwInvalid({function, ": ", message(name),
+                " is in host memory, which the device cannot access, or its memory was freed: use memory of "
+                "cudaMalloc, cudaMallocManaged or cudaMallocHost"});
+}
+
 // With GPUOPT_CHECK_POINTERS: the device can access the first byte and the last.
 inline void requireAccess(const void* data, std::size_t bytes, const char* name, const char* function) {
-  if (!deviceCanAccess(data))
-    throwInvalid({function, ": ", name,
-                  " is in host memory, which the device cannot access: use memory of cudaMalloc, "
-                  "cudaMallocManaged or cudaMallocHost"});
-  if (!deviceCanAccess(static_cast<const unsigned char*>(data) + bytes - 1))
-    throwInvalid({function, ": ", name, " has ", bytes, " bytes, which reach beyond the end of its memory"});
+  if (!deviceCanAccess(data)) throwNoAccess({name}, function);
+  if (deviceCanAccess(static_cast<const unsigned char*>(data) + bytes - 1)) return;
+  const std::size_t accessible = accessibleBytes(data);
+  const MessagePart has = accessible == 0 ? MessagePart("fewer") : MessagePart(accessible);
+  throwInvalid({function, ": ", name, " needs ", bytes, " bytes, but its memory has ", has});
 }
 
 // An array of n elements without its type, and its name in messages.
@@ -101,6 +106,13 @@ inline void requireAddress(const NamedArray& array, const char* function) {
 inline void requireArray(const NamedArray& array, const char* function) {
   requireAddress(array, function);
   if (array.n > 0) requireAccess(array.data, array.bytes(), array.name, function);
+}
+
+// The same of an array for the host. With GPUOPT_CHECK_POINTERS: the host can access the first byte.
+inline void requireHostArray(const NamedArray& array, const char* function) {
+  requireAddress(array, function);
+  if (array.n > 0 && !hostCanAccess(array.data))
+    throwInvalid({function, ": ", array.name, " is in memory that the host cannot access"});
 }
 
 // The arrays, neither of them null, do not overlap.

@@ -3,9 +3,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/macros.cuh>
+
 // g++ goes on after #error; the missing file ends the compilation.
 #if __cplusplus < 201703L
 #error "gpuopt needs C++17: compile with -std=c++17 or later"
+#include <see_the_error_above>
+#endif
+
+// Host functions throw. The compilation for the device is not asked.
+#if !defined(__cpp_exceptions) && !defined(__CUDA_ARCH__)
+#error "gpuopt reports errors by exceptions: compile without -fno-exceptions"
 #include <see_the_error_above>
 #endif
 

@@ -7,9 +7,11 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <typeinfo>
 #include <utility>
 
 #if __has_include(<cxxabi.h>)
@@ -79,6 +81,30 @@ inline std::string demangle(const char* name) {
   }
 #endif
   return name;
+}
+
+// A function whose name, as the compiler writes it, ends in [with T = int] or [T = int].
+template <class T>
+const char* nameOfFunctionFor() {
+  return __PRETTY_FUNCTION__;
+}
+
+/// The name of a type without RTTI, as the compiler writes it.
+template <class T>
+std::string typeNameWithoutRtti() {
+  const std::string function = nameOfFunctionFor<T>();
+  const std::size_t begin = function.find("T = ") + 4;
+  return withoutInlineNamespaces(function.substr(begin, function.rfind(']') - begin));
+}
+
+/// The name of a type.
+template <class T>
+std::string typeName() {
+#ifdef __cpp_rtti
+  return demangle(typeid(T).name());
+#else
+  return typeNameWithoutRtti<T>();
+#endif
 }
 
 /// A kernel's name and parameter types. Slow, for messages only.

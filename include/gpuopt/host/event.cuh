@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 
 #include <cuda_runtime.h>
@@ -11,7 +12,8 @@
 
 GPUOPT_DETAIL_BEGIN
 
-/// An event of the current device. Threads wait for it as the user has chosen for the device (cudaSetDeviceFlags).
+/// An event of the current device. Threads wait for it as the user has chosen for the device (cudaSetDeviceFlags), also
+/// while any thread captures a stream.
 class Event {
  public:
   Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags"); }
@@ -23,18 +25,24 @@ class Event {
   operator cudaEvent_t() const { return event_; }
 
   void record(cudaStream_t stream) const { check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
-  void wait() const { check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
-  void waitQuietly() const { forgetError(cudaEventSynchronize(event_)); }
+  void wait() const { check(synchronize(), "cudaEventSynchronize"); }
+  void waitQuietly() const { forgetError(synchronize()); }
   void makeWait(cudaStream_t stream) const { check(cudaStreamWaitEvent(stream, event_, 0), "cudaStreamWaitEvent"); }
 
   /// Whether everything before the event is done. A failure counts as done: wait() tells it.
   bool isDone() const {
+    const RelaxedCapture relaxed;
     const cudaError_t code = cudaEventQuery(event_);
     forgetError(code);
     return code != cudaErrorNotReady;
   }
 
  private:
+  cudaError_t synchronize() const {
+    const RelaxedCapture relaxed;
+    return cudaEventSynchronize(event_);
+  }
+
   cudaEvent_t event_ = nullptr;
 };
 

@@ -185,6 +185,26 @@ constexpr bool requireArgument() {
   return CONVERTS;
 }
 
+// Whether a call has as many arguments as its kernel has parameters. The compiler shows both numbers.
+template <std::size_t PARAMETERS, std::size_t ARGUMENTS>
+constexpr bool requireArgumentCount() {
+  static_assert(PARAMETERS == ARGUMENTS,
+                "gpuopt::launch: the number of arguments differs from the number of the kernel's parameters; "
+                "requireArgumentCount<PARAMETERS, ARGUMENTS> below has both");
+  return PARAMETERS == ARGUMENTS;
+}
+
+// With GPUOPT_CHECK_POINTERS: argument number `number` of a kernel is no pointer into host memory.
+template <class Param, class Arg>
+void requireKernelAccess(Arg& argument, int number) {
+  if constexpr (std::is_pointer_v<Param> && !std::is_function_v<std::remove_pointer_t<Param>> &&
+                std::is_convertible_v<Arg&, Param>) {
+    const volatile void* const address = static_cast<Param>(argument);
+    if (!isKernelAddress(const_cast<const void*>(address)))
+      throwNoAccess({"argument ", number, " of the kernel"}, "gpuopt::launch");
+  }
+}
+
 template <class... Params>
 struct KernelParameters {
   template <class... Args, std::size_t... INDICES>
@@ -204,18 +224,21 @@ struct KernelParameters {
 ///
 /// Throws std::invalid_argument before anything runs for an empty grid or block, negative sizes, more than 1024 threads
 /// or 64 along z, too much shared memory, and a cluster that does not divide the grid or that the device does not
-/// support. Throws CudaError with the kernel and its configuration if the runtime refuses the launch.
+/// support; with GPUOPT_CHECK_POINTERS also for an argument that points into host memory. Throws CudaError with the
+/// kernel and its configuration if the runtime refuses the launch.
 template <class... Params, class... Args>
 GPUOPT_HIDDEN void launch(void (*kernel)(Params...), const LaunchConfig& config, Args&&... args) {
-  static_assert(sizeof...(Args) == sizeof...(Params),
-                "gpuopt::launch: the number of arguments differs from the number of the kernel's parameters");
-  if constexpr (sizeof...(Args) != sizeof...(Params)) {
+  if constexpr (!detail::requireArgumentCount<sizeof...(Params), sizeof...(Args)>()) {
     return;
   } else if constexpr (detail::KernelParameters<Params...>::template require<Args...>(
                            std::index_sequence_for<Args...>{})) {
     const auto address = reinterpret_cast<const void*>(kernel);
     detail::NativeConfig native{};
     detail::prepareLaunch(native, address, config);
+    if constexpr (GPUOPT_CHECK_POINTERS != 0) {
+      [[maybe_unused]] int number = 0;
+      (detail::requireKernelAccess<Params>(args, ++number), ...);
+    }
     const cudaError_t code =
         cudaLaunchKernelEx(&native.launch, kernel, static_cast<Params>(std::forward<Args>(args))...);
     if (code != cudaSuccess) detail::throwFailedLaunch(code, address, config);

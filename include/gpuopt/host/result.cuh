@@ -141,7 +141,9 @@ class HostResult {
   void synchronize(cudaStream_t stream) {
     unsigned char* memory = slot_.memory;
     slot_.memory = nullptr;  // if this throws, the kernel may still write: never reuse the slot
-    detail::requireNotCapturing(stream, "gpuopt::reduce");
+    if (detail::isCapturing(stream))
+      detail::throwInvalid(
+          {"gpuopt::HostResult: stream is being captured: the kernel has not run, so there is no result"});
     const detail::RelaxedCapture relaxed;
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     slot_.memory = memory;

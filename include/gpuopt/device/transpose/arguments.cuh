@@ -61,7 +61,9 @@ constexpr bool requireSame() {
 
 template <class In, class Out, class F>
 constexpr bool requireFunction() {
-  if constexpr (isDeviceLambda<F>) {
+  if constexpr (!requireDeviceCode<F>()) {
+    return false;
+  } else if constexpr (isDeviceLambda<F>) {
     return true;
   } else {
     constexpr bool TAKES = returns<Out, const F&, const In&>(), IS_MUTABLE = !TAKES && returns<Out, F&, const In&>();
@@ -96,7 +98,7 @@ MatrixView<T> withoutUnused(MatrixView<T> view) {
 template <class In, class Out, class F, class Use>
 void withChecked(const MatrixView<In>& in, const MatrixView<Out>& out, const F& function, const Use& use) {
   using Element = std::remove_const_t<In>;
-  static_assert(!std::is_const_v<Out>, "gpuopt::transpose: the elements of out are const");
+  static_assert(!std::is_const_v<Out>, "gpuopt::transpose: the elements of out are const: in comes before out");
   if constexpr (!std::is_const_v<Out> && requireMovable<Element>() && requireMovable<Out>()) {
     requireTransposable(named(in, "in"), named(out, "out"), "gpuopt::transpose");
     const auto from = withoutUnused(in);
