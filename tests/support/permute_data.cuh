@@ -138,6 +138,8 @@ class PermuteCheck {
     if (!runsNextCase()) return;
     expect(
         in, out, axes, [&] { permute(inView(in), outView(out), axes, function...); }, function...);
+    expect(
+        in, out, axes, [&] { permuteAsLarge(inView(in).permuted(axes), outView(out), function...); }, function...);
   }
 
   /// Checks what `call` does to these tensors.
@@ -172,6 +174,19 @@ class PermuteCheck {
   static constexpr std::uint64_t OUT_CODE = std::uint64_t{1} << 50;
   template <class T>
   static constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
+
+  // By the kernel that takes tensors of this shape when they have many elements.
+  template <class... F>
+  static void permuteAsLarge(const TensorView<const In>& in, const TensorView<Out>& out, F... function) {
+    detail::PermuteTuning tuning;
+    tuning.smallElements = 0;
+    const detail::PermutePlan plan = detail::permutePlan(in, out, sizeof...(F) == 0, tuning);
+    if constexpr (sizeof...(F) == 0)
+      detail::launchPermute<detail::Boxed<In>, detail::Boxed<Out>>(plan, Identity{}, nullptr);
+    else
+      detail::launchPermute<detail::Boxed<In>, detail::Boxed<Out>>(plan, detail::Converting<Out, F...>{function...},
+                                                                   nullptr);
+  }
 
   static Out resultOf(const In& element) { return element; }
   template <class F>

@@ -348,7 +348,7 @@ TEST_CASE("Tensors and elements that overlap", "[permute]") {
 }
 
 TEST_CASE("A call that explains itself", "[permute]") {
-  DeviceArray<float> in(40000), out(40000);
+  DeviceArray<float> in(300000), out(300000);
   const auto explained = [&](const AxisNumbers& extents, const AxisNumbers& axes) {
     return explainPermute(in, out, extents, axes);
   };
@@ -356,17 +356,22 @@ TEST_CASE("A call that explains itself", "[permute]") {
   CHECK(explained({40, 70}, {1, 0}) ==
         "transposition: two groups of axes change places; words of 4 bytes along 70 (1 to 40), 40 (70 to 1); small "
         "tile 32 x 32, 256 threads: one matrix, 2800 elements at most 2097152");
-  const std::string runs = explained({7, 9, 33}, {2, 1, 0});  // the tile's sizes are matters of tuning
-  CHECK(contains(runs, "tile of runs, 63 rows of 132 bytes to 33 of 252, sectors read "));
-  CHECK(contains(
-      runs, " % of the least: runs of several axes; words of 4 bytes along 33 (1 to 63), 9 (33 to 7), 7 (297 to 1)"));
-  CHECK(explained({64, 2, 64}, {2, 1, 0}) ==
-        "matrix tile: both tensors have long aligned runs along one axis; words of 4 bytes along 64 (1 to 128), 2 (64 "
-        "to 64), 64 (128 to 1)");
-  CHECK(explained({5, 7, 64}, {1, 0, 2}) ==
-        "words: both tensors keep runs of 16 bytes; words of 16 bytes along 7 (16 to 80), 5 (112 to 16), 16 (1 to 1)");
-  CHECK(explained({5, 7, 64}, {1, 0, 2}) ==
-        explainPermute(TensorView(in.data(), {5, 7, 64}), TensorView(out.data(), {7, 5, 64}), {1, 0, 2}));
+  const std::string runs = explained({7, 900, 33}, {2, 1, 0});  // the tile's sizes are matters of tuning
+  CHECK(contains(runs, " rows of 132 bytes to "));
+  CHECK(contains(runs, ", sectors read "));
+  CHECK(contains(runs,
+                 " % of the least: runs of several axes; words of 4 bytes along 33 (1 to 6300), 900 (33 to 7), 7 "
+                 "(29700 to 1)"));
+  CHECK(explained({7, 9, 33}, {2, 1, 0}) ==
+        "words: a small tensor; words of 4 bytes along 33 (1 to 63), 9 (33 to 7), 7 (297 to 1)");
+  CHECK(explained({256, 4, 256}, {2, 1, 0}) ==
+        "matrix tile: both tensors have long aligned runs along one axis; words of 4 bytes along 256 (1 to 1024), 4 "
+        "(256 to 256), 256 (1024 to 1)");
+  CHECK(explained({50, 70, 64}, {1, 0, 2}) ==
+        "words: both tensors keep runs of 16 bytes; words of 16 bytes along 70 (16 to 800), 50 (1120 to 16), "
+        "16 (1 to 1)");
+  CHECK(explained({50, 70, 64}, {1, 0, 2}) ==
+        explainPermute(TensorView(in.data(), {50, 70, 64}), TensorView(out.data(), {70, 50, 64}), {1, 0, 2}));
 }
 
 #ifndef GPUOPT_EMULATION

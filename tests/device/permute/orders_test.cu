@@ -137,6 +137,28 @@ TEST_CASE("Tiles whose last row, element and part is one", "[permute]") {
   bytes.finish();
 }
 
+// Words of the staged rows hold elements of several output rows: whole and cut tiles, and rows that end in a vector.
+template <class T>
+void permuteByWords() {
+  PermuteCheck<T> check(60000);
+  for (const AxisNumbers& extents : {AxisNumbers{48, 5, 12}, AxisNumbers{16, 7, 200}, AxisNumbers{260, 3, 36},
+                                     AxisNumbers{32, 9, 104}, AxisNumbers{64, 3, 34}}) {
+    const AxisNumbers out = permuted(extents, {2, 1, 0});
+    check(Layout::dense(extents), Layout::dense(out), {2, 1, 0});
+    check(Layout::dense(extents, 4), Layout::dense(out), {2, 1, 0});
+    check(Layout::spread(extents, 4), Layout::spread(out, 16), {2, 1, 0});
+    check(Layout::dense(extents), Layout::spread(out, 0, 6, 16), {2, 1, 0});
+  }
+  check(Layout::dense({16, 3, 8, 20}), Layout::dense({20, 3, 16, 8}), {3, 1, 0, 2});
+  check(Layout::spread({35, 6, 44}, 0, 2), Layout::spread({44, 6, 35}, 13), {2, 1, 0});
+  check.finish();
+}
+
+TEST_CASE("Bytes and halves that fill words", "[permute]") {
+  permuteByWords<Bytes1>();
+  permuteByWords<Bytes2>();
+}
+
 TEST_CASE("Aligned matrices along other axes", "[permute]") {
   PermuteCheck<Bytes4> check(140000);
   check(Layout::dense({64, 3, 64}), Layout::dense({64, 3, 64}), {2, 1, 0});

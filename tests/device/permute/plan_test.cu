@@ -22,7 +22,9 @@ std::string planned(const Layout& in, const Layout& out, const AxisNumbers& axes
   const auto address = [](std::uintptr_t base) { return reinterpret_cast<T*>(base << 40); };
   detail::PermutePlan plan;
   plan.request = detail::permuteRequest(in.view(address(1)).permuted(axes), out.view(address(2)), onlyMoves);
-  detail::planPermute(plan, detail::PermuteTuning{}, std::size_t{227} << 10);
+  detail::PermuteTuning tuning;
+  tuning.smallElements = 100;
+  detail::planPermute(plan, tuning, std::size_t{227} << 10);
   return std::string(detail::nameOf(plan.algorithm)) + ": " + plan.reason + "; " +
          std::to_string(plan.request.inBytes) + " bytes along " + detail::axesInWords(plan.request);
 }
@@ -99,6 +101,13 @@ TEST_CASE("Every kernel has its shapes", "[permute]") {
         "words: neighbours of one tensor are no neighbours in either; 4 bytes along 1000 (-1 to 1)");
   CHECK(planned<Bytes12>(Layout::dense({5, 7, 9}), Layout::dense({9, 7, 5}), {2, 1, 0}, false) ==
         "tile of runs: runs of several axes; 12 bytes along 9 (1 to 35), 7 (9 to 5), 5 (63 to 1)");
+}
+
+TEST_CASE("Small tensors move word by word", "[permute]") {
+  CHECK(planned<float>({5, 5, 4}, {2, 1, 0}) ==
+        "words: a small tensor; 4 bytes along 4 (1 to 25), 5 (4 to 5), 5 (20 to 1)");
+  CHECK(planned<float>({5, 5, 5}, {2, 1, 0}) ==
+        "tile of runs: runs of several axes; 4 bytes along 5 (1 to 25), 5 (5 to 5), 5 (25 to 1)");
 }
 
 TEST_CASE("An axis of words on top of 32 axes", "[permute]") {

@@ -162,10 +162,11 @@ PermuteRequest permuteRequest(const TensorView<In>& in, const TensorView<Out>& o
 }
 
 template <class In, class Out>
-PermutePlan permutePlan(const TensorView<In>& in, const TensorView<Out>& out, bool onlyMoves) {
+PermutePlan permutePlan(const TensorView<In>& in, const TensorView<Out>& out, bool onlyMoves,
+                        const PermuteTuning& tuning = {}) {
   PermutePlan plan;
   plan.request = permuteRequest(in, out, onlyMoves);
-  if (!isEmpty(named(in, "in"))) planPermute(plan, PermuteTuning{}, sharedLimit());
+  if (!isEmpty(named(in, "in"))) planPermute(plan, tuning, sharedLimit());
   return plan;
 }
 

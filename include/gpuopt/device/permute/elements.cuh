@@ -1,5 +1,5 @@
 /// \file
-/// Permutations word by word: for runs that both tensors keep, and for everything that tiles do not take.
+/// Permutations word by word: for small tensors, for runs that both tensors keep, and for all that tiles do not take.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,7 +13,6 @@
 GPUOPT_DETAIL_BEGIN
 
 constexpr unsigned permuteElementThreads = 256;
-constexpr unsigned permuteElementsPerThread = 4;
 
 template <class In, class Out, class Function>
 struct PermuteElementArgs {
@@ -30,17 +29,17 @@ struct PermuteElementArgs {
   Function function;
 };
 
-// The elements of a thread are a block apart, so that neighbouring lanes write neighbouring elements.
-template <bool IS_WIDE, class In, class Out, class Function>
+// The ITEMS elements of a thread are a block apart, so that neighbouring lanes write neighbouring elements.
+template <unsigned ITEMS, bool IS_WIDE, class In, class Out, class Function>
 GPUOPT_KERNEL void __launch_bounds__(permuteElementThreads)
     permuteElementsKernel(const PermuteElementArgs<In, Out, Function> args) {
   using Index = std::conditional_t<IS_WIDE, std::size_t, unsigned>;
   waitForPreviousKernel();
-  const Index first = static_cast<Index>(blockIdx.x) * (permuteElementThreads * permuteElementsPerThread) + threadIdx.x;
-  const In* in[permuteElementsPerThread];
-  Out* out[permuteElementsPerThread];
+  const Index first = static_cast<Index>(blockIdx.x) * (permuteElementThreads * ITEMS) + threadIdx.x;
+  const In* in[ITEMS];
+  Out* out[ITEMS];
 #pragma unroll
-  for (unsigned i = 0; i < permuteElementsPerThread; ++i) {
+  for (unsigned i = 0; i < ITEMS; ++i) {
     Index rest = first + i * permuteElementThreads;
     in[i] = args.in;
     out[i] = rest < args.elements ? args.out : nullptr;
@@ -57,12 +56,12 @@ GPUOPT_KERNEL void __launch_bounds__(permuteElementThreads)
       out[i] += index * args.axis[k].out;
     }
   }
-  Out values[permuteElementsPerThread];
+  Out values[ITEMS];
 #pragma unroll
-  for (unsigned i = 0; i < permuteElementsPerThread; ++i)
+  for (unsigned i = 0; i < ITEMS; ++i)
     if (out[i] != nullptr) values[i] = args.function(*in[i]);
 #pragma unroll
-  for (unsigned i = 0; i < permuteElementsPerThread; ++i)
+  for (unsigned i = 0; i < ITEMS; ++i)
     if (out[i] != nullptr) *out[i] = values[i];
 }
 

@@ -117,12 +117,16 @@ void launchPermuteElements(const PermutePlan& plan, const Function& function, cu
   for (unsigned k = 0; k < r.rank; ++k)
     args.axis[k] = {isWide ? Divisor() : Divisor(static_cast<unsigned>(r.axis[k].extent)), r.axis[k].extent,
                     r.axis[k].in, r.axis[k].out};
-  constexpr std::size_t PER_BLOCK = std::size_t{permuteElementThreads} * permuteElementsPerThread;
-  const auto config = permuteConfig(permuteElementThreads, ceilDivide(args.elements, PER_BLOCK), 0, stream);
+  const auto start = [&](auto kernel, unsigned items) {
+    const std::size_t blocks = ceilDivide(args.elements, std::size_t{permuteElementThreads} * items);
+    launch(kernel, permuteConfig(permuteElementThreads, blocks, 0, stream), args);
+  };
   if (isWide)
-    launch(permuteElementsKernel<true, In, Out, Function>, config, args);
+    start(permuteElementsKernel<4, true, In, Out, Function>, 4);
+  else if (plan.isSmall)
+    start(permuteElementsKernel<1, false, In, Out, Function>, 1);
   else
-    launch(permuteElementsKernel<false, In, Out, Function>, config, args);
+    start(permuteElementsKernel<4, false, In, Out, Function>, 4);
 }
 
 template <class In, class Out, class Function>

@@ -39,7 +39,8 @@ struct PermutePlan {
   const char* reason = "no elements";
   PermuteRequest request{};  // canonical; with elements as words, except for matrices
   PermuteMatrix matrix{};
-  unsigned inAxis = 0;  // along which elements of the input are neighbours
+  bool isSmall = false;  // a thread for each word
+  unsigned inAxis = 0;   // along which elements of the input are neighbours
   PermuteTileShape tile{};
   std::ptrdiff_t inOffset = 0;  // bytes from the first element of the input to where the tiles count from
   std::size_t blocks = 0;
@@ -62,6 +63,8 @@ class PermutePlanner {
     if (fitsMatrix()) return choose(Algorithm::transpose, "two groups of axes change places");
     canonicalizer.makeWords();
     if (r_.rank > permuteRank) throwInvalid({"gpuopt::permute: ", r_.rank, " axes cannot be merged into 32"});
+    plan_.isSmall = r_.elements() <= tuning_.smallElements;
+    if (plan_.isSmall) return choose(Algorithm::elements, "a small tensor");
     if (keepsVectors()) return choose(Algorithm::elements, "both tensors keep runs of 16 bytes");
     if (fitsMatrixTile()) return choose(Algorithm::matrixTile, "both tensors have long aligned runs along one axis");
     if (fitsTile()) return;

@@ -178,7 +178,10 @@ class PermuteTilePlanner {
   }
 
   // Whether all rows of the tile, and of all tiles, begin at 16-byte boundaries.
-  bool isAligned(bool ofIn) const {
+  bool isAligned(bool ofIn) const { return alignment(ofIn) % 16 == 0; }
+
+  // A number that only the powers of two divide that divide the addresses of all rows.
+  std::uintptr_t alignment(bool ofIn) const {
     const std::size_t bytes = ofIn ? r_.inBytes : r_.outBytes;
     std::uintptr_t begin = ofIn ? r_.in : r_.out;
     std::uintptr_t all = 0;
@@ -191,7 +194,7 @@ class PermuteTilePlanner {
       else if (ofIn && r_.axis[k].in < 0)
         begin += stride * (parts_.part[k] - 1);  // rows of the input begin at the last index
     }
-    return (begin | all) % 16 == 0;
+    return begin | all;
   }
 
   void layOut() {
@@ -285,9 +288,35 @@ class PermuteTilePlanner {
     shape_.outRowElements = static_cast<unsigned>(parts_.outRun);
     const unsigned bytes = shape_.outRowElements * r_.outBytes;
     shape_.outVectors = packs() ? ceilDivide32(bytes, 16) + (isAligned(false) ? 0 : 1) : shape_.outRowElements;
-    const bool hasManyRows = shape_.outRows * shape_.parts >= permuteThreads / 8;
-    shape_.outLanes = hasManyRows && shape_.outVectors % 8 == 0 ? 8 : smallerOf(shape_.outVectors, permuteThreads);
+    shape_.outGroups = fillsWords();
+    layOutThreads();
+  }
+
+  // Whether words of shared memory hold elements of as many output rows, of which all begin at 16-byte boundaries.
+  bool fillsWords() const {
+    if (!r_.onlyMoves || r_.outBytes >= 4 || shape_.outRowAxes == 0) return false;
+    const unsigned group = 4 / r_.outBytes;
+    const PermuteTileAxis& axis = shape_.outRow[0];
+    const unsigned first = parts_.byIn[0];
+    const unsigned last = parts_.part[first] < r_.axis[first].extent ? shape_.inCut.last : axis.extent;
+    return axis.shared == static_cast<int>(r_.outBytes) && axis.extent % group == 0 && last % group == 0 &&
+           alignment(true) % 4 == 0 && isAligned(false);
+  }
+
+  // Threads keep the rows' misalignment where they can: it returns after a number of rows.
+  void layOutThreads() {
+    const unsigned group = shape_.outGroups ? 4 / r_.outBytes : 1;
+    const bool hasManyRows = shape_.outRows * shape_.parts >= permuteThreads / 8 * group;
+    const unsigned period =
+        packs() && !isAligned(false) && shape_.outRowAxes > 0 ? periodOf(shape_.outRow[0].global) : 1;
+    shape_.outLanes =
+        hasManyRows && shape_.outVectors % 8 == 0 ? 8 : smallerOf(shape_.outVectors, permuteThreads / period);
+    shape_.outRowStep = permuteThreads / shape_.outLanes / period * period;
     shape_.byOutLanes = Divisor(shape_.outLanes);
+  }
+
+  static unsigned periodOf(std::ptrdiff_t step) {
+    return 16 / static_cast<unsigned>(powerOfTwoIn(static_cast<std::uintptr_t>(step) | 16));
   }
 
   void layOutShared() {

@@ -62,6 +62,8 @@ struct PermuteTileShape {
   unsigned outRowElements;
   unsigned outVectors;  // 16-byte accesses of an output row
   unsigned outLanes;    // threads along a row
+  unsigned outRowStep;  // rows that threads store at a time
+  bool outGroups;       // the elements of several rows that are neighbours in shared memory fill its words
   Divisor byOutLanes;
   unsigned outRowAxes;
   PermuteTileAxis outRow[permuteTileRank];  // the axes that number the output rows
@@ -132,6 +134,21 @@ __device__ inline unsigned inRowShared(const PermuteTileShape& shape, unsigned r
   return row * shape.inPitch + (row >> shape.inSkewShift) * shape.inSkew + (static_cast<unsigned>(global) & 15);
 }
 
+// Element i of word k becomes element k of word i: 4 bytes of 4 words, or 2 halves of 2.
+__device__ inline void transposeSubwords(unsigned (&w)[4]) {
+  const unsigned low01 = __byte_perm(w[0], w[1], 0x5140), high01 = __byte_perm(w[0], w[1], 0x7362);
+  const unsigned low23 = __byte_perm(w[2], w[3], 0x5140), high23 = __byte_perm(w[2], w[3], 0x7362);
+  w[0] = __byte_perm(low01, low23, 0x5410);
+  w[1] = __byte_perm(low01, low23, 0x7632);
+  w[2] = __byte_perm(high01, high23, 0x5410);
+  w[3] = __byte_perm(high01, high23, 0x7632);
+}
+__device__ inline void transposeSubwords(unsigned (&w)[2]) {
+  const unsigned low = __byte_perm(w[0], w[1], 0x5410);
+  w[1] = __byte_perm(w[0], w[1], 0x7632);
+  w[0] = low;
+}
+
 template <class In, class Out, class Function>
 class PermuteTile {
   using Args = PermuteTileArgs<In, Out, Function>;
@@ -139,6 +156,7 @@ class PermuteTile {
   static constexpr bool PACKS = sizeof(Out) < 16 && isWord<Out>;
   static constexpr unsigned PACK = PACKS ? 16 / sizeof(Out) : 1;
   static constexpr unsigned VECTOR = PACK * sizeof(Out);
+  static constexpr unsigned GROUP = onlyMoves && sizeof(Out) < 4 ? 4 / sizeof(Out) : 1;  // elements of a word
 
  public:
   __device__ explicit PermuteTile(const Args& args) : args_(args), shape_(args.shape) {
@@ -160,6 +178,8 @@ class PermuteTile {
     tabulateElements();
     awaitAsyncCopies();
     __syncthreads();
+    if constexpr (GROUP > 1)
+      if (shape_.outGroups) return storeGroups(region);
     store(region);
   }
 
@@ -259,16 +279,15 @@ class PermuteTile {
   // A thread keeps the positions of a vector while it goes from row to row, as long as the rows are equally misaligned.
   __device__ void store(const PermuteRegion& region) const {
     const unsigned lanes = shape_.outLanes;
-    const unsigned rowStep = shape_.byOutLanes.divide(permuteThreads);
     const unsigned firstRow = shape_.byOutLanes.divide(threadIdx.x);
-    if (firstRow >= rowStep) return;
+    if (firstRow >= shape_.outRowStep) return;
     const auto target = reinterpret_cast<std::uintptr_t>(args_.out + region.out);
 #pragma unroll 1
     for (unsigned v = threadIdx.x - firstRow * lanes; v < shape_.outVectors; v += lanes) {
       unsigned from[PACK];
       unsigned shift = VECTOR;  // none yet
 #pragma unroll 1
-      for (unsigned q = firstRow; q < region.parts * region.outRows; q += rowStep) {
+      for (unsigned q = firstRow; q < region.parts * region.outRows; q += shape_.outRowStep) {
         const PermuteRow row = outRows_[q];
         const std::uintptr_t begin = target + row.global;
         const auto misaligned = PACKS ? static_cast<unsigned>(begin % VECTOR / sizeof(Out)) : 0;
@@ -304,6 +323,57 @@ class PermuteTile {
       }
     } else if (first < elements) {
       *out = result(row + from[0]);
+    }
+  }
+
+  // As store(), of GROUP rows at a time, which begin at 16-byte boundaries: a word of shared memory has an element of
+  // each.
+  __device__ void storeGroups(const PermuteRegion& region) const {
+    const unsigned lanes = shape_.outLanes;
+    const unsigned firstGroup = shape_.byOutLanes.divide(threadIdx.x);
+    if (firstGroup >= shape_.outRowStep) return;
+    unsigned char* const target = args_.out + region.out;
+#pragma unroll 1
+    for (unsigned v = threadIdx.x - firstGroup * lanes; v < shape_.outVectors; v += lanes) {
+      const unsigned first = v * PACK;
+      unsigned from[PACK];
+#pragma unroll
+      for (unsigned i = 0; i < PACK; ++i) from[i] = first + i < shape_.outRowElements ? elements_[first + i] : 0;
+#pragma unroll 1
+      for (unsigned q = firstGroup * GROUP; q < region.parts * region.outRows; q += shape_.outRowStep * GROUP) {
+        unsigned words[GROUP][4];
+        gatherGroup(words, outRows_[q].shared, from);
+#pragma unroll
+        for (unsigned g = 0; g < GROUP; ++g)
+          storeWords(reinterpret_cast<Out*>(target + outRows_[q + g].global) + first, words[g], first,
+                     region.outRowElements);
+      }
+    }
+  }
+
+  // The vectors of GROUP rows.
+  __device__ void gatherGroup(unsigned (&words)[GROUP][4], unsigned row, const unsigned (&from)[PACK]) const {
+#pragma unroll
+    for (unsigned w = 0; w < 4; ++w) {
+      unsigned column[GROUP];
+#pragma unroll
+      for (unsigned i = 0; i < GROUP; ++i)
+        column[i] = *reinterpret_cast<const unsigned*>(buffer_ + (row + from[w * GROUP + i]));
+      transposeSubwords(column);
+#pragma unroll
+      for (unsigned g = 0; g < GROUP; ++g) words[g][w] = column[g];
+    }
+  }
+
+  __device__ static void storeWords(Out* out, const unsigned (&words)[4], unsigned first, unsigned elements) {
+    if (first + PACK <= elements) {
+      storeVector(out, uint4{words[0], words[1], words[2], words[3]});
+    } else {
+      Out results[PACK];
+      __builtin_memcpy(results, words, sizeof(results));
+#pragma unroll
+      for (unsigned i = 0; i < PACK; ++i)
+        if (first + i < elements) out[i] = results[i];
     }
   }
 

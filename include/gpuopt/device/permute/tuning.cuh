@@ -11,9 +11,10 @@ GPUOPT_DETAIL_BEGIN
 
 // Measured on an H200: benchmarks/results/h200/permute_bench.csv.
 struct PermuteTuning {
-  std::size_t keptBytes = 256;           // runs that both tensors keep, from which on words move one by one
-  std::size_t matrixTileRunBytes = 128;  // rows of both sides of a matrix
-  unsigned matrixTileFill = 90;          // per cent of its tiles' elements
+  std::size_t smallElements = std::size_t{1} << 17;  // up to which words move one by one, through the L2 cache
+  std::size_t keptBytes = 256;                       // runs that both tensors keep, from which on words move one by one
+  std::size_t matrixTileRunBytes = 128;              // rows of both sides of a matrix
+  unsigned matrixTileFill = 90;                      // per cent of its tiles' elements
 
   // The tiles of other permutations: rows of about these lengths are tried on both sides.
   std::size_t minRunBytes = 128;
