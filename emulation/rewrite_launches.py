@@ -239,6 +239,16 @@ def rewrite_untyped_launches(source):
             source.replace(first, last, "")
 
 
+def extents_end(source, i):
+    """The index behind the [] that follow i; None if one of them has no end."""
+    i += 1
+    while source.text_at(i) == "[":
+        if i not in source.partner:
+            return None
+        i = source.partner[i] + 1
+    return i
+
+
 def rewrite_shared(source):
     for i, token in enumerate(source.tokens):
         if token.text not in ("extern", "__shared__"):
@@ -247,15 +257,13 @@ def rewrite_shared(source):
         other = {"extern": "__shared__", "__shared__": "extern"}[token.text]
         others = [j for j in range(i, end) if source.text_at(j) == other]
         names = [j for j in range(i, end) if source.text_at(j + 1) == "[" and source.tokens[j].is_name()]
-        if source.text_at(end) != ";" or not others or not names or source.text_at(names[0]) == DYNAMIC_SHARED:
+        ends = [extents_end(source, name) for name in names]
+        if source.text_at(end) != ";" or not others or not names or None in ends or source.text_at(names[0]) == DYNAMIC_SHARED:
             continue
         is_global = source.scopes[i]
         source.replace(i, i, "extern" if is_global else "__attribute__((unused))")
         source.replace(others[0], others[0], "__thread" if is_global else "")
-        for name in names:
-            behind = name + 1
-            while source.text_at(behind) == "[":
-                behind = source.partner[behind] + 1
+        for name, behind in zip(names, ends):
             if not is_global:
                 source.insert(source.tokens[name].begin, "(&")
                 source.insert(source.tokens[name].end, ")")

@@ -16,7 +16,6 @@ from bench_grid import Grid
 from bench_results import number, over, power
 
 PERFORMANCE = "docs/performance.md"
-README = "README.md"
 DISTRIBUTED = "docs/distributed.md"
 
 
@@ -52,7 +51,7 @@ def machines(results):
 
 
 def overview(results):
-    """What README shows. The rows are those that have results."""
+    """The first table of the page. The rows are those that have results."""
     grid = Grid(["", "peer", "program"], ["gpuopt", "peer's time over gpuopt's"])
 
     def add(what, peer, program, ours, ratio):
@@ -104,8 +103,8 @@ def overview(results):
 
 RATIO = "peer's time over gpuopt's"
 TABLES = {
-    "overview": Table(README, ("reduce_bench", "reduce_forms_bench", "reduce_matrix_bench", "transpose_bench",
-                               "struct_bench", "transfer_bench"), overview, names_versions=True),
+    "overview": Table(PERFORMANCE, ("reduce_bench", "reduce_forms_bench", "reduce_matrix_bench", "transpose_bench",
+                                    "struct_bench", "transfer_bench"), overview, names_versions=True),
     "machines": Table(PERFORMANCE, ("reduce_bench", "transpose_bench", "struct_bench"), machines),
     "sums_modes": Table(PERFORMANCE, ("reduce_bench",), reduce.sums_modes),
     "sums_floats": Table(PERFORMANCE, ("reduce_bench",), reduce.sums_floats),

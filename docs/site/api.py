@@ -11,7 +11,9 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
 from pathlib import Path
 
-NAMESPACES = ("gpuopt", "gpuopt::emulation")
+# Namespaces, and what stands before their names: `distributed` has names that gpuopt has, too.
+NAMESPACES = {"gpuopt": "", "gpuopt::emulation": "", "gpuopt::distributed": "distributed::"}
+MACROS = ("GPUOPT_DEPRECATED", *(f"GPUOPT_VERSION{part}" for part in ("", "_MAJOR", "_MINOR", "_PATCH")))
 
 
 @dataclass
@@ -148,8 +150,8 @@ def signatureOf(member, kind, name):
     return f"{'static ' if isStatic else ''}{type} {name}{arguments}".strip()
 
 
-def memberEntry(member, section=None, className=None):
-    name, kind = text(member.find("name")), member.get("kind")
+def memberEntry(member, section=None, className=None, prefix=""):
+    name, kind = prefix + text(member.find("name")), member.get("kind")
     location = member.find("location")
     params = [(text(param.find("type")), text(param.find("declname"))) for param in member.findall("param")]
     entry = Entry(member.get("id"), kind, name, location.get("file"), int(location.get("line")), docOf(member),
@@ -186,7 +188,7 @@ class Api:
             for member in sectiondef.findall("memberdef"):
                 isGuide = not text(member.find("type")) and "->" in text(member.find("argsstring"))
                 if not isGuide and not isForMessage(member):
-                    yield memberEntry(member, section)
+                    yield memberEntry(member, section, prefix=NAMESPACES[namespace])
         for inner in compound.findall("innerclass"):
             if "<" not in text(inner):  # a specialisation says what its template says
                 yield self.classEntry(inner.get("refid"), namespace)
@@ -195,6 +197,7 @@ class Api:
         compound = self.compound(id)
         location = compound.find("location")
         kind, name = compound.get("kind"), text(compound.find("compoundname")).removeprefix(namespace + "::")
+        name = NAMESPACES[namespace] + name
         bases = [tidy(text(base)) for base in compound.findall("basecompoundref") if base.get("prot") == "public"]
         shown = ", ".join(base for base in bases if "detail::" not in base)
         members = [memberEntry(member, className=name.rpartition("::")[2])
@@ -213,7 +216,7 @@ class Api:
             compound = self.compound(path.stem)
             self.fileDocs[compound.find("location").get("file")] = docOf(compound)
             for member in compound.iter("memberdef"):
-                if member.get("kind") == "define" and text(member.find("name")).startswith("GPUOPT_VERSION"):
+                if member.get("kind") == "define" and member.find("name").text in MACROS:
                     yield memberEntry(member)
 
     def all(self):

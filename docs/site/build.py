@@ -23,7 +23,13 @@ CODE = re.compile(r"^(?:```.*?^```|    .*?$)|`[^`\n]*`", re.MULTILINE | re.DOTAL
 ORPHAN = "---\norphan: true\n---\n"
 LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "bash"}
 HOME = Path("README.md")
-LISTED = re.findall(r"^- \[.*?\]\((.*?\.md)\)", (ROOT / HOME).read_text(), re.MULTILINE)
+# A picture in two versions, and what shows the one that suits the theme.
+PICTURE = re.compile(r'<picture>\s*<source[^>]*srcset="(.*?)">\s*<img src="(.*?)" alt="(.*?)">\s*</picture>')
+GROUP = re.compile(r"^\*\*([\w ]+)\*\*(.*?)(?=^\*\*|\Z)", re.MULTILINE | re.DOTALL)
+# {title: pages} of the README's list.
+GROUPS = {title: re.findall(r"\]\(([^)]*\.md)\)", pages)
+          for title, pages in GROUP.findall((ROOT / HOME).read_text().partition("\n## Read on\n")[2])}
+LISTED = [page for pages in GROUPS.values() for page in pages]
 EXAMPLES = Path("examples/README.md")
 LESSONS = re.findall(r"^\| \[\w+\]\((\w+)\)", (ROOT / EXAMPLES).read_text(), re.MULTILINE)
 
@@ -88,7 +94,15 @@ class Stage:
         for hidden in CODE.finditer(text):
             pieces += [LINK.sub(lambda link: self.link(path, link), text[end:hidden.start()]), hidden[0]]
             end = hidden.end()
-        return "".join(pieces) + LINK.sub(lambda link: self.link(path, link), text[end:])
+        pieces.append(LINK.sub(lambda link: self.link(path, link), text[end:]))
+        return PICTURE.sub(lambda picture: self.picture(path, *picture.groups()), "".join(pieces))
+
+    def picture(self, page, dark, light, words):
+        parts = []
+        for theme, name in (("light", light), ("dark", dark)):
+            self.add(Path(os.path.normpath(page.parent / name)))
+            parts.append(f"```{{image}} {name}\n:class: only-{theme}\n:alt: {words}\n```")
+        return "\n\n".join(parts)
 
     def link(self, page, link):
         if "://" in link[2]:
@@ -110,11 +124,9 @@ def parts(page):
 
 
 def contents():
-    """The table of contents: the pages in the order of the README's list."""
-    guides = [page for page in LISTED if page.startswith("docs/") and page != "docs/architecture.md"]
-    others = [page for page in LISTED if page not in guides]
-    return (toctree(guides, "Guides") + toctree(["reference/index"], "Reference") +
-            toctree([str(EXAMPLES)], "Examples") + toctree(others, "Project"))
+    """The table of contents: the README's groups, and the reference after the first one."""
+    first, *others = (toctree(pages, title) for title, pages in GROUPS.items())
+    return first + toctree(["reference/index"], "Reference") + "".join(others)
 
 
 def main(output):

@@ -5,7 +5,7 @@
 ///     auto statistics = gpuopt::distributed::meanVariance(team, part, n);
 ///
 /// <gpuopt/distributed_reduce.cuh> says what the calls of a team have in common, <gpuopt/reduce_statistics.cuh> what
-/// extremes and moments are.
+/// extremes and moments are, <gpuopt/reduce.cuh> what a `Policy` decides.
 // SPDX-License-Identifier: MIT
 #pragma once
 

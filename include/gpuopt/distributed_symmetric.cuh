@@ -25,6 +25,8 @@ namespace distributed {
 /// ends with a barrier of all ranks. If ranks are processes, all of them have to be finished (Team::barrier).
 ///
 /// Its memory comes from cudaMalloc, which processes can share. CUDA's IPC cannot open memory of ncclMemAlloc.
+///
+/// \tparam T any type that needs no construction
 template <class T>
 class SymmetricVector {
  public:

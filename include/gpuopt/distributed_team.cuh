@@ -38,7 +38,7 @@ class Team {
  public:
   /// Connects the ranks. Collective; waits for all of them. The communicator's device must be the current one. A
   /// non-blocking communicator (ncclConfig_t::blocking = 0) may still be in progress. On a blocking one, NCCL waits for
-  /// the other ranks without a timeout.
+  /// the other ranks without a timeout. `options` says how ranks reach each other, and how long calls wait.
   ///
   /// Throws std::invalid_argument, CudaError and NcclError, and TeamError if a rank does not come in time.
   explicit Team(ncclComm_t comm, const TeamOptions& options = {})

@@ -223,9 +223,8 @@ void redistributeToRows(Team& team, const MatrixView<In>& in, const MatrixView<O
 /// \}
 
 /// \name Which path, and why
-/// One line about the path that `transpose` takes for the same arguments:
-///
-///     one kernel reads the ranks' memory, tile by tile: in is in symmetric memory
+/// One line about the path that `transpose` takes for the same arguments, such as "one kernel reads the ranks' memory,
+/// tile by tile: in is in symmetric memory".
 ///
 /// Nothing is launched, and one rank alone may ask. Errors: those of transpose. The words may change from version to
 /// version.

@@ -110,7 +110,7 @@ class Shared(Case):
                        head + " extern __thread int a[] GPUOPT_EMULATED_SHARED_LABEL; int b;")
 
     def test_what_is_left_alone(self):
-        for text in ("extern __shared__ unsigned char gpuoptDynamicShared[];", "__shared__ int a[3];", "extern int a[];",
+        for text in ("extern __shared__ unsigned char gpuoptDynamicShared[];", "__shared__ int a[3];", "extern int a[];", "{ extern __shared__ int a[; }",
                      'extern "C" void f(); __shared__ int a[2];', "// extern __shared__ int a[];"):
             self.check(text, text)
 

@@ -37,7 +37,9 @@ EMULATED_EXCEPTIONS = "gpuopt's emulated device reports errors by exceptions: co
 MACRO = "gpuopt uses the name N: define the macro N below its #include, or rename it"
 MACROS = ["BLOCK 256", "TILE (1 << 5)", "F float", "SIZE 4", "STEP 0.5f", "ITEMS 8", "WIDTH 8", "ROWS 8", "COLS 8", "CHANNELS 3",
           "BINS 8", "SIDE 8", "IN", "OUT a, b"]
+DEPRECATED = "since gpuopt 0.2.0: call g"
 STATIC_ASSERT = r"static[ _]assert(?:ion)? failed(?: due to requirement '.*?'| with)?:? "
+USE = r"\S*.*? is deprecated: "
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-unknown-pragmas"]
 
 # What the toolkit has in common with the emulated device: the part that headers use before they come to device code.
@@ -61,7 +63,8 @@ def errors(command, source):
         file = Path(folder) / "source.cu"
         file.write_text(source)
         done = subprocess.run([*command, str(file)], capture_output=True, text=True, env=environment)
-    found = re.findall(rf"error: (?:#error |{STATIC_ASSERT})?(.*)", done.stdout + done.stderr)
+    found = re.findall(rf"error: (?:#error |{STATIC_ASSERT}|{USE})?(.*?)(?: \[-Werror.*)?$", done.stdout + done.stderr,
+                       re.MULTILINE)
     return [text.strip('"') for text in found if "see_the_error_above" not in text]
 
 
@@ -93,6 +96,8 @@ def cases(repository, compiler, nvcc, toolkit):
     yield "functions", [*host, "-std=c++17", "-Wno-unknown-pragmas", *emulation, *library], harmless, []
     everything = "#define B 4\n#include <cuda_runtime.h>\n#include <gpuopt/gpuopt.cuh>\n"
     yield "pedantic, no RTTI", [*host, "-std=c++17", *WARNINGS, "-fno-rtti", *emulation, *library], everything, []
+    marked = '#include <gpuopt/version.cuh>\nGPUOPT_DEPRECATED("0.2.0", "call g") int f();\nint g() { return f(); }\n'
+    yield "deprecated", [*host, "-std=c++17", "-Werror", *library], marked, [DEPRECATED]
     if nvcc:
         yield "nvcc, C++14", [nvcc, "-std=c++14", "-cubin", "-o", os.devnull, *library], runtime, [STANDARD]
 

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = Path(__file__).resolve().parent / "bench_samples"
 sys.path.insert(0, str(ROOT / "scripts"))
 
+import bench_chart  # noqa: E402
 import bench_grid  # noqa: E402
 import bench_pages  # noqa: E402
 import bench_results  # noqa: E402
@@ -147,6 +148,26 @@ class Figures(unittest.TestCase):
         self.assertEqual([name for name in TABLES if not table_of(name)], [])
 
 
+class Chart(unittest.TestCase):
+    def test_shares(self):
+        # 3985 GB/s of a copy's 4000, and CUB takes 1.25 times as long; a copy through the link has 50.
+        results = bench_chart.load(SAMPLES / "x200")
+        ours, peer = bench_chart.shares(results, bench_chart.BARS[0])
+        self.assertAlmostEqual(ours, 3985 / 4000, 3)
+        self.assertAlmostEqual(peer, 3985 / 4000 / 1.25, 3)
+        self.assertEqual(bench_chart.copy_speed(results, "transfer_bench"), 50)
+
+    def test_is_of_the_results(self):
+        results = bench_chart.load(ROOT / "benchmarks/results/h200")
+        expected = [bench_chart.label(share, name) for bar in bench_chart.BARS
+                    for share, name in zip(bench_chart.shares(results, bar), ("gpuopt", bar.library))]
+        for theme in ("light", "dark"):
+            with self.subTest(theme):
+                text = (ROOT / f"docs/images/overview_{theme}.svg").read_text()
+                self.assertEqual(re.findall(r">(\d\.\d\d\s+[A-Za-z ]+)</text>", text), expected,
+                                 "call scripts/plot_overview.py")
+
+
 class Columns(unittest.TestCase):
     """The samples have the columns that the programs write."""
 
@@ -268,7 +289,7 @@ class Command(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
         (self.root / bench_pages.RESULTS).mkdir(parents=True)
-        for page in ("README.md", "docs/distributed.md", "docs/performance.md"):
+        for page in ("docs/distributed.md", "docs/performance.md"):
             (self.root / page).parent.mkdir(exist_ok=True)
             text = (ROOT / page).read_text()
             (self.root / page).write_text(text.replace("bench_pages.py writes:", "typed by hand until there are results:"))

@@ -1,5 +1,5 @@
 """The version is written in version.cuh alone, where CMake and the Conan recipe read it, and copied where something has
-to be read as it stands: by vcpkg, and by people. The copies say the same.
+to be read as it stands: by vcpkg, and by people. The copies say the same, and releases have the day they were made on.
 
 SPDX-License-Identifier: MIT
 """
@@ -16,6 +16,7 @@ COPIES = [
     ("docs/packaging.md", r"takes any ([\d.]+)\.x"),
     ("README.md", r"find_package\(gpuopt ([\d.]+)"),
     ("README.md", r"^Version ([\d.]+) "),
+    ("CITATION.cff", r"^version: ([\d.]+)$"),
 ]
 
 
@@ -28,6 +29,17 @@ class Version(unittest.TestCase):
                 said = re.findall(pattern, (ROOT / file).read_text(), re.MULTILINE)
                 self.assertTrue(said, "no longer there")
                 self.assertLessEqual(set(said), {f"{major}.{minor}.{patch}", f"{major}.{minor}"})
+
+    def test_changelog(self):
+        """Sections are of what is to come, which is first, and of releases with their days, newest first."""
+        headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+        self.assertEqual(headings[0], "[Unreleased]")
+        released = [re.fullmatch(r"\[(\d+)\.(\d+)\.(\d+)\] - (\d{4}-\d\d-\d\d)", heading) for heading in headings[1:]]
+        self.assertNotIn(None, released)
+        keys = [(*map(int, match.groups()[:3]), match[4]) for match in released]
+        self.assertEqual(keys, sorted(keys, reverse=True))
+        cited = re.findall(r"^date-released: (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+        self.assertEqual(cited, [match[4] for match in released[:1]])
 
 
 if __name__ == "__main__":
