@@ -1,4 +1,4 @@
-/// Transposition of narrow matrices and vectors: every number of lines, element size, alignment, gaps,
+/// Transposition of skinny matrices and vectors: every number of lines, element size, alignment, gaps,
 /// batches.
 // SPDX-License-Identifier: MIT
 #include "support/transpose_launch.cuh"
@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <set>
 
-namespace narrow_test {
+namespace skinny_test {
 
 using namespace gpuopt::test;
 using gpuopt::Identity;
@@ -87,7 +87,7 @@ struct Sum {
   __host__ __device__ int operator()(const Triple& t) const { return t.x ^ (t.y >> 1) ^ (t.z >> 2); }
 };
 
-TEST_CASE("narrow transposition moves elements of powers of two") {
+TEST_CASE("skinny transposition moves elements of powers of two") {
   checkSize<1, 1>();
   checkSize<2, 2>();
   checkSize<4, 4>();
@@ -95,7 +95,7 @@ TEST_CASE("narrow transposition moves elements of powers of two") {
   checkSize<16, 16>();
 }
 
-TEST_CASE("narrow transposition moves structures") {
+TEST_CASE("skinny transposition moves structures") {
   checkSize<3, 1>();
   checkSize<6, 2>();
   checkSize<12, 4>();
@@ -106,7 +106,7 @@ TEST_CASE("narrow transposition moves structures") {
   checkSize<128, 16>();
 }
 
-TEST_CASE("narrow transposition takes every alignment") {
+TEST_CASE("skinny transposition takes every alignment") {
   checkAlignments<unsigned char>();
   checkAlignments<unsigned short>();
   checkAlignments<unsigned>();
@@ -118,7 +118,7 @@ TEST_CASE("narrow transposition takes every alignment") {
     for (std::size_t out = 0; out < 8; ++out) checkMove<true, 12, 4>(5, 100, in, out);
 }
 
-TEST_CASE("narrow transposition by the default policy") {
+TEST_CASE("skinny transposition by the default policy") {
   for (const std::size_t records : {1023, 4096, 6001}) {
     for (const std::size_t lines : {2, 7, 31}) checkMove<false, 1, 1>(lines, records, 1, 5);
     checkMove<false, 4, 4>(2, records);
@@ -128,7 +128,7 @@ TEST_CASE("narrow transposition by the default policy") {
   }
 }
 
-TEST_CASE("narrow transposition leaves gaps and distances between matrices alone") {
+TEST_CASE("skinny transposition leaves gaps and distances between matrices alone") {
   const LaunchSkinny<true> launch;
   for (const std::size_t gap : {1, 4, 40}) {
     checkTranspose<unsigned, unsigned>({5, 200, 200 + gap, 5 + gap}, Identity{}, launch);
@@ -142,7 +142,7 @@ TEST_CASE("narrow transposition leaves gaps and distances between matrices alone
   }
 }
 
-TEST_CASE("narrow transposition of batches") {
+TEST_CASE("skinny transposition of batches") {
   const LaunchSkinny<true> launch;
   checkTranspose<unsigned, unsigned>(TransposeShape::dense(3, 151, 5), Identity{}, launch, 1, 2);
   checkTranspose<unsigned, unsigned>(TransposeShape::dense(151, 3, 5), Identity{}, launch, 1, 2);
@@ -155,7 +155,7 @@ TEST_CASE("narrow transposition of batches") {
   checkTranspose<unsigned char, unsigned char>(TransposeShape::dense(1, 2, 70000), Identity{}, launch, 1);
 }
 
-TEST_CASE("narrow transposition applies a function") {
+TEST_CASE("skinny transposition applies a function") {
   for (const std::size_t lines : {1, 2, 7, 32}) {
     checkBothWays<true, short, long long>(lines, 131, Halve<long long>{}, 1, 1);
     checkBothWays<true, unsigned, signed char>(lines, 131, Halve<signed char>{}, 1, 1);
@@ -251,7 +251,7 @@ TEST_CASE("many lines apply a function") {
 }
 
 // Of bytes, whatever the number of lines: places are those of vectors of one line, one after another.
-TEST_CASE("narrow transposition: a warp's lanes meet in no bank") {
+TEST_CASE("skinny transposition: a warp's lanes have no bank conflict") {
   using namespace gpuopt::detail;
   using Layout = SkinnyLayout<true, unsigned char, unsigned char, Identity>;
   for (std::size_t lines = 1; lines <= 32; ++lines) {
@@ -266,4 +266,4 @@ TEST_CASE("narrow transposition: a warp's lanes meet in no bank") {
   }
 }
 
-}  // namespace narrow_test
+}  // namespace skinny_test

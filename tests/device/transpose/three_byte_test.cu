@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <initializer_list>
 
-namespace triples_test {
+namespace three_byte_test {
 
 using namespace gpuopt::test;
 using gpuopt::Identity;
@@ -57,4 +57,4 @@ TEST_CASE("three bytes by the call that chooses the kernel", "[sweep]") {
   check.finish();
 }
 
-}  // namespace triples_test
+}  // namespace three_byte_test

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace batch_test {
+namespace run_test {
 
 using namespace gpuopt::test;
 using gpuopt::Identity;
@@ -203,4 +203,4 @@ TEST_CASE("functions that change the type of a batch") {
     }
 }
 
-}  // namespace batch_test
+}  // namespace run_test

@@ -1,4 +1,4 @@
-// Narrow transposes read and write 16 bytes at a time on both sides and keep everything in registers.
+// Skinny transpositions read and write 16 bytes at a time on both sides and keep everything in registers.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/device/transpose/launch.cuh>
 
