@@ -8,6 +8,7 @@
 
 #include <gpuopt/reduce.cuh>
 #include <gpuopt/transfer.cuh>
+#include <gpuopt/transfer_pipeline.cuh>
 #include <gpuopt/tuning.cuh>
 
 #include <cstddef>
