@@ -232,8 +232,8 @@ bool fail(const std::vector<bool>& v) { return gpuopt::reduce(v); }
 float fail(const volatile float* in) { return gpuopt::reduce(in, 10); }
 
 #elif CASE == 36
-// EXPECT: gpuopt: the accumulator of a column is too large: 32 of them must fit into the policy's sharedBytes
-// DO: a smaller accumulator, or a policy with more `sharedBytes`
+// EXPECT: gpuopt: the accumulator of a column is too large: 32 of them must fit into 32 KiB
+// DO: a smaller accumulator
 struct Large {
   int words[256];  // 1 KiB, and a word that says whether there is one
 };
