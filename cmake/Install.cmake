@@ -25,7 +25,7 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/gpuopt-config.cmake"
         DESTINATION ${packageFolder})
 install(PROGRAMS emulation/rewrite_launches.py DESTINATION share/gpuopt/emulation)
 install(DIRECTORY emulation/profile DESTINATION share/gpuopt/emulation)
-install(DIRECTORY tune/ DESTINATION share/gpuopt/tune FILES_MATCHING PATTERN "*.cu" PATTERN "*.cuh" PATTERN "*.hpp")
+install(DIRECTORY tune/ DESTINATION share/gpuopt/tune FILES_MATCHING PATTERN "*.cu" PATTERN "*.cuh")
 install(FILES LICENSE DESTINATION share/doc/gpuopt)
 
 foreach(name gpuopt gpuopt-emulation)

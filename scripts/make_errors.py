@@ -2,7 +2,7 @@
 """Writes the tables of docs/errors.md from the tests that compare messages: a mistake as it is written, what is said
 first, what to do.
 
-- Each source in tests/compile_fail, as its case.py says. The page's section is the start of the source's name.
+- Each case in tests/compile_fail, as case.py says. The page's section is the name of its file.
 - In any other test, `// WRITTEN <section>: code`, and `// DO: advice` where the message does not say it. The message is
   the next string. In CMake files and Python the comments begin with #.
 
@@ -16,13 +16,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "compile_fail"))
-from case import Case
+from case import casesOf
 
 PAGE = ROOT / "docs" / "errors.md"
 BEGIN = "<!-- begin: scripts/make_errors.py -->\n"
 END = "<!-- end -->\n"
 
-# Titles, in the order of the page, by the starts of names. A source of another name belongs to the last one.
+# Titles, in the order of the page. What has another name belongs to the last one.
 SECTIONS = {
     "build": "Compiling, linking, CMake",
     "stream": "Streams",
@@ -54,14 +54,13 @@ class Mistake:
         self.written, self.said, self.advice = written, said, advice
 
 
-def compiled(path):
-    """The mistake of a source that must not compile."""
-    case = Case(path)
+def compiled(case):
+    """The mistake of what must not compile."""
     said = {compiler: case.expected(compiler) for compiler in ("g++", "nvcc")}
     texts = {compiler: outcome[0] for compiler, outcome in said.items() if outcome}
     if len(set(texts.values())) == 1 and len(texts) == 2:
         texts = {"": next(iter(texts.values()))}
-    return Mistake(case.stem.partition("_")[0], case.written, texts, case.get("DO"))
+    return Mistake(case.family, case.written, texts, case.get("DO"))
 
 
 def tested(path):
@@ -77,7 +76,8 @@ def tested(path):
 
 
 def mistakes():
-    found = [compiled(path) for path in sorted((ROOT / "tests" / "compile_fail").glob("*.cu"))]
+    files = sorted((ROOT / "tests" / "compile_fail").glob("*.cu"))
+    found = [compiled(case) for path in files for case in casesOf(path)]
     found = [mistake for mistake in found if "detail::" not in mistake.written]
     for path in sorted((ROOT / "tests").rglob("*")):
         if path.suffix in (".cu", ".cmake", ".py") and path.parent.name != "compile_fail":

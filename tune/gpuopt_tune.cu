@@ -2,8 +2,8 @@
 /// gpuopt-tune: measures the constants that the tuning file may have, on the machine at hand, and writes the file. See
 /// docs/tuning.md. Options are read by getopt, because users build this program: it needs nothing but gpuopt.
 // SPDX-License-Identifier: MIT
-#include "constant_tuner.cuh"
 #include "jobs.cuh"
+#include "register_limits.cuh"
 
 #include <gpuopt/host/tuning/file.cuh>
 
@@ -19,7 +19,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -33,11 +32,10 @@ const char* const help =
     "gpuopt-tune [options]: measures gpuopt on this machine, and writes what it finds to a tuning file.\n"
     "  --output FILE    the file, which may have other entries (gpuopt_tuning.json)\n"
     "  --seconds N      about the time to measure (120)\n"
-    "  --only FAMILY    upload, download, blocks, staging, transpose or structs; may be given several times\n"
-    "  --most BYTES     of the largest transfer (402653184); kernels have 262144 to 134217728\n"
+    "  --only FAMILY    upload, download, blocks, staging or transpose; may be given several times\n"
+    "  --most BYTES     of the largest transfer (402653184); transpositions have 524288 to 134217728\n"
     "  --help\n"
-    "Programs with gpuopt use the file with GPUOPT_TUNING=FILE in the environment, or gpuopt::loadTuning(FILE). The\n"
-    "constants of kernels, transpose and structs, are compiled: target_link_gpuopt_tuning(TARGET FILE) of CMake.\n";
+    "Programs with gpuopt use the file with GPUOPT_TUNING=FILE in the environment, or gpuopt::loadTuning(FILE).\n";
 
 struct Options {
   std::string output = "gpuopt_tuning.json";
@@ -54,21 +52,12 @@ double number(const char* option, const char* text) {
   return value;
 }
 
-// Kernels of constants that are compiled: their names begin like that.
-struct KernelFamily {
-  const char* name;  // on the command line
-  std::vector<std::string> prefixes;
-};
-
-const KernelFamily kernelFamilies[] = {
-    {"transpose", {"gpuopt.transpose"}},
-    {"structs", {"gpuopt.transformStructs", "gpuopt.gatherStructs", "gpuopt.convertStructs", "gpuopt.map"}}};
+const char* const transposeFamily = "transpose";
 
 std::string familyName(const std::string& name) {
   for (const Family& family : families)
     if (name == family.name) return name;
-  for (const KernelFamily& family : kernelFamilies)
-    if (name == family.name) return name;
+  if (name == transposeFamily) return name;
   throw std::runtime_error("--only: there is no family '" + name + "'");
 }
 
@@ -100,52 +89,38 @@ bool isChosen(const Options& options, const std::string& family) {
   return options.only.empty() || std::find(options.only.begin(), options.only.end(), family) != options.only.end();
 }
 
-// What was measured, if the device could do it, and what is said about it.
-struct Finding {
-  std::optional<gpuopt::detail::TuningEntry> entry;
-  std::string text;
-};
-
 // Measures one constant for one size within some seconds.
 struct Task {
   std::string label;
-  std::function<Finding(double seconds)> run;
+  std::size_t bytes;
+  std::function<gpuopt::detail::TuningEntry(double seconds)> run;
 };
+
+void add(std::vector<Task>& tasks, gpuopt::detail::Tunable constant, std::size_t bytes,
+         std::function<gpuopt::detail::TuningEntry(double seconds)> run) {
+  const std::string name = gpuopt::detail::formOf(constant).name;
+  tasks.push_back({name + ", " + std::to_string(bytes) + " bytes", bytes, std::move(run)});
+}
 
 void addTransfers(const Options& options, Arrays& arrays, std::vector<Task>& tasks) {
   for (const Family& family : families) {
     if (!isChosen(options, family.name)) continue;
     for (const Job& job : jobsOf(family, arrays))
-      tasks.push_back({nameOf(job) + ", " + std::to_string(job.bytes) + " bytes", [job](double seconds) {
-                         const auto entry = Tuner().run(job, seconds);
-                         return Finding{entry, inWords(entry, job.bytes) + "\n"};
-                       }});
+      add(tasks, job.constant, job.bytes, [job](double seconds) { return Tuner().run(job, seconds); });
   }
 }
 
-void addKernels(const Options& options, std::vector<Task>& tasks) {
-  constexpr std::size_t LEAST = std::size_t{256} << 10, MOST = std::size_t{128} << 20;
-  std::vector<std::string> prefixes;
-  for (const KernelFamily& family : kernelFamilies)
-    if (isChosen(options, family.name)) prefixes.insert(prefixes.end(), family.prefixes.begin(), family.prefixes.end());
-  if (prefixes.empty()) return;
-  const auto tuner = std::make_shared<ConstantTuner>(std::clamp(options.most, LEAST, MOST));
-  const auto add = [&](const auto& job) {
-    const std::size_t size = std::size_t{1} << job.logSize;
-    const std::string label = job.name + ", " + std::to_string(size) + " bytes";
-    tasks.push_back({label, [=](double seconds) {
-                       const ConstantResult result = tuner->run(job, seconds);
-                       const std::string found = result.entry ? inWords(*result.entry, size) : label;
-                       return Finding{result.entry, found + "\n" + result.leftOut};
-                     }});
-  };
-  for (const ConstantJob& job : constantJobs(prefixes)) add(job);
-  for (const LimitJob& job : limitJobs(prefixes)) add(job);
+void addTranspositions(const Options& options, std::vector<Task>& tasks) {
+  constexpr std::size_t LEAST = std::size_t{512} << 10, MOST = std::size_t{128} << 20;
+  if (!isChosen(options, transposeFamily)) return;
+  const auto tuner = std::make_shared<LimitTuner>(std::clamp(options.most, LEAST, MOST));
+  for (const LimitJob& job : registerJobs())
+    add(tasks, job.constant, std::size_t{1} << job.logSize, [=](double seconds) { return tuner->run(job, seconds); });
 }
 
 std::vector<Task> chosenTasks(const Options& options, Arrays& arrays) {
   std::vector<Task> tasks;
-  addKernels(options, tasks);
+  addTranspositions(options, tasks);
   addTransfers(options, arrays, tasks);
   if (tasks.empty()) throw std::runtime_error("--most: the transfers of the family are larger");
   return tasks;
@@ -165,19 +140,17 @@ void run(const Options& options) {
   Arrays arrays(options.most);
   const std::vector<Task> tasks = chosenTasks(options, arrays);
   std::printf("gpuopt-tune on %s\n", gpuopt::detail::deviceName(gpuopt::currentDevice()).c_str());
-  std::size_t written = 0;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     showProgress(i, tasks.size(), tasks[i].label);
     const double left = std::chrono::duration<double>(end - Clock::now()).count();
-    const Finding found = tasks[i].run(left > 0 ? left / static_cast<double>(tasks.size() - i) : 0);
-    if (found.entry) gpuopt::detail::mergeIntoFile(options.output, {*found.entry});
-    written += found.entry ? 1 : 0;
+    const auto entry = tasks[i].run(left > 0 ? left / static_cast<double>(tasks.size() - i) : 0);
+    gpuopt::detail::mergeIntoFile(options.output, {entry});
     if (isatty(STDERR_FILENO) != 0) std::fputs("\r\033[K", stderr);
-    std::printf("%s", found.text.c_str());
+    std::printf("%s\n", inWords(entry, tasks[i].bytes).c_str());
     std::fflush(stdout);
   }
   showProgress(1, 1, "");
-  std::printf("entries written: %zu. Use them with GPUOPT_TUNING=%s\n", written, options.output.c_str());
+  std::printf("entries written: %zu. Use them with GPUOPT_TUNING=%s\n", tasks.size(), options.output.c_str());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "tuner.cuh"
 
+#include <gpuopt/device/pipeline/staging.cuh>
 #include <gpuopt/transfer.cuh>
 
 #include <algorithm>

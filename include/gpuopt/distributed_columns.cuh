@@ -36,8 +36,9 @@ namespace distributed {
 /// \param init combined once with each result, from the left; op's neutral element unless given
 /// \param stream the launches are queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class Op, class Init,
-          class = gpuopt::detail::EnableIterators<It, Out>, class = gpuopt::detail::EnableOperation<Op, Init>>
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Out, class Op,
+          class Init, class = gpuopt::detail::EnableIterators<It, Out>,
+          class = gpuopt::detail::EnableOperation<Op, Init>>
 void reduceColumns(Team& team, It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op, Init init,
                    StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   namespace own = gpuopt::detail;
@@ -46,8 +47,8 @@ void reduceColumns(Team& team, It in, std::size_t rows, std::size_t cols, std::s
 }
 
 /// The same without `init`.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class Op = Plus,
-          class Stream = std::nullptr_t, class = gpuopt::detail::EnableIterators<It, Out>,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Out,
+          class Op = Plus, class Stream = std::nullptr_t, class = gpuopt::detail::EnableIterators<It, Out>,
           class = gpuopt::detail::EnableOperation<Op>, class = gpuopt::detail::EnableStream<Stream>>
 void reduceColumns(Team& team, It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op = {},
                    const Stream& stream = {}, Workspace* workspace = nullptr) {
@@ -58,7 +59,7 @@ void reduceColumns(Team& team, It in, std::size_t rows, std::size_t cols, std::s
 }
 
 /// The sums, on a stream.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Out,
           class = gpuopt::detail::EnableIterators<It, Out>>
 void reduceColumns(Team& team, It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream,
                    Workspace* workspace = nullptr) {
@@ -66,7 +67,7 @@ void reduceColumns(Team& team, It in, std::size_t rows, std::size_t cols, std::s
 }
 
 /// The same for the other forms of a matrix, such as a MatrixView, or a pointer without ld.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class In, class... Args,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args,
           class = gpuopt::detail::EnableMatrixForm<In, Args...>>
 void reduceColumns(Team& team, In&& in, Args&&... args) {
   namespace own = gpuopt::detail;

@@ -26,13 +26,11 @@
 /// `init`, or the operation's neutral element (where neither exists: std::invalid_argument).
 ///
 /// **Template arguments** have one order in all of them, `<A, Policy>`. A is the accumulator, to which elements are
-/// converted; DefaultAccumulator leaves the choice to AccumulatorFor. Policy is one of these, or a type derived from
-/// one:
-/// - ReducePolicy, the default for arrays: the operation is commutative, too. The same bits on every run and device.
+/// converted; DefaultAccumulator leaves the choice to AccumulatorFor. Policy is, for arrays, one of these or a type
+/// derived from one; rows, columns and segments have a default of their own:
+/// - ReducePolicy, the default: the operation is commutative, too. The same bits on every run and device.
 /// - ByLength: the same bits also at every alignment of the input.
 /// - InOrder: the operation need not be commutative; operands are combined in the order of the input.
-/// - ReduceRowsPolicy, ReduceColumnsPolicy, ReduceSegmentsPolicy: the defaults of reduceRows, reduceColumns and
-///   reduceSegments.
 ///
 /// What NaN, signed zero, order and rounding do: docs/reductions.md.
 // SPDX-License-Identifier: MIT

@@ -42,9 +42,9 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param init combined once with each result, from the left; op's neutral element unless given
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
-/// \tparam Policy ReduceColumnsPolicy, or a type derived from it
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class Op, class Init,
-          class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op, Init>>
+/// \tparam Policy the library's own
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Out, class Op,
+          class Init, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op, Init>>
 void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op, Init init,
                    StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::reduceColumns", stream, workspace},
@@ -52,9 +52,9 @@ void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Ou
 }
 
 /// The same without `init`.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class Op = Plus,
-          class Stream = std::nullptr_t, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op>,
-          class = detail::EnableStream<Stream>>
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Out,
+          class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableIterators<It, Out>,
+          class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op = {},
                    const Stream& stream = {}, Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::reduceColumns", StreamRef(stream), workspace},
@@ -62,7 +62,7 @@ void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Ou
 }
 
 /// The sums, on a stream.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Out,
           class = detail::EnableIterators<It, Out>>
 void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream,
                    Workspace* workspace = nullptr) {
@@ -70,7 +70,7 @@ void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Ou
 }
 
 /// The same for the other forms of a matrix.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class In, class... Args,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void reduceColumns(In&& in, Args&&... args) {
   detail::withMatrix<false>(
@@ -80,8 +80,8 @@ void reduceColumns(In&& in, Args&&... args) {
 /// out[c] = op over f(in[r * ld + c]) for all rows r, and over `init` where it is given.
 ///
 /// \param f applied to each element, on the device; op takes its results
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class F, class Op,
-          class Init, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op, Init>>
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Out, class F,
+          class Op, class Init, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op, Init>>
 void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op, Init init,
                             StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchColumns<Policy>({"gpuopt::transformReduceColumns", stream, workspace},
@@ -90,7 +90,7 @@ void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size
 }
 
 /// The same without `init`.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class F,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Out, class F,
           class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableIterators<It, Out>,
           class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op = {},
@@ -101,7 +101,7 @@ void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size
 }
 
 /// The sums of f of the elements, on a stream.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out, class F,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Out, class F,
           class = detail::EnableIterators<It, Out>>
 void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, StreamRef stream,
                             Workspace* workspace = nullptr) {
@@ -109,7 +109,7 @@ void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size
 }
 
 /// The same for the other forms of a matrix.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class In, class... Args,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void transformReduceColumns(In&& in, Args&&... args) {
   detail::withMatrix<false>(
@@ -118,7 +118,7 @@ void transformReduceColumns(In&& in, Args&&... args) {
 }
 
 /// Smallest and largest element of each column, as a MinMax.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Out,
           class = detail::EnableIterators<It, Out>>
 void minMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                    Workspace* workspace = nullptr) {
@@ -127,7 +127,7 @@ void minMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Ou
 }
 
 /// The same for the other forms of a matrix.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class In, class... Args,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void minMaxColumns(In&& in, Args&&... args) {
   detail::withMatrix<false>(
@@ -136,7 +136,7 @@ void minMaxColumns(In&& in, Args&&... args) {
 
 /// The smallest element of each column and the row of its first occurrence, as an ArgResult. Ties and NaN as in
 /// argMin.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Out,
           class = detail::EnableIterators<It, Out>>
 void argMinColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                    Workspace* workspace = nullptr) {
@@ -146,7 +146,7 @@ void argMinColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Ou
 }
 
 /// The same for the other forms of a matrix.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class In, class... Args,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void argMinColumns(In&& in, Args&&... args) {
   detail::withMatrix<false>(
@@ -155,7 +155,7 @@ void argMinColumns(In&& in, Args&&... args) {
 
 /// The largest element of each column and the row of its first occurrence, as an ArgResult. Ties and NaN as in
 /// argMax.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Out,
           class = detail::EnableIterators<It, Out>>
 void argMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                    Workspace* workspace = nullptr) {
@@ -165,7 +165,7 @@ void argMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Ou
 }
 
 /// The same for the other forms of a matrix.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class In, class... Args,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void argMaxColumns(In&& in, Args&&... args) {
   detail::withMatrix<false>(
@@ -173,7 +173,7 @@ void argMaxColumns(In&& in, Args&&... args) {
 }
 
 /// Mean and population variance of each column, as a MeanVariance; numerically as in meanVariance.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class It, class Out,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Out,
           class = detail::EnableIterators<It, Out>>
 void meanVarianceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                          Workspace* workspace = nullptr) {
@@ -182,7 +182,7 @@ void meanVarianceColumns(It in, std::size_t rows, std::size_t cols, std::size_t 
 }
 
 /// The same for the other forms of a matrix.
-template <class A = DefaultAccumulator, class Policy = ReduceColumnsPolicy, class In, class... Args,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void meanVarianceColumns(In&& in, Args&&... args) {
   detail::withMatrix<false>(

@@ -49,9 +49,9 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param init combined once with each result, from the left; op's neutral element unless given
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
-/// \tparam Policy ReduceRowsPolicy, or a type derived from it
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class Op, class Init,
-          class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op, Init>>
+/// \tparam Policy the library's own
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class It, class Out, class Op,
+          class Init, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op, Init>>
 void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op, Init init,
                 StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::reduceRows", stream, workspace}, detail::foldOf<Reduced<A, Op, It>>(op, init),
@@ -59,7 +59,7 @@ void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out o
 }
 
 /// The same without `init`.
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class Op = Plus,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class It, class Out, class Op = Plus,
           class Stream = std::nullptr_t, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op>,
           class = detail::EnableStream<Stream>>
 void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, Op op = {},
@@ -69,7 +69,7 @@ void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out o
 }
 
 /// The sums, on a stream.
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class It, class Out,
           class = detail::EnableIterators<It, Out>>
 void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream,
                 Workspace* workspace = nullptr) {
@@ -77,7 +77,7 @@ void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out o
 }
 
 /// The same for the other forms of a matrix.
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class In, class... Args,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void reduceRows(In&& in, Args&&... args) {
   detail::withMatrix<true>(
@@ -87,7 +87,7 @@ void reduceRows(In&& in, Args&&... args) {
 /// out[r] = op over f(in[r * ld + c]) for all columns c, and over `init` where it is given.
 ///
 /// \param f applied to each element, on the device; op takes its results
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class F, class Op,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class It, class Out, class F, class Op,
           class Init, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op, Init>>
 void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op, Init init,
                          StreamRef stream = nullptr, Workspace* workspace = nullptr) {
@@ -97,9 +97,9 @@ void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t 
 }
 
 /// The same without `init`.
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class F, class Op = Plus,
-          class Stream = std::nullptr_t, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op>,
-          class = detail::EnableStream<Stream>>
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class It, class Out, class F,
+          class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableIterators<It, Out>,
+          class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, Op op = {},
                          const Stream& stream = {}, Workspace* workspace = nullptr) {
   detail::launchRows<Policy>({"gpuopt::transformReduceRows", StreamRef(stream), workspace},
@@ -108,7 +108,7 @@ void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t 
 }
 
 /// The sums of f of the elements, on a stream.
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out, class F,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class It, class Out, class F,
           class = detail::EnableIterators<It, Out>>
 void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, F f, StreamRef stream,
                          Workspace* workspace = nullptr) {
@@ -116,7 +116,7 @@ void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t 
 }
 
 /// The same for the other forms of a matrix.
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class In, class... Args,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void transformReduceRows(In&& in, Args&&... args) {
   detail::withMatrix<true>(
@@ -124,7 +124,7 @@ void transformReduceRows(In&& in, Args&&... args) {
 }
 
 /// Smallest and largest element of each row, as a MinMax.
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class It, class Out,
           class = detail::EnableIterators<It, Out>>
 void minMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
@@ -133,7 +133,7 @@ void minMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out o
 }
 
 /// The same for the other forms of a matrix.
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class In, class... Args,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void minMaxRows(In&& in, Args&&... args) {
   detail::withMatrix<true>(
@@ -142,7 +142,7 @@ void minMaxRows(In&& in, Args&&... args) {
 
 /// The smallest element of each row and the column of its first occurrence, as an ArgResult. Ties and NaN as in
 /// argMin.
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class It, class Out,
           class = detail::EnableIterators<It, Out>>
 void argMinRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
@@ -152,7 +152,7 @@ void argMinRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out o
 }
 
 /// The same for the other forms of a matrix.
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class In, class... Args,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void argMinRows(In&& in, Args&&... args) {
   detail::withMatrix<true>(
@@ -161,7 +161,7 @@ void argMinRows(In&& in, Args&&... args) {
 
 /// The largest element of each row and the column of its first occurrence, as an ArgResult. Ties and NaN as in
 /// argMax.
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class It, class Out,
           class = detail::EnableIterators<It, Out>>
 void argMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                 Workspace* workspace = nullptr) {
@@ -171,7 +171,7 @@ void argMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out o
 }
 
 /// The same for the other forms of a matrix.
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class In, class... Args,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void argMaxRows(In&& in, Args&&... args) {
   detail::withMatrix<true>(
@@ -179,7 +179,7 @@ void argMaxRows(In&& in, Args&&... args) {
 }
 
 /// Mean and population variance of each row, as a MeanVariance; numerically as in meanVariance.
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class It, class Out,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class It, class Out,
           class = detail::EnableIterators<It, Out>>
 void meanVarianceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream = nullptr,
                       Workspace* workspace = nullptr) {
@@ -188,7 +188,7 @@ void meanVarianceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld,
 }
 
 /// The same for the other forms of a matrix.
-template <class A = DefaultAccumulator, class Policy = ReduceRowsPolicy, class In, class... Args,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void meanVarianceRows(In&& in, Args&&... args) {
   detail::withMatrix<true>(

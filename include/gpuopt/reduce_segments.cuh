@@ -37,8 +37,8 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param init combined once with each result, from the left; op's neutral element unless given
 /// \param stream the launch is queued there
 /// \param workspace scratch memory; the library's own for this stream unless given
-/// \tparam Policy ReduceSegmentsPolicy, or a type derived from it
-template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out,
+/// \tparam Policy the library's own
+template <class A = DefaultAccumulator, class Policy = detail::ReduceSegmentsPolicy, class It, class Offset, class Out,
           class Op, class Init, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op, Init>>
 void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, Op op, Init init,
                     StreamRef stream = nullptr, Workspace* workspace = nullptr) {
@@ -47,7 +47,7 @@ void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out,
 }
 
 /// The same without `init`.
-template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceSegmentsPolicy, class It, class Offset, class Out,
           class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableIterators<It, Out>,
           class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, Op op = {}, const Stream& stream = {},
@@ -57,7 +57,7 @@ void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out,
 }
 
 /// The sums, on a stream.
-template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceSegmentsPolicy, class It, class Offset, class Out,
           class = detail::EnableIterators<It, Out>>
 void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, StreamRef stream,
                     Workspace* workspace = nullptr) {
@@ -66,8 +66,8 @@ void reduceSegments(It in, const Offset* offsets, std::size_t segments, Out out,
 
 /// The same with containers for any of `in`, `offsets`, which then also tell the number of segments, and `out`:
 /// (in, offsets, out, ...) or (in, offsets, segments, out, ...).
-template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class In, class Offsets, class... Args,
-          class = detail::EnableSegmentForm<In, Offsets, Args...>>
+template <class A = DefaultAccumulator, class Policy = detail::ReduceSegmentsPolicy, class In, class Offsets,
+          class... Args, class = detail::EnableSegmentForm<In, Offsets, Args...>>
 void reduceSegments(const In& in, Offsets&& offsets, Args&&... args) {
   detail::withSegments(
       "gpuopt::reduceSegments", [](const auto&... each) { reduceSegments<A, Policy>(each...); }, in, offsets, args...);
@@ -75,8 +75,9 @@ void reduceSegments(const In& in, Offsets&& offsets, Args&&... args) {
 /// out[s] = op over f(in[i]) for offsets[s] <= i < offsets[s + 1], and over `init` where it is given.
 ///
 /// \param f applied to each element, on the device; op takes its results
-template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out, class F,
-          class Op, class Init, class = detail::EnableIterators<It, Out>, class = detail::EnableOperation<Op, Init>>
+template <class A = DefaultAccumulator, class Policy = detail::ReduceSegmentsPolicy, class It, class Offset, class Out,
+          class F, class Op, class Init, class = detail::EnableIterators<It, Out>,
+          class = detail::EnableOperation<Op, Init>>
 void transformReduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, F f, Op op, Init init,
                              StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::launchSegments<Policy>({"gpuopt::transformReduceSegments", stream, workspace},
@@ -85,8 +86,8 @@ void transformReduceSegments(It in, const Offset* offsets, std::size_t segments,
 }
 
 /// The same without `init`.
-template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out, class F,
-          class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableIterators<It, Out>,
+template <class A = DefaultAccumulator, class Policy = detail::ReduceSegmentsPolicy, class It, class Offset, class Out,
+          class F, class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableIterators<It, Out>,
           class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 void transformReduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, F f, Op op = {},
                              const Stream& stream = {}, Workspace* workspace = nullptr) {
@@ -96,8 +97,8 @@ void transformReduceSegments(It in, const Offset* offsets, std::size_t segments,
 }
 
 /// The sums of f of the elements, on a stream.
-template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class It, class Offset, class Out, class F,
-          class = detail::EnableIterators<It, Out>>
+template <class A = DefaultAccumulator, class Policy = detail::ReduceSegmentsPolicy, class It, class Offset, class Out,
+          class F, class = detail::EnableIterators<It, Out>>
 void transformReduceSegments(It in, const Offset* offsets, std::size_t segments, Out out, F f, StreamRef stream,
                              Workspace* workspace = nullptr) {
   transformReduceSegments<A, Policy>(in, offsets, segments, out, f, Plus{}, stream, workspace);
@@ -105,8 +106,8 @@ void transformReduceSegments(It in, const Offset* offsets, std::size_t segments,
 
 /// The same with containers for any of `in`, `offsets`, which then also tell the number of segments, and `out`:
 /// (in, offsets, out, ...) or (in, offsets, segments, out, ...).
-template <class A = DefaultAccumulator, class Policy = ReduceSegmentsPolicy, class In, class Offsets, class... Args,
-          class = detail::EnableSegmentForm<In, Offsets, Args...>>
+template <class A = DefaultAccumulator, class Policy = detail::ReduceSegmentsPolicy, class In, class Offsets,
+          class... Args, class = detail::EnableSegmentForm<In, Offsets, Args...>>
 void transformReduceSegments(const In& in, Offsets&& offsets, Args&&... args) {
   detail::withSegments(
       "gpuopt::transformReduceSegments", [](const auto&... each) { transformReduceSegments<A, Policy>(each...); }, in,

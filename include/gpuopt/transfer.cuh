@@ -37,8 +37,6 @@
 #include <gpuopt/host/pinned.cuh>
 #include <gpuopt/host/stream.cuh>
 #include <gpuopt/transfer_blocks.cuh>
-#include <gpuopt/transfer_frames.cuh>
-#include <gpuopt/transfer_pipeline.cuh>
 
 #include <cstddef>
 #include <string>

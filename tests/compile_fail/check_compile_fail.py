@@ -1,7 +1,7 @@
-"""Each source must fail to compile, and the first error that a user sees must be the one it expects (case.py has the
-form of a source). Few errors may follow it.
+"""Each case must fail to compile, and the first error that a user sees must be the one it expects (case.py has the
+form of a file of cases). Few errors may follow it.
 
-All sources are compiled at once, each in a namespace of its own: most of the time would go into starting the compiler.
+All cases are compiled at once, each in a namespace of its own: most of the time would go into starting the compiler.
 Those that no error belongs to are then compiled again without the others, since a compiler may leave out later steps
 after an error: nvcc instantiates no function templates then, and compiles nothing for the device.
 
@@ -18,19 +18,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-from case import Case
+from case import casesOf
 
 MOST_ERRORS, MOST_LINES = 4, 40
 
-INCLUDE = re.compile(r"^#include .*$", re.MULTILINE)
 CONTEXT = re.compile(r"^In file included from|^ +from |: In |: At |: +(recursively )?required |: +in .constexpr. expansion")
 ERROR = re.compile(r": (fatal )?error( #\d+(-D)?)?: ")
 
 
 def combined(cases):
     """One source made of all: their includes, then each in its namespace."""
-    includes = {line: None for case in cases for line in INCLUDE.findall(case.text)}
-    parts = [f'namespace {case.stem} {{\n#line 1 "{case.path}"\n{INCLUDE.sub("", case.text)}\n}}\n' for case in cases]
+    includes = {case.includes: None for case in cases}
+    parts = [f'namespace {case.name} {{\n#line {case.first} "{case.path}"\n{case.text}\n}}\n' for case in cases]
     return "\n".join([*includes, *parts])
 
 
@@ -49,14 +48,21 @@ def errors(output):
     return found
 
 
+def linesOf(path, text):
+    """The lines of a file that a text names: file:3:1 of g++, file(3) and line 3 of file of nvcc."""
+    file = re.escape(path)
+    found = re.findall(rf"{file}[:(](\d+)\b|\bline (\d+) of {file}", text)
+    return [int(one or other) for one, other in found]
+
+
 def owner(error, cases):
-    """The case that an error names: by its path, or by its namespace."""
+    """The case that an error names: by a line of its file, or by its namespace."""
     text = "\n".join(error)
-    for form in (lambda case: re.escape(case.path), lambda case: rf"\b{case.stem}::"):
-        for case in cases:
-            if re.search(form(case), text):
-                return case.stem
-    return None
+    lines = {path: linesOf(path, text) for path in {case.path for case in cases}}
+    for case in cases:
+        if any(case.hasLine(line) for line in lines[case.path]):
+            return case.name
+    return next((case.name for case in cases if re.search(rf"\b{case.name}::", text)), None)
 
 
 class Compiler:
@@ -65,28 +71,23 @@ class Compiler:
     def __init__(self, name, file, command):
         self.name, self.file, self.command = name, file, command
 
-    def compile(self, cases, options=()):
+    def compile(self, cases):
         """The errors of each case, by its name. An error that names no case belongs to the one before it."""
         Path(self.file).write_text(combined(cases))
-        folders = [option for option in options if option.startswith("-I")]  # the first one wins, of others the last
-        command = [self.command[0], *folders, *self.command[1:], *[o for o in options if o not in folders], self.file]
-        run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        run = subprocess.run([*self.command, self.file], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                              env={**os.environ, "LC_ALL": "C"})
-        found, last = {}, cases[0].stem if len(cases) == 1 else None
+        found, last = {}, cases[0].name if len(cases) == 1 else None
         for error in errors(run.stdout):
             last = owner(error, cases) or last
             found.setdefault(last, []).append(error)
         return found
 
     def compileAll(self, cases):
-        found, left = {}, [case for case in cases if not case.options]
+        found, left = {}, cases
         while left and None not in found:
             new = self.compile(left)
             found.update(new)
-            left = [case for case in left if case.stem not in found] if new else []
-        for case in cases:
-            if case.options:
-                found.update(self.compile([case], case.options))
+            left = [case for case in left if case.name not in found] if new else []
         return found
 
 
@@ -119,24 +120,24 @@ def problems(cases, compiler):
     """What is wrong, and whose it is."""
     found = compiler.compileAll(cases)
     if None in found:  # in a header: nothing else can be judged
-        yield "an error belongs to no source:\n" + "\n".join(found[None][0])
+        yield "an error belongs to no case:\n" + "\n".join(found[None][0])
         return
     for case in cases:
-        own = found.get(case.stem, [])
+        own = found.get(case.name, [])
         problem = verdict(case, compiler.name, own)
         if problem:
             shown = "\n".join("\n".join(error) for error in own)
-            yield f"{case.path}: {problem}\n{shown[:4000]}"
+            yield f"{case.path}:{case.first}: {problem}\n{shown[:4000]}"
 
 
 def main(arguments):
     end = arguments.index("--")
     name, file, sources, command = arguments[0], arguments[1], arguments[2:end], arguments[end + 1:]
-    cases = [Case(path) for path in sources]
-    wrong = [f"{case.path}: no line '// EXPECT: text'" for case in cases if not case.isReadable]
+    cases = [case for path in sources for case in casesOf(path)]
+    wrong = [f"{case.path}:{case.first}: no line '// EXPECT: text'" for case in cases if not case.isReadable]
     cases = [case for case in cases if case.expected(name)]
     wrong += problems(cases, Compiler(name, file, command))
-    print(*wrong, f"{name}: {len(cases)} sources, {len(wrong)} wrong", sep="\n")
+    print(*wrong, f"{name}: {len(cases)} cases, {len(wrong)} wrong", sep="\n")
     return 1 if wrong or not cases else 0
 
 

@@ -1,6 +1,6 @@
 """Holds the prose to what a reader can bear: lines of Markdown have at most 120 columns (but for rows of tables, links
-and pictures, which cannot be broken), and neither the documentation nor a comment of a header uses the phrases and old
-names below. docs/glossary.md has the words to use instead; the names in its last column are in the headers.
+and pictures, which cannot be broken), and neither the documentation nor a comment of a header uses the phrases below.
+docs/glossary.md has the words to use instead; the names in its last column are in the headers.
 
 Usage: check_prose.py [--count] <repository>. Prints each violation, or with --count how many each file has.
 SPDX-License-Identifier: MIT
@@ -41,26 +41,6 @@ PHRASES = [(re.compile(pattern.replace(" ", r"\s+")), advice) for pattern, advic
     (r"\b[Nn]obody (tells|knows)\b", "unknown"),
     (r"\b[Ww]here there are one\b", "if there is one"),
 )]
-
-# Names that are gone, in text and code alike.
-NAMES = [(re.compile(pattern), advice) for pattern, advice in (
-    (r"\bUnchanged\b", "Identity"),
-    (r"\bAccessPlan\b", "StructTransferPolicy"),
-    (r"\bAccessWay\b", "StructTransfer"),
-    (r"\bRowsPolicy\b", "ReduceRowsPolicy"),
-    (r"\bColumnsPolicy\b", "ReduceColumnsPolicy"),
-    (r"\bSegmentsPolicy\b", "ReduceSegmentsPolicy"),
-    (r"\bIdentity<\w+, ", "NeutralElement"),
-    (r"\bgpuopt::Columns\b|`Columns`|\bSoa\w+<[\w:]+, Columns>", "SoaColumns"),
-    (r"\bTiled<", "SoaTiles"),
-    (r"\bLanes(::|\{)|`Lanes`", "LaneMask"),
-    (r"\bMaybe<", "Optional"),
-    (r"\w*FLYING\b", "LOADS_IN_FLIGHT"),
-    (r"\b(placeOf|PlaceOf)\b", "smemOffset, index"),
-    (r"\bleadOf\b", "misalignment"),
-    (r"\bsendPartial\b|\bSentPartials\b", "publish, collect"),
-)]
-RECORDS_RENAMES = {"CHANGELOG.md"}
 
 
 def blank(text):
@@ -122,11 +102,10 @@ def violations(repository):
             yield GLOSSARY, line, message
     for path in sorted({path for pattern in PAGES for path in root.glob(pattern)}):
         text, name = path.read_text(), str(path.relative_to(root))
-        names = [] if name in RECORDS_RENAMES else matches(text, NAMES)
-        for line, message in sorted([*longLines(text), *matches(prose(text), PHRASES), *names]):
+        for line, message in sorted([*longLines(text), *matches(prose(text), PHRASES)]):
             yield name, line, message
     for path, text in headers.items():
-        for line, message in sorted([*matches(comments(text), PHRASES), *matches(text, NAMES)]):
+        for line, message in matches(comments(text), PHRASES):
             yield str(path.relative_to(root)), line, message
 
 

@@ -17,7 +17,6 @@ GOOD = {
     "README.md": "# What it is, what it lies on, and so many\n\nTwo levels lie between them. What is it, and where are we?"
                  "\n\n    code that lies(whole tile)\n\n```text\nso many\n```\n\n| " + LONG + "|\n\n"
                  "A [link](docs/so%20many-lies-in.md) and `code that lies`.\n",
-    "CHANGELOG.md": "`AccessPlan` is now `StructTransferPolicy`.\n",
     "docs/guide.md": "The leading dimension, in place; a span in its place; unpack it anywhere.\n"
                      "`Identity`, the function. The rows are combined; a full tile.\n",
     "docs/glossary.md": "| word | meaning | in the code |\n|---|---|---|\n| row | `ofNobody` | `lies`, `Pair` |\n| tail | | |\n",
@@ -47,15 +46,11 @@ class Prose(unittest.TestCase):
             "phrase in a list": {page: "\n1. First\n\n   The words lie in banks.\n"},
             "phrase in an example's page": {"examples/README.md": "Lanes meet in a bank.\n"},
             "what as a subject": {page: "Short. What the lanes have read is added.\n"},
-            "old name as code": {page: "Use `AccessPlan` here.\n"},
-            "old name in a block": {page: "    struct X : gpuopt::RowsPolicy {};\n"},
             "name that is gone": {"docs/glossary.md": "| row | a line | `Pair` |\n| tail | the end | `tailOf` |\n"},
             "comment": {header: pair + "/// The words lie in one bank.\n"},
             "comment after code": {header: pair + "int x;  // as they lie\n"},
             "comment across lines": {header: pair + "/// The parts that are put\n/// together here.\n"},
             "block comment": {header: pair + "/* its place\n */\n"},
-            "old name in code": {header: pair + "constexpr int LOADS_FLYING = 4;\n"},
-            "old name of an identity": {header: pair + "template <class T> struct Identity<Plus, T> {};\n"},
         }
         for name, changes in planted.items():
             with self.subTest(name):

@@ -1,4 +1,5 @@
-"""Includes go downward only: public > device > soa > block > warp > grid > thread > host > core.
+"""Includes go downward only: public > device > soa > block > warp > grid > thread > host > core. And no tuning file
+reaches a reduction, which would then have other bits on another machine.
 
 Usage: check_layering.py <repository>. Prints each violation and exits with 1 if there is one.
 SPDX-License-Identifier: MIT
@@ -12,6 +13,8 @@ from pathlib import Path
 LAYERS = ["version", "core", "host", "thread", "grid", "warp", "block", "soa", "device", "public", "umbrella"]
 KERNELS = {"device"}
 SEPARATE = "distributed"  # begins the names of the public headers that need NCCL: not in the umbrella
+TUNED = Path("host/tuning/tunable.cuh")  # the constants of tuning files
+UNTUNED = re.compile(r"(distributed_)?(reduce\w*|histogram|statistics|columns)\.cuh")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -36,6 +39,15 @@ def includes(root, header):
     return own, other
 
 
+def reached(root, header, seen):
+    """All headers that a header includes, and those that they include."""
+    for name in includes(root, header)[0]:
+        if name not in seen and (root / name).exists():
+            seen.add(name)
+            reached(root, name, seen)
+    return seen
+
+
 def violations(repository):
     root = Path(repository) / "include" / "gpuopt"
     headers = sorted(path.relative_to(root) for path in root.rglob("*.cuh"))
@@ -50,6 +62,8 @@ def violations(repository):
                 yield f"{header}: includes gpuopt/{name}, which does not exist"
             elif layer(name) and LAYERS.index(layer(name)) > LAYERS.index(mine):
                 yield f"{header}: includes upward, gpuopt/{name}"
+        if mine == "public" and UNTUNED.fullmatch(header.name) and TUNED in reached(root, header, set()):
+            yield f"{header}: a reduction, reaches gpuopt/{TUNED}"
         for name in other:
             if "emulation" in name or name.startswith("catch2") or ".." in name:
                 yield f"{header}: includes {name}"

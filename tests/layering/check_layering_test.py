@@ -46,6 +46,8 @@ class Layering(unittest.TestCase):
             "missing": {"block/reduce.cuh": "#include <gpuopt/warp/none.cuh>\n"},
             "no layer": {"extra/x.cuh": ""},
             "kernel in a block header": {"block/reduce.cuh": "template <int N>\n__global__ void k() {}\n"},
+            "a reduction that is tuned": {"host/error.cuh": "#include <gpuopt/host/tuning/tunable.cuh>\n",
+                                          "host/tuning/tunable.cuh": ""},
             "emulation": {"thread/operators.cuh": "#ifdef GPUOPT_EMULATION\n#endif\n"},
         }
         for name, changes in planted.items():

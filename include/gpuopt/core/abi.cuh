@@ -9,11 +9,6 @@
 
 #include <cuda_runtime.h>
 
-// Of target_link_gpuopt_tuning() in CMake: the entries of a tuning file, and a tag that tells them from others.
-#ifdef GPUOPT_TUNING_HEADER
-#include GPUOPT_TUNING_HEADER
-#endif
-
 // nvcc's list of architectures: 800,900. An emulated device defines its own name.
 #if !defined(GPUOPT_ABI_ARCHITECTURES) && defined(__CUDA_ARCH_LIST__)
 #define GPUOPT_ABI_ARCHITECTURES __CUDA_ARCH_LIST__
@@ -44,19 +39,12 @@
 
 // Sources with and without the checks may be linked together: each has its own functions.
 #if GPUOPT_CHECK_POINTERS
-#define GPUOPT_ABI_PLAIN_NAME GPUOPT_ABI_WITH(GPUOPT_ABI_BUILD, checked)
+#define GPUOPT_ABI_NAME GPUOPT_ABI_WITH(GPUOPT_ABI_BUILD, checked)
 #else
-#define GPUOPT_ABI_PLAIN_NAME GPUOPT_ABI_BUILD
+#define GPUOPT_ABI_NAME GPUOPT_ABI_BUILD
 #endif
 
-// So may sources with different tuning files.
-#ifdef GPUOPT_TUNING_TAG
-#define GPUOPT_ABI_NAME GPUOPT_ABI_WITH(GPUOPT_ABI_PLAIN_NAME, GPUOPT_TUNING_TAG)
-#else
-#define GPUOPT_ABI_NAME GPUOPT_ABI_PLAIN_NAME
-#endif
-
-/// Opens gpuopt and the inline namespace named after version, architectures, checks and compiled tuning.
+/// Opens gpuopt and the inline namespace named after version, architectures and checks.
 #define GPUOPT_NAMESPACE_BEGIN \
   namespace gpuopt {           \
   inline namespace GPUOPT_ABI_NAME {

@@ -22,7 +22,7 @@ struct FewSplits : LowColumns {
 
 using Low = Columns<LowColumns>;
 using Few = Columns<FewSplits>;
-using Default = Columns<ReduceColumnsPolicy>;
+using Default = Columns<detail::ReduceColumnsPolicy>;
 
 template <class T>
 void checkShapes(Data data) {

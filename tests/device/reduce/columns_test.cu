@@ -20,12 +20,12 @@ using namespace gpuopt::test;
 using gpuopt::reduceColumns;
 
 // Groups where little data would not make any.
-struct EarlyGroups : gpuopt::ReduceColumnsPolicy {
+struct EarlyGroups : gpuopt::detail::ReduceColumnsPolicy {
   static constexpr std::size_t groupedResults = 8;
 };
 
 // Reads unaligned rows by vectors from the narrowest ones on.
-struct EarlyShifts : gpuopt::ReduceColumnsPolicy {
+struct EarlyShifts : gpuopt::detail::ReduceColumnsPolicy {
   static constexpr std::size_t shiftedColumns = 2;
 };
 
@@ -46,7 +46,7 @@ std::vector<A> columnsOf(const HostMatrix<T>& matrix, Op op) {
   return results;
 }
 
-template <class T, class Policy = gpuopt::ReduceColumnsPolicy, class Op>
+template <class T, class Policy = gpuopt::detail::ReduceColumnsPolicy, class Op>
 void checkColumns(std::size_t rows, std::size_t cols, std::size_t ld, std::size_t offset, Op op) {
   CAPTURE(rows, cols, ld, offset, sizeof(T));
   using A = gpuopt::Reduced<gpuopt::DefaultAccumulator, Op, const T*>;

@@ -9,7 +9,7 @@
 namespace gpuopt::test {
 
 /// Groups of lanes take rows of less than 256 bytes, a warp below 1 KiB, a block or several beyond.
-struct LowRows : ReduceRowsPolicy {
+struct LowRows : detail::ReduceRowsPolicy {
   static constexpr int BLOCK = 64;
   static constexpr int SHORT_BLOCK = 64;
   static constexpr int VECTORS = 2;
@@ -25,7 +25,7 @@ struct LowRows : ReduceRowsPolicy {
 };
 
 /// Several tiles, splits, and groups of splits; unaligned rows are read by vectors.
-struct LowColumns : ReduceColumnsPolicy {
+struct LowColumns : detail::ReduceColumnsPolicy {
   static constexpr int BLOCK = 128;
   static constexpr int VECTORS = 2;
   static constexpr unsigned tileSteps = 4;

@@ -63,8 +63,8 @@ void checkEverywhere(const std::vector<float>& values, Holds holds) {
     INFO(way.name);
     check(lineMoments<Rows<LowRows>>(values, way), "rows");
     check(lineMoments<Columns<LowColumns>>(values, way), "columns");
-    check(lineMoments<Rows<ReduceRowsPolicy>>(values, way), "rows, policy of the library");
-    check(lineMoments<Columns<ReduceColumnsPolicy>>(values, way), "columns, policy of the library");
+    check(lineMoments<Rows<detail::ReduceRowsPolicy>>(values, way), "rows, policy of the library");
+    check(lineMoments<Columns<detail::ReduceColumnsPolicy>>(values, way), "columns, policy of the library");
   }
 }
 

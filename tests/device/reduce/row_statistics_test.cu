@@ -15,7 +15,7 @@ namespace gpuopt::test::row_statistics_test {
 namespace {
 
 using Low = Rows<LowRows>;
-using Default = Rows<ReduceRowsPolicy>;
+using Default = Rows<detail::ReduceRowsPolicy>;
 
 // The lengths beside each boundary, in bytes, and short ones.
 template <class T>

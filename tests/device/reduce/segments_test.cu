@@ -22,7 +22,7 @@ using namespace gpuopt::test;
 using gpuopt::reduceSegments;
 
 // Smaller shares, so that little data makes many warps share segments.
-struct ManyWarps : gpuopt::ReduceSegmentsPolicy {
+struct ManyWarps : gpuopt::detail::ReduceSegmentsPolicy {
   static constexpr std::size_t warps = 64;
   static constexpr std::size_t minWarpShare = 32;
 };
@@ -41,7 +41,8 @@ std::vector<A> segmentsOf(const std::vector<T>& values, const std::vector<std::s
   return results;
 }
 
-template <class T, class Policy = gpuopt::ReduceSegmentsPolicy, class Offset = std::size_t, class Op = gpuopt::Plus>
+template <class T, class Policy = gpuopt::detail::ReduceSegmentsPolicy, class Offset = std::size_t,
+          class Op = gpuopt::Plus>
 void checkSegments(const std::vector<std::size_t>& sizes, std::size_t first = 0, std::size_t offset = 0, Op op = {}) {
   using A = gpuopt::Reduced<gpuopt::DefaultAccumulator, Op, const T*>;
   const auto offsets = offsetsOf(sizes, first);

@@ -8,6 +8,7 @@
 
 #include <gpuopt/reduce.cuh>
 #include <gpuopt/transfer.cuh>
+#include <gpuopt/transfer_pipeline.cuh>
 #include <gpuopt/tuning.cuh>
 
 #include <cstddef>
@@ -133,6 +134,20 @@ TEST_CASE("Other texts are no constants of the tuning file", "[transfer]") {
   }
   REQUIRE_FALSE(parseTuned(Tunable::blocks, "8 blocks, 4096 bytes").has_value());
   REQUIRE_FALSE(parseTuned(Tunable::staging, "0 threads").has_value());
+}
+
+TEST_CASE("Limits of the tuning file are powers of two in KiB", "[transfer]") {
+  for (const std::size_t bytes : {std::size_t{1} << 10, std::size_t{4} << 20, std::size_t{1} << 30}) {
+    const std::optional<TunedValue> value = parseTuned(Tunable::registers, textOf(Tunable::registers, {0, bytes}));
+    REQUIRE((value && value->count == 0 && value->bytes == bytes));
+    const LoadedTuning tuning({tunedEntry(Tunable::registers, 2, {0, bytes})});
+    REQUIRE(tunedValue(Tunable::registers, 4).value().bytes == bytes);
+  }
+  for (const char* text : {"", "KIB", "KIB ", "KIB 0", "KIB 3", "KIB 04", "KIB -4", "KIB 4 ", "4096", "KIB 2097152",
+                           "KIB 18014398509481988", "kib 4", "8 threads"}) {
+    CAPTURE(text);
+    REQUIRE_FALSE(parseTuned(Tunable::registers, text).has_value());
+  }
 }
 
 TEST_CASE("The tuning file decides about transfers", "[transfer]") {

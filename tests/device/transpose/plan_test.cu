@@ -1,9 +1,6 @@
-/// Which kernel the plan chooses: both sides of every threshold, every element size, without a device; and
-/// for random shapes the choices on record.
+/// Which kernel the plan chooses: both sides of every threshold, every element size, without a device.
 // SPDX-License-Identifier: MIT
-#include "device/transpose/plan_reference.hpp"
 #include "support/catch.hpp"
-#include "support/transpose_shapes.hpp"
 
 #include <gpuopt/device/transpose/explain.cuh>
 #include <gpuopt/device/transpose/plan.cuh>
@@ -469,71 +466,6 @@ TEST_CASE("only devices that nobody has measured are asked for their L2 cache") 
   const bool isMeasured = shape.architecture == 90;
   CHECK(shape.multiprocessors == (isMeasured ? 0 : gpuopt::multiprocessorCount(device)));
   CHECK((shape.l2Bytes == 0) == isMeasured);
-}
-
-char letterOf(const TransposePlan& plan, const ElementPair& elements) {
-  switch (plan.algorithm) {
-    case Algorithm::nothing:
-      return '-';
-    case Algorithm::copy:
-      return 'c';
-    case Algorithm::smallTile:
-      return 's';
-    case Algorithm::permutedRun:
-      return 'q';
-    case Algorithm::run:
-      return makesWords(plan) ? 'u' : 'b';
-    case Algorithm::columnPanel:
-      return 'p';
-    case Algorithm::skinny:
-      return 'k';
-    case Algorithm::registers:
-      return 'r';
-    case Algorithm::sectorTile:
-      return 'h';
-    case Algorithm::tile:
-      return elements.inSize == elements.outSize ? 't' : 'f';
-    case Algorithm::threeByteTile:
-      return '3';
-    case Algorithm::anyAlignment:
-      return plan.isWide ? 'w' : 'a';
-  }
-  return '?';
-}
-
-detail::TransposeShape shapeOf(const RandomTransposition& t) {
-  const ElementPair& e = elementPairs[t.elements];
-  return {t.rows, t.cols,   t.inLd,    t.outLd,   t.batch,    t.inStride,     t.outStride,   t.in,
-          t.out,  e.inSize, e.outSize, e.inAlign, e.outAlign, !e.hasFunction, t.sharedLimit, t.architecture};
-}
-
-bool isVectorWithoutGaps(const RandomTransposition& t) {
-  const std::size_t n = t.rows * t.cols;
-  return !elementPairs[t.elements].hasFunction && (t.rows == 1 ? t.outLd == 1 : t.cols == 1 && t.inLd == 1) &&
-         (t.batch == 1 || (t.inStride == n && t.outStride == n)) && (t.in - t.out) % 16 == 0;
-}
-
-// Since the record was made, many lines of dense records have become skinny.
-bool hasManyLines(const RandomTransposition& t) {
-  const std::size_t lines = t.rows < t.cols ? t.rows : t.cols;
-  const std::size_t records = t.rows < t.cols ? t.cols : t.rows;
-  return lines > 32 && lines <= 256 && records >= 2 * lines && (t.rows <= t.cols ? t.outLd : t.inLd) == lines;
-}
-
-TEST_CASE("10 000 random shapes: the kernels on record, but copies of vectors without gaps, and many lines") {
-  RandomTranspositions random(12);
-  int number = 0;
-  int manyLines = 0;
-  for (const char recorded : std::string(planReference)) {
-    const RandomTransposition t = random.next();
-    const char expected = isVectorWithoutGaps(t) ? 'c' : recorded;
-    const char chosen = letterOf(planTranspose(shapeOf(t)), elementPairs[t.elements]);
-    CAPTURE(number++, t.elements, t.rows, t.cols, t.inLd, t.outLd, t.batch, t.in, t.out);
-    if (chosen == 'k' && expected != 'k' && hasManyLines(t) && ++manyLines > 0) continue;
-    if (chosen != expected) CHECK(chosen == expected);
-  }
-  CHECK(number == 10000);
-  CHECK(manyLines == 72);
 }
 
 }  // namespace

@@ -144,8 +144,7 @@ void launchColumns(const ReduceCall& call, const Reducer& reducer, It in, const 
                    const Out& results) {
   constexpr std::size_t WARP_PARTIALS = 32 * sizeof(typename Reducer::Partial);
   static_assert(WARP_PARTIALS <= Policy::sharedBytes,
-                "gpuopt: the accumulator of a column is too large: 32 of them must fit into the policy's sharedBytes "
-                "(by default 32 KiB: accumulators of up to 1 KiB)");
+                "gpuopt: the accumulator of a column is too large: 32 of them must fit into 32 KiB");
   const auto out = boxedOutput(results);
   if constexpr (requireOutput<typename Reducer::Result, std::decay_t<decltype(out)>>()) {
     requireMatrix(in, matrix, out, matrix.cols, call.function);

@@ -53,8 +53,10 @@ struct InOrder : ByLength {
   static constexpr int orderedRows(std::size_t bytes) { return bytes <= (4 << 20) ? 2 : bytes <= (16 << 20) ? 4 : 8; }
 };
 
-/// How reduceRows is divided among threads and blocks. To change a value, derive a type and pass it as the second
-/// template argument. All choices follow from shape, types and alignment, never from the device.
+namespace detail {
+
+/// How reduceRows is divided among threads and blocks. All choices follow from shape, types and alignment, never from
+/// the device.
 struct ReduceRowsPolicy {
   static constexpr int BLOCK = 256;        ///< threads of a block where a warp or a block takes a row
   static constexpr int SHORT_BLOCK = 128;  ///< threads of a block where rows are shorter
@@ -81,8 +83,8 @@ struct ReduceRowsPolicy {
   static constexpr std::size_t splitBytes = 32 << 10;  ///< least bytes of a row for each of its blocks
 };
 
-/// How reduceColumns is divided among threads and blocks. To change a value, derive a type and pass it as the second
-/// template argument. All choices follow from shape, types and alignment, never from the device.
+/// How reduceColumns is divided among threads and blocks. All choices follow from shape, types and alignment, never
+/// from the device.
 struct ReduceColumnsPolicy {
   static constexpr int BLOCK = 512;  ///< threads of a block
   static constexpr int VECTORS = 8;  ///< 16-byte loads in flight per thread
@@ -107,8 +109,7 @@ struct ReduceColumnsPolicy {
   static constexpr std::size_t sharedBytes = 32 << 10;
 };
 
-/// How reduceSegments is divided among warps. To change a value, derive a type and pass it as the second template
-/// argument. No choice depends on the device.
+/// How reduceSegments is divided among warps. No choice depends on the device.
 struct ReduceSegmentsPolicy {
   static constexpr int BLOCK = 128;                 ///< threads of a block
   static constexpr int VECTORS = 4;                 ///< 16-byte loads in flight per thread in a long segment
@@ -130,8 +131,6 @@ struct ReduceSegmentsPolicy {
   static constexpr std::size_t blockBytes = 8 << 10;
 };
 
-namespace detail {
-
 // Elements of more vectors are loaded by members: 12-byte structs gain 1 % from vectors, 20-byte structs lose 2 %,
 // whose lines L1 keeps between the loads of members.
 inline constexpr int mostStepVectors = 3;
@@ -141,5 +140,15 @@ inline constexpr std::size_t mostMarkedBytes = 28;
 inline constexpr std::size_t mostMarkedWords = 2048;
 
 }  // namespace detail
+
+/// How rows are divided; for the library alone.
+using ReduceRowsPolicy [[deprecated("gpuopt: the library's own; ReducePolicy is for reduce()")]] =
+    detail::ReduceRowsPolicy;
+/// How columns are divided; for the library alone.
+using ReduceColumnsPolicy [[deprecated("gpuopt: the library's own; ReducePolicy is for reduce()")]] =
+    detail::ReduceColumnsPolicy;
+/// How segments are divided; for the library alone.
+using ReduceSegmentsPolicy [[deprecated("gpuopt: the library's own; ReducePolicy is for reduce()")]] =
+    detail::ReduceSegmentsPolicy;
 
 GPUOPT_NAMESPACE_END

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
-#include <gpuopt/core/kernel_constants.cuh>
 
 #include <cstddef>
 
@@ -25,7 +24,7 @@ inline constexpr std::size_t minTransformBytes = 3072;
 constexpr unsigned transformThreads(std::size_t laneBytes) {
   unsigned threads = minTransformThreads;
   while (threads < maxTransformThreads && threads * laneBytes < minTransformBytes) threads *= 2;
-  return compiledBlock("gpuopt.transformStructs", laneBytes, threads);
+  return threads;
 }
 
 // What a block has without opting in. Structures whose tiles need more are accessed directly.
@@ -48,17 +47,12 @@ inline constexpr std::size_t prefetchDistances = 8;
 // READ and WRITTEN are the bytes of an element of the widest input, and of the output.
 template <std::size_t READ, std::size_t WRITTEN>
 struct TransformWordsPolicy {
-  static constexpr bool IS_NARROWER = READ >= 2 * WRITTEN;
-  static constexpr KernelConstants CONSTANTS = compiledConstants(IS_NARROWER      ? "gpuopt.mapNarrower"
-                                                                 : READ < WRITTEN ? "gpuopt.mapWider"
-                                                                                  : "gpuopt.mapElements",
-                                                                 READ, {256, IS_NARROWER ? 2 : 1});
   // With one tile from 4 bytes to 1, 512 threads reach 0.95 and 256 reach 0.98; at 16 MiB in a graph, 128 take 4.9 us
   // and 256 take 3.0.
-  static constexpr unsigned BLOCK = static_cast<unsigned>(CONSTANTS.first);
+  static constexpr unsigned BLOCK = 256;
   // Loads in flight per thread and input. From 4 bytes to 1: 0.98 with one, 1.02 with two. From 4 bytes to 4: 1.00 with
   // one, 0.97 with two.
-  static constexpr unsigned TILES = static_cast<unsigned>(CONSTANTS.second);
+  static constexpr unsigned TILES = READ >= 2 * WRITTEN ? 2 : 1;
 };
 
 // Elements of 4 bytes: 0.97 with one tile, 1.00 with two. At 16 MiB in a graph, 2.98 us, and 3.07 with 256 threads.
@@ -68,9 +62,8 @@ struct VisitWordsPolicy {
 
 // --- gatherStructs and scatterStructs
 
-inline constexpr KernelConstants indexedConstants = compiledConstants("gpuopt.gatherStructs", 1, {256, 4});
-inline constexpr int indexedBlock = indexedConstants.first;
-inline constexpr unsigned indexedLoadsInFlight = static_cast<unsigned>(indexedConstants.second);
+inline constexpr int indexedBlock = 256;
+inline constexpr unsigned indexedLoadsInFlight = 4;
 // Without it, ptxas saves registers and loads wait for each other.
 inline constexpr int indexedBlocksPerSm = 1024 / indexedBlock;
 
@@ -92,9 +85,7 @@ constexpr unsigned convertItems(std::size_t size, bool aligned) {
 inline constexpr unsigned maxStridedLoadBytes = 48;
 
 inline constexpr std::size_t smallConvertLaneBytes = 48;
-constexpr unsigned convertThreads(std::size_t laneBytes) {
-  return compiledBlock("gpuopt.convertStructs", laneBytes, laneBytes < smallConvertLaneBytes ? 128 : 64);
-}
+constexpr unsigned convertThreads(std::size_t laneBytes) { return laneBytes < smallConvertLaneBytes ? 128 : 64; }
 
 // Resident threads to compile for: without it, ptxas saves registers and loads wait for each other.
 constexpr unsigned convertThreadsPerSm(std::size_t laneBytes) { return laneBytes <= 128 ? 1024 : 512; }

@@ -324,10 +324,13 @@ inline TransposePlan planTranspose(const TransposeShape& shape, const TransposeT
   return plan;
 }
 
-// Of the device that the shape is for.
+// Of the device that the shape is for, and of the tuning file.
 inline TransposeTuning tuningOf(const TransposeShape& shape) {
-  if (shape.multiprocessors == 0) return transposeTuningRow(shape.architecture).tuning;
-  return modelledTuning(static_cast<std::size_t>(shape.multiprocessors), shape.l2Bytes);
+  TransposeTuning tuning = shape.multiprocessors == 0
+                               ? transposeTuningRow(shape.architecture).tuning
+                               : modelledTuning(static_cast<std::size_t>(shape.multiprocessors), shape.l2Bytes);
+  if (shape.registerBytes != 0) tuning.registerBytes = tuning.registerBytesOf1Or2Bytes = shape.registerBytes;
+  return tuning;
 }
 
 inline TransposePlan planTranspose(const TransposeShape& shape) { return planTranspose(shape, tuningOf(shape)); }

@@ -9,11 +9,13 @@
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/transpose/tuning.cuh>
 #include <gpuopt/host/device.cuh>
+#include <gpuopt/host/tuning/tunable.cuh>
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
@@ -34,11 +36,12 @@ struct TransposeShape {
   unsigned outBytes;
   unsigned inAlign;  // of its type
   unsigned outAlign;
-  bool onlyMoves;           // without a function; both sides have one type
-  std::size_t sharedLimit;  // bytes of shared memory that a block can have
-  int architecture;         // 90 for sm_90
-  int multiprocessors = 0;  // of a device that nobody has measured; else 0
-  std::size_t l2Bytes = 0;  // the same
+  bool onlyMoves;                 // without a function; both sides have one type
+  std::size_t sharedLimit;        // bytes of shared memory that a block can have
+  int architecture;               // 90 for sm_90
+  int multiprocessors = 0;        // of a device that nobody has measured; else 0
+  std::size_t l2Bytes = 0;        // the same
+  std::size_t registerBytes = 0;  // of the tuning file: the largest matrices in registers; 0 if it says nothing
 };
 
 constexpr unsigned sectorBytes = 32;
@@ -154,6 +157,14 @@ std::uintptr_t inEndOf(const Problem& problem) {
                                           (problem.rows - 1) * problem.inLd + problem.cols);
 }
 
+// What the tuning file says of matrices in registers; 0 if nothing. Small ones take other tiles, whatever it says.
+inline std::size_t tunedRegisterBytes(std::size_t elements, std::size_t elementBytes) {
+  constexpr std::size_t LEAST = std::size_t{256} << 10;
+  if (elements < LEAST) return 0;
+  const std::optional<TunedValue> tuned = tunedValue(Tunable::registers, elementBytes);
+  return tuned ? tuned->bytes : 0;
+}
+
 // The numbers of a problem on the current device.
 template <class In, class Out, class Function>
 TransposeShape shapeOf(const TransposeProblem<In, Out, Function>& problem) {
@@ -165,12 +176,15 @@ TransposeShape shapeOf(const TransposeProblem<In, Out, Function>& problem) {
   const bool isModelled = !isEmpty && transposeTuningRow(architecture).architecture == 0;
   const int multiprocessors = isModelled ? multiprocessorCount(device) : 0;
   const int l2Bytes = isModelled ? deviceAttribute(cudaDevAttrL2CacheSize, device) : 0;
+  const std::size_t registerBytes =
+      tunedRegisterBytes(problem.rows * problem.cols * problem.batch, smallerOf(sizeof(In), sizeof(Out)));
   const auto in = reinterpret_cast<std::uintptr_t>(problem.in);
   const auto out = reinterpret_cast<std::uintptr_t>(problem.out);
   return {
       problem.rows,      problem.cols, problem.inLd, problem.outLd, problem.batch,   problem.inStride,
       problem.outStride, in,           out,          sizeof(In),    sizeof(Out),     alignof(In),
-      alignof(Out),      onlyMoves,    shared,       architecture,  multiprocessors, static_cast<std::size_t>(l2Bytes)};
+      alignof(Out),      onlyMoves,    shared,       architecture,  multiprocessors, static_cast<std::size_t>(l2Bytes),
+      registerBytes};
 }
 
 GPUOPT_DETAIL_END

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/abi.cuh>
 #include <gpuopt/core/integers.cuh>
-#include <gpuopt/core/kernel_constants.cuh>
 
 #include <cstddef>
 
@@ -140,19 +140,8 @@ constexpr TransposeTuning modelledTuning(std::size_t multiprocessors, std::size_
   return tuning;
 }
 
-// KiB that a tuning file compiled in has for elements of 1, 2, 4, 8 and 16 bytes; 0 without one.
-GPUOPT_HIDDEN inline constexpr int compiledRegisterKib[] = {
-    compiledConstants("gpuopt.transposeRegisters", 1, {0, 0}).first,
-    compiledConstants("gpuopt.transposeRegisters", 2, {0, 0}).first,
-    compiledConstants("gpuopt.transposeRegisters", 4, {0, 0}).first,
-    compiledConstants("gpuopt.transposeRegisters", 8, {0, 0}).first,
-    compiledConstants("gpuopt.transposeRegisters", 16, {0, 0}).first};
-
 // The largest matrices, all of a batch together, that registers transpose; by the bytes of the smaller element.
 constexpr std::size_t registerLimit(unsigned bytes, const TransposeTuning& tuning) {
-  int row = 0;
-  while (bytes >> (row + 1) != 0) ++row;
-  if (compiledRegisterKib[row] != 0) return static_cast<std::size_t>(compiledRegisterKib[row]) << 10;
   return bytes <= 2 ? tuning.registerBytesOf1Or2Bytes : tuning.registerBytes;
 }
 
@@ -177,33 +166,17 @@ struct VectorTileTuning {
   int minThreadsPerSm;
 };
 
-GPUOPT_HIDDEN inline constexpr VectorTileTuning measuredTiles[] = {
+GPUOPT_HIDDEN inline constexpr VectorTileTuning vectorTiles[] = {
     {1, 256, 1, 256, 1, 640}, {2, 128, 2, 128, 2, 768}, {4, 64, 4, 64, 4, 1280},
     {8, 32, 8, 64, 8, 1536},  {16, 32, 16, 0, 0, 2048},
 };
 
-// The same row with the tiles of a tuning file that is compiled in.
-constexpr VectorTileTuning tuned(const VectorTileTuning& row) {
-  const KernelConstants tile = compiledConstants("gpuopt.transposeTile", row.bytes, {row.tile, row.side});
-  const KernelConstants sector =
-      compiledConstants("gpuopt.transposeSectorTile", row.bytes, {row.sectorTile, row.sectorSide});
-  return {row.bytes, tile.first, tile.second, sector.first, sector.second, row.minThreadsPerSm};
-}
-
-GPUOPT_HIDDEN inline constexpr VectorTileTuning vectorTiles[] = {
-    tuned(measuredTiles[0]), tuned(measuredTiles[1]), tuned(measuredTiles[2]),
-    tuned(measuredTiles[3]), tuned(measuredTiles[4]),
-};
-
 // Rows are in the order of powers of two.
-template <std::size_t N>
-constexpr const VectorTileTuning& rowOf(const VectorTileTuning (&rows)[N], std::size_t bytes) {
-  const VectorTileTuning* row = rows;
+constexpr const VectorTileTuning& vectorTile(std::size_t bytes) {
+  const VectorTileTuning* row = vectorTiles;
   while (row->bytes < bytes) ++row;
   return *row;
 }
-
-constexpr const VectorTileTuning& vectorTile(std::size_t bytes) { return rowOf(vectorTiles, bytes); }
 
 constexpr bool hasVectorTile(std::size_t bytes) { return bytes <= 16 && (bytes & (bytes - 1)) == 0; }
 
@@ -220,11 +193,10 @@ constexpr int residentCastTiles(unsigned threads) {
   return largerOf(vectorTile(2).minThreadsPerSm / static_cast<int>(threads), 1);
 }
 
-// As many bytes of a row on both sides, if a function changes the size of an element. No file has these shapes.
+// As many bytes of a row on both sides, if a function changes the size of an element.
 constexpr TransposeTileShape castTileShape(std::size_t inBytes, std::size_t outBytes) {
-  const VectorTileTuning& smaller = rowOf(measuredTiles, smallerOf(inBytes, outBytes));
-  return {static_cast<unsigned>(rowOf(measuredTiles, outBytes).tile),
-          static_cast<unsigned>(rowOf(measuredTiles, inBytes).tile),
+  const VectorTileTuning& smaller = vectorTile(smallerOf(inBytes, outBytes));
+  return {static_cast<unsigned>(vectorTile(outBytes).tile), static_cast<unsigned>(vectorTile(inBytes).tile),
           static_cast<unsigned>(smaller.tile * smaller.side)};
 }
 

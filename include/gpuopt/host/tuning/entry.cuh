@@ -39,24 +39,6 @@ struct TuningEntry {
   std::string driver, cuda, library, date;
 };
 
-/// The entries of GPUOPT_TUNING_HEADER, which are compiled into the program.
-inline std::vector<TuningEntry> compiledEntries() {
-  std::vector<TuningEntry> entries;
-#ifdef GPUOPT_TUNING_ENTRIES
-  const auto add = [&](const char* name, const char* type, int logSize, const char* choice, const char* device,
-                       int capability, int multiprocessors) {
-    entries.emplace_back();
-    entries.back().key = {name, type, logSize};
-    entries.back().choice = choice;
-    entries.back().device = device;
-    entries.back().capability = capability;
-    entries.back().multiprocessors = multiprocessors;
-  };
-  GPUOPT_TUNING_ENTRIES(add)
-#endif
-  return entries;
-}
-
 /// Calls visit(name, member) with each member and its name in the file.
 template <class Entry, class Visit>
 void visitTuningMembers(Entry& entry, Visit visit) {

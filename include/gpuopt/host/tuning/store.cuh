@@ -1,6 +1,5 @@
 /// \file
-/// The choices that this process knows: those of its tuning file, those that it has measured itself, and those that are
-/// compiled into it.
+/// The choices that this process knows: those of its tuning file, and those that it has measured itself.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -37,9 +36,8 @@ class TuningStore {
   TuningStore(const TuningStore&) = delete;
   TuningStore& operator=(const TuningStore&) = delete;
 
-  /// Takes the choices of a file instead of all others but those compiled in, which it precedes; and adds to that file
-  /// from now on, whatever the program's folder is then. False if the file cannot be used. It is left alone then, and
-  /// nothing is known.
+  /// Takes the choices of a file instead of all others, and adds to that file from now on, whatever the program's
+  /// folder is then. False if the file cannot be used. It is left alone then, and nothing is known.
   bool load(const std::string& path) {
     const std::lock_guard<std::mutex> lock(mutex_);
     entries_.clear();
@@ -70,9 +68,8 @@ class TuningStore {
   /// The choice for a device; empty if there is none.
   std::string find(const TuningKey& key, const std::string& device) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto* entries : {&entries_, &compiled_})
-      for (const TuningEntry& entry : *entries)
-        if (hasKey(entry, key) && entry.device == device) return entry.choice;
+    for (const TuningEntry& entry : entries_)
+      if (hasKey(entry, key) && entry.device == device) return entry.choice;
     return {};
   }
 
@@ -81,11 +78,10 @@ class TuningStore {
     const std::lock_guard<std::mutex> lock(mutex_);
     const TuningEntry* nearest = nullptr;
     const auto distance = [=](const TuningEntry& entry) { return std::abs(entry.multiprocessors - multiprocessors); };
-    for (const auto* entries : {&entries_, &compiled_})
-      for (const TuningEntry& entry : *entries)
-        if (hasKey(entry, key) && entry.capability == capability &&
-            (nearest == nullptr || distance(entry) < distance(*nearest)))
-          nearest = &entry;
+    for (const TuningEntry& entry : entries_)
+      if (hasKey(entry, key) && entry.capability == capability &&
+          (nearest == nullptr || distance(entry) < distance(*nearest)))
+        nearest = &entry;
     return nearest == nullptr ? std::string() : nearest->choice;
   }
 
@@ -114,7 +110,6 @@ class TuningStore {
   std::mutex mutex_;
   std::string path_;  // of the file that is added to; empty if there is none
   std::vector<TuningEntry> entries_;
-  std::vector<TuningEntry> compiled_ = compiledEntries();
   std::atomic<unsigned> generation_{1};
 };
 

@@ -1,9 +1,9 @@
 /// \file
 /// The constants of the library that the tuning file may replace while a program runs.
 ///
-/// None of them can change a bit of a result: they say how bytes get from one memory to another, in host code. Whatever
-/// orders the operations of a reduction is never read from the file: policies, and the chunks of pipelines, by which
-/// sums are made, too.
+/// None of them can change a bit of a result: they say how bytes get from one memory to another, or which of two
+/// kernels moves elements. Whatever orders the operations of a reduction is never read from the file: policies, and the
+/// chunks of pipelines, by which sums are made, too.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <gpuopt/host/tuning/known_choices.cuh>
 #include <gpuopt/host/tuning/store.cuh>
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstddef>
@@ -26,30 +27,34 @@ enum class Tunable {
   upload,    // of pageable memory, by bytes: threads and slots, or no thread for the runtime's copy
   download,  // the same
   blocks,    // of pinned memory, by the bytes of a data block: thread blocks, or none for the copy engine
-  staging    // threads that fill or empty a slot of a pipeline, and the bytes that each takes, by the slot's bytes
+  staging,   // threads that fill or empty a slot of a pipeline, and the bytes that each takes, by the slot's bytes
+  registers  // by the bytes of the smaller element: the largest matrices that registers alone transpose
 };
 
-/// Threads or blocks, and bytes for each; 0 bytes where there are none.
+/// Threads or blocks, and bytes for each, 0 where there are none; of a limit the bytes alone.
 struct TunedValue {
   unsigned count;
   std::size_t bytes;
 };
 
-/// How a constant is written, as in "8 threads, 1048576 bytes" or "16 blocks".
+/// How a constant is written, as in "8 threads, 1048576 bytes" or "16 blocks"; a limit as in "KIB 4096".
 struct TunableForm {
   const char* name;
-  const char* unit;
-  bool mayBeNone;  // 0 of the unit
+  const char* unit;  // null for a limit
+  bool mayBeNone;    // 0 of the unit
   bool hasBytes;
 };
 
 inline constexpr TunableForm tunableForms[] = {{"gpuopt.upload", " threads", true, true},
                                                {"gpuopt.download", " threads", true, true},
                                                {"gpuopt.blocks", " blocks", true, false},
-                                               {"gpuopt.staging", " threads", false, true}};
+                                               {"gpuopt.staging", " threads", false, true},
+                                               {"gpuopt.transposeRegisters", nullptr, true, true}};
 
 inline constexpr unsigned mostTunedCount = 255;
 inline constexpr std::size_t leastTunedBytes = std::size_t{4} << 10, mostTunedBytes = std::size_t{16} << 20;
+inline constexpr std::size_t leastTunedLimit = std::size_t{1} << 10, mostTunedLimit = std::size_t{1} << 30;
+inline constexpr char limitPrefix[] = "KIB ";
 
 // Of an entry that keeps the constant of this library, for this device and not the nearest one.
 inline constexpr char defaultChoice[] = "default";
@@ -57,23 +62,36 @@ inline constexpr char defaultChoice[] = "default";
 inline const TunableForm& formOf(Tunable constant) { return tunableForms[static_cast<unsigned>(constant)]; }
 
 inline std::string textOf(Tunable constant, const TunedValue& value) {
+  if (formOf(constant).unit == nullptr) return limitPrefix + std::to_string(value.bytes >> 10);
   const std::string text = std::to_string(value.count) + formOf(constant).unit;
   return value.bytes == 0 ? text : text + ", " + std::to_string(value.bytes) + " bytes";
 }
 
 inline bool isAllowed(Tunable constant, const TunedValue& value) {
   const TunableForm& form = formOf(constant);
+  const bool isPower = value.bytes != 0 && (value.bytes & (value.bytes - 1)) == 0;
+  if (form.unit == nullptr) return isPower && value.bytes >= leastTunedLimit && value.bytes <= mostTunedLimit;
   if (value.count == 0 || !form.hasBytes) return value.bytes == 0 && (value.count > 0 || form.mayBeNone);
-  return (value.bytes & (value.bytes - 1)) == 0 && value.bytes >= leastTunedBytes && value.bytes <= mostTunedBytes;
+  return isPower && value.bytes >= leastTunedBytes && value.bytes <= mostTunedBytes;
+}
+
+// The numbers of a text, whatever stands between them.
+inline TunedValue tunedNumbers(Tunable constant, const std::string& text) {
+  TunedValue value{0, 0};
+  const char* const end = text.data() + text.size();
+  if (formOf(constant).unit == nullptr) {
+    std::from_chars(text.data() + (std::min)(text.size(), std::size(limitPrefix) - 1), end, value.bytes);
+    return {0, value.bytes << 10};
+  }
+  std::from_chars(text.data(), end, value.count);
+  if (const std::size_t comma = text.find(", "); comma != std::string::npos)
+    std::from_chars(text.data() + comma + 2, end, value.bytes);
+  return value;
 }
 
 /// What textOf() has written; nothing of any other text.
 inline std::optional<TunedValue> parseTuned(Tunable constant, const std::string& text) {
-  TunedValue value{0, 0};
-  const char* const end = text.data() + text.size();
-  std::from_chars(text.data(), end, value.count);
-  if (const std::size_t comma = text.find(", "); comma != std::string::npos)
-    std::from_chars(text.data() + comma + 2, end, value.bytes);
+  const TunedValue value = tunedNumbers(constant, text);
   const bool isRead = value.count <= mostTunedCount && textOf(constant, value) == text;
   if (isRead && isAllowed(constant, value)) return value;
   return std::nullopt;

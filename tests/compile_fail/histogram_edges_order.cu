@@ -1,5 +1,0 @@
-// EXPECT: gpuopt::histogramEdges: these arguments fit no form of it: it takes (in, n, edges, bins, counts), or (in, n, edges, counts) with a std::vector or std::array of edges, then a stream
-// SPDX-License-Identifier: MIT
-#include <gpuopt/histogram.cuh>
-
-void fail(const float* in, const float* edges, unsigned* counts) { gpuopt::histogramEdges(in, 3, counts, edges, 10); }

@@ -1,5 +1,0 @@
-// EXPECT: gpuopt::blockReduce: BLOCK must be a multiple of 32 up to 1024, or a power of two below
-// SPDX-License-Identifier: MIT
-#include <gpuopt/block/reduce.cuh>
-
-__device__ int fail(int value) { return gpuopt::blockReduce<2048>(value, gpuopt::Plus{}, 7); }

@@ -1,7 +1,0 @@
-// EXPECT: gpuopt: a number is no stream: pass nullptr or leave it out for the default stream
-// WRITTEN: `0` as a stream
-// SPDX-License-Identifier: MIT
-#include <gpuopt/host/stream.cuh>
-
-cudaStream_t pass(gpuopt::StreamRef stream) { return stream; }
-cudaStream_t fail() { return pass(0); }

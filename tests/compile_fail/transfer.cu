@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include <gpuopt/host/pinned.cuh>
+#include <gpuopt/transfer.cuh>
+#include <gpuopt/transfer_frames.cuh>
+#include <gpuopt/transfer_pipeline.cuh>
+
+#include <string>
+#include <vector>
+
+#if CASE == 1
+// EXPECT: gpuopt::upload takes (host, n, device) or, if one of the arrays is a container or span, (host, device); then a stream
+// DO: the source comes first, then the number of elements, then the target
+void fail(const float* host, float* device) { gpuopt::upload(host, device, 100); }
+
+#elif CASE == 2
+// EXPECT: gpuopt::downloadAsync takes (device, n, host) or, if one of the arrays is a container or span, (device, host); then a stream
+// WRITTEN: downloadAsync(device, n, vector)
+void fail(const float* device, std::vector<float>& host) { (void)gpuopt::downloadAsync(device, 100, host); }
+
+#elif CASE == 3
+// EXPECT: gpuopt: transferred elements must be trivially copyable
+// WRITTEN: download(strings, n, host)
+void copy(const std::string* device, std::string* host) { gpuopt::download(device, 10, host); }
+
+#elif CASE == 4
+// EXPECT: gpuopt::FrameRing: the elements of frames and results must be trivially copyable
+// WRITTEN: FrameRing<std::string, float>
+template class gpuopt::FrameRing<std::string, float>;
+
+#elif CASE == 5
+// EXPECT: gpuopt::PinnedVector: the elements must be trivially copyable and not const
+// WRITTEN: PinnedVector<std::string>
+template class gpuopt::PinnedVector<std::string>;
+
+#elif CASE == 6
+// EXPECT: gpuopt::Pipeline: the elements at both ends must be trivially copyable
+// WRITTEN: pipeline.run(gpuopt::fromHost(strings), work)
+void fail(gpuopt::Pipeline& pipeline, const std::string* strings) {
+  pipeline.run(gpuopt::fromHost(strings, 3), [](const gpuopt::PipelineChunk<std::string>&) {});
+}
+
+#elif CASE == 7
+// EXPECT: gpuopt::Pipeline: the work must take a PipelineChunk<In, Out>, or a PipelineChunk<In> if there is no sink
+// WRITTEN: pipeline.run(gpuopt::fromHost(samples, n), [](float* chunk) {})
+void fail(gpuopt::Pipeline& pipeline, const float* samples) {
+  pipeline.run(gpuopt::fromHost(samples, 3), [](float*) {});
+}
+
+#elif CASE == 8
+// EXPECT: gpuopt: the elements of a transfer's target are const
+// WRITTEN: upload(host, n, device), where device is a const float*
+void copy(const float* host, const float* device) { gpuopt::upload(host, 10, device); }
+
+#elif CASE == 9
+// EXPECT: gpuopt: host and device have elements of different types
+// WRITTEN: upload(doubles, n, floats)
+void copy(const double* host, float* device) { gpuopt::upload(host, 10, device); }
+
+#endif

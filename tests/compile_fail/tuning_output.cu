@@ -1,7 +1,0 @@
-// EXPECT: gpuopt: the output of an Experiment must have elements that are trivially copyable and not const
-// WRITTEN: `gpuopt::Experiment<const float> experiment("name")`
-// DO: Give the type of the elements that candidates write; inputs are further arguments
-// SPDX-License-Identifier: MIT
-#include <gpuopt/tuning.cuh>
-
-void fail(gpuopt::Experiment<const float>& experiment) { experiment.tune(nullptr, 1, nullptr); }
