@@ -6,10 +6,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/transfer/handle.cuh>
 #include <gpuopt/device/transfer/launch.cuh>
+#include <gpuopt/device/transfer/rows.cuh>
 #include <gpuopt/host/pinned.cuh>
 #include <gpuopt/host/stream.cuh>
 
@@ -29,11 +31,6 @@ constexpr bool requireTransferable() {
   static_assert(IS_SAME || std::is_const_v<To>, "gpuopt: host and device have elements of different types");
   static_assert(std::is_trivially_copyable_v<To>, "gpuopt: transferred elements must be trivially copyable");
   return IS_SAME && std::is_trivially_copyable_v<To>;
-}
-
-template <class T>
-unsigned char* bytesOf(T* data) {
-  return reinterpret_cast<unsigned char*>(const_cast<std::remove_const_t<T>*>(data));
 }
 
 // A range may be of const elements or not.
@@ -66,6 +63,11 @@ constexpr bool areSized() {
 template <class From, class To>
 using EnableSized = std::enable_if_t<areSized<From, To>()>;
 
+template <class From, class To>
+inline constexpr bool areMatrices = false;
+template <class From, class To>
+inline constexpr bool areMatrices<MatrixView<From>, MatrixView<To>> = true;
+
 template <class From, class Number, class To>
 constexpr bool areCounted() {
   return isPointer<From> && std::is_convertible_v<const Number&, std::size_t> && isPointer<To>;
@@ -75,10 +77,10 @@ constexpr bool areCounted() {
 template <class... Arguments>
 inline constexpr bool areTransferred = false;
 template <class From, class To>
-inline constexpr bool areTransferred<From, To> = areSized<From, To>();
+inline constexpr bool areTransferred<From, To> = areSized<From, To>() || areMatrices<From, To>;
 template <class First, class Second, class Third>
 inline constexpr bool areTransferred<First, Second, Third> = areCounted<First, Second, Third>() ||
-                                                             (areSized<First, Second>() && isStreamArgument<Third>);
+                                                             (areTransferred<First, Second> && isStreamArgument<Third>);
 template <class From, class Number, class To, class S>
 inline constexpr bool areTransferred<From, Number, To, S> = areCounted<From, Number, To>() && isStreamArgument<S>;
 
@@ -139,12 +141,25 @@ void upload(H&& host, D&& device, StreamRef stream = {}) {
   gpuopt::upload(detail::constPointer(detail::hostAddress(host)), n, detail::deviceAddress(device), stream);
 }
 
+/// The same of a matrix, whose rows may have gaps between them on either side: `host` and `device` have one shape, and
+/// each its own leading dimension. A batch is one if its matrices follow each other.
+///
+///     gpuopt::upload(gpuopt::MatrixView{host, rows, cols, 2 * cols}, gpuopt::MatrixView{device, rows, cols, pitch});
+///
+/// Cost: that of upload of the rows without gaps. Gaps on the device take as much memory again during the call, unless
+/// the host's memory is pinned.
+template <class T, class U>
+void upload(const MatrixView<T>& host, const MatrixView<U>& device, StreamRef stream = {}) {
+  if constexpr (detail::requireTransferable<T, U>())
+    detail::transferMatrix(host, device, TransferDirection::upload, "gpuopt::upload", stream, false);
+}
+
 // Refuses other arguments.
 template <class... Arguments, class = detail::EnableRefusal<Arguments...>>
 void upload(const Arguments&...) {
   static_assert(detail::areTransferred<Arguments...>,
-                "gpuopt::upload takes (host, n, device) or, if one of the arrays is a container or span, (host, "
-                "device); then a stream");
+                "gpuopt::upload takes (host, n, device) or, if one of the arrays is a container or span, or both are a "
+                "MatrixView, (host, device); then a stream");
 }
 
 /// Copies n elements from the device to the host, in the order of `stream`. Returns when `host` has them.
@@ -172,12 +187,19 @@ void download(D&& device, H&& host, StreamRef stream = {}) {
   gpuopt::download(detail::constPointer(detail::deviceAddress(device)), n, detail::hostAddress(host), stream);
 }
 
+/// The same of a matrix, as in upload. Gaps between the rows of `host` stay as they are.
+template <class T, class U>
+void download(const MatrixView<T>& device, const MatrixView<U>& host, StreamRef stream = {}) {
+  if constexpr (detail::requireTransferable<T, U>())
+    detail::transferMatrix(host, device, TransferDirection::download, "gpuopt::download", stream, false);
+}
+
 // Refuses other arguments.
 template <class... Arguments, class = detail::EnableRefusal<Arguments...>>
 void download(const Arguments&...) {
   static_assert(detail::areTransferred<Arguments...>,
-                "gpuopt::download takes (device, n, host) or, if one of the arrays is a container or span, (device, "
-                "host); then a stream");
+                "gpuopt::download takes (device, n, host) or, if one of the arrays is a container or span, or both are "
+                "a MatrixView, (device, host); then a stream");
 }
 
 /// Begins what upload does, and returns at once; arguments are those of upload. What is queued in `stream` afterwards
@@ -203,12 +225,23 @@ template <class H, class D, class = detail::EnableSized<H, D>>
   return gpuopt::uploadAsync(detail::constPointer(detail::hostAddress(host)), n, detail::deviceAddress(device), stream);
 }
 
+/// The same of a matrix.
+template <class T, class U>
+[[nodiscard]] TransferHandle uploadAsync(const MatrixView<T>& host, const MatrixView<U>& device,
+                                         StreamRef stream = {}) {
+  if constexpr (detail::requireTransferable<T, U>())
+    return TransferHandle(
+        detail::transferMatrix(host, device, TransferDirection::upload, "gpuopt::uploadAsync", stream, true));
+  else
+    return {};
+}
+
 // Refuses other arguments.
 template <class... Arguments, class = detail::EnableRefusal<Arguments...>>
 TransferHandle uploadAsync(const Arguments&...) {
   static_assert(detail::areTransferred<Arguments...>,
-                "gpuopt::uploadAsync takes (host, n, device) or, if one of the arrays is a container or span, (host, "
-                "device); then a stream");
+                "gpuopt::uploadAsync takes (host, n, device) or, if one of the arrays is a container or span, or both "
+                "are a MatrixView, (host, device); then a stream");
   return {};
 }
 
@@ -234,12 +267,23 @@ template <class D, class H, class = detail::EnableSized<D, H>>
                                stream);
 }
 
+/// The same of a matrix.
+template <class T, class U>
+[[nodiscard]] TransferHandle downloadAsync(const MatrixView<T>& device, const MatrixView<U>& host,
+                                           StreamRef stream = {}) {
+  if constexpr (detail::requireTransferable<T, U>())
+    return TransferHandle(
+        detail::transferMatrix(host, device, TransferDirection::download, "gpuopt::downloadAsync", stream, true));
+  else
+    return {};
+}
+
 // Refuses other arguments.
 template <class... Arguments, class = detail::EnableRefusal<Arguments...>>
 TransferHandle downloadAsync(const Arguments&...) {
   static_assert(detail::areTransferred<Arguments...>,
-                "gpuopt::downloadAsync takes (device, n, host) or, if one of the arrays is a container or span, "
-                "(device, host); then a stream");
+                "gpuopt::downloadAsync takes (device, n, host) or, if one of the arrays is a container or span, or "
+                "both are a MatrixView, (device, host); then a stream");
   return {};
 }
 

@@ -1,4 +1,4 @@
-// EXPECT: gpuopt::downloadAsync takes (device, n, host) or, if one of the arrays is a container or span, (device, host); then a stream
+// EXPECT: gpuopt::downloadAsync takes (device, n, host) or, if one of the arrays is a container or span, or both are a MatrixView, (device, host); then a stream
 // WRITTEN: downloadAsync(device, n, vector)
 // SPDX-License-Identifier: MIT
 #include <gpuopt/transfer.cuh>
