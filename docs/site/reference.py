@@ -36,7 +36,8 @@ PAGES = (
         "Exchanges in a warp": "warp/exchange.cuh"}),
     ("columns", "Structures of arrays", "soa.cuh", "soa", {
         "Vectors and views": "soa/vector.cuh soa/view.cuh", "Layouts": "soa/layout.cuh",
-        "Conversions": "device/soa/convert.cuh", "Elements": "soa/reference.cuh",
+        "A function of each structure": "device/soa/transform.cuh", "Conversions": "device/soa/convert.cuh",
+        "Elements": "soa/reference.cuh",
         "Iterators, also over one member of an array": "soa/iterator.cuh"}),
     ("pipelines", "Pipelines", "transfer_pipeline.cuh", "pipelines", {
         "Arrays and files": "transfer_pipeline.cuh transfer_chunks.cuh",

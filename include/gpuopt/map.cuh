@@ -51,8 +51,7 @@ void forEach(It data, std::size_t n, F f, StreamRef stream = {}) {
   constexpr bool TAKES = detail::takesStruct<void, F, T>();
   constexpr bool USELESS = CALLABLE && !std::is_const_v<T> && detail::changesNothing<F>;
   static_assert(detail::isMemory<It>,
-                "gpuopt::forEach: data must be a pointer, or Thrust's iterator of memory; of a SoaView, pass one "
-                "column<...>(), or write a kernel that changes view[i]");
+                "gpuopt::forEach: data must be a pointer, or Thrust's iterator of memory");
   static_assert(!MUTABLE, "gpuopt::forEach: the call operator of the function must be const");
   static_assert(TAKES || MUTABLE || !CALLABLE || !detail::isMemory<It>,
                 "gpuopt::forEach: the function must take an element of data, alone or with its index");
