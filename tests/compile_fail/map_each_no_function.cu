@@ -1,4 +1,4 @@
-// EXPECT: gpuopt::forEach: these arguments fit no form of it: it takes (data, n, f) or (container, f), then a stream
+// EXPECT: gpuopt::forEach: these arguments fit no form of it: it takes (data, n, f), (first, last, f), or a container or MatrixView and f, then a stream
 // DO: the function is the third argument
 // SPDX-License-Identifier: MIT
 #include <gpuopt/map.cuh>

@@ -159,7 +159,7 @@ TEST_CASE("A function of the structures of a view goes to another view, or to th
   gpuopt::toSoa(DeviceVector<Point>(values), in.view());
   SoaVector<Point, SoaTiles<32>> tiles(n);
   gpuopt::transform(in.view(), tiles.view(), Swapped{});
-  gpuopt::transform(tiles.view().begin(), n, tiles.view().begin(), Swapped{});
+  gpuopt::transform(tiles.view().begin(), tiles.view().end(), tiles.view().begin(), Swapped{});
   gpuopt::transform(tiles.view(), in.view(), Swapped{});
   gpuopt::transform(in.view(), in.view().select<&Point::y>(), Norm{});  // of both columns into one of them
   std::size_t wrong = 0;
@@ -180,11 +180,13 @@ TEST_CASE("Selected columns are changed alone, const views are read", "[soa]") {
   gpuopt::forEach(vector.view().select<&Point::x>(), DoubleFirst{});
   auto sum = DeviceVector<unsigned long long>::zeros(1);
   gpuopt::forEach(SoaView<const Point>(vector.view()), Count{sum.data()});
-  gpuopt::forEach(vector.view().begin() + 100, n - 100, Change{});
+  gpuopt::forEach(vector.view().begin() + 100, vector.view().end() - 50, Change{});
+  gpuopt::forEach(vector.view().begin() + 550, 50, [] __device__(Point & p) { p.x = 1; });
   CHECK(sum.toHost()[0] == n * (n - 1));
   const std::vector<Point> results = structsOf(vector.view());
   CHECK((results[5].x == 10 && results[5].y == 10));
   CHECK((results[105].x == 4 * 105 && results[105].y == 5));
+  CHECK((results[549].y == 449 && results[550].x == 1 && results[599].x == 1));
 }
 
 TEST_CASE("forEach and transform of views say what is wrong", "[soa]") {

@@ -141,6 +141,12 @@ void forEach(SoaIterator<T, LAYOUT> first, std::size_t n, F f, StreamRef stream 
   gpuopt::forEach(SoaView<T, LAYOUT>(first.addresses(), n), f, stream);
 }
 
+/// The same for the structures from `first` to before `last`.
+template <class T, class LAYOUT, class F>
+void forEach(SoaIterator<T, LAYOUT> first, SoaIterator<T, LAYOUT> last, F f, StreamRef stream = {}) {
+  gpuopt::forEach(first, static_cast<std::size_t>(last - first), f, stream);
+}
+
 /// Computes out[i] = f(in[i]) for every structure of a view.
 ///
 /// Cost: one read of every column of `in` and one write of every column of `out`, as in forEach. Asynchronous on
@@ -174,6 +180,12 @@ template <class T, class IN, class U, class OUT, class F>
 void transform(SoaIterator<T, IN> in, std::size_t n, SoaIterator<U, OUT> out, F f, StreamRef stream = {}) {
   detail::requireSize(n, {"n"}, "gpuopt::transform");
   gpuopt::transform(SoaView<T, IN>(in.addresses(), n), SoaView<U, OUT>(out.addresses(), n), f, stream);
+}
+
+/// The same for the structures from `first` to before `last`.
+template <class T, class IN, class U, class OUT, class F>
+void transform(SoaIterator<T, IN> first, SoaIterator<T, IN> last, SoaIterator<U, OUT> out, F f, StreamRef stream = {}) {
+  gpuopt::transform(first, static_cast<std::size_t>(last - first), out, f, stream);
 }
 
 GPUOPT_NAMESPACE_END
