@@ -36,14 +36,16 @@ PAGES = (
         "Exchanges in a warp": "warp/exchange.cuh"}),
     ("columns", "Structures of arrays", "soa.cuh", "soa", {
         "Vectors and views": "soa/vector.cuh soa/view.cuh", "Layouts": "soa/layout.cuh",
-        "Conversions": "device/soa/convert.cuh", "Elements": "soa/reference.cuh",
+        "A function of each structure": "device/soa/transform.cuh", "Conversions": "device/soa/convert.cuh",
+        "Elements": "soa/reference.cuh",
         "Iterators, also over one member of an array": "soa/iterator.cuh"}),
     ("pipelines", "Pipelines", "transfer_pipeline.cuh", "pipelines", {
-        "Arrays and files": "transfer_pipeline.cuh", "Options and chunks": "device/pipeline/options.cuh",
+        "Arrays and files": "transfer_pipeline.cuh transfer_chunks.cuh",
+        "Options and chunks": "device/pipeline/options.cuh",
         "Frames": "transfer_frames.cuh", "Latency": "device/pipeline/latency.cuh"}),
     ("transfers", "Transfers", "transfer.cuh", "transfers", {
-        "Arrays": "transfer.cuh device/transfer/handle.cuh device/transfer/plan.cuh", "Blocks": "transfer_blocks.cuh",
-        "Pinned memory": "host/pinned.cuh"}),
+        "Arrays": "transfer_array.cuh device/transfer/handle.cuh device/transfer/plan.cuh",
+        "Blocks": "transfer_blocks.cuh", "Memory of the device": "device_vector.cuh", "Pinned memory": "host/pinned.cuh"}),
     ("launching", "Launching", "launch.cuh", "launching", {
         "Configurations": "host/launch_config.cuh host/occupancy.cuh", "Launches": "host/launch.cuh",
         "Dynamic shared memory": "block/shared.cuh"}),

@@ -5,6 +5,7 @@
 
 #include <gpuopt/access.cuh>
 #include <gpuopt/core/device_code.cuh>
+#include <gpuopt/device_vector.cuh>
 #include <gpuopt/histogram.cuh>
 #include <gpuopt/launch.cuh>
 #include <gpuopt/map.cuh>
@@ -18,7 +19,9 @@
 #include <gpuopt/soa.cuh>
 #include <gpuopt/struct_io.cuh>
 #include <gpuopt/transfer.cuh>
+#include <gpuopt/transfer_array.cuh>
 #include <gpuopt/transfer_blocks.cuh>
+#include <gpuopt/transfer_chunks.cuh>
 #include <gpuopt/transfer_frames.cuh>
 #include <gpuopt/transfer_pipeline.cuh>
 #include <gpuopt/transpose.cuh>

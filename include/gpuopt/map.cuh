@@ -1,10 +1,13 @@
 /// \file
-/// A function of every element of an array, or of two, at the speed of a copy, whatever the elements' size.
+/// A function of every element of an array, of several arrays, or of a matrix, at the speed of a copy, whatever the
+/// elements' size.
 ///
 ///     gpuopt::forEach(data, n, [] __device__(float& x) { x = sqrtf(x); }, stream);
 ///     gpuopt::transform(in, n, out, [] __device__(float x) { return 2 * x; }, stream);     // out[i] = f(in[i])
 ///     gpuopt::transform(a, b, n, out, [] __device__(float x, float y) { return x * y; });  // out[i] = f(a[i], b[i])
-///     gpuopt::transform(in, out, f);                              // containers or spans: thrust::device_vector
+///     gpuopt::transform(a, b, c, n, out, f);                                               // of three arrays
+///     gpuopt::transform(in, out, f);                       // containers or spans; or first, last, out, f, as in C++
+///     gpuopt::forEach(gpuopt::MatrixView{data, rows, cols}, [] __device__(float& x, size_t row, size_t col) {...});
 ///
 /// Lambdas for device code need nvcc's option --extended-lambda.
 ///
@@ -21,12 +24,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/other_calls.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/structs/arguments.cuh>
 #include <gpuopt/device/structs/for_each.cuh>
+#include <gpuopt/device/structs/matrix.cuh>
 #include <gpuopt/device/structs/transform.cuh>
 #include <gpuopt/device/structs/transform_pair.cuh>
+#include <gpuopt/device/structs/transform_three.cuh>
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>
@@ -50,9 +56,7 @@ void forEach(It data, std::size_t n, F f, StreamRef stream = {}) {
   constexpr bool MUTABLE = CALLABLE && detail::isMutable<void, F, T>();
   constexpr bool TAKES = detail::takesStruct<void, F, T>();
   constexpr bool USELESS = CALLABLE && !std::is_const_v<T> && detail::changesNothing<F>;
-  static_assert(detail::isMemory<It>,
-                "gpuopt::forEach: data must be a pointer, or Thrust's iterator of memory; of a SoaView, pass one "
-                "column<...>(), or write a kernel that changes view[i]");
+  static_assert(detail::isMemory<It>, "gpuopt::forEach: data must be a pointer, or Thrust's iterator of memory");
   static_assert(!MUTABLE, "gpuopt::forEach: the call operator of the function must be const");
   static_assert(TAKES || MUTABLE || !CALLABLE || !detail::isMemory<It>,
                 "gpuopt::forEach: the function must take an element of data, alone or with its index");
@@ -68,6 +72,32 @@ void forEach(It data, std::size_t n, F f, StreamRef stream = {}) {
 template <class R, class F, class = detail::EnableRange<R>>
 void forEach(R&& data, F f, StreamRef stream = {}) {
   gpuopt::forEach(detail::dataOf(data), detail::sizeOf(data), f, stream);
+}
+
+/// The same for the elements from `first` to before `last`.
+template <class First, class Last, class F, class = detail::EnableLast<First, Last>>
+void forEach(First first, Last last, F f, StreamRef stream = {}) {
+  gpuopt::forEach(first, static_cast<std::size_t>(last - first), f, stream);
+}
+
+/// The same for the elements of a matrix, whose function may take the row and the column.
+///
+/// Cost: that of an array if there are no gaps between the rows. Otherwise, each thread accesses one element at a time.
+///
+/// \param data the matrix, not a batch of them; of const elements, every one is only read
+/// \param f f(element), or f(element, row, column) with two std::size_t if it does not accept the element alone
+template <class T, class F>
+void forEach(MatrixView<T> data, F f, StreamRef stream = {}) {
+  constexpr bool CALLABLE = detail::requireDeviceCode<F>();
+  constexpr bool TAKES = detail::takesElement<void, F, T>();
+  constexpr bool USELESS = CALLABLE && !std::is_const_v<T> && detail::changesNothing<F>;
+  static_assert(TAKES || !CALLABLE,
+                "gpuopt::forEach: the function must take an element of the matrix, alone or with its row and column, "
+                "by a const call operator");
+  static_assert(!USELESS,
+                "gpuopt::forEach: the function takes an element of the matrix by value or as const, so it changes "
+                "nothing: take a reference, or pass const elements to only read them");
+  if constexpr (CALLABLE && TAKES && !USELESS) detail::forEachElement(data, f, "gpuopt::forEach", stream);
 }
 
 /// Computes out[i] = f(in[i]) for every i < n.
@@ -103,6 +133,33 @@ template <class In, class Out, class F, class = detail::EnableRange<In>, class =
 void transform(In&& in, Out&& out, F f, StreamRef stream = {}) {
   detail::requireSize(out, detail::sizeOf(in), "out", "gpuopt::transform");
   gpuopt::transform(detail::dataOf(in), detail::sizeOf(in), detail::dataOf(out), f, stream);
+}
+
+/// The same for the elements from `first` to before `last`: STL's order of arguments.
+template <class First, class Last, class OutIt, class F, class = detail::EnableLast<First, Last>,
+          class = detail::EnableLast<OutIt, OutIt>>
+void transform(First first, Last last, OutIt out, F f, StreamRef stream = {}) {
+  gpuopt::transform(first, static_cast<std::size_t>(last - first), out, f, stream);
+}
+
+/// The same for the elements of a matrix, whose function may take the row and the column.
+///
+/// Cost: that of arrays if there are no gaps between the rows of both. Otherwise, each thread accesses one element at a
+/// time.
+///
+/// \param in the matrix, not a batch of them
+/// \param out a matrix of that shape, of any type. May be `in` if the types are the same; must not overlap it otherwise
+/// \param f f(element), or f(element, row, column) with two std::size_t if it does not accept the element alone
+template <class In, class Out, class F>
+void transform(MatrixView<In> in, MatrixView<Out> out, F f, StreamRef stream = {}) {
+  constexpr bool CALLABLE = detail::requireDeviceCode<F>();
+  constexpr bool TAKES = detail::takesElement<Out, F, const In>();
+  static_assert(!std::is_const_v<Out>, "gpuopt::transform: the elements of out are const");
+  static_assert(TAKES || !CALLABLE || std::is_const_v<Out>,
+                "gpuopt::transform: the function must take an element of the matrix, alone or with its row and column, "
+                "and return one of out, by a const call operator");
+  if constexpr (CALLABLE && TAKES && !std::is_const_v<Out>)
+    detail::transformElements(in, out, f, "gpuopt::transform", stream);
 }
 
 /// Computes out[i] = f(in1[i], in2[i]) for every i < n.
@@ -145,8 +202,55 @@ void transform(In1&& in1, In2&& in2, Out&& out, F f, StreamRef stream = {}) {
   gpuopt::transform(detail::dataOf(in1), detail::dataOf(in2), n, detail::dataOf(out), f, stream);
 }
 
-GPUOPT_OTHER_CALLS(forEach, "(data, n, f) or (container, f), then a stream")
+/// The same for the elements from `first1` to before `last1`, and from `first2` on: STL's order of arguments.
+template <class First1, class Last1, class First2, class OutIt, class F, class = detail::EnableLast<First1, Last1>,
+          class = detail::EnableLast<First2, OutIt>>
+void transform(First1 first1, Last1 last1, First2 first2, OutIt out, F f, StreamRef stream = {}) {
+  gpuopt::transform(first1, first2, static_cast<std::size_t>(last1 - first1), out, f, stream);
+}
+
+/// Computes out[i] = f(in1[i], in2[i], in3[i]) for every i < n.
+///
+/// Cost: one read of the inputs and one write of `out`, at copy speed if all four types have 1, 2, 4, 8 or 16 bytes.
+/// Otherwise, inputs are read element by element.
+///
+/// \param in1,in2,in3 n elements each, of any types
+/// \param out n elements of any type. May be one of the inputs if the types are the same; must not overlap them
+/// otherwise
+/// \param f as with two inputs: f(in1[i], in2[i], in3[i]), or the same with i
+template <class It1, class It2, class It3, class OutIt, class F>
+void transform(It1 in1, It2 in2, It3 in3, std::size_t n, OutIt out, F f, StreamRef stream = {}) {
+  using Out = detail::WrittenTo<OutIt>;
+  constexpr bool MEMORY =
+      detail::isMemory<It1> && detail::isMemory<It2> && detail::isMemory<It3> && detail::isMemory<OutIt>;
+  constexpr bool WRITES = MEMORY && !std::is_const_v<Out>;
+  constexpr bool CALLABLE = detail::requireDeviceCode<F>();
+  constexpr bool TAKES = detail::takesStruct<Out, F, const detail::ElementOf<It1>, const detail::ElementOf<It2>,
+                                             const detail::ElementOf<It3>>();
+  static_assert(MEMORY, "gpuopt::transform: in1, in2, in3 and out must be pointers, or Thrust's iterators of memory");
+  static_assert(!std::is_const_v<Out>, "gpuopt::transform: the elements of out are const");
+  static_assert(TAKES || !CALLABLE || !WRITES,
+                "gpuopt::transform: the function must take an element of each of the three inputs, alone or with their "
+                "index, and return one of out, by a const call operator");
+  if constexpr (WRITES && CALLABLE && TAKES)
+    detail::transformThreeChecked(in1, in2, in3, n, out, f, "gpuopt::transform", stream);
+}
+
+/// The same for containers or spans: out[i] = f(in1[i], in2[i], in3[i]) for every element of `in1`. `in2`, `in3` and
+/// `out` have as many elements or more.
+template <class In1, class In2, class In3, class Out, class F, class = detail::EnableRange<In1>,
+          class = detail::EnableRange<In2>, class = detail::EnableRange<In3>, class = detail::EnableRange<Out>>
+void transform(In1&& in1, In2&& in2, In3&& in3, Out&& out, F f, StreamRef stream = {}) {
+  const std::size_t n = detail::sizeOf(in1);
+  detail::requireSize(in2, n, "in2", "gpuopt::transform");
+  detail::requireSize(in3, n, "in3", "gpuopt::transform");
+  detail::requireSize(out, n, "out", "gpuopt::transform");
+  gpuopt::transform(detail::dataOf(in1), detail::dataOf(in2), detail::dataOf(in3), n, detail::dataOf(out), f, stream);
+}
+
+GPUOPT_OTHER_CALLS(forEach, "(data, n, f), (first, last, f), or a container or MatrixView and f, then a stream")
 GPUOPT_OTHER_CALLS(transform,
-                   "(in, n, out, f), (in1, in2, n, out, f), or containers for in and out without n, then a stream")
+                   "(in, n, out, f), (in1, in2, n, out, f), (in1, in2, in3, n, out, f), (first, last, out, f), or "
+                   "containers or MatrixViews for in and out without n, then a stream")
 
 GPUOPT_NAMESPACE_END

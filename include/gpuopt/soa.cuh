@@ -11,6 +11,8 @@
 ///     auto [position, velocity, mass, id] = view[i];               // references
 ///     float total = gpuopt::reduce(view.column<&Particle::mass>(), n);
 ///
+///     gpuopt::forEach(view, [] __device__(Particle& p) { p.mass *= 2; }, stream);  // and transform(in, out, f)
+///
 ///     gpuopt::toSoa(aos, n, view, stream);                         // from an array of structs
 ///     gpuopt::toAos(view, aos, stream);                            // and back
 ///     float same = gpuopt::reduce(gpuopt::member<&Particle::mass>(aos), n);
@@ -20,6 +22,7 @@
 #pragma once
 
 #include <gpuopt/device/soa/convert.cuh>
+#include <gpuopt/device/soa/transform.cuh>
 #include <gpuopt/soa/iterator.cuh>
 #include <gpuopt/soa/layout.cuh>
 #include <gpuopt/soa/vector.cuh>

@@ -51,7 +51,7 @@ struct Zero {
 void fail(std::vector<float>& data) { gpuopt::forEach(data.begin(), 3, Zero{}); }
 
 #elif CASE == 6
-// EXPECT: gpuopt::forEach: these arguments fit no form of it: it takes (data, n, f) or (container, f), then a stream
+// EXPECT: gpuopt::forEach: these arguments fit no form of it: it takes (data, n, f), (first, last, f), or a container or MatrixView and f, then a stream
 // DO: the function is the third argument
 void fail(float* data) { gpuopt::forEach(data, 3); }
 
@@ -169,5 +169,61 @@ struct Twice {
 };
 
 void fail(const float* first, const float* last, float* out) { gpuopt::transform(first, last, out, Twice{}); }
+
+#elif CASE == 20
+// EXPECT: gpuopt::transform: these arguments fit no form of it: it takes (in, n, out, f), (in1, in2, n, out, f)
+// DO: the function comes last, before the stream
+void fail(const float* in, float* out) { gpuopt::transform(in, 3, out); }
+
+#elif CASE == 21
+// EXPECT: gpuopt::transform: the elements of out are const
+void fail(gpuopt::MatrixView<float> in, gpuopt::MatrixView<const float> out) { transform(in, out, gpuopt::Identity{}); }
+
+#elif CASE == 22
+// EXPECT: gpuopt::forEach: the function must take an element of the matrix, alone or with its row and column, by a const call operator
+// WRITTEN: `forEach(MatrixView{data, 4, 4}, f)`, where f takes an element and its index
+// DO: `[] __device__(float& x, std::size_t row, std::size_t col) {…}`
+struct SetIndex {
+  __device__ void operator()(float& x, std::size_t i) const { x = static_cast<float>(i); }
+};
+
+void fail(float* data) { gpuopt::forEach(gpuopt::MatrixView{data, 4, 4}, SetIndex{}); }
+
+#elif CASE == 23
+// EXPECT: gpuopt::transform: the function must take an element of the matrix, alone or with its row and column, and return one of out, by a const call operator
+// WRITTEN: `transform(MatrixView{in, 4, 4}, MatrixView{out, 4, 4}, f)`, where f takes an element and its index
+struct AddIndex {
+  __device__ float operator()(float x, std::size_t i) const { return x + static_cast<float>(i); }
+};
+
+void fail(float* data) {
+  gpuopt::transform(gpuopt::MatrixView{data, 4, 4}, gpuopt::MatrixView{data, 4, 4}, AddIndex{});
+}
+
+#elif CASE == 24
+// EXPECT: gpuopt::forEach: the function takes an element of the matrix by value or as const, so it changes nothing: take a reference, or pass const elements to only read them
+// WRITTEN: `forEach(MatrixView{data, 4, 4}, f)`, where f takes a `float`
+struct Increment {
+  __device__ void operator()(float x) const { x += 1; }
+};
+
+void fail(float* data) { gpuopt::forEach(gpuopt::MatrixView{data, 4, 4}, Increment{}); }
+
+#elif CASE == 25
+// EXPECT: gpuopt::transform: the function must take an element of each of the three inputs, alone or with their index, and return one of out, by a const call operator
+// WRITTEN: `transform(a, b, c, n, out, f)`, where f takes two elements
+struct Add {
+  __device__ float operator()(float x, float y) const { return x + y; }
+};
+
+void fail(const float* a, float* out) { gpuopt::transform(a, a, a, 3, out, Add{}); }
+
+#elif CASE == 26
+// EXPECT: gpuopt::transform: in1, in2, in3 and out must be pointers, or Thrust's iterators of memory
+struct Sum {
+  __device__ float operator()(float x, float y, float z) const { return x + y + z; }
+};
+
+void fail(std::vector<float>& a, float* out) { gpuopt::transform(a.begin(), out, out, 3, out, Sum{}); }
 
 #endif

@@ -347,4 +347,50 @@ struct Particle {
 
 void fail(const gpuopt::SoaView<const Particle>& view, const Particle& particle) { view[0] = particle; }
 
+#elif CASE == 35
+// EXPECT: gpuopt::forEach: the function must take a structure of the view, alone or with its index, by a const call operator
+struct Point {
+  float x, y;
+};
+
+struct Move {
+  __device__ void operator()(float& x) const { x += 1; }
+};
+
+void fail(gpuopt::SoaView<Point> view) { gpuopt::forEach(view, Move{}); }
+
+#elif CASE == 36
+// EXPECT: gpuopt::forEach: the function takes a structure by value or as const, so it changes nothing: take a reference, or pass a SoaView<const T> to only read
+// WRITTEN: `forEach(view, f)`, where f takes a `Point`
+struct Point {
+  float x, y;
+};
+
+struct Move {
+  __device__ void operator()(Point p) const { p.x += p.y; }
+};
+
+void fail(gpuopt::SoaView<Point> view) { gpuopt::forEach(view, Move{}); }
+
+#elif CASE == 37
+// EXPECT: gpuopt::transform: the structures of out are const
+struct Point {
+  float x, y;
+};
+
+void fail(gpuopt::SoaView<Point> in, gpuopt::SoaView<const Point> out) { transform(in, out, gpuopt::Identity{}); }
+
+#elif CASE == 38
+// EXPECT: gpuopt::transform: the function must take a structure of in, alone or with its index, and return one of out, by a const call operator
+// WRITTEN: `transform(in, out, f)`, where f returns no structure of `out`
+struct Point {
+  float x, y;
+};
+
+struct Sum {
+  __device__ float operator()(const Point& p) const { return p.x + p.y; }
+};
+
+void fail(gpuopt::SoaView<const Point> in, gpuopt::SoaView<Point> out) { gpuopt::transform(in, out, Sum{}); }
+
 #endif

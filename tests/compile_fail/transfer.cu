@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <gpuopt/device_vector.cuh>
 #include <gpuopt/host/pinned.cuh>
 #include <gpuopt/transfer.cuh>
 #include <gpuopt/transfer_frames.cuh>
@@ -8,12 +9,12 @@
 #include <vector>
 
 #if CASE == 1
-// EXPECT: gpuopt::upload takes (host, n, device) or, if one of the arrays is a container or span, (host, device); then a stream
+// EXPECT: gpuopt::upload takes (host, n, device) or, if one of the arrays is a container or span, or both are a MatrixView, (host, device); then a stream
 // DO: the source comes first, then the number of elements, then the target
 void fail(const float* host, float* device) { gpuopt::upload(host, device, 100); }
 
 #elif CASE == 2
-// EXPECT: gpuopt::downloadAsync takes (device, n, host) or, if one of the arrays is a container or span, (device, host); then a stream
+// EXPECT: gpuopt::downloadAsync takes (device, n, host) or, if one of the arrays is a container or span, or both are a MatrixView, (device, host); then a stream
 // WRITTEN: downloadAsync(device, n, vector)
 void fail(const float* device, std::vector<float>& host) { (void)gpuopt::downloadAsync(device, 100, host); }
 
@@ -55,5 +56,14 @@ void copy(const float* host, const float* device) { gpuopt::upload(host, 10, dev
 // EXPECT: gpuopt: host and device have elements of different types
 // WRITTEN: upload(doubles, n, floats)
 void copy(const double* host, float* device) { gpuopt::upload(host, 10, device); }
+
+#elif CASE == 10
+// EXPECT: gpuopt::DeviceVector: a std::vector<bool> has no array of bool: download to another container
+void fail(const gpuopt::DeviceVector<bool>& flags) { static_cast<void>(flags.toHost()); }
+
+#elif CASE == 11
+// EXPECT: gpuopt::DeviceVector: the elements must be trivially copyable, not const, and aligned to at most 256 bytes
+// WRITTEN: DeviceVector<std::string>
+template class gpuopt::DeviceVector<std::string>;
 
 #endif

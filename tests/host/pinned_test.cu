@@ -84,6 +84,28 @@ TEST_CASE("A pinned array is moved, never copied, and may be empty") {
   REQUIRE(PinnedVector<int>(0).data() == nullptr);
 }
 
+TEST_CASE("A pinned array is resized, and keeps its first elements") {
+  PinnedVector<unsigned> array;
+  array.resize(3);
+  for (unsigned i = 0; i < 3; ++i) array[i] = 10 + i;
+  const unsigned* const data = array.data();
+  array.resize(2);
+  array.resize(4);  // there is room in the page
+  REQUIRE((array.data() == data && array.size() == 4 && array[1] == 11 && array[2] == 12));
+  array.resize(100000);
+  REQUIRE((array.data() != data && array.size() == 100000 && array[0] == 10 && array[2] == 12));
+  array[99999] = 7;
+  array.resize(0);
+  REQUIRE((array.empty() && array.begin() == array.end()));
+  array.resize(100000);
+  REQUIRE(array[99999] == 7);
+  const Capacity limited(gpuopt::pinnedBytes());
+  REQUIRE(messageOf<std::runtime_error>([&] { array.resize(200000); }).find("gpuopt::PinnedVector: 8") == 0);
+  REQUIRE(messageOf<std::invalid_argument>([&] { array.resize(static_cast<std::size_t>(-1)); }) ==
+          "gpuopt::PinnedVector::resize: n (-1) is negative");
+  REQUIRE((array.size() == 100000 && array[99999] == 7));
+}
+
 TEST_CASE("The pool keeps the memory of pinned arrays until it is trimmed") {
   gpuopt::trimPinned();
   const std::size_t before = gpuopt::pinnedBytes();

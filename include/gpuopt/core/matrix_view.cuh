@@ -1,5 +1,5 @@
 /// \file
-/// Row-major matrices in device memory, also as mdspans, and the checks of those that callers pass.
+/// Row-major matrices, also as mdspans, and the checks of those that callers pass.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstring>
 #include <mutex>
 #include <stdexcept>
 #include <type_traits>
@@ -237,12 +238,25 @@ class PinnedVector {
     if (block_.data != nullptr) detail::PinnedPool::instance().release(block_);
   }
 
+  /// Changes the number of elements to n. Those that stay keep their values, new ones are not initialised. What has no
+  /// room in the array's memory moves to other memory, and nothing may use the old one then, on the device either. If
+  /// it throws, as the constructor does, the array is unchanged.
+  void resize(std::size_t n) {
+    detail::requireSize(n, {"n"}, "gpuopt::PinnedVector::resize", sizeof(T));
+    if (n * sizeof(T) > block_.bytes) {
+      PinnedVector grown(n);
+      if (n_ > 0) std::memcpy(grown.block_.data, block_.data, n_ * sizeof(T));
+      *this = std::move(grown);
+    }
+    n_ = n;
+  }
+
   /// The number of elements.
   [[nodiscard]] std::size_t size() const noexcept { return n_; }
   /// Whether there are none.
   [[nodiscard]] bool empty() const noexcept { return n_ == 0; }
 
-  /// The first element; null if there are none.
+  /// The first element; null if there never was one.
   [[nodiscard]] T* data() noexcept { return reinterpret_cast<T*>(block_.data); }
   /// The same of a const array.
   [[nodiscard]] const T* data() const noexcept { return reinterpret_cast<const T*>(block_.data); }

@@ -189,6 +189,11 @@ class SoaIterator : public detail::RandomAccess<SoaIterator<T, LAYOUT>, std::ptr
   __host__ __device__ SoaIterator(const SoaIterator<Plain, LAYOUT>& other)
       : Base(other.position()), addresses_(other.addresses_) {}
 
+  /// For internal use: the addresses of the members from the current struct on.
+  __host__ __device__ Addresses addresses() const {
+    return addresses_.from(static_cast<std::size_t>(this->position()));
+  }
+
   /// Loads the struct.
   __host__ __device__ detail::LoadedStruct<std::remove_const_t<T>> operator->() const { return {**this}; }
 

@@ -94,8 +94,8 @@ class ConvertTile {
   using Indices = std::make_index_sequence<memberCount<T>>;
   static constexpr unsigned STRUCTS = 32 * ITEMS;
   static constexpr bool FITS_REGISTERS = ITEMS * sizeof(T) <= maxConvertLaneBytes;
-  static constexpr unsigned SHARED_BYTES =
-      largerOf(Tile::SHARED_BYTES, columnTilesBytes<View, ITEMS, ALIGNED>(Indices{}));
+  static constexpr unsigned COLUMNS_BYTES = columnTilesBytes<View, ITEMS, ALIGNED>(Indices{});
+  static constexpr unsigned SHARED_BYTES = largerOf(Tile::SHARED_BYTES, COLUMNS_BYTES);
 
   // `first` is the first of the warp's structures, all of which exist.
   __device__ ConvertTile(unsigned char* shared, const View& soa, std::size_t first)
@@ -116,6 +116,10 @@ class ConvertTile {
     readColumns(items, Indices{});
     writeStructs(items, aos);
   }
+
+  // The columns alone, which need COLUMNS_BYTES of shared memory.
+  __device__ void load(T (&items)[ITEMS]) const { readColumns(items, Indices{}); }
+  __device__ void store(const T (&items)[ITEMS]) const { writeColumns(items, Indices{}); }
 
   // One structure of an incomplete block. If it fits in registers, it is read in full before the first write: otherwise
   // each member would wait for memory.

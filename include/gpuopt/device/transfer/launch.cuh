@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -28,6 +29,11 @@ struct Transfer {
   cudaStream_t stream;
   const char* function;
 };
+
+template <class T>
+unsigned char* bytesOf(T* data) {
+  return reinterpret_cast<unsigned char*>(const_cast<std::remove_const_t<T>*>(data));
+}
 
 inline Tunable transferTunable(TransferDirection direction) {
   return direction == TransferDirection::upload ? Tunable::upload : Tunable::download;

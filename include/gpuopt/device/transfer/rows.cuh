@@ -1,0 +1,145 @@
+/// \file
+/// Transfers of matrices: rows with gaps between them on the host, on the device, or on both.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/matrix_view.cuh>
+#include <gpuopt/device/transfer/launch.cuh>
+#include <gpuopt/host/memory.cuh>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+GPUOPT_DETAIL_BEGIN
+
+// Rows of `rowBytes` bytes, from one to the next a pitch. `transfer` has the bytes of all rows, without the gaps.
+struct RowsTransfer {
+  Transfer transfer;
+  std::size_t rows, rowBytes, hostPitch, devicePitch;
+
+  bool isDense(std::size_t pitch) const { return pitch == rowBytes || rows == 1; }
+};
+
+// The host's side of a ring's transfer: the rows, one after the other.
+struct HostRows {
+  unsigned char* data;
+  std::size_t rowBytes, pitch;
+  bool isStreaming;
+
+  void read(unsigned char* slot, std::size_t at, std::size_t bytes) const {
+    visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
+      HostBytes{host, isStreaming}.read(slot + offset, 0, n);
+    });
+  }
+  void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const {
+    visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
+      HostBytes{host, isStreaming}.write(slot + offset, 0, n);
+    });
+  }
+
+ private:
+  // Calls f(host, offset, n) for each part of a row within `bytes` bytes from `at` on, to which the offset relates.
+  template <class F>
+  void visit(std::size_t at, std::size_t bytes, const F& f) const {
+    std::size_t row = at / rowBytes, skipped = at % rowBytes;
+    for (std::size_t offset = 0; offset < bytes; ++row, skipped = 0) {
+      const std::size_t n = smallerOf(rowBytes - skipped, bytes - offset);
+      f(data + row * pitch + skipped, offset, n);
+      offset += n;
+    }
+  }
+};
+
+// A side of a copy of rows.
+struct Pitched {
+  unsigned char* data;
+  std::size_t pitch;
+};
+
+inline void queueRows(const RowsTransfer& rows, Pitched to, Pitched from, cudaMemcpyKind kind) {
+  check(
+      cudaMemcpy2DAsync(to.data, to.pitch, from.data, from.pitch, rows.rowBytes, rows.rows, kind, rows.transfer.stream),
+      "cudaMemcpy2DAsync");
+}
+
+// A copy by the copy engine. In a graph, it happens whenever that runs.
+inline std::unique_ptr<PendingTransfer> engineRows(const RowsTransfer& rows, bool isAsync) {
+  const RelaxedCapture relaxed;
+  const Transfer& transfer = rows.transfer;
+  const Pitched host{transfer.host, rows.hostPitch}, device{transfer.device, rows.devicePitch};
+  if (transfer.direction == TransferDirection::upload)
+    queueRows(rows, device, host, cudaMemcpyHostToDevice);
+  else
+    queueRows(rows, host, device, cudaMemcpyDeviceToHost);
+  if (isAsync) return std::make_unique<EngineTransfer>(transfer);
+  if (!isCapturing(transfer.stream)) check(cudaStreamSynchronize(transfer.stream), "cudaStreamSynchronize");
+  return nullptr;
+}
+
+// A copy of pageable memory. Dense rows are what goes through the ring: if there are gaps on the device, it makes them
+// in memory of the call's own, whose copy costs little beside the link.
+inline std::unique_ptr<PendingTransfer> stageRows(const RowsTransfer& rows, const TransferPlan& plan) {
+  Transfer dense = rows.transfer;
+  requireNoCapture(dense);
+  const bool isUpload = dense.direction == TransferDirection::upload;
+  const Pitched device{dense.device, rows.devicePitch};
+  std::optional<ScratchMemory> scratch;
+  if (!rows.isDense(rows.devicePitch)) dense.device = scratch.emplace(dense.bytes, dense.stream).data();
+  const Pitched between{dense.device, rows.rowBytes};
+  if (scratch && !isUpload) queueRows(rows, between, device, cudaMemcpyDeviceToDevice);
+
+  const HostRows host{dense.host, rows.rowBytes, rows.hostPitch,
+                      plan.isStreaming && rows.rowBytes >= streamingBlockBytes};
+  std::unique_ptr<PendingTransfer> pending;
+  if (plan.algorithm == TransferAlgorithm::queue)
+    pending = queueTransfer(host, dense, plan);
+  else
+    runRing(host, dense, plan);
+  if (scratch && isUpload) queueRows(rows, device, between, cudaMemcpyDeviceToDevice);
+  return pending;
+}
+
+// Returns what goes on after a call that is to return at once. There is something to transfer.
+inline std::unique_ptr<PendingTransfer> transferRows(const RowsTransfer& rows, bool isAsync) {
+  const Transfer& transfer = rows.transfer;
+  const bool isUpload = transfer.direction == TransferDirection::upload;
+  const HostMemory memory = hostMemory(transfer.host, (rows.rows - 1) * rows.hostPitch + rows.rowBytes,
+                                       transfer.function, isUpload ? "(host, device)" : "(device, host)");
+  if (memory == HostMemory::pinned) return engineRows(rows, isAsync);
+  return stageRows(rows, planFor(transfer, isAsync ? memory : HostMemory::partlyPinned, isAsync));
+}
+
+// The rows of a matrix, or of a batch of matrices that follow each other.
+inline void requireRows(const NamedView& view, const NamedView& other, std::size_t alignment, const char* function) {
+  requireSizes(view, function);
+  if (view.rows != other.rows || view.cols != other.cols || view.batch != other.batch)
+    throwInvalid({function, ": host is ", shapeOf(view), ", but device is ", shapeOf(other)});
+  if (isEmpty(view)) return;
+  requireLayout(view, function);
+  requireAddress({view.data, 1, view.elementBytes, alignment, view.name}, function);
+  if (view.batch > 1 && view.batchStride != view.rows * view.ld)
+    throwInvalid({function, ": matrices of ", view.name, " do not follow each other: ", layoutOf(view)});
+}
+
+// The transfer of a matrix that is checked; nothing if it is empty.
+template <class H, class D>
+std::unique_ptr<PendingTransfer> transferMatrix(const MatrixView<H>& host, const MatrixView<D>& device,
+                                                TransferDirection direction, const char* function, cudaStream_t stream,
+                                                bool isAsync) {
+  const NamedView onHost = named(host, "host"), onDevice = named(device, "device");
+  requireRows(onHost, onDevice, alignof(H), function);
+  requireRows(onDevice, onHost, alignof(D), function);
+  if (isEmpty(host)) return nullptr;
+  requireOnDevice(onDevice, function);
+  const std::size_t rows = host.rows * host.batch, rowBytes = host.cols * sizeof(H);
+  return transferRows({{bytesOf(host.data), bytesOf(device.data), rows * rowBytes, direction, stream, function},
+                       rows,
+                       rowBytes,
+                       host.ld * sizeof(H),
+                       device.ld * sizeof(H)},
+                      isAsync);
+}
+
+GPUOPT_DETAIL_END
