@@ -69,8 +69,9 @@ docs:  ## the site of guides and reference, in build/docs (Sphinx comes from PyP
 	@scripts/install-deps.sh doxygen venv
 	@scripts/make-docs.sh
 
-format:  ## clang-format every source
+format:  ## clang-format every source, and samples of the pages that are too wide
 	@git ls-files --cached --others --exclude-standard '*.cuh' '*.cu' '*.hpp' '*.cpp' '*.h' | xargs clang-format -i
+	@scripts/format_samples.py
 
 tidy:  ## clang-tidy over every source, as compiled for the emulated device
 	@scripts/tidy.sh

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "docs/images/divergent_barrier.cu"
 PICTURE = SOURCE.with_suffix(".svg")
 SKIPPED = 77
+NO_BREAK = "\u00a0"
 COLUMNS, LINE, WIDTH, EDGE = 84, 19, 8.0, 18
 COLORS = {"prompt": "#3fb950", "number": "#6e7681", "code": "#e6edf3", "report": "#ffa657"}
 
@@ -67,8 +68,9 @@ def svg(lines):
             f'font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, \'DejaVu Sans Mono\', monospace">',
             f'<rect width="{width:g}" height="{height}" fill="#0d1117" stroke="#30363d"/>']
     for row, line in enumerate(lines):
-        spans = "".join(f'<tspan fill="{COLORS[kind]}">{escape(part)}</tspan>' for kind, part in line)
-        text.append(f'<text x="{EDGE}" y="{EDGE + LINE * row + 14}" xml:space="preserve">{spans}</text>')
+        # Blanks that do not collapse in any program that draws this.
+        spans = "".join(f'<tspan fill="{COLORS[kind]}">{escape(part).replace(" ", NO_BREAK)}</tspan>' for kind, part in line)
+        text.append(f'<text x="{EDGE}" y="{EDGE + LINE * row + 14}">{spans}</text>')
     return "\n".join([*text, "</svg>"]) + "\n"
 
 
