@@ -1,6 +1,8 @@
 """Compiles and runs the complete programs in the documentation: the ```cuda and ```cpp blocks that hold `int main`.
-All of them include cuda_runtime.h, directly or not, so that is compiled once. Those that take a profile are left out
-unless the first argument is --profile.
+All of them include cuda_runtime.h, directly or not, so that is compiled once. Most of the time goes into code that
+programs have in common: those that include the same of gpuopt are compiled as one, each in a namespace of its own, and
+one by one only to find out which of them is wrong. Those that take a profile are left out unless the first argument is
+--profile.
 
 Usage: check_docs.py [--profile] <repository> <compiler> <argument>... [-- <argument after the source>...]
 SPDX-License-Identifier: MIT
@@ -13,6 +15,19 @@ import tempfile
 from pathlib import Path
 
 BLOCK = re.compile(r"^```(?:cuda|cpp)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+INCLUDE = re.compile(r"^#include .*$", re.MULTILINE)
+MAIN = re.compile(r"^(int main\(.*?)^}$", re.MULTILINE | re.DOTALL)
+GLOBAL = re.compile(r"^(?:template <>|namespace|struct gpuopt::|#define)", re.MULTILINE)  # in no other namespace
+CALLS = """
+static int call(int (*program)()) { return program(); }
+[[maybe_unused]] static int call(int (*program)(int, char**)) {
+  char name[] = "program";
+  char* arguments[] = {name, nullptr};
+  return program(1, arguments);
+}
+int main(int, char** arguments) {
+  switch (*arguments[1]) {
+"""
 
 
 def programs(repository):
@@ -48,6 +63,40 @@ def failure(source, folder, commands):
     return None
 
 
+def takesProfile(program):
+    return "gpuopt_emulation/profile.hpp" in program[2]
+
+
+def batches(programs):
+    """Lists of programs that can be compiled as one."""
+    found = {}
+    for program in programs:
+        source = program[2]
+        isAlone = takesProfile(program) or GLOBAL.search(source)
+        key = len(found) if isAlone else frozenset(re.findall(r"#include (<gpuopt/.*)", source))
+        found.setdefault(key, []).append(program)
+    return list(found.values())
+
+
+def joined(batch):
+    """One program of several: its argument, a letter from A on, says which of them runs."""
+    includes = dict.fromkeys(line for _, _, source in batch for line in INCLUDE.findall(source))
+    parts, calls = [], []
+    for i, (_, _, source) in enumerate(batch):
+        inside = MAIN.sub(r"\1return 0;\n}", INCLUDE.sub("", source))
+        parts.append(f"namespace program{i} {{\n{inside}\n}}\n")
+        calls.append(f"    case '{chr(ord('A') + i)}': return call(program{i}::main);\n")
+    return "\n".join([*includes, *parts]) + CALLS + "".join(calls) + "    default: return 1;\n  }\n}\n"
+
+
+def failures(batch, folder, commands):
+    """What is wrong with each program of a batch, or None."""
+    build, run = commands
+    if len(batch) > 1 and failure(joined(batch), folder, [build]) is None:
+        return [failure(joined(batch), folder, [[*run, chr(ord("A") + i)]]) for i in range(len(batch))]
+    return [failure(source, folder, commands) for _, _, source in batch]
+
+
 def precompiled(folder, command):
     """The command that compiles a program, with cuda_runtime.h precompiled in a folder."""
     header = folder / "precompiled.hpp"
@@ -58,21 +107,24 @@ def precompiled(folder, command):
 
 def main(repository, command, hasProfiles):
     split = command.index("--") if "--" in command else len(command)
-    failures = count = 0
+    wrong = count = 0
     with tempfile.TemporaryDirectory() as folder:
         folder, before, after = Path(folder), command[:split], command[split + 1:]
         plain = commands(folder, precompiled(folder, before), after)
-        for page, line, source in programs(repository):
-            takesProfile = "gpuopt_emulation/profile.hpp" in source
-            if takesProfile and not hasProfiles:
-                print(f"{page}:{line}: left out: no profiles here")
-                continue
-            count += 1
-            wrong = failure(source, folder, profiled(repository, folder, before, after) if takesProfile else plain)
-            print(f"{page}:{line}: {wrong or 'ok'}")
-            failures += wrong is not None
-    print(f"{count} programs, {failures} failures")
-    return 1 if failures else 0
+        for batch in batches(programs(repository)):
+            if not takesProfile(batch[0]):
+                said = failures(batch, folder, plain)
+            elif hasProfiles:
+                said = [failure(batch[0][2], folder, profiled(repository, folder, before, after))]
+            else:
+                said = ["left out: no profiles here"]
+                wrong -= 1
+            for (page, line, _), problem in zip(batch, said):
+                print(f"{page}:{line}: {problem or 'ok'}")
+                wrong += problem is not None
+            count += len(batch)
+    print(f"{count} programs, {wrong} failures")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
