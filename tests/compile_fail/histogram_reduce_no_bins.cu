@@ -1,4 +1,4 @@
-// EXPECT: gpuopt::reduceBy: these arguments fit no form of it: it takes (values, n, keys, bins, out), then op and stream
+// EXPECT: gpuopt::reduceBy: these arguments fit no form of it: it takes (values, n, keys, bins, out), or containers (values, keys, out), then op and stream
 // SPDX-License-Identifier: MIT
 #include <gpuopt/histogram.cuh>
 
