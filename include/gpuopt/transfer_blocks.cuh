@@ -44,6 +44,8 @@
 GPUOPT_NAMESPACE_BEGIN
 
 /// The numbers of blocks of one size, as an argument in place of offsets: made by blockIndices.
+///
+/// \tparam Index any integer
 template <class Index>
 struct BlockIndices {
   const Index* indices;  ///< integers in the host's memory
