@@ -8,6 +8,7 @@
 ///     gpuopt::histogramChannels<3>(rgb, pixels, counts, 256, 0, 256);     // one for each channel
 ///     gpuopt::histogramRows(matrix, rows, cols, ld, counts, 64, 0, 1);    // one for each row
 ///     gpuopt::reduceBy(weights, n, ids, bins, sums, gpuopt::Plus{});      // sums[ids[i]] += weights[i]
+///     gpuopt::meanBy(weights, n, ids, bins, means);
 ///     gpuopt::histogram(vector, counters, 0.0f, 1.0f);                    // containers or spans
 ///
 /// In your own kernel, `BlockHistogram<BLOCK, BINS>` from <gpuopt/block/histogram.cuh> counts in shared memory.
@@ -39,6 +40,7 @@
 #include <gpuopt/device/histogram/channels.cuh>
 #include <gpuopt/device/histogram/edge_arguments.cuh>
 #include <gpuopt/device/histogram/launch.cuh>
+#include <gpuopt/device/histogram/mean_by.cuh>
 #include <gpuopt/device/histogram/reduce_by.cuh>
 #include <gpuopt/device/histogram/rows.cuh>
 #include <gpuopt/host/stream.cuh>
@@ -243,11 +245,16 @@ void histogramRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Co
 /// Reduces values by a small integer key: out[b] = op over all values whose key is b.
 ///
 ///     gpuopt::reduceBy(weights, n, cells, bins, sums);                       // sums[cells[i]] += weights[i]
+///     gpuopt::reduceBy(weights, cells, sums);                                // containers
 ///     gpuopt::reduceBy(times, n, ids, bins, last, gpuopt::Maximum{});
+///     gpuopt::reduceBy<gpuopt::CombineWithOut>(more, n, cells, bins, sums);  // added to what is in sums
 ///     gpuopt::reduceBy<gpuopt::FastSums>(weights, n, cells, bins, sums);
 ///
 /// A bin without values gets the neutral element: 0, or the greatest or least number. Values with other keys than 0 to
-/// bins - 1 are left out. Integers are exact; sums wrap around. Extremes are those of Minimum and Maximum.
+/// bins - 1 are left out. Integers are exact; sums wrap around. Extremes are those of Minimum and Maximum. Operations
+/// without an instruction of the GPU, such as Multiplies, are loops of compare-and-swap: slow where many values share a
+/// bin, and of floating-point numbers they depend on the order of values, which differs between runs. With the policy
+/// CombineWithOut, results are combined with what is in `out`.
 ///
 /// Sums of floating-point numbers are the same bits on every run and every device: each value is rounded to a multiple
 /// of 2^(e - 62) times the least power of two from n on, where 2^e is above the largest magnitude in a bin, and the sum
@@ -262,18 +269,61 @@ void histogramRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Co
 /// shared memory (57600 of 4 bytes, 28800 of 8, 38400 sums of 8 on sm_90), pairs are read two to five times; beyond
 /// that, atomics go to global memory.
 ///
-/// \tparam Policy ReduceByPolicy or FastSums
+/// \tparam Policy ReduceByPolicy, FastSums, CombineWithOut, or a type derived from one
 /// \param values n numbers, each converted to the type of `out`
 /// \param keys n integers, or a function that tells the bin of a value: the same whenever it is called with a value,
 /// because values may be read several times
 /// \param bins 1 to 2^31 - 3
-/// \param out `bins` numbers of 4 or 8 bytes; what is there is replaced
-/// \param op Plus, Minimum or Maximum
-template <class Policy = ReduceByPolicy, class It, class Keys, class OutIt, class Op = Plus>
-void reduceBy(It values, std::size_t n, Keys keys, std::size_t bins, OutIt out, [[maybe_unused]] Op op = {},
-              StreamRef stream = {}) {
+/// \param out `bins` numbers of 4 or 8 bytes; with an op of your own, anything of that size at multiples of it
+/// \param op Plus, Minimum, Maximum; or any functor for device code that is associative and commutative, for which
+/// there is a NeutralElement, as there is for Multiplies, BitAnd, BitOr, BitXor, LogicalAnd and LogicalOr
+template <class Policy = ReduceByPolicy, class It, class Keys, class OutIt, class Op = Plus,
+          class = std::enable_if_t<!detail::isStream<Op>>>
+void reduceBy(It values, std::size_t n, Keys keys, std::size_t bins, OutIt out, Op op = {}, StreamRef stream = {}) {
   if constexpr (detail::requireReduceBy<It, Keys, OutIt, Op>())
-    detail::reduceByChecked<Policy, Op>(values, n, keys, bins, detail::Unwrap<OutIt>::pointer(out), stream);
+    detail::reduceByChecked<Policy>("gpuopt::reduceBy", values, n, keys, bins, detail::Unwrap<OutIt>::pointer(out), op,
+                                    stream);
+}
+
+/// The same for sums in a stream.
+template <class Policy = ReduceByPolicy, class It, class Keys, class OutIt, class S, class = detail::EnableStream<S>>
+void reduceBy(It values, std::size_t n, Keys keys, std::size_t bins, OutIt out, const S& stream) {
+  gpuopt::reduceBy<Policy>(values, n, keys, bins, out, Plus{}, stream);
+}
+
+/// The same for containers or spans, `reduceBy(values, keys, out[, op][, stream])`: as many bins as `out` has elements.
+/// `keys` is a container of as many elements as `values` or more, an iterator, or a function.
+template <class Policy = ReduceByPolicy, class Values, class Keys, class Out, class... Rest,
+          class = detail::EnableRange<Values>, class = detail::EnableRange<Out>>
+void reduceBy(Values&& values, Keys&& keys, Out&& out, const Rest&... rest) {
+  gpuopt::reduceBy<Policy>(detail::dataOf(values), detail::sizeOf(values),
+                           detail::keysOf(keys, detail::sizeOf(values), "gpuopt::reduceBy"), detail::sizeOf(out),
+                           detail::dataOf(out), rest...);
+}
+
+/// Means of values by a small integer key: out[b] is the mean of all values whose key is b; NaN if there are none.
+///
+/// Cost: that of reduceBy with Plus, bincount() of the keys and a small kernel, with scratch memory of 8 bytes a bin in
+/// the order of the stream. Sums are those of reduceBy: the same bits on every run unless the policy is FastSums.
+///
+/// \tparam Policy ReduceByPolicy or FastSums
+/// \param values,keys,bins as for reduceBy
+/// \param n the number of values
+/// \param out `bins` floating-point numbers; what is there is replaced
+template <class Policy = ReduceByPolicy, class It, class Keys, class OutIt>
+void meanBy(It values, std::size_t n, Keys keys, std::size_t bins, OutIt out, StreamRef stream = {}) {
+  static_assert(!Policy::KEEPS, "gpuopt::meanBy: means cannot be combined with what is in out");
+  if constexpr (!Policy::KEEPS && detail::requireMeanBy<It, Keys, OutIt>())
+    detail::meanByChecked<Policy>(values, n, keys, bins, detail::Unwrap<OutIt>::pointer(out), stream);
+}
+
+/// The same for containers or spans, as reduceBy takes them.
+template <class Policy = ReduceByPolicy, class Values, class Keys, class Out, class = detail::EnableRange<Values>,
+          class = detail::EnableRange<Out>>
+void meanBy(Values&& values, Keys&& keys, Out&& out, StreamRef stream = {}) {
+  gpuopt::meanBy<Policy>(detail::dataOf(values), detail::sizeOf(values),
+                         detail::keysOf(keys, detail::sizeOf(values), "gpuopt::meanBy"), detail::sizeOf(out),
+                         detail::dataOf(out), stream);
 }
 
 /// What histogram(), or histogramBy() of structures, does with n elements of type T and `bins` bins on the current
@@ -298,6 +348,7 @@ GPUOPT_OTHER_CALLS(histogramBy,
 GPUOPT_OTHER_CALLS(
     histogramEdges,
     "(in, n, edges, bins, counts), or (in, n, edges, counts) with a std::vector or std::array of edges, then a stream")
-GPUOPT_OTHER_CALLS(reduceBy, "(values, n, keys, bins, out), then op and stream")
+GPUOPT_OTHER_CALLS(reduceBy, "(values, n, keys, bins, out), or containers (values, keys, out), then op and stream")
+GPUOPT_OTHER_CALLS(meanBy, "(values, n, keys, bins, out), or containers (values, keys, out), then a stream")
 
 GPUOPT_NAMESPACE_END

@@ -4,14 +4,15 @@
 ///
 ///     gpuopt::gatherBlocks(pages, offsets, count, 4096, device, stream);   // device + 4096 i is pages + offsets[i]
 ///     gpuopt::scatterBlocks(device, pages, offsets, count, 4096, stream);  // and back
+///     gpuopt::gatherBlocks(pages, gpuopt::blockIndices(table), count, 4096, device, stream);  // pages + 4096 table[i]
 ///
 /// <gpuopt/transfer.cuh> includes this header.
 ///
-/// **Common to all functions.** Block i is at `host + offsets[i]` or at `blocks[i]` in the host's memory, and follows
-/// block i - 1 in the device's. Blocks have blockBytes bytes each, or sizes[i]. They are in pinned, registered or
-/// pageable memory, at any alignment; aligned to 16 bytes for the full speed. `offsets`, `blocks` and
-/// `sizes` are arrays of `count` in the host's memory; they may change again when the call returns. The device's side
-/// is in the order of `stream`. Calls cannot be captured.
+/// **Common to all functions.** Block i is at `host + offsets[i]`, at `host + indices[i] * blockBytes` or at
+/// `blocks[i]` in the host's memory, and follows block i - 1 in the device's. Blocks have blockBytes bytes each, or
+/// sizes[i]. They are in pinned, registered or pageable memory, at any alignment; aligned to 16 bytes for the full
+/// speed. `offsets`, `blocks` and `sizes` are arrays of `count` in the host's memory; they may change again when the
+/// call returns. The device's side is in the order of `stream`. Calls cannot be captured.
 ///
 /// **Cost.** A kernel reads or writes pinned and registered memory through the link: nearly its full speed for blocks
 /// of 1 KiB, while the copy engine takes 2 us for each. Large blocks go through the copy engine. All go
@@ -41,6 +42,14 @@
 #include <vector>
 
 GPUOPT_NAMESPACE_BEGIN
+
+/// The numbers of blocks of one size, as an argument in place of offsets: made by blockIndices.
+///
+/// \tparam Index any integer
+template <class Index>
+struct BlockIndices {
+  const Index* indices;  ///< integers in the host's memory
+};
 
 namespace detail {
 
@@ -86,6 +95,29 @@ struct BlocksAtOffsets {
   }
 };
 
+// Blocks at multiples of their size.
+template <class Index>
+struct BlocksAtIndices {
+  unsigned char* host;
+  std::size_t extent;
+  const Index* indices;
+  std::size_t blockBytes;
+
+  unsigned char* operator()(std::size_t i) const { return host + static_cast<std::size_t>(indices[i]) * blockBytes; }
+
+  bool isThere(std::size_t i, std::size_t bytes) const { return static_cast<std::size_t>(indices[i]) < extent / bytes; }
+
+  void require(std::size_t i, std::size_t bytes, const char* function) const {
+    const auto index = static_cast<std::size_t>(indices[i]);
+    if (!isThere(i, bytes)) {
+      requireSize(index, {"indices[", i, "]"}, function, bytes);
+      throwInvalid({function, ": indices[", i, "] is ", index, ", but host has ", extent / bytes, " blocks of ", bytes,
+                    " bytes"});
+    }
+    requireBlock((*this)(i), bytes, {"block ", index, ", which is indices[", i, "]"}, function);
+  }
+};
+
 // Blocks at pointers.
 template <class T>
 struct BlocksAtPointers {
@@ -112,6 +144,13 @@ template <class T>
 auto hostAt(T* const* blocks, const BlockRequest& request) {
   requireHostArray(namedArray(blocks, request.count, "blocks"), request.function);
   return BlocksAtPointers<T>{blocks};
+}
+
+template <class Host, class Index>
+auto hostAt(const Host& host, const BlockIndices<Index>& table, const BlockRequest& request) {
+  requireHostArray({host.data, request.count, 1, 1, "host"}, request.function);
+  requireHostArray(namedArray(table.indices, request.count, "indices"), request.function);
+  return BlocksAtIndices<Index>{byteAddress(host.data), host.bytes, table.indices, request.blockBytes};
 }
 
 inline void requireDevice(const BlockRequest& request, std::size_t bytes) {
@@ -200,10 +239,19 @@ struct BlocksHost {
   std::size_t bytes = detail::unknownExtent;  ///< how many there are
 };
 
+/// The numbers of blocks, such as a page table, for gatherBlocks and scatterBlocks: block i is at `host + indices[i] *
+/// blockBytes`.
+///
+/// \param indices integers of any type in the host's memory, none of them negative
+template <class Index, class = detail::EnableInteger<Index>>
+[[nodiscard]] BlockIndices<Index> blockIndices(const Index* indices) {
+  return {indices};
+}
+
 /// \name Gather
 /// Copies blocks of the host's memory to the device: for every i < count the blockBytes bytes at `host + offsets[i]`,
-/// or at `blocks[i]`, to those at `device + i * blockBytes`; with `sizes`, sizes[i] bytes to what follows the block
-/// before.
+/// at `host + indices[i] * blockBytes` or at `blocks[i]`, to those at `device + i * blockBytes`; with `sizes`, sizes[i]
+/// bytes to what follows the block before.
 ///
 /// Returns when the blocks may be changed again; they are on the device then. gatherBlocksAsync returns at once: the
 /// lists may be changed again then, the blocks after its handle's wait().
@@ -233,6 +281,24 @@ void gatherBlocks(BlocksHost<const void> host, const Offset* offsets, std::size_
   const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
                                      TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
   detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
+}
+
+/// Begins a gather by a `table` of numbers.
+template <class Index>
+[[nodiscard]] TransferHandle gatherBlocksAsync(BlocksHost<const void> host, BlockIndices<Index> table,
+                                               std::size_t count, std::size_t blockBytes, void* device,
+                                               StreamRef stream = {}) {
+  const detail::BlockRequest request{detail::byteAddress(device), count, blockBytes, TransferDirection::upload, stream,
+                                     "gpuopt::gatherBlocksAsync", true};
+  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, table, request)));
+}
+/// Gathers blocks by a `table` of their numbers, from blockIndices.
+template <class Index>
+void gatherBlocks(BlocksHost<const void> host, BlockIndices<Index> table, std::size_t count, std::size_t blockBytes,
+                  void* device, StreamRef stream = {}) {
+  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
+                                     TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
+  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, table, request)));
 }
 
 template <class T>
@@ -268,8 +334,8 @@ void gatherBlocks(BlocksHost<const void> host, const Offset* offsets, const Size
 
 /// \name Scatter
 /// Copies blocks of the device's memory to the host: for every i < count the blockBytes bytes at `device + i *
-/// blockBytes` to those at `host + offsets[i]`, or at `blocks[i]`; with `sizes`, the sizes[i] bytes that follow those
-/// of the block before. Blocks of the host's memory must not overlap.
+/// blockBytes` to those at `host + offsets[i]`, at `host + indices[i] * blockBytes` or at `blocks[i]`; with `sizes`,
+/// the sizes[i] bytes that follow those of the block before. Blocks of the host's memory must not overlap.
 ///
 /// Returns when the host has the blocks. scatterBlocksAsync returns at once: the lists may be changed again then, and
 /// the host has the blocks after its handle's wait().
@@ -300,6 +366,24 @@ void scatterBlocks(const void* device, BlocksHost<void> host, const Offset* offs
   const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
                                      TransferDirection::download, stream, "gpuopt::scatterBlocks"};
   detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
+}
+
+/// Begins a scatter by a `table` of numbers.
+template <class Index>
+[[nodiscard]] TransferHandle scatterBlocksAsync(const void* device, BlocksHost<void> host, BlockIndices<Index> table,
+                                                std::size_t count, std::size_t blockBytes, StreamRef stream = {}) {
+  const detail::BlockRequest request{
+      detail::byteAddress(device),  count, blockBytes, TransferDirection::download, stream,
+      "gpuopt::scatterBlocksAsync", true};
+  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, table, request)));
+}
+/// Scatters blocks by a `table` of their numbers, from blockIndices.
+template <class Index>
+void scatterBlocks(const void* device, BlocksHost<void> host, BlockIndices<Index> table, std::size_t count,
+                   std::size_t blockBytes, StreamRef stream = {}) {
+  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
+                                     TransferDirection::download, stream, "gpuopt::scatterBlocks"};
+  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, table, request)));
 }
 
 template <class T>

@@ -14,6 +14,8 @@
 #include <gpuopt/device/pipeline/sink.cuh>
 #include <gpuopt/device/pipeline/source.cuh>
 
+#include <fcntl.h>
+
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -37,19 +39,30 @@ template <class Range, class = detail::EnableRange<const Range>>
   return gpuopt::fromHost(detail::toAddress(range.data()), detail::sizeOf(range));
 }
 
-/// The elements of a file, as they are in memory, from byte `begin` to the end; or of a pipe, whose bytes before
-/// `begin` are read and left out.
+/// The elements of a file, as they are in memory, from byte `begin` to the end, or n of them; or of a pipe, whose bytes
+/// before `begin` are read and left out.
 ///
 /// \param path,begin the file, and where its elements begin
+/// \param n how many elements; all if it is left out
 /// \tparam T an element
 ///
-/// Throws std::system_error if it cannot be opened, std::invalid_argument if it ends before `begin` or its length is no
-/// multiple of the element's size. If the file ends before the length that it had when it was opened, the run throws
-/// std::runtime_error. So it does for a pipe that ends before `begin` or within an element. Files whose length the
-/// system does not know before they are read, such as those of /proc, are read as pipes are.
+/// Throws std::system_error if it cannot be opened, std::invalid_argument if it ends before `begin`, has fewer than n
+/// elements or, without n, a length that is no multiple of the element's size. If the file ends before the length that
+/// it had when it was opened, the run throws std::runtime_error. So it does for a pipe that ends before `begin`, before
+/// n elements or within one. Files whose length the system does not know before they are read, such as those of /proc,
+/// are read as pipes are.
 template <class T>
-[[nodiscard]] detail::FileSource<T> fromFile(const std::string& path, std::size_t begin = 0) {
-  return detail::FileSource<T>(path, begin);
+[[nodiscard]] detail::FileSource<T> fromFile(const std::string& path, std::size_t begin = 0,
+                                             std::size_t n = detail::unknownLength) {
+  return {detail::OwnedFile("gpuopt::fromFile", path, O_RDONLY), begin, n};
+}
+
+/// The same of an open file, whose `descriptor` stays open. `begin` counts from the start of a file, whose position
+/// stays where it is; of a pipe, from what has not been read.
+template <class T>
+[[nodiscard]] detail::FileSource<T> fromFile(int descriptor, std::size_t begin = 0,
+                                             std::size_t n = detail::unknownLength) {
+  return {detail::OwnedFile("gpuopt::fromFile", descriptor), begin, n};
 }
 
 /// Elements that a callback produces.
@@ -86,7 +99,30 @@ template <class Range, class = detail::EnableRange<Range>>
 /// \tparam T a result
 template <class T>
 [[nodiscard]] detail::FileSink<T> toFile(const std::string& path) {
-  return detail::FileSink<T>(path);
+  return detail::FileSink<T>(detail::OwnedFile("gpuopt::toFile", path, O_WRONLY | O_CREAT), detail::FileStart::emptied);
+}
+
+/// The same from byte `begin` of the file on. It is not emptied: what is before that byte and after the results stays.
+template <class T>
+[[nodiscard]] detail::FileSink<T> toFile(const std::string& path, std::size_t begin) {
+  return detail::FileSink<T>(detail::OwnedFile("gpuopt::toFile", path, O_WRONLY | O_CREAT), detail::FileStart::atByte,
+                             begin);
+}
+
+/// An open file or pipe, which is written from its position on; the `descriptor` stays open.
+template <class T>
+[[nodiscard]] detail::FileSink<T> toFile(int descriptor) {
+  return detail::FileSink<T>(detail::OwnedFile("gpuopt::toFile", descriptor), detail::FileStart::atPosition);
+}
+
+/// The end of a file, which is made at once if it is not there. Throws as toFile does.
+///
+/// \param path the file
+/// \tparam T a result
+template <class T>
+[[nodiscard]] detail::FileSink<T> toEndOfFile(const std::string& path) {
+  return detail::FileSink<T>(detail::OwnedFile("gpuopt::toEndOfFile", path, O_WRONLY | O_CREAT | O_APPEND),
+                             detail::FileStart::atPosition);
 }
 
 /// A callback.

@@ -172,12 +172,18 @@ struct NoMemory {
 void fail(const float* x, const int* keys) { gpuopt::reduceBy(x, 3, keys, 10, NoMemory{}); }
 
 #elif CASE == 26
-// EXPECT: gpuopt::reduceBy: these arguments fit no form of it: it takes (values, n, keys, bins, out), then op and stream
+// EXPECT: gpuopt::reduceBy: these arguments fit no form of it: it takes (values, n, keys, bins, out), or containers (values, keys, out), then op and stream
 void fail(const float* x, const int* keys, float* out) { gpuopt::reduceBy(x, 3, keys, out); }
 
 #elif CASE == 27
-// EXPECT: gpuopt::reduceBy: op must be Plus, Minimum or Maximum
-void fail(const float* x, const int* keys, float* out) { gpuopt::reduceBy(x, 3, keys, 10, out, gpuopt::Multiplies{}); }
+// EXPECT: gpuopt::reduceBy: what does a bin without values get? Specialise gpuopt::NeutralElement for op and the type of out
+// WRITTEN: `reduceBy(values, n, keys, bins, out, op)` with an operation of your own
+// DO: `template <> struct gpuopt::NeutralElement<Op, T> { static constexpr bool exists = true; static T value(); };`
+struct Hypotenuse {
+  __device__ float operator()(float a, float b) const { return sqrtf(a * a + b * b); }
+};
+
+void fail(const float* x, const int* keys, float* out) { gpuopt::reduceBy(x, 3, keys, 10, out, Hypotenuse{}); }
 
 #elif CASE == 28
 // EXPECT: gpuopt::reduceBy: out must have numbers of 4 or 8 bytes
@@ -192,5 +198,14 @@ struct Pair {
 };
 
 void fail(const Pair* x, const int* keys, float* out) { gpuopt::reduceBy(x, 3, keys, 10, out); }
+
+#elif CASE == 30
+// EXPECT: gpuopt::meanBy: means cannot be combined with what is in out
+void fail(const float* x, const int* keys, float* out) { gpuopt::meanBy<gpuopt::CombineWithOut>(x, 3, keys, 10, out); }
+
+#elif CASE == 31
+// EXPECT: gpuopt::meanBy: out must have floating-point numbers
+// WRITTEN: `meanBy(values, n, keys, bins, out)`, where `out` points to `int`
+void fail(const int* x, const int* keys, int* out) { gpuopt::meanBy(x, 3, keys, 10, out); }
 
 #endif

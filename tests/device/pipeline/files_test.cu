@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include "device/pipeline/pipeline_data.cuh"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace gpuopt::test;
@@ -123,6 +125,79 @@ TEST_CASE("an empty file has no elements", "[pipeline]") {
   CHECK(readThroughPipeline(file).empty());
   CHECK(messageOf<std::invalid_argument>([&] { static_cast<void>(gpuopt::fromFile<char>(file, 1)); }) ==
         "gpuopt::fromFile: " + file + ": has 0 bytes, but is to be read from byte 1 on");
+}
+
+TEST_CASE("some of the elements of a file or pipe are read", "[pipeline]") {
+  const TemporaryFolder folder;
+  const std::vector<Number> values = randomVector<Number>(3 * chunkNumbers, 67);
+  const std::string file = folder.write("file", values), to = folder.file("to");
+  const auto copied = [&](const std::string& from, std::size_t begin, std::size_t n) {
+    gpuopt::Pipeline(smallChunks())
+        .run(gpuopt::fromFile<Number>(from, begin, n), copyChunk, gpuopt::toFile<Number>(to));
+    return folder.read("to");
+  };
+  const auto part = [&](std::size_t first, std::size_t n) {
+    return std::vector<Number>(values.begin() + static_cast<std::ptrdiff_t>(first),
+                               values.begin() + static_cast<std::ptrdiff_t>(first + n));
+  };
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, chunkNumbers, 2 * chunkNumbers + 5}) {
+    CAPTURE(n);
+    CHECK(copied(file, 3 * sizeof(Number), n) == part(3, n));
+    withPipe(folder, bytesOf(file), [&](const std::string& pipe) { CHECK(copied(pipe, 0, n) == part(0, n)); });
+  }
+  const std::string text = messageOf<std::invalid_argument>([&] { copied(file, 4, values.size()); });
+  CHECK(text == "gpuopt::fromFile: " + file + ": " + std::to_string(sizeof(Number) * values.size() - 4) +
+                    " bytes from byte 4 on are fewer than n (" + std::to_string(values.size()) + ") elements of " +
+                    std::to_string(sizeof(Number)) + " bytes");
+  withPipe(folder, std::string(2 * sizeof(Number), 'x'), [&](const std::string& pipe) {
+    CHECK(messageOf<std::runtime_error>([&] { copied(pipe, 0, 5); }) ==
+          "gpuopt::fromFile: " + pipe + ": ended after 2 elements, 3 too early");
+  });
+}
+
+TEST_CASE("results go to a place in a file, or to its end", "[pipeline]") {
+  const TemporaryFolder folder;
+  const std::string to = folder.file("to");
+  const auto write = [&](const std::string& text, auto sink) {
+    const auto copy = [](const gpuopt::PipelineChunk<char, char>& chunk) {
+      gpuopt::check(cudaMemcpyAsync(chunk.out, chunk.in, chunk.count, cudaMemcpyDeviceToDevice, chunk.stream),
+                    "cudaMemcpyAsync");
+    };
+    gpuopt::Pipeline(smallChunks()).run(gpuopt::fromHost(text.data(), text.size()), copy, std::move(sink));
+  };
+  write("0123456789", gpuopt::toEndOfFile<char>(to));  // makes it
+  write("abc", gpuopt::toFile<char>(to, 4));
+  CHECK(bytesOf(to) == "0123abc789");
+  write("xyz", gpuopt::toEndOfFile<char>(to));
+  CHECK(bytesOf(to) == "0123abc789xyz");
+  write("end", gpuopt::toFile<char>(to, 15));
+  CHECK(bytesOf(to) == std::string("0123abc789xyz\0\0end", 18));
+  // WRITTEN transfer: toEndOfFile<T>("x"), where the source reads x
+  const std::string text = messageOf<std::invalid_argument>([&] {
+    gpuopt::Pipeline(smallChunks())
+        .run(
+            gpuopt::fromFile<char>(to), [](const auto&) {}, gpuopt::toEndOfFile<char>(to));
+  });
+  CHECK(text == "gpuopt::toEndOfFile: " + to +
+                    ": is the file that the source reads: write to another file, and rename "
+                    "that");
+}
+
+TEST_CASE("descriptors of open files are used, and stay open", "[pipeline]") {
+  const TemporaryFolder folder;
+  const std::vector<Number> values = randomVector<Number>(2 * chunkNumbers, 69);
+  const std::string from = folder.write("from", values);
+  const int in = ::open(from.c_str(), O_RDONLY), out = ::open(folder.file("to").c_str(), O_WRONLY | O_CREAT, 0600);
+  REQUIRE((in >= 0 && out >= 0));
+  for (int round = 0; round < 2; ++round)  // the second time behind the first
+    gpuopt::Pipeline(smallChunks()).run(gpuopt::fromFile<Number>(in), copyChunk, gpuopt::toFile<Number>(out));
+  std::vector<Number> both = values;
+  both.insert(both.end(), values.begin(), values.end());
+  CHECK(folder.read("to") == both);
+  CHECK(::close(in) == 0);
+  CHECK(::close(out) == 0);
+  CHECK(messageOf<std::system_error>([&] { static_cast<void>(gpuopt::fromFile<Number>(in)); }) ==
+        "gpuopt::fromFile: descriptor " + std::to_string(in) + ": cannot be used: Bad file descriptor");
 }
 
 TEST_CASE("a folder is no file of a pipeline", "[pipeline]") {

@@ -186,6 +186,49 @@ TEST_CASE("Blocks are found by pointers, and handles end their transfers", "[tra
       });
 }
 
+TEST_CASE("Blocks are found by a table of their numbers", "[transfer]") {
+  const Stream stream;
+  constexpr std::size_t BYTES = 48, COUNT = 300, TABLE = 77;
+  std::vector<unsigned char> pages(BYTES * COUNT), expected(BYTES * TABLE);
+  std::vector<std::uint32_t> table(TABLE);
+  for (std::size_t i = 0; i < pages.size(); ++i) pages[i] = byteOf(i);
+  for (std::size_t i = 0; i < TABLE; ++i) {
+    table[i] = static_cast<std::uint32_t>((i * 131 + 299) % COUNT);
+    std::copy_n(pages.begin() + table[i] * BYTES, BYTES, expected.begin() + i * BYTES);
+  }
+  unsigned char* device = nullptr;
+  gpuopt::check(cudaMalloc(&device, BYTES * TABLE), "cudaMalloc");
+  const auto indices = gpuopt::blockIndices(table.data());
+  std::vector<unsigned char> copy(BYTES * TABLE), back(pages.size());
+  for (const bool isPinned : {false, true}) {
+    const auto registered = gpuopt::registerHost(pages.data(), isPinned ? pages.size() : 0);
+    gpuopt::gatherBlocks(pages, indices, TABLE, BYTES, device, stream);
+    gpuopt::download(device, copy, stream);
+    CHECK(copy == expected);
+    gpuopt::check(cudaMemset(device, 0, BYTES * TABLE), "cudaMemset");
+    gpuopt::gatherBlocksAsync(pages.data(), indices, TABLE, BYTES, device, stream).wait();
+    gpuopt::scatterBlocks(device, back, indices, TABLE, BYTES, stream);
+    std::fill(copy.begin(), copy.end(), POISON);
+    gpuopt::scatterBlocksAsync(device, back.data(), indices, TABLE, BYTES, stream).wait();
+    gpuopt::download(device, copy, stream);
+    CHECK(copy == expected);
+    std::size_t wrong = 0;
+    for (const std::uint32_t block : table)
+      wrong +=
+          !std::equal(back.begin() + block * BYTES, back.begin() + (block + 1) * BYTES, pages.begin() + block * BYTES);
+    CHECK(wrong == 0);
+  }
+  const int beyond[] = {0, 300}, negative[] = {-1};
+  // WRITTEN transfer: gatherBlocks(pages, blockIndices(table), 2, 48, device), where table has a number of no block
+  CHECK(messageOf<std::invalid_argument>([&] {
+          gpuopt::gatherBlocks(pages, gpuopt::blockIndices(beyond), 2, BYTES, device);
+        }) == "gpuopt::gatherBlocks: indices[1] is 300, but host has 300 blocks of 48 bytes");
+  CHECK(messageOf<std::invalid_argument>([&] {
+          gpuopt::gatherBlocks(pages.data(), gpuopt::blockIndices(negative), 1, BYTES, device);
+        }) == "gpuopt::gatherBlocks: indices[0] (-1) is negative");
+  gpuopt::check(cudaFree(device), "cudaFree");
+}
+
 TEST_CASE("More blocks than a group arrive", "[transfer]") {
   const std::size_t count = gpuopt::detail::blocksGroup + 5;
   const Case blocks = blocksOf(count, 8, 0);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/range.cuh>
 #include <gpuopt/device/histogram/arguments.cuh>
 #include <gpuopt/device/histogram/launch.cuh>
 #include <gpuopt/device/histogram/reduce_by_kernels.cuh>
@@ -13,17 +14,24 @@
 
 GPUOPT_NAMESPACE_BEGIN
 
-/// How reduceBy adds up floating-point numbers. `FastSums` is the other choice.
+/// How reduceBy adds up floating-point numbers, and where its results go. `FastSums` and `CombineWithOut` are the other
+/// choices; a type derived from one of them may have both.
 struct ReduceByPolicy {
   /// Whether sums of floating-point numbers may depend on the order in which values come, which differs between runs.
   /// Otherwise they are added in fixed point; the values are read again if a sample of them missed the order of
   /// magnitude of the largest one.
   static constexpr bool FAST_SUMS = false;
+  static constexpr bool KEEPS = false;  ///< whether results are combined with what is in `out`; else they replace it
 };
 
 /// Floating-point sums in any order, by atomics: for values of very different magnitudes, few values, and sorted keys.
 struct FastSums : ReduceByPolicy {
   static constexpr bool FAST_SUMS = true;  ///< sums may depend on the order
+};
+
+/// Combines results with what is in `out`: for input that comes in parts.
+struct CombineWithOut : ReduceByPolicy {
+  static constexpr bool KEEPS = true;  ///< results are combined with what is in `out`
 };
 
 namespace detail {
@@ -114,14 +122,17 @@ GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const Source& sou
 }
 
 // Updates that start from nothing but the values: words are where the results will be.
-template <class Update, class Source, class A>
-GPUOPT_HIDDEN void reduceByDirectly(const ReduceByCall<A>& call, const Source& source) {
+template <class Policy, class Update, class Source, class A>
+GPUOPT_HIDDEN void reduceByDirectly(const ReduceByCall<A>& call, const Source& source, const Update& update) {
   using Word = typename Update::Word;
   static_assert(sizeof(Word) == sizeof(A));
   const WordTable<Word> table{reinterpret_cast<Word*>(call.out), call.bins};
-  launch(clearWordsKernel<Update>, binsConfig(call), Update{}, table);
-  if (call.n > 0) launchReduceBy(call, source, Update{}, table, true);
-  if constexpr (Update::DECODES) launch(decodeWordsKernel<Update, A>, binsConfig(call), Update{}, table, call.out);
+  if constexpr (Policy::KEEPS)
+    launch(encodeWordsKernel<Update, A>, binsConfig(call), update, call.out, table);
+  else
+    launch(clearWordsKernel<Update>, binsConfig(call), update, table);
+  if (call.n > 0) launchReduceBy(call, source, update, table, true);
+  if constexpr (Update::DECODES) launch(decodeWordsKernel<Update, A>, binsConfig(call), update, table, call.out);
 }
 
 // Looks for the largest magnitude in a sample of the pairs; whether all of them are in it.
@@ -140,7 +151,7 @@ GPUOPT_HIDDEN bool sampleMagnitudes(const ReduceByCall<A>& call, const Source& s
 }
 
 // Sums in fixed point. The second reading ends at once if it is not needed.
-template <class Source, class A>
+template <bool KEEPS = false, class Source, class A>
 GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const Source& source,
                                       std::size_t sampled = sampledMagnitudes) {
   using Sum = unsigned long long;
@@ -157,22 +168,28 @@ GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const Source&
     launchReduceBy(call, source, first, WordTable<Sum>{sums, call.bins}, false);
     if (!isAll) launchReduceBy(call, source, again, WordTable<Sum>{sums + call.bins, call.bins}, false);
   }
-  launch(decodeSumsKernel<A>, binsConfig(call), call.n, first, again, sums, call.bins, call.out);
+  launch(decodeSumsKernel<KEEPS, A>, binsConfig(call), call.n, first, again, sums, call.bins, call.out);
 }
 
 template <class Policy, class Op, class A>
 inline constexpr bool isFixedPoint = std::is_same_v<Op, Plus>&& std::is_floating_point_v<A> && !Policy::FAST_SUMS;
 
-template <class Op, class A>
-using DirectUpdate =
-    std::conditional_t<std::is_same_v<Op, Plus>, DirectSum<A>, KeyedExtreme<std::is_same_v<Op, Maximum>, A>>;
+template <class A, class Op>
+auto updateOf([[maybe_unused]] const Op& op) {
+  if constexpr (std::is_same_v<Op, Plus>)
+    return DirectSum<A>{};
+  else if constexpr (isOneOf<Op, Minimum, Maximum>)
+    return KeyedExtreme<std::is_same_v<Op, Maximum>, A>{};
+  else
+    return OperationUpdate<Op, A>(op);
+}
 
 template <class Policy, class Op, class A, class Source>
-void reduceByOp(const ReduceByCall<A>& call, const Source& source) {
+void reduceByOp(const ReduceByCall<A>& call, const Source& source, const Op& op) {
   if constexpr (isFixedPoint<Policy, Op, A>)
-    reduceByFixedPoint(call, source);
+    reduceByFixedPoint<Policy::KEEPS>(call, source);
   else
-    reduceByDirectly<DirectUpdate<Op, A>>(call, source);
+    reduceByDirectly<Policy>(call, source, updateOf<A>(op));
 }
 
 // Keys are read through an iterator; anything else is a function.
@@ -181,13 +198,24 @@ inline constexpr bool isKeys = false;
 template <class Keys>
 inline constexpr bool isKeys<Keys, std::void_t<typename std::iterator_traits<Unwrapped<Keys>>::value_type>> = true;
 
+// Keys of a container as an iterator; others as they are.
+template <class Keys>
+auto keysOf(Keys& keys, [[maybe_unused]] std::size_t n, [[maybe_unused]] const char* function) {
+  if constexpr (isRange<Keys>) {
+    requireSize(keys, n, "keys", function);
+    return dataOf(keys);
+  } else {
+    return keys;
+  }
+}
+
 // Checks the arguments, and launches.
-template <class Policy, class Op, class It, class Keys, class A>
-void reduceByChecked(It values, std::size_t n, const Keys& keys, std::size_t bins, A* out, cudaStream_t stream) {
-  constexpr const char* function = "gpuopt::reduceBy";
+template <class Policy, class It, class Keys, class A, class Op>
+void reduceByChecked(const char* function, It values, std::size_t n, const Keys& keys, std::size_t bins, A* out,
+                     const Op& op, cudaStream_t stream) {
   requireBins(bins, function);
   if (out == nullptr) throwInvalid({function, ": out is null, but there are ", bins, " bins"});
-  requireArray(namedArray(out, bins, "out"), function);
+  requireArray({out, bins, sizeof(A), sizeof(A), "out"}, function);  // atomics need that alignment
   const ReduceByCall<A> call{function, stream, n, static_cast<unsigned>(bins), out};
   const auto requireOutApart = [&](auto in, const char* name) {
     if constexpr (std::is_pointer_v<decltype(in)>)
@@ -199,11 +227,11 @@ void reduceByChecked(It values, std::size_t n, const Keys& keys, std::size_t bin
     const auto source = sourceOf<false>(function, n, KeyedByInput<A>{call.bins}, values, keys);
     requireOutApart(Unwrap<It>::pointer(values), "values");
     requireOutApart(Unwrap<Keys>::pointer(keys), "keys");
-    reduceByOp<Policy, Op>(call, source);
+    reduceByOp<Policy>(call, source, op);
   } else {
     const auto source = sourceOf<false>(function, n, KeyedByFunction<A, Keys>{keys, call.bins}, values);
     requireOutApart(Unwrap<It>::pointer(values), "values");
-    reduceByOp<Policy, Op>(call, source);
+    reduceByOp<Policy>(call, source, op);
   }
 }
 
@@ -219,13 +247,21 @@ constexpr bool tellsKey() {
 // The types of a reduction by keys.
 template <class It, class Keys, class OutIt, class Op>
 constexpr bool requireReduceBy() {
-  constexpr bool KNOWN = isOneOf<Op, Plus, Minimum, Maximum>, MEMORY = isMemory<OutIt>;
-  static_assert(KNOWN, "gpuopt::reduceBy: op must be Plus, Minimum or Maximum");
+  constexpr bool MEMORY = isMemory<OutIt>;
   static_assert(MEMORY, "gpuopt::reduceBy: out must be a pointer, or Thrust's iterator of memory");
-  if constexpr (KNOWN && MEMORY) {
+  if constexpr (MEMORY) {
     using A = std::remove_pointer_t<Unwrapped<OutIt>>;
-    constexpr bool IS_NUMBER = std::is_arithmetic_v<A> && !std::is_const_v<A> && (sizeof(A) == 4 || sizeof(A) == 8);
-    static_assert(IS_NUMBER, "gpuopt::reduceBy: out must have numbers of 4 or 8 bytes");
+    constexpr bool HAS_INSTRUCTION = isOneOf<Op, Plus, Minimum, Maximum>, IS_OP_CODE = requireDeviceCode<Op>();
+    constexpr bool KNOWN = HAS_INSTRUCTION || NeutralElement<Op, std::remove_const_t<A>>::exists;
+    constexpr bool IS_NUMBER =
+        (HAS_INSTRUCTION ? std::is_arithmetic_v<A> : std::is_trivially_copyable_v<A>)&&!std::is_const_v<A> &&
+        (sizeof(A) == 4 || sizeof(A) == 8);
+    static_assert(KNOWN || !IS_OP_CODE,
+                  "gpuopt::reduceBy: what does a bin without values get? Specialise gpuopt::NeutralElement for op and "
+                  "the type of out");
+    static_assert(IS_NUMBER,
+                  "gpuopt::reduceBy: out must have numbers of 4 or 8 bytes; with an op of your own, anything of that "
+                  "size");
     using T = HistogramElement<It>;
     constexpr bool IS_DEVICE_CODE = requireNoHostLambda<Keys>(), TELLS = tellsKey<Keys, T>();
     constexpr bool CONVERTS = std::is_constructible_v<A, T> || std::is_enum_v<T>;
@@ -234,7 +270,7 @@ constexpr bool requireReduceBy() {
         "gpuopt::reduceBy: keys must be integers, or a function object with a const call operator that takes a "
         "value and returns an integer");
     static_assert(CONVERTS, "gpuopt::reduceBy: values must convert to the type of out");
-    return IS_NUMBER && IS_DEVICE_CODE && TELLS && CONVERTS;
+    return KNOWN && IS_OP_CODE && IS_NUMBER && IS_DEVICE_CODE && TELLS && CONVERTS;
   } else {
     return false;
   }

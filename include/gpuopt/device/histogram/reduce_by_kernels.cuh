@@ -261,6 +261,8 @@ class GlobalWords {
 // No instruction adds floating-point numbers in shared memory, either.
 template <class Update>
 inline constexpr bool addsInLoops = std::is_floating_point_v<typename Update::Word>;
+template <class Op, class A>
+inline constexpr bool addsInLoops<OperationUpdate<Op, A>> = !isBitOperation<Op>;
 
 template <class Update>
 inline constexpr bool isLongSum =
@@ -347,6 +349,15 @@ GPUOPT_KERNEL void clearWordsKernel(const Update update, const WordTable<typenam
     table.words[bin] = update.neutral();
 }
 
+// The words of what is in `out`, which may be the same memory.
+template <class Update, class A>
+GPUOPT_KERNEL void encodeWordsKernel(const Update update, const A* out, const WordTable<typename Update::Word> table) {
+  waitForPreviousKernel();
+  letNextKernelOverlap();
+  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < table.bins; bin += gridDim.x * blockDim.x)
+    table.words[bin] = update.word(out[bin], bin);
+}
+
 // A block combines in shared memory, and then with the words of the others.
 template <class Words, class Source, class Update>
 GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
@@ -387,15 +398,17 @@ GPUOPT_KERNEL void decodeWordsKernel(const Update update, const WordTable<typena
     out[bin] = update.value(table.words[bin], bin);
 }
 
-// The same of sums in fixed point: those of the second reading, if there was one.
-template <class A>
+// The same of sums in fixed point: those of the second reading, if there was one. KEEPS adds them to what is there.
+template <bool KEEPS, class A>
 GPUOPT_KERNEL void decodeSumsKernel(const std::size_t n, FixedPointSum<A> first, FixedPointSum<A> again,
                                     const unsigned long long* sums, const unsigned bins, A* out) {
   waitForPreviousKernel();
   const bool isAgain = again.start(n);
   if (!isAgain) first.start(n);
-  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < bins; bin += gridDim.x * blockDim.x)
-    out[bin] = isAgain ? again.value(sums[bins + bin], bin) : first.value(sums[bin], bin);
+  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < bins; bin += gridDim.x * blockDim.x) {
+    const A sum = isAgain ? again.value(sums[bins + bin], bin) : first.value(sums[bin], bin);
+    out[bin] = KEEPS ? out[bin] + sum : sum;
+  }
 }
 
 // The largest finite magnitude in a bin, of every `every`th group of 32 steps; of all elements if that is 1.

@@ -101,6 +101,43 @@ struct KeyedExtreme<LARGER, A, false> : KeyedIntegerExtreme<LARGER, AtomicSigned
   __device__ A value(Word word, unsigned) const { return bitsAs<A>(word < 0 ? word ^ MOST : word); }
 };
 
+// Operations for which there is an instruction.
+template <class Op>
+inline constexpr bool isBitOperation = isOneOf<Op, BitAnd, BitOr, BitXor>;
+
+// Any other operation, by comparing and exchanging. The neutral element comes from the host, as words do.
+template <class Op, class A>
+struct OperationUpdate : PlainUpdate {
+  using Word = AtomicUnsigned<A>;
+  Op op;
+  Word none;
+
+  explicit OperationUpdate(const Op& operation) : op(operation) {
+    const A neutralElement = NeutralElement<Op, A>::value();
+    __builtin_memcpy(&none, &neutralElement, sizeof none);
+  }
+
+  __host__ __device__ Word neutral() const { return none; }
+  __device__ Word joined(Word a, Word b) const { return bitsAs<Word>(static_cast<A>(op(bitsAs<A>(a), bitsAs<A>(b)))); }
+  __device__ void combine(Word* address, Word word) const {
+    if constexpr (std::is_same_v<Op, BitAnd>) {
+      atomicAnd(address, word);
+    } else if constexpr (std::is_same_v<Op, BitOr>) {
+      atomicOr(address, word);
+    } else if constexpr (std::is_same_v<Op, BitXor>) {
+      atomicXor(address, word);
+    } else if (word != none) {
+      Word before = *static_cast<volatile Word*>(address), expected;
+      do {
+        expected = before;
+        before = atomicCAS(address, expected, joined(expected, word));
+      } while (before != expected);
+    }
+  }
+  __device__ Word word(A value, unsigned) const { return bitsAs<Word>(value); }
+  __device__ A value(Word word, unsigned) const { return bitsAs<A>(word); }
+};
+
 // The bits of a magnitude, which have the order of unsigned integers.
 template <class A>
 __device__ inline AtomicUnsigned<A> magnitudeBits(A value) {

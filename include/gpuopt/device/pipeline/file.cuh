@@ -37,6 +37,11 @@ class OwnedFile {
     file_ = ::open(path_.c_str(), flags | O_CLOEXEC, MODE);
     if (file_ < 0) fail("cannot be opened");
   }
+  // The file of a descriptor of the caller's, which stays open.
+  OwnedFile(const char* function, int descriptor) : function_(function), path_(message({"descriptor ", descriptor})) {
+    file_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (file_ < 0) fail("cannot be used");
+  }
   OwnedFile(OwnedFile&& other) noexcept
       : function_(other.function_), path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
   OwnedFile& operator=(OwnedFile&&) = delete;
@@ -109,24 +114,30 @@ class OwnedFile {
     return size - begin;
   }
 
-  // Empties it. Throws std::invalid_argument if it is the file of the other descriptor, under whatever name.
-  void clear(int other) {
-    const struct stat status = statusOf(file_);
-    if (!S_ISREG(status.st_mode)) return;
-    if (other >= 0) {
-      const struct stat source = statusOf(other);
-      if (status.st_dev == source.st_dev && status.st_ino == source.st_ino)
-        throwInvalid({function_, ": ", path_,
-                      ": is the file that the source reads, and would be emptied first: write to another file, and "
-                      "rename that"});
-    }
-    if (::ftruncate(file_, 0) != 0) fail("cannot be written");
+  // Throws std::invalid_argument if it is the file of the other descriptor, under whatever name; -1 is none.
+  void requireOther(int other, const char* consequence) const {
+    if (other < 0 || !isRegular()) return;
+    const struct stat status = statusOf(file_), source = statusOf(other);
+    if (status.st_dev == source.st_dev && status.st_ino == source.st_ino)
+      throwInvalid({function_, ": ", path_, ": is the file that the source reads", consequence,
+                    ": write to another file, and rename that"});
+  }
+
+  void clear() {
+    if (isRegular() && ::ftruncate(file_, 0) != 0) fail("cannot be written");
+  }
+
+  // What is written next begins at this byte.
+  void moveTo(std::size_t begin) {
+    if (::lseek(file_, static_cast<off_t>(begin), SEEK_SET) < 0) fail("cannot be written from a certain byte on");
   }
 
   int descriptor() const { return file_; }
   const std::string& path() const { return path_; }
 
  private:
+  bool isRegular() const { return S_ISREG(statusOf(file_).st_mode); }
+
   struct stat statusOf(int file) const {
     struct stat status {};
     if (::fstat(file, &status) != 0) fail("cannot be examined");
@@ -146,23 +157,29 @@ class FileSource final : public ChunkSource {
  public:
   using Element = T;
 
-  // Opens the file.
-  FileSource(const std::string& path, std::size_t begin) : file_("gpuopt::fromFile", path, O_RDONLY), begin_(begin) {
-    requireSize(begin, {"begin"}, "gpuopt::fromFile");
+  // n elements from byte `begin` on, or all if n is unknownLength.
+  FileSource(OwnedFile file, std::size_t begin, std::size_t n) : file_(std::move(file)), begin_(begin), left_(n) {
+    constexpr const char* FUNCTION = "gpuopt::fromFile";
+    requireSize(begin, {"begin"}, FUNCTION);
+    if (n != unknownLength) requireSize(n, {"n"}, FUNCTION, sizeof(T));
     const std::size_t bytes = file_.bytesFrom(begin);
-    if (bytes == unknownLength) return;
-    if (bytes % sizeof(T) != 0)
-      throwInvalid({"gpuopt::fromFile: ", path, ": ", bytes, " bytes from byte ", begin, " on are no multiple of ",
+    isPipe_ = bytes == unknownLength;
+    if (isPipe_) return;
+    if (n == unknownLength && bytes % sizeof(T) != 0)
+      throwInvalid({FUNCTION, ": ", file_.path(), ": ", bytes, " bytes from byte ", begin, " on are no multiple of ",
                     sizeof(T), ", the size of an element"});
-    left_ = bytes / sizeof(T);
+    if (n != unknownLength && bytes / sizeof(T) < n)
+      throwInvalid({FUNCTION, ": ", file_.path(), ": ", bytes, " bytes from byte ", begin, " on are fewer than n (", n,
+                    ") elements of ", sizeof(T), " bytes"});
+    if (n == unknownLength) left_ = bytes / sizeof(T);
   }
 
   std::size_t length() const override { return left_; }
   int file() const override { return file_.descriptor(); }
 
   SourceChunk next(void* slot, std::size_t capacity) override {
-    if (left_ == unknownLength) return nextOfPipe(slot, capacity * sizeof(T));
     const std::size_t wanted = smallerOf(capacity, left_) * sizeof(T);
+    if (isPipe_) return nextOfPipe(slot, capacity * sizeof(T), wanted);
     const std::size_t bytes = file_.readAt(begin_ + done_, slot, wanted);
     done_ += bytes;
     if (bytes < wanted) throwEnded({done_, " bytes that were read; it was longer when it was opened"});
@@ -171,15 +188,19 @@ class FileSource final : public ChunkSource {
   }
 
  private:
-  SourceChunk nextOfPipe(void* slot, std::size_t room) {
+  SourceChunk nextOfPipe(void* slot, std::size_t room, std::size_t wanted) {
     while (skipped_ < begin_) {
-      const std::size_t wanted = smallerOf(room, begin_ - skipped_), bytes = file_.read(slot, wanted);
+      const std::size_t part = smallerOf(room, begin_ - skipped_), bytes = file_.read(slot, part);
       skipped_ += bytes;
-      if (bytes < wanted) throwEnded({skipped_, " bytes, but is to be read from byte ", begin_, " on"});
+      if (bytes < part) throwEnded({skipped_, " bytes, but is to be read from byte ", begin_, " on"});
     }
-    const std::size_t bytes = file_.read(slot, room);
+    const std::size_t bytes = file_.read(slot, wanted);
     done_ += bytes;
     if (bytes % sizeof(T) != 0) throwEnded({done_, " bytes, within an element"});
+    if (left_ != unknownLength) {
+      if (bytes < wanted) throwEnded({done_ / sizeof(T), " elements, ", left_ - bytes / sizeof(T), " too early"});
+      left_ -= bytes / sizeof(T);
+    }
     return {slot, bytes / sizeof(T)};
   }
 
@@ -188,20 +209,32 @@ class FileSource final : public ChunkSource {
   }
 
   OwnedFile file_;
-  std::size_t begin_, left_ = unknownLength, done_ = 0;
+  std::size_t begin_, left_, done_ = 0;
   std::size_t skipped_ = 0;  // of the bytes before `begin`, in a pipe
+  bool isPipe_ = false;
 };
 
-// A file that receives the results, from toFile.
+// Where the results begin in a file: it is emptied first, or keeps what is before `begin` and after the results, or
+// they follow what is there.
+enum class FileStart { emptied, atByte, atPosition };
+
+// A file that receives the results, from toFile and toEndOfFile.
 template <class T>
 class FileSink final : public ChunkSink {
  public:
   using Element = T;
 
-  // Makes the file, or opens it. It is emptied when the run begins.
-  explicit FileSink(const std::string& path) : file_("gpuopt::toFile", path, O_WRONLY | O_CREAT) {}
+  explicit FileSink(OwnedFile file, FileStart start, std::size_t begin = 0)
+      : file_(std::move(file)), start_(start), begin_(begin) {
+    requireSize(begin, {"begin"}, "gpuopt::toFile");
+  }
 
-  void begin(const ChunkSource& source) override { file_.clear(source.file()); }
+  void begin(const ChunkSource& source) override {
+    const bool isEmptied = start_ == FileStart::emptied;
+    file_.requireOther(source.file(), isEmptied ? ", and would be emptied first" : "");
+    if (isEmptied) file_.clear();
+    if (start_ == FileStart::atByte) file_.moveTo(begin_);
+  }
 
   bool take(const void* from, std::size_t, std::size_t count) override {
     file_.write(from, count * sizeof(T));
@@ -211,6 +244,8 @@ class FileSink final : public ChunkSink {
 
  private:
   OwnedFile file_;
+  FileStart start_;
+  std::size_t begin_;
 };
 
 GPUOPT_DETAIL_END
