@@ -3,7 +3,7 @@
 # says what is missing. Quiet, and without the network, when nothing is missing. A feature with a question mark behind it is
 # for an optional check: without it the script says so and goes on.
 #
-#   programs    what every build needs, asked for or not: CMake, a compiler, Boost.Context unless there is a GPU
+#   programs    what every build needs, asked for or not: CMake, a compiler; unless there is a GPU, Boost.Context, Python
 #   ninja       for builds that can go on without it, with make
 #   tests, examples, benchmarks    what those need beyond that
 #   doxygen     for the reference and the check of it
@@ -31,12 +31,15 @@ missingFor() {
     programs)
       hasCMake || echo cmake
       hasCommand "${compiler[0]}" || echo g++
-      # On a GPU nothing needs the emulated device.
-      scripts/device.sh | grep -q native || hasHeader boost/context/fiber.hpp || echo libboost-context-dev ;;
+      # On a GPU nothing needs the emulated device, for which Python rewrites launches.
+      scripts/device.sh | grep -q native || {
+        hasHeader boost/context/fiber.hpp || echo libboost-context-dev
+        hasCommand python3 || echo python3
+      } ;;
     ninja) hasCommand ninja || echo ninja-build ;;
     tests)
       missingFor ninja
-      hasCommand python3 || echo python3
+      hasCommand python3 || echo python3  # on a GPU, too
       hasHeader catch2/catch.hpp || hasHeader catch2/catch_all.hpp || echo catch2 ;;
     examples) hasHeader CLI/CLI.hpp || echo libcli11-dev ;;
     benchmarks)
@@ -94,7 +97,8 @@ for feature in programs "$@"; do
   # shellcheck disable=SC2206  # one word a package
   if [[ $feature == *\? ]]; then optional+=($packages); else required+=($packages); fi
 done
-[ ${#required[@]} -eq 0 ] || install "${required[@]}" || exit 1
+# shellcheck disable=SC2046  # one word a package
+[ ${#required[@]} -eq 0 ] || install $(printf '%s\n' "${required[@]}" | sort -u) || exit 1
 hasCMake || { echo "gpuopt: CMake 3.25 or newer is needed, this system's is $(cmake --version | head -1)" >&2; exit 1; }
 for package in "${optional[@]}"; do
   install "$package" || echo "gpuopt: going on without $package; what needs it is not checked"

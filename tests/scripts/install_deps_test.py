@@ -60,13 +60,18 @@ class InstallDeps(unittest.TestCase):
     def test_what_a_feature_does_not_need(self):
         for header in ("catch2", "fmt/", "nlohmann/"):
             self.assertEqual(self.call("examples", absent=header), (0, "", []), header)
-        self.assertEqual(self.call("examples", without=["doxygen", "python3", "apt-get"]), (0, "", []))
+        self.assertEqual(self.call("examples", without=["doxygen", "apt-get"]), (0, "", []))
 
     def test_what_a_feature_needs(self):
         for feature, header, package in (("examples", "CLI/", "libcli11-dev"), ("tests", "catch2", "catch2"),
                                          ("benchmarks", "fmt/", "libfmt-dev"), ("examples", "boost/", "libboost-context-dev")):
             if header != "boost/" or not Path("/dev/nvidia0").exists():
                 self.assertEqual(self.call(feature, absent=header, apt=True)[::2], (0, [package]))
+
+    def test_python_where_launches_are_rewritten(self):
+        if not Path("/dev/nvidia0").exists():
+            status, said, asked = self.call("tests", "examples", without=["python3"], apt=True)
+            self.assertEqual((status, said, asked), (0, "gpuopt: installing python3 with apt-get\n", ["python3"]))
 
     def test_optional_and_not_to_be_had(self):
         status, said, asked = self.call("tests", "doxygen?", without=["doxygen"])
