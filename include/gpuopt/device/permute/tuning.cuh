@@ -19,7 +19,7 @@ struct PermuteTuning {
   // The tiles of other permutations: rows of about these lengths are tried on both sides.
   std::size_t minRunBytes = 128;
   std::size_t maxRunBytes = 1024;
-  std::size_t minTileBytes = std::size_t{12} << 10;
+  std::size_t minTileBytes = std::size_t{24} << 10;
   std::size_t maxTileBytes = std::size_t{96} << 10;
   // A row ends before an axis that both tensors take, if it has this number of bytes or more: of a multiple of 16
   // bytes, and of any other number.
@@ -32,7 +32,7 @@ struct PermuteTuning {
   double misalignedOutCost = 40;
 
   // Blocks of a multiprocessor that hide latency. Smaller elements take more instructions a byte.
-  static double residentBlocks(unsigned elementBytes) { return elementBytes == 1 ? 4 : elementBytes <= 4 ? 3 : 2; }
+  static double residentBlocks(unsigned elementBytes) { return elementBytes <= 4 ? 3 : 2; }
 };
 
 GPUOPT_DETAIL_END
