@@ -43,6 +43,7 @@ UNITS = {
     "blockBytes": "bytes of each block", "bytes": "bytes", "sharedBytes": "bytes of dynamic shared memory of a block",
     "items": "items of the whole launch", "itemsPerThread": "items", "block": "threads of a block",
     "BLOCK": "threads of a block", "device": "the runtime's number of a device", "begin": "elements from the file's begin",
+    "descriptor": "the system's number of an open file",
     "base": "bytes from a boundary of 128, where the array begins", "globalBase": "the same, in global memory",
     "sharedBase": "the same, in shared memory", "delta": "lanes", "laneMask": "bits of a lane's number", "mask": "a bit a lane",
     "width": "lanes that exchange with each other: 2, 4, 8, 16 or 32", "source": "a lane", "validLanes": "lanes, the first ones",
@@ -169,11 +170,18 @@ def section(entries):
     return text
 
 
-def unknownUnits(api):
+def numbers(api):
+    """(function, name) of each number among the arguments."""
     for entry in api.entries:
         for type, name in entry.params if entry.kind == "function" else ():
-            if NUMBER.fullmatch(type) and name and name not in UNITS and not entry.name.startswith("operator"):
-                yield f"{entry.header}:{entry.line}: {entry.name}: UNITS of scripts/make_card.py does not say what {name} counts"
+            if NUMBER.fullmatch(type) and name and not entry.name.startswith("operator"):
+                yield entry, name
+
+
+def unknownUnits(api):
+    for entry, name in numbers(api):
+        if name not in UNITS:
+            yield f"{entry.header}:{entry.line}: {entry.name}: UNITS of scripts/make_card.py does not say what {name} counts"
 
 
 def card(api):
@@ -186,7 +194,9 @@ def card(api):
         lines = section(entries)
         if lines:
             text += [f"## {title}", "", f"`#include <{pathOf(header)}>`, [guide]({guide}.md)", *lines, ""]
-    text += ["## Numbers", "", "| argument | counts |", "|---|---|", *(f"| `{name}` | {unit} |" for name, unit in UNITS.items())]
+    used = {name for _, name in numbers(api)}
+    text += ["## Numbers", "", "| argument | counts |", "|---|---|",
+             *(f"| `{name}` | {unit} |" for name, unit in UNITS.items() if name in used)]
     return "\n".join(text) + "\n"
 
 
