@@ -35,18 +35,18 @@ Every public call on one page; `make docs` builds the reference with all of thei
 TRAILING = ["stream", "workspace"]
 # What numbers among the arguments count. Those of one call alone are named with it.
 UNITS = {
-    "n": "elements, or structures, of the input", "count": "blocks, elements or lanes, as the call says",
+    "n": "elements, or structures, of the input", "count": "blocks",
     "rows": "rows of a matrix", "cols": "elements of a row", "ld": "elements from one row to the next, cols or more",
     "inLd": "the same, of the input", "outLd": "the same, of the output", "segments": "segments",
     "bins": "bins, or keys", "offsets": "of `gatherBlocks` and `scatterBlocks`: bytes from the begin of the host's memory, "
     "in host memory; of `reduceSegments`: elements, in device memory", "sizes": "bytes of each block, in host memory",
     "blockBytes": "bytes of each block", "bytes": "bytes", "sharedBytes": "bytes of dynamic shared memory of a block",
     "items": "items of the whole launch", "itemsPerThread": "items", "block": "threads of a block",
-    "BLOCK": "threads of a block", "device": "the runtime's number of a device", "begin": "elements from the file's begin",
+    "BLOCK": "threads of a block", "device": "the runtime's number of a device", "begin": "bytes from the file's begin",
     "descriptor": "the system's number of an open file",
     "base": "bytes from a boundary of 128, where the array begins", "globalBase": "the same, in global memory",
-    "sharedBase": "the same, in shared memory", "delta": "lanes", "laneMask": "bits of a lane's number", "mask": "a bit a lane",
-    "width": "lanes that exchange with each other: 2, 4, 8, 16 or 32", "source": "a lane", "validLanes": "lanes, the first ones",
+    "sharedBase": "the same, in shared memory", "delta": "lanes", "laneMask": "bits that change in a lane's number", "mask": "a bit for each lane",
+    "width": "lanes that exchange with each other: a power of two up to 32", "source": "a lane", "validLanes": "lanes, the first ones",
     "validThreads": "threads, the first ones", "seed": "any number",
 }
 NUMBER = re.compile(r"(const )?((std::)?(size_t|ptrdiff_t|u?int\d+_t)|int|unsigned|double|Offset|Size)( ?\*)?")
