@@ -37,8 +37,9 @@ bench:  ## build and run the benchmarks; needs nvcc and a GPU
 	@scripts/install-deps.sh benchmarks venv?
 	@scripts/gpu-check.sh bench
 
-bench-pages:  ## takes the results of make bench into benchmarks/results, and writes the tables of the pages
+bench-pages:  ## takes the results of make bench into benchmarks/results, and writes the tables and the chart of the pages
 	@scripts/bench_pages.py build/bench
+	@if python3 -c 'import matplotlib' 2>/dev/null; then scripts/plot_overview.py; else echo "no chart: matplotlib not found"; fi
 
 sanitize:  ## the tests under ASan and UBSan, several ranks under ThreadSanitizer, all under compute-sanitizer on a GPU
 	@scripts/device.sh

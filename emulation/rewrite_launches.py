@@ -124,6 +124,15 @@ class Source:
         head = [self.text_at(j) for j in range(first, i)]
         return "namespace" in head or (head[-2:-1] == ["extern"] and self.tokens[i - 1].kind == "literal")
 
+    def extents_end(self, i):
+        """The index behind the [] that follow i; None if one of them has no end."""
+        i += 1
+        while self.text_at(i) == "[":
+            if i not in self.partner:
+                return None
+            i = self.partner[i] + 1
+        return i
+
     def insert(self, at, text):
         self.edits.append((at, at, text))
 
@@ -239,16 +248,6 @@ def rewrite_untyped_launches(source):
             source.replace(first, last, "")
 
 
-def extents_end(source, i):
-    """The index behind the [] that follow i; None if one of them has no end."""
-    i += 1
-    while source.text_at(i) == "[":
-        if i not in source.partner:
-            return None
-        i = source.partner[i] + 1
-    return i
-
-
 def rewrite_shared(source):
     for i, token in enumerate(source.tokens):
         if token.text not in ("extern", "__shared__"):
@@ -257,7 +256,7 @@ def rewrite_shared(source):
         other = {"extern": "__shared__", "__shared__": "extern"}[token.text]
         others = [j for j in range(i, end) if source.text_at(j) == other]
         names = [j for j in range(i, end) if source.text_at(j + 1) == "[" and source.tokens[j].is_name()]
-        ends = [extents_end(source, name) for name in names]
+        ends = [source.extents_end(name) for name in names]
         if source.text_at(end) != ";" or not others or not names or None in ends or source.text_at(names[0]) == DYNAMIC_SHARED:
             continue
         is_global = source.scopes[i]

@@ -35,18 +35,18 @@ Every public call on one page; `make docs` builds the reference with all of thei
 TRAILING = ["stream", "workspace"]
 # What numbers among the arguments count. Those of one call alone are named with it.
 UNITS = {
-    "n": "elements, or structures, of the input", "count": "blocks, elements or lanes, as the call says",
+    "n": "elements, or structures, of the input", "count": "blocks",
     "rows": "rows of a matrix", "cols": "elements of a row", "ld": "elements from one row to the next, cols or more",
     "inLd": "the same, of the input", "outLd": "the same, of the output", "segments": "segments",
     "bins": "bins, or keys", "offsets": "of `gatherBlocks` and `scatterBlocks`: bytes from the begin of the host's memory, "
     "in host memory; of `reduceSegments`: elements, in device memory", "sizes": "bytes of each block, in host memory",
     "blockBytes": "bytes of each block", "bytes": "bytes", "sharedBytes": "bytes of dynamic shared memory of a block",
     "items": "items of the whole launch", "itemsPerThread": "items", "block": "threads of a block",
-    "BLOCK": "threads of a block", "device": "the runtime's number of a device", "begin": "elements from the file's begin; of `toFile` bytes",
-    "descriptor": "an open file, as the system numbers it",
+    "BLOCK": "threads of a block", "device": "the runtime's number of a device", "begin": "bytes from the file's begin",
+    "descriptor": "the system's number of an open file",
     "base": "bytes from a boundary of 128, where the array begins", "globalBase": "the same, in global memory",
-    "sharedBase": "the same, in shared memory", "delta": "lanes", "laneMask": "bits of a lane's number", "mask": "a bit a lane",
-    "width": "lanes that exchange with each other: 2, 4, 8, 16 or 32", "source": "a lane", "validLanes": "lanes, the first ones",
+    "sharedBase": "the same, in shared memory", "delta": "lanes", "laneMask": "bits that change in a lane's number", "mask": "a bit for each lane",
+    "width": "lanes that exchange with each other: a power of two up to 32", "source": "a lane", "validLanes": "lanes, the first ones",
     "validThreads": "threads, the first ones", "seed": "any number",
 }
 NUMBER = re.compile(r"(const )?((std::)?(size_t|ptrdiff_t|u?int\d+_t)|int|unsigned|double|Offset|Size)( ?\*)?")
@@ -170,11 +170,18 @@ def section(entries):
     return text
 
 
-def unknownUnits(api):
+def numbers(api):
+    """(function, name) of each number among the arguments."""
     for entry in api.entries:
         for type, name in entry.params if entry.kind == "function" else ():
-            if NUMBER.fullmatch(type) and name and name not in UNITS and not entry.name.startswith("operator"):
-                yield f"{entry.header}:{entry.line}: {entry.name}: UNITS of scripts/make_card.py does not say what {name} counts"
+            if NUMBER.fullmatch(type) and name and not entry.name.startswith("operator"):
+                yield entry, name
+
+
+def unknownUnits(api):
+    for entry, name in numbers(api):
+        if name not in UNITS:
+            yield f"{entry.header}:{entry.line}: {entry.name}: UNITS of scripts/make_card.py does not say what {name} counts"
 
 
 def card(api):
@@ -187,7 +194,9 @@ def card(api):
         lines = section(entries)
         if lines:
             text += [f"## {title}", "", f"`#include <{pathOf(header)}>`, [guide]({guide}.md)", *lines, ""]
-    text += ["## Numbers", "", "| argument | counts |", "|---|---|", *(f"| `{name}` | {unit} |" for name, unit in UNITS.items())]
+    used = {name for _, name in numbers(api)}
+    text += ["## Numbers", "", "| argument | counts |", "|---|---|",
+             *(f"| `{name}` | {unit} |" for name, unit in UNITS.items() if name in used)]
     return "\n".join(text) + "\n"
 
 
