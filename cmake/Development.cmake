@@ -124,6 +124,19 @@ function(gpuopt_add_program target variant)
   endif()
 endfunction()
 
+# gpuopt_precompile(<target>): takes cuda_runtime.h of the emulated device, which all of its headers include, precompiled: a
+# seventh of the time for a short program. For emulated targets without definitions or options of their own.
+if(GPUOPT_EMULATED)
+  file(CONFIGURE OUTPUT precompiled.cpp CONTENT "// A source that is compiled with the precompiled header.\n")
+  add_library(gpuopt_precompiled OBJECT EXCLUDE_FROM_ALL "${CMAKE_CURRENT_BINARY_DIR}/precompiled.cpp")
+  target_link_libraries(gpuopt_precompiled PRIVATE gpuopt_development)
+  gpuopt_emulate(gpuopt_precompiled)
+  target_precompile_headers(gpuopt_precompiled PRIVATE <cuda_runtime.h>)
+endif()
+function(gpuopt_precompile target)
+  target_precompile_headers(${target} REUSE_FROM gpuopt_precompiled)
+endfunction()
+
 add_subdirectory(tune)
 if(GPUOPT_BUILD_TESTS)
   enable_testing()

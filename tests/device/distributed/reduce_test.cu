@@ -208,7 +208,7 @@ bool sumsInARow(Rank& rank, bool usesPeers, unsigned calls) {
   return out.toHost() == expected;
 }
 
-TEST_CASE("hundreds of calls in a row, without a wait of the host") {
+TEST_CASE("hundreds of calls in a row, without a wait of the host", "[sweep]") {
   for (const int ranks : rankCounts())
     for (const bool usesPeers : {true, false}) {
       CAPTURE(ranks, usesPeers);

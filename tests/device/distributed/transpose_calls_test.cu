@@ -78,7 +78,7 @@ bool isRightInARow(Rank& rank, bool usesPeers, bool usesCopies, int calls) {
   return isRightInARow(rank, team, 37, 45, calls, [](bool) {});
 }
 
-TEST_CASE("hundreds of transpositions in a row, without a wait of the host") {
+TEST_CASE("hundreds of transpositions in a row, without a wait of the host", "[sweep]") {
   const int ranks = someRanks();
   const auto outcomes = [ranks](bool usesPeers, bool usesCopies) {
     return onRanks(ranks, [=](Rank& rank) { return isRightInARow(rank, usesPeers, usesCopies, 200); });

@@ -91,7 +91,7 @@ void checkFunction(F function) {
   check.finish();
 }
 
-TEST_CASE("Casts between all sizes of numbers", "[transpose]") {
+TEST_CASE("Casts between all sizes of numbers", "[transpose][sweep]") {
   checkFunction<float, double, WholeNumbers>(CastTo<double>{});
   checkFunction<double, float, WholeNumbers>(CastTo<float>{});
   checkFunction<float, __half, WholeNumbers>(CastTo<__half>{});

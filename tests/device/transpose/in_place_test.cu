@@ -117,7 +117,7 @@ TEST_CASE("in place, elements of every size", "[sweep]") {
   checkAll<RawElement<128, 16>>();
 }
 
-TEST_CASE("in place, elements that are not aligned to their size") {
+TEST_CASE("in place, elements that are not aligned to their size", "[transpose][sweep]") {
   checkAll<Bytes<8>>();
   checkAll<Halves<6>>();
   for (std::size_t offset = 1; offset < 8; ++offset) {
@@ -165,7 +165,7 @@ TEST_CASE("squares in place, sizes around those of tiles") {
   checkSquare<uint4>(100, 101);
 }
 
-TEST_CASE("squares in place, tiles in groups of every size") {
+TEST_CASE("squares in place, tiles in groups of every size", "[transpose][sweep]") {
   for (const std::size_t tiles : Sizes{7, 8, 16, 31, 32, 64, 67})
     for (const std::size_t n : {8 * tiles - 3, 8 * tiles}) checkSquare<uint4, ManyTiles>(n, n);
   checkSquare<uint4, ManyTiles>(300, 303, 2, 5);
@@ -179,7 +179,7 @@ TEST_CASE("squares in place, batches") {
   checkSquare<Floats<12>>(20, 21, 7, 5);
 }
 
-TEST_CASE("rectangles in place, flat ones") {
+TEST_CASE("rectangles in place, flat ones", "[transpose][sweep]") {
   for (std::size_t width = 1; width <= 8; ++width) {
     checkRectangle<float>(2000, width);
     checkRectangle<unsigned char>(5003, width);
@@ -187,7 +187,7 @@ TEST_CASE("rectangles in place, flat ones") {
   }
 }
 
-TEST_CASE("rectangles in place, divisors and primes") {
+TEST_CASE("rectangles in place, divisors and primes", "[transpose][sweep]") {
   using Tuning = Scratch<4096>;
   checkRectangle<float, Tuning>(256, 128);
   checkRectangle<float, Tuning>(384, 96);

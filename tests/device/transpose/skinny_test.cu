@@ -95,7 +95,7 @@ TEST_CASE("skinny transposition moves elements of powers of two") {
   checkSize<16, 16>();
 }
 
-TEST_CASE("skinny transposition moves structures") {
+TEST_CASE("skinny transposition moves structures", "[transpose][sweep]") {
   checkSize<3, 1>();
   checkSize<6, 2>();
   checkSize<12, 4>();
@@ -142,7 +142,7 @@ TEST_CASE("skinny transposition leaves gaps and distances between matrices alone
   }
 }
 
-TEST_CASE("skinny transposition of batches") {
+TEST_CASE("skinny transposition of batches", "[transpose][sweep]") {
   const LaunchSkinny<true> launch;
   checkTranspose<unsigned, unsigned>(TransposeShape::dense(3, 151, 5), Identity{}, launch, 1, 2);
   checkTranspose<unsigned, unsigned>(TransposeShape::dense(151, 3, 5), Identity{}, launch, 1, 2);

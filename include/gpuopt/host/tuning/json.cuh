@@ -175,7 +175,7 @@ class TuningReader {
 
   // What a backslash begins.
   std::string readEscape() {
-    static constexpr char NAMES[] = "\"\\/bfnrt", VALUES[] = "\"\\/\b\f\n\r\t";
+    constexpr char NAMES[] = "\"\\/bfnrt", VALUES[] = "\"\\/\b\f\n\r\t";
     const char c = at_ < text_.size() ? text_[at_++] : '\0';
     if (c != '\0' && std::string(NAMES).find(c) != std::string::npos)
       return std::string(1, VALUES[std::string(NAMES).find(c)]);

@@ -18,7 +18,7 @@
 
 GPUOPT_DETAIL_BEGIN
 
-inline constexpr char tuningVariable[] = "GPUOPT_TUNING";
+GPUOPT_HIDDEN inline constexpr char tuningVariable[] = "GPUOPT_TUNING";
 
 /// Used by any threads. A bad file is reported once, on stderr: tuning must not end a program.
 class TuningStore {

@@ -45,19 +45,19 @@ struct TunableForm {
   bool hasBytes;
 };
 
-inline constexpr TunableForm tunableForms[] = {{"gpuopt.upload", " threads", true, true},
-                                               {"gpuopt.download", " threads", true, true},
-                                               {"gpuopt.blocks", " blocks", true, false},
-                                               {"gpuopt.staging", " threads", false, true},
-                                               {"gpuopt.transposeRegisters", nullptr, true, true}};
+GPUOPT_HIDDEN inline constexpr TunableForm tunableForms[] = {{"gpuopt.upload", " threads", true, true},
+                                                             {"gpuopt.download", " threads", true, true},
+                                                             {"gpuopt.blocks", " blocks", true, false},
+                                                             {"gpuopt.staging", " threads", false, true},
+                                                             {"gpuopt.transposeRegisters", nullptr, true, true}};
 
 inline constexpr unsigned mostTunedCount = 255;
 inline constexpr std::size_t leastTunedBytes = std::size_t{4} << 10, mostTunedBytes = std::size_t{16} << 20;
 inline constexpr std::size_t leastTunedLimit = std::size_t{1} << 10, mostTunedLimit = std::size_t{1} << 30;
-inline constexpr char limitPrefix[] = "KIB ";
+GPUOPT_HIDDEN inline constexpr char limitPrefix[] = "KIB ";
 
 // Of an entry that keeps the constant of this library, for this device and not the nearest one.
-inline constexpr char defaultChoice[] = "default";
+GPUOPT_HIDDEN inline constexpr char defaultChoice[] = "default";
 
 inline const TunableForm& formOf(Tunable constant) { return tunableForms[static_cast<unsigned>(constant)]; }
 
