@@ -51,7 +51,7 @@ PAGES = (
         "Dynamic shared memory": "block/shared.cuh"}),
     ("access", "Access patterns", "access.cuh", "access", {"Patterns": "core/access.cuh"}),
     ("tuning", "Tuning", "tuning.cuh", "tuning", {
-        "Experiments": "tuning.cuh", "Options and reports": "host/tuning/candidates.cuh host/tuning/measure.cuh"}),
+        "Experiments": "tuning.cuh", "Options and reports": "host/tuning/candidates.cuh host/tuning/measure.cuh host/tuning/store.cuh"}),
     ("distributed", "Several GPUs", "distributed.cuh", "distributed", {
         "Teams": "distributed_team.cuh", "Reductions": "distributed_reduce.cuh",
         "Extremes, mean and variance": "distributed_statistics.cuh",
