@@ -27,7 +27,7 @@ PAGES = (
     ("permutation", "Permutation of axes", "permute.cuh", "permute", {
         "Tensors": "permute.cuh", "Views": "core/tensor_view.cuh"}),
     ("histograms", "Histograms", "histogram.cuh", "histogram", {
-        "Arrays": "histogram.cuh", "In your own kernels": "block/histogram.cuh",
+        "Arrays": "histogram.cuh", "Limits of the elements' own": "histogram_automatic.cuh", "In your own kernels": "block/histogram.cuh",
         "Policies": "device/histogram/tuning.cuh device/histogram/reduce_by.cuh"}),
     ("map", "A function of each element", "map.cuh", "map", {"Arrays": "map.cuh"}),
     ("structures", "Arrays of structures", "struct_io.cuh", "structs", {

@@ -1,4 +1,4 @@
-// EXPECT: gpuopt::histogramEdges: these arguments fit no form of it: it takes (in, n, edges, bins, counts), or (in, n, edges, counts) with a std::vector or std::array of edges, then a stream
+// EXPECT: gpuopt::histogramEdges: these arguments fit no form of it: it takes (in, n, edges, bins, counts), (in, n, edges, counts) with a std::vector or std::array of edges, or containers (in, edges, counts), then a stream
 // SPDX-License-Identifier: MIT
 #include <gpuopt/histogram.cuh>
 
