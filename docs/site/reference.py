@@ -27,7 +27,7 @@ PAGES = (
     ("permutation", "Permutation of axes", "permute.cuh", "permute", {
         "Tensors": "permute.cuh", "Views": "core/tensor_view.cuh"}),
     ("histograms", "Histograms", "histogram.cuh", "histogram", {
-        "Arrays": "histogram.cuh", "In your own kernels": "block/histogram.cuh",
+        "Arrays": "histogram.cuh", "Limits of the elements' own": "histogram_automatic.cuh", "In your own kernels": "block/histogram.cuh",
         "Policies": "device/histogram/tuning.cuh device/histogram/reduce_by.cuh"}),
     ("map", "A function of each element", "map.cuh", "map", {"Arrays": "map.cuh"}),
     ("structures", "Arrays of structures", "struct_io.cuh", "structs", {
@@ -51,7 +51,7 @@ PAGES = (
         "Dynamic shared memory": "block/shared.cuh"}),
     ("access", "Access patterns", "access.cuh", "access", {"Patterns": "core/access.cuh"}),
     ("tuning", "Tuning", "tuning.cuh", "tuning", {
-        "Experiments": "tuning.cuh", "Options and reports": "host/tuning/candidates.cuh host/tuning/measure.cuh"}),
+        "Experiments": "tuning.cuh", "Options and reports": "host/tuning/candidates.cuh host/tuning/measure.cuh host/tuning/store.cuh"}),
     ("distributed", "Several GPUs", "distributed.cuh", "distributed", {
         "Teams": "distributed_team.cuh", "Reductions": "distributed_reduce.cuh",
         "Extremes, mean and variance": "distributed_statistics.cuh",

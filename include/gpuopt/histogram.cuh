@@ -33,6 +33,7 @@
 #pragma once
 
 #include <gpuopt/block/histogram.cuh>
+#include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/other_calls.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/histogram/arguments.cuh>
@@ -58,9 +59,10 @@ GPUOPT_NAMESPACE_BEGIN
 /// - floating point: the last bin b whose edge lower + b * (upper - lower) / bins, rounded to the nearest number of the
 ///   type, is not above x; halves are converted to float first
 ///
-/// So every such element is in one bin. Elements below lower, from upper on, and NaN are in none.
+/// So every such element is in one bin. Elements below lower, from upper on, and NaN are in none. With the policy
+/// CloseLastBin, elements that equal upper are in the last bin.
 ///
-/// \tparam Policy HistogramPolicy, AddCounts, CountOutside, or a type derived from one
+/// \tparam Policy HistogramPolicy, AddCounts, CountOutside, CloseLastBin, or a type derived from one
 /// \param in n integers or floating-point numbers
 /// \param counts `bins` counters; bins + 2 with CountOutside
 /// \param bins 1 to 2^31 - 3
@@ -73,7 +75,7 @@ void histogram(It in, std::size_t n, CountIt counts, std::size_t bins, detail::L
   constexpr bool HAS_BINS = detail::requireNumbers<T>(), WRITES = detail::requireCounters<CountIt>();
   if constexpr (HAS_BINS && WRITES) {
     constexpr const char* function = "gpuopt::histogram";
-    const auto slotOf = detail::evenBins<T, Policy::COUNTS_OUTSIDE>(bins, lower, upper, function);
+    const auto slotOf = detail::binsBetween<Policy, T>(bins, lower, upper, function);
     detail::histogramOf<Policy>(function, in, n, detail::Unwrap<CountIt>::pointer(counts),
                                 detail::slotsOf<Policy>(bins), slotOf, stream);
   }
@@ -189,6 +191,22 @@ void histogramEdges(It in, std::size_t n, const Edges& edges, CountIt counts, St
                                        stream);
 }
 
+/// The same for containers or spans: as many bins as there are edges, less one. Edges in a std::vector or std::array
+/// are on the host, others on the device. `counts` has a counter for each bin, or more; two more with CountOutside.
+template <class Policy = HistogramPolicy, class In, class Edges, class Counts, class = detail::EnableRange<In>,
+          class = detail::EnableRange<const Edges>, class = detail::EnableRange<Counts>>
+void histogramEdges(In&& in, const Edges& edges, Counts&& counts, StreamRef stream = {}) {
+  constexpr const char* function = "gpuopt::histogramEdges";
+  const std::size_t bins = detail::binsBetweenEdges(detail::sizeOf(edges), function);
+  detail::requireSize(counts, detail::slotsOf<Policy>(bins), "counts", function);
+  if constexpr (detail::isHostRange<Edges>) {
+    gpuopt::histogramEdges<Policy>(detail::dataOf(in), detail::sizeOf(in), edges, detail::dataOf(counts), stream);
+  } else {
+    const auto* const first = detail::toAddress(edges.data());
+    gpuopt::histogramEdges<Policy>(detail::dataOf(in), detail::sizeOf(in), first, bins, detail::dataOf(counts), stream);
+  }
+}
+
 /// Histograms of interleaved channels, such as those of RGB or RGBA pixels, in one reading.
 ///
 ///     gpuopt::histogramChannels<3>(picture, width * height, counts, 256, 0, 256);   // counts[channel * 256 + value]
@@ -217,6 +235,18 @@ void histogramChannels(It samples, std::size_t n, CountIt counts, std::size_t bi
   }
 }
 
+/// The same for containers or spans: `samples` of whole pixels, `counts` of as many bins for each channel.
+template <int CHANNELS, class Policy = HistogramPolicy, class In, class Counts, class = detail::EnableRange<In>,
+          class = detail::EnableRange<Counts>>
+void histogramChannels(In&& samples, Counts&& counts, detail::LimitOfRange<In> lower, detail::LimitOfRange<In> upper,
+                       StreamRef stream = {}) {
+  constexpr const char* function = "gpuopt::histogramChannels";
+  const std::size_t slots = detail::perChannel<CHANNELS>(counts, "counts", function);
+  gpuopt::histogramChannels<CHANNELS, Policy>(
+      detail::dataOf(samples), detail::perChannel<CHANNELS>(samples, "samples", function), detail::dataOf(counts),
+      detail::binsOfSlots<Policy>(slots, function), lower, upper, stream);
+}
+
 /// A histogram of each row of a matrix: counts[row * bins + bin].
 ///
 /// The bins are those of histogram(), the same for all rows. One kernel; rows that are short keep few threads of a
@@ -236,10 +266,21 @@ void histogramRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Co
   constexpr bool HAS_BINS = detail::requireNumbers<T>(), WRITES = detail::requireCounters<CountIt>();
   if constexpr (HAS_BINS && WRITES) {
     constexpr const char* function = "gpuopt::histogramRows";
-    const auto slotOf = detail::evenBins<T, Policy::COUNTS_OUTSIDE>(bins, lower, upper, function);
+    const auto slotOf = detail::binsBetween<Policy, T>(bins, lower, upper, function);
     detail::histogramOfRows<Policy>(function, in, {rows, cols, ld}, detail::Unwrap<CountIt>::pointer(counts),
                                     detail::slotsOf<Policy>(bins), slotOf, stream);
   }
+}
+
+/// The same for a view of a matrix, not of a batch, and a container of counters: of as many bins for each row.
+template <class Policy = HistogramPolicy, class T, class Counts, class = detail::EnableRange<Counts>>
+void histogramRows(MatrixView<T> in, Counts&& counts, detail::LimitOf<const T*> lower, detail::LimitOf<const T*> upper,
+                   StreamRef stream = {}) {
+  detail::requireOneMatrix(in.batch, "gpuopt::histogramRows");
+  if (in.rows == 0) return;
+  const std::size_t slots = detail::perRow(detail::sizeOf(counts), in.rows, "gpuopt::histogramRows");
+  gpuopt::histogramRows<Policy>(static_cast<const T*>(in.data), in.rows, in.cols, in.ld, detail::dataOf(counts),
+                                detail::binsOfSlots<Policy>(slots, "gpuopt::histogramRows"), lower, upper, stream);
 }
 
 /// Reduces values by a small integer key: out[b] = op over all values whose key is b.
@@ -334,10 +375,40 @@ template <class T>
 [[nodiscard]] std::string explainHistogram(std::size_t n, std::size_t bins) {
   detail::requireBins(bins, "gpuopt::explainHistogram");
   if (n == 0) return "nothing to launch";
-  using Slots = detail::NumberedBins<Identity, false>;
-  using Source = std::conditional_t<detail::readsVectors<T>, detail::ArraySource<T, Slots, true>,
-                                    detail::IteratorSource<const T*, Slots>>;
-  return detail::planInWords(detail::planHistogram(detail::histogramShape(Source{}, n, bins)));
+  const detail::PlannedSource<T, detail::NumberedBins<Identity, false>> source{};
+  return detail::planInWords(detail::planHistogram(detail::histogramShape(source, n, bins)));
+}
+
+/// The same for histogramEdges() of elements of type T.
+template <class T>
+[[nodiscard]] std::string explainHistogramEdges(std::size_t n, std::size_t bins) {
+  detail::requireBins(bins, "gpuopt::explainHistogramEdges");
+  if (n == 0) return "nothing to launch";
+  auto source = detail::PlannedSource<T, detail::EdgeBins<detail::BinNumber<T>, false>>{};
+  source.f.bins = static_cast<unsigned>(bins);
+  return detail::planInWords(detail::planHistogram(detail::histogramShape(source, n, bins)));
+}
+
+/// The same for histogramChannels() of n pixels, with `bins` bins for each channel.
+///
+/// \tparam T a sample
+/// \tparam CHANNELS samples of a pixel
+template <class T, int CHANNELS>
+[[nodiscard]] std::string explainHistogramChannels(std::size_t n, std::size_t bins) {
+  detail::requireBins(bins, "gpuopt::explainHistogramChannels");
+  if (n == 0) return "nothing to launch";
+  using Slots = detail::ChannelBins<detail::NumberedBins<Identity, false>, CHANNELS>;
+  const detail::PlannedSource<detail::HistogramPixel<T, CHANNELS>, Slots> source{};
+  return detail::planInWords(detail::planHistogram(detail::histogramShape(source, n, CHANNELS * bins)));
+}
+
+/// The same for histogramRows() of a matrix of `rows` x `cols` elements of type T, with `bins` bins for each row.
+template <class T>
+[[nodiscard]] std::string explainHistogramRows(std::size_t rows, std::size_t cols, std::size_t bins) {
+  detail::requireBins(bins, "gpuopt::explainHistogramRows");
+  if (rows == 0 || cols == 0) return "nothing to launch";
+  using Source = detail::PlannedSource<T, detail::NumberedBins<Identity, false>>;
+  return detail::planInWords(detail::planRows({rows, cols, cols}, detail::elementShape<Source>(cols, bins)));
 }
 
 GPUOPT_OTHER_CALLS(
@@ -345,9 +416,9 @@ GPUOPT_OTHER_CALLS(
 GPUOPT_OTHER_CALLS(bincount, "(in, n, counts, bins), or containers for in and counts without n and bins, then a stream")
 GPUOPT_OTHER_CALLS(histogramBy,
                    "(in, n, counts, bins, binOf), or containers for in and counts without n and bins, then a stream")
-GPUOPT_OTHER_CALLS(
-    histogramEdges,
-    "(in, n, edges, bins, counts), or (in, n, edges, counts) with a std::vector or std::array of edges, then a stream")
+GPUOPT_OTHER_CALLS(histogramEdges,
+                   "(in, n, edges, bins, counts), (in, n, edges, counts) with a std::vector or std::array of edges, or "
+                   "containers (in, edges, counts), then a stream")
 GPUOPT_OTHER_CALLS(reduceBy, "(values, n, keys, bins, out), or containers (values, keys, out), then op and stream")
 GPUOPT_OTHER_CALLS(meanBy, "(values, n, keys, bins, out), or containers (values, keys, out), then a stream")
 

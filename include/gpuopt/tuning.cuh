@@ -46,6 +46,9 @@ GPUOPT_NAMESPACE_BEGIN
 /// \return whether the file can be used; if not, why is said on stderr
 GPUOPT_HIDDEN inline bool loadTuning(const std::string& path) { return detail::TuningStore::instance().load(path); }
 
+/// The tuning file in use, how many choices are known, and why a file is ignored. Thread-safe.
+[[nodiscard]] GPUOPT_HIDDEN inline TuningStatus tuningStatus() { return detail::TuningStore::instance().status(); }
+
 /// Candidates that write the same n elements of T, of which calls use the fastest.
 ///
 /// The first call for a device and a power of two of n compares them, unless the tuning file has the choice: each

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <gpuopt/histogram.cuh>
+#include <gpuopt/histogram_automatic.cuh>
 
 #include <cstddef>
 #include <functional>
@@ -90,7 +91,7 @@ void fail(const Particle* in, const float* edges, unsigned* counts) {
 }
 
 #elif CASE == 14
-// EXPECT: gpuopt::histogramEdges: these arguments fit no form of it: it takes (in, n, edges, bins, counts), or (in, n, edges, counts) with a std::vector or std::array of edges, then a stream
+// EXPECT: gpuopt::histogramEdges: these arguments fit no form of it: it takes (in, n, edges, bins, counts), (in, n, edges, counts) with a std::vector or std::array of edges, or containers (in, edges, counts), then a stream
 void fail(const float* in, const float* edges, unsigned* counts) { gpuopt::histogramEdges(in, 3, counts, edges, 10); }
 
 #elif CASE == 15
@@ -207,5 +208,14 @@ void fail(const float* x, const int* keys, float* out) { gpuopt::meanBy<gpuopt::
 // EXPECT: gpuopt::meanBy: out must have floating-point numbers
 // WRITTEN: `meanBy(values, n, keys, bins, out)`, where `out` points to `int`
 void fail(const int* x, const int* keys, int* out) { gpuopt::meanBy(x, 3, keys, 10, out); }
+
+#elif CASE == 32
+// EXPECT: gpuopt::histogramEdges: CloseLastBin is for bins between limits: raise the last edge
+// WRITTEN: histogramEdges<CloseLastBin>(x, n, edges, bins, counts)
+void fail(const float* x, unsigned* counts) { gpuopt::histogramEdges<gpuopt::CloseLastBin>(x, 3, x, 10, counts); }
+
+#elif CASE == 33
+// EXPECT: gpuopt::binsNeeded: the elements must be integers
+std::size_t fail(const float* samples) { return gpuopt::binsNeeded(samples, 3); }
 
 #endif

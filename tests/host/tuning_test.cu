@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <stdexcept>
@@ -209,6 +210,21 @@ TEST_CASE("A store takes the choices of a file") {
   REQUIRE(store.find({"a", "double", 1}, "A GPU").empty());
   REQUIRE(store.find({"a", "float", 2}, "A GPU").empty());
   REQUIRE(store.find({"a", "float", 1}, "Another GPU").empty());
+}
+
+TEST_CASE("A store says which file it uses, and why it ignores one") {
+  const TuningFolder folder;
+  mergeIntoFile(folder.file(), {makeEntry("a", 1, "x"), makeEntry("b", 1, "y")});
+  std::ofstream(folder.file("bad.json")) << "{}";
+  TuningStore store;
+  REQUIRE(store.load(folder.file()));
+  REQUIRE(store.status().file == std::filesystem::canonical(folder.file()).string());
+  REQUIRE((store.status().choices == 2 && store.status().problem.empty()));
+  REQUIRE_FALSE(store.load(folder.file("bad.json")));
+  REQUIRE((store.status().file.empty() && store.status().choices == 0));
+  REQUIRE(store.status().problem.find(folder.file("bad.json") + ": ") == 0);
+  REQUIRE(store.load(folder.file()));
+  REQUIRE(store.status().problem.empty());
 }
 
 TEST_CASE("A store adds to its file what it remembers, and to no other") {

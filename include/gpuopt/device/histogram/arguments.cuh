@@ -76,12 +76,22 @@ constexpr bool requireBinOf() {
   return IS_DEVICE_CODE && TELLS;
 }
 
+// The bins of a number of counters.
+template <class Policy>
+std::size_t binsOfSlots(std::size_t slots, const char* function, const char* whose = "for each histogram ") {
+  constexpr std::size_t OUTSIDE = Policy::COUNTS_OUTSIDE ? 2 : 0;
+  if (slots <= OUTSIDE) throwInvalid({function, ": counts has ", whose, slots, " elements, so bins is 0"});
+  return slots - OUTSIDE;
+}
+
 // The bins of a container of counters.
 template <class Policy, class Counts>
 std::size_t binsOf(const Counts& counts, const char* function) {
-  constexpr std::size_t OUTSIDE = Policy::COUNTS_OUTSIDE ? 2 : 0;
-  if (sizeOf(counts) <= OUTSIDE) throwInvalid({function, ": counts has ", sizeOf(counts), " elements, so bins is 0"});
-  return sizeOf(counts) - OUTSIDE;
+  return binsOfSlots<Policy>(sizeOf(counts), function, "");
 }
+
+// A source of T at any address, for plans.
+template <class T, class F>
+using PlannedSource = std::conditional_t<readsVectors<T>, ArraySource<T, F, true>, IteratorSource<const T*, F>>;
 
 GPUOPT_DETAIL_END

@@ -345,4 +345,27 @@ EvenBins<T, OUTSIDE> evenBins(std::size_t bins, BinLimit<T> lower, BinLimit<T> u
     return evenBinsOfWords<T, OUTSIDE>(count, lower, upper, function);
 }
 
+// Bins of which the last one has the upper limit, too.
+template <class Bins, class Limit>
+struct ClosedBins {
+  Bins bins;
+  Limit upper;
+  unsigned last;
+
+  template <class T>
+  __device__ unsigned operator()(const T& x) const {
+    return static_cast<Limit>(x) == upper ? last : bins(x);
+  }
+};
+
+// The bins of a histogram with a policy.
+template <class Policy, class T>
+auto binsBetween(std::size_t bins, BinLimit<T> lower, BinLimit<T> upper, const char* function) {
+  const auto even = evenBins<T, Policy::COUNTS_OUTSIDE>(bins, lower, upper, function);
+  if constexpr (Policy::CLOSED)
+    return ClosedBins<std::decay_t<decltype(even)>, BinLimit<T>>{even, upper, static_cast<unsigned>(bins) - 1};
+  else
+    return even;
+}
+
 GPUOPT_DETAIL_END

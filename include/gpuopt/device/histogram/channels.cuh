@@ -46,11 +46,20 @@ struct ByteSlots<HistogramPixel<T, CHANNELS>, ChannelBins<Bins, CHANNELS>> {
   __device__ unsigned operator()(unsigned value) const { return f.slot(static_cast<T>(value % 256), value / 256); }
 };
 
+// The pixels of a container of samples, and the bins of one of counters.
+template <int CHANNELS, class R>
+std::size_t perChannel(const R& range, const char* name, const char* function) {
+  if (sizeOf(range) % CHANNELS != 0)
+    throwInvalid(
+        {function, ": ", name, " has ", sizeOf(range), " elements, not as many for each of ", CHANNELS, " channels"});
+  return sizeOf(range) / CHANNELS;
+}
+
 // Counts n pixels.
 template <class Policy, int CHANNELS, class T, class Count>
 void histogramOfPixels(const char* function, const T* samples, std::size_t n, Count* counts, std::size_t bins,
                        BinLimit<T> lower, BinLimit<T> upper, cudaStream_t stream) {
-  const auto binsOfSample = evenBins<T, Policy::COUNTS_OUTSIDE>(bins, lower, upper, function);
+  const auto binsOfSample = binsBetween<Policy, T>(bins, lower, upper, function);
   const std::size_t slots = slotsOf<Policy>(bins);
   if (slots > mostBins / CHANNELS)
     throwInvalid({function, ": ", CHANNELS, " times bins (", bins, ") exceeds ", mostBins});

@@ -31,6 +31,11 @@ constexpr bool requireEdges() {
   }
 }
 
+inline std::size_t binsBetweenEdges(std::size_t edges, const char* function) {
+  if (edges < 2) throwInvalid({function, ": edges has ", edges, " elements, but a bin needs 2"});
+  return edges - 1;
+}
+
 // Edges in the host's memory do not decrease, and none is NaN.
 template <class Edge>
 void requireSorted(const Edge* edges, std::size_t bins, const char* function) {
@@ -83,6 +88,8 @@ GPUOPT_HIDDEN void storeEdges(const Edge* from, std::size_t count, Edge* to, con
 template <class Policy, class Count, class Edge, class It>
 void histogramBetween(const char* function, It in, std::size_t n, const Edge* edges, std::size_t bins, Count* counts,
                       cudaStream_t stream) {
+  static_assert(!Policy::CLOSED,
+                "gpuopt::histogramEdges: CloseLastBin is for bins between limits: raise the last edge");
   using Slots = EdgeBins<Edge, Policy::COUNTS_OUTSIDE>;
   const Slots slotOf{edges, static_cast<unsigned>(bins), Slots::notShared};
   histogramOf<Policy>(function, in, n, counts, slotsOf<Policy>(bins), slotOf, stream);
@@ -106,8 +113,7 @@ void histogramDeviceEdges(It in, std::size_t n, const Edge* edges, std::size_t b
 template <class Policy, class Count, class Edge, class It>
 void histogramHostEdges(It in, std::size_t n, const Edge* edges, std::size_t size, Count* counts, cudaStream_t stream) {
   constexpr const char* function = "gpuopt::histogramEdges";
-  if (size < 2) throwInvalid({function, ": edges has ", size, " elements, but a bin needs 2"});
-  requireBins(size - 1, function);
+  requireBins(binsBetweenEdges(size, function), function);
   requireSorted(edges, size - 1, function);
   requireCounts(counts, slotsOf<Policy>(size - 1), function);
   requireReadable(deviceIterator(in, n, function, "in"), n, function, "in");

@@ -8,6 +8,7 @@
 #include <gpuopt/device/reduce/view.cuh>
 
 #include <cstddef>
+#include <string>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -90,6 +91,16 @@ inline RowPlan planRows(const MatrixShape& matrix, const HistogramShape& shape) 
   return plan;
 }
 
+inline std::string planInWords(const RowPlan& plan) {
+  const char* const counters = plan.isShared ? "shared memory, " : "global memory, ";
+  const char* const reason = plan.isShared ? "the counters of a row fit into shared memory"
+                                           : "the counters of a row do not fit into shared memory";
+  const std::string blocks =
+      message({counters, plan.blocks, plan.blocks == 1 ? " block of " : " blocks of ", plan.threads, " threads"});
+  return plan.shape.parts == 1 ? message({blocks, ", a row for each in turn: ", reason})
+                               : message({blocks, ", ", plan.shape.parts, " of them for each row: ", reason});
+}
+
 template <class View, class Count>
 GPUOPT_HIDDEN void launchRowHistograms(const HistogramCall<Count>& call, const MatrixShape& matrix, const View& view) {
   using Source = typename View::Source;
@@ -109,6 +120,17 @@ GPUOPT_HIDDEN void launchRowHistograms(const HistogramCall<Count>& call, const M
 }
 
 struct NoOutput {};
+
+inline void requireOneMatrix(std::size_t batch, const char* function) {
+  if (batch != 1) throwInvalid({function, ": in.batch is ", batch, ": pass one matrix at a time"});
+}
+
+// The counters of each row, of those of a container. There are rows.
+inline std::size_t perRow(std::size_t counters, std::size_t rows, const char* function) {
+  if (counters % rows != 0)
+    throwInvalid({function, ": counts has ", counters, " elements, not as many for each of ", rows, " rows"});
+  return counters / rows;
+}
 
 // Checks the arguments, and launches if there is anything to do.
 template <class Policy, class It, class F, class Count>

@@ -12,10 +12,11 @@
 GPUOPT_NAMESPACE_BEGIN
 
 /// What a histogram does with its counters. To change a value, derive a type and pass it as the first template
-/// argument; `AddCounts` and `CountOutside` are such types.
+/// argument; `AddCounts`, `CountOutside` and `CloseLastBin` are such types.
 struct HistogramPolicy {
   static constexpr bool ADDS = false;            ///< whether counts are added to what is there; else they replace it
   static constexpr bool COUNTS_OUTSIDE = false;  ///< whether elements in no bin have counters, two after the bins
+  static constexpr bool CLOSED = false;          ///< whether elements that equal `upper` are in the last bin
 };
 
 /// Counts are added to those that are there.
@@ -27,6 +28,11 @@ struct AddCounts : HistogramPolicy {
 /// those above the last one and for NaN. `counts` then has bins + 2 elements, whose sum is n.
 struct CountOutside : HistogramPolicy {
   static constexpr bool COUNTS_OUTSIDE = true;  ///< such elements are counted, too
+};
+
+/// The last bin has the elements that equal `upper`, too, as NumPy's does: for bins between limits.
+struct CloseLastBin : HistogramPolicy {
+  static constexpr bool CLOSED = true;  ///< such elements are in the last bin
 };
 
 namespace detail {

@@ -8,6 +8,7 @@
 #include <gpuopt/host/tuning/file.cuh>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -15,6 +16,17 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+GPUOPT_NAMESPACE_BEGIN
+
+/// What is known of the tuning file, from tuningStatus().
+struct TuningStatus {
+  std::string file;         ///< its path, without links; empty if no file is in use
+  std::size_t choices = 0;  ///< entries known, of the file and of this process
+  std::string problem;      ///< why the last file that was named, or its next entry, is ignored; empty if nothing is
+};
+
+GPUOPT_NAMESPACE_END
 
 GPUOPT_DETAIL_BEGIN
 
@@ -42,6 +54,7 @@ class TuningStore {
     const std::lock_guard<std::mutex> lock(mutex_);
     entries_.clear();
     path_.clear();
+    problem_.clear();
     generation_.fetch_add(1, std::memory_order_release);
     try {
       std::vector<TuningEntry> entries = readTuningFile(path);
@@ -60,6 +73,11 @@ class TuningStore {
     entries_ = std::move(entries);
     path_.clear();
     generation_.fetch_add(1, std::memory_order_release);
+  }
+
+  TuningStatus status() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return {path_, entries_.size(), problem_};
   }
 
   /// From 1. Changes with every load() and replace(): what was looked up before does not hold any more.
@@ -103,12 +121,14 @@ class TuningStore {
     return entry.key.name == key.name && entry.key.type == key.type && entry.key.logSize == key.logSize;
   }
 
-  static void report(const std::string& path, const char* problem) {
+  void report(const std::string& path, const char* problem) {
+    problem_ = message({path, ": ", problem});
     std::fprintf(stderr, "gpuopt: the tuning file %s is ignored: %s\n", path.c_str(), problem);
   }
 
   std::mutex mutex_;
   std::string path_;  // of the file that is added to; empty if there is none
+  std::string problem_;
   std::vector<TuningEntry> entries_;
   std::atomic<unsigned> generation_{1};
 };
