@@ -41,6 +41,7 @@ struct ProgramCheck {
     Checker& checker = Checker::instance();
     emulation::detail::memoryObserver = &checker;
     checker.settings.ignored = listOf("GPUOPT_EMULATION_CHECK_IGNORE");
+    if (const char* const without = std::getenv("GPUOPT_EMULATION_CHECK_WITHOUT")) checker.settings.without = without;
     bool isOn = false;
     for (const std::string& what : listOf("GPUOPT_EMULATION_CHECK")) {
       if (what != "races" && what != "equal") {
@@ -56,6 +57,8 @@ struct ProgramCheck {
   }
 
   static void finish(int status) {
+    for (const std::string& line : Checker::instance().synchronisation)
+      std::fprintf(stderr, "gpuopt emulation: synchronises at %s\n", line.c_str());
     const std::vector<Finding> findings = Checker::instance().findings();
     if (findings.empty()) return;
     std::fflush(nullptr);

@@ -95,6 +95,7 @@ struct Findings {
 struct CheckSettings {
   bool reportsEqualValues = false;
   std::vector<std::string> ignored;  ///< parts of reports
+  std::string without;               ///< the place of a barrier or fence that is to order nothing
 };
 
 /// What is common to all launches of a program.
@@ -162,12 +163,28 @@ class Checker : public LaunchObserver, public MemoryObserver {
                   [](ByteState& state, unsigned mask) { state.markWritten(mask); });
   }
 
+  /// Whether the barrier or fence of a line is to order nothing, for tests of the check itself. Remembers the line.
+  bool leavesOut(const std::string& file, int line) {
+    if (settings.without.empty()) return false;
+    const SourceLine place{"", file, line};
+    const std::lock_guard<std::mutex> lock(mutex_);
+    synchronisation.insert(file + ':' + std::to_string(line));
+    return place.is(settings.without);
+  }
+  bool leavesOut(const void* caller) {
+    if (settings.without.empty()) return false;
+    for (const SourceLine& frame : framesOf(reinterpret_cast<std::uintptr_t>(caller)))
+      if (!isSystemFile(frame.file)) return leavesOut(frame.file, frame.line);
+    return false;
+  }
+
   std::mutex& lockOf(std::uintptr_t address) { return locks_[address / 64 % locks_.size()]; }
 
   WordMap<Cell> cells;
   WordMap<ByteState> states;
   Flags flags;
   CheckSettings settings;
+  std::set<std::string> synchronisation;  // lines of barriers and fences, if one is to be left out
 
  private:
   const LaunchName& nameOf(std::uint32_t run) const {
@@ -238,6 +255,9 @@ class BlockChecker : public BlockObserver {
   void wait(Lane& lane, const Operation&) override { settle(*lane.trace); }
 
   void meet(const Operation& operation, Lane* first, unsigned participants) override {
+    const Request& request =
+        (operation.scope == Operation::Scope::warp ? first[__builtin_ctz(participants)] : *first).request;
+    if (isLeftOut(operation, request.site)) return;
     if (operation.scope == Operation::Scope::warp) {
       clocks_.meet(first->index, participants, checker_.flags);
       return;
@@ -275,22 +295,32 @@ class BlockChecker : public BlockObserver {
       if (!isShared) updateState(state, at, now);
     }
     if (isDynamic(address) && dynamicEnd_ < end) state.outside = ByteState::ALL;
-    if (state.outside != 0)
-      sight({FindingKind::outOfBounds, Record(), now, address, bytes, isShared});
-    else if (state.unwritten != 0)
-      sight({FindingKind::uninitialised, Record(), now, address, bytes, false});
+    judge(state, now, address, bytes);
     if (seen.earlier.run != 0) doubt(*lane.trace, seen);
   }
 
-  void fence(const Lane& lane, FenceScope scope) { clocks_.fence(lane.index, scope, checker_.flags); }
+  void fence(const Lane& lane, FenceScope scope, const void* caller) {
+    if (!checker_.leavesOut(caller)) clocks_.fence(lane.index, scope, checker_.flags);
+  }
 
-  void copy(const Lane& lane, std::uintptr_t to, std::size_t bytes, std::uintptr_t pc) {
+  /// Starts an asynchronous copy, of which the last `zeros` bytes are zeros. What it reads takes part in no race:
+  /// copies of aligned pieces read bytes of other threads at their ends, which nobody uses.
+  void copy(const Lane& lane, std::uintptr_t to, std::uintptr_t from, std::size_t bytes, std::size_t zeros,
+            std::uintptr_t pc) {
     access(lane, AccessWay::copy, to, bytes, pc);
     lane.trace->copies.push_back({to, bytes, lane.trace->groups});
+    Record now(clocks_.run(), clocks_.time(lane.index), pc, lane.index, AccessWay::read);
+    ByteState state{ByteState::ALL, 0};
+    for (std::uintptr_t i = 0; i + zeros < bytes; i += 4) {
+      now.mask = bytesOfWord(from + i, from + bytes - zeros) & ByteState::ALL;
+      updateState(state, from + i, now);
+    }
+    judge(state, now, from, bytes - zeros);
   }
 
   /// Waits for all groups of copies but the last ones.
-  void await(const Lane& lane, std::size_t pending) {
+  void await(const Lane& lane, std::size_t pending, const void* caller) {
+    if (checker_.leavesOut(caller)) return;
     Trace& trace = *lane.trace;
     while (!trace.copies.empty() && trace.copies.front().group + pending < trace.groups) {
       const Trace::Copy& done = trace.copies.front();
@@ -301,6 +331,12 @@ class BlockChecker : public BlockObserver {
   }
 
  private:
+  /// Whether a barrier is to order nothing.
+  bool isLeftOut(const Operation& operation, Site site) const {
+    const bool isBarrier = operation.scope == Operation::Scope::block || &operation == &syncWarp;
+    return isBarrier && checker_.leavesOut(site.file, site.line);
+  }
+
   bool isInShared(std::uintptr_t address) const {
     return (shared_ <= address && address < sharedEnd_) || isDynamic(address);
   }
@@ -349,6 +385,13 @@ class BlockChecker : public BlockObserver {
       const std::lock_guard<std::mutex> lock(checker_.lockOf(at));
       state.markWritten(now.mask);
     }
+  }
+
+  void judge(ByteState state, const Record& now, std::uintptr_t address, std::size_t bytes) {
+    if (state.outside != 0)
+      sight({FindingKind::outOfBounds, Record(), now, address, bytes, isInShared(address)});
+    else if (state.unwritten != 0 && bytes > 0)
+      sight({FindingKind::uninitialised, Record(), now, address, bytes, false});
   }
 
   void sight(const Sighting& seen) {

@@ -44,13 +44,13 @@ void noteAccess(HookedAccess access, const volatile void* pointer, std::size_t b
     Checker::instance().written(const_cast<const void*>(pointer), bytes);
   if (lane == nullptr || lane->trace->isOnStack(address)) return;
   BlockChecker& checker = *lane->trace->checker;
-  if (isRelease(access.order)) checker.fence(*lane, FenceScope::device);
+  if (isRelease(access.order)) checker.fence(*lane, FenceScope::device, caller);
   checker.access(*lane, wayOf(access), address, bytes, reinterpret_cast<std::uintptr_t>(caller));
 }
 
-void noteFence(int) {
+void noteFence(int, const void* caller) {
   if (Lane* const lane = checkedLane(__builtin_frame_address(0)))
-    lane->trace->checker->fence(*lane, FenceScope::device);
+    lane->trace->checker->fence(*lane, FenceScope::device, caller);
 }
 
 }  // namespace gpuopt::emulation::detail
@@ -59,17 +59,15 @@ extern "C" {
 
 void gpuoptCheckBlockFence() {
   using namespace gpuopt::emulation::detail;
-  if (Lane* const lane = checkedLane(__builtin_frame_address(0))) lane->trace->checker->fence(*lane, FenceScope::block);
+  if (Lane* const lane = checkedLane(__builtin_frame_address(0)))
+    lane->trace->checker->fence(*lane, FenceScope::block, __builtin_return_address(0));
 }
 
 void gpuoptCheckAsyncCopy(void* to, const void* from, std::size_t bytes, std::size_t zeros) {
   using namespace gpuopt::emulation::detail;
   if (Lane* const lane = checkedLane(__builtin_frame_address(0))) {
-    const auto pc = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
-    BlockChecker& checker = *lane->trace->checker;
-    if (zeros < bytes)
-      checker.access(*lane, AccessWay::read, reinterpret_cast<std::uintptr_t>(from), bytes - zeros, pc);
-    checker.copy(*lane, reinterpret_cast<std::uintptr_t>(to), bytes, pc);
+    lane->trace->checker->copy(*lane, reinterpret_cast<std::uintptr_t>(to), reinterpret_cast<std::uintptr_t>(from),
+                               bytes, zeros, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   }
   copyBytes(to, from, bytes, zeros);
 }
@@ -81,6 +79,7 @@ void gpuoptCheckCommit() {
 
 void gpuoptCheckWait(std::size_t pending) {
   using namespace gpuopt::emulation::detail;
-  if (Lane* const lane = checkedLane(__builtin_frame_address(0))) lane->trace->checker->await(*lane, pending);
+  if (Lane* const lane = checkedLane(__builtin_frame_address(0)))
+    lane->trace->checker->await(*lane, pending, __builtin_return_address(0));
 }
 }

@@ -21,7 +21,7 @@ struct HookedAccess {
 void noteAccess(HookedAccess access, const volatile void* address, std::size_t bytes, const void* caller,
                 const void* frame);
 /// Called at a fence of C++.
-void noteFence(int order);
+void noteFence(int order, const void* caller);
 
 }  // namespace gpuopt::emulation::detail
 
@@ -96,7 +96,7 @@ GPUOPT_HOOKED_ATOMICS(std::uint64_t, 64)
 #undef GPUOPT_HOOKED_UPDATE
 
 void __tsan_atomic_thread_fence(int order) {
-  gpuopt::emulation::detail::noteFence(order);
+  gpuopt::emulation::detail::noteFence(order, __builtin_return_address(0));
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }

@@ -79,7 +79,7 @@ void noteAccess(HookedAccess access, const volatile void* address, std::size_t b
   recordAccess(eventKind(access.kind), address, bytes, access.isOfAnyAlignment, caller, frame);
 }
 
-void noteFence(int) {}
+void noteFence(int, const void*) {}
 
 }  // namespace gpuopt::emulation::detail
 
