@@ -94,7 +94,7 @@ struct Findings {
 
 struct CheckSettings {
   bool reportsEqualValues = false;
-  std::vector<std::string> ignored;  ///< parts of reports
+  std::vector<std::string> ignored;  ///< parts of reports and of names of functions
   std::string without;               ///< the place of a barrier or fence that is to order nothing
 };
 
@@ -212,6 +212,14 @@ class Checker : public LaunchObserver, public MemoryObserver {
 
   /// Whether an instruction is the emulated device's own.
   static bool isOfSystem(const std::vector<SourceLine>& frames) { return !frames.empty() && lineOf(frames) == nullptr; }
+
+  /// Whether a report, or the name of a function that takes part in the race, has a part that is to be ignored.
+  bool isIgnored(const std::string& report, const std::vector<SourceLine>& frames) const {
+    return std::any_of(settings.ignored.begin(), settings.ignored.end(), [&](const std::string& part) {
+      const auto isIn = [&part](const SourceLine& frame) { return frame.function.find(part) != std::string::npos; };
+      return report.find(part) != std::string::npos || std::any_of(frames.begin(), frames.end(), isIn);
+    });
+  }
 
   /// The mistake that is seen, reported if it is new and nothing says that it is to be ignored.
   Finding& findingOf(const Sighting& seen);
@@ -498,8 +506,7 @@ inline Finding& Checker::findingOf(const Sighting& seen) {
   if (const SourceLine* const line = lineOf(frames)) finding.line = *line;
   if (const SourceLine* const line = lineOf(earlier)) finding.earlier = *line;
   const std::string text = describe(seen);
-  for (const std::string& part : settings.ignored)
-    if (text.find(part) != std::string::npos) return finding;
+  if (isIgnored(text, frames) || isIgnored(text, earlier)) return finding;
   finding.text = text;
   detail::report(text);
   return finding;
