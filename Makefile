@@ -41,11 +41,12 @@ bench-pages:  ## takes the results of make bench into benchmarks/results, and wr
 	@scripts/bench_pages.py build/bench
 	@if python3 -c 'import matplotlib' 2>/dev/null; then scripts/plot_overview.py; else echo "no chart: matplotlib not found"; fi
 
-sanitize:  ## the tests under ASan and UBSan, several ranks under ThreadSanitizer, all under compute-sanitizer on a GPU
+sanitize:  ## the tests under ASan and UBSan, some also checked for races, all under compute-sanitizer on a GPU
 	@scripts/device.sh
 	@scripts/install-deps.sh tests examples
 	@scripts/workflow.sh sanitize
 	@scripts/sanitize-threads.sh
+	@scripts/check-races.sh
 	@if scripts/device.sh | grep -q native; then scripts/gpu-check.sh sanitize; fi
 
 check-native:  ## what can be checked without a GPU: a sample built with nvcc, the generated code, and check-compilers

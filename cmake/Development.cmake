@@ -108,7 +108,7 @@ function(gpuopt_example_variants variable name)
   set(${variable} ${variants} PARENT_SCOPE)
 endfunction()
 
-# gpuopt_add_program(<target> <emulated|native|profiled> <source>...): a program from CUDA sources for one of the devices.
+# gpuopt_add_program(<target> <emulated|native|profiled|checked> <source>...): a program from CUDA sources for one of the devices.
 function(gpuopt_add_program target variant)
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE gpuopt_development)
@@ -119,6 +119,8 @@ function(gpuopt_add_program target variant)
   add_dependencies(emulated ${target})
   if(variant STREQUAL "profiled")
     gpuopt_emulate(${target} PROFILE)
+  elseif(variant STREQUAL "checked")
+    gpuopt_emulate(${target} CHECK)
   else()
     gpuopt_emulate(${target})
   endif()

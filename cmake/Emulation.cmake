@@ -9,20 +9,20 @@ function(gpuopt_find_emulation_folder)
 endfunction()
 gpuopt_find_emulation_folder()
 
-# gpuopt_emulate(<target> [PROFILE]): builds the target for the emulated device, with the host compiler and without nvcc.
+# gpuopt_emulate(<target> [PROFILE|CHECK]): builds the target for the emulated device, with the host compiler and without nvcc.
 #
 # Each source x.cu is compiled as C++ through a generated file that includes it, so the same x.cu can serve a
 # native target too. Launches with <<<...>>> are rewritten: Launches.cmake. Call it after the target's sources are
 # complete.
 #
-# With PROFILE, what its kernels do to memory is counted: Profile.cmake.
+# With PROFILE, what its kernels do to memory is counted, with CHECK it is checked for races: Profile.cmake.
 #
 # Where the compiler comes with libbacktrace, reports have the names of kernels and, with -g, the lines of the target's
 # own code.
 function(gpuopt_emulate target)
-  cmake_parse_arguments(PARSE_ARGV 1 option "PROFILE" "" "")
-  if(option_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "gpuopt_emulate(${target}): PROFILE is the only option, not ${option_UNPARSED_ARGUMENTS}")
+  cmake_parse_arguments(PARSE_ARGV 1 option "PROFILE;CHECK" "" "")
+  if(option_UNPARSED_ARGUMENTS OR (option_PROFILE AND option_CHECK))
+    message(FATAL_ERROR "gpuopt_emulate(${target}): PROFILE or CHECK is the only option, not ${ARGN}")
   endif()
   get_property(needs GLOBAL PROPERTY GPUOPT_EMULATION_NEEDS)
   if(needs)
@@ -57,7 +57,9 @@ function(gpuopt_emulate target)
     target_link_libraries(${target} PRIVATE backtrace)
   endif()
   if(option_PROFILE)
-    gpuopt_profile_sources(${target} ${wrappers})
+    gpuopt_instrument_sources(${target} PROFILE ${wrappers})
+  elseif(option_CHECK)
+    gpuopt_instrument_sources(${target} CHECK ${wrappers})
   endif()
 endfunction()
 

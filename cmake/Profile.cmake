@@ -1,34 +1,37 @@
-# Profiles of programs for the emulated device: docs/profile.md.
+# Programs for the emulated device whose every access is seen: PROFILE counts them (docs/profile.md), CHECK looks for races
+# (docs/emulation.md).
 
-# gpuopt_profile_sources(<target> <source>...): compiles the sources of a target so that every access of theirs is
-# counted, and adds what counts.
-function(gpuopt_profile_sources target)
-  gpuopt_require_profile(${target})
+# gpuopt_instrument_sources(<target> <PROFILE|CHECK> <source>...): compiles the sources of a target so that every access of
+# theirs is seen, and adds what sees them.
+function(gpuopt_instrument_sources target purpose)
+  gpuopt_require_profile(${target} ${purpose})
   get_property(folder GLOBAL PROPERTY GPUOPT_EMULATION_FOLDER)
-  string(APPEND folder "/profile")
-  # The hooks of a sanitizer that is not linked tell of accesses and basic blocks. The other options keep accesses whole
-  # and code that the source has once at one place.
+  string(TOLOWER "${purpose}" name)
+  string(APPEND folder "/${name}")
+  # The hooks of a sanitizer that is not linked tell of accesses. The other options keep accesses whole and code that the
+  # source has once at one place.
   file(STRINGS "${folder}/options" options)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
     COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
-  set_source_files_properties("${folder}/profile.cpp" TARGET_DIRECTORY ${target} PROPERTIES
-    COMPILE_OPTIONS "-O2" SKIP_PRECOMPILE_HEADERS ON)
-  # First: what it shares with the other files is taken from it, where nothing is counted.
+  set_source_files_properties("${folder}/${name}.cpp" TARGET_DIRECTORY ${target} PROPERTIES
+    COMPILE_OPTIONS "-O2" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+  # First: what it shares with the other files is taken from it, where nothing is seen.
   get_target_property(sources ${target} SOURCES)
-  set_property(TARGET ${target} PROPERTY SOURCES "${folder}/profile.cpp" ${sources})
-  target_compile_definitions(${target} PRIVATE GPUOPT_EMULATION_PROFILE)
+  set_property(TARGET ${target} PROPERTY SOURCES "${folder}/${name}.cpp" ${sources})
+  target_compile_definitions(${target} PRIVATE GPUOPT_EMULATION_${purpose})
   target_link_libraries(${target} PRIVATE gpuopt::gpuopt)
 endfunction()
 
-# Ends the configuration with what a profile lacks.
-function(gpuopt_require_profile target)
+# Ends the configuration with what a profile or a check lacks.
+function(gpuopt_require_profile target purpose)
   gpuopt_profile_lacks(${target} lacks)
   if(lacks)
-    message(FATAL_ERROR "gpuopt_emulate(${target} PROFILE) ${lacks}")
+    message(FATAL_ERROR "gpuopt_emulate(${target} ${purpose}) ${lacks}")
   endif()
 endfunction()
 
-# gpuopt_profile_lacks(<target or ""> <result>): why a target, or any, cannot be profiled; nothing if it can.
+# gpuopt_profile_lacks(<target or ""> <result>): why no access of a target, or of any, can be seen; nothing if it
+# can.
 function(gpuopt_profile_lacks target result)
   set(${result} "" PARENT_SCOPE)
   gpuopt_find_backtrace()
@@ -37,7 +40,7 @@ function(gpuopt_profile_lacks target result)
     get_target_property(options ${target} COMPILE_OPTIONS)
   endif()
   if("${CMAKE_CXX_FLAGS} ${options}" MATCHES "-fsanitize=")
-    set(${result} "cannot be built with -fsanitize: profiles and sanitizers use the same hooks" PARENT_SCOPE)
+    set(${result} "cannot be built with -fsanitize: it uses the hooks of a sanitizer" PARENT_SCOPE)
   elseif(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
     set(${result} "needs g++ 12 or later: others take accesses of 16 bytes apart" PARENT_SCOPE)
   elseif(NOT GPUOPT_HAS_BACKTRACE)

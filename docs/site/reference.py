@@ -64,7 +64,8 @@ PAGES = (
     ("emulation", "The emulated device", "../cuda_runtime.h", "emulation", {
         "Order of the lanes": "../gpuopt_emulation/settings.hpp",
         "Several devices": "../gpuopt_emulation/current_device.hpp", "Reports": "../gpuopt_emulation/report.hpp",
-        "Profiles": "../gpuopt_emulation/profile.hpp"}),
+        "Profiles": "../gpuopt_emulation/profile.hpp", "Races": "../gpuopt_emulation/check.hpp",
+        "Lines": "../gpuopt_emulation/source_line.hpp"}),
 )
 
 

@@ -58,11 +58,6 @@ BranchCounts& BranchCounts::operator+=(const BranchCounts& other) {
   return *this;
 }
 
-bool SourceLine::is(const std::string& place) const {
-  const std::string own = '/' + file + ':' + std::to_string(line), wanted = '/' + place;
-  return own.size() >= wanted.size() && own.compare(own.size() - wanted.size(), wanted.size(), wanted) == 0;
-}
-
 AccessCounts LineProfile::counts(AccessKind kind) const {
   AccessCounts sum;
   for (const AccessProfile& access : accesses)

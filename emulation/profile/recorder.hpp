@@ -80,7 +80,7 @@ class BlockRecorder : public BlockObserver {
     launch_.written.insert(written_);
   }
 
-  void begin(const Launch& launch, const SharedMemory& shared, Lane* lanes, unsigned threads) override {
+  void begin(const Launch& launch, std::uint64_t, const SharedMemory& shared, Lane* lanes, unsigned threads) override {
     traces_.resize(threads);
     warps_.resize((threads + WARP_LANES - 1) / WARP_LANES);
     isKnown_.assign(warps_.size(), 0);

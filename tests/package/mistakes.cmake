@@ -50,7 +50,7 @@ foreach(from IN ITEMS "${installed}" "${sources}")
   expect(none "${from}" "")
   expect(profile_sanitizer "${from}"
     # WRITTEN build: `gpuopt_emulate(program PROFILE)` in a build with `-fsanitize=address`
-    "gpuopt_emulate(program PROFILE) cannot be built with -fsanitize: profiles and sanitizers use the same hooks")
-  expect(profile_option "${from}" "gpuopt_emulate(program): PROFILE is the only option, not PROFILES")
+    "gpuopt_emulate(program PROFILE) cannot be built with -fsanitize: it uses the hooks of a sanitizer")
+  expect(profile_option "${from}" "gpuopt_emulate(program): PROFILE or CHECK is the only option, not PROFILES")
   expect(language "${from}" "")
 endforeach()

@@ -11,6 +11,13 @@
 #ifdef GPUOPT_EMULATION_PROFILE
 extern "C" void gpuoptProfileAsyncCopy(void* to, const void* from, std::size_t bytes, std::size_t zeros);
 #endif
+#ifdef GPUOPT_EMULATION_CHECK
+extern "C" {
+void gpuoptCheckAsyncCopy(void* to, const void* from, std::size_t bytes, std::size_t zeros);
+void gpuoptCheckCommit();
+void gpuoptCheckWait(std::size_t pending);
+}
+#endif
 
 // The last parameter of what can fail; a caller leaves it out.
 #define GPUOPT_EMULATION_SITE gpuopt::emulation::detail::Site site = gpuopt::emulation::detail::Site::here()
@@ -40,12 +47,23 @@ __forceinline__ void __pipeline_memcpy_async(void* to, const void* from, std::si
   if ((bytes != 4 && bytes != 8 && bytes != 16) || zeros > bytes) __trap(site);
 #ifdef GPUOPT_EMULATION_PROFILE
   gpuoptProfileAsyncCopy(to, from, bytes, zeros);  // copies, too, so that it is one instruction and no load and store
+#elif defined(GPUOPT_EMULATION_CHECK)
+  gpuoptCheckAsyncCopy(to, from, bytes, zeros);
 #else
   gpuopt::emulation::detail::copyBytes(to, from, bytes, zeros);
 #endif
 }
 
-inline void __pipeline_commit() {}
-inline void __pipeline_wait_prior(std::size_t) {}
+inline void __pipeline_commit() {
+#ifdef GPUOPT_EMULATION_CHECK
+  gpuoptCheckCommit();
+#endif
+}
+
+inline void __pipeline_wait_prior([[maybe_unused]] std::size_t pending) {
+#ifdef GPUOPT_EMULATION_CHECK
+  gpuoptCheckWait(pending);
+#endif
+}
 
 #undef GPUOPT_EMULATION_SITE

@@ -10,6 +10,9 @@
 #ifdef GPUOPT_EMULATION_PROFILE
 extern "C" void gpuoptProfileAtomic(const volatile void* address, std::size_t bytes);
 #endif
+#ifdef GPUOPT_EMULATION_CHECK
+extern "C" void gpuoptCheckBlockFence();
+#endif
 
 namespace gpuopt::emulation::detail {
 
@@ -31,7 +34,7 @@ struct Same {
 };
 
 template <class T>
-T load(const T* address) {
+__forceinline__ T load(const T* address) {
   T value;
   __atomic_load(address, &value, __ATOMIC_RELAXED);
   return value;
@@ -111,5 +114,11 @@ T atomicCAS_system(T* address, typename gpuopt::emulation::detail::Same<T>::Type
 }
 
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_block() {
+#ifdef GPUOPT_EMULATION_CHECK
+  gpuoptCheckBlockFence();  // the compiler's fences say nothing of their scope
+#else
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
 inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }

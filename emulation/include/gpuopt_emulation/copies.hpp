@@ -29,8 +29,10 @@ struct CopyJob {
   }
 
   cudaError_t run() const {
-    for (std::size_t row = 0; row < height && width > 0; ++row)
+    for (std::size_t row = 0; row < height && width > 0; ++row) {
       std::memmove(static_cast<char*>(to) + row * toPitch, static_cast<const char*>(from) + row * fromPitch, width);
+      noteWritten(static_cast<char*>(to) + row * toPitch, width);
+    }
     return cudaSuccess;
   }
 };
@@ -75,6 +77,7 @@ inline cudaError_t fillAsync(void* pointer, int value, std::size_t bytes, cudaSt
   if (!isCopyable("cudaMemset", pointer, bytes)) return result(cudaErrorInvalidValue);
   return submit(stream, [=] {
     if (bytes > 0) std::memset(pointer, value, bytes);
+    noteWritten(pointer, bytes);
     return cudaSuccess;
   });
 }

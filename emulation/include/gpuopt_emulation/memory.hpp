@@ -3,6 +3,7 @@
 #pragma once
 
 #include "errors.hpp"
+#include "observer.hpp"
 #include "queue.hpp"
 #include "settings.hpp"
 
@@ -41,6 +42,8 @@ class Memory {
     protectGuards(data, bytes);
     used(device) += bytes;
     allocations_[data] = {bytes, type, device, true};
+    if (MemoryObserver* const observer = memoryObserver)
+      observer->allocated(data, bytes, GUARD_BYTES, tailBytes(bytes), type != cudaMemoryTypeDevice);
     return data;
   }
 
@@ -73,6 +76,7 @@ class Memory {
     used(found->second.device) -= bytes;
     allocations_.erase(found);
     unprotectGuards(data, bytes);
+    if (MemoryObserver* const observer = memoryObserver) observer->freed(data, bytes, GUARD_BYTES, tailBytes(bytes));
     std::string damage = describeDamage(data, bytes);
     if (!damage.empty() && writer != nullptr) damage += " while kernel " + kernelName(writer) + " ran";
     std::free(data - GUARD_BYTES);

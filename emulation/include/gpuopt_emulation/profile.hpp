@@ -19,6 +19,8 @@
 #include <see_the_error_above>
 #endif
 
+#include "source_line.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -73,16 +75,6 @@ enum class AccessKind {
   sharedStore,   ///< writes shared memory
   sharedAtomic,  ///< an atomic function on shared memory
   asyncCopy,     ///< what an asynchronous copy writes to shared memory; what it reads is a globalLoad
-};
-
-/// A place in the source and the function around it.
-struct SourceLine {
-  std::string function;  ///< its name, demangled
-  std::string file;      ///< its path as the compiler was given it
-  int line = 0;          ///< counted from 1
-
-  /// Whether `place`, such as "kernel.cu:42", names this line: the path may begin at any folder.
-  bool is(const std::string& place) const;
 };
 
 /// How the addresses of a request relate to each other.

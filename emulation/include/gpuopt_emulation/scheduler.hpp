@@ -151,8 +151,8 @@ class Block {
   }
   void endLaunch() { observer_.reset(); }
 
-  /// Called by a lane: takes part in an operation and returns the lane's result.
-  std::uint64_t collect(Lane& lane, const Request& request) {
+  /// Called by a lane: takes part in an operation and returns the lane's result. Not inlined, as park().
+  __noinline__ std::uint64_t collect(Lane& lane, const Request& request) {
     lane.request = request;
     if (observer_ != nullptr) observer_->wait(lane, *request.operation);
     park(lane, Lane::State::waiting);
@@ -198,7 +198,7 @@ class Block {
     index_ = blockIndex(launch, number);
     for (unsigned i = 0; i < threads_; ++i) prepare(lanes_[i], i);
     shared_.poison(launch.kernel, launch.sharedBytes, poisonByte(launch.schedule.order));
-    if (observer_ != nullptr) observer_->begin(launch, shared_, lanes_.get(), threads_);
+    if (observer_ != nullptr) observer_->begin(launch, number, shared_, lanes_.get(), threads_);
     // The poison went over the built-in variables too.
     blockIdx = index_;
     blockDim = launch.block;
@@ -310,6 +310,7 @@ class Block {
     for (unsigned i = 1; i < threads_; ++i)
       if (lanes_[i].request.operation != operation) return;
     waitingInBlock_ = 0;
+    if (observer_ != nullptr) observer_->meet(*operation, &lanes_[0], threads_);
     operation->complete(&lanes_[0], threads_);
     ready_.insertFirst(threads_);
   }
@@ -327,6 +328,7 @@ class Block {
     });
     if (!same) return;
     waiting &= ~participants;
+    if (observer_ != nullptr) observer_->meet(*lane.request.operation, first, participants);
     lane.request.operation->complete(first, participants);
     forEachLane(participants, [&](unsigned i) { ready_.insert(first[i].index); });
   }

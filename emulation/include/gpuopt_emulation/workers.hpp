@@ -37,11 +37,11 @@ inline std::uint64_t blockNumber(const Launch& launch, std::uint64_t i) {
 class Workers {
  public:
   /// Runs a launch to its end, on workers that are idle: kernels of several devices and streams run at the same time if
-  /// several host threads launch them, unless somebody observes them.
+  /// several host threads launch them, unless somebody observes them who takes one at a time.
   static void run(Launch& launch) {
     static std::mutex* const observed = new std::mutex;
     std::unique_lock<std::mutex> oneAtATime(*observed, std::defer_lock);
-    if (launch.observer != nullptr) oneAtATime.lock();
+    if (launch.observer != nullptr && launch.observer->takesTurns()) oneAtATime.lock();
     std::unique_lock<std::mutex> turn;
     idle(turn).runAlone(launch);
   }

@@ -33,6 +33,9 @@ __device__ inline void copyAsync16(void* shared, const void* global) {
 __device__ inline void awaitAsyncCopies() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_all;" ::: "memory");
+#else
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
 #endif
 }
 
@@ -40,6 +43,8 @@ __device__ inline void awaitAsyncCopies() {
 __device__ inline void commitAsyncCopies() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
+#else
+  __pipeline_commit();
 #endif
 }
 
@@ -48,6 +53,8 @@ template <int PENDING>
 __device__ inline void awaitAsyncCopies() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+#else
+  __pipeline_wait_prior(PENDING);
 #endif
 }
 

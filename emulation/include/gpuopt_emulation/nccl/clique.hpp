@@ -183,6 +183,7 @@ class Clique {
                                         " bytes to rank " + std::to_string(way.second) + ", which receives " +
                                         std::to_string(receive.bytes()));
     if (send.bytes() > 0) std::memcpy(receive.to, send.from, send.bytes());
+    noteWritten(receive.to, send.bytes());
     operation->isDone = other->isDone = true;
   }
 
@@ -219,14 +220,18 @@ class Clique {
       const auto* const from = static_cast<const unsigned char*>(part->from);
       all.insert(all.end(), from, from + bytes);
     }
-    for (const OperationPointer& part : parts)
+    for (const OperationPointer& part : parts) {
       if (bytes > 0) std::memcpy(part->to, all.data(), all.size());
+      noteWritten(part->to, all.size());
+    }
   }
 
   static void broadcast(const Collective& parts) {
     const RankOperation& root = *parts[static_cast<std::size_t>(parts.front()->peer)];
-    for (const OperationPointer& part : parts)
+    for (const OperationPointer& part : parts) {
       if (root.bytes() > 0) std::memmove(part->to, root.from, root.bytes());
+      noteWritten(part->to, root.bytes());
+    }
   }
 
   /// ncclAllReduce, ncclReduce and ncclReduceScatter.
@@ -238,8 +243,9 @@ class Clique {
     const auto sum = reduced(model.type, model.op, from, 0, model.count * (scatters ? parts.size() : 1));
     for (std::size_t rank = 0; rank < parts.size(); ++rank) {
       const bool isMeant = !model.is("ncclReduce") || static_cast<int>(rank) == model.peer;
-      if (isMeant && model.bytes() > 0)
-        std::memcpy(parts[rank]->to, sum.data() + (scatters ? rank * model.bytes() : 0), model.bytes());
+      if (!isMeant || model.bytes() == 0) continue;
+      std::memcpy(parts[rank]->to, sum.data() + (scatters ? rank * model.bytes() : 0), model.bytes());
+      noteWritten(parts[rank]->to, model.bytes());
     }
   }
 

@@ -146,7 +146,7 @@ struct MarkedPartials {
 #pragma unroll
     for (unsigned i = 0; i < WORDS; ++i) {
       values[i] = static_cast<unsigned>(loaded[i]);
-      first[i * gridDim.x] = 0;
+      storeMarkedWord(first + i * gridDim.x, 0);  // other warps may still read it, without a use
     }
     Partial partial = neutral;
     __builtin_memcpy(&partial, values, sizeof(Partial));

@@ -1,0 +1,85 @@
+/// From the functions that the compiler and the emulated device call to the checker.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "checker.hpp"
+
+#include "../profile/compiler_hooks.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gpuopt::emulation::detail {
+
+/// The lane that runs if it is observed, and not the scheduler, whose stack is another.
+inline Lane* checkedLane(const void* frame) {
+  Lane* const lane = currentLane;
+  const bool isChecked =
+      lane != nullptr && lane->trace != nullptr && lane->trace->isOnStack(reinterpret_cast<std::uintptr_t>(frame));
+  return isChecked ? lane : nullptr;
+}
+
+inline AccessWay wayOf(HookedAccess access) {
+  switch (access.kind) {
+    case HookedAccess::Kind::load:
+      return access.isVolatile ? AccessWay::volatileRead : AccessWay::read;
+    case HookedAccess::Kind::store:
+      return access.isVolatile ? AccessWay::volatileWrite : AccessWay::write;
+    case HookedAccess::Kind::atomicLoad:
+      return AccessWay::atomicRead;
+    default:
+      return AccessWay::atomicWrite;
+  }
+}
+
+inline bool isRelease(int order) {
+  return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+}
+
+void noteAccess(HookedAccess access, const volatile void* pointer, std::size_t bytes, const void* caller,
+                const void* frame) {
+  Lane* const lane = checkedLane(frame);
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (currentLane == nullptr && wayOf(access) != AccessWay::read)
+    Checker::instance().written(const_cast<const void*>(pointer), bytes);
+  if (lane == nullptr || lane->trace->isOnStack(address)) return;
+  BlockChecker& checker = *lane->trace->checker;
+  if (isRelease(access.order)) checker.fence(*lane, FenceScope::device, caller);
+  checker.access(*lane, wayOf(access), address, bytes, reinterpret_cast<std::uintptr_t>(caller));
+}
+
+void noteFence(int, const void* caller) {
+  if (Lane* const lane = checkedLane(__builtin_frame_address(0)))
+    lane->trace->checker->fence(*lane, FenceScope::device, caller);
+}
+
+}  // namespace gpuopt::emulation::detail
+
+extern "C" {
+
+void gpuoptCheckBlockFence() {
+  using namespace gpuopt::emulation::detail;
+  if (Lane* const lane = checkedLane(__builtin_frame_address(0)))
+    lane->trace->checker->fence(*lane, FenceScope::block, __builtin_return_address(0));
+}
+
+void gpuoptCheckAsyncCopy(void* to, const void* from, std::size_t bytes, std::size_t zeros) {
+  using namespace gpuopt::emulation::detail;
+  if (Lane* const lane = checkedLane(__builtin_frame_address(0))) {
+    lane->trace->checker->copy(*lane, reinterpret_cast<std::uintptr_t>(to), reinterpret_cast<std::uintptr_t>(from),
+                               bytes, zeros, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+  }
+  copyBytes(to, from, bytes, zeros);
+}
+
+void gpuoptCheckCommit() {
+  using namespace gpuopt::emulation::detail;
+  if (Lane* const lane = checkedLane(__builtin_frame_address(0))) ++lane->trace->groups;
+}
+
+void gpuoptCheckWait(std::size_t pending) {
+  using namespace gpuopt::emulation::detail;
+  if (Lane* const lane = checkedLane(__builtin_frame_address(0)))
+    lane->trace->checker->await(*lane, pending, __builtin_return_address(0));
+}
+}
