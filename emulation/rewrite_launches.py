@@ -28,7 +28,7 @@ TOKEN = re.compile(r"""
 """, re.VERBOSE | re.DOTALL)
 
 NEEDS_REWRITING = re.compile(r"<<<|\bextern\b[^;{}]*\b__shared__\b|\b__shared__\s+extern\b"
-                             r"|\bcudaLaunch(?:Cooperative)?Kernel\s*\(|\b__CUDA_ARCH__\b|\b(?:__)?asm(?:__)?\b")
+                             r"|\b__shared__\s+alignas\b|\bcudaLaunch(?:Cooperative)?Kernel\s*\(|\b__CUDA_ARCH__\b|\b(?:__)?asm(?:__)?\b")
 KERNEL = re.compile(r"\b__global__\b(?:[^;{}()]|\b__\w+__\s*\([^()]*(?:\([^()]*\)[^()]*)*\))*?\b(?!__)(\w+)\s*\(")
 POINTER_CAST = re.compile(r"\bvoid\s*(?:const\s*)?\*\s*>?\s*\)")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
@@ -369,26 +369,45 @@ def choose_architecture(source, branches, end):
     begin = branches[0][0]
     tests = [(i, behind) for i, behind in branches
              if any(source.text_at(j) == "__CUDA_ARCH__" for j in range(i, behind))]
-    if not tests or not source.is_in_body(begin):
-        return
-    head = source.function_at(begin)
+    inside = {source.text_at(j) for j in range(begin, end)}
     has_else = source.text_at(branches[-1][0] + 1) == "else"
-    has_assembly = any(source.text_at(j) in ASSEMBLY for j in range(begin, end))
-    if head and "__host__" not in head and not (has_assembly and has_else):
+    is_in_body = source.is_in_body(begin)
+    # Outside of functions, what is left out may be functions of the device.
+    head = source.function_at(begin) if is_in_body else inside & {"__global__", "__device__", "__host__"}
+    if not tests or (not is_in_body and (not head or has_else)):
+        return
+    if head and "__host__" not in head and not (has_else and inside.intersection(ASSEMBLY)):
         for i, behind in tests:
             text = source.text[source.tokens[i].begin:source.tokens[behind - 1].end]
             text = re.sub(r"#(\s*)ifdef\s+__CUDA_ARCH__", r"#\1if 1", text)
             text = re.sub(r"#(\s*)ifndef\s+__CUDA_ARCH__", r"#\1if 0", text)
             text = re.sub(r"defined\s*(?:\(\s*__CUDA_ARCH__\s*\)|__CUDA_ARCH__)", "1", text)
             source.replace(i, behind - 1, re.sub(r"\b__CUDA_ARCH__\b", "GPUOPT_EMULATED_ARCHITECTURE", text))
-    elif not has_else:
+    elif not has_else and is_in_body:
         line = source.line_of(source.tokens[end])
         warning = "gpuopt: __CUDA_ARCH__ is not defined here, so the code above is left out, in kernels, too"
         source.insert(source.tokens[end].begin, f'#else\n#line {line}\n#pragma GCC warning "{warning}"\n')
         source.insert(source.tokens[source.directives[end] - 1].end, f"\n#line {line + 1}")
+    elif is_in_body and (not head or "__host__" in head):
+        source.warn(source.tokens[begin], "__CUDA_ARCH__ is not defined here: the host's code is taken in kernels, too")
 
 
 # -------------------------------------------------------------------------------------- shared memory
+
+
+def rewrite_alignment(source):
+    """__shared__ alignas(16): the standard's attribute has to come first. Dynamic shared memory is aligned anyway."""
+    for i, token in enumerate(source.tokens):
+        if token.text != "__shared__" or source.text_at(i + 1) != "alignas" or i + 2 not in source.partner:
+            continue
+        first = i
+        while first > 0 and source.text_at(first - 1) not in (";", "{", "}", ")") and first not in source.floors:
+            first -= 1
+        last = source.partner[i + 2]
+        if not any(source.text_at(j) == "extern" for j in range(first, i)):
+            alignment = source.text[source.tokens[i + 1].begin:source.tokens[last].end]
+            source.insert(source.tokens[first].begin, alignment + " ")
+        source.replace(i + 1, last, "")
 
 
 def rewrite_shared(source):
@@ -465,6 +484,7 @@ class Project:
         rewrite_casts(source, self.kernels_of(path, set()))
         rewrite_assembly(source)
         rewrite_architecture(source)
+        rewrite_alignment(source)
         rewrite_shared(source)
         for i, behind in source.directives.items():
             begin, end = source.tokens[i].begin, source.tokens[behind - 1].end

@@ -17,11 +17,13 @@ __global__ void assertLess(unsigned limit) { assert(threadIdx.x < limit && "as i
 __global__ void readClocks(long long* out) {
   const clock_t begin = clock();
   const long long begin64 = clock64();
-  const unsigned long long timer = __globaltimer();
+  unsigned long long timer = 0, end = 0;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(timer));
   for (int i = 0; i < 1000; ++i) __nanosleep(100);
   out[0] = clock() - begin;
   out[1] = clock64() - begin64;
-  out[2] = static_cast<long long>(__globaltimer() - timer);
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(end));
+  out[2] = static_cast<long long>(end - timer);
 }
 
 __global__ void countDown(int* count, int depth) {

@@ -103,6 +103,12 @@ class Shared(Case):
             self.check(f"namespace n {{ void f() {{ if (x) {{ {before} }} }} }}",
                        f"namespace n {{ void f() {{ if (x) {{ {after}GPUOPT_EMULATED_SHARED; }} }} }}")
 
+    def test_alignments_come_first(self):
+        self.check("{ __shared__ alignas(16) int a[3]; }", "{ alignas(16) __shared__  int a[3]; }")
+        self.check("{ static __shared__ alignas(T) T a; }", "{ alignas(T) static __shared__  T a; }")
+        self.check("{ extern __shared__ alignas(16) char a[]; }",
+                   "{ __attribute__((unused))   char (&a)[] = GPUOPT_EMULATED_SHARED; }")
+
     def test_several_in_a_declaration(self):
         self.check("{ extern __shared__ int a[], b[]; }", "{ __attribute__((unused))  int (&a)[] = GPUOPT_EMULATED_SHARED, "
                    "(&b)[] = GPUOPT_EMULATED_SHARED; }")
@@ -172,9 +178,20 @@ class Architecture(Case):
                          '"gpuopt: __CUDA_ARCH__ is not defined here, so the code above is left out, in kernels, too"\n'
                          "#endif\n#line 5\n  b;\n}\n")
 
+    def test_the_code_of_the_host_is_told_of(self):
+        text = "__host__ __device__ int f() {\n#ifdef __CUDA_ARCH__\n  a;\n#else\n  b;\n#endif\n}\n"
+        out, said = self.rewrite(text)
+        self.assertEqual(out, text)
+        self.assertIn("program.cu:2: warning: __CUDA_ARCH__ is not defined here: the host's code is taken in kernels", said)
+
+    def test_functions_of_the_device_may_depend_on_it(self):
+        self.check("#if __CUDA_ARCH__ >= 700\n__device__ int f() { return 1; }\n#endif\n",
+                   "#if GPUOPT_EMULATED_ARCHITECTURE >= 700\n__device__ int f() { return 1; }\n#endif\n")
+
     def test_outside_of_functions_it_does_not_exist(self):
-        for text in ("#if __CUDA_ARCH__ >= 700\nint a;\n#endif\n",
-                     "int f() {\n#ifdef __CUDA_ARCH__\n  a;\n#else\n  b;\n#endif\n}\n"):
+        for text in ("#if __CUDA_ARCH__ >= 700\n__host__ __device__ int f() { return 1; }\n#endif\n",
+                     "#ifdef __CUDA_ARCH__\n__device__ int f();\n#else\nint f();\n#endif\n",
+                     "#if __CUDA_ARCH__ >= 700\nint a;\n#endif\n"):
             self.check(text, text)
 
 

@@ -400,3 +400,8 @@ enum cudaGraphMemAttributeType {
   cudaGraphMemAttrReservedMemHigh = 3
 };
 inline cudaError_t cudaDeviceGraphMemTrim(int) { return cudaSuccess; }
+/// Graphs have no memory of their own.
+inline cudaError_t cudaDeviceGetGraphMemAttribute(int, cudaGraphMemAttributeType, void* value) {
+  std::memset(value, 0, sizeof(unsigned long long));
+  return cudaSuccess;
+}

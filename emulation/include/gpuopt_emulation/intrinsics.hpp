@@ -209,8 +209,6 @@ inline long long clock64() {
       .count();
 }
 
-inline unsigned long long __globaltimer() { return static_cast<unsigned long long>(clock64()); }
-
 // The conversions between the address spaces of PTX, of which here is one.
 inline std::size_t __cvta_generic_to_shared(const void* pointer) { return reinterpret_cast<std::size_t>(pointer); }
 inline std::size_t __cvta_generic_to_global(const void* pointer) { return reinterpret_cast<std::size_t>(pointer); }
