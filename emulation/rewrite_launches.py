@@ -28,7 +28,7 @@ TOKEN = re.compile(r"""
 """, re.VERBOSE | re.DOTALL)
 
 NEEDS_REWRITING = re.compile(r"<<<|\bextern\b[^;{}]*\b__shared__\b|\b__shared__\s+extern\b"
-                             r"|\b__shared__\s+alignas\b|\bcudaLaunch(?:Cooperative)?Kernel\s*\(|\b__CUDA_ARCH__\b|\b(?:__)?asm(?:__)?\b")
+                             r"|\b__shared__\s+alignas\b|\btexture\s*<|\bcudaLaunch(?:Cooperative)?Kernel\s*\(|\b__CUDA_ARCH__\b|\b(?:__)?asm(?:__)?\b")
 KERNEL = re.compile(r"\b__global__\b(?:[^;{}()]|\b__\w+__\s*\([^()]*(?:\([^()]*\)[^()]*)*\))*?\b(?!__)(\w+)\s*\(")
 POINTER_CAST = re.compile(r"\bvoid\s*(?:const\s*)?\*\s*>?\s*\)")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
@@ -395,6 +395,18 @@ def choose_architecture(source, branches, end):
 # -------------------------------------------------------------------------------------- shared memory
 
 
+def refuse_texture_references(source):
+    """texture<float, 2> name; at namespace scope, which CUDA 12 has removed."""
+    for i, token in enumerate(source.tokens):
+        if token.text != "texture" or source.text_at(i + 1) != "<" or source.text_at(i - 1) in ("::", ".", "struct", "class"):
+            continue
+        end = closing_angle(source, i + 1)
+        if end is not None and end + 1 < len(source.tokens) and source.tokens[end + 1].is_name() and \
+                source.text_at(end + 2) == ";":
+            source.replace(i, end + 1, 'static_assert(false, "the emulated device has no texture references, which CUDA 12 '
+                                       'has removed: use cudaCreateTextureObject")')
+
+
 def rewrite_alignment(source):
     """__shared__ alignas(16): the standard's attribute has to come first. Dynamic shared memory is aligned anyway."""
     for i, token in enumerate(source.tokens):
@@ -485,6 +497,7 @@ class Project:
         rewrite_assembly(source)
         rewrite_architecture(source)
         rewrite_alignment(source)
+        refuse_texture_references(source)
         rewrite_shared(source)
         for i, behind in source.directives.items():
             begin, end = source.tokens[i].begin, source.tokens[behind - 1].end

@@ -125,6 +125,17 @@ class Shared(Case):
             self.check(text, text)
 
 
+class TextureReferences(Case):
+    def test_they_are_refused(self):
+        out, _ = self.rewrite("texture<float, 2, cudaReadModeElementType> picture;\n")
+        self.assertEqual(out, 'static_assert(false, "the emulated device has no texture references, which CUDA 12 has '
+                              'removed: use cudaCreateTextureObject");\n')
+
+    def test_other_uses_of_the_name(self):
+        for text in ("int texture = a < b;", "gl::texture<int> a;", "template <class T> struct texture {};", "texture<int>(3);"):
+            self.check(text, text)
+
+
 class Casts(Case):
     def test_casts_of_kernels(self):
         kernels = "__global__ void __launch_bounds__(256, 2) k(int* a);\ntemplate <class T>\n__global__ void t(T a) {}\n"

@@ -134,7 +134,10 @@ EmulatedKernel<Find, Call> emulatedKernel(const char* name, Find find, Call call
 template <class... Parameters, std::size_t... INDICES>
 cudaError_t launchPacked(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...), void** arguments,
                          std::index_sequence<INDICES...>) {
-  return cudaLaunchKernelEx(&config, kernel, *static_cast<std::remove_cv_t<Parameters>*>(arguments[INDICES])...);
+  const cudaError_t code =
+      cudaLaunchKernelEx(&config, kernel, *static_cast<std::remove_cv_t<Parameters>*>(arguments[INDICES])...);
+  keepFault(code);
+  return code;
 }
 
 /// Kernels that programs have cast to void*, and how to launch them.

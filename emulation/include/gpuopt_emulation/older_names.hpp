@@ -11,11 +11,3 @@ inline cudaError_t cudaThreadSetLimit(cudaLimit limit, std::size_t value) { retu
 inline cudaError_t cudaThreadGetLimit(std::size_t* value, cudaLimit limit) { return cudaDeviceGetLimit(value, limit); }
 inline cudaError_t cudaThreadSetCacheConfig(cudaFuncCache cache) { return cudaDeviceSetCacheConfig(cache); }
 inline cudaError_t cudaThreadGetCacheConfig(cudaFuncCache* cache) { return cudaDeviceGetCacheConfig(cache); }
-
-/// Texture references are gone since CUDA 12: texture objects have taken their place.
-template <class T, int KIND = 1, int MODE = 0>
-struct texture {
-  static_assert(
-      sizeof(T) == 0,
-      "the emulated device has no texture references, which CUDA 12 has removed: use cudaCreateTextureObject");
-};
