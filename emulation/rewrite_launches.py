@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Turns CUDA C++ into C++ for the emulated device: kernel<<<grid, block>>>(arguments) and extern __shared__ arrays.
+"""Turns CUDA C++ into C++ for the emulated device: kernel<<<grid, block>>>(arguments), extern __shared__ arrays, casts of
+kernels to void*, tests of __CUDA_ARCH__ in kernels. Inline PTX becomes a refusal.
 
 Usage: rewrite_launches.py [-I FOLDER]... [-o OUTPUT] [--depfile FILE] program.cu
 
@@ -23,14 +24,17 @@ TOKEN = re.compile(r"""
 | (?P<number>  \.?\d(?:[eEpP][+-]|'\w|[\w.])* )
 | (?P<name>    [A-Za-z_]\w* )
 | (?P<space>   (?:\s|\\\n)+ )
-| (?P<symbol>  <<<|<<|<=|>=|->|::|. )
+| (?P<symbol>  <<<|<<[ \t]+<(?![<=])|<<|<=|>=|->|::|. )
 """, re.VERBOSE | re.DOTALL)
 
 NEEDS_REWRITING = re.compile(r"<<<|\bextern\b[^;{}]*\b__shared__\b|\b__shared__\s+extern\b"
-                             r"|\bcudaLaunch(?:Cooperative)?Kernel\s*\(")
+                             r"|\b__shared__\s+alignas\b|\btexture\s*<|\bcudaLaunch(?:Cooperative)?Kernel\s*\(|\b__CUDA_ARCH__\b|\b(?:__)?asm(?:__)?\b")
+KERNEL = re.compile(r"\b__global__\b(?:[^;{}()]|\b__\w+__\s*\([^()]*(?:\([^()]*\)[^()]*)*\))*?\b(?!__)(\w+)\s*\(")
+POINTER_CAST = re.compile(r"\bvoid\s*(?:const\s*)?\*\s*>?\s*\)")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 SYSTEM_FOLDERS = ("/usr/include", "/usr/lib", "/usr/local/cuda")
 CLOSERS = {")": "(", "]": "[", "}": "{"}
+BEFORE_BODIES = (")", "const", "noexcept", "override", "else", "do", "try")
 KEYWORDS = {"return", "else", "do", "if", "while", "for", "switch", "case", "goto", "throw", "operator", "template"}
 DYNAMIC_SHARED = "gpuoptDynamicShared"  # gpuopt's own, which needs no rewriting
 
@@ -51,12 +55,17 @@ class Source:
         self.partner = {}  # index of a bracket -> index of its partner
         self.namespaces = set()  # indices of the { of namespaces and of extern "C"
         self.scopes = {}  # index of `extern` or `__shared__` -> whether it is at namespace scope
+        self.functions = []  # ({, }, head) of the functions whose head says __global__ or __device__
         self.lines = [0] + [match.end() for match in re.finditer("\n", text)]
         for match in TOKEN.finditer(text):
             if match.lastgroup not in ("comment", "space"):
                 self.tokens.append(Token(match.lastgroup, match.group(), match.start()))
+        for token in self.tokens:
+            token.text = "<<<" if token.kind == "symbol" and token.text.startswith("<<") and token.text[-1] == "<" and \
+                len(token.text) > 2 else token.text
         self.find_directives()
         self.match_brackets()
+        self.find_functions()
 
     def line_of(self, token):
         return bisect.bisect_right(self.lines, token.begin)
@@ -116,6 +125,31 @@ class Source:
                 self.partner[self.partner[i]] = i
             elif token.text in ("extern", "__shared__"):
                 self.scopes[i] = all(j in self.namespaces for j in opened)
+
+    def find_functions(self):
+        """The functions of the device: their heads reach back to the last statement, bracket or directive."""
+        for i, token in enumerate(self.tokens):
+            if token.text not in ("__global__", "__device__"):
+                continue
+            body = i
+            while body < len(self.tokens) and self.text_at(body) not in ("{", ";", "}", "="):
+                body = self.partner.get(body, body) + 1 if self.text_at(body) in ("(", "[") else body + 1
+            if self.text_at(body) != "{" or body not in self.partner:
+                continue
+            begin, floor = i, self.floors[bisect.bisect_right(self.floors, i) - 1]
+            while begin > floor and self.text_at(begin - 1) not in (";", "{", "}"):
+                begin -= 1
+            head = {self.text_at(j) for j in range(begin, body)}
+            self.functions.append((body, self.partner[body], head))
+
+    def function_at(self, i):
+        """What the head of the device's function around a token says; empty if there is none."""
+        return next((head for begin, end, head in self.functions if begin < i < end), set())
+
+    def is_in_body(self, i):
+        """Whether a token is within the body of any function."""
+        return any(begin < i < end and self.text_at(begin) == "{" and self.text_at(begin - 1) in BEFORE_BODIES
+                   for begin, end in self.partner.items())
 
     def opens_namespace(self, i):
         first = i
@@ -202,13 +236,15 @@ def kernel_begin(source, launch):
 
 def configuration_end(source, i):
     """The index of the first > of the >>> that closes the <<< at i, with ( behind it; None if there is none."""
+    is_spaced = source.tokens[i].end - source.tokens[i].begin > 3  # as old versions of clang-format write it: << <
     i += 1
     while i < len(source.tokens) and source.text_at(i) not in (";", "}", ")", "]"):
         if source.text_at(i) in ("(", "[", "{"):
             i = source.partner.get(i, len(source.tokens))
         elif source.text_at(i) == ">":
             last = i
-            while source.text_at(last + 1) == ">" and source.tokens[last + 1].begin == source.tokens[last].end:
+            while source.text_at(last + 1) == ">" and (
+                    is_spaced or source.tokens[last + 1].begin == source.tokens[last].end):
                 last += 1
             if last >= i + 2 and source.text_at(last + 1) == "(":
                 return last - 2
@@ -231,7 +267,7 @@ def rewrite_launches(source):
         source.replace(end, end + 2, ")")
 
 
-# ------------------------------------------------------------- untyped launches and shared memory
+# ------------------------------------------------------------- untyped launches
 
 
 def rewrite_untyped_launches(source):
@@ -246,6 +282,153 @@ def rewrite_untyped_launches(source):
             last += 1
         if source.text_at(last - 1) in ("*", "const") and source.text_at(last) == (">" if is_cast else ")"):
             source.replace(first, last, "")
+
+
+def rewrite_casts(source, kernels):
+    """(void*)kernel remembers the kernel's parameters, for calls that are given nothing but the pointer."""
+    for i, token in enumerate(source.tokens):
+        if token.text not in kernels or token.kind != "name" or source.text_at(i - 1) in ("::", ".", "->"):
+            continue
+        end = i
+        if source.text_at(i + 1) == "<":
+            end = closing_angle(source, i + 1)
+        if end is None or source.text_at(end + 1) in ("(", "<<<", "::"):
+            continue
+        begin = i - 1 if source.text_at(i - 1) == "&" else i
+        if source.text_at(begin - 1) == "(" and source.text_at(begin - 2) == ">":  # reinterpret_cast<void*>(kernel)
+            cast = opening_angle(source, begin - 2)
+            is_cast = cast is not None and source.text_at(cast - 1) in ("reinterpret_cast", "static_cast")
+            inside = range(cast + 1, begin - 2) if is_cast else ()
+        else:
+            cast = source.partner.get(begin - 1, 0) if source.text_at(begin - 1) == ")" else None
+            inside = range(cast + 1, begin - 1) if cast is not None else ()
+        words = [source.text_at(j) for j in inside]
+        if "*" in words and "void" in words and set(words) <= {"void", "const", "*"} and words.count("*") == 1:
+            source.insert(source.tokens[begin].begin, "GPUOPT_EMULATED_UNTYPED((")
+            source.insert(source.tokens[end].end, "))")
+
+
+def closing_angle(source, i):
+    """The index of the > that closes the template arguments at i; None if these are none."""
+    depth = 0
+    while i < len(source.tokens) and source.text_at(i) not in (";", "{", "}"):
+        depth += (source.text_at(i) == "<") - (source.text_at(i) == ">")
+        if depth == 0:
+            return i
+        i = source.partner.get(i, i) + 1 if source.text_at(i) in ("(", "[") else i + 1
+    return None
+
+
+# -------------------------------------------------------------------------- assembly, and the architecture
+
+ASSEMBLY = ("asm", "__asm", "__asm__")
+SPECIAL_REGISTER = re.compile(r'"\s*mov\.[usb](?:32|64)\s+%0\s*,\s*%%?(\w+)\s*;?\s*(?:\\n)?"')
+PTX = re.compile(r"\.[usbf](?:8|16|32|64)\b|%%?(?:laneid|warpid|smid|clock)|^\s*\"\s*(?:bar|membar|fence|cp|exit|trap|"
+                 r"brkpt|griddepcontrol|barrier|mma|wgmma|ldmatrix|prefetch|discard|applypriority)\b")
+REGISTERS = {"laneid", "warpid", "nwarpid", "smid", "nsmid", "clock", "clock64", "globaltimer", "lanemask_eq",
+             "lanemask_lt", "lanemask_le", "lanemask_gt", "lanemask_ge"}
+
+
+def rewrite_assembly(source):
+    """Inline PTX becomes the value of a special register, or else a refusal at run time, where a thread reaches it."""
+    for i, token in enumerate(source.tokens):
+        if token.text not in ASSEMBLY or token.kind != "name":
+            continue
+        opening = i + 1
+        while source.text_at(opening) in ("volatile", "__volatile__", "__volatile", "goto"):
+            opening += 1
+        end = source.partner.get(opening)
+        if source.text_at(opening) != "(" or end is None:
+            continue
+        text = source.text[source.tokens[opening].end:source.tokens[end].begin]
+        if not source.function_at(i) and not PTX.search(text):
+            continue
+        register = SPECIAL_REGISTER.match(text.strip())
+        parts = [j for j in range(opening + 1, end) if source.text_at(j) == ":"]
+        target = next((j for j in range(opening, end) if source.text_at(j) == "("
+                       and source.tokens[j - 1].kind == "literal" and j > opening + 1), None)
+        blank = "\n" * text.count("\n")
+        if register and register.group(1) in REGISTERS and parts and target is not None:
+            variable = source.text[source.tokens[target].end:source.tokens[source.partner[target]].begin]
+            new = f'GPUOPT_EMULATED_REGISTER({variable}, {register.group(1)}){blank}'
+        else:
+            source.warn(token, "inline PTX: the emulated device refuses it where a thread reaches it")
+            first = source.tokens[opening + 1]
+            words = first.text if first.kind == "literal" and not first.text.startswith("R") else '""'
+            new = f"GPUOPT_EMULATED_PTX({words}){blank}"
+        source.replace(i, end, new)
+
+
+def rewrite_architecture(source):
+    """Tests of __CUDA_ARCH__ in functions that are the device's alone have its compute capability. In others the macro
+    does not exist, and what is left out without an alternative is told."""
+    conditions = []  # of the directives that are open: index of #if, indices of #elif and #else
+    for i, behind in source.directives.items():
+        directive = source.text_at(i + 1)
+        if directive in ("if", "ifdef", "ifndef"):
+            conditions.append([(i, behind)])
+        elif directive in ("elif", "else") and conditions:
+            conditions[-1].append((i, behind))
+        elif directive == "endif" and conditions:
+            choose_architecture(source, conditions.pop(), i)
+
+
+def choose_architecture(source, branches, end):
+    """For the directives from an #if to the #endif at `end`."""
+    begin = branches[0][0]
+    tests = [(i, behind) for i, behind in branches
+             if any(source.text_at(j) == "__CUDA_ARCH__" for j in range(i, behind))]
+    inside = {source.text_at(j) for j in range(begin, end)}
+    has_else = source.text_at(branches[-1][0] + 1) == "else"
+    is_in_body = source.is_in_body(begin)
+    # Outside of functions, what is left out may be functions of the device.
+    head = source.function_at(begin) if is_in_body else inside & {"__global__", "__device__", "__host__"}
+    if not tests or (not is_in_body and (not head or has_else)):
+        return
+    if head and "__host__" not in head and not (has_else and inside.intersection(ASSEMBLY)):
+        for i, behind in tests:
+            text = source.text[source.tokens[i].begin:source.tokens[behind - 1].end]
+            text = re.sub(r"#(\s*)ifdef\s+__CUDA_ARCH__", r"#\1if 1", text)
+            text = re.sub(r"#(\s*)ifndef\s+__CUDA_ARCH__", r"#\1if 0", text)
+            text = re.sub(r"defined\s*(?:\(\s*__CUDA_ARCH__\s*\)|__CUDA_ARCH__)", "1", text)
+            source.replace(i, behind - 1, re.sub(r"\b__CUDA_ARCH__\b", "GPUOPT_EMULATED_ARCHITECTURE", text))
+    elif not has_else and is_in_body:
+        line = source.line_of(source.tokens[end])
+        warning = "gpuopt: __CUDA_ARCH__ is not defined here, so the code above is left out, in kernels, too"
+        source.insert(source.tokens[end].begin, f'#else\n#line {line}\n#pragma GCC warning "{warning}"\n')
+        source.insert(source.tokens[source.directives[end] - 1].end, f"\n#line {line + 1}")
+    elif is_in_body and (not head or "__host__" in head):
+        source.warn(source.tokens[begin], "__CUDA_ARCH__ is not defined here: the host's code is taken in kernels, too")
+
+
+# -------------------------------------------------------------------------------------- shared memory
+
+
+def refuse_texture_references(source):
+    """texture<float, 2> name; at namespace scope, which CUDA 12 has removed."""
+    for i, token in enumerate(source.tokens):
+        if token.text != "texture" or source.text_at(i + 1) != "<" or source.text_at(i - 1) in ("::", ".", "struct", "class"):
+            continue
+        end = closing_angle(source, i + 1)
+        if end is not None and end + 1 < len(source.tokens) and source.tokens[end + 1].is_name() and \
+                source.text_at(end + 2) == ";":
+            source.replace(i, end + 1, 'static_assert(false, "the emulated device has no texture references, which CUDA 12 '
+                                       'has removed: use cudaCreateTextureObject")')
+
+
+def rewrite_alignment(source):
+    """__shared__ alignas(16): the standard's attribute has to come first. Dynamic shared memory is aligned anyway."""
+    for i, token in enumerate(source.tokens):
+        if token.text != "__shared__" or source.text_at(i + 1) != "alignas" or i + 2 not in source.partner:
+            continue
+        first = i
+        while first > 0 and source.text_at(first - 1) not in (";", "{", "}", ")") and first not in source.floors:
+            first -= 1
+        last = source.partner[i + 2]
+        if not any(source.text_at(j) == "extern" for j in range(first, i)):
+            alignment = source.text[source.tokens[i + 1].begin:source.tokens[last].end]
+            source.insert(source.tokens[first].begin, alignment + " ")
+        source.replace(i + 1, last, "")
 
 
 def rewrite_shared(source):
@@ -297,9 +480,19 @@ class Project:
             self.needed[path] = False  # for files that include each other
             text = self.read(path)
             included = (self.find(*match.groups(), path) for match in INCLUDE.finditer(text))
-            self.needed[path] = bool(NEEDS_REWRITING.search(text)) or any(
+            casts_kernels = KERNEL.search(text) is not None and POINTER_CAST.search(text) is not None
+            self.needed[path] = bool(NEEDS_REWRITING.search(text)) or casts_kernels or any(
                 [self.needs_rewriting(file) for file in included if file is not None])
         return self.needed[path]
+
+    def kernels_of(self, path, seen):
+        """The names of the kernels of a file and of what it includes."""
+        if path in seen:
+            return set()
+        seen.add(path)
+        included = (self.find(*match.groups(), path) for match in INCLUDE.finditer(self.read(path)))
+        return set(KERNEL.findall(self.read(path))).union(
+            *(self.kernels_of(file, seen) for file in included if file is not None))
 
     def rewrite(self, path, within=()):
         """The text of a file as C++, with those files within that need rewriting, too."""
@@ -307,6 +500,11 @@ class Project:
         source = Source(path, self.read(path))
         rewrite_launches(source)
         rewrite_untyped_launches(source)
+        rewrite_casts(source, self.kernels_of(path, set()))
+        rewrite_assembly(source)
+        rewrite_architecture(source)
+        rewrite_alignment(source)
+        refuse_texture_references(source)
         rewrite_shared(source)
         for i, behind in source.directives.items():
             begin, end = source.tokens[i].begin, source.tokens[behind - 1].end

@@ -1,4 +1,5 @@
-/// Stands in front of the CUDA toolkit's header of this name: the little that there is of it is in cuda_runtime.h.
+/// Stands in front of the CUDA toolkit's header of this name: what there is of it, without modules, is in
+/// cuda_runtime.h.
 // SPDX-License-Identifier: MIT
 #pragma once
 

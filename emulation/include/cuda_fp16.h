@@ -32,3 +32,15 @@ inline __half2 __float22half2_rn(float2 a) { return {a.x, a.y}; }
 inline float2 __half22float2(__half2 a) { return {a.x, a.y}; }
 inline __half __low2half(__half2 a) { return a.x; }
 inline __half __high2half(__half2 a) { return a.y; }
+inline __half __ushort2half_rn(unsigned short a) { return a; }
+inline __half __short2half_rn(short a) { return a; }
+inline __half __uint2half_rn(unsigned a) { return a; }
+inline __half __ll2half_rn(long long a) { return a; }
+inline int __half2int_rn(__half a) { return __float2int_rn(a); }
+inline int __half2int_rz(__half a) { return __float2int_rz(a); }
+inline unsigned __half2uint_rn(__half a) { return __float2uint_rn(a); }
+inline __half2 __low2half2(__half2 a) { return {a.x, a.x}; }
+inline __half2 __high2half2(__half2 a) { return {a.y, a.y}; }
+inline __half2 __lows2half2(__half2 a, __half2 b) { return {a.x, b.x}; }
+inline __half2 __highs2half2(__half2 a, __half2 b) { return {a.y, b.y}; }
+inline __half2 __lowhigh2highlow(__half2 a) { return {a.y, a.x}; }

@@ -82,6 +82,20 @@ class DeferredScope {
   gpuopt::emulation::QueueMode before_;
 };
 
+/// Makes launches fail until the end of the scope whose threads leave before a collective that others wait in.
+class StrictScope {
+ public:
+  StrictScope() : before_(gpuopt::emulation::exitedThreads()) {
+    gpuopt::emulation::setExitedThreads(gpuopt::emulation::ExitedThreads::error);
+  }
+  StrictScope(const StrictScope&) = delete;
+  StrictScope& operator=(const StrictScope&) = delete;
+  ~StrictScope() { gpuopt::emulation::setExitedThreads(before_); }
+
+ private:
+  gpuopt::emulation::ExitedThreads before_;
+};
+
 /// In how many of the three lane orders `isRight()` holds.
 template <class IsRight>
 int ordersInWhich(IsRight isRight) {

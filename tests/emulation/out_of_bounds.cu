@@ -1,6 +1,6 @@
 /// Errors that end the program. `out_of_bounds write|read|shared|misaligned` ends with a report of AddressSanitizer, or
-/// UndefinedBehaviorSanitizer for the last, in a build that has them; `gather|null|divide` with the emulated device's
-/// in one without; "none" makes no error.
+/// UndefinedBehaviorSanitizer for the last, in a build that has them; `gather|null|everywhere|divide` with the emulated
+/// device's in one without; "none" makes no error.
 // SPDX-License-Identifier: MIT
 #include "kernel.hpp"
 
@@ -52,6 +52,7 @@ int run(const std::string& error) {
   index[1] = 1L << 40;
   cudaError_t code = cudaSuccess;
   if (error == "gather") code = launch(gather, 1, 2, data, index, out);
+  if (error == "everywhere") code = launch(gather, 64, 2, nullptr, index, out);
   if (error == "null") code = launch(gather, 1, 2, nullptr, index, out);
   if (error == "divide") code = launch(divide, 1, 2, index, out);
   if (error == "write") code = launch(writeGlobal, 4, 256, data, N);
@@ -68,7 +69,7 @@ int run(const std::string& error) {
 
 int main(int argc, char** argv) {
   const std::string error = argc > 1 ? argv[1] : "";
-  for (const char* known : {"write", "read", "shared", "misaligned", "gather", "null", "divide", "none"})
+  for (const char* known : {"write", "read", "shared", "misaligned", "gather", "null", "everywhere", "divide", "none"})
     if (error == known) return run(error);
   std::fprintf(stderr, "usage: out_of_bounds write|read|shared|misaligned|gather|null|divide|none\n");
   return 2;

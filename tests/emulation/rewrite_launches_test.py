@@ -49,6 +49,10 @@ class Launches(Case):
                      "N<T>::template k<3>", "p[i + 1]", "(*p)", "(p)", "get(x)", "get(x)[2]", "a.p", "a->b.p[0]"):
             self.check(f"{{ {name}<<<1, 2>>>(x); }}", f"{{ GPUOPT_EMULATED_KERNEL({name}).at(1, 2)(x); }}")
 
+    def test_blanks_within_the_brackets(self):
+        self.check("{ k << <1, f<A<2> >(3) >> >(x); }", "{ GPUOPT_EMULATED_KERNEL(k ).at(1, f<A<2> >(3) )(x); }")
+        self.check("{ a << (b < c); }", "{ a << (b < c); }")
+
     def test_what_comes_before_the_name(self):
         for before in ("if (x) ", "else ", "for (;;) ", "while (f(x)) ", "switch (x) { case 2: ", "x ? ", "f(), ",
                        "label: ", "a < b; ", "do ", "#define RUN(k) ", "#define RUN ", "#if X\n", "// text\n", "return "):
@@ -99,6 +103,12 @@ class Shared(Case):
             self.check(f"namespace n {{ void f() {{ if (x) {{ {before} }} }} }}",
                        f"namespace n {{ void f() {{ if (x) {{ {after}GPUOPT_EMULATED_SHARED; }} }} }}")
 
+    def test_alignments_come_first(self):
+        self.check("{ __shared__ alignas(16) int a[3]; }", "{ alignas(16) __shared__  int a[3]; }")
+        self.check("{ static __shared__ alignas(T) T a; }", "{ alignas(T) static __shared__  T a; }")
+        self.check("{ extern __shared__ alignas(16) char a[]; }",
+                   "{ __attribute__((unused))   char (&a)[] = GPUOPT_EMULATED_SHARED; }")
+
     def test_several_in_a_declaration(self):
         self.check("{ extern __shared__ int a[], b[]; }", "{ __attribute__((unused))  int (&a)[] = GPUOPT_EMULATED_SHARED, "
                    "(&b)[] = GPUOPT_EMULATED_SHARED; }")
@@ -112,6 +122,87 @@ class Shared(Case):
     def test_what_is_left_alone(self):
         for text in ("extern __shared__ unsigned char gpuoptDynamicShared[];", "__shared__ int a[3];", "extern int a[];", "{ extern __shared__ int a[; }",
                      'extern "C" void f(); __shared__ int a[2];', "// extern __shared__ int a[];"):
+            self.check(text, text)
+
+
+class TextureReferences(Case):
+    def test_they_are_refused(self):
+        out, _ = self.rewrite("texture<float, 2, cudaReadModeElementType> picture;\n")
+        self.assertEqual(out, 'static_assert(false, "the emulated device has no texture references, which CUDA 12 has '
+                              'removed: use cudaCreateTextureObject");\n')
+
+    def test_other_uses_of_the_name(self):
+        for text in ("int texture = a < b;", "gl::texture<int> a;", "template <class T> struct texture {};", "texture<int>(3);"):
+            self.check(text, text)
+
+
+class Casts(Case):
+    def test_casts_of_kernels(self):
+        kernels = "__global__ void __launch_bounds__(256, 2) k(int* a);\ntemplate <class T>\n__global__ void t(T a) {}\n"
+        for cast in ("(void*)", "(const void *)"):
+            for name, inner in (("k", "k"), ("&k", "&k"), ("t<float>", "t<float>")):
+                self.check(f"{kernels}p = {cast}{name};", f"{kernels}p = {cast}GPUOPT_EMULATED_UNTYPED(({inner}));")
+        self.check(f"{kernels}p = reinterpret_cast<void*>(k);",
+                   f"{kernels}p = reinterpret_cast<void*>(GPUOPT_EMULATED_UNTYPED((k)));")
+
+    def test_other_casts(self):
+        for text in ("(void*)other", "(void)k", "(void**)k", "(void*)k(3)", "(void*)n.k", "f(k)", "(int*)k", "(k)"):
+            self.check(f"__global__ void k();\n{text};", f"__global__ void k();\n{text};")
+
+
+class Assembly(Case):
+    def test_special_registers_are_read(self):
+        for head in ("asm", "asm volatile", "__asm__ __volatile__"):
+            self.check(f'{{ {head}("mov.u32 %0, %laneid;" : "=r"(a[0])); }}', "{ GPUOPT_EMULATED_REGISTER(a[0], laneid); }")
+        self.check('{ asm("mov.u64 %0, %%globaltimer;" : "=l"(t)); }', "{ GPUOPT_EMULATED_REGISTER(t, globaltimer); }")
+
+    def test_other_instructions_are_refused(self):
+        out, said = self.rewrite('__device__ void f() {\n  asm("ret;"\n      :: "r"(a));\n}\n')
+        self.assertEqual(out, '__device__ void f() {\n  GPUOPT_EMULATED_PTX("ret;")\n;\n}\n')
+        self.assertIn("program.cu:2: warning: inline PTX: the emulated device refuses it", said)
+        out, _ = self.rewrite('void f() { asm("add.u32 %0, %1, 1;" : "=r"(a) : "r"(a)); }')
+        self.assertEqual(out, 'void f() { GPUOPT_EMULATED_PTX("add.u32 %0, %1, 1;"); }')
+
+    def test_assembly_of_the_host_is_left_alone(self):
+        for text in ('void f() { asm volatile("rdtsc" : "=a"(low), "=d"(high)); }', 'void f() { asm("" ::: "memory"); }',
+                     "int asm_count;"):
+            self.check(text, text)
+
+
+class Architecture(Case):
+    def test_the_device_has_one(self):
+        self.check("__device__ int f() {\n#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700\n  a;\n#endif\n}\n",
+                   "__device__ int f() {\n#if 1 && GPUOPT_EMULATED_ARCHITECTURE >= 700\n  a;\n#endif\n}\n")
+        self.check("__global__ void f() {\n#ifdef __CUDA_ARCH__\n  a;\n#else\n  b;\n#endif\n}\n",
+                   "__global__ void f() {\n#if 1\n  a;\n#else\n  b;\n#endif\n}\n")
+
+    def test_assembly_gives_way_to_another_path(self):
+        text = '__device__ void f() {\n#if __CUDA_ARCH__ >= 700\n#else\n  b;\n#endif\n}\n'
+        with_assembly = text.replace("#else", 'asm("x.u32;");\n#else')
+        out, _ = self.rewrite(with_assembly)
+        self.assertIn("#if __CUDA_ARCH__ >= 700", out)
+        self.assertIn("#if GPUOPT_EMULATED_ARCHITECTURE >= 700", self.rewrite(text)[0])
+
+    def test_what_is_left_out_is_told(self):
+        out, _ = self.rewrite("__host__ __device__ int f() {\n#ifdef __CUDA_ARCH__\n  a;\n#endif\n  b;\n}\n")
+        self.assertEqual(out, '__host__ __device__ int f() {\n#ifdef __CUDA_ARCH__\n  a;\n#else\n#line 4\n#pragma GCC warning '
+                         '"gpuopt: __CUDA_ARCH__ is not defined here, so the code above is left out, in kernels, too"\n'
+                         "#endif\n#line 5\n  b;\n}\n")
+
+    def test_the_code_of_the_host_is_told_of(self):
+        text = "__host__ __device__ int f() {\n#ifdef __CUDA_ARCH__\n  a;\n#else\n  b;\n#endif\n}\n"
+        out, said = self.rewrite(text)
+        self.assertEqual(out, text)
+        self.assertIn("program.cu:2: warning: __CUDA_ARCH__ is not defined here: the host's code is taken in kernels", said)
+
+    def test_functions_of_the_device_may_depend_on_it(self):
+        self.check("#if __CUDA_ARCH__ >= 700\n__device__ int f() { return 1; }\n#endif\n",
+                   "#if GPUOPT_EMULATED_ARCHITECTURE >= 700\n__device__ int f() { return 1; }\n#endif\n")
+
+    def test_outside_of_functions_it_does_not_exist(self):
+        for text in ("#if __CUDA_ARCH__ >= 700\n__host__ __device__ int f() { return 1; }\n#endif\n",
+                     "#ifdef __CUDA_ARCH__\n__device__ int f();\n#else\nint f();\n#endif\n",
+                     "#if __CUDA_ARCH__ >= 700\nint a;\n#endif\n"):
             self.check(text, text)
 
 

@@ -222,8 +222,8 @@ TEST_CASE("many threads launch on their own streams") {
 
 namespace host_test::launch_test {
 
-__global__ void divergentBarrier() {
-  if (threadIdx.x == 0) __syncthreads();
+__global__ void faulty() {
+  if (threadIdx.x == 0) __trap();
 }
 
 }  // namespace host_test::launch_test
@@ -232,8 +232,8 @@ TEST_CASE("a kernel that faults is named, and the next launch works") {
   // A deferred launch cannot throw: who waits for the kernel is told.
   if (gpuopt::emulation::queueMode() == gpuopt::emulation::QueueMode::deferred) return;
   const std::string text =
-      messageOf<gpuopt::CudaError>([] { launch(host_test::launch_test::divergentBarrier, configOf(1, 64)); });
-  REQUIRE(contains(text, "host_test::launch_test::divergentBarrier()"));
+      messageOf<gpuopt::CudaError>([] { launch(host_test::launch_test::faulty, configOf(1, 64)); });
+  REQUIRE(contains(text, "host_test::launch_test::faulty()"));
   REQUIRE(contains(text, "cudaErrorLaunchFailure"));
   REQUIRE(cudaPeekAtLastError() == cudaSuccess);
   REQUIRE_NOTHROW(launch(host_test::launch_test::noParameters, configOf(1, 64)));

@@ -171,8 +171,6 @@ TEST_CASE("threads wait for their own results") {
   REQUIRE(failures == 0);
 }
 
-#ifndef GPUOPT_EMULATION
-
 TEST_CASE("a captured stream has no result, and says what to use") {
   Stream stream;
   REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
@@ -200,5 +198,3 @@ TEST_CASE("a result can be waited for beside another stream's capture") {
   REQUIRE(quick == 8);
   REQUIRE(slow == 9);
 }
-
-#endif

@@ -342,6 +342,8 @@ TEST_CASE("a workspace of another device is refused") {
   REQUIRE(leasedOnce(nullptr, nullptr) != other);
 }
 
+#endif
+
 namespace {
 
 /// Captures `work` into a graph and launches it `replays` times.
@@ -407,5 +409,3 @@ TEST_CASE("first uses beside another stream's capture leave it valid") {
   });
   REQUIRE(data.toHost() == std::vector<unsigned>{10, 11, 12, 13});
 }
-
-#endif

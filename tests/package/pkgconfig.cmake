@@ -41,3 +41,10 @@ run(python3 "${script}" -o "${WORK}/doubled.cpp" "${consumer}/doubled.cu")
 run("${CMAKE_CXX_COMPILER}" -std=c++17 ${flags} -x c++ "${consumer}/main.cu" "${consumer}/total.cu" "${consumer}/host.cpp"
   "${WORK}/doubled.cpp" -o "${WORK}/consumer" ${libraries})
 run("${WORK}/consumer")
+
+# The command of the installation compiles one of its launches, too.
+file(WRITE "${WORK}/a program.cu" "#include <gpuopt/launch.cuh>\n__global__ void nothing() {}\n"
+  "int main() { nothing<<<1, 32>>>(); return cudaDeviceSynchronize(); }\n")
+run("${WORK}/a moved prefix/bin/gpuopt-emulate" -arch sm_90 -ccbin "${CMAKE_CXX_COMPILER}" "${WORK}/a program.cu"
+  -o "${WORK}/a program")
+run("${WORK}/a program")

@@ -113,6 +113,53 @@ T atomicCAS_system(T* address, typename gpuopt::emulation::detail::Same<T>::Type
   return atomicCAS(address, compare, value);
 }
 
+// The functions of CUDA 12.8 with an order and a scope of threads, which here is always the whole system.
+enum { __NV_ATOMIC_RELAXED = __ATOMIC_RELAXED, __NV_ATOMIC_CONSUME = __ATOMIC_CONSUME };
+enum { __NV_ATOMIC_ACQUIRE = __ATOMIC_ACQUIRE, __NV_ATOMIC_RELEASE = __ATOMIC_RELEASE };
+enum { __NV_ATOMIC_ACQ_REL = __ATOMIC_ACQ_REL, __NV_ATOMIC_SEQ_CST = __ATOMIC_SEQ_CST };
+enum {
+  __NV_THREAD_SCOPE_THREAD,
+  __NV_THREAD_SCOPE_BLOCK,
+  __NV_THREAD_SCOPE_CLUSTER,
+  __NV_THREAD_SCOPE_DEVICE,
+  __NV_THREAD_SCOPE_SYSTEM
+};
+template <class T>
+T __nv_atomic_load_n(const T* address, int order, int = __NV_THREAD_SCOPE_SYSTEM) {
+  return __atomic_load_n(address, order);
+}
+template <class T>
+void __nv_atomic_load(const T* address, T* result, int order, int = __NV_THREAD_SCOPE_SYSTEM) {
+  __atomic_load(address, result, order);
+}
+template <class T>
+void __nv_atomic_store_n(T* address, typename gpuopt::emulation::detail::Same<T>::Type value, int order,
+                         int = __NV_THREAD_SCOPE_SYSTEM) {
+  __atomic_store_n(address, value, order);
+}
+template <class T>
+void __nv_atomic_store(T* address, T* value, int order, int = __NV_THREAD_SCOPE_SYSTEM) {
+  __atomic_store(address, value, order);
+}
+#define GPUOPT_EMULATION_NV_ATOMIC(name, function)                                               \
+  template <class T>                                                                             \
+  T __nv_atomic_##name(T* address, typename gpuopt::emulation::detail::Same<T>::Type value, int, \
+                       int = __NV_THREAD_SCOPE_SYSTEM) {                                         \
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);                                                     \
+    const T old = function(address, value);                                                      \
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);                                                     \
+    return old;                                                                                  \
+  }
+GPUOPT_EMULATION_NV_ATOMIC(fetch_add, atomicAdd)
+GPUOPT_EMULATION_NV_ATOMIC(fetch_sub, atomicSub)
+GPUOPT_EMULATION_NV_ATOMIC(fetch_and, atomicAnd)
+GPUOPT_EMULATION_NV_ATOMIC(fetch_or, atomicOr)
+GPUOPT_EMULATION_NV_ATOMIC(fetch_xor, atomicXor)
+GPUOPT_EMULATION_NV_ATOMIC(fetch_min, atomicMin)
+GPUOPT_EMULATION_NV_ATOMIC(fetch_max, atomicMax)
+GPUOPT_EMULATION_NV_ATOMIC(exchange_n, atomicExch)
+#undef GPUOPT_EMULATION_NV_ATOMIC
+
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() {
 #ifdef GPUOPT_EMULATION_CHECK

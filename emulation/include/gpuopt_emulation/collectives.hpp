@@ -118,7 +118,7 @@ inline constexpr Operation syncThreads{"__syncthreads", BLOCK_WIDE, completeSync
 inline constexpr Operation syncThreadsCount{"__syncthreads_count", BLOCK_WIDE, completeCount};
 inline constexpr Operation syncThreadsAnd{"__syncthreads_and", BLOCK_WIDE, completeCount};
 inline constexpr Operation syncThreadsOr{"__syncthreads_or", BLOCK_WIDE, completeCount};
-inline constexpr Operation syncGrid{"grid.sync()", BLOCK_WIDE, completeSync};
+inline constexpr Operation syncGrid{"grid.sync()", BLOCK_WIDE, completeSync, true};
 inline constexpr Operation syncWarp{"__syncwarp", WARP, completeSync};
 inline constexpr Operation shuffle{"__shfl_sync", WARP, completeShuffle};
 inline constexpr Operation shuffleUp{"__shfl_up_sync", WARP, completeShuffle};
@@ -344,6 +344,20 @@ GPUOPT_EMULATION_REDUCE(unsigned, __reduce_xor_sync, reduceXor)
 #undef GPUOPT_EMULATION_REDUCE
 
 // ------------------------------------------------------------------------------------------ others
+
+namespace gpuopt::emulation::detail {
+
+/// What assert() calls: the launch fails with cudaErrorAssert. Host code aborts, as everywhere.
+[[noreturn]] inline void failAssertion(const char* condition, const char* file, int line, const char* function) {
+  if (currentLane == nullptr) {
+    std::fprintf(stderr, "%s:%d: %s: Assertion `%s' failed.\n", file, line, function, condition);
+    std::abort();
+  }
+  currentLane->block->failAssertion(*currentLane, std::string(file) + ":" + std::to_string(line) + ": " + function +
+                                                      ": assertion `" + condition + "' failed");
+}
+
+}  // namespace gpuopt::emulation::detail
 
 /// Lets other lanes run. A lane that spins until another lane has written something has to call this.
 inline void __nanosleep(unsigned) {

@@ -49,6 +49,8 @@ inline cudaError_t copyAsync(const CopyJob& job, cudaMemcpyKind kind, cudaStream
   if (const cudaError_t code = job.check(kind); code != cudaSuccess) return code;
   if (isDestroyed(stream)) return destroyedStream("cudaMemcpyAsync");
   Queue& queue = Queue::instance();
+  if (isCapturing(stream) || (isLegacy(stream) && blockingCaptures > 0))
+    return submit(stream, [job] { return job.run(); });
   if (queue.mode() == QueueMode::immediate) return job.run();
   std::function<cudaError_t()> run = [job] { return job.run(); };
   if (isPageable(job.from)) {
@@ -70,12 +72,12 @@ inline cudaError_t copy(const CopyJob& job, cudaMemcpyKind kind) {
   const bool staysOnDevice = memory().attributes(job.to).type == cudaMemoryTypeDevice &&
                              memory().attributes(job.from).type == cudaMemoryTypeDevice;
   if (code != cudaSuccess || staysOnDevice) return code;
-  return passOn(Queue::instance().wait(cudaStreamLegacy));
+  return waited(Queue::instance().wait(cudaStreamLegacy));
 }
 
 inline cudaError_t fillAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream) {
   if (!isCopyable("cudaMemset", pointer, bytes)) return result(cudaErrorInvalidValue);
-  return submit(stream, [=] {
+  return submitAs(cudaGraphNodeTypeMemset, stream, [=] {
     if (bytes > 0) std::memset(pointer, value, bytes);
     noteWritten(pointer, bytes);
     return cudaSuccess;

@@ -8,7 +8,9 @@
 #include "symbols.hpp"
 
 #include <signal.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <sstream>
@@ -27,8 +29,10 @@ inline std::string describeCrash(int signal, const void* address) {
 /// Names kernel, block, thread and, if there is a backtrace, the line; then the program ends as it would have. Not
 /// async-signal-safe, which is no loss in a kernel that has crashed.
 inline void reportCrash(int signal, siginfo_t* info, void*) {
-  ::signal(signal, SIG_DFL);  // NOLINT: repeats the instruction, this time without a handler
+  static std::atomic<bool> isReporting{false};
+  while (isReporting.exchange(true)) pause();  // another worker reports its crash, which ends the program
   if (currentLane != nullptr) currentLane->block->crash(*currentLane, describeCrash(signal, info->si_addr));
+  ::signal(signal, SIG_DFL);  // NOLINT: repeats the instruction, this time without a handler
 }
 
 /// Reports crashes while a kernel runs. AddressSanitizer has reports of its own.

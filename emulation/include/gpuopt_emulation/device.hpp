@@ -47,7 +47,7 @@ inline cudaError_t cudaSetDevice(int device) {
 
 inline cudaError_t cudaDeviceSynchronize() {
   namespace emulated = gpuopt::emulation::detail;
-  return emulated::passOn(emulated::Queue::instance().waitForDevice(emulated::currentDevice));
+  return emulated::waited(emulated::Queue::instance().waitForDevice(emulated::currentDevice));
 }
 inline cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 

@@ -14,6 +14,9 @@ namespace gpuopt::emulation::detail {
 
 inline thread_local cudaError_t lastError = cudaSuccess;
 
+/// The error of a launch by <<<...>>>, which returns nothing: the next call that waits gives it, too.
+inline thread_local cudaError_t failedLaunch = cudaSuccess;
+
 /// The reports of the latest failures, by their codes: cudaGetErrorString() tells them, so that exceptions do, too.
 struct Explanations {
   std::mutex mutex;
@@ -53,6 +56,18 @@ inline cudaError_t result(cudaError_t code) {
   return passOn(code);
 }
 
+/// Keeps the error of a launch whose kernel failed; that of a launch that was refused is the last error alone.
+inline void keepFault(cudaError_t code) {
+  if (code == cudaErrorLaunchFailure || code == cudaErrorAssert) failedLaunch = code;
+}
+
+/// Returns the code of earlier work as that of a call that waits for it.
+inline cudaError_t waited(cudaError_t code) {
+  const cudaError_t launch = failedLaunch;
+  failedLaunch = cudaSuccess;
+  return passOn(code == cudaSuccess ? launch : code);
+}
+
 inline cudaError_t resultIf(bool isValid, cudaError_t otherwise = cudaErrorInvalidValue) {
   return result(isValid ? cudaSuccess : otherwise);
 }
@@ -76,7 +91,7 @@ inline cudaError_t cudaPeekAtLastError() { return gpuopt::emulation::detail::las
 
 inline cudaError_t cudaGetLastError() {
   const cudaError_t code = cudaPeekAtLastError();
-  gpuopt::emulation::detail::lastError = cudaSuccess;
+  gpuopt::emulation::detail::lastError = gpuopt::emulation::detail::failedLaunch = cudaSuccess;
   return code;
 }
 

@@ -169,6 +169,13 @@ gpuopt::emulation::detail::DifferentNumbers<Left, Right>(max)(Left a, Right b) {
   return (max)(static_cast<Common>(a), static_cast<Common>(b));
 }
 
+inline unsigned umin(unsigned a, unsigned b) { return (min)(a, b); }
+inline unsigned umax(unsigned a, unsigned b) { return (max)(a, b); }
+inline long long llmin(long long a, long long b) { return (min)(a, b); }
+inline long long llmax(long long a, long long b) { return (max)(a, b); }
+inline unsigned long long ullmin(unsigned long long a, unsigned long long b) { return (min)(a, b); }
+inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { return (max)(a, b); }
+
 // --------------------------------------------------------------------- loads, stores and the clock
 
 // The cache that CUDA names by the suffix makes no difference here.
@@ -196,8 +203,14 @@ GPUOPT_EMULATION_STORE(__stcs)
 GPUOPT_EMULATION_STORE(__stwt)
 #undef GPUOPT_EMULATION_STORE
 
-/// Nanoseconds: orders events on one worker, and says nothing of a GPU's speed.
+/// Nanoseconds, as the device's clock has 1 GHz: orders events on one worker, and says nothing of a GPU's speed.
 inline long long clock64() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
+
+// The conversions between the address spaces of PTX, of which here is one.
+inline std::size_t __cvta_generic_to_shared(const void* pointer) { return reinterpret_cast<std::size_t>(pointer); }
+inline std::size_t __cvta_generic_to_global(const void* pointer) { return reinterpret_cast<std::size_t>(pointer); }
+inline void* __cvta_shared_to_generic(std::size_t pointer) { return reinterpret_cast<void*>(pointer); }
+inline void* __cvta_global_to_generic(std::size_t pointer) { return reinterpret_cast<void*>(pointer); }

@@ -5,7 +5,10 @@
 #include "launch.hpp"
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -58,7 +61,7 @@ void launchByCall(const char* name, const cudaLaunchConfig_t& config, const Call
   // A kernel's own limit cannot be known.
   raiseDynamicSharedLimit(address);
   const std::shared_ptr<const Launched> launched(new Launched{call, {std::move(arguments)...}});
-  static_cast<void>(launch(config, address, body, launched, pointersAmong(launched->arguments)));
+  keepFault(launch(config, address, body, launched, pointersAmong(launched->arguments)));
 }
 
 template <class Call>
@@ -84,7 +87,7 @@ struct CallOfKnown {
 
   void operator()(Parameters... parameters) const {
     spellSymbol(kernelAddress(kernel), name);
-    static_cast<void>(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters&&>(parameters)...));
+    keepFault(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters&&>(parameters)...));
   }
 
   /// The kernel has default arguments.
@@ -131,7 +134,55 @@ EmulatedKernel<Find, Call> emulatedKernel(const char* name, Find find, Call call
 template <class... Parameters, std::size_t... INDICES>
 cudaError_t launchPacked(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...), void** arguments,
                          std::index_sequence<INDICES...>) {
-  return cudaLaunchKernelEx(&config, kernel, *static_cast<std::remove_cv_t<Parameters>*>(arguments[INDICES])...);
+  const cudaError_t code =
+      cudaLaunchKernelEx(&config, kernel, *static_cast<std::remove_cv_t<Parameters>*>(arguments[INDICES])...);
+  keepFault(code);
+  return code;
+}
+
+/// Kernels that programs have cast to void*, and how to launch them.
+struct UntypedKernels {
+  std::mutex mutex;
+  std::map<const void*, std::function<cudaError_t(const cudaLaunchConfig_t&, void**)>> launches;
+};
+
+inline UntypedKernels& untypedKernels() {
+  static UntypedKernels* const instance = new UntypedKernels;
+  return *instance;
+}
+
+/// The address of a kernel, whose parameters are remembered.
+template <class... Parameters>
+void* untypedKernel(void (*kernel)(Parameters...)) {
+  void* const address = const_cast<void*>(kernelAddress(kernel));
+  const std::lock_guard<std::mutex> lock(untypedKernels().mutex);
+  untypedKernels().launches.try_emplace(address, [kernel](const cudaLaunchConfig_t& config, void** arguments) {
+    return launchPacked(config, kernel, arguments, std::index_sequence_for<Parameters...>{});
+  });
+  return address;
+}
+
+/// Launches a kernel of which the caller has nothing but the address.
+inline cudaError_t launchUntyped(const cudaLaunchConfig_t& config, const void* kernel, void** arguments) {
+  std::function<cudaError_t(const cudaLaunchConfig_t&, void**)> launch;
+  {
+    const std::lock_guard<std::mutex> lock(untypedKernels().mutex);
+    const auto found = untypedKernels().launches.find(kernel);
+    if (found != untypedKernels().launches.end()) launch = found->second;
+  }
+  if (launch) return launch(config, arguments);
+  return failure(cudaErrorInvalidDeviceFunction,
+                 "a kernel is launched by an address whose parameters are unknown: it "
+                 "has to be a cast, (void*)kernel, in a rewritten source");
+}
+
+/// The configuration of a cooperative launch, as long as `attribute` exists.
+inline cudaLaunchConfig_t cooperativeConfig(cudaLaunchConfig_t config, cudaLaunchAttribute& attribute) {
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return config;
 }
 
 /// What a reference to an array of dynamic shared memory refers to.
@@ -159,12 +210,22 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid
                                         std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
   namespace emulated = gpuopt::emulation::detail;
   cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeCooperative;
-  attribute.val.cooperative = 1;
-  cudaLaunchConfig_t config = emulated::launchConfig(grid, block, sharedBytes, stream);
-  config.attrs = &attribute;
-  config.numAttrs = 1;
+  const auto config = emulated::cooperativeConfig(emulated::launchConfig(grid, block, sharedBytes, stream), attribute);
   return emulated::launchPacked(config, kernel, arguments, std::index_sequence_for<Parameters...>{});
+}
+
+/// The same for kernels that were cast to void* in a rewritten source.
+inline cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                    std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
+  namespace emulated = gpuopt::emulation::detail;
+  return emulated::launchUntyped(emulated::launchConfig(grid, block, sharedBytes, stream), kernel, arguments);
+}
+inline cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                               std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
+  namespace emulated = gpuopt::emulation::detail;
+  cudaLaunchAttribute attribute{};
+  const auto config = emulated::cooperativeConfig(emulated::launchConfig(grid, block, sharedBytes, stream), attribute);
+  return emulated::launchUntyped(config, kernel, arguments);
 }
 
 /// The macro of kernel<<<: the name of one kernel, or of a set of them among which the call chooses. The lambdas refer
@@ -176,6 +237,10 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid
         return ::gpuopt::emulation::detail::knownKernel(gpuoptDependent, __VA_ARGS__);                                \
       },                                                                                                              \
       [&](auto... gpuoptArguments) { __VA_ARGS__(gpuoptArguments...); })
+
+/// The macro of (void*)kernel, and the compute capability in code of the device alone.
+#define GPUOPT_EMULATED_UNTYPED(kernel) ::gpuopt::emulation::detail::untypedKernel kernel
+#define GPUOPT_EMULATED_ARCHITECTURE 750
 
 /// The macros of extern __shared__ arrays: in a function a reference to the array, elsewhere another name of it.
 #define GPUOPT_EMULATED_SHARED \

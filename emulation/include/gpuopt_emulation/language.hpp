@@ -16,6 +16,8 @@
 #include <type_traits>
 
 #define CUDART_VERSION 13000
+#define CUDA_VERSION CUDART_VERSION
+#define CUDARTAPI
 
 // For programs that use the toolkit's Thrust: its 8-bit types would bring in the toolkit's own vector types.
 #ifndef CCCL_DISABLE_NVFP8_SUPPORT

@@ -116,12 +116,39 @@ std::vector<PointerArgument> pointersAmong(const std::tuple<Arguments...>& argum
   return pointers;
 }
 
+/// Runs a kernel, and then those that its threads have launched.
+inline cudaError_t runKernel(const void* kernel, dim3 grid, dim3 block, std::size_t sharedBytes,
+                             void (*body)(const void*), const void* arguments, Schedule order,
+                             const std::vector<PointerArgument>& pointers, bool isCooperative) {
+  GridBarrier barrier(blockCount(grid));
+  Launch launch{kernel, grid, block, sharedBytes, body, arguments, order, blockCount(grid), pointers};
+  if (isCooperative) launch.barrier = &barrier;
+  memory().findDamage(nullptr);
+  Workers::run(launch);
+  memory().findDamage(kernel);
+  cudaError_t code = launch.failed ? reported(launch.code) : cudaSuccess;
+  for (std::size_t i = 0; i < launch.children.size() && code == cudaSuccess; ++i) code = launch.children[i]();
+  return code;
+}
+
+/// A kernel that a thread of a kernel launches runs when that one has ended, before its stream goes on: threads may not
+/// wait for kernels that they launch, and each stream of the device is in order.
+inline cudaError_t launchFromKernel(const cudaLaunchConfig_t& config, const void* kernel, void (*body)(const void*),
+                                    const std::shared_ptr<const void>& arguments,
+                                    const std::vector<PointerArgument>& pointers) {
+  currentLane->block->launchLater(
+      [=, grid = config.gridDim, block = config.blockDim, sharedBytes = config.dynamicSmemBytes, order = schedule()] {
+        return runKernel(kernel, grid, block, sharedBytes, body, arguments.get(), order, pointers, false);
+      });
+  return cudaSuccess;
+}
+
 /// `arguments` are the launch's own copies.
 inline cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, void (*body)(const void*),
                           const std::shared_ptr<const void>& arguments, const std::vector<PointerArgument>& pointers) {
-  if (currentLane != nullptr) currentLane->block->failInLane(*currentLane, "a kernel cannot launch a kernel here", {});
   const cudaError_t code = checkLaunch(config, kernel);
   if (code != cudaSuccess) return code;
+  if (currentLane != nullptr) return launchFromKernel(config, kernel, body, arguments, pointers);
   if (isDestroyed(config.stream)) return destroyedStream("launch of " + kernelName(kernel));
   const int device = deviceOf(config.stream);
   if (device != currentDevice)
@@ -132,15 +159,9 @@ inline cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel, 
                     block = config.blockDim, sharedBytes = config.dynamicSmemBytes,
                     cooperative = isCooperative(config)] {
     const std::lock_guard<std::mutex> oneOfStream(*inOrder);
-    GridBarrier barrier(blockCount(grid));
-    Launch launch{kernel, grid, block, sharedBytes, body, arguments.get(), order, blockCount(grid), pointers};
-    if (cooperative) launch.barrier = &barrier;
-    memory().findDamage(nullptr);
-    Workers::run(launch);
-    memory().findDamage(kernel);
-    return launch.failed ? reported(cudaErrorLaunchFailure) : cudaSuccess;
+    return runKernel(kernel, grid, block, sharedBytes, body, arguments.get(), order, pointers, cooperative);
   };
-  return submit(config.stream, run);
+  return submitAs(cudaGraphNodeTypeKernel, config.stream, run);
 }
 
 /// A kernel's address as the runtime's untyped functions take it.

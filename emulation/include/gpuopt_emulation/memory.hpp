@@ -328,7 +328,7 @@ inline cudaError_t cudaFree(void* pointer) {
 
 inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   namespace emulated = gpuopt::emulation::detail;
-  if (pointer == nullptr) return cudaSuccess;
+  if (pointer == nullptr || emulated::isCapturing(stream)) return cudaSuccess;  // a graph keeps its memory
   return emulated::submit(
       stream, [pointer] { return emulated::memory().free(pointer, cudaMemoryTypeDevice, cudaMemoryTypeManaged); });
 }
@@ -361,31 +361,31 @@ inline cudaError_t cudaHostGetDevicePointer(void** devicePointer, void* hostPoin
 // The toolkit's typed forms.
 template <class T>
 cudaError_t cudaMalloc(T** pointer, std::size_t bytes) {
-  return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
+  return cudaMalloc(static_cast<void**>(static_cast<void*>(pointer)), bytes);
 }
 template <class T>
 cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t stream) {
-  return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
+  return cudaMallocAsync(static_cast<void**>(static_cast<void*>(pointer)), bytes, stream);
 }
 template <class T>
 cudaError_t cudaMallocFromPoolAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
-  return cudaMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream);
+  return cudaMallocFromPoolAsync(static_cast<void**>(static_cast<void*>(pointer)), bytes, pool, stream);
 }
 template <class T>
 cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes, unsigned flags = cudaMemAttachGlobal) {
-  return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
+  return cudaMallocManaged(static_cast<void**>(static_cast<void*>(pointer)), bytes, flags);
 }
 template <class T>
 cudaError_t cudaHostAlloc(T** pointer, std::size_t bytes, unsigned flags) {
-  return cudaHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
+  return cudaHostAlloc(static_cast<void**>(static_cast<void*>(pointer)), bytes, flags);
 }
 template <class T>
 cudaError_t cudaMallocHost(T** pointer, std::size_t bytes, unsigned flags = cudaHostAllocDefault) {
-  return cudaMallocHost(reinterpret_cast<void**>(pointer), bytes, flags);
+  return cudaMallocHost(static_cast<void**>(static_cast<void*>(pointer)), bytes, flags);
 }
 template <class T>
 cudaError_t cudaHostGetDevicePointer(T** devicePointer, void* hostPointer, unsigned flags) {
-  return cudaHostGetDevicePointer(reinterpret_cast<void**>(devicePointer), hostPointer, flags);
+  return cudaHostGetDevicePointer(static_cast<void**>(static_cast<void*>(devicePointer)), hostPointer, flags);
 }
 
 inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
@@ -439,3 +439,15 @@ inline cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr a
 }
 
 inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) { return cudaSuccess; }
+
+/// Every device can use every pool.
+inline cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc* access, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (!gpuopt::emulation::detail::isDevice(access[i].location.id))
+      return gpuopt::emulation::detail::result(cudaErrorInvalidDevice);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t, cudaMemLocation*) {
+  *flags = cudaMemAccessFlagsProtReadWrite;
+  return cudaSuccess;
+}

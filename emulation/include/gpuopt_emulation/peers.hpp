@@ -67,6 +67,9 @@ inline cudaError_t cudaMemcpyPeer(void* to, int toDevice, const void* from, int 
 struct cudaIpcMemHandle_t {
   char reserved[64];
 };
+struct cudaIpcEventHandle_t {
+  char reserved[64];
+};
 inline constexpr unsigned cudaIpcMemLazyEnablePeerAccess = 1;
 
 inline cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t*, void*) {
@@ -76,3 +79,9 @@ inline cudaError_t cudaIpcOpenMemHandle(void**, cudaIpcMemHandle_t, unsigned) {
   return gpuopt::emulation::detail::result(cudaErrorNotSupported);
 }
 inline cudaError_t cudaIpcCloseMemHandle(void*) { return gpuopt::emulation::detail::result(cudaErrorNotSupported); }
+inline cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t*, cudaEvent_t) {
+  return gpuopt::emulation::detail::result(cudaErrorNotSupported);
+}
+inline cudaError_t cudaIpcOpenEventHandle(cudaEvent_t*, cudaIpcEventHandle_t) {
+  return gpuopt::emulation::detail::result(cudaErrorNotSupported);
+}

@@ -34,7 +34,7 @@ inline cudaError_t fillRowsAsync(void* pointer, std::size_t pitch, int value, st
                                  cudaStream_t stream) {
   const std::size_t bytes = height == 0 || width == 0 ? 0 : (height - 1) * pitch + width;
   if (width > pitch || !isCopyable("cudaMemset2D", pointer, bytes)) return result(cudaErrorInvalidValue);
-  return submit(stream, [=] {
+  return submitAs(cudaGraphNodeTypeMemset, stream, [=] {
     for (std::size_t row = 0; row < height && width > 0; ++row) {
       std::memset(static_cast<char*>(pointer) + row * pitch, value, width);
       noteWritten(static_cast<char*>(pointer) + row * pitch, width);

@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "capture.hpp"
 #include "current_device.hpp"
 #include "errors.hpp"
 #include "settings.hpp"
@@ -32,6 +33,7 @@ struct CUstream_st {
   int priority;
   std::atomic<bool> isDestroyed{false};  ///< it is never freed: who still uses it is told so
   std::shared_ptr<std::mutex> order = std::make_shared<std::mutex>();  ///< held while one of its kernels runs
+  gpuopt::emulation::detail::CapturePlace place{};                     ///< of a stream that is captured
 };
 
 namespace gpuopt::emulation {
@@ -69,6 +71,31 @@ inline cudaError_t destroyedStream(const std::string& call) {
 
 inline bool isBlocking(cudaStream_t stream) {
   return isBuiltIn(stream) || (stream->flags & cudaStreamNonBlocking) == 0;
+}
+
+inline bool isCapturing(cudaStream_t stream) { return !isBuiltIn(stream) && stream->place.capture != nullptr; }
+
+/// Adds a stream to a capture.
+inline void beginCapture(cudaStream_t stream, const std::shared_ptr<Capture>& capture) {
+  stream->place = {capture, {}};
+  capture->streams.push_back(stream);
+  if (isBlocking(stream)) ++blockingCaptures;
+}
+
+inline void endCapture(Capture& capture) {
+  for (const cudaStream_t stream : capture.streams) {
+    stream->place = {};
+    if (isBlocking(stream)) --blockingCaptures;
+  }
+}
+
+/// Whether some nodes come after all that the other streams of a capture have queued.
+inline bool comesAfterAll(const std::vector<cudaGraphNode_t>& nodes, const Capture& capture) {
+  std::vector<cudaGraphNode_t> reached = nodes;
+  for (std::size_t i = 0; i < reached.size(); ++i)
+    for (const cudaGraphNode_t node : reached[i]->before)
+      if (std::find(reached.begin(), reached.end(), node) == reached.end()) reached.push_back(node);
+  return reached.size() == capture.graph->nodes.size();
 }
 
 /// Kernels of one stream, or of the blocking streams of a device, run one after the other, also where several host
@@ -127,8 +154,14 @@ class Queue {
   WorkPointer append(const std::vector<cudaStream_t>& streams, std::function<cudaError_t()> run, const Works& others,
                      std::function<bool()> begins = nullptr) {
     const auto work = std::make_shared<Work>();
+    if (isCapturing(streams.front())) return captured(streams.front()->place, work, std::move(run));
     work->run = std::move(run);
     work->begins = std::move(begins);
+    if (blockingCaptures > 0 && isLegacy(streams.front()))
+      work->run = [] {
+        return failure(cudaErrorStreamCaptureImplicit,
+                       "work is queued in the default stream while a stream is captured that it would wait for");
+      };
     if (mode_ == QueueMode::immediate) {
       work->finish();
       return work;
@@ -211,6 +244,13 @@ class Queue {
     return stream == cudaStreamPerThread ? Key{device, 2, std::this_thread::get_id()} : Key{device, stream->id, {}};
   }
 
+  /// Makes a node of a graph instead; nothing is left to do.
+  static WorkPointer captured(CapturePlace& place, const WorkPointer& work, std::function<cudaError_t()> run) {
+    place.last = {place.capture->graph->add(std::move(run), place.last)};
+    work->isDone = true;
+    return work;
+  }
+
   /// What the next work of a stream has to wait for.
   std::vector<WorkPointer> unfinished(cudaStream_t stream) {
     const Key own = keyOf(stream);
@@ -274,6 +314,13 @@ class Queue {
 inline cudaError_t submit(cudaStream_t stream, std::function<cudaError_t()> run) {
   if (isDestroyed(stream)) return destroyedStream("work is queued");
   return Queue::instance().append(stream, std::move(run))->code;
+}
+
+/// The same for work of which a captured stream makes a node of a type.
+inline cudaError_t submitAs(cudaGraphNodeType type, cudaStream_t stream, std::function<cudaError_t()> run) {
+  const cudaError_t code = submit(stream, std::move(run));
+  if (isCapturing(stream)) stream->place.last.front()->type = type;
+  return code;
 }
 
 }  // namespace detail

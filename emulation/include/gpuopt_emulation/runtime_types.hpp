@@ -26,6 +26,7 @@
   ENTRY(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                                    \
   ENTRY(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device")         \
   ENTRY(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                                           \
+  ENTRY(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")                     \
   ENTRY(cudaErrorSymbolNotFound, 500, "named symbol not found")                                                   \
   ENTRY(cudaErrorNotReady, 600, "device not ready")                                                               \
   ENTRY(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                                 \
@@ -43,6 +44,9 @@
   ENTRY(cudaErrorNotSupported, 801, "operation not supported")                                                    \
   ENTRY(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")               \
   ENTRY(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")        \
+  ENTRY(cudaErrorStreamCaptureUnmatched, 903, "operation failed due to a capture that another stream has begun")  \
+  ENTRY(cudaErrorStreamCaptureUnjoined, 904, "capture must be ended after all of its streams have been joined")   \
+  ENTRY(cudaErrorGraphExecUpdateFailure, 910, "the graph update was not performed because it included changes")   \
   ENTRY(cudaErrorStreamCaptureImplicit, 906,                                                                      \
         "operation would make the legacy stream depend on a capturing blocking stream")                           \
   ENTRY(cudaErrorPeerAccessUnsupported, 217, "peer access is not supported between these two devices")            \
@@ -69,6 +73,7 @@ using cudaError_t = cudaError;
   ENTRY(cudaDevAttrMaxPitch, 11, 2147483647)                                              \
   ENTRY(cudaDevAttrMaxRegistersPerBlock, 12, REGISTERS_PER_MULTIPROCESSOR)                \
   ENTRY(cudaDevAttrClockRate, 13, CLOCK_KHZ)                                              \
+  ENTRY(cudaDevAttrGpuOverlap, 15, 1)                                                     \
   ENTRY(cudaDevAttrMultiProcessorCount, 16, MULTIPROCESSORS)                              \
   ENTRY(cudaDevAttrTextureAlignment, 14, TEXTURE_ALIGNMENT)                               \
   ENTRY(cudaDevAttrKernelExecTimeout, 17, 0)                                              \
@@ -97,6 +102,7 @@ using cudaError_t = cudaError;
   ENTRY(cudaDevAttrMaxPersistingL2CacheSize, 108, 0)                                      \
   ENTRY(cudaDevAttrReservedSharedMemoryPerBlock, 111, SHARED_BYTES_RESERVED)              \
   ENTRY(cudaDevAttrMemoryPoolsSupported, 115, 1)                                          \
+  ENTRY(cudaDevAttrMemoryPoolSupportedHandleTypes, 119, 0)                                \
   ENTRY(cudaDevAttrClusterLaunch, 120, 0)
 
 #define GPUOPT_EMULATION_ENUMERATOR(name, value, answer) name = value,
@@ -161,11 +167,24 @@ struct cudaPointerAttributes {
 };
 
 enum cudaMemAllocationType { cudaMemAllocationTypeInvalid = 0, cudaMemAllocationTypePinned = 1 };
-enum cudaMemAllocationHandleType { cudaMemHandleTypeNone = 0 };
+enum cudaMemAllocationHandleType {
+  cudaMemHandleTypeNone = 0,
+  cudaMemHandleTypePosixFileDescriptor = 1,
+  cudaMemHandleTypeWin32 = 2
+};
+enum cudaMemAccessFlags {
+  cudaMemAccessFlagsProtNone = 0,
+  cudaMemAccessFlagsProtRead = 1,
+  cudaMemAccessFlagsProtReadWrite = 3
+};
 enum cudaMemLocationType { cudaMemLocationTypeInvalid = 0, cudaMemLocationTypeDevice = 1, cudaMemLocationTypeHost = 2 };
 struct cudaMemLocation {
   cudaMemLocationType type;
   int id;
+};
+struct cudaMemAccessDesc {
+  cudaMemLocation location;
+  cudaMemAccessFlags flags;
 };
 struct cudaMemPoolProps {
   cudaMemAllocationType allocType;

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "errors.hpp"
 #include "fiber.hpp"
 #include "grid_barrier.hpp"
 #include "limits.hpp"
@@ -15,8 +16,11 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -42,6 +46,7 @@ struct Operation {
   /// sees a later value of another. `first` is the first lane of the warp or block; `participants` is the
   /// mask of lanes in a warp, and the number of threads in a block.
   void (*complete)(Lane* first, unsigned participants);
+  bool needsAll = false;  ///< also lanes that have left the kernel
 };
 
 /// A lane's part in an operation.
@@ -123,8 +128,19 @@ struct Launch {
   LaunchObserver* observer = launchObserver;
   std::atomic<std::uint64_t> nextBlock{0};
   std::atomic<bool> failed{false};
-  GridBarrier* barrier = nullptr;  ///< of a cooperative launch
+  std::atomic<cudaError_t> code{cudaErrorLaunchFailure};  ///< of a launch that has failed
+  GridBarrier* barrier = nullptr;                         ///< of a cooperative launch
+  std::mutex childrenMutex{};
+  std::vector<std::function<cudaError_t()>> children{};  ///< launches by its threads, which run when it has ended
 };
+
+/// Whether nobody has asked for this kernel: whether lanes left it before a collective is told once.
+inline bool isFirstWarning(const void* kernel) {
+  static std::mutex mutex;
+  static auto* const told = new std::set<const void*>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  return told->insert(kernel).second;
+}
 
 /// Thrown through the lanes of a block that has failed, to unwind them.
 struct Unwind {};
@@ -178,6 +194,19 @@ class Block {
     throw Unwind{};
   }
 
+  /// The same for an assertion.
+  [[noreturn]] void failAssertion(const Lane& lane, const std::string& what) {
+    if (!failed()) launch_->code = cudaErrorAssert;
+    fail(what + ", thread " + detail::text(lane.thread));
+    throw Unwind{};
+  }
+
+  /// Called by a lane: keeps a launch for the time when the kernel has ended.
+  void launchLater(std::function<cudaError_t()> run) {
+    const std::lock_guard<std::mutex> lock(launch_->childrenMutex);
+    launch_->children.push_back(std::move(run));
+  }
+
   /// Called by a lane whose access ends the program: reports it.
   void crash(const Lane& lane, const std::string& what) {
     const Site site = callerOutsideLibraries({});
@@ -200,6 +229,7 @@ class Block {
     shared_.poison(launch.kernel, launch.sharedBytes, poisonByte(launch.schedule.order));
     if (observer_ != nullptr) observer_->begin(launch, number, shared_, lanes_.get(), threads_);
     // The poison went over the built-in variables too.
+    lastError = failedLaunch = cudaSuccess;
     blockIdx = index_;
     blockDim = launch.block;
     gridDim = launch.grid;
@@ -238,6 +268,7 @@ class Block {
   /// The next lane to run, or -1. A lane that yielded runs again when no other can.
   int pick() {
     if (failed()) return -1;
+    if (ready_.next(0) < 0 && yielded_.next(0) < 0 && left_ > 0 && left_ < threads_) goOnWithoutLeft();
     if (ready_.next(0) < 0) {
       std::swap(ready_, yielded_);
       if (ready_.next(0) >= 0) std::this_thread::yield();  // they wait for a block of another worker
@@ -269,6 +300,7 @@ class Block {
     switch (lane.state) {
       case Lane::State::left:
         ++left_;
+        lane.request = {};  // it takes no part in what the others do
         break;
       case Lane::State::yielded:
         yielded_.insert(lane.index);
@@ -306,31 +338,85 @@ class Block {
 
   void arriveInBlock() {
     if (++waitingInBlock_ < threads_) return;
-    const Operation* const operation = lanes_[0].request.operation;
-    for (unsigned i = 1; i < threads_; ++i)
-      if (lanes_[i].request.operation != operation) return;
+    completeInBlock();
+  }
+
+  /// Completes a barrier if all lanes that have not left wait at the same one.
+  bool completeInBlock() {
+    const Operation* operation = nullptr;
+    for (unsigned i = 0; i < threads_; ++i) {
+      if (lanes_[i].state == Lane::State::left) continue;
+      if (operation == nullptr) operation = lanes_[i].request.operation;
+      if (lanes_[i].request.operation != operation) return false;
+    }
     waitingInBlock_ = 0;
     if (observer_ != nullptr) observer_->meet(*operation, &lanes_[0], threads_);
     operation->complete(&lanes_[0], threads_);
-    ready_.insertFirst(threads_);
+    for (unsigned i = 0; i < threads_; ++i)
+      if (lanes_[i].state != Lane::State::left) ready_.insert(i);
+    return true;
+  }
+
+  /// Nobody can run, and some lanes have left: GPUs since Volta wait for the others alone, which CUDA does not promise.
+  void goOnWithoutLeft() {
+    if (exitedThreads() == ExitedThreads::error) return;
+    const std::string what = isFirstWarning(launch_->kernel) ? describeStall() : std::string();
+    if ((left_ + waitingInBlock_ == threads_ && !needsAll() && completeInBlock()) || completeInWarps()) {
+      if (!what.empty())
+        report("warning: " + describeLaunch() +
+               ": threads have left before a collective; GPUs since Volta go on without "
+               "them, and so does this: " +
+               what);
+    }
+  }
+
+  bool needsAll() const {
+    for (unsigned i = 0; i < threads_; ++i)
+      if (lanes_[i].state != Lane::State::left) return lanes_[i].request.operation->needsAll;
+    return false;
+  }
+
+  /// Completes the collectives of warps whose lanes have all come but for those that have left.
+  bool completeInWarps() {
+    bool any = false;
+    for (unsigned warp = 0; warp * WARP_LANES < threads_; ++warp) {
+      unsigned present = 0;
+      forEachLane(presentLanes(warp), [&](unsigned i) {
+        present |= lanes_[warp * WARP_LANES + i].state == Lane::State::left ? 0u : 1u << i;
+      });
+      unsigned waiting = waitingInWarp_[warp];
+      while (waiting != 0) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(waiting));
+        waiting &= ~completeInWarp(lanes_[warp * WARP_LANES + lane], present);
+        any = any || (waitingInWarp_[warp] & 1u << lane) == 0;
+        waiting &= ~(1u << lane);
+      }
+    }
+    return any;
   }
 
   void arriveInWarp(const Lane& lane) {
+    waitingInWarp_[lane.index / WARP_LANES] |= lane.bit();
+    completeInWarp(lane, presentLanes(lane.index / WARP_LANES));
+  }
+
+  /// Completes the collective that a lane waits in if those of `present` have come that its mask names. Returns them.
+  unsigned completeInWarp(const Lane& lane, unsigned present) {
     Lane* const first = &lanes_[lane.index - lane.inWarp()];
     unsigned& waiting = waitingInWarp_[lane.index / WARP_LANES];
-    waiting |= lane.bit();
-    const unsigned participants = lane.request.mask & presentLanes(lane.index / WARP_LANES);
-    if ((waiting & participants) != participants) return;
+    const unsigned participants = lane.request.mask & present;
+    if ((waiting & participants) != participants) return 0;
     bool same = true;
     forEachLane(participants, [&](unsigned i) {
       const Request& other = first[i].request;
       same = same && other.operation == lane.request.operation && other.mask == lane.request.mask;
     });
-    if (!same) return;
+    if (!same) return 0;
     waiting &= ~participants;
     if (observer_ != nullptr) observer_->meet(*lane.request.operation, first, participants);
     lane.request.operation->complete(first, participants);
     forEachLane(participants, [&](unsigned i) { ready_.insert(first[i].index); });
+    return participants;
   }
 
   /// The lanes that a warp was launched with: the last one of a block may be short.
@@ -344,8 +430,12 @@ class Block {
   /// Ends the launch; its first fault is reported.
   void fail(const std::string& what) {
     if (launch_->failed.exchange(true)) return;
-    report("kernel " + kernelName(launch_->kernel) + ", grid " + detail::text(launch_->grid) + ", block size " +
-           detail::text(launch_->block) + ", in block " + detail::text(index_) + ": " + what);
+    report(describeLaunch() + ": " + what);
+  }
+
+  std::string describeLaunch() const {
+    return "kernel " + kernelName(launch_->kernel) + ", grid " + detail::text(launch_->grid) + ", block size " +
+           detail::text(launch_->block) + ", in block " + detail::text(index_);
   }
 
   /// Runs the destructors of all lanes that are under way.

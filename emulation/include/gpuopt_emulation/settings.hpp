@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -39,6 +40,12 @@ enum class BlockOrder {
   asLanes,   ///< as the order of the lanes says: CUDA promises no order
 };
 
+/// What happens where threads wait in a barrier or a warp collective, and others that it names have left the kernel.
+enum class ExitedThreads {
+  warning,  ///< a report, once a kernel; the others go on without them, as on GPUs since Volta
+  error,    ///< a report, and the launch fails: CUDA does not promise that they go on
+};
+
 /// The order of the lanes, the seed of the random one, and the order of the blocks.
 struct Schedule {
   LaneOrder order = LaneOrder::forward;      ///< which lane runs next
@@ -73,9 +80,20 @@ inline Schedule environmentSchedule() {
   std::abort();
 }
 
+/// GPUOPT_EMULATION_EXITED=warning|error
+inline ExitedThreads environmentExitedThreads() {
+  const char* text = std::getenv("GPUOPT_EMULATION_EXITED");
+  const std::string answer = text != nullptr ? text : "";
+  if (answer == "error") return ExitedThreads::error;
+  if (answer == "warning" || answer.empty()) return ExitedThreads::warning;
+  std::fprintf(stderr, "gpuopt emulation: GPUOPT_EMULATION_EXITED=%s is neither warning nor error\n", text);
+  std::abort();
+}
+
 struct Settings {
   std::mutex mutex;
   Schedule schedule = environmentSchedule();
+  std::atomic<ExitedThreads> exited{environmentExitedThreads()};
 };
 
 // Never destroyed, like all state of the emulation: destructors of static objects may still call the runtime.
@@ -106,6 +124,12 @@ inline void setLaneOrder(LaneOrder order, std::uint64_t seed = 1, BlockOrder blo
   const std::lock_guard<std::mutex> lock(settings.mutex);
   settings.schedule = {order, seed, blocks};
 }
+
+/// Sets what happens where threads have left before a collective, instead of the environment.
+inline void setExitedThreads(ExitedThreads answer) { detail::settings().exited = answer; }
+
+/// What is in force.
+inline ExitedThreads exitedThreads() { return detail::settings().exited; }
 
 /// The order in force.
 inline Schedule schedule() {

@@ -116,6 +116,61 @@ struct SmallFloat {
   inline T2 __hmax2(T2 a, T2 b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }                            \
   inline float __low2float(T2 a) { return a.x; }                                                            \
   inline float __high2float(T2 a) { return a.y; }                                                           \
+  inline T __hfma_relu(T a, T b, T c) { return __hmax(__hfma(a, b, c), T(0)); }                             \
+  inline T hsqrt(T a) { return sqrtf(a); }                                                                  \
+  inline T2 h2sqrt(T2 a) { return {hsqrt(a.x), hsqrt(a.y)}; }                                               \
+  inline T hexp(T a) { return expf(a); }                                                                    \
+  inline T2 h2exp(T2 a) { return {hexp(a.x), hexp(a.y)}; }                                                  \
+  inline T hexp2(T a) { return exp2f(a); }                                                                  \
+  inline T2 h2exp2(T2 a) { return {hexp2(a.x), hexp2(a.y)}; }                                               \
+  inline T hlog(T a) { return logf(a); }                                                                    \
+  inline T2 h2log(T2 a) { return {hlog(a.x), hlog(a.y)}; }                                                  \
+  inline T hlog2(T a) { return log2f(a); }                                                                  \
+  inline T2 h2log2(T2 a) { return {hlog2(a.x), hlog2(a.y)}; }                                               \
+  inline T hlog10(T a) { return log10f(a); }                                                                \
+  inline T2 h2log10(T2 a) { return {hlog10(a.x), hlog10(a.y)}; }                                            \
+  inline T hsin(T a) { return sinf(a); }                                                                    \
+  inline T2 h2sin(T2 a) { return {hsin(a.x), hsin(a.y)}; }                                                  \
+  inline T hcos(T a) { return cosf(a); }                                                                    \
+  inline T2 h2cos(T2 a) { return {hcos(a.x), hcos(a.y)}; }                                                  \
+  inline T hceil(T a) { return ceilf(a); }                                                                  \
+  inline T2 h2ceil(T2 a) { return {hceil(a.x), hceil(a.y)}; }                                               \
+  inline T hfloor(T a) { return floorf(a); }                                                                \
+  inline T2 h2floor(T2 a) { return {hfloor(a.x), hfloor(a.y)}; }                                            \
+  inline T htrunc(T a) { return truncf(a); }                                                                \
+  inline T2 h2trunc(T2 a) { return {htrunc(a.x), htrunc(a.y)}; }                                            \
+  inline T hrint(T a) { return rintf(a); }                                                                  \
+  inline T2 h2rint(T2 a) { return {hrint(a.x), hrint(a.y)}; }                                               \
+  inline T hrsqrt(T a) { return 1 / sqrtf(a); }                                                             \
+  inline T2 h2rsqrt(T2 a) { return {hrsqrt(a.x), hrsqrt(a.y)}; }                                            \
+  inline T hrcp(T a) { return 1 / static_cast<float>(a); }                                                  \
+  inline T2 h2rcp(T2 a) { return {hrcp(a.x), hrcp(a.y)}; }                                                  \
+  inline T hexp10(T a) { return powf(10.0f, a); }                                                           \
+  inline T2 h2exp10(T2 a) { return {hexp10(a.x), hexp10(a.y)}; }                                            \
+  inline T2 __heq2(T2 a, T2 b) { return {T(a.x == b.x), T(a.y == b.y)}; }                                   \
+  inline bool __hbeq2(T2 a, T2 b) { return a.x == b.x && a.y == b.y; }                                      \
+  inline T2 __hne2(T2 a, T2 b) { return {T(a.x != b.x), T(a.y != b.y)}; }                                   \
+  inline bool __hbne2(T2 a, T2 b) { return a.x != b.x && a.y != b.y; }                                      \
+  inline T2 __hlt2(T2 a, T2 b) { return {T(a.x < b.x), T(a.y < b.y)}; }                                     \
+  inline bool __hblt2(T2 a, T2 b) { return a.x < b.x && a.y < b.y; }                                        \
+  inline T2 __hle2(T2 a, T2 b) { return {T(a.x <= b.x), T(a.y <= b.y)}; }                                   \
+  inline bool __hble2(T2 a, T2 b) { return a.x <= b.x && a.y <= b.y; }                                      \
+  inline T2 __hgt2(T2 a, T2 b) { return {T(a.x > b.x), T(a.y > b.y)}; }                                     \
+  inline bool __hbgt2(T2 a, T2 b) { return a.x > b.x && a.y > b.y; }                                        \
+  inline T2 __hge2(T2 a, T2 b) { return {T(a.x >= b.x), T(a.y >= b.y)}; }                                   \
+  inline bool __hbge2(T2 a, T2 b) { return a.x >= b.x && a.y >= b.y; }                                      \
+  inline T2 operator-(const T2& a) { return {-a.x, -a.y}; }                                                 \
+  inline T2& operator-=(T2& a, const T2& b) { return a = a - b; }                                           \
+  inline T2& operator*=(T2& a, const T2& b) { return a = a * b; }                                           \
+  inline T2 __hneg2(T2 a) { return -a; }                                                                    \
+  inline T2 __habs2(T2 a) { return {__habs(a.x), __habs(a.y)}; }                                            \
+  inline T2 __h2div(T2 a, T2 b) { return a / b; }                                                           \
+  inline T __hadd_sat(T a, T b) { return __hmin(__hmax(a + b, T(0)), T(1)); }                               \
+  inline T __hmul_sat(T a, T b) { return __hmin(__hmax(a * b, T(0)), T(1)); }                               \
+  inline T htanh(T a) { return tanhf(a); }                                                                  \
+  inline T2 h2tanh(T2 a) { return {htanh(a.x), htanh(a.y)}; }                                               \
+  inline T htanh_approx(T a) { return tanhf(a); }                                                           \
+  inline T2 h2tanh_approx(T2 a) { return {htanh_approx(a.x), htanh_approx(a.y)}; }                          \
   inline T atomicAdd(T* address, T value) {                                                                 \
     return gpuopt::emulation::detail::update(address, [value](T old) { return old + value; });              \
   }                                                                                                         \

@@ -1,4 +1,4 @@
-/// Streams and events. Graphs do not exist.
+/// Streams and events.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,7 +17,8 @@
 struct CUevent_st {
   unsigned flags;
   int device;
-  gpuopt::emulation::detail::WorkPointer recorded;  ///< null before the first record
+  gpuopt::emulation::detail::WorkPointer recorded;     ///< null before the first record
+  gpuopt::emulation::detail::CapturePlace captured{};  ///< where in a capture it was recorded last
 };
 
 namespace gpuopt::emulation::detail {
@@ -70,7 +71,23 @@ inline void keepDestroyed(cudaStream_t stream) {
   kept->push_back(stream);
 }
 
-inline cudaError_t noGraphs() { return result(cudaErrorNotSupported); }
+/// Lets a stream take part in the capture in which an event was recorded, and wait for what came before that.
+inline cudaError_t joinCapture(cudaStream_t stream, const CapturePlace& event) {
+  if (isBuiltIn(stream)) return result(cudaErrorStreamCaptureImplicit);
+  if (!isCapturing(stream)) beginCapture(stream, event.capture);
+  if (stream->place.capture != event.capture) return result(cudaErrorStreamCaptureUnmatched);
+  std::vector<cudaGraphNode_t>& last = stream->place.last;
+  for (const cudaGraphNode_t node : event.last)
+    if (std::find(last.begin(), last.end(), node) == last.end()) last.push_back(node);
+  return cudaSuccess;
+}
+
+/// Fails because a stream is captured, and makes its capture fail.
+inline cudaError_t unlessCaptured(cudaStream_t stream) {
+  if (!isCapturing(stream)) return cudaSuccess;
+  stream->place.capture->isInvalid = true;
+  return failure(cudaErrorStreamCaptureUnsupported, "a stream is waited for while it is captured");
+}
 
 }  // namespace gpuopt::emulation::detail
 
@@ -99,16 +116,19 @@ inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   namespace emulated = gpuopt::emulation::detail;
   if (emulated::isDestroyed(stream)) return emulated::destroyedStream("cudaStreamSynchronize");
-  return emulated::passOn(emulated::Queue::instance().wait(stream));
+  if (const cudaError_t code = emulated::unlessCaptured(stream); code != cudaSuccess) return code;
+  return emulated::waited(emulated::Queue::instance().wait(stream));
 }
 inline cudaError_t cudaStreamQuery(cudaStream_t stream) {
   namespace emulated = gpuopt::emulation::detail;
   if (emulated::isDestroyed(stream)) return emulated::destroyedStream("cudaStreamQuery");
+  if (const cudaError_t code = emulated::unlessCaptured(stream); code != cudaSuccess) return code;
   return emulated::passOn(emulated::Queue::instance().query(stream));
 }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0) {
   namespace emulated = gpuopt::emulation::detail;
   if (emulated::isDestroyed(stream)) return emulated::destroyedStream("cudaStreamWaitEvent");
+  if (event->captured.capture != nullptr) return emulated::joinCapture(stream, event->captured);
   const auto nothing = [] { return cudaSuccess; };
   return emulated::Queue::instance().append(stream, nothing, event->recorded)->code;
 }
@@ -142,6 +162,10 @@ inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 
 inline cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument) {
   namespace emulated = gpuopt::emulation::detail;
+  if (emulated::isCapturing(stream)) {
+    return emulated::submitAs(cudaGraphNodeTypeHost, stream,
+                              [function, argument] { return emulated::HostCall(function, argument).finish(); });
+  }
   const auto call = std::make_shared<emulated::HostCall>(function, argument);
   return emulated::Queue::instance()
       .append(
@@ -157,32 +181,10 @@ inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback
   });
 }
 
-inline cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
-  *status = cudaStreamCaptureStatusNone;
-  return cudaSuccess;
-}
-
-inline cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
-  std::swap(*mode, current);
-  return cudaSuccess;
-}
-
-inline cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
-  return gpuopt::emulation::detail::noGraphs();
-}
-inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*) { return gpuopt::emulation::detail::noGraphs(); }
-inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t, unsigned long long = 0) {
-  return gpuopt::emulation::detail::noGraphs();
-}
-inline cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) { return gpuopt::emulation::detail::noGraphs(); }
-inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) { return gpuopt::emulation::detail::noGraphs(); }
-inline cudaError_t cudaGraphDestroy(cudaGraph_t) { return gpuopt::emulation::detail::noGraphs(); }
-
 // ------------------------------------------------------------------------------------------ events
 
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  *event = new CUevent_st{flags, gpuopt::emulation::detail::currentDevice, nullptr};
+  *event = new CUevent_st{flags, gpuopt::emulation::detail::currentDevice, nullptr, {}};
   return cudaSuccess;
 }
 inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags = cudaEventDefault) {
@@ -199,7 +201,11 @@ inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = null
   if (emulated::isDestroyed(stream)) return emulated::destroyedStream("cudaEventRecord");
   if (emulated::deviceOf(stream) != event->device)
     return emulated::failure(cudaErrorInvalidResourceHandle, "cudaEventRecord: event and stream are of two devices");
-  event->recorded = emulated::Queue::instance().append(stream, [] { return cudaSuccess; });
+  event->captured = {};
+  if (emulated::isCapturing(stream))
+    event->captured = stream->place;
+  else
+    event->recorded = emulated::Queue::instance().append(stream, [] { return cudaSuccess; });
   return cudaSuccess;
 }
 
@@ -209,7 +215,7 @@ inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stre
 
 inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   namespace emulated = gpuopt::emulation::detail;
-  return event->recorded == nullptr ? cudaSuccess : emulated::passOn(emulated::Queue::instance().wait(event->recorded));
+  return event->recorded == nullptr ? cudaSuccess : emulated::waited(emulated::Queue::instance().wait(event->recorded));
 }
 
 inline cudaError_t cudaEventQuery(cudaEvent_t event) {
