@@ -259,7 +259,6 @@ __global__ void divergeInTile() {
 }
 
 TEST_CASE("a thread that does not come to a tile's barrier is reported") {
-  const StrictScope strict;
   divergeInTile<<<1, 8>>>();
   CHECK(cudaGetLastError() == cudaErrorLaunchFailure);
   CHECK(report().find("threads 4-5, 7 wait in __syncwarp (mask 0xf0) at ") != std::string::npos);

@@ -99,7 +99,6 @@ __global__ void reduceDivergently(int* out) { reduceHalf(out); }
 
 template <class... Parameters, class... Arguments>
 std::string reportOf(void (*kernel)(Parameters...), dim3 grid, dim3 block, Arguments... arguments) {
-  const StrictScope strict;
   REQUIRE(launch(kernel, grid, block, arguments...) == cudaErrorLaunchFailure);
   REQUIRE(cudaGetLastError() == cudaErrorLaunchFailure);
   return gpuopt::emulation::lastReport();

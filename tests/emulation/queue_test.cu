@@ -184,7 +184,6 @@ TEST_CASE("memory is freed after the work that uses it") {
 }
 
 TEST_CASE("who waits for a kernel that fails is told") {
-  const StrictScope strict;
   const DeferredScope deferred;
   const Stream stream;
   Managed<int> out(1, 0);

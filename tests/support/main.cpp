@@ -52,6 +52,8 @@ int main(int argc, char** argv) {
   Catch::Session session;
   if (const int error = session.applyCommandLine(argc, argv); error != 0) return error;
 #ifdef GPUOPT_EMULATION
+  // What goes on with a warning on GPUs since Volta is a mistake in the library.
+  gpuopt::emulation::setExitedThreads(gpuopt::emulation::ExitedThreads::error);
   const Catch::ConfigData& config = session.configData();
   const bool runs = !config.showHelp && !config.listTests && !config.listTags;
   if (runs && std::getenv("GPUOPT_EMULATION_ORDER") == nullptr) return runInEachOrder(session);

@@ -268,7 +268,7 @@ class Block {
   /// The next lane to run, or -1. A lane that yielded runs again when no other can.
   int pick() {
     if (failed()) return -1;
-    if (ready_.next(0) < 0 && yielded_.next(0) < 0 && left_ > 0 && left_ < threads_) goOnWithoutLeft();
+    if (ready_.next(0) < 0 && yielded_.next(0) < 0) goOnWithoutLeft();
     if (ready_.next(0) < 0) {
       std::swap(ready_, yielded_);
       if (ready_.next(0) >= 0) std::this_thread::yield();  // they wait for a block of another worker
@@ -359,7 +359,7 @@ class Block {
 
   /// Nobody can run, and some lanes have left: GPUs since Volta wait for the others alone, which CUDA does not promise.
   void goOnWithoutLeft() {
-    if (exitedThreads() == ExitedThreads::error) return;
+    if (left_ == 0 || left_ == threads_ || exitedThreads() == ExitedThreads::error) return;
     const std::string what = isFirstWarning(launch_->kernel) ? describeStall() : std::string();
     if ((left_ + waitingInBlock_ == threads_ && !needsAll() && completeInBlock()) || completeInWarps()) {
       if (!what.empty())
