@@ -174,10 +174,11 @@ class FixedPointSum {
   __device__ void combine(Word* address, Word word) const { atomicAdd(address, word); }
 
   __device__ bool start(std::size_t n) {
-    const Bits beyond = magnitudes_->beyond;
-    if (again_ && beyond == 0) return false;
+    // Other blocks update the former in the first reading.
+    const Bits bits = again_ ? magnitudes_->beyond : magnitudes_->sampled;
+    if (again_ && bits == 0) return false;
     int above = 0;  // the largest magnitude is below 2^above
-    const A largest = bitsAs<A>(again_ ? beyond : magnitudes_->sampled);
+    const A largest = bitsAs<A>(bits);
     frexp(largest, &above);
     limit_ = largest > 0 ? bitsAs<Bits>(power(above)) : 1;
     exponent_ = 62 - above;
