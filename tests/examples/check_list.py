@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 SHARED = {"data", "support"}  # folders of examples/ that hold no program
-HEADLESS = {"gpuopt.cuh", "distributed.cuh", "version.cuh"}  # public headers that show nothing by themselves
+# Public headers that show nothing by themselves, or are shown by those that include them.
+HEADLESS = {"gpuopt.cuh", "distributed.cuh", "version.cuh", "transfer_array.cuh", "transfer_chunks.cuh"}
 LIST = "examples/README.md"
 ROW = re.compile(r"^\| \[(\w+)\]\((\w+)\) \|([^|]*)\|[^|]*\w[^|]*\|$", re.MULTILINE)
 

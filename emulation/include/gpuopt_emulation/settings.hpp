@@ -126,6 +126,8 @@ inline void setLaneOrder(LaneOrder order, std::uint64_t seed = 1, BlockOrder blo
 }
 
 /// Sets what happens where threads have left before a collective, instead of the environment.
+///
+/// \param answer a warning, after which the others go on as on GPUs since Volta, or an error
 inline void setExitedThreads(ExitedThreads answer) { detail::settings().exited = answer; }
 
 /// What is in force.
