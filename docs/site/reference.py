@@ -169,10 +169,15 @@ class Reference:
         byHeader = groupby(api.entries, lambda entry: entry.header)
         self.byHeader = {header: list(entries) for header, entries in byHeader}
         self.anchors = {}
+        holders = {}  # of each anchor: a page
+        pages = {pathOf(header): page for page, *_, parts in PAGES for headers in parts.values() for header in headers.split()}
         for entry in api.all():
             shown = entry.owner if entry.owner and not entry.isType else entry
             kind = "type" if shown.isType else "name"  # TransposeTile is a type, transposeTile a function
-            self.anchors[entry.id] = f"{kind}-{re.sub(r'[^a-z0-9]+', '-', shown.name.lower()).strip('-')}"
+            anchor = f"{kind}-{re.sub(r'[^a-z0-9]+', '-', shown.name.lower()).strip('-')}"
+            page = pages.get(shown.header)
+            isTaken = holders.setdefault(anchor, page) != page  # forEach of elements, and that of columns
+            self.anchors[entry.id] = f"{anchor}-{page}" if isTaken else anchor
         self.markdown = Markdown(self.anchors)
         self.requireComplete()
 
