@@ -6,7 +6,9 @@
 using namespace gpuopt;
 using detail::Word;
 
-// CODEGEN: kernel=permuteTileKernel contains=cp\.async\.cg\.shared no-local no-spill max-registers=64
+// The tile of bytes keeps 16 positions and 16 elements: three blocks fit into a multiprocessor, as the plan assumes.
+// CODEGEN: kernel=permuteTileKernel contains=cp\.async\.cg\.shared no-local no-spill max-registers=80
+// CODEGEN: kernel=permuteTileKernel<(unsigned.short|unsigned.int|uint) max-registers=64
 // CODEGEN: kernel=permuteTileKernel<(unsigned|uint2) contains=st\.global\.v4
 // CODEGEN: kernel=permuteElementsKernel no-local no-spill max-registers=64
 // CODEGEN: kernel=permuteMatrixTileKernel contains=ld\.global\S*\.v4 contains=st\.global\.v4 no-local no-spill max-registers=128
