@@ -24,7 +24,7 @@ install(FILES "${CMAKE_CURRENT_BINARY_DIR}/gpuopt-config.cmake"
               cmake/Emulation.cmake cmake/Folders.cmake cmake/Launches.cmake cmake/Nccl.cmake cmake/Profile.cmake cmake/Tune.cmake
         DESTINATION ${packageFolder})
 install(PROGRAMS emulation/rewrite_launches.py DESTINATION share/gpuopt/emulation)
-install(PROGRAMS emulation/gpuopt-emulate DESTINATION bin)
+install(PROGRAMS emulation/gpuopt-emulate emulation/gpuopt-check DESTINATION bin)
 install(DIRECTORY emulation/check emulation/profile DESTINATION share/gpuopt/emulation)
 install(DIRECTORY tune/ DESTINATION share/gpuopt/tune FILES_MATCHING PATTERN "*.cu" PATTERN "*.cuh")
 install(FILES LICENSE DESTINATION share/doc/gpuopt)

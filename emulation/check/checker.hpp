@@ -486,6 +486,14 @@ inline std::string Checker::describe(const Sighting& seen) const {
   return out.str();
 }
 
+inline ReportSubject subjectOf(const Finding& finding) {
+  static constexpr const char* KINDS[] = {"race", "equalValues", "uninitialised", "outOfBounds"};
+  ReportSubject subject{KINDS[static_cast<int>(finding.kind)], finding.kernel};
+  for (const SourceLine* const line : {&finding.line, &finding.earlier})
+    if (line->line > 0) subject.lines.push_back({line->file.c_str(), line->line});
+  return subject;
+}
+
 inline void Checker::report(const Sighting& seen) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Finding*& known = findings_.byInstructions[seen.instructions()];
@@ -508,7 +516,7 @@ inline Finding& Checker::findingOf(const Sighting& seen) {
   const std::string text = describe(seen);
   if (isIgnored(text, frames) || isIgnored(text, earlier)) return finding;
   finding.text = text;
-  detail::report(text);
+  detail::report(text, subjectOf(finding));
   return finding;
 }
 

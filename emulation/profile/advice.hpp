@@ -17,7 +17,8 @@ namespace gpuopt::emulation::detail {
 
 /// A line that could do with less.
 struct Finding {
-  double loss;  ///< sectors, passes and idle warp executions that are not needed; each takes about a cycle
+  const char* kind;  ///< sectors, bankConflicts, atomics or divergence
+  double loss;       ///< sectors, passes and idle warp executions that are not needed; each takes about a cycle
   std::string kernel;
   SourceLine source;
   std::string cause;
@@ -54,6 +55,7 @@ inline Finding sectorFinding(const AccessProfile& access) {
   const AccessPattern& pattern = access.pattern;
   const auto apart = static_cast<std::uint64_t>(std::llabs(pattern.stride));
   Finding finding{};
+  finding.kind = "sectors";
   finding.loss = static_cast<double>(counts.sectors - counts.idealSectors);
   finding.cause =
       describePattern(access) + ": " + perRequest(counts.sectors, counts.idealSectors, counts.requests, "sectors");
@@ -77,6 +79,7 @@ inline Finding sectorFinding(const AccessProfile& access) {
 inline Finding bankFinding(const AccessProfile& access) {
   const AccessCounts& counts = access.counts;
   Finding finding{};
+  finding.kind = "bankConflicts";
   finding.loss = static_cast<double>(counts.bankConflicts());
   finding.cause = describePattern(access) + ", up to " + counted(access.pattern.worstDegree, "word") +
                   " of one bank: " + perRequest(counts.wavefronts, counts.idealWavefronts, counts.requests, "passes");
@@ -89,6 +92,7 @@ inline Finding bankFinding(const AccessProfile& access) {
 inline Finding copyFinding(const AccessProfile& access) {
   const AccessCounts& counts = access.counts;
   Finding finding{};
+  finding.kind = "bankConflicts";
   finding.loss = static_cast<double>(counts.bankConflicts());
   finding.cause = describePattern(access) + " in shared memory, asynchronously: " +
                   perRequest(counts.wavefronts, counts.idealWavefronts, counts.requests, "passes");
@@ -100,6 +104,7 @@ inline Finding copyFinding(const AccessProfile& access) {
 inline Finding atomicFinding(const AccessProfile& access) {
   const AccessCounts& counts = access.counts;
   Finding finding{};
+  finding.kind = "atomics";
   finding.loss = static_cast<double>(counts.repeatedLanes);
   finding.cause = describePattern(access) + ": " + mean(counts.repeatedLanes, counts.requests) + " of " +
                   mean(counts.lanes, counts.requests) + " lanes wait for another lane's update";
@@ -111,6 +116,7 @@ inline Finding atomicFinding(const AccessProfile& access) {
 
 inline Finding branchFinding(const BranchCounts& branches) {
   Finding finding{};
+  finding.kind = "divergence";
   finding.loss = static_cast<double>(branches.executions) * (1 - branches.efficiency());
   finding.cause = mean(branches.lanes, branches.executions) + " of " + mean(branches.present, branches.executions) +
                   " lanes are active, in " + counted(branches.executions, "execution") + " by warps";
@@ -147,7 +153,7 @@ inline double workOf(const KernelProfile& kernel) {
 }
 
 /// The `count` worst findings, of those that are at least 2 % of their kernel's work.
-inline std::vector<Finding> worstFindings(const Profile& profile, std::size_t count) {
+inline std::vector<Finding> worstFindings(const Profile& profile, std::size_t count = SIZE_MAX) {
   std::vector<Finding> worst;
   for (const KernelProfile& kernel : profile.kernels) {
     std::vector<Finding> findings;

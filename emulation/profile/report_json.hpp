@@ -5,27 +5,11 @@
 #include "advice.hpp"
 #include "numbers.hpp"
 
-#include <cstdio>
 #include <sstream>
 #include <string>
 #include <vector>
 
 namespace gpuopt::emulation::detail {
-
-inline std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", c);
-      result += code;
-      continue;
-    }
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + '"';
-}
 
 template <class T, class Write>
 std::string listOf(const std::vector<T>& elements, Write write) {
@@ -74,16 +58,15 @@ inline std::string json(const KernelProfile& kernel, const Gpu& gpu) {
 }
 
 inline std::string json(const Finding& finding) {
-  return "\n    {\"kernel\": " + quoted(finding.kernel) + ", \"source\": " + json(finding.source) +
-         ", \"cause\": " + quoted(finding.cause) + ", \"advice\": " + quoted(finding.advice) +
-         ", \"loss\": " + decimal(finding.loss, 1) + '}';
+  return "\n    {\"kind\": " + quoted(finding.kind) + ", \"kernel\": " + quoted(finding.kernel) +
+         ", \"source\": " + json(finding.source) + ", \"cause\": " + quoted(finding.cause) +
+         ", \"advice\": " + quoted(finding.advice) + ", \"loss\": " + decimal(finding.loss, 1) + '}';
 }
 
 inline std::string jsonReport(const Profile& profile) {
   const Gpu gpu = gpuOfReports();
   return "{\"gpu\": {\"name\": " + quoted(gpu.name) + ", \"gigabytesPerSecond\": " + decimal(gpu.bandwidth, 0) +
-         "},\n  \"worst\": " +
-         listOf(worstFindings(profile, WORST), [](const Finding& finding) { return json(finding); }) +
+         "},\n  \"worst\": " + listOf(worstFindings(profile), [](const Finding& finding) { return json(finding); }) +
          ",\n  \"kernels\": " +
          listOf(profile.kernels, [&gpu](const KernelProfile& kernel) { return json(kernel, gpu); }) + "\n}\n";
 }

@@ -48,3 +48,4 @@ file(WRITE "${WORK}/a program.cu" "#include <gpuopt/launch.cuh>\n__global__ void
 run("${WORK}/a moved prefix/bin/gpuopt-emulate" -arch sm_90 -ccbin "${CMAKE_CXX_COMPILER}" "${WORK}/a program.cu"
   -o "${WORK}/a program")
 run("${WORK}/a program")
+run("${WORK}/a moved prefix/bin/gpuopt-check" --help)

@@ -353,8 +353,9 @@ namespace gpuopt::emulation::detail {
     std::fprintf(stderr, "%s:%d: %s: Assertion `%s' failed.\n", file, line, function, condition);
     std::abort();
   }
-  currentLane->block->failAssertion(*currentLane, std::string(file) + ":" + std::to_string(line) + ": " + function +
-                                                      ": assertion `" + condition + "' failed");
+  const Site site{file, line};
+  currentLane->block->failAssertion(*currentLane,
+                                    text(site) + ": " + function + ": assertion `" + condition + "' failed", site);
 }
 
 }  // namespace gpuopt::emulation::detail

@@ -77,6 +77,29 @@ inline std::string kernelName(const void* function) {
   return withoutInlineNamespaces(status == 0 ? readable.get() : mangled);
 }
 
+/// A text as JSON has it.
+inline std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
+      result += code;
+      continue;
+    }
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + '"';
+}
+
+/// What a report is about, for programs that read it.
+struct ReportSubject {
+  const char* kind = "error";
+  std::string kernel{};
+  std::vector<Site> lines{};  ///< where it happened, then what else takes part
+};
+
 struct Reports {
   std::mutex mutex;
   std::string last;
@@ -87,11 +110,30 @@ inline Reports& reports() {
   return *instance;
 }
 
-/// Prints a report and keeps it for lastReport().
-inline void report(const std::string& text) {
+inline std::string jsonOf(const std::string& text, const ReportSubject& subject) {
+  std::string lines;
+  for (const Site& line : subject.lines)
+    lines += (lines.empty() ? "" : ", ") + ("{\"file\": " + quoted(line.file)) +
+             ", \"line\": " + std::to_string(line.line) + '}';
+  return "{\"kind\": " + quoted(subject.kind) + ", \"kernel\": " + quoted(subject.kernel) + ", \"lines\": [" + lines +
+         "], \"text\": " + quoted(text) + "}\n";
+}
+
+/// Appends a report to the file that GPUOPT_EMULATION_REPORT names, if any. Complete whenever the program ends.
+inline bool appendToFile(const std::string& text, const ReportSubject& subject) {
+  const char* const path = std::getenv("GPUOPT_EMULATION_REPORT");
+  std::FILE* const file = path != nullptr && *path != '\0' ? std::fopen(path, "a") : nullptr;
+  if (file == nullptr) return false;
+  const std::string line = jsonOf(text, subject);
+  const bool isWritten = std::fwrite(line.data(), 1, line.size(), file) == line.size();
+  return std::fclose(file) == 0 && isWritten;
+}
+
+/// Prints a report, unless a file takes it, and keeps it for lastReport().
+inline void report(const std::string& text, const ReportSubject& subject = {}) {
   const std::lock_guard<std::mutex> lock(reports().mutex);
   reports().last = text;
-  std::fprintf(stderr, "gpuopt emulation: %s\n", text.c_str());
+  if (!appendToFile(text, subject)) std::fprintf(stderr, "gpuopt emulation: %s\n", text.c_str());
 }
 
 inline std::string text(uint3 v) {

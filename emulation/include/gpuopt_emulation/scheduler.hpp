@@ -154,7 +154,7 @@ class Block {
   void run(Launch& launch, std::uint64_t number) {
     begin(launch, number);
     for (int lane = pick(); lane >= 0; lane = pick()) step(lanes_[static_cast<unsigned>(lane)]);
-    if (left_ < threads_ && !failed()) fail(describeStall());
+    if (left_ < threads_ && !failed()) failStalled();
     if (failed()) unwind();
     currentLane = nullptr;
     if (observer_ != nullptr) observer_->end(failed());
@@ -190,14 +190,15 @@ class Block {
 
   /// Called by a lane: reports what it did wrong and ends the block.
   [[noreturn]] void failInLane(const Lane& lane, const std::string& what, Site site) {
-    fail("thread " + detail::text(lane.thread) + ", " + detail::text(userSite(site)) + ": " + what);
+    const Site user = userSite(site);
+    fail("thread " + detail::text(lane.thread) + ", " + detail::text(user) + ": " + what, {user});
     throw Unwind{};
   }
 
   /// The same for an assertion.
-  [[noreturn]] void failAssertion(const Lane& lane, const std::string& what) {
+  [[noreturn]] void failAssertion(const Lane& lane, const std::string& what, Site site) {
     if (!failed()) launch_->code = cudaErrorAssert;
-    fail(what + ", thread " + detail::text(lane.thread));
+    fail(what + ", thread " + detail::text(lane.thread), {site});
     throw Unwind{};
   }
 
@@ -211,7 +212,8 @@ class Block {
   void crash(const Lane& lane, const std::string& what) {
     const Site site = callerOutsideLibraries({});
     const bool hasLine = *site.file != '\0';
-    fail("thread " + detail::text(lane.thread) + (hasLine ? ", " + detail::text(site) : "") + ": " + what);
+    fail("thread " + detail::text(lane.thread) + (hasLine ? ", " + detail::text(site) : "") + ": " + what,
+         hasLine ? std::vector<Site>{site} : std::vector<Site>{});
   }
 
  private:
@@ -361,12 +363,14 @@ class Block {
   void goOnWithoutLeft() {
     if (left_ == 0 || left_ == threads_ || exitedThreads() == ExitedThreads::error) return;
     const std::string what = isFirstWarning(launch_->kernel) ? describeStall() : std::string();
+    const std::vector<Site> lines = what.empty() ? std::vector<Site>{} : waitingLines();
     if ((left_ + waitingInBlock_ == threads_ && !needsAll() && completeInBlock()) || completeInWarps()) {
       if (!what.empty())
         report("warning: " + describeLaunch() +
-               ": threads have left before a collective; GPUs since Volta go on without "
-               "them, and so does this: " +
-               what);
+                   ": threads have left before a collective; GPUs since Volta go on without "
+                   "them, and so does this: " +
+                   what,
+               {"warning", kernelName(launch_->kernel), lines});
     }
   }
 
@@ -428,9 +432,14 @@ class Block {
   bool failed() const { return launch_->failed.load(std::memory_order_relaxed); }
 
   /// Ends the launch; its first fault is reported.
-  void fail(const std::string& what) {
+  void fail(const std::string& what, const std::vector<Site>& lines = {}) {
     if (launch_->failed.exchange(true)) return;
-    report(describeLaunch() + ": " + what);
+    report(describeLaunch() + ": " + what, {"error", kernelName(launch_->kernel), lines});
+  }
+
+  void failStalled() {
+    const std::string what = describeStall();
+    fail(what, waitingLines());
   }
 
   std::string describeLaunch() const {
@@ -466,6 +475,18 @@ class Block {
       if (lanes_[i].state == Lane::State::waiting && isLibraryFile(lanes_[i].request.site.file))
         lanes_[i].fiber->resume();
     asksForCallers_ = false;
+  }
+
+  /// The lines where lanes wait, each once.
+  std::vector<Site> waitingLines() const {
+    std::vector<Site> lines;
+    for (unsigned i = 0; i < threads_; ++i) {
+      const Site site = lanes_[i].request.site;
+      const auto isSame = [site](const Site& s) { return s.line == site.line && std::strcmp(s.file, site.file) == 0; };
+      if (lanes_[i].state == Lane::State::waiting && std::none_of(lines.begin(), lines.end(), isSame))
+        lines.push_back(site);
+    }
+    return lines;
   }
 
   /// Why no lane can run although not all have returned: who waits where, and who has left.
