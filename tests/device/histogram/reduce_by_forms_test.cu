@@ -114,7 +114,7 @@ TEST_CASE("reduceBy: operations with a neutral element", "[device]") {
   checkOp<int>(gpuopt::BitAnd{});
   checkOp<std::uint64_t>(gpuopt::BitOr{});
   checkOp<unsigned>(gpuopt::Multiplies{});
-  checkOp<std::int64_t>(gpuopt::Multiplies{});
+  checkOp<std::uint64_t>(gpuopt::Multiplies{});
 }
 
 TEST_CASE("reduceBy: an operation and a type of the caller's", "[device]") {
