@@ -12,6 +12,7 @@
 #include <gpuopt/device/permute/problem.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/thread/async_copy.cuh>
+#include <gpuopt/thread/transpose.cuh>
 #include <gpuopt/thread/vector.cuh>
 
 #include <cstddef>
@@ -132,21 +133,6 @@ __device__ inline void visitDigits(const PermuteTileAxis* axes, unsigned rank, u
 // Where an input row of a part begins in shared memory, before the misalignment of the part is added.
 __device__ inline unsigned inRowShared(const PermuteTileShape& shape, unsigned row, std::ptrdiff_t global) {
   return row * shape.inPitch + (row >> shape.inSkewShift) * shape.inSkew + (static_cast<unsigned>(global) & 15);
-}
-
-// Element i of word k becomes element k of word i: 4 bytes of 4 words, or 2 halves of 2.
-__device__ inline void transposeSubwords(unsigned (&w)[4]) {
-  const unsigned low01 = __byte_perm(w[0], w[1], 0x5140), high01 = __byte_perm(w[0], w[1], 0x7362);
-  const unsigned low23 = __byte_perm(w[2], w[3], 0x5140), high23 = __byte_perm(w[2], w[3], 0x7362);
-  w[0] = __byte_perm(low01, low23, 0x5410);
-  w[1] = __byte_perm(low01, low23, 0x7632);
-  w[2] = __byte_perm(high01, high23, 0x5410);
-  w[3] = __byte_perm(high01, high23, 0x7632);
-}
-__device__ inline void transposeSubwords(unsigned (&w)[2]) {
-  const unsigned low = __byte_perm(w[0], w[1], 0x5410);
-  w[1] = __byte_perm(w[0], w[1], 0x7632);
-  w[0] = low;
 }
 
 template <class In, class Out, class Function>
@@ -359,7 +345,7 @@ class PermuteTile {
 #pragma unroll
       for (unsigned i = 0; i < GROUP; ++i)
         column[i] = *reinterpret_cast<const unsigned*>(buffer_ + (row + from[w * GROUP + i]));
-      transposeSubwords(column);
+      transposeWords(column);
 #pragma unroll
       for (unsigned g = 0; g < GROUP; ++g) words[g][w] = column[g];
     }
