@@ -13,27 +13,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 GPUOPT_DETAIL_BEGIN
 
-// The host's side of a ring's transfer: the blocks of a group, one after the other.
-struct HostBlocks {
+// The blocks of a group as pieces of the host's memory.
+struct BlockPieces {
   BlockGroup group;
-  bool isStreaming;
 
-  void read(unsigned char* slot, std::size_t at, std::size_t bytes) const {
-    visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
-      HostBytes{host, isStreaming}.read(slot + offset, 0, n);
-    });
-  }
-  void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const {
-    visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
-      HostBytes{host, isStreaming}.write(slot + offset, 0, n);
-    });
-  }
-
- private:
   // The block that byte `at` is in.
   std::size_t blockAt(std::size_t at) const {
     if (group.begins == nullptr) return at / group.blockBytes;
@@ -42,7 +30,6 @@ struct HostBlocks {
            1;
   }
 
-  // Calls f(host, offset, n) for each part of a block within `bytes` bytes from `at` on, to which the offset relates.
   template <class F>
   void visit(std::size_t at, std::size_t bytes, const F& f) const {
     std::size_t offset = 0;
@@ -205,12 +192,9 @@ class BlockTransfer final : public PendingTransfer {
   }
 
   void runStaged(const BlockGroup& group, std::size_t bytes, const TransferPlan& plan) {
-    const HostBlocks host{group, plan.isStreaming};
+    const HostPieces<BlockPieces> host{{group}, plan.isStreaming};
     const Transfer transfer{nullptr, group.device, bytes, request_.direction, request_.stream, request_.function};
-    if (plan.algorithm == TransferAlgorithm::queue)
-      queued_.push_back(queueTransfer(host, transfer, plan));
-    else
-      runRing(host, transfer, plan);
+    if (auto pending = stageTransfer(host, transfer, plan)) queued_.push_back(std::move(pending));
   }
 
   void queueCopies(const BlockGroup& group) const {

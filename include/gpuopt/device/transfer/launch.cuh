@@ -100,6 +100,14 @@ std::unique_ptr<PendingTransfer> queueTransfer(const Host& host, const Transfer&
   return std::make_unique<QueuedTransfer<Host>>(host, ringRequest(transfer, plan, true));
 }
 
+// Does as planned, through slots: returns what goes on, or nothing when the transfer is done.
+template <class Host>
+std::unique_ptr<PendingTransfer> stageTransfer(const Host& host, const Transfer& transfer, const TransferPlan& plan) {
+  if (plan.algorithm == TransferAlgorithm::queue) return queueTransfer(host, transfer, plan);
+  runRing(host, transfer, plan);
+  return nullptr;
+}
+
 // A copy by the copy engine that has been queued.
 class EngineTransfer final : public PendingTransfer {
  public:

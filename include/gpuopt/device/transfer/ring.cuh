@@ -49,6 +49,27 @@ struct HostBytes {
   }
 };
 
+/// The host's side of a transfer: pieces of its memory, one after the other.
+///
+/// \tparam Pieces visit(at, bytes, f) calls f(host, offset, n) for each part of a piece within `bytes` bytes from `at`
+/// on, to which the offset relates
+template <class Pieces>
+struct HostPieces {
+  Pieces pieces;
+  bool isStreaming;
+
+  void read(unsigned char* slot, std::size_t at, std::size_t bytes) const {
+    pieces.visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
+      HostBytes{host, isStreaming}.read(slot + offset, 0, n);
+    });
+  }
+  void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const {
+    pieces.visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
+      HostBytes{host, isStreaming}.write(slot + offset, 0, n);
+    });
+  }
+};
+
 /// What a ring transfers: `bytes` consecutive bytes of the device's memory.
 struct RingRequest {
   unsigned char* device;

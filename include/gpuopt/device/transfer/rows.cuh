@@ -22,25 +22,11 @@ struct RowsTransfer {
   bool isDense(std::size_t pitch) const { return pitch == rowBytes || rows == 1; }
 };
 
-// The host's side of a ring's transfer: the rows, one after the other.
-struct HostRows {
+// The rows as pieces of the host's memory.
+struct RowPieces {
   unsigned char* data;
   std::size_t rowBytes, pitch;
-  bool isStreaming;
 
-  void read(unsigned char* slot, std::size_t at, std::size_t bytes) const {
-    visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
-      HostBytes{host, isStreaming}.read(slot + offset, 0, n);
-    });
-  }
-  void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const {
-    visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
-      HostBytes{host, isStreaming}.write(slot + offset, 0, n);
-    });
-  }
-
- private:
-  // Calls f(host, offset, n) for each part of a row within `bytes` bytes from `at` on, to which the offset relates.
   template <class F>
   void visit(std::size_t at, std::size_t bytes, const F& f) const {
     std::size_t row = at / rowBytes, skipped = at % rowBytes;
@@ -90,13 +76,9 @@ inline std::unique_ptr<PendingTransfer> stageRows(const RowsTransfer& rows, cons
   const Pitched between{dense.device, rows.rowBytes};
   if (scratch && !isUpload) queueRows(rows, between, device, cudaMemcpyDeviceToDevice);
 
-  const HostRows host{dense.host, rows.rowBytes, rows.hostPitch,
-                      plan.isStreaming && rows.rowBytes >= streamingBlockBytes};
-  std::unique_ptr<PendingTransfer> pending;
-  if (plan.algorithm == TransferAlgorithm::queue)
-    pending = queueTransfer(host, dense, plan);
-  else
-    runRing(host, dense, plan);
+  const bool isStreaming = plan.isStreaming && rows.rowBytes >= streamingBlockBytes;
+  const HostPieces<RowPieces> host{{dense.host, rows.rowBytes, rows.hostPitch}, isStreaming};
+  std::unique_ptr<PendingTransfer> pending = stageTransfer(host, dense, plan);
   if (scratch && isUpload) queueRows(rows, device, between, cudaMemcpyDeviceToDevice);
   return pending;
 }
