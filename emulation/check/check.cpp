@@ -84,14 +84,4 @@ std::vector<Finding> findRaces(const std::function<void()>& work) {
   return found;
 }
 
-namespace emulation::detail {
-
-// These are emitted here, with all that they call, and not taken from an instrumented file.
-extern const void* const uninstrumented[];
-const void* const uninstrumented[] = {reinterpret_cast<const void*>(&launch),
-                                      reinterpret_cast<const void*>(&blockCollective),
-                                      reinterpret_cast<const void*>(&warpCollective)};
-
-}  // namespace emulation::detail
-
 }  // namespace gpuopt

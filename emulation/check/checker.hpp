@@ -88,14 +88,14 @@ struct Sighting {
 /// Mistakes: those of the same lines of a kernel are one, whichever came first.
 struct Findings {
   using Place = std::tuple<FindingKind, std::string, std::string, std::string>;  // kernel and lines
-  std::map<Place, Finding> byPlace;
+  std::map<Place, Finding> byLocation;
   std::map<Instructions, Finding*> byInstructions;  // saves the way to the lines
 };
 
 struct CheckSettings {
   bool reportsEqualValues = false;
   std::vector<std::string> ignored;  ///< parts of reports and of names of functions
-  std::string without;               ///< the place of a barrier or fence that is to order nothing
+  std::string without;               ///< the location of a barrier or fence that is to order nothing
 };
 
 /// What is common to all launches of a program.
@@ -133,7 +133,7 @@ class Checker : public LaunchObserver, public MemoryObserver {
   std::vector<Finding> findings() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::vector<Finding> found;
-    for (const auto& [place, finding] : findings_.byPlace)
+    for (const auto& [location, finding] : findings_.byLocation)
       if (!finding.text.empty()) found.push_back(finding);
     return found;
   }
@@ -166,10 +166,10 @@ class Checker : public LaunchObserver, public MemoryObserver {
   /// Whether the barrier or fence of a line is to order nothing, for tests of the check itself. Remembers the line.
   bool leavesOut(const std::string& file, int line) {
     if (settings.without.empty()) return false;
-    const SourceLine place{"", file, line};
+    const SourceLine location{"", file, line};
     const std::lock_guard<std::mutex> lock(mutex_);
     synchronisation.insert(file + ':' + std::to_string(line));
-    return place.is(settings.without);
+    return location.is(settings.without);
   }
   bool leavesOut(const void* caller) {
     if (settings.without.empty()) return false;
@@ -473,7 +473,7 @@ inline std::string Checker::describe(const Sighting& seen) const {
   std::ostringstream out;
   const std::string where = seen.isShared ? describeShared(seen.address, launch.kernel) : describeGlobal(seen.address);
   const std::string now = describeThread(seen.now) + ' ' + verb(seen.now.way(), false) + ' ' +
-                          std::to_string(seen.bytes) + " bytes at " + placeOf(frames);
+                          std::to_string(seen.bytes) + " bytes at " + locationOf(frames);
   if (seen.earlier.run == 0) {
     const bool isOutside = seen.kind == FindingKind::outOfBounds;
     out << "kernel " << kernelName(launch.kernel)
@@ -482,7 +482,7 @@ inline std::string Checker::describe(const Sighting& seen) const {
   }
   out << (seen.kind == FindingKind::race ? "race" : "race with equal values") << " on " << where << ", in kernel "
       << kernelName(launch.kernel) << "\n  " << describeThread(seen.earlier) << ' ' << verb(seen.earlier.way(), true)
-      << " at " << placeOf(framesOf(seen.earlier.pc)) << "\n  " << now << "\n  " << remedy(seen);
+      << " at " << locationOf(framesOf(seen.earlier.pc)) << "\n  " << now << "\n  " << remedy(seen);
   return out.str();
 }
 
@@ -503,10 +503,10 @@ inline void Checker::report(const Sighting& seen) {
 
 inline Finding& Checker::findingOf(const Sighting& seen) {
   const std::vector<SourceLine> frames = framesOf(seen.now.pc), earlier = framesOf(seen.earlier.pc);
-  const std::string kernel = kernelName(nameOf(seen.now.run).kernel), place = placeOf(frames),
-                    other = seen.earlier.run == 0 ? place : placeOf(earlier);
+  const std::string kernel = kernelName(nameOf(seen.now.run).kernel), here = locationOf(frames),
+                    other = seen.earlier.run == 0 ? here : locationOf(earlier);
   const auto [entry, isNew] =
-      findings_.byPlace.try_emplace({seen.kind, kernel, (std::min)(place, other), (std::max)(place, other)});
+      findings_.byLocation.try_emplace({seen.kind, kernel, (std::min)(here, other), (std::max)(here, other)});
   Finding& finding = entry->second;
   if (!isNew || isOfSystem(frames) || isOfSystem(earlier)) return finding;
   finding.kind = seen.kind;

@@ -39,13 +39,14 @@ inline const char* verb(AccessWay way, bool isEarlier) {
   }
 }
 
-inline std::string placeOf(const std::vector<SourceLine>& frames) {
+inline std::string locationOf(const std::vector<SourceLine>& frames) {
   const SourceLine* const line = lineOf(frames);
   if (line == nullptr) return "an unknown line";
-  std::string place = line->file + ':' + std::to_string(line->line);
+  std::string location = line->file + ':' + std::to_string(line->line);
   const auto inner = std::find_if(frames.begin(), frames.end(), [](const auto& f) { return !isSystemFile(f.file); });
-  if (inner != frames.end() && &*inner != line) place += " (" + inner->file + ':' + std::to_string(inner->line) + ')';
-  return place;
+  if (inner != frames.end() && &*inner != line)
+    location += " (" + inner->file + ':' + std::to_string(inner->line) + ')';
+  return location;
 }
 
 /// The names of an object's thread-local variables, which shared ones are.

@@ -25,7 +25,7 @@ inline bool isWrite(AccessWay way) {
 }
 inline bool isAtomic(AccessWay way) { return way == AccessWay::atomicRead || way == AccessWay::atomicWrite; }
 inline bool isVolatile(AccessWay way) { return way == AccessWay::volatileRead || way == AccessWay::volatileWrite; }
-/// Whether two such accesses to one place at the same time are allowed.
+/// Whether two such accesses to one address at the same time are allowed.
 inline bool isStrong(AccessWay way) { return isAtomic(way) || isVolatile(way); }
 
 /// An access to bytes of one word. A run is one block of one launch; its clock is that of clocks.hpp.
@@ -64,10 +64,10 @@ class Cell {
   template <class IsOrdered, class IsRace>
   Record add(const Record& now, IsOrdered isOrdered, IsRace isRace) {
     Record found;
-    Record* place = nullptr;
+    Record* slot = nullptr;
     for (Record& old : records_) {
       if (old.run == 0) {
-        place = &old;
+        slot = &old;
         continue;
       }
       if (old.isOf(now) && old.time == now.time && old.wayBits == now.wayBits && old.mask == now.mask) {
@@ -80,10 +80,10 @@ class Cell {
         found = old;
       if (!ordered || !stands(now, old)) continue;
       old = Record();
-      place = &old;
+      slot = &old;
     }
-    if (place == nullptr) place = leastTelling(now);
-    if (place != nullptr) *place = now;
+    if (slot == nullptr) slot = leastTelling(now);
+    if (slot != nullptr) *slot = now;
     return found;
   }
 

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -22,6 +24,12 @@ void noteAccess(HookedAccess access, const volatile void* address, std::size_t b
                 const void* frame);
 /// Called at a fence of C++.
 void noteFence(int order, const void* caller);
+
+// These are emitted where the hooks are, with all that they call, and not taken from an instrumented file.
+extern const void* const uninstrumented[];
+const void* const uninstrumented[] = {reinterpret_cast<const void*>(&launch),
+                                      reinterpret_cast<const void*>(&blockCollective),
+                                      reinterpret_cast<const void*>(&warpCollective)};
 
 }  // namespace gpuopt::emulation::detail
 

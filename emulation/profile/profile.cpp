@@ -196,14 +196,4 @@ Profile profile(const std::function<void()>& work) {
   return recording.profile();
 }
 
-namespace emulation::detail {
-
-// These are emitted here, with all that they call, and not taken from an instrumented file.
-extern const void* const uninstrumented[];
-const void* const uninstrumented[] = {reinterpret_cast<const void*>(&launch),
-                                      reinterpret_cast<const void*>(&blockCollective),
-                                      reinterpret_cast<const void*>(&warpCollective)};
-
-}  // namespace emulation::detail
-
 }  // namespace gpuopt
