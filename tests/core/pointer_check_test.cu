@@ -6,6 +6,7 @@
 #include "support/device_array.cuh"
 
 #include <gpuopt/launch.cuh>
+#include <gpuopt/permute.cuh>
 #include <gpuopt/reduce.cuh>
 #include <gpuopt/soa.cuh>
 #include <gpuopt/struct_io.cuh>
@@ -51,6 +52,16 @@ std::string inHostMemory(const std::string& function, const std::string& paramet
          // WRITTEN pointer: `reduce(v.data(), n)`, where `v` is a `std::vector`, with `GPUOPT_CHECK_POINTERS`
          " is in host memory, which the device cannot access, or its memory was freed: use memory of cudaMalloc, "
          "cudaMallocManaged or cudaMallocHost";
+}
+
+TEST_CASE("permutations refuse host memory") {
+  if (!isHostMemoryRefused()) return;
+  std::vector<int> host(20);
+  DeviceArray<int> device(20);
+  CHECK(refusal([&] { gpuopt::permute(host.data(), device.data(), {4, 5}, {1, 0}); }) == inHostMemory("permute", "in"));
+  CHECK(refusal([&] {
+          gpuopt::permute(device.data(), host.data(), {4, 5}, {1, 0});
+        }) == inHostMemory("permute", "out"));
 }
 
 TEST_CASE("reductions refuse host memory") {

@@ -137,6 +137,25 @@ TEST_CASE("Tiles whose last row, element and part is one", "[permute]") {
   bytes.finish();
 }
 
+// The rows of both tensors run along the last axis, which has divisors, or none.
+template <class T>
+void permuteLongRows() {
+  PermuteCheck<T> check(60000);
+  for (const std::size_t length : {225, 227, 3 * 256})
+    for (const std::size_t first : {2, 15}) {
+      const AxisNumbers extents = {first, 2, 2, length}, axes = {2, 1, 3, 0};
+      check(Layout::dense(extents), Layout::dense(permuted(extents, axes)), axes);
+      check(Layout::dense(extents, 1), Layout::spread(permuted(extents, axes), 3), axes);
+    }
+  check.finish();
+}
+
+TEST_CASE("Rows of both tensors run along one axis", "[permute]") {
+  permuteLongRows<Bytes1>();
+  permuteLongRows<Bytes4>();
+  permuteLongRows<Bytes8>();
+}
+
 // Words of the staged rows hold elements of several output rows: whole and cut tiles, and rows that end in a vector.
 template <class T>
 void permuteByWords() {

@@ -24,7 +24,7 @@ std::string planned(const Layout& in, const Layout& out, const AxisNumbers& axes
   plan.request = detail::permuteRequest(in.view(address(1)).permuted(axes), out.view(address(2)), onlyMoves);
   detail::PermuteTuning tuning;
   tuning.smallElements = 100;
-  detail::planPermute(plan, tuning, std::size_t{227} << 10);
+  detail::planPermute(plan, tuning, {std::size_t{227} << 10, 132});
   return std::string(detail::nameOf(plan.algorithm)) + ": " + plan.reason + "; " +
          std::to_string(plan.request.inBytes) + " bytes along " + detail::axesInWords(plan.request);
 }
@@ -60,6 +60,16 @@ TEST_CASE("Axes that count downwards in both tensors count upwards", "[permute]"
         "transposition: two groups of axes change places; 4 bytes along 50 (1 to 30), 30 (50 to 1)");
   CHECK(planned<float>(Layout::spread({1000}, 0, 1), Layout::spread({1000}, 0, 1), {0}) ==
         "transposition: two groups of axes change places; 4 bytes along 1000 (1 to 1)");
+}
+
+TEST_CASE("An axis that would make few, long rows of the output is split", "[permute]") {
+  const std::string tile = "tile of runs: runs of several axes; 4 bytes along ";
+  CHECK(planned<float>({15, 4, 3, 225}, {2, 1, 3, 0}) ==
+        tile + "3 (225 to 13500), 4 (675 to 3375), 9 (25 to 375), 25 (1 to 15), 15 (2700 to 1)");
+  CHECK(planned<float>({15, 4, 3, 227}, {2, 1, 3, 0}) ==
+        tile + "3 (227 to 13620), 4 (681 to 3405), 227 (1 to 15), 15 (2724 to 1)");
+  CHECK(planned<float>({16, 4, 3, 256}, {2, 1, 3, 0}) ==
+        tile + "3 (256 to 16384), 4 (768 to 4096), 256 (1 to 16), 16 (3072 to 1)");
 }
 
 TEST_CASE("Elements become words, and runs that both tensors keep wider ones", "[permute]") {

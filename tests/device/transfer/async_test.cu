@@ -125,11 +125,14 @@ TEST_CASE("downloadAsync is between what is queued before it and after it", "[tr
   }
 }
 
-// As many as there can be: later, cudaHostAlloc would wait for what the device does.
-inline void allocateSlots() {
-  std::vector<std::unique_ptr<gpuopt::detail::LeasedSlots>> all;
+// Slots, as many as there can be, and the streams of so many transfers: later, cudaHostAlloc and cudaStreamCreate would
+// wait for what the device does.
+inline void allocateAhead(std::size_t transfers) {
+  std::vector<std::unique_ptr<gpuopt::detail::LeasedSlots>> slots;
   for (std::size_t i = 0; i < gpuopt::detail::mostTransferSlots; ++i)
-    all.push_back(std::make_unique<gpuopt::detail::LeasedSlots>(std::size_t{1} << 20, 1, "test"));
+    slots.push_back(std::make_unique<gpuopt::detail::LeasedSlots>(std::size_t{1} << 20, 1, "test"));
+  std::vector<std::unique_ptr<gpuopt::detail::PooledStream>> streams;
+  for (std::size_t i = 0; i < transfers; ++i) streams.push_back(std::make_unique<gpuopt::detail::PooledStream>());
 }
 
 TEST_CASE("Many transfers that are queued in a stream return at once, and share slots", "[transfer]") {
@@ -143,7 +146,7 @@ TEST_CASE("Many transfers that are queued in a stream return at once, and share 
   for (unsigned i = 0; i < COUNT; ++i) hosts.push_back(bytesOf(N, i));
   gpuopt::trimTransfers();
   const std::size_t before = gpuopt::pinnedBytes();
-  allocateSlots();
+  allocateAhead(2 * COUNT);
   std::vector<TransferHandle> handles;
   Gate gate(stream);
   for (std::size_t i = 0; i < COUNT; ++i) {

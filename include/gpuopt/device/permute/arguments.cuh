@@ -161,12 +161,17 @@ PermuteRequest permuteRequest(const TensorView<In>& in, const TensorView<Out>& o
   return request;
 }
 
+inline PermuteDevice currentPermuteDevice() {
+  const int device = currentDevice();
+  return {sharedLimit(device), static_cast<unsigned>(multiprocessorCount(device))};
+}
+
 template <class In, class Out>
 PermutePlan permutePlan(const TensorView<In>& in, const TensorView<Out>& out, bool onlyMoves,
                         const PermuteTuning& tuning = {}) {
   PermutePlan plan;
   plan.request = permuteRequest(in, out, onlyMoves);
-  if (!isEmpty(named(in, "in"))) planPermute(plan, tuning, sharedLimit());
+  if (!isEmpty(named(in, "in"))) planPermute(plan, tuning, currentPermuteDevice());
   return plan;
 }
 

@@ -53,8 +53,8 @@ class PermutePlanner {
   using Algorithm = PermuteAlgorithm;
 
  public:
-  PermutePlanner(PermutePlan& plan, const PermuteTuning& tuning, std::size_t sharedLimit)
-      : plan_(plan), r_(plan.request), tuning_(tuning), sharedLimit_(sharedLimit) {}
+  PermutePlanner(PermutePlan& plan, const PermuteTuning& tuning, const PermuteDevice& device)
+      : plan_(plan), r_(plan.request), tuning_(tuning), device_(device) {}
 
   void plan() {
     if (r_.elements() == 0) return;
@@ -148,8 +148,32 @@ class PermutePlanner {
     return rows * cols * 100 >= roundUp(rows, tile.rows) * roundUp(cols, tile.cols) * tuning_.matrixTileFill;
   }
 
+  // Splits the axis along which the input has neighbours, if few elements come before it in the output: with all of it
+  // in the output's rows, tiles would have few rows, of thousands of elements.
+  void splitLongRows() {
+    const unsigned in = plan_.inAxis;
+    if (in == 0 || in >= r_.rank) return;
+    std::size_t before = 1;
+    for (unsigned k = 0; k < in; ++k) {
+      if (r_.axis[k].out != static_cast<std::ptrdiff_t>(before)) return;
+      before *= r_.axis[k].extent;
+    }
+    const PermuteAxis axis = r_.axis[in];
+    const std::size_t most = tuning_.maxRunBytes * 8 / 5 / (before * r_.outBytes);
+    if (axis.out != static_cast<std::ptrdiff_t>(before) || axis.extent <= most) return;
+    if (tuning_.fillsSectors(before * r_.outBytes) || r_.rank == permuteRank) return;
+    std::size_t part = most;
+    while (axis.extent % part != 0) --part;
+    if (part == 1) return;
+    for (unsigned k = r_.rank++; k > in; --k) r_.axis[k] = r_.axis[k - 1];
+    const auto step = static_cast<std::ptrdiff_t>(part);
+    r_.axis[in].extent = part;
+    r_.axis[in + 1] = {axis.extent / part, axis.in * step, axis.out * step};
+  }
+
   bool fitsTile() {
-    PermuteTilePlanner planner(r_, tuning_, sharedLimit_);
+    splitLongRows();
+    PermuteTilePlanner planner(r_, tuning_, device_);
     if (!planner.plan()) return false;
     plan_.tile = planner.shape();
     plan_.inOffset = planner.inOffset();
@@ -164,11 +188,11 @@ class PermutePlanner {
   PermutePlan& plan_;
   PermuteRequest& r_;
   const PermuteTuning& tuning_;
-  std::size_t sharedLimit_;
+  const PermuteDevice& device_;
 };
 
-inline void planPermute(PermutePlan& plan, const PermuteTuning& tuning, std::size_t sharedLimit) {
-  PermutePlanner(plan, tuning, sharedLimit).plan();
+inline void planPermute(PermutePlan& plan, const PermuteTuning& tuning, const PermuteDevice& device) {
+  PermutePlanner(plan, tuning, device).plan();
 }
 
 GPUOPT_DETAIL_END

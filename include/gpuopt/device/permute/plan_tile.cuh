@@ -80,7 +80,7 @@ class PermuteTileParts {
     for (unsigned i = 0; i < r_.rank; ++i) {
       const unsigned k = byIn[i];
       if (magnitude(r_.axis[k].in) != static_cast<std::ptrdiff_t>(inRun) || part[k] == 1) break;
-      if (isTakenByOut_[k] && fillsSectors(inRun * r_.inBytes, tuning)) break;
+      if (isTakenByOut_[k] && tuning.fillsSectors(inRun * r_.inBytes)) break;
       if (r_.axis[k].in < 0 && part[k] < r_.axis[k].extent) break;  // a cut run would not begin at its first element
       isInRun[k] = true;
       ++inRunAxes;
@@ -89,7 +89,7 @@ class PermuteTileParts {
     }
     for (unsigned k = 0; k < r_.rank; ++k) {
       if (r_.axis[k].out != static_cast<std::ptrdiff_t>(outRun) || part[k] == 1) break;
-      if (isInRun[k] && fillsSectors(outRun * r_.outBytes, tuning)) break;
+      if (isInRun[k] && tuning.fillsSectors(outRun * r_.outBytes)) break;
       isOutRun[k] = true;
       ++outRunAxes;
       outRun *= part[k];
@@ -99,10 +99,6 @@ class PermuteTileParts {
       if (!isInRun[k] && !isOutRun[k]) part[k] = 1;
       elements *= part[k];
     }
-  }
-
-  static bool fillsSectors(std::size_t bytes, const PermuteTuning& tuning) {
-    return bytes >= (bytes % 16 == 0 ? tuning.alignedRunBytes : tuning.unalignedRunBytes);
   }
 
   // Small tiles take several sets of rows.
@@ -123,8 +119,12 @@ class PermuteTileParts {
 // Chooses a tile, and lays it out.
 class PermuteTilePlanner {
  public:
-  PermuteTilePlanner(const PermuteRequest& request, const PermuteTuning& tuning, std::size_t sharedLimit)
-      : r_(request), tuning_(tuning), sharedLimit_(smallerOf(sharedLimit, std::size_t{227} << 10)), parts_(request) {}
+  PermuteTilePlanner(const PermuteRequest& request, const PermuteTuning& tuning, const PermuteDevice& device)
+      : r_(request),
+        tuning_(tuning),
+        sharedLimit_(smallerOf(device.sharedLimit, std::size_t{227} << 10)),
+        multiprocessors_(device.multiprocessors),
+        parts_(request) {}
 
   // Whether there is a tile.
   bool plan() {
@@ -172,8 +172,11 @@ class PermuteTilePlanner {
       const std::size_t tiles = ceilDivide(r_.axis[k].extent, parts_.part[k]);
       full *= static_cast<double>(r_.axis[k].extent) / static_cast<double>(tiles * parts_.part[k]);
     }
-    const double resident = static_cast<double>(sharedLimit_) / (bytes * 1.1 + 2048);
-    return (2 + rows + tuning_.blockCost / (bytes * full)) /
+    const double resident =
+        smallerOf(2048.0 / permuteThreads, static_cast<double>(sharedLimit_) / (bytes * 1.1 + 2048));
+    // Until the last blocks end, others have no work: the fewer bytes are under way at a time, the shorter.
+    const double underWay = resident * multiprocessors_ * bytes / static_cast<double>(r_.elements() * r_.inBytes);
+    return (2 + rows + tuning_.blockCost / (bytes * full)) * (1 + tuning_.tailCost * underWay) /
            smallerOf(1.0, resident / PermuteTuning::residentBlocks(r_.inBytes));
   }
 
@@ -247,13 +250,15 @@ class PermuteTilePlanner {
       if (parts_.isInRun[k] || part == 1) continue;
       const std::ptrdiff_t in = r_.axis[k].in * signedOf(r_.inBytes), out = r_.axis[k].out * signedOf(r_.outBytes);
       if (parts_.isOutRun[k])
-        shape_.inRow[shape_.inRowAxes++] = {part, 0, in}, shape_.inRows *= part;
+        shape_.inRow[shape_.inRowAxes++] = {Divisor(part), 0, in}, shape_.inRows *= part;
       else
-        shape_.part[shape_.partAxes++] = {part, in, out}, shape_.parts *= part;
+        shape_.part[shape_.partAxes++] = {Divisor(part), in, out}, shape_.parts *= part;
     }
     const bool aligned = isAligned(true);
     shape_.inVectors = ceilDivide32(shape_.inRowBytes + (aligned ? 0 : 30), 16);
-    shape_.byInVectors = Divisor(shape_.inVectors);
+    shape_.inLanes = smallerOf(shape_.inVectors, permuteThreads);
+    shape_.inRowStep = permuteThreads / shape_.inLanes;
+    shape_.byInLanes = Divisor(shape_.inLanes);
     layOutBanks(aligned);
   }
 
@@ -279,12 +284,12 @@ class PermuteTilePlanner {
       const unsigned k = parts_.byIn[i];
       if (parts_.isOutRun[k]) continue;
       const auto part = static_cast<unsigned>(parts_.part[k]);
-      shape_.outRow[shape_.outRowAxes++] = {part, shared_[k], r_.axis[k].out * signedOf(r_.outBytes)};
+      shape_.outRow[shape_.outRowAxes++] = {Divisor(part), shared_[k], r_.axis[k].out * signedOf(r_.outBytes)};
       shape_.outRows *= part;
     }
     for (unsigned k = 0; k < parts_.outRunAxes; ++k)
-      shape_.outElement[shape_.outAxes++] = {static_cast<unsigned>(parts_.part[k]), parts_.isInRun[k] ? shared_[k] : 0,
-                                             r_.axis[k].in * signedOf(r_.inBytes)};
+      shape_.outElement[shape_.outAxes++] = {Divisor(static_cast<unsigned>(parts_.part[k])),
+                                             parts_.isInRun[k] ? shared_[k] : 0, r_.axis[k].in * signedOf(r_.inBytes)};
     shape_.outRowElements = static_cast<unsigned>(parts_.outRun);
     const unsigned bytes = shape_.outRowElements * r_.outBytes;
     shape_.outVectors = packs() ? ceilDivide32(bytes, 16) + (isAligned(false) ? 0 : 1) : shape_.outRowElements;
@@ -298,17 +303,18 @@ class PermuteTilePlanner {
     const unsigned group = 4 / r_.outBytes;
     const PermuteTileAxis& axis = shape_.outRow[0];
     const unsigned first = parts_.byIn[0];
-    const unsigned last = parts_.part[first] < r_.axis[first].extent ? shape_.inCut.last : axis.extent;
-    return axis.shared == static_cast<int>(r_.outBytes) && axis.extent % group == 0 && last % group == 0 &&
+    const unsigned last = parts_.part[first] < r_.axis[first].extent ? shape_.inCut.last : axis.extent.divisor;
+    return axis.shared == static_cast<int>(r_.outBytes) && axis.extent.divisor % group == 0 && last % group == 0 &&
            alignment(true) % 4 == 0 && isAligned(false);
   }
 
   // Threads keep the rows' misalignment where they can: it returns after a number of rows.
   void layOutThreads() {
     const unsigned group = shape_.outGroups ? 4 / r_.outBytes : 1;
-    const bool hasManyRows = shape_.outRows * shape_.parts >= permuteThreads / 8 * group;
-    const unsigned period =
-        packs() && !isAligned(false) && shape_.outRowAxes > 0 ? periodOf(shape_.outRow[0].global) : 1;
+    const unsigned rows = largerOf(shape_.outRows * shape_.parts / group, 1u);
+    const bool hasManyRows = rows >= permuteThreads / 8;
+    unsigned period = packs() && !isAligned(false) && shape_.outRowAxes > 0 ? periodOf(shape_.outRow[0].global) : 1;
+    period = smallerOf(period, rows);
     shape_.outLanes =
         hasManyRows && shape_.outVectors % 8 == 0 ? 8 : smallerOf(shape_.outVectors, permuteThreads / period);
     shape_.outRowStep = permuteThreads / shape_.outLanes / period * period;
@@ -329,6 +335,7 @@ class PermuteTilePlanner {
   const PermuteRequest& r_;
   const PermuteTuning& tuning_;
   std::size_t sharedLimit_;
+  unsigned multiprocessors_;
   PermuteTileParts parts_;
   int shared_[permuteRank] = {};  // bytes from index to index within an input row in shared memory
   PermuteTileShape shape_{};

@@ -22,6 +22,12 @@ struct PermuteAxis {
   std::ptrdiff_t out;
 };
 
+// What a plan asks of the device.
+struct PermuteDevice {
+  std::size_t sharedLimit;  // bytes of shared memory that a block can have
+  unsigned multiprocessors;
+};
+
 // out[offset + sum of i[k] * axis[k].out] = function(in[offset + sum of i[k] * axis[k].in]) for all indices i, in
 // numbers.
 struct PermuteRequest {

@@ -25,7 +25,7 @@ constexpr unsigned permuteThreads = 256;
 
 // An axis of a tile, and the bytes from one of its indices to the next: in global memory, and in shared memory.
 struct PermuteTileAxis {
-  unsigned extent;
+  Divisor extent;
   int shared;
   std::ptrdiff_t global;
 };
@@ -44,7 +44,7 @@ struct PermuteTileShape {
   unsigned partBytes;  // in shared memory
   unsigned partAxes;
   struct PartAxis {
-    unsigned extent;
+    Divisor extent;
     std::ptrdiff_t in;  // bytes
     std::ptrdiff_t out;
   } part[permuteTileRank];  // the axes that number the parts
@@ -55,7 +55,9 @@ struct PermuteTileShape {
   unsigned inPitch;     // bytes in shared memory from row to row
   unsigned inSkew;      // bytes more after every 2^inSkewShift rows
   unsigned inSkewShift;
-  Divisor byInVectors;
+  unsigned inLanes;    // threads along a row
+  unsigned inRowStep;  // rows that threads load at a time
+  Divisor byInLanes;
   unsigned inRowAxes;
   PermuteTileAxis inRow[permuteTileRank];  // the axes that number the input rows
 
@@ -87,9 +89,10 @@ struct PermuteTileArgs {
 };
 
 // A row of either tensor: bytes from the tile's first element in global memory, and from the buffer in shared memory.
-struct PermuteRow {
+struct alignas(16) PermuteRow {
   std::ptrdiff_t global;
   unsigned shared;
+  unsigned isInside;  // all 16-byte words that an input row touches are in the input's memory
 };
 
 // The tile of a block: where it begins, and its sizes.
@@ -124,8 +127,8 @@ __device__ inline PermuteRegion permuteRegion(const PermuteTileShape& shape) {
 template <class Add>
 __device__ inline void visitDigits(const PermuteTileAxis* axes, unsigned rank, unsigned index, Add add) {
   for (unsigned k = 0; k < rank; ++k) {
-    const unsigned quotient = index / axes[k].extent;
-    add(axes[k], index - quotient * axes[k].extent);
+    const unsigned quotient = axes[k].extent.divide(index);
+    add(axes[k], index - quotient * axes[k].extent.divisor);
     index = quotient;
   }
 }
@@ -181,8 +184,8 @@ class PermuteTile {
     Part part;
     part.shared = index * shape_.partBytes;
     for (unsigned k = 0; k < shape_.partAxes; ++k) {
-      const unsigned quotient = index / shape_.part[k].extent;
-      const unsigned digit = index - quotient * shape_.part[k].extent;
+      const unsigned quotient = shape_.part[k].extent.divide(index);
+      const unsigned digit = index - quotient * shape_.part[k].extent.divisor;
       part.in += digit * shape_.part[k].in;
       part.out += digit * shape_.part[k].out;
       index = quotient;
@@ -199,7 +202,10 @@ class PermuteTile {
       std::ptrdiff_t global = 0;
       visitDigits(shape_.inRow, shape_.inRowAxes, r,
                   [&](const PermuteTileAxis& axis, unsigned digit) { global += digit * axis.global; });
-      inRows_[i] = {part.in + global, part.shared + inRowShared(shape_, r, global)};
+      const unsigned shared = part.shared + inRowShared(shape_, r, global);
+      const std::uintptr_t begin = source + part.in + global;
+      inRows_[i] = {part.in + global, shared,
+                    isInMemory(begin - begin % 16, roundUp(begin + region.inRowBytes, std::uintptr_t{16}))};
     }
   }
 
@@ -207,7 +213,7 @@ class PermuteTile {
     for (unsigned i = threadIdx.x; i < region.parts * region.outRows; i += permuteThreads) {
       const unsigned index = region.parts == 1 ? 0 : i / region.outRows;
       const Part part = partOf(index, source);
-      PermuteRow row{part.out, part.shared + shape_.first};
+      PermuteRow row{part.out, part.shared + shape_.first, true};
       visitDigits(shape_.outRow, shape_.outRowAxes, i - index * region.outRows,
                   [&](const PermuteTileAxis& axis, unsigned digit) {
                     row.global += digit * axis.global;
@@ -224,7 +230,7 @@ class PermuteTile {
       std::ptrdiff_t global = 0;
       visitDigits(shape_.outElement, shape_.outAxes, p, [&](const PermuteTileAxis& axis, unsigned digit) {
         if (axis.shared == 0)
-          row += digit * rows, rows *= axis.extent, global += digit * axis.global;
+          row += digit * rows, rows *= axis.extent.divisor, global += digit * axis.global;
         else
           shared += digit * axis.shared;
       });
@@ -234,23 +240,31 @@ class PermuteTile {
 
   // Rows keep their misalignment, so that vectors of shared memory are vectors of global memory.
   __device__ void stage(const PermuteRegion& region, std::uintptr_t source) const {
-    const unsigned vectors = region.parts * region.inRows * shape_.inVectors;
+    const unsigned firstRow = shape_.byInLanes.divide(threadIdx.x);
+    if (firstRow >= shape_.inRowStep) return;
+    const unsigned rows = region.parts * region.inRows;
+#pragma unroll 1
+    for (unsigned v = threadIdx.x - firstRow * shape_.inLanes; v < shape_.inVectors; v += shape_.inLanes) {
 #pragma unroll 4
-    for (unsigned i = threadIdx.x; i < vectors; i += permuteThreads) {
-      const unsigned index = shape_.byInVectors.divide(i);
-      const PermuteRow row = inRows_[index];
-      const unsigned misaligned = row.shared % 16;
-      const unsigned offset = (i - index * shape_.inVectors) * 16;
-      if (offset < misaligned + region.inRowBytes)
-        copyVector(buffer_ + (row.shared - misaligned + offset), source + row.global - misaligned + offset);
+      for (unsigned i = firstRow; i < rows; i += shape_.inRowStep) {
+        const PermuteRow row = inRows_[i];
+        const unsigned misaligned = row.shared % 16;
+        if (v * 16 < misaligned + region.inRowBytes)
+          copyVector(buffer_ + (row.shared - misaligned + v * 16), source + row.global - misaligned + v * 16,
+                     row.isInside);
+      }
     }
   }
 
-  __device__ void copyVector(unsigned char* shared, std::uintptr_t global) const {
-    if (global >= args_.inBegin && global + 16 <= args_.inEnd) {
+  __device__ bool isInMemory(std::uintptr_t begin, std::uintptr_t end) const {
+    return begin >= args_.inBegin && end <= args_.inEnd;
+  }
+
+  __device__ void copyVector(unsigned char* shared, std::uintptr_t global, bool isInside) const {
+    if (isInside || isInMemory(global, global + 16)) {
       copyAsync16<true>(shared, reinterpret_cast<const void*>(global));
     } else {
-#pragma unroll 1
+#pragma unroll
       for (unsigned i = 0; i < 16; ++i)
         if (global + i >= args_.inBegin && global + i < args_.inEnd)
           shared[i] = *reinterpret_cast<const unsigned char*>(global + i);

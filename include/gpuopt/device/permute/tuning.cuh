@@ -26,10 +26,15 @@ struct PermuteTuning {
   std::size_t alignedRunBytes = 32;
   std::size_t unalignedRunBytes = 96;
   // The cost of a tile, in bytes: of a block, of a row, and more of a row that begins between 16-byte boundaries.
-  double blockCost = 3000;
+  double blockCost = 6000;
   double rowCost = 24;
   double misalignedInCost = 24;
   double misalignedOutCost = 40;
+  double tailCost = 1;  // of the tensor's share that is under way at a time
+
+  bool fillsSectors(std::size_t runBytes) const {
+    return runBytes >= (runBytes % 16 == 0 ? alignedRunBytes : unalignedRunBytes);
+  }
 
   // Blocks of a multiprocessor that hide latency. Smaller elements take more instructions a byte.
   static double residentBlocks(unsigned elementBytes) { return elementBytes <= 4 ? 3 : 2; }
