@@ -3,4 +3,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/rows_combine.cuh>
 #include <gpuopt/rows_gather.cuh>

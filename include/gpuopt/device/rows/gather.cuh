@@ -5,11 +5,11 @@
 
 #include <gpuopt/core/box.cuh>
 #include <gpuopt/core/identity.cuh>
-#include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/rows/gather_plan.cuh>
 #include <gpuopt/device/rows/indices.cuh>
 #include <gpuopt/device/rows/tuning.cuh>
+#include <gpuopt/device/rows/vectors.cuh>
 #include <gpuopt/device/structs/gather.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/host/launch.cuh>
@@ -18,18 +18,6 @@
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
-
-// N elements of T, as the word that they fill.
-template <class T, unsigned N>
-struct PackOf {
-  using type = Word<N * sizeof(T)>;
-};
-template <class T>
-struct PackOf<T, 1> {
-  using type = T;
-};
-template <class T, unsigned N>
-using Pack = typename PackOf<T, N>::type;
 
 // Applies a function to the N elements of a pack.
 template <class In, class Out, unsigned N, class F>
@@ -53,23 +41,10 @@ struct MoveRowsArgs {
   const In* in;
   Out* out;
   const Index* indices;
-  std::size_t n;
-  std::size_t cols;
+  RowShape shape;
   std::size_t inLd;
   std::size_t outLd;
-  Divisor shortCols;  // cols below 2^31
   F function;
-
-  // The row of an element, counted from the first one.
-  __device__ std::size_t rowOf(std::size_t element) const {
-    return element < (1U << 31) && cols < (1U << 31) ? shortCols.divide(static_cast<unsigned>(element))
-                                                     : element / cols;
-  }
-
-  // The same of elements below `tile` and the end of a row, mostly without a division.
-  __device__ std::size_t nearRowOf(std::size_t element, unsigned tile) const {
-    return cols >= tile ? (element >= cols ? 1 : 0) : shortCols.divide(static_cast<unsigned>(element));
-  }
 };
 
 // Moves elements of rows: neighbouring lanes move neighbours, whatever the length of the rows.
@@ -79,17 +54,17 @@ GPUOPT_KERNEL void __launch_bounds__(moveRowsBlock, moveRowsBlocksPerSm)
   waitForPreviousKernel();
   constexpr unsigned TILE = moveRowsBlock * LOADS;
   const std::size_t begin = blockIdx.x * std::size_t{TILE};
-  const std::size_t firstRow = args.rowOf(begin);
-  const std::size_t skipped = begin - firstRow * args.cols;
+  const std::size_t firstRow = args.shape.rowOf(begin);
+  const std::size_t skipped = begin - firstRow * args.shape.cols;
 
   const In* from[LOADS];
   Out* to[LOADS];
 #pragma unroll
   for (unsigned k = 0; k < LOADS; ++k) {
     const std::size_t element = skipped + k * moveRowsBlock + threadIdx.x;
-    const std::size_t next = args.nearRowOf(element, TILE);
-    const std::size_t col = element - next * args.cols, row = firstRow + next;
-    const bool exists = row < args.n;
+    const std::size_t next = args.shape.nearRowOf(element, TILE);
+    const std::size_t col = element - next * args.shape.cols, row = firstRow + next;
+    const bool exists = row < args.shape.rows;
     const Index index = args.indices[exists ? row : 0];
     const bool isPadding = INDICES == RowIndices::padded && isNegative(index);
     const std::size_t inRow = SIDE == Indexed::in ? static_cast<std::size_t>(index) : row;
@@ -118,15 +93,12 @@ struct MoveRowsCall {
 template <class In, class Out, Indexed SIDE, RowIndices INDICES, class Index, class F>
 void launchMoveRowsPacks(const MoveRowsCall& call, const Index* indices, const F& function) {
   const MoveRowsPlan& plan = call.plan;
-  const bool isShort = plan.cols < (1U << 31);
   const MoveRowsArgs<In, Out, Index, F> args{reinterpret_cast<const In*>(call.request.in),
                                              reinterpret_cast<Out*>(call.request.out),
                                              indices,
-                                             call.request.n,
-                                             plan.cols,
+                                             RowShape(call.request.n, plan.cols),
                                              plan.inLd,
                                              plan.outLd,
-                                             isShort ? Divisor(static_cast<unsigned>(plan.cols)) : Divisor(),
                                              function};
   const LaunchConfig config = gridConfig(moveRowsBlock, plan.blocks, call.stream, call.function);
   if (plan.loads == moveFewRowsLoads)

@@ -6,6 +6,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/rows/tuning.cuh>
+#include <gpuopt/device/rows/vectors.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -39,18 +40,6 @@ struct MoveRowsPlan {
   std::size_t blocks = 0;
   std::size_t bytes = 0;  // to be read and written, each row once
 };
-
-// Elements that a thread takes at a time: the wider side fills 16 bytes. 1 if that is not possible.
-constexpr unsigned widePack(std::size_t inBytes, std::size_t outBytes) {
-  const std::size_t wider = largerOf(inBytes, outBytes);
-  const bool areWords = powerOfTwoIn(inBytes) == inBytes && powerOfTwoIn(outBytes) == outBytes && wider <= 16;
-  return areWords ? static_cast<unsigned>(16 / wider) : 1;
-}
-
-// The power of two that divides the address and the sizes of each row.
-inline std::size_t rowAlignment(std::uintptr_t data, std::size_t cols, std::size_t ld, std::size_t elementBytes) {
-  return powerOfTwoIn(data | cols * elementBytes | ld * elementBytes | 16);
-}
 
 inline MoveRowsPlan planMoveRows(const MoveRowsRequest& r, const MoveRowsTuning& tuning = {}) {
   MoveRowsPlan plan{r.cols, r.inLd, r.outLd, r.inBytes, r.outBytes};

@@ -21,4 +21,10 @@ struct MoveRowsTuning {
   std::size_t fewWords = std::size_t{1} << 17;  // up to which a thread moves one word
 };
 
+// --- combineRows
+
+inline constexpr int combineRowsBlock = 256;
+inline constexpr unsigned combineRowsLoads = 8;  // rows in flight per thread
+inline constexpr int combineRowsBlocksPerSm = 768 / combineRowsBlock;
+
 GPUOPT_DETAIL_END
