@@ -75,7 +75,7 @@ GPUOPT_KERNEL void __launch_bounds__(moveRowsBlock, moveRowsBlocksPerSm)
   In values[LOADS];
 #pragma unroll
   for (unsigned k = 0; k < LOADS; ++k)
-    if (from[k] != nullptr) values[k] = *from[k];
+    values[k] = from[k] != nullptr ? *from[k] : In{};
 #pragma unroll
   for (unsigned k = 0; k < LOADS; ++k)
     if (to[k] != nullptr)
