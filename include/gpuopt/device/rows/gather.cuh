@@ -5,6 +5,7 @@
 
 #include <gpuopt/core/box.cuh>
 #include <gpuopt/core/identity.cuh>
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/rows/gather_plan.cuh>
 #include <gpuopt/device/rows/indices.cuh>
@@ -49,7 +50,7 @@ struct MoveRowsArgs {
 
 // Moves elements of rows: neighbouring lanes move neighbours, whatever the length of the rows.
 template <class In, class Out, unsigned LOADS, Indexed SIDE, RowIndices INDICES, class Index, class F>
-GPUOPT_KERNEL void __launch_bounds__(moveRowsBlock, moveRowsBlocksPerSm)
+GPUOPT_KERNEL void __launch_bounds__(moveRowsBlock, moveRowsBlocksPerSm(LOADS))
     moveRowsKernel(const MoveRowsArgs<In, Out, Index, F> args) {
   waitForPreviousKernel();
   constexpr unsigned TILE = moveRowsBlock * LOADS;
@@ -74,8 +75,7 @@ GPUOPT_KERNEL void __launch_bounds__(moveRowsBlock, moveRowsBlocksPerSm)
   }
   In values[LOADS];
 #pragma unroll
-  for (unsigned k = 0; k < LOADS; ++k)
-    values[k] = from[k] != nullptr ? *from[k] : In{};
+  for (unsigned k = 0; k < LOADS; ++k) values[k] = from[k] != nullptr ? *from[k] : In{};
 #pragma unroll
   for (unsigned k = 0; k < LOADS; ++k)
     if (to[k] != nullptr)
@@ -92,6 +92,7 @@ struct MoveRowsCall {
 
 template <class In, class Out, Indexed SIDE, RowIndices INDICES, class Index, class F>
 void launchMoveRowsPacks(const MoveRowsCall& call, const Index* indices, const F& function) {
+  constexpr unsigned LOADS = moveRowsLoads(largerOf(sizeof(In), sizeof(Out)));
   const MoveRowsPlan& plan = call.plan;
   const MoveRowsArgs<In, Out, Index, F> args{reinterpret_cast<const In*>(call.request.in),
                                              reinterpret_cast<Out*>(call.request.out),
@@ -104,7 +105,7 @@ void launchMoveRowsPacks(const MoveRowsCall& call, const Index* indices, const F
   if (plan.loads == moveFewRowsLoads)
     launch(moveRowsKernel<In, Out, moveFewRowsLoads, SIDE, INDICES, Index, F>, config, args);
   else
-    launch(moveRowsKernel<In, Out, moveRowsLoads, SIDE, INDICES, Index, F>, config, args);
+    launch(moveRowsKernel<In, Out, LOADS, SIDE, INDICES, Index, F>, config, args);
 }
 
 // Words of `plan.inBytes` bytes; an element's alignment is the least of them.

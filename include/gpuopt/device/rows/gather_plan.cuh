@@ -54,7 +54,7 @@ inline MoveRowsPlan planMoveRows(const MoveRowsRequest& r, const MoveRowsTuning&
     plan = {r.cols / n, r.inLd / n, r.outLd / n, n * r.inBytes, n * r.outBytes, n};
   }
   const std::size_t packs = r.n * plan.cols;
-  plan.loads = packs <= tuning.fewWords ? moveFewRowsLoads : moveRowsLoads;
+  plan.loads = packs <= tuning.fewWords ? moveFewRowsLoads : moveRowsLoads(largerOf(plan.inBytes, plan.outBytes));
   plan.blocks = ceilDivide(packs, std::size_t{moveRowsBlock} * plan.loads);
   plan.bytes = r.n * (r.cols * (r.inBytes + r.outBytes) + r.indexBytes);
   return plan;
