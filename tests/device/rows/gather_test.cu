@@ -145,6 +145,15 @@ TEST_CASE("Rows with gaps and at any alignment", "[rows][gather]") {
   checkAll<float>({20, 25, 12, 1, 0, 3, 2});
 }
 
+// Vectors that begin anywhere in rows of both sides, at every distance from the ends; and beyond a tile.
+TEST_CASE("Rows that small words divide", "[rows][gather]") {
+  for (std::size_t bytes = 128; bytes < 162; ++bytes) checkAll<unsigned char>({20, 25, bytes});
+  for (const std::size_t gap : {1, 2, 3, 5, 8, 15}) checkAll<unsigned char>({20, 25, 129, gap, 16 - gap, gap, 3});
+  for (const std::size_t cols : {77, 1001, 4099}) checkAll<unsigned short>({12, 15, cols, 0, 0, 1, 0});
+  for (const std::size_t cols : {33, 1001, 2050}) checkAll<float>({12, 15, cols, 0, 0, 0, 1});
+  checkAll<unsigned char>({3, 4, 16 * TILE + 1});
+}
+
 TEST_CASE("Rows by indices of any integral type", "[rows][gather]") {
   checkAll<float, signed char>({50, 90, 5});
   checkAll<float, short>({50, 90, 5});
@@ -210,7 +219,8 @@ TEST_CASE("A plan of moved rows in words", "[rows][gather]") {
   CHECK(plan.inBytes == 16);
   CHECK(plan.bytes == 4 * (32 + 32 + 4));
   CHECK(detail::planInWords(plan) ==
-        "2 words of 16 bytes a row, 1 a thread in 1 blocks of 128; 272 bytes to move; words of 16 bytes need "
+        "2 words of 16 bytes a row, moved as words, 1 a thread in 1 blocks of 128; 272 bytes to move; words of 16 "
+        "bytes need "
         "addresses, rows and leading dimensions of multiples of 16");
   request.inLd = 9;
   CHECK(detail::planMoveRows(request).inBytes == 4);

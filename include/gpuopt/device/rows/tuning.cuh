@@ -23,7 +23,13 @@ constexpr int moveRowsBlocksPerSm(unsigned loads) { return loads > 4 ? 6 : 8; }
 
 struct MoveRowsTuning {
   std::size_t fewWords = std::size_t{1} << 17;  // up to which a thread moves one word
+  std::size_t shiftedRowBytes = 128;            // from which on rows that small words divide are shifted
+  std::size_t shiftedWordBytes = 4;             // the largest of these words
 };
+
+// Rows that only small words divide, moved by vectors and shifts.
+inline constexpr unsigned shiftedRowsLoads = 2;
+inline constexpr int shiftedRowsBlocksPerSm = 8;
 
 // --- combineRows
 

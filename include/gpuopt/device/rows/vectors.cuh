@@ -25,6 +25,9 @@ inline std::size_t rowAlignment(std::uintptr_t data, std::size_t cols, std::size
   return powerOfTwoIn(data | cols * elementBytes | ld * elementBytes | 16);
 }
 
+// Aligned vectors of 16 bytes that a row touches at most, wherever it begins.
+constexpr std::size_t vectorsOfShiftedRow(std::size_t bytes) { return (bytes + 30) / 16; }
+
 // N elements of T, as the word that they fill.
 template <class T, unsigned N>
 struct PackOf {
