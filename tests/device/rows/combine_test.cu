@@ -160,6 +160,8 @@ TEST_CASE("Bad arguments of combined rows", "[rows][combine]") {
     CHECK(messageOf<std::invalid_argument>(call) == expected);
   };
   refused("gpuopt::combineRows: indices is null, but n is 4", [&] { combineRows(in, nowhere, 2, out); });
+  // WRITTEN rows: `combineRows(in, indices, weights, k, out)`, where `weights` is null
+  // DO: `combineRows(in, indices, k, out)`
   refused("gpuopt::combineRows: weights is null: leave it out for sums", [&] { combineRows(in, where, none, 2, out); });
   refused("gpuopt::combineRows: offsets is null, but n is 3", [&] { combineRows(in, where, nowhere, out); });
   refused("gpuopt::combineRows: k (-2) is negative", [&] { combineRows(in, where, -2, out); });

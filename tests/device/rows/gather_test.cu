@@ -249,20 +249,28 @@ TEST_CASE("Bad arguments of moved rows", "[rows][gather]") {
   });
   refused("gpuopt::gatherRows: indices is null, but n is 5",
           [&] { gatherRows(in, static_cast<const int*>(nullptr), 5, out); });
+  // WRITTEN rows: gatherRows(in, indices, 6, out)
+  // DO: `out` has a row for each index, `in` for each of `scatterRows`
   refused("gpuopt::gatherRows: out has 5 rows, but n is 6", [&] { gatherRows(in, where, 6, out); });
   refused("gpuopt::scatterRows: in has 5 rows, but n is 6", [&] { scatterRows(in, where, 6, out); });
   refused("gpuopt::gatherRows: n (-1) is negative", [&] { gatherRows(in, where, static_cast<std::size_t>(-1), out); });
+  // WRITTEN rows: gatherRows(in, indices, n, out)
+  // DO: rows of both sides have as many elements
   refused("gpuopt::gatherRows: in.cols (9) is not out.cols (10)", [&] {
     gatherRows(MatrixView<const int>{m, 5, 9}, where, 5, out);
   });
   refused("gpuopt::gatherRows: out.ld (9) is less than out.cols (10)", [&] {
     gatherRows(in, where, 5, MatrixView<int>{m + 100, 5, 10, 9});
   });
+  // WRITTEN rows: `gatherRows(in, indices, n, out)`, where `out` is part of `in`
+  // DO: gather to other memory
   refused("gpuopt::gatherRows: in and out overlap: out begins at byte 196 of the 200 that in spans", [&] {
     gatherRows(in, where, 5, MatrixView<int>{m + 49, 5, 10});
   });
   refused("gpuopt::scatterRows: out and indices overlap: indices begins at byte 4 of the 200 of out",
           [&] { scatterRows(in, m + 101, 5, out); });
+  // WRITTEN rows: `gatherRows(in, indices, n, out)` of a batch with gaps
+  // DO: one call for each matrix
   refused(
       "gpuopt::gatherRows: in is a batch whose matrices do not follow one another: 2 matrices of 2 x 10, ld 10, "
       "batchStride 30",
@@ -274,6 +282,8 @@ TEST_CASE("Bad arguments of moved rows", "[rows][gather]") {
     gatherRows(MatrixView<const int>{odd, 5, 10}, where, 5, out);
   });
 #if GPUOPT_CHECK_POINTERS
+  // WRITTEN rows: `gatherRows(in, indices, n, out)`, with `GPUOPT_CHECK_POINTERS`
+  // DO: `gatherRows<RowIndices::padded>` takes negative indices as padding
   refused("gpuopt::gatherRows: indices[3] is -1, but there are 5 rows", [&] { gatherRows(in, where, 5, out); });
   refused("gpuopt::gatherRows: indices[1] is 3, but there are 3 rows", [&] {
     gatherRows<RowIndices::padded>(MatrixView<const int>{m, 3, 10}, where, 5, out);
