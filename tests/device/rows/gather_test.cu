@@ -92,13 +92,14 @@ void checkMove(const Shape& s, bool isPadded, Move move, Convert convert) {
   CHECK(areSame(out.memory().toHost(), expected));
 }
 
-// Through the kernels of many words, or of few, whatever the number of words.
+// Through the kernels of many words, or of few, and by words or shifted vectors, whatever the sizes.
 template <detail::Indexed SIDE, RowIndices INDICES, class T, class Index>
-void checkPlan(const Shape& shape, std::size_t fewWords) {
-  const auto move = [fewWords](const auto& in, const Index* indices, std::size_t n, const auto& out) {
+void checkPlan(const Shape& shape, std::size_t fewWords, bool shifts) {
+  const auto move = [fewWords, shifts](const auto& in, const Index* indices, std::size_t n, const auto& out) {
     detail::MoveRowsTuning tuning;
     tuning.fewWords = fewWords;
-    const auto request = detail::moveRowsRequest(in, out, n, sizeof(Index), true);
+    tuning.shiftedGatherBytes = tuning.shiftedScatterBytes = shifts ? 0 : SIZE_MAX;
+    const auto request = detail::moveRowsRequest(in, out, n, sizeof(Index), true, SIDE == detail::Indexed::out);
     const detail::MoveRowsCall call{request, detail::planMoveRows(request, tuning), "test", nullptr};
     detail::launchMoveRows<T, T, SIDE, INDICES>(call, reinterpret_cast<const detail::IndexWord<Index>*>(indices),
                                                 Identity{});
@@ -108,11 +109,13 @@ void checkPlan(const Shape& shape, std::size_t fewWords) {
 
 template <class T, class Index = int>
 void checkAll(const Shape& shape) {
-  for (const std::size_t fewWords : {std::size_t{0}, SIZE_MAX}) {
-    checkPlan<detail::Indexed::in, RowIndices::trusted, T, Index>(shape, fewWords);
-    checkPlan<detail::Indexed::out, RowIndices::trusted, T, Index>(shape, fewWords);
-    checkPlan<detail::Indexed::in, RowIndices::padded, T, Index>(shape, fewWords);
-    checkPlan<detail::Indexed::out, RowIndices::padded, T, Index>(shape, fewWords);
+  for (const unsigned kernel : {0, 1, 2, 3}) {
+    const std::size_t fewWords = kernel % 2 == 0 ? 0 : SIZE_MAX;
+    const bool shifts = kernel >= 2;
+    checkPlan<detail::Indexed::in, RowIndices::trusted, T, Index>(shape, fewWords, shifts);
+    checkPlan<detail::Indexed::out, RowIndices::trusted, T, Index>(shape, fewWords, shifts);
+    checkPlan<detail::Indexed::in, RowIndices::padded, T, Index>(shape, fewWords, shifts);
+    checkPlan<detail::Indexed::out, RowIndices::padded, T, Index>(shape, fewWords, shifts);
   }
 }
 
@@ -213,7 +216,7 @@ TEST_CASE("A plan of moved rows in words", "[rows][gather]") {
   const MatrixView<const float> in{memory.data(), 4, 8};
   const MatrixView<float> out{memory.data() + 32, 4, 8};
   CHECK(explainGatherRows(in, indices, 0, out) == "nothing to launch");
-  detail::MoveRowsRequest request = detail::moveRowsRequest(in, out, 4, 4, true);
+  detail::MoveRowsRequest request = detail::moveRowsRequest(in, out, 4, 4, true, false);
   detail::MoveRowsPlan plan = detail::planMoveRows(request);
   CHECK(plan.cols == 2);
   CHECK(plan.inBytes == 16);
@@ -224,6 +227,14 @@ TEST_CASE("A plan of moved rows in words", "[rows][gather]") {
         "addresses, rows and leading dimensions of multiples of 16");
   request.inLd = 9;
   CHECK(detail::planMoveRows(request).inBytes == 4);
+  CHECK(detail::planMoveRows(request).algorithm == detail::MoveRowsAlgorithm::words);
+  request.cols = 48;
+  request.inLd = 49;
+  CHECK(detail::planMoveRows(request).algorithm == detail::MoveRowsAlgorithm::shifted);
+  request.scatters = true;
+  CHECK(detail::planMoveRows(request).algorithm == detail::MoveRowsAlgorithm::words);
+  request.cols = 8;
+  request.inLd = 9;
   request.onlyMoves = false;
   request.outBytes = 2;
   CHECK(detail::planMoveRows(request).elements == 1);

@@ -26,6 +26,7 @@ struct MoveRowsRequest {
   std::size_t outBytes;
   std::size_t indexBytes;
   bool onlyMoves;  // without a function: both sides have one type
+  bool scatters;
 };
 
 enum class MoveRowsAlgorithm {
@@ -60,8 +61,8 @@ inline MoveRowsPlan planMoveRows(const MoveRowsRequest& r, const MoveRowsTuning&
              inAlignment >= n * r.inBytes && outAlignment >= n * r.outBytes) {
     plan = {r.cols / n, r.inLd / n, r.outLd / n, n * r.inBytes, n * r.outBytes, n};
   }
-  const bool isShifted =
-      r.onlyMoves && plan.inBytes <= tuning.shiftedWordBytes && r.cols * r.inBytes >= tuning.shiftedRowBytes;
+  const bool isLong = r.cols * r.inBytes >= (r.scatters ? tuning.shiftedScatterBytes : tuning.shiftedGatherBytes);
+  const bool isShifted = r.onlyMoves && isLong && plan.inBytes <= tuning.shiftedWordBytes;
   plan.algorithm = isShifted ? MoveRowsAlgorithm::shifted : MoveRowsAlgorithm::words;
   const std::size_t items = r.n * (isShifted ? vectorsOfShiftedRow(r.cols * r.inBytes) : plan.cols);
   plan.loads = items <= tuning.fewWords ? moveFewRowsLoads
