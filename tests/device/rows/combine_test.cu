@@ -164,7 +164,8 @@ TEST_CASE("Bad arguments of combined rows", "[rows][combine]") {
   // DO: `combineRows(in, indices, k, out)`
   refused("gpuopt::combineRows: weights is null: leave it out for sums", [&] { combineRows(in, where, none, 2, out); });
   refused("gpuopt::combineRows: offsets is null, but n is 3", [&] { combineRows(in, where, nowhere, out); });
-  refused("gpuopt::combineRows: k (-2) is negative", [&] { combineRows(in, where, -2, out); });
+  refused("gpuopt::combineRows: k (-2) is negative",
+          [&] { combineRows(in, where, static_cast<std::size_t>(-2), out); });
   refused("gpuopt::combineRows: in.cols (10) is not out.cols (9)", [&] {
     combineRows(in, where, 2, MatrixView<float>{m + 100, 2, 9});
   });
