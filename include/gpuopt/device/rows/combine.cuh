@@ -52,7 +52,7 @@ struct CombineRowsArgs {
   const Index* indices;
   const Weight* weights;  // null: all are 1
   Bounds bounds;
-  RowShape shape;  // of out, in packs
+  PackedRows shape;  // of out, in packs
   std::size_t inLd;
   std::size_t outLd;
 };
@@ -139,8 +139,8 @@ struct CombineRowsPlan {
 inline CombineRowsPlan planCombineRows(const CombineRowsRequest& r) {
   if (r.rows == 0 || r.cols == 0) return {};
   const unsigned wide = widePack(r.inBytes, r.outBytes);
-  const bool isWide = rowAlignment(r.in, r.cols, r.inLd, r.inBytes) >= wide * r.inBytes &&
-                      rowAlignment(r.out, r.cols, r.outLd, r.outBytes) >= wide * r.outBytes;
+  const bool isWide = packAlignment(r.in, r.cols, r.inLd, r.inBytes) >= wide * r.inBytes &&
+                      packAlignment(r.out, r.cols, r.outLd, r.outBytes) >= wide * r.outBytes;
   CombineRowsPlan plan{isWide ? wide : 1};
   plan.cols = r.cols / plan.elements;
   plan.blocks = ceilDivide(cappedProduct(r.rows, plan.cols), combineRowsBlock);
@@ -163,7 +163,7 @@ void launchCombinePacks(const CombineRowsRequest& r, const CombineRowsPlan& plan
                                                                 indices,
                                                                 weights,
                                                                 bounds,
-                                                                RowShape(r.rows, plan.cols),
+                                                                PackedRows(r.rows, plan.cols),
                                                                 r.inLd / N,
                                                                 r.outLd / N};
   launch(combineRowsKernel<COMBINATION, INDICES, combineRowsLoads, In, Out, N, Index, Weight, Bounds>,

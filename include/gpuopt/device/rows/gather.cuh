@@ -43,7 +43,7 @@ struct MoveRowsArgs {
   const In* in;
   Out* out;
   const Index* indices;
-  RowShape shape;
+  PackedRows shape;
   std::size_t inLd;
   std::size_t outLd;
   F function;
@@ -98,7 +98,7 @@ void launchMoveRowsPacks(const MoveRowsCall& call, const Index* indices, const F
   const MoveRowsArgs<In, Out, Index, F> args{reinterpret_cast<const In*>(call.request.in),
                                              reinterpret_cast<Out*>(call.request.out),
                                              indices,
-                                             RowShape(call.request.n, plan.cols),
+                                             PackedRows(call.request.n, plan.cols),
                                              plan.inLd,
                                              plan.outLd,
                                              function};
@@ -116,7 +116,7 @@ void launchMoveShiftedRows(const MoveRowsCall& call, const Index* indices) {
   const ShiftedRowsArgs<Index> args{reinterpret_cast<const unsigned char*>(call.request.in),
                                     reinterpret_cast<unsigned char*>(call.request.out),
                                     indices,
-                                    RowShape(call.request.n, vectorsOfShiftedRow(rowBytes)),
+                                    PackedRows(call.request.n, vectorsOfShiftedRow(rowBytes)),
                                     rowBytes,
                                     plan.inLd * WORD,
                                     plan.outLd * WORD};

@@ -52,8 +52,8 @@ struct MoveRowsPlan {
 inline MoveRowsPlan planMoveRows(const MoveRowsRequest& r, const MoveRowsTuning& tuning = {}) {
   MoveRowsPlan plan{r.cols, r.inLd, r.outLd, r.inBytes, r.outBytes};
   if (r.n == 0 || r.cols == 0) return plan;
-  const std::size_t inAlignment = rowAlignment(r.in, r.cols, r.inLd, r.inBytes);
-  const std::size_t outAlignment = rowAlignment(r.out, r.cols, r.outLd, r.outBytes);
+  const std::size_t inAlignment = packAlignment(r.in, r.cols, r.inLd, r.inBytes);
+  const std::size_t outAlignment = packAlignment(r.out, r.cols, r.outLd, r.outBytes);
   if (r.onlyMoves) {
     const std::size_t word = smallerOf(inAlignment, outAlignment);
     plan = {r.cols * r.inBytes / word, r.inLd * r.inBytes / word, r.outLd * r.outBytes / word, word, word};

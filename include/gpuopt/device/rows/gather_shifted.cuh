@@ -35,7 +35,7 @@ struct ShiftedRowsArgs {
   const unsigned char* in;
   unsigned char* out;
   const Index* indices;
-  RowShape shape;
+  PackedRows shape;
   std::size_t rowBytes;
   std::size_t inPitch;
   std::size_t outPitch;

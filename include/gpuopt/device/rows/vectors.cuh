@@ -21,7 +21,7 @@ constexpr unsigned widePack(std::size_t inBytes, std::size_t outBytes) {
 }
 
 // The largest power of two, up to 16, that divides the addresses and the lengths of all rows.
-inline std::size_t rowAlignment(std::uintptr_t data, std::size_t cols, std::size_t ld, std::size_t elementBytes) {
+inline std::size_t packAlignment(std::uintptr_t data, std::size_t cols, std::size_t ld, std::size_t elementBytes) {
   return powerOfTwoIn(data | cols * elementBytes | ld * elementBytes | 16);
 }
 
@@ -41,12 +41,12 @@ template <class T, unsigned N>
 using Pack = typename PackOf<T, N>::type;
 
 // Rows of elements, counted along the rows, as if there were no gaps.
-struct RowShape {
+struct PackedRows {
   std::size_t rows;
   std::size_t cols;
   Divisor shortCols;  // if cols is less than 2^31
 
-  RowShape(std::size_t rowCount, std::size_t length)
+  PackedRows(std::size_t rowCount, std::size_t length)
       : rows(rowCount), cols(length), shortCols(length < LIMIT ? Divisor(static_cast<unsigned>(length)) : Divisor()) {}
 
   // The row of any element, in most cases without a long division.
