@@ -1,0 +1,23 @@
+/// \file
+/// When transformRows takes which kernel, and with what block.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/abi.cuh>
+
+#include <cstddef>
+
+GPUOPT_DETAIL_BEGIN
+
+// Vectors are of 16 bytes of the input.
+struct TransformTuning {
+  std::size_t warpVectors = 128;    // up to which a warp takes a row
+  std::size_t laneThreads = 256;    // of a block whose warps work alone, at most laneTransformBlock
+  std::size_t fourVectors = 2048;   // up to which a thread of a block keeps 4 vectors, above 8
+  std::size_t blockVectors = 4096;  // up to which one block takes a row where clusters are possible
+  std::size_t clusterBlocks = 8;    // at most
+  std::size_t clusterThreads = 512;
+  std::size_t fewRowsVectors = 2048;  // from which few rows are split among as many blocks as there can be
+};
+
+GPUOPT_DETAIL_END
