@@ -56,8 +56,9 @@ GPUOPT_NAMESPACE_BEGIN
 template <class In, class Out, class Statistic, class Map, class = detail::EnableMatrices<In, Out>>
 void transformRows(const In& in, const Out& out, Statistic statistic, Map map, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::transformRows";
-  detail::transformViews(function, stream, detail::rowsOf(in, "in", function), detail::rowsOf(out, "out", function),
-                         statistic, map);
+  const auto from = detail::rowsOf(in, "in", function);
+  const auto to = detail::rowsOf(out, "out", function);
+  detail::transformViews(function, stream, from, to, statistic, map);
 }
 
 /// The same of dense rows at pointers or in containers.
@@ -65,8 +66,9 @@ template <class In, class Out, class Statistic, class Map, class = detail::Enabl
 void transformRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, Statistic statistic, Map map,
                    StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::transformRows";
-  detail::transformViews(function, stream, detail::denseRows(in, rows, cols, "in", function),
-                         detail::denseRows(out, rows, cols, "out", function), statistic, map);
+  const auto from = detail::denseRows(in, rows, cols, "in", function);
+  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  detail::transformViews(function, stream, from, to, statistic, map);
 }
 
 /// A statistic that needs another one first, such as the deviations from a mean: add() and finish() of `second` get the
@@ -87,16 +89,18 @@ template <class First, class Second>
 template <class In, class Out, class = detail::EnableMatrices<In, Out>>
 void softmaxRows(const In& in, const Out& out, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::softmaxRows";
+  const auto from = detail::rowsOf(in, "in", function);
   const auto to = detail::rowsOf(out, "out", function);
-  detail::softmaxViews(stream, detail::rowsOf(in, "in", function), to);
+  detail::softmaxViews(stream, from, to);
 }
 
 /// The same of dense rows at pointers or in containers.
 template <class In, class Out, class = detail::EnableDenseRows<In, Out>>
 void softmaxRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::softmaxRows";
-  detail::softmaxViews(stream, detail::denseRows(in, rows, cols, "in", function),
-                       detail::denseRows(out, rows, cols, "out", function));
+  const auto from = detail::denseRows(in, rows, cols, "in", function);
+  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  detail::softmaxViews(stream, from, to);
 }
 
 /// out(r, c) = (in(r, c) - mean) / sqrt(variance + eps) * gamma[c] + beta[c] with the mean and the population variance
@@ -109,9 +113,9 @@ template <class In, class Out, class Gamma, class Beta, class = detail::EnableMa
 void layerNormRows(const In& in, const Out& out, const Gamma& gamma, const Beta& beta, double eps = 1e-5,
                    StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::layerNormRows";
+  const auto from = detail::rowsOf(in, "in", function);
   const auto to = detail::rowsOf(out, "out", function);
-  detail::layerNormViews(stream, detail::rowsOf(in, "in", function), to,
-                         detail::columnNumbers(gamma, to.cols, "gamma", function),
+  detail::layerNormViews(stream, from, to, detail::columnNumbers(gamma, to.cols, "gamma", function),
                          detail::columnNumbers(beta, to.cols, "beta", function), eps);
 }
 
@@ -120,9 +124,10 @@ template <class In, class Out, class Gamma, class Beta, class = detail::EnableDe
 void layerNormRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, const Gamma& gamma, const Beta& beta,
                    double eps = 1e-5, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::layerNormRows";
-  detail::layerNormViews(
-      stream, detail::denseRows(in, rows, cols, "in", function), detail::denseRows(out, rows, cols, "out", function),
-      detail::columnNumbers(gamma, cols, "gamma", function), detail::columnNumbers(beta, cols, "beta", function), eps);
+  const auto from = detail::denseRows(in, rows, cols, "in", function);
+  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  detail::layerNormViews(stream, from, to, detail::columnNumbers(gamma, cols, "gamma", function),
+                         detail::columnNumbers(beta, cols, "beta", function), eps);
 }
 
 /// out(r, c) = in(r, c) / sqrt(mean of the squares of row r + eps) * gamma[c].
@@ -132,9 +137,9 @@ void layerNormRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, const
 template <class In, class Out, class Gamma, class = detail::EnableMatrices<In, Out>>
 void rmsNormRows(const In& in, const Out& out, const Gamma& gamma, double eps = 1e-6, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::rmsNormRows";
+  const auto from = detail::rowsOf(in, "in", function);
   const auto to = detail::rowsOf(out, "out", function);
-  detail::rmsNormViews(stream, detail::rowsOf(in, "in", function), to,
-                       detail::columnNumbers(gamma, to.cols, "gamma", function), eps);
+  detail::rmsNormViews(stream, from, to, detail::columnNumbers(gamma, to.cols, "gamma", function), eps);
 }
 
 /// The same of dense rows at pointers or in containers.
@@ -142,25 +147,27 @@ template <class In, class Out, class Gamma, class = detail::EnableDenseRows<In, 
 void rmsNormRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, const Gamma& gamma, double eps = 1e-6,
                  StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::rmsNormRows";
-  detail::rmsNormViews(stream, detail::denseRows(in, rows, cols, "in", function),
-                       detail::denseRows(out, rows, cols, "out", function),
-                       detail::columnNumbers(gamma, cols, "gamma", function), eps);
+  const auto from = detail::denseRows(in, rows, cols, "in", function);
+  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  detail::rmsNormViews(stream, from, to, detail::columnNumbers(gamma, cols, "gamma", function), eps);
 }
 
 /// out(r, c) = in(r, c) / the larger of eps and the Euclidean norm of row r.
 template <class In, class Out, class = detail::EnableMatrices<In, Out>>
 void l2NormRows(const In& in, const Out& out, double eps = 1e-12, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::l2NormRows";
+  const auto from = detail::rowsOf(in, "in", function);
   const auto to = detail::rowsOf(out, "out", function);
-  detail::l2NormViews(stream, detail::rowsOf(in, "in", function), to, eps);
+  detail::l2NormViews(stream, from, to, eps);
 }
 
 /// The same of dense rows at pointers or in containers.
 template <class In, class Out, class = detail::EnableDenseRows<In, Out>>
 void l2NormRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, double eps = 1e-12, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::l2NormRows";
-  detail::l2NormViews(stream, detail::denseRows(in, rows, cols, "in", function),
-                      detail::denseRows(out, rows, cols, "out", function), eps);
+  const auto from = detail::denseRows(in, rows, cols, "in", function);
+  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  detail::l2NormViews(stream, from, to, eps);
 }
 
 /// Quantises rows: scales[r] = the largest magnitude of row r / the largest number of `out` (127, 448 for e4m3, 57344
@@ -172,16 +179,18 @@ void l2NormRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, double e
 template <class In, class Out, class Scale, class = detail::EnableMatrices<In, Out>>
 void quantizeRows(const In& in, const Out& out, Scale* scales, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::quantizeRows";
+  const auto from = detail::rowsOf(in, "in", function);
   const auto to = detail::rowsOf(out, "out", function);
-  detail::quantizeViews(function, stream, detail::rowsOf(in, "in", function), to, scales, INT_MAX);
+  detail::quantizeViews(function, stream, from, to, scales, INT_MAX);
 }
 
 /// The same of dense rows at pointers or in containers.
 template <class In, class Out, class Scale, class = detail::EnableDenseRows<In, Out>>
 void quantizeRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, Scale* scales, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::quantizeRows";
-  detail::quantizeViews(function, stream, detail::denseRows(in, rows, cols, "in", function),
-                        detail::denseRows(out, rows, cols, "out", function), scales, INT_MAX);
+  const auto from = detail::denseRows(in, rows, cols, "in", function);
+  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  detail::quantizeViews(function, stream, from, to, scales, INT_MAX);
 }
 
 /// The same with a scale for each BLOCK columns of a row, the last of which may be fewer. Block b of row r has
@@ -191,16 +200,18 @@ void quantizeRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, Scale*
 template <int BLOCK = 128, class In, class Out, class Scale, class = detail::EnableMatrices<In, Out>>
 void quantizeRowBlocks(const In& in, const Out& out, Scale* scales, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::quantizeRowBlocks";
+  const auto from = detail::rowsOf(in, "in", function);
   const auto to = detail::rowsOf(out, "out", function);
-  detail::quantizeViews(function, stream, detail::rowsOf(in, "in", function), to, scales, BLOCK);
+  detail::quantizeViews(function, stream, from, to, scales, BLOCK);
 }
 
 /// The same of dense rows at pointers or in containers.
 template <int BLOCK = 128, class In, class Out, class Scale, class = detail::EnableDenseRows<In, Out>>
 void quantizeRowBlocks(In&& in, Out&& out, std::size_t rows, std::size_t cols, Scale* scales, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::quantizeRowBlocks";
-  detail::quantizeViews(function, stream, detail::denseRows(in, rows, cols, "in", function),
-                        detail::denseRows(out, rows, cols, "out", function), scales, BLOCK);
+  const auto from = detail::denseRows(in, rows, cols, "in", function);
+  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  detail::quantizeViews(function, stream, from, to, scales, BLOCK);
 }
 
 /// \}
@@ -213,15 +224,18 @@ void quantizeRowBlocks(In&& in, Out&& out, std::size_t rows, std::size_t cols, S
 template <class In, class Out, class = detail::EnableMatrices<In, Out>>
 [[nodiscard]] std::string explainTransformRows(const In& in, const Out& out) {
   constexpr const char* function = "gpuopt::explainTransformRows";
-  return detail::explainTransform(function, detail::rowsOf(in, "in", function), detail::rowsOf(out, "out", function));
+  const auto from = detail::rowsOf(in, "in", function);
+  const auto to = detail::rowsOf(out, "out", function);
+  return detail::explainTransform(function, from, to);
 }
 
 /// The same of dense rows at pointers or in containers.
 template <class In, class Out, class = detail::EnableDenseRows<In, Out>>
 [[nodiscard]] std::string explainTransformRows(In&& in, Out&& out, std::size_t rows, std::size_t cols) {
   constexpr const char* function = "gpuopt::explainTransformRows";
-  return detail::explainTransform(function, detail::denseRows(in, rows, cols, "in", function),
-                                  detail::denseRows(out, rows, cols, "out", function));
+  const auto from = detail::denseRows(in, rows, cols, "in", function);
+  const auto to = detail::denseRows(out, rows, cols, "out", function);
+  return detail::explainTransform(function, from, to);
 }
 
 /// \}

@@ -69,11 +69,12 @@ void requireColumnNumbers(const T* numbers, const NamedView& out, const char* na
 
 inline void requireTransform(const NamedView& in, std::size_t inAlignment, const NamedView& out,
                              std::size_t outAlignment, const char* function) {
+  requireSizes(in, function);
+  if (in.cols > INT_MAX / 2) throwInvalid({function, ": in.cols (", in.cols, ") is more than ", INT_MAX / 2});
   requireRows(in, inAlignment, function);
   requireRows(out, outAlignment, function);
   requireSameShape(in, out, function);
   if (isEmpty(in)) return;
-  if (in.cols > INT_MAX / 2) throwInvalid({function, ": in.cols (", in.cols, ") is more than ", INT_MAX / 2});
   requireNoPartialOverlap(in, out, function);
 }
 
