@@ -153,10 +153,18 @@ TEST_CASE("Rows of every element type are transformed", "[rows]") {
 }
 
 TEST_CASE("Many short rows share a warp", "[rows]") {
-  // More than the emulated device and an H200 have lanes for at one row each.
-  expectRows<__nv_bfloat16, __nv_bfloat16>({20011, 8});
+  // More than a mebibyte: several vectors a lane.
+  expectRows<__nv_bfloat16, __nv_bfloat16>({70011, 8});
   expectRows<__nv_bfloat16, __nv_bfloat16>({4801, 130, 6, 6});
-  expectRows<float, float>({9001, 129, 2, 2, 3, 3});
+  expectRows<float, float>({2001, 129, 2, 2, 3, 3});
+  expectRows<float, float>({2001, 400});
+  expectRows<float, float>({1101, 511, 1, 1, 1, 1});
+}
+
+TEST_CASE("Many long rows are transformed", "[rows]") {
+  expectRows<float, float>({501, 1001, 1, 1, 2, 2});
+  expectRows<float, float>({41, 8196});
+  expectRows<float, float>({41, 8197});
 }
 
 TEST_CASE("Rows are transformed in place", "[rows]") {

@@ -87,7 +87,7 @@ inline bool hasClusterCode([[maybe_unused]] int capability) {
   return false;
 }
 
-// What is common to all rows: the parts, how they lie in memory, and the plan.
+// What is common to all rows: the parts, their layout, and the plan.
 struct TransformCall {
   TransformShape shape;
   bool isWhole;
@@ -123,7 +123,8 @@ inline TransformCall transformCall(const NamedView& in, const NamedView& out, st
                 static_cast<int>(in.cols),
                 static_cast<int>(partCols),
                 Divisor(static_cast<unsigned>(parts)),
-                areRowsAlike(in, out, count)};
+                areRowsAlike(in, out, count),
+                {in.begin(), in.begin() + spanOf(in) * in.elementBytes}};
   const int device = currentDevice();
   call.plan = planTransformRows(
       {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned,

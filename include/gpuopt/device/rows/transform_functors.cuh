@@ -7,6 +7,7 @@
 #include <gpuopt/device/rows/transform_values.cuh>
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 
@@ -63,6 +64,8 @@ struct SumOfPowers : RowSums<Value> {
 };
 
 struct SoftmaxMap {
+  static constexpr bool TAKES_ANY_COLUMN = true;
+
   template <class Value>
   __device__ Value operator()(Value x, const SoftmaxResult<Value>& result, int) const {
     return expOf(x - result.maximum) * result.factor;
@@ -109,33 +112,84 @@ struct RowNorm : RowSums<Value> {
 };
 
 struct ScaleMap {
+  static constexpr bool TAKES_ANY_COLUMN = true;
+
   template <class Value>
   __device__ Value operator()(Value x, Value factor, int) const {
     return x * factor;
   }
 };
 
-// COUNT numbers of an array from `column` on, or `otherwise` of each if there is no array.
-template <int COUNT, class T, class Value>
-__device__ inline void loadOperands(Value (&values)[COUNT], const T* array, int column, Value otherwise) {
+// Bytes at an address of any alignment, from the vectors around them, as words.
+template <int BYTES, class Aligned>
+__device__ inline void loadAcrossVectors(unsigned (&words)[BYTES / 4], const Aligned* vectors, unsigned offset) {
+  constexpr int WORDS = BYTES / 4;
+  unsigned all[WORDS + 4];
 #pragma unroll
-  for (int i = 0; i < COUNT; ++i) values[i] = otherwise;
-  if (array == nullptr) return;
-  T elements[COUNT];
-  constexpr std::size_t BYTES = RowWords<T, COUNT>::WORD_BYTES;
-  if (reinterpret_cast<std::uintptr_t>(array + column) % BYTES == 0) {
+  for (int i = 0; i <= WORDS / 4; ++i) {
+    const uint4 vector = __ldg(vectors + i);
+    all[4 * i] = vector.x, all[4 * i + 1] = vector.y, all[4 * i + 2] = vector.z, all[4 * i + 3] = vector.w;
+  }
+  // By two words, one word, and bits of a word.
+#pragma unroll
+  for (int i = 0; i < WORDS + 2; ++i) all[i] = (offset & 8) != 0 ? all[i + 2] : all[i];
+#pragma unroll
+  for (int i = 0; i < WORDS + 1; ++i) all[i] = (offset & 4) != 0 ? all[i + 1] : all[i];
+#pragma unroll
+  for (int i = 0; i < WORDS; ++i) words[i] = __funnelshift_r(all[i], all[i + 1], offset % 4 * 8);
+}
+
+// The numbers of columns: an array of `cols`.
+template <class T>
+struct ColumnNumbers {
+  const T* data;
+  int cols;
+
+  template <class Value>
+  __device__ Value at(int column, Value otherwise) const {
+    return data != nullptr && column >= 0 && column < cols ? static_cast<Value>(data[column]) : otherwise;
+  }
+
+  // COUNT of them at an aligned address.
+  template <int COUNT, class Value>
+  __device__ void loadAligned(Value (&values)[COUNT], int column) const {
+    constexpr std::size_t BYTES = RowWords<T, COUNT>::WORD_BYTES;
     RowWords<T, COUNT> packed;
-    const auto* const words = reinterpret_cast<const Word<BYTES>*>(array + column);
+    const auto* const words = reinterpret_cast<const Word<BYTES>*>(data + column);
 #pragma unroll
     for (int i = 0; i < RowWords<T, COUNT>::WORDS; ++i) packed.words[i] = __ldg(words + i);
-    __builtin_memcpy(elements, &packed, sizeof(packed));
-  } else {
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) elements[i] = array[column + i];
+    unpack(values, packed);
   }
+
+  // COUNT of them from any column on; `otherwise` of columns that do not exist.
+  template <int COUNT, class Value>
+  __device__ void load(Value (&values)[COUNT], int column, Value otherwise) const {
+    constexpr int BYTES = static_cast<int>(RowWords<T, COUNT>::BYTES);
+    if constexpr (BYTES % 16 == 0) {
+      const auto address = reinterpret_cast<std::uintptr_t>(data + column);
+      const std::uintptr_t first = address / 16 * 16;
+      const bool isInside = data != nullptr && first >= reinterpret_cast<std::uintptr_t>(data) &&
+                            first + BYTES + 16 <= reinterpret_cast<std::uintptr_t>(data + cols);
+      if (isInside) {
+        unsigned words[BYTES / 4];
+        loadAcrossVectors<BYTES>(words, reinterpret_cast<const uint4*>(first), static_cast<unsigned>(address % 16));
+        return unpack(values, words);
+      }
+    }
 #pragma unroll
-  for (int i = 0; i < COUNT; ++i) values[i] = static_cast<Value>(elements[i]);
-}
+    for (int i = 0; i < COUNT; ++i) values[i] = at(column + i, otherwise);
+  }
+
+ private:
+  template <int COUNT, class Value, class Packed>
+  __device__ static void unpack(Value (&values)[COUNT], const Packed& packed) {
+    T elements[COUNT];
+    static_assert(sizeof(elements) == sizeof(packed));
+    __builtin_memcpy(elements, &packed, sizeof(elements));
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) values[i] = static_cast<Value>(elements[i]);
+  }
+};
 
 // The numbers that scale and shift COUNT columns.
 template <class Value, int COUNT>
@@ -144,27 +198,33 @@ struct NormOperands {
   Value shift[COUNT];
 };
 
-// A normalised element, scaled by gamma and shifted by beta of its column, where those are given.
-template <class Value, class Gamma, class Beta>
+// A normalised element, scaled by gamma and shifted by beta of its column. ALIGNED: both exist, at aligned addresses.
+// Without SHIFTS there is no beta.
+template <class Value, class Gamma, class Beta, bool SHIFTS, bool ALIGNED>
 struct NormMap {
   static constexpr bool LOADS_COLUMNS = true;
-  const Gamma* gamma;
-  const Beta* beta;
+  static constexpr bool TAKES_ANY_COLUMN = true;
+  ColumnNumbers<Gamma> gamma;
+  ColumnNumbers<Beta> beta;
 
-  __device__ Value operator()(Value x, const NormResult<Value>& result, int column) const {
-    return (*this)(x, result, load<1>(column), 0);
-  }
-  __device__ Value operator()(Value x, Value factor, int column) const {
-    return (*this)(x, NormResult<Value>{0, factor}, column);
+  template <class Result>
+  __device__ Value operator()(Value x, const Result& result, int column) const {
+    return (*this)(x, result, NormOperands<Value, 1>{{gamma.at(column, Value{1})}, {beta.at(column, Value{0})}}, 0);
   }
 
-  template <int COUNT>
+  template <int COUNT, bool WHOLE>
   __device__ NormOperands<Value, COUNT> load(int column) const {
-    NormOperands<Value, COUNT> operands;
-    loadOperands(operands.scale, gamma, column, Value{1});
-    loadOperands(operands.shift, beta, column, Value{0});
+    NormOperands<Value, COUNT> operands{};
+    if constexpr (ALIGNED && WHOLE) {
+      gamma.loadAligned(operands.scale, column);
+      if constexpr (SHIFTS) beta.loadAligned(operands.shift, column);
+    } else {
+      gamma.load(operands.scale, column, Value{1});
+      if constexpr (SHIFTS) beta.load(operands.shift, column, Value{0});
+    }
     return operands;
   }
+
   template <int COUNT>
   __device__ Value operator()(Value x, const NormResult<Value>& result, const NormOperands<Value, COUNT>& operands,
                               int i) const {
@@ -203,6 +263,7 @@ struct QuantiseScale {
 
 template <class Value, class Out, class Scale>
 struct QuantiseMap {
+  static constexpr bool TAKES_ANY_COLUMN = true;
   Scale* scales;
 
   __device__ auto operator()(Value x, const QuantiseResult<Value>& result, int) const {

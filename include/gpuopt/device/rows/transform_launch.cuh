@@ -9,39 +9,32 @@
 
 GPUOPT_DETAIL_BEGIN
 
-template <int VECTORS, int ROWS, bool WHOLE, class Transform>
-void launchLanes(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
-  launch(laneTransformKernel<VECTORS, ROWS, WHOLE, Transform>, config, transform, plan.lanes);
-}
-
-template <bool WHOLE, class Transform>
-void launchLaneTransform(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
-  if (plan.vectors == 4) return launchLanes<4, 1, WHOLE>(plan, transform, config);
-  if (plan.vectors == 2 && plan.laneRows == 2) return launchLanes<2, 2, WHOLE>(plan, transform, config);
-  if (plan.vectors == 2) return launchLanes<2, 1, WHOLE>(plan, transform, config);
-  if (plan.laneRows == 4) return launchLanes<1, 4, WHOLE>(plan, transform, config);
-  launchLanes<1, 1, WHOLE>(plan, transform, config);
-}
-
-template <int VECTORS, bool KEEPS, bool WHOLE, class Transform>
-void launchBlocks(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
-  launch(blockTransformKernel<VECTORS, KEEPS, WHOLE, Transform>, config, transform, plan.cluster);
+// Rows that registers hold.
+template <int VECTORS, bool WHOLE, class Transform>
+void launchHeld(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
+  if constexpr (VECTORS <= 4)
+    if (plan.algorithm == TransformAlgorithm::lanes)
+      return launch(laneTransformKernel<VECTORS, WHOLE, Transform>, config, transform, plan.lanes);
+  if constexpr (VECTORS != 2) {
+    if (plan.algorithm == TransformAlgorithm::block)
+      launch(blockTransformKernel<VECTORS, WHOLE, Transform>, config, transform);
+    else
+      launch(clusterTransformKernel<VECTORS, WHOLE, Transform>, config, transform, plan.cluster);
+  }
 }
 
 template <bool WHOLE, class Transform>
 void launchTransformKernel(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
-  switch (plan.algorithm) {
-    case TransformAlgorithm::nothing:
-      return;
-    case TransformAlgorithm::lanes:
-      return launchLaneTransform<WHOLE>(plan, transform, config);
-    case TransformAlgorithm::block:
-    case TransformAlgorithm::cluster:
-      if (plan.vectors == 4) return launchBlocks<4, true, WHOLE>(plan, transform, config);
-      return launchBlocks<8, true, WHOLE>(plan, transform, config);
-    case TransformAlgorithm::reread:
-      return launchBlocks<4, false, WHOLE>(plan, transform, config);
-  }
+  if (plan.algorithm == TransformAlgorithm::reread)
+    launch(rereadTransformKernel<4, WHOLE, Transform>, config, transform, plan.cluster);
+  else if (plan.vectors == 1)
+    launchHeld<1, WHOLE>(plan, transform, config);
+  else if (plan.vectors == 2)
+    launchHeld<2, WHOLE>(plan, transform, config);
+  else if (plan.vectors == 4)
+    launchHeld<4, WHOLE>(plan, transform, config);
+  else
+    launchHeld<8, WHOLE>(plan, transform, config);
 }
 
 template <class Transform>

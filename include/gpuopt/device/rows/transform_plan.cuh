@@ -37,7 +37,6 @@ struct TransformPlan {
   TransformRequest request{};
   std::size_t rowVectors = 0;  // at most
   unsigned lanes = 0;          // that take a row, of a warp
-  unsigned laneRows = 1;       // rows that a group of lanes takes
   unsigned vectors = 0;        // that a thread keeps of a row
   unsigned cluster = 1;        // blocks of a row
   unsigned threads = 0;        // of a block
@@ -63,7 +62,7 @@ class TransformPlanner {
     if (r.rows == 0 || r.cols == 0) return plan_;
     const std::size_t count = 16 / r.inBytes;
     plan_.rowVectors = ceilDivide(r.cols + (r.isShifted ? count - 1 : 0), count);
-    if (plan_.rowVectors <= tuning_.warpVectors)
+    if (plan_.rowVectors <= (areFewVectors() ? 32 : tuning_.warpVectors))
       planLanes();
     else
       planBlocks();
@@ -71,18 +70,16 @@ class TransformPlanner {
   }
 
  private:
-  static constexpr std::size_t MOST_THREADS = 1024;
+  // Small matrices: as many threads as there are vectors, since latency counts.
+  bool areFewVectors() const { return plan_.request.rows * plan_.rowVectors <= tuning_.fewVectors; }
 
-  // Short rows: four vectors a lane in all.
+  // Short rows. Several vectors a lane, since every step of combining lanes costs as much as an element.
   void planLanes() {
     plan_.algorithm = Algorithm::lanes;
-    plan_.lanes = smallerOf(powerOfTwoFrom(plan_.rowVectors), 32u);
-    plan_.vectors = powerOfTwoFrom(ceilDivide(plan_.rowVectors, plan_.lanes));
+    plan_.vectors = areFewVectors() ? 1 : plan_.rowVectors <= tuning_.twoVectors ? 2 : 4;
+    plan_.lanes = powerOfTwoFrom(ceilDivide(plan_.rowVectors, plan_.vectors));
     plan_.reason = plan_.lanes < 32 ? "a part of a warp holds a row" : "a warp holds a row";
-    const std::size_t groups = ceilDivide(plan_.request.rows * plan_.lanes, 32);
-    const bool isFew = groups < 32 * plan_.request.multiprocessors;
-    plan_.laneRows = isFew || plan_.vectors >= 4 ? 1 : 4 / plan_.vectors;
-    const std::size_t warps = ceilDivide(plan_.request.rows, std::size_t{32} / plan_.lanes * plan_.laneRows);
+    const std::size_t warps = ceilDivide(plan_.request.rows, std::size_t{32} / plan_.lanes);
     std::size_t blockWarps = tuning_.laneThreads / 32;
     while (blockWarps > 1 && warps < blockWarps * plan_.request.multiprocessors) blockWarps /= 2;
     plan_.threads = static_cast<unsigned>(32 * blockWarps);
@@ -93,24 +90,36 @@ class TransformPlanner {
   void planBlocks() {
     const TransformRequest& r = plan_.request;
     const bool areFew = r.rows <= r.multiprocessors / 2 && plan_.rowVectors >= tuning_.fewRowsVectors;
-    const bool takesCluster = r.hasClusters && (areFew || plan_.rowVectors > tuning_.blockVectors);
-    plan_.vectors = plan_.rowVectors <= tuning_.fourVectors ? 4 : 8;
+    const bool takesCluster = r.hasClusters && (areFew || plan_.rowVectors > tuning_.blockThreads * MOST_VECTORS);
+    const bool takesOne = areFewVectors() && plan_.rowVectors <= tuning_.blockThreads;
+    plan_.vectors = takesOne ? 1 : plan_.rowVectors <= tuning_.fourVectors ? 4 : MOST_VECTORS;
     if (takesCluster) chooseCluster(areFew);
     const std::size_t ofBlock = ceilDivide(plan_.rowVectors, plan_.cluster);
-    const std::size_t most = takesCluster ? tuning_.clusterThreads : MOST_THREADS;
-    if (ofBlock > plan_.vectors * most) return planReread(most);
+    if (ofBlock > plan_.vectors * tuning_.blockThreads) return planReread(tuning_.blockThreads);
     plan_.algorithm = takesCluster ? Algorithm::cluster : Algorithm::block;
     plan_.reason = !takesCluster ? "the registers of a block hold a row"
                    : areFew      ? "few rows, each held by the registers of several blocks"
                                  : "the registers of several blocks hold a row";
     setBlocks(roundUp(ceilDivide(ofBlock, plan_.vectors), 32));
+    if (takesCluster) plan_.blocks = clusters() * plan_.cluster;
   }
 
+  // The rows of a cluster are few enough for several waves of clusters: they spread evenly over the device.
+  std::size_t clusters() const {
+    const TransformRequest& r = plan_.request;
+    const std::size_t resident = largerOf(r.multiprocessors / plan_.cluster, std::size_t{1});
+    const std::size_t rows = clampTo(r.rows / (resident * tuning_.clusterWaves), std::size_t{1}, tuning_.clusterRows);
+    return ceilDivide(r.rows, rows);
+  }
+
+  static constexpr unsigned MOST_VECTORS = 8;  // that a thread keeps
+
   void chooseCluster(bool areFew) {
-    const std::size_t needed = ceilDivide(plan_.rowVectors, tuning_.clusterThreads * plan_.vectors);
+    const std::size_t needed = ceilDivide(plan_.rowVectors, tuning_.blockThreads * plan_.vectors);
     const std::size_t blocks = areFew ? tuning_.clusterBlocks : powerOfTwoFrom(needed);
     plan_.cluster = static_cast<unsigned>(smallerOf(blocks, tuning_.clusterBlocks));
-    if (plan_.rowVectors <= plan_.cluster * tuning_.clusterThreads * 4) plan_.vectors = 4;
+    for (const unsigned vectors : {4u, 1u})
+      if (areFew && plan_.rowVectors <= plan_.cluster * tuning_.blockThreads * vectors) plan_.vectors = vectors;
   }
 
   void planReread(std::size_t threads) {
@@ -143,9 +152,8 @@ inline const char* nameOf(TransformAlgorithm algorithm) {
 inline std::string planInWords(const TransformPlan& plan) {
   const TransformRequest& r = plan.request;
   if (plan.algorithm == TransformAlgorithm::nothing) return message({nameOf(plan.algorithm), ": ", plan.reason});
-  const std::string rows = plan.algorithm == TransformAlgorithm::lanes
-                               ? message({plan.lanes, " lanes a row, ", plan.laneRows, " rows each"})
-                               : message({plan.cluster, " blocks a row"});
+  const std::string rows = plan.algorithm == TransformAlgorithm::lanes ? message({plan.lanes, " lanes a row"})
+                                                                       : message({plan.cluster, " blocks a row"});
   return message({nameOf(plan.algorithm), ", ", rows, ", ", plan.vectors, " vectors a thread, ", plan.blocks,
                   " blocks of ", plan.threads, " threads: ", plan.reason, "; reads ", r.rows * r.cols * r.inBytes,
                   " bytes, writes ", r.rows * r.cols * r.outBytes});

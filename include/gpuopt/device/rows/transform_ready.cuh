@@ -22,24 +22,41 @@ void softmaxViews(cudaStream_t stream, const MatrixView<In>& in, const MatrixVie
                  SoftmaxMap{});
 }
 
+// Whether each access to numbers of columns moves a word, in rows that begin with vectors.
+template <class In, class T>
+bool hasAlignedColumns(const T* numbers) {
+  return numbers != nullptr && alignedTo(numbers, RowWords<T, rowVector<std::remove_const_t<In>>>::WORD_BYTES);
+}
+
+// Normalises rows by a statistic, with numbers of columns. SHIFTS: beta counts.
+template <bool SHIFTS, class In, class Out, class Statistic, class Gamma, class Beta>
+void normViews(const char* function, cudaStream_t stream, const MatrixView<In>& in, const MatrixView<Out>& out,
+               const Statistic& statistic, const Gamma* gamma, const Beta* beta) {
+  using Value = RowValueOf<In>;
+  requireColumnNumbers(gamma, named(out, "out"), "gamma", function);
+  requireColumnNumbers(beta, named(out, "out"), "beta", function);
+  const int cols = static_cast<int>(out.cols);
+  if (hasAlignedColumns<In>(gamma) && (!SHIFTS || hasAlignedColumns<In>(beta)))
+    transformViews(function, stream, in, out, statistic,
+                   NormMap<Value, Gamma, Beta, SHIFTS, true>{{gamma, cols}, {beta, cols}});
+  else
+    transformViews(function, stream, in, out, statistic,
+                   NormMap<Value, Gamma, Beta, SHIFTS, false>{{gamma, cols}, {beta, cols}});
+}
+
 template <class In, class Out, class Gamma, class Beta>
 void layerNormViews(cudaStream_t stream, const MatrixView<In>& in, const MatrixView<Out>& out, const Gamma* gamma,
                     const Beta* beta, double eps) {
   using Value = RowValueOf<In>;
-  requireColumnNumbers(gamma, named(out, "out"), "gamma", "gpuopt::layerNormRows");
-  requireColumnNumbers(beta, named(out, "out"), "beta", "gpuopt::layerNormRows");
-  transformViews("gpuopt::layerNormRows", stream, in, out,
-                 StatisticChain<RowMean<Value>, RowDeviation<Value>>{{}, {{}, static_cast<Value>(eps)}},
-                 NormMap<Value, Gamma, Beta>{gamma, beta});
+  const StatisticChain<RowMean<Value>, RowDeviation<Value>> statistic{{}, {{}, static_cast<Value>(eps)}};
+  normViews<true>("gpuopt::layerNormRows", stream, in, out, statistic, gamma, beta);
 }
 
 template <class In, class Out, class Gamma>
 void rmsNormViews(cudaStream_t stream, const MatrixView<In>& in, const MatrixView<Out>& out, const Gamma* gamma,
                   double eps) {
-  using Value = RowValueOf<In>;
-  requireColumnNumbers(gamma, named(out, "out"), "gamma", "gpuopt::rmsNormRows");
-  transformViews("gpuopt::rmsNormRows", stream, in, out, RowMeanSquare<Value>{{}, static_cast<Value>(eps)},
-                 NormMap<Value, Gamma, float>{gamma, nullptr});
+  const RowMeanSquare<RowValueOf<In>> statistic{{}, static_cast<RowValueOf<In>>(eps)};
+  normViews<false>("gpuopt::rmsNormRows", stream, in, out, statistic, gamma, static_cast<const float*>(nullptr));
 }
 
 template <class In, class Out>

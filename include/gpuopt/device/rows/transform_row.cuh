@@ -5,6 +5,7 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/rows/transform_values.cuh>
+#include <gpuopt/warp/shuffle.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,18 +13,36 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// Whether a map loads what belongs to neighbouring columns at once: load<COUNT>(column) gives operands, and map(value,
-// result, operands, i) takes those of column + i.
+// Whether a map loads what belongs to neighbouring columns at once: load<COUNT, WHOLE>(column) gives operands, and
+// map(value, result, operands, i) takes those of column + i.
 template <class Map, class = void>
 inline constexpr bool loadsColumns = false;
 template <class Map>
 inline constexpr bool loadsColumns<Map, std::enable_if_t<Map::LOADS_COLUMNS>> = true;
 
+// Whether a map may be called for columns outside the row, whose results nobody stores.
+template <class Map, class = void>
+inline constexpr bool takesAnyColumn = false;
+template <class Map>
+inline constexpr bool takesAnyColumn<Map, std::enable_if_t<Map::TAKES_ANY_COLUMN>> = true;
+
+// The memory of the input. A vector within it may be loaded, even if other rows or gaps share it.
+struct TransformMemory {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+
+  __device__ bool hasVector(const void* address) const {
+    const auto first = reinterpret_cast<std::uintptr_t>(address);
+    return first >= begin && first + 16 <= end;
+  }
+};
+
 // Vector v has the elements from v * COUNT - shift on, at an address of 16 bytes in the input. WHOLE: rows begin and
-// end with vectors, in the output, too.
+// end with vectors, in the output, too. Whole warps call.
 template <class In, class Out, bool WHOLE>
 struct TransformedRow {
   static constexpr int COUNT = rowVector<In>;
+  static constexpr unsigned ALL = (1u << COUNT) - 1;
   using Value = RowValue<In>;
 
   const In* in;
@@ -33,39 +52,38 @@ struct TransformedRow {
   int shift;
   int vectors;
   bool storesWords;  // the vectors of the output are aligned as well
+  TransformMemory memory;
 
-  __device__ int firstColumn(int v) const { return WHOLE ? v * COUNT : v * COUNT - shift; }
-  __device__ bool isWhole(int column) const { return WHOLE || (column >= 0 && column + COUNT <= cols); }
-
-  // Elements that do not belong to the row are 0.
+  // Elements that do not belong to the row have any value.
   __device__ uint4 load(int v) const {
     uint4 vector{};
     if (v >= vectors) return vector;
     const int column = firstColumn(v);
-    if (isWhole(column)) return loadOverwritten(in + column);
+    if (WHOLE || memory.hasVector(in + column)) return loadOverwritten(in + column);
     In elements[COUNT];
     __builtin_memcpy(elements, &vector, sizeof(vector));
+    const unsigned mask = maskOf(v);
 #pragma unroll
     for (int i = 0; i < COUNT; ++i)
-      if (hasColumn(column + i)) elements[i] = in[column + i];
+      if ((mask >> i & 1) != 0) elements[i] = in[column + i];
     __builtin_memcpy(&vector, elements, sizeof(vector));
     return vector;
   }
 
-  // Calls use(value) for each element of the row in the vector.
+  // Calls use(value) for each element of the row in the vector. Lanes with parts of vectors do not diverge from others.
   template <class Use>
   __device__ void each(const uint4& vector, int v, const Use& use) const {
-    if (v >= vectors) return;
+    if (WHOLE && v >= vectors) return;
     Value values[COUNT];
     unpackRow<In>(vector, values);
-    const int column = firstColumn(v);
-    if (isWhole(column)) {
+    const unsigned mask = maskOf(v);
+    if (WHOLE || __all_sync(fullMask, mask == ALL) != 0) {
 #pragma unroll
       for (int i = 0; i < COUNT; ++i) use(values[i]);
-    } else {
+    } else if (mask != 0) {
 #pragma unroll
       for (int i = 0; i < COUNT; ++i)
-        if (hasColumn(column + i)) use(values[i]);
+        if ((mask >> i & 1) != 0) use(values[i]);
     }
   }
 
@@ -76,12 +94,20 @@ struct TransformedRow {
     Value values[COUNT];
     unpackRow<In>(vector, values);
     const int column = firstColumn(v);
-    if (isWhole(column) && (WHOLE || storesWords)) {
-      storeWords(packRow<Out>(mapWhole(values, column, map, result).values), column);
+    const unsigned mask = maskOf(v);
+    const bool isVector = WHOLE || (mask == ALL && storesWords);
+    if constexpr (WHOLE || takesAnyColumn<Map>) {
+      const auto packed = packRow<Out>(mapAll(values, column, map, result).values);
+      if (isVector)
+        storeWords(packed, column);
+      else
+        storeElements(packed, column, mask);
+    } else if (isVector) {
+      storeWords(packRow<Out>(mapAll(values, column, map, result).values), column);
     } else {
 #pragma unroll
       for (int i = 0; i < COUNT; ++i)
-        if (hasColumn(column + i)) out[column + i] = static_cast<Out>(map(values[i], result, column + i));
+        if ((mask >> i & 1) != 0) out[column + i] = static_cast<Out>(map(values[i], result, column + i));
     }
   }
 
@@ -91,14 +117,22 @@ struct TransformedRow {
     Mapped values[COUNT];
   };
 
-  __device__ bool hasColumn(int column) const { return static_cast<unsigned>(column) < static_cast<unsigned>(cols); }
+  __device__ int firstColumn(int v) const { return WHOLE ? v * COUNT : v * COUNT - shift; }
+
+  // Bit i: element i of the vector belongs to the row.
+  __device__ unsigned maskOf(int v) const {
+    if (WHOLE) return ALL;
+    const int column = firstColumn(v), left = cols - column;
+    const unsigned begun = column < 0 ? ALL << -column : ALL;
+    return left >= COUNT ? begun & ALL : left <= 0 ? 0 : begun & ((1u << left) - 1);
+  }
 
   template <class Map, class Result>
-  __device__ static auto mapWhole(const Value (&values)[COUNT], int column, const Map& map, const Result& result) {
+  __device__ static auto mapAll(const Value (&values)[COUNT], int column, const Map& map, const Result& result) {
     using Mapped = std::decay_t<decltype(map(values[0], result, column))>;
     Values<Mapped> mapped;
     if constexpr (loadsColumns<Map>) {
-      const auto operands = map.template load<COUNT>(column);
+      const auto operands = map.template load<COUNT, WHOLE>(column);
 #pragma unroll
       for (int i = 0; i < COUNT; ++i) mapped.values[i] = map(values[i], result, operands, i);
     } else {
@@ -114,6 +148,14 @@ struct TransformedRow {
 #pragma unroll
     for (int i = 0; i < RowWords<Out, COUNT>::WORDS; ++i) storeWord<BYTES>(to + i, packed.words[i]);
   }
+
+  __device__ void storeElements(const RowWords<Out, COUNT>& packed, int column, unsigned mask) const {
+    Out elements[COUNT];
+    __builtin_memcpy(elements, &packed, sizeof(packed));
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+      if ((mask >> i & 1) != 0) out[column + i] = elements[i];
+  }
 };
 
 // The rows of a matrix, or parts of `partCols` columns of them, each of which counts as a row of its own.
@@ -125,6 +167,7 @@ struct TransformShape {
   int partCols;
   Divisor parts;  // of a row of the matrix
   bool storesWords;
+  TransformMemory memory;
 };
 
 template <class In, class Out, class S, class Map>
@@ -149,7 +192,7 @@ struct RowTransform : TransformShape {
     const In* const from = in + matrixRow * inLd + column;
     const int shift = WHOLE ? 0 : static_cast<int>(reinterpret_cast<std::uintptr_t>(from) / sizeof(In) % COUNT);
     const int vectors = index < rows ? (shift + width + COUNT - 1) / COUNT : 0;
-    return {from, out + matrixRow * outLd + column, index, width, shift, vectors, storesWords};
+    return {from, out + matrixRow * outLd + column, index, width, shift, vectors, storesWords, memory};
   }
 
  private:

@@ -60,8 +60,9 @@ struct LaneCombination {
 
   template <class S, class Partial>
   __device__ Partial operator()(const S& statistic, Partial partial) const {
-    for (unsigned distance = lanes / 2; distance > 0; distance /= 2)
-      partial = statistic.merge(partial, shuffleXor(partial, static_cast<int>(distance)));
+#pragma unroll
+    for (unsigned distance = 16; distance > 0; distance /= 2)
+      if (distance < lanes) partial = statistic.merge(partial, shuffleXor(partial, static_cast<int>(distance)));
     return partial;
   }
 };
@@ -110,7 +111,8 @@ class BlockCombination {
     static_assert(sizeof(Partial) <= PartialBytes<Statistic>::value);
     partial = LaneCombination{32}(statistic, partial);
     auto* const slots = reinterpret_cast<Partial*>(storage_.bytes[pass_++ % 2]);
-    if (blocks_ > 1 && pass_ == 1) waitForCluster();
+    if (blocks_ > 1 && isFirst_) waitForCluster();
+    isFirst_ = false;
     const unsigned lane = threadIdx.x % 32;
     if (lane < blocks_) *inClusterBlock(slots + firstSlot_ + threadIdx.x / 32, lane) = partial;
     if (blocks_ > 1) {
@@ -139,6 +141,7 @@ class BlockCombination {
   unsigned blocks_;
   unsigned firstSlot_;
   unsigned pass_ = 0;
+  bool isFirst_ = true;
 };
 
 // eachValue(use) calls use(value) for all elements of this thread.
@@ -166,7 +169,7 @@ inline constexpr bool storesResult<
 // eachVector(use) calls use(vector, number) for all vectors of this thread.
 template <class Transform, class Row, class EachVector, class Combine>
 __device__ inline void transformRow(const Transform& transform, const Row& row, const EachVector& eachVector,
-                                    Combine combine, bool isFirstThread) {
+                                    Combine& combine, bool isFirstThread) {
   const auto eachValue = [&](auto use) { eachVector([&](const uint4& vector, int v) { row.each(vector, v, use); }); };
   const auto result = rowResult(transform.statistic, row.cols, eachValue, combine);
   using Map = decltype(transform.map);
