@@ -121,6 +121,8 @@ TEST_CASE("Wrong arguments are named", "[rows]") {
   const auto softmax = [&](MatrixView<const float> from, MatrixView<float> to) {
     return message([&] { softmaxRows(from, to); });
   };
+  // WRITTEN rows: softmaxRows(in, out)
+  // DO: both matrices have as many rows and columns
   CHECK(softmax({in.data(), 6, 10}, {out.data(), 6, 9}) ==
         "gpuopt::softmaxRows: in is 6 x 10, so out must be, but it is 6 x 9");
   CHECK(softmax({in.data(), 6, 10, 9}, {out.data(), 6, 10}) ==
@@ -128,6 +130,8 @@ TEST_CASE("Wrong arguments are named", "[rows]") {
   CHECK(softmax({nowhere, 6, 10}, {out.data(), 6, 10}) == "gpuopt::softmaxRows: in is null, but its shape is 6 x 10");
   CHECK(softmax({in.data(), static_cast<std::size_t>(-1), 10}, {out.data(), 6, 10}) ==
         "gpuopt::softmaxRows: in.rows (-1) is negative");
+  // WRITTEN rows: `softmaxRows(in, out)`, where `out` is part of `in`
+  // DO: in place (`out` is `in`), or to other memory
   CHECK(softmax({out.data(), 5, 10}, {out.data() + 10, 5, 10}) ==
         "gpuopt::softmaxRows: in and out overlap: out begins at byte 40 of the 200 that in spans");
   CHECK(softmax({in.data(), 1, std::size_t{1} << 30}, {out.data(), 1, std::size_t{1} << 30}) ==

@@ -89,7 +89,7 @@ inline bool hasClusterCode([[maybe_unused]] int capability) {
 
 // What is common to all rows: the parts, their layout, and the plan.
 struct TransformCall {
-  TransformShape shape;
+  RowTransformShape shape;
   bool isWhole;
   TransformPlan plan;
 };

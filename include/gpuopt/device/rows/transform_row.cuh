@@ -159,7 +159,7 @@ struct TransformedRow {
 };
 
 // The rows of a matrix, or parts of `partCols` columns of them, each of which counts as a row of its own.
-struct TransformShape {
+struct RowTransformShape {
   std::size_t rows;  // or parts
   std::size_t inLd;
   std::size_t outLd;
@@ -171,7 +171,7 @@ struct TransformShape {
 };
 
 template <class In, class Out, class S, class Map>
-struct RowTransform : TransformShape {
+struct RowTransform : RowTransformShape {
   using Statistic = S;
   const In* in;
   Out* out;
