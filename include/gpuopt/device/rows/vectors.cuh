@@ -46,8 +46,8 @@ struct RowShape {
   std::size_t cols;
   Divisor shortCols;  // if cols is less than 2^31
 
-  RowShape(std::size_t rows, std::size_t cols)
-      : rows(rows), cols(cols), shortCols(cols < LIMIT ? Divisor(static_cast<unsigned>(cols)) : Divisor()) {}
+  RowShape(std::size_t rowCount, std::size_t length)
+      : rows(rowCount), cols(length), shortCols(length < LIMIT ? Divisor(static_cast<unsigned>(length)) : Divisor()) {}
 
   // The row of any element, in most cases without a long division.
   __device__ std::size_t rowOf(std::size_t element) const {
