@@ -29,6 +29,8 @@ PAGES = (
     ("rows", "Rows", "rows.cuh", "rows", {
         "By index": "rows_gather.cuh device/rows/indices.cuh",
         "Combined": "rows_combine.cuh device/rows/combine.cuh"}),
+    ("rows_transform", "Rows normalised and quantised", "rows_transform.cuh", "rows_transform", {
+        "Transforms of rows": "rows_transform.cuh device/rows/transform_statistic.cuh"}),
     ("histograms", "Histograms", "histogram.cuh", "histogram", {
         "Arrays": "histogram.cuh", "Limits of the elements' own": "histogram_automatic.cuh", "In your own kernels": "block/histogram.cuh",
         "Policies": "device/histogram/tuning.cuh device/histogram/reduce_by.cuh"}),

@@ -1,0 +1,162 @@
+/// \file
+/// What transformRows checks before it launches anything.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/callable.cuh>
+#include <gpuopt/core/range.cuh>
+#include <gpuopt/device/rows/arguments.cuh>
+#include <gpuopt/device/rows/transform_launch.cuh>
+#include <gpuopt/host/device.cuh>
+#include <gpuopt/host/stream.cuh>
+
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+GPUOPT_DETAIL_BEGIN
+
+template <class T>
+inline constexpr bool isRowNumber = std::is_arithmetic_v<T> || isHalf<T> || isFloat8<T>;
+
+template <class In, class Out>
+constexpr bool requireTransformable() {
+  static_assert(isRowNumber<std::remove_const_t<In>> && isRowNumber<Out>,
+                "gpuopt: rows of numbers can be transformed: arithmetic types, __half, __nv_bfloat16, fp8; out is not "
+                "const");
+  return isRowNumber<std::remove_const_t<In>> && isRowNumber<Out>;
+}
+
+// The dense matrix at a pointer or in a container.
+template <class A>
+auto denseRows(A& array, std::size_t rows, std::size_t cols, const char* name, const char* function) {
+  if constexpr (isRange<A>) {
+    const std::size_t needed = cappedProduct(rows, cols);
+    if (needed != SIZE_LIMIT) requireSize(array, needed, name, function);
+    return MatrixView{dataOf(array), rows, cols};
+  } else {
+    return MatrixView{toAddress(array), rows, cols};
+  }
+}
+
+template <class... As>
+using EnableDenseRows = std::enable_if_t<((isRange<std::remove_reference_t<As>> || isAddress<std::decay_t<As>>)&&...)>;
+
+// The array of one number for each column, or null.
+template <class A>
+auto columnNumbers(A& array, [[maybe_unused]] std::size_t cols, [[maybe_unused]] const char* name,
+                   [[maybe_unused]] const char* function) {
+  if constexpr (std::is_same_v<std::decay_t<A>, std::nullptr_t>) {
+    return static_cast<const float*>(nullptr);
+  } else if constexpr (isRange<A>) {
+    requireSize(array, cols, name, function);
+    return dataOf(array);
+  } else {
+    return toAddress(array);
+  }
+}
+
+// That array is aligned, on the device, and not a part of the output.
+template <class T>
+void requireColumnNumbers(const T* numbers, const NamedView& out, const char* name, const char* function) {
+  if (numbers == nullptr || isEmpty(out)) return;
+  const NamedArray array = namedArray(numbers, out.cols, name);
+  requireArray(array, function);
+  requireNoOverlap(array, out, function);
+}
+
+inline void requireTransform(const NamedView& in, std::size_t inAlignment, const NamedView& out,
+                             std::size_t outAlignment, const char* function) {
+  requireSizes(in, function);
+  if (in.cols > INT_MAX / 2) throwInvalid({function, ": in.cols (", in.cols, ") is more than ", INT_MAX / 2});
+  requireRows(in, inAlignment, function);
+  requireRows(out, outAlignment, function);
+  requireSameShape(in, out, function);
+  if (isEmpty(in)) return;
+  requireNoPartialOverlap(in, out, function);
+}
+
+// Whether the code that a device runs was compiled for clusters: its own, or that of the newest architecture before it.
+inline bool hasClusterCode([[maybe_unused]] int capability) {
+#ifdef __CUDA_ARCH_LIST__
+  for (const int architecture : {__CUDA_ARCH_LIST__})
+    if (architecture >= 10 * clustersSince && architecture <= 10 * capability) return true;
+#endif
+  return false;
+}
+
+// What is common to all rows: the parts, their layout, and the plan.
+struct TransformCall {
+  RowTransformShape shape;
+  bool isWhole;
+  TransformPlan plan;
+};
+
+// `bytes` of every row begin at a multiple of 16, or of fewer bytes if an access of the kernels moves fewer.
+inline bool areRowsAligned(const NamedView& view, std::size_t bytes) {
+  return view.begin() % bytes == 0 && (view.rows == 1 || view.ld * view.elementBytes % bytes == 0);
+}
+
+// Both matrices are as far behind a vector in every row.
+inline bool areRowsAlike(const NamedView& in, const NamedView& out, std::size_t count) {
+  const auto elements = [](const NamedView& view) { return view.begin() / view.elementBytes; };
+  const std::size_t word = smallerOf(count * out.elementBytes, std::size_t{16}) / out.elementBytes;
+  return elements(in) % word == elements(out) % word && (in.rows == 1 || in.ld % word == out.ld % word);
+}
+
+inline TransformCall transformCall(const NamedView& in, const NamedView& out, std::size_t partCols,
+                                   const char* function, const TransformTuning& tuning = {}) {
+  TransformCall call{};
+  if (isEmpty(in)) return call;
+  const std::size_t count = 16 / in.elementBytes;
+  const std::size_t outWord = smallerOf(count * out.elementBytes, std::size_t{16});
+  const std::size_t parts = ceilDivide(in.cols, partCols);
+  const bool isInAligned = areRowsAligned(in, 16) && (parts == 1 || partCols % count == 0);
+  const std::size_t rows = cappedProduct(in.rows, parts);
+  if (parts > 1 && rows > INT_MAX) throwInvalid({function, ": ", rows, " parts of rows are more than ", INT_MAX});
+  call.isWhole = isInAligned && areRowsAligned(out, outWord) && in.cols % count == 0;
+  call.shape = {rows,
+                in.ld,
+                out.ld,
+                static_cast<int>(in.cols),
+                static_cast<int>(partCols),
+                Divisor(static_cast<unsigned>(parts)),
+                areRowsAlike(in, out, count),
+                {in.begin(), in.begin() + spanOf(in) * in.elementBytes}};
+  const int device = currentDevice();
+  call.plan = planTransformRows(
+      {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned,
+       hasClusterCode(computeCapability(device)), static_cast<std::size_t>(multiprocessorCount(device))},
+      tuning);
+  return call;
+}
+
+// Transforms rows, or parts of `partCols` columns, for the caller of that name.
+template <class In, class Out, class Statistic, class Map>
+void transformViews(const char* function, cudaStream_t stream, const MatrixView<In>& in, const MatrixView<Out>& out,
+                    const Statistic& statistic, const Map& map, std::size_t partCols = INT_MAX,
+                    const TransformTuning& tuning = {}) {
+  using Element = std::remove_const_t<In>;
+  if constexpr (requireTransformable<In, Out>()) {
+    requireTransform(named(in, "in"), alignof(In), named(out, "out"), alignof(Out), function);
+    const TransformCall call = transformCall(named(in, "in"), named(out, "out"), partCols, function, tuning);
+    if (call.plan.algorithm == TransformAlgorithm::nothing) return;
+    launchTransform(call.plan,
+                    RowTransform<Element, Out, Statistic, Map>{{call.shape}, in.data, out.data, statistic, map},
+                    call.isWhole, stream, function);
+  }
+}
+
+template <class In, class Out>
+std::string explainTransform(const char* function, const MatrixView<In>& in, const MatrixView<Out>& out) {
+  if constexpr (requireTransformable<In, Out>()) {
+    requireTransform(named(in, "in"), alignof(In), named(out, "out"), alignof(Out), function);
+    return planInWords(transformCall(named(in, "in"), named(out, "out"), INT_MAX, function).plan);
+  } else {
+    return {};
+  }
+}
+
+GPUOPT_DETAIL_END

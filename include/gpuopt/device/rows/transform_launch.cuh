@@ -1,0 +1,51 @@
+/// \file
+/// The launch of a plan of transformRows.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/rows/transform_kernels.cuh>
+#include <gpuopt/device/rows/transform_plan.cuh>
+#include <gpuopt/host/launch.cuh>
+
+GPUOPT_DETAIL_BEGIN
+
+// Rows that registers hold.
+template <int VECTORS, bool WHOLE, class Transform>
+void launchHeld(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
+  if constexpr (VECTORS <= 4)
+    if (plan.algorithm == TransformAlgorithm::lanes)
+      return launch(laneTransformKernel<VECTORS, WHOLE, Transform>, config, transform, plan.lanes);
+  if constexpr (VECTORS != 2) {
+    if (plan.algorithm == TransformAlgorithm::block)
+      launch(blockTransformKernel<VECTORS, WHOLE, Transform>, config, transform);
+    else
+      launch(clusterTransformKernel<VECTORS, WHOLE, Transform>, config, transform, plan.cluster);
+  }
+}
+
+template <bool WHOLE, class Transform>
+void launchTransformKernel(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
+  if (plan.algorithm == TransformAlgorithm::reread)
+    launch(rereadTransformKernel<4, WHOLE, Transform>, config, transform, plan.cluster);
+  else if (plan.vectors == 1)
+    launchHeld<1, WHOLE>(plan, transform, config);
+  else if (plan.vectors == 2)
+    launchHeld<2, WHOLE>(plan, transform, config);
+  else if (plan.vectors == 4)
+    launchHeld<4, WHOLE>(plan, transform, config);
+  else
+    launchHeld<8, WHOLE>(plan, transform, config);
+}
+
+template <class Transform>
+void launchTransform(const TransformPlan& plan, const Transform& transform, bool isWhole, cudaStream_t stream,
+                     const char* function) {
+  LaunchConfig config = gridConfig(static_cast<int>(plan.threads), plan.blocks, stream, function);
+  config.cluster = plan.cluster;
+  if (isWhole)
+    launchTransformKernel<true>(plan, transform, config);
+  else
+    launchTransformKernel<false>(plan, transform, config);
+}
+
+GPUOPT_DETAIL_END

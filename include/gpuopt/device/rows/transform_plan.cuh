@@ -1,0 +1,162 @@
+/// \file
+/// Which kernel transforms the rows of a matrix, and why: the only place that decides. Pure host code.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/message.cuh>
+#include <gpuopt/device/rows/transform_tuning.cuh>
+
+#include <cstddef>
+#include <iterator>
+#include <string>
+
+GPUOPT_DETAIL_BEGIN
+
+enum class TransformAlgorithm {
+  nothing,  // no elements
+  lanes,    // a group of lanes, or a warp, takes a row
+  block,    // a block takes a row, kept in registers
+  cluster,  // the same of several blocks
+  reread,   // a block or a cluster reads the row again for each pass
+};
+
+struct TransformRequest {
+  std::size_t rows = 0;  // or parts of rows
+  std::size_t cols = 0;  // of a part
+  std::size_t inBytes = 0;
+  std::size_t outBytes = 0;
+  bool isShifted = false;  // a row may begin between two vectors
+  bool hasClusters = false;
+  std::size_t multiprocessors = 1;
+};
+
+struct TransformPlan {
+  TransformAlgorithm algorithm = TransformAlgorithm::nothing;
+  const char* reason = "no elements";
+  TransformRequest request{};
+  std::size_t rowVectors = 0;  // at most
+  unsigned lanes = 0;          // that take a row, of a warp
+  unsigned vectors = 0;        // that a thread keeps of a row
+  unsigned cluster = 1;        // blocks of a row
+  unsigned threads = 0;        // of a block
+  std::size_t blocks = 0;
+};
+
+inline unsigned powerOfTwoFrom(std::size_t n) {
+  unsigned power = 1;
+  while (power < n) power *= 2;
+  return power;
+}
+
+class TransformPlanner {
+  using Algorithm = TransformAlgorithm;
+
+ public:
+  TransformPlanner(const TransformRequest& request, const TransformTuning& tuning) : tuning_(tuning) {
+    plan_.request = request;
+  }
+
+  TransformPlan plan() {
+    const TransformRequest& r = plan_.request;
+    if (r.rows == 0 || r.cols == 0) return plan_;
+    const std::size_t count = 16 / r.inBytes;
+    plan_.rowVectors = ceilDivide(r.cols + (r.isShifted ? count - 1 : 0), count);
+    if (plan_.rowVectors <= (areFewVectors() ? 32 : tuning_.warpVectors))
+      planLanes();
+    else
+      planBlocks();
+    return plan_;
+  }
+
+ private:
+  // Small matrices: as many threads as there are vectors, since latency counts.
+  bool areFewVectors() const { return plan_.request.rows * plan_.rowVectors <= tuning_.fewVectors; }
+
+  // Short rows. Several vectors a lane, since every step of combining lanes costs as much as an element.
+  void planLanes() {
+    plan_.algorithm = Algorithm::lanes;
+    plan_.vectors = areFewVectors() ? 1 : plan_.rowVectors <= tuning_.twoVectors ? 2 : 4;
+    plan_.lanes = powerOfTwoFrom(ceilDivide(plan_.rowVectors, plan_.vectors));
+    plan_.reason = plan_.lanes < 32 ? "a part of a warp holds a row" : "a warp holds a row";
+    const std::size_t warps = ceilDivide(plan_.request.rows, std::size_t{32} / plan_.lanes);
+    std::size_t blockWarps = tuning_.laneThreads / 32;
+    while (blockWarps > 1 && warps < blockWarps * plan_.request.multiprocessors) blockWarps /= 2;
+    plan_.threads = static_cast<unsigned>(32 * blockWarps);
+    plan_.blocks = ceilDivide(warps, blockWarps);
+  }
+
+  // Long rows.
+  void planBlocks() {
+    const TransformRequest& r = plan_.request;
+    const bool areFew = r.rows <= r.multiprocessors / 2 && plan_.rowVectors >= tuning_.fewRowsVectors;
+    const bool takesCluster = r.hasClusters && (areFew || plan_.rowVectors > tuning_.blockThreads * MOST_VECTORS);
+    const bool takesOne = areFewVectors() && plan_.rowVectors <= tuning_.blockThreads;
+    plan_.vectors = takesOne ? 1 : plan_.rowVectors <= tuning_.fourVectors ? 4 : MOST_VECTORS;
+    if (takesCluster) chooseCluster(areFew);
+    const std::size_t ofBlock = ceilDivide(plan_.rowVectors, plan_.cluster);
+    if (ofBlock > plan_.vectors * tuning_.blockThreads) return planReread(tuning_.blockThreads);
+    plan_.algorithm = takesCluster ? Algorithm::cluster : Algorithm::block;
+    plan_.reason = !takesCluster ? "the registers of a block hold a row"
+                   : areFew      ? "few rows, each held by the registers of several blocks"
+                                 : "the registers of several blocks hold a row";
+    setBlocks(roundUp(ceilDivide(ofBlock, plan_.vectors), 32));
+    if (takesCluster) plan_.blocks = clusters() * plan_.cluster;
+  }
+
+  // The rows of a cluster are few enough for several waves of clusters: they spread evenly over the device.
+  std::size_t clusters() const {
+    const TransformRequest& r = plan_.request;
+    const std::size_t resident = largerOf(r.multiprocessors / plan_.cluster, std::size_t{1});
+    const std::size_t rows = clampTo(r.rows / (resident * tuning_.clusterWaves), std::size_t{1}, tuning_.clusterRows);
+    return ceilDivide(r.rows, rows);
+  }
+
+  static constexpr unsigned MOST_VECTORS = 8;  // that a thread keeps
+
+  void chooseCluster(bool areFew) {
+    const std::size_t needed = ceilDivide(plan_.rowVectors, tuning_.blockThreads * plan_.vectors);
+    const std::size_t blocks = areFew ? tuning_.clusterBlocks : powerOfTwoFrom(needed);
+    plan_.cluster = static_cast<unsigned>(smallerOf(blocks, tuning_.clusterBlocks));
+    for (const unsigned vectors : {4u, 1u})
+      if (areFew && plan_.rowVectors <= plan_.cluster * tuning_.blockThreads * vectors) plan_.vectors = vectors;
+  }
+
+  void planReread(std::size_t threads) {
+    plan_.algorithm = Algorithm::reread;
+    plan_.reason = "a row exceeds the registers";
+    plan_.vectors = 4;
+    setBlocks(threads);
+  }
+
+  void setBlocks(std::size_t threads) {
+    plan_.threads = static_cast<unsigned>(threads);
+    plan_.blocks = plan_.request.rows * plan_.cluster;
+  }
+
+  TransformPlan plan_;
+  const TransformTuning& tuning_;
+};
+
+inline TransformPlan planTransformRows(const TransformRequest& request, const TransformTuning& tuning) {
+  return TransformPlanner(request, tuning).plan();
+}
+
+inline const char* nameOf(TransformAlgorithm algorithm) {
+  constexpr const char* names[] = {"nothing to launch", "lanes", "block", "cluster", "block that reads again"};
+  static_assert(std::size(names) == static_cast<std::size_t>(TransformAlgorithm::reread) + 1);
+  return names[static_cast<std::size_t>(algorithm)];
+}
+
+// The kernel, its launch, the reason, and the bytes that must move.
+inline std::string planInWords(const TransformPlan& plan) {
+  const TransformRequest& r = plan.request;
+  if (plan.algorithm == TransformAlgorithm::nothing) return message({nameOf(plan.algorithm), ": ", plan.reason});
+  const std::string rows = plan.algorithm == TransformAlgorithm::lanes ? message({plan.lanes, " lanes a row"})
+                                                                       : message({plan.cluster, " blocks a row"});
+  return message({nameOf(plan.algorithm), ", ", rows, ", ", plan.vectors, " vectors a thread, ", plan.blocks,
+                  " blocks of ", plan.threads, " threads: ", plan.reason, "; reads ", r.rows * r.cols * r.inBytes,
+                  " bytes, writes ", r.rows * r.cols * r.outBytes});
+}
+
+GPUOPT_DETAIL_END

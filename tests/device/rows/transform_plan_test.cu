@@ -1,0 +1,98 @@
+/// Which kernel transforms rows, and why: pure host code.
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
+#include "support/host_test.cuh"
+
+#include <gpuopt/rows_transform.cuh>
+
+#include <cstddef>
+#include <string>
+
+namespace gpuopt::test::transform_plan_test {
+namespace {
+
+using detail::TransformAlgorithm;
+using detail::TransformPlan;
+
+// Of 2-byte elements on a device of 132 multiprocessors.
+TransformPlan planned(std::size_t rows, std::size_t cols, bool hasClusters = true, bool isShifted = false) {
+  return detail::planTransformRows({rows, cols, 2, 2, isShifted, hasClusters, 132}, {});
+}
+
+// Every vector of a row is taken by a thread, and every row by some threads.
+bool coversRows(const TransformPlan& plan) {
+  const bool isOfLanes = plan.algorithm == TransformAlgorithm::lanes;
+  const std::size_t rowThreads = isOfLanes ? plan.lanes : plan.threads * plan.cluster;
+  const bool holds = plan.algorithm == TransformAlgorithm::reread || rowThreads * plan.vectors >= plan.rowVectors;
+  const bool isEach = plan.algorithm == TransformAlgorithm::cluster
+                          ? plan.blocks % plan.cluster == 0 && plan.blocks > 0
+                          : plan.blocks * plan.threads / rowThreads >= plan.request.rows;
+  return holds && isEach && plan.threads % 32 == 0 && plan.threads <= 512;
+}
+
+TEST_CASE("The kernel follows from the bytes of a row", "[rows]") {
+  CHECK(planned(0, 100).algorithm == TransformAlgorithm::nothing);
+  CHECK(planned(100, 0).algorithm == TransformAlgorithm::nothing);
+  CHECK(planned(1000000, 1).lanes == 1);
+  CHECK(planned(1000000, 128).lanes == 8);
+  CHECK(planned(1000000, 128, true, true).lanes == 16);  // one vector more: both ends have a part
+  CHECK(planned(1000000, 1024).algorithm == TransformAlgorithm::lanes);
+  CHECK(planned(1000000, 1025).algorithm == TransformAlgorithm::block);
+  CHECK(planned(1000000, 32768).algorithm == TransformAlgorithm::block);
+  CHECK(planned(1000000, 32776).algorithm == TransformAlgorithm::cluster);
+  CHECK(planned(1000000, 32776, false).algorithm == TransformAlgorithm::reread);
+  CHECK(planned(1000000, 262144).algorithm == TransformAlgorithm::cluster);
+  CHECK(planned(1000000, 262152).algorithm == TransformAlgorithm::reread);
+  CHECK(planned(1000000, 262152).cluster == 8);
+}
+
+TEST_CASE("Small matrices get a thread for each vector", "[rows]") {
+  CHECK(planned(1000, 128).lanes == 16);
+  CHECK(planned(100, 1000).threads == 128);
+  CHECK(planned(100, 4096).threads == 512);
+  CHECK(planned(8, 16384).cluster == 8);
+  CHECK(planned(8, 16384).vectors == 1);
+  CHECK(planned(4, 129280).cluster == 8);
+  CHECK(planned(4, 129280).vectors == 4);
+}
+
+TEST_CASE("A cluster takes several rows if there are many", "[rows]") {
+  CHECK(planned(100, 129280).blocks == 400);
+  CHECK(planned(2000, 129280).blocks < 2000);
+  CHECK(planned(100000, 129280).blocks == 4 * 6250);
+}
+
+TEST_CASE("Every plan covers its rows", "[rows]") {
+  for (const std::size_t rows : {1u, 7u, 66u, 67u, 1000u, 100000u})
+    for (std::size_t cols = 1; cols < 2000000; cols += cols / 3 + 1)
+      for (const bool hasClusters : {false, true}) {
+        INFO(rows << " x " << cols);
+        CHECK(coversRows(planned(rows, cols, hasClusters, cols % 2 == 0)));
+      }
+}
+
+TEST_CASE("A plan in words", "[rows]") {
+  CHECK(detail::planInWords(planned(0, 5)) == "nothing to launch: no elements");
+  CHECK(detail::planInWords(planned(100000, 128)) ==
+        "lanes, 8 lanes a row, 2 vectors a thread, 6250 blocks of 128 threads: a part of a warp holds a row; reads "
+        "25600000 bytes, writes 25600000");
+  CHECK(
+      detail::planInWords(planned(4, 129280)) ==
+      "cluster, 8 blocks a row, 4 vectors a thread, 32 blocks of 512 threads: few rows, each held by the registers of "
+      "several blocks; reads 1034240 bytes, writes 1034240");
+}
+
+TEST_CASE("explainTransformRows names the kernel", "[rows]") {
+  const DeviceArray<float> input(20000);
+  DeviceArray<float> output(20000);
+  const float* const in = input.data();
+  float* const out = output.data();
+  CHECK(contains(explainTransformRows(in, out, 1000, 16), "4 lanes a row"));
+  CHECK(contains(explainTransformRows(in + 1, out, 1000, 16), "8 lanes a row"));
+  CHECK(contains(explainTransformRows(MatrixView{in, 1000, 16, 17}, MatrixView{out, 1000, 16}), "8 lanes a row"));
+  CHECK(contains(explainTransformRows(in, out, 0, 16), "nothing"));
+}
+
+}  // namespace
+}  // namespace gpuopt::test::transform_plan_test

@@ -1,0 +1,242 @@
+/// Ready-made transforms of rows beside a reference in double: softmax, norms, quantisation.
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
+
+#include <gpuopt/rows_transform.cuh>
+
+#include <cuda_bf16.h>
+#include <cuda_fp8.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+namespace gpuopt::test::transform_ready_test {
+namespace {
+
+constexpr float INF = std::numeric_limits<float>::infinity();
+constexpr float NOT_A_NUMBER = std::numeric_limits<float>::quiet_NaN();
+
+template <class T>
+std::vector<T> numbers(std::size_t n, double shift = -5) {
+  std::vector<T> values(n);
+  for (std::size_t i = 0; i < n; ++i)
+    values[i] = static_cast<T>(static_cast<float>(static_cast<double>(i * 7919 % 1000) / 100 + shift));
+  return values;
+}
+
+template <class T>
+double toDouble(T value) {
+  if constexpr (std::is_same_v<T, double>)
+    return value;
+  else
+    return static_cast<double>(static_cast<float>(value));
+}
+
+// The relative error of what `call` makes, above `least`, beside expected(row, out): a row of doubles to be changed.
+template <class In, class Out, class Call, class Expected>
+double errorOf(std::size_t rows, std::size_t cols, const std::vector<In>& values, double least, Call call,
+               Expected expected) {
+  const DeviceArray<In> in(values);
+  DeviceArray<Out> out(rows * cols);
+  call(in.data(), out.data());
+  const std::vector<Out> results = out.toHost();
+  double worst = 0;
+  for (std::size_t r = 0; r < rows; ++r) {
+    std::vector<double> row(cols);
+    for (std::size_t c = 0; c < cols; ++c) row[c] = toDouble(values[r * cols + c]);
+    expected(row);
+    for (std::size_t c = 0; c < cols; ++c) {
+      const double error = std::fabs(toDouble(results[r * cols + c]) - row[c]) / (std::fabs(row[c]) + least);
+      if (!(error <= worst)) worst = error;  // also NaN
+    }
+  }
+  return worst;
+}
+
+template <class Out>
+constexpr double tolerance = sizeof(Out) == 8   ? 1e-13
+                             : sizeof(Out) == 4 ? 2e-6
+                                                : 4e-3;
+
+double sumOf(const std::vector<double>& row) {
+  double sum = 0;
+  for (const double x : row) sum += x;
+  return sum;
+}
+
+double squaresOf(const std::vector<double>& row) {
+  double sum = 0;
+  for (const double x : row) sum += x * x;
+  return sum;
+}
+
+void softmax(std::vector<double>& row) {
+  const double most = *std::max_element(row.begin(), row.end());
+  for (double& x : row) x = std::exp(x - most);
+  const double sum = sumOf(row);
+  for (double& x : row) x /= sum;
+}
+
+constexpr std::size_t COLS[] = {1, 100, 128, 1001, 5000, 34000};
+
+template <class In, class Out>
+void expectSoftmax() {
+  for (const std::size_t cols : COLS) {
+    const auto call = [=](const In* in, Out* out) { softmaxRows(in, out, 5, cols); };
+    CHECK(errorOf<In, Out>(5, cols, numbers<In>(5 * cols), 0, call, softmax) <= tolerance<Out>);
+  }
+}
+
+TEST_CASE("softmaxRows", "[rows]") {
+  expectSoftmax<float, float>();
+  expectSoftmax<double, double>();
+  expectSoftmax<__nv_bfloat16, __nv_bfloat16>();
+  expectSoftmax<__nv_bfloat16, float>();
+}
+
+TEST_CASE("softmaxRows of NaN and infinities is that of PyTorch", "[rows]") {
+  const std::vector<float> values{1,      NOT_A_NUMBER,
+                                  2,      3,  //
+                                  1,      INF,
+                                  2,      3,  //
+                                  -INF,   -INF,
+                                  -INF,   -INF,  //
+                                  -INF,   2,
+                                  2,      -INF,  //
+                                  3e38f,  3e38f,
+                                  -3e38f, 0};
+  const DeviceArray<float> in(values);
+  DeviceArray<float> out(values.size());
+  softmaxRows(in.data(), out.data(), 5, 4);
+  const std::vector<float> results = out.toHost();
+  for (std::size_t i = 0; i < 12; ++i) CHECK(std::isnan(results[i]));
+  CHECK(std::vector<float>(results.begin() + 12, results.end()) ==
+        std::vector<float>{0, 0.5f, 0.5f, 0, 0.5f, 0.5f, 0, 0});
+}
+
+template <class In, class Out, class Parameter>
+void expectNorms() {
+  for (const std::size_t cols : COLS) {
+    const std::vector<Parameter> gammas = numbers<Parameter>(cols, 0.5), betas = numbers<Parameter>(cols, -2);
+    const DeviceArray<Parameter> gamma(gammas), beta(betas, 1);
+    const std::vector<In> values = numbers<In>(5 * cols, 40);  // far from 0
+    const auto layerNorm = [&](std::vector<double>& row) {
+      const double mean = sumOf(row) / static_cast<double>(cols);
+      for (double& x : row) x -= mean;
+      const double factor = 1 / std::sqrt(squaresOf(row) / static_cast<double>(cols) + 1e-3);
+      for (std::size_t c = 0; c < cols; ++c) row[c] = row[c] * factor * toDouble(gammas[c]) + toDouble(betas[c]);
+    };
+    CHECK(errorOf<In, Out>(
+              5, cols, values, 1,
+              [&](const In* in, Out* out) { layerNormRows(in, out, 5, cols, gamma.data(), beta.data(), 1e-3); },
+              layerNorm) <= 4 * tolerance<Out>);
+    const auto rmsNorm = [&](std::vector<double>& row) {
+      const double factor = 1 / std::sqrt(squaresOf(row) / static_cast<double>(cols) + 1e-3);
+      for (std::size_t c = 0; c < cols; ++c) row[c] *= factor * toDouble(gammas[c]);
+    };
+    CHECK(errorOf<In, Out>(
+              5, cols, values, 0, [&](const In* in, Out* out) { rmsNormRows(in, out, 5, cols, gamma.data(), 1e-3); },
+              rmsNorm) <= tolerance<Out>);
+    const auto l2Norm = [&](std::vector<double>& row) {
+      const double norm = std::sqrt(squaresOf(row));
+      for (double& x : row) x /= norm;
+    };
+    CHECK(errorOf<In, Out>(
+              5, cols, values, 0, [&](const In* in, Out* out) { l2NormRows(in, out, 5, cols); }, l2Norm) <=
+          tolerance<Out>);
+  }
+}
+
+TEST_CASE("layerNormRows, rmsNormRows and l2NormRows", "[rows]") {
+  expectNorms<float, float, float>();
+  expectNorms<double, double, double>();
+  expectNorms<__nv_bfloat16, __nv_bfloat16, __nv_bfloat16>();
+  expectNorms<__nv_bfloat16, float, float>();
+}
+
+bool isNear(float a, float b) { return std::fabs(a - b) <= 1e-5f; }
+
+TEST_CASE("Norms without gamma and beta, and of zeros", "[rows]") {
+  const DeviceArray<float> in(std::vector<float>{1, 3, 1, 3, 0, 0, 0, 0});
+  DeviceArray<float> out(8);
+  layerNormRows(in.data(), out.data(), 2, 4, nullptr, nullptr, 0.25);
+  const float unit = 1 / std::sqrt(1.25f);
+  CHECK(isNear(out.toHost()[0], -unit));
+  CHECK(isNear(out.toHost()[3], unit));
+  CHECK(out.toHost()[4] == 0);
+  rmsNormRows(in.data(), out.data(), 2, 4, nullptr);
+  CHECK(isNear(out.toHost()[1], 3 / std::sqrt(5.0f)));
+  CHECK(out.toHost()[7] == 0);
+  l2NormRows(in.data(), out.data(), 2, 4);
+  CHECK(isNear(out.toHost()[0], 1 / std::sqrt(20.0f)));
+  CHECK(out.toHost()[5] == 0);
+}
+
+template <class Out>
+constexpr float largest = std::is_same_v<Out, std::int8_t>     ? 127
+                          : std::is_same_v<Out, __nv_fp8_e4m3> ? 448
+                                                               : 57344;
+
+// Each element within half a step of its number, and each scale exact.
+template <class In, class Out>
+void expectQuantised(std::size_t rows, std::size_t cols, std::size_t ld, std::size_t block) {
+  INFO(rows << " x " << cols << ", ld " << ld << ", blocks of " << block);
+  const std::size_t blocks = (cols + block - 1) / block;
+  const std::vector<In> values = numbers<In>(rows * ld);
+  const DeviceArray<In> in(values);
+  DeviceArray<Out> out(rows * cols);
+  DeviceArray<float> scales(rows * blocks);
+  const MatrixView<const In> from{in.data(), rows, cols, ld};
+  const MatrixView<Out> to{out.data(), rows, cols};
+  if (block == cols)
+    quantizeRows(from, to, scales.data());
+  else
+    quantizeRowBlocks(from, to, scales.data());
+  const std::vector<Out> results = out.toHost();
+  const std::vector<float> factors = scales.toHost();
+  int wrong = 0;
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t b = 0; b < blocks; ++b) {
+      float most = 0;
+      const std::size_t end = (std::min)(cols, (b + 1) * block);
+      for (std::size_t c = b * block; c < end; ++c)
+        most = (std::max)(most, std::fabs(static_cast<float>(values[r * ld + c])));
+      const float scale = factors[r * blocks + b];
+      wrong += scale != most / largest<Out>;
+      for (std::size_t c = b * block; c < end; ++c) {
+        const float result = static_cast<float>(results[r * cols + c]) * scale;
+        const float value = static_cast<float>(values[r * ld + c]);
+        const float step = std::is_same_v<Out, std::int8_t> ? scale : std::fabs(value) / 8 + scale / 256;
+        wrong += !(std::fabs(result - value) <= 0.501f * step * (std::is_same_v<Out, __nv_fp8_e5m2> ? 2 : 1));
+      }
+    }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("quantizeRows and quantizeRowBlocks", "[rows]") {
+  for (const std::size_t cols : {64u, 129u, 1000u, 1024u, 5000u}) {
+    expectQuantised<__nv_bfloat16, __nv_fp8_e4m3>(7, cols, cols, cols);
+    expectQuantised<__nv_bfloat16, std::int8_t>(7, cols, cols + 8, cols);
+    expectQuantised<float, __nv_fp8_e5m2>(7, cols, cols + 1, cols);
+    expectQuantised<__nv_bfloat16, __nv_fp8_e4m3>(7, cols, cols, 128);
+    expectQuantised<float, std::int8_t>(7, cols, cols + 3, 128);
+  }
+}
+
+TEST_CASE("A row of zeros has the scale 1", "[rows]") {
+  const DeviceArray<float> in(std::vector<float>(8, 0.0f));
+  DeviceArray<std::int8_t> out(8);
+  DeviceArray<float> scales(2);
+  quantizeRows(in.data(), out.data(), 2, 4, scales.data());
+  CHECK(scales.toHost() == std::vector<float>{1, 1});
+  CHECK(out.toHost() == std::vector<std::int8_t>(8, 0));
+}
+
+}  // namespace
+}  // namespace gpuopt::test::transform_ready_test

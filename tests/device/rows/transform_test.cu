@@ -1,0 +1,227 @@
+/// transformRows with statistics and maps of a user's own, whose results are exact: every kernel, length, alignment and
+/// pitch, element types, in place.
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
+
+#include <gpuopt/rows_transform.cuh>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace gpuopt::test::transform_test {
+namespace {
+
+// Of small whole numbers: exact in every type. The difference of both tells every element that counts twice.
+struct Extremes {
+  struct Partial {
+    float sum;
+    float largest;
+  };
+  __device__ Partial start() const { return {0, 0}; }
+  __device__ void add(Partial& partial, double x) const {
+    partial.sum += static_cast<float>(x);
+    if (x > partial.largest) partial.largest = static_cast<float>(x);
+  }
+  __device__ Partial merge(const Partial& a, const Partial& b) const {
+    return {a.sum + b.sum, a.largest > b.largest ? a.largest : b.largest};
+  }
+  __device__ Partial finish(const Partial& partial, int) const { return partial; }
+};
+
+// Small whole numbers again.
+struct Coded {
+  float* sums = nullptr;
+  __device__ float operator()(double x, const Extremes::Partial& row, int column) const {
+    const int sum = static_cast<int>(row.sum) % 32;
+    return static_cast<float>(x) + static_cast<float>(sum) + row.largest + static_cast<float>(column % 61);
+  }
+};
+
+struct CodedWithSums : Coded {
+  __device__ void storeResult(std::size_t row, const Extremes::Partial& result) const { sums[row] = result.sum; }
+};
+
+int elementAt(std::size_t row, std::size_t column) { return static_cast<int>((row * 5 + column * 3 + column / 7) % 8); }
+
+struct Layout {
+  std::size_t rows, cols;
+  std::size_t inGap = 0, outGap = 0;        // elements between rows
+  std::size_t inOffset = 0, outOffset = 0;  // elements from alignment
+};
+
+std::string toString(const Layout& m) {
+  return std::to_string(m.rows) + " x " + std::to_string(m.cols) + ", gaps " + std::to_string(m.inGap) + ", " +
+         std::to_string(m.outGap) + ", offsets " + std::to_string(m.inOffset) + ", " + std::to_string(m.outOffset);
+}
+
+template <class T>
+std::vector<T> elementsOf(const Layout& m) {
+  const std::size_t ld = m.cols + m.inGap;
+  std::vector<T> values(m.rows * ld, static_cast<T>(100.0f));
+  for (std::size_t r = 0; r < m.rows; ++r)
+    for (std::size_t c = 0; c < m.cols; ++c) values[r * ld + c] = static_cast<T>(static_cast<float>(elementAt(r, c)));
+  return values;
+}
+
+// What the row's elements become, and `otherwise` between rows.
+template <class T>
+std::vector<float> expectedOf(const Layout& m, std::size_t gap, float otherwise) {
+  std::vector<float> values(m.rows * (m.cols + gap), otherwise);
+  for (std::size_t r = 0; r < m.rows; ++r) {
+    int sum = 0, largest = 0;
+    for (std::size_t c = 0; c < m.cols; ++c) {
+      sum += elementAt(r, c);
+      if (elementAt(r, c) > largest) largest = elementAt(r, c);
+    }
+    for (std::size_t c = 0; c < m.cols; ++c)
+      values[r * (m.cols + gap) + c] =
+          static_cast<float>(elementAt(r, c) + sum % 32 + largest + static_cast<int>(c % 61));
+  }
+  return values;
+}
+
+template <class T>
+std::vector<float> floatsOf(const std::vector<T>& values) {
+  std::vector<float> floats;
+  for (const T& value : values) floats.push_back(static_cast<float>(value));
+  return floats;
+}
+
+template <class In, class Out>
+void expectRows(const Layout& m) {
+  INFO(toString(m));
+  const std::size_t inLd = m.cols + m.inGap, outLd = m.cols + m.outGap;
+  const DeviceArray<In> in(elementsOf<In>(m), m.inOffset);
+  DeviceArray<Out> out(std::vector<Out>(m.rows * outLd, static_cast<Out>(99.0f)), m.outOffset);
+  const MatrixView<const In> from{in.data(), m.rows, m.cols, inLd};
+  const MatrixView<Out> to{out.data(), m.rows, m.cols, outLd};
+  INFO(explainTransformRows(from, to));
+  transformRows(from, to, Extremes{}, Coded{});
+  const bool isRight = floatsOf(out.toHost()) == expectedOf<Out>(m, m.outGap, 99);
+  CHECK(isRight);
+}
+
+// All kernels, on both sides of each boundary of the plan for 2, 4 and 8 bytes.
+constexpr std::size_t LENGTHS[] = {1,    2,    3,    7,    8,    9,     16,    17,    31,    64,    65,
+                                   127,  128,  129,  255,  256,  257,   511,   512,   513,   1000,  1001,
+                                   1024, 1025, 2047, 2049, 4096, 16384, 16385, 32768, 32769, 65537, 70000};
+
+TEST_CASE("Rows of every length and alignment are transformed", "[rows]") {
+  for (const std::size_t cols : LENGTHS) {
+    const std::size_t rows = cols <= 512 ? 37 : 3;
+    expectRows<__nv_bfloat16, __nv_bfloat16>({rows, cols});
+    expectRows<__nv_bfloat16, __nv_bfloat16>({rows, cols, 3, 3, 1, 1});
+    expectRows<float, float>({rows, cols, 1, 5, 1, 1});
+    expectRows<float, float>({rows, cols, 4, 8});
+    expectRows<double, float>({rows, cols});
+  }
+}
+
+TEST_CASE("Rows that begin at different distances from 16 bytes are transformed", "[rows]") {
+  for (const std::size_t cols : {5u, 64u, 1000u, 3000u}) {
+    expectRows<float, float>({5, cols, 0, 0, 1, 2});
+    expectRows<__nv_bfloat16, __nv_bfloat16>({5, cols, 8, 1, 0, 0});
+    expectRows<__nv_bfloat16, float>({5, cols, 0, 0, 4, 4});
+    expectRows<__nv_bfloat16, float>({5, cols, 0, 0, 2, 4});
+    expectRows<float, std::uint8_t>({5, cols, 0, 0, 0, 2});
+  }
+}
+
+TEST_CASE("Rows of every element type are transformed", "[rows]") {
+  const auto expectTypes = [](auto in) {
+    using In = decltype(in);
+    for (const Layout& m : {Layout{70, 40}, Layout{3, 1111, 2, 2, 1, 1}}) {
+      expectRows<In, float>(m);
+      expectRows<In, double>(m);
+      expectRows<In, __half>(m);
+      expectRows<In, std::uint8_t>(m);
+    }
+  };
+  expectTypes(__half{});
+  expectTypes(double{});
+  expectTypes(std::int8_t{});
+  expectTypes(std::int16_t{});
+  expectTypes(int{});
+  expectTypes(std::int64_t{});
+}
+
+TEST_CASE("Many short rows share a warp", "[rows]") {
+  // More than a mebibyte: several vectors a lane.
+  expectRows<__nv_bfloat16, __nv_bfloat16>({70011, 8});
+  expectRows<__nv_bfloat16, __nv_bfloat16>({4801, 130, 6, 6});
+  expectRows<float, float>({2001, 129, 2, 2, 3, 3});
+  expectRows<float, float>({2001, 400});
+  expectRows<float, float>({1101, 511, 1, 1, 1, 1});
+}
+
+TEST_CASE("Many long rows are transformed", "[rows]") {
+  expectRows<float, float>({501, 1001, 1, 1, 2, 2});
+  expectRows<float, float>({41, 8196});
+  expectRows<float, float>({41, 8197});
+}
+
+TEST_CASE("Rows are transformed in place", "[rows]") {
+  for (const std::size_t cols : {7u, 128u, 1001u, 2500u, 33000u, 140000u}) {
+    const Layout m{4, cols, 1, 1, 1, 1};
+    DeviceArray<float> data(elementsOf<float>(m), 1);
+    const MatrixView<float> view{data.data(), m.rows, cols, cols + 1};
+    transformRows(view, view, Extremes{}, Coded{});
+    const bool isRight = data.toHost() == expectedOf<float>(m, 1, 100);
+    CHECK(isRight);
+  }
+}
+
+TEST_CASE("One thread stores the result of each row", "[rows]") {
+  for (const std::size_t cols : {3u, 200u, 5000u, 40000u}) {
+    const Layout m{37, cols};
+    const DeviceArray<float> in(elementsOf<float>(m));
+    DeviceArray<float> out(m.rows * cols), sums(m.rows);
+    transformRows(in.data(), out.data(), m.rows, cols, Extremes{}, CodedWithSums{{sums.data()}});
+    std::vector<float> expected(m.rows, 0);
+    for (std::size_t r = 0; r < m.rows; ++r)
+      for (std::size_t c = 0; c < cols; ++c) expected[r] += static_cast<float>(elementAt(r, c));
+    const bool isRight = sums.toHost() == expected && out.toHost() == expectedOf<float>(m, 0, 0);
+    CHECK(isRight);
+  }
+}
+
+// How many elements equal the largest of their row, as the second of two statistics.
+struct CountEqual {
+  using Partial = int;
+  __device__ int start() const { return 0; }
+  __device__ void add(int& partial, float x, const Extremes::Partial& row) const { partial += x == row.largest; }
+  __device__ int merge(int a, int b) const { return a + b; }
+  __device__ int finish(int partial, int cols, const Extremes::Partial&) const { return 1000 * partial + cols % 1000; }
+};
+
+struct ResultOnly {
+  __device__ int operator()(float, int result, int) const { return result; }
+};
+
+TEST_CASE("A statistic can need another one", "[rows]") {
+  for (const std::size_t cols : {5u, 300u, 3000u, 40001u}) {
+    const Layout m{3, cols};
+    const DeviceArray<float> in(elementsOf<float>(m));
+    DeviceArray<int> out(m.rows * cols);
+    transformRows(in.data(), out.data(), m.rows, cols, thenStatistic(Extremes{}, CountEqual{}), ResultOnly{});
+    std::vector<int> expected;
+    for (std::size_t r = 0; r < m.rows; ++r) {
+      int largest = 0, count = 0;
+      for (std::size_t c = 0; c < cols; ++c) largest = elementAt(r, c) > largest ? elementAt(r, c) : largest;
+      for (std::size_t c = 0; c < cols; ++c) count += elementAt(r, c) == largest;
+      expected.insert(expected.end(), cols, 1000 * count + static_cast<int>(cols % 1000));
+    }
+    const bool isRight = out.toHost() == expected;
+    CHECK(isRight);
+  }
+}
+
+}  // namespace
+}  // namespace gpuopt::test::transform_test
