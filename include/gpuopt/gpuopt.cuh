@@ -17,6 +17,9 @@
 #include <gpuopt/reduce_segments.cuh>
 #include <gpuopt/reduce_statistics.cuh>
 #include <gpuopt/reduce_transform.cuh>
+#include <gpuopt/rows.cuh>
+#include <gpuopt/rows_combine.cuh>
+#include <gpuopt/rows_gather.cuh>
 #include <gpuopt/soa.cuh>
 #include <gpuopt/struct_io.cuh>
 #include <gpuopt/transfer.cuh>

@@ -94,6 +94,10 @@ inline constexpr bool isStream = hasStream<std::decay_t<S>>();
 template <class S>
 using EnableStream = std::enable_if_t<isStream<S>>;
 
+// For an argument that is a function: neither a stream nor a number, 0 and NULL included.
+template <class F>
+using EnableFunction = std::enable_if_t<!isStream<F> && !std::is_arithmetic_v<F> && !std::is_enum_v<F>>;
+
 // Numbers, which would also convert to a cudaStream_t if they are 0 or NULL.
 template <class N>
 using EnableNumber = std::enable_if_t<std::is_arithmetic_v<N> || std::is_enum_v<N>, int>;

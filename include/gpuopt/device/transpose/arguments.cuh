@@ -21,10 +21,6 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// For an argument that is a function: neither a stream nor a number, 0 and NULL included.
-template <class F>
-using EnableFunction = std::enable_if_t<!isStream<F> && !std::is_arithmetic_v<F> && !std::is_enum_v<F>>;
-
 template <class... Ms>
 using EnableMdspans = std::enable_if_t<(isMdspan<Ms> && ...)>;
 

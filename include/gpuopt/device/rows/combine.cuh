@@ -1,0 +1,185 @@
+/// \file
+/// The kernel of combineRows: sums of rows by index.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/message.cuh>
+#include <gpuopt/device/rows/indices.cuh>
+#include <gpuopt/device/rows/tuning.cuh>
+#include <gpuopt/device/rows/vectors.cuh>
+#include <gpuopt/grid/dependency.cuh>
+#include <gpuopt/host/launch.cuh>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+GPUOPT_TYPES_BEGIN
+
+/// What a row becomes that is combined from others.
+enum class RowCombination {
+  sum,   ///< their sum
+  mean,  ///< their sum divided by their number, without padding; zeros if there are none
+};
+
+GPUOPT_TYPES_END
+
+GPUOPT_DETAIL_BEGIN
+
+// Which indices are those of a row: k each, or from one offset to the next.
+struct FixedBounds {
+  std::size_t k;
+  __device__ std::size_t begin(std::size_t row) const { return row * k; }
+  __device__ std::size_t end(std::size_t row) const { return row * k + k; }
+};
+template <class Offset>
+struct OffsetBounds {
+  const Offset* offsets;
+  __device__ std::size_t begin(std::size_t row) const { return static_cast<std::size_t>(offsets[row]); }
+  __device__ std::size_t end(std::size_t row) const { return static_cast<std::size_t>(offsets[row + 1]); }
+};
+
+template <class In, class Out>
+using RowSum = std::conditional_t<std::is_same_v<In, double> || std::is_same_v<Out, double>, double, float>;
+
+// Packs of N elements.
+template <class In, class Out, unsigned N, class Index, class Weight, class Bounds>
+struct CombineRowsArgs {
+  const Pack<In, N>* in;
+  Pack<Out, N>* out;
+  const Index* indices;
+  const Weight* weights;  // null: all are 1
+  Bounds bounds;
+  RowShape shape;  // of out, in packs
+  std::size_t inLd;
+  std::size_t outLd;
+};
+
+// sums[i] += weight * element i of a pack, in one rounding.
+template <class In, unsigned N, class Sum>
+__device__ inline void addPack(Sum (&sums)[N], const Pack<In, N>& pack, Sum weight) {
+  In elements[N];
+  __builtin_memcpy(elements, &pack, sizeof(elements));
+#pragma unroll
+  for (unsigned i = 0; i < N; ++i) sums[i] = fma(weight, static_cast<Sum>(elements[i]), sums[i]);
+}
+
+template <class Out, unsigned N, class Sum>
+__device__ inline Pack<Out, N> packOf(const Sum (&sums)[N]) {
+  Out elements[N];
+#pragma unroll
+  for (unsigned i = 0; i < N; ++i) elements[i] = static_cast<Out>(sums[i]);
+  Pack<Out, N> pack;
+  __builtin_memcpy(&pack, elements, sizeof(elements));
+  return pack;
+}
+
+// A thread sums one pack of a row, in the order of the indices; LOADS packs are in flight.
+template <RowCombination COMBINATION, RowIndices INDICES, unsigned LOADS, class In, class Out, unsigned N, class Index,
+          class Weight, class Bounds>
+GPUOPT_KERNEL void __launch_bounds__(combineRowsBlock, combineRowsBlocksPerSm)
+    combineRowsKernel(const CombineRowsArgs<In, Out, N, Index, Weight, Bounds> args) {
+  using Sum = RowSum<In, Out>;
+  waitForPreviousKernel();
+  const std::size_t element = blockIdx.x * std::size_t{combineRowsBlock} + threadIdx.x;
+  const std::size_t row = args.shape.rowOf(element), col = element - row * args.shape.cols;
+  if (row >= args.shape.rows) return;
+  const std::size_t end = args.bounds.end(row);
+  Sum sums[N] = {};
+  unsigned padding = 0;
+  for (std::size_t j = args.bounds.begin(row); j < end; j += LOADS) {
+    Index index[LOADS];
+    Sum weight[LOADS];
+    Pack<In, N> pack[LOADS];
+#pragma unroll
+    for (unsigned i = 0; i < LOADS; ++i) index[i] = args.indices[j + i < end ? j + i : j];
+#pragma unroll
+    for (unsigned i = 0; i < LOADS; ++i) {
+      weight[i] = args.weights == nullptr || j + i >= end ? Sum{1} : static_cast<Sum>(args.weights[j + i]);
+      if (j + i < end && !(INDICES == RowIndices::padded && isNegative(index[i])))
+        pack[i] = args.in[static_cast<std::size_t>(index[i]) * args.inLd + col];
+    }
+#pragma unroll
+    for (unsigned i = 0; i < LOADS; ++i) {
+      if (j + i >= end) break;
+      if (INDICES == RowIndices::padded && isNegative(index[i]))
+        ++padding;
+      else
+        addPack<In, N>(sums, pack[i], weight[i]);
+    }
+  }
+  if constexpr (COMBINATION == RowCombination::mean) {
+    const std::size_t count = end - args.bounds.begin(row) - padding;
+#pragma unroll
+    for (unsigned i = 0; i < N; ++i) sums[i] = count == 0 ? Sum{} : sums[i] / static_cast<Sum>(count);
+  }
+  args.out[row * args.outLd + col] = packOf<Out, N>(sums);
+}
+
+// The numbers of a call. Leading dimensions count elements; `count` rows of `in` are read.
+struct CombineRowsRequest {
+  std::uintptr_t in;
+  std::uintptr_t out;
+  std::size_t rows;
+  std::size_t cols;
+  std::size_t inLd;
+  std::size_t outLd;
+  std::size_t inBytes;
+  std::size_t outBytes;
+};
+
+struct CombineRowsPlan {
+  unsigned elements = 1;  // of a pack
+  std::size_t cols = 0;   // packs of a row
+  std::size_t blocks = 0;
+};
+
+inline CombineRowsPlan planCombineRows(const CombineRowsRequest& r) {
+  if (r.rows == 0 || r.cols == 0) return {};
+  const unsigned wide = widePack(r.inBytes, r.outBytes);
+  const bool isWide = rowAlignment(r.in, r.cols, r.inLd, r.inBytes) >= wide * r.inBytes &&
+                      rowAlignment(r.out, r.cols, r.outLd, r.outBytes) >= wide * r.outBytes;
+  CombineRowsPlan plan{isWide ? wide : 1};
+  plan.cols = r.cols / plan.elements;
+  plan.blocks = ceilDivide(cappedProduct(r.rows, plan.cols), combineRowsBlock);
+  return plan;
+}
+
+inline std::string planInWords(const CombineRowsPlan& plan) {
+  if (plan.blocks == 0) return "nothing to launch";
+  return message({"each thread combines ", plan.elements, plan.elements == 1 ? " column" : " columns", ", ",
+                  combineRowsLoads, " rows at a time, in ", plan.blocks, " blocks of ", combineRowsBlock,
+                  "; 16 bytes at a time need addresses, rows and leading dimensions of multiples of 16"});
+}
+
+template <RowCombination COMBINATION, RowIndices INDICES, unsigned N, class In, class Out, class Index, class Weight,
+          class Bounds>
+void launchCombinePacks(const CombineRowsRequest& r, const CombineRowsPlan& plan, const Index* indices,
+                        const Weight* weights, const Bounds& bounds, const char* function, cudaStream_t stream) {
+  const CombineRowsArgs<In, Out, N, Index, Weight, Bounds> args{reinterpret_cast<const Pack<In, N>*>(r.in),
+                                                                reinterpret_cast<Pack<Out, N>*>(r.out),
+                                                                indices,
+                                                                weights,
+                                                                bounds,
+                                                                RowShape(r.rows, plan.cols),
+                                                                r.inLd / N,
+                                                                r.outLd / N};
+  launch(combineRowsKernel<COMBINATION, INDICES, combineRowsLoads, In, Out, N, Index, Weight, Bounds>,
+         gridConfig(combineRowsBlock, plan.blocks, stream, function), args);
+}
+
+template <RowCombination COMBINATION, RowIndices INDICES, class In, class Out, class Index, class Weight, class Bounds>
+void launchCombineRows(const CombineRowsRequest& r, const Index* indices, const Weight* weights, const Bounds& bounds,
+                       const char* function, cudaStream_t stream) {
+  constexpr unsigned WIDE = widePack(sizeof(In), sizeof(Out));
+  const CombineRowsPlan plan = planCombineRows(r);
+  if (plan.blocks == 0) return;
+  if (plan.elements == WIDE)
+    launchCombinePacks<COMBINATION, INDICES, WIDE, In, Out>(r, plan, indices, weights, bounds, function, stream);
+  else
+    launchCombinePacks<COMBINATION, INDICES, 1, In, Out>(r, plan, indices, weights, bounds, function, stream);
+}
+
+GPUOPT_DETAIL_END

@@ -1,0 +1,72 @@
+/// \file
+/// How rows are gathered and scattered: in numbers, and in words.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/core/integers.cuh>
+#include <gpuopt/core/message.cuh>
+#include <gpuopt/device/rows/tuning.cuh>
+#include <gpuopt/device/rows/vectors.cuh>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+GPUOPT_DETAIL_BEGIN
+
+// n rows of cols elements, moved from one matrix to another. Leading dimensions count elements.
+struct MoveRowsRequest {
+  std::uintptr_t in;
+  std::uintptr_t out;
+  std::size_t n;
+  std::size_t cols;
+  std::size_t inLd;
+  std::size_t outLd;
+  std::size_t inBytes;  // of an element
+  std::size_t outBytes;
+  std::size_t indexBytes;
+  bool onlyMoves;  // without a function: both sides have one type
+};
+
+// The same rows of packs, which are words or the elements that fill one.
+struct MoveRowsPlan {
+  std::size_t cols = 0;  // packs of a row
+  std::size_t inLd = 0;
+  std::size_t outLd = 0;
+  std::size_t inBytes = 0;  // of a pack
+  std::size_t outBytes = 0;
+  unsigned elements = 1;  // of a pack, for a function
+  unsigned loads = 0;     // packs of a thread
+  std::size_t blocks = 0;
+  std::size_t bytes = 0;  // to be read and written, each row once
+};
+
+inline MoveRowsPlan planMoveRows(const MoveRowsRequest& r, const MoveRowsTuning& tuning = {}) {
+  MoveRowsPlan plan{r.cols, r.inLd, r.outLd, r.inBytes, r.outBytes};
+  if (r.n == 0 || r.cols == 0) return plan;
+  const std::size_t inAlignment = rowAlignment(r.in, r.cols, r.inLd, r.inBytes);
+  const std::size_t outAlignment = rowAlignment(r.out, r.cols, r.outLd, r.outBytes);
+  if (r.onlyMoves) {
+    const std::size_t word = smallerOf(inAlignment, outAlignment);
+    plan = {r.cols * r.inBytes / word, r.inLd * r.inBytes / word, r.outLd * r.outBytes / word, word, word};
+  } else if (const unsigned n = widePack(r.inBytes, r.outBytes);
+             inAlignment >= n * r.inBytes && outAlignment >= n * r.outBytes) {
+    plan = {r.cols / n, r.inLd / n, r.outLd / n, n * r.inBytes, n * r.outBytes, n};
+  }
+  const std::size_t packs = r.n * plan.cols;
+  plan.loads = packs <= tuning.fewWords ? moveFewRowsLoads : moveRowsLoads;
+  plan.blocks = ceilDivide(packs, std::size_t{moveRowsBlock} * plan.loads);
+  plan.bytes = r.n * (r.cols * (r.inBytes + r.outBytes) + r.indexBytes);
+  return plan;
+}
+
+inline std::string planInWords(const MoveRowsPlan& plan) {
+  if (plan.blocks == 0) return "nothing to launch";
+  const std::string words = plan.inBytes == plan.outBytes ? message({plan.inBytes, " bytes"})
+                                                          : message({plan.inBytes, " bytes to ", plan.outBytes});
+  return message({plan.cols, plan.cols == 1 ? " word of " : " words of ", words, " a row, ", plan.loads,
+                  " a thread in ", plan.blocks, " blocks of ", moveRowsBlock, "; ", plan.bytes,
+                  " bytes to move; words of 16 bytes need addresses, rows and leading dimensions of multiples of 16"});
+}
+
+GPUOPT_DETAIL_END
