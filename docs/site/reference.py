@@ -20,6 +20,7 @@ PAGES = (
      {"Segments": "reduce_segments.cuh"}),
     ("device_functions", "Device functions", "reduce.cuh", "getting_started", {
         "Reductions of a warp": "warp/reduce.cuh", "Reductions of a block": "block/reduce.cuh",
+        "Scans of a warp": "warp/scan.cuh", "Scans of a block": "block/scan.cuh",
         "Lanes and shuffles": "warp/shuffle.cuh"}),
     ("transposition", "Transposition", "transpose.cuh", "transpose", {
         "Matrices": "transpose.cuh", "Views": "core/matrix_view.cuh",

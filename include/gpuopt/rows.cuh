@@ -5,3 +5,4 @@
 
 #include <gpuopt/rows_combine.cuh>
 #include <gpuopt/rows_gather.cuh>
+#include <gpuopt/rows_scan.cuh>

@@ -7,9 +7,9 @@
 ///     gpuopt::inclusiveScanRows<gpuopt::Reversed>(in, out);                 // from the last column to the first
 ///     gpuopt::explainScanRows(in, out);                                     // says which kernel, and why
 ///
-/// **Forms of a matrix.** MatrixViews, mdspans of two extents (three for a batch), or pointers, containers and spans of
-/// dense rows with (in, out, rows, cols, ...). `out` may be `in` itself; otherwise they do not overlap. The matrices of
-/// a batch are scanned one by one; rows of matrices without gaps between them in one launch.
+/// **Forms of a matrix.** MatrixViews, mdspans, or pointers, containers and spans of
+/// dense rows with (in, out, rows, cols, ...). `out` may be `in` itself; otherwise they do not overlap. Rows may be
+/// those of a batch whose matrices follow one another; columns are those of one matrix.
 ///
 /// **Operation.** Any associative one, which need not be commutative: a functor or an extended lambda of two
 /// accumulators. Plus unless given. Values are combined in the order of the scan: Reversed gives at i

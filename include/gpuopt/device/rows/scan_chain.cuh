@@ -28,18 +28,32 @@ struct ScanPrefix {
 // total of a tile; that of a group's last tile holds the fold of the whole strip up to there. So a tile waits for the
 // group before and for the tiles before it in its own: the order of operations is fixed, and few waits depend on each
 // other. The groups of a strip take `ring` sets of slots in turn. A word's mark is the number of its group, from 1 on.
-// All words and counters are zero between kernels.
+// All words and counters are zero when a kernel begins; with `finished` also when it ends.
 struct ScanChain {
   MarkedWord* words;
   unsigned* arrivals;  // for each set of slots, of the tiles that have read what they needed
-  unsigned* finished;
-  unsigned tiles;   // of a strip
-  unsigned group;   // tiles
-  unsigned ring;    // groups
-  unsigned values;  // of a slot
-  unsigned used;    // words
+  unsigned* finished;  // counts blocks; null if the words need not be zero afterwards
+  unsigned* tickets;   // one for each block; null if tiles do not wait
+  unsigned tiles;      // of a strip
+  unsigned group;      // tiles
+  unsigned ring;       // groups
+  unsigned values;     // of a slot
+  unsigned used;       // words
   unsigned counters;
 };
+
+// The number of a block's tile. Devices start blocks in the order of their numbers (see MarkedWord); the emulated one
+// may start them in any order. All threads of the block call.
+__device__ inline unsigned scanTileNumber([[maybe_unused]] const ScanChain& chain) {
+#if defined(__CUDA_ARCH__)
+  return blockIdx.x;
+#else
+  __shared__ unsigned number;
+  if (threadIdx.x == 0) number = chain.tickets == nullptr ? blockIdx.x : atomicInc(chain.tickets, gridDim.x - 1);
+  __syncthreads();
+  return number;
+#endif
+}
 
 inline constexpr std::size_t scanWordsOf(std::size_t bytes) { return (bytes + 3) / 4; }
 
@@ -57,10 +71,18 @@ class ScanLink {
   __device__ unsigned place() const { return place_; }
   __device__ bool hasGroupBefore() const { return group_ > 0; }
 
-  // Value i of an earlier tile of the group.
-  __device__ A total(unsigned place, unsigned i) const { return wait(group_, place, i); }
+  // Value i of `count` tiles of the group, up to N, from number `first` on.
+  template <int N>
+  __device__ void totals(A (&values)[N], unsigned first, unsigned count, unsigned i) const {
+    wait(values, group_, first, count, i);
+  }
+
   // Value i of all groups before.
-  __device__ A before(unsigned i) const { return wait(group_ - 1, chain_.group - 1, i); }
+  __device__ A before(unsigned i) const {
+    A value[1];
+    wait(value, group_ - 1, chain_.group - 1, 1, i);
+    return value[0];
+  }
 
   // Publishes value i of the tile, for the others of its group.
   __device__ void publishTotal(unsigned i, const A& total) const {
@@ -76,11 +98,11 @@ class ScanLink {
     publish(i, prefix);
   }
 
-  // One thread calls, after the block has read all that it needs; returns true in the grid's last one.
+  // One thread calls, after the block has read all that it needs; returns true in the grid's last one. Without a fence,
+  // which would wait for the results to be written: every word has been seen by a block that arrived after it.
   __device__ bool arrive() const {
-    if (chain_.finished == nullptr) return false;
     if (chain_.counters > 0) atomicAdd(chain_.arrivals + strip_ * chain_.ring + group_ % chain_.ring, 1u);
-    return arriveLast(chain_.finished, gridDim.x);
+    return chain_.finished != nullptr && atomicInc(chain_.finished, gridDim.x - 1) == gridDim.x - 1;
   }
 
   // One warp calls in the last block.
@@ -104,22 +126,29 @@ class ScanLink {
       storeMarkedWord(first + w * chain_.values, MarkedWord{group_ + 1} << 32 | words[w]);
   }
 
-  __device__ A wait(unsigned group, unsigned place, unsigned i) const {
-    const MarkedWord* const first = slot(group, place) + i;
-    unsigned words[WORDS];
-    for (bool complete = false; !complete;) {
+  // All words are loaded before the first is looked at.
+  template <int N>
+  __device__ void wait(A (&values)[N], unsigned group, unsigned place, unsigned count, unsigned i) const {
+    MarkedWord words[N][WORDS];
+    for (bool complete = false; !complete; pause(complete)) {
+#pragma unroll
+      for (unsigned n = 0; n < N; ++n)
+#pragma unroll
+        for (unsigned w = 0; w < WORDS; ++w)
+          words[n][w] = loadMarkedWord(slot(group, place + (n < count ? n : 0)) + i + w * chain_.values);
       complete = true;
 #pragma unroll
-      for (unsigned w = 0; w < WORDS; ++w) {
-        const MarkedWord word = loadMarkedWord(first + w * chain_.values);
-        words[w] = static_cast<unsigned>(word);
-        complete = complete && word >> 32 == group + 1;
-      }
-      pause(complete);
+      for (unsigned n = 0; n < N; ++n)
+#pragma unroll
+        for (unsigned w = 0; w < WORDS; ++w) complete = complete && words[n][w] >> 32 == group + 1;
     }
-    A value;
-    __builtin_memcpy(&value, words, sizeof(A));
-    return value;
+#pragma unroll
+    for (unsigned n = 0; n < N; ++n) {
+      unsigned value[WORDS];
+#pragma unroll
+      for (unsigned w = 0; w < WORDS; ++w) value[w] = static_cast<unsigned>(words[n][w]);
+      __builtin_memcpy(&values[n], value, sizeof(A));
+    }
   }
 
   // The slots' former group, and the one after it, which read its last slot, have read everything.

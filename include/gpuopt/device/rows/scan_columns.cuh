@@ -62,15 +62,19 @@ struct ScanColumnTile {
 template <int COLS, int THREADS, class A, class Op>
 __device__ inline void collectColumnPrefixes(const ScanLink<A>& link, const ScanPrefix<A>& start, A* prefixes, A* parts,
                                              Op op) {
-  constexpr unsigned PARTS = THREADS / COLS;
+  constexpr unsigned PARTS = THREADS / COLS, AT_ONCE = 4;
   const unsigned column = threadIdx.x % COLS, part = threadIdx.x / COLS;
   const unsigned share = (link.place() + PARTS - 1) / PARTS;
-  if (part < PARTS && part * share < link.place()) {
-    const unsigned first = part * share, end = first + share < link.place() ? first + share : link.place();
-    A sum = link.total(first, column);
-    for (unsigned place = first + 1; place < end; ++place) sum = static_cast<A>(op(sum, link.total(place, column)));
-    parts[threadIdx.x] = sum;
+  ScanPrefix<A> sum{start.value, false};
+  const unsigned end = (part + 1) * share < link.place() ? (part + 1) * share : link.place();
+  for (unsigned first = part * share; first < end; first += AT_ONCE) {
+    A totals[AT_ONCE];
+    link.totals(totals, first, end - first, column);
+#pragma unroll
+    for (unsigned i = 0; i < AT_ONCE; ++i)
+      if (first + i < end) sum.append(totals[i], op);
   }
+  if (sum.exists) parts[threadIdx.x] = sum.value;
   if (link.place() > 0) __syncthreads();
   if (part > 0) return;
   ScanPrefix<A> prefix = start;
@@ -90,7 +94,8 @@ GPUOPT_KERNEL void __launch_bounds__(THREADS) scanColumnsKernel(const ScanColumn
   A* const prefixes = reinterpret_cast<A*>(sharedPrefixes);
   A* const tileTotals = reinterpret_cast<A*>(sharedTileTotals);
   waitForPreviousKernel();
-  const unsigned strip = blockIdx.x % args.strips, tile = blockIdx.x / args.strips;
+  const unsigned number = scanTileNumber(args.chain);
+  const unsigned strip = number % args.strips, tile = number / args.strips;
   const ScanLink<A> link(args.chain, strip, tile);
   const unsigned lane = threadIdx.x % LANES, segment = threadIdx.x / LANES;
   const auto column = static_cast<std::ptrdiff_t>(std::size_t{strip} * Tile::COLS + lane * ITEMS) - args.shift;
@@ -133,6 +138,7 @@ GPUOPT_KERNEL void __launch_bounds__(THREADS) scanColumnsKernel(const ScanColumn
     link.publishPrefix(threadIdx.x, after.value);
   }
   __syncthreads();
+  const bool isLast = threadIdx.x == 0 && link.arrive();
   ScanPrefix<A> before[ITEMS];
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i) {
@@ -152,9 +158,7 @@ GPUOPT_KERNEL void __launch_bounds__(THREADS) scanColumnsKernel(const ScanColumn
     }
     word.store(results, args.out + static_cast<std::ptrdiff_t>(row + r) * args.outLd);
   }
-  if (threadIdx.x >= 32) return;
-  const bool last = threadIdx.x == 0 && link.arrive();
-  if (__shfl_sync(fullMask, static_cast<int>(last), 0) != 0) link.reset();
+  if (threadIdx.x < 32 && __any_sync(fullMask, isLast) != 0) link.reset();
 }
 
 GPUOPT_DETAIL_END

@@ -6,6 +6,7 @@
 #include <gpuopt/core/box.cuh>
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/device/reduce/fold.cuh>
+#include <gpuopt/device/rows/arguments.cuh>
 #include <gpuopt/device/rows/scan_columns.cuh>
 #include <gpuopt/device/rows/scan_plan.cuh>
 #include <gpuopt/device/rows/scan_rows.cuh>
@@ -45,27 +46,20 @@ constexpr bool requireScannable() {
   return !std::is_const_v<Out> && ARE_COPYABLE && sizeof(A) <= mostScanBytes && CONVERTS;
 }
 
-inline void requireSameShape(const NamedView& in, const NamedView& out, const char* function) {
-  requireSizes(in, function);
-  requireSizes(out, function);
-  if (in.rows != out.rows || in.cols != out.cols || in.batch != out.batch)
-    throwInvalid({function, ": in is ", shapeOf(in), ", but out is ", shapeOf(out)});
+// A matrix to scan the rows or the columns of.
+template <bool ROWS, class T>
+MatrixView<T> scanView(const MatrixView<T>& view, const char* name, const char* function) {
+  if (!ROWS && view.batch > 1)
+    throwInvalid({function, ": ", name, " is a batch of ", view.batch, " matrices; columns are those of one matrix"});
+  return rowsOf(view, name, function);
 }
 
-// In place means the same elements at the same places.
-inline bool isInPlace(const NamedView& in, const NamedView& out) {
-  return in.data == out.data && in.elementBytes == out.elementBytes && (in.rows == 1 || in.ld == out.ld) &&
-         (in.batch == 1 || in.batchStride == out.batchStride);
-}
-
-inline void requireScan(const NamedView& in, const NamedView& out, const char* function) {
-  requireSameShape(in, out, function);
-  if (isEmpty(in)) return;
-  requireLayout(in, function);
-  requireLayout(out, function);
-  requireApart(out, function);
-  if (!isInPlace(in, out) && viewsOverlap(in, out))
-    throwInvalid({function, ": in and out overlap: ", overlapOf(in, out)});
+template <class In, class Out>
+void requireScan(const MatrixView<In>& in, const MatrixView<Out>& out, const char* function) {
+  requireRows(in, "in", function);
+  requireRows(out, "out", function);
+  requireSameShape(named(in, "in"), named(out, "out"), function);
+  requireNoPartialOverlap(named(in, "in"), named(out, "out"), function);
 }
 
 // One matrix, with elements and operation in boxes if they need them.
@@ -78,49 +72,68 @@ struct ScanProblem {
   ScanPrefix<A> start;
 };
 
-// The counters that the tiles of a launch use.
-inline ScanChain chainOf(const ScanChainPlan& plan, unsigned* counters, unsigned slotValues) {
-  unsigned* const arrivals = counters + 2 * scanWords;
-  return {reinterpret_cast<MarkedWord*>(counters),
-          arrivals,
-          arrivals + scanArrivals - 1,
-          plan.tiles,
-          plan.group,
-          plan.ring,
-          slotValues,
-          static_cast<unsigned>(plan.words()),
-          static_cast<unsigned>(plan.counters())};
+// The memory that the tiles of a launch use.
+inline ScanChain chainOf(const ScanChainPlan& plan, const WorkspaceLease& scratch, unsigned slotValues) {
+  ScanChain chain{nullptr,
+                  nullptr,
+                  nullptr,
+                  scratch.counters() + workspaceCounters - 2,
+                  plan.tiles,
+                  plan.group,
+                  plan.ring,
+                  slotValues,
+                  static_cast<unsigned>(plan.words()),
+                  static_cast<unsigned>(plan.counters())};
+  if (plan.isZeroedBefore) {
+    chain.words = static_cast<MarkedWord*>(scratch.data());
+    chain.arrivals = reinterpret_cast<unsigned*>(chain.words + chain.used);
+  } else {
+    chain.words = reinterpret_cast<MarkedWord*>(scratch.counters());
+    chain.finished = scratch.counters() + workspaceCounters - 1;
+  }
+  return chain;
 }
 
+inline void zeroChain(const ScanChain& chain, cudaStream_t stream) {
+  const std::size_t bytes = chain.used * sizeof(MarkedWord) + chain.counters * sizeof(unsigned);
+  if (chain.finished == nullptr) check(cudaMemsetAsync(chain.words, 0, bytes, stream), "cudaMemsetAsync");
+}
+
+// Calls use(chain, first, strips) for each launch of tiles that share strips.
 template <class Use>
 void withChain(const ScanPlan& plan, unsigned slotValues, cudaStream_t stream, Workspace* workspace, const Use& use) {
-  if (plan.chain.tiles == 1) return use(ScanChain{nullptr, nullptr, nullptr, 1, 1, 1, slotValues, 0, 0});
+  if (plan.chain.tiles == 1)
+    return use(ScanChain{nullptr, nullptr, nullptr, nullptr, 1, 1, 1, slotValues, 0, 0}, std::size_t{0}, plan.strips);
   WorkspaceLease scratch(workspace, stream);
-  use(chainOf(plan.chain, scratch.counters(), slotValues));
+  const ScanChain chain = chainOf(plan.chain, scratch, slotValues);
+  for (std::size_t first = 0; first < plan.strips; first += plan.chain.strips) {
+    zeroChain(chain, stream);
+    use(chain, first, smallerOf(plan.chain.strips, plan.strips - first));
+  }
   scratch.done();
 }
 
 template <unsigned ITEMS, bool REVERSED, bool EXCLUSIVE, class Problem, class Args>
 void launchScanRowsKernel(const ScanPlan& plan, const Problem& problem, Args args, LaunchConfig config,
                           Workspace* workspace) {
-  constexpr int STEPS = scanRowsSteps;
-  if (plan.algorithm == ScanAlgorithm::shortRows && plan.steps == 1)
-    return launch(scanShortRowsKernel<ITEMS, 1, REVERSED, EXCLUSIVE, Args>, config, args);
+  constexpr int FEW = scanFewSteps, STEPS = scanRowsSteps;
   if (plan.algorithm == ScanAlgorithm::shortRows)
-    return launch(scanShortRowsKernel<ITEMS, STEPS, REVERSED, EXCLUSIVE, Args>, config, args);
+    return launch(plan.steps == 1 ? scanShortRowsKernel<ITEMS, 1, REVERSED, EXCLUSIVE, Args>
+                                  : scanShortRowsKernel<ITEMS, FEW, REVERSED, EXCLUSIVE, Args>,
+                  config, args);
   if (plan.algorithm == ScanAlgorithm::rows)
-    return launch(scanRowsKernel<ITEMS, STEPS, REVERSED, EXCLUSIVE, Args>, config, args);
+    return launch(plan.steps == FEW ? scanRowsKernel<ITEMS, FEW, REVERSED, EXCLUSIVE, Args>
+                                    : scanRowsKernel<ITEMS, STEPS, REVERSED, EXCLUSIVE, Args>,
+                  config, args);
   const auto kernel = plan.threads == scanRowsThreads
                           ? scanLongRowsKernel<scanRowsThreads, ITEMS, STEPS, REVERSED, EXCLUSIVE, Args>
                           : scanLongRowsKernel<scanLongRowsThreads, ITEMS, STEPS, REVERSED, EXCLUSIVE, Args>;
-  withChain(plan, 1, config.stream, workspace, [&](const ScanChain& chain) {
+  withChain(plan, 1, config.stream, workspace, [&](const ScanChain& chain, std::size_t first, std::size_t strips) {
     args.chain = chain;
-    for (std::size_t first = 0; first < plan.strips; first += plan.chain.strips) {
-      args.in = problem.in + first * args.inLd;
-      args.out = problem.out + first * args.outLd;
-      config.grid.x = static_cast<unsigned>(smallerOf(plan.chain.strips, plan.strips - first) * plan.chain.tiles);
-      launch(kernel, config, args);
-    }
+    args.in = problem.in + first * args.inLd;
+    args.out = problem.out + first * args.outLd;
+    config.grid.x = static_cast<unsigned>(strips * chain.tiles);
+    launch(kernel, config, args);
   });
 }
 
@@ -158,16 +171,18 @@ void launchScanColumnsKernel(const ScanPlan& plan, const ScanProblem<In, Out, A,
                                        problem.start,
                                        {}};
   const std::ptrdiff_t shift = args.shift;
-  withChain(plan, ITEMS * LANES, config.stream, workspace, [&](const ScanChain& chain) {
-    args.chain = chain;
-    for (std::size_t first = 0; first < plan.strips; first += plan.chain.strips) {
-      args.strips = static_cast<unsigned>(smallerOf(plan.chain.strips, plan.strips - first));
-      args.shift = shift - static_cast<std::ptrdiff_t>(first * ITEMS * LANES);
-      config.grid.x = args.strips * plan.chain.tiles;
-      launch(scanColumnsKernel<ITEMS, LANES, scanColumnsThreads, scanColumnsRows, EXCLUSIVE, In, Out, A, Op>, config,
-             args);
-    }
-  });
+  constexpr ScanColumnsTile TILE = scanColumnsTile, SMALL = scanSmallColumnsTile;
+  const auto kernel = plan.threads == TILE.threads
+                          ? scanColumnsKernel<ITEMS, LANES, TILE.threads, TILE.rows, EXCLUSIVE, In, Out, A, Op>
+                          : scanColumnsKernel<ITEMS, LANES, SMALL.threads, SMALL.rows, EXCLUSIVE, In, Out, A, Op>;
+  withChain(plan, ITEMS * LANES, config.stream, workspace,
+            [&](const ScanChain& chain, std::size_t first, std::size_t strips) {
+              args.chain = chain;
+              args.strips = static_cast<unsigned>(strips);
+              args.shift = shift - static_cast<std::ptrdiff_t>(first * ITEMS * LANES);
+              config.grid.x = args.strips * chain.tiles;
+              launch(kernel, config, args);
+            });
 }
 
 template <bool EXCLUSIVE, class In, class Out, class A, class Op>
@@ -184,14 +199,12 @@ void launchScanColumns(const ScanProblem<In, Out, A, Op>& problem, const char* f
 
 template <class A, class In, class Out>
 ScanRequest scanRequest(const MatrixView<In>& in, const MatrixView<Out>& out, bool isReversed) {
-  const auto from = withoutUnused(in);
-  const auto to = withoutUnused(out);
-  return {reinterpret_cast<std::uintptr_t>(from.data),
-          reinterpret_cast<std::uintptr_t>(to.data),
-          from.rows,
-          from.cols,
-          from.ld,
-          to.ld,
+  return {reinterpret_cast<std::uintptr_t>(in.data),
+          reinterpret_cast<std::uintptr_t>(out.data),
+          in.rows,
+          in.cols,
+          in.ld,
+          out.ld,
           sizeof(In),
           sizeof(Out),
           sizeof(A),
@@ -200,39 +213,16 @@ ScanRequest scanRequest(const MatrixView<In>& in, const MatrixView<Out>& out, bo
           static_cast<unsigned>(multiprocessorCount(currentDevice()))};
 }
 
-// The rows of matrices without gaps between them are those of one matrix.
-template <class T>
-MatrixView<T> joined(MatrixView<T> view) {
-  view.rows *= view.batch;
-  view.batch = 1;
-  return view;
-}
-
-// Scans each matrix of a batch.
 template <bool ROWS, bool REVERSED, bool EXCLUSIVE, class A, class In, class Out, class Op>
-void scanViews(const char* function, MatrixView<In> in, MatrixView<Out> out, const Op& op, const ScanPrefix<A>& start,
-               cudaStream_t stream, Workspace* workspace) {
-  using From = Boxed<std::remove_const_t<In>>;
-  using To = Boxed<Out>;
-  requireScan(named(in, "in"), named(out, "out"), function);
-  if (isEmpty(in)) return;
-  requireOnDevice(named(in, "in"), function);
-  requireOnDevice(named(out, "out"), function);
-  const auto isDense = [](const auto& view) { return view.batchStride == view.rows * view.ld; };
-  if (ROWS && isDense(in) && isDense(out)) {
-    in = joined(in);
-    out = joined(out);
-  }
-  for (std::size_t b = 0; b < in.batch; ++b) {
-    MatrixView<In> from{in.data + b * in.batchStride, in.rows, in.cols, in.ld};
-    MatrixView<Out> to{out.data + b * out.batchStride, out.rows, out.cols, out.ld};
-    const ScanProblem<From, To, A, Op> problem{boxes(from.data), boxes(to.data), scanRequest<A>(from, to, REVERSED), op,
-                                               start};
-    if constexpr (ROWS)
-      launchScanRows<REVERSED, EXCLUSIVE>(problem, function, stream, workspace);
-    else
-      launchScanColumns<EXCLUSIVE>(problem, function, stream, workspace);
-  }
+void scanViews(const char* function, const MatrixView<In>& in, const MatrixView<Out>& out, const Op& op,
+               const ScanPrefix<A>& start, cudaStream_t stream, Workspace* workspace) {
+  requireScan(in, out, function);
+  const ScanProblem<Boxed<std::remove_const_t<In>>, Boxed<Out>, A, Op> problem{
+      boxes(in.data), boxes(out.data), scanRequest<A>(in, out, REVERSED), op, start};
+  if constexpr (ROWS)
+    launchScanRows<REVERSED, EXCLUSIVE>(problem, function, stream, workspace);
+  else
+    launchScanColumns<EXCLUSIVE>(problem, function, stream, workspace);
 }
 
 // What the callers pass as operation and init, made into what kernels take.
@@ -241,18 +231,22 @@ void scanWith(const char* function, const MatrixView<In>& in, const MatrixView<O
               Workspace* workspace, const Op& op, const Init&... init) {
   if constexpr (requireScannable<std::remove_const_t<In>, Out, A>()) {
     const auto fold = foldOf<A>(op, init...);
-    if constexpr (std::is_same_v<std::decay_t<decltype(fold)>, Fold<Boxed<A>, BoxedOperation<A, Op>>>)
-      scanViews<ROWS, REVERSED, EXCLUSIVE>(function, in, out, fold.op,
+    if constexpr (std::is_same_v<std::decay_t<decltype(fold)>, Fold<Boxed<A>, BoxedOperation<A, Op>>>) {
+      const MatrixView<In> from = scanView<ROWS>(in, "in", function);
+      const MatrixView<Out> to = scanView<ROWS>(out, "out", function);
+      scanViews<ROWS, REVERSED, EXCLUSIVE>(function, from, to, fold.op,
                                            ScanPrefix<Boxed<A>>{fold.init.value, fold.init.valid}, stream, workspace);
+    }
   }
 }
 
-// Of the first matrix of a batch. Addresses alone are looked at.
+// Addresses alone are looked at.
 template <bool ROWS, bool REVERSED, class A, class In, class Out>
 std::string explainScan(const char* function, const MatrixView<In>& in, const MatrixView<Out>& out) {
-  requireScan(named(in, "in"), named(out, "out"), function);
-  if (isEmpty(in)) return planInWords(ScanPlan{});
-  const ScanRequest request = scanRequest<A>(in, out, REVERSED);
+  const MatrixView<In> from = scanView<ROWS>(in, "in", function);
+  const MatrixView<Out> to = scanView<ROWS>(out, "out", function);
+  requireScan(from, to, function);
+  const ScanRequest request = scanRequest<A>(from, to, REVERSED);
   return planInWords(ROWS ? planScanRows(request) : planScanColumns(request));
 }
 

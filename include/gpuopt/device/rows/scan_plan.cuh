@@ -38,10 +38,12 @@ struct ScanChainPlan {
   unsigned tiles = 1, group = 1, ring = 1;
   std::size_t strips = 1;  // of a launch
   unsigned slotWords = 0;
+  bool isZeroedBefore = false;  // the slots are in memory that is zeroed before the kernel
 
   unsigned groups() const { return (tiles + group - 1) / group; }
-  std::size_t words() const { return strips * ring * group * slotWords; }
-  std::size_t counters() const { return groups() > ring ? strips * ring : 0; }
+  std::size_t stripWords() const { return std::size_t{ring} * group * slotWords; }
+  std::size_t words() const { return strips * stripWords(); }
+  std::size_t counters() const { return groups() > ring && group > 1 ? strips * ring : 0; }
 };
 
 struct ScanPlan {
@@ -71,20 +73,25 @@ inline bool haveWordsAtStarts(const ScanRequest& r) {
   return first % r.items == 0 && (r.rows == 1 || r.inLd % r.items == 0);
 }
 
-// As many strips a launch as there are slots for, the same in all launches.
+// Slots for all groups, if the counters of a workspace have the words; else as many strips a launch as there is memory
+// for, the same in all launches. With groups of one tile the only reader of a slot is the one that writes it next.
 inline void planChain(ScanPlan& plan, unsigned slotValues) {
+  constexpr unsigned LEAST_RING = 3;
   ScanChainPlan& chain = plan.chain;
+  chain.strips = plan.strips;
   chain.slotWords = slotValues * static_cast<unsigned>((plan.request.accumulatorBytes + 3) / 4);
-  const auto slots = [&] { return chain.ring * chain.group; };
-  for (;; chain.group /= 2) {
-    chain.ring = chain.group == 1 ? 1 : smallerOf(chain.groups(), scanRing);
-    if (chain.group == 1 || slots() * chain.slotWords <= scanWords) break;
+  chain.ring = chain.group == 1 ? 1 : chain.groups();
+  chain.isZeroedBefore = chain.tiles > 1 && chain.words() > scanFewSlotWords;
+  if (chain.isZeroedBefore) {
+    while (chain.group > 1 && LEAST_RING * chain.group * chain.slotWords > scanManySlotWords) chain.group /= 2;
+    const std::size_t share = largerOf<std::size_t>(scanManySlotWords / plan.strips, 1);
+    const auto fitting = static_cast<unsigned>(share / (std::size_t{chain.group} * chain.slotWords));
+    chain.ring = chain.group == 1 ? 1 : largerOf(LEAST_RING, smallerOf(fitting, chain.groups()));
+    std::size_t most = scanManySlotWords / chain.stripWords();
+    if (chain.counters() > 0) most = smallerOf<std::size_t>(most, scanArrivals / chain.ring);
+    plan.launches = ceilDivide(plan.strips, most);
+    chain.strips = ceilDivide(plan.strips, plan.launches);
   }
-  std::size_t most = scanWords / (slots() * chain.slotWords);
-  if (chain.groups() > chain.ring && chain.group > 1)
-    most = smallerOf<std::size_t>(most, (scanArrivals - 1) / chain.ring);
-  plan.launches = ceilDivide(plan.strips, most);
-  chain.strips = ceilDivide(plan.strips, plan.launches);
   plan.blocks = chain.strips * chain.tiles;
 }
 
@@ -92,7 +99,7 @@ inline void planShortRows(ScanPlan& plan, std::size_t words) {
   constexpr unsigned LANES = 8;
   plan.algorithm = ScanAlgorithm::shortRows;
   plan.threads = scanRowsThreads;
-  plan.steps = words <= LANES ? 1 : scanRowsSteps;
+  plan.steps = words <= LANES ? 1 : scanFewSteps;
   for (plan.lanes = words <= LANES ? 1 : LANES; plan.lanes * plan.steps < words;) plan.lanes *= 2;
   plan.blocks = ceilDivide(plan.request.rows, std::size_t{plan.threads / plan.lanes});
   plan.reason = "the lanes of a row hold all of it";
@@ -101,10 +108,10 @@ inline void planShortRows(ScanPlan& plan, std::size_t words) {
 inline void planBlocks(ScanPlan& plan, std::size_t words) {
   plan.algorithm = ScanAlgorithm::rows;
   plan.lanes = 32;
-  plan.steps = scanRowsSteps;
+  plan.steps = words <= scanFewWords ? scanFewSteps : scanRowsSteps;
   for (plan.threads = 64; plan.threads < scanRowsThreads && plan.threads * plan.steps < words;) plan.threads *= 2;
   plan.blocks = plan.request.rows;
-  plan.reason = "as many rows as keep the device busy";
+  plan.reason = "a block goes along its row";
 }
 
 inline void planLongRows(ScanPlan& plan, std::size_t words) {
@@ -116,7 +123,7 @@ inline void planLongRows(ScanPlan& plan, std::size_t words) {
   plan.chain.tiles = static_cast<unsigned>(ceilDivide(words, std::size_t{plan.threads} * plan.steps));
   plan.chain.group = smallerOf(plan.chain.tiles, scanGroup);
   planChain(plan, 1);
-  plan.reason = "rows are long";
+  plan.reason = "few long rows";
 }
 
 inline ScanPlan planScanRows(const ScanRequest& r, const ScanTuning& tuning = {}) {
@@ -132,9 +139,9 @@ inline ScanPlan planScanRows(const ScanRequest& r, const ScanTuning& tuning = {}
   const std::size_t words = ceilDivide(r.cols, std::size_t{plan.items});
   const std::size_t tile = std::size_t{scanRowsThreads} * scanRowsSteps;
   const bool areFew = r.rows < std::size_t{tuning.fewPerProcessor} * r.processors;
-  if (words <= 32 * scanRowsSteps)
+  if (words <= 32 * scanFewSteps)
     planShortRows(plan, words);
-  else if (words > tile * (areFew ? tuning.sharedFrom : tuning.alwaysShared))
+  else if (areFew && words > tile * tuning.sharedFrom)
     planLongRows(plan, words);
   else
     planBlocks(plan, words);
@@ -148,18 +155,22 @@ inline ScanPlan planScanColumns(const ScanRequest& r, const ScanTuning& tuning =
   plan.algorithm = ScanAlgorithm::columns;
   const bool isVector = haveCommonWords(r) && (r.rows == 1 || (r.inLd % r.items == 0 && r.outLd % r.items == 0));
   plan.items = isVector ? r.items : 1;
-  plan.threads = scanColumnsThreads;
   plan.lanes = isVector ? scanColumnsLanes : scanColumnsScalarLanes;
-  plan.steps = scanColumnsRows;
   const std::size_t shift = r.in / r.inBytes % plan.items;
   plan.isShifted = shift > 0;
   const std::size_t tileCols = std::size_t{plan.lanes} * plan.items;
-  const std::size_t tileRows = std::size_t{plan.threads} / plan.lanes * plan.steps;
   plan.strips = ceilDivide(r.cols + shift, tileCols);
-  plan.chain.tiles = static_cast<unsigned>(ceilDivide(r.rows, tileRows));
-  const std::size_t hop = plan.strips * tileCols * tileRows * r.inBytes;
-  while (plan.chain.group < scanGroup && plan.chain.group < plan.chain.tiles &&
-         hop * plan.chain.group < tuning.hopBytes)
+  plan.launches = 1;
+  const auto cut = [&](const ScanColumnsTile& tile) {
+    plan.threads = static_cast<unsigned>(tile.threads);
+    plan.steps = static_cast<unsigned>(tile.rows);
+    const std::size_t rows = std::size_t{plan.threads} / plan.lanes * plan.steps;
+    plan.chain.tiles = static_cast<unsigned>(ceilDivide(r.rows, rows));
+    return plan.strips * plan.chain.tiles;
+  };
+  if (cut(scanColumnsTile) < r.processors * tuning.fewTiles) cut(scanSmallColumnsTile);
+  while (plan.strips < tuning.fewStrips && plan.strips * plan.chain.group < tuning.groupTiles &&
+         plan.chain.group < smallerOf(plan.chain.tiles, scanGroup))
     plan.chain.group *= 2;
   planChain(plan, static_cast<unsigned>(tileCols));
   plan.reason = plan.chain.tiles == 1  ? "one tile has all rows"

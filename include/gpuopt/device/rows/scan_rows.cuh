@@ -146,7 +146,11 @@ __device__ inline ScanPrefix<A> collectRowPrefix(const ScanLink<A>& link, const 
   const unsigned count = first + link.place();
   A value = start.value;
   if (lane == 0 && link.hasGroupBefore()) value = link.before(0);
-  if (lane >= first && lane < count) value = link.total(lane - first, 0);
+  if (lane >= first && lane < count) {
+    A total[1];
+    link.totals(total, lane - first, 1, 0);
+    value = total[0];
+  }
   __syncwarp();
   const A sum = shuffleFrom(scanLanes(value, op, 32), count > 0 ? static_cast<int>(count) - 1 : 0);
   return {sum, count > 0};
@@ -161,7 +165,8 @@ GPUOPT_KERNEL void __launch_bounds__(THREADS) scanLongRowsKernel(const Args args
   __shared__ ScanTotals<A, WARPS> shared;
   __shared__ ScanTotals<A, 1> sharedPrefix;
   waitForPreviousKernel();
-  const unsigned strip = blockIdx.x / args.chain.tiles, tile = blockIdx.x % args.chain.tiles;
+  const unsigned number = scanTileNumber(args.chain);
+  const unsigned strip = number / args.chain.tiles, tile = number % args.chain.tiles;
   const auto row = args.template row<ITEMS, REVERSED>(strip);
   const ScanLink<A> link(args.chain, strip, tile);
   const int warp = static_cast<int>(threadIdx.x / 32);
@@ -177,6 +182,7 @@ GPUOPT_KERNEL void __launch_bounds__(THREADS) scanLongRowsKernel(const Args args
   if (threadIdx.x % 32 == 0) shared.values()[warp] = steps.total(args.op);
   __syncthreads();
   const WarpPrefix<A> upTo = prefixOfWarps(shared.values(), warp, WARPS, args.op);
+  bool isLast = false;
   if (warp == 0) {
     ScanPrefix<A> total = head;
     total.append(upTo.total, args.op);
@@ -187,6 +193,7 @@ GPUOPT_KERNEL void __launch_bounds__(THREADS) scanLongRowsKernel(const Args args
       after.append(upTo.total, args.op);
       link.publishPrefix(0, after.value);
       if (tile > 0) *sharedPrefix.values() = prefix.value;
+      isLast = link.arrive();
     }
   }
   __syncthreads();
@@ -195,9 +202,7 @@ GPUOPT_KERNEL void __launch_bounds__(THREADS) scanLongRowsKernel(const Args args
   ScanPrefix<A> own = prefix;
   if (warp > 0) own.append(upTo.before, args.op);
   steps.template store<EXCLUSIVE, Out>(row, first, 32, own, args.op);
-  if (warp > 0) return;
-  const bool last = threadIdx.x == 0 && link.arrive();
-  if (__shfl_sync(fullMask, static_cast<int>(last), 0) != 0) link.reset();
+  if (warp == 0 && __any_sync(fullMask, isLast) != 0) link.reset();
 }
 
 GPUOPT_DETAIL_END

@@ -13,30 +13,38 @@ GPUOPT_DETAIL_BEGIN
 // Threads of a block that scans rows; of one that shares a row with more than 31 others.
 inline constexpr int scanRowsThreads = 256;
 inline constexpr int scanLongRowsThreads = 1024;
-// Words of 16 bytes that a thread has in flight.
+// Words of 16 bytes that a thread has in flight, for rows of up to `scanFewWords` words and for longer ones.
+inline constexpr int scanFewSteps = 2;
 inline constexpr int scanRowsSteps = 4;
+inline constexpr std::size_t scanFewWords = 512;
 
-// Threads of a block that scans columns, and rows of each thread.
-inline constexpr int scanColumnsThreads = 512;
-inline constexpr int scanColumnsRows = 8;
+// A tile of columns: threads, and rows of each. The small one is for matrices with few tiles.
+struct ScanColumnsTile {
+  int threads, rows;
+};
+inline constexpr ScanColumnsTile scanColumnsTile{512, 16};
+inline constexpr ScanColumnsTile scanSmallColumnsTile{256, 2};
 // Threads along a row, each with a word of 16 bytes, or with an element.
 inline constexpr int scanColumnsLanes = 16;
 inline constexpr int scanColumnsScalarLanes = 64;
 
-// Tiles that pass their totals directly, and groups of them that have their own memory.
+// Tiles that pass their totals directly.
 inline constexpr unsigned scanGroup = 32;
-inline constexpr unsigned scanRing = 3;
 
-// The counters of a workspace are marked words, and the last of them count arrivals.
-inline constexpr unsigned scanArrivals = 1024;
-inline constexpr unsigned scanWords = static_cast<unsigned>((workspaceCounters - scanArrivals) / 2);
+// Marked words: the counters of a workspace, of which the last two count blocks; or its memory for partial results,
+// which is zeroed before and whose end counts the readers of slots.
+inline constexpr unsigned scanFewSlotWords = static_cast<unsigned>(workspaceCounters / 2 - 1);
+inline constexpr unsigned scanArrivals = 16384;
+inline constexpr unsigned scanManySlotWords =
+    static_cast<unsigned>((workspaceCapacity - scanArrivals * sizeof(unsigned)) / 8);
 
 struct ScanTuning {
   unsigned shiftedWords = 16;    // rows that are not aligned are read by words from so many words on
-  unsigned sharedFrom = 2;       // several blocks take a row from so many tiles on, where rows are few
-  unsigned alwaysShared = 8;     // and from so many tiles on in any case
-  unsigned fewPerProcessor = 8;  // rows for each multiprocessor
-  unsigned hopBytes = 2 << 20;   // bytes that strips of columns read while one tile waits for the one before
+  unsigned sharedFrom = 2;       // several blocks take a row from so many tiles on, where rows are few:
+  unsigned fewPerProcessor = 2;  // fewer for each multiprocessor
+  unsigned fewTiles = 1;         // tiles of columns for each multiprocessor below which they are small
+  unsigned fewStrips = 16;       // strips of columns below which tiles form groups
+  unsigned groupTiles = 32;      // tiles beside and below each other that then form a group, at least
 };
 
 GPUOPT_DETAIL_END
