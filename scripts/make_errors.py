@@ -32,6 +32,7 @@ SECTIONS = {
     "map": "`<gpuopt/map.cuh>`",
     "transpose": "`<gpuopt/transpose.cuh>`",
     "permute": "`<gpuopt/permute.cuh>`",
+    "rows": "`<gpuopt/rows.cuh>`",
     "map": "`<gpuopt/map.cuh>`",
     "histogram": "`<gpuopt/histogram.cuh>`",
     "struct": "`<gpuopt/struct_io.cuh>`",

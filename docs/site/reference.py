@@ -27,6 +27,9 @@ PAGES = (
         "Tiles in your own kernels": "block/transpose.cuh", "In the registers of a thread": "thread/transpose.cuh"}),
     ("permutation", "Permutation of axes", "permute.cuh", "permute", {
         "Tensors": "permute.cuh", "Views": "core/tensor_view.cuh"}),
+    ("rows", "Rows", "rows.cuh", "rows", {
+        "By index": "rows_gather.cuh device/rows/indices.cuh",
+        "Combined": "rows_combine.cuh device/rows/combine.cuh"}),
     ("histograms", "Histograms", "histogram.cuh", "histogram", {
         "Arrays": "histogram.cuh", "Limits of the elements' own": "histogram_automatic.cuh", "In your own kernels": "block/histogram.cuh",
         "Policies": "device/histogram/tuning.cuh device/histogram/reduce_by.cuh"}),

@@ -18,7 +18,7 @@
 
 GPUOPT_TYPES_BEGIN
 
-/// What a row becomes that is combined from others.
+/// How rows are combined to one.
 enum class RowCombination {
   sum,   ///< their sum
   mean,  ///< their sum divided by their number, without padding; zeros if there are none

@@ -5,8 +5,10 @@
 
 #include <gpuopt/core/box.cuh>
 #include <gpuopt/core/identity.cuh>
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/rows/gather_plan.cuh>
+#include <gpuopt/device/rows/gather_shifted.cuh>
 #include <gpuopt/device/rows/indices.cuh>
 #include <gpuopt/device/rows/tuning.cuh>
 #include <gpuopt/device/rows/vectors.cuh>
@@ -49,7 +51,7 @@ struct MoveRowsArgs {
 
 // Moves elements of rows: neighbouring lanes move neighbours, whatever the length of the rows.
 template <class In, class Out, unsigned LOADS, Indexed SIDE, RowIndices INDICES, class Index, class F>
-GPUOPT_KERNEL void __launch_bounds__(moveRowsBlock, moveRowsBlocksPerSm)
+GPUOPT_KERNEL void __launch_bounds__(moveRowsBlock, moveRowsBlocksPerSm(LOADS))
     moveRowsKernel(const MoveRowsArgs<In, Out, Index, F> args) {
   waitForPreviousKernel();
   constexpr unsigned TILE = moveRowsBlock * LOADS;
@@ -74,8 +76,7 @@ GPUOPT_KERNEL void __launch_bounds__(moveRowsBlock, moveRowsBlocksPerSm)
   }
   In values[LOADS];
 #pragma unroll
-  for (unsigned k = 0; k < LOADS; ++k)
-    if (from[k] != nullptr) values[k] = *from[k];
+  for (unsigned k = 0; k < LOADS; ++k) values[k] = from[k] != nullptr ? *from[k] : In{};
 #pragma unroll
   for (unsigned k = 0; k < LOADS; ++k)
     if (to[k] != nullptr)
@@ -92,6 +93,7 @@ struct MoveRowsCall {
 
 template <class In, class Out, Indexed SIDE, RowIndices INDICES, class Index, class F>
 void launchMoveRowsPacks(const MoveRowsCall& call, const Index* indices, const F& function) {
+  constexpr unsigned LOADS = moveRowsLoads(largerOf(sizeof(In), sizeof(Out)));
   const MoveRowsPlan& plan = call.plan;
   const MoveRowsArgs<In, Out, Index, F> args{reinterpret_cast<const In*>(call.request.in),
                                              reinterpret_cast<Out*>(call.request.out),
@@ -104,13 +106,33 @@ void launchMoveRowsPacks(const MoveRowsCall& call, const Index* indices, const F
   if (plan.loads == moveFewRowsLoads)
     launch(moveRowsKernel<In, Out, moveFewRowsLoads, SIDE, INDICES, Index, F>, config, args);
   else
-    launch(moveRowsKernel<In, Out, moveRowsLoads, SIDE, INDICES, Index, F>, config, args);
+    launch(moveRowsKernel<In, Out, LOADS, SIDE, INDICES, Index, F>, config, args);
+}
+
+template <std::size_t WORD, Indexed SIDE, RowIndices INDICES, class Index>
+void launchMoveShiftedRows(const MoveRowsCall& call, const Index* indices) {
+  const MoveRowsPlan& plan = call.plan;
+  const std::size_t rowBytes = plan.cols * WORD;
+  const ShiftedRowsArgs<Index> args{reinterpret_cast<const unsigned char*>(call.request.in),
+                                    reinterpret_cast<unsigned char*>(call.request.out),
+                                    indices,
+                                    RowShape(call.request.n, vectorsOfShiftedRow(rowBytes)),
+                                    rowBytes,
+                                    plan.inLd * WORD,
+                                    plan.outLd * WORD};
+  const LaunchConfig config = gridConfig(moveRowsBlock, plan.blocks, call.stream, call.function);
+  if (plan.loads == moveFewRowsLoads)
+    launch(moveShiftedRowsKernel<WORD, moveFewRowsLoads, SIDE, INDICES, Index>, config, args);
+  else
+    launch(moveShiftedRowsKernel<WORD, shiftedRowsLoads, SIDE, INDICES, Index>, config, args);
 }
 
 // Words of `plan.inBytes` bytes; an element's alignment is the least of them.
 template <std::size_t BYTES, std::size_t LEAST, Indexed SIDE, RowIndices INDICES, class Index>
 void launchMoveRowsWords(const MoveRowsCall& call, const Index* indices) {
-  if (call.plan.inBytes == BYTES)
+  if (call.plan.inBytes == BYTES && call.plan.algorithm == MoveRowsAlgorithm::shifted)
+    launchMoveShiftedRows<BYTES, SIDE, INDICES>(call, indices);
+  else if (call.plan.inBytes == BYTES)
     launchMoveRowsPacks<Word<BYTES>, Word<BYTES>, SIDE, INDICES>(call, indices, Identity{});
   else if constexpr (BYTES > LEAST)
     launchMoveRowsWords<BYTES / 2, LEAST, SIDE, INDICES>(call, indices);
@@ -120,7 +142,7 @@ template <class In, class Out, Indexed SIDE, RowIndices INDICES, class Index, cl
 void launchMoveRows(const MoveRowsCall& call, const Index* indices, const F& function) {
   constexpr unsigned WIDE = widePack(sizeof(In), sizeof(Out));
   using ToOut = OnBoxes<F, Out>;
-  if (call.plan.blocks == 0) return;
+  if (call.plan.algorithm == MoveRowsAlgorithm::nothing) return;
   if constexpr (std::is_same_v<F, Identity> && std::is_same_v<In, Out>) {
     launchMoveRowsWords<16, leastAlignment<In>, SIDE, INDICES>(call, indices);
   } else if (call.plan.elements == WIDE) {

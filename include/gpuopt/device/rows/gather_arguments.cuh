@@ -49,7 +49,7 @@ inline void requireMovesRows(const NamedView& in, const NamedView& out, Indexed 
 
 template <class In, class Out>
 MoveRowsRequest moveRowsRequest(const MatrixView<In>& in, const MatrixView<Out>& out, std::size_t n,
-                                std::size_t indexBytes, bool onlyMoves) {
+                                std::size_t indexBytes, bool onlyMoves, bool scatters) {
   return {reinterpret_cast<std::uintptr_t>(in.data),
           reinterpret_cast<std::uintptr_t>(out.data),
           n,
@@ -59,7 +59,8 @@ MoveRowsRequest moveRowsRequest(const MatrixView<In>& in, const MatrixView<Out>&
           sizeof(In),
           sizeof(Out),
           indexBytes,
-          onlyMoves};
+          onlyMoves,
+          scatters};
 }
 
 // Passes the call to use(call) if its types and arguments are right.
@@ -71,7 +72,7 @@ void withMovedRows(const char* name, const MatrixView<In>& in, const Index* indi
     requireRows(out, "out", name);
     requireMovesRows(named(in, "in"), named(out, "out"), SIDE, namedArray(indices, n, "indices"), name);
     constexpr bool MOVES = std::is_same_v<F, Identity>;
-    const MoveRowsRequest request = moveRowsRequest(in, out, n, sizeof(Index), MOVES);
+    const MoveRowsRequest request = moveRowsRequest(in, out, n, sizeof(Index), MOVES, SIDE == Indexed::out);
     use(MoveRowsCall{request, planMoveRows(request), name, stream});
   }
 }

@@ -26,6 +26,13 @@ struct MoveRowsRequest {
   std::size_t outBytes;
   std::size_t indexBytes;
   bool onlyMoves;  // without a function: both sides have one type
+  bool scatters;
+};
+
+enum class MoveRowsAlgorithm {
+  nothing,
+  words,    // of both sides
+  shifted,  // vectors of the output, made of two of the input
 };
 
 // The same rows of packs, which are words or the elements that fill one.
@@ -36,7 +43,8 @@ struct MoveRowsPlan {
   std::size_t inBytes = 0;  // of a pack
   std::size_t outBytes = 0;
   unsigned elements = 1;  // of a pack, for a function
-  unsigned loads = 0;     // packs of a thread
+  MoveRowsAlgorithm algorithm = MoveRowsAlgorithm::nothing;
+  unsigned loads = 0;  // packs of a thread, or vectors if shifted
   std::size_t blocks = 0;
   std::size_t bytes = 0;  // to be read and written, each row once
 };
@@ -53,20 +61,27 @@ inline MoveRowsPlan planMoveRows(const MoveRowsRequest& r, const MoveRowsTuning&
              inAlignment >= n * r.inBytes && outAlignment >= n * r.outBytes) {
     plan = {r.cols / n, r.inLd / n, r.outLd / n, n * r.inBytes, n * r.outBytes, n};
   }
-  const std::size_t packs = r.n * plan.cols;
-  plan.loads = packs <= tuning.fewWords ? moveFewRowsLoads : moveRowsLoads;
-  plan.blocks = ceilDivide(packs, std::size_t{moveRowsBlock} * plan.loads);
+  const bool isLong = r.cols * r.inBytes >= (r.scatters ? tuning.shiftedScatterBytes : tuning.shiftedGatherBytes);
+  const bool isShifted = r.onlyMoves && isLong && plan.inBytes <= tuning.shiftedWordBytes;
+  plan.algorithm = isShifted ? MoveRowsAlgorithm::shifted : MoveRowsAlgorithm::words;
+  const std::size_t items = r.n * (isShifted ? vectorsOfShiftedRow(r.cols * r.inBytes) : plan.cols);
+  plan.loads = items <= tuning.fewWords ? moveFewRowsLoads
+               : isShifted              ? shiftedRowsLoads
+                                        : moveRowsLoads(largerOf(plan.inBytes, plan.outBytes));
+  plan.blocks = ceilDivide(items, std::size_t{moveRowsBlock} * plan.loads);
   plan.bytes = r.n * (r.cols * (r.inBytes + r.outBytes) + r.indexBytes);
   return plan;
 }
 
 inline std::string planInWords(const MoveRowsPlan& plan) {
-  if (plan.blocks == 0) return "nothing to launch";
+  if (plan.algorithm == MoveRowsAlgorithm::nothing) return "nothing to launch";
+  const bool isShifted = plan.algorithm == MoveRowsAlgorithm::shifted;
   const std::string words = plan.inBytes == plan.outBytes ? message({plan.inBytes, " bytes"})
                                                           : message({plan.inBytes, " bytes to ", plan.outBytes});
-  return message({plan.cols, plan.cols == 1 ? " word of " : " words of ", words, " a row, ", plan.loads,
-                  " a thread in ", plan.blocks, " blocks of ", moveRowsBlock, "; ", plan.bytes,
-                  " bytes to move; words of 16 bytes need addresses, rows and leading dimensions of multiples of 16"});
+  return message({plan.cols, plan.cols == 1 ? " word of " : " words of ", words, " a row, moved as ",
+                  isShifted ? "shifted vectors of 16 bytes" : "words", ", ", plan.loads, " a thread in ", plan.blocks,
+                  " blocks of ", moveRowsBlock, "; ", plan.bytes, " bytes to move; words of 16 bytes need addresses, ",
+                  "rows and leading dimensions of multiples of 16"});
 }
 
 GPUOPT_DETAIL_END

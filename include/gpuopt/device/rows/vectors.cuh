@@ -25,6 +25,9 @@ inline std::size_t rowAlignment(std::uintptr_t data, std::size_t cols, std::size
   return powerOfTwoIn(data | cols * elementBytes | ld * elementBytes | 16);
 }
 
+// Aligned vectors of 16 bytes that a row touches at most, wherever it begins.
+constexpr std::size_t vectorsOfShiftedRow(std::size_t bytes) { return (bytes + 30) / 16; }
+
 // N elements of T, as the word that they fill.
 template <class T, unsigned N>
 struct PackOf {
@@ -43,8 +46,8 @@ struct RowShape {
   std::size_t cols;
   Divisor shortCols;  // if cols is less than 2^31
 
-  RowShape(std::size_t rows, std::size_t cols)
-      : rows(rows), cols(cols), shortCols(cols < LIMIT ? Divisor(static_cast<unsigned>(cols)) : Divisor()) {}
+  RowShape(std::size_t rowCount, std::size_t length)
+      : rows(rowCount), cols(length), shortCols(length < LIMIT ? Divisor(static_cast<unsigned>(length)) : Divisor()) {}
 
   // The row of any element, in most cases without a long division.
   __device__ std::size_t rowOf(std::size_t element) const {
