@@ -30,6 +30,7 @@ PAGES = (
     ("rows", "Rows", "rows.cuh", "rows", {
         "By index": "rows_gather.cuh device/rows/indices.cuh",
         "Combined": "rows_combine.cuh device/rows/combine.cuh"}),
+    ("rows_scan", "Scans of rows and columns", "rows_scan.cuh", "rows_scan", {"Rows and columns": "rows_scan.cuh"}),
     ("histograms", "Histograms", "histogram.cuh", "histogram", {
         "Arrays": "histogram.cuh", "Limits of the elements' own": "histogram_automatic.cuh", "In your own kernels": "block/histogram.cuh",
         "Policies": "device/histogram/tuning.cuh device/histogram/reduce_by.cuh"}),

@@ -47,7 +47,7 @@ struct ScanItems {
   }
 };
 
-// What takes the place of elements beyond the end. They come after all others, so they change no result; but the
+// What stands for elements beyond the end. They come after all others, so they change no result; but the
 // operation takes them: it gets numbers that cannot overflow, or a `valid` element of any other type.
 template <class A, class T>
 __device__ inline T paddingLike(const T* valid) {

@@ -39,8 +39,8 @@ inline constexpr unsigned scanManySlotWords =
     static_cast<unsigned>((workspaceCapacity - scanArrivals * sizeof(unsigned)) / 8);
 
 struct ScanTuning {
-  unsigned shiftedWords = 16;    // rows that are not aligned are read by words from so many words on
-  unsigned sharedFrom = 2;       // several blocks take a row from so many tiles on, where rows are few:
+  unsigned shiftedWords = 16;    // the least words of rows that are not aligned, if they are read by words
+  unsigned sharedFrom = 2;       // the tiles that one block takes of a row, where rows are few:
   unsigned fewPerProcessor = 2;  // fewer for each multiprocessor
   unsigned fewTiles = 1;         // tiles of columns for each multiprocessor below which they are small
   unsigned fewStrips = 16;       // strips of columns below which tiles form groups
