@@ -1,5 +1,5 @@
 /// \file
-/// Numbers that scans of rows and columns are tuned by. Measurements: benchmarks/rows_scan_bench.cu on an H200.
+/// Numbers that scans of rows and columns are tuned by.
 // SPDX-License-Identifier: MIT
 #pragma once
 
