@@ -20,6 +20,7 @@ PAGES = (
      {"Segments": "reduce_segments.cuh"}),
     ("device_functions", "Device functions", "reduce.cuh", "getting_started", {
         "Reductions of a warp": "warp/reduce.cuh", "Reductions of a block": "block/reduce.cuh",
+        "Scans of a warp": "warp/scan.cuh", "Scans of a block": "block/scan.cuh",
         "Lanes and shuffles": "warp/shuffle.cuh"}),
     ("transposition", "Transposition", "transpose.cuh", "transpose", {
         "Matrices": "transpose.cuh", "Views": "core/matrix_view.cuh",
@@ -31,6 +32,7 @@ PAGES = (
         "Combined": "rows_combine.cuh device/rows/combine.cuh"}),
     ("rows_transform", "Rows normalised and quantised", "rows_transform.cuh", "rows_transform", {
         "Transforms of rows": "rows_transform.cuh device/rows/transform_statistic.cuh"}),
+    ("rows_scan", "Scans of rows and columns", "rows_scan.cuh", "rows_scan", {"Rows and columns": "rows_scan.cuh"}),
     ("histograms", "Histograms", "histogram.cuh", "histogram", {
         "Arrays": "histogram.cuh", "Limits of the elements' own": "histogram_automatic.cuh", "In your own kernels": "block/histogram.cuh",
         "Policies": "device/histogram/tuning.cuh device/histogram/reduce_by.cuh"}),

@@ -20,6 +20,7 @@
 #include <gpuopt/rows.cuh>
 #include <gpuopt/rows_combine.cuh>
 #include <gpuopt/rows_gather.cuh>
+#include <gpuopt/rows_scan.cuh>
 #include <gpuopt/rows_transform.cuh>
 #include <gpuopt/soa.cuh>
 #include <gpuopt/struct_io.cuh>

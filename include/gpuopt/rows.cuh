@@ -5,4 +5,5 @@
 
 #include <gpuopt/rows_combine.cuh>
 #include <gpuopt/rows_gather.cuh>
+#include <gpuopt/rows_scan.cuh>
 #include <gpuopt/rows_transform.cuh>

@@ -60,6 +60,13 @@ __device__ inline T shuffleDown(const T& value, unsigned delta, int width = 32, 
   return detail::shuffleWords(value, [=](unsigned word) { return __shfl_down_sync(mask, word, delta, width); });
 }
 
+/// The value of the lane that is `delta` lower, within segments of `width` lanes; lanes at the start keep their own.
+/// All lanes in `mask` call.
+template <class T>
+__device__ inline T shuffleUp(const T& value, unsigned delta, int width = 32, unsigned mask = fullMask) {
+  return detail::shuffleWords(value, [=](unsigned word) { return __shfl_up_sync(mask, word, delta, width); });
+}
+
 /// The value of the lane whose index is this lane's XOR `laneMask`, within segments of `width` lanes. All lanes in
 /// `mask` call.
 template <class T>
