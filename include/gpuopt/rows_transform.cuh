@@ -17,10 +17,10 @@
 /// **Common to all.** Asynchronous on `stream`; one launch without scratch memory; the same bits on each run. No rows
 /// or no columns: nothing happens. Elements between rows (ld > cols) are not written, but may be read.
 ///
-/// **Cost.** Each row is read once and written once at near the speed of a copy, with 16-byte accesses if the rows of
-/// both matrices begin alike relative to 16 bytes: dense matrices do. A group of lanes, a warp, a block or (from sm_90
-/// on) a cluster of blocks holds a row in registers: up to 512 KiB, or 64 KiB before sm_90. Longer rows are read again
-/// for each pass. `explainTransformRows` says which. More: docs/rows_transform.md.
+/// **Cost.** Each row is read once and written once, aligned ones of up to 64 KiB at near the speed of a copy, with
+/// 16-byte accesses if the rows of both matrices begin alike relative to 16 bytes: dense matrices do. A group of lanes,
+/// a warp, a block or (from sm_90 on) a cluster of blocks holds a row in registers: up to 512 KiB, or 64 KiB before
+/// sm_90. Longer rows are read again for each pass. `explainTransformRows` says which. More: docs/rows_transform.md.
 ///
 /// **Errors.** std::invalid_argument, which names the function, the parameter and the values, before anything is
 /// launched: shapes that differ; ld < cols; null or misaligned pointers; in and out that overlap without being the
@@ -51,8 +51,8 @@ GPUOPT_NAMESPACE_BEGIN
 ///   - `Partial merge(Partial a, Partial b)`: of two parts; associative and commutative but for rounding
 ///   - `Result finish(Partial partial, int cols)`: of the whole row; each thread calls it
 /// \param map `map(Value x, Result result, int column)`, const and `__device__`: returns what converts to the element
-/// of `out`. If it has `storeResult(std::size_t row, Result result)`, one thread calls that for each row. \param stream
-/// the launch is queued there
+/// of `out`. If it has `storeResult(std::size_t row, Result result)`, one thread calls that for each row.
+/// \param stream the launch is queued there
 template <class In, class Out, class Statistic, class Map, class = detail::EnableMatrices<In, Out>>
 void transformRows(const In& in, const Out& out, Statistic statistic, Map map, StreamRef stream = {}) {
   constexpr const char* function = "gpuopt::transformRows";

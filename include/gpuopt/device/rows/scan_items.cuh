@@ -66,7 +66,8 @@ struct ScanRow {
   unsigned head;
 
   // With isShifted, words of both sides begin at the same elements of a row.
-  __device__ ScanRow(const In* in, Out* out, std::size_t cols, bool isShifted) : in(in), out(out), cols(cols), head(0) {
+  __device__ ScanRow(const In* from, Out* to, std::size_t length, bool isShifted)
+      : in(from), out(to), cols(length), head(0) {
     if (ITEMS == 1 || !isShifted) return;
     const std::size_t first = reinterpret_cast<std::size_t>(in) / sizeof(In) + (REVERSED ? cols : 0);
     const auto beyond = static_cast<unsigned>(first % ITEMS);

@@ -72,8 +72,7 @@ GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock) blockTransformKernel(c
       transform, row, [&](auto use) { own.each(begin, use); }, combination, threadIdx.x == 0);
 }
 
-// Rows that the registers of a cluster of blocks hold. A cluster takes several rows, and loads the next one while it
-// works on one.
+// The same for rows that the registers of a cluster of blocks hold.
 template <int VECTORS, bool WHOLE, class Transform>
 GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock)
     clusterTransformKernel(const Transform transform, const unsigned clusterBlocks) {
@@ -82,18 +81,12 @@ GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock)
   overlapPreviousKernel();
   const unsigned rank = blockIdx.x % clusterBlocks;
   Combination combination(storage, clusterBlocks, rank);
-  const unsigned clusters = gridDim.x / clusterBlocks;
-  const int begin = static_cast<int>(rank * VECTORS * blockDim.x + threadIdx.x);
-  std::size_t index = blockIdx.x / clusterBlocks;
-  ThreadVectors<VECTORS> next;
-  next.load(transform.template row<WHOLE>(index), begin);
-  for (; index < transform.rows; index += clusters) {
-    const auto row = transform.template row<WHOLE>(index);
-    const ThreadVectors<VECTORS> own = next;
-    next.load(transform.template row<WHOLE>(index + clusters), begin);
-    transformRow(
-        transform, row, [&](auto use) { own.each(begin, use); }, combination, rank == 0 && threadIdx.x == 0);
-  }
+  const auto row = transform.template row<WHOLE>(blockIdx.x / clusterBlocks);
+  const auto begin = static_cast<int>(rank * VECTORS * blockDim.x + threadIdx.x);
+  ThreadVectors<VECTORS> own;
+  own.load(row, begin);
+  transformRow(
+      transform, row, [&](auto use) { own.each(begin, use); }, combination, rank == 0 && threadIdx.x == 0);
 }
 
 // Rows of any length: a block or a cluster reads its row again for each pass, VECTORS vectors a thread at a time.

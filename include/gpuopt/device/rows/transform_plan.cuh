@@ -101,15 +101,6 @@ class TransformPlanner {
                    : areFew      ? "few rows, each held by the registers of several blocks"
                                  : "the registers of several blocks hold a row";
     setBlocks(roundUp(ceilDivide(ofBlock, plan_.vectors), 32));
-    if (takesCluster) plan_.blocks = clusters() * plan_.cluster;
-  }
-
-  // The rows of a cluster are few enough for several waves of clusters: they spread evenly over the device.
-  std::size_t clusters() const {
-    const TransformRequest& r = plan_.request;
-    const std::size_t resident = largerOf(r.multiprocessors / plan_.cluster, std::size_t{1});
-    const std::size_t rows = clampTo(r.rows / (resident * tuning_.clusterWaves), std::size_t{1}, tuning_.clusterRows);
-    return ceilDivide(r.rows, rows);
   }
 
   static constexpr unsigned MOST_VECTORS = 8;  // that a thread keeps

@@ -17,8 +17,6 @@ struct TransformTuning {
   std::size_t fourVectors = 2048;     // up to which a thread of a block keeps 4 vectors, above 8
   std::size_t blockThreads = 512;     // at most
   std::size_t clusterBlocks = 8;      // at most
-  std::size_t clusterRows = 16;       // that a cluster takes at most
-  std::size_t clusterWaves = 4;       // of clusters on the device, at least
   std::size_t fewVectors = 65536;     // in all, up to which a thread keeps one vector
   std::size_t fewRowsVectors = 2048;  // from which few rows are split among as many blocks as there can be
 };
