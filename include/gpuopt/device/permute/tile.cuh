@@ -205,7 +205,7 @@ class PermuteTile {
       const unsigned shared = part.shared + inRowShared(shape_, r, global);
       const std::uintptr_t begin = source + part.in + global;
       inRows_[i] = {part.in + global, shared,
-                    isInMemory(begin - begin % 16, roundUp(begin + region.inRowBytes, std::uintptr_t{16}))};
+                    isInMemory(begin - begin % 16, (begin + region.inRowBytes + 15) / 16 * 16)};
     }
   }
 

@@ -5,10 +5,10 @@
 
 #include <gpuopt/core/device_code.cuh>
 #include <gpuopt/device/rows/transform_values.cuh>
+#include <gpuopt/thread/operators.cuh>
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
@@ -44,7 +44,7 @@ struct RowSums {
 template <class Value>
 struct RowMaximum {
   using Partial = Value;
-  __device__ Value start() const { return -std::numeric_limits<Value>::infinity(); }
+  __device__ Value start() const { return least<Value>; }
   __device__ void add(Value& partial, Value x) const { partial = larger(partial, x); }
   __device__ Value merge(Value a, Value b) const { return larger(a, b); }
   __device__ Value finish(Value partial, int) const { return partial; }
