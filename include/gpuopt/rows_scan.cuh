@@ -153,6 +153,9 @@ void exclusiveScanRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, c
 
 /// Says in one line which kernel scans the rows of these views, its launch, the bytes that it moves, and why. Nothing
 /// is launched; of the pointers only the alignment matters. The words may change from version to version.
+///
+/// \tparam Order Forward or Reversed
+/// \tparam A the accumulator; that of AccumulatorFor unless given
 template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class Op = Plus>
 [[nodiscard]] std::string explainScanRows(const MatrixView<In>& in, const MatrixView<Out>& out, Op = {}) {
   return detail::explainScan<true, Order::isReversed, detail::Accumulator<A, Op, std::remove_const_t<In>>>(
@@ -278,6 +281,9 @@ void exclusiveScanColumns(In&& in, Out&& out, std::size_t rows, std::size_t cols
 
 /// Says in one line which kernel scans the columns of these views, its launch, the bytes that it moves, and why.
 /// Nothing is launched; of the pointers only the alignment matters. The words may change from version to version.
+///
+/// \tparam Order Forward or Reversed
+/// \tparam A the accumulator; that of AccumulatorFor unless given
 template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class Op = Plus>
 [[nodiscard]] std::string explainScanColumns(const MatrixView<In>& in, const MatrixView<Out>& out, Op = {}) {
   return detail::explainScan<false, Order::isReversed, detail::Accumulator<A, Op, std::remove_const_t<In>>>(

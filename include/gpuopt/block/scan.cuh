@@ -68,6 +68,7 @@ __device__ inline T blockInclusiveScan(T value, Op op) {
 /// \param init what the scan begins with
 /// \param op the operation
 /// \returns the thread's prefix
+/// \tparam BLOCK threads of the block: a power of two from 32 to 1024
 template <int BLOCK, class T, class Op>
 __device__ inline T blockExclusiveScan(T value, T init, Op op) {
   static_assert(detail::isPowerOfTwo<BLOCK> && BLOCK >= 32 && BLOCK <= 1024,

@@ -51,6 +51,7 @@ __device__ inline T warpInclusiveScan(T value, Op op) {
 /// \param init what the scan of each segment begins with
 /// \param op the operation
 /// \returns the lane's prefix
+/// \tparam WIDTH lanes of a segment: 1, 2, 4, 8, 16 or 32
 template <int WIDTH = 32, class T, class Op>
 __device__ inline T warpExclusiveScan(T value, T init, Op op) {
   if constexpr (detail::needsBox<T>) {

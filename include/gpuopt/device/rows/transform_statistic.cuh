@@ -14,6 +14,8 @@ GPUOPT_TYPES_BEGIN
 
 /// Two statistics of a row, one after the other: what `second` does with an element may depend on the result of
 /// `first`. Made by thenStatistic.
+///
+/// \tparam First,Second the types of the statistics
 template <class First, class Second>
 struct StatisticChain {
   First first;    ///< any statistic
