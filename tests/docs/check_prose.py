@@ -1,6 +1,7 @@
 """Holds the prose to what a reader can bear: lines of Markdown have at most 120 columns (but for rows of tables, links
 and pictures, which cannot be broken), and neither the documentation nor a comment of a header uses the phrases below.
-docs/glossary.md has the words to use instead; the names in its last column are in the headers.
+docs/glossary.md has the words to use instead; the names in its last column are in the headers. README lists every guide,
+so that a reader finds it, and the site has it in its table of contents.
 
 Usage: check_prose.py [--count] <repository>. Prints each violation, or with --count how many each file has.
 SPDX-License-Identifier: MIT
@@ -93,9 +94,17 @@ def unknownNames(glossary, headers):
                 yield number, f"{name} is in no header"
 
 
+def unlistedGuides(root):
+    """Pages of docs/ to which README has no link."""
+    listed = set(re.findall(r"\]\((docs/\w+\.md)", (root / "README.md").read_text()))
+    return sorted({f"docs/{page.name}" for page in root.glob("docs/*.md")} - listed)
+
+
 def violations(repository):
     """(file, line, message) of each."""
     root = Path(repository)
+    for guide in unlistedGuides(root):
+        yield guide, 1, "README does not list it"
     headers = {path: path.read_text() for path in sorted((root / "include" / "gpuopt").rglob("*.cuh"))}
     if (root / GLOSSARY).exists():
         for line, message in unknownNames((root / GLOSSARY).read_text(), "".join(headers.values())):

@@ -16,7 +16,8 @@ LONG = "word " * 30
 GOOD = {
     "README.md": "# What it is, what it lies on, and so many\n\nTwo levels lie between them. What is it, and where are we?"
                  "\n\n    code that lies(whole tile)\n\n```text\nso many\n```\n\n| " + LONG + "|\n\n"
-                 "A [link](docs/so%20many-lies-in.md) and `code that lies`.\n",
+                 "A [link](docs/so%20many-lies-in.md) and `code that lies`. [Guide](docs/guide.md),\n"
+                 "[words](docs/glossary.md#words).\n",
     "docs/guide.md": "The leading dimension, in place; a span in its place; unpack it anywhere.\n"
                      "`Identity`, the function. The rows are combined; a full tile.\n",
     "docs/glossary.md": "| word | meaning | in the code |\n|---|---|---|\n| row | `ofNobody` | `lies`, `Pair` |\n| tail | | |\n",
@@ -47,6 +48,7 @@ class Prose(unittest.TestCase):
             "phrase in an example's page": {"examples/README.md": "Lanes meet in a bank.\n"},
             "what as a subject": {page: "Short. What the lanes have read is added.\n"},
             "name that is gone": {"docs/glossary.md": "| row | a line | `Pair` |\n| tail | the end | `tailOf` |\n"},
+            "guide that README does not list": {"docs/other.md": "# Other\n"},
             "comment": {header: pair + "/// The words lie in one bank.\n"},
             "comment after code": {header: pair + "int x;  // as they lie\n"},
             "comment across lines": {header: pair + "/// The parts that are put\n/// together here.\n"},
