@@ -35,10 +35,10 @@ constexpr double occupancyOf(const Multiprocessor& m, unsigned registersPerThrea
 
 /// Each thread copies ITEMS elements, and all its loads are on their way before the first store: what
 /// occupancy does by many threads, this does by few.
-template <int ITEMS>
-__global__ void copyItems(const float* in, float* out, std::size_t n) {
+template <int ITEMS, class T = float>
+__global__ void copyItems(const T* in, T* out, std::size_t n) {
   const std::size_t first = std::size_t{blockIdx.x} * blockDim.x * ITEMS + threadIdx.x;
-  float items[ITEMS];
+  T items[ITEMS];
 #pragma unroll
   for (int k = 0; k < ITEMS; ++k) {
     const std::size_t i = first + std::size_t{blockDim.x} * k;
@@ -52,11 +52,11 @@ __global__ void copyItems(const float* in, float* out, std::size_t n) {
 }
 
 /// `sharedBytes` of a block are not used: they only keep other blocks away from the multiprocessor.
-template <int ITEMS>
-void launchCopyItems(const float* in, float* out, std::size_t n, unsigned block, std::size_t sharedBytes) {
+template <int ITEMS, class T>
+void launchCopyItems(const T* in, T* out, std::size_t n, unsigned block, std::size_t sharedBytes) {
   gpuopt::LaunchConfig config = gridFor(ceilDivide(n, ITEMS), block);
   config.sharedBytes = sharedBytes;
-  gpuopt::launch(copyItems<ITEMS>, config, in, out, n);
+  gpuopt::launch(copyItems<ITEMS, T>, config, in, out, n);
 }
 
 inline constexpr float chainFactor = 0.75F, chainTerm = 1.5F;
