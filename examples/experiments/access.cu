@@ -5,9 +5,11 @@
 
 #include "experiment.hpp"
 #include "measure.cuh"
+#include "occupancy.cuh"
 
 #include <gpuopt/access.cuh>
 
+#include <algorithm>
 #include <string>
 
 namespace experiments {
@@ -51,6 +53,75 @@ void patterns(Report& report) {
   }
 }
 
+void linesFarApart(Report& report) {
+  constexpr std::size_t LINES = std::size_t{1} << 23, CHECKED_LINES = 1024;
+  report.table({"Words of 8M lines, 1 GiB: a request of a warp reads 32 words of lines that are far apart",
+                "lines a request",
+                "then, used of lines / sectors",
+                "a warp's read",
+                {"us", "used, GB/s", "sectors, GB/s"}});
+  const auto values = wholeNumbers<float>(CHECKED_LINES * 32);
+  const TimedArray<float> in(LINES * 32), out(LINES / requestsPerWarp);
+  for (const unsigned touched : {1u, 2u, 4u, 8u, 16u, 32u}) {
+    const gpuopt::GlobalAccess access =
+        gpuopt::globalAccess<float>([=](unsigned lane) { return wordFarApart(0, lane, touched, LINES); });
+    const auto expected = farApartOnHost(values, touched);
+    const auto sums = resultOf<float>(values, expected.size(), [=](const float* from, float* to) {
+      launchFarApart(from, to, CHECKED_LINES, touched);
+    });
+    const double seconds = secondsOf([&] { launchFarApart(in.data(), out.data(), LINES, touched); });
+    const auto rate = [=](unsigned bytes) { return seconds > 0 ? 1e-9 * bytes * (LINES / touched) / seconds : 0; };
+    report.add({std::to_string(touched),
+                touched == 1    ? "100 / 100 %"
+                : touched == 32 ? "3.125 / 12.5 %"
+                                : "",
+                format("%u lines, %u sectors", access.lines, access.sectors),
+                {1e6 * seconds, rate(access.bytes), rate(32 * access.sectors)},
+                sums == expected});
+  }
+}
+
+template <int ITEMS, class T>
+bool copiesRightly() {
+  constexpr std::size_t N = 1003;
+  const auto words = wholeNumbers<unsigned char>(N * sizeof(T));
+  return words == resultOf<unsigned char>(words, words.size(), [](const unsigned char* from, unsigned char* to) {
+           launchCopyItems<ITEMS>(reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to), N, copyBlock, 0);
+         });
+}
+
+template <class T>
+void widthRow(Report& report, const char* then, const TimedArray<unsigned>& in, const TimedArray<unsigned>& out,
+              std::size_t bytes) {
+  const gpuopt::GlobalAccess access = gpuopt::globalAccess<T>([](unsigned lane) { return lane; });
+  const auto* const from = reinterpret_cast<const T*>(in.data());
+  auto* const to = reinterpret_cast<T*>(out.data());
+  const std::size_t n = bytes / sizeof(T);
+  const double moved = 2 * static_cast<double>(bytes);
+  report.add({std::to_string(sizeof(T)),
+              then,
+              format("%u x %u sectors", access.requests, access.sectors / access.requests),
+              {billionsPerSecond(moved, [=] { launchCopyItems<1>(from, to, n, copyBlock, 0); }),
+               billionsPerSecond(moved, [=] { launchCopyItems<4>(from, to, n, copyBlock, 0); })},
+              copiesRightly<1, T>() && copiesRightly<4, T>()});
+}
+
+void widths(Report& report) {
+  constexpr std::size_t BYTES = std::size_t{1} << 28;
+  const TimedArray<unsigned> in(BYTES / 4, Filling::bits), out(BYTES / 4);
+  report.table({"Copies of 256 MiB by the bytes of an element; 1 and 4 elements a thread",
+                "bytes",
+                "then, a warp",
+                "a warp's read",
+                {"1, GB/s", "4, GB/s"}});
+  widthRow<unsigned char>(report, "32 bytes", in, out, BYTES);
+  widthRow<unsigned short>(report, "64 bytes", in, out, BYTES);
+  widthRow<unsigned>(report, "128 bytes", in, out, BYTES);
+  widthRow<uint2>(report, "256 bytes", in, out, BYTES);
+  widthRow<uint4>(report, "512 bytes", in, out, BYTES);
+  widthRow<Words8>(report, "", in, out, BYTES);
+}
+
 template <Increment WHICH>
 void incrementRow(Report& report, const char* name, const char* then, const TimedArray<float>& array,
                   std::size_t timed) {
@@ -74,9 +145,22 @@ void increments(Report& report) {
   incrementRow<Increment::fourthOnFirstOfBlock>(report, "the fourth on the block's first", "785 us", array, N);
 }
 
-/// One row of copies of n elements, direct and through a texture.
-void shiftRow(Report& report, const std::string& name, unsigned offset, unsigned stride, const TimedArray<float>& in,
-              const LinearTexture& texture, const TimedArray<float>& out, std::size_t n) {
+/// What is copied, and from what: n elements of a large array, which has a texture.
+struct Shifted {
+  const TimedArray<float>& in;
+  const LinearTexture& texture;
+  const TimedArray<float>& out;
+  std::size_t n;
+
+  /// GB/s of a copy whose writes begin at `to`, too.
+  template <class Reader>
+  double speed(Reader reader, unsigned offset, unsigned stride, unsigned to = 0) const {
+    return billionsPerSecond(2.0 * sizeof(float) * static_cast<double>(n),
+                             [=] { launchShifted(reader, out.data() + to, n, offset, stride); });
+  }
+};
+
+bool shiftsRightly(unsigned offset, unsigned stride) {
   constexpr std::size_t N = 1003;
   const auto values = wholeNumbers<float>(offset + stride * N);
   const auto expected = shiftedOnHost(values, N, offset, stride);
@@ -87,46 +171,71 @@ void shiftRow(Report& report, const std::string& name, unsigned offset, unsigned
     launchShifted(small.reader(), to, N, offset, stride);
     gpuopt::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // before the texture is destroyed
   });
-  const gpuopt::GlobalAccess access =
-      gpuopt::globalAccess<float>([=](unsigned lane) { return offset + lane * stride; });
-  const double bytes = 2.0 * sizeof(float) * static_cast<double>(n);
-  report.add({name,
-              "",
-              format("%u sectors, %.4g %%", access.sectors, 100 * access.utilisation()),
-              {billionsPerSecond(bytes, [&] { launchShifted(DirectReader{in.data()}, out.data(), n, offset, stride); }),
-               billionsPerSecond(bytes, [&] { launchShifted(texture.reader(), out.data(), n, offset, stride); })},
-              direct == expected && fetched == expected});
+  return direct == expected && fetched == expected;
 }
 
-void shifts(Report& report) {
-  constexpr std::size_t ELEMENTS = std::size_t{1} << 27;  // no linear texture has more
-  constexpr std::size_t OFFSET_N = std::size_t{1} << 26, STRIDE_N = 7'000'000;
-  const TimedArray<float> in(ELEMENTS), out(OFFSET_N);
-  const LinearTexture texture(in.data(), emulated ? 1 : ELEMENTS);
+bool writesRightly(unsigned offset) {
+  constexpr std::size_t N = 1003;
+  const auto values = wholeNumbers<float>(N + offset);
+  const auto found = resultOf<float>(values, values.size(), [=](const float* from, float* to) {
+    launchShifted(DirectReader{from}, to + offset, N, offset, 1);
+  });
+  return std::equal(values.begin() + offset, values.end(), found.begin() + offset);
+}
 
+std::string warpRead(unsigned offset, unsigned stride) {
+  const gpuopt::GlobalAccess access =
+      gpuopt::globalAccess<float>([=](unsigned lane) { return offset + lane * stride; });
+  return format("%u sectors, %.4g %%", access.sectors, 100 * access.utilisation());
+}
+
+void offsets(Report& report, const Shifted& copy) {
   report.table(
-      {"Copies whose reads are off by some floats. Then: 1.7x slower on cc 1.3, 8x on cc 1.0; through "
-       "a texture, no loss",
+      {"Copies whose reads, writes or both are off by some floats. Then, reads: 1.7x slower on cc 1.3, 8x on cc 1.0; "
+       "through a texture, no loss",
        "offset",
        "",
-       "a warp's read",
-       {"direct, GB/s", "texture, GB/s"}});
+       "a warp's access",
+       {"reads, GB/s", "texture, GB/s", "writes, GB/s", "both, GB/s"}});
+  const DirectReader direct{copy.in.data()};
   for (unsigned offset = 0; offset <= 16; ++offset)
-    shiftRow(report, std::to_string(offset), offset, 1, in, texture, out, OFFSET_N);
+    report.add({std::to_string(offset),
+                "",
+                warpRead(offset, 1),
+                {copy.speed(direct, offset, 1), copy.speed(copy.texture.reader(), offset, 1),
+                 copy.speed(direct, 0, 1, offset), copy.speed(direct, offset, 1, offset)},
+                shiftsRightly(offset, 1) && writesRightly(offset)});
+}
 
+void strides(Report& report, const Shifted& copy) {
   report.table({"Copies whose reads are some floats apart. Then: slower with each stride",
                 "stride",
                 "",
                 "a warp's read",
                 {"direct, GB/s", "texture, GB/s"}});
   for (unsigned stride = 1; stride <= 18; ++stride)
-    shiftRow(report, std::to_string(stride), 0, stride, in, texture, out, STRIDE_N);
+    report.add({std::to_string(stride),
+                "",
+                warpRead(0, stride),
+                {copy.speed(DirectReader{copy.in.data()}, 0, stride), copy.speed(copy.texture.reader(), 0, stride)},
+                shiftsRightly(0, stride)});
+}
+
+void shifts(Report& report) {
+  constexpr std::size_t ELEMENTS = std::size_t{1} << 27;  // no linear texture has more
+  constexpr std::size_t OFFSET_N = std::size_t{1} << 26, STRIDE_N = 7'000'000;
+  const TimedArray<float> in(ELEMENTS), out(OFFSET_N + 16);
+  const LinearTexture texture(in.data(), emulated ? 1 : ELEMENTS);
+  offsets(report, {in, texture, out, OFFSET_N});
+  strides(report, {in, texture, out, STRIDE_N});
 }
 
 void run(Report& report) {
   patterns(report);
   increments(report);
   shifts(report);
+  widths(report);
+  linesFarApart(report);
 }
 
 }  // namespace

@@ -72,6 +72,50 @@ inline std::vector<float> patternOnHost(const std::vector<float>& in, Pattern pa
   return out;
 }
 
+// ------------------------------------------------------------------------------- lines that are far apart
+
+/// The word of an array of `lines` lines that a lane reads where each request of a warp touches `touched` of them; both
+/// are powers of two, up to 32 are touched. Neighbouring lanes share a line. Lines of a request are far apart, and no
+/// two requests share one: a linear congruential generator of full period numbers them.
+__host__ __device__ constexpr std::size_t wordFarApart(std::size_t request, unsigned lane, unsigned touched,
+                                                       std::size_t lines) {
+  const std::size_t number = request * touched + lane * touched / 32;
+  return ((number * 1664525u + 1013904223u) & (lines - 1)) * 32 + lane;
+}
+
+/// out[w]: the sum of what warp w reads. All warps together touch each of the lines once.
+__global__ void readFarApart(const float* in, float* out, std::size_t lines, unsigned touched) {
+  const std::size_t warp = globalThread() / 32;
+  const unsigned lane = threadIdx.x % 32;
+  if (warp >= lines / touched / requestsPerWarp) return;
+  float sum = 0;
+#pragma unroll
+  for (unsigned request = 0; request < requestsPerWarp; ++request)
+    sum += in[wordFarApart(requestsPerWarp * warp + request, lane, touched, lines)];
+  sum = gpuopt::warpReduce(sum, gpuopt::Plus{});
+  if (lane == 0) out[warp] = sum;
+}
+
+inline void launchFarApart(const float* in, float* out, std::size_t lines, unsigned touched) {
+  gpuopt::launch(readFarApart, gridFor(lines / touched / requestsPerWarp * 32, patternBlock), in, out, lines, touched);
+}
+
+inline std::vector<float> farApartOnHost(const std::vector<float>& in, unsigned touched) {
+  const std::size_t lines = in.size() / 32;
+  std::vector<float> out(lines / touched / requestsPerWarp, 0);
+  for (std::size_t request = 0; request < lines / touched; ++request)
+    for (unsigned lane = 0; lane < 32; ++lane)
+      out[request / requestsPerWarp] += in[wordFarApart(request, lane, touched, lines)];
+  return out;
+}
+
+// -------------------------------------------------------------------------------------- width of elements
+
+/// 32 bytes, in two accesses of 16 on compute capability 9.0.
+struct alignas(32) Words8 {
+  uint4 lower, upper;
+};
+
 // --------------------------------------------------------------------------------------------- a[i]++
 
 /// What the thread of a[i] increments.

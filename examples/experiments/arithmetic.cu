@@ -16,6 +16,14 @@ constexpr std::size_t timedN = 1 << 20;
 constexpr unsigned timedRounds = 256;
 constexpr float floatStep = 0x1p-9F;
 
+/// n values from `first` to `last`.
+std::vector<float> spread(std::size_t n, double first, double last) {
+  std::vector<float> values(n);
+  const double step = (last - first) / static_cast<double>(n - 1);
+  for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<float>(first + step * static_cast<double>(i));
+  return values;
+}
+
 /// From 0.5 to 2.
 std::vector<float> arguments() {
   std::vector<float> values(30001);
@@ -29,8 +37,7 @@ struct Errors {
 };
 
 template <class F, class Exact>
-Errors errorsOf(F f, Exact exact) {
-  const auto values = arguments();
+Errors errorsOf(F f, Exact exact, const std::vector<float>& values = arguments()) {
   const auto found = resultOf<float>(values, values.size(), [&](const float* from, float* to) {
     launchCalls(from, to, values.size(), floatStep, 1, f);
   });
@@ -44,8 +51,8 @@ Errors errorsOf(F f, Exact exact) {
   return errors;
 }
 
-template <class F, class T>
-double callsPerSecond(const TimedArray<T>& in, const TimedArray<T>& out, T step, F f) {
+template <class F, class In, class T>
+double callsPerSecond(const In& in, const TimedArray<T>& out, T step, F f) {
   return billionsPerSecond(double{timedN} * timedRounds,
                            [&] { launchCalls(in.data(), out.data(), timedN, step, timedRounds, f); });
 }
@@ -76,6 +83,41 @@ void functions(Report& report, const TimedArray<float>& in, const TimedArray<flo
   functionRow<PrecisePower, FastPower, ExactPower>(report, "powf, __powf", "as exp2 and log2", in, out);
   functionRow<PreciseQuotient, FastQuotient, ExactQuotient>(report, "2.7F / x, __fdividef", "2 ulp", in, out);
   report.note("Bounds: CUDA C++ Programming Guide. x has 2^-23 = 1.2e-7 for an ulp from 1 to 2.");
+}
+
+/// Sines of n arguments, of which every `each`-th is from the range and the others are small.
+void sineRow(Report& report, const char* name, const char* then, double first, double last, std::size_t each,
+             const TimedArray<float>& out) {
+  const auto mixed = [=](std::size_t n) {
+    std::vector<float> values = spread(n, 0.5, 2);
+    const std::vector<float> large = spread(n, first, last);
+    for (std::size_t i = 0; i < n; i += each) values[i] = large[i];
+    return values;
+  };
+  const auto checked = mixed(30001);
+  const Errors precise = errorsOf(PreciseSine{}, ExactSine{}, checked);
+  const Errors fast = errorsOf(FastSine{}, ExactSine{}, checked);
+  const DeviceArray<float> in(mixed(emulated ? 2 : timedN));
+  report.add({name,
+              then,
+              "",
+              {callsPerSecond(in, out, floatStep, PreciseSine{}), callsPerSecond(in, out, floatStep, FastSine{}),
+               1e7 * precise.distance, 1e7 * fast.distance},
+              precise.distance < 1e-6});
+}
+
+/// Arguments grow by a half while they are timed, and the largest not at all: that is less than their last bit.
+void sines(Report& report, const TimedArray<float>& out) {
+  report.table({"sinf and __sinf by the size of their arguments; large ones are reduced with more digits of pi",
+                "arguments",
+                "then",
+                "",
+                {"sinf, G/s", "__sinf, G/s", "error of sinf, 1e-7", "error of __sinf, 1e-7"}});
+  sineRow(report, "0.5 to 2", "", 0.5, 2, 1, out);
+  sineRow(report, "30000 to 48000", "", 30000, 48000, 1, out);
+  sineRow(report, "48100 to 105000", "slow from 48039 on", 48100, 105000, 1, out);
+  sineRow(report, "106000 to 1000000", "slow", 106000, 1e6, 1, out);
+  sineRow(report, "one lane in 32 of these", "", 106000, 1e6, 32, out);
 }
 
 void literals(Report& report, const TimedArray<float>& in, const TimedArray<float>& out) {
@@ -122,6 +164,7 @@ void run(Report& report) {
   functions(report, in, out);
   literals(report, in, out);
   divisions(report);
+  sines(report, out);
 }
 
 }  // namespace

@@ -3,8 +3,11 @@
 // SPDX-License-Identifier: MIT
 #include "latency.cuh"
 
+#include "block_steps.cuh"
 #include "experiment.hpp"
-#include "host_memory.cuh"
+#include "grid_steps.cuh"
+#include "host.cuh"
+#include "mailbox.cuh"
 #include "measure.cuh"
 
 #include <algorithm>
@@ -161,11 +164,127 @@ void memory(Report& report, std::integer_sequence<int, LOADS...>) {
   }
 }
 
+// ------------------------------------------------------------------------------- waiting for each other
+
+template <class Step, int BLOCK>
+Cycles blockStepCycles() {
+  const auto values = wholeNumbers<float>(BLOCK);
+  const DeviceArray<float> in(values), out(values.size());
+  const DeviceArray<long long> cycles(1);
+  out.poison();
+  long long least = 0;
+  for (int call = 0; call < launches; ++call) {
+    launchBlockStep<Step, BLOCK>(in.data(), out.data(), steps, cycles.data());
+    const long long taken = cycles.toHost()[0];
+    least = call == 0 ? taken : (std::min)(least, taken);
+  }
+  return {static_cast<double>(least) / steps, out.toHost() == blockStepOnHost<Step>(values, steps)};
+}
+
+template <int WARPS>
+void blockStepRow(Report& report) {
+  constexpr int BLOCK = 32 * WARPS;
+  const Cycles found[] = {blockStepCycles<BlockBarrier, BLOCK>(), blockStepCycles<NamedBarrier, BLOCK>(),
+                          blockStepCycles<WarpBarrier, BLOCK>(), blockStepCycles<Rotation, BLOCK>(),
+                          blockStepCycles<BlockMean, BLOCK>()};
+  std::vector<double> cycles;
+  bool isRight = true;
+  for (const Cycles& each : found) {
+    cycles.push_back(each.each);
+    isRight = isRight && each.isRight;
+  }
+  report.add({std::to_string(WARPS), "", "", cycles, isRight});
+}
+
+template <int... WARPS>
+void blockSteps(Report& report, std::integer_sequence<int, WARPS...>) {
+  report.table({"A barrier of the block, of four of its warps and of one; a shuffle; a reduction of floats",
+                "warps a block",
+                "",
+                "",
+                {"__syncthreads(), cycles", "bar.sync of 4 warps, cycles", "__syncwarp(), cycles",
+                 "__shfl_sync(), cycles", "blockAllReduce(), cycles"}});
+  (blockStepRow<WARPS>(report), ...);
+}
+
+/// Two arrays and a counter that belong together.
+struct GridMemory {
+  explicit GridMemory(const std::vector<unsigned>& in) : even(in), odd(in.size()), counter(std::vector<unsigned>{0}) {
+    odd.poison();
+  }
+  GridWords words() const { return {even.data(), odd.data(), counter.data()}; }
+  DeviceArray<unsigned> even, odd, counter;
+};
+
+bool stepsRightly(GridBarrier how) {
+  constexpr unsigned BLOCKS = 5, STEPS = 6;
+  const auto in = wholeNumbers<unsigned>(BLOCKS);
+  const GridMemory memory(in);
+  launchGridSteps(how, memory.words(), BLOCKS, STEPS);
+  return memory.even.toHost() == gridStepsOnHost(in, STEPS);
+}
+
+/// Seconds of a step in a long row of them. The steps are queued while the device is busy: the host's time for a launch
+/// does not count.
+double gridStepSeconds(GridBarrier how, unsigned blocks) {
+  constexpr unsigned FEW = 2, MANY = 130;
+  const GridMemory memory(std::vector<unsigned>(emulated ? 1 : blocks, 1));
+  const DeviceArray<unsigned> passed(std::vector<unsigned>{0, 0});
+  const auto busyCycles = static_cast<long long>(2e-3 * clockRate());
+  const auto secondsOfSteps = [&](unsigned count) {
+    return secondsAfter([&] { launchPassOn(passed.data(), 0, 1, busyCycles); },
+                        [&] { launchGridSteps(how, memory.words(), blocks, count); });
+  };
+  return (secondsOfSteps(MANY) - secondsOfSteps(FEW)) / (MANY - FEW);
+}
+
+void gridSteps(Report& report) {
+  constexpr struct {
+    const char* name;
+    const char* then;
+    GridBarrier how;
+  } rows[] = {{"another launch", "the only way", GridBarrier::launch},
+              {"another launch, programmatic", "", GridBarrier::programmatic},
+              {"by the last block: a ticket", "", GridBarrier::ticket},
+              {"grid.sync(), all blocks resident", "", GridBarrier::gridSync}};
+  const auto multiprocessors = static_cast<unsigned>(gpuopt::multiprocessorCount(gpuopt::currentDevice()));
+  report.table({"A step of a grid that needs all results of the step before; 1 and 4 blocks on a multiprocessor",
+                "how",
+                "then",
+                "",
+                {"1, us", "4, us"}});
+  for (const auto& [name, then, how] : rows) {
+    std::vector<double> microseconds;
+    for (const unsigned blocks : {multiprocessors, 4 * multiprocessors}) {
+      double seconds = gridStepSeconds(how, blocks);
+      // Every other step of these is a launch.
+      if (how == GridBarrier::ticket) seconds = 2 * seconds - gridStepSeconds(GridBarrier::launch, blocks);
+      microseconds.push_back(1e6 * seconds);
+    }
+    report.add({name, then, "", microseconds, stepsRightly(how)});
+  }
+}
+
+void mailbox(Report& report) {
+  constexpr unsigned QUESTIONS = emulated ? 5 : 1001;
+  Mailbox box;
+  report.table({"The host asks a kernel, which answers, through words of mapped memory", "how", "", "", {"us"}});
+  const auto add = [&](const char* name, const RoundTrips& trips) {
+    report.add({name, "", "", {1e6 * trips.seconds}, trips.isRight});
+  };
+  add("a launch, cudaDeviceSynchronize", box.launchAndSynchronize(QUESTIONS));
+  add("a launch; the kernel sets a word", box.launchAndWatch(QUESTIONS));
+  add("a running kernel, both by words", box.askRunningKernel(QUESTIONS));
+}
+
 void run(Report& report) {
   latencies(report);
   bySize(report);
   arithmetic(report, std::integer_sequence<int, 1, 2, 4>{});
   memory(report, std::integer_sequence<int, 1, 4, 16>{});
+  blockSteps(report, std::integer_sequence<int, 1, 2, 4, 8, 16, 32>{});
+  gridSteps(report);
+  mailbox(report);
 }
 
 }  // namespace

@@ -234,6 +234,52 @@ void amdahl(Report& report) {
   }
 }
 
+// ------------------------------------------------------------------------------------ little parallelism
+
+constexpr unsigned lonelyThreads[] = {1, 32, 1024};
+
+bool worksRightly() {
+  constexpr unsigned ROUNDS = 3;
+  const auto values = wholeNumbers<unsigned>(5003);
+  std::vector<unsigned> expected(values.size()), buffer(values.size());
+  workOnHost(values.data(), expected.data(), values.size(), ROUNDS);
+  const auto agrees = [&](const auto& launch) { return expected == resultOf<unsigned>(values, values.size(), launch); };
+  bool isRight = agrees(
+      [&](const unsigned* from, unsigned* to) { workBetweenCopies(from, to, buffer.data(), values.size(), ROUNDS); });
+  for (const unsigned threads : lonelyThreads)
+    isRight = agrees([&](const unsigned* from, unsigned* to) {
+                launchWorkInBlock(from, to, values.size(), threads, ROUNDS);
+              }) &&
+              isRight;
+  return isRight;
+}
+
+void littleParallelism(Report& report) {
+  constexpr std::size_t MOST = std::size_t{1} << 22, MOST_OF_THREAD = std::size_t{1} << 17;
+  constexpr unsigned ROUNDS = 16;
+  const TimedArray<unsigned> in(MOST, Filling::bits), out(MOST);
+  const HostBuffer buffer(HostMemory::pinned, (emulated ? 1 : MOST) * sizeof(unsigned));
+  report.table(
+      {"Work on elements in device memory: by one thread, one warp, one block, or by the host between two "
+       "copies",
+       "elements",
+       "",
+       "",
+       {"1 thread, us", "1 warp, us", "1 block, us", "copies and host, us"}});
+  const bool isRight = worksRightly();
+  for (std::size_t n = 64; n <= MOST; n *= 4) {
+    std::vector<double> microseconds;
+    for (const unsigned threads : lonelyThreads) {
+      const bool isShort = n / threads <= MOST_OF_THREAD;
+      microseconds.push_back(
+          isShort ? 1e6 * hostSecondsOf([&] { launchWorkInBlock(in.data(), out.data(), n, threads, ROUNDS); }) : 0);
+    }
+    microseconds.push_back(
+        1e6 * hostSecondsOf([&] { workBetweenCopies(in.data(), out.data(), buffer.as<unsigned>(), n, ROUNDS); }));
+    report.add({std::to_string(n), "", "", microseconds, isRight});
+  }
+}
+
 // ------------------------------------------------------------------------- recompute, load, or transfer
 
 bool recomputesRightly(unsigned rounds) {
@@ -284,6 +330,7 @@ void run(Report& report) {
   }
   amdahl(report);
   recompute(report);
+  littleParallelism(report);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "grid.cuh"
 #include "host_memory.cuh"
 #include "worked.cuh"
 
@@ -114,6 +115,25 @@ inline unsigned runProgram(Parts parts, const ProgramData& data) {
   }
   doWork(parts, data);
   return sumOnHost(data);
+}
+
+// ------------------------------------------------------------------------------------ little parallelism
+
+/// The threads of one block do all the work.
+__global__ void workInBlock(const unsigned* in, unsigned* out, std::size_t n, unsigned rounds) {
+  for (std::size_t i = threadIdx.x; i < n; i += blockDim.x) out[i] = worked(in[i], rounds);
+}
+
+inline void launchWorkInBlock(const unsigned* in, unsigned* out, std::size_t n, unsigned threads, unsigned rounds) {
+  gpuopt::launch(workInBlock, gridFor(threads, threads), in, out, n, rounds);
+}
+
+/// The host does it instead: the data comes to `buffer`, of n words, and goes back.
+inline void workBetweenCopies(const unsigned* in, unsigned* out, unsigned* buffer, std::size_t n, unsigned rounds) {
+  const std::size_t bytes = n * sizeof(unsigned);
+  gpuopt::check(cudaMemcpy(buffer, in, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  workOnHost(buffer, buffer, n, rounds);
+  gpuopt::check(cudaMemcpy(out, buffer, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
 }
 
 // ------------------------------------------------------------------------- recompute, load, or transfer

@@ -7,6 +7,7 @@
 #include "measure.cuh"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -136,6 +137,129 @@ void operationsInFlight(Report& report, const TimedArray<float>& in, const Timed
   }
 }
 
+// ----------------------------------------------------------------------------------------- blocks of a grid
+
+/// How many blocks the texts recommend.
+const char* heuristicOf(unsigned blocks, unsigned multiprocessors) {
+  if (blocks == 100) return "for future devices";
+  if (blocks == 1000) return "for several generations";
+  if (blocks == multiprocessors) return "at least";
+  return blocks == 2 * multiprocessors ? "better" : "";
+}
+
+/// A block runs alone on its multiprocessor: a wave has as many as there are multiprocessors.
+void waves(Report& report, const TimedArray<float>& in, const TimedArray<float>& out) {
+  constexpr unsigned BLOCK = 256, ROUNDS = 16384;
+  const std::size_t shared = sharedBytesFor(1);
+  const auto wave = static_cast<unsigned>(gpuopt::multiprocessorCount(gpuopt::currentDevice()));
+  const auto secondsOfBlocks = [&](unsigned blocks) {
+    return secondsOf([&] { launchChains<4>(in.data(), out.data(), blocks * BLOCK, BLOCK, shared, ROUNDS); });
+  };
+  const double ofWave = secondsOfBlocks(wave);
+  report.table({"Multiply-adds by the blocks of the grid, each of which has a multiprocessor for itself",
+                "blocks",
+                "then",
+                "of a full wave's speed",
+                {"us", "ns an element", "of a full wave, %"}});
+  for (const unsigned blocks :
+       std::set<unsigned>{1, 8, 100, wave / 4, wave / 2, wave - 1, wave, wave + 1, 3 * wave / 2, 2 * wave, 2 * wave + 1,
+                          4 * wave, 4 * wave + 1, 1000, 8 * wave, 8 * wave + 1}) {
+    const double seconds = secondsOfBlocks(blocks);
+    report.add(
+        {std::to_string(blocks),
+         heuristicOf(blocks, wave),
+         percent(waveEfficiency(blocks, wave)),
+         {1e6 * seconds, 1e9 * seconds / (blocks * BLOCK), seconds > 0 ? 100 * ofWave * blocks / (wave * seconds) : 0},
+         followsRightly<4>(BLOCK)});
+  }
+}
+
+template <int ITEMS>
+bool loopsRightly(unsigned blocks) {
+  const auto values = wholeNumbers<float>(checkedN);
+  return values == resultOf<float>(values, checkedN, [=](const float* from, float* to) {
+           launchCopyInLoops<ITEMS>(from, to, checkedN, blocks, 32);
+         });
+}
+
+template <int... ITEMS>
+void loops(Report& report, const TimedArray<float>& in, const TimedArray<float>& out, std::size_t n,
+           std::integer_sequence<int, ITEMS...>) {
+  constexpr unsigned BLOCK = 256;
+  const auto multiprocessors = static_cast<unsigned>(gpuopt::multiprocessorCount(gpuopt::currentDevice()));
+  report.table({"Copies of 256 MiB by the blocks of the grid, in loops of 1 and 4 loads at once",
+                "blocks",
+                "",
+                "",
+                {format("%d, GB/s", ITEMS)...}});
+  std::set<unsigned> sizes{1, 10, 100, 1000, 10000};
+  for (const unsigned times : {1u, 2u, 4u, 8u, 16u, 32u}) {
+    sizes.insert(times * multiprocessors);
+    if (times > 1) sizes.insert(times * multiprocessors + multiprocessors / 2);
+  }
+  const double bytes = 2.0 * sizeof(float) * static_cast<double>(n);
+  for (const unsigned blocks : sizes)
+    report.add(
+        {std::to_string(blocks),
+         "",
+         "",
+         {billionsPerSecond(bytes, [&] { launchCopyInLoops<ITEMS>(in.data(), out.data(), n, blocks, BLOCK); })...},
+         (loopsRightly<ITEMS>((std::min)(blocks, 40u)) && ...)});
+}
+
+// -------------------------------------------------------------------------------------------- shared memory
+
+Multiprocessor multiprocessorHere() {
+  const int device = gpuopt::currentDevice();
+  const auto attribute = [=](cudaDeviceAttr which) {
+    return static_cast<unsigned>(gpuopt::deviceAttribute(which, device));
+  };
+  Multiprocessor here = hopper;
+  here.registers = attribute(cudaDevAttrMaxRegistersPerMultiprocessor);
+  here.threads = attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
+  here.blocks = attribute(cudaDevAttrMaxBlocksPerMultiprocessor);
+  here.sharedBytes = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  here.sharedReserved = attribute(cudaDevAttrReservedSharedMemoryPerBlock);
+  here.sharedUnit = emulated ? 1 : gpuopt::computeCapability(device) < 80 ? 256 : 128;
+  return here;
+}
+
+/// On both sides of each step.
+std::set<std::size_t> sharedSizes() {
+  constexpr std::size_t BEYOND = 32;
+  std::set<std::size_t> sizes{0, 8192};
+  for (const unsigned blocks : {16u, 12u, 8u, 6u, 5u, 4u, 3u, 2u}) {
+    sizes.insert(sharedBytesFor(blocks));
+    sizes.insert(sharedBytesFor(blocks) + BEYOND);
+  }
+  sizes.insert(sharedBytesFor(1));
+  return sizes;
+}
+
+void sharedMemory(Report& report, const TimedArray<float>& in, const TimedArray<float>& out, std::size_t n) {
+  constexpr int ITEMS = 4;
+  const Multiprocessor here = multiprocessorHere();
+  report.table({"Copies in blocks of 128, by the shared memory of a block; resident blocks are predicted",
+                "bytes a block",
+                "",
+                "all / (bytes and reserved, rounded up)",
+                {"resident blocks", "GB/s"}});
+  for (const std::size_t bytes : sharedSizes()) {
+    const auto answer = gpuopt::explainOccupancy(copyItems<ITEMS>, static_cast<int>(sweepBlock), bytes);
+    const auto shared = static_cast<unsigned>(bytes);
+    const unsigned registersOfThread = (std::max)(1u, static_cast<unsigned>(answer.registersPerThread));
+    const unsigned blocks = residentBlocks(here, registersOfThread, sweepBlock, shared);
+    const double moved = 2.0 * sizeof(float) * static_cast<double>(n);
+    report.add(
+        {std::to_string(bytes),
+         "",
+         format("%u; %u / %u", blocks, here.sharedBytes, roundedUp(shared + here.sharedReserved, here.sharedUnit)),
+         {static_cast<double>(answer.blocksPerMultiprocessor),
+          billionsPerSecond(moved, [&] { launchCopyItems<ITEMS>(in.data(), out.data(), n, sweepBlock, bytes); })},
+         static_cast<int>(blocks) == answer.blocksPerMultiprocessor && copiesRightly<ITEMS>(sweepBlock)});
+  }
+}
+
 void run(Report& report) {
   constexpr std::size_t N = std::size_t{1} << 26;
   const TimedArray<float> in(N), out(N);
@@ -143,6 +267,9 @@ void run(Report& report) {
   blockSizes(report, in, out, N);
   loadsInFlight(report, in, out, N, std::integer_sequence<int, 1, 2, 4, 8>{});
   operationsInFlight(report, in, out, N / 16, std::integer_sequence<int, 1, 2, 4, 8>{});
+  waves(report, in, out);
+  loops(report, in, out, N, std::integer_sequence<int, 1, 4>{});
+  sharedMemory(report, in, out, N);
 }
 
 }  // namespace

@@ -17,28 +17,40 @@ struct Multiprocessor {
   unsigned threads;
   unsigned blocks;
   unsigned registerUnit;  ///< registers are given to a warp in multiples of it
+  unsigned sharedBytes;
+  unsigned sharedReserved;  ///< bytes of each block that the system takes
+  unsigned sharedUnit;      ///< a block's bytes, those included, are rounded up to a multiple of it
 };
 
-inline constexpr Multiprocessor geforce8800{8192, 768, 8, 1};
-inline constexpr Multiprocessor hopper{65536, 2048, 32, 256};
+inline constexpr Multiprocessor geforce8800{8192, 768, 8, 1, 16 * 1024, 16, 512};
+inline constexpr Multiprocessor hopper{65536, 2048, 32, 256, 228 * 1024, 1024, 128};
 
-/// Resident threads over the most that could be, as far as registers, threads and blocks say.
-constexpr double occupancyOf(const Multiprocessor& m, unsigned registersPerThread, unsigned blockThreads) {
+constexpr unsigned roundedUp(unsigned a, unsigned unit) { return (a + unit - 1) / unit * unit; }
+
+/// Blocks that fit at once, as far as registers, threads, blocks and shared memory say.
+constexpr unsigned residentBlocks(const Multiprocessor& m, unsigned registersPerThread, unsigned blockThreads,
+                                  unsigned sharedBytes) {
   const unsigned warps = (blockThreads + 31) / 32;
-  const unsigned perWarp = (32 * registersPerThread + m.registerUnit - 1) / m.registerUnit * m.registerUnit;
-  const unsigned byRegisters = m.registers / (warps * perWarp);
-  const unsigned byThreads = m.threads / (32 * warps);
-  unsigned blocks = byRegisters < byThreads ? byRegisters : byThreads;
-  blocks = blocks < m.blocks ? blocks : m.blocks;
-  return static_cast<double>(blocks * 32 * warps) / m.threads;
+  const unsigned ofBlock[] = {warps * roundedUp(32 * registersPerThread, m.registerUnit), 32 * warps, 1,
+                              roundedUp(sharedBytes + m.sharedReserved, m.sharedUnit)};
+  const unsigned ofAll[] = {m.registers, m.threads, m.blocks, m.sharedBytes};
+  unsigned least = m.blocks;
+  for (int i = 0; i < 4; ++i) least = ofAll[i] / ofBlock[i] < least ? ofAll[i] / ofBlock[i] : least;
+  return least;
+}
+
+/// Resident threads over the most that could be.
+constexpr double occupancyOf(const Multiprocessor& m, unsigned registersPerThread, unsigned blockThreads) {
+  const unsigned threads = (blockThreads + 31) / 32 * 32;
+  return static_cast<double>(residentBlocks(m, registersPerThread, blockThreads, 0) * threads) / m.threads;
 }
 
 /// Each thread copies ITEMS elements, and all its loads are on their way before the first store: what
 /// occupancy does by many threads, this does by few.
-template <int ITEMS>
-__global__ void copyItems(const float* in, float* out, std::size_t n) {
+template <int ITEMS, class T = float>
+__global__ void copyItems(const T* in, T* out, std::size_t n) {
   const std::size_t first = std::size_t{blockIdx.x} * blockDim.x * ITEMS + threadIdx.x;
-  float items[ITEMS];
+  T items[ITEMS];
 #pragma unroll
   for (int k = 0; k < ITEMS; ++k) {
     const std::size_t i = first + std::size_t{blockDim.x} * k;
@@ -52,11 +64,30 @@ __global__ void copyItems(const float* in, float* out, std::size_t n) {
 }
 
 /// `sharedBytes` of a block are not used: they only keep other blocks away from the multiprocessor.
-template <int ITEMS>
-void launchCopyItems(const float* in, float* out, std::size_t n, unsigned block, std::size_t sharedBytes) {
+template <int ITEMS, class T>
+void launchCopyItems(const T* in, T* out, std::size_t n, unsigned block, std::size_t sharedBytes) {
   gpuopt::LaunchConfig config = gridFor(ceilDivide(n, ITEMS), block);
   config.sharedBytes = sharedBytes;
-  gpuopt::launch(copyItems<ITEMS>, config, in, out, n);
+  gpuopt::launch(copyItems<ITEMS, T>, config, in, out, n);
+}
+
+/// The blocks of a grid of any size copy n elements: each thread has a loop, of ITEMS elements at once.
+template <int ITEMS>
+__global__ void copyInLoops(const float* __restrict__ in, float* __restrict__ out, std::size_t n) {
+  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+#pragma unroll ITEMS
+  for (std::size_t i = globalThread(); i < n; i += threads) out[i] = in[i];
+}
+
+template <int ITEMS>
+void launchCopyInLoops(const float* in, float* out, std::size_t n, unsigned blocks, unsigned block) {
+  gpuopt::launch(copyInLoops<ITEMS>, gridFor(std::size_t{blocks} * block, block), in, out, n);
+}
+
+/// The share of the multiprocessors' time that a grid has work for, where `wave` blocks run at once: the last wave may
+/// have fewer.
+constexpr double waveEfficiency(std::size_t blocks, std::size_t wave) {
+  return static_cast<double>(blocks) / static_cast<double>(ceilDivide(blocks, wave) * wave);
 }
 
 inline constexpr float chainFactor = 0.75F, chainTerm = 1.5F;

@@ -1,6 +1,8 @@
-/// Reads by pattern, increments, offsets and strides: every kernel of the access experiment.
+/// Reads by pattern and by lines, increments, offsets and strides, elements of every width: every kernel of the access
+/// experiment.
 // SPDX-License-Identifier: MIT
 #include "../../examples/experiments/access.cuh"
+#include "../../examples/experiments/occupancy.cuh"
 
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
@@ -8,6 +10,8 @@
 
 #include <gpuopt/access.cuh>
 
+#include <algorithm>
+#include <set>
 #include <vector>
 
 namespace access_test {
@@ -44,6 +48,44 @@ TEST_CASE("each warp reads the words of its pattern") {
   }
 }
 
+TEST_CASE("lines far apart: every one is touched by one request, and that by 32 lanes") {
+  constexpr std::size_t LINES = 2048;
+  const auto values = gpuopt::test::smallIntegers<float>(LINES * 32, 4);
+  const DeviceArray<float> in(values);
+  for (const unsigned touched : {1u, 2u, 4u, 8u, 16u, 32u}) {
+    std::set<std::size_t> lines;
+    for (std::size_t request = 0; request < LINES / touched; ++request) {
+      std::set<std::size_t> ofRequest;
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        const std::size_t word = wordFarApart(request, lane, touched, LINES);
+        CHECK(word % 32 == lane);
+        ofRequest.insert(word / 32);
+      }
+      CHECK(ofRequest.size() == touched);
+      lines.insert(ofRequest.begin(), ofRequest.end());
+    }
+    CHECK(lines.size() == LINES);
+    CHECK(*lines.rbegin() == LINES - 1);
+    DeviceArray<float> out(LINES / touched / requestsPerWarp);
+    launchFarApart(in.data(), out.data(), LINES, touched);
+    CHECK(out.toHost() == farApartOnHost(values, touched));
+  }
+}
+
+TEMPLATE_TEST_CASE("elements of every width are copied, one and four a thread", "", unsigned char, unsigned short,
+                   unsigned, uint2, uint4, Words8) {
+  for (const std::size_t n : {1, 255, 256, 1003, 1025}) {
+    const auto bytes = gpuopt::test::randomVector<unsigned char>(n * sizeof(TestType), 5);
+    const DeviceArray<unsigned char> in(bytes, 64);
+    DeviceArray<unsigned char> one(bytes.size(), 64), four(bytes.size(), 64);
+    const auto* const from = reinterpret_cast<const TestType*>(in.data());
+    launchCopyItems<1>(from, reinterpret_cast<TestType*>(one.data()), n, copyBlock, 0);
+    launchCopyItems<4>(from, reinterpret_cast<TestType*>(four.data()), n, copyBlock, 0);
+    CHECK(one.toHost() == bytes);
+    CHECK(four.toHost() == bytes);
+  }
+}
+
 TEMPLATE_TEST_CASE_SIG("increments arrive, contested ones too", "", ((Increment WHICH), WHICH), Increment::all,
                        Increment::threeOfFour, Increment::fourthOnFirst, Increment::fourthOnFirstOfBlock) {
   for (const std::size_t n : {1, 3, 255, 256, 1001}) {
@@ -68,6 +110,19 @@ TEST_CASE("copies at offsets and strides, direct and through a texture") {
       CHECK(direct.toHost() == expected);
       CHECK(fetched.toHost() == expected);
     }
+}
+
+TEST_CASE("copies whose writes are off as well leave the words before them alone") {
+  constexpr std::size_t N = 1000;
+  const auto values = gpuopt::test::randomVector<float>(N + 16, 6);
+  const DeviceArray<float> in(values);
+  for (std::size_t offset = 0; offset <= 16; ++offset) {
+    std::vector<float> expected(N + 16, -1);
+    std::copy(values.begin() + offset, values.begin() + offset + N, expected.begin() + offset);
+    DeviceArray<float> out(std::vector<float>(N + 16, -1));
+    launchShifted(DirectReader{in.data()}, out.data() + offset, N, static_cast<unsigned>(offset), 1);
+    CHECK(out.toHost() == expected);
+  }
 }
 
 }  // namespace access_test

@@ -18,11 +18,11 @@ using gpuopt::test::DeviceArray;
 
 constexpr std::size_t N = 1001;
 
-// Whether sums of 3 calls are right up to `tolerance` of the terms' magnitude.
+// Whether sums of 3 calls are right up to `tolerance` of the terms' magnitude, for arguments up to 2.75 * `scale`.
 template <class F, class Exact>
-bool isClose(F f, Exact exact, double tolerance) {
+bool isClose(F f, Exact exact, double tolerance, float scale = 1) {
   std::vector<float> values(N);
-  for (std::size_t i = 0; i < N; ++i) values[i] = 0.25F + static_cast<float>(i) * 0.0025F;
+  for (std::size_t i = 0; i < N; ++i) values[i] = scale * (0.25F + static_cast<float>(i) * 0.0025F);
   const DeviceArray<float> in(values);
   DeviceArray<float> out(N);
   launchCalls(in.data(), out.data(), N, 0.0625F, 3, f);
@@ -64,6 +64,11 @@ TEST_CASE("functions are close to the exact ones, fast ones a little less") {
   CHECK((isClose(PreciseQuotient{}, ExactQuotient{}, 1e-6) && isClose(FastQuotient{}, ExactQuotient{}, 1e-5)));
   const auto line = [](double x) { return x * 1.1 + 0.3; };
   CHECK((isClose(FloatLiteral{}, line, 1e-6) && isClose(DoubleLiteral{}, line, 1e-6)));
+}
+
+TEST_CASE("sines of arguments on both sides of the slow path") {
+  for (const float scale : {0x1p13F, 0x1p14F, 0x1p15F, 0x1p17F})
+    CHECK(isClose(PreciseSine{}, ExactSine{}, 1e-6, scale));
 }
 
 TEST_CASE("quotients and remainders, by divisors known and unknown") {

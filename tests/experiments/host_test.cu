@@ -61,6 +61,23 @@ TEST_CASE("a program has the same result, whoever does which part") {
   }
 }
 
+TEST_CASE("a thread, a warp, a block, or the host does the work") {
+  for (const std::size_t n : {1, 31, 1025, 5003}) {
+    const auto in = gpuopt::test::randomVector<unsigned>(n, 6);
+    std::vector<unsigned> expected(n), buffer(n);
+    workOnHost(in.data(), expected.data(), n, 3);
+    const gpuopt::test::DeviceArray<unsigned> device(in);
+    for (const unsigned threads : {1u, 32u, 1024u}) {
+      gpuopt::test::DeviceArray<unsigned> out(n);
+      launchWorkInBlock(device.data(), out.data(), n, threads, 3);
+      CHECK(out.toHost() == expected);
+    }
+    gpuopt::test::DeviceArray<unsigned> out(n);
+    workBetweenCopies(device.data(), out.data(), buffer.data(), n, 3);
+    CHECK(out.toHost() == expected);
+  }
+}
+
 TEST_CASE("what belongs to an element is computed or loaded") {
   const auto in = gpuopt::test::randomVector<unsigned>(1003, 5);
   std::vector<unsigned> table(in.size()), expected(in.size());

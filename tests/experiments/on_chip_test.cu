@@ -146,6 +146,29 @@ static_assert(occupancyOf(hopper, 255, 128) == 0.125);
 static_assert(occupancyOf(hopper, 32, 1024) == 1.0);
 static_assert(occupancyOf(hopper, 32, 32) == 0.5);  // 32 blocks at most
 
+// Two blocks of nearly 8 KB, but not of 8 KB; 128 bytes at a time.
+static_assert(residentBlocks(geforce8800, 10, 64, 8192 - 16) == 2 && residentBlocks(geforce8800, 10, 64, 8192) == 1);
+static_assert(residentBlocks(hopper, 32, 128, 13568) == 16 && residentBlocks(hopper, 32, 128, 13569) == 15);
+static_assert(residentBlocks(hopper, 32, 128, 45568) == 5 && residentBlocks(hopper, 32, 128, 45600) == 4);
+static_assert(residentBlocks(hopper, 32, 128, 227 * 1024) == 1 && residentBlocks(hopper, 32, 32, 0) == 32);
+
+static_assert(waveEfficiency(1, 132) == 1.0 / 132 && waveEfficiency(132, 132) == 1 && waveEfficiency(264, 132) == 1);
+static_assert(waveEfficiency(133, 132) == 133.0 / 264);
+
+TEST_CASE("copies in loops, by grids of every size") {
+  for (const std::size_t n : {1, 31, 1003, 4096}) {
+    const auto values = randomVector<float>(n, 5);
+    const DeviceArray<float> in(values);
+    for (const unsigned blocks : {1u, 2u, 7u, 130u}) {
+      DeviceArray<float> one(n), four(n);
+      launchCopyInLoops<1>(in.data(), one.data(), n, blocks, 32);
+      launchCopyInLoops<4>(in.data(), four.data(), n, blocks, 96);
+      CHECK(one.toHost() == values);
+      CHECK(four.toHost() == values);
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE_SIG("items are copied, chains are followed", "", ((int COUNT), COUNT), 1, 2, 8) {
   constexpr std::size_t N = 1003;
   constexpr unsigned ROUNDS = 10;
