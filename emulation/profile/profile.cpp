@@ -11,6 +11,7 @@
 
 #include "hooks.hpp"
 #include "recorder.hpp"
+#include "report_csv.hpp"
 #include "report_html.hpp"
 #include "report_json.hpp"
 #include "report_text.hpp"
@@ -138,6 +139,7 @@ LineProfile Profile::at(const std::string& place) const {
 
 std::string Profile::text() const { return emulation::detail::textReport(*this); }
 std::string Profile::json() const { return emulation::detail::jsonReport(*this); }
+std::string Profile::csv() const { return emulation::detail::csvReport(*this); }
 std::string Profile::html() const { return emulation::detail::htmlReport(*this); }
 
 namespace {
@@ -177,6 +179,7 @@ struct ProgramProfile {
 
   static void write(const Profile& profile, const std::string& path) {
     const std::string report = endsWith(path, ".json")   ? profile.json()
+                               : endsWith(path, ".csv")  ? profile.csv()
                                : endsWith(path, ".html") ? profile.html()
                                                          : profile.text();
     std::FILE* const file = std::fopen(path.c_str(), "w");

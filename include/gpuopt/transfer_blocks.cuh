@@ -25,6 +25,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/pointer_check.cuh>
 #include <gpuopt/core/range.cuh>
@@ -196,6 +197,7 @@ void requireBlocks(const Host& host, const BlockTransfer& transfer) {
 // Queues the transfer of blocks of equal size.
 template <class Host>
 std::unique_ptr<BlockTransfer> queueBlocks(const BlockRequest& request, const Host& host) {
+  [[maybe_unused]] const CallRange range(request.function);
   auto transfer = makeBlocks(request);
   requireBlocks(host, *transfer);
   transfer->begin(host);
@@ -205,6 +207,7 @@ std::unique_ptr<BlockTransfer> queueBlocks(const BlockRequest& request, const Ho
 // The same of blocks that each have a size.
 template <class Host, class Size>
 std::unique_ptr<BlockTransfer> queueBlocks(const BlockRequest& request, const Host& host, const Size* sizes) {
+  [[maybe_unused]] const CallRange range(request.function);
   auto transfer = makeBlocks(request, namedArray(sizes, request.count, "sizes"));
   requireDevice(request, transfer->setSizes(sizes));
   requireBlocks(host, *transfer);

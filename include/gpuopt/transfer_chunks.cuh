@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/pipeline/file.cuh>
@@ -177,6 +178,7 @@ class Pipeline {
   template <class Chunk, class Work>
   PipelineResult runTyped(detail::ChunkSource& source, const Work& work, detail::ChunkSink* sink,
                           detail::ElementBytes bytes) {
+    [[maybe_unused]] const detail::CallRange range("gpuopt::Pipeline::run");
     constexpr bool COPIES = detail::ChunkTypes<Chunk>::areCopyable;
     constexpr bool TAKES = detail::isCallable<const Work&, const Chunk&>;
     static_assert(COPIES, "gpuopt::Pipeline: the elements at both ends must be trivially copyable");

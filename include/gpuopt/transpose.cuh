@@ -40,6 +40,7 @@
 #pragma once
 
 #include <gpuopt/block/transpose.cuh>
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/device/transpose/arguments.cuh>
 #include <gpuopt/device/transpose/in_place_rectangle.cuh>
@@ -209,6 +210,7 @@ template <class InSpan, class OutSpan, class Function, class = detail::EnableMds
 /// Technique: Catanzaro, Keller and Garland 2014, see docs/transpose.md.
 template <class T>
 void transposeInPlace(const MatrixView<T>& data, StreamRef stream = {}) {
+  [[maybe_unused]] const detail::CallRange range("gpuopt::transposeInPlace");
   static_assert(!std::is_const_v<T>, "gpuopt::transposeInPlace: the elements of data are const");
   if constexpr (!std::is_const_v<T> && detail::requireMovable<T>()) {
     detail::requireTransposableInPlace(detail::named(data, "data"), "gpuopt::transposeInPlace");

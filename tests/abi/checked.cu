@@ -1,7 +1,8 @@
-/// Sources with and without GPUOPT_CHECK_POINTERS in one program: each does as it was compiled, and takes the results
-/// of the other.
+/// Sources with and without GPUOPT_CHECK_POINTERS and GPUOPT_NVTX in one program: each does as it was compiled, and
+/// takes the results of the other.
 // SPDX-License-Identifier: MIT
 #define GPUOPT_CHECK_POINTERS 1
+#define GPUOPT_NVTX 1
 
 #include "results.hpp"
 

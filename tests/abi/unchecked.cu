@@ -1,6 +1,7 @@
-/// The part of checked.cu's program that does not check pointers.
+/// The part of checked.cu's program that does not check pointers, and opens no ranges.
 // SPDX-License-Identifier: MIT
 #define GPUOPT_CHECK_POINTERS 0
+#define GPUOPT_NVTX 0
 
 #include "results.hpp"
 

@@ -245,6 +245,8 @@ TEST_CASE("a block beyond the kernel's own limit is refused with that limit") {
   DeviceArray<int> data(std::vector<int>{41});
   const std::string text =
       messageOf<std::invalid_argument>([&] { launch(host_test::launch_test::bounded, configOf(1, 256), data.data()); });
+  // WRITTEN launch: `launch(kernel, config)` where the registers do not suffice for `config.block`
+  // DO: fewer threads, or `__launch_bounds__(threads)`; `<<<>>>` fails with cudaErrorLaunchOutOfResources here
   REQUIRE(contains(text, "block (256x1x1) exceeds 128, the limit of the kernel's registers or launch bounds"));
   REQUIRE(contains(text, "host_test::launch_test::bounded(int*)"));
   REQUIRE(cudaPeekAtLastError() == cudaSuccess);

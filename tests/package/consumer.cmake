@@ -47,6 +47,8 @@ if(FROM STREQUAL "install" AND VARIANT STREQUAL "emulated")
   if(NOT name STREQUAL "gpuopt.upload")
     message(FATAL_ERROR "gpuopt-tune has written: ${tuning}")
   endif()
+  run("${CMAKE_COMMAND}" --build "${consumer}/build" --target own_device)
+  run("${consumer}/build/own_device" --json)
 endif()
 
 if(PROFILE)

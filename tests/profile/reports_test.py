@@ -4,6 +4,7 @@ Usage: reports_test.py <program>
 SPDX-License-Identifier: MIT
 """
 
+import csv
 import html.parser
 import json
 import os
@@ -56,6 +57,23 @@ class Reports(unittest.TestCase):
                          {"global load": (6, 192, 24), "global store": (6, 192, 192)})
         self.assertEqual(found["worst"][0]["source"]["line"], 9)
         self.assertEqual(kernel["bytesWritten"], 2048)
+
+    def test_csv(self):
+        rows = list(csv.DictReader(report("report.csv")[0].splitlines()))
+        self.assertEqual({row["kind"]: (row["requests"], row["lanes"], row["sectors"], row["ideal_sectors"])
+                          for row in rows if row["kind"] != "branches"},
+                         {"global load": ("6", "192", "24", "24"), "global store": ("6", "192", "192", "24")})
+        kernels = json.loads(report("report.json")[0])["kernels"]
+        self.assertEqual({row["kernel"] for row in rows}, {kernel["name"] for kernel in kernels})
+        branches = {line["source"]["line"]: line["branches"] for line in kernels[0]["lines"]}
+        for row in rows:
+            self.assertEqual(len(row), 15)
+            self.assertNotIn(None, row)
+            self.assertTrue(row["file"].endswith("program.cu"))
+            if row["kind"] == "branches":
+                counts = branches[int(row["line"])]
+                self.assertEqual((int(row["requests"]), int(row["lanes"]), int(row["present_lanes"])),
+                                 (counts["executions"], counts["lanes"], counts["present"]))
 
     def test_html(self):
         page = report("report.html")[0]

@@ -178,6 +178,8 @@ class Profile {
   std::string text() const;
   /// The report for programs.
   std::string json() const;
+  /// The report for spreadsheets: a row for each line and kind of access.
+  std::string csv() const;
   /// The report for readers: the source with a bar beside each line.
   std::string html() const;
 };

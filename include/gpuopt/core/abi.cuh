@@ -34,17 +34,27 @@
 #define GPUOPT_CHECK_POINTERS 0
 #endif
 
+/// Whether the host functions are ranges in timelines (core/call_range.cuh).
+#ifndef GPUOPT_NVTX
+#define GPUOPT_NVTX 0
+#endif
+
 #define GPUOPT_ABI_WITH_OF(name, part) name##_##part
 #define GPUOPT_ABI_WITH(name, part) GPUOPT_ABI_WITH_OF(name, part)
 
-// Sources with and without the checks may be linked together: each has its own functions.
+// Sources with and without the checks, or the ranges, may be linked together: each has its own functions.
 #if GPUOPT_CHECK_POINTERS
-#define GPUOPT_ABI_NAME GPUOPT_ABI_WITH(GPUOPT_ABI_BUILD, checked)
+#define GPUOPT_ABI_CHECKED GPUOPT_ABI_WITH(GPUOPT_ABI_BUILD, checked)
 #else
-#define GPUOPT_ABI_NAME GPUOPT_ABI_BUILD
+#define GPUOPT_ABI_CHECKED GPUOPT_ABI_BUILD
+#endif
+#if GPUOPT_NVTX
+#define GPUOPT_ABI_NAME GPUOPT_ABI_WITH(GPUOPT_ABI_CHECKED, ranges)
+#else
+#define GPUOPT_ABI_NAME GPUOPT_ABI_CHECKED
 #endif
 
-/// Opens gpuopt and the inline namespace named after version, architectures and checks.
+/// Opens gpuopt and the inline namespace named after version, architectures, checks and ranges.
 #define GPUOPT_NAMESPACE_BEGIN \
   namespace gpuopt {           \
   inline namespace GPUOPT_ABI_NAME {

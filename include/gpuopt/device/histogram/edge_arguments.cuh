@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/device/histogram/arguments.cuh>
 #include <gpuopt/device/histogram/edges.cuh>
 #include <gpuopt/device/histogram/launch.cuh>
@@ -99,6 +100,7 @@ void histogramBetween(const char* function, It in, std::size_t n, const Edge* ed
 template <class Policy, class Count, class Edge, class It>
 void histogramDeviceEdges(It in, std::size_t n, const Edge* edges, std::size_t bins, Count* counts,
                           cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range("gpuopt::histogramEdges");
   constexpr const char* function = "gpuopt::histogramEdges";
   requireBins(bins, function);
   if (edges == nullptr) throwInvalid({function, ": edges is null, but bins is ", bins});
@@ -112,6 +114,7 @@ void histogramDeviceEdges(It in, std::size_t n, const Edge* edges, std::size_t b
 // Checks edges in the host's memory, takes them to the device, and counts.
 template <class Policy, class Count, class Edge, class It>
 void histogramHostEdges(It in, std::size_t n, const Edge* edges, std::size_t size, Count* counts, cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range("gpuopt::histogramEdges");
   constexpr const char* function = "gpuopt::histogramEdges";
   requireBins(binsBetweenEdges(size, function), function);
   requireSorted(edges, size - 1, function);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/device/histogram/kernels.cuh>
 #include <gpuopt/device/histogram/partition.cuh>
 #include <gpuopt/device/histogram/plan.cuh>
@@ -249,6 +250,7 @@ void requireApart(It in, std::size_t n, Count* counts, std::size_t slots, const 
 template <class Policy, class Count, class F, class It>
 void histogramOf(const char* function, It in, std::size_t n, Count* counts, std::size_t slots, const F& slotOfElement,
                  cudaStream_t stream, const char* name = "in") {
+  [[maybe_unused]] const CallRange range(function);
   requireCounts(counts, slots, function);
   requireReadable(deviceIterator(in, n, function, name), n, function, name);
   const auto source = sourceOf<false>(function, n, slotOfElement, in);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/device/histogram/reduce_by.cuh>
 #include <gpuopt/device/structs/transform_pair.cuh>
 #include <gpuopt/host/memory.cuh>
@@ -29,6 +30,7 @@ constexpr bool requireMeanBy() {
 
 template <class Policy, class It, class Keys, class A>
 void meanByChecked(It values, std::size_t n, const Keys& keys, std::size_t bins, A* out, cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range("gpuopt::meanBy");
   constexpr const char* function = "gpuopt::meanBy";
   reduceByChecked<Policy>(function, values, n, keys, bins, out, Plus{}, stream);
   using Count = unsigned long long;

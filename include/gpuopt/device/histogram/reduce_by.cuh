@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/histogram/arguments.cuh>
 #include <gpuopt/device/histogram/launch.cuh>
@@ -213,6 +214,7 @@ auto keysOf(Keys& keys, [[maybe_unused]] std::size_t n, [[maybe_unused]] const c
 template <class Policy, class It, class Keys, class A, class Op>
 void reduceByChecked(const char* function, It values, std::size_t n, const Keys& keys, std::size_t bins, A* out,
                      const Op& op, cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range(function);
   requireBins(bins, function);
   if (out == nullptr) throwInvalid({function, ": out is null, but there are ", bins, " bins"});
   requireArray({out, bins, sizeof(A), sizeof(A), "out"}, function);  // atomics need that alignment

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/device/histogram/arguments.cuh>
 #include <gpuopt/device/histogram/launch.cuh>
 #include <gpuopt/device/reduce/view.cuh>
@@ -136,6 +137,7 @@ inline std::size_t perRow(std::size_t counters, std::size_t rows, const char* fu
 template <class Policy, class It, class F, class Count>
 void histogramOfRows(const char* function, It in, const MatrixShape& matrix, Count* counts, std::size_t slots,
                      const F& slotOfElement, cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range(function);
   requireMatrix(in, matrix, NoOutput{}, 0, function);
   if (matrix.rows > PTRDIFF_MAX / sizeof(Count) / slots)
     throwInvalid({function, ": ", matrix.rows, " rows of ", slots, " counters are more than memory can hold"});

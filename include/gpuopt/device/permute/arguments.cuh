@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/box.cuh>
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/range.cuh>
@@ -179,6 +180,7 @@ PermutePlan permutePlan(const TensorView<In>& in, const TensorView<Out>& out, bo
 template <class In, class Out, class F>
 void permuteWith(cudaStream_t stream, const char* name, const TensorView<In>& in, const TensorView<Out>& out,
                  const F& function) {
+  [[maybe_unused]] const CallRange range(name);
   using Element = std::remove_const_t<In>;
   if constexpr (requirePermutableTypes<Element, Out>()) {
     requirePermutable(named(in, "in"), named(out, "out"), name);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/reduce/column_tiles.cuh>
 #include <gpuopt/device/reduce/reducer.cuh>
@@ -142,6 +143,7 @@ void launchColumnsOf(const ReduceCall& call, const Reducer& reducer, const View&
 template <class Policy, class It, class F, class Reducer, class Out>
 void launchColumns(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const MatrixShape& matrix,
                    const Out& results) {
+  [[maybe_unused]] const CallRange range(call.function);
   constexpr std::size_t WARP_PARTIALS = 32 * sizeof(typename Reducer::Partial);
   static_assert(WARP_PARTIALS <= Policy::sharedBytes,
                 "gpuopt: the accumulator of a column is too large: 32 of them must fit into 32 KiB");

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/array.cuh>
 #include <gpuopt/device/reduce/fold.cuh>
@@ -128,6 +129,7 @@ void launchReduce(const ReduceCall& call, const Reducer& reducer, std::size_t n,
 // Reduces f of one element of each input, n elements each. The result goes to device memory,
 template <class Policy, class Reducer, class Out, class F, class... Its>
 void reduceToDevice(const ReduceCall& call, const Reducer& reducer, Out& out, std::size_t n, const F& f, Its... in) {
+  [[maybe_unused]] const CallRange range(call.function);
   requireResult(reducer, n, "n", call.function);
   const auto destination = destinationOf<typename Reducer::Result>(out, call.function);
   const auto source = sourceOf<hasFixedSteps<Policy>>(call.function, n, f, in...);
@@ -137,6 +139,7 @@ void reduceToDevice(const ReduceCall& call, const Reducer& reducer, Out& out, st
 // or back to the caller, who waits for it.
 template <class Policy, class Reducer, class F, class... Its>
 auto reduceToHost(const ReduceCall& call, const Reducer& reducer, std::size_t n, const F& f, Its... in) {
+  [[maybe_unused]] const CallRange range(call.function);
   requireResult(reducer, n, "n", call.function);
   requireNotCapturing(call.stream, call.function);
   HostResult<typename Reducer::Result> result;

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/reduce/combine.cuh>
 #include <gpuopt/device/reduce/output.cuh>
@@ -274,6 +275,7 @@ void launchRowsOf(const ReduceCall& call, const Reducer& reducer, const View& vi
 template <class Policy, class It, class F, class Reducer, class Out>
 void launchRows(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const MatrixShape& matrix,
                 const Out& results) {
+  [[maybe_unused]] const CallRange range(call.function);
   const auto out = boxedOutput(results);
   if constexpr (requireOutput<typename Reducer::Result, std::decay_t<decltype(out)>>()) {
     requireMatrix(in, matrix, out, matrix.rows, call.function);

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/combine.cuh>
@@ -400,6 +401,7 @@ void launchSegmentsOf(const ReduceCall& call, const Reducer& reducer, const View
 template <class Policy, class It, class F, class Offset, class Reducer, class Out>
 void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const F& f, const Offset* offsets,
                     std::size_t segments, const Out& results) {
+  [[maybe_unused]] const CallRange range(call.function);
   static_assert(std::is_integral_v<Offset>, "gpuopt::reduceSegments: offsets must be integers");
   if (segments == 0) return;
   requireSize(segments, {"segments"}, call.function, largerOf(sizeof(Offset), sizeof(typename Reducer::Result)));

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/device/rows/arguments.cuh>
 #include <gpuopt/device/rows/combine.cuh>
 #include <gpuopt/device/rows/indices.cuh>
@@ -54,6 +55,7 @@ CombineRowsRequest combineRowsRequest(const MatrixView<In>& in, const MatrixView
 template <RowCombination COMBINATION, RowIndices INDICES, class In, class Index, class Weight, class Out>
 void combineFixed(const char* name, const MatrixView<In>& in, const Index* indices, const Weight* weights,
                   std::size_t k, const MatrixView<Out>& out, cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range(name);
   if constexpr (requireIndexType<Index>() && requireCombinableRows<In, Out, Weight>()) {
     requireRows(in, "in", name);
     requireRows(out, "out", name);
@@ -72,6 +74,7 @@ void combineFixed(const char* name, const MatrixView<In>& in, const Index* indic
 template <RowCombination COMBINATION, RowIndices INDICES, class In, class Index, class Weight, class Offset, class Out>
 void combineRagged(const char* name, const MatrixView<In>& in, const Index* indices, const Weight* weights,
                    const Offset* offsets, const MatrixView<Out>& out, cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range(name);
   if constexpr (requireIndexType<Index>() && requireIndexType<Offset>() && requireCombinableRows<In, Out, Weight>()) {
     requireRows(in, "in", name);
     requireRows(out, "out", name);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/device/rows/arguments.cuh>
@@ -80,6 +81,7 @@ void withMovedRows(const char* name, const MatrixView<In>& in, const Index* indi
 template <Indexed SIDE, RowIndices INDICES, class In, class Out, class Index, class F>
 void moveRows(const char* name, const MatrixView<In>& in, const Index* indices, std::size_t n,
               const MatrixView<Out>& out, const F& function, cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range(name);
   withMovedRows<SIDE>(name, in, indices, n, out, function, stream, [&](const MoveRowsCall& call) {
     requireRowIndices(indices, n, SIDE == Indexed::in ? in.rows : out.rows, INDICES, name, stream);
     launchMoveRows<std::remove_const_t<In>, Out, SIDE, INDICES>(

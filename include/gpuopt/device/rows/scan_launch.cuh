@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/box.cuh>
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/device/reduce/fold.cuh>
 #include <gpuopt/device/rows/arguments.cuh>
@@ -229,6 +230,7 @@ void scanViews(const char* function, const MatrixView<In>& in, const MatrixView<
 template <bool ROWS, bool REVERSED, bool EXCLUSIVE, class A, class In, class Out, class Op, class... Init>
 void scanWith(const char* function, const MatrixView<In>& in, const MatrixView<Out>& out, cudaStream_t stream,
               Workspace* workspace, const Op& op, const Init&... init) {
+  [[maybe_unused]] const CallRange range(function);
   if constexpr (requireScannable<std::remove_const_t<In>, Out, A>()) {
     const auto fold = foldOf<A>(op, init...);
     if constexpr (std::is_same_v<std::decay_t<decltype(fold)>, Fold<Boxed<A>, BoxedOperation<A, Op>>>) {

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/rows/arguments.cuh>
@@ -138,6 +139,7 @@ template <class In, class Out, class Statistic, class Map>
 void transformViews(const char* function, cudaStream_t stream, const MatrixView<In>& in, const MatrixView<Out>& out,
                     const Statistic& statistic, const Map& map, std::size_t partCols = INT_MAX,
                     const TransformTuning& tuning = {}) {
+  [[maybe_unused]] const CallRange range(function);
   using Element = std::remove_const_t<In>;
   if constexpr (requireTransformable<In, Out>()) {
     requireTransform(named(in, "in"), alignof(In), named(out, "out"), alignof(Out), function);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/soa/convert_tile.cuh>
@@ -45,6 +46,7 @@ bool areColumnsAligned(const View& soa, std::index_sequence<INDICES...>) {
 // The arguments are checked, and there is at least one structure.
 template <class T, class View>
 void convert(T* aos, const View& soa, const char* function, cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range(function);
   if constexpr (hasContiguousColumns<View>) {
     constexpr unsigned ITEMS = convertItems(sizeof(T), true);
     if (areColumnsAligned<ITEMS>(soa, std::make_index_sequence<memberCount<T>>{}))

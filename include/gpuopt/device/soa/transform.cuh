@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/soa/convert.cuh>
 #include <gpuopt/device/soa/transform_kernel.cuh>
@@ -36,6 +37,7 @@ inline constexpr bool mayBeAligned = Shape::FITS_REGISTERS && (hasContiguousColu
 template <class In, class Out, class F>
 GPUOPT_HIDDEN void launchTransformColumns(const In& in, const Out& out, const F& f, const char* function,
                                           cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range(function);
   using Shape = ShapeOfViews<In, Out>;
   const LaunchConfig config =
       gridConfig(Shape::BLOCK, ceilDivide(in.size(), std::size_t{Shape::STRUCTS}), stream, function);
@@ -47,6 +49,7 @@ GPUOPT_HIDDEN void launchTransformColumns(const In& in, const Out& out, const F&
 
 template <class View, class F>
 GPUOPT_HIDDEN void launchVisitColumns(const View& view, const F& f, const char* function, cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range(function);
   using Shape = ShapeOfViews<View>;
   const LaunchConfig config =
       gridConfig(Shape::BLOCK, ceilDivide(view.size(), std::size_t{Shape::STRUCTS}), stream, function);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/device/structs/transform.cuh>
 
 #include <cstddef>
@@ -38,6 +39,7 @@ GPUOPT_HIDDEN void launchVisitStructs(const T* data, std::size_t n, const F& f, 
 // Checks the arguments, and launches if there is anything to do. Structures that are not const are written back.
 template <class It, class F>
 void forEachChecked(It iterator, std::size_t n, const F& f, const char* function, cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range(function);
   using T = WrittenTo<It>;
   T* const data = Unwrap<It>::pointer(iterator);
   if constexpr (requireStruct<std::remove_const_t<T>>()) {

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
@@ -58,6 +59,7 @@ GPUOPT_KERNEL void __launch_bounds__(indexedBlock, indexedBlocksPerSm)
 template <std::size_t ATOM_BYTES, Indexed SIDE, class T, class Index>
 void launchMoveIndexed(const T* in, const Index* indices, std::size_t n, T* out, const char* function,
                        cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range(function);
   if constexpr (ATOM_BYTES > leastAlignment<T>)
     if (!alignedTo(in, ATOM_BYTES) || !alignedTo(out, ATOM_BYTES))
       return launchMoveIndexed<ATOM_BYTES / 2, SIDE>(in, indices, n, out, function, stream);

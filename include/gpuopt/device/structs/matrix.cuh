@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/word.cuh>
@@ -148,6 +149,7 @@ void requireElements(const MatrixView<T>& view, const char* name, const char* fu
 
 template <class T, class F>
 void forEachElement(const MatrixView<T>& data, const F& f, const char* function, cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range(function);
   using Element = std::remove_const_t<T>;
   if constexpr (requireStruct<Element>()) {
     requireElements(data, "data", function);
@@ -175,6 +177,7 @@ void requireElementsApart(const MatrixView<In>& in, const MatrixView<Out>& out, 
 template <class In, class Out, class F>
 void transformElements(const MatrixView<In>& in, const MatrixView<Out>& out, const F& f, const char* function,
                        cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range(function);
   if constexpr (requireStruct<std::remove_const_t<In>>() && requireStruct<Out>()) {
     requireElements(in, "in", function);
     requireElements(out, "out", function);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/block/struct_io.cuh>
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/device/structs/arguments.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
 #include <gpuopt/device/structs/words.cuh>
@@ -165,6 +166,7 @@ using ElementOf = StructOf<Unwrapped<It>>;
 // Checks the arguments, and launches if there is anything to do.
 template <class It, class OutIt, class F>
 void transformChecked(It in, std::size_t n, OutIt out, const F& f, const char* function, cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range(function);
   const auto source = readFrom(Unwrap<It>::pointer(in));
   const auto target = Unwrap<OutIt>::pointer(out);
   if constexpr (requireStruct<ElementOf<OutIt>>() && (!isMemory<It> || requireStruct<ElementOf<It>>())) {

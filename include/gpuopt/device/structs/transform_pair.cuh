@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/device/structs/transform.cuh>
 
 #include <cstddef>
@@ -56,6 +57,7 @@ GPUOPT_HIDDEN void launchTransformPair(const In1* in1, const In2* in2, std::size
 template <class It1, class It2, class OutIt, class F>
 void transformPairChecked(It1 iterator1, It2 iterator2, std::size_t n, OutIt iterator, const F& f, const char* function,
                           cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range(function);
   const auto in1 = readFrom(Unwrap<It1>::pointer(iterator1));
   const auto in2 = readFrom(Unwrap<It2>::pointer(iterator2));
   const auto out = Unwrap<OutIt>::pointer(iterator);

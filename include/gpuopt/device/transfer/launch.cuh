@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/transfer/handle.cuh>
 #include <gpuopt/device/transfer/plan.cuh>
@@ -149,6 +150,7 @@ inline bool copySmall(const Transfer& transfer) {
 // Returns when the transfer is done. The ring does what the runtime refuses; its own copies tell why, if that is not
 // the host's memory.
 inline void runTransfer(const Transfer& transfer, const TransferPlan& plan) {
+  [[maybe_unused]] const CallRange range(transfer.function);
   if (plan.algorithm == TransferAlgorithm::none) return;
   if (plan.algorithm == TransferAlgorithm::engine && copyNow(transfer)) return;
   if (plan.algorithm == TransferAlgorithm::runtime && copySmall(transfer)) return;
@@ -159,6 +161,7 @@ inline void runTransfer(const Transfer& transfer, const TransferPlan& plan) {
 
 // The same for calls that return at once.
 inline std::unique_ptr<PendingTransfer> beginTransfer(const Transfer& transfer, const TransferPlan& plan) {
+  [[maybe_unused]] const CallRange range(transfer.function);
   if (plan.algorithm == TransferAlgorithm::none) return nullptr;
   const bool isEngine = plan.algorithm == TransferAlgorithm::engine;
   if (isEngine && tryCopy(transfer)) return std::make_unique<EngineTransfer>(transfer);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/device/transfer/launch.cuh>
@@ -110,6 +111,7 @@ template <class H, class D>
 std::unique_ptr<PendingTransfer> transferMatrix(const MatrixView<H>& host, const MatrixView<D>& device,
                                                 TransferDirection direction, const char* function, cudaStream_t stream,
                                                 bool isAsync) {
+  [[maybe_unused]] const CallRange range(function);
   const NamedView onHost = named(host, "host"), onDevice = named(device, "device");
   requireRows(onHost, onDevice, alignof(H), function);
   requireRows(onDevice, onHost, alignof(D), function);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/box.cuh>
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/matrix_view.cuh>
@@ -118,6 +119,7 @@ void withProblem(const MatrixView<In>& in, const MatrixView<Out>& out, const F& 
 // (in, out) or (in, out, function).
 template <class In, class Out, class... F>
 void transposeViews(cudaStream_t stream, const MatrixView<In>& in, const MatrixView<Out>& out, const F&... function) {
+  [[maybe_unused]] const CallRange range("gpuopt::transpose");
   withProblem(in, out, function..., [&](const auto& problem) {
     requireOnDevice(named(in, "in"), "gpuopt::transpose");
     requireOnDevice(named(out, "out"), "gpuopt::transpose");
