@@ -20,13 +20,15 @@
 ///
 /// **Errors.** Bad arguments throw std::invalid_argument before anything is copied: null pointers, also in the list;
 /// sizes and offsets that are negative; blocks beyond the end of a container; a stream that is being captured. With
-/// GPUOPT_CHECK_POINTERS, lists or blocks that the host cannot access, and blocks of a scatter that overlap, too.
+/// GPUOPT_CHECK_POINTERS, lists or blocks that the host cannot access, offsets that are no multiples of the alignment
+/// of the elements that `host` points to, and blocks of a scatter that overlap, too.
 /// Otherwise as in <gpuopt/transfer.cuh>.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/core/other_calls.cuh>
 #include <gpuopt/core/pointer_check.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/transfer/blocks.cuh>
@@ -68,6 +70,15 @@ inline void requireBlock(const unsigned char* block, std::size_t bytes, std::ini
     throwInvalid({function, ": the host cannot access the ", bytes, " bytes at ", message(name)});
 }
 
+// Of what a pointer points to, which may be void.
+template <class T>
+constexpr std::size_t alignmentOf() {
+  if constexpr (std::is_void_v<T>)
+    return 1;
+  else
+    return alignof(T);
+}
+
 // Of host memory whose size the caller does not tell.
 inline constexpr std::size_t unknownExtent = PTRDIFF_MAX;
 
@@ -75,7 +86,7 @@ inline constexpr std::size_t unknownExtent = PTRDIFF_MAX;
 template <class Offset>
 struct BlocksAtOffsets {
   unsigned char* host;
-  std::size_t extent;
+  std::size_t extent, alignment;
   const Offset* offsets;
 
   unsigned char* operator()(std::size_t i) const { return host + offsets[i]; }
@@ -92,6 +103,10 @@ struct BlocksAtOffsets {
       throwInvalid({function, ": offsets[", i, "] is ", offset, ": the ", bytes,
                     " bytes there reach beyond the end of host, which has ", extent, " bytes"});
     }
+    if (offset % alignment != 0)
+      throwInvalid(
+          {function, ": offsets[", i, "] (", offset, ") is no multiple of ", alignment,
+           ", the alignment of host's elements: offsets are in bytes; of numbers of blocks call blockIndices"});
     requireBlock(host + offset, bytes, {"host + offsets[", i, "], which is ", offset}, function);
   }
 };
@@ -139,7 +154,7 @@ template <class Host, class Offset>
 auto hostAt(const Host& host, const Offset* offsets, const BlockRequest& request) {
   requireHostArray({host.data, request.count, 1, 1, "host"}, request.function);
   requireHostArray(namedArray(offsets, request.count, "offsets"), request.function);
-  return BlocksAtOffsets<Offset>{byteAddress(host.data), host.bytes, offsets};
+  return BlocksAtOffsets<Offset>{byteAddress(host.data), host.bytes, host.alignment, offsets};
 }
 template <class T>
 auto hostAt(T* const* blocks, const BlockRequest& request) {
@@ -229,17 +244,20 @@ inline TransferHandle handleOf(std::unique_ptr<BlockTransfer> transfer) {
 /// \tparam V void, or const void
 template <class V>
 struct BlocksHost {
-  /// Memory of unknown size.
-  BlocksHost(V* memory) : data(memory) {}
+  /// Memory of unknown size, of elements of type T.
+  template <class T, class = std::enable_if_t<std::is_convertible_v<T*, V*>>>
+  BlocksHost(T* memory) : data(memory), alignment(detail::alignmentOf<T>()) {}
 
   /// The elements of a container or span.
   template <class R, class = std::enable_if_t<std::is_convertible_v<detail::RangeData<std::remove_reference_t<R>>, V*>>>
   BlocksHost(R&& range)
       : data(detail::toAddress(range.data())),
-        bytes(detail::sizeOf(range) * sizeof(*detail::toAddress(range.data()))) {}
+        bytes(detail::sizeOf(range) * sizeof(*detail::toAddress(range.data()))),
+        alignment(alignof(std::remove_pointer_t<decltype(detail::toAddress(range.data()))>)) {}
 
   V* data;                                    ///< the first byte
   std::size_t bytes = detail::unknownExtent;  ///< how many there are
+  std::size_t alignment;                      ///< of the elements: offsets are multiples of it
 };
 
 /// The numbers of blocks, such as a page table, for gatherBlocks and scatterBlocks: block i is at `host + indices[i] *
@@ -333,6 +351,11 @@ void gatherBlocks(BlocksHost<const void> host, const Offset* offsets, const Size
   detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request), sizes));
 }
 
+GPUOPT_OTHER_CALLS(
+    gatherBlocks,
+    "(host, offsets, count, blockBytes, device), (host, offsets, sizes, count, device) or "
+    "(blocks, count, blockBytes, device), then a stream; lists are pointers, offsets also blockIndices(pointer)")
+
 /// \}
 
 /// \name Scatter
@@ -419,6 +442,11 @@ void scatterBlocks(const void* device, BlocksHost<void> host, const Offset* offs
                                      TransferDirection::download, stream, "gpuopt::scatterBlocks"};
   detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request), sizes));
 }
+
+GPUOPT_OTHER_CALLS(
+    scatterBlocks,
+    "(device, host, offsets, count, blockBytes), (device, host, offsets, sizes, count) or "
+    "(device, blocks, count, blockBytes), then a stream; lists are pointers, offsets also blockIndices(pointer)")
 
 /// \}
 

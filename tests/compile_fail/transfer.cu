@@ -66,4 +66,16 @@ void fail(const gpuopt::DeviceVector<bool>& flags) { static_cast<void>(flags.toH
 // WRITTEN: DeviceVector<std::string>
 template class gpuopt::DeviceVector<std::string>;
 
+#elif CASE == 12
+// EXPECT: gpuopt::gatherBlocks: these arguments fit no form of it: it takes (host, offsets, count, blockBytes, device), (host, offsets, sizes, count, device) or (blocks, count, blockBytes, device), then a stream; lists are pointers, offsets also blockIndices(pointer)
+// WRITTEN: gatherBlocks(pages, offsets, 8, 4096, device)
+// DO: `offsets.data()`, where `offsets` is a `std::vector`
+void fail(const float* pages, const std::vector<int>& offsets, float* device) {
+  gpuopt::gatherBlocks(pages, offsets, 8, 4096, device);
+}
+
+#elif CASE == 13
+// EXPECT: gpuopt::scatterBlocks: these arguments fit no form of it: it takes (device, host, offsets, count, blockBytes), (device, host, offsets, sizes, count) or (device, blocks, count, blockBytes), then a stream; lists are pointers, offsets also blockIndices(pointer)
+void fail(const float* device, float* pages, const float* offsets) { gpuopt::scatterBlocks(device, pages, offsets, 8, 64); }
+
 #endif

@@ -8,6 +8,7 @@
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/launch_config.cuh>
 #include <gpuopt/host/occupancy.cuh>
+#include <gpuopt/host/stream_watch.cuh>
 
 #include <atomic>
 #include <climits>
@@ -238,6 +239,7 @@ GPUOPT_HIDDEN void launch(void (*kernel)(Params...), const LaunchConfig& config,
     if constexpr (GPUOPT_CHECK_POINTERS != 0) {
       [[maybe_unused]] int number = 0;
       (detail::requireKernelAccess<Params>(args, ++number), ...);
+      detail::StreamWatch::see(config.stream);
     }
     const cudaError_t code =
         cudaLaunchKernelEx(&native.launch, kernel, static_cast<Params>(std::forward<Args>(args))...);

@@ -3,6 +3,10 @@
 // SPDX-License-Identifier: MIT
 #include "device/pipeline/pipeline_data.cuh"
 
+#include <gpuopt/map.cuh>
+#include <gpuopt/transfer_frames.cuh>
+
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -185,5 +189,43 @@ TEST_CASE("streamTransform refuses what cannot be right", "[pipeline]") {
   CHECK(messageOf<std::invalid_argument>([&] { gpuopt::streamTransform(data.data(), 5, device.data(), Negate{}); }) ==
         "gpuopt::streamTransform: out is in the memory of a device: a pipeline takes arrays on the host");
 }
+
+#if GPUOPT_CHECK_POINTERS
+TEST_CASE("work that launches in the default stream is refused", "[pipeline]") {
+  const auto add = [](auto& chunk, std::size_t count, cudaStream_t stream) {
+    gpuopt::transform(chunk.in, count, chunk.out, AddIndex{}, stream);
+  };
+  std::vector<Number> data(5 * chunkNumbers, 1), out(data.size());
+  const auto run = [&](gpuopt::Pipeline& pipeline, auto work) {
+    pipeline.run(
+        gpuopt::fromHost(data), [&](const NumberChunk& chunk) { work(chunk); }, gpuopt::toHost(out));
+  };
+  gpuopt::Pipeline pipeline(smallChunks());
+  // WRITTEN transfer: a kernel in the work of a pipeline without `chunk.stream`, with `GPUOPT_CHECK_POINTERS`
+  // DO: pass `chunk.stream` to each call in the work
+  CHECK(messageOf<std::invalid_argument>([&] {
+          run(pipeline, [&](const NumberChunk& chunk) { add(chunk, chunk.count, nullptr); });
+        }) == "gpuopt::Pipeline: the work launches its kernels in the default stream: pass them chunk.stream");
+  CHECK(messageOf<std::invalid_argument>([&] {
+          run(pipeline, [&](const NumberChunk& chunk) { add(chunk, chunk.count, cudaStreamLegacy); });
+        }) == "gpuopt::Pipeline: the work launches its kernels in the default stream: pass them chunk.stream");
+  run(pipeline, [&](const NumberChunk& chunk) {
+    add(chunk, chunk.count, chunk.stream);
+    add(chunk, 1, nullptr);
+  });
+  auto options = smallChunks();
+  const gpuopt::PipelineStreams streams{nullptr, nullptr, nullptr};
+  options.streams = &streams;
+  gpuopt::Pipeline inDefault(options);
+  run(inDefault, [&](const NumberChunk& chunk) { add(chunk, chunk.count, chunk.stream); });
+  CHECK(out[chunkNumbers] == 1);
+  using Task = gpuopt::FrameTask<Number, Number>;
+  const auto task = [&](const Task& frame) { add(frame, chunkNumbers, nullptr); };
+  gpuopt::FrameRing<Number, Number> ring(chunkNumbers, chunkNumbers, task);
+  std::fill_n(ring.acquire(), chunkNumbers, Number{1});
+  CHECK(messageOf<std::invalid_argument>([&] { ring.submit(); }) ==
+        "gpuopt::FrameRing: the work launches its kernels in the default stream: pass them frame.stream");
+}
+#endif
 
 }  // namespace

@@ -350,6 +350,15 @@ TEST_CASE("Blocks with bad arguments", "[transfer]") {
   // DO: offsets are in bytes: multiply indices of blocks by their size
   REQUIRE(messageOf<std::invalid_argument>([&] { gpuopt::scatterBlocks(device, host, indices, 2, 16, stream); }) ==
           "gpuopt::scatterBlocks: blocks 0 and 1 overlap on the host: offsets are in bytes");
+  // WRITTEN transfer: gatherBlocks(samples, indices, 2, 16, device), where indices count blocks
+  // DO: `blockIndices(indices)` instead of `indices`
+  REQUIRE(gather(samples, indices, 2, 16, device) ==
+          "gpuopt::gatherBlocks: offsets[1] (1) is no multiple of 4, the alignment of host's elements: offsets are in "
+          "bytes; of numbers of blocks call blockIndices");
+  REQUIRE(messageOf<std::invalid_argument>([&] {
+            gpuopt::scatterBlocks(device, samples.data(), indices, 2, 4, stream);
+          }).find("gpuopt::scatterBlocks: offsets[1] (1) is no multiple of 4, ") == 0);
+  gpuopt::gatherBlocks(static_cast<const void*>(samples.data()), indices, 2, 16, device);  // bytes have no alignment
 #endif
   gpuopt::gatherBlocks(host, noOffsets, 0, 16, device);
   gpuopt::gatherBlocks(host, offsets, 2, 0, device);

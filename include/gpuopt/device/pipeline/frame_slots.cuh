@@ -67,7 +67,9 @@ class FrameSlots {
   void queue(FrameSlot& slot, const std::function<void(const RawFrame&)>& work) {
     if (!isMapped_) copy(slot.in, slot.hostIn, inBytes_, slot.stream);
     if (before_ != nullptr) before_->makeWait(slot.stream);
+    const StreamWatch watch(slot.stream);
     work({slot.in, slot.out, slot.number, slot.stream});
+    watch.require("gpuopt::FrameRing", "frame.stream");
     before_ = isMapped_ ? &slot.done : &slot.worked;
     if (!isMapped_) {
       slot.worked.record(slot.stream);

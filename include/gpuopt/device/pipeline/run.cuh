@@ -9,6 +9,7 @@
 #include <gpuopt/device/pipeline/settler.cuh>
 #include <gpuopt/device/pipeline/slots.cuh>
 #include <gpuopt/device/pipeline/tuning.cuh>
+#include <gpuopt/host/stream_watch.cuh>
 
 #include <cstddef>
 #include <functional>
@@ -164,7 +165,9 @@ class PipelineRun {
     slot.arrived.record(streams.up);
     slot.arrived.makeWait(streams.work);
     if (sink_ != nullptr) slot.left.makeWait(streams.work);
+    const StreamWatch watch(streams.work);
     work(raw);
+    watch.require("gpuopt::Pipeline", "chunk.stream");
     slot.worked.record(streams.work);
   }
 
