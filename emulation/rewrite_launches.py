@@ -371,6 +371,11 @@ def rewrite_architecture(source):
             conditions[-1].append((i, behind))
         elif directive == "endif" and conditions:
             choose_architecture(source, conditions.pop(), i)
+    within_directives = {j for i, behind in source.directives.items() for j in range(i, behind)}
+    for i, token in enumerate(source.tokens):
+        head = source.function_at(i) if token.text == "__CUDA_ARCH__" and i not in within_directives else ()
+        if head and "__host__" not in head:
+            source.replace(i, i, "GPUOPT_EMULATED_ARCHITECTURE")
 
 
 def choose_architecture(source, branches, end):
@@ -399,6 +404,21 @@ def choose_architecture(source, branches, end):
         source.insert(source.tokens[source.directives[end] - 1].end, f"\n#line {line + 1}")
     elif is_in_body and (not head or "__host__" in head):
         source.warn(source.tokens[begin], "__CUDA_ARCH__ is not defined here: the host's code is taken in kernels, too")
+
+
+def name_templates(source):
+    """Struct<T>::function<N>(x), which nvcc accepts: g++ asks for `template` before the name if Struct<T> depends on T."""
+    for i, token in enumerate(source.tokens):
+        if token.text != "<" or source.text_at(i - 2) != "::" or source.text_at(i - 3) != ">" or \
+                not source.tokens[i - 1].is_name() or token.begin != source.tokens[i - 1].end or not source.is_in_body(i):
+            continue
+        end = closing_angle(source, i)
+        place = source.tokens[i - 1].begin
+        arguments = source.tokens[i + 1:end] if end is not None else []
+        if arguments and source.text_at(end + 1) == "(" and source.tokens[end].end == source.tokens[end + 1].begin and \
+                all(one.is_name() or one.kind == "number" or one.text in ("::", ",", "<", ">", "*") for one in arguments) and \
+                not any(begin < place < after for begin, after, _ in source.edits):
+            source.insert(place, "template ")
 
 
 # -------------------------------------------------------------------------------------- shared memory
@@ -506,6 +526,7 @@ class Project:
         rewrite_alignment(source)
         refuse_texture_references(source)
         rewrite_shared(source)
+        name_templates(source)
         for i, behind in source.directives.items():
             begin, end = source.tokens[i].begin, source.tokens[behind - 1].end
             directive = source.text[begin:end]

@@ -51,6 +51,7 @@ AccessCounts& AccessCounts::operator+=(const AccessCounts& other) {
 }
 
 double BranchCounts::efficiency() const { return ratio(lanes, present, 1); }
+double BranchCounts::activeLanes() const { return ratio(lanes, executions * emulation::WARP_LANES, 1); }
 
 BranchCounts& BranchCounts::operator+=(const BranchCounts& other) {
   executions += other.executions;

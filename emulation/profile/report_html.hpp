@@ -148,7 +148,7 @@ inline std::string htmlReport(const Profile& profile) {
   std::ostringstream out;
   out << PAGE_BEGIN << "<ol>\n";
   for (const Finding& finding : worstFindings(profile, WORST))
-    out << "<li><b>" << escaped(placeText(finding.source)) << "</b>, " << escaped(finding.kernel) << "<br>"
+    out << "<li><b>" << escaped(placeText(finding.source)) << "</b>, " << escaped(kernelsText(finding)) << "<br>"
         << escaped(finding.cause) << ".<br>" << escaped(finding.advice) << "</li>\n";
   out << "</ol>\n<p>Bars: <span style=\"color:#3a7d44\">what a line needs</span>, <span style=\"color:#c0392b\">what "
          "it "

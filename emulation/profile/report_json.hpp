@@ -32,7 +32,7 @@ inline std::string json(const AccessProfile& access) {
       << ", \"wavefronts\": " << c.wavefronts << ", \"idealWavefronts\": " << c.idealWavefronts
       << ", \"repeatedLanes\": " << c.repeatedLanes << ", \"pattern\": {\"bytes\": " << p.bytes
       << ", \"stride\": " << p.stride << ", \"regularity\": " << p.regularity << ", \"misaligned\": " << p.misaligned
-      << ", \"worstDegree\": " << p.worstDegree
+      << ", \"worstDegree\": " << p.worstDegree << ", \"rowLanes\": " << p.rowLanes
       << "}, \"frames\": " << listOf(access.frames, [](const SourceLine& frame) { return json(frame); }) << '}';
   return out.str();
 }
@@ -59,8 +59,9 @@ inline std::string json(const KernelProfile& kernel, const Gpu& gpu) {
 
 inline std::string json(const Finding& finding) {
   return "\n    {\"kind\": " + quoted(finding.kind) + ", \"kernel\": " + quoted(finding.kernel) +
-         ", \"source\": " + json(finding.source) + ", \"cause\": " + quoted(finding.cause) +
-         ", \"advice\": " + quoted(finding.advice) + ", \"loss\": " + decimal(finding.loss, 1) + '}';
+         ", \"otherKernels\": " + std::to_string(finding.otherKernels) + ", \"source\": " + json(finding.source) +
+         ", \"cause\": " + quoted(finding.cause) + ", \"advice\": " + quoted(finding.advice) +
+         ", \"loss\": " + decimal(finding.loss, 1) + '}';
 }
 
 inline std::string jsonReport(const Profile& profile) {

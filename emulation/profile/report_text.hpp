@@ -20,8 +20,8 @@ inline void writeFindings(std::ostream& out, const Profile& profile) {
   out << (worst.empty() ? "Nothing to improve: no line moves or repeats much more than it needs.\n"
                         : "What to improve first\n");
   for (std::size_t i = 0; i < worst.size(); ++i)
-    out << ' ' << i + 1 << ". " << placeText(worst[i].source) << ", " << worst[i].kernel << "\n    " << worst[i].cause
-        << ".\n    " << worst[i].advice << '\n';
+    out << ' ' << i + 1 << ". " << placeText(worst[i].source) << ", " << kernelsText(worst[i]) << "\n    "
+        << worst[i].cause << ".\n    " << worst[i].advice << '\n';
 }
 
 inline void writeTotals(std::ostream& out, const KernelProfile& kernel, const Gpu& gpu) {
@@ -31,7 +31,7 @@ inline void writeTotals(std::ostream& out, const KernelProfile& kernel, const Gp
   out << '\n'
       << kernel.name << "\n  " << (kernel.launches == 1 ? "1 launch" : std::to_string(kernel.launches) + " launches")
       << ", " << counted(kernel.blocks, "block") << ", " << counted(kernel.warps, "warp") << "; "
-      << percent(kernel.branches().efficiency()) << " of the lanes active, " << counted(kernel.barriers, "barrier")
+      << percent(kernel.branches().activeLanes()) << " of the lanes active, " << counted(kernel.barriers, "barrier")
       << " by warps\n  global memory: reads " << sizeText(kernel.bytesRead) << ", writes "
       << sizeText(kernel.bytesWritten) << ", at least " << leastTimeText(kernel, gpu) << "; of the sectors, loads use "
       << percent(loads.utilisation()) << ", stores " << percent(stores.utilisation())

@@ -54,12 +54,22 @@ class TouchedSectors {
   Page* last_ = nullptr;
 };
 
+inline constexpr long long NO_STRIDE = INT64_MIN;
+
+/// The distance from lane to lane, within rows of neighbouring lanes: a 16 x 16 block has two rows in a warp.
+struct Stride {
+  long long bytes = NO_STRIDE;
+  unsigned rowLanes = WARP_LANES;
+
+  bool operator==(const Stride& other) const { return bytes == other.bytes && rowLanes == other.rowLanes; }
+};
+
 /// The stride that most requests have, after Boyer and Moore: one candidate and its votes.
 struct StrideVote {
-  long long candidate = 0;
+  Stride candidate;
   std::uint64_t votes = 0;
 
-  void add(long long stride, std::uint64_t count = 1) {
+  void add(const Stride& stride, std::uint64_t count = 1) {
     if (votes == 0) candidate = stride;
     if (stride == candidate)
       votes += count;
@@ -85,15 +95,13 @@ struct InstructionCounts {
   }
 };
 
-inline constexpr long long NO_STRIDE = INT64_MIN;
-
-/// The distance between the lanes' addresses if it is the same everywhere.
-inline long long strideOf(const WarpRequest& request) {
+/// The distance between the addresses of lanes in a row if it is the same everywhere.
+inline long long strideInRows(const WarpRequest& request, unsigned rowLanes) {
   long long stride = NO_STRIDE;
   unsigned last = WARP_LANES;
   for (unsigned mask = request.mask; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(mask));
-    if (last < WARP_LANES) {
+    if (last < WARP_LANES && lane / rowLanes == last / rowLanes) {
       const auto distance = static_cast<long long>(request.addresses[lane] - request.addresses[last]);
       const auto lanes = static_cast<long long>(lane - last);
       if (distance % lanes != 0 || (stride != NO_STRIDE && stride != distance / lanes)) return NO_STRIDE;
@@ -102,6 +110,15 @@ inline long long strideOf(const WarpRequest& request) {
     last = lane;
   }
   return stride;
+}
+
+inline Stride strideOf(const WarpRequest& request) {
+  constexpr unsigned SHORTEST = 4;  // any two lanes have a stride
+  for (unsigned rowLanes = WARP_LANES; rowLanes >= SHORTEST; rowLanes /= 2) {
+    const long long stride = strideInRows(request, rowLanes);
+    if (stride != NO_STRIDE) return {stride, rowLanes};
+  }
+  return {};
 }
 
 /// The distinct values of addresses / DIVISOR. Addresses mostly rise from lane to lane, and need no set then.

@@ -27,10 +27,14 @@ class Lines {
     const auto fraction = [&counts](std::uint64_t part) {
       return counts.requests == 0 ? 0 : static_cast<double>(part) / static_cast<double>(counts.requests);
     };
-    const bool hasStride = instruction.stride.candidate != NO_STRIDE;
-    const AccessPattern pattern{instruction.bytes, hasStride ? instruction.stride.candidate : 0,
-                                hasStride ? fraction(instruction.stride.votes) : 0, fraction(instruction.misaligned),
-                                instruction.worstDegree};
+    const Stride& stride = instruction.stride.candidate;
+    const bool hasStride = stride.bytes != NO_STRIDE;
+    const AccessPattern pattern{instruction.bytes,
+                                hasStride ? stride.bytes : 0,
+                                hasStride ? fraction(instruction.stride.votes) : 0,
+                                fraction(instruction.misaligned),
+                                instruction.worstDegree,
+                                stride.rowLanes};
     at(*line).accesses.push_back({kind, counts, pattern, std::move(frames)});
   }
 

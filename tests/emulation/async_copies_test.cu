@@ -5,7 +5,7 @@
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
-#include <cuda_pipeline_primitives.h>
+#include <cuda_pipeline.h>
 
 #include <cstddef>
 #include <string>

@@ -199,10 +199,28 @@ class Architecture(Case):
         self.check("#if __CUDA_ARCH__ >= 700\n__device__ int f() { return 1; }\n#endif\n",
                    "#if GPUOPT_EMULATED_ARCHITECTURE >= 700\n__device__ int f() { return 1; }\n#endif\n")
 
+    def test_its_value_is_one_in_code_of_the_device(self):
+        self.check("__global__ void f(int* a) { *a = __CUDA_ARCH__; }",
+                   "__global__ void f(int* a) { *a = GPUOPT_EMULATED_ARCHITECTURE; }")
+        for text in ("__host__ __device__ int f() { return __CUDA_ARCH__; }", "int a = __CUDA_ARCH__;"):
+            self.check(text, text)
+
     def test_outside_of_functions_it_does_not_exist(self):
         for text in ("#if __CUDA_ARCH__ >= 700\n__host__ __device__ int f() { return 1; }\n#endif\n",
                      "#ifdef __CUDA_ARCH__\n__device__ int f();\n#else\nint f();\n#endif\n",
                      "#if __CUDA_ARCH__ >= 700\nint a;\n#endif\n"):
+            self.check(text, text)
+
+
+class Templates(Case):
+    def test_member_templates_are_named(self):
+        self.check("template <int N> void f() { Cast<T, U>::cast<N>(a); space::Cast<T>::cast<N, float*>(b); }",
+                   "template <int N> void f() { Cast<T, U>::template cast<N>(a); space::Cast<T>::template cast<N, float*>(b); }")
+
+    def test_what_else_has_brackets_is_left_alone(self):
+        for text in ("void f() { Cast<T>::template cast<N>(a); }", "void f() { Cast<T>::size < N && M > (a); }",
+                     "void f() { if (Cast<T>::size < 3) g(); }", "template <> void Cast<int>::cast<3>(int a) {}",
+                     "void f() { using A = Cast<T>::Type<N>; }", "void f() { space::cast<N>(a); }"):
             self.check(text, text)
 
 

@@ -91,5 +91,106 @@ TEST_CASE("profile: atomics of all lanes on one counter", "[profile]") {
   CHECK(advises(profileOf(countTo, 1, THREADS, counter.data()), "gpuopt::warpReduce"));
 }
 
+template <int STEP>
+__global__ void copyApart(const float* in, float* out) {
+  out[threadIdx.x * STEP] = in[threadIdx.x] + in[threadIdx.x + THREADS];
+}
+
+TEST_CASE("profile: instances of a template are one finding", "[profile]") {
+  DeviceArray<float> in(2 * THREADS), out(64 * THREADS);
+  LaunchConfig config;
+  config.block = dim3(THREADS);
+  const Profile found = profile([&] {
+    launch(copyApart<64>, config, in.data(), out.data());
+    launch(copyApart<32>, config, in.data(), out.data());
+    launch(copyApart<64>, config, in.data(), out.data());
+    launch(copyApart<1>, config, in.data(), out.data());
+  });
+  const std::string text = found.text();
+  CHECK(text.find(" 1. ") != std::string::npos);
+  CHECK(text.find("256 bytes apart") != std::string::npos);
+  CHECK(text.find("128 bytes apart") != std::string::npos);  // another pattern is another finding
+  CHECK(text.find(" 3. ") == std::string::npos);
+}
+
+template <int STEP>
+__global__ void scaleApart(float* out, float by) {
+  out[threadIdx.x * 64] = by * STEP;
+}
+
+TEST_CASE("profile: a finding names how many kernels have it", "[profile]") {
+  DeviceArray<float> out(64 * THREADS);
+  LaunchConfig config;
+  config.block = dim3(THREADS);
+  const Profile found = profile([&] {
+    launch(scaleApart<1>, config, out.data(), 1.0F);
+    launch(scaleApart<2>, config, out.data(), 1.0F);
+    launch(scaleApart<3>, config, out.data(), 1.0F);
+  });
+  CHECK(firstAdvice(found).find("scaleApart<1>") != std::string::npos);
+  CHECK(firstAdvice(found).find(" and 2 other kernels") != std::string::npos);
+  CHECK(found.text().find(" 2. ") == std::string::npos);
+}
+
+__global__ void multiply(const float* a, const float* b, float* c, unsigned n) {
+  const unsigned row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (unsigned k = 0; k < n; ++k) {
+    const float factor = a[row * n + k];
+    sum += factor * b[k * n + column];
+  }
+  c[row * n + column] = sum;
+}
+
+Profile profileOfProduct(dim3 block, unsigned n) {
+  DeviceArray<float> a(std::vector<float>(n * n, 1.0F)), b(std::vector<float>(n * n, 1.0F)), c(n * n);
+  LaunchConfig config;
+  config.block = block;
+  config.grid = dim3(n / block.x, n / block.y);
+  return profile([&] { launch(multiply, config, a.data(), b.data(), c.data(), n); });
+}
+
+TEST_CASE("profile: a loop that reads the same memory again is named, a broadcast, too", "[profile]") {
+  const std::string text = profileOfProduct(dim3(32, 8), 128).text();
+  CHECK(text.find("32 lanes read 4 bytes, side by side: 262144 sectors, though the kernel reads only 4096") !=
+        std::string::npos);
+  CHECK(text.find("32 lanes read 4 bytes at the same address: 65536 sectors") != std::string::npos);
+  CHECK(text.find("copy a tile to shared memory") != std::string::npos);
+  const std::string small = profileOfProduct(dim3(32, 8), 32).text();
+  CHECK(small.find("at the same address") == std::string::npos);  // 1024 sectors, of which 256 differ
+}
+
+__global__ void scaleByOne(const float* factor, float* out) { out[threadIdx.x] = *factor; }
+
+TEST_CASE("profile: a parameter that each thread reads once is no loop", "[profile]") {
+  DeviceArray<float> factor(std::vector<float>(1, 2.0F)), out(1024);
+  CHECK(advises(profileOf(scaleByOne, 1, 1024, static_cast<const float*>(factor.data()), out.data()),
+                "Nothing to improve"));
+}
+
+TEST_CASE("profile: a warp of two rows has a pattern", "[profile]") {
+  const std::string text = profileOfProduct(dim3(16, 16), 128).text();
+  CHECK(text.find("without a pattern") == std::string::npos);
+  CHECK(text.find("Sort the indices") == std::string::npos);
+  CHECK(text.find("32 lanes read 4 bytes at the same address in each row of 16 lanes") != std::string::npos);
+  CHECK(text.find("Make blocks 32 threads wide") != std::string::npos);
+}
+
+__global__ void addAlone(const float* in, float* out, unsigned n) {
+  float sum = 0;
+  for (unsigned i = 0; i < n; ++i) sum += in[i];
+  *out = sum;
+}
+
+TEST_CASE("profile: a block of one thread has 1 of 32 lanes", "[profile]") {
+  DeviceArray<float> in(std::vector<float>(1024, 1.0F)), out(1);
+  const Profile found = profileOf(addAlone, 1, 1, static_cast<const float*>(in.data()), out.data(), 1024u);
+  const std::string text = found.text();
+  CHECK(text.find("3 % of the lanes active") != std::string::npos);
+  CHECK(text.find("1 of 32 lanes are active") != std::string::npos);
+  CHECK(text.find("Launch blocks of a multiple of 32 threads") != std::string::npos);
+  CHECK(found.warpEfficiency() == 1);  // it does not diverge
+}
+
 }  // namespace
 }  // namespace gpuopt::test::profile_advice_test

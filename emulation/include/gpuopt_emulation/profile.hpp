@@ -60,8 +60,11 @@ struct BranchCounts {
   std::uint64_t lanes = 0;       ///< active lanes, summed over the executions
   std::uint64_t present = 0;     ///< lanes that the warps have, summed over the executions
 
-  /// The fraction of a warp's lanes that is active; 1 is best, also of no code at all.
+  /// The fraction of a warp's lanes that is active; 1 is best, also of no code at all. Lanes that the last warp of a
+  /// block does not have do not count.
   double efficiency() const;
+  /// The fraction of 32 lanes that is active: 1/32 in a block of one thread. 1 of no code at all.
+  double activeLanes() const;
 
   BranchCounts& operator+=(const BranchCounts& other);  ///< adds counts
 };
@@ -84,6 +87,7 @@ struct AccessPattern {
   double regularity = 0;     ///< the fraction of the requests with this stride
   double misaligned = 0;     ///< the fraction of the requests whose first byte is not the first of a sector
   unsigned worstDegree = 0;  ///< of the worst bank conflict: the most words of one bank in one pass
+  unsigned rowLanes = 32;    ///< neighbouring lanes with this stride: 16 where a warp has two rows of a block
 };
 
 /// One instruction that accesses memory.
