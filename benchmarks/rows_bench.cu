@@ -1,6 +1,6 @@
 /// \file
-/// Rows by index in random order, gathered, scattered and combined, beside the best copy of as many bytes and a thread
-/// for each element.
+/// Rows by index in random order, gathered, scattered, combined and added, beside the best copy of as many bytes and a
+/// thread for each element.
 // SPDX-License-Identifier: MIT
 #include "support/goal_groups.cuh"
 
@@ -98,6 +98,59 @@ struct AreCombined {
   }
 };
 
+/// Rows added to rows, COMBINED to each. Member j of row r is the row of the input that is its j-th in order.
+template <class T>
+struct Added {
+  const T* in;
+  const std::uint32_t* indices;
+  const std::uint32_t* members;
+  std::size_t n;
+  std::size_t cols;
+  T* out;
+  bool inOrder;
+
+  // Other orders, and a rounding for each addition, change the last bits.
+  __device__ bool operator()(std::size_t i) const {
+    float sum = 0, sizes = 0;
+    for (std::size_t j = 0; j < COMBINED; ++j) {
+      const auto x = static_cast<float>(in[members[i / cols * COMBINED + j] * cols + i % cols]);
+      sum += x, sizes += fabsf(x);
+    }
+    const auto found = static_cast<float>(out[i]);
+    return inOrder ? found == static_cast<float>(static_cast<T>(sum)) : fabsf(found - sum) <= sizes / 32;
+  }
+};
+
+template <class T>
+__global__ void addElements(Added<T> rows) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i < rows.n * rows.cols) atomicAdd(rows.out + rows.indices[i / rows.cols] * rows.cols + i % rows.cols, rows.in[i]);
+}
+
+// Indices in random order, each COMBINED times, and the members of each row, in ascending order.
+class Repeated {
+ public:
+  explicit Repeated(std::size_t n) : indices_(n * sizeof(std::uint32_t)), members_(n * sizeof(std::uint32_t)) {
+    std::vector<std::uint32_t> numbers(n), members(n), counts(n / COMBINED);
+    for (std::size_t i = 0; i < n; ++i) numbers[i] = static_cast<std::uint32_t>(i / COMBINED);
+    std::shuffle(numbers.begin(), numbers.end(), std::mt19937(1));
+    for (std::size_t i = 0; i < n; ++i)
+      members[numbers[i] * COMBINED + counts[numbers[i]]++] = static_cast<std::uint32_t>(i);
+    copy(numbers, indices_), copy(members, members_);
+  }
+
+  const std::uint32_t* indices() const { return indices_.as<std::uint32_t>(); }
+  const std::uint32_t* members() const { return members_.as<std::uint32_t>(); }
+
+ private:
+  static void copy(const std::vector<std::uint32_t>& from, const DeviceMemory& to) {
+    check(cudaMemcpy(to.as<void>(), from.data(), from.size() * sizeof(std::uint32_t), cudaMemcpyHostToDevice),
+          "cudaMemcpy");
+  }
+
+  DeviceMemory indices_, members_;
+};
+
 class Bench {
  public:
   Bench(Timer& timer, const Buffers& buffers, GoalReport& report, std::size_t bytes)
@@ -145,7 +198,41 @@ class Bench {
         Mode::coldWrite);
   }
 
+  template <class T, gpuopt::RowAddition ADDITION>
+  void add(const char* group, std::size_t rowBytes, const Goal& goal, std::size_t bytes = 0,
+           Mode mode = Mode::coldWrite) {
+    const std::size_t rows = (bytes == 0 ? bytes_ : bytes) / rowBytes / COMBINED, n = rows * COMBINED;
+    const std::size_t cols = rowBytes / sizeof(T);
+    const Repeated lists(n);
+    const bool inOrder = ADDITION == gpuopt::RowAddition::deterministic;
+    const Added<T> added{buffers_.in<T>(), lists.indices(), lists.members(), n, cols, buffers_.out<T>(), inOrder};
+    Added<T> inAnyOrder = added;
+    inAnyOrder.inOrder = false;
+    const cudaStream_t stream = timer_.stream();
+    const auto ours = [=] {
+      gpuopt::addRows<ADDITION>(gpuopt::MatrixView<const T>{added.in, n, cols}, added.indices, n,
+                                gpuopt::MatrixView<T>{added.out, rows, cols}, stream);
+    };
+    const auto direct = [=] { launchThreads(addElements<T>, n * cols, stream, added); };
+    const std::size_t moved = (n + 2 * rows) * rowBytes;
+    run(group, rowBytes, n, moved + n * sizeof(std::uint32_t), moved / 2, goal,
+        {addition("gpuopt", false, ours, rows * rowBytes, added),
+         addition("direct", true, direct, rows * rowBytes, inAnyOrder)},
+        mode);
+  }
+
  private:
+  // A candidate that adds to zeros when it is checked.
+  template <class T, class Call>
+  Candidate addition(const char* name, bool isPeer, const Call& call, std::size_t bytes, const Added<T>& added) const {
+    const auto correct = [=] {
+      check(cudaMemsetAsync(added.out, 0, bytes, timer_.stream()), "cudaMemsetAsync");
+      call();
+      return buffers_.areRight(bytes / sizeof(T), added);
+    };
+    return {name, call, correct, false, 0, isPeer};
+  }
+
   void run(const char* group, std::size_t rowBytes, std::size_t n, std::size_t bytes, std::size_t copied,
            const Goal& goal, std::vector<Candidate> candidates, Mode mode) {
     report_.run({group, std::to_string(rowBytes), fmt::format("{} rows", n), std::to_string(n), bytes, goal,
@@ -203,6 +290,20 @@ void measureCombine(Bench& bench) {
   bench.combine(14336, atLeast(0.93));
 }
 
+void measureAdd(Bench& bench) {
+  constexpr auto EXACT = gpuopt::RowAddition::deterministic, ATOMIC = gpuopt::RowAddition::atomic;
+  for (const std::size_t rowBytes : {256u, 2048u, 14336u}) {
+    bench.add<__nv_bfloat16, EXACT>("add", rowBytes, atLeast(0.60));
+    bench.add<__nv_bfloat16, ATOMIC>("add atomic", rowBytes, atLeast(0.80));
+    bench.add<float, EXACT>("add float", rowBytes, atLeast(0.60));
+    bench.add<float, ATOMIC>("atomic float", rowBytes, atLeast(0.80));
+  }
+  for (const std::size_t bytes : {64 * KiB, 1024 * KiB}) {
+    bench.add<float, EXACT>("small add", 256, Goal{}, bytes, Mode::graph);
+    bench.add<float, ATOMIC>("small atomic", 256, Goal{}, bytes, Mode::graph);
+  }
+}
+
 void measureSmall(Bench& bench) {
   for (const std::size_t bytes : {64 * KiB, 256 * KiB, 1024 * KiB}) {
     bench.move<std::uint32_t>("small gather", false, 256, Goal{}, bytes, Mode::graph);
@@ -210,11 +311,8 @@ void measureSmall(Bench& bench) {
   }
 }
 
-constexpr Group<Bench> groups[] = {{"gather", measureGather},
-                                   {"scatter", measureScatter},
-                                   {"odd", measureOdd},
-                                   {"combine", measureCombine},
-                                   {"small", measureSmall}};
+constexpr Group<Bench> groups[] = {{"gather", measureGather},   {"scatter", measureScatter}, {"odd", measureOdd},
+                                   {"combine", measureCombine}, {"add", measureAdd},         {"small", measureSmall}};
 
 int run(Options& options) { return runGoalGroups(options, groups, "n", 4096); }
 

@@ -29,7 +29,8 @@ PAGES = (
         "Tensors": "permute.cuh", "Views": "core/tensor_view.cuh"}),
     ("rows", "Rows", "rows.cuh", "rows", {
         "By index": "rows_gather.cuh device/rows/indices.cuh",
-        "Combined": "rows_combine.cuh device/rows/combine.cuh"}),
+        "Combined": "rows_combine.cuh device/rows/combine.cuh",
+        "Added": "rows_add.cuh device/rows/add_plan.cuh"}),
     ("rows_transform", "Rows normalised and quantised", "rows_transform.cuh", "rows_transform", {
         "Transforms of rows": "rows_transform.cuh device/rows/transform_statistic.cuh"}),
     ("rows_scan", "Scans of rows and columns", "rows_scan.cuh", "rows_scan", {"Rows and columns": "rows_scan.cuh"}),

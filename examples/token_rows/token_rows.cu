@@ -1,6 +1,7 @@
 /// \file
 /// The rows of a small model of language: the embeddings of a text's letters are gathered, the last eight averaged and
-/// normalised; scores become probabilities, and their running sums draw the next letter.
+/// normalised; scores become probabilities, and their running sums draw the next letter. What follows each letter is
+/// added up by letters.
 // SPDX-License-Identifier: MIT
 #include "exit_status.hpp"
 
@@ -8,6 +9,7 @@
 #include <gpuopt/map.cuh>
 #include <gpuopt/reduce_rows.cuh>
 #include <gpuopt/rows.cuh>
+#include <gpuopt/rows_add.cuh>
 #include <gpuopt/rows_combine.cuh>
 #include <gpuopt/rows_gather.cuh>
 #include <gpuopt/rows_scan.cuh>
@@ -53,6 +55,16 @@ std::vector<int> contextLetters(std::size_t positions) {
 
 bool isNear(float a, double b) { return std::abs(a - b) < 1e-4; }
 
+// For each letter, the sum of the probabilities at its positions, in the order of the text.
+bool areAddedByLetters(gpuopt::MatrixView<float> probability, const gpuopt::DeviceVector<int>& indices) {
+  gpuopt::DeviceVector<float> followers(std::vector<float>(LETTERS * LETTERS));
+  const gpuopt::MatrixView<float> sums{followers.data(), LETTERS, LETTERS};
+  gpuopt::addRows(probability, indices.data(), probability.rows, sums);
+  double added = 0;
+  for (const float sum : followers.toHost()) added += static_cast<double>(sum);
+  return std::abs(added - static_cast<double>(probability.rows)) < 1e-3;
+}
+
 bool run() {
   const std::size_t positions = text.size() - CONTEXT;
   std::vector<float> table;
@@ -94,7 +106,7 @@ bool run() {
     right = right && isNear(static_cast<float>(square / DIMENSIONS), 1) && isNear(running[(p + 1) * LETTERS - 1], 1);
     drawn += text.substr(p, CONTEXT).find(static_cast<char>(best[p].index)) != std::string::npos;
   }
-  right = right && drawn == positions;
+  right = right && drawn == positions && areAddedByLetters(probability, indices);
   std::printf("%zu positions, %zu of whose likeliest letters are among the last %zu: %s\n", positions, drawn, CONTEXT,
               right ? "ok" : "WRONG");
   return right;

@@ -18,6 +18,7 @@
 #include <gpuopt/reduce_statistics.cuh>
 #include <gpuopt/reduce_transform.cuh>
 #include <gpuopt/rows.cuh>
+#include <gpuopt/rows_add.cuh>
 #include <gpuopt/rows_combine.cuh>
 #include <gpuopt/rows_gather.cuh>
 #include <gpuopt/rows_scan.cuh>

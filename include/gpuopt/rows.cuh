@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/rows_add.cuh>
 #include <gpuopt/rows_combine.cuh>
 #include <gpuopt/rows_gather.cuh>
 #include <gpuopt/rows_scan.cuh>

@@ -1,5 +1,5 @@
 /// \file
-/// The kernel of combineRows: sums of rows by index.
+/// The kernel of combineRows and addRows: sums of rows by index.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -28,17 +28,29 @@ GPUOPT_TYPES_END
 
 GPUOPT_DETAIL_BEGIN
 
-// Which indices are those of a row: k each, or from one offset to the next.
+// Which indices are those of a list, and the row of the output that it goes to: k each, or from one offset to the next.
 struct FixedBounds {
   std::size_t k;
   __device__ std::size_t begin(std::size_t row) const { return row * k; }
   __device__ std::size_t end(std::size_t row) const { return row * k + k; }
+  __device__ std::size_t outRow(std::size_t row) const { return row; }
 };
 template <class Offset>
 struct OffsetBounds {
   const Offset* offsets;
   __device__ std::size_t begin(std::size_t row) const { return static_cast<std::size_t>(offsets[row]); }
   __device__ std::size_t end(std::size_t row) const { return static_cast<std::size_t>(offsets[row + 1]); }
+  __device__ std::size_t outRow(std::size_t row) const { return row; }
+};
+
+// Lists of rows to add to rows of the output, of which only the device knows how many there are.
+struct AddedLists {
+  const unsigned* begins;  // one more than lists: each ends where the next one begins
+  const unsigned* rows;    // of the output, for each row of the input
+  const unsigned* lists;
+  __device__ unsigned begin(std::size_t list) const { return begins[list]; }
+  __device__ unsigned end(std::size_t list) const { return begins[list + 1]; }
+  __device__ std::size_t outRow(std::size_t list) const { return rows[begins[list]]; }
 };
 
 template <class In, class Out>
@@ -76,6 +88,18 @@ __device__ inline Pack<Out, N> packOf(const Sum (&sums)[N]) {
   return pack;
 }
 
+// What the sum of a list begins with. Returns whether there is such a list.
+template <class Bounds, class In, class Out, unsigned N, class Index, class Weight, class Sum>
+__device__ inline bool startSum(const CombineRowsArgs<In, Out, N, Index, Weight, Bounds>& args, std::size_t list,
+                                std::size_t col, Sum (&sums)[N]) {
+  if (list >= args.shape.rows) return false;
+  if constexpr (std::is_same_v<Bounds, AddedLists>) {
+    if (list >= *args.bounds.lists) return false;
+    addPack<Out, N>(sums, args.out[args.bounds.outRow(list) * args.outLd + col], Sum{1});
+  }
+  return true;
+}
+
 // A thread sums one pack of a row, in the order of the indices; LOADS packs are in flight.
 template <RowCombination COMBINATION, RowIndices INDICES, unsigned LOADS, class In, class Out, unsigned N, class Index,
           class Weight, class Bounds>
@@ -85,11 +109,11 @@ GPUOPT_KERNEL void __launch_bounds__(combineRowsBlock, combineRowsBlocksPerSm)
   waitForPreviousKernel();
   const std::size_t element = blockIdx.x * std::size_t{combineRowsBlock} + threadIdx.x;
   const std::size_t row = args.shape.rowOf(element), col = element - row * args.shape.cols;
-  if (row >= args.shape.rows) return;
-  const std::size_t end = args.bounds.end(row);
   Sum sums[N] = {};
+  if (!startSum(args, row, col, sums)) return;
+  const auto end = args.bounds.end(row);
   unsigned padding = 0;
-  for (std::size_t j = args.bounds.begin(row); j < end; j += LOADS) {
+  for (auto j = args.bounds.begin(row); j < end; j += LOADS) {
     Index index[LOADS];
     Sum weight[LOADS];
     Pack<In, N> pack[LOADS];
@@ -97,7 +121,9 @@ GPUOPT_KERNEL void __launch_bounds__(combineRowsBlock, combineRowsBlocksPerSm)
     for (unsigned i = 0; i < LOADS; ++i) index[i] = args.indices[j + i < end ? j + i : j];
 #pragma unroll
     for (unsigned i = 0; i < LOADS; ++i) {
-      weight[i] = args.weights == nullptr || j + i >= end ? Sum{1} : static_cast<Sum>(args.weights[j + i]);
+      weight[i] = std::is_same_v<Bounds, AddedLists> || args.weights == nullptr || j + i >= end
+                      ? Sum{1}
+                      : static_cast<Sum>(args.weights[j + i]);
       if (j + i < end && !(INDICES == RowIndices::padded && isNegative(index[i])))
         pack[i] = args.in[static_cast<std::size_t>(index[i]) * args.inLd + col];
     }
@@ -115,7 +141,7 @@ GPUOPT_KERNEL void __launch_bounds__(combineRowsBlock, combineRowsBlocksPerSm)
 #pragma unroll
     for (unsigned i = 0; i < N; ++i) sums[i] = count == 0 ? Sum{} : sums[i] / static_cast<Sum>(count);
   }
-  args.out[row * args.outLd + col] = packOf<Out, N>(sums);
+  args.out[args.bounds.outRow(row) * args.outLd + col] = packOf<Out, N>(sums);
 }
 
 // The numbers of a call. Leading dimensions count elements; `count` rows of `in` are read.

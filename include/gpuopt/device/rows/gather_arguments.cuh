@@ -64,7 +64,7 @@ MoveRowsRequest moveRowsRequest(const MatrixView<In>& in, const MatrixView<Out>&
           scatters};
 }
 
-// Passes the call to use(call) if its types and arguments are right.
+// Passes the call to use(call), a generic lambda, if its types and arguments are right.
 template <Indexed SIDE, class In, class Out, class Index, class F, class Use>
 void withMovedRows(const char* name, const MatrixView<In>& in, const Index* indices, std::size_t n,
                    const MatrixView<Out>& out, const F&, cudaStream_t stream, const Use& use) {
@@ -82,7 +82,7 @@ template <Indexed SIDE, RowIndices INDICES, class In, class Out, class Index, cl
 void moveRows(const char* name, const MatrixView<In>& in, const Index* indices, std::size_t n,
               const MatrixView<Out>& out, const F& function, cudaStream_t stream) {
   [[maybe_unused]] const CallRange range(name);
-  withMovedRows<SIDE>(name, in, indices, n, out, function, stream, [&](const MoveRowsCall& call) {
+  withMovedRows<SIDE>(name, in, indices, n, out, function, stream, [&](const auto& call) {
     requireRowIndices(indices, n, SIDE == Indexed::in ? in.rows : out.rows, INDICES, name, stream);
     launchMoveRows<std::remove_const_t<In>, Out, SIDE, INDICES>(
         call, reinterpret_cast<const IndexWord<Index>*>(indices), function);

@@ -43,4 +43,21 @@ inline constexpr int combineRowsBlock = 128;
 inline constexpr unsigned combineRowsLoads = 8;  // rows in flight per thread
 inline constexpr int combineRowsBlocksPerSm = 6;
 
+// --- addRows
+
+// Not measured yet. A block of the counting passes ranks a tile of 4096 indices; 9 bits at a time make two passes of up
+// to 2^18 rows, and one thread for each digit.
+inline constexpr int groupRowsBlock = 512;
+inline constexpr unsigned groupRowsItems = 8;
+inline constexpr unsigned groupRowsDigitBits = 9;
+
+// Indices that are grouped at a time, which bounds the scratch memory: 16 bytes each.
+struct AddRowsTuning {
+  std::size_t mostIndices = std::size_t{1} << 24;
+};
+
+// Not measured yet. Packs of the atomic form in flight per thread.
+inline constexpr int addRowsBlock = 128;
+inline constexpr unsigned addRowsLoads = 4;
+
 GPUOPT_DETAIL_END

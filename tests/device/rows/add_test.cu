@@ -1,0 +1,236 @@
+/// addRows: the bits of a loop in order, of rows in random order, equal ones and none, types, gaps, alignments,
+/// padding, parts; the atomic form on whole numbers; wrong arguments; plans in words.
+// SPDX-License-Identifier: MIT
+#include "support/catch.hpp"
+#include "support/device_array.cuh"
+#include "support/host_test.cuh"
+#include "support/random.hpp"
+
+#include <gpuopt/rows_add.cuh>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace gpuopt::test::rows_add_test {
+namespace {
+
+constexpr RowAddition EXACT = RowAddition::deterministic, ATOMIC = RowAddition::atomic;
+constexpr RowIndices TRUSTED = RowIndices::trusted, PADDED = RowIndices::padded;
+
+struct Shape {
+  std::size_t n;
+  std::size_t rows;  // of out
+  std::size_t cols;
+  std::size_t inGap = 0;
+  std::size_t outGap = 0;
+  std::size_t offset = 0;  // elements off alignment, of `in`
+};
+
+// Indices in random order; with padding, a fourth of them is negative.
+template <class Index>
+std::vector<Index> randomIndices(std::size_t n, std::size_t rows, bool isPadded) {
+  std::mt19937 random(7);
+  std::vector<Index> indices(n);
+  for (Index& index : indices)
+    index = isPadded && random() % 4 == 0 ? static_cast<Index>(-1) : static_cast<Index>(random() % rows);
+  return indices;
+}
+
+template <class T>
+std::vector<T> elements(std::size_t n, unsigned seed, bool areWhole) {
+  std::vector<T> values = randomVector<T>(n, seed);
+  std::mt19937 random(seed);
+  if (areWhole)
+    for (T& value : values) value = static_cast<T>(static_cast<float>(random() % 17) - 8);
+  return values;
+}
+
+template <class T>
+bool haveSameBits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+// One row of the output after another. Sums are rounded to its type once for each `part` indices.
+template <class In, class Out, class Index>
+std::vector<Out> added(const Shape& s, const std::vector<In>& in, const std::vector<Index>& indices,
+                       std::vector<Out> out, std::size_t part) {
+  using Sum = detail::RowSum<In, Out>;
+  const std::size_t inLd = s.cols + s.inGap, outLd = s.cols + s.outGap;
+  for (std::size_t first = 0; first < s.n; first += part)
+    for (std::size_t c = 0; c < s.cols; ++c) {
+      std::vector<Sum> sums(s.rows);
+      std::vector<bool> isNamed(s.rows);
+      for (std::size_t r = 0; r < s.rows; ++r) sums[r] = static_cast<Sum>(out[r * outLd + c]);
+      for (std::size_t i = first; i < s.n && i < first + part; ++i) {
+        if (static_cast<std::int64_t>(indices[i]) < 0) continue;
+        const auto r = static_cast<std::size_t>(indices[i]);
+        sums[r] += static_cast<Sum>(in[i * inLd + c]), isNamed[r] = true;
+      }
+      for (std::size_t r = 0; r < s.rows; ++r)
+        if (isNamed[r]) out[r * outLd + c] = static_cast<Out>(sums[r]);
+    }
+  return out;
+}
+
+template <RowAddition ADDITION, RowIndices INDICES, class In, class Out, class Index>
+void checkIndices(const Shape& s, const std::vector<Index>& indices) {
+  INFO(s.n << " rows of " << s.cols << " added to " << s.rows << ", gaps " << s.inGap << " and " << s.outGap);
+  const std::size_t inLd = s.cols + s.inGap, outLd = s.cols + s.outGap;
+  const std::vector<In> values = elements<In>(s.n == 0 ? 0 : (s.n - 1) * inLd + s.cols, 9, ADDITION == ATOMIC);
+  const std::vector<Out> before = elements<Out>((s.rows - 1) * outLd + s.cols, 4, ADDITION == ATOMIC);
+  const DeviceArray<In> in(values, s.offset);
+  const DeviceArray<Out> out(before);
+  const DeviceArray<Index> where(indices);
+  const MatrixView<Out> result{const_cast<Out*>(out.data()), s.rows, s.cols, outLd};
+  addRows<ADDITION, INDICES>(MatrixView<const In>{in.data(), s.n, s.cols, inLd}, where.data(), s.n, result);
+  CHECK(haveSameBits(out.toHost(), added(s, values, indices, before, s.n + 1)));
+}
+
+template <class In, class Out = In, class Index = int>
+void checkAll(const Shape& s) {
+  const auto plain = randomIndices<Index>(s.n, s.rows, false), padded = randomIndices<Index>(s.n, s.rows, true);
+  checkIndices<EXACT, TRUSTED, In, Out>(s, plain);
+  checkIndices<EXACT, PADDED, In, Out>(s, padded);
+  checkIndices<ATOMIC, TRUSTED, In, Out>(s, plain);
+  checkIndices<ATOMIC, PADDED, In, Out>(s, padded);
+}
+
+TEST_CASE("Rows added, of any length, gaps and alignment", "[rows][add]") {
+  for (const std::size_t cols : {1, 3, 4, 8, 129}) checkAll<float>({40, 7, cols});
+  checkAll<float>({40, 7, 12, 4, 8});
+  checkAll<float>({40, 7, 12, 1, 0});
+  checkAll<float>({40, 7, 12, 0, 3});
+  checkAll<float>({40, 7, 12, 0, 0, 1});
+  checkAll<float>({0, 7, 12});
+  checkAll<float>({1, 1, 4});
+}
+
+TEST_CASE("Rows added, of any types", "[rows][add]") {
+  for (const std::size_t cols : {16, 17}) {
+    checkAll<__nv_bfloat16>({60, 9, cols});
+    checkAll<__half>({60, 9, cols});
+    checkAll<double>({60, 9, cols});
+    checkAll<__half, float, std::int64_t>({60, 9, cols});
+    checkAll<float, __nv_bfloat16, short>({60, 9, cols});
+    checkAll<float, __half>({60, 9, cols});
+    checkAll<signed char, float, signed char>({60, 9, cols});
+    checkAll<float, double>({60, 9, cols});
+  }
+}
+
+TEST_CASE("Rows added, around a tile of indices and a digit of rows", "[rows][add]") {
+  constexpr std::size_t TILE = detail::groupRowsTile;
+  for (const std::size_t n : {31, 33, 255, 4095, 4096, 4097}) checkAll<float>({n, 300, 1});
+  for (const std::size_t rows : {1, 2, 511, 512, 513, 70000}) checkAll<float>({TILE + 5, rows, 1});
+  for (const std::size_t rows : {1, 512, 513, 70000}) checkAll<float>({900, rows, 2});
+}
+
+TEST_CASE("Rows added over several tiles", "[rows][add]") {
+  checkAll<float>({5 * detail::groupRowsTile + 77, 1000, 2});
+  checkAll<float>({20000, 300000, 1});
+}
+
+TEST_CASE("Rows that are all added to one row", "[rows][add]") {
+  for (const std::size_t n : {100, 4097, 9000}) {
+    checkIndices<EXACT, TRUSTED, float, float>({n, 900, 3}, std::vector<int>(n, 517));
+    checkIndices<ATOMIC, TRUSTED, float, float>({n, 900, 3}, std::vector<int>(n, 517));
+    checkIndices<EXACT, PADDED, float, float>({n, 900, 3}, std::vector<int>(n, -1));
+  }
+}
+
+TEST_CASE("Rows added in parts", "[rows][add]") {
+  const Shape s{10000, 50, 4};
+  const std::vector<__half> values = elements<__half>(s.n * s.cols, 9, false);
+  const std::vector<__half> before = elements<__half>(s.rows * s.cols, 4, false);
+  const std::vector<unsigned> indices = randomIndices<unsigned>(s.n, s.rows, false);
+  const DeviceArray<__half> in(values);
+  const DeviceArray<unsigned> where(indices);
+  for (const std::size_t part : {999, 4500}) {
+    DeviceArray<__half> out(before);
+    const auto request = detail::combineRowsRequest(MatrixView<const __half>{in.data(), s.n, s.cols},
+                                                    MatrixView<__half>{out.data(), s.rows, s.cols});
+    const detail::AddRowsRequest adds{request, s.n, 4, EXACT, TRUSTED};
+    detail::launchAddRows<EXACT, TRUSTED, __half, __half>({adds, detail::planAddRows(adds, {part}), "test", nullptr},
+                                                          where.data());
+    CHECK(haveSameBits(out.toHost(), added(s, values, indices, before, part)));
+  }
+}
+
+TEST_CASE("Rows added on a stream, by a container of indices", "[rows][add]") {
+  const DeviceArray<float> in(std::vector<float>{1, 2, 3, 4});
+  DeviceArray<float> out(std::vector<float>{10, 20, 30, 40});
+  const DeviceArray<int> indices(std::vector<int>{1, 1});
+  const Stream stream;
+  addRows(MatrixView<const float>{in.data(), 2, 2}, indices, MatrixView<float>{out.data(), 2, 2}, stream);
+  stream.wait();
+  CHECK(out.toHost() == std::vector<float>{10, 20, 34, 46});
+}
+
+TEST_CASE("Bad arguments of added rows", "[rows][add]") {
+  DeviceArray<float> memory(300);
+  float* const m = memory.data();
+  const DeviceArray<int> indices({0, 3, 2, -1});
+  const int* const where = indices.data();
+  const MatrixView<const float> in{m, 5, 10};
+  const MatrixView<float> out{m + 100, 2, 10};
+  const int* const nowhere = nullptr;
+  const auto refused = [](const std::string& expected, auto call) {
+    CHECK(messageOf<std::invalid_argument>(call) == expected);
+  };
+  refused("gpuopt::addRows: indices is null, but n is 4", [&] { addRows(in, nowhere, 4, out); });
+  refused("gpuopt::addRows: in has 5 rows, but n is 6", [&] { addRows(in, where, 6, out); });
+  refused("gpuopt::addRows: in.cols (10) is not out.cols (9)", [&] {
+    addRows(in, where, 4, MatrixView<float>{m + 100, 2, 9});
+  });
+  refused("gpuopt::addRows: in and out overlap: out begins at byte 160 of the 200 that in spans", [&] {
+    addRows(in, where, 4, MatrixView<float>{m + 40, 2, 10});
+  });
+  // WRITTEN rows: `addRows(in, indices, n, out)`, where `out` has 2^32 rows or more
+  // DO: `addRows<RowAddition::atomic>(in, indices, n, out)`, or take ranges of rows
+  refused("gpuopt::addRows: out has 4294967296 rows, more than 4294967295: use RowAddition::atomic", [&] {
+    addRows(MatrixView<const float>{m, 5, 0}, where, 4, MatrixView<float>{m + 100, std::size_t{1} << 32, 0});
+  });
+#if GPUOPT_CHECK_POINTERS
+  refused("gpuopt::addRows: indices[1] is 3, but there are 2 rows", [&] { addRows(in, where, 4, out); });
+#endif
+}
+
+TEST_CASE("A plan of added rows in words", "[rows][add]") {
+  DeviceArray<float> memory(64);
+  DeviceArray<int> indices(4);
+  const MatrixView<const float> in{memory.data(), 4, 8};
+  const MatrixView<float> out{memory.data() + 32, 4, 8};
+  CHECK(explainAddRows(in, indices.data(), 4, out) ==
+        "4 indices at a time are sorted by 1 counting pass of 2 bits in one block, then each thread adds 4 columns, 8 "
+        "rows at a time, in 1 blocks of 128; 88 bytes of scratch memory; 400 bytes to move at most; 16 bytes at a time "
+        "need addresses, rows and leading dimensions of multiples of 16");
+  CHECK(explainAddRows<ATOMIC>(in, indices.data(), 4, out) ==
+        "each thread adds 4 columns of up to 4 rows by atomics, in 1 blocks of 128; 400 bytes to move at most; 16 "
+        "bytes at a time need addresses, rows and leading dimensions of multiples of 16");
+  CHECK(explainAddRows(in, indices.data(), 0, out) == "nothing to launch");
+}
+
+TEST_CASE("Plans of added rows", "[rows][add]") {
+  const auto plan = [](std::size_t n, std::size_t rows, RowIndices policy) {
+    return detail::planAddRows({{0, 0, rows, 64, 64, 64, 4, 4}, n, 4, EXACT, policy});
+  };
+  CHECK(plan(4096, 512, TRUSTED).algorithm == detail::AddRowsAlgorithm::groupedFew);
+  CHECK(plan(4097, 512, TRUSTED).algorithm == detail::AddRowsAlgorithm::grouped);
+  CHECK(plan(4097, 512, TRUSTED).passes == 1);
+  CHECK(plan(4097, 512, PADDED).passes == 2);
+  CHECK(plan(4097, 512, PADDED).digitBits == 5);
+  CHECK(plan(4097, 0xffffffff, PADDED).digitBits == 8);
+  CHECK(plan(std::size_t{1} << 30, 512, TRUSTED).indices == std::size_t{1} << 24);
+  CHECK(plan(std::size_t{1} << 20, std::size_t{1} << 18, TRUSTED).tiles == 256);
+}
+
+}  // namespace
+}  // namespace gpuopt::test::rows_add_test
