@@ -18,13 +18,15 @@ struct Explanation {
   std::size_t threads = 0;  // of a block
   std::size_t readBytes = 0;
   std::size_t writtenBytes = 0;
+  const char* alsoReads = "";  // what the host does not know the size of
 };
 
 // "words of 16 bytes, 8 blocks of 256 threads: the reason; reads 4096 bytes, writes 4096".
 inline std::string inWords(const Explanation& call) {
   if (call.blocks == 0) return message({"nothing to launch: ", call.reason});
   return message({call.kernel, ", ", call.blocks, call.blocks == 1 ? " block of " : " blocks of ", call.threads,
-                  " threads: ", call.reason, "; reads ", call.readBytes, " bytes, writes ", call.writtenBytes});
+                  " threads: ", call.reason, "; reads ", call.readBytes, " bytes", call.alsoReads, ", writes ",
+                  call.writtenBytes});
 }
 
 GPUOPT_DETAIL_END

@@ -15,6 +15,12 @@
 
 GPUOPT_DETAIL_BEGIN
 
+struct MatrixShape {
+  std::size_t rows;
+  std::size_t cols;
+  std::size_t ld;  // elements from row to row
+};
+
 struct ReduceGrid {
   std::size_t threads;  // of a block
   std::size_t blocks;
