@@ -48,6 +48,7 @@
 #include <gpuopt/warp/reduce.cuh>
 
 #include <cstddef>
+#include <string>
 
 GPUOPT_NAMESPACE_BEGIN
 
@@ -166,6 +167,25 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
           class = detail::EnableLast<It, Last>>
 void reduceInto(It first, Last last, Out&& out, const Rest&... rest) {
   reduceInto<A, Policy>(first, static_cast<std::size_t>(last - first), out, rest...);
+}
+
+/// Says in one line which kernel `reduce` or `reduceInto` launches for this input, with its grid, the bytes to read and
+/// write, and why. Nothing is launched. Errors are those of the call. The words may change from version to version.
+///
+///     gpuopt::explainReduce(data, n);     // "loop over tiles, by vectors, 264 blocks of 512 threads: ..."
+///
+/// \param in,n the elements: a device pointer or iterator, and their number
+/// \param op the operation, Plus unless given
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus>
+[[nodiscard]] std::string explainReduce(It in, std::size_t n, Op op = {}) {
+  return detail::explainArray<Policy>("gpuopt::explainReduce", detail::foldOf<Reduced<A, Op, It>>(op), in, n);
+}
+
+/// explainReduce of a container or span, `explainReduce(v[, op])`.
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range, class... Op,
+          class = detail::EnableRange<const Range>>
+[[nodiscard]] std::string explainReduce(const Range& in, const Op&... op) {
+  return explainReduce<A, Policy>(detail::dataOf(in), detail::sizeOf(in), op...);
 }
 
 GPUOPT_OTHER_CALLS(reduce,

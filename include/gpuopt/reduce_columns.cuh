@@ -31,6 +31,7 @@
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>
+#include <string>
 
 GPUOPT_NAMESPACE_BEGIN
 
@@ -75,6 +76,18 @@ template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPoli
 void reduceColumns(In&& in, Args&&... args) {
   detail::withMatrix<false>(
       "gpuopt::reduceColumns", [](const auto&... each) { reduceColumns<A, Policy>(each...); }, in, args...);
+}
+
+/// Says in one line which kernel `reduceColumns` launches for this matrix, with its grid, the bytes to read and write,
+/// and why. Nothing is launched. Errors are those of the call. The words may change from version to version.
+///
+/// \param in,rows,cols,ld the matrix
+/// \param op the operation, Plus unless given
+/// \tparam Policy the library's own
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Op = Plus>
+[[nodiscard]] std::string explainReduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Op op = {}) {
+  return detail::explainColumns<Policy>("gpuopt::explainReduceColumns", detail::foldOf<Reduced<A, Op, It>>(op), in,
+                                        {rows, cols, ld});
 }
 
 /// out[c] = op over f(in[r * ld + c]) for all rows r, and over `init` where it is given.

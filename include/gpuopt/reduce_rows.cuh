@@ -38,6 +38,7 @@
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>
+#include <string>
 
 GPUOPT_NAMESPACE_BEGIN
 
@@ -82,6 +83,18 @@ template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy,
 void reduceRows(In&& in, Args&&... args) {
   detail::withMatrix<true>(
       "gpuopt::reduceRows", [](const auto&... each) { reduceRows<A, Policy>(each...); }, in, args...);
+}
+
+/// Says in one line which kernel `reduceRows` launches for this matrix, with its grid, the bytes to read and write, and
+/// why. Nothing is launched. Errors are those of the call. The words may change from version to version.
+///
+/// \param in,rows,cols,ld the matrix
+/// \param op the operation, Plus unless given
+/// \tparam Policy the library's own
+template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class It, class Op = Plus>
+[[nodiscard]] std::string explainReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Op op = {}) {
+  return detail::explainRows<Policy>("gpuopt::explainReduceRows", detail::foldOf<Reduced<A, Op, It>>(op), in,
+                                     {rows, cols, ld});
 }
 
 /// out[r] = op over f(in[r * ld + c]) for all columns c, and over `init` where it is given.

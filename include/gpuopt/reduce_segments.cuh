@@ -11,7 +11,7 @@
 ///
 /// **Cost.** One read of elements and offsets, near the speed of a plain sum from 512 floats per segment on, and two
 /// thirds of it for short segments of random lengths. A giant segment is no slower: elements and segments are divided
-/// evenly among 4096 warps wherever segments begin and end. The order of operations depends on the offsets, the types
+/// evenly among 16384 warps wherever segments begin and end. The order of operations depends on the offsets, the types
 /// and the alignment of `in`. Technique: merge-based partition (Merrill and Garland, "Merge-based parallel sparse
 /// matrix-vector multiplication", 2016).
 ///
@@ -25,6 +25,7 @@
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>
+#include <string>
 
 GPUOPT_NAMESPACE_BEGIN
 
@@ -72,6 +73,20 @@ void reduceSegments(const In& in, Offsets&& offsets, Args&&... args) {
   detail::withSegments(
       "gpuopt::reduceSegments", [](const auto&... each) { reduceSegments<A, Policy>(each...); }, in, offsets, args...);
 }
+
+/// Says in one line how `reduceSegments` divides these segments, with its grid, the bytes to read and write, and why.
+/// Nothing is launched or read. The words may change from version to version.
+///
+/// \param in,offsets,segments the elements, where segments begin and end, and the number of segments
+/// \param op the operation, Plus unless given
+/// \tparam Policy the library's own
+template <class A = DefaultAccumulator, class Policy = detail::ReduceSegmentsPolicy, class It, class Offset,
+          class Op = Plus>
+[[nodiscard]] std::string explainReduceSegments(It in, const Offset* offsets, std::size_t segments, Op op = {}) {
+  using Reducer = decltype(detail::foldOf<Reduced<A, Op, It>>(op));
+  return detail::explainSegments<Policy, Reducer>("gpuopt::explainReduceSegments", in, offsets, segments);
+}
+
 /// out[s] = op over f(in[i]) for offsets[s] <= i < offsets[s + 1], and over `init` where it is given.
 ///
 /// \param f applied to each element, on the device; op takes its results

@@ -38,10 +38,8 @@
 
 #include <gpuopt/block/struct_io.cuh>
 #include <gpuopt/block/struct_pipeline.cuh>
-#include <gpuopt/core/message.cuh>
 #include <gpuopt/core/other_calls.cuh>
 #include <gpuopt/core/range.cuh>
-#include <gpuopt/core/word.cuh>
 #include <gpuopt/device/structs/arguments.cuh>
 #include <gpuopt/device/structs/for_each.cuh>
 #include <gpuopt/device/structs/gather.cuh>
@@ -49,33 +47,10 @@
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>
+#include <string>
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
-
-namespace detail {
-
-// The types of a gather or scatter.
-template <class T, class Index, class U>
-constexpr bool requireIndexable() {
-  constexpr bool IS_SAME = std::is_same_v<T, U>;
-  constexpr bool IS_INTEGER = std::is_integral_v<Index> && !std::is_same_v<Index, bool>;
-  static_assert(IS_SAME, "gpuopt: in and out have structures of different types");
-  static_assert(IS_INTEGER, "gpuopt: the indices of structures must be integers");
-  return requireStruct<T>() && IS_SAME && IS_INTEGER;
-}
-
-// `indexed` is the array being indexed; its length is unknown. `other` has n structures.
-inline void requireIndexed(const NamedArray& indexed, const NamedArray& indices, const NamedArray& other,
-                           const char* function) {
-  requireAddress(indexed, function);
-  if (indexed.n > 0) requireAccess(indexed.data, indexed.elementBytes, indexed.name, function);
-  requireArray(indices, function);
-  requireArray(other, function);
-  if (other.n > 0 && indexed.data == other.data) throwInvalid({function, ": in and out are the same"});
-}
-
-}  // namespace detail
 
 /// Computes out[i] = f(in[i]) for every i < n.
 ///
@@ -167,15 +142,7 @@ template <class T, class Index, class U>
 void gatherStructs(const T* in, const Index* indices, std::size_t n, U* out, StreamRef stream = {}) {
   constexpr const char* FUNCTION = "gpuopt::gatherStructs";
   static_assert(!std::is_const_v<U>, "gpuopt::gatherStructs: the structures of out are const");
-  if constexpr (detail::requireIndexable<T, Index, std::remove_const_t<U>>() && !std::is_const_v<U>) {
-    const auto read = detail::namedArray(indices, n, "indices");
-    const auto written = detail::namedArray(out, n, "out");
-    detail::requireIndexed(detail::namedArray(in, n, "in"), read, written, FUNCTION);
-    if (n == 0) return;
-    detail::requireDisjoint(read, written, FUNCTION);
-    constexpr std::size_t WIDEST = detail::widestWord<sizeof(T)>;
-    detail::launchMoveIndexed<WIDEST, detail::Indexed::in>(in, indices, n, out, FUNCTION, stream);
-  }
+  detail::moveStructs<detail::Indexed::in>(in, indices, n, out, FUNCTION, stream);
 }
 
 /// The same for containers or spans, such as thrust::device_vector: out[i] = in[indices[i]] for every index. `out` has
@@ -200,13 +167,7 @@ template <class T, class Index, class U>
 void scatterStructs(const T* in, const Index* indices, std::size_t n, U* out, StreamRef stream = {}) {
   constexpr const char* FUNCTION = "gpuopt::scatterStructs";
   static_assert(!std::is_const_v<U>, "gpuopt::scatterStructs: the structures of out are const");
-  if constexpr (detail::requireIndexable<T, Index, std::remove_const_t<U>>() && !std::is_const_v<U>) {
-    detail::requireIndexed(detail::namedArray(out, n, "out"), detail::namedArray(indices, n, "indices"),
-                           detail::namedArray(in, n, "in"), FUNCTION);
-    if (n == 0) return;
-    constexpr std::size_t WIDEST = detail::widestWord<sizeof(T)>;
-    detail::launchMoveIndexed<WIDEST, detail::Indexed::out>(in, indices, n, out, FUNCTION, stream);
-  }
+  detail::moveStructs<detail::Indexed::out>(in, indices, n, out, FUNCTION, stream);
 }
 
 /// The same for containers or spans, such as thrust::device_vector: out[indices[i]] = in[i] for every index. `in` has
@@ -218,6 +179,37 @@ void scatterStructs(In&& in, Indices&& indices, Out&& out, StreamRef stream = {}
   detail::requireSize(in, n, "in", "gpuopt::scatterStructs");
   gpuopt::scatterStructs(detail::dataOf(in), detail::dataOf(indices), n, detail::dataOf(out), stream);
 }
+
+/// \name How structures move
+/// One line about the launch of a call: the kernel, the grid, why it is this one, and the bytes to read and write.
+/// `in`, n, `out`, data and indices are the call's. Nothing is launched. Errors are those of the call. The words may
+/// change from version to version.
+/// \{
+
+/// Says in one line how `transformStructs`, or `transform` of one array, moves elements.
+template <class It, class OutIt>
+[[nodiscard]] std::string explainTransformStructs(It in, std::size_t n, OutIt out) {
+  return detail::explainTransform(in, n, out, "gpuopt::explainTransformStructs");
+}
+
+/// Says in one line how `forEachStruct`, or `forEach`, moves elements. Const ones are only read.
+template <class It>
+[[nodiscard]] std::string explainForEachStruct(It data, std::size_t n) {
+  return detail::explainForEach(data, n, "gpuopt::explainForEachStruct");
+}
+
+/// Says in one line how `gatherStructs` moves structures.
+template <class T, class Index, class U>
+[[nodiscard]] std::string explainGatherStructs(const T* in, const Index* indices, std::size_t n, U* out) {
+  return detail::explainMoveStructs<detail::Indexed::in>(in, indices, n, out, "gpuopt::explainGatherStructs");
+}
+
+/// Says in one line how `scatterStructs` moves structures.
+template <class T, class Index, class U>
+[[nodiscard]] std::string explainScatterStructs(const T* in, const Index* indices, std::size_t n, U* out) {
+  return detail::explainMoveStructs<detail::Indexed::out>(in, indices, n, out, "gpuopt::explainScatterStructs");
+}
+/// \}
 
 GPUOPT_OTHER_CALLS(forEachStruct, "(data, n, f) or (container, f), then a stream")
 GPUOPT_OTHER_CALLS(transformStructs, "(in, n, out, f), or containers for in and out without n, then a stream")

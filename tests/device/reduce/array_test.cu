@@ -130,7 +130,8 @@ TEMPLATE_TEST_CASE("Several tiles and blocks", "[reduce][sweep]", ELEMENT_TYPES)
 // How n floats that begin at a boundary are divided.
 detail::ReducePlan planOf(std::size_t n) {
   using Source = detail::ArraySource<float, Identity, true>;
-  return detail::planReduce<LowBoundaries, Source, float>(0, n);
+  return detail::planReduce<LowBoundaries>(
+      detail::reduceRequest<LowBoundaries, Source, detail::Fold<float, Plus>>(0, n));
 }
 
 TEST_CASE("The plan follows the number of bytes", "[reduce]") {

@@ -169,31 +169,23 @@ TEST_CASE("Words move elements of 1 to 16 bytes, where addresses allow", "[map]"
   static_assert(detail::fillWords<unsigned char, float>() && detail::fillWords<Blob<16, 8>, std::uint16_t>());
   static_assert(!detail::fillWords<Blob<12, 4>, float>() && !detail::fillWords<Blob<32, 16>>());
   static_assert(!detail::fillWords<LoadsExchanged>() && !detail::fillWords<StoresExchanged, float>());
-  DeviceArray<float> in(std::vector<float>(100, 1)), out(100);
-  const auto launches = [&](std::size_t inOffset, std::size_t outOffset) {
-    return detail::launchTransformWords(10, out.data() + outOffset, Add1{}, "transform", nullptr,
-                                        static_cast<const float*>(in.data()) + inOffset);
+  const DeviceArray<float> in(std::vector<float>(100, 1)), out(100);
+  const auto takesWords = [](const auto* from, const auto* to) {
+    return detail::planTransform(from, 10, to).algorithm == detail::StructsAlgorithm::words;
   };
-  CHECK(launches(0, 0));
-  CHECK(launches(8, 4));
-  CHECK_FALSE(launches(1, 0));
-  CHECK_FALSE(launches(0, 2));
-  const auto visits = [&](std::size_t offset) {
-    return detail::launchVisitWords(
-        10, [] __device__(float) {}, "forEach", nullptr, static_cast<const float*>(in.data()) + offset);
-  };
-  CHECK(visits(4));
-  CHECK_FALSE(visits(3));
+  CHECK(takesWords(in.data(), out.data()));
+  CHECK(takesWords(in.data() + 8, out.data() + 4));
+  CHECK_FALSE(takesWords(in.data() + 1, out.data()));
+  CHECK_FALSE(takesWords(in.data(), out.data() + 2));
+  const auto visits = [&](std::size_t offset) { return detail::planForEach(in.data() + offset, 10).algorithm; };
+  CHECK(visits(4) == detail::StructsAlgorithm::words);
+  CHECK(visits(3) == detail::StructsAlgorithm::tiles);
   // Two bytes to eight: words of 4 and 16 bytes.
-  DeviceArray<std::uint16_t> halves(std::vector<std::uint16_t>(100, 1));
-  DeviceArray<double> doubles(100);
-  const auto widens = [&](std::size_t inOffset, std::size_t outOffset) {
-    return detail::launchTransformWords(10, doubles.data() + outOffset, Mixed<double>{}, "transform", nullptr,
-                                        static_cast<const std::uint16_t*>(halves.data()) + inOffset);
-  };
-  CHECK(widens(2, 2));
-  CHECK_FALSE(widens(1, 2));
-  CHECK_FALSE(widens(2, 1));
+  const DeviceArray<std::uint16_t> halves(std::vector<std::uint16_t>(100, 1));
+  const DeviceArray<double> doubles(100);
+  CHECK(takesWords(halves.data() + 2, doubles.data() + 2));
+  CHECK_FALSE(takesWords(halves.data() + 1, doubles.data() + 2));
+  CHECK_FALSE(takesWords(halves.data() + 2, doubles.data() + 1));
 }
 
 TEST_CASE("Elements of one size and different alignment", "[map]") {

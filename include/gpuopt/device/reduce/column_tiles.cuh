@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/device/reduce/columns_plan.cuh>
 #include <gpuopt/device/reduce/combine.cuh>
 #include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/view.cuh>
@@ -11,38 +12,6 @@
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
-
-// How a matrix is divided. A block takes one tile of one split:
-//
-//              tile 0    tile 1    tile 2        in a block, tileSteps threads read steps side by side, and
-//     split 0  block 0   block 1   block 2       rowThreads of them one below the other, each every
-//     split 1  block 3   block 4   block 5       rowThreads-th row
-//
-// Rows may begin at any element. Every rowPeriod-th row has the same misalignment, and a thread takes such rows alone,
-// so that its steps cover the same columns in all of them. Between rows of different misalignment the steps are
-// shifted; a tile therefore has one step more than its columns fill, and drops the columns of its neighbour.
-//
-// A narrow contiguous matrix is flat: as many rows as fill full steps count as one row of `rowElements`, from the first
-// 16-byte boundary on.
-struct ColumnTiles {
-  std::size_t rows;
-  std::size_t ld;            // elements from row to row
-  std::size_t misalignment;  // elements from the start of step -1 to the first row
-  std::size_t rowElements;   // of a row
-  std::size_t cols;          // of the matrix
-  std::size_t elements;      // of a flat matrix, which may have some before its first and after its last row
-  std::size_t splitRows;     // of a block
-  unsigned tiles;
-  unsigned splits;
-  unsigned groupSplits;  // whose results are combined first
-  unsigned tileSteps;
-  unsigned tileElements;  // of a row in a tile
-  unsigned rowThreads;    // a multiple of rowPeriod
-  unsigned tileColumns;   // results of a tile: tileElements, or fewer in a flat matrix
-  unsigned rowPeriod;     // rows until the misalignment repeats
-  bool isFlat;
-  bool hasEdges;  // rows may begin or end within a step
-};
 
 // Where a row begins.
 struct RowStart {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/block/reduce.cuh>
+#include <gpuopt/device/reduce/plan.cuh>
 #include <gpuopt/device/reduce/tuning.cuh>
 #include <gpuopt/grid/arrival.cuh>
 #include <gpuopt/grid/dependency.cuh>
@@ -205,12 +206,6 @@ struct ReduceCall {
   const char* function;
   cudaStream_t stream;
   Workspace* workspace;
-};
-
-struct ReduceGrid {
-  std::size_t threads;  // of a block
-  std::size_t blocks;
-  bool combines;  // whether blocks combine their results, for which they need scratch memory
 };
 
 // Launches a kernel that reads `input`, a source or a view.

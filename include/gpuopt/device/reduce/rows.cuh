@@ -8,9 +8,11 @@
 #include <gpuopt/device/reduce/combine.cuh>
 #include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/reducer.cuh>
+#include <gpuopt/device/reduce/rows_plan.cuh>
 #include <gpuopt/device/reduce/staged.cuh>
 
 #include <cstddef>
+#include <string>
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
@@ -185,90 +187,76 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
 }
 
 template <class Policy, class View, class Reducer, class Out>
-void launchLaneRows(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
+void launchLaneRows(const ReduceCall& call, const Reducer& reducer, const View& view, const ReduceRowsPlan& plan,
                     const Out& out) {
   using Source = typename View::Source;
-  const auto rowSteps = static_cast<unsigned>(matrix.cols / Source::STEP);
-  const unsigned lanes = Policy::rowLanes(rowSteps);
-  const unsigned sets = largerOf(static_cast<unsigned>(ceilDivide(rowSteps, lanes)), 1u);
-  const unsigned perGroup = largerOf(itemsFor<Policy::VECTORS, Source> / sets, 1u);
-  const std::size_t blockRows = std::size_t{Policy::SHORT_BLOCK} / lanes * perGroup;
-  const LaneRows shape{matrix.rows, matrix.ld / Source::STEP, rowSteps, lanes, perGroup};
+  const auto [rows, cols, ld] = plan.request.matrix;
+  const LaneRows shape{rows, ld / Source::STEP, static_cast<unsigned>(cols / Source::STEP), plan.lanes, plan.perGroup};
   launch(laneRowsKernel<Policy, Source, Reducer, Out>,
-         gridConfig(Policy::SHORT_BLOCK, ceilDivide(matrix.rows, blockRows), call.stream, call.function), view.steps(),
-         reducer, shape, out);
+         gridConfig(Policy::SHORT_BLOCK, plan.grid.blocks, call.stream, call.function), view.steps(), reducer, shape,
+         out);
 }
 
 template <class Policy, class View, class Reducer, class Out>
-void launchStagedRows(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
+void launchStagedRows(const ReduceCall& call, const Reducer& reducer, const View& view, const ReduceRowsPlan& plan,
                       const Out& out) {
-  using T = typename View::Element;
-  std::size_t tileRows = Policy::stagedBytes / sizeof(T) / matrix.ld;
-  if (tileRows > 64) tileRows -= tileRows % 8;  // results in full sectors
-  const StagedRows shape{matrix.rows,
-                         static_cast<unsigned>(matrix.cols),
-                         static_cast<unsigned>(matrix.ld),
-                         static_cast<unsigned>(tileRows),
-                         Policy::stagedLanes(tileRows),
-                         matrix.ld * sizeof(T) % 32 == 0};
+  const auto [rows, cols, ld] = plan.request.matrix;
+  const StagedRows shape{rows,
+                         static_cast<unsigned>(cols),
+                         static_cast<unsigned>(ld),
+                         static_cast<unsigned>(plan.tileRows),
+                         plan.lanes,
+                         ld * sizeof(typename View::Element) % 32 == 0};
   launch(stagedRowsKernel<Policy, View, Reducer, Out>,
-         gridConfig(Policy::SHORT_BLOCK, ceilDivide(matrix.rows, tileRows), call.stream, call.function), view, reducer,
-         shape, out);
+         gridConfig(Policy::SHORT_BLOCK, plan.grid.blocks, call.stream, call.function), view, reducer, shape, out);
 }
 
-// Blocks of a row: several only if rows are few and long.
-template <class Policy, class Partial>
-std::size_t rowSplits(std::size_t rows, std::size_t rowBytes) {
-  const std::size_t most = smallerOf(Workspace::capacity / sizeof(Partial), Policy::splitBlocks);
-  if (rows > most / 2 || rows > Workspace::counterCount) return 1;
-  return largerOf(smallerOf(most / rows, rowBytes / Policy::splitBytes), std::size_t{1});
-}
-
-template <class Policy, class View, class Reducer, class Out>
-void launchBlockRows(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
-                     const Out& out) {
-  const auto [rows, cols, ld] = matrix;
-  constexpr std::size_t BYTES = sizeof(typename View::Element);
-  constexpr std::size_t LINE = largerOf(std::size_t{1}, 128 / BYTES);
-  const std::size_t wanted = rowSplits<Policy, typename Reducer::Partial>(rows, cols * BYTES);
-  const std::size_t splitCols = roundUp(ceilDivide(cols, wanted), LINE);
-  const std::size_t splits = ceilDivide(cols, splitCols);
-  launchGrid(call, {Policy::BLOCK, rows * splits, splits > 1},
-             longRowsKernel<Policy::BLOCK, Policy, View, Reducer, Out>, view, reducer,
-             LongRows{rows, cols, ld, static_cast<unsigned>(splits), splitCols}, out);
-}
-
-// The lengths from which a warp, and from which a block takes a row.
-struct RowBounds {
-  std::size_t warpBytes;
-  std::size_t blockBytes;
-};
-
-template <class Policy, class Reducer>
-RowBounds rowBounds(std::size_t rows, bool areAligned) {
-  if (!Reducer::COMBINES_SLOWLY) return {Policy::warpRowBytes, Policy::blockRowBytes};
-  return {areAligned ? Policy::slowWarpRowBytes : Policy::warpRowBytes,
-          rows >= Policy::slowWarpRows ? Policy::slowBlockRowBytes : Policy::blockRowBytes};
+template <class Reducer, class View>
+ReduceRowsRequest reduceRowsRequest(const View& view, const MatrixShape& matrix) {
+  ReduceRowsRequest request;
+  request.matrix = matrix;
+  request.elementBytes = sizeof(typename View::Element);
+  request.stepElements = View::Source::STEP;
+  request.partialBytes = sizeof(typename Reducer::Partial);
+  request.resultBytes = sizeof(typename Reducer::Result);
+  request.areAligned = View::Source::VECTORS && view.hasAlignedRows(matrix);
+  request.canBeStaged = std::is_trivially_copyable_v<typename View::Element>;
+  request.readsGaps = std::is_pointer_v<typename View::Iterator>;
+  request.combinesSlowly = Reducer::COMBINES_SLOWLY;
+  return request;
 }
 
 template <class Policy, class View, class Reducer, class Out>
 void launchRowsOf(const ReduceCall& call, const Reducer& reducer, const View& view, const MatrixShape& matrix,
                   const Out& out) {
-  using T = typename View::Element;
+  using Algorithm = ReduceRowsAlgorithm;
   const auto [rows, cols, ld] = matrix;
-  const bool areAligned = View::Source::VECTORS && view.hasAlignedRows(matrix);
-  const RowBounds bounds = rowBounds<Policy, Reducer>(rows, areAligned);
-  if (cols * sizeof(T) >= bounds.blockBytes) return launchBlockRows<Policy>(call, reducer, view, matrix, out);
+  const ReduceRowsPlan plan = planReduceRows<Policy>(reduceRowsRequest<Reducer>(view, matrix));
   const auto shortReducer = withShortIndices(reducer);
-  if (cols * sizeof(T) >= bounds.warpBytes)
-    return launchGrid(call, {Policy::BLOCK, ceilDivide(rows, Policy::BLOCK / 32), false},
-                      longRowsKernel<32, Policy, View, std::decay_t<decltype(shortReducer)>, Out>, view, shortReducer,
-                      LongRows{rows, cols, ld, 1, cols}, out);
-  if (areAligned) return launchLaneRows<Policy>(call, shortReducer, view, matrix, out);
-  if constexpr (std::is_trivially_copyable_v<T>)
-    if (cols > 0 && ld <= (std::is_pointer_v<typename View::Iterator> ? 2 * cols : cols))
-      return launchStagedRows<Policy>(call, shortReducer, view, matrix, out);
-  launchLaneRows<Policy>(call, shortReducer, view.elementwise(), matrix, out);
+  switch (plan.algorithm) {
+    case Algorithm::nothing:
+      return;
+    case Algorithm::block:
+      return launchGrid(call, plan.grid, longRowsKernel<Policy::BLOCK, Policy, View, Reducer, Out>, view, reducer,
+                        LongRows{rows, cols, ld, static_cast<unsigned>(plan.splits), plan.splitCols}, out);
+    case Algorithm::warp:
+      return launchGrid(call, plan.grid, longRowsKernel<32, Policy, View, std::decay_t<decltype(shortReducer)>, Out>,
+                        view, shortReducer, LongRows{rows, cols, ld, 1, cols}, out);
+    case Algorithm::staged:
+      if constexpr (std::is_trivially_copyable_v<typename View::Element>)
+        launchStagedRows<Policy>(call, shortReducer, view, plan, out);
+      return;
+    case Algorithm::lanes:
+      if (plan.request.areAligned) return launchLaneRows<Policy>(call, shortReducer, view, plan, out);
+      return launchLaneRows<Policy>(call, shortReducer, view.elementwise(), plan, out);
+  }
+}
+
+template <class Policy, class Reducer, class It>
+std::string explainRows(const char* function, const Reducer& reducer, It in, const MatrixShape& matrix) {
+  requireMatrix(in, matrix, nullptr, 0, function);
+  if (matrix.rows > 0) requireResult(reducer, matrix.cols, "cols", function);
+  return planInWords(planReduceRows<Policy>(reduceRowsRequest<Reducer>(viewOf(in, Identity{}), matrix)));
 }
 
 // Reduces f of the elements of each row.

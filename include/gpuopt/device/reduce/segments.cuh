@@ -9,9 +9,12 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/combine.cuh>
 #include <gpuopt/device/reduce/output.cuh>
+#include <gpuopt/device/reduce/segments_plan.cuh>
 #include <gpuopt/device/reduce/staged.cuh>
 
 #include <cstddef>
+#include <iterator>
+#include <string>
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
@@ -382,18 +385,22 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
   Warp({view, reducer, path, scratch, out, static_cast<unsigned>(laneIndex())}, stage).run(team, position, endPosition);
 }
 
+template <class Reducer, class T, class Offset>
+ReduceSegmentsRequest reduceSegmentsRequest(std::size_t segments) {
+  return {segments, sizeof(T), sizeof(Offset), sizeof(typename Reducer::Partial), sizeof(typename Reducer::Result)};
+}
+
 template <class Policy, class View, class Offset, class Reducer, class Out>
 void launchSegmentsOf(const ReduceCall& call, const Reducer& reducer, const View& view, const Offset* offsets,
                       std::size_t segments, const Out& out) {
   using Partial = typename Reducer::Partial;
-  const auto kernel = segmentsKernel<Policy, View, Offset, Reducer, Out>;
-  const std::size_t most = smallerOf(Workspace::capacity / (2 * sizeof(Partial)), std::size_t{Workspace::counterCount});
-  const std::size_t warps = smallerOf(Policy::warps, most);
-  const std::size_t blocks = ceilDivide(warps, Policy::BLOCK / 32);
+  const auto plan =
+      planReduceSegments<Policy>(reduceSegmentsRequest<Reducer, typename View::Element, Offset>(segments));
   WorkspaceLease scratch(call.workspace, call.stream);
   Partial* partials = static_cast<Partial*>(scratch.data());
-  launch(kernel, gridConfig(Policy::BLOCK, blocks, call.stream, call.function), view, offsets, segments, warps, reducer,
-         SegmentScratch<Partial>{partials, partials + warps, scratch.counters()}, out);
+  launch(segmentsKernel<Policy, View, Offset, Reducer, Out>,
+         gridConfig(Policy::BLOCK, plan.grid.blocks, call.stream, call.function), view, offsets, segments, plan.warps,
+         reducer, SegmentScratch<Partial>{partials, partials + plan.warps, scratch.counters()}, out);
   scratch.done();
 }
 
@@ -422,6 +429,14 @@ void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const
   }
   if constexpr (requireOutput<typename Reducer::Result, std::decay_t<decltype(out)>>())
     launchSegmentsOf<Policy>(call, reducer, viewOf(in, f), offsets, segments, out);
+}
+
+template <class Policy, class Reducer, class It, class Offset>
+std::string explainSegments(const char* function, It, const Offset* offsets, std::size_t segments) {
+  using T = typename std::iterator_traits<It>::value_type;
+  requireSize(segments, {"segments"}, function, largerOf(sizeof(Offset), sizeof(typename Reducer::Result)));
+  if (segments > 0) requireArray(namedArray(offsets, segments + 1, "offsets"), function);
+  return planInWords(planReduceSegments<Policy>(reduceSegmentsRequest<Reducer, T, Offset>(segments)));
 }
 
 GPUOPT_DETAIL_END

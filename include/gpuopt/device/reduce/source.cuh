@@ -345,4 +345,12 @@ auto sourceOf(const char* function, std::size_t n, const F& f, It1 iterator1, It
 template <bool FIXED, class Source>
 inline constexpr bool mayBeMisaligned = Source::VECTORS && (FIXED || !Source::ALWAYS_ALIGNS);
 
+// Calls use(source) of n elements; where their addresses rule out vectors, with a source that reads them one by one.
+template <bool FIXED, class Source, class Use>
+void withReadable(const Source& source, std::size_t n, const Use& use) {
+  if constexpr (mayBeMisaligned<FIXED, Source>)
+    if (source.head < n && source.isMisaligned()) return use(source.elementwise());
+  use(source);
+}
+
 GPUOPT_DETAIL_END

@@ -7,6 +7,7 @@
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/output.cuh>
+#include <gpuopt/device/reduce/plan.cuh>
 #include <gpuopt/device/reduce/reducer.cuh>
 #include <gpuopt/device/reduce/steps.cuh>
 #include <gpuopt/warp/reduce.cuh>
@@ -33,12 +34,6 @@ GPUOPT_DETAIL_BEGIN
 //   elementwise()                   the same view, element by element
 //   plain()                         the same view without the function
 //   hasAlignedRows(matrix)          whether all rows consist of full steps
-
-struct MatrixShape {
-  std::size_t rows;
-  std::size_t cols;
-  std::size_t ld;  // elements from row to row
-};
 
 // Index of the first element on a boundary of BOUNDARY bytes; of 16 bytes if sizeof(T) is no power of two.
 template <std::size_t BOUNDARY, class T>

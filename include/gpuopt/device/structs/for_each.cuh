@@ -7,6 +7,7 @@
 #include <gpuopt/device/structs/transform.cuh>
 
 #include <cstddef>
+#include <string>
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
@@ -26,17 +27,25 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK) visitStructsKernel(const T* d
   }
 }
 
-// n is not 0.
-template <class T, class F>
-GPUOPT_HIDDEN void launchVisitStructs(const T* data, std::size_t n, const F& f, const char* function,
-                                      cudaStream_t stream) {
-  if (launchVisitWords(n, f, function, stream, data)) return;
-  using Shape = TransformBlock<T>;
-  static SharedCarveout carveout;
-  launchTransform<Shape>(visitStructsKernel<Shape, T, F>, carveout, n, function, stream, data, n, f);
+// Structures that are not const are written back, by the kernels of transformStructs.
+template <class T>
+StructsPlan planForEach(T* data, std::size_t n) {
+  using Struct = std::remove_const_t<T>;
+  using Shape = TransformBlock<Struct>;
+  if constexpr (std::is_const_v<T>)
+    return planStructs(structsRequest<Shape, VisitTiles<Struct>>(n, stagesTiles<Shape, Struct>, 0, data));
+  else
+    return planTransform<const T*>(data, n, data);
 }
 
-// Checks the arguments, and launches if there is anything to do. Structures that are not const are written back.
+template <class T, class F>
+GPUOPT_HIDDEN void launchVisitStructs(const StructsCall& call, const T* data, const F& f) {
+  if (call.plan.algorithm == StructsAlgorithm::words) return launchVisitWords(call, f, data);
+  static SharedCarveout carveout;
+  launchTiles(call, visitStructsKernel<TransformBlock<T>, T, F>, carveout, data, call.plan.request.n, f);
+}
+
+// Checks the arguments, and launches if there is anything to do.
 template <class It, class F>
 void forEachChecked(It iterator, std::size_t n, const F& f, const char* function, cudaStream_t stream) {
   [[maybe_unused]] const CallRange range(function);
@@ -45,11 +54,19 @@ void forEachChecked(It iterator, std::size_t n, const F& f, const char* function
   if constexpr (requireStruct<std::remove_const_t<T>>()) {
     requireArray(namedArray(data, n, "data"), function);
     if (n == 0) return;
+    const StructsCall call{planForEach(data, n), function, stream};
     if constexpr (std::is_const_v<T>)
-      launchVisitStructs(data, n, f, function, stream);
+      launchVisitStructs(call, data, f);
     else
-      launchTransformStructs<const T*>(data, n, data, Changing<T, F>{f}, function, stream);
+      launchTransformStructs<const T*>(call, data, data, Changing<T, F>{f});
   }
+}
+
+template <class It>
+std::string explainForEach(It iterator, std::size_t n, const char* function) {
+  const auto data = Unwrap<It>::pointer(iterator);
+  requireArray(namedArray(data, n, "data"), function);
+  return planInWords(planForEach(data, n));
 }
 
 GPUOPT_DETAIL_END

@@ -1,16 +1,19 @@
 /// \file
-/// The kernel of gatherStructs and scatterStructs.
+/// The kernel of gatherStructs and scatterStructs, its launch, and what they check.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/word.cuh>
+#include <gpuopt/device/structs/arguments.cuh>
+#include <gpuopt/device/structs/plan.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/host/launch.cuh>
 
 #include <cstddef>
+#include <string>
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
@@ -55,20 +58,64 @@ GPUOPT_KERNEL void __launch_bounds__(indexedBlock, indexedBlocksPerSm)
     if (own(k) < count) out[SIDE == Indexed::out ? indexed[k] : begin + own(k)] = atoms[k];
 }
 
-// n is not 0. Atoms have ATOM_BYTES, or fewer if an address is not aligned to that.
-template <std::size_t ATOM_BYTES, Indexed SIDE, class T, class Index>
-void launchMoveIndexed(const T* in, const Index* indices, std::size_t n, T* out, const char* function,
-                       cudaStream_t stream) {
+// Words of plan.wordBytes; every address allows those of leastAlignment<T>.
+template <Indexed SIDE, std::size_t WORD, class T, class Index>
+void launchMoveStructs(const MoveStructsPlan& plan, const Index* indices, const char* function, cudaStream_t stream) {
+  if constexpr (WORD > leastAlignment<T>)
+    if (plan.wordBytes < WORD) return launchMoveStructs<SIDE, WORD / 2, T>(plan, indices, function, stream);
+  launch(moveIndexedKernel<Word<WORD>, IndexWord<Index>, static_cast<unsigned>(sizeof(T) / WORD), SIDE>,
+         gridConfig(indexedBlock, plan.blocks, stream, function), reinterpret_cast<const Word<WORD>*>(plan.request.in),
+         reinterpret_cast<const IndexWord<Index>*>(indices), plan.request.n,
+         reinterpret_cast<Word<WORD>*>(plan.request.out));
+}
+
+// The types of a gather or scatter.
+template <class T, class Index, class U>
+constexpr bool requireIndexable() {
+  constexpr bool IS_SAME = std::is_same_v<T, U>;
+  constexpr bool IS_INTEGER = std::is_integral_v<Index> && !std::is_same_v<Index, bool>;
+  static_assert(IS_SAME, "gpuopt: in and out have structures of different types");
+  static_assert(IS_INTEGER, "gpuopt: the indices of structures must be integers");
+  return requireStruct<T>() && IS_SAME && IS_INTEGER;
+}
+
+// `indexed` is the array being indexed; its length is unknown. `other` has n structures.
+inline void requireIndexed(const NamedArray& indexed, const NamedArray& indices, const NamedArray& other,
+                           const char* function) {
+  requireAddress(indexed, function);
+  if (indexed.n > 0) requireAccess(indexed.data, indexed.elementBytes, indexed.name, function);
+  requireArray(indices, function);
+  requireArray(other, function);
+  if (other.n > 0 && indexed.data == other.data) throwInvalid({function, ": in and out are the same"});
+}
+
+// Passes the plan of a gather or scatter to use(plan) if types and arguments are right.
+template <Indexed SIDE, class T, class Index, class U, class Use>
+void withMovedStructs(const T* in, const Index* indices, std::size_t n, U* out, const char* function, const Use& use) {
+  if constexpr (requireIndexable<T, Index, std::remove_const_t<U>>() && !std::is_const_v<U>) {
+    constexpr bool GATHERS = SIDE == Indexed::in;
+    const NamedArray read = namedArray(in, n, "in"), by = namedArray(indices, n, "indices");
+    const NamedArray written = namedArray(out, n, "out");
+    requireIndexed(GATHERS ? read : written, by, GATHERS ? written : read, function);
+    if (GATHERS && n > 0) requireDisjoint(by, written, function);
+    use(planMoveStructs({read.begin(), written.begin(), n, sizeof(T), sizeof(Index)}));
+  }
+}
+
+template <Indexed SIDE, class T, class Index, class U>
+void moveStructs(const T* in, const Index* indices, std::size_t n, U* out, const char* function, cudaStream_t stream) {
   [[maybe_unused]] const CallRange range(function);
-  if constexpr (ATOM_BYTES > leastAlignment<T>)
-    if (!alignedTo(in, ATOM_BYTES) || !alignedTo(out, ATOM_BYTES))
-      return launchMoveIndexed<ATOM_BYTES / 2, SIDE>(in, indices, n, out, function, stream);
-  using Atom = Word<ATOM_BYTES>;
-  constexpr auto ATOMS = static_cast<unsigned>(sizeof(T) / ATOM_BYTES);
-  const std::size_t blocks = ceilDivide(n * ATOMS, indexedBlock * indexedLoadsInFlight);
-  launch(moveIndexedKernel<Atom, IndexWord<Index>, ATOMS, SIDE>, gridConfig(indexedBlock, blocks, stream, function),
-         reinterpret_cast<const Atom*>(in), reinterpret_cast<const IndexWord<Index>*>(indices), n,
-         reinterpret_cast<Atom*>(out));
+  withMovedStructs<SIDE>(in, indices, n, out, function, [&](const MoveStructsPlan& plan) {
+    if (n > 0) launchMoveStructs<SIDE, widestWord<sizeof(T)>, T>(plan, indices, function, stream);
+  });
+}
+
+template <Indexed SIDE, class T, class Index, class U>
+std::string explainMoveStructs(const T* in, const Index* indices, std::size_t n, U* out, const char* function) {
+  std::string text;
+  withMovedStructs<SIDE>(in, indices, n, out, function,
+                         [&text](const MoveStructsPlan& plan) { text = planInWords(plan); });
+  return text;
 }
 
 GPUOPT_DETAIL_END

@@ -1,5 +1,5 @@
 /// \file
-/// The kernel of transformStructs and forEachStruct.
+/// The plan, the launch and the kernel of transformStructs and forEachStruct.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <iterator>
 #include <new>
+#include <string>
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
@@ -129,13 +130,33 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
   }
 }
 
-// Launches a kernel whose blocks have a tile of Shape each.
-template <class Shape, class... Params, class... Args>
-GPUOPT_HIDDEN void launchTransform(void (*kernel)(Params...), SharedCarveout& carveout, std::size_t n,
-                                   const char* function, cudaStream_t stream, const Args&... args) {
+// Launches a kernel of tiles.
+template <class... Params, class... Args>
+GPUOPT_HIDDEN void launchTiles(const StructsCall& call, void (*kernel)(Params...), SharedCarveout& carveout,
+                               const Args&... args) {
   carveout.prefer(reinterpret_cast<const void*>(kernel), transformCarveout);
-  constexpr std::size_t STRUCTS = std::size_t{Shape::BLOCK} * Shape::ITEMS;
-  launch(kernel, gridConfig(Shape::BLOCK, ceilDivide(n, STRUCTS), stream, function), args...);
+  launch(kernel, call.config(), args...);
+}
+
+template <class Shape, class... T>
+inline constexpr bool stagesTiles = (usesShared<typename Shape::template Staged<T>> || ...);
+
+// The request of a map of these arrays, one of which may be written: an element of that one has `writtenBytes`. Shape
+// is that of the kernel of tiles, WordTiles that of words.
+template <class Shape, class WordTiles, class... T>
+StructsRequest structsRequest(std::size_t n, bool areStaged, std::size_t writtenBytes, const T*... arrays) {
+  StructsRequest request;
+  request.n = n;
+  request.readBytes = (sizeof(T) + ...) - writtenBytes;
+  request.writtenBytes = writtenBytes;
+  request.areStaged = areStaged;
+  request.tiles = {Shape::BLOCK, Shape::BLOCK * Shape::ITEMS};
+  if constexpr (fillWords<T...>()) {
+    request.fillWords = true;
+    request.areAligned = (isLaneAligned<WordTiles>(arrays) && ...);
+    request.words = {WordTiles::BLOCK, WordTiles::ELEMENTS};
+  }
+  return request;
 }
 
 // Pointers as pointers to const, so that both share a kernel; other iterators unchanged.
@@ -148,15 +169,36 @@ It readFrom(const It& in) {
   return in;
 }
 
-// n is not 0; `in` is a pointer to const or an iterator.
+template <class It, class Out>
+using TransformShapeOf = TransformShape<StructOf<It>, Out, std::is_pointer_v<It>>;
+
+// `in` is a pointer to const or an iterator.
+template <class It, class Out>
+StructsPlan planTransform([[maybe_unused]] It in, std::size_t n, const Out* out) {
+  using Shape = TransformShapeOf<It, Out>;
+  if constexpr (std::is_pointer_v<It>) {
+    using Tiles = TransformTiles<Out, StructOf<It>>;
+    constexpr bool areStaged = stagesTiles<Shape, StructOf<It>, Out>;
+    return planStructs(structsRequest<Shape, Tiles>(n, areStaged, sizeof(Out), out, in));
+  } else {
+    StructsRequest request = structsRequest<Shape, VisitTiles<Out>>(n, stagesTiles<Shape, Out>, sizeof(Out), out);
+    request.readsIterator = true;
+    return planStructs(request);
+  }
+}
+
 template <class It, class Out, class F>
-GPUOPT_HIDDEN void launchTransformStructs(It in, std::size_t n, Out* out, const F& f, const char* function,
-                                          cudaStream_t stream) {
-  using Shape = TransformShape<StructOf<It>, Out, std::is_pointer_v<It>>;
-  if constexpr (std::is_pointer_v<It>)
-    if (launchTransformWords(n, out, f, function, stream, in)) return;
+GPUOPT_HIDDEN void launchTransformTiles(const StructsCall& call, It in, Out* out, const F& f) {
   static SharedCarveout carveout;
-  launchTransform<Shape>(transformStructsKernel<Shape, It, Out, F>, carveout, n, function, stream, in, n, out, f);
+  launchTiles(call, transformStructsKernel<TransformShapeOf<It, Out>, It, Out, F>, carveout, in, call.plan.request.n,
+              out, f);
+}
+
+template <class It, class Out, class F>
+GPUOPT_HIDDEN void launchTransformStructs(const StructsCall& call, It in, Out* out, const F& f) {
+  if constexpr (std::is_pointer_v<It>)
+    if (call.plan.algorithm == StructsAlgorithm::words) return launchTransformWords(call, out, f, in);
+  launchTransformTiles(call, in, out, f);
 }
 
 // The element type of what callers pass as an input.
@@ -171,8 +213,16 @@ void transformChecked(It in, std::size_t n, OutIt out, const F& f, const char* f
   const auto target = Unwrap<OutIt>::pointer(out);
   if constexpr (requireStruct<ElementOf<OutIt>>() && (!isMemory<It> || requireStruct<ElementOf<It>>())) {
     requireTransform(source, n, target, function);
-    if (n > 0) launchTransformStructs(source, n, target, f, function, stream);
+    if (n > 0) launchTransformStructs({planTransform(source, n, target), function, stream}, source, target, f);
   }
+}
+
+template <class It, class OutIt>
+std::string explainTransform(It in, std::size_t n, OutIt out, const char* function) {
+  const auto source = readFrom(Unwrap<It>::pointer(in));
+  const auto target = Unwrap<OutIt>::pointer(out);
+  requireTransform(source, n, target, function);
+  return planInWords(planTransform(source, n, target));
 }
 
 GPUOPT_DETAIL_END

@@ -46,11 +46,13 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
 template <class In1, class In2, class Out, class F>
 GPUOPT_HIDDEN void launchTransformPair(const In1* in1, const In2* in2, std::size_t n, Out* out, const F& f,
                                        const char* function, cudaStream_t stream) {
-  if (launchTransformWords(n, out, f, function, stream, in1, in2)) return;
   using Shape = TransformPairShape<In1, In2, Out>;
+  constexpr bool areStaged = stagesTiles<Shape, In1, In2, Out>;
+  const auto request = structsRequest<Shape, TransformTiles<Out, In1, In2>>(n, areStaged, sizeof(Out), out, in1, in2);
+  const StructsCall call{planStructs(request), function, stream};
+  if (call.plan.algorithm == StructsAlgorithm::words) return launchTransformWords(call, out, f, in1, in2);
   static SharedCarveout carveout;
-  launchTransform<Shape>(transformPairKernel<Shape, In1, In2, Out, F>, carveout, n, function, stream, in1, in2, n, out,
-                         f);
+  launchTiles(call, transformPairKernel<Shape, In1, In2, Out, F>, carveout, in1, in2, n, out, f);
 }
 
 // Checks the arguments, and launches if there is anything to do.

@@ -50,8 +50,13 @@ struct OnThree {
 template <class In1, class In2, class In3, class Out, class F>
 GPUOPT_HIDDEN void launchTransformThree(const In1* in1, const In2* in2, const In3* in3, std::size_t n, Out* out,
                                         const F& f, const char* function, cudaStream_t stream) {
-  if (launchTransformWords(n, out, f, function, stream, in1, in2, in3)) return;
-  launchTransformStructs(ThreeArrays<In1, In2, In3>{in1, in2, in3}, n, out, OnThree<Out, F>{f}, function, stream);
+  using Arrays = ThreeArrays<In1, In2, In3>;
+  using Shape = TransformShapeOf<Arrays, Out>;
+  const auto request = structsRequest<Shape, TransformTiles<Out, In1, In2, In3>>(n, stagesTiles<Shape, Out>,
+                                                                                 sizeof(Out), out, in1, in2, in3);
+  const StructsCall call{planStructs(request), function, stream};
+  if (call.plan.algorithm == StructsAlgorithm::words) return launchTransformWords(call, out, f, in1, in2, in3);
+  launchTransformTiles(call, Arrays{in1, in2, in3}, out, OnThree<Out, F>{f});
 }
 
 // Checks the arguments, and launches if there is anything to do.

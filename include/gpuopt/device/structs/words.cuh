@@ -6,6 +6,7 @@
 #include <gpuopt/block/struct_io.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/structs/arguments.cuh>
+#include <gpuopt/device/structs/plan.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/host/launch.cuh>
@@ -169,37 +170,30 @@ bool isLaneAligned(const T* array) {
   return reinterpret_cast<std::uintptr_t>(array) % (Tiles::ITEMS * sizeof(T)) == 0;
 }
 
-template <class Tiles>
-LaunchConfig wordsConfig(std::size_t n, cudaStream_t stream, const char* function) {
-  return gridConfig(Tiles::BLOCK, ceilDivide(n, Tiles::ELEMENTS), stream, function);
-}
+// What to launch, besides types.
+struct StructsCall {
+  StructsPlan plan;
+  const char* function;
+  cudaStream_t stream;
 
-// Launches transformWordsKernel; returns false, and does nothing, where types or addresses do not suit it. n is not 0.
-template <class Out, class F, class... In>
-GPUOPT_HIDDEN bool launchTransformWords(std::size_t n, Out* out, const F& f, const char* function, cudaStream_t stream,
-                                        const In*... in) {
-  if constexpr (fillWords<Out, In...>()) {
-    using Tiles = TransformTiles<Out, In...>;
-    if (!isLaneAligned<Tiles>(out) || !(isLaneAligned<Tiles>(in) && ...)) return false;
-    launch(transformWordsKernel<Tiles, Out, F, In...>, wordsConfig<Tiles>(n, stream, function), n, out, f, in...);
-    return true;
-  } else {
-    return false;
+  LaunchConfig config() const {
+    return gridConfig(static_cast<int>(plan.block.threads), plan.blocks, stream, function);
   }
+};
+
+// Launches transformWordsKernel, whose types must fill words.
+template <class Out, class F, class... In>
+GPUOPT_HIDDEN void launchTransformWords(const StructsCall& call, Out* out, const F& f, const In*... in) {
+  if constexpr (fillWords<Out, In...>())
+    launch(transformWordsKernel<TransformTiles<Out, In...>, Out, F, In...>, call.config(), call.plan.request.n, out, f,
+           in...);
 }
 
 // The same for visitWordsKernel.
 template <class T, class F>
-GPUOPT_HIDDEN bool launchVisitWords(std::size_t n, const F& f, const char* function, cudaStream_t stream,
-                                    const T* data) {
-  if constexpr (fillWords<T>()) {
-    using Tiles = VisitTiles<T>;
-    if (!isLaneAligned<Tiles>(data)) return false;
-    launch(visitWordsKernel<Tiles, T, F>, wordsConfig<Tiles>(n, stream, function), n, f, data);
-    return true;
-  } else {
-    return false;
-  }
+GPUOPT_HIDDEN void launchVisitWords(const StructsCall& call, const F& f, const T* data) {
+  if constexpr (fillWords<T>())
+    launch(visitWordsKernel<VisitTiles<T>, T, F>, call.config(), call.plan.request.n, f, data);
 }
 
 GPUOPT_DETAIL_END
