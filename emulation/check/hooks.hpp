@@ -40,8 +40,11 @@ void noteAccess(HookedAccess access, const volatile void* pointer, std::size_t b
                 const void* frame) {
   Lane* const lane = checkedLane(frame);
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  if (currentLane == nullptr && wayOf(access) != AccessWay::read)
-    Checker::instance().written(const_cast<const void*>(pointer), bytes);
+  if (currentLane == nullptr) {
+    Checker& checker = Checker::instance();
+    if (isWrite(wayOf(access))) checker.written(const_cast<const void*>(pointer), bytes);
+    checker.hostAccess(wayOf(access), address, bytes, reinterpret_cast<std::uintptr_t>(caller));
+  }
   if (lane == nullptr || lane->trace->isOnStack(address)) return;
   BlockChecker& checker = *lane->trace->checker;
   if (isRelease(access.order)) checker.fence(*lane, FenceScope::device, caller);
