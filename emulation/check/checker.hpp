@@ -50,6 +50,7 @@ struct Trace {
     std::size_t bytes, group;
   };
   std::deque<Copy> copies;
+  bool isAcquiring = false;  // the latest access has to come before all later ones
   std::size_t groups = 0;
 
   bool isOnStack(std::uintptr_t address) const { return stack <= address && address < stackEnd; }
@@ -334,7 +335,7 @@ class BlockChecker : public BlockObserver {
     }
   }
 
-  void wait(Lane& lane, const Operation&) override { settle(*lane.trace); }
+  void wait(Lane& lane, const Operation&) override { settle(lane); }
 
   void meet(const Operation& operation, Lane* first, unsigned participants) override {
     const Request& request =
@@ -348,7 +349,7 @@ class BlockChecker : public BlockObserver {
     if (&operation == &syncGrid) meetGrid();
   }
 
-  void step(Lane& lane) override { settle(*lane.trace); }
+  void step(Lane& lane) override { settle(lane); }
 
   /// Reports what threads of several blocks or warps do first: what helps them helps the others at the same lines, too.
   void end(bool) override {
@@ -360,15 +361,16 @@ class BlockChecker : public BlockObserver {
     sightings_.clear();
   }
 
-  /// A lane is about to access memory.
-  void access(const Lane& lane, AccessWay way, std::uintptr_t address, std::size_t bytes, std::uintptr_t pc) {
-    settle(*lane.trace);
+  /// A lane is about to access memory; an atomic update also reads what it writes.
+  void access(const Lane& lane, AccessWay way, std::uintptr_t address, std::size_t bytes, std::uintptr_t pc,
+              bool readsOld = false) {
+    settle(lane);
     const bool isShared = isInShared(address);
     if (isShared && isBuiltIn(address)) return;
     if (isStrong(way)) noteFlag(lane, way, address);
     Record now(clocks_.run(), clocks_.time(lane.index), pc, lane.index, way);
     Sighting seen{FindingKind::race, Record(), now, address, bytes, isShared};
-    ByteState state{static_cast<std::uint8_t>(isShared || isWrite(way) ? 0 : ByteState::ALL), 0, 0};
+    ByteState state{static_cast<std::uint8_t>(isShared || (isWrite(way) && !readsOld) ? 0 : ByteState::ALL), 0, 0};
     const std::uintptr_t end = address + bytes;
     for (std::uintptr_t at = address; at < end; at = at / 4 * 4 + 4) {
       now.mask = bytesOfWord(at, end) & ByteState::ALL;
@@ -515,8 +517,11 @@ class BlockChecker : public BlockObserver {
     std::memcpy(trace.doubt.before.data(), reinterpret_cast<const void*>(seen.address), seen.bytes);
   }
 
-  void settle(Trace& trace) {
-    Trace::Doubt& doubt = trace.doubt;
+  /// Ends the latest access of a lane.
+  void settle(const Lane& lane) {
+    if (lane.trace->isAcquiring) clocks_.acquire(lane.index, checker_.flags);
+    lane.trace->isAcquiring = false;
+    Trace::Doubt& doubt = lane.trace->doubt;
     if (doubt.bytes == 0) return;
     const bool isEqual =
         std::memcmp(doubt.before.data(), reinterpret_cast<const void*>(doubt.address), doubt.bytes) == 0;

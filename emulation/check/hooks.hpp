@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace gpuopt::emulation::detail {
 
@@ -36,6 +37,11 @@ inline bool isRelease(int order) {
   return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
 }
 
+inline bool isAcquire(int order) {
+  return order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME || order == __ATOMIC_ACQ_REL ||
+         order == __ATOMIC_SEQ_CST;
+}
+
 void noteAccess(HookedAccess access, const volatile void* pointer, std::size_t bytes, const void* caller,
                 const void* frame) {
   Lane* const lane = checkedLane(frame);
@@ -48,7 +54,9 @@ void noteAccess(HookedAccess access, const volatile void* pointer, std::size_t b
   if (lane == nullptr || lane->trace->isOnStack(address)) return;
   BlockChecker& checker = *lane->trace->checker;
   if (isRelease(access.order)) checker.fence(*lane, FenceScope::device, caller);
-  checker.access(*lane, wayOf(access), address, bytes, reinterpret_cast<std::uintptr_t>(caller));
+  const bool readsOld = access.kind == HookedAccess::Kind::atomicUpdate && !access.isExchange;
+  checker.access(*lane, wayOf(access), address, bytes, reinterpret_cast<std::uintptr_t>(caller), readsOld);
+  if (isAcquire(access.order)) lane->trace->isAcquiring = true;
 }
 
 void noteFence(int, const void* caller) {
@@ -73,6 +81,13 @@ void gpuoptCheckAsyncCopy(void* to, const void* from, std::size_t bytes, std::si
                                bytes, zeros, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   }
   copyBytes(to, from, bytes, zeros);
+}
+
+void gpuoptCheckCopy(void* to, const void* from, std::size_t bytes) {
+  using namespace gpuopt::emulation::detail;
+  noteAccess({HookedAccess::Kind::load}, from, bytes, __builtin_return_address(0), __builtin_frame_address(0));
+  noteAccess({HookedAccess::Kind::store}, to, bytes, __builtin_return_address(0), __builtin_frame_address(0));
+  std::memcpy(to, from, bytes);
 }
 
 void gpuoptCheckCommit() {
