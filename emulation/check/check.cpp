@@ -40,6 +40,9 @@ struct ProgramCheck {
   ProgramCheck() {
     Checker& checker = Checker::instance();
     emulation::detail::memoryObserver = &checker;
+    emulation::detail::streamObserver = &checker;
+    for (const auto& [address, bytes] : emulation::detail::memory().ranges())  // managed variables
+      checker.adopted(reinterpret_cast<const void*>(address), bytes, true);
     checker.settings.ignored = listOf("GPUOPT_EMULATION_CHECK_IGNORE");
     // Reads aligned words and shifts out the bytes that other threads may write.
     checker.settings.ignored.emplace_back("gpuopt::detail::loadWord");

@@ -4,7 +4,9 @@
 
 #include "clocks.hpp"
 #include "describe.hpp"
+#include "order.hpp"
 #include "shadow.hpp"
+#include "transfers.hpp"
 
 #include "gpuopt_emulation/async_copies.hpp"
 #include "gpuopt_emulation/check.hpp"
@@ -48,6 +50,7 @@ struct Trace {
     std::size_t bytes, group;
   };
   std::deque<Copy> copies;
+  bool isAcquiring = false;  // the latest access has to come before all later ones
   std::size_t groups = 0;
 
   bool isOnStack(std::uintptr_t address) const { return stack <= address && address < stackEnd; }
@@ -59,12 +62,34 @@ inline unsigned bytesOfWord(std::uintptr_t address, std::uintptr_t end) {
   return ((1u << (stop - address)) - 1u) << address % 4;
 }
 
-/// A launch as later ones know it.
+/// A launch, a copy or a fill as later ones know it; a copy is one block of one thread.
 struct LaunchName {
-  const void* kernel;
+  const void* kernel;  ///< null for copies
+  const char* call;    ///< null for kernels
   dim3 grid, block;
   std::uint32_t firstRun;
   std::uint64_t blocks;
+  MomentPointer moment;
+};
+
+/// Stands for what the host does outside of streams.
+inline constexpr std::uint32_t HOST_RUN = UINT32_MAX;
+
+/// A copy or a fill that was done.
+struct KnownTransfer {
+  Transfer what;
+  Record access;
+  MomentPointer moment;
+};
+
+/// What no order of streams puts before or after a piece of work.
+struct Unordered {
+  struct Runs {
+    std::uint32_t first, end;
+    bool has(std::uint32_t run) const { return first <= run && run < end; }
+  };
+  std::vector<Runs> launches;
+  std::vector<KnownTransfer> transfers;
 };
 
 using Instructions = std::tuple<FindingKind, std::uintptr_t, std::uintptr_t>;
@@ -99,7 +124,7 @@ struct CheckSettings {
 };
 
 /// What is common to all launches of a program.
-class Checker : public LaunchObserver, public MemoryObserver {
+class Checker : public LaunchObserver, public MemoryObserver, public StreamObserver {
  public:
   // Never destroyed, like all state of the emulation.
   static Checker& instance() {
@@ -113,22 +138,39 @@ class Checker : public LaunchObserver, public MemoryObserver {
   void end(const Launch& launch) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     rounds_.erase(&launch);
-    if (rounds_.empty()) flags.clear();
   }
 
   /// The first run of a launch from its start, or from one of its grid's barriers on.
   std::uint32_t firstRun(const Launch& launch, unsigned round) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    const bool isAlone = rounds_.empty() && (launch.moment == nullptr || order.isAfterAll(*launch.moment));
+    if (isAlone) flags.clear();
     std::vector<std::uint32_t>& rounds = rounds_[&launch];
     while (rounds.size() <= round) {
       rounds.push_back(nextRun_);
-      names_.push_back({launch.kernel, launch.grid, launch.block, nextRun_, launch.blocks});
+      names_.push_back({launch.kernel, nullptr, launch.grid, launch.block, nextRun_, launch.blocks, launch.moment});
       nextRun_ += static_cast<std::uint32_t>(launch.blocks);
     }
     return rounds[round];
   }
 
   void report(const Sighting& seen);
+
+  Unordered unorderedWith(const Moment* moment) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return findUnordered(moment);
+  }
+
+  /// Whether the order of streams puts a launch before or after a moment, and up to which run that holds.
+  bool isOrdered(std::uint32_t run, const Moment* moment, Unordered::Runs& like) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const LaunchName& name = nameOf(run);
+    like = {name.firstRun, name.firstRun + static_cast<std::uint32_t>(name.blocks)};
+    return areOrdered(name.moment.get(), moment);
+  }
+
+  /// The host reads or writes memory.
+  void hostAccess(AccessWay way, std::uintptr_t address, std::size_t bytes, std::uintptr_t pc);
 
   std::vector<Finding> findings() const {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -147,15 +189,29 @@ class Checker : public LaunchObserver, public MemoryObserver {
 
   void allocated(const void* data, std::size_t bytes, std::size_t before, std::size_t behind, bool isWritten) override {
     const auto address = reinterpret_cast<std::uintptr_t>(data);
-    cells.clear(address, bytes);
-    addState(address - before, before, {0, ByteState::ALL});
-    if (!isWritten) addState(address, bytes, {ByteState::ALL, 0});
-    addState(address + bytes, behind, {0, ByteState::ALL});
+    forget(address, bytes);
+    addState(address - before, before, {0, ByteState::ALL, 0});
+    addState(address, bytes, isWritten ? ByteState{0, 0, 1} : ByteState{ByteState::ALL, 0, 0});
+    addState(address + bytes, behind, {0, ByteState::ALL, 0});
+  }
+
+  void adopted(const void* data, std::size_t bytes, bool isOfHost) override {
+    if (isOfHost) addState(reinterpret_cast<std::uintptr_t>(data), bytes, {0, 0, 1});
   }
 
   void freed(const void* data, std::size_t bytes, std::size_t before, std::size_t behind) override {
     states.clear(reinterpret_cast<std::uintptr_t>(data) - before, before + bytes + behind);
+    forget(reinterpret_cast<std::uintptr_t>(data), bytes);
   }
+
+  MomentPointer queued(const std::vector<StreamName>& streams, const std::vector<MomentPointer>& after) override {
+    return order.queued(streams, after);
+  }
+  void awaited(const MomentPointer& moment) override { order.awaited(moment->clock); }
+  void awaited(const StreamName& stream) override { order.awaited(stream); }
+  void awaitedDevice(int device) override { order.awaitedDevice(device); }
+  void destroyed(const StreamName& stream) override { order.destroyed(stream); }
+  void transfers(const Transfer& transfer) override;
 
   void written(const void* data, std::size_t bytes) override {
     if (bytes > 0 && states.isUsed(reinterpret_cast<std::uintptr_t>(data)))
@@ -183,11 +239,14 @@ class Checker : public LaunchObserver, public MemoryObserver {
   WordMap<Cell> cells;
   WordMap<ByteState> states;
   Flags flags;
+  StreamOrder order;
   CheckSettings settings;
   std::set<std::string> synchronisation;  // lines of barriers and fences, if one is to be left out
 
  private:
   const LaunchName& nameOf(std::uint32_t run) const {
+    static const LaunchName host{nullptr, "the host", dim3(), dim3(), HOST_RUN, 1, nullptr};
+    if (run == HOST_RUN) return host;
     const auto after = std::upper_bound(names_.begin(), names_.end(), run,
                                         [](std::uint32_t r, const LaunchName& name) { return r < name.firstRun; });
     return *std::prev(after);
@@ -204,11 +263,23 @@ class Checker : public LaunchObserver, public MemoryObserver {
     forEachWord(address, bytes, [state](ByteState& s, unsigned mask) { s.add(state, mask); });
   }
 
-  std::string describeThread(const Record& access) const {
-    const LaunchName& launch = nameOf(access.run);
-    return "thread " + text(indexIn(launch.block, access.lane)) + " of block " +
-           text(indexIn(launch.grid, access.run - launch.firstRun));
+  /// The words for who accesses memory; with the launch where threads of one launch are not the whole story.
+  std::string describeAccess(const Record& access, bool isEarlier, std::size_t bytes, bool hasLaunch) const;
+
+  /// A record whose instruction is the user's call, for copies.
+  Record located(Record access) const;
+
+  /// Forgets what was done to memory that is another's now.
+  void forget(std::uintptr_t address, std::size_t bytes) {
+    cells.clear(address, bytes);
+    const std::lock_guard<std::mutex> lock(transfersMutex_);
+    const auto isWithin = [=](const KnownTransfer& known) { return known.what.address - address < bytes; };
+    transfers_.erase(std::remove_if(transfers_.begin(), transfers_.end(), isWithin), transfers_.end());
   }
+
+  Unordered findUnordered(const Moment* moment);
+  Record findRaceWith(const Transfer& transfer, const Record& now, const Unordered& others);
+  void remember(const KnownTransfer& transfer);
 
   /// Whether an instruction is the emulated device's own.
   static bool isOfSystem(const std::vector<SourceLine>& frames) { return !frames.empty() && lineOf(frames) == nullptr; }
@@ -231,13 +302,17 @@ class Checker : public LaunchObserver, public MemoryObserver {
   std::map<const Launch*, std::vector<std::uint32_t>> rounds_;  // of those that run
   std::vector<LaunchName> names_;                               // in the order of their runs
   std::uint32_t nextRun_ = 1;
+  std::size_t open_ = 0;       // the first of the names for which the host has not waited
+  std::mutex transfersMutex_;  // of its own: memory is freed under a lock that descriptions take, too
+  std::vector<KnownTransfer> transfers_;
   Findings findings_;
 };
 
 /// Checks the blocks of one worker, one after the other.
 class BlockChecker : public BlockObserver {
  public:
-  BlockChecker(Checker& checker, const Launch& launch) : checker_(checker), launch_(launch) {}
+  BlockChecker(Checker& checker, const Launch& launch)
+      : checker_(checker), launch_(launch), unordered_(checker.unorderedWith(launch.moment.get())) {}
 
   void begin(const Launch& launch, std::uint64_t number, const SharedMemory& shared, Lane* lanes,
              unsigned threads) override {
@@ -260,7 +335,7 @@ class BlockChecker : public BlockObserver {
     }
   }
 
-  void wait(Lane& lane, const Operation&) override { settle(*lane.trace); }
+  void wait(Lane& lane, const Operation&) override { settle(lane); }
 
   void meet(const Operation& operation, Lane* first, unsigned participants) override {
     const Request& request =
@@ -274,7 +349,7 @@ class BlockChecker : public BlockObserver {
     if (&operation == &syncGrid) meetGrid();
   }
 
-  void step(Lane& lane) override { settle(*lane.trace); }
+  void step(Lane& lane) override { settle(lane); }
 
   /// Reports what threads of several blocks or warps do first: what helps them helps the others at the same lines, too.
   void end(bool) override {
@@ -286,15 +361,16 @@ class BlockChecker : public BlockObserver {
     sightings_.clear();
   }
 
-  /// A lane is about to access memory.
-  void access(const Lane& lane, AccessWay way, std::uintptr_t address, std::size_t bytes, std::uintptr_t pc) {
-    settle(*lane.trace);
+  /// A lane is about to access memory; an atomic update also reads what it writes.
+  void access(const Lane& lane, AccessWay way, std::uintptr_t address, std::size_t bytes, std::uintptr_t pc,
+              bool readsOld = false) {
+    settle(lane);
     const bool isShared = isInShared(address);
     if (isShared && isBuiltIn(address)) return;
     if (isStrong(way)) noteFlag(lane, way, address);
     Record now(clocks_.run(), clocks_.time(lane.index), pc, lane.index, way);
     Sighting seen{FindingKind::race, Record(), now, address, bytes, isShared};
-    ByteState state{static_cast<std::uint8_t>(isShared || isWrite(way) ? 0 : ByteState::ALL), 0};
+    ByteState state{static_cast<std::uint8_t>(isShared || (isWrite(way) && !readsOld) ? 0 : ByteState::ALL), 0, 0};
     const std::uintptr_t end = address + bytes;
     for (std::uintptr_t at = address; at < end; at = at / 4 * 4 + 4) {
       now.mask = bytesOfWord(at, end) & ByteState::ALL;
@@ -302,6 +378,7 @@ class BlockChecker : public BlockObserver {
       if (earlier.run != 0 && (seen.earlier.run == 0 || seen.earlier.isWrite())) seen.earlier = earlier;
       if (!isShared) updateState(state, at, now);
     }
+    if (!isShared && !unordered_.transfers.empty()) findTransfer(seen);
     if (isDynamic(address) && dynamicEnd_ < end) state.outside = ByteState::ALL;
     judge(state, now, address, bytes);
     if (seen.earlier.run != 0) doubt(*lane.trace, seen);
@@ -318,7 +395,7 @@ class BlockChecker : public BlockObserver {
     access(lane, AccessWay::copy, to, bytes, pc);
     lane.trace->copies.push_back({to, bytes, lane.trace->groups});
     Record now(clocks_.run(), clocks_.time(lane.index), pc, lane.index, AccessWay::read);
-    ByteState state{ByteState::ALL, 0};
+    ByteState state{ByteState::ALL, 0, 0};
     for (std::uintptr_t i = 0; i + zeros < bytes; i += 4) {
       now.mask = bytesOfWord(from + i, from + bytes - zeros) & ByteState::ALL;
       updateState(state, from + i, now);
@@ -378,17 +455,33 @@ class BlockChecker : public BlockObserver {
   Record addGlobal(std::uintptr_t at, const Record& now, unsigned lane) {
     const auto isOrdered = [&](const Record& old) {
       const bool isOfRound = roundRun_ <= old.run && old.run - roundRun_ < launch_.blocks;
-      return !isOfRound || clocks_.isOrdered(old, lane);
+      return (!isOfRound && isOrderedLaunch(old.run)) || clocks_.isOrdered(old, lane);
     };
     const std::lock_guard<std::mutex> lock(checker_.lockOf(at));
     return checker_.cells.at(at)->add(now, isOrdered, isRace);
+  }
+
+  /// Whether the order of streams puts another launch before or after this one.
+  bool isOrderedLaunch(std::uint32_t run) {
+    if (run < roundRun_)
+      return std::none_of(unordered_.launches.begin(), unordered_.launches.end(),
+                          [run](const Unordered::Runs& runs) { return runs.has(run); });
+    if (!later_.has(run)) isLaterOrdered_ = checker_.isOrdered(run, launch_.moment.get(), later_);
+    return isLaterOrdered_;
+  }
+
+  /// A copy or a fill of another stream with which an access races.
+  void findTransfer(Sighting& seen) const {
+    for (const KnownTransfer& other : unordered_.transfers)
+      if ((other.what.isWrite || seen.now.isWrite()) && touches(other.what, seen.address, seen.bytes))
+        seen.earlier = other.access;
   }
 
   /// Adds a word of an access to what is wrong with all of it: no byte has been written, or any is outside.
   void updateState(ByteState& all, std::uintptr_t at, const Record& now) {
     ByteState& state = *checker_.states.at(at);
     if ((now.mask & static_cast<unsigned>(~state.unwritten)) != 0) all.unwritten = 0;
-    all.add({0, state.outside}, now.mask);
+    all.add({0, state.outside, 0}, now.mask);
     if (now.isWrite() && state.unwritten != 0) {
       const std::lock_guard<std::mutex> lock(checker_.lockOf(at));
       state.markWritten(now.mask);
@@ -424,8 +517,11 @@ class BlockChecker : public BlockObserver {
     std::memcpy(trace.doubt.before.data(), reinterpret_cast<const void*>(seen.address), seen.bytes);
   }
 
-  void settle(Trace& trace) {
-    Trace::Doubt& doubt = trace.doubt;
+  /// Ends the latest access of a lane.
+  void settle(const Lane& lane) {
+    if (lane.trace->isAcquiring) clocks_.acquire(lane.index, checker_.flags);
+    lane.trace->isAcquiring = false;
+    Trace::Doubt& doubt = lane.trace->doubt;
     if (doubt.bytes == 0) return;
     const bool isEqual =
         std::memcmp(doubt.before.data(), reinterpret_cast<const void*>(doubt.address), doubt.bytes) == 0;
@@ -445,6 +541,9 @@ class BlockChecker : public BlockObserver {
 
   Checker& checker_;
   const Launch& launch_;
+  const Unordered unordered_;
+  Unordered::Runs later_{0, 0};  // a launch that began after this one
+  bool isLaterOrdered_ = true;
   std::uint32_t number_ = 0, roundRun_ = 0;
   unsigned round_ = 0;
   bool isWithinGridBarrier_ = false;
@@ -459,65 +558,7 @@ inline std::unique_ptr<BlockObserver> Checker::observeBlocks(const Launch& launc
   return std::make_unique<BlockChecker>(*this, launch);
 }
 
-inline const char* Checker::remedy(const Sighting& seen) const {
-  if (seen.earlier.way() == AccessWay::copy)
-    return "the copy may not be complete: __pipeline_wait_prior() by the thread that started it, then a barrier";
-  if (seen.reach() == 0) return "__syncwarp() between them would order them, or an atomic function";
-  if (seen.reach() == 1) return "__syncthreads() between them would order them, or an atomic function";
-  return "blocks run in any order: atomic functions, a flag written after __threadfence(), or two launches order them";
-}
-
-inline std::string Checker::describe(const Sighting& seen) const {
-  const LaunchName& launch = nameOf(seen.now.run);
-  const std::vector<SourceLine> frames = framesOf(seen.now.pc);
-  std::ostringstream out;
-  const std::string where = seen.isShared ? describeShared(seen.address, launch.kernel) : describeGlobal(seen.address);
-  const std::string now = describeThread(seen.now) + ' ' + verb(seen.now.way(), false) + ' ' +
-                          std::to_string(seen.bytes) + " bytes at " + locationOf(frames);
-  if (seen.earlier.run == 0) {
-    const bool isOutside = seen.kind == FindingKind::outOfBounds;
-    out << "kernel " << kernelName(launch.kernel)
-        << (isOutside ? " leaves its memory" : " reads what nothing has written") << ": " << where << "\n  " << now;
-    return out.str();
-  }
-  out << (seen.kind == FindingKind::race ? "race" : "race with equal values") << " on " << where << ", in kernel "
-      << kernelName(launch.kernel) << "\n  " << describeThread(seen.earlier) << ' ' << verb(seen.earlier.way(), true)
-      << " at " << locationOf(framesOf(seen.earlier.pc)) << "\n  " << now << "\n  " << remedy(seen);
-  return out.str();
-}
-
-inline ReportSubject subjectOf(const Finding& finding) {
-  static constexpr const char* KINDS[] = {"race", "equalValues", "uninitialised", "outOfBounds"};
-  ReportSubject subject{KINDS[static_cast<int>(finding.kind)], finding.kernel};
-  for (const SourceLine* const line : {&finding.line, &finding.earlier})
-    if (line->line > 0) subject.lines.push_back({line->file.c_str(), line->line});
-  return subject;
-}
-
-inline void Checker::report(const Sighting& seen) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  Finding*& known = findings_.byInstructions[seen.instructions()];
-  if (known == nullptr) known = &findingOf(seen);
-  known->count += seen.count;
-}
-
-inline Finding& Checker::findingOf(const Sighting& seen) {
-  const std::vector<SourceLine> frames = framesOf(seen.now.pc), earlier = framesOf(seen.earlier.pc);
-  const std::string kernel = kernelName(nameOf(seen.now.run).kernel), here = locationOf(frames),
-                    other = seen.earlier.run == 0 ? here : locationOf(earlier);
-  const auto [entry, isNew] =
-      findings_.byLocation.try_emplace({seen.kind, kernel, (std::min)(here, other), (std::max)(here, other)});
-  Finding& finding = entry->second;
-  if (!isNew || isOfSystem(frames) || isOfSystem(earlier)) return finding;
-  finding.kind = seen.kind;
-  finding.kernel = kernel;
-  if (const SourceLine* const line = lineOf(frames)) finding.line = *line;
-  if (const SourceLine* const line = lineOf(earlier)) finding.earlier = *line;
-  const std::string text = describe(seen);
-  if (isIgnored(text, frames) || isIgnored(text, earlier)) return finding;
-  finding.text = text;
-  detail::report(text, subjectOf(finding));
-  return finding;
-}
-
 }  // namespace gpuopt::emulation::detail
+
+#include "reports.hpp"
+#include "streams.hpp"

@@ -199,6 +199,9 @@ class BlockClocks {
     clock.looked[clock.looks++ % LOOKS] = address;
   }
 
+  /// What a thread does from now on comes after what the flags that it has read pass on.
+  void acquire(unsigned lane, Flags& flags) { takeOver(lane, FenceScope::device, flags); }
+
   /// A thread's fence: what it does from now on comes after what it has seen, and before what it tells.
   void fence(unsigned lane, FenceScope scope, Flags& flags) {
     takeOver(lane, scope, flags);

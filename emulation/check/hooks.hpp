@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace gpuopt::emulation::detail {
 
@@ -36,16 +37,26 @@ inline bool isRelease(int order) {
   return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
 }
 
+inline bool isAcquire(int order) {
+  return order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME || order == __ATOMIC_ACQ_REL ||
+         order == __ATOMIC_SEQ_CST;
+}
+
 void noteAccess(HookedAccess access, const volatile void* pointer, std::size_t bytes, const void* caller,
                 const void* frame) {
   Lane* const lane = checkedLane(frame);
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  if (currentLane == nullptr && wayOf(access) != AccessWay::read)
-    Checker::instance().written(const_cast<const void*>(pointer), bytes);
+  if (currentLane == nullptr) {
+    Checker& checker = Checker::instance();
+    if (isWrite(wayOf(access))) checker.written(const_cast<const void*>(pointer), bytes);
+    checker.hostAccess(wayOf(access), address, bytes, reinterpret_cast<std::uintptr_t>(caller));
+  }
   if (lane == nullptr || lane->trace->isOnStack(address)) return;
   BlockChecker& checker = *lane->trace->checker;
   if (isRelease(access.order)) checker.fence(*lane, FenceScope::device, caller);
-  checker.access(*lane, wayOf(access), address, bytes, reinterpret_cast<std::uintptr_t>(caller));
+  const bool readsOld = access.kind == HookedAccess::Kind::atomicUpdate && !access.isExchange;
+  checker.access(*lane, wayOf(access), address, bytes, reinterpret_cast<std::uintptr_t>(caller), readsOld);
+  if (isAcquire(access.order)) lane->trace->isAcquiring = true;
 }
 
 void noteFence(int, const void* caller) {
@@ -70,6 +81,13 @@ void gpuoptCheckAsyncCopy(void* to, const void* from, std::size_t bytes, std::si
                                bytes, zeros, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   }
   copyBytes(to, from, bytes, zeros);
+}
+
+void gpuoptCheckCopy(void* to, const void* from, std::size_t bytes) {
+  using namespace gpuopt::emulation::detail;
+  noteAccess({HookedAccess::Kind::load}, from, bytes, __builtin_return_address(0), __builtin_frame_address(0));
+  noteAccess({HookedAccess::Kind::store}, to, bytes, __builtin_return_address(0), __builtin_frame_address(0));
+  std::memcpy(to, from, bytes);
 }
 
 void gpuoptCheckCommit() {

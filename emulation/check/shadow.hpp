@@ -87,6 +87,15 @@ class Cell {
     return found;
   }
 
+  /// An access to some of the bytes that is unordered with another one and conflicts with it; its run is 0 if there is
+  /// none.
+  template <class IsOrdered>
+  Record find(const Record& now, IsOrdered isOrdered) const {
+    for (const Record& old : records_)
+      if (old.run != 0 && (old.mask & now.mask) != 0 && (old.isWrite() || now.isWrite()) && !isOrdered(old)) return old;
+    return {};
+  }
+
   /// Ends the asynchronous copies of a thread to this word: what follows them is ordered by its clock.
   void finishCopies(std::uint32_t run, unsigned lane, std::uint32_t time) {
     for (Record& record : records_)
@@ -126,12 +135,14 @@ static_assert(sizeof(Cell) == 64);
 /// What bytes of a word are besides their accesses: masks.
 struct ByteState {
   static constexpr std::uint8_t ALL = 0xF;
-  std::uint8_t unwritten;  ///< memory of the device that nothing has written
-  std::uint8_t outside;    ///< beside an allocation
+  std::uint8_t unwritten;    ///< memory of the device that nothing has written
+  std::uint8_t outside : 4;  ///< beside an allocation
+  std::uint8_t isHosts : 1;  ///< not a mask: the host can access the word, too
 
   void add(ByteState other, unsigned mask) {
     unwritten = static_cast<std::uint8_t>(unwritten | (other.unwritten & mask));
-    outside = static_cast<std::uint8_t>(outside | (other.outside & mask));
+    outside = static_cast<std::uint8_t>(outside | (other.outside & mask)) & ALL;
+    isHosts = static_cast<std::uint8_t>(isHosts | other.isHosts) & 1;
   }
   void markWritten(unsigned mask) { unwritten = static_cast<std::uint8_t>(unwritten & ~mask); }
 };

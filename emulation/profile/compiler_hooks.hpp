@@ -17,6 +17,7 @@ struct HookedAccess {
   bool isVolatile = false;
   bool isOfAnyAlignment = false;  ///< the compiler knows less than the size demands
   int order = __ATOMIC_RELAXED;   ///< of atomic ones
+  bool isExchange = false;        ///< an update that does not depend on the old value
 };
 
 /// Called before the access.
@@ -92,7 +93,7 @@ GPUOPT_HOOKS(16)
   GPUOPT_HOOKED_COMPARE(T, bits, strong)                                    \
   GPUOPT_HOOKED_COMPARE(T, bits, weak)                                      \
   T __tsan_atomic##bits##_exchange(volatile T* address, T value, int how) { \
-    GPUOPT_HOOK(address, sizeof(T), atomicUpdate, false, false, how);       \
+    GPUOPT_HOOK(address, sizeof(T), atomicUpdate, false, false, how, true); \
     return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);           \
   }
 GPUOPT_HOOKED_ATOMICS(std::uint8_t, 8)

@@ -182,6 +182,24 @@ TEST_CASE("check: memory that nothing has written", "[check]") {
   cudaFree(in);
 }
 
+__global__ void addToSum(const int* in, int* sum) { atomicAdd(sum, in[threadIdx.x]); }
+
+TEST_CASE("check: a sum by atomic functions that nobody has set to zero", "[check]") {
+  DeviceArray<int> in(std::vector<int>(64, 1));
+  int* sum = nullptr;
+  checkCuda(cudaMalloc(&sum, sizeof(int)), "cudaMalloc");
+  const auto run = [&] { return findingsOf(addToSum, 2, 32, static_cast<const int*>(in.data()), sum); };
+  const std::vector<Finding> findings = run();
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].kind == FindingKind::uninitialised);
+  CHECK(contains(findings[0].text, "an allocation of 4 bytes + 0 bytes"));
+  cudaFree(sum);
+  checkCuda(cudaMalloc(&sum, sizeof(int)), "cudaMalloc");
+  checkCuda(cudaMemset(sum, 0, sizeof(int)), "cudaMemset");
+  CHECK(run().empty());
+  cudaFree(sum);
+}
+
 TEST_CASE("check: accesses outside of an allocation", "[check]") {
   DeviceArray<int> in(100);
   int* out = nullptr;

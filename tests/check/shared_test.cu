@@ -115,6 +115,38 @@ TEST_CASE("check: a warp's scan that trusts in lockstep, also a volatile one", "
   }
 }
 
+LINE_OF(LAST_WARP);
+template <bool IS_RIGHT>
+__global__ void reduceLastWarp(const int* in, int* out) {
+  __shared__ int storage[BLOCK];
+  volatile int* const sums = storage;
+  sums[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x < 64) sums[threadIdx.x] = sums[threadIdx.x] + sums[threadIdx.x + 64];
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    for (unsigned stride = 32; stride > 0; stride /= 2) {
+      const int other = sums[threadIdx.x + stride];
+      if (IS_RIGHT) __syncwarp();
+      sums[threadIdx.x] = sums[threadIdx.x] + other;
+      if (IS_RIGHT) __syncwarp();
+    }
+  }
+  if (threadIdx.x == 0) *out = sums[0];
+}
+
+TEST_CASE("check: a reduction whose last warp trusts in lockstep", "[check]") {
+  DeviceArray<int> in(std::vector<int>(BLOCK, 1)), out(1);
+  const auto run = [&](auto kernel) {
+    return findingsOf(kernel, 1, BLOCK, static_cast<const int*>(in.data()), out.data());
+  };
+  CHECK(run(reduceLastWarp<true>).empty());
+  const std::vector<Finding> findings = run(reduceLastWarp<false>);
+  REQUIRE_FALSE(findings.empty());
+  CHECK(isRaceAt(findings, LAST_WARP, 11, 13));
+  CHECK(contains(findings[0].text, "__syncwarp() between them"));
+}
+
 /// Lanes 0 to 15 and 16 to 31 each on their own.
 template <bool IS_RIGHT>
 __global__ void exchangeInHalves(int* out) {

@@ -13,6 +13,7 @@ extern "C" void gpuoptProfileAsyncCopy(void* to, const void* from, std::size_t b
 #endif
 #ifdef GPUOPT_EMULATION_CHECK
 extern "C" {
+void gpuoptCheckCopy(void* to, const void* from, std::size_t bytes);
 void gpuoptCheckAsyncCopy(void* to, const void* from, std::size_t bytes, std::size_t zeros);
 void gpuoptCheckCommit();
 void gpuoptCheckWait(std::size_t pending);
@@ -36,6 +37,15 @@ __forceinline__ void copyBytes(void* to, const void* from, std::size_t bytes, st
   } else {
     *static_cast<unsigned*>(to) = *static_cast<const unsigned*>(from);
   }
+}
+
+/// The copy of one thread for a barrier or a pipeline of libcu++.
+inline void copyAll(void* to, const void* from, std::size_t bytes) {
+#ifdef GPUOPT_EMULATION_CHECK
+  gpuoptCheckCopy(to, from, bytes);
+#else
+  std::memcpy(to, from, bytes);
+#endif
 }
 
 }  // namespace gpuopt::emulation::detail

@@ -29,6 +29,8 @@ struct CopyJob {
   }
 
   cudaError_t run() const {
+    noteTransfer({"a copy", false, reinterpret_cast<std::uintptr_t>(from), fromPitch, width, height});
+    noteTransfer({"a copy", true, reinterpret_cast<std::uintptr_t>(to), toPitch, width, height});
     for (std::size_t row = 0; row < height && width > 0; ++row) {
       std::memmove(static_cast<char*>(to) + row * toPitch, static_cast<const char*>(from) + row * fromPitch, width);
       noteWritten(static_cast<char*>(to) + row * toPitch, width);
@@ -51,11 +53,12 @@ inline cudaError_t copyAsync(const CopyJob& job, cudaMemcpyKind kind, cudaStream
   Queue& queue = Queue::instance();
   if (isCapturing(stream) || (isLegacy(stream) && blockingCaptures > 0))
     return submit(stream, [job] { return job.run(); });
-  if (queue.mode() == QueueMode::immediate) return job.run();
   std::function<cudaError_t()> run = [job] { return job.run(); };
   if (isPageable(job.from)) {
     if (job.width * job.height > STAGED_BYTES)
       if (const cudaError_t code = queue.wait(stream); code != cudaSuccess) return passOn(code);
+  }
+  if (isPageable(job.from) && queue.mode() == QueueMode::deferred) {
     const auto staged = std::make_shared<std::vector<unsigned char>>(job.width * job.height);
     const CopyJob fill{staged->data(), job.width, job.from, job.fromPitch, job.width, job.height};
     const CopyJob drain{job.to, job.toPitch, staged->data(), job.width, job.width, job.height};
@@ -78,6 +81,7 @@ inline cudaError_t copy(const CopyJob& job, cudaMemcpyKind kind) {
 inline cudaError_t fillAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream) {
   if (!isCopyable("cudaMemset", pointer, bytes)) return result(cudaErrorInvalidValue);
   return submitAs(cudaGraphNodeTypeMemset, stream, [=] {
+    noteTransfer({"a fill", true, reinterpret_cast<std::uintptr_t>(pointer), bytes, bytes, 1});
     if (bytes > 0) std::memset(pointer, value, bytes);
     noteWritten(pointer, bytes);
     return cudaSuccess;

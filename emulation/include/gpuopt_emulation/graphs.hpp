@@ -112,6 +112,7 @@ inline cudaError_t fillNode(const cudaMemsetParams& p, cudaStream_t stream) {
   if (!isCopyable("cudaGraphAddMemsetNode", p.dst, (p.height - 1) * pitch + p.width * p.elementSize))
     return result(cudaErrorInvalidValue);
   return submit(stream, [p, pitch] {
+    noteTransfer({"a fill", true, reinterpret_cast<std::uintptr_t>(p.dst), pitch, p.width * p.elementSize, p.height});
     for (std::size_t row = 0; row < p.height; ++row)
       for (std::size_t i = 0; i < p.width; ++i)
         std::memcpy(static_cast<char*>(p.dst) + row * pitch + i * p.elementSize, &p.value, p.elementSize);

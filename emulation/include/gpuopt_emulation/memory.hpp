@@ -51,6 +51,8 @@ class Memory {
   void adopt(const void* pointer, std::size_t bytes, cudaMemoryType type) {
     const std::lock_guard<std::mutex> lock(mutex_);
     allocations_[static_cast<unsigned char*>(const_cast<void*>(pointer))] = {bytes, type, currentDevice, false};
+    if (MemoryObserver* const observer = memoryObserver)
+      observer->adopted(pointer, bytes, type != cudaMemoryTypeDevice);
   }
 
   /// Forgets adopted host memory; false if there is none at this address.
@@ -329,8 +331,11 @@ inline cudaError_t cudaFree(void* pointer) {
 inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   namespace emulated = gpuopt::emulation::detail;
   if (pointer == nullptr || emulated::isCapturing(stream)) return cudaSuccess;  // a graph keeps its memory
-  return emulated::submit(
-      stream, [pointer] { return emulated::memory().free(pointer, cudaMemoryTypeDevice, cudaMemoryTypeManaged); });
+  return emulated::submit(stream, [pointer] {
+    const auto bytes = emulated::memory().range(pointer).second;
+    emulated::noteTransfer({"cudaFreeAsync()", true, reinterpret_cast<std::uintptr_t>(pointer), bytes, bytes, 1});
+    return emulated::memory().free(pointer, cudaMemoryTypeDevice, cudaMemoryTypeManaged);
+  });
 }
 
 inline cudaError_t cudaFreeHost(void* pointer) {

@@ -35,6 +35,7 @@ inline cudaError_t fillRowsAsync(void* pointer, std::size_t pitch, int value, st
   const std::size_t bytes = height == 0 || width == 0 ? 0 : (height - 1) * pitch + width;
   if (width > pitch || !isCopyable("cudaMemset2D", pointer, bytes)) return result(cudaErrorInvalidValue);
   return submitAs(cudaGraphNodeTypeMemset, stream, [=] {
+    noteTransfer({"a fill", true, reinterpret_cast<std::uintptr_t>(pointer), pitch, width, height});
     for (std::size_t row = 0; row < height && width > 0; ++row) {
       std::memset(static_cast<char*>(pointer) + row * pitch, value, width);
       noteWritten(static_cast<char*>(pointer) + row * pitch, width);

@@ -9,6 +9,7 @@
 #include "capture.hpp"
 #include "current_device.hpp"
 #include "errors.hpp"
+#include "observer.hpp"
 #include "settings.hpp"
 
 #include <atomic>
@@ -118,6 +119,7 @@ struct Work {
   std::atomic<bool> isDone{false};
   std::atomic<cudaError_t> code{cudaSuccess};  ///< read by who queued it, too
   std::chrono::steady_clock::time_point end{};
+  MomentPointer moment;  ///< null if nobody observes streams
 
   /// Returns whether there is nothing left to do first.
   bool isReady() {
@@ -126,7 +128,7 @@ struct Work {
   }
 
   void finish() {
-    code = run();
+    code = moment == nullptr ? run() : runAt(moment, run);
     run = nullptr;
     begins = nullptr;
     end = std::chrono::steady_clock::now();
@@ -162,6 +164,7 @@ class Queue {
         return failure(cudaErrorStreamCaptureImplicit,
                        "work is queued in the default stream while a stream is captured that it would wait for");
       };
+    work->moment = momentOf(streams, others);
     if (mode_ == QueueMode::immediate) {
       work->finish();
       return work;
@@ -193,20 +196,30 @@ class Queue {
         if (code == cudaSuccess) code = last->code;
       }
     }
+    noteAwaited(*work);
     return code;
   }
 
-  cudaError_t wait(cudaStream_t stream) { return wait(endOf(stream)); }
+  cudaError_t wait(cudaStream_t stream) {
+    const cudaError_t code = wait(endOf(stream));
+    noteAwaited(stream);
+    return code;
+  }
 
   /// Waits for what is queued on a device.
   cudaError_t waitForDevice(int device) {
-    return waitFor([device](int other) { return other == device; });
+    const cudaError_t code = waitFor([device](int other) { return other == device; });
+    if (StreamObserver* const observer = streamObserver) observer->awaitedDevice(device);
+    return code;
   }
 
   /// Whether a piece of work is done: cudaErrorNotReady if not, but then one piece more is done.
   cudaError_t query(WorkPointer work) {
     std::unique_lock<std::mutex> lock(mutex_);
-    if (work->isDone) return cudaSuccess;
+    if (work->isDone) {
+      noteAwaited(*work);
+      return cudaSuccess;
+    }
     while (!work->isReady()) work = WorkPointer(work->before.back());
     if (work->isRunning || (work->begins != nullptr && !work->begins())) return cudaErrorNotReady;
     finish(*work, lock);
@@ -215,7 +228,9 @@ class Queue {
 
   cudaError_t query(cudaStream_t stream) {
     const WorkPointer end = endOf(stream);
-    return end->isReady() ? cudaSuccess : query(end);
+    if (!end->isReady()) return query(end);
+    noteAwaited(stream);
+    return cudaSuccess;
   }
 
   QueueMode mode() const { return mode_; }
@@ -242,6 +257,30 @@ class Queue {
     const int device = deviceOf(stream);
     if (isLegacy(stream)) return {device, 0, {}};
     return stream == cudaStreamPerThread ? Key{device, 2, std::this_thread::get_id()} : Key{device, stream->id, {}};
+  }
+
+  static StreamName nameOf(cudaStream_t stream) {
+    const Key key = keyOf(stream);
+    return {key.device, key.id, key.thread, isBlocking(stream)};
+  }
+
+  static MomentPointer momentOf(const std::vector<cudaStream_t>& streams, const Works& others) {
+    StreamObserver* const observer = streamObserver;
+    if (observer == nullptr) return nullptr;
+    std::vector<StreamName> names;
+    for (const cudaStream_t stream : streams) names.push_back(nameOf(stream));
+    std::vector<MomentPointer> after;
+    for (const WorkPointer& other : others) after.push_back(other->moment);
+    return observer->queued(names, after);
+  }
+
+  /// The host knows that work, or all work of a stream, is done.
+  static void noteAwaited(const Work& work) {
+    StreamObserver* const observer = streamObserver;
+    if (observer != nullptr && work.moment != nullptr) observer->awaited(work.moment);
+  }
+  static void noteAwaited(cudaStream_t stream) {
+    if (StreamObserver* const observer = streamObserver) observer->awaited(nameOf(stream));
   }
 
   /// Makes a node of a graph instead; nothing is left to do.

@@ -126,6 +126,7 @@ struct Launch {
   std::uint64_t blocks;
   std::vector<PointerArgument> pointers;
   LaunchObserver* observer = launchObserver;
+  MomentPointer moment = currentMoment;
   std::atomic<std::uint64_t> nextBlock{0};
   std::atomic<bool> failed{false};
   std::atomic<cudaError_t> code{cudaErrorLaunchFailure};  ///< of a launch that has failed

@@ -109,6 +109,8 @@ inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   namespace emulated = gpuopt::emulation::detail;
   if (emulated::isBuiltIn(stream)) return emulated::result(cudaErrorInvalidResourceHandle);
   if (stream->isDestroyed.exchange(true)) return emulated::destroyedStream("cudaStreamDestroy");
+  if (auto* const observer = emulated::streamObserver.load())
+    observer->destroyed({stream->device, stream->id, {}, emulated::isBlocking(stream)});
   emulated::keepDestroyed(stream);
   return cudaSuccess;
 }

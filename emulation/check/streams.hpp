@@ -1,0 +1,118 @@
+/// Races between launches, copies and the host, which the order of streams leaves open.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "checker.hpp"
+
+namespace gpuopt::emulation::detail {
+
+/// Copies and launches for which the host has waited come before all that it queues from now on. Where work is
+/// deferred, some that it has queued before may still be to come.
+inline Unordered Checker::findUnordered(const Moment* moment) {
+  const bool isDropped = order.isAllAwaited() || queueMode() == QueueMode::immediate;
+  const auto isDone = [&](const MomentPointer& other) { return other == nullptr || order.isAwaited(*other); };
+  while (isDropped && open_ < names_.size() && isDone(names_[open_].moment)) ++open_;
+  const std::lock_guard<std::mutex> lock(transfersMutex_);
+  if (isDropped) {
+    const auto isOver = [&](const KnownTransfer& known) { return isDone(known.moment); };
+    transfers_.erase(std::remove_if(transfers_.begin(), transfers_.end(), isOver), transfers_.end());
+  }
+  Unordered found;
+  for (std::size_t i = open_; i < names_.size(); ++i) {
+    const LaunchName& name = names_[i];
+    if (name.kernel != nullptr && !areOrdered(name.moment.get(), moment))
+      found.launches.push_back({name.firstRun, name.firstRun + static_cast<std::uint32_t>(name.blocks)});
+  }
+  for (const KnownTransfer& known : transfers_)
+    if (!areOrdered(known.moment.get(), moment)) found.transfers.push_back(known);
+  return found;
+}
+
+/// An access of one of these launches that races with a copy or a fill.
+inline Record Checker::findRaceWith(const Transfer& transfer, const Record& now, const Unordered& others) {
+  if (others.launches.empty()) return {};
+  const auto isOrdered = [&](const Record& old) {
+    return std::none_of(others.launches.begin(), others.launches.end(),
+                        [&](const Unordered::Runs& runs) { return runs.has(old.run); });
+  };
+  Record access = now;
+  for (std::size_t row = 0; row < transfer.height; ++row) {
+    std::uintptr_t at = transfer.address + row * transfer.pitch;
+    for (const std::uintptr_t end = at + transfer.width; at < end; at = at / 4 * 4 + 4) {
+      access.mask = bytesOfWord(at, end) & ByteState::ALL;
+      const std::lock_guard<std::mutex> lock(lockOf(at));
+      if (const Record old = cells.at(at)->find(access, isOrdered); old.run != 0) return old;
+    }
+  }
+  return {};
+}
+
+/// A later copy of a stream to the same bytes stands for the earlier one.
+inline void Checker::remember(const KnownTransfer& transfer) {
+  const std::lock_guard<std::mutex> lock(transfersMutex_);
+  for (KnownTransfer& known : transfers_)
+    if (isSame(known.what, transfer.what) && known.moment->timeline == transfer.moment->timeline) {
+      known = transfer;
+      return;
+    }
+  transfers_.push_back(transfer);
+}
+
+inline void Checker::transfers(const Transfer& transfer) {
+  if (launchObserver != this || memory().range(reinterpret_cast<const void*>(transfer.address)).first == nullptr)
+    return;
+  std::vector<Sighting> seen;
+  Unordered others;
+  const AccessWay way = transfer.isWrite ? AccessWay::write : AccessWay::read;
+  Record now(0, 1, 0, 0, way);
+  const MomentPointer moment = currentMoment;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    now = Record(nextRun_, 1, nextRun_, 0, way);
+    names_.push_back({nullptr, transfer.call, dim3(), dim3(), nextRun_++, 1, moment});
+    others = findUnordered(moment.get());
+    remember({transfer, now, moment});
+  }
+  for (const KnownTransfer& other : others.transfers)
+    if (other.what.isWrite || transfer.isWrite)
+      if (const std::uintptr_t common = firstCommonRow(transfer, other.what); common != 0)
+        seen.push_back({FindingKind::race, other.access, now, common, transfer.width, false});
+  if (const Record earlier = findRaceWith(transfer, now, others); earlier.run != 0)
+    seen.push_back({FindingKind::race, earlier, now, transfer.address, transfer.width, false});
+  for (const Sighting& sighting : seen) report(sighting);
+}
+
+/// What the host does outside of streams is looked at alone: all that it queues later comes after it.
+inline void Checker::hostAccess(AccessWay way, std::uintptr_t address, std::size_t bytes, std::uintptr_t pc) {
+  if (order.isAllAwaited() || launchObserver != this || !states.isUsed(address) || states.at(address)->isHosts == 0)
+    return;
+  const MomentPointer moment = currentMoment;  // of a host function
+  if (isInHostFunction && moment == nullptr) return;
+  const auto isOrdered = [&](const Moment* other) {
+    if (other == nullptr || other == moment.get()) return true;
+    return moment != nullptr ? isBefore(*other, moment->clock) : order.isAwaited(*other);
+  };
+  Record now(HOST_RUN, 1, pc, 0, way), earlier;
+  for (std::uintptr_t at = address; at < address + bytes; at = at / 4 * 4 + 4) {
+    now.mask = bytesOfWord(at, address + bytes) & ByteState::ALL;
+    std::unique_lock<std::mutex> lock(lockOf(at));
+    const Cell cell = *cells.at(at);
+    lock.unlock();
+    const std::lock_guard<std::mutex> names(mutex_);
+    const Record found = cell.find(now, [&](const Record& old) { return isOrdered(nameOf(old.run).moment.get()); });
+    if (found.run == 0) continue;
+    if (!isStrong(way) || !isStrong(found.way())) earlier = found;
+    // A flag that a kernel has written: the host knows then what came before.
+    if (isStrong(way) && isStrong(found.way())) order.awaited(nameOf(found.run).moment->clock);
+  }
+  {
+    const std::lock_guard<std::mutex> lock(transfersMutex_);
+    for (const KnownTransfer& known : transfers_)
+      if ((known.what.isWrite || now.isWrite()) && touches(known.what, address, bytes) &&
+          !isOrdered(known.moment.get()))
+        earlier = known.access;
+  }
+  if (earlier.run != 0) report({FindingKind::race, earlier, now, address, bytes, false});
+}
+
+}  // namespace gpuopt::emulation::detail

@@ -1,0 +1,369 @@
+// Races between kernels, copies and the host that no order of streams and events rules out, each beside what is right.
+// SPDX-License-Identifier: MIT
+#include "kernels.cuh"
+
+#include <cstddef>
+#include <vector>
+
+namespace gpuopt::test::check_streams_test {
+namespace {
+
+/// The line of the function that begins behind it.
+#define LINE_OF(name) constexpr int name = __LINE__
+
+constexpr unsigned COUNT = 64;
+constexpr std::size_t BYTES = COUNT * sizeof(int);
+
+LINE_OF(WRITE);
+__global__ void writeAll(int* data, int value) { data[threadIdx.x] = value; }
+
+LINE_OF(READ);
+__global__ void copyAll(const int* in, int* out) { out[threadIdx.x] = in[threadIdx.x]; }
+
+/// Two streams, an event, arrays of the device and one of the host.
+struct Setting {
+  explicit Setting(unsigned flags = cudaStreamNonBlocking) {
+    checkCuda(cudaStreamCreateWithFlags(&first, flags), "cudaStreamCreateWithFlags");
+    checkCuda(cudaStreamCreateWithFlags(&second, flags), "cudaStreamCreateWithFlags");
+    checkCuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    checkCuda(cudaMallocHost(&pinned, BYTES), "cudaMallocHost");
+    checkCuda(cudaMemset(data.data(), 0, BYTES), "cudaMemset");
+    checkCuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+  ~Setting() {
+    cudaStreamDestroy(first);
+    cudaStreamDestroy(second);
+    cudaEventDestroy(event);
+    cudaFreeHost(pinned);
+  }
+
+  void write(cudaStream_t stream, int value = 1) const {
+    launch(writeAll, config(stream), const_cast<int*>(data.data()), value);
+  }
+  void read(cudaStream_t stream) const {
+    launch(copyAll, config(stream), static_cast<const int*>(data.data()), const_cast<int*>(out.data()));
+  }
+  void record(cudaStream_t stream) const { cudaEventRecord(event, stream); }
+  void await(cudaStream_t stream) const { cudaStreamWaitEvent(stream, event); }
+  void copyToHost(cudaStream_t stream) const {
+    cudaMemcpyAsync(pinned, data.data(), BYTES, cudaMemcpyDeviceToHost, stream);
+  }
+  static constexpr int COPY = __LINE__;
+  void copyToDevice(cudaStream_t stream) const {
+    cudaMemcpyAsync(const_cast<int*>(data.data()), pinned, BYTES, cudaMemcpyHostToDevice, stream);
+  }
+
+  static LaunchConfig config(cudaStream_t stream) {
+    LaunchConfig made;
+    made.block = dim3(COUNT);
+    made.stream = stream;
+    return made;
+  }
+
+  cudaStream_t first = nullptr, second = nullptr;
+  cudaEvent_t event = nullptr;
+  DeviceArray<int> data{COUNT}, out{COUNT};
+  int* pinned = nullptr;
+};
+
+TEST_CASE("check: kernels of two streams that no event orders", "[check]") {
+  const Setting s;
+  const std::vector<Finding> findings = findRaces([&] {
+    s.write(s.first);
+    s.read(s.second);
+  });
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].kind == FindingKind::race);
+  CHECK(findings[0].earlier.line == WRITE + 1);
+  CHECK(findings[0].line.line == READ + 1);
+  CHECK(contains(findings[0].kernel, "copyAll"));
+  CHECK(contains(findings[0].text, "in kernel gpuopt::test::check_streams_test::(anonymous namespace)::writeAll"));
+  CHECK(contains(findings[0].text, "cudaStreamWaitEvent()"));
+  CHECK(contains(findings[0].text, "launched in stream "));
+}
+
+TEST_CASE("check: whatever order the kernels of two streams ran in", "[check]") {
+  const Setting s;
+  const auto isFound = [&](auto first, auto second) {
+    return findRaces([&] {
+             first();
+             second();
+           }).size() == 1;
+  };
+  const auto write = [&] { s.write(s.first); };
+  const auto read = [&] { s.read(s.second); };
+  CHECK(isFound(write, read));
+  CHECK(isFound(read, write));
+  CHECK(findRaces([&] {
+          s.read(s.first);
+          launch(copyAll, s.config(s.second), s.data.data(), s.pinned);
+        }).empty());
+}
+
+TEST_CASE("check: one stream, events and waits order kernels", "[check]") {
+  const Setting s;
+  const auto isRight = [&](auto between) {
+    return findRaces([&] {
+             s.write(s.first);
+             between();
+             s.read(s.second);
+           })
+        .empty();
+  };
+  CHECK(isRight([&] {
+    s.record(s.first);
+    s.await(s.second);
+  }));
+  CHECK(isRight([&] { cudaStreamSynchronize(s.first); }));
+  CHECK(isRight([&] {
+    s.record(s.first);
+    cudaEventSynchronize(s.event);
+  }));
+  CHECK(isRight([&] { cudaDeviceSynchronize(); }));
+  CHECK(isRight([&] {
+    while (cudaStreamQuery(s.first) == cudaErrorNotReady) {
+    }
+  }));
+  CHECK_FALSE(isRight([&] { cudaStreamSynchronize(s.second); }));
+  CHECK_FALSE(isRight([&] { s.await(s.second); }));  // the event was recorded before the kernel
+  CHECK_FALSE(isRight([&] {
+    s.record(s.second);
+    s.await(s.first);
+  }));
+}
+
+TEST_CASE("check: an order by way of a third stream", "[check]") {
+  const Setting s;
+  cudaStream_t third = nullptr;
+  cudaStreamCreateWithFlags(&third, cudaStreamNonBlocking);
+  cudaEvent_t later = nullptr;
+  cudaEventCreate(&later);
+  CHECK(findRaces([&] {
+          s.write(s.first);
+          s.record(s.first);
+          s.await(third);
+          cudaEventRecord(later, third);
+          cudaStreamWaitEvent(s.second, later);
+          s.read(s.second);
+        }).empty());
+  cudaEventDestroy(later);
+  cudaStreamDestroy(third);
+}
+
+TEST_CASE("check: the legacy default stream orders blocking streams alone", "[check]") {
+  const Setting blocking(cudaStreamDefault), others(cudaStreamNonBlocking);
+  const auto run = [](const Setting& s, cudaStream_t first, cudaStream_t second) {
+    return findRaces([&] {
+             s.write(first);
+             s.read(second);
+           })
+        .size();
+  };
+  CHECK(run(blocking, blocking.first, nullptr) == 0);
+  CHECK(run(blocking, nullptr, blocking.first) == 0);
+  CHECK(run(blocking, blocking.first, blocking.second) == 1);
+  CHECK(run(others, others.first, nullptr) == 1);
+  CHECK(run(others, nullptr, others.first) == 1);
+}
+
+TEST_CASE("check: the fill of an array in the default stream is not ordered before a non-blocking one", "[check]") {
+  const Setting s;
+  const std::vector<Finding> findings = findRaces([&] {
+    cudaMemset(const_cast<int*>(s.data.data()), 0, BYTES);
+    s.read(s.first);
+  });
+  REQUIRE(findings.size() == 1);
+  CHECK(contains(findings[0].text, "a fill in the default stream wrote at "));
+}
+
+std::vector<Finding> copyThenRead(const Setting& s, bool isRight) {
+  return findRaces([&] {
+    s.copyToDevice(s.first);
+    if (isRight) s.record(s.first), s.await(s.second);
+    s.read(s.second);
+  });
+}
+
+TEST_CASE("check: a copy and a kernel of another stream", "[check]") {
+  const Setting s;
+  for (unsigned i = 0; i < COUNT; ++i) s.pinned[i] = static_cast<int>(i);
+  CHECK(copyThenRead(s, true).empty());
+  const std::vector<Finding> findings = copyThenRead(s, false);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].line.line == READ + 1);
+  CHECK(findings[0].earlier.line == Setting::COPY + 2);
+  CHECK(contains(findings[0].text, "a copy in stream "));
+}
+
+TEST_CASE("check: a copy of what a kernel of another stream writes", "[check]") {
+  const Setting s;
+  const std::vector<Finding> findings = findRaces([&] {
+    s.write(s.first);
+    s.copyToHost(s.second);
+    cudaDeviceSynchronize();
+  });
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].kernel == "a copy");
+  CHECK(findings[0].earlier.line == WRITE + 1);
+  CHECK(findRaces([&] {
+          s.write(s.first);
+          s.record(s.first);
+          s.await(s.second);
+          s.copyToHost(s.second);
+          cudaDeviceSynchronize();
+        }).empty());
+}
+
+TEST_CASE("check: copies of two streams", "[check]") {
+  const Setting s;
+  const auto run = [&](std::size_t apart) {
+    return findRaces([&] {
+             cudaMemsetAsync(const_cast<int*>(s.data.data()), 1, BYTES / 2, s.first);
+             cudaMemsetAsync(const_cast<int*>(s.data.data()) + apart, 2, BYTES / 2, s.second);
+             cudaDeviceSynchronize();
+           })
+        .size();
+  };
+  CHECK(run(COUNT / 2) == 0);
+  CHECK(run(COUNT / 2 - 1) == 1);
+}
+
+TEST_CASE("check: rows of a copy and what is between them", "[check]") {
+  const Setting s;
+  const auto run = [&](std::size_t column) {
+    return findRaces([&] {
+             cudaMemset2DAsync(const_cast<int*>(s.data.data()), 32, 1, 16, 8, s.first);
+             cudaMemset2DAsync(const_cast<int*>(s.data.data()) + column, 32, 2, 16, 8, s.second);
+             cudaDeviceSynchronize();
+           })
+        .size();
+  };
+  CHECK(run(4) == 0);
+  CHECK(run(3) == 1);
+}
+
+TEST_CASE("check: the host reads the target of a copy for which it has not waited", "[check]") {
+  const Setting s;
+  int sum = 0;
+  const auto run = [&](bool isRight) {
+    return findRaces([&] {
+      s.copyToHost(s.first);
+      if (isRight) cudaStreamSynchronize(s.first);
+      for (unsigned i = 0; i < COUNT; ++i) sum += s.pinned[i];
+    });
+  };
+  CHECK(run(true).empty());
+  const std::vector<Finding> findings = run(false);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].kernel == "the host");
+  CHECK(contains(findings[0].text, "the host reads 4 bytes at "));
+  CHECK(contains(findings[0].text, "cudaStreamSynchronize()"));
+  CHECK(sum == 0);
+}
+
+TEST_CASE("check: the host overwrites the source of a copy for which it has not waited", "[check]") {
+  const Setting s;
+  const auto run = [&](bool isRight) {
+    return findRaces([&] {
+             s.copyToDevice(s.first);
+             if (isRight) cudaStreamSynchronize(s.first);
+             s.pinned[3] = 7;
+           })
+        .size();
+  };
+  CHECK(run(true) == 0);
+  CHECK(run(false) == 1);
+}
+
+TEST_CASE("check: a kernel and the host in managed memory", "[check]") {
+  const Setting s;
+  int* managed = nullptr;
+  checkCuda(cudaMallocManaged(&managed, BYTES), "cudaMallocManaged");
+  int value = 0;
+  const auto run = [&](bool isRight) {
+    return findRaces([&] {
+             launch(writeAll, s.config(s.first), managed, 5);
+             if (isRight) cudaStreamSynchronize(s.first);
+             value += managed[1];
+           })
+        .size();
+  };
+  CHECK(run(true) == 0);
+  CHECK(run(false) == 1);
+  CHECK(value == 10);
+  cudaFree(managed);
+}
+
+TEST_CASE("check: a host function is ordered in its stream", "[check]") {
+  const Setting s;
+  struct Data {
+    const int* pinned;
+    int sum;
+  } data{s.pinned, 0};
+  CHECK(findRaces([&] {
+          s.copyToHost(s.first);
+          cudaLaunchHostFunc(
+              s.first,
+              [](void* argument) { static_cast<Data*>(argument)->sum += *static_cast<Data*>(argument)->pinned; },
+              &data);
+        }).empty());
+}
+
+TEST_CASE("check: a captured graph counts in the order of the stream it is launched in", "[check]") {
+  const Setting s;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  cudaStreamBeginCapture(s.first, cudaStreamCaptureModeGlobal);
+  s.write(s.first);
+  cudaStreamEndCapture(s.first, &graph);
+  checkCuda(cudaGraphInstantiate(&exec, graph, nullptr, nullptr, 0), "cudaGraphInstantiate");
+  const auto run = [&](cudaStream_t stream) {
+    return findRaces([&] {
+             cudaGraphLaunch(exec, stream);
+             s.read(s.second);
+           })
+        .size();
+  };
+  CHECK(run(s.second) == 0);
+  CHECK(run(s.first) == 1);
+  cudaGraphExecDestroy(exec);
+  cudaGraphDestroy(graph);
+}
+
+/// Counts by atomic functions, as kernels of several streams may.
+__global__ void countAll(int* counter) { atomicAdd(counter, 1); }
+
+TEST_CASE("check: atomic functions of two streams", "[check]") {
+  const Setting s;
+  int* const counter = const_cast<int*>(s.data.data());
+  CHECK(findRaces([&] {
+          launch(countAll, s.config(s.first), counter);
+          launch(countAll, s.config(s.second), counter);
+        }).empty());
+  CHECK(findRaces([&] {
+          launch(countAll, s.config(s.first), counter);
+          s.read(s.second);
+        }).size() == 1);
+}
+
+TEST_CASE("check: memory that is freed while a kernel of another stream uses it", "[check]") {
+  const Setting s;
+  const auto run = [&](bool isRight) {
+    int* memory = nullptr;
+    checkCuda(cudaMallocAsync(&memory, BYTES, s.first), "cudaMallocAsync");
+    return findRaces([&] {
+             launch(writeAll, s.config(s.second), memory, 1);
+             s.record(s.second);
+             if (isRight) s.await(s.first);
+             cudaFreeAsync(memory, s.first);
+           })
+        .size();
+  };
+  CHECK(run(true) == 0);
+  CHECK(run(false) == 1);
+}
+
+}  // namespace
+}  // namespace gpuopt::test::check_streams_test
