@@ -46,12 +46,20 @@
 
 GPUOPT_NAMESPACE_BEGIN
 
+namespace detail {
+
+// Of host memory whose size the caller does not tell.
+inline constexpr std::size_t unknownExtent = PTRDIFF_MAX;
+
+}  // namespace detail
+
 /// The numbers of blocks of one size, as an argument in place of offsets: made by blockIndices.
 ///
 /// \tparam Index any integer
 template <class Index>
 struct BlockIndices {
-  const Index* indices;  ///< integers in the host's memory
+  const Index* indices;                       ///< integers in the host's memory
+  std::size_t count = detail::unknownExtent;  ///< how many there are, if they are in a container
 };
 
 namespace detail {
@@ -78,9 +86,6 @@ constexpr std::size_t alignmentOf() {
   else
     return alignof(T);
 }
-
-// Of host memory whose size the caller does not tell.
-inline constexpr std::size_t unknownExtent = PTRDIFF_MAX;
 
 // Blocks at offsets.
 template <class Offset>
@@ -165,6 +170,8 @@ auto hostAt(T* const* blocks, const BlockRequest& request) {
 template <class Host, class Index>
 auto hostAt(const Host& host, const BlockIndices<Index>& table, const BlockRequest& request) {
   requireHostArray({host.data, request.count, 1, 1, "host"}, request.function);
+  if (table.count < request.count)
+    throwInvalid({request.function, ": indices has ", table.count, " elements, but count is ", request.count});
   requireHostArray(namedArray(table.indices, request.count, "indices"), request.function);
   return BlocksAtIndices<Index>{byteAddress(host.data), host.bytes, table.indices, request.blockBytes};
 }
@@ -267,6 +274,15 @@ struct BlocksHost {
 template <class Index, class = detail::EnableInteger<Index>>
 [[nodiscard]] BlockIndices<Index> blockIndices(const Index* indices) {
   return {indices};
+}
+
+/// The same for a container or span of the host's; calls check that it has as many as there are blocks, or more.
+///
+/// \param range of integers of any type
+template <class Range, class Index = std::remove_cv_t<std::remove_pointer_t<detail::RangeData<const Range>>>,
+          class = detail::EnableInteger<Index>>
+[[nodiscard]] BlockIndices<Index> blockIndices(const Range& range) {
+  return {detail::toAddress(range.data()), detail::sizeOf(range)};
 }
 
 /// \name Gather

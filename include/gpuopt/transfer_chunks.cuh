@@ -66,6 +66,24 @@ template <class T>
   return {detail::OwnedFile("gpuopt::fromFile", descriptor), begin, n};
 }
 
+/// The same of a file that is read past the system's page cache, if `cache` is FileCache::bypassed: for files that are
+/// much longer than the memory, or read once, which would displace all others from the cache.
+///
+///     auto source = gpuopt::fromFile<float>("samples.bin", gpuopt::FileCache::bypassed);
+///     if (!source.whyCached().empty()) std::puts(source.whyCached().c_str());   // the file system refuses
+///
+/// A file system that refuses, such as an older tmpfs, is no error: the file is read through the cache, and whyCached()
+/// says why. Reads are of blocks of 4096 bytes: a `begin` that is no multiple of 4096 costs a copy on the host.
+///
+/// \param path,begin,n as above
+/// \param cache whether the cache is used
+template <class T>
+[[nodiscard]] detail::FileSource<T> fromFile(const std::string& path, FileCache cache, std::size_t begin = 0,
+                                             std::size_t n = detail::unknownLength) {
+  if (cache == FileCache::used) return gpuopt::fromFile<T>(path, begin, n);
+  return detail::directSource<T>(path, begin, n);
+}
+
 /// Elements that a callback produces.
 ///
 /// \param f `std::size_t f(T* chunk, std::size_t capacity)` writes up to `capacity` elements to pinned memory, and

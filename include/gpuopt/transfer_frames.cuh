@@ -137,8 +137,19 @@ class FrameRing {
     return inOf(*filling_);
   }
 
-  /// Passes the frame of acquire() on to the device; drops the oldest frame, if the policy says so and no slot is left.
-  /// If the work throws, so does this, and the frame is none.
+  /// The same without waiting: null if no slot is free at this moment, so that a producer can leave a frame out instead
+  /// of being late for the next one; null also if the ring is closed. submit() passes the frame on.
+  [[nodiscard]] In* tryAcquire() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (isClosed_) return nullptr;
+    if (filling_ != nullptr) return inOf(*filling_);
+    if (free_.empty() || !free_.front()->done.isDone()) return nullptr;  // the device may still read a dropped frame
+    filling_ = takeFirst(free_);
+    return inOf(*filling_);
+  }
+
+  /// Passes the frame of acquire() or tryAcquire() on to the device; drops the oldest frame, if the policy says so and
+  /// no slot is left. If the work throws, so does this, and the frame is none.
   void submit() {
     detail::FrameSlot* const slot = filling_;
     if (slot == nullptr) detail::throwInvalid({"gpuopt::FrameRing: submit() without a frame of acquire()"});

@@ -100,6 +100,10 @@ def cases(repository, compiler, nvcc, toolkit):
     yield "deprecated", [*host, "-std=c++17", "-Werror", *library], marked, [DEPRECATED]
     if nvcc:
         yield "nvcc, C++14", [nvcc, "-std=c++14", "-cubin", "-o", os.devnull, *library], runtime, [STANDARD]
+        native = [nvcc, "-std=c++17", "-c", "-o", os.devnull, *library]
+        yield "nvcc, no exceptions", [*native, "-Xcompiler", "-fno-exceptions"], launch, [EXCEPTIONS]
+        tuning = "#include <gpuopt/reduce.cuh>\n#include <gpuopt/tuning.cuh>\ngpuopt::Experiment<float> experiment(\"x\");\n"
+        yield "nvcc, no RTTI", [*native, "-Werror", "all-warnings", "-Xcompiler", "-fno-rtti"], tuning, []
 
 
 def check(repository, compiler, nvcc):

@@ -7,7 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -153,6 +156,83 @@ TEST_CASE("some of the elements of a file or pipe are read", "[pipeline]") {
     CHECK(messageOf<std::runtime_error>([&] { copied(pipe, 0, 5); }) ==
           "gpuopt::fromFile: " + pipe + ": ended after 2 elements, 3 too early");
   });
+}
+
+TEST_CASE("a file is read past the cache from any byte on, of any length", "[pipeline]") {
+  const TemporaryFolder folder;
+  const std::size_t before = GENERATE(std::size_t{0}, std::size_t{4}, std::size_t{4096}, std::size_t{5000});
+  const std::size_t n = GENERATE(std::size_t{0}, std::size_t{1}, std::size_t{1024}, 3 * chunkNumbers, 700001);
+  CAPTURE(before, n);
+  const std::vector<Number> values = randomVector<Number>(n, 71);
+  const std::string file = folder.write("file", values, before), to = folder.file("to");
+  for (const std::size_t chunk : {std::size_t{4096}, std::size_t{1} << 20, std::size_t{36}}) {
+    if (chunk == 36 && n > 5000) continue;
+    gpuopt::PipelineOptions options;
+    options.chunkBytes = chunk;
+    gpuopt::Pipeline(options).run(gpuopt::fromFile<Number>(file, gpuopt::FileCache::bypassed, before), copyChunk,
+                                  gpuopt::toFile<Number>(to));
+    CHECK(folder.read("to") == values);
+  }
+  CHECK(gpuopt::fromFile<Number>(file, gpuopt::FileCache::used, before).whyCached().empty());
+  const std::size_t half = n / 2;
+  gpuopt::Pipeline().run(gpuopt::fromFile<Number>(file, gpuopt::FileCache::bypassed, before, half), copyChunk,
+                         gpuopt::toFile<Number>(to));
+  CHECK(folder.read("to") == std::vector<Number>(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half)));
+}
+
+TEST_CASE("bytes that are read past the cache are those of the file, at every address", "[pipeline]") {
+  const TemporaryFolder folder;
+  const std::vector<Number> values = randomVector<Number>(250000, 73);
+  const std::string file = folder.write("file", values), all = bytesOf(file);
+  const int plain = ::open(file.c_str(), O_RDONLY);
+  REQUIRE(plain >= 0);
+  const gpuopt::detail::DirectFile direct(file, plain), none;
+  std::string to(all.size() + 8192, 'x');
+  for (const gpuopt::detail::DirectFile* const reader : {&direct, &none})
+    for (const std::size_t offset : {0, 1, 4096})
+      for (const std::size_t at :
+           {std::size_t{0}, std::size_t{1}, std::size_t{4096}, all.size() - 5000, all.size() - 1})
+        for (const std::size_t bytes : {std::size_t{1}, std::size_t{4096}, std::size_t{5000}, all.size()}) {
+          CAPTURE(reader == &direct, offset, at, bytes);
+          char* const aligned = to.data() + (4096 - reinterpret_cast<std::uintptr_t>(to.data()) % 4096) % 4096 + offset;
+          std::size_t done = 0;
+          std::fill(to.begin(), to.end(), 'x');
+          const std::size_t expected = std::min(bytes, all.size() - at);
+          while (done < expected) {
+            const ssize_t more = reader->read(plain, aligned + done, bytes - done, at + done);
+            REQUIRE(more > 0);
+            done += static_cast<std::size_t>(more);
+          }
+          CHECK(done == expected);
+          CHECK(std::memcmp(aligned, all.data() + at, expected) == 0);
+          CHECK(aligned[bytes] == 'x');
+        }
+  CHECK(direct.read(plain, to.data(), 100, all.size()) == 0);
+  CHECK(direct.read(plain, to.data(), 100, all.size() + 5000) == 0);
+  ::close(plain);
+}
+
+TEST_CASE("what refuses reads past the cache is read through it, and says why", "[pipeline]") {
+  const TemporaryFolder folder;
+  withPipe(folder, "abcdefgh", [&](const std::string& pipe) {
+    auto source = gpuopt::fromFile<char>(pipe, gpuopt::FileCache::bypassed, 2);
+    CHECK(source.whyCached() == pipe + ": is no regular file, and read as it is");
+    std::string found;
+    gpuopt::Pipeline().run(
+        std::move(source),
+        [](const gpuopt::PipelineChunk<char, char>& chunk) {
+          gpuopt::check(cudaMemcpyAsync(chunk.out, chunk.in, chunk.count, cudaMemcpyDeviceToDevice, chunk.stream),
+                        "cudaMemcpyAsync");
+        },
+        gpuopt::toCallback<char>([&](const char* from, std::size_t count) { found.append(from, count); }));
+    CHECK(found == "cdefgh");
+  });
+  if (::access("/proc/version", R_OK) == 0)
+    CHECK(gpuopt::fromFile<char>("/proc/version", gpuopt::FileCache::bypassed).whyCached() ==
+          "/proc/version: its file system refuses reads past the page cache: Invalid argument");
+  CHECK(messageOf<std::system_error>([&] {
+          static_cast<void>(gpuopt::fromFile<char>(folder.file("none"), gpuopt::FileCache::bypassed));
+        }) == "gpuopt::fromFile: " + folder.file("none") + ": cannot be opened: No such file or directory");
 }
 
 TEST_CASE("results go to a place in a file, or to its end", "[pipeline]") {

@@ -121,6 +121,56 @@ TEST_CASE("a producer that waits loses nothing, one that drops keeps the latest"
   CHECK(ring.statistics().consumed + ring.statistics().dropped == FRAMES);
 }
 
+TEST_CASE("a producer that tries for a slot gets one if it is free, and never waits", "[frames]") {
+  const bool isMapped = GENERATE(false, true);
+  Ring ring(PIXELS, PIXELS, copyFrame, optionsOf(2, isMapped));
+  const auto produce = [&](std::size_t number) {
+    Number* const frame = ring.tryAcquire();
+    if (frame == nullptr) return false;
+    CHECK(ring.tryAcquire() == frame);  // the same until it is submitted
+    CHECK(ring.acquire() == frame);
+    fillFrame(frame, number);
+    ring.submit();
+    return true;
+  };
+  CHECK(produce(0));
+  CHECK(produce(1));
+  CHECK_FALSE(produce(2));  // both slots are taken, and nobody consumes
+  CHECK(isFrame(ring.next().data, 0));
+  CHECK_FALSE(produce(2));  // the consumer holds frame 0
+  CHECK(isFrame(ring.next().data, 1));
+  CHECK(produce(2));
+  CHECK(isFrame(ring.next().data, 2));
+  CHECK(ring.statistics().produced == 3);
+  CHECK(ring.statistics().dropped == 0);
+  ring.close();
+  CHECK(ring.tryAcquire() == nullptr);
+  CHECK_FALSE(ring.next());
+}
+
+TEST_CASE("a slot whose dropped frame is still on the device is not given to who tries", "[frames]") {
+  Ring ring(PIXELS, PIXELS, copyFrame, optionsOf(2, false, true));
+  std::size_t given = 0;
+  for (std::size_t number = 0; number < 50; ++number) {
+    Number* frame = ring.tryAcquire();
+    if (frame == nullptr)
+      frame = ring.acquire();
+    else
+      ++given;
+    REQUIRE(frame != nullptr);
+    fillFrame(frame, number);
+    ring.submit();
+  }
+  CHECK(given >= 3);  // those of the slots that were never used, at least
+  ring.close();
+  std::vector<std::size_t> numbers;
+  while (const Result frame = ring.next()) {
+    CHECK(isFrame(frame.data, frame.number));
+    numbers.push_back(frame.number);
+  }
+  CHECK(numbers == std::vector<std::size_t>{48, 49});
+}
+
 TEST_CASE("a frame that the consumer holds is not dropped", "[frames]") {
   Ring ring(PIXELS, PIXELS, copyFrame, optionsOf(2, false, true));
   const auto produce = [&](std::size_t number) {

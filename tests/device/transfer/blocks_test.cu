@@ -207,7 +207,7 @@ TEST_CASE("Blocks are found by a table of their numbers", "[transfer]") {
     CHECK(copy == expected);
     gpuopt::check(cudaMemset(device, 0, BYTES * TABLE), "cudaMemset");
     gpuopt::gatherBlocksAsync(pages.data(), indices, TABLE, BYTES, device, stream).wait();
-    gpuopt::scatterBlocks(device, back, indices, TABLE, BYTES, stream);
+    gpuopt::scatterBlocks(device, back, gpuopt::blockIndices(table), TABLE, BYTES, stream);
     std::fill(copy.begin(), copy.end(), POISON);
     gpuopt::scatterBlocksAsync(device, back.data(), indices, TABLE, BYTES, stream).wait();
     gpuopt::download(device, copy, stream);
@@ -226,6 +226,9 @@ TEST_CASE("Blocks are found by a table of their numbers", "[transfer]") {
   CHECK(messageOf<std::invalid_argument>([&] {
           gpuopt::gatherBlocks(pages.data(), gpuopt::blockIndices(negative), 1, BYTES, device);
         }) == "gpuopt::gatherBlocks: indices[0] (-1) is negative");
+  CHECK(messageOf<std::invalid_argument>([&] {
+          gpuopt::gatherBlocks(pages, gpuopt::blockIndices(std::vector<short>(3)), 4, BYTES, device);
+        }) == "gpuopt::gatherBlocks: indices has 3 elements, but count is 4");
   gpuopt::check(cudaFree(device), "cudaFree");
 }
 

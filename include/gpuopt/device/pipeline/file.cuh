@@ -7,6 +7,7 @@
 #pragma once
 
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/device/pipeline/direct_file.cuh>
 #include <gpuopt/device/pipeline/ends.cuh>
 #include <gpuopt/device/pipeline/staging.cuh>
 
@@ -63,12 +64,12 @@ class OwnedFile {
   }
 
   // The same from byte `begin` of a file whose length is known, by several threads.
-  std::size_t readAt(std::size_t begin, void* to, std::size_t bytes) {
+  std::size_t readAt(std::size_t begin, void* to, std::size_t bytes, const DirectFile& direct) {
     std::atomic<std::size_t> done{0};
     std::atomic<int> error{0};
     inPieces(bytes, [&](std::size_t at, std::size_t count) noexcept {
       while (count > 0) {
-        const ssize_t more = ::pread(file_, static_cast<char*>(to) + at, count, static_cast<off_t>(begin + at));
+        const ssize_t more = direct.read(file_, static_cast<char*>(to) + at, count, begin + at);
         if (more < 0 && errno == EINTR) continue;
         if (more < 0) error = errno;
         if (more <= 0) return;
@@ -151,6 +152,16 @@ class OwnedFile {
   int file_ = -1;
 };
 
+// The elements of a file whose reads bypass the page cache, if the file system allows that.
+template <class T>
+class FileSource;
+template <class T>
+FileSource<T> directSource(const std::string& path, std::size_t begin, std::size_t n) {
+  OwnedFile file("gpuopt::fromFile", path, O_RDONLY);
+  DirectFile direct(path, file.descriptor());
+  return {std::move(file), begin, n, std::move(direct)};
+}
+
 // The elements of a file, from fromFile.
 template <class T>
 class FileSource final : public ChunkSource {
@@ -158,7 +169,8 @@ class FileSource final : public ChunkSource {
   using Element = T;
 
   // n elements from byte `begin` on, or all if n is unknownLength.
-  FileSource(OwnedFile file, std::size_t begin, std::size_t n) : file_(std::move(file)), begin_(begin), left_(n) {
+  FileSource(OwnedFile file, std::size_t begin, std::size_t n, DirectFile direct = {})
+      : file_(std::move(file)), direct_(std::move(direct)), begin_(begin), left_(n) {
     constexpr const char* FUNCTION = "gpuopt::fromFile";
     requireSize(begin, {"begin"}, FUNCTION);
     if (n != unknownLength) requireSize(n, {"n"}, FUNCTION, sizeof(T));
@@ -177,10 +189,13 @@ class FileSource final : public ChunkSource {
   std::size_t length() const override { return left_; }
   int file() const override { return file_.descriptor(); }
 
+  // Why a file that was to be read past the page cache is read through it; empty if it is not.
+  const std::string& whyCached() const { return direct_.refusal(); }
+
   SourceChunk next(void* slot, std::size_t capacity) override {
     const std::size_t wanted = smallerOf(capacity, left_) * sizeof(T);
     if (isPipe_) return nextOfPipe(slot, capacity * sizeof(T), wanted);
-    const std::size_t bytes = file_.readAt(begin_ + done_, slot, wanted);
+    const std::size_t bytes = file_.readAt(begin_ + done_, slot, wanted, direct_);
     done_ += bytes;
     if (bytes < wanted) throwEnded({done_, " bytes that were read; it was longer when it was opened"});
     left_ -= bytes / sizeof(T);
@@ -209,6 +224,7 @@ class FileSource final : public ChunkSource {
   }
 
   OwnedFile file_;
+  DirectFile direct_;
   std::size_t begin_, left_, done_ = 0;
   std::size_t skipped_ = 0;  // of the bytes before `begin`, in a pipe
   bool isPipe_ = false;

@@ -39,6 +39,12 @@ struct PipelineStreams {
   cudaStream_t down;  ///< copies from the device
 };
 
+/// Whether the system keeps a copy in its memory of a file that a pipeline reads.
+enum class FileCache {
+  used,     ///< it does: what is read again comes from memory
+  bypassed  ///< it does not, if the file system allows that: a long file displaces nothing (O_DIRECT)
+};
+
 /// What can be chosen about a pipeline. The defaults are right for most.
 struct PipelineOptions {
   /// Bytes of a chunk, in or out, whichever elements are larger. 0: 16 MiB, less where the data is short.
