@@ -83,11 +83,11 @@ __host__ __device__ constexpr std::size_t wordFarApart(std::size_t request, unsi
   return ((number * 1664525u + 1013904223u) & (lines - 1)) * 32 + lane;
 }
 
-/// out[w]: the sum of what warp w reads. All warps together touch each of the lines once.
-__global__ void readFarApart(const float* in, float* out, std::size_t lines, unsigned touched) {
-  const std::size_t warp = globalThread() / 32;
+/// out[w]: the sum of what warp w reads. All warps together touch each line of the array once.
+__global__ void readFarApart(const float* in, float* out, std::size_t warps, unsigned touched) {
+  const std::size_t warp = globalThread() / 32, lines = warps * requestsPerWarp * touched;
   const unsigned lane = threadIdx.x % 32;
-  if (warp >= lines / touched / requestsPerWarp) return;
+  if (warp >= warps) return;
   float sum = 0;
 #pragma unroll
   for (unsigned request = 0; request < requestsPerWarp; ++request)
@@ -97,7 +97,8 @@ __global__ void readFarApart(const float* in, float* out, std::size_t lines, uns
 }
 
 inline void launchFarApart(const float* in, float* out, std::size_t lines, unsigned touched) {
-  gpuopt::launch(readFarApart, gridFor(lines / touched / requestsPerWarp * 32, patternBlock), in, out, lines, touched);
+  const std::size_t warps = lines / touched / requestsPerWarp;
+  gpuopt::launch(readFarApart, gridFor(32 * warps, patternBlock), in, out, warps, touched);
 }
 
 inline std::vector<float> farApartOnHost(const std::vector<float>& in, unsigned touched) {
