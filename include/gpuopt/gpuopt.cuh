@@ -33,3 +33,4 @@
 #include <gpuopt/transpose.cuh>
 #include <gpuopt/tuning.cuh>
 #include <gpuopt/version.cuh>
+#include <gpuopt/window.cuh>
