@@ -39,6 +39,7 @@ SECTIONS = {
     "soa": "`<gpuopt/soa.cuh>`",
     "transfer": "`<gpuopt/transfer.cuh>`",
     "launch": "`<gpuopt/launch.cuh>`",
+    "window": "`<gpuopt/window.cuh>`",
     "access": "`<gpuopt/access.cuh>`",
     "tuning": "`<gpuopt/tuning.cuh>`",
     "distributed": "`<gpuopt/distributed.cuh>`",

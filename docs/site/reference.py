@@ -25,6 +25,7 @@ PAGES = (
     ("transposition", "Transposition", "transpose.cuh", "transpose", {
         "Matrices": "transpose.cuh", "Views": "core/matrix_view.cuh",
         "Tiles in your own kernels": "block/transpose.cuh", "In the registers of a thread": "thread/transpose.cuh"}),
+    ("windows", "Windows", "window.cuh", "launching", {"Windows in your own kernels": "thread/window.cuh"}),
     ("permutation", "Permutation of axes", "permute.cuh", "permute", {
         "Tensors": "permute.cuh", "Views": "core/tensor_view.cuh"}),
     ("rows", "Rows", "rows.cuh", "rows", {

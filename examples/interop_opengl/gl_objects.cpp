@@ -84,6 +84,27 @@ std::vector<std::uint8_t> GlPicture::read() const {
   return pixels;
 }
 
+void GlPicture::write(const std::uint8_t* pixels) const {
+  glBindTexture(GL_TEXTURE_2D, texture_);
+  glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+  glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+  checkGl("glTexSubImage2D");
+}
+
+void GlPicture::write(const GlPixelBuffer& pixels) const {
+  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, pixels.buffer());
+  write(static_cast<const std::uint8_t*>(nullptr));  // an offset in the bound buffer
+  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+}
+
+GlPixelBuffer::GlPixelBuffer(std::size_t bytes) {
+  glGenBuffers(1, &buffer_);
+  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, buffer_);
+  glBufferData(GL_PIXEL_UNPACK_BUFFER, static_cast<GLsizeiptr>(bytes), nullptr, GL_STREAM_DRAW);
+  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);  // or every later glTexSubImage2D would read from it
+  checkGl("GlPixelBuffer");
+}
+
 GlPoints::GlPoints(const void* data, std::size_t count, std::size_t bytes) : count_(static_cast<GLsizei>(count)) {
   glGenVertexArrays(1, &vertices_);
   glBindVertexArray(vertices_);

@@ -28,6 +28,20 @@ class ShaderProgram {
   GLuint program_ = 0;
 };
 
+/// Bytes of a pixel unpack buffer, from which OpenGL fills textures.
+class GlPixelBuffer {
+ public:
+  explicit GlPixelBuffer(std::size_t bytes);
+  GlPixelBuffer(const GlPixelBuffer&) = delete;
+  GlPixelBuffer& operator=(const GlPixelBuffer&) = delete;
+  ~GlPixelBuffer() { glDeleteBuffers(1, &buffer_); }
+
+  GLuint buffer() const { return buffer_; }
+
+ private:
+  GLuint buffer_ = 0;
+};
+
 /// A texture of four bytes a pixel, which can be drawn on.
 class GlPicture {
  public:
@@ -43,6 +57,10 @@ class GlPicture {
 
   /// Red, green, blue and alpha of all pixels, in rows from the bottom.
   std::vector<std::uint8_t> read() const;
+
+  /// Replaces all pixels, of the same form, by those of a buffer or of the host's memory.
+  void write(const GlPixelBuffer& pixels) const;
+  void write(const std::uint8_t* pixels) const;
 
  private:
   int width_, height_;

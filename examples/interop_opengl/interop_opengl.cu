@@ -1,6 +1,7 @@
 /// \file
-/// CUDA and OpenGL share textures and buffers on one GPU, without a window: a texture that a kernel generates, a kernel
-/// that works on what was drawn, and points that a kernel moves. Each becomes a picture, which the host computes, too.
+/// CUDA and OpenGL share textures and buffers on one GPU, without a window: a texture that a kernel generates, by
+/// itself and by way of a pixel buffer, a kernel that works on what was drawn, and points that a kernel moves. Each
+/// becomes a picture, which the host computes, too. Then the ways to a texture are timed.
 ///
 /// Usage: interop_opengl [folder for the pictures]. Exits with 77 where there is no EGL for the GPU.
 // SPDX-License-Identifier: MIT
@@ -10,6 +11,7 @@
 #include "headless_context.hpp"
 #include "kernels.cuh"
 #include "shared_resource.cuh"
+#include "texture_times.cuh"
 #include "writer.hpp"
 
 #include <gpuopt/host/device.cuh>
@@ -113,9 +115,20 @@ bool finish(const std::string& folder, const char* name, const Pixels& drawn, co
 /// Texture and surface objects must not end before the kernel that uses them. Mapped memory needs no such wait.
 void waitForKernel() { gpuopt::check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); }
 
+/// OpenGL draws with a texture.
+Pixels drawnWith(const GlPicture& texture) {
+  const GlPicture drawn(SIZE.width, SIZE.height);
+  const ShaderProgram program(EVERYWHERE, REPEATED);
+  drawn.beginDrawing();
+  program.use();
+  glBindTexture(GL_TEXTURE_2D, texture.texture());
+  drawEverywhere();
+  return drawn.read();
+}
+
 /// A kernel writes a texture, OpenGL draws with it.
 Pixels generatedTexture() {
-  const GlPicture generated(SIZE.width, SIZE.height), drawn(SIZE.width, SIZE.height);
+  const GlPicture generated(SIZE.width, SIZE.height);
   const auto shared = SharedResource::texture(generated.texture(), cudaGraphicsRegisterFlagsSurfaceLoadStore);
   {
     const MappedResource mapped(shared);
@@ -123,12 +136,21 @@ Pixels generatedTexture() {
     gpuopt::launch(drawRings, configOf(SIZE), surface.get(), SIZE);
     waitForKernel();
   }
-  const ShaderProgram program(EVERYWHERE, REPEATED);
-  drawn.beginDrawing();
-  program.use();
-  glBindTexture(GL_TEXTURE_2D, generated.texture());
-  drawEverywhere();
-  return drawn.read();
+  return drawnWith(generated);
+}
+
+/// The same by way of a pixel buffer, which is an array for the kernel, and which OpenGL copies to the texture.
+Pixels generatedBuffer() {
+  const GlPicture generated(SIZE.width, SIZE.height);
+  const std::size_t pixels = static_cast<std::size_t>(SIZE.width) * SIZE.height;
+  const GlPixelBuffer buffer(pixels * sizeof(uchar4));
+  const auto shared = SharedResource::buffer(buffer.buffer(), cudaGraphicsRegisterFlagsWriteDiscard);
+  {
+    const MappedResource mapped(shared);
+    gpuopt::launch(storeRings, configOf(SIZE), mapped.elements<uchar4>(pixels), SIZE);
+  }
+  generated.write(buffer);
+  return drawnWith(generated);
 }
 
 /// OpenGL draws a picture, a kernel reads it through a texture object and writes another picture.
@@ -203,8 +225,11 @@ bool run(const std::string& folder) {
   const auto rings = [](int x, int y) { return ringAt(SIZE, 2 * x % SIZE.width, 2 * y % SIZE.height); };
   const auto edges = [](int x, int y) { return edgeAt(ScenePixels{}, x, y); };
   bool isRight = finish(folder, "rings", generatedTexture(), computed(rings));
+  isRight = finish(folder, "buffer", generatedBuffer(), computed(rings)) && isRight;
   isRight = finish(folder, "edges", postProcessed(), computed(edges)) && isRight;
-  return finish(folder, "points", movedPoints(), movedOnHost()) && isRight;
+  isRight = finish(folder, "points", movedPoints(), movedOnHost()) && isRight;
+  printTextureTimes();
+  return isRight;
 }
 
 }  // namespace

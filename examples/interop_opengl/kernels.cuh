@@ -37,6 +37,13 @@ __global__ void drawRings(cudaSurfaceObject_t surface, PictureSize size) {
     surf2Dwrite(ringAt(size, x, y), surface, x * static_cast<int>(sizeof(uchar4)), y);
 }
 
+/// The same to a buffer, in rows without gaps.
+__global__ void storeRings(uchar4* pixels, PictureSize size) {
+  const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x),
+            y = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x < size.width && y < size.height) pixels[static_cast<std::size_t>(y) * size.width + x] = ringAt(size, x, y);
+}
+
 // -------------------------------------------------------------------------------- post-processing
 
 __host__ __device__ inline int brightness(uchar4 colour) { return (colour.x + 2 * colour.y + colour.z) / 4; }

@@ -34,3 +34,4 @@
 #include <gpuopt/transpose.cuh>
 #include <gpuopt/tuning.cuh>
 #include <gpuopt/version.cuh>
+#include <gpuopt/window.cuh>

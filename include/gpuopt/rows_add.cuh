@@ -69,6 +69,9 @@ void addRows(const In& in, Indices&& indices, const Out& out, StreamRef stream =
 /// Says in one line how `addRows` adds rows: the passes that group the indices, scratch memory, the launch of the
 /// addition, and the bytes that move. Nothing is launched. Errors are those of the call. The words may change from
 /// version to version.
+///
+/// \tparam ADDITION as of `addRows`
+/// \tparam INDICES as of `addRows`
 template <RowAddition ADDITION = RowAddition::deterministic, RowIndices INDICES = RowIndices::trusted, class In,
           class Index, class Out, class = detail::EnableMatrices<In, Out>>
 [[nodiscard]] std::string explainAddRows(const In& in, const Index* indices, std::size_t n, const Out& out) {

@@ -62,10 +62,13 @@ class InteropOpenGL(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             done = run(folder)
             self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
-            self.assertEqual(done.stdout.count("as the host computes it"), 3, done.stdout)
+            self.assertEqual(done.stdout.count("as the host computes it"), 4, done.stdout)
+            for way in ("registered, and released", "mapped, and given back", "through a surface", "through a pixel buffer",
+                        "through the host's memory"):
+                self.assertRegex(done.stdout, rf"  {way}: +[0-9]+\.[0-9] us\n")
             written = {path.name: path.read_bytes() for path in Path(folder).iterdir()}
         drawn = points()
-        expected = {"rings.ppm": picture(ring), "edges.ppm": picture(edge),
+        expected = {"rings.ppm": picture(ring), "buffer.ppm": picture(ring), "edges.ppm": picture(edge),
                     "points.ppm": picture(lambda x, y: drawn.get((x, y), (0, 0, 0)))}
         self.assertEqual(sorted(written), sorted(expected))
         for name, pixels in expected.items():
