@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws what a terminal shows of a kernel and of the emulated device's report about it: compiles and runs
-docs/images/divergent_barrier.cu for the emulated device, and writes docs/images/divergent_barrier.svg.
+"""Draws what a terminal shows of a kernel and of what the emulated device says about it: compiles and runs
+docs/images/divergent_barrier.cu and race.cu, and writes the .svg files beside them.
 
-Usage: picture_report.py [--check]. With --check it writes nothing, and fails if the picture is not up to date; it exits
-with 77 where the compiler comes without libbacktrace, which finds the report's line.
+Usage: picture_report.py [--check] [divergent_barrier|race]... With --check it writes nothing, and fails if a picture is
+not up to date; it exits with 77 where the compiler comes without libbacktrace, which finds the report's line.
 SPDX-License-Identifier: MIT
 """
 
@@ -18,45 +18,54 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCE = ROOT / "docs/images/divergent_barrier.cu"
-PICTURE = SOURCE.with_suffix(".svg")
+IMAGES = ROOT / "docs/images"
 SKIPPED = 77
 NO_BREAK = "\u00a0"
 COLUMNS, LINE, WIDTH, EDGE = 84, 19, 8.0, 18
 COLORS = {"prompt": "#3fb950", "number": "#6e7681", "code": "#e6edf3", "report": "#ffa657"}
 
 
-def report():
-    """What the program writes to stderr; None where there is no libbacktrace."""
-    compiler = [*shlex.split(os.environ.get("CXX", "c++")), "-std=c++17", "-g", "-DGPUOPT_EMULATION_BACKTRACE",
-                "-Wno-unknown-pragmas"]
+def hasBacktrace(compiler):
+    return subprocess.run([*compiler, "-x", "c++", "-fsyntax-only", "-"], input="#include <backtrace.h>\n", text=True,
+                          capture_output=True).returncode == 0
+
+
+def reportOfRun(source, compiler):
+    """What the program writes to stderr."""
+    flags = ["-std=c++17", "-g", "-DGPUOPT_EMULATION_BACKTRACE", "-Wno-unknown-pragmas"]
     with tempfile.TemporaryDirectory() as folder:
-        has = subprocess.run([*compiler, "-x", "c++", "-fsyntax-only", "-"], input="#include <backtrace.h>\n", text=True,
-                             capture_output=True)
-        if has.returncode != 0:
-            return None
-        source, program = Path(folder) / "sum.cpp", Path(folder) / "sum"
-        subprocess.run([sys.executable, "-B", ROOT / "emulation/rewrite_launches.py", SOURCE, "-o", source], check=True)
-        subprocess.run([*compiler, "-I", ROOT / "emulation/include", "-I", ROOT / "include", source, "-o", program,
-                        "-lboost_context", "-lbacktrace", "-lpthread"], check=True)
-        text = subprocess.run([program], capture_output=True, text=True).stderr
-        return text.replace(f"{SOURCE.parent}/", "")
+        rewritten, program = Path(folder) / "program.cpp", Path(folder) / "program"
+        subprocess.run([sys.executable, "-B", ROOT / "emulation/rewrite_launches.py", source, "-o", rewritten], check=True)
+        subprocess.run([*compiler, *flags, "-I", ROOT / "emulation/include", "-I", ROOT / "include", rewritten, "-o",
+                        program, "-lboost_context", "-lbacktrace", "-lpthread"], check=True)
+        return subprocess.run([program], capture_output=True, text=True).stderr
 
 
-def kernel():
+def reportOfCheck(source, _):
+    """What gpuopt-check writes."""
+    return subprocess.run([sys.executable, "-B", ROOT / "emulation/gpuopt-check", source.name], cwd=source.parent,
+                          capture_output=True, text=True).stdout
+
+
+# What is drawn: the command of the terminal, what runs it, and what the report must say.
+PICTURES = {"divergent_barrier": ("./divergent_barrier", reportOfRun, "divergent barrier"),
+            "race": ("gpuopt-check race.cu", reportOfCheck, r"\[race\]")}
+
+
+def kernel(source):
     """(number, text) of the lines of the kernel."""
-    lines = list(enumerate(SOURCE.read_text().splitlines(), 1))
+    lines = list(enumerate(source.read_text().splitlines(), 1))
     first = next(i for i, (_, line) in enumerate(lines) if "__global__" in line)
     last = next(i for i, (_, line) in enumerate(lines) if i > first and line == "}")
     return lines[first:last + 1]
 
 
-def screen(said):
+def screen(source, command, said):
     """[[(kind, text)]] of each line of the terminal."""
-    first, last = kernel()[0][0], kernel()[-1][0]
-    lines = [[("prompt", "$ "), ("code", f"cat -n {SOURCE.name} | sed -n {first},{last}p")]]
-    lines += [[("number", f"{number:6}  "), ("code", line)] for number, line in kernel()]
-    lines.append([("prompt", "$ "), ("code", "./divergent_barrier    # no GPU in this machine")])
+    first, last = kernel(source)[0][0], kernel(source)[-1][0]
+    lines = [[("prompt", "$ "), ("code", f"cat -n {source.name} | sed -n {first},{last}p")]]
+    lines += [[("number", f"{number:6}  "), ("code", line)] for number, line in kernel(source)]
+    lines.append([("prompt", "$ "), ("code", f"{command}    # no GPU in this machine")])
     for line in said.splitlines():
         lines += [[("report", part)] for part in textwrap.wrap(line, COLUMNS, drop_whitespace=False)]
     return lines
@@ -74,20 +83,30 @@ def svg(lines):
     return "\n".join([*text, "</svg>"]) + "\n"
 
 
-def main():
-    said = report()
-    if said is None:
+def problem(name, isCheck, compiler):
+    """Draws a picture, or compares it; what is wrong, or None."""
+    source, (command, run, expected) = IMAGES / f"{name}.cu", PICTURES[name]
+    said = run(source, compiler).replace(f"{source.parent}/", "")
+    if not re.search(expected, said):
+        return f"{source.relative_to(ROOT)}: the report does not say {expected}:\n{said}"
+    target, picture = source.with_suffix(".svg"), svg(screen(source, command, said))
+    if not isCheck:
+        target.write_text(picture)
+    elif not target.exists() or target.read_text() != picture:
+        return f"{target.relative_to(ROOT)} is not up to date: call scripts/picture_report.py {name}"
+    return None
+
+
+def main(arguments):
+    compiler = shlex.split(os.environ.get("CXX", "c++"))
+    if not hasBacktrace(compiler):
         print("no libbacktrace: the report would have no line of the source")
         return SKIPPED
-    if not re.search("divergent barrier", said):
-        sys.exit(f"no report of a divergent barrier:\n{said}")
-    picture = svg(screen(said))
-    if "--check" not in sys.argv[1:]:
-        PICTURE.write_text(picture)
-    elif PICTURE.read_text() != picture:
-        sys.exit(f"{PICTURE.relative_to(ROOT)} is not up to date: call scripts/picture_report.py")
-    return 0
+    names = [name for name in arguments if name != "--check"] or PICTURES
+    wrong = [text for text in (problem(name, "--check" in arguments, compiler) for name in names) if text]
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -97,7 +97,8 @@ void inclusiveScanRows(const In& in, const Out& out, const Args&... args) {
                                       detail::viewOf(out, "out", "gpuopt::inclusiveScanRows"), args...);
 }
 
-/// The same for dense rows at pointers, or in containers or spans.
+/// The same for dense rows at pointers, or in containers or spans:
+/// `inclusiveScanRows(in, out, rows, cols[, op[, init]][, stream[, workspace]])`.
 template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class... Args,
           class = detail::EnableDense<In, Out>>
 void inclusiveScanRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, const Args&... args) {
@@ -142,7 +143,8 @@ void exclusiveScanRows(const In& in, const Out& out, const Args&... args) {
                                       detail::viewOf(out, "out", "gpuopt::exclusiveScanRows"), args...);
 }
 
-/// The same for dense rows at pointers, or in containers or spans.
+/// The same for dense rows at pointers, or in containers or spans:
+/// `exclusiveScanRows(in, out, rows, cols, init[, op][, stream[, workspace]])`.
 template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class... Args,
           class = detail::EnableDense<In, Out>>
 void exclusiveScanRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, const Args&... args) {
@@ -223,7 +225,8 @@ void inclusiveScanColumns(const In& in, const Out& out, const Args&... args) {
                                          detail::viewOf(out, "out", "gpuopt::inclusiveScanColumns"), args...);
 }
 
-/// The same for dense rows at pointers, or in containers or spans.
+/// The same for dense rows at pointers, or in containers or spans:
+/// `inclusiveScanColumns(in, out, rows, cols[, op[, init]][, stream[, workspace]])`.
 template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class... Args,
           class = detail::EnableDense<In, Out>>
 void inclusiveScanColumns(In&& in, Out&& out, std::size_t rows, std::size_t cols, const Args&... args) {
@@ -269,7 +272,8 @@ void exclusiveScanColumns(const In& in, const Out& out, const Args&... args) {
                                          detail::viewOf(out, "out", "gpuopt::exclusiveScanColumns"), args...);
 }
 
-/// The same for dense rows at pointers, or in containers or spans.
+/// The same for dense rows at pointers, or in containers or spans:
+/// `exclusiveScanColumns(in, out, rows, cols, init[, op][, stream[, workspace]])`.
 template <class Order = Forward, class A = DefaultAccumulator, class In, class Out, class... Args,
           class = detail::EnableDense<In, Out>>
 void exclusiveScanColumns(In&& in, Out&& out, std::size_t rows, std::size_t cols, const Args&... args) {
