@@ -207,4 +207,24 @@ TEST_CASE("copies between devices need no peer access") {
   cudaGetLastError();
 }
 
+TEST_CASE("memory of other processes is refused") {
+  int* data = nullptr;
+  cudaMemPool_t pool = nullptr;
+  cudaIpcMemHandle_t handle{};
+  cudaMemPoolPtrExportData exported{};
+  int file = 0;
+  REQUIRE(cudaMalloc(&data, 4) == cudaSuccess);
+  REQUIRE(cudaDeviceGetDefaultMemPool(&pool, 0) == cudaSuccess);
+  REQUIRE(cudaIpcGetMemHandle(&handle, data) == cudaErrorNotSupported);
+  REQUIRE(cudaMemPoolExportToShareableHandle(&file, pool, cudaMemHandleTypePosixFileDescriptor, 0) ==
+          cudaErrorNotSupported);
+  REQUIRE(cudaMemPoolImportFromShareableHandle(&pool, &file, cudaMemHandleTypePosixFileDescriptor, 0) ==
+          cudaErrorNotSupported);
+  REQUIRE(cudaMemPoolExportPointer(&exported, data) == cudaErrorNotSupported);
+  void* imported = nullptr;
+  REQUIRE(cudaMemPoolImportPointer(&imported, pool, &exported) == cudaErrorNotSupported);
+  REQUIRE(cudaGetLastError() == cudaErrorNotSupported);
+  REQUIRE(cudaFree(data) == cudaSuccess);
+}
+
 }  // namespace devices_test

@@ -85,3 +85,20 @@ inline cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t*, cudaEvent_t) {
 inline cudaError_t cudaIpcOpenEventHandle(cudaEvent_t*, cudaIpcEventHandle_t) {
   return gpuopt::emulation::detail::result(cudaErrorNotSupported);
 }
+
+struct cudaMemPoolPtrExportData {
+  unsigned char reserved[64];
+};
+
+inline cudaError_t cudaMemPoolExportToShareableHandle(void*, cudaMemPool_t, cudaMemAllocationHandleType, unsigned) {
+  return gpuopt::emulation::detail::result(cudaErrorNotSupported);
+}
+inline cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t*, void*, cudaMemAllocationHandleType, unsigned) {
+  return gpuopt::emulation::detail::result(cudaErrorNotSupported);
+}
+inline cudaError_t cudaMemPoolExportPointer(cudaMemPoolPtrExportData*, void*) {
+  return gpuopt::emulation::detail::result(cudaErrorNotSupported);
+}
+inline cudaError_t cudaMemPoolImportPointer(void**, cudaMemPool_t, cudaMemPoolPtrExportData*) {
+  return gpuopt::emulation::detail::result(cudaErrorNotSupported);
+}
