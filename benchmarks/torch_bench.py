@@ -27,7 +27,8 @@ COLUMNS = "case,type,n,bytes,candidate,mode,us,us_p10,us_p90,gbps,copy_share,rat
 
 @dataclass(frozen=True)
 class Case:
-    """The same work by gpuopt and by a call of PyTorch's, into `out` and `expected`."""
+    """The same work by gpuopt and by a call of PyTorch's, into `out` and `expected`, which hold `before` when they are
+    checked."""
 
     name: str
     type: str
@@ -38,6 +39,8 @@ class Case:
     theirs: Callable
     out: object
     expected: object
+    before: float = float("nan")
+    tolerance: float = 1e-2
 
 
 class Library:
@@ -92,12 +95,66 @@ def products(library, data):
                lambda: torch.mul(a, b, out=expected), out, expected)
 
 
+ADDED = 8  # rows that are added to each row
+
+
+def additions(library, data):
+    """Rows in random order added to rows, those of PyTorch by atomics. Sums of halves differ in their last bits."""
+    for name, dtype, size, tolerance in (("Halves", torch.float16, 2, 0.1), ("Floats", torch.float32, 4, 1e-2)):
+        for row_bytes in (256, 2048, 14336):
+            cols = row_bytes // size
+            rows = data.numel() // ADDED // cols
+            n = rows * ADDED
+            x = data[:n * cols].view(n, cols).to(dtype)
+            where = (torch.arange(n, device="cuda") // ADDED)[torch.randperm(n, device="cuda")]
+            out, expected = (torch.zeros(rows, cols, device="cuda", dtype=dtype) for _ in range(2))
+            kind, moved = "half" if size == 2 else "float", (n + 2 * rows) * row_bytes + 8 * n
+            theirs = lambda: expected.index_add_(0, where, x)
+            yield Case("index_add", kind, row_bytes, moved,
+                       lambda: library.call(f"addRows{name}", x, where, n, cols, rows, out), "torch.Tensor.index_add_",
+                       theirs, out, expected, 0, tolerance)
+            yield Case("index_add atomic", kind, row_bytes, moved,
+                       lambda: library.call(f"addAtomically{name}", x, where, n, cols, rows, out),
+                       "torch.Tensor.index_add_", theirs, out, expected, 0, tolerance)
+
+
+def scans(library, data):
+    for rows, cols in ((data.numel() // 128, 128), (data.numel() // 4096, 4096), (8, 129280), (64, 129280)):
+        x = data[:rows * cols].view(rows, cols)
+        out, expected = torch.empty_like(x), torch.empty_like(x)
+        yield Case("cumsum rows", "float", cols, 8 * x.numel(), lambda: library.call("scanRows", x, rows, cols, out),
+                   "torch.cumsum dim=1", lambda: torch.cumsum(x, 1, out=expected), out, expected)
+    for rows, cols in ((16384, 4096), (4096, 16384)):
+        x = data[:rows * cols].view(rows, cols)
+        out, expected = torch.empty_like(x), torch.empty_like(x)
+        yield Case("cumsum columns", "float", cols, 8 * x.numel(),
+                   lambda: library.call("scanColumns", x, rows, cols, out), "torch.cumsum dim=0",
+                   lambda: torch.cumsum(x, 0, out=expected), out, expected)
+
+
+def positions(library, data):
+    """The position of each row's maximum, in a vocabulary of 129280: pairs of a value and an index from gpuopt."""
+    cols = 129280
+    for rows in (1, 8, 64):
+        x = data[:rows * cols].view(rows, cols)
+        pairs = torch.empty(rows, 2, device="cuda", dtype=torch.int64)
+        expected = torch.empty(rows, device="cuda", dtype=torch.int64)
+        yield Case("argmax", "float", rows, 4 * x.numel() + 16 * rows,
+                   lambda: library.call("argMaxRows", x, rows, cols, pairs), "torch.argmax dim=1",
+                   lambda: torch.argmax(x, 1, out=expected), pairs[:, 1], expected, -1, 0)
+
+
+GROUPS = sums, rows, transpositions, products, additions, scans, positions
+
+
 def is_right(case):
     """Whether both results are alike, up to the rounding of sums."""
-    case.out.fill_(float("nan"))
+    case.out.fill_(case.before)
+    case.expected.fill_(case.before)
     case.ours()
     case.theirs()
-    return torch.allclose(case.out.float(), case.expected.float(), rtol=1e-4, atol=1e-2)
+    return torch.allclose(case.out.double(), case.expected.double(), rtol=1e-4 if case.tolerance else 0,
+                          atol=case.tolerance)
 
 
 class Timer:
@@ -170,8 +227,7 @@ def main():
     with open(options.out / "torch_bench.csv", "w") as file:
         file.writelines(f"# {name}: {value}\n" for name, value in header(copy_gbps).items())
         file.write(COLUMNS + "\n")
-        for case in (case for group in (sums, rows, transpositions, products) for case in group(library, data)
-                     if case.n <= data.numel()):
+        for case in (case for group in GROUPS for case in group(library, data) if case.n <= data.numel()):
             if not is_right(case):
                 print(f"WRONG RESULT: {case.name} {case.type}, n = {case.n}")
                 wrong += 1

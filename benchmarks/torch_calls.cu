@@ -4,7 +4,12 @@
 // SPDX-License-Identifier: MIT
 #include <gpuopt/map.cuh>
 #include <gpuopt/reduce.cuh>
+#include <gpuopt/reduce_rows.cuh>
+#include <gpuopt/rows_add.cuh>
+#include <gpuopt/rows_scan.cuh>
 #include <gpuopt/transpose.cuh>
+
+#include <cuda_fp16.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +40,15 @@ void transposeBatch(const T* in, std::size_t rows, std::size_t cols, std::size_t
                     gpuopt::MatrixView<T>{out, cols, rows, rows, batch, rows * cols}, stream);
 }
 
+template <gpuopt::RowAddition ADDITION, class T>
+int addTo(const T* in, const std::int64_t* indices, std::size_t n, std::size_t cols, std::size_t rows, T* out,
+          cudaStream_t stream) {
+  return guarded([&] {
+    gpuopt::addRows<ADDITION>(gpuopt::MatrixView<const T>{in, n, cols}, indices, n,
+                              gpuopt::MatrixView<T>{out, rows, cols}, stream);
+  });
+}
+
 }  // namespace
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
@@ -62,4 +76,37 @@ EXPORTED int transposeHalves(const std::uint16_t* in, std::size_t rows, std::siz
 
 EXPORTED int multiply(const float* a, const float* b, std::size_t n, float* out, cudaStream_t stream) {
   return guarded([&] { gpuopt::transform(a, b, n, out, Product{}, stream); });
+}
+
+EXPORTED int argMaxRows(const float* in, std::size_t rows, std::size_t cols, gpuopt::ArgResult<float>* out,
+                        cudaStream_t stream) {
+  return guarded([&] { gpuopt::argMaxRows(in, rows, cols, out, stream); });
+}
+
+EXPORTED int scanRows(const float* in, std::size_t rows, std::size_t cols, float* out, cudaStream_t stream) {
+  return guarded([&] { gpuopt::inclusiveScanRows(in, out, rows, cols, gpuopt::Plus{}, stream); });
+}
+
+EXPORTED int scanColumns(const float* in, std::size_t rows, std::size_t cols, float* out, cudaStream_t stream) {
+  return guarded([&] { gpuopt::inclusiveScanColumns(in, out, rows, cols, gpuopt::Plus{}, stream); });
+}
+
+EXPORTED int addRowsFloats(const float* in, const std::int64_t* indices, std::size_t n, std::size_t cols,
+                           std::size_t rows, float* out, cudaStream_t stream) {
+  return addTo<gpuopt::RowAddition::deterministic>(in, indices, n, cols, rows, out, stream);
+}
+
+EXPORTED int addRowsHalves(const __half* in, const std::int64_t* indices, std::size_t n, std::size_t cols,
+                           std::size_t rows, __half* out, cudaStream_t stream) {
+  return addTo<gpuopt::RowAddition::deterministic>(in, indices, n, cols, rows, out, stream);
+}
+
+EXPORTED int addAtomicallyFloats(const float* in, const std::int64_t* indices, std::size_t n, std::size_t cols,
+                                 std::size_t rows, float* out, cudaStream_t stream) {
+  return addTo<gpuopt::RowAddition::atomic>(in, indices, n, cols, rows, out, stream);
+}
+
+EXPORTED int addAtomicallyHalves(const __half* in, const std::int64_t* indices, std::size_t n, std::size_t cols,
+                                 std::size_t rows, __half* out, cudaStream_t stream) {
+  return addTo<gpuopt::RowAddition::atomic>(in, indices, n, cols, rows, out, stream);
 }

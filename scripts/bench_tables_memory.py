@@ -245,7 +245,10 @@ def inverses(results):
 
 TORCH_NAMES = {"sum": "sum of n floats", "rows": "sums of rows of n floats, 1 GiB",
                "transpose": "transposition of 16384 x 16384", "images": "images of 56 x 56 x 256, NHWC to NCHW",
-               "multiply": "product of two arrays of n floats"}
+               "multiply": "product of two arrays of n floats",
+               "index_add": "rows of n bytes added by index, eight to each", "index_add atomic": "the same by atomics",
+               "cumsum rows": "running sums of rows of n", "cumsum columns": "running sums down n columns",
+               "argmax": "positions of the maxima of n rows of 129280"}
 
 
 def torch(results):
