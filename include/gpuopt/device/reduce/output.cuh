@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/box.cuh>
+#include <gpuopt/core/input.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/reduce/combine.cuh>
-#include <gpuopt/device/reduce/source.cuh>
 #include <gpuopt/host/result.cuh>
 #include <gpuopt/thread/operators.cuh>
 

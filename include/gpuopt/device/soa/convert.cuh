@@ -7,6 +7,7 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/soa/convert_tile.cuh>
+#include <gpuopt/device/soa/plan.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/stream.cuh>
@@ -23,13 +24,13 @@ namespace detail {
 
 // `aos` points to const structures if they are read.
 template <unsigned ITEMS, bool ALIGNED, class T, class View>
-GPUOPT_HIDDEN void launchConvert(T* aos, const View& soa, const char* function, cudaStream_t stream) {
+GPUOPT_HIDDEN void launchConvert(const ConvertPlan& plan, T* aos, const View& soa, const char* function,
+                                 cudaStream_t stream) {
   constexpr unsigned BLOCK = convertThreads(ITEMS * sizeof(T));
   const auto launchKernel = [&](auto kernel, int percent) {
     static SharedCarveout carveout;
     carveout.prefer(reinterpret_cast<const void*>(kernel), percent);
-    const std::size_t blocks = ceilDivide(soa.size(), std::size_t{BLOCK} * ITEMS);
-    launch(kernel, gridConfig(BLOCK, blocks, stream, function), aos, soa);
+    launch(kernel, gridConfig(BLOCK, plan.blocks, stream, function), aos, soa);
   };
   if constexpr (std::is_const_v<T>)
     launchKernel(toSoaKernel<View, BLOCK, ITEMS, ALIGNED>, transformCarveout);
@@ -43,19 +44,37 @@ bool areColumnsAligned(const View& soa, std::index_sequence<INDICES...>) {
           ...);
 }
 
+template <class T, std::size_t... INDICES>
+constexpr std::size_t memberBytes(std::index_sequence<INDICES...>) {
+  return (sizeof(Member<T, INDICES>) + ...);
+}
+
+template <class T, class View>
+ConvertPlan planConversion(T*, const View& soa) {
+  constexpr auto MEMBERS = std::make_index_sequence<memberCount<T>>{};
+  ConvertRequest request;
+  request.n = soa.size();
+  request.structBytes = sizeof(T);
+  request.memberBytes = memberBytes<std::remove_const_t<T>>(MEMBERS);
+  request.isToSoa = std::is_const_v<T>;
+  if constexpr (hasContiguousColumns<View>) {
+    request.areColumns = true;
+    request.areAligned = request.n > 0 && areColumnsAligned<convertItems(sizeof(T), true)>(soa, MEMBERS);
+  }
+  return planConvert(request);
+}
+
 // The arguments are checked, and there is at least one structure.
 template <class T, class View>
 void convert(T* aos, const View& soa, const char* function, cudaStream_t stream) {
   [[maybe_unused]] const CallRange range(function);
-  if constexpr (hasContiguousColumns<View>) {
-    constexpr unsigned ITEMS = convertItems(sizeof(T), true);
-    if (areColumnsAligned<ITEMS>(soa, std::make_index_sequence<memberCount<T>>{}))
-      launchConvert<ITEMS, true>(aos, soa, function, stream);
-    else
-      launchConvert<convertItems(sizeof(T), false), false>(aos, soa, function, stream);
-  } else {
-    launchConvert<1, false>(aos, soa, function, stream);
-  }
+  const ConvertPlan plan = planConversion(aos, soa);
+  if constexpr (!hasContiguousColumns<View>)
+    launchConvert<1, false>(plan, aos, soa, function, stream);
+  else if (plan.algorithm == ConvertAlgorithm::alignedColumns)
+    launchConvert<convertItems(sizeof(T), true), true>(plan, aos, soa, function, stream);
+  else
+    launchConvert<convertItems(sizeof(T), false), false>(plan, aos, soa, function, stream);
 }
 
 // A column from its first byte to its last. In tiles, this includes parts of other columns.
@@ -147,6 +166,22 @@ template <class U, class LAYOUT, class R, class = detail::EnableRange<R>>
 void toAos(SoaView<U, LAYOUT> soa, R&& aos, StreamRef stream = {}) {
   detail::requireSize(aos, soa.size(), "aos", "gpuopt::toAos");
   gpuopt::toAos(soa, detail::dataOf(aos), stream);
+}
+
+/// Says in one line how toSoa moves the n structures of `aos` to `soa`: its launch, the bytes to read and write, and
+/// why. Nothing is launched. Errors are those of the call. The words may change from version to version.
+template <class T, class U, class LAYOUT>
+[[nodiscard]] std::string explainToSoa(const T* aos, std::size_t n, SoaView<U, LAYOUT> soa) {
+  detail::checkDeviceConversion(aos, n, soa, "gpuopt::explainToSoa");
+  return planInWords(detail::planConversion(aos, soa));
+}
+
+/// The same for toAos.
+template <class U, class LAYOUT, class T>
+[[nodiscard]] std::string explainToAos(SoaView<U, LAYOUT> soa, T* aos) {
+  const SoaView<const U, LAYOUT> columns = soa;
+  detail::checkDeviceConversion(aos, columns.size(), columns, "gpuopt::explainToAos");
+  return planInWords(detail::planConversion(aos, columns));
 }
 
 /// toSoa for host memory: `soa[i] = aos[i]` for i < n, in a loop of the calling thread.

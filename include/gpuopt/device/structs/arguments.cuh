@@ -4,8 +4,8 @@
 #pragma once
 
 #include <gpuopt/core/callable.cuh>
+#include <gpuopt/core/input.cuh>
 #include <gpuopt/core/message.cuh>
-#include <gpuopt/device/reduce/source.cuh>
 
 #include <cstddef>
 #include <type_traits>

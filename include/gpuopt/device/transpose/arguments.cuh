@@ -7,9 +7,9 @@
 #include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/identity.cuh>
+#include <gpuopt/core/input.cuh>
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/range.cuh>
-#include <gpuopt/device/reduce/source.cuh>
 #include <gpuopt/device/transpose/explain.cuh>
 #include <gpuopt/device/transpose/launch.cuh>
 #include <gpuopt/device/transpose/plan.cuh>
