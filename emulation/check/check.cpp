@@ -23,8 +23,7 @@ namespace gpuopt {
 namespace {
 
 using emulation::detail::Checker;
-
-constexpr int FOUND_STATUS = 66;
+using emulation::detail::FOUND_STATUS;
 
 std::vector<std::string> listOf(const char* variable) {
   const char* const value = std::getenv(variable);
@@ -47,6 +46,7 @@ struct ProgramCheck {
     // Reads aligned words and shifts out the bytes that other threads may write.
     checker.settings.ignored.emplace_back("gpuopt::detail::loadWord");
     if (const char* const without = std::getenv("GPUOPT_EMULATION_CHECK_WITHOUT")) checker.settings.without = without;
+    checker.settings.endsAtFirst = checker.settings.without.find(':') != std::string::npos;
     bool isOn = false;
     for (const std::string& what : listOf("GPUOPT_EMULATION_CHECK")) {
       if (what != "races" && what != "equal") {

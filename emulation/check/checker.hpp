@@ -121,7 +121,11 @@ struct CheckSettings {
   bool reportsEqualValues = false;
   std::vector<std::string> ignored;  ///< parts of reports and of names of functions
   std::string without;               ///< the location of a barrier or fence that is to order nothing
+  bool endsAtFirst = false;          ///< the program ends at its first mistake
 };
+
+/// The status of a program in which mistakes were found.
+inline constexpr int FOUND_STATUS = 66;
 
 /// What is common to all launches of a program.
 class Checker : public LaunchObserver, public MemoryObserver, public StreamObserver {

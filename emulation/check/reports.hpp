@@ -113,6 +113,7 @@ inline Finding& Checker::findingOf(const Sighting& seen) {
   if (isIgnored(text, frames) || isIgnored(text, earlier)) return finding;
   finding.text = text;
   detail::report(text, subjectOf(finding));
+  if (settings.endsAtFirst) std::_Exit(FOUND_STATUS);
   return finding;
 }
 

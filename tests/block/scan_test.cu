@@ -15,6 +15,7 @@ template <int BLOCK, class T, class Op>
 __global__ void scanKernel(const T* in, T init, Op op, T* inclusive, T* exclusive) {
   const auto rank = static_cast<unsigned>(threadRank());
   inclusive[rank] = blockInclusiveScan<BLOCK>(in[rank], op);
+  inclusive[rank] = blockInclusiveScan<BLOCK>(in[rank], op);
   exclusive[rank] = blockExclusiveScan<BLOCK>(in[rank], init, op);
   exclusive[rank] = blockExclusiveScan<BLOCK>(in[rank], init, op);
 }

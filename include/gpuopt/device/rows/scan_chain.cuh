@@ -107,10 +107,11 @@ class ScanLink {
     return chain_.finished != nullptr && atomicInc(chain_.finished, gridDim.x - 1 + none) == gridDim.x - 1;
   }
 
-  // One warp calls in the last block.
+  // One warp calls in the last block. Stores as strong as the accesses of the others: no fence is between them.
   __device__ void reset() const {
-    for (unsigned i = threadIdx.x % 32; i < chain_.used; i += 32) chain_.words[i] = 0;
-    for (unsigned i = threadIdx.x % 32; i < chain_.counters; i += 32) chain_.arrivals[i] = 0;
+    volatile unsigned* const arrivals = chain_.arrivals;
+    for (unsigned i = threadIdx.x % 32; i < chain_.used; i += 32) storeMarkedWord(chain_.words + i, 0);
+    for (unsigned i = threadIdx.x % 32; i < chain_.counters; i += 32) arrivals[i] = 0;
   }
 
  private:

@@ -88,6 +88,8 @@ GPUOPT_KERNEL void __launch_bounds__(scanRowsThreads) scanShortRowsKernel(const 
   waitForPreviousKernel();
   const int lanes = static_cast<int>(args.lanes);
   const std::size_t number = (std::size_t{blockIdx.x} * blockDim.x + threadIdx.x) / args.lanes;
+  // Lanes beyond the last row read it, too, which its own warp may overwrite: other warps leave.
+  if (number - threadIdx.x % 32 / args.lanes >= args.rows) return;
   const bool exists = number < args.rows;
   const auto row = args.template row<ITEMS, REVERSED>(exists ? number : args.rows - 1);
   ScanSteps<ITEMS, STEPS, A, In> steps;
