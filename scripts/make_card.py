@@ -49,6 +49,7 @@ UNITS = {
     "sharedBase": "the same, in shared memory", "delta": "lanes", "laneMask": "bits that change in a lane's number", "mask": "a bit for each lane",
     "width": "lanes that exchange with each other: a power of two up to 32", "source": "a lane", "validLanes": "lanes, the first ones",
     "validThreads": "threads, the first ones", "seed": "any number",
+    "x": "a column", "y": "a row",
 }
 NUMBER = re.compile(r"(const )?((std::)?(size_t|ptrdiff_t|u?int\d+_t)|int|unsigned|double|Offset|Size)( ?\*)?")
 
