@@ -258,6 +258,7 @@ template <class Index, class = detail::EnableInteger<Index>>
 /// The same for a container or span of the host's; calls check that it has as many as there are blocks, or more.
 ///
 /// \param range of integers of any type
+/// \tparam Index their type
 template <class Range, class Index = std::remove_cv_t<std::remove_pointer_t<detail::RangeData<const Range>>>,
           class = detail::EnableInteger<Index>>
 [[nodiscard]] BlockIndices<Index> blockIndices(const Range& range) {
