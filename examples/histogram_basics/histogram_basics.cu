@@ -1,12 +1,15 @@
 /// \file
-/// The calls of <gpuopt/histogram.cuh>, whose bins are given, and of <gpuopt/histogram_automatic.cuh>, where they
-/// follow from the elements; arrays are DeviceVectors.
+/// The calls of <gpuopt/histogram.cuh> and its siblings, whose bins are given, and of <gpuopt/histogram_automatic.cuh>,
+/// where they follow from the elements; arrays are DeviceVectors.
 // SPDX-License-Identifier: MIT
 #include "exit_status.hpp"
 
 #include <gpuopt/device_vector.cuh>
 #include <gpuopt/histogram.cuh>
+#include <gpuopt/histogram_2d.cuh>
 #include <gpuopt/histogram_automatic.cuh>
+#include <gpuopt/histogram_channels.cuh>
+#include <gpuopt/histogram_weighted.cuh>
 
 #include <cstddef>
 #include <cstdio>
@@ -56,6 +59,44 @@ bool samples() {
   return right;
 }
 
+// Energy by distance, and how many particles have each pair of both.
+bool particles() {
+  std::vector<float> hostDistance(30000), hostEnergy(hostDistance.size());
+  for (std::size_t i = 0; i < hostDistance.size(); ++i) {
+    hostDistance[i] = static_cast<float>(i % 100);
+    hostEnergy[i] = static_cast<float>(i % 4);
+  }
+  const gpuopt::DeviceVector<float> distance(hostDistance), energy(hostEnergy);
+
+  gpuopt::DeviceVector<float> sums(10);
+  gpuopt::histogramWeighted(distance, energy, sums, 0.0f, 100.0f);
+  gpuopt::DeviceVector<unsigned> pairs(10 * 4);
+  gpuopt::histogram2d(distance, energy, pairs, {10, 0, 100}, {4, 0, 4});
+
+  const std::vector<float> summed = sums.toHost();
+  const std::vector<unsigned> counts = pairs.toHost();
+  bool right = sumOf(counts) == hostDistance.size();
+  for (std::size_t bin = 0; bin < summed.size(); ++bin) {
+    float expected = 0;
+    for (std::size_t e = 0; e < 4; ++e) expected += static_cast<float>(e * counts[bin * 4 + e]);
+    right = right && summed[bin] == expected;
+  }
+  std::printf("energy by distance: %s\n", right ? "ok" : "WRONG");
+  return right;
+}
+
+// Hue, saturation and value: 36 bins for the first, 8 for each of the others.
+bool pixels() {
+  std::vector<unsigned short> host(3 * 5000);
+  for (std::size_t i = 0; i < host.size(); ++i) host[i] = static_cast<unsigned short>(i * 7 % (i % 3 == 0 ? 360 : 256));
+  const gpuopt::DeviceVector<unsigned short> hsv(host);
+  gpuopt::DeviceVector<unsigned> counts(36 + 8 + 8);
+  gpuopt::histogramChannels<3>(hsv, counts, {{36, 0, 360}, {8, 0, 256}, {8, 0, 256}});
+  const bool right = sumOf(counts.toHost()) == host.size();
+  std::printf("channels: %s\n", right ? "ok" : "WRONG");
+  return right;
+}
+
 int main() {
-  return exitStatusOf("histogram_basics", [] { return numbers() && samples(); });
+  return exitStatusOf("histogram_basics", [] { return numbers() && samples() && particles() && pixels(); });
 }

@@ -7,7 +7,10 @@
 #include <gpuopt/core/device_code.cuh>
 #include <gpuopt/device_vector.cuh>
 #include <gpuopt/histogram.cuh>
+#include <gpuopt/histogram_2d.cuh>
 #include <gpuopt/histogram_automatic.cuh>
+#include <gpuopt/histogram_channels.cuh>
+#include <gpuopt/histogram_weighted.cuh>
 #include <gpuopt/launch.cuh>
 #include <gpuopt/map.cuh>
 #include <gpuopt/permute.cuh>

@@ -38,12 +38,13 @@
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/histogram/arguments.cuh>
 #include <gpuopt/device/histogram/bins.cuh>
-#include <gpuopt/device/histogram/channels.cuh>
 #include <gpuopt/device/histogram/edge_arguments.cuh>
 #include <gpuopt/device/histogram/launch.cuh>
 #include <gpuopt/device/histogram/mean_by.cuh>
 #include <gpuopt/device/histogram/reduce_by.cuh>
+#include <gpuopt/device/histogram/reduce_by_half.cuh>
 #include <gpuopt/device/histogram/rows.cuh>
+#include <gpuopt/histogram_channels.cuh>
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>
@@ -207,46 +208,6 @@ void histogramEdges(In&& in, const Edges& edges, Counts&& counts, StreamRef stre
   }
 }
 
-/// Histograms of interleaved channels, such as those of RGB or RGBA pixels, in one reading.
-///
-///     gpuopt::histogramChannels<3>(picture, width * height, counts, 256, 0, 256);   // counts[channel * 256 + value]
-///
-/// The bins are those of histogram(), the same for all channels.
-///
-/// \tparam CHANNELS samples of a pixel, 2 to 4
-/// \tparam Policy HistogramPolicy, AddCounts, CountOutside, or a type derived from one
-/// \param samples n * CHANNELS integers or floating-point numbers: pointer to device memory
-/// \param n pixels
-/// \param counts CHANNELS * bins counters, one channel after the other; each has two more with CountOutside
-/// \param bins 1 to (2^31 - 3) / CHANNELS
-/// \param lower,upper the limits, as for histogram()
-template <int CHANNELS, class Policy = HistogramPolicy, class It, class CountIt>
-void histogramChannels(It samples, std::size_t n, CountIt counts, std::size_t bins, detail::LimitOf<It> lower,
-                       detail::LimitOf<It> upper, StreamRef stream = {}) {
-  using T = detail::HistogramElement<It>;
-  constexpr bool FITS = CHANNELS >= 2 && CHANNELS <= 4, MEMORY = detail::isMemory<It>;
-  constexpr bool HAS_BINS = detail::requireNumbers<T>(), WRITES = detail::requireCounters<CountIt>();
-  static_assert(FITS, "gpuopt::histogramChannels: CHANNELS must be 2 to 4: histogram() counts single ones");
-  static_assert(MEMORY, "gpuopt::histogramChannels: samples must be a pointer, or Thrust's iterator of memory");
-  if constexpr (FITS && MEMORY && HAS_BINS && WRITES) {
-    const T* const data = detail::Unwrap<It>::pointer(samples);
-    detail::histogramOfPixels<Policy, CHANNELS>("gpuopt::histogramChannels", data, n,
-                                                detail::Unwrap<CountIt>::pointer(counts), bins, lower, upper, stream);
-  }
-}
-
-/// The same for containers or spans: `samples` of whole pixels, `counts` of as many bins for each channel.
-template <int CHANNELS, class Policy = HistogramPolicy, class In, class Counts, class = detail::EnableRange<In>,
-          class = detail::EnableRange<Counts>>
-void histogramChannels(In&& samples, Counts&& counts, detail::LimitOfRange<In> lower, detail::LimitOfRange<In> upper,
-                       StreamRef stream = {}) {
-  constexpr const char* function = "gpuopt::histogramChannels";
-  const std::size_t slots = detail::perChannel<CHANNELS>(counts, "counts", function);
-  gpuopt::histogramChannels<CHANNELS, Policy>(
-      detail::dataOf(samples), detail::perChannel<CHANNELS>(samples, "samples", function), detail::dataOf(counts),
-      detail::binsOfSlots<Policy>(slots, function), lower, upper, stream);
-}
-
 /// A histogram of each row of a matrix: counts[row * bins + bin].
 ///
 /// The bins are those of histogram(), the same for all rows. One kernel; rows that are short keep few threads of a
@@ -315,15 +276,16 @@ void histogramRows(MatrixView<T> in, Counts&& counts, detail::LimitOf<const T*> 
 /// \param keys n integers, or a function that tells the bin of a value: the same whenever it is called with a value,
 /// because values may be read several times
 /// \param bins 1 to 2^31 - 3
-/// \param out `bins` numbers of 4 or 8 bytes; with an op of your own, anything of that size at multiples of it
+/// \param out `bins` numbers of 4 or 8 bytes, or halves, which are combined as floats in scratch memory and rounded at
+/// the end; with an op of your own, anything of 4 or 8 bytes at multiples of its size
 /// \param op Plus, Minimum, Maximum; or any functor for device code that is associative and commutative, for which
 /// there is a NeutralElement, as there is for Multiplies, BitAnd, BitOr, BitXor, LogicalAnd and LogicalOr
 template <class Policy = ReduceByPolicy, class It, class Keys, class OutIt, class Op = Plus,
           class = std::enable_if_t<!detail::isStream<Op>>>
 void reduceBy(It values, std::size_t n, Keys keys, std::size_t bins, OutIt out, Op op = {}, StreamRef stream = {}) {
   if constexpr (detail::requireReduceBy<It, Keys, OutIt, Op>())
-    detail::reduceByChecked<Policy>("gpuopt::reduceBy", values, n, keys, bins, detail::Unwrap<OutIt>::pointer(out), op,
-                                    stream);
+    detail::reduceByInto<Policy>("gpuopt::reduceBy", values, n, keys, bins, detail::Unwrap<OutIt>::pointer(out), op,
+                                 stream);
 }
 
 /// The same for sums in a stream.
@@ -387,19 +349,6 @@ template <class T>
   auto source = detail::PlannedSource<T, detail::EdgeBins<detail::BinNumber<T>, false>>{};
   source.f.bins = static_cast<unsigned>(bins);
   return detail::planInWords(detail::planHistogram(detail::histogramShape(source, n, bins)));
-}
-
-/// The same for histogramChannels() of n pixels, with `bins` bins for each channel.
-///
-/// \tparam T a sample
-/// \tparam CHANNELS samples of a pixel
-template <class T, int CHANNELS>
-[[nodiscard]] std::string explainHistogramChannels(std::size_t n, std::size_t bins) {
-  detail::requireBins(bins, "gpuopt::explainHistogramChannels");
-  if (n == 0) return "nothing to launch";
-  using Slots = detail::ChannelBins<detail::NumberedBins<Identity, false>, CHANNELS>;
-  const detail::PlannedSource<detail::HistogramPixel<T, CHANNELS>, Slots> source{};
-  return detail::planInWords(detail::planHistogram(detail::histogramShape(source, n, CHANNELS * bins)));
 }
 
 /// The same for histogramRows() of a matrix of `rows` x `cols` elements of type T, with `bins` bins for each row.

@@ -1,6 +1,8 @@
 // Histograms read 16 bytes at a time and keep elements in registers.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/histogram.cuh>
+#include <gpuopt/histogram_2d.cuh>
+#include <gpuopt/histogram_weighted.cuh>
 
 #include <cstddef>
 
@@ -15,6 +17,11 @@
 // CODEGEN: kernel=(globalReduceBy|sampleMagnitudes|decodeWords|clearWords)Kernel no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedHistogramKernel<.*StagedSource contains=cp\.async\.cg no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*StagedSource contains=cp\.async\.cg no-local no-spill max-registers=64
+// CODEGEN: kernel=sharedReduceByKernel<.*WeightedSample<float no-local no-spill max-registers=64
+// CODEGEN: kernel=sharedReduceByKernel<.*WeightedSample<float.*void>.>,.true> contains=ld\.global\.nc.*v4\.u32
+// CODEGEN: kernel=(shared|packed|global)HistogramKernel<.*PairBins no-local no-spill max-registers=64
+// CODEGEN: kernel=sharedHistogramKernel<.*PairBins.*void>.>,.true> contains=ld\.global\.nc.*v4\.u32
+// CODEGEN: kernel=byteHistogramKernel<.*OwnChannelBins contains=ld\.global\.nc.*v4\.u32 no-spill max-registers=64
 struct Particle {
   int cell;
   float members[15];
@@ -51,5 +58,8 @@ void countEverything(const float* floats, const unsigned char* bytes, const int*
   gpuopt::histogramBy(letters, n, counts, 256, SumOfMembers{});
   gpuopt::reduceBy(particles, n, SumOfMembers{}, 256, reinterpret_cast<int*>(counts));
   gpuopt::reduceBy(bytes, n, integers, 256, static_cast<long long*>(nullptr));
+  gpuopt::histogramWeighted(floats, n, floats, sums, 256, 0, 1);
+  gpuopt::histogram2d(floats, floats, n, counts, {16, 0, 1}, {16, 0, 1});
+  gpuopt::histogramChannels<3>(bytes, n, counts, {{256, 0, 256}, {10, 0, 200}, {64, 0, 256}});
   gpuopt::histogramRows(floats, n, n, n, counts, 256, 0, 1);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <gpuopt/histogram.cuh>
+#include <gpuopt/histogram_2d.cuh>
 #include <gpuopt/histogram_automatic.cuh>
+#include <gpuopt/histogram_weighted.cuh>
 
 #include <cstddef>
 #include <functional>
@@ -187,7 +189,7 @@ struct Hypotenuse {
 void fail(const float* x, const int* keys, float* out) { gpuopt::reduceBy(x, 3, keys, 10, out, Hypotenuse{}); }
 
 #elif CASE == 28
-// EXPECT: gpuopt::reduceBy: out must have numbers of 4 or 8 bytes
+// EXPECT: gpuopt::reduceBy: out must have numbers of 4 or 8 bytes, or halves
 // WRITTEN: `reduceBy(values, n, keys, bins, out)`, where `out` points to bytes
 void fail(const float* x, const int* keys, signed char* out) { gpuopt::reduceBy(x, 3, keys, 10, out); }
 
@@ -217,5 +219,71 @@ void fail(const float* x, unsigned* counts) { gpuopt::histogramEdges<gpuopt::Clo
 #elif CASE == 33
 // EXPECT: gpuopt::binsNeeded: the elements must be integers
 std::size_t fail(const float* samples) { return gpuopt::binsNeeded(samples, 3); }
+
+#elif CASE == 34
+// EXPECT: gpuopt: sums must be a pointer, or Thrust's iterator of memory
+// WRITTEN: `histogramWeighted(in, n, weights, sums, bins, lower, upper)`, where `sums` is an iterator of no memory
+struct NoMemory {
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = float;
+  using difference_type = std::ptrdiff_t;
+  using pointer = float*;
+  using reference = float&;
+};
+
+void fail(const float* x) { gpuopt::histogramWeighted(x, 3, x, NoMemory{}, 10, 0, 1); }
+
+#elif CASE == 35
+// EXPECT: gpuopt: sums of weights must be numbers of 4 or 8 bytes that are not const
+// WRITTEN: `histogramWeighted(in, n, weights, sums, bins, lower, upper)`, where `sums` points to bytes
+void fail(const float* x, signed char* sums) { gpuopt::histogramWeighted(x, 3, x, sums, 10, 0, 1); }
+
+#elif CASE == 36
+// EXPECT: gpuopt: weights must convert to the type of their sums
+// WRITTEN: `histogramWeighted(in, n, weights, sums, bins, lower, upper)`, where `weights` are structures
+struct Pair {
+  float first, second;
+};
+
+void fail(const float* x, const Pair* weights, float* sums) {
+  gpuopt::histogramWeighted(x, 3, weights, sums, 10, 0, 1);
+}
+
+#elif CASE == 37
+// EXPECT: gpuopt::histogramWeightedEdges: CloseLastBin is for bins between limits: raise the last edge
+// WRITTEN: histogramWeightedEdges<CloseLastBin>(x, n, weights, edges, bins, sums)
+void fail(const float* x, float* sums) { gpuopt::histogramWeightedEdges<gpuopt::CloseLastBin>(x, 3, x, x, 10, sums); }
+
+#elif CASE == 38
+// EXPECT: gpuopt: histograms of pairs do not count what is outside of their bins
+// WRITTEN: histogram2d<CountOutside>(x, y, n, counts, {10, 0, 1}, {10, 0, 1})
+void fail(const float* x, unsigned* counts) {
+  gpuopt::histogram2d<gpuopt::CountOutside>(x, x, 3, counts, {10, 0, 1}, {10, 0, 1});
+}
+
+#elif CASE == 39
+// EXPECT: gpuopt::histogramWeighted: these arguments fit no form of it: it takes (in, n, weights, sums, bins, lower, upper), or containers (in, weights, sums, lower, upper), then a stream
+void fail(const float* x, float* sums) { gpuopt::histogramWeighted(x, 3, x, sums, 10); }
+
+#elif CASE == 40
+// EXPECT: gpuopt::histogramWeightedEdges: these arguments fit no form of it: it takes (in, n, weights, edges, bins, sums), (in, n, weights, edges, sums) with a std::vector or std::array of edges, or containers (in, weights, edges, sums), then a stream
+void fail(const float* x, float* sums) { gpuopt::histogramWeightedEdges(x, 3, x, sums); }
+
+#elif CASE == 41
+// EXPECT: gpuopt::histogram2d: these arguments fit no form of it: it takes (x, y, n, counts, xAxis, yAxis), or containers (x, y, counts, xAxis, yAxis), then a stream, with {bins, lower, upper} for an axis
+void fail(const float* x, unsigned* counts) { gpuopt::histogram2d(x, x, 3, counts, 10, 10); }
+
+#elif CASE == 42
+// EXPECT: gpuopt::histogram2dWeighted: these arguments fit no form of it: it takes (x, y, n, weights, sums, xAxis, yAxis), or containers (x, y, weights, sums, xAxis, yAxis), then a stream, with {bins, lower, upper} for an axis
+void fail(const float* x, float* sums) { gpuopt::histogram2dWeighted(x, x, 3, x, sums, 10, 10); }
+
+#elif CASE == 43
+// EXPECT: gpuopt::reduceBy: structures are combined member by member: a call for each, with gpuopt::member<&T::x>(values) and an array of results of its own; or with an op for the structures, if they have 4 or 8 bytes
+// WRITTEN: `reduceBy(values, n, keys, bins, out)` of structures
+struct Point {
+  float x, y;
+};
+
+void fail(const Point* points, const int* keys, Point* out) { gpuopt::reduceBy(points, 3, keys, 10, out); }
 
 #endif

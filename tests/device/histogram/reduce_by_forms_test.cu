@@ -7,13 +7,19 @@
 
 #include <gpuopt/device_vector.cuh>
 #include <gpuopt/histogram.cuh>
+#include <gpuopt/soa.cuh>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace gpuopt::test::reduce_by_forms {
@@ -98,6 +104,40 @@ void checkOnto(T, Op op) {
   }
 }
 
+struct Point {
+  float x, y;
+};
+
+// Halves against floats of the same call, rounded on the host; replacing, and onto what is there.
+template <class Half, class Op>
+void checkHalves(std::size_t n, std::size_t bins, Op op) {
+  std::vector<float> values = valuesFor<float>(n), before(bins);
+  for (float& value : values) value = std::is_same_v<Op, Multiplies> ? 1 + value / 65536 : value / 64;
+  const DeviceVector<float> in(values);
+  const DeviceVector<int> keys(keysFor(n, bins));
+  std::vector<Half> halvesBefore(bins);
+  for (std::size_t i = 0; i < bins; ++i) {
+    halvesBefore[i] = Half(static_cast<float>(i % 7) + 0.25f);
+    before[i] = static_cast<float>(halvesBefore[i]);
+  }
+  DeviceVector<float> floats(before), kept(before);
+  DeviceVector<Half> halves(halvesBefore), keptHalves(halvesBefore);
+  reduceBy(in, keys, floats, op);
+  reduceBy(in, keys, halves, op);
+  reduceBy<CombineWithOut>(in, keys, kept, op);
+  reduceBy<CombineWithOut>(in, keys, keptHalves, op);
+  const auto wrong = [&](const std::vector<Half>& found, const std::vector<float>& expected) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < bins; ++i) {
+      const Half rounded(expected[i]);
+      count += std::memcmp(&found[i], &rounded, sizeof(Half)) != 0;
+    }
+    return count;
+  };
+  CHECK(wrong(halves.toHost(), floats.toHost()) == 0);
+  CHECK(wrong(keptHalves.toHost(), kept.toHost()) == 0);
+}
+
 struct FastOnto : FastSums {
   static constexpr bool KEEPS = true;
 };
@@ -152,6 +192,39 @@ TEST_CASE("reduceBy: results combined with what is there", "[device]") {
   checkOnto(0.0, gpuopt::Maximum{});
   checkOnto(0u, gpuopt::Maximum{});
   checkOnto(0u, gpuopt::BitXor{});
+}
+
+TEST_CASE("reduceBy: results of half precision are those of floats, rounded once", "[device]") {
+  for (const std::size_t n : std::vector<std::size_t>{0, 1, 9001})
+    for (const std::size_t bins : std::vector<std::size_t>{1, 37, 300}) {
+      CAPTURE(n, bins);
+      checkHalves<__half>(n, bins, gpuopt::Plus{});
+      checkHalves<__half>(n, bins, gpuopt::Minimum{});
+      checkHalves<__half>(n, bins, gpuopt::Maximum{});
+      checkHalves<__nv_bfloat16>(n, bins, gpuopt::Plus{});
+      checkHalves<__nv_bfloat16>(n, bins, gpuopt::Multiplies{});
+    }
+  CHECK(messageOf<std::invalid_argument>([] {
+          reduceBy(static_cast<const float*>(nullptr), 0, static_cast<const int*>(nullptr), 5,
+                   static_cast<__half*>(nullptr));
+        }) == "gpuopt::reduceBy: out is null, but there are 5 bins");
+  CHECK(messageOf<std::invalid_argument>([] {
+          reduceBy(static_cast<const float*>(nullptr), 3, static_cast<const int*>(nullptr), 5,
+                   DeviceVector<__half>(5).data());
+        }) == "gpuopt::reduceBy: values is null, but n is 3");
+}
+
+TEST_CASE("reduceBy: a structure member by member", "[device]") {
+  const DeviceVector<Point> points{{1, 10}, {2, 20}, {3, 30}, {4, 40}};
+  const DeviceVector<int> keys{0, 2, 0, 2};
+  gpuopt::SoaVector<Point> sums(3);
+  DeviceVector<Point> out(3);
+  reduceBy(gpuopt::member<&Point::x>(points.data()), 4, keys.data(), 3, sums.view().column<&Point::x>());
+  reduceBy(gpuopt::member<&Point::y>(points.data()), 4, keys.data(), 3, sums.view().column<&Point::y>());
+  gpuopt::toAos(sums.view(), out);
+  const std::vector<Point> found = out.toHost();
+  CHECK((found[0].x == 4 && found[1].x == 0 && found[2].x == 6));
+  CHECK((found[0].y == 40 && found[1].y == 0 && found[2].y == 60));
 }
 
 TEST_CASE("reduceBy: containers, keys of all kinds, a stream", "[device]") {

@@ -78,9 +78,10 @@ constexpr bool requireBinOf() {
 
 // The bins of a number of counters.
 template <class Policy>
-std::size_t binsOfSlots(std::size_t slots, const char* function, const char* whose = "for each histogram ") {
+std::size_t binsOfSlots(std::size_t slots, const char* function, const char* whose = "for each histogram ",
+                        const char* name = "counts") {
   constexpr std::size_t OUTSIDE = Policy::COUNTS_OUTSIDE ? 2 : 0;
-  if (slots <= OUTSIDE) throwInvalid({function, ": counts has ", whose, slots, " elements, so bins is 0"});
+  if (slots <= OUTSIDE) throwInvalid({function, ": ", name, " has ", whose, slots, " elements, so bins is 0"});
   return slots - OUTSIDE;
 }
 

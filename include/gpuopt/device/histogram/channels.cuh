@@ -4,9 +4,12 @@
 #pragma once
 
 #include <gpuopt/device/histogram/arguments.cuh>
+#include <gpuopt/device/histogram/axis.cuh>
 #include <gpuopt/device/histogram/launch.cuh>
 
 #include <cstddef>
+#include <string>
+#include <utility>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -37,10 +40,40 @@ struct ChannelBins {
   }
 };
 
-template <class T, class Bins, int CHANNELS>
-struct ByteSlots<HistogramPixel<T, CHANNELS>, ChannelBins<Bins, CHANNELS>> {
+// The same with bins of their own for each channel, the slots of which begin with number firsts[c].
+template <class Bins, int CHANNELS>
+struct OwnChannelBins {
+  Bins bins[CHANNELS];
+  unsigned firsts[CHANNELS + 1];
+
+  template <class T>
+  __device__ unsigned slot(const T& sample, unsigned channel) const {
+    const unsigned slot = firsts[channel] + bins[channel](sample);
+    return slot < firsts[channel + 1] ? slot : firsts[CHANNELS];
+  }
+
+  template <class T>
+  __device__ ChannelSlots<CHANNELS> operator()(const HistogramPixel<T, CHANNELS>& pixel) const {
+    ChannelSlots<CHANNELS> result;
+#pragma unroll
+    for (unsigned c = 0; c < CHANNELS; ++c) result.slots[c] = slot(pixel.samples[c], c);
+    return result;
+  }
+};
+
+// The bins of all channels need the registers that the next steps would take.
+template <class T, int CHANNELS, class Bins>
+inline constexpr bool prefetchesSteps<ArraySource<HistogramPixel<T, CHANNELS>, OwnChannelBins<Bins, CHANNELS>, true>> =
+    false;
+template <class T, int CHANNELS, class Bins>
+inline constexpr bool prefetchesSteps<ArraySource<HistogramPixel<T, CHANNELS>, OwnChannelBins<Bins, CHANNELS>, false>> =
+    false;
+
+// F is one of both.
+template <class T, int CHANNELS, class F>
+struct ByteSlots<HistogramPixel<T, CHANNELS>, F> {
   static constexpr unsigned VALUES = 256 * CHANNELS;
-  ChannelBins<Bins, CHANNELS> f;
+  F f;
   unsigned slots;
 
   __device__ unsigned operator()(unsigned value) const { return f.slot(static_cast<T>(value % 256), value / 256); }
@@ -55,6 +88,16 @@ std::size_t perChannel(const R& range, const char* name, const char* function) {
   return sizeOf(range) / CHANNELS;
 }
 
+// The types of a histogram of channels.
+template <int CHANNELS, class It, class CountIt>
+constexpr bool requireChannels() {
+  constexpr bool FITS = CHANNELS >= 2 && CHANNELS <= 4, MEMORY = isMemory<It>;
+  constexpr bool HAS_BINS = requireNumbers<HistogramElement<It>>(), WRITES = requireCounters<CountIt>();
+  static_assert(FITS, "gpuopt::histogramChannels: CHANNELS must be 2 to 4: histogram() counts single ones");
+  static_assert(MEMORY, "gpuopt::histogramChannels: samples must be a pointer, or Thrust's iterator of memory");
+  return FITS && MEMORY && HAS_BINS && WRITES;
+}
+
 // Counts n pixels.
 template <class Policy, int CHANNELS, class T, class Count>
 void histogramOfPixels(const char* function, const T* samples, std::size_t n, Count* counts, std::size_t bins,
@@ -66,6 +109,44 @@ void histogramOfPixels(const char* function, const T* samples, std::size_t n, Co
   const ChannelBins<std::decay_t<decltype(binsOfSample)>, CHANNELS> slotOf{binsOfSample, static_cast<unsigned>(slots)};
   const auto* const pixels = reinterpret_cast<const HistogramPixel<T, CHANNELS>*>(samples);
   histogramOf<Policy>(function, pixels, n, counts, CHANNELS * slots, slotOf, stream, "samples");
+}
+
+template <int CHANNELS, class Limit>
+using ChannelAxes = HistogramAxis<Limit>[CHANNELS];
+
+// The slots of all channels, whose bins differ.
+template <class Policy, int CHANNELS, class Limit>
+std::size_t slotsOfChannels(const ChannelAxes<CHANNELS, Limit>& axes, const char* function) {
+  std::size_t slots = 0;
+  for (const HistogramAxis<Limit>& axis : axes) {
+    requireBins(axis.bins, function);
+    slots += slotsOf<Policy>(axis.bins);
+  }
+  if (slots > mostBins) throwInvalid({function, ": the bins of all channels (", slots, ") exceed ", mostBins});
+  return slots;
+}
+
+template <class Policy, class T, class Limit, std::size_t... CHANNEL>
+auto ownChannelBins(const HistogramAxis<Limit>* axes, const char* function, std::index_sequence<CHANNEL...>) {
+  constexpr int CHANNELS = sizeof...(CHANNEL);
+  const auto binsOfChannel = [&](std::size_t c) {
+    const std::string name = message({function, ": channel ", c});
+    return binsBetween<Policy, T>(axes[c].bins, axes[c].lower, axes[c].upper, name.c_str());
+  };
+  OwnChannelBins<decltype(binsOfChannel(0)), CHANNELS> slotOf{{binsOfChannel(CHANNEL)...}, {0}};
+  for (std::size_t c = 0; c < CHANNELS; ++c)
+    slotOf.firsts[c + 1] = slotOf.firsts[c] + static_cast<unsigned>(slotsOf<Policy>(axes[c].bins));
+  return slotOf;
+}
+
+// Counts n pixels, each channel in bins of its own.
+template <class Policy, int CHANNELS, class T, class Count>
+void histogramOfChannels(const char* function, const T* samples, std::size_t n, Count* counts,
+                         const ChannelAxes<CHANNELS, BinLimit<T>>& axes, cudaStream_t stream) {
+  const std::size_t slots = slotsOfChannels<Policy, CHANNELS>(axes, function);
+  const auto slotOf = ownChannelBins<Policy, T>(axes, function, std::make_index_sequence<CHANNELS>());
+  const auto* const pixels = reinterpret_cast<const HistogramPixel<T, CHANNELS>*>(samples);
+  histogramOf<Policy>(function, pixels, n, counts, slots, slotOf, stream, "samples");
 }
 
 GPUOPT_DETAIL_END

@@ -96,19 +96,41 @@ void histogramBetween(const char* function, It in, std::size_t n, const Edge* ed
   histogramOf<Policy>(function, in, n, counts, slotsOf<Policy>(bins), slotOf, stream);
 }
 
+// Checks an array of edges in device memory, but not what is in it.
+template <class Edge>
+void requireDeviceEdges(const Edge* edges, std::size_t bins, const char* function) {
+  requireBins(bins, function);
+  if (edges == nullptr) throwInvalid({function, ": edges is null, but bins is ", bins});
+  requireArray(namedArray(edges, bins + 1, "edges"), function);
+}
+
 // Checks edges in device memory, and counts.
 template <class Policy, class Count, class Edge, class It>
 void histogramDeviceEdges(It in, std::size_t n, const Edge* edges, std::size_t bins, Count* counts,
                           cudaStream_t stream) {
   [[maybe_unused]] const CallRange range("gpuopt::histogramEdges");
   constexpr const char* function = "gpuopt::histogramEdges";
-  requireBins(bins, function);
-  if (edges == nullptr) throwInvalid({function, ": edges is null, but bins is ", bins});
-  requireArray(namedArray(edges, bins + 1, "edges"), function);
+  requireDeviceEdges(edges, bins, function);
   requireCounts(counts, slotsOf<Policy>(bins), function);
   requireApart(edges, bins + 1, counts, slotsOf<Policy>(bins), function, "edges");
   requireSortedOnDevice(edges, bins, function, stream);
   histogramBetween<Policy>(function, in, n, edges, bins, counts, stream);
+}
+
+// Checks `size` edges in the host's memory.
+template <class Edge>
+void requireHostEdges(const Edge* edges, std::size_t size, const char* function) {
+  requireBins(binsBetweenEdges(size, function), function);
+  requireSorted(edges, size - 1, function);
+}
+
+// Takes edges in the host's memory to the device, and calls use(edges on the device).
+template <class Edge, class Use>
+void withStoredEdges(const Edge* edges, std::size_t size, const char* function, cudaStream_t stream, const Use& use) {
+  const ScratchMemory scratch(size * sizeof(Edge), stream);
+  auto* const stored = reinterpret_cast<Edge*>(scratch.data());
+  storeEdges(edges, size, stored, function, stream);
+  use(static_cast<const Edge*>(stored));
 }
 
 // Checks edges in the host's memory, takes them to the device, and counts.
@@ -116,14 +138,12 @@ template <class Policy, class Count, class Edge, class It>
 void histogramHostEdges(It in, std::size_t n, const Edge* edges, std::size_t size, Count* counts, cudaStream_t stream) {
   [[maybe_unused]] const CallRange range("gpuopt::histogramEdges");
   constexpr const char* function = "gpuopt::histogramEdges";
-  requireBins(binsBetweenEdges(size, function), function);
-  requireSorted(edges, size - 1, function);
+  requireHostEdges(edges, size, function);
   requireCounts(counts, slotsOf<Policy>(size - 1), function);
   requireReadable(deviceIterator(in, n, function, "in"), n, function, "in");
-  const ScratchMemory scratch(size * sizeof(Edge), stream);
-  auto* const stored = reinterpret_cast<Edge*>(scratch.data());
-  storeEdges(edges, size, stored, function, stream);
-  histogramBetween<Policy>(function, in, n, stored, size - 1, counts, stream);
+  withStoredEdges(edges, size, function, stream, [&](const Edge* stored) {
+    histogramBetween<Policy>(function, in, n, stored, size - 1, counts, stream);
+  });
 }
 
 GPUOPT_DETAIL_END

@@ -210,14 +210,20 @@ auto keysOf(Keys& keys, [[maybe_unused]] std::size_t n, [[maybe_unused]] const c
   }
 }
 
+// Checks where the results go.
+template <class A>
+void requireReduceByOut(std::size_t bins, A* out, std::size_t alignment, const char* function) {
+  requireBins(bins, function);
+  if (out == nullptr) throwInvalid({function, ": out is null, but there are ", bins, " bins"});
+  requireArray({out, bins, sizeof(A), alignment, "out"}, function);
+}
+
 // Checks the arguments, and launches.
 template <class Policy, class It, class Keys, class A, class Op>
 void reduceByChecked(const char* function, It values, std::size_t n, const Keys& keys, std::size_t bins, A* out,
                      const Op& op, cudaStream_t stream) {
   [[maybe_unused]] const CallRange range(function);
-  requireBins(bins, function);
-  if (out == nullptr) throwInvalid({function, ": out is null, but there are ", bins, " bins"});
-  requireArray({out, bins, sizeof(A), sizeof(A), "out"}, function);  // atomics need that alignment
+  requireReduceByOut(bins, out, sizeof(A), function);  // atomics need that alignment
   const ReduceByCall<A> call{function, stream, n, static_cast<unsigned>(bins), out};
   const auto requireOutApart = [&](auto in, const char* name) {
     if constexpr (std::is_pointer_v<decltype(in)>)
@@ -252,7 +258,8 @@ constexpr bool requireReduceBy() {
   constexpr bool MEMORY = isMemory<OutIt>;
   static_assert(MEMORY, "gpuopt::reduceBy: out must be a pointer, or Thrust's iterator of memory");
   if constexpr (MEMORY) {
-    using A = std::remove_pointer_t<Unwrapped<OutIt>>;
+    using Out = std::remove_pointer_t<Unwrapped<OutIt>>;
+    using A = std::conditional_t<isHalf<Out>, float, Out>;  // in which halves are combined
     constexpr bool HAS_INSTRUCTION = isOneOf<Op, Plus, Minimum, Maximum>, IS_OP_CODE = requireDeviceCode<Op>();
     constexpr bool KNOWN = HAS_INSTRUCTION || NeutralElement<Op, std::remove_const_t<A>>::exists;
     constexpr bool IS_NUMBER =
@@ -261,9 +268,15 @@ constexpr bool requireReduceBy() {
     static_assert(KNOWN || !IS_OP_CODE,
                   "gpuopt::reduceBy: what does a bin without values get? Specialise gpuopt::NeutralElement for op and "
                   "the type of out");
-    static_assert(IS_NUMBER,
-                  "gpuopt::reduceBy: out must have numbers of 4 or 8 bytes; with an op of your own, anything of that "
-                  "size");
+    constexpr bool IS_STRUCT = HAS_INSTRUCTION && std::is_class_v<A>;
+    static_assert(!IS_STRUCT,
+                  "gpuopt::reduceBy: structures are combined member by member: a call for each, with "
+                  "gpuopt::member<&T::x>(values) and an array of results of its own; or with an op for the structures, "
+                  "if they have 4 or 8 bytes");
+    static_assert(
+        IS_NUMBER || IS_STRUCT,
+        "gpuopt::reduceBy: out must have numbers of 4 or 8 bytes, or halves; with an op of your own, anything of that "
+        "size");
     using T = HistogramElement<It>;
     constexpr bool IS_DEVICE_CODE = requireNoHostLambda<Keys>(), TELLS = tellsKey<Keys, T>();
     constexpr bool CONVERTS = std::is_constructible_v<A, T> || std::is_enum_v<T>;
