@@ -67,9 +67,9 @@ check-packages:  ## create the Conan package (Conan comes from PyPI) and build a
 amalgamate:  ## all headers in one file, build/gpuopt_all.cuh
 	@scripts/amalgamate.py
 
-docs:  ## the site of guides and reference, in build/docs (Sphinx comes from PyPI)
+docs:  ## the site of guides and reference, in build/docs (Sphinx comes from PyPI); VERSIONS="v0.1.0 HEAD" of these
 	@scripts/install-deps.sh doxygen venv
-	@scripts/make-docs.sh
+	@scripts/make-docs.sh $(VERSIONS)
 
 format:  ## clang-format every source, and samples of the pages that are too wide
 	@git ls-files --cached --others --exclude-standard '*.cuh' '*.cu' '*.hpp' '*.cpp' '*.h' | xargs clang-format -i

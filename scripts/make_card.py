@@ -26,7 +26,7 @@ Every public call on one page; `make docs` builds the reference with all of thei
 `scripts/make_card.py`, from the headers.
 
 - `[, x]` may be left out. `v` and `w` are containers or spans of memory that the device can access, `in` and the like
-  pointers, iterators or containers.
+  pointers, iterators or containers, `matrix` is a MatrixView or an mdspan.
 - Calls take a `stream` after these arguments, and a `workspace` after that, where the last column says so.
 - What returns a value waits for it; calls whose names end in `Into` leave it in device memory. Results are
   `[[nodiscard]]`. Errors are exceptions: `CudaError`, `std::invalid_argument`.

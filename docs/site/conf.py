@@ -1,5 +1,6 @@
 """Sphinx reads the staged Markdown of build.py with this. SPDX-License-Identifier: MIT"""
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -23,6 +24,8 @@ html_theme = "furo"
 html_title = f"gpuopt {version}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+if "GPUOPT_DOCS_VERSIONS" in os.environ:  # of scripts/make_docs_versions.py
+    html_js_files = ["../../versions.js"]
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False

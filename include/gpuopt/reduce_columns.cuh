@@ -70,7 +70,7 @@ void reduceColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Ou
   reduceColumns<A, Policy>(in, rows, cols, ld, out, Plus{}, stream, workspace);
 }
 
-/// The same for the other forms of a matrix.
+/// The same for the other forms of a matrix: `reduceColumns(matrix, out[, op[, init]][, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void reduceColumns(In&& in, Args&&... args) {
@@ -121,7 +121,8 @@ void transformReduceColumns(It in, std::size_t rows, std::size_t cols, std::size
   transformReduceColumns<A, Policy>(in, rows, cols, ld, out, f, Plus{}, stream, workspace);
 }
 
-/// The same for the other forms of a matrix.
+/// The same for the other forms of a matrix:
+/// `transformReduceColumns(matrix, out, f[, op[, init]][, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void transformReduceColumns(In&& in, Args&&... args) {
@@ -139,7 +140,7 @@ void minMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Ou
                                 detail::MinMaxOf<detail::Extreme<A, It>>{}, in, Identity{}, {rows, cols, ld}, out);
 }
 
-/// The same for the other forms of a matrix.
+/// The same for the other forms of a matrix: `minMaxColumns(matrix, out[, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void minMaxColumns(In&& in, Args&&... args) {
@@ -158,7 +159,7 @@ void argMinColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Ou
                                 {rows, cols, ld}, out);
 }
 
-/// The same for the other forms of a matrix.
+/// The same for the other forms of a matrix: `argMinColumns(matrix, out[, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void argMinColumns(In&& in, Args&&... args) {
@@ -177,7 +178,7 @@ void argMaxColumns(It in, std::size_t rows, std::size_t cols, std::size_t ld, Ou
                                 {rows, cols, ld}, out);
 }
 
-/// The same for the other forms of a matrix.
+/// The same for the other forms of a matrix: `argMaxColumns(matrix, out[, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void argMaxColumns(In&& in, Args&&... args) {
@@ -194,7 +195,7 @@ void meanVarianceColumns(It in, std::size_t rows, std::size_t cols, std::size_t 
                                 detail::Moments<detail::Moment<A, It>>{rows}, in, Identity{}, {rows, cols, ld}, out);
 }
 
-/// The same for the other forms of a matrix.
+/// The same for the other forms of a matrix: `meanVarianceColumns(matrix, out[, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void meanVarianceColumns(In&& in, Args&&... args) {

@@ -77,7 +77,7 @@ void reduceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out o
   reduceRows<A, Policy>(in, rows, cols, ld, out, Plus{}, stream, workspace);
 }
 
-/// The same for the other forms of a matrix.
+/// The same for the other forms of a matrix: `reduceRows(matrix, out[, op[, init]][, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void reduceRows(In&& in, Args&&... args) {
@@ -128,7 +128,8 @@ void transformReduceRows(It in, std::size_t rows, std::size_t cols, std::size_t 
   transformReduceRows<A, Policy>(in, rows, cols, ld, out, f, Plus{}, stream, workspace);
 }
 
-/// The same for the other forms of a matrix.
+/// The same for the other forms of a matrix:
+/// `transformReduceRows(matrix, out, f[, op[, init]][, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void transformReduceRows(In&& in, Args&&... args) {
@@ -145,7 +146,7 @@ void minMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out o
                              Identity{}, {rows, cols, ld}, out);
 }
 
-/// The same for the other forms of a matrix.
+/// The same for the other forms of a matrix: `minMaxRows(matrix, out[, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void minMaxRows(In&& in, Args&&... args) {
@@ -164,7 +165,7 @@ void argMinRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out o
                              {rows, cols, ld}, out);
 }
 
-/// The same for the other forms of a matrix.
+/// The same for the other forms of a matrix: `argMinRows(matrix, out[, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void argMinRows(In&& in, Args&&... args) {
@@ -183,7 +184,7 @@ void argMaxRows(It in, std::size_t rows, std::size_t cols, std::size_t ld, Out o
                              {rows, cols, ld}, out);
 }
 
-/// The same for the other forms of a matrix.
+/// The same for the other forms of a matrix: `argMaxRows(matrix, out[, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void argMaxRows(In&& in, Args&&... args) {
@@ -200,7 +201,7 @@ void meanVarianceRows(It in, std::size_t rows, std::size_t cols, std::size_t ld,
                              detail::Moments<detail::Moment<A, It>>{cols}, in, Identity{}, {rows, cols, ld}, out);
 }
 
-/// The same for the other forms of a matrix.
+/// The same for the other forms of a matrix: `meanVarianceRows(matrix, out[, stream[, workspace]])`.
 template <class A = DefaultAccumulator, class Policy = detail::ReduceRowsPolicy, class In, class... Args,
           class = detail::EnableMatrixForm<In, Args...>>
 void meanVarianceRows(In&& in, Args&&... args) {

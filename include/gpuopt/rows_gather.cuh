@@ -62,7 +62,7 @@ void gatherRows(const In& in, const Index* indices, std::size_t n, const Out& ou
   gpuopt::gatherRows<INDICES>(in, indices, n, out, Identity{}, stream);
 }
 
-/// The same with a container of indices: (in, indices, out), (in, indices, out, function), and a stream.
+/// The same with a container of indices: `gatherRows(in, indices, out[, function][, stream])`.
 template <RowIndices INDICES = RowIndices::trusted, class In, class Indices, class Out, class... Args,
           class = detail::EnableMatrices<In, Out>, class = detail::EnableRange<Indices>>
 void gatherRows(const In& in, Indices&& indices, const Out& out, const Args&... args) {
@@ -94,7 +94,7 @@ void scatterRows(const In& in, const Index* indices, std::size_t n, const Out& o
   gpuopt::scatterRows<INDICES>(in, indices, n, out, Identity{}, stream);
 }
 
-/// The same with a container of indices: (in, indices, out), (in, indices, out, function), and a stream.
+/// The same with a container of indices: `scatterRows(in, indices, out[, function][, stream])`.
 template <RowIndices INDICES = RowIndices::trusted, class In, class Indices, class Out, class... Args,
           class = detail::EnableMatrices<In, Out>, class = detail::EnableRange<Indices>>
 void scatterRows(const In& in, Indices&& indices, const Out& out, const Args&... args) {

@@ -176,7 +176,8 @@ class Pipeline {
   ///
   /// \param source from fromHost, fromFile or fromCallback
   /// \param work called for each chunk, in order, with a PipelineChunk<In, Out>: queues kernels in its stream that read
-  /// chunk.in and write chunk.out. What it queues elsewhere it must wait for itself
+  /// chunk.in and write chunk.out. What it queues elsewhere it must order itself, after the chunk's stream and before
+  /// it; with GPUOPT_CHECK_POINTERS, work that launches in the default stream and not in the chunk's is refused
   /// \param sink from toHost, toFile or toCallback
   template <class Source, class Work, class Sink>
   PipelineResult run(Source source, const Work& work, Sink sink) {
