@@ -237,6 +237,22 @@ void transposeInPlace(const Span& data, StreamRef stream = {}) {
   gpuopt::transposeInPlace(detail::viewOf(data, "data", "gpuopt::transposeInPlace"), stream);
 }
 
+/// Says in one line how transposeInPlace transposes `data`, and why: the passes, and the bytes that they read and
+/// write. Nothing is launched. Errors are those of the call. The words may change from version to version.
+template <class T>
+[[nodiscard]] std::string explainTransposeInPlace(const MatrixView<T>& data) {
+  detail::requireTransposableInPlace(detail::named(data, "data"), "gpuopt::explainTransposeInPlace");
+  return detail::explainInPlace(data);
+}
+
+/// The same for one dense matrix of rows x cols elements.
+template <class A, class = detail::EnableDense<A>>
+[[nodiscard]] std::string explainTransposeInPlace(A&& data, std::size_t rows, std::size_t cols) {
+  constexpr const char* FUNCTION = "gpuopt::explainTransposeInPlace";
+  detail::requireShape(rows, cols, FUNCTION);
+  return gpuopt::explainTransposeInPlace(detail::denseView(data, rows, cols, "data", FUNCTION));
+}
+
 /// \}
 
 GPUOPT_NAMESPACE_END

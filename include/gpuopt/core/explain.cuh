@@ -14,7 +14,7 @@ GPUOPT_DETAIL_BEGIN
 struct Explanation {
   std::string kernel;  // with how it divides its work
   std::string reason;
-  std::size_t blocks = 0;   // 0: there is nothing to launch
+  std::size_t blocks = 0;   // 0 of a call of several launches
   std::size_t threads = 0;  // of a block
   std::size_t readBytes = 0;
   std::size_t writtenBytes = 0;
@@ -23,10 +23,12 @@ struct Explanation {
 
 // "words of 16 bytes, 8 blocks of 256 threads: the reason; reads 4096 bytes, writes 4096".
 inline std::string inWords(const Explanation& call) {
-  if (call.blocks == 0) return message({"nothing to launch: ", call.reason});
-  return message({call.kernel, ", ", call.blocks, call.blocks == 1 ? " block of " : " blocks of ", call.threads,
-                  " threads: ", call.reason, "; reads ", call.readBytes, " bytes", call.alsoReads, ", writes ",
-                  call.writtenBytes});
+  if (call.blocks == 0 && call.readBytes == 0) return message({"nothing to launch: ", call.reason});
+  std::string text = call.kernel;
+  if (call.blocks > 0)
+    text += message({", ", call.blocks, call.blocks == 1 ? " block of " : " blocks of ", call.threads, " threads"});
+  return message(
+      {text, ": ", call.reason, "; reads ", call.readBytes, " bytes", call.alsoReads, ", writes ", call.writtenBytes});
 }
 
 GPUOPT_DETAIL_END

@@ -6,6 +6,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/transpose/in_place_elements.cuh>
 #include <gpuopt/device/transpose/in_place_passes.cuh>
+#include <gpuopt/device/transpose/in_place_plan.cuh>
 #include <gpuopt/device/transpose/in_place_segments.cuh>
 #include <gpuopt/device/transpose/in_place_tuning.cuh>
 #include <gpuopt/device/transpose/launch.cuh>
@@ -30,11 +31,11 @@ void copyElements(E* to, const E* from, std::size_t count, cudaStream_t stream) 
 template <class Tuning, class E>
 class RectanglePasses {
  public:
-  RectanglePasses(E* data, std::size_t length, std::size_t width, cudaStream_t stream)
+  RectanglePasses(E* data, std::size_t length, std::size_t width, const PanelPlan& plan, cudaStream_t stream)
       : data_(data),
         length_(length),
         width_(width),
-        plan_(planPanels(length, width, sizeof(E), minPanels<Tuning>(length, width, sizeof(E)))),
+        plan_(plan),
         isFlat_(isFlat(plan_.panels, width)),
         grid_(segmentGrid(plan_, width)),
         stream_(stream),
@@ -151,12 +152,13 @@ template <class Tuning = RectangleTuningSm90, class T>
 void launchTransposeRectangleInPlace(T* data, std::size_t rows, std::size_t cols, cudaStream_t stream) {
   withRawElements(data, [&](auto* elements) {
     using E = std::remove_pointer_t<decltype(elements)>;
-    if (rows * cols * sizeof(E) <= Tuning::scratchBytes)
+    const InPlacePlan plan = planRectangleInPlace<Tuning>(inPlaceRequest(elements, rows, cols, cols, 1, 0));
+    if (plan.algorithm == InPlaceAlgorithm::scratch)
       transposeThroughScratch(elements, rows, cols, stream);
     else if (rows >= cols)
-      RectanglePasses<Tuning, E>(elements, rows, cols, stream).transpose();
+      RectanglePasses<Tuning, E>(elements, rows, cols, plan.panels, stream).transpose();
     else
-      RectanglePasses<Tuning, E>(elements, cols, rows, stream).transposeBack();
+      RectanglePasses<Tuning, E>(elements, cols, rows, plan.panels, stream).transposeBack();
   });
 }
 

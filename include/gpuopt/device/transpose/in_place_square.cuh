@@ -6,6 +6,7 @@
 #include <gpuopt/block/tile_vector.cuh>
 #include <gpuopt/device/transpose/in_place_elements.cuh>
 #include <gpuopt/device/transpose/in_place_pairs.cuh>
+#include <gpuopt/device/transpose/in_place_plan.cuh>
 #include <gpuopt/device/transpose/in_place_tiles.cuh>
 #include <gpuopt/device/transpose/in_place_tuning.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
@@ -49,28 +50,19 @@ void launchPairs(const SquareShape<E>& shape, TileOrder order, cudaStream_t stre
   launch(pairKernel<Tile>, config, squares);
 }
 
-template <class Tuning, class E>
-void launchSquare(const SquareShape<E>& shape, cudaStream_t stream) {
-  const auto rowsBeginAt = [&](std::size_t bytes) {
-    return alignedTo(shape.data, bytes) && shape.ld * sizeof(E) % bytes == 0 &&
-           (shape.batch == 1 || shape.stride * sizeof(E) % bytes == 0);
-  };
-  if constexpr (fillsVectors<sizeof(E)> && alignof(E) == sizeof(E))
-    if (rowsBeginAt(16)) {
-      using Tile = VectorPairTile<E, Tuning::template TILE<sizeof(E)>, Tuning::template THREADS<sizeof(E)>>;
-      const bool sharesNoSector = sizeof(E) >= Tuning::minBankOrderSize && rowsBeginAt(32);
-      return launchPairs<Tile>(shape, sharesNoSector ? Tuning::bankOrder : Tuning::sectorOrder, stream);
-    }
-  launchPairs<UnalignedPairTile<E, Tuning::unalignedTileBytes>>(shape, Tuning::sectorOrder, stream);
-}
-
 // `batch` matrices of n x n elements. n and batch are not 0.
 template <class Tuning = SquareTuningSm90, class T>
 void launchTransposeSquareInPlace(T* data, std::size_t n, std::size_t ld, std::size_t batch, std::size_t stride,
                                   cudaStream_t stream) {
   withRawElements(data, [&](auto* elements) {
     using E = std::remove_pointer_t<decltype(elements)>;
-    launchSquare<Tuning>(SquareShape<E>{elements, n, ld, stride, batch}, stream);
+    const SquareShape<E> shape{elements, n, ld, stride, batch};
+    const InPlacePlan plan = planSquareInPlace<Tuning>(inPlaceRequest(elements, n, n, ld, batch, stride));
+    if constexpr (movesByVectors<E>) {
+      using Tile = VectorPairTile<E, Tuning::template TILE<sizeof(E)>, Tuning::template THREADS<sizeof(E)>>;
+      if (plan.algorithm == InPlaceAlgorithm::vectorPairs) return launchPairs<Tile>(shape, plan.order, stream);
+    }
+    launchPairs<UnalignedPairTile<E, Tuning::unalignedTileBytes>>(shape, plan.order, stream);
   });
 }
 
