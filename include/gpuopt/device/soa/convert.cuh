@@ -176,7 +176,7 @@ template <class T, class U, class LAYOUT>
   return planInWords(detail::planConversion(aos, soa));
 }
 
-/// The same for toAos.
+/// Says in one line how toAos moves the structures of `soa` to `aos`, as explainToSoa does of toSoa.
 template <class U, class LAYOUT, class T>
 [[nodiscard]] std::string explainToAos(SoaView<U, LAYOUT> soa, T* aos) {
   const SoaView<const U, LAYOUT> columns = soa;
