@@ -174,7 +174,7 @@ template <class T, class U, class LAYOUT>
   return planInWords(detail::planConversion(aos, soa));
 }
 
-/// The same for toAos.
+/// The same for toAos, which moves the structures of `soa` to `aos`.
 template <class U, class LAYOUT, class T>
 [[nodiscard]] std::string explainToAos(SoaView<U, LAYOUT> soa, T* aos) {
   const SoaView<const U, LAYOUT> columns = soa;
