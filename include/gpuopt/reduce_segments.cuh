@@ -83,8 +83,8 @@ void reduceSegments(const In& in, Offsets&& offsets, Args&&... args) {
 template <class A = DefaultAccumulator, class Policy = detail::ReduceSegmentsPolicy, class It, class Offset,
           class Op = Plus>
 [[nodiscard]] std::string explainReduceSegments(It in, const Offset* offsets, std::size_t segments, Op op = {}) {
-  using Reducer = decltype(detail::foldOf<Reduced<A, Op, It>>(op));
-  return detail::explainSegments<Policy, Reducer>("gpuopt::explainReduceSegments", in, offsets, segments);
+  return detail::explainSegments<Policy>("gpuopt::explainReduceSegments", detail::foldOf<Reduced<A, Op, It>>(op), in,
+                                         offsets, segments);
 }
 
 /// out[s] = op over f(in[i]) for offsets[s] <= i < offsets[s + 1], and over `init` where it is given.

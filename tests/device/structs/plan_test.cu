@@ -9,10 +9,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
 namespace gpuopt::test::structs_plan_test {
+
+// An iterator of the device: its elements are read one by one.
+struct Squares {
+  using value_type = float;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const float*;
+  using reference = float;
+  using iterator_category = std::random_access_iterator_tag;
+  __device__ float operator[](std::ptrdiff_t i) const { return static_cast<float>(i * i); }
+};
+
 namespace {
 
 using detail::StructsAlgorithm;
@@ -107,16 +119,6 @@ TEST_CASE("A gather and a scatter say how they move structures", "[struct_io]") 
   CHECK_THROWS_AS(explainGatherStructs(from, indices.data(), 1000, static_cast<Struct*>(nullptr)),
                   std::invalid_argument);
 }
-
-// An iterator of the device: its elements are read one by one.
-struct Squares {
-  using value_type = float;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const float*;
-  using reference = float;
-  using iterator_category = std::random_access_iterator_tag;
-  __device__ float operator[](std::ptrdiff_t i) const { return static_cast<float>(i * i); }
-};
 
 TEST_CASE("A map of an iterator reads no memory", "[struct_io]") {
   DeviceArray<float> out(100);

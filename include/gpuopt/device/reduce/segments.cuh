@@ -432,7 +432,7 @@ void launchSegments(const ReduceCall& call, const Reducer& reducer, It in, const
 }
 
 template <class Policy, class Reducer, class It, class Offset>
-std::string explainSegments(const char* function, It, const Offset* offsets, std::size_t segments) {
+std::string explainSegments(const char* function, const Reducer&, It, const Offset* offsets, std::size_t segments) {
   using T = typename std::iterator_traits<It>::value_type;
   requireSize(segments, {"segments"}, function, largerOf(sizeof(Offset), sizeof(typename Reducer::Result)));
   if (segments > 0) requireArray(namedArray(offsets, segments + 1, "offsets"), function);

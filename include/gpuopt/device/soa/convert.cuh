@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/soa/convert_tile.cuh>
@@ -67,7 +66,6 @@ ConvertPlan planConversion(T*, const View& soa) {
 // The arguments are checked, and there is at least one structure.
 template <class T, class View>
 void convert(T* aos, const View& soa, const char* function, cudaStream_t stream) {
-  [[maybe_unused]] const CallRange range(function);
   const ConvertPlan plan = planConversion(aos, soa);
   if constexpr (!hasContiguousColumns<View>)
     launchConvert<1, false>(plan, aos, soa, function, stream);
@@ -176,7 +174,7 @@ template <class T, class U, class LAYOUT>
   return planInWords(detail::planConversion(aos, soa));
 }
 
-/// Says in one line how toAos moves the structures of `soa` to `aos`, as explainToSoa does of toSoa.
+/// The same for toAos, which moves the structures of `soa` to `aos`.
 template <class U, class LAYOUT, class T>
 [[nodiscard]] std::string explainToAos(SoaView<U, LAYOUT> soa, T* aos) {
   const SoaView<const U, LAYOUT> columns = soa;
