@@ -43,6 +43,7 @@ sources_of() {
 export GPUOPT_EMULATION_CHECK=races GPUOPT_EMULATION_ORDER=random GPUOPT_TEST_EVERY=${GPUOPT_TEST_EVERY:-7}
 programs=$(find tests -name '*_test.cu' -not -path 'tests/check/*' -not -path 'tests/profile/*' -not -path 'tests/emulation/*'
   for source in examples/*/*.cu; do
+    [[ $source = examples/interop_* || $source = examples/profile_* ]] && continue  # not for the emulated device
     [[ $source = examples/ladders/* || $(basename "$source" .cu) = $(basename "$(dirname "$source")") ]] && echo "$source"
   done)
 all=0 clean=0

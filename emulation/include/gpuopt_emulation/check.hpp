@@ -30,7 +30,7 @@ namespace gpuopt {
 
 /// What a kernel does wrong.
 enum class FindingKind {
-  race,           ///< two threads access a byte, at least one writes, and nothing orders them
+  race,           ///< two threads, copies or the host access a byte, at least one writes, and nothing orders them
   equalValues,    ///< the same, but both write the same value: found only where GPUOPT_EMULATION_CHECK asks for it
   uninitialised,  ///< device memory is read that nothing has written
   outOfBounds,    ///< an access just before or behind an allocation, or behind the dynamic shared memory
@@ -39,7 +39,7 @@ enum class FindingKind {
 /// A mistake, at one pair of lines.
 struct Finding {
   FindingKind kind{};       ///< what is wrong
-  std::string kernel;       ///< whose access comes second
+  std::string kernel;       ///< whose access comes second; "a copy", "a fill", "the host"
   SourceLine line;          ///< of the access that came second, outside of libraries if it was inlined there
   SourceLine earlier;       ///< of the access that came first; of races alone
   std::uint64_t count = 0;  ///< how often it was found
