@@ -372,6 +372,10 @@ cudaError_t cudaMallocFromPoolAsync(T** pointer, std::size_t bytes, cudaMemPool_
   return cudaMallocFromPoolAsync(static_cast<void**>(static_cast<void*>(pointer)), bytes, pool, stream);
 }
 template <class T>
+cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(static_cast<void**>(static_cast<void*>(pointer)), bytes, pool, stream);
+}
+template <class T>
 cudaError_t cudaMallocManaged(T** pointer, std::size_t bytes, unsigned flags = cudaMemAttachGlobal) {
   return cudaMallocManaged(static_cast<void**>(static_cast<void*>(pointer)), bytes, flags);
 }
