@@ -213,8 +213,8 @@ TEST_CASE("memory of other processes is refused") {
   cudaIpcMemHandle_t handle{};
   cudaMemPoolPtrExportData exported{};
   int file = 0;
-  REQUIRE(cudaMalloc(&data, 4) == cudaSuccess);
   REQUIRE(cudaDeviceGetDefaultMemPool(&pool, 0) == cudaSuccess);
+  REQUIRE(cudaMallocAsync(&data, 4, pool, nullptr) == cudaSuccess);
   REQUIRE(cudaIpcGetMemHandle(&handle, data) == cudaErrorNotSupported);
   REQUIRE(cudaMemPoolExportToShareableHandle(&file, pool, cudaMemHandleTypePosixFileDescriptor, 0) ==
           cudaErrorNotSupported);

@@ -185,6 +185,32 @@ TEST_CASE("nodes of a graph run behind those that they depend on", "[graph]") {
   cudaGraphDestroy(graph);
 }
 
+TEST_CASE("memory of a graph that is freed outside of it is there at the next launch", "[graph]") {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  cudaGraphNode_t allocated = nullptr, filled = nullptr;
+  REQUIRE(cudaGraphCreate(&graph, 0) == cudaSuccess);
+  cudaMemAllocNodeParams memory{};
+  memory.bytesize = 32 * sizeof(int);
+  REQUIRE(cudaGraphAddMemAllocNode(&allocated, graph, nullptr, 0, &memory) == cudaSuccess);
+  cudaMemsetParams fill{};
+  fill.dst = memory.dptr;
+  fill.value = 4;
+  fill.elementSize = sizeof(int);
+  fill.width = 32;
+  fill.height = 1;
+  REQUIRE(cudaGraphAddMemsetNode(&filled, graph, &allocated, 1, &fill) == cudaSuccess);
+  REQUIRE(cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess);
+  for (int launch = 0; launch < 2; ++launch) {
+    REQUIRE(cudaGraphLaunch(exec, nullptr) == cudaSuccess);
+    std::vector<int> values(32);
+    REQUIRE(cudaMemcpy(values.data(), memory.dptr, memory.bytesize, cudaMemcpyDeviceToHost) == cudaSuccess);
+    REQUIRE(values == std::vector<int>(32, 4));
+    REQUIRE(cudaFree(memory.dptr) == cudaSuccess);
+  }
+  REQUIRE((cudaGraphExecDestroy(exec) == cudaSuccess && cudaGraphDestroy(graph) == cudaSuccess));
+}
+
 TEST_CASE("a kernel that fails within a graph fails its launch", "[graph]") {
   Streams streams;
   Managed<int> data(32, 0);

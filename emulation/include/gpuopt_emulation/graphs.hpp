@@ -328,6 +328,7 @@ inline cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t g
                                             std::size_t count, cudaMemAllocNodeParams* p) {
   const cudaError_t code = cudaMalloc(&p->dptr, p->bytesize);
   if (code != cudaSuccess) return code;
+  gpuopt::emulation::detail::memory().keepForGraph(p->dptr);
   return gpuopt::emulation::detail::addNodes(node, graph, before, count, cudaGraphNodeTypeMemAlloc,
                                              [](cudaStream_t) { return cudaSuccess; });
 }

@@ -65,6 +65,12 @@ class Memory {
     return isRegistered;
   }
 
+  /// Makes an allocation last as long as the program.
+  void keepForGraph(void* pointer) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    allocations_.at(static_cast<unsigned char*>(pointer)).isOfGraph = true;
+  }
+
   /// Frees an allocation of one of the types; reports guard bytes that changed.
   cudaError_t free(void* pointer, cudaMemoryType type, cudaMemoryType otherType) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -73,6 +79,7 @@ class Memory {
     const bool isFreeable = found != allocations_.end() && found->second.isOwned &&
                             (found->second.type == type || found->second.type == otherType);
     if (!isFreeable) return failure(cudaErrorInvalidValue, "a pointer is freed that is no live allocation of its kind");
+    if (found->second.isOfGraph) return cudaSuccess;
     const std::size_t bytes = found->second.bytes;
     const void* const writer = found->second.writer;
     used(found->second.device) -= bytes;
@@ -168,6 +175,7 @@ class Memory {
     int device;
     bool isOwned;  ///< was allocated here
     bool isDamaged = false;
+    bool isOfGraph = false;        ///< stays when it is freed: the next launch of the graph uses it again
     const void* writer = nullptr;  ///< the kernel that ran when it was damaged
   };
   using Allocations = std::map<unsigned char*, Allocation>;
@@ -374,6 +382,10 @@ cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t stream)
 }
 template <class T>
 cudaError_t cudaMallocFromPoolAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(static_cast<void**>(static_cast<void*>(pointer)), bytes, pool, stream);
+}
+template <class T>
+cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
   return cudaMallocFromPoolAsync(static_cast<void**>(static_cast<void*>(pointer)), bytes, pool, stream);
 }
 template <class T>
