@@ -22,7 +22,7 @@ SCRIPT = """// The versions beside this one, newest first. Written by scripts/ma
 addEventListener("DOMContentLoaded", () => {
   const root = document.documentElement.dataset.content_root ?? "./";
   const list = document.createElement("p");
-  list.className = "caption";
+  list.style.margin = "0 var(--sidebar-item-spacing-horizontal)";
   for (const version of %s) {
     const link = document.createElement("a");
     link.href = `${root}../${version}/index.html`;
