@@ -76,6 +76,8 @@ void fail(const float* pages, const std::vector<int>& offsets, float* device) {
 
 #elif CASE == 13
 // EXPECT: gpuopt::scatterBlocks: these arguments fit no form of it: it takes (device, host, offsets, count, blockBytes), (device, host, offsets, sizes, count) or (device, blocks, count, blockBytes), then a stream; lists are pointers, offsets also blockIndices(pointer)
-void fail(const float* device, float* pages, const float* offsets) { gpuopt::scatterBlocks(device, pages, offsets, 8, 64); }
+void fail(const float* device, float* pages, const float* offsets) {
+  gpuopt::scatterBlocks(device, pages, offsets, 8, 64);
+}
 
 #endif
