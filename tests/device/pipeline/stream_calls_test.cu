@@ -219,8 +219,7 @@ TEST_CASE("work that launches in the default stream is refused", "[pipeline]") {
   gpuopt::Pipeline inDefault(options);
   run(inDefault, [&](const NumberChunk& chunk) { add(chunk, chunk.count, chunk.stream); });
   CHECK(out[chunkNumbers] == 1);
-  using Task = gpuopt::FrameTask<Number, Number>;
-  const auto task = [&](const Task& frame) { add(frame, chunkNumbers, nullptr); };
+  const auto task = [&](const gpuopt::FrameTask<Number, Number>& frame) { add(frame, chunkNumbers, nullptr); };
   gpuopt::FrameRing<Number, Number> ring(chunkNumbers, chunkNumbers, task);
   std::fill_n(ring.acquire(), chunkNumbers, Number{1});
   CHECK(messageOf<std::invalid_argument>([&] { ring.submit(); }) ==

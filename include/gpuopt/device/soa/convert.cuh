@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/soa/convert_tile.cuh>
@@ -66,6 +67,7 @@ ConvertPlan planConversion(T*, const View& soa) {
 // The arguments are checked, and there is at least one structure.
 template <class T, class View>
 void convert(T* aos, const View& soa, const char* function, cudaStream_t stream) {
+  [[maybe_unused]] const CallRange range(function);
   const ConvertPlan plan = planConversion(aos, soa);
   if constexpr (!hasContiguousColumns<View>)
     launchConvert<1, false>(plan, aos, soa, function, stream);
