@@ -21,6 +21,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/identity.cuh>
 #include <gpuopt/device/soa/convert.cuh>
 #include <gpuopt/device/soa/transform.cuh>
 #include <gpuopt/soa/iterator.cuh>

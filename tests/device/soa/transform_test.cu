@@ -6,7 +6,6 @@
 #include "support/host_test.cuh"
 #include "support/soa_data.cuh"
 
-#include <gpuopt/core/identity.cuh>
 #include <gpuopt/device_vector.cuh>
 #include <gpuopt/map.cuh>
 #include <gpuopt/soa.cuh>

@@ -9,6 +9,7 @@
 #include <gpuopt/host/memory.cuh>
 #include <gpuopt/host/pinned.cuh>
 #include <gpuopt/host/stream_pool.cuh>
+#include <gpuopt/host/stream_watch.cuh>
 
 #include <cuda_runtime.h>
 
