@@ -7,7 +7,8 @@
 
 A place for a table is a pair of comments. `<!-- experiment_pages.py writes: latency 2 -->` is the second table of the
 experiment, `<!-- experiment_pages.py writes: latency run -->` the GPU, the date and the command. The places end with
-`<!-- to here -->`. An empty place waits for its first run; one with a table that no run has is stale.
+`<!-- to here -->`. Tables are those of the first GPU that has the experiment; one that its run does not have yet comes
+from the next GPU, and says so. An empty place waits for its first run; one with a table that no run has is stale.
 SPDX-License-Identifier: MIT
 """
 
@@ -60,15 +61,18 @@ def titles_of(run):
     return distinct(row["table"] for row in run.rows)
 
 
-def has_results(match, runs):
-    """Whether a run has what belongs into the place."""
-    return match[1] in runs and (match[2] == "run" or 1 <= int(match[2]) <= len(titles_of(runs[match[1]])))
+def run_of(match, runs):
+    """The run that has what belongs into the place, or None."""
+    count = 0 if match[2] == "run" else int(match[2])
+    return next((run for run in runs.get(match[1], []) if count <= len(titles_of(run))), None)
 
 
-def table(run, count):
+def table(run, count, runs):
     """The table of that number, counted from 1, below its title."""
     title = titles_of(run)[count - 1]
-    return textwrap.fill(f"**{title}**", 120) + "\n\n" + markdown([row for row in run.rows if row["table"] == title])
+    origin = "" if run is runs[0] else f"{provenance(run)}\n\n"
+    rows = [row for row in run.rows if row["table"] == title]
+    return textwrap.fill(f"**{title}**", 120) + f"\n\n{origin}{markdown(rows)}"
 
 
 def provenance(run):
@@ -77,28 +81,24 @@ def provenance(run):
                          f"`{' '.join(words)}`.", 120)
 
 
-def written(run, what):
-    text = provenance(run) if what == "run" else table(run, int(what))
-    return f"\n{text}\n\n"
-
-
 def replaced(page, runs):
-    """The page with the tables of {experiment: run}; the others stay as they are."""
+    """The page with the tables of {experiment: runs}; the others stay as they are."""
     def one(match):
-        if not has_results(match, runs):
+        run = run_of(match, runs)
+        if run is None:
             return match[0]
-        head = f"<!-- experiment_pages.py writes: {match[1]} {match[2]} -->"
-        return f"{head}\n{written(runs[match[1]], match[2])}<!-- to here -->"
+        text = provenance(run) if match[2] == "run" else table(run, int(match[2]), runs[match[1]])
+        return f"<!-- experiment_pages.py writes: {match[1]} {match[2]} -->\n\n{text}\n\n<!-- to here -->"
     return PLACE.sub(one, page)
 
 
 def load(results):
-    """{experiment: run} of the first GPU that has it, in the order of the benchmarks' pages."""
+    """{experiment: its runs}, GPUs in the order of the benchmarks' pages."""
     runs = {}
     for gpu in bench_results.load(results):
         for name, run in gpu.runs.items():
             if name.startswith("experiments/"):
-                runs.setdefault(name.removeprefix("experiments/"), run)
+                runs.setdefault(name.removeprefix("experiments/"), []).append(run)
     return runs
 
 
@@ -135,7 +135,7 @@ def main():
     for path in sorted(options.root.glob(PAGES)):
         page = path.read_text()
         new = replaced(page, runs)
-        missing = sorted({match[1] for match in PLACE.finditer(page) if match[3] and not has_results(match, runs)})
+        missing = sorted({match[1] for match in PLACE.finditer(page) if match[3] and run_of(match, runs) is None})
         for name in missing:
             print(f"{path.relative_to(options.root)}: no results of {name}")
         stale += bool(missing)
