@@ -68,6 +68,39 @@ NVIDIA X200, driver 1.2, CUDA 13.0, 2026-01-02; command: `experiments_native alc
 <!-- to here -->
 """
 
+# A later run of another GPU, with other figures and a table more.
+NEXT_GPU = """\
+# program: experiments
+# gpu: NVIDIA Y300
+# driver: 3.4
+# cuda: 14.0
+# date: 2026-05-06
+# command: build/experiments_native alchemy --csv next.csv
+experiment,table,row,then,predicted,measured,value,right,headings
+alchemy,"Lead, by stones","1","8","","gold, g",77.7,yes,"stones | then | "
+alchemy,"Nothing measured","sum","","|2|","",,yes,"what |  | predicted"
+alchemy,"Silver","moon","","","g",5.5,yes,"light |  | "
+"""
+
+THIRD_PLACE = """\
+<!-- experiment_pages.py writes: alchemy 3 -->
+<!-- to here -->
+"""
+
+THIRD_WRITTEN = """\
+<!-- experiment_pages.py writes: alchemy 3 -->
+
+**Silver**
+
+NVIDIA Y300, driver 3.4, CUDA 14.0, 2026-05-06; command: `experiments_native alchemy --csv next.csv`.
+
+| light | g |
+|---|---|
+| moon | 5.5 |
+
+<!-- to here -->
+"""
+
 
 class ExperimentPages(unittest.TestCase):
     def setUp(self):
@@ -113,6 +146,15 @@ class ExperimentPages(unittest.TestCase):
         self.page.write_text(PAGE + "<!-- experiment_pages.py writes: alchemy 3 -->\n<!-- to here -->\n")
         self.assertEqual(self.run_script(self.csv).returncode, 0)
         self.assertTrue(self.page.read_text().endswith("alchemy 3 -->\n<!-- to here -->\n"))
+
+    def test_a_table_that_the_first_gpu_lacks_comes_from_the_next(self):
+        self.page.write_text(PAGE + THIRD_PLACE)
+        other = self.root / "next.csv"
+        other.write_text(NEXT_GPU)
+        done = self.run_script(other, self.csv)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertEqual(self.page.read_text(), WRITTEN + THIRD_WRITTEN)
+        self.assertEqual(self.run_script("--check").returncode, 0)
 
     def test_tables_without_results_are_found(self):
         done = self.run_script("--check")
