@@ -187,7 +187,10 @@ GPUOPT_KERNEL void __launch_bounds__(combineColumnsThreads)
   const auto op = reducer.combiner();
   typename Reducer::Partial sum = gathered[col];
   for (int rank = 1; rank < size; ++rank) sum = op(sum, gathered[static_cast<std::size_t>(rank) * cols + col]);
-  if (isMissing(reducer, sum)) return result.fail(failureCode(PeerFailure::empty, 0));
+  if (isMissing(reducer, sum)) {  // in all columns
+    if (col == 0) result.fail(failureCode(PeerFailure::empty, 0));
+    return;
+  }
   storeOutput(result.out, col, reducer.finish(sum));
 }
 
