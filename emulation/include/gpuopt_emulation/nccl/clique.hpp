@@ -125,6 +125,7 @@ class Clique {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto isOver = [&] { return operation->isDone || failure_ != ncclSuccess; };
     if (!changed_.wait_for(lock, rankTimeout(), isOver)) failLate(rank, *operation);
+    if (!operation->isDone) noteWritten(operation->to, bytesReceived(*operation));  // no value, which is known
     return operation->isDone;
   }
 
@@ -247,6 +248,11 @@ class Clique {
       std::memcpy(parts[rank]->to, sum.data() + (scatters ? rank * model.bytes() : 0), model.bytes());
       noteWritten(parts[rank]->to, model.bytes());
     }
+  }
+
+  std::size_t bytesReceived(const RankOperation& operation) const {
+    if (operation.to == nullptr) return 0;
+    return operation.bytes() * (operation.is("ncclAllGather") ? static_cast<std::size_t>(size_) : 1);
   }
 
   void failLate(int rank, const RankOperation& operation) {
