@@ -147,6 +147,12 @@ struct ByteState {
   void markWritten(unsigned mask) { unwritten = static_cast<std::uint8_t>(unwritten & ~mask); }
 };
 
+/// The bytes from an address on, up to the end of its word or of a range.
+inline unsigned bytesOfWord(std::uintptr_t address, std::uintptr_t end) {
+  const std::uintptr_t stop = (std::min)(address / 4 * 4 + 4, end);
+  return ((1u << (stop - address)) - 1u) << address % 4;
+}
+
 /// A value for each word of the address space, at first all zeros. The system gives memory to what is touched.
 template <class Value>
 class WordMap {

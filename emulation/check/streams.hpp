@@ -28,6 +28,35 @@ inline Unordered Checker::findUnordered(const Moment* moment) {
   return found;
 }
 
+inline void Checker::learnt(const Launch& launch, const KnowledgePointer& known) {
+  const auto isOther = [&launch](const MomentPointer& other) { return other != launch.moment; };
+  const std::vector<MomentPointer>& launches = known->launches();
+  if (launch.moment == nullptr || std::none_of(launches.begin(), launches.end(), isOther)) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  learnt_.emplace_back(launch.moment, known);
+}
+
+/// A flag that a launch has read puts all that its writer's stream did before, and what the writer did before its
+/// fence, before all that the reader's stream does after that launch.
+inline KnowledgePointer Checker::learnFlags(const Moment* moment) {
+  if (moment == nullptr || learnt_.empty()) return nullptr;
+  const auto known = std::make_shared<Knowledge>();
+  std::vector<bool> isTaken(learnt_.size());
+  for (bool isNew = true; isNew;) {
+    isNew = false;
+    for (std::size_t i = 0; i < learnt_.size(); ++i) {
+      if (isTaken[i] || learnt_[i].first.get() == moment || !isBefore(*learnt_[i].first, *moment)) continue;
+      isTaken[i] = isNew = true;
+      known->learn(*learnt_[i].second);
+      for (const MomentPointer& writer : learnt_[i].second->launches()) moment->byFlags.join(clockBefore(*writer));
+    }
+  }
+  // What comes before it in any case.
+  known->keep([&](std::uint32_t run) { return !isBefore(*nameOf(run).moment, *moment); },
+              [&](const MomentPointer& launch) { return !isBefore(*launch, *moment); });
+  return known;
+}
+
 /// An access of one of these launches that races with a copy or a fill.
 inline Record Checker::findRaceWith(const Transfer& transfer, const Record& now, const Unordered& others) {
   if (others.launches.empty()) return {};
@@ -70,6 +99,7 @@ inline void Checker::transfers(const Transfer& transfer) {
     const std::lock_guard<std::mutex> lock(mutex_);
     now = Record(nextRun_, 1, nextRun_, 0, way);
     names_.push_back({nullptr, transfer.call, dim3(), dim3(), nextRun_++, 1, moment});
+    learnFlags(moment.get());
     others = findUnordered(moment.get());
     remember({transfer, now, moment});
   }
