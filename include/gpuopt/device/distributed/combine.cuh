@@ -215,7 +215,8 @@ GPUOPT_KERNEL void __launch_bounds__(exchangeThreads)
   *peers.epoch = epoch;
   if (!IS_BARRIER || failure == ~0u) return;
   *peers.broken = 1;
-  if (*static_cast<volatile unsigned*>(failed) == 0) *failed = failure;
+  volatile unsigned* const first = failed;  // the host may read it at any time
+  if (*first == 0) *first = failure;
 }
 
 // Refuses the call of every other rank. Another rank waits in one of two exchanges: that of its stream, or an
