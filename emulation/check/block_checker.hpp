@@ -8,6 +8,8 @@
 
 #include "gpuopt_emulation/async_copies.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -55,15 +57,16 @@ class BlockChecker : public BlockObserver {
   BlockChecker(Checker& checker, const Launch& launch)
       : checker_(checker),
         launch_(launch),
-        known_(checker.knownBefore(launch.moment.get())),
-        unordered_(checker.unorderedWith(launch.moment.get())) {}
+        arguments_(reinterpret_cast<std::uintptr_t>(launch.arguments)),
+        argumentBytes_(malloc_usable_size(const_cast<void*>(launch.arguments))),
+        known_(checker.knownBefore(launch.moment.get())) {}
 
   void begin(const Launch& launch, std::uint64_t number, const SharedMemory& shared, Lane* lanes,
              unsigned threads) override {
     number_ = static_cast<std::uint32_t>(number);
     round_ = 0;
     isWithinGridBarrier_ = false;
-    roundRun_ = checker_.firstRun(launch, 0);
+    enterRound(0);
     clocks_.begin(roundRun_ + number_, threads, launch_.moment, known_);
     shared_ = shared.begin();
     sharedEnd_ = shared.end();
@@ -110,6 +113,7 @@ class BlockChecker : public BlockObserver {
   void access(const Lane& lane, AccessWay way, std::uintptr_t address, std::size_t bytes, std::uintptr_t pc,
               bool readsOld = false) {
     settle(lane);
+    if (address - arguments_ < argumentBytes_) return;
     const bool isShared = isInShared(address);
     if (isShared && isBuiltIn(address)) return;
     if (isStrong(way)) noteFlag(lane, way, address);
@@ -203,7 +207,7 @@ class BlockChecker : public BlockObserver {
       if ((!isOfRound && isOrderedLaunch(old.run)) || clocks_.isOrdered(old, lane)) return true;
       return !isOfRound && isBeforeFlag(old.run, lane);
     };
-    const std::lock_guard<std::mutex> lock(checker_.lockOf(at));
+    const std::lock_guard<SpinLock> lock(checker_.lockOf(at));
     return checker_.cells.at(at)->add(now, isOrdered, isRace);
   }
 
@@ -237,7 +241,7 @@ class BlockChecker : public BlockObserver {
     if ((now.mask & static_cast<unsigned>(~state.unwritten)) != 0) all.unwritten = 0;
     all.add({0, state.outside, 0}, now.mask);
     if (now.isWrite() && state.unwritten != 0) {
-      const std::lock_guard<std::mutex> lock(checker_.lockOf(at));
+      const std::lock_guard<SpinLock> lock(checker_.lockOf(at));
       state.markWritten(now.mask);
     }
   }
@@ -285,18 +289,28 @@ class BlockChecker : public BlockObserver {
     doubt.bytes = 0;
   }
 
+  /// Only now are all launches known that have lower runs.
+  void enterRound(unsigned round) {
+    const std::uint32_t run = checker_.firstRun(launch_, round);
+    if (run != roundRun_) unordered_ = checker_.unorderedWith(launch_.moment.get());
+    roundRun_ = run;
+  }
+
   /// The threads of a block meet before they wait for the other blocks, and after that.
   void meetGrid() {
     isWithinGridBarrier_ = !isWithinGridBarrier_;
     if (isWithinGridBarrier_) return;
-    roundRun_ = checker_.firstRun(launch_, ++round_);
+    enterRound(++round_);
     clocks_.setRun(roundRun_ + number_);
   }
 
   Checker& checker_;
   const Launch& launch_;
+  // The launch's copy of its arguments, an object of its own from `new`. All threads read it, and none writes it.
+  const std::uintptr_t arguments_;
+  const std::size_t argumentBytes_;
   const KnowledgePointer known_;
-  const Unordered unordered_;
+  Unordered unordered_;          // with what began before this round
   Unordered::Runs later_{0, 0};  // a launch that began after this one
   bool isLaterOrdered_ = true;
   std::uint32_t number_ = 0, roundRun_ = 0;

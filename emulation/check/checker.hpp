@@ -134,6 +134,7 @@ class Checker : public LaunchObserver, public MemoryObserver, public StreamObser
   void awaitedDevice(int device) override { order.awaitedDevice(device); }
   void destroyed(const StreamName& stream) override { order.destroyed(stream); }
   void transfers(const Transfer& transfer) override;
+  void met(const MomentPointer& moment, const std::vector<MomentPointer>& others) override;
 
   void written(const void* data, std::size_t bytes) override {
     if (bytes > 0 && states.isUsed(reinterpret_cast<std::uintptr_t>(data)))
@@ -156,7 +157,7 @@ class Checker : public LaunchObserver, public MemoryObserver, public StreamObser
     return false;
   }
 
-  std::mutex& lockOf(std::uintptr_t address) { return locks_[address / 64 % locks_.size()]; }
+  SpinLock& lockOf(std::uintptr_t address) { return locks_[address / 64 % locks_.size()]; }
 
   WordMap<Cell> cells;
   WordMap<ByteState> states;
@@ -221,14 +222,15 @@ class Checker : public LaunchObserver, public MemoryObserver, public StreamObser
   const char* remedy(const Sighting& seen) const;
 
   mutable std::mutex mutex_;
-  std::array<std::mutex, 1024> locks_;
+  std::array<SpinLock, 1024> locks_;
   std::map<const Launch*, std::vector<std::uint32_t>> rounds_;  // of those that run
   std::vector<LaunchName> names_;                               // in the order of their runs
   std::uint32_t nextRun_ = 1;
   std::size_t open_ = 0;       // the first of the names for which the host has not waited
   std::mutex transfersMutex_;  // of its own: memory is freed under a lock that descriptions take, too
   std::vector<KnownTransfer> transfers_;
-  std::vector<std::pair<MomentPointer, KnowledgePointer>> learnt_;  // by launches that have read flags of others
+  std::vector<std::pair<MomentPointer, KnowledgePointer>>
+      learnt_;  // by launches that have read flags of others, and by exchanges
   Findings findings_;
 };
 

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <thread>
 
 namespace gpuopt::emulation::detail {
 
@@ -27,6 +28,18 @@ inline bool isAtomic(AccessWay way) { return way == AccessWay::atomicRead || way
 inline bool isVolatile(AccessWay way) { return way == AccessWay::volatileRead || way == AccessWay::volatileWrite; }
 /// Whether two such accesses to one address at the same time are allowed.
 inline bool isStrong(AccessWay way) { return isAtomic(way) || isVolatile(way); }
+
+/// Of few instructions where nobody else holds it.
+class SpinLock {
+ public:
+  void lock() {
+    while (isHeld_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() { isHeld_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag isHeld_ = ATOMIC_FLAG_INIT;
+};
 
 /// An access to bytes of one word. A run is one block of one launch; its clock is that of clocks.hpp.
 struct Record {

@@ -57,6 +57,18 @@ inline KnowledgePointer Checker::learnFlags(const Moment* moment) {
   return known;
 }
 
+inline void Checker::met(const MomentPointer& moment, const std::vector<MomentPointer>& others) {
+  if (launchObserver != this) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto known = std::make_shared<Knowledge>();
+  for (const MomentPointer& other : others) {
+    if (other == nullptr) continue;
+    if (const KnowledgePointer before = learnFlags(other.get())) known->learn(*before);
+    known->learnLaunch(other);
+  }
+  learnt_.emplace_back(moment, known);
+}
+
 /// An access of one of these launches that races with a copy or a fill.
 inline Record Checker::findRaceWith(const Transfer& transfer, const Record& now, const Unordered& others) {
   if (others.launches.empty()) return {};
@@ -69,7 +81,7 @@ inline Record Checker::findRaceWith(const Transfer& transfer, const Record& now,
     std::uintptr_t at = transfer.address + row * transfer.pitch;
     for (const std::uintptr_t end = at + transfer.width; at < end; at = at / 4 * 4 + 4) {
       access.mask = bytesOfWord(at, end) & ByteState::ALL;
-      const std::lock_guard<std::mutex> lock(lockOf(at));
+      const std::lock_guard<SpinLock> lock(lockOf(at));
       if (const Record old = cells.at(at)->find(access, isOrdered); old.run != 0) return old;
     }
   }
@@ -125,7 +137,7 @@ inline void Checker::hostAccess(AccessWay way, std::uintptr_t address, std::size
   Record now(HOST_RUN, 1, pc, 0, way), earlier;
   for (std::uintptr_t at = address; at < address + bytes; at = at / 4 * 4 + 4) {
     now.mask = bytesOfWord(at, address + bytes) & ByteState::ALL;
-    std::unique_lock<std::mutex> lock(lockOf(at));
+    std::unique_lock<SpinLock> lock(lockOf(at));
     const Cell cell = *cells.at(at);
     lock.unlock();
     const std::lock_guard<std::mutex> names(mutex_);
