@@ -10,6 +10,7 @@
 #include "shadow.hpp"
 
 #include "gpuopt_emulation/limits.hpp"
+#include "gpuopt_emulation/observer.hpp"
 #include "gpuopt_emulation/scheduler.hpp"
 
 #include <algorithm>
@@ -29,9 +30,25 @@ class Knowledge {
   void learnLane(std::uint32_t run, unsigned lane, std::uint32_t time) { learn(key(run, lane), time); }
   void learnWarp(std::uint32_t run, unsigned warp, std::uint32_t time) { learn(key(run, WARPS + warp), time); }
   void learnBlock(std::uint32_t run, std::uint32_t time) { learn(key(run, BLOCK), time); }
+  void learnLaunch(const MomentPointer& launch) {
+    if (launch != nullptr && !hasLaunch(launch)) launches_.push_back(launch);
+  }
   void learn(const Knowledge& other) {
     for (const auto& [who, time] : other.until_) learn(who, time);
+    for (const MomentPointer& launch : other.launches_) learnLaunch(launch);
   }
+
+  /// Forgets the runs and launches that are not to be kept.
+  template <class IsRunKept, class IsLaunchKept>
+  void keep(IsRunKept isRunKept, IsLaunchKept isLaunchKept) {
+    for (auto i = until_.begin(); i != until_.end();)
+      i = isRunKept(static_cast<std::uint32_t>(i->first / (2 * MAX_BLOCK_THREADS))) ? std::next(i) : until_.erase(i);
+    const auto isDropped = [&](const MomentPointer& launch) { return !isLaunchKept(launch); };
+    launches_.erase(std::remove_if(launches_.begin(), launches_.end(), isDropped), launches_.end());
+  }
+
+  /// The launches whose threads this is of: what came before them in their streams is known, too.
+  const std::vector<MomentPointer>& launches() const { return launches_; }
 
   bool covers(const Record& access) const {
     const auto lane = static_cast<unsigned>(access.lane);
@@ -54,7 +71,12 @@ class Knowledge {
     return found == until_.end() ? 0 : found->second;
   }
 
+  bool hasLaunch(const MomentPointer& launch) const {
+    return std::find(launches_.begin(), launches_.end(), launch) != launches_.end();
+  }
+
   std::unordered_map<std::uint64_t, std::uint32_t> until_;
+  std::vector<MomentPointer> launches_;
 };
 
 using KnowledgePointer = std::shared_ptr<const Knowledge>;
@@ -118,10 +140,12 @@ class Flags {
 /// The clocks of the threads of one block.
 class BlockClocks {
  public:
-  void begin(std::uint32_t run, unsigned threads) {
+  /// `known`: from the launches before this one.
+  void begin(std::uint32_t run, unsigned threads, const MomentPointer& launch, const KnowledgePointer& known) {
     run_ = run;
     barrier_ = 1;
-    known_ = nullptr;
+    launch_ = launch;
+    known_ = known;
     lanes_.assign(threads, LaneClock());
     warps_.resize((threads + WARP_LANES - 1) / WARP_LANES);
     for (Warp& warp : warps_) warp.begin();
@@ -145,6 +169,14 @@ class BlockClocks {
       if (warp.isPartial && access.time < warp.known[lane % WARP_LANES][other % WARP_LANES]) return true;
     }
     return isKnown(access, lane);
+  }
+
+  /// Whether a launch of which a thread knows by flags is such a one.
+  template <class Is>
+  bool knowsLaunch(unsigned lane, Is is) const {
+    for (const Knowledge* const known : knowledgeOf(lane))
+      if (known != nullptr && std::any_of(known->launches().begin(), known->launches().end(), is)) return true;
+    return false;
   }
 
   /// All threads have met.
@@ -190,6 +222,17 @@ class BlockClocks {
     });
   }
 
+  /// What the threads have learnt up to the block's end.
+  KnowledgePointer known(Flags& flags) {
+    KnowledgePointer all = known_;
+    for (unsigned i = 0; i < lanes_.size(); ++i) {
+      takeOver(i, FenceScope::device, flags);
+      learn(all, lanes_[i].known);
+    }
+    for (const Warp& warp : warps_) learn(all, warp.known_);
+    return all;
+  }
+
   /// A thread has read or written a word that may be a flag.
   void look(unsigned lane, std::uintptr_t address) {
     LaneClock& clock = lanes_[lane];
@@ -207,6 +250,7 @@ class BlockClocks {
     takeOver(lane, scope, flags);
     LaneClock& clock = lanes_[lane];
     const auto told = std::make_shared<Knowledge>();
+    told->learnLaunch(launch_);
     const Warp& warp = warps_[lane / WARP_LANES];
     told->learnLane(run_, lane, ++clock.time);
     told->learnBlock(run_, barrier_);
@@ -262,9 +306,12 @@ class BlockClocks {
     }
   };
 
+  std::array<const Knowledge*, 3> knowledgeOf(unsigned lane) const {
+    return {lanes_[lane].known.get(), warps_[lane / WARP_LANES].known_.get(), known_.get()};
+  }
+
   bool isKnown(const Record& access, unsigned lane) const {
-    for (const Knowledge* const known :
-         {lanes_[lane].known.get(), warps_[lane / WARP_LANES].known_.get(), known_.get()})
+    for (const Knowledge* const known : knowledgeOf(lane))
       if (known != nullptr && known->covers(access)) return true;
     return false;
   }
@@ -284,6 +331,7 @@ class BlockClocks {
 
   std::uint32_t run_ = 0;
   std::uint32_t barrier_ = 1;
+  MomentPointer launch_;
   std::vector<LaneClock> lanes_;
   std::vector<Warp> warps_;
   KnowledgePointer known_;  // of all threads, from their last barrier

@@ -44,13 +44,27 @@ struct Moment {
   std::uint32_t count;  ///< the first one of its timeline has 1
   WorkClock clock;
   std::vector<std::uintptr_t> calls;  ///< return addresses of the call that queued it, inner ones first
+  /// What comes before it besides, by flags that launches before it have read. Known when it begins; of the Checker.
+  mutable WorkClock byFlags;
 };
 
 inline bool isBefore(const Moment& first, const WorkClock& clock) { return first.count <= clock.of(first.timeline); }
 
+inline bool isBefore(const Moment& first, const Moment& second) {
+  return isBefore(first, second.clock) || isBefore(first, second.byFlags);
+}
+
 /// Whether one of two pieces of work comes before the other. Those of an unknown moment are taken to be ordered.
 inline bool areOrdered(const Moment* a, const Moment* b) {
-  return a == nullptr || b == nullptr || a == b || isBefore(*a, b->clock) || isBefore(*b, a->clock);
+  return a == nullptr || b == nullptr || a == b || isBefore(*a, *b) || isBefore(*b, *a);
+}
+
+/// What came before a piece of work began.
+inline WorkClock clockBefore(const Moment& moment) {
+  WorkClock clock = moment.clock;
+  clock.join(moment.byFlags);
+  clock.set(moment.timeline, moment.count - 1);
+  return clock;
 }
 
 /// "stream 3": as cudaStreamGetId numbers it.

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <thread>
 
 namespace gpuopt::emulation::detail {
 
@@ -27,6 +28,18 @@ inline bool isAtomic(AccessWay way) { return way == AccessWay::atomicRead || way
 inline bool isVolatile(AccessWay way) { return way == AccessWay::volatileRead || way == AccessWay::volatileWrite; }
 /// Whether two such accesses to one address at the same time are allowed.
 inline bool isStrong(AccessWay way) { return isAtomic(way) || isVolatile(way); }
+
+/// Of few instructions where nobody else holds it.
+class SpinLock {
+ public:
+  void lock() {
+    while (isHeld_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() { isHeld_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag isHeld_ = ATOMIC_FLAG_INIT;
+};
 
 /// An access to bytes of one word. A run is one block of one launch; its clock is that of clocks.hpp.
 struct Record {
@@ -146,6 +159,12 @@ struct ByteState {
   }
   void markWritten(unsigned mask) { unwritten = static_cast<std::uint8_t>(unwritten & ~mask); }
 };
+
+/// The bytes from an address on, up to the end of its word or of a range.
+inline unsigned bytesOfWord(std::uintptr_t address, std::uintptr_t end) {
+  const std::uintptr_t stop = (std::min)(address / 4 * 4 + 4, end);
+  return ((1u << (stop - address)) - 1u) << address % 4;
+}
 
 /// A value for each word of the address space, at first all zeros. The system gives memory to what is touched.
 template <class Value>

@@ -28,6 +28,47 @@ inline Unordered Checker::findUnordered(const Moment* moment) {
   return found;
 }
 
+inline void Checker::learnt(const Launch& launch, const KnowledgePointer& known) {
+  const auto isOther = [&launch](const MomentPointer& other) { return other != launch.moment; };
+  const std::vector<MomentPointer>& launches = known->launches();
+  if (launch.moment == nullptr || std::none_of(launches.begin(), launches.end(), isOther)) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  learnt_.emplace_back(launch.moment, known);
+}
+
+/// A flag that a launch has read puts all that its writer's stream did before, and what the writer did before its
+/// fence, before all that the reader's stream does after that launch.
+inline KnowledgePointer Checker::learnFlags(const Moment* moment) {
+  if (moment == nullptr || learnt_.empty()) return nullptr;
+  const auto known = std::make_shared<Knowledge>();
+  std::vector<bool> isTaken(learnt_.size());
+  for (bool isNew = true; isNew;) {
+    isNew = false;
+    for (std::size_t i = 0; i < learnt_.size(); ++i) {
+      if (isTaken[i] || learnt_[i].first.get() == moment || !isBefore(*learnt_[i].first, *moment)) continue;
+      isTaken[i] = isNew = true;
+      known->learn(*learnt_[i].second);
+      for (const MomentPointer& writer : learnt_[i].second->launches()) moment->byFlags.join(clockBefore(*writer));
+    }
+  }
+  // What comes before it in any case.
+  known->keep([&](std::uint32_t run) { return !isBefore(*nameOf(run).moment, *moment); },
+              [&](const MomentPointer& launch) { return !isBefore(*launch, *moment); });
+  return known;
+}
+
+inline void Checker::met(const MomentPointer& moment, const std::vector<MomentPointer>& others) {
+  if (launchObserver != this) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto known = std::make_shared<Knowledge>();
+  for (const MomentPointer& other : others) {
+    if (other == nullptr) continue;
+    if (const KnowledgePointer before = learnFlags(other.get())) known->learn(*before);
+    known->learnLaunch(other);
+  }
+  learnt_.emplace_back(moment, known);
+}
+
 /// An access of one of these launches that races with a copy or a fill.
 inline Record Checker::findRaceWith(const Transfer& transfer, const Record& now, const Unordered& others) {
   if (others.launches.empty()) return {};
@@ -40,7 +81,7 @@ inline Record Checker::findRaceWith(const Transfer& transfer, const Record& now,
     std::uintptr_t at = transfer.address + row * transfer.pitch;
     for (const std::uintptr_t end = at + transfer.width; at < end; at = at / 4 * 4 + 4) {
       access.mask = bytesOfWord(at, end) & ByteState::ALL;
-      const std::lock_guard<std::mutex> lock(lockOf(at));
+      const std::lock_guard<SpinLock> lock(lockOf(at));
       if (const Record old = cells.at(at)->find(access, isOrdered); old.run != 0) return old;
     }
   }
@@ -70,6 +111,7 @@ inline void Checker::transfers(const Transfer& transfer) {
     const std::lock_guard<std::mutex> lock(mutex_);
     now = Record(nextRun_, 1, nextRun_, 0, way);
     names_.push_back({nullptr, transfer.call, dim3(), dim3(), nextRun_++, 1, moment});
+    learnFlags(moment.get());
     others = findUnordered(moment.get());
     remember({transfer, now, moment});
   }
@@ -95,7 +137,7 @@ inline void Checker::hostAccess(AccessWay way, std::uintptr_t address, std::size
   Record now(HOST_RUN, 1, pc, 0, way), earlier;
   for (std::uintptr_t at = address; at < address + bytes; at = at / 4 * 4 + 4) {
     now.mask = bytesOfWord(at, address + bytes) & ByteState::ALL;
-    std::unique_lock<std::mutex> lock(lockOf(at));
+    std::unique_lock<SpinLock> lock(lockOf(at));
     const Cell cell = *cells.at(at);
     lock.unlock();
     const std::lock_guard<std::mutex> names(mutex_);

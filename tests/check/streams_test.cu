@@ -20,6 +20,34 @@ __global__ void writeAll(int* data, int value) { data[threadIdx.x] = value; }
 LINE_OF(READ);
 __global__ void copyAll(const int* in, int* out) { out[threadIdx.x] = in[threadIdx.x]; }
 
+__device__ void raiseFlagOf(int* flag) {
+  __threadfence();
+  atomicExch(flag, 1);
+}
+__global__ void raiseFlag(int* flag) { raiseFlagOf(flag); }
+__global__ void raiseEarly(int* flag) { atomicExch(flag, 1); }  // a fence is missing
+__global__ void awaitFlag(int* flag) {
+  while (atomicAdd(flag, 0) == 0) {
+  }
+  __threadfence();
+}
+__global__ void copyBehindFlag(int* flag, const int* in, int* out) {
+  if (threadIdx.x == 0) {
+    while (atomicAdd(flag, 0) == 0) {
+    }
+    __threadfence();
+  }
+  __syncthreads();
+  out[threadIdx.x] = in[threadIdx.x];
+}
+__global__ void writeAndRaise(int* data, int* flag, bool isEarly) {
+  if (isEarly && threadIdx.x == 0) raiseFlagOf(flag);
+  __syncthreads();
+  data[threadIdx.x] = 2;
+  __syncthreads();
+  if (!isEarly && threadIdx.x == 0) raiseFlagOf(flag);
+}
+
 /// Two streams, an event, arrays of the device and one of the host.
 struct Setting {
   explicit Setting(unsigned flags = cudaStreamNonBlocking) {
@@ -82,6 +110,53 @@ TEST_CASE("check: kernels of two streams that no event orders", "[check]") {
   CHECK(contains(findings[0].text, "in kernel gpuopt::test::check_streams_test::(anonymous namespace)::writeAll"));
   CHECK(contains(findings[0].text, "cudaStreamWaitEvent()"));
   CHECK(contains(findings[0].text, "launched in stream "));
+}
+
+TEST_CASE("check: a flag between kernels of two streams orders what is before and after them", "[check]") {
+  const Setting s;
+  DeviceArray<int> flag(1);
+  const auto isRight = [&](auto first, auto second) {
+    cudaMemset(flag.data(), 0, sizeof(int));
+    cudaDeviceSynchronize();
+    return findRaces([&] {
+             first();
+             second();
+           })
+        .empty();
+  };
+  LaunchConfig single = s.config(s.first), waiting = s.config(s.second);
+  single.block = waiting.block = dim3(1);
+  int *const data = const_cast<int*>(s.data.data()), *const out = const_cast<int*>(s.out.data());
+  const auto raise = [&] { launch(raiseFlag, single, flag.data()); };
+  const auto await = [&] { launch(awaitFlag, waiting, flag.data()); };
+  const auto writeAndRaiseIn = [&](bool isEarly) {
+    launch(writeAndRaise, s.config(s.first), data, flag.data(), isEarly);
+  };
+  const auto awaitAndRead = [&] {
+    await();
+    s.read(s.second);
+  };
+  const auto readBehindFlag = [&] { launch(copyBehindFlag, s.config(s.second), flag.data(), data, out); };
+  for (const bool isOneKernel : {false, true}) {
+    const auto read = [&] { isOneKernel ? readBehindFlag() : awaitAndRead(); };
+    CHECK(isRight([&] { s.write(s.first), raise(); }, read));
+    CHECK(isRight([&] { s.copyToDevice(s.first), raise(); }, read));
+    CHECK(isRight([&] { writeAndRaiseIn(false); }, read));
+    CHECK_FALSE(isRight([&] { writeAndRaiseIn(true); }, read));
+    CHECK_FALSE(isRight([&] { raise(), s.write(s.first); }, read));
+    CHECK_FALSE(isRight([&] { raise(), s.copyToDevice(s.first); }, read));
+    CHECK_FALSE(isRight([&] { s.write(s.first), launch(raiseEarly, single, flag.data()); }, read));
+  }
+  CHECK_FALSE(isRight([&] { s.write(s.first), raise(); },
+                      [&] {
+                        s.read(s.second);
+                        await();
+                      }));
+  CHECK(isRight([&] { s.write(s.first), raise(); },
+                [&] {
+                  await();
+                  s.copyToHost(s.second);
+                }));
 }
 
 TEST_CASE("check: whatever order the kernels of two streams ran in", "[check]") {

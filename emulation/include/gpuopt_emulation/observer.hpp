@@ -110,6 +110,8 @@ class StreamObserver {
   virtual void destroyed(const StreamName& stream) = 0;
   /// The work of the current moment copies or fills.
   virtual void transfers(const Transfer& transfer) = 0;
+  /// A piece of work has waited for others, of other ranks: it comes after all that comes before them.
+  virtual void met(const MomentPointer& moment, const std::vector<MomentPointer>& others) = 0;
 };
 
 /// Null if there is none.

@@ -221,7 +221,7 @@ class Queue {
       return cudaSuccess;
     }
     while (!work->isReady()) work = WorkPointer(work->before.back());
-    if (work->isRunning || (work->begins != nullptr && !work->begins())) return cudaErrorNotReady;
+    if (work->isRunning || (work->begins != nullptr && !runAt(work->moment, work->begins))) return cudaErrorNotReady;
     finish(*work, lock);
     return work->code == cudaSuccess ? cudaErrorNotReady : work->code.load();
   }

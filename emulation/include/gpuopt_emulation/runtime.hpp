@@ -13,6 +13,7 @@
 #include "older_names.hpp"
 #include "peers.hpp"
 #include "pitched.hpp"
+#include "pools.hpp"
 #include "preferences.hpp"
 #include "streams.hpp"
 #include "surfaces.hpp"

@@ -38,6 +38,7 @@ struct RankOperation {
   ncclRedOp_t op;
   int peer;  ///< or root
   bool isDone = false;
+  MomentPointer moment{};  ///< of the work that it is in
 
   std::size_t bytes() const { return count * bytesOf(type); }
   bool is(const char* name) const { return std::strcmp(call, name) == 0; }
@@ -125,6 +126,7 @@ class Clique {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto isOver = [&] { return operation->isDone || failure_ != ncclSuccess; };
     if (!changed_.wait_for(lock, rankTimeout(), isOver)) failLate(rank, *operation);
+    if (!operation->isDone) noteWritten(operation->to, bytesReceived(*operation));  // no value, which is known
     return operation->isDone;
   }
 
@@ -184,6 +186,7 @@ class Clique {
                                         std::to_string(receive.bytes()));
     if (send.bytes() > 0) std::memcpy(receive.to, send.from, send.bytes());
     noteWritten(receive.to, send.bytes());
+    noteMet(receive, {send.moment});
     operation->isDone = other->isDone = true;
   }
 
@@ -199,6 +202,7 @@ class Clique {
     for (const OperationPointer& part : *at)
       if (part == nullptr) return;
     run(*at);
+    noteMet(*at);
     for (const OperationPointer& part : *at) part->isDone = true;
     collectives_.erase(at);
   }
@@ -211,6 +215,21 @@ class Clique {
       broadcast(parts);
     else
       reduce(parts);
+  }
+
+  static void noteMet(const RankOperation& operation, const std::vector<MomentPointer>& others) {
+    StreamObserver* const observer = streamObserver;
+    if (observer != nullptr && operation.moment != nullptr) observer->met(operation.moment, others);
+  }
+
+  /// A rank waits for those whose values it receives.
+  static void noteMet(const Collective& parts) {
+    const RankOperation& model = *parts.front();
+    std::vector<MomentPointer> senders;
+    for (std::size_t rank = 0; rank < parts.size(); ++rank)
+      if (!model.is("ncclBroadcast") || static_cast<int>(rank) == model.peer) senders.push_back(parts[rank]->moment);
+    for (std::size_t rank = 0; rank < parts.size(); ++rank)
+      if (!model.is("ncclReduce") || static_cast<int>(rank) == model.peer) noteMet(*parts[rank], senders);
   }
 
   static void allGather(const Collective& parts) {
@@ -247,6 +266,11 @@ class Clique {
       std::memcpy(parts[rank]->to, sum.data() + (scatters ? rank * model.bytes() : 0), model.bytes());
       noteWritten(parts[rank]->to, model.bytes());
     }
+  }
+
+  std::size_t bytesReceived(const RankOperation& operation) const {
+    if (operation.to == nullptr) return 0;
+    return operation.bytes() * (operation.is("ncclAllGather") ? static_cast<std::size_t>(size_) : 1);
   }
 
   void failLate(int rank, const RankOperation& operation) {

@@ -58,7 +58,10 @@ class GroupWork {
  private:
   void post() {
     if (std::exchange(isPosted_, true)) return;
-    for (const GroupedCall& call : calls_) call.member->clique->post(call.member->rank, call.operation);
+    for (const GroupedCall& call : calls_) {
+      call.operation->moment = currentMoment;
+      call.member->clique->post(call.member->rank, call.operation);
+    }
   }
 
   std::vector<GroupedCall> calls_;

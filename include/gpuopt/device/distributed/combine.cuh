@@ -187,7 +187,10 @@ GPUOPT_KERNEL void __launch_bounds__(combineColumnsThreads)
   const auto op = reducer.combiner();
   typename Reducer::Partial sum = gathered[col];
   for (int rank = 1; rank < size; ++rank) sum = op(sum, gathered[static_cast<std::size_t>(rank) * cols + col]);
-  if (isMissing(reducer, sum)) return result.fail(failureCode(PeerFailure::empty, 0));
+  if (isMissing(reducer, sum)) {  // in all columns
+    if (col == 0) result.fail(failureCode(PeerFailure::empty, 0));
+    return;
+  }
   storeOutput(result.out, col, reducer.finish(sum));
 }
 
@@ -212,7 +215,8 @@ GPUOPT_KERNEL void __launch_bounds__(exchangeThreads)
   *peers.epoch = epoch;
   if (!IS_BARRIER || failure == ~0u) return;
   *peers.broken = 1;
-  if (*static_cast<volatile unsigned*>(failed) == 0) *failed = failure;
+  volatile unsigned* const first = failed;  // the host may read it at any time
+  if (*first == 0) *first = failure;
 }
 
 // Refuses the call of every other rank. Another rank waits in one of two exchanges: that of its stream, or an
