@@ -2,7 +2,7 @@
 /// Rows added to rows by index: gradients of embeddings, contributions of a mesh's elements to its nodes.
 ///
 ///     gpuopt::addRows(rows, indices, n, table, stream);                              // row indices[i] += row i
-///     gpuopt::addRows<gpuopt::RowAddition::atomic>(rows, indices, n, table, stream);  // faster, other bits each time
+///     gpuopt::addRows<gpuopt::RowAddition::atomic>(rows, indices, n, table, stream);  // for few rows
 ///     gpuopt::addRows<gpuopt::RowAddition::deterministic, gpuopt::RowIndices::padded>(rows, indices, n, table);
 ///
 /// **Common to all.** Matrices are MatrixViews or mdspans, row-major in device memory, with rows of any length and any
@@ -18,7 +18,8 @@
 /// sums are rounded once for each 2^24 indices. `out` has fewer than 2^32 rows.
 ///
 /// **Atomic**: one launch without scratch memory. Each element is converted to the type of `out` and added by an atomic
-/// operation, in any order and with a rounding each: other bits each time. From sm_90 on, 16 bytes at a time.
+/// operation, in any order and with a rounding each: other bits each time. From sm_90 on, 16 bytes at a time. On an H100 it
+/// is ten times as fast as the deterministic form for 4096 rows of 256 bytes, and slower than it for 1 GiB of rows.
 ///
 /// **Cost.** One read of each row of `in`, one read and one write of each row of `out` that is named. The deterministic
 /// form first reads the indices, and writes and reads their positions in two or more passes. A thread adds up to 16
@@ -49,7 +50,7 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param n the number of indices
 /// \param out the rows to add to, of as many elements
 /// \param stream the launches are queued there
-/// \tparam ADDITION RowAddition::atomic: faster, with other bits each time
+/// \tparam ADDITION RowAddition::atomic: faster for few rows, with other bits each time
 /// \tparam INDICES RowIndices::padded: rows of negative indices are skipped
 template <RowAddition ADDITION = RowAddition::deterministic, RowIndices INDICES = RowIndices::trusted, class In,
           class Index, class Out, class = detail::EnableMatrices<In, Out>>

@@ -17,7 +17,7 @@ GPUOPT_TYPES_BEGIN
 /// How addRows adds rows that go to one row.
 enum class RowAddition {
   deterministic,  ///< grouped by their row, in the order of the indices: the same bits each time
-  atomic,         ///< in any order, by atomic additions: other bits each time, without scratch memory, faster
+  atomic,         ///< in any order, by atomic additions: other bits each time, without scratch memory
 };
 
 GPUOPT_TYPES_END
