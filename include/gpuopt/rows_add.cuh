@@ -18,8 +18,9 @@
 /// sums are rounded once for each 2^24 indices. `out` has fewer than 2^32 rows.
 ///
 /// **Atomic**: one launch without scratch memory. Each element is converted to the type of `out` and added by an atomic
-/// operation, in any order and with a rounding each: other bits each time. From sm_90 on, 16 bytes at a time. On an H100 it
-/// is ten times as fast as the deterministic form for 4096 rows of 256 bytes, and slower than it for 1 GiB of rows.
+/// operation, in any order and with a rounding each: other bits each time. From sm_90 on, 16 bytes at a time. On an
+/// H100 it is ten times as fast as the deterministic form for 4096 rows of 256 bytes, and slower than it for 1 GiB of
+/// rows.
 ///
 /// **Cost.** One read of each row of `in`, one read and one write of each row of `out` that is named. The deterministic
 /// form first reads the indices, and writes and reads their positions in two or more passes. A thread adds up to 16
