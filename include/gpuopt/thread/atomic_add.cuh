@@ -44,6 +44,21 @@ GPUOPT_ATOMIC_ADD_HALVES(__nv_bfloat16, "bf16")
 #undef GPUOPT_ATOMIC_ADD_HALVES
 #endif
 
+// atomicCAS of a word of 2 or 4 bytes.
+__device__ inline unsigned compareAndSwap(unsigned* address, unsigned expected, unsigned desired) {
+  return atomicCAS(address, expected, desired);
+}
+__device__ inline unsigned short compareAndSwap(unsigned short* address, unsigned short expected,
+                                                unsigned short desired) {
+#if defined(__clang__) && defined(__CUDA_ARCH__)  // clang++ 19 has none of 2 bytes
+  unsigned short before;
+  asm volatile("atom.cas.b16 %0, [%1], %2, %3;" : "=h"(before) : "l"(address), "h"(expected), "h"(desired) : "memory");
+  return before;
+#else
+  return atomicCAS(address, expected, desired);
+#endif
+}
+
 // Adds to the N elements that fill a word of 2 or 4 bytes, by comparing and exchanging it.
 template <unsigned N, class T>
 __device__ inline void atomicAddWord(T* out, const T* x) {
@@ -58,7 +73,7 @@ __device__ inline void atomicAddWord(T* out, const T* x) {
     for (unsigned i = 0; i < N; ++i) sums[i] = static_cast<T>(static_cast<float>(sums[i]) + static_cast<float>(x[i]));
     Bits desired;
     __builtin_memcpy(&desired, sums, sizeof(desired));
-    before = atomicCAS(address, expected, desired);
+    before = compareAndSwap(address, expected, desired);
   } while (before != expected);
 }
 
