@@ -166,10 +166,11 @@ struct ColumnNumbers {
   __device__ void load(Value (&values)[COUNT], int column, Value otherwise) const {
     constexpr int BYTES = static_cast<int>(RowWords<T, COUNT>::BYTES);
     if constexpr (BYTES % 16 == 0) {
-      const auto address = reinterpret_cast<std::uintptr_t>(data + column);
+      const auto begin = reinterpret_cast<std::uintptr_t>(data);  // numbers: data may be null, column negative
+      const std::uintptr_t end = begin + static_cast<std::uintptr_t>(cols) * sizeof(T);
+      const std::uintptr_t address = begin + static_cast<std::uintptr_t>(std::ptrdiff_t{column}) * sizeof(T);
       const std::uintptr_t first = address / 16 * 16;
-      const bool isInside = data != nullptr && first >= reinterpret_cast<std::uintptr_t>(data) &&
-                            first + BYTES + 16 <= reinterpret_cast<std::uintptr_t>(data + cols);
+      const bool isInside = data != nullptr && first >= begin && first + BYTES + 16 <= end;
       if (isInside) {
         unsigned words[BYTES / 4];
         loadAcrossVectors<BYTES>(words, reinterpret_cast<const uint4*>(first), static_cast<unsigned>(address % 16));
