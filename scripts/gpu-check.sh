@@ -21,10 +21,24 @@ device=$(scripts/device.sh)
 echo "$device"
 [[ $device == *native* ]] || { echo "gpu-check: needs nvcc and a GPU" >&2; exit 1; }
 
+# The ten steps of the last build that took longest, in seconds; `$1` lines of ninja's log are older.
+showSlowest() {
+  tail -n "+$(($1 + 1))" "$build/.ninja_log" | awk '/^[0-9]/ { printf "%7.1f s  %s\n", ($2 - $1) / 1000, $4 }' |
+    sort -rn | awk 'NR <= 10'
+}
+
 # Builds targets, with the output in a log; tests need none of the benchmarks' packages, and the other way round. A source
 # that fails is shown and does not keep the others from running.
 failed=0
 compile() {
+  local old=0 begin=$SECONDS
+  [ ! -f "$build/.ninja_log" ] || old=$(wc -l <"$build/.ninja_log")
+  buildTargets "$@" || failed=1
+  echo "gpu-check: built in $((SECONDS - begin)) s; longest:"
+  showSlowest "$old" || true
+}
+
+buildTargets() {
   local log="$build/gpu-check.log" bench=OFF tests=ON
   [ "$action" != bench ] || { bench=ON tests=OFF; }
   mkdir -p "$build"
@@ -32,9 +46,9 @@ compile() {
       -DCMAKE_CUDA_ARCHITECTURES="${GPUOPT_ARCHITECTURE:-native}" -DGPUOPT_BUILD_BENCHMARKS=$bench \
       -DGPUOPT_BUILD_TESTS=$tests -DGPUOPT_BUILD_EXAMPLES=$tests &&
     cmake --build "$build" -j "$(nproc)" --target "$@" -- -k 0; } >"$log" 2>&1 && return
-  failed=1
   grep -E '^FAILED|[Ee]rror:? |fatal' "$log" | cut -c 1-240 | head -n 60 || tail -n 40 "$log"
   echo "gpu-check: does not build, see $log"
+  return 1
 }
 
 # A tool, a test program and the name of one of its files.

@@ -45,22 +45,23 @@ constexpr double occupancyOf(const Multiprocessor& m, unsigned registersPerThrea
   return static_cast<double>(residentBlocks(m, registersPerThread, blockThreads, 0) * threads) / m.threads;
 }
 
-/// Each thread copies ITEMS elements, and all its loads are on their way before the first store: what
+/// A thread copies ITEMS elements, `step` apart, and all its loads are on their way before the first store: what
 /// occupancy does by many threads, this does by few.
-template <int ITEMS, class T = float>
-__global__ void copyItems(const T* in, T* out, std::size_t n) {
-  const std::size_t first = std::size_t{blockIdx.x} * blockDim.x * ITEMS + threadIdx.x;
+template <int ITEMS, class T>
+__device__ void copyAtOnce(const T* in, T* out, std::size_t n, std::size_t first, std::size_t step) {
   T items[ITEMS];
 #pragma unroll
-  for (int k = 0; k < ITEMS; ++k) {
-    const std::size_t i = first + std::size_t{blockDim.x} * k;
-    if (i < n) items[k] = in[i];
-  }
+  for (int k = 0; k < ITEMS; ++k)
+    if (first + step * k < n) items[k] = in[first + step * k];
 #pragma unroll
-  for (int k = 0; k < ITEMS; ++k) {
-    const std::size_t i = first + std::size_t{blockDim.x} * k;
-    if (i < n) out[i] = items[k];
-  }
+  for (int k = 0; k < ITEMS; ++k)
+    if (first + step * k < n) out[first + step * k] = items[k];
+}
+
+/// Each thread copies ITEMS elements.
+template <int ITEMS, class T = float>
+__global__ void copyItems(const T* in, T* out, std::size_t n) {
+  copyAtOnce<ITEMS>(in, out, n, std::size_t{blockIdx.x} * blockDim.x * ITEMS + threadIdx.x, blockDim.x);
 }
 
 /// `sharedBytes` of a block are not used: they only keep other blocks away from the multiprocessor.
@@ -73,10 +74,9 @@ void launchCopyItems(const T* in, T* out, std::size_t n, unsigned block, std::si
 
 /// The blocks of a grid of any size copy n elements: each thread has a loop, of ITEMS elements at once.
 template <int ITEMS>
-__global__ void copyInLoops(const float* __restrict__ in, float* __restrict__ out, std::size_t n) {
+__global__ void copyInLoops(const float* in, float* out, std::size_t n) {
   const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
-#pragma unroll ITEMS
-  for (std::size_t i = globalThread(); i < n; i += threads) out[i] = in[i];
+  for (std::size_t i = globalThread(); i < n; i += ITEMS * threads) copyAtOnce<ITEMS>(in, out, n, i, threads);
 }
 
 template <int ITEMS>

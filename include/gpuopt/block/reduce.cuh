@@ -193,7 +193,9 @@ __device__ inline T blockReduce(T value, Op op, BlockReduceStorage<BLOCK, T, Op>
   if constexpr (detail::needsBox<T>) {
     return detail::unbox(
         blockReduce<BLOCK>(detail::Box<T>(value), detail::OnBoxes<Op, T>{op}, detail::ofBoxes(storage)));
-  } else if constexpr (BLOCK <= 32) {
+  } else if constexpr (BLOCK == 32) {
+    return warpReduce(value, op);
+  } else if constexpr (BLOCK < 32) {
     return warpReduce<BLOCK>(value, op, BLOCK, detail::blockMask<BLOCK>);
   } else {
     T* shared = detail::keepAddress(storage).values();
@@ -256,7 +258,9 @@ __device__ inline T blockAllReduce(T value, Op op, BlockReduceStorage<BLOCK, T, 
   if constexpr (detail::needsBox<T>) {
     return detail::unbox(
         blockAllReduce<BLOCK>(detail::Box<T>(value), detail::OnBoxes<Op, T>{op}, detail::ofBoxes(storage)));
-  } else if constexpr (BLOCK <= 32) {
+  } else if constexpr (BLOCK == 32) {
+    return warpAllReduce(value, op);
+  } else if constexpr (BLOCK < 32) {
     return warpAllReduce<BLOCK>(value, op, BLOCK, detail::blockMask<BLOCK>);
   } else {
     constexpr bool EVERY_WARP = detail::everyWarpFinishes<BLOCK, T, Op>;
