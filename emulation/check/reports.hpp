@@ -28,6 +28,10 @@ inline Record Checker::located(Record access) const {
 }
 
 inline const char* Checker::remedy(const Sighting& seen) const {
+  if (const Moment* const other = nameOf(seen.earlier.run).moment.get();
+      seen.now.run == HOST_RUN && other != nullptr && order.isAwaited(*other))
+    return "the host has read a flag, which no fence puts behind the write: __threadfence_system() between them would "
+           "order them";
   if (seen.earlier.run == HOST_RUN || seen.now.run == HOST_RUN)
     return "the host has not waited: cudaStreamSynchronize() or cudaEventSynchronize() between them would order them";
   const Moment *const now = nameOf(seen.now.run).moment.get(), *const earlier = nameOf(seen.earlier.run).moment.get();
