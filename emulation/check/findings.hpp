@@ -25,6 +25,7 @@ struct Sighting {
   std::uintptr_t address;
   std::size_t bytes;
   bool isShared;
+  bool isStrange = false;  ///< outside of all memory of the device
   std::uint64_t count = 1;
 
   Instructions instructions() const { return {kind, earlier.pc, now.pc}; }

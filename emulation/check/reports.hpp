@@ -64,6 +64,12 @@ inline std::string Checker::describeAccess(const Record& access, bool isEarlier,
 inline std::string Checker::describe(const Sighting& seen) const {
   const LaunchName& launch = nameOf(seen.now.run);
   std::ostringstream out;
+  if (seen.isStrange) {
+    out << "kernel " << kernelName(launch.kernel)
+        << " is given a pointer that is not the device's, but to memory of the host or to what was freed\n  "
+        << describeAccess(seen.now, false, seen.bytes, false);
+    return out.str();
+  }
   const std::string where = seen.isShared ? describeShared(seen.address, launch.kernel) : describeGlobal(seen.address);
   if (seen.earlier.run == 0) {
     const bool isOutside = seen.kind == FindingKind::outOfBounds;

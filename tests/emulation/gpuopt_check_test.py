@@ -119,6 +119,22 @@ class Verdicts(unittest.TestCase):
         self.assertEqual((status, verdict["status"], verdict["counts"]["error"]), (1, None, 1))
         self.assertIn("did not end in time", printed)
 
+    def test_instances_of_a_template_are_one_line(self):
+        def kernel(name, executions, active):
+            return {"name": name, "sectors": 4, "idealSectors": 2, "bankConflicts": 1, "executions": executions,
+                    "activeLanes": active}
+        kernels = [kernel("void space::sum<float, (Kind)1, Pair<int, int> >(float*, Pair<int, int>)", 3, 1.0),
+                   kernel("copy(int*)", 1, 1.0), kernel("void (anonymous namespace)::sum<int>(int*)", 1, 0.25),
+                   kernel("void space::sum<int>(int*)", 1, 0.0), kernel("Scan<int>::run(int*)", 0, 1.0)]
+        self.assertEqual(list(gpuopt_check.text_of_kernels(kernels)), [
+            "space::sum<...>: 8 sectors where 4 would do, 2 bank conflicts, 75 % of the lanes active",
+            "copy(int*): 4 sectors where 2 would do, 1 bank conflicts, 100 % of the lanes active",
+            "{anonymous}::sum<...>: 4 sectors where 2 would do, 1 bank conflicts, 25 % of the lanes active",
+            "Scan<...>::run: 4 sectors where 2 would do, 1 bank conflicts, 100 % of the lanes active"])
+
+    def test_the_kernel_of_a_slow_line_is_named(self):
+        self.assertIn(" In stride(int const*, int*).", self.judge("stride")[3])
+
     def test_the_same_answer_each_time(self):
         for case in ("race", "outOfBounds"):
             self.assertEqual(self.judge(case), self.judge(case))
