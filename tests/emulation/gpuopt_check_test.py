@@ -88,6 +88,12 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(verdict["findings"][0]["lines"][1]["line"], line_of("race") - 2)
         self.assertEqual(verdict["status"], 0)  # the program's own: it does not notice
 
+    def test_launches_of_two_streams(self):
+        verdict = self.check_case("streams", "race", "error", 1)
+        text = verdict["findings"][0]["text"]
+        self.assertRegex(text, rf"launched in stream \d+ at \S*judged.cu:{line_of('first launch')}\n")
+        self.assertRegex(text, rf"launched in stream \d+ at \S*judged.cu:{line_of('first launch') + 1}\n")
+
     def test_an_access_out_of_bounds(self):
         self.check_case("outOfBounds", "outOfBounds", "error", 1)
 
@@ -101,6 +107,7 @@ class Verdicts(unittest.TestCase):
     def test_threads_that_left_before_a_barrier(self):
         verdict = self.check_case("diverged", "warning", "warning", 0)
         self.assertEqual(verdict["findings"][0]["kernel"], "diverge()")
+        self.assertTrue(verdict["findings"][0]["text"].startswith("kernel diverge()"))
 
     def test_uncoalesced_access(self):
         verdict = self.check_case("stride", "sectors", "warning", 0)
@@ -142,7 +149,7 @@ class Verdicts(unittest.TestCase):
 
 def case_mark(case):
     return {"race": "race", "outOfBounds": "out of bounds", "uninitialised": "uninitialised", "error": "error",
-            "diverged": "warning", "stride": "sectors"}[case]
+            "diverged": "warning", "stride": "sectors", "streams": "streams"}[case]
 
 
 class Refusals(unittest.TestCase):

@@ -33,7 +33,7 @@
 
 namespace gpuopt::emulation::detail {
 
-/// Whether nobody has asked for this kernel: whether lanes left it before a collective is told once.
+/// Whether nobody has asked for this kernel: there is one warning of each.
 inline bool isFirstWarning(const void* kernel) {
   static std::mutex mutex;
   static auto* const told = new std::set<const void*>;
@@ -222,17 +222,30 @@ class Block {
   /// Completes a barrier if all lanes that have not left wait at the same one.
   bool completeInBlock() {
     const Operation* operation = nullptr;
+    bool isDivergent = false;
     for (unsigned i = 0; i < threads_; ++i) {
       if (lanes_[i].state == Lane::State::left) continue;
       if (operation == nullptr) operation = lanes_[i].request.operation;
       if (lanes_[i].request.operation != operation) return false;
+      const Lane& first = lanes_[i / WARP_LANES * WARP_LANES];
+      isDivergent |= first.state != Lane::State::left && first.request.site.line != lanes_[i].request.site.line;
     }
+    if (isDivergent) warnOfLines();
     waitingInBlock_ = 0;
     if (observer_ != nullptr) observer_->meet(*operation, &lanes_[0], threads_);
     operation->complete(&lanes_[0], threads_);
     for (unsigned i = 0; i < threads_; ++i)
       if (lanes_[i].state != Lane::State::left) queue_.insert(i);
     return true;
+  }
+
+  /// A warp's lanes wait at several lines for one barrier: GPUs since Volta count them all, which CUDA does not
+  /// promise.
+  void warnOfLines() {
+    if (!isFirstWarning(launch_->kernel)) return;
+    const std::string what = askWhy();
+    report("warning: " + describeLaunch() + ": threads of a warp wait at several lines for each other: " + what,
+           {"warning", kernelName(launch_->kernel), waitingLines(lanes_.get(), threads_)});
   }
 
   /// Nobody can run, and some lanes have left: GPUs since Volta wait for the others alone, which CUDA does not promise.
