@@ -105,6 +105,7 @@ class BlockChecker : public BlockObserver {
         (operation.scope == Operation::Scope::warp ? first[__builtin_ctz(participants)] : *first).request;
     if (isLeftOut(operation, request.site)) return;
     if (operation.scope == Operation::Scope::warp) {
+      if (checker_.settings.isStrict && &operation != &syncWarp) return;
       clocks_.meet(first->index, participants, checker_.flags);
       return;
     }

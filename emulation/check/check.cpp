@@ -51,11 +51,13 @@ struct ProgramCheck {
     checker.settings.endsAtFirst = checker.settings.without.find(':') != std::string::npos;
     bool isOn = false;
     for (const std::string& what : listOf("GPUOPT_EMULATION_CHECK")) {
-      if (what != "races" && what != "equal") {
-        std::fprintf(stderr, "gpuopt emulation: GPUOPT_EMULATION_CHECK: %s is neither races nor equal\n", what.c_str());
+      if (what != "races" && what != "equal" && what != "strict") {
+        std::fprintf(stderr, "gpuopt emulation: GPUOPT_EMULATION_CHECK: %s is none of races, equal and strict\n",
+                     what.c_str());
         std::abort();
       }
       checker.settings.reportsEqualValues |= what == "equal";
+      checker.settings.isStrict |= what == "strict";
       isOn = true;
     }
     if (!isOn) return;

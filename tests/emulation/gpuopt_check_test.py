@@ -8,6 +8,8 @@ import importlib.machinery
 import importlib.util
 import io
 import json
+import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -93,6 +95,13 @@ class Verdicts(unittest.TestCase):
         text = verdict["findings"][0]["text"]
         self.assertRegex(text, rf"launched in stream \d+ at \S*judged.cu:{line_of('first launch')}\n")
         self.assertRegex(text, rf"launched in stream \d+ at \S*judged.cu:{line_of('first launch') + 1}\n")
+
+    def test_a_shuffle_orders_memory_unless_the_check_is_strict(self):
+        for setting, status in (("races", 0), ("races,strict", 66), ("races,equal", 0)):
+            ended = subprocess.run([str(self.programs["check"]), "shuffle"], capture_output=True, text=True,
+                                   env={**os.environ, "GPUOPT_EMULATION_CHECK": setting})
+            self.assertEqual(ended.returncode, status, ended.stderr)
+        self.assertEqual(self.judge("shuffle")[0], 0)
 
     def test_an_access_out_of_bounds(self):
         self.check_case("outOfBounds", "outOfBounds", "error", 1)

@@ -34,6 +34,13 @@ __global__ void refuse(const int* in) {
   assert(in[threadIdx.x] < 0);  // error
 }
 
+__global__ void turn(int* out) {
+  __shared__ int shared[32];
+  shared[threadIdx.x] = static_cast<int>(threadIdx.x);
+  const int other = __shfl_xor_sync(0xffffffff, static_cast<int>(threadIdx.x), 1);
+  out[threadIdx.x] = shared[other];
+}
+
 __global__ void fill(int* out) { out[threadIdx.x] = 1; }
 
 __global__ void add(int* out) {
@@ -57,6 +64,7 @@ int main(int, char** arguments) {
   if (is("stride")) stride<<<1, THREADS>>>(in, out);
   if (is("error")) refuse<<<1, THREADS>>>(in);
   if (is("diverged")) diverge<<<1, THREADS>>>();
+  if (is("shuffle")) turn<<<1, 32>>>(out);
   if (is("streams")) {
     cudaStream_t first, second;
     cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking);
