@@ -8,6 +8,7 @@
 
 #include "gpuopt_emulation/async_copies.hpp"
 
+#include <dlfcn.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -51,6 +52,20 @@ struct Trace {
   bool isOnStack(std::uintptr_t address) const { return stack <= address && address < stackEnd; }
 };
 
+/// The arguments of a kernel that point to no memory of the device: to the host's, or to what was freed. Variables are
+/// left out: those of the host cannot be told from those of the device.
+inline std::vector<std::uintptr_t> strangersAmong(const std::vector<PointerArgument>& pointers) {
+  std::vector<std::uintptr_t> strangers;
+  for (const PointerArgument& argument : pointers) {
+    Dl_info object;
+    const auto* const before = static_cast<const unsigned char*>(argument.pointer) - 1;  // of the end of an array
+    if (argument.pointer != nullptr && memory().range(argument.pointer).first == nullptr &&
+        memory().range(before).first == nullptr && dladdr(argument.pointer, &object) == 0)
+      strangers.push_back(reinterpret_cast<std::uintptr_t>(argument.pointer));
+  }
+  return strangers;
+}
+
 /// Checks the blocks of one worker, one after the other.
 class BlockChecker : public BlockObserver {
  public:
@@ -59,7 +74,8 @@ class BlockChecker : public BlockObserver {
         launch_(launch),
         arguments_(reinterpret_cast<std::uintptr_t>(launch.arguments)),
         argumentBytes_(malloc_usable_size(const_cast<void*>(launch.arguments))),
-        known_(checker.knownBefore(launch.moment.get())) {}
+        known_(checker.knownBefore(launch.moment.get())),
+        strangers_(strangersAmong(launch.pointers)) {}
 
   void begin(const Launch& launch, std::uint64_t number, const SharedMemory& shared, Lane* lanes,
              unsigned threads) override {
@@ -89,6 +105,7 @@ class BlockChecker : public BlockObserver {
         (operation.scope == Operation::Scope::warp ? first[__builtin_ctz(participants)] : *first).request;
     if (isLeftOut(operation, request.site)) return;
     if (operation.scope == Operation::Scope::warp) {
+      if (checker_.settings.isStrict && &operation != &syncWarp) return;
       clocks_.meet(first->index, participants, checker_.flags);
       return;
     }
@@ -130,6 +147,7 @@ class BlockChecker : public BlockObserver {
     if (!isShared && !unordered_.transfers.empty()) findTransfer(seen, lane.index);
     if (isDynamic(address) && dynamicEnd_ < end) state.outside = ByteState::ALL;
     judge(state, now, address, bytes);
+    if (isStrange(address)) sight({FindingKind::outOfBounds, Record(), now, address, bytes, false, true});
     if (seen.earlier.run != 0) doubt(*lane.trace, seen);
   }
 
@@ -181,6 +199,13 @@ class BlockChecker : public BlockObserver {
       return address - reinterpret_cast<std::uintptr_t>(&variable) < sizeof variable;
     };
     return isIn(threadIdx) || isIn(blockIdx) || isIn(blockDim) || isIn(gridDim) || isIn(currentLane);
+  }
+
+  /// Whether an access is where an argument points to that is no address of the device's, or not much behind that.
+  bool isStrange(std::uintptr_t address) const {
+    constexpr std::uintptr_t NEAR = 256;
+    return std::any_of(strangers_.begin(), strangers_.end(),
+                       [address](std::uintptr_t pointer) { return address - pointer < NEAR; });
   }
 
   void noteFlag(const Lane& lane, AccessWay way, std::uintptr_t address) {
@@ -310,6 +335,7 @@ class BlockChecker : public BlockObserver {
   const std::uintptr_t arguments_;
   const std::size_t argumentBytes_;
   const KnowledgePointer known_;
+  const std::vector<std::uintptr_t> strangers_;
   Unordered unordered_;          // with what began before this round
   Unordered::Runs later_{0, 0};  // a launch that began after this one
   bool isLaterOrdered_ = true;

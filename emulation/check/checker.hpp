@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -204,6 +205,9 @@ class Checker : public LaunchObserver, public MemoryObserver, public StreamObser
   Unordered findUnordered(const Moment* moment);
   Record findRaceWith(const Transfer& transfer, const Record& now, const Unordered& others);
   void remember(const KnownTransfer& transfer);
+  void hear(std::uintptr_t flag, const MomentPointer& launch);
+  bool isHeard(const Record& access, const Moment& launch) const;
+  bool isBeforeHost(const Record& access, AccessWay way) const;
 
   /// Whether an instruction is the emulated device's own.
   static bool isOfSystem(const std::vector<SourceLine>& frames) { return !frames.empty() && lineOf(frames) == nullptr; }
@@ -231,6 +235,7 @@ class Checker : public LaunchObserver, public MemoryObserver, public StreamObser
   std::vector<KnownTransfer> transfers_;
   std::vector<std::pair<MomentPointer, KnowledgePointer>>
       learnt_;  // by launches that have read flags of others, and by exchanges
+  std::deque<std::pair<MomentPointer, KnowledgePointer>> heard_;  // by the host: launches whose flags it has read
   Findings findings_;
 };
 

@@ -25,6 +25,7 @@ struct Sighting {
   std::uintptr_t address;
   std::size_t bytes;
   bool isShared;
+  bool isStrange = false;  ///< outside of all memory of the device
   std::uint64_t count = 1;
 
   Instructions instructions() const { return {kind, earlier.pc, now.pc}; }
@@ -43,6 +44,7 @@ struct Findings {
 
 struct CheckSettings {
   bool reportsEqualValues = false;
+  bool isStrict = false;             ///< shuffles, votes and matches order no accesses to memory
   std::vector<std::string> ignored;  ///< parts of reports and of names of functions
   std::string without;               ///< the location of a barrier or fence that is to order nothing
   bool endsAtFirst = false;          ///< the program ends at its first mistake

@@ -106,13 +106,20 @@ class StreamOrder {
     moment->count = ++timelines_[moment->timeline].count;
     clock.set(moment->timeline, moment->count);
     for (const StreamName& stream : streams) timelines_[timelineOf(stream)].clock = clock;
-    isAllAwaited_ = false;
+    isAllAwaited_ = isAllWaitedFor_ = false;
     return moment;
   }
 
   void awaited(const WorkClock& clock) {
     const std::lock_guard<std::mutex> lock(mutex_);
     learn(clock);
+  }
+
+  /// The host has read a flag, which says that work has come so far, and has not waited for its end.
+  void heard(const WorkClock& clock) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    host_.join(clock);
+    isAllAwaited_ = isAllBefore(host_);
   }
 
   void awaited(const StreamName& stream) {
@@ -127,9 +134,10 @@ class StreamOrder {
 
   void awaitedDevice(int device) {
     const std::lock_guard<std::mutex> lock(mutex_);
+    WorkClock clock;
     for (const Timeline& timeline : timelines_)
-      if (timeline.stream.device == device) host_.join(timeline.clock);
-    learn(host_);
+      if (timeline.stream.device == device) clock.join(timeline.clock);
+    learn(clock);
   }
 
   void destroyed(const StreamName& stream) {
@@ -138,12 +146,18 @@ class StreamOrder {
       if (timeline.stream == stream) timeline.isDestroyed = true;
   }
 
-  /// Whether the host has waited for all that was queued.
+  /// Whether the host knows that all is done that was queued.
   bool isAllAwaited() const { return isAllAwaited_; }
+  /// Whether it knows that by waiting, not by flags.
+  bool isAllWaitedFor() const { return isAllWaitedFor_; }
 
   bool isAwaited(const Moment& moment) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return isBefore(moment, host_);
+  }
+  bool isWaitedFor(const Moment& moment) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return isBefore(moment, waited_);
   }
 
   /// Whether a piece of work comes after everything else that was queued.
@@ -190,15 +204,22 @@ class StreamOrder {
 
   void learn(const WorkClock& clock) {
     host_.join(clock);
-    bool isAll = true;
-    for (std::size_t i = 0; i < timelines_.size(); ++i) isAll = isAll && timelines_[i].count <= host_.of(i);
-    isAllAwaited_ = isAll;
+    waited_.join(clock);
+    isAllAwaited_ = isAllBefore(host_);
+    isAllWaitedFor_ = isAllBefore(waited_);
+  }
+
+  bool isAllBefore(const WorkClock& clock) const {
+    for (std::size_t i = 0; i < timelines_.size(); ++i)
+      if (timelines_[i].count > clock.of(i)) return false;
+    return true;
   }
 
   mutable std::mutex mutex_;
   std::vector<Timeline> timelines_;
-  WorkClock host_;
-  std::atomic<bool> isAllAwaited_{true};
+  WorkClock host_;    // what the host knows to be done
+  WorkClock waited_;  // the same without what it knows from flags
+  std::atomic<bool> isAllAwaited_{true}, isAllWaitedFor_{true};
 };
 
 }  // namespace gpuopt::emulation::detail

@@ -28,6 +28,10 @@ inline Record Checker::located(Record access) const {
 }
 
 inline const char* Checker::remedy(const Sighting& seen) const {
+  if (const Moment* const other = nameOf(seen.earlier.run).moment.get();
+      seen.now.run == HOST_RUN && other != nullptr && order.isAwaited(*other))
+    return "the host has read a flag, which no fence puts behind the write: __threadfence_system() between them would "
+           "order them";
   if (seen.earlier.run == HOST_RUN || seen.now.run == HOST_RUN)
     return "the host has not waited: cudaStreamSynchronize() or cudaEventSynchronize() between them would order them";
   const Moment *const now = nameOf(seen.now.run).moment.get(), *const earlier = nameOf(seen.earlier.run).moment.get();
@@ -60,6 +64,12 @@ inline std::string Checker::describeAccess(const Record& access, bool isEarlier,
 inline std::string Checker::describe(const Sighting& seen) const {
   const LaunchName& launch = nameOf(seen.now.run);
   std::ostringstream out;
+  if (seen.isStrange) {
+    out << "kernel " << kernelName(launch.kernel)
+        << " is given a pointer that is not the device's, but to memory of the host or to what was freed\n  "
+        << describeAccess(seen.now, false, seen.bytes, false);
+    return out.str();
+  }
   const std::string where = seen.isShared ? describeShared(seen.address, launch.kernel) : describeGlobal(seen.address);
   if (seen.earlier.run == 0) {
     const bool isOutside = seen.kind == FindingKind::outOfBounds;

@@ -4,6 +4,13 @@
 
 #include "checker.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
 namespace gpuopt::emulation::detail {
 
 /// Copies and launches for which the host has waited come before all that it queues from now on. Where work is
@@ -124,15 +131,51 @@ inline void Checker::transfers(const Transfer& transfer) {
   for (const Sighting& sighting : seen) report(sighting);
 }
 
+/// The host has read a flag of a launch: what the thread that wrote it did before its fence comes before that. For all
+/// but the latest of these launches it is taken to have waited.
+inline void Checker::hear(std::uintptr_t flag, const MomentPointer& launch) {
+  constexpr std::size_t MOST = 16;
+  Passed passed;
+  flags.acquire(flag, HOST_RUN, passed);
+  const auto isIts = [&](const auto& heard) { return heard.first == launch; };
+  auto entry = std::find_if(heard_.begin(), heard_.end(), isIts);
+  if (entry == heard_.end()) entry = heard_.insert(heard_.end(), {launch, nullptr});
+  learn(entry->second, passed.toAll);
+  order.heard(launch->clock);
+  if (heard_.size() <= MOST) return;
+  order.awaited(heard_.front().first->clock);
+  heard_.pop_front();
+}
+
+/// Whether an access of a launch of which the host knows by a flag comes before that. Nothing is asked of reads: the
+/// value that the host gets often depends on them.
+inline bool Checker::isHeard(const Record& access, const Moment& launch) const {
+  if (!access.isWrite()) return true;
+  const auto entry =
+      std::find_if(heard_.begin(), heard_.end(), [&](const auto& heard) { return heard.first.get() == &launch; });
+  return entry == heard_.end() || (entry->second != nullptr && entry->second->covers(access));
+}
+
+/// Whether what a launch or a copy did comes before what the host does outside of host functions.
+inline bool Checker::isBeforeHost(const Record& access, AccessWay way) const {
+  const Moment* const moment = nameOf(access.run).moment.get();
+  if (moment == nullptr || order.isWaitedFor(*moment)) return true;
+  if (!order.isAwaited(*moment)) return false;
+  return isStrong(access.way()) ? !isStrong(way) : isHeard(access, *moment);  // a flag may have changed again
+}
+
 /// What the host does outside of streams is looked at alone: all that it queues later comes after it.
 inline void Checker::hostAccess(AccessWay way, std::uintptr_t address, std::size_t bytes, std::uintptr_t pc) {
-  if (order.isAllAwaited() || launchObserver != this || !states.isUsed(address) || states.at(address)->isHosts == 0)
+  if (order.isAllWaitedFor() || launchObserver != this || !states.isUsed(address) || states.at(address)->isHosts == 0)
     return;
   const MomentPointer moment = currentMoment;  // of a host function
   if (isInHostFunction && moment == nullptr) return;
-  const auto isOrdered = [&](const Moment* other) {
+  const auto isWorkOrdered = [&](const Moment* other) {
     if (other == nullptr || other == moment.get()) return true;
     return moment != nullptr ? isBefore(*other, moment->clock) : order.isAwaited(*other);
+  };
+  const auto isOrdered = [&](const Record& old) {
+    return moment != nullptr ? isWorkOrdered(nameOf(old.run).moment.get()) : isBeforeHost(old, way);
   };
   Record now(HOST_RUN, 1, pc, 0, way), earlier;
   for (std::uintptr_t at = address; at < address + bytes; at = at / 4 * 4 + 4) {
@@ -141,17 +184,17 @@ inline void Checker::hostAccess(AccessWay way, std::uintptr_t address, std::size
     const Cell cell = *cells.at(at);
     lock.unlock();
     const std::lock_guard<std::mutex> names(mutex_);
-    const Record found = cell.find(now, [&](const Record& old) { return isOrdered(nameOf(old.run).moment.get()); });
+    const Record found = cell.find(now, isOrdered);
     if (found.run == 0) continue;
     if (!isStrong(way) || !isStrong(found.way())) earlier = found;
     // A flag that a kernel has written: the host knows then what came before.
-    if (isStrong(way) && isStrong(found.way())) order.awaited(nameOf(found.run).moment->clock);
+    if (isStrong(way) && isStrong(found.way())) hear(address, nameOf(found.run).moment);
   }
   {
     const std::lock_guard<std::mutex> lock(transfersMutex_);
     for (const KnownTransfer& known : transfers_)
       if ((known.what.isWrite || now.isWrite()) && touches(known.what, address, bytes) &&
-          !isOrdered(known.moment.get()))
+          !isWorkOrdered(known.moment.get()))
         earlier = known.access;
   }
   if (earlier.run != 0) report({FindingKind::race, earlier, now, address, bytes, false});

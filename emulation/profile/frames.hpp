@@ -35,7 +35,8 @@ inline bool contains(const std::string& text, const char* part) { return text.fi
 
 /// Whether a file belongs to the compiler, Boost or the emulated device: no part of a kernel.
 inline bool isSystemFile(const std::string& file) {
-  return contains(file, "gpuopt_emulation/") || contains(file, "emulation/include/cuda/") ||
+  return contains(file, "gpuopt_emulation/") || contains(file, "emulation/include/") ||
+         contains(file, "emulation/check/") || contains(file, "emulation/profile/") ||
          contains(file, "/include/c++/") || contains(file, "include/boost/");
 }
 

@@ -211,5 +211,44 @@ TEST_CASE("check: accesses outside of an allocation", "[check]") {
   CHECK(cudaFree(out) == cudaErrorIllegalAddress);
 }
 
+LINE_OF(FIRST);
+__global__ void copyFirst(const int* in, int* out, bool reads) {
+  if (reads) out[threadIdx.x] = in[threadIdx.x];
+}
+
+// As <<<>>> launches it, which does not look at pointers: gpuopt::launch refuses those of the host.
+std::vector<Finding> findingsOfCopy(const int* in, int* out, bool reads = true) {
+  void* arguments[] = {&in, &out, &reads};
+  return findRaces([&] { cudaLaunchKernel(copyFirst, dim3(1), dim3(32), arguments); });
+}
+
+TEST_CASE("check: a kernel is given memory of the host, or what was freed", "[check]") {
+  const std::vector<int> host(32, 1);
+  const DeviceArray<int> in(host);
+  DeviceArray<int> out(32);
+  const std::vector<Finding> findings = findingsOfCopy(host.data(), out.data());
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].kind == FindingKind::outOfBounds);
+  CHECK(findings[0].line.line == FIRST + 2);
+  CHECK(contains(findings[0].text, "is given a pointer that is not the device's, but to memory of the host"));
+  CHECK(findingsOfCopy(in.data(), out.data()).empty());
+  CHECK(findingsOfCopy(host.data(), out.data(), false).empty());
+  CHECK(findingsOfCopy(nullptr, out.data(), false).empty());
+
+  int *freed = nullptr, *pinned = nullptr, *managed = nullptr;
+  checkCuda(cudaMalloc(&freed, 32 * sizeof(int)), "cudaMalloc");
+  checkCuda(cudaMemset(freed, 0, 32 * sizeof(int)), "cudaMemset");
+  CHECK(findingsOfCopy(freed, out.data()).empty());
+  CHECK(findingsOfCopy(freed + 32, out.data(), false).empty());
+  checkCuda(cudaFree(freed), "cudaFree");
+  CHECK(findingsOfCopy(freed, out.data()).size() == 1);
+  checkCuda(cudaMallocHost(&pinned, 32 * sizeof(int)), "cudaMallocHost");
+  checkCuda(cudaMallocManaged(&managed, 32 * sizeof(int)), "cudaMallocManaged");
+  for (int i = 0; i < 32; ++i) pinned[i] = managed[i] = i;
+  CHECK(findingsOfCopy(pinned, managed).empty());
+  checkCuda(cudaFreeHost(pinned), "cudaFreeHost");
+  checkCuda(cudaFree(managed), "cudaFree");
+}
+
 }  // namespace
 }  // namespace gpuopt::test::check_global_test

@@ -371,6 +371,42 @@ TEST_CASE("check: a kernel and the host in managed memory", "[check]") {
   cudaFree(managed);
 }
 
+LINE_OF(TELL);
+__global__ void tellHost(int* memory, bool fences) {
+  for (int i = 1; i <= 2; ++i) {
+    memory[i] = 10 * i;
+    if (fences) __threadfence_system();
+    *static_cast<volatile int*>(memory) = i;
+  }
+}
+
+TEST_CASE("check: the host polls a flag, which a fence puts behind the data", "[check]") {
+  const Setting s;
+  const auto poll = [&](bool fences) {
+    return findRaces([&] {
+      launch(tellHost, LaunchConfig{dim3(1), dim3(1), 0, s.first}, s.pinned, fences);
+      while (*static_cast<volatile int*>(s.pinned) != 2) {
+      }
+      CHECK(s.pinned[2] == 20);
+      launch(copyAll, s.config(s.second), static_cast<const int*>(s.pinned), const_cast<int*>(s.out.data()));
+    });
+  };
+  CHECK(poll(true).empty());
+  checkCuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  const std::vector<Finding> findings = poll(false);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].earlier.line == TELL + 3);
+  CHECK(contains(findings[0].text, "__threadfence_system() between them"));
+  checkCuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  CHECK(findRaces([&] {
+          launch(tellHost, LaunchConfig{dim3(1), dim3(1), 0, s.first}, s.pinned, false);
+          while (*static_cast<volatile int*>(s.pinned) != 2) {
+          }
+          checkCuda(cudaStreamSynchronize(s.first), "cudaStreamSynchronize");
+          CHECK(s.pinned[2] == 20);
+        }).empty());
+}
+
 TEST_CASE("check: a host function is ordered in its stream", "[check]") {
   const Setting s;
   struct Data {

@@ -126,6 +126,7 @@ TEST_CASE("an array may not reach beyond its memory") {
   if (!isHostMemoryRefused()) return;
   float* data = nullptr;
   checkCuda(cudaMalloc(&data, std::size_t{1} << 21), "cudaMalloc");
+  checkCuda(cudaMemset(data, 0, std::size_t{1} << 21), "cudaMemset");
   const std::size_t tooMany = std::size_t{1} << 36;
   const auto begins = [](const std::string& text, const std::string& begin) {
     return text.substr(0, begin.size()) == begin;

@@ -100,6 +100,38 @@ TEST_CASE("a kernel that threads leave is warned of once", "[exited]") {
   CHECK(gpuopt::emulation::lastReport() == error);
 }
 
+/// A kernel for each order in which the tests run.
+template <gpuopt::emulation::LaneOrder>
+__global__ void waitAtTwoLines() {
+  if (threadIdx.x < 40)
+    __syncthreads();
+  else
+    __syncthreads();
+}
+__global__ void waitAtALineForEachWarp() {
+  if (threadIdx.x < 32)
+    __syncthreads();
+  else
+    __syncthreads();
+}
+
+TEST_CASE("lanes of a warp that wait for one barrier at several lines are warned of", "[exited]") {
+  using gpuopt::emulation::LaneOrder;
+  const LaneOrder order = gpuopt::emulation::schedule().order;
+  void (*const kernel)() = order == LaneOrder::forward    ? waitAtTwoLines<LaneOrder::forward>
+                           : order == LaneOrder::backward ? waitAtTwoLines<LaneOrder::backward>
+                                                          : waitAtTwoLines<LaneOrder::random>;
+  REQUIRE(launch(kernel, 2, 64) == cudaSuccess);
+  const std::string report = gpuopt::emulation::lastReport();
+  CAPTURE(report);
+  CHECK(report.find("warning: kernel ") == 0);
+  CHECK(report.find("threads of a warp wait at several lines for each other") != std::string::npos);
+  CHECK(report.find("threads 0-39 wait in __syncthreads at " __FILE__ ":") != std::string::npos);
+  CHECK(report.find("threads 40-63 wait in __syncthreads at " __FILE__ ":") != std::string::npos);
+  REQUIRE(launch(waitAtALineForEachWarp, 1, 64) == cudaSuccess);
+  CHECK(gpuopt::emulation::lastReport() == report);
+}
+
 TEST_CASE("threads that wait in different barriers stay divergent though others have left", "[exited]") {
   const LenientScope lenient;
   Managed<int> out(1);

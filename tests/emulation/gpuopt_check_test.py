@@ -8,6 +8,8 @@ import importlib.machinery
 import importlib.util
 import io
 import json
+import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -88,6 +90,19 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(verdict["findings"][0]["lines"][1]["line"], line_of("race") - 2)
         self.assertEqual(verdict["status"], 0)  # the program's own: it does not notice
 
+    def test_launches_of_two_streams(self):
+        verdict = self.check_case("streams", "race", "error", 1)
+        text = verdict["findings"][0]["text"]
+        self.assertRegex(text, rf"launched in stream \d+ at \S*judged.cu:{line_of('first launch')}\n")
+        self.assertRegex(text, rf"launched in stream \d+ at \S*judged.cu:{line_of('first launch') + 1}\n")
+
+    def test_a_shuffle_orders_memory_unless_the_check_is_strict(self):
+        for setting, status in (("races", 0), ("races,strict", 66), ("races,equal", 0)):
+            ended = subprocess.run([str(self.programs["check"]), "shuffle"], capture_output=True, text=True,
+                                   env={**os.environ, "GPUOPT_EMULATION_CHECK": setting})
+            self.assertEqual(ended.returncode, status, ended.stderr)
+        self.assertEqual(self.judge("shuffle")[0], 0)
+
     def test_an_access_out_of_bounds(self):
         self.check_case("outOfBounds", "outOfBounds", "error", 1)
 
@@ -101,6 +116,7 @@ class Verdicts(unittest.TestCase):
     def test_threads_that_left_before_a_barrier(self):
         verdict = self.check_case("diverged", "warning", "warning", 0)
         self.assertEqual(verdict["findings"][0]["kernel"], "diverge()")
+        self.assertTrue(verdict["findings"][0]["text"].startswith("kernel diverge()"))
 
     def test_uncoalesced_access(self):
         verdict = self.check_case("stride", "sectors", "warning", 0)
@@ -119,6 +135,22 @@ class Verdicts(unittest.TestCase):
         self.assertEqual((status, verdict["status"], verdict["counts"]["error"]), (1, None, 1))
         self.assertIn("did not end in time", printed)
 
+    def test_instances_of_a_template_are_one_line(self):
+        def kernel(name, executions, active):
+            return {"name": name, "sectors": 4, "idealSectors": 2, "bankConflicts": 1, "executions": executions,
+                    "activeLanes": active}
+        kernels = [kernel("void space::sum<float, (Kind)1, Pair<int, int> >(float*, Pair<int, int>)", 3, 1.0),
+                   kernel("copy(int*)", 1, 1.0), kernel("void (anonymous namespace)::sum<int>(int*)", 1, 0.25),
+                   kernel("void space::sum<int>(int*)", 1, 0.0), kernel("Scan<int>::run(int*)", 0, 1.0)]
+        self.assertEqual(list(gpuopt_check.text_of_kernels(kernels)), [
+            "space::sum<...>: 8 sectors where 4 would do, 2 bank conflicts, 75 % of the lanes active",
+            "copy(int*): 4 sectors where 2 would do, 1 bank conflicts, 100 % of the lanes active",
+            "{anonymous}::sum<...>: 4 sectors where 2 would do, 1 bank conflicts, 25 % of the lanes active",
+            "Scan<...>::run: 4 sectors where 2 would do, 1 bank conflicts, 100 % of the lanes active"])
+
+    def test_the_kernel_of_a_slow_line_is_named(self):
+        self.assertIn(" In stride(int const*, int*).", self.judge("stride")[3])
+
     def test_the_same_answer_each_time(self):
         for case in ("race", "outOfBounds"):
             self.assertEqual(self.judge(case), self.judge(case))
@@ -126,7 +158,7 @@ class Verdicts(unittest.TestCase):
 
 def case_mark(case):
     return {"race": "race", "outOfBounds": "out of bounds", "uninitialised": "uninitialised", "error": "error",
-            "diverged": "warning", "stride": "sectors"}[case]
+            "diverged": "warning", "stride": "sectors", "streams": "streams"}[case]
 
 
 class Refusals(unittest.TestCase):

@@ -34,6 +34,19 @@ __global__ void refuse(const int* in) {
   assert(in[threadIdx.x] < 0);  // error
 }
 
+__global__ void turn(int* out) {
+  __shared__ int shared[32];
+  shared[threadIdx.x] = static_cast<int>(threadIdx.x);
+  const int other = __shfl_xor_sync(0xffffffff, static_cast<int>(threadIdx.x), 1);
+  out[threadIdx.x] = shared[other];
+}
+
+__global__ void fill(int* out) { out[threadIdx.x] = 1; }
+
+__global__ void add(int* out) {
+  out[threadIdx.x] += 1;  // streams
+}
+
 int main(int, char** arguments) {
   const auto is = [&](const char* name) { return std::strcmp(arguments[1], name) == 0; };
   int *in = nullptr, *out = nullptr;
@@ -51,6 +64,14 @@ int main(int, char** arguments) {
   if (is("stride")) stride<<<1, THREADS>>>(in, out);
   if (is("error")) refuse<<<1, THREADS>>>(in);
   if (is("diverged")) diverge<<<1, THREADS>>>();
+  if (is("shuffle")) turn<<<1, 32>>>(out);
+  if (is("streams")) {
+    cudaStream_t first, second;
+    cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking);
+    fill<<<1, THREADS, 0, first>>>(out);  // first launch
+    add<<<1, THREADS, 0, second>>>(out);
+  }
   if (is("endless")) pause();
   if (is("crash")) std::abort();
   std::puts("the program's own words");

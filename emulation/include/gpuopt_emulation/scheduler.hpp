@@ -4,26 +4,25 @@
 #pragma once
 
 #include "errors.hpp"
-#include "fiber.hpp"
-#include "grid_barrier.hpp"
+#include "lane.hpp"
+#include "lane_queue.hpp"
+#include "launch_state.hpp"
 #include "limits.hpp"
 #include "observer.hpp"
 #include "report.hpp"
 #include "shared_memory.hpp"
+#include "stall.hpp"
 #include "symbols.hpp"
 
 #include <array>
-#include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
-#include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 // As in fiber.hpp.
@@ -34,108 +33,7 @@
 
 namespace gpuopt::emulation::detail {
 
-struct Lane;
-
-/// What lanes do together. They have arrived at the same operation when they name the same object of this
-/// type.
-struct Operation {
-  enum class Scope { warp, block };
-  const char* name;
-  Scope scope;
-  /// Computes every participant's result from all their values while all of them are parked, so that no lane
-  /// sees a later value of another. `first` is the first lane of the warp or block; `participants` is the
-  /// mask of lanes in a warp, and the number of threads in a block.
-  void (*complete)(Lane* first, unsigned participants);
-  bool needsAll = false;  ///< also lanes that have left the kernel
-};
-
-/// A lane's part in an operation.
-struct Request {
-  const Operation* operation = nullptr;
-  unsigned mask = 0;
-  unsigned source = 0;
-  std::uint64_t value = 0;
-  std::uint64_t result = 0;
-  Site site;
-};
-
-class Block;
-
-/// Calls `visit(i)` for each lane that a mask names, in order.
-template <class Visit>
-void forEachLane(unsigned mask, Visit visit) {
-  for (; mask != 0; mask &= mask - 1) visit(static_cast<unsigned>(__builtin_ctz(mask)));
-}
-
-struct Lane {
-  enum class State { fresh, running, waiting, yielded, left };
-
-  Block* block = nullptr;
-  unsigned index = 0;  ///< in the block
-  uint3 thread{0, 0, 0};
-  State state = State::left;
-  Request request;
-  std::optional<Fiber> fiber;
-  Trace* trace = nullptr;  ///< null if nobody observes the launch
-
-  unsigned inWarp() const { return index % WARP_LANES; }
-  unsigned bit() const { return 1u << inWarp(); }
-};
-
-/// The lane that runs on this thread; none outside kernels.
-inline thread_local Lane* currentLane = nullptr;
-
-/// A set of lanes of a block.
-class LaneSet {
- public:
-  void insert(unsigned i) { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
-  void erase(unsigned i) { words_[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
-  void insertFirst(unsigned count) {
-    for (unsigned i = 0; i < count; ++i) insert(i);
-  }
-
-  /// The first element not below `from`, or -1.
-  int next(unsigned from) const {
-    for (unsigned w = from / 64; w < WORDS; ++w) {
-      const std::uint64_t word = w == from / 64 ? words_[w] & (~std::uint64_t{0} << (from % 64)) : words_[w];
-      if (word != 0) return static_cast<int>(w * 64) + __builtin_ctzll(word);
-    }
-    return -1;
-  }
-
-  /// The last element, or -1.
-  int last() const {
-    for (unsigned w = WORDS; w-- > 0;)
-      if (words_[w] != 0) return static_cast<int>(w * 64 + 63) - __builtin_clzll(words_[w]);
-    return -1;
-  }
-
- private:
-  static constexpr unsigned WORDS = MAX_BLOCK_THREADS / 64;
-  std::array<std::uint64_t, WORDS> words_{};
-};
-
-/// A kernel launch as the workers see it.
-struct Launch {
-  const void* kernel;
-  dim3 grid, block;
-  std::size_t sharedBytes;
-  void (*body)(const void* arguments);  ///< calls the kernel
-  const void* arguments;
-  Schedule schedule;
-  std::uint64_t blocks;
-  std::vector<PointerArgument> pointers;
-  LaunchObserver* observer = launchObserver;
-  MomentPointer moment = currentMoment;
-  std::atomic<std::uint64_t> nextBlock{0};
-  std::atomic<bool> failed{false};
-  std::atomic<cudaError_t> code{cudaErrorLaunchFailure};  ///< of a launch that has failed
-  GridBarrier* barrier = nullptr;                         ///< of a cooperative launch
-  std::mutex childrenMutex{};
-  std::vector<std::function<cudaError_t()>> children{};  ///< launches by its threads, which run when it has ended
-};
-
-/// Whether nobody has asked for this kernel: whether lanes left it before a collective is told once.
+/// Whether nobody has asked for this kernel: there is one warning of each.
 inline bool isFirstWarning(const void* kernel) {
   static std::mutex mutex;
   static auto* const told = new std::set<const void*>;
@@ -224,9 +122,7 @@ class Block {
     left_ = 0;
     waitingInBlock_ = 0;
     waitingInWarp_.fill(0);
-    ready_ = yielded_ = LaneSet{};
-    ready_.insertFirst(threads_);
-    random_ = (launch.schedule.seed + 1) * 0x9E3779B97F4A7C15u + number;
+    queue_.begin(threads_, launch.schedule, number);
     index_ = blockIndex(launch, number);
     for (unsigned i = 0; i < threads_; ++i) prepare(lanes_[i], i);
     shared_.poison(launch.kernel, launch.sharedBytes, poisonByte(launch.schedule.order));
@@ -268,35 +164,14 @@ class Block {
     lane.state = Lane::State::left;
   }
 
-  /// The next lane to run, or -1. A lane that yielded runs again when no other can.
+  /// The next lane to run, or -1.
   int pick() {
     if (failed()) return -1;
-    if (ready_.next(0) < 0 && yielded_.next(0) < 0) goOnWithoutLeft();
-    if (ready_.next(0) < 0) {
-      std::swap(ready_, yielded_);
-      if (ready_.next(0) >= 0) std::this_thread::yield();  // they wait for a block of another worker
-    }
-    switch (launch_->schedule.order) {
-      case LaneOrder::backward:
-        return ready_.last();
-      case LaneOrder::random: {
-        const int lane = ready_.next(static_cast<unsigned>(randomNumber() % threads_));
-        return lane >= 0 ? lane : ready_.next(0);
-      }
-      default:
-        return ready_.next(0);
-    }
-  }
-
-  std::uint64_t randomNumber() {  // splitmix64
-    std::uint64_t z = random_ += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
+    if (queue_.isEmpty()) goOnWithoutLeft();
+    return queue_.take();
   }
 
   void step(Lane& lane) {
-    ready_.erase(lane.index);
     switchTo(lane);
     if (lane.fiber->overflowed()) overflow(lane);
     if (observer_ != nullptr) observer_->step(lane);
@@ -306,7 +181,7 @@ class Block {
         lane.request = {};  // it takes no part in what the others do
         break;
       case Lane::State::yielded:
-        yielded_.insert(lane.index);
+        queue_.insertYielded(lane.index);
         break;
       default:
         arrive(lane);
@@ -347,24 +222,37 @@ class Block {
   /// Completes a barrier if all lanes that have not left wait at the same one.
   bool completeInBlock() {
     const Operation* operation = nullptr;
+    bool isDivergent = false;
     for (unsigned i = 0; i < threads_; ++i) {
       if (lanes_[i].state == Lane::State::left) continue;
       if (operation == nullptr) operation = lanes_[i].request.operation;
       if (lanes_[i].request.operation != operation) return false;
+      const Lane& first = lanes_[i / WARP_LANES * WARP_LANES];
+      isDivergent |= first.state != Lane::State::left && first.request.site.line != lanes_[i].request.site.line;
     }
+    if (isDivergent) warnOfLines();
     waitingInBlock_ = 0;
     if (observer_ != nullptr) observer_->meet(*operation, &lanes_[0], threads_);
     operation->complete(&lanes_[0], threads_);
     for (unsigned i = 0; i < threads_; ++i)
-      if (lanes_[i].state != Lane::State::left) ready_.insert(i);
+      if (lanes_[i].state != Lane::State::left) queue_.insert(i);
     return true;
+  }
+
+  /// A warp's lanes wait at several lines for one barrier: GPUs since Volta count them all, which CUDA does not
+  /// promise.
+  void warnOfLines() {
+    if (!isFirstWarning(launch_->kernel)) return;
+    const std::string what = askWhy();
+    report("warning: " + describeLaunch() + ": threads of a warp wait at several lines for each other: " + what,
+           {"warning", kernelName(launch_->kernel), waitingLines(lanes_.get(), threads_)});
   }
 
   /// Nobody can run, and some lanes have left: GPUs since Volta wait for the others alone, which CUDA does not promise.
   void goOnWithoutLeft() {
     if (left_ == 0 || left_ == threads_ || exitedThreads() == ExitedThreads::error) return;
-    const std::string what = isFirstWarning(launch_->kernel) ? describeStall() : std::string();
-    const std::vector<Site> lines = what.empty() ? std::vector<Site>{} : waitingLines();
+    const std::string what = isFirstWarning(launch_->kernel) ? askWhy() : std::string();
+    const std::vector<Site> lines = what.empty() ? std::vector<Site>{} : waitingLines(lanes_.get(), threads_);
     if ((left_ + waitingInBlock_ == threads_ && !needsAll() && completeInBlock()) || completeInWarps()) {
       if (!what.empty())
         report("warning: " + describeLaunch() +
@@ -420,7 +308,7 @@ class Block {
     waiting &= ~participants;
     if (observer_ != nullptr) observer_->meet(*lane.request.operation, first, participants);
     lane.request.operation->complete(first, participants);
-    forEachLane(participants, [&](unsigned i) { ready_.insert(first[i].index); });
+    forEachLane(participants, [&](unsigned i) { queue_.insert(first[i].index); });
     return participants;
   }
 
@@ -439,8 +327,8 @@ class Block {
   }
 
   void failStalled() {
-    const std::string what = describeStall();
-    fail(what, waitingLines());
+    const std::string what = askWhy();
+    fail(what, waitingLines(lanes_.get(), threads_));
   }
 
   std::string describeLaunch() const {
@@ -462,12 +350,6 @@ class Block {
     std::abort();  // the memory below the stack is overwritten
   }
 
-  static std::string describeWait(const Request& request) {
-    const bool warp = request.operation->scope == Operation::Scope::warp;
-    return request.operation->name + (warp ? " (mask " + hexadecimal(request.mask) + ')' : std::string()) + " at " +
-           detail::text(request.site);
-  }
-
   /// Makes every lane that waits inside a library say where the user's code called it. A lane walks its own
   /// stack.
   void askForCallers() {
@@ -478,42 +360,10 @@ class Block {
     asksForCallers_ = false;
   }
 
-  /// The lines where lanes wait, each once.
-  std::vector<Site> waitingLines() const {
-    std::vector<Site> lines;
-    for (unsigned i = 0; i < threads_; ++i) {
-      const Site site = lanes_[i].request.site;
-      const auto isSame = [site](const Site& s) { return s.line == site.line && std::strcmp(s.file, site.file) == 0; };
-      if (lanes_[i].state == Lane::State::waiting && std::none_of(lines.begin(), lines.end(), isSame))
-        lines.push_back(site);
-    }
-    return lines;
-  }
-
-  /// Why no lane can run although not all have returned: who waits where, and who has left.
-  std::string describeStall() {
+  /// Why no lane can run although not all have returned.
+  std::string askWhy() {
     askForCallers();
-    std::vector<std::pair<std::string, std::vector<unsigned>>> groups;
-    std::vector<unsigned> gone;
-    bool barrier = false;
-    for (unsigned i = 0; i < threads_; ++i) {
-      const Lane& lane = lanes_[i];
-      if (lane.state == Lane::State::left) {
-        gone.push_back(i);
-        continue;
-      }
-      barrier = barrier || lane.request.operation->scope == Operation::Scope::block;
-      const std::string where = describeWait(lane.request);
-      auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == where; });
-      if (group == groups.end()) group = groups.insert(group, {where, {}});
-      group->second.push_back(i);
-    }
-    std::ostringstream out;
-    out << (barrier ? "divergent barrier" : "divergent warp collective: its mask names lanes that never come");
-    for (const auto& [where, who] : groups) out << "\n  threads " << ranges(who) << " wait in " << where;
-    if (!gone.empty()) out << "\n  threads " << ranges(gone) << " have left the kernel";
-    if (threads_ > WARP_LANES) out << "\n  (threads are numbered in the block; 32 of them make a warp)";
-    return out.str();
+    return describeStall(lanes_.get(), threads_);
   }
 
   std::unique_ptr<Lane[]> lanes_;
@@ -526,8 +376,7 @@ class Block {
   bool asksForCallers_ = false;
   unsigned waitingInBlock_ = 0;
   std::array<unsigned, MAX_BLOCK_THREADS / WARP_LANES> waitingInWarp_{};
-  LaneSet ready_, yielded_;
-  std::uint64_t random_ = 0;
+  LaneQueue queue_;
 };
 
 }  // namespace gpuopt::emulation::detail

@@ -29,8 +29,8 @@ inline std::string text(Site site) { return std::string(site.file) + ":" + std::
 /// Whether a file belongs to gpuopt, the emulated device, or the libraries below them (glibc calls handlers of
 /// signals).
 inline bool isLibraryFile(const std::string& file) {
-  for (const char* folder : {"include/gpuopt/", "gpuopt_emulation/", "emulation/include/cuda/", "include/c++/",
-                             "include/boost/", "/sysdeps/"})
+  for (const char* folder : {"include/gpuopt/", "gpuopt_emulation/", "emulation/include/", "emulation/check/",
+                             "emulation/profile/", "include/c++/", "include/boost/", "/sysdeps/"})
     if (file.find(folder) != std::string::npos) return true;
   return false;
 }

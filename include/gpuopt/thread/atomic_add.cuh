@@ -64,7 +64,7 @@ template <unsigned N, class T>
 __device__ inline void atomicAddWord(T* out, const T* x) {
   using Bits = std::conditional_t<N * sizeof(T) == 2, unsigned short, unsigned>;
   auto* const address = reinterpret_cast<Bits*>(out);
-  Bits before = *address, expected;
+  Bits before = *static_cast<const volatile Bits*>(address), expected;  // others add to it meanwhile
   do {
     expected = before;
     T sums[N];

@@ -205,7 +205,7 @@ TEST_CASE("Blocks are found by a table of their numbers", "[transfer]") {
     gpuopt::gatherBlocks(pages, indices, TABLE, BYTES, device, stream);
     gpuopt::download(device, copy, stream);
     CHECK(copy == expected);
-    gpuopt::check(cudaMemset(device, 0, BYTES * TABLE), "cudaMemset");
+    gpuopt::check(cudaMemsetAsync(device, 0, BYTES * TABLE, stream), "cudaMemsetAsync");
     gpuopt::gatherBlocksAsync(pages.data(), indices, TABLE, BYTES, device, stream).wait();
     gpuopt::scatterBlocks(device, back, gpuopt::blockIndices(table), TABLE, BYTES, stream);
     std::fill(copy.begin(), copy.end(), POISON);

@@ -113,7 +113,8 @@ __device__ inline void rankRun(PartitionStage& stage, const unsigned (&tile)[ITE
   }
 }
 
-// Collects a tile by ranges, and writes it to the pool. Slots from `slots` on belong nowhere.
+// Collects a tile by ranges, and writes it to the pool. Slots from `slots` on belong nowhere. What a thread writes
+// before the first barrier, no other reads after the last one: tiles follow each other without another.
 template <int ITEMS>
 __device__ inline void partitionTile(const Partition& pool, PartitionStage& stage, OpenChunk& open,
                                      const unsigned (&tile)[ITEMS], unsigned slots) {
@@ -143,7 +144,6 @@ __device__ inline void partitionTile(const Partition& pool, PartitionStage& stag
     const std::size_t entry = i + (i < stage.splits[range] ? stage.toOld[range] : stage.toNew[range]);
     pool.entries[entry] = static_cast<unsigned short>(slot & ((1u << partitionRangeBits) - 1));
   }
-  __syncthreads();
 }
 
 // Steps of a thread at a time. Wide elements are fewer, or registers would not suffice.
@@ -223,7 +223,6 @@ GPUOPT_KERNEL void __launch_bounds__(mostPartitionRanges) orderChunksKernel(cons
     if (counts[threadIdx.x] > 0) bases[threadIdx.x] = atomicAdd(pool.listed + threadIdx.x, counts[threadIdx.x]);
     __syncthreads();
     if (chunk < used) pool.order[starts[range] + bases[range] + rank] = chunk;
-    __syncthreads();
   }
 }
 

@@ -212,8 +212,7 @@ __device__ inline void reduceSplits(const Reducer& reducer, const ColumnTiles& s
       shared[threadIdx.x] = partial;
     }
     foldRows<BLOCK>(shared, rows, width, op);
-    if (threadIdx.x < width) store(column, shared[threadIdx.x]);
-    __syncthreads();
+    if (threadIdx.x < width) store(column, shared[threadIdx.x]);  // no other thread writes that in the next round
   }
 }
 

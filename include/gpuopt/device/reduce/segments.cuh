@@ -144,6 +144,7 @@ struct SegmentTeam {
       arrivedLast = arriveLast(scratch.arrivals + first, others + 1);
     }
     if (__shfl_sync(fullMask, arrivedLast, 0) == 0) return;
+    __syncwarp();  // makes the writes that thread 0 has acquired visible to the other lanes; a shuffle does not
     const Partial rest = reducePartials(scratch.continued + first + 1, others, reducer.neutral(), reducer.combiner());
     store(segment, reducer.combiner()(scratch.begun[first], rest));
   }
