@@ -4,7 +4,7 @@
 #include "properties.cuh"
 
 #include <gpuopt/host/tuning/entry.cuh>
-#include <gpuopt/host/tuning/json.cuh>
+#include <gpuopt/host/tuning/save.cuh>
 
 #include <getopt.h>
 

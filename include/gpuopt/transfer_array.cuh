@@ -129,7 +129,7 @@ template <class T, class U>
 void upload(const T* host, std::size_t n, U* device, StreamRef stream = {}) {
   if constexpr (detail::requireTransferable<T, U>()) {
     const auto transfer = detail::checkedTransfer(host, n, device, TransferDirection::upload, "gpuopt::upload", stream);
-    detail::runTransfer(transfer, detail::planOf(transfer));
+    detail::transferNow(transfer);
   }
 }
 
@@ -175,7 +175,7 @@ void download(const T* device, std::size_t n, U* host, StreamRef stream = {}) {
   if constexpr (detail::requireTransferable<T, U>()) {
     const auto transfer =
         detail::checkedTransfer(host, n, device, TransferDirection::download, "gpuopt::download", stream);
-    detail::runTransfer(transfer, detail::planOf(transfer));
+    detail::transferNow(transfer);
   }
 }
 
@@ -206,7 +206,7 @@ void download(const Arguments&...) {
 /// finds the data on the device. `host` must be left alone until the handle's wait() has returned.
 ///
 /// Cost: the calling thread copies up to 256 KiB of pageable memory, 20 us, and queues the rest, some 10 us for each
-/// batch of up to 8 MiB.
+/// batch of up to 32 MiB. It waits where CUDA's queues are full: docs/transfers.md.
 template <class T, class U>
 [[nodiscard]] TransferHandle uploadAsync(const T* host, std::size_t n, U* device, StreamRef stream = {}) {
   if constexpr (detail::requireTransferable<T, U>()) {

@@ -119,9 +119,12 @@ void requireDisjointBlocks(const Host& host, const BlockTransfer& transfer) {
 
 template <class Host>
 void requireBlocks(const Host& host, const BlockTransfer& transfer) {
-  const std::size_t count = transfer.request().count;
-  bool areThere = true;  // looked at without branches: a list may be long
-  for (std::size_t i = 0; i < count; ++i) areThere &= transfer.bytesOf(i) == 0 || host.isThere(i, transfer.bytesOf(i));
+  const std::size_t count = transfer.request().count, blockBytes = transfer.request().blockBytes;
+  // Without branches: a list may be long. blockBytes is 0 where each block has its own size.
+  bool areThere = true;
+  if (blockBytes == 0 || !host.areThere(count, blockBytes))
+    for (std::size_t i = 0; i < count; ++i)
+      areThere &= transfer.bytesOf(i) == 0 || host.isThere(i, transfer.bytesOf(i));
   if (areThere && !GPUOPT_CHECK_POINTERS) return;
   for (std::size_t i = 0; i < count; ++i)
     if (transfer.bytesOf(i) > 0) host.require(i, transfer.bytesOf(i), transfer.request().function);

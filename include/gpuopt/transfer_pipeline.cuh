@@ -30,12 +30,14 @@
 
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/pipeline/options.cuh>
+#include <gpuopt/device/pipeline/short_reduce.cuh>
 #include <gpuopt/device/pipeline/stream_calls.cuh>
 #include <gpuopt/map.cuh>
 #include <gpuopt/reduce.cuh>
 #include <gpuopt/transfer_chunks.cuh>
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 GPUOPT_NAMESPACE_BEGIN
@@ -46,6 +48,8 @@ namespace detail {
 template <class Policy, class A, class Source, class Op, class Fold>
 A streamReduceOnto(Source source, const Op& op, const Fold& first, const PipelineOptions& options) {
   using T = typename Source::Element;
+  if constexpr (std::is_same_v<Source, HostSource<T>>)
+    if (isShortRun(source, options)) return reduceShortRun<Policy, A>(source, op, first, options);
   ChunkFold<Policy, A, Op> fold(op);
   const auto work = [&](const PipelineChunk<T>& chunk) { fold.add(first, chunk); };
   const PipelineResult result = Pipeline(options).run(std::move(source), work);

@@ -26,6 +26,7 @@
 #include <gpuopt/host/tuning/entry.cuh>
 #include <gpuopt/host/tuning/known_choices.cuh>
 #include <gpuopt/host/tuning/measure.cuh>
+#include <gpuopt/host/tuning/save.cuh>
 #include <gpuopt/host/tuning/store.cuh>
 
 #include <cstddef>

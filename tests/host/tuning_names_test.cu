@@ -6,6 +6,7 @@
 
 #include <gpuopt/host/tuning/file.cuh>
 #include <gpuopt/host/tuning/json.cuh>
+#include <gpuopt/host/tuning/save.cuh>
 #include <gpuopt/host/tuning/store.cuh>
 
 #include <sys/stat.h>

@@ -8,6 +8,7 @@
 #include <gpuopt/host/tuning/json.cuh>
 #include <gpuopt/host/tuning/known_choices.cuh>
 #include <gpuopt/host/tuning/measure.cuh>
+#include <gpuopt/host/tuning/save.cuh>
 #include <gpuopt/host/tuning/store.cuh>
 
 #include <sys/wait.h>

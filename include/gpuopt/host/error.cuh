@@ -52,7 +52,7 @@ namespace detail {
 /// Clears the runtime's last error if it is `code`, so that nobody finds a handled error. Another error stays: not
 /// every failing call sets the last error.
 GPUOPT_HIDDEN inline void forgetError(cudaError_t code) noexcept {
-  if (cudaPeekAtLastError() == code) static_cast<void>(cudaGetLastError());
+  if (code != cudaSuccess && cudaPeekAtLastError() == code) static_cast<void>(cudaGetLastError());
 }
 
 /// Throws CudaError and clears the runtime's last error.

@@ -9,10 +9,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -120,7 +120,9 @@ class HelperThreads {
     if (job.invited_ == 0) return;
     addPending(-static_cast<int>(job.invited_));
     job.invited_ = 0;
-    jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+    std::size_t i = 0;
+    while (jobs_[i] != &job) ++i;
+    jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(i));
   }
 
   HelpedJob& takeInvitation() {

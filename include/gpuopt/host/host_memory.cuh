@@ -10,11 +10,8 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <vector>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -75,31 +72,6 @@ inline bool isInOneAllocation(const void* data, std::size_t bytes) {
   if (allocation.contains(data, 1)) return allocation.contains(data, bytes);
   return memoryTypeOf(static_cast<const unsigned char*>(data) + bytes - 1) != cudaMemoryTypeUnregistered;
 }
-
-/// The allocations of many arrays, each of which the driver is asked for once.
-class Allocations {
- public:
-  /// Whether an array is in one of them.
-  bool contain(const void* data, std::size_t bytes) {
-    if (!latest_.contains(data, bytes)) latest_ = find(data);
-    return latest_.contains(data, bytes);
-  }
-
- private:
-  HostRange find(const void* data) {
-    const auto isBefore = [](const void* address, const HostRange& range) {
-      return reinterpret_cast<std::uintptr_t>(address) < range.begin;
-    };
-    const auto next = std::upper_bound(known_.begin(), known_.end(), data, isBefore);
-    if (next != known_.begin() && std::prev(next)->contains(data, 1)) return *std::prev(next);
-    const HostRange found = allocationOf(data);
-    if (found.contains(data, 1)) known_.insert(next, found);
-    return found;
-  }
-
-  std::vector<HostRange> known_;  // sorted
-  HostRange latest_;
-};
 
 enum class HostMemory { pageable, partlyPinned, pinned };
 

@@ -291,13 +291,16 @@ TEST_CASE("the work waits for what the caller queued before", "[pipeline]") {
 TEST_CASE("short data has shorter chunks", "[pipeline]") {
   using gpuopt::detail::chunkBytesFor;
   constexpr std::size_t MIB = 1 << 20;
-  CHECK(chunkBytesFor(0) == 2 * MIB);
-  CHECK(chunkBytesFor(32 * MIB) == 2 * MIB);
-  CHECK(chunkBytesFor(32 * MIB + 16) == 4 * MIB);
-  CHECK(chunkBytesFor(128 * MIB) == 8 * MIB);
-  CHECK(chunkBytesFor(256 * MIB) == 16 * MIB);
-  CHECK(chunkBytesFor(std::size_t{1} << 40) == 16 * MIB);
-  CHECK(chunkBytesFor(gpuopt::detail::unknownLength) == 16 * MIB);
+  CHECK(chunkBytesFor(0, false) == 2 * MIB);
+  CHECK(chunkBytesFor(32 * MIB, false) == 2 * MIB);
+  CHECK(chunkBytesFor(32 * MIB + 16, false) == 4 * MIB);
+  CHECK(chunkBytesFor(128 * MIB, false) == 8 * MIB);
+  CHECK(chunkBytesFor(256 * MIB, false) == 16 * MIB);
+  CHECK(chunkBytesFor(std::size_t{1} << 40, false) == 16 * MIB);
+  CHECK(chunkBytesFor(gpuopt::detail::unknownLength, false) == 16 * MIB);
+  CHECK(chunkBytesFor(128 * MIB, true) == 8 * MIB);
+  CHECK(chunkBytesFor(256 * MIB, true) == 8 * MIB);
+  CHECK(chunkBytesFor(gpuopt::detail::unknownLength, true) == 8 * MIB);
 }
 
 }  // namespace

@@ -97,6 +97,29 @@ TEST_CASE("streamReduce combines the chunks in their order, each as reduce does"
   CHECK(sameBits(gpuopt::streamReduce(shifted.data() + 1, n, gpuopt::Plus{}, options), expected));
 }
 
+TEST_CASE("streamReduce of a short array in pinned memory has few copies, and the bits of its chunks", "[pipeline]") {
+  using InOrder = gpuopt::InOrder;
+  constexpr std::size_t CHUNK = gpuopt::detail::leastChunkBytes / sizeof(float);
+  for (const std::size_t n : {std::size_t{1}, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 5, 6 * CHUNK - 1}) {
+    CAPTURE(n);
+    const std::vector<float> values = randomVector<float>(n, 47);
+    gpuopt::PinnedVector<float> pinned(n);
+    std::copy(values.begin(), values.end(), pinned.begin());
+    CHECK(sameBits(gpuopt::streamReduce(pinned), gpuopt::streamReduce(values)));
+    CHECK(sameBits(gpuopt::streamReduce(pinned, gpuopt::Plus{}, 0.5f),
+                   gpuopt::streamReduce(values, gpuopt::Plus{}, 0.5f)));
+  }
+  gpuopt::PinnedVector<Number> numbers(5 * CHUNK + 3);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<Number>(i);
+  for (const std::size_t n : {CHUNK, CHUNK + 1, 3 * CHUNK, numbers.size()}) {
+    CHECK(gpuopt::streamReduce<gpuopt::DefaultAccumulator, InOrder>(numbers.data(), n, Last{}, Number{7}) == n - 1);
+    CHECK(gpuopt::streamReduce<std::uint64_t>(numbers.data(), n) == std::uint64_t{n} * (n - 1) / 2);
+  }
+  const gpuopt::PinnedVector<Sum3> sums(400001, Sum3{1, 2, 3});  // chunks that are no multiple of 256 bytes
+  const Sum3 all = gpuopt::streamReduce(sums, gpuopt::Plus{});
+  CHECK((all.x == 400001 && all.y == 800002 && all.z == 1200003));
+}
+
 TEST_CASE("streamReduce takes what reduce takes", "[pipeline]") {
   const std::vector<float> values = smallIntegers<float>(1000, 43);
   double sum = 0;

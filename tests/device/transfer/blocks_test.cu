@@ -290,6 +290,26 @@ TEST_CASE("The plan of blocks", "[transfer]") {
   REQUIRE(planBlocks({4096 * many, TransferDirection::download, HostMemory::pageable, 16}, many).isStreaming);
 }
 
+TEST_CASE("Blocks that are there at a glance are there", "[transfer]") {
+  using gpuopt::detail::BlocksAtIndices, gpuopt::detail::BlocksAtOffsets;
+  unsigned char memory[1]{};
+  const long long values[] = {0, 1, 5, 6, 7, 8, 63, 64, -1, -7, PTRDIFF_MAX, PTRDIFF_MIN};
+  std::size_t seen = 0;
+  for (const std::size_t extent : {std::size_t{0}, std::size_t{1}, std::size_t{64}, std::size_t{PTRDIFF_MAX}})
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{8}, std::size_t{65}})
+      for (const long long a : values)
+        for (const long long b : values) {
+          const long long list[] = {a, b};
+          const BlocksAtOffsets<long long> offsets{memory, extent, 1, list};
+          const BlocksAtIndices<long long> indices{memory, extent, list, bytes};
+          if (offsets.areThere(2, bytes))
+            REQUIRE((++seen > 0 && offsets.isThere(0, bytes) && offsets.isThere(1, bytes)));
+          if (indices.areThere(2, bytes))
+            REQUIRE((++seen > 0 && indices.isThere(0, bytes) && indices.isThere(1, bytes)));
+        }
+  REQUIRE(seen > 100);
+}
+
 TEST_CASE("Blocks with bad arguments", "[transfer]") {
   unsigned char host[64] = {};
   const Stream stream;

@@ -89,18 +89,22 @@ inline void runPlan(Arrays& arrays, TransferDirection direction, const gpuopt::d
 }
 
 // The host's side of a ring, which fails when it comes to a byte.
-struct FailingHost {
-  gpuopt::detail::HostBytes bytes;
-  std::size_t failure;
+class FailingHost final : public gpuopt::detail::HostSide {
+ public:
+  FailingHost(unsigned char* data, std::size_t failure) : bytes_(data, false), failure_(failure) {}
 
-  void read(unsigned char* slot, std::size_t at, std::size_t n) const {
-    if (at <= failure && failure < at + n) throw std::runtime_error("the host failed");
-    bytes.read(slot, at, n);
+  void read(unsigned char* slot, std::size_t at, std::size_t n) const override {
+    if (at <= failure_ && failure_ < at + n) throw std::runtime_error("the host failed");
+    bytes_.read(slot, at, n);
   }
-  void write(const unsigned char* slot, std::size_t at, std::size_t n) const {
-    if (at <= failure && failure < at + n) throw std::runtime_error("the host failed");
-    bytes.write(slot, at, n);
+  void write(const unsigned char* slot, std::size_t at, std::size_t n) const override {
+    if (at <= failure_ && failure_ < at + n) throw std::runtime_error("the host failed");
+    bytes_.write(slot, at, n);
   }
+
+ private:
+  gpuopt::detail::HostBytes bytes_;
+  std::size_t failure_;
 };
 
 // Sets the capacity of pinned memory for a scope in which transfers keep no slots.
@@ -291,9 +295,9 @@ TEST_CASE("A failure ends a transfer with its error, and loses nothing", "[trans
         CAPTURE(helpers, failure);
         Arrays arrays(50000, 0);
         const std::size_t before = gpuopt::pinnedBytes();
-        RingTransfer<FailingHost> transfer(
-            {{arrays.onHost()}, failure},
-            {arrays.onDevice(), arrays.n, 4096, 2 + helpers, direction, helpers == 0, stream, "test"});
+        const FailingHost host(arrays.onHost(), failure);
+        RingTransfer transfer(
+            host, {arrays.onDevice(), arrays.n, 4096, 2 + helpers, direction, helpers == 0, stream, "test"});
         transfer.begin(helpers);
         REQUIRE(messageOf<std::runtime_error>([&] { transfer.wait(); }) == "the host failed");
         fill(arrays.onHost(), arrays.n, 3);
@@ -404,7 +408,7 @@ TEST_CASE("The plan of a transfer", "[transfer]") {
         CAPTURE(bytes, cores);
         const TransferPlan plan = planTransfer({bytes, direction, PAGEABLE, cores});
         const bool isSmall =
-            direction == DOWN ? bytes <= 128 * KIB : bytes <= 32 * KIB || (bytes > 64 * KIB && bytes <= 256 * KIB);
+            direction == DOWN ? bytes <= 32 * KIB : bytes <= 32 * KIB || (bytes > 64 * KIB && bytes <= 256 * KIB);
         REQUIRE(plan.algorithm == (isSmall ? TransferAlgorithm::runtime : TransferAlgorithm::ring));
         if (isSmall) continue;
         REQUIRE(plan.threads >= 1);
@@ -415,6 +419,10 @@ TEST_CASE("The plan of a transfer", "[transfer]") {
         REQUIRE((plan.slots >= 2 * plan.threads || plan.slots * plan.slotBytes >= bytes));
         REQUIRE(plan.isStreaming == (direction == DOWN || (bytes > 256 * KIB && bytes <= 128 * MIB)));
       }
+  for (std::size_t bytes = 1; bytes <= std::size_t{1} << 40; bytes *= 2)
+    for (const auto direction : {UP, DOWN})
+      REQUIRE(isForRuntime(bytes, direction) ==
+              (planTransfer({bytes, direction, PAGEABLE, 16}).algorithm == TransferAlgorithm::runtime));
   const auto inPart = planTransfer({100, UP, HostMemory::partlyPinned, 16});
   REQUIRE(
       planInWords(inPart) ==

@@ -51,8 +51,7 @@ class PipelineRun {
       : options_(options), slots_(slots), source_(source), sink_(sink), bytes_(bytes), length_(source.length()) {}
 
   PipelineResult operator()(const Work& work) {
-    if (isCapturing(options_.after))
-      throwInvalid({"gpuopt::Pipeline: options.after is being captured: a pipeline waits, which a graph cannot"});
+    requireNotCaptured(options_);
     if (sink_ != nullptr && length_ != unknownLength) sink_->requireRoom(length_);
     const RelaxedCapture relaxed;
     const std::size_t capacity = prepare();
@@ -83,9 +82,7 @@ class PipelineRun {
   std::size_t prepare() {
     requireOptions();
     const bool isFilled = source_.isStaged(), isDrained = sink_ != nullptr && sink_->isStaged();
-    const std::size_t all = cappedProduct(length_, bytes_.larger());  // unknownLength is the largest number
-    const std::size_t wanted = options_.chunkBytes != 0 ? options_.chunkBytes : chunkBytesFor(all);
-    const std::size_t capacity = largerOf(smallerOf(wanted / bytes_.larger(), length_), std::size_t{1});
+    const std::size_t capacity = chunkElements(length_, bytes_.larger(), options_.chunkBytes, sink_ != nullptr);
     const std::size_t in = capacity * bytes_.in, out = capacity * bytes_.out;
     const unsigned slots = options_.slots != 0 ? options_.slots : slotsFor(isFilled, isDrained);
     const unsigned tickets = isDrained ? slots : largerOf(slots, chunksAhead);  // the sink gives slots back
@@ -144,14 +141,17 @@ class PipelineRun {
   }
 
   // Begins to fill the next slot, too, if its last chunk has left it: then helpers need not be woken for each chunk. Of
-  // a gigabyte by chunks of 8 MiB, a sum reaches 53 GB/s instead of 38 (H200, 2026-11-23). Not where the sink needs the
-  // helpers, too: both ways by chunks of 16 MiB went from 75 down to 56.
+  // a gigabyte by chunks of 8 MiB, a sum reaches 53 GB/s instead of 38 (H200, 2026-11-23). Where the sink needs the
+  // helpers, too, only small chunks: both ways by chunks of 16 MiB went from 75 down to 56, by 8 MiB from 58 up to 71
+  // (H100, 2026-11-27).
   void fillAhead(const PipelineSlot& slot, const PipelineSlot& next, std::size_t index, std::size_t capacity) {
     if (begun_ <= index) {
       slot.arrived.wait();
       begun_ = index + (source_.begin(slot.hostIn, capacity) ? 1 : 0);
     }
-    if (begun_ != index + 1 || &next == &slot || (sink_ != nullptr && sink_->isStaged())) return;
+    if (begun_ != index + 1 || &next == &slot ||
+        (sink_ != nullptr && sink_->isStaged() && capacity * bytes_.larger() > largestSinkChunkBytes))
+      return;
     const cudaError_t code = cudaEventQuery(next.arrived);
     forgetError(code);
     if (code == cudaSuccess && source_.begin(next.hostIn, capacity)) ++begun_;

@@ -105,6 +105,11 @@ void resize(Items& items, std::size_t count) {
   while (items.size() > count) items.pop_back();
 }
 
+inline void requireNotCaptured(const PipelineOptions& options) {
+  if (isCapturing(options.after))
+    throwInvalid({"gpuopt::Pipeline: options.after is being captured: a pipeline waits, which a graph cannot"});
+}
+
 // Streams, events and memory, which a pipeline keeps from run to run.
 class PipelineSlots {
  public:

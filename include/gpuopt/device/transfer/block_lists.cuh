@@ -42,6 +42,14 @@ struct BlocksAtOffsets {
 
   unsigned char* operator()(std::size_t i) const { return host + offsets[i]; }
 
+  // Whether `count` blocks of one size are there, at a glance: false also where only the sum of their bits is too
+  // large.
+  bool areThere(std::size_t count, std::size_t bytes) const {
+    std::size_t bits = 0;
+    for (std::size_t i = 0; i < count; ++i) bits |= static_cast<std::size_t>(offsets[i]);
+    return bytes <= extent && bits <= extent - bytes;
+  }
+
   bool isThere(std::size_t i, std::size_t bytes) const {
     const auto offset = static_cast<std::size_t>(offsets[i]);
     return offset <= extent && bytes <= extent - offset;
@@ -72,6 +80,12 @@ struct BlocksAtIndices {
 
   unsigned char* operator()(std::size_t i) const { return host + static_cast<std::size_t>(indices[i]) * blockBytes; }
 
+  bool areThere(std::size_t count, std::size_t bytes) const {
+    std::size_t bits = 0;
+    for (std::size_t i = 0; i < count; ++i) bits |= static_cast<std::size_t>(indices[i]);
+    return bits < extent / bytes;
+  }
+
   bool isThere(std::size_t i, std::size_t bytes) const { return static_cast<std::size_t>(indices[i]) < extent / bytes; }
 
   void require(std::size_t i, std::size_t bytes, const char* function) const {
@@ -91,6 +105,12 @@ struct BlocksAtPointers {
   T* const* blocks;
 
   unsigned char* operator()(std::size_t i) const { return byteAddress(blocks[i]); }
+
+  bool areThere(std::size_t count, std::size_t) const {
+    bool areAll = true;
+    for (std::size_t i = 0; i < count; ++i) areAll &= blocks[i] != nullptr;
+    return areAll;
+  }
 
   bool isThere(std::size_t i, std::size_t) const { return blocks[i] != nullptr; }
 

@@ -5,6 +5,7 @@
 
 #include <gpuopt/device/transfer/blocks_kernel.cuh>
 #include <gpuopt/device/transfer/launch.cuh>
+#include <gpuopt/host/allocations.cuh>
 #include <gpuopt/host/host_memory.cuh>
 #include <gpuopt/host/pinned.cuh>
 
@@ -41,6 +42,9 @@ struct BlockPieces {
     }
   }
 };
+
+// launchMoveBlocks for one direction. Templates alone name it, so that nobody compiles kernels who moves no blocks.
+using LaunchMoveBlocks = void (*)(const BlockGroup&, std::size_t, unsigned, cudaStream_t, const char*);
 
 // What all calls have in common.
 struct BlockRequest {
@@ -93,10 +97,12 @@ class BlockTransfer final : public PendingTransfer {
   // the call is to return at once.
   template <class Host>
   void begin(const Host& host) {
+    const bool isUpload = request_.direction == TransferDirection::upload;
+    const LaunchMoveBlocks launch = isUpload ? launchMoveBlocks<true> : launchMoveBlocks<false>;
     const RelaxedCapture relaxed;
-    for (std::size_t first = 0; first < request_.count; first += blocksGroup) {
-      const std::size_t count = smallerOf(blocksGroup, request_.count - first);
-      transferGroup(first, count, fill(first, count, host));
+    for (std::size_t first = 0, count = 0; first < request_.count; first += count) {
+      count = blocksIn(first, request_.count);
+      transferGroup(first, count, fill(first, count, host), launch);
     }
   }
 
@@ -130,25 +136,32 @@ class BlockTransfer final : public PendingTransfer {
 
   std::size_t beginOf(std::size_t i) const { return begins_.empty() ? i * request_.blockBytes : begins_[i]; }
 
-  // Writes the addresses of a group's blocks to the list.
-  template <class Host>
-  Extent fill(std::size_t first, std::size_t count, const Host& host) {
-    unsigned char** hosts = hosts_.data() + first;
+  // Writes the addresses of a group's blocks to the list. Block i begins at begin(i) on the device: that is a
+  // parameter, so that the loop over blocks of one size asks for nothing else.
+  template <class Host, class Begin>
+  Extent fillBy(const Begin& begin, std::size_t first, std::size_t count, const Host& host) {
+    unsigned char** const hosts = hosts_.data();
     unsigned char *lowest = host(first), *end = lowest;
     std::uintptr_t differences = 16;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t begin = beginOf(first + i), bytes = beginOf(first + i + 1) - begin;
-      unsigned char* address = host(first + i);
+    for (std::size_t i = first; i < first + count; ++i) {
+      unsigned char* const address = host(i);
       hosts[i] = address;
       lowest = smallerOf(lowest, address);
-      end = largerOf(end, address + bytes);
+      end = largerOf(end, address + (begin(i + 1) - begin(i)));
       differences |=
-          reinterpret_cast<std::uintptr_t>(request_.device + begin) - reinterpret_cast<std::uintptr_t>(address);
+          reinterpret_cast<std::uintptr_t>(request_.device + begin(i)) - reinterpret_cast<std::uintptr_t>(address);
     }
     return {lowest, end, powerOfTwoIn(differences)};
   }
 
-  void transferGroup(std::size_t first, std::size_t count, const Extent& extent) {
+  template <class Host>
+  Extent fill(std::size_t first, std::size_t count, const Host& host) {
+    const std::size_t bytes = request_.blockBytes, *const begins = begins_.data();
+    if (begins_.empty()) return fillBy([=](std::size_t i) { return i * bytes; }, first, count, host);
+    return fillBy([=](std::size_t i) { return begins[i]; }, first, count, host);
+  }
+
+  void transferGroup(std::size_t first, std::size_t count, const Extent& extent, LaunchMoveBlocks launch) {
     const std::size_t origin = beginOf(first), bytes = beginOf(first + count) - origin;
     const BlockGroup group{hosts_.data() + first,
                            begins_.empty() ? nullptr : begins_.data() + first,
@@ -161,7 +174,7 @@ class BlockTransfer final : public PendingTransfer {
                                                     : tunedValue(transferTunable(request_.direction), bytes);
     const TransferPlan plan =
         planBlocks({bytes, request_.direction, memory, coreCount(), tuned, request_.isAsync}, count);
-    run(group, extent, bytes, plan);
+    run(group, extent, bytes, plan, launch);
   }
 
   // Blocks of several allocations are pinned if each of them is in one.
@@ -174,8 +187,8 @@ class BlockTransfer final : public PendingTransfer {
     return HostMemory::pinned;
   }
 
-  void run(const BlockGroup& group, const Extent& extent, std::size_t bytes, const TransferPlan& plan) {
-    const bool isUpload = request_.direction == TransferDirection::upload;
+  void run(const BlockGroup& group, const Extent& extent, std::size_t bytes, const TransferPlan& plan,
+           LaunchMoveBlocks launch) {
     isQueued_ = true;
     switch (plan.algorithm) {
       case TransferAlgorithm::none:
@@ -183,18 +196,16 @@ class BlockTransfer final : public PendingTransfer {
       case TransferAlgorithm::engine:
         return queueCopies(group);
       case TransferAlgorithm::kernel:
-        return isUpload
-                   ? launchMoveBlocks<true>(group, extent.alignment, plan.blocks, request_.stream, request_.function)
-                   : launchMoveBlocks<false>(group, extent.alignment, plan.blocks, request_.stream, request_.function);
+        return launch(group, extent.alignment, plan.blocks, request_.stream, request_.function);
       default:
         return runStaged(group, bytes, plan);
     }
   }
 
   void runStaged(const BlockGroup& group, std::size_t bytes, const TransferPlan& plan) {
-    const HostPieces<BlockPieces> host{{group}, plan.isStreaming};
+    auto host = std::make_unique<HostPieces<BlockPieces>>(BlockPieces{group}, plan.isStreaming);
     const Transfer transfer{nullptr, group.device, bytes, request_.direction, request_.stream, request_.function};
-    if (auto pending = stageTransfer(host, transfer, plan)) queued_.push_back(std::move(pending));
+    if (auto pending = stageTransfer(std::move(host), transfer, plan)) queued_.push_back(std::move(pending));
   }
 
   void queueCopies(const BlockGroup& group) const {

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -64,7 +65,6 @@ inline cudaError_t queueCopy(const Transfer& transfer) {
 // False if the runtime refuses a copy, as it does if a part of the host's memory is registered and the rest is not: the
 // plan has seen both ends alone.
 inline bool tryCopy(const Transfer& transfer) {
-  const RelaxedCapture relaxed;
   const cudaError_t code = queueCopy(transfer);
   if (code != cudaErrorInvalidValue) check(code, "cudaMemcpyAsync");
   forgetError(code);
@@ -85,27 +85,39 @@ inline RingRequest ringRequest(const Transfer& transfer, const TransferPlan& pla
           transfer.direction, isDirect,       transfer.stream, transfer.function};
 }
 
+// A download through one slot that all of it has room in: nothing to be divided, no event.
+inline void downloadBySlot(const HostSide& host, const Transfer& transfer, const TransferPlan& plan) {
+  requireNoCapture(transfer);
+  const RelaxedCapture relaxed;
+  const LeasedSlots ring(ringMemory(plan.slotBytes), 0, transfer.function);
+  check(cudaMemcpyAsync(ring->memory(), transfer.device, transfer.bytes, cudaMemcpyDeviceToHost, transfer.stream),
+        "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(transfer.stream), "cudaStreamSynchronize");
+  host.write(ring->memory(), 0, transfer.bytes);
+}
+
 // Returns when the transfer is done. Its copies are in the stream itself, unless each thread has another stream of that
 // name.
-template <class Host>
-void runRing(const Host& host, const Transfer& transfer, const TransferPlan& plan) {
+inline void runRing(const HostSide& host, const Transfer& transfer, const TransferPlan& plan) {
+  if (transfer.direction == TransferDirection::download && plan.slotBytes >= transfer.bytes)
+    return downloadBySlot(host, transfer, plan);
   const bool isDirect = plan.threads == 1 || !isPerThreadStream(transfer.stream);
-  RingTransfer<Host> ring(host, ringRequest(transfer, plan, isDirect));
+  RingTransfer ring(host, ringRequest(transfer, plan, isDirect));
   ring.begin(plan.threads - 1);
   ring.wait();
 }
 
 // Returns at once, with what goes on.
-template <class Host>
-std::unique_ptr<PendingTransfer> queueTransfer(const Host& host, const Transfer& transfer, const TransferPlan& plan) {
-  return std::make_unique<QueuedTransfer<Host>>(host, ringRequest(transfer, plan, true));
+inline std::unique_ptr<PendingTransfer> queueTransfer(std::unique_ptr<const HostSide> host, const Transfer& transfer,
+                                                      const TransferPlan& plan) {
+  return std::make_unique<QueuedTransfer>(std::move(host), ringRequest(transfer, plan, true));
 }
 
 // Does as planned, through slots: returns what goes on, or nothing when the transfer is done.
-template <class Host>
-std::unique_ptr<PendingTransfer> stageTransfer(const Host& host, const Transfer& transfer, const TransferPlan& plan) {
-  if (plan.algorithm == TransferAlgorithm::queue) return queueTransfer(host, transfer, plan);
-  runRing(host, transfer, plan);
+inline std::unique_ptr<PendingTransfer> stageTransfer(std::unique_ptr<const HostSide> host, const Transfer& transfer,
+                                                      const TransferPlan& plan) {
+  if (plan.algorithm == TransferAlgorithm::queue) return queueTransfer(std::move(host), transfer, plan);
+  runRing(*host, transfer, plan);
   return nullptr;
 }
 
@@ -130,7 +142,6 @@ class EngineTransfer final : public PendingTransfer {
 
 // A copy by the copy engine, and waits for it; false if it is refused. In a graph, it happens whenever that runs.
 inline bool copyNow(const Transfer& transfer) {
-  const RelaxedCapture relaxed;
   if (!tryCopy(transfer)) return false;
   if (!isCapturing(transfer.stream)) check(cudaStreamSynchronize(transfer.stream), "cudaStreamSynchronize");
   return true;
@@ -140,11 +151,21 @@ inline bool copyNow(const Transfer& transfer) {
 // devices that may access that memory themselves, where it may do so later. False if it is refused.
 inline bool copySmall(const Transfer& transfer) {
   requireNoCapture(transfer);
-  const RelaxedCapture relaxed;
   if (!tryCopy(transfer)) return false;
   if (deviceAttribute(cudaDevAttrPageableMemoryAccess, currentDevice()) != 0)
     check(cudaStreamSynchronize(transfer.stream), "cudaStreamSynchronize");
   return true;
+}
+
+// A small array of pageable memory, with few questions to the runtime: those of the plan and around it take a tenth of
+// such a transfer's time. False if the plan is to decide.
+inline bool transferSmall(const Transfer& transfer) {
+  if (transfer.bytes == 0 || !isForRuntime(transfer.bytes, transfer.direction) || isTuned()) return false;
+  [[maybe_unused]] const CallRange range(transfer.function);
+  const RelaxedCapture relaxed;
+  if (memoryTypeOf(transfer.host) != cudaMemoryTypeUnregistered) return false;
+  requireAccess(transfer.device, transfer.bytes, "device", transfer.function);
+  return copySmall(transfer);
 }
 
 // Returns when the transfer is done. The ring does what the runtime refuses; its own copies tell why, if that is not
@@ -152,6 +173,7 @@ inline bool copySmall(const Transfer& transfer) {
 inline void runTransfer(const Transfer& transfer, const TransferPlan& plan) {
   [[maybe_unused]] const CallRange range(transfer.function);
   if (plan.algorithm == TransferAlgorithm::none) return;
+  const RelaxedCapture relaxed;
   if (plan.algorithm == TransferAlgorithm::engine && copyNow(transfer)) return;
   if (plan.algorithm == TransferAlgorithm::runtime && copySmall(transfer)) return;
   const bool isRing = plan.algorithm == TransferAlgorithm::ring;
@@ -159,14 +181,20 @@ inline void runTransfer(const Transfer& transfer, const TransferPlan& plan) {
   runRing(HostBytes{transfer.host, ring.isStreaming}, transfer, ring);
 }
 
-// The same for calls that return at once.
+// The transfer of an array.
+inline void transferNow(const Transfer& transfer) {
+  if (!transferSmall(transfer)) runTransfer(transfer, planOf(transfer));
+}
+
+// The same as planned, for calls that return at once.
 inline std::unique_ptr<PendingTransfer> beginTransfer(const Transfer& transfer, const TransferPlan& plan) {
   [[maybe_unused]] const CallRange range(transfer.function);
   if (plan.algorithm == TransferAlgorithm::none) return nullptr;
   const bool isEngine = plan.algorithm == TransferAlgorithm::engine;
+  const RelaxedCapture relaxed;
   if (isEngine && tryCopy(transfer)) return std::make_unique<EngineTransfer>(transfer);
   const TransferPlan queue = isEngine ? planFor(transfer, HostMemory::partlyPinned, true) : plan;
-  return queueTransfer(HostBytes{transfer.host, queue.isStreaming}, transfer, queue);
+  return queueTransfer(std::make_unique<HostBytes>(transfer.host, queue.isStreaming), transfer, queue);
 }
 
 GPUOPT_DETAIL_END

@@ -57,6 +57,11 @@ constexpr TransferTier tierOf(const TransferShape& shape) {
                                                       : tierOf(downloadTiers, shape.bytes);
 }
 
+// Whether the runtime copies a pageable array of this size, unless the tuning file says otherwise.
+constexpr bool isForRuntime(std::size_t bytes, TransferDirection direction) {
+  return tierOf({bytes, direction, HostMemory::pageable, 1}).threads == 0;
+}
+
 inline constexpr const char* tunedReason = "the tuning file says so";
 
 inline const char* stagingReason(HostMemory memory) {

@@ -16,9 +16,21 @@
 #include <gpuopt/host/workspace.cuh>
 
 #include <cstddef>
+#include <memory>
+#include <utility>
 #include <vector>
 
 GPUOPT_DETAIL_BEGIN
+
+/// The batches of a queued transfer, in bytes. The first ones are small, so that copies begin soon.
+inline std::vector<std::size_t> queueBatches(std::size_t all, std::size_t slotBytes) {
+  std::vector<std::size_t> batches;
+  for (std::size_t begin = 0, bytes = firstBatchBytes; begin < all; bytes = smallerOf(2 * bytes, slotBytes)) {
+    batches.push_back(smallerOf(smallerOf(bytes, slotBytes), all - begin));
+    begin += batches.back();
+  }
+  return batches;
+}
 
 /// Batches of the array go through slots in turn. Copies are in the user's stream, so that they are in its order; a
 /// side stream has a host function for each batch, which fills its slot or empties it with the help of a few threads:
@@ -29,13 +41,10 @@ GPUOPT_DETAIL_BEGIN
 ///
 /// Events order the two. Every event is recorded before a stream is made to wait for it, and host functions wait for
 /// nothing but the threads that copy: whichever streams the hardware queues behind each other, it comes to its end.
-///
-/// \tparam Host reads and writes the host's side: read(slot, at, bytes) and write(slot, at, bytes), without exceptions
-template <class Host>
 class QueuedTransfer final : public PendingTransfer {
  public:
-  QueuedTransfer(const Host& host, const RingRequest& request)
-      : host_(host), request_(request), staging_(stagingFor(request.slotBytes)) {
+  QueuedTransfer(std::unique_ptr<const HostSide> host, const RingRequest& request)
+      : host_(std::move(host)), request_(request), staging_(stagingFor(request.slotBytes)) {
     const RelaxedCapture relaxed;
     const StreamKey key = streamKey(currentDevice(), request.stream);
     const LeasedSlots ring(ringMemory(request.slots * request.slotBytes), request.slots, request.function, &key);
@@ -65,18 +74,17 @@ class QueuedTransfer final : public PendingTransfer {
   bool isUpload() const { return request_.direction == TransferDirection::upload; }
 
   void divide(unsigned char* memory) {
-    for (std::size_t begin = 0, bytes = firstBatchBytes; begin < request_.bytes; bytes *= 2) {
+    std::size_t begin = 0;
+    for (const std::size_t bytes : queueBatches(request_.bytes, request_.slotBytes)) {
       const std::size_t slot = batches_.size() % request_.slots;
-      const std::size_t count = smallerOf(smallerOf(bytes, request_.slotBytes), request_.bytes - begin);
-      batches_.push_back({this, memory + slot * request_.slotBytes, slot, begin, count});
-      begin += count;
-      if (bytes >= request_.slotBytes) bytes = request_.slotBytes / 2;
+      batches_.push_back({this, memory + slot * request_.slotBytes, slot, begin, bytes});
+      begin += bytes;
     }
   }
 
   /// Fills a slot, or empties it.
   static void work(const Batch& batch) noexcept {
-    const Host& host = batch.transfer->host_;
+    const HostSide& host = *batch.transfer->host_;
     const bool isUpload = batch.transfer->isUpload();
     const auto move = [&](std::size_t at, std::size_t count) noexcept {
       if (isUpload)
@@ -99,6 +107,13 @@ class QueuedTransfer final : public PendingTransfer {
           "cudaMemcpyAsync");
   }
 
+  /// Marks the end of a batch for those who wait for it: a later batch in the same slot, and the next transfer. A
+  /// stream takes about a thousand commands before its calls wait.
+  void finish(TransferSlots& ring, std::size_t i, cudaStream_t stream) {
+    const std::size_t slot = batches_[i].slot;
+    if (i + request_.slots < batches_.size() || i + 1 == batches_.size()) ring.finishCopy(slot, slot, stream);
+  }
+
   void queueUpload(TransferSlots& ring) {
     const bool isBusy = ring.isBusy();
     ring.makeWait(side_);
@@ -113,7 +128,7 @@ class QueuedTransfer final : public PendingTransfer {
         worked_.makeWait(request_.stream);
       }
       queueCopy(batch);
-      ring.finishCopy(batch.slot, batch.slot, request_.stream);
+      finish(ring, i, request_.stream);
     }
   }
 
@@ -127,13 +142,13 @@ class QueuedTransfer final : public PendingTransfer {
       worked_.record(request_.stream);
       worked_.makeWait(side_);
       queueWork(batch);
-      ring.finishCopy(batch.slot, batch.slot, side_);
+      finish(ring, i, side_);
     }
     worked_.record(side_);
     worked_.makeWait(request_.stream);
   }
 
-  const Host host_;
+  const std::unique_ptr<const HostSide> host_;
   const RingRequest request_;
   const TunedValue staging_;
   std::vector<Batch> batches_;

@@ -36,38 +36,57 @@ class DeviceScope {
   int before_, device_;
 };
 
-/// The host's side of a transfer: bytes in one piece.
-struct HostBytes {
-  unsigned char* data;
-  bool isStreaming = false;
-
-  void read(unsigned char* slot, std::size_t at, std::size_t bytes) const {
-    copyBytes(slot, data + at, bytes, isStreaming);
-  }
-  void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const {
-    copyBytes(data + at, slot, bytes, isStreaming);
-  }
+/// The host's side of a transfer, which several threads read or write. A class and no template's parameter: otherwise
+/// every source would compile a ring and a queue for each kind of memory.
+class HostSide {
+ public:
+  virtual ~HostSide() = default;
+  /// Copies `bytes` bytes from byte `at` on to a slot.
+  virtual void read(unsigned char* slot, std::size_t at, std::size_t bytes) const = 0;
+  /// The same from a slot.
+  virtual void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const = 0;
 };
 
-/// The host's side of a transfer: pieces of its memory, one after the other.
+/// Bytes in one piece.
+class HostBytes final : public HostSide {
+ public:
+  HostBytes(unsigned char* data, bool isStreaming) : data_(data), isStreaming_(isStreaming) {}
+
+  void read(unsigned char* slot, std::size_t at, std::size_t bytes) const override {
+    copyBytes(slot, data_ + at, bytes, isStreaming_);
+  }
+  void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const override {
+    copyBytes(data_ + at, slot, bytes, isStreaming_);
+  }
+
+ private:
+  unsigned char* data_;
+  bool isStreaming_;
+};
+
+/// Pieces of the host's memory, one after the other.
 ///
 /// \tparam Pieces visit(at, bytes, f) calls f(host, offset, n) for each part of a piece within `bytes` bytes from `at`
 /// on, to which the offset relates
 template <class Pieces>
-struct HostPieces {
-  Pieces pieces;
-  bool isStreaming;
+class HostPieces final : public HostSide {
+ public:
+  HostPieces(const Pieces& pieces, bool isStreaming) : pieces_(pieces), isStreaming_(isStreaming) {}
 
-  void read(unsigned char* slot, std::size_t at, std::size_t bytes) const {
-    pieces.visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
-      HostBytes{host, isStreaming}.read(slot + offset, 0, n);
+  void read(unsigned char* slot, std::size_t at, std::size_t bytes) const override {
+    pieces_.visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
+      copyBytes(slot + offset, host, n, isStreaming_);
     });
   }
-  void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const {
-    pieces.visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
-      HostBytes{host, isStreaming}.write(slot + offset, 0, n);
+  void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const override {
+    pieces_.visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
+      copyBytes(host, slot + offset, n, isStreaming_);
     });
   }
+
+ private:
+  Pieces pieces_;
+  bool isStreaming_;
 };
 
 /// What a ring transfers: `bytes` consecutive bytes of the device's memory.
@@ -110,12 +129,10 @@ class SideStream {
 /// the next copy can be queued does so. Only one thread at a time calls the runtime, which would make them wait for
 /// each other, and all copies are in one stream, because the engine takes longer to change streams than to copy a
 /// hundred KiB.
-///
-/// \tparam Host reads and writes the host's side: read(slot, at, bytes) and write(slot, at, bytes), by several threads
-template <class Host>
 class RingTransfer final : public HelpedJob {
  public:
-  RingTransfer(const Host& host, const RingRequest& request)
+  /// `host` outlives the transfer.
+  RingTransfer(const HostSide& host, const RingRequest& request)
       : host_(host),
         request_(request),
         device_(currentDevice()),
@@ -241,7 +258,7 @@ class RingTransfer final : public HelpedJob {
     if (side_) side_->join(*side_, request_.stream);
   }
 
-  const Host host_;
+  const HostSide& host_;
   const RingRequest request_;
   const int device_;
   const std::size_t regions_;

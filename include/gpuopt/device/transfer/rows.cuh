@@ -78,8 +78,8 @@ inline std::unique_ptr<PendingTransfer> stageRows(const RowsTransfer& rows, cons
   if (scratch && !isUpload) queueRows(rows, between, device, cudaMemcpyDeviceToDevice);
 
   const bool isStreaming = plan.isStreaming && rows.rowBytes >= streamingBlockBytes;
-  const HostPieces<RowPieces> host{{dense.host, rows.rowBytes, rows.hostPitch}, isStreaming};
-  std::unique_ptr<PendingTransfer> pending = stageTransfer(host, dense, plan);
+  const RowPieces pieces{dense.host, rows.rowBytes, rows.hostPitch};
+  auto pending = stageTransfer(std::make_unique<HostPieces<RowPieces>>(pieces, isStreaming), dense, plan);
   if (scratch && isUpload) queueRows(rows, device, between, cudaMemcpyDeviceToDevice);
   return pending;
 }

@@ -1,5 +1,5 @@
 /// \file
-/// The tuning file: read as it is, written by one process at a time (POSIX).
+/// The tuning file, read as it is (POSIX).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,7 +8,6 @@
 #include <gpuopt/host/tuning/json.cuh>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,63 +55,6 @@ inline std::vector<TuningEntry> readTuningFile(const std::string& path) {
   return TuningReader(text).read();
 }
 
-/// Held by the one process and thread that changes a file. The lock is on a file beside it, because the file itself is
-/// replaced.
-class TuningLock {
- public:
-  explicit TuningLock(const std::string& path) {
-    constexpr mode_t MODE = 0666;
-    const std::string lock = path + ".lock";
-    file_ = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, MODE);
-    if (file_ < 0) throwTuningError("it cannot be locked");
-    while (::flock(file_, LOCK_EX) != 0) {
-      if (errno == EINTR) continue;
-      ::close(file_);
-      throwTuningError("it cannot be locked");
-    }
-  }
-  ~TuningLock() { ::close(file_); }
-  TuningLock(const TuningLock&) = delete;
-  TuningLock& operator=(const TuningLock&) = delete;
-
- private:
-  int file_;
-};
-
-// Gives a file the permissions of the one at `path`, if there is one; its owner, too, which only root may do.
-inline bool takePermissions(int file, const std::string& path) {
-  struct stat old {};
-  if (::stat(path.c_str(), &old) != 0) return true;
-  constexpr mode_t PERMISSIONS = 0777;
-  if (::fchown(file, old.st_uid, old.st_gid) != 0) errno = 0;
-  return ::fchmod(file, old.st_mode & PERMISSIONS) == 0;
-}
-
-// The caller holds the lock, so the name of the new file is its own. A reader sees the old file or the new one.
-inline void replaceFile(const std::string& path, const std::string& text) {
-  const std::string draft = path + ".new";
-  StdFile file(std::fopen(draft.c_str(), "wbe"));
-  if (!file) throwTuningError("it cannot be written");
-  const bool isWritten = takePermissions(::fileno(file.get()), path) &&
-                         std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
-                         std::fflush(file.get()) == 0 && ::fsync(::fileno(file.get())) == 0;
-  if (isWritten && std::rename(draft.c_str(), path.c_str()) == 0) return;
-  const int code = errno;
-  ::unlink(draft.c_str());
-  errno = code;
-  throwTuningError("it cannot be written");
-}
-
-// Replaces the entry of the same key, or adds one.
-inline void mergeEntry(std::vector<TuningEntry>& entries, TuningEntry entry) {
-  for (TuningEntry& each : entries)
-    if (hasSameKey(each, entry)) {
-      each = std::move(entry);
-      return;
-    }
-  entries.push_back(std::move(entry));
-}
-
 /// The absolute name of a file without symbolic links: links stay, all names of a file have one lock, and the program
 /// may change its folder. If there is no such file, it can be made. Throws std::runtime_error.
 inline std::string realPath(const std::string& path) {
@@ -128,17 +70,6 @@ inline std::string realPath(const std::string& path) {
   const Text folder(::realpath(slash > 0 ? path.substr(0, slash).c_str() : ".", nullptr), std::free);
   if (!folder || ::access(folder.get(), W_OK | X_OK) != 0) throwTuningError("it cannot be made");
   return std::string(folder.get()) + '/' + path.substr(slash);
-}
-
-/// Adds entries to a file, which other processes may change at the same time; returns all that it then has. A file that
-/// cannot be read stays as it is. Throws std::runtime_error.
-inline std::vector<TuningEntry> mergeIntoFile(const std::string& name, const std::vector<TuningEntry>& added) {
-  const std::string path = realPath(name);
-  const TuningLock lock(path);
-  std::vector<TuningEntry> entries = readTuningFile(path);
-  for (const TuningEntry& entry : added) mergeEntry(entries, entry);
-  replaceFile(path, writeTuning(entries));
-  return entries;
 }
 
 GPUOPT_DETAIL_END

@@ -1,17 +1,16 @@
 /// \file
-/// Entries as JSON and back. The file is flat: an object with the format's number and an array of objects, whose
+/// Reads entries from JSON. The file is flat: an object with the format's number and an array of objects, whose
 /// members are strings and whole numbers. A general JSON library would be the only dependency that the users of these
 /// headers have, and add seconds to each source that includes it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/host/tuning/entry.cuh>
 
-#include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -22,49 +21,12 @@ GPUOPT_DETAIL_BEGIN
 
 inline constexpr int tuningFormat = 1;
 
-inline std::string asJson(long long number) { return std::to_string(number); }
-
-inline std::string asJson(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (code < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(code));
-      quoted += escape;
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + '"';
-}
-
 inline std::string asUtf8(unsigned code) {
   const unsigned more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes after the first
   const unsigned mark = more == 0 ? 0 : 0xF80 >> more & 0xFF;
   std::string text(1, static_cast<char>(mark | code >> 6 * more));
   for (unsigned left = more; left-- > 0;) text += static_cast<char>(0x80 | (code >> 6 * left & 0x3F));
   return text;
-}
-
-/// A line for each entry, in the order of their keys.
-inline std::string writeTuning(std::vector<TuningEntry> entries) {
-  std::sort(entries.begin(), entries.end());
-  std::string text = "{\"gpuopt_tuning\": " + asJson(tuningFormat) + ", \"entries\": [";
-  const char* before = "\n  {";
-  for (const TuningEntry& entry : entries) {
-    text += before;
-    const char* separator = "";
-    visitTuningMembers(entry, [&](const char* name, const auto& value) {
-      text += separator + asJson(std::string(name)) + ": " + asJson(value);
-      separator = ", ";
-    });
-    before = "},\n  {";
-  }
-  return text + (entries.empty() ? "]}\n" : "}\n]}\n");
 }
 
 /// Reads what writeTuning() writes, and the same with other white space or another order of members. read() throws
@@ -93,14 +55,15 @@ class TuningReader {
 
  private:
   [[noreturn]] void fail(const char* what) const {
-    const auto end = text_.begin() + static_cast<std::ptrdiff_t>(at_);
-    throw std::runtime_error(message({"line ", 1 + std::count(text_.begin(), end, '\n'), ": ", what}));
+    std::size_t line = 1;
+    for (std::size_t i = 0; i < at_; ++i) line += text_[i] == '\n' ? 1 : 0;
+    throw std::runtime_error(message({"line ", line, ": ", what}));
   }
   [[noreturn]] static void failForeign() { throw std::runtime_error("it is no tuning file of gpuopt"); }
 
   // The next character that is no white space; '\0' at the end.
   char peek() {
-    at_ = (std::min)(text_.find_first_not_of(" \t\r\n", at_), text_.size());
+    at_ = smallerOf(text_.find_first_not_of(" \t\r\n", at_), text_.size());
     return at_ < text_.size() ? text_[at_] : '\0';
   }
 
@@ -193,7 +156,7 @@ class TuningReader {
   // Four hexadecimal digits.
   unsigned readCodeUnit() {
     unsigned code = 0;
-    const char *first = text_.data() + at_, *last = first + (std::min)(std::size_t{4}, text_.size() - at_);
+    const char *first = text_.data() + at_, *last = first + smallerOf(std::size_t{4}, text_.size() - at_);
     const auto [end, error] = std::from_chars(first, last, code, 16);
     if (error != std::errc{} || end != first + 4) fail("an escape sequence is unknown");
     at_ += 4;

@@ -103,18 +103,8 @@ class TuningStore {
     return nearest == nullptr ? std::string() : nearest->choice;
   }
 
-  /// Keeps a choice, also in the file if there is one.
-  void remember(const TuningEntry& entry) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    mergeEntry(entries_, entry);
-    if (path_.empty()) return;
-    try {
-      entries_ = mergeIntoFile(path_, {entry});
-    } catch (const std::exception& error) {
-      report(path_, error.what());
-      path_.clear();  // this process keeps its choices for itself
-    }
-  }
+  /// Keeps a choice, also in the file if there is one. Defined in save.cuh: those who only read need not compile it.
+  void remember(const TuningEntry& entry);
 
  private:
   static bool hasKey(const TuningEntry& entry, const TuningKey& key) {

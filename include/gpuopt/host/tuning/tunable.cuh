@@ -7,12 +7,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/tuning/entry.cuh>
 #include <gpuopt/host/tuning/known_choices.cuh>
 #include <gpuopt/host/tuning/store.cuh>
 
-#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstddef>
@@ -80,7 +80,7 @@ inline TunedValue tunedNumbers(Tunable constant, const std::string& text) {
   TunedValue value{0, 0};
   const char* const end = text.data() + text.size();
   if (formOf(constant).unit == nullptr) {
-    std::from_chars(text.data() + (std::min)(text.size(), std::size(limitPrefix) - 1), end, value.bytes);
+    std::from_chars(text.data() + smallerOf(text.size(), std::size(limitPrefix) - 1), end, value.bytes);
     return {0, value.bytes << 10};
   }
   std::from_chars(text.data(), end, value.count);
@@ -112,6 +112,9 @@ GPUOPT_HIDDEN inline std::optional<TunedValue> findTuned(Tunable constant, int l
                  key.name.c_str(), text.c_str());
   return value;
 }
+
+/// Whether there is a tuning file, or was one.
+inline bool isTuned() { return TuningStore::instance().generation() != 1; }
 
 /// The value of the tuning file for the current device and a size, or nothing. Less than 50 ns for a size whose power
 /// of two was asked for before.
