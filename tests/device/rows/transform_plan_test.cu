@@ -17,7 +17,7 @@ using detail::TransformPlan;
 
 // Of 2-byte elements on a device of 132 multiprocessors.
 TransformPlan planned(std::size_t rows, std::size_t cols, bool hasClusters = true, bool isShifted = false) {
-  return detail::planTransformRows({rows, cols, 2, 2, isShifted, hasClusters, 132}, {});
+  return detail::planTransformRows({rows, cols, 2, 2, isShifted, cols % 8 == 0 && !isShifted, hasClusters, 132}, {});
 }
 
 // Every vector of a row is taken by a thread, and every row by some threads.
@@ -34,15 +34,37 @@ TEST_CASE("The kernel follows from the bytes of a row", "[rows]") {
   CHECK(planned(100, 0).algorithm == TransformAlgorithm::nothing);
   CHECK(planned(1000000, 1).lanes == 1);
   CHECK(planned(1000000, 128).lanes == 8);
-  CHECK(planned(1000000, 128, true, true).lanes == 16);  // one vector more: both ends have a part
+  CHECK(planned(1000000, 120, true, true).lanes == 8);
   CHECK(planned(1000000, 1024).algorithm == TransformAlgorithm::lanes);
-  CHECK(planned(1000000, 1025).algorithm == TransformAlgorithm::block);
+  CHECK(planned(1000000, 1032).algorithm == TransformAlgorithm::block);
   CHECK(planned(1000000, 32768).algorithm == TransformAlgorithm::block);
   CHECK(planned(1000000, 32776).algorithm == TransformAlgorithm::cluster);
   CHECK(planned(1000000, 32776, false).algorithm == TransformAlgorithm::reread);
   CHECK(planned(1000000, 262144).algorithm == TransformAlgorithm::cluster);
   CHECK(planned(1000000, 262152).algorithm == TransformAlgorithm::reread);
   CHECK(planned(1000000, 262152).cluster == 8);
+}
+
+TEST_CASE("Rows that do not begin and end with vectors have ends, but short ones", "[rows]") {
+  CHECK(!planned(1000000, 1024).hasEnds);
+  CHECK(!planned(1000000, 127).hasEnds);
+  CHECK(planned(1000000, 129).hasEnds);
+  CHECK(planned(1000000, 129).lanes == 32);
+  CHECK(planned(1000000, 129).rowVectors == 13);
+  CHECK(planned(1000000, 129).vectors == 1);
+  CHECK(planned(1000000, 333).vectors == 2);
+  CHECK(planned(1000000, 1001).vectors == 4);
+  CHECK(planned(1000000, 1056, true, true).algorithm == TransformAlgorithm::block);
+  CHECK(planned(1000000, 1049, true, true).algorithm == TransformAlgorithm::lanes);
+  CHECK(planned(8, 4099, true, true).vectors == 1);  // 510 vectors
+  CHECK(planned(8, 4099, true, true).threads == 512);
+}
+
+TEST_CASE("L2 fetches 4 MiB ahead of many rows of clusters", "[rows]") {
+  CHECK(planned(1000000, 129280).ahead == 16);
+  CHECK(planned(1000000, 65536).ahead == 32);
+  CHECK(planned(1000000, 32768).ahead == 0);
+  CHECK(planned(8, 129280).ahead == 0);
 }
 
 TEST_CASE("Small matrices get a thread for each vector", "[rows]") {

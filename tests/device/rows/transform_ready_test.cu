@@ -160,6 +160,50 @@ TEST_CASE("layerNormRows, rmsNormRows and l2NormRows", "[rows]") {
   expectNorms<__nv_bfloat16, float, float>();
 }
 
+// Where an array of numbers of columns begins, in elements from 256 bytes; absent: nullptr.
+struct Numbers {
+  std::size_t offset;
+  bool isAbsent = false;
+};
+
+// Rows begin at every distance from 16 bytes if cols is odd.
+template <class In, class Parameter>
+void expectColumnNumbers(std::size_t cols, const Numbers& gammaAt, const Numbers& betaAt) {
+  INFO(cols << " columns, gamma at " << gammaAt.offset << ", beta at " << betaAt.offset);
+  const std::vector<Parameter> gammas = numbers<Parameter>(cols, 0.5), betas = numbers<Parameter>(cols, -2);
+  const DeviceArray<Parameter> gamma(gammas, gammaAt.offset), beta(betas, betaAt.offset);
+  const Parameter* const scale = gammaAt.isAbsent ? nullptr : gamma.data();
+  const Parameter* const shift = betaAt.isAbsent ? nullptr : beta.data();
+  const auto expected = [&](std::vector<double>& row) {
+    const double mean = sumOf(row) / static_cast<double>(cols);
+    for (double& x : row) x -= mean;
+    const double factor = 1 / std::sqrt(squaresOf(row) / static_cast<double>(cols) + 1e-3);
+    for (std::size_t c = 0; c < cols; ++c)
+      row[c] =
+          row[c] * factor * (gammaAt.isAbsent ? 1 : toDouble(gammas[c])) + (betaAt.isAbsent ? 0 : toDouble(betas[c]));
+  };
+  const auto call = [=](const In* in, float* out) { layerNormRows(in, out, 17, cols, scale, shift, 1e-3); };
+  CHECK(errorOf<In, float>(17, cols, numbers<In>(17 * cols), 1, call, expected) <= 4e-6);
+}
+
+TEST_CASE("Gamma and beta begin anywhere", "[rows]") {
+  const Numbers absent{0, true};
+  for (const std::size_t cols : {3u, 8u, 15u, 16u, 17u, 23u, 31u, 33u, 255u, 1001u, 1005u, 2500u}) {
+    expectColumnNumbers<__nv_bfloat16, __nv_bfloat16>(cols, {0}, {0});
+    expectColumnNumbers<__nv_bfloat16, __nv_bfloat16>(cols, {1}, {1});
+    expectColumnNumbers<__nv_bfloat16, __nv_bfloat16>(cols, {8}, {3});
+    expectColumnNumbers<__nv_bfloat16, __nv_bfloat16>(cols, {5}, absent);
+    expectColumnNumbers<__nv_bfloat16, __nv_bfloat16>(cols, absent, {0});
+    expectColumnNumbers<__nv_bfloat16, float>(cols, {0}, {4});
+    expectColumnNumbers<__nv_bfloat16, double>(cols, {2}, {1});
+    expectColumnNumbers<float, float>(cols, {0}, {4});
+    expectColumnNumbers<float, __nv_bfloat16>(cols, {4}, {0});
+    expectColumnNumbers<std::int8_t, __nv_bfloat16>(cols, {0}, {8});
+    expectColumnNumbers<std::int8_t, __nv_bfloat16>(cols, {7}, {6});
+    expectColumnNumbers<std::int8_t, float>(cols, {0}, {0});
+  }
+}
+
 bool isNear(float a, float b) { return std::fabs(a - b) <= 1e-5f; }
 
 TEST_CASE("Norms without gamma and beta, and of zeros", "[rows]") {

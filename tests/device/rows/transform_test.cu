@@ -205,6 +205,17 @@ struct ResultOnly {
   __device__ int operator()(float, int result, int) const { return result; }
 };
 
+// How often the code of CountEqual divides by an element and 1, as the third of three: the storage is used again.
+struct CountDivisors {
+  using Partial = int;
+  __device__ int start() const { return 0; }
+  __device__ void add(int& partial, float x, int code) const {
+    partial += code / 1000 % (static_cast<int>(x) + 1) == 0;
+  }
+  __device__ int merge(int a, int b) const { return a + b; }
+  __device__ int finish(int partial, int cols, int code) const { return 7 * partial + code % 5 + cols % 3; }
+};
+
 TEST_CASE("A statistic can need another one", "[rows]") {
   for (const std::size_t cols : {5u, 300u, 3000u, 40001u}) {
     const Layout m{3, cols};
@@ -217,6 +228,27 @@ TEST_CASE("A statistic can need another one", "[rows]") {
       for (std::size_t c = 0; c < cols; ++c) largest = elementAt(r, c) > largest ? elementAt(r, c) : largest;
       for (std::size_t c = 0; c < cols; ++c) count += elementAt(r, c) == largest;
       expected.insert(expected.end(), cols, 1000 * count + static_cast<int>(cols % 1000));
+    }
+    const bool isRight = out.toHost() == expected;
+    CHECK(isRight);
+  }
+}
+
+TEST_CASE("Three statistics follow one another", "[rows]") {
+  for (const std::size_t cols : {5u, 300u, 3000u, 40001u, 300001u}) {
+    const Layout m{3, cols};
+    const DeviceArray<float> in(elementsOf<float>(m));
+    DeviceArray<int> out(m.rows * cols);
+    transformRows(in.data(), out.data(), m.rows, cols,
+                  thenStatistic(thenStatistic(Extremes{}, CountEqual{}), CountDivisors{}), ResultOnly{});
+    std::vector<int> expected;
+    for (std::size_t r = 0; r < m.rows; ++r) {
+      int largest = 0, count = 0, divisors = 0;
+      for (std::size_t c = 0; c < cols; ++c) largest = elementAt(r, c) > largest ? elementAt(r, c) : largest;
+      for (std::size_t c = 0; c < cols; ++c) count += elementAt(r, c) == largest;
+      const int code = 1000 * count + static_cast<int>(cols % 1000);
+      for (std::size_t c = 0; c < cols; ++c) divisors += code / 1000 % (elementAt(r, c) + 1) == 0;
+      expected.insert(expected.end(), cols, 7 * divisors + code % 5 + static_cast<int>(cols % 3));
     }
     const bool isRight = out.toHost() == expected;
     CHECK(isRight);

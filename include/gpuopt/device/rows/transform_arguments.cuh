@@ -128,7 +128,7 @@ inline TransformCall transformCall(const NamedView& in, const NamedView& out, st
                 {in.begin(), in.begin() + spanOf(in) * in.elementBytes}};
   const int device = currentDevice();
   call.plan = planTransformRows(
-      {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned,
+      {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned, call.isWhole,
        hasClusterCode(computeCapability(device)), static_cast<std::size_t>(multiprocessorCount(device))},
       tuning);
   return call;

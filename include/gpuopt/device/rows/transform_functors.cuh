@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/device_code.cuh>
+#include <gpuopt/device/rows/transform_row.cuh>
 #include <gpuopt/device/rows/transform_values.cuh>
 #include <gpuopt/thread/operators.cuh>
 
@@ -120,27 +121,20 @@ struct ScaleMap {
   }
 };
 
-// Bytes at an address of any alignment, from the vectors around them, as words.
-template <int BYTES, class Aligned>
-__device__ inline void loadAcrossVectors(unsigned (&words)[BYTES / 4], const Aligned* vectors, unsigned offset) {
-  constexpr int WORDS = BYTES / 4;
-  unsigned all[WORDS + 4];
-#pragma unroll
-  for (int i = 0; i <= WORDS / 4; ++i) {
-    const uint4 vector = __ldg(vectors + i);
-    all[4 * i] = vector.x, all[4 * i + 1] = vector.y, all[4 * i + 2] = vector.z, all[4 * i + 3] = vector.w;
-  }
+// COUNT words of those in `all`, from byte `offset` of 16 on.
+template <int COUNT>
+__device__ inline void shiftWords(unsigned (&words)[COUNT], unsigned (&all)[COUNT + 4], unsigned offset) {
   // By two words, one word, and bits of a word.
 #pragma unroll
-  for (int i = 0; i < WORDS + 2; ++i) all[i] = (offset & 8) != 0 ? all[i + 2] : all[i];
+  for (int i = 0; i < COUNT + 2; ++i) all[i] = (offset & 8) != 0 ? all[i + 2] : all[i];
 #pragma unroll
-  for (int i = 0; i < WORDS + 1; ++i) all[i] = (offset & 4) != 0 ? all[i + 1] : all[i];
+  for (int i = 0; i < COUNT + 1; ++i) all[i] = (offset & 4) != 0 ? all[i + 1] : all[i];
 #pragma unroll
-  for (int i = 0; i < WORDS; ++i) words[i] = __funnelshift_r(all[i], all[i + 1], offset % 4 * 8);
+  for (int i = 0; i < COUNT; ++i) words[i] = __funnelshift_r(all[i], all[i + 1], offset % 4 * 8);
 }
 
-// The numbers of columns: an array of `cols`.
-template <class T>
+// The numbers of columns: an array of `cols`. ALIGNED: at an address that accesses to COUNT of them ask for.
+template <class T, bool ALIGNED>
 struct ColumnNumbers {
   const T* data;
   int cols;
@@ -162,33 +156,64 @@ struct ColumnNumbers {
   }
 
   // COUNT of them from any column on; `otherwise` of columns that do not exist.
-  template <int COUNT, class Value>
+  template <VectorColumns COLUMNS, int COUNT, class Value>
   __device__ void load(Value (&values)[COUNT], int column, Value otherwise) const {
-    constexpr int BYTES = static_cast<int>(RowWords<T, COUNT>::BYTES);
-    if constexpr (BYTES % 16 == 0) {
-      const auto begin = reinterpret_cast<std::uintptr_t>(data);  // numbers: data may be null, column negative
-      const std::uintptr_t end = begin + static_cast<std::uintptr_t>(cols) * sizeof(T);
-      const std::uintptr_t address = begin + static_cast<std::uintptr_t>(std::ptrdiff_t{column}) * sizeof(T);
-      const std::uintptr_t first = address / 16 * 16;
-      const bool isInside = data != nullptr && first >= begin && first + BYTES + 16 <= end;
-      if (isInside) {
-        unsigned words[BYTES / 4];
-        loadAcrossVectors<BYTES>(words, reinterpret_cast<const uint4*>(first), static_cast<unsigned>(address % 16));
-        return unpack(values, words);
-      }
+    bool areVectors = false;
+    if constexpr (RowWords<T, COUNT>::BYTES % 16 == 0) {
+      const int first = column - shiftOf(column);
+      areVectors = COLUMNS == VectorColumns::inside || (first >= 0 && first + COUNT + OF_VECTOR <= cols);
+      if (!ALIGNED && data == nullptr) areVectors = false;
+      if (areVectors) loadShifted(values, column);
     }
+    if (!areVectors)
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) values[i] = at(column + i, otherwise);
+      for (int i = 0; i < COUNT; ++i) values[i] = at(column + i, otherwise);
   }
 
  private:
+  static constexpr int OF_VECTOR = rowVector<T>;
+
+  // Columns between the last boundary of 16 bytes and this column.
+  __device__ int shiftOf(int column) const {
+    const auto begin = ALIGNED ? 0U : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(data) / sizeof(T));
+    return static_cast<int>((begin + static_cast<unsigned>(column)) % OF_VECTOR);
+  }
+
+  // COUNT of them, which fill vectors of 16 bytes, from the aligned vectors around them.
+  template <int COUNT, class Value>
+  __device__ void loadShifted(Value (&values)[COUNT], int column) const {
+    constexpr int WORDS = COUNT * static_cast<int>(sizeof(T)) / 4;
+    const int shift = shiftOf(column);
+    const auto* const vectors = reinterpret_cast<const uint4*>(data + (column - shift));
+    unsigned all[WORDS + 4], words[WORDS];
+#pragma unroll
+    for (int i = 0; i <= WORDS / 4; ++i) {
+      const uint4 vector = __ldg(vectors + i);
+      all[4 * i] = vector.x, all[4 * i + 1] = vector.y, all[4 * i + 2] = vector.z, all[4 * i + 3] = vector.w;
+    }
+    shiftWords<WORDS>(words, all, static_cast<unsigned>(shift) * static_cast<unsigned>(sizeof(T)));
+    unpack(values, words);
+  }
+
   template <int COUNT, class Value, class Packed>
   __device__ static void unpack(Value (&values)[COUNT], const Packed& packed) {
     T elements[COUNT];
     static_assert(sizeof(elements) == sizeof(packed));
     __builtin_memcpy(elements, &packed, sizeof(elements));
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) values[i] = static_cast<Value>(elements[i]);
+    for (int first = 0; first < COUNT; first += OF_VECTOR) {
+      if constexpr (std::is_same_v<T, __nv_bfloat16> && COUNT % OF_VECTOR == 0) {
+        uint4 vector;
+        float numbers[OF_VECTOR];
+        __builtin_memcpy(&vector, elements + first, sizeof(vector));
+        unpackRow<T>(vector, numbers);
+#pragma unroll
+        for (int i = 0; i < OF_VECTOR; ++i) values[first + i] = static_cast<Value>(numbers[i]);
+      } else {
+#pragma unroll
+        for (int i = first; i < COUNT && i < first + OF_VECTOR; ++i) values[i] = static_cast<Value>(elements[i]);
+      }
+    }
   }
 };
 
@@ -205,23 +230,23 @@ template <class Value, class Gamma, class Beta, bool SHIFTS, bool ALIGNED>
 struct NormMap {
   static constexpr bool LOADS_COLUMNS = true;
   static constexpr bool TAKES_ANY_COLUMN = true;
-  ColumnNumbers<Gamma> gamma;
-  ColumnNumbers<Beta> beta;
+  ColumnNumbers<Gamma, ALIGNED> gamma;
+  ColumnNumbers<Beta, ALIGNED> beta;
 
   template <class Result>
   __device__ Value operator()(Value x, const Result& result, int column) const {
     return (*this)(x, result, NormOperands<Value, 1>{{gamma.at(column, Value{1})}, {beta.at(column, Value{0})}}, 0);
   }
 
-  template <int COUNT, bool WHOLE>
+  template <int COUNT, VectorColumns COLUMNS>
   __device__ NormOperands<Value, COUNT> load(int column) const {
     NormOperands<Value, COUNT> operands{};
-    if constexpr (ALIGNED && WHOLE) {
+    if constexpr (ALIGNED && COLUMNS == VectorColumns::aligned) {
       gamma.loadAligned(operands.scale, column);
       if constexpr (SHIFTS) beta.loadAligned(operands.shift, column);
     } else {
-      gamma.load(operands.scale, column, Value{1});
-      if constexpr (SHIFTS) beta.load(operands.shift, column, Value{0});
+      gamma.template load<COLUMNS>(operands.scale, column, Value{1});
+      if constexpr (SHIFTS) beta.template load<COLUMNS>(operands.shift, column, Value{0});
     }
     return operands;
   }

@@ -5,7 +5,8 @@
 
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/integers.cuh>
-#include <gpuopt/device/rows/transform_row.cuh>
+#include <gpuopt/device/rows/transform_cluster.cuh>
+#include <gpuopt/device/rows/transform_matrix.cuh>
 #include <gpuopt/device/rows/transform_statistic.cuh>
 #include <gpuopt/grid/dependency.cuh>
 
@@ -17,6 +18,29 @@ GPUOPT_DETAIL_BEGIN
 inline constexpr int laneTransformBlock = 256;
 inline constexpr int blockTransformBlock = 512;
 
+// The vectors of a thread: from `begin` on, `step` apart.
+template <int VECTORS>
+struct ThreadVectors {
+  int begin;
+  int step;
+  uint4 vectors[VECTORS];
+
+  __device__ ThreadVectors(unsigned first, unsigned apart)
+      : begin(static_cast<int>(first)), step(static_cast<int>(apart)) {}
+
+  template <class Row>
+  __device__ void load(const Row& row) {
+#pragma unroll
+    for (int v = 0; v < VECTORS; ++v) vectors[v] = row.load(begin + v * step);
+  }
+
+  template <class Use>
+  __device__ void each(const Use& use) const {
+#pragma unroll
+    for (int v = 0; v < VECTORS; ++v) use(vectors[v], begin + v * step);
+  }
+};
+
 // Short rows: each is taken by a group of lanes, a power of two, with VECTORS vectors a lane.
 template <int VECTORS, bool WHOLE, class Transform>
 GPUOPT_KERNEL void __launch_bounds__(laneTransformBlock)
@@ -25,37 +49,30 @@ GPUOPT_KERNEL void __launch_bounds__(laneTransformBlock)
   const std::size_t warp = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
   const std::size_t firstRow = warp * (32 / lanes);
   if (firstRow >= transform.rows) return;
-  const auto lane = static_cast<int>(threadIdx.x % lanes);
+  const unsigned lane = threadIdx.x % lanes;
   const auto row = transform.template row<WHOLE>(firstRow + threadIdx.x % 32 / lanes);
-
-  uint4 vectors[VECTORS];
-#pragma unroll
-  for (int v = 0; v < VECTORS; ++v) vectors[v] = row.load(lane + v * static_cast<int>(lanes));
-  const auto eachVector = [&](auto use) {
-#pragma unroll
-    for (int v = 0; v < VECTORS; ++v) use(vectors[v], lane + v * static_cast<int>(lanes));
-  };
+  ThreadVectors<VECTORS> own(lane, lanes);
+  own.load(row);
   LaneCombination combination{lanes};
-  transformRow(transform, row, eachVector, combination, lane == 0);
+  transformRow(
+      transform, row, [&](auto use) { own.each(use); }, NoEnds{}, combination, lane == 0);
 }
 
-// The vectors of a thread, where a row is spread over a cluster of blocks.
-template <int VECTORS>
-struct ThreadVectors {
-  uint4 vectors[VECTORS];
-
-  template <class Row>
-  __device__ void load(const Row& row, int begin) {
-#pragma unroll
-    for (int v = 0; v < VECTORS; ++v) vectors[v] = row.load(begin + v * static_cast<int>(blockDim.x));
-  }
-
-  template <class Use>
-  __device__ void each(int begin, const Use& use) const {
-#pragma unroll
-    for (int v = 0; v < VECTORS; ++v) use(vectors[v], begin + v * static_cast<int>(blockDim.x));
-  }
-};
+// Each row is taken by a warp that also takes its ends.
+template <int VECTORS, class Transform>
+GPUOPT_KERNEL void __launch_bounds__(laneTransformBlock) warpTransformKernel(const Transform transform) {
+  overlapPreviousKernel();
+  const std::size_t warp = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
+  if (warp >= transform.rows) return;
+  const unsigned lane = threadIdx.x % 32;
+  const auto row = transform.template longRow<false>(warp);
+  ThreadVectors<VECTORS> own(lane, 32);
+  own.load(row);
+  const auto ends = endsOf(row, lane);
+  LaneCombination combination{32};
+  transformRow(
+      transform, row, [&](auto use) { own.each(use); }, ends, combination, lane == 0);
+}
 
 // Rows that the registers of a block hold: VECTORS vectors a thread.
 template <int VECTORS, bool WHOLE, class Transform>
@@ -63,52 +80,55 @@ GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock) blockTransformKernel(c
   using Combination = BlockCombination<typename Transform::Statistic>;
   __shared__ typename Combination::Storage storage;
   overlapPreviousKernel();
-  Combination combination(storage, 1, 0);
-  const auto row = transform.template row<WHOLE>(blockIdx.x);
-  const auto begin = static_cast<int>(threadIdx.x);
-  ThreadVectors<VECTORS> own;
-  own.load(row, begin);
+  Combination combination(storage);
+  const auto row = transform.template longRow<WHOLE>(blockIdx.x);
+  ThreadVectors<VECTORS> own(threadIdx.x, blockDim.x);
+  own.load(row);
+  const auto ends = endsOf(row, threadIdx.x);
   transformRow(
-      transform, row, [&](auto use) { own.each(begin, use); }, combination, threadIdx.x == 0);
+      transform, row, [&](auto use) { own.each(use); }, ends, combination, threadIdx.x == 0);
 }
 
-// The same for rows that the registers of a cluster of blocks hold.
+// The same for rows that the registers of a cluster of blocks hold, whose number is a power of two. L2 fetches the part
+// of a row for the cluster that comes `ahead` rows later.
 template <int VECTORS, bool WHOLE, class Transform>
 GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock)
-    clusterTransformKernel(const Transform transform, const unsigned clusterBlocks) {
-  using Combination = BlockCombination<typename Transform::Statistic>;
+    clusterTransformKernel(const Transform transform, const unsigned clusterBlocks, const unsigned ahead) {
+  using Combination = ClusterCombination<typename Transform::Statistic>;
   __shared__ typename Combination::Storage storage;
   overlapPreviousKernel();
-  const unsigned rank = blockIdx.x % clusterBlocks;
+  const unsigned rank = blockIdx.x & (clusterBlocks - 1);
   Combination combination(storage, clusterBlocks, rank);
-  const auto row = transform.template row<WHOLE>(blockIdx.x / clusterBlocks);
-  const auto begin = static_cast<int>(rank * VECTORS * blockDim.x + threadIdx.x);
-  ThreadVectors<VECTORS> own;
-  own.load(row, begin);
+  const auto row = transform.template longRow<WHOLE>(blockIdx.x >> __popc(clusterBlocks - 1));
+  ThreadVectors<VECTORS> own(rank * VECTORS * blockDim.x + threadIdx.x, blockDim.x);
+  own.load(row);
+  const auto ends = endsOf(row, rank * blockDim.x + threadIdx.x);
+  if (ahead > 0 && threadIdx.x == 0)
+    transform.template longRow<WHOLE>(row.index + ahead).prefetch(own.begin, static_cast<int>(VECTORS * blockDim.x));
   transformRow(
-      transform, row, [&](auto use) { own.each(begin, use); }, combination, rank == 0 && threadIdx.x == 0);
+      transform, row, [&](auto use) { own.each(use); }, ends, combination, rank == 0 && threadIdx.x == 0);
 }
 
 // Rows of any length: a block or a cluster reads its row again for each pass, VECTORS vectors a thread at a time.
 template <int VECTORS, bool WHOLE, class Transform>
 GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock)
     rereadTransformKernel(const Transform transform, const unsigned clusterBlocks) {
-  using Combination = BlockCombination<typename Transform::Statistic>;
+  using Combination = ClusterCombination<typename Transform::Statistic>;
   __shared__ typename Combination::Storage storage;
   overlapPreviousKernel();
-  const unsigned rank = blockIdx.x % clusterBlocks;
+  const unsigned rank = blockIdx.x & (clusterBlocks - 1);
   Combination combination(storage, clusterBlocks, rank);
-  const auto row = transform.template row<WHOLE>(blockIdx.x / clusterBlocks);
+  const auto row = transform.template longRow<WHOLE>(blockIdx.x >> __popc(clusterBlocks - 1));
   const int step = static_cast<int>(clusterBlocks * VECTORS * blockDim.x);
   const auto eachVector = [&](auto use) {
     for (int first = static_cast<int>(rank * VECTORS * blockDim.x); first < row.vectors; first += step) {
-      const int begin = first + static_cast<int>(threadIdx.x);
-      ThreadVectors<VECTORS> own;
-      own.load(row, begin);
-      own.each(begin, use);
+      ThreadVectors<VECTORS> own(static_cast<unsigned>(first) + threadIdx.x, blockDim.x);
+      own.load(row);
+      own.each(use);
     }
   };
-  transformRow(transform, row, eachVector, combination, rank == 0 && threadIdx.x == 0);
+  const auto ends = endsOf(row, rank * blockDim.x + threadIdx.x);
+  transformRow(transform, row, eachVector, ends, combination, rank == 0 && threadIdx.x == 0);
 }
 
 GPUOPT_DETAIL_END

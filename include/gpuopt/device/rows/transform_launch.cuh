@@ -12,6 +12,9 @@ GPUOPT_DETAIL_BEGIN
 // Rows that registers hold.
 template <int VECTORS, bool WHOLE, class Transform>
 void launchHeld(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
+  if constexpr (VECTORS <= 4 && !WHOLE)
+    if (plan.algorithm == TransformAlgorithm::lanes && plan.hasEnds)
+      return launch(warpTransformKernel<VECTORS, Transform>, config, transform);
   if constexpr (VECTORS <= 4)
     if (plan.algorithm == TransformAlgorithm::lanes)
       return launch(laneTransformKernel<VECTORS, WHOLE, Transform>, config, transform, plan.lanes);
@@ -19,7 +22,7 @@ void launchHeld(const TransformPlan& plan, const Transform& transform, const Lau
     if (plan.algorithm == TransformAlgorithm::block)
       launch(blockTransformKernel<VECTORS, WHOLE, Transform>, config, transform);
     else
-      launch(clusterTransformKernel<VECTORS, WHOLE, Transform>, config, transform, plan.cluster);
+      launch(clusterTransformKernel<VECTORS, WHOLE, Transform>, config, transform, plan.cluster, plan.ahead);
   }
 }
 

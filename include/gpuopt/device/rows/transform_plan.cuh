@@ -27,6 +27,7 @@ struct TransformRequest {
   std::size_t inBytes = 0;
   std::size_t outBytes = 0;
   bool isShifted = false;  // a row may begin between two vectors
+  bool isWhole = true;     // rows of both matrices begin and end with vectors
   bool hasClusters = false;
   std::size_t multiprocessors = 1;
 };
@@ -35,10 +36,12 @@ struct TransformPlan {
   TransformAlgorithm algorithm = TransformAlgorithm::nothing;
   const char* reason = "no elements";
   TransformRequest request{};
-  std::size_t rowVectors = 0;  // at most
+  bool hasEnds = false;        // threads take the ends of a row by elements
+  std::size_t rowVectors = 0;  // at most, without the ends
   unsigned lanes = 0;          // that take a row, of a warp
   unsigned vectors = 0;        // that a thread keeps of a row
   unsigned cluster = 1;        // blocks of a row
+  unsigned ahead = 0;          // rows from one to that which its cluster lets L2 fetch
   unsigned threads = 0;        // of a block
   std::size_t blocks = 0;
 };
@@ -61,7 +64,9 @@ class TransformPlanner {
     const TransformRequest& r = plan_.request;
     if (r.rows == 0 || r.cols == 0) return plan_;
     const std::size_t count = 16 / r.inBytes;
-    plan_.rowVectors = ceilDivide(r.cols + (r.isShifted ? count - 1 : 0), count);
+    const std::size_t touched = ceilDivide(r.cols + (r.isShifted ? count - 1 : 0), count);
+    plan_.hasEnds = !r.isWhole && touched > tuning_.vectorsWithoutEnds;
+    plan_.rowVectors = plan_.hasEnds ? touched - 4 : touched;
     if (plan_.rowVectors <= (areFewVectors() ? 32 : tuning_.warpVectors))
       planLanes();
     else
@@ -76,8 +81,10 @@ class TransformPlanner {
   // Short rows. Several vectors a lane, since every step of combining lanes costs as much as an element.
   void planLanes() {
     plan_.algorithm = Algorithm::lanes;
-    plan_.vectors = areFewVectors() ? 1 : plan_.rowVectors <= tuning_.twoVectors ? 2 : 4;
-    plan_.lanes = powerOfTwoFrom(ceilDivide(plan_.rowVectors, plan_.vectors));
+    const bool areShort = plan_.rowVectors <= tuning_.twoVectors;
+    plan_.vectors = areFewVectors() ? 1 : areShort ? 2 : 4;
+    if (plan_.hasEnds) plan_.vectors = areShort ? 1 : plan_.rowVectors <= 64 ? 2 : 4;
+    plan_.lanes = plan_.hasEnds ? 32 : powerOfTwoFrom(ceilDivide(plan_.rowVectors, plan_.vectors));
     plan_.reason = plan_.lanes < 32 ? "a part of a warp holds a row" : "a warp holds a row";
     const std::size_t warps = ceilDivide(plan_.request.rows, std::size_t{32} / plan_.lanes);
     std::size_t blockWarps = tuning_.laneThreads / 32;
@@ -97,6 +104,7 @@ class TransformPlanner {
     const std::size_t ofBlock = ceilDivide(plan_.rowVectors, plan_.cluster);
     if (ofBlock > plan_.vectors * tuning_.blockThreads) return planReread(tuning_.blockThreads);
     plan_.algorithm = takesCluster ? Algorithm::cluster : Algorithm::block;
+    if (takesCluster && !areFew) plan_.ahead = static_cast<unsigned>(tuning_.aheadBytes / (r.cols * r.inBytes));
     plan_.reason = !takesCluster ? "the registers of a block hold a row"
                    : areFew      ? "few rows, each held by the registers of several blocks"
                                  : "the registers of several blocks hold a row";
@@ -145,9 +153,10 @@ inline std::string planInWords(const TransformPlan& plan) {
   if (plan.algorithm == TransformAlgorithm::nothing) return message({nameOf(plan.algorithm), ": ", plan.reason});
   const std::string rows = plan.algorithm == TransformAlgorithm::lanes ? message({plan.lanes, " lanes a row"})
                                                                        : message({plan.cluster, " blocks a row"});
+  const std::string ahead = plan.ahead > 0 ? message({", L2 fetches ", plan.ahead, " rows ahead"}) : std::string{};
   return message({nameOf(plan.algorithm), ", ", rows, ", ", plan.vectors, " vectors a thread, ", plan.blocks,
-                  " blocks of ", plan.threads, " threads: ", plan.reason, "; reads ", r.rows * r.cols * r.inBytes,
-                  " bytes, writes ", r.rows * r.cols * r.outBytes});
+                  " blocks of ", plan.threads, " threads", ahead, ": ", plan.reason, "; reads ",
+                  r.rows * r.cols * r.inBytes, " bytes, writes ", r.rows * r.cols * r.outBytes});
 }
 
 GPUOPT_DETAIL_END

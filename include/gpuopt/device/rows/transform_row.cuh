@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/rows/transform_values.cuh>
+#include <gpuopt/thread/prefetch.cuh>
 #include <gpuopt/warp/shuffle.cuh>
 
 #include <cstddef>
@@ -13,7 +13,14 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// Whether a map loads what belongs to neighbouring columns at once: load<COUNT, WHOLE>(column) gives operands, and
+// What is known of the columns of a vector.
+enum class VectorColumns {
+  any,      // some may be outside the row
+  inside,   // the row goes on for a vector and more on both sides
+  aligned,  // the first one is a multiple of their number
+};
+
+// Whether a map loads what belongs to neighbouring columns at once: load<COUNT, COLUMNS>(column) gives operands, and
 // map(value, result, operands, i) takes those of column + i.
 template <class Map, class = void>
 inline constexpr bool loadsColumns = false;
@@ -37,22 +44,73 @@ struct TransformMemory {
   }
 };
 
-// Vector v has the elements from v * COUNT - shift on, at an address of 16 bytes in the input. WHOLE: rows begin and
-// end with vectors, in the output, too. Whole warps call.
-template <class In, class Out, bool WHOLE>
-struct TransformedRow {
+// A row of the input and of the output, whose vectors it stores: the base of both kinds of rows.
+template <class In, class Out>
+struct RowStores {
   static constexpr int COUNT = rowVector<In>;
-  static constexpr unsigned ALL = (1u << COUNT) - 1;
   using Value = RowValue<In>;
 
   const In* in;
   Out* out;
   std::size_t index;
   int cols;
+  bool storesWords;  // the vectors of the output are aligned as well
+
+ protected:
+  template <class Mapped>
+  struct Values {
+    Mapped values[COUNT];
+  };
+
+  template <VectorColumns COLUMNS, class Map, class Result>
+  __device__ static auto mapAll(const Value (&values)[COUNT], int column, const Map& map, const Result& result) {
+    using Mapped = std::decay_t<decltype(map(values[0], result, column))>;
+    Values<Mapped> mapped;
+    if constexpr (loadsColumns<Map>) {
+      const auto operands = map.template load<COUNT, COLUMNS>(column);
+#pragma unroll
+      for (int i = 0; i < COUNT; ++i) mapped.values[i] = map(values[i], result, operands, i);
+    } else {
+#pragma unroll
+      for (int i = 0; i < COUNT; ++i) mapped.values[i] = map(values[i], result, column + i);
+    }
+    return mapped;
+  }
+
+  __device__ void storeWords(const RowWords<Out, COUNT>& packed, int column) const {
+    constexpr std::size_t BYTES = RowWords<Out, COUNT>::WORD_BYTES;
+    auto* const to = reinterpret_cast<Word<BYTES>*>(out + column);
+#pragma unroll
+    for (int i = 0; i < RowWords<Out, COUNT>::WORDS; ++i) storeWord<BYTES>(to + i, packed.words[i]);
+  }
+
+  __device__ void storeElements(const RowWords<Out, COUNT>& packed, int column, unsigned mask) const {
+    Out elements[COUNT];
+    __builtin_memcpy(elements, &packed, sizeof(packed));
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+      if ((mask >> i & 1) != 0) out[column + i] = elements[i];
+  }
+};
+
+// Vector v has the elements from v * COUNT - shift on, at an address of 16 bytes in the input. WHOLE: rows begin and
+// end with vectors, in the output, too. Whole warps call.
+template <class In, class Out, bool WHOLE>
+struct TransformedRow : RowStores<In, Out> {
+  using Base = RowStores<In, Out>;
+  using Base::cols;
+  using Base::COUNT;
+  using Base::in;
+  using Base::out;
+  using Base::storesWords;
+  using typename Base::Value;
+  static constexpr unsigned ALL = (1u << COUNT) - 1;
+
   int shift;
   int vectors;
-  bool storesWords;  // the vectors of the output are aligned as well
   TransformMemory memory;
+
+  __device__ bool exists() const { return vectors > 0; }
 
   // Elements that do not belong to the row have any value.
   __device__ uint4 load(int v) const {
@@ -68,6 +126,12 @@ struct TransformedRow {
       if ((mask >> i & 1) != 0) elements[i] = in[column + i];
     __builtin_memcpy(&vector, elements, sizeof(vector));
     return vector;
+  }
+
+  // Makes L2 fetch `count` vectors from vector `begin` on, of a row that begins and ends with vectors.
+  __device__ void prefetch(int begin, int count) const {
+    const int end = begin + count < vectors ? begin + count : vectors;
+    if (begin < end) prefetchToL2(in + begin * COUNT, static_cast<unsigned>(end - begin) * 16);
   }
 
   // Calls use(value) for each element of the row in the vector. Lanes with parts of vectors do not diverge from others.
@@ -97,13 +161,13 @@ struct TransformedRow {
     const unsigned mask = maskOf(v);
     const bool isVector = WHOLE || (mask == ALL && storesWords);
     if constexpr (WHOLE || takesAnyColumn<Map>) {
-      const auto packed = packRow<Out>(mapAll(values, column, map, result).values);
+      const auto packed = packRow<Out>(Base::template mapAll<COLUMNS>(values, column, map, result).values);
       if (isVector)
         storeWords(packed, column);
       else
         storeElements(packed, column, mask);
     } else if (isVector) {
-      storeWords(packRow<Out>(mapAll(values, column, map, result).values), column);
+      storeWords(packRow<Out>(Base::template mapAll<COLUMNS>(values, column, map, result).values), column);
     } else {
 #pragma unroll
       for (int i = 0; i < COUNT; ++i)
@@ -112,10 +176,9 @@ struct TransformedRow {
   }
 
  private:
-  template <class Mapped>
-  struct Values {
-    Mapped values[COUNT];
-  };
+  using Base::storeElements;
+  using Base::storeWords;
+  static constexpr VectorColumns COLUMNS = WHOLE ? VectorColumns::aligned : VectorColumns::any;
 
   __device__ int firstColumn(int v) const { return WHOLE ? v * COUNT : v * COUNT - shift; }
 
@@ -126,77 +189,6 @@ struct TransformedRow {
     const unsigned begun = column < 0 ? ALL << -column : ALL;
     return left >= COUNT ? begun & ALL : left <= 0 ? 0 : begun & ((1u << left) - 1);
   }
-
-  template <class Map, class Result>
-  __device__ static auto mapAll(const Value (&values)[COUNT], int column, const Map& map, const Result& result) {
-    using Mapped = std::decay_t<decltype(map(values[0], result, column))>;
-    Values<Mapped> mapped;
-    if constexpr (loadsColumns<Map>) {
-      const auto operands = map.template load<COUNT, WHOLE>(column);
-#pragma unroll
-      for (int i = 0; i < COUNT; ++i) mapped.values[i] = map(values[i], result, operands, i);
-    } else {
-#pragma unroll
-      for (int i = 0; i < COUNT; ++i) mapped.values[i] = map(values[i], result, column + i);
-    }
-    return mapped;
-  }
-
-  __device__ void storeWords(const RowWords<Out, COUNT>& packed, int column) const {
-    constexpr std::size_t BYTES = RowWords<Out, COUNT>::WORD_BYTES;
-    auto* const to = reinterpret_cast<Word<BYTES>*>(out + column);
-#pragma unroll
-    for (int i = 0; i < RowWords<Out, COUNT>::WORDS; ++i) storeWord<BYTES>(to + i, packed.words[i]);
-  }
-
-  __device__ void storeElements(const RowWords<Out, COUNT>& packed, int column, unsigned mask) const {
-    Out elements[COUNT];
-    __builtin_memcpy(elements, &packed, sizeof(packed));
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i)
-      if ((mask >> i & 1) != 0) out[column + i] = elements[i];
-  }
-};
-
-// The rows of a matrix, or parts of `partCols` columns of them, each of which counts as a row of its own.
-struct RowTransformShape {
-  std::size_t rows;  // or parts
-  std::size_t inLd;
-  std::size_t outLd;
-  int cols;  // of the matrix
-  int partCols;
-  Divisor parts;  // of a row of the matrix
-  bool storesWords;
-  TransformMemory memory;
-};
-
-template <class In, class Out, class S, class Map>
-struct RowTransform : RowTransformShape {
-  using Statistic = S;
-  const In* in;
-  Out* out;
-  S statistic;
-  Map map;
-
-  // Rows behind the last have no vectors.
-  template <bool WHOLE>
-  __device__ TransformedRow<In, Out, WHOLE> row(std::size_t index) const {
-    constexpr int COUNT = rowVector<In>;
-    std::size_t matrixRow = index;
-    int column = 0, width = cols;
-    if (parts.divisor > 1) {
-      matrixRow = parts.divide(static_cast<unsigned>(index));
-      column = static_cast<int>(index - matrixRow * parts.divisor) * partCols;
-      width = smallerOfTwo(cols - column, partCols);
-    }
-    const In* const from = in + matrixRow * inLd + column;
-    const int shift = WHOLE ? 0 : static_cast<int>(reinterpret_cast<std::uintptr_t>(from) / sizeof(In) % COUNT);
-    const int vectors = index < rows ? (shift + width + COUNT - 1) / COUNT : 0;
-    return {from, out + matrixRow * outLd + column, index, width, shift, vectors, storesWords, memory};
-  }
-
- private:
-  __device__ static int smallerOfTwo(int a, int b) { return b < a ? b : a; }
 };
 
 GPUOPT_DETAIL_END

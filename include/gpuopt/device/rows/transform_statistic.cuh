@@ -42,9 +42,15 @@ struct StatisticAfter {
   __device__ auto finish(const Partial& partial, int cols) const { return second.finish(partial, cols, first); }
 };
 
+// Where a warp leaves its partial for the others: whole words.
+template <class Partial>
+struct alignas(largerOf(alignof(Partial), std::size_t{4})) PartialSlot {
+  Partial partial;
+};
+
 template <class S>
 struct PartialBytes {
-  static constexpr std::size_t value = sizeof(typename S::Partial);
+  static constexpr std::size_t value = sizeof(PartialSlot<typename S::Partial>);
 };
 template <class First, class Second>
 struct PartialBytes<StatisticChain<First, Second>> {
@@ -69,81 +75,43 @@ struct LaneCombination {
   }
 };
 
-// The address of a shared variable in another block of the cluster.
-template <class T>
-__device__ inline T* inClusterBlock(T* shared, [[maybe_unused]] unsigned block) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  T* remote;
-  asm("mapa.u64 %0, %1, %2;" : "=l"(remote) : "l"(shared), "r"(block));
-  return remote;
-#else
-  return shared;
-#endif
+// Merges the first `count` slots of at most MOST; every lane gets the result. A few slots a lane, since reading one
+// takes less time than a step of combining lanes.
+template <unsigned MOST, class S, class Partial>
+__device__ inline Partial mergeSlots(const S& statistic, const PartialSlot<Partial>* slots, unsigned count) {
+  constexpr unsigned OF_LANE = 4, LANES = MOST / OF_LANE;
+  const unsigned first = threadIdx.x % LANES * OF_LANE;
+  Partial partial = statistic.start();
+#pragma unroll
+  for (unsigned i = 0; i < OF_LANE; ++i)
+    if (first + i < count) partial = statistic.merge(partial, slots[first + i].partial);
+  return LaneCombination{LANES}(statistic, partial);
 }
 
-__device__ inline void arriveAtCluster() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-#endif
-}
-
-__device__ inline void waitForCluster() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-#endif
-}
-
-// Merges the partials of a block or of a cluster of blocks; every thread gets the result. Each warp writes its partial
-// to every block of the cluster, so that one barrier is enough.
+// Merges the partials of a block; every thread gets the result.
 template <class Statistic>
 class BlockCombination {
  public:
-  static constexpr unsigned SLOTS = 128;  // warps of a cluster
+  static constexpr unsigned SLOTS = 16;  // warps of a block
   struct alignas(16) Storage {
     unsigned char bytes[2][SLOTS * PartialBytes<Statistic>::value];  // in turn: the next pass may begin at once
   };
 
-  __device__ BlockCombination(Storage& storage, unsigned blocks, unsigned rank)
-      : storage_(storage), blocks_(blocks), firstSlot_(rank * (blockDim.x / 32)) {
-    if (blocks_ > 1) arriveAtCluster();  // all blocks must have begun before one writes to another
-  }
+  __device__ explicit BlockCombination(Storage& storage) : storage_(storage) {}
 
   template <class S, class Partial>
   __device__ Partial operator()(const S& statistic, Partial partial) {
-    static_assert(sizeof(Partial) <= PartialBytes<Statistic>::value);
+    static_assert(sizeof(PartialSlot<Partial>) <= PartialBytes<Statistic>::value);
+    auto* const slots = reinterpret_cast<PartialSlot<Partial>*>(storage_.bytes[pass_++ % 2]);
     partial = LaneCombination{32}(statistic, partial);
-    auto* const slots = reinterpret_cast<Partial*>(storage_.bytes[pass_++ % 2]);
-    if (blocks_ > 1 && isFirst_) waitForCluster();
-    isFirst_ = false;
-    const unsigned lane = threadIdx.x % 32;
-    if (lane < blocks_) *inClusterBlock(slots + firstSlot_ + threadIdx.x / 32, lane) = partial;
-    if (blocks_ > 1) {
-      arriveAtCluster();
-      waitForCluster();
-    } else {
-      __syncthreads();
-    }
-    return mergeSlots(statistic, slots);
+    if (threadIdx.x % 32 == 0) slots[threadIdx.x / 32].partial = partial;
+    __syncthreads();
+    return mergeSlots<SLOTS>(statistic, slots, blockDim.x / 32);
   }
 
  private:
-  // Each group of lanes that can hold all slots merges them.
-  template <class S, class Partial>
-  __device__ Partial mergeSlots(const S& statistic, const Partial* slots) const {
-    const unsigned count = blocks_ * (blockDim.x / 32);
-    unsigned lanes = 1;
-    while (lanes < count && lanes < 32) lanes *= 2;
-    Partial partial = statistic.start();
-    for (unsigned slot = threadIdx.x % lanes; slot < count; slot += lanes)
-      partial = statistic.merge(partial, slots[slot]);
-    return LaneCombination{lanes}(statistic, partial);
-  }
-
   Storage& storage_;
-  unsigned blocks_;
-  unsigned firstSlot_;
   unsigned pass_ = 0;
-  bool isFirst_ = true;
 };
 
 // eachValue(use) calls use(value) for all elements of this thread.
@@ -168,16 +136,20 @@ inline constexpr bool storesResult<
     Map, Result,
     std::void_t<decltype(std::declval<const Map&>().storeResult(std::size_t{}, std::declval<const Result&>()))>> = true;
 
-// eachVector(use) calls use(vector, number) for all vectors of this thread.
-template <class Transform, class Row, class EachVector, class Combine>
+// eachVector(use) calls use(vector, number) for all vectors of this thread; `ends` are its elements beside them.
+template <class Transform, class Row, class EachVector, class Ends, class Combine>
 __device__ inline void transformRow(const Transform& transform, const Row& row, const EachVector& eachVector,
-                                    Combine& combine, bool isFirstThread) {
-  const auto eachValue = [&](auto use) { eachVector([&](const uint4& vector, int v) { row.each(vector, v, use); }); };
+                                    const Ends& ends, Combine& combine, bool isFirstThread) {
+  const auto eachValue = [&](auto use) {
+    eachVector([&](const uint4& vector, int v) { row.each(vector, v, use); });
+    ends.each(use);
+  };
   const auto result = rowResult(transform.statistic, row.cols, eachValue, combine);
   using Map = decltype(transform.map);
   if constexpr (storesResult<Map, decltype(result)>)
-    if (isFirstThread && row.vectors > 0) transform.map.storeResult(row.index, result);
+    if (isFirstThread && row.exists()) transform.map.storeResult(row.index, result);
   eachVector([&](const uint4& vector, int v) { row.store(vector, v, transform.map, result); });
+  ends.store(transform.map, result);
 }
 
 GPUOPT_DETAIL_END
