@@ -17,11 +17,11 @@ struct Widened {
 };
 
 template <class In, class Out, class Function>
-void permute(const detail::PermutePlan& plan, cudaStream_t stream) {
+void permute(const detail::PermuteKernelPlan& plan, cudaStream_t stream) {
   detail::launchPermuteKernel<In, Out>(plan, Function{}, stream);
 }
 
-void permuteEverything(const detail::PermutePlan& plan, cudaStream_t stream) {
+void permuteEverything(const detail::PermuteKernelPlan& plan, cudaStream_t stream) {
   permute<Word<1>, Word<1>, Identity>(plan, stream);
   permute<Word<2>, Word<2>, Identity>(plan, stream);
   permute<Word<4>, Word<4>, Identity>(plan, stream);
