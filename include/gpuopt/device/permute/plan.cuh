@@ -159,7 +159,7 @@ class PermutePlanner {
       before *= r_.axis[k].extent;
     }
     const PermuteAxis axis = r_.axis[in];
-    const std::size_t most = tuning_.maxRunBytes * 8 / 5 / (before * r_.outBytes);
+    const std::size_t most = tuning_.runBytes[5] * 8 / 5 / (before * r_.outBytes);
     if (axis.out != static_cast<std::ptrdiff_t>(before) || axis.extent <= most) return;
     if (tuning_.fillsSectors(before * r_.outBytes) || r_.rank == permuteRank) return;
     std::size_t part = most;
