@@ -11,6 +11,9 @@
 ///     gpuopt::permute(part, target, {2, 0, 1}, stream);                           // c x h x w
 ///     gpuopt::contiguous(part, out, stream);                                      // a dense copy of a view
 ///
+///     const gpuopt::PermutePlan<float> plan({n, h, w, c}, {0, 3, 1, 2});          // planned once,
+///     plan.run(in, out, stream);                                                  // and run often
+///
 /// **Common to all functions.** Axis i of the output is axis axes[i] of the input: axes count from 0, the slowest, as
 /// in NumPy. Tensors are in device memory, and row-major where no strides are given. Extents and strides count
 /// elements. Elements are of any trivially copyable type of up to 128 bytes, at the alignment of that type. A call is
@@ -33,12 +36,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/identity.cuh>
 #include <gpuopt/core/tensor_view.cuh>
 #include <gpuopt/device/permute/arguments.cuh>
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 GPUOPT_NAMESPACE_BEGIN
 
@@ -128,6 +134,72 @@ void contiguous(const TensorView<In>& in, Out&& out, Function function, StreamRe
   detail::permuteViews(stream, "gpuopt::contiguous", in,
                        detail::denseTensor(out, in.extents, "out", "gpuopt::contiguous"), function);
 }
+
+/// \}
+
+/// \name Plans that are kept
+/// \{
+
+/// A permutation that is planned once and run often, on arrays of one shape. A call of `permute` plans anew each time.
+///
+///     const gpuopt::PermutePlan<float> plan({n, h, w, c}, {0, 3, 1, 2});            // NHWC to NCHW
+///     plan.run(in, out, stream);
+///     const gpuopt::PermutePlan<unsigned char, float, Normalise> pictures({n, h, w, c}, {0, 3, 1, 2}, Normalise{});
+///     const gpuopt::PermutePlan crop(part, target, {2, 0, 1});                      // views: strides and gaps
+///
+/// The plan is made for the device that is current, and runs on that one and on others of its model. It owns no device
+/// memory, can be copied, and several threads can run it at a time. The constructors throw std::invalid_argument for
+/// shapes that `permute` would not take.
+///
+/// \tparam In the elements of the input, without const
+/// \tparam Out the elements of the output
+/// \tparam Function what is applied to each element, as for `permute`
+template <class In, class Out = In, class Function = Identity>
+class PermutePlan {
+  static_assert(!std::is_const_v<In>, "gpuopt::PermutePlan: In is const: write the type of the elements alone");
+
+ public:
+  /// Plans for dense tensors that begin at 16-byte boundaries, such as those of cudaMalloc.
+  ///
+  /// \param extents elements along each axis of the input, the slowest axis first
+  /// \param axes each of 0 to the number of axes - 1 once: axis i of the output is axis axes[i] of the input
+  explicit PermutePlan(const AxisNumbers& extents, const AxisNumbers& axes, const Function& function = Function{})
+      : PermutePlan(TensorView<const In>(nullptr, extents),
+                    TensorView<Out>(nullptr, detail::permutedExtents(extents, axes, "gpuopt::PermutePlan")), axes,
+                    function) {}
+
+  /// Plans for views of any strides. Of their data only the addresses modulo 16 bytes count, and null counts as 0.
+  ///
+  /// \param out out.extents[i] is in.extents[axes[i]]
+  template <class T, class = std::enable_if_t<std::is_same_v<std::remove_const_t<T>, In>>>
+  PermutePlan(const TensorView<T>& in, const TensorView<Out>& out, const AxisNumbers& axes,
+              const Function& function = Function{})
+      : kept_(detail::permutedFor(TensorView<const In>(in.data, in.extents, in.strides), axes, "gpuopt::PermutePlan"),
+              out, detail::keptFunction<In, Out>(function)) {}
+
+  /// Permutes arrays, as `permute` does: asynchronous, one kernel launch, can be captured into a graph.
+  ///
+  /// \param in the element whose indices are all 0: a pointer; or a container or span that begins with it
+  /// \param out the same; overlaps the input nowhere
+  ///
+  /// Arrays that begin at other addresses modulo 16 bytes than the plan's are planned for anew, in this run alone.
+  template <class A, class B, class = detail::EnableDense<A, B>>
+  void run(A&& in, B&& out, StreamRef stream = {}) const {
+    kept_.run(stream, in, out);
+  }
+
+ private:
+  using Applied = decltype(detail::keptFunction<In, Out>(std::declval<const Function&>()));
+  detail::KeptPermutation<In, Out, Applied> kept_;
+};
+
+template <class In, class Out>
+PermutePlan(const TensorView<In>&, const TensorView<Out>&, const AxisNumbers&)
+    -> PermutePlan<std::remove_const_t<In>, Out>;
+
+template <class In, class Out, class Function>
+PermutePlan(const TensorView<In>&, const TensorView<Out>&, const AxisNumbers&, Function)
+    -> PermutePlan<std::remove_const_t<In>, Out, Function>;
 
 /// \}
 

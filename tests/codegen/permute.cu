@@ -6,9 +6,11 @@
 using namespace gpuopt;
 using detail::Word;
 
-// The tile of bytes keeps 16 positions and 16 elements: three blocks fit into a multiprocessor, as the plan assumes.
+// The tile of bytes keeps 16 positions and 16 elements. Of the others as many blocks fit into a multiprocessor as the
+// plan assumes: permuteBlocks.
 // CODEGEN: kernel=permuteTileKernel contains=cp\.async\.cg\.shared no-local no-spill max-registers=80
-// CODEGEN: kernel=permuteTileKernel<(unsigned.short|unsigned.int|uint) max-registers=64
+// CODEGEN: kernel=permuteTileKernel<unsigned.short max-registers=40
+// CODEGEN: kernel=permuteTileKernel<(unsigned.int|uint) max-registers=32
 // CODEGEN: kernel=permuteTileKernel<(unsigned|uint2) contains=st\.global\.v4
 // CODEGEN: kernel=permuteElementsKernel no-local no-spill max-registers=64
 // CODEGEN: kernel=permuteMatrixTileKernel contains=ld\.global\S*\.v4 contains=st\.global\.v4 no-local no-spill max-registers=128
@@ -17,11 +19,11 @@ struct Widened {
 };
 
 template <class In, class Out, class Function>
-void permute(const detail::PermutePlan& plan, cudaStream_t stream) {
+void permute(const detail::PermuteKernelPlan& plan, cudaStream_t stream) {
   detail::launchPermuteKernel<In, Out>(plan, Function{}, stream);
 }
 
-void permuteEverything(const detail::PermutePlan& plan, cudaStream_t stream) {
+void permuteEverything(const detail::PermuteKernelPlan& plan, cudaStream_t stream) {
   permute<Word<1>, Word<1>, Identity>(plan, stream);
   permute<Word<2>, Word<2>, Identity>(plan, stream);
   permute<Word<4>, Word<4>, Identity>(plan, stream);

@@ -6,6 +6,7 @@
 #include "any_bits.cuh"
 #include "catch.hpp"
 #include "device_array.cuh"
+#include "host_test.cuh"
 #include "portion.hpp"
 
 #include <gpuopt/permute.cuh>
@@ -180,7 +181,7 @@ class PermuteCheck {
   static void permuteAsLarge(const TensorView<const In>& in, const TensorView<Out>& out, F... function) {
     detail::PermuteTuning tuning;
     tuning.smallElements = 0;
-    const detail::PermutePlan plan = detail::permutePlan(in, out, sizeof...(F) == 0, tuning);
+    const detail::PermuteKernelPlan plan = detail::permutePlan(in, out, sizeof...(F) == 0, tuning);
     if constexpr (sizeof...(F) == 0)
       detail::launchPermute<detail::Boxed<In>, detail::Boxed<Out>>(plan, Identity{}, nullptr);
     else
@@ -226,6 +227,20 @@ class PermuteCheck {
   std::vector<In> inValues_;
   std::vector<Out> outValues_;
   int failures_ = 0;
+};
+
+/// Calls that must be refused with this message, on memory that stays as it was.
+class Refusals {
+ public:
+  template <class Call>
+  void operator()(const std::string& expected, Call call) {
+    CHECK(messageOf<std::invalid_argument>([&] { call(memory_.data()); }) == expected);
+  }
+  ~Refusals() { CHECK(sameBytes(memory_.toHost(), values_)); }
+
+ private:
+  std::vector<int> values_ = indexCoded<int>(315);
+  DeviceArray<int> memory_{values_};
 };
 
 }  // namespace gpuopt::test

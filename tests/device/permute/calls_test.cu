@@ -207,19 +207,6 @@ TEST_CASE("An error left by an earlier call is neither swallowed nor reported", 
   CHECK(same(out.toHost(), permutedNumbers()));
 }
 
-// Calls that must be refused with this message, on memory that stays as it was.
-class Refusals {
- public:
-  template <class Call>
-  void operator()(const std::string& expected, Call call) {
-    CHECK(messageOf<std::invalid_argument>([&] { call(memory_.data()); }) == expected);
-  }
-  ~Refusals() { CHECK(same(memory_.toHost(), counted())); }
-
- private:
-  DeviceArray<int> memory_{counted()};
-};
-
 TEST_CASE("Axes that are no permutation", "[permute]") {
   Refusals refused;
   // WRITTEN permute: permute(in, out, {4, 5, 6}, {0, 2})

@@ -20,7 +20,7 @@ namespace {
 template <class T>
 std::string planned(const Layout& in, const Layout& out, const AxisNumbers& axes, bool onlyMoves = true) {
   const auto address = [](std::uintptr_t base) { return reinterpret_cast<T*>(base << 40); };
-  detail::PermutePlan plan;
+  detail::PermuteKernelPlan plan;
   plan.request = detail::permuteRequest(in.view(address(1)).permuted(axes), out.view(address(2)), onlyMoves);
   detail::PermuteTuning tuning;
   tuning.smallElements = 100;

@@ -72,6 +72,14 @@ inline void requireExtents(const NamedTensor& tensor, const char* function) {
 }
 
 // Of a tensor that is not empty.
+inline void requireSpan(const NamedTensor& tensor, const char* function) {
+  const TensorSpan span = spanOf(tensor);
+  if (cappedSum(span.before, span.behind) > PTRDIFF_MAX)
+    throwInvalid({function, ": ", tensor.name, " is too large: extents ", inWords(tensor.extents), ", strides ",
+                  inWords(tensor.strides), ", ", tensor.elementBytes, " bytes an element"});
+}
+
+// Of a tensor that is not empty.
 inline void requireMemory(const NamedTensor& tensor, const char* function) {
   if (tensor.data == nullptr)
     throwInvalid({function, ": ", tensor.name, " is null, but its extents are ", inWords(tensor.extents)});
@@ -79,10 +87,6 @@ inline void requireMemory(const NamedTensor& tensor, const char* function) {
   if (misaligned != 0)
     throwInvalid(
         {function, ": ", tensor.name, " is misaligned: its address modulo ", tensor.alignment, " is ", misaligned});
-  const TensorSpan span = spanOf(tensor);
-  if (cappedSum(span.before, span.behind) > PTRDIFF_MAX)
-    throwInvalid({function, ": ", tensor.name, " is too large: extents ", inWords(tensor.extents), ", strides ",
-                  inWords(tensor.strides), ", ", tensor.elementBytes, " bytes an element"});
 }
 
 inline void requireApart(const NamedTensor& in, const NamedTensor& out, const char* function) {
@@ -114,7 +118,8 @@ inline void requireDistinct(const NamedTensor& out, const char* function) {
   }
 }
 
-inline void requirePermutable(const NamedTensor& in, const NamedTensor& out, const char* function) {
+// What can be checked without the arrays.
+inline void requireShapes(const NamedTensor& in, const NamedTensor& out, const char* function) {
   requireExtents(in, function);
   requireExtents(out, function);
   bool areEqual = in.extents.rank == out.extents.rank;
@@ -123,10 +128,17 @@ inline void requirePermutable(const NamedTensor& in, const NamedTensor& out, con
     throwInvalid(
         {function, ": out must have the extents ", inWords(in.extents), ", but it has ", inWords(out.extents)});
   if (isEmpty(in)) return;
+  requireSpan(in, function);
+  requireSpan(out, function);
+  requireDistinct(out, function);
+}
+
+// The arrays of tensors whose shapes have been checked.
+inline void requireArrays(const NamedTensor& in, const NamedTensor& out, const char* function) {
+  if (isEmpty(in)) return;
   requireMemory(in, function);
   requireMemory(out, function);
   requireApart(in, out, function);
-  requireDistinct(out, function);
 }
 
 inline void requireOnDevice(const NamedTensor& tensor, const char* function) {
@@ -167,13 +179,17 @@ inline PermuteDevice currentPermuteDevice() {
   return {sharedLimit(device), static_cast<unsigned>(multiprocessorCount(device))};
 }
 
-template <class In, class Out>
-PermutePlan permutePlan(const TensorView<In>& in, const TensorView<Out>& out, bool onlyMoves,
-                        const PermuteTuning& tuning = {}) {
-  PermutePlan plan;
-  plan.request = permuteRequest(in, out, onlyMoves);
-  if (!isEmpty(named(in, "in"))) planPermute(plan, tuning, currentPermuteDevice());
+inline PermuteKernelPlan permutePlan(const PermuteRequest& request, const PermuteTuning& tuning = {}) {
+  PermuteKernelPlan plan;
+  plan.request = request;
+  if (request.elements() != 0) planPermute(plan, tuning, currentPermuteDevice());
   return plan;
+}
+
+template <class In, class Out>
+PermuteKernelPlan permutePlan(const TensorView<In>& in, const TensorView<Out>& out, bool onlyMoves,
+                              const PermuteTuning& tuning = {}) {
+  return permutePlan(permuteRequest(in, out, onlyMoves), tuning);
 }
 
 // out(i...) = function(in(i...)), for the caller of that name.
@@ -183,10 +199,11 @@ void permuteWith(cudaStream_t stream, const char* name, const TensorView<In>& in
   [[maybe_unused]] const CallRange range(name);
   using Element = std::remove_const_t<In>;
   if constexpr (requirePermutableTypes<Element, Out>()) {
-    requirePermutable(named(in, "in"), named(out, "out"), name);
+    requireShapes(named(in, "in"), named(out, "out"), name);
+    requireArrays(named(in, "in"), named(out, "out"), name);
     requireOnDevice(named(in, "in"), name);
     requireOnDevice(named(out, "out"), name);
-    const PermutePlan plan = permutePlan(in, out, std::is_same_v<F, Identity>);
+    const PermuteKernelPlan plan = permutePlan(in, out, std::is_same_v<F, Identity>);
     launchPermute<Boxed<Element>, Boxed<Out>>(plan, function, stream);
   }
 }
@@ -256,13 +273,97 @@ inline AxisNumbers permutedExtents(const AxisNumbers& extents, const AxisNumbers
   return permuted;
 }
 
+// A plan with the shapes that it was made for. Arrays come with each run: those that begin at the plan's addresses,
+// modulo the 16 bytes of the widest access, need no other plan.
+template <class In, class Out, class F>
+class KeptPermutation {
+ public:
+  // The tensors' data say at which addresses arrays will begin; null counts as aligned.
+  KeptPermutation(const TensorView<const In>& in, const TensorView<Out>& out, const F& function)
+      : in_(in), out_(out), function_(function) {
+    requireShapes(named(in, "in"), named(out, "out"), NAME);
+    plan_ = planFor(misalignmentOf(in.data), misalignmentOf(out.data));
+    inMisalignment_ = misalignmentOf(in.data);
+    outMisalignment_ = misalignmentOf(out.data);
+  }
+
+  // `in` and `out`: pointers to the elements with all indices 0, or containers that begin with them.
+  template <class A, class B>
+  void run(cudaStream_t stream, A& in, B& out) const {
+    [[maybe_unused]] const CallRange range(RUN);
+    TensorView<const In> from = in_;
+    TensorView<Out> to = out_;
+    from.data = firstElementOf(in, in_, "in");
+    to.data = firstElementOf(out, out_, "out");
+    requireArrays(named(from, "in"), named(to, "out"), RUN);
+    requireOnDevice(named(from, "in"), RUN);
+    requireOnDevice(named(to, "out"), RUN);
+    const std::uintptr_t inShift = misalignmentOf(from.data), outShift = misalignmentOf(to.data);
+    const bool isPlanned = inShift == inMisalignment_ && outShift == outMisalignment_;
+    PermuteKernelPlan plan = isPlanned ? plan_ : planFor(inShift, outShift);
+    plan.request.in += reinterpret_cast<std::uintptr_t>(from.data) - inShift;
+    plan.request.out += reinterpret_cast<std::uintptr_t>(to.data) - outShift;
+    launchPermute<Boxed<In>, Boxed<Out>>(plan, function_, stream);
+  }
+
+ private:
+  static constexpr const char* NAME = "gpuopt::PermutePlan";
+  static constexpr const char* RUN = "gpuopt::PermutePlan::run";
+
+  static std::uintptr_t misalignmentOf(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16; }
+
+  template <class A, class T>
+  static T* firstElementOf(A& array, const TensorView<T>& shape, const char* name) {
+    if constexpr (isRange<A>) {
+      const NamedTensor tensor = named(shape, name);
+      requireSize(array, isEmpty(tensor) ? 0 : spanOf(tensor).behind / sizeof(T), name, RUN);
+      return dataOf(array);
+    } else {
+      return Unwrap<std::decay_t<A>>::pointer(array);
+    }
+  }
+
+  // For arrays at these addresses.
+  PermuteKernelPlan planFor(std::uintptr_t in, std::uintptr_t out) const {
+    PermuteRequest request = permuteRequest(in_, out_, std::is_same_v<F, Identity>);
+    request.in = in;
+    request.out = out;
+    return permutePlan(request);
+  }
+
+  TensorView<const In> in_;
+  TensorView<Out> out_;
+  F function_;
+  PermuteKernelPlan plan_;
+  std::uintptr_t inMisalignment_;
+  std::uintptr_t outMisalignment_;
+};
+
+// What a plan applies to each element.
+template <class In, class Out, class Function>
+auto keptFunction(const Function& function) {
+  if constexpr (std::is_same_v<Function, Identity>) {
+    requireSameElements<In, Out>();
+    return function;
+  } else {
+    requireFunction<In, Out, Function>();
+    return Converting<Out, Function>{function};
+  }
+}
+
+// The input with its axes in the order of the output's, for the caller of that name.
+template <class T>
+TensorView<T> permutedFor(const TensorView<T>& in, const AxisNumbers& axes, const char* function) {
+  requireExtents(named(in, "in"), function);
+  requireOrder(axes, in.rank(), function);
+  return in.permuted(axes);
+}
+
 // (in, out, axes): out.axis(i) = in.axis(axes[i]).
 template <class In, class Out, class... F>
 void permuteAxes(cudaStream_t stream, const TensorView<In>& in, const TensorView<Out>& out, const AxisNumbers& axes,
                  const F&... function) {
-  requireExtents(named(in, "in"), "gpuopt::permute");
-  requireOrder(axes, in.rank(), "gpuopt::permute");
-  permuteViews(stream, "gpuopt::permute", in.permuted(axes), out, function...);
+  permuteViews(stream, "gpuopt::permute", permutedFor(in, axes, "gpuopt::permute"), out, function...);
 }
 
 // Addresses alone are looked at: the tensors may be anywhere, or nowhere.
@@ -270,11 +371,10 @@ template <class In, class Out>
 std::string explainPermuteAxes(const TensorView<In>& in, const TensorView<Out>& out, const AxisNumbers& axes) {
   using Element = Boxed<std::remove_const_t<In>>;
   if constexpr (requireSameElements<In, Out>() && requirePermutableTypes<std::remove_const_t<In>, Out>()) {
-    requireExtents(named(in, "in"), "gpuopt::explainPermute");
-    requireOrder(axes, in.rank(), "gpuopt::explainPermute");
-    const TensorView<In> from = in.permuted(axes);
-    requirePermutable(named(from, "in"), named(out, "out"), "gpuopt::explainPermute");
-    const PermutePlan plan = permutePlan(from, out, true);
+    const TensorView<In> from = permutedFor(in, axes, "gpuopt::explainPermute");
+    requireShapes(named(from, "in"), named(out, "out"), "gpuopt::explainPermute");
+    requireArrays(named(from, "in"), named(out, "out"), "gpuopt::explainPermute");
+    const PermuteKernelPlan plan = permutePlan(from, out, true);
     if (plan.algorithm != PermuteAlgorithm::transpose) return planInWords(plan);
     const auto problem = permuteMatrixProblem<Element, Element>(plan, Identity{});
     return message({planInWords(plan), "; ", planInWords(planOf(problem))});

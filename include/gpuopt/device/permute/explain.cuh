@@ -28,7 +28,7 @@ inline std::string axesInWords(const PermuteRequest& request) {
 }
 
 // The kernel, what a block takes, the reason, and the canonical form.
-inline std::string planInWords(const PermutePlan& plan) {
+inline std::string planInWords(const PermuteKernelPlan& plan) {
   const PermuteRequest& request = plan.request;
   std::string text = nameOf(plan.algorithm);
   if (plan.algorithm == PermuteAlgorithm::tile)

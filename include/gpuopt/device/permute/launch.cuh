@@ -24,7 +24,7 @@ inline LaunchConfig permuteConfig(unsigned threads, std::size_t blocks, std::siz
 }
 
 template <class In, class Out, class Function>
-TransposeProblem<In, Out, Function> permuteMatrixProblem(const PermutePlan& plan, const Function& function) {
+TransposeProblem<In, Out, Function> permuteMatrixProblem(const PermuteKernelPlan& plan, const Function& function) {
   const PermuteMatrix& m = plan.matrix;
   return {reinterpret_cast<const In*>(plan.request.in),
           reinterpret_cast<Out*>(plan.request.out),
@@ -40,7 +40,7 @@ TransposeProblem<In, Out, Function> permuteMatrixProblem(const PermutePlan& plan
 
 // Tiles of ROWS x COLS along the first axis and the input's, and blocks along all others.
 template <class Tile, class Args>
-std::size_t permuteMatrixGrid(const PermutePlan& plan, Args& args) {
+std::size_t permuteMatrixGrid(const PermuteKernelPlan& plan, Args& args) {
   const PermuteRequest& r = plan.request;
   std::size_t blocks = 1;
   args.inCut = args.outCut = {permuteRank, 0, 0};
@@ -64,7 +64,7 @@ std::size_t permuteMatrixGrid(const PermutePlan& plan, Args& args) {
 }
 
 template <class In, class Out, class Function>
-void launchPermuteMatrixTile(const PermutePlan& plan, const Function& function, cudaStream_t stream) {
+void launchPermuteMatrixTile(const PermuteKernelPlan& plan, const Function& function, cudaStream_t stream) {
   if constexpr (hasVectorTile(sizeof(In)) && hasVectorTile(sizeof(Out))) {
     using Tile = VectorTileOf<In, Out>;
     const PermuteRequest& r = plan.request;
@@ -99,7 +99,7 @@ inline PermuteMemory inMemoryOf(const PermuteRequest& r) {
 }
 
 template <class In, class Out, class Function>
-void launchPermuteTile(const PermutePlan& plan, const Function& function, cudaStream_t stream) {
+void launchPermuteTile(const PermuteKernelPlan& plan, const Function& function, cudaStream_t stream) {
   const PermuteRequest& r = plan.request;
   const PermuteMemory memory = inMemoryOf(r);
   launch(permuteTileKernel<In, Out, Function>, permuteConfig(permuteThreads, plan.blocks, plan.sharedBytes, stream),
@@ -109,7 +109,7 @@ void launchPermuteTile(const PermutePlan& plan, const Function& function, cudaSt
 }
 
 template <class In, class Out, class Function>
-void launchPermuteElements(const PermutePlan& plan, const Function& function, cudaStream_t stream) {
+void launchPermuteElements(const PermuteKernelPlan& plan, const Function& function, cudaStream_t stream) {
   const PermuteRequest& r = plan.request;
   PermuteElementArgs<In, Out, Function> args{
       reinterpret_cast<const In*>(r.in), reinterpret_cast<Out*>(r.out), r.elements(), r.rank, {}, function};
@@ -130,7 +130,7 @@ void launchPermuteElements(const PermutePlan& plan, const Function& function, cu
 }
 
 template <class In, class Out, class Function>
-void launchPermuteKernel(const PermutePlan& plan, const Function& function, cudaStream_t stream) {
+void launchPermuteKernel(const PermuteKernelPlan& plan, const Function& function, cudaStream_t stream) {
   switch (plan.algorithm) {
     case PermuteAlgorithm::nothing:
     case PermuteAlgorithm::transpose:
@@ -146,7 +146,7 @@ void launchPermuteKernel(const PermutePlan& plan, const Function& function, cuda
 
 // Words of `plan.request.inBytes` bytes; an element's alignment is the least of them.
 template <std::size_t BYTES, std::size_t LEAST>
-void launchPermuteWords(const PermutePlan& plan, cudaStream_t stream) {
+void launchPermuteWords(const PermuteKernelPlan& plan, cudaStream_t stream) {
   if (plan.request.inBytes == BYTES)
     launchPermuteKernel<Word<BYTES>, Word<BYTES>>(plan, Identity{}, stream);
   else if constexpr (BYTES > LEAST)
@@ -154,7 +154,7 @@ void launchPermuteWords(const PermutePlan& plan, cudaStream_t stream) {
 }
 
 template <class In, class Out, class Function>
-void launchPermute(const PermutePlan& plan, const Function& function, cudaStream_t stream) {
+void launchPermute(const PermuteKernelPlan& plan, const Function& function, cudaStream_t stream) {
   if (plan.algorithm == PermuteAlgorithm::transpose)
     launchTranspose(permuteMatrixProblem<In, Out>(plan, function), stream);
   else if constexpr (std::is_same_v<In, Out> && std::is_same_v<Function, Identity>)

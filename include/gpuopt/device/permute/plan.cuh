@@ -34,7 +34,7 @@ struct PermuteMatrix {
   std::size_t outStride = 0;
 };
 
-struct PermutePlan {
+struct PermuteKernelPlan {
   PermuteAlgorithm algorithm = PermuteAlgorithm::nothing;
   const char* reason = "no elements";
   PermuteRequest request{};  // canonical; with elements as words, except for matrices
@@ -53,7 +53,7 @@ class PermutePlanner {
   using Algorithm = PermuteAlgorithm;
 
  public:
-  PermutePlanner(PermutePlan& plan, const PermuteTuning& tuning, const PermuteDevice& device)
+  PermutePlanner(PermuteKernelPlan& plan, const PermuteTuning& tuning, const PermuteDevice& device)
       : plan_(plan), r_(plan.request), tuning_(tuning), device_(device) {}
 
   void plan() {
@@ -159,7 +159,7 @@ class PermutePlanner {
       before *= r_.axis[k].extent;
     }
     const PermuteAxis axis = r_.axis[in];
-    const std::size_t most = tuning_.maxRunBytes * 8 / 5 / (before * r_.outBytes);
+    const std::size_t most = tuning_.runBytes[5] * 8 / 5 / (before * r_.outBytes);
     if (axis.out != static_cast<std::ptrdiff_t>(before) || axis.extent <= most) return;
     if (tuning_.fillsSectors(before * r_.outBytes) || r_.rank == permuteRank) return;
     std::size_t part = most;
@@ -185,13 +185,13 @@ class PermutePlanner {
     return true;
   }
 
-  PermutePlan& plan_;
+  PermuteKernelPlan& plan_;
   PermuteRequest& r_;
   const PermuteTuning& tuning_;
   const PermuteDevice& device_;
 };
 
-inline void planPermute(PermutePlan& plan, const PermuteTuning& tuning, const PermuteDevice& device) {
+inline void planPermute(PermuteKernelPlan& plan, const PermuteTuning& tuning, const PermuteDevice& device) {
   PermutePlanner(plan, tuning, device).plan();
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/permute/plan_lanes.cuh>
 #include <gpuopt/device/permute/problem.cuh>
 #include <gpuopt/device/permute/tile.cuh>
 #include <gpuopt/device/permute/tuning.cuh>
@@ -130,7 +131,7 @@ class PermuteTilePlanner {
   bool plan() {
     double best = 0;
     std::size_t bestBytes = 0;
-    for (std::size_t bytes = tuning_.minRunBytes; bytes <= tuning_.maxRunBytes; bytes *= 2) {
+    for (const std::size_t bytes : tuning_.runBytes) {
       parts_.choose(bytes, tuning_);
       if (parts_.inRunAxes == 0 || parts_.outRunAxes == 0) return false;
       if (parts_.bytes() > tuning_.maxTileBytes && bestBytes != 0) break;
@@ -169,15 +170,15 @@ class PermuteTilePlanner {
                         outRow / static_cast<double>(parts_.outRun * r_.outBytes);
     double full = 1;  // share of all tiles that have elements
     for (unsigned k = 0; k < r_.rank; ++k) {
-      const std::size_t tiles = ceilDivide(r_.axis[k].extent, parts_.part[k]);
+      const std::size_t tiles = tilesAlong(k);
       full *= static_cast<double>(r_.axis[k].extent) / static_cast<double>(tiles * parts_.part[k]);
     }
-    const double resident =
-        smallerOf(2048.0 / permuteThreads, static_cast<double>(sharedLimit_) / (bytes * 1.1 + 2048));
+    const double resident = smallerOf(static_cast<double>(permuteBlocks(r_.outBytes)),
+                                      static_cast<double>(sharedLimit_) / (bytes * 1.1 + 2048));
     // Until the last blocks end, others have no work: the fewer bytes are under way at a time, the shorter.
     const double underWay = resident * multiprocessors_ * bytes / static_cast<double>(r_.elements() * r_.inBytes);
-    return (2 + rows + tuning_.blockCost / (bytes * full)) * (1 + tuning_.tailCost * underWay) /
-           smallerOf(1.0, resident / PermuteTuning::residentBlocks(r_.inBytes));
+    return (2 + rows + tuning_.blockCost * (1 + tuning_.smallTileBytes / bytes) / (bytes * full)) *
+           (1 + tuning_.tailCost * underWay) / smallerOf(1.0, resident / PermuteTuning::residentBlocks(r_.inBytes));
   }
 
   // Whether all rows of the tile, and of all tiles, begin at 16-byte boundaries.
@@ -208,12 +209,47 @@ class PermuteTilePlanner {
     layOutShared();
   }
 
+  // Blocks that run at a time should take tiles that are neighbours in memory, of both tensors. But torn sectors of the
+  // output must soon be filled: then its axes keep their order, and one along which the input has neighbours comes
+  // early if it has few tiles.
+  void orderGrid(unsigned (&order)[permuteRank]) const {
+    const bool isTorn = alignment(false) % sectorBytes != 0;
+    const auto distance = [&](unsigned k) {
+      const PermuteAxis& axis = r_.axis[k];
+      return isTorn ? axis.out : smallerOf(magnitude(axis.in), axis.out);
+    };
+    for (unsigned k = 0; k < r_.rank; ++k) {
+      unsigned i = k;
+      for (; i > 0 && distance(order[i - 1]) > distance(k); --i) order[i] = order[i - 1];
+      order[i] = k;
+    }
+    if (isTorn) moveInAxis(order);
+  }
+
+  std::size_t tilesAlong(unsigned k) const { return ceilDivide(r_.axis[k].extent, parts_.part[k]); }
+
+  void moveInAxis(unsigned (&order)[permuteRank]) const {
+    unsigned first = 0, in = r_.rank;
+    while (first < r_.rank && tilesAlong(order[first]) == 1) ++first;
+    for (unsigned n = first; n < r_.rank; ++n) {
+      if (tilesAlong(order[n]) == 1) continue;
+      if (in == r_.rank || magnitude(r_.axis[order[n]].in) < magnitude(r_.axis[order[in]].in)) in = n;
+    }
+    if (in == r_.rank || in <= first + 1 || tilesAlong(order[in]) > tuning_.fewTiles) return;
+    const unsigned axis = order[in];
+    for (unsigned n = in; n > first + 1; --n) order[n] = order[n - 1];
+    order[first + 1] = axis;
+  }
+
   void layOutGrid() {
     blocks_ = 1;
-    for (unsigned k = 0; k < r_.rank; ++k) {
+    unsigned order[permuteRank];
+    orderGrid(order);
+    for (unsigned n = 0; n < r_.rank; ++n) {
+      const unsigned k = order[n];
       const PermuteAxis& axis = r_.axis[k];
       const std::size_t part = parts_.part[k];
-      const std::size_t tiles = ceilDivide(axis.extent, part);
+      const std::size_t tiles = tilesAlong(k);
       if (tiles == 1) continue;
       const unsigned i = shape_.grid.rank++;
       shape_.grid.axis[i] = {Divisor(static_cast<unsigned>(smallerOf(tiles, maxBlocks - 1))),
@@ -292,7 +328,9 @@ class PermuteTilePlanner {
                                              parts_.isInRun[k] ? shared_[k] : 0, r_.axis[k].in * signedOf(r_.inBytes)};
     shape_.outRowElements = static_cast<unsigned>(parts_.outRun);
     const unsigned bytes = shape_.outRowElements * r_.outBytes;
-    shape_.outVectors = packs() ? ceilDivide32(bytes, 16) + (isAligned(false) ? 0 : 1) : shape_.outRowElements;
+    shape_.outBoundary = !isAligned(false) && r_.outBytes > 1 ? sectorBytes : 16;
+    shape_.outVectors =
+        packs() ? ceilDivide32(bytes, 16) + (isAligned(false) ? 0 : shape_.outBoundary / 16) : shape_.outRowElements;
     shape_.outGroups = fillsWords();
     layOutThreads();
   }
@@ -308,21 +346,25 @@ class PermuteTilePlanner {
            alignment(true) % 4 == 0 && isAligned(false);
   }
 
-  // Threads keep the rows' misalignment where they can: it returns after a number of rows.
   void layOutThreads() {
-    const unsigned group = shape_.outGroups ? 4 / r_.outBytes : 1;
-    const unsigned rows = largerOf(shape_.outRows * shape_.parts / group, 1u);
-    const bool hasManyRows = rows >= permuteThreads / 8;
-    unsigned period = packs() && !isAligned(false) && shape_.outRowAxes > 0 ? periodOf(shape_.outRow[0].global) : 1;
-    period = smallerOf(period, rows);
-    shape_.outLanes =
-        hasManyRows && shape_.outVectors % 8 == 0 ? 8 : smallerOf(shape_.outVectors, permuteThreads / period);
-    shape_.outRowStep = permuteThreads / shape_.outLanes / period * period;
-    shape_.byOutLanes = Divisor(shape_.outLanes);
+    const bool hasRows = shape_.outRowAxes > 0;
+    const auto inBytes = signedOf(r_.inBytes), outBytes = signedOf(r_.outBytes);
+    const PermuteTileAxis& element = shape_.outElement[0];
+    const std::ptrdiff_t outToRow = hasRows ? shape_.outRow[0].global : 0;
+    PermuteOutRows rows{shape_.outVectors,
+                        largerOf(shape_.outRows * shape_.parts / (shape_.outGroups ? 4 / r_.outBytes : 1), 1u),
+                        r_.outBytes,
+                        packs(),
+                        r_.onlyMoves,
+                        isAligned(false) ? 1 : periodOf(outToRow, shape_.outBoundary),
+                        static_cast<unsigned>((element.shared == 0 ? element.global : element.shared) / inBytes),
+                        static_cast<unsigned>(hasRows ? shape_.outRow[0].shared / inBytes : 0),
+                        static_cast<unsigned>(outToRow / outBytes)};
+    shape_.outLanes = PermuteLanesPlanner(rows).plan();
   }
 
-  static unsigned periodOf(std::ptrdiff_t step) {
-    return 16 / static_cast<unsigned>(powerOfTwoIn(static_cast<std::uintptr_t>(step) | 16));
+  static unsigned periodOf(std::ptrdiff_t step, unsigned boundary) {
+    return boundary / static_cast<unsigned>(powerOfTwoIn(static_cast<std::uintptr_t>(step) | boundary));
   }
 
   void layOutShared() {

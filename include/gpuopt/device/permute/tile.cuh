@@ -9,7 +9,9 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/permute/grid.cuh>
+#include <gpuopt/device/permute/lanes.cuh>
 #include <gpuopt/device/permute/problem.cuh>
+#include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/thread/async_copy.cuh>
 #include <gpuopt/thread/transpose.cuh>
@@ -21,7 +23,9 @@
 
 GPUOPT_DETAIL_BEGIN
 
-constexpr unsigned permuteThreads = 256;
+// Blocks that a multiprocessor can hold at a time, by the registers of its threads: vectors of small elements take
+// more.
+constexpr unsigned permuteBlocks(std::size_t elementBytes) { return elementBytes == 1 ? 4 : elementBytes == 2 ? 6 : 8; }
 
 // An axis of a tile, and the bytes from one of its indices to the next: in global memory, and in shared memory.
 struct PermuteTileAxis {
@@ -63,11 +67,10 @@ struct PermuteTileShape {
 
   unsigned outRows;
   unsigned outRowElements;
-  unsigned outVectors;  // 16-byte accesses of an output row
-  unsigned outLanes;    // threads along a row
-  unsigned outRowStep;  // rows that threads store at a time
-  bool outGroups;       // the elements of several rows that are neighbours in shared memory fill its words
-  Divisor byOutLanes;
+  unsigned outVectors;   // 16-byte accesses of an output row
+  unsigned outBoundary;  // bytes: vectors are counted from such a boundary on, so that no store tears a sector
+  bool outGroups;        // the elements of several rows that are neighbours in shared memory fill its words
+  PermuteLanes outLanes;
   unsigned outRowAxes;
   PermuteTileAxis outRow[permuteTileRank];  // the axes that number the output rows
   unsigned outAxes;
@@ -145,6 +148,7 @@ class PermuteTile {
   static constexpr bool PACKS = sizeof(Out) < 16 && isWord<Out>;
   static constexpr unsigned PACK = PACKS ? 16 / sizeof(Out) : 1;
   static constexpr unsigned VECTOR = PACK * sizeof(Out);
+  static constexpr bool ROTATES = onlyMoves && (PACK == 2 || PACK == 4);
   static constexpr unsigned GROUP = onlyMoves && sizeof(Out) < 4 ? 4 / sizeof(Out) : 1;  // elements of a word
 
  public:
@@ -277,41 +281,54 @@ class PermuteTile {
   }
 
   // A thread keeps the positions of a vector while it goes from row to row, as long as the rows are equally misaligned.
+  // It gathers a vector's elements from the k-th on, so that lanes that gather from rows of one alignment use all
+  // banks.
   __device__ void store(const PermuteRegion& region) const {
-    const unsigned lanes = shape_.outLanes;
-    const unsigned firstRow = shape_.byOutLanes.divide(threadIdx.x);
-    if (firstRow >= shape_.outRowStep) return;
+    const PermuteLanes& by = shape_.outLanes;
+    const PermuteStart start = permuteStart(by, threadIdx.x);
+    if (start.row >= by.rowStep) return;
+    const unsigned k = ROTATES ? permuteRotation(by, threadIdx.x) % PACK : 0;
     const auto target = reinterpret_cast<std::uintptr_t>(args_.out + region.out);
+    const unsigned rows = region.parts * region.outRows;
 #pragma unroll 1
-    for (unsigned v = threadIdx.x - firstRow * lanes; v < shape_.outVectors; v += lanes) {
+    for (unsigned v = start.vector; v < shape_.outVectors; v += by.vectors) {
       unsigned from[PACK];
-      unsigned shift = VECTOR;  // none yet
+      unsigned shift = ~0U;  // none yet
 #pragma unroll 1
-      for (unsigned q = firstRow; q < region.parts * region.outRows; q += shape_.outRowStep) {
-        const PermuteRow row = outRows_[q];
-        const std::uintptr_t begin = target + row.global;
-        const auto misaligned = PACKS ? static_cast<unsigned>(begin % VECTOR / sizeof(Out)) : 0;
-        const unsigned first = v * PACK - misaligned;  // modulo 2^32: may be negative
-        if (misaligned != shift) {
-          shift = misaligned;
+      for (unsigned r = start.row; r < by.rowCycle; r += by.rowStep) {
+#pragma unroll 1
+        for (unsigned q = r; q < rows; q += by.rowCycle) {
+          const PermuteRow row = outRows_[q];
+          const std::uintptr_t begin = target + row.global;
+          const unsigned misaligned =
+              PACKS ? (static_cast<unsigned>(begin) & (shape_.outBoundary - 1)) / static_cast<unsigned>(sizeof(Out))
+                    : 0;
+          const unsigned first = v * PACK - misaligned;  // modulo 2^32: may be negative
+          if (misaligned != shift) {
+            shift = misaligned;
 #pragma unroll
-          for (unsigned i = 0; i < PACK; ++i) from[i] = first + i < shape_.outRowElements ? elements_[first + i] : 0;
+            for (unsigned i = 0; i < PACK; ++i) {
+              const unsigned element = first + (ROTATES ? (i + k) % PACK : i);
+              from[i] = element < shape_.outRowElements ? elements_[element] : 0;
+            }
+          }
+          storeResults(reinterpret_cast<Out*>(begin) + static_cast<int>(first), row.shared, from, k, first,
+                       region.outRowElements);
         }
-        storeResults(reinterpret_cast<Out*>(begin) + static_cast<int>(first), row.shared, from, first,
-                     region.outRowElements);
       }
     }
   }
 
   // Stores the elements from `first` on that are in the row: all of a vector at once, or one by one at the row's ends.
   // Loads are not divided alike, since all lanes would wait for both halves; but a function sees elements only.
-  __device__ void storeResults(Out* out, unsigned row, const unsigned (&from)[PACK], unsigned first,
+  __device__ void storeResults(Out* out, unsigned row, const unsigned (&from)[PACK], unsigned k, unsigned first,
                                unsigned elements) const {
     if constexpr (PACKS) {
       Out results[PACK];
 #pragma unroll
       for (unsigned i = 0; i < PACK; ++i)
         if (onlyMoves || first + i < elements) results[i] = result(row + from[i]);
+      if constexpr (ROTATES) rotate(results, k);
       if (first < elements && first + PACK <= elements) {
         uint4 vector;
         __builtin_memcpy(&vector, results, sizeof(vector));
@@ -326,21 +343,33 @@ class PermuteTile {
     }
   }
 
+  // Element i, which is number i + k of its vector, becomes that. Selections keep the array in registers.
+  __device__ static void rotate(Out (&results)[PACK], unsigned k) {
+#pragma unroll
+    for (unsigned step = 1; step < PACK; step *= 2) {
+      Out moved[PACK];
+#pragma unroll
+      for (unsigned i = 0; i < PACK; ++i) moved[i] = (k & step) != 0 ? results[(i + PACK - step) % PACK] : results[i];
+#pragma unroll
+      for (unsigned i = 0; i < PACK; ++i) results[i] = moved[i];
+    }
+  }
+
   // As store(), of GROUP rows at a time, which begin at 16-byte boundaries: a word of shared memory has an element of
   // each.
   __device__ void storeGroups(const PermuteRegion& region) const {
-    const unsigned lanes = shape_.outLanes;
-    const unsigned firstGroup = shape_.byOutLanes.divide(threadIdx.x);
-    if (firstGroup >= shape_.outRowStep) return;
+    const PermuteLanes& by = shape_.outLanes;
+    const PermuteStart start = permuteStart(by, threadIdx.x);
+    if (start.row >= by.rowStep) return;
     unsigned char* const target = args_.out + region.out;
 #pragma unroll 1
-    for (unsigned v = threadIdx.x - firstGroup * lanes; v < shape_.outVectors; v += lanes) {
+    for (unsigned v = start.vector; v < shape_.outVectors; v += by.vectors) {
       const unsigned first = v * PACK;
       unsigned from[PACK];
 #pragma unroll
       for (unsigned i = 0; i < PACK; ++i) from[i] = first + i < shape_.outRowElements ? elements_[first + i] : 0;
 #pragma unroll 1
-      for (unsigned q = firstGroup * GROUP; q < region.parts * region.outRows; q += shape_.outRowStep * GROUP) {
+      for (unsigned q = start.row * GROUP; q < region.parts * region.outRows; q += by.rowStep * GROUP) {
         unsigned words[GROUP][4];
         gatherGroup(words, outRows_[q].shared, from);
 #pragma unroll
@@ -385,8 +414,16 @@ class PermuteTile {
   unsigned char* buffer_;
 };
 
+// A function may need more registers than those of as many blocks.
+template <class Out, class Function>
+constexpr unsigned permuteLeastBlocks = std::is_same_v<Function, Identity>
+                                            ? smallerOf<unsigned>(permuteBlocks(sizeof(Out)),
+                                                                  RESIDENT_THREADS / permuteThreads)
+                                            : 1;
+
 template <class In, class Out, class Function>
-GPUOPT_KERNEL void __launch_bounds__(permuteThreads) permuteTileKernel(const PermuteTileArgs<In, Out, Function> args) {
+GPUOPT_KERNEL void __launch_bounds__(permuteThreads, permuteLeastBlocks<Out, Function>)
+    permuteTileKernel(const PermuteTileArgs<In, Out, Function> args) {
   PermuteTile<In, Out, Function>(args).move();
 }
 
