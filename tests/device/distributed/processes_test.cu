@@ -112,7 +112,7 @@ struct Transposition {
 // Copy engines even for small matrices, or never.
 void preferCopies(Team& team, bool usesCopies) {
   auto& tuning = gpuopt::detail::TeamAccess::of(team).slabTuning;
-  tuning.mostCopyRanks = usesCopies ? 16 : 0;
+  tuning.mostCopyRanks = tuning.mostTransposingCopyRanks = usesCopies ? 16 : 0;
   tuning.leastCopyBytes = 0;
 }
 
