@@ -145,7 +145,7 @@ class Bench {
       auto& tuning = gpuopt::detail::TeamAccess::of(*rank.peers).slabTuning;
       tuning = gpuopt::detail::slabTuningOf(gpuopt::computeCapability(gpuopt::currentDevice()));
       if (mostCopyRanks < 0) return;
-      tuning.mostCopyRanks = mostCopyRanks;
+      tuning.mostCopyRanks = tuning.mostTransposingCopyRanks = mostCopyRanks;
       tuning.leastCopyBytes = 0;
     });
   }

@@ -31,7 +31,7 @@ def distinct(headers, name):
 
 def provenance(table, found):
     """The programs of a table and, of each GPU, the date; the versions too where `table` names them."""
-    programs = ", ".join(f"`{program}`" for program in table.programs)
+    programs = ", ".join(f"`{program.rsplit('/', 1)[-1]}`" for program in table.programs)
     for results in found:
         headers = [results.header(program) for program in table.programs]
         versions = [distinct(headers, "gpu"), f"driver {distinct(headers, 'driver')}",
@@ -84,6 +84,13 @@ def problems(pages, tables, found):
             yield f"{path}: nothing writes the table {name}"
 
 
+def place_of(path, header):
+    """Where the results of a run go: those on more than two GPUs into a folder of their own, such as gpus4."""
+    gpus = f"gpus{header.get('gpus', 1)}"
+    place = Path(bench_results.folder_of(header))
+    return place / path if gpus in ("gpus1", "gpus2", path.parts[0]) else place / gpus / path
+
+
 def take(folder, root):
     """Copies the results of a run, and says where to; a quick run is none. The JSON and text files stay."""
     for file in sorted(Path(folder).rglob("*.csv")):
@@ -92,7 +99,7 @@ def take(folder, root):
             continue
         if "--quick" in header["command"].split():
             sys.exit(f"bench_pages: {file} is of a quick run: {header['command']}")
-        target = root / RESULTS / bench_results.folder_of(header) / file.relative_to(folder)
+        target = root / RESULTS / place_of(file.relative_to(folder), header)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(file.read_text())
         print(target.relative_to(root))

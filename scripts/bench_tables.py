@@ -17,6 +17,8 @@ from bench_results import number, over, power
 
 PERFORMANCE = "docs/performance.md"
 DISTRIBUTED = "docs/distributed.md"
+FOUR = "gpus4/"  # before the name of a program that ran on four GPUs
+BY_TORCH = "a process for each GPU, by `torch_distributed_bench.py`"
 
 
 @dataclass(frozen=True)
@@ -185,12 +187,20 @@ TABLES = {
         PERFORMANCE, ("torch_bench",), memory.torch,
         f"## PyTorch\n\nThe same tensors, GPU time, L2 flushed by writes; outputs are there beforehand, so PyTorch "
         f"allocates none. {RATIO.capitalize()}."),
-    "distributed": Table(DISTRIBUTED, ("distributed_bench",), distributed.sums,
-                         "The slowest rank's time of one call within a graph of many, in a process with a thread for "
-                         "each GPU."),
+    "distributed": Table(
+        DISTRIBUTED, ("distributed_bench",), distributed.sums,
+        f"The slowest rank's time of one call within a graph of many, in a process with a thread for each GPU. PyTorch: "
+        f"`torch.sum` and `all_reduce`, {BY_TORCH}."),
+    "distributed_four": Table(
+        DISTRIBUTED, (FOUR + "distributed_bench",), lambda results: distributed.sums(results, FOUR),
+        "The same on four GPUs."),
     "distributed_transpose": Table(
         DISTRIBUTED, ("distributed_transpose_bench",), distributed.transpositions,
-        "Transpositions in slabs of rows, the slowest rank's time of one call within a graph. The copy engine moves the "
-        "bytes that go to other GPUs, in the same run."),
+        f"Transpositions in slabs of rows, the slowest rank's time of one call within a graph. The copy engine moves the "
+        f"bytes that go to other GPUs, in the same run. PyTorch: `all_to_all_single` between two copies, call after call "
+        f"in a stream, {BY_TORCH}."),
+    "distributed_transpose_four": Table(
+        DISTRIBUTED, (FOUR + "distributed_transpose_bench",),
+        lambda results: distributed.transpositions(results, FOUR), "The same on four GPUs."),
     "model": Table(PERFORMANCE, ("reduce_bench",), reduce.model),
 }

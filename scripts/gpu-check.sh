@@ -77,6 +77,7 @@ runBenchmark() {
   shift 2
   local command=("$build/benchmarks/$program")
   [ "$program" != torch_bench ] || command=(benchmarks/torch_bench.py "$build/benchmarks/libtorch_calls.so")
+  [ "$program" != torch_distributed_bench ] || command=(benchmarks/torch_distributed_bench.py)
   echo "== $program $*"
   mkdir -p "$out"
   "${command[@]}" --out "$out" "$@" | tee "$out/$program.txt" || failed=1
@@ -107,8 +108,18 @@ case $action in
       [ -d ".deps/peers/$peer" ] || scripts/toolchains.py "$peer" || echo "gpu-check: without it, or with an installed one"
     done
     ! python3 -c 'import torch' 2>/dev/null || programs+=(torch_bench)
+    ! python3 -c 'import sys, torch; sys.exit(torch.cuda.device_count() < 2)' 2>/dev/null ||
+      programs+=(torch_distributed_bench)
     [ ${#names[@]} -eq 0 ] || programs=("${names[@]}")
-    compile "${programs[@]/torch_bench/torch_calls}"
+    targets=()
+    for program in "${programs[@]}"; do
+      case $program in
+        torch_bench) targets+=(torch_calls) ;;
+        torch_distributed_bench) ;;
+        *) targets+=("$program") ;;
+      esac
+    done
+    [ ${#targets[@]} -eq 0 ] || compile "${targets[@]}"
     for program in "${programs[@]}"; do
       runBenchmark "$program" "$out" "$@"
       [ ! -x "$build/benchmarks/${program}_toolkit" ] || runBenchmark "${program}_toolkit" "$out/toolkit" "$@"

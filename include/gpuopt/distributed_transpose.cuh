@@ -19,13 +19,15 @@
 /// dimension and batchStride. After the call, in the order of the streams, `out` is complete on all ranks, and `in` may
 /// be overwritten.
 ///
-/// **Paths.** With peer access and `in` in symmetric memory, one kernel reads the memory of all ranks between two
-/// barriers. With `out` in symmetric memory, two ranks and long slabs, copy engines write to it. If only the ranks of a
-/// node reach each other, and `in` is in symmetric memory, kernels read it within nodes, and NCCL sends between nodes;
-/// one rank of a node sends the short blocks of all. Otherwise each rank packs blocks for the others, which NCCL sends.
-/// `explainTranspose` says which path a call takes. Copies and messages need scratch memory of the size of the slabs,
-/// from the library's pool. The ranks' host threads then wait for each other before they queue anything, though not for
-/// their streams; without peer access they also wait until NCCL has finished its earlier work.
+/// **Paths.** With peer access and `out` in symmetric memory, one kernel of `transpose` writes to the memory of all
+/// ranks between two barriers; otherwise, with `in` in symmetric memory, one kernel reads it. Copy engines serve
+/// `redistribute` of two ranks with long slabs, if `out` is in symmetric memory. If only the ranks of a node reach each
+/// other, and `in` is in symmetric memory, kernels read it within nodes, and NCCL sends between nodes; one rank of a
+/// node sends the short blocks of all. Otherwise each rank packs blocks for the others, which NCCL sends.
+/// `explainTranspose` says which path a call takes. Messages need scratch memory of the size of the slabs, from the
+/// library's pool. For them, for copies and for kernels that serve one rank after the other, the ranks' host threads
+/// wait for each other before they queue anything, though not for their streams; without peer access they also wait
+/// until NCCL has finished its earlier work.
 ///
 /// **Errors.** std::invalid_argument on the rank whose arguments are wrong, before anything is written; on the others a
 /// TeamError that names it, at once or after a wait for the stream (Team::check). Then all further calls of the team
@@ -77,7 +79,7 @@ namespace distributed {
 /// out(c, r) = in(r, c), or function(in(r, c)), for a matrix of rows x cols elements of all ranks: each has a slab of
 /// rows of `in`, and a slab of rows of `out`, which are columns of `in`. A function is called once for each element, in
 /// any order; its result converts to the element type of `out`. Technique: tiles through shared memory, as on one
-/// device, that read the rows of other devices by 16-byte accesses.
+/// device, that read or write the rows of other devices by 16-byte accesses, or in whole lines of 128 bytes.
 /// \{
 
 /// Transposes a matrix of dense, even slabs.

@@ -1,6 +1,7 @@
 // What the ranks of a team exchange stays in registers and shared memory, and is seen by other GPUs. Without NCCL.
 // SPDX-License-Identifier: MIT
 #include <gpuopt/device/distributed/combine.cuh>
+#include <gpuopt/device/distributed/line_tile.cuh>
 #include <gpuopt/device/distributed/parts.cuh>
 #include <gpuopt/reduce.cuh>
 
@@ -9,8 +10,9 @@
 // CODEGEN: kernel=combineColumnsKernel no-local no-spill max-registers=40
 // CODEGEN: kernel=leavePeersKernel contains=st\.relaxed\.sys no-local no-spill max-registers=40
 // CODEGEN: kernel=movePartsKernel no-local no-spill max-registers=168
-// CODEGEN: kernel=movePartsKernel.*Identity contains=ld\.global\S*\.v4 contains=st\.global\S*\.v4
-// CODEGEN: kernel=meetPeersKernel contains=st\.relaxed\.sys contains=ld\.relaxed\.sys no-local no-spill max-registers=40
+// CODEGEN: kernel=movePartsKernel.*(Transposed|Copied)Tile.*Identity contains=ld\.global\S*\.v4 contains=st\.global\S*\.v4
+// CODEGEN: kernel=meetPeersKernel<true> contains=st\.release\.sys contains=ld\.acquire\.sys no-local no-spill max-registers=40
+// CODEGEN: kernel=meetPeersKernel<false> contains=st\.relaxed\.sys contains=ld\.relaxed\.sys no-local no-spill max-registers=40
 template <class Reducer>
 void combineOf(const gpuopt::detail::PeerTable& peers, unsigned* words, const Reducer& reducer) {
   using Out = gpuopt::detail::StoredResult<gpuopt::detail::Destination<typename Reducer::Result>>;
@@ -46,6 +48,8 @@ void moveOf(const gpuopt::detail::PartsOf<Tile>& problem) {
 
 template <class T>
 using Moved = gpuopt::detail::TransposedTile<T, T, gpuopt::Identity>;
+template <class T>
+using InLines = gpuopt::detail::LineTile<T, T, gpuopt::Identity>;
 
 void moveEverything() {
   moveOf<gpuopt::detail::CopiedTile>({});
@@ -55,6 +59,10 @@ void moveEverything() {
   moveOf<Moved<uint2>>({});
   moveOf<Moved<uint4>>({});
   moveOf<gpuopt::detail::TransposedTile<float, double, Halved>>({});
+  moveOf<InLines<unsigned char>>({});
+  moveOf<InLines<unsigned>>({});
+  moveOf<InLines<uint4>>({});
+  moveOf<gpuopt::detail::LineTile<float, double, Halved>>({});
   gpuopt::launch(gpuopt::detail::leavePeersKernel<>, gpuopt::LaunchConfig{}, gpuopt::detail::PeerTable{},
                  gpuopt::detail::PeerTable{});
 }

@@ -49,12 +49,17 @@ class Figures(unittest.TestCase):
                    "wall | Y100 | 1.37 | 0.90 (float 2^10) | 2 |  | 2.00")
 
     def test_several_gpus(self):
-        self.check("distributed", "barrier | 3.00 | 6.00 |  |  | ",
-                   "sum of 1 KiB of floats on each | 4.00 | 8.00 | 6.00 | 1.00 | 1.50")
+        self.check("distributed", "barrier | 3.00 | 6.00 |  |  |  | ",
+                   "sum of 1 KiB of floats on each | 4.00 | 8.00 | 6.00 | 1.00 | 1.50 | 2.50")
+        self.check("distributed_four", "sum of 1 KiB of floats on each | 5.00 | 8.00 | 6.00 | 1.00 | 1.20")
+        self.assertIn("\n| 4 GPUs, in a graph |", table_of("distributed_four"))
+        self.assertIn("\nCommand: `distributed_bench`; X200,", table_of("distributed_four"))
 
     def test_transpositions_of_several_gpus(self):
         self.check("distributed_transpose", "4096 x 2048 of type float, 16 MiB on each | 40.0 | 0.75 | 40.0 | 50.0 | 80.0 | "
-                   "70.0 | 1.75")
+                   "70.0 | 1.75 | 3.00")
+        self.check("distributed_transpose_four", "8192 x 2048 of type float, 16 MiB on each | 50.0 | 0.60 | 50.0 | 50.0 | "
+                   "80.0 | 70.0 | 1.40")
 
     def test_sums_by_length(self):
         self.check("sums_floats", "2^14 | 64 KiB | X200 | 4.02 | 16 | 1.25 | 1.25 | 1.25 | 1.25")
@@ -307,6 +312,7 @@ class Command(unittest.TestCase):
         done = self.call(run)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("benchmarks/results/x200/toolkit/reduce_bench.csv\n", done.stdout)
+        self.assertIn("benchmarks/results/x200/gpus4/distributed_bench.csv\n", done.stdout)
         self.assertNotIn("not generated", done.stdout)
         self.assertIn("| 64 | 0.85 | 1.90 |", (self.root / "docs/performance.md").read_text())
         self.assertEqual(self.call("--check").returncode, 0)
@@ -314,6 +320,11 @@ class Command(unittest.TestCase):
         done = self.call("--check")
         self.assertEqual(done.returncode, 1)
         self.assertIn("the table maps has figures, but no results: map_bench", done.stdout)
+
+    def test_runs_on_more_than_two_gpus_have_a_folder(self):
+        places = [str(bench_pages.place_of(Path("it.csv"), {"gpu": "NVIDIA X200", **gpus}))
+                  for gpus in ({}, {"gpus": "2"}, {"gpus": "8"})]
+        self.assertEqual(places, ["x200/it.csv", "x200/it.csv", "x200/gpus8/it.csv"])
 
     def test_quick_runs_are_refused(self):
         run = self.root / "run"

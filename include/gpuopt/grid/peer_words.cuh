@@ -36,24 +36,38 @@ __device__ inline MarkedWord* peerSlots(const PeerTable& peers, int to, int from
   return peers.slots[to] + std::size_t{set} * mostPeerWords;
 }
 
+// What a word says of its sender's other writes: nothing, or that whoever sees the word sees them, too. Fences of the
+// whole system instead would also wait until the peers have the word.
+enum class PeerOrder { relaxed, ordered };
+
 // Both halves of a word arrive at once, also through NVLink and PCIe.
+template <PeerOrder ORDER = PeerOrder::relaxed>
 __device__ inline void storePeerWord(MarkedWord* address, unsigned mark, unsigned word) {
   const MarkedWord marked = MarkedWord{mark} << 32 | word;
 #if defined(__CUDA_ARCH__)
-  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(address), "l"(marked) : "memory");
+  if constexpr (ORDER == PeerOrder::ordered)
+    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(address), "l"(marked) : "memory");
+  else
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(address), "l"(marked) : "memory");
 #else
+  if constexpr (ORDER == PeerOrder::ordered) __threadfence_system();
   atomicExch_system(address, marked);
 #endif
 }
 
+template <PeerOrder ORDER = PeerOrder::relaxed>
 __device__ inline MarkedWord loadPeerWord(MarkedWord* address) {
-#if defined(__CUDA_ARCH__)
   MarkedWord word;
-  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(word) : "l"(address) : "memory");
-  return word;
+#if defined(__CUDA_ARCH__)
+  if constexpr (ORDER == PeerOrder::ordered)
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(word) : "l"(address) : "memory");
+  else
+    asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(word) : "l"(address) : "memory");
 #else
-  return atomicAdd_system(address, MarkedWord{0});
+  word = atomicAdd_system(address, MarkedWord{0});
+  if constexpr (ORDER == PeerOrder::ordered) __threadfence_system();
 #endif
+  return word;
 }
 
 __device__ inline bool isMarked(MarkedWord word, unsigned mark) { return static_cast<unsigned>(word >> 32) == mark; }
@@ -92,22 +106,24 @@ __host__ __device__ inline unsigned failureCode(PeerFailure why, int rank) {
 inline constexpr unsigned refusedCall = ~0u;
 
 // Sends `count` words to all other ranks. All threads of the block call.
-template <class WordAt>
+template <PeerOrder ORDER = PeerOrder::relaxed, class WordAt>
 __device__ inline void sendPeerWords(const PeerTable& peers, unsigned epoch, unsigned count, WordAt wordAt) {
   for (unsigned i = threadIdx.x; i < static_cast<unsigned>(peers.size) * count; i += blockDim.x) {
     const int to = static_cast<int>(i / count);
-    if (to != peers.rank) storePeerWord(peerSlots(peers, to, peers.rank, epoch) + i % count, epoch, wordAt(i % count));
+    if (to != peers.rank)
+      storePeerWord<ORDER>(peerSlots(peers, to, peers.rank, epoch) + i % count, epoch, wordAt(i % count));
   }
 }
 
 // Waits for one word of a rank. The first word of each names its call: where that is another call than this one, there
 // may be no further words.
+template <PeerOrder ORDER = PeerOrder::relaxed>
 __device__ inline unsigned receivePeerWord(const PeerTable& peers, unsigned epoch, int from, unsigned index,
                                            unsigned call, unsigned* failure) {
   MarkedWord* const slots = peerSlots(peers, peers.rank, from, epoch);
   MarkedWord word = 0, first = 0;
   const auto isOver = [&] {
-    word = loadPeerWord(slots + index);
+    word = loadPeerWord<ORDER>(slots + index);
     if (isMarked(word, epoch)) return true;
     first = index > 0 ? loadPeerWord(slots) : word;
     return isMarked(first, epoch) && static_cast<unsigned>(first) != call;

@@ -14,9 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace distributed_processes_test {
@@ -24,6 +26,8 @@ namespace distributed_processes_test {
 using gpuopt::distributed::Slabs;
 using gpuopt::distributed::SymmetricVector;
 using gpuopt::distributed::Team;
+using gpuopt::distributed::TeamError;
+using gpuopt::distributed::TeamOptions;
 using gpuopt::test::allRight;
 using gpuopt::test::checkCuda;
 using gpuopt::test::checkNccl;
@@ -108,7 +112,7 @@ struct Transposition {
 // Copy engines even for small matrices, or never.
 void preferCopies(Team& team, bool usesCopies) {
   auto& tuning = gpuopt::detail::TeamAccess::of(team).slabTuning;
-  tuning.mostCopyRanks = usesCopies ? 16 : 0;
+  tuning.mostCopyRanks = tuning.mostTransposingCopyRanks = usesCopies ? 16 : 0;
   tuning.leastCopyBytes = 0;
 }
 
@@ -144,7 +148,7 @@ TEST_CASE("transpositions in graphs, on every path") {
   CHECK(onRanks(ranks, [](Rank& rank) { return isRightInGraph(rank, false, false); }) == allRight(ranks));
 }
 
-// Runs in each of the processes that the other test case starts.
+// Runs in each of the processes that another test case starts.
 TEST_CASE("a rank in a process of its own", "[.rank]") {
   const char* const number = std::getenv(rankVariable);
   const char* const id = std::getenv(idVariable);
@@ -176,12 +180,40 @@ TEST_CASE("a rank in a process of its own", "[.rank]") {
   team.check();
 }
 
-TEST_CASE("ranks of several processes") {
+// Runs in each of the processes that another test case starts: the last one ends between two calls, without a word.
+TEST_CASE("a rank in a process that loses another one", "[.lost]") {
+  const char* const number = std::getenv(rankVariable);
+  const char* const id = std::getenv(idVariable);
+  if (number == nullptr || id == nullptr || mostRanks() < 2) return;
+  Rank rank(idOf(id), std::atoi(number), mostRanks());
+  const int last = rank.count - 1;
+  TeamOptions options;
+  options.timeout = std::chrono::milliseconds(1000);
+  Team team(rank.comm, options);
+  const DeviceArray<int> part(std::vector<int>{rank.number});
+  REQUIRE(gpuopt::distributed::reduce(team, part.data(), 1, rank.stream) == rank.count * last / 2);
+  if (rank.number == last) _exit(0);
+  std::string message = "no error";
+  try {
+    static_cast<void>(gpuopt::distributed::reduce(team, part.data(), 1, rank.stream));
+  } catch (const TeamError& error) {
+    message = error.what();
+  }
+  // NCCL would wait for the lost rank.
+  static_cast<void>(ncclCommAbort(std::exchange(rank.comm, nullptr)));
+  if (team.usesPeerAccess())
+    REQUIRE(message == "gpuopt::distributed::reduce: rank " + std::to_string(last) + " did not come in time");
+  else
+    REQUIRE(message == "gpuopt::distributed::reduce: a rank did not come in time");
+}
+
+// Starts a process for each rank, which runs the test case with this tag. All have to end well.
+void requireProcesses(const char* tag) {
   ncclUniqueId id{};
   checkNccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
   setenv(idVariable, textOf(id).c_str(), 1);
-  char name[] = "processes", choice[] = "[.rank]";
-  char* const arguments[] = {name, choice, nullptr};
+  std::string name = "processes", choice = tag;
+  char* const arguments[] = {name.data(), choice.data(), nullptr};
   std::vector<pid_t> processes(static_cast<std::size_t>(mostRanks()));
   for (int rank = 0; rank < mostRanks(); ++rank) {
     setenv(rankVariable, std::to_string(rank).c_str(), 1);
@@ -196,6 +228,10 @@ TEST_CASE("ranks of several processes") {
   unsetenv(rankVariable);
   unsetenv(idVariable);
 }
+
+TEST_CASE("ranks of several processes") { requireProcesses("[.rank]"); }
+
+TEST_CASE("a process that ends between two calls: the others get an error in time") { requireProcesses("[.lost]"); }
 
 }  // namespace distributed_processes_test
 

@@ -30,7 +30,7 @@ using gpuopt::test::someRanks;
 // Copies by copy engines, whatever the size.
 void preferCopies(Team& team) {
   auto& tuning = gpuopt::detail::TeamAccess::of(team).slabTuning;
-  tuning.mostCopyRanks = 16;
+  tuning.mostCopyRanks = tuning.mostTransposingCopyRanks = 16;
   tuning.leastCopyBytes = 0;
 }
 
@@ -200,30 +200,36 @@ TEST_CASE("explainTranspose names the path and the reason") {
             const SymmetricVector<float> in(team, 100);
             SymmetricVector<float> out(team, 100);
             SymmetricVector<char> bytes(team, 100);
+            SymmetricVector<float3> threes(team, 100);
             DeviceArray<float> plain(100);
             DeviceArray<char> plainBytes(100);
+            DeviceArray<float3> plainThrees(100);
             const std::string peers[] = {
-                explainTranspose(team, in, plain.data(), 8, 8), explainTranspose(team, bytes, plainBytes.data(), 9, 9),
+                explainTranspose(team, in, plain.data(), 8, 8),
+                explainTranspose(team, bytes, plainBytes.data(), 9, 9),
                 explainTranspose(team, plain.data(), out, 8, 12),
+                explainTranspose(team, plainThrees.data(), threes, 4, 4),
                 explainTranspose(team, plain.data() + 50, plain.data(), 8, 12),
                 explainTranspose(team, MatrixView<const float>{in.data(), 4, 0}, MatrixView<float>{plain.data(), 0, 8},
                                  Slabs::even(8, 2), Slabs::even(0, 2))};
-            if (rank.number == 0) texts.assign(peers, peers + 5);
+            if (rank.number == 0) texts.assign(peers, peers + 6);
             return true;
           }) == allRight(2));
-  REQUIRE(texts ==
-          std::vector<std::string>{"one kernel reads the ranks' memory, tile by tile: in is in symmetric memory",
-                                   "local kernels read the ranks' memory, rank by rank: rows do not begin at 16-byte "
-                                   "boundaries, or elements do not fill vectors",
-                                   "copy engines write to the ranks' memory: only out is in symmetric memory",
-                                   "NCCL sends and receives: in is not in symmetric memory",
-                                   "nothing to do: there are no elements"});
+  REQUIRE(texts == std::vector<std::string>{
+                       "one kernel reads the ranks' memory, tile by tile: in is in symmetric memory",
+                       "local kernels read the ranks' memory, rank by rank: rows do not begin at 16-byte "
+                       "boundaries, or elements do not fill vectors",
+                       "one kernel writes to the ranks' memory, tile by tile: out is in symmetric memory",
+                       "local kernels write to the ranks' memory, rank by rank: out is in symmetric memory; "
+                       "rows do not begin at 16-byte boundaries, or elements do not fill vectors",
+                       "NCCL sends and receives: in is not in symmetric memory",
+                       "nothing to do: there are no elements"});
 }
 
-TEST_CASE("the plan takes copy engines for long slabs of two ranks alone") {
+TEST_CASE("the plan takes copy engines for long slabs of two ranks alone, if they are not transposed") {
   using Algorithm = gpuopt::detail::SlabAlgorithm;
-  const auto plan = [](int ranks, std::size_t bytes, std::size_t batch, std::size_t pitch) {
-    const gpuopt::detail::SlabShape shape{ranks, true, true, true, true, true, false, bytes, pitch, batch};
+  const auto plan = [](int ranks, std::size_t bytes, std::size_t batch, std::size_t pitch, bool transposes = false) {
+    const gpuopt::detail::SlabShape shape{ranks, true, true, true, transposes, true, true, false, bytes, pitch, batch};
     return gpuopt::detail::planSlabs(shape, gpuopt::detail::slabTuningOf(90));
   };
   const std::size_t limit = std::size_t{128} << 20;
@@ -235,6 +241,9 @@ TEST_CASE("the plan takes copy engines for long slabs of two ranks alone") {
   CHECK(plan(1, limit, 1, 4096).algorithm == Algorithm::local);
   CHECK(plan(2, limit, 1, 4096).chunks == 1);
   CHECK(plan(2, 8 * limit, 1, 4096).chunks == 4);
+  CHECK_FALSE(plan(2, limit - 1, 1, 4096).writes);
+  CHECK(plan(2, 8 * limit, 1, 4096, true).algorithm == Algorithm::tiles);
+  CHECK(plan(2, 8 * limit, 1, 4096, true).writes);
   CHECK(planInWords(plan(2, 3 * limit, 1, 4096)) ==
         "copy engines write to the ranks' memory, in 3 chunks: slabs of 402653184 bytes reach 134217728");
 }

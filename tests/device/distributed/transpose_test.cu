@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,21 +28,22 @@ using gpuopt::test::Rank;
 using gpuopt::test::rankCounts;
 
 // The ways that a matrix may take, and what brings it there. Levels: on nodes of several ranks.
-enum class Path { tiles, copies, copiesOfOut, messages, byNccl, levels, levelsOneByOne };
-constexpr Path paths[] = {Path::tiles, Path::copies, Path::copiesOfOut, Path::messages, Path::byNccl};
+enum class Path { tiles, writes, copies, copiesOfOut, messages, byNccl, levels, levelsOneByOne };
+constexpr Path paths[] = {Path::tiles, Path::writes, Path::copies, Path::copiesOfOut, Path::messages, Path::byNccl};
 
 TeamOptions optionsOf(Path path) { return {path != Path::byNccl, std::chrono::milliseconds(20000)}; }
 
 // Copies of small matrices, too, in three chunks.
 void tune(Team& team, Path path) {
   auto& tuning = gpuopt::detail::TeamAccess::of(team).slabTuning;
-  tuning.mostCopyRanks = path == Path::copies || path == Path::copiesOfOut ? 16 : 0;
+  tuning.mostCopyRanks = tuning.mostTransposingCopyRanks = path == Path::copies || path == Path::copiesOfOut ? 16 : 0;
   tuning.leastCopyBytes = 0;
   if (path == Path::levelsOneByOne) tuning.mostGatheredBytes = 0;
   tuning.chunkBytes = 1;
   tuning.mostChunks = 3;
 }
 
+bool isOutSymmetric(Path path) { return path == Path::writes || path == Path::copies || path == Path::copiesOfOut; }
 bool isInSymmetric(Path path) { return path == Path::tiles || path == Path::copies || path >= Path::levels; }
 
 // Elements that know their index and which matrix they belong to.
@@ -117,7 +119,7 @@ class Scene {
         inLd_(c.cols.total() + c.inGap),
         outLd_((c.transposes ? c.rows.total() : c.cols.size(team.rank())) + c.outGap),
         in_(team, c.batch * c.rows.largest() * inLd_, c.offset, isInSymmetric(path)),
-        out_(team, c.batch * largestOut(), c.offset, path == Path::copies || path == Path::copiesOfOut) {
+        out_(team, c.batch * largestOut(), c.offset, isOutSymmetric(path)) {
     if (!c.transposes) outLd_ = c.cols.largest() + c.outGap;
   }
 
@@ -220,13 +222,22 @@ std::vector<Case> casesOf(int ranks) {
   return cases;
 }
 
-template <class T>
+// What a rank reports if one of several cases on its communicator is wrong.
+void requirePath(bool isRight, Path path, const std::string& what) {
+  if (!isRight) throw std::runtime_error("wrong: path " + std::to_string(static_cast<int>(path)) + ", " + what);
+}
+
+// Every path, on one communicator: NCCL takes a second or more to make and connect one.
+template <class... Ts>
 void requireRight(int ranks) {
-  for (const Path path : paths) {
-    CAPTURE(ranks, static_cast<int>(path), sizeof(T));
-    const std::vector<Case> cases = casesOf(ranks);
-    REQUIRE(onRanks(ranks, [&](Rank& rank) { return isRightOn<T>(rank, path, cases); }) == allRight(ranks));
-  }
+  CAPTURE(ranks);
+  const std::vector<Case> cases = casesOf(ranks);
+  const auto work = [&](Rank& rank) {
+    for (const Path path : paths)
+      (requirePath(isRightOn<Ts>(rank, path, cases), path, std::to_string(sizeof(Ts)) + " bytes"), ...);
+    return true;
+  };
+  REQUIRE(onRanks(ranks, work) == allRight(ranks));
 }
 
 // To slabs of columns and back, in the same memory.
@@ -237,7 +248,7 @@ bool comesBack(Rank& rank, Path path, const Slabs& rows, const Slabs& cols, std:
   const std::size_t ld = cols.total() + gap, columnsLd = cols.largest() + gap;
   Side<int> in(team, rows.largest() * ld, 0, isInSymmetric(path));
   Side<int> columns(team, rows.total() * columnsLd, 0, path != Path::messages && path != Path::byNccl);
-  Side<int> out(team, rows.largest() * ld, 0, path == Path::copies || path == Path::copiesOfOut);
+  Side<int> out(team, rows.largest() * ld, 0, isOutSymmetric(path));
   std::vector<int> values = in.all();
   for (std::size_t i = 0; i < own * cols.total(); ++i)
     values[in.first() + i / cols.total() * ld + i % cols.total()] = static_cast<int>(i) * 3 + rank.number * 100000;
@@ -258,14 +269,18 @@ bool comesBack(Rank& rank, Path path, const Slabs& rows, const Slabs& cols, std:
 }
 
 TEST_CASE("slabs of columns become slabs of rows again, on every path") {
-  for (const int ranks : rankCounts())
-    for (const Path path : paths)
-      for (const bool isEven : {true, false}) {
-        CAPTURE(ranks, static_cast<int>(path), isEven);
-        const Slabs rows = Slabs::even(isEven ? 48 : 21, ranks), cols = Slabs::even(isEven ? 72 : 29, ranks);
-        REQUIRE(onRanks(ranks, [&](Rank& rank) { return comesBack(rank, path, rows, cols, isEven ? 0 : 3); }) ==
-                allRight(ranks));
-      }
+  for (const int ranks : rankCounts()) {
+    CAPTURE(ranks);
+    const auto work = [&](Rank& rank) {
+      for (const Path path : paths)
+        for (const bool isEven : {true, false}) {
+          const Slabs rows = Slabs::even(isEven ? 48 : 21, ranks), cols = Slabs::even(isEven ? 72 : 29, ranks);
+          requirePath(comesBack(rank, path, rows, cols, isEven ? 0 : 3), path, isEven ? "even" : "uneven");
+        }
+      return true;
+    };
+    REQUIRE(onRanks(ranks, work) == allRight(ranks));
+  }
 }
 
 TEST_CASE("every path and split, 1 to 8 ranks") {
@@ -294,14 +309,36 @@ TEST_CASE("nodes that NCCL joins: every split, transposed, as slabs of columns a
 
 #endif
 
+// Several tiles below and beside each other, at offsets of 0 to 3 elements from a line.
+template <class T>
+bool writesLines(Rank& rank) {
+  constexpr std::size_t ROWS = gpuopt::detail::LineTile<T, T, gpuopt::Identity>::ROWS;
+  const auto count = static_cast<std::size_t>(rank.count);
+  std::vector<Case> cases;
+  for (std::size_t offset = 0; offset < 4; ++offset)
+    cases.push_back({Slabs::even(count * (ROWS + 1 + offset), rank.count), Slabs::even(count * 65 + 1, rank.count),
+                     1 + offset % 2, 1, offset, offset});
+  return isRightOn<T>(rank, Path::writes, cases);
+}
+
+TEST_CASE("rows off the 16-byte boundaries are written in whole lines") {
+  const int ranks = rankCounts().back() < 3 ? rankCounts().back() : 3;
+  const auto work = [](Rank& rank) {
+    requirePath(writesLines<unsigned char>(rank), Path::writes, "1 byte");
+    requirePath(writesLines<unsigned short>(rank), Path::writes, "2 bytes");
+    requirePath(writesLines<Bytes<2>>(rank), Path::writes, "2 bytes, aligned to 1");
+    requirePath(writesLines<float>(rank), Path::writes, "4 bytes");
+    requirePath(writesLines<Bytes<4>>(rank), Path::writes, "4 bytes, aligned to 1");
+    requirePath(writesLines<double>(rank), Path::writes, "8 bytes");
+    requirePath(writesLines<uint4>(rank), Path::writes, "16 bytes");
+    return true;
+  };
+  REQUIRE(onRanks(ranks, work) == allRight(ranks));
+}
+
 TEST_CASE("every path and element size", "[sweep]") {
   const int ranks = rankCounts().back() < 3 ? rankCounts().back() : 3;
-  requireRight<unsigned char>(ranks);
-  requireRight<unsigned short>(ranks);
-  requireRight<Bytes<3>>(ranks);
-  requireRight<double>(ranks);
-  requireRight<Bytes<12>>(ranks);
-  requireRight<uint4>(ranks);
+  requireRight<unsigned char, unsigned short, Bytes<3>, double, Bytes<12>, uint4>(ranks);
 }
 
 }  // namespace distributed_transpose_test

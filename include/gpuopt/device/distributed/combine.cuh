@@ -199,17 +199,16 @@ GPUOPT_KERNEL void __launch_bounds__(combineColumnsThreads)
 template <bool IS_BARRIER>
 GPUOPT_KERNEL void __launch_bounds__(exchangeThreads)
     meetPeersKernel(const PeerTable peers, const unsigned call, unsigned* failed) {
+  constexpr PeerOrder ORDER = IS_BARRIER ? PeerOrder::ordered : PeerOrder::relaxed;
   __shared__ unsigned failure;
   overlapPreviousKernel();
-  if (IS_BARRIER && *peers.broken != 0) return;
-  const unsigned epoch = *peers.epoch + 1;
-  if constexpr (IS_BARRIER) __threadfence_system();
+  const unsigned epoch = *peers.epoch + 1, broken = *peers.broken;
+  if (IS_BARRIER && broken != 0) return;
   if (threadIdx.x == 0) failure = ~0u;
-  sendPeerWords(peers, epoch, 1, [call](unsigned) { return call; });
+  sendPeerWords<ORDER>(peers, epoch, 1, [call](unsigned) { return call; });
   __syncthreads();
   for (int from = static_cast<int>(threadIdx.x); from < peers.size; from += static_cast<int>(blockDim.x))
-    if (from != peers.rank) receivePeerWord(peers, epoch, from, 0, call, &failure);
-  if constexpr (IS_BARRIER) __threadfence_system();
+    if (from != peers.rank) receivePeerWord<ORDER>(peers, epoch, from, 0, call, &failure);
   __syncthreads();
   if (threadIdx.x > 0) return;
   *peers.epoch = epoch;

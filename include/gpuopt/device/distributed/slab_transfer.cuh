@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/device/distributed/line_tile.cuh>
 #include <gpuopt/device/distributed/parts.cuh>
 #include <gpuopt/device/distributed/slab_layout.cuh>
 #include <gpuopt/device/distributed/slab_messages.cuh>
@@ -21,11 +22,12 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// Launches the kernel that moves all parts at once, as often as it takes.
+// Launches the kernel that moves all parts at once, as often as it takes, with `blocksEach` blocks for a
+// multiprocessor.
 template <class Tile>
 void launchParts(const std::vector<MatrixPart<typename Tile::In, typename Tile::Out>>& parts, std::size_t batch,
                  const typename Tile::Function& function, const TeamState& team, const unsigned* broken,
-                 cudaStream_t stream) {
+                 cudaStream_t stream, unsigned blocksEach) {
   const auto multiprocessors = static_cast<std::size_t>(deviceAttribute(cudaDevAttrMultiProcessorCount, team.device));
   for (std::size_t done = 0; done < parts.size(); done += mostPeers) {
     const std::size_t count = smallerOf(parts.size() - done, std::size_t{mostPeers});
@@ -36,7 +38,7 @@ void launchParts(const std::vector<MatrixPart<typename Tile::In, typename Tile::
       problem.tiles[i] = problem.down[i] * ceilDivide(parts[done + i].cols, Tile::COLS);
       problem.most = largerOf(problem.most, batch * problem.tiles[i]);
     }
-    const std::size_t enough = ceilDivide(team.slabTuning.blocksPerMultiprocessor * multiprocessors, count);
+    const std::size_t enough = ceilDivide(blocksEach * multiprocessors, count);
     const std::size_t blocks = smallerOf(problem.most, enough);
     launch(movePartsKernel<Tile>, gridConfig(Tile::THREADS, blocks * count, stream, "gpuopt::distributed"), problem);
   }
@@ -48,6 +50,7 @@ struct TransposingMove {
   using In = In_;
   using Out = Out_;
   using Tile = TransposedTile<In, Out, Function>;
+  using Lines = std::conditional_t<fillsLines(sizeof(Out)), LineTile<In, Out, Function>, Tile>;
   static constexpr SlabMove MOVE = SlabMove::transpose;
 
   Function function;
@@ -68,12 +71,13 @@ struct CopyingMove {
   using In = unsigned char;
   using Out = unsigned char;
   using Tile = CopiedTile;
+  using Lines = CopiedTile;
   static constexpr SlabMove MOVE = MOVE_;
 
   Identity function{};
 
   void local(const MatrixPart<In, Out>& part, std::size_t batch, const TeamState& team, cudaStream_t stream) const {
-    launchParts<Tile>({part}, batch, function, team, nullptr, stream);
+    launchParts<Tile>({part}, batch, function, team, nullptr, stream, team.slabTuning.blocksPerMultiprocessor);
   }
 };
 
@@ -117,6 +121,8 @@ class SlabTransfer {
       copyToPeers();
     else if (plan_.algorithm == SlabAlgorithm::levels)
       exchangeMessages();
+    else if (plan_.writes)
+      writePeers();
     else
       readPeers();
     team_.meet(call, stream_);
@@ -132,6 +138,7 @@ class SlabTransfer {
             peerOut_.has_value() && (Move::MOVE != SlabMove::toColumns || hasEvenColumns()),
             Layout::TRANSPOSES,
             fillsVectors(),
+            fillsLines(sizeof(Out)),
             layout_.rows.total() == 0 || layout_.cols.total() == 0 || layout_.batch == 0,
             cappedProduct(slab, sizeof(In)),
             layout_.outLd * sizeof(Out),
@@ -146,7 +153,8 @@ class SlabTransfer {
       in |= layout_.cols.first(rank);
       out |= Layout::TRANSPOSES ? layout_.rows.first(rank) : 0;
     }
-    const std::size_t offsets = in * sizeof(In) | out * sizeof(Out) | (peerIn_ ? peerIn_->offset : 0);
+    const std::size_t offsets =
+        in * sizeof(In) | out * sizeof(Out) | (peerIn_ ? peerIn_->offset : 0) | (peerOut_ ? peerOut_->offset : 0);
     return hasVectorTile(sizeof(In)) && hasVectorTile(sizeof(Out)) && offsets % 16 == 0;
   }
 
@@ -168,10 +176,10 @@ class SlabTransfer {
     for (int rank = 0; rank < team_.size; ++rank) add(layout_.rows.size(rank));
     for (int rank = 0; rank < team_.size; ++rank) add(layout_.cols.size(rank));
     if (plan_.algorithm == SlabAlgorithm::messages) return word;
-    const bool isCopied = plan_.algorithm == SlabAlgorithm::copies;
-    add((isCopied ? peerOut_ : peerIn_)->offset);
-    add(isCopied ? layout_.outLd : layout_.inLd);
-    add(isCopied || layout_.batch == 1 ? 0 : layout_.inStride);
+    const bool isWritten = plan_.algorithm == SlabAlgorithm::copies || plan_.writes;
+    add((isWritten ? peerOut_ : peerIn_)->offset);
+    add(isWritten ? layout_.outLd : layout_.inLd);
+    add(layout_.batch == 1 ? 0 : isWritten ? layout_.outStride : layout_.inStride);
     return word;
   }
 
@@ -242,11 +250,31 @@ class SlabTransfer {
     movePeers(parts);
   }
 
+  // Writes the blocks of all ranks to their memory, beginning with another rank's on each.
+  void writePeers() const {
+    std::vector<MatrixPart<In, Out>> parts;
+    for (int step = 1; step <= team_.size; ++step) {
+      const int to = (team_.rank + step) % team_.size;
+      Out* const out = to == team_.rank ? out_ : peerOut_->of<Out>(to);
+      if (!layout_.isEmpty(team_.rank, to))
+        parts.push_back(layout_.part(in_, out, team_.rank, to, layout_.range(team_.rank, to)));
+    }
+    if (plan_.algorithm != SlabAlgorithm::tiles) return movePeers(parts);
+    if (fillsVectors())
+      launchTiles<typename Move::Tile>(parts, writtenTileBlocks(sizeof(Out)));
+    else
+      launchTiles<typename Move::Lines>(parts, lineTileBlocks);
+  }
+
   // Parts of several ranks: at once as tiles, or by the local kernels.
   void movePeers(const std::vector<MatrixPart<In, Out>>& parts) const {
     if (plan_.algorithm == SlabAlgorithm::tiles || (plan_.algorithm == SlabAlgorithm::levels && hasTiles()))
-      return launchParts<typename Move::Tile>(parts, layout_.batch, move_.function, team_, team_.peers.broken, stream_);
+      return launchTiles<typename Move::Tile>(parts, team_.slabTuning.blocksPerMultiprocessor);
     for (const auto& part : parts) move_.local(part, layout_.batch, team_, stream_);
+  }
+  template <class Tile>
+  void launchTiles(const std::vector<MatrixPart<In, Out>>& parts, unsigned blocksEach) const {
+    launchParts<Tile>(parts, layout_.batch, move_.function, team_, team_.peers.broken, stream_, blocksEach);
   }
   bool hasTiles() const { return !Layout::TRANSPOSES || fillsVectors(); }
   bool readsPeers() const { return plan_.algorithm != SlabAlgorithm::messages; }
@@ -336,7 +364,8 @@ class SlabTransfer {
                          part.rows, part.cols * SIZE, part.inLd * SIZE, part.outLd * SIZE, part.inStride * SIZE,
                          part.outStride * SIZE});
       }
-    launchParts<CopiedTile>(parts, layout_.batch, Identity{}, team_, nullptr, stream_);
+    launchParts<CopiedTile>(parts, layout_.batch, Identity{}, team_, nullptr, stream_,
+                            team_.slabTuning.blocksPerMultiprocessor);
   }
 
   const char* function_;
