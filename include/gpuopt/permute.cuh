@@ -163,6 +163,7 @@ class PermutePlan {
   ///
   /// \param extents elements along each axis of the input, the slowest axis first
   /// \param axes each of 0 to the number of axes - 1 once: axis i of the output is axis axes[i] of the input
+  /// \param function what is applied to each element
   explicit PermutePlan(const AxisNumbers& extents, const AxisNumbers& axes, const Function& function = Function{})
       : PermutePlan(TensorView<const In>(nullptr, extents),
                     TensorView<Out>(nullptr, detail::permutedExtents(extents, axes, "gpuopt::PermutePlan")), axes,
@@ -171,6 +172,7 @@ class PermutePlan {
   /// Plans for views of any strides. Of their data only the addresses modulo 16 bytes count, and null counts as 0.
   ///
   /// \param out out.extents[i] is in.extents[axes[i]]
+  /// \param function what is applied to each element
   template <class T, class = std::enable_if_t<std::is_same_v<std::remove_const_t<T>, In>>>
   PermutePlan(const TensorView<T>& in, const TensorView<Out>& out, const AxisNumbers& axes,
               const Function& function = Function{})

@@ -17,10 +17,11 @@
 /// **Common to all.** Asynchronous on `stream`; one launch without scratch memory; the same bits on each run. No rows
 /// or no columns: nothing happens. Elements between rows (ld > cols) are not written, but may be read.
 ///
-/// **Cost.** Each row is read once and written once, from 1 KiB on at near the speed of a copy, with 16-byte accesses if
-/// the rows of both matrices begin alike relative to 16 bytes: dense matrices do, of odd lengths, too. A group of lanes,
-/// a warp, a block or (from sm_90 on) a cluster of blocks holds a row in registers: up to 512 KiB, or 64 KiB before
-/// sm_90. Longer rows are read again for each pass. `explainTransformRows` says which. More: docs/rows_transform.md.
+/// **Cost.** Each row is read once and written once, from 1 KiB on at near the speed of a copy, with 16-byte accesses
+/// if the rows of both matrices begin alike relative to 16 bytes: dense matrices do, of odd lengths, too. A group of
+/// lanes, a warp, a block or (from sm_90 on) a cluster of blocks holds a row in registers: up to 512 KiB, or 64 KiB
+/// before sm_90. Longer rows are read again for each pass. `explainTransformRows` says which. More:
+/// docs/rows_transform.md.
 ///
 /// **Errors.** std::invalid_argument, which names the function, the parameter and the values, before anything is
 /// launched: shapes that differ; ld < cols; null or misaligned pointers; in and out that overlap without being the

@@ -45,8 +45,9 @@ inline constexpr int combineRowsBlocksPerSm = 6;
 
 // --- addRows
 
-// No other values were tried; benchmarks/results/h100/rows_bench.csv has what these reach. A block of the counting passes
-// ranks a tile of 4096 indices; 9 bits at a time make two passes of up to 2^18 rows, and one thread for each digit.
+// No other values were tried; benchmarks/results/h100/rows_bench.csv has what these reach. A block of the counting
+// passes ranks a tile of 4096 indices; 9 bits at a time make two passes of up to 2^18 rows, and one thread for each
+// digit.
 inline constexpr int groupRowsBlock = 512;
 inline constexpr unsigned groupRowsItems = 8;
 inline constexpr unsigned groupRowsDigitBits = 9;
