@@ -5,6 +5,7 @@
 #include <gpuopt/device/permute/plan_lanes.cuh>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <vector>
