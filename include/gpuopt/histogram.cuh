@@ -36,14 +36,14 @@
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/other_calls.cuh>
 #include <gpuopt/core/range.cuh>
-#include <gpuopt/device/histogram/arguments.cuh>
-#include <gpuopt/device/histogram/bins.cuh>
-#include <gpuopt/device/histogram/edge_arguments.cuh>
-#include <gpuopt/device/histogram/launch.cuh>
-#include <gpuopt/device/histogram/mean_by.cuh>
-#include <gpuopt/device/histogram/reduce_by.cuh>
-#include <gpuopt/device/histogram/reduce_by_half.cuh>
-#include <gpuopt/device/histogram/rows.cuh>
+#include <gpuopt/device/keyed/arguments.cuh>
+#include <gpuopt/device/keyed/bins.cuh>
+#include <gpuopt/device/keyed/edge_arguments.cuh>
+#include <gpuopt/device/keyed/launch.cuh>
+#include <gpuopt/device/keyed/mean_by.cuh>
+#include <gpuopt/device/keyed/reduce_by.cuh>
+#include <gpuopt/device/keyed/reduce_by_half.cuh>
+#include <gpuopt/device/keyed/rows.cuh>
 #include <gpuopt/histogram_channels.cuh>
 #include <gpuopt/host/stream.cuh>
 

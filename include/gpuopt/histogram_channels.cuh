@@ -12,9 +12,9 @@
 #pragma once
 
 #include <gpuopt/core/range.cuh>
-#include <gpuopt/device/histogram/arguments.cuh>
-#include <gpuopt/device/histogram/axis.cuh>
-#include <gpuopt/device/histogram/channels.cuh>
+#include <gpuopt/device/keyed/arguments.cuh>
+#include <gpuopt/device/keyed/axis.cuh>
+#include <gpuopt/device/keyed/channels.cuh>
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <gpuopt/core/call_range.cuh>
-#include <gpuopt/device/histogram/kernels.cuh>
-#include <gpuopt/device/histogram/partition.cuh>
-#include <gpuopt/device/histogram/plan.cuh>
-#include <gpuopt/device/histogram/staged.cuh>
+#include <gpuopt/device/keyed/kernels.cuh>
+#include <gpuopt/device/keyed/partition.cuh>
+#include <gpuopt/device/keyed/plan.cuh>
+#include <gpuopt/device/keyed/staged.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/memory.cuh>
 

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/device/histogram/arguments.cuh>
-#include <gpuopt/device/histogram/axis.cuh>
-#include <gpuopt/device/histogram/launch.cuh>
+#include <gpuopt/device/keyed/arguments.cuh>
+#include <gpuopt/device/keyed/axis.cuh>
+#include <gpuopt/device/keyed/launch.cuh>
 
 #include <cstddef>
 #include <string>

@@ -1,12 +1,12 @@
 /// \file
-/// The kernels of reduceBy: the loads of a histogram, with other updates (device/histogram/reduce_by_update.cuh).
+/// The kernels of reduceBy: the loads of a histogram, with other updates (device/keyed/reduce_by_update.cuh).
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/block/shared.cuh>
-#include <gpuopt/device/histogram/bins.cuh>
-#include <gpuopt/device/histogram/reduce_by_update.cuh>
-#include <gpuopt/device/histogram/steps.cuh>
+#include <gpuopt/device/keyed/bins.cuh>
+#include <gpuopt/device/keyed/reduce_by_update.cuh>
+#include <gpuopt/device/keyed/steps.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/warp/shuffle.cuh>
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/integers.cuh>
-#include <gpuopt/device/histogram/tuning.cuh>
+#include <gpuopt/device/keyed/tuning.cuh>
 #include <gpuopt/device/reduce/source.cuh>
 
 #include <cstddef>

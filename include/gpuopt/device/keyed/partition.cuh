@@ -9,8 +9,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/device/histogram/kernels.cuh>
-#include <gpuopt/device/histogram/steps.cuh>
+#include <gpuopt/device/keyed/kernels.cuh>
+#include <gpuopt/device/keyed/steps.cuh>
 #include <gpuopt/grid/dependency.cuh>
 
 #include <cstddef>

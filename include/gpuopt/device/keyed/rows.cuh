@@ -4,8 +4,8 @@
 #pragma once
 
 #include <gpuopt/core/call_range.cuh>
-#include <gpuopt/device/histogram/arguments.cuh>
-#include <gpuopt/device/histogram/launch.cuh>
+#include <gpuopt/device/keyed/arguments.cuh>
+#include <gpuopt/device/keyed/launch.cuh>
 #include <gpuopt/device/reduce/view.cuh>
 
 #include <cstddef>

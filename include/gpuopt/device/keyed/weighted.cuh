@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/device/histogram/edge_arguments.cuh>
-#include <gpuopt/device/histogram/reduce_by.cuh>
+#include <gpuopt/device/keyed/edge_arguments.cuh>
+#include <gpuopt/device/keyed/reduce_by.cuh>
 
 #include <cstddef>
 #include <type_traits>

@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/device/histogram/counters.cuh>
-#include <gpuopt/device/histogram/edges.cuh>
-#include <gpuopt/device/histogram/steps.cuh>
+#include <gpuopt/device/keyed/counters.cuh>
+#include <gpuopt/device/keyed/edges.cuh>
+#include <gpuopt/device/keyed/steps.cuh>
 #include <gpuopt/grid/dependency.cuh>
 
 #include <cstddef>

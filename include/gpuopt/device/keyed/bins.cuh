@@ -6,7 +6,7 @@
 
 #include <gpuopt/core/device_code.cuh>
 #include <gpuopt/core/message.cuh>
-#include <gpuopt/device/histogram/even_edges.cuh>
+#include <gpuopt/device/keyed/even_edges.cuh>
 #include <gpuopt/thread/operators.cuh>
 
 #include <cmath>

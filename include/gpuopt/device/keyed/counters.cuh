@@ -5,7 +5,7 @@
 
 #include <gpuopt/block/histogram.cuh>
 #include <gpuopt/block/shared.cuh>
-#include <gpuopt/device/histogram/tuning.cuh>
+#include <gpuopt/device/keyed/tuning.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
-#include <gpuopt/device/histogram/tuning.cuh>
+#include <gpuopt/device/keyed/tuning.cuh>
 
 #include <cstddef>
 #include <string>

@@ -6,7 +6,7 @@
 
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/block/struct_io.cuh>
-#include <gpuopt/device/histogram/steps.cuh>
+#include <gpuopt/device/keyed/steps.cuh>
 #include <gpuopt/warp/struct_tile.cuh>
 
 #include <cstddef>

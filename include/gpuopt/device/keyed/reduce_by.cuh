@@ -5,9 +5,9 @@
 
 #include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/range.cuh>
-#include <gpuopt/device/histogram/arguments.cuh>
-#include <gpuopt/device/histogram/launch.cuh>
-#include <gpuopt/device/histogram/reduce_by_kernels.cuh>
+#include <gpuopt/device/keyed/arguments.cuh>
+#include <gpuopt/device/keyed/launch.cuh>
+#include <gpuopt/device/keyed/reduce_by_kernels.cuh>
 
 #include <cstddef>
 #include <iterator>

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/device/histogram/arguments.cuh>
-#include <gpuopt/device/histogram/axis.cuh>
-#include <gpuopt/device/histogram/launch.cuh>
-#include <gpuopt/device/histogram/weighted.cuh>
+#include <gpuopt/device/keyed/arguments.cuh>
+#include <gpuopt/device/keyed/axis.cuh>
+#include <gpuopt/device/keyed/launch.cuh>
+#include <gpuopt/device/keyed/weighted.cuh>
 
 #include <cstddef>
 #include <iterator>
