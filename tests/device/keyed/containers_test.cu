@@ -96,13 +96,12 @@ TEST_CASE("Limits that are the least and the greatest element", "[device]") {
 }
 
 TEST_CASE("What explain says of edges, channels and rows", "[device]") {
-  CHECK(contains(gpuopt::explainHistogramEdges<float>(1 << 24, 100), "the counters fit into shared memory"));
+  CHECK(contains(gpuopt::explainHistogramEdges<float>(1 << 24, 100), "all bins fit into shared memory"));
   CHECK(contains(gpuopt::explainHistogramEdges<float>(0, 100), "nothing to launch"));
-  CHECK(contains(gpuopt::explainHistogramChannels<float, 3>(1 << 24, 100), "the counters fit into shared memory"));
+  CHECK(contains(gpuopt::explainHistogramChannels<float, 3>(1 << 24, 100), "all bins fit into shared memory"));
   CHECK(contains(gpuopt::explainHistogramChannels<unsigned char, 4>(1 << 24, 256), "values of bytes"));
-  CHECK(contains(gpuopt::explainHistogramRows<float>(10000, 512, 64),
-                 "a row for each in turn: the counters of a row fit"));
-  CHECK(contains(gpuopt::explainHistogramRows<float>(1, 1 << 26, 64), " of them for each row"));
+  CHECK(contains(gpuopt::explainHistogramRows<float>(10000, 512, 64), ", a row for each block in turn, "));
+  CHECK(contains(gpuopt::explainHistogramRows<float>(1, 1 << 26, 64), " blocks a row"));
   CHECK(contains(gpuopt::explainHistogramRows<float>(10, 1000, 1000000), "global memory"));
-  CHECK(contains(gpuopt::explainHistogram<float>(1 << 24, 100), "the counters fit into shared memory"));
+  CHECK(contains(gpuopt::explainHistogram<float>(1 << 24, 100), "all bins fit into shared memory"));
 }

@@ -49,7 +49,7 @@ std::vector<unsigned long long> countsFromFirst() {
 LaunchConfig twoBlocks(std::size_t sharedBytes) {
   LaunchConfig config;
   config.grid = dim3(2);
-  config.block = dim3(detail::histogramThreads);
+  config.block = dim3(detail::keyedThreads);
   config.sharedBytes = sharedBytes;
   return config;
 }
@@ -79,8 +79,7 @@ void checkAdding(std::size_t n, std::size_t bins, Counter before, Distribution d
 
 // Bins that `groups` groups of blocks combine, with `bytes` bytes of a bin, if they are as many as possible.
 std::size_t mostBinsOf(std::size_t groups, std::size_t bytes) {
-  const auto shape = detail::elementShape<Source>(1, 1);
-  return groups * detail::counterWords(shape) * 4 / bytes;
+  return groups * detail::cellMemory(detail::keyedRequest<Source>(1, 1, detail::countCell<Count>())) / bytes;
 }
 
 // Keys at both ends of every group's range, outside, and in between.

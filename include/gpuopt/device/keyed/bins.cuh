@@ -19,7 +19,7 @@
 
 GPUOPT_DETAIL_BEGIN
 
-inline constexpr std::size_t mostBins = 0x7ffffffd;  // slots are numbered by an int
+inline constexpr std::size_t maxBins = 0x7ffffffd;  // slots are numbered by an int
 
 // The type in which elements are compared with the limits of bins: floating-point types their own, halves as float.
 template <class T>
@@ -48,7 +48,7 @@ std::string numberInWords(N number) {
 
 inline void requireBins(std::size_t bins, const char* function, const char* order = "") {
   if (bins == 0) throwInvalid({function, ": bins is 0", order});
-  if (bins > mostBins) throwInvalid({function, ": bins (", bins, ") exceeds ", mostBins});
+  if (bins > maxBins) throwInvalid({function, ": bins (", bins, ") exceeds ", maxBins});
 }
 
 template <class N>

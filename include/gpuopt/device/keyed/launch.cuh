@@ -6,8 +6,7 @@
 #include <gpuopt/core/call_range.cuh>
 #include <gpuopt/device/keyed/kernels.cuh>
 #include <gpuopt/device/keyed/partition.cuh>
-#include <gpuopt/device/keyed/plan.cuh>
-#include <gpuopt/device/keyed/staged.cuh>
+#include <gpuopt/device/keyed/request.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/memory.cuh>
 
@@ -25,51 +24,13 @@ struct HistogramCall {
   bool adds;  // to what is there
 };
 
-// Counts of one element.
-template <class Value>
-inline constexpr std::size_t channelsOf = 1;
-template <int CHANNELS>
-inline constexpr std::size_t channelsOf<ChannelSlots<CHANNELS>> = CHANNELS;
-
-// The values of an element that consists of bytes, one for each count.
-template <class Source>
-inline constexpr std::size_t byteValuesOf = 0;
-template <class T, class F, bool ALIGNED>
-inline constexpr std::size_t byteValuesOf<ArraySource<T, F, ALIGNED>> =
-    sizeof(T) == channelsOf<typename ArraySource<T, F, ALIGNED>::Value> ? 256 * sizeof(T) : 0;
-
-// Without what depends on the function of elements.
-template <class Source>
-HistogramShape elementShape(std::size_t n, std::size_t slots) {
-  const int device = currentDevice();
-  return {n,
-          slots,
-          Source::BYTES / Source::STEP,
-          channelsOf<typename Source::Value>,
-          Source::STEP,
-          0,
-          0,
-          static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device)),
-          static_cast<unsigned>(multiprocessorCount(device)),
-          0};
-}
-
-template <class Source>
-HistogramShape histogramShape(const Source& source, std::size_t n, std::size_t slots) {
-  HistogramShape shape = elementShape<Source>(n, slots);
-  shape.byteValues = byteValuesOf<Source>;
-  shape.tableBytes = tableBytes(source.f);
-  shape.stageBytes = StagedForm<Source>::sharedBytes;
-  return shape;
-}
-
 template <class Source>
 StepShape stepShape(const Source& source, std::size_t n) {
   const std::size_t steps = (n - source.head) / Source::STEP;
   return {0, steps, static_cast<unsigned>(n - steps * Source::STEP)};
 }
 
-inline LaunchConfig histogramConfig(const HistogramPlan& plan, const char* function, cudaStream_t stream) {
+inline LaunchConfig keyedConfig(const KeyedPlan& plan, const char* function, cudaStream_t stream) {
   LaunchConfig config = gridConfig(static_cast<int>(plan.threads), plan.blocks, stream, function);
   config.sharedBytes = plan.sharedBytes;
   return config;
@@ -83,54 +44,50 @@ void clearCounts(const HistogramCall<Count>& call) {
 // The same by a kernel that overlaps the next one.
 template <class Count>
 void launchClearing(const HistogramCall<Count>& call) {
-  const std::size_t blocks = ceilDivide(call.slots, std::size_t{4} * histogramThreads);
-  launch(clearCountsKernel<Count>, gridConfig(histogramThreads, blocks, call.stream, call.function), call.counts,
+  const std::size_t blocks = ceilDivide(call.slots, std::size_t{4} * keyedThreads);
+  launch(clearCountsKernel<Count>, gridConfig(keyedThreads, blocks, call.stream, call.function), call.counts,
          call.slots);
 }
 
 template <class Source, class Count>
-void launchShared(const HistogramCall<Count>& call, const HistogramPlan& plan, Source source, const StepShape& shape) {
+void launchShared(const HistogramCall<Count>& call, const KeyedPlan& plan, Source source, const StepShape& shape) {
   placeTable(source.f, plan.sharesTable, plan.sharedBytes - tableBytes(source.f));
-  const bool stores = plan.algorithm == HistogramAlgorithm::oneBlock && !call.adds;
-  const bool clears = !stores && !call.adds;
-  if (clears) launchClearing(call);
+  const bool stores = plan.algorithm == KeyedAlgorithm::oneBlock && !call.adds;
   const auto kernel = stores ? sharedHistogramKernel<true, Source, Count> : sharedHistogramKernel<false, Source, Count>;
-  launch(kernel, histogramConfig(plan, call.function, call.stream), source, shape, static_cast<unsigned>(call.slots),
-         call.counts, clears);
+  launch(kernel, keyedConfig(plan, call.function, call.stream), source, shape, static_cast<unsigned>(call.slots),
+         call.counts, plan.clearing == KeyedClearing::kernel);
 }
 
 // The same of structures that are read through shared memory.
 template <class Source, class Count>
-void launchStaged(const HistogramCall<Count>& call, const HistogramPlan& plan, std::size_t n, const Source& source) {
+void launchStaged(const HistogramCall<Count>& call, const KeyedPlan& plan, std::size_t n, const Source& source) {
   const auto staged = StagedForm<Source>::of(source, n, plan.sharedBytes - StagedForm<Source>::sharedBytes);
   launchShared(call, plan, staged, stepShape(staged, n));
 }
 
 template <class T, class F, bool ALIGNED, class Count>
-void launchBytes(const HistogramCall<Count>& call, const HistogramPlan& plan, const ArraySource<T, F, ALIGNED>& source,
+void launchBytes(const HistogramCall<Count>& call, const KeyedPlan& plan, const ArraySource<T, F, ALIGNED>& source,
                  const StepShape& shape) {
   using Source = ArraySource<T, Identity, ALIGNED>;
   using Slots = ByteSlots<T, F>;
-  if (!call.adds) launchClearing(call);
-  launch(byteHistogramKernel<Source, Slots, Count>, histogramConfig(plan, call.function, call.stream),
+  launch(byteHistogramKernel<Source, Slots, Count>, keyedConfig(plan, call.function, call.stream),
          Source{source.data, source.first, source.head, Identity{}}, shape,
-         Slots{source.f, static_cast<unsigned>(call.slots)}, call.counts, !call.adds);
+         Slots{source.f, static_cast<unsigned>(call.slots)}, call.counts, plan.clearing == KeyedClearing::kernel);
 }
 
 template <class Source, class Count>
-void launchPacked(const HistogramCall<Count>& call, const HistogramPlan& plan, const Source& source,
+void launchPacked(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source,
                   const StepShape& shape) {
   constexpr std::size_t CHANNELS = channelsOf<typename Source::Value>;
-  if constexpr (histogramThreads * Source::STEP * CHANNELS <= packedLimit)
-    launch(packedHistogramKernel<CHANNELS, Source, Count>, histogramConfig(plan, call.function, call.stream), source,
-           shape,
+  if constexpr (keyedThreads * Source::STEP * CHANNELS <= packedLimit)
+    launch(packedHistogramKernel<CHANNELS, Source, Count>, keyedConfig(plan, call.function, call.stream), source, shape,
            PackedShape{static_cast<unsigned>(call.slots), static_cast<unsigned>(plan.groups),
                        static_cast<unsigned>(plan.groupSlots)},
            call.counts);
 }
 
 // The most chunks that `elements` elements fill: full ones, and one of each range that each block leaves.
-inline std::size_t mostChunks(const HistogramPlan& plan, std::size_t elements) {
+inline std::size_t maxChunks(const KeyedPlan& plan, std::size_t elements) {
   return elements / partitionChunk + plan.blocks * plan.ranges;
 }
 
@@ -148,80 +105,79 @@ inline Partition partitionIn(unsigned char* memory, std::size_t chunks, std::siz
           numbers + 2 * chunks,
           counters,
           counters + 1,
-          counters + 1 + mostPartitionRanges,
+          counters + 1 + maxPartitionRanges,
           static_cast<unsigned>(ranges)};
 }
 
-// Rounds of up to `round` elements bound the scratch memory.
+// Rounds bound the scratch memory.
 template <class Source, class Count>
-void launchPartition(const HistogramCall<Count>& call, const HistogramPlan& plan, const Source& source,
-                     const StepShape& shape, std::size_t round = partitionRound) {
-  const std::size_t roundSteps = smallerOf(round / Source::STEP, largerOf(shape.end, std::size_t{1}));
-  const std::size_t chunks = mostChunks(plan, roundSteps * Source::STEP);
+void launchPartition(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source,
+                     const StepShape& shape) {
+  const std::size_t roundSteps = smallerOf(plan.round / Source::STEP, largerOf(shape.end, std::size_t{1}));
+  const std::size_t chunks = maxChunks(plan, roundSteps * Source::STEP);
   const ScratchMemory scratch(partitionBytes(chunks), call.stream);
   const Partition pool = partitionIn(scratch.data(), chunks, plan.ranges);
   const GlobalCounters<Count> counters{static_cast<unsigned>(call.slots), call.counts};
   const unsigned multiprocessors = static_cast<unsigned>(plan.blocks / partitionBlocksPerSm);
-  HistogramPlan order = plan, count = plan;
-  order.threads = count.threads = mostPartitionRanges;
+  KeyedPlan order = plan, count = plan;
+  order.threads = count.threads = maxPartitionRanges;
   order.blocks = count.blocks = multiprocessors;
   order.sharedBytes = 0;
-  LaunchConfig config = histogramConfig(plan, call.function, call.stream);
+  LaunchConfig config = keyedConfig(plan, call.function, call.stream);
   config.sharedBytes = 0;
   for (std::size_t first = 0; first < shape.end; first += roundSteps) {
     const std::size_t end = smallerOf(first + roundSteps, shape.end);
     const unsigned edges = end == shape.end ? shape.edges : 0;
     check(cudaMemsetAsync(pool.used, 0, partitionCounters * sizeof(unsigned), call.stream), "cudaMemsetAsync");
     launch(partitionKernel<Source, Count>, config, source, StepShape{first, end, edges}, pool, counters);
-    launch(orderChunksKernel<Partition>, histogramConfig(order, call.function, call.stream), pool);
-    launch(countChunksKernel<Count>, histogramConfig(count, call.function, call.stream), pool, counters);
+    launch(orderChunksKernel<Partition>, keyedConfig(order, call.function, call.stream), pool);
+    launch(countChunksKernel<Count>, keyedConfig(count, call.function, call.stream), pool, counters);
   }
 }
 
 template <class Source, class Count>
-void launchGlobal(const HistogramCall<Count>& call, const HistogramPlan& plan, const Source& source,
+void launchGlobal(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source,
                   const StepShape& shape) {
-  launch(globalHistogramKernel<Source, Count>, histogramConfig(plan, call.function, call.stream), source, shape,
+  launch(globalHistogramKernel<Source, Count>, keyedConfig(plan, call.function, call.stream), source, shape,
          GlobalCounters<Count>{static_cast<unsigned>(call.slots), call.counts});
 }
 
-// Launches the kernels of a plan for n > 0 elements.
+// Launches the kernels of a plan.
 template <class Source, class Count>
-GPUOPT_HIDDEN void launchPlan(const HistogramCall<Count>& call, const HistogramPlan& plan, std::size_t n,
-                              const Source& source) {
+GPUOPT_HIDDEN void launchPlan(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source) {
+  const std::size_t n = plan.request.n;
   const StepShape shape = stepShape(source, n);
-  // The first three kernels store the counters, or follow one that zeroes them.
-  if (plan.algorithm >= HistogramAlgorithm::packed && !call.adds) clearCounts(call);
+  if (plan.clearing == KeyedClearing::memory) clearCounts(call);
+  if (plan.clearing == KeyedClearing::kernel) launchClearing(call);
   switch (plan.algorithm) {
-    case HistogramAlgorithm::oneBlock:
-    case HistogramAlgorithm::shared:
+    case KeyedAlgorithm::nothing:
+      return;
+    case KeyedAlgorithm::oneBlock:
+    case KeyedAlgorithm::shared:
       if constexpr (StagedForm<Source>::exists)
         if (plan.stages) return launchStaged(call, plan, n, source);
       return launchShared(call, plan, source, shape);
-    case HistogramAlgorithm::bytes:
-      if constexpr (byteValuesOf < Source >> 0) launchBytes(call, plan, source, shape);
+    case KeyedAlgorithm::bytes:
+      if constexpr ((byteValuesOf<Source>) > 0) launchBytes(call, plan, source, shape);
       return;
-    case HistogramAlgorithm::packed:
+    case KeyedAlgorithm::packed:
       return launchPacked(call, plan, source, shape);
-    case HistogramAlgorithm::partition:
+    case KeyedAlgorithm::partition:
       if constexpr (channelsOf<typename Source::Value> == 1) launchPartition(call, plan, source, shape);
       return;
-    case HistogramAlgorithm::global:
+    case KeyedAlgorithm::global:
       return launchGlobal(call, plan, source, shape);
   }
 }
 
-// Plans and launches. Arrays whose addresses rule out vectors go through this function twice, the second time element
-// by element.
+// Plans and launches.
 template <class Source, class Count>
 void launchHistogram(const HistogramCall<Count>& call, std::size_t n, const Source& source) {
-  if (n == 0) {
-    if (!call.adds) clearCounts(call);
-    return;
-  }
-  if constexpr (mayBeMisaligned<false, Source>)
-    if (source.head < n && source.isMisaligned()) return launchHistogram(call, n, source.elementwise());
-  launchPlan(call, planHistogram(histogramShape(source, n, call.slots)), n, source);
+  withReadable<false>(source, n, [&](const auto& readable) {
+    KeyedRequest request = histogramRequest<Count>(readable, n, call.slots);
+    request.adds = call.adds;
+    launchPlan(call, planKeyed(request), readable);
+  });
 }
 
 // The slots of a histogram: its bins, and those of elements outside.

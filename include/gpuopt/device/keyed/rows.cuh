@@ -21,7 +21,7 @@ struct RowShape {
 
 // Steps in flight per thread: more would not fit into the registers.
 template <class Source>
-inline constexpr int rowItems = clampTo(histogramItems<Source> / 2, 1, 2);
+inline constexpr int rowItems = clampTo(keyedItems<Source> / 2, 1, 2);
 
 template <class View, class Take>
 __device__ inline void takeRow(const View& view, const RowShape& shape, std::size_t row, unsigned part,
@@ -43,7 +43,7 @@ __device__ inline void takeTasks(const RowShape& shape, const Take& take) {
 
 // Counters are in shared memory. A block that has a row for itself stores the counts, unless they are to be added.
 template <bool STORES, class View, class Count>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
     rowHistogramKernel(const View view, const RowShape shape, const unsigned slots, Count* counts) {
   waitForPreviousKernel();
   const SharedCounters counters;
@@ -59,7 +59,7 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
 }
 
 template <class View, class Count>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
     rowGlobalHistogramKernel(const View view, const RowShape shape, const GlobalCounters<Count> counters) {
   waitForPreviousKernel();
   takeTasks(shape, [&](std::size_t row, unsigned part) {
@@ -68,56 +68,26 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
   });
 }
 
-struct RowPlan {
-  unsigned threads;
-  std::size_t blocks;
-  std::size_t sharedBytes;
-  bool isShared;  // whether counters are in shared memory; else every element is added to the result
-  RowShape shape;
-};
-
-// A thread for each step of a row. Rows are split if there are fewer of them than multiprocessors.
-inline RowPlan planRows(const MatrixShape& matrix, const HistogramShape& shape) {
-  RowPlan plan{};
-  const std::size_t steps = ceilDivide(matrix.cols, shape.stepElements);
-  plan.threads = static_cast<unsigned>(clampTo(roundUp(steps, 32), std::size_t{64}, std::size_t{histogramThreads}));
-  const std::size_t wanted = ceilDivide(shape.multiprocessors, matrix.rows);
-  const std::size_t useful = ceilDivide(steps, plan.threads);
-  const std::size_t parts = largerOf(smallerOf(wanted, useful), ceilDivide(matrix.cols, mostBlockElements));
-  plan.isShared = shape.slots <= counterWords(shape);
-  plan.shape = {matrix, static_cast<unsigned>(parts)};
-  plan.sharedBytes = plan.isShared ? roundUp(sharedCounterWords(shape.slots) * 4, 16) : 0;
-  const std::size_t resident = largerOf(std::size_t{2048} / plan.threads, std::size_t{1});
-  plan.blocks = smallerOf(matrix.rows * parts, shape.multiprocessors * resident);
-  return plan;
-}
-
-inline std::string planInWords(const RowPlan& plan) {
-  const char* const counters = plan.isShared ? "shared memory, " : "global memory, ";
-  const char* const reason = plan.isShared ? "the counters of a row fit into shared memory"
-                                           : "the counters of a row do not fit into shared memory";
-  const std::string blocks =
-      message({counters, plan.blocks, plan.blocks == 1 ? " block of " : " blocks of ", plan.threads, " threads"});
-  return plan.shape.parts == 1 ? message({blocks, ", a row for each in turn: ", reason})
-                               : message({blocks, ", ", plan.shape.parts, " of them for each row: ", reason});
-}
-
 template <class View, class Count>
 GPUOPT_HIDDEN void launchRowHistograms(const HistogramCall<Count>& call, const MatrixShape& matrix, const View& view) {
-  using Source = typename View::Source;
-  const HistogramShape shape = elementShape<Source>(matrix.cols, call.slots);
-  const RowPlan plan = planRows(matrix, shape);
-  const bool stores = !call.adds && plan.shape.parts == 1 && plan.isShared;
-  if (!stores && !call.adds)
-    check(cudaMemsetAsync(call.counts, 0, matrix.rows * call.slots * sizeof(Count), call.stream), "cudaMemsetAsync");
+  KeyedRowsRequest request{keyedRequest<typename View::Source>(matrix.cols, call.slots, countCell<Count>()),
+                           matrix.rows};
+  request.row.adds = call.adds;
+  const KeyedRowsPlan plan = planKeyedRows(request);
+  const RowShape shape{matrix, plan.parts};
+  const std::size_t all = matrix.rows * call.slots;
+  if (plan.clearing == KeyedClearing::memory)
+    clearCounts(HistogramCall<Count>{call.function, call.stream, call.counts, all, false});
+  if (plan.blocks == 0) return;
   LaunchConfig config = gridConfig(static_cast<int>(plan.threads), plan.blocks, call.stream, call.function);
   config.sharedBytes = plan.sharedBytes;
   const auto slots = static_cast<unsigned>(call.slots);
   if (!plan.isShared)
-    return launch(rowGlobalHistogramKernel<View, Count>, config, view, plan.shape,
+    return launch(rowGlobalHistogramKernel<View, Count>, config, view, shape,
                   GlobalCounters<Count>{slots, call.counts});
+  const bool stores = !call.adds && plan.parts == 1;
   const auto kernel = stores ? rowHistogramKernel<true, View, Count> : rowHistogramKernel<false, View, Count>;
-  launch(kernel, config, view, plan.shape, slots, call.counts);
+  launch(kernel, config, view, shape, slots, call.counts);
 }
 
 struct NoOutput {};
@@ -147,9 +117,7 @@ void histogramOfRows(const char* function, It in, const MatrixShape& matrix, Cou
   const std::size_t span = matrix.cols == 0 ? 0 : (matrix.rows - 1) * matrix.ld + matrix.cols;
   requireApart(Unwrap<It>::pointer(in), span, counts, all, function);
   const HistogramCall<Count> call{function, stream, counts, slots, Policy::ADDS};
-  if (matrix.cols > 0)
-    return launchRowHistograms(call, matrix, viewOf(deviceIterator(in, span, function, "in"), slotOfElement));
-  if (!Policy::ADDS) clearCounts(HistogramCall<Count>{function, stream, counts, all, false});
+  launchRowHistograms(call, matrix, viewOf(deviceIterator(in, span, function, "in"), slotOfElement));
 }
 
 GPUOPT_DETAIL_END

@@ -22,7 +22,7 @@ struct StepShape {
 // Whether the next steps load while those before are counted, which takes registers for both. Not where those are many:
 // steps of pairs have up to 144 bytes, and what is loaded by bytes or half-words takes a register for each.
 template <class Source>
-inline constexpr bool prefetchesSteps = Source::BYTES <= histogramLoadBytes;
+inline constexpr bool prefetchesSteps = Source::BYTES <= keyedLoadBytes;
 template <class T, class U, class F>
 inline constexpr bool prefetchesSteps<PairSource<T, U, F, false>> = alignof(T) >= 4 && alignof(U) >= 4;
 template <class T, class F>
@@ -33,8 +33,8 @@ inline constexpr bool prefetchesSteps<IteratorSource<It, F>> =
 
 // Steps in flight per thread.
 template <class Source>
-inline constexpr int histogramItems = clampTo(
-    static_cast<int>((prefetchesSteps<Source> ? histogramLoadBytes : histogramLoadBytes / 2) / Source::BYTES), 1, 4);
+inline constexpr int keyedItems =
+    clampTo(static_cast<int>((prefetchesSteps<Source> ? keyedLoadBytes : keyedLoadBytes / 2) / Source::BYTES), 1, 4);
 
 // Gives all values of a step to `take`.
 template <class Source, class Take>
