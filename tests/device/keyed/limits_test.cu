@@ -131,12 +131,13 @@ TEST_CASE("histograms: elements beyond 2^32", "[device]") {
   const Source source{Numbers{}, {BinOfNumber{}, BINS}};
   const detail::StepShape shape{FIRST, FIRST + COUNT, EDGES};
   DeviceArray<Count> shared(std::vector<Count>(BINS, 0)), packed(shared.toHost()), global(shared.toHost());
-  launch(detail::sharedHistogramKernel<false, Source, Count>, twoBlocks(4 * BINS + 16), source, shape, BINS,
-         shared.data(), false);
-  launch(detail::packedHistogramKernel<1, Source, Count>, twoBlocks(4 * BINS + 512), source, shape,
-         detail::PackedShape{BINS, 1, BINS}, packed.data());
-  launch(detail::globalHistogramKernel<Source, Count>, twoBlocks(0), source, shape,
-         detail::GlobalCounters<Count>{BINS, global.data()});
+  const auto argsOf = [](DeviceArray<Count>& counts) { return detail::SlotsArgs<Count>{BINS, counts.data()}; };
+  launch(detail::histogramKernel<detail::SharedCounters<false, Count>, Source>, twoBlocks(4 * BINS + 16), source, shape,
+         argsOf(shared), false);
+  launch(detail::histogramKernel<detail::PackedCounters<1, Count>, Source>, twoBlocks(4 * BINS + 512), source, shape,
+         detail::PackedArgs<Count>{BINS, packed.data(), 1, BINS}, false);
+  launch(detail::histogramKernel<detail::GlobalCounters<Count>, Source>, twoBlocks(0), source, shape, argsOf(global),
+         false);
   CHECK(shared.toHost() == countsFromFirst());
   CHECK(packed.toHost() == countsFromFirst());
   CHECK(global.toHost() == countsFromFirst());

@@ -74,7 +74,6 @@ template <class T, int CHANNELS, class F>
 struct ByteSlots<HistogramPixel<T, CHANNELS>, F> {
   static constexpr unsigned VALUES = 256 * CHANNELS;
   F f;
-  unsigned slots;
 
   __device__ unsigned operator()(unsigned value) const { return f.slot(static_cast<T>(value % 256), value / 256); }
 };

@@ -1,6 +1,6 @@
 /// \file
-/// The kernels of histograms that read their input once and count on the way: in shared memory with counters of 32 or
-/// of 16 bits, or in global memory.
+/// The kernel of histograms that reads its input once and counts on the way, and the one that goes through
+/// the cells of a result.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,111 +13,48 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// All blocks give the values of every step to counters.take().
-template <class Source, class Counters>
-__device__ inline void countSteps(const Source& source, const StepShape& shape, const Counters& counters) {
-  const auto take = [&](const auto& values) { counters.take(values); };
-  takeSteps<keyedItems<Source>>(source, shape, blockIdx.x, gridDim.x, take, NoTileEnd{});
-}
-
-// Zeroes counters for the next kernel, which has begun to count meanwhile.
-template <class Count>
-GPUOPT_KERNEL void __launch_bounds__(keyedThreads) clearCountsKernel(Count* counts, const std::size_t slots) {
-  letNextKernelOverlap();
-  const std::size_t first = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  for (std::size_t i = first; i < slots; i += std::size_t{gridDim.x} * blockDim.x) counts[i] = 0;
-}
-
-// A block counts in shared memory, and then adds its counters to the result. A single block stores them instead.
-// `followsClearing`: the previous kernel is clearCountsKernel.
-template <bool STORES, class Source, class Count>
+// Counts in shared memory, and then adds to the result; or counts in the result at once. `followsClearing`: the
+// previous kernel clears the result, and may not have ended.
+template <class Counters, class Source>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
-    sharedHistogramKernel(const Source source, const StepShape shape, const unsigned slots, Count* counts,
-                          const bool followsClearing) {
+    histogramKernel(const Source source, const StepShape shape, const typename Counters::Args args,
+                    const bool followsClearing) {
   if (!followsClearing) waitForPreviousKernel();
-  clearShared(sharedCounterWords(slots));
-  shareTable(source.f);
-  __syncthreads();
-  countSteps(source, shape, SharedCounters{});
-  __syncthreads();
-  waitForPreviousKernel();
-  addToResult<STORES>(counts, slots, blockIdx.x, gridDim.x,
-                      [](unsigned slot) { return dynamicShared<unsigned>()[slot]; });
-}
-
-// Bytes are counted by their values, and these go to their slots in the end.
-template <class Source, class ByteSlots, class Count>
-GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
-    byteHistogramKernel(const Source source, const StepShape shape, const ByteSlots slotOf, Count* counts,
-                        const bool followsClearing) {
-  if (!followsClearing) waitForPreviousKernel();
-  clearShared(ByteSlots::VALUES * byteCopies);
-  __syncthreads();
-  countSteps(source, shape, ByteCounters{});
-  __syncthreads();
-  waitForPreviousKernel();
-  for (unsigned value = threadIdx.x / 32; value < ByteSlots::VALUES; value += blockDim.x / 32) {
-    const unsigned count = ByteCounters::count(value);
-    if (laneIndex() > 0 || count == 0) continue;
-    const unsigned slot = slotOf(value);
-    if (slot < slotOf.slots) addCount(counts + slot, count);
+  const Counters counters(args);
+  if constexpr (Counters::IS_SHARED) {
+    counters.clear();
+    shareTable(source.f);
+    __syncthreads();
   }
-}
-
-// Slots that one of `groups` groups of blocks counts.
-struct PackedShape {
-  unsigned slots;
-  unsigned groups;
-  unsigned groupSlots;
-};
-
-// Updates of shared memory between two barriers are no more than packedLimit.
-template <class Source, std::size_t CHANNELS>
-inline constexpr int packedItems = clampTo(static_cast<int>(packedLimit / (keyedThreads * Source::STEP * CHANNELS)), 1,
-                                           keyedItems<Source>);
-
-// The same with counters of 16 bits. Block b counts the slots of group b % groups.
-template <std::size_t CHANNELS, class Source, class Count>
-GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
-    packedHistogramKernel(const Source source, const StepShape shape, const PackedShape table, Count* counts) {
-  waitForPreviousKernel();
-  const unsigned first = blockIdx.x % table.groups * table.groupSlots;
-  const unsigned end = first + table.groupSlots < table.slots ? first + table.groupSlots : table.slots;
-  const PackedCounters<Count> counters{first, end - first, counts, SharedCounts(dynamicShared<unsigned>())};
-  clearShared(packedCounterWords(end - first));
-  __syncthreads();
-  const unsigned block = blockIdx.x / table.groups, blocks = gridDim.x / table.groups;
   const auto take = [&](const auto& values) { counters.take(values); };
-  takeSteps<packedItems<Source, CHANNELS>>(source, shape, block, blocks, take, [] { __syncthreads(); });
-  __syncthreads();
-  addToResult<false>(counts + first, end - first, block, blocks, [&](unsigned own) { return counters.count(own); });
+  takeSteps<Counters::template ITEMS<Source>>(source, shape, counters.block(), counters.blocks(), take,
+                                              [&] { counters.endTile(); });
+  if constexpr (Counters::IS_SHARED) {
+    __syncthreads();
+    waitForPreviousKernel();
+    counters.addTo(counters.block(), counters.blocks());
+  }
 }
 
-// Counters in global memory.
-template <class Count>
-struct GlobalCounters {
-  unsigned slots;
-  Count* counts;
+// Calls forCell(i) for each cell of a result. If it PREPARES the result, the next kernel may begin meanwhile.
+template <class ForCell>
+GPUOPT_KERNEL void eachCellKernel(ForCell forCell, const unsigned cells) {
+  if constexpr (ForCell::PREPARES)
+    letNextKernelOverlap();
+  else
+    waitForPreviousKernel();
+  forCell.start();
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < cells; i += gridDim.x * blockDim.x) forCell(i);
+}
 
-  template <int COUNT>
-  __device__ void take(const unsigned (&values)[COUNT]) const {
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i)
-      if (values[i] < slots) addCount(counts + values[i], 1);
-  }
+template <class Cell>
+struct FillCells {
+  static constexpr bool PREPARES = true;
+  Cell* cells;
+  Cell first;
 
-  template <int CHANNELS, int COUNT>
-  __device__ void take(const ChannelSlots<CHANNELS> (&values)[COUNT]) const {
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) take(values[i].slots);
-  }
+  __device__ void start() const {}
+  __device__ void operator()(unsigned i) const { cells[i] = first; }
 };
-
-template <class Source, class Count>
-GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
-    globalHistogramKernel(const Source source, const StepShape shape, const GlobalCounters<Count> counters) {
-  waitForPreviousKernel();
-  countSteps(source, shape, counters);
-}
 
 GPUOPT_DETAIL_END

@@ -41,21 +41,28 @@ void clearCounts(const HistogramCall<Count>& call) {
   check(cudaMemsetAsync(call.counts, 0, call.slots * sizeof(Count), call.stream), "cudaMemsetAsync");
 }
 
-// The same by a kernel that overlaps the next one.
-template <class Count>
-void launchClearing(const HistogramCall<Count>& call) {
-  const std::size_t blocks = ceilDivide(call.slots, std::size_t{4} * keyedThreads);
-  launch(clearCountsKernel<Count>, gridConfig(keyedThreads, blocks, call.stream, call.function), call.counts,
-         call.slots);
+// Calls forCell(i) for each of the cells of a result.
+template <class ForCell>
+void launchForCells(const ForCell& forCell, std::size_t cells, const char* function, cudaStream_t stream) {
+  const std::size_t blocks = clampTo(ceilDivide(cells, 256), std::size_t{1}, std::size_t{1024});
+  launch(eachCellKernel<ForCell>, gridConfig(256, blocks, stream, function), forCell, static_cast<unsigned>(cells));
+}
+
+template <class Counters, class Source, class Count>
+void launchCounting(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source,
+                    const StepShape& shape, const typename Counters::Args& args) {
+  launch(histogramKernel<Counters, Source>, keyedConfig(plan, call.function, call.stream), source, shape, args,
+         plan.clearing == KeyedClearing::kernel);
 }
 
 template <class Source, class Count>
 void launchShared(const HistogramCall<Count>& call, const KeyedPlan& plan, Source source, const StepShape& shape) {
+  const SlotsArgs<Count> args{static_cast<unsigned>(call.slots), call.counts};
   placeTable(source.f, plan.sharesTable, plan.sharedBytes - tableBytes(source.f));
-  const bool stores = plan.algorithm == KeyedAlgorithm::oneBlock && !call.adds;
-  const auto kernel = stores ? sharedHistogramKernel<true, Source, Count> : sharedHistogramKernel<false, Source, Count>;
-  launch(kernel, keyedConfig(plan, call.function, call.stream), source, shape, static_cast<unsigned>(call.slots),
-         call.counts, plan.clearing == KeyedClearing::kernel);
+  if (plan.algorithm == KeyedAlgorithm::oneBlock && !call.adds)
+    launchCounting<SharedCounters<true, Count>>(call, plan, source, shape, args);
+  else
+    launchCounting<SharedCounters<false, Count>>(call, plan, source, shape, args);
 }
 
 // The same of structures that are read through shared memory.
@@ -68,11 +75,9 @@ void launchStaged(const HistogramCall<Count>& call, const KeyedPlan& plan, std::
 template <class T, class F, bool ALIGNED, class Count>
 void launchBytes(const HistogramCall<Count>& call, const KeyedPlan& plan, const ArraySource<T, F, ALIGNED>& source,
                  const StepShape& shape) {
-  using Source = ArraySource<T, Identity, ALIGNED>;
-  using Slots = ByteSlots<T, F>;
-  launch(byteHistogramKernel<Source, Slots, Count>, keyedConfig(plan, call.function, call.stream),
-         Source{source.data, source.first, source.head, Identity{}}, shape,
-         Slots{source.f, static_cast<unsigned>(call.slots)}, call.counts, plan.clearing == KeyedClearing::kernel);
+  const ArraySource<T, Identity, ALIGNED> bytes{source.data, source.first, source.head, Identity{}};
+  launchCounting<ByteCounters<ByteSlots<T, F>, Count>>(
+      call, plan, bytes, shape, {ByteSlots<T, F>{source.f}, static_cast<unsigned>(call.slots), call.counts});
 }
 
 template <class Source, class Count>
@@ -80,10 +85,10 @@ void launchPacked(const HistogramCall<Count>& call, const KeyedPlan& plan, const
                   const StepShape& shape) {
   constexpr std::size_t CHANNELS = channelsOf<typename Source::Value>;
   if constexpr (keyedThreads * Source::STEP * CHANNELS <= packedLimit)
-    launch(packedHistogramKernel<CHANNELS, Source, Count>, keyedConfig(plan, call.function, call.stream), source, shape,
-           PackedShape{static_cast<unsigned>(call.slots), static_cast<unsigned>(plan.groups),
-                       static_cast<unsigned>(plan.groupSlots)},
-           call.counts);
+    launchCounting<PackedCounters<CHANNELS, Count>>(
+        call, plan, source, shape,
+        {static_cast<unsigned>(call.slots), call.counts, static_cast<unsigned>(plan.groups),
+         static_cast<unsigned>(plan.groupSlots)});
 }
 
 // The most chunks that `elements` elements fill: full ones, and one of each range that each block leaves.
@@ -117,7 +122,7 @@ void launchPartition(const HistogramCall<Count>& call, const KeyedPlan& plan, co
   const std::size_t chunks = maxChunks(plan, roundSteps * Source::STEP);
   const ScratchMemory scratch(partitionBytes(chunks), call.stream);
   const Partition pool = partitionIn(scratch.data(), chunks, plan.ranges);
-  const GlobalCounters<Count> counters{static_cast<unsigned>(call.slots), call.counts};
+  const SlotsArgs<Count> result{static_cast<unsigned>(call.slots), call.counts};
   const unsigned multiprocessors = static_cast<unsigned>(plan.blocks / partitionBlocksPerSm);
   KeyedPlan order = plan, count = plan;
   order.threads = count.threads = maxPartitionRanges;
@@ -129,17 +134,10 @@ void launchPartition(const HistogramCall<Count>& call, const KeyedPlan& plan, co
     const std::size_t end = smallerOf(first + roundSteps, shape.end);
     const unsigned edges = end == shape.end ? shape.edges : 0;
     check(cudaMemsetAsync(pool.used, 0, partitionCounters * sizeof(unsigned), call.stream), "cudaMemsetAsync");
-    launch(partitionKernel<Source, Count>, config, source, StepShape{first, end, edges}, pool, counters);
+    launch(partitionKernel<Source, Count>, config, source, StepShape{first, end, edges}, pool, result);
     launch(orderChunksKernel<Partition>, keyedConfig(order, call.function, call.stream), pool);
-    launch(countChunksKernel<Count>, keyedConfig(count, call.function, call.stream), pool, counters);
+    launch(countChunksKernel<Count>, keyedConfig(count, call.function, call.stream), pool, result);
   }
-}
-
-template <class Source, class Count>
-void launchGlobal(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source,
-                  const StepShape& shape) {
-  launch(globalHistogramKernel<Source, Count>, keyedConfig(plan, call.function, call.stream), source, shape,
-         GlobalCounters<Count>{static_cast<unsigned>(call.slots), call.counts});
 }
 
 // Launches the kernels of a plan.
@@ -148,7 +146,8 @@ GPUOPT_HIDDEN void launchPlan(const HistogramCall<Count>& call, const KeyedPlan&
   const std::size_t n = plan.request.n;
   const StepShape shape = stepShape(source, n);
   if (plan.clearing == KeyedClearing::memory) clearCounts(call);
-  if (plan.clearing == KeyedClearing::kernel) launchClearing(call);
+  if (plan.clearing == KeyedClearing::kernel)
+    launchForCells(FillCells<Count>{call.counts, 0}, call.slots, call.function, call.stream);
   switch (plan.algorithm) {
     case KeyedAlgorithm::nothing:
       return;
@@ -166,7 +165,8 @@ GPUOPT_HIDDEN void launchPlan(const HistogramCall<Count>& call, const KeyedPlan&
       if constexpr (channelsOf<typename Source::Value> == 1) launchPartition(call, plan, source, shape);
       return;
     case KeyedAlgorithm::global:
-      return launchGlobal(call, plan, source, shape);
+      return launchCounting<GlobalCounters<Count>>(call, plan, source, shape,
+                                                   {static_cast<unsigned>(call.slots), call.counts});
   }
 }
 

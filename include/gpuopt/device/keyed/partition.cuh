@@ -173,8 +173,7 @@ __device__ inline void loadSlots(const Source& source, std::size_t first, std::s
 
 template <class Source, class Count>
 GPUOPT_KERNEL void __launch_bounds__(partitionThreads, partitionBlocksPerSm)
-    partitionKernel(const Source source, const StepShape shape, const Partition pool,
-                    const GlobalCounters<Count> counters) {
+    partitionKernel(const Source source, const StepShape shape, const Partition pool, const SlotsArgs<Count> result) {
   static_assert(partitionThreads == maxPartitionRanges, "thread r has range r");
   constexpr int STEPS = partitionSteps<Source>;
   __shared__ PartitionStage stage;
@@ -183,10 +182,11 @@ GPUOPT_KERNEL void __launch_bounds__(partitionThreads, partitionBlocksPerSm)
   constexpr std::size_t TILE = std::size_t{partitionThreads} * STEPS;
   for (std::size_t first = shape.first + blockIdx.x * TILE; first < shape.end; first += gridDim.x * TILE) {
     unsigned tile[STEPS * Source::STEP];
-    loadSlots(source, first + threadIdx.x, shape.end, counters.slots, tile);
-    partitionTile(pool, stage, open, tile, counters.slots);
+    loadSlots(source, first + threadIdx.x, shape.end, result.slots, tile);
+    partitionTile(pool, stage, open, tile, result.slots);
   }
   if (open.size < partitionChunk) pool.sizeOf[open.number] = open.size;
+  const GlobalCounters<Count> counters(result);
   if (blockIdx.x == 0) takeEdge(source, shape, [&](const auto& values) { counters.take(values); });
 }
 
@@ -254,7 +254,7 @@ __device__ inline void countChunks(const Partition& pool, unsigned first, unsign
 // A block takes a contiguous share of all chunks, and counts each range in it by itself.
 template <class Count>
 GPUOPT_KERNEL void __launch_bounds__(maxPartitionRanges)
-    countChunksKernel(const Partition pool, const GlobalCounters<Count> counters) {
+    countChunksKernel(const Partition pool, const SlotsArgs<Count> result) {
   constexpr unsigned RANGE = 1u << partitionRangeBits;
   __shared__ unsigned starts[maxPartitionRanges + 1], warpSums[maxPartitionRanges / 32];
   waitForPreviousKernel();
@@ -269,12 +269,12 @@ GPUOPT_KERNEL void __launch_bounds__(maxPartitionRanges)
     const unsigned high = starts[range + 1] < end ? starts[range + 1] : end;
     if (low >= high) continue;
     const unsigned base = range * RANGE;
-    const unsigned slots = counters.slots - base < RANGE ? counters.slots - base : RANGE;
+    const unsigned slots = result.slots - base < RANGE ? result.slots - base : RANGE;
     clearShared(RANGE);
     __syncthreads();
     countChunks(pool, low, high);
     __syncthreads();
-    addToResult<false>(counters.counts + base, slots, blockIdx.x, gridDim.x,
+    addToResult<false>(result.counts + base, slots, blockIdx.x, gridDim.x,
                        [](unsigned slot) { return dynamicShared<unsigned>()[slot]; });
     __syncthreads();
   }

@@ -69,13 +69,6 @@ KeyedPlan planReduceBy(const Source&, std::size_t n, std::size_t bins, const Key
   return planKeyed(request, tuning);
 }
 
-// Blocks of a kernel with a thread for each bin.
-template <class A>
-LaunchConfig binsConfig(const ReduceByCall<A>& call) {
-  const std::size_t blocks = clampTo(ceilDivide(call.bins, 256), std::size_t{1}, std::size_t{1024});
-  return gridConfig(256, blocks, call.stream, call.function);
-}
-
 // The blocks' words are in shared memory; so are structures on their way, if they fit, too.
 template <class Words, class Source, class A, class Update>
 GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const KeyedPlan& plan, const Source& source,
@@ -117,11 +110,12 @@ GPUOPT_HIDDEN void reduceByDirectly(const ReduceByCall<A>& call, const Source& s
   const KeyedPlan plan = planReduceBy<Update, Policy, A>(source, call.n, call.bins);
   const WordTable<Word> table{reinterpret_cast<Word*>(call.out), call.bins};
   if constexpr (Policy::KEEPS && Update::DECODES)
-    launch(encodeWordsKernel<Update, A>, binsConfig(call), update, call.out, table);
+    launchForCells(EncodeWords<Update, A>{update, call.out, table.words}, call.bins, call.function, call.stream);
   else if constexpr (!Policy::KEEPS)
-    launch(clearWordsKernel<Update>, binsConfig(call), update, table);
+    launchForCells(FillCells<Word>{table.words, update.neutral()}, call.bins, call.function, call.stream);
   launchReduceBy(call, plan, source, update, table);
-  if constexpr (Update::DECODES) launch(decodeWordsKernel<Update, A>, binsConfig(call), update, table, call.out);
+  if constexpr (Update::DECODES)
+    launchForCells(DecodeWords<Update, A>{update, table.words, call.out}, call.bins, call.function, call.stream);
 }
 
 // Looks for the largest magnitude in a sample of the pairs; whether all of them are in it.
@@ -153,7 +147,8 @@ GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const Source&
     launchReduceBy(call, plan, source, first, WordTable<Sum>{sums, call.bins});
     if (!isAll) launchReduceBy(call, plan, source, again, WordTable<Sum>{sums + call.bins, call.bins});
   }
-  launch(decodeSumsKernel<Policy::KEEPS, A>, binsConfig(call), call.n, first, again, sums, call.bins, call.out);
+  launchForCells(DecodeSums<Policy::KEEPS, A>{call.n, first, again, sums, call.bins, call.out}, call.bins,
+                 call.function, call.stream);
 }
 
 template <class Policy, class Op, class A>

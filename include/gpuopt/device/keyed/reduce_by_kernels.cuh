@@ -340,23 +340,6 @@ __device__ inline void takeAll(Update& update, const Words& words, const BinRang
   takeSteps<keyedItems<Source>>(source, shape, blockIdx.x / groups, gridDim.x / groups, take, NoTileEnd{}, takeRest);
 }
 
-// Gives the words of bins without values to the next kernel, which has begun meanwhile.
-template <class Update>
-GPUOPT_KERNEL void clearWordsKernel(const Update update, const WordTable<typename Update::Word> table) {
-  letNextKernelOverlap();
-  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < table.bins; bin += gridDim.x * blockDim.x)
-    table.words[bin] = update.neutral();
-}
-
-// The words of what is in `out`, which may be the same memory.
-template <class Update, class A>
-GPUOPT_KERNEL void encodeWordsKernel(const Update update, const A* out, const WordTable<typename Update::Word> table) {
-  waitForPreviousKernel();
-  letNextKernelOverlap();
-  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < table.bins; bin += gridDim.x * blockDim.x)
-    table.words[bin] = update.word(out[bin], bin);
-}
-
 // A block combines in shared memory, and then with the words of the others.
 template <class Words, class Source, class Update>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
@@ -389,26 +372,50 @@ GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
   update.end();
 }
 
-// The results of words that have other bits; they may be in the same memory.
+// What eachCellKernel does with the words of bins: makes them of what is in `out`, which may be the same memory,
 template <class Update, class A>
-GPUOPT_KERNEL void decodeWordsKernel(const Update update, const WordTable<typename Update::Word> table, A* out) {
-  waitForPreviousKernel();
-  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < table.bins; bin += gridDim.x * blockDim.x)
-    out[bin] = update.value(table.words[bin], bin);
-}
+struct EncodeWords {
+  static constexpr bool PREPARES = true;
+  Update update;
+  const A* out;
+  typename Update::Word* words;
 
-// The same of sums in fixed point: those of the second reading, if there was one. KEEPS adds them to what is there.
+  __device__ void start() const {}
+  __device__ void operator()(unsigned bin) const { words[bin] = update.word(out[bin], bin); }
+};
+
+// makes the results of them,
+template <class Update, class A>
+struct DecodeWords {
+  static constexpr bool PREPARES = false;
+  Update update;
+  const typename Update::Word* words;
+  A* out;
+
+  __device__ void start() const {}
+  __device__ void operator()(unsigned bin) const { out[bin] = update.value(words[bin], bin); }
+};
+
+// or of sums in fixed point: those of the second reading, if there was one. KEEPS adds them to what is there.
 template <bool KEEPS, class A>
-GPUOPT_KERNEL void decodeSumsKernel(const std::size_t n, FixedPointSum<A> first, FixedPointSum<A> again,
-                                    const unsigned long long* sums, const unsigned bins, A* out) {
-  waitForPreviousKernel();
-  const bool isAgain = again.start(n);
-  if (!isAgain) first.start(n);
-  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < bins; bin += gridDim.x * blockDim.x) {
+struct DecodeSums {
+  static constexpr bool PREPARES = false;
+  std::size_t n;
+  FixedPointSum<A> first, again;
+  const unsigned long long* sums;
+  unsigned bins;
+  A* out;
+  bool isAgain = false;
+
+  __device__ void start() {
+    isAgain = again.start(n);
+    if (!isAgain) first.start(n);
+  }
+  __device__ void operator()(unsigned bin) const {
     const A sum = isAgain ? again.value(sums[bins + bin], bin) : first.value(sums[bin], bin);
     out[bin] = KEEPS ? out[bin] + sum : sum;
   }
-}
+};
 
 // The largest finite magnitude in a bin, of every `every`th group of 32 steps; of all elements if that is 1.
 template <class Source, class A>

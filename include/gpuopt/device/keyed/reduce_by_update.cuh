@@ -32,7 +32,7 @@ using AtomicSigned = std::conditional_t<sizeof(A) == 4, int, long long>;
 
 // The same bits as another type.
 template <class To, class From>
-__device__ inline To bitsAs(const From& from) {
+__host__ __device__ inline To bitsAs(const From& from) {
   static_assert(sizeof(To) == sizeof(From));
   To to;
   __builtin_memcpy(&to, &from, sizeof(to));
@@ -92,8 +92,8 @@ struct KeyedExtreme<LARGER, A, false> : KeyedIntegerExtreme<LARGER, AtomicSigned
   using Word = AtomicSigned<A>;
   static constexpr Word MOST = (std::numeric_limits<Word>::max)();
 
-  __device__ Word neutral() const { return word(LARGER ? least<A> : greatest<A>, 0); }
-  __device__ Word word(A value, unsigned) const {
+  __host__ __device__ Word neutral() const { return word(LARGER ? least<A> : greatest<A>, 0); }
+  __host__ __device__ Word word(A value, unsigned) const {
     if (value != value) return LARGER ? MOST : -MOST - 1;
     const auto bits = bitsAs<Word>(value);
     return bits < 0 ? bits ^ MOST : bits;

@@ -9,7 +9,6 @@
 #include <gpuopt/device/reduce/view.cuh>
 
 #include <cstddef>
-#include <string>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -41,30 +40,23 @@ __device__ inline void takeTasks(const RowShape& shape, const Take& take) {
     take(task / shape.parts, static_cast<unsigned>(task % shape.parts));
 }
 
-// Counters are in shared memory. A block that has a row for itself stores the counts, unless they are to be added.
-template <bool STORES, class View, class Count>
+// A block that has a row for itself stores the counts, unless they are to be added.
+template <class Counters, class View>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
-    rowHistogramKernel(const View view, const RowShape shape, const unsigned slots, Count* counts) {
-  waitForPreviousKernel();
-  const SharedCounters counters;
-  takeTasks(shape, [&](std::size_t row, unsigned part) {
-    clearShared(sharedCounterWords(slots));
-    __syncthreads();
-    takeRow(view, shape, row, part, [&](const auto& values) { counters.take(values); });
-    __syncthreads();
-    addToResult<STORES>(counts + row * slots, slots, part, shape.parts,
-                        [](unsigned slot) { return dynamicShared<unsigned>()[slot]; });
-    __syncthreads();
-  });
-}
-
-template <class View, class Count>
-GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
-    rowGlobalHistogramKernel(const View view, const RowShape shape, const GlobalCounters<Count> counters) {
+    rowHistogramKernel(const View view, const RowShape shape, const typename Counters::Args args) {
   waitForPreviousKernel();
   takeTasks(shape, [&](std::size_t row, unsigned part) {
-    const GlobalCounters<Count> own{counters.slots, counters.counts + row * counters.slots};
+    const Counters own({args.slots, args.counts + row * args.slots});
+    if constexpr (Counters::IS_SHARED) {
+      own.clear();
+      __syncthreads();
+    }
     takeRow(view, shape, row, part, [&](const auto& values) { own.take(values); });
+    if constexpr (Counters::IS_SHARED) {
+      __syncthreads();
+      own.addTo(part, shape.parts);
+      __syncthreads();
+    }
   });
 }
 
@@ -81,13 +73,13 @@ GPUOPT_HIDDEN void launchRowHistograms(const HistogramCall<Count>& call, const M
   if (plan.blocks == 0) return;
   LaunchConfig config = gridConfig(static_cast<int>(plan.threads), plan.blocks, call.stream, call.function);
   config.sharedBytes = plan.sharedBytes;
-  const auto slots = static_cast<unsigned>(call.slots);
+  const SlotsArgs<Count> args{static_cast<unsigned>(call.slots), call.counts};
   if (!plan.isShared)
-    return launch(rowGlobalHistogramKernel<View, Count>, config, view, shape,
-                  GlobalCounters<Count>{slots, call.counts});
-  const bool stores = !call.adds && plan.parts == 1;
-  const auto kernel = stores ? rowHistogramKernel<true, View, Count> : rowHistogramKernel<false, View, Count>;
-  launch(kernel, config, view, shape, slots, call.counts);
+    launch(rowHistogramKernel<GlobalCounters<Count>, View>, config, view, shape, args);
+  else if (!call.adds && plan.parts == 1)
+    launch(rowHistogramKernel<SharedCounters<true, Count>, View>, config, view, shape, args);
+  else
+    launch(rowHistogramKernel<SharedCounters<false, Count>, View>, config, view, shape, args);
 }
 
 struct NoOutput {};
