@@ -189,7 +189,7 @@ TEST_CASE("bincount: a partition in several rounds", "[device]") {
   const detail::KeyedPlan plan = detail::planKeyed(request, {1, 20000});
   REQUIRE(plan.algorithm == Algorithm::partition);
   const detail::HistogramCall<unsigned> call{"test", nullptr, counts.data(), bins, true};
-  detail::launchPartition(call, plan, source, detail::stepShape(source, n));
+  detail::launchPartition(call, plan, source, detail::stepArgs(source, n));
   CHECK(counts.toHost() == insideOf(countsOf<unsigned>(values, bins, [](unsigned value) { return value; })));
 }
 

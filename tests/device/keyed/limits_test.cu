@@ -129,7 +129,7 @@ void checkReduceBy(std::size_t bins, Op op) {
 
 TEST_CASE("histograms: elements beyond 2^32", "[device]") {
   const Source source{Numbers{}, {BinOfNumber{}, BINS}};
-  const detail::StepShape shape{FIRST, FIRST + COUNT, EDGES};
+  const detail::StepArgs shape{FIRST, FIRST + COUNT, EDGES};
   DeviceArray<Count> shared(std::vector<Count>(BINS, 0)), packed(shared.toHost()), global(shared.toHost());
   const auto argsOf = [](DeviceArray<Count>& counts) { return detail::SlotsArgs<Count>{BINS, counts.data()}; };
   launch(detail::histogramKernel<detail::SharedCounters<false, Count>, Source>, twoBlocks(4 * BINS + 16), source, shape,
@@ -149,7 +149,7 @@ TEST_CASE("reduceBy: elements beyond 2^32", "[device]") {
   const Keyed source{Numbers{}, {BinOfNumber{}, BINS}};
   DeviceArray<Count> sums(std::vector<Count>(BINS, 0));
   launch(detail::sharedReduceByKernel<detail::SharedWords<Update>, Keyed, Update>,
-         twoBlocks(8 * detail::reduceByWords(BINS)), source, detail::StepShape{FIRST, FIRST + COUNT, EDGES}, COUNT,
+         twoBlocks(8 * detail::reduceByWords(BINS)), source, detail::StepArgs{FIRST, FIRST + COUNT, EDGES}, COUNT,
          Update{}, detail::WordTable<Count>{sums.data(), BINS}, detail::ReduceByShape{1, BINS, 1, false});
   std::vector<Count> expected(BINS, 0);
   for (std::size_t i = FIRST; i < FIRST + COUNT + EDGES; ++i)

@@ -26,24 +26,23 @@ __device__ inline void clearShared(unsigned words) {
 }
 
 // Calls use(slot) for each slot, a block from others on than its neighbours: atomics on one address come at different
-// times.
+// times. (A product that wraps around is as good a place to begin.)
 template <class Use>
 __device__ inline void forSlotsInTurn(unsigned slots, unsigned block, unsigned blocks, const Use& use) {
-  const auto shift = static_cast<unsigned>(std::size_t{block} * slots / blocks) & ~31u;
+  const unsigned shift = block * slots / blocks & ~31u;
   for (unsigned i = threadIdx.x; i < slots; i += blockDim.x) use(i + shift < slots ? i + shift : i + shift - slots);
 }
 
-// What a block adds to the result, or stores there: the count of every slot.
+// What a block adds to the result: the count of every slot. If it alone STORES the result, they are set to it.
 template <bool STORES, class Count, class CountOf>
 __device__ inline void addToResult(Count* counts, unsigned slots, unsigned block, unsigned blocks,
                                    const CountOf& countOf) {
-  forSlotsInTurn(slots, block, blocks, [&](unsigned slot) {
-    const unsigned count = countOf(slot);
-    if constexpr (STORES)
-      counts[slot] = static_cast<Count>(count);
-    else if (count != 0)
-      addCount(counts + slot, count);
-  });
+  if constexpr (STORES)
+    for (unsigned i = threadIdx.x; i < slots; i += blockDim.x) counts[i] = static_cast<Count>(countOf(i));
+  else
+    forSlotsInTurn(slots, block, blocks, [&](unsigned slot) {
+      if (const unsigned count = countOf(slot); count != 0) addCount(counts + slot, count);
+    });
 }
 
 // Neighbouring elements of a thread that are one update if they have one slot: lanes that update a cell wait for each

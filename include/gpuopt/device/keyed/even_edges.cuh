@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/device_code.cuh>
+#include <gpuopt/device/keyed/search.cuh>
 #include <gpuopt/thread/operators.cuh>
 
 #include <cmath>
@@ -99,7 +100,7 @@ struct EdgeScale<double> {
 // number another one is, and the least one of their sign does, too.
 template <class Number>
 struct ExactEdges : EdgeScale<Number> {
-  static constexpr double LEAST_LIMIT = 0x1p-400, LEAST_NUMBER = 0x1p-500;
+  static constexpr double MIN_LIMIT = 0x1p-400, MIN_NUMBER = 0x1p-500;
   Number lower, upper;
   unsigned bins;
 
@@ -111,15 +112,11 @@ struct ExactEdges : EdgeScale<Number> {
   }
 
   __device__ unsigned search(Number x) const {
-    unsigned bin = 0;
-#pragma unroll 1
-    for (unsigned bit = 1u << 30; bit != 0; bit /= 2)
-      if (bin + bit < bins && isReached(bin + bit, x)) bin += bit;
-    return bin;
+    return lastReached(bins, [&](unsigned bin) { return isReached(bin, x); });
   }
 
-  __host__ __device__ static double atLeast(double least, double number) {
-    return number > 0 && number < least ? least : number < 0 && number > -least ? -least : number;
+  __host__ __device__ static double atLeast(double min, double number) {
+    return number > 0 && number < min ? min : number < 0 && number > -min ? -min : number;
   }
 
  private:
@@ -147,7 +144,7 @@ struct ExactEdges : EdgeScale<Number> {
 
   __device__ double scaled(double number) const {
     const double product = roundedProduct(number, this->scale);
-    return product == 0 && number != 0 ? (number > 0 ? LEAST_NUMBER : -LEAST_NUMBER) : atLeast(LEAST_NUMBER, product);
+    return product == 0 && number != 0 ? (number > 0 ? MIN_NUMBER : -MIN_NUMBER) : atLeast(MIN_NUMBER, product);
   }
 };
 

@@ -17,7 +17,7 @@ GPUOPT_DETAIL_BEGIN
 // previous kernel clears the result, and may not have ended.
 template <class Counters, class Source>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
-    histogramKernel(const Source source, const StepShape shape, const typename Counters::Args args,
+    histogramKernel(const Source source, const StepArgs shape, const typename Counters::Args args,
                     const bool followsClearing) {
   if (!followsClearing) waitForPreviousKernel();
   const Counters counters(args);

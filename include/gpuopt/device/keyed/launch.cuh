@@ -25,7 +25,7 @@ struct HistogramCall {
 };
 
 template <class Source>
-StepShape stepShape(const Source& source, std::size_t n) {
+StepArgs stepArgs(const Source& source, std::size_t n) {
   const std::size_t steps = (n - source.head) / Source::STEP;
   return {0, steps, static_cast<unsigned>(n - steps * Source::STEP)};
 }
@@ -50,13 +50,13 @@ void launchForCells(const ForCell& forCell, std::size_t cells, const char* funct
 
 template <class Counters, class Source, class Count>
 void launchCounting(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source,
-                    const StepShape& shape, const typename Counters::Args& args) {
+                    const StepArgs& shape, const typename Counters::Args& args) {
   launch(histogramKernel<Counters, Source>, keyedConfig(plan, call.function, call.stream), source, shape, args,
          plan.clearing == KeyedClearing::kernel);
 }
 
 template <class Source, class Count>
-void launchShared(const HistogramCall<Count>& call, const KeyedPlan& plan, Source source, const StepShape& shape) {
+void launchShared(const HistogramCall<Count>& call, const KeyedPlan& plan, Source source, const StepArgs& shape) {
   const SlotsArgs<Count> args{static_cast<unsigned>(call.slots), call.counts};
   placeTable(source.f, plan.sharesTable, plan.sharedBytes - tableBytes(source.f));
   if (plan.algorithm == KeyedAlgorithm::oneBlock && !call.adds)
@@ -69,12 +69,12 @@ void launchShared(const HistogramCall<Count>& call, const KeyedPlan& plan, Sourc
 template <class Source, class Count>
 void launchStaged(const HistogramCall<Count>& call, const KeyedPlan& plan, std::size_t n, const Source& source) {
   const auto staged = StagedForm<Source>::of(source, n, plan.sharedBytes - StagedForm<Source>::sharedBytes);
-  launchShared(call, plan, staged, stepShape(staged, n));
+  launchShared(call, plan, staged, stepArgs(staged, n));
 }
 
 template <class T, class F, bool ALIGNED, class Count>
 void launchBytes(const HistogramCall<Count>& call, const KeyedPlan& plan, const ArraySource<T, F, ALIGNED>& source,
-                 const StepShape& shape) {
+                 const StepArgs& shape) {
   const ArraySource<T, Identity, ALIGNED> bytes{source.data, source.first, source.head, Identity{}};
   launchCounting<ByteCounters<ByteSlots<T, F>, Count>>(
       call, plan, bytes, shape, {ByteSlots<T, F>{source.f}, static_cast<unsigned>(call.slots), call.counts});
@@ -82,7 +82,7 @@ void launchBytes(const HistogramCall<Count>& call, const KeyedPlan& plan, const 
 
 template <class Source, class Count>
 void launchPacked(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source,
-                  const StepShape& shape) {
+                  const StepArgs& shape) {
   constexpr std::size_t CHANNELS = channelsOf<typename Source::Value>;
   if constexpr (keyedThreads * Source::STEP * CHANNELS <= packedLimit)
     launchCounting<PackedCounters<CHANNELS, Count>>(
@@ -117,7 +117,7 @@ inline Partition partitionIn(unsigned char* memory, std::size_t chunks, std::siz
 // Rounds bound the scratch memory.
 template <class Source, class Count>
 void launchPartition(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source,
-                     const StepShape& shape) {
+                     const StepArgs& shape) {
   const std::size_t roundSteps = smallerOf(plan.round / Source::STEP, largerOf(shape.end, std::size_t{1}));
   const std::size_t chunks = maxChunks(plan, roundSteps * Source::STEP);
   const ScratchMemory scratch(partitionBytes(chunks), call.stream);
@@ -134,7 +134,7 @@ void launchPartition(const HistogramCall<Count>& call, const KeyedPlan& plan, co
     const std::size_t end = smallerOf(first + roundSteps, shape.end);
     const unsigned edges = end == shape.end ? shape.edges : 0;
     check(cudaMemsetAsync(pool.used, 0, partitionCounters * sizeof(unsigned), call.stream), "cudaMemsetAsync");
-    launch(partitionKernel<Source, Count>, config, source, StepShape{first, end, edges}, pool, result);
+    launch(partitionKernel<Source, Count>, config, source, StepArgs{first, end, edges}, pool, result);
     launch(orderChunksKernel<Partition>, keyedConfig(order, call.function, call.stream), pool);
     launch(countChunksKernel<Count>, keyedConfig(count, call.function, call.stream), pool, result);
   }
@@ -144,7 +144,7 @@ void launchPartition(const HistogramCall<Count>& call, const KeyedPlan& plan, co
 template <class Source, class Count>
 GPUOPT_HIDDEN void launchPlan(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source) {
   const std::size_t n = plan.request.n;
-  const StepShape shape = stepShape(source, n);
+  const StepArgs shape = stepArgs(source, n);
   if (plan.clearing == KeyedClearing::memory) clearCounts(call);
   if (plan.clearing == KeyedClearing::kernel)
     launchForCells(FillCells<Count>{call.counts, 0}, call.slots, call.function, call.stream);

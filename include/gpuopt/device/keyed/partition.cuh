@@ -173,7 +173,7 @@ __device__ inline void loadSlots(const Source& source, std::size_t first, std::s
 
 template <class Source, class Count>
 GPUOPT_KERNEL void __launch_bounds__(partitionThreads, partitionBlocksPerSm)
-    partitionKernel(const Source source, const StepShape shape, const Partition pool, const SlotsArgs<Count> result) {
+    partitionKernel(const Source source, const StepArgs shape, const Partition pool, const SlotsArgs<Count> result) {
   static_assert(partitionThreads == maxPartitionRanges, "thread r has range r");
   constexpr int STEPS = partitionSteps<Source>;
   __shared__ PartitionStage stage;

@@ -75,7 +75,7 @@ GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const Keyed
                                         const Update& update, const WordTable<typename Update::Word>& table) {
   const auto launchFor = [&](const auto& from) {
     launch(sharedReduceByKernel<Words, std::decay_t<decltype(from)>, Update>,
-           keyedConfig(plan, call.function, call.stream), from, stepShape(from, call.n), call.n, update, table,
+           keyedConfig(plan, call.function, call.stream), from, stepArgs(from, call.n), call.n, update, table,
            ReduceByShape{static_cast<unsigned>(plan.groups), static_cast<unsigned>(plan.groupSlots),
                          static_cast<unsigned>(plan.copies), plan.clearing == KeyedClearing::kernel});
   };
@@ -96,7 +96,7 @@ GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const KeyedPlan& 
       return;
     case KeyedAlgorithm::global:
       return launch(globalReduceByKernel<Source, Update>, keyedConfig(plan, call.function, call.stream), source,
-                    stepShape(source, call.n), call.n, update, table);
+                    stepArgs(source, call.n), call.n, update, table);
     default:  // counts alone have other algorithms
       return;
   }
@@ -124,7 +124,7 @@ GPUOPT_HIDDEN bool sampleMagnitudes(const ReduceByCall<A>& call, const KeyedPlan
                                     Magnitudes<A>* magnitudes) {
   launch(sampleMagnitudesKernel<Source, A>,
          gridConfig(static_cast<int>(plan.threads), plan.sampleBlocks, call.stream, call.function), source,
-         stepShape(source, call.n), plan.sampleEvery, call.bins, magnitudes);
+         stepArgs(source, call.n), plan.sampleEvery, call.bins, magnitudes);
   return plan.sampleEvery == 1;
 }
 

@@ -15,7 +15,7 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// A value and the slot that its key tells: the number of its bin, or of bins if it is in none.
+// A value and the slot of its key: the number of its bin, or of bins if it is in none.
 template <class A>
 struct KeyedValue {
   unsigned slot;
@@ -125,8 +125,7 @@ class LowerHalves {
  public:
   __device__ LowerHalves() : low_(&keepAddress(*dynamicShared<unsigned>())) {}
 
-  // Adds, and tells what is to be added to the upper halves: an addition that makes the lower one wrap around carries
-  // one.
+  // Adds, and returns what the upper halves get: their own part, and a carry where the lower half has wrapped around.
   template <int COUNT>
   __device__ void add(const unsigned (&slots)[COUNT], const unsigned long long (&words)[COUNT],
                       unsigned (&upper)[COUNT]) const {
@@ -220,8 +219,8 @@ class BlockShortSums {
     if (shift == 0 && carry != 0) takeBack(index, before, carry);
   }
 
-  // The lower half of a word has carried to the upper one, which carries on, too, if it wraps around by that or by what
-  // takes it back.
+  // The lower half of a word has carried into the upper half. That carry is taken back; the upper half may have wrapped
+  // around by the carry, or by taking it back, and then carries itself.
   __device__ void takeBack(unsigned index, unsigned before, int carry) const {
     const unsigned later = atomicAdd(middle_ + index, static_cast<unsigned>(-carry) << 16);
     addToResult(index + half_, carryOf(before >> 16, carry) + carryOf(later >> 16, -carry));
@@ -334,7 +333,7 @@ __device__ inline void takeKeyed(Update& update, const Words& words, const BinRa
 
 template <class Update, class Words, class Source>
 __device__ inline void takeAll(Update& update, const Words& words, const BinRange& range, const Source& source,
-                               const StepShape& shape, unsigned groups) {
+                               const StepArgs& shape, unsigned groups) {
   const auto take = [&](const auto& values) { takeKeyed<true>(update, words, range, values); };
   const auto takeRest = [&](const auto& values) { takeKeyed<false>(update, words, range, values); };
   takeSteps<keyedItems<Source>>(source, shape, blockIdx.x / groups, gridDim.x / groups, take, NoTileEnd{}, takeRest);
@@ -343,7 +342,7 @@ __device__ inline void takeAll(Update& update, const Words& words, const BinRang
 // A block combines in shared memory, and then with the words of the others.
 template <class Words, class Source, class Update>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
-    sharedReduceByKernel(const Source source, const StepShape steps, const std::size_t n, Update update,
+    sharedReduceByKernel(const Source source, const StepArgs steps, const std::size_t n, Update update,
                          const WordTable<typename Update::Word> table, const ReduceByShape shape) {
   if (!shape.followsClearing || Words::ADDS_EARLY) waitForPreviousKernel();
   if (!update.start(n)) return;
@@ -364,7 +363,7 @@ GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
 
 template <class Source, class Update>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
-    globalReduceByKernel(const Source source, const StepShape steps, const std::size_t n, Update update,
+    globalReduceByKernel(const Source source, const StepArgs steps, const std::size_t n, Update update,
                          const WordTable<typename Update::Word> table) {
   waitForPreviousKernel();
   if (!update.start(n)) return;
@@ -420,7 +419,7 @@ struct DecodeSums {
 // The largest finite magnitude in a bin, of every `every`th group of 32 steps; of all elements if that is 1.
 template <class Source, class A>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
-    sampleMagnitudesKernel(const Source source, const StepShape shape, const std::size_t every, const unsigned bins,
+    sampleMagnitudesKernel(const Source source, const StepArgs shape, const std::size_t every, const unsigned bins,
                            Magnitudes<A>* magnitudes) {
   using Bits = AtomicUnsigned<A>;
   __shared__ Bits most;

@@ -13,7 +13,7 @@
 GPUOPT_DETAIL_BEGIN
 
 // How rows are shared out: `parts` blocks count a row.
-struct RowShape {
+struct RowArgs {
   MatrixShape matrix;
   unsigned parts;
 };
@@ -23,18 +23,18 @@ template <class Source>
 inline constexpr int rowItems = clampTo(keyedItems<Source> / 2, 1, 2);
 
 template <class View, class Take>
-__device__ inline void takeRow(const View& view, const RowShape& shape, std::size_t row, unsigned part,
+__device__ inline void takeRow(const View& view, const RowArgs& shape, std::size_t row, unsigned part,
                                const Take& take) {
   using Source = typename View::Source;
   const Source source = view.template range<16>(row * shape.matrix.ld, shape.matrix.cols);
   const std::size_t steps = (shape.matrix.cols - source.head) / Source::STEP;
-  const StepShape own{0, steps, static_cast<unsigned>(shape.matrix.cols - steps * Source::STEP)};
+  const StepArgs own{0, steps, static_cast<unsigned>(shape.matrix.cols - steps * Source::STEP)};
   takeSteps<rowItems<Source>>(source, own, part, shape.parts, take, NoTileEnd{});
 }
 
 // Calls take(row, part) for each task of the calling block.
 template <class Take>
-__device__ inline void takeTasks(const RowShape& shape, const Take& take) {
+__device__ inline void takeTasks(const RowArgs& shape, const Take& take) {
   const std::size_t tasks = shape.matrix.rows * shape.parts;
   for (std::size_t task = blockIdx.x; task < tasks; task += gridDim.x)
     take(task / shape.parts, static_cast<unsigned>(task % shape.parts));
@@ -43,7 +43,7 @@ __device__ inline void takeTasks(const RowShape& shape, const Take& take) {
 // A block that has a row for itself stores the counts, unless they are to be added.
 template <class Counters, class View>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
-    rowHistogramKernel(const View view, const RowShape shape, const typename Counters::Args args) {
+    rowHistogramKernel(const View view, const RowArgs shape, const typename Counters::Args args) {
   waitForPreviousKernel();
   takeTasks(shape, [&](std::size_t row, unsigned part) {
     const Counters own({args.slots, args.counts + row * args.slots});
@@ -66,7 +66,7 @@ GPUOPT_HIDDEN void launchRowHistograms(const HistogramCall<Count>& call, const M
                            matrix.rows};
   request.row.adds = call.adds;
   const KeyedRowsPlan plan = planKeyedRows(request);
-  const RowShape shape{matrix, plan.parts};
+  const RowArgs shape{matrix, plan.parts};
   const std::size_t all = matrix.rows * call.slots;
   if (plan.clearing == KeyedClearing::memory)
     clearCounts(HistogramCall<Count>{call.function, call.stream, call.counts, all, false});

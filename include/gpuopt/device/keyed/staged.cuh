@@ -132,7 +132,7 @@ class StagedSteps {
 
 // takeSteps() of structures: a warp copies its next steps while it takes those in registers.
 template <int, class T, class F, class Take, class EndTile, class TakeRest>
-__device__ inline void takeSteps(const StagedSource<T, F>& source, const StepShape& shape, std::size_t block,
+__device__ inline void takeSteps(const StagedSource<T, F>& source, const StepArgs& shape, std::size_t block,
                                  std::size_t blocks, const Take& take, const EndTile& endTile,
                                  const TakeRest& takeRest) {
   const StagedSteps<T, F> staged(source);
