@@ -332,7 +332,7 @@ void meanBy(Values&& values, Keys&& keys, Out&& out, StreamRef stream = {}) {
 /// Says in one line which kernel reduceBy launches for this input, with its grid, the bytes to read and write, and why.
 /// Nothing is launched. Errors are those of the call. The words may change from version to version.
 ///
-///     gpuopt::explainReduceBy(weights, n, cells, bins, sums);  // "fixed point, shared memory, 132 blocks of ..."
+///     gpuopt::explainReduceBy(weights, n, cells, bins, sums);  // "fixed point, shared memory, by vectors, ..."
 ///
 /// \tparam Policy ReduceByPolicy, FastSums, CombineWithOut, or a type derived from one
 /// \param values,n,keys,bins,out,op as for reduceBy
@@ -359,7 +359,7 @@ template <class Policy = ReduceByPolicy, class Values, class Keys, class Out, cl
 /// type T and `bins` bins on the current device, with its grid, the bytes to read and write, and why. Nothing is
 /// launched. The words may change from version to version.
 ///
-///     gpuopt::explainHistogram<float>(n, 256);  // "shared memory, 132 blocks of 1024 threads: all bins fit ..."
+///     gpuopt::explainHistogram<float>(n, 256);  // "shared memory, by vectors, 132 blocks of ..."
 ///
 /// Not for alignments that rule out 16-byte loads: those read element by element.
 ///

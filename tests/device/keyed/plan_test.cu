@@ -29,6 +29,7 @@ KeyedRequest requestOf(std::size_t n, std::size_t slots, std::size_t elementByte
   request.slots = slots;
   request.elementBytes = elementBytes;
   request.stepElements = 4;
+  request.readsVectors = true;
   request.cell = cell;
   request.sharedBytes = 227 << 10;
   request.multiprocessors = 132;
@@ -99,6 +100,10 @@ void expect(Algorithm algorithm, const KeyedRequest& request, std::size_t groups
 }
 
 constexpr std::size_t MANY = std::size_t{1} << 28;
+
+struct LastDigit {
+  __host__ __device__ int operator()(float value) const { return static_cast<int>(value) % 10; }
+};
 
 }  // namespace
 
@@ -231,42 +236,56 @@ TEST_CASE("explainHistogram: the plan in words", "[device]") {
   const auto words = [](const KeyedRequest& request) { return detail::planInWords(planKeyed(request)); };
   CHECK(explainHistogram<float>(0, 10) == "nothing to launch: no elements");
   CHECK(explainHistogram<float>(100, 10) ==
-        "shared memory, stored, 1 block of 1024 threads: the input is small; reads 400 bytes, writes 40");
+        "shared memory, stored, by vectors, 1 block of 1024 threads: the input is small; reads 400 bytes, writes 40");
   CHECK(explainHistogram<float, unsigned long long>(100, 10).find("writes 80") != std::string::npos);
   CHECK(words(Count(MANY, 256).bytes(1)) ==
-        "values of bytes, 132 blocks of 1024 threads: each lane counts the values of bytes, which go to their bins in "
+        "values of bytes, by vectors, 132 blocks of 1024 threads: each lane counts the values of bytes, which go to "
+        "their bins in "
         "the end; reads 268435456 bytes, writes 1024");
   CHECK(words(Count(MANY, 131072)) ==
-        "packed in shared memory, 2 groups of blocks that read the input once each, 132 blocks of 1024 threads: all "
+        "packed in shared memory, by vectors, 2 groups of blocks that read the input once each, 132 blocks of 1024 "
+        "threads: all "
         "bins fit into the shared memory of a few blocks; reads 2147483648 bytes, writes 524288");
   CHECK(words(Count(MANY, std::size_t{1} << 20)) ==
-        "partition, 32 ranges of bins, 264 blocks of 512 threads: elements are sorted by ranges of bins that fit into "
+        "partition, by vectors, 32 ranges of bins, 264 blocks of 512 threads: elements are sorted by ranges of bins "
+        "that fit into "
         "shared memory; reads 1610612736 bytes, writes 541065216");
   CHECK(words(Count(MANY, 1000).table(4016)) ==
-        "shared memory, edges in shared memory, 132 blocks of 1024 threads: all bins fit into shared memory; reads "
+        "shared memory, by vectors, edges in shared memory, 132 blocks of 1024 threads: all bins fit into shared "
+        "memory; reads "
         "1073741824 bytes, writes 4000");
 }
 
 TEST_CASE("explainReduceBy: the plan in words", "[device]") {
   const auto words = [](const KeyedRequest& request) { return detail::planInWords(planKeyed(request)); };
   CHECK(words(fixedPoint(MANY, 100)) ==
-        "fixed point, shared memory, 132 blocks of 1024 threads: all bins fit into shared memory; reads 2155872256 "
+        "fixed point, shared memory, by vectors, 132 blocks of 1024 threads: all bins fit into shared memory; reads "
+        "2155872256 "
         "bytes, all of them again if the sample missed larger values, writes 400");
   CHECK(words(fastSums(MANY, 1000)) ==
-        "shared memory, 32 copies of each bin, 132 blocks of 1024 threads: all bins fit into shared memory; reads "
+        "shared memory, by vectors, 32 copies of each bin, 132 blocks of 1024 threads: all bins fit into shared "
+        "memory; reads "
         "2147483648 bytes, writes 4000");
   const DeviceArray<float> values(100);
   const DeviceArray<int> keys(100);
   DeviceArray<float> sums(10);
   CHECK(explainReduceBy(values.data(), 0, keys.data(), 10, sums.data()) == "nothing to launch: no elements");
   CHECK(explainReduceBy(values.data(), 100, keys.data(), 10, sums.data()) ==
-        "fixed point, shared memory, 1 block of 1024 threads: all bins fit into shared memory; reads 1600 bytes, "
+        "fixed point, shared memory, by vectors, 1 block of 1024 threads: all bins fit into shared memory; reads 1600 "
+        "bytes, "
         "writes 40");
   CHECK(explainReduceBy(values.data(), 100, keys.data(), 10, sums.data(), Maximum{}) ==
-        "shared memory, 1 block of 1024 threads: all bins fit into shared memory; reads 800 bytes, writes 40");
+        "shared memory, by vectors, 1 block of 1024 threads: all bins fit into shared memory; reads 800 bytes, writes "
+        "40");
+  CHECK(explainReduceBy(values.data() + 1, 99, keys.data(), 10, sums.data(), Maximum{})
+            .find("shared memory, by elements, 1 block") == 0);
+  CHECK(
+      explainReduceBy(values.data(), 100, LastDigit{}, 10, sums.data(), Minimum{}).find("reads 400 bytes, writes 40") !=
+      std::string::npos);
   DeviceArray<double> many(60000);
   CHECK(explainReduceBy<FastSums>(values.data(), 100, keys.data(), many.size(), many.data()) ==
-        "global memory, 1 block of 1024 threads: few elements, and bins exceed shared memory; reads 800 bytes, writes "
+        "global memory, by vectors, 1 block of 1024 threads: few elements, and bins exceed shared memory; reads 800 "
+        "bytes, writes "
         "480000");
   CHECK(messageOf<std::invalid_argument>([&] {
           static_cast<void>(explainReduceBy(values.data(), 100, keys.data(), 0, sums.data()));
@@ -290,7 +309,8 @@ TEST_CASE("rows plan: rows are split if they are few, and stored if a block has 
   CHECK(plan(10, 0, 64).blocks == 0);
   CHECK(plan(10, 0, 64).clearing == Clearing::memory);
   CHECK(detail::planInWords(plan(66, 1 << 20, 64)) ==
-        "shared memory, 2 blocks a row, 132 blocks of 1024 threads: the bins of a row fit into shared memory; reads "
+        "shared memory, by vectors, 2 blocks a row, 132 blocks of 1024 threads: the bins of a row fit into shared "
+        "memory; reads "
         "276824064 bytes, writes 16896");
 }
 

@@ -174,7 +174,7 @@ TEST_CASE("staged structures: explainHistogram says so, and where there is no ro
   };
   const std::string staged = ", structures read through shared memory";
   const auto expected = [](const std::string& way, const char* written) {
-    return "shared memory" + way +
+    return "shared memory, by elements" + way +
            ", 132 blocks of 1024 threads: all bins fit into shared memory; reads 1073741824 bytes, writes " + written;
   };
   CHECK(words(256) == expected(staged, "1024"));

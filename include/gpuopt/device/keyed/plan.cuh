@@ -49,6 +49,7 @@ struct KeyedRequest {
   std::size_t slots = 1;         // of bins, channels and elements outside
   std::size_t elementBytes = 1;  // of memory read for an element
   std::size_t stepElements = 1;  // that a thread takes with one set of loads
+  bool readsVectors = false;
   KeyedCell cell{};
   std::size_t sharedBytes = 0;  // of a block, at most
   unsigned multiprocessors = 1;
@@ -236,7 +237,8 @@ inline const char* nameOf(KeyedAlgorithm algorithm) {
 }
 
 inline std::string kernelInWords(const KeyedPlan& plan) {
-  std::string text = message({plan.request.cell.isSampled ? "fixed point, " : "", nameOf(plan.algorithm)});
+  std::string text = message({plan.request.cell.isSampled ? "fixed point, " : "", nameOf(plan.algorithm),
+                              plan.request.readsVectors ? ", by vectors" : ", by elements"});
   if (plan.groups > 1) text += message({", ", plan.groups, " groups of blocks that read the input once each"});
   if (plan.copies > 1) text += message({", ", plan.copies, " copies of each bin"});
   if (plan.ranges > 0) text += message({", ", plan.ranges, " ranges of bins"});
@@ -296,10 +298,12 @@ inline KeyedRowsPlan planKeyedRows(const KeyedRowsRequest& request) {
 
 inline std::string planInWords(const KeyedRowsPlan& plan) {
   const KeyedRequest& row = plan.request.row;
+  const std::string loads = row.readsVectors ? ", by vectors" : ", by elements";
   const std::string share =
       plan.parts == 1 ? ", a row for each block in turn" : message({", ", plan.parts, " blocks a row"});
-  return inWords({(plan.isShared ? "shared memory" : "global memory") + share, plan.reason, plan.blocks, plan.threads,
-                  plan.request.rows * row.n * row.elementBytes, plan.request.rows * row.slots * row.cell.resultBytes});
+  return inWords({(plan.isShared ? "shared memory" : "global memory") + loads + share, plan.reason, plan.blocks,
+                  plan.threads, plan.request.rows * row.n * row.elementBytes,
+                  plan.request.rows * row.slots * row.cell.resultBytes});
 }
 
 GPUOPT_DETAIL_END

@@ -41,6 +41,7 @@ KeyedRequest keyedRequest(std::size_t n, std::size_t slots, const KeyedCell& cel
   request.slots = slots;
   request.elementBytes = Source::BYTES / Source::STEP;
   request.stepElements = Source::STEP;
+  request.readsVectors = Source::VECTORS;
   request.cell = cell;
   request.sharedBytes = static_cast<std::size_t>(deviceAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   request.multiprocessors = static_cast<unsigned>(multiprocessorCount(device));
