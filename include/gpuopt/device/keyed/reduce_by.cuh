@@ -76,8 +76,8 @@ GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const Keyed
   const auto launchFor = [&](const auto& from) {
     launch(sharedReduceByKernel<Words, std::decay_t<decltype(from)>, Update>,
            keyedConfig(plan, call.function, call.stream), from, stepArgs(from, call.n), call.n, update, table,
-           ReduceByShape{static_cast<unsigned>(plan.groups), static_cast<unsigned>(plan.groupSlots),
-                         static_cast<unsigned>(plan.copies), plan.clearing == KeyedClearing::kernel});
+           ReduceByArgs{static_cast<unsigned>(plan.groups), static_cast<unsigned>(plan.groupSlots),
+                        static_cast<unsigned>(plan.copies), plan.clearing == KeyedClearing::kernel});
   };
   if constexpr (StagedForm<Source>::exists)
     if (plan.stages)

@@ -5,6 +5,7 @@
 
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/device/keyed/bins.cuh>
+#include <gpuopt/device/keyed/counters.cuh>
 #include <gpuopt/device/keyed/reduce_by_update.cuh>
 #include <gpuopt/device/keyed/steps.cuh>
 #include <gpuopt/grid/dependency.cuh>
@@ -72,7 +73,7 @@ struct BinRange {
 };
 
 // How a block combines in shared memory.
-struct ReduceByShape {
+struct ReduceByArgs {
   unsigned groups;     // of blocks, which combine the bins of a range each
   unsigned groupBins;  // of a range
   unsigned copies;     // of a block's words, which its warps have in turn
@@ -304,7 +305,7 @@ template <bool ALL_LANES, class Update, class Words, class A, int COUNT>
 __device__ inline void takeKeyed(Update& update, const Words& words, const BinRange& range,
                                  const KeyedValue<A> (&values)[COUNT]) {
   using Word = typename Update::Word;
-  constexpr int RUN = COUNT % 4 == 0 ? 4 : 1;
+  constexpr int RUN = runOf<COUNT>;
 #pragma unroll
   for (int begin = 0; begin < COUNT; begin += RUN) {
     unsigned slots[RUN];
@@ -343,7 +344,7 @@ __device__ inline void takeAll(Update& update, const Words& words, const BinRang
 template <class Words, class Source, class Update>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
     sharedReduceByKernel(const Source source, const StepArgs steps, const std::size_t n, Update update,
-                         const WordTable<typename Update::Word> table, const ReduceByShape shape) {
+                         const WordTable<typename Update::Word> table, const ReduceByArgs shape) {
   if (!shape.followsClearing || Words::ADDS_EARLY) waitForPreviousKernel();
   if (!update.start(n)) return;
   const BinRange range = shape.range(table.bins);
