@@ -37,9 +37,9 @@ PAGES = (
     ("rows_scan", "Scans of rows and columns", "rows_scan.cuh", "rows_scan", {"Rows and columns": "rows_scan.cuh"}),
     ("histograms", "Histograms", "histogram.cuh", "histogram", {
         "Arrays": "histogram.cuh", "Channels": "histogram_channels.cuh", "Weights": "histogram_weighted.cuh",
-        "Pairs": "histogram_2d.cuh device/histogram/axis.cuh",
+        "Pairs": "histogram_2d.cuh device/keyed/axis.cuh",
         "Limits of the elements' own": "histogram_automatic.cuh", "In your own kernels": "block/histogram.cuh",
-        "Policies": "device/histogram/tuning.cuh device/histogram/reduce_by.cuh"}),
+        "Policies": "device/keyed/tuning.cuh device/keyed/reduce_by.cuh"}),
     ("map", "A function of each element", "map.cuh", "map", {"Arrays": "map.cuh"}),
     ("structures", "Arrays of structures", "struct_io.cuh", "structs", {
         "Arrays": "struct_io.cuh",

@@ -36,14 +36,14 @@
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/other_calls.cuh>
 #include <gpuopt/core/range.cuh>
-#include <gpuopt/device/histogram/arguments.cuh>
-#include <gpuopt/device/histogram/bins.cuh>
-#include <gpuopt/device/histogram/edge_arguments.cuh>
-#include <gpuopt/device/histogram/launch.cuh>
-#include <gpuopt/device/histogram/mean_by.cuh>
-#include <gpuopt/device/histogram/reduce_by.cuh>
-#include <gpuopt/device/histogram/reduce_by_half.cuh>
-#include <gpuopt/device/histogram/rows.cuh>
+#include <gpuopt/device/keyed/arguments.cuh>
+#include <gpuopt/device/keyed/bins.cuh>
+#include <gpuopt/device/keyed/edge_arguments.cuh>
+#include <gpuopt/device/keyed/launch.cuh>
+#include <gpuopt/device/keyed/mean_by.cuh>
+#include <gpuopt/device/keyed/reduce_by.cuh>
+#include <gpuopt/device/keyed/reduce_by_half.cuh>
+#include <gpuopt/device/keyed/rows.cuh>
 #include <gpuopt/histogram_channels.cuh>
 #include <gpuopt/host/stream.cuh>
 
@@ -329,35 +329,64 @@ void meanBy(Values&& values, Keys&& keys, Out&& out, StreamRef stream = {}) {
                          detail::dataOf(out), stream);
 }
 
-/// What histogram(), or histogramBy() of structures, does with n elements of type T and `bins` bins on the current
-/// device, and why, as text: the kernel, its blocks, how often and by which way the input is read.
+/// Says in one line which kernel reduceBy launches for this input, with its grid, the bytes to read and write, and why.
+/// Nothing is launched. Errors are those of the call. The words may change from version to version.
+///
+///     gpuopt::explainReduceBy(weights, n, cells, bins, sums);  // "fixed point, shared memory, by vectors, ..."
+///
+/// \tparam Policy ReduceByPolicy, FastSums, CombineWithOut, or a type derived from one
+/// \param values,n,keys,bins,out,op as for reduceBy
+template <class Policy = ReduceByPolicy, class It, class Keys, class OutIt, class Op = Plus>
+[[nodiscard]] std::string explainReduceBy(It values, std::size_t n, Keys keys, std::size_t bins, OutIt out,
+                                          Op op = {}) {
+  if constexpr (detail::requireReduceBy<It, Keys, OutIt, Op>())
+    return detail::explainReduceByChecked<Policy>("gpuopt::explainReduceBy", values, n, keys, bins,
+                                                  detail::Unwrap<OutIt>::pointer(out), op);
+  else
+    return {};
+}
+
+/// The same for containers or spans, `explainReduceBy(values, keys, out[, op])`.
+template <class Policy = ReduceByPolicy, class Values, class Keys, class Out, class... Op,
+          class = detail::EnableRange<Values>, class = detail::EnableRange<Out>>
+[[nodiscard]] std::string explainReduceBy(Values&& values, Keys&& keys, Out&& out, const Op&... op) {
+  return gpuopt::explainReduceBy<Policy>(detail::dataOf(values), detail::sizeOf(values),
+                                         detail::keysOf(keys, detail::sizeOf(values), "gpuopt::explainReduceBy"),
+                                         detail::sizeOf(out), detail::dataOf(out), op...);
+}
+
+/// Says in one line which kernel histogram(), bincount(), or histogramBy() of structures launches for n elements of
+/// type T and `bins` bins on the current device, with its grid, the bytes to read and write, and why. Nothing is
+/// launched. The words may change from version to version.
+///
+///     gpuopt::explainHistogram<float>(n, 256);  // "shared memory, by vectors, 132 blocks of ..."
 ///
 /// Not for alignments that rule out 16-byte loads: those read element by element.
-template <class T>
+///
+/// \tparam T,Count an element; a counter
+template <class T, class Count = unsigned>
 [[nodiscard]] std::string explainHistogram(std::size_t n, std::size_t bins) {
   detail::requireBins(bins, "gpuopt::explainHistogram");
-  if (n == 0) return "nothing to launch";
   const detail::PlannedSource<T, detail::NumberedBins<Identity, false>> source{};
-  return detail::planInWords(detail::planHistogram(detail::histogramShape(source, n, bins)));
+  return detail::planInWords(detail::planKeyed(detail::histogramRequest<Count>(source, n, bins)));
 }
 
 /// The same for histogramEdges() of elements of type T.
-template <class T>
+template <class T, class Count = unsigned>
 [[nodiscard]] std::string explainHistogramEdges(std::size_t n, std::size_t bins) {
   detail::requireBins(bins, "gpuopt::explainHistogramEdges");
-  if (n == 0) return "nothing to launch";
   auto source = detail::PlannedSource<T, detail::EdgeBins<detail::BinNumber<T>, false>>{};
   source.f.bins = static_cast<unsigned>(bins);
-  return detail::planInWords(detail::planHistogram(detail::histogramShape(source, n, bins)));
+  return detail::planInWords(detail::planKeyed(detail::histogramRequest<Count>(source, n, bins)));
 }
 
 /// The same for histogramRows() of a matrix of `rows` x `cols` elements of type T, with `bins` bins for each row.
-template <class T>
+template <class T, class Count = unsigned>
 [[nodiscard]] std::string explainHistogramRows(std::size_t rows, std::size_t cols, std::size_t bins) {
   detail::requireBins(bins, "gpuopt::explainHistogramRows");
-  if (rows == 0 || cols == 0) return "nothing to launch";
   using Source = detail::PlannedSource<T, detail::NumberedBins<Identity, false>>;
-  return detail::planInWords(detail::planRows({rows, cols, cols}, detail::elementShape<Source>(cols, bins)));
+  return detail::planInWords(
+      detail::planKeyedRows({detail::keyedRequest<Source>(cols, bins, detail::countCell<Count>()), rows}));
 }
 
 GPUOPT_OTHER_CALLS(
@@ -369,6 +398,7 @@ GPUOPT_OTHER_CALLS(histogramEdges,
                    "(in, n, edges, bins, counts), (in, n, edges, counts) with a std::vector or std::array of edges, or "
                    "containers (in, edges, counts), then a stream")
 GPUOPT_OTHER_CALLS(reduceBy, "(values, n, keys, bins, out), or containers (values, keys, out), then op and stream")
+GPUOPT_OTHER_CALLS(explainReduceBy, "(values, n, keys, bins, out), or containers (values, keys, out), then op")
 GPUOPT_OTHER_CALLS(meanBy, "(values, n, keys, bins, out), or containers (values, keys, out), then a stream")
 
 GPUOPT_NAMESPACE_END

@@ -20,7 +20,7 @@
 
 #include <gpuopt/core/other_calls.cuh>
 #include <gpuopt/core/range.cuh>
-#include <gpuopt/device/histogram/pairs.cuh>
+#include <gpuopt/device/keyed/pairs.cuh>
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>

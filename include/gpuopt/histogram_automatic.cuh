@@ -66,9 +66,9 @@ template <class It>
     if constexpr (std::is_signed_v<T>)
       if (largest < 0) return 0;
     const auto bins = static_cast<std::uint64_t>(largest);
-    if (bins >= detail::mostBins)
+    if (bins >= detail::maxBins)
       detail::throwInvalid({"gpuopt::binsNeeded: the largest element (", std::to_string(bins), ") needs more than ",
-                            detail::mostBins, " bins"});
+                            detail::maxBins, " bins"});
     return bins + 1;
   } else {
     return 0;

@@ -12,9 +12,9 @@
 #pragma once
 
 #include <gpuopt/core/range.cuh>
-#include <gpuopt/device/histogram/arguments.cuh>
-#include <gpuopt/device/histogram/axis.cuh>
-#include <gpuopt/device/histogram/channels.cuh>
+#include <gpuopt/device/keyed/arguments.cuh>
+#include <gpuopt/device/keyed/axis.cuh>
+#include <gpuopt/device/keyed/channels.cuh>
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>
@@ -96,13 +96,13 @@ void histogramChannels(In&& samples, Counts&& counts, const HistogramAxis<detail
 ///
 /// \tparam T a sample
 /// \tparam CHANNELS samples of a pixel
-template <class T, int CHANNELS>
+/// \tparam Count a counter
+template <class T, int CHANNELS, class Count = unsigned>
 [[nodiscard]] std::string explainHistogramChannels(std::size_t n, std::size_t bins) {
   detail::requireBins(bins, "gpuopt::explainHistogramChannels");
-  if (n == 0) return "nothing to launch";
   using Slots = detail::ChannelBins<detail::NumberedBins<Identity, false>, CHANNELS>;
   const detail::PlannedSource<detail::HistogramPixel<T, CHANNELS>, Slots> source{};
-  return detail::planInWords(detail::planHistogram(detail::histogramShape(source, n, CHANNELS * bins)));
+  return detail::planInWords(detail::planKeyed(detail::histogramRequest<Count>(source, n, CHANNELS * bins)));
 }
 
 GPUOPT_NAMESPACE_END

@@ -28,7 +28,7 @@
 
 #include <gpuopt/core/other_calls.cuh>
 #include <gpuopt/core/range.cuh>
-#include <gpuopt/device/histogram/weighted.cuh>
+#include <gpuopt/device/keyed/weighted.cuh>
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>

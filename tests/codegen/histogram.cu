@@ -6,22 +6,22 @@
 
 #include <cstddef>
 
-// CODEGEN: kernel=(byteHistogramKernel|sharedHistogramKernel<.*(ArraySource<float|ArraySource<int).*true>) contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
-// CODEGEN: kernel=packedHistogramKernel<.*ArraySource<float.*true> contains=ld\.global\.nc.*v4\.u32 contains=atom\.shared\.add no-local no-spill max-registers=64 arch=90
+// CODEGEN: kernel=histogramKernel<.*(ByteCounters|SharedCounters<.*(ArraySource<float|ArraySource<int).*true>) contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
+// CODEGEN: kernel=histogramKernel<.*PackedCounters.*ArraySource<float.*true> contains=ld\.global\.nc.*v4\.u32 contains=atom\.shared\.add no-local no-spill max-registers=64 arch=90
 // CODEGEN: kernel=(countChunks|orderChunks)Kernel no-local no-spill max-registers=64
 // CODEGEN: kernel=countChunksKernel contains=ld\.global\.nc.*v4\.u32
-// CODEGEN: kernel=rowHistogramKernel<.*ArrayView<float contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
+// CODEGEN: kernel=rowHistogramKernel<.*SharedCounters.*ArrayView<float contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*PairSource<(float|int).*true> contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*(FixedPointSum<float>|DirectSum<int>) contains=atom\.shared\.add\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=(shared|global)ReduceByKernel<.*PairSource<unsigned.char,.int.*false> no-local no-spill max-registers=64
-// CODEGEN: kernel=(globalReduceBy|sampleMagnitudes|decodeWords|clearWords)Kernel no-local no-spill max-registers=64
-// CODEGEN: kernel=sharedHistogramKernel<.*StagedSource contains=cp\.async\.cg no-local no-spill max-registers=64
+// CODEGEN: kernel=(globalReduceBy|sampleMagnitudes|eachCell)Kernel no-local no-spill max-registers=64
+// CODEGEN: kernel=histogramKernel<.*SharedCounters.*StagedSource contains=cp\.async\.cg no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*StagedSource contains=cp\.async\.cg no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*WeightedSample<float no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*WeightedSample<float.*void>.>,.true> contains=ld\.global\.nc.*v4\.u32
-// CODEGEN: kernel=(shared|packed|global)HistogramKernel<.*PairBins no-local no-spill max-registers=64
-// CODEGEN: kernel=sharedHistogramKernel<.*PairBins.*void>.>,.true> contains=ld\.global\.nc.*v4\.u32
-// CODEGEN: kernel=byteHistogramKernel<.*OwnChannelBins contains=ld\.global\.nc.*v4\.u32 no-spill max-registers=64
+// CODEGEN: kernel=histogramKernel<.*(Shared|Packed|Global)Counters.*PairBins no-local no-spill max-registers=64
+// CODEGEN: kernel=histogramKernel<.*SharedCounters.*PairBins.*void>.>,.true> contains=ld\.global\.nc.*v4\.u32
+// CODEGEN: kernel=histogramKernel<.*ByteCounters.*OwnChannelBins contains=ld\.global\.nc.*v4\.u32 no-spill max-registers=64
 struct Particle {
   int cell;
   float members[15];

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/device/histogram/reduce_by.cuh>
+#include <gpuopt/device/keyed/reduce_by.cuh>
 #include <gpuopt/device/structs/transform.cuh>
 #include <gpuopt/host/memory.cuh>
 

@@ -5,12 +5,13 @@
 
 #include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/range.cuh>
-#include <gpuopt/device/histogram/arguments.cuh>
-#include <gpuopt/device/histogram/launch.cuh>
-#include <gpuopt/device/histogram/reduce_by_kernels.cuh>
+#include <gpuopt/device/keyed/arguments.cuh>
+#include <gpuopt/device/keyed/launch.cuh>
+#include <gpuopt/device/keyed/reduce_by_kernels.cuh>
 
 #include <cstddef>
 #include <iterator>
+#include <string>
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
@@ -47,79 +48,58 @@ struct ReduceByCall {
   A* out;
 };
 
-// Blocks of a kernel with a thread for each bin.
-template <class A>
-LaunchConfig binsConfig(const ReduceByCall<A>& call) {
-  const std::size_t blocks = clampTo(ceilDivide(call.bins, 256), std::size_t{1}, std::size_t{1024});
-  return gridConfig(256, blocks, call.stream, call.function);
+// The words of an update. Sums of 8 bytes have a packed form of 6.
+template <class Update, class A>
+constexpr KeyedCell wordCell() {
+  constexpr std::size_t WORD = sizeof(typename Update::Word);
+  KeyedCell cell{WORD, isLongSum<Update> ? 6 : WORD, sizeof(A),
+                 addsInLoops<Update> ? maxLoopingGroups : maxReduceByGroups};
+  cell.isCount = false;
+  cell.addsInLoops = addsInLoops<Update>;
+  cell.isSampled = std::is_same_v<Update, FixedPointSum<A>>;
+  cell.isEncoded = Update::DECODES;
+  return cell;
 }
 
-// Blocks that read n > 0 elements.
-template <class A>
-LaunchConfig readingConfig(const ReduceByCall<A>& call, const HistogramShape& shape) {
-  const std::size_t blocks = loopingBlocks(shape, histogramThreads);
-  return gridConfig(static_cast<int>(histogramThreads), blocks, call.stream, call.function);
+template <class Update, class Policy, class A, class Source>
+KeyedPlan planReduceBy(const Source&, std::size_t n, std::size_t bins, const KeyedTuning& tuning = {}) {
+  KeyedRequest request = keyedRequest<Source>(n, bins, wordCell<Update, A>());
+  request.stageBytes = StagedForm<Source>::sharedBytes;
+  request.adds = Policy::KEEPS;
+  return planKeyed(request, tuning);
 }
 
-// Copies of a block's words, where an update is a loop: as many as fit, if the block has enough elements for them.
-template <class Update>
-std::size_t wordCopies(const HistogramShape& shape, std::size_t blocks) {
-  if (!addsInLoops<Update>) return 1;
-  const std::size_t fitting = counterWords(shape) * 4 / (reduceByWords(shape.slots) * sizeof(typename Update::Word));
-  const std::size_t useful = shape.n / blocks / (shape.slots * elementsPerCopiedWord);
-  return clampTo(smallerOf(fitting, useful), std::size_t{1}, std::size_t{mostWordCopies});
-}
-
-// The blocks' words are in shared memory, `binBytes` for each bin; so are structures on their way, if they fit, too.
+// The blocks' words are in shared memory; so are structures on their way, if they fit, too.
 template <class Words, class Source, class A, class Update>
-GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const Source& source, const Update& update,
-                                        const WordTable<typename Update::Word>& table, std::size_t binBytes,
-                                        bool followsClearing) {
-  HistogramShape shape = elementShape<Source>(call.n, call.bins);
-  LaunchConfig config = readingConfig(call, shape);
-  const std::size_t groups = ceilDivide(call.bins * binBytes, counterWords(shape) * 4);
-  const std::size_t groupBins = ceilDivide(call.bins, groups);
-  config.grid.x = static_cast<unsigned>(groups * largerOf(config.grid.x / groups, std::size_t{1}));
-  constexpr std::size_t STAGE = StagedForm<Source>::sharedBytes;
-  const bool stages = STAGE > 0 && groups == 1 && !isSmallHistogram(shape) &&
-                      reduceByWords(groupBins) * binBytes + STAGE <= counterWords(shape) * 4;
-  if (stages) shape.sharedBytes -= STAGE;
-  const std::size_t copies = groups == 1 ? wordCopies<Update>(shape, config.grid.x) : 1;
-  config.sharedBytes = reduceByWords(groupBins) * binBytes * copies;
+GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const KeyedPlan& plan, const Source& source,
+                                        const Update& update, const WordTable<typename Update::Word>& table) {
   const auto launchFor = [&](const auto& from) {
-    launch(sharedReduceByKernel<Words, std::decay_t<decltype(from)>, Update>, config, from, stepShape(from, call.n),
-           call.n, update, table,
-           ReduceByShape{static_cast<unsigned>(groups), static_cast<unsigned>(groupBins), static_cast<unsigned>(copies),
-                         followsClearing});
+    launch(sharedReduceByKernel<Words, std::decay_t<decltype(from)>, Update>,
+           keyedConfig(plan, call.function, call.stream), from, stepArgs(from, call.n), call.n, update, table,
+           ReduceByArgs{static_cast<unsigned>(plan.groups), static_cast<unsigned>(plan.groupSlots),
+                        static_cast<unsigned>(plan.copies), plan.clearing == KeyedClearing::kernel});
   };
   if constexpr (StagedForm<Source>::exists)
-    if (stages) {
-      const auto staged = StagedForm<Source>::of(source, call.n, config.sharedBytes);
-      config.sharedBytes += STAGE;
-      return launchFor(staged);
-    }
+    if (plan.stages)
+      return launchFor(StagedForm<Source>::of(source, call.n, plan.sharedBytes - StagedForm<Source>::sharedBytes));
   launchFor(source);
 }
 
-// Arrays whose addresses rule out vectors come here twice, the second time element by element.
 template <class Source, class A, class Update>
-GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const Source& source, const Update& update,
-                                  const WordTable<typename Update::Word>& table, bool followsClearing) {
-  if constexpr (mayBeMisaligned<false, Source>)
-    if (source.head < call.n && source.isMisaligned())
-      return launchReduceBy(call, source.elementwise(), update, table, followsClearing);
-  constexpr std::size_t WORD = sizeof(typename Update::Word), SHORT = isLongSum<Update> ? 6 : WORD;
-  const HistogramShape shape = elementShape<Source>(call.n, call.bins);
-  const std::size_t bytes = counterWords(shape) * 4;
-  const bool isFew = call.n <= fewElements && call.bins * WORD > bytes;
-  constexpr std::size_t GROUPS = addsInLoops<Update> ? mostLoopingGroups : mostReduceByGroups;
-  if (isFew || call.bins * SHORT > GROUPS * bytes)
-    return launch(globalReduceByKernel<Source, Update>, readingConfig(call, shape), source, stepShape(source, call.n),
-                  call.n, update, table);
-  if constexpr (SHORT < WORD)
-    if (call.bins * WORD > bytes)
-      return launchSharedReduceBy<BlockShortSums<Update>>(call, source, update, table, SHORT, followsClearing);
-  launchSharedReduceBy<SharedWords<Update>>(call, source, update, table, WORD, followsClearing);
+GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const KeyedPlan& plan, const Source& source,
+                                  const Update& update, const WordTable<typename Update::Word>& table) {
+  switch (plan.algorithm) {
+    case KeyedAlgorithm::shared:
+      return launchSharedReduceBy<SharedWords<Update>>(call, plan, source, update, table);
+    case KeyedAlgorithm::packed:
+      if constexpr (isLongSum<Update>) launchSharedReduceBy<BlockShortSums<Update>>(call, plan, source, update, table);
+      return;
+    case KeyedAlgorithm::global:
+      return launch(globalReduceByKernel<Source, Update>, keyedConfig(plan, call.function, call.stream), source,
+                    stepArgs(source, call.n), call.n, update, table);
+    default:  // counts alone have other algorithms
+      return;
+  }
 }
 
 // Updates that start from nothing but the values: words are where the results will be.
@@ -127,35 +107,33 @@ template <class Policy, class Update, class Source, class A>
 GPUOPT_HIDDEN void reduceByDirectly(const ReduceByCall<A>& call, const Source& source, const Update& update) {
   using Word = typename Update::Word;
   static_assert(sizeof(Word) == sizeof(A));
+  const KeyedPlan plan = planReduceBy<Update, Policy, A>(source, call.n, call.bins);
   const WordTable<Word> table{reinterpret_cast<Word*>(call.out), call.bins};
-  if constexpr (Policy::KEEPS)
-    launch(encodeWordsKernel<Update, A>, binsConfig(call), update, call.out, table);
-  else
-    launch(clearWordsKernel<Update>, binsConfig(call), update, table);
-  if (call.n > 0) launchReduceBy(call, source, update, table, true);
-  if constexpr (Update::DECODES) launch(decodeWordsKernel<Update, A>, binsConfig(call), update, table, call.out);
+  if constexpr (Policy::KEEPS && Update::DECODES)
+    launchForCells(EncodeWords<Update, A>{update, call.out, table.words}, call.bins, call.function, call.stream);
+  else if constexpr (!Policy::KEEPS)
+    launchForCells(FillCells<Word>{table.words, update.neutral()}, call.bins, call.function, call.stream);
+  launchReduceBy(call, plan, source, update, table);
+  if constexpr (Update::DECODES)
+    launchForCells(DecodeWords<Update, A>{update, table.words, call.out}, call.bins, call.function, call.stream);
 }
 
 // Looks for the largest magnitude in a sample of the pairs; whether all of them are in it.
 template <class Source, class A>
-GPUOPT_HIDDEN bool sampleMagnitudes(const ReduceByCall<A>& call, const Source& source, std::size_t sampled,
+GPUOPT_HIDDEN bool sampleMagnitudes(const ReduceByCall<A>& call, const KeyedPlan& plan, const Source& source,
                                     Magnitudes<A>* magnitudes) {
-  if constexpr (mayBeMisaligned<false, Source>)
-    if (source.head < call.n && source.isMisaligned())
-      return sampleMagnitudes(call, source.elementwise(), sampled, magnitudes);
-  const StepShape shape = stepShape(source, call.n);
-  const std::size_t every = largerOf(shape.end * Source::STEP / sampled, std::size_t{1});
   launch(sampleMagnitudesKernel<Source, A>,
-         readingConfig(call, elementShape<Source>(ceilDivide(call.n, every), call.bins)), source, shape, every,
-         call.bins, magnitudes);
-  return every == 1;
+         gridConfig(static_cast<int>(plan.threads), plan.sampleBlocks, call.stream, call.function), source,
+         stepArgs(source, call.n), plan.sampleEvery, call.bins, magnitudes);
+  return plan.sampleEvery == 1;
 }
 
 // Sums in fixed point. The second reading ends at once if it is not needed.
-template <bool KEEPS = false, class Source, class A>
+template <class Policy, class Source, class A>
 GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const Source& source,
-                                      std::size_t sampled = sampledMagnitudes) {
+                                      const KeyedTuning& tuning = {}) {
   using Sum = unsigned long long;
+  const KeyedPlan plan = planReduceBy<FixedPointSum<A>, Policy, A>(source, call.n, call.bins, tuning);
   const std::size_t sumBytes = 2 * std::size_t{call.bins} * sizeof(Sum), stateBytes = sizeof(Magnitudes<A>);
   const std::size_t bytes = sumBytes + stateBytes + std::size_t{call.bins} * sizeof(unsigned);
   const ScratchMemory scratch(bytes, call.stream);
@@ -165,11 +143,12 @@ GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const Source&
   auto* const flags = reinterpret_cast<unsigned*>(scratch.data() + sumBytes + stateBytes);
   const FixedPointSum<A> first(magnitudes, flags, call.bins, false), again(magnitudes, flags, call.bins, true);
   if (call.n > 0) {
-    const bool isAll = sampleMagnitudes(call, source, sampled, magnitudes);
-    launchReduceBy(call, source, first, WordTable<Sum>{sums, call.bins}, false);
-    if (!isAll) launchReduceBy(call, source, again, WordTable<Sum>{sums + call.bins, call.bins}, false);
+    const bool isAll = sampleMagnitudes(call, plan, source, magnitudes);
+    launchReduceBy(call, plan, source, first, WordTable<Sum>{sums, call.bins});
+    if (!isAll) launchReduceBy(call, plan, source, again, WordTable<Sum>{sums + call.bins, call.bins});
   }
-  launch(decodeSumsKernel<KEEPS, A>, binsConfig(call), call.n, first, again, sums, call.bins, call.out);
+  launchForCells(DecodeSums<Policy::KEEPS, A>{call.n, first, again, sums, call.bins, call.out}, call.bins,
+                 call.function, call.stream);
 }
 
 template <class Policy, class Op, class A>
@@ -188,7 +167,7 @@ auto updateOf([[maybe_unused]] const Op& op) {
 template <class Policy, class Op, class A, class Source>
 void reduceByOp(const ReduceByCall<A>& call, const Source& source, const Op& op) {
   if constexpr (isFixedPoint<Policy, Op, A>)
-    reduceByFixedPoint<Policy::KEEPS>(call, source);
+    reduceByFixedPoint<Policy>(call, source);
   else
     reduceByDirectly<Policy>(call, source, updateOf<A>(op));
 }
@@ -218,6 +197,29 @@ void requireReduceByOut(std::size_t bins, A* out, std::size_t alignment, const c
   requireArray({out, bins, sizeof(A), alignment, "out"}, function);
 }
 
+// Checks the inputs, and calls use(source of values of type A with their slots). They do not overlap `bins` results.
+template <class A, class It, class Keys, class Out, class Use>
+void withKeyedSource(const char* function, It values, std::size_t n, const Keys& keys, std::size_t bins, Out* out,
+                     const Use& use) {
+  const auto requireOutApart = [&](auto in, const char* name) {
+    if constexpr (std::is_pointer_v<decltype(in)>)
+      if (n > 0) requireDisjoint(namedArray(in, n, name), namedArray(out, bins, "out"), function);
+  };
+  const auto slots = static_cast<unsigned>(bins);
+  requireReadable(deviceIterator(values, n, function, "values"), n, function, "values");
+  if constexpr (isKeys<Keys>) {
+    requireReadable(deviceIterator(keys, n, function, "keys"), n, function, "keys");
+    const auto source = sourceOf<false>(function, n, KeyedByInput<A>{slots}, values, keys);
+    requireOutApart(Unwrap<It>::pointer(values), "values");
+    requireOutApart(Unwrap<Keys>::pointer(keys), "keys");
+    withReadable<false>(source, n, use);
+  } else {
+    const auto source = sourceOf<false>(function, n, KeyedByFunction<A, Keys>{keys, slots}, values);
+    requireOutApart(Unwrap<It>::pointer(values), "values");
+    withReadable<false>(source, n, use);
+  }
+}
+
 // Checks the arguments, and launches.
 template <class Policy, class It, class Keys, class A, class Op>
 void reduceByChecked(const char* function, It values, std::size_t n, const Keys& keys, std::size_t bins, A* out,
@@ -225,22 +227,22 @@ void reduceByChecked(const char* function, It values, std::size_t n, const Keys&
   [[maybe_unused]] const CallRange range(function);
   requireReduceByOut(bins, out, sizeof(A), function);  // atomics need that alignment
   const ReduceByCall<A> call{function, stream, n, static_cast<unsigned>(bins), out};
-  const auto requireOutApart = [&](auto in, const char* name) {
-    if constexpr (std::is_pointer_v<decltype(in)>)
-      if (n > 0) requireDisjoint(namedArray(in, n, name), namedArray(out, bins, "out"), function);
-  };
-  requireReadable(deviceIterator(values, n, function, "values"), n, function, "values");
-  if constexpr (isKeys<Keys>) {
-    requireReadable(deviceIterator(keys, n, function, "keys"), n, function, "keys");
-    const auto source = sourceOf<false>(function, n, KeyedByInput<A>{call.bins}, values, keys);
-    requireOutApart(Unwrap<It>::pointer(values), "values");
-    requireOutApart(Unwrap<Keys>::pointer(keys), "keys");
-    reduceByOp<Policy>(call, source, op);
-  } else {
-    const auto source = sourceOf<false>(function, n, KeyedByFunction<A, Keys>{keys, call.bins}, values);
-    requireOutApart(Unwrap<It>::pointer(values), "values");
-    reduceByOp<Policy>(call, source, op);
-  }
+  withKeyedSource<A>(function, values, n, keys, bins, out,
+                     [&](const auto& readable) { reduceByOp<Policy>(call, readable, op); });
+}
+
+// The plan of such a call in words. Halves are combined as floats.
+template <class Policy, class It, class Keys, class Out, class Op>
+std::string explainReduceByChecked(const char* function, It values, std::size_t n, const Keys& keys, std::size_t bins,
+                                   Out* out, const Op& op) {
+  using A = std::conditional_t<isHalf<Out>, float, Out>;
+  requireReduceByOut(bins, out, isHalf<Out> ? alignof(Out) : sizeof(Out), function);
+  std::string text;
+  withKeyedSource<A>(function, values, n, keys, bins, out, [&](const auto& readable) {
+    using Update = std::conditional_t<isFixedPoint<Policy, Op, A>, FixedPointSum<A>, decltype(updateOf<A>(op))>;
+    text = planInWords(planReduceBy<Update, Policy, A>(readable, n, bins));
+  });
+  return text;
 }
 
 // Whether keys tell the bin of a T, as far as the host compiler can tell.

@@ -101,7 +101,7 @@ void keepsBitsWithoutLuck(const std::vector<float>& values, const std::vector<in
   const auto source = detail::sourceOf<false>(
       "test", values.size(), detail::KeyedByInput<float>{static_cast<unsigned>(bins)}, in.data(), by.data());
   const detail::ReduceByCall<float> call{"test", nullptr, values.size(), static_cast<unsigned>(bins), sampled.data()};
-  detail::reduceByFixedPoint(call, source, 256);
+  detail::reduceByFixedPoint<ReduceByPolicy>(call, source, {256, 1});
   CHECK(sameBits(out.toHost(), sampled.toHost()));
 }
 
@@ -266,25 +266,6 @@ TEST_CASE("reduceBy: an infinity whose key is outside is in no bin", "[device]")
   DeviceArray<float> out(2);
   reduceBy(in.data(), values.size(), by.data(), 2, out.data());
   CHECK(out.toHost() == std::vector<float>{3, 3});
-}
-
-TEST_CASE("reduceBy: copies of words are as many as fit and as pay", "[host]") {
-  using Update = detail::DirectSum<float>;
-  detail::HistogramShape shape{};
-  shape.sharedBytes = 200 << 10;
-  shape.n = 1 << 27;
-  const auto copies = [&](std::size_t bins, std::size_t blocks) {
-    shape.slots = bins;
-    return detail::wordCopies<Update>(shape, blocks);
-  };
-  CHECK(copies(1, 132) == 32);
-  CHECK(copies(1024, 132) == 32);
-  CHECK(copies(5000, 132) == 10);  // 50688 words
-  CHECK(copies(30000, 132) == 1);
-  shape.n = 4 * 100 * 8 * 132;
-  CHECK(copies(100, 132) == 4);
-  CHECK(copies(101, 132) == 3);
-  CHECK(detail::wordCopies<detail::DirectSum<int>>(shape, 132) == 1);
 }
 
 TEST_CASE("reduceBy: a sum that needs every bit of fixed point", "[device]") {

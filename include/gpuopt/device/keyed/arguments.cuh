@@ -5,8 +5,8 @@
 
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/range.cuh>
-#include <gpuopt/device/histogram/bins.cuh>
-#include <gpuopt/device/histogram/counters.cuh>
+#include <gpuopt/device/keyed/bins.cuh>
+#include <gpuopt/device/keyed/counters.cuh>
 #include <gpuopt/device/reduce/source.cuh>
 
 #include <cstddef>

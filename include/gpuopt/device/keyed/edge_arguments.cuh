@@ -4,9 +4,9 @@
 #pragma once
 
 #include <gpuopt/core/call_range.cuh>
-#include <gpuopt/device/histogram/arguments.cuh>
-#include <gpuopt/device/histogram/edges.cuh>
-#include <gpuopt/device/histogram/launch.cuh>
+#include <gpuopt/device/keyed/arguments.cuh>
+#include <gpuopt/device/keyed/edges.cuh>
+#include <gpuopt/device/keyed/launch.cuh>
 #include <gpuopt/grid/dependency.cuh>
 
 #include <cstddef>

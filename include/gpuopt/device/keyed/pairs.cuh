@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/device/histogram/arguments.cuh>
-#include <gpuopt/device/histogram/axis.cuh>
-#include <gpuopt/device/histogram/launch.cuh>
-#include <gpuopt/device/histogram/weighted.cuh>
+#include <gpuopt/device/keyed/arguments.cuh>
+#include <gpuopt/device/keyed/axis.cuh>
+#include <gpuopt/device/keyed/launch.cuh>
+#include <gpuopt/device/keyed/weighted.cuh>
 
 #include <cstddef>
 #include <iterator>
@@ -73,8 +73,8 @@ template <class Policy, class T, class U>
 auto pairBins(const HistogramAxis<BinLimit<T>>& x, const HistogramAxis<BinLimit<U>>& y, const char* function) {
   const auto xBins = binsBetween<Policy, T>(x.bins, x.lower, x.upper, message({function, ": x"}).c_str());
   const auto yBins = binsBetween<Policy, U>(y.bins, y.lower, y.upper, message({function, ": y"}).c_str());
-  if (y.bins > mostBins / x.bins)
-    throwInvalid({function, ": bins of x (", x.bins, ") times bins of y (", y.bins, ") exceed ", mostBins});
+  if (y.bins > maxBins / x.bins)
+    throwInvalid({function, ": bins of x (", x.bins, ") times bins of y (", y.bins, ") exceed ", maxBins});
   return PairBins<std::decay_t<decltype(xBins)>, std::decay_t<decltype(yBins)>>{
       xBins, yBins, static_cast<unsigned>(x.bins), static_cast<unsigned>(y.bins)};
 }

@@ -19,7 +19,7 @@
 namespace gpuopt::test::count_test {
 namespace {
 
-using Algorithm = detail::HistogramAlgorithm;
+using Algorithm = detail::KeyedAlgorithm;
 
 struct CountOutsideToo : AddCounts {
   static constexpr bool COUNTS_OUTSIDE = true;
@@ -178,15 +178,18 @@ TEST_CASE("bincount: a partition by ranges of bins, and its alternative in globa
 }
 
 TEST_CASE("bincount: a partition in several rounds", "[device]") {
-  const std::size_t n = 50003, bins = 300000;
+  const std::size_t n = 70003, bins = 360000;
   const std::vector<unsigned> values = numbersBelow(n, static_cast<unsigned>(bins), Distribution::uniform, 3);
   const DeviceArray<unsigned> in(values, 1);
   DeviceArray<unsigned> counts(std::vector<unsigned>(bins, 0));
   const detail::NumberedBins<Identity, false> slotOf{{}, static_cast<unsigned>(bins)};
   const auto source = detail::sourceOf<false>("test", n, slotOf, in.data());
-  detail::HistogramPlan plan = detail::planPartition(detail::histogramShape(source, n, bins));
+  detail::KeyedRequest request = detail::histogramRequest<unsigned>(source, n, bins);
+  request.multiprocessors = 1;
+  const detail::KeyedPlan plan = detail::planKeyed(request, {1, 20000});
+  REQUIRE(plan.algorithm == Algorithm::partition);
   const detail::HistogramCall<unsigned> call{"test", nullptr, counts.data(), bins, true};
-  detail::launchPartition(call, plan, source, detail::stepShape(source, n), 20000);
+  detail::launchPartition(call, plan, source, detail::stepArgs(source, n));
   CHECK(counts.toHost() == insideOf(countsOf<unsigned>(values, bins, [](unsigned value) { return value; })));
 }
 

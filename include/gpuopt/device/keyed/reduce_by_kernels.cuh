@@ -1,12 +1,13 @@
 /// \file
-/// The kernels of reduceBy: the loads of a histogram, with other updates (device/histogram/reduce_by_update.cuh).
+/// The kernels of reduceBy: the loads of a histogram, with other updates (device/keyed/reduce_by_update.cuh).
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/block/shared.cuh>
-#include <gpuopt/device/histogram/bins.cuh>
-#include <gpuopt/device/histogram/reduce_by_update.cuh>
-#include <gpuopt/device/histogram/steps.cuh>
+#include <gpuopt/device/keyed/bins.cuh>
+#include <gpuopt/device/keyed/counters.cuh>
+#include <gpuopt/device/keyed/reduce_by_update.cuh>
+#include <gpuopt/device/keyed/steps.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/warp/shuffle.cuh>
 
@@ -15,7 +16,7 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// A value and the slot that its key tells: the number of its bin, or of bins if it is in none.
+// A value and the slot of its key: the number of its bin, or of bins if it is in none.
 template <class A>
 struct KeyedValue {
   unsigned slot;
@@ -72,7 +73,7 @@ struct BinRange {
 };
 
 // How a block combines in shared memory.
-struct ReduceByShape {
+struct ReduceByArgs {
   unsigned groups;     // of blocks, which combine the bins of a range each
   unsigned groupBins;  // of a range
   unsigned copies;     // of a block's words, which its warps have in turn
@@ -125,8 +126,7 @@ class LowerHalves {
  public:
   __device__ LowerHalves() : low_(&keepAddress(*dynamicShared<unsigned>())) {}
 
-  // Adds, and tells what is to be added to the upper halves: an addition that makes the lower one wrap around carries
-  // one.
+  // Adds, and returns what the upper halves get: their own part, and a carry where the lower half has wrapped around.
   template <int COUNT>
   __device__ void add(const unsigned (&slots)[COUNT], const unsigned long long (&words)[COUNT],
                       unsigned (&upper)[COUNT]) const {
@@ -220,8 +220,8 @@ class BlockShortSums {
     if (shift == 0 && carry != 0) takeBack(index, before, carry);
   }
 
-  // The lower half of a word has carried to the upper one, which carries on, too, if it wraps around by that or by what
-  // takes it back.
+  // The lower half of a word has carried into the upper half. That carry is taken back; the upper half may have wrapped
+  // around by the carry, or by taking it back, and then carries itself.
   __device__ void takeBack(unsigned index, unsigned before, int carry) const {
     const unsigned later = atomicAdd(middle_ + index, static_cast<unsigned>(-carry) << 16);
     addToResult(index + half_, carryOf(before >> 16, carry) + carryOf(later >> 16, -carry));
@@ -305,7 +305,7 @@ template <bool ALL_LANES, class Update, class Words, class A, int COUNT>
 __device__ inline void takeKeyed(Update& update, const Words& words, const BinRange& range,
                                  const KeyedValue<A> (&values)[COUNT]) {
   using Word = typename Update::Word;
-  constexpr int RUN = COUNT % 4 == 0 ? 4 : 1;
+  constexpr int RUN = runOf<COUNT>;
 #pragma unroll
   for (int begin = 0; begin < COUNT; begin += RUN) {
     unsigned slots[RUN];
@@ -320,7 +320,7 @@ __device__ inline void takeKeyed(Update& update, const Words& words, const BinRa
     bool isFirst = isRun;
     Word all[1] = {own[0]};
     if (RUN > 1 && isRun) all[0] = joinedWord(update, own);
-    if (ALL_LANES && RUN > 1 && __popc(__ballot_sync(fullMask, isRun)) >= leastJoinedLanes) {
+    if (ALL_LANES && RUN > 1 && __popc(__ballot_sync(fullMask, isRun)) >= minJoinedLanes) {
       const unsigned noKey = ~static_cast<unsigned>(laneIndex());
       isFirst = joinLanes(update, isRun ? slots[0] : noKey, all[0]) && isRun;
     }
@@ -334,35 +334,17 @@ __device__ inline void takeKeyed(Update& update, const Words& words, const BinRa
 
 template <class Update, class Words, class Source>
 __device__ inline void takeAll(Update& update, const Words& words, const BinRange& range, const Source& source,
-                               const StepShape& shape, unsigned groups) {
+                               const StepArgs& shape, unsigned groups) {
   const auto take = [&](const auto& values) { takeKeyed<true>(update, words, range, values); };
   const auto takeRest = [&](const auto& values) { takeKeyed<false>(update, words, range, values); };
-  takeSteps<histogramItems<Source>>(source, shape, blockIdx.x / groups, gridDim.x / groups, take, NoTileEnd{},
-                                    takeRest);
-}
-
-// Gives the words of bins without values to the next kernel, which has begun meanwhile.
-template <class Update>
-GPUOPT_KERNEL void clearWordsKernel(const Update update, const WordTable<typename Update::Word> table) {
-  letNextKernelOverlap();
-  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < table.bins; bin += gridDim.x * blockDim.x)
-    table.words[bin] = update.neutral();
-}
-
-// The words of what is in `out`, which may be the same memory.
-template <class Update, class A>
-GPUOPT_KERNEL void encodeWordsKernel(const Update update, const A* out, const WordTable<typename Update::Word> table) {
-  waitForPreviousKernel();
-  letNextKernelOverlap();
-  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < table.bins; bin += gridDim.x * blockDim.x)
-    table.words[bin] = update.word(out[bin], bin);
+  takeSteps<keyedItems<Source>>(source, shape, blockIdx.x / groups, gridDim.x / groups, take, NoTileEnd{}, takeRest);
 }
 
 // A block combines in shared memory, and then with the words of the others.
 template <class Words, class Source, class Update>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    sharedReduceByKernel(const Source source, const StepShape steps, const std::size_t n, Update update,
-                         const WordTable<typename Update::Word> table, const ReduceByShape shape) {
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
+    sharedReduceByKernel(const Source source, const StepArgs steps, const std::size_t n, Update update,
+                         const WordTable<typename Update::Word> table, const ReduceByArgs shape) {
   if (!shape.followsClearing || Words::ADDS_EARLY) waitForPreviousKernel();
   if (!update.start(n)) return;
   const BinRange range = shape.range(table.bins);
@@ -381,8 +363,8 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
 }
 
 template <class Source, class Update>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    globalReduceByKernel(const Source source, const StepShape steps, const std::size_t n, Update update,
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
+    globalReduceByKernel(const Source source, const StepArgs steps, const std::size_t n, Update update,
                          const WordTable<typename Update::Word> table) {
   waitForPreviousKernel();
   if (!update.start(n)) return;
@@ -390,31 +372,55 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
   update.end();
 }
 
-// The results of words that have other bits; they may be in the same memory.
+// What eachCellKernel does with the words of bins: makes them of what is in `out`, which may be the same memory,
 template <class Update, class A>
-GPUOPT_KERNEL void decodeWordsKernel(const Update update, const WordTable<typename Update::Word> table, A* out) {
-  waitForPreviousKernel();
-  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < table.bins; bin += gridDim.x * blockDim.x)
-    out[bin] = update.value(table.words[bin], bin);
-}
+struct EncodeWords {
+  static constexpr bool PREPARES = true;
+  Update update;
+  const A* out;
+  typename Update::Word* words;
 
-// The same of sums in fixed point: those of the second reading, if there was one. KEEPS adds them to what is there.
+  __device__ void start() const {}
+  __device__ void operator()(unsigned bin) const { words[bin] = update.word(out[bin], bin); }
+};
+
+// makes the results of them,
+template <class Update, class A>
+struct DecodeWords {
+  static constexpr bool PREPARES = false;
+  Update update;
+  const typename Update::Word* words;
+  A* out;
+
+  __device__ void start() const {}
+  __device__ void operator()(unsigned bin) const { out[bin] = update.value(words[bin], bin); }
+};
+
+// or of sums in fixed point: those of the second reading, if there was one. KEEPS adds them to what is there.
 template <bool KEEPS, class A>
-GPUOPT_KERNEL void decodeSumsKernel(const std::size_t n, FixedPointSum<A> first, FixedPointSum<A> again,
-                                    const unsigned long long* sums, const unsigned bins, A* out) {
-  waitForPreviousKernel();
-  const bool isAgain = again.start(n);
-  if (!isAgain) first.start(n);
-  for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < bins; bin += gridDim.x * blockDim.x) {
+struct DecodeSums {
+  static constexpr bool PREPARES = false;
+  std::size_t n;
+  FixedPointSum<A> first, again;
+  const unsigned long long* sums;
+  unsigned bins;
+  A* out;
+  bool isAgain = false;
+
+  __device__ void start() {
+    isAgain = again.start(n);
+    if (!isAgain) first.start(n);
+  }
+  __device__ void operator()(unsigned bin) const {
     const A sum = isAgain ? again.value(sums[bins + bin], bin) : first.value(sums[bin], bin);
     out[bin] = KEEPS ? out[bin] + sum : sum;
   }
-}
+};
 
 // The largest finite magnitude in a bin, of every `every`th group of 32 steps; of all elements if that is 1.
 template <class Source, class A>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    sampleMagnitudesKernel(const Source source, const StepShape shape, const std::size_t every, const unsigned bins,
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
+    sampleMagnitudesKernel(const Source source, const StepArgs shape, const std::size_t every, const unsigned bins,
                            Magnitudes<A>* magnitudes) {
   using Bits = AtomicUnsigned<A>;
   __shared__ Bits most;

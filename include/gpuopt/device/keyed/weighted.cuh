@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/device/histogram/edge_arguments.cuh>
-#include <gpuopt/device/histogram/reduce_by.cuh>
+#include <gpuopt/device/keyed/edge_arguments.cuh>
+#include <gpuopt/device/keyed/reduce_by.cuh>
 
 #include <cstddef>
 #include <type_traits>
@@ -103,7 +103,8 @@ void sumWeights(const WeightedCall<A>& call, It in, WeightIt weights, const Slot
   requireWeightedInput(call, weights, "weights");
   const ReduceByCall<A> reduction{call.function, call.stream, call.n, static_cast<unsigned>(call.slots), call.sums};
   const auto source = sourceOf<false>(call.function, call.n, WeightedSample<A, SlotOf>{slotOf}, weights, in);
-  reduceByOp<WeightedPolicy<Policy>>(reduction, source, Plus{});
+  withReadable<false>(source, call.n,
+                      [&](const auto& readable) { reduceByOp<WeightedPolicy<Policy>>(reduction, readable, Plus{}); });
 }
 
 // The same between edges in device memory that are sorted.

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <gpuopt/block/shared.cuh>
-#include <gpuopt/device/histogram/bins.cuh>
+#include <gpuopt/device/keyed/bins.cuh>
 
 #include <cstddef>
 

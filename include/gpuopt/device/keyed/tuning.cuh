@@ -38,17 +38,17 @@ struct CloseLastBin : HistogramPolicy {
 namespace detail {
 
 // One block for each multiprocessor, with all of its shared memory.
-inline constexpr unsigned histogramThreads = 1024;
+inline constexpr unsigned keyedThreads = 1024;
 
 // Loads in flight per thread, and as many again for the next tile.
-inline constexpr std::size_t histogramLoadBytes = 64;
+inline constexpr std::size_t keyedLoadBytes = 64;
 
 // Shared memory that the block's static variables and the system need.
-inline constexpr std::size_t histogramReservedBytes = 2048;
+inline constexpr std::size_t keyedReservedBytes = 2048;
 
 // Up to this size a single block counts and stores: nothing has to be zeroed first. 2^14 floats take it 3.2 us; of 2^16
 // it took 8.5 us, several blocks 3.7.
-inline constexpr std::size_t oneBlockHistogramBytes = 64 << 10;
+inline constexpr std::size_t oneBlockBytes = 64 << 10;
 
 // Copies of the counters of bytes: updates of shared memory limit them, not loads. 32 give each lane a bank of its own,
 // 0.97 of the read for any bytes; 16 copies 0.83, one 0.59 of uniform ones. Private counters of threads, read and
@@ -56,7 +56,7 @@ inline constexpr std::size_t oneBlockHistogramBytes = 64 << 10;
 inline constexpr unsigned byteCopies = 32;
 
 // Most elements of a block: its counters have 32 bits.
-inline constexpr std::size_t mostBlockElements = std::size_t{1} << 31;
+inline constexpr std::size_t maxBlockElements = std::size_t{1} << 31;
 
 // Whether structures that are read one by one pass through shared memory, where there is room beside the counters.
 // histogramBy of a GiB of them, all members, directly and so (H200, 2026-11-23): up to 48 bytes 0.243 to 0.249 ms, and
@@ -68,11 +68,11 @@ constexpr bool isStagedSize(std::size_t size, std::size_t alignment) {
 }
 
 // Most bytes of a thread that takes several of them.
-inline constexpr std::size_t mostStagedLaneBytes = 80;
+inline constexpr std::size_t maxStagedLaneBytes = 80;
 
 // Words of shared memory for counters of 32 bits, with one for elements in no slot.
 template <class N>
-__host__ __device__ constexpr N sharedCounterWords(N slots) {
+__device__ constexpr N sharedCounterWords(N slots) {
   return slots + 1;
 }
 
@@ -81,13 +81,13 @@ __host__ __device__ constexpr N sharedCounterWords(N slots) {
 inline constexpr unsigned packedLimit = 0x8000;
 // Words of shared memory for such counters, with one for each lane's elements in other slots.
 template <class N>
-__host__ __device__ constexpr N packedCounterWords(N slots) {
+__device__ constexpr N packedCounterWords(N slots) {
   return (slots + 1) / 2 + 32;
 }
 
 // How often the input may be read, by groups of blocks that count some of the bins each. 2^18 bins take three readings
 // 1160 us, 1180 if all elements are equal; a partition 1290 and 1460.
-inline constexpr std::size_t mostPackedGroups = 3;
+inline constexpr std::size_t maxPackedGroups = 3;
 
 // Up to this number of elements, counters that do not fit into shared memory are updated in global memory.
 inline constexpr std::size_t fewElements = 1 << 16;
@@ -97,29 +97,33 @@ inline constexpr unsigned partitionThreads = 512;
 inline constexpr unsigned partitionBlocksPerSm = 2;
 inline constexpr unsigned partitionItems = 16;  // elements of a thread at a time
 inline constexpr unsigned partitionRangeBits = 15;
-inline constexpr unsigned mostPartitionRanges = 512;
+inline constexpr unsigned maxPartitionRanges = 512;
 inline constexpr unsigned partitionChunk = 512;
-// Elements at a time, which limits the scratch memory to 512 MiB and what the last chunks take.
-inline constexpr std::size_t partitionRound = std::size_t{1} << 28;
 // Chunks that a block counts before it adds its counters to the result, at least.
-inline constexpr unsigned leastCountedChunks = 64;
+inline constexpr unsigned minCountedChunks = 64;
 
 // reduceBy, where an update is a loop: a copy of the words for each warp, if a block has this number of elements for a
 // word.
-inline constexpr unsigned mostWordCopies = 32;
-inline constexpr std::size_t elementsPerCopiedWord = 8;
+inline constexpr unsigned maxCellCopies = 32;
+inline constexpr std::size_t elementsPerCopiedCell = 8;
 
 // Lanes of a warp with four neighbours of one bin, from which on reduceBy joins those of neighbouring lanes.
-inline constexpr int leastJoinedLanes = 24;
+inline constexpr int minJoinedLanes = 24;
 
 // How often reduceBy may read its input, by groups of blocks that combine some of the bins each; and where an update is
 // a loop. Integers in 2^18 bins take five readings 590 to 800 us, atomics in global memory 310 for runs, 6640 for
 // Zipf's distribution; floats with FastSums five readings 3160 if uniform, atomics 1390.
-inline constexpr std::size_t mostReduceByGroups = 5;
-inline constexpr std::size_t mostLoopingGroups = 3;
+inline constexpr std::size_t maxReduceByGroups = 5;
+inline constexpr std::size_t maxLoopingGroups = 3;
 
-// Values that reduceBy looks at for the largest magnitude before it adds, in fixed point.
-inline constexpr std::size_t sampledMagnitudes = 1 << 20;
+// Sizes of passes.
+struct KeyedTuning {
+  // Values that reduceBy looks at for the largest magnitude before it adds, in fixed point.
+  std::size_t sampledValues = std::size_t{1} << 20;
+  // Elements that the partition sorts at a time, which limits the scratch memory to 512 MiB and what the last chunks
+  // take.
+  std::size_t partitionRound = std::size_t{1} << 28;
+};
 
 }  // namespace detail
 

@@ -6,7 +6,7 @@
 
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/block/struct_io.cuh>
-#include <gpuopt/device/histogram/steps.cuh>
+#include <gpuopt/device/keyed/steps.cuh>
 #include <gpuopt/warp/struct_tile.cuh>
 
 #include <cstddef>
@@ -16,7 +16,7 @@ GPUOPT_DETAIL_BEGIN
 
 // Structures per thread: as many as fill words, if they leave registers for the rest.
 template <class T>
-inline constexpr int stagedItems = itemsOf<T>() * sizeof(T) <= mostStagedLaneBytes ? static_cast<int>(itemsOf<T>()) : 1;
+inline constexpr int stagedItems = itemsOf<T>() * sizeof(T) <= maxStagedLaneBytes ? static_cast<int>(itemsOf<T>()) : 1;
 
 // An array of structures, with full tiles of steps read through shared memory, and the others one by one. The first
 // step begins at a 16-byte boundary; if no structure does, 16 bytes after the first one or more, because the copies
@@ -30,7 +30,7 @@ struct StagedSource {
   using Tile = WarpTile<BYTES, leastAlignment<T>>;
   static constexpr unsigned WARP_BYTES = roundUpTo(Tile::SHARED_BYTES, sharedPass);
   // With what aligns them to such a pass.
-  static constexpr std::size_t SHARED_BYTES = histogramThreads / 32 * WARP_BYTES + sharedPass;
+  static constexpr std::size_t SHARED_BYTES = keyedThreads / 32 * WARP_BYTES + sharedPass;
   static_assert(BYTES >= 16, "a step has the bytes that a copy reads beyond a tile");
 
   const T* data;
@@ -132,7 +132,7 @@ class StagedSteps {
 
 // takeSteps() of structures: a warp copies its next steps while it takes those in registers.
 template <int, class T, class F, class Take, class EndTile, class TakeRest>
-__device__ inline void takeSteps(const StagedSource<T, F>& source, const StepShape& shape, std::size_t block,
+__device__ inline void takeSteps(const StagedSource<T, F>& source, const StepArgs& shape, std::size_t block,
                                  std::size_t blocks, const Take& take, const EndTile& endTile,
                                  const TakeRest& takeRest) {
   const StagedSteps<T, F> staged(source);

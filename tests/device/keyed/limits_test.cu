@@ -49,7 +49,7 @@ std::vector<unsigned long long> countsFromFirst() {
 LaunchConfig twoBlocks(std::size_t sharedBytes) {
   LaunchConfig config;
   config.grid = dim3(2);
-  config.block = dim3(detail::histogramThreads);
+  config.block = dim3(detail::keyedThreads);
   config.sharedBytes = sharedBytes;
   return config;
 }
@@ -79,8 +79,7 @@ void checkAdding(std::size_t n, std::size_t bins, Counter before, Distribution d
 
 // Bins that `groups` groups of blocks combine, with `bytes` bytes of a bin, if they are as many as possible.
 std::size_t mostBinsOf(std::size_t groups, std::size_t bytes) {
-  const auto shape = detail::elementShape<Source>(1, 1);
-  return groups * detail::counterWords(shape) * 4 / bytes;
+  return groups * detail::cellMemory(detail::keyedRequest<Source>(1, 1, detail::countCell<Count>())) / bytes;
 }
 
 // Keys at both ends of every group's range, outside, and in between.
@@ -130,14 +129,15 @@ void checkReduceBy(std::size_t bins, Op op) {
 
 TEST_CASE("histograms: elements beyond 2^32", "[device]") {
   const Source source{Numbers{}, {BinOfNumber{}, BINS}};
-  const detail::StepShape shape{FIRST, FIRST + COUNT, EDGES};
+  const detail::StepArgs shape{FIRST, FIRST + COUNT, EDGES};
   DeviceArray<Count> shared(std::vector<Count>(BINS, 0)), packed(shared.toHost()), global(shared.toHost());
-  launch(detail::sharedHistogramKernel<false, Source, Count>, twoBlocks(4 * BINS + 16), source, shape, BINS,
-         shared.data(), false);
-  launch(detail::packedHistogramKernel<1, Source, Count>, twoBlocks(4 * BINS + 512), source, shape,
-         detail::PackedShape{BINS, 1, BINS}, packed.data());
-  launch(detail::globalHistogramKernel<Source, Count>, twoBlocks(0), source, shape,
-         detail::GlobalCounters<Count>{BINS, global.data()});
+  const auto argsOf = [](DeviceArray<Count>& counts) { return detail::SlotsArgs<Count>{BINS, counts.data()}; };
+  launch(detail::histogramKernel<detail::SharedCounters<false, Count>, Source>, twoBlocks(4 * BINS + 16), source, shape,
+         argsOf(shared), false);
+  launch(detail::histogramKernel<detail::PackedCounters<1, Count>, Source>, twoBlocks(4 * BINS + 512), source, shape,
+         detail::PackedArgs<Count>{BINS, packed.data(), 1, BINS}, false);
+  launch(detail::histogramKernel<detail::GlobalCounters<Count>, Source>, twoBlocks(0), source, shape, argsOf(global),
+         false);
   CHECK(shared.toHost() == countsFromFirst());
   CHECK(packed.toHost() == countsFromFirst());
   CHECK(global.toHost() == countsFromFirst());
@@ -149,8 +149,8 @@ TEST_CASE("reduceBy: elements beyond 2^32", "[device]") {
   const Keyed source{Numbers{}, {BinOfNumber{}, BINS}};
   DeviceArray<Count> sums(std::vector<Count>(BINS, 0));
   launch(detail::sharedReduceByKernel<detail::SharedWords<Update>, Keyed, Update>,
-         twoBlocks(8 * detail::reduceByWords(BINS)), source, detail::StepShape{FIRST, FIRST + COUNT, EDGES}, COUNT,
-         Update{}, detail::WordTable<Count>{sums.data(), BINS}, detail::ReduceByShape{1, BINS, 1, false});
+         twoBlocks(8 * detail::reduceByWords(BINS)), source, detail::StepArgs{FIRST, FIRST + COUNT, EDGES}, COUNT,
+         Update{}, detail::WordTable<Count>{sums.data(), BINS}, detail::ReduceByArgs{1, BINS, 1, false});
   std::vector<Count> expected(BINS, 0);
   for (std::size_t i = FIRST; i < FIRST + COUNT + EDGES; ++i)
     if (BinOfNumber{}(i) < BINS) expected[BinOfNumber{}(i)] += i;

@@ -6,7 +6,7 @@
 
 #include <gpuopt/core/device_code.cuh>
 #include <gpuopt/core/message.cuh>
-#include <gpuopt/device/histogram/even_edges.cuh>
+#include <gpuopt/device/keyed/even_edges.cuh>
 #include <gpuopt/thread/operators.cuh>
 
 #include <cmath>
@@ -19,7 +19,7 @@
 
 GPUOPT_DETAIL_BEGIN
 
-inline constexpr std::size_t mostBins = 0x7ffffffd;  // slots are numbered by an int
+inline constexpr std::size_t maxBins = 0x7ffffffd;  // slots are numbered by an int
 
 // The type in which elements are compared with the limits of bins: floating-point types their own, halves as float.
 template <class T>
@@ -48,7 +48,7 @@ std::string numberInWords(N number) {
 
 inline void requireBins(std::size_t bins, const char* function, const char* order = "") {
   if (bins == 0) throwInvalid({function, ": bins is 0", order});
-  if (bins > mostBins) throwInvalid({function, ": bins (", bins, ") exceeds ", mostBins});
+  if (bins > maxBins) throwInvalid({function, ": bins (", bins, ") exceeds ", maxBins});
 }
 
 template <class N>
@@ -88,8 +88,8 @@ struct EvenBins;
 
 // The slot of x by its bin, if it is in one: no branches, since several elements are on their way at once.
 template <bool OUTSIDE, class T>
-__device__ inline unsigned slotOf(bool isInside, unsigned bin, T x, T least, unsigned bins) {
-  return isInside ? bin : OUTSIDE && !(x < least) ? bins + 1 : bins;
+__device__ inline unsigned slotOf(bool isInside, unsigned bin, T x, T lower, unsigned bins) {
+  return isInside ? bin : OUTSIDE && !(x < lower) ? bins + 1 : bins;
 }
 
 // Integers of up to 2 bytes: floor(((x - first) * bins + begin) / (upper - lower)), the quotients of bins and of begin
@@ -97,9 +97,9 @@ __device__ inline unsigned slotOf(bool isInside, unsigned bin, T x, T least, uns
 // 2^16 / 2^48, which is at most 1 / range.
 template <class T, bool OUTSIDE>
 struct EvenBins<T, OUTSIDE, std::enable_if_t<std::is_integral_v<T> && sizeof(T) <= 2>> {
-  T first;            // the least value in a bin
-  unsigned span;      // the greatest one less the least
-  unsigned firstBin;  // of the least
+  T first;            // the smallest value in a bin
+  unsigned span;      // the largest one minus the smallest
+  unsigned firstBin;  // of the smallest value
   unsigned quotient;  // whole bins from one value to the next
   std::uint64_t multiplier;
   std::uint64_t addend;
@@ -116,8 +116,8 @@ struct EvenBins<T, OUTSIDE, std::enable_if_t<std::is_integral_v<T> && sizeof(T) 
 // 64 bits, exactly so if 2^(32 + shift) is no less than (upper - lower)^2 (Granlund and Montgomery 1994).
 template <class T, bool OUTSIDE>
 struct EvenBins<T, OUTSIDE, std::enable_if_t<std::is_integral_v<T> && sizeof(T) == 4>> {
-  T first;          // the least value in a bin
-  unsigned span;    // the greatest one less the least
+  T first;          // the smallest value in a bin
+  unsigned span;    // the largest one minus the smallest
   unsigned offset;  // first - lower
   unsigned shift;
   std::uint64_t multiplier;
@@ -166,7 +166,7 @@ struct EvenBins<T, OUTSIDE, std::enable_if_t<!std::is_integral_v<T>>> {
   using Number = BinNumber<T>;
   Number upper;
   TwoParts<Number> scale;  // 1 / width
-  Number sureness;  // elements whose position is closer than that to the middle of a bin are not close to an edge
+  Number clearance;        // elements that are closer to the middle of their bin are not close to an edge
   BinEdges<Number> edges;
 
   __device__ unsigned operator()(T value) const {
@@ -176,7 +176,7 @@ struct EvenBins<T, OUTSIDE, std::enable_if_t<!std::is_integral_v<T>>> {
     const Number error = fused(distance, scale.rest, fused(distance, scale.sum, -position));
     unsigned bin = floorOf(position);
     const Number fromMiddle = position - static_cast<Number>(static_cast<int>(bin)) - Number(0.5) + error;
-    if (!(std::fabs(fromMiddle) < sureness)) bin = slotBeside(x, fromMiddle < 0 ? bin : bin + 1);
+    if (!(std::fabs(fromMiddle) < clearance)) bin = slotBeside(x, fromMiddle < 0 ? bin : bin + 1);
     if constexpr (OUTSIDE) return slotOf<OUTSIDE>(bin < edges.exact.bins, bin, x, edges.lower, edges.exact.bins);
     return bin < edges.exact.bins ? bin : edges.exact.bins;
   }
@@ -214,14 +214,14 @@ EvenBins<T, OUTSIDE> noBinsOfWords(unsigned bins, bool areAbove) {
 
 template <class T, bool OUTSIDE>
 EvenBins<T, OUTSIDE> evenBinsOfWords(unsigned bins, std::int64_t lower, std::int64_t upper, const char* function) {
-  constexpr std::int64_t LEAST = (std::numeric_limits<T>::min)(), MOST = (std::numeric_limits<T>::max)();
+  constexpr std::int64_t MIN_VALUE = (std::numeric_limits<T>::min)(), MAX_VALUE = (std::numeric_limits<T>::max)();
   const std::uint64_t range = static_cast<std::uint64_t>(upper) - static_cast<std::uint64_t>(lower);
   if (range > std::uint64_t{1} << 32)
     throwInvalid({function, ": upper - lower (", std::to_string(range), ") exceeds 2^32, for elements of ", sizeof(T),
                   " bytes"});
-  if (upper <= LEAST || lower > MOST) return noBinsOfWords<T, OUTSIDE>(bins, upper <= LEAST);
-  const std::int64_t first = lower < LEAST ? LEAST : lower;
-  const std::int64_t last = upper > MOST ? MOST : upper - 1;
+  if (upper <= MIN_VALUE || lower > MAX_VALUE) return noBinsOfWords<T, OUTSIDE>(bins, upper <= MIN_VALUE);
+  const std::int64_t first = lower < MIN_VALUE ? MIN_VALUE : lower;
+  const std::int64_t last = upper > MAX_VALUE ? MAX_VALUE : upper - 1;
   const auto span = static_cast<unsigned>(last - first), offset = static_cast<unsigned>(first - lower);
   const auto ceiling = [range](Wide dividend) { return static_cast<std::uint64_t>((dividend + range - 1) / range); };
   if constexpr (sizeof(T) <= 2) {
@@ -263,12 +263,12 @@ N lastDigit(N number) {
 template <class N>
 N exactWidthOf(unsigned bins, N lower, N upper) {
   const N range = upper - lower, width = range / static_cast<N>(bins);
-  const N most = std::ldexp(N(1), std::numeric_limits<N>::digits);
+  const N max = std::ldexp(N(1), std::numeric_limits<N>::digits);
   N digit = lastDigit(width);
   if (lower != 0) digit = smallerOf(digit, lastDigit(lower));
   if (upper != 0) digit = smallerOf(digit, lastDigit(upper));
-  const bool isRangeExact = lower == 0 || (std::fabs(lower) + std::fabs(upper)) / digit < most;
-  const bool isExact = isRangeExact && std::fabs(upper) / digit <= most && static_cast<N>(bins) <= most &&
+  const bool isRangeExact = lower == 0 || (std::fabs(lower) + std::fabs(upper)) / digit < max;
+  const bool isExact = isRangeExact && std::fabs(upper) / digit <= max && static_cast<N>(bins) <= max &&
                        std::fma(width, static_cast<N>(bins), -range) == 0;
   return isExact ? width : 0;
 }
@@ -288,8 +288,8 @@ inline ExactEdges<double> exactEdges(unsigned bins, double lower, double upper) 
   std::frexp(largerOf(std::fabs(lower), std::fabs(upper)), &exponent);
   const double scale = std::ldexp(1.0, smallerOf(-exponent, 1000));
   const auto scaled = [scale](double limit) {
-    const double least = limit == 0 ? 0 : ExactEdges<double>::LEAST_LIMIT, size = std::fabs(limit) * scale;
-    return std::copysign(largerOf(least, size), limit);
+    const double min = limit == 0 ? 0 : ExactEdges<double>::MIN_LIMIT, size = std::fabs(limit) * scale;
+    return std::copysign(largerOf(min, size), limit);
   };
   return {{scale}, scaled(lower), scaled(upper), bins};
 }
@@ -298,7 +298,7 @@ template <class T, bool OUTSIDE>
 EvenBins<T, OUTSIDE> evenBinsOfNumbers(unsigned bins, BinNumber<T> lower, BinNumber<T> upper, const char* function) {
   using Number = BinNumber<T>;
   using Limits = std::numeric_limits<Number>;
-  constexpr Number ULP = Limits::epsilon(), LEAST = (Limits::min)();
+  constexpr Number ULP = Limits::epsilon(), MIN_VALUE = (Limits::min)();
   if (!std::isfinite(lower) || !std::isfinite(upper))
     throwInvalid({function, ": lower and upper must be finite: lower is ", numberInWords(lower), ", upper ",
                   numberInWords(upper)});
@@ -307,7 +307,7 @@ EvenBins<T, OUTSIDE> evenBinsOfNumbers(unsigned bins, BinNumber<T> lower, BinNum
   const EvenBins<T, OUTSIDE> searched{upper, {}, 0, {exact, lower, {}, 0, false}};
   const Number shortWidth = (upper - lower) / numbers;
   // Neither the reciprocal of the width nor what is rounded off it may underflow.
-  if (shortWidth < LEAST || shortWidth > ULP / LEAST) return searched;
+  if (shortWidth < MIN_VALUE || shortWidth > ULP / MIN_VALUE) return searched;
   const double count = bins, range = static_cast<double>(upper) - static_cast<double>(lower);
   const double width = range / count;
   const double rest = (rangeError(lower, upper) - std::fma(width, count, -range)) / count;
@@ -320,15 +320,15 @@ EvenBins<T, OUTSIDE> evenBinsOfNumbers(unsigned bins, BinNumber<T> lower, BinNum
   const Number edge = Number(1.1) * magnitude / shortWidth;
   const Number margin = isProductExact ? 0 : ULP / 2 * (roundings * numbers + edge);
   // The errors of tiny products are lost.
-  if (margin > Number(0.25) || (exactWidth == 0 && magnitude <= LEAST / ULP / ULP)) return searched;
+  if (margin > Number(0.25) || (exactWidth == 0 && magnitude <= MIN_VALUE / ULP / ULP)) return searched;
   const auto twoParts = [](double number, double more) {
     const auto sum = static_cast<Number>(number);
     return TwoParts<Number>{sum, static_cast<Number>(number - static_cast<double>(sum) + more)};
   };
   // An exact product that cannot underflow tells the bin even at an edge.
-  const Number sureness = isProductExact && exactWidth <= 1 ? Number(1) : Number(0.5) - margin;
+  const Number clearance = isProductExact && exactWidth <= 1 ? Number(1) : Number(0.5) - margin;
   const Number tolerance = exactWidth > 0 ? 0 : 8 * ULP * ULP * magnitude;
-  return {upper, twoParts(1 / width, 0), sureness, {exact, lower, twoParts(width, rest), tolerance, true}};
+  return {upper, twoParts(1 / width, 0), clearance, {exact, lower, twoParts(width, rest), tolerance, true}};
 }
 
 // The bins of a histogram over [lower, upper).

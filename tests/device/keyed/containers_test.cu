@@ -8,6 +8,8 @@
 #include <gpuopt/device_vector.cuh>
 #include <gpuopt/histogram_automatic.cuh>
 
+#include <cuda_fp16.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -96,13 +98,19 @@ TEST_CASE("Limits that are the least and the greatest element", "[device]") {
 }
 
 TEST_CASE("What explain says of edges, channels and rows", "[device]") {
-  CHECK(contains(gpuopt::explainHistogramEdges<float>(1 << 24, 100), "the counters fit into shared memory"));
+  CHECK(contains(gpuopt::explainHistogramEdges<float>(1 << 24, 100), "all bins fit into shared memory"));
   CHECK(contains(gpuopt::explainHistogramEdges<float>(0, 100), "nothing to launch"));
-  CHECK(contains(gpuopt::explainHistogramChannels<float, 3>(1 << 24, 100), "the counters fit into shared memory"));
+  CHECK(contains(gpuopt::explainHistogramChannels<float, 3>(1 << 24, 100), "all bins fit into shared memory"));
   CHECK(contains(gpuopt::explainHistogramChannels<unsigned char, 4>(1 << 24, 256), "values of bytes"));
-  CHECK(contains(gpuopt::explainHistogramRows<float>(10000, 512, 64),
-                 "a row for each in turn: the counters of a row fit"));
-  CHECK(contains(gpuopt::explainHistogramRows<float>(1, 1 << 26, 64), " of them for each row"));
+  CHECK(contains(gpuopt::explainHistogramRows<float>(10000, 512, 64), ", by vectors, a row for each block in turn, "));
+  CHECK(contains(gpuopt::explainHistogramRows<float>(1, 1 << 26, 64), " blocks a row"));
   CHECK(contains(gpuopt::explainHistogramRows<float>(10, 1000, 1000000), "global memory"));
-  CHECK(contains(gpuopt::explainHistogram<float>(1 << 24, 100), "the counters fit into shared memory"));
+  CHECK(contains(gpuopt::explainHistogram<float>(1 << 24, 100), "all bins fit into shared memory"));
+  const DeviceVector<float> values(100);
+  const DeviceVector<int> keys(100);
+  DeviceVector<float> sums(10);
+  DeviceVector<__half> halves(10);
+  CHECK(contains(gpuopt::explainReduceBy(values, keys, sums), "fixed point, shared memory, by vectors, 1 block of "));
+  CHECK(gpuopt::explainReduceBy(values, keys, sums, gpuopt::Maximum{}).find("shared memory, by vectors, 1 ") == 0);
+  CHECK(gpuopt::explainReduceBy(values, keys, halves) == gpuopt::explainReduceBy(values, keys, sums));
 }

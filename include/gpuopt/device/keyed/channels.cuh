@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/device/histogram/arguments.cuh>
-#include <gpuopt/device/histogram/axis.cuh>
-#include <gpuopt/device/histogram/launch.cuh>
+#include <gpuopt/device/keyed/arguments.cuh>
+#include <gpuopt/device/keyed/axis.cuh>
+#include <gpuopt/device/keyed/launch.cuh>
 
 #include <cstddef>
 #include <string>
@@ -74,7 +74,6 @@ template <class T, int CHANNELS, class F>
 struct ByteSlots<HistogramPixel<T, CHANNELS>, F> {
   static constexpr unsigned VALUES = 256 * CHANNELS;
   F f;
-  unsigned slots;
 
   __device__ unsigned operator()(unsigned value) const { return f.slot(static_cast<T>(value % 256), value / 256); }
 };
@@ -104,8 +103,8 @@ void histogramOfPixels(const char* function, const T* samples, std::size_t n, Co
                        BinLimit<T> lower, BinLimit<T> upper, cudaStream_t stream) {
   const auto binsOfSample = binsBetween<Policy, T>(bins, lower, upper, function);
   const std::size_t slots = slotsOf<Policy>(bins);
-  if (slots > mostBins / CHANNELS)
-    throwInvalid({function, ": ", CHANNELS, " times bins (", bins, ") exceeds ", mostBins});
+  if (slots > maxBins / CHANNELS)
+    throwInvalid({function, ": ", CHANNELS, " times bins (", bins, ") exceeds ", maxBins});
   const ChannelBins<std::decay_t<decltype(binsOfSample)>, CHANNELS> slotOf{binsOfSample, static_cast<unsigned>(slots)};
   const auto* const pixels = reinterpret_cast<const HistogramPixel<T, CHANNELS>*>(samples);
   histogramOf<Policy>(function, pixels, n, counts, CHANNELS * slots, slotOf, stream, "samples");
@@ -122,7 +121,7 @@ std::size_t slotsOfChannels(const ChannelAxes<CHANNELS, Limit>& axes, const char
     requireBins(axis.bins, function);
     slots += slotsOf<Policy>(axis.bins);
   }
-  if (slots > mostBins) throwInvalid({function, ": the bins of all channels (", slots, ") exceed ", mostBins});
+  if (slots > maxBins) throwInvalid({function, ": the bins of all channels (", slots, ") exceed ", maxBins});
   return slots;
 }
 

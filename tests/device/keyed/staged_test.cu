@@ -63,7 +63,7 @@ constexpr bool staged = detail::StagedForm<detail::IteratorSource<const T*, BinO
 
 // Elements of a tile of all blocks' threads.
 template <class T>
-constexpr std::size_t tileOf = detail::histogramThreads* detail::stagedItems<T>;
+constexpr std::size_t tileOf = detail::keyedThreads* detail::stagedItems<T>;
 
 template <class T>
 void checkCounts(std::size_t n, std::size_t offset) {
@@ -162,16 +162,26 @@ TEST_CASE("staged structures: which sizes are", "[host]") {
 
 TEST_CASE("staged structures: explainHistogram says so, and where there is no room", "[host]") {
   const auto words = [](std::size_t slots) {
-    detail::HistogramShape shape{1 << 24, slots, 64, 1, 1, 0, 0, 227 << 10, 132, 0};
-    shape.stageBytes = detail::StagedSource<Blob<64, 4>, BinOf>::SHARED_BYTES;
-    return detail::planInWords(detail::planHistogram(shape));
+    detail::KeyedRequest request;
+    request.n = 1 << 24;
+    request.slots = slots;
+    request.elementBytes = 64;
+    request.cell = detail::countCell<unsigned>();
+    request.sharedBytes = 227 << 10;
+    request.multiprocessors = 132;
+    request.stageBytes = detail::StagedSource<Blob<64, 4>, BinOf>::SHARED_BYTES;
+    return detail::planInWords(detail::planKeyed(request));
   };
-  const std::string start = "shared memory, 132 blocks of 1024 threads", end = ": the counters fit into shared memory";
-  CHECK(words(256) == start + ", which read structures through shared memory" + end);
-  CHECK(words(40159) == start + ", which read structures through shared memory" + end);
-  CHECK(words(40160) == start + end);
+  const std::string staged = ", structures read through shared memory";
+  const auto expected = [](const std::string& way, const char* written) {
+    return "shared memory, by elements" + way +
+           ", 132 blocks of 1024 threads: all bins fit into shared memory; reads 1073741824 bytes, writes " + written;
+  };
+  CHECK(words(256) == expected(staged, "1024"));
+  CHECK(words(40128) == expected(staged, "160512"));
+  CHECK(words(40129) == expected("", "160516"));
   const std::string explained = explainHistogram<Blob<64, 4>>(1 << 20, 256);
-  CHECK(explained.find("which read structures through shared memory") != std::string::npos);
+  CHECK(explained.find("structures read through shared memory") != std::string::npos);
   CHECK(explainHistogram<Blob<64, 4>>(100, 256).find("through") == std::string::npos);
   CHECK(explainHistogram<Blob<128, 4>>(1 << 20, 256).find("through") == std::string::npos);
 }

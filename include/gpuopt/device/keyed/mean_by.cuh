@@ -4,7 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/call_range.cuh>
-#include <gpuopt/device/histogram/reduce_by.cuh>
+#include <gpuopt/device/keyed/reduce_by.cuh>
 #include <gpuopt/device/structs/transform_pair.cuh>
 #include <gpuopt/host/memory.cuh>
 

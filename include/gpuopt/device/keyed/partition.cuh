@@ -9,8 +9,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/device/histogram/kernels.cuh>
-#include <gpuopt/device/histogram/steps.cuh>
+#include <gpuopt/device/keyed/kernels.cuh>
+#include <gpuopt/device/keyed/steps.cuh>
 #include <gpuopt/grid/dependency.cuh>
 
 #include <cstddef>
@@ -29,11 +29,11 @@ struct Partition {
   unsigned ranges;
 };
 
-inline constexpr unsigned partitionCounters = 1 + 2 * mostPartitionRanges;
+inline constexpr unsigned partitionCounters = 1 + 2 * maxPartitionRanges;
 
-// Sums of a value over the lower threads of a block of mostPartitionRanges threads. All call; returns the sum before
+// Sums of a value over the lower threads of a block of maxPartitionRanges threads. All call; returns the sum before
 // the own value.
-__device__ inline unsigned sumBefore(unsigned value, unsigned (&warpSums)[mostPartitionRanges / 32]) {
+__device__ inline unsigned sumBefore(unsigned value, unsigned (&warpSums)[maxPartitionRanges / 32]) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   unsigned sum = value;
 #pragma unroll
@@ -52,13 +52,13 @@ __device__ inline unsigned sumBefore(unsigned value, unsigned (&warpSums)[mostPa
 // The elements of a block's tile, collected by ranges, and where they go. Thread r has range r.
 struct PartitionStage {
   static constexpr unsigned TILE = partitionThreads * partitionItems;
-  unsigned slots[TILE];                      // by ranges
-  unsigned counts[mostPartitionRanges];      // of a range in this tile
-  unsigned starts[mostPartitionRanges + 1];  // of a range in `slots`
-  unsigned splits[mostPartitionRanges];      // from here on, a range's slots go to new chunks
-  unsigned toOld[mostPartitionRanges];       // add to an index in `slots`: the index in the pool before the split,
-  unsigned toNew[mostPartitionRanges];       // and after it
-  unsigned warpSums[mostPartitionRanges / 32];
+  unsigned slots[TILE];                     // by ranges
+  unsigned counts[maxPartitionRanges];      // of a range in this tile
+  unsigned starts[maxPartitionRanges + 1];  // of a range in `slots`
+  unsigned splits[maxPartitionRanges];      // from here on, a range's slots go to new chunks
+  unsigned toOld[maxPartitionRanges];       // add to an index in `slots`: the index in the pool before the split,
+  unsigned toNew[maxPartitionRanges];       // and after it
+  unsigned warpSums[maxPartitionRanges / 32];
 };
 
 // The loops that follow are not unrolled: registers are scarce.
@@ -128,7 +128,7 @@ __device__ inline void partitionTile(const Partition& pool, PartitionStage& stag
   const unsigned count = stage.counts[threadIdx.x];
   const unsigned start = sumBefore(count, stage.warpSums);
   stage.starts[threadIdx.x] = start;
-  if (threadIdx.x == mostPartitionRanges - 1) stage.starts[mostPartitionRanges] = start + count;
+  if (threadIdx.x == maxPartitionRanges - 1) stage.starts[maxPartitionRanges] = start + count;
   placeRange(pool, stage, open, start, count);
   __syncthreads();
 #pragma unroll
@@ -139,7 +139,7 @@ __device__ inline void partitionTile(const Partition& pool, PartitionStage& stag
     }
   __syncthreads();
 #pragma unroll 1
-  for (unsigned i = threadIdx.x; i < stage.starts[mostPartitionRanges]; i += partitionThreads) {
+  for (unsigned i = threadIdx.x; i < stage.starts[maxPartitionRanges]; i += partitionThreads) {
     const unsigned slot = stage.slots[i], range = slot >> partitionRangeBits;
     const std::size_t entry = i + (i < stage.splits[range] ? stage.toOld[range] : stage.toNew[range]);
     pool.entries[entry] = static_cast<unsigned short>(slot & ((1u << partitionRangeBits) - 1));
@@ -148,8 +148,7 @@ __device__ inline void partitionTile(const Partition& pool, PartitionStage& stag
 
 // Steps of a thread at a time. Wide elements are fewer, or registers would not suffice.
 template <class Source>
-inline constexpr int partitionSteps = clampTo(static_cast<int>(partitionItems) / Source::STEP, 1,
-                                              histogramItems<Source>);
+inline constexpr int partitionSteps = clampTo(static_cast<int>(partitionItems) / Source::STEP, 1, keyedItems<Source>);
 
 // The slots of a thread's steps first, first + partitionThreads, ... below `end`; otherwise `none`.
 template <int ITEMS, class Source>
@@ -174,9 +173,8 @@ __device__ inline void loadSlots(const Source& source, std::size_t first, std::s
 
 template <class Source, class Count>
 GPUOPT_KERNEL void __launch_bounds__(partitionThreads, partitionBlocksPerSm)
-    partitionKernel(const Source source, const StepShape shape, const Partition pool,
-                    const GlobalCounters<Count> counters) {
-  static_assert(partitionThreads == mostPartitionRanges, "thread r has range r");
+    partitionKernel(const Source source, const StepArgs shape, const Partition pool, const SlotsArgs<Count> result) {
+  static_assert(partitionThreads == maxPartitionRanges, "thread r has range r");
   constexpr int STEPS = partitionSteps<Source>;
   __shared__ PartitionStage stage;
   waitForPreviousKernel();
@@ -184,29 +182,30 @@ GPUOPT_KERNEL void __launch_bounds__(partitionThreads, partitionBlocksPerSm)
   constexpr std::size_t TILE = std::size_t{partitionThreads} * STEPS;
   for (std::size_t first = shape.first + blockIdx.x * TILE; first < shape.end; first += gridDim.x * TILE) {
     unsigned tile[STEPS * Source::STEP];
-    loadSlots(source, first + threadIdx.x, shape.end, counters.slots, tile);
-    partitionTile(pool, stage, open, tile, counters.slots);
+    loadSlots(source, first + threadIdx.x, shape.end, result.slots, tile);
+    partitionTile(pool, stage, open, tile, result.slots);
   }
   if (open.size < partitionChunk) pool.sizeOf[open.number] = open.size;
+  const GlobalCounters<Count> counters(result);
   if (blockIdx.x == 0) takeEdge(source, shape, [&](const auto& values) { counters.take(values); });
 }
 
 // Chunks before each range.
 __device__ inline void startsOfRanges(const Partition& pool, unsigned* starts,
-                                      unsigned (&warpSums)[mostPartitionRanges / 32]) {
+                                      unsigned (&warpSums)[maxPartitionRanges / 32]) {
   const unsigned range = threadIdx.x;
   const unsigned chunks = range < pool.ranges ? pool.chunksOf[range] : 0;
   const unsigned before = sumBefore(chunks, warpSums);
   starts[range] = before;
-  if (range == mostPartitionRanges - 1) starts[mostPartitionRanges] = before + chunks;
+  if (range == maxPartitionRanges - 1) starts[maxPartitionRanges] = before + chunks;
   __syncthreads();
 }
 
 // A template, so that several sources may have it.
 template <class Pool>
-GPUOPT_KERNEL void __launch_bounds__(mostPartitionRanges) orderChunksKernel(const Pool pool) {
-  __shared__ unsigned starts[mostPartitionRanges + 1], counts[mostPartitionRanges], bases[mostPartitionRanges];
-  __shared__ unsigned warpSums[mostPartitionRanges / 32];
+GPUOPT_KERNEL void __launch_bounds__(maxPartitionRanges) orderChunksKernel(const Pool pool) {
+  __shared__ unsigned starts[maxPartitionRanges + 1], counts[maxPartitionRanges], bases[maxPartitionRanges];
+  __shared__ unsigned warpSums[maxPartitionRanges / 32];
   waitForPreviousKernel();
   startsOfRanges(pool, starts, warpSums);
   const unsigned used = *pool.used;
@@ -253,15 +252,15 @@ __device__ inline void countChunks(const Partition& pool, unsigned first, unsign
 
 // A block takes a contiguous share of all chunks, and counts each range in it by itself.
 template <class Count>
-GPUOPT_KERNEL void __launch_bounds__(mostPartitionRanges)
-    countChunksKernel(const Partition pool, const GlobalCounters<Count> counters) {
+GPUOPT_KERNEL void __launch_bounds__(maxPartitionRanges)
+    countChunksKernel(const Partition pool, const SlotsArgs<Count> result) {
   constexpr unsigned RANGE = 1u << partitionRangeBits;
-  __shared__ unsigned starts[mostPartitionRanges + 1], warpSums[mostPartitionRanges / 32];
+  __shared__ unsigned starts[maxPartitionRanges + 1], warpSums[maxPartitionRanges / 32];
   waitForPreviousKernel();
   startsOfRanges(pool, starts, warpSums);
-  const unsigned used = starts[mostPartitionRanges];
+  const unsigned used = starts[maxPartitionRanges];
   const unsigned fair = (used + gridDim.x - 1) / gridDim.x;
-  const unsigned share = fair < leastCountedChunks ? leastCountedChunks : fair;
+  const unsigned share = fair < minCountedChunks ? minCountedChunks : fair;
   const unsigned first = blockIdx.x * share;
   const unsigned end = first + share < used ? first + share : used;
   for (unsigned range = 0; range < pool.ranges; ++range) {
@@ -269,12 +268,12 @@ GPUOPT_KERNEL void __launch_bounds__(mostPartitionRanges)
     const unsigned high = starts[range + 1] < end ? starts[range + 1] : end;
     if (low >= high) continue;
     const unsigned base = range * RANGE;
-    const unsigned slots = counters.slots - base < RANGE ? counters.slots - base : RANGE;
+    const unsigned slots = result.slots - base < RANGE ? result.slots - base : RANGE;
     clearShared(RANGE);
     __syncthreads();
     countChunks(pool, low, high);
     __syncthreads();
-    addToResult<false>(counters.counts + base, slots, blockIdx.x, gridDim.x,
+    addToResult<false>(result.counts + base, slots, blockIdx.x, gridDim.x,
                        [](unsigned slot) { return dynamicShared<unsigned>()[slot]; });
     __syncthreads();
   }

@@ -19,9 +19,9 @@ GPUOPT_DETAIL_BEGIN
 //   neutral()                  the word of a bin without values
 //   joined(word, word)         two words in one
 //   combine(address, word)     the same atomically
-//   start(n)                   what a thread has to know first; whether there is anything to do
+//   start(n)                   what a thread reads first; whether there is anything to do
 //   word(value, slot)          of a value of the bin `slot`
-//   end()                      what a thread has to tell at last
+//   end()                      what a thread reports at the end
 //   value(word, slot)          the result of the bin
 
 // The integer that atomics take in place of an A of its size.
@@ -32,14 +32,14 @@ using AtomicSigned = std::conditional_t<sizeof(A) == 4, int, long long>;
 
 // The same bits as another type.
 template <class To, class From>
-__device__ inline To bitsAs(const From& from) {
+__host__ __device__ inline To bitsAs(const From& from) {
   static_assert(sizeof(To) == sizeof(From));
   To to;
   __builtin_memcpy(&to, &from, sizeof(to));
   return to;
 }
 
-// Where threads have nothing to know and nothing to tell.
+// For threads that read nothing first and report nothing.
 struct PlainUpdate {
   static constexpr bool DECODES = false;
   __device__ bool start(std::size_t) const { return true; }
@@ -92,8 +92,8 @@ struct KeyedExtreme<LARGER, A, false> : KeyedIntegerExtreme<LARGER, AtomicSigned
   using Word = AtomicSigned<A>;
   static constexpr Word MOST = (std::numeric_limits<Word>::max)();
 
-  __device__ Word neutral() const { return word(LARGER ? least<A> : greatest<A>, 0); }
-  __device__ Word word(A value, unsigned) const {
+  __host__ __device__ Word neutral() const { return word(LARGER ? least<A> : greatest<A>, 0); }
+  __host__ __device__ Word word(A value, unsigned) const {
     if (value != value) return LARGER ? MOST : -MOST - 1;
     const auto bits = bitsAs<Word>(value);
     return bits < 0 ? bits ^ MOST : bits;
@@ -153,7 +153,7 @@ __device__ inline bool isFinite(AtomicUnsigned<A> magnitude) {
 template <class A>
 struct Magnitudes {
   AtomicUnsigned<A> sampled;  // of a sample of the values, or of all
-  AtomicUnsigned<A> beyond;   // of those that are not below the power of two above the sample's; 0 if there are none
+  AtomicUnsigned<A> beyond;   // of values at or above the power of two that bounds the sample; 0 if there are none
 };
 
 // Sums of floating-point numbers that do not depend on the order: every value is rounded to a multiple of a power of
