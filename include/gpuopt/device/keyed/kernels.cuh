@@ -4,9 +4,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+<<<<<<< HEAD:include/gpuopt/device/keyed/kernels.cuh
 #include <gpuopt/device/keyed/counters.cuh>
 #include <gpuopt/device/keyed/edges.cuh>
 #include <gpuopt/device/keyed/steps.cuh>
+=======
+#include <gpuopt/device/keyed/counters.cuh>
+#include <gpuopt/device/keyed/edges.cuh>
+#include <gpuopt/device/keyed/runs.cuh>
+#include <gpuopt/device/keyed/steps.cuh>
+>>>>>>> 9f53672f747aa4da81d9d55c352236a0c7649a2a:include/gpuopt/device/keyed/kernels.cuh
 #include <gpuopt/grid/dependency.cuh>
 
 #include <cstddef>
@@ -69,6 +76,7 @@ struct PackedShape {
   unsigned slots;
   unsigned groups;
   unsigned groupSlots;
+  bool followsRuns = false;  // the previous kernel has counted if the input consists of runs
 };
 
 // Updates of shared memory between two barriers are no more than packedLimit.
@@ -80,7 +88,9 @@ inline constexpr int packedItems = clampTo(static_cast<int>(packedLimit / (histo
 template <std::size_t CHANNELS, class Source, class Count>
 GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
     packedHistogramKernel(const Source source, const StepShape shape, const PackedShape table, Count* counts) {
-  waitForPreviousKernel();
+  if (!table.followsRuns) waitForPreviousKernel();
+  if constexpr (CHANNELS == 1)
+    if (table.followsRuns && consistsOfRuns(source, shape, table.slots)) return;
   const unsigned first = blockIdx.x % table.groups * table.groupSlots;
   const unsigned end = first + table.groupSlots < table.slots ? first + table.groupSlots : table.slots;
   const PackedCounters<Count> counters{first, end - first, counts, SharedCounts(dynamicShared<unsigned>())};

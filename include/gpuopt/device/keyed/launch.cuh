@@ -117,15 +117,34 @@ void launchBytes(const HistogramCall<Count>& call, const HistogramPlan& plan, co
          Slots{source.f, static_cast<unsigned>(call.slots)}, call.counts, !call.adds);
 }
 
+// Launches what counts long runs, where other kernels read the input several times; whether there is such a kernel.
+template <class Source, class Count>
+bool launchRuns([[maybe_unused]] const HistogramCall<Count>& call, [[maybe_unused]] const HistogramPlan& plan,
+                [[maybe_unused]] const Source& source, [[maybe_unused]] const StepShape& shape) {
+  if constexpr (channelsOf<typename Source::Value> == 1 && Source::STEP > 1) {
+    using Words = CachedWords<DirectSum<AtomicUnsigned<Count>>>;
+    HistogramPlan runs = plan;
+    runs.sharedBytes = Words::sharedBytes;
+    const std::size_t room = counterWords(elementShape<Source>(shape.end, call.slots)) * 4;
+    const bool pays = plan.groups > 1 && shape.end / plan.blocks >= leastCachedElements / Source::STEP;
+    if (!pays || Words::sharedBytes > room) return false;
+    launch(runsHistogramKernel<Source, Count>, histogramConfig(runs, call.function, call.stream), source, shape,
+           static_cast<unsigned>(call.slots), call.counts);
+    return true;
+  }
+  return false;
+}
+
 template <class Source, class Count>
 void launchPacked(const HistogramCall<Count>& call, const HistogramPlan& plan, const Source& source,
                   const StepShape& shape) {
   constexpr std::size_t CHANNELS = channelsOf<typename Source::Value>;
+  const bool followsRuns = launchRuns(call, plan, source, shape);
   if constexpr (histogramThreads * Source::STEP * CHANNELS <= packedLimit)
     launch(packedHistogramKernel<CHANNELS, Source, Count>, histogramConfig(plan, call.function, call.stream), source,
            shape,
            PackedShape{static_cast<unsigned>(call.slots), static_cast<unsigned>(plan.groups),
-                       static_cast<unsigned>(plan.groupSlots)},
+                       static_cast<unsigned>(plan.groupSlots), followsRuns},
            call.counts);
 }
 

@@ -5,9 +5,17 @@
 
 #include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/range.cuh>
+<<<<<<< HEAD:include/gpuopt/device/keyed/reduce_by.cuh
 #include <gpuopt/device/keyed/arguments.cuh>
 #include <gpuopt/device/keyed/launch.cuh>
 #include <gpuopt/device/keyed/reduce_by_kernels.cuh>
+=======
+#include <gpuopt/device/keyed/arguments.cuh>
+#include <gpuopt/device/keyed/cached_words.cuh>
+#include <gpuopt/device/keyed/cluster_sums.cuh>
+#include <gpuopt/device/keyed/launch.cuh>
+#include <gpuopt/device/keyed/reduce_by_kernels.cuh>
+>>>>>>> 9f53672f747aa4da81d9d55c352236a0c7649a2a:include/gpuopt/device/keyed/reduce_by.cuh
 
 #include <cstddef>
 #include <iterator>
@@ -70,6 +78,15 @@ std::size_t wordCopies(const HistogramShape& shape, std::size_t blocks) {
   return clampTo(smallerOf(fitting, useful), std::size_t{1}, std::size_t{mostWordCopies});
 }
 
+// Whether blocks look for frequent keys: if they have enough elements, and room for the words of such keys.
+template <class Update>
+bool findsHotKeys(const HistogramShape& shape, std::size_t blocks, std::size_t groupBins, std::size_t wordBytes) {
+  if constexpr (addsInLoops<Update>)
+    return groupBins < 0xff00 && shape.n / blocks >= leastHotElements &&
+           wordBytes + HotWords<Update>::hotBytes <= counterWords(shape) * 4;
+  return false;
+}
+
 // The blocks' words are in shared memory, `binBytes` for each bin; so are structures on their way, if they fit, too.
 template <class Words, class Source, class A, class Update>
 GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const Source& source, const Update& update,
@@ -86,11 +103,14 @@ GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const Sourc
   if (stages) shape.sharedBytes -= STAGE;
   const std::size_t copies = groups == 1 ? wordCopies<Update>(shape, config.grid.x) : 1;
   config.sharedBytes = reduceByWords(groupBins) * binBytes * copies;
+  const bool findsHot = !stages && findsHotKeys<Update>(shape, config.grid.x, groupBins, config.sharedBytes);
+  if constexpr (addsInLoops<Update>)
+    if (findsHot) config.sharedBytes += Words::hotBytes;
   const auto launchFor = [&](const auto& from) {
     launch(sharedReduceByKernel<Words, std::decay_t<decltype(from)>, Update>, config, from, stepShape(from, call.n),
            call.n, update, table,
            ReduceByShape{static_cast<unsigned>(groups), static_cast<unsigned>(groupBins), static_cast<unsigned>(copies),
-                         followsClearing});
+                         followsClearing, findsHot});
   };
   if constexpr (StagedForm<Source>::exists)
     if (stages) {
@@ -99,6 +119,17 @@ GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const Sourc
       return launchFor(staged);
     }
   launchFor(source);
+}
+
+template <class Source, class A, class Update>
+GPUOPT_HIDDEN void launchGlobalReduceBy(const ReduceByCall<A>& call, const Source& source, const Update& update,
+                                        const WordTable<typename Update::Word>& table, const HistogramShape& shape) {
+  LaunchConfig config = readingConfig(call, shape);
+  constexpr std::size_t CACHE = CachedWords<Update>::sharedBytes;
+  const bool hasEntries = call.n / config.grid.x >= leastCachedElements && CACHE <= counterWords(shape) * 4;
+  if (hasEntries) config.sharedBytes = CACHE;
+  launch(globalReduceByKernel<Source, Update>, config, source, stepShape(source, call.n), call.n, update, table,
+         hasEntries);
 }
 
 // Arrays whose addresses rule out vectors come here twice, the second time element by element.
@@ -113,9 +144,7 @@ GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const Source& sou
   const std::size_t bytes = counterWords(shape) * 4;
   const bool isFew = call.n <= fewElements && call.bins * WORD > bytes;
   constexpr std::size_t GROUPS = addsInLoops<Update> ? mostLoopingGroups : mostReduceByGroups;
-  if (isFew || call.bins * SHORT > GROUPS * bytes)
-    return launch(globalReduceByKernel<Source, Update>, readingConfig(call, shape), source, stepShape(source, call.n),
-                  call.n, update, table);
+  if (isFew || call.bins * SHORT > GROUPS * bytes) return launchGlobalReduceBy(call, source, update, table, shape);
   if constexpr (SHORT < WORD)
     if (call.bins * WORD > bytes)
       return launchSharedReduceBy<BlockShortSums<Update>>(call, source, update, table, SHORT, followsClearing);
@@ -185,12 +214,34 @@ auto updateOf([[maybe_unused]] const Op& op) {
     return OperationUpdate<Op, A>(op);
 }
 
+// Blocks of the cluster that adds few values in fixed point; 0 if there are too many values or bins.
+inline unsigned clusterBlocks(std::size_t n, std::size_t bins, bool hasClusters) {
+  if (n > (hasClusters ? mostClusterValues : mostOneBlockValues) || bins > mostClusterBins) return 0;
+  return n > mostOneBlockValues ? mostClusterBlocks : 1;
+}
+
+template <bool KEEPS, class Source, class A>
+GPUOPT_HIDDEN void launchClusterSums(const ReduceByCall<A>& call, const Source& vectors, unsigned blocks) {
+  withReadable<false>(vectors, call.n, [&](const auto& source) {
+    LaunchConfig config = gridConfig(static_cast<int>(histogramThreads), blocks, call.stream, call.function);
+    config.cluster = blocks;
+    config.sharedBytes = ClusterSums<A>::sharedBytes(call.bins);
+    launch(clusterSumsKernel<KEEPS, std::decay_t<decltype(source)>, A>, config, source, stepShape(source, call.n),
+           call.n, call.bins, call.out);
+  });
+}
+
 template <class Policy, class Op, class A, class Source>
 void reduceByOp(const ReduceByCall<A>& call, const Source& source, const Op& op) {
-  if constexpr (isFixedPoint<Policy, Op, A>)
-    reduceByFixedPoint<Policy::KEEPS>(call, source);
-  else
+  if constexpr (isFixedPoint<Policy, Op, A>) {
+    const bool hasClusters = hasClusterCode(computeCapability(currentDevice()));
+    if (const unsigned blocks = clusterBlocks(call.n, call.bins, hasClusters); blocks > 0)
+      launchClusterSums<Policy::KEEPS>(call, source, blocks);
+    else
+      reduceByFixedPoint<Policy::KEEPS>(call, source);
+  } else {
     reduceByDirectly<Policy>(call, source, updateOf<A>(op));
+  }
 }
 
 // Keys are read through an iterator; anything else is a function.

@@ -109,6 +109,18 @@ inline constexpr unsigned leastCountedChunks = 64;
 inline constexpr unsigned mostWordCopies = 32;
 inline constexpr std::size_t elementsPerCopiedWord = 8;
 
+// There, too: keys that a block finds this often in a sample of two keys a thread have a word for each lane, up to two
+// in each of 32 sets; more often where bins are few and each has many. Blocks of fewer elements do not look for them.
+inline constexpr unsigned hotSets = 32, hotKeys = 2 * hotSets;
+inline constexpr unsigned leastHotSamples = 5, hotSamplesOfBins = 1 << 14;
+inline constexpr std::size_t leastHotElements = 1 << 15;
+
+// Words in shared memory of the keys that a block finds in a sample, where all words do not fit; steps of a thread in
+// the sample, and elements of a block from which on that pays.
+inline constexpr unsigned cacheBits = 14, cacheEntries = 1u << cacheBits;
+inline constexpr unsigned cacheSamples = 4;
+inline constexpr std::size_t leastCachedElements = 1 << 16;
+
 // Lanes of a warp with four neighbours of one bin, from which on reduceBy joins those of neighbouring lanes.
 inline constexpr int leastJoinedLanes = 24;
 
@@ -120,6 +132,11 @@ inline constexpr std::size_t mostLoopingGroups = 3;
 
 // Values that reduceBy looks at for the largest magnitude before it adds, in fixed point.
 inline constexpr std::size_t sampledMagnitudes = 1 << 20;
+
+// Up to these numbers of values and bins, one cluster of blocks adds in fixed point; a block alone up to fewer values.
+inline constexpr std::size_t mostClusterValues = 1 << 16, mostOneBlockValues = 1 << 13;
+inline constexpr std::size_t mostClusterBins = 4096;
+inline constexpr unsigned mostClusterBlocks = 8;
 
 }  // namespace detail
 
