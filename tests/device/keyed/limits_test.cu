@@ -135,7 +135,7 @@ TEST_CASE("histograms: elements beyond 2^32", "[device]") {
   launch(detail::histogramKernel<detail::SharedCounters<false, Count>, Source>, twoBlocks(4 * BINS + 16), source, shape,
          argsOf(shared), false);
   launch(detail::histogramKernel<detail::PackedCounters<1, Count>, Source>, twoBlocks(4 * BINS + 512), source, shape,
-         detail::PackedArgs<Count>{BINS, packed.data(), 1, BINS}, false);
+         detail::PackedArgs<Count>{BINS, packed.data(), 1, BINS, false}, false);
   launch(detail::histogramKernel<detail::GlobalCounters<Count>, Source>, twoBlocks(0), source, shape, argsOf(global),
          false);
   CHECK(shared.toHost() == countsFromFirst());
@@ -150,7 +150,7 @@ TEST_CASE("reduceBy: elements beyond 2^32", "[device]") {
   DeviceArray<Count> sums(std::vector<Count>(BINS, 0));
   launch(detail::sharedReduceByKernel<detail::SharedWords<Update>, Keyed, Update>,
          twoBlocks(8 * detail::reduceByWords(BINS)), source, detail::StepArgs{FIRST, FIRST + COUNT, EDGES}, COUNT,
-         Update{}, detail::WordTable<Count>{sums.data(), BINS}, detail::ReduceByShape{1, BINS, 1, false});
+         Update{}, detail::WordTable<Count>{sums.data(), BINS}, detail::ReduceByArgs{1, BINS, 1, false});
   std::vector<Count> expected(BINS, 0);
   for (std::size_t i = FIRST; i < FIRST + COUNT + EDGES; ++i)
     if (BinOfNumber{}(i) < BINS) expected[BinOfNumber{}(i)] += i;
