@@ -5,7 +5,6 @@
 
 #include <gpuopt/block/shared.cuh>
 #include <gpuopt/device/keyed/bins.cuh>
-#include <gpuopt/device/keyed/search.cuh>
 
 #include <cstddef>
 
@@ -24,12 +23,21 @@ struct EdgeBins {
     return reinterpret_cast<const Edge*>(dynamicShared<unsigned char>() + sharedOffset);
   }
 
+  // The last bin whose lower edge is not above the element.
   template <class T>
   __device__ unsigned operator()(const T& element) const {
     const Edge x = static_cast<Edge>(element);
     const Edge* const sorted = table();
     if (!(x >= sorted[0] && x < sorted[bins])) return slotOf<OUTSIDE>(false, 0, x, sorted[0], bins);
-    return lastReached(bins, [&](unsigned bin) { return !(x < sorted[bin]); });
+    unsigned bin = 0, end = bins;
+    while (end - bin > 1) {
+      const unsigned middle = bin + (end - bin) / 2;
+      if (x < sorted[middle])
+        end = middle;
+      else
+        bin = middle;
+    }
+    return bin;
   }
 };
 

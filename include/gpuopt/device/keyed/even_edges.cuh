@@ -4,7 +4,6 @@
 #pragma once
 
 #include <gpuopt/core/device_code.cuh>
-#include <gpuopt/device/keyed/search.cuh>
 #include <gpuopt/thread/operators.cuh>
 
 #include <cmath>
@@ -111,8 +110,13 @@ struct ExactEdges : EdgeScale<Number> {
     return sign < 0 || (sign == 0 && bitsOf(x) % 2 == 0);
   }
 
+  // Bit by bit. Halving a range costs the elements that need no search up to 4 % (H100, weighted histograms).
   __device__ unsigned search(Number x) const {
-    return lastReached(bins, [&](unsigned bin) { return isReached(bin, x); });
+    unsigned bin = 0;
+#pragma unroll 1
+    for (unsigned bit = 1u << 30; bit != 0; bit /= 2)
+      if (bin + bit < bins && isReached(bin + bit, x)) bin += bit;
+    return bin;
   }
 
   __host__ __device__ static double atLeast(double min, double number) {
