@@ -72,9 +72,9 @@ TEST_CASE("reduceBy: sums of few values have the bits of the kernels for many", 
 }
 
 TEST_CASE("reduceBy: sums at the limits of one cluster", "[device][sweep]") {
-  for (const std::size_t n : {detail::mostOneBlockValues, detail::mostOneBlockValues + 1, std::size_t{30001},
-                              detail::mostClusterValues, detail::mostClusterValues + 1})
-    for (const std::size_t bins : {std::size_t{1}, detail::mostClusterBins, detail::mostClusterBins + 1}) {
+  for (const std::size_t n : {detail::maxOneBlockValues, detail::maxOneBlockValues + 1, std::size_t{30001},
+                              detail::maxClusterValues, detail::maxClusterValues + 1})
+    for (const std::size_t bins : {std::size_t{1}, detail::maxClusterBins, detail::maxClusterBins + 1}) {
       checkSums<float>(n, bins);
       checkSums<double>(n, bins);
     }
@@ -82,14 +82,13 @@ TEST_CASE("reduceBy: sums at the limits of one cluster", "[device][sweep]") {
 
 TEST_CASE("reduceBy: which sums one cluster makes, and of how many blocks", "[host]") {
   using detail::clusterBlocks;
-  constexpr std::size_t ONE = detail::mostOneBlockValues, ALL = detail::mostClusterValues,
-                        BINS = detail::mostClusterBins;
+  constexpr std::size_t ONE = detail::maxOneBlockValues, ALL = detail::maxClusterValues, BINS = detail::maxClusterBins;
   for (const bool hasClusters : {false, true}) {
     CHECK(clusterBlocks(0, 1, hasClusters) == 1);
     CHECK(clusterBlocks(ONE, BINS, hasClusters) == 1);
     CHECK(clusterBlocks(1, BINS + 1, hasClusters) == 0);
-    CHECK(clusterBlocks(ONE + 1, 1, hasClusters) == (hasClusters ? detail::mostClusterBlocks : 0));
-    CHECK(clusterBlocks(ALL, BINS, hasClusters) == (hasClusters ? detail::mostClusterBlocks : 0));
+    CHECK(clusterBlocks(ONE + 1, 1, hasClusters) == (hasClusters ? detail::maxClusterBlocks : 0));
+    CHECK(clusterBlocks(ALL, BINS, hasClusters) == (hasClusters ? detail::maxClusterBlocks : 0));
     CHECK(clusterBlocks(ALL + 1, 1, hasClusters) == 0);
   }
 }

@@ -186,7 +186,7 @@ TEST_CASE("bincount: a partition in several rounds", "[device]") {
   const auto source = detail::sourceOf<false>("test", n, slotOf, in.data());
   detail::HistogramPlan plan = detail::planPartition(detail::histogramShape(source, n, bins));
   const detail::HistogramCall<unsigned> call{"test", nullptr, counts.data(), bins, true};
-  detail::launchPartition(call, plan, source, detail::stepShape(source, n), 20000);
+  detail::launchPartition(call, plan, source, detail::stepArgs(source, n), 20000);
   CHECK(counts.toHost() == insideOf(countsOf<unsigned>(values, bins, [](unsigned value) { return value; })));
 }
 

@@ -74,7 +74,7 @@ std::vector<int> signs(std::size_t n) {
   return values;
 }
 
-constexpr std::size_t manyValues = 4 * detail::leastHotElements + 1003;  // the emulated device has four multiprocessors
+constexpr std::size_t manyValues = 4 * detail::minHotElements + 1003;  // the emulated device has four multiprocessors
 
 }  // namespace
 
@@ -92,7 +92,7 @@ TEST_CASE("reduceBy: frequent keys, copies of words, groups of blocks, other typ
 }
 
 TEST_CASE("reduceBy: frequent keys in more bins than shared memory has room for", "[device][sweep]") {
-  const std::size_t n = 4 * detail::leastCachedElements + 1003, bins = 300007;
+  const std::size_t n = 4 * detail::minCachedElements + 1003, bins = 300007;
   check<FastSums>(n, bins, wholeNumbers<float>(n), Plus{});
   check<FastSums>(n, bins, wholeNumbers<double>(n), Plus{});
   check<ReduceByPolicy>(n, bins, wholeNumbers<float>(n), Plus{});  // in fixed point
@@ -105,7 +105,7 @@ TEST_CASE("reduceBy: frequent keys in more bins than shared memory has room for"
 TEST_CASE("reduceBy: blocks look for frequent keys if that pays and there is room", "[host]") {
   detail::HistogramShape shape{};
   shape.sharedBytes = 200 << 10;
-  shape.n = 132 * detail::leastHotElements;
+  shape.n = 132 * detail::minHotElements;
   const std::size_t room = detail::counterWords(shape) * 4 - detail::HotWords<detail::DirectSum<float>>::hotBytes;
   const auto finds = [&](std::size_t groupBins, std::size_t bytes) {
     return detail::findsHotKeys<detail::DirectSum<float>>(shape, 132, groupBins, bytes);

@@ -49,7 +49,7 @@ std::vector<unsigned long long> countsFromFirst() {
 LaunchConfig twoBlocks(std::size_t sharedBytes) {
   LaunchConfig config;
   config.grid = dim3(2);
-  config.block = dim3(detail::histogramThreads);
+  config.block = dim3(detail::keyedThreads);
   config.sharedBytes = sharedBytes;
   return config;
 }
@@ -130,7 +130,7 @@ void checkReduceBy(std::size_t bins, Op op) {
 
 TEST_CASE("histograms: elements beyond 2^32", "[device]") {
   const Source source{Numbers{}, {BinOfNumber{}, BINS}};
-  const detail::StepShape shape{FIRST, FIRST + COUNT, EDGES};
+  const detail::StepArgs shape{FIRST, FIRST + COUNT, EDGES};
   DeviceArray<Count> shared(std::vector<Count>(BINS, 0)), packed(shared.toHost()), global(shared.toHost());
   launch(detail::sharedHistogramKernel<false, Source, Count>, twoBlocks(4 * BINS + 16), source, shape, BINS,
          shared.data(), false);
@@ -149,8 +149,8 @@ TEST_CASE("reduceBy: elements beyond 2^32", "[device]") {
   const Keyed source{Numbers{}, {BinOfNumber{}, BINS}};
   DeviceArray<Count> sums(std::vector<Count>(BINS, 0));
   launch(detail::sharedReduceByKernel<detail::SharedWords<Update>, Keyed, Update>,
-         twoBlocks(8 * detail::reduceByWords(BINS)), source, detail::StepShape{FIRST, FIRST + COUNT, EDGES}, COUNT,
-         Update{}, detail::WordTable<Count>{sums.data(), BINS}, detail::ReduceByShape{1, BINS, 1, false});
+         twoBlocks(8 * detail::reduceByWords(BINS)), source, detail::StepArgs{FIRST, FIRST + COUNT, EDGES}, COUNT,
+         Update{}, detail::WordTable<Count>{sums.data(), BINS}, detail::ReduceByArgs{1, BINS, 1, false});
   std::vector<Count> expected(BINS, 0);
   for (std::size_t i = FIRST; i < FIRST + COUNT + EDGES; ++i)
     if (BinOfNumber{}(i) < BINS) expected[BinOfNumber{}(i)] += i;

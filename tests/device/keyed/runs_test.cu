@@ -41,7 +41,7 @@ void check(const std::vector<std::int32_t>& values, std::size_t bins, std::size_
   CHECK(added.toHost() == expected);
 }
 
-constexpr std::size_t manyValues = 4 * detail::leastCachedElements + 1003;  // of four multiprocessors
+constexpr std::size_t manyValues = 4 * detail::minCachedElements + 1003;  // of four multiprocessors
 
 }  // namespace
 

@@ -63,7 +63,7 @@ constexpr bool staged = detail::StagedForm<detail::IteratorSource<const T*, BinO
 
 // Elements of a tile of all blocks' threads.
 template <class T>
-constexpr std::size_t tileOf = detail::histogramThreads* detail::stagedItems<T>;
+constexpr std::size_t tileOf = detail::keyedThreads* detail::stagedItems<T>;
 
 template <class T>
 void checkCounts(std::size_t n, std::size_t offset) {

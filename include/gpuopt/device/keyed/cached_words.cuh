@@ -34,7 +34,7 @@ class CachedWords {
 
   // Chooses the slots of the entries. All threads call.
   template <class Source>
-  __device__ void fill(const Update& update, const Source& source, const StepShape& steps) {
+  __device__ void fill(const Update& update, const Source& source, const StepArgs& steps) {
     if (!hasEntries_) return;
     for (unsigned i = threadIdx.x; i < cacheEntries; i += blockDim.x) slots_[i] = ~0u;
     typename Source::Step sample[cacheSamples];
@@ -100,8 +100,8 @@ class CachedWords {
 };
 
 template <class Source, class Update>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    globalReduceByKernel(const Source source, const StepShape steps, const std::size_t n, Update update,
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
+    globalReduceByKernel(const Source source, const StepArgs steps, const std::size_t n, Update update,
                          const WordTable<typename Update::Word> table, const bool hasEntries) {
   waitForPreviousKernel();
   if (!update.start(n)) return;

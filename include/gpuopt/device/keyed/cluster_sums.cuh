@@ -21,7 +21,7 @@ class ClusterSums {
   using Update = FixedPointSum<A>;
   struct Storage {
     Magnitudes<A> magnitudes;
-    Bits ofBlocks[mostClusterBlocks];
+    Bits ofBlocks[maxClusterBlocks];
   };
 
   static constexpr std::size_t sharedBytes(std::size_t bins) {
@@ -57,7 +57,7 @@ class ClusterSums {
     Word word = 0;
     unsigned flag = 0;
 #pragma unroll
-    for (unsigned block = 0; block < mostClusterBlocks; ++block) {  // loads that do not wait for each other
+    for (unsigned block = 0; block < maxClusterBlocks; ++block) {  // loads that do not wait for each other
       if (block >= gridDim.x) continue;
       const unsigned* const low = clusterAddress(dynamicShared<unsigned>(), block);
       word += Word{low[range_.words() + bin]} << 32 | low[bin];
@@ -80,8 +80,8 @@ class ClusterSums {
 
 // The grid is one cluster. KEEPS adds the sums to what is in `out`.
 template <bool KEEPS, class Source, class A>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    clusterSumsKernel(const Source source, const StepShape steps, const std::size_t n, const unsigned bins, A* out) {
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
+    clusterSumsKernel(const Source source, const StepArgs steps, const std::size_t n, const unsigned bins, A* out) {
   __shared__ typename ClusterSums<A>::Storage storage;
   const ClusterSums<A> sums(storage, bins);
   FixedPointSum<A> update = sums.clear();
@@ -89,7 +89,7 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
   __syncthreads();
   AtomicUnsigned<A> magnitude = 0;
   const auto look = [&](const auto& values) { lookForMagnitude(values, bins, magnitude); };
-  takeSteps<histogramItems<Source>>(source, steps, blockIdx.x, gridDim.x, look, NoTileEnd{});
+  takeSteps<keyedItems<Source>>(source, steps, blockIdx.x, gridDim.x, look, NoTileEnd{});
   sums.shareMagnitude(magnitude);
   update.start(n);
   takeAll(update, sums.words(), sums.range(), source, steps, 1);

@@ -13,7 +13,7 @@ GPUOPT_DETAIL_BEGIN
 
 // A thread's step `number` of `count` that are sampled, evenly spread over at least `count` steps a thread. Every block
 // samples the same steps, which then come from L2.
-__device__ inline std::size_t sampledStep(const StepShape& steps, unsigned number, unsigned count) {
+__device__ inline std::size_t sampledStep(const StepArgs& steps, unsigned number, unsigned count) {
   const std::size_t every = (steps.end - steps.first) / (std::size_t{count} * blockDim.x);
   return steps.first + (std::size_t{number} * blockDim.x + threadIdx.x) * every + threadIdx.x * 61 % every;
 }
@@ -24,7 +24,7 @@ struct SampledSlots {
 };
 
 template <class Source>
-__device__ inline SampledSlots sampleSlots(const Source& source, const StepShape& steps, const BinRange& range) {
+__device__ inline SampledSlots sampleSlots(const Source& source, const StepArgs& steps, const BinRange& range) {
   typename Source::Step step;
   typename Source::Value values[Source::STEP];
   source.template load<Caching::stream>(step, sampledStep(steps, 0, 1));
@@ -52,7 +52,7 @@ class HotWords {
   // Finds the frequent slots of a sample. All threads call, before they clear.
   __device__ void find(SampledSlots sample) {
     if (sample.slots[1] == sample.slots[0]) sample.slots[1] = ~0u;  // probably of a run
-    const unsigned least = leastHotSamples + hotSamplesOfBins / bins_;
+    const unsigned least = minHotSamples + hotSamplesOfBins / bins_;
     for (unsigned i = threadIdx.x; i < hotSets + hotKeys; i += blockDim.x) tags()[i] = ~0u;
     for (unsigned i = threadIdx.x; i < hotSets; i += blockDim.x) sizes()[i] = 0;
     for (const unsigned slot : sample.slots)

@@ -8,28 +8,28 @@
 #include <gpuopt/device/keyed/counters.cuh>
 #include <gpuopt/device/keyed/edges.cuh>
 #include <gpuopt/device/keyed/steps.cuh>
-=======
+    =======
 #include <gpuopt/device/keyed/counters.cuh>
 #include <gpuopt/device/keyed/edges.cuh>
 #include <gpuopt/device/keyed/runs.cuh>
 #include <gpuopt/device/keyed/steps.cuh>
->>>>>>> 9f53672f747aa4da81d9d55c352236a0c7649a2a:include/gpuopt/device/keyed/kernels.cuh
+    >>>>>>> 9f53672f747aa4da81d9d55c352236a0c7649a2a:include/gpuopt/device/keyed/kernels.cuh
 #include <gpuopt/grid/dependency.cuh>
 
 #include <cstddef>
 
-GPUOPT_DETAIL_BEGIN
+    GPUOPT_DETAIL_BEGIN
 
-// All blocks give the values of every step to counters.take().
-template <class Source, class Counters>
-__device__ inline void countSteps(const Source& source, const StepShape& shape, const Counters& counters) {
+    // All blocks give the values of every step to counters.take().
+    template <class Source, class Counters>
+    __device__ inline void countSteps(const Source& source, const StepArgs& shape, const Counters& counters) {
   const auto take = [&](const auto& values) { counters.take(values); };
-  takeSteps<histogramItems<Source>>(source, shape, blockIdx.x, gridDim.x, take, NoTileEnd{});
+  takeSteps<keyedItems<Source>>(source, shape, blockIdx.x, gridDim.x, take, NoTileEnd{});
 }
 
 // Zeroes counters for the next kernel, which has begun to count meanwhile.
 template <class Count>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads) clearCountsKernel(Count* counts, const std::size_t slots) {
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads) clearCountsKernel(Count* counts, const std::size_t slots) {
   letNextKernelOverlap();
   const std::size_t first = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   for (std::size_t i = first; i < slots; i += std::size_t{gridDim.x} * blockDim.x) counts[i] = 0;
@@ -38,8 +38,8 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads) clearCountsKernel(Count* 
 // A block counts in shared memory, and then adds its counters to the result. A single block stores them instead.
 // `followsClearing`: the previous kernel is clearCountsKernel.
 template <bool STORES, class Source, class Count>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    sharedHistogramKernel(const Source source, const StepShape shape, const unsigned slots, Count* counts,
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
+    sharedHistogramKernel(const Source source, const StepArgs shape, const unsigned slots, Count* counts,
                           const bool followsClearing) {
   if (!followsClearing) waitForPreviousKernel();
   clearShared(sharedCounterWords(slots));
@@ -54,8 +54,8 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
 
 // Bytes are counted by their values, and these go to their slots in the end.
 template <class Source, class ByteSlots, class Count>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    byteHistogramKernel(const Source source, const StepShape shape, const ByteSlots slotOf, Count* counts,
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
+    byteHistogramKernel(const Source source, const StepArgs shape, const ByteSlots slotOf, Count* counts,
                         const bool followsClearing) {
   if (!followsClearing) waitForPreviousKernel();
   clearShared(ByteSlots::VALUES * byteCopies);
@@ -81,13 +81,13 @@ struct PackedShape {
 
 // Updates of shared memory between two barriers are no more than packedLimit.
 template <class Source, std::size_t CHANNELS>
-inline constexpr int packedItems = clampTo(static_cast<int>(packedLimit / (histogramThreads * Source::STEP * CHANNELS)),
-                                           1, histogramItems<Source>);
+inline constexpr int packedItems = clampTo(static_cast<int>(packedLimit / (keyedThreads * Source::STEP * CHANNELS)), 1,
+                                           keyedItems<Source>);
 
 // The same with counters of 16 bits. Block b counts the slots of group b % groups.
 template <std::size_t CHANNELS, class Source, class Count>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    packedHistogramKernel(const Source source, const StepShape shape, const PackedShape table, Count* counts) {
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
+    packedHistogramKernel(const Source source, const StepArgs shape, const PackedShape table, Count* counts) {
   if (!table.followsRuns) waitForPreviousKernel();
   if constexpr (CHANNELS == 1)
     if (table.followsRuns && consistsOfRuns(source, shape, table.slots)) return;
@@ -124,8 +124,8 @@ struct GlobalCounters {
 };
 
 template <class Source, class Count>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    globalHistogramKernel(const Source source, const StepShape shape, const GlobalCounters<Count> counters) {
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
+    globalHistogramKernel(const Source source, const StepArgs shape, const GlobalCounters<Count> counters) {
   waitForPreviousKernel();
   countSteps(source, shape, counters);
 }

@@ -64,7 +64,7 @@ HistogramShape histogramShape(const Source& source, std::size_t n, std::size_t s
 }
 
 template <class Source>
-StepShape stepShape(const Source& source, std::size_t n) {
+StepArgs stepArgs(const Source& source, std::size_t n) {
   const std::size_t steps = (n - source.head) / Source::STEP;
   return {0, steps, static_cast<unsigned>(n - steps * Source::STEP)};
 }
@@ -83,13 +83,13 @@ void clearCounts(const HistogramCall<Count>& call) {
 // The same by a kernel that overlaps the next one.
 template <class Count>
 void launchClearing(const HistogramCall<Count>& call) {
-  const std::size_t blocks = ceilDivide(call.slots, std::size_t{4} * histogramThreads);
-  launch(clearCountsKernel<Count>, gridConfig(histogramThreads, blocks, call.stream, call.function), call.counts,
+  const std::size_t blocks = ceilDivide(call.slots, std::size_t{4} * keyedThreads);
+  launch(clearCountsKernel<Count>, gridConfig(keyedThreads, blocks, call.stream, call.function), call.counts,
          call.slots);
 }
 
 template <class Source, class Count>
-void launchShared(const HistogramCall<Count>& call, const HistogramPlan& plan, Source source, const StepShape& shape) {
+void launchShared(const HistogramCall<Count>& call, const HistogramPlan& plan, Source source, const StepArgs& shape) {
   placeTable(source.f, plan.sharesTable, plan.sharedBytes - tableBytes(source.f));
   const bool stores = plan.algorithm == HistogramAlgorithm::oneBlock && !call.adds;
   const bool clears = !stores && !call.adds;
@@ -103,12 +103,12 @@ void launchShared(const HistogramCall<Count>& call, const HistogramPlan& plan, S
 template <class Source, class Count>
 void launchStaged(const HistogramCall<Count>& call, const HistogramPlan& plan, std::size_t n, const Source& source) {
   const auto staged = StagedForm<Source>::of(source, n, plan.sharedBytes - StagedForm<Source>::sharedBytes);
-  launchShared(call, plan, staged, stepShape(staged, n));
+  launchShared(call, plan, staged, stepArgs(staged, n));
 }
 
 template <class T, class F, bool ALIGNED, class Count>
 void launchBytes(const HistogramCall<Count>& call, const HistogramPlan& plan, const ArraySource<T, F, ALIGNED>& source,
-                 const StepShape& shape) {
+                 const StepArgs& shape) {
   using Source = ArraySource<T, Identity, ALIGNED>;
   using Slots = ByteSlots<T, F>;
   if (!call.adds) launchClearing(call);
@@ -120,13 +120,13 @@ void launchBytes(const HistogramCall<Count>& call, const HistogramPlan& plan, co
 // Launches what counts long runs, where other kernels read the input several times; whether there is such a kernel.
 template <class Source, class Count>
 bool launchRuns([[maybe_unused]] const HistogramCall<Count>& call, [[maybe_unused]] const HistogramPlan& plan,
-                [[maybe_unused]] const Source& source, [[maybe_unused]] const StepShape& shape) {
+                [[maybe_unused]] const Source& source, [[maybe_unused]] const StepArgs& shape) {
   if constexpr (channelsOf<typename Source::Value> == 1 && Source::STEP > 1) {
     using Words = CachedWords<DirectSum<AtomicUnsigned<Count>>>;
     HistogramPlan runs = plan;
     runs.sharedBytes = Words::sharedBytes;
     const std::size_t room = counterWords(elementShape<Source>(shape.end, call.slots)) * 4;
-    const bool pays = plan.groups > 1 && shape.end / plan.blocks >= leastCachedElements / Source::STEP;
+    const bool pays = plan.groups > 1 && shape.end / plan.blocks >= minCachedElements / Source::STEP;
     if (!pays || Words::sharedBytes > room) return false;
     launch(runsHistogramKernel<Source, Count>, histogramConfig(runs, call.function, call.stream), source, shape,
            static_cast<unsigned>(call.slots), call.counts);
@@ -137,10 +137,10 @@ bool launchRuns([[maybe_unused]] const HistogramCall<Count>& call, [[maybe_unuse
 
 template <class Source, class Count>
 void launchPacked(const HistogramCall<Count>& call, const HistogramPlan& plan, const Source& source,
-                  const StepShape& shape) {
+                  const StepArgs& shape) {
   constexpr std::size_t CHANNELS = channelsOf<typename Source::Value>;
   const bool followsRuns = launchRuns(call, plan, source, shape);
-  if constexpr (histogramThreads * Source::STEP * CHANNELS <= packedLimit)
+  if constexpr (keyedThreads * Source::STEP * CHANNELS <= packedLimit)
     launch(packedHistogramKernel<CHANNELS, Source, Count>, histogramConfig(plan, call.function, call.stream), source,
            shape,
            PackedShape{static_cast<unsigned>(call.slots), static_cast<unsigned>(plan.groups),
@@ -174,7 +174,7 @@ inline Partition partitionIn(unsigned char* memory, std::size_t chunks, std::siz
 // Rounds of up to `round` elements bound the scratch memory.
 template <class Source, class Count>
 void launchPartition(const HistogramCall<Count>& call, const HistogramPlan& plan, const Source& source,
-                     const StepShape& shape, std::size_t round = partitionRound) {
+                     const StepArgs& shape, std::size_t round = partitionRound) {
   const std::size_t roundSteps = smallerOf(round / Source::STEP, largerOf(shape.end, std::size_t{1}));
   const std::size_t chunks = mostChunks(plan, roundSteps * Source::STEP);
   const ScratchMemory scratch(partitionBytes(chunks), call.stream);
@@ -191,7 +191,7 @@ void launchPartition(const HistogramCall<Count>& call, const HistogramPlan& plan
     const std::size_t end = smallerOf(first + roundSteps, shape.end);
     const unsigned edges = end == shape.end ? shape.edges : 0;
     check(cudaMemsetAsync(pool.used, 0, partitionCounters * sizeof(unsigned), call.stream), "cudaMemsetAsync");
-    launch(partitionKernel<Source, Count>, config, source, StepShape{first, end, edges}, pool, counters);
+    launch(partitionKernel<Source, Count>, config, source, StepArgs{first, end, edges}, pool, counters);
     launch(orderChunksKernel<Partition>, histogramConfig(order, call.function, call.stream), pool);
     launch(countChunksKernel<Count>, histogramConfig(count, call.function, call.stream), pool, counters);
   }
@@ -199,7 +199,7 @@ void launchPartition(const HistogramCall<Count>& call, const HistogramPlan& plan
 
 template <class Source, class Count>
 void launchGlobal(const HistogramCall<Count>& call, const HistogramPlan& plan, const Source& source,
-                  const StepShape& shape) {
+                  const StepArgs& shape) {
   launch(globalHistogramKernel<Source, Count>, histogramConfig(plan, call.function, call.stream), source, shape,
          GlobalCounters<Count>{static_cast<unsigned>(call.slots), call.counts});
 }
@@ -208,7 +208,7 @@ void launchGlobal(const HistogramCall<Count>& call, const HistogramPlan& plan, c
 template <class Source, class Count>
 GPUOPT_HIDDEN void launchPlan(const HistogramCall<Count>& call, const HistogramPlan& plan, std::size_t n,
                               const Source& source) {
-  const StepShape shape = stepShape(source, n);
+  const StepArgs shape = stepArgs(source, n);
   // The first three kernels store the counters, or follow one that zeroes them.
   if (plan.algorithm >= HistogramAlgorithm::packed && !call.adds) clearCounts(call);
   switch (plan.algorithm) {

@@ -148,8 +148,7 @@ __device__ inline void partitionTile(const Partition& pool, PartitionStage& stag
 
 // Steps of a thread at a time. Wide elements are fewer, or registers would not suffice.
 template <class Source>
-inline constexpr int partitionSteps = clampTo(static_cast<int>(partitionItems) / Source::STEP, 1,
-                                              histogramItems<Source>);
+inline constexpr int partitionSteps = clampTo(static_cast<int>(partitionItems) / Source::STEP, 1, keyedItems<Source>);
 
 // The slots of a thread's steps first, first + partitionThreads, ... below `end`; otherwise `none`.
 template <int ITEMS, class Source>
@@ -174,7 +173,7 @@ __device__ inline void loadSlots(const Source& source, std::size_t first, std::s
 
 template <class Source, class Count>
 GPUOPT_KERNEL void __launch_bounds__(partitionThreads, partitionBlocksPerSm)
-    partitionKernel(const Source source, const StepShape shape, const Partition pool,
+    partitionKernel(const Source source, const StepArgs shape, const Partition pool,
                     const GlobalCounters<Count> counters) {
   static_assert(partitionThreads == mostPartitionRanges, "thread r has range r");
   constexpr int STEPS = partitionSteps<Source>;

@@ -64,7 +64,7 @@ inline HistogramPlan planLooping(const HistogramShape& shape, HistogramAlgorithm
   HistogramPlan plan{};
   plan.algorithm = algorithm;
   plan.reason = reason;
-  plan.threads = histogramThreads;
+  plan.threads = keyedThreads;
   plan.groups = 1;
   plan.groupSlots = shape.slots;
   plan.blocks = loopingBlocks(shape, plan.threads);
@@ -127,7 +127,7 @@ inline HistogramPlan planHistogram(const HistogramShape& shape) {
   if (shape.slots <= words) return planShared(shape);
   if (shape.n <= fewElements) return planGlobal(shape, "elements are few, and counters do not fit into shared memory");
   const std::size_t groups = words == 0 ? shape.slots : ceilDivide(shape.slots, 2 * words);
-  const bool canPack = histogramThreads * shape.stepElements * shape.channels <= packedLimit;
+  const bool canPack = keyedThreads * shape.stepElements * shape.channels <= packedLimit;
   if (groups <= mostPackedGroups && canPack) return planPacked(shape, groups);
   const HistogramPlan partition = planPartition(shape);
   if (partition.ranges > mostPartitionRanges) return planGlobal(shape, "bins are too many for a partition");

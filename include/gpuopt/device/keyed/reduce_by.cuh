@@ -9,23 +9,23 @@
 #include <gpuopt/device/keyed/arguments.cuh>
 #include <gpuopt/device/keyed/launch.cuh>
 #include <gpuopt/device/keyed/reduce_by_kernels.cuh>
-=======
+    =======
 #include <gpuopt/device/keyed/arguments.cuh>
 #include <gpuopt/device/keyed/cached_words.cuh>
 #include <gpuopt/device/keyed/cluster_sums.cuh>
 #include <gpuopt/device/keyed/launch.cuh>
 #include <gpuopt/device/keyed/reduce_by_kernels.cuh>
->>>>>>> 9f53672f747aa4da81d9d55c352236a0c7649a2a:include/gpuopt/device/keyed/reduce_by.cuh
+    >>>>>>> 9f53672f747aa4da81d9d55c352236a0c7649a2a:include/gpuopt/device/keyed/reduce_by.cuh
 
 #include <cstddef>
 #include <iterator>
 #include <type_traits>
 
-GPUOPT_NAMESPACE_BEGIN
+    GPUOPT_NAMESPACE_BEGIN
 
-/// How reduceBy adds up floating-point numbers, and where its results go. `FastSums` and `CombineWithOut` are the other
-/// choices; a type derived from one of them may have both.
-struct ReduceByPolicy {
+    /// How reduceBy adds up floating-point numbers, and where its results go. `FastSums` and `CombineWithOut` are the
+    /// other choices; a type derived from one of them may have both.
+    struct ReduceByPolicy {
   /// Whether sums of floating-point numbers may depend on the order in which values come, which differs between runs.
   /// Otherwise they are added in fixed point; the values are read again if a sample of them missed the order of
   /// magnitude of the largest one.
@@ -65,8 +65,8 @@ LaunchConfig binsConfig(const ReduceByCall<A>& call) {
 // Blocks that read n > 0 elements.
 template <class A>
 LaunchConfig readingConfig(const ReduceByCall<A>& call, const HistogramShape& shape) {
-  const std::size_t blocks = loopingBlocks(shape, histogramThreads);
-  return gridConfig(static_cast<int>(histogramThreads), blocks, call.stream, call.function);
+  const std::size_t blocks = loopingBlocks(shape, keyedThreads);
+  return gridConfig(static_cast<int>(keyedThreads), blocks, call.stream, call.function);
 }
 
 // Copies of a block's words, where an update is a loop: as many as fit, if the block has enough elements for them.
@@ -75,14 +75,14 @@ std::size_t wordCopies(const HistogramShape& shape, std::size_t blocks) {
   if (!addsInLoops<Update>) return 1;
   const std::size_t fitting = counterWords(shape) * 4 / (reduceByWords(shape.slots) * sizeof(typename Update::Word));
   const std::size_t useful = shape.n / blocks / (shape.slots * elementsPerCopiedWord);
-  return clampTo(smallerOf(fitting, useful), std::size_t{1}, std::size_t{mostWordCopies});
+  return clampTo(smallerOf(fitting, useful), std::size_t{1}, std::size_t{maxCellCopies});
 }
 
 // Whether blocks look for frequent keys: if they have enough elements, and room for the words of such keys.
 template <class Update>
 bool findsHotKeys(const HistogramShape& shape, std::size_t blocks, std::size_t groupBins, std::size_t wordBytes) {
   if constexpr (addsInLoops<Update>)
-    return groupBins < 0xff00 && shape.n / blocks >= leastHotElements &&
+    return groupBins < 0xff00 && shape.n / blocks >= minHotElements &&
            wordBytes + HotWords<Update>::hotBytes <= counterWords(shape) * 4;
   return false;
 }
@@ -107,10 +107,10 @@ GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const Sourc
   if constexpr (addsInLoops<Update>)
     if (findsHot) config.sharedBytes += Words::hotBytes;
   const auto launchFor = [&](const auto& from) {
-    launch(sharedReduceByKernel<Words, std::decay_t<decltype(from)>, Update>, config, from, stepShape(from, call.n),
+    launch(sharedReduceByKernel<Words, std::decay_t<decltype(from)>, Update>, config, from, stepArgs(from, call.n),
            call.n, update, table,
-           ReduceByShape{static_cast<unsigned>(groups), static_cast<unsigned>(groupBins), static_cast<unsigned>(copies),
-                         followsClearing, findsHot});
+           ReduceByArgs{static_cast<unsigned>(groups), static_cast<unsigned>(groupBins), static_cast<unsigned>(copies),
+                        followsClearing, findsHot});
   };
   if constexpr (StagedForm<Source>::exists)
     if (stages) {
@@ -126,9 +126,9 @@ GPUOPT_HIDDEN void launchGlobalReduceBy(const ReduceByCall<A>& call, const Sourc
                                         const WordTable<typename Update::Word>& table, const HistogramShape& shape) {
   LaunchConfig config = readingConfig(call, shape);
   constexpr std::size_t CACHE = CachedWords<Update>::sharedBytes;
-  const bool hasEntries = call.n / config.grid.x >= leastCachedElements && CACHE <= counterWords(shape) * 4;
+  const bool hasEntries = call.n / config.grid.x >= minCachedElements && CACHE <= counterWords(shape) * 4;
   if (hasEntries) config.sharedBytes = CACHE;
-  launch(globalReduceByKernel<Source, Update>, config, source, stepShape(source, call.n), call.n, update, table,
+  launch(globalReduceByKernel<Source, Update>, config, source, stepArgs(source, call.n), call.n, update, table,
          hasEntries);
 }
 
@@ -143,7 +143,7 @@ GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const Source& sou
   const HistogramShape shape = elementShape<Source>(call.n, call.bins);
   const std::size_t bytes = counterWords(shape) * 4;
   const bool isFew = call.n <= fewElements && call.bins * WORD > bytes;
-  constexpr std::size_t GROUPS = addsInLoops<Update> ? mostLoopingGroups : mostReduceByGroups;
+  constexpr std::size_t GROUPS = addsInLoops<Update> ? maxLoopingGroups : maxReduceByGroups;
   if (isFew || call.bins * SHORT > GROUPS * bytes) return launchGlobalReduceBy(call, source, update, table, shape);
   if constexpr (SHORT < WORD)
     if (call.bins * WORD > bytes)
@@ -172,7 +172,7 @@ GPUOPT_HIDDEN bool sampleMagnitudes(const ReduceByCall<A>& call, const Source& s
   if constexpr (mayBeMisaligned<false, Source>)
     if (source.head < call.n && source.isMisaligned())
       return sampleMagnitudes(call, source.elementwise(), sampled, magnitudes);
-  const StepShape shape = stepShape(source, call.n);
+  const StepArgs shape = stepArgs(source, call.n);
   const std::size_t every = largerOf(shape.end * Source::STEP / sampled, std::size_t{1});
   launch(sampleMagnitudesKernel<Source, A>,
          readingConfig(call, elementShape<Source>(ceilDivide(call.n, every), call.bins)), source, shape, every,
@@ -216,17 +216,17 @@ auto updateOf([[maybe_unused]] const Op& op) {
 
 // Blocks of the cluster that adds few values in fixed point; 0 if there are too many values or bins.
 inline unsigned clusterBlocks(std::size_t n, std::size_t bins, bool hasClusters) {
-  if (n > (hasClusters ? mostClusterValues : mostOneBlockValues) || bins > mostClusterBins) return 0;
-  return n > mostOneBlockValues ? mostClusterBlocks : 1;
+  if (n > (hasClusters ? maxClusterValues : maxOneBlockValues) || bins > maxClusterBins) return 0;
+  return n > maxOneBlockValues ? maxClusterBlocks : 1;
 }
 
 template <bool KEEPS, class Source, class A>
 GPUOPT_HIDDEN void launchClusterSums(const ReduceByCall<A>& call, const Source& vectors, unsigned blocks) {
   withReadable<false>(vectors, call.n, [&](const auto& source) {
-    LaunchConfig config = gridConfig(static_cast<int>(histogramThreads), blocks, call.stream, call.function);
+    LaunchConfig config = gridConfig(static_cast<int>(keyedThreads), blocks, call.stream, call.function);
     config.cluster = blocks;
     config.sharedBytes = ClusterSums<A>::sharedBytes(call.bins);
-    launch(clusterSumsKernel<KEEPS, std::decay_t<decltype(source)>, A>, config, source, stepShape(source, call.n),
+    launch(clusterSumsKernel<KEEPS, std::decay_t<decltype(source)>, A>, config, source, stepArgs(source, call.n),
            call.n, call.bins, call.out);
   });
 }

@@ -72,7 +72,7 @@ struct BinRange {
 };
 
 // How a block combines in shared memory.
-struct ReduceByShape {
+struct ReduceByArgs {
   unsigned groups;     // of blocks, which combine the bins of a range each
   unsigned groupBins;  // of a range
   unsigned copies;     // of a block's words, which its warps have in turn
@@ -299,7 +299,7 @@ __device__ inline void takeKeyed(Update& update, const Words& words, const BinRa
     bool isFirst = isRun;
     Word all[1] = {own[0]};
     if (RUN > 1 && isRun) all[0] = joinedWord(update, own);
-    if (ALL_LANES && RUN > 1 && __popc(__ballot_sync(fullMask, isRun)) >= leastJoinedLanes) {
+    if (ALL_LANES && RUN > 1 && __popc(__ballot_sync(fullMask, isRun)) >= minJoinedLanes) {
       const unsigned noKey = ~static_cast<unsigned>(laneIndex());
       isFirst = joinLanes(update, isRun ? slots[0] : noKey, all[0]) && isRun;
     }
@@ -313,11 +313,10 @@ __device__ inline void takeKeyed(Update& update, const Words& words, const BinRa
 
 template <class Update, class Words, class Source>
 __device__ inline void takeAll(Update& update, const Words& words, const BinRange& range, const Source& source,
-                               const StepShape& shape, unsigned groups) {
+                               const StepArgs& shape, unsigned groups) {
   const auto take = [&](const auto& values) { takeKeyed<true>(update, words, range, values); };
   const auto takeRest = [&](const auto& values) { takeKeyed<false>(update, words, range, values); };
-  takeSteps<histogramItems<Source>>(source, shape, blockIdx.x / groups, gridDim.x / groups, take, NoTileEnd{},
-                                    takeRest);
+  takeSteps<keyedItems<Source>>(source, shape, blockIdx.x / groups, gridDim.x / groups, take, NoTileEnd{}, takeRest);
 }
 
 // Gives the words of bins without values to the next kernel, which has begun meanwhile.
@@ -339,9 +338,9 @@ GPUOPT_KERNEL void encodeWordsKernel(const Update update, const A* out, const Wo
 
 // A block combines in shared memory, and then with the words of the others.
 template <class Words, class Source, class Update>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    sharedReduceByKernel(const Source source, const StepShape steps, const std::size_t n, Update update,
-                         const WordTable<typename Update::Word> table, const ReduceByShape shape) {
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
+    sharedReduceByKernel(const Source source, const StepArgs steps, const std::size_t n, Update update,
+                         const WordTable<typename Update::Word> table, const ReduceByArgs shape) {
   if (!shape.followsClearing || Words::ADDS_EARLY) waitForPreviousKernel();
   if (!update.start(n)) return;
   const BinRange range = shape.range(table.bins);
@@ -395,8 +394,8 @@ __device__ inline void lookForMagnitude(const KeyedValue<A> (&values)[COUNT], un
 
 // The largest finite magnitude in a bin, of every `every`th group of 32 steps; of all elements if that is 1.
 template <class Source, class A>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    sampleMagnitudesKernel(const Source source, const StepShape shape, const std::size_t every, const unsigned bins,
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
+    sampleMagnitudesKernel(const Source source, const StepArgs shape, const std::size_t every, const unsigned bins,
                            Magnitudes<A>* magnitudes) {
   using Bits = AtomicUnsigned<A>;
   __shared__ Bits most;

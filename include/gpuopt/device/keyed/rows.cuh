@@ -21,7 +21,7 @@ struct RowShape {
 
 // Steps in flight per thread: more would not fit into the registers.
 template <class Source>
-inline constexpr int rowItems = clampTo(histogramItems<Source> / 2, 1, 2);
+inline constexpr int rowItems = clampTo(keyedItems<Source> / 2, 1, 2);
 
 template <class View, class Take>
 __device__ inline void takeRow(const View& view, const RowShape& shape, std::size_t row, unsigned part,
@@ -29,7 +29,7 @@ __device__ inline void takeRow(const View& view, const RowShape& shape, std::siz
   using Source = typename View::Source;
   const Source source = view.template range<16>(row * shape.matrix.ld, shape.matrix.cols);
   const std::size_t steps = (shape.matrix.cols - source.head) / Source::STEP;
-  const StepShape own{0, steps, static_cast<unsigned>(shape.matrix.cols - steps * Source::STEP)};
+  const StepArgs own{0, steps, static_cast<unsigned>(shape.matrix.cols - steps * Source::STEP)};
   takeSteps<rowItems<Source>>(source, own, part, shape.parts, take, NoTileEnd{});
 }
 
@@ -43,7 +43,7 @@ __device__ inline void takeTasks(const RowShape& shape, const Take& take) {
 
 // Counters are in shared memory. A block that has a row for itself stores the counts, unless they are to be added.
 template <bool STORES, class View, class Count>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
     rowHistogramKernel(const View view, const RowShape shape, const unsigned slots, Count* counts) {
   waitForPreviousKernel();
   const SharedCounters counters;
@@ -59,7 +59,7 @@ GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
 }
 
 template <class View, class Count>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
     rowGlobalHistogramKernel(const View view, const RowShape shape, const GlobalCounters<Count> counters) {
   waitForPreviousKernel();
   takeTasks(shape, [&](std::size_t row, unsigned part) {
@@ -80,7 +80,7 @@ struct RowPlan {
 inline RowPlan planRows(const MatrixShape& matrix, const HistogramShape& shape) {
   RowPlan plan{};
   const std::size_t steps = ceilDivide(matrix.cols, shape.stepElements);
-  plan.threads = static_cast<unsigned>(clampTo(roundUp(steps, 32), std::size_t{64}, std::size_t{histogramThreads}));
+  plan.threads = static_cast<unsigned>(clampTo(roundUp(steps, 32), std::size_t{64}, std::size_t{keyedThreads}));
   const std::size_t wanted = ceilDivide(shape.multiprocessors, matrix.rows);
   const std::size_t useful = ceilDivide(steps, plan.threads);
   const std::size_t parts = largerOf(smallerOf(wanted, useful), ceilDivide(matrix.cols, mostBlockElements));

@@ -12,7 +12,7 @@ GPUOPT_DETAIL_BEGIN
 
 // Whether most sampled steps have elements of one slot only. All threads of the block call.
 template <class Source>
-__device__ inline bool consistsOfRuns(const Source& source, const StepShape& steps, unsigned slots) {
+__device__ inline bool consistsOfRuns(const Source& source, const StepArgs& steps, unsigned slots) {
   if constexpr (Source::STEP == 1) return false;
   typename Source::Step step;
   unsigned values[Source::STEP];
@@ -41,8 +41,8 @@ struct OnesSource : Source {
 
 // Counts if the input consists of runs. The next kernel, which looks for them, too, begins meanwhile.
 template <class Source, class Count>
-GPUOPT_KERNEL void __launch_bounds__(histogramThreads, 1)
-    runsHistogramKernel(const Source source, const StepShape steps, const unsigned slots, Count* counts) {
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
+    runsHistogramKernel(const Source source, const StepArgs steps, const unsigned slots, Count* counts) {
   using Word = AtomicUnsigned<Count>;
   letNextKernelOverlap();
   if (!consistsOfRuns(source, steps, slots)) return;

@@ -30,7 +30,7 @@ struct StagedSource {
   using Tile = WarpTile<BYTES, leastAlignment<T>>;
   static constexpr unsigned WARP_BYTES = roundUpTo(Tile::SHARED_BYTES, sharedPass);
   // With what aligns them to such a pass.
-  static constexpr std::size_t SHARED_BYTES = histogramThreads / 32 * WARP_BYTES + sharedPass;
+  static constexpr std::size_t SHARED_BYTES = keyedThreads / 32 * WARP_BYTES + sharedPass;
   static_assert(BYTES >= 16, "a step has the bytes that a copy reads beyond a tile");
 
   const T* data;
@@ -132,7 +132,7 @@ class StagedSteps {
 
 // takeSteps() of structures: a warp copies its next steps while it takes those in registers.
 template <int, class T, class F, class Take, class EndTile, class TakeRest>
-__device__ inline void takeSteps(const StagedSource<T, F>& source, const StepShape& shape, std::size_t block,
+__device__ inline void takeSteps(const StagedSource<T, F>& source, const StepArgs& shape, std::size_t block,
                                  std::size_t blocks, const Take& take, const EndTile& endTile,
                                  const TakeRest& takeRest) {
   const StagedSteps<T, F> staged(source);

@@ -13,7 +13,7 @@ GPUOPT_DETAIL_BEGIN
 
 // The steps [first, end) of a source, and the number of elements that belong to no step of it: those before the head,
 // and those from step `end` on.
-struct StepShape {
+struct StepArgs {
   std::size_t first;
   std::size_t end;
   unsigned edges;
@@ -33,7 +33,7 @@ inline constexpr bool prefetchesSteps<IteratorSource<It, F>> =
 
 // Steps in flight per thread.
 template <class Source>
-inline constexpr int histogramItems = clampTo(
+inline constexpr int keyedItems = clampTo(
     static_cast<int>((prefetchesSteps<Source> ? histogramLoadBytes : histogramLoadBytes / 2) / Source::BYTES), 1, 4);
 
 // Gives all values of a step to `take`.
@@ -52,7 +52,7 @@ __device__ inline void loadTile(const Source& source, typename Source::Step (&st
 
 // The edge elements, one for each of the first threads of a block.
 template <class Source, class Take>
-__device__ inline void takeEdge(const Source& source, const StepShape& shape, const Take& take) {
+__device__ inline void takeEdge(const Source& source, const StepArgs& shape, const Take& take) {
   if (threadIdx.x >= shape.edges) return;
   const std::size_t index = threadIdx.x < source.head ? threadIdx.x : threadIdx.x + shape.end * Source::STEP;
   const typename Source::Value edge[1] = {source.at(index)};
@@ -63,7 +63,7 @@ __device__ inline void takeEdge(const Source& source, const StepShape& shape, co
 // one already loading, then single steps. Each block calls endTile() after a tile, and before the edge elements, which
 // are the first block's. All lanes of a warp take the steps of tiles together; the others go to takeRest(values).
 template <int ITEMS, class Source, class Take, class EndTile, class TakeRest>
-__device__ inline void takeSteps(const Source& source, const StepShape& shape, std::size_t block, std::size_t blocks,
+__device__ inline void takeSteps(const Source& source, const StepArgs& shape, std::size_t block, std::size_t blocks,
                                  const Take& take, const EndTile& endTile, const TakeRest& takeRest) {
   using Step = typename Source::Step;
   const std::size_t tileSteps = std::size_t{blockDim.x} * ITEMS;
@@ -90,7 +90,7 @@ __device__ inline void takeSteps(const Source& source, const StepShape& shape, s
 }
 
 template <int ITEMS, class Source, class Take, class EndTile>
-__device__ inline void takeSteps(const Source& source, const StepShape& shape, std::size_t block, std::size_t blocks,
+__device__ inline void takeSteps(const Source& source, const StepArgs& shape, std::size_t block, std::size_t blocks,
                                  const Take& take, const EndTile& endTile) {
   takeSteps<ITEMS>(source, shape, block, blocks, take, endTile, take);
 }

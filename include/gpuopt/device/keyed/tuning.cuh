@@ -38,7 +38,7 @@ struct CloseLastBin : HistogramPolicy {
 namespace detail {
 
 // One block for each multiprocessor, with all of its shared memory.
-inline constexpr unsigned histogramThreads = 1024;
+inline constexpr unsigned keyedThreads = 1024;
 
 // Loads in flight per thread, and as many again for the next tile.
 inline constexpr std::size_t histogramLoadBytes = 64;
@@ -106,37 +106,37 @@ inline constexpr unsigned leastCountedChunks = 64;
 
 // reduceBy, where an update is a loop: a copy of the words for each warp, if a block has this number of elements for a
 // word.
-inline constexpr unsigned mostWordCopies = 32;
+inline constexpr unsigned maxCellCopies = 32;
 inline constexpr std::size_t elementsPerCopiedWord = 8;
 
 // There, too: keys that a block finds this often in a sample of two keys a thread have a word for each lane, up to two
 // in each of 32 sets; more often where bins are few and each has many. Blocks of fewer elements do not look for them.
 inline constexpr unsigned hotSets = 32, hotKeys = 2 * hotSets;
-inline constexpr unsigned leastHotSamples = 5, hotSamplesOfBins = 1 << 14;
-inline constexpr std::size_t leastHotElements = 1 << 15;
+inline constexpr unsigned minHotSamples = 5, hotSamplesOfBins = 1 << 14;
+inline constexpr std::size_t minHotElements = 1 << 15;
 
 // Words in shared memory of the keys that a block finds in a sample, where all words do not fit; steps of a thread in
 // the sample, and elements of a block from which on that pays.
 inline constexpr unsigned cacheBits = 14, cacheEntries = 1u << cacheBits;
 inline constexpr unsigned cacheSamples = 4;
-inline constexpr std::size_t leastCachedElements = 1 << 16;
+inline constexpr std::size_t minCachedElements = 1 << 16;
 
 // Lanes of a warp with four neighbours of one bin, from which on reduceBy joins those of neighbouring lanes.
-inline constexpr int leastJoinedLanes = 24;
+inline constexpr int minJoinedLanes = 24;
 
 // How often reduceBy may read its input, by groups of blocks that combine some of the bins each; and where an update is
 // a loop. Integers in 2^18 bins take five readings 590 to 800 us, atomics in global memory 310 for runs, 6640 for
 // Zipf's distribution; floats with FastSums five readings 3160 if uniform, atomics 1390.
-inline constexpr std::size_t mostReduceByGroups = 5;
-inline constexpr std::size_t mostLoopingGroups = 3;
+inline constexpr std::size_t maxReduceByGroups = 5;
+inline constexpr std::size_t maxLoopingGroups = 3;
 
 // Values that reduceBy looks at for the largest magnitude before it adds, in fixed point.
 inline constexpr std::size_t sampledMagnitudes = 1 << 20;
 
 // Up to these numbers of values and bins, one cluster of blocks adds in fixed point; a block alone up to fewer values.
-inline constexpr std::size_t mostClusterValues = 1 << 16, mostOneBlockValues = 1 << 13;
-inline constexpr std::size_t mostClusterBins = 4096;
-inline constexpr unsigned mostClusterBlocks = 8;
+inline constexpr std::size_t maxClusterValues = 1 << 16, maxOneBlockValues = 1 << 13;
+inline constexpr std::size_t maxClusterBins = 4096;
+inline constexpr unsigned maxClusterBlocks = 8;
 
 }  // namespace detail
 
