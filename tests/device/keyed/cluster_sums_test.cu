@@ -87,7 +87,8 @@ TEST_CASE("reduceBy: which sums one cluster makes, and of how many blocks", "[ho
     CHECK(clusterBlocks(0, 1, hasClusters) == 1);
     CHECK(clusterBlocks(ONE, BINS, hasClusters) == 1);
     CHECK(clusterBlocks(1, BINS + 1, hasClusters) == 0);
-    CHECK(clusterBlocks(ONE + 1, 1, hasClusters) == (hasClusters ? detail::maxClusterBlocks : 0));
+    CHECK(clusterBlocks(ONE + 1, 1, hasClusters) == (hasClusters ? detail::maxClusterBlocks / 2 : 0));
+    CHECK(clusterBlocks(2 * ONE + 1, 1, hasClusters) == (hasClusters ? detail::maxClusterBlocks : 0));
     CHECK(clusterBlocks(ALL, BINS, hasClusters) == (hasClusters ? detail::maxClusterBlocks : 0));
     CHECK(clusterBlocks(ALL + 1, 1, hasClusters) == 0);
   }

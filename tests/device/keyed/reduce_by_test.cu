@@ -279,8 +279,10 @@ TEST_CASE("reduceBy: copies of words are as many as fit and as pay", "[host]") {
   };
   CHECK(copies(1, 132) == 32);
   CHECK(copies(1024, 132) == 32);
-  CHECK(copies(5000, 132) == 10);  // 50688 words
+  CHECK(copies(4192, 132) == 8);  // 132 KiB
+  CHECK(copies(4194, 132) == 7);
   CHECK(copies(30000, 132) == 1);
+  CHECK(copies(40000, 132) == 1);
   shape.n = 4 * 100 * 8 * 132;
   CHECK(copies(100, 132) == 4);
   CHECK(copies(101, 132) == 3);

@@ -76,7 +76,7 @@ struct PackedShape {
   unsigned slots;
   unsigned groups;
   unsigned groupSlots;
-  bool followsRuns = false;  // the previous kernel has counted if the input consists of runs
+  bool looksForRuns = false;  // in a sample, and then counts differently
 };
 
 // Updates of shared memory between two barriers are no more than packedLimit.
@@ -88,9 +88,10 @@ inline constexpr int packedItems = clampTo(static_cast<int>(packedLimit / (keyed
 template <std::size_t CHANNELS, class Source, class Count>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
     packedHistogramKernel(const Source source, const StepArgs shape, const PackedShape table, Count* counts) {
-  if (!table.followsRuns) waitForPreviousKernel();
-  if constexpr (CHANNELS == 1)
-    if (table.followsRuns && consistsOfRuns(source, shape, table.slots)) return;
+  waitForPreviousKernel();
+  if constexpr (canHaveRuns<Source>)
+    if (table.looksForRuns && consistsOfRuns(source, shape, table.slots))
+      return countRuns(source, shape, table.slots, counts);
   const unsigned first = blockIdx.x % table.groups * table.groupSlots;
   const unsigned end = first + table.groupSlots < table.slots ? first + table.groupSlots : table.slots;
   const PackedCounters<Count> counters{first, end - first, counts, SharedCounts(dynamicShared<unsigned>())};

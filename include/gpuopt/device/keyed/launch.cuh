@@ -117,34 +117,28 @@ void launchBytes(const HistogramCall<Count>& call, const HistogramPlan& plan, co
          Slots{source.f, static_cast<unsigned>(call.slots)}, call.counts, !call.adds);
 }
 
-// Launches what counts long runs, where other kernels read the input several times; whether there is such a kernel.
-template <class Source, class Count>
-bool launchRuns([[maybe_unused]] const HistogramCall<Count>& call, [[maybe_unused]] const HistogramPlan& plan,
-                [[maybe_unused]] const Source& source, [[maybe_unused]] const StepArgs& shape) {
-  if constexpr (channelsOf<typename Source::Value> == 1 && Source::STEP > 1) {
-    using Words = CachedWords<DirectSum<AtomicUnsigned<Count>>>;
-    HistogramPlan runs = plan;
-    runs.sharedBytes = Words::sharedBytes;
-    const std::size_t room = counterWords(elementShape<Source>(shape.end, call.slots)) * 4;
-    const bool pays = plan.groups > 1 && shape.end / plan.blocks >= minCachedElements / Source::STEP;
-    if (!pays || Words::sharedBytes > room) return false;
-    launch(runsHistogramKernel<Source, Count>, histogramConfig(runs, call.function, call.stream), source, shape,
-           static_cast<unsigned>(call.slots), call.counts);
-    return true;
+// Shared memory for counting long runs, which does not read the input several times; 0 if blocks do not look for them.
+template <class Count, class Source>
+std::size_t runBytes(const HistogramPlan& plan, const StepArgs& shape, std::size_t slots) {
+  if constexpr (canHaveRuns<Source>) {
+    constexpr std::size_t BYTES = RunWords<Count>::sharedBytes;
+    const bool pays = plan.groups > 1 && shape.end * Source::STEP / plan.blocks >= minCachedElements;
+    if (pays && BYTES <= counterWords(elementShape<Source>(shape.end, slots)) * 4) return BYTES;
   }
-  return false;
+  return 0;
 }
 
 template <class Source, class Count>
 void launchPacked(const HistogramCall<Count>& call, const HistogramPlan& plan, const Source& source,
                   const StepArgs& shape) {
   constexpr std::size_t CHANNELS = channelsOf<typename Source::Value>;
-  const bool followsRuns = launchRuns(call, plan, source, shape);
+  const std::size_t runs = runBytes<Count, Source>(plan, shape, call.slots);
+  LaunchConfig config = histogramConfig(plan, call.function, call.stream);
+  config.sharedBytes = largerOf(config.sharedBytes, runs);
   if constexpr (keyedThreads * Source::STEP * CHANNELS <= packedLimit)
-    launch(packedHistogramKernel<CHANNELS, Source, Count>, histogramConfig(plan, call.function, call.stream), source,
-           shape,
+    launch(packedHistogramKernel<CHANNELS, Source, Count>, config, source, shape,
            PackedShape{static_cast<unsigned>(call.slots), static_cast<unsigned>(plan.groups),
-                       static_cast<unsigned>(plan.groupSlots), followsRuns},
+                       static_cast<unsigned>(plan.groupSlots), runs > 0},
            call.counts);
 }
 

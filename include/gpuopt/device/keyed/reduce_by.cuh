@@ -73,7 +73,8 @@ LaunchConfig readingConfig(const ReduceByCall<A>& call, const HistogramShape& sh
 template <class Update>
 std::size_t wordCopies(const HistogramShape& shape, std::size_t blocks) {
   if (!addsInLoops<Update>) return 1;
-  const std::size_t fitting = counterWords(shape) * 4 / (reduceByWords(shape.slots) * sizeof(typename Update::Word));
+  const std::size_t room = smallerOf(counterWords(shape) * 4, mostCopiedBytes);
+  const std::size_t fitting = room / (reduceByWords(shape.slots) * sizeof(typename Update::Word));
   const std::size_t useful = shape.n / blocks / (shape.slots * elementsPerCopiedWord);
   return clampTo(smallerOf(fitting, useful), std::size_t{1}, std::size_t{maxCellCopies});
 }
@@ -103,7 +104,8 @@ GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const Sourc
   if (stages) shape.sharedBytes -= STAGE;
   const std::size_t copies = groups == 1 ? wordCopies<Update>(shape, config.grid.x) : 1;
   config.sharedBytes = reduceByWords(groupBins) * binBytes * copies;
-  const bool findsHot = !stages && findsHotKeys<Update>(shape, config.grid.x, groupBins, config.sharedBytes);
+  const bool findsHot =
+      !stages && copies < maxCellCopies && findsHotKeys<Update>(shape, config.grid.x, groupBins, config.sharedBytes);
   if constexpr (addsInLoops<Update>)
     if (findsHot) config.sharedBytes += Words::hotBytes;
   const auto launchFor = [&](const auto& from) {
@@ -217,13 +219,14 @@ auto updateOf([[maybe_unused]] const Op& op) {
 // Blocks of the cluster that adds few values in fixed point; 0 if there are too many values or bins.
 inline unsigned clusterBlocks(std::size_t n, std::size_t bins, bool hasClusters) {
   if (n > (hasClusters ? maxClusterValues : maxOneBlockValues) || bins > maxClusterBins) return 0;
-  return n > maxOneBlockValues ? maxClusterBlocks : 1;
+  if (n <= maxOneBlockValues) return 1;
+  return n <= 2 * maxOneBlockValues ? maxClusterBlocks / 2 : maxClusterBlocks;
 }
 
 template <bool KEEPS, class Source, class A>
 GPUOPT_HIDDEN void launchClusterSums(const ReduceByCall<A>& call, const Source& vectors, unsigned blocks) {
   withReadable<false>(vectors, call.n, [&](const auto& source) {
-    LaunchConfig config = gridConfig(static_cast<int>(keyedThreads), blocks, call.stream, call.function);
+    LaunchConfig config = gridConfig(static_cast<int>(clusterSumThreads), blocks, call.stream, call.function);
     config.cluster = blocks;
     config.sharedBytes = ClusterSums<A>::sharedBytes(call.bins);
     launch(clusterSumsKernel<KEEPS, std::decay_t<decltype(source)>, A>, config, source, stepArgs(source, call.n),
