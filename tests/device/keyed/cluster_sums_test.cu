@@ -101,7 +101,8 @@ TEST_CASE("reduceBy: which sums one cluster makes, and of how many blocks", "[ho
     CHECK(blocks(0, 1) == 0);
     CHECK(blocks(ONE, BINS) == 1);
     CHECK(blocks(1, BINS + 1) == 0);
-    CHECK(blocks(ONE + 1, 1) == (hasClusters ? detail::maxClusterBlocks : 0));
+    CHECK(blocks(ONE + 1, 1) == (hasClusters ? detail::maxClusterBlocks / 2 : 0));
+    CHECK(blocks(2 * ONE + 1, 1) == (hasClusters ? detail::maxClusterBlocks : 0));
     CHECK(blocks(ALL, BINS) == (hasClusters ? detail::maxClusterBlocks : 0));
     CHECK(blocks(ALL + 1, 1) == 0);
   }

@@ -32,25 +32,18 @@ class CachedWords {
         entries_(table, BinRange{0, cacheEntries}, 1),
         hasEntries_(hasEntries) {}
 
-  // Chooses the slots of the entries. All threads call.
+  // Chooses the slots of the entries, of a sample of the block's own: if all blocks had the same, a frequent key that
+  // is missing in it would wait for itself in global memory. All threads call.
   template <class Source>
   __device__ void fill(const Update& update, const Source& source, const StepArgs& steps) {
     if (!hasEntries_) return;
     for (unsigned i = threadIdx.x; i < cacheEntries; i += blockDim.x) slots_[i] = ~0u;
-    typename Source::Step sample[cacheSamples];
-#pragma unroll
+    __syncthreads();
+    SampledSlots last;
     for (unsigned i = 0; i < cacheSamples; ++i)
-      source.template load<Caching::stream>(sample[i], sampledStep(steps, i, cacheSamples));
+      last = chooseSlots(source, sampledStep(steps, i, cacheSamples, blockIdx.x * 7919));
     __syncthreads();
-    typename Source::Value values[Source::STEP];
-#pragma unroll
-    for (unsigned i = 0; i < cacheSamples; ++i) {
-      source.values(sample[i], values);
-      for (const auto& value : values)
-        if (value.slot < table_.bins) atomicExch(slots_ + entryOf(value.slot), value.slot);
-    }
-    __syncthreads();
-    if constexpr (addsInLoops<Update>) entries_.find(SampledSlots{{entry(values[0]), entry(values[Source::STEP / 2])}});
+    if constexpr (addsInLoops<Update>) entries_.find({{entry(last.slots[0]), entry(last.slots[1])}});
     entries_.clear(update);
     __syncthreads();
   }
@@ -87,10 +80,22 @@ class CachedWords {
  private:
   __device__ static unsigned entryOf(unsigned slot) { return slot * 0x9E3779B1u >> (32 - cacheBits); }
 
-  template <class Value>
-  __device__ unsigned entry(const Value& value) const {
-    const unsigned entry = entryOf(value.slot);
-    return slots_[entry] == value.slot ? entry : cacheEntries;
+  // The number of the slot's entry, or of entries if it has none.
+  __device__ unsigned entry(unsigned slot) const {
+    const unsigned entry = entryOf(slot);
+    return slots_[entry] == slot ? entry : cacheEntries;
+  }
+
+  // The slots of a step get entries, which may replace others. Returns two of them.
+  template <class Source>
+  __device__ SampledSlots chooseSlots(const Source& source, std::size_t s) const {
+    typename Source::Step step;
+    typename Source::Value values[Source::STEP];
+    source.template load<Caching::stream>(step, s);
+    source.values(step, values);
+    for (const auto& value : values)
+      if (value.slot < table_.bins) atomicExch(slots_ + entryOf(value.slot), value.slot);
+    return {{values[0].slot, values[Source::STEP / 2].slot}};
   }
 
   WordTable<Word> table_;

@@ -54,16 +54,18 @@ class ClusterSums {
 
   // The sum of a bin over all blocks. Its flags are then in this block, too.
   __device__ A sum(const Update& update, unsigned bin) const {
-    Word word = 0;
-    unsigned flag = 0;
+    Word word = words_.word(update, bin);
+    unsigned flag = flags()[bin];
+    if (gridDim.x > 1) {
 #pragma unroll
-    for (unsigned block = 0; block < maxClusterBlocks; ++block) {  // loads that do not wait for each other
-      if (block >= gridDim.x) continue;
-      const unsigned* const low = clusterAddress(dynamicShared<unsigned>(), block);
-      word += Word{low[range_.words() + bin]} << 32 | low[bin];
-      flag |= low[2 * range_.words() + bin];
+      for (unsigned i = 1; i < maxClusterBlocks; ++i) {  // loads that do not wait for each other
+        if (i >= gridDim.x) continue;
+        const unsigned* const low = clusterAddress(dynamicShared<unsigned>(), (blockIdx.x + i) % gridDim.x);
+        word += Word{low[range_.words() + bin]} << 32 | low[bin];
+        flag |= low[2 * range_.words() + bin];
+      }
+      flags()[bin] = flag;
     }
-    flags()[bin] = flag;
     return update.value(word, bin);
   }
 
@@ -80,7 +82,7 @@ class ClusterSums {
 
 // The grid is one cluster. KEEPS adds the sums to what is in `out`.
 template <bool KEEPS, class Source, class A>
-GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
+GPUOPT_KERNEL void __launch_bounds__(clusterSumThreads, 1)
     clusterSumsKernel(const Source source, const StepArgs steps, const std::size_t n, const unsigned bins, A* out) {
   __shared__ typename ClusterSums<A>::Storage storage;
   const ClusterSums<A> sums(storage, bins);

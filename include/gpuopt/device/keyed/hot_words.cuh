@@ -11,11 +11,11 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// A thread's step `number` of `count` that are sampled, evenly spread over at least `count` steps a thread. Every block
-// samples the same steps, which then come from L2.
-__device__ inline std::size_t sampledStep(const StepArgs& steps, unsigned number, unsigned count) {
+// A thread's step `number` of `count` that are sampled, evenly spread over at least `count` steps a thread. Blocks of
+// one `seed` sample the same steps, which then come from L2.
+__device__ inline std::size_t sampledStep(const StepArgs& steps, unsigned number, unsigned count, unsigned seed) {
   const std::size_t every = (steps.end - steps.first) / (std::size_t{count} * blockDim.x);
-  return steps.first + (std::size_t{number} * blockDim.x + threadIdx.x) * every + threadIdx.x * 61 % every;
+  return steps.first + (std::size_t{number} * blockDim.x + threadIdx.x) * every + (threadIdx.x * 61 + seed) % every;
 }
 
 // Two slots of a thread's sampled step.
@@ -27,20 +27,19 @@ template <class Source>
 __device__ inline SampledSlots sampleSlots(const Source& source, const StepArgs& steps, const BinRange& range) {
   typename Source::Step step;
   typename Source::Value values[Source::STEP];
-  source.template load<Caching::stream>(step, sampledStep(steps, 0, 1));
+  source.template load<Caching::stream>(step, sampledStep(steps, 0, 1, 0));
   source.values(step, values);
   return {{range.own(values[0].slot), range.own(values[Source::STEP / 2].slot)}};
 }
 
 // A block's words in shared memory in one or more copies; then the words of frequent slots, and tables of these slots.
-// A frequent slot is in one of 32 sets of two, by its hash: each bank has one set, so that looking it up has no bank
-// conflicts.
+// A frequent slot is in one of 32 sets by its hash; four ways are hardly ever too few for the most frequent slots.
 template <class Update>
 class HotWords {
  public:
   using Word = typename Update::Word;
   static constexpr bool ADDS_EARLY = false;
-  static constexpr std::size_t hotBytes = hotKeys * 32 * sizeof(Word) + (hotKeys + 2 * hotSets) * sizeof(unsigned);
+  static constexpr std::size_t hotBytes = hotKeys * 32 * sizeof(Word) + (hotKeys + 3 * hotSets) * sizeof(unsigned);
 
   __device__ HotWords(const WordTable<Word>&, const BinRange& range, unsigned copies)
       : words_(&keepAddress(*dynamicShared<Word>())),
@@ -53,7 +52,7 @@ class HotWords {
   __device__ void find(SampledSlots sample) {
     if (sample.slots[1] == sample.slots[0]) sample.slots[1] = ~0u;  // probably of a run
     const unsigned least = minHotSamples + hotSamplesOfBins / bins_;
-    for (unsigned i = threadIdx.x; i < hotSets + hotKeys; i += blockDim.x) tags()[i] = ~0u;
+    for (unsigned i = threadIdx.x; i < 2 * hotSets + hotKeys; i += blockDim.x) tags()[i] = ~0u;
     for (unsigned i = threadIdx.x; i < hotSets; i += blockDim.x) sizes()[i] = 0;
     for (const unsigned slot : sample.slots)
       if (slot < bins_) counter(slot) = 0;
@@ -106,10 +105,10 @@ class HotWords {
  private:
   __device__ static unsigned setOf(unsigned slot) { return slot * 0x9E3779B1u / (0x80000000u / (hotSets / 2)); }
 
-  // Two slots of a set in a word.
+  // Two slots of a set in a word, of 16 bits each.
   __device__ unsigned* tags() const { return reinterpret_cast<unsigned*>(words_ + copies_ * slots_ + hotKeys * 32); }
-  __device__ unsigned* hotSlots() const { return tags() + hotSets; }
-  __device__ unsigned* sizes() const { return hotSlots() + hotKeys; }  // of sets; more than two if it was full
+  __device__ unsigned* hotSlots() const { return tags() + 2 * hotSets; }
+  __device__ unsigned* sizes() const { return hotSlots() + hotKeys; }  // of sets; above hotWays if one was full
 
   // A sample is counted in the words.
   __device__ unsigned& counter(unsigned slot) const {
@@ -118,18 +117,20 @@ class HotWords {
 
   __device__ void insert(unsigned slot) const {
     const unsigned set = setOf(slot), way = atomicAdd(sizes() + set, 1u);
-    if (way > 1) return;
-    hotSlots()[2 * set + way] = slot;
-    atomicAnd(tags() + set, way == 0 ? 0xffff0000u | slot : slot << 16 | 0xffffu);
+    if (way >= hotWays) return;
+    hotSlots()[hotWays * set + way] = slot;
+    atomicAnd(tags() + 2 * set + way / 2, way % 2 == 0 ? 0xffff0000u | slot : slot << 16 | 0xffffu);
   }
 
   // The index of the lane's word if the slot is frequent, else the other one.
   __device__ unsigned hotIndex(unsigned slot, unsigned other) const {
     const auto lane = static_cast<unsigned>(laneIndex());
-    const unsigned set = setOf(slot), both = tags()[set];
-    const bool isSecond = both >> 16 == slot;
-    const unsigned key = 2 * set + (isSecond ? 1 : 0);
-    return isSecond || (both & 0xffff) == slot ? copies_ * slots_ + key * 32 + lane : other;
+    const unsigned set = setOf(slot);
+    const uint2 ways = reinterpret_cast<const uint2*>(tags())[set];
+    const bool isLast = ways.y >> 16 == slot, isThird = (ways.y & 0xffff) == slot, isSecond = ways.x >> 16 == slot;
+    const unsigned way = isLast ? 3 : isThird ? 2 : isSecond ? 1 : 0;
+    const unsigned own = copies_ * slots_ + (hotWays * set + way) * 32 + lane;
+    return way > 0 || (ways.x & 0xffff) == slot ? own : other;
   }
 
   Word* words_;

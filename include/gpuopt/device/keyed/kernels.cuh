@@ -14,15 +14,16 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// Counts in shared memory, and then adds to the result; or counts in the result at once. `beginsEarly`: the previous
-// kernel, which clears or counts, may not have ended.
+// Counts in shared memory, and then adds to the result; or counts in the result at once. `followsClearing`: the
+// previous kernel clears the result, and may not have ended.
 template <class Counters, class Source>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
     histogramKernel(const Source source, const StepArgs shape, const typename Counters::Args args,
-                    const bool beginsEarly) {
-  if (!beginsEarly) waitForPreviousKernel();
-  if constexpr (Counters::FOLLOWS_RUNS)
-    if (args.followsRuns && consistsOfRuns(source, shape, args.slots)) return;
+                    const bool followsClearing) {
+  if (!followsClearing) waitForPreviousKernel();
+  if constexpr (Counters::LOOKS_FOR_RUNS && canHaveRuns<Source>)
+    if (args.looksForRuns && consistsOfRuns(source, shape, args.slots))
+      return countRuns(source, shape, args.slots, args.counts);
   const Counters counters(args);
   if constexpr (Counters::IS_SHARED) {
     counters.clear();

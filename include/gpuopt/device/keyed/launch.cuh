@@ -52,7 +52,7 @@ template <class Counters, class Source, class Count>
 void launchCounting(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source,
                     const StepArgs& shape, const typename Counters::Args& args) {
   launch(histogramKernel<Counters, Source>, keyedConfig(plan, call.function, call.stream), source, shape, args,
-         plan.clearing == KeyedClearing::kernel || plan.looksForRuns);
+         plan.clearing == KeyedClearing::kernel);
 }
 
 template <class Source, class Count>
@@ -80,20 +80,10 @@ void launchBytes(const HistogramCall<Count>& call, const KeyedPlan& plan, const 
       call, plan, bytes, shape, {ByteSlots<T, F>{source.f}, static_cast<unsigned>(call.slots), call.counts});
 }
 
-// Launches what counts long runs, where the next kernel reads the input several times.
-template <class Source, class Count>
-void launchRuns(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source, const StepArgs& steps) {
-  LaunchConfig config = keyedConfig(plan, call.function, call.stream);
-  config.sharedBytes = plan.request.cell.cacheBytes;
-  launch(runsHistogramKernel<Source, Count>, config, source, steps, static_cast<unsigned>(call.slots), call.counts);
-}
-
 template <class Source, class Count>
 void launchPacked(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source,
                   const StepArgs& shape) {
   constexpr std::size_t CHANNELS = channelsOf<typename Source::Value>;
-  if constexpr (canConsistOfRuns<Source>)
-    if (plan.looksForRuns) launchRuns(call, plan, source, shape);
   if constexpr (keyedThreads * Source::STEP * CHANNELS <= packedLimit)
     launchCounting<PackedCounters<CHANNELS, Count>>(
         call, plan, source, shape,

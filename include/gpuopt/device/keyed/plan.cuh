@@ -79,7 +79,7 @@ struct KeyedPlan {
   bool stages = false;          // whether structures are read through shared memory, at its end
   bool findsHot = false;        // whether frequent keys have words for each lane, at its end
   bool caches = false;          // whether a block has words for some keys of a result in global memory
-  bool looksForRuns = false;    // whether another kernel counts if the input consists of runs
+  bool looksForRuns = false;    // whether blocks count otherwise if a sample of the input consists of runs
   std::size_t ranges = 0;       // of the partition
   std::size_t round = 0;        // elements that it sorts at a time
   std::size_t sampleEvery = 0;  // steps of which one is in the sample
@@ -162,14 +162,16 @@ class KeyedPlanner {
 
   void planCluster() {
     planLooping(Algorithm::cluster, "few values: one launch does everything");
-    plan_.blocks = r_.n > maxOneBlockValues ? maxClusterBlocks : 1;
+    plan_.threads = clusterSumThreads;
+    const unsigned blocks = r_.n <= 2 * maxOneBlockValues ? maxClusterBlocks / 2 : maxClusterBlocks;
+    plan_.blocks = r_.n <= maxOneBlockValues ? 1 : blocks;
     plan_.sharedBytes = cellsBytes(r_.slots, r_.cell.bytes) + r_.slots * sizeof(unsigned);
   }
 
   // A slot has 16 bits in the tables of frequent ones.
   void planHot() {
-    plan_.findsHot =
-        !plan_.stages && plan_.groupSlots < 0xff00 && pays(minHotElements, r_.cell.hotBytes, plan_.sharedBytes);
+    plan_.findsHot = !plan_.stages && plan_.copies < maxCellCopies && plan_.groupSlots < 0xff00 &&
+                     pays(minHotElements, r_.cell.hotBytes, plan_.sharedBytes);
     if (plan_.findsHot) plan_.sharedBytes += r_.cell.hotBytes;
   }
 
@@ -196,7 +198,8 @@ class KeyedPlanner {
 
   // As many as fit, if the block has enough elements for them.
   void planCopies() {
-    const std::size_t fitting = (cellMemory(r_) - (plan_.stages ? r_.stageBytes : 0)) / plan_.sharedBytes;
+    const std::size_t room = smallerOf(cellMemory(r_) - (plan_.stages ? r_.stageBytes : 0), maxCopiedBytes);
+    const std::size_t fitting = room / plan_.sharedBytes;
     const std::size_t useful = r_.n / plan_.blocks / (r_.slots * elementsPerCopiedCell);
     plan_.copies = clampTo(smallerOf(fitting, useful), std::size_t{1}, std::size_t{maxCellCopies});
     plan_.sharedBytes *= plan_.copies;
@@ -217,6 +220,7 @@ class KeyedPlanner {
     if (groups == 1 && !r_.cell.isCount) planStage();
     if (!isPacked) planHot();
     plan_.looksForRuns = groups > 1 && r_.cell.isCount && pays(minCachedElements, r_.cell.cacheBytes, 0);
+    if (plan_.looksForRuns) plan_.sharedBytes = largerOf(plan_.sharedBytes, r_.cell.cacheBytes);
     if (plan_.stages) plan_.sharedBytes += r_.stageBytes;
   }
 

@@ -33,10 +33,6 @@ constexpr KeyedCell countCell() {
   return {4, 2, sizeof(Count), maxPackedGroups};
 }
 
-// Whether a kernel of its own counts long runs.
-template <class Source>
-inline constexpr bool canConsistOfRuns = channelsOf<typename Source::Value> == 1 && Source::STEP > 1;
-
 // Of any source, on the current device.
 template <class Source>
 KeyedRequest keyedRequest(std::size_t n, std::size_t slots, const KeyedCell& cell) {
@@ -56,7 +52,7 @@ KeyedRequest keyedRequest(std::size_t n, std::size_t slots, const KeyedCell& cel
 template <class Count, class Source>
 KeyedRequest histogramRequest(const Source& source, std::size_t n, std::size_t slots) {
   KeyedRequest request = keyedRequest<Source>(n, slots, countCell<Count>());
-  if constexpr (canConsistOfRuns<Source>) request.cell.cacheBytes = CachedWords<OneCount<Count>>::sharedBytes;
+  if constexpr (canHaveRuns<Source>) request.cell.cacheBytes = RunWords<Count>::sharedBytes;
   request.channels = channelsOf<typename Source::Value>;
   request.byteValues = byteValuesOf<Source>;
   request.tableBytes = tableBytes(source.f);

@@ -7,16 +7,20 @@
 #include <gpuopt/device/keyed/cached_words.cuh>
 
 #include <cstddef>
+#include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
+
+// Runs are seen within a step, and by the slot of an element, if it has one.
+template <class Source>
+inline constexpr bool canHaveRuns = Source::STEP > 1 && std::is_same_v<typename Source::Value, unsigned>;
 
 // Whether most sampled steps have elements of one slot only. All threads of the block call.
 template <class Source>
 __device__ inline bool consistsOfRuns(const Source& source, const StepArgs& steps, unsigned slots) {
-  if constexpr (Source::STEP == 1) return false;
   typename Source::Step step;
   unsigned values[Source::STEP];
-  source.template load<Caching::stream>(step, sampledStep(steps, 0, 1));
+  source.template load<Caching::stream>(step, sampledStep(steps, 0, 1, 0));
   source.values(step, values);
   bool isRun = values[0] < slots;
 #pragma unroll
@@ -39,19 +43,20 @@ struct OnesSource : Source {
   __device__ Value at(std::size_t i) const { return {Source::at(i), 1}; }
 };
 
-template <class Count>
-using OneCount = DirectSum<AtomicUnsigned<Count>>;
+// Registers are scarce.
+template <class Source, class Word>
+inline constexpr bool prefetchesSteps<OnesSource<Source, Word>> = false;
 
-// Counts if the input consists of runs. The next kernel, which looks for them, too, begins meanwhile.
+template <class Count>
+using RunWords = CachedWords<DirectSum<AtomicUnsigned<Count>>>;
+
+// Counts input that consists of runs.
 template <class Source, class Count>
-GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
-    runsHistogramKernel(const Source source, const StepArgs steps, const unsigned slots, Count* counts) {
+__device__ inline void countRuns(const Source& source, const StepArgs& steps, unsigned slots, Count* counts) {
   using Word = AtomicUnsigned<Count>;
-  letNextKernelOverlap();
-  if (!consistsOfRuns(source, steps, slots)) return;
   const OnesSource<Source, Word> ones{source};
-  OneCount<Count> update;
-  CachedWords<OneCount<Count>> words({reinterpret_cast<Word*>(counts), slots}, true);
+  DirectSum<Word> update;
+  RunWords<Count> words({reinterpret_cast<Word*>(counts), slots}, true);
   words.fill(update, ones, steps);
   takeAll(update, words, BinRange{0, slots}, ones, steps, 1);
   words.flush(update);
