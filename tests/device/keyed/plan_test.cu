@@ -274,7 +274,7 @@ TEST_CASE("explainReduceBy: the plan in words", "[device]") {
   DeviceArray<float> sums(10);
   CHECK(explainReduceBy(values.data(), 0, keys.data(), 10, sums.data()) == "nothing to launch: no elements");
   CHECK(explainReduceBy(values.data(), 100, keys.data(), 10, sums.data()) ==
-        "fixed point, one cluster, by vectors, 1 block of 1024 threads: few values: one launch does everything; reads "
+        "fixed point, one cluster, by vectors, 1 block of 512 threads: few values: one launch does everything; reads "
         "800 bytes, writes 40");
   CHECK(explainReduceBy(values.data(), 100, keys.data(), 10, sums.data(), Maximum{}) ==
         "shared memory, by vectors, 1 block of 1024 threads: all bins fit into shared memory; reads 800 bytes, writes "
