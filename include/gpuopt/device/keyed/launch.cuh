@@ -150,6 +150,7 @@ GPUOPT_HIDDEN void launchPlan(const HistogramCall<Count>& call, const KeyedPlan&
     launchForCells(FillCells<Count>{call.counts, 0}, call.slots, call.function, call.stream);
   switch (plan.algorithm) {
     case KeyedAlgorithm::nothing:
+    case KeyedAlgorithm::cluster:
       return;
     case KeyedAlgorithm::oneBlock:
     case KeyedAlgorithm::shared:
