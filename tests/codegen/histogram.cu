@@ -14,6 +14,11 @@
 // CODEGEN: kernel=sharedReduceByKernel<.*PairSource<(float|int).*true> contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*(FixedPointSum<float>|DirectSum<int>) contains=atom\.shared\.add\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=(shared|global)ReduceByKernel<.*PairSource<unsigned.char,.int.*false> no-local no-spill max-registers=64
+// CODEGEN: kernel=sharedReduceByKernel<.*HotWords<.*DirectSum<float> contains=atom\.shared\.and no-local no-spill max-registers=64
+// CODEGEN: kernel=globalReduceByKernel<.*PairSource<(float|int).*true> contains=ld\.global\.nc.*v4\.u32 contains=atom\.shared\.exch
+// CODEGEN: kernel=clusterSumsKernel<.*PairSource<float.*true> contains=ld\.global\.nc.*v4\.u32
+// CODEGEN: kernel=clusterSumsKernel no-local no-spill max-registers=128
+// CODEGEN: kernel=clusterSumsKernel contains=barrier\.cluster contains=mapa\.u64 arch=90
 // CODEGEN: kernel=(globalReduceBy|sampleMagnitudes|eachCell)Kernel no-local no-spill max-registers=64
 // CODEGEN: kernel=histogramKernel<.*SharedCounters.*StagedSource contains=cp\.async\.cg no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*StagedSource contains=cp\.async\.cg no-local no-spill max-registers=64

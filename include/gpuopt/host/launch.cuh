@@ -24,6 +24,15 @@ namespace detail {
 
 inline constexpr int clustersSince = 90;
 
+// Whether the code that a device runs was compiled for clusters: its own, or that of the newest architecture before it.
+inline bool hasClusterCode([[maybe_unused]] int capability) {
+#ifdef __CUDA_ARCH_LIST__
+  for (const int architecture : {__CUDA_ARCH_LIST__})
+    if (architecture >= 10 * clustersSince && architecture <= 10 * capability) return true;
+#endif
+  return false;
+}
+
 // A negative number, converted to the unsigned ones of a dim3, prints as such.
 inline std::string toString(const dim3& size) {
   return message({static_cast<int>(size.x), "x", static_cast<int>(size.y), "x", static_cast<int>(size.z)});

@@ -110,7 +110,7 @@ TEST_CASE("What explain says of edges, channels and rows", "[device]") {
   const DeviceVector<int> keys(100);
   DeviceVector<float> sums(10);
   DeviceVector<__half> halves(10);
-  CHECK(contains(gpuopt::explainReduceBy(values, keys, sums), "fixed point, shared memory, by vectors, 1 block of "));
+  CHECK(contains(gpuopt::explainReduceBy(values, keys, sums), "fixed point, one cluster, by vectors, 1 block of "));
   CHECK(gpuopt::explainReduceBy(values, keys, sums, gpuopt::Maximum{}).find("shared memory, by vectors, 1 ") == 0);
   CHECK(gpuopt::explainReduceBy(values, keys, halves) == gpuopt::explainReduceBy(values, keys, sums));
 }

@@ -186,7 +186,7 @@ TEST_CASE("bincount: a partition in several rounds", "[device]") {
   const auto source = detail::sourceOf<false>("test", n, slotOf, in.data());
   detail::KeyedRequest request = detail::histogramRequest<unsigned>(source, n, bins);
   request.multiprocessors = 1;
-  const detail::KeyedPlan plan = detail::planKeyed(request, {1, 20000});
+  const detail::KeyedPlan plan = detail::planKeyed(request, {1, 20000, 0});
   REQUIRE(plan.algorithm == Algorithm::partition);
   const detail::HistogramCall<unsigned> call{"test", nullptr, counts.data(), bins, true};
   detail::launchPartition(call, plan, source, detail::stepArgs(source, n));

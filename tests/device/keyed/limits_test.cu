@@ -135,7 +135,7 @@ TEST_CASE("histograms: elements beyond 2^32", "[device]") {
   launch(detail::histogramKernel<detail::SharedCounters<false, Count>, Source>, twoBlocks(4 * BINS + 16), source, shape,
          argsOf(shared), false);
   launch(detail::histogramKernel<detail::PackedCounters<1, Count>, Source>, twoBlocks(4 * BINS + 512), source, shape,
-         detail::PackedArgs<Count>{BINS, packed.data(), 1, BINS}, false);
+         detail::PackedArgs<Count>{BINS, packed.data(), 1, BINS, false}, false);
   launch(detail::histogramKernel<detail::GlobalCounters<Count>, Source>, twoBlocks(0), source, shape, argsOf(global),
          false);
   CHECK(shared.toHost() == countsFromFirst());

@@ -203,7 +203,8 @@ TEST_CASE("reduceBy plan: copies of bins are as many as fit and as pay", "[host]
   };
   CHECK(copies(1 << 27, 1) == 32);
   CHECK(copies(1 << 27, 1024) == 32);
-  CHECK(copies(1 << 27, 5000) == 10);  // 50688 words
+  CHECK(copies(1 << 27, 4190) == 8);  // of 132 KiB
+  CHECK(copies(1 << 27, 4194) == 7);
   CHECK(copies(1 << 27, 30000) == 1);
   CHECK(copies(4 * 100 * 8 * 132, 100) == 4);
   CHECK(copies(4 * 100 * 8 * 132, 101) == 3);
@@ -219,7 +220,8 @@ TEST_CASE("reduceBy plan: samples of fixed point, and what sets the first values
   CHECK(planKeyed(fixedPoint(2 * sample, 100)).sampleEvery == 2);
   CHECK(planKeyed(fixedPoint(MANY, 100)).sampleEvery == 256);
   CHECK(planKeyed(fixedPoint(MANY, 100)).sampleBlocks == 132);
-  CHECK(planKeyed(fixedPoint(2049, 100)).sampleBlocks == 2);
+  CHECK(planKeyed(fixedPoint(2049, 5000)).sampleBlocks == 2);
+  CHECK(planKeyed(fixedPoint(2049, 100)).sampleEvery == 0);  // one cluster
   const auto clearing = [](KeyedRequest request, bool adds) {
     request.adds = adds;
     return static_cast<int>(planKeyed(request).clearing);
@@ -263,7 +265,8 @@ TEST_CASE("explainReduceBy: the plan in words", "[device]") {
         "2155872256 "
         "bytes, all of them again if the sample missed larger values, writes 400");
   CHECK(words(fastSums(MANY, 1000)) ==
-        "shared memory, by vectors, 32 copies of each bin, 132 blocks of 1024 threads: all bins fit into shared "
+        "shared memory, by vectors, 32 copies of each bin, 132 blocks of 1024 threads: all bins "
+        "fit into shared "
         "memory; reads "
         "2147483648 bytes, writes 4000");
   const DeviceArray<float> values(100);
@@ -271,9 +274,8 @@ TEST_CASE("explainReduceBy: the plan in words", "[device]") {
   DeviceArray<float> sums(10);
   CHECK(explainReduceBy(values.data(), 0, keys.data(), 10, sums.data()) == "nothing to launch: no elements");
   CHECK(explainReduceBy(values.data(), 100, keys.data(), 10, sums.data()) ==
-        "fixed point, shared memory, by vectors, 1 block of 1024 threads: all bins fit into shared memory; reads 1600 "
-        "bytes, "
-        "writes 40");
+        "fixed point, one cluster, by vectors, 1 block of 512 threads: few values: one launch does everything; reads "
+        "800 bytes, writes 40");
   CHECK(explainReduceBy(values.data(), 100, keys.data(), 10, sums.data(), Maximum{}) ==
         "shared memory, by vectors, 1 block of 1024 threads: all bins fit into shared memory; reads 800 bytes, writes "
         "40");

@@ -6,6 +6,7 @@
 
 #include <gpuopt/device/keyed/counters.cuh>
 #include <gpuopt/device/keyed/edges.cuh>
+#include <gpuopt/device/keyed/runs.cuh>
 #include <gpuopt/device/keyed/steps.cuh>
 #include <gpuopt/grid/dependency.cuh>
 
@@ -20,6 +21,9 @@ GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
     histogramKernel(const Source source, const StepArgs shape, const typename Counters::Args args,
                     const bool followsClearing) {
   if (!followsClearing) waitForPreviousKernel();
+  if constexpr (Counters::LOOKS_FOR_RUNS && canHaveRuns<Source>)
+    if (args.looksForRuns && consistsOfRuns(source, shape, args.slots))
+      return countRuns(source, shape, args.slots, args.counts);
   const Counters counters(args);
   if constexpr (Counters::IS_SHARED) {
     counters.clear();

@@ -88,7 +88,7 @@ void launchPacked(const HistogramCall<Count>& call, const KeyedPlan& plan, const
     launchCounting<PackedCounters<CHANNELS, Count>>(
         call, plan, source, shape,
         {static_cast<unsigned>(call.slots), call.counts, static_cast<unsigned>(plan.groups),
-         static_cast<unsigned>(plan.groupSlots)});
+         static_cast<unsigned>(plan.groupSlots), plan.looksForRuns});
 }
 
 // The most chunks that `elements` elements fill: full ones, and one of each range that each block leaves.
@@ -150,6 +150,7 @@ GPUOPT_HIDDEN void launchPlan(const HistogramCall<Count>& call, const KeyedPlan&
     launchForCells(FillCells<Count>{call.counts, 0}, call.slots, call.function, call.stream);
   switch (plan.algorithm) {
     case KeyedAlgorithm::nothing:
+    case KeyedAlgorithm::cluster:
       return;
     case KeyedAlgorithm::oneBlock:
     case KeyedAlgorithm::shared:

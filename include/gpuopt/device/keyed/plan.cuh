@@ -23,6 +23,7 @@ enum class KeyedAlgorithm {
   packed,     // the same with fewer bytes a cell
   partition,  // elements are sorted by ranges of slots first
   global,     // atomics in global memory
+  cluster,    // few values in fixed point: one cluster of blocks does everything
 };
 
 // How the result gets its first values.
@@ -37,11 +38,13 @@ struct KeyedCell {
   std::size_t bytes;        // in shared memory
   std::size_t packedBytes;  // of its packed form there; the same if it has none
   std::size_t resultBytes;
-  std::size_t maxGroups;     // of blocks that read the input once each
-  bool isCount = true;       // of elements: one block can store it, and a partition can count
-  bool addsInLoops = false;  // an update of shared memory is a loop
-  bool isSampled = false;    // a sample of the values is read first: sums in fixed point
-  bool isEncoded = false;    // the result has other bits until the end
+  std::size_t maxGroups;       // of blocks that read the input once each
+  bool isCount = true;         // of elements: one block can store it, and a partition can count
+  bool addsInLoops = false;    // an update of shared memory is a loop
+  bool isSampled = false;      // a sample of the values is read first: sums in fixed point
+  bool isEncoded = false;      // the result has other bits until the end
+  std::size_t hotBytes = 0;    // shared memory for a block's frequent keys; 0 if there is no use for it
+  std::size_t cacheBytes = 0;  // the same where other keys are in global memory
 };
 
 struct KeyedRequest {
@@ -58,6 +61,7 @@ struct KeyedRequest {
   std::size_t tableBytes = 0;  // shared memory for a table of edges, if it fits
   std::size_t stageBytes = 0;  // shared memory for structures on their way, if it fits; else 0
   bool adds = false;           // to what the result has
+  bool hasClusters = false;    // of several blocks
 };
 
 struct KeyedPlan {
@@ -73,6 +77,9 @@ struct KeyedPlan {
   std::size_t sharedBytes = 0;  // dynamic shared memory of a block
   bool sharesTable = false;     // whether the table of edges is in shared memory, after the cells
   bool stages = false;          // whether structures are read through shared memory, at its end
+  bool findsHot = false;        // whether frequent keys have words for each lane, at its end
+  bool caches = false;          // whether a block has words for some keys of a result in global memory
+  bool looksForRuns = false;    // whether blocks count otherwise if a sample of the input consists of runs
   std::size_t ranges = 0;       // of the partition
   std::size_t round = 0;        // elements that it sorts at a time
   std::size_t sampleEvery = 0;  // steps of which one is in the sample
@@ -107,7 +114,7 @@ class KeyedPlanner {
 
   KeyedPlan plan() {
     if (r_.n > 0) choose();
-    if (r_.n > 0 && r_.cell.isSampled) planSample();
+    if (r_.n > 0 && r_.cell.isSampled && plan_.algorithm != Algorithm::cluster) planSample();
     plan_.clearing = clearing();
     return plan_;
   }
@@ -119,11 +126,12 @@ class KeyedPlanner {
     const std::size_t bytes = cellMemory(r_);
     const KeyedCell& cell = r_.cell;
     if (r_.byteValues > 0 && r_.byteValues * byteCopies * 4 <= bytes && !isSmall()) return planBytes();
+    if (cell.isSampled && isForCluster()) return planCluster();
     if (r_.slots * cell.bytes <= bytes) return planShared();
-    if (r_.n <= fewElements) return planLooping(Algorithm::global, "few elements, and bins exceed shared memory");
+    if (r_.n <= fewElements) return planGlobal("few elements, and bins exceed shared memory");
     const std::size_t groups = bytes == 0 ? r_.slots : ceilDivide(r_.slots * cell.packedBytes, bytes);
     if (groups <= cell.maxGroups && canPack()) return planGroups(groups);
-    if (const char* const reason = whyNoPartition()) return planLooping(Algorithm::global, reason);
+    if (const char* const reason = whyNoPartition()) return planGlobal(reason);
     planPartition();
   }
 
@@ -134,6 +142,37 @@ class KeyedPlanner {
     plan_.threads = keyedThreads;
     plan_.groupSlots = r_.slots;
     plan_.blocks = loopingBlocks(r_, r_.n, plan_.threads);
+  }
+
+  // Whether blocks have so many elements that `bytes` of shared memory for some keys pay, and room for these.
+  bool pays(std::size_t elements, std::size_t bytes, std::size_t used) const {
+    return bytes > 0 && r_.n / plan_.blocks >= elements && used + bytes <= cellMemory(r_);
+  }
+
+  void planGlobal(const char* reason) {
+    planLooping(Algorithm::global, reason);
+    plan_.caches = !r_.cell.isCount && pays(minCachedElements, r_.cell.cacheBytes, 0);
+    if (plan_.caches) plan_.sharedBytes = r_.cell.cacheBytes;
+  }
+
+  bool isForCluster() const {
+    const std::size_t max = smallerOf(tuning_.clusterValues, r_.hasClusters ? maxClusterValues : maxOneBlockValues);
+    return r_.n <= max && r_.slots <= maxClusterBins;
+  }
+
+  void planCluster() {
+    planLooping(Algorithm::cluster, "few values: one launch does everything");
+    plan_.threads = clusterSumThreads;
+    const unsigned blocks = r_.n <= 2 * maxOneBlockValues ? maxClusterBlocks / 2 : maxClusterBlocks;
+    plan_.blocks = r_.n <= maxOneBlockValues ? 1 : blocks;
+    plan_.sharedBytes = cellsBytes(r_.slots, r_.cell.bytes) + r_.slots * sizeof(unsigned);
+  }
+
+  // A slot has 16 bits in the tables of frequent ones.
+  void planHot() {
+    plan_.findsHot = !plan_.stages && plan_.copies < maxCellCopies && plan_.groupSlots < 0xff00 &&
+                     pays(minHotElements, r_.cell.hotBytes, plan_.sharedBytes);
+    if (plan_.findsHot) plan_.sharedBytes += r_.cell.hotBytes;
   }
 
   void planBytes() {
@@ -153,12 +192,14 @@ class KeyedPlanner {
     if (plan_.sharesTable) plan_.sharedBytes += r_.tableBytes;
     planStage();
     if (r_.cell.addsInLoops) planCopies();
+    planHot();
     if (plan_.stages) plan_.sharedBytes += r_.stageBytes;
   }
 
   // As many as fit, if the block has enough elements for them.
   void planCopies() {
-    const std::size_t fitting = (cellMemory(r_) - (plan_.stages ? r_.stageBytes : 0)) / plan_.sharedBytes;
+    const std::size_t room = smallerOf(cellMemory(r_) - (plan_.stages ? r_.stageBytes : 0), maxCopiedBytes);
+    const std::size_t fitting = room / plan_.sharedBytes;
     const std::size_t useful = r_.n / plan_.blocks / (r_.slots * elementsPerCopiedCell);
     plan_.copies = clampTo(smallerOf(fitting, useful), std::size_t{1}, std::size_t{maxCellCopies});
     plan_.sharedBytes *= plan_.copies;
@@ -177,6 +218,9 @@ class KeyedPlanner {
     plan_.blocks = groups * largerOf(plan_.blocks / groups, std::size_t{1});
     plan_.sharedBytes = cellsBytes(plan_.groupSlots, r_.cell.packedBytes);
     if (groups == 1 && !r_.cell.isCount) planStage();
+    if (!isPacked) planHot();
+    plan_.looksForRuns = groups > 1 && r_.cell.isCount && pays(minCachedElements, r_.cell.cacheBytes, 0);
+    if (plan_.looksForRuns) plan_.sharedBytes = largerOf(plan_.sharedBytes, r_.cell.cacheBytes);
     if (plan_.stages) plan_.sharedBytes += r_.stageBytes;
   }
 
@@ -212,6 +256,7 @@ class KeyedPlanner {
   }
 
   KeyedClearing clearing() const {
+    if (plan_.algorithm == Algorithm::cluster) return KeyedClearing::none;
     if (r_.cell.isSampled) return KeyedClearing::memory;
     if (r_.cell.isEncoded) return KeyedClearing::kernel;
     if (r_.adds || plan_.algorithm == Algorithm::oneBlock) return KeyedClearing::none;
@@ -229,10 +274,10 @@ inline KeyedPlan planKeyed(const KeyedRequest& request, const KeyedTuning& tunin
 }
 
 inline const char* nameOf(KeyedAlgorithm algorithm) {
-  constexpr const char* names[] = {"nothing",         "shared memory, stored",   "shared memory",
-                                   "values of bytes", "packed in shared memory", "partition",
-                                   "global memory"};
-  static_assert(std::size(names) == static_cast<std::size_t>(KeyedAlgorithm::global) + 1);
+  constexpr const char* names[] = {
+      "nothing",   "shared memory, stored", "shared memory", "values of bytes", "packed in shared memory",
+      "partition", "global memory",         "one cluster"};
+  static_assert(std::size(names) == static_cast<std::size_t>(KeyedAlgorithm::cluster) + 1);
   return names[static_cast<std::size_t>(algorithm)];
 }
 
@@ -242,6 +287,9 @@ inline std::string kernelInWords(const KeyedPlan& plan) {
   if (plan.groups > 1) text += message({", ", plan.groups, " groups of blocks that read the input once each"});
   if (plan.copies > 1) text += message({", ", plan.copies, " copies of each bin"});
   if (plan.ranges > 0) text += message({", ", plan.ranges, " ranges of bins"});
+  if (plan.findsHot) text += ", frequent keys apart";
+  if (plan.caches) text += ", some keys in shared memory first";
+  if (plan.looksForRuns) text += ", unless elements come in runs";
   if (plan.sharesTable) text += ", edges in shared memory";
   if (plan.stages) text += ", structures read through shared memory";
   return text;

@@ -6,6 +6,8 @@
 #include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/keyed/arguments.cuh>
+#include <gpuopt/device/keyed/cached_words.cuh>
+#include <gpuopt/device/keyed/cluster_sums.cuh>
 #include <gpuopt/device/keyed/launch.cuh>
 #include <gpuopt/device/keyed/reduce_by_kernels.cuh>
 
@@ -58,6 +60,8 @@ constexpr KeyedCell wordCell() {
   cell.addsInLoops = addsInLoops<Update>;
   cell.isSampled = std::is_same_v<Update, FixedPointSum<A>>;
   cell.isEncoded = Update::DECODES;
+  if constexpr (addsInLoops<Update>) cell.hotBytes = HotWords<Update>::hotBytes;
+  cell.cacheBytes = CachedWords<Update>::sharedBytes;
   return cell;
 }
 
@@ -66,6 +70,7 @@ KeyedPlan planReduceBy(const Source&, std::size_t n, std::size_t bins, const Key
   KeyedRequest request = keyedRequest<Source>(n, bins, wordCell<Update, A>());
   request.stageBytes = StagedForm<Source>::sharedBytes;
   request.adds = Policy::KEEPS;
+  request.hasClusters = hasClusterCode(computeCapability(currentDevice()));
   return planKeyed(request, tuning);
 }
 
@@ -77,7 +82,7 @@ GPUOPT_HIDDEN void launchSharedReduceBy(const ReduceByCall<A>& call, const Keyed
     launch(sharedReduceByKernel<Words, std::decay_t<decltype(from)>, Update>,
            keyedConfig(plan, call.function, call.stream), from, stepArgs(from, call.n), call.n, update, table,
            ReduceByArgs{static_cast<unsigned>(plan.groups), static_cast<unsigned>(plan.groupSlots),
-                        static_cast<unsigned>(plan.copies), plan.clearing == KeyedClearing::kernel});
+                        static_cast<unsigned>(plan.copies), plan.clearing == KeyedClearing::kernel, plan.findsHot});
   };
   if constexpr (StagedForm<Source>::exists)
     if (plan.stages)
@@ -96,8 +101,8 @@ GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const KeyedPlan& 
       return;
     case KeyedAlgorithm::global:
       return launch(globalReduceByKernel<Source, Update>, keyedConfig(plan, call.function, call.stream), source,
-                    stepArgs(source, call.n), call.n, update, table);
-    default:  // counts alone have other algorithms
+                    stepArgs(source, call.n), call.n, update, table, plan.caches);
+    default:  // of counts, and the cluster
       return;
   }
 }
@@ -129,11 +134,9 @@ GPUOPT_HIDDEN bool sampleMagnitudes(const ReduceByCall<A>& call, const KeyedPlan
 }
 
 // Sums in fixed point. The second reading ends at once if it is not needed.
-template <class Policy, class Source, class A>
-GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const Source& source,
-                                      const KeyedTuning& tuning = {}) {
+template <bool KEEPS, class Source, class A>
+GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const KeyedPlan& plan, const Source& source) {
   using Sum = unsigned long long;
-  const KeyedPlan plan = planReduceBy<FixedPointSum<A>, Policy, A>(source, call.n, call.bins, tuning);
   const std::size_t sumBytes = 2 * std::size_t{call.bins} * sizeof(Sum), stateBytes = sizeof(Magnitudes<A>);
   const std::size_t bytes = sumBytes + stateBytes + std::size_t{call.bins} * sizeof(unsigned);
   const ScratchMemory scratch(bytes, call.stream);
@@ -147,8 +150,8 @@ GPUOPT_HIDDEN void reduceByFixedPoint(const ReduceByCall<A>& call, const Source&
     launchReduceBy(call, plan, source, first, WordTable<Sum>{sums, call.bins});
     if (!isAll) launchReduceBy(call, plan, source, again, WordTable<Sum>{sums + call.bins, call.bins});
   }
-  launchForCells(DecodeSums<Policy::KEEPS, A>{call.n, first, again, sums, call.bins, call.out}, call.bins,
-                 call.function, call.stream);
+  launchForCells(DecodeSums<KEEPS, A>{call.n, first, again, sums, call.bins, call.out}, call.bins, call.function,
+                 call.stream);
 }
 
 template <class Policy, class Op, class A>
@@ -164,12 +167,24 @@ auto updateOf([[maybe_unused]] const Op& op) {
     return OperationUpdate<Op, A>(op);
 }
 
+template <bool KEEPS, class Source, class A>
+GPUOPT_HIDDEN void launchClusterSums(const ReduceByCall<A>& call, const KeyedPlan& plan, const Source& source) {
+  LaunchConfig config = keyedConfig(plan, call.function, call.stream);
+  config.cluster = static_cast<unsigned>(plan.blocks);
+  launch(clusterSumsKernel<KEEPS, Source, A>, config, source, stepArgs(source, call.n), call.n, call.bins, call.out);
+}
+
 template <class Policy, class Op, class A, class Source>
 void reduceByOp(const ReduceByCall<A>& call, const Source& source, const Op& op) {
-  if constexpr (isFixedPoint<Policy, Op, A>)
-    reduceByFixedPoint<Policy>(call, source);
-  else
+  if constexpr (isFixedPoint<Policy, Op, A>) {
+    const KeyedPlan plan = planReduceBy<FixedPointSum<A>, Policy, A>(source, call.n, call.bins);
+    if (plan.algorithm == KeyedAlgorithm::cluster)
+      launchClusterSums<Policy::KEEPS>(call, plan, source);
+    else
+      reduceByFixedPoint<Policy::KEEPS>(call, plan, source);
+  } else {
     reduceByDirectly<Policy>(call, source, updateOf<A>(op));
+  }
 }
 
 // Keys are read through an iterator; anything else is a function.

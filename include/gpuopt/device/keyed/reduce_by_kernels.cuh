@@ -78,6 +78,7 @@ struct ReduceByArgs {
   unsigned groupBins;  // of a range
   unsigned copies;     // of a block's words, which its warps have in turn
   bool followsClearing;
+  bool findsHot = false;  // whether blocks look for frequent keys (hot_words.cuh)
 
   __device__ BinRange range(unsigned bins) const {
     const unsigned first = blockIdx.x % groups * groupBins;
@@ -93,31 +94,24 @@ class BlockWords {
   using Word = typename Update::Word;
   static constexpr bool ADDS_EARLY = false;  // whether something is added to the table before the end
 
-  __device__ BlockWords(const WordTable<Word>&, const BinRange& range, unsigned copies)
-      : words_(&keepAddress(*dynamicShared<Word>())), slots_(range.words()), copies_(copies) {
-    own_ = words_ + threadIdx.x / 32 % copies * slots_;
-  }
+  __device__ BlockWords(const WordTable<Word>&, const BinRange& range, unsigned)
+      : words_(&keepAddress(*dynamicShared<Word>())), slots_(range.words()) {}
 
   __device__ void clear(const Update& update) const {
-    for (unsigned i = threadIdx.x; i < slots_ * copies_; i += blockDim.x) words_[i] = update.neutral();
+    for (unsigned i = threadIdx.x; i < slots_; i += blockDim.x) words_[i] = update.neutral();
   }
 
   template <int COUNT>
   __device__ void add(const Update& update, const unsigned (&slots)[COUNT], const Word (&words)[COUNT]) const {
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) update.combine(own_ + slots[i], words[i]);
+    for (int i = 0; i < COUNT; ++i) update.combine(words_ + slots[i], words[i]);
   }
 
-  __device__ Word word(const Update& update, unsigned slot) const {
-    Word word = words_[slot];
-    for (unsigned copy = 1; copy < copies_; ++copy) word = update.joined(word, words_[copy * slots_ + slot]);
-    return word;
-  }
+  __device__ Word word(const Update&, unsigned slot) const { return words_[slot]; }
 
  private:
   Word* words_;
-  Word* own_;
-  unsigned slots_, copies_;
+  unsigned slots_;
 };
 
 // The lower halves of sums of 64 bits. No instruction adds 64 bits in shared memory; it would be a loop, in which lanes
@@ -239,25 +233,6 @@ class BlockShortSums {
   unsigned bins_, half_;
 };
 
-// Words in global memory.
-template <class Update>
-class GlobalWords {
- public:
-  using Word = typename Update::Word;
-
-  __device__ explicit GlobalWords(const WordTable<Word>& table) : table_(table) {}
-
-  template <int COUNT>
-  __device__ void add(const Update& update, const unsigned (&slots)[COUNT], const Word (&words)[COUNT]) const {
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i)
-      if (slots[i] < table_.bins) update.combine(table_.words + slots[i], words[i]);
-  }
-
- private:
-  WordTable<Word> table_;
-};
-
 // No instruction adds floating-point numbers in shared memory, either.
 template <class Update>
 inline constexpr bool addsInLoops = std::is_floating_point_v<typename Update::Word>;
@@ -272,7 +247,11 @@ template <class A>
 inline constexpr bool isLongSum<FixedPointSum<A>> = true;
 
 template <class Update>
-using SharedWords = std::conditional_t<isLongSum<Update>, BlockLongSums<Update>, BlockWords<Update>>;
+class HotWords;
+
+template <class Update>
+using SharedWords = std::conditional_t<isLongSum<Update>, BlockLongSums<Update>,
+                                       std::conditional_t<addsInLoops<Update>, HotWords<Update>, BlockWords<Update>>>;
 
 // One word of all elements.
 template <class Update, int COUNT>
@@ -348,28 +327,21 @@ GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
   if (!shape.followsClearing || Words::ADDS_EARLY) waitForPreviousKernel();
   if (!update.start(n)) return;
   const BinRange range = shape.range(table.bins);
-  const Words words(table, range, shape.copies);
+  Words words(table, range, shape.copies);
+  if constexpr (addsInLoops<Update>)
+    if (shape.findsHot) words.find(sampleSlots(source, steps, range));
   words.clear(update);
   __syncthreads();
   takeAll(update, words, range, source, steps, shape.groups);
   update.end();
   __syncthreads();
+  if constexpr (addsInLoops<Update>) words.join(update);
   waitForPreviousKernel();
   const auto shift = static_cast<unsigned>(std::size_t{blockIdx.x} * range.bins / gridDim.x) & ~31u;
   for (unsigned i = threadIdx.x; i < range.bins; i += blockDim.x) {
     const unsigned bin = i + shift < range.bins ? i + shift : i + shift - range.bins;
     update.combine(table.words + range.first + bin, words.word(update, bin));
   }
-}
-
-template <class Source, class Update>
-GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
-    globalReduceByKernel(const Source source, const StepArgs steps, const std::size_t n, Update update,
-                         const WordTable<typename Update::Word> table) {
-  waitForPreviousKernel();
-  if (!update.start(n)) return;
-  takeAll(update, GlobalWords<Update>(table), BinRange{0, table.bins}, source, steps, 1);
-  update.end();
 }
 
 // What eachCellKernel does with the words of bins: makes them of what is in `out`, which may be the same memory,
@@ -417,6 +389,16 @@ struct DecodeSums {
   }
 };
 
+// The larger one of `most` and the finite magnitudes in a bin.
+template <class A, int COUNT>
+__device__ inline void lookForMagnitude(const KeyedValue<A> (&values)[COUNT], unsigned bins, AtomicUnsigned<A>& most) {
+#pragma unroll
+  for (int i = 0; i < COUNT; ++i) {
+    const auto bits = magnitudeBits(values[i].value);
+    most = values[i].slot < bins && isFinite<A>(bits) && bits > most ? bits : most;
+  }
+}
+
 // The largest finite magnitude in a bin, of every `every`th group of 32 steps; of all elements if that is 1.
 template <class Source, class A>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
@@ -428,12 +410,7 @@ GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
   if (threadIdx.x == 0) most = 0;
   __syncthreads();
   Bits own = 0;
-  const auto take = [&](const auto& values) {
-    for (const KeyedValue<A>& value : values) {
-      const Bits bits = magnitudeBits(value.value);
-      own = value.slot < bins && isFinite<A>(bits) && bits > own ? bits : own;
-    }
-  };
+  const auto take = [&](const auto& values) { lookForMagnitude(values, bins, own); };
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
   for (std::size_t s = thread / 32 * every * 32 + thread % 32; s < shape.end; s += threads * every) {

@@ -166,7 +166,7 @@ class FixedPointSum {
   using Bits = AtomicUnsigned<A>;
   static constexpr bool DECODES = true;
 
-  FixedPointSum(Magnitudes<A>* magnitudes, unsigned* flags, unsigned bins, bool again)
+  __host__ __device__ FixedPointSum(Magnitudes<A>* magnitudes, unsigned* flags, unsigned bins, bool again)
       : magnitudes_(magnitudes), flags_(flags), bins_(bins), again_(again) {}
 
   __host__ __device__ Word neutral() const { return 0; }

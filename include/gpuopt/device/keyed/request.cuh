@@ -6,6 +6,7 @@
 #include <gpuopt/device/keyed/counters.cuh>
 #include <gpuopt/device/keyed/edges.cuh>
 #include <gpuopt/device/keyed/plan.cuh>
+#include <gpuopt/device/keyed/runs.cuh>
 #include <gpuopt/device/keyed/staged.cuh>
 #include <gpuopt/host/device.cuh>
 
@@ -51,6 +52,7 @@ KeyedRequest keyedRequest(std::size_t n, std::size_t slots, const KeyedCell& cel
 template <class Count, class Source>
 KeyedRequest histogramRequest(const Source& source, std::size_t n, std::size_t slots) {
   KeyedRequest request = keyedRequest<Source>(n, slots, countCell<Count>());
+  if constexpr (canHaveRuns<Source>) request.cell.cacheBytes = RunWords<Count>::sharedBytes;
   request.channels = channelsOf<typename Source::Value>;
   request.byteValues = byteValuesOf<Source>;
   request.tableBytes = tableBytes(source.f);

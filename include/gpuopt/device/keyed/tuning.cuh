@@ -103,9 +103,23 @@ inline constexpr unsigned partitionChunk = 512;
 inline constexpr unsigned minCountedChunks = 64;
 
 // reduceBy, where an update is a loop: a copy of the words for each warp, if a block has this number of elements for a
-// word.
+// word; fewer where they would take more shared memory, which leaves L1 too little for loads in flight: sums of floats
+// in 8192 bins 378 us with seven copies, 362 with four (H100, 2026-11-27).
 inline constexpr unsigned maxCellCopies = 32;
 inline constexpr std::size_t elementsPerCopiedCell = 8;
+inline constexpr std::size_t maxCopiedBytes = 132 << 10;
+
+// There, too, where warps share copies: keys that a block finds this often in a sample of two keys a thread have a word
+// for each lane; more often where bins are few and each has many. Blocks of fewer elements do not look for them.
+inline constexpr unsigned hotSets = 32, hotWays = 4, hotKeys = hotWays * hotSets;
+inline constexpr unsigned minHotSamples = 5, hotSamplesOfBins = 1 << 14;
+inline constexpr std::size_t minHotElements = 1 << 15;
+
+// Words in shared memory of the keys that a block finds in a sample, where all words do not fit; steps of a thread in
+// the sample, and elements of a block from which on that pays.
+inline constexpr unsigned cacheBits = 14, cacheEntries = 1u << cacheBits;
+inline constexpr unsigned cacheSamples = 4;
+inline constexpr std::size_t minCachedElements = 1 << 16;
 
 // Lanes of a warp with four neighbours of one bin, from which on reduceBy joins those of neighbouring lanes.
 inline constexpr int minJoinedLanes = 24;
@@ -116,6 +130,11 @@ inline constexpr int minJoinedLanes = 24;
 inline constexpr std::size_t maxReduceByGroups = 5;
 inline constexpr std::size_t maxLoopingGroups = 3;
 
+// Up to these numbers of values and bins, one cluster of blocks adds in fixed point; a block alone up to fewer values.
+inline constexpr std::size_t maxClusterValues = 1 << 16, maxOneBlockValues = 1 << 13;
+inline constexpr std::size_t maxClusterBins = 4096;
+inline constexpr unsigned maxClusterBlocks = 8, clusterSumThreads = 512;
+
 // Sizes of passes.
 struct KeyedTuning {
   // Values that reduceBy looks at for the largest magnitude before it adds, in fixed point.
@@ -123,6 +142,7 @@ struct KeyedTuning {
   // Elements that the partition sorts at a time, which limits the scratch memory to 512 MiB and what the last chunks
   // take.
   std::size_t partitionRound = std::size_t{1} << 28;
+  std::size_t clusterValues = maxClusterValues;
 };
 
 }  // namespace detail

@@ -79,15 +79,6 @@ inline void requireTransform(const NamedView& in, std::size_t inAlignment, const
   requireNoPartialOverlap(in, out, function);
 }
 
-// Whether the code that a device runs was compiled for clusters: its own, or that of the newest architecture before it.
-inline bool hasClusterCode([[maybe_unused]] int capability) {
-#ifdef __CUDA_ARCH_LIST__
-  for (const int architecture : {__CUDA_ARCH_LIST__})
-    if (architecture >= 10 * clustersSince && architecture <= 10 * capability) return true;
-#endif
-  return false;
-}
-
 // What is common to all rows: the parts, their layout, and the plan.
 struct TransformCall {
   RowTransformShape shape;

@@ -1,0 +1,65 @@
+/// \file
+/// Histograms of long runs of equal elements, in more bins than a block counts: counted in global memory, where one
+/// update stands for up to 128 elements. Whether the input is such, every block sees in the same sample.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gpuopt/device/keyed/cached_words.cuh>
+
+#include <cstddef>
+#include <type_traits>
+
+GPUOPT_DETAIL_BEGIN
+
+// Runs are seen within a step, and by the slot of an element, if it has one.
+template <class Source>
+inline constexpr bool canHaveRuns = Source::STEP > 1 && std::is_same_v<typename Source::Value, unsigned>;
+
+// Whether most sampled steps have elements of one slot only. All threads of the block call.
+template <class Source>
+__device__ inline bool consistsOfRuns(const Source& source, const StepArgs& steps, unsigned slots) {
+  typename Source::Step step;
+  unsigned values[Source::STEP];
+  source.template load<Caching::stream>(step, sampledStep(steps, 0, 1, 0));
+  source.values(step, values);
+  bool isRun = values[0] < slots;
+#pragma unroll
+  for (int i = 1; i < Source::STEP; ++i) isRun = isRun && values[i] == values[0];
+  return __syncthreads_count(isRun ? 1 : 0) >= static_cast<int>(blockDim.x / 8 * 7);
+}
+
+// A source of slots as one of ones by their slots.
+template <class Source, class Word>
+struct OnesSource : Source {
+  using Value = KeyedValue<Word>;
+
+  __device__ void values(const typename Source::Step& step, Value (&ones)[Source::STEP]) const {
+    unsigned slots[Source::STEP];
+    Source::values(step, slots);
+#pragma unroll
+    for (int i = 0; i < Source::STEP; ++i) ones[i] = {slots[i], 1};
+  }
+
+  __device__ Value at(std::size_t i) const { return {Source::at(i), 1}; }
+};
+
+// Registers are scarce.
+template <class Source, class Word>
+inline constexpr bool prefetchesSteps<OnesSource<Source, Word>> = false;
+
+template <class Count>
+using RunWords = CachedWords<DirectSum<AtomicUnsigned<Count>>>;
+
+// Counts input that consists of runs.
+template <class Source, class Count>
+__device__ inline void countRuns(const Source& source, const StepArgs& steps, unsigned slots, Count* counts) {
+  using Word = AtomicUnsigned<Count>;
+  const OnesSource<Source, Word> ones{source};
+  DirectSum<Word> update;
+  RunWords<Count> words({reinterpret_cast<Word*>(counts), slots}, true);
+  words.fill(update, ones, steps);
+  takeAll(update, words, BinRange{0, slots}, ones, steps, 1);
+  words.flush(update);
+}
+
+GPUOPT_DETAIL_END
