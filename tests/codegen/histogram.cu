@@ -19,6 +19,8 @@
 // CODEGEN: kernel=clusterSumsKernel<.*PairSource<float.*true> contains=ld\.global\.nc.*v4\.u32
 // CODEGEN: kernel=clusterSumsKernel no-local no-spill max-registers=128
 // CODEGEN: kernel=clusterSumsKernel contains=barrier\.cluster contains=mapa\.u64 arch=90
+// CODEGEN: kernel=runsHistogramKernel<.*ArraySource no-local no-spill max-registers=64
+// CODEGEN: kernel=runsHistogramKernel<.*ArraySource<float.*true> contains=ld\.global\.nc.*v4\.u32
 // CODEGEN: kernel=(globalReduceBy|sampleMagnitudes|eachCell)Kernel no-local no-spill max-registers=64
 // CODEGEN: kernel=histogramKernel<.*SharedCounters.*StagedSource contains=cp\.async\.cg no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*StagedSource contains=cp\.async\.cg no-local no-spill max-registers=64

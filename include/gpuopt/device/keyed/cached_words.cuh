@@ -32,8 +32,8 @@ class CachedWords {
         entries_(table, BinRange{0, cacheEntries}, 1),
         hasEntries_(hasEntries) {}
 
-  // Chooses the slots of the entries, of a sample of the block's own: if all blocks had the same, a frequent key that
-  // is missing in it would wait for itself in global memory. All threads call.
+  // Chooses the slots of the entries, of a sample of its own: if all blocks had the same, they would wait for each
+  // other in global memory at a frequent key that is missing in it. All threads call.
   template <class Source>
   __device__ void fill(const Update& update, const Source& source, const StepArgs& steps) {
     if (!hasEntries_) return;

@@ -81,7 +81,7 @@ struct EachSlot {
 //   block(), blocks()    which block this is of those that count the same slots
 //   take(values)         counts elements
 //   endTile()            after ITEMS steps
-//   LOOKS_FOR_RUNS       whether an input of runs may be counted otherwise (runs.cuh)
+//   FOLLOWS_RUNS         whether the kernel before may have counted an input of runs (runs.cuh)
 // and if they are in shared memory
 //   clear()
 //   addTo(block, blocks) adds the block's counts to the result
@@ -94,7 +94,7 @@ struct SlotsArgs {
 
 // All blocks count all slots.
 struct AllBlocks {
-  static constexpr bool LOOKS_FOR_RUNS = false;
+  static constexpr bool FOLLOWS_RUNS = false;
   template <class Source>
   static constexpr int ITEMS = keyedItems<Source>;
   __device__ static unsigned block() { return blockIdx.x; }
@@ -186,7 +186,7 @@ struct PackedArgs {
   Count* counts;
   unsigned groups;
   unsigned groupSlots;
-  bool looksForRuns;  // in a sample, and then counts otherwise
+  bool followsRuns;  // the kernel before has counted if the input consists of runs
 };
 
 // Counters of 16 bits for some of the slots, the lower halves of all words before the upper ones. The update that takes
@@ -196,7 +196,7 @@ template <std::size_t CHANNELS, class Count>
 class PackedCounters : public EachSlot<PackedCounters<CHANNELS, Count>> {
  public:
   static constexpr bool IS_SHARED = true;
-  static constexpr bool LOOKS_FOR_RUNS = CHANNELS == 1;
+  static constexpr bool FOLLOWS_RUNS = CHANNELS == 1;
   using Args = PackedArgs<Count>;
   template <class Source>
   static constexpr int ITEMS = clampTo(static_cast<int>(packedLimit / (keyedThreads * Source::STEP * CHANNELS)), 1,

@@ -20,10 +20,11 @@ template <class Counters, class Source>
 GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
     histogramKernel(const Source source, const StepArgs shape, const typename Counters::Args args,
                     const bool followsClearing) {
+  bool isCounted = false;
+  if constexpr (Counters::FOLLOWS_RUNS && canHaveRuns<Source>)
+    isCounted = args.followsRuns && consistsOfRuns(source, shape, args.slots);
   if (!followsClearing) waitForPreviousKernel();
-  if constexpr (Counters::LOOKS_FOR_RUNS && canHaveRuns<Source>)
-    if (args.looksForRuns && consistsOfRuns(source, shape, args.slots))
-      return countRuns(source, shape, args.slots, args.counts);
+  if (isCounted) return;
   const Counters counters(args);
   if constexpr (Counters::IS_SHARED) {
     counters.clear();

@@ -81,14 +81,24 @@ void launchBytes(const HistogramCall<Count>& call, const KeyedPlan& plan, const 
 }
 
 template <class Source, class Count>
+void launchRuns(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source, const StepArgs& shape) {
+  if constexpr (canHaveRuns<Source>) {
+    LaunchConfig config = keyedConfig(plan, call.function, call.stream);
+    config.sharedBytes = plan.request.cell.cacheBytes;
+    launch(runsHistogramKernel<Source, Count>, config, source, shape, static_cast<unsigned>(call.slots), call.counts);
+  }
+}
+
+template <class Source, class Count>
 void launchPacked(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source,
                   const StepArgs& shape) {
   constexpr std::size_t CHANNELS = channelsOf<typename Source::Value>;
+  if (plan.followsRuns) launchRuns(call, plan, source, shape);
   if constexpr (keyedThreads * Source::STEP * CHANNELS <= packedLimit)
     launchCounting<PackedCounters<CHANNELS, Count>>(
         call, plan, source, shape,
         {static_cast<unsigned>(call.slots), call.counts, static_cast<unsigned>(plan.groups),
-         static_cast<unsigned>(plan.groupSlots), plan.looksForRuns});
+         static_cast<unsigned>(plan.groupSlots), plan.followsRuns});
 }
 
 // The most chunks that `elements` elements fill: full ones, and one of each range that each block leaves.

@@ -79,7 +79,7 @@ struct KeyedPlan {
   bool stages = false;          // whether structures are read through shared memory, at its end
   bool findsHot = false;        // whether frequent keys have words for each lane, at its end
   bool caches = false;          // whether a block has words for some keys of a result in global memory
-  bool looksForRuns = false;    // whether blocks count otherwise if a sample of the input consists of runs
+  bool followsRuns = false;     // a kernel that counts first if a sample of the input consists of runs
   std::size_t ranges = 0;       // of the partition
   std::size_t round = 0;        // elements that it sorts at a time
   std::size_t sampleEvery = 0;  // steps of which one is in the sample
@@ -219,8 +219,7 @@ class KeyedPlanner {
     plan_.sharedBytes = cellsBytes(plan_.groupSlots, r_.cell.packedBytes);
     if (groups == 1 && !r_.cell.isCount) planStage();
     if (!isPacked) planHot();
-    plan_.looksForRuns = groups > 1 && r_.cell.isCount && pays(minCachedElements, r_.cell.cacheBytes, 0);
-    if (plan_.looksForRuns) plan_.sharedBytes = largerOf(plan_.sharedBytes, r_.cell.cacheBytes);
+    plan_.followsRuns = groups > 1 && r_.cell.isCount && pays(minCachedElements, r_.cell.cacheBytes, 0);
     if (plan_.stages) plan_.sharedBytes += r_.stageBytes;
   }
 
@@ -289,7 +288,7 @@ inline std::string kernelInWords(const KeyedPlan& plan) {
   if (plan.ranges > 0) text += message({", ", plan.ranges, " ranges of bins"});
   if (plan.findsHot) text += ", frequent keys apart";
   if (plan.caches) text += ", some keys in shared memory first";
-  if (plan.looksForRuns) text += ", unless elements come in runs";
+  if (plan.followsRuns) text += ", unless elements come in runs";
   if (plan.sharesTable) text += ", edges in shared memory";
   if (plan.stages) text += ", structures read through shared memory";
   return text;

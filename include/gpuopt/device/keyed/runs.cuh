@@ -50,10 +50,13 @@ inline constexpr bool prefetchesSteps<OnesSource<Source, Word>> = false;
 template <class Count>
 using RunWords = CachedWords<DirectSum<AtomicUnsigned<Count>>>;
 
-// Counts input that consists of runs.
+// Counts if the input consists of runs. The next kernel, which looks for them, too, begins meanwhile.
 template <class Source, class Count>
-__device__ inline void countRuns(const Source& source, const StepArgs& steps, unsigned slots, Count* counts) {
+GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
+    runsHistogramKernel(const Source source, const StepArgs steps, const unsigned slots, Count* counts) {
   using Word = AtomicUnsigned<Count>;
+  letNextKernelOverlap();
+  if (!consistsOfRuns(source, steps, slots)) return;
   const OnesSource<Source, Word> ones{source};
   DirectSum<Word> update;
   RunWords<Count> words({reinterpret_cast<Word*>(counts), slots}, true);
