@@ -118,6 +118,24 @@ def additions(library, data):
                        "torch.Tensor.index_add_", theirs, out, expected, 0, tolerance)
 
 
+def few_additions(library, data):
+    """Few rows of 256 bytes, eight to each, beside PyTorch with the same bits each time, too. `n` counts rows."""
+    cols = 64
+    for n in (256, 4096, 65536):
+        rows, x = n // ADDED, data[:n * cols].view(n, cols)
+        where = torch.randperm(n, device="cuda") // ADDED
+        out, expected = (torch.zeros(rows, cols, device="cuda") for _ in range(2))
+
+        def theirs():
+            torch.use_deterministic_algorithms(True)
+            expected.index_add_(0, where, x)
+            torch.use_deterministic_algorithms(False)
+
+        yield Case("index_add few", "float", n, (n + 2 * rows) * 256 + 8 * n,
+                   lambda: library.call("addRowsFloats", x, where, n, cols, rows, out),
+                   "torch.Tensor.index_add_ deterministic", theirs, out, expected, 0, 1e-4)
+
+
 def scans(library, data):
     for rows, cols in ((data.numel() // 128, 128), (data.numel() // 4096, 4096), (8, 129280), (64, 129280)):
         x = data[:rows * cols].view(rows, cols)
@@ -144,7 +162,7 @@ def positions(library, data):
                    lambda: torch.argmax(x, 1, out=expected), pairs[:, 1], expected, -1, 0)
 
 
-GROUPS = sums, rows, transpositions, products, additions, scans, positions
+GROUPS = sums, rows, transpositions, products, additions, few_additions, scans, positions
 
 
 def is_right(case):

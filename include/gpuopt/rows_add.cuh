@@ -13,18 +13,18 @@
 ///
 /// **Deterministic**, the default: the same bits on every run, on every GPU and for every alignment. Each row of `out`
 /// is read, the rows for it are added in the order of the indices in float, or in double if a side has doubles, and it
-/// is written once, with one rounding to its type. Rows are grouped by a stable sort of the indices by counting, in
-/// scratch memory of 16 bytes for each index, allocated in the order of the stream. Of more than 2^24 indices, those
-/// sums are rounded once for each 2^24 indices. `out` has fewer than 2^32 rows.
+/// is written once, with one rounding to its type. Up to 6144 indices that is one launch without scratch memory, in
+/// which each block selects the indices of its rows. More indices are grouped by a stable sort by counting, in scratch
+/// memory of 20 bytes for each index and 16 for each row of `out` that can be named, allocated in the order of the
+/// stream. Of more than 2^24 indices, those sums are rounded once for each 2^24 indices. `out` has fewer than 2^32 rows.
 ///
 /// **Atomic**: one launch without scratch memory. Each element is converted to the type of `out` and added by an atomic
 /// operation, in any order and with a rounding each: other bits each time. From sm_90 on, 16 bytes at a time. On an
-/// H100 it is ten times as fast as the deterministic form for 4096 rows of 256 bytes, and slower than it for 1 GiB of
-/// rows.
+/// H100 it is faster than the deterministic form for few rows, and slower than it for 1 GiB of rows.
 ///
 /// **Cost.** One read of each row of `in`, one read and one write of each row of `out` that is named. The deterministic
-/// form first reads the indices, and writes and reads their positions in two or more passes. A thread adds up to 16
-/// bytes of a row, with eight rows in flight: few rows with long lists leave most of the device idle.
+/// form first reads the indices; of many, it also writes and reads their positions twice. A thread adds up to 16 bytes
+/// of a row, with several rows in flight: few rows with long lists leave most of the device idle.
 ///
 /// **Errors.** Bad arguments throw std::invalid_argument before anything is written: null or misaligned pointers, too
 /// few rows, different lengths of rows, memory of `out` that overlaps that of `in` or the indices. An index outside

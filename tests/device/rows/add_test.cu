@@ -126,15 +126,21 @@ TEST_CASE("Rows added, of any types", "[rows][add]") {
   }
 }
 
-TEST_CASE("Rows added, around a tile of indices and a digit of rows", "[rows][add]") {
-  constexpr std::size_t TILE = detail::groupRowsTile;
-  for (const std::size_t n : {31, 33, 255, 4095, 4096, 4097}) checkAll<float>({n, 300, 1});
-  for (const std::size_t rows : {1, 2, 511, 512, 513, 70000}) checkAll<float>({TILE + 5, rows, 1});
-  for (const std::size_t rows : {1, 512, 513, 70000}) checkAll<float>({900, rows, 2});
+TEST_CASE("Rows added, around the boundaries of indices and of rows", "[rows][add]") {
+  const std::size_t few = detail::AddRowsTuning{}.fewIndices;
+  for (const std::size_t n : {std::size_t{31}, std::size_t{33}, std::size_t{255}, few - 1, few, few + 1})
+    checkAll<float>({n, 300, 1});
+  for (const std::size_t rows : {1, 2, 1020, 1021, 1022, 70000}) checkAll<float>({few + 5, rows, 1});
+  for (const std::size_t rows : {1, 130, 131, 132, 70000}) checkAll<float>({900, rows, 2});
+}
+
+TEST_CASE("Few long rows added by several blocks each", "[rows][add]") {
+  checkAll<float>({9, 3, 4 * 1100});
+  checkAll<__half>({9, 3, 777});
 }
 
 TEST_CASE("Rows added over several tiles", "[rows][add]") {
-  checkAll<float>({5 * detail::groupRowsTile + 77, 1000, 2});
+  checkAll<float>({20557, 1000, 2});
   checkAll<float>({20000, 300000, 1});
 }
 
@@ -208,28 +214,42 @@ TEST_CASE("A plan of added rows in words", "[rows][add]") {
   DeviceArray<int> indices(4);
   const MatrixView<const float> in{memory.data(), 4, 8};
   const MatrixView<float> out{memory.data() + 32, 4, 8};
+  const std::string bytes =
+      "; 400 bytes to move at most; 16 bytes at a time need addresses, rows and leading dimensions of multiples of 16";
   CHECK(explainAddRows(in, indices.data(), 4, out) ==
-        "4 indices at a time are sorted by 1 counting pass of 2 bits in one block, then each thread adds 4 columns, 8 "
-        "rows at a time, in 1 blocks of 128; 88 bytes of scratch memory; 400 bytes to move at most; 16 bytes at a time "
-        "need addresses, rows and leading dimensions of multiples of 16");
+        "each of 4 blocks of 512 selects the indices of its rows, one of 4, then each thread adds 4 columns, 8 rows at "
+        "a time" +
+            bytes);
   CHECK(explainAddRows<ATOMIC>(in, indices.data(), 4, out) ==
-        "each thread adds 4 columns of up to 4 rows by atomics, in 1 blocks of 128; 400 bytes to move at most; 16 "
-        "bytes at a time need addresses, rows and leading dimensions of multiples of 16");
+        "each thread adds 4 columns of up to 4 rows by atomics, in 1 blocks of 128" + bytes);
   CHECK(explainAddRows(in, indices.data(), 0, out) == "nothing to launch");
+  const auto request = detail::combineRowsRequest(in, out);
+  CHECK(detail::planInWords(detail::planAddRows({request, 4, 4, EXACT, TRUSTED}, {4, 0})) ==
+        "4 indices at a time are divided into 4 buckets by 1 blocks, each bucket is sorted by 0 counting passes of 0 "
+        "bits, then each thread adds 4 columns, 4 rows at a time, in 1 blocks of 128; 168 bytes of scratch "
+        "memory" +
+            bytes);
 }
 
 TEST_CASE("Plans of added rows", "[rows][add]") {
-  const auto plan = [](std::size_t n, std::size_t rows, RowIndices policy) {
-    return detail::planAddRows({{0, 0, rows, 64, 64, 64, 4, 4}, n, 4, EXACT, policy});
+  using Algorithm = detail::AddRowsAlgorithm;
+  const auto plan = [](std::size_t n, std::size_t rows, std::size_t cols = 64) {
+    return detail::planAddRows({{0, 0, rows, cols, cols, cols, 4, 4}, n, 4, EXACT, TRUSTED});
   };
-  CHECK(plan(4096, 512, TRUSTED).algorithm == detail::AddRowsAlgorithm::groupedFew);
-  CHECK(plan(4097, 512, TRUSTED).algorithm == detail::AddRowsAlgorithm::grouped);
-  CHECK(plan(4097, 512, TRUSTED).passes == 1);
-  CHECK(plan(4097, 512, PADDED).passes == 2);
-  CHECK(plan(4097, 512, PADDED).digitBits == 5);
-  CHECK(plan(4097, 0xffffffff, PADDED).digitBits == 8);
-  CHECK(plan(std::size_t{1} << 30, 512, TRUSTED).indices == std::size_t{1} << 24);
-  CHECK(plan(std::size_t{1} << 20, std::size_t{1} << 18, TRUSTED).tiles == 256);
+  const std::size_t few = detail::AddRowsTuning{}.fewIndices, many = detail::AddRowsTuning{}.manyIndices;
+  CHECK(plan(few, 512).algorithm == Algorithm::selected);
+  CHECK(plan(few, 512).packs.blocks == 131);
+  CHECK(plan(few, 7).packs.blocks == 7);
+  CHECK(plan(few, 7, 14336 / 4).packs.blocks == 4 * 7);
+  CHECK(plan(few + 1, 512).algorithm == Algorithm::grouped);
+  CHECK((plan(many - 1, 512).buckets == 131 && plan(many, 512).buckets == 512 && plan(many, 2000).buckets == 1013));
+  CHECK((plan(many, 1013).passes == 0 && plan(many, 1014).passes == 1));
+  CHECK((plan(many, 1013 * 512).passes == 1 && plan(many, 1013 * 512 + 1).passes == 2));
+  CHECK(plan(many, 1013 * 512 + 1).digitBits == 5);
+  CHECK((plan(many, 0xffffffff).passes == 3 && plan(many, 0xffffffff).digitBits == 8));
+  CHECK(plan(std::size_t{1} << 30, 512).indices == std::size_t{1} << 24);
+  CHECK(plan(7 * 1024, 512).regions == 7);
+  CHECK(plan(std::size_t{1} << 24, 512).regions <= detail::groupRowsRegions);
 }
 
 }  // namespace

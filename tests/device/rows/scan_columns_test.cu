@@ -14,8 +14,13 @@ TEST_CASE("Columns of one tile", "[rows][scan]") {
     for (const std::size_t cols : {3, 65}) checkScans<false, unsigned>(rows, cols, Plus{}, 3u);
 }
 
+TEST_CASE("Columns that blocks take whole", "[rows][scan]") {
+  for (const std::size_t rows : {65, 257, 511, 513, 1023, 1025, 2048})
+    for (const std::size_t cols : {3, 17}) checkScans<false, unsigned>(rows, cols, Plus{}, 3u);
+}
+
 TEST_CASE("Columns of several tiles", "[rows][scan]") {
-  for (const std::size_t rows : {257, 300, 1025}) checkScans<false, unsigned>(rows, 70, Plus{}, 3u);
+  for (const std::size_t rows : {2049, 2300}) checkScans<false, unsigned>(rows, 70, Plus{}, 3u);
 }
 
 TEST_CASE("Columns of several groups of tiles", "[rows][scan]") {

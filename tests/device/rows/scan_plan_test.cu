@@ -53,11 +53,28 @@ TEST_CASE("Words of rows", "[rows][scan]") {
   CHECK(planScanRows(apart).items == 1);
 }
 
+TEST_CASE("Short columns", "[rows][scan]") {
+  const auto plan = [](std::size_t rows, std::size_t cols) { return planScanColumns(floats(rows, cols)); };
+  CHECK(plan(32, 256).algorithm == ScanAlgorithm::columns);
+  CHECK(plan(33, 256).algorithm == ScanAlgorithm::shortColumns);
+  CHECK((plan(1024, 256).threads == 256 && plan(1024, 256).blocks == 32 && plan(1024, 256).chain.tiles == 1));
+  CHECK((plan(1025, 260).threads == 512 && plan(1025, 260).blocks == 33));
+  CHECK(plan(2048, 2048).algorithm == ScanAlgorithm::shortColumns);
+  CHECK(plan(2048, 2052).algorithm == ScanAlgorithm::columns);
+  CHECK(plan(2049, 256).algorithm == ScanAlgorithm::columns);
+  ScanRequest apart = floats(512, 256);
+  apart.out += 4;
+  CHECK((planScanColumns(apart).lanes == 8 && planScanColumns(apart).blocks == 32));
+  apart.rows = 513;
+  CHECK(planScanColumns(apart).algorithm == ScanAlgorithm::columns);
+  CHECK(planScanColumns(floats(100, 256, 1)).blocks == 33);
+}
+
 TEST_CASE("Tiles of columns", "[rows][scan]") {
   CHECK(planScanColumns(floats(16384, 4096)).chain.group == 1);
   CHECK(planScanColumns(floats(std::size_t{1} << 20, 64)).chain.group == 32);
   CHECK(planScanColumns(floats(100000, 4096)).threads == 512);
-  CHECK(planScanColumns(floats(500, 64)).threads == 256);
+  CHECK(planScanColumns(floats(2500, 64)).threads == 256);
   for (const std::size_t cols : {64, 700, 16384, 100000, 2000000}) {
     const ScanPlan plan = planScanColumns(floats(5000, cols));
     CHECK(plan.chain.words() <= detail::scanManySlotWords);

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/device/rows/add_few.cuh>
 #include <gpuopt/device/rows/add_plan.cuh>
 #include <gpuopt/device/rows/combine.cuh>
-#include <gpuopt/device/rows/group.cuh>
+#include <gpuopt/device/rows/group_buckets.cuh>
 #include <gpuopt/device/rows/scan_launch.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/host/launch.cuh>
@@ -83,81 +84,72 @@ void launchAddAtomically(const AddRowsCall& call, const Index* indices) {
          gridConfig(addRowsBlock, call.plan.packs.blocks, call.stream, call.function), args);
 }
 
+template <RowIndices INDICES, unsigned N, class In, class Out, class Index>
+void launchAddSelected(const AddRowsCall& call, const Index* indices) {
+  const CombineRowsRequest& m = call.request.matrices;
+  const AddRowsPlan& plan = call.plan;
+  using Source = IndexedRows<INDICES, Index>;
+  const AddFewRowsArgs<In, Out, N, Source> args{reinterpret_cast<const Pack<In, N>*>(m.in),
+                                                reinterpret_cast<Pack<Out, N>*>(m.out),
+                                                Source{indices},
+                                                static_cast<unsigned>(plan.indices),
+                                                static_cast<unsigned>(ceilDivide(plan.packs.cols, plan.panels)),
+                                                plan.packs.cols,
+                                                m.inLd / N,
+                                                m.outLd / N};
+  LaunchConfig config = gridConfig(addFewRowsBlock, plan.buckets, call.stream, call.function);
+  config.grid.y = plan.panels;
+  config.sharedBytes = plan.indices * SelectedRows::BYTES;
+  launch(addFewRowsKernel<In, Out, N, Source>, config, args);
+}
+
 // The scratch memory of the indices that are grouped at a time.
 struct GroupScratch {
-  MovedRows sorted;
-  MovedRows other;  // when all is sorted: marks, and where lists begin
+  SortedBuckets buckets;
   unsigned* counts;
-  unsigned* lists;
 
-  GroupScratch(const AddRowsPlan& plan, unsigned char* memory) {
-    auto* const words = reinterpret_cast<unsigned*>(memory);
-    sorted = {words, words + plan.indices};
-    other = {words + 2 * plan.indices, words + 3 * plan.indices};
-    counts = words + 4 * plan.indices + 1;
-    lists = counts + (plan.tiles << plan.digitBits);
+  GroupScratch(const AddRowsPlan& plan, std::size_t rows, unsigned char* memory) {
+    buckets.lists = reinterpret_cast<AddedList*>(memory);
+    buckets.rows = reinterpret_cast<BucketedRow*>(buckets.lists + smallerOf(plan.indices, rows));
+    buckets.other = buckets.rows + plan.indices;
+    buckets.positions = reinterpret_cast<unsigned*>(buckets.other + plan.indices);
+    buckets.count = buckets.positions + plan.indices;
+    counts = buckets.count + 1;
   }
-  RowLists out() const { return {other.positions, lists}; }
 };
 
-template <bool INCLUSIVE>
-void scanCounts(unsigned* counts, std::size_t n, const AddRowsCall& call) {
-  const MatrixView<unsigned> row{counts, 1, n};
-  scanWith<true, false, !INCLUSIVE, unsigned>(call.function, row, row, call.stream, nullptr, Plus{}, 0U);
-}
-
+// Groups the positions of n indices.
 template <class Source>
-void launchDigitPass(const AddRowsCall& call, const Source& source, const DigitPass& pass, unsigned* counts,
-                     const MovedRows& to) {
-  const LaunchConfig config = gridConfig(groupRowsBlock, pass.tiles, call.stream, call.function);
-  launch(countDigitsKernel<Source>, config, source, pass, counts);
-  scanCounts<false>(counts, (std::size_t{pass.mask} + 1) * pass.tiles, call);
-  launch(moveDigitsKernel<Source>, config, source, pass, static_cast<const unsigned*>(counts), to);
-}
-
-// Groups n positions: `padding` is the row of those that go nowhere.
-template <class Source>
-void launchGroupRows(const AddRowsCall& call, const Source& source, unsigned n, unsigned padding,
-                     const GroupScratch& scratch) {
+void launchGroupRows(const AddRowsCall& call, const Source& source, unsigned n, const GroupScratch& scratch) {
   const AddRowsPlan& plan = call.plan;
-  DigitPass pass{n, 0, (1U << plan.digitBits) - 1, static_cast<unsigned>(ceilDivide(n, groupRowsTile))};
-  if (plan.algorithm == AddRowsAlgorithm::groupedFew)
-    return launch(groupFewRowsKernel<Source>, gridConfig(groupRowsBlock, 1, call.stream, call.function), source, pass,
-                  plan.passes, plan.digitBits, padding, scratch.sorted, scratch.other, scratch.out());
-  for (unsigned p = 0; p < plan.passes; ++p, pass.shift += plan.digitBits) {
-    const bool isToSorted = (plan.passes - p) % 2 == 1;
-    const MovedRows &to = isToSorted ? scratch.sorted : scratch.other,
-                    &from = isToSorted ? scratch.other : scratch.sorted;
-    if (p == 0)
-      launchDigitPass(call, source, pass, scratch.counts, to);
-    else
-      launchDigitPass(call, from, pass, scratch.counts, to);
-  }
-  const LaunchConfig config = gridConfig(groupRowsBlock, ceilDivide(n, groupRowsBlock), call.stream, call.function);
-  const unsigned* const rows = scratch.sorted.rows;
-  unsigned* const marks = scratch.other.rows;
-  launch(markListsKernel<const unsigned*>, config, rows, n, padding, marks);
-  scanCounts<true>(marks, n, call);
-  launch(writeListsKernel<const unsigned*>, config, rows, n, padding, static_cast<const unsigned*>(marks),
-         scratch.out());
+  const BucketRegions regions{n, plan.region, ceilDivide32(n, plan.region), plan.buckets, Divisor(plan.divisor)};
+  LaunchConfig config = gridConfig(groupRowsBlock, regions.blocks, call.stream, call.function);
+  launch(countBucketsKernel<Source>, config, source, regions, scratch.counts, scratch.buckets.count);
+  const MatrixView<unsigned> counts{scratch.counts, 1, std::size_t{regions.buckets} * regions.blocks + 1};
+  scanWith<true, false, true, unsigned>(call.function, counts, counts, call.stream, nullptr, Plus{}, 0U);
+  const unsigned* const firsts = scratch.counts;
+  launch(fillBucketsKernel<Source>, config, source, regions, firsts, scratch.buckets.rows);
+  config = gridConfig(groupRowsBlock, plan.buckets, call.stream, call.function);
+  config.sharedBytes = sizeof(TileOfBucket);
+  launch(sortBucketsKernel<SortedBuckets>, config, scratch.buckets, firsts, regions.blocks,
+         QuotientDigits{plan.digitBits, plan.passes, plan.divisor});
 }
 
 // In parts of plan.indices indices.
 template <RowIndices INDICES, unsigned N, class In, class Out, class Index>
 void launchAddGrouped(const AddRowsCall& call, const Index* indices) {
   const AddRowsPlan& plan = call.plan;
-  const auto padding = static_cast<unsigned>(call.request.matrices.rows);
   const ScratchMemory memory(plan.scratchBytes, call.stream);
-  const GroupScratch scratch(plan, memory.data());
+  const GroupScratch scratch(plan, call.request.matrices.rows, memory.data());
   for (std::size_t first = 0; first < call.request.n; first += plan.indices) {
     const auto n = static_cast<unsigned>(smallerOf(plan.indices, call.request.n - first));
-    launchGroupRows(call, IndexedRows<INDICES, Index>{indices + first, padding}, n, padding, scratch);
+    launchGroupRows(call, IndexedRows<INDICES, Index>{indices + first}, n, scratch);
     CombineRowsRequest part = call.request.matrices;
     part.in += first * part.inLd * part.inBytes;
     part.rows = smallerOf(part.rows, std::size_t{n});
     launchCombinePacks<RowCombination::sum, RowIndices::trusted, N, In, Out>(
-        part, plan.packs, static_cast<const unsigned*>(scratch.sorted.positions), static_cast<const float*>(nullptr),
-        AddedLists{scratch.out().begins, scratch.sorted.rows, scratch.lists}, call.function, call.stream);
+        part, plan.packs, static_cast<const unsigned*>(scratch.buckets.positions), static_cast<const float*>(nullptr),
+        AddedLists{scratch.buckets.lists, scratch.buckets.count}, call.function, call.stream);
   }
 }
 
@@ -165,6 +157,8 @@ template <RowAddition ADDITION, RowIndices INDICES, unsigned N, class In, class 
 void launchAddPacks(const AddRowsCall& call, const Index* indices) {
   if constexpr (ADDITION == RowAddition::atomic)
     launchAddAtomically<INDICES, N, In, Out>(call, indices);
+  else if (call.plan.algorithm == AddRowsAlgorithm::selected)
+    launchAddSelected<INDICES, N, In, Out>(call, indices);
   else
     launchAddGrouped<INDICES, N, In, Out>(call, indices);
 }

@@ -24,6 +24,8 @@ GPUOPT_TYPES_END
 
 GPUOPT_DETAIL_BEGIN
 
+inline constexpr std::size_t mostPanels = 65535;  // blocks along y
+
 // n rows of cols elements, added to some of `rows` rows.
 struct AddRowsRequest {
   CombineRowsRequest matrices;
@@ -35,8 +37,8 @@ struct AddRowsRequest {
 
 enum class AddRowsAlgorithm {
   nothing,
-  groupedFew,  // in one block
-  grouped,
+  selected,  // each block looks for the indices of its rows
+  grouped,   // by buckets of rows
   atomic,
 };
 
@@ -44,23 +46,54 @@ struct AddRowsPlan {
   AddRowsAlgorithm algorithm = AddRowsAlgorithm::nothing;
   CombineRowsPlan packs = {};
   std::size_t indices = 0;  // that are grouped at a time
-  unsigned passes = 0;
+  std::size_t bytes = 0;    // to be read and written, with each row of the output that can be named
+  unsigned divisor = 1;     // the remainders by which are buckets of rows
+  unsigned buckets = 0;     // that occur
+  unsigned panels = 0;      // of packs, for which blocks select the same indices
+  unsigned region = 0;      // indices that a block counts and moves
+  unsigned regions = 0;
+  unsigned passes = 0;  // of the sort of a bucket
   unsigned digitBits = 0;
-  std::size_t tiles = 0;
   std::size_t scratchBytes = 0;
-  std::size_t bytes = 0;  // to be read and written, with each row of the output that can be named
 };
 
-// Of 4 bytes each: two arrays of rows, two of positions, the last one longer; a counter for each digit and tile; the
+// Lists; for each index two bucketed rows and a position; a counter for each bucket and region, and one more; the
 // number of lists.
-constexpr std::size_t addRowsScratch(std::size_t n, std::size_t digits, std::size_t tiles) {
-  return sizeof(unsigned) * (4 * n + 1 + digits * tiles + 1);
+constexpr std::size_t addRowsScratch(std::size_t n, std::size_t lists, std::size_t counters) {
+  return 16 * lists + sizeof(unsigned) * (5 * n + counters + 2);
 }
 
 inline unsigned bitsOf(std::size_t number) {
-  unsigned bits = 1;
+  unsigned bits = 0;
   while (number >> bits != 0) ++bits;
   return bits;
+}
+
+inline void planSelectedRows(AddRowsPlan& plan, const AddRowsRequest& r, const AddRowsTuning& tuning) {
+  plan.algorithm = AddRowsAlgorithm::selected;
+  plan.indices = r.n;
+  plan.divisor = addFewRowsBuckets;
+  plan.buckets = static_cast<unsigned>(smallerOf(r.matrices.rows, std::size_t{plan.divisor}));
+  plan.panels = static_cast<unsigned>(
+      smallerOf(ceilDivide(plan.packs.cols, smallerOf(tuning.fewPacks, std::size_t{addFewRowsBlock})), mostPanels));
+  plan.packs.blocks = std::size_t{plan.buckets} * plan.panels;
+}
+
+inline void planGroupedRows(AddRowsPlan& plan, const AddRowsRequest& r, const AddRowsTuning& tuning) {
+  const std::size_t rows = r.matrices.rows;
+  plan.algorithm = AddRowsAlgorithm::grouped;
+  plan.indices = smallerOf(r.n, tuning.mostIndices);
+  plan.divisor = plan.indices < tuning.manyIndices ? groupRowsBuckets : groupRowsManyBuckets;
+  plan.buckets = static_cast<unsigned>(smallerOf(rows, std::size_t{plan.divisor}));
+  const std::size_t share = ceilDivide(plan.indices, std::size_t{groupRowsRegions});
+  plan.region = static_cast<unsigned>(roundUp(share, groupRowsLeastRegion));
+  plan.regions = static_cast<unsigned>(ceilDivide(plan.indices, std::size_t{plan.region}));
+  const unsigned bits = bitsOf((rows - 1) / plan.divisor);
+  plan.passes = ceilDivide32(bits, sortBucketsDigitBits);
+  plan.digitBits = plan.passes == 0 ? 0 : ceilDivide32(bits, plan.passes);
+  const std::size_t lists = smallerOf(plan.indices, rows);
+  plan.scratchBytes = addRowsScratch(plan.indices, lists, std::size_t{plan.buckets} * plan.regions);
+  plan.packs.blocks = ceilDivide(lists * plan.packs.cols, std::size_t{combineRowsBlock});
 }
 
 inline AddRowsPlan planAddRows(const AddRowsRequest& r, const AddRowsTuning& tuning = {}) {
@@ -72,16 +105,11 @@ inline AddRowsPlan planAddRows(const AddRowsRequest& r, const AddRowsTuning& tun
   if (r.addition == RowAddition::atomic) {
     plan.algorithm = AddRowsAlgorithm::atomic;
     plan.packs.blocks = ceilDivide(r.n * plan.packs.cols, std::size_t{addRowsBlock} * addRowsLoads);
-    return plan;
+  } else if (r.n <= tuning.fewIndices) {
+    planSelectedRows(plan, r, tuning);
+  } else {
+    planGroupedRows(plan, r, tuning);
   }
-  plan.indices = smallerOf(r.n, tuning.mostIndices);
-  plan.algorithm = plan.indices <= groupRowsTile ? AddRowsAlgorithm::groupedFew : AddRowsAlgorithm::grouped;
-  const unsigned bits = bitsOf(r.policy == RowIndices::padded ? m.rows : m.rows - 1);
-  plan.passes = ceilDivide32(bits, groupRowsDigitBits);
-  plan.digitBits = ceilDivide32(bits, plan.passes);
-  plan.tiles = ceilDivide(plan.indices, groupRowsTile);
-  plan.scratchBytes = addRowsScratch(plan.indices, std::size_t{1} << plan.digitBits, plan.tiles);
-  plan.packs.blocks = ceilDivide(smallerOf(plan.indices, m.rows) * plan.packs.cols, std::size_t{combineRowsBlock});
   return plan;
 }
 
@@ -94,10 +122,14 @@ inline std::string planInWords(const AddRowsPlan& plan) {
   if (plan.algorithm == AddRowsAlgorithm::atomic)
     return message({"each thread adds ", columns, " of up to ", addRowsLoads, " rows by atomics, in ",
                     plan.packs.blocks, " blocks of ", addRowsBlock, bytes});
-  return message({plan.indices, " indices at a time are sorted by ", plan.passes,
-                  plan.passes == 1 ? " counting pass of " : " counting passes of ", plan.digitBits, " bits in ",
-                  plan.algorithm == AddRowsAlgorithm::groupedFew ? "one block" : message({plan.tiles, " blocks"}),
-                  ", then each thread adds ", columns, ", ", combineRowsLoads, " rows at a time, in ",
+  if (plan.algorithm == AddRowsAlgorithm::selected)
+    return message({"each of ", plan.packs.blocks, " blocks of ", addFewRowsBlock,
+                    " selects the indices of its rows, one of ", plan.buckets, ", then each thread adds ", columns,
+                    ", ", addFewRowsLoads, " rows at a time", bytes});
+  const std::string groups =
+      message({plan.indices, " indices at a time are divided into ", plan.buckets, " buckets by ", plan.regions,
+               " blocks, each bucket is sorted by ", plan.passes, " counting passes of ", plan.digitBits, " bits"});
+  return message({groups, ", then each thread adds ", columns, ", ", addedRowsLoads, " rows at a time, in ",
                   plan.packs.blocks, " blocks of ", combineRowsBlock, "; ", plan.scratchBytes,
                   " bytes of scratch memory", bytes});
 }

@@ -6,6 +6,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/rows/indices.cuh>
+#include <gpuopt/device/rows/lists.cuh>
 #include <gpuopt/device/rows/tuning.cuh>
 #include <gpuopt/device/rows/vectors.cuh>
 #include <gpuopt/grid/dependency.cuh>
@@ -27,31 +28,6 @@ enum class RowCombination {
 GPUOPT_TYPES_END
 
 GPUOPT_DETAIL_BEGIN
-
-// Which indices are those of a list, and the row of the output that it goes to: k each, or from one offset to the next.
-struct FixedBounds {
-  std::size_t k;
-  __device__ std::size_t begin(std::size_t row) const { return row * k; }
-  __device__ std::size_t end(std::size_t row) const { return row * k + k; }
-  __device__ std::size_t outRow(std::size_t row) const { return row; }
-};
-template <class Offset>
-struct OffsetBounds {
-  const Offset* offsets;
-  __device__ std::size_t begin(std::size_t row) const { return static_cast<std::size_t>(offsets[row]); }
-  __device__ std::size_t end(std::size_t row) const { return static_cast<std::size_t>(offsets[row + 1]); }
-  __device__ std::size_t outRow(std::size_t row) const { return row; }
-};
-
-// Lists of rows to add to rows of the output, of which only the device knows how many there are.
-struct AddedLists {
-  const unsigned* begins;  // one more than lists: each ends where the next one begins
-  const unsigned* rows;    // of the output, for each row of the input
-  const unsigned* lists;
-  __device__ unsigned begin(std::size_t list) const { return begins[list]; }
-  __device__ unsigned end(std::size_t list) const { return begins[list + 1]; }
-  __device__ std::size_t outRow(std::size_t list) const { return rows[begins[list]]; }
-};
 
 template <class In, class Out>
 using RowSum = std::conditional_t<std::is_same_v<In, double> || std::is_same_v<Out, double>, double, float>;
@@ -88,48 +64,51 @@ __device__ inline Pack<Out, N> packOf(const Sum (&sums)[N]) {
   return pack;
 }
 
-// What the sum of a list begins with. Returns whether there is such a list.
-template <class Bounds, class In, class Out, unsigned N, class Index, class Weight, class Sum>
-__device__ inline bool startSum(const CombineRowsArgs<In, Out, N, Index, Weight, Bounds>& args, std::size_t list,
-                                std::size_t col, Sum (&sums)[N]) {
-  if (list >= args.shape.rows) return false;
-  if constexpr (std::is_same_v<Bounds, AddedLists>) {
-    if (list >= *args.bounds.lists) return false;
-    addPack<Out, N>(sums, args.out[args.bounds.outRow(list) * args.outLd + col], Sum{1});
-  }
-  return true;
+template <class Bounds, class Shape>
+__device__ inline bool hasList(const Bounds& bounds, const Shape& shape, std::size_t number) {
+  if (number >= shape.rows) return false;
+  if constexpr (std::is_same_v<Bounds, AddedLists>)
+    return number < *bounds.count;
+  else
+    return true;
 }
 
 // A thread sums one pack of a row, in the order of the indices; LOADS packs are in flight.
 template <RowCombination COMBINATION, RowIndices INDICES, unsigned LOADS, class In, class Out, unsigned N, class Index,
           class Weight, class Bounds>
-GPUOPT_KERNEL void __launch_bounds__(combineRowsBlock, combineRowsBlocksPerSm)
+GPUOPT_KERNEL void __launch_bounds__(combineRowsBlock,
+                                     std::is_same_v<Bounds, AddedLists> ? addedRowsBlocksPerSm : combineRowsBlocksPerSm)
     combineRowsKernel(const CombineRowsArgs<In, Out, N, Index, Weight, Bounds> args) {
   using Sum = RowSum<In, Out>;
+  constexpr bool ADDS = std::is_same_v<Bounds, AddedLists>;
   waitForPreviousKernel();
   const std::size_t element = blockIdx.x * std::size_t{combineRowsBlock} + threadIdx.x;
-  const std::size_t row = args.shape.rowOf(element), col = element - row * args.shape.cols;
+  const std::size_t number = args.shape.rowOf(element), col = element - number * args.shape.cols;
+  if (!hasList(args.bounds, args.shape, number)) return;
+  const auto list = args.bounds.list(number);
+  Pack<Out, N>* const out = args.out + list.row * args.outLd + col;
   Sum sums[N] = {};
-  if (!startSum(args, row, col, sums)) return;
-  const auto end = args.bounds.end(row);
+  [[maybe_unused]] Pack<Out, N> start;
+  if constexpr (ADDS) start = *out;
   unsigned padding = 0;
-  for (auto j = args.bounds.begin(row); j < end; j += LOADS) {
+  for (auto j = list.begin; j < list.end; j += LOADS) {
     Index index[LOADS];
     Sum weight[LOADS];
     Pack<In, N> pack[LOADS];
 #pragma unroll
-    for (unsigned i = 0; i < LOADS; ++i) index[i] = args.indices[j + i < end ? j + i : j];
+    for (unsigned i = 0; i < LOADS; ++i) index[i] = args.indices[j + i < list.end ? j + i : j];
 #pragma unroll
     for (unsigned i = 0; i < LOADS; ++i) {
-      weight[i] = std::is_same_v<Bounds, AddedLists> || args.weights == nullptr || j + i >= end
-                      ? Sum{1}
-                      : static_cast<Sum>(args.weights[j + i]);
-      if (j + i < end && !(INDICES == RowIndices::padded && isNegative(index[i])))
+      weight[i] = ADDS || args.weights == nullptr || j + i >= list.end ? Sum{1} : static_cast<Sum>(args.weights[j + i]);
+      if (j + i < list.end && !(INDICES == RowIndices::padded && isNegative(index[i])))
         pack[i] = args.in[static_cast<std::size_t>(index[i]) * args.inLd + col];
     }
+    // Here, so that it is waited for with the rows. Lists of added rows are not empty.
+    if constexpr (ADDS)
+      if (j == list.begin) addPack<Out, N>(sums, start, Sum{1});
 #pragma unroll
     for (unsigned i = 0; i < LOADS; ++i) {
-      if (j + i >= end) break;
+      if (j + i >= list.end) break;
       if (INDICES == RowIndices::padded && isNegative(index[i]))
         ++padding;
       else
@@ -137,11 +116,11 @@ GPUOPT_KERNEL void __launch_bounds__(combineRowsBlock, combineRowsBlocksPerSm)
     }
   }
   if constexpr (COMBINATION == RowCombination::mean) {
-    const std::size_t count = end - args.bounds.begin(row) - padding;
+    const std::size_t count = list.end - list.begin - padding;
 #pragma unroll
     for (unsigned i = 0; i < N; ++i) sums[i] = count == 0 ? Sum{} : sums[i] / static_cast<Sum>(count);
   }
-  args.out[args.bounds.outRow(row) * args.outLd + col] = packOf<Out, N>(sums);
+  *out = packOf<Out, N>(sums);
 }
 
 // The numbers of a call. Leading dimensions count elements; `count` rows of `in` are read.
@@ -192,7 +171,8 @@ void launchCombinePacks(const CombineRowsRequest& r, const CombineRowsPlan& plan
                                                                 PackedRows(r.rows, plan.cols),
                                                                 r.inLd / N,
                                                                 r.outLd / N};
-  launch(combineRowsKernel<COMBINATION, INDICES, combineRowsLoads, In, Out, N, Index, Weight, Bounds>,
+  constexpr unsigned LOADS = std::is_same_v<Bounds, AddedLists> ? addedRowsLoads : combineRowsLoads;
+  launch(combineRowsKernel<COMBINATION, INDICES, LOADS, In, Out, N, Index, Weight, Bounds>,
          gridConfig(combineRowsBlock, plan.blocks, stream, function), args);
 }
 

@@ -1,19 +1,18 @@
 /// \file
-/// Positions grouped by the rows that indices name: a stable sort by counting, a digit of the row at a time, so that
-/// the positions of each row are in ascending order. No atomics on global memory: the same order each time.
+/// Positions grouped by the rows that indices name, those of each row in ascending order: a stable sort by counting,
+/// without atomics on what decides the order. Rows are first divided into buckets, by their remainder, so that
+/// neighbours and multiples of powers of two spread over all of them; then a block sorts a bucket.
 ///
-///     countDigitsKernel     how many positions of a tile have each digit
-///     (exclusive scan)      where those of each digit and tile go
-///     moveDigitsKernel      moves them there
-///     markListsKernel       where the next row's list begins
-///     (inclusive scan)      the number of each list
-///     writeListsKernel      where each list begins
-///     groupFewRowsKernel    all of these, in one block
+///     countBucketsKernel    how many positions of a block's region belong to each bucket
+///     (exclusive scan)      where those of each bucket and region go
+///     fillBucketsKernel     moves them there
+///     sortBucketsKernel     sorts each bucket, a digit of the quotient at a time, and makes its lists
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/block/scan.cuh>
 #include <gpuopt/block/shared.cuh>
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/rows/indices.cuh>
 #include <gpuopt/device/rows/tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
@@ -24,89 +23,101 @@
 
 GPUOPT_DETAIL_BEGIN
 
-inline constexpr unsigned groupRowsTile = groupRowsBlock * groupRowsItems;
-inline constexpr unsigned groupRowsDigits = 1U << groupRowsDigitBits;
-static_assert(groupRowsDigits == groupRowsBlock, "thread d has digit d");
+inline constexpr unsigned noRow = 0xffffffff;
 
-// The rows that indices name, at their positions. Padding belongs to row `rows`, after all others.
+// The rows that indices name, at their positions; noRow for padding.
 template <RowIndices INDICES, class Index>
 struct IndexedRows {
   const Index* indices;
-  unsigned rows;
 
   __device__ unsigned row(unsigned i) const {
     const Index index = indices[i];
-    return INDICES == RowIndices::padded && isNegative(index) ? rows : static_cast<unsigned>(index);
-  }
-  __device__ unsigned position(unsigned i) const { return i; }
-};
-
-// The same in another order.
-struct MovedRows {
-  unsigned* rows;
-  unsigned* positions;
-
-  __device__ unsigned row(unsigned i) const { return rows[i]; }
-  __device__ unsigned position(unsigned i) const { return positions[i]; }
-  __device__ void store(unsigned i, unsigned row, unsigned position) const {
-    rows[i] = row;
-    positions[i] = position;
+    return INDICES == RowIndices::padded && isNegative(index) ? noRow : static_cast<unsigned>(index);
   }
 };
 
-// Lists of positions, one for each row that occurs.
-struct RowLists {
-  unsigned* begins;  // in the sorted positions; one more, the end of the last
-  unsigned* lists;   // their number
+// A position in the bucket of its row.
+struct alignas(8) BucketedRow {
+  unsigned quotient;  // of the row and the number of buckets
+  unsigned position;
 };
 
-// One digit of the rows of n positions.
-struct DigitPass {
+// The regions of n positions that blocks take, and the buckets that occur.
+struct BucketRegions {
   unsigned n;
-  unsigned shift;
-  unsigned mask;
-  unsigned tiles;
+  unsigned size;
+  unsigned blocks;
+  unsigned buckets;
+  Divisor divisor;  // the number of all buckets: see groupRowsManyBuckets
 
-  __device__ unsigned digit(unsigned row) const { return row >> shift & mask; }
+  __device__ unsigned bucketOf(unsigned row) const { return row - divisor.divide(row) * divisor.divisor; }
+
+  __device__ unsigned begin() const { return blockIdx.x * size; }
+  __device__ unsigned end() const { return n - begin() < size ? n : begin() + size; }
 };
 
-// Warps take neighbouring runs of a tile, so that ascending positions have ascending ranks.
-__device__ inline unsigned positionInTile(unsigned item) {
-  return threadIdx.x / 32 * (32 * groupRowsItems) + item * 32 + threadIdx.x % 32;
-}
+// Of the items of a thread, as many as n positions need, up to a tile; their positions. Warps take neighbouring runs,
+// so that ascending positions have ascending ranks.
+struct TileItems {
+  unsigned n;
+  unsigned used;
 
-// Counters of a tile: those of digit d are neighbours by tiles.
+  __device__ explicit TileItems(unsigned count) : n(count), used((count + groupRowsBlock - 1) / groupRowsBlock) {}
+  __device__ unsigned position(unsigned item) const { return (threadIdx.x / 32 * used + item) * 32 + threadIdx.x % 32; }
+  __device__ bool has(unsigned item) const { return item < used && position(item) < n; }
+};
+
+// Counters by buckets: those of a bucket are neighbours, in the order of the regions. Also zeroes the number of lists.
 template <class Source>
 GPUOPT_KERNEL void __launch_bounds__(groupRowsBlock)
-    countDigitsKernel(const Source source, const DigitPass pass, unsigned* counts) {
-  __shared__ unsigned ofDigit[groupRowsDigits];
-  const SharedCounts counters(ofDigit);
-  ofDigit[threadIdx.x] = 0;
+    countBucketsKernel(const Source source, const BucketRegions regions, unsigned* counts, unsigned* lists) {
+  __shared__ unsigned ofBucket[groupRowsDigits];
+  const SharedCounts counters(ofBucket);
+  for (unsigned b = threadIdx.x; b < groupRowsDigits; b += groupRowsBlock) ofBucket[b] = 0;
   waitForPreviousKernel();
   __syncthreads();
-#pragma unroll
-  for (unsigned k = 0; k < groupRowsItems; ++k) {
-    const unsigned i = blockIdx.x * groupRowsTile + k * groupRowsBlock + threadIdx.x;
-    if (i < pass.n) counters.increment(pass.digit(source.row(i)));
+  const unsigned end = regions.end();
+#pragma unroll 8
+  for (unsigned i = regions.begin() + threadIdx.x; i < end; i += groupRowsBlock) {
+    const unsigned row = source.row(i);
+    if (row != noRow) counters.increment(regions.bucketOf(row));
   }
   __syncthreads();
-  if (threadIdx.x <= pass.mask) counts[std::size_t{threadIdx.x} * pass.tiles + blockIdx.x] = ofDigit[threadIdx.x];
+  for (unsigned b = threadIdx.x; b < regions.buckets; b += groupRowsBlock)
+    counts[std::size_t{b} * regions.blocks + blockIdx.x] = ofBucket[b];
+  if (blockIdx.x > 0 || threadIdx.x > 0) return;
+  counts[std::size_t{regions.buckets} * regions.blocks] = 0;  // becomes the sum of all
+  *lists = 0;
 }
 
-// The shared memory of a tile that is being ranked.
+// The shared memory of a tile that is being ranked. Digits are counted in halves of words: a thread has two of them.
+template <unsigned DIGITS>
 struct DigitRanks {
-  unsigned short before[groupRowsBlock / 32][groupRowsDigits];  // positions of a digit in the tile's warps before
-  unsigned first[groupRowsDigits];                              // where a digit's positions go
+  static constexpr unsigned WARPS = groupRowsBlock / 32;
+  static_assert(DIGITS <= 2 * groupRowsBlock);
+  alignas(16) unsigned short before[WARPS][DIGITS];  // items of a digit in the tile's warps before
+  unsigned first[DIGITS];                            // where a digit's next items go
+
+  __device__ static bool hasDigits() { return threadIdx.x < DIGITS / 2; }
+  __device__ unsigned& countersOf(unsigned warp) { return reinterpret_cast<unsigned*>(before[warp])[threadIdx.x]; }
+  __device__ unsigned placeOf(unsigned digit, unsigned rank) const {
+    return first[digit] + before[threadIdx.x / 32][digit] + rank;
+  }
 };
 
-// The ranks of a warp's positions among those of their digits, and the digits' counters after them.
-__device__ inline void rankWarp(const DigitPass& pass, unsigned begin, const unsigned (&rows)[groupRowsItems],
-                                unsigned (&ranks)[groupRowsItems], unsigned short* counts) {
+inline constexpr unsigned noDigit = 0xffffffff;
+
+// The ranks of a warp's items among those of their digits, and the digits' counters after them. digitOf(k) is the digit
+// of a lane's item k: computed again where it is needed, as registers are scarce.
+template <unsigned ITEMS, class DigitOf>
+__device__ inline void rankWarp(unsigned used, const DigitOf& digitOf, unsigned (&ranks)[ITEMS],
+                                unsigned short* counts) {
   const unsigned lower = (1U << laneIndex()) - 1;
 #pragma unroll
-  for (unsigned k = 0; k < groupRowsItems; ++k) {
-    const bool exists = begin + positionInTile(k) < pass.n;
-    const unsigned digit = exists ? pass.digit(rows[k]) : ~0U;
+  for (unsigned k = 0; k < ITEMS; ++k) {
+    if (k >= used) break;
+    const unsigned digit = digitOf(k);
+    const bool exists = digit != noDigit;
     const unsigned same = __match_any_sync(fullMask, digit);
     const unsigned count = exists ? counts[digit] : 0;
     ranks[k] = count + static_cast<unsigned>(__popc(same & lower));
@@ -117,118 +128,53 @@ __device__ inline void rankWarp(const DigitPass& pass, unsigned begin, const uns
   }
 }
 
-// Ranks a tile. Thread d gets the number of the tile's positions with digit d. A barrier has to follow.
-__device__ inline unsigned rankTile(const DigitPass& pass, unsigned begin, const unsigned (&rows)[groupRowsItems],
-                                    unsigned (&ranks)[groupRowsItems], DigitRanks& shared) {
-  constexpr unsigned WARPS = groupRowsBlock / 32;
-#pragma unroll
-  for (unsigned w = 0; w < WARPS; ++w) shared.before[w][threadIdx.x] = 0;
+// Ranks a tile. Thread t gets how many items have digits 2t and 2t + 1. A barrier has to follow.
+template <unsigned DIGITS, unsigned ITEMS, class DigitOf>
+__device__ inline uint2 rankTile(unsigned used, const DigitOf& digitOf, unsigned (&ranks)[ITEMS],
+                                 DigitRanks<DIGITS>& shared) {
+  using Ranks = DigitRanks<DIGITS>;
+  uint4* const counters = reinterpret_cast<uint4*>(shared.before);
+  for (unsigned i = threadIdx.x; i < sizeof(shared.before) / sizeof(uint4); i += groupRowsBlock)
+    counters[i] = uint4{0, 0, 0, 0};
   __syncthreads();
-  rankWarp(pass, begin, rows, ranks, shared.before[threadIdx.x / 32]);
+  rankWarp(used, digitOf, ranks, shared.before[threadIdx.x / 32]);
   __syncthreads();
-  unsigned total = 0;
-#pragma unroll
-  for (unsigned w = 0; w < WARPS; ++w) {
-    const unsigned count = shared.before[w][threadIdx.x];
-    shared.before[w][threadIdx.x] = static_cast<unsigned short>(total);
-    total += count;
+  unsigned totals = 0;
+  if (Ranks::hasDigits()) {
+#pragma unroll 8
+    for (unsigned w = 0; w < Ranks::WARPS; ++w) {
+      unsigned& before = shared.countersOf(w);
+      const unsigned counts = before;
+      before = totals;
+      totals += counts;
+    }
   }
-  return total;
-}
-
-template <class Source>
-__device__ inline void loadTile(const Source& source, unsigned begin, unsigned n, unsigned (&rows)[groupRowsItems],
-                                unsigned (&positions)[groupRowsItems]) {
-#pragma unroll
-  for (unsigned k = 0; k < groupRowsItems; ++k) {
-    const unsigned i = begin + positionInTile(k);
-    rows[k] = i < n ? source.row(i) : 0;
-    positions[k] = i < n ? source.position(i) : 0;
-  }
-}
-
-// Moves a tile to where its digits' positions go: firstOf(d, total), called by thread d, is the first of digit d.
-template <class Source, class FirstOf>
-__device__ inline void moveTile(const Source& source, const DigitPass& pass, unsigned begin, DigitRanks& shared,
-                                const MovedRows& out, const FirstOf& firstOf) {
-  unsigned rows[groupRowsItems], positions[groupRowsItems], ranks[groupRowsItems];
-  loadTile(source, begin, pass.n, rows, positions);
-  shared.first[threadIdx.x] = firstOf(rankTile(pass, begin, rows, ranks, shared));
-  __syncthreads();
-#pragma unroll
-  for (unsigned k = 0; k < groupRowsItems; ++k) {
-    if (begin + positionInTile(k) >= pass.n) continue;
-    const unsigned digit = pass.digit(rows[k]);
-    out.store(shared.first[digit] + shared.before[threadIdx.x / 32][digit] + ranks[k], rows[k], positions[k]);
-  }
+  return {totals & 0xffff, totals >> 16};
 }
 
 template <class Source>
 GPUOPT_KERNEL void __launch_bounds__(groupRowsBlock)
-    moveDigitsKernel(const Source source, const DigitPass pass, const unsigned* firsts, const MovedRows out) {
-  __shared__ DigitRanks shared;
+    fillBucketsKernel(const Source source, const BucketRegions regions, const unsigned* firsts, BucketedRow* out) {
+  constexpr unsigned ITEMS = fillBucketsItems, TILE = groupRowsBlock * ITEMS;
+  __shared__ DigitRanks<groupRowsDigits> shared;
   waitForPreviousKernel();
-  moveTile(source, pass, blockIdx.x * groupRowsTile, shared, out, [&](unsigned) {
-    return threadIdx.x <= pass.mask ? firsts[std::size_t{threadIdx.x} * pass.tiles + blockIdx.x] : 0;
-  });
-}
-
-// Whether the list of a row begins at sorted position i. Padding, in row `padding`, has none.
-__device__ inline bool beginsList(const unsigned* rows, unsigned i, unsigned padding) {
-  return rows[i] != padding && (i == 0 || rows[i - 1] != rows[i]);
-}
-
-// Writes what is known at sorted position i, from the number of lists that begin up to there.
-__device__ inline void writeList(const unsigned* rows, unsigned i, unsigned n, unsigned padding, unsigned upTo,
-                                 const RowLists& out) {
-  const bool isLast = i + 1 == n;
-  if (beginsList(rows, i, padding)) out.begins[upTo - 1] = i;
-  if (rows[i] != padding && (isLast || rows[i + 1] == padding)) out.begins[upTo] = i + 1;
-  if (isLast) *out.lists = upTo;
-}
-
-// Templates, so that several sources may have them.
-template <class Rows>
-GPUOPT_KERNEL void __launch_bounds__(groupRowsBlock)
-    markListsKernel(const Rows rows, unsigned n, unsigned padding, unsigned* marks) {
-  waitForPreviousKernel();
-  const unsigned i = blockIdx.x * groupRowsBlock + threadIdx.x;
-  if (i < n) marks[i] = beginsList(rows, i, padding) ? 1 : 0;
-}
-
-template <class Rows>
-GPUOPT_KERNEL void __launch_bounds__(groupRowsBlock)
-    writeListsKernel(const Rows rows, unsigned n, unsigned padding, const unsigned* numbers, const RowLists out) {
-  waitForPreviousKernel();
-  const unsigned i = blockIdx.x * groupRowsBlock + threadIdx.x;
-  if (i < n) writeList(rows, i, n, padding, numbers[i], out);
-}
-
-// Up to a tile of positions. The last pass leaves them in `sorted`, the others in both in turn.
-template <class Source>
-GPUOPT_KERNEL void __launch_bounds__(groupRowsBlock)
-    groupFewRowsKernel(const Source source, DigitPass pass, unsigned passes, unsigned digitBits, unsigned padding,
-                       const MovedRows sorted, const MovedRows other, const RowLists out) {
-  __shared__ DigitRanks shared;
-  waitForPreviousKernel();
-  const auto firstOf = [](unsigned total) { return blockExclusiveScan<groupRowsBlock>(total, 0U, Plus{}); };
-  MovedRows to = passes % 2 == 1 ? sorted : other, from = passes % 2 == 1 ? other : sorted;
-  moveTile(source, pass, 0, shared, to, firstOf);
-  for (unsigned p = 1; p < passes; ++p) {
-    const MovedRows moved = to;
-    to = from, from = moved;
-    pass.shift += digitBits;
+  for (unsigned b = threadIdx.x; b < groupRowsDigits; b += groupRowsBlock)
+    shared.first[b] = b < regions.buckets ? firsts[std::size_t{b} * regions.blocks + blockIdx.x] : 0;
+  const unsigned end = regions.end();
+  for (unsigned begin = regions.begin(); begin < end; begin += TILE) {
+    const TileItems items(end - begin < TILE ? end - begin : TILE);
+    unsigned rows[ITEMS], ranks[ITEMS];
+#pragma unroll
+    for (unsigned k = 0; k < ITEMS; ++k) rows[k] = items.has(k) ? source.row(begin + items.position(k)) : noRow;
+    const auto bucketOf = [&](unsigned k) { return rows[k] == noRow ? noDigit : regions.bucketOf(rows[k]); };
+    const uint2 totals = rankTile(items.used, bucketOf, ranks, shared);
     __syncthreads();
-    moveTile(from, pass, 0, shared, to, firstOf);
-  }
-  __syncthreads();
-  unsigned before = 0;
-  for (unsigned begin = 0; begin < pass.n; begin += groupRowsBlock) {
-    const unsigned i = begin + threadIdx.x;
-    const unsigned mark = i < pass.n && beginsList(sorted.rows, i, padding) ? 1 : 0;
-    const unsigned upTo = before + blockInclusiveScan<groupRowsBlock>(mark, Plus{});
-    if (i < pass.n) writeList(sorted.rows, i, pass.n, padding, upTo, out);
-    before += static_cast<unsigned>(__syncthreads_count(static_cast<int>(mark)));
+#pragma unroll
+    for (unsigned k = 0; k < ITEMS; ++k)
+      if (rows[k] != noRow)
+        out[shared.placeOf(bucketOf(k), ranks[k])] = {regions.divisor.divide(rows[k]), begin + items.position(k)};
+    __syncthreads();
+    shared.first[2 * threadIdx.x] += totals.x, shared.first[2 * threadIdx.x + 1] += totals.y;
   }
 }
 

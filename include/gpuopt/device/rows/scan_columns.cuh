@@ -49,6 +49,46 @@ struct ScanColumnWord {
   }
 };
 
+// The rows of a thread from `row` on; beyond the last one, copies of it.
+template <class A, int ITEMS, int ROWS, class In, class Out, class Args>
+__device__ inline void loadColumnRows(const Args& args, const ScanColumnWord<ITEMS, In, Out>& word, std::size_t row,
+                                      ScanItems<In, ITEMS> (&items)[ROWS]) {
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+    const std::size_t index = row + r < args.rows ? row + r : args.rows - 1;
+    word.template load<A>(items[r], args.in + static_cast<std::ptrdiff_t>(index) * args.inLd);
+  }
+}
+
+// The fold of value i of these rows.
+template <class A, int ITEMS, int ROWS, class In, class Args>
+__device__ inline A foldColumnRows(const Args& args, std::size_t row, const ScanItems<In, ITEMS> (&items)[ROWS],
+                                   int i) {
+  A sum = static_cast<A>(items[0].values[i]);
+#pragma unroll
+  for (int r = 1; r < ROWS; ++r)
+    if (row + r < args.rows) sum = static_cast<A>(args.op(sum, static_cast<A>(items[r].values[i])));
+  return sum;
+}
+
+// Writes the results of these rows, from what is before the first one.
+template <bool EXCLUSIVE, int ITEMS, int ROWS, class In, class Out, class A, class Args>
+__device__ inline void storeColumnRows(const Args& args, const ScanColumnWord<ITEMS, In, Out>& word, std::size_t row,
+                                       const ScanItems<In, ITEMS> (&items)[ROWS], ScanPrefix<A> (&before)[ITEMS]) {
+#pragma unroll
+  for (int r = 0; r < ROWS; ++r) {
+    if (row + r >= args.rows) break;
+    ScanItems<Out, ITEMS> results;
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+      if constexpr (EXCLUSIVE) results.values[i] = static_cast<Out>(before[i].value);
+      before[i].append(static_cast<A>(items[r].values[i]), args.op);
+      if constexpr (!EXCLUSIVE) results.values[i] = static_cast<Out>(before[i].value);
+    }
+    word.store(results, args.out + static_cast<std::ptrdiff_t>(row + r) * args.outLd);
+  }
+}
+
 // Threads of a block: LANES along a row, and SEGMENTS of ROWS rows each below each other.
 template <int ITEMS, int LANES, int THREADS>
 struct ScanColumnTile {
@@ -102,19 +142,10 @@ GPUOPT_KERNEL void __launch_bounds__(THREADS) scanColumnsKernel(const ScanColumn
   const ScanColumnWord<ITEMS, In, Out> word{column, static_cast<std::ptrdiff_t>(args.cols)};
   const std::size_t row = (std::size_t{tile} * Tile::SEGMENTS + segment) * ROWS;
   ScanItems<In, ITEMS> items[ROWS];
+  loadColumnRows<A>(args, word, row, items);
 #pragma unroll
-  for (int r = 0; r < ROWS; ++r) {
-    const std::size_t index = row + r < args.rows ? row + r : args.rows - 1;
-    word.template load<A>(items[r], args.in + static_cast<std::ptrdiff_t>(index) * args.inLd);
-  }
-#pragma unroll
-  for (int i = 0; i < ITEMS; ++i) {
-    A sum = static_cast<A>(items[0].values[i]);
-#pragma unroll
-    for (int r = 1; r < ROWS; ++r)
-      if (row + r < args.rows) sum = static_cast<A>(args.op(sum, static_cast<A>(items[r].values[i])));
-    totals[segment * Tile::PITCH + lane * ITEMS + i] = sum;
-  }
+  for (int i = 0; i < ITEMS; ++i)
+    totals[segment * Tile::PITCH + lane * ITEMS + i] = foldColumnRows<A>(args, row, items, i);
   __syncthreads();
   // Lanes take the segments of a column. What is beyond the last row comes after everything that counts.
   constexpr unsigned AT_ONCE = THREADS / Tile::SEGMENTS;
@@ -146,18 +177,7 @@ GPUOPT_KERNEL void __launch_bounds__(THREADS) scanColumnsKernel(const ScanColumn
     before[i] = {hasPrefix ? prefixes[c] : totals[c], hasPrefix};
     if (segment > 0) before[i].append(totals[segment * Tile::PITCH + c], args.op);
   }
-#pragma unroll
-  for (int r = 0; r < ROWS; ++r) {
-    if (row + r >= args.rows) break;
-    ScanItems<Out, ITEMS> results;
-#pragma unroll
-    for (int i = 0; i < ITEMS; ++i) {
-      if constexpr (EXCLUSIVE) results.values[i] = static_cast<Out>(before[i].value);
-      before[i].append(static_cast<A>(items[r].values[i]), args.op);
-      if constexpr (!EXCLUSIVE) results.values[i] = static_cast<Out>(before[i].value);
-    }
-    word.store(results, args.out + static_cast<std::ptrdiff_t>(row + r) * args.outLd);
-  }
+  storeColumnRows<EXCLUSIVE>(args, word, row, items, before);
   if (threadIdx.x < 32 && __any_sync(fullMask, isLast) != 0) link.reset();
 }
 

@@ -11,6 +11,7 @@
 #include <gpuopt/device/rows/scan_columns.cuh>
 #include <gpuopt/device/rows/scan_plan.cuh>
 #include <gpuopt/device/rows/scan_rows.cuh>
+#include <gpuopt/device/rows/scan_short_columns.cuh>
 #include <gpuopt/device/transpose/arguments.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/launch.cuh>
@@ -154,23 +155,29 @@ void launchScanRows(const ScanProblem<In, Out, A, Op>& problem, const char* func
     launchScanRowsKernel<ITEMS, REVERSED, EXCLUSIVE>(plan, problem, args, config, workspace);
 }
 
-template <unsigned ITEMS, int LANES, bool EXCLUSIVE, class In, class Out, class A, class Op>
-void launchScanColumnsKernel(const ScanPlan& plan, const ScanProblem<In, Out, A, Op>& problem, LaunchConfig config,
-                             Workspace* workspace) {
+// The arguments of a scan of columns whose words hold `items` elements.
+template <class In, class Out, class A, class Op>
+ScanColumnsArgs<In, Out, A, Op> scanColumnsArgs(const ScanProblem<In, Out, A, Op>& problem, unsigned items) {
   const ScanRequest& r = problem.request;
   const auto inLd = static_cast<std::ptrdiff_t>(r.inLd), outLd = static_cast<std::ptrdiff_t>(r.outLd);
   const std::size_t top = r.isReversed ? r.rows - 1 : 0;
-  ScanColumnsArgs<In, Out, A, Op> args{problem.in + top * r.inLd,
-                                       problem.out + top * r.outLd,
-                                       r.rows,
-                                       r.cols,
-                                       r.isReversed ? -inLd : inLd,
-                                       r.isReversed ? -outLd : outLd,
-                                       static_cast<std::ptrdiff_t>(r.in / r.inBytes % ITEMS),
-                                       0,
-                                       problem.op,
-                                       problem.start,
-                                       {}};
+  return {problem.in + top * r.inLd,
+          problem.out + top * r.outLd,
+          r.rows,
+          r.cols,
+          r.isReversed ? -inLd : inLd,
+          r.isReversed ? -outLd : outLd,
+          static_cast<std::ptrdiff_t>(r.in / r.inBytes % items),
+          0,
+          problem.op,
+          problem.start,
+          {}};
+}
+
+template <unsigned ITEMS, int LANES, bool EXCLUSIVE, class In, class Out, class A, class Op>
+void launchScanColumnsKernel(const ScanPlan& plan, const ScanProblem<In, Out, A, Op>& problem, LaunchConfig config,
+                             Workspace* workspace) {
+  ScanColumnsArgs<In, Out, A, Op> args = scanColumnsArgs(problem, ITEMS);
   const std::ptrdiff_t shift = args.shift;
   constexpr ScanColumnsTile TILE = scanColumnsTile, SMALL = scanSmallColumnsTile;
   const auto kernel = plan.threads == TILE.threads
@@ -186,16 +193,32 @@ void launchScanColumnsKernel(const ScanPlan& plan, const ScanProblem<In, Out, A,
             });
 }
 
+template <unsigned ITEMS, int LANES, bool EXCLUSIVE, class In, class Out, class A, class Op>
+void launchScanShortColumns(const ScanPlan& plan, const ScanProblem<In, Out, A, Op>& problem,
+                            const LaunchConfig& config) {
+  constexpr ScanColumnsTile SHORT = scanShortColumns, TALL = scanTallColumns;
+  const auto kernel = plan.threads == SHORT.threads
+                          ? scanShortColumnsKernel<ITEMS, LANES, SHORT.threads, SHORT.rows, EXCLUSIVE, In, Out, A, Op>
+                          : scanShortColumnsKernel<ITEMS, LANES, TALL.threads, TALL.rows, EXCLUSIVE, In, Out, A, Op>;
+  launch(kernel, config, scanColumnsArgs(problem, ITEMS));
+}
+
 template <bool EXCLUSIVE, class In, class Out, class A, class Op>
 void launchScanColumns(const ScanProblem<In, Out, A, Op>& problem, const char* function, cudaStream_t stream,
                        Workspace* workspace) {
   const ScanPlan plan = planScanColumns(problem.request);
   if (plan.algorithm == ScanAlgorithm::nothing) return;
   const LaunchConfig config = gridConfig(static_cast<int>(plan.threads), plan.blocks, stream, function);
-  if (plan.items == 1)
+  constexpr unsigned ITEMS = scanItemsOf<In, Out, A>();
+  const bool isShort = plan.algorithm == ScanAlgorithm::shortColumns;
+  if (isShort && plan.items == 1)
+    launchScanShortColumns<1, scanShortColumnsScalarLanes, EXCLUSIVE>(plan, problem, config);
+  else if (isShort)
+    launchScanShortColumns<ITEMS, scanShortColumnsLanes, EXCLUSIVE>(plan, problem, config);
+  else if (plan.items == 1)
     launchScanColumnsKernel<1, scanColumnsScalarLanes, EXCLUSIVE>(plan, problem, config, workspace);
   else
-    launchScanColumnsKernel<scanItemsOf<In, Out, A>(), scanColumnsLanes, EXCLUSIVE>(plan, problem, config, workspace);
+    launchScanColumnsKernel<ITEMS, scanColumnsLanes, EXCLUSIVE>(plan, problem, config, workspace);
 }
 
 template <class A, class In, class Out>

@@ -26,11 +26,12 @@ struct ScanRequest {
 };
 
 enum class ScanAlgorithm {
-  nothing,    // no elements
-  shortRows,  // some lanes a row
-  rows,       // a block a row
-  longRows,   // several blocks a row
-  columns,    // tiles of rows and columns
+  nothing,       // no elements
+  shortRows,     // some lanes a row
+  rows,          // a block a row
+  longRows,      // several blocks a row
+  columns,       // tiles of rows and columns
+  shortColumns,  // a block a few columns
 };
 
 // The slots of one launch: see ScanChain.
@@ -148,6 +149,23 @@ inline ScanPlan planScanRows(const ScanRequest& r, const ScanTuning& tuning = {}
   return plan;
 }
 
+// Whether blocks take all rows of a few columns each.
+inline bool planShortColumns(ScanPlan& plan, std::size_t shift) {
+  const unsigned lanes = plan.items > 1 ? scanShortColumnsLanes : scanShortColumnsScalarLanes;
+  for (const ScanColumnsTile& tile : {scanShortColumns, scanTallColumns}) {
+    plan.threads = static_cast<unsigned>(tile.threads);
+    plan.steps = static_cast<unsigned>(tile.rows);
+    if (plan.request.rows > std::size_t{plan.threads} / lanes * plan.steps) continue;
+    plan.algorithm = ScanAlgorithm::shortColumns;
+    plan.lanes = lanes;
+    plan.strips = plan.blocks = ceilDivide(plan.request.cols + shift, std::size_t{lanes} * plan.items);
+    plan.chain = {};
+    plan.reason = "short columns: no block waits for another one";
+    return true;
+  }
+  return false;
+}
+
 inline ScanPlan planScanColumns(const ScanRequest& r, const ScanTuning& tuning = {}) {
   ScanPlan plan;
   plan.request = r;
@@ -169,6 +187,12 @@ inline ScanPlan planScanColumns(const ScanRequest& r, const ScanTuning& tuning =
     return plan.strips * plan.chain.tiles;
   };
   if (cut(scanColumnsTile) < r.processors * tuning.fewTiles) cut(scanSmallColumnsTile);
+  const bool isSmall = cappedProduct(cappedProduct(r.rows, r.cols), r.inBytes + r.outBytes) <= tuning.shortBytes;
+  if (isSmall && plan.chain.tiles > 1) {
+    const ScanPlan tiles = plan;
+    if (planShortColumns(plan, shift)) return plan;
+    plan = tiles;
+  }
   while (plan.strips < tuning.fewStrips && plan.strips * plan.chain.group < tuning.groupTiles &&
          plan.chain.group < smallerOf(plan.chain.tiles, scanGroup))
     plan.chain.group *= 2;
@@ -180,9 +204,9 @@ inline ScanPlan planScanColumns(const ScanRequest& r, const ScanTuning& tuning =
 }
 
 inline const char* nameOf(ScanAlgorithm algorithm) {
-  constexpr const char* names[] = {"nothing to launch", "several rows a warp", "a block a row", "several blocks a row",
-                                   "tiles of columns"};
-  static_assert(std::size(names) == static_cast<std::size_t>(ScanAlgorithm::columns) + 1);
+  constexpr const char* names[] = {"nothing to launch",    "several rows a warp", "a block a row",
+                                   "several blocks a row", "tiles of columns",    "a block some columns"};
+  static_assert(std::size(names) == static_cast<std::size_t>(ScanAlgorithm::shortColumns) + 1);
   return names[static_cast<std::size_t>(algorithm)];
 }
 

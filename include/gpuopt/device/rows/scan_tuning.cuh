@@ -28,6 +28,13 @@ inline constexpr ScanColumnsTile scanSmallColumnsTile{256, 2};
 inline constexpr int scanColumnsLanes = 16;
 inline constexpr int scanColumnsScalarLanes = 64;
 
+// A block that takes all rows of a few columns: threads, and rows of each, at most; threads along a row as above. Of
+// two words, which fill a sector.
+inline constexpr ScanColumnsTile scanShortColumns{256, 8};
+inline constexpr ScanColumnsTile scanTallColumns{512, 8};
+inline constexpr int scanShortColumnsLanes = 2;
+inline constexpr int scanShortColumnsScalarLanes = 8;
+
 // Tiles that pass their totals directly.
 inline constexpr unsigned scanGroup = 32;
 
@@ -44,7 +51,8 @@ struct ScanTuning {
   unsigned fewPerProcessor = 2;  // fewer for each multiprocessor
   unsigned fewTiles = 1;         // tiles of columns for each multiprocessor below which they are small
   unsigned fewStrips = 16;       // strips of columns below which tiles form groups
-  unsigned groupTiles = 32;      // tiles beside and below each other that then form a group, at least
+  std::size_t shortBytes = std::size_t{32} << 20;  // of short columns, up to which a block takes all rows of some
+  unsigned groupTiles = 32;                        // tiles beside and below each other that then form a group, at least
 };
 
 GPUOPT_DETAIL_END

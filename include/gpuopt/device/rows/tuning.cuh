@@ -45,16 +45,40 @@ inline constexpr int combineRowsBlocksPerSm = 6;
 
 // --- addRows
 
-// No other values were tried; benchmarks/results/h100/rows_bench.csv has what these reach. A block of the counting
-// passes ranks a tile of 4096 indices; 9 bits at a time make two passes of up to 2^18 rows, and one thread for each
-// digit.
+// Measured on an H100, 2026-11-27, floats, cold. Buckets of rows, by their remainder: prime numbers, so that rows of
+// any regular pattern spread, by which a Divisor divides all numbers of 32 bits. 2^16 indices: 28 us with 131, 42 with
+// 1013; 2^22: 902 and 733.
 inline constexpr int groupRowsBlock = 512;
-inline constexpr unsigned groupRowsItems = 8;
-inline constexpr unsigned groupRowsDigitBits = 9;
+inline constexpr unsigned groupRowsBuckets = 131;
+inline constexpr unsigned groupRowsManyBuckets = 1013;
+// The digits that blocks rank by buckets, and what remains by quotients; items of a thread. No others were tried.
+inline constexpr unsigned groupRowsDigits = 1024;
+inline constexpr unsigned fillBucketsItems = 8;
+inline constexpr unsigned sortBucketsDigitBits = 9;
+inline constexpr unsigned sortBucketsDigits = 1U << sortBucketsDigitBits;
+inline constexpr unsigned sortBucketsItems = 16;
+// Regions whose positions blocks count and move: the most of them, and the fewest positions of one.
+inline constexpr unsigned groupRowsRegions = 528;
+inline constexpr unsigned groupRowsLeastRegion = 1024;
 
-// Indices that are grouped at a time, which bounds the scratch memory: 16 bytes each.
+// Rows in flight per thread. 2^22 rows of 256 bytes, eight to each: 733 us with 4, 758 with 8 rows and 6 blocks. One
+// row with most of the others takes 1.45 times as long with 4.
+inline constexpr unsigned addedRowsLoads = 4;
+inline constexpr int addedRowsBlocksPerSm = 9;
+
+// Few rows, of which each block selects those of its own. Blocks, a prime number; threads; indices and rows in flight
+// per thread. 4096 rows of 256 bytes in a graph: 2.97 us with 512 threads and 8 indices, 3.38 with 256 and 16.
+inline constexpr int addFewRowsBlock = 512;
+inline constexpr unsigned addFewRowsBuckets = 131;
+inline constexpr unsigned addFewRowsItems = 8;
+inline constexpr unsigned addFewRowsLoads = 8;
+
 struct AddRowsTuning {
-  std::size_t mostIndices = std::size_t{1} << 24;
+  std::size_t mostIndices = std::size_t{1} << 24;  // that are grouped at a time, which bounds the scratch memory
+  // Up to which blocks select their own: 8192 take 4.5 us in a graph, 12.9 if grouped, but 80 KiB of shared memory.
+  std::size_t fewIndices = 6144;
+  std::size_t fewPacks = 256;                      // of a row, for each block along it
+  std::size_t manyIndices = std::size_t{1} << 20;  // from which on there are many buckets
 };
 
 // Packs of the atomic form in flight per thread. No other values were tried.
