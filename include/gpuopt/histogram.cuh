@@ -372,6 +372,8 @@ template <class T, class Count = unsigned>
 }
 
 /// The same for histogramEdges() of elements of type T.
+///
+/// \tparam T,Count an element; a counter
 template <class T, class Count = unsigned>
 [[nodiscard]] std::string explainHistogramEdges(std::size_t n, std::size_t bins) {
   detail::requireBins(bins, "gpuopt::explainHistogramEdges");
@@ -381,6 +383,8 @@ template <class T, class Count = unsigned>
 }
 
 /// The same for histogramRows() of a matrix of `rows` x `cols` elements of type T, with `bins` bins for each row.
+///
+/// \tparam T,Count an element; a counter
 template <class T, class Count = unsigned>
 [[nodiscard]] std::string explainHistogramRows(std::size_t rows, std::size_t cols, std::size_t bins) {
   detail::requireBins(bins, "gpuopt::explainHistogramRows");

@@ -16,7 +16,8 @@
 /// is written once, with one rounding to its type. Up to 6144 indices that is one launch without scratch memory, in
 /// which each block selects the indices of its rows. More indices are grouped by a stable sort by counting, in scratch
 /// memory of 20 bytes for each index and 16 for each row of `out` that can be named, allocated in the order of the
-/// stream. Of more than 2^24 indices, those sums are rounded once for each 2^24 indices. `out` has fewer than 2^32 rows.
+/// stream. Of more than 2^24 indices, those sums are rounded once for each 2^24 indices. `out` has fewer than 2^32
+/// rows.
 ///
 /// **Atomic**: one launch without scratch memory. Each element is converted to the type of `out` and added by an atomic
 /// operation, in any order and with a rounding each: other bits each time. From sm_90 on, 16 bytes at a time. On an

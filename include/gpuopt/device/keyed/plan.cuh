@@ -144,7 +144,7 @@ class KeyedPlanner {
     plan_.blocks = loopingBlocks(r_, r_.n, plan_.threads);
   }
 
-  // Whether blocks have so many elements that `bytes` of shared memory for some keys pay, and room for these.
+  // Whether blocks have enough elements for `bytes` of shared memory for some keys to pay, and room for these.
   bool pays(std::size_t elements, std::size_t bytes, std::size_t used) const {
     return bytes > 0 && r_.n / plan_.blocks >= elements && used + bytes <= cellMemory(r_);
   }
