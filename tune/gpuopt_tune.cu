@@ -5,7 +5,7 @@
 #include "jobs.cuh"
 #include "register_limits.cuh"
 
-#include <gpuopt/host/tuning/file.cuh>
+#include <gpuopt/host/tuning/save.cuh>
 
 #include <getopt.h>
 #include <unistd.h>
