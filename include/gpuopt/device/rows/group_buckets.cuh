@@ -48,7 +48,7 @@ struct TileRows {
   __device__ unsigned position(unsigned i) const { return rows[words[i] & (sortBucketsTile - 1)].position; }
 };
 
-struct LongRows {
+struct BucketRows {
   const BucketedRow* rows;
   __device__ unsigned quotient(unsigned i) const { return rows[i].quotient; }
   __device__ unsigned position(unsigned i) const { return rows[i].position; }
@@ -178,7 +178,7 @@ GPUOPT_KERNEL void __launch_bounds__(groupRowsBlock, 2)
     rows = other, other = from;
     __syncthreads();
   }
-  writeLists(LongRows{rows}, begin, n, digits.buckets, buckets);
+  writeLists(BucketRows{rows}, begin, n, digits.buckets, buckets);
 }
 
 GPUOPT_DETAIL_END
