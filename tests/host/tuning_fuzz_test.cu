@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 
-#include <gpuopt/host/tuning/json.cuh>
+#include <gpuopt/host/tuning/save.cuh>
 
 #include <algorithm>
 #include <cstddef>
