@@ -185,8 +185,8 @@ class PermutePlan {
   /// \param out the same; overlaps the input nowhere
   ///
   /// Arrays that begin at other addresses modulo 16 bytes than the plan's are planned for anew, in this run alone.
-  template <class A, class B, class = detail::EnableDense<A, B>>
-  void run(A&& in, B&& out, StreamRef stream = {}) const {
+  template <class InArray, class OutArray, class = detail::EnableDense<InArray, OutArray>>
+  void run(InArray&& in, OutArray&& out, StreamRef stream = {}) const {
     kept_.run(stream, in, out);
   }
 

@@ -288,8 +288,8 @@ class KeptPermutation {
   }
 
   // `in` and `out`: pointers to the elements with all indices 0, or containers that begin with them.
-  template <class A, class B>
-  void run(cudaStream_t stream, A& in, B& out) const {
+  template <class InArray, class OutArray>
+  void run(cudaStream_t stream, InArray& in, OutArray& out) const {
     [[maybe_unused]] const CallRange range(RUN);
     TensorView<const In> from = in_;
     TensorView<Out> to = out_;
