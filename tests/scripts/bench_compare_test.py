@@ -104,6 +104,8 @@ class Compare(unittest.TestCase):
     def test_every_result_has_columns_that_are_known(self):
         for file in [*(ROOT / "benchmarks/results").rglob("*_bench.csv"),
                      *(ROOT / "tests/scripts/bench_samples/x200").glob("*_bench.csv")]:
+            if file.name == "torch_distributed_bench.csv":  # of peers alone
+                continue
             changes, _ = bench_compare.compare(bench_compare.Run(file), bench_compare.Run(file))
             self.assertTrue(changes, file)
             self.assertFalse([it for it in changes if it.change != 0], file)
