@@ -34,11 +34,14 @@ struct ScanColumnWord {
   __device__ bool isWhole() const { return ITEMS == 1 ? first < cols : first >= 0 && first + ITEMS <= cols; }
   __device__ bool has(int i) const { return first + i >= 0 && first + i < cols; }
 
+  // In place of columns that do not exist, the block's own outermost one: other blocks may have scanned theirs in
+  // place.
   template <class A>
   __device__ void load(ScanItems<In, ITEMS>& items, const In* row) const {
     if (isWhole()) return items.load(row + first);
 #pragma unroll
-    for (int i = 0; i < ITEMS; ++i) items.values[i] = has(i) ? row[first + i] : paddingLike<A>(row);
+    for (int i = 0; i < ITEMS; ++i)
+      items.values[i] = has(i) ? row[first + i] : paddingLike<A>(row + (first + i < 0 ? 0 : cols - 1));
   }
 
   __device__ void store(const ScanItems<Out, ITEMS>& items, Out* row) const {
