@@ -10,6 +10,7 @@
 #include <gpuopt/device/rows/tuning.cuh>
 #include <gpuopt/device/rows/vectors.cuh>
 #include <gpuopt/grid/dependency.cuh>
+#include <gpuopt/grid/resident_threads.cuh>
 #include <gpuopt/host/launch.cuh>
 
 #include <cstddef>
@@ -77,7 +78,9 @@ __device__ inline bool hasList(const Bounds& bounds, const Shape& shape, std::si
 template <RowCombination COMBINATION, RowIndices INDICES, unsigned LOADS, class In, class Out, unsigned N, class Index,
           class Weight, class Bounds>
 GPUOPT_KERNEL void __launch_bounds__(combineRowsBlock,
-                                     std::is_same_v<Bounds, AddedLists> ? addedRowsBlocksPerSm : combineRowsBlocksPerSm)
+                                     std::is_same_v<Bounds, AddedLists>
+                                         ? smallerOf<int>(addedRowsBlocksPerSm, RESIDENT_THREADS / combineRowsBlock)
+                                         : combineRowsBlocksPerSm)
     combineRowsKernel(const CombineRowsArgs<In, Out, N, Index, Weight, Bounds> args) {
   using Sum = RowSum<In, Out>;
   constexpr bool ADDS = std::is_same_v<Bounds, AddedLists>;

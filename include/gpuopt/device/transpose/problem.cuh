@@ -8,6 +8,7 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/transpose/tuning.cuh>
+#include <gpuopt/grid/resident_threads.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/tuning/tunable.cuh>
 
@@ -133,16 +134,6 @@ struct TransposeAtom<Words<W, WORDS>, Words<W, WORDS>, Identity> {
   using Result = W;
   static constexpr unsigned COUNT = WORDS;
 };
-
-// The threads of a full multiprocessor. Launch bounds ask for as many, because blocks hide each other's latency.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-constexpr unsigned RESIDENT_THREADS = 1024;
-#elif defined(__CUDA_ARCH__) && \
-    (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
-constexpr unsigned RESIDENT_THREADS = 1536;
-#else
-constexpr unsigned RESIDENT_THREADS = 2048;
-#endif
 
 // The most shared memory of a block.
 inline std::size_t sharedLimit(int device) {
