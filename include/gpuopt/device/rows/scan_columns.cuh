@@ -34,8 +34,8 @@ struct ScanColumnWord {
   __device__ bool isWhole() const { return ITEMS == 1 ? first < cols : first >= 0 && first + ITEMS <= cols; }
   __device__ bool has(int i) const { return first + i >= 0 && first + i < cols; }
 
-  // In place of columns that do not exist, the block's own outermost one: other blocks may have scanned theirs in
-  // place.
+  // Columns that do not exist get an element of the block's own outermost one: other blocks may have scanned theirs, if
+  // in and out are the same.
   template <class A>
   __device__ void load(ScanItems<In, ITEMS>& items, const In* row) const {
     if (isWhole()) return items.load(row + first);
