@@ -10,11 +10,18 @@
 
 GPUOPT_DETAIL_BEGIN
 
+// Waits until all threads of the cluster have arrived.
+__device__ inline void waitForCluster() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+
 // Waits for all threads of the cluster, which then see what the others have written.
 __device__ inline void syncCluster() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  waitForCluster();
 #else
   __syncthreads();
 #endif

@@ -69,16 +69,15 @@ class CachedWords {
     if (!hasEntries_) return;
     __syncthreads();
     if constexpr (addsInLoops<Update>) entries_.join(update);
-    const unsigned shift = blockIdx.x * (cacheEntries / gridDim.x);
-    for (unsigned i = threadIdx.x; i < cacheEntries; i += blockDim.x) {
-      const unsigned entry = (i + shift) % cacheEntries, slot = slots_[entry];
+    forSlotsInTurn(cacheEntries, blockIdx.x, gridDim.x, [&](unsigned entry) {
+      const unsigned slot = slots_[entry];
       const Word word = entries_.word(update, entry);
       if (slot < table_.bins && word != update.neutral()) update.combine(table_.words + slot, word);
-    }
+    });
   }
 
  private:
-  __device__ static unsigned entryOf(unsigned slot) { return slot * 0x9E3779B1u >> (32 - cacheBits); }
+  __device__ static unsigned entryOf(unsigned slot) { return hashOf<cacheBits>(slot); }
 
   // The number of the slot's entry, or of entries if it has none.
   __device__ unsigned entry(unsigned slot) const {

@@ -18,6 +18,15 @@ struct HistogramPixel {
   T samples[CHANNELS];
 };
 
+// The slot of each sample, by bins.slot(sample, channel).
+template <class Bins, class T, int CHANNELS>
+__device__ inline ChannelSlots<CHANNELS> slotsOfPixel(const Bins& bins, const HistogramPixel<T, CHANNELS>& pixel) {
+  ChannelSlots<CHANNELS> result;
+#pragma unroll
+  for (unsigned c = 0; c < CHANNELS; ++c) result.slots[c] = bins.slot(pixel.samples[c], c);
+  return result;
+}
+
 // The slots of a pixel: those of channel c begin with number c * slots. Samples in no slot have number CHANNELS *
 // slots.
 template <class Bins, int CHANNELS>
@@ -33,10 +42,7 @@ struct ChannelBins {
 
   template <class T>
   __device__ ChannelSlots<CHANNELS> operator()(const HistogramPixel<T, CHANNELS>& pixel) const {
-    ChannelSlots<CHANNELS> result;
-#pragma unroll
-    for (unsigned c = 0; c < CHANNELS; ++c) result.slots[c] = slot(pixel.samples[c], c);
-    return result;
+    return slotsOfPixel(*this, pixel);
   }
 };
 
@@ -54,10 +60,7 @@ struct OwnChannelBins {
 
   template <class T>
   __device__ ChannelSlots<CHANNELS> operator()(const HistogramPixel<T, CHANNELS>& pixel) const {
-    ChannelSlots<CHANNELS> result;
-#pragma unroll
-    for (unsigned c = 0; c < CHANNELS; ++c) result.slots[c] = slot(pixel.samples[c], c);
-    return result;
+    return slotsOfPixel(*this, pixel);
   }
 };
 

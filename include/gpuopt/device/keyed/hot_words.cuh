@@ -11,6 +11,12 @@
 
 GPUOPT_DETAIL_BEGIN
 
+// The upper BITS bits of a product with the golden ratio, which spreads neighbouring slots.
+template <unsigned BITS>
+__device__ inline unsigned hashOf(unsigned slot) {
+  return slot * 0x9E3779B1u >> (32 - BITS);
+}
+
 // A thread's step `number` of `count` that are sampled, evenly spread over at least `count` steps a thread. Blocks of
 // one `seed` sample the same steps, which then come from L2.
 __device__ inline std::size_t sampledStep(const StepArgs& steps, unsigned number, unsigned count, unsigned seed) {
@@ -111,7 +117,7 @@ class HotWords {
   }
 
  private:
-  __device__ static unsigned setOf(unsigned slot) { return slot * 0x9E3779B1u / (0x80000000u / (hotSets / 2)); }
+  __device__ static unsigned setOf(unsigned slot) { return hashOf<hotSetBits>(slot); }
 
   // Two slots of a set in a word, of 16 bits each.
   __device__ unsigned* tags() const { return reinterpret_cast<unsigned*>(words_ + copies_ * slots_ + hotKeys * 32); }

@@ -118,7 +118,7 @@ __device__ inline void rankRun(PartitionStage& stage, const unsigned (&tile)[ITE
 template <int ITEMS>
 __device__ inline void partitionTile(const Partition& pool, PartitionStage& stage, OpenChunk& open,
                                      const unsigned (&tile)[ITEMS], unsigned slots) {
-  constexpr int RUN = ITEMS % 4 == 0 ? 4 : 1;
+  constexpr int RUN = runOf<ITEMS>;
   unsigned ranks[(ITEMS + 1) / 2] = {};  // of 16 bits, two in a register
   stage.counts[threadIdx.x] = 0;
   __syncthreads();

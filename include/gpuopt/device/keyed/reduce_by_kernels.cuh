@@ -337,11 +337,8 @@ GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
   __syncthreads();
   if constexpr (addsInLoops<Update>) words.join(update);
   waitForPreviousKernel();
-  const auto shift = static_cast<unsigned>(std::size_t{blockIdx.x} * range.bins / gridDim.x) & ~31u;
-  for (unsigned i = threadIdx.x; i < range.bins; i += blockDim.x) {
-    const unsigned bin = i + shift < range.bins ? i + shift : i + shift - range.bins;
-    update.combine(table.words + range.first + bin, words.word(update, bin));
-  }
+  forSlotsInTurn(range.bins, blockIdx.x, gridDim.x,
+                 [&](unsigned bin) { update.combine(table.words + range.first + bin, words.word(update, bin)); });
 }
 
 // What eachCellKernel does with the words of bins: makes them of what is in `out`, which may be the same memory,

@@ -22,10 +22,8 @@ __device__ inline bool consistsOfRuns(const Source& source, const StepArgs& step
   unsigned values[Source::STEP];
   source.template load<Caching::stream>(step, sampledStep(steps, 0, 1, 0));
   source.values(step, values);
-  bool isRun = values[0] < slots;
-#pragma unroll
-  for (int i = 1; i < Source::STEP; ++i) isRun = isRun && values[i] == values[0];
-  return __syncthreads_count(isRun ? 1 : 0) >= static_cast<int>(blockDim.x / 8 * 7);
+  const bool isOneRun = values[0] < slots && isRun<Source::STEP>([&](int i) { return values[i]; });
+  return __syncthreads_count(isOneRun ? 1 : 0) >= static_cast<int>(blockDim.x / 8 * 7);
 }
 
 // A source of slots as one of ones by their slots.

@@ -111,7 +111,7 @@ inline constexpr std::size_t maxCopiedBytes = 132 << 10;
 
 // There, too, where warps share copies: keys that a block finds this often in a sample of two keys a thread have a word
 // for each lane; more often where bins are few and each has many. Blocks of fewer elements do not look for them.
-inline constexpr unsigned hotSets = 32, hotWays = 2, hotKeys = hotWays * hotSets;
+inline constexpr unsigned hotSetBits = 5, hotSets = 1u << hotSetBits, hotWays = 2, hotKeys = hotWays * hotSets;
 inline constexpr unsigned minHotSamples = 5, hotSamplesOfBins = 1 << 14;
 inline constexpr std::size_t minHotElements = 1 << 15;
 

@@ -100,8 +100,14 @@ struct DigitRanks {
 
   __device__ static bool hasDigits() { return threadIdx.x < DIGITS / 2; }
   __device__ unsigned& countersOf(unsigned warp) { return reinterpret_cast<unsigned*>(before[warp])[threadIdx.x]; }
-  __device__ unsigned placeOf(unsigned digit, unsigned rank) const {
+  __device__ unsigned destination(unsigned digit, unsigned rank) const {
     return first[digit] + before[threadIdx.x / 32][digit] + rank;
+  }
+  // The next tile's items go behind this one's, of which rankTile gave the totals.
+  __device__ void advance(const uint2& totals) {
+    if (DIGITS < 2 * groupRowsBlock && !hasDigits()) return;
+    first[2 * threadIdx.x] += totals.x;
+    first[2 * threadIdx.x + 1] += totals.y;
   }
 };
 
@@ -172,9 +178,9 @@ GPUOPT_KERNEL void __launch_bounds__(groupRowsBlock)
 #pragma unroll
     for (unsigned k = 0; k < ITEMS; ++k)
       if (rows[k] != noRow)
-        out[shared.placeOf(bucketOf(k), ranks[k])] = {regions.divisor.divide(rows[k]), begin + items.position(k)};
+        out[shared.destination(bucketOf(k), ranks[k])] = {regions.divisor.divide(rows[k]), begin + items.position(k)};
     __syncthreads();
-    shared.first[2 * threadIdx.x] += totals.x, shared.first[2 * threadIdx.x + 1] += totals.y;
+    shared.advance(totals);
   }
 }
 

@@ -82,7 +82,7 @@ __device__ inline void sortTile(const BucketedRow* rows, unsigned n, const Quoti
     __syncthreads();
 #pragma unroll
     for (unsigned k = 0; k < ITEMS; ++k)
-      if (words[k] != TileOfBucket::NONE) shared.words[shared.ranks.placeOf(digitOf(k), ranks[k])] = words[k];
+      if (words[k] != TileOfBucket::NONE) shared.words[shared.ranks.destination(digitOf(k), ranks[k])] = words[k];
   }
 }
 
@@ -115,9 +115,9 @@ __device__ inline void sortLongDigit(const BucketedRow* from, BucketedRow* to, u
     __syncthreads();
 #pragma unroll
     for (unsigned k = 0; k < ITEMS; ++k)
-      if (items.has(k)) to[shared.placeOf(digitOf(k), ranks[k])] = rows[k];
+      if (items.has(k)) to[shared.destination(digitOf(k), ranks[k])] = rows[k];
     __syncthreads();
-    if (shared.hasDigits()) shared.first[2 * threadIdx.x] += totals.x, shared.first[2 * threadIdx.x + 1] += totals.y;
+    shared.advance(totals);
   }
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <gpuopt/device/rows/transform_statistic.cuh>
+#include <gpuopt/grid/cluster.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -75,16 +76,10 @@ struct ClusterArrivals {
 };
 
 // Lets the other blocks of the cluster know that this one has created its barriers.
-__device__ inline void arriveAtCluster() {
+__device__ inline void announceBarriers() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-#endif
-}
-
-__device__ inline void waitForCluster() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
 }
 
@@ -103,7 +98,7 @@ class ClusterCombination {
       : ofBlock_(storage.ofBlock), storage_(storage), blocks_(blocks), rank_(rank) {
     if (threadIdx.x == 0)
       for (ClusterArrivals& each : storage_.arrivals) each.create();
-    arriveAtCluster();  // nothing may be sent to a block before
+    announceBarriers();  // nothing may be sent to a block before
   }
 
   template <class S, class Partial>

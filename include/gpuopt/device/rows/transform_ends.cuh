@@ -28,7 +28,7 @@ struct RowWithEnds : RowStores<In, Out> {
   int vectors;  // in between
   int ends;     // elements
 
-  __device__ RowWithEnds(const Base& place, int shift, bool isRow) : Base(place), begin(2 * COUNT - shift) {
+  __device__ RowWithEnds(const Base& stores, int shift, bool isRow) : Base(stores), begin(2 * COUNT - shift) {
     const int touched = isRow ? (shift + cols + COUNT - 1) / COUNT : 0;
     vectors = touched > 4 ? touched - 4 : 0;
     ends = isRow ? cols - vectors * COUNT : 0;

@@ -36,10 +36,10 @@ struct RowTransform : RowTransformShape {
   template <bool WHOLE>
   __device__ TransformedRow<In, Out, WHOLE> row(std::size_t index) const {
     constexpr int COUNT = rowVector<In>;
-    const RowStores<In, Out> place = placeOf(index);
-    const int shift = WHOLE ? 0 : shiftOf(place);
-    const int vectors = index < rows ? (shift + place.cols + COUNT - 1) / COUNT : 0;
-    return {place, shift, vectors, memory};
+    const RowStores<In, Out> stores = storesOf(index);
+    const int shift = WHOLE ? 0 : shiftOf(stores);
+    const int vectors = index < rows ? (shift + stores.cols + COUNT - 1) / COUNT : 0;
+    return {stores, shift, vectors, memory};
   }
 
   // A row that a warp or more takes.
@@ -48,13 +48,13 @@ struct RowTransform : RowTransformShape {
     if constexpr (WHOLE) {
       return row<true>(index);
     } else {
-      const RowStores<In, Out> place = placeOf(index);
-      return RowWithEnds<In, Out>(place, shiftOf(place), index < rows);
+      const RowStores<In, Out> stores = storesOf(index);
+      return RowWithEnds<In, Out>(stores, shiftOf(stores), index < rows);
     }
   }
 
  private:
-  __device__ RowStores<In, Out> placeOf(std::size_t index) const {
+  __device__ RowStores<In, Out> storesOf(std::size_t index) const {
     std::size_t matrixRow = index;
     int column = 0, width = cols;
     if (parts.divisor > 1) {
