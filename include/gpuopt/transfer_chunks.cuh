@@ -6,11 +6,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/pipeline/file.cuh>
 #include <gpuopt/device/pipeline/options.cuh>
+#include <gpuopt/device/pipeline/plan.cuh>
 #include <gpuopt/device/pipeline/run.cuh>
 #include <gpuopt/device/pipeline/sink.cuh>
 #include <gpuopt/device/pipeline/source.cuh>
@@ -197,17 +197,16 @@ class Pipeline {
   template <class Chunk, class Work>
   PipelineResult runTyped(detail::ChunkSource& source, const Work& work, detail::ChunkSink* sink,
                           detail::ElementBytes bytes) {
-    [[maybe_unused]] const detail::CallRange range("gpuopt::Pipeline::run");
-    constexpr bool COPIES = detail::ChunkTypes<Chunk>::areCopyable;
+    static_assert(detail::requireCopyable<Chunk>());
     constexpr bool TAKES = detail::isCallable<const Work&, const Chunk&>;
-    static_assert(COPIES, "gpuopt::Pipeline: the elements at both ends must be trivially copyable");
     static_assert(
         TAKES,
         "gpuopt::Pipeline: the work must take a PipelineChunk<In, Out>, or a PipelineChunk<In> if there is no "
         "sink");
     if constexpr (TAKES) {
-      const auto call = [&work](const detail::RawChunk& raw) { work(detail::ChunkTypes<Chunk>::of(raw)); };
-      return detail::PipelineRun(options_, slots_, source, sink, bytes)(call);
+      const detail::PipelinePlan plan = detail::planPipeline(detail::pipelineRequest(options_, source, sink, bytes));
+      detail::TypedWork<Chunk, Work> queue(work);
+      return detail::PipelineRun(options_, plan, slots_, source, sink)(queue);
     } else {
       return {};
     }

@@ -18,6 +18,7 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/pipeline/frame_slots.cuh>
 #include <gpuopt/device/pipeline/latency.cuh>
+#include <gpuopt/device/pipeline/plan.cuh>
 #include <gpuopt/device/pipeline/tuning.cuh>
 
 #include <atomic>
@@ -27,6 +28,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -54,6 +56,24 @@ struct FrameOptions {
   FramePolicy policy = FramePolicy::wait;        ///< what happens when all are taken
   FrameTransfer transfer = FrameTransfer::copy;  ///< how the device gets at frames
 };
+
+namespace detail {
+
+// The request of a ring, checked.
+template <class In, class Out>
+FramesRequest framesRequest(std::size_t inCount, std::size_t outCount, const FrameOptions& options,
+                            const char* function) {
+  requireSize(inCount, {"inCount"}, function, sizeof(In));
+  requireSize(outCount, {"outCount"}, function, sizeof(Out));
+  if (inCount == 0 || outCount == 0)
+    throwInvalid({function, ": a frame of ", inCount, " elements has ", outCount, " results: both must be 1 or more"});
+  requireSize(options.slots, {"slots"}, function);
+  if (options.slots < 2) throwInvalid({function, ": slots is ", options.slots, ", but 2 or more are needed"});
+  return {inCount * sizeof(In), outCount * sizeof(Out), options.slots, options.policy == FramePolicy::dropOldest,
+          options.transfer == FrameTransfer::mapped};
+}
+
+}  // namespace detail
 
 /// A frame on the device, for the work.
 ///
@@ -113,8 +133,7 @@ class FrameRing {
   FrameRing(std::size_t inCount, std::size_t outCount, Work work, const FrameOptions& options = {})
       : policy_(options.policy),
         work_(std::move(work)),
-        slots_(checkedSlots(inCount, outCount, options), inCount * sizeof(In), outCount * sizeof(Out),
-               options.transfer == FrameTransfer::mapped) {
+        slots_(detail::planFrames(detail::framesRequest<In, Out>(inCount, outCount, options, "gpuopt::FrameRing"))) {
     queued_.reserve(slots_.count());
     for (std::size_t i = 0; i < slots_.count(); ++i) free_.push_back(&slots_[i]);
   }
@@ -234,18 +253,6 @@ class FrameRing {
     }
   };
 
-  static std::size_t checkedSlots(std::size_t inCount, std::size_t outCount, const FrameOptions& options) {
-    constexpr const char* FUNCTION = "gpuopt::FrameRing";
-    detail::requireSize(inCount, {"inCount"}, FUNCTION, sizeof(In));
-    detail::requireSize(outCount, {"outCount"}, FUNCTION, sizeof(Out));
-    if (inCount == 0 || outCount == 0)
-      detail::throwInvalid(
-          {FUNCTION, ": a frame of ", inCount, " elements has ", outCount, " results: both must be 1 or more"});
-    detail::requireSize(options.slots, {"slots"}, FUNCTION);
-    if (options.slots < 2) detail::throwInvalid({FUNCTION, ": slots is ", options.slots, ", but 2 or more are needed"});
-    return options.slots + (options.policy == FramePolicy::dropOldest ? 1 : 0);
-  }
-
   static In* inOf(detail::FrameSlot& slot) { return reinterpret_cast<In*>(slot.hostIn); }
 
   static detail::FrameSlot* takeFirst(std::vector<detail::FrameSlot*>& slots) {
@@ -315,5 +322,17 @@ class FrameRing {
   std::exception_ptr error_;
   FrameStatistics statistics_;
 };
+
+/// Says in one line how a FrameRing<In, Out> of these arguments moves frames: slots, memory, copies, and why. Nothing
+/// is allocated. Errors are those of the ring. The words may change from version to version.
+///
+/// \tparam In,Out an element of a frame and of its results
+/// \param inCount,outCount elements of a frame and of its results
+/// \param options slots, policy, transfer
+template <class In, class Out>
+[[nodiscard]] std::string explainFrames(std::size_t inCount, std::size_t outCount, const FrameOptions& options = {}) {
+  const auto request = detail::framesRequest<In, Out>(inCount, outCount, options, "gpuopt::explainFrames");
+  return detail::planInWords(detail::planFrames(request));
+}
 
 GPUOPT_NAMESPACE_END

@@ -37,6 +37,7 @@
 #include <gpuopt/transfer_chunks.cuh>
 
 #include <cstddef>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -44,18 +45,32 @@ GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Folds the chunks of a source into one value, the first of them onto the start of `first`.
-template <class Policy, class A, class Source, class Op, class Fold>
-A streamReduceOnto(Source source, const Op& op, const Fold& first, const PipelineOptions& options) {
+// The request of a reduction, and its plan.
+template <class Source>
+PipelinePlan planStreamReduce(const Source& source, const PipelineOptions& options) {
+  PipelineRequest request = pipelineRequest(options, source, nullptr, {sizeof(typename Source::Element), 0});
+  request.isUnwatched = options.progress == nullptr && options.cancel == nullptr && options.streams == nullptr;
+  return planPipeline(request);
+}
+
+// Folds the chunks of a source into one value. What follows the source in the call: op, init, options.
+template <class A, class Policy, class Source, class... Rest>
+auto foldStream(Source source, const Rest&... rest) {
   using T = typename Source::Element;
-  if constexpr (std::is_same_v<Source, HostSource<T>>)
-    if (isShortRun(source, options)) return reduceShortRun<Policy, A>(source, op, first, options);
-  ChunkFold<Policy, A, Op> fold(op);
-  const auto work = [&](const PipelineChunk<T>& chunk) { fold.add(first, chunk); };
-  const PipelineResult result = Pipeline(options).run(std::move(source), work);
-  if (result.isCancelled)
-    throw PipelineCancelled("gpuopt::streamReduce: cancelled by options.cancel or options.progress");
-  if (result.chunks == 0) fold.template addNone<T>(first);
+  static_assert(requireCopyable<PipelineChunk<T>>());
+  const auto call = streamArguments<A, const T*>(rest...);
+  const PipelinePlan plan = planStreamReduce(source, call.options);
+  ChunkFold<Policy, Reduced<A, decltype(call.op), const T*>, T, decltype(call.op), decltype(call.first)> fold(
+      call.op, call.first);
+  if (plan.algorithm == PipelineAlgorithm::halves) {
+    runHalves(call.options, plan, source, fold);
+  } else {
+    PipelineSlots slots(call.options);
+    const PipelineResult result = PipelineRun(call.options, plan, slots, source, nullptr)(fold);
+    if (result.isCancelled)
+      throw PipelineCancelled("gpuopt::streamReduce: cancelled by options.cancel or options.progress");
+    if (result.chunks == 0) fold.queueNone();
+  }
   return fold.value();
 }
 
@@ -78,8 +93,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Sourc
           class = detail::EnableSource<Source>, class = detail::EnableStart<Init>>
 [[nodiscard]] Reduced<A, Op, const typename Source::Element*> streamReduce(Source source, Op op, Init init,
                                                                            const PipelineOptions& options = {}) {
-  using Value = Reduced<A, Op, const typename Source::Element*>;
-  return detail::streamReduceOnto<Policy, Value>(std::move(source), op, detail::foldOf<Value>(op, init), options);
+  return detail::foldStream<A, Policy>(std::move(source), op, init, options);
 }
 
 /// The same without init.
@@ -87,8 +101,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Sourc
           class = detail::EnableSource<Source>>
 [[nodiscard]] Reduced<A, Op, const typename Source::Element*> streamReduce(Source source, Op op = {},
                                                                            const PipelineOptions& options = {}) {
-  using Value = Reduced<A, Op, const typename Source::Element*>;
-  return detail::streamReduceOnto<Policy, Value>(std::move(source), op, detail::foldOf<Value>(op), options);
+  return detail::foldStream<A, Policy>(std::move(source), op, options);
 }
 
 /// streamReduce of n elements on the host, `streamReduce(host, n[, op[, init]][, options])`.
@@ -97,14 +110,26 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Sourc
 ///     float largest = gpuopt::streamReduce(samples, n, gpuopt::Maximum{}, 0.0f);
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class T, class... Rest>
 [[nodiscard]] auto streamReduce(const T* host, std::size_t n, const Rest&... rest) {
-  return gpuopt::streamReduce<A, Policy>(detail::HostSource<T>(host, n, "host", "gpuopt::streamReduce"), rest...);
+  return detail::foldStream<A, Policy>(detail::HostSource<T>(host, n, "host", "gpuopt::streamReduce"), rest...);
 }
 
 /// streamReduce of a container or span on the host, `streamReduce(v[, op[, init]][, options])`.
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range, class... Rest,
           class = detail::EnableRange<const Range>>
 [[nodiscard]] auto streamReduce(const Range& host, const Rest&... rest) {
-  return gpuopt::streamReduce<A, Policy>(detail::toAddress(host.data()), detail::sizeOf(host), rest...);
+  return detail::foldStream<A, Policy>(detail::hostSource(host, "host", "gpuopt::streamReduce"), rest...);
+}
+
+/// Says in one line how `streamReduce` passes a source through the device: chunks, slots, bytes, and why. Nothing is
+/// read, and nothing is launched. Errors are those of the call. The words may change from version to version.
+///
+///     gpuopt::explainStreamReduce(gpuopt::fromHost(samples, n));   // "64 chunks of 4194304 elements, 4 slots, ..."
+///
+/// \param source from fromHost, fromFile or fromCallback
+/// \param options as in the call
+template <class Source, class = detail::EnableSource<Source>>
+[[nodiscard]] std::string explainStreamReduce(const Source& source, const PipelineOptions& options = {}) {
+  return detail::planInWords(detail::planStreamReduce(source, options));
 }
 
 /// Computes f of every element of a source for a sink.
@@ -145,6 +170,17 @@ PipelineResult streamTransform(const In& in, Out&& out, F f, const PipelineOptio
   detail::requireSize(out, detail::sizeOf(in), "out", "gpuopt::streamTransform");
   return gpuopt::streamTransform(detail::toAddress(in.data()), detail::sizeOf(in), detail::toAddress(out.data()),
                                  std::move(f), options);
+}
+
+/// Says in one line how `streamTransform` passes a source through the device to a sink. Nothing is read or written.
+///
+/// \param source,sink from fromHost and toHost, and so on
+/// \param options as in the call
+template <class Source, class Sink, class = detail::EnableSource<Source>, class = detail::EnableSink<Sink>>
+[[nodiscard]] std::string explainStreamTransform(const Source& source, const Sink& sink,
+                                                 const PipelineOptions& options = {}) {
+  const detail::ElementBytes bytes{sizeof(typename Source::Element), sizeof(typename Sink::Element)};
+  return detail::planInWords(detail::planPipeline(detail::pipelineRequest(options, source, &sink, bytes)));
 }
 
 GPUOPT_NAMESPACE_END

@@ -19,16 +19,18 @@ struct Explanation {
   std::size_t readBytes = 0;
   std::size_t writtenBytes = 0;
   const char* alsoReads = "";  // what the host does not know the size of
+  bool hasLength = true;       // false: the number of bytes is unknown
 };
 
 // "words of 16 bytes, 8 blocks of 256 threads: the reason; reads 4096 bytes, writes 4096".
 inline std::string inWords(const Explanation& call) {
-  if (call.blocks == 0 && call.readBytes == 0) return message({"nothing to launch: ", call.reason});
+  if (call.blocks == 0 && call.readBytes == 0 && call.hasLength) return message({"nothing to launch: ", call.reason});
   std::string text = call.kernel;
   if (call.blocks > 0)
     text += message({", ", call.blocks, call.blocks == 1 ? " block of " : " blocks of ", call.threads, " threads"});
-  return message(
-      {text, ": ", call.reason, "; reads ", call.readBytes, " bytes", call.alsoReads, ", writes ", call.writtenBytes});
+  text += message({": ", call.reason});
+  if (!call.hasLength) return text;
+  return message({text, "; reads ", call.readBytes, " bytes", call.alsoReads, ", writes ", call.writtenBytes});
 }
 
 GPUOPT_DETAIL_END

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <gpuopt/core/integers.cuh>
+#include <gpuopt/device/pipeline/plan.cuh>
 #include <gpuopt/device/pipeline/slots.cuh>
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/memory.cuh>
@@ -38,21 +38,19 @@ struct RawFrame {
 
 class FrameSlots {
  public:
-  FrameSlots(std::size_t count, std::size_t inBytes, std::size_t outBytes, bool isMapped)
-      : inBytes_(inBytes),
-        outBytes_(outBytes),
-        isMapped_(isMapped),
-        pinned_(bytesOfSlots(count, pitch(), "gpuopt::FrameRing")),
-        slots_(count),
+  explicit FrameSlots(const FramesPlan& plan)
+      : plan_(plan),
+        pinned_(bytesOfSlots(plan.slots, plan.pitch(), "gpuopt::FrameRing")),
+        slots_(plan.slots),
         device_(nullptr, slots_[0].stream) {
-    unsigned char* const device = isMapped ? nullptr : device_.reserve(pinned_.size());
-    for (std::size_t i = 0; i < count; ++i) {
+    unsigned char* const device = plan.copies ? device_.reserve(pinned_.size()) : pinned_.devicePointer();
+    for (std::size_t i = 0; i < plan.slots; ++i) {
       FrameSlot& slot = slots_[i];
-      const std::size_t in = i * pitch(), out = in + slotPitch(inBytes);
+      const std::size_t in = i * plan.pitch(), out = in + plan.inPitch;
       slot.hostIn = pinned_.data() + in;
       slot.hostOut = pinned_.data() + out;
-      slot.in = isMapped ? pinned_.devicePointer() + in : device + in;
-      slot.out = isMapped ? pinned_.devicePointer() + out : device + out;
+      slot.in = device + in;
+      slot.out = device + out;
     }
   }
   ~FrameSlots() {
@@ -66,29 +64,25 @@ class FrameSlots {
 
   // Queues a frame. Its work follows that of the frame before, so that both may use the same memory.
   void queue(FrameSlot& slot, const std::function<void(const RawFrame&)>& work) {
-    if (!isMapped_) copy(slot.in, slot.hostIn, inBytes_, slot.stream);
+    if (plan_.copies) copy(slot.in, slot.hostIn, plan_.request.inBytes, slot.stream);
     if (before_ != nullptr) before_->makeWait(slot.stream);
     const StreamWatch watch(slot.stream);
     work({slot.in, slot.out, slot.number, slot.stream});
     watch.require("gpuopt::FrameRing", "frame.stream");
-    before_ = isMapped_ ? &slot.done : &slot.worked;
-    if (!isMapped_) {
+    before_ = plan_.copies ? &slot.worked : &slot.done;
+    if (plan_.copies) {
       slot.worked.record(slot.stream);
-      copy(slot.hostOut, slot.out, outBytes_, slot.stream);
+      copy(slot.hostOut, slot.out, plan_.request.outBytes, slot.stream);
     }
     slot.done.record(slot.stream);
   }
 
  private:
-  // Of a frame and its results.
-  std::size_t pitch() const { return cappedSum(slotPitch(inBytes_), slotPitch(outBytes_)); }
-
   static void copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync");
   }
 
-  std::size_t inBytes_, outBytes_;
-  bool isMapped_;
+  FramesPlan plan_;
   PinnedVector<unsigned char> pinned_;  // first: its capacity limits the number of slots
   std::vector<FrameSlot> slots_;
   DeviceBuffer device_;

@@ -1,18 +1,18 @@
 /// \file
-/// One run of a pipeline: fills slots, queues copies and work, and waits.
+/// One run of a pipeline, as planPipeline says: fills slots, queues copies and work, and waits.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/pipeline/ends.cuh>
 #include <gpuopt/device/pipeline/options.cuh>
+#include <gpuopt/device/pipeline/plan.cuh>
 #include <gpuopt/device/pipeline/settler.cuh>
 #include <gpuopt/device/pipeline/slots.cuh>
-#include <gpuopt/device/pipeline/tuning.cuh>
 #include <gpuopt/host/stream_watch.cuh>
 
 #include <cstddef>
-#include <functional>
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
@@ -36,31 +36,73 @@ struct ChunkTypes<PipelineChunk<In, Out>> {
   }
 };
 
+// The types of both ends. Calls without a chunk's work use it, too.
+template <class Chunk>
+constexpr bool requireCopyable() {
+  constexpr bool COPIES = ChunkTypes<Chunk>::areCopyable;
+  static_assert(COPIES, "gpuopt::Pipeline: the elements at both ends must be trivially copyable");
+  return true;
+}
+
+// Queues the kernels of a chunk in its stream.
+class ChunkWork {
+ public:
+  virtual ~ChunkWork() = default;
+  virtual void queue(const RawChunk& chunk) = 0;
+};
+
+// Work of the caller's.
+template <class Chunk, class Work>
+class TypedWork final : public ChunkWork {
+ public:
+  explicit TypedWork(const Work& work) : work_(work) {}
+  void queue(const RawChunk& chunk) override { work_(ChunkTypes<Chunk>::of(chunk)); }
+
+ private:
+  const Work& work_;
+};
+
 // Bytes of an element at each end; 0 without a sink.
 struct ElementBytes {
   std::size_t in, out;
-  std::size_t larger() const { return largerOf(in, out); }
 };
+
+// The request of a run, whose options are checked. A known length limits the chunks.
+inline PipelineRequest pipelineRequest(const PipelineOptions& options, const ChunkSource& source, const ChunkSink* sink,
+                                       ElementBytes bytes) {
+  requireNotCaptured(options);
+  const std::size_t length = source.length();
+  if (sink != nullptr && length != unknownLength) sink->requireRoom(length);
+  if (length == unknownLength) requireSize(options.chunkBytes, {"options.chunkBytes"}, "gpuopt::Pipeline");
+  const auto slots = static_cast<int>(options.slots);
+  if (slots < 0) throwInvalid({"gpuopt::Pipeline: options.slots (", slots, ") is negative"});
+  PipelineRequest request;
+  request.length = length;
+  request.inBytes = bytes.in;
+  request.outBytes = bytes.out;
+  request.chunkBytes = options.chunkBytes;
+  request.slots = options.slots;
+  request.isFilled = source.isStaged();
+  request.isDrained = sink != nullptr && sink->isStaged();
+  return request;
+}
 
 class PipelineRun {
  public:
-  using Work = std::function<void(const RawChunk&)>;
+  PipelineRun(const PipelineOptions& options, const PipelinePlan& plan, PipelineSlots& slots, ChunkSource& source,
+              ChunkSink* sink)
+      : options_(options), plan_(plan), slots_(slots), source_(source), sink_(sink) {}
 
-  PipelineRun(const PipelineOptions& options, PipelineSlots& slots, ChunkSource& source, ChunkSink* sink,
-              ElementBytes bytes)
-      : options_(options), slots_(slots), source_(source), sink_(sink), bytes_(bytes), length_(source.length()) {}
-
-  PipelineResult operator()(const Work& work) {
-    requireNotCaptured(options_);
-    if (sink_ != nullptr && length_ != unknownLength) sink_->requireRoom(length_);
+  PipelineResult operator()(ChunkWork& work) {
+    [[maybe_unused]] const CallRange range("gpuopt::Pipeline::run");
     const RelaxedCapture relaxed;
-    const std::size_t capacity = prepare();
+    slots_.reserve(plan_);
     waitForCaller();
     if (sink_ != nullptr) sink_->begin(source_);
     ChunkSettler settler(slots_, sink_);
     try {
       std::size_t chunks = 0;
-      while (goesOn(settler, chunks) && queueNext(chunks, capacity, work)) ++chunks, settler.add();
+      while (goesOn(settler, chunks) && queueNext(chunks, work)) ++chunks, settler.add();
       finish(settler, chunks);
     } catch (...) {
       settler.stop();
@@ -71,28 +113,6 @@ class PipelineRun {
   }
 
  private:
-  // A known length limits the chunks.
-  void requireOptions() const {
-    if (length_ == unknownLength) requireSize(options_.chunkBytes, {"options.chunkBytes"}, "gpuopt::Pipeline");
-    const auto slots = static_cast<int>(options_.slots);
-    if (slots < 0) throwInvalid({"gpuopt::Pipeline: options.slots (", slots, ") is negative"});
-  }
-
-  // Makes the slots; returns the most elements of a chunk.
-  std::size_t prepare() {
-    requireOptions();
-    const bool isFilled = source_.isStaged(), isDrained = sink_ != nullptr && sink_->isStaged();
-    const std::size_t capacity = chunkElements(length_, bytes_.larger(), options_.chunkBytes, sink_ != nullptr);
-    const std::size_t in = capacity * bytes_.in, out = capacity * bytes_.out;
-    const unsigned slots = options_.slots != 0 ? options_.slots : slotsFor(isFilled, isDrained);
-    const unsigned tickets = isDrained ? slots : largerOf(slots, chunksAhead);  // the sink gives slots back
-    const std::size_t chunks =
-        length_ == unknownLength ? tickets : largerOf(ceilDivide(length_, capacity), std::size_t{1});
-    slots_.reserve(smallerOf<std::size_t>(slots, chunks), smallerOf<std::size_t>(tickets, chunks),
-                   {isFilled ? in : 0, in, out, isDrained ? out : 0});
-    return capacity;
-  }
-
   // The work may read what the caller's earlier kernels write.
   void waitForCaller() {
     slots_.begin().record(options_.after);
@@ -118,57 +138,54 @@ class PipelineRun {
     result_ = settler.result();
     result_.isCancelled = result_.isCancelled || wasCancelled;
     const bool isNew = result_.chunks > before && !wasCancelled && options_.progress != nullptr;
-    if (isNew && !options_.progress(result_.elements, length_ == unknownLength ? 0 : length_))
+    if (isNew && !options_.progress(result_.elements, plan_.request.length == unknownLength ? 0 : plan_.request.length))
       result_.isCancelled = true;
     return !result_.isCancelled;
   }
 
   // Fills a slot and queues its chunk. False at the end of the source.
-  bool queueNext(std::size_t index, std::size_t capacity, const Work& work) {
+  bool queueNext(std::size_t index, ChunkWork& work) {
     PipelineSlot& slot = slots_.slotOf(index);
-    if (slot.hostIn != nullptr) fillAhead(slot, slots_.slotOf(index + 1), index, capacity);
-    const SourceChunk chunk = source_.next(slot.hostIn, capacity);
+    if (slot.hostIn != nullptr) fillAhead(slot, slots_.slotOf(index + 1), index);
+    const SourceChunk chunk = source_.next(slot.hostIn, plan_.chunkElements);
     if (chunk.count == 0) return false;
     PipelineTicket& ticket = slots_.ticketOf(index);
     ticket.first = queued_;
     ticket.count = chunk.count;
     queued_ += chunk.count;
     if (sink_ != nullptr) sink_->requireRoom(queued_);
-    queueWork(slot, chunk, {slot.in, slot.out, ticket.count, ticket.first, index, slots_.streams().work}, work);
+    queueElements(slot, chunk);
+    const cudaStream_t stream = slots_.streams().work;
+    const StreamWatch watch(stream);
+    work.queue({slot.in, slot.out, ticket.count, ticket.first, index, stream});
+    watch.require("gpuopt::Pipeline", "chunk.stream");
+    slot.worked.record(stream);
     if (sink_ != nullptr) queueResults(slot, ticket);
-    ticket.done.record(sink_ != nullptr ? slots_.streams().down : slots_.streams().work);
+    ticket.done.record(sink_ != nullptr ? slots_.streams().down : stream);
     return true;
   }
 
   // Begins to fill the next slot, too, if its last chunk has left it: then helpers need not be woken for each chunk. Of
-  // a gigabyte by chunks of 8 MiB, a sum reaches 53 GB/s instead of 38 (H200, 2026-11-23). Where the sink needs the
-  // helpers, too, only small chunks: both ways by chunks of 16 MiB went from 75 down to 56, by 8 MiB from 58 up to 71
-  // (H100, 2026-11-27).
-  void fillAhead(const PipelineSlot& slot, const PipelineSlot& next, std::size_t index, std::size_t capacity) {
+  // a gigabyte by chunks of 8 MiB, a sum reaches 53 GB/s instead of 38 (H200, 2026-11-23).
+  void fillAhead(const PipelineSlot& slot, const PipelineSlot& next, std::size_t index) {
     if (begun_ <= index) {
       slot.arrived.wait();
-      begun_ = index + (source_.begin(slot.hostIn, capacity) ? 1 : 0);
+      begun_ = index + (source_.begin(slot.hostIn, plan_.chunkElements) ? 1 : 0);
     }
-    if (begun_ != index + 1 || &next == &slot ||
-        (sink_ != nullptr && sink_->isStaged() && capacity * bytes_.larger() > largestSinkChunkBytes))
-      return;
+    if (begun_ != index + 1 || !plan_.fillsAhead) return;
     const cudaError_t code = cudaEventQuery(next.arrived);
     forgetError(code);
-    if (code == cudaSuccess && source_.begin(next.hostIn, capacity)) ++begun_;
+    if (code == cudaSuccess && source_.begin(next.hostIn, plan_.chunkElements)) ++begun_;
   }
 
   // Each stream waits until the slot's last chunk has left the memory that it writes.
-  void queueWork(PipelineSlot& slot, const SourceChunk& chunk, const RawChunk& raw, const Work& work) {
+  void queueElements(const PipelineSlot& slot, const SourceChunk& chunk) {
     const PipelineStreams& streams = slots_.streams();
     slot.worked.makeWait(streams.up);
-    copy(slot.in, chunk.data, chunk.count * bytes_.in, streams.up);
+    copy(slot.in, chunk.data, chunk.count * plan_.request.inBytes, streams.up);
     slot.arrived.record(streams.up);
     slot.arrived.makeWait(streams.work);
     if (sink_ != nullptr) slot.left.makeWait(streams.work);
-    const StreamWatch watch(streams.work);
-    work(raw);
-    watch.require("gpuopt::Pipeline", "chunk.stream");
-    slot.worked.record(streams.work);
   }
 
   void queueResults(PipelineSlot& slot, PipelineTicket& ticket) {
@@ -176,7 +193,7 @@ class PipelineRun {
     void* const target = sink_->target(slot.hostOut, ticket.first);
     ticket.target = target;
     slot.worked.makeWait(down);
-    copy(target, slot.out, ticket.count * bytes_.out, down);
+    copy(target, slot.out, ticket.count * plan_.request.outBytes, down);
     slot.left.record(down);
   }
 
@@ -193,11 +210,11 @@ class PipelineRun {
   }
 
   const PipelineOptions& options_;
+  const PipelinePlan& plan_;
   PipelineSlots& slots_;
   ChunkSource& source_;
   ChunkSink* sink_;
-  ElementBytes bytes_;
-  std::size_t length_, queued_ = 0, begun_ = 0;
+  std::size_t queued_ = 0, begun_ = 0;
   PipelineResult result_;
 };
 

@@ -1,15 +1,14 @@
 /// \file
-/// streamReduce of a short array in pinned memory: two copies instead of one for each chunk.
+/// A run of a short array in pinned memory: a few copies instead of one for each chunk.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/pipeline/options.cuh>
+#include <gpuopt/device/pipeline/plan.cuh>
+#include <gpuopt/device/pipeline/run.cuh>
 #include <gpuopt/device/pipeline/slots.cuh>
-#include <gpuopt/device/pipeline/source.cuh>
-#include <gpuopt/device/pipeline/stream_calls.cuh>
-#include <gpuopt/device/pipeline/tuning.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/event.cuh>
@@ -20,14 +19,6 @@
 #include <cstddef>
 
 GPUOPT_DETAIL_BEGIN
-
-// Whether a run is short, and nobody asks for its chunks.
-template <class T>
-bool isShortRun(const HostSource<T>& source, const PipelineOptions& options) {
-  const std::size_t bytes = source.length() * sizeof(T);
-  return !source.isStaged() && bytes > 0 && bytes <= shortRunBytes && options.chunkBytes == 0 && options.slots == 0 &&
-         options.progress == nullptr && options.cancel == nullptr && options.streams == nullptr;
-}
 
 // Memory and streams of a short run. All work is done when this is destroyed.
 class ShortRun {
@@ -59,29 +50,24 @@ class ShortRun {
   DeviceBuffer memory_;
 };
 
-// Folds an array by the chunks of a pipeline, in their order, so that the value has the same bits. Each copy has half
-// of the chunks that are left: few copies, and little is left to be reduced when the last one ends.
-template <class Policy, class A, class T, class Op, class Fold>
-A reduceShortRun(HostSource<T>& source, const Op& op, const Fold& first, const PipelineOptions& options) {
-  requireNotCaptured(options);
+// Queues all chunks of an array in pinned memory, in their order, so that a value has the bits of a run by slots. Each
+// copy has half of the chunks that are left: few copies, and little is left to be reduced when the last one ends.
+inline void runHalves(const PipelineOptions& options, const PipelinePlan& plan, ChunkSource& source, ChunkWork& work) {
   [[maybe_unused]] const CallRange range("gpuopt::Pipeline::run");
   const RelaxedCapture relaxed;
-  const std::size_t n = source.length(), capacity = chunkElements(n, sizeof(T), 0, false);
-  const auto* const host = static_cast<const T*>(source.next(nullptr, n).data);
-  ChunkFold<Policy, A, Op> fold(op);
+  const std::size_t n = plan.request.length, capacity = plan.chunkElements, bytes = plan.request.inBytes;
+  const auto* const host = static_cast<const unsigned char*>(source.next(nullptr, n).data);
   ShortRun run(options);
-  T* const device = reinterpret_cast<T*>(run.reserve(n * sizeof(T)));
+  unsigned char* const device = run.reserve(plan.slotBytes.in);
   std::size_t copied = 0;
   for (std::size_t at = 0, index = 0; at < n; at += capacity, ++index) {
     if (at == copied) {
-      const std::size_t chunks = ceilDivide(n - at, capacity);
-      copied = smallerOf(at + (chunks + 1) / 2 * capacity, n);
-      run.copy(device + at, host + at, (copied - at) * sizeof(T));
+      copied = smallerOf(at + (plan.chunks - index + 1) / 2 * capacity, n);
+      run.copy(device + at * bytes, host + at * bytes, (copied - at) * bytes);
     }
-    fold.add(first, PipelineChunk<T>{device + at, nullptr, smallerOf(capacity, n - at), at, index, run.work()});
+    work.queue({device + at * bytes, nullptr, smallerOf(capacity, n - at), at, index, run.work()});
   }
   check(cudaStreamSynchronize(run.work()), "cudaStreamSynchronize");
-  return fold.value();
 }
 
 GPUOPT_DETAIL_END

@@ -6,6 +6,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/pipeline/options.cuh>
+#include <gpuopt/device/pipeline/plan.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/event.cuh>
@@ -66,11 +67,6 @@ class PinnedBuffer {
   PinnedVector<unsigned char> memory_;
 };
 
-// What a run needs of each slot, in bytes; 0: nothing.
-struct SlotBytes {
-  std::size_t hostIn, in, out, hostOut;
-};
-
 // Memory for one chunk.
 struct PipelineSlot {
   Event arrived, worked, left;  // recorded after the copy to the device, the work, the copy from the device
@@ -93,12 +89,6 @@ inline std::size_t bytesOfSlots(std::size_t slots, std::size_t bytes, const char
   return slots * bytes;
 }
 
-// From slot to slot.
-inline std::size_t slotPitch(std::size_t bytes) {
-  constexpr std::size_t ALIGNMENT = 256;
-  return cappedSum(bytes, ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 template <class Items>
 void resize(Items& items, std::size_t count) {
   while (items.size() < count) items.emplace_back();
@@ -119,11 +109,13 @@ class PipelineSlots {
         in_(options.memory, streams_.work),
         out_(options.memory, streams_.work) {}
 
-  void reserve(std::size_t slots, std::size_t tickets, const SlotBytes& bytes) {
+  void reserve(const PipelinePlan& plan) {
+    const SlotBytes& bytes = plan.slotBytes;
+    const std::size_t slots = plan.slots;
     const Shares hostIn(hostIn_, slots, bytes.hostIn), hostOut(hostOut_, slots, bytes.hostOut),
         in(in_, slots, bytes.in), out(out_, slots, bytes.out);
     resize(slots_, slots);
-    resize(tickets_, tickets);
+    resize(tickets_, plan.tickets);
     for (std::size_t i = 0; i < slots; ++i) {
       slots_[i].in = in.of(i);
       slots_[i].out = out.of(i);

@@ -5,11 +5,13 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/core/range.cuh>
 #include <gpuopt/device/pipeline/ends.cuh>
 #include <gpuopt/device/pipeline/staging.cuh>
 
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -68,6 +70,13 @@ class HostSource final : public ChunkSource {
   bool isStreaming_;
   std::vector<Fill> fills_;  // in the order of the chunks
 };
+
+// The elements of a container or span on the host.
+template <class Range>
+auto hostSource(const Range& range, const char* name, const char* function) {
+  using T = std::remove_const_t<std::remove_pointer_t<decltype(toAddress(range.data()))>>;
+  return HostSource<T>(toAddress(range.data()), sizeOf(range), name, function);
+}
 
 // The elements that a callback produces, from fromCallback.
 template <class T, class F>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/core/box.cuh>
+#include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/device/pipeline/ends.cuh>
@@ -28,30 +29,30 @@ using EnableSink = std::enable_if_t<std::is_base_of_v<ChunkSink, Sink>>;
 template <class Init>
 using EnableStart = std::enable_if_t<!std::is_same_v<Init, PipelineOptions>>;
 
-// Folds the chunks of a source into one value, in their order. The value is in pinned memory, where the last kernel
-// leaves it for the host.
-template <class Policy, class A, class Op>
-class ChunkFold {
+// Folds the chunks of elements T into one value, in their order: the first onto what `first` begins with, each of the
+// others onto the value of those before. The value is in pinned memory, where the last kernel leaves it for the host.
+template <class Policy, class A, class T, class Op, class First>
+class ChunkFold final : public ChunkWork {
  public:
-  explicit ChunkFold(const Op& op) : op_(op), value_(1) {}
+  ChunkFold(const Op& op, const First& first) : op_(op), first_(first), value_(1) {}
 
-  // The first chunk is folded onto init, each of the others onto the value of those before.
-  template <class Fold, class T>
-  void add(const Fold& first, const PipelineChunk<T>& chunk) {
-    Boxed<A>* const out = value_.devicePointer();
+  void queue(const RawChunk& chunk) override {
+    [[maybe_unused]] const CallRange range(FUNCTION);
     const ReduceCall call{FUNCTION, chunk.stream, nullptr};
+    const auto source =
+        sourceOf<hasFixedSteps<Policy>>(FUNCTION, chunk.count, Identity{}, static_cast<const T*>(chunk.in));
+    Boxed<A>* const value = value_.devicePointer();
+    const auto out = destinationOf<typename First::Result>(value, FUNCTION);
     if (chunk.index == 0)
-      reduceToDevice<Policy>(call, first, out, chunk.count, Identity{}, const_cast<const T*>(chunk.in));
+      launchReduce<Policy>(call, first_, chunk.count, source, out);
     else
-      reduceToDevice<Policy>(call, foldOf<A>(op_, DeviceValue<Boxed<A>>{out}), out, chunk.count, Identity{},
-                             const_cast<const T*>(chunk.in));
+      launchReduce<Policy>(call, foldOf<A>(op_, DeviceValue<Boxed<A>>{value}), chunk.count, source, out);
   }
 
-  // Leaves the value of no elements: init, or the neutral element.
-  template <class T, class Fold>
-  void addNone(const Fold& first) {
-    Boxed<A>* const out = value_.devicePointer();
-    reduceToDevice<Policy>(ReduceCall{FUNCTION, nullptr, nullptr}, first, out, 0, Identity{},
+  // The value of no elements: init, or the neutral element.
+  void queueNone() {
+    Boxed<A>* const value = value_.devicePointer();
+    reduceToDevice<Policy>(ReduceCall{FUNCTION, nullptr, nullptr}, first_, value, 0, Identity{},
                            static_cast<const T*>(nullptr));
     check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   }
@@ -62,8 +63,28 @@ class ChunkFold {
   static constexpr const char* FUNCTION = "gpuopt::streamReduce";
 
   Op op_;
+  First first_;
   PinnedVector<Boxed<A>> value_;
 };
+
+// What follows the elements in a call of streamReduce: op, init and options, each of which may be left out.
+template <class Op, class First>
+struct StreamArguments {
+  Op op;
+  First first;
+  PipelineOptions options;
+};
+
+template <class A, class It, class Op, class Init, class = EnableStart<Init>>
+auto streamArguments(const Op& op, const Init& init, const PipelineOptions& options = {}) {
+  using Value = Reduced<A, Op, It>;
+  return StreamArguments<Op, decltype(foldOf<Value>(op, init))>{op, foldOf<Value>(op, init), options};
+}
+template <class A, class It, class Op = Plus>
+auto streamArguments(const Op& op = {}, const PipelineOptions& options = {}) {
+  using Value = Reduced<A, Op, It>;
+  return StreamArguments<Op, decltype(foldOf<Value>(op))>{op, foldOf<Value>(op), options};
+}
 
 // The type of f(element), or else of f(element, index).
 template <class F, class T>
