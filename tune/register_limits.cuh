@@ -40,9 +40,9 @@ void transposeByTile(const unsigned char* in, std::size_t bytes, unsigned char* 
 // The library's own limits for the current device, whatever file is loaded.
 inline detail::TransposeTuning ownTuning() {
   const detail::TransposeProblem<float, float, Identity> any{nullptr, nullptr, 1, 1, 1, 1, 1, 1, 1, {}};
-  detail::TransposeShape shape = detail::shapeOf(any);
-  shape.registerBytes = 0;
-  return detail::tuningOf(shape);
+  detail::TransposeRequest request = detail::transposeRequest(any);
+  request.registerBytes = 0;
+  return detail::tuningOf(request);
 }
 
 template <std::size_t SIZE>

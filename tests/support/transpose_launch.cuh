@@ -88,9 +88,9 @@ inline detail::TransposeTuning largeTuning() {
 template <class In, class Out, class Function>
 detail::TransposePlan planByType(const detail::TransposeProblem<In, Out, Function>& problem,
                                  const detail::TransposeTuning& tuning) {
-  detail::TransposeShape shape = detail::shapeOf(problem);
-  if (alignof(In) < detail::widestWord<sizeof(In)>) shape.in += alignof(In);
-  return detail::planTranspose(shape, tuning);
+  detail::TransposeRequest request = detail::transposeRequest(problem);
+  if (alignof(In) < detail::widestWord<sizeof(In)>) request.in += alignof(In);
+  return detail::planTranspose(request, tuning);
 }
 
 /// Launches the kernel that the plan chooses, which must be the one expected.

@@ -103,6 +103,8 @@ struct Divisor {
   __host__ __device__ unsigned divide(unsigned x) const {
     return divisor == 1 ? x : static_cast<unsigned>(std::uint64_t{x} * multiplier >> 32) >> shift;
   }
+
+  friend bool operator==(const Divisor& a, const Divisor& b) { return a.divisor == b.divisor; }
 };
 
 GPUOPT_DETAIL_END

@@ -66,7 +66,7 @@ TEST_CASE("the ranks of a node share its messages") {
 
 TEST_CASE("short blocks are gathered") {
   const auto plan = [](std::size_t slabBytes, int nodes) {
-    gpuopt::detail::SlabShape shape{16, false, true, false, true, true, true, false, slabBytes, 4096, 1};
+    gpuopt::detail::SlabRequest shape{16, false, true, false, true, true, true, false, slabBytes, 4096, 1};
     shape.nodes = nodes;
     return planSlabs(shape, gpuopt::detail::slabTuningOf(90));
   };

@@ -229,7 +229,8 @@ TEST_CASE("explainTranspose names the path and the reason") {
 TEST_CASE("the plan takes copy engines for long slabs of two ranks alone, if they are not transposed") {
   using Algorithm = gpuopt::detail::SlabAlgorithm;
   const auto plan = [](int ranks, std::size_t bytes, std::size_t batch, std::size_t pitch, bool transposes = false) {
-    const gpuopt::detail::SlabShape shape{ranks, true, true, true, transposes, true, true, false, bytes, pitch, batch};
+    const gpuopt::detail::SlabRequest shape{ranks, true,  true,  true,  transposes, true,
+                                            true,  false, bytes, pitch, batch};
     return gpuopt::detail::planSlabs(shape, gpuopt::detail::slabTuningOf(90));
   };
   const std::size_t limit = std::size_t{128} << 20;

@@ -19,10 +19,10 @@ using detail::TransposePlan;
 using detail::TransposeTuning;
 
 // Dense matrices of elements that move, at 256-byte boundaries, on a device with much shared memory.
-struct Shape : detail::TransposeShape {
+struct Shape : detail::TransposeRequest {
   Shape(unsigned bytes, unsigned align, std::size_t height, std::size_t width, std::size_t count = 1)
-      : TransposeShape{height, width, width, height, count, height * width, height * width, 256,
-                       512,    bytes, bytes, align,  align, true,           227 << 10,      90} {}
+      : TransposeRequest{height, width, width, height, count, height * width, height * width, 256,
+                         512,    bytes, bytes, align,  align, true,           227 << 10,      90} {}
 
   // With gaps between rows, in elements.
   Shape gaps(std::size_t inGap, std::size_t outGap = 0) const {
@@ -461,7 +461,7 @@ TEST_CASE("only devices that nobody has measured are asked for their L2 cache") 
   const float* const in = nullptr;
   float* const out = nullptr;
   const detail::TransposeProblem<float, float, gpuopt::Identity> problem{in, out, 1, 9, 9, 1, 1, 9, 9, {}};
-  const detail::TransposeShape shape = detail::shapeOf(problem);
+  const detail::TransposeRequest shape = detail::transposeRequest(problem);
   const int device = gpuopt::currentDevice();
   const bool isMeasured = shape.architecture == 90;
   CHECK(shape.multiprocessors == (isMeasured ? 0 : gpuopt::multiprocessorCount(device)));

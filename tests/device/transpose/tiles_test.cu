@@ -51,7 +51,7 @@ struct DealtTiles {
     using namespace gpuopt::detail;
     TransposeTuning tuning;
     tuning.regionBytes = 64;
-    const unsigned bits = regionBits(TransposeFacts(shapeOf(problem)), tuning);
+    const unsigned bits = regionBits(TransposeFacts(transposeRequest(problem)), tuning);
     CHECK(bits > 0);
     launchTile<SquareTile<typename Problem::Input, typename Problem::Output, 32, 2>>(problem, bits, nullptr);
   }

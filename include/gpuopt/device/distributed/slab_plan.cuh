@@ -6,6 +6,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/distributed/tuning.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <climits>
 #include <cstddef>
@@ -24,7 +25,7 @@ enum class SlabAlgorithm : unsigned {
 };
 
 // What all ranks know of a call.
-struct SlabShape {
+struct SlabRequest {
   int ranks;
   bool usesPeers;
   bool reachesIn;          // all ranks: the input is in symmetric memory
@@ -38,6 +39,8 @@ struct SlabShape {
   std::size_t batch;
   int nodes = 0;  // of ranks that reach each other
 };
+template <>
+inline constexpr bool isPlan<SlabRequest> = true;
 
 struct SlabPlan {
   SlabAlgorithm algorithm;
@@ -49,26 +52,28 @@ struct SlabPlan {
   // Whether ranks agree on the host before they queue anything: what they queue then could not be left out.
   bool agrees() const { return algorithm >= SlabAlgorithm::blocks; }
 };
+template <>
+inline constexpr bool isPlan<SlabPlan> = true;
 
 // Whether copy engines can, and are the fastest way.
-inline bool prefersCopies(const SlabShape& shape, const SlabTuning& tuning) {
-  const int most = shape.transposes ? tuning.mostTransposingCopyRanks : tuning.mostCopyRanks;
-  return shape.reachesOut && shape.ranks <= most && shape.batch == 1 && shape.pitchBytes <= INT_MAX &&
-         (!shape.reachesIn || shape.slabBytes >= tuning.leastCopyBytes);
+inline bool prefersCopies(const SlabRequest& request, const SlabTuning& tuning) {
+  const int most = request.transposes ? tuning.mostTransposingCopyRanks : tuning.mostCopyRanks;
+  return request.reachesOut && request.ranks <= most && request.batch == 1 && request.pitchBytes <= INT_MAX &&
+         (!request.reachesIn || request.slabBytes >= tuning.leastCopyBytes);
 }
 
 // Chunks of about chunkBytes.
-inline unsigned chunksOf(const SlabShape& shape, const SlabTuning& tuning) {
-  const std::size_t chunks = shape.slabBytes / largerOf<std::size_t>(tuning.chunkBytes, 1);
+inline unsigned chunksOf(const SlabRequest& request, const SlabTuning& tuning) {
+  const std::size_t chunks = request.slabBytes / largerOf<std::size_t>(tuning.chunkBytes, 1);
   return static_cast<unsigned>(clampTo<std::size_t>(chunks, 1, tuning.mostChunks));
 }
 
 // Short blocks of a node for a rank are gathered: one message instead of one for each rank of the node.
-inline SlabPlan planLevels(const SlabShape& shape, const SlabTuning& tuning) {
-  const std::size_t block = shape.slabBytes / static_cast<unsigned>(shape.ranks);
+inline SlabPlan planLevels(const SlabRequest& request, const SlabTuning& tuning) {
+  const std::size_t block = request.slabBytes / static_cast<unsigned>(request.ranks);
   const bool gathers = block <= tuning.mostGatheredBytes;
-  return {SlabAlgorithm::levels, chunksOf(shape, tuning),
-          message({"in is in symmetric memory, ", shape.ranks, " ranks are on ", shape.nodes,
+  return {SlabAlgorithm::levels, chunksOf(request, tuning),
+          message({"in is in symmetric memory, ", request.ranks, " ranks are on ", request.nodes,
                    " nodes, and blocks of about ", block, " bytes ",
                    gathers ? "are gathered in each" : "need not be gathered"}),
           gathers};
@@ -76,32 +81,32 @@ inline SlabPlan planLevels(const SlabShape& shape, const SlabTuning& tuning) {
 
 // Kernels that write to the other ranks' memory are faster than those that read it: four GPUs 45 us for 16 MiB of
 // floats, and 51.
-inline SlabPlan planWrites(const SlabShape& shape) {
-  if (shape.fillsVectors || shape.fillsLines)
+inline SlabPlan planWrites(const SlabRequest& request) {
+  if (request.fillsVectors || request.fillsLines)
     return {SlabAlgorithm::tiles, 1, "out is in symmetric memory", false, true};
   return {SlabAlgorithm::blocks, 1,
           "out is in symmetric memory; rows do not begin at 16-byte boundaries, or elements do not fill vectors", false,
           true};
 }
 
-inline SlabPlan planSlabs(const SlabShape& shape, const SlabTuning& tuning) {
+inline SlabPlan planSlabs(const SlabRequest& request, const SlabTuning& tuning) {
   using Algorithm = SlabAlgorithm;
-  if (shape.isEmpty) return {Algorithm::nothing, 0, "there are no elements"};
-  if (shape.ranks == 1) return {Algorithm::local, 1, "there is one rank"};
-  if (!shape.usesPeers && shape.nodes < shape.ranks && shape.reachesIn) return planLevels(shape, tuning);
-  if (!shape.usesPeers && shape.nodes < shape.ranks)
-    return {Algorithm::messages, chunksOf(shape, tuning), "in is not in symmetric memory"};
-  if (!shape.usesPeers)
-    return {Algorithm::messages, chunksOf(shape, tuning), "the ranks do not reach each other's memory"};
-  if (prefersCopies(shape, tuning)) {
-    const std::string size = message({"slabs of ", shape.slabBytes, " bytes"});
-    return {Algorithm::copies, chunksOf(shape, tuning),
-            shape.reachesIn ? message({size, " reach ", tuning.leastCopyBytes}) : "only out is in symmetric memory"};
+  if (request.isEmpty) return {Algorithm::nothing, 0, "there are no elements"};
+  if (request.ranks == 1) return {Algorithm::local, 1, "there is one rank"};
+  if (!request.usesPeers && request.nodes < request.ranks && request.reachesIn) return planLevels(request, tuning);
+  if (!request.usesPeers && request.nodes < request.ranks)
+    return {Algorithm::messages, chunksOf(request, tuning), "in is not in symmetric memory"};
+  if (!request.usesPeers)
+    return {Algorithm::messages, chunksOf(request, tuning), "the ranks do not reach each other's memory"};
+  if (prefersCopies(request, tuning)) {
+    const std::string size = message({"slabs of ", request.slabBytes, " bytes"});
+    return {Algorithm::copies, chunksOf(request, tuning),
+            request.reachesIn ? message({size, " reach ", tuning.leastCopyBytes}) : "only out is in symmetric memory"};
   }
-  if (shape.transposes && shape.reachesOut) return planWrites(shape);
-  if (!shape.reachesIn) return {Algorithm::messages, chunksOf(shape, tuning), "in is not in symmetric memory"};
+  if (request.transposes && request.reachesOut) return planWrites(request);
+  if (!request.reachesIn) return {Algorithm::messages, chunksOf(request, tuning), "in is not in symmetric memory"};
   // Rows of floats at any alignment: two GPUs 656 us for 252 MiB. Tiles would read such rows element by element.
-  if (shape.transposes && !shape.fillsVectors)
+  if (request.transposes && !request.fillsVectors)
     return {Algorithm::blocks, 1, "rows do not begin at 16-byte boundaries, or elements do not fill vectors"};
   return {Algorithm::tiles, 1, "in is in symmetric memory"};
 }

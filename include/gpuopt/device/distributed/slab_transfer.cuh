@@ -100,7 +100,7 @@ class SlabTransfer {
         move_(move),
         peerIn_(symmetricAddress(team, in)),
         peerOut_(symmetricAddress(team, out)),
-        plan_(planSlabs(shape(), team.slabTuning)) {}
+        plan_(planSlabs(request(), team.slabTuning)) {}
 
   const SlabPlan& plan() const { return plan_; }
 
@@ -130,7 +130,7 @@ class SlabTransfer {
 
  private:
   // All ranks have the same, or the call fails.
-  SlabShape shape() const {
+  SlabRequest request() const {
     const std::size_t slab = cappedProduct(cappedProduct(layout_.rows.largest(), layout_.cols.total()), layout_.batch);
     return {team_.size,
             team_.usesPeers,

@@ -8,6 +8,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/keyed/tuning.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <iterator>
@@ -63,6 +64,8 @@ struct KeyedRequest {
   bool adds = false;           // to what the result has
   bool hasClusters = false;    // of several blocks
 };
+template <>
+inline constexpr bool isPlan<KeyedRequest> = true;
 
 struct KeyedPlan {
   KeyedAlgorithm algorithm = KeyedAlgorithm::nothing;
@@ -85,6 +88,8 @@ struct KeyedPlan {
   std::size_t sampleEvery = 0;  // steps of which one is in the sample
   std::size_t sampleBlocks = 0;
 };
+template <>
+inline constexpr bool isPlan<KeyedPlan> = true;
 
 // Shared memory for cells.
 inline std::size_t cellMemory(const KeyedRequest& request) {
@@ -309,6 +314,8 @@ struct KeyedRowsRequest {
   KeyedRequest row;  // n: the columns
   std::size_t rows;
 };
+template <>
+inline constexpr bool isPlan<KeyedRowsRequest> = true;
 
 struct KeyedRowsPlan {
   const char* reason = "no elements";
@@ -320,6 +327,8 @@ struct KeyedRowsPlan {
   bool isShared = false;  // whether cells are in shared memory; else every element is added to the result
   unsigned parts = 1;     // blocks of a row
 };
+template <>
+inline constexpr bool isPlan<KeyedRowsPlan> = true;
 
 // A thread for each step of a row. Rows are split if there are fewer of them than multiprocessors.
 inline KeyedRowsPlan planKeyedRows(const KeyedRowsRequest& request) {

@@ -9,6 +9,7 @@
 #include <gpuopt/device/permute/tuning.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/device/transpose/tuning.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -41,13 +42,15 @@ struct PermuteKernelPlan {
   PermuteMatrix matrix{};
   bool isSmall = false;  // a thread for each word
   unsigned inAxis = 0;   // along which elements of the input are neighbours
-  PermuteTileShape tile{};
+  PermuteTilePlan tile{};
   std::ptrdiff_t inOffset = 0;  // bytes from the first element of the input to where the tiles count from
   std::size_t blocks = 0;
   std::size_t sharedBytes = 0;
   std::size_t readPercent = 100;  // sectors that tiles touch, of those that the elements fill
   std::size_t writtenPercent = 100;
 };
+template <>
+inline constexpr bool isPlan<PermuteKernelPlan> = true;
 
 class PermutePlanner {
   using Algorithm = PermuteAlgorithm;

@@ -145,7 +145,7 @@ class PermuteTilePlanner {
     return sharedBytes_ <= sharedLimit_ && blocks_ < maxBlocks;
   }
 
-  const PermuteTileShape& shape() const { return shape_; }
+  const PermuteTilePlan& shape() const { return shape_; }
   std::size_t blocks() const { return blocks_; }
   std::size_t sharedBytes() const { return sharedBytes_; }
 
@@ -380,7 +380,7 @@ class PermuteTilePlanner {
   unsigned multiprocessors_;
   PermuteTileParts parts_;
   int shared_[permuteRank] = {};  // bytes from index to index within an input row in shared memory
-  PermuteTileShape shape_{};
+  PermuteTilePlan shape_{};
   std::ptrdiff_t inOffset_ = 0;
   std::size_t blocks_ = 0;
   std::size_t sharedBytes_ = 0;

@@ -5,6 +5,7 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +47,8 @@ struct PermuteRequest {
     return product;
   }
 };
+template <>
+inline constexpr bool isPlan<PermuteRequest> = true;
 
 inline std::ptrdiff_t magnitude(std::ptrdiff_t stride) { return stride < 0 ? -stride : stride; }
 

@@ -36,7 +36,7 @@ struct PermuteTileAxis {
 
 // A tile is a number of parts. Each is a set of input rows, which are contiguous, and a set of output rows, which are
 // contiguous.
-struct PermuteTileShape {
+struct PermuteTilePlan {
   PermuteGrid grid;
   PermuteCut inCut;   // cuts the input rows, and the number of output rows or their length
   PermuteCut outCut;  // cuts the output rows, and the number of input rows or their length
@@ -87,7 +87,7 @@ struct PermuteTileArgs {
   unsigned char* out;
   std::uintptr_t inBegin;  // of the input's memory
   std::uintptr_t inEnd;
-  PermuteTileShape shape;
+  PermuteTilePlan shape;
   Function function;
 };
 
@@ -109,7 +109,7 @@ struct PermuteRegion {
   unsigned outRowElements;
 };
 
-__device__ inline PermuteRegion permuteRegion(const PermuteTileShape& shape) {
+__device__ inline PermuteRegion permuteRegion(const PermuteTilePlan& shape) {
   const PermuteTileIndex tile = permuteTileIndex(shape.grid, shape.inCut, shape.outCut, shape.partCut);
   PermuteRegion region{tile.in,          tile.out,      shape.parts,         shape.inRows,
                        shape.inRowBytes, shape.outRows, shape.outRowElements};
@@ -137,7 +137,7 @@ __device__ inline void visitDigits(const PermuteTileAxis* axes, unsigned rank, u
 }
 
 // Where an input row of a part begins in shared memory, before the misalignment of the part is added.
-__device__ inline unsigned inRowShared(const PermuteTileShape& shape, unsigned row, std::ptrdiff_t global) {
+__device__ inline unsigned inRowShared(const PermuteTilePlan& shape, unsigned row, std::ptrdiff_t global) {
   return row * shape.inPitch + (row >> shape.inSkewShift) * shape.inSkew + (static_cast<unsigned>(global) & 15);
 }
 
@@ -407,7 +407,7 @@ class PermuteTile {
   }
 
   const Args& args_;
-  const PermuteTileShape& shape_;
+  const PermuteTilePlan& shape_;
   PermuteRow* outRows_;
   PermuteRow* inRows_;
   unsigned* elements_;

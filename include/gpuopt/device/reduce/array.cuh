@@ -16,7 +16,7 @@ template <class Policy, class Source>
 inline constexpr int tileItems = clampTo(Policy::TILE_ELEMENTS / Source::STEP, 1, itemsPerThread<Policy, Source>);
 
 // One tile per block, of which each warp takes a contiguous share.
-struct TileShape {
+struct ReduceTileArgs {
   unsigned steps;      // of the input
   unsigned warpShare;  // steps of a warp
   unsigned edges;      // elements outside full steps
@@ -26,16 +26,16 @@ struct TileShape {
 // hence no loop, and a separate kernel for a single block.
 template <bool IS_ONE_BLOCK, class Policy, class Source, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1)
-    reduceTileKernel(const Source source, const Reducer reducer, const TileShape shape,
+    reduceTileKernel(const Source source, const Reducer reducer, const ReduceTileArgs args,
                      const GridScratch<typename Reducer::Partial> scratch, const Out out) {
   overlapPreviousKernel();
 
   const auto neutral = reducer.neutral();
   const auto op = reducer.combiner();
   auto partial = neutral;
-  const EdgeElement<Source, Reducer> edge(source, shape.steps, shape.edges);
-  const unsigned first = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * shape.warpShare;
-  const unsigned end = first + shape.warpShare < shape.steps ? first + shape.warpShare : shape.steps;
+  const EdgeElement<Source, Reducer> edge(source, args.steps, args.edges);
+  const unsigned first = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * args.warpShare;
+  const unsigned end = first + args.warpShare < args.steps ? first + args.warpShare : args.steps;
   addStepsBelow<Caching::stream, 32, tileItems<Policy, Source>>(partial, source, reducer, first + threadIdx.x % 32,
                                                                 end);
   edge.addTo(partial, reducer);
@@ -47,7 +47,7 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1)
 }
 
 // A fixed number of blocks that loop over tiles of BLOCK x ITEMS steps.
-struct LoopShape {
+struct ReduceLoopArgs {
   std::size_t steps;   // of the input
   unsigned edges;      // elements outside full steps
   unsigned perBlock;   // tiles of every block
@@ -57,35 +57,35 @@ struct LoopShape {
 
 template <Caching CACHING, int BLOCK, int ITEMS, class Source, class Reducer>
 __device__ inline void addTiles(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
-                                const LoopShape& shape) {
+                                const ReduceLoopArgs& args) {
   constexpr unsigned TILE = BLOCK * ITEMS;
   constexpr bool inTurn = CACHING == Caching::stream;
-  const unsigned tiles = shape.perBlock + (blockIdx.x < shape.remainder ? 1 : 0);
-  const unsigned before = blockIdx.x < shape.remainder ? blockIdx.x : shape.remainder;
-  std::size_t first = TILE * (inTurn ? blockIdx.x : blockIdx.x * std::size_t{shape.perBlock} + before);
+  const unsigned tiles = args.perBlock + (blockIdx.x < args.remainder ? 1 : 0);
+  const unsigned before = blockIdx.x < args.remainder ? blockIdx.x : args.remainder;
+  std::size_t first = TILE * (inTurn ? blockIdx.x : blockIdx.x * std::size_t{args.perBlock} + before);
   const std::size_t stride = TILE * (inTurn ? std::size_t{gridDim.x} : 1);
   for (unsigned tile = 0; tile < tiles; ++tile, first += stride) {
-    if (first + TILE <= shape.steps)
+    if (first + TILE <= args.steps)
       addSteps<CACHING, BLOCK, ITEMS>(partial, source, reducer, first + threadIdx.x);
     else
-      addStepsBelow<CACHING, BLOCK, ITEMS>(partial, source, reducer, first + threadIdx.x, shape.steps);
+      addStepsBelow<CACHING, BLOCK, ITEMS>(partial, source, reducer, first + threadIdx.x, args.steps);
   }
 }
 
 template <class Policy, class Source, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, minBlocksPerSm<Policy, typename Reducer::Partial>)
-    reduceLoopKernel(const Source source, const Reducer reducer, const LoopShape shape,
+    reduceLoopKernel(const Source source, const Reducer reducer, const ReduceLoopArgs args,
                      const GridScratch<typename Reducer::Partial> scratch, const Out out) {
   constexpr int ITEMS = itemsPerThread<Policy, Source>;
   overlapPreviousKernel();
   const auto neutral = reducer.neutral();
   const auto op = reducer.combiner();
   auto partial = neutral;
-  const EdgeElement<Source, Reducer> edge(source, shape.steps, shape.edges);
-  if (shape.streams)
-    addTiles<Caching::stream, Policy::BLOCK, ITEMS>(partial, source, reducer, shape);
+  const EdgeElement<Source, Reducer> edge(source, args.steps, args.edges);
+  if (args.streams)
+    addTiles<Caching::stream, Policy::BLOCK, ITEMS>(partial, source, reducer, args);
   else
-    addTiles<Caching::normal, Policy::BLOCK, ITEMS>(partial, source, reducer, shape);
+    addTiles<Caching::normal, Policy::BLOCK, ITEMS>(partial, source, reducer, args);
   edge.addTo(partial, reducer);
   partial = reduceWarps<Policy::BLOCK>(partial, neutral, op);
   if (gridReduce<Policy::BLOCK>(partial, neutral, op, scratch)) storeResult(out, reducer.finish(partial));

@@ -9,6 +9,7 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/plan.cuh>
 #include <gpuopt/host/workspace.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <string>
@@ -57,6 +58,8 @@ struct ReduceColumnsRequest {
   std::size_t flatHead = 0;  // elements before the first step of the matrix as an array
   bool areAligned = false;   // whether all rows consist of full steps
 };
+template <>
+inline constexpr bool isPlan<ReduceColumnsRequest> = true;
 
 enum class ReduceColumnsAlgorithm {
   nothing,
@@ -72,6 +75,8 @@ struct ReduceColumnsPlan {
   ColumnTiles tiles{};
   ReduceGrid grid{};
 };
+template <>
+inline constexpr bool isPlan<ReduceColumnsPlan> = true;
 
 // Threads of a block, whose partial results fit into shared memory.
 template <class Policy>

@@ -36,18 +36,18 @@ ReduceRequest reduceRequest(std::size_t head, std::size_t n) {
   return request;
 }
 
-inline TileShape tileShape(const ReducePlan& plan) {
+inline ReduceTileArgs tileArgs(const ReducePlan& plan) {
   const std::size_t warpShare = roundUp(ceilDivide(plan.steps, plan.warps()), 32);
   return {static_cast<unsigned>(plan.steps), static_cast<unsigned>(warpShare), plan.edges};
 }
 
-inline LoopShape loopShape(const ReducePlan& plan) {
+inline ReduceLoopArgs loopArgs(const ReducePlan& plan) {
   const std::size_t tiles = ceilDivide(plan.steps, plan.request.loopItems * plan.grid.threads);
   return {plan.steps, plan.edges, static_cast<unsigned>(tiles / plan.grid.blocks),
           static_cast<unsigned>(tiles % plan.grid.blocks), plan.streams};
 }
 
-inline OrderedShape orderedShape(const ReducePlan& plan) {
+inline ReduceOrderedArgs orderedArgs(const ReducePlan& plan) {
   return {plan.steps, ceilDivide(ceilDivide(plan.steps, 32 * plan.rows), plan.warps()), plan.edges};
 }
 
@@ -61,15 +61,15 @@ void launchReduce(const ReduceCall& call, const Reducer& reducer, std::size_t n,
     const ReducePlan plan = planReduce<Policy>(request);
     if constexpr (Policy::IN_ORDER) {
       const auto kernel = orderedKernel<Policy, Readable, Reducer, Out>(plan.rows, plan.streams);
-      launchGrid(call, plan.grid, kernel, source, reducer, orderedShape(plan), out);
+      launchGrid(call, plan.grid, kernel, source, reducer, orderedArgs(plan), out);
     } else if (plan.algorithm == ReduceAlgorithm::loop) {
       const auto kernel = reduceLoopKernel<Policy, Readable, Reducer, Out>;
-      launchGrid(call, plan.grid, kernel, source, reducer, loopShape(plan), out);
+      launchGrid(call, plan.grid, kernel, source, reducer, loopArgs(plan), out);
     } else {
       const auto kernel = plan.algorithm == ReduceAlgorithm::oneTile
                               ? reduceTileKernel<true, Policy, Readable, Reducer, Out>
                               : reduceTileKernel<false, Policy, Readable, Reducer, Out>;
-      launchGrid(call, plan.grid, kernel, source, reducer, tileShape(plan), out);
+      launchGrid(call, plan.grid, kernel, source, reducer, tileArgs(plan), out);
     }
   });
 }

@@ -72,7 +72,7 @@ __device__ inline Partial reduceRowsInOrder(Partial (&rows)[ROWS], Op op) {
 }
 
 // Each warp takes a contiguous range of groups, of ROWS rows each.
-struct OrderedShape {
+struct ReduceOrderedArgs {
   std::size_t steps;       // of the input
   std::size_t warpGroups;  // groups of a warp
   unsigned edges;          // elements after the last step
@@ -98,7 +98,7 @@ __device__ inline typename Reducer::Partial reduceGroup(const Source& source, co
 
 template <int ROWS, Caching CACHING, class Policy, class Source, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, minBlocksPerSm<Policy, typename Reducer::Partial>)
-    reduceOrderedKernel(const Source source, const Reducer reducer, const OrderedShape shape,
+    reduceOrderedKernel(const Source source, const Reducer reducer, const ReduceOrderedArgs args,
                         const GridScratch<typename Reducer::Partial> scratch, const Out out) {
   using Partial = typename Reducer::Partial;
   constexpr std::size_t GROUP = 32 * ROWS;
@@ -106,16 +106,16 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, minBlocksPerSm<Policy, typen
   const Partial neutral = reducer.neutral();
   const auto op = reducer.combiner();
   const std::size_t warp = (blockIdx.x * std::size_t{blockDim.x} + threadIdx.x) / 32;
-  const std::size_t start = warp * shape.warpGroups * GROUP;
-  const std::size_t stop = (warp + 1) * shape.warpGroups * GROUP;
+  const std::size_t start = warp * args.warpGroups * GROUP;
+  const std::size_t stop = (warp + 1) * args.warpGroups * GROUP;
   Partial partial = neutral;
-  for (std::size_t first = start; first < stop && first < shape.steps; first += GROUP)
-    partial = op(partial, reduceGroup<ROWS, CACHING>(source, reducer, first + threadIdx.x % 32, shape.steps - 1));
+  for (std::size_t first = start; first < stop && first < args.steps; first += GROUP)
+    partial = op(partial, reduceGroup<ROWS, CACHING>(source, reducer, first + threadIdx.x % 32, args.steps - 1));
 
   partial = combineWarps<Policy::BLOCK>(partial, neutral, op);
   const bool holdsResult = gridDim.x == 1 ? threadIdx.x == 0 : gridReduce<Policy::BLOCK>(partial, neutral, op, scratch);
   if (!holdsResult) return;
-  for (std::size_t i = shape.steps * Source::STEP; i < shape.steps * Source::STEP + shape.edges; ++i) {
+  for (std::size_t i = args.steps * Source::STEP; i < args.steps * Source::STEP + args.edges; ++i) {
     const typename Source::Value values[1] = {source.at(i)};
     reducer.add(partial, values, i);
   }

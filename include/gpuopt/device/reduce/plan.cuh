@@ -8,6 +8,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/tuning.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <iterator>
@@ -40,6 +41,8 @@ struct ReduceRequest {
   std::size_t resultBytes = 0;
   bool readsVectors = false;
 };
+template <>
+inline constexpr bool isPlan<ReduceRequest> = true;
 
 enum class ReduceAlgorithm {
   oneTile,  // one block
@@ -60,6 +63,8 @@ struct ReducePlan {
 
   std::size_t warps() const { return grid.blocks * grid.threads / 32; }
 };
+template <>
+inline constexpr bool isPlan<ReducePlan> = true;
 
 template <class Policy>
 class ReducePlanner {

@@ -9,6 +9,7 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/plan.cuh>
 #include <gpuopt/host/workspace.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <string>
@@ -26,6 +27,8 @@ struct ReduceRowsRequest {
   bool readsGaps = false;    // whether the memory between rows may be read
   bool combinesSlowly = false;
 };
+template <>
+inline constexpr bool isPlan<ReduceRowsRequest> = true;
 
 enum class ReduceRowsAlgorithm {
   nothing,
@@ -47,6 +50,8 @@ struct ReduceRowsPlan {
   std::size_t splits = 1;        // blocks of a row
   std::size_t splitCols = 0;     // columns of each of them
 };
+template <>
+inline constexpr bool isPlan<ReduceRowsPlan> = true;
 
 template <class Policy>
 class ReduceRowsPlanner {

@@ -9,6 +9,7 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/reduce/plan.cuh>
 #include <gpuopt/host/workspace.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <string>
@@ -22,6 +23,8 @@ struct ReduceSegmentsRequest {
   std::size_t partialBytes = 1;
   std::size_t resultBytes = 0;
 };
+template <>
+inline constexpr bool isPlan<ReduceSegmentsRequest> = true;
 
 struct ReduceSegmentsPlan {
   ReduceSegmentsRequest request{};
@@ -29,6 +32,8 @@ struct ReduceSegmentsPlan {
   std::size_t longElements = 0;  // mean length from which blocks share them
   ReduceGrid grid{};
 };
+template <>
+inline constexpr bool isPlan<ReduceSegmentsPlan> = true;
 
 template <class Policy>
 ReduceSegmentsPlan planReduceSegments(const ReduceSegmentsRequest& request) {

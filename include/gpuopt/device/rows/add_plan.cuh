@@ -8,6 +8,7 @@
 #include <gpuopt/device/rows/combine.cuh>
 #include <gpuopt/device/rows/group.cuh>
 #include <gpuopt/device/rows/tuning.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <string>
@@ -34,6 +35,8 @@ struct AddRowsRequest {
   RowAddition addition;
   RowIndices policy;
 };
+template <>
+inline constexpr bool isPlan<AddRowsRequest> = true;
 
 enum class AddRowsAlgorithm {
   nothing,
@@ -56,6 +59,8 @@ struct AddRowsPlan {
   unsigned digitBits = 0;
   std::size_t scratchBytes = 0;
 };
+template <>
+inline constexpr bool isPlan<AddRowsPlan> = true;
 
 // Lists; for each index two bucketed rows and a position; a counter for each bucket and region, and one more; the
 // number of lists.

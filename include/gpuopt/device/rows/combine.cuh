@@ -12,6 +12,7 @@
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/grid/resident_threads.cuh>
 #include <gpuopt/host/launch.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -137,12 +138,16 @@ struct CombineRowsRequest {
   std::size_t inBytes;
   std::size_t outBytes;
 };
+template <>
+inline constexpr bool isPlan<CombineRowsRequest> = true;
 
 struct CombineRowsPlan {
   unsigned elements = 1;  // of a pack
   std::size_t cols = 0;   // packs of a row
   std::size_t blocks = 0;
 };
+template <>
+inline constexpr bool isPlan<CombineRowsPlan> = true;
 
 inline CombineRowsPlan planCombineRows(const CombineRowsRequest& r) {
   if (r.rows == 0 || r.cols == 0) return {};

@@ -7,6 +7,7 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/rows/tuning.cuh>
 #include <gpuopt/device/rows/vectors.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,8 @@ struct MoveRowsRequest {
   bool onlyMoves;  // without a function: both sides have one type
   bool scatters;
 };
+template <>
+inline constexpr bool isPlan<MoveRowsRequest> = true;
 
 enum class MoveRowsAlgorithm {
   nothing,
@@ -48,6 +51,8 @@ struct MoveRowsPlan {
   std::size_t blocks = 0;
   std::size_t bytes = 0;  // to be read and written, each row once
 };
+template <>
+inline constexpr bool isPlan<MoveRowsPlan> = true;
 
 inline MoveRowsPlan planMoveRows(const MoveRowsRequest& r, const MoveRowsTuning& tuning = {}) {
   MoveRowsPlan plan{r.cols, r.inLd, r.outLd, r.inBytes, r.outBytes};

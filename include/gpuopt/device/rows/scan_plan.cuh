@@ -6,6 +6,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/rows/scan_tuning.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,8 @@ struct ScanRequest {
   bool isReversed = false;
   unsigned processors = 1;
 };
+template <>
+inline constexpr bool isPlan<ScanRequest> = true;
 
 enum class ScanAlgorithm {
   nothing,       // no elements
@@ -61,6 +64,8 @@ struct ScanPlan {
   std::size_t launches = 0;
   ScanChainPlan chain{};
 };
+template <>
+inline constexpr bool isPlan<ScanPlan> = true;
 
 // Whether words of both sides begin at the same elements of each row.
 inline bool haveCommonWords(const ScanRequest& r) {

@@ -81,7 +81,7 @@ inline void requireTransform(const NamedView& in, std::size_t inAlignment, const
 
 // What is common to all rows: the parts, their layout, and the plan.
 struct TransformCall {
-  RowTransformShape shape;
+  RowTransformArgs shape;
   bool isWhole;
   TransformPlan plan;
 };

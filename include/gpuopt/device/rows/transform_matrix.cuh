@@ -13,7 +13,7 @@
 GPUOPT_DETAIL_BEGIN
 
 // The rows of a matrix, or parts of `partCols` columns of them, each of which counts as a row of its own.
-struct RowTransformShape {
+struct RowTransformArgs {
   std::size_t rows;  // or parts
   std::size_t inLd;
   std::size_t outLd;
@@ -25,7 +25,7 @@ struct RowTransformShape {
 };
 
 template <class In, class Out, class S, class Map>
-struct RowTransform : RowTransformShape {
+struct RowTransform : RowTransformArgs {
   using Statistic = S;
   const In* in;
   Out* out;

@@ -6,6 +6,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/rows/transform_tuning.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <iterator>
@@ -31,6 +32,8 @@ struct TransformRequest {
   bool hasClusters = false;
   std::size_t multiprocessors = 1;
 };
+template <>
+inline constexpr bool isPlan<TransformRequest> = true;
 
 struct TransformPlan {
   TransformAlgorithm algorithm = TransformAlgorithm::nothing;
@@ -45,6 +48,8 @@ struct TransformPlan {
   unsigned threads = 0;        // of a block
   std::size_t blocks = 0;
 };
+template <>
+inline constexpr bool isPlan<TransformPlan> = true;
 
 inline unsigned powerOfTwoFrom(std::size_t n) {
   unsigned power = 1;

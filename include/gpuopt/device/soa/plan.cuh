@@ -7,6 +7,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <string>
@@ -21,6 +22,8 @@ struct ConvertRequest {
   bool areColumns = false;  // contiguous ones, not tiles
   bool areAligned = false;  // as accesses by the widest words need
 };
+template <>
+inline constexpr bool isPlan<ConvertRequest> = true;
 
 enum class ConvertAlgorithm {
   nothing,
@@ -37,6 +40,8 @@ struct ConvertPlan {
   unsigned threads = 0;  // of a block
   std::size_t blocks = 0;
 };
+template <>
+inline constexpr bool isPlan<ConvertPlan> = true;
 
 inline ConvertPlan planConvert(const ConvertRequest& request) {
   ConvertPlan plan;

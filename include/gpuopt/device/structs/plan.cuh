@@ -8,6 +8,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/structs/tuning.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,8 @@ struct StructsRequest {
   StructsBlock words{};
   StructsBlock tiles{};
 };
+template <>
+inline constexpr bool isPlan<StructsRequest> = true;
 
 enum class StructsAlgorithm {
   nothing,  // no elements
@@ -47,6 +50,8 @@ struct StructsPlan {
   StructsBlock block{};
   std::size_t blocks = 0;
 };
+template <>
+inline constexpr bool isPlan<StructsPlan> = true;
 
 inline StructsPlan planStructs(const StructsRequest& request) {
   StructsPlan plan;
@@ -80,6 +85,8 @@ struct MoveStructsRequest {
   std::size_t structBytes = 0;
   std::size_t indexBytes = 0;
 };
+template <>
+inline constexpr bool isPlan<MoveStructsRequest> = true;
 
 struct MoveStructsPlan {
   MoveStructsRequest request{};
@@ -87,6 +94,8 @@ struct MoveStructsPlan {
   std::size_t words = 0;      // of a structure
   std::size_t blocks = 0;
 };
+template <>
+inline constexpr bool isPlan<MoveStructsPlan> = true;
 
 inline MoveStructsPlan planMoveStructs(const MoveStructsRequest& r) {
   const std::size_t wordBytes = powerOfTwoIn(r.in | r.out | r.structBytes | 16);

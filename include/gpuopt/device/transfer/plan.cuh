@@ -8,6 +8,7 @@
 #include <gpuopt/device/transfer/tuning.cuh>
 #include <gpuopt/host/host_memory.cuh>
 #include <gpuopt/host/tuning/tunable.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <optional>
@@ -26,7 +27,7 @@ namespace detail {
 enum class TransferAlgorithm { none, engine, runtime, kernel, ring, queue };
 
 // What the choice depends on.
-struct TransferShape {
+struct TransferRequest {
   std::size_t bytes;
   TransferDirection direction;
   HostMemory memory;
@@ -34,6 +35,10 @@ struct TransferShape {
   std::optional<TunedValue> tuned = {};  // of the tuning file: the ring's threads and slots, or a kernel's blocks
   bool isAsync = false;
 };
+template <>
+inline constexpr bool isPlan<TransferRequest> = true;
+template <>
+inline constexpr bool isPlan<TunedValue> = true;
 
 struct TransferPlan {
   TransferAlgorithm algorithm;
@@ -44,6 +49,8 @@ struct TransferPlan {
   bool isStreaming = false;  // whether slots, or the host's memory, are written past the caches
   unsigned blocks = 0;       // thread blocks of the kernel, at most
 };
+template <>
+inline constexpr bool isPlan<TransferPlan> = true;
 
 template <std::size_t N>
 constexpr TransferTier tierOf(const TransferTier (&tiers)[N], std::size_t bytes) {
@@ -52,9 +59,9 @@ constexpr TransferTier tierOf(const TransferTier (&tiers)[N], std::size_t bytes)
   return tiers[i];
 }
 
-constexpr TransferTier tierOf(const TransferShape& shape) {
-  return shape.direction == TransferDirection::upload ? tierOf(uploadTiers, shape.bytes)
-                                                      : tierOf(downloadTiers, shape.bytes);
+constexpr TransferTier tierOf(const TransferRequest& request) {
+  return request.direction == TransferDirection::upload ? tierOf(uploadTiers, request.bytes)
+                                                        : tierOf(downloadTiers, request.bytes);
 }
 
 // Whether the runtime copies a pageable array of this size, unless the tuning file says otherwise.
@@ -70,40 +77,40 @@ inline const char* stagingReason(HostMemory memory) {
 }
 
 // For calls that return at once.
-inline TransferPlan planQueue(const TransferShape& shape) {
-  const std::size_t slotBytes = queueSlotBytes(shape.bytes);
+inline TransferPlan planQueue(const TransferRequest& request) {
+  const std::size_t slotBytes = queueSlotBytes(request.bytes);
   return {TransferAlgorithm::queue,
-          stagingReason(shape.memory),
+          stagingReason(request.memory),
           0,
           slotBytes,
-          smallerOf(ceilDivide(shape.bytes, slotBytes), queueSlots),
-          shape.direction == TransferDirection::download || fillsPastCaches(shape.bytes)};
+          smallerOf(ceilDivide(request.bytes, slotBytes), queueSlots),
+          request.direction == TransferDirection::download || fillsPastCaches(request.bytes)};
 }
 
-inline TransferPlan planRing(const TransferShape& shape) {
-  const bool isTuned = shape.tuned && shape.tuned->count > 0;
+inline TransferPlan planRing(const TransferRequest& request) {
+  const bool isTuned = request.tuned && request.tuned->count > 0;
   const TransferTier found =
-      isTuned ? TransferTier{shape.bytes, shape.tuned->count, shape.tuned->bytes} : tierOf(shape);
+      isTuned ? TransferTier{request.bytes, request.tuned->count, request.tuned->bytes} : tierOf(request);
   const TransferTier tier = found.threads > 0 ? found : smallTier;
-  const std::size_t regions = ceilDivide(shape.bytes, tier.slotBytes);
-  const std::size_t threads = smallerOf(std::size_t{smallerOf(tier.threads, transferCores(shape.cores))}, regions);
+  const std::size_t regions = ceilDivide(request.bytes, tier.slotBytes);
+  const std::size_t threads = smallerOf(std::size_t{smallerOf(tier.threads, transferCores(request.cores))}, regions);
   return {TransferAlgorithm::ring,
-          isTuned ? tunedReason : stagingReason(shape.memory),
+          isTuned ? tunedReason : stagingReason(request.memory),
           static_cast<unsigned>(threads),
           tier.slotBytes,
           smallerOf(regions, ringSlots(threads, tier.slotBytes)),
-          shape.direction == TransferDirection::download || fillsPastCaches(shape.bytes)};
+          request.direction == TransferDirection::download || fillsPastCaches(request.bytes)};
 }
 
-inline TransferPlan planTransfer(const TransferShape& shape) {
-  if (shape.bytes == 0) return {TransferAlgorithm::none, "there is nothing to copy"};
-  if (shape.memory == HostMemory::pinned) return {TransferAlgorithm::engine, "the host's memory is pinned"};
-  if (shape.isAsync) return planQueue(shape);
-  const unsigned threads = shape.tuned ? shape.tuned->count : tierOf(shape).threads;
-  if (shape.memory == HostMemory::pageable && threads == 0)
+inline TransferPlan planTransfer(const TransferRequest& request) {
+  if (request.bytes == 0) return {TransferAlgorithm::none, "there is nothing to copy"};
+  if (request.memory == HostMemory::pinned) return {TransferAlgorithm::engine, "the host's memory is pinned"};
+  if (request.isAsync) return planQueue(request);
+  const unsigned threads = request.tuned ? request.tuned->count : tierOf(request).threads;
+  if (request.memory == HostMemory::pageable && threads == 0)
     return {TransferAlgorithm::runtime,
-            shape.tuned ? tunedReason : "the host's memory is pageable, and the array is small"};
-  return planRing(shape);
+            request.tuned ? tunedReason : "the host's memory is pageable, and the array is small"};
+  return planRing(request);
 }
 
 inline TransferPlan planTunedBlocks(unsigned blocks) {
@@ -112,19 +119,19 @@ inline TransferPlan planTunedBlocks(unsigned blocks) {
   return plan;
 }
 
-// For `count` blocks of shape.bytes together.
-inline TransferPlan planBlocks(const TransferShape& shape, std::size_t count) {
-  if (shape.bytes == 0) return {TransferAlgorithm::none, "there is nothing to copy"};
-  if (shape.memory != HostMemory::pinned) {
-    TransferPlan plan = shape.isAsync ? planQueue(shape) : planRing(shape);
-    plan.isStreaming = plan.isStreaming && shape.bytes / count >= streamingBlockBytes;
+// For `count` blocks of request.bytes together.
+inline TransferPlan planBlocks(const TransferRequest& request, std::size_t count) {
+  if (request.bytes == 0) return {TransferAlgorithm::none, "there is nothing to copy"};
+  if (request.memory != HostMemory::pinned) {
+    TransferPlan plan = request.isAsync ? planQueue(request) : planRing(request);
+    plan.isStreaming = plan.isStreaming && request.bytes / count >= streamingBlockBytes;
     return plan;
   }
-  const std::size_t blockBytes = shape.bytes / count;
-  if (shape.tuned) return planTunedBlocks(shape.tuned->count);
+  const std::size_t blockBytes = request.bytes / count;
+  if (request.tuned) return planTunedBlocks(request.tuned->count);
   if (blockBytes >= engineBlockBytes) return {TransferAlgorithm::engine, "the blocks are large"};
   TransferPlan plan{TransferAlgorithm::kernel, "the host's memory is pinned"};
-  plan.blocks = blocksGrid(blockBytes, shape.direction == TransferDirection::upload);
+  plan.blocks = blocksGrid(blockBytes, request.direction == TransferDirection::upload);
   return plan;
 }
 

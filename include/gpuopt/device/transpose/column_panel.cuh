@@ -19,7 +19,7 @@ GPUOPT_DETAIL_BEGIN
 
 // How the columns of a matrix are divided into panels. A panel starts and ends at sectors on both sides, and is
 // contiguous in the output. A figure is in docs/transpose_kernels.md.
-struct ColumnPanelShape {
+struct ColumnPanelArgs {
   unsigned rows;
   unsigned cols;
   unsigned panels;      // of a matrix
@@ -39,33 +39,33 @@ struct ColumnPanelShape {
 
 template <class T>
 __device__ inline void loadPanel(const SwizzledBytes& shared, const T* in, unsigned width,
-                                 const ColumnPanelShape& shape) {
+                                 const ColumnPanelArgs& args) {
   constexpr unsigned SIZE = sizeof(T);
   const auto source = reinterpret_cast<const unsigned char*>(in);
   const unsigned origin = misalignment(source);
 #pragma unroll 4
-  for (unsigned i = threadIdx.x; i < shape.rows * shape.rowVectors; i += panelThreads) {
-    const unsigned row = shape.byRowVectors.divide(i);
-    const unsigned offset = (i - row * shape.rowVectors) * 16;
+  for (unsigned i = threadIdx.x; i < args.rows * args.rowVectors; i += panelThreads) {
+    const unsigned row = args.byRowVectors.divide(i);
+    const unsigned offset = (i - row * args.rowVectors) * 16;
     if (offset < width * SIZE)
-      copyAsync16(shared.at(origin + row * shape.pitch + offset), source + row * shape.cols * SIZE + offset);
+      copyAsync16(shared.at(origin + row * args.pitch + offset), source + row * args.cols * SIZE + offset);
   }
 }
 
 // Collects a vector of the output, from its first word on.
 template <class T>
 __device__ inline uint4 panelVector(const SwizzledBytes& shared, unsigned origin, unsigned firstWord,
-                                    const ColumnPanelShape& shape) {
+                                    const ColumnPanelArgs& args) {
   using Atom = TransposeAtom<T, T, Identity>;
   using Word = typename Atom::Source;
   constexpr unsigned SIZE = sizeof(T);
   constexpr unsigned COUNT = Atom::COUNT;
   constexpr unsigned WORDS = 16 / sizeof(Word);
   const unsigned element = firstWord / COUNT;
-  const unsigned col = shape.byRows.divide(element);
+  const unsigned col = args.byRows.divide(element);
   unsigned atom = firstWord % COUNT;
-  unsigned row = element - col * shape.rows;
-  unsigned offset = origin + row * shape.pitch + col * SIZE + atom * static_cast<unsigned>(sizeof(Word));
+  unsigned row = element - col * args.rows;
+  unsigned offset = origin + row * args.pitch + col * SIZE + atom * static_cast<unsigned>(sizeof(Word));
   Word words[WORDS];
 #pragma unroll
   for (unsigned k = 0; k < WORDS; ++k) {
@@ -74,10 +74,10 @@ __device__ inline uint4 panelVector(const SwizzledBytes& shared, unsigned origin
     offset += static_cast<unsigned>(sizeof(Word));
     if (++atom < COUNT) continue;
     atom = 0;
-    offset += shape.pitch - SIZE;
-    if (++row < shape.rows) continue;
+    offset += args.pitch - SIZE;
+    if (++row < args.rows) continue;
     row = 0;
-    offset -= shape.rows * shape.pitch - SIZE;
+    offset -= args.rows * args.pitch - SIZE;
   }
   uint4 vector;
   __builtin_memcpy(&vector, words, 16);
@@ -87,62 +87,62 @@ __device__ inline uint4 panelVector(const SwizzledBytes& shared, unsigned origin
 // Both arrays and all rows of the input begin at 16-byte boundaries.
 template <class T>
 GPUOPT_KERNEL void __launch_bounds__(panelThreads, RESIDENT_THREADS / panelThreads)
-    transposeColumnPanelsKernel(const T* in, T* out, const ColumnPanelShape shape) {
+    transposeColumnPanelsKernel(const T* in, T* out, const ColumnPanelArgs args) {
   constexpr unsigned WORDS = 16 / sizeof(typename TransposeAtom<T, T, Identity>::Source);
   waitForPreviousKernel();
-  const SwizzledBytes shared{&keepAddress(*dynamicShared<unsigned char>()), {shape.swizzle, Swizzle::VECTORS}};
-  const unsigned matrix = blockIdx.x / shape.panels;
-  const unsigned panel = blockIdx.x - matrix * shape.panels;
-  const unsigned first = shape.firstColumn(panel);
-  const unsigned width = shape.firstColumn(panel + 1) - first;
-  const std::size_t origin = std::size_t{matrix} * shape.rows * shape.cols;
+  const SwizzledBytes shared{&keepAddress(*dynamicShared<unsigned char>()), {args.swizzle, Swizzle::VECTORS}};
+  const unsigned matrix = blockIdx.x / args.panels;
+  const unsigned panel = blockIdx.x - matrix * args.panels;
+  const unsigned first = args.firstColumn(panel);
+  const unsigned width = args.firstColumn(panel + 1) - first;
+  const std::size_t origin = std::size_t{matrix} * args.rows * args.cols;
   const T* const source = in + origin + first;
-  loadPanel(shared, source, width, shape);
+  loadPanel(shared, source, width, args);
   awaitAsyncCopies();
   __syncthreads();
 
   // The first warp begins at a line of 128 bytes, so that every warp writes full lines.
-  const auto results = reinterpret_cast<uint4*>(out + origin + first * shape.rows);
+  const auto results = reinterpret_cast<uint4*>(out + origin + first * args.rows);
   const int skipped = static_cast<int>(reinterpret_cast<std::uintptr_t>(results) % 128 / 16);
-  const int vectors = static_cast<int>(width * shape.rows * static_cast<unsigned>(sizeof(T)) / 16);
+  const int vectors = static_cast<int>(width * args.rows * static_cast<unsigned>(sizeof(T)) / 16);
   for (int i = static_cast<int>(threadIdx.x) - skipped; i < vectors; i += static_cast<int>(panelThreads))
-    if (i >= 0) results[i] = panelVector<T>(shared, misalignment(source), static_cast<unsigned>(i) * WORDS, shape);
+    if (i >= 0) results[i] = panelVector<T>(shared, misalignment(source), static_cast<unsigned>(i) * WORDS, args);
 }
 
 // The pitch and the swizzle keep bank conflicts rare. The best pitch would save at most an eighth of the reads.
 template <class T>
-void spreadPanelRows(ColumnPanelShape& shape, unsigned rowBytes) {
+void spreadPanelRows(ColumnPanelArgs& args, unsigned rowBytes) {
   constexpr bool VECTORS = sizeof(T) == alignof(T) && sizeof(T) == 16;
   constexpr unsigned NONE = 31;
-  const bool odd = shape.cols * sizeof(T) % 32 != 0;
-  shape.pitch = rowBytes + ((odd ? 16 : 0) + 32 - rowBytes % 32) % 32;
-  shape.swizzle = 3;
+  const bool odd = args.cols * sizeof(T) % 32 != 0;
+  args.pitch = rowBytes + ((odd ? 16 : 0) + 32 - rowBytes % 32) % 32;
+  args.swizzle = 3;
   if (VECTORS && odd) {
-    shape.swizzle = NONE;
+    args.swizzle = NONE;
   } else if (VECTORS) {
-    shape.pitch = static_cast<unsigned>(roundUp(shape.pitch, 128));
-    shape.swizzle = swizzleFor(shape.pitch);
-  } else if (shape.pitch % 64 == 0) {
-    shape.pitch += 32;
+    args.pitch = static_cast<unsigned>(roundUp(args.pitch, 128));
+    args.swizzle = swizzleFor(args.pitch);
+  } else if (args.pitch % 64 == 0) {
+    args.pitch += 32;
   }
 }
 
 template <class Problem>
-ColumnPanelShape columnPanelShape(const Problem& problem, const PanelSizes& sizes) {
+ColumnPanelArgs columnPanelArgs(const Problem& problem, const PanelSizes& sizes) {
   const auto rows = static_cast<unsigned>(problem.rows);
   const unsigned rowVectors = sizes.widestBytes / 16;
-  ColumnPanelShape shape{rows,
-                         static_cast<unsigned>(problem.cols),
-                         sizes.panels,
-                         sizes.groupCols,
-                         sizes.groups,
-                         rowVectors,
-                         0,
-                         0,
-                         ShortDivisor(rows),
-                         ShortDivisor(rowVectors)};
-  spreadPanelRows<typename Problem::Input>(shape, sizes.widestBytes);
-  return shape;
+  ColumnPanelArgs args{rows,
+                       static_cast<unsigned>(problem.cols),
+                       sizes.panels,
+                       sizes.groupCols,
+                       sizes.groups,
+                       rowVectors,
+                       0,
+                       0,
+                       ShortDivisor(rows),
+                       ShortDivisor(rowVectors)};
+  spreadPanelRows<typename Problem::Input>(args, sizes.widestBytes);
+  return args;
 }
 
 GPUOPT_DETAIL_END

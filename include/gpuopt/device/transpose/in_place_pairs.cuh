@@ -16,7 +16,7 @@ GPUOPT_DETAIL_BEGIN
 
 // `batch` matrices of n x n elements.
 template <class E>
-struct SquareShape {
+struct SquareArgs {
   E* data;
   std::size_t n;
   std::size_t ld;
@@ -89,7 +89,7 @@ struct TileTriangle {
 };
 
 template <class E>
-struct Squares : SquareShape<E> {
+struct Squares : SquareArgs<E> {
   TileTriangle triangle;
 };
 
@@ -105,7 +105,7 @@ struct TileMove {
   E* matrix;
   std::size_t ld;
 
-  __device__ TileMove(const SquareShape<E>& squares, const TilePair& pair, bool lower)
+  __device__ TileMove(const SquareArgs<E>& squares, const TilePair& pair, bool lower)
       : isLower(lower),
         row((lower ? pair.col : pair.row) * TILE),
         col((lower ? pair.row : pair.col) * TILE),

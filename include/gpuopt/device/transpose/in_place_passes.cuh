@@ -50,7 +50,7 @@ inline constexpr unsigned panelBlocks = smallerOf(RESIDENT_THREADS / Layout::BLO
 
 template <class Layout, class E>
 GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, panelBlocks<Layout>)
-    transposePanelKernel(const PanelMove<E> move, const SegmentGrid grid, const StagedShape shape) {
+    transposePanelKernel(const PanelMove<E> move, const SegmentGrid grid, const StagedArgs shape) {
   waitForPreviousKernel();
   const ColumnRun run = grid.run(move.panel, blockIdx.x / (shape.rowTiles * shape.colTiles));
   const PanelProblem<E> problem = panelProblem(move, grid, run);
@@ -70,7 +70,7 @@ void launchTransposePanel(const PanelMove<E>& move, const SegmentGrid& grid, con
   // in common.
   const std::size_t offsets = move.forward ? grid.height * sizeof(E) | grid.gap * sizeof(E) : sizeof(E);
   problem.out = reinterpret_cast<E*>(reinterpret_cast<std::uintptr_t>(problem.out) | offsets);
-  StagedShape shape = stagedShape<Layout>(problem);
+  StagedArgs shape = stagedArgs<Layout>(problem);
   shape.inEnd = reinterpret_cast<std::uintptr_t>(inEnd);
   LaunchConfig config = gridConfig(Layout::BLOCK, std::size_t{grid.panels} * shape.rowTiles * shape.colTiles, stream,
                                    "gpuopt::transposeInPlace");

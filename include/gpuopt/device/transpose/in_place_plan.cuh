@@ -13,6 +13,7 @@
 #include <gpuopt/device/transpose/in_place_segments.cuh>
 #include <gpuopt/device/transpose/in_place_tuning.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,8 @@ struct InPlaceRequest {
   unsigned rowAlignment = 1;  // the largest power of two, up to a sector, that divides the address of every row
   bool movesByVectors = false;
 };
+template <>
+inline constexpr bool isPlan<InPlaceRequest> = true;
 
 enum class InPlaceAlgorithm {
   nothing,
@@ -44,6 +47,8 @@ struct InPlacePlan {
   TileOrder order{1, 1};  // of a square
   PanelPlan panels{};     // of a rectangle
 };
+template <>
+inline constexpr bool isPlan<InPlacePlan> = true;
 
 // Rows and columns of a square.
 template <class Tuning>

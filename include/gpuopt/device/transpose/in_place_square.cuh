@@ -39,7 +39,7 @@ inline constexpr std::size_t commonShared = 64 << 10;
 
 // Takes smaller tiles where the device has less shared memory.
 template <class Tile, class E>
-void launchPairs(const SquareShape<E>& shape, TileOrder order, cudaStream_t stream) {
+void launchPairs(const SquareArgs<E>& shape, TileOrder order, cudaStream_t stream) {
   constexpr std::size_t SHARED = 2 * Tile::BYTES;
   if constexpr (SHARED > commonShared)
     if (sharedLimit() < SHARED) return launchPairs<typename Tile::Smaller>(shape, order, stream);
@@ -56,7 +56,7 @@ void launchTransposeSquareInPlace(T* data, std::size_t n, std::size_t ld, std::s
                                   cudaStream_t stream) {
   withRawElements(data, [&](auto* elements) {
     using E = std::remove_pointer_t<decltype(elements)>;
-    const SquareShape<E> shape{elements, n, ld, stride, batch};
+    const SquareArgs<E> shape{elements, n, ld, stride, batch};
     const InPlacePlan plan = planSquareInPlace<Tuning>(inPlaceRequest(elements, n, n, ld, batch, stride));
     if constexpr (movesByVectors<E>) {
       using Tile = VectorPairTile<E, Tuning::template TILE<sizeof(E)>, Tuning::template THREADS<sizeof(E)>>;

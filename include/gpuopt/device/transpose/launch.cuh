@@ -85,34 +85,34 @@ template <class Maker, class Problem>
 void launchRun(const Problem& problem, const RunSizes& run, cudaStream_t stream) {
   launch(transposeRunKernel<Maker, typename Problem::Input, typename Problem::Output, decltype(problem.function)>,
          transposeConfig(run.threads, ceilDivide(problem.batch, run.matrices), run.sharedBytes, stream), problem.in,
-         problem.out, typename Maker::Shape(problem, run), problem.function);
+         problem.out, typename Maker::Args(problem, run), problem.function);
 }
 
 template <class T>
 void launchPanels(const TransposeProblem<T, T, Identity>& problem, const PanelSizes& panel, cudaStream_t stream) {
-  const ColumnPanelShape shape = columnPanelShape(problem, panel);
+  const ColumnPanelArgs args = columnPanelArgs(problem, panel);
   launch(transposeColumnPanelsKernel<T>,
-         transposeConfig(panelThreads, problem.batch * shape.panels, sharedFor(std::size_t{shape.rows} * shape.pitch),
+         transposeConfig(panelThreads, problem.batch * args.panels, sharedFor(std::size_t{args.rows} * args.pitch),
                          stream),
-         problem.in, problem.out, shape);
+         problem.in, problem.out, args);
 }
 
 template <bool TO_RECORDS, class In, class Out, class Function>
 void launchSkinny(const TransposeProblem<In, Out, Function>& problem, const SkinnySizes& sizes, cudaStream_t stream) {
   using Layout = SkinnyLayout<TO_RECORDS, In, Out, Function>;
-  const SkinnyShape shape = skinnyShape<Layout>(problem, sizes);
+  const SkinnyArgs args = skinnyArgs<Layout>(problem, sizes);
   launch(transposeSkinnyKernel<Layout, TransposeProblem<In, Out, Function>>,
-         transposeConfig(sizes.threads, shape.tiles * problem.batch, sizes.sharedBytes, stream), problem, shape);
+         transposeConfig(sizes.threads, args.tiles * problem.batch, sizes.sharedBytes, stream), problem, args);
 }
 
 template <class Tile, class In, class Out, class Function>
 void launchStaged(const TransposeProblem<In, Out, Function>& problem, cudaStream_t stream) {
   using Layout = StagedLayout<Tile, In, Out, Function>;
-  const StagedShape shape = stagedShape<Layout>(problem);
+  const StagedArgs args = stagedArgs<Layout>(problem);
   launch(transposeStagedKernel<Layout, TransposeProblem<In, Out, Function>>,
-         transposeConfig(Layout::BLOCK, std::size_t{shape.rowTiles} * shape.colTiles * problem.batch,
-                         stagedBytes<Layout>(shape), stream),
-         problem, shape);
+         transposeConfig(Layout::BLOCK, std::size_t{args.rowTiles} * args.colTiles * problem.batch,
+                         stagedBytes<Layout>(args), stream),
+         problem, args);
 }
 
 // Which kernels are for elements of these types. The plan knows it by their sizes; here it says which kernels are
@@ -191,7 +191,7 @@ TransposeProblem<RawElement<sizeof(T), ALIGN>, RawElement<sizeof(T), ALIGN>, Ide
 
 template <class Problem>
 TransposePlan planOf(const Problem& problem) {
-  return planTranspose(shapeOf(problem));
+  return planTranspose(transposeRequest(problem));
 }
 
 // The plan is one for this problem.

@@ -7,6 +7,7 @@
 #include <gpuopt/device/transpose/plan_sizes.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/device/transpose/tuning.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 
@@ -53,6 +54,8 @@ struct TransposePlan {
   PanelSizes panel{};
   SkinnySizes skinny{};
 };
+template <>
+inline constexpr bool isPlan<TransposePlan> = true;
 
 class TransposePlanner {
   using Algorithm = TransposeAlgorithm;
@@ -60,8 +63,8 @@ class TransposePlanner {
   using Relation = TransposeReason::Relation;
 
  public:
-  TransposePlanner(const TransposeShape& shape, const TransposeTuning& tuning, TransposePlan& plan)
-      : f_(shape), tuning_(tuning), plan_(plan) {}
+  TransposePlanner(const TransposeRequest& request, const TransposeTuning& tuning, TransposePlan& plan)
+      : f_(request), tuning_(tuning), plan_(plan) {}
 
   // A small matrix is divided among many blocks, whatever its shape. A batch of tiny matrices may look skinny, but is
   // one long array to a run.
@@ -318,21 +321,23 @@ class TransposePlanner {
   std::size_t sectorTiles_ = 0;
 };
 
-inline TransposePlan planTranspose(const TransposeShape& shape, const TransposeTuning& tuning) {
+inline TransposePlan planTranspose(const TransposeRequest& request, const TransposeTuning& tuning) {
   TransposePlan plan{};
-  TransposePlanner(shape, tuning, plan).plan();
+  TransposePlanner(request, tuning, plan).plan();
   return plan;
 }
 
-// Of the device that the shape is for, and of the tuning file.
-inline TransposeTuning tuningOf(const TransposeShape& shape) {
-  TransposeTuning tuning = shape.multiprocessors == 0
-                               ? transposeTuningRow(shape.architecture).tuning
-                               : modelledTuning(static_cast<std::size_t>(shape.multiprocessors), shape.l2Bytes);
-  if (shape.registerBytes != 0) tuning.registerBytes = tuning.registerBytesOf1Or2Bytes = shape.registerBytes;
+// Of the device that the request is for, and of the tuning file.
+inline TransposeTuning tuningOf(const TransposeRequest& request) {
+  TransposeTuning tuning = request.multiprocessors == 0
+                               ? transposeTuningRow(request.architecture).tuning
+                               : modelledTuning(static_cast<std::size_t>(request.multiprocessors), request.l2Bytes);
+  if (request.registerBytes != 0) tuning.registerBytes = tuning.registerBytesOf1Or2Bytes = request.registerBytes;
   return tuning;
 }
 
-inline TransposePlan planTranspose(const TransposeShape& shape) { return planTranspose(shape, tuningOf(shape)); }
+inline TransposePlan planTranspose(const TransposeRequest& request) {
+  return planTranspose(request, tuningOf(request));
+}
 
 GPUOPT_DETAIL_END

@@ -11,6 +11,7 @@
 #include <gpuopt/grid/resident_threads.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/tuning/tunable.cuh>
+#include <gpuopt/soa/equality.cuh>
 
 #include <cuda_runtime.h>
 
@@ -23,7 +24,7 @@ GPUOPT_DETAIL_BEGIN
 
 // out[b * outStride + c * outLd + r] = function(in[b * inStride + r * inLd + c]). None of rows, cols and batch is 0,
 // distances count elements, and a single row or matrix has the leading dimension or stride of a dense one.
-struct TransposeShape {
+struct TransposeRequest {
   std::size_t rows;
   std::size_t cols;
   std::size_t inLd;
@@ -44,6 +45,8 @@ struct TransposeShape {
   std::size_t l2Bytes = 0;        // the same
   std::size_t registerBytes = 0;  // of the tuning file: the largest matrices in registers; 0 if it says nothing
 };
+template <>
+inline constexpr bool isPlan<TransposeRequest> = true;
 
 constexpr unsigned sectorBytes = 32;
 
@@ -53,8 +56,8 @@ inline unsigned rowAlignment(std::uintptr_t address, std::size_t pitch, std::siz
   return static_cast<unsigned>(powerOfTwoIn(sectorBytes | address | pitch | (batch > 1 ? stride : 0)));
 }
 
-// A shape with everything that several decisions ask about.
-struct TransposeFacts : TransposeShape {
+// A request with everything that several decisions ask about.
+struct TransposeFacts : TransposeRequest {
   std::size_t area;    // of a matrix
   unsigned smaller;    // bytes of the smaller element
   unsigned larger;     // and of the larger one
@@ -66,7 +69,7 @@ struct TransposeFacts : TransposeShape {
   unsigned atoms;        // of an element
   unsigned wordResults;  // atoms that a run packs into a 4-byte word; 1 if it need not
 
-  explicit TransposeFacts(const TransposeShape& shape) : TransposeShape(shape) {
+  explicit TransposeFacts(const TransposeRequest& request) : TransposeRequest(request) {
     area = rows * cols;
     smaller = smallerOf(inBytes, outBytes);
     larger = largerOf(inBytes, outBytes);
@@ -158,7 +161,7 @@ inline std::size_t tunedRegisterBytes(std::size_t elements, std::size_t elementB
 
 // The numbers of a problem on the current device.
 template <class In, class Out, class Function>
-TransposeShape shapeOf(const TransposeProblem<In, Out, Function>& problem) {
+TransposeRequest transposeRequest(const TransposeProblem<In, Out, Function>& problem) {
   const bool isEmpty = problem.rows == 0 || problem.cols == 0 || problem.batch == 0;  // needs no device
   constexpr bool onlyMoves = std::is_same_v<In, Out> && std::is_same_v<Function, Identity>;
   const int device = isEmpty ? 0 : currentDevice();

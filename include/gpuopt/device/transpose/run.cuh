@@ -23,7 +23,7 @@
 GPUOPT_DETAIL_BEGIN
 
 // How the matrices are divided among blocks.
-struct RunShape {
+struct RunArgs {
   std::size_t elements;    // of all matrices
   unsigned blockElements;  // whole matrices
   unsigned rows;
@@ -33,7 +33,7 @@ struct RunShape {
   unsigned inBytes;  // of shared memory, for the input
 
   template <class Problem>
-  RunShape(const Problem& problem, const RunSizes& sizes)
+  RunArgs(const Problem& problem, const RunSizes& sizes)
       : elements(problem.batch * problem.rows * problem.cols),
         blockElements(static_cast<unsigned>(sizes.matrices * problem.rows * problem.cols)),
         rows(static_cast<unsigned>(problem.rows)),
@@ -50,12 +50,12 @@ struct MatrixRun {
   Out* out;
   unsigned elements;
 
-  __device__ MatrixRun(const In* allIn, Out* allOut, const RunShape& shape) {
-    const std::size_t first = std::size_t{blockIdx.x} * shape.blockElements;
-    const std::size_t left = shape.elements - first;
+  __device__ MatrixRun(const In* allIn, Out* allOut, const RunArgs& args) {
+    const std::size_t first = std::size_t{blockIdx.x} * args.blockElements;
+    const std::size_t left = args.elements - first;
     in = allIn + first;
     out = allOut + first;
-    elements = left < shape.blockElements ? static_cast<unsigned>(left) : shape.blockElements;
+    elements = left < args.blockElements ? static_cast<unsigned>(left) : args.blockElements;
   }
 };
 
@@ -63,15 +63,15 @@ struct MatrixRun {
 // STAGES_OUTPUT, shared memory, from where the block stores vectors. Figures: docs/transpose_kernels.md.
 template <class Maker, class In, class Out, class Function>
 GPUOPT_KERNEL void __launch_bounds__(Maker::BLOCK, Maker::BLOCKS)
-    transposeRunKernel(const In* in, Out* out, const typename Maker::Shape shape, const Function function) {
+    transposeRunKernel(const In* in, Out* out, const typename Maker::Args args, const Function function) {
   waitForPreviousKernel();
-  const Maker maker(shape);
-  const MatrixRun<In, Out> run(in, out, shape);
+  const Maker maker(args);
+  const MatrixRun<In, Out> run(in, out, args);
   stageBytes(maker.input, reinterpret_cast<const unsigned char*>(run.in),
              run.elements * static_cast<unsigned>(sizeof(In)));
   awaitAsyncCopies();
   __syncthreads();
-  maker.make(run, shape, function);
+  maker.make(run, args, function);
   if constexpr (Maker::STAGES_OUTPUT) {
     __syncthreads();
     unstageBytes(maker.output, maker.outputOrigin(run.out), reinterpret_cast<unsigned char*>(run.out),
@@ -87,18 +87,18 @@ struct RunLayout : TransposeAtom<In, Out, Function> {
 };
 
 // How threads find the sources of the output.
-struct WalkShape : RunShape {
+struct WalkArgs : RunArgs {
   ShortDivisor byRows;
   unsigned swizzle;
 
   template <class Problem>
-  WalkShape(const Problem& problem, const RunSizes& sizes, std::size_t swizzledBytes)
-      : RunShape(problem, sizes), byRows(rows), swizzle(swizzleFor(swizzledBytes)) {}
+  WalkArgs(const Problem& problem, const RunSizes& sizes, std::size_t swizzledBytes)
+      : RunArgs(problem, sizes), byRows(rows), swizzle(swizzleFor(swizzledBytes)) {}
 
   // Swizzles rows of the input.
   template <class Problem>
-  WalkShape(const Problem& problem, const RunSizes& sizes)
-      : WalkShape(problem, sizes, problem.cols * sizeof(*problem.in)) {}
+  WalkArgs(const Problem& problem, const RunSizes& sizes)
+      : WalkArgs(problem, sizes, problem.cols * sizeof(*problem.in)) {}
 };
 
 // The atoms of a run in the order of the output.
@@ -109,34 +109,34 @@ struct RunWalk {
   unsigned col;
   unsigned source;  // index of the atom in the input
 
-  __device__ RunWalk(const WalkShape& shape, unsigned index) {
+  __device__ RunWalk(const WalkArgs& args, unsigned index) {
     const unsigned element = index / COUNT;
-    const unsigned matrix = shape.byArea.divide(element);
-    const unsigned inside = element - matrix * shape.area;
+    const unsigned matrix = args.byArea.divide(element);
+    const unsigned inside = element - matrix * args.area;
     atom = index % COUNT;
-    col = shape.byRows.divide(inside);
-    row = inside - col * shape.rows;
-    source = (matrix * shape.area + row * shape.cols + col) * COUNT + atom;
+    col = args.byRows.divide(inside);
+    row = inside - col * args.rows;
+    source = (matrix * args.area + row * args.cols + col) * COUNT + atom;
   }
 
-  __device__ void advance(const WalkShape& shape) {
+  __device__ void advance(const WalkArgs& args) {
     ++source;
     if (++atom < COUNT) return;
     atom = 0;
-    source += (shape.cols - 1) * COUNT;
-    if (++row < shape.rows) return;
+    source += (args.cols - 1) * COUNT;
+    if (++row < args.rows) return;
     row = 0;
-    source -= (shape.area - 1) * COUNT;
-    if (++col < shape.cols) return;
+    source -= (args.area - 1) * COUNT;
+    if (++col < args.cols) return;
     col = 0;
-    source += (shape.area - shape.cols) * COUNT;
+    source += (args.area - args.cols) * COUNT;
   }
 };
 
 // Reads the input in the order of the output, and writes to global memory.
 template <class Layout>
 struct ElementMaker {
-  using Shape = WalkShape;
+  using Args = WalkArgs;
   using Source = typename Layout::Source;
   using Result = typename Layout::Result;
   static constexpr int BLOCK = 1024;
@@ -145,19 +145,19 @@ struct ElementMaker {
 
   SwizzledBytes input;
 
-  __device__ explicit ElementMaker(const Shape& shape)
-      : input{dynamicShared<unsigned char>(), {shape.swizzle, isWord<Source> ? Swizzle::VECTORS : 0}} {}
+  __device__ explicit ElementMaker(const Args& args)
+      : input{dynamicShared<unsigned char>(), {args.swizzle, isWord<Source> ? Swizzle::VECTORS : 0}} {}
 
   // The first warp begins at a line of 128 bytes, so that every warp writes whole sectors.
   template <class In, class Out, class Function>
-  __device__ void make(const MatrixRun<In, Out>& run, const Shape& shape, const Function& function) const {
+  __device__ void make(const MatrixRun<In, Out>& run, const Args& args, const Function& function) const {
     const auto results = reinterpret_cast<Result*>(run.out);
     const unsigned origin = misalignment(run.in);
     const int skipped = static_cast<int>(reinterpret_cast<std::uintptr_t>(results) % 128 / sizeof(Result));
     const int count = static_cast<int>(run.elements * Layout::COUNT);
     for (int i = static_cast<int>(threadIdx.x) - skipped; i < count; i += static_cast<int>(blockDim.x))
       if (i >= 0) {
-        const unsigned source = RunWalk<Layout::COUNT>(shape, static_cast<unsigned>(i)).source;
+        const unsigned source = RunWalk<Layout::COUNT>(args, static_cast<unsigned>(i)).source;
         results[i] = function(
             *reinterpret_cast<const Source*>(input.at(origin + source * static_cast<unsigned>(sizeof(Source)))));
       }
@@ -170,7 +170,7 @@ inline unsigned squaresSwizzle(std::size_t distance, unsigned bit) {
 }
 
 // How the squares of a run are divided among the threads.
-struct BytePermutationShape : RunShape {
+struct BytePermutationArgs : RunArgs {
   unsigned squares;   // side by side
   unsigned pairRows;  // rows of pairs, two squares one above the other; the last row may have upper ones only
   ShortDivisor bySquares;
@@ -180,8 +180,8 @@ struct BytePermutationShape : RunShape {
 
   // A warp reads up to 64 bytes along a row, and stores along columns.
   template <class Problem>
-  BytePermutationShape(const Problem& problem, const RunSizes& sizes)
-      : RunShape(problem, sizes),
+  BytePermutationArgs(const Problem& problem, const RunSizes& sizes)
+      : RunArgs(problem, sizes),
         squares(cols / 4),
         pairRows((rows / 4 + 1) / 2),
         bySquares(squares),
@@ -208,7 +208,7 @@ __device__ inline void transposeSquare(uint2 (&rows)[4]) {
 // squares one above the other: their stores are adjacent, so a warp has fewer bank conflicts.
 template <class T>
 struct BytePermutationMaker {
-  using Shape = BytePermutationShape;
+  using Args = BytePermutationArgs;
   using Row = std::conditional_t<sizeof(T) == 1, unsigned, uint2>;
   static constexpr int BLOCK = 512;
   static constexpr int BLOCKS = RESIDENT_THREADS / BLOCK;
@@ -217,33 +217,33 @@ struct BytePermutationMaker {
   SwizzledBytes input;
   SwizzledBytes output;
 
-  __device__ explicit BytePermutationMaker(const Shape& shape)
-      : input{&keepAddress(*dynamicShared<unsigned char>()), {shape.inSwizzle, Swizzle::VECTORS}},
-        output{input.bytes + shape.inBytes, {shape.outSwizzle, Swizzle::VECTORS}} {}
+  __device__ explicit BytePermutationMaker(const Args& args)
+      : input{&keepAddress(*dynamicShared<unsigned char>()), {args.inSwizzle, Swizzle::VECTORS}},
+        output{input.bytes + args.inBytes, {args.outSwizzle, Swizzle::VECTORS}} {}
 
   __device__ unsigned outputOrigin(const void* out) const { return misalignment(out); }
 
-  __device__ void make(const MatrixRun<T, T>& run, const Shape& shape, Identity) const {
+  __device__ void make(const MatrixRun<T, T>& run, const Args& args, Identity) const {
     constexpr unsigned SIZE = sizeof(T);
     const unsigned inOrigin = misalignment(run.in);
     const unsigned outOrigin = misalignment(run.out);
-    const unsigned count = shape.byArea.divide(run.elements) * shape.pairRows * shape.squares * 2;
+    const unsigned count = args.byArea.divide(run.elements) * args.pairRows * args.squares * 2;
     for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
-      const unsigned pairRow = shape.bySquares.divide(i / 2);  // in the run
-      const unsigned col = 4 * (i / 2 - pairRow * shape.squares);
-      const unsigned matrix = shape.byPairRows.divide(pairRow);
-      const unsigned row = 4 * ((pairRow - matrix * shape.pairRows) * 2 + i % 2);
-      if (row >= shape.rows) continue;
+      const unsigned pairRow = args.bySquares.divide(i / 2);  // in the run
+      const unsigned col = 4 * (i / 2 - pairRow * args.squares);
+      const unsigned matrix = args.byPairRows.divide(pairRow);
+      const unsigned row = 4 * ((pairRow - matrix * args.pairRows) * 2 + i % 2);
+      if (row >= args.rows) continue;
       Row square[4];
 #pragma unroll
       for (unsigned k = 0; k < 4; ++k) {
-        const unsigned element = matrix * shape.area + (row + k) * shape.cols + col;
+        const unsigned element = matrix * args.area + (row + k) * args.cols + col;
         square[k] = *reinterpret_cast<const Row*>(input.at(inOrigin + element * SIZE));
       }
       transposeSquare(square);
 #pragma unroll
       for (unsigned k = 0; k < 4; ++k) {
-        const unsigned element = matrix * shape.area + (col + k) * shape.rows + row;
+        const unsigned element = matrix * args.area + (col + k) * args.rows + row;
         *reinterpret_cast<Row*>(output.at(outOrigin + element * SIZE)) = square[k];
       }
     }

@@ -48,8 +48,8 @@ struct SkinnyLayout : TransposeAtom<In, Out, Function> {
   static constexpr unsigned SWIZZLED_BYTES = sizeof(Image) <= 2 ? 4 : 16;
 };
 
-// The shape of the problem, for all blocks.
-struct SkinnyShape {
+// The args of the problem, for all blocks.
+struct SkinnyArgs {
   std::uintptr_t inBegin;
   std::uintptr_t inEnd;
   std::size_t records;
@@ -73,14 +73,14 @@ struct SkinnyRegion {
   unsigned halo;      // how many of these the previous tile has, too
 };
 
-__device__ inline SkinnyRegion skinnyRegion(const SkinnyShape& shape) {
+__device__ inline SkinnyRegion skinnyRegion(const SkinnyArgs& args) {
   SkinnyRegion region;
-  region.matrix = blockIdx.x / shape.tiles;
-  const unsigned tile = blockIdx.x % shape.tiles;
-  region.halo = tile == 0 ? 0 : shape.halo;
-  region.first = std::size_t{tile} * shape.tileRecords - region.halo;
-  const std::size_t left = shape.records - region.first;
-  region.count = left < shape.tileRecords + region.halo ? static_cast<unsigned>(left) : shape.tileRecords + region.halo;
+  region.matrix = blockIdx.x / args.tiles;
+  const unsigned tile = blockIdx.x % args.tiles;
+  region.halo = tile == 0 ? 0 : args.halo;
+  region.first = std::size_t{tile} * args.tileRecords - region.halo;
+  const std::size_t left = args.records - region.first;
+  region.count = left < args.tileRecords + region.halo ? static_cast<unsigned>(left) : args.tileRecords + region.halo;
   return region;
 }
 
@@ -104,24 +104,24 @@ struct SkinnyRecords {
 
 template <class Layout>
 __device__ inline SkinnyRecords skinnyRecords(const void* matrices, std::size_t offset, std::size_t ld,
-                                              const SkinnyShape& shape, unsigned count) {
+                                              const SkinnyArgs& args, unsigned count) {
   SkinnyRecords records;
   records.image = dynamicShared<unsigned char>();
   records.address = reinterpret_cast<std::uintptr_t>(matrices) + offset * Layout::ELEMENT;
   records.stride = ld * Layout::ELEMENT;
-  records.origin = shape.margin + records.address % Layout::ALIGNMENT;
-  records.width = shape.lines * Layout::ELEMENT;
+  records.origin = args.margin + records.address % Layout::ALIGNMENT;
+  records.width = args.lines * Layout::ELEMENT;
   records.bytes = count * records.width;
   return records;
 }
 
 // Calls move(shared, address) for the bytes [low, high) of the records, ACCESS bytes at a time.
 template <class Layout, class Move>
-__device__ inline void moveAccesses(const SkinnyRecords& records, const SkinnyShape& shape, unsigned low, unsigned high,
+__device__ inline void moveAccesses(const SkinnyRecords& records, const SkinnyArgs& args, unsigned low, unsigned high,
                                     Move move) {
 #pragma unroll 4
   for (unsigned byte = low + threadIdx.x * Layout::ACCESS; byte < high; byte += blockDim.x * Layout::ACCESS)
-    move(reinterpret_cast<Word<Layout::ACCESS>*>(records.image + shape.swizzle(records.origin + byte)),
+    move(reinterpret_cast<Word<Layout::ACCESS>*>(records.image + args.swizzle(records.origin + byte)),
          records.address + byte / records.width * records.stride + byte % records.width);
 }
 
@@ -147,15 +147,15 @@ __device__ inline ImageVectors imageVectors(const SkinnyRecords& records, bool w
   return range;
 }
 
-__device__ inline uint4* vectorAt(const SkinnyRecords& records, const SkinnyShape& shape, unsigned vector) {
-  return reinterpret_cast<uint4*>(records.image + shape.swizzle(vector * 16) / 16 * 16);
+__device__ inline uint4* vectorAt(const SkinnyRecords& records, const SkinnyArgs& args, unsigned vector) {
+  return reinterpret_cast<uint4*>(records.image + args.swizzle(vector * 16) / 16 * 16);
 }
 
 // Permutes the words of a vector as the swizzle does; twice is the original order.
 template <class Layout>
-__device__ inline uint4 permutedWords(uint4 words, const SkinnyShape& shape, unsigned vector) {
+__device__ inline uint4 permutedWords(uint4 words, const SkinnyArgs& args, unsigned vector) {
   if constexpr (Layout::SWIZZLED_BYTES == 4) {
-    const unsigned offset = shape.swizzle(vector * 16);
+    const unsigned offset = args.swizzle(vector * 16);
     if (offset & 4) words = make_uint4(words.y, words.x, words.w, words.z);
     if (offset & 8) words = make_uint4(words.z, words.w, words.x, words.y);
   }
@@ -163,14 +163,14 @@ __device__ inline uint4 permutedWords(uint4 words, const SkinnyShape& shape, uns
 }
 
 template <class Layout>
-__device__ inline void loadRecords(const SkinnyRecords& records, const SkinnyShape& shape) {
+__device__ inline void loadRecords(const SkinnyRecords& records, const SkinnyArgs& args) {
   const auto load = [](auto* shared, std::uintptr_t address) {
     *shared = *reinterpret_cast<decltype(shared)>(address);
   };
-  if (!shape.dense) return moveAccesses<Layout>(records, shape, 0, records.bytes, load);
+  if (!args.dense) return moveAccesses<Layout>(records, args, 0, records.bytes, load);
   const std::uintptr_t end = records.address + records.bytes;
   const auto range =
-      imageVectors(records, records.address / 16 * 16 >= shape.inBegin, (end + 15) / 16 * 16 <= shape.inEnd);
+      imageVectors(records, records.address / 16 * 16 >= args.inBegin, (end + 15) / 16 * 16 <= args.inEnd);
   const std::uintptr_t base = records.address - records.origin;
   for (unsigned v = range.low + threadIdx.x; v < range.high; v += Layout::LOADS_IN_FLIGHT * blockDim.x) {
     uint4 vectors[Layout::LOADS_IN_FLIGHT];
@@ -181,25 +181,25 @@ __device__ inline void loadRecords(const SkinnyRecords& records, const SkinnySha
 #pragma unroll
     for (unsigned i = 0; i < Layout::LOADS_IN_FLIGHT; ++i)
       if (v + i * blockDim.x < range.high)
-        *vectorAt(records, shape, v + i * blockDim.x) = permutedWords<Layout>(vectors[i], shape, v + i * blockDim.x);
+        *vectorAt(records, args, v + i * blockDim.x) = permutedWords<Layout>(vectors[i], args, v + i * blockDim.x);
   }
-  moveAccesses<Layout>(records, shape, 0, range.head, load);
-  moveAccesses<Layout>(records, shape, range.tail, records.bytes, load);
+  moveAccesses<Layout>(records, args, 0, range.head, load);
+  moveAccesses<Layout>(records, args, range.tail, records.bytes, load);
 }
 
 template <class Layout>
-__device__ inline void storeRecords(const SkinnyRecords& records, const SkinnyShape& shape) {
+__device__ inline void storeRecords(const SkinnyRecords& records, const SkinnyArgs& args) {
   const auto store = [](auto* shared, std::uintptr_t address) {
     *reinterpret_cast<decltype(shared)>(address) = *shared;
   };
-  if (!shape.dense) return moveAccesses<Layout>(records, shape, 0, records.bytes, store);
+  if (!args.dense) return moveAccesses<Layout>(records, args, 0, records.bytes, store);
   const auto range = imageVectors(records, false, false);
   const std::uintptr_t base = records.address - records.origin;
 #pragma unroll 4
   for (unsigned v = range.low + threadIdx.x; v < range.high; v += blockDim.x)
-    *reinterpret_cast<uint4*>(base + v * 16) = permutedWords<Layout>(*vectorAt(records, shape, v), shape, v);
-  moveAccesses<Layout>(records, shape, 0, range.head, store);
-  moveAccesses<Layout>(records, shape, range.tail, records.bytes, store);
+    *reinterpret_cast<uint4*>(base + v * 16) = permutedWords<Layout>(*vectorAt(records, args, v), args, v);
+  moveAccesses<Layout>(records, args, 0, range.head, store);
+  moveAccesses<Layout>(records, args, range.tail, records.bytes, store);
 }
 
 GPUOPT_DETAIL_END

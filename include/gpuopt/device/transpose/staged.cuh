@@ -56,7 +56,7 @@ struct StagedLayout : Tile, TransposeAtom<In, Out, Function> {
   static_assert(PACK == 1 || Tile::ROWS * sizeof(Out) % sectorBytes == 0);
 };
 
-struct StagedShape {
+struct StagedArgs {
   std::uintptr_t inEnd;  // end of the input's memory
   unsigned rowTiles;
   unsigned colTiles;
@@ -77,16 +77,16 @@ struct StagedRegion {
 };
 
 template <class Layout, class Problem>
-__device__ inline StagedRegion stagedRegion(const Problem& problem, const StagedShape& shape) {
-  const unsigned strip = blockIdx.x / shape.rowTiles;
-  const std::size_t row = std::size_t{blockIdx.x % shape.rowTiles} * Layout::ROWS;
+__device__ inline StagedRegion stagedRegion(const Problem& problem, const StagedArgs& args) {
+  const unsigned strip = blockIdx.x / args.rowTiles;
+  const std::size_t row = std::size_t{blockIdx.x % args.rowTiles} * Layout::ROWS;
   StagedRegion region;
-  region.matrix = strip / shape.colTiles;
-  region.firstCol = std::size_t{strip % shape.colTiles} * Layout::COLS;
-  region.base = row - shape.halo;
-  region.low = row == 0 ? shape.halo : 0;
+  region.matrix = strip / args.colTiles;
+  region.firstCol = std::size_t{strip % args.colTiles} * Layout::COLS;
+  region.base = row - args.halo;
+  region.low = row == 0 ? args.halo : 0;
   const std::size_t rows = problem.rows - region.base;
-  region.high = rows < Layout::ROWS + shape.halo ? static_cast<unsigned>(rows) : Layout::ROWS + shape.halo;
+  region.high = rows < Layout::ROWS + args.halo ? static_cast<unsigned>(rows) : Layout::ROWS + args.halo;
   const std::size_t cols = problem.cols - region.firstCol;
   region.width = cols < Layout::COLS ? static_cast<unsigned>(cols) : Layout::COLS;
   return region;
@@ -94,9 +94,9 @@ __device__ inline StagedRegion stagedRegion(const Problem& problem, const Staged
 
 // The offset of a row in shared memory.
 template <class Layout>
-__host__ __device__ inline unsigned rowOffset(const StagedShape& shape, unsigned row) {
-  unsigned offset = row * shape.pitch;
-  if constexpr (Layout::PACK > Layout::COUNT) offset += row * Layout::COUNT / Layout::PACK * shape.skew;
+__host__ __device__ inline unsigned rowOffset(const StagedArgs& args, unsigned row) {
+  unsigned offset = row * args.pitch;
+  if constexpr (Layout::PACK > Layout::COUNT) offset += row * Layout::COUNT / Layout::PACK * args.skew;
   return offset;
 }
 
@@ -117,7 +117,7 @@ __device__ inline void copyRowVector(unsigned char* shared, std::uintptr_t globa
 // Stages the rows [low, high) of a region. Each keeps its misalignment to a sector. Neighbouring lanes copy whole
 // sectors: two warps that share one would load it twice.
 template <bool INSIDE, class Layout, class Problem>
-__device__ inline void stageRows(unsigned char* shared, const Problem& problem, const StagedShape& shape,
+__device__ inline void stageRows(unsigned char* shared, const Problem& problem, const StagedArgs& args,
                                  const StagedRegion& region, std::uintptr_t source) {
   constexpr unsigned VECTORS =
       (Layout::ROW_BYTES + 2 * sectorBytes - Layout::ACCESS - 1) / sectorBytes * 2;  // of a row
@@ -127,11 +127,11 @@ __device__ inline void stageRows(unsigned char* shared, const Problem& problem, 
   for (unsigned i = region.low * VECTORS + threadIdx.x; i < region.high * VECTORS; i += Layout::BLOCK) {
     const unsigned row = i / VECTORS;
     const unsigned offset = i % VECTORS * 16;
-    const unsigned target = origin + rowOffset<Layout>(shape, row);
+    const unsigned target = origin + rowOffset<Layout>(args, row);
     const unsigned misaligned = target % sectorBytes;
     if (offset + 16 > misaligned && offset < misaligned + region.width * Layout::SIZE)
       copyRowVector<INSIDE>(shared + (target - misaligned + offset),
-                            source + row * (problem.inLd * Layout::SIZE) - misaligned + offset, begin, shape.inEnd);
+                            source + row * (problem.inLd * Layout::SIZE) - misaligned + offset, begin, args.inEnd);
   }
 }
 
@@ -173,15 +173,15 @@ __device__ inline void storeAcross(unsigned char* out, std::size_t step,
 // Writes the columns of a region to rows of the destination. Each column is shifted so that its stores begin at a
 // sector boundary: no sector is then written by two tiles.
 template <class Layout, class Problem>
-__device__ inline void storeColumns(const unsigned char* staged, const Problem& problem, const StagedShape& shape,
+__device__ inline void storeColumns(const unsigned char* staged, const Problem& problem, const StagedArgs& args,
                                     const StagedRegion& region) {
   using Source = typename Layout::Source;
   constexpr unsigned COUNT = Layout::COUNT;
   constexpr unsigned PACK = Layout::PACK;
   constexpr unsigned ACROSS = Layout::ACROSS;
   constexpr unsigned GROUP = ACROSS / Layout::SPACING;
-  const unsigned thread = threadIdx.x >> shape.columnBits;
-  const unsigned number = (thread / Layout::ALONG << shape.columnBits) | (threadIdx.x & ((1U << shape.columnBits) - 1));
+  const unsigned thread = threadIdx.x >> args.columnBits;
+  const unsigned number = (thread / Layout::ALONG << args.columnBits) | (threadIdx.x & ((1U << args.columnBits) - 1));
   const unsigned column = number % GROUP * Layout::SPACING + number / GROUP;
   const std::size_t step = ACROSS * problem.outLd * sizeof(*problem.out);
   // Modulo 2^64: a shifted column may begin before the matrix.
@@ -190,11 +190,11 @@ __device__ inline void storeColumns(const unsigned char* staged, const Problem& 
   const unsigned shift = (reinterpret_cast<std::uintptr_t>(problem.out) + outRow) % sectorBytes / Layout::RESULT;
 #pragma unroll 1
   for (unsigned store = thread % Layout::ALONG; store < Layout::STORES; store += Layout::ALONG) {
-    const unsigned first = shape.halo * COUNT - shift + store * PACK;
+    const unsigned first = args.halo * COUNT - shift + store * PACK;
     unsigned char* out = reinterpret_cast<unsigned char*>(problem.out) +
                          static_cast<std::ptrdiff_t>(outRow + (region.base * COUNT + first) * Layout::RESULT);
     const auto atom = [&](unsigned i) {
-      return staged + (rowOffset<Layout>(shape, i / COUNT) + i % COUNT * sizeof(Source) + column * Layout::SIZE);
+      return staged + (rowOffset<Layout>(args, i / COUNT) + i % COUNT * sizeof(Source) + column * Layout::SIZE);
     };
     if (first >= region.low * COUNT && first + PACK <= region.high * COUNT) {
       const unsigned char* from[PACK];
@@ -215,63 +215,62 @@ __device__ inline void storeColumns(const unsigned char* staged, const Problem& 
 
 // Transposes a region. Every thread of the block calls, once.
 template <class Layout, class Problem>
-__device__ inline void transposeRegion(const Problem& problem, const StagedShape& shape, const StagedRegion& region) {
+__device__ inline void transposeRegion(const Problem& problem, const StagedArgs& args, const StagedRegion& region) {
   unsigned char* shared = dynamicShared<unsigned char>();
   const std::size_t ld = problem.inLd * Layout::SIZE;
   const std::uintptr_t source = reinterpret_cast<std::uintptr_t>(problem.in) +
                                 (region.matrix * problem.inStride + region.firstCol) * Layout::SIZE + region.base * ld;
   const bool inside = source + region.low * ld >= reinterpret_cast<std::uintptr_t>(problem.in) + 15 &&
-                      source + (region.high - 1) * ld + region.width * Layout::SIZE + 15 <= shape.inEnd;
+                      source + (region.high - 1) * ld + region.width * Layout::SIZE + 15 <= args.inEnd;
   if (inside)
-    stageRows<true, Layout>(shared, problem, shape, region, source);
+    stageRows<true, Layout>(shared, problem, args, region, source);
   else
-    stageRows<false, Layout>(shared, problem, shape, region, source);
+    stageRows<false, Layout>(shared, problem, args, region, source);
   awaitAsyncCopies();
   __syncthreads();
-  storeColumns<Layout>(shared + source % sectorBytes, problem, shape, region);
+  storeColumns<Layout>(shared + source % sectorBytes, problem, args, region);
 }
 
 template <class Layout, class Problem>
 GPUOPT_KERNEL void __launch_bounds__(Layout::BLOCK, RESIDENT_THREADS / Layout::BLOCK)
-    transposeStagedKernel(const Problem problem, const StagedShape shape) {
+    transposeStagedKernel(const Problem problem, const StagedArgs args) {
   waitForPreviousKernel();
-  transposeRegion<Layout>(problem, shape, stagedRegion<Layout>(problem, shape));
+  transposeRegion<Layout>(problem, args, stagedRegion<Layout>(problem, args));
 }
 
 template <class Layout>
-std::size_t stagedBytes(const StagedShape& shape) {
-  return roundUp(rowOffset<Layout>(shape, Layout::ROWS + shape.halo) + sectorBytes, 16);
+std::size_t stagedBytes(const StagedArgs& args) {
+  return roundUp(rowOffset<Layout>(args, Layout::ROWS + args.halo) + sectorBytes, 16);
 }
 
 template <class Layout, class Problem>
-StagedShape stagedShape(const Problem& problem) {
+StagedArgs stagedArgs(const Problem& problem) {
   constexpr unsigned COUNT = Layout::COUNT;
   constexpr unsigned PACK = Layout::PACK;
   const std::size_t ld = problem.inLd * Layout::SIZE;
-  StagedShape shape;
-  shape.inEnd = inEndOf(problem);
+  StagedArgs args;
+  args.inEnd = inEndOf(problem);
   constexpr std::size_t OUT = sizeof(*problem.out);
   const unsigned aligned = rowAlignment(reinterpret_cast<std::uintptr_t>(problem.out), problem.outLd * OUT,
                                         problem.batch, problem.outStride * OUT);
-  shape.halo = ceilDivide32((sectorBytes - aligned) / Layout::RESULT, COUNT);
-  shape.rowTiles = static_cast<unsigned>(ceilDivide(problem.rows + shape.halo, Layout::ROWS));
-  shape.colTiles = static_cast<unsigned>(ceilDivide(problem.cols, Layout::COLS));
+  args.halo = ceilDivide32((sectorBytes - aligned) / Layout::RESULT, COUNT);
+  args.rowTiles = static_cast<unsigned>(ceilDivide(problem.rows + args.halo, Layout::ROWS));
+  args.colTiles = static_cast<unsigned>(ceilDivide(problem.cols, Layout::COLS));
   // Rows keep their misalignment to a sector. The bytes that the lanes of a warp gather at once are then a power of two
   // apart, modulo the 128 bytes of all banks, and neighbouring columns use the banks between them.
   constexpr unsigned PERIOD = COUNT > 1 && PACK > COUNT ? 128 : sectorBytes;
-  shape.pitch = Layout::LEAST_PITCH + static_cast<unsigned>((ld % sectorBytes - Layout::LEAST_PITCH) % PERIOD);
-  if (PERIOD == sectorBytes && Layout::IN_ALIGNMENT <= sectorBytes && shape.pitch % 64 == 0) shape.pitch += sectorBytes;
+  args.pitch = Layout::LEAST_PITCH + static_cast<unsigned>((ld % sectorBytes - Layout::LEAST_PITCH) % PERIOD);
+  if (PERIOD == sectorBytes && Layout::IN_ALIGNMENT <= sectorBytes && args.pitch % 64 == 0) args.pitch += sectorBytes;
   const std::size_t stride = powerOfTwoIn(ld | sectorBytes) * PACK / COUNT;
-  shape.skew = stride > sectorBytes ? sectorBytes : 0;
+  args.skew = stride > sectorBytes ? sectorBytes : 0;
   // Bank conflicts up to the degree TOLERATED cost less than stores to many rows.
   constexpr unsigned TOLERATED = COUNT > 1 ? 1 : Layout::RESULT == 2 || Layout::RESULT == 4 ? 4 : 2;
   constexpr unsigned MOST = smallerOf(PACK * Layout::RESULT, Layout::ACROSS / Layout::SPACING);
   constexpr unsigned WORD = largerOf<unsigned>(sizeof(typename Layout::Source), 4);
-  shape.columnBits = 0;
-  while (shape.columnBits < 3 && (2U << shape.columnBits) <= MOST &&
-         (WORD * TOLERATED << 1 << shape.columnBits) <= stride)
-    ++shape.columnBits;
-  return shape;
+  args.columnBits = 0;
+  while (args.columnBits < 3 && (2U << args.columnBits) <= MOST && (WORD * TOLERATED << 1 << args.columnBits) <= stride)
+    ++args.columnBits;
+  return args;
 }
 
 GPUOPT_DETAIL_END

@@ -16,7 +16,7 @@ GPUOPT_DETAIL_BEGIN
 
 // How the words of a run are divided among the threads: by periods if columns are short, by segments of columns if they
 // are long. Figures are in docs/transpose_kernels.md.
-struct SubwordShape : WalkShape {
+struct SubwordArgs : WalkArgs {
   ShortDivisor byCols;
   unsigned period = 0;         // words after which the pattern of their sources repeats
   unsigned periodsAtOnce = 0;  // that the threads of a block make together
@@ -26,8 +26,8 @@ struct SubwordShape : WalkShape {
   ShortDivisor bySegments;
 
   template <class Problem>
-  SubwordShape(const Problem& problem, const RunSizes& sizes)
-      : WalkShape(problem, sizes, problem.rows * sizeof(*problem.out)), byCols(cols), period(sizes.period) {
+  SubwordArgs(const Problem& problem, const RunSizes& sizes)
+      : WalkArgs(problem, sizes, problem.rows * sizeof(*problem.out)), byCols(cols), period(sizes.period) {
     if (period > 0) {
       periodsAtOnce = largerOf(sizes.threads / period, 1U);
       byPeriod = ShortDivisor(period);
@@ -86,26 +86,26 @@ struct SubwordResults {
 // sources once and then only advances them.
 template <unsigned COUNT, class Source, class Result, class Function>
 __device__ inline void packPeriods(const SubwordResults<Result>& made, const Source* sources, unsigned count,
-                                   const SubwordShape& shape, const Function& function) {
+                                   const SubwordArgs& args, const Function& function) {
   constexpr unsigned PACK = 4 / sizeof(Result);
   using Walk = RunWalk<COUNT>;
   const unsigned toWord = made.toWord(0);
   const unsigned head = toWord < count ? toWord : count;
   const unsigned words = (count - head) / PACK;
   const unsigned tail = head + words * PACK;
-  const auto makeOne = [&](unsigned i) { made.store(i, function(sources[Walk(shape, i).source])); };
+  const auto makeOne = [&](unsigned i) { made.store(i, function(sources[Walk(args, i).source])); };
   if (threadIdx.x < head) makeOne(threadIdx.x);
   if (threadIdx.x < count - tail) makeOne(tail + threadIdx.x);
 
-  const unsigned group = shape.byPeriod.divide(threadIdx.x);
-  if (group >= shape.periodsAtOnce) return;
-  const unsigned step = shape.period * shape.periodsAtOnce * PACK;
-  for (unsigned word = threadIdx.x - group * shape.period; word < shape.period; word += blockDim.x) {
-    unsigned i = head + (word + group * shape.period) * PACK;
-    Walk walk(shape, i);
+  const unsigned group = args.byPeriod.divide(threadIdx.x);
+  if (group >= args.periodsAtOnce) return;
+  const unsigned step = args.period * args.periodsAtOnce * PACK;
+  for (unsigned word = threadIdx.x - group * args.period; word < args.period; word += blockDim.x) {
+    unsigned i = head + (word + group * args.period) * PACK;
+    Walk walk(args, i);
     const Source* from[PACK];
 #pragma unroll
-    for (unsigned k = 0; k < PACK; ++k, walk.advance(shape)) from[k] = sources + walk.source;
+    for (unsigned k = 0; k < PACK; ++k, walk.advance(args)) from[k] = sources + walk.source;
     for (; i < tail; i += step) {
       Result values[PACK];
 #pragma unroll
@@ -226,17 +226,17 @@ __device__ inline void mapSegment(const SubwordResults<Result>& made, SegmentRea
 // The same as packSegments, below, with a function, which is called once for each element.
 template <class Source, class Result, class Function>
 __device__ inline void mapSegments(const SubwordResults<Result>& made, const Source* sources, unsigned count,
-                                   const SubwordShape& shape, const Function& function) {
-  const unsigned segments = shape.byRows.divide(count) * shape.segments;
+                                   const SubwordArgs& args, const Function& function) {
+  const unsigned segments = args.byRows.divide(count) * args.segments;
   for (unsigned i = threadIdx.x; i < segments; i += blockDim.x) {
-    const unsigned segment = shape.byCols.divide(i);  // in the run
-    const unsigned col = i - segment * shape.cols;
-    const unsigned matrix = shape.bySegments.divide(segment);
-    const unsigned row = (segment - matrix * shape.segments) * shape.segmentRows;
-    const unsigned left = shape.rows - row;
-    SegmentReader<Source, Result, Function> column{sources + matrix * shape.area + row * shape.cols + col, shape.cols,
-                                                   left < shape.segmentRows ? left : shape.segmentRows, function};
-    mapSegment(made, column, matrix * shape.area + col * shape.rows + row);
+    const unsigned segment = args.byCols.divide(i);  // in the run
+    const unsigned col = i - segment * args.cols;
+    const unsigned matrix = args.bySegments.divide(segment);
+    const unsigned row = (segment - matrix * args.segments) * args.segmentRows;
+    const unsigned left = args.rows - row;
+    SegmentReader<Source, Result, Function> column{sources + matrix * args.area + row * args.cols + col, args.cols,
+                                                   left < args.segmentRows ? left : args.segmentRows, function};
+    mapSegment(made, column, matrix * args.area + col * args.rows + row);
   }
 }
 
@@ -245,29 +245,28 @@ __device__ inline void mapSegments(const SubwordResults<Result>& made, const Sou
 // segment are read twice.
 template <unsigned COUNT, class Source, class Result, class Function>
 __device__ inline void packSegments(const SubwordResults<Result>& made, const Source* sources, unsigned count,
-                                    const SubwordShape& shape, const Function& function) {
+                                    const SubwordArgs& args, const Function& function) {
   if (threadIdx.x < made.toWord(0)) {
-    const unsigned source = RunWalk<COUNT>(shape, threadIdx.x).source;
+    const unsigned source = RunWalk<COUNT>(args, threadIdx.x).source;
     made.store(threadIdx.x, function(sources[source]));
   }
-  const unsigned segments = shape.byRows.divide(count / COUNT) * shape.segments;
+  const unsigned segments = args.byRows.divide(count / COUNT) * args.segments;
   for (unsigned i = threadIdx.x; i < segments; i += blockDim.x) {
-    const unsigned segment = shape.byCols.divide(i);  // in the run
-    const unsigned col = i - segment * shape.cols;
-    const unsigned matrix = shape.bySegments.divide(segment);
-    const unsigned row = (segment - matrix * shape.segments) * shape.segmentRows;
-    const unsigned left = shape.rows - row;
-    const unsigned first = (matrix * shape.area + col * shape.rows + row) * COUNT;
+    const unsigned segment = args.byCols.divide(i);  // in the run
+    const unsigned col = i - segment * args.cols;
+    const unsigned matrix = args.bySegments.divide(segment);
+    const unsigned row = (segment - matrix * args.segments) * args.segmentRows;
+    const unsigned left = args.rows - row;
+    const unsigned first = (matrix * args.area + col * args.rows + row) * COUNT;
     const unsigned skipped = made.toWord(first);
-    const unsigned end = made.offset(first + (left < shape.segmentRows ? left : shape.segmentRows) * COUNT);
+    const unsigned end = made.offset(first + (left < args.segmentRows ? left : args.segmentRows) * COUNT);
     // The column after the last one is in the next matrix. After the last matrix any source will do: its results are
     // not stored.
-    const unsigned back = col + 1 < shape.cols           ? shape.area - 1
-                          : first + left * COUNT < count ? shape.cols - 1
-                                                         : shape.area;
-    ColumnReader<COUNT, Source, Result, Function> column{
-        sources + (matrix * shape.area + row * shape.cols + col) * COUNT, shape.cols * COUNT, left, back * COUNT,
-        function};
+    const unsigned back = col + 1 < args.cols            ? args.area - 1
+                          : first + left * COUNT < count ? args.cols - 1
+                                                         : args.area;
+    ColumnReader<COUNT, Source, Result, Function> column{sources + (matrix * args.area + row * args.cols + col) * COUNT,
+                                                         args.cols * COUNT, left, back * COUNT, function};
     makeSegment(made, column, first, skipped, end);
   }
 }
@@ -275,7 +274,7 @@ __device__ inline void packSegments(const SubwordResults<Result>& made, const So
 // Makes words of the output in shared memory.
 template <class Layout>
 struct SubwordMaker {
-  using Shape = SubwordShape;
+  using Args = SubwordArgs;
   static constexpr int BLOCK = 1024;
   static constexpr int BLOCKS = 0;  // no limit to registers
   static constexpr bool STAGES_OUTPUT = true;
@@ -284,25 +283,25 @@ struct SubwordMaker {
   SwizzledBytes output;  // after the input
   unsigned inBytes;
 
-  __device__ explicit SubwordMaker(const Shape& shape)
+  __device__ explicit SubwordMaker(const Args& args)
       : input{dynamicShared<unsigned char>(), {0, 0}},
-        output{input.bytes, {shape.swizzle, Swizzle::VECTORS}},
-        inBytes(shape.inBytes) {}
+        output{input.bytes, {args.swizzle, Swizzle::VECTORS}},
+        inBytes(args.inBytes) {}
 
   __device__ unsigned outputOrigin(const void* out) const { return inBytes + misalignment(out); }
 
   template <class In, class Out, class Function>
-  __device__ void make(const MatrixRun<In, Out>& run, const Shape& shape, const Function& function) const {
+  __device__ void make(const MatrixRun<In, Out>& run, const Args& args, const Function& function) const {
     const auto* sources = reinterpret_cast<const typename Layout::Source*>(input.at(misalignment(run.in)));
     const SubwordResults<typename Layout::Result> made{output, outputOrigin(run.out)};
     const unsigned count = run.elements * Layout::COUNT;
-    if (shape.segments == 0) {
-      packPeriods<Layout::COUNT>(made, sources, count, shape, function);
+    if (args.segments == 0) {
+      packPeriods<Layout::COUNT>(made, sources, count, args, function);
     } else if constexpr (std::is_same_v<Function, Identity>) {
-      packSegments<Layout::COUNT>(made, sources, count, shape, function);
+      packSegments<Layout::COUNT>(made, sources, count, args, function);
     } else {
       static_assert(Layout::COUNT == 1);  // only elements that move are taken apart
-      mapSegments(made, sources, count, shape, function);
+      mapSegments(made, sources, count, args, function);
     }
   }
 };
