@@ -22,6 +22,7 @@
 #include <gpuopt/distributed_team.cuh>
 
 #include <cstddef>
+#include <string>
 
 GPUOPT_NAMESPACE_BEGIN
 namespace distributed {
@@ -64,6 +65,23 @@ template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPoli
 void reduceColumns(Team& team, It in, std::size_t rows, std::size_t cols, std::size_t ld, Out out, StreamRef stream,
                    Workspace* workspace = nullptr) {
   distributed::reduceColumns<A, Policy>(team, in, rows, cols, ld, out, Plus{}, stream, workspace);
+}
+
+/// Says in one line which kernel reduces the columns of this rank's rows, and how the ranks exchange their partial
+/// results. Nothing is launched, and one rank alone may ask. Errors: those of the matrix. The words may change from
+/// version to version.
+///
+/// \param team the ranks
+/// \param in,rows,cols,ld this rank's rows of the matrix
+/// \param op the operation, Plus unless given
+/// \tparam Policy the library's own
+template <class A = DefaultAccumulator, class Policy = detail::ReduceColumnsPolicy, class It, class Op = Plus>
+[[nodiscard]] std::string explainReduceColumns(Team& team, It in, std::size_t rows, std::size_t cols, std::size_t ld,
+                                               Op op = {}) {
+  namespace own = gpuopt::detail;
+  return own::explainTeamColumns<Policy>(
+      own::teamCall("gpuopt::distributed::explainReduceColumns", team, nullptr, nullptr),
+      own::foldOf<Reduced<A, Op, It>>(op), in, {rows, cols, ld});
 }
 
 /// The same for the other forms of a matrix, such as a MatrixView, or a pointer without ld.

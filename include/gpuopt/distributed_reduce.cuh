@@ -22,6 +22,7 @@
 #include <gpuopt/distributed_team.cuh>
 
 #include <cstddef>
+#include <string>
 
 GPUOPT_NAMESPACE_BEGIN
 
@@ -76,6 +77,27 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
 auto reduce(Team& team, const Range& in, const Rest&... rest)
     -> decltype(distributed::reduce<A, Policy>(team, gpuopt::detail::dataOf(in), gpuopt::detail::sizeOf(in), rest...)) {
   return distributed::reduce<A, Policy>(team, gpuopt::detail::dataOf(in), gpuopt::detail::sizeOf(in), rest...);
+}
+
+/// Says in one line which kernel reduces this rank's elements in `reduce` and `reduceInto`, and how the ranks exchange
+/// their partial results. Nothing is launched, and one rank alone may ask. Errors: those of the arrays. The words may
+/// change from version to version.
+///
+/// \param team the ranks
+/// \param in,n this rank's elements: a device pointer or iterator, and their number
+/// \param op the operation, Plus unless given
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus>
+[[nodiscard]] std::string explainReduce(Team& team, It in, std::size_t n, Op op = {}) {
+  namespace own = gpuopt::detail;
+  return own::explainTeamReduce<Policy>(own::teamCall("gpuopt::distributed::explainReduce", team, nullptr, nullptr),
+                                        own::foldOf<Reduced<A, Op, It>>(op), in, n);
+}
+
+/// explainReduce of a container or span, `explainReduce(team, v[, op])`.
+template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range, class... Op,
+          class = gpuopt::detail::EnableRange<const Range>>
+[[nodiscard]] std::string explainReduce(Team& team, const Range& in, const Op&... op) {
+  return distributed::explainReduce<A, Policy>(team, gpuopt::detail::dataOf(in), gpuopt::detail::sizeOf(in), op...);
 }
 
 /// op over the elements of all ranks, and over `init`; left in device memory of every rank at its `out`,

@@ -71,6 +71,14 @@ auto withDenseSlabs(const SlabCall& call, In& in, Out& out, std::size_t rows, st
     return use(from(rows, ownCols), to(ownRows, cols), slabs);
 }
 
+// The path of a copy of dense slabs, in words.
+template <SlabMove MOVE, class In, class Out>
+std::string explainDenseCopy(const SlabCall& call, In& in, Out& out, std::size_t rows, std::size_t cols) {
+  return withDenseSlabs<MOVE>(call, in, out, rows, cols, [&](const auto& from, const auto& to, const auto& slabs) {
+    return planInWords(checkedCopy<MOVE>(call, from, to, slabs)->plan());
+  });
+}
+
 }  // namespace detail
 
 namespace distributed {
@@ -225,10 +233,10 @@ void redistributeToRows(Team& team, const MatrixView<In>& in, const MatrixView<O
 /// \}
 
 /// \name Which path, and why
-/// One line about the path that `transpose` takes for the same arguments, such as "one kernel reads the ranks' memory,
+/// One line about the path that the call takes for the same arguments, such as "one kernel reads the ranks' memory,
 /// tile by tile: in is in symmetric memory".
 ///
-/// Nothing is launched, and one rank alone may ask. Errors: those of transpose. The words may change from version to
+/// Nothing is launched, and one rank alone may ask. Errors: those of the call. The words may change from version to
 /// version.
 /// \{
 
@@ -250,6 +258,21 @@ template <class In, class Out>
   namespace own = gpuopt::detail;
   const own::SlabCall call = own::slabCall("gpuopt::distributed::explainTranspose", team);
   return own::planInWords(own::checkedTransposition(call, in, out, own::MatrixSlabs{rows, cols})->plan());
+}
+
+/// Says in one line which path `redistribute` of dense, even slabs takes, and why.
+template <class In, class Out, class = gpuopt::detail::EnableDense<In, Out>>
+[[nodiscard]] std::string explainRedistribute(Team& team, In&& in, Out&& out, std::size_t rows, std::size_t cols) {
+  return gpuopt::detail::explainDenseCopy<gpuopt::detail::SlabMove::toColumns>(
+      gpuopt::detail::slabCall("gpuopt::distributed::explainRedistribute", team), in, out, rows, cols);
+}
+
+/// Says in one line which path `redistributeToRows` of dense, even slabs takes, and why.
+template <class In, class Out, class = gpuopt::detail::EnableDense<In, Out>>
+[[nodiscard]] std::string explainRedistributeToRows(Team& team, In&& in, Out&& out, std::size_t rows,
+                                                    std::size_t cols) {
+  return gpuopt::detail::explainDenseCopy<gpuopt::detail::SlabMove::toRows>(
+      gpuopt::detail::slabCall("gpuopt::distributed::explainRedistributeToRows", team), in, out, rows, cols);
 }
 
 /// \}

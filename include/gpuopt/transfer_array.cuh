@@ -288,7 +288,7 @@ TransferHandle downloadAsync(const Arguments&...) {
 }
 
 /// What upload or download does with n elements of the host's memory, as text: "the copy engine: the host's memory
-/// is pinned".
+/// is pinned; reads 4096 bytes, writes 4096".
 ///
 /// \param host n elements
 /// \param n the number of elements
@@ -299,7 +299,7 @@ template <class T>
   detail::requireAddress(detail::namedArray(host, n, "host"), FUNCTION);
   const detail::Transfer transfer{detail::bytesOf(host), nullptr, n * sizeof(T), direction, nullptr, FUNCTION};
   const detail::HostMemory memory = detail::hostMemory(host, transfer.bytes, FUNCTION);
-  return detail::planInWords(detail::planFor(transfer, memory, false));
+  return detail::planInWords(detail::planFor(transfer, memory, false), transfer.bytes);
 }
 
 /// Gives the slots that transfers keep back to the system, and pinned memory that nobody uses (trimPinned). Waits for

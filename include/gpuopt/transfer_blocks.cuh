@@ -39,6 +39,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -381,5 +382,26 @@ GPUOPT_OTHER_CALLS(
     "(device, blocks, count, blockBytes), then a stream; lists are pointers, offsets also blockIndices(pointer)")
 
 /// \}
+
+/// Says in one line what gatherBlocks, or scatterBlocks for a download, does with blocks of this memory, and why.
+/// Nothing is transferred. Errors are those of the calls. The words may change from version to version.
+///
+///     gpuopt::explainBlocks(pages, count, 4096, gpuopt::TransferDirection::upload);   // "a kernel that accesses ..."
+///
+/// \param host the host's memory that the blocks are in: a pointer, a container or a span
+/// \param count,blockBytes the number of blocks, and the bytes of each
+/// \param direction from the host or to it
+[[nodiscard]] inline std::string explainBlocks(BlocksHost<const void> host, std::size_t count, std::size_t blockBytes,
+                                               TransferDirection direction) {
+  constexpr const char* FUNCTION = "gpuopt::explainBlocks";
+  detail::requireSize(count, {"count"}, FUNCTION);
+  detail::requireSize(blockBytes, {"blockBytes"}, FUNCTION);
+  const std::size_t bytes = detail::cappedProduct(count, blockBytes);
+  if (bytes == 0) return detail::planInWords(detail::TransferPlan{detail::TransferAlgorithm::none, "no bytes"}, 0);
+  const std::size_t known = host.bytes == detail::unknownExtent ? blockBytes : host.bytes;
+  const detail::HostMemory memory = detail::hostMemory(host.data, known, FUNCTION);
+  return detail::planInWords(detail::planBlocks(detail::blocksRequest(bytes, count, direction, memory, false), count),
+                             bytes);
+}
 
 GPUOPT_NAMESPACE_END

@@ -27,7 +27,8 @@ inline std::string inWords(const Explanation& call) {
   if (call.blocks == 0 && call.readBytes == 0 && call.hasLength) return message({"nothing to launch: ", call.reason});
   std::string text = call.kernel;
   if (call.blocks > 0)
-    text += message({", ", call.blocks, call.blocks == 1 ? " block of " : " blocks of ", call.threads, " threads"});
+    text += message({", ", call.blocks, call.blocks == 1 ? " block of " : " blocks of ", call.threads,
+                     call.threads == 1 ? " thread" : " threads"});
   text += message({": ", call.reason});
   if (!call.hasLength) return text;
   return message({text, "; reads ", call.readBytes, " bytes", call.alsoReads, ", writes ", call.writtenBytes});

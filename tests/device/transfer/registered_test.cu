@@ -83,7 +83,7 @@ TEST_CASE("The plan sees that memory is not in one registration", "[transfer]") 
     return gpuopt::explainTransfer(memory.data(), N, TransferDirection::upload);
   };
   const std::string inPart = "the host's memory is registered in part, or in several parts";
-  REQUIRE(explain(PartlyRegistered({{0, PAGES}})) == "the copy engine: the host's memory is pinned");
+  REQUIRE(explain(PartlyRegistered({{0, PAGES}})).find("the copy engine: the host's memory is pinned; reads ") == 0);
   REQUIRE(isIn(inPart, explain(PartlyRegistered({{0, 1}, {63, PAGES}}))));
   REQUIRE(isIn(inPart, explain(PartlyRegistered({{0, 32}, {32, PAGES}}))));
   REQUIRE(isIn(inPart, explain(PartlyRegistered({{0, 32}}))));

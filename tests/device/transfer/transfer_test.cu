@@ -429,11 +429,12 @@ TEST_CASE("The plan of a transfer", "[transfer]") {
       "ring of 1 pinned slot of 65536 bytes, 1 thread: the host's memory is registered in part, or in several parts");
   std::vector<char> few(10);
   REQUIRE(gpuopt::explainTransfer(few.data(), few.size(), UP) ==
-          "the CUDA runtime: the host's memory is pageable, and the array is small");
+          "the CUDA runtime: the host's memory is pageable, and the array is small; reads 10 bytes, writes 10");
   REQUIRE(planInWords({TransferAlgorithm::ring, "why", 12, 4096, 24, true}) ==
           "ring of 24 pinned slots of 4096 bytes, 12 threads, written past the caches: why");
   const gpuopt::PinnedVector<char> pinned(10);
-  REQUIRE(gpuopt::explainTransfer(pinned.data(), 10, DOWN) == "the copy engine: the host's memory is pinned");
+  REQUIRE(gpuopt::explainTransfer(pinned.data(), 10, DOWN) ==
+          "the copy engine: the host's memory is pinned; reads 10 bytes, writes 10");
 }
 
 TEST_CASE("Threads that wait for transfers cost nothing", "[transfer]") {

@@ -5,15 +5,22 @@
 
 #include <gpuopt/device/distributed/combine.cuh>
 #include <gpuopt/device/distributed/reduce.cuh>
+#include <gpuopt/device/distributed/reduce_plan.cuh>
 #include <gpuopt/device/distributed/symmetric.cuh>
 #include <gpuopt/device/reduce/columns.cuh>
 #include <gpuopt/device/reduce/matrix_input.cuh>
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
+
+template <class Reducer>
+TeamColumnsRequest teamColumnsRequest(const TeamCall& call, const MatrixShape& matrix) {
+  return {call.team.size, matrix.cols, sizeof(typename Reducer::Partial), sizeof(typename Reducer::Result)};
+}
 
 // The partial results of all ranks, one for each column; this rank's are made before the ranks agree.
 template <class Policy, class Reducer, class It, class Out>
@@ -23,11 +30,12 @@ std::unique_ptr<ScratchMemory> reduceOwnRows(const TeamCall& call, const Reducer
   call.team.requireSuccess(call.function);
   requireTeamDevice(call.team, call.function);
   requireMatrix(in, matrix, out, matrix.cols, call.function);
-  if (matrix.cols == 0) return nullptr;
-  const std::size_t own = matrix.cols * sizeof(Partial);
-  auto gathered = std::make_unique<ScratchMemory>(own * static_cast<unsigned>(call.team.size), call.stream);
+  const TeamColumnsPlan plan = planTeamColumns(teamColumnsRequest<Reducer>(call, matrix));
+  if (plan.blocks == 0) return nullptr;
+  auto gathered = std::make_unique<ScratchMemory>(plan.gatheredBytes, call.stream);
   launchColumns<Policy>(ReduceCall{call.function, call.stream, call.workspace}, PartialOf<Reducer>{reducer}, in,
-                        Identity{}, matrix, reinterpret_cast<Partial*>(gathered->data() + own * call.team.ownRank()));
+                        Identity{}, matrix,
+                        reinterpret_cast<Partial*>(gathered->data() + plan.ownBytes * call.team.ownRank()));
   return gathered;
 }
 
@@ -46,17 +54,23 @@ void reduceTeamColumns(const TeamCall& call, const Reducer& reducer, It in, cons
       throw;
     }
     call.team.agree(callWord(callWord(call.function, sizeof(Partial)), matrix.cols), call.function);
-    if (matrix.cols == 0) return;
-    const std::size_t own = matrix.cols * sizeof(Partial);
-    call.team.wait.untilQueued(ncclAllGather(gathered->data() + own * call.team.ownRank(), gathered->data(), own,
-                                             ncclUint8, call.team.comm, call.stream),
+    const TeamColumnsPlan plan = planTeamColumns(teamColumnsRequest<Reducer>(call, matrix));
+    if (plan.blocks == 0) return;
+    call.team.wait.untilQueued(ncclAllGather(gathered->data() + plan.ownBytes * call.team.ownRank(), gathered->data(),
+                                             plan.ownBytes, ncclUint8, call.team.comm, call.stream),
                                "ncclAllGather", call.function);
-    const std::size_t blocks = ceilDivide(matrix.cols, combineColumnsThreads);
     launch(combineColumnsKernel<Reducer, std::decay_t<decltype(out)>>,
-           gridConfig(combineColumnsThreads, blocks, call.stream, call.function),
+           gridConfig(combineColumnsThreads, plan.blocks, call.stream, call.function),
            reinterpret_cast<const Partial*>(gathered->data()), matrix.cols, call.team.size, reducer,
            StoredResult<std::decay_t<decltype(out)>>{out, call.team.failed(), call.team.peers.broken});
   }
+}
+
+// What reduces a rank's rows, and how the ranks exchange their partial results.
+template <class Policy, class Reducer, class It>
+std::string explainTeamColumns(const TeamCall& call, const Reducer& reducer, It in, const MatrixShape& matrix) {
+  return message({columnsInWords<Policy>(call.function, PartialOf<Reducer>{reducer}, in, matrix), "; then ",
+                  planInWords(planTeamColumns(teamColumnsRequest<Reducer>(call, matrix)))});
 }
 
 GPUOPT_DETAIL_END

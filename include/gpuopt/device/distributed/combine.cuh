@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/device/distributed/tuning.cuh>
 #include <gpuopt/device/reduce/output.cuh>
 #include <gpuopt/device/reduce/reducer.cuh>
 #include <gpuopt/grid/dependency.cuh>
@@ -12,9 +13,6 @@
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
-
-// The most threads of a block that exchanges words: one for each word up to that.
-inline constexpr int exchangeThreads = 128;
 
 // A rank's contribution, as words: what it calls, the number of its elements, its partial result.
 template <class Partial>
@@ -163,8 +161,6 @@ GPUOPT_KERNEL void combineGatheredKernel(const unsigned* words, const int rank, 
   }
   combineContributions(reducer, words, size, out);
 }
-
-inline constexpr int combineColumnsThreads = 256;
 
 // Whether a column has no result: no rank has rows, and there is neither an initial value nor a neutral element.
 template <class Reducer, class Partial>

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <gpuopt/device/distributed/combine.cuh>
+#include <gpuopt/device/distributed/reduce_plan.cuh>
 #include <gpuopt/device/distributed/team.cuh>
 #include <gpuopt/device/reduce/launch.cuh>
 #include <gpuopt/host/memory.cuh>
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -21,39 +23,29 @@ struct TeamCall {
   Workspace* workspace;
 };
 
-// One exchange of partial results, between peers or by NCCL.
+// One exchange of partial results, as planTeamReduce says.
 template <class Partial>
 class Exchange {
   static constexpr unsigned WORDS = Contribution<Partial>::WORDS;
 
  public:
   explicit Exchange(const TeamCall& call)
-      : call_(call), usesPeers_(Contribution<Partial>::FITS_SLOTS && call.team.usesPeers) {
-    if (!usesPeers_)
-      gathered_.emplace(std::size_t{WORDS} * sizeof(unsigned) * static_cast<unsigned>(call.team.size), call.stream);
+      : call_(call), plan_(planTeamReduce({call.team.size, call.team.usesPeers, WORDS})) {
+    if (!usesPeers()) gathered_.emplace(plan_.gatheredBytes, call.stream);
   }
 
   // Where this rank's part goes.
   Contribution<Partial> own(std::size_t n) const { return {ownWords(), callWord(call_.function, sizeof(Partial)), n}; }
 
-  // Does `work`, which queues this rank's contribution. If it throws, the other ranks learn that there is none.
-  template <class Work>
-  void contribute(bool isAsynchronous, const Work& work) const {
-    try {
-      call_.team.requireSuccess(call_.function);
-      work();
-    } catch (...) {
-      call_.team.refuse(call_.stream, WORDS, isAsynchronous);
-      throw;
-    }
-  }
+  // The other ranks learn that this one has no contribution.
+  void refuse(bool isAsynchronous) const { call_.team.refuse(call_.stream, WORDS, isAsynchronous); }
 
   // The host waits for the other ranks: by NCCL in time; between peers the kernel gives up.
   void begin() const {
-    if (!usesPeers_) call_.team.wait.begin(call_.stream);
+    if (!usesPeers()) call_.team.wait.begin(call_.stream);
   }
   void finish() const {
-    if (!usesPeers_) call_.team.wait.finish(call_.stream, call_.function);
+    if (!usesPeers()) call_.team.wait.finish(call_.stream, call_.function);
   }
 
   // Queues the rest: every rank gets all contributions, and combines them.
@@ -61,25 +53,26 @@ class Exchange {
   void combine(const Reducer& reducer, const Out& out) const {
     TeamState& team = call_.team;
     if constexpr (Contribution<Partial>::FITS_SLOTS)
-      if (usesPeers_)
-        return launch(combinePeersKernel<Reducer, Out>, team.config(call_.stream, WORDS), team.peers,
-                      team.contribution(), reducer, out);
+      if (usesPeers())
+        return launch(combinePeersKernel<Reducer, Out>, config(), team.peers, team.contribution(), reducer, out);
     unsigned* const all = allWords();
     team.wait.untilQueued(ncclAllGather(ownWords(), all, WORDS, ncclUint32, team.comm, call_.stream), "ncclAllGather",
                           call_.function);
-    LaunchConfig one = team.config(call_.stream, 1);
-    one.block = dim3(1);
-    launch(combineGatheredKernel<Reducer, Out>, one, all, team.rank, team.size, reducer, out);
+    launch(combineGatheredKernel<Reducer, Out>, config(), all, team.rank, team.size, reducer, out);
   }
 
  private:
+  bool usesPeers() const { return plan_.algorithm == TeamReduceAlgorithm::peers; }
+  LaunchConfig config() const {
+    return gridConfig(static_cast<int>(plan_.threads), 1, call_.stream, "gpuopt::distributed");
+  }
   unsigned* allWords() const { return reinterpret_cast<unsigned*>(gathered_->data()); }
   unsigned* ownWords() const {
-    return usesPeers_ ? call_.team.contribution() : allWords() + std::size_t{WORDS} * call_.team.ownRank();
+    return usesPeers() ? call_.team.contribution() : allWords() + std::size_t{WORDS} * call_.team.ownRank();
   }
 
   const TeamCall& call_;
-  bool usesPeers_;
+  TeamReducePlan plan_;
   std::optional<ScratchMemory> gathered_;
 };
 
@@ -92,16 +85,28 @@ void reduceOwnPart(const TeamCall& call, const Reducer& reducer, const Contribut
   launchReduce<Policy>(local, PartialOf<Reducer>{reducer}, out.n, source, out);
 }
 
+// What reduces a rank's part, and how the ranks exchange their partial results.
+template <class Policy, class Reducer, class It>
+std::string explainTeamReduce(const TeamCall& call, const Reducer& reducer, It in, std::size_t n) {
+  constexpr unsigned WORDS = Contribution<typename Reducer::Partial>::WORDS;
+  return message({arrayInWords<Policy>(call.function, PartialOf<Reducer>{reducer}, in, n), "; then ",
+                  planInWords(planTeamReduce({call.team.size, call.team.usesPeers, WORDS}))});
+}
+
 // Reduces the parts of all ranks. The result goes to device memory of every rank,
 template <class Policy, class Reducer, class Out, class F, class... Its>
 void reduceTeamToDevice(const TeamCall& call, const Reducer& reducer, Out& out, std::size_t n, const F& f, Its... in) {
   using Destination = decltype(destinationOf<typename Reducer::Result>(out, call.function));
   const Exchange<typename Reducer::Partial> exchange(call);
   std::optional<Destination> destination;
-  exchange.contribute(true, [&] {
+  try {
+    call.team.requireSuccess(call.function);
     destination.emplace(destinationOf<typename Reducer::Result>(out, call.function));
     reduceOwnPart<Policy>(call, reducer, exchange.own(n), f, in...);
-  });
+  } catch (...) {
+    exchange.refuse(true);
+    throw;
+  }
   exchange.combine(reducer, StoredResult<Destination>{*destination, call.team.failed(), call.team.peers.broken});
 }
 
@@ -111,10 +116,14 @@ auto reduceTeamToHost(const TeamCall& call, const Reducer& reducer, std::size_t 
   using Result = typename Reducer::Result;
   const Exchange<typename Reducer::Partial> exchange(call);
   HostResult<TeamResult<Result>> result;
-  exchange.contribute(false, [&] {
+  try {
+    call.team.requireSuccess(call.function);
     requireNotCapturing(call.stream, call.function);
     reduceOwnPart<Policy>(call, reducer, exchange.own(n), f, in...);
-  });
+  } catch (...) {
+    exchange.refuse(false);
+    throw;
+  }
   exchange.begin();
   exchange.combine(reducer, ReturnedResult<Result>{result.destination()});
   try {

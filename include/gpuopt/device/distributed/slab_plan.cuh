@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/explain.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/distributed/tuning.cuh>
@@ -135,7 +136,9 @@ inline const char* nameOf(SlabAlgorithm algorithm, bool writes) {
 inline std::string planInWords(const SlabPlan& plan) {
   const std::string name = nameOf(plan.algorithm, plan.writes);
   const std::string chunks = plan.chunks > 1 ? message({", in ", plan.chunks, " chunks"}) : "";
-  return name + chunks + ": " + plan.reason;
+  Explanation words{name + chunks, plan.reason};
+  words.hasLength = false;  // each rank moves other bytes
+  return inWords(words);
 }
 
 GPUOPT_DETAIL_END

@@ -261,20 +261,19 @@ class SlabTransfer {
     }
     if (plan_.algorithm != SlabAlgorithm::tiles) return movePeers(parts);
     if (fillsVectors())
-      launchTiles<typename Move::Tile>(parts, writtenTileBlocks(sizeof(Out)));
+      launchParts<typename Move::Tile>(parts, layout_.batch, move_.function, team_, team_.peers.broken, stream_,
+                                       writtenTileBlocks(sizeof(Out)));
     else
-      launchTiles<typename Move::Lines>(parts, lineTileBlocks);
+      launchParts<typename Move::Lines>(parts, layout_.batch, move_.function, team_, team_.peers.broken, stream_,
+                                        lineTileBlocks);
   }
 
   // Parts of several ranks: at once as tiles, or by the local kernels.
   void movePeers(const std::vector<MatrixPart<In, Out>>& parts) const {
     if (plan_.algorithm == SlabAlgorithm::tiles || (plan_.algorithm == SlabAlgorithm::levels && hasTiles()))
-      return launchTiles<typename Move::Tile>(parts, team_.slabTuning.blocksPerMultiprocessor);
+      return launchParts<typename Move::Tile>(parts, layout_.batch, move_.function, team_, team_.peers.broken, stream_,
+                                              team_.slabTuning.blocksPerMultiprocessor);
     for (const auto& part : parts) move_.local(part, layout_.batch, team_, stream_);
-  }
-  template <class Tile>
-  void launchTiles(const std::vector<MatrixPart<In, Out>>& parts, unsigned blocksEach) const {
-    launchParts<Tile>(parts, layout_.batch, move_.function, team_, team_.peers.broken, stream_, blocksEach);
   }
   bool hasTiles() const { return !Layout::TRANSPOSES || fillsVectors(); }
   bool readsPeers() const { return plan_.algorithm != SlabAlgorithm::messages; }

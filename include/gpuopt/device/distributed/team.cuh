@@ -9,6 +9,7 @@
 #include <gpuopt/device/distributed/connection.cuh>
 #include <gpuopt/device/distributed/nccl.cuh>
 #include <gpuopt/device/distributed/nodes.cuh>
+#include <gpuopt/device/distributed/reduce_plan.cuh>
 #include <gpuopt/device/distributed/tuning.cuh>
 #include <gpuopt/device/distributed/waiting.cuh>
 #include <gpuopt/host/launch.cuh>
@@ -166,7 +167,7 @@ class TeamState {
     if (wait.hasFailed()) return;
     try {
       const cudaStream_t queue = isCapturing(stream) ? stream_.get() : stream;
-      if (usesPeers && words <= mostPeerWords)
+      if (planTeamReduce({size, usesPeers, words}).algorithm == TeamReduceAlgorithm::peers)
         return launch(meetPeersKernel<false>, config(queue, 1), peers, refusedCall, failed_.get());
       const ScratchMemory gathered(std::size_t{words} * sizeof(unsigned) * static_cast<unsigned>(size), queue);
       auto* const all = reinterpret_cast<unsigned*>(gathered.data());
@@ -238,9 +239,7 @@ class TeamState {
 
   // The launch of one block with a thread for each word of all ranks, or as many as there may be.
   LaunchConfig config(cudaStream_t stream, unsigned words) const {
-    const std::size_t threads = roundUp(std::size_t{words} * static_cast<unsigned>(size), 32);
-    const auto block = static_cast<int>(smallerOf(threads, std::size_t{exchangeThreads}));
-    return gridConfig(block, 1, stream, "gpuopt::distributed");
+    return gridConfig(static_cast<int>(exchangeBlock(words, size)), 1, stream, "gpuopt::distributed");
   }
 
   unsigned ownRank() const { return static_cast<unsigned>(rank); }

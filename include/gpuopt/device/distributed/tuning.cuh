@@ -10,6 +10,12 @@
 
 GPUOPT_DETAIL_BEGIN
 
+// The most threads of a block that exchanges words: one for each word up to that.
+inline constexpr int exchangeThreads = 128;
+
+// Threads of a block that combines what all ranks have of a column each.
+inline constexpr int combineColumnsThreads = 256;
+
 // What the plan compares with. The defaults are those of sm_90.
 struct SlabTuning {
   // The most ranks that copy engines serve: they take one peer at a time.

@@ -86,14 +86,20 @@ void launchColumns(const ReduceCall& call, const Reducer& reducer, It in, const 
 }
 
 template <class Policy, class Reducer, class It>
-std::string explainColumns(const char* function, const Reducer& reducer, It in, const MatrixShape& matrix) {
+std::string columnsInWords(const char* function, const Reducer&, It in, const MatrixShape& matrix) {
   requireMatrix(in, matrix, nullptr, 0, function);
-  if (matrix.cols > 0) requireResult(reducer, matrix.rows, "rows", function);
   std::string text;
   withColumnsView<Policy, Reducer>(viewOf(in, Identity{}), [&](const auto& view) {
     text = planInWords(planReduceColumns<Policy>(reduceColumnsRequest<Reducer>(view, matrix)));
   });
   return text;
+}
+
+template <class Policy, class Reducer, class It>
+std::string explainColumns(const char* function, const Reducer& reducer, It in, const MatrixShape& matrix) {
+  requireMatrix(in, matrix, nullptr, 0, function);
+  if (matrix.cols > 0) requireResult(reducer, matrix.rows, "rows", function);
+  return columnsInWords<Policy>(function, reducer, in, matrix);
 }
 
 GPUOPT_DETAIL_END

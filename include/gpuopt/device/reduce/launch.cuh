@@ -74,10 +74,10 @@ void launchReduce(const ReduceCall& call, const Reducer& reducer, std::size_t n,
   });
 }
 
+// The plan of an array in words.
 template <class Policy, class Reducer, class It>
-std::string explainArray(const char* function, const Reducer& reducer, It in, std::size_t n) {
+std::string arrayInWords(const char* function, const Reducer&, It in, std::size_t n) {
   std::string text;
-  requireResult(reducer, n, "n", function);
   const auto vectors = sourceOf<hasFixedSteps<Policy>>(function, n, Identity{}, in);
   withReadable<hasFixedSteps<Policy>>(vectors, n, [&](const auto& source) {
     using Readable = std::decay_t<decltype(source)>;
@@ -85,6 +85,12 @@ std::string explainArray(const char* function, const Reducer& reducer, It in, st
     text = planInWords(planReduce<Policy>(request));
   });
   return text;
+}
+
+template <class Policy, class Reducer, class It>
+std::string explainArray(const char* function, const Reducer& reducer, It in, std::size_t n) {
+  requireResult(reducer, n, "n", function);
+  return arrayInWords<Policy>(function, reducer, in, n);
 }
 
 // Reduces f of one element of each input, n elements each. The result goes to device memory,

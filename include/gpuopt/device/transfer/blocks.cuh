@@ -44,7 +44,7 @@ struct BlockPieces {
 };
 
 // launchMoveBlocks for one direction. Templates alone name it, so that nobody compiles kernels who moves no blocks.
-using LaunchMoveBlocks = void (*)(const BlockGroup&, std::size_t, unsigned, cudaStream_t, const char*);
+using LaunchMoveBlocks = void (*)(const BlockGroup&, unsigned, unsigned, cudaStream_t, const char*);
 
 // What all calls have in common.
 struct BlockRequest {
@@ -56,6 +56,14 @@ struct BlockRequest {
   const char* function;
   bool isAsync = false;
 };
+
+// `count` blocks of `bytes` bytes together.
+inline TransferRequest blocksRequest(std::size_t bytes, std::size_t count, TransferDirection direction,
+                                     HostMemory memory, bool isAsync) {
+  const auto tuned = memory == HostMemory::pinned ? tunedValue(Tunable::blocks, bytes / count)
+                                                  : tunedValue(transferTunable(direction), bytes);
+  return {bytes, direction, memory, coreCount(), tuned, isAsync};
+}
 
 // Transfers blocks in groups, each with a plan of its own.
 class BlockTransfer final : public PendingTransfer {
@@ -170,11 +178,9 @@ class BlockTransfer final : public PendingTransfer {
                            count,
                            request_.blockBytes};
     const HostMemory memory = bytes == 0 ? HostMemory::pageable : memoryOf(group, extent);
-    const auto tuned = memory == HostMemory::pinned ? tunedValue(Tunable::blocks, bytes / count)
-                                                    : tunedValue(transferTunable(request_.direction), bytes);
     const TransferPlan plan =
-        planBlocks({bytes, request_.direction, memory, coreCount(), tuned, request_.isAsync}, count);
-    run(group, extent, bytes, plan, launch);
+        planBlocks(blocksRequest(bytes, count, request_.direction, memory, request_.isAsync), count, extent.alignment);
+    run(group, bytes, plan, launch);
   }
 
   // Blocks of several allocations are pinned if each of them is in one.
@@ -187,8 +193,7 @@ class BlockTransfer final : public PendingTransfer {
     return HostMemory::pinned;
   }
 
-  void run(const BlockGroup& group, const Extent& extent, std::size_t bytes, const TransferPlan& plan,
-           LaunchMoveBlocks launch) {
+  void run(const BlockGroup& group, std::size_t bytes, const TransferPlan& plan, LaunchMoveBlocks launch) {
     isQueued_ = true;
     switch (plan.algorithm) {
       case TransferAlgorithm::none:
@@ -196,7 +201,7 @@ class BlockTransfer final : public PendingTransfer {
       case TransferAlgorithm::engine:
         return queueCopies(group);
       case TransferAlgorithm::kernel:
-        return launch(group, extent.alignment, plan.blocks, request_.stream, request_.function);
+        return launch(group, plan.wordBytes, plan.blocks, request_.stream, request_.function);
       default:
         return runStaged(group, bytes, plan);
     }

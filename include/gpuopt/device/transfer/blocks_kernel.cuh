@@ -96,13 +96,12 @@ inline unsigned blockLaneBits(std::size_t blockBytes) {
   return bits;
 }
 
-// `alignment` is a power of two that divides the difference of every block's addresses on both sides. At most
-// `mostBlocks` thread blocks run.
+// Words of `wordBytes` bytes move on the device's side, by at most `mostBlocks` thread blocks.
 template <bool IS_UPLOAD, unsigned WORD = 16>
-GPUOPT_HIDDEN void launchMoveBlocks(const BlockGroup& group, std::size_t alignment, unsigned mostBlocks,
+GPUOPT_HIDDEN void launchMoveBlocks(const BlockGroup& group, unsigned wordBytes, unsigned mostBlocks,
                                     cudaStream_t stream, const char* function) {
   if constexpr (WORD > 1)
-    if (alignment < WORD) return launchMoveBlocks<IS_UPLOAD, WORD / 4>(group, alignment, mostBlocks, stream, function);
+    if (wordBytes < WORD) return launchMoveBlocks<IS_UPLOAD, WORD / 4>(group, wordBytes, mostBlocks, stream, function);
   const std::size_t blockBytes = group.begin(group.count) / group.count;
   const unsigned laneBits = blockLaneBits(blockBytes);
   const std::size_t needed = ceilDivide(group.count << laneBits, std::size_t{blocksThreads});

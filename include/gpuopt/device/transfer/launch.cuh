@@ -41,10 +41,17 @@ inline Tunable transferTunable(TransferDirection direction) {
   return direction == TransferDirection::upload ? Tunable::upload : Tunable::download;
 }
 
-// The plan of a transfer from or to such memory.
+// The request of a transfer from or to such memory, and its plan.
+inline TransferRequest transferRequest(const Transfer& transfer, HostMemory memory, bool isAsync) {
+  return {transfer.bytes,
+          transfer.direction,
+          memory,
+          coreCount(),
+          tunedValue(transferTunable(transfer.direction), transfer.bytes),
+          isAsync};
+}
 inline TransferPlan planFor(const Transfer& transfer, HostMemory memory, bool isAsync) {
-  return planTransfer({transfer.bytes, transfer.direction, memory, coreCount(),
-                       tunedValue(transferTunable(transfer.direction), transfer.bytes), isAsync});
+  return planTransfer(transferRequest(transfer, memory, isAsync));
 }
 
 // The same, once it is checked what memory both arrays are in.
@@ -99,8 +106,7 @@ inline void downloadBySlot(const HostSide& host, const Transfer& transfer, const
 // Returns when the transfer is done. Its copies are in the stream itself, unless each thread has another stream of that
 // name.
 inline void runRing(const HostSide& host, const Transfer& transfer, const TransferPlan& plan) {
-  if (transfer.direction == TransferDirection::download && plan.slotBytes >= transfer.bytes)
-    return downloadBySlot(host, transfer, plan);
+  if (plan.fitsSlot) return downloadBySlot(host, transfer, plan);
   const bool isDirect = plan.threads == 1 || !isPerThreadStream(transfer.stream);
   RingTransfer ring(host, ringRequest(transfer, plan, isDirect));
   ring.begin(plan.threads - 1);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/explain.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/transfer/tuning.cuh>
@@ -48,6 +49,9 @@ struct TransferPlan {
   std::size_t slots = 0;
   bool isStreaming = false;  // whether slots, or the host's memory, are written past the caches
   unsigned blocks = 0;       // thread blocks of the kernel, at most
+  unsigned wordBytes = 16;   // that the kernel moves at once on the device's side: 16, 4 or 1
+  bool fitsSlot = false;     // a download that one slot has room for: nothing is divided, and there is no event
+  bool packsRows = false;    // rows with gaps on the device pass through dense memory there
 };
 template <>
 inline constexpr bool isPlan<TransferPlan> = true;
@@ -94,12 +98,15 @@ inline TransferPlan planRing(const TransferRequest& request) {
   const TransferTier tier = found.threads > 0 ? found : smallTier;
   const std::size_t regions = ceilDivide(request.bytes, tier.slotBytes);
   const std::size_t threads = smallerOf(std::size_t{smallerOf(tier.threads, transferCores(request.cores))}, regions);
-  return {TransferAlgorithm::ring,
-          isTuned ? tunedReason : stagingReason(request.memory),
-          static_cast<unsigned>(threads),
-          tier.slotBytes,
-          smallerOf(regions, ringSlots(threads, tier.slotBytes)),
-          request.direction == TransferDirection::download || fillsPastCaches(request.bytes)};
+  const bool isDownload = request.direction == TransferDirection::download;
+  TransferPlan plan{TransferAlgorithm::ring,
+                    isTuned ? tunedReason : stagingReason(request.memory),
+                    static_cast<unsigned>(threads),
+                    tier.slotBytes,
+                    smallerOf(regions, ringSlots(threads, tier.slotBytes)),
+                    isDownload || fillsPastCaches(request.bytes)};
+  plan.fitsSlot = isDownload && tier.slotBytes >= request.bytes;
+  return plan;
 }
 
 inline TransferPlan planTransfer(const TransferRequest& request) {
@@ -113,14 +120,30 @@ inline TransferPlan planTransfer(const TransferRequest& request) {
   return planRing(request);
 }
 
-inline TransferPlan planTunedBlocks(unsigned blocks) {
-  TransferPlan plan{blocks == 0 ? TransferAlgorithm::engine : TransferAlgorithm::kernel, tunedReason};
+constexpr unsigned blockWordBytes(std::size_t alignment) { return alignment >= 16 ? 16 : alignment >= 4 ? 4 : 1; }
+
+// By a kernel of some thread blocks; by the copy engine if there are none.
+inline TransferPlan planPinnedBlocks(unsigned blocks, std::size_t alignment, const char* reason) {
+  TransferPlan plan{blocks == 0 ? TransferAlgorithm::engine : TransferAlgorithm::kernel, reason};
   plan.blocks = blocks;
+  plan.wordBytes = blockWordBytes(alignment);
   return plan;
 }
 
-// For `count` blocks of request.bytes together.
-inline TransferPlan planBlocks(const TransferRequest& request, std::size_t count) {
+// For rows of `rowBytes` bytes, with gaps on at least one side.
+inline TransferPlan planRows(TransferRequest request, std::size_t rowBytes, bool hasDeviceGaps) {
+  if (request.memory == HostMemory::pinned) return {TransferAlgorithm::engine, "the host's memory is pinned"};
+  // The runtime copies no rows from pageable memory by itself.
+  if (!request.isAsync) request.memory = HostMemory::partlyPinned;
+  TransferPlan plan = planTransfer(request);
+  plan.isStreaming = plan.isStreaming && rowBytes >= streamingBlockBytes;
+  plan.packsRows = hasDeviceGaps;
+  return plan;
+}
+
+// For `count` blocks of request.bytes together. `alignment` is a power of two that divides the difference of every
+// block's addresses on both sides.
+inline TransferPlan planBlocks(const TransferRequest& request, std::size_t count, std::size_t alignment = 16) {
   if (request.bytes == 0) return {TransferAlgorithm::none, "there is nothing to copy"};
   if (request.memory != HostMemory::pinned) {
     TransferPlan plan = request.isAsync ? planQueue(request) : planRing(request);
@@ -128,31 +151,46 @@ inline TransferPlan planBlocks(const TransferRequest& request, std::size_t count
     return plan;
   }
   const std::size_t blockBytes = request.bytes / count;
-  if (request.tuned) return planTunedBlocks(request.tuned->count);
+  if (request.tuned) return planPinnedBlocks(request.tuned->count, alignment, tunedReason);
   if (blockBytes >= engineBlockBytes) return {TransferAlgorithm::engine, "the blocks are large"};
-  TransferPlan plan{TransferAlgorithm::kernel, "the host's memory is pinned"};
-  plan.blocks = blocksGrid(blockBytes, request.direction == TransferDirection::upload);
-  return plan;
+  return planPinnedBlocks(blocksGrid(blockBytes, request.direction == TransferDirection::upload), alignment,
+                          "the host's memory is pinned");
 }
 
-inline std::string planInWords(const TransferPlan& plan) {
+inline std::string nameOf(const TransferPlan& plan) {
   switch (plan.algorithm) {
     case TransferAlgorithm::none:
-      return message({"nothing: ", plan.reason});
+      return "nothing";
     case TransferAlgorithm::engine:
-      return message({"the copy engine: ", plan.reason});
+      return "the copy engine";
     case TransferAlgorithm::runtime:
-      return message({"the CUDA runtime: ", plan.reason});
+      return "the CUDA runtime";
     case TransferAlgorithm::kernel:
-      return message({"a kernel that accesses the host's memory: ", plan.reason});
+      return "a kernel that accesses the host's memory";
     case TransferAlgorithm::queue:
-      return message({"host functions and ", plan.slots, " pinned slots of ", plan.slotBytes, " bytes: ", plan.reason});
+      return message({"host functions and ", plan.slots, " pinned slots of ", plan.slotBytes, " bytes"});
     case TransferAlgorithm::ring:
       break;
   }
   return message({"ring of ", plan.slots, plan.slots == 1 ? " pinned slot of " : " pinned slots of ", plan.slotBytes,
                   " bytes, ", plan.threads, plan.threads == 1 ? " thread" : " threads",
-                  plan.isStreaming ? ", written past the caches: " : ": ", plan.reason});
+                  plan.isStreaming ? ", written past the caches" : ""});
+}
+
+inline std::string planInWords(const TransferPlan& plan) {
+  Explanation words{nameOf(plan), plan.reason};
+  words.hasLength = false;
+  return inWords(words);
+}
+
+// The same, with the bytes that it moves.
+inline std::string planInWords(const TransferPlan& plan, std::size_t bytes) {
+  if (plan.algorithm == TransferAlgorithm::none) return inWords({"", plan.reason});
+  const std::string launch = plan.algorithm == TransferAlgorithm::kernel
+                                 ? message({", words of ", plan.wordBytes, " bytes, up to ", plan.blocks, " blocks of ",
+                                            blocksThreads, " threads"})
+                                 : "";
+  return inWords({nameOf(plan) + launch, plan.reason, 0, 0, bytes, bytes});
 }
 
 }  // namespace detail

@@ -73,13 +73,12 @@ inline std::unique_ptr<PendingTransfer> stageRows(const RowsTransfer& rows, cons
   const bool isUpload = dense.direction == TransferDirection::upload;
   const Pitched device{dense.device, rows.devicePitch};
   std::optional<ScratchMemory> scratch;
-  if (!rows.isDense(rows.devicePitch)) dense.device = scratch.emplace(dense.bytes, dense.stream).data();
+  if (plan.packsRows) dense.device = scratch.emplace(dense.bytes, dense.stream).data();
   const Pitched between{dense.device, rows.rowBytes};
   if (scratch && !isUpload) queueRows(rows, between, device, cudaMemcpyDeviceToDevice);
 
-  const bool isStreaming = plan.isStreaming && rows.rowBytes >= streamingBlockBytes;
   const RowPieces pieces{dense.host, rows.rowBytes, rows.hostPitch};
-  auto pending = stageTransfer(std::make_unique<HostPieces<RowPieces>>(pieces, isStreaming), dense, plan);
+  auto pending = stageTransfer(std::make_unique<HostPieces<RowPieces>>(pieces, plan.isStreaming), dense, plan);
   if (scratch && isUpload) queueRows(rows, device, between, cudaMemcpyDeviceToDevice);
   return pending;
 }
@@ -90,8 +89,9 @@ inline std::unique_ptr<PendingTransfer> transferRows(const RowsTransfer& rows, b
   const bool isUpload = transfer.direction == TransferDirection::upload;
   const HostMemory memory = hostMemory(transfer.host, (rows.rows - 1) * rows.hostPitch + rows.rowBytes,
                                        transfer.function, isUpload ? "(host, device)" : "(device, host)");
-  if (memory == HostMemory::pinned) return engineRows(rows, isAsync);
-  return stageRows(rows, planFor(transfer, isAsync ? memory : HostMemory::partlyPinned, isAsync));
+  const TransferPlan plan =
+      planRows(transferRequest(transfer, memory, isAsync), rows.rowBytes, !rows.isDense(rows.devicePitch));
+  return plan.algorithm == TransferAlgorithm::engine ? engineRows(rows, isAsync) : stageRows(rows, plan);
 }
 
 // The rows of a matrix, or of a batch of matrices that follow each other.
