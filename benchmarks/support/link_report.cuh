@@ -7,8 +7,8 @@
 #include "options.hpp"
 #include "results.hpp"
 
-#include <gpuopt/device/pipeline/latency.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/pipeline_types.cuh>
 
 #include <algorithm>
 #include <chrono>

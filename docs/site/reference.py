@@ -10,10 +10,10 @@ from itertools import groupby
 # come under its title, policies last.
 PAGES = (
     ("reductions", "Reductions", "reduce.cuh", "reductions", {
-        "Folds": "reduce.cuh reduce_transform.cuh device/reduce/fold.cuh",
+        "Folds": "reduce.cuh reduce_transform.cuh",
         "Extremes, mean and variance": "reduce_statistics.cuh",
-        "Results": "device/reduce/result.cuh device/reduce/reducer.cuh",
-        "Operations and accumulators": "thread/operators.cuh", "Policies": "device/reduce/tuning.cuh"}),
+        "Results, initial values, policies": "reduce_types.cuh",
+        "Operations and accumulators": "thread/operators.cuh"}),
     ("reduce_rows", "Reductions of rows", "reduce_rows.cuh", "reductions", {"Rows": "reduce_rows.cuh"}),
     ("reduce_columns", "Reductions of columns", "reduce_columns.cuh", "reductions", {"Columns": "reduce_columns.cuh"}),
     ("reduce_segments", "Reductions of segments", "reduce_segments.cuh", "reductions",
@@ -29,17 +29,17 @@ PAGES = (
     ("permutation", "Permutation of axes", "permute.cuh", "permute", {
         "Tensors": "permute.cuh", "Views": "core/tensor_view.cuh"}),
     ("rows", "Rows", "rows.cuh", "rows", {
-        "By index": "rows_gather.cuh device/rows/indices.cuh",
-        "Combined": "rows_combine.cuh device/rows/combine.cuh",
-        "Added": "rows_add.cuh device/rows/add_plan.cuh"}),
+        "By index": "rows_gather.cuh rows_types.cuh",
+        "Combined": "rows_combine.cuh",
+        "Added": "rows_add.cuh"}),
     ("rows_transform", "Rows normalised and quantised", "rows_transform.cuh", "rows_transform", {
-        "Transforms of rows": "rows_transform.cuh device/rows/transform_statistic.cuh"}),
+        "Transforms of rows": "rows_transform.cuh"}),
     ("rows_scan", "Scans of rows and columns", "rows_scan.cuh", "rows_scan", {"Rows and columns": "rows_scan.cuh"}),
     ("histograms", "Histograms", "histogram.cuh", "histogram", {
         "Arrays": "histogram.cuh", "Channels": "histogram_channels.cuh", "Weights": "histogram_weighted.cuh",
-        "Pairs": "histogram_2d.cuh device/keyed/axis.cuh",
+        "Pairs": "histogram_2d.cuh",
         "Limits of the elements' own": "histogram_automatic.cuh", "In your own kernels": "block/histogram.cuh",
-        "Policies": "device/keyed/tuning.cuh device/keyed/reduce_by.cuh"}),
+        "Policies, axes": "histogram_types.cuh"}),
     ("map", "A function of each element", "map.cuh", "map", {"Arrays": "map.cuh"}),
     ("structures", "Arrays of structures", "struct_io.cuh", "structs", {
         "Arrays": "struct_io.cuh",
@@ -47,15 +47,14 @@ PAGES = (
         "Exchanges in a warp": "warp/exchange.cuh"}),
     ("columns", "Structures of arrays", "soa.cuh", "soa", {
         "Vectors and views": "soa/vector.cuh soa/view.cuh", "Layouts": "soa/layout.cuh",
-        "A function of each structure": "device/soa/transform.cuh", "Conversions": "device/soa/convert.cuh",
+        "A function of each structure": "soa_transform.cuh", "Conversions": "soa_convert.cuh",
         "Elements": "soa/reference.cuh",
         "Iterators, also over one member of an array": "soa/iterator.cuh"}),
     ("pipelines", "Pipelines", "transfer_pipeline.cuh", "pipelines", {
         "Arrays and files": "transfer_pipeline.cuh transfer_chunks.cuh",
-        "Options and chunks": "device/pipeline/options.cuh",
-        "Frames": "transfer_frames.cuh", "Latency": "device/pipeline/latency.cuh"}),
+        "Options, chunks, latency": "pipeline_types.cuh", "Frames": "transfer_frames.cuh"}),
     ("transfers", "Transfers", "transfer.cuh", "transfers", {
-        "Arrays": "transfer_array.cuh device/transfer/handle.cuh device/transfer/plan.cuh",
+        "Arrays": "transfer_array.cuh transfer_types.cuh",
         "Blocks": "transfer_blocks.cuh", "Memory of the device": "device_vector.cuh", "Pinned memory": "host/pinned.cuh"}),
     ("launching", "Launching", "launch.cuh", "launching", {
         "Configurations": "host/launch_config.cuh host/occupancy.cuh", "Launches": "host/launch.cuh",
@@ -66,8 +65,8 @@ PAGES = (
     ("distributed", "Several GPUs", "distributed.cuh", "distributed", {
         "Teams": "distributed_team.cuh", "Reductions": "distributed_reduce.cuh",
         "Extremes, mean and variance": "distributed_statistics.cuh",
-        "Columns": "distributed_columns.cuh", "Matrices": "distributed_transpose.cuh", "Slabs": "device/distributed/slabs.cuh",
-        "Symmetric memory": "distributed_symmetric.cuh", "Errors": "device/distributed/nccl.cuh"}),
+        "Columns": "distributed_columns.cuh", "Matrices": "distributed_transpose.cuh", "Slabs, errors": "distributed_types.cuh",
+        "Symmetric memory": "distributed_symmetric.cuh"}),
     ("common", "Errors, workspaces, devices", "gpuopt.cuh", "getting_started", {
         "Errors": "host/error.cuh", "Streams": "host/stream.cuh", "Workspaces": "host/workspace.cuh",
         "Values for the host": "host/result.cuh", "Memory": "host/memory.cuh",

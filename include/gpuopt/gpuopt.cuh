@@ -27,6 +27,8 @@
 #include <gpuopt/rows_scan.cuh>
 #include <gpuopt/rows_transform.cuh>
 #include <gpuopt/soa.cuh>
+#include <gpuopt/soa_convert.cuh>
+#include <gpuopt/soa_transform.cuh>
 #include <gpuopt/struct_io.cuh>
 #include <gpuopt/transfer.cuh>
 #include <gpuopt/transfer_array.cuh>

@@ -13,8 +13,8 @@
 
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/keyed/arguments.cuh>
-#include <gpuopt/device/keyed/axis.cuh>
 #include <gpuopt/device/keyed/channels.cuh>
+#include <gpuopt/histogram_types.cuh>
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>

@@ -22,9 +22,9 @@
 #pragma once
 
 #include <gpuopt/core/identity.cuh>
-#include <gpuopt/device/soa/convert.cuh>
-#include <gpuopt/device/soa/transform.cuh>
 #include <gpuopt/soa/iterator.cuh>
 #include <gpuopt/soa/layout.cuh>
 #include <gpuopt/soa/vector.cuh>
 #include <gpuopt/soa/view.cuh>
+#include <gpuopt/soa_convert.cuh>
+#include <gpuopt/soa_transform.cuh>

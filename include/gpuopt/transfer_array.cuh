@@ -9,11 +9,11 @@
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/range.cuh>
-#include <gpuopt/device/transfer/handle.cuh>
 #include <gpuopt/device/transfer/launch.cuh>
 #include <gpuopt/device/transfer/rows.cuh>
 #include <gpuopt/host/pinned.cuh>
 #include <gpuopt/host/stream.cuh>
+#include <gpuopt/transfer_types.cuh>
 
 #include <cstddef>
 #include <string>

@@ -32,8 +32,8 @@
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/transfer/block_lists.cuh>
 #include <gpuopt/device/transfer/blocks.cuh>
-#include <gpuopt/device/transfer/handle.cuh>
 #include <gpuopt/host/stream.cuh>
+#include <gpuopt/transfer_types.cuh>
 
 #include <algorithm>
 #include <cstddef>

@@ -9,11 +9,11 @@
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/pipeline/file.cuh>
-#include <gpuopt/device/pipeline/options.cuh>
 #include <gpuopt/device/pipeline/plan.cuh>
 #include <gpuopt/device/pipeline/run.cuh>
 #include <gpuopt/device/pipeline/sink.cuh>
 #include <gpuopt/device/pipeline/source.cuh>
+#include <gpuopt/pipeline_types.cuh>
 
 #include <fcntl.h>
 

@@ -17,9 +17,9 @@
 
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/pipeline/frame_slots.cuh>
-#include <gpuopt/device/pipeline/latency.cuh>
 #include <gpuopt/device/pipeline/plan.cuh>
 #include <gpuopt/device/pipeline/tuning.cuh>
+#include <gpuopt/pipeline_types.cuh>
 
 #include <atomic>
 #include <chrono>

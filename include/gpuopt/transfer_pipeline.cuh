@@ -29,10 +29,10 @@
 #pragma once
 
 #include <gpuopt/core/range.cuh>
-#include <gpuopt/device/pipeline/options.cuh>
 #include <gpuopt/device/pipeline/short_reduce.cuh>
 #include <gpuopt/device/pipeline/stream_calls.cuh>
 #include <gpuopt/map.cuh>
+#include <gpuopt/pipeline_types.cuh>
 #include <gpuopt/reduce.cuh>
 #include <gpuopt/transfer_chunks.cuh>
 

@@ -1,7 +1,7 @@
 // Conversions between structures and columns access arrays by 16 bytes and keep structures in registers. Each
 // lane accesses two elements of an aligned column, and four, by words, of a misaligned one.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/soa/convert.cuh>
+#include <gpuopt/soa_convert.cuh>
 
 // CODEGEN: kernel=to(Soa|Aos)Kernel no-local no-spill max-registers=128
 // CODEGEN: kernel=to(Soa|Aos)Kernel<.*(Eight|Particle|Mixed).*,.2u,.true> no-local no-spill max-registers=40 max-shared=4160

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/soa/convert.cuh>
 #include <gpuopt/soa.cuh>
 #include <gpuopt/soa/iterator.cuh>
 #include <gpuopt/soa/vector.cuh>
 #include <gpuopt/soa/view.cuh>
+#include <gpuopt/soa_convert.cuh>
 
 #include <string>
 

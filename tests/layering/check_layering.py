@@ -1,5 +1,6 @@
-"""Includes go downward only: public > device > soa > block > warp > grid > thread > host > core. And no tuning file
-reaches a reduction, which would then have other bits on another machine.
+"""Includes go downward only: public > device > types > soa > block > warp > grid > thread > host > core. Types are public
+headers of nothing but what callers choose, get or catch. No header of device/ has a public name: who opens the public
+headers finds all. And no tuning file reaches a reduction, which would then have other bits on another machine.
 
 Usage: check_layering.py <repository>. Prints each violation and exits with 1 if there is one.
 SPDX-License-Identifier: MIT
@@ -10,18 +11,23 @@ import sys
 from pathlib import Path
 
 # A file may include its own layer and those further down. version.cuh lies below all of them.
-LAYERS = ["version", "core", "host", "thread", "grid", "warp", "block", "soa", "device", "public", "umbrella"]
+LAYERS = ["version", "core", "host", "thread", "grid", "warp", "block", "soa", "types", "device", "public", "umbrella"]
 KERNELS = {"device"}
 SEPARATE = "distributed"  # begins the names of the public headers that need NCCL: not in the umbrella
 TUNED = Path("host/tuning/tunable.cuh")  # the constants of tuning files
 UNTUNED = re.compile(r"(distributed_)?(reduce\w*|histogram|statistics|columns)\.cuh")
+PUBLIC_PART = re.compile(r"^GPUOPT_(NAMESPACE|TYPES)_BEGIN$(.*?)^GPUOPT_\1_END$", re.MULTILINE | re.DOTALL)
+DETAIL_PART = re.compile(r"^namespace detail \{$.*?^\}  // namespace detail$", re.MULTILINE | re.DOTALL)
+# A name that is defined or documented; neither declared alone, nor deprecated, nor a specialisation.
+PUBLIC_NAME = re.compile(r"^///[^\n]*$|^(?:struct|class|enum class|using) (\w+)(?! \[\[deprecated)[^;<\n]*[{=:]", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
 def layer(header):
     """The layer of a header, given relative to include/gpuopt; None outside the layers."""
     if header.parent == Path("."):
-        return {"version.cuh": "version", "gpuopt.cuh": "umbrella"}.get(header.name, "public")
+        named = "types" if header.name.endswith("_types.cuh") else "public"
+        return {"version.cuh": "version", "gpuopt.cuh": "umbrella"}.get(header.name, named)
     return header.parts[0] if header.parts[0] in LAYERS else None
 
 
@@ -48,6 +54,15 @@ def reached(root, header, seen):
     return seen
 
 
+def public_name(text):
+    """The first public name of a header, or its documentation; empty without one."""
+    for part in PUBLIC_PART.findall(text):
+        found = PUBLIC_NAME.search(DETAIL_PART.sub("", part[1]))
+        if found:
+            return found.group(1) or found.group(0)
+    return ""
+
+
 def violations(repository):
     root = Path(repository) / "include" / "gpuopt"
     headers = sorted(path.relative_to(root) for path in root.rglob("*.cuh"))
@@ -72,6 +87,8 @@ def violations(repository):
             yield f"{header}: mentions GPUOPT_EMULATION"
         if re.search(r'^[^/"\n#]*\b(__global__|GPUOPT_KERNEL)\b', text, re.MULTILINE) and mine not in KERNELS:
             yield f"{header}: holds a kernel, which belongs in device/"
+        if mine == "device" and public_name(text):
+            yield f"{header}: has a public name, which belongs in a public header: {public_name(text)}"
 
     umbrella = includes(root, Path("gpuopt.cuh"))[0] if Path("gpuopt.cuh") in headers else []
     for header in headers:

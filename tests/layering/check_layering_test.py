@@ -25,6 +25,10 @@ GOOD = {
 }
 
 
+PUBLIC = "GPUOPT_NAMESPACE_BEGIN\n{}GPUOPT_NAMESPACE_END\n"
+DETAILS = "namespace detail {\n/// Ours.\nstruct Plan {\n};\n}  // namespace detail\n"
+
+
 class Layering(unittest.TestCase):
     def check(self, changes):
         tree = {**GOOD, **changes}
@@ -32,6 +36,15 @@ class Layering(unittest.TestCase):
 
     def test_good_tree(self):
         self.assertEqual(self.check({}), [])
+
+    def test_names_that_a_device_header_may_have(self):
+        for text in (DETAILS, "class Team;\n", "template <>\nstruct Trait<Sum> {\n};\n"):
+            with self.subTest(text):
+                self.assertEqual(self.check({"device/kernel.cuh": PUBLIC.format(text)}), [])
+
+    def test_types_below_the_device(self):
+        self.assertEqual(self.check({"reduce_types.cuh": "#include <gpuopt/thread/operators.cuh>\n",
+                                     "device/kernel.cuh": "#include <gpuopt/reduce_types.cuh>\n"}), [])
 
     def test_each_violation_is_found(self):
         planted = {
@@ -48,6 +61,11 @@ class Layering(unittest.TestCase):
             "kernel in a block header": {"block/reduce.cuh": "template <int N>\n__global__ void k() {}\n"},
             "a reduction that is tuned": {"host/error.cuh": "#include <gpuopt/host/tuning/tunable.cuh>\n",
                                           "host/tuning/tunable.cuh": ""},
+            "types that include a device header": {"reduce_types.cuh": "#include <gpuopt/device/kernel.cuh>\n"},
+            "a public struct of a device header": {"device/kernel.cuh": PUBLIC.format("struct Policy {\n};\n")},
+            "a public alias": {"device/kernel.cuh": PUBLIC.format("template <class T>\nusing Result = T;\n")},
+            "a public function": {"device/kernel.cuh": PUBLIC.format("/// Sums up.\nvoid sum() {}\n")},
+            "one after the details": {"device/kernel.cuh": PUBLIC.format(DETAILS + "enum class Way { up };\n")},
             "emulation": {"thread/operators.cuh": "#ifdef GPUOPT_EMULATION\n#endif\n"},
         }
         for name, changes in planted.items():

@@ -4,7 +4,7 @@
 
 #include "support/reduction_data.cuh"
 
-#include <gpuopt/device/reduce/result.cuh>
+#include <gpuopt/reduce_types.cuh>
 
 #include <cmath>
 #include <cstddef>

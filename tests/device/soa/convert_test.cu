@@ -1,8 +1,8 @@
 /// Conversions between arrays of structures and columns: every kind of member, boundaries of warps and
 /// blocks, any alignment of either side, tiles, subviews, host memory, and errors.
 // SPDX-License-Identifier: MIT
-#include <gpuopt/device/soa/convert.cuh>
 #include <gpuopt/soa/vector.cuh>
+#include <gpuopt/soa_convert.cuh>
 
 #include "support/catch.hpp"
 #include "support/struct_data.cuh"

@@ -5,7 +5,7 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/distributed/parts.cuh>
-#include <gpuopt/device/distributed/slabs.cuh>
+#include <gpuopt/distributed_types.cuh>
 
 #include <cstddef>
 

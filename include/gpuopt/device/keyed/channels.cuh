@@ -4,8 +4,8 @@
 #pragma once
 
 #include <gpuopt/device/keyed/arguments.cuh>
-#include <gpuopt/device/keyed/axis.cuh>
 #include <gpuopt/device/keyed/launch.cuh>
+#include <gpuopt/histogram_types.cuh>
 
 #include <cstddef>
 #include <string>

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <gpuopt/device/keyed/arguments.cuh>
-#include <gpuopt/device/keyed/axis.cuh>
 #include <gpuopt/device/keyed/launch.cuh>
 #include <gpuopt/device/keyed/weighted.cuh>
+#include <gpuopt/histogram_types.cuh>
 
 #include <cstddef>
 #include <iterator>

@@ -10,6 +10,7 @@
 #include <gpuopt/device/keyed/cluster_sums.cuh>
 #include <gpuopt/device/keyed/launch.cuh>
 #include <gpuopt/device/keyed/reduce_by_kernels.cuh>
+#include <gpuopt/histogram_types.cuh>
 
 #include <cstddef>
 #include <iterator>
@@ -17,26 +18,6 @@
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
-
-/// How reduceBy adds up floating-point numbers, and where its results go. `FastSums` and `CombineWithOut` are the other
-/// choices; a type derived from one of them may have both.
-struct ReduceByPolicy {
-  /// Whether sums of floating-point numbers may depend on the order in which values come, which differs between runs.
-  /// Otherwise they are added in fixed point; the values are read again if a sample of them missed the order of
-  /// magnitude of the largest one.
-  static constexpr bool FAST_SUMS = false;
-  static constexpr bool KEEPS = false;  ///< whether results are combined with what is in `out`; else they replace it
-};
-
-/// Floating-point sums in any order, by atomics: for values of very different magnitudes, few values, and sorted keys.
-struct FastSums : ReduceByPolicy {
-  static constexpr bool FAST_SUMS = true;  ///< sums may depend on the order
-};
-
-/// Combines results with what is in `out`: for input that comes in parts.
-struct CombineWithOut : ReduceByPolicy {
-  static constexpr bool KEEPS = true;  ///< results are combined with what is in `out`
-};
 
 namespace detail {
 

@@ -1,39 +1,16 @@
 /// \file
-/// What a histogram counts, its public policies; and the private tuning of its kernels. Figures are of an H200 and 1
+/// The tuning of the kernels of keyed reductions. Figures are of an H200 and 1
 /// GiB of samples, histogram_bench, 2026-11-23; shares are of the best read of as many bytes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
 #include <gpuopt/core/device_code.cuh>
+#include <gpuopt/histogram_types.cuh>
 
 #include <cstddef>
 
 GPUOPT_NAMESPACE_BEGIN
-
-/// What a histogram does with its counters. To change a value, derive a type and pass it as the first template
-/// argument; `AddCounts`, `CountOutside` and `CloseLastBin` are such types.
-struct HistogramPolicy {
-  static constexpr bool ADDS = false;            ///< whether counts are added to what is there; else they replace it
-  static constexpr bool COUNTS_OUTSIDE = false;  ///< whether elements in no bin have counters, two after the bins
-  static constexpr bool CLOSED = false;          ///< whether elements that equal `upper` are in the last bin
-};
-
-/// Counts are added to those that are there.
-struct AddCounts : HistogramPolicy {
-  static constexpr bool ADDS = true;  ///< counts are added
-};
-
-/// Elements that are in no bin have two counters: counts[bins] for those below the first bin, counts[bins + 1] for
-/// those above the last one and for NaN. `counts` then has bins + 2 elements, whose sum is n.
-struct CountOutside : HistogramPolicy {
-  static constexpr bool COUNTS_OUTSIDE = true;  ///< such elements are counted, too
-};
-
-/// The last bin has the elements that equal `upper`, too, as NumPy's does: for bins between limits.
-struct CloseLastBin : HistogramPolicy {
-  static constexpr bool CLOSED = true;  ///< such elements are in the last bin
-};
 
 namespace detail {
 

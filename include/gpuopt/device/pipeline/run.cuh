@@ -6,11 +6,11 @@
 #include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/pipeline/ends.cuh>
-#include <gpuopt/device/pipeline/options.cuh>
 #include <gpuopt/device/pipeline/plan.cuh>
 #include <gpuopt/device/pipeline/settler.cuh>
 #include <gpuopt/device/pipeline/slots.cuh>
 #include <gpuopt/host/stream_watch.cuh>
+#include <gpuopt/pipeline_types.cuh>
 
 #include <cstddef>
 #include <type_traits>

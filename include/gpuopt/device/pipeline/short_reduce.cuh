@@ -5,7 +5,6 @@
 
 #include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/integers.cuh>
-#include <gpuopt/device/pipeline/options.cuh>
 #include <gpuopt/device/pipeline/plan.cuh>
 #include <gpuopt/device/pipeline/run.cuh>
 #include <gpuopt/device/pipeline/slots.cuh>
@@ -13,6 +12,7 @@
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/event.cuh>
 #include <gpuopt/host/stream_pool.cuh>
+#include <gpuopt/pipeline_types.cuh>
 
 #include <cuda_runtime.h>
 

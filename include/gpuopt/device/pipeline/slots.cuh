@@ -5,7 +5,6 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
-#include <gpuopt/device/pipeline/options.cuh>
 #include <gpuopt/device/pipeline/plan.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
@@ -13,6 +12,7 @@
 #include <gpuopt/host/memory.cuh>
 #include <gpuopt/host/pinned.cuh>
 #include <gpuopt/host/stream_pool.cuh>
+#include <gpuopt/pipeline_types.cuh>
 
 #include <cuda_runtime.h>
 

@@ -8,12 +8,12 @@
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/device/pipeline/ends.cuh>
-#include <gpuopt/device/pipeline/options.cuh>
 #include <gpuopt/device/pipeline/run.cuh>
 #include <gpuopt/device/reduce/fold.cuh>
 #include <gpuopt/device/reduce/launch.cuh>
 #include <gpuopt/device/structs/arguments.cuh>
 #include <gpuopt/host/pinned.cuh>
+#include <gpuopt/pipeline_types.cuh>
 
 #include <cstddef>
 #include <type_traits>

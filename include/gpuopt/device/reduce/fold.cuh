@@ -8,30 +8,13 @@
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/reduce/reducer.cuh>
 #include <gpuopt/host/stream.cuh>
+#include <gpuopt/reduce_types.cuh>
 
 #include <cstddef>
 #include <iterator>
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
-
-/// An initial value of type T in device memory, from deviceValue.
-template <class T>
-struct DeviceValue {
-  const T* address;  ///< read by the kernel
-};
-
-/// An initial value that is in device memory when the kernel runs: for `init` that an earlier kernel computes, also
-/// within a captured graph.
-///
-///     gpuopt::reduceInto(chunk, n, sum, gpuopt::Plus{}, gpuopt::deviceValue(sum), stream);   // adds to *sum
-///
-/// \param address a device pointer, which may be the call's `out`
-template <class P>
-auto deviceValue(P address)
-    -> DeviceValue<std::remove_cv_t<std::remove_pointer_t<decltype(detail::toAddress(address))>>> {
-  return {detail::toAddress(address)};
-}
 
 namespace detail {
 

@@ -6,7 +6,7 @@
 #include <gpuopt/core/box.cuh>
 #include <gpuopt/core/callable.cuh>
 #include <gpuopt/core/message.cuh>
-#include <gpuopt/device/reduce/result.cuh>
+#include <gpuopt/reduce_types.cuh>
 #include <gpuopt/thread/operators.cuh>
 #include <gpuopt/warp/reduce.cuh>
 
@@ -15,27 +15,6 @@
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
-
-/// The accumulator, and result type, of a fold by Op over the elements of an iterator `It`, where A is the accumulator
-/// that the caller names.
-template <class A, class Op, class It>
-using Reduced = detail::Accumulator<A, Op, typename std::iterator_traits<It>::value_type>;
-
-/// The accumulator, and result type, of a fold by Op over the results of F, for elements of one or more inputs.
-///
-/// \tparam A the accumulator that the caller names, or DefaultAccumulator
-/// \tparam Op the operation
-/// \tparam Its the inputs: pointers or iterators
-template <class A, class Op, class F, class... Its>
-using ReducedBy = detail::Accumulator<A, Op, detail::ResultOf<F, typename std::iterator_traits<Its>::value_type...>>;
-
-/// The accumulator, and result type, of a dot product of the elements of It1 and It2, where A is the accumulator that
-/// the caller names.
-template <class A, class It1, class It2>
-using DotResult = detail::Accumulator<
-    A, Plus,
-    std::common_type_t<detail::Accumulator<A, Plus, typename std::iterator_traits<It1>::value_type>,
-                       detail::Accumulator<A, Plus, typename std::iterator_traits<It2>::value_type>>>;
 
 namespace detail {
 

@@ -7,53 +7,11 @@
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
+#include <gpuopt/reduce_types.cuh>
 
 #include <cstddef>
 
-GPUOPT_NAMESPACE_BEGIN
-
-/// How a device-wide reduction is divided among threads and blocks. To change a value, derive a type and pass it as the
-/// second template argument. All choices follow from the number of bytes, never from the device.
-struct ReducePolicy {
-  static constexpr int BLOCK = 512;         ///< most threads of a block
-  static constexpr int VECTORS = 8;         ///< 16-byte loads in flight per thread
-  static constexpr bool BY_LENGTH = false;  ///< whether the order is the same at every alignment
-  static constexpr bool IN_ORDER = false;   ///< whether operands are combined in the order of the input
-
-  /// Most elements per thread where each block takes one tile. More would unroll into more instructions, and a cold
-  /// cache loads those from memory.
-  static constexpr int TILE_ELEMENTS = 32;
-  /// Elements per thread of a single block, as long as it has no more than 256 threads.
-  static constexpr std::size_t oneBlockElements = 32;
-  /// Largest input for which each block takes one tile. Above, blocks loop over tiles.
-  static constexpr std::size_t tileBytes = 16 << 20;
-  /// Largest input whose loads bypass L1 and are evicted from L2 first. Above, each block reads one contiguous range
-  /// with plain loads, 3 to 5 % faster.
-  static constexpr std::size_t streamedBytes = std::size_t{384} << 20;
-
-  /// Threads of each of several blocks that take one tile, by the bytes of the input.
-  static constexpr int tileThreads(std::size_t bytes) {
-    return bytes <= (256 << 10) ? 128 : bytes <= (4 << 20) ? 256 : 512;
-  }
-  /// Number of blocks that loop over tiles: two for each multiprocessor of an H200. 256 divides inputs of 2^k bytes
-  /// evenly.
-  static constexpr unsigned loopBlocks(std::size_t bytes) { return bytes <= streamedBytes ? 256 : 264; }
-};
-
-/// The policy of results that depend on n and the types alone: the order of ReducePolicy also depends on where the
-/// input begins relative to a 128-byte boundary. The price: misaligned input is read element by element.
-struct ByLength : ReducePolicy {
-  static constexpr bool BY_LENGTH = true;  ///< the order is the same at every alignment
-};
-
-/// The policy of operations that are associative but not commutative: operands are combined in the order of the input.
-struct InOrder : ByLength {
-  static constexpr bool IN_ORDER = true;  ///< operands are combined in the order of the input
-  /// Rows of 32 steps that a warp has in flight, 2, 4 or 8. Fewer rows spread small inputs over more warps.
-  static constexpr int orderedRows(std::size_t bytes) { return bytes <= (4 << 20) ? 2 : bytes <= (16 << 20) ? 4 : 8; }
-};
-
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 /// How reduceRows is divided among threads and blocks. All choices follow from shape, types and alignment, never from
 /// the device.
@@ -139,16 +97,4 @@ inline constexpr int mostStepVectors = 3;
 inline constexpr std::size_t mostMarkedBytes = 28;
 inline constexpr std::size_t mostMarkedWords = 2048;
 
-}  // namespace detail
-
-/// How rows are divided; for the library alone.
-using ReduceRowsPolicy [[deprecated("gpuopt: the library's own; ReducePolicy is for reduce()")]] =
-    detail::ReduceRowsPolicy;
-/// How columns are divided; for the library alone.
-using ReduceColumnsPolicy [[deprecated("gpuopt: the library's own; ReducePolicy is for reduce()")]] =
-    detail::ReduceColumnsPolicy;
-/// How segments are divided; for the library alone.
-using ReduceSegmentsPolicy [[deprecated("gpuopt: the library's own; ReducePolicy is for reduce()")]] =
-    detail::ReduceSegmentsPolicy;
-
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

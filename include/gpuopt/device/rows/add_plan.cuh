@@ -8,20 +8,11 @@
 #include <gpuopt/device/rows/combine.cuh>
 #include <gpuopt/device/rows/group.cuh>
 #include <gpuopt/device/rows/tuning.cuh>
+#include <gpuopt/rows_types.cuh>
 #include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <string>
-
-GPUOPT_TYPES_BEGIN
-
-/// How addRows adds rows that go to one row.
-enum class RowAddition {
-  deterministic,  ///< grouped by their row, in the order of the indices: the same bits each time
-  atomic,         ///< in any order, by atomic additions: other bits each time, without scratch memory
-};
-
-GPUOPT_TYPES_END
 
 GPUOPT_DETAIL_BEGIN
 

@@ -12,22 +12,13 @@
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/grid/resident_threads.cuh>
 #include <gpuopt/host/launch.cuh>
+#include <gpuopt/rows_types.cuh>
 #include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>
-
-GPUOPT_TYPES_BEGIN
-
-/// How rows are combined to one.
-enum class RowCombination {
-  sum,   ///< their sum
-  mean,  ///< their sum divided by their number, without padding; zeros if there are none
-};
-
-GPUOPT_TYPES_END
 
 GPUOPT_DETAIL_BEGIN
 

@@ -7,21 +7,12 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/rows_types.cuh>
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
 #include <type_traits>
-
-GPUOPT_TYPES_BEGIN
-
-/// What functions of rows make of a negative index, such as -1.
-enum class RowIndices {
-  trusted,  ///< there is none
-  padded,   ///< it stands for no row: a gathered row gets zeros, and others are skipped. Also of unsigned types
-};
-
-GPUOPT_TYPES_END
 
 GPUOPT_DETAIL_BEGIN
 

@@ -5,24 +5,11 @@
 
 #include <gpuopt/core/device_code.cuh>
 #include <gpuopt/core/integers.cuh>
+#include <gpuopt/rows_types.cuh>
 #include <gpuopt/warp/shuffle.cuh>
 
 #include <cstddef>
 #include <type_traits>
-
-GPUOPT_TYPES_BEGIN
-
-/// Two statistics of a row, one after the other: what `second` does with an element may depend on the result of
-/// `first`. Made by thenStatistic.
-///
-/// \tparam First,Second the types of the statistics
-template <class First, class Second>
-struct StatisticChain {
-  First first;    ///< any statistic
-  Second second;  ///< gets the result of `first` as the last argument of add() and finish()
-};
-
-GPUOPT_TYPES_END
 
 GPUOPT_DETAIL_BEGIN
 

@@ -5,7 +5,6 @@
 
 #include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/message.cuh>
-#include <gpuopt/device/transfer/handle.cuh>
 #include <gpuopt/device/transfer/plan.cuh>
 #include <gpuopt/device/transfer/queue.cuh>
 #include <gpuopt/device/transfer/ring.cuh>
@@ -13,6 +12,7 @@
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/host_memory.cuh>
 #include <gpuopt/host/workspace.cuh>
+#include <gpuopt/transfer_types.cuh>
 
 #include <cstddef>
 #include <memory>

@@ -10,20 +10,13 @@
 #include <gpuopt/host/host_memory.cuh>
 #include <gpuopt/host/tuning/tunable.cuh>
 #include <gpuopt/soa/equality.cuh>
+#include <gpuopt/transfer_types.cuh>
 
 #include <cstddef>
 #include <optional>
 #include <string>
 
-GPUOPT_NAMESPACE_BEGIN
-
-/// The way of a transfer.
-enum class TransferDirection {
-  upload,   ///< from host to device
-  download  ///< from device to host
-};
-
-namespace detail {
+GPUOPT_DETAIL_BEGIN
 
 enum class TransferAlgorithm { none, engine, runtime, kernel, ring, queue };
 
@@ -193,5 +186,4 @@ inline std::string planInWords(const TransferPlan& plan, std::size_t bytes) {
   return inWords({nameOf(plan) + launch, plan.reason, 0, 0, bytes, bytes});
 }
 
-}  // namespace detail
-GPUOPT_NAMESPACE_END
+GPUOPT_DETAIL_END

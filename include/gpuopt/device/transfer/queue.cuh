@@ -5,7 +5,6 @@
 
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/pipeline/staging.cuh>
-#include <gpuopt/device/transfer/handle.cuh>
 #include <gpuopt/device/transfer/ring.cuh>
 #include <gpuopt/device/transfer/slots.cuh>
 #include <gpuopt/device/transfer/tuning.cuh>
@@ -14,6 +13,7 @@
 #include <gpuopt/host/event.cuh>
 #include <gpuopt/host/stream_pool.cuh>
 #include <gpuopt/host/workspace.cuh>
+#include <gpuopt/transfer_types.cuh>
 
 #include <cstddef>
 #include <memory>

@@ -1,5 +1,5 @@
 /// \file
-/// Handles of transfers that go on after the call.
+/// Directions of transfers, and handles of those that go on after the call.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -21,6 +21,12 @@ class PendingTransfer {
 };
 
 }  // namespace detail
+
+/// The way of a transfer.
+enum class TransferDirection {
+  upload,   ///< from host to device
+  download  ///< from device to host
+};
 
 /// A transfer that has been begun. The host must leave both its arrays alone until wait() has returned, or the
 /// destructor. Work that is queued in the stream may use them: it finds the transfer done.

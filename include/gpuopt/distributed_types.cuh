@@ -1,17 +1,55 @@
 /// \file
-/// How the rows or columns of a matrix are divided among ranks.
+/// What functions of several GPUs take and throw: slabs, errors.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
+#include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/message.cuh>
 
+#if !__has_include(<nccl.h>)
+#error "gpuopt: <gpuopt/distributed.cuh> needs NCCL: put nccl.h on the include path, and link libnccl"
+#include <see_the_error_above>
+#endif
+#include <nccl.h>
+
 #include <cstddef>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 GPUOPT_NAMESPACE_BEGIN
 namespace distributed {
+
+/// A call of NCCL failed. what() reads "<call>: <description>".
+class NcclError : public std::runtime_error {
+ public:
+  /// \param code the error code
+  /// \param call the failed call
+  NcclError(ncclResult_t code, const std::string& call)
+      : std::runtime_error(call + ": " + ncclGetErrorString(code)), code_(code) {}
+
+  /// The error code.
+  ncclResult_t code() const noexcept { return code_; }
+
+ private:
+  ncclResult_t code_;
+};
+
+/// A collective call failed because of another rank: one that had wrong arguments, made another call, or did not come.
+class TeamError : public std::runtime_error {
+ public:
+  /// \param rank the rank that is the cause, or -1
+  /// \param what the message
+  TeamError(int rank, const std::string& what) : std::runtime_error(what), rank_(rank) {}
+
+  /// The rank that is the cause; -1 if NCCL was waited for, which does not tell.
+  int rank() const noexcept { return rank_; }
+
+ private:
+  int rank_;
+};
 
 /// The slabs of a matrix: neighbouring rows, or columns, of each rank, in the order of the ranks.
 ///
