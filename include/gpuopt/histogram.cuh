@@ -121,7 +121,7 @@ void bincount(In&& in, Counts&& counts, StreamRef stream = {}) {
                            detail::binsOf<Policy>(counts, "gpuopt::bincount"), stream);
 }
 
-/// Counts the elements of each bin by a function that tells an element's bin.
+/// Counts the elements of each bin by a function that returns the bin of an element.
 ///
 ///     gpuopt::histogramBy(particles, n, counts, 64, [] __device__(const Particle& p) { return int(p.energy); });
 ///

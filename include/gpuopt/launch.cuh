@@ -15,18 +15,14 @@
 ///       gpuopt::launch(scale, config, data, n, 2.0f);
 ///     }
 ///
-/// - occupancyConfig(kernel, items, BLOCK, itemsPerThread, sharedBytes, stream): as many blocks of BLOCK threads as
-/// fill
-///   the device, but no more than the work needs. Cached: a repeated call costs well under 0.1 us.
+/// - occupancyConfig(kernel, items, BLOCK, itemsPerThread, sharedBytes, stream): as many blocks of BLOCK threads
+///   as fill the device, but no more than the work needs. Cached: a repeated call costs well under 0.1 us.
 /// - maxOccupancyConfig(kernel, items, itemsPerThread, sharedBytes, stream): the same with the block size of the
-/// highest
-///   occupancy, at the same cost.
+///   highest occupancy, at the same cost.
 /// - explainOccupancy(kernel, block, sharedBytes): whether registers, shared memory, threads or blocks limit the
-/// kernel;
-///   printable. Queries the runtime every time.
-/// - launch(kernel, config, arguments...): launches the kernel, with the arguments converted to its parameters. Costs
-/// as
-///   much as the runtime's own launch.
+///   kernel; printable. Queries the runtime every time.
+/// - launch(kernel, config, arguments...): launches the kernel, with the arguments converted to its parameters.
+///   Costs as much as the runtime's own launch.
 ///
 /// Requirements: a kernel whose grid may have fewer threads than items loops over them, as above. Host functions,
 /// callable from any thread, for its current device; none waits for the device.

@@ -109,8 +109,9 @@ struct FrameStatistics {
 
 /// A ring of slots for frames of one size. One thread produces frames, one consumes them; run() makes both.
 ///
-///     while (In* frame = ring.acquire()) { fill(frame); ring.submit(); }        // one thread, which then calls
-///     close() while (const gpuopt::Frame<Out> frame = ring.next()) use(frame.data);     // another thread
+///     while (In* frame = ring.acquire()) { fill(frame); ring.submit(); }        // one thread,
+///     ring.close();                                                             // at its end
+///     while (const gpuopt::Frame<Out> frame = ring.next()) use(frame.data);     // another thread
 ///
 /// The work of a frame follows that of the frame before, so that both may use the same memory, for example for what
 /// moves between them. Copies of neighbouring frames run at once.

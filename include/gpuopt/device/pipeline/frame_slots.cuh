@@ -64,7 +64,7 @@ class FrameSlots {
 
   // Queues a frame. Its work follows that of the frame before, so that both may use the same memory.
   void queue(FrameSlot& slot, const std::function<void(const RawFrame&)>& work) {
-    if (plan_.copies) copy(slot.in, slot.hostIn, plan_.request.inBytes, slot.stream);
+    if (plan_.copies) copyAsync(slot.in, slot.hostIn, plan_.request.inBytes, slot.stream);
     if (before_ != nullptr) before_->makeWait(slot.stream);
     const StreamWatch watch(slot.stream);
     work({slot.in, slot.out, slot.number, slot.stream});
@@ -72,16 +72,12 @@ class FrameSlots {
     before_ = plan_.copies ? &slot.worked : &slot.done;
     if (plan_.copies) {
       slot.worked.record(slot.stream);
-      copy(slot.hostOut, slot.out, plan_.request.outBytes, slot.stream);
+      copyAsync(slot.hostOut, slot.out, plan_.request.outBytes, slot.stream);
     }
     slot.done.record(slot.stream);
   }
 
  private:
-  static void copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync");
-  }
-
   FramesPlan plan_;
   PinnedVector<unsigned char> pinned_;  // first: its capacity limits the number of slots
   std::vector<FrameSlot> slots_;

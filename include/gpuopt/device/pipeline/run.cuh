@@ -182,7 +182,7 @@ class PipelineRun {
   void queueElements(const PipelineSlot& slot, const SourceChunk& chunk) {
     const PipelineStreams& streams = slots_.streams();
     slot.worked.makeWait(streams.up);
-    copy(slot.in, chunk.data, chunk.count * plan_.request.inBytes, streams.up);
+    copyAsync(slot.in, chunk.data, chunk.count * plan_.request.inBytes, streams.up);
     slot.arrived.record(streams.up);
     slot.arrived.makeWait(streams.work);
     if (sink_ != nullptr) slot.left.makeWait(streams.work);
@@ -193,12 +193,8 @@ class PipelineRun {
     void* const target = sink_->target(slot.hostOut, ticket.first);
     ticket.target = target;
     slot.worked.makeWait(down);
-    copy(target, slot.out, ticket.count * plan_.request.outBytes, down);
+    copyAsync(target, slot.out, ticket.count * plan_.request.outBytes, down);
     slot.left.record(down);
-  }
-
-  static void copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync");
   }
 
   // All chunks that are queued reach the sink, unless it has refused one. Work that was refused is waited for.

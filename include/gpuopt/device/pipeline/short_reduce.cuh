@@ -39,7 +39,7 @@ class ShortRun {
 
   // Copies, and makes the work wait for it.
   void copy(void* to, const void* from, std::size_t bytes) const {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, up_), "cudaMemcpyAsync");
+    copyAsync(to, from, bytes, up_);
     arrived_.record(up_);
     arrived_.makeWait(work_);
   }

@@ -67,6 +67,10 @@ class PinnedBuffer {
   PinnedVector<unsigned char> memory_;
 };
 
+inline void copyAsync(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync");
+}
+
 // Memory for one chunk.
 struct PipelineSlot {
   Event arrived, worked, left;  // recorded after the copy to the device, the work, the copy from the device

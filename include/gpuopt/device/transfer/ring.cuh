@@ -221,7 +221,7 @@ class RingTransfer final : public HelpedJob {
     return i < regions_ && (*ring_)[i % request_.slots].rounds == i / request_.slots + (isUpload() ? 1 : 0);
   }
 
-  /// Queues the copies that can be queued, in order, unless another thread is about it: that one will look again.
+  /// Queues the copies that can be queued, in order, unless another thread is already doing so: it will look again.
   void queueCopies() {
     while (canCopy(queued_) && !isQueueing_.exchange(true)) {
       while (canCopy(queued_)) queueCopy(queued_);

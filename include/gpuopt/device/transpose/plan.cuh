@@ -234,8 +234,8 @@ class TransposePlanner {
            2 * plan_.skinny.sharedBytes <= f_.sharedLimit;
   }
 
-  // Tiles of large elements that lines would fill by less than four fifths, and rows of 4 bytes that become records
-  // within sectors.
+  // Lines of large elements would leave more than a fifth of an aligned tile empty. Rows of 4-byte elements would
+  // become records that begin within sectors.
   bool beatsAlignedTiles(std::size_t lines) const {
     const std::size_t bytes = f_.area * f_.batch * f_.larger;
     const bool isLarge = bytes >= tuning_.manyLinesTileBytes;
