@@ -37,6 +37,7 @@
 #include <gpuopt/host/stream.cuh>
 
 #include <cstddef>
+#include <string>
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
@@ -247,6 +248,20 @@ void transform(In1&& in1, In2&& in2, In3&& in3, Out&& out, F f, StreamRef stream
   detail::requireSize(in3, n, "in3", "gpuopt::transform");
   detail::requireSize(out, n, "out", "gpuopt::transform");
   gpuopt::transform(detail::dataOf(in1), detail::dataOf(in2), detail::dataOf(in3), n, detail::dataOf(out), f, stream);
+}
+
+/// Says in one line how `forEach` of a matrix accesses its elements, and why. Nothing is launched. Errors are those of
+/// the call. For arrays: explainForEachStruct of <gpuopt/struct_io.cuh>. The words may change from version to version.
+template <class T>
+[[nodiscard]] std::string explainForEach(MatrixView<T> data) {
+  return detail::explainForEachElement(data, "gpuopt::explainForEach");
+}
+
+/// Says in one line how `transform` of a matrix accesses its elements, and why. Nothing is launched. Errors are those
+/// of the call. For arrays: explainTransformStructs of <gpuopt/struct_io.cuh>.
+template <class In, class Out>
+[[nodiscard]] std::string explainTransform(MatrixView<In> in, MatrixView<Out> out) {
+  return detail::explainTransformElements(in, out, "gpuopt::explainTransform");
 }
 
 GPUOPT_OTHER_CALLS(forEach, "(data, n, f), (first, last, f), or a container or MatrixView and f, then a stream")

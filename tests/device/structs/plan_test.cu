@@ -5,6 +5,7 @@
 #include "support/host_test.cuh"
 #include "support/struct_data.cuh"
 
+#include <gpuopt/map.cuh>
 #include <gpuopt/struct_io.cuh>
 
 #include <cstddef>
@@ -125,6 +126,37 @@ TEST_CASE("A map of an iterator reads no memory", "[struct_io]") {
   const std::string text = explainTransformStructs(Squares{}, 100, out.data());
   INFO(text);
   CHECK(text.find("threads: the input is an iterator; reads 0 bytes, writes 400") != std::string::npos);
+}
+
+TEST_CASE("Matrices with gaps between their rows have a kernel of their own", "[struct_io]") {
+  using detail::planStructsMatrix;
+  using Algorithm = detail::StructsMatrixAlgorithm;
+  const char *const gaps = "there are gaps between rows", *const none = "there are no gaps between rows";
+  const detail::StructsMatrixPlan plans[] = {
+      {Algorithm::nothing, "no elements", {0, 5, 5, 5, 4, 4}, 0},
+      {Algorithm::nothing, "no elements", {5, 0, 8, 8, 4, 4}, 0},
+      {Algorithm::array, none, {5, 8, 8, 8, 4, 4}, 0},
+      {Algorithm::array, none, {1, 8, 9, 10, 4, 4}, 0},
+      {Algorithm::pitched, gaps, {2, 8, 9, 8, 4, 0}, 1},
+      {Algorithm::pitched, gaps, {2, 8, 8, 9, 4, 4}, 1},
+      {Algorithm::pitched, gaps, {4, 256, 257, 256, 4, 4}, 1},
+      {Algorithm::pitched, gaps, {5, 205, 256, 256, 4, 4}, 2},
+  };
+  for (const detail::StructsMatrixPlan& plan : plans) {
+    INFO(planInWords(plan));
+    CHECK(planStructsMatrix(plan.request) == plan);
+  }
+  DeviceArray<float> in(600), out(600);
+  const MatrixView<const float> dense{in.data(), 20, 30}, gapped{in.data(), 20, 25, 30};
+  const MatrixView<float> written{out.data(), 20, 25, 30};
+  CHECK(explainTransform(gapped, written) ==
+        "elements of rows, 4 a thread, 1 block of 256 threads: there are gaps between rows; reads 2000 bytes, writes "
+        "2000");
+  CHECK(explainForEach(gapped).find("there are gaps between rows; reads 2000 bytes, writes 0") != std::string::npos);
+  CHECK(explainForEach(dense) == explainForEachStruct(static_cast<const float*>(in.data()), 600));
+  CHECK(explainForEach(MatrixView<float>{nullptr, 0, 5}) == "nothing to launch: no elements");
+  CHECK(messageOf<std::invalid_argument>([&] { static_cast<void>(explainTransform(dense, written)); }) ==
+        "gpuopt::explainTransform: in is 20 x 30, but out is 20 x 25");
 }
 
 }  // namespace

@@ -8,10 +8,12 @@
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/structs/for_each.cuh>
+#include <gpuopt/device/structs/plan.cuh>
 #include <gpuopt/device/structs/transform.cuh>
 
 #include <cstddef>
 #include <new>
+#include <string>
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
@@ -90,8 +92,6 @@ struct PitchedRows {
   __device__ T* at(std::size_t row, std::size_t col) const { return data + row * ld + col; }
 };
 
-inline constexpr unsigned pitchedBlock = 256, pitchedItems = 4;
-
 // Each thread has elements that are a block's threads apart. Without `out`, they are only read.
 template <class In, class Out, class F>
 GPUOPT_KERNEL void __launch_bounds__(pitchedBlock)
@@ -122,18 +122,22 @@ GPUOPT_KERNEL void __launch_bounds__(pitchedBlock)
 }
 
 template <class In, class Out, class F>
-GPUOPT_HIDDEN void launchPitched(const MatrixView<In>& in, const PitchedRows<Out>& out, const F& f,
-                                 const char* function, cudaStream_t stream) {
+GPUOPT_HIDDEN void launchPitched(const StructsMatrixPlan& plan, const MatrixView<In>& in, const PitchedRows<Out>& out,
+                                 const F& f, const char* function, cudaStream_t stream) {
   using Read = std::remove_const_t<In>;
-  const std::size_t n = in.rows * in.cols;
-  launch(pitchedKernel<Read, Out, F>,
-         gridConfig(pitchedBlock, ceilDivide(n, std::size_t{pitchedBlock * pitchedItems}), stream, function),
-         PitchedRows<const Read>{in.data, in.ld}, out, n, RowOf(in.cols), f);
+  launch(pitchedKernel<Read, Out, F>, gridConfig(pitchedBlock, plan.blocks, stream, function),
+         PitchedRows<const Read>{in.data, in.ld}, out, in.rows * in.cols, RowOf(in.cols), f);
 }
 
+// A matrix that is changed, or only read if its elements are const.
 template <class T>
-bool isDense(const MatrixView<T>& view) {
-  return view.ld == view.cols || view.rows == 1;
+StructsMatrixPlan planForEach(const MatrixView<T>& data) {
+  return planStructsMatrix(
+      {data.rows, data.cols, data.ld, data.ld, sizeof(T), std::is_const_v<T> ? std::size_t{0} : sizeof(T)});
+}
+template <class In, class Out>
+StructsMatrixPlan planTransform(const MatrixView<In>& in, const MatrixView<Out>& out) {
+  return planStructsMatrix({in.rows, in.cols, in.ld, out.ld, sizeof(In), sizeof(Out)});
 }
 
 // One matrix for the device, checked.
@@ -153,15 +157,16 @@ void forEachElement(const MatrixView<T>& data, const F& f, const char* function,
   using Element = std::remove_const_t<T>;
   if constexpr (requireStruct<Element>()) {
     requireElements(data, "data", function);
-    if (isEmpty(data)) return;
+    const StructsMatrixPlan plan = planForEach(data);
+    if (plan.algorithm == StructsMatrixAlgorithm::nothing) return;
     const AtElement<void, F> at{f};
-    if (isDense(data))
+    if (plan.algorithm == StructsMatrixAlgorithm::array)
       return forEachChecked(data.data, data.rows * data.cols, OnMatrix<AtElement<void, F>>{at, RowOf(data.cols)},
                             function, stream);
     if constexpr (std::is_const_v<T>)
-      launchPitched(data, PitchedRows<void>{}, at, function, stream);
+      launchPitched(plan, data, PitchedRows<void>{}, at, function, stream);
     else
-      launchPitched(data, PitchedRows<T>{data.data, data.ld}, ChangedAt<T, F>{at}, function, stream);
+      launchPitched(plan, data, PitchedRows<T>{data.data, data.ld}, ChangedAt<T, F>{at}, function, stream);
   }
 }
 
@@ -174,23 +179,45 @@ void requireElementsApart(const MatrixView<In>& in, const MatrixView<Out>& out, 
     throwInvalid({function, ": in and out overlap: ", overlapOf(read, written)});
 }
 
+template <class In, class Out>
+void requireElementsOf(const MatrixView<In>& in, const MatrixView<Out>& out, const char* function) {
+  requireElements(in, "in", function);
+  requireElements(out, "out", function);
+  if (in.rows != out.rows || in.cols != out.cols)
+    throwInvalid({function, ": in is ", shapeOf(named(in, "in")), ", but out is ", shapeOf(named(out, "out"))});
+  if (!isEmpty(in)) requireElementsApart(in, out, function);
+}
+
 template <class In, class Out, class F>
 void transformElements(const MatrixView<In>& in, const MatrixView<Out>& out, const F& f, const char* function,
                        cudaStream_t stream) {
   [[maybe_unused]] const CallRange range(function);
   if constexpr (requireStruct<std::remove_const_t<In>>() && requireStruct<Out>()) {
-    requireElements(in, "in", function);
-    requireElements(out, "out", function);
-    if (in.rows != out.rows || in.cols != out.cols)
-      throwInvalid({function, ": in is ", shapeOf(named(in, "in")), ", but out is ", shapeOf(named(out, "out"))});
-    if (isEmpty(in)) return;
-    requireElementsApart(in, out, function);
+    requireElementsOf(in, out, function);
+    const StructsMatrixPlan plan = planTransform(in, out);
+    if (plan.algorithm == StructsMatrixAlgorithm::nothing) return;
     const AtElement<Out, F> at{f};
-    if (isDense(in) && isDense(out))
+    if (plan.algorithm == StructsMatrixAlgorithm::array)
       return transformChecked(in.data, in.rows * in.cols, out.data, OnMatrix<AtElement<Out, F>>{at, RowOf(in.cols)},
                               function, stream);
-    launchPitched(in, PitchedRows<Out>{out.data, out.ld}, at, function, stream);
+    launchPitched(plan, in, PitchedRows<Out>{out.data, out.ld}, at, function, stream);
   }
+}
+
+// How the calls access their matrices, in words.
+template <class T>
+std::string explainForEachElement(const MatrixView<T>& data, const char* function) {
+  requireElements(data, "data", function);
+  const StructsMatrixPlan plan = planForEach(data);
+  if (plan.algorithm != StructsMatrixAlgorithm::array) return planInWords(plan);
+  return explainForEach(data.data, data.rows * data.cols, function);
+}
+template <class In, class Out>
+std::string explainTransformElements(const MatrixView<In>& in, const MatrixView<Out>& out, const char* function) {
+  requireElementsOf(in, out, function);
+  const StructsMatrixPlan plan = planTransform(in, out);
+  if (plan.algorithm != StructsMatrixAlgorithm::array) return planInWords(plan);
+  return explainTransform(in.data, in.rows * in.cols, out.data, function);
 }
 
 GPUOPT_DETAIL_END

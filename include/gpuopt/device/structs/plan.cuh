@@ -77,6 +77,52 @@ inline std::string planInWords(const StructsPlan& plan) {
                   plan.block.threads, r.n * r.readBytes, r.n * r.writtenBytes});
 }
 
+// A function of every element of a matrix that is read, and of one that is written.
+struct StructsMatrixRequest {
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  std::size_t inLd = 0;
+  std::size_t outLd = 0;
+  std::size_t readBytes = 0;  // of an element
+  std::size_t writtenBytes = 0;
+};
+template <>
+inline constexpr bool isPlan<StructsMatrixRequest> = true;
+
+enum class StructsMatrixAlgorithm {
+  nothing,
+  array,    // without gaps: planned as an array
+  pitched,  // each thread takes elements that are a block's threads apart, and computes their rows
+};
+
+struct StructsMatrixPlan {
+  StructsMatrixAlgorithm algorithm = StructsMatrixAlgorithm::nothing;
+  const char* reason = "no elements";
+  StructsMatrixRequest request{};
+  std::size_t blocks = 0;  // of pitched rows
+};
+template <>
+inline constexpr bool isPlan<StructsMatrixPlan> = true;
+
+inline StructsMatrixPlan planStructsMatrix(const StructsMatrixRequest& r) {
+  const std::size_t n = r.rows * r.cols;
+  if (n == 0) return {StructsMatrixAlgorithm::nothing, "no elements", r, 0};
+  if (r.rows == 1 || (r.inLd == r.cols && r.outLd == r.cols))
+    return {StructsMatrixAlgorithm::array, "there are no gaps between rows", r, 0};
+  return {StructsMatrixAlgorithm::pitched, "there are gaps between rows", r,
+          ceilDivide(n, std::size_t{pitchedBlock * pitchedItems})};
+}
+
+inline std::string planInWords(const StructsMatrixPlan& plan) {
+  const StructsMatrixRequest& r = plan.request;
+  const std::size_t n = r.rows * r.cols;
+  if (plan.algorithm == StructsMatrixAlgorithm::nothing) return inWords({"", plan.reason});
+  if (plan.algorithm == StructsMatrixAlgorithm::array)
+    return inWords({"as an array", plan.reason, 0, 0, n * r.readBytes, n * r.writtenBytes});
+  return inWords({message({"elements of rows, ", pitchedItems, " a thread"}), plan.reason, plan.blocks, pitchedBlock,
+                  n * r.readBytes, n * r.writtenBytes});
+}
+
 // n structures, gathered or scattered by indices.
 struct MoveStructsRequest {
   std::uintptr_t in = 0;

@@ -67,6 +67,11 @@ inline constexpr unsigned indexedLoadsInFlight = 4;
 // Without it, ptxas saves registers and loads wait for each other.
 inline constexpr int indexedBlocksPerSm = 1024 / indexedBlock;
 
+// --- forEach and transform of matrices with gaps between their rows
+
+// Threads of a block, and the elements of each.
+inline constexpr unsigned pitchedBlock = 256, pitchedItems = 4;
+
 // --- toSoa and toAos
 
 // Structures per thread. Four widen a lane's accesses to columns of small members, and of any alignment.
