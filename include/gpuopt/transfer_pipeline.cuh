@@ -62,8 +62,8 @@ auto foldStream(Source source, const Rest&... rest) {
   const PipelinePlan plan = planStreamReduce(source, call.options);
   ChunkFold<Policy, Reduced<A, decltype(call.op), const T*>, T, decltype(call.op), decltype(call.first)> fold(
       call.op, call.first);
-  if (plan.algorithm == PipelineAlgorithm::halves) {
-    runHalves(call.options, plan, source, fold);
+  if (plan.algorithm == PipelineAlgorithm::fewCopies) {
+    runFewCopies(call.options, plan, source, fold);
   } else {
     PipelineSlots slots(call.options);
     const PipelineResult result = PipelineRun(call.options, plan, slots, source, nullptr)(fold);

@@ -55,7 +55,7 @@ struct Row {
   const char* reason;
 };
 
-constexpr auto CHUNKS = PipelineAlgorithm::chunks, HALVES = PipelineAlgorithm::halves;
+constexpr auto CHUNKS = PipelineAlgorithm::chunks, FEW_COPIES = PipelineAlgorithm::fewCopies;
 constexpr const char *SHORT = "the source is short: its first copy and its last overlap with nothing",
                      *LONG = "the source is long", *UNKNOWN = "the length of the source is unknown",
                      *CHOSEN = "options.chunkBytes says so",
@@ -88,8 +88,8 @@ const std::vector<Row>& rows() {
       {chosen(floats(1000, true, true, true), 40, 2), CHUNKS, 10, 100, 2, 2, true, CHOSEN},
       // A reduction that nobody watches, of an array in pinned memory.
       {unwatched(floats(0, false)), CHUNKS, 1, 0, 1, 1, false, "no elements"},
-      {unwatched(floats(1, false)), HALVES, 1, 1, 1, 0, false, NOBODY},
-      {unwatched(floats(16 * MIB, false)), HALVES, MIB, 16, 1, 0, false, NOBODY},
+      {unwatched(floats(1, false)), FEW_COPIES, 1, 1, 1, 0, false, NOBODY},
+      {unwatched(floats(16 * MIB, false)), FEW_COPIES, MIB, 16, 1, 0, false, NOBODY},
       {unwatched(floats(16 * MIB + 1, false)), CHUNKS, MIB, 17, 3, 16, false, SHORT},
       {unwatched(floats(16 * MIB + 4, false)), CHUNKS, 2 * MIB, 9, 3, 9, false, SHORT},
       {unwatched(floats(16 * MIB, false, true)), CHUNKS, MIB, 16, 4, 16, true, SHORT},
@@ -112,7 +112,7 @@ PipelinePlan planOf(const Row& row) {
   plan.slots = row.slots;
   plan.tickets = row.tickets;
   const std::size_t in = row.chunkElements * r.inBytes, out = row.chunkElements * r.outBytes;
-  if (row.algorithm == HALVES)
+  if (row.algorithm == FEW_COPIES)
     plan.slotBytes.in = r.length * r.inBytes;
   else
     plan.slotBytes = {r.isFilled ? in : 0, in, out, r.isDrained ? out : 0};
@@ -166,7 +166,7 @@ TEST_CASE("Plans of pipelines in words", "[pipeline]") {
         "chunks of up to 4194304 elements, 4 slots, filled by the host one ahead, up to 16 queued: the length of the "
         "source is unknown");
   CHECK(planInWords(planPipeline(unwatched(floats(16 * MIB, false)))) ==
-        "16 chunks of 1048576 elements, each copy brings half of what is left: a short array in pinned memory, and "
+        "16 chunks of 1048576 elements, each copy brings a share of what is left: a short array in pinned memory, and "
         "nobody "
         "asks for its chunks; reads 67108864 bytes, writes 0");
 }
@@ -192,10 +192,11 @@ TEST_CASE("explainStreamReduce, explainStreamTransform and explainFrames", "[pip
   gpuopt::PinnedVector<float> pinned(1000);
   std::vector<float> pageable(1000), results(999);
   const std::string isShort = ": the source is short: its first copy and its last overlap with nothing; ";
-  CHECK(gpuopt::explainStreamReduce(gpuopt::fromHost(pinned)) ==
-        "1 chunk of 1000 elements, each copy brings half of what is left: a short array in pinned memory, and nobody "
-        "asks "
-        "for its chunks; reads 4000 bytes, writes 0");
+  CHECK(
+      gpuopt::explainStreamReduce(gpuopt::fromHost(pinned)) ==
+      "1 chunk of 1000 elements, each copy brings a share of what is left: a short array in pinned memory, and nobody "
+      "asks "
+      "for its chunks; reads 4000 bytes, writes 0");
   CHECK(gpuopt::explainStreamReduce(gpuopt::fromHost(pageable)) ==
         "1 chunk of 1000 elements, 1 slot, filled by the host, up to 1 queued" + isShort +
             "reads 4000 bytes, writes 0");

@@ -17,8 +17,8 @@
 GPUOPT_DETAIL_BEGIN
 
 enum class PipelineAlgorithm {
-  chunks,  // each chunk has a copy, and a slot of the ring
-  halves,  // all elements have a place on the device, and each copy brings half of those that are left
+  chunks,     // each chunk has a copy, and a slot of the ring
+  fewCopies,  // all elements have a place on the device, and each copy brings a share of those that are left
 };
 
 // One run.
@@ -63,8 +63,8 @@ class PipelinePlanner {
     plan_.chunkElements = chunkElements(r_.length, elementBytes(), r_.chunkBytes, r_.outBytes > 0);
     if (r_.length != unknownLength) plan_.chunks = ceilDivide(r_.length, plan_.chunkElements);
     plan_.reason = sizeReason();
-    if (fitsHalves())
-      planHalves();
+    if (suitsFewCopies())
+      planFewCopies();
     else
       planSlots();
     return plan_;
@@ -84,13 +84,13 @@ class PipelinePlanner {
                : "the source is short: its first copy and its last overlap with nothing";
   }
 
-  bool fitsHalves() const {
+  bool suitsFewCopies() const {
     return r_.isUnwatched && r_.outBytes == 0 && !r_.isFilled && r_.chunkBytes == 0 && r_.slots == 0 && r_.length > 0 &&
            cappedProduct(r_.length, r_.inBytes) <= shortRunBytes;
   }
 
-  void planHalves() {
-    plan_.algorithm = PipelineAlgorithm::halves;
+  void planFewCopies() {
+    plan_.algorithm = PipelineAlgorithm::fewCopies;
     plan_.reason = "a short array in pinned memory, and nobody asks for its chunks";
     plan_.tickets = 0;
     plan_.slotBytes.in = r_.length * r_.inBytes;
@@ -118,7 +118,7 @@ inline PipelinePlan planPipeline(const PipelineRequest& request) { return Pipeli
 
 inline std::string stagesInWords(const PipelinePlan& plan) {
   const PipelineRequest& r = plan.request;
-  if (plan.algorithm == PipelineAlgorithm::halves) return ", each copy brings half of what is left";
+  if (plan.algorithm == PipelineAlgorithm::fewCopies) return ", each copy brings a share of what is left";
   return message({", ", plan.slots, plan.slots == 1 ? " slot" : " slots",
                   r.isFilled ? (plan.fillsAhead ? ", filled by the host one ahead" : ", filled by the host") : "",
                   r.isDrained ? ", emptied by the host" : "", ", up to ", plan.tickets, " queued"});

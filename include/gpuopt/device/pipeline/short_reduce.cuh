@@ -51,8 +51,9 @@ class ShortRun {
 };
 
 // Queues all chunks of an array in pinned memory, in their order, so that a value has the bits of a run by slots. Each
-// copy has half of the chunks that are left: few copies, and little is left to be reduced when the last one ends.
-inline void runHalves(const PipelineOptions& options, const PipelinePlan& plan, ChunkSource& source, ChunkWork& work) {
+// copy has a share of the chunks that are left: few copies, and little is left to be reduced when the last one ends.
+inline void runFewCopies(const PipelineOptions& options, const PipelinePlan& plan, ChunkSource& source,
+                         ChunkWork& work) {
   [[maybe_unused]] const CallRange range("gpuopt::Pipeline::run");
   const RelaxedCapture relaxed;
   const std::size_t n = plan.request.length, capacity = plan.chunkElements, bytes = plan.request.inBytes;
@@ -62,7 +63,7 @@ inline void runHalves(const PipelineOptions& options, const PipelinePlan& plan, 
   std::size_t copied = 0;
   for (std::size_t at = 0, index = 0; at < n; at += capacity, ++index) {
     if (at == copied) {
-      copied = smallerOf(at + (plan.chunks - index + 1) / 2 * capacity, n);
+      copied = smallerOf(at + chunksOfCopy(plan.chunks - index) * capacity, n);
       run.copy(device + at * bytes, host + at * bytes, (copied - at) * bytes);
     }
     work.queue({device + at * bytes, nullptr, smallerOf(capacity, n - at), at, index, run.work()});
