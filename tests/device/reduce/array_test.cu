@@ -127,6 +127,26 @@ TEMPLATE_TEST_CASE("Several tiles and blocks", "[reduce][sweep]", ELEMENT_TYPES)
   for (const std::size_t n : lengths) data.template check<LowBoundaries>(5, n);
 }
 
+struct WideLoads : LowBoundaries {
+  static constexpr bool WIDE_LOADS = true;
+};
+
+TEMPLATE_TEST_CASE("Loads of 32 bytes", "[reduce]", signed char, __half, float, long long, Float3) {
+  std::set<std::size_t> lengths = lengthsAround<TestType>({1 << 10, 8 << 10, 64 << 10, 192 << 10});
+  lengths.insert({0, 1, 131});
+  const Data<TestType> data(*lengths.rbegin() + 37);
+  for (const std::size_t n : lengths)
+    for (const std::size_t first : {0, 1, 5, 33}) data.template check<WideLoads>(first, n);
+}
+
+TEST_CASE("Loads of 32 bytes are those of arrays alone", "[reduce]") {
+  const detail::ArraySource<float, Identity, true> array{};
+  const detail::ArraySource<Float3, Identity, true> triples{};
+  REQUIRE((detail::asLoaded<WideLoads, false>(array).STEP == 8 && detail::asLoaded<WideLoads, true>(array).STEP == 4));
+  REQUIRE((detail::asLoaded<ReducePolicy, false>(array).STEP == 4));
+  REQUIRE((detail::asLoaded<WideLoads, false>(triples).STEP == 4));
+}
+
 // How n floats that begin at a boundary are divided.
 detail::ReducePlan planOf(std::size_t n) {
   using Source = detail::ArraySource<float, Identity, true>;

@@ -17,6 +17,9 @@ GPUOPT_NAMESPACE_BEGIN
 struct ReducePolicy {
   static constexpr int BLOCK = 512;         ///< most threads of a block
   static constexpr int VECTORS = 8;         ///< 16-byte loads in flight per thread
+  /// Whether a load of an array takes 32 bytes: one instruction from sm_100 on, two before. Unmeasured. Without effect
+  /// on pairs of arrays, and on policies whose order is the same at every alignment.
+  static constexpr bool WIDE_LOADS = false;
   static constexpr bool BY_LENGTH = false;  ///< whether the order is the same at every alignment
   static constexpr bool IN_ORDER = false;   ///< whether operands are combined in the order of the input
 
