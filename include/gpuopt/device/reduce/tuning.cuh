@@ -15,8 +15,8 @@ GPUOPT_NAMESPACE_BEGIN
 /// How a device-wide reduction is divided among threads and blocks. To change a value, derive a type and pass it as the
 /// second template argument. All choices follow from the number of bytes, never from the device.
 struct ReducePolicy {
-  static constexpr int BLOCK = 512;         ///< most threads of a block
-  static constexpr int VECTORS = 8;         ///< 16-byte loads in flight per thread
+  static constexpr int BLOCK = 512;  ///< most threads of a block
+  static constexpr int VECTORS = 8;  ///< 16-byte loads in flight per thread
   /// Whether a load of an array takes 32 bytes: one instruction from sm_100 on, two before. Unmeasured. Without effect
   /// on pairs of arrays, and on policies whose order is the same at every alignment.
   static constexpr bool WIDE_LOADS = false;
@@ -105,6 +105,8 @@ struct ReduceColumnsPolicy {
   static constexpr std::size_t flatColumns = 512;
   /// Rows are split among blocks until the grid has this many.
   static constexpr std::size_t blocks = 1056;
+  /// Blocks of `BLOCK` threads that run at the same time on an H100 or H200.
+  static constexpr std::size_t waveBlocks = 264;
   /// From this many partial results per tile on, groups of blocks combine theirs first, then the groups: one block
   /// alone needed as long to combine 256 columns as the grid to read them.
   static constexpr std::size_t groupedResults = 8 << 10;
