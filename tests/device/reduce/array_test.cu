@@ -166,6 +166,22 @@ TEST_CASE("The plan follows the number of bytes", "[reduce]") {
   REQUIRE((planOf(64 * KIB + 3).edges == 3 && planOf(64 * KIB + 3).steps == 16 * KIB));
 }
 
+TEST_CASE("Large arrays have more blocks than run at the same time", "[reduce]") {
+  detail::ReduceRequest request;
+  request.n = std::size_t{1} << 28;
+  request.stepElements = 4;
+  request.stepBytes = 16;
+  const auto blocks = [&](std::size_t most) {
+    request.maxBlocks = most;
+    return detail::planReduce<ReducePolicy>(request).grid.blocks;
+  };
+  REQUIRE((blocks(2048) == 1848 && blocks(1848) == 1848));
+  REQUIRE((blocks(1847) == 1584 && blocks(1024) == 792 && blocks(512) == 264 && blocks(263) == 263));
+  REQUIRE(detail::planReduce<InOrder>(request).grid.blocks == 263);
+  request.n = std::size_t{96} << 20;
+  REQUIRE(blocks(2048) == 256);
+}
+
 // The elements before the first boundary of 128 bytes and after the last of 16 can be more than the policy's
 // blocks have threads.
 struct NarrowBlocks : ReducePolicy {

@@ -38,9 +38,12 @@ struct ReducePolicy {
   static constexpr int tileThreads(std::size_t bytes) {
     return bytes <= (256 << 10) ? 128 : bytes <= (4 << 20) ? 256 : 512;
   }
-  /// Number of blocks that loop over tiles: two for each multiprocessor of an H200. 256 divides inputs of 2^k bytes
-  /// evenly.
-  static constexpr unsigned loopBlocks(std::size_t bytes) { return bytes <= streamedBytes ? 256 : 264; }
+  /// Number of blocks that loop over tiles. 256 divides inputs of 2^k bytes evenly. Above `streamedBytes` there are
+  /// seven for each one that runs at the same time on an H100 or H200, so that slow multiprocessors take fewer of them.
+  static constexpr unsigned loopBlocks(std::size_t bytes) { return bytes <= streamedBytes ? 256 : 7 * waveBlocks; }
+  /// Two blocks for each multiprocessor of an H100 or H200. Where the results of `loopBlocks` blocks are too large to
+  /// be combined, there are a multiple of this number.
+  static constexpr unsigned waveBlocks = 264;
 };
 
 /// The policy of results that depend on n and the types alone: the order of ReducePolicy also depends on where the
@@ -52,6 +55,8 @@ struct ByLength : ReducePolicy {
 /// The policy of operations that are associative but not commutative: operands are combined in the order of the input.
 struct InOrder : ByLength {
   static constexpr bool IN_ORDER = true;  ///< operands are combined in the order of the input
+  /// Number of blocks, each of which takes one range.
+  static constexpr unsigned loopBlocks(std::size_t bytes) { return bytes <= streamedBytes ? 256 : waveBlocks; }
   /// Rows of 32 steps that a warp has in flight, 2, 4 or 8. Fewer rows spread small inputs over more warps.
   static constexpr int orderedRows(std::size_t bytes) { return bytes <= (4 << 20) ? 2 : bytes <= (16 << 20) ? 4 : 8; }
 };
