@@ -172,7 +172,7 @@ void reduceInto(It first, Last last, Out&& out, const Rest&... rest) {
 /// Says in one line which kernel `reduce` or `reduceInto` launches for this input, with its grid, the bytes to read and
 /// write, and why. Nothing is launched. Errors are those of the call. The words may change from version to version.
 ///
-///     gpuopt::explainReduce(data, n);     // "loop over tiles, by vectors, 264 blocks of 512 threads: ..."
+///     gpuopt::explainReduce(data, n);     // "loop over tiles, by vectors, 1848 blocks of 512 threads: ..."
 ///
 /// \param in,n the elements: a device pointer or iterator, and their number
 /// \param op the operation, Plus unless given

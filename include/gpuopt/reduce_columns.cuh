@@ -18,8 +18,8 @@
 /// Workspace. The order of operations depends on the shape, ld, the types and the alignment of `in`. Technique:
 /// neighbouring threads read neighbouring columns, so that every access is a full line, and add up their columns in
 /// registers; threads of the same columns combine through shared memory, blocks by a ticket per tile. A thread takes
-/// rows of equal misalignment; only what is before the first and after the last 16-byte boundary of a row is read by
-/// elements.
+/// rows of equal misalignment; where there are gaps between rows, what is before the first and after the last 16-byte
+/// boundary of a row is read by elements.
 ///
 /// `<A, Policy>`, `stream` and `workspace` are those of all reductions: <gpuopt/reduce.cuh>.
 // SPDX-License-Identifier: MIT

@@ -160,8 +160,11 @@ __host__ __device__ MeanVariance<T> combine(const MeanVariance<T>& a, const Mean
 /// How a device-wide reduction is divided among threads and blocks. To change a value, derive a type and pass it as the
 /// second template argument. All choices follow from the number of bytes, never from the device.
 struct ReducePolicy {
-  static constexpr int BLOCK = 512;         ///< most threads of a block
-  static constexpr int VECTORS = 8;         ///< 16-byte loads in flight per thread
+  static constexpr int BLOCK = 512;  ///< most threads of a block
+  static constexpr int VECTORS = 8;  ///< 16-byte loads in flight per thread
+  /// Whether a load of an array takes 32 bytes: one instruction from sm_100 on, two before. Unmeasured. Without effect
+  /// on pairs of arrays, and on policies whose order is the same at every alignment.
+  static constexpr bool WIDE_LOADS = false;
   static constexpr bool BY_LENGTH = false;  ///< whether the order is the same at every alignment
   static constexpr bool IN_ORDER = false;   ///< whether operands are combined in the order of the input
 
@@ -180,9 +183,12 @@ struct ReducePolicy {
   static constexpr int tileThreads(std::size_t bytes) {
     return bytes <= (256 << 10) ? 128 : bytes <= (4 << 20) ? 256 : 512;
   }
-  /// Number of blocks that loop over tiles: two for each multiprocessor of an H200. 256 divides inputs of 2^k bytes
-  /// evenly.
-  static constexpr unsigned loopBlocks(std::size_t bytes) { return bytes <= streamedBytes ? 256 : 264; }
+  /// Number of blocks that loop over tiles. 256 divides inputs of 2^k bytes evenly. Above `streamedBytes` there are
+  /// seven for each one that runs at the same time on an H100 or H200, so that slow multiprocessors take fewer of them.
+  static constexpr unsigned loopBlocks(std::size_t bytes) { return bytes <= streamedBytes ? 256 : 7 * waveBlocks; }
+  /// Two blocks for each multiprocessor of an H100 or H200. Where the results of `loopBlocks` blocks are too large to
+  /// be combined, there are a multiple of this number.
+  static constexpr unsigned waveBlocks = 264;
 };
 
 /// The policy of results that depend on n and the types alone: the order of ReducePolicy also depends on where the
@@ -194,6 +200,8 @@ struct ByLength : ReducePolicy {
 /// The policy of operations that are associative but not commutative: operands are combined in the order of the input.
 struct InOrder : ByLength {
   static constexpr bool IN_ORDER = true;  ///< operands are combined in the order of the input
+  /// Number of blocks, each of which takes one range.
+  static constexpr unsigned loopBlocks(std::size_t bytes) { return bytes <= streamedBytes ? 256 : waveBlocks; }
   /// Rows of 32 steps that a warp has in flight, 2, 4 or 8. Fewer rows spread small inputs over more warps.
   static constexpr int orderedRows(std::size_t bytes) { return bytes <= (4 << 20) ? 2 : bytes <= (16 << 20) ? 4 : 8; }
 };

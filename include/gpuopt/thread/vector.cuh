@@ -55,6 +55,35 @@ __device__ inline uint4 loadRowVector(const void* address) {
 }
 #undef GPUOPT_LOAD_VECTOR
 
+// 32 bytes in registers.
+struct WideVector {
+  uint4 halves[2];
+};
+
+#define GPUOPT_LOAD_WIDE_VECTOR(low, high, address, modifiers)                                                 \
+  asm volatile("ld.global.nc" modifiers ".v8.u32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];"                      \
+               : "=r"(low.x), "=r"(low.y), "=r"(low.z), "=r"(low.w), "=r"(high.x), "=r"(high.y), "=r"(high.z), \
+                 "=r"(high.w)                                                                                  \
+               : "l"(address))
+
+// Loads 32 aligned bytes: in one instruction from sm_100 on, in two before.
+template <Caching CACHING>
+__device__ inline WideVector loadWideVector(const void* address) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1209
+  WideVector v;
+  if constexpr (CACHING == Caching::stream)
+    GPUOPT_LOAD_WIDE_VECTOR(v.halves[0], v.halves[1], address, ".L1::no_allocate");
+  else
+    GPUOPT_LOAD_WIDE_VECTOR(v.halves[0], v.halves[1], address, "");
+  return v;
+#else
+  // Each half takes half of every sector: the second finds the line in L1.
+  const unsigned char* const bytes = static_cast<const unsigned char*>(address);
+  return {{loadVector<Caching::normal>(bytes), loadVector<Caching::normal>(bytes + 16)}};
+#endif
+}
+#undef GPUOPT_LOAD_WIDE_VECTOR
+
 // Stores 16 aligned bytes in one instruction. The compiler may split a plain assignment into four.
 __device__ inline void storeVector(void* address, const uint4& v) {
 #if defined(__CUDA_ARCH__)

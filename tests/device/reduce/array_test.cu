@@ -127,6 +127,26 @@ TEMPLATE_TEST_CASE("Several tiles and blocks", "[reduce][sweep]", ELEMENT_TYPES)
   for (const std::size_t n : lengths) data.template check<LowBoundaries>(5, n);
 }
 
+struct WideLoads : LowBoundaries {
+  static constexpr bool WIDE_LOADS = true;
+};
+
+TEMPLATE_TEST_CASE("Loads of 32 bytes", "[reduce]", signed char, __half, float, long long, Float3) {
+  std::set<std::size_t> lengths = lengthsAround<TestType>({1 << 10, 8 << 10, 64 << 10, 192 << 10});
+  lengths.insert({0, 1, 131});
+  const Data<TestType> data(*lengths.rbegin() + 37);
+  for (const std::size_t n : lengths)
+    for (const std::size_t first : {0, 1, 5, 33}) data.template check<WideLoads>(first, n);
+}
+
+TEST_CASE("Loads of 32 bytes are those of arrays alone", "[reduce]") {
+  const detail::ArraySource<float, Identity, true> array{};
+  const detail::ArraySource<Float3, Identity, true> triples{};
+  REQUIRE((detail::asLoaded<WideLoads, false>(array).STEP == 8 && detail::asLoaded<WideLoads, true>(array).STEP == 4));
+  REQUIRE((detail::asLoaded<ReducePolicy, false>(array).STEP == 4));
+  REQUIRE((detail::asLoaded<WideLoads, false>(triples).STEP == 4));
+}
+
 // How n floats that begin at a boundary are divided.
 detail::ReducePlan planOf(std::size_t n) {
   using Source = detail::ArraySource<float, Identity, true>;
@@ -144,6 +164,22 @@ TEST_CASE("The plan follows the number of bytes", "[reduce]") {
   REQUIRE((planOf(64 * KIB + 4).algorithm == ReduceAlgorithm::loop && planOf(64 * KIB + 4).grid.blocks == 5));
   REQUIRE((planOf(192 * KIB).streams && !planOf(193 * KIB).streams));
   REQUIRE((planOf(64 * KIB + 3).edges == 3 && planOf(64 * KIB + 3).steps == 16 * KIB));
+}
+
+TEST_CASE("Large arrays have more blocks than run at the same time", "[reduce]") {
+  detail::ReduceRequest request;
+  request.n = std::size_t{1} << 28;
+  request.stepElements = 4;
+  request.stepBytes = 16;
+  const auto blocks = [&](std::size_t most) {
+    request.maxBlocks = most;
+    return detail::planReduce<ReducePolicy>(request).grid.blocks;
+  };
+  REQUIRE((blocks(2048) == 1848 && blocks(1848) == 1848));
+  REQUIRE((blocks(1847) == 1584 && blocks(1024) == 792 && blocks(512) == 264 && blocks(263) == 263));
+  REQUIRE(detail::planReduce<InOrder>(request).grid.blocks == 263);
+  request.n = std::size_t{96} << 20;
+  REQUIRE(blocks(2048) == 256);
 }
 
 // The elements before the first boundary of 128 bytes and after the last of 16 can be more than the policy's

@@ -151,6 +151,25 @@ TEST_CASE("Segments are divided among as many warps as scratch memory allows", "
   CHECK(planned(1000000, 160).grid.blocks == 819);
 }
 
+TEST_CASE("Columns have no more splits than fill the device", "[columns]") {
+  struct Row {
+    std::size_t cols, partialBytes;
+    unsigned tiles, splits;
+  };
+  constexpr Row rows[] = {{1001, 4, 4, 261},  // 1044 blocks: nearly four times 264
+                          {1001, 8, 4, 130},  // 520: nearly twice
+                          {1001, 12, 4, 66},  // 264 instead of 348
+                          {10007, 8, 40, 13}, {10007, 12, 40, 6}, {1024, 12, 8, 66}};
+  for (const Row& row : rows) {
+    CAPTURE(row.cols, row.partialBytes);
+    const MatrixShape matrix{(std::size_t{1} << 28) / row.cols, row.cols, row.cols};
+    const auto plan = detail::planReduceColumns<detail::ReduceColumnsPolicy>(
+        {matrix, 4, 4, row.partialBytes, 4, 0, 0, row.cols % 4 == 0});
+    CHECK(plan.tiles.tiles == row.tiles);
+    CHECK(plan.tiles.splits == row.splits);
+  }
+}
+
 TEST_CASE("Reductions of lines say what they launch", "[rows][columns][segments]") {
   const DeviceArray<float> in(100 * 101);
   const float* const data = in.data();

@@ -118,10 +118,10 @@ __device__ inline void addColumns(typename Reducer::Partial (&partials)[Source::
   if (count > 0) addColumnBatch<ITEMS, false>(partials, source, reducer, first, stride, row, rowStride, count);
 }
 
-// Adds the elements of a column before the first and after the last row of a flat matrix.
+// Adds the elements of a column before the first and after the last full step of a matrix without gaps.
 template <class Source, class Reducer>
-__device__ inline void addFlatEdges(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
-                                    const ColumnTiles& shape, std::size_t column) {
+__device__ inline void addMatrixEdges(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,
+                                      const ColumnTiles& shape, std::size_t column) {
   const auto addBelow = [&](std::size_t end, std::size_t first) {
     for (std::size_t i = first; i < end; i += shape.cols) {
       const typename Source::Value value[1] = {source.at(i)};
@@ -129,10 +129,9 @@ __device__ inline void addFlatEdges(typename Reducer::Partial& partial, const So
     }
   };
   const std::size_t head = source.head;
-  addBelow(head, column);
-  // The rows between have a multiple of `cols` elements.
-  addBelow(shape.elements,
-           head + shape.rows * shape.rowElements + (column + shape.cols - head % shape.cols) % shape.cols);
+  addBelow(head < shape.elements ? head : shape.elements, column);
+  const std::size_t end = head + shape.steps * Source::STEP;
+  addBelow(shape.elements, end + (column + shape.cols - end % shape.cols) % shape.cols);
 }
 
 // The first STEP and the last STEP columns of a matrix. The first and last full step of every row begin and end within
@@ -250,6 +249,32 @@ __device__ inline void reduceTile(const Reducer& reducer, const ColumnTiles& sha
       [=](std::size_t column, const Partial& partial) { storeOutput(out, column, reducer.finish(partial)); });
 }
 
+// Adds the steps of a thread, which begin at `column` of its rows, the first of which begins at `start`. The column
+// wraps around where that is before the row. Without gaps between rows, such a step has elements of the row before, and
+// the last one may have some of the next row: they are added to columns that are dropped.
+template <class Policy, class Source, class Reducer>
+__device__ inline void addTileSteps(typename Reducer::Partial (&partials)[Source::STEP], const Source& source,
+                                    const Reducer& reducer, const ColumnTiles& shape, const ColumnBlock& block,
+                                    const RowStart& start, std::size_t column, unsigned rowThread) {
+  constexpr std::size_t LAST = Source::STEP - 1;  // element of a step
+  const std::size_t tileEnd = block.firstColumn + shape.tileElements;
+  const std::size_t end = shape.rowElements < tileEnd ? shape.rowElements : tileEnd;
+  if (column + LAST >= end + LAST) return;
+  if (shape.hasGaps && (column > column + LAST || column + LAST >= shape.rowElements)) return;
+  const std::size_t stride = shape.rowThreads * shape.ld / Source::STEP;
+  std::size_t step = start.step + (column + start.before) / Source::STEP;
+  std::size_t row = block.firstRow + rowThread;
+  std::size_t count = (block.rows - rowThread - 1) / shape.rowThreads + 1;
+  if (!shape.hasGaps) {  // the first and the last step of the matrix may not be full
+    const bool isBefore = step + 1 == 0;
+    step += isBefore ? stride : 0;
+    row += isBefore ? shape.rowThreads : 0;
+    count -= isBefore ? 1 : 0;
+    if (count > 0 && step + (count - 1) * stride >= shape.steps) --count;
+  }
+  addColumns<itemsFor<Policy::VECTORS, Source>>(partials, source, reducer, step, stride, row, shape.rowThreads, count);
+}
+
 // Each thread adds up the columns of its steps and stores them in its row of shared memory. What is outside full steps
 // comes first, but where results have indices: a thread adds those in rising order.
 template <int BLOCK, class Policy, class Source, class Reducer>
@@ -270,11 +295,8 @@ __device__ inline void addTile(typename Reducer::Partial* shared, const Source& 
   const bool addsSteps = rowThread < shape.rowThreads;
   if (!Reducer::INDEXED && !addsSteps) return;
   const std::size_t column = block.firstColumn + offset;
-  if (addsSteps && rowThread < block.rows && column < shape.rowElements && column + STEP <= shape.rowElements &&
-      column < block.firstColumn + shape.tileElements)
-    addColumns<itemsFor<Policy::VECTORS, Source>>(
-        partials, source, reducer, start.step + (column + start.before) / STEP, shape.rowThreads * shape.ld / STEP,
-        block.firstRow + rowThread, shape.rowThreads, (block.rows - rowThread - 1) / shape.rowThreads + 1);
+  if (addsSteps && rowThread < block.rows)
+    addTileSteps<Policy>(partials, source, reducer, shape, block, start, column, rowThread);
   if constexpr (Reducer::INDEXED)
     if (shape.isFlat) {
 #pragma unroll
@@ -306,7 +328,7 @@ GPUOPT_KERNEL void __launch_bounds__(BLOCK, 1024 / Policy::BLOCK)
     const std::size_t column = shape.isFlat ? (source.head + i) % shape.cols : block.firstColumn + i;
     if (column >= shape.cols) break;
     Partial partial = shared[i];
-    if (shape.isFlat && block.split == 0) addFlatEdges(partial, source, reducer, shape, column);
+    if (!shape.hasGaps && block.split == 0) addMatrixEdges(partial, source, reducer, shape, column);
     if (shape.splits == 1)
       storeOutput(out, column, reducer.finish(partial));
     else

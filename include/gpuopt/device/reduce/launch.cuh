@@ -55,7 +55,8 @@ inline ReduceOrderedArgs orderedArgs(const ReducePlan& plan) {
 template <class Policy, class Source, class Reducer, class Out>
 void launchReduce(const ReduceCall& call, const Reducer& reducer, std::size_t n, const Source& vectors,
                   const Out& out) {
-  withReadable<hasFixedSteps<Policy>>(vectors, n, [&](const auto& source) {
+  withReadable<hasFixedSteps<Policy>>(vectors, n, [&](const auto& readable) {
+    const auto source = asLoaded<Policy, hasFixedSteps<Policy>>(readable);
     using Readable = std::decay_t<decltype(source)>;
     const auto request = reduceRequest<Policy, Readable, Reducer>(source.head, n);
     const ReducePlan plan = planReduce<Policy>(request);
@@ -79,7 +80,8 @@ template <class Policy, class Reducer, class It>
 std::string arrayInWords(const char* function, const Reducer&, It in, std::size_t n) {
   std::string text;
   const auto vectors = sourceOf<hasFixedSteps<Policy>>(function, n, Identity{}, in);
-  withReadable<hasFixedSteps<Policy>>(vectors, n, [&](const auto& source) {
+  withReadable<hasFixedSteps<Policy>>(vectors, n, [&](const auto& readable) {
+    const auto source = asLoaded<Policy, hasFixedSteps<Policy>>(readable);
     using Readable = std::decay_t<decltype(source)>;
     const auto request = reduceRequest<Policy, Readable, Reducer>(source.head, n);
     text = planInWords(planReduce<Policy>(request));

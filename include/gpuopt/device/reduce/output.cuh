@@ -7,9 +7,12 @@
 #include <gpuopt/core/input.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/core/range.cuh>
+#include <gpuopt/core/word.cuh>
 #include <gpuopt/device/reduce/combine.cuh>
+#include <gpuopt/device/reduce/result.cuh>
 #include <gpuopt/host/result.cuh>
 #include <gpuopt/thread/operators.cuh>
+#include <gpuopt/thread/vector.cuh>
 
 #include <cstddef>
 #include <type_traits>
@@ -81,6 +84,22 @@ __device__ inline void storeOutput(const Out& out, std::size_t i, const Result& 
     out[static_cast<std::ptrdiff_t>(i)] = static_cast<T>(result);
   else
     out[static_cast<std::ptrdiff_t>(i)] = result;
+}
+
+// Stores an extreme and its index with the padding between them. Without it no sector would be written as a whole, and
+// memory reads such sectors first: argMinRows of 8 floats took 1.3 times as long (H100, 2026-11-28).
+template <class T>
+__device__ inline void storeOutput(ArgResult<T>* out, std::size_t i, const ArgResult<T>& result) {
+  if constexpr (sizeof(T) < 8 && sizeof(result) == 16) {
+    Word<8> words[2] = {};
+    __builtin_memcpy(words, &result.value, sizeof(T));
+    __builtin_memcpy(words + 1, &result.index, sizeof(result.index));
+    unsigned char* address = reinterpret_cast<unsigned char*>(out + i);
+    storeWord<8>(address, words[0]);
+    storeWord<8>(address + 8, words[1]);
+  } else {
+    out[i] = result;
+  }
 }
 
 // A single result's iterator, or pointer to another type.

@@ -122,8 +122,13 @@ class ReducePlanner {
     } else {
       plan_.algorithm = ReduceAlgorithm::loop;
       plan_.reason = isSmall ? "more blocks than can combine their results" : "the input is large";
-      plan_.grid = {BLOCK, smallerOf(std::size_t{Policy::loopBlocks(bytes_)}, r_.maxBlocks), true};
+      plan_.grid = {BLOCK, loopBlocks(), true};
     }
+  }
+
+  std::size_t loopBlocks() const {
+    const std::size_t wanted = Policy::loopBlocks(bytes_), wave = Policy::waveBlocks;
+    return wanted <= r_.maxBlocks || r_.maxBlocks < wave ? smallerOf(wanted, r_.maxBlocks) : r_.maxBlocks / wave * wave;
   }
 
   const ReduceRequest& r_;

@@ -76,6 +76,27 @@ struct ArraySource {
   ArraySource<T, F, false> elementwise() const { return {data, data, 0, f}; }
 };
 
+// The same elements in steps of 32 bytes on 32-byte boundaries, which are loaded as WideVector.
+template <class T, class F>
+struct WideSource : ArraySource<T, F, true> {
+  static constexpr int STEP = static_cast<int>(32 / sizeof(T));
+  static constexpr std::size_t BYTES = 32;
+  using Step = WideVector;
+  using Value = typename ArraySource<T, F, true>::Value;
+
+  template <Caching CACHING>
+  __device__ void load(Step& step, std::size_t s) const {
+    step = loadWideVector<CACHING>(this->first + s * STEP);
+  }
+
+  __device__ void values(const Step& step, Value (&v)[STEP]) const {
+    T elements[STEP];
+    __builtin_memcpy(elements, &step, sizeof(step));
+#pragma unroll
+    for (int i = 0; i < STEP; ++i) v[i] = this->f(elements[i]);
+  }
+};
+
 // Two arrays of one length, as above.
 template <class T, class U, class F, bool ALIGNED>
 struct PairSource {
@@ -285,6 +306,21 @@ void withReadable(const Source& source, std::size_t n, const Use& use) {
   if constexpr (mayBeMisaligned<FIXED, Source>)
     if (source.head < n && source.isMisaligned()) return use(source.elementwise());
   use(source);
+}
+
+// The source as the policy loads it. Steps that begin at element 0 may be on no 32-byte boundary; the others begin on a
+// 128-byte boundary.
+template <class Policy, bool FIXED, class Source>
+auto asLoaded(const Source& source) {
+  return source;
+}
+
+template <class Policy, bool FIXED, class T, class F>
+auto asLoaded(const ArraySource<T, F, true>& source) {
+  if constexpr (Policy::WIDE_LOADS && !FIXED && 16 % sizeof(T) == 0)
+    return WideSource<T, F>{source};
+  else
+    return source;
 }
 
 GPUOPT_DETAIL_END

@@ -60,6 +60,8 @@ struct ReduceColumnsPolicy {
   static constexpr std::size_t flatColumns = 512;
   /// Rows are split among blocks until the grid has this many.
   static constexpr std::size_t blocks = 1056;
+  /// Blocks of `BLOCK` threads that run at the same time on an H100 or H200.
+  static constexpr std::size_t waveBlocks = 264;
   /// From this many partial results per tile on, groups of blocks combine theirs first, then the groups: one block
   /// alone needed as long to combine 256 columns as the grid to read them.
   static constexpr std::size_t groupedResults = 8 << 10;
