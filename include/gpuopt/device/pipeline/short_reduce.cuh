@@ -23,10 +23,7 @@ GPUOPT_DETAIL_BEGIN
 // Memory and streams of a short run. All work is done when this is destroyed.
 class ShortRun {
  public:
-  explicit ShortRun(const PipelineOptions& options) : memory_(options.memory, up_) {
-    begin_.record(options.after);
-    begin_.makeWait(work_);
-  }
+  explicit ShortRun(const PipelineOptions& options) : memory_(options.memory, up_) {}
   ~ShortRun() {
     forgetError(cudaStreamSynchronize(up_));
     forgetError(cudaStreamSynchronize(work_));
@@ -36,6 +33,12 @@ class ShortRun {
 
   cudaStream_t work() const { return work_; }
   unsigned char* reserve(std::size_t bytes) { return memory_.reserve(bytes); }
+
+  // The work may read what the caller's earlier kernels write. Called after the first copy, which need not wait.
+  void waitForCaller(const PipelineOptions& options) const {
+    begin_.record(options.after);
+    begin_.makeWait(work_);
+  }
 
   // Copies, and makes the work wait for it.
   void copy(void* to, const void* from, std::size_t bytes) const {
@@ -65,6 +68,7 @@ inline void runFewCopies(const PipelineOptions& options, const PipelinePlan& pla
     if (at == copied) {
       copied = smallerOf(at + chunksOfCopy(plan.chunks - index) * capacity, n);
       run.copy(device + at * bytes, host + at * bytes, (copied - at) * bytes);
+      if (at == 0) run.waitForCaller(options);
     }
     work.queue({device + at * bytes, nullptr, smallerOf(capacity, n - at), at, index, run.work()});
   }
