@@ -15,7 +15,7 @@
 /// is read, the rows for it are added in the order of the indices in float, or in double if a side has doubles, and it
 /// is written once, with one rounding to its type. Up to 6144 indices that is one launch without scratch memory, in
 /// which each block selects the indices of its rows. More indices are grouped by a stable sort by counting, in scratch
-/// memory of 21 bytes for each index and 16 for each row of `out` that can be named, allocated in the order of the
+/// memory of 20 bytes for each index and 16 for each row of `out` that can be named, allocated in the order of the
 /// stream. Of more than 2^24 indices, those sums are rounded once for each 2^24 indices. `out` has fewer than 2^32
 /// rows.
 ///
