@@ -98,7 +98,7 @@ struct AreCombined {
   }
 };
 
-/// Rows added to rows, COMBINED to each. Member j of row r is the row of the input that is its j-th in order.
+/// Rows added to rows, `times` to each. Member j of row r is the row of the input that is its j-th in order.
 template <class T>
 struct Added {
   const T* in;
@@ -106,14 +106,15 @@ struct Added {
   const std::uint32_t* members;
   std::size_t n;
   std::size_t cols;
+  std::size_t times;
   T* out;
   bool inOrder;
 
   // Other orders, and a rounding for each addition, change the last bits.
   __device__ bool operator()(std::size_t i) const {
     float sum = 0, sizes = 0;
-    for (std::size_t j = 0; j < COMBINED; ++j) {
-      const auto x = static_cast<float>(in[members[i / cols * COMBINED + j] * cols + i % cols]);
+    for (std::size_t j = 0; j < times; ++j) {
+      const auto x = static_cast<float>(in[members[i / cols * times + j] * cols + i % cols]);
       sum += x, sizes += fabsf(x);
     }
     const auto found = static_cast<float>(out[i]);
@@ -127,15 +128,16 @@ __global__ void addElements(Added<T> rows) {
   if (i < rows.n * rows.cols) atomicAdd(rows.out + rows.indices[i / rows.cols] * rows.cols + i % rows.cols, rows.in[i]);
 }
 
-// Indices in random order, each COMBINED times, and the members of each row, in ascending order.
+// Indices in random order, each `times` times, and the members of each row, in ascending order.
 class Repeated {
  public:
-  explicit Repeated(std::size_t n) : indices_(n * sizeof(std::uint32_t)), members_(n * sizeof(std::uint32_t)) {
-    std::vector<std::uint32_t> numbers(n), members(n), counts(n / COMBINED);
-    for (std::size_t i = 0; i < n; ++i) numbers[i] = static_cast<std::uint32_t>(i / COMBINED);
+  Repeated(std::size_t n, std::size_t times)
+      : indices_(n * sizeof(std::uint32_t)), members_(n * sizeof(std::uint32_t)) {
+    std::vector<std::uint32_t> numbers(n), members(n), counts(n / times);
+    for (std::size_t i = 0; i < n; ++i) numbers[i] = static_cast<std::uint32_t>(i / times);
     std::shuffle(numbers.begin(), numbers.end(), std::mt19937(1));
     for (std::size_t i = 0; i < n; ++i)
-      members[numbers[i] * COMBINED + counts[numbers[i]]++] = static_cast<std::uint32_t>(i);
+      members[numbers[i] * times + counts[numbers[i]]++] = static_cast<std::uint32_t>(i);
     copy(numbers, indices_), copy(members, members_);
   }
 
@@ -200,12 +202,13 @@ class Bench {
 
   template <class T, gpuopt::RowAddition ADDITION>
   void add(const char* group, std::size_t rowBytes, const Goal& goal, std::size_t bytes = 0,
-           Mode mode = Mode::coldWrite) {
-    const std::size_t rows = (bytes == 0 ? bytes_ : bytes) / rowBytes / COMBINED, n = rows * COMBINED;
+           Mode mode = Mode::coldWrite, std::size_t times = COMBINED) {
+    const std::size_t rows = (bytes == 0 ? bytes_ : bytes) / rowBytes / times, n = rows * times;
     const std::size_t cols = rowBytes / sizeof(T);
-    const Repeated lists(n);
+    const Repeated lists(n, times);
     const bool inOrder = ADDITION == gpuopt::RowAddition::deterministic;
-    const Added<T> added{buffers_.in<T>(), lists.indices(), lists.members(), n, cols, buffers_.out<T>(), inOrder};
+    const Added<T> added{buffers_.in<T>(),  lists.indices(), lists.members(), n, cols, times,
+                         buffers_.out<T>(), inOrder};
     Added<T> inAnyOrder = added;
     inAnyOrder.inOrder = false;
     const cudaStream_t stream = timer_.stream();
@@ -302,6 +305,10 @@ void measureAdd(Bench& bench) {
     bench.add<float, EXACT>("small add", 256, Goal{}, bytes, Mode::graph);
     bench.add<float, ATOMIC>("small atomic", 256, Goal{}, bytes, Mode::graph);
   }
+  // Each row once, and lists of thousands.
+  bench.add<float, EXACT>("add single", 256, Goal{}, 0, Mode::coldWrite, 1);
+  for (const std::size_t bytes : {1024 * KiB, 16384 * KiB, 256 * 1024 * KiB})
+    bench.add<float, EXACT>("add to few", 256, Goal{}, bytes, Mode::coldWrite, 4096);
 }
 
 void measureSmall(Bench& bench) {

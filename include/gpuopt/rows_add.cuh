@@ -25,7 +25,7 @@
 ///
 /// **Cost.** One read of each row of `in`, one read and one write of each row of `out` that is named. The deterministic
 /// form first reads the indices; of many, it also writes and reads their positions twice. A thread adds up to 16 bytes
-/// of a row, with several rows in flight: few rows with long lists leave most of the device idle.
+/// of a row, with several rows in flight; blocks add long lists of more than 6144 indices together.
 ///
 /// **Errors.** Bad arguments throw std::invalid_argument before anything is written: null or misaligned pointers, too
 /// few rows, different lengths of rows, memory of `out` that overlaps that of `in` or the indices. An index outside

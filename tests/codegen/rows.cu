@@ -12,7 +12,7 @@
 
 // CODEGEN: kernel=moveRowsKernel<uint4 contains=ld\.global\.v4\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=combineRowsKernel<.*__nv_bfloat16,.*8u, contains=ld\.global\.v4\.u32 no-local no-spill max-registers=80
-// CODEGEN: kernel=combineRowsKernel<.*8u,.*(float,.*4u|8u),.*AddedLists contains=ld\.global\.v4\.u32 no-local no-spill max-registers=80
+// CODEGEN: kernel=addListsKernel<.*(float,.*4u|8u), contains=ld\.global\.v4\.u32 contains=st\.shared\.v4\.u32 no-local no-spill max-registers=80
 // CODEGEN: kernel=addRowsKernel<.*4u,.*float,.*float,.*4u arch=90 contains=red\.relaxed\.gpu\.global\.add\.v4\.f32 no-local no-spill
 // CODEGEN: kernel=addRowsKernel<.*__half,.*8u arch=90 contains=add\.noftz\.v4\.f16x2 no-local no-spill
 // CODEGEN: kernel=addRowsKernel<.*__nv_bfloat16,.*8u arch=90 contains=add\.noftz\.v4\.bf16x2 no-local no-spill

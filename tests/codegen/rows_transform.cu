@@ -7,11 +7,11 @@
 
 #include <cstddef>
 
-// CODEGEN: kernel=(lane|warp|block|cluster|reread)TransformKernel contains=ld\.global\.L1::no_allocate\.v4\.u32 contains=st\.global\.v4\.u32 no-local no-spill
+// CODEGEN: kernel=(lane|ends|block|cluster|reread)TransformKernel contains=ld\.global\.L1::no_allocate\.v4\.u32 contains=st\.global\.v4\.u32 no-local no-spill
 // CODEGEN: kernel=blockTransformKernel contains=bar\.sync absent=barrier\.cluster max-registers=64
 // CODEGEN: kernel=(cluster|reread)TransformKernel arch=90 contains=st\.async contains=barrier\.cluster\.arrive\.relaxed absent=barrier\.cluster\.arrive\.release
 // CODEGEN: kernel=clusterTransformKernel arch=90 contains=cp\.async\.bulk\.prefetch\.L2
-// CODEGEN: kernel=(lane|warp)TransformKernel absent=bar\.sync max-registers=64
+// CODEGEN: kernel=(lane|ends)TransformKernel absent=bar\.sync max-registers=64
 void normalisedRows(const __nv_bfloat16* in, __nv_bfloat16* out, const __nv_bfloat16* gamma, const __nv_bfloat16* beta,
                     std::size_t rows, std::size_t cols, cudaStream_t stream) {
   gpuopt::softmaxRows(in, out, rows, cols, stream);

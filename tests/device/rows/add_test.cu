@@ -11,6 +11,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -152,6 +153,49 @@ TEST_CASE("Rows that are all added to one row", "[rows][add]") {
   }
 }
 
+// Row r of the output gets lengths[r] rows; the rest of n goes to the last one.
+std::vector<int> listsOf(const std::vector<std::size_t>& lengths, std::size_t n) {
+  std::vector<int> indices;
+  for (std::size_t r = 0; r < lengths.size(); ++r) indices.insert(indices.end(), lengths[r], static_cast<int>(r));
+  indices.resize(n, static_cast<int>(lengths.size()));
+  std::shuffle(indices.begin(), indices.end(), std::mt19937(3));
+  return indices;
+}
+
+TEST_CASE("Long lists of added rows", "[rows][add]") {
+  const std::size_t least = detail::AddRowsTuning{}.longList;
+  const std::vector<std::size_t> lengths{least - 1, 1, least, least + 1, 8, 255, 256, 257, 511, 512, 513, 0};
+  const std::vector<int> indices = listsOf(lengths, 7001);
+  for (const std::size_t cols : {1, 3, 15, 16, 17, 32, 33}) {
+    const Shape s{indices.size(), lengths.size() + 1, cols, 0, 2};
+    checkIndices<EXACT, TRUSTED, float, float>(s, indices);
+    checkIndices<EXACT, TRUSTED, __half, __half>(s, indices);
+  }
+  const Shape aligned{indices.size(), lengths.size() + 1, 48};
+  checkIndices<EXACT, TRUSTED, float, float>(aligned, indices);
+  checkIndices<EXACT, TRUSTED, __nv_bfloat16, float>(aligned, indices);
+  checkIndices<EXACT, TRUSTED, float, double>(aligned, indices);
+  checkIndices<EXACT, TRUSTED, signed char, float>(aligned, indices);
+  checkIndices<EXACT, TRUSTED, double, __half>(aligned, indices);
+}
+
+TEST_CASE("More parts of long lists than blocks that sum them", "[rows][add]") {
+  const std::vector<int> indices = listsOf(std::vector<std::size_t>(50, 130), 6500);
+  const Shape s{indices.size(), 51, 40};
+  const std::vector<float> values = elements<float>(s.n * s.cols, 9, false);
+  const std::vector<float> before = elements<float>(s.rows * s.cols, 4, false);
+  const DeviceArray<float> in(values), out(before);
+  const DeviceArray<int> where(indices);
+  const auto request = detail::combineRowsRequest(MatrixView<const float>{in.data(), s.n, s.cols},
+                                                  MatrixView<float>{const_cast<float*>(out.data()), s.rows, s.cols});
+  const detail::AddRowsRequest adds{request, s.n, 4, EXACT, TRUSTED};
+  detail::AddRowsTuning tuning;
+  tuning.longBlocks = 7;
+  detail::launchAddRows<EXACT, TRUSTED, float, float>({adds, detail::planAddRows(adds, tuning), "test", nullptr},
+                                                      where.data());
+  CHECK(haveSameBits(out.toHost(), added(s, values, indices, before, s.n + 1)));
+}
+
 TEST_CASE("Rows added in parts", "[rows][add]") {
   const Shape s{10000, 50, 4};
   const std::vector<__half> values = elements<__half>(s.n * s.cols, 9, false);
@@ -226,9 +270,11 @@ TEST_CASE("A plan of added rows in words", "[rows][add]") {
   const auto request = detail::combineRowsRequest(in, out);
   CHECK(detail::planInWords(detail::planAddRows({request, 4, 4, EXACT, TRUSTED}, {4, 0})) ==
         "4 indices at a time are divided into 4 buckets by 1 blocks, each bucket is sorted by 0 counting passes of 0 "
-        "bits, then each thread adds 4 columns, 4 rows at a time, in 1 blocks of 128; 168 bytes of scratch "
+        "bits, then each thread adds 4 columns, 4 rows at a time, in 1 blocks of 128; 172 bytes of scratch "
         "memory" +
             bytes);
+  CHECK(contains(detail::planInWords(detail::planAddRows({request, 300, 4, EXACT, TRUSTED}, {300, 0})),
+                 "in 1 blocks of 128, lists of 128 rows and more by 4 others; "));
 }
 
 TEST_CASE("Plans of added rows", "[rows][add]") {
@@ -249,6 +295,8 @@ TEST_CASE("Plans of added rows", "[rows][add]") {
   CHECK((plan(many, 0xffffffff).passes == 3 && plan(many, 0xffffffff).digitBits == 8));
   CHECK(plan(std::size_t{1} << 30, 512).indices == std::size_t{1} << 24);
   CHECK(plan(7 * 1024, 512).regions == 7);
+  CHECK(plan(7 * 1024, 512).longBlocks == 7 * 8 * 16);
+  CHECK(plan(many, 512).longBlocks == 1056);
   CHECK(plan(std::size_t{1} << 24, 512).regions <= detail::groupRowsRegions);
 }
 

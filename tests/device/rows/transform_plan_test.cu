@@ -49,10 +49,13 @@ TEST_CASE("Rows that do not begin and end with vectors have ends, but short ones
   CHECK(!planned(1000000, 1024).hasEnds);
   CHECK(!planned(1000000, 127).hasEnds);
   CHECK(planned(1000000, 129).hasEnds);
-  CHECK(planned(1000000, 129).lanes == 32);
+  CHECK(planned(1000000, 129).lanes == 16);
   CHECK(planned(1000000, 129).rowVectors == 13);
   CHECK(planned(1000000, 129).vectors == 1);
-  CHECK(planned(1000000, 333).vectors == 2);
+  CHECK((planned(1000000, 159).vectors == 1 && planned(1000000, 161).vectors == 2));
+  CHECK((planned(1000000, 333).vectors == 3 && planned(1000000, 333).lanes == 16));
+  CHECK((planned(1000000, 415).lanes == 16 && planned(1000000, 417).lanes == 32));
+  CHECK((planned(1000000, 543).vectors == 2 && planned(1000000, 545).vectors == 4));
   CHECK(planned(1000000, 1001).vectors == 4);
   CHECK(planned(1000000, 1056, true, true).algorithm == TransformAlgorithm::block);
   CHECK(planned(1000000, 1049, true, true).algorithm == TransformAlgorithm::lanes);

@@ -161,6 +161,29 @@ TEST_CASE("Many short rows share a warp", "[rows]") {
   expectRows<float, float>({1101, 511, 1, 1, 1, 1});
 }
 
+TEST_CASE("Many short rows of any alignment are transformed", "[rows]") {
+  for (const std::size_t cols : {1, 9, 12, 13, 49, 97, 101, 129, 133, 193, 255, 257, 333, 383, 385}) {
+    const std::size_t rows = 600000 / cols;
+    expectRows<__nv_bfloat16, __nv_bfloat16>({rows, cols});
+    expectRows<__half, __nv_bfloat16>({rows + 1, cols});
+    expectRows<float, float>({rows + 3, cols});
+    expectRows<float, int>({rows / 2 + 1, cols});
+  }
+  expectRows<std::int8_t, std::uint8_t>({9001, 133});
+  expectRows<double, double>({2501, 77});
+}
+
+TEST_CASE("Half warps transform rows in place, and store results", "[rows]") {
+  const Layout m{2501, 133};
+  DeviceArray<float> data(elementsOf<float>(m)), sums(m.rows);
+  transformRows(data.data(), data.data(), m.rows, m.cols, Extremes{}, CodedWithSums{{sums.data()}});
+  std::vector<float> expected(m.rows, 0);
+  for (std::size_t r = 0; r < m.rows; ++r)
+    for (std::size_t c = 0; c < m.cols; ++c) expected[r] += static_cast<float>(elementAt(r, c));
+  const bool isRight = sums.toHost() == expected && data.toHost() == expectedOf<float>(m, 0, 0);
+  CHECK(isRight);
+}
+
 TEST_CASE("Many long rows are transformed", "[rows]") {
   expectRows<float, float>({501, 1001, 1, 1, 2, 2});
   expectRows<float, float>({41, 8196});

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/device/rows/add_few.cuh>
+#include <gpuopt/device/rows/add_lists.cuh>
 #include <gpuopt/device/rows/add_plan.cuh>
 #include <gpuopt/device/rows/combine.cuh>
 #include <gpuopt/device/rows/group_buckets.cuh>
@@ -114,7 +115,10 @@ struct GroupScratch {
     buckets.other = buckets.rows + plan.indices;
     buckets.positions = reinterpret_cast<unsigned*>(buckets.other + plan.indices);
     buckets.count = buckets.positions + plan.indices;
-    counts = buckets.count + 1;
+    buckets.longCount = buckets.count + 1;
+    buckets.tooLong = plan.longList;
+    counts = buckets.longCount + 1;
+    buckets.longLists = counts + std::size_t{plan.buckets} * plan.regions + 1;
   }
 };
 
@@ -135,6 +139,18 @@ void launchGroupRows(const AddRowsCall& call, const Source& source, unsigned n, 
          QuotientDigits{plan.digitBits, plan.passes, plan.divisor});
 }
 
+// Adds the rows of lists.
+template <unsigned N, class In, class Out>
+void launchAddLists(const AddRowsCall& call, const CombineRowsRequest& part, const SortedBuckets& buckets) {
+  const AddRowsPlan& plan = call.plan;
+  const AddedLists lists{buckets.lists, buckets.count, plan.longList};
+  launch(addListsKernel<In, Out, N, unsigned, float>,
+         gridConfig(combineRowsBlock, plan.longBlocks + plan.packs.blocks, call.stream, call.function),
+         combineRowsArgs<N, In, Out>(part, plan.packs, static_cast<const unsigned*>(buckets.positions),
+                                     static_cast<const float*>(nullptr), lists),
+         LongLists{buckets.longLists, buckets.longCount, plan.longBlocks});
+}
+
 // In parts of plan.indices indices.
 template <RowIndices INDICES, unsigned N, class In, class Out, class Index>
 void launchAddGrouped(const AddRowsCall& call, const Index* indices) {
@@ -147,9 +163,7 @@ void launchAddGrouped(const AddRowsCall& call, const Index* indices) {
     CombineRowsRequest part = call.request.matrices;
     part.in += first * part.inLd * part.inBytes;
     part.rows = smallerOf(part.rows, std::size_t{n});
-    launchCombinePacks<RowCombination::sum, RowIndices::trusted, N, In, Out>(
-        part, plan.packs, static_cast<const unsigned*>(scratch.buckets.positions), static_cast<const float*>(nullptr),
-        AddedLists{scratch.buckets.lists, scratch.buckets.count}, call.function, call.stream);
+    launchAddLists<N, In, Out>(call, part, scratch.buckets);
   }
 }
 

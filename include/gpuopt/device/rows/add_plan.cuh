@@ -48,15 +48,17 @@ struct AddRowsPlan {
   unsigned regions = 0;
   unsigned passes = 0;  // of the sort of a bucket
   unsigned digitBits = 0;
+  unsigned longList = 0;    // positions from which on a block sums a list
+  unsigned longBlocks = 0;  // which do so
   std::size_t scratchBytes = 0;
 };
 template <>
 inline constexpr bool isPlan<AddRowsPlan> = true;
 
 // Lists; for each index two bucketed rows and a position; a counter for each bucket and region, and one more; the
-// number of lists.
-constexpr std::size_t addRowsScratch(std::size_t n, std::size_t lists, std::size_t counters) {
-  return 16 * lists + sizeof(unsigned) * (5 * n + counters + 2);
+// numbers of lists and of long ones, and which those are.
+constexpr std::size_t addRowsScratch(std::size_t n, std::size_t lists, std::size_t counters, std::size_t longLists) {
+  return 16 * lists + sizeof(unsigned) * (5 * n + counters + 3 + longLists);
 }
 
 inline unsigned bitsOf(std::size_t number) {
@@ -88,7 +90,11 @@ inline void planGroupedRows(AddRowsPlan& plan, const AddRowsRequest& r, const Ad
   plan.passes = ceilDivide32(bits, sortBucketsDigitBits);
   plan.digitBits = plan.passes == 0 ? 0 : ceilDivide32(bits, plan.passes);
   const std::size_t lists = smallerOf(plan.indices, rows);
-  plan.scratchBytes = addRowsScratch(plan.indices, lists, std::size_t{plan.buckets} * plan.regions);
+  plan.longList = static_cast<unsigned>(largerOf(
+      tuning.longList, smallerOf<std::size_t>(plan.indices * plan.packs.cols / tuning.longListShare, 1u << 30)));
+  const std::size_t longLists = plan.indices / plan.longList;
+  plan.scratchBytes = addRowsScratch(plan.indices, lists, std::size_t{plan.buckets} * plan.regions, longLists);
+  plan.longBlocks = static_cast<unsigned>(smallerOf(cappedProduct(longLists, plan.packs.cols), tuning.longBlocks));
   plan.packs.blocks = ceilDivide(lists * plan.packs.cols, std::size_t{combineRowsBlock});
 }
 
@@ -125,8 +131,11 @@ inline std::string planInWords(const AddRowsPlan& plan) {
   const std::string groups =
       message({plan.indices, " indices at a time are divided into ", plan.buckets, " buckets by ", plan.regions,
                " blocks, each bucket is sorted by ", plan.passes, " counting passes of ", plan.digitBits, " bits"});
+  const std::string longLists =
+      plan.longBlocks == 0 ? std::string{}
+                           : message({", lists of ", plan.longList, " rows and more by ", plan.longBlocks, " others"});
   return message({groups, ", then each thread adds ", columns, ", ", addedRowsLoads, " rows at a time, in ",
-                  plan.packs.blocks, " blocks of ", combineRowsBlock, "; ", plan.scratchBytes,
+                  plan.packs.blocks, " blocks of ", combineRowsBlock, longLists, "; ", plan.scratchBytes,
                   " bytes of scratch memory", bytes});
 }
 

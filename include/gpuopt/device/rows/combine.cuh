@@ -69,18 +69,15 @@ __device__ inline bool hasList(const Bounds& bounds, const Shape& shape, std::si
 // A thread sums one pack of a row, in the order of the indices; LOADS packs are in flight.
 template <RowCombination COMBINATION, RowIndices INDICES, unsigned LOADS, class In, class Out, unsigned N, class Index,
           class Weight, class Bounds>
-GPUOPT_KERNEL void __launch_bounds__(combineRowsBlock,
-                                     std::is_same_v<Bounds, AddedLists>
-                                         ? smallerOf<int>(addedRowsBlocksPerSm, RESIDENT_THREADS / combineRowsBlock)
-                                         : combineRowsBlocksPerSm)
-    combineRowsKernel(const CombineRowsArgs<In, Out, N, Index, Weight, Bounds> args) {
+__device__ inline void combinePack(const CombineRowsArgs<In, Out, N, Index, Weight, Bounds>& args,
+                                   std::size_t element) {
   using Sum = RowSum<In, Out>;
   constexpr bool ADDS = std::is_same_v<Bounds, AddedLists>;
-  waitForPreviousKernel();
-  const std::size_t element = blockIdx.x * std::size_t{combineRowsBlock} + threadIdx.x;
   const std::size_t number = args.shape.rowOf(element), col = element - number * args.shape.cols;
   if (!hasList(args.bounds, args.shape, number)) return;
   const auto list = args.bounds.list(number);
+  if constexpr (ADDS)
+    if (list.end - list.begin >= args.bounds.tooLong) return;
   Pack<Out, N>* const out = args.out + list.row * args.outLd + col;
   Sum sums[N] = {};
   [[maybe_unused]] Pack<Out, N> start;
@@ -116,6 +113,15 @@ GPUOPT_KERNEL void __launch_bounds__(combineRowsBlock,
     for (unsigned i = 0; i < N; ++i) sums[i] = count == 0 ? Sum{} : sums[i] / static_cast<Sum>(count);
   }
   *out = packOf<Out, N>(sums);
+}
+
+template <RowCombination COMBINATION, RowIndices INDICES, class In, class Out, unsigned N, class Index, class Weight,
+          class Bounds>
+GPUOPT_KERNEL void __launch_bounds__(combineRowsBlock, combineRowsBlocksPerSm)
+    combineRowsKernel(const CombineRowsArgs<In, Out, N, Index, Weight, Bounds> args) {
+  waitForPreviousKernel();
+  const std::size_t element = blockIdx.x * std::size_t{combineRowsBlock} + threadIdx.x;
+  combinePack<COMBINATION, INDICES, combineRowsLoads>(args, element);
 }
 
 // The numbers of a call. Leading dimensions count elements; `count` rows of `in` are read.
@@ -158,21 +164,27 @@ inline std::string planInWords(const CombineRowsPlan& plan) {
                   "; 16 bytes at a time need addresses, rows and leading dimensions of multiples of 16"});
 }
 
+template <unsigned N, class In, class Out, class Index, class Weight, class Bounds>
+CombineRowsArgs<In, Out, N, Index, Weight, Bounds> combineRowsArgs(const CombineRowsRequest& r,
+                                                                   const CombineRowsPlan& plan, const Index* indices,
+                                                                   const Weight* weights, const Bounds& bounds) {
+  return {reinterpret_cast<const Pack<In, N>*>(r.in),
+          reinterpret_cast<Pack<Out, N>*>(r.out),
+          indices,
+          weights,
+          bounds,
+          PackedRows(r.rows, plan.cols),
+          r.inLd / N,
+          r.outLd / N};
+}
+
 template <RowCombination COMBINATION, RowIndices INDICES, unsigned N, class In, class Out, class Index, class Weight,
           class Bounds>
 void launchCombinePacks(const CombineRowsRequest& r, const CombineRowsPlan& plan, const Index* indices,
                         const Weight* weights, const Bounds& bounds, const char* function, cudaStream_t stream) {
-  const CombineRowsArgs<In, Out, N, Index, Weight, Bounds> args{reinterpret_cast<const Pack<In, N>*>(r.in),
-                                                                reinterpret_cast<Pack<Out, N>*>(r.out),
-                                                                indices,
-                                                                weights,
-                                                                bounds,
-                                                                PackedRows(r.rows, plan.cols),
-                                                                r.inLd / N,
-                                                                r.outLd / N};
-  constexpr unsigned LOADS = std::is_same_v<Bounds, AddedLists> ? addedRowsLoads : combineRowsLoads;
-  launch(combineRowsKernel<COMBINATION, INDICES, LOADS, In, Out, N, Index, Weight, Bounds>,
-         gridConfig(combineRowsBlock, plan.blocks, stream, function), args);
+  launch(combineRowsKernel<COMBINATION, INDICES, In, Out, N, Index, Weight, Bounds>,
+         gridConfig(combineRowsBlock, plan.blocks, stream, function),
+         combineRowsArgs<N, In, Out>(r, plan, indices, weights, bounds));
 }
 
 template <RowCombination COMBINATION, RowIndices INDICES, class In, class Out, class Index, class Weight, class Bounds>

@@ -67,7 +67,8 @@ struct TileItems {
   __device__ bool has(unsigned item) const { return item < used && position(item) < n; }
 };
 
-// Counters by buckets: those of a bucket are neighbours, in the order of the regions. Also zeroes the number of lists.
+// Counters by buckets: those of a bucket are neighbours, in the order of the regions. Also zeroes the numbers of
+// lists and of long ones.
 template <class Source>
 GPUOPT_KERNEL void __launch_bounds__(groupRowsBlock)
     countBucketsKernel(const Source source, const BucketRegions regions, unsigned* counts, unsigned* lists) {
@@ -87,7 +88,7 @@ GPUOPT_KERNEL void __launch_bounds__(groupRowsBlock)
     counts[std::size_t{b} * regions.blocks + blockIdx.x] = ofBucket[b];
   if (blockIdx.x > 0 || threadIdx.x > 0) return;
   counts[std::size_t{regions.buckets} * regions.blocks] = 0;  // becomes the sum of all
-  *lists = 0;
+  lists[0] = lists[1] = 0;
 }
 
 // The shared memory of a tile that is being ranked. Digits are counted in halves of words: a thread has two of them.

@@ -30,6 +30,9 @@ struct SortedBuckets {
   unsigned* positions;
   AddedList* lists;
   unsigned* count;  // of the lists
+  unsigned* longLists;
+  unsigned* longCount;
+  unsigned tooLong;  // the fewest positions of a long list
 };
 
 // A bucket up to a tile in shared memory: the quotients, and where in the bucket each is from.
@@ -152,9 +155,12 @@ __device__ inline void writeLists(const Rows& rows, unsigned begin, unsigned n, 
   if (threadIdx.x == groupRowsBlock - 1) firstList = atomicAdd(out.count, before + own);
   __syncthreads();
   AddedList* list = out.lists + firstList + before;
-  for (unsigned i = threadIdx.x; i < n; i += groupRowsBlock)
-    if (beginsList(rows, i))
-      *list++ = {begin + i, begin + endOfList(rows, i, n), rows.quotient(i) * buckets + blockIdx.x, 0};
+  for (unsigned i = threadIdx.x; i < n; i += groupRowsBlock) {
+    if (!beginsList(rows, i)) continue;
+    const unsigned end = endOfList(rows, i, n);
+    if (end - i >= out.tooLong) out.longLists[atomicAdd(out.longCount, 1U)] = static_cast<unsigned>(list - out.lists);
+    *list++ = {begin + i, begin + end, rows.quotient(i) * buckets + blockIdx.x, 0};
+  }
 }
 
 // A block a bucket. Dynamic shared memory: a TileOfBucket.

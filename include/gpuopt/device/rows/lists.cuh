@@ -42,6 +42,7 @@ struct alignas(16) AddedList {
 struct AddedLists {
   const AddedList* lists;
   const unsigned* count;
+  unsigned tooLong;  // for one thread a pack: the fewest positions of a list that a block sums
   __device__ RowList<unsigned> list(std::size_t number) const {
     const AddedList list = lists[number];
     return {list.begin, list.end, list.row};

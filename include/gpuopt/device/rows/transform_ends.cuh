@@ -10,7 +10,7 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// The ends of a long row, elements that one warp takes, and the vectors in between: from the second boundary of 16
+// The ends of a long row, elements that some lanes take, and the vectors in between: from the second boundary of 16
 // bytes in the input on, and up to the last but one. So numbers of columns may be loaded in vectors around those of the
 // row, and no access depends on where the row begins.
 template <class In, class Out>
@@ -22,7 +22,6 @@ struct RowWithEnds : RowStores<In, Out> {
   using Base::out;
   using Base::storesWords;
   using typename Base::Value;
-  static constexpr int OF_LANE = (4 * COUNT + 31) / 32;  // elements of the ends
 
   int begin;    // of the vectors
   int vectors;  // in between
@@ -34,7 +33,7 @@ struct RowWithEnds : RowStores<In, Out> {
     ends = isRow ? cols - vectors * COUNT : 0;
   }
 
-  __device__ bool exists() const { return true; }
+  __device__ bool exists() const { return ends > 0; }
 
   // End `i`, or -1.
   __device__ int endColumn(int i) const { return i >= ends ? -1 : vectors == 0 || i < begin ? i : i + vectors * COUNT; }
@@ -73,17 +72,18 @@ struct RowWithEnds : RowStores<In, Out> {
   __device__ int columnOf(int v) const { return begin + v * COUNT; }
 };
 
-// The ends of a row that a thread takes, if it is one of the first 32.
-template <class Row>
+// The ends of a row that a thread takes, if it is one of the first LANES.
+template <class Row, int LANES>
 struct ThreadEnds {
+  static constexpr int OF_LANE = (4 * Row::COUNT + LANES - 1) / LANES;
   const Row& row;
-  int columns[Row::OF_LANE];
-  typename Row::Value values[Row::OF_LANE];
+  int columns[OF_LANE];
+  typename Row::Value values[OF_LANE];
 
   __device__ ThreadEnds(const Row& ofRow, unsigned thread) : row(ofRow) {
 #pragma unroll
-    for (int i = 0; i < Row::OF_LANE; ++i) {
-      columns[i] = thread < 32 ? row.endColumn(static_cast<int>(thread) + 32 * i) : -1;
+    for (int i = 0; i < OF_LANE; ++i) {
+      columns[i] = thread < LANES ? row.endColumn(static_cast<int>(thread) + LANES * i) : -1;
       values[i] = columns[i] >= 0 ? static_cast<typename Row::Value>(row.in[columns[i]]) : typename Row::Value{};
     }
   }
@@ -91,7 +91,7 @@ struct ThreadEnds {
   template <class Use>
   __device__ void each(const Use& use) const {
 #pragma unroll
-    for (int i = 0; i < Row::OF_LANE; ++i)
+    for (int i = 0; i < OF_LANE; ++i)
       if (columns[i] >= 0) use(values[i]);
   }
 
@@ -99,7 +99,7 @@ struct ThreadEnds {
   __device__ void store(const Map& map, const Result& result) const {
     using Out = std::remove_pointer_t<decltype(row.out)>;
 #pragma unroll
-    for (int i = 0; i < Row::OF_LANE; ++i)
+    for (int i = 0; i < OF_LANE; ++i)
       if (columns[i] >= 0) row.out[columns[i]] = static_cast<Out>(map(values[i], result, columns[i]));
   }
 };
@@ -112,9 +112,9 @@ struct NoEnds {
   __device__ void store(const Map&, const Result&) const {}
 };
 
-template <class In, class Out>
+template <int LANES = 32, class In, class Out>
 __device__ inline auto endsOf(const RowWithEnds<In, Out>& row, unsigned thread) {
-  return ThreadEnds<RowWithEnds<In, Out>>(row, thread);
+  return ThreadEnds<RowWithEnds<In, Out>, LANES>(row, thread);
 }
 template <class In, class Out, bool WHOLE>
 __device__ inline NoEnds endsOf(const TransformedRow<In, Out, WHOLE>&, unsigned) {

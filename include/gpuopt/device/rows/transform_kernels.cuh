@@ -58,18 +58,19 @@ GPUOPT_KERNEL void __launch_bounds__(laneTransformBlock)
       transform, row, [&](auto use) { own.each(use); }, NoEnds{}, combination, lane == 0);
 }
 
-// Each row is taken by a warp that also takes its ends.
-template <int VECTORS, class Transform>
-GPUOPT_KERNEL void __launch_bounds__(laneTransformBlock) warpTransformKernel(const Transform transform) {
+// The same for rows of which LANES lanes also take the ends. Rows behind the last have neither vectors nor ends.
+template <int VECTORS, int LANES, class Transform>
+GPUOPT_KERNEL void __launch_bounds__(laneTransformBlock) endsTransformKernel(const Transform transform) {
   overlapPreviousKernel();
   const std::size_t warp = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
-  if (warp >= transform.rows) return;
-  const unsigned lane = threadIdx.x % 32;
-  const auto row = transform.template longRow<false>(warp);
-  ThreadVectors<VECTORS> own(lane, 32);
+  const std::size_t firstRow = warp * (32 / LANES);
+  if (firstRow >= transform.rows) return;
+  const unsigned lane = threadIdx.x % LANES;
+  const auto row = transform.template longRow<false>(firstRow + threadIdx.x % 32 / LANES);
+  ThreadVectors<VECTORS> own(lane, LANES);
   own.load(row);
-  const auto ends = endsOf(row, lane);
-  LaneCombination combination{32};
+  const auto ends = endsOf<LANES>(row, lane);
+  LaneCombination combination{LANES};
   transformRow(
       transform, row, [&](auto use) { own.each(use); }, ends, combination, lane == 0);
 }

@@ -9,16 +9,24 @@
 
 GPUOPT_DETAIL_BEGIN
 
+// Rows with ends that lanes hold.
+template <int VECTORS, class Transform>
+void launchEnds(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
+  if constexpr (VECTORS <= 3)
+    if (plan.lanes == 16) return launch(endsTransformKernel<VECTORS, 16, Transform>, config, transform);
+  if constexpr (VECTORS % 2 == 0) launch(endsTransformKernel<VECTORS, 32, Transform>, config, transform);
+}
+
 // Rows that registers hold.
 template <int VECTORS, bool WHOLE, class Transform>
 void launchHeld(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
   if constexpr (VECTORS <= 4 && !WHOLE)
     if (plan.algorithm == TransformAlgorithm::lanes && plan.hasEnds)
-      return launch(warpTransformKernel<VECTORS, Transform>, config, transform);
-  if constexpr (VECTORS <= 4)
+      return launchEnds<VECTORS>(plan, transform, config);
+  if constexpr (VECTORS <= 4 && VECTORS != 3)
     if (plan.algorithm == TransformAlgorithm::lanes)
       return launch(laneTransformKernel<VECTORS, WHOLE, Transform>, config, transform, plan.lanes);
-  if constexpr (VECTORS != 2) {
+  if constexpr (VECTORS != 2 && VECTORS != 3) {
     if (plan.algorithm == TransformAlgorithm::block)
       launch(blockTransformKernel<VECTORS, WHOLE, Transform>, config, transform);
     else
@@ -34,6 +42,8 @@ void launchTransformKernel(const TransformPlan& plan, const Transform& transform
     launchHeld<1, WHOLE>(plan, transform, config);
   else if (plan.vectors == 2)
     launchHeld<2, WHOLE>(plan, transform, config);
+  else if (plan.vectors == 3)
+    launchHeld<3, WHOLE>(plan, transform, config);
   else if (plan.vectors == 4)
     launchHeld<4, WHOLE>(plan, transform, config);
   else

@@ -88,14 +88,21 @@ class TransformPlanner {
     plan_.algorithm = Algorithm::lanes;
     const bool areShort = plan_.rowVectors <= tuning_.twoVectors;
     plan_.vectors = areFewVectors() ? 1 : areShort ? 2 : 4;
-    if (plan_.hasEnds) plan_.vectors = areShort ? 1 : plan_.rowVectors <= 64 ? 2 : 4;
-    plan_.lanes = plan_.hasEnds ? 32 : powerOfTwoFrom(ceilDivide(plan_.rowVectors, plan_.vectors));
+    plan_.lanes = powerOfTwoFrom(ceilDivide(plan_.rowVectors, plan_.vectors));
+    if (plan_.hasEnds) planEnds();
     plan_.reason = plan_.lanes < 32 ? "a part of a warp holds a row" : "a warp holds a row";
     const std::size_t warps = ceilDivide(plan_.request.rows, std::size_t{32} / plan_.lanes);
     std::size_t blockWarps = tuning_.laneThreads / 32;
     while (blockWarps > 1 && warps < blockWarps * plan_.request.multiprocessors) blockWarps /= 2;
     plan_.threads = static_cast<unsigned>(32 * blockWarps);
     plan_.blocks = ceilDivide(warps, blockWarps);
+  }
+
+  // Half a warp a row, if its lanes have few vectors: they share the work of the ends and of combining lanes.
+  void planEnds() {
+    plan_.lanes = plan_.rowVectors <= tuning_.halfWarpVectors ? 16 : 32;
+    plan_.vectors = static_cast<unsigned>(ceilDivide(plan_.rowVectors, std::size_t{plan_.lanes}));
+    if (plan_.lanes == 32) plan_.vectors = plan_.vectors <= 2 ? 2 : 4;
   }
 
   // Long rows.

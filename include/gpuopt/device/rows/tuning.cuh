@@ -61,10 +61,12 @@ inline constexpr unsigned sortBucketsItems = 16;
 inline constexpr unsigned groupRowsRegions = 528;
 inline constexpr unsigned groupRowsLeastRegion = 1024;
 
-// Rows in flight per thread. 2^22 rows of 256 bytes, eight to each: 733 us with 4, 758 with 8 rows and 6 blocks. One
-// row with most of the others takes 1.45 times as long with 4.
+// Rows in flight per thread. 2^22 rows of 256 bytes, eight to each: 733 us with 4, 758 with 8 rows and 6 blocks.
 inline constexpr unsigned addedRowsLoads = 4;
 inline constexpr int addedRowsBlocksPerSm = 9;
+// Long lists, of which each block adds a panel of columns: rows in flight per thread. H100, 2026-11-28: 65536 rows of
+// 256 bytes, 4096 to each, take 0.08 of the time that a thread for each pack takes, all to one 0.065.
+inline constexpr unsigned longListLoads = 4;
 
 // Few rows, of which each block selects those of its own. Blocks, a prime number; threads; indices and rows in flight
 // per thread. 4096 rows of 256 bytes in a graph: 2.97 us with 512 threads and 8 indices, 3.38 with 256 and 16.
@@ -79,6 +81,9 @@ struct AddRowsTuning {
   std::size_t fewIndices = 6144;
   std::size_t fewPacks = 256;                      // of a row, for each block along it
   std::size_t manyIndices = std::size_t{1} << 20;  // from which on there are many buckets
+  std::size_t longList = 128;                      // positions from which on a block sums a list, or
+  std::size_t longListShare = 32768;               // from 1 / 32768 of all packs: one thread would take longer than all
+  std::size_t longBlocks = 1056;                   // at most, which sum long lists
 };
 
 // Packs of the atomic form in flight per thread. No other values were tried.
