@@ -18,7 +18,7 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// Which range has a slot, and at which place: 32 neighbouring slots are in one range, the next 32 in the next one.
+// Which range has a slot, and its index there: 32 neighbouring slots are in one range, the next 32 in the next one.
 // So elements that crowd in some of the bins are in all ranges, and their updates on all counters of ranges.
 struct SlotRanges {
   static constexpr unsigned NO_KEY = ~0u;
