@@ -199,7 +199,8 @@ class PackedCounters : public EachSlot<PackedCounters<CHANNELS, Count>> {
   static constexpr bool FOLLOWS_RUNS = CHANNELS == 1;
   using Args = PackedArgs<Count>;
   template <class Source>
-  static constexpr int ITEMS = keyedItems<Source>;
+  static constexpr int ITEMS = clampTo(static_cast<int>(maxPackedStep / (Source::STEP * CHANNELS)), 1,
+                                       keyedItems<Source>);
 
   __device__ explicit PackedCounters(const Args& args)
       : args_(args), first_(blockIdx.x % args.groups * args.groupSlots), halves_(dynamicShared<unsigned>()) {
