@@ -118,12 +118,11 @@ TEST_CASE("histogram plan: both sides of every threshold", "[host]") {
   expect(Algorithm::global, Count(65536, 57601));
   expect(Algorithm::packed, Count(MANY, 115200));
   expect(Algorithm::packed, Count(MANY, 115201), 2);
-  expect(Algorithm::packed, Count(MANY, 230400), 2);
-  expect(Algorithm::partition, Count(MANY, 230401));
-  expect(Algorithm::partition, Count(264 * 8 * 512, 262144));
-  expect(Algorithm::global, Count(264 * 8 * 512 - 1, 262144));
-  expect(Algorithm::partition, Count(264 * 16 * 512, 262145));
-  expect(Algorithm::global, Count(264 * 16 * 512 - 1, 262145));
+  expect(Algorithm::packed, Count(MANY, 230401), 3);
+  expect(Algorithm::packed, Count(MANY, 345600), 3);
+  expect(Algorithm::partition, Count(MANY, 345601));
+  expect(Algorithm::partition, Count(264 * 16 * 512, 345601));
+  expect(Algorithm::global, Count(264 * 16 * 512 - 1, 345601));
   expect(Algorithm::partition, Count(MANY, std::size_t{1} << 24));
   expect(Algorithm::global, Count(MANY, (std::size_t{1} << 24) + 1));
   expect(Algorithm::global, Count(MANY, 100000).bytes(6, 3));

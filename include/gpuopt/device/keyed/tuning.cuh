@@ -79,10 +79,9 @@ __device__ constexpr N sharedCounterWords(N slots) {
 // Counters of 16 bits, two in a word, are for steps of up to 32 slots: registers are scarce.
 inline constexpr std::size_t maxPackedStep = 32;
 
-// How often the input may be read, by groups of blocks that count some of the bins each. 2^17 bins take two readings
-// 767 us, a partition 1226; 2^18 bins three readings 1137, a partition 1147, and of two values in turn 2932 and 1204
-// (H100, 2026-11-28).
-inline constexpr std::size_t maxPackedGroups = 2;
+// How often the input may be read, by groups of blocks that count some of the bins each. Two readings of 2^28 floats take
+// 693 us, a partition by eight ranges 1230 (H100, 2026-11-28).
+inline constexpr std::size_t maxPackedGroups = 3;
 
 // Up to this number of elements, counters that do not fit into shared memory are updated in global memory.
 inline constexpr std::size_t fewElements = 1 << 16;
