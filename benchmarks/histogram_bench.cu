@@ -7,6 +7,9 @@
 #include "support/options.hpp"
 
 #include <gpuopt/histogram.cuh>
+#include <gpuopt/histogram_2d.cuh>
+#include <gpuopt/histogram_channels.cuh>
+#include <gpuopt/histogram_weighted.cuh>
 
 #include <cub/device/device_histogram.cuh>
 #include <cuda/std/array>
@@ -65,40 +68,132 @@ class Bench {
     const auto* samples = fill<std::uint8_t>(3 * pixels, Distribution::uniform, BINS);
     unsigned* out = buffers_.out<unsigned>();
     const cudaStream_t stream = timer_.stream();
-    countReference(samples, 3 * pixels, BINS, 3);
     const auto call = [=] { gpuopt::histogramChannels<3>(samples, pixels, out, BINS, 0, 256, stream); };
+    countReference(samples, 3 * pixels, gpuopt::detail::evenBins<std::uint8_t>(BINS, 0, 256, "histogram_bench"), BINS,
+                   3);
+    channels("3 x uint8", pixels, call, {{BINS, BINS, BINS}, {256, 256, 256}});
+  }
+
+  /// The same with bins of their own.
+  void ownChannels() {
+    const std::size_t pixels = bytes_ / 3;
+    const auto* samples = fill<std::uint8_t>(3 * pixels, Distribution::uniform, 256);
+    unsigned* out = buffers_.out<unsigned>();
+    const cudaStream_t stream = timer_.stream();
+    const auto call = [=] {
+      gpuopt::histogramChannels<3>(samples, pixels, out, {{180, 0, 180}, {100, 0, 256}, {256, 0, 256}}, stream);
+    };
+    const auto slots = [](std::size_t bins, int upper) {
+      return gpuopt::detail::evenBins<std::uint8_t>(bins, 0, upper, "histogram_bench");
+    };
+    clearReference(536);
+    launchThreads(countOwnChannels<decltype(slots(1, 1))>, pixels, stream, samples, pixels, slots(180, 180),
+                  slots(100, 256), slots(256, 256), reference_.as<unsigned>());
+    channels("3 x own bins", pixels, call, {{180, 100, 256}, {180, 256, 256}});
+  }
+
+  /// Limits that leave out four samples of five.
+  void window() {
+    constexpr std::size_t BINS = 1024;
+    const std::size_t n = bytes_ / sizeof(float);
+    const float* samples = fill<float>(n, Distribution::uniform, BINS);
+    unsigned* out = buffers_.out<unsigned>();
+    const cudaStream_t stream = timer_.stream();
+    countReference(samples, n, gpuopt::detail::evenBins<float>(BINS, 0.4F, 0.6F, "histogram_bench"), BINS);
+    const auto call = [=] { gpuopt::histogram(samples, n, out, BINS, 0.4F, 0.6F, stream); };
+    form("float window", n, BINS, "uniform",
+         {candidate("gpuopt", false, call, BINS), cub(samples, n, BINS, 0.4F, 0.6F)});
+  }
+
+  /// Pairs of samples in 128 x 128 bins.
+  void pairs() {
+    constexpr std::size_t SIDE = 128, BINS = SIDE * SIDE;
+    const std::size_t n = bytes_ / (2 * sizeof(float));
+    const float* x = fill<float>(2 * n, Distribution::normal, BINS);
+    unsigned* out = buffers_.out<unsigned>();
+    const cudaStream_t stream = timer_.stream();
+    clearReference(BINS);
+    const auto slotOf = gpuopt::detail::evenBins<float>(SIDE, 0, 1, "histogram_bench");
+    launchThreads(countPairs<decltype(slotOf)>, n, stream, x, x + n, slotOf, reference_.as<unsigned>());
+    const auto call = [=] { gpuopt::histogram2d(x, x + n, n, out, {SIDE, 0.0F, 1.0F}, {SIDE, 0.0F, 1.0F}, stream); };
+    form("float pairs", n, BINS, "normal", {candidate("gpuopt", false, call, BINS)});
+  }
+
+  /// Sums of weights.
+  void weighted(Distribution distribution, const char* name) {
+    constexpr std::size_t BINS = 1024;
+    const std::size_t n = bytes_ / (2 * sizeof(float));
+    const float* samples = fill<float>(2 * n, distribution, BINS);
+    const float* weights = samples + n;
+    float* out = buffers_.out<float>();
+    const cudaStream_t stream = timer_.stream();
+    auto* const sums = reference_.as<unsigned long long>();
+    clearReference(2 * BINS);
+    const auto slotOf = gpuopt::detail::evenBins<float>(BINS, 0, 1, "histogram_bench");
+    launchThreads(addWeights<decltype(slotOf)>, n, stream, samples, weights, slotOf, sums);
+    const auto call = [=] { gpuopt::histogramWeighted(samples, n, weights, out, BINS, 0, 1, stream); };
+    form("float weighted", n, BINS, name, {buffers_.candidate("gpuopt", false, call, BINS, AreSumsEqual{out, sums})});
+  }
+
+ private:
+  // Bins and upper limits of three channels.
+  struct Channels {
+    cuda::std::array<int, 3> bins, upper;
+  };
+
+  template <class Call>
+  void channels(const char* element, std::size_t pixels, const Call& call, const Channels& axes) {
+    const auto* samples = samples_.as<std::uint8_t>();
+    unsigned* out = buffers_.out<unsigned>();
+    const cudaStream_t stream = timer_.stream();
+    const int bins = axes.bins[0] + axes.bins[1] + axes.bins[2];
     auto* storage = storage_.as<void>();
     const std::size_t limit = storage_.bytes();
     const auto cub = [=] {
-      const cuda::std::array<unsigned*, 3> counts{out, out + BINS, out + 2 * BINS};
-      const cuda::std::array<int, 3> levels{257, 257, 257}, lower{0, 0, 0}, upper{256, 256, 256};
+      const cuda::std::array<unsigned*, 3> counts{out, out + axes.bins[0], out + axes.bins[0] + axes.bins[1]};
+      const cuda::std::array<int, 3> lower{0, 0, 0};
+      const cuda::std::array<int, 3> levels{axes.bins[0] + 1, axes.bins[1] + 1, axes.bins[2] + 1};
       std::size_t bytes = limit;
-      check((cub::DeviceHistogram::MultiHistogramEven<3, 3>(storage, bytes, samples, counts, levels, lower, upper,
+      check((cub::DeviceHistogram::MultiHistogramEven<3, 3>(storage, bytes, samples, counts, levels, lower, axes.upper,
                                                             static_cast<std::int64_t>(pixels), stream)),
             "cub::DeviceHistogram");
     };
+    const auto count = static_cast<std::size_t>(bins);
     report_.run({"channels",
-                 "3 x uint8",
-                 fmt::format("{} pixels, 256 bins", pixels),
-                 fmt::format("{},256,uniform", pixels),
+                 element,
+                 fmt::format("{} pixels, {} bins", pixels, bins / 3),
+                 fmt::format("{},{},uniform", pixels, bins / 3),
                  3 * pixels,
                  Goal{},
-                 {candidate("gpuopt", false, call, 3 * BINS), candidate("CUB", true, cub, 3 * BINS)},
+                 {candidate("gpuopt", false, call, count), candidate("CUB", true, cub, count)},
                  {read(3 * pixels)},
                  Mode::coldRead});
   }
 
- private:
+  // A form of histogram that reads all of the buffer.
+  void form(const char* element, std::size_t n, std::size_t bins, const char* name,
+            const std::vector<Candidate>& candidates) {
+    report_.run({"forms",
+                 element,
+                 fmt::format("{} bins, {}", bins, name),
+                 fmt::format("{},{},{}", n, bins, name),
+                 bytes_,
+                 Goal{},
+                 candidates,
+                 {read(bytes_)},
+                 Mode::coldRead});
+  }
+
   template <class T>
   void run(const char* group, std::size_t n, std::size_t bins, const char* name, Distribution distribution,
            const Goal& goal, bool besideCub, Mode mode) {
     const T* samples = fill<T>(n, distribution, bins);
     unsigned* out = buffers_.out<unsigned>();
     const cudaStream_t stream = timer_.stream();
-    countReference(samples, n, bins, 1);
+    countReference(samples, n, gpuopt::detail::evenBins<T>(bins, {}, limitOf<T>(), "histogram_bench"), bins);
     const auto call = [=] { gpuopt::histogram(samples, n, out, bins, {}, limitOf<T>(), stream); };
     std::vector<Candidate> candidates{candidate("gpuopt", false, call, bins)};
-    if (besideCub) candidates.push_back(cub(samples, n, bins));
+    if (besideCub) candidates.push_back(cub(samples, n, bins, T(0), limitOf<T>()));
     report_.run({group,
                  nameOfType<T>,
                  fmt::format("{} bins, {}", bins, name),
@@ -118,14 +213,17 @@ class Bench {
     return samples;
   }
 
+  void clearReference(std::size_t words) const {
+    check(cudaMemsetAsync(reference_.as<void>(), 0, words * sizeof(unsigned), timer_.stream()), "cudaMemsetAsync");
+  }
+
   // Counts each sample by an atomic in global memory.
-  template <class T>
-  void countReference(const T* samples, std::size_t n, std::size_t bins, unsigned channels) const {
-    auto* reference = reference_.as<unsigned>();
-    const auto slotOf = gpuopt::detail::evenBins<T>(bins, {}, limitOf<T>(), "histogram_bench");
-    check(cudaMemsetAsync(reference, 0, channels * bins * sizeof(unsigned), timer_.stream()), "cudaMemsetAsync");
+  template <class T, class SlotOf>
+  void countReference(const T* samples, std::size_t n, const SlotOf& slotOf, std::size_t bins,
+                      unsigned channels = 1) const {
+    clearReference(channels * bins);
     countPlainly<<<1024, 512, 0, timer_.stream()>>>(samples, n, slotOf, static_cast<std::uint32_t>(bins), channels,
-                                                    reference);
+                                                    reference_.as<unsigned>());
     check(cudaGetLastError(), "countPlainly");
   }
 
@@ -136,8 +234,8 @@ class Bench {
   }
 
   // Its results are not compared: it has another rule for samples at an edge.
-  template <class T>
-  Candidate cub(const T* samples, std::size_t n, std::size_t bins) const {
+  template <class T, class Upper>
+  Candidate cub(const T* samples, std::size_t n, std::size_t bins, T lower, Upper upper) const {
     using Level = std::conditional_t<std::is_floating_point_v<T>, T, int>;
     auto* storage = storage_.as<void>();
     const std::size_t limit = storage_.bytes();
@@ -145,8 +243,9 @@ class Bench {
     const cudaStream_t stream = timer_.stream();
     const auto call = [=] {
       std::size_t bytes = limit;
-      check(cub::DeviceHistogram::HistogramEven(storage, bytes, samples, out, static_cast<int>(bins) + 1, Level(0),
-                                                static_cast<Level>(limitOf<T>()), static_cast<std::int64_t>(n), stream),
+      check(cub::DeviceHistogram::HistogramEven(storage, bytes, samples, out, static_cast<int>(bins) + 1,
+                                                static_cast<Level>(lower), static_cast<Level>(upper),
+                                                static_cast<std::int64_t>(n), stream),
             "cub::DeviceHistogram");
     };
     return {"CUB", call, nullptr, false, 0, true};
@@ -188,7 +287,17 @@ void measureShort(Bench& bench) {
 
 void measureBytes(Bench& bench) { bench.bins<std::uint8_t>("bytes", 256, 0.49); }
 
-void measureChannels(Bench& bench) { bench.channels(); }
+void measureChannels(Bench& bench) {
+  bench.channels();
+  bench.ownChannels();
+}
+
+void measureForms(Bench& bench) {
+  bench.window();
+  bench.pairs();
+  bench.weighted(Distribution::uniform, "uniform");
+  bench.weighted(Distribution::zipf, "zipf");
+}
 
 void measureSmall(Bench& bench) {
   for (const std::size_t bins : {256, 4096})
@@ -196,7 +305,8 @@ void measureSmall(Bench& bench) {
 }
 
 constexpr Group<Bench> groups[] = {{"float", measureFloat}, {"many", measureMany},         {"short", measureShort},
-                                   {"bytes", measureBytes}, {"channels", measureChannels}, {"small", measureSmall}};
+                                   {"bytes", measureBytes}, {"channels", measureChannels}, {"forms", measureForms},
+                                   {"small", measureSmall}};
 
 int run(Options& options) {
   Names rows = namesOf(groups);

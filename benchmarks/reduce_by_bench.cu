@@ -198,6 +198,7 @@ void measureOthers(Bench& bench) {
 }
 
 void measureMany(Bench& bench) {
+  bench.bins(Work<float, float, gpuopt::FastSums>{"float FastSums", 0}, 8192, false);
   for (const std::size_t bins : {65536, 131072, 262144}) {
     bench.bins(Work<float, float>{"float", 0}, bins, false);
     bench.bins(Work<float, float, gpuopt::FastSums>{"float FastSums", 0}, bins, false);
@@ -206,7 +207,8 @@ void measureMany(Bench& bench) {
 }
 
 void measureFew(Bench& bench) {
-  for (std::size_t n = std::size_t{1} << 10; n <= std::size_t{1} << 22; n *= 16) {
+  for (const unsigned power : {10, 13, 14, 16, 18, 22}) {
+    const std::size_t n = std::size_t{1} << power;
     bench.small(sums, n, 1024);
     bench.small(fastSums, n, 1024);
     bench.small(integers, n, 1024);

@@ -84,6 +84,39 @@ __global__ void countPlainly(const T* samples, std::size_t n, SlotOf slotOf, std
   }
 }
 
+// The same for pixels of three bytes with bins of their own, for pairs of samples in a square of bins, and for sums of
+// weights that are multiples of 2^-24: a thread for each.
+template <class SlotOf>
+__global__ void countOwnChannels(const std::uint8_t* pixels, std::size_t n, SlotOf first, SlotOf second, SlotOf third,
+                                 unsigned* counts) {
+  const std::size_t pixel = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x, i = 3 * pixel;
+  if (pixel >= n) return;
+  const unsigned slots[] = {first(pixels[i]), second(pixels[i + 1]), third(pixels[i + 2])};
+  if (slots[0] < first.bins) atomicAdd(counts + slots[0], 1u);
+  if (slots[1] < second.bins) atomicAdd(counts + first.bins + slots[1], 1u);
+  if (slots[2] < third.bins) atomicAdd(counts + first.bins + second.bins + slots[2], 1u);
+}
+
+template <class SlotOf>
+__global__ void countPairs(const float* x, const float* y, SlotOf slotOf, unsigned* counts) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const unsigned side = slotOf.edges.exact.bins, row = slotOf(x[i]), col = slotOf(y[i]);
+  if (row < side && col < side) atomicAdd(counts + row * side + col, 1u);
+}
+
+template <class SlotOf>
+__global__ void addWeights(const float* samples, const float* weights, SlotOf slotOf, unsigned long long* sums) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const unsigned slot = slotOf(samples[i]);
+  if (slot < slotOf.edges.exact.bins) atomicAdd(sums + slot, static_cast<unsigned long long>(weights[i] * (1u << 24)));
+}
+
+struct AreSumsEqual {
+  const float* out;
+  const unsigned long long* sums;
+  __device__ bool operator()(std::size_t i) const { return out[i] == static_cast<float>(sums[i]) / (1u << 24); }
+};
+
 // The plainest way to reduce those pairs by keys: sums and minima of the multiples of 2^-24.
 template <class T>
 __global__ void reducePlainly(const int* keys, const T* values, std::size_t n, unsigned long long* sums,

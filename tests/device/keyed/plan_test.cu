@@ -121,8 +121,8 @@ TEST_CASE("histogram plan: both sides of every threshold", "[host]") {
   expect(Algorithm::packed, Count(MANY, 230401), 3);
   expect(Algorithm::packed, Count(MANY, 345600), 3);
   expect(Algorithm::partition, Count(MANY, 345601));
-  expect(Algorithm::partition, Count(264 * 11 * 512, 345601));
-  expect(Algorithm::global, Count(264 * 11 * 512 - 1, 345601));
+  expect(Algorithm::partition, Count(264 * 16 * 512, 345601));
+  expect(Algorithm::global, Count(264 * 16 * 512 - 1, 345601));
   expect(Algorithm::partition, Count(MANY, std::size_t{1} << 24));
   expect(Algorithm::global, Count(MANY, (std::size_t{1} << 24) + 1));
   expect(Algorithm::global, Count(MANY, 100000).bytes(6, 3));

@@ -189,9 +189,9 @@ struct PackedArgs {
   bool followsRuns;  // the kernel before has counted if the input consists of runs
 };
 
-// Counters of 16 bits for some of the slots, the lower halves of all words before the upper ones. The update that takes
-// a half to packedLimit moves that number to the result. Between two barriers a block makes no more than packedLimit
-// updates, so no half overflows.
+// Counters of 16 bits for some of the slots, the lower halves of all words before the upper ones. One that wraps around
+// gives 2^16 to the result: the update that does it sees that by the old word. A lower half then carries into the upper
+// one, too, which is taken back; either may wrap the upper half around, once up and once down.
 template <std::size_t CHANNELS, class Count>
 class PackedCounters : public EachSlot<PackedCounters<CHANNELS, Count>> {
  public:
@@ -199,32 +199,24 @@ class PackedCounters : public EachSlot<PackedCounters<CHANNELS, Count>> {
   static constexpr bool FOLLOWS_RUNS = CHANNELS == 1;
   using Args = PackedArgs<Count>;
   template <class Source>
-  static constexpr int ITEMS = clampTo(static_cast<int>(packedLimit / (keyedThreads * Source::STEP * CHANNELS)), 1,
+  static constexpr int ITEMS = clampTo(static_cast<int>(maxPackedStep / (Source::STEP * CHANNELS)), 1,
                                        keyedItems<Source>);
 
   __device__ explicit PackedCounters(const Args& args)
       : args_(args), first_(blockIdx.x % args.groups * args.groupSlots), halves_(dynamicShared<unsigned>()) {
     const unsigned end = first_ + args.groupSlots < args.slots ? first_ + args.groupSlots : args.slots;
     slots_ = end - first_;
+    half_ = (slots_ + 1) / 2;
   }
 
   __device__ unsigned block() const { return blockIdx.x / args_.groups; }
   __device__ unsigned blocks() const { return gridDim.x / args_.groups; }
-  __device__ static void endTile() { __syncthreads(); }
-  __device__ void clear() const { clearShared(packedCounterWords(slots_)); }
+  __device__ static void endTile() {}
+  __device__ void clear() const { clearShared(half_ + 32); }
 
-  // Other slots are counted in words that nobody reads, one for each lane: a condition would make an update a branch.
-  __device__ void add(unsigned slot, unsigned count = 1) const {
-    const unsigned own = slot - first_, half = (slots_ + 1) / 2;
-    const bool isUpper = own >= half, isOwn = own < slots_;
-    const unsigned word = isUpper ? own - half : own;
-    const unsigned index = isOwn ? word : half + static_cast<unsigned>(laneIndex());
-    const unsigned added = isUpper ? count << 16 : count;
-    const unsigned before = halves_.add(index, added);
-    constexpr unsigned LIMITS = packedLimit << 16 | packedLimit;
-    if ((((before + added) ^ before) & LIMITS) == 0 || !isOwn) return;  // goes on if this update has set the bit
-    halves_.add(index, 0u - (isUpper ? packedLimit << 16 : packedLimit));
-    addCount(args_.counts + slot, packedLimit);
+  __device__ void add(unsigned slot) const {
+    const unsigned slots[1] = {slot};
+    addRun(slots);
   }
 
   using EachSlot<PackedCounters>::take;
@@ -233,25 +225,83 @@ class PackedCounters : public EachSlot<PackedCounters<CHANNELS, Count>> {
     constexpr int RUN = runOf<COUNT>;
 #pragma unroll
     for (int begin = 0; begin < COUNT; begin += RUN) {
-      if (isRun<RUN>([&](int i) { return values[begin + i]; })) {
-        add(values[begin], RUN);
-      } else {
+      unsigned slots[RUN];
 #pragma unroll
-        for (int i = 0; i < RUN; ++i) add(values[begin + i]);
-      }
+      for (int i = 0; i < RUN; ++i) slots[i] = values[begin + i];
+      addRun(slots);
     }
   }
 
   __device__ void addTo(unsigned block, unsigned blocks) const {
-    const unsigned half = (slots_ + 1) / 2;
+    const unsigned half = half_;
     addToResult<false>(args_.counts + first_, slots_, block, blocks, [half](unsigned own) {
       return dynamicShared<unsigned>()[own < half ? own : own - half] >> (own < half ? 0 : 16) & 0xffff;
     });
   }
 
  private:
+  static constexpr unsigned TOPS = 0x80008000u;  // the highest bits of the halves
+
+  // The highest bits of the halves that before + added has wrapped around,
+  __device__ static unsigned wrappedBySum(unsigned before, unsigned added) {
+    return ((before & added) | ((before | added) & ~(before + added))) & TOPS;
+  }
+  // and before - taken.
+  __device__ static unsigned wrappedByDifference(unsigned before, unsigned taken) {
+    return ((~before & taken) | (~(before ^ taken) & (before - taken))) & TOPS;
+  }
+
+  // Neighbours of one slot are one update: the first one's. No update waits for the one before.
+  template <int RUN>
+  __device__ void addRun(const unsigned (&slots)[RUN]) const {
+    unsigned indices[RUN], added[RUN], wrapped[RUN];
+    const bool isOneRun = RUN > 1 && isRun<RUN>([&](int i) { return slots[i]; });
+#pragma unroll
+    for (int i = 0; i < RUN; ++i) added[i] = place(slots[i], i == 0 && isOneRun ? RUN : 1, indices[i]);
+    wrapped[0] = halves_.add(indices[0], added[0]);
+    if (isOneRun) {
+#pragma unroll
+      for (int i = 1; i < RUN; ++i) wrapped[i] = added[i] = 0;
+    } else {
+#pragma unroll
+      for (int i = 1; i < RUN; ++i) wrapped[i] = halves_.add(indices[i], added[i]);
+    }
+    unsigned any = 0;
+#pragma unroll
+    for (int i = 0; i < RUN; ++i) any |= wrapped[i] = wrappedBySum(wrapped[i], added[i]);
+    if (any == 0) return;
+#pragma unroll
+    for (int i = 0; i < RUN; ++i)
+      if (wrapped[i] != 0) settle(indices[i], wrapped[i]);
+  }
+
+  // What is added at which index. Nothing is added for other slots, in words that nobody reads, one for each lane: a
+  // condition would make an update a branch.
+  __device__ unsigned place(unsigned slot, unsigned count, unsigned& index) const {
+    const unsigned own = slot - first_;
+    const bool isUpper = own >= half_, isOwn = own < slots_;
+    index = isOwn ? (isUpper ? own - half_ : own) : half_ + static_cast<unsigned>(laneIndex());
+    return isOwn ? (isUpper ? count << 16 : count) : 0;
+  }
+
+  __device__ void settle(unsigned index, unsigned wrapped) const {
+    giveWrapped(index, wrapped, 1u << 16);
+    if ((wrapped & 0x8000) == 0) return;
+    const unsigned before = halves_.add(index, 0u - (1u << 16));
+    giveWrapped(index, wrappedByDifference(before, 1u << 16), 0u - (1u << 16));
+  }
+
+  // To the results of the halves that have wrapped around.
+  __device__ void giveWrapped(unsigned index, unsigned wrapped, unsigned amount) const {
+    using Result = std::conditional_t<sizeof(Count) == 4, unsigned, unsigned long long>;
+    const auto given = static_cast<Result>(static_cast<long long>(static_cast<int>(amount)));
+    auto* const results = reinterpret_cast<Result*>(args_.counts + first_ + index);
+    if ((wrapped & 0x8000) != 0) atomicAdd(results, given);
+    if (wrapped >> 31 != 0) atomicAdd(results + half_, given);
+  }
+
   Args args_;
-  unsigned first_, slots_;
+  unsigned first_, slots_, half_;
   SharedCounts halves_;
 };
 

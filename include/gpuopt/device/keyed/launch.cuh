@@ -93,35 +93,41 @@ template <class Source, class Count>
 void launchPacked(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source,
                   const StepArgs& shape) {
   constexpr std::size_t CHANNELS = channelsOf<typename Source::Value>;
+  [[maybe_unused]] const PackedArgs<Count> args{static_cast<unsigned>(call.slots), call.counts,
+                                                static_cast<unsigned>(plan.groups),
+                                                static_cast<unsigned>(plan.groupSlots), plan.followsRuns};
   if (plan.followsRuns) launchRuns(call, plan, source, shape);
-  if constexpr (keyedThreads * Source::STEP * CHANNELS <= packedLimit)
-    launchCounting<PackedCounters<CHANNELS, Count>>(
-        call, plan, source, shape,
-        {static_cast<unsigned>(call.slots), call.counts, static_cast<unsigned>(plan.groups),
-         static_cast<unsigned>(plan.groupSlots), plan.followsRuns});
+  if constexpr (Source::STEP * CHANNELS <= maxPackedStep)
+    launchCounting<PackedCounters<CHANNELS, Count>>(call, plan, source, shape, args);
 }
 
-// The most chunks that `elements` elements fill: full ones, and one of each range that each block leaves.
-inline std::size_t maxChunks(const KeyedPlan& plan, std::size_t elements) {
-  return elements / partitionChunk + plan.blocks * plan.ranges;
+// The chunks that a block needs at most for a round of `steps` steps: full ones, and one of each range.
+template <class Source>
+std::size_t blockChunksOf(const KeyedPlan& plan, std::size_t steps) {
+  constexpr std::size_t TILE = partitionThreads * std::size_t{partitionSteps<Source>};
+  const std::size_t blockTiles = ceilDivide(ceilDivide(steps, TILE), plan.blocks);
+  return ceilDivide(blockTiles * TILE * Source::STEP, partitionChunk) + plan.ranges;
 }
 
-inline std::size_t partitionBytes(std::size_t chunks) {
-  return chunks * (partitionChunk * sizeof(unsigned short) + 3 * sizeof(unsigned)) +
-         partitionCounters * sizeof(unsigned);
+inline std::size_t partitionBytes(const KeyedPlan& plan, std::size_t chunks) {
+  return chunks * (partitionChunk * sizeof(unsigned short) + 2 * sizeof(SizedChunk)) +
+         (plan.blocks + partitionCounters) * sizeof(unsigned);
 }
 
-inline Partition partitionIn(unsigned char* memory, std::size_t chunks, std::size_t ranges) {
-  auto* const numbers = reinterpret_cast<unsigned*>(memory + chunks * partitionChunk * sizeof(unsigned short));
-  unsigned* const counters = numbers + 3 * chunks;
-  return {reinterpret_cast<unsigned short*>(memory),
-          numbers,
-          numbers + chunks,
-          numbers + 2 * chunks,
-          counters,
-          counters + 1,
-          counters + 1 + maxPartitionRanges,
-          static_cast<unsigned>(ranges)};
+inline Partition partitionIn(unsigned char* memory, const KeyedPlan& plan, std::size_t blockChunks) {
+  const std::size_t chunks = blockChunks * plan.blocks;
+  auto* const sized = reinterpret_cast<SizedChunk*>(memory + chunks * partitionChunk * sizeof(unsigned short));
+  auto* const usedOf = reinterpret_cast<unsigned*>(sized + 2 * chunks);
+  unsigned bits = 0;
+  while (std::size_t{1} << bits < plan.ranges) ++bits;
+  return {{static_cast<unsigned>(plan.request.slots), bits},
+          static_cast<unsigned>(blockChunks),
+          reinterpret_cast<unsigned short*>(memory),
+          sized,
+          sized + chunks,
+          usedOf,
+          usedOf + plan.blocks,
+          usedOf + plan.blocks + maxPartitionRanges};
 }
 
 // Rounds bound the scratch memory.
@@ -129,22 +135,23 @@ template <class Source, class Count>
 void launchPartition(const HistogramCall<Count>& call, const KeyedPlan& plan, const Source& source,
                      const StepArgs& shape) {
   const std::size_t roundSteps = smallerOf(plan.round / Source::STEP, largerOf(shape.end, std::size_t{1}));
-  const std::size_t chunks = maxChunks(plan, roundSteps * Source::STEP);
-  const ScratchMemory scratch(partitionBytes(chunks), call.stream);
-  const Partition pool = partitionIn(scratch.data(), chunks, plan.ranges);
+  const std::size_t blockChunks = blockChunksOf<Source>(plan, roundSteps);
+  const ScratchMemory scratch(partitionBytes(plan, blockChunks * plan.blocks), call.stream);
+  const Partition pool = partitionIn(scratch.data(), plan, blockChunks);
   const SlotsArgs<Count> result{static_cast<unsigned>(call.slots), call.counts};
-  const unsigned multiprocessors = static_cast<unsigned>(plan.blocks / partitionBlocksPerSm);
-  KeyedPlan order = plan, count = plan;
-  order.threads = count.threads = maxPartitionRanges;
-  order.blocks = count.blocks = multiprocessors;
+  KeyedPlan collect = plan, order = plan, count = plan;
+  collect.sharedBytes = sizeof(PartitionStage);
   order.sharedBytes = 0;
-  LaunchConfig config = keyedConfig(plan, call.function, call.stream);
-  config.sharedBytes = 0;
+  count.threads = keyedThreads;
+  count.blocks = plan.blocks / partitionBlocksPerSm;
+  if (plan.followsRuns) launchRuns(call, count, source, shape);
+  const StepArgs sampled = plan.followsRuns ? shape : StepArgs{0, 0, 0};
   for (std::size_t first = 0; first < shape.end; first += roundSteps) {
     const std::size_t end = smallerOf(first + roundSteps, shape.end);
     const unsigned edges = end == shape.end ? shape.edges : 0;
-    check(cudaMemsetAsync(pool.used, 0, partitionCounters * sizeof(unsigned), call.stream), "cudaMemsetAsync");
-    launch(partitionKernel<Source, Count>, config, source, StepArgs{first, end, edges}, pool, result);
+    check(cudaMemsetAsync(pool.chunksOf, 0, partitionCounters * sizeof(unsigned), call.stream), "cudaMemsetAsync");
+    launch(partitionKernel<Source, Count>, keyedConfig(collect, call.function, call.stream), source,
+           StepArgs{first, end, edges}, sampled, pool, result);
     launch(orderChunksKernel<Partition>, keyedConfig(order, call.function, call.stream), pool);
     launch(countChunksKernel<Count>, keyedConfig(count, call.function, call.stream), pool, result);
   }

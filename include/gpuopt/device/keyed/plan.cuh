@@ -210,8 +210,7 @@ class KeyedPlanner {
     plan_.sharedBytes *= plan_.copies;
   }
 
-  // Updates of packed counters between two barriers are limited.
-  bool canPack() const { return !r_.cell.isCount || keyedThreads * r_.stepElements * r_.channels <= packedLimit; }
+  bool canPack() const { return !r_.cell.isCount || r_.stepElements * r_.channels <= maxPackedStep; }
 
   void planGroups(std::size_t groups) {
     const bool isPacked = r_.cell.packedBytes < r_.cell.bytes;
@@ -232,10 +231,17 @@ class KeyedPlanner {
     plan_.stages = !isSmall() && r_.stageBytes > 0 && plan_.sharedBytes + r_.stageBytes <= cellMemory(r_);
   }
 
+  // A power of two.
+  static std::size_t rangesOf(std::size_t slots) {
+    std::size_t ranges = 1;
+    while (ranges << partitionRangeBits < slots) ranges *= 2;
+    return ranges;
+  }
+
   const char* whyNoPartition() const {
     constexpr std::size_t RANGE = std::size_t{1} << partitionRangeBits;
     const std::size_t blocks = std::size_t{r_.multiprocessors} * partitionBlocksPerSm;
-    const std::size_t ranges = ceilDivide(r_.slots, RANGE);
+    const std::size_t ranges = rangesOf(r_.slots);
     if (!r_.cell.isCount) return "bins exceed the shared memory of a few blocks";
     if (ranges > maxPartitionRanges) return "bins are too many for a partition";
     if (r_.channels > 1) return "the bins of all channels exceed shared memory";
@@ -248,9 +254,11 @@ class KeyedPlanner {
     plan_.reason = "elements are sorted by ranges of bins that fit into shared memory";
     plan_.threads = partitionThreads;
     plan_.groupSlots = std::size_t{1} << partitionRangeBits;
-    plan_.ranges = ceilDivide(r_.slots, plan_.groupSlots);
+    plan_.ranges = rangesOf(r_.slots);
     plan_.round = tuning_.partitionRound;
-    plan_.blocks = std::size_t{r_.multiprocessors} * partitionBlocksPerSm;
+    plan_.blocks = r_.multiprocessors;
+    plan_.followsRuns = pays(minCachedElements, r_.cell.cacheBytes, 0);
+    plan_.blocks *= partitionBlocksPerSm;
     plan_.sharedBytes = plan_.groupSlots * 4;
   }
 

@@ -15,15 +15,21 @@ GPUOPT_DETAIL_BEGIN
 template <class Source>
 inline constexpr bool canHaveRuns = Source::STEP > 1 && std::is_same_v<typename Source::Value, unsigned>;
 
-// Whether most sampled steps have elements of one slot only. All threads of the block call.
+// Whether most of keyedThreads sampled steps have elements of one slot only. All threads of the block call; blocks of
+// any size find the same.
 template <class Source>
 __device__ inline bool consistsOfRuns(const Source& source, const StepArgs& steps, unsigned slots) {
-  typename Source::Step step;
-  unsigned values[Source::STEP];
-  source.template load<Caching::stream>(step, sampledStep(steps, 0, 1, 0));
-  source.values(step, values);
-  const bool isOneRun = values[0] < slots && isRun<Source::STEP>([&](int i) { return values[i]; });
-  return __syncthreads_count(isOneRun ? 1 : 0) >= static_cast<int>(blockDim.x / 8 * 7);
+  const std::size_t every = (steps.end - steps.first) / keyedThreads;
+  int runs = 0;
+  for (unsigned i = threadIdx.x; i < keyedThreads; i += blockDim.x) {
+    typename Source::Step step;
+    unsigned values[Source::STEP];
+    source.template load<Caching::stream>(step, steps.first + i * every + i * 61 % every);
+    source.values(step, values);
+    const bool isOneRun = values[0] < slots && isRun<Source::STEP>([&](int k) { return values[k]; });
+    runs += __syncthreads_count(isOneRun ? 1 : 0);
+  }
+  return runs >= static_cast<int>(keyedThreads / 8 * 7);
 }
 
 // A source of slots as one of ones by their slots.
