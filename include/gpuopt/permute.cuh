@@ -156,7 +156,7 @@ void contiguous(const TensorView<In>& in, Out&& out, Function function, StreamRe
 /// \tparam Function what is applied to each element, as for `permute`
 template <class In, class Out = In, class Function = Identity>
 class PermutePlan {
-  static_assert(!std::is_const_v<In>, "gpuopt::PermutePlan: In is const: write the type of the elements alone");
+  static_assert(!std::is_const_v<In>, "gpuopt::PermutePlan: the type In is const: leave const out");
 
  public:
   /// Plans for dense tensors that begin at 16-byte boundaries, such as those of cudaMalloc.

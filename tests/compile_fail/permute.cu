@@ -43,4 +43,9 @@ void fail(const std::string* in, std::string* out) { gpuopt::permute(in, out, {3
 // DO: `permute(in, out, extents, axes, [] __device__(int x) { return float(x); })`
 void fail(const float* in, double* out) { gpuopt::permute(in, out, {3, 4, 5}, {2, 0, 1}); }
 
+#elif CASE == 7
+// EXPECT: gpuopt::PermutePlan: the type In is const: leave const out
+// DO: `PermutePlan<float>`: `run` takes arrays of const elements
+void fail(const float* in, float* out) { gpuopt::PermutePlan<const float>({3, 4, 5}, {2, 0, 1}).run(in, out); }
+
 #endif

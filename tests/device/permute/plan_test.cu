@@ -18,13 +18,19 @@ namespace {
 
 // No element is touched: the addresses are aligned to 256 bytes and `shift` more.
 template <class T>
-std::string planned(const Layout& in, const Layout& out, const AxisNumbers& axes, bool onlyMoves = true) {
+detail::PermuteKernelPlan planOf(const Layout& in, const Layout& out, const AxisNumbers& axes, bool onlyMoves = true) {
   const auto address = [](std::uintptr_t base) { return reinterpret_cast<T*>(base << 40); };
   detail::PermuteKernelPlan plan;
   plan.request = detail::permuteRequest(in.view(address(1)).permuted(axes), out.view(address(2)), onlyMoves);
   detail::PermuteTuning tuning;
   tuning.smallElements = 100;
   detail::planPermute(plan, tuning, {std::size_t{227} << 10, 132});
+  return plan;
+}
+
+template <class T>
+std::string planned(const Layout& in, const Layout& out, const AxisNumbers& axes, bool onlyMoves = true) {
+  const detail::PermuteKernelPlan plan = planOf<T>(in, out, axes, onlyMoves);
   return std::string(detail::nameOf(plan.algorithm)) + ": " + plan.reason + "; " +
          std::to_string(plan.request.inBytes) + " bytes along " + detail::axesInWords(plan.request);
 }
@@ -111,6 +117,16 @@ TEST_CASE("Every kernel has its shapes", "[permute]") {
         "words: neighbours of one tensor are no neighbours in either; 4 bytes along 1000 (-1 to 1)");
   CHECK(planned<Bytes12>(Layout::dense({5, 7, 9}), Layout::dense({9, 7, 5}), {2, 1, 0}, false) ==
         "tile of runs: runs of several axes; 12 bytes along 9 (1 to 35), 7 (9 to 5), 5 (63 to 1)");
+}
+
+TEST_CASE("Lines of the input are fetched whole unless most of them is a gap", "[permute]") {
+  const auto fetchesLines = [](const AxisNumbers& strides) {
+    const Layout in{{64, 64, 8}, strides};
+    return planOf<float>(in, Layout::dense({8, 64, 64}), {2, 1, 0}).tile.inLines;
+  };
+  CHECK(fetchesLines({512, 8, 1}));
+  CHECK(fetchesLines({1024, 16, 1}));
+  CHECK_FALSE(fetchesLines({2048, 32, 1}));
 }
 
 TEST_CASE("Small tensors move word by word", "[permute]") {

@@ -292,10 +292,23 @@ class PermuteTilePlanner {
     }
     const bool aligned = isAligned(true);
     shape_.inVectors = ceilDivide32(shape_.inRowBytes + (aligned ? 0 : 30), 16);
+    shape_.inLines = fillsLines();
     shape_.inLanes = smallerOf(shape_.inVectors, permuteThreads);
     shape_.inRowStep = permuteThreads / shape_.inLanes;
     shape_.byInLanes = Divisor(shape_.inLanes);
     layOutBanks(aligned);
+  }
+
+  // Whether lines of 128 bytes are worth fetching whole: rows of the input fill half of one, or have gaps between them
+  // that are no longer than they are. (Rows of 32 bytes in every 128 are 1.37 times as fast without, on an H100,
+  // 2026-11-28; dense ones lose 1 to 3 %.)
+  bool fillsLines() const {
+    const std::size_t run = parts_.inRun;
+    for (unsigned i = 0; i < r_.rank; ++i) {
+      const auto step = static_cast<std::size_t>(magnitude(r_.axis[parts_.byIn[i]].in));
+      if (step > 1 && step >= run) return run * r_.inBytes >= 2 * sectorBytes || step <= 2 * run;
+    }
+    return true;
   }
 
   bool packs() const { return r_.outBytes < 16 && r_.outAlign == r_.outBytes; }

@@ -16,6 +16,7 @@
 #include <gpuopt/thread/async_copy.cuh>
 #include <gpuopt/thread/transpose.cuh>
 #include <gpuopt/thread/vector.cuh>
+#include <gpuopt/thread/vector_part.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -59,6 +60,7 @@ struct PermuteTilePlan {
   unsigned inPitch;     // bytes in shared memory from row to row
   unsigned inSkew;      // bytes more after every 2^inSkewShift rows
   unsigned inSkewShift;
+  bool inLines;        // other accesses need the rest of the lines of 128 bytes, too
   unsigned inLanes;    // threads along a row
   unsigned inRowStep;  // rows that threads load at a time
   Divisor byInLanes;
@@ -266,7 +268,10 @@ class PermuteTile {
 
   __device__ void copyVector(unsigned char* shared, std::uintptr_t global, bool isInside) const {
     if (isInside || isInMemory(global, global + 16)) {
-      copyAsync16<true>(shared, reinterpret_cast<const void*>(global));
+      if (shape_.inLines)
+        copyAsync16<true>(shared, reinterpret_cast<const void*>(global));
+      else
+        copyAsync16<false>(shared, reinterpret_cast<const void*>(global));
     } else {
 #pragma unroll
       for (unsigned i = 0; i < 16; ++i)
@@ -319,7 +324,8 @@ class PermuteTile {
     }
   }
 
-  // Stores the elements from `first` on that are in the row: all of a vector at once, or one by one at the row's ends.
+  // Stores the elements from `first` on that are in the row: all of a vector at once; at the row's ends one by one, or
+  // bytes and halves in few stores (1.14 times as fast for short rows on an H100, 2026-11-28; words are slower so).
   // Loads are not divided alike, since all lanes would wait for both halves; but a function sees elements only.
   __device__ void storeResults(Out* out, unsigned row, const unsigned (&from)[PACK], unsigned k, unsigned first,
                                unsigned elements) const {
@@ -329,10 +335,12 @@ class PermuteTile {
       for (unsigned i = 0; i < PACK; ++i)
         if (onlyMoves || first + i < elements) results[i] = result(row + from[i]);
       if constexpr (ROTATES) rotate(results, k);
+      uint4 vector;
+      __builtin_memcpy(&vector, results, sizeof(vector));
       if (first < elements && first + PACK <= elements) {
-        uint4 vector;
-        __builtin_memcpy(&vector, results, sizeof(vector));
         storeVector(out, vector);
+      } else if constexpr (sizeof(Out) <= 2) {
+        storeEnd(out, vector, first, elements);
       } else {
 #pragma unroll
         for (unsigned i = 0; i < PACK; ++i)
@@ -341,6 +349,16 @@ class PermuteTile {
     } else if (first < elements) {
       *out = result(row + from[0]);
     }
+  }
+
+  // The elements of a vector, whose first one is number `first` of a row, that are in the row.
+  __device__ static void storeEnd(Out* out, const uint4& vector, unsigned first, unsigned elements) {
+    constexpr auto SIZE = static_cast<unsigned>(sizeof(Out));
+    const auto before = -static_cast<int>(first), left = static_cast<int>(elements - first);
+    if (left <= 0 || before >= static_cast<int>(PACK)) return;
+    const unsigned begin = before > 0 ? SIZE * static_cast<unsigned>(before) : 0;
+    const unsigned end = static_cast<unsigned>(left) < PACK ? SIZE * static_cast<unsigned>(left) : 16;
+    storeVectorPart<SIZE>(reinterpret_cast<unsigned char*>(out), vector, begin, end);
   }
 
   // Element i, which is number i + k of its vector, becomes that. Selections keep the array in registers.
