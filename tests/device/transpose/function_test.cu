@@ -191,23 +191,31 @@ std::vector<Case> randomShapes(unsigned seed) {
 }
 
 template <class In>
-void checkCallsFrom(unsigned seed) {
+void checkCallsToNumbers(unsigned seed) {
   checkCalls<In, unsigned char>(randomShapes(seed));
   checkCalls<In, unsigned short>(randomShapes(seed + 1));
   checkCalls<In, unsigned>(randomShapes(seed + 2));
   checkCalls<In, double>(randomShapes(seed + 3));
-  checkCalls<In, Bytes3>(randomShapes(seed + 4));
-  checkCalls<In, Bytes16>(randomShapes(seed + 5));
-  checkCalls<In, Bytes20>(randomShapes(seed + 6));
 }
 
-TEST_CASE("The function is called once for each element", "[transpose][sweep]") {
-  checkCallsFrom<unsigned char>(10);
-  checkCallsFrom<unsigned short>(20);
-  checkCallsFrom<unsigned>(30);
-  checkCallsFrom<double>(40);
-  checkCallsFrom<Bytes3>(50);
-  checkCallsFrom<Bytes20>(60);
+TEST_CASE("The function is called once for each number, whatever the two sizes", "[transpose][sweep]") {
+  checkCallsToNumbers<unsigned char>(10);
+  checkCallsToNumbers<unsigned short>(20);
+  checkCallsToNumbers<unsigned>(30);
+  checkCallsToNumbers<double>(40);
+}
+
+// Each structure from a smaller element, from a larger one, and from itself.
+TEST_CASE("The function is called once for each structure", "[transpose][sweep]") {
+  checkCalls<unsigned char, Bytes3>(randomShapes(14));
+  checkCalls<double, Bytes3>(randomShapes(44));
+  checkCalls<unsigned short, Bytes16>(randomShapes(25));
+  checkCalls<unsigned, Bytes20>(randomShapes(36));
+  checkCalls<Bytes3, Bytes3>(randomShapes(54));
+  checkCalls<Bytes3, unsigned>(randomShapes(52));
+  checkCalls<Bytes20, Bytes16>(randomShapes(65));
+  checkCalls<Bytes20, Bytes20>(randomShapes(66));
+  checkCalls<Bytes20, unsigned char>(randomShapes(60));
 }
 
 }  // namespace
