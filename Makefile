@@ -45,8 +45,7 @@ sanitize:  ## the tests under ASan and UBSan, some also checked for races, all u
 	@scripts/device.sh
 	@scripts/install-deps.sh tests examples
 	@scripts/workflow.sh sanitize
-	@scripts/sanitize-threads.sh
-	@scripts/check-races.sh
+	@scripts/sanitize-threads.sh & threads=$$!; scripts/check-races.sh; races=$$?; wait $$threads && exit $$races
 	@if scripts/device.sh | grep -q native; then scripts/gpu-check.sh sanitize; fi
 
 check-native:  ## what can be checked without a GPU: a sample built with nvcc, the generated code, and check-compilers

@@ -13,11 +13,17 @@ function(gpuopt_instrument_sources target purpose)
   file(STRINGS "${folder}/options" options)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
     COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
-  set_source_files_properties("${folder}/${name}.cpp" TARGET_DIRECTORY ${target} PROPERTIES
-    COMPILE_OPTIONS "-O2" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
-  # First: what it shares with the other files is taken from it, where nothing is seen.
-  get_target_property(sources ${target} SOURCES)
-  set_property(TARGET ${target} PROPERTY SOURCES "${folder}/${name}.cpp" ${sources})
+  # First: what it shares with the other files is taken from it, where nothing is seen. Objects of libraries are first, too:
+  # the programs of gpuopt itself, which are compiled alike, have one.
+  get_property(once GLOBAL PROPERTY GPUOPT_${purpose}_ONCE)
+  if(once)
+    target_link_libraries(${target} PRIVATE ${once})
+  else()
+    set_source_files_properties("${folder}/${name}.cpp" TARGET_DIRECTORY ${target} PROPERTIES
+      COMPILE_OPTIONS "-O2" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+    get_target_property(sources ${target} SOURCES)
+    set_property(TARGET ${target} PROPERTY SOURCES "${folder}/${name}.cpp" ${sources})
+  endif()
   target_compile_definitions(${target} PRIVATE GPUOPT_EMULATION_${purpose})
   target_link_libraries(${target} PRIVATE gpuopt::gpuopt)
 endfunction()

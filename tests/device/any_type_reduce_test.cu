@@ -30,12 +30,18 @@ void checkReduce(std::size_t n) {
                 reduce<DefaultAccumulator, Policy>(Generator<Plain>{}, n, Add{}, Plain{1, 1})));
 }
 
+const std::vector<std::size_t> lengths = {0, 1, 33, 1000, 30000};
+
 TEMPLATE_LIST_TEST_CASE("Any type: reductions of arrays", "[types]", AnyTypes) {
-  for (const std::size_t n : {0, 1, 33, 1000, 30000}) {
-    checkReduce<ReducePolicy, TestType>(n);
-    checkReduce<InOrder, TestType>(n);
+  for (const std::size_t n : lengths) checkReduce<ReducePolicy, TestType>(n);
+}
+
+// The strictest type stands for all: it has neither a default constructor nor an assignment.
+TEST_CASE("Any type: reductions of arrays in order and by length", "[types]") {
+  for (const std::size_t n : lengths) {
+    checkReduce<InOrder, Both>(n);
 #ifdef GPUOPT_EMULATION
-    checkReduce<ByLength, TestType>(n);
+    checkReduce<ByLength, Both>(n);
 #endif
   }
 }

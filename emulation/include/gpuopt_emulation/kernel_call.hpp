@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -49,19 +48,14 @@ inline cudaLaunchConfig_t launchConfig(LaunchSize grid, LaunchSize block, std::s
 /// would be, but with arguments that have been evaluated. `call` has the name of the kernel, and nobody its address.
 template <class Call, class... Arguments>
 void launchByCall(const char* name, const cudaLaunchConfig_t& config, const Call& call, Arguments... arguments) {
-  struct Launched {
-    Call call;
-    std::tuple<Arguments...> arguments;
-  };
-  void (*const body)(const void*) = [](const void* launched) {
-    std::apply(static_cast<const Launched*>(launched)->call, static_cast<const Launched*>(launched)->arguments);
-  };
-  const void* const address = reinterpret_cast<const void*>(body);
+  std::vector<PointerArgument> pointers;
+  if (launchObserver != nullptr) (addPointer(pointers, arguments), ...);
+  const KeptCall kept = keepCall([call, arguments...] { call(arguments...); });
+  const void* const address = reinterpret_cast<const void*>(kept.body);
   nameSymbol(address, name);
   // A kernel's own limit cannot be known.
   raiseDynamicSharedLimit(address);
-  const std::shared_ptr<const Launched> launched(new Launched{call, {std::move(arguments)...}});
-  keepFault(launch(config, address, body, launched, pointersAmong(launched->arguments)));
+  keepFault(launch(config, address, kept.body, kept.arguments, pointers));
 }
 
 template <class Call>

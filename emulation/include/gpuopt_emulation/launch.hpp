@@ -13,8 +13,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -107,15 +107,6 @@ void addPointer(std::vector<PointerArgument>& pointers, const T& argument) {
     pointers.push_back({const_cast<const void*>(static_cast<const volatile void*>(argument)), alignof(Pointee)});
 }
 
-/// The pointers among a kernel's arguments. Only an observer asks for them.
-template <class... Arguments>
-std::vector<PointerArgument> pointersAmong(const std::tuple<Arguments...>& arguments) {
-  std::vector<PointerArgument> pointers;
-  if (launchObserver == nullptr) return pointers;
-  std::apply([&](const auto&... argument) { (addPointer(pointers, argument), ...); }, arguments);
-  return pointers;
-}
-
 /// Runs a kernel, and then those that its threads have launched.
 inline cudaError_t runKernel(const void* kernel, dim3 grid, dim3 block, std::size_t sharedBytes,
                              void (*body)(const void*), const void* arguments, Schedule order,
@@ -171,6 +162,33 @@ const void* kernelAddress(void (*kernel)(Parameters...)) {
 }
 inline const void* kernelAddress(const void* kernel) { return kernel; }
 
+/// A call of a kernel, a closure whose type nobody knows any more: programs have thousands of kernels, and a compiler
+/// takes long for a std::shared_ptr of each type.
+struct KeptCall {
+  void (*body)(const void*);
+  std::shared_ptr<const void> arguments;
+};
+
+inline void freeCall(const void* kept) { ::operator delete(const_cast<void*>(kept)); }
+
+template <class Call>
+KeptCall keepCall(const Call& call) {
+  void (*const body)(const void*) = [](const void* kept) { (*static_cast<const Call*>(kept))(); };
+  void (*remove)(const void*) = freeCall;
+  if constexpr (!std::is_trivially_destructible_v<Call> || alignof(Call) > __STDCPP_DEFAULT_NEW_ALIGNMENT__)
+    remove = [](const void* kept) { delete static_cast<const Call*>(kept); };
+  return {body, std::shared_ptr<const void>(static_cast<const void*>(new Call(call)), remove)};
+}
+
+/// Launches a kernel with its own copies of the arguments.
+template <class... Parameters>
+cudaError_t launchCopied(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...), Parameters... arguments) {
+  std::vector<PointerArgument> pointers;
+  if (launchObserver != nullptr) (addPointer(pointers, arguments), ...);  // nobody else asks for them
+  const KeptCall kept = keepCall([kernel, arguments...] { kernel(arguments...); });
+  return launch(config, kernelAddress(kernel), kept.body, kept.arguments, pointers);
+}
+
 }  // namespace gpuopt::emulation::detail
 
 // --------------------------------------------------------------------------------------- launching
@@ -182,18 +200,9 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                                Arguments&&... arguments) {
   namespace emulated = gpuopt::emulation::detail;
   if (kernel == nullptr) return emulated::result(cudaErrorInvalidDeviceFunction);
-  struct Call {
-    void (*kernel)(Parameters...);
-    std::tuple<Parameters...> arguments;
-  };
-  const std::shared_ptr<const Call> call(
-      new Call{kernel, std::tuple<Parameters...>(std::forward<Arguments>(arguments)...)});
-  const auto body = [](const void* argument) {
-    const Call& c = *static_cast<const Call*>(argument);
-    std::apply(c.kernel, c.arguments);
-  };
-  return emulated::launch(*config, emulated::kernelAddress(kernel), body, call,
-                          emulated::pointersAmong(call->arguments));
+  static_assert((std::is_constructible_v<Parameters, Arguments> && ...),
+                "cudaLaunchKernelEx: an argument does not convert to the type of the kernel's parameter");
+  return emulated::launchCopied(*config, kernel, static_cast<Parameters>(std::forward<Arguments>(arguments))...);
 }
 
 // --------------------------------------------------------------------------- attributes of kernels

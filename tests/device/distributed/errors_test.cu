@@ -138,7 +138,7 @@ TEST_CASE("ranks that make different calls get an error") {
                "gpuopt::distributed::reduce: rank 0 made a different call, or used a different type"));
 }
 
-TEST_CASE("ranks wait for one that does not come for as long as the options say") {
+TEST_CASE("ranks wait for one that does not come for as long as the options say", "[sweep]") {
   const int ranks = someRanks(), last = ranks - 1;
   if (ranks < 2) return;
   const auto messages = onRanks(ranks, [=](Rank& rank) {

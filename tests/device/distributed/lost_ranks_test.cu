@@ -83,7 +83,7 @@ bool endsInTime(CommMode mode, const Call& call, const std::string& function) {
   return std::chrono::steady_clock::now() - start < std::chrono::seconds(20);
 }
 
-TEST_CASE("a rank that throws between calls: the others end in time, by NCCL too") {
+TEST_CASE("a rank that throws between calls: the others end in time, by NCCL too", "[sweep]") {
   for (const CommMode mode : {CommMode::blocking, CommMode::nonBlocking}) {
     CAPTURE(mode == CommMode::blocking);
     CHECK(endsInTime(
@@ -114,7 +114,7 @@ TEST_CASE("a rank that throws between calls: the others end in time, by NCCL too
 }
 
 // NCCL connects the ranks in their first collective, before a stream has anything to wait for.
-TEST_CASE("a team that not all ranks make is an error in time") {
+TEST_CASE("a team that not all ranks make is an error in time", "[sweep]") {
   const int ranks = someRanks();
   if (ranks < 2) return;
   const DeferredWork deferred;
@@ -144,7 +144,7 @@ std::chrono::nanoseconds processorTime() {
 }
 
 // One GPU is enough for this one.
-TEST_CASE("a rank that never makes its communicator is an error in time, for which nobody spins") {
+TEST_CASE("a rank that never makes its communicator is an error in time, for which nobody spins", "[sweep]") {
   ncclUniqueId id{};
   gpuopt::test::checkNccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
   ncclComm_t comm = gpuopt::test::startComm(id, 0, 2);
@@ -190,7 +190,7 @@ TEST_CASE("a communicator in error is an error of every call, before anything is
   CHECK(outcomes == gpuopt::test::allRight(3));
 }
 
-TEST_CASE("a team that nobody abandons leaves its memory where NCCL waits on") {
+TEST_CASE("a team that nobody abandons leaves its memory where NCCL waits on", "[sweep]") {
   setenv("GPUOPT_EMULATION_TIMEOUT", "1", 1);
   {
     const DeferredWork deferred;

@@ -166,7 +166,7 @@ TEST_CASE("sums and barriers of teams on several nodes go by NCCL") {
         }) == allRight(5));
 }
 
-TEST_CASE("a rank that does not come to a barrier of its node is named by its number in the team") {
+TEST_CASE("a rank that does not come to a barrier of its node is named by its number in the team", "[sweep]") {
   const NodeScope scope(2);
   const auto outcomes = onRanks(4, [](Rank& rank) {
     Team team(rank.comm, {true, std::chrono::milliseconds(200)});

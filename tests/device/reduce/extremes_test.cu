@@ -157,7 +157,7 @@ TEST_CASE("Infinite elements only", "[extremes]") {
     }
 }
 
-TEST_CASE("The first NaN wins", "[extremes]") {
+TEST_CASE("The first NaN wins", "[extremes][sweep]") {
   const std::size_t n = 30011;
   std::vector<float> values = randomVector<float>(n, 5);
   values[100] = -infinity;

@@ -70,7 +70,7 @@ void checkEverywhere(const std::vector<float>& values, Holds holds) {
 
 const std::vector<std::size_t> lengths = {1, 2, 3, 4, 5, 8, 16, 31, 32, 63, 64, 100, 127, 240, 500, 513, 1025, 3001};
 
-TEST_CASE("Equal elements have themselves as mean, and no variance", "[moments]") {
+TEST_CASE("Equal elements have themselves as mean, and no variance", "[moments][sweep]") {
   for (const float value : {3e38F, -3e38F, 1e6F, 0.1F, 0.0F})
     for (const std::size_t n : lengths)
       checkEverywhere(std::vector<float>(n, value), [=](const MeanVariance<float>& found) {
@@ -78,7 +78,7 @@ TEST_CASE("Equal elements have themselves as mean, and no variance", "[moments]"
       });
 }
 
-TEST_CASE("The mean of elements near the largest number is finite", "[moments]") {
+TEST_CASE("The mean of elements near the largest number is finite", "[moments][sweep]") {
   for (const std::size_t n : lengths) {
     if (n == 1) continue;
     const auto signs = randomVector<int>(n, 9);
@@ -100,7 +100,7 @@ TEST_CASE("The mean of elements near the largest number is finite", "[moments]")
   }
 }
 
-TEST_CASE("Moments of numbers far from zero", "[moments]") {
+TEST_CASE("Moments of numbers far from zero", "[moments][sweep]") {
   for (const std::size_t n : lengths) {
     std::vector<float> values = randomVector<float>(n, 2);
     for (float& value : values) value = 1e6F + 0.2F * value;
@@ -109,7 +109,7 @@ TEST_CASE("Moments of numbers far from zero", "[moments]") {
 }
 
 // Small numbers: what scales large ones must not lose them.
-TEST_CASE("Moments of small numbers", "[moments]") {
+TEST_CASE("Moments of small numbers", "[moments][sweep]") {
   for (const std::size_t n : lengths) {
     std::vector<float> values = randomVector<float>(n, 3);
     for (float& value : values) value *= 1e-15F;

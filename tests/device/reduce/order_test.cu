@@ -83,7 +83,7 @@ TEMPLATE_TEST_CASE("Operands keep the order of the input", "[inOrder][sweep]", I
   checkOrder<TestType, Matrix>(MatrixProduct{});
 }
 
-TEMPLATE_TEST_CASE("Functions of one and two inputs keep the order", "[inOrder]", InOrder, FewBlocks, ManyRows) {
+TEMPLATE_TEST_CASE("Functions of one and two inputs keep the order", "[inOrder][sweep]", InOrder, FewBlocks, ManyRows) {
   const std::size_t longest = 200003;
   const std::vector<signed char> text = randomVector<signed char>(longest + 20, 2);
   const std::vector<Words5> words = Elements<Words5>::make(30020, 3);

@@ -97,7 +97,7 @@ void checkSplits(const std::vector<T>& values) {
   }
 }
 
-TEST_CASE("The results of parts combine to that of the whole", "[combine]") {
+TEST_CASE("The results of parts combine to that of the whole", "[combine][sweep]") {
   for (const std::size_t n : {1, 5, 100, 3001}) {
     checkSplits(randomVector<float>(n, 1));
     checkSplits(smallIntegers<int>(n, 2));  // with many ties
@@ -198,7 +198,7 @@ TEST_CASE("Results combine in kernels too", "[combine]") {
 }
 
 // The value is the element at the index, bit by bit.
-TEST_CASE("argMin and argMax keep the bits of a NaN", "[extremes]") {
+TEST_CASE("argMin and argMax keep the bits of a NaN", "[extremes][sweep]") {
   for (const std::uint32_t bits : {0x7fc12345u, 0xffc00001u, 0x7fc00000u, 0xffffffffu}) {
     float nan = 0;
     std::memcpy(&nan, &bits, sizeof nan);

@@ -96,7 +96,7 @@ struct Bits {
   }
 };
 
-TEMPLATE_TEST_CASE("The same call gives the same bits", "[semantics]", LowBoundaries, LowBoundariesByLength,
+TEMPLATE_TEST_CASE("The same call gives the same bits", "[semantics][sweep]", LowBoundaries, LowBoundariesByLength,
                    ReducePolicy) {
   Workspace workspace;
   for (const std::size_t n : lengths) {
@@ -112,7 +112,7 @@ TEMPLATE_TEST_CASE("The same call gives the same bits", "[semantics]", LowBounda
 }
 
 // The order may depend on the offset in a line of 128 bytes, and on nothing else.
-TEST_CASE("Inputs 128 bytes apart give the same bits", "[semantics]") {
+TEST_CASE("Inputs 128 bytes apart give the same bits", "[semantics][sweep]") {
   for (const std::size_t n : lengths) {
     const std::vector<float> values = randomVector<float>(n, 6);
     for (const std::size_t offset : {0, 1, 5}) {

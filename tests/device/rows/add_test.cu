@@ -114,7 +114,7 @@ TEST_CASE("Rows added, of any length, gaps and alignment", "[rows][add]") {
   checkAll<float>({1, 1, 4});
 }
 
-TEST_CASE("Rows added, of any types", "[rows][add]") {
+TEST_CASE("Rows added, of any types", "[rows][add][sweep]") {
   for (const std::size_t cols : {16, 17}) {
     checkAll<__nv_bfloat16>({60, 9, cols});
     checkAll<__half>({60, 9, cols});
@@ -127,7 +127,7 @@ TEST_CASE("Rows added, of any types", "[rows][add]") {
   }
 }
 
-TEST_CASE("Rows added, around the boundaries of indices and of rows", "[rows][add]") {
+TEST_CASE("Rows added, around the boundaries of indices and of rows", "[rows][add][sweep]") {
   const std::size_t few = detail::AddRowsTuning{}.fewIndices;
   for (const std::size_t n : {std::size_t{31}, std::size_t{33}, std::size_t{255}, few - 1, few, few + 1})
     checkAll<float>({n, 300, 1});
@@ -140,10 +140,9 @@ TEST_CASE("Few long rows added by several blocks each", "[rows][add]") {
   checkAll<__half>({9, 3, 777});
 }
 
-TEST_CASE("Rows added over several tiles", "[rows][add]") {
-  checkAll<float>({20557, 1000, 2});
-  checkAll<float>({20000, 300000, 1});
-}
+TEST_CASE("Rows added over several tiles", "[rows][add]") { checkAll<float>({20557, 1000, 2}); }
+
+TEST_CASE("Rows added over several tiles to many rows", "[rows][add][sweep]") { checkAll<float>({20000, 300000, 1}); }
 
 TEST_CASE("Rows that are all added to one row", "[rows][add]") {
   for (const std::size_t n : {100, 4097, 9000}) {

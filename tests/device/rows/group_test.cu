@@ -92,7 +92,7 @@ TEST_CASE("Groups of a bucket up to a tile and beyond it", "[rows][add]") {
   checkGroups(randomIndices(TILE, 3, 1000 * BUCKETS, BUCKETS - 1), 3000 * BUCKETS);
 }
 
-TEST_CASE("Groups of many buckets", "[rows][add]") { checkGroups(randomIndices(300, 600000), 600000, 0); }
+TEST_CASE("Groups of many buckets", "[rows][add][sweep]") { checkGroups(randomIndices(300, 600000), 600000, 0); }
 
 TEST_CASE("Groups without padding", "[rows][add]") {
   std::vector<std::uint32_t> indices = randomIndices(4000, 5000);

@@ -28,7 +28,7 @@ TEST_CASE("Columns of several groups of tiles", "[rows][scan]") {
   checkScan<false, Reversed, true, unsigned>({12001, 3, {3, 1}, {3, 2}}, Plus{}, 3u);
 }
 
-TEST_CASE("More columns than a launch has slots for", "[rows][scan]") {
+TEST_CASE("More columns than a launch has slots for", "[rows][scan][sweep]") {
   checkScan<false, Forward, true, unsigned>({600, 9000, {9000, 0}, {9000, 0}}, Plus{}, 3u);
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("Values of a column are combined in their order", "[rows][scan]") {
   REQUIRE((out.toHost() == spans));
 }
 
-TEST_CASE("Columns of elements of every size, and results of another type", "[rows][scan]") {
+TEST_CASE("Columns of elements of every size, and results of another type", "[rows][scan][sweep]") {
   for (const std::size_t rows : {5, 600}) {
     checkScans<false, unsigned char, unsigned>(rows, 300, Plus{}, 3u);
     checkScans<false, unsigned char>(rows, 300, Plus{}, 3u);

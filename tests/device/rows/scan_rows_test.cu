@@ -49,7 +49,7 @@ TEST_CASE("Values are combined in their order", "[rows][scan]") {
   }
 }
 
-TEST_CASE("Elements of every size, and results of another type", "[rows][scan]") {
+TEST_CASE("Elements of every size, and results of another type", "[rows][scan][sweep]") {
   for (const std::size_t cols : {5, 300, 5000}) {
     checkScans<true, unsigned char, unsigned>(3, cols, Plus{}, 3u);
     checkScans<true, unsigned char>(3, cols, Plus{}, 3u);

@@ -9,9 +9,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 namespace gpuopt::test::function_test {
@@ -143,71 +141,6 @@ TEST_CASE("Lambdas of the device alone", "[transpose]") {
         in.data, out.data, 40, 70, [] __device__(float x) { return static_cast<double>(x) / 2; }, nullptr);
   });
   check.finish();
-}
-
-// Counts its calls.
-template <class Out>
-struct Counted {
-  unsigned* calls;
-
-  template <class In>
-  __device__ Out operator()(const In&) const {
-    atomicAdd(calls, 1u);
-    return Out{};
-  }
-};
-
-template <class In, class Out>
-void checkCalls(const std::vector<Case>& shapes) {
-  constexpr std::size_t MOST = 40000;
-  const DeviceArray<In> in(MOST);
-  DeviceArray<Out> out(MOST);
-  for (const Case& c : shapes) {
-    if (!runsNextCase()) continue;
-    DeviceArray<unsigned> calls(std::vector<unsigned>{0});
-    const MatrixView<const In> from{in.data() + c.inOffset, c.rows, c.cols, c.cols + c.inGap, c.batch};
-    const MatrixView<Out> to{out.data() + c.outOffset, c.cols, c.rows, c.rows + c.outGap, c.batch};
-    const Counted<Out> function{calls.data()};
-    transpose(from, to, function);
-    INFO(sizeof(In) << " to " << sizeof(Out) << " bytes, in " << text(from) << ", out " << text(to));
-    INFO(explainTranspose(from, to, function));
-    CHECK(calls.toHost()[0] == c.rows * c.cols * c.batch);
-  }
-}
-
-std::vector<Case> randomShapes(unsigned seed) {
-  std::mt19937 random(seed);
-  const auto below = [&random](std::size_t n) { return random() % n; };
-  std::vector<Case> shapes{{67, 130}, {8, 1, 0, 0, 0, 0, 1072}, {16, 6, 0, 0, 0, 0, 99}, {31, 7, 0, 0, 0, 0, 60}};
-  for (int i = 0; i < 12; ++i) {  // runs of small matrices
-    const std::size_t rows = 1 + below(60), cols = 1 + below(i % 2 == 0 ? 9 : 40);
-    shapes.push_back({rows, cols, 0, 0, below(9), below(9), 1 + below(30000 / (rows * cols))});
-  }
-  for (int i = 0; i < 12; ++i) {  // tiles, skinny and unaligned matrices
-    const std::size_t rows = 1 + below(150), cols = 1 + below(i % 3 == 0 ? 9 : 150);
-    shapes.push_back({rows, cols, below(2) * below(50), below(2) * below(50), below(9), below(9)});
-  }
-  return shapes;
-}
-
-template <class In>
-void checkCallsFrom(unsigned seed) {
-  checkCalls<In, unsigned char>(randomShapes(seed));
-  checkCalls<In, unsigned short>(randomShapes(seed + 1));
-  checkCalls<In, unsigned>(randomShapes(seed + 2));
-  checkCalls<In, double>(randomShapes(seed + 3));
-  checkCalls<In, Bytes3>(randomShapes(seed + 4));
-  checkCalls<In, Bytes16>(randomShapes(seed + 5));
-  checkCalls<In, Bytes20>(randomShapes(seed + 6));
-}
-
-TEST_CASE("The function is called once for each element", "[transpose][sweep]") {
-  checkCallsFrom<unsigned char>(10);
-  checkCallsFrom<unsigned short>(20);
-  checkCallsFrom<unsigned>(30);
-  checkCallsFrom<double>(40);
-  checkCallsFrom<Bytes3>(50);
-  checkCallsFrom<Bytes20>(60);
 }
 
 }  // namespace

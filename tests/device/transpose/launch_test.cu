@@ -113,7 +113,7 @@ TEMPLATE_TEST_CASE("Batches", "[transpose][sweep]", ELEMENT_TYPES) {
   check.finish();
 }
 
-TEMPLATE_TEST_CASE("More than 65535 matrices", "[transpose]", unsigned char, float, Bytes12) {
+TEMPLATE_TEST_CASE("More than 65535 matrices", "[transpose][sweep]", unsigned char, float, Bytes12) {
   TransposeCheck<TestType> check(66000 * 16);
   std::vector<Case> shapes{{2, 3}, {4, 4}};
   if (!emulated) shapes.insert(shapes.end(), {Case{1, 2}, Case{2, 1}, Case{3, 5}});

@@ -1,5 +1,6 @@
-/// The tiles of the library in shared memory, proven free of bank conflicts when this file is compiled: by
-/// the functions that compute the indices of their elements, for the accesses of the threads that use them.
+/// The tiles of the library in shared memory, proven free of bank conflicts by the functions that compute
+/// the indices of their elements, for the accesses of the threads that use them. At run time: g++ takes
+/// long to evaluate them, a sixth of what the folder takes.
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 
@@ -109,7 +110,6 @@ constexpr unsigned tripleDegree() {
   return worst;
 }
 
-// Evaluated at run time: tiles of all sizes would exceed the compiler's limits.
 using Degree = unsigned (*)();
 
 void checkDegrees(unsigned tile, std::initializer_list<Degree> degrees) {
@@ -194,19 +194,19 @@ constexpr bool warpTilesAreFree() {
 }
 
 TEST_CASE("tiles of vectors have no bank conflicts and waste nothing of global memory") {
-  STATIC_REQUIRE(vectorsAreFree<1>());
-  STATIC_REQUIRE(vectorsAreFree<2>());
-  STATIC_REQUIRE(vectorsAreFree<4>());
-  STATIC_REQUIRE(vectorsAreFree<8>());
-  STATIC_REQUIRE(vectorsAreFree<16>());
-  STATIC_REQUIRE(TileAccess<1, 1>::degree() == 1);
-  STATIC_REQUIRE(TileAccess<2, 2>::degree() == 1);
-  STATIC_REQUIRE(TileAccess<4, 2>::degree() == 1);
-  STATIC_REQUIRE(TileAccess<1, 4>::degree() == 1);
-  STATIC_REQUIRE(TileAccess<8, 4>::degree() == 1);
-  STATIC_REQUIRE(TileAccess<4, 16>::degree() == 1);
-  STATIC_REQUIRE((TileAccess<1, 1>::usesAll() && TileAccess<2, 2>::usesAll() && TileAccess<4, 4>::usesAll()));
-  STATIC_REQUIRE((TileAccess<8, 8>::usesAll() && TileAccess<16, 16>::usesAll() && TileAccess<8, 4>::usesAll()));
+  CHECK(vectorsAreFree<1>());
+  CHECK(vectorsAreFree<2>());
+  CHECK(vectorsAreFree<4>());
+  CHECK(vectorsAreFree<8>());
+  CHECK(vectorsAreFree<16>());
+  CHECK(TileAccess<1, 1>::degree() == 1);
+  CHECK(TileAccess<2, 2>::degree() == 1);
+  CHECK(TileAccess<4, 2>::degree() == 1);
+  CHECK(TileAccess<1, 4>::degree() == 1);
+  CHECK(TileAccess<8, 4>::degree() == 1);
+  CHECK(TileAccess<4, 16>::degree() == 1);
+  CHECK((TileAccess<1, 1>::usesAll() && TileAccess<2, 2>::usesAll() && TileAccess<4, 4>::usesAll()));
+  CHECK((TileAccess<8, 8>::usesAll() && TileAccess<16, 16>::usesAll() && TileAccess<8, 4>::usesAll()));
 }
 
 TEST_CASE("TransposeTile has no bank conflicts, whatever its size") {
@@ -218,22 +218,22 @@ TEST_CASE("TransposeTile has no bank conflicts, whatever its size") {
 }
 
 TEST_CASE("tiles of elements have no bank conflicts") {
-  STATIC_REQUIRE(elementDegree<1, 32>() == 1);
-  STATIC_REQUIRE(elementDegree<2, 32>() == 1);
-  STATIC_REQUIRE(elementDegree<4, 32>() == 1);
-  STATIC_REQUIRE(elementDegree<4, 64>() == 1);
+  CHECK(elementDegree<1, 32>() == 1);
+  CHECK(elementDegree<2, 32>() == 1);
+  CHECK(elementDegree<4, 32>() == 1);
+  CHECK(elementDegree<4, 64>() == 1);
 }
 
 TEST_CASE("tiles of elements of three bytes have no bank conflicts") { CHECK(tripleDegree() == 1); }
 
 TEST_CASE("tiles of any alignment have no bank conflicts") {
-  STATIC_REQUIRE(unalignedTilesAreFree<gpuopt::detail::SquareTuningSm90::unalignedTileBytes>());
+  CHECK(unalignedTilesAreFree<gpuopt::detail::SquareTuningSm90::unalignedTileBytes>());
 }
 
 TEST_CASE("warps' tiles of structures have no bank conflicts") {
-  STATIC_REQUIRE(warpTilesAreFree<4, 8, 12, 16, 20, 24, 28, 32>());
-  STATIC_REQUIRE(warpTilesAreFree<36, 40, 48, 60, 64, 72, 80, 96>());
-  STATIC_REQUIRE(warpTilesAreFree<112, 124, 128, 160, 192, 224, 256, 384>());
+  CHECK(warpTilesAreFree<4, 8, 12, 16, 20, 24, 28, 32>());
+  CHECK(warpTilesAreFree<36, 40, 48, 60, 64, 72, 80, 96>());
+  CHECK(warpTilesAreFree<112, 124, 128, 160, 192, 224, 256, 384>());
 }
 
 }  // namespace tile_banks_test
