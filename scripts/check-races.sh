@@ -38,11 +38,13 @@ fi
 
 # is_found LINE TEST...: whether one of the tests that reach a line reports what is left out there.
 is_found() {
-  local line=$1 name
+  local line=$1 name status
   shift
   for name in "$@"; do
     if ! grep -qxF "$line" "$build/${name//\//_}.lines"; then continue; fi
-    if ! GPUOPT_EMULATION_CHECK_WITHOUT=$line run_test "$name" > "$build/output" 2>&1; then return 0; fi
+    status=0
+    GPUOPT_EMULATION_CHECK_WITHOUT=$line run_test "$name" > "$build/output" 2>&1 || status=$?
+    if [ $status -eq 66 ]; then return 0; fi  # others: ranks that are too slow for a test of timeouts
   done
   return 1
 }
@@ -51,15 +53,19 @@ for name in "$@"; do
   GPUOPT_EMULATION_CHECK_WITHOUT=none run_test "$name" 2>&1 | sed -n 's|.*synchronises at .*include/\(gpuopt/\)|\1|p' \
     > "$build/${name//\//_}.lines"
 done
-strict=races,strict areClean=()
+# A marked word is set to zero behind a shuffle that needs what all lanes have read of it.
+run_strictly() {
+  GPUOPT_EMULATION_CHECK=races,strict GPUOPT_EMULATION_CHECK_IGNORE=gpuopt::detail::loadMarkedWord "$@"
+}
+areClean=()
 for name in "$@"; do
-  if GPUOPT_EMULATION_CHECK=$strict run_test "$name" > "$build/output" 2>&1; then areClean+=("$name"); fi
+  if run_strictly run_test "$name" > "$build/output" 2>&1; then areClean+=("$name"); fi
 done
 missed=0 all=0
 for line in $(for name in "$@"; do cat "$build/${name//\//_}.lines"; done | sort -u); do
   all=$((all + 1))
   if is_found "$line" "$@"; then echo "found  $line"
-  elif GPUOPT_EMULATION_CHECK=$strict is_found "$line" "${areClean[@]}"; then echo "strict $line"
+  elif run_strictly is_found "$line" "${areClean[@]}"; then echo "strict $line"
   else
     missed=$((missed + 1))
     echo "missed $line"
