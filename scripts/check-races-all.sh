@@ -2,6 +2,8 @@
 # Every test, example and ladder under the emulated device's check for races, each as a program of its own. Usage:
 # scripts/check-races-all.sh [part of a path]...; without arguments all of them, which takes hours of CPU time.
 #
+# GPUOPT_TEST_CASES, such as '~[sweep]~[large]', chooses cases of the tests.
+#
 # Lists each program as clean, found (with its report), failed, slow or unbuilt. Status 1 if one is not clean. Programs
 # that are there to make mistakes, and those of the emulated device itself, are left out.
 # SPDX-License-Identifier: MIT
@@ -58,7 +60,9 @@ for program in $(sort <<< "$programs"); do
     verdict=unbuilt
   else
     devices=$([[ $program = *distributed* ]] && echo 3 || echo 1)
-    GPUOPT_EMULATION_DEVICES=$devices timeout "${GPUOPT_CHECK_SECONDS:-300}" "$build/$name" > "$build/output" 2>&1 < /dev/null
+    cases=$([[ $program = tests/* ]] && echo "${GPUOPT_TEST_CASES:-}")
+    GPUOPT_EMULATION_DEVICES=$devices timeout "${GPUOPT_CHECK_SECONDS:-300}" "$build/$name" ${cases:+"$cases"} \
+      > "$build/output" 2>&1 < /dev/null
     status=$?
     if grep -q 'GPUOPT_EMULATION_CHECK: [0-9]* mistakes' "$build/output"; then verdict=found
     elif [ $status -eq 124 ]; then verdict=slow

@@ -52,16 +52,30 @@ struct Trace {
   bool isOnStack(std::uintptr_t address) const { return stack <= address && address < stackEnd; }
 };
 
-/// The arguments of a kernel that point to no memory of the device: to the host's, or to what was freed. Variables are
-/// left out: those of the host cannot be told from those of the device.
-inline std::vector<std::uintptr_t> strangersAmong(const std::vector<PointerArgument>& pointers) {
-  std::vector<std::uintptr_t> strangers;
+/// Where an argument of a kernel points to that is no address of the device's.
+struct Stranger {
+  std::uintptr_t begin, bytes;
+};
+
+/// The arguments of a kernel that point to no memory of the device: to the host's, or to what was freed. The host's
+/// address of a variable is none of the device's either: for that there is cudaGetSymbolAddress(). Kernels may pass
+/// addresses of variables.
+inline std::vector<Stranger> strangersAmong(const std::vector<PointerArgument>& pointers) {
+  constexpr std::uintptr_t NEAR = 256;
+  std::vector<Stranger> strangers;
   for (const PointerArgument& argument : pointers) {
     Dl_info object;
+    const auto begin = reinterpret_cast<std::uintptr_t>(argument.pointer);
     const auto* const before = static_cast<const unsigned char*>(argument.pointer) - 1;  // of the end of an array
-    if (argument.pointer != nullptr && memory().range(argument.pointer).first == nullptr &&
-        memory().range(before).first == nullptr && dladdr(argument.pointer, &object) == 0)
-      strangers.push_back(reinterpret_cast<std::uintptr_t>(argument.pointer));
+    if (argument.pointer == nullptr || memory().range(argument.pointer).first != nullptr ||
+        memory().range(before).first != nullptr)
+      continue;
+    if (dladdr(argument.pointer, &object) == 0) {
+      strangers.push_back({begin, NEAR});
+    } else if (argument.isOfHost) {
+      const Variable variable = variableAt(begin);
+      if (!variable.name.empty()) strangers.push_back({begin, variable.begin + variable.bytes - begin});
+    }
   }
   return strangers;
 }
@@ -203,9 +217,8 @@ class BlockChecker : public BlockObserver {
 
   /// Whether an access is where an argument points to that is no address of the device's, or not much behind that.
   bool isStrange(std::uintptr_t address) const {
-    constexpr std::uintptr_t NEAR = 256;
     return std::any_of(strangers_.begin(), strangers_.end(),
-                       [address](std::uintptr_t pointer) { return address - pointer < NEAR; });
+                       [address](const Stranger& stranger) { return address - stranger.begin < stranger.bytes; });
   }
 
   void noteFlag(const Lane& lane, AccessWay way, std::uintptr_t address) {
@@ -335,7 +348,7 @@ class BlockChecker : public BlockObserver {
   const std::uintptr_t arguments_;
   const std::size_t argumentBytes_;
   const KnowledgePointer known_;
-  const std::vector<std::uintptr_t> strangers_;
+  const std::vector<Stranger> strangers_;
   Unordered unordered_;          // with what began before this round
   Unordered::Runs later_{0, 0};  // a launch that began after this one
   bool isLaterOrdered_ = true;

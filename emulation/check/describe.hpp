@@ -105,19 +105,30 @@ inline std::string describeShared(std::uintptr_t address, const void* kernel) {
   return name.empty() ? "shared memory" : "the shared variable " + name;
 }
 
+/// A variable of the program: its demangled name and its bytes. Without a name if there is none at an address.
+struct Variable {
+  std::string name;
+  std::uintptr_t begin = 0, bytes = 0;
+};
+
+inline Variable variableAt(std::uintptr_t address) {
+  Variable variable;
+  const auto visit = [](void* found, std::uintptr_t pc, const char* symbol, std::uintptr_t value, std::uintptr_t size) {
+    if (symbol != nullptr && pc - value < size) *static_cast<Variable*>(found) = {demangled(symbol), value, size};
+  };
+  backtrace_syminfo(backtraceState(), address, visit, ignoreBacktraceError, &variable);
+  return variable;
+}
+
 /// The same of global memory.
 inline std::string describeGlobal(std::uintptr_t address) {
   const auto [begin, bytes] = memory().range(reinterpret_cast<const void*>(address));
   if (begin != nullptr)
     return "an allocation of " + std::to_string(bytes) + " bytes + " +
            std::to_string(address - reinterpret_cast<std::uintptr_t>(begin)) + " bytes";
-  std::string name;
-  const auto visit = [](void* found, std::uintptr_t pc, const char* symbol, std::uintptr_t value, std::uintptr_t size) {
-    if (symbol != nullptr && pc - value < size)
-      *static_cast<std::string*>(found) = demangled(symbol) + " + " + std::to_string(pc - value) + " bytes";
-  };
-  backtrace_syminfo(backtraceState(), address, visit, ignoreBacktraceError, &name);
-  if (!name.empty()) return "the variable " + name;
+  const Variable variable = variableAt(address);
+  if (!variable.name.empty())
+    return "the variable " + variable.name + " + " + std::to_string(address - variable.begin) + " bytes";
   return "memory" + memory().describeNeighbour(reinterpret_cast<const void*>(address));
 }
 

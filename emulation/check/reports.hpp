@@ -65,9 +65,13 @@ inline std::string Checker::describe(const Sighting& seen) const {
   const LaunchName& launch = nameOf(seen.now.run);
   std::ostringstream out;
   if (seen.isStrange) {
+    const std::string variable = variableAt(seen.address).name;
     out << "kernel " << kernelName(launch.kernel)
-        << " is given a pointer that is not the device's, but to memory of the host or to what was freed\n  "
-        << describeAccess(seen.now, false, seen.bytes, false);
+        << (variable.empty()
+                ? " is given a pointer that is not the device's, but to memory of the host or to what was freed"
+                : " is given the host's address of the variable " + variable +
+                      ": a kernel needs memory of the device, or what cudaGetSymbolAddress() returns")
+        << "\n  " << describeAccess(seen.now, false, seen.bytes, false);
     return out.str();
   }
   const std::string where = seen.isShared ? describeShared(seen.address, launch.kernel) : describeGlobal(seen.address);

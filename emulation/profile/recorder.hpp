@@ -204,7 +204,10 @@ class BlockRecorder : public BlockObserver {
   InstructionCounts& instructionOf(std::uintptr_t pc, AccessKind kind, const WarpRequest& request) {
     InstructionCounts& instruction = counts_.accesses[{pc, kind}];
     instruction.bytes = request.bytes;
-    instruction.stride.add(strideOf(request));
+    if ((request.mask & (request.mask - 1)) == 0)
+      ++instruction.single;
+    else
+      instruction.stride.add(strideOf(request));
     return instruction;
   }
 

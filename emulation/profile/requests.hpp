@@ -82,6 +82,7 @@ struct StrideVote {
 struct InstructionCounts {
   AccessCounts counts;
   StrideVote stride;
+  std::uint64_t single = 0;      // requests of one lane, which have no stride
   std::uint64_t misaligned = 0;  // requests that do not begin at a sector
   unsigned bytes = 0;
   unsigned worstDegree = 0;
@@ -89,6 +90,7 @@ struct InstructionCounts {
   void add(const InstructionCounts& other) {
     counts += other.counts;
     stride.add(other.stride.candidate, other.stride.votes);
+    single += other.single;
     misaligned += other.misaligned;
     bytes = (std::max)(bytes, other.bytes);
     worstDegree = (std::max)(worstDegree, other.worstDegree);
@@ -112,13 +114,32 @@ inline long long strideInRows(const WarpRequest& request, unsigned rowLanes) {
   return stride;
 }
 
+/// The distance between most neighbouring lanes: others repeat the last element of an array, or begin another row.
+inline Stride strideOfMost(const WarpRequest& request) {
+  StrideVote vote;
+  unsigned pairs = 0, same = 0;
+  const auto forEachPair = [&request](auto visit) {
+    for (unsigned mask = request.mask & request.mask >> 1; mask != 0; mask &= mask - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(mask));
+      visit(Stride{static_cast<long long>(request.addresses[lane + 1] - request.addresses[lane])});
+    }
+  };
+  forEachPair([&](const Stride& distance) { vote.add(distance); });
+  forEachPair([&](const Stride& distance) {
+    ++pairs;
+    same += distance == vote.candidate;
+  });
+  const bool isMost = 4 * same >= 3 * pairs && pairs > 0 && vote.candidate.bytes != 0;  // many equal indices: a gather
+  return isMost ? vote.candidate : Stride{};
+}
+
 inline Stride strideOf(const WarpRequest& request) {
   constexpr unsigned SHORTEST = 4;  // any two lanes have a stride
   for (unsigned rowLanes = WARP_LANES; rowLanes >= SHORTEST; rowLanes /= 2) {
     const long long stride = strideInRows(request, rowLanes);
     if (stride != NO_STRIDE) return {stride, rowLanes};
   }
-  return {};
+  return strideOfMost(request);
 }
 
 /// The distinct values of addresses / DIVISOR. Addresses mostly rise from lane to lane, and need no set then.

@@ -24,17 +24,18 @@ class Lines {
     const bool isAtomic = kind == AccessKind::globalAtomic || kind == AccessKind::sharedAtomic;
     if (line == nullptr || (isOwnAtomic && (isWord || !isAtomic))) return;
     const AccessCounts& counts = instruction.counts;
-    const auto fraction = [&counts](std::uint64_t part) {
-      return counts.requests == 0 ? 0 : static_cast<double>(part) / static_cast<double>(counts.requests);
+    const auto fraction = [](std::uint64_t part, std::uint64_t all) {
+      return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
     };
     const Stride& stride = instruction.stride.candidate;
     const bool hasStride = stride.bytes != NO_STRIDE;
-    const AccessPattern pattern{instruction.bytes,
-                                hasStride ? stride.bytes : 0,
-                                hasStride ? fraction(instruction.stride.votes) : 0,
-                                fraction(instruction.misaligned),
-                                instruction.worstDegree,
-                                stride.rowLanes};
+    const AccessPattern pattern{
+        instruction.bytes,
+        hasStride ? stride.bytes : 0,
+        hasStride ? fraction(instruction.stride.votes, counts.requests - instruction.single) : 0,
+        fraction(instruction.misaligned, counts.requests),
+        instruction.worstDegree,
+        stride.rowLanes};
     at(*line).accesses.push_back({kind, counts, pattern, std::move(frames)});
   }
 

@@ -250,5 +250,46 @@ TEST_CASE("check: a kernel is given memory of the host, or what was freed", "[ch
   checkCuda(cudaFree(managed), "cudaFree");
 }
 
+int ofHost[64];
+const int constantOfHost[32] = {1, 2, 3};
+__device__ int ofDevice[32] = {1, 2, 3};
+__device__ int copyOfDevice[32];
+__device__ int passed[32] = {4, 5, 6};
+__device__ int received[32];
+
+__global__ void launchCopy(bool reads) {
+  const int* const in = passed;
+  int* const out = received;
+  const auto config = emulation::detail::launchConfig(1, 32, 0, nullptr);
+  if (threadIdx.x == 0) cudaLaunchKernelEx(&config, copyFirst, in, out, reads);
+}
+
+TEST_CASE("check: a kernel is given the host's address of a variable", "[check]") {
+  DeviceArray<int> out(32);
+  std::vector<Finding> findings = findingsOfCopy(ofHost + 32, out.data());
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].kind == FindingKind::outOfBounds);
+  CHECK(findings[0].line.line == FIRST + 2);
+  CHECK(contains(findings[0].text, "is given the host's address of the variable "));
+  CHECK(contains(findings[0].text, "ofHost: a kernel needs memory of the device"));
+  CHECK(findingsOfCopy(ofHost, out.data(), false).empty());
+  CHECK(findingsOfCopy(constantOfHost, out.data()).size() == 1);
+  static int ofFunction[32];
+  CHECK(findingsOfCopy(out.data(), ofFunction).size() == 1);
+  CHECK(findingsOfCopy(ofDevice, out.data()).size() == 1);  // on a GPU it is the host's shadow
+  void *in = nullptr, *to = nullptr;
+  checkCuda(cudaGetSymbolAddress(&in, ofDevice), "cudaGetSymbolAddress");
+  CHECK(findingsOfCopy(static_cast<int*>(in), out.data()).empty());
+  checkCuda(cudaGetSymbolAddress(&to, copyOfDevice), "cudaGetSymbolAddress");
+  CHECK(findingsOfCopy(static_cast<int*>(in) + 8, static_cast<int*>(to), false).empty());
+  checkCuda(cudaHostRegister(ofHost, sizeof ofHost, 0), "cudaHostRegister");
+  CHECK(findingsOfCopy(ofHost, out.data()).empty());
+  checkCuda(cudaHostUnregister(ofHost), "cudaHostUnregister");
+}
+
+TEST_CASE("check: a kernel passes the address of a variable to another one", "[check]") {
+  CHECK(findingsOf(launchCopy, 1, 32, true).empty());
+}
+
 }  // namespace
 }  // namespace gpuopt::test::check_global_test

@@ -176,6 +176,30 @@ TEST_CASE("profile: a warp of two rows has a pattern", "[profile]") {
   CHECK(text.find("Make blocks 32 threads wide") != std::string::npos);
 }
 
+/// A row of 128 elements a warp, of which a lane has four: the first one has no left neighbour.
+__global__ void addLeft(const float* in, float* out) {
+  const unsigned column = 4 * threadIdx.x, row = 128 * blockIdx.x;
+  out[32 * blockIdx.x + threadIdx.x] = in[row + (column == 0 ? 0 : column - 1)];
+}
+
+/// Each lane's elements are anywhere, and every second warp has one lane.
+__global__ void gatherSome(const float* in, float* out) {
+  const unsigned i = 32 * blockIdx.x + threadIdx.x;
+  if (blockIdx.x % 2 == 0 || threadIdx.x == 0) out[i] = in[i * i * 7919 % 4096];
+}
+
+TEST_CASE("profile: windows have a pattern at the edges, too, and a gather has none", "[profile]") {
+  DeviceArray<float> in(std::vector<float>(4096, 1.0F)), out(1024);
+  const auto textOf = [&](auto kernel) {
+    return profileOf(kernel, 32, 32, static_cast<const float*>(in.data()), out.data()).text();
+  };
+  const std::string window = textOf(addLeft), gather = textOf(gatherSome);
+  CHECK(window.find("32 lanes read 4 bytes, 16 bytes apart") != std::string::npos);
+  CHECK(window.find("Sort the indices") == std::string::npos);
+  CHECK(gather.find("read 4 bytes at addresses without a pattern") != std::string::npos);
+  CHECK(gather.find("Sort the indices") != std::string::npos);
+}
+
 __global__ void addAlone(const float* in, float* out, unsigned n) {
   float sum = 0;
   for (unsigned i = 0; i < n; ++i) sum += in[i];

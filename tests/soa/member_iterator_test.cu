@@ -71,6 +71,7 @@ template <class It>
 __global__ void addIndex(It it, int n) {
   const int i = static_cast<int>(threadIdx.x);
   if (i < n) it[i] += i;
+  __syncthreads();
   if (i == n) *(it + n) = *(it + n - 1) < 0 ? -1 : 1;
 }
 

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace gpuopt::emulation::detail {
 
@@ -82,6 +83,20 @@ inline cudaError_t reported(cudaError_t code) {
 inline cudaError_t failure(cudaError_t code, const std::string& what) {
   report(what);
   explain(code, what);
+  return passOn(code);
+}
+
+/// Reports what a call did wrong, with the user's line if it is known or a backtrace finds it. Returns the report.
+inline std::string reportCall(const std::string& what, Site call = {}) {
+  if (call.line == 0) call = callerOutsideLibraries({});
+  const bool isKnown = call.line > 0;
+  const std::string whole = isKnown ? what + ", at " + text(call) : what;
+  report(whole, {"error", {}, isKnown ? std::vector<Site>{call} : std::vector<Site>{}});
+  return whole;
+}
+
+inline cudaError_t failureOfCall(cudaError_t code, const std::string& what, Site call = {}) {
+  explain(code, reportCall(what, call));
   return passOn(code);
 }
 

@@ -104,7 +104,8 @@ template <class T>
 void addPointer(std::vector<PointerArgument>& pointers, const T& argument) {
   using Pointee = std::remove_pointer_t<T>;
   if constexpr (std::is_pointer_v<T> && std::is_object_v<Pointee>)
-    pointers.push_back({const_cast<const void*>(static_cast<const volatile void*>(argument)), alignof(Pointee)});
+    pointers.push_back({const_cast<const void*>(static_cast<const volatile void*>(argument)), alignof(Pointee),
+                        currentLane == nullptr});
 }
 
 /// Runs a kernel, and then those that its threads have launched.

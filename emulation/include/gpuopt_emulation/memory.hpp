@@ -66,14 +66,15 @@ class Memory {
     allocations_.at(static_cast<unsigned char*>(pointer)).isOfGraph = true;
   }
 
-  /// Frees an allocation of one of the types; reports guard bytes that changed.
-  cudaError_t free(void* pointer, cudaMemoryType type, cudaMemoryType otherType) {
+  /// Frees an allocation of one of the types; reports guard bytes that changed. `call` is the user's, if it is over.
+  cudaError_t free(void* pointer, cudaMemoryType type, cudaMemoryType otherType, Site call = {}) {
     const std::lock_guard<std::mutex> lock(mutex_);
     auto* const data = static_cast<unsigned char*>(pointer);
     const auto found = allocations_.find(data);
     const bool isFreeable = found != allocations_.end() && found->second.isOwned &&
                             (found->second.type == type || found->second.type == otherType);
-    if (!isFreeable) return failure(cudaErrorInvalidValue, "a pointer is freed that is no live allocation of its kind");
+    if (!isFreeable)
+      return failureOfCall(cudaErrorInvalidValue, "a pointer is freed that is no live allocation of its kind", call);
     if (found->second.isOfGraph) return cudaSuccess;
     const std::size_t bytes = found->second.bytes;
     const void* const writer = found->second.writer;
@@ -265,7 +266,7 @@ inline bool isCopyable(const char* call, const void* pointer, std::size_t bytes)
   if (pointer == nullptr) return false;
   if (memory().isWithinAllocation(pointer, bytes)) return true;
   const bool isKnown = memory().range(pointer).first != nullptr;
-  report(
+  reportCall(
       std::string(call) + ": " + std::to_string(bytes) +
       (isKnown ? " bytes reach beyond the end of an allocation" : " bytes reach into an allocation or registration"));
   return false;
@@ -318,10 +319,12 @@ inline cudaError_t cudaFree(void* pointer) {
 inline cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   namespace emulated = gpuopt::emulation::detail;
   if (pointer == nullptr || emulated::isCapturing(stream)) return cudaSuccess;  // a graph keeps its memory
-  return emulated::submit(stream, [pointer] {
+  const bool isLater = gpuopt::emulation::queueMode() == gpuopt::emulation::QueueMode::deferred;
+  const emulated::Site call = isLater ? emulated::callerOutsideLibraries({}) : emulated::Site{};
+  return emulated::submit(stream, [pointer, call] {
     const auto bytes = emulated::memory().range(pointer).second;
     emulated::noteTransfer({"cudaFreeAsync()", true, reinterpret_cast<std::uintptr_t>(pointer), bytes, bytes, 1});
-    return emulated::memory().free(pointer, cudaMemoryTypeDevice, cudaMemoryTypeManaged);
+    return emulated::memory().free(pointer, cudaMemoryTypeDevice, cudaMemoryTypeManaged, call);
   });
 }
 

@@ -140,6 +140,7 @@ inline void noteTransfer(const Transfer& transfer) {
 struct PointerArgument {
   const void* pointer;
   std::size_t alignment;
+  bool isOfHost;  ///< the host has launched the kernel, and not a kernel
 };
 
 }  // namespace gpuopt::emulation::detail

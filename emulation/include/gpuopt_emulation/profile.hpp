@@ -84,7 +84,7 @@ enum class AccessKind {
 struct AccessPattern {
   unsigned bytes = 0;        ///< of one lane's access
   long long stride = 0;      ///< from lane to lane, in bytes, in most of the requests
-  double regularity = 0;     ///< the fraction of the requests with this stride
+  double regularity = 0;     ///< the fraction of the requests of several lanes with this stride
   double misaligned = 0;     ///< the fraction of the requests whose first byte is not the first of a sector
   unsigned worstDegree = 0;  ///< of the worst bank conflict: the most words of one bank in one pass
   unsigned rowLanes = 32;    ///< neighbouring lanes with this stride: 16 where a warp has two rows of a block
