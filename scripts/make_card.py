@@ -38,6 +38,7 @@ UNITS = {
     "n": "elements, or structures, of the input", "count": "blocks",
     "rows": "rows of a matrix", "cols": "elements of a row", "ld": "elements from one row to the next, cols or more",
     "inLd": "the same, of the input", "outLd": "the same, of the output", "segments": "segments", "k": "rows of the input that make one of the output",
+    "inCount": "elements of a frame", "outCount": "elements of the results of a frame",
     "eps": "what keeps a root, or a length, from 0",
     "bins": "bins, or keys", "offsets": "of `gatherBlocks` and `scatterBlocks`: bytes from the begin of the host's memory, "
     "in host memory; of `reduceSegments`: elements, in device memory", "sizes": "bytes of each block, in host memory",

@@ -11,3 +11,12 @@
 #else
 #include <catch2/catch.hpp>
 #endif
+
+namespace gpuopt::test {
+
+/// CHECK and REQUIRE for constructors, destructors and members that they call: with the macros of Catch2 3 there, the
+/// front end of CUDA 13.0 never ends.
+inline void checkTrue(bool isTrue) { CHECK(isTrue); }
+inline void requireTrue(bool isTrue) { REQUIRE(isTrue); }
+
+}  // namespace gpuopt::test

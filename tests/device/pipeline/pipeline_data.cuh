@@ -81,7 +81,7 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string pattern = (std::filesystem::temp_directory_path() / "gpuopt_XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    requireTrue(::mkdtemp(pattern.data()) != nullptr);
     path_ = pattern;
   }
   ~TemporaryFolder() { std::filesystem::remove_all(path_); }

@@ -44,7 +44,7 @@ struct CountedMemory {
   void deallocate(void* memory, std::size_t, cudaStream_t on) {
     check(cudaFreeAsync(memory, on), "cudaFreeAsync");
     --blocks;
-    CHECK(on == stream);
+    checkTrue(on == stream);
   }
 };
 
@@ -150,7 +150,7 @@ TEST_CASE("A device vector takes its memory from where it is told, and gives it 
   const gpuopt::test::Stream stream;
   CountedMemory memory;
   {
-    DeviceVector<int> vector(10, stream, memory);
+    auto vector = DeviceVector<int>::zeros(10, stream, memory);
     REQUIRE(memory.blocks == 1);
     REQUIRE(memory.stream == stream);
     const DeviceVector<int> copy = vector.clone();

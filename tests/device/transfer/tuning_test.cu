@@ -53,7 +53,7 @@ class LoadedTuning {
  public:
   explicit LoadedTuning(const std::vector<TuningEntry>& entries) {
     mergeIntoFile(folder_.file(), entries);
-    REQUIRE(gpuopt::loadTuning(folder_.file()));
+    gpuopt::test::requireTrue(gpuopt::loadTuning(folder_.file()));
   }
   ~LoadedTuning() { gpuopt::loadTuning(folder_.file("none.json")); }
 

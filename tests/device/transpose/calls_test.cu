@@ -282,7 +282,7 @@ class Refusals {
     CHECK(messageOf<std::invalid_argument>([&] { call(memory_.data()); }) == expected);
   }
 
-  ~Refusals() { CHECK(same(memory_.toHost(), counted<float>())); }
+  ~Refusals() { gpuopt::test::checkTrue(same(memory_.toHost(), counted<float>())); }
 
  private:
   DeviceArray<float> memory_{counted<float>()};

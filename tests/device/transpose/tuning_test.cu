@@ -25,7 +25,7 @@ class RegisterTuning {
     gpuopt::detail::TuningEntry entry = gpuopt::detail::entryOf({name, "", 0});
     entry.choice = choice;
     gpuopt::detail::mergeIntoFile(folder_.file(), {entry});
-    REQUIRE(gpuopt::loadTuning(folder_.file()));
+    gpuopt::test::requireTrue(gpuopt::loadTuning(folder_.file()));
   }
   ~RegisterTuning() { gpuopt::loadTuning(folder_.file("none.json")); }
 

@@ -44,8 +44,8 @@ constexpr std::size_t chunkElements(std::size_t length, std::size_t elementBytes
 // Arrays in pinned memory that are reduced with all their chunks in the memory of the device.
 inline constexpr std::size_t shortRunBytes = std::size_t{64} << 20;
 
-// The chunks of one of their copies, when `left` chunks are left. By halves, 16, 32 and 64 MiB took 341, 651 and 1266 us
-// instead of 338, 645 and 1261 (H100, 2026-11-28).
+// The chunks of one of their copies, when `left` chunks are left. By halves, 16, 32 and 64 MiB took 341, 651 and 1266
+// us instead of 338, 645 and 1261 (H100, 2026-11-28).
 constexpr std::size_t chunksOfCopy(std::size_t left) { return ceilDivide(3 * left, std::size_t{4}); }
 
 // One slot for each stage that can be at work: up, kernel, down; filling and draining where the host copies.

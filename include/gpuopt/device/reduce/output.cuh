@@ -9,8 +9,8 @@
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/core/word.cuh>
 #include <gpuopt/device/reduce/combine.cuh>
-#include <gpuopt/device/reduce/result.cuh>
 #include <gpuopt/host/result.cuh>
+#include <gpuopt/reduce_types.cuh>
 #include <gpuopt/thread/operators.cuh>
 #include <gpuopt/thread/vector.cuh>
 
