@@ -259,8 +259,8 @@ class PermuteTilePlanner {
       if (parts_.isInRun[k]) shape_.inCut = cut;
       if (parts_.isOutRun[k]) shape_.outCut = cut;
       if (part > 1 && !parts_.isInRun[k] && !parts_.isOutRun[k]) shape_.partCut = cut;
-      shape_.outCountCut |= parts_.isInRun[k] && !parts_.isOutRun[k];
-      shape_.inCountCut |= parts_.isOutRun[k] && !parts_.isInRun[k];
+      shape_.countCut.out |= parts_.isInRun[k] && !parts_.isOutRun[k];
+      shape_.countCut.in |= parts_.isOutRun[k] && !parts_.isInRun[k];
     }
   }
 
@@ -321,10 +321,10 @@ class PermuteTilePlanner {
     if (pack == 1) {
       if (shape_.inPitch % 32 == 0) shape_.inPitch += 16;
     } else {
-      while ((1U << shape_.inSkewShift) < pack) ++shape_.inSkewShift;
-      shape_.inSkew = (16 - pack * shape_.inPitch) % 128;
+      while ((1U << shape_.inSkew.shift) < pack) ++shape_.inSkew.shift;
+      shape_.inSkew.bytes = (16 - pack * shape_.inPitch) % 128;
     }
-    shape_.partBytes = shape_.inRows * shape_.inPitch + (shape_.inRows >> shape_.inSkewShift) * shape_.inSkew;
+    shape_.partBytes = shape_.inRows * shape_.inPitch + (shape_.inRows >> shape_.inSkew.shift) * shape_.inSkew.bytes;
   }
 
   void layOutOutput() {

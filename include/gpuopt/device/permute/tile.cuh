@@ -42,8 +42,10 @@ struct PermuteTilePlan {
   PermuteCut inCut;   // cuts the input rows, and the number of output rows or their length
   PermuteCut outCut;  // cuts the output rows, and the number of input rows or their length
   PermuteCut partCut;
-  bool inCountCut;   // outCut lowers the number of input rows
-  bool outCountCut;  // inCut that of output rows
+  struct CutCounts {
+    bool in;   // outCut lowers the number of input rows
+    bool out;  // inCut that of output rows
+  } countCut;
 
   unsigned parts;
   unsigned partBytes;  // in shared memory
@@ -58,8 +60,10 @@ struct PermuteTilePlan {
   unsigned inRowBytes;  // bytes of one
   unsigned inVectors;   // 16-byte accesses of one
   unsigned inPitch;     // bytes in shared memory from row to row
-  unsigned inSkew;      // bytes more after every 2^inSkewShift rows
-  unsigned inSkewShift;
+  struct Skew {
+    unsigned bytes;  // more after every 2^shift rows
+    unsigned shift;
+  } inSkew;
   bool inLines;        // other accesses need the rest of the lines of 128 bytes, too
   unsigned inLanes;    // threads along a row
   unsigned inRowStep;  // rows that threads load at a time
@@ -118,11 +122,11 @@ __device__ inline PermuteRegion permuteRegion(const PermuteTilePlan& shape) {
   const auto cut = [](unsigned& size, const PermuteCut& by) { size = size / by.length * by.last; };
   if (tile.isInLast) {
     cut(region.inRowBytes, shape.inCut);
-    if (shape.outCountCut) cut(region.outRows, shape.inCut);
+    if (shape.countCut.out) cut(region.outRows, shape.inCut);
   }
   if (tile.isOutLast) {
     cut(region.outRowElements, shape.outCut);
-    if (shape.inCountCut) cut(region.inRows, shape.outCut);
+    if (shape.countCut.in) cut(region.inRows, shape.outCut);
   }
   if (tile.isPartLast) cut(region.parts, shape.partCut);
   return region;
@@ -140,7 +144,7 @@ __device__ inline void visitDigits(const PermuteTileAxis* axes, unsigned rank, u
 
 // Where an input row of a part begins in shared memory, before the misalignment of the part is added.
 __device__ inline unsigned inRowShared(const PermuteTilePlan& shape, unsigned row, std::ptrdiff_t global) {
-  return row * shape.inPitch + (row >> shape.inSkewShift) * shape.inSkew + (static_cast<unsigned>(global) & 15);
+  return row * shape.inPitch + (row >> shape.inSkew.shift) * shape.inSkew.bytes + (static_cast<unsigned>(global) & 15);
 }
 
 template <class In, class Out, class Function>
