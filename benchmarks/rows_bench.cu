@@ -306,7 +306,7 @@ void measureAdd(Bench& bench) {
     bench.add<float, ATOMIC>("small atomic", 256, Goal{}, bytes, Mode::graph);
   }
   // Each row once, and lists of thousands.
-  bench.add<float, EXACT>("add single", 256, Goal{}, 0, Mode::coldWrite, 1);
+  bench.add<float, EXACT>("add single", 256, Goal{}, 512 * 1024 * KiB, Mode::coldWrite, 1);
   for (const std::size_t bytes : {1024 * KiB, 16384 * KiB, 256 * 1024 * KiB})
     bench.add<float, EXACT>("add to few", 256, Goal{}, bytes, Mode::coldWrite, 4096);
 }

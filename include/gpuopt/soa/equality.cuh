@@ -47,9 +47,9 @@ bool areEqual(const T& a, const T& b) {
   }
 }
 
-template <class... Ms, std::size_t... I>
-bool areEqualEach(TypeList<Ms...>, const void* const* a, const void* const* b, std::index_sequence<I...>) {
-  return (areEqual(*static_cast<const Ms*>(a[I]), *static_cast<const Ms*>(b[I])) && ...);
+template <class... Ms, std::size_t... NUMBERS>
+bool areEqualEach(TypeList<Ms...>, const void* const* a, const void* const* b, std::index_sequence<NUMBERS...>) {
+  return (areEqual(*static_cast<const Ms*>(a[NUMBERS]), *static_cast<const Ms*>(b[NUMBERS])) && ...);
 }
 
 template <class T>

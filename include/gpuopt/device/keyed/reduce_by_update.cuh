@@ -177,17 +177,14 @@ class FixedPointSum {
     // Other blocks update the former in the first reading.
     const Bits bits = again_ ? magnitudes_->beyond : magnitudes_->sampled;
     if (again_ && bits == 0) return false;
-    const int exponent = static_cast<int>(bits >> MANTISSA), width = 64 - __clzll(static_cast<long long>(bits));
-    const bool isNormal = exponent > 0;
-    // The largest magnitude is below 2^above, n no greater than 2^doublings.
-    const int above = isNormal   ? exponent - 1 + Limits::min_exponent
-                      : bits > 0 ? width + Limits::min_exponent - Limits::digits
-                                 : 0;
-    const int doublings = n > 1 ? 64 - __clzll(static_cast<long long>(n - 1)) : 0;
-    limit_ = isNormal ? static_cast<Bits>(exponent + 1) << MANTISSA : Bits{1} << width;
-    exponent_ = 62 - above - doublings;
-    power1_ = power<A>(exponent_ / 2);
-    power2_ = power<A>(exponent_ - exponent_ / 2);
+    int above = 0;  // the largest magnitude is below 2^above
+    const A largest = bitsAs<A>(bits);
+    frexp(largest, &above);
+    limit_ = largest > 0 ? bitsAs<Bits>(power(above)) : 1;
+    exponent_ = 62 - above;
+    for (; n > 1; n = (n + 1) / 2) --exponent_;
+    power1_ = power(exponent_ / 2);
+    power2_ = power(exponent_ - exponent_ / 2);
     return true;
   }
 
@@ -211,23 +208,15 @@ class FixedPointSum {
     const int top = Limits::max_exponent + exponent_;  // 2^top stands for the power of two above the greatest number,
     const bool isRoundedUp = top < Limits::digits;     // which is rounded to it if it is no multiple of the unit
     if (isRoundedUp && fabs(sum) == ldexp(1.0, top)) return sum < 0 ? -MOST : MOST;
-    if constexpr (sizeof(A) == 4) return static_cast<A>(sum * power<double>(-exponent_));
     return static_cast<A>(ldexp(sum, -exponent_));
   }
 
  private:
   using Limits = std::numeric_limits<A>;
-  static constexpr int MANTISSA = Limits::digits - 1;  // bits
   static constexpr unsigned PLUS = 1, MINUS = 2, NONE = 4;
   static constexpr A INFINITE = greatest<A>, MOST = (Limits::max)();
 
-  // 2^exponent, if it is a normal number.
-  template <class N>
-  __device__ static N power(int exponent) {
-    using Number = std::numeric_limits<N>;
-    const auto biased = static_cast<AtomicUnsigned<N>>(exponent + 2 - Number::min_exponent);
-    return bitsAs<N>(biased << (Number::digits - 1));
-  }
+  __device__ static A power(int exponent) { return ldexp(A(1), exponent); }
 
   __device__ Word wordBeyond(A value, unsigned slot) {
     if (slot >= bins_) return 0;
