@@ -7,8 +7,11 @@
 #include <cuda_runtime.h>
 #include <nccl.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <exception>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -116,6 +119,24 @@ std::vector<std::string> onRanks(int ranks, Work work, CommMode mode = CommMode:
   for (std::thread& thread : threads) thread.join();
   return outcomes;
 }
+
+/// A place where threads wait for each other, once, but not for ever. Several teams on the same devices may be in use
+/// at once if no thread waits for a whole device in the meantime: by cudaDeviceSynchronize, or by allocations that do
+/// so, a rank would wait for the other team's kernel, which waits for a rank that waits for this team's.
+class Meeting {
+ public:
+  explicit Meeting(int threads) : missing_(threads) {}
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (--missing_ == 0) all_.notify_all();
+    all_.wait_for(lock, std::chrono::seconds(20), [this] { return missing_ <= 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_;
+  int missing_;
+};
 
 /// While it lives, host threads of the emulated device run ahead of their streams, as those of GPUs do.
 class DeferredWork {

@@ -190,8 +190,8 @@ TEST_CASE("functions of elements, products, containers and initial values of the
           }) == allRight(ranks));
 }
 
-// Sums of other data in each call, one after the other.
-bool sumsInARow(Rank& rank, bool usesPeers, unsigned calls) {
+// Sums of other data in each call, one after the other, once `others` are here.
+bool sumsInARow(Rank& rank, bool usesPeers, unsigned calls, gpuopt::test::Meeting* others = nullptr) {
   Team team(rank.comm, {usesPeers});
   std::vector<long long> expected;
   std::vector<DeviceArray<int>> parts;
@@ -201,6 +201,7 @@ bool sumsInARow(Rank& rank, bool usesPeers, unsigned calls) {
     parts.emplace_back(value);
     expected.push_back(static_cast<long long>(call) * 100 * rank.count + rank.count * (rank.count - 1) / 2);
   }
+  if (others != nullptr) others->wait();
   for (unsigned call = 0; call < calls; ++call)
     gpuopt::distributed::reduceInto<long long>(team, parts[call].data(), 1, out.data() + call, rank.stream);
   rank.wait();
@@ -218,9 +219,11 @@ TEST_CASE("hundreds of calls in a row, without a wait of the host", "[sweep]") {
 
 TEST_CASE("two teams at once") {
   const int ranks = rankCounts().back();
+  gpuopt::test::Meeting meeting(2 * ranks);
+  const auto sum = [&meeting](Rank& rank) { return sumsInARow(rank, true, 50, &meeting); };
   std::vector<std::string> second;
-  std::thread other([&] { second = onRanks(ranks, [](Rank& rank) { return sumsInARow(rank, true, 50); }); });
-  const auto first = onRanks(ranks, [](Rank& rank) { return sumsInARow(rank, true, 50); });
+  std::thread other([&] { second = onRanks(ranks, sum); });
+  const auto first = onRanks(ranks, sum);
   other.join();
   REQUIRE(first == allRight(ranks));
   REQUIRE(second == allRight(ranks));

@@ -50,15 +50,18 @@ __global__ void countWrong(const int* out, std::size_t firstCol, std::size_t n, 
 
 // Fills, transposes and compares again and again, in the same memory. Without the barrier before a call, a rank would
 // take what another one has not written yet; without the one after it, what that has overwritten already.
-// `pause` is called before a rank writes `in`, with true, and before it reads `out`, with false.
+// `pause` is called before a rank writes `in`, with true, and before it reads `out`, with false. The first call is made
+// once `others` are here.
 template <class Pause>
-bool isRightInARow(Rank& rank, Team& team, std::size_t height, std::size_t width, int calls, const Pause& pause) {
+bool isRightInARow(Rank& rank, Team& team, std::size_t height, std::size_t width, int calls, const Pause& pause,
+                   gpuopt::test::Meeting* others = nullptr) {
   const Slabs rows = Slabs::even(height, rank.count), cols = Slabs::even(width, rank.count);
   SymmetricVector<int> in(team, rows.largest() * width), out(team, cols.largest() * height);
   DeviceArray<int> wrong(std::vector<int>{0});
   gpuopt::LaunchConfig config;
   config.stream = rank.stream;
   config.block = dim3(64);
+  if (others != nullptr) others->wait();
   for (int call = 0; call < calls; ++call) {
     pause(true);
     gpuopt::launch(fillRows, config, in.data(), rows.first(rank.number) * width, rows.size(rank.number) * width, call);
@@ -72,10 +75,11 @@ bool isRightInARow(Rank& rank, Team& team, std::size_t height, std::size_t width
   return wrong.toHost()[0] == 0;
 }
 
-bool isRightInARow(Rank& rank, bool usesPeers, bool usesCopies, int calls) {
+bool isRightInARow(Rank& rank, bool usesPeers, bool usesCopies, int calls, gpuopt::test::Meeting* others = nullptr) {
   Team team(rank.comm, {usesPeers});
   if (usesCopies) preferCopies(team);
-  return isRightInARow(rank, team, 37, 45, calls, [](bool) {});
+  return isRightInARow(
+      rank, team, 37, 45, calls, [](bool) {}, others);
 }
 
 TEST_CASE("hundreds of transpositions in a row, without a wait of the host", "[sweep]") {
@@ -90,9 +94,13 @@ TEST_CASE("hundreds of transpositions in a row, without a wait of the host", "[s
 
 TEST_CASE("transpositions of two teams at once") {
   const int ranks = someRanks();
+  gpuopt::test::Meeting meeting(2 * ranks);
+  const auto isRight = [&](bool usesCopies) {
+    return onRanks(ranks, [&](Rank& rank) { return isRightInARow(rank, true, usesCopies, 20, &meeting); });
+  };
   std::vector<std::string> second;
-  std::thread other([&] { second = onRanks(ranks, [](Rank& rank) { return isRightInARow(rank, true, true, 20); }); });
-  const auto first = onRanks(ranks, [](Rank& rank) { return isRightInARow(rank, true, false, 20); });
+  std::thread other([&] { second = isRight(true); });
+  const auto first = isRight(false);
   other.join();
   REQUIRE(first == allRight(ranks));
   REQUIRE(second == allRight(ranks));
