@@ -253,6 +253,7 @@ TEST_CASE("check: a kernel is given memory of the host, or what was freed", "[ch
 int ofHost[64];
 const int constantOfHost[32] = {1, 2, 3};
 __device__ int ofDevice[32] = {1, 2, 3};
+__device__ int notAskedFor[32] = {1, 2, 3};  // cudaGetSymbolAddress makes a variable known until the program ends
 __device__ int copyOfDevice[32];
 __device__ int passed[32] = {4, 5, 6};
 __device__ int received[32];
@@ -276,7 +277,7 @@ TEST_CASE("check: a kernel is given the host's address of a variable", "[check]"
   CHECK(findingsOfCopy(constantOfHost, out.data()).size() == 1);
   static int ofFunction[32];
   CHECK(findingsOfCopy(out.data(), ofFunction).size() == 1);
-  CHECK(findingsOfCopy(ofDevice, out.data()).size() == 1);  // on a GPU it is the host's shadow
+  CHECK(findingsOfCopy(notAskedFor, out.data()).size() == 1);  // on a GPU it is the host's shadow
   void *in = nullptr, *to = nullptr;
   checkCuda(cudaGetSymbolAddress(&in, ofDevice), "cudaGetSymbolAddress");
   CHECK(findingsOfCopy(static_cast<int*>(in), out.data()).empty());
