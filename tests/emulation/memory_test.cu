@@ -88,7 +88,7 @@ TEST_CASE("an error's text has the report, until the same error comes without on
 #ifdef GPUOPT_EMULATION_BACKTRACE
 TEST_CASE("the line that frees memory twice is named, or copies too much") {
   namespace emulation = gpuopt::emulation;
-  const auto placeOf = [](int line) { return "memory_test.cu:" + std::to_string(line); };
+  const auto siteOf = [](int line) { return "memory_test.cu:" + std::to_string(line); };
   const auto endsWith = [](const std::string& text, const std::string& end) {
     return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
   };
@@ -96,14 +96,14 @@ TEST_CASE("the line that frees memory twice is named, or copies too much") {
   REQUIRE(cudaMalloc(&first, 16) == cudaSuccess);
   REQUIRE(cudaFree(first) == cudaSuccess);
   cudaError_t code = cudaFree(first);
-  CHECK(endsWith(emulation::lastReport(), placeOf(__LINE__ - 1)));
+  CHECK(endsWith(emulation::lastReport(), siteOf(__LINE__ - 1)));
   CHECK(code == cudaErrorInvalidValue);
-  CHECK(endsWith(cudaGetErrorString(code), placeOf(__LINE__ - 3)));
+  CHECK(endsWith(cudaGetErrorString(code), siteOf(__LINE__ - 3)));
   code = cudaFreeAsync(first, nullptr);
-  CHECK(endsWith(emulation::lastReport(), placeOf(__LINE__ - 1)));
+  CHECK(endsWith(emulation::lastReport(), siteOf(__LINE__ - 1)));
   REQUIRE(cudaMalloc(&second, 16) == cudaSuccess);
   code = cudaMemset(second, 0, 17);
-  CHECK(endsWith(emulation::lastReport(), placeOf(__LINE__ - 1)));
+  CHECK(endsWith(emulation::lastReport(), siteOf(__LINE__ - 1)));
   REQUIRE(cudaFree(second) == cudaSuccess);
 
   emulation::setQueueMode(emulation::QueueMode::deferred);
@@ -112,7 +112,7 @@ TEST_CASE("the line that frees memory twice is named, or copies too much") {
   REQUIRE(cudaFreeAsync(second, nullptr) == cudaSuccess);
   const int line = __LINE__ - 1;
   REQUIRE(cudaDeviceSynchronize() == cudaErrorInvalidValue);
-  CHECK(endsWith(emulation::lastReport(), placeOf(line)));
+  CHECK(endsWith(emulation::lastReport(), siteOf(line)));
   emulation::setQueueMode(emulation::QueueMode::immediate);
   cudaGetLastError();
 }

@@ -24,10 +24,6 @@ class ClusterSums {
     Bits ofBlocks[maxClusterBlocks];
   };
 
-  static constexpr std::size_t sharedBytes(std::size_t bins) {
-    return (2 * reduceByWords(bins) + bins) * sizeof(unsigned);
-  }
-
   __device__ ClusterSums(Storage& storage, unsigned bins)
       : storage_(storage), range_{0, bins}, words_(WordTable<Word>{nullptr, bins}, range_, 1) {}
 

@@ -195,8 +195,8 @@ class ReduceColumnsPlanner {
   }
 
   // The splits that scratch memory allows, or fewer if their blocks fill the device better by a tenth: some more blocks
-  // than run at the same time leave most of it idle while they run alone (moments of 1001
-  // floats: 1.04 times as fast, of 4096 1.01, H100, 2026-11-28).
+  // than run at the same time leave most of it idle while they run alone (moments of 1001 floats: 1.04 times as fast,
+  // of 4096 1.01, H100, 2026-11-28).
   std::size_t storedSplits() const {
     const std::size_t tiles = plan_.tiles.tiles;
     const std::size_t splits = Workspace::capacity / r_.partialBytes / plan_.tiles.cols, blocks = splits * tiles;
