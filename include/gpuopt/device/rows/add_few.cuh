@@ -189,7 +189,7 @@ __device__ inline void addLongSelected(const AddFewRowsArgs<In, Out, N, Source>&
 }
 
 template <class In, class Out, unsigned N, class Source>
-GPUOPT_KERNEL void __launch_bounds__(addFewRowsBlock) addFewRowsKernel(const AddFewRowsArgs<In, Out, N, Source> args) {
+GPUOPT_KERNEL void __launch_bounds__(addFewRowsBlock, 1) addFewRowsKernel(const AddFewRowsArgs<In, Out, N, Source> args) {
   using Tile = LongListTile<In, N, addFewRowsBlock, addFewRowsPanel, addFewRowsLongLoads>;
   __shared__ unsigned longRows[fewIndicesLimit / addFewRowsLong];
   const SelectedRows selected(args.n);

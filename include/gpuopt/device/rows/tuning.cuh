@@ -102,7 +102,7 @@ struct AddRowsTuning {
 inline constexpr int listRowsBlock = 256;
 inline constexpr unsigned listRowsItems = 4;
 inline constexpr int addSlotsBlock = 128;
-inline constexpr int addSlotsBlocksPerSm = 7;
+inline constexpr int addSlotsBlocksPerSm = 6;
 inline constexpr unsigned addSlotsLoads = 8;
 inline constexpr unsigned orderedSlots = 16;
 
