@@ -19,7 +19,7 @@
 // CODEGEN: kernel=addFewRowsKernel<.*float,.*4u contains=ld\.global\.v4\.u32 no-local no-spill max-registers=96
 // CODEGEN: kernel=addFewRowsKernel<.*__half,.*8u contains=ld\.global\.v4\.u32 no-local no-spill max-registers=96
 // CODEGEN: kernel=(count|fill)BucketsKernel absent=atom\.global no-local no-spill max-registers=64
-// CODEGEN: kernel=listRowsKernel no-local no-spill max-registers=40
+// CODEGEN: kernel=(partitionRows|listBuckets)Kernel no-local no-spill max-registers=64
 // CODEGEN: kernel=addSlotsKernel<.*float,.*4u contains=ld\.global\.v4\.u32 no-local no-spill max-registers=80
 // CODEGEN: kernel=addSlotsKernel<.*__half,.*8u contains=ld\.global\.v4\.u32 no-local no-spill max-registers=80
 // CODEGEN: kernel=sortBucketsKernel no-local no-spill max-registers=64

@@ -235,6 +235,7 @@ TEST_CASE("Rows added in parts", "[rows][add]") {
 detail::AddRowsTuning tuningOfSlots(std::size_t part = std::size_t{1} << 24) {
   detail::AddRowsTuning tuning{part};
   tuning.slotsBytes = tuning.slotsRowBytes = 0;
+  tuning.slotsLeastShare = 2;
   tuning.restBlocks = 3;
   return tuning;
 }
@@ -262,6 +263,13 @@ void checkSlots() {
   checkTuned<ADDITION, PADDED, float>({crowded.size(), rows, 20}, std::vector<int>(crowded.size(), -1),
                                       tuningOfSlots());
   checkTuned<ADDITION, TRUSTED, float>({2000, 100, 12}, randomIndices<int>(2000, 100, false), tuningOfSlots(600));
+  // Several buckets and tiles, and a bucket that is full.
+  const std::size_t n = 20000, many = 2500;
+  checkTuned<ADDITION, TRUSTED, float>({n, many, 2}, randomIndices<int>(n, many, false), tuningOfSlots());
+  std::vector<int> uneven = randomIndices<int>(n, many, false);
+  for (std::size_t i = 0; i < uneven.size(); ++i)
+    if (i % 16 != 0) uneven[i] = 1024 + uneven[i] % 1024;
+  checkTuned<ADDITION, TRUSTED, float>({n, many, 1}, uneven, tuningOfSlots());
 }
 
 TEST_CASE("Rows listed in slots and added in order", "[rows][add]") { checkSlots<EXACT>(); }
@@ -363,11 +371,14 @@ TEST_CASE("Plans of rows listed in slots", "[rows][add]") {
   CHECK(plan(n - 1, n / 8, 64, ATOMIC).algorithm == Algorithm::atomic);
   CHECK(plan(n - 1, n / 8, 64, EXACT).algorithm == Algorithm::grouped);
   CHECK(plan(8 * n, n, 8, ATOMIC).algorithm == Algorithm::atomic);
-  CHECK(plan(n, n / 2, 64, ATOMIC).algorithm == Algorithm::slots);
-  CHECK(plan(n, n / 2 + 1, 64, ATOMIC).algorithm == Algorithm::atomic);
+  CHECK(plan(n, n / 4, 64, ATOMIC).algorithm == Algorithm::slots);
+  CHECK(plan(n, n / 4 + 1, 64, ATOMIC).algorithm == Algorithm::atomic);
   CHECK(plan(n, n / 128, 64, ATOMIC).slots == 256);
   CHECK(plan(n, n / 128 - 1, 64, ATOMIC).algorithm == Algorithm::atomic);
   CHECK((plan(n, n / 8, 64, ATOMIC).slots == 16 && plan(n, n / 9, 64, ATOMIC).slots == 32));
+  CHECK((plan(n, n / 8, 64, ATOMIC).bucketBits == 10 && plan(n, n / 8, 64, ATOMIC).slotBuckets == 128));
+  CHECK((plan(n, n / 128, 64, ATOMIC).bucketBits == 6 && plan(n, n / 8 + 1, 64, ATOMIC).slotBuckets == 129));
+  CHECK((plan(64 * n, n, 64, ATOMIC).indices == 8 * n && plan(64 * n, n + 1, 64, ATOMIC).indices == 0));
   CHECK((plan(n, n / 8, 64, ATOMIC).restBlocks == 264 && plan(n, n / 8, 64, EXACT).restBlocks == 0));
   CHECK(plan(n, n / 8, 64, EXACT).algorithm == Algorithm::slots);
   CHECK(plan(n, n / 8, 64, EXACT).lists == n / 17);

@@ -152,23 +152,42 @@ void launchAddGroups(const AddRowsCall& call, CombineRowsRequest part, const Sou
   launchAddLists<N, In, Out>(call, part, scratch.buckets);
 }
 
-// The slots of rows, and memory behind them.
 inline RowSlots rowSlots(const AddRowsPlan& plan, std::size_t rows, unsigned char* memory) {
-  auto* const words = reinterpret_cast<unsigned*>(memory);
-  unsigned* const slots = words + roundUp(rows + 1, std::size_t{4});
-  return {words, words + rows, slots, plan.restBlocks == 0 ? nullptr : slots + rows * plan.slots, plan.slots};
+  RowSlots it{};
+  it.fills = reinterpret_cast<unsigned*>(memory);
+  it.restCount = it.fills + slotBuckets;
+  it.counts = it.restCount + 4;
+  it.slots = it.counts + roundUp(rows, std::size_t{4});
+  unsigned* const rest = it.slots + rows * plan.slots;
+  it.rest = plan.restBlocks == 0 ? nullptr : rest;
+  it.listed = reinterpret_cast<ListedRow*>(rest + (plan.restBlocks == 0 ? 0 : roundUp(plan.indices, std::size_t{4})));
+  it.rows = static_cast<unsigned>(rows);
+  it.perRow = plan.slots;
+  it.bucketBits = plan.bucketBits;
+  return it;
 }
 
-// Lists n positions in slots and adds the rows of the lists.
+// Lists n positions in slots.
+template <class Source>
+void launchListRows(const AddRowsCall& call, const Source& source, unsigned n, const RowSlots& slots) {
+  check(cudaMemsetAsync(slots.fills, 0, (slotBuckets + 1) * sizeof(unsigned), call.stream), "cudaMemsetAsync");
+  const unsigned tiles = ceilDivide32(n, listRowsBlock * listRowsItems);
+  LaunchConfig config = gridConfig(listRowsBlock, tiles, call.stream, call.function);
+  config.sharedBytes = sizeof(PartitionedTile);
+  launch(partitionRowsKernel<Source>, config, source, n, slots);
+  config.grid.x = call.plan.slotBuckets;
+  config.sharedBytes = sizeof(unsigned) * (bucketSlots + (std::size_t{1} << slots.bucketBits));
+  launch(listBucketsKernel, config, slots);
+}
+
+// Lists n positions and adds the rows of the lists.
 template <RowAddition ADDITION, unsigned N, class In, class Out, class Source>
 void launchAddSlots(const AddRowsCall& call, const CombineRowsRequest& part, const Source& source, unsigned n,
                     unsigned char* memory) {
   constexpr bool IN_ORDER = ADDITION == RowAddition::deterministic;
   const AddRowsPlan& plan = call.plan;
   const RowSlots slots = rowSlots(plan, part.rows, memory);
-  check(cudaMemsetAsync(slots.counts, 0, (part.rows + 1) * sizeof(unsigned), call.stream), "cudaMemsetAsync");
-  const unsigned blocks = ceilDivide32(n, listRowsBlock * listRowsItems);
-  launch(listRowsKernel<Source>, gridConfig(listRowsBlock, blocks, call.stream, call.function), source, n, slots);
+  launchListRows(call, source, n, slots);
   if constexpr (IN_ORDER)
     launchAddGroups<N, In, Out>(call, part, CrowdedRows<Source>{source, slots}, n, memory + plan.slotBytes);
   const AddSlotsArgs<In, Out, N, Source> args{reinterpret_cast<const Pack<In, N>*>(part.in),

@@ -52,6 +52,8 @@ struct AddRowsPlan {
   unsigned longList = 0;    // positions from which on a block sums a list
   unsigned longBlocks = 0;  // which do so
   unsigned slots = 0;       // of each row of the output
+  unsigned bucketBits = 0;  // of the rows of a bucket that is listed in slots
+  unsigned slotBuckets = 0;
   unsigned restBlocks = 0;  // which add rows without a slot
   std::size_t lists = 0;    // at most, of grouped indices
   std::size_t slotBlocks = 0;
@@ -109,29 +111,42 @@ inline void planGroupedRows(AddRowsPlan& plan, const AddRowsRequest& r, std::siz
   plan.packs.blocks = ceilDivide(lists * plan.packs.cols, std::size_t{combineRowsBlock});
 }
 
-// Counters and slots of all rows, and the rest of the indices, in words of 16 bytes.
-constexpr std::size_t addSlotsScratch(std::size_t rows, std::size_t slots, std::size_t rest) {
-  return 16 * (ceilDivide(rows + 1, std::size_t{4}) + ceilDivide(rows * slots + rest, std::size_t{4}));
+// Slots of each row for twice the average, in any order: a power of two. The sort in registers has its own number.
+inline std::size_t slotsOfRow(const AddRowsRequest& r, std::size_t indices) {
+  if (r.addition == RowAddition::deterministic) return orderedSlots;
+  std::size_t slots = orderedSlots;
+  while (slots * r.matrices.rows < 2 * indices) slots *= 2;
+  return slots;
 }
 
-// Whether listing pays: many rows, of which several go to each row of the output.
+// Counters of buckets, of the rest and of all rows, slots, the rest, and what the buckets hold.
+constexpr std::size_t addSlotsScratch(std::size_t rows, std::size_t slots, std::size_t buckets, std::size_t rest) {
+  return sizeof(unsigned) * (slotBuckets + 4 + roundUp(rows, std::size_t{4}) + rows * slots +
+                             roundUp(rest, std::size_t{4})) +
+         8 * buckets * bucketSlots;
+}
+
+// Whether listing pays: many rows, of which several go to each row of the output, and few enough buckets.
 inline bool areListedInSlots(const AddRowsRequest& r, std::size_t indices, const AddRowsTuning& tuning) {
   const CombineRowsRequest& m = r.matrices;
   const std::size_t rowBytes = m.cols * m.inBytes;
   const bool inOrder = r.addition == RowAddition::deterministic;
   const std::size_t most = inOrder ? tuning.orderedMostShare : tuning.slotsMostShare;
   return rowBytes >= tuning.slotsRowBytes && cappedProduct(r.n, rowBytes) >= tuning.slotsBytes &&
-         m.rows <= indices / tuning.slotsLeastShare && m.rows >= ceilDivide(indices, most);
+         m.rows <= indices / tuning.slotsLeastShare && m.rows >= ceilDivide(indices, most) &&
+         m.rows * slotsOfRow(r, indices) <= std::size_t{bucketSlots} * slotBuckets;
 }
 
-// In any order, slots for twice the average; the sort in registers has its own number of them.
 inline void planSlots(AddRowsPlan& plan, const AddRowsRequest& r, const AddRowsTuning& tuning) {
   const std::size_t rows = r.matrices.rows;
   const bool inOrder = r.addition == RowAddition::deterministic;
   plan.algorithm = AddRowsAlgorithm::slots;
-  plan.slots = inOrder ? orderedSlots : static_cast<unsigned>(roundUp(2 * ceilDivide(plan.indices, rows), orderedSlots));
+  plan.slots = static_cast<unsigned>(slotsOfRow(r, plan.indices));
+  plan.bucketBits = bitsOf(bucketSlots / plan.slots) - 1;
+  plan.slotBuckets = static_cast<unsigned>(ceilDivide(rows, std::size_t{1} << plan.bucketBits));
   plan.slotBlocks = ceilDivide(rows * plan.packs.cols, std::size_t{addSlotsBlock});
-  plan.scratchBytes = plan.slotBytes = addSlotsScratch(rows, plan.slots, inOrder ? 0 : plan.indices);
+  plan.scratchBytes = plan.slotBytes =
+      addSlotsScratch(rows, plan.slots, plan.slotBuckets, inOrder ? 0 : plan.indices);
   if (inOrder)
     planGroupedRows(plan, r, smallerOf(rows, plan.indices / (orderedSlots + 1)), tuning);
   else
@@ -145,8 +160,8 @@ inline AddRowsPlan planAddRows(const AddRowsRequest& r, const AddRowsTuning& tun
   plan.packs = planCombineRows(m);
   plan.bytes = r.n * (m.cols * m.inBytes + r.indexBytes) + 2 * smallerOf(r.n, m.rows) * m.cols * m.outBytes;
   const std::size_t together = smallerOf(r.n, tuning.mostIndices);
-  if (areListedInSlots(r, together, tuning)) {
-    plan.indices = together;
+  if (const std::size_t listed = smallerOf(together, tuning.mostListed); areListedInSlots(r, listed, tuning)) {
+    plan.indices = listed;
     planSlots(plan, r, tuning);
   } else if (r.addition == RowAddition::atomic) {
     plan.algorithm = AddRowsAlgorithm::atomic;
@@ -180,7 +195,8 @@ inline std::string slotsInWords(const AddRowsPlan& plan) {
   const std::string rest =
       inOrder ? message({"indices of rows with more than ", plan.slots, " ", groupedInWords(plan)})
               : message({"the rows without a slot are added by atomics, in ", plan.restBlocks, " blocks"});
-  return message({plan.indices, " indices at a time are listed in ", plan.slots, " slots of their rows; ", rest,
+  return message({plan.indices, " indices at a time are divided into ", plan.slotBuckets,
+                  " buckets and listed in ", plan.slots, " slots of their rows; ", rest,
                   "; each thread adds ", packInWords(plan), " of a list, ", addSlotsLoads, " rows at a time",
                   inOrder ? ", in order" : "", ", in ", plan.slotBlocks, " blocks of ", addSlotsBlock});
 }

@@ -1,31 +1,53 @@
 /// \file
-/// Kernels of addRows for many rows: the positions of each row of `out` are listed in a few slots of its own, by one
-/// atomic operation each, and one thread a pack sums each list.
+/// Kernels of addRows for many rows: the positions of each row of `out` are listed in a few slots of its own, in any
+/// order, and one thread a pack sums each list.
 ///
-///     listRowsKernel   puts the position of each index into a slot of its row
-///     addSlotsKernel   adds the rows of each list; in any order, also those that found no slot
+///     partitionRowsKernel   moves positions to buckets of neighbouring rows
+///     listBucketsKernel     lists those of a bucket in shared memory, and writes all slots of its rows
+///     addSlotsKernel        adds the rows of each list; in any order, also those that found no slot
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/block/scan.cuh>
+#include <gpuopt/block/shared.cuh>
 #include <gpuopt/device/rows/combine.cuh>
 #include <gpuopt/device/rows/group.cuh>
 #include <gpuopt/device/rows/tuning.cuh>
 #include <gpuopt/grid/dependency.cuh>
 #include <gpuopt/grid/resident_threads.cuh>
 #include <gpuopt/thread/atomic_add.cuh>
+#include <gpuopt/thread/operators.cuh>
 
 #include <cstddef>
 
 GPUOPT_DETAIL_BEGIN
 
-// How many positions each row has, `perRow` slots for each, a multiple of 4, and the positions that found none. Counters
-// are zero before.
+// A row and a position of it.
+struct alignas(8) ListedRow {
+  unsigned row;
+  unsigned position;
+};
+
+// How many positions each row has, `perRow` slots for each, a power of two from 16 on, and the positions that found
+// none. Before, they are in buckets of neighbouring rows, which hold as many positions as the slots of their rows.
 struct RowSlots {
-  unsigned* counts;
+  unsigned* fills;  // how many positions go to each bucket: zero before
   unsigned* restCount;
+  unsigned* counts;
   unsigned* slots;
   unsigned* rest;  // null: they are only counted
+  ListedRow* listed;
+  unsigned rows;
   unsigned perRow;
+  unsigned bucketBits;  // rows of a bucket
+
+  __device__ unsigned bucketRows() const { return 1U << bucketBits; }
+  __device__ unsigned bucketOf(unsigned row) const { return row >> bucketBits; }
+
+  __device__ void addToRest(unsigned position) const {
+    const unsigned number = atomicAdd(restCount, 1U);
+    if (rest != nullptr) rest[number] = position;
+  }
 };
 
 // The rows whose positions exceed their slots, at all of their positions; noRow at all others.
@@ -41,31 +63,90 @@ struct CrowdedRows {
   }
 };
 
+// What a block shares about its tile of positions: by buckets how many there are, where they begin in the tile, and
+// where in the bucket; then the positions in the order of the buckets.
+struct PartitionedTile {
+  unsigned counts[slotBuckets];
+  unsigned firsts[slotBuckets];
+  unsigned places[slotBuckets];
+  ListedRow items[listRowsBlock * listRowsItems];
+};
+
+// Finds where the positions of each bucket go. Returns how many there are, to the last thread. A barrier has to follow.
+__device__ inline unsigned placeBuckets(PartitionedTile& tile, const RowSlots& out) {
+  static_assert(slotBuckets == 2 * listRowsBlock);
+  const unsigned b = 2 * threadIdx.x, count = tile.counts[b], next = tile.counts[b + 1];
+  const unsigned before = blockExclusiveScan<listRowsBlock>(count + next, 0U, Plus{});
+  tile.firsts[b] = before;
+  tile.firsts[b + 1] = before + count;
+  if (count > 0) tile.places[b] = atomicAdd(out.fills + b, count);
+  if (next > 0) tile.places[b + 1] = atomicAdd(out.fills + b + 1, next);
+  return before + count + next;
+}
+
 template <class Source>
 GPUOPT_KERNEL void __launch_bounds__(listRowsBlock)
-    listRowsKernel(const Source source, unsigned n, const RowSlots out) {
+    partitionRowsKernel(const Source source, unsigned n, const RowSlots out) {
   constexpr unsigned ITEMS = listRowsItems;
+  __shared__ unsigned total;
+  PartitionedTile& tile = *dynamicShared<PartitionedTile>();
+  for (unsigned b = threadIdx.x; b < slotBuckets; b += listRowsBlock) tile.counts[b] = 0;
   waitForPreviousKernel();
+  __syncthreads();
   const unsigned begin = blockIdx.x * listRowsBlock * ITEMS + threadIdx.x;
   unsigned rows[ITEMS], ranks[ITEMS];
 #pragma unroll
-  for (unsigned k = 0; k < ITEMS; ++k) {
-    const unsigned i = begin + k * listRowsBlock;
-    rows[k] = i < n ? source.row(i) : noRow;
-  }
+  for (unsigned k = 0; k < ITEMS; ++k)
+    rows[k] = begin + k * listRowsBlock < n ? source.row(begin + k * listRowsBlock) : noRow;
 #pragma unroll
-  for (unsigned k = 0; k < ITEMS; ++k) ranks[k] = rows[k] == noRow ? 0 : atomicAdd(out.counts + rows[k], 1U);
+  for (unsigned k = 0; k < ITEMS; ++k)
+    ranks[k] = rows[k] == noRow ? 0 : atomicAdd(tile.counts + out.bucketOf(rows[k]), 1U);
+  __syncthreads();
+  const unsigned end = placeBuckets(tile, out);
+  if (threadIdx.x == listRowsBlock - 1) total = end;
+  __syncthreads();
 #pragma unroll
-  for (unsigned k = 0; k < ITEMS; ++k) {
-    const unsigned i = begin + k * listRowsBlock;
-    if (rows[k] == noRow) continue;
-    if (ranks[k] < out.perRow) {
-      out.slots[std::size_t{rows[k]} * out.perRow + ranks[k]] = i;
-      continue;
-    }
-    const unsigned number = atomicAdd(out.restCount, 1U);
-    if (out.rest != nullptr) out.rest[number] = i;
+  for (unsigned k = 0; k < ITEMS; ++k)
+    if (rows[k] != noRow)
+      tile.items[tile.firsts[out.bucketOf(rows[k])] + ranks[k]] = {rows[k], begin + k * listRowsBlock};
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < total; i += listRowsBlock) {
+    const ListedRow item = tile.items[i];
+    const unsigned bucket = out.bucketOf(item.row), place = tile.places[bucket] + (i - tile.firsts[bucket]);
+    if (place < bucketSlots)
+      out.listed[std::size_t{bucket} * bucketSlots + place] = item;
+    else
+      out.addToRest(item.position);
   }
+}
+
+// A block for each bucket.
+inline GPUOPT_KERNEL void __launch_bounds__(listRowsBlock) listBucketsKernel(const RowSlots out) {
+  unsigned* const slots = dynamicShared<unsigned>();
+  unsigned* const counts = slots + bucketSlots;
+  const unsigned first = blockIdx.x << out.bucketBits;
+  const unsigned rows = out.rows - first < out.bucketRows() ? out.rows - first : out.bucketRows();
+  for (unsigned i = threadIdx.x; i < rows; i += listRowsBlock) counts[i] = 0;
+  waitForPreviousKernel();
+  __syncthreads();
+  const unsigned filled = out.fills[blockIdx.x], count = filled < bucketSlots ? filled : bucketSlots;
+  const ListedRow* const listed = out.listed + std::size_t{blockIdx.x} * bucketSlots;
+#pragma unroll 8
+  for (unsigned i = threadIdx.x; i < count; i += listRowsBlock) {
+    const ListedRow item = listed[i];
+    const unsigned rank = atomicAdd(counts + (item.row - first), 1U);
+    if (rank < out.perRow)
+      slots[(item.row - first) * out.perRow + rank] = item.position;
+    else
+      out.addToRest(item.position);
+  }
+  __syncthreads();
+  // Where positions are missing and are not in the rest, all rows count as crowded.
+  const bool isCrowded = filled > bucketSlots && out.rest == nullptr;
+  for (unsigned i = threadIdx.x; i < rows; i += listRowsBlock) out.counts[first + i] = isCrowded ? noRow : counts[i];
+  const uint4* const from = reinterpret_cast<const uint4*>(slots);
+  uint4* const to = reinterpret_cast<uint4*>(out.slots + std::size_t{first} * out.perRow);
+  for (unsigned i = threadIdx.x; i < rows * out.perRow / 4; i += listRowsBlock) to[i] = from[i];
 }
 
 // Packs of N elements.

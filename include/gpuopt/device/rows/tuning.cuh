@@ -92,15 +92,19 @@ struct AddRowsTuning {
   std::size_t longBlocks = 1056;                   // at most, which sum long lists
   std::size_t slotsBytes = std::size_t{1} << 28;   // of rows, from which on they are listed in slots, if
   std::size_t slotsRowBytes = 64;                  // a row has as many, and
-  std::size_t slotsLeastShare = 2;                 // each row of the output gets from as many rows on average
+  std::size_t mostListed = std::size_t{1} << 23;   // indices that are listed at a time
+  std::size_t slotsLeastShare = 4;                 // each row of the output gets from as many rows on average
   std::size_t slotsMostShare = 128;                // up to as many in any order, or
   std::size_t orderedMostShare = 10;               // in order
   std::size_t restBlocks = 264;                    // which add rows without a slot
 };
 
-// Many rows, listed in slots. Packs in flight per thread; slots of a row whose positions are sorted in registers.
-inline constexpr int listRowsBlock = 256;
-inline constexpr unsigned listRowsItems = 4;
+// Many rows, listed in slots: buckets at most, and the slots of a bucket's rows. Packs in flight per thread; slots of a
+// row whose positions are sorted in registers.
+inline constexpr int listRowsBlock = 512;
+inline constexpr unsigned listRowsItems = 16;
+inline constexpr unsigned slotBuckets = 1024;
+inline constexpr unsigned bucketSlots = 1U << 14;
 inline constexpr int addSlotsBlock = 128;
 inline constexpr int addSlotsBlocksPerSm = 6;
 inline constexpr unsigned addSlotsLoads = 8;
