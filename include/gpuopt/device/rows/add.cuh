@@ -177,7 +177,7 @@ void launchListRows(const AddRowsCall& call, const Source& source, unsigned n, c
   launch(partitionRowsKernel<Source>, config, source, n, slots);
   config.grid.x = call.plan.slotBuckets;
   config.sharedBytes = sizeof(unsigned) * (bucketSlots + (std::size_t{1} << slots.bucketBits));
-  launch(listBucketsKernel, config, slots);
+  launch(listBucketsKernel<RowSlots>, config, slots);
 }
 
 // Lists n positions and adds the rows of the lists.
