@@ -16,16 +16,16 @@
 /// is written once, with one rounding to its type. Up to 6144 indices that is one launch without scratch memory, in
 /// which each block selects the indices of its rows. More indices are grouped by a stable sort by counting, in scratch
 /// memory of 20 bytes for each index and 16 for each row of `out` that can be named, allocated in the order of the
-/// stream. From 256 MiB of rows on, of which 2 to 10 go to each row of `out` on average, their positions are first
-/// listed in 16 slots of each row of `out`, and only those of rows with more of them are grouped: 68 bytes more of
-/// scratch memory for each row of `out`. Of more than 2^24 indices, sums are rounded once for each 2^24 indices. `out`
-/// has fewer than 2^32 rows.
+/// stream. From 256 MiB of rows of 64 bytes and more on, of which 4 to 10 go to each row of `out` on average, their
+/// positions are first listed in 16 slots of each row of `out`, and only those of rows with more are grouped: about 200
+/// bytes more of scratch memory for each row of `out`. Sums are rounded once for each 2^24 indices, or 2^23 if they are
+/// listed. `out` has fewer than 2^32 rows.
 ///
 /// **Atomic**: each element is converted to the type of `out` and added by an atomic operation, in any order and with a
 /// rounding each: other bits each time. From sm_90 on, 16 bytes at a time. One launch without scratch memory. From
-/// 256 MiB of rows on, of which 2 to 128 go to each row of `out` on average, their positions are first listed in slots
-/// of the rows, and each list is added up, before one atomic addition: scratch memory of 12 to 20 bytes for each index
-/// and 4 to 68 for each row of `out`.
+/// 256 MiB of rows of 64 bytes and more on, of which 4 to 128 go to each row of `out` on average, their positions are
+/// first listed in slots of the rows, and each list is added up in float or double before one atomic addition: scratch
+/// memory of up to 56 bytes for each of up to 2^23 indices.
 ///
 /// **Cost.** One read of each row of `in`, one read and one write of each row of `out` that is named. The deterministic
 /// form first reads the indices; of many, it also writes and reads their positions twice. A thread adds up to 16 bytes
