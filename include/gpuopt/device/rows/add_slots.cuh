@@ -122,7 +122,8 @@ GPUOPT_KERNEL void __launch_bounds__(listRowsBlock)
 
 // A block for each bucket. Slots: RowSlots.
 template <class Slots>
-GPUOPT_KERNEL void __launch_bounds__(listRowsBlock) listBucketsKernel(const Slots out) {
+GPUOPT_KERNEL void __launch_bounds__(listRowsBlock, smallerOf<int>(listBucketsPerSm, RESIDENT_THREADS / listRowsBlock))
+    listBucketsKernel(const Slots out) {
   unsigned* const slots = dynamicShared<unsigned>();
   unsigned* const counts = slots + bucketSlots;
   const unsigned first = blockIdx.x << out.bucketBits;

@@ -103,6 +103,7 @@ struct AddRowsTuning {
 // row whose positions are sorted in registers.
 inline constexpr int listRowsBlock = 512;
 inline constexpr unsigned listRowsItems = 16;
+inline constexpr int listBucketsPerSm = 3;  // blocks that shared memory has room for
 inline constexpr unsigned slotBuckets = 1024;
 inline constexpr unsigned bucketSlots = 1U << 14;
 inline constexpr int addSlotsBlock = 128;
