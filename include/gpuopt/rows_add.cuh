@@ -16,7 +16,7 @@
 /// is written once, with one rounding to its type. Up to 6144 indices that is one launch without scratch memory, in
 /// which each block selects the indices of its rows. More indices are grouped by a stable sort by counting, in scratch
 /// memory of 20 bytes for each index and 16 for each row of `out` that can be named, allocated in the order of the
-/// stream. From 256 MiB of rows of 64 bytes and more on, of which 4 to 10 go to each row of `out` on average, their
+/// stream. From 256 MiB of rows of 64 to 1024 bytes on, of which 4 to 10 go to each row of `out` on average, their
 /// positions are first listed in 16 slots of each row of `out`, and only those of rows with more are grouped: about 200
 /// bytes more of scratch memory for each row of `out`. Sums are rounded once for each 2^24 indices, or 2^23 if they are
 /// listed. `out` has fewer than 2^32 rows.

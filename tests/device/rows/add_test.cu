@@ -383,6 +383,8 @@ TEST_CASE("Plans of rows listed in slots", "[rows][add]") {
   CHECK(plan(n, n / 8, 64, EXACT).algorithm == Algorithm::slots);
   CHECK(plan(n, n / 8, 64, EXACT).lists == n / 17);
   CHECK(plan(n, n / 11, 64, EXACT).algorithm == Algorithm::grouped);
+  CHECK(plan(n, n / 8, 256, EXACT).algorithm == Algorithm::slots);
+  CHECK(plan(n, n / 8, 257, EXACT).algorithm == Algorithm::grouped);
 }
 
 }  // namespace

@@ -132,6 +132,7 @@ inline bool areListedInSlots(const AddRowsRequest& r, std::size_t indices, const
   const std::size_t rowBytes = m.cols * m.inBytes;
   const bool inOrder = r.addition == RowAddition::deterministic;
   const std::size_t most = inOrder ? tuning.orderedMostShare : tuning.slotsMostShare;
+  if (inOrder && rowBytes > tuning.orderedRowBytes) return false;
   return rowBytes >= tuning.slotsRowBytes && cappedProduct(r.n, rowBytes) >= tuning.slotsBytes &&
          m.rows <= indices / tuning.slotsLeastShare && m.rows >= ceilDivide(indices, most) &&
          m.rows * slotsOfRow(r, indices) <= std::size_t{bucketSlots} * slotBuckets;
