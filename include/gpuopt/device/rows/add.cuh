@@ -224,8 +224,7 @@ void launchAddPacks(const AddRowsCall& call, const Index* indices) {
   if constexpr (ADDITION == RowAddition::atomic) {
     if (call.plan.algorithm == AddRowsAlgorithm::atomic) return launchAddAtomically<INDICES, N, In, Out>(call, indices);
   } else {
-    if (call.plan.algorithm == AddRowsAlgorithm::selected)
-      return launchAddSelected<INDICES, N, In, Out>(call, indices);
+    if (call.plan.algorithm == AddRowsAlgorithm::selected) return launchAddSelected<INDICES, N, In, Out>(call, indices);
   }
   launchAddInParts<ADDITION, INDICES, N, In, Out>(call, indices);
 }

@@ -141,7 +141,8 @@ __device__ inline void addSelected(const AddFewRowsArgs<In, Out, N, Source>& arg
   *out = packOf<Out, N>(sums);
 }
 
-// Marks the rows of long lists in `firsts`, and collects them in any order. Returns how many there are, after a barrier.
+// Marks the rows of long lists in `firsts`, and collects them in any order. Returns how many there are, after a
+// barrier.
 __device__ inline unsigned findLongLists(unsigned rows, const SelectedRows& selected, unsigned* longRows) {
   __shared__ unsigned found;
   if (threadIdx.x == 0) found = 0;
@@ -189,7 +190,8 @@ __device__ inline void addLongSelected(const AddFewRowsArgs<In, Out, N, Source>&
 }
 
 template <class In, class Out, unsigned N, class Source>
-GPUOPT_KERNEL void __launch_bounds__(addFewRowsBlock, 1) addFewRowsKernel(const AddFewRowsArgs<In, Out, N, Source> args) {
+GPUOPT_KERNEL void __launch_bounds__(addFewRowsBlock, 1)
+    addFewRowsKernel(const AddFewRowsArgs<In, Out, N, Source> args) {
   using Tile = LongListTile<In, N, addFewRowsBlock, addFewRowsPanel, addFewRowsLongLoads>;
   __shared__ unsigned longRows[fewIndicesLimit / addFewRowsLong];
   const SelectedRows selected(args.n);

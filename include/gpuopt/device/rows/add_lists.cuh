@@ -127,8 +127,7 @@ GPUOPT_KERNEL void __launch_bounds__(combineRowsBlock,
     const std::size_t element = (blockIdx.x - longLists.blocks) * std::size_t{combineRowsBlock} + threadIdx.x;
     return combinePack<RowCombination::sum, RowIndices::trusted, addedRowsLoads>(args, element);
   }
-  const LongListArgs<In, Out, N, Index> rows{args.in,         args.out,  args.indices,
-                                             args.shape.cols, args.inLd, args.outLd};
+  const LongListArgs<In, Out, N, Index> rows{args.in, args.out, args.indices, args.shape.cols, args.inLd, args.outLd};
   const std::size_t panels = (rows.cols + Tile::LANES - 1) / Tile::LANES, parts = *longLists.count * panels;
   for (std::size_t part = blockIdx.x; part < parts; part += longLists.blocks) {
     const std::size_t number = part / panels;

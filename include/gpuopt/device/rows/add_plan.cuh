@@ -121,8 +121,8 @@ inline std::size_t slotsOfRow(const AddRowsRequest& r, std::size_t indices) {
 
 // Counters of buckets, of the rest and of all rows, slots, the rest, and what the buckets hold.
 constexpr std::size_t addSlotsScratch(std::size_t rows, std::size_t slots, std::size_t buckets, std::size_t rest) {
-  return sizeof(unsigned) * (slotBuckets + 4 + roundUp(rows, std::size_t{4}) + rows * slots +
-                             roundUp(rest, std::size_t{4})) +
+  return sizeof(unsigned) *
+             (slotBuckets + 4 + roundUp(rows, std::size_t{4}) + rows * slots + roundUp(rest, std::size_t{4})) +
          8 * buckets * bucketSlots;
 }
 
@@ -146,8 +146,7 @@ inline void planSlots(AddRowsPlan& plan, const AddRowsRequest& r, const AddRowsT
   plan.bucketBits = bitsOf(bucketSlots / plan.slots) - 1;
   plan.slotBuckets = static_cast<unsigned>(ceilDivide(rows, std::size_t{1} << plan.bucketBits));
   plan.slotBlocks = ceilDivide(rows * plan.packs.cols, std::size_t{addSlotsBlock});
-  plan.scratchBytes = plan.slotBytes =
-      addSlotsScratch(rows, plan.slots, plan.slotBuckets, inOrder ? 0 : plan.indices);
+  plan.scratchBytes = plan.slotBytes = addSlotsScratch(rows, plan.slots, plan.slotBuckets, inOrder ? 0 : plan.indices);
   if (inOrder)
     planGroupedRows(plan, r, smallerOf(rows, plan.indices / (orderedSlots + 1)), tuning);
   else
@@ -185,10 +184,10 @@ inline std::string groupedInWords(const AddRowsPlan& plan) {
   const std::string longLists =
       plan.longBlocks == 0 ? std::string{}
                            : message({", lists of ", plan.longList, " rows and more by ", plan.longBlocks, " others"});
-  return message({"are divided into ", plan.buckets, " buckets by ", plan.regions,
-                  " blocks, each bucket is sorted by ", plan.passes, " counting passes of ", plan.digitBits,
-                  " bits, then each thread adds ", packInWords(plan), ", ", addedRowsLoads, " rows at a time, in ",
-                  plan.packs.blocks, " blocks of ", combineRowsBlock, longLists});
+  return message({"are divided into ", plan.buckets, " buckets by ", plan.regions, " blocks, each bucket is sorted by ",
+                  plan.passes, " counting passes of ", plan.digitBits, " bits, then each thread adds ",
+                  packInWords(plan), ", ", addedRowsLoads, " rows at a time, in ", plan.packs.blocks, " blocks of ",
+                  combineRowsBlock, longLists});
 }
 
 inline std::string slotsInWords(const AddRowsPlan& plan) {
@@ -196,10 +195,10 @@ inline std::string slotsInWords(const AddRowsPlan& plan) {
   const std::string rest =
       inOrder ? message({"indices of rows with more than ", plan.slots, " ", groupedInWords(plan)})
               : message({"the rows without a slot are added by atomics, in ", plan.restBlocks, " blocks"});
-  return message({plan.indices, " indices at a time are divided into ", plan.slotBuckets,
-                  " buckets and listed in ", plan.slots, " slots of their rows; ", rest,
-                  "; each thread adds ", packInWords(plan), " of a list, ", addSlotsLoads, " rows at a time",
-                  inOrder ? ", in order" : "", ", in ", plan.slotBlocks, " blocks of ", addSlotsBlock});
+  return message({plan.indices, " indices at a time are divided into ", plan.slotBuckets, " buckets and listed in ",
+                  plan.slots, " slots of their rows; ", rest, "; each thread adds ", packInWords(plan), " of a list, ",
+                  addSlotsLoads, " rows at a time", inOrder ? ", in order" : "", ", in ", plan.slotBlocks,
+                  " blocks of ", addSlotsBlock});
 }
 
 inline std::string algorithmInWords(const AddRowsPlan& plan) {

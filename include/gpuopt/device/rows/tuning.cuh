@@ -102,9 +102,9 @@ struct AddRowsTuning {
 };
 
 // Many rows, listed in slots: buckets at most, and the slots of a bucket's rows. Packs in flight per thread; slots of a
-// row whose positions are sorted in registers. H100, 2026-11-28, 2^22 rows of 256 bytes, eight to each: 70 us list them,
-// 189 us if each position goes to its slot at once; 552 us with the addition, in order 584, 1183 and 743 without slots.
-// In order, rows of 2048 bytes take 513 us, 508 without slots; 64 MiB of rows 56 by atomics, 52 without.
+// row whose positions are sorted in registers. H100, 2026-11-28, 2^22 rows of 256 bytes, eight to each: 70 us list
+// them, 189 us if each position goes to its slot at once; 552 us with the addition, in order 584, 1183 and 743 without
+// slots. In order, rows of 2048 bytes take 513 us, 508 without slots; 64 MiB of rows 56 by atomics, 52 without.
 inline constexpr int listRowsBlock = 512;
 inline constexpr unsigned listRowsItems = 16;
 inline constexpr int listBucketsPerSm = 3;  // blocks that shared memory has room for
