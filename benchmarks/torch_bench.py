@@ -119,8 +119,8 @@ def additions(library, data):
 
 
 def few_additions(library, data):
-    """Few rows of 256 bytes, beside PyTorch with the same bits each time, too: eight to each row, many short lists of
-    one, few long ones. `n` counts rows."""
+    """Few rows of 256 bytes, with the same bits each time and by atomics: eight to each row, many short lists of one,
+    few long ones. `n` counts rows."""
     cols = 64
     eight, single, long = "index_add few", "index_add single", "index_add to few"
     for kind, n, times in ((eight, 256, ADDED), (eight, 4096, ADDED), (eight, 65536, ADDED), (single, 4096, 1),
@@ -128,15 +128,53 @@ def few_additions(library, data):
         rows, x = n // times, data[:n * cols].view(n, cols)
         where = torch.randperm(n, device="cuda") // times
         out, expected = (torch.zeros(rows, cols, device="cuda") for _ in range(2))
+        moved, tolerance = (n + 2 * rows) * 256 + 8 * n, 1e-4 * (times // ADDED + 1)
+        theirs = lambda: expected.index_add_(0, where, x)
 
-        def theirs():
+        def deterministic():
             torch.use_deterministic_algorithms(True)
-            expected.index_add_(0, where, x)
+            theirs()
             torch.use_deterministic_algorithms(False)
 
-        yield Case(kind, "float", n, (n + 2 * rows) * 256 + 8 * n,
-                   lambda: library.call("addRowsFloats", x, where, n, cols, rows, out),
-                   "torch.Tensor.index_add_ deterministic", theirs, out, expected, 0, 1e-4 * (times // ADDED + 1))
+        yield Case(kind, "float", n, moved, lambda: library.call("addRowsFloats", x, where, n, cols, rows, out),
+                   "torch.Tensor.index_add_ deterministic", deterministic, out, expected, 0, tolerance)
+        yield Case(kind + ", atomic", "float", n, moved,
+                   lambda: library.call("addAtomicallyFloats", x, where, n, cols, rows, out),
+                   "torch.Tensor.index_add_", theirs, out, expected, 0, tolerance)
+
+
+def moves(library, data):
+    """Rows gathered and scattered in random order, many and few. `n` is the size of a row, or counts few rows."""
+    many = [(size, data.numel() * 4 // size, size) for size in (64, 128, 200, 256, 512, 1024, 2048, 4096, 14336)]
+    for number, n, row_bytes in many + [(n, n, 256) for n in (1024, 4096)]:
+        cols = row_bytes // 4
+        x, where = data[:n * cols].view(n, cols), torch.randperm(n, device="cuda")
+        out, expected = (torch.empty(n, cols, device="cuda") for _ in range(2))
+        moved, few = n * (2 * row_bytes + 8), " few" if number == n else ""
+        yield Case("index_select" + few, "float", number, moved,
+                   lambda: library.call("gatherRows", x, where, n, cols, out), "torch.index_select",
+                   lambda: torch.index_select(x, 0, where, out=expected), out, expected)
+        yield Case("index_copy" + few, "float", number, moved,
+                   lambda: library.call("scatterRows", x, where, n, cols, out), "torch.Tensor.index_copy_",
+                   lambda: expected.index_copy_(0, where, x), out, expected)
+
+
+def combinations(library, data):
+    """Weighted sums of eight rows, those of PyTorch by embedding_bag. `n` is the size of a row."""
+    for row_bytes in (256, 2048, 14336):
+        cols = row_bytes // 4
+        rows = data.numel() // ADDED // cols
+        n = rows * ADDED
+        x, weights = data[:n * cols].view(n, cols), torch.rand(rows, ADDED, device="cuda")
+        where = torch.randperm(n, device="cuda").view(rows, ADDED)
+        out, expected = (torch.empty(rows, cols, device="cuda") for _ in range(2))
+
+        def theirs():  # it has no `out`
+            expected.set_(torch.nn.functional.embedding_bag(where, x, mode="sum", per_sample_weights=weights))
+
+        yield Case("embedding_bag", "float", row_bytes, (n + rows) * row_bytes + 12 * n,
+                   lambda: library.call("combineRows", x, where, weights, n, ADDED, cols, out),
+                   "torch.nn.functional.embedding_bag", theirs, out, expected)
 
 
 def scans(library, data):
@@ -165,7 +203,8 @@ def positions(library, data):
                    lambda: torch.argmax(x, 1, out=expected), pairs[:, 1], expected, -1, 0)
 
 
-GROUPS = sums, rows, transpositions, products, additions, few_additions, scans, positions
+GROUPS = (sums, rows, transpositions, products, additions, few_additions, moves, combinations, scans,
+          positions)
 
 
 def is_right(case):

@@ -6,6 +6,8 @@
 #include <gpuopt/reduce.cuh>
 #include <gpuopt/reduce_rows.cuh>
 #include <gpuopt/rows_add.cuh>
+#include <gpuopt/rows_combine.cuh>
+#include <gpuopt/rows_gather.cuh>
 #include <gpuopt/rows_scan.cuh>
 #include <gpuopt/transpose.cuh>
 
@@ -109,4 +111,28 @@ EXPORTED int addAtomicallyFloats(const float* in, const std::int64_t* indices, s
 EXPORTED int addAtomicallyHalves(const __half* in, const std::int64_t* indices, std::size_t n, std::size_t cols,
                                  std::size_t rows, __half* out, cudaStream_t stream) {
   return addTo<gpuopt::RowAddition::atomic>(in, indices, n, cols, rows, out, stream);
+}
+
+EXPORTED int gatherRows(const float* in, const std::int64_t* indices, std::size_t n, std::size_t cols, float* out,
+                        cudaStream_t stream) {
+  return guarded([&] {
+    gpuopt::gatherRows(gpuopt::MatrixView<const float>{in, n, cols}, indices, n,
+                       gpuopt::MatrixView<float>{out, n, cols}, stream);
+  });
+}
+
+EXPORTED int scatterRows(const float* in, const std::int64_t* indices, std::size_t n, std::size_t cols, float* out,
+                         cudaStream_t stream) {
+  return guarded([&] {
+    gpuopt::scatterRows(gpuopt::MatrixView<const float>{in, n, cols}, indices, n,
+                        gpuopt::MatrixView<float>{out, n, cols}, stream);
+  });
+}
+
+EXPORTED int combineRows(const float* in, const std::int64_t* indices, const float* weights, std::size_t n,
+                         std::size_t k, std::size_t cols, float* out, cudaStream_t stream) {
+  return guarded([&] {
+    gpuopt::combineRows(gpuopt::MatrixView<const float>{in, n, cols}, indices, weights, k,
+                        gpuopt::MatrixView<float>{out, n / k, cols}, stream);
+  });
 }

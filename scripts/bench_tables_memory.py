@@ -248,7 +248,11 @@ TORCH_NAMES = {"sum": "sum of n floats", "rows": "sums of rows of n floats, 1 Gi
                "multiply": "product of two arrays of n floats",
                "index_add": "rows of n bytes added by index, eight to each", "index_add atomic": "the same by atomics",
                "index_add few": "n rows of 256 bytes added by index, eight to each",
-               "index_add single": "the same, one to each", "index_add to few": "the same, 4096 to each",
+               "index_add few, atomic": "the same by atomics", "index_add single": "the same, one to each",
+               "index_add single, atomic": "the same by atomics", "index_add to few": "the same, 4096 to each",
+               "index_add to few, atomic": "the same by atomics", "index_select": "rows of n bytes gathered, 1 GiB",
+               "index_copy": "the same, scattered", "index_select few": "n rows of 256 bytes gathered",
+               "index_copy few": "the same, scattered", "embedding_bag": "rows of n bytes combined, eight to each",
                "cumsum rows": "running sums of rows of n", "cumsum columns": "running sums down n columns",
                "argmax": "positions of the maxima of n rows of 129280"}
 

@@ -16,16 +16,20 @@
 /// is written once, with one rounding to its type. Up to 6144 indices that is one launch without scratch memory, in
 /// which each block selects the indices of its rows. More indices are grouped by a stable sort by counting, in scratch
 /// memory of 20 bytes for each index and 16 for each row of `out` that can be named, allocated in the order of the
-/// stream. Of more than 2^24 indices, those sums are rounded once for each 2^24 indices. `out` has fewer than 2^32
-/// rows.
+/// stream. From 256 MiB of rows of 64 to 1024 bytes on, of which 4 to 10 go to each row of `out` on average, their
+/// positions are first listed in 16 slots of each row of `out`, and only those of rows with more are grouped: about 200
+/// bytes more of scratch memory for each row of `out`. Sums are rounded once for each 2^24 indices, or 2^23 if they are
+/// listed. `out` has fewer than 2^32 rows.
 ///
-/// **Atomic**: one launch without scratch memory. Each element is converted to the type of `out` and added by an atomic
-/// operation, in any order and with a rounding each: other bits each time. From sm_90 on, 16 bytes at a time. On an
-/// H100 it is faster than the deterministic form for few rows, and slower than it for 1 GiB of rows.
+/// **Atomic**: each element is converted to the type of `out` and added by an atomic operation, in any order and with a
+/// rounding each: other bits each time. From sm_90 on, 16 bytes at a time. One launch without scratch memory. From
+/// 256 MiB of rows of 64 bytes and more on, of which 4 to 128 go to each row of `out` on average, their positions are
+/// first listed in slots of the rows, and each list is added up in float or double before one atomic addition: scratch
+/// memory of up to 56 bytes for each of up to 2^23 indices.
 ///
 /// **Cost.** One read of each row of `in`, one read and one write of each row of `out` that is named. The deterministic
 /// form first reads the indices; of many, it also writes and reads their positions twice. A thread adds up to 16 bytes
-/// of a row, with several rows in flight; blocks add long lists of more than 6144 indices together.
+/// of a row, with several rows in flight; blocks add long lists together.
 ///
 /// **Errors.** Bad arguments throw std::invalid_argument before anything is written: null or misaligned pointers, too
 /// few rows, different lengths of rows, memory of `out` that overlaps that of `in` or the indices. An index outside
@@ -52,7 +56,7 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param n the number of indices
 /// \param out the rows to add to, of as many elements
 /// \param stream the launches are queued there
-/// \tparam ADDITION RowAddition::atomic: faster for few rows, with other bits each time
+/// \tparam ADDITION RowAddition::atomic: faster, with other bits each time
 /// \tparam INDICES RowIndices::padded: rows of negative indices are skipped
 template <RowAddition ADDITION = RowAddition::deterministic, RowIndices INDICES = RowIndices::trusted, class In,
           class Index, class Out, class = detail::EnableMatrices<In, Out>>

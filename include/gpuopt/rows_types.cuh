@@ -22,7 +22,7 @@ enum class RowCombination {
 /// How addRows adds rows that go to one row.
 enum class RowAddition {
   deterministic,  ///< grouped by their row, in the order of the indices: the same bits each time
-  atomic,         ///< in any order, by atomic additions: other bits each time, without scratch memory
+  atomic,         ///< in any order, by atomic operations: other bits each time
 };
 
 /// Two statistics of a row, one after the other: what `second` does with an element may depend on the result of

@@ -16,9 +16,12 @@
 // CODEGEN: kernel=addRowsKernel<.*4u,.*float,.*float,.*4u arch=90 contains=red\.relaxed\.gpu\.global\.add\.v4\.f32 no-local no-spill
 // CODEGEN: kernel=addRowsKernel<.*__half,.*8u arch=90 contains=add\.noftz\.v4\.f16x2 no-local no-spill
 // CODEGEN: kernel=addRowsKernel<.*__nv_bfloat16,.*8u arch=90 contains=add\.noftz\.v4\.bf16x2 no-local no-spill
-// CODEGEN: kernel=addFewRowsKernel<.*float,.*4u contains=ld\.global\.v4\.u32 no-local no-spill max-registers=80
+// CODEGEN: kernel=addFewRowsKernel<.*float,.*4u contains=ld\.global\.v4\.u32 no-local no-spill max-registers=96
 // CODEGEN: kernel=addFewRowsKernel<.*__half,.*8u contains=ld\.global\.v4\.u32 no-local no-spill max-registers=96
 // CODEGEN: kernel=(count|fill)BucketsKernel absent=atom\.global no-local no-spill max-registers=64
+// CODEGEN: kernel=(partitionRows|listBuckets)Kernel no-local no-spill max-registers=64
+// CODEGEN: kernel=addSlotsKernel<.*float,.*4u contains=ld\.global\.v4\.u32 no-local no-spill max-registers=80
+// CODEGEN: kernel=addSlotsKernel<.*__half,.*8u contains=ld\.global\.v4\.u32 no-local no-spill max-registers=80
 // CODEGEN: kernel=sortBucketsKernel no-local no-spill max-registers=64
 template <class T>
 void rowsByIndex(const T* in, const unsigned* indices, std::size_t n, T* out, cudaStream_t stream) {

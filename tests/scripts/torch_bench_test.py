@@ -45,7 +45,7 @@ class TorchBench(unittest.TestCase):
         script = (ROOT / "benchmarks/torch_bench.py").read_text()
         source = (ROOT / "benchmarks/torch_calls.cu").read_text()
         called = re.findall(r'library\.call\(f?"([A-Za-z{}]+)", ([^)]*)\)', script)
-        self.assertEqual(len(called), 10)
+        self.assertEqual(len(called), 14)
         for name, arguments in called:
             for it in ("Floats", "Halves") if "{" in name else ("",):
                 declared = re.search(rf"EXPORTED int {name.replace('{name}', it)}\(([^)]*)\)", source)

@@ -178,40 +178,102 @@ TEST_CASE("Long lists of added rows", "[rows][add]") {
   checkIndices<EXACT, TRUSTED, double, __half>(aligned, indices);
 }
 
+TEST_CASE("Long lists of few indices", "[rows][add]") {
+  const std::size_t least = detail::addFewRowsLong, most = detail::AddRowsTuning{}.fewIndices;
+  const std::vector<std::size_t> lengths{least - 1, 1, least, least + 1, 0, 8, 511, 512, 513, 2 * least};
+  for (const std::size_t cols : {1, 3, 16, 33, 64, 68, 129}) {
+    const std::vector<int> indices = listsOf(lengths, 2500);
+    const Shape s{indices.size(), lengths.size() + 1, cols, 0, 4};
+    checkIndices<EXACT, TRUSTED, float, float>(s, indices);
+    checkIndices<EXACT, TRUSTED, __half, __half>(s, indices);
+  }
+  // In one bucket of rows: several long lists and short ones between them.
+  std::vector<int> indices = listsOf(lengths, most);
+  for (int& index : indices) index *= static_cast<int>(detail::addFewRowsBuckets);
+  const std::size_t rows = lengths.size() * detail::addFewRowsBuckets + 1;
+  checkIndices<EXACT, TRUSTED, float, float>({most, rows, 4}, indices);
+  checkIndices<EXACT, TRUSTED, __nv_bfloat16, float>({most, rows, 24}, indices);
+  checkIndices<EXACT, TRUSTED, signed char, float>({most, rows, 32}, indices);
+  checkIndices<EXACT, TRUSTED, float, double>({most, rows, 10}, indices);
+  for (std::size_t i = 0; i < indices.size(); i += 3) indices[i] = -1;
+  checkIndices<EXACT, PADDED, double, __half>({most, rows, 3}, indices);
+}
+
+// As a plan with other constants has it; compared with a loop over parts of `part` indices.
+template <RowAddition ADDITION, RowIndices INDICES = TRUSTED, class In, class Out = In, class Index>
+detail::AddRowsPlan checkTuned(const Shape& s, const std::vector<Index>& indices, const detail::AddRowsTuning& tuning) {
+  INFO(s.n << " rows of " << s.cols << " added to " << s.rows << " in parts of " << tuning.mostIndices);
+  const std::size_t inLd = s.cols + s.inGap, outLd = s.cols + s.outGap;
+  const std::vector<In> values = elements<In>(s.n * inLd, 9, ADDITION == ATOMIC);
+  const std::vector<Out> before = elements<Out>(s.rows * outLd, 4, ADDITION == ATOMIC);
+  const DeviceArray<In> in(values, s.offset);
+  DeviceArray<Out> out(before);
+  const DeviceArray<Index> where(indices);
+  const auto request = detail::combineRowsRequest(MatrixView<const In>{in.data(), s.n, s.cols, inLd},
+                                                  MatrixView<Out>{out.data(), s.rows, s.cols, outLd});
+  const detail::AddRowsRequest adds{request, s.n, sizeof(Index), ADDITION, INDICES};
+  const detail::AddRowsPlan plan = detail::planAddRows(adds, tuning);
+  detail::launchAddRows<ADDITION, INDICES, In, Out>({adds, plan, "test", nullptr}, where.data());
+  CHECK(haveSameBits(out.toHost(), added(s, values, indices, before, tuning.mostIndices)));
+  return plan;
+}
+
 TEST_CASE("More parts of long lists than blocks that sum them", "[rows][add]") {
   const std::vector<int> indices = listsOf(std::vector<std::size_t>(50, 130), 6500);
-  const Shape s{indices.size(), 51, 40};
-  const std::vector<float> values = elements<float>(s.n * s.cols, 9, false);
-  const std::vector<float> before = elements<float>(s.rows * s.cols, 4, false);
-  const DeviceArray<float> in(values), out(before);
-  const DeviceArray<int> where(indices);
-  const auto request = detail::combineRowsRequest(MatrixView<const float>{in.data(), s.n, s.cols},
-                                                  MatrixView<float>{const_cast<float*>(out.data()), s.rows, s.cols});
-  const detail::AddRowsRequest adds{request, s.n, 4, EXACT, TRUSTED};
   detail::AddRowsTuning tuning;
   tuning.longBlocks = 7;
-  detail::launchAddRows<EXACT, TRUSTED, float, float>({adds, detail::planAddRows(adds, tuning), "test", nullptr},
-                                                      where.data());
-  CHECK(haveSameBits(out.toHost(), added(s, values, indices, before, s.n + 1)));
+  CHECK(checkTuned<EXACT, TRUSTED, float>({indices.size(), 51, 40}, indices, tuning).longBlocks == 7);
 }
 
 TEST_CASE("Rows added in parts", "[rows][add]") {
   const Shape s{10000, 50, 4};
-  const std::vector<__half> values = elements<__half>(s.n * s.cols, 9, false);
-  const std::vector<__half> before = elements<__half>(s.rows * s.cols, 4, false);
   const std::vector<unsigned> indices = randomIndices<unsigned>(s.n, s.rows, false);
-  const DeviceArray<__half> in(values);
-  const DeviceArray<unsigned> where(indices);
-  for (const std::size_t part : {999, 4500}) {
-    DeviceArray<__half> out(before);
-    const auto request = detail::combineRowsRequest(MatrixView<const __half>{in.data(), s.n, s.cols},
-                                                    MatrixView<__half>{out.data(), s.rows, s.cols});
-    const detail::AddRowsRequest adds{request, s.n, 4, EXACT, TRUSTED};
-    detail::launchAddRows<EXACT, TRUSTED, __half, __half>({adds, detail::planAddRows(adds, {part}), "test", nullptr},
-                                                          where.data());
-    CHECK(haveSameBits(out.toHost(), added(s, values, indices, before, part)));
-  }
+  for (const std::size_t part : {999, 4500}) checkTuned<EXACT, TRUSTED, __half>(s, indices, {part});
 }
+
+// Any number of rows is listed in slots.
+detail::AddRowsTuning tuningOfSlots(std::size_t part = std::size_t{1} << 24) {
+  detail::AddRowsTuning tuning{part};
+  tuning.slotsBytes = tuning.slotsRowBytes = 0;
+  tuning.slotsLeastShare = 2;
+  tuning.restBlocks = 3;
+  return tuning;
+}
+
+template <RowAddition ADDITION>
+void checkSlots() {
+  const auto check = [](const Shape& s, const auto& indices, auto zero) {
+    using T = decltype(zero);
+    const detail::AddRowsPlan plan = checkTuned<ADDITION, TRUSTED, T>(s, indices, tuningOfSlots());
+    CHECK(plan.algorithm == detail::AddRowsAlgorithm::slots);
+  };
+  // Lists around the number of slots, none, and one that is long.
+  const std::vector<std::size_t> lengths{15, 16, 17, 0, 1, 33, 0, 4, 5, 8, 9, 31, 32, 300};
+  std::vector<int> crowded = listsOf(lengths, 500);
+  const std::size_t rows = 60;
+  for (const std::size_t cols : {1, 4, 7, 64}) {
+    check({crowded.size(), rows, cols}, crowded, 0.0f);
+    check({crowded.size(), rows, cols, 4, 8}, crowded, __half{});
+    check({crowded.size(), rows, cols, 3, 0, 1}, crowded, 0.0);
+  }
+  check({700, 350, 8}, randomIndices<std::int64_t>(700, 350, false), __nv_bfloat16{});
+  checkTuned<ADDITION, TRUSTED, signed char, float>({crowded.size(), rows, 20}, crowded, tuningOfSlots());
+  for (std::size_t i = 0; i < crowded.size(); i += 3) crowded[i] = -1;
+  checkTuned<ADDITION, PADDED, float>({crowded.size(), rows, 20}, crowded, tuningOfSlots());
+  checkTuned<ADDITION, PADDED, float>({crowded.size(), rows, 20}, std::vector<int>(crowded.size(), -1),
+                                      tuningOfSlots());
+  checkTuned<ADDITION, TRUSTED, float>({2000, 100, 12}, randomIndices<int>(2000, 100, false), tuningOfSlots(600));
+  // Several buckets and tiles, and a bucket that is full.
+  const std::size_t n = 20000, many = 2500;
+  checkTuned<ADDITION, TRUSTED, float>({n, many, 2}, randomIndices<int>(n, many, false), tuningOfSlots());
+  std::vector<int> uneven = randomIndices<int>(n, many, false);
+  for (std::size_t i = 0; i < uneven.size(); ++i)
+    if (i % 16 != 0) uneven[i] = 1024 + uneven[i] % 1024;
+  checkTuned<ADDITION, TRUSTED, float>({n, many, 1}, uneven, tuningOfSlots());
+}
+
+TEST_CASE("Rows listed in slots and added in order", "[rows][add]") { checkSlots<EXACT>(); }
+TEST_CASE("Rows listed in slots and added in any order", "[rows][add]") { checkSlots<ATOMIC>(); }
 
 TEST_CASE("Rows added on a stream, by a container of indices", "[rows][add]") {
   const DeviceArray<float> in(std::vector<float>{1, 2, 3, 4});
@@ -297,6 +359,32 @@ TEST_CASE("Plans of added rows", "[rows][add]") {
   CHECK(plan(7 * 1024, 512).longBlocks == 7 * 8 * 16);
   CHECK(plan(many, 512).longBlocks == 1056);
   CHECK(plan(std::size_t{1} << 24, 512).regions <= detail::groupRowsRegions);
+}
+
+TEST_CASE("Plans of rows listed in slots", "[rows][add]") {
+  using Algorithm = detail::AddRowsAlgorithm;
+  const auto plan = [](std::size_t n, std::size_t rows, std::size_t cols, RowAddition addition) {
+    return detail::planAddRows({{0, 0, rows, cols, cols, cols, 4, 4}, n, 4, addition, TRUSTED});
+  };
+  const std::size_t n = std::size_t{1} << 20;  // of 256 bytes: 2^28
+  CHECK(plan(n, n / 8, 64, ATOMIC).algorithm == Algorithm::slots);
+  CHECK(plan(n - 1, n / 8, 64, ATOMIC).algorithm == Algorithm::atomic);
+  CHECK(plan(n - 1, n / 8, 64, EXACT).algorithm == Algorithm::grouped);
+  CHECK(plan(8 * n, n, 8, ATOMIC).algorithm == Algorithm::atomic);
+  CHECK(plan(n, n / 4, 64, ATOMIC).algorithm == Algorithm::slots);
+  CHECK(plan(n, n / 4 + 1, 64, ATOMIC).algorithm == Algorithm::atomic);
+  CHECK(plan(n, n / 128, 64, ATOMIC).slots == 256);
+  CHECK(plan(n, n / 128 - 1, 64, ATOMIC).algorithm == Algorithm::atomic);
+  CHECK((plan(n, n / 8, 64, ATOMIC).slots == 16 && plan(n, n / 9, 64, ATOMIC).slots == 32));
+  CHECK((plan(n, n / 8, 64, ATOMIC).bucketBits == 10 && plan(n, n / 8, 64, ATOMIC).slotBuckets == 128));
+  CHECK((plan(n, n / 128, 64, ATOMIC).bucketBits == 6 && plan(n, n / 8 + 1, 64, ATOMIC).slotBuckets == 129));
+  CHECK((plan(64 * n, n, 64, ATOMIC).indices == 8 * n && plan(64 * n, n + 1, 64, ATOMIC).indices == 0));
+  CHECK((plan(n, n / 8, 64, ATOMIC).restBlocks == 264 && plan(n, n / 8, 64, EXACT).restBlocks == 0));
+  CHECK(plan(n, n / 8, 64, EXACT).algorithm == Algorithm::slots);
+  CHECK(plan(n, n / 8, 64, EXACT).lists == n / 17);
+  CHECK(plan(n, n / 11, 64, EXACT).algorithm == Algorithm::grouped);
+  CHECK(plan(n, n / 8, 256, EXACT).algorithm == Algorithm::slots);
+  CHECK(plan(n, n / 8, 257, EXACT).algorithm == Algorithm::grouped);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ Positions grouped(const std::vector<std::uint32_t>& indices, std::size_t rows,
   const detail::AddRowsPlan plan = detail::planAddRows(request, {n, 0, 1, many});
   REQUIRE(plan.algorithm == detail::AddRowsAlgorithm::grouped);
   DeviceArray<std::uint64_t> memory(plan.scratchBytes / 8 + 1);
-  const detail::GroupScratch scratch(plan, rows, reinterpret_cast<unsigned char*>(memory.data()));
+  const detail::GroupScratch scratch(plan, reinterpret_cast<unsigned char*>(memory.data()));
   using Source = detail::IndexedRows<INDICES, std::uint32_t>;
   detail::launchGroupRows({request, plan, "test", nullptr}, Source{where.data()}, n, scratch);
   const unsigned lists = hostCopy(scratch.buckets.count, 1).front();

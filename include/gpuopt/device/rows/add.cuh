@@ -6,6 +6,7 @@
 #include <gpuopt/device/rows/add_few.cuh>
 #include <gpuopt/device/rows/add_lists.cuh>
 #include <gpuopt/device/rows/add_plan.cuh>
+#include <gpuopt/device/rows/add_slots.cuh>
 #include <gpuopt/device/rows/combine.cuh>
 #include <gpuopt/device/rows/group_buckets.cuh>
 #include <gpuopt/device/rows/scan_launch.cuh>
@@ -38,16 +39,6 @@ struct AddRowsArgs {
   std::size_t inLd;
   std::size_t outLd;
 };
-
-template <class In, class Out, unsigned N>
-__device__ inline void addPackAtomically(Pack<Out, N>* out, const Pack<In, N>& pack) {
-  In elements[N];
-  Out values[N];
-  __builtin_memcpy(static_cast<void*>(elements), &pack, sizeof(elements));
-#pragma unroll
-  for (unsigned i = 0; i < N; ++i) values[i] = static_cast<Out>(static_cast<RowSum<In, Out>>(elements[i]));
-  atomicAddElements(reinterpret_cast<Out*>(out), values);
-}
 
 // A thread adds LOADS packs; neighbouring lanes add neighbours.
 template <RowIndices INDICES, unsigned LOADS, class In, class Out, unsigned N, class Index>
@@ -109,9 +100,9 @@ struct GroupScratch {
   SortedBuckets buckets;
   unsigned* counts;
 
-  GroupScratch(const AddRowsPlan& plan, std::size_t rows, unsigned char* memory) {
+  GroupScratch(const AddRowsPlan& plan, unsigned char* memory) {
     buckets.lists = reinterpret_cast<AddedList*>(memory);
-    buckets.rows = reinterpret_cast<BucketedRow*>(buckets.lists + smallerOf(plan.indices, rows));
+    buckets.rows = reinterpret_cast<BucketedRow*>(buckets.lists + plan.lists);
     buckets.other = buckets.rows + plan.indices;
     buckets.positions = reinterpret_cast<unsigned*>(buckets.other + plan.indices);
     buckets.count = buckets.positions + plan.indices;
@@ -151,30 +142,91 @@ void launchAddLists(const AddRowsCall& call, const CombineRowsRequest& part, con
          LongLists{buckets.longLists, buckets.longCount, plan.longBlocks});
 }
 
+// Groups n positions and adds the rows of their lists.
+template <unsigned N, class In, class Out, class Source>
+void launchAddGroups(const AddRowsCall& call, CombineRowsRequest part, const Source& source, unsigned n,
+                     unsigned char* memory) {
+  const GroupScratch scratch(call.plan, memory);
+  launchGroupRows(call, source, n, scratch);
+  part.rows = call.plan.lists;
+  launchAddLists<N, In, Out>(call, part, scratch.buckets);
+}
+
+inline RowSlots rowSlots(const AddRowsPlan& plan, std::size_t rows, unsigned char* memory) {
+  RowSlots it{};
+  it.fills = reinterpret_cast<unsigned*>(memory);
+  it.restCount = it.fills + slotBuckets;
+  it.counts = it.restCount + 4;
+  it.slots = it.counts + roundUp(rows, std::size_t{4});
+  unsigned* const rest = it.slots + rows * plan.slots;
+  it.rest = plan.restBlocks == 0 ? nullptr : rest;
+  it.listed = reinterpret_cast<ListedRow*>(rest + (plan.restBlocks == 0 ? 0 : roundUp(plan.indices, std::size_t{4})));
+  it.rows = static_cast<unsigned>(rows);
+  it.perRow = plan.slots;
+  it.bucketBits = plan.bucketBits;
+  return it;
+}
+
+// Lists n positions in slots.
+template <class Source>
+void launchListRows(const AddRowsCall& call, const Source& source, unsigned n, const RowSlots& slots) {
+  check(cudaMemsetAsync(slots.fills, 0, (slotBuckets + 1) * sizeof(unsigned), call.stream), "cudaMemsetAsync");
+  const unsigned tiles = ceilDivide32(n, listRowsBlock * listRowsItems);
+  LaunchConfig config = gridConfig(listRowsBlock, tiles, call.stream, call.function);
+  config.sharedBytes = sizeof(PartitionedTile);
+  launch(partitionRowsKernel<Source>, config, source, n, slots);
+  config.grid.x = call.plan.slotBuckets;
+  config.sharedBytes = sizeof(unsigned) * (bucketSlots + (std::size_t{1} << slots.bucketBits));
+  launch(listBucketsKernel<RowSlots>, config, slots);
+}
+
+// Lists n positions and adds the rows of the lists.
+template <RowAddition ADDITION, unsigned N, class In, class Out, class Source>
+void launchAddSlots(const AddRowsCall& call, const CombineRowsRequest& part, const Source& source, unsigned n,
+                    unsigned char* memory) {
+  constexpr bool IN_ORDER = ADDITION == RowAddition::deterministic;
+  const AddRowsPlan& plan = call.plan;
+  const RowSlots slots = rowSlots(plan, part.rows, memory);
+  launchListRows(call, source, n, slots);
+  if constexpr (IN_ORDER)
+    launchAddGroups<N, In, Out>(call, part, CrowdedRows<Source>{source, slots}, n, memory + plan.slotBytes);
+  const AddSlotsArgs<In, Out, N, Source> args{reinterpret_cast<const Pack<In, N>*>(part.in),
+                                              reinterpret_cast<Pack<Out, N>*>(part.out),
+                                              source,
+                                              slots,
+                                              PackedRows(part.rows, plan.packs.cols),
+                                              part.inLd / N,
+                                              part.outLd / N,
+                                              plan.restBlocks};
+  launch(addSlotsKernel<IN_ORDER, In, Out, N, Source>,
+         gridConfig(addSlotsBlock, plan.restBlocks + plan.slotBlocks, call.stream, call.function), args);
+}
+
 // In parts of plan.indices indices.
-template <RowIndices INDICES, unsigned N, class In, class Out, class Index>
-void launchAddGrouped(const AddRowsCall& call, const Index* indices) {
+template <RowAddition ADDITION, RowIndices INDICES, unsigned N, class In, class Out, class Index>
+void launchAddInParts(const AddRowsCall& call, const Index* indices) {
   const AddRowsPlan& plan = call.plan;
   const ScratchMemory memory(plan.scratchBytes, call.stream);
-  const GroupScratch scratch(plan, call.request.matrices.rows, memory.data());
   for (std::size_t first = 0; first < call.request.n; first += plan.indices) {
     const auto n = static_cast<unsigned>(smallerOf(plan.indices, call.request.n - first));
-    launchGroupRows(call, IndexedRows<INDICES, Index>{indices + first}, n, scratch);
+    const IndexedRows<INDICES, Index> source{indices + first};
     CombineRowsRequest part = call.request.matrices;
     part.in += first * part.inLd * part.inBytes;
-    part.rows = smallerOf(part.rows, std::size_t{n});
-    launchAddLists<N, In, Out>(call, part, scratch.buckets);
+    if (plan.algorithm == AddRowsAlgorithm::slots)
+      launchAddSlots<ADDITION, N, In, Out>(call, part, source, n, memory.data());
+    else if constexpr (ADDITION == RowAddition::deterministic)
+      launchAddGroups<N, In, Out>(call, part, source, n, memory.data());
   }
 }
 
 template <RowAddition ADDITION, RowIndices INDICES, unsigned N, class In, class Out, class Index>
 void launchAddPacks(const AddRowsCall& call, const Index* indices) {
-  if constexpr (ADDITION == RowAddition::atomic)
-    launchAddAtomically<INDICES, N, In, Out>(call, indices);
-  else if (call.plan.algorithm == AddRowsAlgorithm::selected)
-    launchAddSelected<INDICES, N, In, Out>(call, indices);
-  else
-    launchAddGrouped<INDICES, N, In, Out>(call, indices);
+  if constexpr (ADDITION == RowAddition::atomic) {
+    if (call.plan.algorithm == AddRowsAlgorithm::atomic) return launchAddAtomically<INDICES, N, In, Out>(call, indices);
+  } else {
+    if (call.plan.algorithm == AddRowsAlgorithm::selected) return launchAddSelected<INDICES, N, In, Out>(call, indices);
+  }
+  launchAddInParts<ADDITION, INDICES, N, In, Out>(call, indices);
 }
 
 template <RowAddition ADDITION, RowIndices INDICES, class In, class Out, class Index>

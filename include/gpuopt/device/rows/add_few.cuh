@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/block/scan.cuh>
 #include <gpuopt/block/shared.cuh>
+#include <gpuopt/device/rows/add_lists.cuh>
 #include <gpuopt/device/rows/combine.cuh>
 #include <gpuopt/device/rows/group.cuh>
 #include <gpuopt/device/rows/tuning.cuh>
@@ -139,20 +141,73 @@ __device__ inline void addSelected(const AddFewRowsArgs<In, Out, N, Source>& arg
   *out = packOf<Out, N>(sums);
 }
 
+// Marks the rows of long lists in `firsts`, and collects them in any order. Returns how many there are, after a
+// barrier.
+__device__ inline unsigned findLongLists(unsigned rows, const SelectedRows& selected, unsigned* longRows) {
+  __shared__ unsigned found;
+  if (threadIdx.x == 0) found = 0;
+  __syncthreads();
+  for (unsigned u = threadIdx.x; u < rows; u += addFewRowsBlock) {
+    unsigned i = selected.firsts[u];
+    for (unsigned k = 1; k < addFewRowsLong && i != SelectedRows::NONE; ++k) i = selected.next[i];
+    if (i == SelectedRows::NONE) continue;
+    longRows[atomicAdd(&found, 1U)] = selected.rows[i];
+    selected.firsts[u] |= SelectedRows::FOLLOWS;
+  }
+  __syncthreads();
+  return found;
+}
+
+// Writes the positions of a row, in order, over the links. Returns how many they are, after a barrier.
+__device__ inline unsigned listPositions(unsigned row, unsigned count, const SelectedRows& selected) {
+  __shared__ unsigned end;
+  if (threadIdx.x == 0) end = 0;
+  for (unsigned begin = 0; begin < count; begin += addFewRowsBlock) {
+    const unsigned i = begin + threadIdx.x;
+    const unsigned isOwn = i < count && selected.rows[i] == row ? 1 : 0;
+    const unsigned before = blockExclusiveScan<addFewRowsBlock>(isOwn, 0U, Plus{}) + end;
+    if (isOwn != 0) selected.next[before] = static_cast<unsigned short>(selected.position(i));
+    __syncthreads();
+    if (threadIdx.x == addFewRowsBlock - 1) end = before + isOwn;
+    __syncthreads();
+  }
+  return end;
+}
+
+// Adds the long lists of the block's rows and columns, one after the other: all threads load, and one for each column
+// adds, in the order of the indices.
+template <class Tile, class In, class Out, unsigned N, class Source>
+__device__ inline void addLongSelected(const AddFewRowsArgs<In, Out, N, Source>& args, const SelectedRows& selected,
+                                       unsigned count, const unsigned* longRows, unsigned longCount, std::size_t begin,
+                                       std::size_t end) {
+  __shared__ Tile tile;
+  const LongListArgs<In, Out, N, unsigned short> rows{args.in, args.out, selected.next, end, args.inLd, args.outLd};
+  __syncthreads();  // the links of short lists were read
+  for (unsigned k = 0; k < longCount; ++k) {
+    const RowList<unsigned> list{0, listPositions(longRows[k], count, selected), longRows[k]};
+    for (std::size_t col = begin; col < end; col += Tile::LANES) addLongList(rows, list, col, tile);
+  }
+}
+
 template <class In, class Out, unsigned N, class Source>
-GPUOPT_KERNEL void __launch_bounds__(addFewRowsBlock) addFewRowsKernel(const AddFewRowsArgs<In, Out, N, Source> args) {
+GPUOPT_KERNEL void __launch_bounds__(addFewRowsBlock, 1)
+    addFewRowsKernel(const AddFewRowsArgs<In, Out, N, Source> args) {
+  using Tile = LongListTile<In, N, addFewRowsBlock, addFewRowsPanel, addFewRowsLongLoads>;
+  __shared__ unsigned longRows[fewIndicesLimit / addFewRowsLong];
   const SelectedRows selected(args.n);
   waitForPreviousKernel();
   unsigned count = 0;
   for (unsigned begin = 0; begin < args.n; begin += addFewRowsBlock * addFewRowsItems)
     count = selectTile(args.source, begin, args.n, count, selected);
   const unsigned rows = linkRows(count, selected);
+  const unsigned longCount = count < addFewRowsLong ? 0 : findLongLists(rows, selected, longRows);
   const std::size_t begin = std::size_t{blockIdx.y} * args.cols;
   const unsigned cols = args.allCols - begin < args.cols ? static_cast<unsigned>(args.allCols - begin) : args.cols;
   for (unsigned u = threadIdx.x; u < rows * cols; u += addFewRowsBlock) {
-    const unsigned number = u / cols;
-    addSelected(args, selected, selected.firsts[number], begin + (u - number * cols));
+    const unsigned number = u / cols, first = selected.firsts[number];
+    if (first < SelectedRows::FOLLOWS) addSelected(args, selected, first, begin + (u - number * cols));
   }
+  if (longCount > 0) addLongSelected<Tile>(args, selected, count, longRows, longCount, begin, begin + cols);
 }
 
 GPUOPT_DETAIL_END

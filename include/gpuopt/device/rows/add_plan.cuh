@@ -34,6 +34,7 @@ enum class AddRowsAlgorithm {
   selected,  // each block looks for the indices of its rows
   grouped,   // by buckets of rows
   atomic,
+  slots,  // positions are listed in slots of their rows, the rest is added atomically, or is grouped
 };
 
 struct AddRowsPlan {
@@ -50,6 +51,13 @@ struct AddRowsPlan {
   unsigned digitBits = 0;
   unsigned longList = 0;    // positions from which on a block sums a list
   unsigned longBlocks = 0;  // which do so
+  unsigned slots = 0;       // of each row of the output
+  unsigned bucketBits = 0;  // of the rows of a bucket that is listed in slots
+  unsigned slotBuckets = 0;
+  unsigned restBlocks = 0;  // which add rows without a slot
+  std::size_t lists = 0;    // at most, of grouped indices
+  std::size_t slotBlocks = 0;
+  std::size_t slotBytes = 0;  // of scratch memory for slots, before that for grouped indices
   std::size_t scratchBytes = 0;
 };
 template <>
@@ -77,10 +85,8 @@ inline void planSelectedRows(AddRowsPlan& plan, const AddRowsRequest& r, const A
   plan.packs.blocks = std::size_t{plan.buckets} * plan.panels;
 }
 
-inline void planGroupedRows(AddRowsPlan& plan, const AddRowsRequest& r, const AddRowsTuning& tuning) {
-  const std::size_t rows = r.matrices.rows;
-  plan.algorithm = AddRowsAlgorithm::grouped;
-  plan.indices = smallerOf(r.n, tuning.mostIndices);
+// The indices that are grouped at a time, in buckets and regions.
+inline void planBuckets(AddRowsPlan& plan, std::size_t rows, const AddRowsTuning& tuning) {
   plan.divisor = plan.indices < tuning.manyIndices ? groupRowsBuckets : groupRowsManyBuckets;
   plan.buckets = static_cast<unsigned>(smallerOf(rows, std::size_t{plan.divisor}));
   const std::size_t share = ceilDivide(plan.indices, std::size_t{groupRowsRegions});
@@ -89,13 +95,62 @@ inline void planGroupedRows(AddRowsPlan& plan, const AddRowsRequest& r, const Ad
   const unsigned bits = bitsOf((rows - 1) / plan.divisor);
   plan.passes = ceilDivide32(bits, sortBucketsDigitBits);
   plan.digitBits = plan.passes == 0 ? 0 : ceilDivide32(bits, plan.passes);
-  const std::size_t lists = smallerOf(plan.indices, rows);
+}
+
+// Adds the part of the plan for grouped indices, of `lists` rows at most.
+inline void planGroupedRows(AddRowsPlan& plan, const AddRowsRequest& r, std::size_t lists,
+                            const AddRowsTuning& tuning) {
+  planBuckets(plan, r.matrices.rows, tuning);
+  plan.lists = lists;
   plan.longList = static_cast<unsigned>(largerOf(
       tuning.longList, smallerOf<std::size_t>(plan.indices * plan.packs.cols / tuning.longListShare, 1u << 30)));
   const std::size_t longLists = plan.indices / plan.longList;
-  plan.scratchBytes = addRowsScratch(plan.indices, lists, std::size_t{plan.buckets} * plan.regions, longLists);
+  plan.scratchBytes =
+      plan.slotBytes + addRowsScratch(plan.indices, lists, std::size_t{plan.buckets} * plan.regions, longLists);
   plan.longBlocks = static_cast<unsigned>(smallerOf(cappedProduct(longLists, plan.packs.cols), tuning.longBlocks));
   plan.packs.blocks = ceilDivide(lists * plan.packs.cols, std::size_t{combineRowsBlock});
+}
+
+// Slots of each row for twice the average, in any order: a power of two. The sort in registers has its own number.
+inline std::size_t slotsOfRow(const AddRowsRequest& r, std::size_t indices) {
+  if (r.addition == RowAddition::deterministic) return orderedSlots;
+  std::size_t slots = orderedSlots;
+  while (slots * r.matrices.rows < 2 * indices) slots *= 2;
+  return slots;
+}
+
+// Counters of buckets, of the rest and of all rows, slots, the rest, and what the buckets hold.
+constexpr std::size_t addSlotsScratch(std::size_t rows, std::size_t slots, std::size_t buckets, std::size_t rest) {
+  return sizeof(unsigned) *
+             (slotBuckets + 4 + roundUp(rows, std::size_t{4}) + rows * slots + roundUp(rest, std::size_t{4})) +
+         8 * buckets * bucketSlots;
+}
+
+// Whether listing pays: many rows, of which several go to each row of the output, and few enough buckets.
+inline bool areListedInSlots(const AddRowsRequest& r, std::size_t indices, const AddRowsTuning& tuning) {
+  const CombineRowsRequest& m = r.matrices;
+  const std::size_t rowBytes = m.cols * m.inBytes;
+  const bool inOrder = r.addition == RowAddition::deterministic;
+  const std::size_t most = inOrder ? tuning.orderedMostShare : tuning.slotsMostShare;
+  if (inOrder && rowBytes > tuning.orderedRowBytes) return false;
+  return rowBytes >= tuning.slotsRowBytes && cappedProduct(r.n, rowBytes) >= tuning.slotsBytes &&
+         m.rows <= indices / tuning.slotsLeastShare && m.rows >= ceilDivide(indices, most) &&
+         m.rows * slotsOfRow(r, indices) <= std::size_t{bucketSlots} * slotBuckets;
+}
+
+inline void planSlots(AddRowsPlan& plan, const AddRowsRequest& r, const AddRowsTuning& tuning) {
+  const std::size_t rows = r.matrices.rows;
+  const bool inOrder = r.addition == RowAddition::deterministic;
+  plan.algorithm = AddRowsAlgorithm::slots;
+  plan.slots = static_cast<unsigned>(slotsOfRow(r, plan.indices));
+  plan.bucketBits = bitsOf(bucketSlots / plan.slots) - 1;
+  plan.slotBuckets = static_cast<unsigned>(ceilDivide(rows, std::size_t{1} << plan.bucketBits));
+  plan.slotBlocks = ceilDivide(rows * plan.packs.cols, std::size_t{addSlotsBlock});
+  plan.scratchBytes = plan.slotBytes = addSlotsScratch(rows, plan.slots, plan.slotBuckets, inOrder ? 0 : plan.indices);
+  if (inOrder)
+    planGroupedRows(plan, r, smallerOf(rows, plan.indices / (orderedSlots + 1)), tuning);
+  else
+    plan.restBlocks = static_cast<unsigned>(tuning.restBlocks);
 }
 
 inline AddRowsPlan planAddRows(const AddRowsRequest& r, const AddRowsTuning& tuning = {}) {
@@ -104,39 +159,71 @@ inline AddRowsPlan planAddRows(const AddRowsRequest& r, const AddRowsTuning& tun
   if (r.n == 0 || m.rows == 0 || m.cols == 0) return plan;
   plan.packs = planCombineRows(m);
   plan.bytes = r.n * (m.cols * m.inBytes + r.indexBytes) + 2 * smallerOf(r.n, m.rows) * m.cols * m.outBytes;
-  if (r.addition == RowAddition::atomic) {
+  const std::size_t together = smallerOf(r.n, tuning.mostIndices);
+  if (const std::size_t listed = smallerOf(together, tuning.mostListed); areListedInSlots(r, listed, tuning)) {
+    plan.indices = listed;
+    planSlots(plan, r, tuning);
+  } else if (r.addition == RowAddition::atomic) {
     plan.algorithm = AddRowsAlgorithm::atomic;
     plan.packs.blocks = ceilDivide(r.n * plan.packs.cols, std::size_t{addRowsBlock} * addRowsLoads);
   } else if (r.n <= tuning.fewIndices) {
     planSelectedRows(plan, r, tuning);
   } else {
-    planGroupedRows(plan, r, tuning);
+    plan.algorithm = AddRowsAlgorithm::grouped;
+    plan.indices = together;
+    planGroupedRows(plan, r, smallerOf(together, m.rows), tuning);
   }
   return plan;
 }
 
-inline std::string planInWords(const AddRowsPlan& plan) {
-  if (plan.algorithm == AddRowsAlgorithm::nothing) return "nothing to launch";
-  const std::string columns = message({plan.packs.elements, plan.packs.elements == 1 ? " column" : " columns"});
-  const std::string bytes = message({"; ", plan.bytes,
-                                     " bytes to move at most; 16 bytes at a time need addresses, rows and leading "
-                                     "dimensions of multiples of 16"});
-  if (plan.algorithm == AddRowsAlgorithm::atomic)
-    return message({"each thread adds ", columns, " of up to ", addRowsLoads, " rows by atomics, in ",
-                    plan.packs.blocks, " blocks of ", addRowsBlock, bytes});
-  if (plan.algorithm == AddRowsAlgorithm::selected)
-    return message({"each of ", plan.packs.blocks, " blocks of ", addFewRowsBlock,
-                    " selects the indices of its rows, one of ", plan.buckets, ", then each thread adds ", columns,
-                    ", ", addFewRowsLoads, " rows at a time", bytes});
-  const std::string groups =
-      message({plan.indices, " indices at a time are divided into ", plan.buckets, " buckets by ", plan.regions,
-               " blocks, each bucket is sorted by ", plan.passes, " counting passes of ", plan.digitBits, " bits"});
+inline std::string packInWords(const AddRowsPlan& plan) {
+  return message({plan.packs.elements, plan.packs.elements == 1 ? " column" : " columns"});
+}
+
+inline std::string groupedInWords(const AddRowsPlan& plan) {
   const std::string longLists =
       plan.longBlocks == 0 ? std::string{}
                            : message({", lists of ", plan.longList, " rows and more by ", plan.longBlocks, " others"});
-  return message({groups, ", then each thread adds ", columns, ", ", addedRowsLoads, " rows at a time, in ",
-                  plan.packs.blocks, " blocks of ", combineRowsBlock, longLists, "; ", plan.scratchBytes,
-                  " bytes of scratch memory", bytes});
+  return message({"are divided into ", plan.buckets, " buckets by ", plan.regions, " blocks, each bucket is sorted by ",
+                  plan.passes, " counting passes of ", plan.digitBits, " bits, then each thread adds ",
+                  packInWords(plan), ", ", addedRowsLoads, " rows at a time, in ", plan.packs.blocks, " blocks of ",
+                  combineRowsBlock, longLists});
+}
+
+inline std::string slotsInWords(const AddRowsPlan& plan) {
+  const bool inOrder = plan.restBlocks == 0;
+  const std::string rest =
+      inOrder ? message({"indices of rows with more than ", plan.slots, " ", groupedInWords(plan)})
+              : message({"the rows without a slot are added by atomics, in ", plan.restBlocks, " blocks"});
+  return message({plan.indices, " indices at a time are divided into ", plan.slotBuckets, " buckets and listed in ",
+                  plan.slots, " slots of their rows; ", rest, "; each thread adds ", packInWords(plan), " of a list, ",
+                  addSlotsLoads, " rows at a time", inOrder ? ", in order" : "", ", in ", plan.slotBlocks,
+                  " blocks of ", addSlotsBlock});
+}
+
+inline std::string algorithmInWords(const AddRowsPlan& plan) {
+  switch (plan.algorithm) {
+    case AddRowsAlgorithm::atomic:
+      return message({"each thread adds ", packInWords(plan), " of up to ", addRowsLoads, " rows by atomics, in ",
+                      plan.packs.blocks, " blocks of ", addRowsBlock});
+    case AddRowsAlgorithm::selected:
+      return message({"each of ", plan.packs.blocks, " blocks of ", addFewRowsBlock,
+                      " selects the indices of its rows, one of ", plan.buckets, ", then each thread adds ",
+                      packInWords(plan), ", ", addFewRowsLoads, " rows at a time"});
+    case AddRowsAlgorithm::grouped:
+      return message({plan.indices, " indices at a time ", groupedInWords(plan)});
+    default:
+      return slotsInWords(plan);
+  }
+}
+
+inline std::string planInWords(const AddRowsPlan& plan) {
+  if (plan.algorithm == AddRowsAlgorithm::nothing) return "nothing to launch";
+  const std::string scratch =
+      plan.scratchBytes == 0 ? std::string{} : message({"; ", plan.scratchBytes, " bytes of scratch memory"});
+  return message({algorithmInWords(plan), scratch, "; ", plan.bytes,
+                  " bytes to move at most; 16 bytes at a time need addresses, rows and leading dimensions of multiples "
+                  "of 16"});
 }
 
 GPUOPT_DETAIL_END

@@ -30,6 +30,7 @@ template <RowIndices INDICES, class Index>
 struct IndexedRows {
   const Index* indices;
 
+  __device__ static constexpr bool isEmpty() { return false; }  // true: all rows are noRow
   __device__ unsigned row(unsigned i) const {
     const Index index = indices[i];
     return INDICES == RowIndices::padded && isNegative(index) ? noRow : static_cast<unsigned>(index);
@@ -77,7 +78,7 @@ GPUOPT_KERNEL void __launch_bounds__(groupRowsBlock)
   for (unsigned b = threadIdx.x; b < groupRowsDigits; b += groupRowsBlock) ofBucket[b] = 0;
   waitForPreviousKernel();
   __syncthreads();
-  const unsigned end = regions.end();
+  const unsigned end = source.isEmpty() ? 0 : regions.end();
 #pragma unroll 8
   for (unsigned i = regions.begin() + threadIdx.x; i < end; i += groupRowsBlock) {
     const unsigned row = source.row(i);
@@ -165,6 +166,7 @@ GPUOPT_KERNEL void __launch_bounds__(groupRowsBlock)
   constexpr unsigned ITEMS = fillBucketsItems, TILE = groupRowsBlock * ITEMS;
   __shared__ DigitRanks<groupRowsDigits> shared;
   waitForPreviousKernel();
+  if (source.isEmpty()) return;
   for (unsigned b = threadIdx.x; b < groupRowsDigits; b += groupRowsBlock)
     shared.first[b] = b < regions.buckets ? firsts[std::size_t{b} * regions.blocks + blockIdx.x] : 0;
   const unsigned end = regions.end();

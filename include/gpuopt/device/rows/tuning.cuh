@@ -67,6 +67,7 @@ inline constexpr int addedRowsBlocksPerSm = 9;
 // Long lists, of which each block adds a panel of columns: rows in flight per thread. H100, 2026-11-28: 65536 rows of
 // 256 bytes, 4096 to each, take 0.08 of the time that a thread for each pack takes, all to one 0.065.
 inline constexpr unsigned longListLoads = 4;
+inline constexpr unsigned longListPanel = 64;  // bytes of a row
 
 // Few rows, of which each block selects those of its own. Blocks, a prime number; threads; indices and rows in flight
 // per thread. 4096 rows of 256 bytes in a graph: 2.97 us with 512 threads and 8 indices, 3.38 with 256 and 16.
@@ -74,6 +75,12 @@ inline constexpr int addFewRowsBlock = 512;
 inline constexpr unsigned addFewRowsBuckets = 131;
 inline constexpr unsigned addFewRowsItems = 8;
 inline constexpr unsigned addFewRowsLoads = 8;
+// Positions from which on the block adds a list together, the bytes of a row that it loads, and loads of a thread: 4096
+// rows of 256 bytes to one take 83 us instead of 322 (H100, 2026-11-28). No other values were tried.
+inline constexpr unsigned addFewRowsLong = 64;
+inline constexpr unsigned addFewRowsPanel = 256;
+inline constexpr unsigned addFewRowsLongLoads = 2;
+inline constexpr std::size_t fewIndicesLimit = 8192;  // for which a block has memory
 
 struct AddRowsTuning {
   std::size_t mostIndices = std::size_t{1} << 24;  // that are grouped at a time, which bounds the scratch memory
@@ -84,7 +91,29 @@ struct AddRowsTuning {
   std::size_t longList = 128;                      // positions from which on a block sums a list, or
   std::size_t longListShare = 32768;               // from 1 / 32768 of all packs: one thread would take longer than all
   std::size_t longBlocks = 1056;                   // at most, which sum long lists
+  std::size_t slotsBytes = std::size_t{1} << 28;   // of rows, from which on they are listed in slots, if
+  std::size_t slotsRowBytes = 64;                  // a row has as many, and
+  std::size_t mostListed = std::size_t{1} << 23;   // indices that are listed at a time
+  std::size_t slotsLeastShare = 4;                 // each row of the output gets from as many rows on average
+  std::size_t slotsMostShare = 128;                // up to as many in any order, or
+  std::size_t orderedMostShare = 10;               // in order, if
+  std::size_t orderedRowBytes = 1024;              // a row has as many at most
+  std::size_t restBlocks = 264;                    // which add rows without a slot
 };
+
+// Many rows, listed in slots: buckets at most, and the slots of a bucket's rows. Packs in flight per thread; slots of a
+// row whose positions are sorted in registers. H100, 2026-11-28, 2^22 rows of 256 bytes, eight to each: 70 us list
+// them, 189 us if each position goes to its slot at once; 552 us with the addition, in order 584, 1183 and 743 without
+// slots. In order, rows of 2048 bytes take 513 us, 508 without slots; 64 MiB of rows 56 by atomics, 52 without.
+inline constexpr int listRowsBlock = 512;
+inline constexpr unsigned listRowsItems = 16;
+inline constexpr int listBucketsPerSm = 3;  // blocks that shared memory has room for
+inline constexpr unsigned slotBuckets = 1024;
+inline constexpr unsigned bucketSlots = 1U << 14;
+inline constexpr int addSlotsBlock = 128;
+inline constexpr int addSlotsBlocksPerSm = 6;
+inline constexpr unsigned addSlotsLoads = 8;
+inline constexpr unsigned orderedSlots = 16;
 
 // Packs of the atomic form in flight per thread. No other values were tried.
 inline constexpr int addRowsBlock = 128;
