@@ -181,7 +181,7 @@ class Bench {
 template <Norm NORM>
 void measureLarge(Bench& bench) {
   for (const std::size_t cols : {128u, 1024u, 4096u, 7168u, 16384u}) bench.large<NORM>(cols, 0.93);
-  for (const std::size_t cols : {1000u, 1001u, 4099u}) bench.large<NORM>(cols, 0.9);
+  for (const std::size_t cols : {133u, 201u, 333u, 1000u, 1001u, 4099u}) bench.large<NORM>(cols, 0.9);
   bench.large<NORM>(129280, 0.85);
 }
 

@@ -20,8 +20,8 @@
 /// **Cost.** Each row is read once and written once, from 1 KiB on at near the speed of a copy, with 16-byte accesses
 /// if the rows of both matrices begin alike relative to 16 bytes: dense matrices do, of odd lengths, too. A group of
 /// lanes, a warp, a block or (from sm_90 on) a cluster of blocks holds a row in registers: up to 512 KiB, or 64 KiB
-/// before sm_90. Longer rows are read again for each pass. `explainTransformRows` says which. More:
-/// docs/rows_transform.md.
+/// before sm_90. Many unaligned rows of 41 to 352 elements of 1 or 2 bytes go through shared memory. Longer rows are
+/// read again for each pass. `explainTransformRows` says which. More: docs/rows_transform.md.
 ///
 /// **Errors.** std::invalid_argument, which names the function, the parameter and the values, before anything is
 /// launched: shapes that differ; ld < cols; null or misaligned pointers; in and out that overlap without being the

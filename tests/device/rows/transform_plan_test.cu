@@ -16,12 +16,19 @@ using detail::TransformAlgorithm;
 using detail::TransformPlan;
 
 // Of 2-byte elements on a device of 132 multiprocessors.
-TransformPlan planned(std::size_t rows, std::size_t cols, bool hasClusters = true, bool isShifted = false) {
-  return detail::planTransformRows({rows, cols, 2, 2, isShifted, cols % 8 == 0 && !isShifted, hasClusters, 132}, {});
+TransformPlan planned(std::size_t rows, std::size_t cols, bool hasClusters = true, bool isShifted = false,
+                      bool areJoined = false) {
+  return detail::planTransformRows(
+      {rows, cols, 2, 2, isShifted, cols % 8 == 0 && !isShifted, areJoined, hasClusters, 132}, {});
 }
+
+TransformPlan plannedJoined(std::size_t rows, std::size_t cols) { return planned(rows, cols, true, true, true); }
 
 // Every vector of a row is taken by a thread, and every row by some threads.
 bool coversRows(const TransformPlan& plan) {
+  if (plan.algorithm == TransformAlgorithm::staged)
+    return plan.lanes * plan.elements >= plan.request.cols &&
+           plan.blocks * plan.threads / 32 * plan.spanRows >= plan.request.rows;
   const bool isOfLanes = plan.algorithm == TransformAlgorithm::lanes;
   const std::size_t rowThreads = isOfLanes ? plan.lanes : plan.threads * plan.cluster;
   const bool holds = plan.algorithm == TransformAlgorithm::reread || rowThreads * plan.vectors >= plan.rowVectors;
@@ -63,6 +70,21 @@ TEST_CASE("Rows that do not begin and end with vectors have ends, but short ones
   CHECK(planned(8, 4099, true, true).threads == 512);
 }
 
+TEST_CASE("Short unaligned rows that follow one another are staged", "[rows]") {
+  CHECK(plannedJoined(1000000, 133).algorithm == TransformAlgorithm::staged);
+  CHECK(plannedJoined(1000000, 40).algorithm == TransformAlgorithm::lanes);
+  CHECK((plannedJoined(1000000, 41).lanes == 16 && plannedJoined(1000000, 80).elements == 5));
+  CHECK((plannedJoined(1000000, 81).elements == 7 && plannedJoined(1000000, 112).lanes == 16));
+  CHECK((plannedJoined(1000000, 113).lanes == 32 && plannedJoined(1000000, 160).elements == 5));
+  CHECK((plannedJoined(1000000, 161).elements == 7 && plannedJoined(1000000, 224).elements == 7));
+  CHECK((plannedJoined(1000000, 225).elements == 11 && plannedJoined(1000000, 352).elements == 11));
+  CHECK(plannedJoined(1000000, 353).algorithm == TransformAlgorithm::lanes);
+  CHECK(detail::planTransformRows({1000000, 128, 2, 2, false, true, true, true, 132}, {}).elements == 0);  // vectors
+  CHECK(plannedJoined(1000, 133).algorithm == TransformAlgorithm::lanes);  // latency counts
+  CHECK(planned(1000000, 133, true, true).algorithm == TransformAlgorithm::lanes);
+  CHECK(detail::planTransformRows({1000000, 133, 4, 4, true, false, true, true, 132}, {}).elements == 0);
+}
+
 TEST_CASE("L2 fetches 4 MiB ahead of many rows of clusters", "[rows]") {
   CHECK(planned(1000000, 129280).ahead == 16);
   CHECK(planned(1000000, 65536).ahead == 32);
@@ -86,6 +108,7 @@ TEST_CASE("Every plan covers its rows", "[rows]") {
       for (const bool hasClusters : {false, true}) {
         INFO(rows << " x " << cols);
         CHECK(coversRows(planned(rows, cols, hasClusters, cols % 2 == 0)));
+        CHECK(coversRows(plannedJoined(rows, cols)));
       }
 }
 
@@ -94,6 +117,9 @@ TEST_CASE("A plan in words", "[rows]") {
   CHECK(detail::planInWords(planned(100000, 128)) ==
         "lanes, 8 lanes a row, 2 vectors a thread, 6250 blocks of 128 threads: a part of a warp holds a row; reads "
         "25600000 bytes, writes 25600000");
+  CHECK(detail::planInWords(plannedJoined(100001, 133)) ==
+        "staged, 32 lanes a row, 5 elements a lane, 8 rows a warp, 3126 blocks of 128 threads: unaligned "
+        "rows, which a warp copies to shared memory together; reads 26600266 bytes, writes 26600266");
   CHECK(
       detail::planInWords(planned(4, 129280)) ==
       "cluster, 8 blocks a row, 4 vectors a thread, 32 blocks of 512 threads: few rows, each held by the registers of "

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include "support/catch.hpp"
 #include "support/device_array.cuh"
+#include "support/host_test.cuh"
 
 #include <gpuopt/rows_transform.cuh>
 
@@ -171,6 +172,37 @@ TEST_CASE("Many short rows of any alignment are transformed", "[rows]") {
   }
   expectRows<std::int8_t, std::uint8_t>({9001, 133});
   expectRows<double, double>({2501, 77});
+}
+
+// Rows that warps stage in shared memory: the first span may begin anywhere, and the last one has fewer rows.
+template <class T>
+void expectStaged(const Layout& m) {
+  INFO(toString(m));
+  DeviceArray<T> data(elementsOf<T>(m), m.inOffset), out(std::vector<T>(m.rows * m.cols), m.outOffset);
+  DeviceArray<float> sums(m.rows);
+  CHECK(contains(explainTransformRows(data.data(), out.data(), m.rows, m.cols), "staged"));
+  std::vector<float> expectedSums(m.rows, 0);
+  for (std::size_t r = 0; r < m.rows; ++r)
+    for (std::size_t c = 0; c < m.cols; ++c) expectedSums[r] += static_cast<float>(elementAt(r, c));
+  const std::vector<float> expected = expectedOf<T>(m, 0, 0);
+
+  transformRows(data.data(), out.data(), m.rows, m.cols, Extremes{}, CodedWithSums{{sums.data()}});
+  const bool isRight = floatsOf(out.toHost()) == expected && sums.toHost() == expectedSums;
+  CHECK(isRight);
+  transformRows(data.data(), data.data(), m.rows, m.cols, Extremes{}, Coded{});
+  const bool isRightInPlace = floatsOf(data.toHost()) == expected;
+  CHECK(isRightInPlace);
+}
+
+TEST_CASE("Short rows without gaps are staged in shared memory", "[rows][sweep]") {
+  std::size_t offset = 1;
+  for (const std::size_t cols : {41u, 65u, 80u, 81u, 112u, 113u, 160u, 161u, 201u, 225u, 352u}) {
+    expectStaged<__nv_bfloat16>({800001 / cols, cols, 0, 0, offset, offset});
+    offset = (offset + 2) % 16;
+  }
+  expectStaged<__nv_bfloat16>({800008 / 133, 133});
+  expectStaged<__half>({900004 / 199, 199, 0, 0, 9, 1});
+  expectStaged<std::int8_t>({1500000 / 257, 257, 0, 0, 5, 5});
 }
 
 TEST_CASE("Half warps transform rows in place, and store results", "[rows]") {

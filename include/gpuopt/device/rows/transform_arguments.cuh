@@ -98,7 +98,13 @@ inline bool areRowsAlike(const NamedView& in, const NamedView& out, std::size_t 
   return elements(in) % word == elements(out) % word && (in.rows == 1 || in.ld % word == out.ld % word);
 }
 
-inline TransformCall transformCall(const NamedView& in, const NamedView& out, std::size_t partCols,
+// The rows of both matrices follow one another without gaps.
+inline bool areRowsJoined(const NamedView& in, const NamedView& out) {
+  return in.rows == 1 || (in.ld == in.cols && out.ld == out.cols);
+}
+
+// `isOneType`: elements of both matrices are of the same type.
+inline TransformCall transformCall(const NamedView& in, const NamedView& out, bool isOneType, std::size_t partCols,
                                    const char* function, const TransformTuning& tuning = {}) {
   TransformCall call{};
   if (isEmpty(in)) return call;
@@ -109,17 +115,19 @@ inline TransformCall transformCall(const NamedView& in, const NamedView& out, st
   const std::size_t rows = cappedProduct(in.rows, parts);
   if (parts > 1 && rows > INT_MAX) throwInvalid({function, ": ", rows, " parts of rows are more than ", INT_MAX});
   call.isWhole = isInAligned && areRowsAligned(out, outWord) && in.cols % count == 0;
+  const bool areAlike = areRowsAlike(in, out, count);
   call.shape = {rows,
                 in.ld,
                 out.ld,
                 static_cast<int>(in.cols),
                 static_cast<int>(partCols),
                 Divisor(static_cast<unsigned>(parts)),
-                areRowsAlike(in, out, count),
+                areAlike,
                 {in.begin(), in.begin() + spanOf(in) * in.elementBytes}};
   const int device = currentDevice();
+  const bool areJoined = isOneType && areAlike && parts == 1 && areRowsJoined(in, out);
   call.plan = planTransformRows(
-      {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned, call.isWhole,
+      {rows, smallerOf(in.cols, partCols), in.elementBytes, out.elementBytes, !isInAligned, call.isWhole, areJoined,
        hasClusterCode(computeCapability(device)), static_cast<std::size_t>(multiprocessorCount(device))},
       tuning);
   return call;
@@ -134,7 +142,8 @@ void transformViews(const char* function, cudaStream_t stream, const MatrixView<
   using Element = std::remove_const_t<In>;
   if constexpr (requireTransformable<In, Out>()) {
     requireTransform(named(in, "in"), alignof(In), named(out, "out"), alignof(Out), function);
-    const TransformCall call = transformCall(named(in, "in"), named(out, "out"), partCols, function, tuning);
+    const TransformCall call =
+        transformCall(named(in, "in"), named(out, "out"), std::is_same_v<Element, Out>, partCols, function, tuning);
     if (call.plan.algorithm == TransformAlgorithm::nothing) return;
     launchTransform(call.plan,
                     RowTransform<Element, Out, Statistic, Map>{{call.shape}, in.data, out.data, statistic, map},
@@ -146,7 +155,8 @@ template <class In, class Out>
 std::string explainTransform(const char* function, const MatrixView<In>& in, const MatrixView<Out>& out) {
   if constexpr (requireTransformable<In, Out>()) {
     requireTransform(named(in, "in"), alignof(In), named(out, "out"), alignof(Out), function);
-    return planInWords(transformCall(named(in, "in"), named(out, "out"), INT_MAX, function).plan);
+    constexpr bool isOneType = std::is_same_v<std::remove_const_t<In>, Out>;
+    return planInWords(transformCall(named(in, "in"), named(out, "out"), isOneType, INT_MAX, function).plan);
   } else {
     return {};
   }

@@ -7,6 +7,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/rows/transform_cluster.cuh>
 #include <gpuopt/device/rows/transform_matrix.cuh>
+#include <gpuopt/device/rows/transform_staged.cuh>
 #include <gpuopt/device/rows/transform_statistic.cuh>
 #include <gpuopt/grid/dependency.cuh>
 
@@ -14,8 +15,9 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// The largest blocks of both kernels.
+// The largest blocks of the kernels.
 inline constexpr int laneTransformBlock = 256;
+inline constexpr int stagedTransformBlock = 128;
 inline constexpr int blockTransformBlock = 512;
 
 // The vectors of a thread: from `begin` on, `step` apart.
@@ -75,6 +77,33 @@ GPUOPT_KERNEL void __launch_bounds__(laneTransformBlock) endsTransformKernel(con
       transform, row, [&](auto use) { own.each(use); }, ends, combination, lane == 0);
 }
 
+// Short unaligned rows without gaps: each warp has `spanRows` of them in dynamic shared memory, and LANES
+// lanes take a row.
+template <int LANES, int ELEMENTS, class Transform>
+GPUOPT_KERNEL void __launch_bounds__(stagedTransformBlock)
+    stagedTransformKernel(const Transform transform, const unsigned spanRows) {
+  overlapPreviousKernel();
+  const unsigned warpOfBlock = threadIdx.x / 32;
+  const std::size_t firstRow = (blockIdx.x * std::size_t{blockDim.x / 32} + warpOfBlock) * spanRows;
+  if (firstRow >= transform.rows) return;
+  const auto cols = static_cast<unsigned>(transform.cols);
+  const std::size_t first = firstRow * cols, left = transform.rows - firstRow;
+  const unsigned rows = left < spanRows ? static_cast<unsigned>(left) : spanRows;
+  const std::size_t bytes = stagedBytes(std::size_t{spanRows} * cols * sizeof(typename Transform::Element));
+  const StagedSpan<typename Transform::Element> span(dynamicShared<unsigned char>() + warpOfBlock * bytes,
+                                                     transform.in + first, static_cast<int>(rows * cols));
+  span.startLoad(transform.in + first);
+  const StagedLane<LANES, ELEMENTS, Transform> lane(transform);
+  awaitAsyncCopies();
+  __syncwarp();
+  for (unsigned before = 0; before < rows; before += 32 / LANES) {
+    const unsigned r = before + threadIdx.x % 32 / LANES;
+    lane(span.data() + r * cols, firstRow + r, r < rows);
+  }
+  __syncwarp();
+  span.store(transform.out + first);
+}
+
 // Rows that the registers of a block hold: VECTORS vectors a thread.
 template <int VECTORS, bool WHOLE, class Transform>
 GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock) blockTransformKernel(const Transform transform) {
@@ -97,9 +126,9 @@ GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock)
     clusterTransformKernel(const Transform transform, const unsigned clusterBlocks, const unsigned ahead) {
   using Combination = ClusterCombination<typename Transform::Statistic>;
   __shared__ typename Combination::Storage storage;
-  overlapPreviousKernel();
   const unsigned rank = blockIdx.x & (clusterBlocks - 1);
-  Combination combination(storage, clusterBlocks, rank);
+  Combination combination(storage, clusterBlocks, rank);  // while the previous kernel ends
+  overlapPreviousKernel();
   const auto row = transform.template longRow<WHOLE>(blockIdx.x >> __popc(clusterBlocks - 1));
   ThreadVectors<VECTORS> own(rank * VECTORS * blockDim.x + threadIdx.x, blockDim.x);
   own.load(row);
@@ -116,9 +145,9 @@ GPUOPT_KERNEL void __launch_bounds__(blockTransformBlock)
     rereadTransformKernel(const Transform transform, const unsigned clusterBlocks) {
   using Combination = ClusterCombination<typename Transform::Statistic>;
   __shared__ typename Combination::Storage storage;
-  overlapPreviousKernel();
   const unsigned rank = blockIdx.x & (clusterBlocks - 1);
-  Combination combination(storage, clusterBlocks, rank);
+  Combination combination(storage, clusterBlocks, rank);  // while the previous kernel ends
+  overlapPreviousKernel();
   const auto row = transform.template longRow<WHOLE>(blockIdx.x >> __popc(clusterBlocks - 1));
   const int step = static_cast<int>(clusterBlocks * VECTORS * blockDim.x);
   const auto eachVector = [&](auto use) {

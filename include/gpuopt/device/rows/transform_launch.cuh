@@ -17,6 +17,25 @@ void launchEnds(const TransformPlan& plan, const Transform& transform, const Lau
   if constexpr (VECTORS % 2 == 0) launch(endsTransformKernel<VECTORS, 32, Transform>, config, transform);
 }
 
+// Rows that warps stage in shared memory.
+template <class Transform>
+void launchStaged(const TransformPlan& plan, const Transform& transform, LaunchConfig config) {
+  if constexpr (Transform::IS_ONE_TYPE && sizeof(typename Transform::Element) <= stagedElementBytes) {
+    const std::size_t span = std::size_t{plan.spanRows} * plan.request.cols * plan.request.inBytes;
+    config.sharedBytes = plan.threads / 32 * stagedBytes(span);
+    if (plan.lanes == 16 && plan.elements == 5)
+      launch(stagedTransformKernel<16, 5, Transform>, config, transform, plan.spanRows);
+    else if (plan.lanes == 16)
+      launch(stagedTransformKernel<16, 7, Transform>, config, transform, plan.spanRows);
+    else if (plan.elements == 5)
+      launch(stagedTransformKernel<32, 5, Transform>, config, transform, plan.spanRows);
+    else if (plan.elements == 7)
+      launch(stagedTransformKernel<32, 7, Transform>, config, transform, plan.spanRows);
+    else
+      launch(stagedTransformKernel<32, 11, Transform>, config, transform, plan.spanRows);
+  }
+}
+
 // Rows that registers hold.
 template <int VECTORS, bool WHOLE, class Transform>
 void launchHeld(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
@@ -36,6 +55,8 @@ void launchHeld(const TransformPlan& plan, const Transform& transform, const Lau
 
 template <bool WHOLE, class Transform>
 void launchTransformKernel(const TransformPlan& plan, const Transform& transform, const LaunchConfig& config) {
+  if constexpr (!WHOLE)
+    if (plan.algorithm == TransformAlgorithm::staged) return launchStaged(plan, transform, config);
   if (plan.algorithm == TransformAlgorithm::reread)
     launch(rereadTransformKernel<4, WHOLE, Transform>, config, transform, plan.cluster);
   else if (plan.vectors == 1)

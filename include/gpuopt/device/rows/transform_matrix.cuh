@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
 
@@ -27,6 +28,8 @@ struct RowTransformArgs {
 template <class In, class Out, class S, class Map>
 struct RowTransform : RowTransformArgs {
   using Statistic = S;
+  using Element = In;
+  static constexpr bool IS_ONE_TYPE = std::is_same_v<In, Out>;
   const In* in;
   Out* out;
   S statistic;

@@ -17,6 +17,7 @@ GPUOPT_DETAIL_BEGIN
 enum class TransformAlgorithm {
   nothing,  // no elements
   lanes,    // a group of lanes, or a warp, takes a row
+  staged,   // the same of rows that a warp copies to shared memory together
   block,    // a block takes a row, kept in registers
   cluster,  // the same of several blocks
   reread,   // a block or a cluster reads the row again for each pass
@@ -29,6 +30,7 @@ struct TransformRequest {
   std::size_t outBytes = 0;
   bool isShifted = false;  // a row may begin between two vectors
   bool isWhole = true;     // rows of both matrices begin and end with vectors
+  bool areJoined = false;  // rows follow one another, begin alike in both matrices, and are of one type
   bool hasClusters = false;
   std::size_t multiprocessors = 1;
 };
@@ -43,6 +45,8 @@ struct TransformPlan {
   std::size_t rowVectors = 0;  // at most, without the ends
   unsigned lanes = 0;          // that take a row, of a warp
   unsigned vectors = 0;        // that a thread keeps of a row
+  unsigned elements = 0;       // that a lane keeps of a staged row, at most
+  unsigned spanRows = 0;       // that a warp stages together
   unsigned cluster = 1;        // blocks of a row
   unsigned ahead = 0;          // rows from one to that which its cluster lets L2 fetch
   unsigned threads = 0;        // of a block
@@ -72,7 +76,9 @@ class TransformPlanner {
     const std::size_t touched = ceilDivide(r.cols + (r.isShifted ? count - 1 : 0), count);
     plan_.hasEnds = !r.isWhole && touched > tuning_.vectorsWithoutEnds;
     plan_.rowVectors = plan_.hasEnds ? touched - 4 : touched;
-    if (plan_.rowVectors <= (areFewVectors() ? 32 : tuning_.warpVectors))
+    if (isStaged())
+      planStaged();
+    else if (plan_.rowVectors <= (areFewVectors() ? 32 : tuning_.warpVectors))
       planLanes();
     else
       planBlocks();
@@ -82,6 +88,26 @@ class TransformPlanner {
  private:
   // Small matrices: as many threads as there are vectors, since latency counts.
   bool areFewVectors() const { return plan_.request.rows * plan_.rowVectors <= tuning_.fewVectors; }
+
+  bool isStaged() const {
+    const TransformRequest& r = plan_.request;
+    return !r.isWhole && r.areJoined && !areFewVectors() && r.inBytes <= stagedElementBytes &&
+           r.cols >= tuning_.leastStagedCols && r.cols <= tuning_.stagedCols;
+  }
+
+  // As many lanes a row, and as few elements a lane, as there is a kernel for.
+  void planStaged() {
+    constexpr unsigned KERNELS[][2] = {{32, 11}, {32, 7}, {32, 5}, {16, 7}, {16, 5}};  // lanes, elements
+    const TransformRequest& r = plan_.request;
+    plan_.algorithm = Algorithm::staged;
+    plan_.reason = "unaligned rows, which a warp copies to shared memory together";
+    plan_.hasEnds = false;
+    for (const auto& [lanes, elements] : KERNELS)
+      if (r.cols <= lanes * elements) plan_.lanes = lanes, plan_.elements = elements;
+    plan_.spanRows = static_cast<unsigned>(tuning_.spanRows);
+    plan_.threads = static_cast<unsigned>(tuning_.laneThreads);
+    plan_.blocks = ceilDivide(r.rows, std::size_t{plan_.spanRows} * plan_.threads / 32);
+  }
 
   // Short rows. Several vectors a lane, since every step of combining lanes costs as much as an element.
   void planLanes() {
@@ -154,7 +180,8 @@ inline TransformPlan planTransformRows(const TransformRequest& request, const Tr
 }
 
 inline const char* nameOf(TransformAlgorithm algorithm) {
-  constexpr const char* names[] = {"nothing to launch", "lanes", "block", "cluster", "block that reads again"};
+  constexpr const char* names[] = {"nothing to launch",     "lanes", "staged", "block", "cluster",
+                                   "block that reads again"};
   static_assert(std::size(names) == static_cast<std::size_t>(TransformAlgorithm::reread) + 1);
   return names[static_cast<std::size_t>(algorithm)];
 }
@@ -163,12 +190,15 @@ inline const char* nameOf(TransformAlgorithm algorithm) {
 inline std::string planInWords(const TransformPlan& plan) {
   const TransformRequest& r = plan.request;
   if (plan.algorithm == TransformAlgorithm::nothing) return message({nameOf(plan.algorithm), ": ", plan.reason});
-  const std::string rows = plan.algorithm == TransformAlgorithm::lanes ? message({plan.lanes, " lanes a row"})
-                                                                       : message({plan.cluster, " blocks a row"});
+  const std::string rows =
+      plan.lanes > 0 ? message({plan.lanes, " lanes a row"}) : message({plan.cluster, " blocks a row"});
+  const bool isStaged = plan.algorithm == TransformAlgorithm::staged;
+  const std::string held = isStaged ? message({plan.elements, " elements a lane, ", plan.spanRows, " rows a warp"})
+                                    : message({plan.vectors, " vectors a thread"});
   const std::string ahead = plan.ahead > 0 ? message({", L2 fetches ", plan.ahead, " rows ahead"}) : std::string{};
-  return message({nameOf(plan.algorithm), ", ", rows, ", ", plan.vectors, " vectors a thread, ", plan.blocks,
-                  " blocks of ", plan.threads, " threads", ahead, ": ", plan.reason, "; reads ",
-                  r.rows * r.cols * r.inBytes, " bytes, writes ", r.rows * r.cols * r.outBytes});
+  return message({nameOf(plan.algorithm), ", ", rows, ", ", held, ", ", plan.blocks, " blocks of ", plan.threads,
+                  " threads", ahead, ": ", plan.reason, "; reads ", r.rows * r.cols * r.inBytes, " bytes, writes ",
+                  r.rows * r.cols * r.outBytes});
 }
 
 GPUOPT_DETAIL_END
