@@ -128,7 +128,7 @@ GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
   waitForPreviousKernel();
   if (!update.start(n)) return;
   CachedWords<Update> words(table, hasEntries);
-  words.template fill<true>(update, source, steps);
+  words.template fill<!isLongSum<Update>>(update, source, steps);  // registers of sums of 64 bits do not suffice
   takeAll(update, words, BinRange{0, table.bins}, source, steps, 1);
   update.end();
   words.flush(update);
