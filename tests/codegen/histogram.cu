@@ -9,15 +9,17 @@
 // CODEGEN: kernel=histogramKernel<.*(ByteCounters|SharedCounters<.*(ArraySource<float|ArraySource<int).*true>) contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=histogramKernel<.*PackedCounters.*ArraySource<float.*true> contains=ld\.global\.nc.*v4\.u32 contains=atom\.shared\.add no-local no-spill max-registers=64 arch=90
 // CODEGEN: kernel=(countChunks|orderChunks)Kernel no-local no-spill max-registers=64
+// CODEGEN: kernel=partitionKernel<.*ArraySource<(float|int),.*true> no-local no-spill max-registers=64 arch=90
 // CODEGEN: kernel=countChunksKernel contains=ld\.global\.nc.*v4\.u32
 // CODEGEN: kernel=rowHistogramKernel<.*SharedCounters.*ArrayView<float contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*PairSource<(float|int).*true> contains=ld\.global\.nc.*v4\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*(FixedPointSum<float>|DirectSum<int>) contains=atom\.shared\.add\.u32 no-local no-spill max-registers=64
 // CODEGEN: kernel=(shared|global)ReduceByKernel<.*PairSource<unsigned.char,.int.*false> no-local no-spill max-registers=64
 // CODEGEN: kernel=sharedReduceByKernel<.*HotWords<.*DirectSum<float> contains=atom\.shared\.and no-local no-spill max-registers=64
+// CODEGEN: kernel=sharedReduceByKernel<.*CopiedWords<.*DirectSum<float> no-local no-spill max-registers=64
 // CODEGEN: kernel=globalReduceByKernel<.*PairSource<(float|int).*true> contains=ld\.global\.nc.*v4\.u32 contains=atom\.shared\.exch
 // CODEGEN: kernel=clusterSumsKernel<.*PairSource<float.*true> contains=ld\.global\.nc.*v4\.u32
-// CODEGEN: kernel=clusterSumsKernel no-local no-spill max-registers=128
+// CODEGEN: kernel=clusterSumsKernel no-local no-spill max-registers=64
 // CODEGEN: kernel=clusterSumsKernel contains=barrier\.cluster contains=mapa\.u64 arch=90
 // CODEGEN: kernel=runsHistogramKernel<.*ArraySource no-local no-spill max-registers=64
 // CODEGEN: kernel=runsHistogramKernel<.*ArraySource<float.*true> contains=ld\.global\.nc.*v4\.u32

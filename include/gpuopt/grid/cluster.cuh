@@ -17,13 +17,29 @@ __device__ inline void waitForCluster() {
 #endif
 }
 
+// Says that a thread has arrived there, and has written what others may see.
+__device__ inline void arriveAtCluster() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+}
+
 // Waits for all threads of the cluster, which then see what the others have written.
 __device__ inline void syncCluster() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  arriveAtCluster();
   waitForCluster();
 #else
   __syncthreads();
+#endif
+}
+
+// Waits for all threads of the cluster, before the block ends and its shared memory with it. Nothing is waited for that
+// a thread has written.
+__device__ inline void leaveCluster() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+  waitForCluster();
 #endif
 }
 

@@ -83,10 +83,11 @@ TEST_CASE("reduceBy: sums at the limits of one cluster", "[device][sweep]") {
     }
 }
 
-TEST_CASE("reduceBy: which sums one cluster makes, and of how many blocks", "[host]") {
+TEST_CASE("reduceBy: which sums one cluster makes, of how many blocks and threads", "[host]") {
   constexpr std::size_t ONE = detail::maxOneBlockValues, ALL = detail::maxClusterValues, BINS = detail::maxClusterBins;
+  constexpr unsigned THREADS = detail::clusterSumThreads, BLOCKS = detail::maxClusterBlocks;
   for (const bool hasClusters : {false, true}) {
-    const auto blocks = [hasClusters](std::size_t n, std::size_t bins) -> std::size_t {
+    const auto plan = [hasClusters](std::size_t n, std::size_t bins) {
       detail::KeyedRequest request;
       request.n = n;
       request.slots = bins;
@@ -95,16 +96,23 @@ TEST_CASE("reduceBy: which sums one cluster makes, and of how many blocks", "[ho
       request.sharedBytes = 227 << 10;
       request.multiprocessors = 132;
       request.hasClusters = hasClusters;
-      const detail::KeyedPlan plan = detail::planKeyed(request);
-      return plan.algorithm == detail::KeyedAlgorithm::cluster ? plan.blocks : 0;
+      return detail::planKeyed(request);
+    };
+    const auto blocks = [plan](std::size_t n, std::size_t bins) {
+      return plan(n, bins).algorithm == detail::KeyedAlgorithm::cluster ? plan(n, bins).blocks : std::size_t{0};
     };
     CHECK(blocks(0, 1) == 0);
     CHECK(blocks(ONE, BINS) == 1);
     CHECK(blocks(1, BINS + 1) == 0);
-    CHECK(blocks(ONE + 1, 1) == (hasClusters ? detail::maxClusterBlocks / 2 : 0));
-    CHECK(blocks(2 * ONE + 1, 1) == (hasClusters ? detail::maxClusterBlocks : 0));
-    CHECK(blocks(ALL, BINS) == (hasClusters ? detail::maxClusterBlocks : 0));
+    CHECK(blocks(ONE + 1, 1) == (hasClusters ? BLOCKS : 0));
+    CHECK(blocks(ALL, BINS) == (hasClusters ? BLOCKS : 0));
     CHECK(blocks(ALL + 1, 1) == 0);
+    CHECK(plan(detail::minClusterItems * THREADS - 1, 1).threads == THREADS / 2);
+    CHECK(plan(detail::minClusterItems * THREADS, 1).threads == THREADS);
+    CHECK(plan(ONE, 37).sharedBytes >= (2 * detail::reduceByWords(37) + 37) * sizeof(unsigned));
+    if (!hasClusters) continue;
+    CHECK(plan(detail::minClusterItems * THREADS / 2 * BLOCKS - 1, 1).threads == THREADS / 4);
+    CHECK(plan(detail::minClusterItems * THREADS / 2 * BLOCKS, 1).threads == THREADS / 2);
   }
 }
 

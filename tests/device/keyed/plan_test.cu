@@ -206,10 +206,24 @@ TEST_CASE("reduceBy plan: copies of bins are as many as fit and as pay", "[host]
   CHECK(copies(1 << 27, 4190) == 8);  // of 132 KiB
   CHECK(copies(1 << 27, 4194) == 7);
   CHECK(copies(1 << 27, 30000) == 1);
-  CHECK(copies(4 * 100 * 8 * 132, 100) == 4);
-  CHECK(copies(4 * 100 * 8 * 132, 101) == 3);
+  CHECK(copies(5 * 100 * 8 * 132, 100) == 5);
+  CHECK(copies(5 * 100 * 8 * 132, 101) == 4);
+  CHECK(copies(132 * 2048, 1024) == 4);  // half an element for a word
+  CHECK(copies(132 * 2048, 1025) == 3);
+  CHECK(copies(132 * 2048, 2049) == 1);
   CHECK(planKeyed(sumsOfIntegers(1 << 27, 100)).copies == 1);
   CHECK(planKeyed(products(1 << 27, 100)).copies == 32);
+}
+
+TEST_CASE("reduceBy plan: few sums that an instruction adds in global memory are made there", "[host]") {
+  const KeyedPlan few = planKeyed(fastSums(detail::maxGlobalSums, 100));
+  CHECK(few.algorithm == Algorithm::global);
+  CHECK(few.threads == detail::globalSumThreads);
+  CHECK(few.blocks == detail::maxGlobalSums / (2 * detail::globalSumThreads));
+  CHECK(few.sharedBytes == 0);
+  expect(Algorithm::shared, fastSums(detail::maxGlobalSums + 1, 100));
+  expect(Algorithm::shared, sumsOfIntegers(detail::maxGlobalSums, 100));
+  expect(Algorithm::shared, products(detail::maxGlobalSums, 100));
 }
 
 TEST_CASE("reduceBy plan: samples of fixed point, and what sets the first values", "[host]") {
@@ -286,9 +300,8 @@ TEST_CASE("explainReduceBy: the plan in words", "[device]") {
       std::string::npos);
   DeviceArray<double> many(60000);
   CHECK(explainReduceBy<FastSums>(values.data(), 100, keys.data(), many.size(), many.data()) ==
-        "global memory, by vectors, 1 block of 1024 threads: few elements, and bins exceed shared memory; reads 800 "
-        "bytes, writes "
-        "480000");
+        "global memory, by vectors, 1 block of 128 threads: few sums: an instruction adds in global memory, a loop in "
+        "shared memory; reads 800 bytes, writes 480000");
   CHECK(messageOf<std::invalid_argument>([&] {
           static_cast<void>(explainReduceBy(values.data(), 100, keys.data(), 0, sums.data()));
         }) == "gpuopt::explainReduceBy: bins is 0");

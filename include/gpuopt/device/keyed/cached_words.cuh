@@ -34,15 +34,21 @@ class CachedWords {
 
   // Chooses the slots of the entries, of a sample of its own: if all blocks had the same, they would wait for each
   // other in global memory at a frequent key that is missing in it. All threads call.
-  template <class Source>
+  // SKIPS_RUNS: there are no entries if the sample consists of runs and few of its keys are frequent. An update in
+  // global memory then stands for a run.
+  template <bool SKIPS_RUNS, class Source>
   __device__ void fill(const Update& update, const Source& source, const StepArgs& steps) {
     if (!hasEntries_) return;
     for (unsigned i = threadIdx.x; i < cacheEntries; i += blockDim.x) slots_[i] = ~0u;
     __syncthreads();
-    SampledSlots last;
+    Choice last;
     for (unsigned i = 0; i < cacheSamples; ++i)
       last = chooseSlots(source, sampledStep(steps, i, cacheSamples, blockIdx.x * 7919));
-    __syncthreads();
+    const int newRuns = __syncthreads_count(last.isNewRun ? 1 : 0);
+    if constexpr (SKIPS_RUNS) {
+      hasEntries_ = newRuns < static_cast<int>(blockDim.x / 8 * 7);
+      if (!hasEntries_) return;
+    }
     if constexpr (addsInLoops<Update>) entries_.find({{entry(last.slots[0]), entry(last.slots[1])}});
     entries_.clear(update);
     __syncthreads();
@@ -85,16 +91,28 @@ class CachedWords {
     return slots_[entry] == slot ? entry : cacheEntries;
   }
 
-  // The slots of a step get entries, which may replace others. Returns two of them.
+  // Two slots of a step, and whether all of its elements have one slot, which had no entry before.
+  struct Choice : SampledSlots {
+    bool isNewRun;
+  };
+
+  // The slots of a step get entries, which may replace others.
   template <class Source>
-  __device__ SampledSlots chooseSlots(const Source& source, std::size_t s) const {
+  __device__ Choice chooseSlots(const Source& source, std::size_t s) const {
     typename Source::Step step;
     typename Source::Value values[Source::STEP];
     source.template load<Caching::stream>(step, s);
     source.values(step, values);
-    for (const auto& value : values)
-      if (value.slot < table_.bins) atomicExch(slots_ + entryOf(value.slot), value.slot);
-    return {{values[0].slot, values[Source::STEP / 2].slot}};
+    Choice choice{
+        {{values[0].slot, values[Source::STEP / 2].slot}},
+        Source::STEP > 1 && values[0].slot < table_.bins && isRun<Source::STEP>([&](int i) { return values[i].slot; })};
+#pragma unroll
+    for (int i = 0; i < Source::STEP; ++i) {
+      const unsigned slot = values[i].slot;
+      if (slot >= table_.bins || (i > 0 && slot == choice.slots[0])) continue;
+      if (atomicExch(slots_ + entryOf(slot), slot) == slot) choice.isNewRun = false;
+    }
+    return choice;
   }
 
   WordTable<Word> table_;
@@ -110,7 +128,7 @@ GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
   waitForPreviousKernel();
   if (!update.start(n)) return;
   CachedWords<Update> words(table, hasEntries);
-  words.fill(update, source, steps);
+  words.template fill<!isLongSum<Update>>(update, source, steps);  // registers of sums of 64 bits do not suffice
   takeAll(update, words, BinRange{0, table.bins}, source, steps, 1);
   update.end();
   words.flush(update);

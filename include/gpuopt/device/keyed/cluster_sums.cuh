@@ -12,40 +12,46 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// The sums of a block, the flags of its bins, and the magnitudes of its cluster.
+// The sums of a block, the flags of its bins, and the binade of its cluster's largest magnitude.
 template <class A>
 class ClusterSums {
  public:
   using Word = unsigned long long;
-  using Bits = AtomicUnsigned<A>;
   using Update = FixedPointSum<A>;
-  struct Storage {
-    Magnitudes<A> magnitudes;
-    Bits ofBlocks[maxClusterBlocks];
-  };
 
-  __device__ ClusterSums(Storage& storage, unsigned bins)
-      : storage_(storage), range_{0, bins}, words_(WordTable<Word>{nullptr, bins}, range_, 1) {}
+  __device__ ClusterSums(unsigned& binade, unsigned bins)
+      : binade_(binade), range_{0, bins}, words_(WordTable<Word>{nullptr, bins}, range_, 1) {}
 
+  // Other blocks may then raise this one's binade.
   __device__ Update clear() const {
-    const Update update(&storage_.magnitudes, flags(), range_.bins, false);
+    const Update update(nullptr, flags(), range_.bins, false);
     words_.clear(update);
     for (unsigned i = threadIdx.x; i < range_.bins; i += blockDim.x) flags()[i] = 0;
-    if (threadIdx.x == 0) storage_.magnitudes.sampled = 0;
+    if (threadIdx.x == 0) binade_ = 0;
+    if (gridDim.x > 1)
+      arriveAtCluster();
+    else
+      __syncthreads();
     return update;
   }
 
-  // Every block learns the largest magnitude of all threads of the cluster.
-  __device__ void shareMagnitude(Bits own) const {
-    own = warpReduce(own, Maximum{});
-    if (laneIndex() == 0) atomicMax(&storage_.magnitudes.sampled, own);
-    syncCluster();
-    if (gridDim.x == 1) return;
-    if (threadIdx.x < gridDim.x)
-      storage_.ofBlocks[threadIdx.x] = *clusterAddress(&storage_.magnitudes.sampled, threadIdx.x);
-    syncCluster();
-    if (threadIdx.x < gridDim.x) atomicMax(&storage_.magnitudes.sampled, storage_.ofBlocks[threadIdx.x]);
-    __syncthreads();
+  // The largest binade of all threads of the cluster. Lane i gives its warp's to block i: an atomic of 32 bits, as
+  // those of 64 bits are loops, which other blocks' shared memory does not have.
+  __device__ unsigned largestOf(unsigned binade) const {
+    binade = warpAllReduce(binade, Maximum{});
+    const auto lane = static_cast<unsigned>(laneIndex());
+    if (gridDim.x > 1) waitForCluster();
+    if (lane < gridDim.x) atomicMax(clusterAddress(&binade_, lane), binade);
+    sync();
+    return binade_;
+  }
+
+  // A barrier of a cluster takes longer than that of a block.
+  __device__ static void sync() {
+    if (gridDim.x > 1)
+      syncCluster();
+    else
+      __syncthreads();
   }
 
   // The sum of a bin over all blocks. Its flags are then in this block, too.
@@ -71,32 +77,66 @@ class ClusterSums {
  private:
   __device__ unsigned* flags() const { return dynamicShared<unsigned>() + 2 * range_.words(); }
 
-  Storage& storage_;
+  unsigned& binade_;
   BinRange range_;
   BlockLongSums<Update> words_;
+};
+
+// The steps of a thread: the first ones stay in registers, others are loaded again each time.
+template <class Source>
+class HeldSteps {
+ public:
+  __device__ HeldSteps(const Source& source, const StepArgs& steps)
+      : source_(source), steps_(steps), first_(blockIdx.x * blockDim.x + threadIdx.x) {
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i)
+      if (step(i) < steps.end) source.template load<Caching::stream>(held_[i], step(i));
+  }
+
+  // Gives all values to take(values).
+  template <class Take>
+  __device__ void forEach(const Take& take) const {
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i)
+      if (step(i) < steps_.end) takeStep(source_, held_[i], take);
+    for (std::size_t s = step(ITEMS); s < steps_.end; s += stride()) {
+      typename Source::Step again;
+      source_.template load<Caching::stream>(again, s);
+      takeStep(source_, again, take);
+    }
+    if (blockIdx.x == 0) takeEdge(source_, steps_, take);
+  }
+
+ private:
+  static constexpr int ITEMS = keyedItems<Source>;
+  __device__ static unsigned stride() { return gridDim.x * blockDim.x; }
+  __device__ std::size_t step(int i) const { return first_ + static_cast<unsigned>(i) * stride(); }
+
+  const Source& source_;
+  const StepArgs& steps_;
+  unsigned first_;
+  typename Source::Step held_[ITEMS];
 };
 
 // The grid is one cluster. KEEPS adds the sums to what is in `out`.
 template <bool KEEPS, class Source, class A>
 GPUOPT_KERNEL void __launch_bounds__(clusterSumThreads, 1)
     clusterSumsKernel(const Source source, const StepArgs steps, const std::size_t n, const unsigned bins, A* out) {
-  __shared__ typename ClusterSums<A>::Storage storage;
-  const ClusterSums<A> sums(storage, bins);
+  __shared__ unsigned largest;
+  const ClusterSums<A> sums(largest, bins);
   FixedPointSum<A> update = sums.clear();
   overlapPreviousKernel();
-  __syncthreads();
+  const HeldSteps<Source> held(source, steps);
   AtomicUnsigned<A> magnitude = 0;
-  const auto look = [&](const auto& values) { lookForMagnitude(values, bins, magnitude); };
-  takeSteps<keyedItems<Source>>(source, steps, blockIdx.x, gridDim.x, look, NoTileEnd{});
-  sums.shareMagnitude(magnitude);
-  update.start(n);
-  takeAll(update, sums.words(), sums.range(), source, steps, 1);
-  syncCluster();
+  held.forEach([&](const auto& values) { lookForMagnitude(values, bins, magnitude); });
+  update.startFor(n, sums.largestOf(update.binadeOf(magnitude)));
+  held.forEach([&](const auto& values) { takeKeyed<false>(update, sums.words(), sums.range(), values); });
+  sums.sync();
   for (unsigned bin = blockIdx.x * blockDim.x + threadIdx.x; bin < bins; bin += gridDim.x * blockDim.x) {
     const A sum = sums.sum(update, bin);
     out[bin] = KEEPS ? out[bin] + sum : sum;
   }
-  syncCluster();  // no block ends while others read its sums
+  if (gridDim.x > 1) leaveCluster();  // no block ends while others read its sums
 }
 
 GPUOPT_DETAIL_END

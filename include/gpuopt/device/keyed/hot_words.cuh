@@ -38,23 +38,59 @@ __device__ inline SampledSlots sampleSlots(const Source& source, const StepArgs&
   return {{range.own(values[0].slot), range.own(values[Source::STEP / 2].slot)}};
 }
 
-// A block's words in shared memory in one or more copies; then the words of frequent slots, and tables of these slots.
-// A frequent slot is in one of 32 sets of two, by its hash: each bank has one set, so that looking it up has no bank
-// conflicts. Sets of four take 420 us instead of 394 for Zipf's distribution over 2^15 bins (H100, 2026-11-27).
+// A block's words in shared memory in one or more copies, which its warps have in turn.
 template <class Update>
-class HotWords {
+class CopiedWords {
  public:
   using Word = typename Update::Word;
   static constexpr bool ADDS_EARLY = false;
+  static constexpr bool FINDS_HOT = false;
+
+  __device__ CopiedWords(const WordTable<Word>&, const BinRange& range, unsigned copies)
+      : words_(&keepAddress(*dynamicShared<Word>())),
+        slots_(range.words()),
+        copies_(copies),
+        own_(threadIdx.x / 32 % copies * slots_) {}
+
+  __device__ void clear(const Update& update) const {
+    for (unsigned i = threadIdx.x; i < copies_ * slots_; i += blockDim.x) words_[i] = update.neutral();
+  }
+
+  template <int COUNT>
+  __device__ void add(const Update& update, const unsigned (&slots)[COUNT], const Word (&words)[COUNT]) const {
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) update.combine(words_ + own_ + slots[i], words[i]);
+  }
+
+  __device__ Word word(const Update& update, unsigned slot) const {
+    Word word = words_[slot];
+    for (unsigned copy = 1; copy < copies_; ++copy) word = update.joined(word, words_[copy * slots_ + slot]);
+    return word;
+  }
+
+ protected:
+  Word* words_;
+  unsigned slots_, copies_, own_;
+};
+
+// The same; then the words of frequent slots, and tables of these slots.
+// A frequent slot is in one of 32 sets of two, by its hash: each bank has one set, so that looking it up has no bank
+// conflicts. Sets of four take 420 us instead of 394 for Zipf's distribution over 2^15 bins (H100, 2026-11-27).
+template <class Update>
+class HotWords : public CopiedWords<Update> {
+  using Copied = CopiedWords<Update>;
+  using Copied::copies_;
+  using Copied::own_;
+  using Copied::slots_;
+  using Copied::words_;
+
+ public:
+  using Word = typename Update::Word;
+  static constexpr bool FINDS_HOT = true;
   static constexpr std::size_t hotBytes = hotKeys * 32 * sizeof(Word) + (hotKeys + 2 * hotSets) * sizeof(unsigned);
 
   __device__ HotWords(const WordTable<Word>& table, const BinRange& range, unsigned copies)
-      : words_(&keepAddress(*dynamicShared<Word>())),
-        bins_(range.bins),
-        slots_(range.words()),
-        copies_(copies),
-        own_(threadIdx.x / 32 % copies * slots_),
-        isPlain_(range.bins == table.bins) {}
+      : Copied(table, range, copies), bins_(range.bins), isPlain_(range.bins == table.bins) {}
 
   // Finds the frequent slots of a sample. All threads call, before they clear.
   __device__ void find(SampledSlots sample) {
@@ -82,11 +118,7 @@ class HotWords {
 
   template <int COUNT>
   __device__ void add(const Update& update, const unsigned (&slots)[COUNT], const Word (&words)[COUNT]) const {
-    if (isPlain_) {
-#pragma unroll
-      for (int i = 0; i < COUNT; ++i) update.combine(words_ + own_ + slots[i], words[i]);
-      return;
-    }
+    if (isPlain_) return Copied::add(update, slots, words);
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
       if (slots[i] >= bins_) continue;  // words for bins of other groups would be frequent ones, too
@@ -108,12 +140,6 @@ class HotWords {
       if (laneIndex() == 0) words_[slot] = update.joined(words_[slot], word);
     }
     __syncthreads();
-  }
-
-  __device__ Word word(const Update& update, unsigned slot) const {
-    Word word = words_[slot];
-    for (unsigned copy = 1; copy < copies_; ++copy) word = update.joined(word, words_[copy * slots_ + slot]);
-    return word;
   }
 
  private:
@@ -145,8 +171,7 @@ class HotWords {
     return isSecond || (both & 0xffff) == slot ? own : other;
   }
 
-  Word* words_;
-  unsigned bins_, slots_, copies_, own_;
+  unsigned bins_;
   bool isPlain_;  // without frequent keys, and without bins of other groups
   bool hasHot_ = false;
 };

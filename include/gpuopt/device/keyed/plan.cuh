@@ -42,6 +42,7 @@ struct KeyedCell {
   std::size_t maxGroups;       // of blocks that read the input once each
   bool isCount = true;         // of elements: one block can store it, and a partition can count
   bool addsInLoops = false;    // an update of shared memory is a loop
+  bool addsGlobally = false;   // one of global memory is none
   bool isSampled = false;      // a sample of the values is read first: sums in fixed point
   bool isEncoded = false;      // the result has other bits until the end
   std::size_t hotBytes = 0;    // shared memory for a block's frequent keys; 0 if there is no use for it
@@ -132,6 +133,7 @@ class KeyedPlanner {
     const KeyedCell& cell = r_.cell;
     if (r_.byteValues > 0 && r_.byteValues * byteCopies * 4 <= bytes && !isSmall()) return planBytes();
     if (cell.isSampled && isForCluster()) return planCluster();
+    if (cell.addsInLoops && cell.addsGlobally && r_.n <= maxGlobalSums) return planFewSums();
     if (r_.slots * cell.bytes <= bytes) return planShared();
     if (r_.n <= fewElements) return planGlobal("few elements, and bins exceed shared memory");
     const std::size_t groups = bytes == 0 ? r_.slots : ceilDivide(r_.slots * cell.packedBytes, bytes);
@@ -160,6 +162,12 @@ class KeyedPlanner {
     if (plan_.caches) plan_.sharedBytes = r_.cell.cacheBytes;
   }
 
+  void planFewSums() {
+    planLooping(Algorithm::global, "few sums: an instruction adds in global memory, a loop in shared memory");
+    plan_.threads = globalSumThreads;
+    plan_.blocks = loopingBlocks(r_, r_.n, plan_.threads);
+  }
+
   bool isForCluster() const {
     const std::size_t max = smallerOf(tuning_.clusterValues, r_.hasClusters ? maxClusterValues : maxOneBlockValues);
     return r_.n <= max && r_.slots <= maxClusterBins;
@@ -167,9 +175,10 @@ class KeyedPlanner {
 
   void planCluster() {
     planLooping(Algorithm::cluster, "few values: one launch does everything");
-    plan_.threads = clusterSumThreads;
-    const unsigned blocks = r_.n <= 2 * maxOneBlockValues ? maxClusterBlocks / 2 : maxClusterBlocks;
-    plan_.blocks = r_.n <= maxOneBlockValues ? 1 : blocks;
+    const bool isOne = r_.n <= maxOneBlockValues;
+    plan_.blocks = isOne ? 1 : maxClusterBlocks;
+    plan_.threads = isOne ? clusterSumThreads : clusterSumThreads / 2;
+    if (r_.n / plan_.blocks < plan_.threads * minClusterItems) plan_.threads /= 2;
     plan_.sharedBytes = cellsBytes(r_.slots, r_.cell.bytes) + r_.slots * sizeof(unsigned);
   }
 
@@ -205,7 +214,9 @@ class KeyedPlanner {
   void planCopies() {
     const std::size_t room = smallerOf(cellMemory(r_) - (plan_.stages ? r_.stageBytes : 0), maxCopiedBytes);
     const std::size_t fitting = room / plan_.sharedBytes;
-    const std::size_t useful = r_.n / plan_.blocks / (r_.slots * elementsPerCopiedCell);
+    const std::size_t elements = r_.n / plan_.blocks;
+    const std::size_t few = smallerOf(elements * copiesPerElement / r_.slots, fewCopies);
+    const std::size_t useful = largerOf(elements / (r_.slots * elementsPerCopiedCell), few);
     plan_.copies = clampTo(smallerOf(fitting, useful), std::size_t{1}, std::size_t{maxCellCopies});
     plan_.sharedBytes *= plan_.copies;
   }

@@ -39,6 +39,7 @@ constexpr KeyedCell wordCell() {
                  addsInLoops<Update> ? maxLoopingGroups : maxReduceByGroups};
   cell.isCount = false;
   cell.addsInLoops = addsInLoops<Update>;
+  cell.addsGlobally = std::is_same_v<Update, DirectSum<A>>;
   cell.isSampled = std::is_same_v<Update, FixedPointSum<A>>;
   cell.isEncoded = Update::DECODES;
   if constexpr (addsInLoops<Update>) cell.hotBytes = HotWords<Update>::hotBytes;
@@ -76,6 +77,8 @@ GPUOPT_HIDDEN void launchReduceBy(const ReduceByCall<A>& call, const KeyedPlan& 
                                   const Update& update, const WordTable<typename Update::Word>& table) {
   switch (plan.algorithm) {
     case KeyedAlgorithm::shared:
+      if constexpr (addsInLoops<Update>)
+        if (!plan.findsHot) return launchSharedReduceBy<CopiedWords<Update>>(call, plan, source, update, table);
       return launchSharedReduceBy<SharedWords<Update>>(call, plan, source, update, table);
     case KeyedAlgorithm::packed:
       if constexpr (isLongSum<Update>) launchSharedReduceBy<BlockShortSums<Update>>(call, plan, source, update, table);

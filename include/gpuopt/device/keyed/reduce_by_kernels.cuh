@@ -93,6 +93,7 @@ class BlockWords {
  public:
   using Word = typename Update::Word;
   static constexpr bool ADDS_EARLY = false;  // whether something is added to the table before the end
+  static constexpr bool FINDS_HOT = false;   // whether frequent keys can have words of their own
 
   __device__ BlockWords(const WordTable<Word>&, const BinRange& range, unsigned)
       : words_(&keepAddress(*dynamicShared<Word>())), slots_(range.words()) {}
@@ -146,6 +147,7 @@ class BlockLongSums {
  public:
   using Word = unsigned long long;
   static constexpr bool ADDS_EARLY = false;
+  static constexpr bool FINDS_HOT = false;
 
   __device__ BlockLongSums(const WordTable<Word>&, const BinRange& range, unsigned)
       : high_(low_.words() + range.words()), slots_(range.words()) {}
@@ -177,6 +179,7 @@ class BlockShortSums {
  public:
   using Word = unsigned long long;
   static constexpr bool ADDS_EARLY = true;
+  static constexpr bool FINDS_HOT = false;
 
   __device__ BlockShortSums(const WordTable<Word>& table, const BinRange& range, unsigned)
       : result_(table.words + range.first),
@@ -328,14 +331,14 @@ GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
   if (!update.start(n)) return;
   const BinRange range = shape.range(table.bins);
   Words words(table, range, shape.copies);
-  if constexpr (addsInLoops<Update>)
+  if constexpr (Words::FINDS_HOT)
     if (shape.findsHot) words.find(sampleSlots(source, steps, range));
   words.clear(update);
   __syncthreads();
   takeAll(update, words, range, source, steps, shape.groups);
   update.end();
   __syncthreads();
-  if constexpr (addsInLoops<Update>) words.join(update);
+  if constexpr (Words::FINDS_HOT) words.join(update);
   waitForPreviousKernel();
   forSlotsInTurn(range.bins, blockIdx.x, gridDim.x,
                  [&](unsigned bin) { update.combine(table.words + range.first + bin, words.word(update, bin)); });

@@ -177,15 +177,25 @@ class FixedPointSum {
     // Other blocks update the former in the first reading.
     const Bits bits = again_ ? magnitudes_->beyond : magnitudes_->sampled;
     if (again_ && bits == 0) return false;
-    int above = 0;  // the largest magnitude is below 2^above
-    const A largest = bitsAs<A>(bits);
-    frexp(largest, &above);
-    limit_ = largest > 0 ? bitsAs<Bits>(power(above)) : 1;
-    exponent_ = 62 - above;
-    for (; n > 1; n = (n + 1) / 2) --exponent_;
-    power1_ = power(exponent_ / 2);
-    power2_ = power(exponent_ - exponent_ / 2);
+    startFor(n, binadeOf(bits));
     return true;
+  }
+
+  // The number of the power of two at or below a finite magnitude, from 1 on; 0 of 0.
+  __device__ static unsigned binadeOf(Bits bits) {
+    const auto exponent = static_cast<unsigned>(bits >> MANTISSA);
+    return exponent > 0 ? exponent + MANTISSA : 64 - static_cast<unsigned>(__clzll(static_cast<long long>(bits)));
+  }
+
+  // The same as start(n), where a thread knows the binade of the largest magnitude.
+  __device__ void startFor(std::size_t n, unsigned binade) {
+    const auto number = static_cast<int>(binade);
+    const int above = number > 0 ? number + Limits::min_exponent - Limits::digits : 0;  // below 2^above
+    const int doublings = n > 1 ? 64 - __clzll(static_cast<long long>(n - 1)) : 0;      // n is at most 2^doublings
+    limit_ = number > MANTISSA ? static_cast<Bits>(number + 1 - MANTISSA) << MANTISSA : Bits{1} << number;
+    exponent_ = 62 - above - doublings;
+    power1_ = power<A>(exponent_ / 2);
+    power2_ = power<A>(exponent_ - exponent_ / 2);
   }
 
   // In two steps, because the power may be no number of type A. An intermediate result that is too small is rounded to
@@ -208,15 +218,23 @@ class FixedPointSum {
     const int top = Limits::max_exponent + exponent_;  // 2^top stands for the power of two above the greatest number,
     const bool isRoundedUp = top < Limits::digits;     // which is rounded to it if it is no multiple of the unit
     if (isRoundedUp && fabs(sum) == ldexp(1.0, top)) return sum < 0 ? -MOST : MOST;
+    if constexpr (sizeof(A) == 4) return static_cast<A>(sum * power<double>(-exponent_));
     return static_cast<A>(ldexp(sum, -exponent_));
   }
 
  private:
   using Limits = std::numeric_limits<A>;
+  static constexpr int MANTISSA = Limits::digits - 1;  // bits
   static constexpr unsigned PLUS = 1, MINUS = 2, NONE = 4;
   static constexpr A INFINITE = greatest<A>, MOST = (Limits::max)();
 
-  __device__ static A power(int exponent) { return ldexp(A(1), exponent); }
+  // 2^exponent, if it is a normal number.
+  template <class N>
+  __device__ static N power(int exponent) {
+    using Number = std::numeric_limits<N>;
+    const auto biased = static_cast<AtomicUnsigned<N>>(exponent + 2 - Number::min_exponent);
+    return bitsAs<N>(biased << (Number::digits - 1));
+  }
 
   __device__ Word wordBeyond(A value, unsigned slot) {
     if (slot >= bins_) return 0;

@@ -64,7 +64,7 @@ GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
   const OnesSource<Source, Word> ones{source};
   DirectSum<Word> update;
   RunWords<Count> words({reinterpret_cast<Word*>(counts), slots}, true);
-  words.fill(update, ones, steps);
+  words.template fill<false>(update, ones, steps);
   takeAll(update, words, BinRange{0, slots}, ones, steps, 1);
   words.flush(update);
 }

@@ -56,8 +56,8 @@ __device__ constexpr N sharedCounterWords(N slots) {
 // Counters of 16 bits, two in a word, are for steps of up to 32 slots: registers are scarce.
 inline constexpr std::size_t maxPackedStep = 32;
 
-// How often the input may be read, by groups of blocks that count some of the bins each. Two readings of 2^28 floats take
-// 693 us, a partition by eight ranges 1230 (H100, 2026-11-28).
+// How often the input may be read, by groups of blocks that count some of the bins each. Two readings of 2^28 floats
+// take 693 us, a partition by eight ranges 1230 (H100, 2026-11-28).
 inline constexpr std::size_t maxPackedGroups = 3;
 
 // Up to this number of elements, counters that do not fit into shared memory are updated in global memory.
@@ -79,6 +79,15 @@ inline constexpr unsigned minCountedChunks = 64;
 inline constexpr unsigned maxCellCopies = 32;
 inline constexpr std::size_t elementsPerCopiedCell = 8;
 inline constexpr std::size_t maxCopiedBytes = 132 << 10;
+// A few copies pay from half an element for a word on: 2^16 sums by Zipf's distribution over 1024 bins take 23.7 us
+// with one copy, 10.2 with four, uniform ones 5.9 us with either (H100, 2026-11-28).
+inline constexpr std::size_t fewCopies = 4, copiesPerElement = 2;
+
+// Up to this number of values, sums for which there is an instruction in global memory, but not in shared memory, are
+// made there: 2^13 floats 2.7 us instead of 5.7, Zipf's distribution 3.3 instead of 22.9; 2^16 uniform ones 7.1 instead
+// of 5.9 (H100, 2026-11-28). Threads of such a block.
+inline constexpr std::size_t maxGlobalSums = 1 << 15;
+inline constexpr unsigned globalSumThreads = 128;
 
 // There, too, where warps share copies: keys that a block finds this often in a sample of two keys a thread have a word
 // for each lane; more often where bins are few and each has many. Blocks of fewer elements do not look for them.
@@ -104,7 +113,10 @@ inline constexpr std::size_t maxLoopingGroups = 3;
 // Up to these numbers of values and bins, one cluster of blocks adds in fixed point; a block alone up to fewer values.
 inline constexpr std::size_t maxClusterValues = 1 << 16, maxOneBlockValues = 1 << 13;
 inline constexpr std::size_t maxClusterBins = 4096;
-inline constexpr unsigned maxClusterBlocks = 8, clusterSumThreads = 512;
+inline constexpr unsigned maxClusterBlocks = 8, clusterSumThreads = 1024;
+// A block alone has that many threads, those of a cluster half as many; and half of it where a thread had fewer values:
+// of a cluster, 2^14 values take 256 threads 4.3 us, 512 4.7, 1024 6.6; 2^16 values 7.9, 6.6, 7.6 (H100, 2026-11-28).
+inline constexpr std::size_t minClusterItems = 6;
 
 // Sizes of passes.
 struct KeyedTuning {
