@@ -176,6 +176,7 @@ TEST_CASE("Whole plans of transpositions and permutations", "[plans]") {
                       4};
   small.tileRows = small.tileCols = 32;
   small.threads = 256;
+  small.request = request;
   const TransposeTuning& tuning = transposeTuningRow(90).tuning;
   checkPlan(planTranspose(request, tuning), small);
   TransposePlan other = small;

@@ -165,7 +165,7 @@ void launchPlan(const TransposeProblem<In, Out, Function>& problem, const Transp
     case Algorithm::threeByteTile:
       if constexpr (Kernels::threeBytes) return launchTile<ThreeByteTile>(problem, plan.regionBits, stream);
       break;
-    case Algorithm::anyAlignment:
+    case Algorithm::stagedTile:
       return plan.isWide ? launchStaged<StagedTileOf<sizeof(In), sizeof(Out), true>>(problem, stream)
                          : launchStaged<StagedTileOf<sizeof(In), sizeof(Out), false>>(problem, stream);
   }

@@ -25,7 +25,7 @@ enum class TransposeAlgorithm {
   sectorTile,     // aligned rows, output rows begin within sectors: tiles shifted to full sectors
   tile,           // aligned rows: vectors through shared memory
   threeByteTile,  // aligned rows of elements of 3 bytes
-  anyAlignment,   // everything
+  stagedTile,     // everything
 };
 
 // Two numbers that were compared, if any were.
@@ -53,6 +53,7 @@ struct TransposePlan {
   RunSizes run{};
   PanelSizes panel{};
   SkinnySizes skinny{};
+  TransposeRequest request{};
 };
 template <>
 inline constexpr bool isPlan<TransposePlan> = true;
@@ -84,7 +85,7 @@ class TransposePlanner {
     if (isSkinny) return skinny(tuning_.skinnyLines);
     if (hasManyLines) return skinny(manyLinesLimit(), "records without gaps");
     if (hasTiles() && f_.aligned >= 16) return alignedRows();
-    return anyAlignment();
+    return stagedTile();
   }
 
  private:
@@ -300,7 +301,7 @@ class TransposePlanner {
   // As since sm_80.
   bool givesMuchShared() const { return f_.sharedLimit > std::size_t{64} << 10; }
 
-  void anyAlignment() {
+  void stagedTile() {
     const std::size_t bytes = f_.area * f_.batch * f_.inBytes;
     const std::size_t wideBytes = f_.inBytes == 2 ? tuning_.wideBytesOf2Bytes : tuning_.wideBytes;
     const RowsTileShape tile = rowsTileShape(f_.inBytes, f_.outBytes, false);
@@ -308,8 +309,8 @@ class TransposePlanner {
     const char* const text =
         hasTiles() ? "rows do not begin at 16-byte boundaries" : "elements do not fill 16-byte vectors";
     plan_.isWide = wide != tile && bytes >= wideBytes && f_.inLd * f_.inBytes % sectorBytes != 0 && givesMuchShared();
-    if (!plan_.isWide) return choose(Algorithm::anyAlignment, tile, {text});
-    return choose(Algorithm::anyAlignment, wide, {text, Unit::bytes, bytes, Relation::isAtLeast, wideBytes});
+    if (!plan_.isWide) return choose(Algorithm::stagedTile, tile, {text});
+    return choose(Algorithm::stagedTile, wide, {text, Unit::bytes, bytes, Relation::isAtLeast, wideBytes});
   }
 
   TransposeFacts f_;
@@ -323,6 +324,7 @@ class TransposePlanner {
 
 inline TransposePlan planTranspose(const TransposeRequest& request, const TransposeTuning& tuning) {
   TransposePlan plan{};
+  plan.request = request;
   TransposePlanner(request, tuning, plan).plan();
   return plan;
 }
