@@ -97,7 +97,7 @@ TEST_CASE("vectors without gaps are copies, batches of them too") {
 TEST_CASE("one matrix is small up to 2^21 or 2^22 elements over the reads of an element") {
   expect(Algorithm::smallTile,
          {Shape(1, 1, 2048, 2048).gaps(1), Shape(2, 2, 2048, 1024).gaps(1), Shape(4, 4, 1024, 2048).gaps(1),
-          Shape(8, 8, 2048, 2048).gaps(1), Shape(16, 16, 2048, 2048), Shape(3, 1, 1024, 1365).gaps(1),
+          Shape(8, 8, 2048, 2048).gaps(1), Shape(16, 16, 2048, 1024), Shape(3, 1, 1024, 1365).gaps(1),
           Shape(6, 2, 1024, 1365), Shape(12, 4, 1024, 1365), Shape(8, 4, 1024, 2048).gaps(1).at(4, 0),
           Shape(4, 1, 1024, 512).gaps(1).at(1, 0), Shape(2, 2, 2048, 2048).to(16, 16).gaps(1),
           Shape(16, 16, 2048, 1024).to(4, 4), Shape(3, 1, 1000, 1000).to(2, 2), Shape(16, 2, 512, 1024).at(2, 0)});
@@ -105,7 +105,7 @@ TEST_CASE("one matrix is small up to 2^21 or 2^22 elements over the reads of an 
          {Shape(1, 1, 2048, 2049), Shape(2, 2, 2049, 1024), Shape(4, 4, 1023, 2051), Shape(8, 8, 2049, 2049),
           Shape(3, 1, 1024, 1366), Shape(6, 2, 1024, 1366), Shape(12, 4, 1024, 1366), Shape(8, 4, 1023, 2051).at(4, 0),
           Shape(4, 1, 1023, 515).at(1, 0), Shape(2, 2, 2048, 2049).to(16, 16), Shape(16, 2, 512, 1025).at(2, 0)});
-  expect(Algorithm::tile, {Shape(16, 16, 2048, 2049)});
+  expect(Algorithm::tile, {Shape(16, 16, 2048, 1025), Shape(16, 16, 2048, 2048).gaps(4, 4)});
 }
 
 TEST_CASE("batches, elements above 16 bytes or of more than 8 words, and too many columns are never small") {
@@ -242,15 +242,16 @@ TEST_CASE("bytes and halves in full and aligned squares of 4 x 4 go by permutati
                Shape(2, 1, 64, 64, 300).at(1, 0), Shape(1, 1, 64, 64, 300).to(1, 1)});
 }
 
-TEST_CASE("dense batches of 60 to 160 KiB a matrix of 8, 12 and 16 bytes go by column panels") {
+TEST_CASE("dense batches of 60 to 160 KiB a matrix of 8 and 12 bytes go by column panels, of 16 bytes by tiles") {
   expect(Algorithm::columnPanel, {Shape(12, 4, 72, 72, 256), Shape(12, 4, 100, 100, 256).at(16, 32),
-                                  Shape(8, 8, 101, 100, 256), Shape(16, 16, 100, 100, 256), Shape(8, 8, 64, 318, 256),
-                                  Shape(12, 4, 64, 212, 256), Shape(16, 8, 100, 100, 256)});
+                                  Shape(8, 8, 101, 100, 256), Shape(8, 8, 64, 318, 256), Shape(12, 4, 64, 212, 256)});
+  expect(Algorithm::registers, {Shape(16, 16, 65, 65, 256)});
   expect(Algorithm::run, {Shape(12, 4, 68, 72, 256), Shape(12, 4, 72, 90, 256), Shape(8, 8, 100, 101, 256),
                           Shape(8, 8, 63, 124, 256), Shape(8, 8, 200, 62, 256), Shape(12, 4, 100, 100, 256).at(4, 0),
                           Shape(4, 4, 150, 152, 256), Shape(8, 8, 101, 100, 256).to(8, 8)});
-  expect(Algorithm::tile, {Shape(16, 16, 101, 102, 256), Shape(16, 16, 100, 100, 255), Shape(8, 8, 64, 128, 256),
-                           Shape(8, 8, 64, 322, 256).gaps(2, 2)});
+  expect(Algorithm::tile, {Shape(16, 16, 101, 102, 256), Shape(16, 16, 100, 100, 255), Shape(16, 16, 100, 100, 256),
+                           Shape(16, 8, 100, 100, 256), Shape(16, 16, 72, 72, 256), Shape(16, 16, 70, 140, 256),
+                           Shape(8, 8, 64, 128, 256), Shape(8, 8, 64, 322, 256).gaps(2, 2)});
 }
 
 TEST_CASE("aligned rows: registers up to 4 MiB, or 16 MiB of 1 and 2 bytes, and where tiles would be empty") {
@@ -371,6 +372,33 @@ TEST_CASE("a plan in words") {
            "sector tile 64 x 64, 288 threads: rows of both sides begin at 16-byte boundaries, output rows "
            "within sectors, 900 full tiles at least 900");
   explains(Shape(6, 2, 16384, 16384), "staged tile 64 x 64, 512 threads: elements do not fill 16-byte vectors");
+}
+
+TEST_CASE("tiles that are half full stay tiles, emptier ones become registers") {
+  expect(Algorithm::tile, {Shape(2, 2, 12544, 64, 167), Shape(2, 2, 64, 12544, 167), Shape(1, 1, 12544, 128, 167)});
+  expect(Algorithm::registers,
+         {Shape(2, 2, 12544, 56, 167), Shape(2, 2, 12480, 64, 167), Shape(1, 1, 12544, 112, 167)});
+}
+
+TEST_CASE("tiles of 4-byte elements have half the threads up to 16 MiB") {
+  const auto threads = [](const Shape& shape) { return planTranspose(shape).threads; };
+  CHECK(threads(Shape(4, 4, 2048, 2048)) == 128);
+  CHECK(threads(Shape(4, 4, 2048, 2052)) == 256);
+  CHECK(threads(Shape(4, 4, 1024, 2052)) == 128);
+  CHECK(threads(Shape(4, 4, 2048, 2048).to(4, 4)) == 256);
+  CHECK(threads(Shape(8, 8, 2048, 2052)) == 256);
+}
+
+TEST_CASE("runs of short matrices of words are short") {
+  const auto matrices = [](const Shape& shape) { return planTranspose(shape).run.matrices; };
+  CHECK(matrices(Shape(4, 4, 16, 16, 3000)) == 2);
+  CHECK(matrices(Shape(8, 8, 4, 4, 3000)) == 16);
+  CHECK(matrices(Shape(8, 8, 12, 12, 3000)) == 2);
+  CHECK(matrices(Shape(16, 16, 5, 5, 3000)) == 6);
+  CHECK(matrices(Shape(4, 4, 20, 20, 3000)) > 2);
+  CHECK(matrices(Shape(2, 2, 8, 8, 3000)) == 32);
+  CHECK(matrices(Shape(4, 4, 16, 16, 3000).to(4, 4)) == 4);
+  CHECK(planTranspose(Shape(4, 4, 16, 16, 3000)).run.threads == 128);
 }
 
 TEST_CASE("columns of tiles are dealt to as many regions as the pitch of the input asks for") {

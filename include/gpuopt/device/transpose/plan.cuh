@@ -78,7 +78,7 @@ class TransposePlanner {
     if (isSmall(isSkinny)) return smallTile();
     const bool hasManyLines = !isSkinny && fitsManyLines();
     if (fitsPanels()) {
-      if (!suitsTiles()) return columnPanel();
+      if (!suitsTiles()) return f_.inBytes == 16 ? alignedRows() : columnPanel();
     } else if (fitsRun() && !(hasManyLines && isLargeRun())) {
       return canPermute() ? permutedRun() : run();
     }
@@ -125,7 +125,9 @@ class TransposePlanner {
     if (isSkinny)
       smallLimit_ = tuning_.smallSkinnyElements;
     else if (hasVectors)
-      smallLimit_ = f_.smaller < 4 ? tuning_.smallAlignedElements : limitOf(f_.smaller);
+      smallLimit_ = f_.smaller < 4     ? tuning_.smallAlignedElements
+                    : f_.smaller == 16 ? tuning_.smallElementsOf16Bytes
+                                       : limitOf(f_.smaller);
     else
       smallLimit_ = limitOf(f_.larger);
     return reads <= 8 && smallElements_ * smallReads_ <= smallLimit_;
@@ -277,14 +279,16 @@ class TransposePlanner {
       return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
                     {aligned, Unit::bytes, bytes, Relation::isAtMost, cached});
     // As in batches of matrices smaller than a tile.
-    if (roundUpTo<std::size_t>(f_.rows, tile.rows) * roundUpTo<std::size_t>(f_.cols, tile.cols) >= 2 * f_.area)
+    if (roundUpTo<std::size_t>(f_.rows, tile.rows) * roundUpTo<std::size_t>(f_.cols, tile.cols) > 2 * f_.area)
       return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
-                    {aligned, Unit::none, 0, Relation::exceeds, 0, "half of all tiles would be empty"});
+                    {aligned, Unit::none, 0, Relation::exceeds, 0, "more than half of all tiles would be empty"});
     if (suitsSectorTiles())
       return choose(
           Algorithm::sectorTile, sectorTileShape(f_.inBytes),
           {aligned, Unit::tiles, sectorTiles_, Relation::isAtLeast, tuning_.sectorTiles, "output rows within sectors"});
-    return choose(Algorithm::tile, tile, {aligned, Unit::bytes, bytes, Relation::exceeds, cached});
+    const bool isHalfBlock = f_.onlyMoves && f_.inBytes == 4 && bytes <= tuning_.halfBlockBytes;
+    return choose(Algorithm::tile, isHalfBlock ? halfBlockTileShape : tile,
+                  {aligned, Unit::bytes, bytes, Relation::exceeds, cached});
   }
 
   // Tiles at the edges of the matrix shift less well. The halo takes shared memory.
