@@ -245,7 +245,7 @@ TEST_CASE("bytes and halves in full and aligned squares of 4 x 4 go by permutati
 TEST_CASE("dense batches of 60 to 160 KiB a matrix of 8 and 12 bytes go by column panels, of 16 bytes by tiles") {
   expect(Algorithm::columnPanel, {Shape(12, 4, 72, 72, 256), Shape(12, 4, 100, 100, 256).at(16, 32),
                                   Shape(8, 8, 101, 100, 256), Shape(8, 8, 64, 318, 256), Shape(12, 4, 64, 212, 256)});
-  expect(Algorithm::registers, {Shape(16, 16, 65, 65, 256)});
+  expect(Algorithm::columnPanel, {Shape(16, 16, 65, 65, 256)});
   expect(Algorithm::run, {Shape(12, 4, 68, 72, 256), Shape(12, 4, 72, 90, 256), Shape(8, 8, 100, 101, 256),
                           Shape(8, 8, 63, 124, 256), Shape(8, 8, 200, 62, 256), Shape(12, 4, 100, 100, 256).at(4, 0),
                           Shape(4, 4, 150, 152, 256), Shape(8, 8, 101, 100, 256).to(8, 8)});
@@ -394,7 +394,8 @@ TEST_CASE("runs of short matrices of words are short") {
   CHECK(matrices(Shape(4, 4, 16, 16, 3000)) == 2);
   CHECK(matrices(Shape(8, 8, 4, 4, 3000)) == 16);
   CHECK(matrices(Shape(8, 8, 12, 12, 3000)) == 2);
-  CHECK(matrices(Shape(16, 16, 5, 5, 3000)) == 6);
+  CHECK(matrices(Shape(16, 16, 5, 5, 3000)) > 6);
+  CHECK(matrices(Shape(4, 4, 7, 7, 3000)) > 8);
   CHECK(matrices(Shape(4, 4, 20, 20, 3000)) > 2);
   CHECK(matrices(Shape(2, 2, 8, 8, 3000)) == 32);
   CHECK(matrices(Shape(4, 4, 16, 16, 3000).to(4, 4)) == 4);

@@ -130,7 +130,7 @@ struct TransposeKernels {
   static constexpr bool threeBytes = onlyMoves && std::is_same_v<In, ThreeByteElement>;
   static constexpr bool permutes = onlyMoves && isWord<In> && sizeof(In) <= 2;
   static constexpr bool halfBlocks = onlyMoves && vectors && sizeof(In) == 4;
-  static constexpr bool panels = onlyMoves && sizeof(In) >= 8 && sizeof(In) < 16 && alignof(In) >= 4;
+  static constexpr bool panels = onlyMoves && sizeof(In) >= 8 && sizeof(In) <= 16 && alignof(In) >= 4;
 };
 
 template <class In, class Out, class Function>

@@ -78,7 +78,8 @@ class TransposePlanner {
     if (isSmall(isSkinny)) return smallTile();
     const bool hasManyLines = !isSkinny && fitsManyLines();
     if (fitsPanels()) {
-      if (!suitsTiles()) return f_.inBytes == 16 ? alignedRows() : columnPanel();
+      if (!suitsTiles())
+        return f_.inBytes == 16 && fillsHalfOf(vectorTileShape(16, 16)) ? alignedRows() : columnPanel();
     } else if (fitsRun() && !(hasManyLines && isLargeRun())) {
       return canPermute() ? permutedRun() : run();
     }
@@ -268,6 +269,10 @@ class TransposePlanner {
 
   // --- Rows of both sides begin at 16-byte boundaries.
 
+  bool fillsHalfOf(const TransposeTileShape& tile) const {
+    return roundUpTo<std::size_t>(f_.rows, tile.rows) * roundUpTo<std::size_t>(f_.cols, tile.cols) <= 2 * f_.area;
+  }
+
   void alignedRows() {
     constexpr const char* aligned = "rows of both sides begin at 16-byte boundaries";
     plan_.regionBits = regionBits(f_, tuning_);
@@ -279,7 +284,7 @@ class TransposePlanner {
       return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
                     {aligned, Unit::bytes, bytes, Relation::isAtMost, cached});
     // As in batches of matrices smaller than a tile.
-    if (roundUpTo<std::size_t>(f_.rows, tile.rows) * roundUpTo<std::size_t>(f_.cols, tile.cols) > 2 * f_.area)
+    if (!fillsHalfOf(tile))
       return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
                     {aligned, Unit::none, 0, Relation::exceeds, 0, "more than half of all tiles would be empty"});
     if (suitsSectorTiles())

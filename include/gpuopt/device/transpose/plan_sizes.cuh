@@ -78,7 +78,8 @@ inline unsigned periodThreads(unsigned threads, unsigned period) {
 }
 
 inline bool areShortMatricesOfWords(const TransposeFacts& f, const TransposeTuning& tuning) {
-  return f.onlyMoves && f.atoms == 1 && f.inBytes >= 4 && f.area * f.inBytes <= tuning.wordMatrixBytes;
+  return f.onlyMoves && f.atoms == 1 && f.inBytes >= 4 && f.area * f.inBytes % 64 == 0 &&
+         f.area * f.inBytes <= tuning.wordMatrixBytes;
 }
 
 inline RunSizes runSizes(const TransposeFacts& f, const TransposeTuning& tuning) {
