@@ -47,8 +47,10 @@ class Table {
   void print(const char* name, const std::string& plan) {
     const std::size_t colon = plan.find(": ");
     if (colon == std::string::npos) throw std::runtime_error("no reason in: " + plan);
+    const std::size_t bytes = plan.rfind("; reads ");
     if (isMarkdown_)
-      std::printf("| %s | %s | %s |\n", name, plan.substr(0, colon).c_str(), plan.substr(colon + 2).c_str());
+      std::printf("| %s | %s | %s |\n", name, plan.substr(0, colon).c_str(),
+                  plan.substr(colon + 2, bytes - colon - 2).c_str());
     else
       std::printf("%s\n    %s\n", name, plan.c_str());
   }

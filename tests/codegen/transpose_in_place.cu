@@ -5,7 +5,7 @@
 #include <gpuopt/device/transpose/in_place_square.cuh>
 
 // CODEGEN: kernel=pairKernel<.*VectorPairTile contains=ld\.global\.v4 contains=st\.global\.v4 absent=ld\.global\.nc no-local no-spill max-shared=0
-// CODEGEN: kernel=pairKernel<.*UnalignedPairTile absent=ld\.global\.nc no-local no-spill max-registers=64 max-shared=0
+// CODEGEN: kernel=pairKernel<.*WordPairTile absent=ld\.global\.nc no-local no-spill max-registers=64 max-shared=0
 // CODEGEN: kernel=transposePanelKernel absent=ld\.global\.nc no-local no-spill max-registers=40 max-shared=0
 // CODEGEN: kernel=shuffleColumnsKernel absent=ld\.global\.nc no-local no-spill max-registers=40 max-shared=0
 namespace {

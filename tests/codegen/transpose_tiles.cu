@@ -11,7 +11,8 @@ using gpuopt::Identity;
 // CODEGEN: kernel=transposeTileKernel<.*RectangleTile contains=ld\.global\.nc\.L2::128B\.v4 contains=ld\.global\.nc\.L2::256B\.v4 contains=st\.shared\.v4 contains=ld\.shared\.v4 contains=st\.global\.v4 no-local no-spill max-registers=85
 // CODEGEN: kernel=transposeTileKernel<.*SquareTile<uint4 max-registers=32
 // CODEGEN: kernel=transposeTileKernel<.*SquareTile<uint2 max-registers=40
-// CODEGEN: kernel=transposeTileKernel<.*SquareTile<unsigned.int max-registers=48
+// CODEGEN: kernel=transposeTileKernel<.*SquareTile<unsigned.int,.unsigned.int,.(.int.)?64,.(.int.)?4> max-registers=48
+// CODEGEN: kernel=transposeTileKernel<.*SquareTile<unsigned.int,.unsigned.int,.(.int.)?64,.(.int.)?2> max-registers=56
 // CODEGEN: kernel=transposeTileKernel<.*SectorTile contains=ld\.global\.nc\.L2::128B\.v4 contains=ld\.global\.nc\.L2::256B\.v4 contains=st\.shared\.v4 contains=ld\.shared\.v4 contains=st\.global\.v4 no-local no-spill max-registers=96
 // CODEGEN: kernel=transposeTileKernel<.*SectorTile<unsigned.int, max-registers=56
 // CODEGEN: kernel=transposeTileKernel<.*SectorTile<uint2, max-registers=48
@@ -31,6 +32,8 @@ void transposeTiles(const void* in, void* out, std::size_t n, cudaStream_t strea
   detail::launchTile<detail::VectorTileOf<In, Out>>(problem, 0, stream);
   if constexpr (detail::TransposeKernels<In, Out, Function>::sectors)
     detail::launchTile<detail::SectorTileOf<In>>(problem, 0, stream);
+  if constexpr (detail::TransposeKernels<In, Out, Function>::halfBlocks)
+    detail::launchTile<detail::HalfBlockTile<In>>(problem, 0, stream);
 }
 
 void transposeEverything(const void* in, void* out, std::size_t n, cudaStream_t stream) {

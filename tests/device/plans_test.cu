@@ -176,6 +176,7 @@ TEST_CASE("Whole plans of transpositions and permutations", "[plans]") {
                       4};
   small.tileRows = small.tileCols = 32;
   small.threads = 256;
+  small.request = request;
   const TransposeTuning& tuning = transposeTuningRow(90).tuning;
   checkPlan(planTranspose(request, tuning), small);
   TransposePlan other = small;
@@ -186,7 +187,9 @@ TEST_CASE("Whole plans of transpositions and permutations", "[plans]") {
   CHECK(other != small);
 
   const InPlaceRequest square{64, 64, 1, 4, 32, true}, rectangle{4096, 2048, 1, 4, 4, true};
-  checkPlan(planInPlace(square), {InPlaceAlgorithm::vectorPairs, "rows begin at 16-byte boundaries", square, {4, 1}});
+  checkPlan(
+      planInPlace(square),
+      {InPlaceAlgorithm::vectorPairs, "rows begin at 16-byte boundaries", square, {4, 1}, {}, {64, 256, 32 << 10}, 1});
   checkPlan(planInPlace(rectangle),
             {InPlaceAlgorithm::scratch, "the matrix fits into scratch memory", rectangle, {1, 1}});
 

@@ -14,7 +14,7 @@ GPUOPT_DETAIL_BEGIN
 struct Explanation {
   std::string kernel;  // with how it divides its work
   std::string reason;
-  std::size_t blocks = 0;   // 0 of a call of several launches
+  std::size_t blocks = 0;   // 0 of a call of several launches, or where the plan does not count them
   std::size_t threads = 0;  // of a block
   std::size_t readBytes = 0;
   std::size_t writtenBytes = 0;
@@ -29,6 +29,8 @@ inline std::string inWords(const Explanation& call) {
   if (call.blocks > 0)
     text += message({", ", call.blocks, call.blocks == 1 ? " block of " : " blocks of ", call.threads,
                      call.threads == 1 ? " thread" : " threads"});
+  else if (call.threads > 0)
+    text += message({", ", call.threads, call.threads == 1 ? " thread" : " threads"});
   text += message({": ", call.reason});
   if (!call.hasLength) return text;
   return message({text, "; reads ", call.readBytes, " bytes", call.alsoReads, ", writes ", call.writtenBytes});

@@ -331,22 +331,23 @@ TEST_CASE("A call that explains itself", "[permute]") {
   };
   CHECK(explained({0, 5}, {1, 0}) == "nothing to launch: no elements");
   CHECK(explained({40, 70}, {1, 0}) ==
-        "transposition: two groups of axes change places; words of 4 bytes along 70 (1 to 40), 40 (70 to 1); small "
-        "tile 32 x 32, 256 threads: one matrix, 2800 elements at most 2097152");
+        "transpose: two groups of axes change places; words of 4 bytes along 70 (1 to 40), 40 (70 to 1); small "
+        "tile 32 x 32, 256 threads: one matrix, 2800 elements at most 2097152; reads 11200 bytes, writes 11200");
   const std::string runs = explained({7, 900, 33}, {2, 1, 0});  // the tile's sizes are matters of tuning
   CHECK(contains(runs, " rows of 132 bytes to "));
   CHECK(contains(runs, ", sectors read "));
   CHECK(contains(runs,
-                 " % of the least: runs of several axes; words of 4 bytes along 33 (1 to 6300), 900 (33 to 7), 7 "
-                 "(29700 to 1)"));
+                 " of 256 threads: runs of several axes; words of 4 bytes along 33 (1 to 6300), 900 (33 to 7), 7 "
+                 "(29700 to 1); reads 831600 bytes, writes 831600"));
   CHECK(explained({7, 9, 33}, {2, 1, 0}) ==
-        "words: a small tensor; words of 4 bytes along 33 (1 to 63), 9 (33 to 7), 7 (297 to 1)");
+        "elements: a small tensor; words of 4 bytes along 33 (1 to 63), 9 (33 to 7), 7 (297 to 1); reads 8316 bytes, "
+        "writes 8316");
   CHECK(explained({256, 4, 256}, {2, 1, 0}) ==
         "matrix tile: both tensors have long aligned runs along one axis; words of 4 bytes along 256 (1 to 1024), 4 "
-        "(256 to 256), 256 (1024 to 1)");
+        "(256 to 256), 256 (1024 to 1); reads 1048576 bytes, writes 1048576");
   CHECK(explained({50, 70, 192}, {1, 0, 2}) ==
-        "words: both tensors keep runs of 16 bytes; words of 16 bytes along 70 (48 to 2400), 50 (3360 to 48), "
-        "48 (1 to 1)");
+        "elements: both tensors keep runs of 16 bytes; words of 16 bytes along 70 (48 to 2400), 50 (3360 to 48), "
+        "48 (1 to 1); reads 2688000 bytes, writes 2688000");
   CHECK(explained({50, 70, 192}, {1, 0, 2}) ==
         explainPermute(TensorView(in.data(), {50, 70, 192}), TensorView(out.data(), {70, 50, 192}), {1, 0, 2}));
 }

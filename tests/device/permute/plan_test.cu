@@ -45,27 +45,27 @@ using Bytes12 = Words<unsigned, 3>;
 using Bytes48 = Words<unsigned, 12>;
 
 TEST_CASE("Axes that stay neighbours are merged", "[permute]") {
-  CHECK(planned<float>({}, {}) == "transposition: two groups of axes change places; 4 bytes along ");
+  CHECK(planned<float>({}, {}) == "transpose: two groups of axes change places; 4 bytes along ");
   CHECK(planned<float>({2, 3, 4, 5}, {0, 1, 2, 3}) ==
-        "transposition: two groups of axes change places; 4 bytes along 120 (1 to 1)");
+        "transpose: two groups of axes change places; 4 bytes along 120 (1 to 1)");
   CHECK(planned<float>({2, 3, 4, 5}, {2, 3, 0, 1}) ==
-        "transposition: two groups of axes change places; 4 bytes along 20 (1 to 6), 6 (20 to 1)");
+        "transpose: two groups of axes change places; 4 bytes along 20 (1 to 6), 6 (20 to 1)");
   CHECK(planned<float>({1, 30, 1, 50, 1}, {3, 4, 2, 1, 0}) ==
-        "transposition: two groups of axes change places; 4 bytes along 50 (1 to 30), 30 (50 to 1)");
+        "transpose: two groups of axes change places; 4 bytes along 50 (1 to 30), 30 (50 to 1)");
   CHECK(planned<float>({8, 30, 50}, {0, 2, 1}) ==
-        "transposition: two groups of axes change places; 4 bytes along 8 (1500 to 1500), 50 (1 to 30), 30 (50 to 1)");
+        "transpose: two groups of axes change places; 4 bytes along 8 (1500 to 1500), 50 (1 to 30), 30 (50 to 1)");
   CHECK(planned<float>({8, 5, 6, 7}, {3, 1, 2, 0}) ==
         "tile of runs: runs of several axes; 4 bytes along 7 (1 to 240), 30 (7 to 8), 8 (210 to 1)");
   CHECK(
       planned<float>({8, 32, 32, 3}, {0, 3, 1, 2}) ==
-      "transposition: two groups of axes change places; 4 bytes along 8 (3072 to 3072), 3 (1 to 1024), 1024 (3 to 1)");
+      "transpose: two groups of axes change places; 4 bytes along 8 (3072 to 3072), 3 (1 to 1024), 1024 (3 to 1)");
 }
 
 TEST_CASE("Axes that count downwards in both tensors count upwards", "[permute]") {
   CHECK(planned<float>(Layout::spread({30, 50}, 0, 3), Layout::spread({50, 30}, 0, 3), {1, 0}) ==
-        "transposition: two groups of axes change places; 4 bytes along 50 (1 to 30), 30 (50 to 1)");
+        "transpose: two groups of axes change places; 4 bytes along 50 (1 to 30), 30 (50 to 1)");
   CHECK(planned<float>(Layout::spread({1000}, 0, 1), Layout::spread({1000}, 0, 1), {0}) ==
-        "transposition: two groups of axes change places; 4 bytes along 1000 (1 to 1)");
+        "transpose: two groups of axes change places; 4 bytes along 1000 (1 to 1)");
 }
 
 TEST_CASE("An axis that would make few, long rows of the output is split", "[permute]") {
@@ -95,7 +95,7 @@ TEST_CASE("Elements become words, and runs that both tensors keep wider ones", "
 
 TEST_CASE("Every kernel has its shapes", "[permute]") {
   CHECK(planned<float>({5, 7, 64}, {1, 0, 2}) ==
-        "words: both tensors keep runs of 16 bytes; 16 bytes along 7 (16 to 80), 5 (112 to 16), 16 (1 to 1)");
+        "elements: both tensors keep runs of 16 bytes; 16 bytes along 7 (16 to 80), 5 (112 to 16), 16 (1 to 1)");
   CHECK(planned<float>({5, 7, 60}, {1, 0, 2}) ==
         "tile of runs: runs of several axes; 16 bytes along 7 (15 to 75), 5 (105 to 15), 15 (1 to 1)");
   CHECK(planned<float>({64, 2, 64, 4}, {2, 1, 3, 0}) ==
@@ -108,13 +108,13 @@ TEST_CASE("Every kernel has its shapes", "[permute]") {
   CHECK(planned<float>({33, 3, 33}, {2, 1, 0}) ==
         "tile of runs: runs of several axes; 4 bytes along 33 (1 to 99), 3 (33 to 33), 33 (99 to 1)");
   CHECK(planned<float>({{33, 5, 9}, {0, 9, 1}}, Layout::dense({9, 33, 5}), {2, 0, 1}) ==
-        "words: neighbours of one tensor are no neighbours in either; 4 bytes along 9 (1 to 165), 33 (0 to 5), 5 (9 to "
+        "elements: neighbours of one tensor are no neighbours in either; 4 bytes along 9 (1 to 165), 33 (0 to 5), 5 (9 to "
         "1)");
   CHECK(planned<float>({{5, 7, 9}, {190, 22, 2}}, Layout::dense({9, 5, 7}), {2, 0, 1}) ==
-        "words: neighbours of one tensor are no neighbours in either; 4 bytes along 9 (2 to 35), 5 (190 to 7), 7 (22 "
+        "elements: neighbours of one tensor are no neighbours in either; 4 bytes along 9 (2 to 35), 5 (190 to 7), 7 (22 "
         "to 1)");
   CHECK(planned<float>(Layout::spread({1000}, 0, 1), Layout::dense({1000}), {0}) ==
-        "words: neighbours of one tensor are no neighbours in either; 4 bytes along 1000 (-1 to 1)");
+        "elements: neighbours of one tensor are no neighbours in either; 4 bytes along 1000 (-1 to 1)");
   CHECK(planned<Bytes12>(Layout::dense({5, 7, 9}), Layout::dense({9, 7, 5}), {2, 1, 0}, false) ==
         "tile of runs: runs of several axes; 12 bytes along 9 (1 to 35), 7 (9 to 5), 5 (63 to 1)");
 }
@@ -131,7 +131,7 @@ TEST_CASE("Lines of the input are fetched whole unless most of them is a gap", "
 
 TEST_CASE("Small tensors move word by word", "[permute]") {
   CHECK(planned<float>({5, 5, 4}, {2, 1, 0}) ==
-        "words: a small tensor; 4 bytes along 4 (1 to 25), 5 (4 to 5), 5 (20 to 1)");
+        "elements: a small tensor; 4 bytes along 4 (1 to 25), 5 (4 to 5), 5 (20 to 1)");
   CHECK(planned<float>({5, 5, 5}, {2, 1, 0}) ==
         "tile of runs: runs of several axes; 4 bytes along 5 (1 to 25), 5 (5 to 5), 5 (25 to 1)");
 }

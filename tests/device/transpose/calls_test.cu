@@ -368,12 +368,14 @@ TEST_CASE("A call that explains itself", "[transpose]") {
   DeviceArray<float> memory(20000);
   float* const m = memory.data();
   CHECK(explainTranspose(m, m + 4096, 64, 64) ==
-        "small tile 32 x 32, 256 threads: one matrix, 4096 elements at most 2097152");
-  CHECK(explainTranspose(m, m + 4096, 1, 64) == "copy, 256 threads: vectors without gaps, both sides equally aligned");
+        "small tile 32 x 32, 256 threads: one matrix, 4096 elements at most 2097152; reads 16384 bytes, "
+        "writes 16384");
+  CHECK(explainTranspose(m, m + 4096, 1, 64) ==
+        "copy, 256 threads: vectors without gaps, both sides equally aligned; reads 256 bytes, writes 256");
   CHECK(contains(explainTranspose(m, m + 4096, 1, 64, Doubled{}), "small tile"));
   CHECK(contains(explainTranspose(m, reinterpret_cast<double*>(m + 4096), 5, 64, Doubled{}), "small tile"));
   CHECK(contains(explainTranspose(MatrixView{m, 4, 4, 4, 300}, MatrixView{m + 8192, 4, 4, 4, 300}),
-                 "runs of 64 matrices"));
+                 "runs of 32 matrices"));
   CHECK(contains(explainTranspose(MatrixView{m, 4, 4, 4, 300}, MatrixView{m + 8192, 4, 4, 4, 300}, Doubled{}),
                  "runs of 64 matrices"));
   CHECK(contains(explainTranspose(MatrixView{m, 64, 40, 41, 2}, MatrixView{m + 8192, 40, 64, 64, 2}),

@@ -14,13 +14,10 @@ namespace in_place_test {
 
 namespace inPlace {
 
-// Small tiles of 16-byte elements, so that small matrices have groups of tiles. nvcc requires a named
-// namespace for variable templates.
+// Small tiles of 16-byte elements, so that small matrices have groups of tiles.
 struct ManyTiles : gpuopt::detail::SquareTuningSm90 {
-  template <std::size_t>
-  static constexpr unsigned TILE = 8;
-  template <std::size_t>
-  static constexpr unsigned THREADS = 32;
+  static constexpr unsigned vectorTile(std::size_t) { return 8; }
+  static constexpr unsigned vectorThreads(std::size_t) { return 32; }
 };
 
 }  // namespace inPlace

@@ -25,7 +25,7 @@ using gpuopt::detail::largerOf;
 using gpuopt::detail::RawElement;
 using gpuopt::detail::RegisterSquare;
 using gpuopt::detail::SwizzledColumns;
-using gpuopt::detail::UnalignedPairTile;
+using gpuopt::detail::WordPairTile;
 using gpuopt::detail::VectorSwizzle;
 using gpuopt::detail::Word;
 
@@ -133,12 +133,12 @@ void checkTile() {
         TILE, {VectorAccess<1, 1, TILE>::degree, VectorAccess<1, 2, TILE>::degree, VectorAccess<1, 8, TILE>::degree});
 }
 
-// --- UnalignedPairTile: neighbouring threads write the words of a row, and read those of a column. All other
+// --- WordPairTile: neighbouring threads write the words of a row, and read those of a column. All other
 // rows and columns are shifted copies of these.
 
 template <unsigned SIZE, unsigned TILE_BYTES>
-struct UnalignedAccess {
-  using Tile = UnalignedPairTile<RawElement<SIZE, SIZE % 4 == 0 ? 4 : SIZE>, TILE_BYTES>;
+struct WordAccess {
+  using Tile = WordPairTile<RawElement<SIZE, SIZE % 4 == 0 ? 4 : SIZE>, TILE_BYTES>;
   static constexpr unsigned WORDS = Tile::WORDS;
   static constexpr unsigned PACKED = SIZE < 4 ? 4 / SIZE : 1;
   static constexpr unsigned ELEMENT = SIZE < 4 ? 1 : SIZE / 4;
@@ -164,10 +164,10 @@ struct UnalignedAccess {
 };
 
 template <unsigned TILE_BYTES>
-constexpr bool unalignedTilesAreFree() {
-  return UnalignedAccess<1, TILE_BYTES>::isFree() && UnalignedAccess<2, TILE_BYTES>::isFree() &&
-         UnalignedAccess<4, TILE_BYTES>::isFree() && UnalignedAccess<8, TILE_BYTES>::isFree() &&
-         UnalignedAccess<12, TILE_BYTES>::isFree() && UnalignedAccess<16, TILE_BYTES>::isFree();
+constexpr bool wordTilesAreFree() {
+  return WordAccess<1, TILE_BYTES>::isFree() && WordAccess<2, TILE_BYTES>::isFree() &&
+         WordAccess<4, TILE_BYTES>::isFree() && WordAccess<8, TILE_BYTES>::isFree() &&
+         WordAccess<12, TILE_BYTES>::isFree() && WordAccess<16, TILE_BYTES>::isFree();
 }
 
 // --- WarpTile: lanes take their own parts, and neighbouring chunks or words of the whole. It may begin half
@@ -227,7 +227,7 @@ TEST_CASE("tiles of elements have no bank conflicts") {
 TEST_CASE("tiles of elements of three bytes have no bank conflicts") { CHECK(tripleDegree() == 1); }
 
 TEST_CASE("tiles of any alignment have no bank conflicts") {
-  CHECK(unalignedTilesAreFree<gpuopt::detail::SquareTuningSm90::unalignedTileBytes>());
+  CHECK(wordTilesAreFree<gpuopt::detail::SquareTuningSm90::wordTileBytes>());
 }
 
 TEST_CASE("warps' tiles of structures have no bank conflicts") {

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/explain.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/transpose/plan.cuh>
 
@@ -41,22 +42,23 @@ inline std::string reasonInWords(const TransposeReason& reason) {
 
 inline const char* nameOf(TransposeAlgorithm algorithm) {
   constexpr const char* names[] = {// in the order of TransposeAlgorithm
-                                   "nothing to launch", "copy",        "small tile", "byte-permuted runs",  "runs",
-                                   "column panels",     "skinny tile", "registers",  "sector-aligned tile", "tile",
-                                   "3-byte tile",       "staged tile"};
-  static_assert(std::size(names) == static_cast<std::size_t>(TransposeAlgorithm::anyAlignment) + 1);
+                                   "nothing",     "copy",          "small tile",      "permuted runs",
+                                   "runs",        "column panels", "skinny tile",     "registers",
+                                   "sector tile", "tile",          "three-byte tile", "staged tile"};
+  static_assert(std::size(names) == static_cast<std::size_t>(TransposeAlgorithm::stagedTile) + 1);
   return names[static_cast<std::size_t>(algorithm)];
 }
 
-// The kernel, what a block takes, and the reason.
+// The kernel with what a block takes, the reason, and the bytes to move.
 inline std::string planInWords(const TransposePlan& plan) {
-  std::string text = nameOf(plan.algorithm);
+  const TransposeRequest& r = plan.request;
+  std::string kernel = nameOf(plan.algorithm);
   if (plan.run.matrices > 0)
-    text += message({" of ", plan.run.matrices, " matrices"});
+    kernel += message({" of ", plan.run.matrices, " matrices"});
   else if (plan.tileCols > 0)
-    text += message({" ", plan.tileRows, " x ", plan.tileCols});
-  if (plan.threads > 0) text += message({", ", plan.threads, " threads"});
-  return message({text, ": ", reasonInWords(plan.reason)});
+    kernel += message({" ", plan.tileRows, " x ", plan.tileCols});
+  const std::size_t elements = r.rows * r.cols * r.batch;
+  return inWords({kernel, reasonInWords(plan.reason), 0, plan.threads, elements * r.inBytes, elements * r.outBytes});
 }
 
 GPUOPT_DETAIL_END

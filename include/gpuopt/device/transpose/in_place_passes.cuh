@@ -9,6 +9,7 @@
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/device/transpose/in_place_elements.cuh>
 #include <gpuopt/device/transpose/in_place_segments.cuh>
+#include <gpuopt/device/transpose/in_place_sizes.cuh>
 #include <gpuopt/device/transpose/in_place_tuning.cuh>
 #include <gpuopt/device/transpose/problem.cuh>
 #include <gpuopt/device/transpose/staged.cuh>
@@ -85,12 +86,6 @@ struct ColumnShuffle {
   unsigned regionBytes;  // the last one may have fewer
   unsigned laneBits;     // 2^laneBits lanes move a region
   bool forward;          // from the shuffled rows to the transposed matrix, or back
-};
-
-// A region's offsets in the matrix, in bytes.
-struct SegmentMove {
-  std::size_t from;
-  std::size_t to;
 };
 
 // Where segment `number` of a group comes from and where it goes. `offset` is that of the region.
@@ -187,39 +182,25 @@ GPUOPT_KERNEL void __launch_bounds__(columnShuffleThreads)
     Region::store(matrix, moves[i], lane, bytes, words[(i << shuffle.laneBits) + lane]);
 }
 
-// Regions have at most maxRegionBytes.
 template <class W, unsigned ALIGNMENT>
-void launchShuffleColumns(const ByteRange& matrix, const SegmentGrid& grid, ColumnShuffle shuffle,
-                          std::size_t maxRegionBytes, cudaStream_t stream) {
-  const std::size_t segments = std::size_t{grid.panels} * grid.group;
-  const std::size_t fitting = smallerOf(columnShuffleSharedBytes, sharedLimit()) / segments - sizeof(SegmentMove);
-  const std::size_t most = smallerOf(fitting, maxRegionBytes);
-  shuffle.laneBits = 1;
-  while ((2U << shuffle.laneBits) <= columnShuffleThreads && (sizeof(W) << shuffle.laneBits << 1) <= most)
-    ++shuffle.laneBits;
-  const std::size_t wordBytes = sizeof(W) << shuffle.laneBits;
-  shuffle.regionBytes = static_cast<unsigned>(wordBytes - RegionWords<W, ALIGNMENT>::EXTRA_BYTES);
-  shuffle.regions = static_cast<unsigned>(ceilDivide(grid.height * shuffle.elementBytes, shuffle.regionBytes));
-  LaunchConfig config =
-      gridConfig(columnShuffleThreads, std::size_t{shuffle.regions} * grid.groups, stream, "gpuopt::transposeInPlace");
-  config.sharedBytes = segments * (sizeof(SegmentMove) + wordBytes);
+void launchShuffleColumns(const ByteRange& matrix, const SegmentGrid& grid, const ColumnShuffle& shuffle,
+                          const ColumnShuffleSizes& sizes, cudaStream_t stream) {
+  LaunchConfig config = gridConfig(columnShuffleThreads, sizes.blocks, stream, "gpuopt::transposeInPlace");
+  config.sharedBytes = sizes.sharedBytes;
   launch(shuffleColumnsKernel<W, ALIGNMENT>, config, matrix, grid, shuffle);
 }
 
-// Moves the segments of `matrix`, elements of type E, by the widest words that fit.
+// Moves the segments of `matrix`, elements of type E, by the words that the plan has chosen.
 template <class E>
-void shuffleColumns(const ByteRange& matrix, const SegmentGrid& grid, bool forward, std::size_t maxRegionBytes,
+void shuffleColumns(const ByteRange& matrix, const SegmentGrid& grid, const ColumnShuffleSizes& sizes, bool forward,
                     cudaStream_t stream) {
-  const ColumnShuffle shuffle{sizeof(E), 0, 0, 0, forward};
-  const auto segmentsBeginAt = [&](std::size_t bytes) {
-    return (matrix.begin | grid.height * sizeof(E) | grid.gap * sizeof(E)) % bytes == 0;
-  };
-  if (segmentsBeginAt(16))
-    launchShuffleColumns<uint4, 16>(matrix, grid, shuffle, maxRegionBytes, stream);
-  else if (segmentsBeginAt(4))
-    launchShuffleColumns<unsigned, 4>(matrix, grid, shuffle, maxRegionBytes, stream);
+  const ColumnShuffle shuffle{sizeof(E), sizes.regions, sizes.regionBytes, sizes.laneBits, forward};
+  if (sizes.alignment == 16)
+    launchShuffleColumns<uint4, 16>(matrix, grid, shuffle, sizes, stream);
+  else if (sizes.alignment == 4)
+    launchShuffleColumns<unsigned, 4>(matrix, grid, shuffle, sizes, stream);
   else
-    launchShuffleColumns<unsigned, wordAlignment<E>>(matrix, grid, shuffle, maxRegionBytes, stream);
+    launchShuffleColumns<unsigned, wordAlignment<E>>(matrix, grid, shuffle, sizes, stream);
 }
 
 GPUOPT_DETAIL_END

@@ -31,15 +31,16 @@ void copyElements(E* to, const E* from, std::size_t count, cudaStream_t stream) 
 template <class Tuning, class E>
 class RectanglePasses {
  public:
-  RectanglePasses(E* data, std::size_t length, std::size_t width, const PanelPlan& plan, cudaStream_t stream)
+  RectanglePasses(E* data, const InPlacePlan& plan, cudaStream_t stream)
       : data_(data),
-        length_(length),
-        width_(width),
-        plan_(plan),
-        isFlat_(isFlat(plan_.panels, width)),
-        grid_(segmentGrid(plan_, width)),
+        length_(plan.length()),
+        width_(plan.width()),
+        plan_(plan.panels),
+        shuffle_(plan.shuffle),
+        isFlat_(isFlat(plan_.panels, width_)),
+        grid_(segmentGrid(plan_, width_)),
         stream_(stream),
-        memory_((panelElements() + plan_.remainder * width) * sizeof(E), stream),
+        memory_((panelElements() + plan_.remainder * width_) * sizeof(E), stream),
         scratch_(reinterpret_cast<E*>(memory_.data())),
         remainder_(scratch_ + panelElements()) {}
 
@@ -95,7 +96,7 @@ class RectanglePasses {
 
   void shuffleColumns(bool forward) const {
     const ByteRange matrix{reinterpret_cast<std::uintptr_t>(data_), reinterpret_cast<std::uintptr_t>(end())};
-    detail::shuffleColumns<E>(matrix, grid_, forward, Tuning::regionBytes, stream_);
+    detail::shuffleColumns<E>(matrix, grid_, shuffle_, forward, stream_);
   }
 
   // Flat matrices: moves the rows of the transposed matrix, dense and without the remainder's gaps, `apart` to where
@@ -128,6 +129,7 @@ class RectanglePasses {
   std::size_t length_;
   std::size_t width_;
   PanelPlan plan_;
+  ColumnShuffleSizes shuffle_;
   bool isFlat_;
   SegmentGrid grid_;
   cudaStream_t stream_;
@@ -156,9 +158,9 @@ void launchTransposeRectangleInPlace(T* data, std::size_t rows, std::size_t cols
     if (plan.algorithm == InPlaceAlgorithm::scratch)
       transposeThroughScratch(elements, rows, cols, stream);
     else if (rows >= cols)
-      RectanglePasses<Tuning, E>(elements, rows, cols, plan.panels, stream).transpose();
+      RectanglePasses<Tuning, E>(elements, plan, stream).transpose();
     else
-      RectanglePasses<Tuning, E>(elements, cols, rows, plan.panels, stream).transposeBack();
+      RectanglePasses<Tuning, E>(elements, plan, stream).transposeBack();
   });
 }
 

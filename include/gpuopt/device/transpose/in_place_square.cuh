@@ -34,19 +34,15 @@ GPUOPT_KERNEL void __launch_bounds__(2 * Tile::THREADS) pairKernel(const Squares
   if (!idles) tile.store();
 }
 
-// Every device lets a block have this much shared memory.
-inline constexpr std::size_t commonShared = 64 << 10;
-
-// Takes smaller tiles where the device has less shared memory.
+// The plan has chosen the tile, or the smaller one; here it says which are compiled.
 template <class Tile, class E>
-void launchPairs(const SquareArgs<E>& shape, TileOrder order, cudaStream_t stream) {
-  constexpr std::size_t SHARED = 2 * Tile::BYTES;
-  if constexpr (SHARED > commonShared)
-    if (sharedLimit() < SHARED) return launchPairs<typename Tile::Smaller>(shape, order, stream);
-  const Squares<E> squares{shape, {shape.n, Tile::TILE, order}};
+void launchPairs(const SquareArgs<E>& shape, const InPlacePlan& plan, cudaStream_t stream) {
+  if constexpr (2 * Tile::BYTES > commonShared)
+    if (plan.tile.side != Tile::TILE) return launchPairs<typename Tile::Smaller>(shape, plan, stream);
+  const Squares<E> squares{shape, {shape.n, Tile::TILE, plan.order}};
   LaunchConfig config =
-      gridConfig(2 * Tile::THREADS, squares.triangle.blocks * squares.batch, stream, "gpuopt::transposeInPlace");
-  config.sharedBytes = SHARED;
+      gridConfig(static_cast<int>(plan.tile.threads), plan.blocks, stream, "gpuopt::transposeInPlace");
+  config.sharedBytes = plan.tile.sharedBytes;
   launch(pairKernel<Tile>, config, squares);
 }
 
@@ -59,10 +55,10 @@ void launchTransposeSquareInPlace(T* data, std::size_t n, std::size_t ld, std::s
     const SquareArgs<E> shape{elements, n, ld, stride, batch};
     const InPlacePlan plan = planSquareInPlace<Tuning>(inPlaceRequest(elements, n, n, ld, batch, stride));
     if constexpr (movesByVectors<E>) {
-      using Tile = VectorPairTile<E, Tuning::template TILE<sizeof(E)>, Tuning::template THREADS<sizeof(E)>>;
-      if (plan.algorithm == InPlaceAlgorithm::vectorPairs) return launchPairs<Tile>(shape, plan.order, stream);
+      using Tile = VectorPairTile<E, Tuning::vectorTile(sizeof(E)), Tuning::vectorThreads(sizeof(E))>;
+      if (plan.algorithm == InPlaceAlgorithm::vectorPairs) return launchPairs<Tile>(shape, plan, stream);
     }
-    launchPairs<UnalignedPairTile<E, Tuning::unalignedTileBytes>>(shape, plan.order, stream);
+    launchPairs<WordPairTile<E, Tuning::wordTileBytes>>(shape, plan, stream);
   });
 }
 

@@ -9,6 +9,7 @@
 #include <gpuopt/core/identity.cuh>
 #include <gpuopt/device/transpose/in_place_elements.cuh>
 #include <gpuopt/device/transpose/in_place_pairs.cuh>
+#include <gpuopt/device/transpose/in_place_sizes.cuh>
 #include <gpuopt/thread/transpose.cuh>
 
 #include <cstddef>
@@ -107,26 +108,18 @@ class VectorPairTile {
 // THREADS threads move a tile of at most MAX_BYTES by words, whatever the alignment of its rows. In shared memory it is
 // stored column by column. Elements of 1 and 2 bytes are transposed in registers before they are stored.
 template <class E, unsigned MAX_BYTES>
-class UnalignedPairTile {
+class WordPairTile {
   static constexpr unsigned SIZE = sizeof(E);
   static constexpr unsigned ALIGNMENT = wordAlignment<E>;
   static constexpr unsigned PACKED = SIZE < 3 ? 4 / SIZE : 1;  // elements of a word
 
-  static constexpr unsigned side() {
-    unsigned n = 128;
-    while (n * n * SIZE > MAX_BYTES) n /= 2;
-    return n;
-  }
-
  public:
   using Element = E;
-  using Smaller = UnalignedPairTile<E, MAX_BYTES / 2>;
-  static constexpr unsigned TILE = side();
-  static constexpr unsigned THREADS = 256;
+  using Smaller = WordPairTile<E, MAX_BYTES / 2>;
+  static constexpr unsigned TILE = wordTileSide(SIZE, MAX_BYTES);
+  static constexpr unsigned THREADS = wordTileThreads;
   static constexpr unsigned WORDS = TILE * SIZE / 4;  // of a row
-  // Lanes that write along a row have no bank conflicts with elements of 1, 2, 4, 8, 12 and 16 bytes, and few with
-  // others: tests/device/transpose/tile_banks_test.cu.
-  static constexpr unsigned PITCH = SIZE % 4 == 0 ? WORDS + (SIZE / 4 + 31 * WORDS) % 32 : (WORDS + TILE / 32) | 1;
+  static constexpr unsigned PITCH = wordTilePitch(SIZE, TILE);
 
  private:
   struct Storage {
@@ -137,9 +130,10 @@ class UnalignedPairTile {
 
  public:
   static constexpr std::size_t BYTES = sizeof(Storage);
+  static_assert(BYTES == wordTileStorage(SIZE, TILE));
 
   // Every thread of the block calls: it holds a barrier.
-  __device__ UnalignedPairTile(const Squares<E>& squares, const TileMove<E, TILE>& move, unsigned thread)
+  __device__ WordPairTile(const Squares<E>& squares, const TileMove<E, TILE>& move, unsigned thread)
       : tile_(dynamicShared<Storage>()[move.isLower ? 1 : 0]), thread_(thread), rows_(move.rows), cols_(move.cols) {
     if (thread_ < TILE) {
       const auto matrix = reinterpret_cast<std::uintptr_t>(move.matrix);

@@ -11,19 +11,19 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// Square matrices, by the SIZE of an element in bytes.
+// Every device lets a block have this much shared memory.
+inline constexpr std::size_t commonShared = 64 << 10;
+
+// Square matrices, by the bytes of an element.
 struct SquareTuningSm90 {
   // Rows and columns of a tile whose rows begin at 16-byte boundaries.
-  template <std::size_t SIZE>
-  static constexpr unsigned TILE = SIZE == 1   ? 256
-                                   : SIZE == 2 ? 128
-                                   : SIZE <= 8 ? 64
-                                               : 32;
+  static constexpr unsigned vectorTile(std::size_t bytes) {
+    return bytes == 1 ? 256 : bytes == 2 ? 128 : bytes <= 8 ? 64 : 32;
+  }
   // Threads that move it.
-  template <std::size_t SIZE>
-  static constexpr unsigned THREADS = SIZE == 1 || SIZE == 8 ? 256 : 128;
+  static constexpr unsigned vectorThreads(std::size_t bytes) { return bytes == 1 || bytes == 8 ? 256 : 128; }
   // The size limit of a tile with other rows.
-  static constexpr unsigned unalignedTileBytes = 32 << 10;
+  static constexpr unsigned wordTileBytes = 32 << 10;
 
   // Blocks in squares of 4 x 4 tiles: what one block leaves half written of a sector, another one completes while it is
   // still in L2.

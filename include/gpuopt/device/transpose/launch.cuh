@@ -60,6 +60,9 @@ using VectorTileOf = std::conditional_t<
                   vectorTileShape(sizeof(In), sizeof(Out)).threads>>;
 
 template <class T>
+using HalfBlockTile = SquareTile<T, T, halfBlockTileShape.rows, halfBlockTileShape.threads / halfBlockTileShape.rows>;
+
+template <class T>
 using SectorTileOf = SectorTile<T, vectorTile(sizeof(T)).sectorTile, vectorTile(sizeof(T)).sectorSide>;
 
 // blockIdx.x counts the tiles of a column, y and z together the columns of all matrices.
@@ -126,6 +129,7 @@ struct TransposeKernels {
   static constexpr bool sectors = onlyMoves && vectors && sizeof(In) < 16;
   static constexpr bool threeBytes = onlyMoves && std::is_same_v<In, ThreeByteElement>;
   static constexpr bool permutes = onlyMoves && isWord<In> && sizeof(In) <= 2;
+  static constexpr bool halfBlocks = onlyMoves && vectors && sizeof(In) == 4;
   static constexpr bool panels = onlyMoves && sizeof(In) >= 8 && sizeof(In) <= 16 && alignof(In) >= 4;
 };
 
@@ -160,12 +164,15 @@ void launchPlan(const TransposeProblem<In, Out, Function>& problem, const Transp
       if constexpr (Kernels::sectors) return launchTile<SectorTileOf<In>>(problem, plan.regionBits, stream);
       break;
     case Algorithm::tile:
+      if constexpr (Kernels::halfBlocks)
+        if (plan.threads == halfBlockTileShape.threads)
+          return launchTile<HalfBlockTile<In>>(problem, plan.regionBits, stream);
       if constexpr (Kernels::vectors) return launchTile<VectorTileOf<In, Out>>(problem, plan.regionBits, stream);
       break;
     case Algorithm::threeByteTile:
       if constexpr (Kernels::threeBytes) return launchTile<ThreeByteTile>(problem, plan.regionBits, stream);
       break;
-    case Algorithm::anyAlignment:
+    case Algorithm::stagedTile:
       return plan.isWide ? launchStaged<StagedTileOf<sizeof(In), sizeof(Out), true>>(problem, stream)
                          : launchStaged<StagedTileOf<sizeof(In), sizeof(Out), false>>(problem, stream);
   }

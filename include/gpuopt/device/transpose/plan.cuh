@@ -25,7 +25,7 @@ enum class TransposeAlgorithm {
   sectorTile,     // aligned rows, output rows begin within sectors: tiles shifted to full sectors
   tile,           // aligned rows: vectors through shared memory
   threeByteTile,  // aligned rows of elements of 3 bytes
-  anyAlignment,   // everything
+  stagedTile,     // everything
 };
 
 // Two numbers that were compared, if any were.
@@ -53,6 +53,7 @@ struct TransposePlan {
   RunSizes run{};
   PanelSizes panel{};
   SkinnySizes skinny{};
+  TransposeRequest request{};
 };
 template <>
 inline constexpr bool isPlan<TransposePlan> = true;
@@ -77,14 +78,15 @@ class TransposePlanner {
     if (isSmall(isSkinny)) return smallTile();
     const bool hasManyLines = !isSkinny && fitsManyLines();
     if (fitsPanels()) {
-      if (!suitsTiles()) return columnPanel();
+      if (!suitsTiles())
+        return f_.inBytes == 16 && fillsHalfOf(vectorTileShape(16, 16)) ? alignedRows() : columnPanel();
     } else if (fitsRun() && !(hasManyLines && isLargeRun())) {
       return canPermute() ? permutedRun() : run();
     }
     if (isSkinny) return skinny(tuning_.skinnyLines);
     if (hasManyLines) return skinny(manyLinesLimit(), "records without gaps");
     if (hasTiles() && f_.aligned >= 16) return alignedRows();
-    return anyAlignment();
+    return stagedTile();
   }
 
  private:
@@ -124,7 +126,9 @@ class TransposePlanner {
     if (isSkinny)
       smallLimit_ = tuning_.smallSkinnyElements;
     else if (hasVectors)
-      smallLimit_ = f_.smaller < 4 ? tuning_.smallAlignedElements : limitOf(f_.smaller);
+      smallLimit_ = f_.smaller < 4     ? tuning_.smallAlignedElements
+                    : f_.smaller == 16 ? tuning_.smallElementsOf16Bytes
+                                       : limitOf(f_.smaller);
     else
       smallLimit_ = limitOf(f_.larger);
     return reads <= 8 && smallElements_ * smallReads_ <= smallLimit_;
@@ -265,6 +269,10 @@ class TransposePlanner {
 
   // --- Rows of both sides begin at 16-byte boundaries.
 
+  bool fillsHalfOf(const TransposeTileShape& tile) const {
+    return roundUpTo<std::size_t>(f_.rows, tile.rows) * roundUpTo<std::size_t>(f_.cols, tile.cols) <= 2 * f_.area;
+  }
+
   void alignedRows() {
     constexpr const char* aligned = "rows of both sides begin at 16-byte boundaries";
     plan_.regionBits = regionBits(f_, tuning_);
@@ -276,14 +284,16 @@ class TransposePlanner {
       return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
                     {aligned, Unit::bytes, bytes, Relation::isAtMost, cached});
     // As in batches of matrices smaller than a tile.
-    if (roundUpTo<std::size_t>(f_.rows, tile.rows) * roundUpTo<std::size_t>(f_.cols, tile.cols) >= 2 * f_.area)
+    if (!fillsHalfOf(tile))
       return choose(Algorithm::registers, registerTileShape(f_.inBytes, f_.outBytes),
-                    {aligned, Unit::none, 0, Relation::exceeds, 0, "half of all tiles would be empty"});
+                    {aligned, Unit::none, 0, Relation::exceeds, 0, "more than half of all tiles would be empty"});
     if (suitsSectorTiles())
       return choose(
           Algorithm::sectorTile, sectorTileShape(f_.inBytes),
           {aligned, Unit::tiles, sectorTiles_, Relation::isAtLeast, tuning_.sectorTiles, "output rows within sectors"});
-    return choose(Algorithm::tile, tile, {aligned, Unit::bytes, bytes, Relation::exceeds, cached});
+    const bool isHalfBlock = f_.onlyMoves && f_.inBytes == 4 && bytes <= tuning_.halfBlockBytes;
+    return choose(Algorithm::tile, isHalfBlock ? halfBlockTileShape : tile,
+                  {aligned, Unit::bytes, bytes, Relation::exceeds, cached});
   }
 
   // Tiles at the edges of the matrix shift less well. The halo takes shared memory.
@@ -300,7 +310,7 @@ class TransposePlanner {
   // As since sm_80.
   bool givesMuchShared() const { return f_.sharedLimit > std::size_t{64} << 10; }
 
-  void anyAlignment() {
+  void stagedTile() {
     const std::size_t bytes = f_.area * f_.batch * f_.inBytes;
     const std::size_t wideBytes = f_.inBytes == 2 ? tuning_.wideBytesOf2Bytes : tuning_.wideBytes;
     const RowsTileShape tile = rowsTileShape(f_.inBytes, f_.outBytes, false);
@@ -308,8 +318,8 @@ class TransposePlanner {
     const char* const text =
         hasTiles() ? "rows do not begin at 16-byte boundaries" : "elements do not fill 16-byte vectors";
     plan_.isWide = wide != tile && bytes >= wideBytes && f_.inLd * f_.inBytes % sectorBytes != 0 && givesMuchShared();
-    if (!plan_.isWide) return choose(Algorithm::anyAlignment, tile, {text});
-    return choose(Algorithm::anyAlignment, wide, {text, Unit::bytes, bytes, Relation::isAtLeast, wideBytes});
+    if (!plan_.isWide) return choose(Algorithm::stagedTile, tile, {text});
+    return choose(Algorithm::stagedTile, wide, {text, Unit::bytes, bytes, Relation::isAtLeast, wideBytes});
   }
 
   TransposeFacts f_;
@@ -323,6 +333,7 @@ class TransposePlanner {
 
 inline TransposePlan planTranspose(const TransposeRequest& request, const TransposeTuning& tuning) {
   TransposePlan plan{};
+  plan.request = request;
   TransposePlanner(request, tuning, plan).plan();
   return plan;
 }

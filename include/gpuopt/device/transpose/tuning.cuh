@@ -23,6 +23,8 @@ struct TransposeTuning {
   // the two elements.
   std::size_t smallElements = 4 << 20;
   std::size_t smallElementsOf2Or4Bytes = 2 << 20;
+  // The same if all rows are 16-byte aligned and elements have 16 bytes.
+  std::size_t smallElementsOf16Bytes = 2 << 20;
   // The same if all rows are 16-byte aligned and the smaller element has less than 4 bytes: vectors move several such
   // elements at once.
   std::size_t smallAlignedElements = 1 << 19;
@@ -44,6 +46,10 @@ struct TransposeTuning {
   std::size_t evenRunBytes = 4 << 10;
   std::size_t runBytes = 8 << 10;
   std::size_t alignedRunBytes = 16 << 10;
+  // Matrices of words of 4 to 16 bytes, multiples of 64 bytes up to `wordMatrixBytes`: runs of this size, for one
+  // vector a thread. 7 x 7 words would lose 1 to 14 % (H100, 2026-11-28).
+  std::size_t wordRunBytes = 2 << 10;
+  std::size_t wordMatrixBytes = 1536;
   // Words of a sub-word run: gathered by periods if the sources repeat after at most `periodBytes` and have at most
   // this degree of bank conflict, else column by column, `columnBytes` a thread.
   std::size_t periodBytes = 5 << 10;
@@ -98,6 +104,8 @@ struct TransposeTuning {
   // Registers: aligned matrices of at most this size, all of a batch together, are in the L2 cache.
   std::size_t registerBytes = 4 << 20;
   std::size_t registerBytesOf1Or2Bytes = 16 << 20;
+  // Tiles of 4-byte elements: those of half the threads up to here.
+  std::size_t halfBlockBytes = 16 << 20;
   // Sector-aligned tiles: the least number of full ones with neighbours above and below.
   std::size_t sectorTiles = 900;
   // Blocks take columns of tiles from 2^k regions in turn, k = 1 to 3, if 2^k times this is the largest power of two
@@ -214,6 +222,9 @@ constexpr TransposeTileShape sectorTileShape(std::size_t bytes) {
 }
 
 GPUOPT_HIDDEN inline constexpr TransposeTileShape threeByteTileShape{128, 128, 256};
+
+// Elements of 4 bytes, by half the threads: blocks start and end sooner.
+GPUOPT_HIDDEN inline constexpr TransposeTileShape halfBlockTileShape{64, 64, 128};
 
 // Warps of 8 x 4 threads, one square of vectors a thread: fewer bytes a thread take more threads.
 struct RegisterWarps {
