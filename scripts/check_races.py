@@ -4,8 +4,8 @@
 scripts/check_races.py [options] [part of a path]...
 
 Each test is a program of its own, and each of its cases a process. Each is listed as clean, found (a race), failed, slow,
-unbuilt or unrun, with its seconds, and what it printed if it is not clean. Programs that are there to make mistakes, and
-those of the emulated device itself, are left out. Status 1 if one is not clean.
+unbuilt or unrun, with its seconds, and what it printed if it is not clean. Programs that are there to make mistakes, cases
+tagged [mistake], and tests of the emulated device itself are left out. Status 1 if one is not clean.
 
 --leave-out tests the check: each barrier, fence and wait of the library that cases reach orders nothing in turn, and is
 listed as found, found in a strict check alone (races,strict, by a case that is clean under it), or missed.
@@ -198,8 +198,8 @@ class Check:
             case.verdict = "unrun" if problem.startswith("time was up") else "unbuilt"
             self.cases.append(case)
             return
-        usual = self.namesOf(program, ["~[sweep]~[large]"]) if program.isTest else [""]
-        others = [name for name in self.namesOf(program, []) if name not in usual] if program.isTest else []
+        usual = self.namesOf(program, ["~[mistake]~[sweep]~[large]"]) if program.isTest else [""]
+        others = [name for name in self.namesOf(program, ["~[mistake]"]) if name not in usual] if program.isTest else []
         for urgency, names in ((1, usual), (4, others)):
             for name in names:
                 case = Case(program, name)
