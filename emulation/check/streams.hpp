@@ -169,7 +169,7 @@ inline void Checker::hostAccess(AccessWay way, std::uintptr_t address, std::size
   if (order.isAllWaitedFor() || launchObserver != this || !states.isUsed(address) || states.at(address)->isHosts == 0)
     return;
   const MomentPointer moment = currentMoment;  // of a host function
-  if (isInHostFunction && moment == nullptr) return;
+  if (moment == nullptr && runningHostFunctions > 0) return;  // what it does, or what it lets other threads do
   const auto isWorkOrdered = [&](const Moment* other) {
     if (other == nullptr || other == moment.get()) return true;
     return moment != nullptr ? isBefore(*other, moment->clock) : order.isAwaited(*other);
