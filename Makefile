@@ -1,6 +1,8 @@
 # Thin over the presets of CMakePresets.json: `cmake --workflow --preset demo` does what `make demo` does, once the
 # packages are there.
 .DEFAULT_GOAL := help
+RACES_SAMPLE = tests/block/histogram tests/block/reduce tests/block/transpose device/reduce/combine device/transpose/tiles \
+  warp/struct_tile
 .PHONY: help demo ladders tune test bench bench-pages sanitize check-native check-compilers check-packages amalgamate docs format tidy
 
 help:  ## this list
@@ -45,7 +47,7 @@ sanitize:  ## the tests under ASan and UBSan, some also checked for races, all u
 	@scripts/device.sh
 	@scripts/install-deps.sh tests examples
 	@scripts/workflow.sh sanitize
-	@scripts/sanitize-threads.sh & threads=$$!; scripts/check-races.sh; races=$$?; wait $$threads && exit $$races
+	@scripts/sanitize-threads.sh & threads=$$!; scripts/check_races.py --all $(RACES_SAMPLE); races=$$?; wait $$threads && exit $$races
 	@if scripts/device.sh | grep -q native; then scripts/gpu-check.sh sanitize; fi
 
 check-native:  ## what can be checked without a GPU: a sample built with nvcc, the generated code, and check-compilers

@@ -168,8 +168,8 @@ inline bool Checker::isBeforeHost(const Record& access, AccessWay way) const {
 inline void Checker::hostAccess(AccessWay way, std::uintptr_t address, std::size_t bytes, std::uintptr_t pc) {
   if (order.isAllWaitedFor() || launchObserver != this || !states.isUsed(address) || states.at(address)->isHosts == 0)
     return;
-  const MomentPointer moment = currentMoment;  // of a host function
-  if (isInHostFunction && moment == nullptr) return;
+  const MomentPointer moment = currentMoment;                 // of a host function
+  if (moment == nullptr && runningHostFunctions > 0) return;  // what it does, or what it lets other threads do
   const auto isWorkOrdered = [&](const Moment* other) {
     if (other == nullptr || other == moment.get()) return true;
     return moment != nullptr ? isBefore(*other, moment->clock) : order.isAwaited(*other);

@@ -85,7 +85,7 @@ bool run() {
   gpuopt::rmsNormRows(context, context, nullptr);
 
   // Probabilities of all letters, their running sums, and the most probable letter.
-  gpuopt::DeviceVector<float> probabilities(positions * LETTERS), sums(positions * LETTERS);
+  gpuopt::DeviceVector<float> probabilities(std::vector<float>(positions * LETTERS)), sums(positions * LETTERS);
   const gpuopt::MatrixView<float> probability{probabilities.data(), positions, LETTERS};
   gpuopt::transform(probabilities, probabilities, Score{contexts.data(), embeddings.data()});
   gpuopt::softmaxRows(probability, probability);

@@ -3,6 +3,7 @@
 #include "kernels.cuh"
 
 #include <cstddef>
+#include <thread>
 #include <vector>
 
 namespace gpuopt::test::check_streams_test {
@@ -419,6 +420,22 @@ TEST_CASE("check: a host function is ordered in its stream", "[check]") {
               s.first,
               [](void* argument) { static_cast<Data*>(argument)->sum += *static_cast<Data*>(argument)->pinned; },
               &data);
+        }).empty());
+}
+
+TEST_CASE("check: another thread that a host function lets work is ordered as it is", "[check]") {
+  const Setting s;
+  struct Data {
+    const int* pinned;
+    int sum;
+  } data{s.pinned, 0};
+  CHECK(findRaces([&] {
+          s.copyToHost(s.first);
+          const auto readElsewhere = [](void* argument) {
+            Data& read = *static_cast<Data*>(argument);
+            std::thread([&read] { read.sum += *read.pinned; }).join();
+          };
+          cudaLaunchHostFunc(s.first, readElsewhere, &data);
         }).empty());
 }
 

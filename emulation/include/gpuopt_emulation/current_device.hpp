@@ -56,6 +56,9 @@ inline thread_local int currentDevice = 0;
 /// Whether a host function of a stream runs, which must not call the runtime.
 inline thread_local bool isInHostFunction = false;
 
+/// Of all threads. While there are some, other threads of the host may work for them.
+inline std::atomic<int> runningHostFunctions{0};
+
 }  // namespace detail
 
 /// Sets the number of devices, 1 to 64, instead of the environment. Devices that exist keep their memory and streams:

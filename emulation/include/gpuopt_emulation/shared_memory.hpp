@@ -65,7 +65,8 @@ inline LoadedObject objectOf(const void* address) {
 }
 
 /// One worker's shared memory. Static `__shared__` variables are in the thread-local segment of the object
-/// that holds the kernel. The whole segment is poisoned; workers keep nothing else there from block to block.
+/// that holds the kernel. The whole segment is poisoned; workers keep nothing else there from block to block. In a
+/// statically linked program they do: it is not poisoned, and checks take all that kernels access there for shared.
 class SharedMemory {
  public:
   /// Makes static and dynamic shared memory unwritten, and dynamic memory beyond `dynamicBytes` inaccessible.
@@ -77,12 +78,13 @@ class SharedMemory {
     const Address dynamic = address(gpuoptDynamicShared), dynamicEnd = dynamic + SHARED_BYTES_OPTIN;
     setAccessible(dynamicBytes);
     const bool dynamicInside = begin_ <= dynamic && dynamicEnd <= end_;
-    fill(begin_, dynamicInside ? dynamic : end_, byte);
     fill(dynamic, dynamic + dynamicBytes, byte);
+    if (holdsRuntimeState_) return;
+    fill(begin_, dynamicInside ? dynamic : end_, byte);
     if (dynamicInside) fill(dynamicEnd, end_, byte);
   }
 
-  /// The addresses of static shared variables, and of the built-in variables among them; none if they are unknown.
+  /// The addresses of static shared variables, and of what else is thread-local; none if they are unknown.
   std::uintptr_t begin() const { return begin_; }
   std::uintptr_t end() const { return end_; }
 
@@ -107,13 +109,15 @@ class SharedMemory {
     const LoadedObject object = objectOf(kernel_);
     begin_ = address(object.threadLocal);
     end_ = begin_ + object.threadLocalBytes;
-    if (object.threadLocal == nullptr || holdsRuntimeState(object)) begin_ = end_ = 0;
+    if (object.threadLocal == nullptr) begin_ = end_ = 0;
+    holdsRuntimeState_ = holdsRuntimeState(object);
   }
 
   /// In a statically linked program, the C and C++ runtimes and the sanitizers live in the same segment.
   bool holdsRuntimeState(const LoadedObject& object) const {
+    const void* const sanitizer = dlsym(RTLD_DEFAULT, "__asan_init");
     return contains(&errno) || contains(abi::__cxa_get_globals()) ||
-           objectOf(dlsym(RTLD_DEFAULT, "__asan_init")).path == object.path;
+           (sanitizer != nullptr && objectOf(sanitizer).path == object.path);
   }
 
   bool contains(const void* pointer) const { return begin_ <= address(pointer) && address(pointer) < end_; }
@@ -121,6 +125,7 @@ class SharedMemory {
   const void* kernel_ = nullptr;
   Address begin_ = 0;
   Address end_ = 0;
+  bool holdsRuntimeState_ = false;
 };
 
 }  // namespace gpuopt::emulation::detail

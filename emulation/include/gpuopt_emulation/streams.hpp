@@ -48,7 +48,9 @@ class HostCall {
  private:
   void run() {
     isInHostFunction = true;
+    ++runningHostFunctions;
     function_(argument_);
+    --runningHostFunctions;
     isInHostFunction = false;
     const std::lock_guard<std::mutex> lock(mutex_);
     isDone_ = true;
