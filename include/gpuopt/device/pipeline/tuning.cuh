@@ -13,22 +13,22 @@ GPUOPT_DETAIL_BEGIN
 
 // Of a gigabyte of pinned memory, sums reach 0.988 of the link by chunks of 16 MiB, 0.962 by 4 MiB, 0.873 by 1 MiB;
 // both ways at once 0.980, 0.966, 0.830 (H200, 2026-11-23).
-inline constexpr std::size_t largestChunkBytes = std::size_t{16} << 20;
+inline constexpr std::size_t maxChunkBytes = std::size_t{16} << 20;
 
 // With a sink, chunks of 8 MiB: the slots of both ends stay in the processor's caches, so that pageable memory, 512 MiB
 // both ways, takes 13.9 ms instead of 22.4, with the threads below (H100, 2026-11-27). Pinned memory, a gigabyte, loses
 // half a percent (H200, 2026-11-23).
-inline constexpr std::size_t largestSinkChunkBytes = std::size_t{8} << 20;
-inline constexpr std::size_t leastChunkBytes = std::size_t{2} << 20;
+inline constexpr std::size_t maxSinkChunkBytes = std::size_t{8} << 20;
+inline constexpr std::size_t minChunkBytes = std::size_t{2} << 20;
 inline constexpr std::size_t unknownLength = static_cast<std::size_t>(-1);
 
 // A short stream has shorter chunks: its first copy and its last overlap with nothing. Of 64 MiB both ways, chunks of
 // 4 MiB reach 0.874 of the link, 2 MiB 0.858, 16 MiB 0.782 (H200, 2026-11-23). It depends on the length alone, because
 // the bits of sums depend on it.
 constexpr std::size_t chunkBytesFor(std::size_t totalBytes, bool hasSink) {
-  const std::size_t most = hasSink ? largestSinkChunkBytes : largestChunkBytes;
+  const std::size_t most = hasSink ? maxSinkChunkBytes : maxChunkBytes;
   if (totalBytes == unknownLength) return most;
-  std::size_t bytes = leastChunkBytes;
+  std::size_t bytes = minChunkBytes;
   while (bytes < most && bytes < totalBytes / 16) bytes *= 2;
   return bytes;
 }

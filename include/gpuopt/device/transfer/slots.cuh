@@ -164,7 +164,7 @@ class TransferSlotsPool {
 
   bool isFull() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return count_ >= mostTransferSlots;
+    return count_ >= maxTransferSlots;
   }
 
   TransferSlots& make(int device, std::size_t bytes, const char* function) {

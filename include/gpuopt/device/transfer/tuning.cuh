@@ -14,7 +14,7 @@ inline constexpr std::size_t KIB = 1024, MIB = 1024 * KIB;
 // Threads that copy pageable memory to or from pinned slots, and bytes of a slot, for transfers of up to `most` bytes.
 // A download with one slot for all of it needs no ring. No threads: cudaMemcpyAsync is as fast.
 struct TransferTier {
-  std::size_t most;
+  std::size_t maxBytes;
   unsigned threads;
   std::size_t slotBytes;
 };
@@ -76,7 +76,7 @@ constexpr std::size_t ringMemory(std::size_t bytes) {
 }
 
 // Rings of all devices, before a transfer waits for another one's.
-inline constexpr std::size_t mostTransferSlots = 16;
+inline constexpr std::size_t maxTransferSlots = 16;
 
 // --- Calls that return at once
 //
