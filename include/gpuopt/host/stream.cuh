@@ -132,7 +132,7 @@ class StreamRef {
   template <class N, detail::EnableNumber<N> = 0>
   StreamRef(N) {
     static_assert(sizeof(N) == 0,
-                  "gpuopt: a number is no stream: pass nullptr or leave it out for the default stream; otherwise pass "
+                  "gpuopt: a number is not a stream: pass nullptr or leave it out for the default stream; otherwise pass "
                   "a cudaStream_t, or an object that has one such as cuda::stream_ref");
   }
 

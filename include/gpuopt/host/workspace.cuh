@@ -12,7 +12,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
 GPUOPT_NAMESPACE_BEGIN

@@ -11,7 +11,6 @@
 #include <gpuopt/soa/equality.cuh>
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 
 GPUOPT_DETAIL_BEGIN

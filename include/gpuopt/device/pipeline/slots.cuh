@@ -18,7 +18,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 GPUOPT_DETAIL_BEGIN
