@@ -48,7 +48,7 @@ GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Of host memory whose size the caller does not tell.
+// Of host memory whose size is unknown: the caller passed a pointer.
 inline constexpr std::size_t unknownExtent = PTRDIFF_MAX;
 
 }  // namespace detail
