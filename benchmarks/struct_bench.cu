@@ -55,14 +55,14 @@ class Bench {
     const auto candidate = [&](const char* name, bool isPeer, auto call) {
       return buffers_.candidate(name, isPeer, call, n, IsMirrored<R>{in, out});
     };
-    const auto inPlace = [=] { gpuopt::forEachStruct(out, n, MirrorInPlace{}, stream); };
+    const auto inPlace = [=] { gpuopt::forEach(out, n, MirrorInPlace{}, stream); };
     const auto inPlaceCorrect = [=] {
       check(cudaMemcpyAsync(out, in, n * SIZE, cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
       inPlace();
       return buffers_.areRight(n, IsMirrored<R>{in, out});
     };
     std::vector<Candidate> candidates{
-        candidate("gpuopt", false, [=] { gpuopt::transformStructs(in, n, out, Mirror{}, stream); }),
+        candidate("gpuopt", false, [=] { gpuopt::transform(in, n, out, Mirror{}, stream); }),
         {"gpuopt in place", inPlace, inPlaceCorrect},
         candidate("direct", true, [=] { launchThreads(directTransform<R>, n, stream, in, n, out); })};
     if constexpr (BESIDE == Beside::libraries) {
@@ -87,7 +87,7 @@ class Bench {
     const auto candidate = [&](const char* name, bool isPeer, auto call) {
       return buffers_.candidate(name, isPeer, call, n, IsGenerated<R>{out});
     };
-    const auto whole = [=] { gpuopt::transformStructs(counting, n, out, Generate<R>{}, stream); };
+    const auto whole = [=] { gpuopt::transform(counting, n, out, Generate<R>{}, stream); };
     const auto direct = [=] { launchThreads(directGenerate<R>, n, stream, n, out); };
     const auto cub = [=] {
       check(cub::DeviceTransform::Transform(counting, out, n, Generate<R>{}, stream), "cub::DeviceTransform");

@@ -107,7 +107,7 @@ class Bench {
       return buffers_.candidate(name, isPeer, call, n, AreInverse{in, out});
     };
     std::vector<Candidate> candidates{
-        way("gpuopt", false, [=, s = stream_] { gpuopt::transformStructs(in, n, out, Invert{}, s); })};
+        way("gpuopt", false, [=, s = stream_] { gpuopt::transform(in, n, out, Invert{}, s); })};
 #ifdef GPUOPT_BENCHMARK_CUBLAS
     // Of columns first, it inverts the transpose, whose inverse is the transpose of the inverse: the same floats.
     candidates.push_back(way("cublasSmatinvBatched", true, [=, handle = cublas_.get()] {

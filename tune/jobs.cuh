@@ -89,7 +89,7 @@ inline std::vector<detail::TunedValue> ringValues(std::size_t bytes) {
     for (const std::size_t turns : {1, 3, 10}) {
       const std::size_t share = bytes / (threads * turns);
       const std::size_t slot = std::size_t{1} << detail::logSizeOf((std::max)(share, std::size_t{1}));
-      if (slot >= detail::leastTunedBytes) values.push_back({threads, (std::min)(slot, std::size_t{4} << 20)});
+      if (slot >= detail::minTunedBytes) values.push_back({threads, (std::min)(slot, std::size_t{4} << 20)});
     }
   return values;
 }

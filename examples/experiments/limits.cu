@@ -126,7 +126,7 @@ void productRow(Report& report, const Arrays& arrays, const Speeds& most) {
   std::vector<Pair> pairs(CHECKED);
   std::memcpy(pairs.data(), values.data(), values.size() * sizeof(float));
   const auto found = resultOf<Product>(
-      pairs, CHECKED, [](const Pair* from, Product* to) { gpuopt::transformStructs(from, CHECKED, to, Multiply{}); });
+      pairs, CHECKED, [](const Pair* from, Product* to) { gpuopt::transform(from, CHECKED, to, Multiply{}); });
   bool isRight = true;
   for (std::size_t i = 0; i < CHECKED; ++i) {
     const Product expected = Multiply{}(pairs[i]);
@@ -137,7 +137,7 @@ void productRow(Report& report, const Arrays& arrays, const Speeds& most) {
   const auto* const hostIn = arrays.hostIn.as<Pair>();
   auto* const hostOut = arrays.hostOut.as<Product>();
   rooflineRow(report, format("transformStructs, products %d x %d", SIDE, SIDE), {SIDE, 6, 4}, most,
-              secondsOf([&] { gpuopt::transformStructs(in, COUNT, out, Multiply{}); }),
+              secondsOf([&] { gpuopt::transform(in, COUNT, out, Multiply{}); }),
               hostSecondsOf([&] { gpuopt::streamTransform(hostIn, COUNT, hostOut, Multiply{}); }), isRight);
 }
 

@@ -69,9 +69,7 @@ inline void launchDirect(const float3* in, float3* out, std::size_t n) {
 inline void launchStaged(const float3* in, float3* out, std::size_t n) {
   gpuopt::launch(addStaged<structBlock>, gridFor(n, structBlock), in, out, n);
 }
-inline void launchTransform(const float3* in, float3* out, std::size_t n) {
-  gpuopt::transformStructs(in, n, out, AddStep{});
-}
+inline void launchTransform(const float3* in, float3* out, std::size_t n) { gpuopt::transform(in, n, out, AddStep{}); }
 
 // ----------------------------------------------------------------------------------------- alignment
 

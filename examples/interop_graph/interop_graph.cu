@@ -38,7 +38,7 @@ bool run() {
   gpuopt::Workspace workspace(stream);  // must live as long as the graph
 
   const cudaGraphExec_t pipeline = capture(stream, [&] {
-    gpuopt::transformStructs(frame.data(), n, grey.data(), ToGrey{}, stream);
+    gpuopt::transform(frame.data(), n, grey.data(), ToGrey{}, stream);
     gpuopt::reduceInto(grey.data(), n, greatest.data(), gpuopt::Maximum{}, stream, &workspace);
     gpuopt::transpose(grey.data(), out.data(), rows, cols, Scale{greatest.data()}, stream);
   });

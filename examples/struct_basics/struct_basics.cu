@@ -56,10 +56,10 @@ bool run() {
   const DeviceArray<Label> labels(n);
   const DeviceArray<unsigned> where(indices);
 
-  gpuopt::forEachStruct(data.data(), n, Reverse{});                       // changes each
-  gpuopt::transformStructs(data.data(), n, labels.data(), ToLabel{});     // makes something of each
+  gpuopt::forEach(data.data(), n, Reverse{});                             // changes each
+  gpuopt::transform(data.data(), n, labels.data(), ToLabel{});            // makes something of each
   gpuopt::gatherStructs(data.data(), where.data(), picked, some.data());  // some[i] = data[indices[i]]
-  gpuopt::forEachStruct(some.data(), picked, Reverse{});
+  gpuopt::forEach(some.data(), picked, Reverse{});
   gpuopt::scatterStructs(some.data(), where.data(), picked, data.data());  // data[indices[i]] = some[i]
 
   std::vector<Label> expectedLabels;
@@ -72,7 +72,7 @@ bool run() {
     Reverse{}(edges[i]);
     expectedSome.push_back(edges[i]);
   }
-  bool right = isSame("transformStructs", labels.toHost(), expectedLabels);
+  bool right = isSame("transform", labels.toHost(), expectedLabels);
   right &= isSame("gatherStructs", some.toHost(), expectedSome);
   right &= isSame("scatterStructs", data.toHost(), edges);
   return right;

@@ -1,6 +1,6 @@
 /// \file
 /// Many small matrices, 2 x 2 to 8 x 8, of floats and of doubles: products, inverses, Cholesky's factors and solutions,
-/// a matrix as a structure of transformStructs.
+/// a matrix as a structure of transform.
 // SPDX-License-Identifier: MIT
 #include "matrix.cuh"
 
@@ -74,10 +74,10 @@ bool runSize(const char* type) {
   const DeviceArray<System<T, N>> deviceSystems(systems);
   const DeviceArray<Vector<T, N>> solutions(n);
 
-  gpuopt::transformStructs(devicePairs.data(), n, products.data(), Multiply{});
-  gpuopt::transformStructs(b.data(), n, inverses.data(), Invert{});
-  gpuopt::transformStructs(a.data(), n, factors.data(), Cholesky{});
-  gpuopt::transformStructs(deviceSystems.data(), n, solutions.data(), Solve{});
+  gpuopt::transform(devicePairs.data(), n, products.data(), Multiply{});
+  gpuopt::transform(b.data(), n, inverses.data(), Invert{});
+  gpuopt::transform(a.data(), n, factors.data(), Cholesky{});
+  gpuopt::transform(deviceSystems.data(), n, solutions.data(), Solve{});
 
   const auto lower = factors.toHost(), inverse = inverses.toHost();
   const auto solved = solutions.toHost();

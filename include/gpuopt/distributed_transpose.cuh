@@ -41,7 +41,6 @@
 
 #include <cstddef>
 #include <string>
-#include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {

@@ -13,8 +13,8 @@
 ///
 /// **Common to all functions.** Elements have any trivially copyable type, and are aligned to their type; arrays are in
 /// device memory. Each call launches one kernel, asynchronous on `stream`, with no synchronisation and no allocation;
-/// it can be captured into a graph. With n = 0 nothing is launched. `forEachStruct` and `transformStructs` of
-/// <gpuopt/struct_io.cuh> do the same under names that say what they are best at.
+/// it can be captured into a graph. With n = 0 nothing is launched. Structures of any size are elements, too; kernels
+/// of your own move them by the parts of <gpuopt/struct_io.cuh>.
 ///
 /// **Errors.** Bad arguments throw std::invalid_argument before anything is written: null pointers with n > 0,
 /// misaligned addresses, overlapping arrays. The message names the function, the parameter and the values. Errors of
@@ -58,7 +58,9 @@ void forEach(It data, std::size_t n, F f, StreamRef stream = {}) {
   constexpr bool MUTABLE = CALLABLE && detail::isMutable<void, F, T>();
   constexpr bool TAKES = detail::takesStruct<void, F, T>();
   constexpr bool USELESS = CALLABLE && !std::is_const_v<T> && detail::changesNothing<F>;
-  static_assert(detail::isMemory<It>, "gpuopt::forEach: data must be a pointer, or Thrust's iterator of memory");
+  static_assert(detail::isMemory<It>,
+                "gpuopt::forEach: data must be a pointer, or Thrust's iterator of memory; of a SoaView, pass one "
+                "column<...>(), or write a kernel that changes view[i]");
   static_assert(!MUTABLE, "gpuopt::forEach: the call operator of the function must be const");
   static_assert(TAKES || MUTABLE || !CALLABLE || !detail::isMemory<It>,
                 "gpuopt::forEach: the function must take an element of data, alone or with its index");
@@ -250,19 +252,36 @@ void transform(In1&& in1, In2&& in2, In3&& in3, Out&& out, F f, StreamRef stream
   gpuopt::transform(detail::dataOf(in1), detail::dataOf(in2), detail::dataOf(in3), n, detail::dataOf(out), f, stream);
 }
 
-/// Says in one line how `forEach` of a matrix accesses its elements, and why. Nothing is launched. Errors are those of
-/// the call. For arrays: explainForEachStruct of <gpuopt/struct_io.cuh>. The words may change from version to version.
+/// \name How elements move
+/// One line about the launch of a call: the kernel, the grid, why it is this one, and the bytes to read and write.
+/// `in`, n, `out` and data are the call's. Nothing is launched. Errors are those of the call. The words may change from
+/// version to version.
+/// \{
+
+/// Says in one line how `forEach` moves the elements of an array. Const ones are only read.
+template <class It>
+[[nodiscard]] std::string explainForEach(It data, std::size_t n) {
+  return detail::explainForEach(data, n, "gpuopt::explainForEach");
+}
+
+/// Says in one line how `forEach` accesses the elements of a matrix.
 template <class T>
 [[nodiscard]] std::string explainForEach(MatrixView<T> data) {
   return detail::explainForEachElement(data, "gpuopt::explainForEach");
 }
 
-/// Says in one line how `transform` of a matrix accesses its elements, and why. Nothing is launched. Errors are those
-/// of the call. For arrays: explainTransformStructs of <gpuopt/struct_io.cuh>.
+/// Says in one line how `transform` of one array moves elements.
+template <class It, class OutIt>
+[[nodiscard]] std::string explainTransform(It in, std::size_t n, OutIt out) {
+  return detail::explainTransform(in, n, out, "gpuopt::explainTransform");
+}
+
+/// Says in one line how `transform` of a matrix accesses its elements.
 template <class In, class Out>
 [[nodiscard]] std::string explainTransform(MatrixView<In> in, MatrixView<Out> out) {
   return detail::explainTransformElements(in, out, "gpuopt::explainTransform");
 }
+/// \}
 
 GPUOPT_OTHER_CALLS(forEach, "(data, n, f), (first, last, f), or a container or MatrixView and f, then a stream")
 GPUOPT_OTHER_CALLS(transform,

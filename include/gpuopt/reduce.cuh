@@ -75,11 +75,6 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 ///
 ///     float total = gpuopt::reduce(data, n);
 ///     double precise = gpuopt::reduce<double>(data, n);
-///
-/// \param in,n the elements: a device pointer or iterator, and their number
-/// \param op the operation, Plus unless given
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Op = Plus,
           class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 [[nodiscard]] Reduced<A, Op, It> reduce(It in, std::size_t n, Op op = {}, const Stream& stream = {},
@@ -117,14 +112,9 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 ///
 ///     gpuopt::reduceInto(data, n, out, gpuopt::Maximum{}, 0.0f, stream);
 ///
-/// \param in,n the elements: a device pointer or iterator, and their number
 /// \param out receives the result: a pointer or iterator that the device can write, or a container of at least one
 ///     element. Floating-point results are rounded to a narrower type of `out`; for a wider type name the accumulator,
 ///     as in reduceInto<double>
-/// \param op the operation, Plus unless given
-/// \param init combined once, from the left; op's neutral element unless given. In device memory: deviceValue
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out, class Op, class Init,
           class = detail::EnableOperation<Op, Init>>
 void reduceInto(It in, std::size_t n, Out&& out, Op op, Init init, StreamRef stream = nullptr,
@@ -135,11 +125,7 @@ void reduceInto(It in, std::size_t n, Out&& out, Op op, Init init, StreamRef str
 
 /// op over all elements, each converted to the accumulator; left in device memory at `out`, asynchronously.
 ///
-/// \param in,n the elements: a device pointer or iterator, and their number
 /// \param out receives the result: a pointer or iterator that the device can write, or a container
-/// \param op the operation, Plus unless given
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out, class Op = Plus,
           class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 void reduceInto(It in, std::size_t n, Out&& out, Op op = {}, const Stream& stream = {},

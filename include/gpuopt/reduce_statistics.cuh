@@ -44,10 +44,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
 
 /// The smallest and the largest element; left in device memory at `out`, asynchronously.
 ///
-/// \param in,n the elements: a device pointer or iterator, and their number
 /// \param out receives the MinMax
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void minMaxInto(It in, std::size_t n, Out&& out, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::minMaxInto", stream, workspace}, detail::MinMaxOf<detail::Extreme<A, It>>{},
@@ -86,10 +83,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
 /// Sum, smallest and largest element in one pass. A is the accumulator of the sum alone: the extremes have the type
 /// that minMax gives them by default; left in device memory at `out`, asynchronously.
 ///
-/// \param in,n the elements: a device pointer or iterator, and their number
 /// \param out receives the SumMinMax
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void sumMinMaxInto(It in, std::size_t n, Out&& out, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::sumMinMaxInto", stream, workspace},
@@ -120,10 +114,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 /// The smallest f(x) and the index of the first element x that has it, with ties and NaN as above; returned to the
 /// host, which waits for it.
 ///
-/// \param in,n the elements: a device pointer or iterator, and their number
 /// \param f applied to each element, on the device. A __device__ lambda says its return type
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F,
           class = detail::EnableOperation<F>>
 [[nodiscard]] ArgResult<ReducedBy<A, Minimum, F, It>> argMin(It in, std::size_t n, F f, StreamRef stream = nullptr,
@@ -144,10 +135,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
 /// The smallest element and the index of its first occurrence, for which -0 and +0 are equal. With a NaN among the
 /// elements, the first NaN. n = 0 gives the index ArgResult::none; left in device memory at `out`, asynchronously.
 ///
-/// \param in,n the elements: a device pointer or iterator, and their number
 /// \param out receives the ArgResult
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void argMinInto(It in, std::size_t n, Out&& out, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::argMinInto", stream, workspace},
@@ -156,12 +144,6 @@ void argMinInto(It in, std::size_t n, Out&& out, StreamRef stream = nullptr, Wor
 
 /// The smallest f(x) and the index of the first element x that has it, with ties and NaN as above; left in device
 /// memory at `out`, asynchronously.
-///
-/// \param in,n the elements: a device pointer or iterator, and their number
-/// \param out receives the ArgResult
-/// \param f applied to each element, on the device. A __device__ lambda says its return type
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out, class F,
           class = detail::EnableOperation<F>>
 void argMinInto(It in, std::size_t n, Out&& out, F f, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
@@ -193,10 +175,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It>
 /// The largest f(x) and the index of the first element x that has it, with ties and NaN as above; returned to the host,
 /// which waits for it.
 ///
-/// \param in,n the elements: a device pointer or iterator, and their number
 /// \param f applied to each element, on the device. A __device__ lambda says its return type
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F,
           class = detail::EnableOperation<F>>
 [[nodiscard]] ArgResult<ReducedBy<A, Maximum, F, It>> argMax(It in, std::size_t n, F f, StreamRef stream = nullptr,
@@ -217,10 +196,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
 /// The largest element and the index of its first occurrence, for which -0 and +0 are equal. With a NaN among the
 /// elements, the first NaN. n = 0 gives the index ArgResult::none; left in device memory at `out`, asynchronously.
 ///
-/// \param in,n the elements: a device pointer or iterator, and their number
 /// \param out receives the ArgResult
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void argMaxInto(It in, std::size_t n, Out&& out, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::argMaxInto", stream, workspace},
@@ -229,12 +205,6 @@ void argMaxInto(It in, std::size_t n, Out&& out, StreamRef stream = nullptr, Wor
 
 /// The largest f(x) and the index of the first element x that has it, with ties and NaN as above; left in device memory
 /// at `out`, asynchronously.
-///
-/// \param in,n the elements: a device pointer or iterator, and their number
-/// \param out receives the ArgResult
-/// \param f applied to each element, on the device. A __device__ lambda says its return type
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out, class F,
           class = detail::EnableOperation<F>>
 void argMaxInto(It in, std::size_t n, Out&& out, F f, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
@@ -278,10 +248,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
 /// (1979): stable where the difference of the sums of squares is not. n = 0 gives zeros; left in device memory at
 /// `out`, asynchronously.
 ///
-/// \param in,n the elements: a device pointer or iterator, and their number
 /// \param out receives the MeanVariance
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out>
 void meanVarianceInto(It in, std::size_t n, Out&& out, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::meanVarianceInto", stream, workspace},

@@ -40,12 +40,6 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 ///     float norm2 = gpuopt::transformReduce(data, n, [] __device__ (float x) -> float { return x * x; });
 ///
 /// Cost: one read of the input.
-///
-/// \param in,n the elements: a device pointer or iterator, and their number
-/// \param f applied to each element on the device; op takes its results. A __device__ lambda says its return type
-/// \param op the operation, Plus unless given
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class F, class Op = Plus,
           class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 [[nodiscard]] ReducedBy<A, Op, F, It> transformReduce(It in, std::size_t n, F f, Op op = {}, const Stream& stream = {},
@@ -68,10 +62,6 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, c
 ///
 /// \param in1,in2,n the elements of two inputs, and the number of each
 /// \param f applied to each pair on the device; op takes its results. A __device__ lambda says its return type
-/// \param op the operation, Plus unless given
-/// \param init combined once, from the left. In device memory: deviceValue
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op,
           class Init, class = detail::EnableOperation<Op, Init>>
 [[nodiscard]] ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F f, Op op, Init init,
@@ -87,12 +77,6 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, 
 ///     float distance = gpuopt::transformReduce(a, b, n, AbsoluteDifference{}, gpuopt::Maximum{});
 ///
 /// Cost: one read of the inputs. Two arrays of different misalignment are read element by element.
-///
-/// \param in1,in2,n the elements of two inputs, and the number of each
-/// \param f applied to each pair on the device; op takes its results. A __device__ lambda says its return type
-/// \param op the operation, Plus unless given
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class F, class Op = Plus,
           class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 [[nodiscard]] ReducedBy<A, Op, F, It1, It2> transformReduce(It1 in1, It2 in2, std::size_t n, F f, Op op = {},
@@ -131,13 +115,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
 ///
 /// Cost: one read of the input.
 ///
-/// \param in,n the elements: a device pointer or iterator, and their number
 /// \param out receives the result, as for reduceInto
-/// \param f applied to each element on the device; op takes its results. A __device__ lambda says its return type
-/// \param op the operation, Plus unless given
-/// \param init combined once, from the left. In device memory: deviceValue
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out, class F, class Op, class Init,
           class = detail::EnableOperation<Op, Init>>
 void transformReduceInto(It in, std::size_t n, Out&& out, F f, Op op, Init init, StreamRef stream = nullptr,
@@ -150,13 +128,6 @@ void transformReduceInto(It in, std::size_t n, Out&& out, F f, Op op, Init init,
 /// op over f(x) for the elements x; left in device memory at `out`, asynchronously.
 ///
 /// Cost: one read of the input.
-///
-/// \param in,n the elements: a device pointer or iterator, and their number
-/// \param out receives the result, as for reduceInto
-/// \param f applied to each element on the device; op takes its results. A __device__ lambda says its return type
-/// \param op the operation, Plus unless given
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It, class Out, class F, class Op = Plus,
           class Stream = std::nullptr_t, class = detail::EnableOperation<Op>, class = detail::EnableStream<Stream>>
 void transformReduceInto(It in, std::size_t n, Out&& out, F f, Op op = {}, const Stream& stream = {},
@@ -176,14 +147,6 @@ void transformReduceInto(It in, std::size_t n, Out&& out, F f, StreamRef stream,
 /// asynchronously.
 ///
 /// Cost: one read of the inputs. Two arrays of different misalignment are read element by element.
-///
-/// \param in1,in2,n the elements of two inputs, and the number of each
-/// \param out receives the result, as for reduceInto
-/// \param f applied to each pair on the device; op takes its results. A __device__ lambda says its return type
-/// \param op the operation, Plus unless given
-/// \param init combined once, from the left. In device memory: deviceValue
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class Out, class F, class Op,
           class Init, class = detail::EnableOperation<Op, Init>>
 void transformReduceInto(It1 in1, It2 in2, std::size_t n, Out&& out, F f, Op op, Init init, StreamRef stream = nullptr,
@@ -196,13 +159,6 @@ void transformReduceInto(It1 in1, It2 in2, std::size_t n, Out&& out, F f, Op op,
 /// op over f(x, y) for the elements x, y of two inputs; left in device memory at `out`, asynchronously.
 ///
 /// Cost: one read of the inputs. Two arrays of different misalignment are read element by element.
-///
-/// \param in1,in2,n the elements of two inputs, and the number of each
-/// \param out receives the result, as for reduceInto
-/// \param f applied to each pair on the device; op takes its results. A __device__ lambda says its return type
-/// \param op the operation, Plus unless given
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class Out, class F,
           class Op = Plus, class Stream = std::nullptr_t, class = detail::EnableOperation<Op>,
           class = detail::EnableStream<Stream>>
@@ -252,10 +208,7 @@ template <class A = DefaultAccumulator, class Policy = ReducePolicy, class Range
 
 /// The sum of a[i] * b[i] over all i, left in device memory at `out`, asynchronously.
 ///
-/// \param a,b,n the elements of two inputs, pointers or iterators, and the number of each
 /// \param out receives the result, as for reduceInto
-/// \param stream the launch is queued there
-/// \param workspace scratch memory; the library's own for this stream unless given
 template <class A = DefaultAccumulator, class Policy = ReducePolicy, class It1, class It2, class Out>
 void dotInto(It1 a, It2 b, std::size_t n, Out&& out, StreamRef stream = nullptr, Workspace* workspace = nullptr) {
   detail::reduceToDevice<Policy>({"gpuopt::dotInto", stream, workspace}, detail::foldOf<DotResult<A, It1, It2>>(Plus{}),

@@ -10,7 +10,6 @@
 #include <gpuopt/soa/view.cuh>
 
 #include <cstddef>
-#include <utility>
 
 GPUOPT_NAMESPACE_BEGIN
 

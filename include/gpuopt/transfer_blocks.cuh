@@ -48,7 +48,7 @@ GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
 
-// Of host memory whose size the caller does not tell.
+// Of host memory whose size is unknown: the caller passed a pointer.
 inline constexpr std::size_t unknownExtent = PTRDIFF_MAX;
 
 }  // namespace detail
@@ -65,7 +65,18 @@ struct BlockIndices {
 namespace detail {
 
 template <class N>
-using EnableInteger = std::enable_if_t<std::is_integral_v<N> && !std::is_same_v<N, bool>>;
+inline constexpr bool isInteger = std::is_integral_v<N> && !std::is_same_v<N, bool>;
+template <class N>
+using EnableInteger = std::enable_if_t<isInteger<N>>;
+
+// What says where blocks of one size begin: offsets in bytes, or numbers of blocks.
+template <class Offsets>
+inline constexpr bool areOffsets =
+    std::is_pointer_v<Offsets>&& isInteger<std::remove_cv_t<std::remove_pointer_t<Offsets>>>;
+template <class Index>
+inline constexpr bool areOffsets<BlockIndices<Index>> = true;
+template <class Offsets>
+using EnableOffsets = std::enable_if_t<areOffsets<Offsets>>;
 
 // What the functions take, checked.
 template <class Host, class Offset>
@@ -214,8 +225,8 @@ template <class Range, class Index = std::remove_cv_t<std::remove_pointer_t<deta
 /// \{
 
 /// Begins a gather and returns before it is done. Parameters are those of gatherBlocks.
-template <class Offset, class = detail::EnableInteger<Offset>>
-[[nodiscard]] TransferHandle gatherBlocksAsync(BlocksHost<const void> host, const Offset* offsets, std::size_t count,
+template <class Offsets, class = detail::EnableOffsets<Offsets>>
+[[nodiscard]] TransferHandle gatherBlocksAsync(BlocksHost<const void> host, Offsets offsets, std::size_t count,
                                                std::size_t blockBytes, void* device, StreamRef stream = {}) {
   const detail::BlockRequest request{detail::byteAddress(device), count, blockBytes, TransferDirection::upload, stream,
                                      "gpuopt::gatherBlocksAsync", true};
@@ -224,35 +235,18 @@ template <class Offset, class = detail::EnableInteger<Offset>>
 /// Gathers blocks and waits until they are on the device.
 ///
 /// \param host what the offsets begin at: a pointer, or a container or span that all blocks are in
-/// \param offsets where each block begins, in bytes from `host`: integers of any type, none of them negative
+/// \param offsets where each block begins, in bytes from `host`: a pointer to integers of any type, none of them
+/// negative; or the blocks' numbers, from blockIndices
 /// \param count the number of blocks
 /// \param blockBytes the bytes of each block
 /// \param device memory of the current device for all blocks
 /// \param stream the device's side of the copies is queued there
-template <class Offset, class = detail::EnableInteger<Offset>>
-void gatherBlocks(BlocksHost<const void> host, const Offset* offsets, std::size_t count, std::size_t blockBytes,
-                  void* device, StreamRef stream = {}) {
+template <class Offsets, class = detail::EnableOffsets<Offsets>>
+void gatherBlocks(BlocksHost<const void> host, Offsets offsets, std::size_t count, std::size_t blockBytes, void* device,
+                  StreamRef stream = {}) {
   const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
                                      TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
   detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
-}
-
-/// Begins a gather by a `table` of numbers.
-template <class Index>
-[[nodiscard]] TransferHandle gatherBlocksAsync(BlocksHost<const void> host, BlockIndices<Index> table,
-                                               std::size_t count, std::size_t blockBytes, void* device,
-                                               StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count, blockBytes, TransferDirection::upload, stream,
-                                     "gpuopt::gatherBlocksAsync", true};
-  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, table, request)));
-}
-/// Gathers blocks by a `table` of their numbers, from blockIndices.
-template <class Index>
-void gatherBlocks(BlocksHost<const void> host, BlockIndices<Index> table, std::size_t count, std::size_t blockBytes,
-                  void* device, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
-                                     TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
-  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, table, request)));
 }
 
 template <class T>
@@ -303,8 +297,8 @@ GPUOPT_OTHER_CALLS(
 /// \{
 
 /// Begins a scatter and returns before it is done. Parameters are those of scatterBlocks.
-template <class Offset, class = detail::EnableInteger<Offset>>
-[[nodiscard]] TransferHandle scatterBlocksAsync(const void* device, BlocksHost<void> host, const Offset* offsets,
+template <class Offsets, class = detail::EnableOffsets<Offsets>>
+[[nodiscard]] TransferHandle scatterBlocksAsync(const void* device, BlocksHost<void> host, Offsets offsets,
                                                 std::size_t count, std::size_t blockBytes, StreamRef stream = {}) {
   const detail::BlockRequest request{
       detail::byteAddress(device),  count, blockBytes, TransferDirection::download, stream,
@@ -314,35 +308,18 @@ template <class Offset, class = detail::EnableInteger<Offset>>
 /// Scatters blocks and waits until they are on the host.
 ///
 /// \param host what the offsets begin at: a pointer, or a container or span that all blocks are in
-/// \param offsets where each block begins, in bytes from `host`: integers of any type, none of them negative
+/// \param offsets where each block begins, in bytes from `host`: a pointer to integers of any type, none of them
+/// negative; or the blocks' numbers, from blockIndices
 /// \param count the number of blocks
 /// \param blockBytes the bytes of each block
 /// \param device memory of the current device for all blocks
 /// \param stream the device's side of the copies is queued there
-template <class Offset, class = detail::EnableInteger<Offset>>
-void scatterBlocks(const void* device, BlocksHost<void> host, const Offset* offsets, std::size_t count,
+template <class Offsets, class = detail::EnableOffsets<Offsets>>
+void scatterBlocks(const void* device, BlocksHost<void> host, Offsets offsets, std::size_t count,
                    std::size_t blockBytes, StreamRef stream = {}) {
   const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
                                      TransferDirection::download, stream, "gpuopt::scatterBlocks"};
   detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
-}
-
-/// Begins a scatter by a `table` of numbers.
-template <class Index>
-[[nodiscard]] TransferHandle scatterBlocksAsync(const void* device, BlocksHost<void> host, BlockIndices<Index> table,
-                                                std::size_t count, std::size_t blockBytes, StreamRef stream = {}) {
-  const detail::BlockRequest request{
-      detail::byteAddress(device),  count, blockBytes, TransferDirection::download, stream,
-      "gpuopt::scatterBlocksAsync", true};
-  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, table, request)));
-}
-/// Scatters blocks by a `table` of their numbers, from blockIndices.
-template <class Index>
-void scatterBlocks(const void* device, BlocksHost<void> host, BlockIndices<Index> table, std::size_t count,
-                   std::size_t blockBytes, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
-                                     TransferDirection::download, stream, "gpuopt::scatterBlocks"};
-  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, table, request)));
 }
 
 template <class T>

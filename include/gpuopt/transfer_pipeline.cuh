@@ -38,7 +38,6 @@
 
 #include <cstddef>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 GPUOPT_NAMESPACE_BEGIN

@@ -196,7 +196,7 @@ float fail(const float* x) { return gpuopt::reduce(x, 1000, AddNothing{}); }
 float fail(const float* x) { return gpuopt::reduce(x, 1000, std::plus<>{}); }
 
 #elif CASE == 30
-// EXPECT: gpuopt: a number is no stream: pass nullptr or leave it out for the default stream
+// EXPECT: gpuopt: a number is not a stream: pass nullptr or leave it out for the default stream
 float fail(const float* x) { return gpuopt::reduce(x, 1000, gpuopt::Plus{}, 1.0f, 0); }
 
 #elif CASE == 31

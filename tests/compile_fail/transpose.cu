@@ -99,7 +99,7 @@ void fail(const Large* in, Large* out) { gpuopt::transpose(in, out, 3, 4); }
 void fail(const float* in, float* out) { gpuopt::transpose(in, out, 3, 4, std::negate<>{}); }
 
 #elif CASE == 13
-// EXPECT: gpuopt: a number is no stream
+// EXPECT: gpuopt: a number is not a stream
 // DO: nothing, or `nullptr`, for the default stream
 void fail(const float* in, float* out) { gpuopt::transpose(in, out, 3, 4, 0); }
 

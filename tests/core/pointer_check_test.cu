@@ -95,7 +95,7 @@ TEST_CASE("transpositions, structures and columns refuse host memory") {
   float* const x = host.data();
   CHECK(refusal([&] { gpuopt::transpose(x, device.data(), 10, 10); }) == inHostMemory("transpose", "in"));
   CHECK(refusal([&] { gpuopt::transpose(device.data(), x, 10, 10); }) == inHostMemory("transpose", "out"));
-  CHECK(refusal([&] { gpuopt::forEachStruct(particles.data(), 50, Move{}); }) == inHostMemory("forEachStruct", "data"));
+  CHECK(refusal([&] { gpuopt::forEachStruct(particles.data(), 50, Move{}); }) == inHostMemory("forEach", "data"));
   CHECK(refusal([&] { gpuopt::gatherStructs(structs.data(), indices.data(), 50, moved.data()); }) ==
         inHostMemory("gatherStructs", "indices"));
   const gpuopt::SoaView<Particle> onHost(x, x + 50, 50), onDevice(columns.data(), columns.data() + 50, 50);

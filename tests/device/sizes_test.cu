@@ -274,10 +274,10 @@ TEST_CASE("Negative sizes: mdspans", "[sizes]") {
 
 TEST_CASE("Negative sizes: structures and columns", "[sizes]") {
   Arrays m;
-  refusesNegative("transformStructs: n", [&](std::size_t n) { transformStructs(m.p, n, m.a, Sum{}); });
-  refusesNegative("transformStructs: n", [&](std::size_t n) { transformStructs(Counting{}, n, m.a, Halved{}); });
-  refusesNegative("forEachStruct: n", [&](std::size_t n) { forEachStruct(m.p, n, Ignore{}); });
-  refusesNegative("forEachStruct: n", [&](std::size_t n) { forEachStruct(static_cast<Pair*>(nullptr), n, Ignore{}); });
+  refusesNegative("transform: n", [&](std::size_t n) { transformStructs(m.p, n, m.a, Sum{}); });
+  refusesNegative("transform: n", [&](std::size_t n) { transformStructs(Counting{}, n, m.a, Halved{}); });
+  refusesNegative("forEach: n", [&](std::size_t n) { forEachStruct(m.p, n, Ignore{}); });
+  refusesNegative("forEach: n", [&](std::size_t n) { forEachStruct(static_cast<Pair*>(nullptr), n, Ignore{}); });
   refusesNegative("gatherStructs: n", [&](std::size_t n) { gatherStructs(m.p, m.i, n, m.q); });
   refusesNegative("scatterStructs: n", [&](std::size_t n) { scatterStructs(m.p, m.i, n, m.q); });
   using View = SoaView<Pair>;

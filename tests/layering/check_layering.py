@@ -1,6 +1,7 @@
 """Includes go downward only: public > device > types > soa > block > warp > grid > thread > host > core. Types are public
 headers of nothing but what callers choose, get or catch. No header of device/ has a public name: who opens the public
-headers finds all. And no tuning file reaches a reduction, which would then have other bits on another machine.
+headers finds all. And no tuning file reaches a reduction, which would then have other bits on another machine. The
+tables of docs/architecture.md name every kernel, and no plan, kernel or explanation that does not exist.
 
 Usage: check_layering.py <repository>. Prints each violation and exits with 1 if there is one.
 SPDX-License-Identifier: MIT
@@ -20,6 +21,8 @@ PUBLIC_PART = re.compile(r"^GPUOPT_(NAMESPACE|TYPES)_BEGIN$(.*?)^GPUOPT_\1_END$"
 DETAIL_PART = re.compile(r"^namespace detail \{$.*?^\}  // namespace detail$", re.MULTILINE | re.DOTALL)
 # A name that is defined or documented; neither declared alone, nor deprecated, nor a specialisation.
 PUBLIC_NAME = re.compile(r"^///[^\n]*$|^(?:struct|class|enum class|using) (\w+)(?! \[\[deprecated)[^;<\n]*[{=:]", re.MULTILINE)
+KERNEL = re.compile(r"^GPUOPT_KERNEL void[^;{]*?\b(\w+Kernel)\(", re.MULTILINE)
+TABLED = re.compile(r"`(?:distributed::)?((?:plan|explain)[A-Z]\w+|\w+Kernel)`")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -63,9 +66,20 @@ def public_name(text):
     return ""
 
 
+def untabled(repository, texts):
+    """Where the tables of the architecture and the headers differ."""
+    page = (Path(repository) / "docs" / "architecture.md").read_text()
+    tabled = {name for line in page.splitlines() if line.startswith("|") for name in TABLED.findall(line)}
+    words = set(re.findall(r"\w+", " ".join(texts)))
+    kernels = {name for text in texts for name in KERNEL.findall(text)}
+    yield from (f"docs/architecture.md: names {name}, which does not exist" for name in sorted(tabled - words))
+    yield from (f"docs/architecture.md: its tables lack {name}" for name in sorted(kernels - tabled))
+
+
 def violations(repository):
     root = Path(repository) / "include" / "gpuopt"
     headers = sorted(path.relative_to(root) for path in root.rglob("*.cuh"))
+    yield from untabled(repository, [(root / header).read_text() for header in headers])
     for header in headers:
         mine = layer(header)
         if mine is None:

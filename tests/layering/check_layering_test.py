@@ -22,6 +22,8 @@ GOOD = {
     "warp/reduce.cuh": "#include <gpuopt/thread/operators.cuh>\n/// Callable from a __global__ function.\n",
     "thread/operators.cuh": "#include <cuda_runtime.h>\n",
     "host/error.cuh": "#include <gpuopt/version.cuh>\n",
+    "docs/architecture.md": "`planNothing` is prose\n\n| `sum` | `planSum`: `sum/plan.cuh` | `sumKernel` |\n",
+    "device/sum.cuh": "void planSum();\ntemplate <int N>\nGPUOPT_KERNEL void __launch_bounds__(N)\n    sumKernel(int n) {\n}\n",
 }
 
 
@@ -32,7 +34,8 @@ DETAILS = "namespace detail {\n/// Ours.\nstruct Plan {\n};\n}  // namespace det
 class Layering(unittest.TestCase):
     def check(self, changes):
         tree = {**GOOD, **changes}
-        return planted_tree.check(violations, {f"include/gpuopt/{name}": text for name, text in tree.items()})
+        files = {name if name.startswith("docs/") else f"include/gpuopt/{name}": text for name, text in tree.items()}
+        return planted_tree.check(violations, files)
 
     def test_good_tree(self):
         self.assertEqual(self.check({}), [])
@@ -66,6 +69,8 @@ class Layering(unittest.TestCase):
             "a public alias": {"device/kernel.cuh": PUBLIC.format("template <class T>\nusing Result = T;\n")},
             "a public function": {"device/kernel.cuh": PUBLIC.format("/// Sums up.\nvoid sum() {}\n")},
             "one after the details": {"device/kernel.cuh": PUBLIC.format(DETAILS + "enum class Way { up };\n")},
+            "a kernel that no table has": {"docs/architecture.md": "| `planSum` |\n"},
+            "a plan that is gone": {"docs/architecture.md": GOOD["docs/architecture.md"] + "| `planOther` |\n"},
             "emulation": {"thread/operators.cuh": "#ifdef GPUOPT_EMULATION\n#endif\n"},
         }
         for name, changes in planted.items():

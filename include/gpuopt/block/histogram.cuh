@@ -6,7 +6,6 @@
 #include <gpuopt/block/threads.cuh>
 #include <gpuopt/warp/shuffle.cuh>
 
-#include <cstddef>
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN

@@ -32,9 +32,9 @@ inline constexpr unsigned maxLaneBytes = 192;
 template <class T>
 constexpr unsigned itemsOf() {
   if (16 % sizeof(T) == 0 && (sizeof(T) < 16 || isWord<T>)) return static_cast<unsigned>(16 / sizeof(T));
-  constexpr unsigned LEAST = leastAlignment<T> >= 4 ? minLaneBytesOfWords : minLaneBytes;
+  constexpr unsigned MIN_BYTES = minAlignment<T> >= 4 ? minLaneBytesOfWords : minLaneBytes;
   unsigned items = 1;
-  while (sizeof(T) * items < LEAST || sizeof(T) * items % 4 != 0) ++items;
+  while (sizeof(T) * items < MIN_BYTES || sizeof(T) * items % 4 != 0) ++items;
   return items == 1 || sizeof(T) * items <= maxLaneBytes ? items : 1;
 }
 

@@ -118,7 +118,7 @@ class BlockTile {
   using Shape = StructTileShape<T, BLOCK, ITEMS>;
   static constexpr unsigned LANE_BYTES = Shape::LANE_BYTES;
   static constexpr auto LANE_WORD = static_cast<unsigned>(widestWord<LANE_BYTES>);
-  using Tile = WarpTile<LANE_BYTES, leastAlignment<T>>;
+  using Tile = WarpTile<LANE_BYTES, minAlignment<T>>;
 
   __device__ BlockTile(std::size_t number, std::size_t n, unsigned thread)
       : first_(number * Shape::STRUCTS), n_(n), thread_(thread) {}
@@ -216,7 +216,7 @@ class BlockTile {
     for (unsigned i = 0; i < ITEMS; ++i) {
       unsigned char* item = static_cast<unsigned char*>(bytes) + i * sizeof(T);
       if (has(i))
-        readWords<sizeof(T), leastAlignment<T>>(ownBytes(in) + i * sizeof(T), item);
+        readWords<sizeof(T), minAlignment<T>>(ownBytes(in) + i * sizeof(T), item);
       else
         __builtin_memset(item, 0, sizeof(T));
     }
@@ -225,8 +225,8 @@ class BlockTile {
 #pragma unroll
     for (unsigned i = 0; i < ITEMS; ++i)
       if (has(i))
-        writeWords<sizeof(T), leastAlignment<T>>(ownBytes(out) + i * sizeof(T),
-                                                 static_cast<const unsigned char*>(bytes) + i * sizeof(T));
+        writeWords<sizeof(T), minAlignment<T>>(ownBytes(out) + i * sizeof(T),
+                                               static_cast<const unsigned char*>(bytes) + i * sizeof(T));
   }
 
  private:

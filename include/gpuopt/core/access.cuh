@@ -346,7 +346,7 @@ __host__ __device__ constexpr AsyncCopy analyseCopy(const WarpAddresses& shared,
 
 // Bytes of the widest access to elements of type T.
 template <class T>
-inline constexpr auto widestAccess = static_cast<unsigned>(leastAlignment<T>);
+inline constexpr auto widestAccess = static_cast<unsigned>(minAlignment<T>);
 
 }  // namespace detail
 

@@ -35,7 +35,7 @@ __host__ __device__ inline T unbox(const Box<T>& box) {
 // the compiler would keep each byte of an array of bytes in a register.
 template <class T>
 struct Box {
-  alignas(T) Word<leastAlignment<T>> words[sizeof(T) / leastAlignment<T>];
+  alignas(T) Word<minAlignment<T>> words[sizeof(T) / minAlignment<T>];
 
   Box() = default;
   template <class U>

@@ -29,8 +29,8 @@ inline bool deviceAccessesHostMemory() {
          cudaDeviceGetAttribute(&accesses, cudaDevAttrPageableMemoryAccess, device) == cudaSuccess && accesses != 0;
 }
 
-// What the runtime knows of an address; false if it cannot tell. Leaves captures of streams and the last error as they
-// are.
+// What the runtime knows of an address; false if it could not be asked. Leaves captures of streams and the last error
+// as they are.
 GPUOPT_HIDDEN inline bool askRuntime(cudaPointerAttributes& attributes, const void* address) {
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   if (cudaThreadExchangeStreamCaptureMode(&mode) != cudaSuccess) return false;

@@ -39,7 +39,7 @@ inline constexpr bool isWord = sizeof(T) <= 16 && alignof(T) == sizeof(T);
 
 // The alignment of every element of an array of T, capped at 16 bytes.
 template <class T>
-inline constexpr std::size_t leastAlignment = smallerOf(alignof(T), widestWord<sizeof(T)>);
+inline constexpr std::size_t minAlignment = smallerOf(alignof(T), widestWord<sizeof(T)>);
 
 // T, const if Model is.
 template <class Model, class T>

@@ -29,7 +29,7 @@ class Event {
   void waitQuietly() const { forgetError(synchronize()); }
   void makeWait(cudaStream_t stream) const { check(cudaStreamWaitEvent(stream, event_, 0), "cudaStreamWaitEvent"); }
 
-  /// Whether everything before the event is done. A failure counts as done: wait() tells it.
+  /// Whether everything before the event is done. A failure counts as done: wait() throws it.
   bool isDone() const {
     const RelaxedCapture relaxed;
     const cudaError_t code = cudaEventQuery(event_);

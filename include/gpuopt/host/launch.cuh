@@ -146,9 +146,9 @@ inline LaunchConfig gridConfig(int block, std::size_t blocks, cudaStream_t strea
 // 228 KiB for 2048 threads. This is a model, and unmeasured on other architectures: what a block needs stays the same,
 // and threads limit the blocks.
 constexpr int sharedPercent(int percent, int sharedBytes, int threads) {
-  constexpr int MEASURED_KIB = 228, MEASURED_WARPS = 64, MOST = 100;
+  constexpr int MEASURED_KIB = 228, MEASURED_WARPS = 64, MAX_PERCENT = 100;
   const int needed = percent * MEASURED_KIB * (threads / 32), available = MEASURED_WARPS * (sharedBytes / 1024);
-  return smallerOf((needed + available - 1) / available, MOST);
+  return smallerOf((needed + available - 1) / available, MAX_PERCENT);
 }
 
 // A kernel's preferred shared memory, in per cent of an sm_90's. Sets it once per device. Constant-initialised, hence

@@ -85,12 +85,12 @@ GPUOPT_HIDDEN inline int queryResidentBlocks(const OccupancyKey& key, int block)
 /// The block size with the most resident threads, the largest of equals, like cudaOccupancyMaxPotentialBlockSize.
 GPUOPT_HIDDEN inline int bestBlock(const OccupancyKey& key, int limit) {
   int best = limit;
-  int mostThreads = 0;
+  int maxThreads = 0;
   for (int aligned = warpsOf(limit) * warpThreads; aligned > 0; aligned -= warpThreads) {
     const int block = smallerOf(aligned, limit);
     const int threads = block * queryResidentBlocks(key, block);
-    if (threads > mostThreads) {
-      mostThreads = threads;
+    if (threads > maxThreads) {
+      maxThreads = threads;
       best = block;
     }
   }

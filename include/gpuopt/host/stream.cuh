@@ -131,9 +131,10 @@ class StreamRef {
   /// Refuses a number.
   template <class N, detail::EnableNumber<N> = 0>
   StreamRef(N) {
-    static_assert(sizeof(N) == 0,
-                  "gpuopt: a number is no stream: pass nullptr or leave it out for the default stream; otherwise pass "
-                  "a cudaStream_t, or an object that has one such as cuda::stream_ref");
+    static_assert(
+        sizeof(N) == 0,
+        "gpuopt: a number is not a stream: pass nullptr or leave it out for the default stream; otherwise pass "
+        "a cudaStream_t, or an object that has one such as cuda::stream_ref");
   }
 
   /// The handle, for the CUDA runtime.

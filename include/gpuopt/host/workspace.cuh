@@ -12,7 +12,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
 GPUOPT_NAMESPACE_BEGIN
@@ -127,7 +126,7 @@ namespace detail {
 /// Identifies a stream for the life of the program, by its id: handles of destroyed streams are reused.
 struct StreamKey {
   unsigned long long stream;
-  unsigned long long thread;  // tells per-thread default streams apart; 0 for other streams
+  unsigned long long thread;  // of a per-thread default stream; 0 for other streams
   int device;
 };
 

@@ -14,7 +14,6 @@
 #include <gpuopt/soa/view.cuh>
 
 #include <cstddef>
-#include <cstdint>
 #include <type_traits>
 #include <utility>
 

@@ -9,7 +9,6 @@
 
 #include <cuda_runtime.h>
 
-#include <cstddef>
 #include <type_traits>
 
 GPUOPT_DETAIL_BEGIN

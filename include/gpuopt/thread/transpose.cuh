@@ -5,7 +5,6 @@
 
 #include <gpuopt/core/abi.cuh>
 
-#include <cstddef>
 
 GPUOPT_NAMESPACE_BEGIN
 

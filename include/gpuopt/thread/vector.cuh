@@ -137,7 +137,7 @@ struct VectorGroup {
     const unsigned char* address = reinterpret_cast<const unsigned char*>(elements);
 #pragma unroll
     for (int i = 0; i < VECTORS; ++i)
-      vectors[i] = loadVector < VECTORS == 1 ? CACHING : Caching::normal > (address + 16 * i);
+      vectors[i] = loadVector<(VECTORS == 1 ? CACHING : Caching::normal)>(address + 16 * i);
   }
 
   __device__ void unpack(T (&elements)[COUNT]) const { __builtin_memcpy(elements, vectors, sizeof(vectors)); }

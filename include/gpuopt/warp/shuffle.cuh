@@ -6,7 +6,6 @@
 #include <gpuopt/core/box.cuh>
 #include <gpuopt/core/device_code.cuh>
 
-#include <cstddef>
 #include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN

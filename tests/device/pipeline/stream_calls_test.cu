@@ -99,7 +99,7 @@ TEST_CASE("streamReduce combines the chunks in their order, each as reduce does"
 
 TEST_CASE("streamReduce of a short array in pinned memory has few copies, and the bits of its chunks", "[pipeline]") {
   using InOrder = gpuopt::InOrder;
-  constexpr std::size_t CHUNK = gpuopt::detail::leastChunkBytes / sizeof(float);
+  constexpr std::size_t CHUNK = gpuopt::detail::minChunkBytes / sizeof(float);
   for (const std::size_t n : {std::size_t{1}, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 5, 6 * CHUNK - 1}) {
     CAPTURE(n);
     const std::vector<float> values = randomVector<float>(n, 47);

@@ -311,7 +311,7 @@ TEST_CASE("Containers and spans of structures", "[struct][transform]") {
   for (std::size_t i = 0; i < n; ++i) wrong += id[i] != static_cast<int>(2 * i);
   CHECK(wrong == 0);
   CHECK(messageOf<std::invalid_argument>([&] { transformStructs(data, few, Energy{}); }) ==
-        "gpuopt::transformStructs: out has 299 elements, but 300 are needed");
+        "gpuopt::transform: out has 299 elements, but 300 are needed");
 }
 
 TEST_CASE("Bad arguments of a transformation", "[struct][transform]") {
@@ -327,27 +327,27 @@ TEST_CASE("Bad arguments of a transformation", "[struct][transform]") {
     CHECK(messageOf<std::invalid_argument>(call) == expected);
   };
   // WRITTEN struct: transformStructs(nullptr, 5, out, f)
-  refused("gpuopt::transformStructs: in is null, but n is 5", [&] { transformStructs(nothing, 5, data, f); });
-  refused("gpuopt::transformStructs: out is null, but n is 5", [&] { transformStructs(data, 5, nothing, f); });
-  refused("gpuopt::transformStructs: out is null, but n is 5", [&] { transformStructs(Squares{}, 5, nothing, f); });
+  refused("gpuopt::transform: in is null, but n is 5", [&] { transformStructs(nothing, 5, data, f); });
+  refused("gpuopt::transform: out is null, but n is 5", [&] { transformStructs(data, 5, nothing, f); });
+  refused("gpuopt::transform: out is null, but n is 5", [&] { transformStructs(Squares{}, 5, nothing, f); });
   // WRITTEN struct: `transformStructs(in, n, out, f)`, where `in` is a cast `char*`
   // DO: structures begin at multiples of their alignment; copy them there
-  refused("gpuopt::transformStructs: in is misaligned: its address modulo 4 is 1",
+  refused("gpuopt::transform: in is misaligned: its address modulo 4 is 1",
           [&] { transformStructs(odd, 5, data + 20, f); });
-  refused("gpuopt::transformStructs: out is misaligned: its address modulo 4 is 1",
+  refused("gpuopt::transform: out is misaligned: its address modulo 4 is 1",
           [&] { transformStructs(data + 20, 5, odd, f); });
-  refused("gpuopt::transformStructs: in and out overlap: out begins at byte 32 of the 40 of in",
+  refused("gpuopt::transform: in and out overlap: out begins at byte 32 of the 40 of in",
           [&] { transformStructs(data, 5, data + 4, f); });
-  refused("gpuopt::transformStructs: out and in overlap: in begins at byte 32 of the 40 of out",
+  refused("gpuopt::transform: out and in overlap: in begins at byte 32 of the 40 of out",
           [&] { transformStructs(data + 4, 5, data, f); });
-  refused("gpuopt::transformStructs: in and out overlap: out begins at byte 0 of the 40 of in",
+  refused("gpuopt::transform: in and out overlap: out begins at byte 0 of the 40 of in",
           [&] { transformStructs(data, 5, memory.data(), Mixed<int>{}); });
-  refused("gpuopt::transformStructs: n (4611686018427387904) elements of 8 bytes are more than memory can hold",
+  refused("gpuopt::transform: n (4611686018427387904) elements of 8 bytes are more than memory can hold",
           [&] { transformStructs(data, std::size_t{1} << 62, data, f); });
-  refused("gpuopt::forEachStruct: data is null, but n is 5", [&] { forEachStruct(nothing, 5, g); });
-  refused("gpuopt::forEachStruct: data is misaligned: its address modulo 4 is 1", [&] { forEachStruct(odd, 5, g); });
-  refused(GPUOPT_CHECK_POINTERS ? "gpuopt::forEachStruct: data needs 9007199254740992 bytes, but its memory has 656"
-                                : "gpuopt::forEachStruct: the input needs too many blocks",
+  refused("gpuopt::forEach: data is null, but n is 5", [&] { forEachStruct(nothing, 5, g); });
+  refused("gpuopt::forEach: data is misaligned: its address modulo 4 is 1", [&] { forEachStruct(odd, 5, g); });
+  refused(GPUOPT_CHECK_POINTERS ? "gpuopt::forEach: data needs 9007199254740992 bytes, but its memory has 656"
+                                : "gpuopt::forEach: the input needs too many blocks",
           [&] { forEachStruct(data, std::size_t{1} << 50, g); });
   CHECK(memory.toHost() == before);
   CHECK_NOTHROW(transformStructs(nothing, 0, nothing, f));

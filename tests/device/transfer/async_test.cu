@@ -129,7 +129,7 @@ TEST_CASE("downloadAsync is between what is queued before it and after it", "[tr
 // wait for what the device does.
 inline void allocateAhead(std::size_t transfers) {
   std::vector<std::unique_ptr<gpuopt::detail::LeasedSlots>> slots;
-  for (std::size_t i = 0; i < gpuopt::detail::mostTransferSlots; ++i)
+  for (std::size_t i = 0; i < gpuopt::detail::maxTransferSlots; ++i)
     slots.push_back(std::make_unique<gpuopt::detail::LeasedSlots>(std::size_t{1} << 20, 1, "test"));
   std::vector<std::unique_ptr<gpuopt::detail::PooledStream>> streams;
   for (std::size_t i = 0; i < transfers; ++i) streams.push_back(std::make_unique<gpuopt::detail::PooledStream>());
@@ -152,7 +152,7 @@ inline void queueMany(std::size_t n, std::size_t count) {
     handles.push_back(gpuopt::uploadAsync(hosts[i].data(), n, device.data(), stream));
     handles.push_back(gpuopt::downloadAsync(device.data(), n, results[i].data(), stream));
   }
-  REQUIRE(gpuopt::pinnedBytes() - before <= gpuopt::detail::mostTransferSlots << 20);
+  REQUIRE(gpuopt::pinnedBytes() - before <= gpuopt::detail::maxTransferSlots << 20);
   REQUIRE_FALSE(gate.isLate());
   gate.open();
   for (TransferHandle& handle : handles) handle.wait();

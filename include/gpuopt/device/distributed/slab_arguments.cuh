@@ -71,7 +71,7 @@ inline void requireSlabs(const SlabCall& call, const NamedView& in, const NamedV
 template <class T>
 auto transferOf(const SlabCall& call, const MatrixView<const T>& in, const MatrixView<T>& out,
                 const MatrixSlabs& slabs) {
-  using Raw = RawElement<sizeof(T), leastAlignment<T>>;
+  using Raw = RawElement<sizeof(T), minAlignment<T>>;
   using Move = TransposingMove<Raw, Raw, Identity>;
   return std::make_unique<SlabTransfer<Move>>(
       call.function, call.team, call.stream, reinterpret_cast<const Raw*>(in.data), reinterpret_cast<Raw*>(out.data),

@@ -27,7 +27,7 @@ struct StagedSource {
   static constexpr std::size_t BYTES = STEP * sizeof(T);
   using Step = VectorGroup<T, STEP, false>;
   using Value = std::decay_t<CallResult<F, T>>;
-  using Tile = WarpTile<BYTES, leastAlignment<T>>;
+  using Tile = WarpTile<BYTES, minAlignment<T>>;
   static constexpr unsigned WARP_BYTES = roundUpTo(Tile::SHARED_BYTES, sharedPass);
   // With what aligns them to such a pass.
   static constexpr std::size_t SHARED_BYTES = keyedThreads / 32 * WARP_BYTES + sharedPass;
@@ -72,7 +72,7 @@ struct NoStagedForm {
 };
 
 template <class T, class F>
-using StagedFormIf = std::conditional_t<std::is_trivially_copyable_v<T> && isStagedSize(sizeof(T), leastAlignment<T>),
+using StagedFormIf = std::conditional_t<std::is_trivially_copyable_v<T> && isStagedSize(sizeof(T), minAlignment<T>),
                                         StagedFormOf<T, F>, NoStagedForm>;
 
 // The staged form of a source that reads structures one by one, if it has one.

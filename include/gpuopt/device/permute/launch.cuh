@@ -158,7 +158,7 @@ void launchPermute(const PermuteKernelPlan& plan, const Function& function, cuda
   if (plan.algorithm == PermuteAlgorithm::transpose)
     launchTranspose(permuteMatrixProblem<In, Out>(plan, function), stream);
   else if constexpr (std::is_same_v<In, Out> && std::is_same_v<Function, Identity>)
-    launchPermuteWords<16, leastAlignment<In>>(plan, stream);
+    launchPermuteWords<16, minAlignment<In>>(plan, stream);
   else
     launchPermuteKernel<In, Out>(plan, function, stream);
 }

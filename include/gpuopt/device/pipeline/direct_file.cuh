@@ -16,7 +16,6 @@
 #include <cstring>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <utility>
 
 GPUOPT_DETAIL_BEGIN

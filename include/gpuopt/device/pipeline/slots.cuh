@@ -18,7 +18,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 GPUOPT_DETAIL_BEGIN
@@ -87,9 +86,10 @@ struct PipelineTicket {
 
 // The memory that slots of some bytes take together.
 inline std::size_t bytesOfSlots(std::size_t slots, std::size_t bytes, const char* function) {
-  constexpr std::size_t MOST = PTRDIFF_MAX;
-  if (bytes > MOST / slots)
-    throwInvalid({function, ": ", slots, " slots of ", smallerOf(bytes, MOST), " bytes are more than memory can hold"});
+  constexpr std::size_t MAX_BYTES = PTRDIFF_MAX;
+  if (bytes > MAX_BYTES / slots)
+    throwInvalid(
+        {function, ": ", slots, " slots of ", smallerOf(bytes, MAX_BYTES), " bytes are more than memory can hold"});
   return slots * bytes;
 }
 

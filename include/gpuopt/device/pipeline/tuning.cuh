@@ -11,24 +11,22 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// Of a gigabyte of pinned memory, sums reach 0.988 of the link by chunks of 16 MiB, 0.962 by 4 MiB, 0.873 by 1 MiB;
-// both ways at once 0.980, 0.966, 0.830 (H200, 2026-11-23).
-inline constexpr std::size_t largestChunkBytes = std::size_t{16} << 20;
+// Sums of a gigabyte of pinned memory reach 0.988 of the link by chunks of 16 MiB, 0.962 by 4 MiB (H200, 2026-11-23).
+inline constexpr std::size_t maxChunkBytes = std::size_t{16} << 20;
 
-// With a sink, chunks of 8 MiB: the slots of both ends stay in the processor's caches, so that pageable memory, 512 MiB
-// both ways, takes 13.9 ms instead of 22.4, with the threads below (H100, 2026-11-27). Pinned memory, a gigabyte, loses
-// half a percent (H200, 2026-11-23).
-inline constexpr std::size_t largestSinkChunkBytes = std::size_t{8} << 20;
-inline constexpr std::size_t leastChunkBytes = std::size_t{2} << 20;
+// With a sink, chunks of 8 MiB: the slots of both ends stay in the processor's caches. Pageable memory is 1.6 times as
+// fast both ways (H100, 2026-11-27), pinned memory loses half a percent (H200, 2026-11-23).
+inline constexpr std::size_t maxSinkChunkBytes = std::size_t{8} << 20;
+inline constexpr std::size_t minChunkBytes = std::size_t{2} << 20;
 inline constexpr std::size_t unknownLength = static_cast<std::size_t>(-1);
 
 // A short stream has shorter chunks: its first copy and its last overlap with nothing. Of 64 MiB both ways, chunks of
-// 4 MiB reach 0.874 of the link, 2 MiB 0.858, 16 MiB 0.782 (H200, 2026-11-23). It depends on the length alone, because
-// the bits of sums depend on it.
+// 4 MiB are 1.12 times as fast as of 16 MiB (H200, 2026-11-23). It depends on the length alone, because the bits of
+// sums depend on it.
 constexpr std::size_t chunkBytesFor(std::size_t totalBytes, bool hasSink) {
-  const std::size_t most = hasSink ? largestSinkChunkBytes : largestChunkBytes;
+  const std::size_t most = hasSink ? maxSinkChunkBytes : maxChunkBytes;
   if (totalBytes == unknownLength) return most;
-  std::size_t bytes = leastChunkBytes;
+  std::size_t bytes = minChunkBytes;
   while (bytes < most && bytes < totalBytes / 16) bytes *= 2;
   return bytes;
 }
@@ -44,8 +42,8 @@ constexpr std::size_t chunkElements(std::size_t length, std::size_t elementBytes
 // Arrays in pinned memory that are reduced with all their chunks in the memory of the device.
 inline constexpr std::size_t shortRunBytes = std::size_t{64} << 20;
 
-// The chunks of one of their copies, when `left` chunks are left. By halves, 16, 32 and 64 MiB took 341, 651 and 1266
-// us instead of 338, 645 and 1261 (H100, 2026-11-28).
+// The chunks of one of their copies, when `left` chunks are left. Halves instead of three quarters were 1 % slower
+// (H100, 2026-11-28).
 constexpr std::size_t chunksOfCopy(std::size_t left) { return ceilDivide(3 * left, std::size_t{4}); }
 
 // One slot for each stage that can be at work: up, kernel, down; filling and draining where the host copies.
@@ -54,10 +52,8 @@ constexpr unsigned slotsFor(bool isFilled, bool isDrained) { return 3u + (isFill
 // Chunks that the host queues ahead of the device where it has no other part in them.
 inline constexpr unsigned chunksAhead = 16;
 
-// Threads that fill or empty a slot together, and what each of them takes at a time. Of a gigabyte of floats that is
-// not pinned, 8 threads reach 0.96 of the link with these pieces, 0.87 with pieces of 1 MiB; 4 threads 0.64 (H200,
-// 2026-11-23). 512 MiB both ways took 17.1 ms by 8 threads and 15.2 by 12 in one run, 13.3 and 13.9 in another (H100,
-// 2026-11-27).
+// Threads that fill or empty a slot together, and what each of them takes at a time. Of a gigabyte that is not pinned,
+// 8 threads reach 0.96 of the link with these pieces, 0.87 with pieces of 1 MiB (H200, 2026-11-23).
 inline constexpr unsigned stagingThreads = 12;
 inline constexpr std::size_t stagingPiece = std::size_t{256} << 10;
 

@@ -171,7 +171,7 @@ __device__ inline void addRowEdges(typename Reducer::Partial (&partials)[Source:
   typename Reducer::Partial edge[1] = {reducer.neutral()};
   if (rowThread < block.rows && column - block.firstColumn < shape.tileElements &&
       edges.isOutsideSteps(column, RowStart(shape, block.firstRow + rowThread, STEP).before))
-    addColumns<itemsFor<Policy::VECTORS, std::decay_t<decltype(elements)>>>(
+    addColumns<itemsFor<16 * Policy::VECTORS, std::decay_t<decltype(elements)>>>(
         edge, elements, reducer, (block.firstRow + rowThread) * shape.ld + column, ROW_THREADS * shape.ld,
         block.firstRow + rowThread, ROW_THREADS, (block.rows - rowThread - 1) / ROW_THREADS + 1);
   shared[threadIdx.x] = edge[0];
@@ -272,7 +272,8 @@ __device__ inline void addTileSteps(typename Reducer::Partial (&partials)[Source
     count -= isBefore ? 1 : 0;
     if (count > 0 && step + (count - 1) * stride >= shape.steps) --count;
   }
-  addColumns<itemsFor<Policy::VECTORS, Source>>(partials, source, reducer, step, stride, row, shape.rowThreads, count);
+  addColumns<itemsFor<16 * Policy::VECTORS, Source>>(partials, source, reducer, step, stride, row, shape.rowThreads,
+                                                     count);
 }
 
 // Each thread adds up the columns of its steps and stores them in its row of shared memory. What is outside full steps

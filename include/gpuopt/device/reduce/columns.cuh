@@ -77,7 +77,7 @@ void launchColumns(const ReduceCall& call, const Reducer& reducer, It in, const 
     if (matrix.cols == 0) return;
     requireResult(reducer, matrix.rows, "rows", call.function);
     withColumnsView<Policy, Reducer>(viewOf(in, f), [&](const auto& view) {
-      if (matrix.rows < mostShortElements)
+      if (matrix.rows < maxShortElements)
         launchColumnsOf<Policy>(call, withShortIndices(reducer), view, matrix, out);
       else
         launchColumnsOf<Policy>(call, reducer, view, matrix, out);

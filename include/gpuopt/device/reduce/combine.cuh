@@ -177,12 +177,12 @@ struct TicketPartials {
 };
 
 template <class Partial>
-inline constexpr bool isMarkable = sizeof(Partial) <= mostMarkedBytes;
+inline constexpr bool isMarkable = sizeof(Partial) <= maxMarkedBytes;
 
 // The most blocks whose results can be combined.
 template <class Partial>
-inline constexpr std::size_t mostBlocks = isMarkable<Partial> ? mostMarkedWords / MarkedPartials<Partial>::WORDS
-                                                              : Workspace::capacity / sizeof(Partial);
+inline constexpr std::size_t maxBlocks = isMarkable<Partial> ? maxMarkedWords / MarkedPartials<Partial>::WORDS
+                                                             : Workspace::capacity / sizeof(Partial);
 
 // Combines the results of all blocks of a grid, in thread 0 of each, in the order of their numbers. All threads call;
 // returns true in the one thread that then holds the result.

@@ -29,8 +29,8 @@ ReduceRequest reduceRequest(std::size_t head, std::size_t n) {
   request.stepBytes = Source::BYTES;
   request.tileItems = tileItems<Policy, Source>;
   request.loopItems = itemsPerThread<Policy, Source>;
-  request.orderedRows = mostOrderedRows<Policy, Source>;
-  request.maxBlocks = mostBlocks<typename Reducer::Partial>;
+  request.orderedRows = maxOrderedRows<Policy, Source>;
+  request.maxBlocks = maxBlocks<typename Reducer::Partial>;
   request.resultBytes = sizeof(typename Reducer::Result);
   request.readsVectors = Source::VECTORS;
   return request;

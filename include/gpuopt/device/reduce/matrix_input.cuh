@@ -126,8 +126,8 @@ void withBounds(const char* function, const Call& call, const In& in, const Offs
   call(inputOf(in), offsets, segments, outputOf(out, segments, function), rest...);
 }
 
-// Brings the forms of segments to call(in, offsets, segments, out, rest...). A container of offsets tells how many
-// segments there are.
+// Brings the forms of segments to call(in, offsets, segments, out, rest...). A container of offsets has the number
+// of segments.
 template <class Call, class In, class Offsets, class... Args>
 void withSegments(const char* function, const Call& call, const In& in, Offsets& offsets, Args&... args) {
   if constexpr (isRange<Offsets>)

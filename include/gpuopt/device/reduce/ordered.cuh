@@ -12,10 +12,10 @@ GPUOPT_DETAIL_BEGIN
 
 // The most rows of 32 steps that a warp has in flight, a power of two.
 template <class Policy, class Source>
-inline constexpr int mostOrderedRows = itemsPerThread<Policy, Source> >= 8   ? 8
-                                       : itemsPerThread<Policy, Source> >= 4 ? 4
-                                       : itemsPerThread<Policy, Source> >= 2 ? 2
-                                                                             : 1;
+inline constexpr int maxOrderedRows = itemsPerThread<Policy, Source> >= 8   ? 8
+                                      : itemsPerThread<Policy, Source> >= 4 ? 4
+                                      : itemsPerThread<Policy, Source> >= 2 ? 2
+                                                                            : 1;
 
 // first ? a : b, word by word: for structs the compiler would select an address, and spill both to memory.
 template <class T>
@@ -125,11 +125,11 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, minBlocksPerSm<Policy, typen
 // The kernel for a number of rows.
 template <class Policy, class Source, class Reducer, class Out>
 auto orderedKernel(std::size_t rows, bool streams) {
-  constexpr int MOST = mostOrderedRows<Policy, Source>, FOUR = smallerOf(4, MOST), TWO = smallerOf(2, MOST);
+  constexpr int MAX_ROWS = maxOrderedRows<Policy, Source>, FOUR = smallerOf(4, MAX_ROWS), TWO = smallerOf(2, MAX_ROWS);
   constexpr auto stream = Caching::stream, normal = Caching::normal;
   if (rows >= 8)
-    return streams ? reduceOrderedKernel<MOST, stream, Policy, Source, Reducer, Out>
-                   : reduceOrderedKernel<MOST, normal, Policy, Source, Reducer, Out>;
+    return streams ? reduceOrderedKernel<MAX_ROWS, stream, Policy, Source, Reducer, Out>
+                   : reduceOrderedKernel<MAX_ROWS, normal, Policy, Source, Reducer, Out>;
   if (rows >= 4)
     return streams ? reduceOrderedKernel<FOUR, stream, Policy, Source, Reducer, Out>
                    : reduceOrderedKernel<FOUR, normal, Policy, Source, Reducer, Out>;

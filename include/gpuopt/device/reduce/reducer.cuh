@@ -39,7 +39,7 @@ struct PlainReducer {
 };
 
 // Rows and columns of fewer elements have indices of 32 bits.
-inline constexpr std::size_t mostShortElements = 0xffffffffu;
+inline constexpr std::size_t maxShortElements = 0xffffffffu;
 template <class Reducer>
 auto withShortIndices(const Reducer& reducer) {
   if constexpr (Reducer::INDEXED)
@@ -252,14 +252,14 @@ struct CombineExtremes {
 
 // The least index of a warp, in all lanes: 32 bits at a time, for which sm_80 has an instruction.
 template <class Index>
-__device__ inline Index leastIndex(Index index) {
+__device__ inline Index minIndex(Index index) {
   if constexpr (sizeof(Index) == 4) {
     return warpAllReduce(index, Minimum{});
   } else {
     const auto upper = static_cast<unsigned>(index >> 32);
-    const unsigned leastUpper = leastIndex(upper);
-    const unsigned lower = upper == leastUpper ? static_cast<unsigned>(index) : ~0u;
-    return Index{leastUpper} << 32 | leastIndex(lower);
+    const unsigned minUpper = minIndex(upper);
+    const unsigned lower = upper == minUpper ? static_cast<unsigned>(index) : ~0u;
+    return Index{minUpper} << 32 | minIndex(lower);
   }
 }
 
@@ -267,7 +267,7 @@ __device__ inline Index leastIndex(Index index) {
 template <class A, class Index, class Select>
 __device__ inline IndexedValue<A, Index> reduceLanes(const IndexedValue<A, Index>& partial, CombineExtremes<Select>) {
   const bool isExtreme = !beats<Select>(warpAllReduce(partial.value, Select{}), partial.value);
-  const Index index = leastIndex(isExtreme ? partial.index : IndexedValue<A, Index>::none);
+  const Index index = minIndex(isExtreme ? partial.index : IndexedValue<A, Index>::none);
   const unsigned holders = __ballot_sync(fullMask, isExtreme && partial.index == index);
   return {shuffleFrom(partial.value, __ffs(static_cast<int>(holders)) - 1), index};
 }
@@ -282,7 +282,7 @@ struct ArgExtreme {
   using Result = ArgResult<Ordered<A>>;
 
   std::size_t n;
-  // Not a constant to the compiler, which would make an instruction of the comparison that changes the bits of a NaN.
+  // A member, not a constant: comparing with a constant, the compiler emits an instruction that changes a NaN's bits.
   A start = NeutralElement<Select, A>::value();
 
   ArgExtreme<A, Select, unsigned> withShortIndex() const { return {n, start}; }

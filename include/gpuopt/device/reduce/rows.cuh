@@ -66,7 +66,7 @@ template <class Policy, class Source, class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
     laneRowsKernel(const Source source, const Reducer reducer, const LaneRows shape, const Out out) {
   using Partial = typename Reducer::Partial;
-  constexpr int ITEMS = itemsFor<Policy::VECTORS, Source>;
+  constexpr int ITEMS = itemsFor<16 * Policy::VECTORS, Source>;
   overlapPreviousKernel();
   const auto op = reducer.combiner();
   const unsigned lane = threadIdx.x % shape.lanes;
@@ -123,7 +123,7 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::SHORT_BLOCK, 1)
   const std::size_t firstRow = blockIdx.x * std::size_t{shape.tileRows};
   const std::size_t left = shape.rows - firstRow;
   const unsigned rows = left < shape.tileRows ? static_cast<unsigned>(left) : shape.tileRows;
-  const unsigned origin = stageElements<BLOCK, itemsFor<Policy::VECTORS, typename View::Source>>(
+  const unsigned origin = stageElements<BLOCK, itemsFor<16 * Policy::VECTORS, typename View::Source>>(
       staged, view.plain(), firstRow * shape.ld, (rows - 1) * shape.ld + shape.cols, threadIdx.x);
   __syncthreads();
 
@@ -156,7 +156,7 @@ GPUOPT_KERNEL void __launch_bounds__(Policy::BLOCK, 1024 / Policy::BLOCK)
                    const GridScratch<typename Reducer::Partial> scratch, const Out out) {
   using Partial = typename Reducer::Partial;
   constexpr int VECTORS = THREADS == 32 ? Policy::VECTORS : Policy::BLOCK_VECTORS;
-  constexpr int ITEMS = itemsFor<VECTORS, typename View::Source>;
+  constexpr int ITEMS = itemsFor<16 * VECTORS, typename View::Source>;
   overlapPreviousKernel();
   const std::size_t group = blockIdx.x * std::size_t{Policy::BLOCK / THREADS} + threadIdx.x / THREADS;
   // Rows that a warp takes are not split: the divisions would take as long as adding up a short row.

@@ -118,7 +118,7 @@ struct SegmentTeam {
   // The fold of the elements [first, end), in thread 0.
   __device__ Partial reduceRange(std::size_t first, std::size_t end) const {
     Partial partial = reducer.neutral();
-    addRange<THREADS, itemsFor<Policy::VECTORS, Source>>(partial, view, reducer, first, end - first, thread);
+    addRange<THREADS, itemsFor<16 * Policy::VECTORS, Source>>(partial, view, reducer, first, end - first, thread);
     if constexpr (THREADS == 32) {
       return reduceLanes(partial, reducer.combiner());
     } else {
@@ -299,7 +299,7 @@ struct SegmentWarp : SegmentTeam<32, Policy, View, Offset, Reducer, Out> {
         done += 1;
       } else {
         const StagedElements<T> staged(stage.elements, true);
-        const unsigned origin = stageElements<32, itemsFor<Policy::STAGE_VECTORS, Source>>(
+        const unsigned origin = stageElements<32, itemsFor<16 * Policy::STAGE_VECTORS, Source>>(
             staged, view.plain(), base + first, bounds[done + fitting] - first, lane);
         __syncwarp();
         reduceStaged(staged, segment + done, done, fitting, origin);

@@ -14,11 +14,14 @@ GPUOPT_DETAIL_BEGIN
 template <class Policy>
 inline constexpr bool hasFixedSteps = Policy::BY_LENGTH || Policy::IN_ORDER;
 
-// Steps in flight per thread: Policy::VECTORS loads of 16 bytes, or three quarters of their bytes in narrower loads.
+// Steps in flight per thread for loads of BYTES together.
+template <int BYTES, class Source>
+inline constexpr int itemsFor = clampTo(static_cast<int>(BYTES / Source::BYTES), 1, 16);
+
+// The same in a reduction of an array. Loads that are no vectors have three quarters of the bytes in flight.
 template <class Policy, class Source>
-inline constexpr int itemsPerThread = clampTo(static_cast<int>((Source::VECTORS || hasFixedSteps<Policy> ? 16 : 12) *
-                                                               Policy::VECTORS / Source::BYTES),
-                                              1, 16);
+inline constexpr int itemsPerThread =
+    itemsFor<(Source::VECTORS || hasFixedSteps<Policy> ? 16 : 12) * Policy::VECTORS, Source>;
 
 // Launch bound of the kernels that loop. 1024 threads per multiprocessor leave each 64 registers, too few for large
 // partial results.

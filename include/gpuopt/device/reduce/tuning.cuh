@@ -93,10 +93,10 @@ struct ReduceSegmentsPolicy {
 
 // Elements of more vectors are loaded by members: 12-byte structs gain 1 % from vectors, 20-byte structs lose 2 %,
 // whose lines L1 keeps between the loads of members.
-inline constexpr int mostStepVectors = 3;
+inline constexpr int maxStepVectors = 3;
 
 // Results of up to this size travel as marked words, 292 blocks of them; larger ones take a ticket.
-inline constexpr std::size_t mostMarkedBytes = 28;
-inline constexpr std::size_t mostMarkedWords = 2048;
+inline constexpr std::size_t maxMarkedBytes = 28;
+inline constexpr std::size_t maxMarkedWords = 2048;
 
 GPUOPT_DETAIL_END

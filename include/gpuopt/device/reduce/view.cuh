@@ -140,10 +140,6 @@ void requireMatrix(It in, const MatrixShape& matrix, const Out& out, std::size_t
     if (span > 0) requireDisjoint(namedArray(data, span, "in"), namedArray(out, results, "out"), function);
 }
 
-// Steps in flight per thread for VECTORS loads of 16 bytes.
-template <int VECTORS, class Source>
-inline constexpr int itemsFor = clampTo(static_cast<int>(VECTORS * 16 / Source::BYTES), 1, 16);
-
 // Adds up to ITEMS steps below `end`, STRIDE apart, as one share.
 template <int STRIDE, int ITEMS, class Source, class Reducer>
 __device__ inline void addShare(typename Reducer::Partial& partial, const Source& source, const Reducer& reducer,

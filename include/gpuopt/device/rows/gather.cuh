@@ -144,7 +144,7 @@ void launchMoveRows(const MoveRowsCall& call, const Index* indices, const F& fun
   using ToOut = OnBoxes<F, Out>;
   if (call.plan.algorithm == MoveRowsAlgorithm::nothing) return;
   if constexpr (std::is_same_v<F, Identity> && std::is_same_v<In, Out>) {
-    launchMoveRowsWords<16, leastAlignment<In>, SIDE, INDICES>(call, indices);
+    launchMoveRowsWords<16, minAlignment<In>, SIDE, INDICES>(call, indices);
   } else if (call.plan.elements == WIDE) {
     const OnPacks<Boxed<In>, Boxed<Out>, WIDE, ToOut> onPacks{{function}};
     launchMoveRowsPacks<Pack<Boxed<In>, WIDE>, Pack<Boxed<Out>, WIDE>, SIDE, INDICES>(call, indices, onPacks);

@@ -42,7 +42,7 @@ struct ConvertColumn {
   static constexpr unsigned SIZE = sizeof(Element);
   static constexpr unsigned BYTES = ITEMS * SIZE;
   // The width of direct accesses.
-  static constexpr unsigned WORD = ALIGNED ? widestWord<BYTES> : leastAlignment<Element>;
+  static constexpr unsigned WORD = ALIGNED ? widestWord<BYTES> : minAlignment<Element>;
   static constexpr bool STAGES_READS = hasContiguousColumns<View> && BYTES > maxStridedLoadBytes;
   static constexpr bool STAGES_WRITES = hasContiguousColumns<View> && BYTES > WORD;
   static constexpr unsigned ALIGNMENT = ALIGNED && STAGES_WRITES ? 16 : WORD;
@@ -90,7 +90,7 @@ template <class View, unsigned ITEMS, bool ALIGNED>
 class ConvertTile {
  public:
   using T = typename View::Value;
-  using Tile = WarpTile<ITEMS * sizeof(T), leastAlignment<T>>;
+  using Tile = WarpTile<ITEMS * sizeof(T), minAlignment<T>>;
   using Indices = std::make_index_sequence<memberCount<T>>;
   static constexpr unsigned STRUCTS = 32 * ITEMS;
   static constexpr bool FITS_REGISTERS = ITEMS * sizeof(T) <= maxConvertLaneBytes;
@@ -136,7 +136,7 @@ class ConvertTile {
     if constexpr (FITS_REGISTERS) {
       T item;
       readZeroPadded(soa, i, item, Indices{});
-      writeWords<sizeof(T), leastAlignment<T>>(reinterpret_cast<unsigned char*>(aos + i), &item);
+      writeWords<sizeof(T), minAlignment<T>>(reinterpret_cast<unsigned char*>(aos + i), &item);
     } else {
       readZeroPadded(soa, i, aos[i], Indices{});
     }

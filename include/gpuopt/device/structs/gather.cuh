@@ -58,10 +58,10 @@ GPUOPT_KERNEL void __launch_bounds__(indexedBlock, indexedBlocksPerSm)
     if (own(k) < count) out[SIDE == Indexed::out ? indexed[k] : begin + own(k)] = atoms[k];
 }
 
-// Words of plan.wordBytes; every address allows those of leastAlignment<T>.
+// Words of plan.wordBytes; every address allows those of minAlignment<T>.
 template <Indexed SIDE, std::size_t WORD, class T, class Index>
 void launchMoveStructs(const MoveStructsPlan& plan, const Index* indices, const char* function, cudaStream_t stream) {
-  if constexpr (WORD > leastAlignment<T>)
+  if constexpr (WORD > minAlignment<T>)
     if (plan.wordBytes < WORD) return launchMoveStructs<SIDE, WORD / 2, T>(plan, indices, function, stream);
   launch(moveIndexedKernel<Word<WORD>, IndexWord<Index>, static_cast<unsigned>(sizeof(T) / WORD), SIDE>,
          gridConfig(indexedBlock, plan.blocks, stream, function), reinterpret_cast<const Word<WORD>*>(plan.request.in),

@@ -104,8 +104,8 @@ GPUOPT_KERNEL void __launch_bounds__(pitchedBlock)
   for (unsigned k = 0; k < pitchedItems; ++k) {
     const std::size_t i = first + k * pitchedBlock, row = rowOf(i);
     if (i < n)
-      readWords<sizeof(In), leastAlignment<In>>(
-          reinterpret_cast<const unsigned char*>(in.at(row, i - row * rowOf.cols)), elements.values + k);
+      readWords<sizeof(In), minAlignment<In>>(reinterpret_cast<const unsigned char*>(in.at(row, i - row * rowOf.cols)),
+                                              elements.values + k);
   }
 #pragma unroll
   for (unsigned k = 0; k < pitchedItems; ++k) {
@@ -116,7 +116,7 @@ GPUOPT_KERNEL void __launch_bounds__(pitchedBlock)
       f(element, row, col);
     } else {
       const Out result = f(element, row, col);
-      writeWords<sizeof(Out), leastAlignment<Out>>(reinterpret_cast<unsigned char*>(out.at(row, col)), &result);
+      writeWords<sizeof(Out), minAlignment<Out>>(reinterpret_cast<unsigned char*>(out.at(row, col)), &result);
     }
   }
 }

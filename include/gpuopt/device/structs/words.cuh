@@ -56,7 +56,7 @@ __device__ inline void readLane(T (&elements)[ITEMS], const T* in, std::size_t i
 #pragma unroll
   for (unsigned i = 0; i < ITEMS; ++i)
     if (index + i < end)
-      readWords<sizeof(T), leastAlignment<T>>(reinterpret_cast<const unsigned char*>(in + index + i), elements + i);
+      readWords<sizeof(T), minAlignment<T>>(reinterpret_cast<const unsigned char*>(in + index + i), elements + i);
 }
 
 template <unsigned ITEMS, class T>
@@ -64,7 +64,7 @@ __device__ inline void writeLane(T* out, const T (&elements)[ITEMS], std::size_t
 #pragma unroll
   for (unsigned i = 0; i < ITEMS; ++i)
     if (index + i < end)
-      writeWords<sizeof(T), leastAlignment<T>>(reinterpret_cast<unsigned char*>(out + index + i), elements + i);
+      writeWords<sizeof(T), minAlignment<T>>(reinterpret_cast<unsigned char*>(out + index + i), elements + i);
 }
 
 // A thread's elements of an array.

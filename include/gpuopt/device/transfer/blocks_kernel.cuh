@@ -96,16 +96,16 @@ inline unsigned blockLaneBits(std::size_t blockBytes) {
   return bits;
 }
 
-// Words of `wordBytes` bytes move on the device's side, by at most `mostBlocks` thread blocks.
+// Words of `wordBytes` bytes move on the device's side, by at most `maxBlocks` thread blocks.
 template <bool IS_UPLOAD, unsigned WORD = 16>
-GPUOPT_HIDDEN void launchMoveBlocks(const BlockGroup& group, unsigned wordBytes, unsigned mostBlocks,
+GPUOPT_HIDDEN void launchMoveBlocks(const BlockGroup& group, unsigned wordBytes, unsigned maxBlocks,
                                     cudaStream_t stream, const char* function) {
   if constexpr (WORD > 1)
-    if (wordBytes < WORD) return launchMoveBlocks<IS_UPLOAD, WORD / 4>(group, wordBytes, mostBlocks, stream, function);
+    if (wordBytes < WORD) return launchMoveBlocks<IS_UPLOAD, WORD / 4>(group, wordBytes, maxBlocks, stream, function);
   const std::size_t blockBytes = group.begin(group.count) / group.count;
   const unsigned laneBits = blockLaneBits(blockBytes);
   const std::size_t needed = ceilDivide(group.count << laneBits, std::size_t{blocksThreads});
-  const LaunchConfig config = gridConfig(blocksThreads, smallerOf(needed, std::size_t{mostBlocks}), stream, function);
+  const LaunchConfig config = gridConfig(blocksThreads, smallerOf(needed, std::size_t{maxBlocks}), stream, function);
   launch(moveBlocksKernel<IS_UPLOAD, WORD>, config, group, laneBits);
 }
 

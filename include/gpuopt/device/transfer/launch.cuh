@@ -174,8 +174,8 @@ inline bool transferSmall(const Transfer& transfer) {
   return copySmall(transfer);
 }
 
-// Returns when the transfer is done. The ring does what the runtime refuses; its own copies tell why, if that is not
-// the host's memory.
+// Returns when the transfer is done. The ring does what the runtime refuses; its own copies report the reason if
+// that is not the host's memory.
 inline void runTransfer(const Transfer& transfer, const TransferPlan& plan) {
   [[maybe_unused]] const CallRange range(transfer.function);
   if (plan.algorithm == TransferAlgorithm::none) return;

@@ -52,7 +52,7 @@ inline constexpr bool isPlan<TransferPlan> = true;
 template <std::size_t N>
 constexpr TransferTier tierOf(const TransferTier (&tiers)[N], std::size_t bytes) {
   std::size_t i = 0;
-  while (bytes > tiers[i].most) ++i;
+  while (bytes > tiers[i].maxBytes) ++i;
   return tiers[i];
 }
 

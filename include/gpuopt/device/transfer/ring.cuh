@@ -106,7 +106,7 @@ class SideStream {
  public:
   explicit SideStream(cudaStream_t users) {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    join(users, stream_);
+    order(users, stream_);
   }
   ~SideStream() { forgetError(cudaStreamDestroy(stream_)); }
   SideStream(const SideStream&) = delete;
@@ -115,7 +115,7 @@ class SideStream {
   operator cudaStream_t() const { return stream_; }
 
   /// What is queued in `later` from now on waits for what has been queued in `earlier`.
-  void join(cudaStream_t earlier, cudaStream_t later) {
+  void order(cudaStream_t earlier, cudaStream_t later) {
     event_.record(earlier);
     event_.makeWait(later);
   }
@@ -255,7 +255,7 @@ class RingTransfer final : public HelpedJob {
       forgetError(cudaStreamSynchronize(stream()));  // then nothing uses host or device any more
       std::rethrow_exception(error_);
     }
-    if (side_) side_->join(*side_, request_.stream);
+    if (side_) side_->order(*side_, request_.stream);
   }
 
   const HostSide& host_;

@@ -19,7 +19,7 @@
 
 GPUOPT_DETAIL_BEGIN
 
-/// What the threads of a transfer tell each other of a slot.
+/// The state of a slot, which the threads of a transfer share.
 struct TransferSlot {
   std::atomic<std::size_t> rounds{0};  // how often a thread has filled it, or emptied it
   Event copied;                        // after the latest copy that ended with this slot
@@ -164,7 +164,7 @@ class TransferSlotsPool {
 
   bool isFull() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return count_ >= mostTransferSlots;
+    return count_ >= maxTransferSlots;
   }
 
   TransferSlots& make(int device, std::size_t bytes, const char* function) {

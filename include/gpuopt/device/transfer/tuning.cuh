@@ -14,18 +14,14 @@ inline constexpr std::size_t KIB = 1024, MIB = 1024 * KIB;
 // Threads that copy pageable memory to or from pinned slots, and bytes of a slot, for transfers of up to `most` bytes.
 // A download with one slot for all of it needs no ring. No threads: cudaMemcpyAsync is as fast.
 struct TransferTier {
-  std::size_t most;
+  std::size_t maxBytes;
   unsigned threads;
   std::size_t slotBytes;
 };
 
-// Measured on an H200 with 16 cores, 2026-11-23, whose link reaches 55.4 GB/s: us with these tiers and of cudaMemcpy,
-// while the helpers sleep.
-//   up:    64 KiB 16, 25;   512 KiB 40, 54;  1 MiB 57, 94;  4 MiB 192, 430;  16 MiB 570, 3334;  64 MiB 1985, 8676
-//   down:  256 KiB 36, 35;  512 KiB 51, 58;  1 MiB 86, 94;  4 MiB 287, 284;  16 MiB 593, 997;   64 MiB 1654, 3935
-// Hosts differ: on another one, 64 MiB up took 1561 us, and 4 MiB down 216.
-// Each copy takes the thread that queues it 4 us and the engine 3 us: slots below 128 KiB pay off only where all
-// regions have a slot of their own, so that many are copied at once; at 1 GiB, slots of 1 MiB lose 5 %.
+// Measured on an H200 with 16 cores, benchmarks/results/h200/transfer_bench.csv: cudaMemcpy of 64 MiB takes 4.4 times as
+// long up, 2.4 times down. Hosts differ by a quarter. A copy costs the thread that queues it 4 us and the engine 3 us,
+// so slots below 128 KiB pay off only where every region has a slot of its own.
 inline constexpr TransferTier uploadTiers[] = {{32 * KIB, 0, 0},
                                                {64 * KIB, 1, 64 * KIB},
                                                {256 * KIB, 0, 0},
@@ -50,9 +46,8 @@ inline constexpr TransferTier downloadTiers[] = {{32 * KIB, 0, 0},
                                                  {static_cast<std::size_t>(-1), 8, 4 * MIB}};
 
 // Slots are written past the caches, since their lines are in the caches of the cores that wrote them last: 16 MiB up
-// take 490 us instead of 800. Long uploads are not, since the engine would read all slots from memory then: 256 MiB
-// take 5800 us instead of 5600. Downloads are always: the host's memory is not in the caches either, and need not be
-// read before it is overwritten.
+// are 1.6 times as fast. Long uploads are not, since the engine would read all slots from memory then. Downloads always
+// are: the host's memory is not in the caches either, and need not be read before it is overwritten.
 constexpr bool fillsPastCaches(std::size_t bytes) { return bytes > 256 * KIB && bytes <= 128 * MIB; }
 
 // Small transfers that the runtime cannot do.
@@ -76,7 +71,7 @@ constexpr std::size_t ringMemory(std::size_t bytes) {
 }
 
 // Rings of all devices, before a transfer waits for another one's.
-inline constexpr std::size_t mostTransferSlots = 16;
+inline constexpr std::size_t maxTransferSlots = 16;
 
 // --- Calls that return at once
 //
@@ -101,11 +96,10 @@ constexpr std::size_t queueSlotBytes(std::size_t bytes) {
 
 // --- gatherBlocks and scatterBlocks
 //
-// Measured on an H200, 2026-11-23: GB/s of blocks from random places of 1 GiB of pinned memory. A pinned copy reaches
-// 55.4.
+// Measured on an H200, 2026-11-23, with blocks from random places of 1 GiB of pinned memory.
 
-// Blocks of this size go through the copy engine. 1 MiB: 51.3 by the kernel, 47.7 by the engine; 4 MiB: 51.2
-// and 53.4. Few large ones keep few warps busy: 21 of 3 MiB take the kernel 2286 us, the engine 1256.
+// Blocks of this size go through the copy engine: of 4 MiB 1.04 times as fast as by the kernel, of 1 MiB 0.93 times.
+// Few large ones would keep few warps busy.
 inline constexpr std::size_t engineBlockBytes = 2 * MIB;
 
 // Smaller blocks are not written past the caches: their ends would cost more than that saves.
@@ -114,9 +108,8 @@ inline constexpr std::size_t streamingBlockBytes = 4 * KIB;
 inline constexpr int blocksThreads = 512;
 inline constexpr unsigned blocksLoadsInFlight = 4;
 
-// Thread blocks of the kernel, which leaves the other multiprocessors to the program. Data blocks of 1 KiB: 34 with 8,
-// 50 with 16 and more. 16384 of 192 bytes take 118 us with 32, 108 with 64; of 384 bytes 193 and 161; scattered
-// ones are 6 % slower with 64.
+// Thread blocks of the kernel, which leaves the other multiprocessors to the program. Data blocks of 1 KiB need 16;
+// smaller ones are gathered up to 1.2 times as fast with 64 as with 32, but scattered 6 % slower.
 constexpr unsigned blocksGrid(std::size_t blockBytes, bool isGather) {
   return blockBytes >= KIB ? 16 : isGather ? 64 : 32;
 }
@@ -124,8 +117,8 @@ constexpr unsigned blocksGrid(std::size_t blockBytes, bool isGather) {
 // Data blocks of a group, which is planned and begun by itself: the next group is prepared meanwhile.
 inline constexpr std::size_t blocksGroup = 16384;
 
-// The first group of a long list is small, so that the link has work soon: 16384 blocks of 1 KiB take 360 us instead of
-// 373, scattered ones 353 instead of 367. 4096 blocks of 256 bytes gain nothing (H100, 2026-11-27).
+// The first group of a long list is small, so that the link has work soon: 16384 blocks of 1 KiB are 1.04 times as fast,
+// short lists gain nothing (H100, 2026-11-27).
 inline constexpr std::size_t blocksFirstGroup = 1024;
 inline constexpr std::size_t blocksOneGroup = 8192;
 

@@ -15,7 +15,7 @@ GPUOPT_DETAIL_BEGIN
 template <class T, class Use>
 void withRawElements(T* data, Use use) {
   constexpr std::size_t WIDEST = widestWord<sizeof(T)>;
-  constexpr std::size_t ALIGN = leastAlignment<T>;
+  constexpr std::size_t ALIGN = minAlignment<T>;
   if (ALIGN == WIDEST || alignedTo(data, WIDEST))
     use(reinterpret_cast<RawElement<sizeof(T), WIDEST>*>(data));
   else

@@ -207,7 +207,7 @@ void launchTranspose(const TransposeProblem<In, Out, Function>& problem, const T
                      cudaStream_t stream) {
   if constexpr (TransposeKernels<In, Out, Function>::onlyMoves) {
     constexpr std::size_t WIDEST = widestWord<sizeof(In)>;
-    constexpr std::size_t ALIGN = leastAlignment<In>;
+    constexpr std::size_t ALIGN = minAlignment<In>;
     if (ALIGN == WIDEST || plan.word == WIDEST)
       launchPlan(rawProblem<WIDEST>(problem), plan, stream);
     else

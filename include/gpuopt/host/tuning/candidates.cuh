@@ -141,7 +141,7 @@ class CandidateComparison {
 
   // Events have a resolution of half a microsecond.
   static constexpr double sampleMicroseconds = 100;
-  static constexpr int mostCalls = 64;
+  static constexpr int maxCalls = 64;
   static constexpr double longestMicroseconds = 1e15;  // in nanoseconds still an integer
 
   /// Why a candidate cannot be used: this device does not launch it. Other errors, and a wrong result, are thrown.
@@ -203,7 +203,7 @@ class CandidateComparison {
 
   int callsOf(const TuningCandidate& candidate) {
     if (options_.updates || options_.isCold) return 1;
-    return callsOfSample(time(candidate, 1), sampleMicroseconds, mostCalls);
+    return callsOfSample(time(candidate, 1), sampleMicroseconds, maxCalls);
   }
 
   Comparison measure(const std::vector<TuningCandidate>& candidates, const std::vector<std::size_t>& usable) {

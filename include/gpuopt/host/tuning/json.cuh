@@ -14,7 +14,6 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 GPUOPT_DETAIL_BEGIN

@@ -77,7 +77,7 @@ inline int callsOfSample(double once, double microseconds, int most) {
   return once * most <= microseconds ? most : once >= microseconds ? 1 : static_cast<int>(microseconds / once) + 1;
 }
 
-inline constexpr int leastRounds = 5, mostRounds = 31;
+inline constexpr int minRounds = 5, maxRounds = 31;
 
 /// sample(i) gives one time of candidate i. The clock and the temperature of a device drift, so each candidate has one
 /// sample in each round; and what ran just before matters, so each round has another order. The first round warms up,
@@ -86,9 +86,9 @@ template <class Sample>
 std::vector<TimeSpread> measureInTurn(std::size_t candidates, double budget, Sample sample) {
   double round = 0;
   for (std::size_t i = 0; i < candidates; ++i) round += sample(i);
-  const int rounds = round * mostRounds <= budget   ? mostRounds
-                     : round * leastRounds > budget ? leastRounds
-                                                    : static_cast<int>(budget / round);
+  const int rounds = round * maxRounds <= budget  ? maxRounds
+                     : round * minRounds > budget ? minRounds
+                                                  : static_cast<int>(budget / round);
   std::vector<std::vector<double>> samples(candidates);
   std::vector<std::size_t> order(candidates);
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -51,9 +51,9 @@ GPUOPT_HIDDEN inline constexpr TunableForm tunableForms[] = {{"gpuopt.upload", "
                                                              {"gpuopt.staging", " threads", false, true},
                                                              {"gpuopt.transposeRegisters", nullptr, true, true}};
 
-inline constexpr unsigned mostTunedCount = 255;
-inline constexpr std::size_t leastTunedBytes = std::size_t{4} << 10, mostTunedBytes = std::size_t{16} << 20;
-inline constexpr std::size_t leastTunedLimit = std::size_t{1} << 10, mostTunedLimit = std::size_t{1} << 30;
+inline constexpr unsigned maxTunedCount = 255;
+inline constexpr std::size_t minTunedBytes = std::size_t{4} << 10, maxTunedBytes = std::size_t{16} << 20;
+inline constexpr std::size_t minTunedLimit = std::size_t{1} << 10, maxTunedLimit = std::size_t{1} << 30;
 GPUOPT_HIDDEN inline constexpr char limitPrefix[] = "KIB ";
 
 // Of an entry that keeps the constant of this library, for this device and not the nearest one.
@@ -70,9 +70,9 @@ inline std::string textOf(Tunable constant, const TunedValue& value) {
 inline bool isAllowed(Tunable constant, const TunedValue& value) {
   const TunableForm& form = formOf(constant);
   const bool isPower = value.bytes != 0 && (value.bytes & (value.bytes - 1)) == 0;
-  if (form.unit == nullptr) return isPower && value.bytes >= leastTunedLimit && value.bytes <= mostTunedLimit;
+  if (form.unit == nullptr) return isPower && value.bytes >= minTunedLimit && value.bytes <= maxTunedLimit;
   if (value.count == 0 || !form.hasBytes) return value.bytes == 0 && (value.count > 0 || form.mayBeNone);
-  return isPower && value.bytes >= leastTunedBytes && value.bytes <= mostTunedBytes;
+  return isPower && value.bytes >= minTunedBytes && value.bytes <= maxTunedBytes;
 }
 
 // The numbers of a text, whatever stands between them.
@@ -92,7 +92,7 @@ inline TunedValue tunedNumbers(Tunable constant, const std::string& text) {
 /// What textOf() has written; nothing of any other text.
 inline std::optional<TunedValue> parseTuned(Tunable constant, const std::string& text) {
   const TunedValue value = tunedNumbers(constant, text);
-  const bool isRead = value.count <= mostTunedCount && textOf(constant, value) == text;
+  const bool isRead = value.count <= maxTunedCount && textOf(constant, value) == text;
   if (isRead && isAllowed(constant, value)) return value;
   return std::nullopt;
 }
