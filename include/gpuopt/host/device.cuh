@@ -50,6 +50,22 @@ GPUOPT_NAMESPACE_BEGIN
 
 namespace detail {
 
+/// Makes a device the calling thread's current one for a scope.
+class DeviceScope {
+ public:
+  explicit DeviceScope(int device) : before_(currentDevice()), device_(device) {
+    if (device_ != before_) check(cudaSetDevice(device_), "cudaSetDevice");
+  }
+  ~DeviceScope() {
+    if (device_ != before_) forgetError(cudaSetDevice(before_));
+  }
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+ private:
+  int before_, device_;
+};
+
 /// Whether the stream is being captured into a graph. Throws CudaError for the legacy default stream while another
 /// stream's capture forbids its use; that capture stays valid.
 inline bool isCapturing(cudaStream_t stream) {

@@ -11,10 +11,12 @@
 
 namespace distributed_errors_test {
 
+using gpuopt::distributed::SymmetricVector;
 using gpuopt::distributed::Team;
 using gpuopt::distributed::TeamError;
 using gpuopt::distributed::TeamOptions;
 using gpuopt::test::allRight;
+using gpuopt::test::checkCuda;
 using gpuopt::test::DeviceArray;
 using gpuopt::test::mostRanks;
 using gpuopt::test::onRanks;
@@ -152,6 +154,55 @@ TEST_CASE("ranks wait for one that does not come for as long as the options say"
   // DO: look for what rank 2 does; if it only comes late, set a longer TeamOptions::timeout
   REQUIRE(messages ==
           outcomes(ranks, withLast("gpuopt::distributed::reduce: rank 2 did not come in time", last), "right"));
+}
+
+// The others write to the memory of the rank that has gone, as they learn of it only in time.
+TEST_CASE("a rank that throws between calls leaves its memory to those that wait for it", "[sweep]") {
+  const int ranks = someRanks(), last = ranks - 1;
+  if (ranks < 2) return;
+  gpuopt::test::Meeting gone(ranks);
+  const auto messages = onRanks(ranks, [&](Rank& rank) {
+    try {
+      Team team(rank.comm, pathOf(true));
+      SymmetricVector<int> in(team, 8), out(team, 8);
+      const DeviceArray<int> part(std::vector<int>{rank.number});
+      if (gpuopt::distributed::reduce(team, part.data(), 1, rank.stream) != ranks * last / 2) return false;
+      if (rank.number == last) throw std::runtime_error("this rank is gone");
+      gone.wait();
+      for (int call = 0; call < 3; ++call) try {
+          static_cast<void>(gpuopt::distributed::reduce(team, part.data(), 1, rank.stream));
+        } catch (const TeamError& error) {
+          if (error.rank() != last) throw;
+        }
+      gpuopt::distributed::transpose(team, in, out, 2, 2, rank.stream);
+      rank.wait();
+      team.check();
+    } catch (const std::runtime_error&) {
+      if (rank.number == last) gone.wait();
+      throw;
+    }
+    return true;
+  });
+  REQUIRE(messages == outcomes(ranks, withLast("gpuopt::distributed::Team: rank 2 did not come in time", last),
+                               "this rank is gone"));
+}
+
+TEST_CASE("a rank with another current device is an error of all at once") {
+  if (mostRanks() < 2) return;
+  for (const bool usesPeers : {true, false}) {
+    CAPTURE(usesPeers);
+    const auto messages = onRanks(2, [=](Rank& rank) {
+      Team team(rank.comm, {usesPeers, std::chrono::milliseconds(5000)});
+      const DeviceArray<int> part(std::vector<int>{rank.number});
+      if (rank.number == 1) checkCuda(cudaSetDevice(0), "cudaSetDevice");
+      return gpuopt::distributed::reduce(team, part.data(), 1, rank.stream) < 0;
+    });
+    // WRITTEN distributed: gpuopt::distributed::reduce after cudaSetDevice of another device in this thread
+    // DO: cudaSetDevice the team's device before the call
+    REQUIRE(messages ==
+            std::vector<std::string>{"gpuopt::distributed::reduce: rank 1 refused its arguments",
+                                     "gpuopt::distributed::reduce: the team is of device 1, the current device is 0"});
+  }
 }
 
 TEST_CASE("no elements and no identity are an error on every rank") {

@@ -31,6 +31,7 @@ using gpuopt::distributed::TeamOptions;
 using gpuopt::test::allRight;
 using gpuopt::test::checkCuda;
 using gpuopt::test::checkNccl;
+using gpuopt::test::checkTrue;
 using gpuopt::test::DeviceArray;
 using gpuopt::test::mostRanks;
 using gpuopt::test::onRanks;
@@ -207,26 +208,38 @@ TEST_CASE("a rank in a process that loses another one", "[.lost]") {
     REQUIRE(message == "gpuopt::distributed::reduce: a rank did not come in time");
 }
 
+// This process's environment, and two variables. Not setenv, since threads of NCCL read the environment meanwhile.
+std::vector<std::string> environmentOf(const std::string& id, int rank) {
+  std::vector<std::string> all;
+  for (char** each = environ; *each != nullptr; ++each) all.emplace_back(*each);
+  all.push_back(std::string(idVariable) + "=" + id);
+  all.push_back(std::string(rankVariable) + "=" + std::to_string(rank));
+  return all;
+}
+
+pid_t startRank(const char* tag, const std::string& id, int rank) {
+  std::string name = "processes", choice = tag;
+  char* const arguments[] = {name.data(), choice.data(), nullptr};
+  std::vector<std::string> texts = environmentOf(id, rank);
+  std::vector<char*> environment;
+  for (std::string& text : texts) environment.push_back(text.data());
+  environment.push_back(nullptr);
+  pid_t process = 0;
+  checkTrue(posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, arguments, environment.data()) == 0);
+  return process;
+}
+
 // Starts a process for each rank, which runs the test case with this tag. All have to end well.
 void requireProcesses(const char* tag) {
   ncclUniqueId id{};
   checkNccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
-  setenv(idVariable, textOf(id).c_str(), 1);
-  std::string name = "processes", choice = tag;
-  char* const arguments[] = {name.data(), choice.data(), nullptr};
-  std::vector<pid_t> processes(static_cast<std::size_t>(mostRanks()));
-  for (int rank = 0; rank < mostRanks(); ++rank) {
-    setenv(rankVariable, std::to_string(rank).c_str(), 1);
-    pid_t& process = processes[static_cast<std::size_t>(rank)];
-    REQUIRE(posix_spawn(&process, "/proc/self/exe", nullptr, nullptr, arguments, environ) == 0);
-  }
+  std::vector<pid_t> processes;
+  for (int rank = 0; rank < mostRanks(); ++rank) processes.push_back(startRank(tag, textOf(id), rank));
   for (const pid_t process : processes) {
     int status = -1;
     REQUIRE(waitpid(process, &status, 0) == process);
     REQUIRE((WIFEXITED(status) && WEXITSTATUS(status) == 0));
   }
-  unsetenv(rankVariable);
-  unsetenv(idVariable);
 }
 
 TEST_CASE("ranks of several processes") { requireProcesses("[.rank]"); }

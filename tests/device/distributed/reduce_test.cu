@@ -190,7 +190,8 @@ TEST_CASE("functions of elements, products, containers and initial values of the
           }) == allRight(ranks));
 }
 
-// Sums of other data in each call, one after the other, once `others` are here.
+// Sums of other data in each call, one after the other, once `others` are here; memory is freed once they are
+// done.
 bool sumsInARow(Rank& rank, bool usesPeers, unsigned calls, gpuopt::test::Meeting* others = nullptr) {
   Team team(rank.comm, {usesPeers});
   std::vector<long long> expected;
@@ -201,10 +202,11 @@ bool sumsInARow(Rank& rank, bool usesPeers, unsigned calls, gpuopt::test::Meetin
     parts.emplace_back(value);
     expected.push_back(static_cast<long long>(call) * 100 * rank.count + rank.count * (rank.count - 1) / 2);
   }
-  if (others != nullptr) others->wait();
+  if (others != nullptr) others[0].wait();
   for (unsigned call = 0; call < calls; ++call)
     gpuopt::distributed::reduceInto<long long>(team, parts[call].data(), 1, out.data() + call, rank.stream);
   rank.wait();
+  if (others != nullptr) others[1].wait();
   team.check();
   return out.toHost() == expected;
 }
@@ -219,8 +221,8 @@ TEST_CASE("hundreds of calls in a row, without a wait of the host", "[sweep]") {
 
 TEST_CASE("two teams at once") {
   const int ranks = rankCounts().back();
-  gpuopt::test::Meeting meeting(2 * ranks);
-  const auto sum = [&meeting](Rank& rank) { return sumsInARow(rank, true, 50, &meeting); };
+  gpuopt::test::Meeting meetings[] = {gpuopt::test::Meeting(2 * ranks), gpuopt::test::Meeting(2 * ranks)};
+  const auto sum = [&meetings](Rank& rank) { return sumsInARow(rank, true, 50, meetings); };
   std::vector<std::string> second;
   std::thread other([&] { second = onRanks(ranks, sum); });
   const auto first = onRanks(ranks, sum);

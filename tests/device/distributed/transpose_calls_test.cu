@@ -51,7 +51,7 @@ __global__ void countWrong(const int* out, std::size_t firstCol, std::size_t n, 
 // Fills, transposes and compares again and again, in the same memory. Without the barrier before a call, a rank would
 // take what another one has not written yet; without the one after it, what that has overwritten already.
 // `pause` is called before a rank writes `in`, with true, and before it reads `out`, with false. The first call is made
-// once `others` are here.
+// once `others` are here, and memory is freed once they are done.
 template <class Pause>
 bool isRightInARow(Rank& rank, Team& team, std::size_t height, std::size_t width, int calls, const Pause& pause,
                    gpuopt::test::Meeting* others = nullptr) {
@@ -61,7 +61,7 @@ bool isRightInARow(Rank& rank, Team& team, std::size_t height, std::size_t width
   gpuopt::LaunchConfig config;
   config.stream = rank.stream;
   config.block = dim3(64);
-  if (others != nullptr) others->wait();
+  if (others != nullptr) others[0].wait();
   for (int call = 0; call < calls; ++call) {
     pause(true);
     gpuopt::launch(fillRows, config, in.data(), rows.first(rank.number) * width, rows.size(rank.number) * width, call);
@@ -71,6 +71,7 @@ bool isRightInARow(Rank& rank, Team& team, std::size_t height, std::size_t width
                    width, call, wrong.data());
   }
   rank.wait();
+  if (others != nullptr) others[1].wait();
   team.check();
   return wrong.toHost()[0] == 0;
 }
@@ -94,9 +95,9 @@ TEST_CASE("hundreds of transpositions in a row, without a wait of the host", "[s
 
 TEST_CASE("transpositions of two teams at once") {
   const int ranks = someRanks();
-  gpuopt::test::Meeting meeting(2 * ranks);
+  gpuopt::test::Meeting meetings[] = {gpuopt::test::Meeting(2 * ranks), gpuopt::test::Meeting(2 * ranks)};
   const auto isRight = [&](bool usesCopies) {
-    return onRanks(ranks, [&](Rank& rank) { return isRightInARow(rank, true, usesCopies, 20, &meeting); });
+    return onRanks(ranks, [&](Rank& rank) { return isRightInARow(rank, true, usesCopies, 20, meetings); });
   };
   std::vector<std::string> second;
   std::thread other([&] { second = isRight(true); });

@@ -190,21 +190,33 @@ GPUOPT_KERNEL void __launch_bounds__(combineColumnsThreads)
   storeOutput(result.out, col, reducer.finish(sum));
 }
 
+// How the words of a barrier are ordered on this device. On a GPU, what came before a kernel in its stream is over. The
+// emulated device needs the order of the words for that.
+template <PeerOrder ORDER>
+__device__ constexpr PeerOrder orderOfBarrier() {
+#if defined(__CUDA_ARCH__)
+  return ORDER;
+#else
+  return PeerOrder::ordered;
+#endif
+}
+
 // Makes an exchange with the others without a contribution to it. IS_BARRIER: the exchange has none, all ranks call
-// this, and what they have written before is visible to all after it. After a failure nobody waits any more.
-template <bool IS_BARRIER>
+// this, and what they have written before is visible to all after it if it is ordered. After a failure nobody waits any
+// more.
+template <bool IS_BARRIER, PeerOrder ORDER = IS_BARRIER ? PeerOrder::ordered : PeerOrder::relaxed>
 GPUOPT_KERNEL void __launch_bounds__(exchangeThreads)
     meetPeersKernel(const PeerTable peers, const unsigned call, unsigned* failed) {
-  constexpr PeerOrder ORDER = IS_BARRIER ? PeerOrder::ordered : PeerOrder::relaxed;
+  constexpr PeerOrder WORDS = IS_BARRIER ? orderOfBarrier<ORDER>() : ORDER;
   __shared__ unsigned failure;
   overlapPreviousKernel();
   const unsigned epoch = *peers.epoch + 1, broken = *peers.broken;
   if (IS_BARRIER && broken != 0) return;
   if (threadIdx.x == 0) failure = ~0u;
-  sendPeerWords<ORDER>(peers, epoch, 1, [call](unsigned) { return call; });
+  sendPeerWords<WORDS>(peers, epoch, 1, [call](unsigned) { return call; });
   __syncthreads();
   for (int from = static_cast<int>(threadIdx.x); from < peers.size; from += static_cast<int>(blockDim.x))
-    if (from != peers.rank) receivePeerWord<ORDER>(peers, epoch, from, 0, call, &failure);
+    if (from != peers.rank) receivePeerWord<WORDS>(peers, epoch, from, 0, call, &failure);
   __syncthreads();
   if (threadIdx.x > 0) return;
   *peers.epoch = epoch;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/device/distributed/nccl.cuh>
+#include <gpuopt/device/distributed/peer_memory.cuh>
 #include <gpuopt/device/distributed/waiting.cuh>
 #include <gpuopt/grid/peer_words.cuh>
 #include <gpuopt/host/device.cuh>
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 GPUOPT_NAMESPACE_BEGIN
@@ -91,10 +93,11 @@ std::vector<T> gatherValues(ncclComm_t comm, int size, const T& value, unsigned 
 // The memory of the other ranks under addresses that this device can write; null where it cannot.
 class PeerConnection {
  public:
-  PeerConnection() = default;
+  explicit PeerConnection(const bool& isStuck) : isStuck_(isStuck) {}
   PeerConnection(const PeerConnection&) = delete;
   PeerConnection& operator=(const PeerConnection&) = delete;
   ~PeerConnection() {
+    if (isStuck_) return;
     for (void* const memory : opened_) forgetError(cudaIpcCloseMemHandle(memory));
   }
 
@@ -113,15 +116,22 @@ class PeerConnection {
 
  private:
   // A device of this process.
-  static void* enable(const PeerAddress& peer, const PeerAddress& own) {
-    if (peer.device == own.device) return peer.memory;
+  void* enable(const PeerAddress& peer, const PeerAddress& own) {
+    if (peer.device != own.device && !reaches(peer.device, own.device)) return nullptr;
+    auto memory = PeerMemories::instance().find(peer.memory);
+    if (memory == nullptr) return nullptr;
+    shared_.emplace_back(std::move(memory), isStuck_);
+    return peer.memory;
+  }
+
+  static bool reaches(int peer, int own) {
     int canAccess = 0;
-    const cudaError_t asked = cudaDeviceCanAccessPeer(&canAccess, own.device, peer.device);
+    const cudaError_t asked = cudaDeviceCanAccessPeer(&canAccess, own, peer);
     forgetError(asked);
-    if (asked != cudaSuccess || canAccess == 0) return nullptr;
-    const cudaError_t enabled = cudaDeviceEnablePeerAccess(peer.device, 0);
+    if (asked != cudaSuccess || canAccess == 0) return false;
+    const cudaError_t enabled = cudaDeviceEnablePeerAccess(peer, 0);
     forgetError(enabled);
-    return enabled == cudaSuccess || enabled == cudaErrorPeerAccessAlreadyEnabled ? peer.memory : nullptr;
+    return enabled == cudaSuccess || enabled == cudaErrorPeerAccessAlreadyEnabled;
   }
 
   // A device of another process on this host.
@@ -135,7 +145,9 @@ class PeerConnection {
     return memory;
   }
 
+  const bool& isStuck_;
   std::vector<void*> memory_, opened_;
+  std::vector<OwnedMemory> shared_;
 };
 
 }  // namespace detail

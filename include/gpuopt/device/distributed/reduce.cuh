@@ -101,6 +101,7 @@ void reduceTeamToDevice(const TeamCall& call, const Reducer& reducer, Out& out, 
   std::optional<Destination> destination;
   try {
     call.team.requireSuccess(call.function);
+    requireTeamDevice(call.team, call.function);
     destination.emplace(destinationOf<typename Reducer::Result>(out, call.function));
     reduceOwnPart<Policy>(call, reducer, exchange.own(n), f, in...);
   } catch (...) {
@@ -118,6 +119,7 @@ auto reduceTeamToHost(const TeamCall& call, const Reducer& reducer, std::size_t 
   HostResult<TeamResult<Result>> result;
   try {
     call.team.requireSuccess(call.function);
+    requireTeamDevice(call.team, call.function);
     requireNotCapturing(call.stream, call.function);
     reduceOwnPart<Policy>(call, reducer, exchange.own(n), f, in...);
   } catch (...) {

@@ -116,7 +116,7 @@ class SlabTransfer {
     const unsigned call = word();
     if (plan_.agrees()) team_.agree(call, function_);
     if (plan_.algorithm == SlabAlgorithm::messages) return exchangeMessages();
-    team_.meet(call, stream_);
+    meetBefore(call);
     if (plan_.algorithm == SlabAlgorithm::copies)
       copyToPeers();
     else if (plan_.algorithm == SlabAlgorithm::levels)
@@ -129,6 +129,19 @@ class SlabTransfer {
   }
 
  private:
+  // Whether other ranks write this one's memory, or else read it.
+  bool isWritten() const { return plan_.algorithm == SlabAlgorithm::copies || plan_.writes; }
+
+  // Until all ranks are here. If others write to this rank's output, its kernels that have used it are over, and that
+  // is enough: nobody else reads what they have written. If others read its input, they have to see what is in it,
+  // which takes 1.6 us longer.
+  void meetBefore(unsigned call) const {
+    if (isWritten())
+      team_.meet<PeerOrder::relaxed>(call, stream_);
+    else
+      team_.meet(call, stream_);
+  }
+
   // All ranks have the same, or the call fails.
   SlabRequest request() const {
     const std::size_t slab = cappedProduct(cappedProduct(layout_.rows.largest(), layout_.cols.total()), layout_.batch);
@@ -176,10 +189,9 @@ class SlabTransfer {
     for (int rank = 0; rank < team_.size; ++rank) add(layout_.rows.size(rank));
     for (int rank = 0; rank < team_.size; ++rank) add(layout_.cols.size(rank));
     if (plan_.algorithm == SlabAlgorithm::messages) return word;
-    const bool isWritten = plan_.algorithm == SlabAlgorithm::copies || plan_.writes;
-    add((isWritten ? peerOut_ : peerIn_)->offset);
-    add(isWritten ? layout_.outLd : layout_.inLd);
-    add(layout_.batch == 1 ? 0 : isWritten ? layout_.outStride : layout_.inStride);
+    add((isWritten() ? peerOut_ : peerIn_)->offset);
+    add(isWritten() ? layout_.outLd : layout_.inLd);
+    add(layout_.batch == 1 ? 0 : isWritten() ? layout_.outStride : layout_.inStride);
     return word;
   }
 

@@ -14,13 +14,6 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// The calls of a team are for its own device.
-inline void requireTeamDevice(const TeamState& team, const char* function) {
-  const int current = currentDevice();
-  if (current != team.device)
-    throwInvalid({function, ": the team is of device ", team.device, ", the current device is ", current});
-}
-
 class SymmetricMemory {
  public:
   // Throws on all ranks, or on none.
@@ -46,17 +39,17 @@ class SymmetricMemory {
     all.erase(std::remove(all.begin(), all.end(), this), all.end());
   }
 
-  unsigned char* data() const { return memory_.get(); }
+  unsigned char* data() const { return memory_.data(); }
 
   // Whether an address is in this memory.
   bool contains(const void* address) const {
     const auto* const byte = static_cast<const unsigned char*>(address);
-    return byte >= memory_.get() && byte < memory_.get() + bytes_;
+    return byte >= data() && byte < data() + bytes_;
   }
 
   // The same memory of another rank of the node.
   unsigned char* of(int rank) const {
-    return rank == team_.rank ? memory_.get() : static_cast<unsigned char*>(connection_.memory(rank));
+    return rank == team_.rank ? data() : static_cast<unsigned char*>(connection_.memory(rank));
   }
 
  private:
@@ -69,16 +62,13 @@ class SymmetricMemory {
     bool hasMemory;
   };
 
-  // Not from a pool: other processes can open it. Also an empty vector has an address.
+  // Also an empty vector has an address.
   void allocate(std::size_t bytes) {
-    const RelaxedCapture relaxed;
-    void* memory = nullptr;
     bytes_ = largerOf<std::size_t>(bytes, 1);
-    check(cudaMalloc(&memory, bytes_), "cudaMalloc");
-    memory_ = {static_cast<unsigned char*>(memory), FreeDevice{&team_.wait.isStuck()}};
+    memory_ = OwnedMemory(PeerMemories::instance().make(bytes_), team_.wait.isStuck());
   }
 
-  PeerAddress own() const { return memory_ != nullptr ? peerAddress(memory_.get(), team_.device) : PeerAddress{}; }
+  PeerAddress own() const { return data() != nullptr ? peerAddress(data(), team_.device) : PeerAddress{}; }
 
   static void requireAlike(const std::vector<Request>& requests) {
     const Request& first = requests.front();
@@ -110,8 +100,8 @@ class SymmetricMemory {
 
   TeamState& team_;
   std::size_t bytes_ = 0;
-  std::unique_ptr<unsigned char, FreeDevice> memory_;
-  PeerConnection connection_;
+  OwnedMemory memory_;
+  PeerConnection connection_{team_.wait.isStuck()};
 };
 
 // An address that means the same on all ranks.

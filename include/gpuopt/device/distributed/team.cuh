@@ -7,8 +7,10 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/distributed/combine.cuh>
 #include <gpuopt/device/distributed/connection.cuh>
+#include <gpuopt/device/distributed/failure_words.cuh>
 #include <gpuopt/device/distributed/nccl.cuh>
 #include <gpuopt/device/distributed/nodes.cuh>
+#include <gpuopt/device/distributed/peer_memory.cuh>
 #include <gpuopt/device/distributed/reduce_plan.cuh>
 #include <gpuopt/device/distributed/tuning.cuh>
 #include <gpuopt/device/distributed/waiting.cuh>
@@ -71,20 +73,6 @@ inline unsigned callWord(unsigned word, std::size_t number) {
 }
 
 // What NCCL may use for ever, *isStuck, is left to the end of the process.
-struct FreeDevice {
-  const bool* isStuck = nullptr;
-
-  void operator()(void* memory) const {
-    if (!*isStuck) forgetError(cudaFree(memory));
-  }
-};
-struct FreeHost {
-  const bool* isStuck = nullptr;
-
-  void operator()(void* memory) const {
-    if (!*isStuck) forgetError(cudaFreeHost(memory));
-  }
-};
 struct FreeStream {
   const bool* isStuck = nullptr;
 
@@ -143,7 +131,7 @@ class TeamState {
   std::vector<const SymmetricMemory*> symmetric;  // what the ranks have allocated together
 
   // This rank's contribution to an exchange between peers, in its own memory.
-  unsigned* contribution() const { return reinterpret_cast<unsigned*>(memory_.get() + 2 * slotBytes); }
+  unsigned* contribution() const { return reinterpret_cast<unsigned*>(memory_.data() + 2 * slotBytes); }
 
   // For work beside that of the caller's stream.
   cudaStream_t sideStream() const { return sideStream_.get(); }
@@ -160,13 +148,17 @@ class TeamState {
     if (!usesPeers || wait.hasFailed()) wait.requireSuccess(function);
   }
 
+  // Whether the calling thread can call for this team.
+  bool isDeviceCurrent() const { return currentDevice() == device; }
+
   // After a call with wrong arguments on this rank: tells the others, who would wait for it. `words` are the words of a
   // contribution, `isAsynchronous` whether later calls are to fail.
   GPUOPT_HIDDEN void refuse(cudaStream_t stream, unsigned words, bool isAsynchronous) noexcept {
-    if (isAsynchronous && *failed_ == 0) *failed_ = static_cast<unsigned>(PeerFailure::refused) << 16 | ownRank();
+    if (isAsynchronous && *failed() == 0) *failed() = static_cast<unsigned>(PeerFailure::refused) << 16 | ownRank();
     if (wait.hasFailed()) return;
     try {
-      const cudaStream_t queue = isCapturing(stream) ? stream_.get() : stream;
+      const cudaStream_t queue = queueOfRefusal(stream);
+      const DeviceScope scope(device);
       if (planTeamReduce({size, usesPeers, words}).algorithm == TeamReduceAlgorithm::peers)
         return launch(meetPeersKernel<false>, config(queue, 1), peers, refusedCall, failed_.get());
       const ScratchMemory gathered(std::size_t{words} * sizeof(unsigned) * static_cast<unsigned>(size), queue);
@@ -190,9 +182,11 @@ class TeamState {
     requireSuccess(FUNCTION);
   }
 
-  // A barrier between the ranks of a node, for a call. Its ranks are numbered within it.
+  // A barrier between the ranks of a node, for a call. Its ranks are numbered within it. A relaxed one says only that
+  // the streams of all ranks have come here.
+  template <PeerOrder ORDER = PeerOrder::ordered>
   void meet(unsigned call, cudaStream_t stream) const {
-    launch(meetPeersKernel<true>, config(stream, 1), peers, call, failed_.get() + (usesPeers ? 0 : 1));
+    launch(meetPeersKernel<true, ORDER>, config(stream, 1), peers, call, failed_.get() + (usesPeers ? 0 : 1));
   }
 
   // Waits on the host until all ranks have come here with the same call, or throws. In no order with the caller's
@@ -204,12 +198,12 @@ class TeamState {
       check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
     } else {
       const auto calls = gather(call, function);
-      for (int other = 0; other < size && *failed_ == 0; ++other) {
+      for (int other = 0; other < size && *failed() == 0; ++other) {
         const unsigned others = calls[static_cast<std::size_t>(other)];
         const PeerFailure why = others == refusedCall ? PeerFailure::refused : PeerFailure::different;
-        if (others != call) *failed_ = failureCode(why, other);
+        if (others != call) *failed() = failureCode(why, other);
       }
-      isOver_ = *failed_ != 0;
+      isOver_ = *failed() != 0;
     }
     requireSuccess(function);
   }
@@ -218,14 +212,16 @@ class TeamState {
   // stream. From then on all calls fail. Of an earlier failure the others know, and may have gone: nothing is written
   // to their memory.
   GPUOPT_HIDDEN void leave(cudaStream_t stream) noexcept {
-    const bool isKnown = *failed_ != 0;
-    if (!isKnown) *failed_ = failureCode(PeerFailure::refused, rank);
+    const bool isKnown = *failed() != 0;
+    if (!isKnown) *failed() = failureCode(PeerFailure::refused, rank);
     if (wait.hasFailed() || (usesPeers ? isKnown : isOver_)) return;
     isOver_ = true;
     try {
       const RelaxedCapture relaxed;
+      const cudaStream_t queue = queueOfRefusal(stream);
+      const DeviceScope scope(device);
       if (!usesPeers) return static_cast<void>(gather(refusedCall, "gpuopt::distributed"));
-      launch(leavePeersKernel<>, config(isCapturing(stream) ? stream_.get() : stream, 1), peers, agreements);
+      launch(leavePeersKernel<>, config(queue, 1), peers, agreements);
       peers.timeout = agreements.timeout = 0;  // from now on nobody answers
     } catch (...) {                            // the others give up in time
     }
@@ -234,7 +230,7 @@ class TeamState {
   // A value of each rank. Waits for all ranks.
   template <class T>
   std::vector<T> gather(const T& value, const char* function) {
-    return gatherValues(comm, size, value, memory_.get() + gatherOffset, stream_.get(), wait, function);
+    return gatherValues(comm, size, value, memory_.data() + gatherOffset, stream_.get(), wait, function);
   }
 
   // The launch of one block with a thread for each word of all ranks, or as many as there may be.
@@ -247,8 +243,7 @@ class TeamState {
  private:
   static constexpr std::size_t slotBytes = peerSlotWords * sizeof(MarkedWord);
 
-  // Not from a pool: other processes can open it. Slots of exchanges and of agreements, a contribution, two epochs and
-  // whether the team is broken, what is gathered.
+  // Slots of exchanges and of agreements, a contribution, two epochs and whether the team is broken, what is gathered.
   static constexpr std::size_t gatherOffset = roundUp(2 * slotBytes + (mostPeerWords + 3) * sizeof(unsigned), 256);
 
   void allocate() {
@@ -258,14 +253,14 @@ class TeamState {
       check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
       *owner = {stream, FreeStream{&wait.isStuck()}};
     }
-    void* memory = nullptr;
     const std::size_t bytes = gatherOffset + (static_cast<std::size_t>(size) + 1) * gatheredBytes;
-    check(cudaMalloc(&memory, bytes), "cudaMalloc");
-    memory_ = {static_cast<unsigned char*>(memory), FreeDevice{&wait.isStuck()}};
-    check(cudaMemsetAsync(memory, 0, bytes, stream_.get()), "cudaMemsetAsync");
-    check(cudaHostAlloc(&memory, 2 * sizeof(unsigned), cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
-    failed_ = {static_cast<unsigned*>(memory), FreeHost{&wait.isStuck()}};
-    failed_.get()[0] = failed_.get()[1] = 0;
+    memory_ = OwnedMemory(PeerMemories::instance().make(bytes), wait.isStuck());
+    check(cudaMemsetAsync(memory_.data(), 0, bytes, stream_.get()), "cudaMemsetAsync");
+  }
+
+  // The caller's stream, unless nothing would run in it now, or it may be of another device.
+  cudaStream_t queueOfRefusal(cudaStream_t stream) const {
+    return !isDeviceCurrent() || isCapturing(stream) ? stream_.get() : stream;
   }
 
   // A failure in the node, with the rank's number in the team.
@@ -276,7 +271,7 @@ class TeamState {
   // Finds the ranks that reach each other. If they are not the same for all of a node, each rank is alone.
   void connect(bool isWanted) {
     constexpr const char* FUNCTION = "gpuopt::distributed::Team";
-    const auto addresses = gather(peerAddress(memory_.get(), device), FUNCTION);
+    const auto addresses = gather(peerAddress(memory_.data(), device), FUNCTION);
     int lowest = rank;
     if (isWanted) connection_.connect(addresses, rank);
     for (int other = rank - 1; isWanted && other >= 0; --other)
@@ -299,18 +294,24 @@ class TeamState {
     table.rank = nodes.indexOf(rank);
     table.size = static_cast<int>(own.size());
     for (std::size_t i = 0; i < own.size(); ++i) {
-      void* const memory = own[i] == rank ? memory_.get() : connection_.memory(own[i]);
+      void* const memory = own[i] == rank ? memory_.data() : connection_.memory(own[i]);
       table.slots[i] = static_cast<MarkedWord*>(memory) + set * peerSlotWords;
     }
     return table;
   }
 
   std::unique_ptr<std::remove_pointer_t<cudaStream_t>, FreeStream> stream_, sideStream_;
-  std::unique_ptr<unsigned char, FreeDevice> memory_;
-  std::unique_ptr<unsigned, FreeHost> failed_;
-  PeerConnection connection_;
+  OwnedMemory memory_;
+  FailureWords failed_;
+  PeerConnection connection_{wait.isStuck()};
   bool isOver_ = false;  // without peer access: all ranks know of a failure, and nothing is gathered any more
 };
+
+// The calls of a team are for its own device.
+inline void requireTeamDevice(const TeamState& team, const char* function) {
+  if (!team.isDeviceCurrent())
+    throwInvalid({function, ": the team is of device ", team.device, ", the current device is ", currentDevice()});
+}
 
 }  // namespace detail
 GPUOPT_NAMESPACE_END

@@ -20,22 +20,6 @@
 
 GPUOPT_DETAIL_BEGIN
 
-/// Makes a device the calling thread's current one for a scope.
-class DeviceScope {
- public:
-  explicit DeviceScope(int device) : before_(currentDevice()), device_(device) {
-    if (device_ != before_) check(cudaSetDevice(device_), "cudaSetDevice");
-  }
-  ~DeviceScope() {
-    if (device_ != before_) forgetError(cudaSetDevice(before_));
-  }
-  DeviceScope(const DeviceScope&) = delete;
-  DeviceScope& operator=(const DeviceScope&) = delete;
-
- private:
-  int before_, device_;
-};
-
 /// The host's side of a transfer, which several threads read or write. A class and no template's parameter: otherwise
 /// every source would compile a ring and a queue for each kind of memory.
 class HostSide {
