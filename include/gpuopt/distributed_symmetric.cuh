@@ -24,9 +24,9 @@ namespace distributed {
 /// The team must outlive it. A rank may destroy it once its own stream has finished the calls that use it: each of them
 /// ends with a barrier of all ranks. If ranks are processes, all of them have to be finished (Team::barrier).
 ///
-/// Ranks of one process own its memory together, since late ones may still write to that of others: it is freed when the
-/// last of them has destroyed its vector. It comes from cudaMalloc, which processes can share. CUDA's IPC cannot open
-/// memory of ncclMemAlloc.
+/// Ranks of one process own its memory together, since late ones may still write to that of others: it is freed when
+/// the last of them has destroyed its vector. It comes from cudaMalloc, which processes can share. CUDA's IPC cannot
+/// open memory of ncclMemAlloc.
 ///
 /// \tparam T any type that needs no construction
 template <class T>

@@ -344,8 +344,7 @@ TEST_CASE("A subview begins at any struct", "[soa]") {
   tiles.subview(3, 10).subview(2, 5)[0] = structAt<Particle>(1000);
   CHECK(tiles.load(5) == structAt<Particle>(1000));
 
-  for (const auto& [first, count] :
-       {std::pair<std::size_t, std::size_t>{0, 21}, {20, 1}, {21, 0}, {1, PTRDIFF_MAX}})
+  for (const auto& [first, count] : {std::pair<std::size_t, std::size_t>{0, 21}, {20, 1}, {21, 0}, {1, PTRDIFF_MAX}})
     CHECK(messageOf<std::invalid_argument>([&, f = first, c = count] { static_cast<void>(view.subview(f, c)); }) ==
           "gpuopt::SoaView::subview: first (" + std::to_string(first) + ") + count (" + std::to_string(count) +
               ") is beyond size (20)");

@@ -5,7 +5,6 @@
 
 #include <gpuopt/core/abi.cuh>
 
-
 GPUOPT_NAMESPACE_BEGIN
 
 /// Transposes 4 x 4 bytes: byte j of words[i] becomes byte i of words[j]. Any thread may call, independently of the

@@ -56,9 +56,8 @@ TEST_CASE("Axes that stay neighbours are merged", "[permute]") {
         "transpose: two groups of axes change places; 4 bytes along 8 (1500 to 1500), 50 (1 to 30), 30 (50 to 1)");
   CHECK(planned<float>({8, 5, 6, 7}, {3, 1, 2, 0}) ==
         "tile of runs: runs of several axes; 4 bytes along 7 (1 to 240), 30 (7 to 8), 8 (210 to 1)");
-  CHECK(
-      planned<float>({8, 32, 32, 3}, {0, 3, 1, 2}) ==
-      "transpose: two groups of axes change places; 4 bytes along 8 (3072 to 3072), 3 (1 to 1024), 1024 (3 to 1)");
+  CHECK(planned<float>({8, 32, 32, 3}, {0, 3, 1, 2}) ==
+        "transpose: two groups of axes change places; 4 bytes along 8 (3072 to 3072), 3 (1 to 1024), 1024 (3 to 1)");
 }
 
 TEST_CASE("Axes that count downwards in both tensors count upwards", "[permute]") {
@@ -108,11 +107,13 @@ TEST_CASE("Every kernel has its shapes", "[permute]") {
   CHECK(planned<float>({33, 3, 33}, {2, 1, 0}) ==
         "tile of runs: runs of several axes; 4 bytes along 33 (1 to 99), 3 (33 to 33), 33 (99 to 1)");
   CHECK(planned<float>({{33, 5, 9}, {0, 9, 1}}, Layout::dense({9, 33, 5}), {2, 0, 1}) ==
-        "elements: neighbours of one tensor are no neighbours in either; 4 bytes along 9 (1 to 165), 33 (0 to 5), 5 (9 to "
+        "elements: neighbours of one tensor are no neighbours in either; 4 bytes along 9 (1 to 165), 33 (0 to 5), 5 (9 "
+        "to "
         "1)");
-  CHECK(planned<float>({{5, 7, 9}, {190, 22, 2}}, Layout::dense({9, 5, 7}), {2, 0, 1}) ==
-        "elements: neighbours of one tensor are no neighbours in either; 4 bytes along 9 (2 to 35), 5 (190 to 7), 7 (22 "
-        "to 1)");
+  CHECK(
+      planned<float>({{5, 7, 9}, {190, 22, 2}}, Layout::dense({9, 5, 7}), {2, 0, 1}) ==
+      "elements: neighbours of one tensor are no neighbours in either; 4 bytes along 9 (2 to 35), 5 (190 to 7), 7 (22 "
+      "to 1)");
   CHECK(planned<float>(Layout::spread({1000}, 0, 1), Layout::dense({1000}), {0}) ==
         "elements: neighbours of one tensor are no neighbours in either; 4 bytes along 1000 (-1 to 1)");
   CHECK(planned<Bytes12>(Layout::dense({5, 7, 9}), Layout::dense({9, 7, 5}), {2, 1, 0}, false) ==

@@ -78,7 +78,7 @@ T specialValue(std::uint64_t i) {
   T nan = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
   unsigned char bytes[sizeof(T)];
   std::memcpy(bytes, &nan, sizeof(T));
-  bytes[0] = static_cast<unsigned char>(i >> 8);  // the payload
+  bytes[0] = static_cast<unsigned char>(i >> 8);                                                    // the payload
   if (i % 8 == 6) bytes[sizeof(T) - 1] = static_cast<unsigned char>(bytes[sizeof(T) - 1] ^ 0x80u);  // the sign
   std::memcpy(&nan, bytes, sizeof(T));
   return nan;

@@ -25,9 +25,9 @@ using gpuopt::detail::largerOf;
 using gpuopt::detail::RawElement;
 using gpuopt::detail::RegisterSquare;
 using gpuopt::detail::SwizzledColumns;
-using gpuopt::detail::WordPairTile;
 using gpuopt::detail::VectorSwizzle;
 using gpuopt::detail::Word;
+using gpuopt::detail::WordPairTile;
 
 // The degree of the worst conflict if threads 0 to `threads` - 1 access one T each, at index(thread). Thread
 // numbers beyond the block stand for later accesses of its threads.

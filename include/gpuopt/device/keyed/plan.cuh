@@ -215,7 +215,7 @@ class KeyedPlanner {
     const std::size_t room = smallerOf(cellMemory(r_) - (plan_.stages ? r_.stageBytes : 0), maxCopiedBytes);
     const std::size_t fitting = room / plan_.sharedBytes;
     const std::size_t elements = r_.n / plan_.blocks;
-    const std::size_t few = smallerOf(elements * copiesPerElement / r_.slots, fewCopies);
+    const std::size_t few = smallerOf(elements * copiesPerElement / r_.slots, maxWordCopies);
     const std::size_t useful = largerOf(elements / (r_.slots * elementsPerCopiedCell), few);
     plan_.copies = clampTo(smallerOf(fitting, useful), std::size_t{1}, std::size_t{maxCellCopies});
     plan_.sharedBytes *= plan_.copies;

@@ -81,7 +81,7 @@ inline constexpr std::size_t elementsPerCopiedCell = 8;
 inline constexpr std::size_t maxCopiedBytes = 132 << 10;
 // A few copies pay from half an element for a word on: 2^16 sums by Zipf's distribution over 1024 bins take 23.7 us
 // with one copy, 10.2 with four, uniform ones 5.9 us with either (H100, 2026-11-28).
-inline constexpr std::size_t fewCopies = 4, copiesPerElement = 2;
+inline constexpr std::size_t maxWordCopies = 4, copiesPerElement = 2;
 
 // Up to this number of values, sums for which there is an instruction in global memory, but not in shared memory, are
 // made there: 2^13 floats 2.7 us instead of 5.7, Zipf's distribution 3.3 instead of 22.9; 2^16 uniform ones 7.1 instead

@@ -236,7 +236,7 @@ auto functionOf(const F& f) {
 }
 
 template <class T>
-inline constexpr bool readsVectors = VectorShape<T>::VECTORS <= maxStepVectors && std::is_trivially_copyable_v<T>;
+inline constexpr bool readsVectors = VectorShape<T>::VECTORS <= maxStepVectors&& std::is_trivially_copyable_v<T>;
 
 inline constexpr std::size_t unreachable = ~std::size_t{0};
 

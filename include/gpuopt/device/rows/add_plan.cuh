@@ -69,7 +69,7 @@ constexpr std::size_t addRowsScratch(std::size_t n, std::size_t lists, std::size
   return 16 * lists + sizeof(unsigned) * (5 * n + counters + 3 + longLists);
 }
 
-inline unsigned bitsOf(std::size_t number) {
+inline unsigned bitWidth(std::size_t number) {
   unsigned bits = 0;
   while (number >> bits != 0) ++bits;
   return bits;
@@ -92,7 +92,7 @@ inline void planBuckets(AddRowsPlan& plan, std::size_t rows, const AddRowsTuning
   const std::size_t share = ceilDivide(plan.indices, std::size_t{groupRowsRegions});
   plan.region = static_cast<unsigned>(roundUp(share, groupRowsLeastRegion));
   plan.regions = static_cast<unsigned>(ceilDivide(plan.indices, std::size_t{plan.region}));
-  const unsigned bits = bitsOf((rows - 1) / plan.divisor);
+  const unsigned bits = bitWidth((rows - 1) / plan.divisor);
   plan.passes = ceilDivide32(bits, sortBucketsDigitBits);
   plan.digitBits = plan.passes == 0 ? 0 : ceilDivide32(bits, plan.passes);
 }
@@ -143,7 +143,7 @@ inline void planSlots(AddRowsPlan& plan, const AddRowsRequest& r, const AddRowsT
   const bool inOrder = r.addition == RowAddition::deterministic;
   plan.algorithm = AddRowsAlgorithm::slots;
   plan.slots = static_cast<unsigned>(slotsOfRow(r, plan.indices));
-  plan.bucketBits = bitsOf(bucketSlots / plan.slots) - 1;
+  plan.bucketBits = bitWidth(bucketSlots / plan.slots) - 1;
   plan.slotBuckets = static_cast<unsigned>(ceilDivide(rows, std::size_t{1} << plan.bucketBits));
   plan.slotBlocks = ceilDivide(rows * plan.packs.cols, std::size_t{addSlotsBlock});
   plan.scratchBytes = plan.slotBytes = addSlotsScratch(rows, plan.slots, plan.slotBuckets, inOrder ? 0 : plan.indices);

@@ -19,9 +19,9 @@ struct TransferTier {
   std::size_t slotBytes;
 };
 
-// Measured on an H200 with 16 cores, benchmarks/results/h200/transfer_bench.csv: cudaMemcpy of 64 MiB takes 4.4 times as
-// long up, 2.4 times down. Hosts differ by a quarter. A copy costs the thread that queues it 4 us and the engine 3 us,
-// so slots below 128 KiB pay off only where every region has a slot of its own.
+// Measured on an H200 with 16 cores, benchmarks/results/h200/transfer_bench.csv: cudaMemcpy of 64 MiB takes 4.4 times
+// as long up, 2.4 times down. Hosts differ by a quarter. A copy costs the thread that queues it 4 us and the engine 3
+// us, so slots below 128 KiB pay off only where every region has a slot of its own.
 inline constexpr TransferTier uploadTiers[] = {{32 * KIB, 0, 0},
                                                {64 * KIB, 1, 64 * KIB},
                                                {256 * KIB, 0, 0},
@@ -117,8 +117,8 @@ constexpr unsigned blocksGrid(std::size_t blockBytes, bool isGather) {
 // Data blocks of a group, which is planned and begun by itself: the next group is prepared meanwhile.
 inline constexpr std::size_t blocksGroup = 16384;
 
-// The first group of a long list is small, so that the link has work soon: 16384 blocks of 1 KiB are 1.04 times as fast,
-// short lists gain nothing (H100, 2026-11-27).
+// The first group of a long list is small, so that the link has work soon: 16384 blocks of 1 KiB are 1.04 times as
+// fast, short lists gain nothing (H100, 2026-11-27).
 inline constexpr std::size_t blocksFirstGroup = 1024;
 inline constexpr std::size_t blocksOneGroup = 8192;
 
