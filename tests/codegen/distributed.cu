@@ -11,8 +11,8 @@
 // CODEGEN: kernel=leavePeersKernel contains=st\.relaxed\.sys no-local no-spill max-registers=40
 // CODEGEN: kernel=movePartsKernel no-local no-spill max-registers=168
 // CODEGEN: kernel=movePartsKernel.*(Transposed|Copied)Tile.*Identity contains=ld\.global\S*\.v4 contains=st\.global\S*\.v4
-// CODEGEN: kernel=meetPeersKernel<true> contains=st\.release\.sys contains=ld\.acquire\.sys no-local no-spill max-registers=40
-// CODEGEN: kernel=meetPeersKernel<false> contains=st\.relaxed\.sys contains=ld\.relaxed\.sys no-local no-spill max-registers=40
+// CODEGEN: kernel=meetPeersKernel<true,.*PeerOrder\)1> contains=st\.release\.sys contains=ld\.acquire\.sys no-local no-spill max-registers=40
+// CODEGEN: kernel=meetPeersKernel<false,.*PeerOrder\)0> contains=st\.relaxed\.sys contains=ld\.relaxed\.sys no-local no-spill max-registers=40
 template <class Reducer>
 void combineOf(const gpuopt::detail::PeerTable& peers, unsigned* words, const Reducer& reducer) {
   using Out = gpuopt::detail::StoredResult<gpuopt::detail::Destination<typename Reducer::Result>>;

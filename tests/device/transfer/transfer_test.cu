@@ -289,6 +289,9 @@ TEST_CASE("Threads transfer at the same time", "[transfer]") {
 TEST_CASE("A failure ends a transfer with its error, and loses nothing", "[transfer]") {
   using gpuopt::detail::RingTransfer;
   const Stream stream;
+  Arrays first(50000, 0);
+  fill(first.onHost(), first.n, 3);
+  runPlan(first, TransferDirection::upload, ringPlan(4, 4096), stream);  // the pool has its first block from here on
   for (const unsigned helpers : {0u, 3u})
     for (const std::size_t failure : {std::size_t{0}, std::size_t{4096 * 3}, std::size_t{49999}})
       for (const auto direction : {TransferDirection::upload, TransferDirection::download}) {
