@@ -141,7 +141,7 @@ TABLES = {
     "gathers": Table(PERFORMANCE, ("struct_bench",), memory.gathers),
     "inverses": Table(
         PERFORMANCE, ("struct_inverse_bench",), memory.inverses,
-        f"Inverses of 4 x 4 matrices of floats, each a structure of `transformStructs`: {RATIO}."),
+        f"Inverses of 4 x 4 matrices of floats, each a structure of `transform`: {RATIO}."),
     "soa": Table(PERFORMANCE, ("soa_bench",), memory.soa),
     "histograms": Table(
         PERFORMANCE, ("histogram_bench",), histogram.histograms,
