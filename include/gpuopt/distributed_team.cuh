@@ -23,8 +23,9 @@ struct TeamOptions {
   /// How long a call waits for another rank before it fails: in a kernel, or on the host for NCCL. NCCL connects the
   /// ranks within their first calls; only on a non-blocking communicator does this timeout apply there.
   std::chrono::milliseconds timeout{30000};
-  /// Called before a wait on the host for NCCL fails; call ncclCommAbort in it. Without it NCCL keeps waiting, and
-  /// every cudaFree with it; the team's own memory then stays allocated until the process ends.
+  /// Called before a wait on the host for NCCL fails, also one at the end of the team; call ncclCommAbort in it.
+  /// Without it NCCL keeps waiting, and every cudaFree with it; the team's own memory then stays allocated until the
+  /// process ends.
   std::function<void()> abandon{};
 };
 
@@ -61,7 +62,8 @@ class Team {
   [[nodiscard]] int nodes() const { return state_.nodes.count(); }
 
   /// Makes the stream wait until all ranks have reached this call. After it, all ranks see what any rank wrote before
-  /// it, to its own memory or another's. Asynchronous.
+  /// it, to its own memory or another's. Asynchronous with peer access, or if `stream` is
+  /// captured; otherwise the host waits for all ranks, as long as TeamOptions::timeout says.
   ///
   /// \param stream the launch is queued there
   void barrier(StreamRef stream = nullptr) { state_.barrier(stream); }

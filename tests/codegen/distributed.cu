@@ -18,7 +18,7 @@ void combineOf(const gpuopt::detail::PeerTable& peers, unsigned* words, const Re
   using Out = gpuopt::detail::StoredResult<gpuopt::detail::Destination<typename Reducer::Result>>;
   const gpuopt::LaunchConfig config;
   gpuopt::launch(gpuopt::detail::combinePeersKernel<Reducer, Out>, config, peers, words, reducer, Out{});
-  gpuopt::launch(gpuopt::detail::combineGatheredKernel<Reducer, Out>, config, words, 0, 2, reducer, Out{});
+  gpuopt::launch(gpuopt::detail::combineGatheredKernel<Reducer, Out>, config, words, words, 0, 2, reducer, Out{});
 }
 
 void combineColumns(const float* partials, float* sums, unsigned* failed) {

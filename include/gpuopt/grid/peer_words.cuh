@@ -97,7 +97,7 @@ __device__ inline bool waitUntil(Condition holds, unsigned long long timeout) {
 }
 
 // Why an exchange failed, and because of which rank; 0 if it did not.
-enum class PeerFailure : unsigned { none, refused, different, timeout, empty };
+enum class PeerFailure : unsigned { none, refused, different, timeout, empty, lost };
 __host__ __device__ inline unsigned failureCode(PeerFailure why, int rank) {
   return static_cast<unsigned>(why) << 16 | static_cast<unsigned>(rank);
 }

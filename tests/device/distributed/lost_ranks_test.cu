@@ -57,8 +57,10 @@ std::string messageOf(const Call& call) {
 
 using Call = std::function<void(Team&, Rank&, const DeviceArray<float>& in, DeviceArray<float>& out)>;
 
-// All ranks make a team and reduce; then the last one throws, and the others make this call, and another one.
-bool endsInTime(CommMode mode, const Call& call, const std::string& function) {
+// All ranks make a team and reduce; then the last one throws, and the others make this call, and another one. Each rank
+// waits longer than the one before.
+bool endsInTime(CommMode mode, const Call& call, const std::string& function,
+                std::chrono::milliseconds longer = std::chrono::milliseconds(0)) {
   const int ranks = someRanks(), last = ranks - 1;
   if (ranks < 2) return true;
   const DeferredWork deferred;
@@ -67,7 +69,9 @@ bool endsInTime(CommMode mode, const Call& call, const std::string& function) {
   const auto work = [&](Rank& rank) {
     const DeviceArray<float> in(std::vector<float>(64, 1.0f));
     DeviceArray<float> out(64);
-    Team team(rank.comm, optionsOf(rank));
+    TeamOptions options = optionsOf(rank);
+    options.timeout += rank.number * longer;
+    Team team(rank.comm, options);
     if (gpuopt::distributed::reduce(team, in.data(), 2, rank.stream) != 2.0f * static_cast<float>(ranks)) return false;
     if (rank.number == last) throw std::runtime_error("this rank is gone");
     const auto i = static_cast<std::size_t>(rank.number);
@@ -111,6 +115,27 @@ TEST_CASE("a rank that throws between calls: the others end in time, by NCCL too
         },
         "gpuopt::distributed::SymmetricVector"));
   }
+}
+
+// No thread waits for what the other ranks have queued until their teams end, and free memory.
+TEST_CASE("a team ends in time, and abandons its communicator, while NCCL waits for a lost rank", "[sweep]") {
+  const int ranks = someRanks();
+  if (ranks < 2) return;
+  const DeferredWork deferred;
+  const auto start = std::chrono::steady_clock::now();
+  const auto outcomes = onRanks(ranks, [&](Rank& rank) {
+    const DeviceArray<float> in(std::vector<float>(64, 1.0f));
+    DeviceArray<float> out(1);
+    {
+      Team team(rank.comm, optionsOf(rank));
+      if (gpuopt::distributed::reduce(team, in.data(), 1, rank.stream) != static_cast<float>(ranks)) return false;
+      if (rank.number == ranks - 1) return true;
+      gpuopt::distributed::reduceInto(team, in.data(), 10, out.data(), rank.stream);
+    }
+    return rank.comm == nullptr;
+  });
+  CHECK(outcomes == gpuopt::test::allRight(ranks));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
 }
 
 // NCCL connects the ranks in their first collective, before a stream has anything to wait for.
@@ -188,6 +213,25 @@ TEST_CASE("a communicator in error is an error of every call, before anything is
            out.toHost()[0] == -1;
   });
   CHECK(outcomes == gpuopt::test::allRight(3));
+}
+
+// The first rank aborts. In what the others gather is then the lost rank's last contribution, of another exchange.
+TEST_CASE("what an aborted gathering leaves is an error, not a result", "[sweep]") {
+  gpuopt::emulation::detail::abortSendsOldData = true;
+  const std::chrono::milliseconds longer(1000);
+  CHECK(endsInTime(
+      CommMode::blocking,
+      [](Team& team, Rank& rank, const DeviceArray<float>& in, DeviceArray<float>&) {
+        static_cast<void>(gpuopt::distributed::reduce(team, in.data(), 10, rank.stream));
+      },
+      "gpuopt::distributed::reduce", longer));
+  CHECK(endsInTime(
+      CommMode::blocking,
+      [](Team& team, Rank&, const DeviceArray<float>&, const DeviceArray<float>&) {
+        const SymmetricVector<float> memory(team, 10);
+      },
+      "gpuopt::distributed::SymmetricVector", longer));
+  gpuopt::emulation::detail::abortSendsOldData = false;
 }
 
 TEST_CASE("a team that nobody abandons leaves its memory where NCCL waits on", "[sweep]") {

@@ -8,6 +8,7 @@
 #include "reduction.hpp"
 #include "types.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -52,6 +53,10 @@ struct RankOperation {
 };
 
 using OperationPointer = std::shared_ptr<RankOperation>;
+
+/// For tests: an abort ends gatherings with what the ranks that have not come sent last, instead of a failure, as on
+/// GPUs, where a kernel that is aborted sends on what is in its buffer.
+inline std::atomic<bool> abortSendsOldData{false};
 
 class Clique {
  public:
@@ -133,7 +138,10 @@ class Clique {
   /// Ends the waits of all ranks.
   void abort() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (failure_ == ncclSuccess) failure_ = ncclRemoteError;
+    if (abortSendsOldData)
+      endWithOldData();
+    else if (failure_ == ncclSuccess)
+      failure_ = ncclRemoteError;
     isAborted_ = true;
     changed_.notify_all();
   }
@@ -207,7 +215,7 @@ class Clique {
     collectives_.erase(at);
   }
 
-  void run(const Collective& parts) const {
+  void run(const Collective& parts) {
     const RankOperation& model = *parts.front();
     if (model.is("ncclAllGather"))
       allGather(parts);
@@ -232,14 +240,28 @@ class Clique {
       if (!model.is("ncclReduce") || static_cast<int>(rank) == model.peer) noteMet(*parts[rank], senders);
   }
 
-  static void allGather(const Collective& parts) {
-    const std::size_t bytes = parts.front()->bytes();
+  void endWithOldData() {
+    for (const Collective& parts : std::exchange(collectives_, {})) {
+      allGather(parts);
+      for (const OperationPointer& part : parts)
+        if (part != nullptr) part->isDone = true;
+    }
+  }
+
+  void allGather(const Collective& parts) {
+    std::size_t bytes = 0;
+    for (const OperationPointer& part : parts)
+      if (part != nullptr) bytes = part->bytes();
     std::vector<unsigned char> all;  // a rank's input may be part of its output
-    for (const OperationPointer& part : parts) {
-      const auto* const from = static_cast<const unsigned char*>(part->from);
-      all.insert(all.end(), from, from + bytes);
+    sent_.resize(parts.size());
+    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+      const auto* const from = parts[rank] != nullptr ? static_cast<const unsigned char*>(parts[rank]->from) : nullptr;
+      if (from != nullptr) sent_[rank].assign(from, from + bytes);
+      sent_[rank].resize(bytes);
+      all.insert(all.end(), sent_[rank].begin(), sent_[rank].end());
     }
     for (const OperationPointer& part : parts) {
+      if (part == nullptr) continue;
       if (bytes > 0) std::memcpy(part->to, all.data(), all.size());
       noteWritten(part->to, all.size());
     }
@@ -292,7 +314,8 @@ class Clique {
   bool isAborted_ = false;
   std::map<std::string, std::set<int>> connections_;  // the ranks that have come to each
   std::map<Way, std::deque<OperationPointer>> transfers_;
-  std::deque<Collective> collectives_;  // those that not all ranks have come to, in order
+  std::deque<Collective> collectives_;            // those that not all ranks have come to, in order
+  std::vector<std::vector<unsigned char>> sent_;  // what each rank has sent to the last gathering
 };
 
 }  // namespace gpuopt::emulation::detail

@@ -63,6 +63,7 @@ void reduceTeamColumns(const TeamCall& call, const Reducer& reducer, It in, cons
            gridConfig(combineColumnsThreads, plan.blocks, call.stream, call.function),
            reinterpret_cast<const Partial*>(gathered->data()), matrix.cols, call.team.size, reducer,
            StoredResult<std::decay_t<decltype(out)>>{out, call.team.failed(), call.team.peers.broken});
+    call.team.wait.leavePending(call.stream);
   }
 }
 

@@ -14,7 +14,8 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// A rank's contribution, as words: what it calls, the number of its elements, its partial result.
+// A rank's contribution, as words: what it calls, the number of its elements, its partial result. No rank has 2^48
+// elements: the upper 16 bits of their number are the mark of the exchange, where NCCL gathers the contributions.
 template <class Partial>
 struct Contribution {
   static constexpr unsigned HEADER_WORDS = 3;
@@ -24,14 +25,19 @@ struct Contribution {
   unsigned* words;
   unsigned call;
   std::size_t n;
+  const unsigned* exchange;  // the number of the exchange; null between peers, whose words are marked
 };
+
+// An NCCL kernel that is aborted sends on what is in its buffer, such as an earlier contribution of a rank that is
+// lost. So all ranks mark theirs. No mark is 0, as memory may be that was never written.
+__device__ inline unsigned exchangeMark(unsigned number) { return (number % 0xffff + 1) << 16; }
 
 // Where the local kernel leaves a contribution.
 template <class Partial>
 __device__ inline void storeResult(const Contribution<Partial>& out, const Partial& partial) {
   out.words[0] = out.call;
   out.words[1] = static_cast<unsigned>(out.n);
-  out.words[2] = static_cast<unsigned>(out.n >> 32);
+  out.words[2] = static_cast<unsigned>(out.n >> 32) | (out.exchange != nullptr ? exchangeMark(*out.exchange) : 0);
   __builtin_memcpy(out.words + Contribution<Partial>::HEADER_WORDS, &partial, sizeof(Partial));
 }
 
@@ -114,7 +120,7 @@ __device__ inline void combineContributions(Reducer reducer, const unsigned* wor
     __builtin_memcpy(&partial, words + Words::HEADER_WORDS, sizeof(Partial));
     if constexpr (Reducer::INDEXED) reducer.reindex(partial, first, 1);
     sum = rank == 0 ? partial : op(sum, partial);
-    first += std::size_t{words[2]} << 32 | words[1];
+    first += std::size_t{words[2] & 0xffff} << 32 | words[1];
   }
   if (first == 0 && needsElements(reducer)) return out.fail(failureCode(PeerFailure::empty, 0));
   ElementCount<Reducer>::set(reducer, first);
@@ -149,13 +155,15 @@ GPUOPT_KERNEL void __launch_bounds__(exchangeThreads)
 
 // NCCL has gathered the contributions.
 template <class Reducer, class Out>
-GPUOPT_KERNEL void combineGatheredKernel(const unsigned* words, const int rank, const int size, const Reducer reducer,
-                                         const Out out) {
+GPUOPT_KERNEL void combineGatheredKernel(const unsigned* words, unsigned* exchange, const int rank, const int size,
+                                         const Reducer reducer, const Out out) {
   constexpr unsigned WORDS = Contribution<typename Reducer::Partial>::WORDS;
   overlapPreviousKernel();
-  const unsigned call = words[static_cast<unsigned>(rank) * WORDS];
+  const unsigned call = words[static_cast<unsigned>(rank) * WORDS], mark = exchangeMark((*exchange)++);
   for (int other = 0; other < size; ++other) {
     const unsigned others = words[static_cast<unsigned>(other) * WORDS];
+    if ((words[static_cast<unsigned>(other) * WORDS + 2] & ~0xffffu) != mark)
+      return out.fail(failureCode(PeerFailure::lost, other));
     const PeerFailure why = others == refusedCall ? PeerFailure::refused : PeerFailure::different;
     if (others != call) return out.fail(failureCode(why, other));
   }
@@ -255,9 +263,11 @@ GPUOPT_KERNEL void __launch_bounds__(exchangeThreads)
 
 // A rank without a contribution to what NCCL gathers.
 template <bool = true>
-GPUOPT_KERNEL void refuseKernel(unsigned* words) {
+GPUOPT_KERNEL void refuseKernel(unsigned* words, unsigned* exchange) {
   overlapPreviousKernel();
-  *words = refusedCall;
+  if (threadIdx.x > 0) return;
+  words[0] = refusedCall;
+  words[2] = exchangeMark((*exchange)++);
 }
 
 GPUOPT_DETAIL_END

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -59,10 +60,12 @@ struct PeerAddress {
   bool hasHandle;
   void* memory;
   cudaIpcMemHandle_t handle;
+  unsigned number;  // of the memory, in its process
 };
 
 inline PeerAddress peerAddress(void* memory, int device) {
-  PeerAddress address{hostToken(), processToken(), device, false, memory, {}};
+  static std::atomic<unsigned> count{0};
+  PeerAddress address{hostToken(), processToken(), device, false, memory, {}, ++count};
   const cudaError_t code = cudaIpcGetMemHandle(&address.handle, memory);
   address.hasHandle = code == cudaSuccess;
   forgetError(code);

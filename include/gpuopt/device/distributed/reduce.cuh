@@ -35,7 +35,9 @@ class Exchange {
   }
 
   // Where this rank's part goes.
-  Contribution<Partial> own(std::size_t n) const { return {ownWords(), callWord(call_.function, sizeof(Partial)), n}; }
+  Contribution<Partial> own(std::size_t n) const {
+    return {ownWords(), callWord(call_.function, sizeof(Partial)), n, usesPeers() ? nullptr : call_.team.exchange()};
+  }
 
   // The other ranks learn that this one has no contribution.
   void refuse(bool isAsynchronous) const { call_.team.refuse(call_.stream, WORDS, isAsynchronous); }
@@ -46,6 +48,10 @@ class Exchange {
   }
   void finish() const {
     if (!usesPeers()) call_.team.wait.finish(call_.stream, call_.function);
+  }
+  // Or it does not wait.
+  void leavePending() const {
+    if (!usesPeers()) call_.team.wait.leavePending(call_.stream);
   }
 
   // Queues the rest: every rank gets all contributions, and combines them.
@@ -58,7 +64,7 @@ class Exchange {
     unsigned* const all = allWords();
     team.wait.untilQueued(ncclAllGather(ownWords(), all, WORDS, ncclUint32, team.comm, call_.stream), "ncclAllGather",
                           call_.function);
-    launch(combineGatheredKernel<Reducer, Out>, config(), all, team.rank, team.size, reducer, out);
+    launch(combineGatheredKernel<Reducer, Out>, config(), all, team.exchange(), team.rank, team.size, reducer, out);
   }
 
  private:
@@ -109,6 +115,7 @@ void reduceTeamToDevice(const TeamCall& call, const Reducer& reducer, Out& out, 
     throw;
   }
   exchange.combine(reducer, StoredResult<Destination>{*destination, call.team.failed(), call.team.peers.broken});
+  exchange.leavePending();
 }
 
 // or back to the caller on every rank, who waits for it.
@@ -135,7 +142,7 @@ auto reduceTeamToHost(const TeamCall& call, const Reducer& reducer, std::size_t 
     throw;
   }
   const TeamResult<Result> combined = result.wait(call.stream);
-  if (combined.failure != 0) throwFailure(combined.failure, call.function);
+  if (combined.failure != 0) call.team.fail(combined.failure, call.function);
   return unbox(combined.result);
 }
 

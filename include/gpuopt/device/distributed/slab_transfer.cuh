@@ -363,6 +363,7 @@ class SlabTransfer {
           ncclRecv(packed(message.offset), message.size * sizeof(Out), ncclUint8, message.peer, team_.comm, stream),
           "ncclRecv");
     team_.wait.untilQueued(ncclGroupEnd(), "ncclGroupEnd", function_);
+    team_.wait.leavePending(stream);
   }
 
   void unpack(unsigned chunk) const {

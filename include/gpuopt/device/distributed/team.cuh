@@ -45,6 +45,8 @@ inline std::string failureText(unsigned failure, const char* function) {
       return message({function, ": rank ", rank, " refused its arguments"});
     case PeerFailure::different:
       return message({function, ": rank ", rank, " made a different call, or used a different type"});
+    case PeerFailure::lost:
+      return message({function, ": a rank did not come in time"});
     case PeerFailure::timeout:
       return message({function, ": rank ", rank, " did not come in time"});
     default:
@@ -142,10 +144,16 @@ class TeamState {
   // Throws if an asynchronous call has failed, or the communicator of a team without peer access.
   void requireSuccess(const char* function) {
     const unsigned failure = *static_cast<const volatile unsigned*>(failed_.get());
-    if (failure != 0) throwFailure(failure, function);
+    if (failure != 0) fail(failure, function);
     const unsigned inNode = static_cast<const volatile unsigned*>(failed_.get())[1];
     if (inNode != 0) throwFailure(ofAllRanks(inNode), function);
     if (!usesPeers || wait.hasFailed()) wait.requireSuccess(function);
+  }
+
+  // Throws what a kernel has noticed.
+  [[noreturn]] void fail(unsigned failure, const char* function) {
+    if (static_cast<PeerFailure>(failure >> 16) == PeerFailure::lost) wait.lose(function);
+    throwFailure(failure, function);
   }
 
   // Whether the calling thread can call for this team.
@@ -163,9 +171,10 @@ class TeamState {
         return launch(meetPeersKernel<false>, config(queue, 1), peers, refusedCall, failed_.get());
       const ScratchMemory gathered(std::size_t{words} * sizeof(unsigned) * static_cast<unsigned>(size), queue);
       auto* const all = reinterpret_cast<unsigned*>(gathered.data());
-      launch(refuseKernel<>, config(queue, 1), all + words * ownRank());
+      launch(refuseKernel<>, config(queue, 1), all + words * ownRank(), exchange());
       wait.untilQueued(ncclAllGather(all + words * ownRank(), all, words, ncclUint32, comm, queue), "ncclAllGather",
                        "gpuopt::distributed");
+      wait.leavePending(queue);
     } catch (...) {  // the others give up in time
     }
   }
@@ -173,11 +182,15 @@ class TeamState {
   GPUOPT_HIDDEN void barrier(cudaStream_t stream) {
     constexpr const char* FUNCTION = "gpuopt::distributed::Team::barrier";
     unsigned* const words = contribution();
+    const unsigned call = callWord(FUNCTION, 0);
     if (usesPeers) {
-      meet(callWord(FUNCTION, 0), stream);
+      meet(call, stream);
     } else {
       wait.requireSuccess(FUNCTION);
-      wait.untilQueued(ncclAllReduce(words, words, 1, ncclUint32, ncclMax, comm, stream), "ncclAllReduce", FUNCTION);
+      if (isCapturing(stream))
+        wait.untilQueued(ncclAllReduce(words, words, 1, ncclUint32, ncclMax, comm, stream), "ncclAllReduce", FUNCTION);
+      else if (!isOver_)
+        agreeByNccl(call, FUNCTION, stream);
     }
     requireSuccess(FUNCTION);
   }
@@ -197,13 +210,7 @@ class TeamState {
       launch(meetPeersKernel<true>, config(stream_.get(), 1), agreements, call, failed_.get());
       check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
     } else {
-      const auto calls = gather(call, function);
-      for (int other = 0; other < size && *failed() == 0; ++other) {
-        const unsigned others = calls[static_cast<std::size_t>(other)];
-        const PeerFailure why = others == refusedCall ? PeerFailure::refused : PeerFailure::different;
-        if (others != call) *failed() = failureCode(why, other);
-      }
-      isOver_ = *failed() != 0;
+      agreeByNccl(call, function, stream_.get());
     }
     requireSuccess(function);
   }
@@ -230,8 +237,21 @@ class TeamState {
   // A value of each rank. Waits for all ranks.
   template <class T>
   std::vector<T> gather(const T& value, const char* function) {
-    return gatherValues(comm, size, value, memory_.data() + gatherOffset, stream_.get(), wait, function);
+    return gather(value, function, stream_.get());
   }
+  template <class T>
+  std::vector<T> gather(const T& value, const char* function, cudaStream_t stream) {
+    const Marked<T> own{value, callWord(id_, ++gathers_)};
+    std::vector<T> values;
+    for (const auto& each : gatherValues(comm, size, own, memory_.data() + gatherOffset, stream, wait, function)) {
+      if (each.mark != own.mark) wait.lose(function);
+      values.push_back(each.value);
+    }
+    return values;
+  }
+
+  // The number of the next exchange that NCCL gathers in the order of the caller's streams.
+  unsigned* exchange() const { return contribution() + mostPeerWords + 3; }
 
   // The launch of one block with a thread for each word of all ranks, or as many as there may be.
   LaunchConfig config(cudaStream_t stream, unsigned words) const {
@@ -243,8 +263,26 @@ class TeamState {
  private:
   static constexpr std::size_t slotBytes = peerSlotWords * sizeof(MarkedWord);
 
-  // Slots of exchanges and of agreements, a contribution, two epochs and whether the team is broken, what is gathered.
-  static constexpr std::size_t gatherOffset = roundUp(2 * slotBytes + (mostPeerWords + 3) * sizeof(unsigned), 256);
+  // Slots of exchanges and of agreements, a contribution, two epochs and whether the team is broken, the number of
+  // an exchange, what is gathered.
+  static constexpr std::size_t gatherOffset = roundUp(2 * slotBytes + (mostPeerWords + 4) * sizeof(unsigned), 256);
+
+  // What a rank has gathered, and in which gathering of which team: see exchangeMark.
+  template <class T>
+  struct Marked {
+    T value;
+    unsigned mark;
+  };
+
+  void agreeByNccl(unsigned call, const char* function, cudaStream_t stream) {
+    const auto calls = gather(call, function, stream);
+    for (int other = 0; other < size && *failed() == 0; ++other) {
+      const unsigned others = calls[static_cast<std::size_t>(other)];
+      const PeerFailure why = others == refusedCall ? PeerFailure::refused : PeerFailure::different;
+      if (others != call) *failed() = failureCode(why, other);
+    }
+    isOver_ = *failed() != 0;
+  }
 
   void allocate() {
     const RelaxedCapture relaxed;
@@ -272,6 +310,8 @@ class TeamState {
   void connect(bool isWanted) {
     constexpr const char* FUNCTION = "gpuopt::distributed::Team";
     const auto addresses = gather(peerAddress(memory_.data(), device), FUNCTION);
+    id_ = callWord(callWord(0u, addresses[0].process), addresses[0].number);
+    check(cudaMemcpyAsync(exchange(), &id_, sizeof id_, cudaMemcpyHostToDevice, stream_.get()), "cudaMemcpyAsync");
     int lowest = rank;
     if (isWanted) connection_.connect(addresses, rank);
     for (int other = rank - 1; isWanted && other >= 0; --other)
@@ -304,7 +344,19 @@ class TeamState {
   OwnedMemory memory_;
   FailureWords failed_;
   PeerConnection connection_{wait.isStuck()};
+  // The same on all ranks: who the team is, and how often it has gathered values.
+  unsigned id_ = 0, gathers_ = 0;
   bool isOver_ = false;  // without peer access: all ranks know of a failure, and nothing is gathered any more
+
+  // Before all else ends. Failure words that a kernel may still write stay this team's.
+  struct Settled {
+    TeamState& team;
+    ~Settled() {
+      team.wait.settle();
+      if (team.wait.isStuck()) *team.failed() = failureCode(PeerFailure::lost, team.rank);
+    }
+  };
+  const Settled settled_{*this};
 };
 
 // The calls of a team are for its own device.

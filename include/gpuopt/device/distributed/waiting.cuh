@@ -34,7 +34,37 @@ class NcclWait {
 
   // Waits for the stream, or until the communicator has failed or the time is over.
   void finish(cudaStream_t stream, const char* function) {
-    poll([stream] { return isDone(stream); }, [this] { return begun_.isDone(); }, function);
+    try {
+      poll([stream] { return isDone(stream); }, [this] { return begun_.isDone(); }, function);
+    } catch (...) {
+      leavePending(stream);
+      throw;
+    }
+  }
+
+  // After work by NCCL that the host does not wait for: settle() does. Of graphs that are replayed nothing is known.
+  void leavePending(cudaStream_t stream) {
+    if (isCapturing(stream)) return;
+    pending_.record(stream);
+    isPending_ = true;
+  }
+
+  // Before memory is freed, for which cudaFree waits for all kernels. If those of NCCL do not end in time, the
+  // communicator is abandoned, which ends them. If that does not help, the memory stays.
+  void settle() noexcept {
+    if (!isPending_ || isStuck_ || isPendingOver()) return;
+    try {
+      if (hasFailed_) return static_cast<void>(isStuck_ = true);
+      setLate();
+    } catch (...) {
+    }
+    isStuck_ = isStuck_ || !isPendingOver();
+  }
+
+  // After a gathering in which one rank has sent data of an earlier one: a rank is lost, which NCCL has not noticed.
+  [[noreturn]] void lose(const char* function) {
+    if (!hasFailed_) setLate();
+    throwLate(function);
   }
 
   // Every call that gives NCCL work goes through here with its code. On a non-blocking communicator it returns
@@ -69,7 +99,21 @@ class NcclWait {
       fail();
     }
     if (!isLate_) throw distributed::NcclError(code_, function);
+    throwLate(function);
+  }
+
+  [[noreturn]] static void throwLate(const char* function) {
     throw distributed::TeamError(unknownRank, message({function, ": a rank did not come in time"}));
+  }
+
+  // Whether the pending work ends within the timeout.
+  bool isPendingOver() const {
+    const auto first = std::chrono::steady_clock::now();
+    while (!pending_.isDone()) {
+      if (std::chrono::steady_clock::now() - first > timeout_) return false;
+      std::this_thread::sleep_for(pollingPause);
+    }
+    return true;
   }
 
   // Waits until isOver(). The timeout begins when hasBegun().
@@ -83,8 +127,7 @@ class NcclWait {
       const Clock::time_point now = Clock::now();
       if (!start && hasBegun()) start = now;
       if (start && now - *start > timeout_) {
-        isLate_ = true;
-        fail();
+        setLate();
       } else if (now - first < eagerTime) {
         std::this_thread::yield();
       } else {
@@ -101,6 +144,11 @@ class NcclWait {
     return code == cudaSuccess;
   }
 
+  void setLate() {
+    isLate_ = true;
+    fail();
+  }
+
   void fail() {
     hasFailed_ = true;
     isStuck_ = abandon_ == nullptr;
@@ -110,9 +158,9 @@ class NcclWait {
   ncclComm_t comm_;
   std::chrono::nanoseconds timeout_;
   std::function<void()> abandon_;
-  Event begun_;
+  Event begun_, pending_;
   ncclResult_t code_ = ncclSuccess;
-  bool isLate_ = false, hasFailed_ = false, isStuck_ = false;
+  bool isLate_ = false, hasFailed_ = false, isStuck_ = false, isPending_ = false;
 };
 
 GPUOPT_DETAIL_END
