@@ -76,7 +76,7 @@ void checkTranspose(const TransposeShape& shape, Function function, Launch launc
 /// A tuning by which no matrix is small and no batch a run: what is left are the kernels for large matrices.
 inline detail::TransposeTuning largeTuning() {
   detail::TransposeTuning tuning;
-  tuning.smallElements = tuning.smallElementsOf2Or4Bytes = 0;
+  tuning.smallElements = tuning.smallElementsOf2Or4Bytes = tuning.smallElementsOf16Bytes = 0;
   tuning.smallAlignedElements = tuning.smallSkinnyElements = 0;
   tuning.evenRunBytes = 0;
   tuning.leastBatch = ~std::size_t{0};
