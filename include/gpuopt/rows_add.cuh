@@ -87,4 +87,11 @@ template <RowAddition ADDITION = RowAddition::deterministic, RowIndices INDICES 
                                                      detail::rowsOf(out, "out", NAME));
 }
 
+/// The same with a container of indices.
+template <RowAddition ADDITION = RowAddition::deterministic, RowIndices INDICES = RowIndices::trusted, class In,
+          class Indices, class Out, class = detail::EnableMatrices<In, Out>, class = detail::EnableRange<Indices>>
+[[nodiscard]] std::string explainAddRows(const In& in, Indices&& indices, const Out& out) {
+  return gpuopt::explainAddRows<ADDITION, INDICES>(in, detail::dataOf(indices), detail::sizeOf(indices), out);
+}
+
 GPUOPT_NAMESPACE_END

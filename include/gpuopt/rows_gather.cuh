@@ -116,6 +116,13 @@ template <class In, class Index, class Out, class F = Identity, class = detail::
                                                       detail::rowsOf(out, "out", NAME), function);
 }
 
+/// The same with a container of indices.
+template <class In, class Indices, class Out, class F = Identity, class = detail::EnableMatrices<In, Out>,
+          class = detail::EnableRange<Indices>>
+[[nodiscard]] std::string explainGatherRows(const In& in, Indices&& indices, const Out& out, F function = {}) {
+  return gpuopt::explainGatherRows(in, detail::dataOf(indices), detail::sizeOf(indices), out, function);
+}
+
 /// Says in one line how `scatterRows` moves rows.
 template <class In, class Index, class Out, class F = Identity, class = detail::EnableMatrices<In, Out>>
 [[nodiscard]] std::string explainScatterRows(const In& in, const Index* indices, std::size_t n, const Out& out,
@@ -123,6 +130,13 @@ template <class In, class Index, class Out, class F = Identity, class = detail::
   constexpr const char* NAME = "gpuopt::explainScatterRows";
   return detail::explainMoveRows<detail::Indexed::out>(NAME, detail::rowsOf(in, "in", NAME), indices, n,
                                                        detail::rowsOf(out, "out", NAME), function);
+}
+
+/// The same with a container of indices.
+template <class In, class Indices, class Out, class F = Identity, class = detail::EnableMatrices<In, Out>,
+          class = detail::EnableRange<Indices>>
+[[nodiscard]] std::string explainScatterRows(const In& in, Indices&& indices, const Out& out, F function = {}) {
+  return gpuopt::explainScatterRows(in, detail::dataOf(indices), detail::sizeOf(indices), out, function);
 }
 /// \}
 

@@ -6,6 +6,7 @@
 #include "support/host_test.cuh"
 #include "support/random.hpp"
 
+#include <gpuopt/device_vector.cuh>
 #include <gpuopt/rows_add.cuh>
 
 #include <cuda_bf16.h>
@@ -328,6 +329,8 @@ TEST_CASE("A plan of added rows in words", "[rows][add]") {
   CHECK(explainAddRows<ATOMIC>(in, indices.data(), 4, out) ==
         "each thread adds 4 columns of up to 4 rows by atomics, in 1 blocks of 128" + bytes);
   CHECK(explainAddRows(in, indices.data(), 0, out) == "nothing to launch");
+  const DeviceVector<int> container(4);
+  CHECK(explainAddRows<ATOMIC>(in, container, out) == explainAddRows<ATOMIC>(in, indices.data(), 4, out));
   const auto request = detail::combineRowsRequest(in, out);
   CHECK(detail::planInWords(detail::planAddRows({request, 4, 4, EXACT, TRUSTED}, {4, 0})) ==
         "4 indices at a time are divided into 4 buckets by 1 blocks, each bucket is sorted by 0 counting passes of 0 "

@@ -6,6 +6,7 @@
 #include "support/host_test.cuh"
 #include "support/random.hpp"
 
+#include <gpuopt/device_vector.cuh>
 #include <gpuopt/rows_gather.cuh>
 
 #include <cuda_fp16.h>
@@ -216,6 +217,9 @@ TEST_CASE("A plan of moved rows in words", "[rows][gather]") {
   const MatrixView<const float> in{memory.data(), 4, 8};
   const MatrixView<float> out{memory.data() + 32, 4, 8};
   CHECK(explainGatherRows(in, indices, 0, out) == "nothing to launch");
+  const DeviceVector<int> container(4);
+  CHECK(explainGatherRows(in, container, out) == explainGatherRows(in, container.data(), 4, out));
+  CHECK(explainScatterRows(in, container, out, Identity{}) == explainScatterRows(in, container.data(), 4, out));
   detail::MoveRowsRequest request = detail::moveRowsRequest(in, out, 4, 4, true, false);
   detail::MoveRowsPlan plan = detail::planMoveRows(request);
   CHECK(plan.cols == 2);
