@@ -408,31 +408,33 @@ TEST_CASE("check: the host polls a flag, which a fence puts behind the data", "[
         }).empty());
 }
 
+/// What a host function reads, and where it adds that.
+struct PinnedSum {
+  const int* pinned;
+  int sum;
+};
+
 TEST_CASE("check: a host function is ordered in its stream", "[check]") {
   const Setting s;
-  struct Data {
-    const int* pinned;
-    int sum;
-  } data{s.pinned, 0};
+  PinnedSum data{s.pinned, 0};
   CHECK(findRaces([&] {
           s.copyToHost(s.first);
           cudaLaunchHostFunc(
               s.first,
-              [](void* argument) { static_cast<Data*>(argument)->sum += *static_cast<Data*>(argument)->pinned; },
+              [](void* argument) {
+                static_cast<PinnedSum*>(argument)->sum += *static_cast<PinnedSum*>(argument)->pinned;
+              },
               &data);
         }).empty());
 }
 
 TEST_CASE("check: another thread that a host function lets work is ordered as it is", "[check]") {
   const Setting s;
-  struct Data {
-    const int* pinned;
-    int sum;
-  } data{s.pinned, 0};
+  PinnedSum data{s.pinned, 0};
   CHECK(findRaces([&] {
           s.copyToHost(s.first);
           const auto readElsewhere = [](void* argument) {
-            Data& read = *static_cast<Data*>(argument);
+            PinnedSum& read = *static_cast<PinnedSum*>(argument);
             std::thread([&read] { read.sum += *read.pinned; }).join();
           };
           cudaLaunchHostFunc(s.first, readElsewhere, &data);

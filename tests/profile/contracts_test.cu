@@ -56,7 +56,7 @@ void checkStructures() {
     using T = decltype(element);
     CAPTURE(sizeof(T));
     DeviceArray<T> in(N), out(N);
-    requireIdeal(profile([&] { transform(static_cast<const T*>(in.data()), N, out.data(), Unchanged{}); }));
+    requireIdeal(profile([&] { transformStructs(static_cast<const T*>(in.data()), N, out.data(), Unchanged{}); }));
   };
   (check(Words<SIZES>{}), ...);
 }
