@@ -140,13 +140,13 @@ class Bench {
   Slab& slabOf(const RankState& rank) { return slabs_[static_cast<std::size_t>(rank.number)]; }
 
   // The most ranks that copy engines serve, whatever the size; -1: what the library's own tuning says.
-  void tune(int mostCopyRanks) {
+  void tune(int maxCopyRanks) {
     ranks_.run([=](RankState& rank) {
       auto& tuning = gpuopt::detail::TeamAccess::of(*rank.peers).slabTuning;
       tuning = gpuopt::detail::slabTuningOf(gpuopt::computeCapability(gpuopt::currentDevice()));
-      if (mostCopyRanks < 0) return;
-      tuning.mostCopyRanks = tuning.mostTransposingCopyRanks = mostCopyRanks;
-      tuning.leastCopyBytes = 0;
+      if (maxCopyRanks < 0) return;
+      tuning.maxCopyRanks = tuning.maxTransposingCopyRanks = maxCopyRanks;
+      tuning.minCopyBytes = 0;
     });
   }
 

@@ -23,7 +23,7 @@ namespace {
 
 using namespace bench;
 
-constexpr std::size_t mostBytes = std::size_t{4} << 30;
+constexpr std::size_t maxBytes = std::size_t{4} << 30;
 
 struct Lengths {
   int from;
@@ -52,7 +52,7 @@ void cubReduce(const Bench& bench, const T* in, N n, AccumulatorOf<T>* out) {
 
 template <class T>
 void cubSum(const Bench& bench, const T* in, std::size_t n, AccumulatorOf<T>* out) {
-  if constexpr (mostBytes / sizeof(T) > (std::numeric_limits<std::uint32_t>::max)())
+  if constexpr (maxBytes / sizeof(T) > (std::numeric_limits<std::uint32_t>::max)())
     if (n > (std::numeric_limits<std::uint32_t>::max)()) return cubReduce(bench, in, n, out);
   cubReduce(bench, in, static_cast<std::uint32_t>(n), out);
 }
@@ -162,7 +162,7 @@ int run(Options& options) {
   if (lengths.step == 0) lengths.step = options.isQuick ? 2 : 1;
   Timer timer(options.repetitions);
 
-  const DeviceMemory data(mostBytes);
+  const DeviceMemory data(maxBytes);
   fillRandom(data.as<float>(), data.bytes() / sizeof(float), timer.stream());
   Report report(timer, modesOf(modes), options, copyBandwidth(timer, data));
   report.run({"empty", "kernel", 0, 1, {{"launch", [&] { launchEmpty(timer.stream()); }, nullptr}}});

@@ -22,9 +22,9 @@ namespace {
 
 using namespace bench;
 
-constexpr std::size_t leastCols = 4;
+constexpr std::size_t minCols = 4;
 constexpr const char* byOffsets = "cub::DeviceSegmentedReduce::Sum";
-constexpr std::size_t mostResults = MatrixBench::elements / leastCols;
+constexpr std::size_t maxResults = MatrixBench::elements / minCols;
 
 struct Sums {
   double sum;
@@ -173,9 +173,9 @@ class Bench : public MatrixBench {
     return {name, call, correct, false, 0};
   }
 
-  DeviceMemory out_{mostResults * sizeof(float)};
-  DeviceMemory sums_{mostResults * sizeof(Sums)};
-  DeviceMemory offsets_{(mostResults + 1) * sizeof(std::uint32_t)};
+  DeviceMemory out_{maxResults * sizeof(float)};
+  DeviceMemory sums_{maxResults * sizeof(Sums)};
+  DeviceMemory offsets_{(maxResults + 1) * sizeof(std::uint32_t)};
   DeviceMemory wrong_{sizeof(unsigned)};
   DeviceMemory scratch_{std::size_t{16} << 20};
 };
@@ -185,7 +185,7 @@ constexpr MatrixForm<Bench> forms[] = {
 const Names lengths{"4",   "5",    "8",    "16",   "32",    "33",    "64",     "128",    "256",
                     "512", "1001", "1024", "4096", "16384", "65536", "262144", "1048576"};
 
-int run(Options& options) { return runMatrices(options, forms, {lengths, leastCols, 31, 11}); }
+int run(Options& options) { return runMatrices(options, forms, {lengths, minCols, 31, 11}); }
 
 }  // namespace
 

@@ -16,8 +16,8 @@ namespace {
 
 using namespace bench;
 
-constexpr std::size_t leastCols = 8;
-constexpr std::size_t mostResults = MatrixBench::elements / leastCols;
+constexpr std::size_t minCols = 8;
+constexpr std::size_t maxResults = MatrixBench::elements / minCols;
 
 // The elements of a column, as an input of the functions of arrays, against which results are checked.
 struct Column {
@@ -103,14 +103,14 @@ class Bench : public MatrixBench {
     run(name, cols, results * sizeof(Result), {{"gpuopt", [=] { call(out); }, correct}});
   }
 
-  DeviceMemory out_{mostResults * sizeof(gpuopt::ArgResult<float>)};
+  DeviceMemory out_{maxResults * sizeof(gpuopt::ArgResult<float>)};
 };
 
 constexpr MatrixForm<Bench> forms[] = {{"rows", &Bench::measureRows}, {"columns", &Bench::measureColumns}};
 const Names lengths{"8",   "16",   "32",   "33",   "64",    "100",   "128",    "256",
                     "512", "1001", "1024", "4096", "16384", "65536", "1048576"};
 
-int run(Options& options) { return runMatrices(options, forms, {lengths, leastCols, 15, 7}); }
+int run(Options& options) { return runMatrices(options, forms, {lengths, minCols, 15, 7}); }
 
 }  // namespace
 

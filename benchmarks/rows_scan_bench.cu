@@ -81,7 +81,7 @@ class Bench {
     const Scan scan = scanOf(rows, cols, true);
     Goal goal;
     goal.figure = 2;
-    goal.isMost = true;
+    goal.isUpperBound = true;
     goal.of = [](const CaseTimes& times) { return times.candidates.front() / times.copy; };
     const auto sums = [=] { gpuopt::reduceRows(scan.in, rows, cols, scan.out, gpuopt::Plus{}, stream_); };
     const auto isSummed = [] { return true; };
@@ -102,7 +102,7 @@ class Bench {
     const Scan scan = scanOf(bytes / sizeof(float) / cols, cols, isOfRows);
     Goal goal;
     goal.figure = 1;
-    goal.isMost = true;
+    goal.isUpperBound = true;
     goal.of = [](const CaseTimes& times) { return times.candidates.front() - times.copy; };
     run(isOfRows ? "small rows" : "small columns", scan, goal, {ours(scan)}, copiesOf(scan), Mode::graph);
   }

@@ -103,7 +103,7 @@ class Bench {
   void small(std::size_t rows, std::size_t cols) {
     Goal goal;
     goal.figure = 1;
-    goal.isMost = true;
+    goal.isUpperBound = true;
     goal.of = [](const CaseTimes& times) { return times.candidates.front() - times.copy; };
     run(caseOf<NORM>(rows, cols, goal, Mode::graph));
   }

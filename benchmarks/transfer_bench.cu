@@ -323,7 +323,7 @@ void measureBlocks(Bench& bench) {
 
 void measureSums(Bench& bench) {
   Goal goal;
-  goal.isMost = true;
+  goal.isUpperBound = true;
   goal.figure = 11.6;
   goal.of = [](const CaseTimes& times) { return times.candidates.front(); };  // us
   for (const std::size_t bytes : {4 * KIB, 16 * KIB, 64 * KIB}) bench.sum(bytes, goal);

@@ -356,7 +356,7 @@ void measureLarge(Bench& bench) {
 void measureSmall(Bench& bench) {
   Goal goal;
   goal.figure = 0.2;
-  goal.isMost = true;
+  goal.isUpperBound = true;
   goal.of = [](const CaseTimes& times) { return times.candidates[0] - times.copy; };
   Goal unaligned = goal;
   unaligned.figure = 0;

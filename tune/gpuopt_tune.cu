@@ -41,7 +41,7 @@ struct Options {
   std::string output = "gpuopt_tuning.json";
   double seconds = 120;
   std::vector<std::string> only;
-  std::size_t most = middleOf(28);
+  std::size_t maxBytes = middleOf(28);
 };
 
 double number(const char* option, const char* text) {
@@ -72,7 +72,7 @@ Options parse(int count, char** words) {
     if (which == 'o') options.output = optarg;
     if (which == 's') options.seconds = number("--seconds", optarg);
     if (which == 'f') options.only.push_back(familyName(optarg));
-    if (which == 'm') options.most = static_cast<std::size_t>(number("--most", optarg));
+    if (which == 'm') options.maxBytes = static_cast<std::size_t>(number("--most", optarg));
     if (which == 'h') {
       std::fputs(help, stdout);
       std::exit(0);
@@ -80,8 +80,9 @@ Options parse(int count, char** words) {
     if (which == '?') throw std::runtime_error(std::string(words[optind - 1]) + " is no option; --help lists them");
   }
   if (optind < count) throw std::runtime_error(std::string(words[optind]) + " is no option; --help lists them");
-  if (options.most < middleOf(families[0].leastLog))
-    throw std::runtime_error("--most: " + std::to_string(options.most) + " bytes are less than the smallest transfer");
+  if (options.maxBytes < middleOf(families[0].minLog))
+    throw std::runtime_error("--most: " + std::to_string(options.maxBytes) +
+                             " bytes are less than the smallest transfer");
   return options;
 }
 
@@ -111,9 +112,9 @@ void addTransfers(const Options& options, Arrays& arrays, std::vector<Task>& tas
 }
 
 void addTranspositions(const Options& options, std::vector<Task>& tasks) {
-  constexpr std::size_t LEAST = std::size_t{512} << 10, MOST = std::size_t{128} << 20;
+  constexpr std::size_t MIN_BYTES = std::size_t{512} << 10, MAX_BYTES = std::size_t{128} << 20;
   if (!isChosen(options, transposeFamily)) return;
-  const auto tuner = std::make_shared<LimitTuner>(std::clamp(options.most, LEAST, MOST));
+  const auto tuner = std::make_shared<LimitTuner>(std::clamp(options.maxBytes, MIN_BYTES, MAX_BYTES));
   for (const LimitJob& job : registerJobs())
     add(tasks, job.constant, std::size_t{1} << job.logSize, [=](double seconds) { return tuner->run(job, seconds); });
 }
@@ -137,7 +138,7 @@ void run(const Options& options) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
   gpuopt::detail::readTuningFile(options.output);  // before the work, as it may be bad
-  Arrays arrays(options.most);
+  Arrays arrays(options.maxBytes);
   const std::vector<Task> tasks = chosenTasks(options, arrays);
   std::printf("gpuopt-tune on %s\n", gpuopt::detail::deviceName(gpuopt::currentDevice()).c_str());
   for (std::size_t i = 0; i < tasks.size(); ++i) {

@@ -173,7 +173,7 @@ inline Job stagingJob(Arrays& arrays, int logSize) {
 struct Family {
   const char* name;  // on the command line
   Job (*make)(Arrays& arrays, int logSize);
-  int leastLog, mostLog;
+  int minLog, maxLog;
 };
 
 inline constexpr Family families[] = {{"upload", uploadJob, 13, 28},
@@ -184,7 +184,7 @@ inline constexpr Family families[] = {{"upload", uploadJob, 13, 28},
 /// The jobs of a family whose data the arrays can hold.
 inline std::vector<Job> jobsOf(const Family& family, Arrays& arrays) {
   std::vector<Job> jobs;
-  for (int logSize = family.leastLog; logSize <= family.mostLog; ++logSize)
+  for (int logSize = family.minLog; logSize <= family.maxLog; ++logSize)
     if (middleOf(logSize) <= arrays.bytes()) jobs.push_back(family.make(arrays, logSize));
   return jobs;
 }

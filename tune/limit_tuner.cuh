@@ -50,21 +50,20 @@ class LimitTuner {
   detail::TuningEntry run(const LimitJob& job, double seconds) const {
     std::vector<ExperimentReport> reports;  // of the kernel that the library takes, and of the other one
     std::size_t own = 0;                    // sizes below the library's limit
-    for (int logSize = LEAST_LOG; logSize <= MOST_LOG && bytes_ >> logSize >= 2; ++logSize) {
+    for (int logSize = MIN_LOG; logSize <= MAX_LOG && bytes_ >> logSize >= 2; ++logSize) {
       const std::size_t bytes = (std::size_t{3} << logSize) / 2;
       own += bytes <= job.bytes ? 1 : 0;
-      reports.push_back(compareAt(job, bytes, seconds / (MOST_LOG - LEAST_LOG + 1)));
+      reports.push_back(compareAt(job, bytes, seconds / (MAX_LOG - MIN_LOG + 1)));
     }
     std::size_t sizes = own;
     while (sizes < reports.size() && reports[sizes].chosen == 1) ++sizes;
     while (sizes <= own && sizes > 0 && reports[sizes - 1].chosen == 1) --sizes;
     const ExperimentReport& report = reports[sizes > own || own == 0 ? (std::min)(own, reports.size() - 1) : own - 1];
-    return entryOf(job, report, sizes == own,
-                   std::size_t{1} << (sizes == 0 ? 10 : LEAST_LOG + static_cast<int>(sizes)));
+    return entryOf(job, report, sizes == own, std::size_t{1} << (sizes == 0 ? 10 : MIN_LOG + static_cast<int>(sizes)));
   }
 
  private:
-  static constexpr int LEAST_LOG = 18, MOST_LOG = 25;  // of inputs
+  static constexpr int MIN_LOG = 18, MAX_LOG = 25;  // of inputs
 
   struct Candidate {
     const char* name;

@@ -98,9 +98,9 @@ class Tuner {
 
   int callsFor(const Job& job, const detail::TuningEntry& first) const {
     constexpr double MICROSECONDS = 200;
-    constexpr int MOST = 32;
+    constexpr int MAX_CALLS = 32;
     assume(first);
-    return detail::callsOfSample(time(job, 1), MICROSECONDS, MOST);
+    return detail::callsOfSample(time(job, 1), MICROSECONDS, MAX_CALLS);
   }
 
   // Calls find the candidate as they find the choice of a file.

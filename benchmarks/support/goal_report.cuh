@@ -29,10 +29,10 @@ struct CaseTimes {
 /// What a case should reach, and how its figure comes from the times. 0: nothing was set.
 struct Goal {
   double figure = 0;
-  bool isMost = false;  ///< at most that, rather than at least
+  bool isUpperBound = false;  ///< at most that, rather than at least
   std::function<double(const CaseTimes&)> of = [](const CaseTimes& times) { return times.shareOfCopy(); };
 
-  bool isMissedBy(double reached) const { return figure > 0 && (isMost ? reached > figure : reached < figure); }
+  bool isMissedBy(double reached) const { return figure > 0 && (isUpperBound ? reached > figure : reached < figure); }
 };
 
 /// So much of the speed of the fastest reference.
@@ -138,7 +138,7 @@ class GoalReport {
       missed_.push_back(titleOf(work) + fmt::format(" {:6.3f} of {:.2f}", figure, work.goal.figure));
     if (work.goal.figure > 0) {
       const std::string name = fmt::format("{}, {}, goal {:.2f}, worst", work.group, work.element, work.goal.figure);
-      keepWorst(worst_, name, figure, work.goal.isMost);
+      keepWorst(worst_, name, figure, work.goal.isUpperBound);
     }
     for (std::size_t i = 1; i < work.candidates.size(); ++i)
       if (work.candidates[i].isPeer) compare(work, work.candidates[i].name, times.candidates[i] / times.candidates[0]);

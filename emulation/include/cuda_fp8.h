@@ -20,14 +20,14 @@ struct Float8 {
     const unsigned sign = std::signbit(value) ? 0x80u : 0u;
     const unsigned notANumber = sign | 0x7Fu;
     if (std::isnan(value)) return 0x7F;
-    const int mantissaBits = isE4M3 ? 3 : 2, leastExponent = isE4M3 ? -6 : -14;
+    const int mantissaBits = isE4M3 ? 3 : 2, minExponent = isE4M3 ? -6 : -14;
     const double magnitude = std::fabs(value);
     const unsigned largest = isE4M3 ? 0x7Eu : 0x7Bu;
     const unsigned tooLarge = sign | (saturation == __NV_SATFINITE ? largest : isE4M3 ? notANumber : 0x7Cu);
     if (std::isinf(value)) return static_cast<unsigned char>(tooLarge);
-    const int exponent = (std::max)(magnitude > 0 ? std::ilogb(magnitude) : leastExponent, leastExponent);
+    const int exponent = (std::max)(magnitude > 0 ? std::ilogb(magnitude) : minExponent, minExponent);
     const double units = std::nearbyint(std::ldexp(magnitude, mantissaBits - exponent));
-    const double bits = std::ldexp(exponent - leastExponent, mantissaBits) + units;
+    const double bits = std::ldexp(exponent - minExponent, mantissaBits) + units;
     if (bits > largest) return static_cast<unsigned char>(tooLarge);
     return static_cast<unsigned char>(sign | static_cast<unsigned>(bits));
   }

@@ -65,12 +65,12 @@ inline Gpu gpuOfReports() {
 }
 
 /// Microseconds that the GPU needs at least to move what a kernel reads and writes.
-inline double leastTime(const KernelProfile& kernel, const Gpu& gpu) {
+inline double minTime(const KernelProfile& kernel, const Gpu& gpu) {
   return static_cast<double>(kernel.bytesRead + kernel.bytesWritten) / (1000 * gpu.bandwidth);
 }
 
-inline std::string leastTimeText(const KernelProfile& kernel, const Gpu& gpu) {
-  const double time = leastTime(kernel, gpu);
+inline std::string minTimeText(const KernelProfile& kernel, const Gpu& gpu) {
+  const double time = minTime(kernel, gpu);
   return decimal(time, time < 10 ? 3 : 1) + " us on " + gpu.name + " (" + decimal(gpu.bandwidth, 0) + " GB/s)";
 }
 

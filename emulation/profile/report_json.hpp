@@ -52,7 +52,7 @@ inline std::string json(const KernelProfile& kernel, const Gpu& gpu) {
   out << "\n    {\"name\": " << quoted(kernel.name) << ", \"launches\": " << kernel.launches
       << ", \"blocks\": " << kernel.blocks << ", \"warps\": " << kernel.warps << ", \"barriers\": " << kernel.barriers
       << ", \"bytesRead\": " << kernel.bytesRead << ", \"bytesWritten\": " << kernel.bytesWritten
-      << ", \"leastMicroseconds\": " << leastTime(kernel, gpu)
+      << ", \"leastMicroseconds\": " << minTime(kernel, gpu)
       << ", \"lines\": " << listOf(kernel.lines, [](const LineProfile& line) { return json(line); }) << '}';
   return out.str();
 }

@@ -33,7 +33,7 @@ inline void writeTotals(std::ostream& out, const KernelProfile& kernel, const Gp
       << ", " << counted(kernel.blocks, "block") << ", " << counted(kernel.warps, "warp") << "; "
       << percent(kernel.branches().activeLanes()) << " of the lanes active, " << counted(kernel.barriers, "barrier")
       << " by warps\n  global memory: reads " << sizeText(kernel.bytesRead) << ", writes "
-      << sizeText(kernel.bytesWritten) << ", at least " << leastTimeText(kernel, gpu) << "; of the sectors, loads use "
+      << sizeText(kernel.bytesWritten) << ", at least " << minTimeText(kernel, gpu) << "; of the sectors, loads use "
       << percent(loads.utilisation()) << ", stores " << percent(stores.utilisation())
       << "\n  shared memory: " << conflicts << (conflicts == 1 ? " pass" : " passes")
       << " more than without bank conflicts\n";

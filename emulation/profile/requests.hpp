@@ -129,8 +129,9 @@ inline Stride strideOfMost(const WarpRequest& request) {
     ++pairs;
     same += distance == vote.candidate;
   });
-  const bool isMost = 4 * same >= 3 * pairs && pairs > 0 && vote.candidate.bytes != 0;  // many equal indices: a gather
-  return isMost ? vote.candidate : Stride{};
+  const bool isCommon =
+      4 * same >= 3 * pairs && pairs > 0 && vote.candidate.bytes != 0;  // many equal indices: a gather
+  return isCommon ? vote.candidate : Stride{};
 }
 
 inline Stride strideOf(const WarpRequest& request) {

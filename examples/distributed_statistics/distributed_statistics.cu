@@ -27,7 +27,7 @@
 struct Statistics {
   double sum, mean, variance;
   float least, most;
-  std::size_t count, leastIndex;
+  std::size_t count, minIndex;
 };
 
 // The floats of a file that are this rank's: neighbouring ones, about as many on each rank.
@@ -67,7 +67,7 @@ Statistics statisticsByLoop(const std::string& file) {
     all.sum += static_cast<double>(values[i]);
     if (values[i] < all.least) {
       all.least = values[i];
-      all.leastIndex = i;
+      all.minIndex = i;
     }
     if (values[i] > all.most) all.most = values[i];
   }
@@ -81,7 +81,7 @@ bool isNear(double a, double b) { return std::fabs(a - b) <= 1e-10 * std::fabs(b
 
 bool areAlike(const Statistics& a, const Statistics& b) {
   return isNear(a.sum, b.sum) && isNear(a.mean, b.mean) && isNear(a.variance, b.variance) && a.least == b.least &&
-         a.most == b.most && a.count == b.count && a.leastIndex == b.leastIndex;
+         a.most == b.most && a.count == b.count && a.minIndex == b.minIndex;
 }
 
 bool report(const std::string& file) {
@@ -91,7 +91,7 @@ bool report(const std::string& file) {
     const Statistics all = statisticsOf(team, file);
     if (team.rank() == 0)
       std::printf("%zu numbers on %d ranks: sum %.10g, mean %.10g, variance %.10g, from %g at %zu to %g\n", all.count,
-                  team.size(), all.sum, all.mean, all.variance, static_cast<double>(all.least), all.leastIndex,
+                  team.size(), all.sum, all.mean, all.variance, static_cast<double>(all.least), all.minIndex,
                   static_cast<double>(all.most));
     return areAlike(all, expected);
   });

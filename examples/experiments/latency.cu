@@ -23,7 +23,7 @@ constexpr int launches = emulated ? 2 : 7;
 
 /// The least cycles of some launches, each of which changes *state.
 template <class State, class Launch>
-long long leastCycles(DeviceArray<State>& state, const Launch& launch) {
+long long minCycles(DeviceArray<State>& state, const Launch& launch) {
   long long least = 0;
   for (int call = 0; call < launches; ++call) {
     launch(state.data());
@@ -47,7 +47,7 @@ Cycles chaseCycles(unsigned* next, unsigned lines, Load load) {
   launchLinks(next, lines);
   const unsigned warmUp = (std::min)(lines, emulated ? 10u : 4096u);
   DeviceArray<Chase> chase(std::vector<Chase>{Chase{}});
-  const auto cycles = leastCycles(chase, [&](Chase* state) { launchChase(next, warmUp, steps, load, state); });
+  const auto cycles = minCycles(chase, [&](Chase* state) { launchChase(next, warmUp, steps, load, state); });
   return {static_cast<double>(cycles) / steps,
           chase.toHost()[0].at == chaseOnHost(lines, launches * (warmUp + steps)) * chaseStride};
 }
@@ -66,7 +66,7 @@ Cycles hostCycles(unsigned lines) {
 
 Cycles sharedCycles() {
   DeviceArray<Chase> chase(1);
-  const auto cycles = leastCycles(chase, [](Chase* state) { launchSharedChase(steps, state); });
+  const auto cycles = minCycles(chase, [](Chase* state) { launchSharedChase(steps, state); });
   return {static_cast<double>(cycles) / steps, chase.toHost()[0].at == chaseOnHost(sharedChaseWords, steps)};
 }
 
@@ -74,7 +74,7 @@ template <int CHAINS>
 Cycles arithmeticCycles(unsigned block) {
   DeviceArray<BlockResult> result(1);
   const auto cycles =
-      leastCycles(result, [=](BlockResult* state) { launchDependentSteps<CHAINS>(block, 1, 0.5F, steps, state); });
+      minCycles(result, [=](BlockResult* state) { launchDependentSteps<CHAINS>(block, 1, 0.5F, steps, state); });
   return {static_cast<double>(cycles) / steps, result.toHost()[0].sum == dependentStepsOnHost(CHAINS, 1, 0.5F, steps)};
 }
 

@@ -91,9 +91,9 @@ class Slabs {
   [[nodiscard]] std::size_t size(int rank) const { return first_[static_cast<std::size_t>(rank) + 1] - first(rank); }
   /// The number of rows of the rank that has most.
   [[nodiscard]] std::size_t largest() const {
-    std::size_t most = 0;
-    for (int rank = 0; rank < ranks(); ++rank) most = gpuopt::detail::largerOf(most, size(rank));
-    return most;
+    std::size_t largest = 0;
+    for (int rank = 0; rank < ranks(); ++rank) largest = gpuopt::detail::largerOf(largest, size(rank));
+    return largest;
   }
 
  private:

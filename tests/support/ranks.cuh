@@ -24,7 +24,7 @@ inline void checkNccl(ncclResult_t code, const char* call) {
 }
 
 /// The most ranks that there can be.
-inline int mostRanks() {
+inline int maxRanks() {
 #if GPUOPT_EMULATION
   return 8;
 #else
@@ -34,13 +34,13 @@ inline int mostRanks() {
 }
 
 /// Three ranks or `most`, or as many as there can be.
-inline int someRanks(int most = 3) { return mostRanks() < most ? mostRanks() : most; }
+inline int someRanks(int most = 3) { return maxRanks() < most ? maxRanks() : most; }
 
 /// 1, 2, 3 and 8, as far as there can be as many.
 inline std::vector<int> rankCounts() {
   std::vector<int> counts;
   for (const int count : {1, 2, 3, 8})
-    if (count <= mostRanks()) counts.push_back(count);
+    if (count <= maxRanks()) counts.push_back(count);
   return counts;
 }
 

@@ -79,7 +79,7 @@ inline detail::TransposeTuning largeTuning() {
   tuning.smallElements = tuning.smallElementsOf2Or4Bytes = tuning.smallElementsOf16Bytes = 0;
   tuning.smallAlignedElements = tuning.smallSkinnyElements = 0;
   tuning.evenRunBytes = 0;
-  tuning.leastBatch = ~std::size_t{0};
+  tuning.minBatch = ~std::size_t{0};
   return tuning;
 }
 

@@ -241,9 +241,9 @@ class BlockTile {
   // The bytes of the warp's structures that exist.
   __device__ unsigned bytesLeft() const {
     const std::size_t first = first_ + std::size_t{warp()} * 32 * ITEMS;
-    const unsigned most = lanes() * ITEMS;
+    const unsigned maxElements = lanes() * ITEMS;
     if (first >= n_) return 0;
-    return static_cast<unsigned>((n_ - first < most ? n_ - first : most) * sizeof(T));
+    return static_cast<unsigned>((n_ - first < maxElements ? n_ - first : maxElements) * sizeof(T));
   }
 
   std::size_t first_;

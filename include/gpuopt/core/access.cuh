@@ -273,13 +273,13 @@ __host__ __device__ constexpr unsigned passesThroughCache(const WarpAddresses& s
   constexpr unsigned LANES = widestBanks<ACCESS>;
   for (unsigned begin = 0; begin < 32; begin += LANES) {
     unsigned lanesOfBank[LANES] = {};
-    unsigned most = 0;
+    unsigned maxLanes = 0;
     for (unsigned lane = begin; lane < begin + LANES; ++lane) {
       if (!global.lanes.contains(lane)) continue;
       const unsigned lanes = ++lanesOfBank[(global.ofLane[lane] + offset) / ACCESS % LANES];
-      if (lanes > most) most = lanes;
+      if (lanes > maxLanes) maxLanes = lanes;
     }
-    read += most;
+    read += maxLanes;
   }
   return written.wavefronts > read ? written.wavefronts : read;
 }

@@ -19,11 +19,11 @@ class Registry {
  public:
   /// The value of a key. Where there is none yet, make() gives it under the lock; or Value{} if `most` keys have one.
   template <class Make>
-  Value get(const Key& key, const Make& make, std::size_t most = static_cast<std::size_t>(-1)) {
+  Value get(const Key& key, const Make& make, std::size_t maxEntries = static_cast<std::size_t>(-1)) {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& entry : entries_)
       if (entry.first == key) return entry.second;
-    if (entries_.size() == most) return Value{};
+    if (entries_.size() == maxEntries) return Value{};
     entries_.push_back({key, make()});
     return entries_.back().second;
   }

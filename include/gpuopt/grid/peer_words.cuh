@@ -14,26 +14,26 @@
 GPUOPT_DETAIL_BEGIN
 
 // The most ranks that write to each other's memory, and the most words that one has for another in one exchange.
-inline constexpr int mostPeers = 16;
-inline constexpr unsigned mostPeerWords = 64;
+inline constexpr int maxPeers = 16;
+inline constexpr unsigned maxPeerWords = 64;
 
 // A rank's memory that its peers write: words of the ranks in two sets, which exchanges use in turn. Whoever begins an
 // exchange has all words of the one before, so all ranks have read those of the one before that.
-inline constexpr std::size_t peerSlotWords = std::size_t{2} * mostPeers * mostPeerWords;
+inline constexpr std::size_t peerSlotWords = std::size_t{2} * maxPeers * maxPeerWords;
 
 // The ranks that can write to each other's memory, as kernels see them.
 struct PeerTable {
-  MarkedWord* slots[mostPeers];  // peerSlotWords words of each rank
-  unsigned* epoch;               // of this rank: the exchanges that it has made; counted on the device, for graphs
-  unsigned* broken;              // of this rank: not 0 once an asynchronous call has failed; later work is left out
-  unsigned long long timeout;    // nanoseconds
+  MarkedWord* slots[maxPeers];  // peerSlotWords words of each rank
+  unsigned* epoch;              // of this rank: the exchanges that it has made; counted on the device, for graphs
+  unsigned* broken;             // of this rank: not 0 once an asynchronous call has failed; later work is left out
+  unsigned long long timeout;   // nanoseconds
   int rank, size;
 };
 
 // The words that rank `from` has for rank `to`. The mark is the number of the exchange.
 __device__ inline MarkedWord* peerSlots(const PeerTable& peers, int to, int from, unsigned epoch) {
-  const unsigned set = (epoch & 1) * mostPeers + static_cast<unsigned>(from);
-  return peers.slots[to] + std::size_t{set} * mostPeerWords;
+  const unsigned set = (epoch & 1) * maxPeers + static_cast<unsigned>(from);
+  return peers.slots[to] + std::size_t{set} * maxPeerWords;
 }
 
 // What a word says of its sender's other writes: nothing, or that whoever sees the word sees them, too. Fences of the

@@ -109,9 +109,9 @@ class HelperThreads {
 
   /// So that `count` helpers can work at once, but no more than there are processors beside the caller's.
   void startThreads(unsigned count) {
-    const unsigned most = largerOf(coreCount() - 1, 1U);
+    const unsigned maxCount = largerOf(coreCount() - 1, 1U);
     try {
-      while (threads_.size() < smallerOf(count, most)) threads_.emplace_back([this] { work(); });
+      while (threads_.size() < smallerOf(count, maxCount)) threads_.emplace_back([this] { work(); });
     } catch (const std::system_error&) {  // the system has no more: those that there are do it
     }
   }

@@ -18,7 +18,7 @@ using gpuopt::distributed::TeamOptions;
 using gpuopt::test::allRight;
 using gpuopt::test::checkCuda;
 using gpuopt::test::DeviceArray;
-using gpuopt::test::mostRanks;
+using gpuopt::test::maxRanks;
 using gpuopt::test::onRanks;
 using gpuopt::test::Rank;
 using gpuopt::test::someRanks;
@@ -188,7 +188,7 @@ TEST_CASE("a rank that throws between calls leaves its memory to those that wait
 }
 
 TEST_CASE("a rank with another current device is an error of all at once") {
-  if (mostRanks() < 2) return;
+  if (maxRanks() < 2) return;
   for (const bool usesPeers : {true, false}) {
     CAPTURE(usesPeers);
     const auto messages = onRanks(2, [=](Rank& rank) {
@@ -276,7 +276,7 @@ TEST_CASE("a team's communicator is not null, and of the current device") {
   REQUIRE_THROWS_AS(Team(nullptr), std::invalid_argument);
   const auto messages = onRanks(1, [](Rank&) { return Team(nullptr).size() == 0; });
   REQUIRE(messages[0] == "gpuopt::distributed::Team: comm is null");
-  if (mostRanks() < 2) return;
+  if (maxRanks() < 2) return;
   const auto ofDevices = onRanks(2, [](Rank& rank) {
     cudaSetDevice(1 - rank.number);
     return Team(rank.comm).size() == 0;

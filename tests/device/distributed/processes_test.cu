@@ -33,7 +33,7 @@ using gpuopt::test::checkCuda;
 using gpuopt::test::checkNccl;
 using gpuopt::test::checkTrue;
 using gpuopt::test::DeviceArray;
-using gpuopt::test::mostRanks;
+using gpuopt::test::maxRanks;
 using gpuopt::test::onRanks;
 using gpuopt::test::Rank;
 
@@ -59,8 +59,8 @@ ncclUniqueId idOf(const std::string& text) {
 }
 
 bool allReachEachOther() {
-  for (int device = 0; device < mostRanks(); ++device)
-    for (int peer = 0; peer < mostRanks(); ++peer) {
+  for (int device = 0; device < maxRanks(); ++device)
+    for (int peer = 0; peer < maxRanks(); ++peer) {
       int canAccess = 0;
       if (device != peer && (cudaDeviceCanAccessPeer(&canAccess, device, peer) != cudaSuccess || canAccess == 0))
         return false;
@@ -113,8 +113,8 @@ struct Transposition {
 // Copy engines even for small matrices, or never.
 void preferCopies(Team& team, bool usesCopies) {
   auto& tuning = gpuopt::detail::TeamAccess::of(team).slabTuning;
-  tuning.mostCopyRanks = tuning.mostTransposingCopyRanks = usesCopies ? 16 : 0;
-  tuning.leastCopyBytes = 0;
+  tuning.maxCopyRanks = tuning.maxTransposingCopyRanks = usesCopies ? 16 : 0;
+  tuning.minCopyBytes = 0;
 }
 
 // A graph of two transpositions, which is launched again and again.
@@ -143,7 +143,7 @@ bool isRightInGraph(Rank& rank, bool usesPeers, bool usesCopies) {
 }
 
 TEST_CASE("transpositions in graphs, on every path") {
-  const int ranks = mostRanks();
+  const int ranks = maxRanks();
   CHECK(onRanks(ranks, [](Rank& rank) { return isRightInGraph(rank, true, false); }) == allRight(ranks));
   CHECK(onRanks(ranks, [](Rank& rank) { return isRightInGraph(rank, true, true); }) == allRight(ranks));
   CHECK(onRanks(ranks, [](Rank& rank) { return isRightInGraph(rank, false, false); }) == allRight(ranks));
@@ -155,7 +155,7 @@ TEST_CASE("a rank in a process of its own", "[.rank]") {
   const char* const id = std::getenv(idVariable);
   if (number == nullptr || id == nullptr) return;
   const bool reachable = allReachEachOther();
-  Rank rank(idOf(id), std::atoi(number), mostRanks());
+  Rank rank(idOf(id), std::atoi(number), maxRanks());
   Team team(rank.comm);
   REQUIRE(team.usesPeerAccess() == reachable);
   DeviceArray<int> out(100);
@@ -185,8 +185,8 @@ TEST_CASE("a rank in a process of its own", "[.rank]") {
 TEST_CASE("a rank in a process that loses another one", "[.lost]") {
   const char* const number = std::getenv(rankVariable);
   const char* const id = std::getenv(idVariable);
-  if (number == nullptr || id == nullptr || mostRanks() < 2) return;
-  Rank rank(idOf(id), std::atoi(number), mostRanks());
+  if (number == nullptr || id == nullptr || maxRanks() < 2) return;
+  Rank rank(idOf(id), std::atoi(number), maxRanks());
   const int last = rank.count - 1;
   TeamOptions options;
   options.timeout = std::chrono::milliseconds(1000);
@@ -234,7 +234,7 @@ void requireProcesses(const char* tag) {
   ncclUniqueId id{};
   checkNccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
   std::vector<pid_t> processes;
-  for (int rank = 0; rank < mostRanks(); ++rank) processes.push_back(startRank(tag, textOf(id), rank));
+  for (int rank = 0; rank < maxRanks(); ++rank) processes.push_back(startRank(tag, textOf(id), rank));
   for (const pid_t process : processes) {
     int status = -1;
     REQUIRE(waitpid(process, &status, 0) == process);

@@ -21,8 +21,8 @@ using gpuopt::distributed::Team;
 using gpuopt::test::allRight;
 using gpuopt::test::checkCuda;
 using gpuopt::test::DeviceArray;
+using gpuopt::test::maxRanks;
 using gpuopt::test::messageOf;
-using gpuopt::test::mostRanks;
 using gpuopt::test::onRanks;
 using gpuopt::test::Rank;
 using gpuopt::test::someRanks;
@@ -30,8 +30,8 @@ using gpuopt::test::someRanks;
 // Copies by copy engines, whatever the size.
 void preferCopies(Team& team) {
   auto& tuning = gpuopt::detail::TeamAccess::of(team).slabTuning;
-  tuning.mostCopyRanks = tuning.mostTransposingCopyRanks = 16;
-  tuning.leastCopyBytes = 0;
+  tuning.maxCopyRanks = tuning.maxTransposingCopyRanks = 16;
+  tuning.minCopyBytes = 0;
 }
 
 __device__ int valueOf(std::size_t index, int call) { return static_cast<int>(index) * 7 + call * 100003; }
@@ -202,7 +202,7 @@ TEST_CASE("from rows to columns and back, dense") {
 }
 
 TEST_CASE("explainTranspose names the path and the reason") {
-  if (mostRanks() < 2) return;
+  if (maxRanks() < 2) return;
   std::vector<std::string> texts;
   REQUIRE(onRanks(2, [&](Rank& rank) {
             Team team(rank.comm);

@@ -21,7 +21,7 @@ using gpuopt::distributed::TeamOptions;
 using gpuopt::test::allRight;
 using gpuopt::test::checkCuda;
 using gpuopt::test::DeviceArray;
-using gpuopt::test::mostRanks;
+using gpuopt::test::maxRanks;
 using gpuopt::test::onRanks;
 using gpuopt::test::Rank;
 using gpuopt::test::someRanks;
@@ -241,7 +241,7 @@ TEST_CASE("symmetric vectors fail on all ranks, or on none") {
 }
 
 TEST_CASE("the calls of a team are for its device") {
-  if (mostRanks() < 2) return;
+  if (maxRanks() < 2) return;
   const auto messages = onRanks(2, [](Rank& rank) {
     Team team(rank.comm);
     checkCuda(cudaSetDevice(1 - rank.number), "cudaSetDevice");

@@ -36,11 +36,11 @@ TeamOptions optionsOf(Path path) { return {path != Path::byNccl, std::chrono::mi
 // Copies of small matrices, too, in three chunks.
 void tune(Team& team, Path path) {
   auto& tuning = gpuopt::detail::TeamAccess::of(team).slabTuning;
-  tuning.mostCopyRanks = tuning.mostTransposingCopyRanks = path == Path::copies || path == Path::copiesOfOut ? 16 : 0;
-  tuning.leastCopyBytes = 0;
-  if (path == Path::levelsOneByOne) tuning.mostGatheredBytes = 0;
+  tuning.maxCopyRanks = tuning.maxTransposingCopyRanks = path == Path::copies || path == Path::copiesOfOut ? 16 : 0;
+  tuning.minCopyBytes = 0;
+  if (path == Path::levelsOneByOne) tuning.maxGatheredBytes = 0;
   tuning.chunkBytes = 1;
-  tuning.mostChunks = 3;
+  tuning.maxChunks = 3;
 }
 
 bool isOutSymmetric(Path path) { return path == Path::writes || path == Path::copies || path == Path::copiesOfOut; }

@@ -78,7 +78,7 @@ void checkAdding(std::size_t n, std::size_t bins, Counter before, Distribution d
 }
 
 // Bins that `groups` groups of blocks combine, with `bytes` bytes of a bin, if they are as many as possible.
-std::size_t mostBinsOf(std::size_t groups, std::size_t bytes) {
+std::size_t maxBinsOf(std::size_t groups, std::size_t bytes) {
   return groups * detail::cellMemory(detail::keyedRequest<Source>(1, 1, detail::countCell<Count>())) / bytes;
 }
 
@@ -173,16 +173,16 @@ TEST_CASE("histograms: counters of 8 bytes go beyond 2^32, those of 4 wrap aroun
 TEST_CASE("reduceBy: keys at the edges of groups of blocks, in as many bins as they can have", "[device][sweep]") {
   for (const std::size_t more : std::vector<std::size_t>{0, 1}) {
     for (const std::size_t groups : std::vector<std::size_t>{1, 2, 5}) {
-      checkReduceBy<ReduceByPolicy, int, int>(mostBinsOf(groups, 4) + more, Plus{});
-      checkReduceBy<ReduceByPolicy, float, float>(mostBinsOf(groups, 6) + more, Plus{});
+      checkReduceBy<ReduceByPolicy, int, int>(maxBinsOf(groups, 4) + more, Plus{});
+      checkReduceBy<ReduceByPolicy, float, float>(maxBinsOf(groups, 6) + more, Plus{});
     }
-    checkReduceBy<ReduceByPolicy, std::uint8_t, long long>(mostBinsOf(1, 8) + more, Plus{});
-    checkReduceBy<ReduceByPolicy, std::uint8_t, long long>(mostBinsOf(3, 6) + more, Plus{});
-    checkReduceBy<ReduceByPolicy, float, float>(mostBinsOf(4, 4) + more, Maximum{});
-    checkReduceBy<ReduceByPolicy, double, double>(mostBinsOf(3, 8) + more, Minimum{});
-    checkReduceBy<FastSums, float, float>(mostBinsOf(1, 4) + more, Plus{});
-    checkReduceBy<FastSums, float, float>(mostBinsOf(3, 4) + more, Plus{});
-    checkReduceBy<FastSums, double, double>(mostBinsOf(3, 8) + more, Plus{});
+    checkReduceBy<ReduceByPolicy, std::uint8_t, long long>(maxBinsOf(1, 8) + more, Plus{});
+    checkReduceBy<ReduceByPolicy, std::uint8_t, long long>(maxBinsOf(3, 6) + more, Plus{});
+    checkReduceBy<ReduceByPolicy, float, float>(maxBinsOf(4, 4) + more, Maximum{});
+    checkReduceBy<ReduceByPolicy, double, double>(maxBinsOf(3, 8) + more, Minimum{});
+    checkReduceBy<FastSums, float, float>(maxBinsOf(1, 4) + more, Plus{});
+    checkReduceBy<FastSums, float, float>(maxBinsOf(3, 4) + more, Plus{});
+    checkReduceBy<FastSums, double, double>(maxBinsOf(3, 8) + more, Plus{});
   }
 }
 

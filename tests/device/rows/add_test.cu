@@ -203,7 +203,7 @@ TEST_CASE("Long lists of few indices", "[rows][add]") {
 // As a plan with other constants has it; compared with a loop over parts of `part` indices.
 template <RowAddition ADDITION, RowIndices INDICES = TRUSTED, class In, class Out = In, class Index>
 detail::AddRowsPlan checkTuned(const Shape& s, const std::vector<Index>& indices, const detail::AddRowsTuning& tuning) {
-  INFO(s.n << " rows of " << s.cols << " added to " << s.rows << " in parts of " << tuning.mostIndices);
+  INFO(s.n << " rows of " << s.cols << " added to " << s.rows << " in parts of " << tuning.maxIndices);
   const std::size_t inLd = s.cols + s.inGap, outLd = s.cols + s.outGap;
   const std::vector<In> values = elements<In>(s.n * inLd, 9, ADDITION == ATOMIC);
   const std::vector<Out> before = elements<Out>(s.rows * outLd, 4, ADDITION == ATOMIC);
@@ -215,7 +215,7 @@ detail::AddRowsPlan checkTuned(const Shape& s, const std::vector<Index>& indices
   const detail::AddRowsRequest adds{request, s.n, sizeof(Index), ADDITION, INDICES};
   const detail::AddRowsPlan plan = detail::planAddRows(adds, tuning);
   detail::launchAddRows<ADDITION, INDICES, In, Out>({adds, plan, "test", nullptr}, where.data());
-  CHECK(haveSameBits(out.toHost(), added(s, values, indices, before, tuning.mostIndices)));
+  CHECK(haveSameBits(out.toHost(), added(s, values, indices, before, tuning.maxIndices)));
   return plan;
 }
 
@@ -236,7 +236,7 @@ TEST_CASE("Rows added in parts", "[rows][add]") {
 detail::AddRowsTuning tuningOfSlots(std::size_t part = std::size_t{1} << 24) {
   detail::AddRowsTuning tuning{part};
   tuning.slotsBytes = tuning.slotsRowBytes = 0;
-  tuning.slotsLeastShare = 2;
+  tuning.slotsMinShare = 2;
   tuning.restBlocks = 3;
   return tuning;
 }

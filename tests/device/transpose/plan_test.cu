@@ -469,13 +469,13 @@ TEST_CASE("a device that nobody has measured has limits by its L2 cache and its 
   const TransposeTuning same = detail::modelledTuning(132, 50 << 20);
   CHECK(same.registerBytes == measured.registerBytes);
   CHECK(same.manyOddBytes == measured.manyOddBytes);
-  CHECK(same.leastBatch == measured.leastBatch);
+  CHECK(same.minBatch == measured.minBatch);
   const TransposeTuning half = detail::modelledTuning(66, 25 << 20);
   CHECK(half.registerBytes == measured.registerBytes / 2);
   CHECK(half.registerBytesOf1Or2Bytes == measured.registerBytesOf1Or2Bytes / 2);
   CHECK(half.manyOddBytes == measured.manyOddBytes / 2);
   CHECK(half.manyByteColumnsBytes == measured.manyByteColumnsBytes / 2);
-  CHECK(half.leastBatch == measured.leastBatch / 2);
+  CHECK(half.minBatch == measured.minBatch / 2);
   CHECK(half.manyLinesBlocks == measured.manyLinesBlocks / 2);
   CHECK(half.wideBytes == measured.wideBytes);
 

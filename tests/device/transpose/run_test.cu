@@ -16,7 +16,7 @@ using Algorithm = gpuopt::detail::TransposeAlgorithm;
 // However few matrices there are, and however small one is.
 gpuopt::detail::TransposeTuning anyBatch() {
   gpuopt::detail::TransposeTuning tuning;
-  tuning.leastBatch = 1;
+  tuning.minBatch = 1;
   tuning.smallElements = tuning.smallElementsOf2Or4Bytes = 0;
   tuning.smallAlignedElements = tuning.smallSkinnyElements = 0;
   return tuning;

@@ -20,7 +20,7 @@ template <class Partial>
 struct Contribution {
   static constexpr unsigned HEADER_WORDS = 3;
   static constexpr unsigned WORDS = HEADER_WORDS + (sizeof(Partial) + 3) / 4;
-  static constexpr bool FITS_SLOTS = WORDS <= mostPeerWords;
+  static constexpr bool FITS_SLOTS = WORDS <= maxPeerWords;
 
   unsigned* words;
   unsigned call;
@@ -132,7 +132,7 @@ template <class Reducer, class Out>
 GPUOPT_KERNEL void __launch_bounds__(exchangeThreads)
     combinePeersKernel(const PeerTable peers, const unsigned* contribution, const Reducer reducer, const Out out) {
   constexpr unsigned WORDS = Contribution<typename Reducer::Partial>::WORDS;
-  __shared__ unsigned words[mostPeers * WORDS];
+  __shared__ unsigned words[maxPeers * WORDS];
   __shared__ unsigned failure;
   overlapPreviousKernel();
   const unsigned epoch = *peers.epoch + 1, call = contribution[0];

@@ -29,11 +29,11 @@ struct MatrixPart {
 
 template <class In, class Out, class Function>
 struct PartsProblem {
-  MatrixPart<In, Out> parts[mostPeers];
-  std::size_t down[mostPeers];   // tiles below each other in a matrix of a part,
-  std::size_t tiles[mostPeers];  // and all of its tiles
+  MatrixPart<In, Out> parts[maxPeers];
+  std::size_t down[maxPeers];   // tiles below each other in a matrix of a part,
+  std::size_t tiles[maxPeers];  // and all of its tiles
   std::size_t batch;
-  std::size_t most;        // tiles of the part that has most
+  std::size_t maxTiles;    // of a part
   unsigned count;          // of parts
   const unsigned* broken;  // if not null: where it is not 0, nothing is moved
   Function function;
@@ -116,7 +116,7 @@ GPUOPT_KERNEL void __launch_bounds__(Tile::THREADS) movePartsKernel(const PartsO
   waitForPreviousKernel();
   if (problem.broken != nullptr && *problem.broken != 0) return;
   unsigned turn = 0;
-  for (std::size_t i = blockIdx.x; i < problem.most * problem.count; i += gridDim.x, ++turn) {
+  for (std::size_t i = blockIdx.x; i < problem.maxTiles * problem.count; i += gridDim.x, ++turn) {
     const auto number = static_cast<unsigned>((i + turn) % problem.count);
     const std::size_t matrix = i / problem.count / problem.tiles[number];
     if (matrix >= problem.batch) continue;

@@ -46,7 +46,7 @@ constexpr unsigned exchangeBlock(unsigned words, int ranks) {
 }
 
 inline TeamReducePlan planTeamReduce(const TeamReduceRequest& r) {
-  if (r.usesPeers && r.words <= mostPeerWords)
+  if (r.usesPeers && r.words <= maxPeerWords)
     return {TeamReduceAlgorithm::peers, "the ranks reach each other's memory", r, exchangeBlock(r.words, r.ranks), 0};
   return {TeamReduceAlgorithm::gathered,
           r.usesPeers ? "a partial result has more words than a slot" : "the ranks do not reach each other's memory", r,

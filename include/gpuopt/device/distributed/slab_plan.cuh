@@ -58,21 +58,21 @@ inline constexpr bool isPlan<SlabPlan> = true;
 
 // Whether copy engines can, and are the fastest way.
 inline bool prefersCopies(const SlabRequest& request, const SlabTuning& tuning) {
-  const int most = request.transposes ? tuning.mostTransposingCopyRanks : tuning.mostCopyRanks;
-  return request.reachesOut && request.ranks <= most && request.batch == 1 && request.pitchBytes <= INT_MAX &&
-         (!request.reachesIn || request.slabBytes >= tuning.leastCopyBytes);
+  const int maxRanks = request.transposes ? tuning.maxTransposingCopyRanks : tuning.maxCopyRanks;
+  return request.reachesOut && request.ranks <= maxRanks && request.batch == 1 && request.pitchBytes <= INT_MAX &&
+         (!request.reachesIn || request.slabBytes >= tuning.minCopyBytes);
 }
 
 // Chunks of about chunkBytes.
 inline unsigned chunksOf(const SlabRequest& request, const SlabTuning& tuning) {
   const std::size_t chunks = request.slabBytes / largerOf<std::size_t>(tuning.chunkBytes, 1);
-  return static_cast<unsigned>(clampTo<std::size_t>(chunks, 1, tuning.mostChunks));
+  return static_cast<unsigned>(clampTo<std::size_t>(chunks, 1, tuning.maxChunks));
 }
 
 // Short blocks of a node for a rank are gathered: one message instead of one for each rank of the node.
 inline SlabPlan planLevels(const SlabRequest& request, const SlabTuning& tuning) {
   const std::size_t block = request.slabBytes / static_cast<unsigned>(request.ranks);
-  const bool gathers = block <= tuning.mostGatheredBytes;
+  const bool gathers = block <= tuning.maxGatheredBytes;
   return {SlabAlgorithm::levels, chunksOf(request, tuning),
           message({"in is in symmetric memory, ", request.ranks, " ranks are on ", request.nodes,
                    " nodes, and blocks of about ", block, " bytes ",
@@ -102,7 +102,7 @@ inline SlabPlan planSlabs(const SlabRequest& request, const SlabTuning& tuning) 
   if (prefersCopies(request, tuning)) {
     const std::string size = message({"slabs of ", request.slabBytes, " bytes"});
     return {Algorithm::copies, chunksOf(request, tuning),
-            request.reachesIn ? message({size, " reach ", tuning.leastCopyBytes}) : "only out is in symmetric memory"};
+            request.reachesIn ? message({size, " reach ", tuning.minCopyBytes}) : "only out is in symmetric memory"};
   }
   if (request.transposes && request.reachesOut) return planWrites(request);
   if (!request.reachesIn) return {Algorithm::messages, chunksOf(request, tuning), "in is not in symmetric memory"};

@@ -29,17 +29,17 @@ void launchParts(const std::vector<MatrixPart<typename Tile::In, typename Tile::
                  const typename Tile::Function& function, const TeamState& team, const unsigned* broken,
                  cudaStream_t stream, unsigned blocksEach) {
   const auto multiprocessors = static_cast<std::size_t>(deviceAttribute(cudaDevAttrMultiProcessorCount, team.device));
-  for (std::size_t done = 0; done < parts.size(); done += mostPeers) {
-    const std::size_t count = smallerOf(parts.size() - done, std::size_t{mostPeers});
+  for (std::size_t done = 0; done < parts.size(); done += maxPeers) {
+    const std::size_t count = smallerOf(parts.size() - done, std::size_t{maxPeers});
     PartsOf<Tile> problem{{}, {}, {}, batch, 0, static_cast<unsigned>(count), broken, function};
     for (std::size_t i = 0; i < count; ++i) {
       problem.parts[i] = parts[done + i];
       problem.down[i] = ceilDivide(parts[done + i].rows, Tile::ROWS);
       problem.tiles[i] = problem.down[i] * ceilDivide(parts[done + i].cols, Tile::COLS);
-      problem.most = largerOf(problem.most, batch * problem.tiles[i]);
+      problem.maxTiles = largerOf(problem.maxTiles, batch * problem.tiles[i]);
     }
     const std::size_t enough = ceilDivide(blocksEach * multiprocessors, count);
-    const std::size_t blocks = smallerOf(problem.most, enough);
+    const std::size_t blocks = smallerOf(problem.maxTiles, enough);
     launch(movePartsKernel<Tile>, gridConfig(Tile::THREADS, blocks * count, stream, "gpuopt::distributed"), problem);
   }
 }

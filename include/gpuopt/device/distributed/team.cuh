@@ -114,7 +114,7 @@ class TeamState {
         slabTuning(slabTuningOf(computeCapability(device))) {
     allocate();
     connect(usesPeerAccess);
-    unsigned* const own = contribution() + mostPeerWords;
+    unsigned* const own = contribution() + maxPeerWords;
     const auto nanoseconds = static_cast<unsigned long long>(timeout.count());
     peers = tableOf(nanoseconds, 0, own, own + 2);
     agreements = tableOf(nanoseconds, 1, own + 1, own + 2);
@@ -251,7 +251,7 @@ class TeamState {
   }
 
   // The number of the next exchange that NCCL gathers in the order of the caller's streams.
-  unsigned* exchange() const { return contribution() + mostPeerWords + 3; }
+  unsigned* exchange() const { return contribution() + maxPeerWords + 3; }
 
   // The launch of one block with a thread for each word of all ranks, or as many as there may be.
   LaunchConfig config(cudaStream_t stream, unsigned words) const {
@@ -265,7 +265,7 @@ class TeamState {
 
   // Slots of exchanges and of agreements, a contribution, two epochs and whether the team is broken, the number of
   // an exchange, what is gathered.
-  static constexpr std::size_t gatherOffset = roundUp(2 * slotBytes + (mostPeerWords + 4) * sizeof(unsigned), 256);
+  static constexpr std::size_t gatherOffset = roundUp(2 * slotBytes + (maxPeerWords + 4) * sizeof(unsigned), 256);
 
   // What a rank has gathered, and in which gathering of which team: see exchangeMark.
   template <class T>
@@ -318,7 +318,7 @@ class TeamState {
       if (connection_.memory(other) != nullptr) lowest = other;
     nodes = RankNodes(gather(lowest, FUNCTION));
     const auto& own = nodes.ranks(rank);
-    const bool isNode = own.size() <= mostPeers && (isWanted ? connection_.reachesAll(own) : own.size() == 1);
+    const bool isNode = own.size() <= maxPeers && (isWanted ? connection_.reachesAll(own) : own.size() == 1);
     for (const char each : gather(static_cast<char>(isNode), FUNCTION))
       if (each == 0) nodes = RankNodes::alone(size);
     usesPeers = isWanted && nodes.count() == 1;

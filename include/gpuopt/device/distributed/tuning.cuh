@@ -18,22 +18,22 @@ inline constexpr int combineColumnsThreads = 256;
 
 // What the plan compares with. The defaults are those of sm_90.
 struct SlabTuning {
-  // The most ranks that copy engines serve: they take one peer at a time.
-  int mostCopyRanks = 2;
+  // Up to how many ranks copy engines are used: they serve one peer at a time.
+  int maxCopyRanks = 2;
   // The same of transpositions, which a kernel that writes to the peers' memory does as fast, without scratch memory:
   // two GPUs 1.48 to 1.51 ms for 1 GiB. Copy engines take 1.70 ms, since the kernels that pack take memory bandwidth
   // from them, and with a packing kernel of one or two blocks for each multiprocessor 1.46 to 1.49 ms.
-  int mostTransposingCopyRanks = 0;
+  int maxTransposingCopyRanks = 0;
   // Below this the kernel is faster. H200: both lines meet at about this size.
-  std::size_t leastCopyBytes = std::size_t{128} << 20;
+  std::size_t minCopyBytes = std::size_t{128} << 20;
   // Chunks let transpositions and transfers overlap. H200: 4 chunks for 1 GiB; for 16 MiB 4 chunks take 54 us, one 47
   // us.
   std::size_t chunkBytes = std::size_t{128} << 20;
-  unsigned mostChunks = 4;
+  unsigned maxChunks = 4;
   // Blocks up to this length are sent together, for all ranks of a node. A message of NCCL takes 6.1 us without its
   // bytes (8 bytes between two GPUs, in a graph). In that time as many bytes are gathered, at 329 GB/s (four GPUs), and
   // sent, at 45 GB/s, which is assumed: the model of docs/distributed.md.
-  std::size_t mostGatheredBytes = 240000;
+  std::size_t maxGatheredBytes = 240000;
   // Of kernels that read the peers' memory, or copy: 264 blocks on 132 multiprocessors are enough.
   unsigned blocksPerMultiprocessor = 2;
 };

@@ -64,7 +64,7 @@ class CopiedWords {
 
   __device__ Word word(const Update& update, unsigned slot) const {
     Word word = words_[slot];
-    for (unsigned copy = 1; copy < copies_; ++copy) word = update.joined(word, words_[copy * slots_ + slot]);
+    for (unsigned copy = 1; copy < copies_; ++copy) word = update.combined(word, words_[copy * slots_ + slot]);
     return word;
   }
 
@@ -95,7 +95,7 @@ class HotWords : public CopiedWords<Update> {
   // Finds the frequent slots of a sample. All threads call, before they clear.
   __device__ void find(SampledSlots sample) {
     if (sample.slots[1] == sample.slots[0]) sample.slots[1] = ~0u;  // probably of a run
-    const unsigned least = minHotSamples + hotSamplesOfBins / bins_;
+    const unsigned minCount = minHotSamples + hotSamplesOfBins / bins_;
     for (unsigned i = threadIdx.x; i < hotSets + hotKeys; i += blockDim.x) tags()[i] = ~0u;
     for (unsigned i = threadIdx.x; i < hotSets; i += blockDim.x) sizes()[i] = 0;
     for (const unsigned slot : sample.slots)
@@ -103,7 +103,7 @@ class HotWords : public CopiedWords<Update> {
     __syncthreads();
     bool found = false;
     for (const unsigned slot : sample.slots)
-      if (slot < bins_ && atomicAdd(&counter(slot), 1u) == least - 1) {
+      if (slot < bins_ && atomicAdd(&counter(slot), 1u) == minCount - 1) {
         insert(slot);
         found = true;
       }
@@ -136,8 +136,8 @@ class HotWords : public CopiedWords<Update> {
       if (slot >= bins_) continue;
       Word word = words_[copies_ * slots_ + key * 32 + static_cast<unsigned>(laneIndex())];
 #pragma unroll
-      for (int distance = 16; distance > 0; distance /= 2) word = update.joined(word, shuffleXor(word, distance));
-      if (laneIndex() == 0) words_[slot] = update.joined(words_[slot], word);
+      for (int distance = 16; distance > 0; distance /= 2) word = update.combined(word, shuffleXor(word, distance));
+      if (laneIndex() == 0) words_[slot] = update.combined(words_[slot], word);
     }
     __syncthreads();
   }

@@ -258,16 +258,17 @@ using SharedWords = std::conditional_t<isLongSum<Update>, BlockLongSums<Update>,
 
 // One word of all elements.
 template <class Update, int COUNT>
-__device__ inline typename Update::Word joinedWord(const Update& update, const typename Update::Word (&words)[COUNT]) {
+__device__ inline typename Update::Word combinedWord(const Update& update,
+                                                     const typename Update::Word (&words)[COUNT]) {
   typename Update::Word all = words[0];
 #pragma unroll
-  for (int i = 1; i < COUNT; ++i) all = update.joined(all, words[i]);
+  for (int i = 1; i < COUNT; ++i) all = update.combined(all, words[i]);
   return all;
 }
 
-// Joins the words of neighbouring lanes with the same key; the first of them has the result, and true.
+// Combines the words of neighbouring lanes with the same key; the first of them has the result, and true.
 template <class Update>
-__device__ inline bool joinLanes(const Update& update, unsigned key, typename Update::Word& word) {
+__device__ inline bool combineLanes(const Update& update, unsigned key, typename Update::Word& word) {
   const auto lane = static_cast<unsigned>(laneIndex());
   const unsigned below = __shfl_up_sync(fullMask, key, 1);
   const unsigned firsts = __ballot_sync(fullMask, lane == 0 || below != key);
@@ -276,12 +277,12 @@ __device__ inline bool joinLanes(const Update& update, unsigned key, typename Up
 #pragma unroll
   for (unsigned distance = 1; distance < 32; distance *= 2) {
     const auto other = shuffleDown(word, distance);
-    if (lane + distance <= last) word = update.joined(word, other);
+    if (lane + distance <= last) word = update.combined(word, other);
   }
   return (firsts >> lane & 1) != 0;
 }
 
-// Neighbouring elements of one bin are joined before they go to its word: lanes that update one word wait for each
+// Neighbouring elements of one bin are combined before they go to its word: lanes that update one word wait for each
 // other. First four of a lane, then, if all lanes call and most of them have such a run, those of neighbouring lanes.
 template <bool ALL_LANES, class Update, class Words, class A, int COUNT>
 __device__ inline void takeKeyed(Update& update, const Words& words, const BinRange& range,
@@ -301,10 +302,10 @@ __device__ inline void takeKeyed(Update& update, const Words& words, const BinRa
     }
     bool isFirst = isRun;
     Word all[1] = {own[0]};
-    if (RUN > 1 && isRun) all[0] = joinedWord(update, own);
-    if (ALL_LANES && RUN > 1 && __popc(__ballot_sync(fullMask, isRun)) >= minJoinedLanes) {
+    if (RUN > 1 && isRun) all[0] = combinedWord(update, own);
+    if (ALL_LANES && RUN > 1 && __popc(__ballot_sync(fullMask, isRun)) >= minCombinedLanes) {
       const unsigned noKey = ~static_cast<unsigned>(laneIndex());
-      isFirst = joinLanes(update, isRun ? slots[0] : noKey, all[0]) && isRun;
+      isFirst = combineLanes(update, isRun ? slots[0] : noKey, all[0]) && isRun;
     }
     const unsigned slot[1] = {slots[0]};
     if (isFirst)
@@ -389,13 +390,14 @@ struct DecodeSums {
   }
 };
 
-// The larger one of `most` and the finite magnitudes in a bin.
+// The larger one of `maxBits` and the finite magnitudes in a bin.
 template <class A, int COUNT>
-__device__ inline void lookForMagnitude(const KeyedValue<A> (&values)[COUNT], unsigned bins, AtomicUnsigned<A>& most) {
+__device__ inline void lookForMagnitude(const KeyedValue<A> (&values)[COUNT], unsigned bins,
+                                        AtomicUnsigned<A>& maxBits) {
 #pragma unroll
   for (int i = 0; i < COUNT; ++i) {
     const auto bits = magnitudeBits(values[i].value);
-    most = values[i].slot < bins && isFinite<A>(bits) && bits > most ? bits : most;
+    maxBits = values[i].slot < bins && isFinite<A>(bits) && bits > maxBits ? bits : maxBits;
   }
 }
 
@@ -405,9 +407,9 @@ GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
     sampleMagnitudesKernel(const Source source, const StepArgs shape, const std::size_t every, const unsigned bins,
                            Magnitudes<A>* magnitudes) {
   using Bits = AtomicUnsigned<A>;
-  __shared__ Bits most;
+  __shared__ Bits maxBits;
   waitForPreviousKernel();
-  if (threadIdx.x == 0) most = 0;
+  if (threadIdx.x == 0) maxBits = 0;
   __syncthreads();
   Bits own = 0;
   const auto take = [&](const auto& values) { lookForMagnitude(values, bins, own); };
@@ -419,9 +421,9 @@ GPUOPT_KERNEL void __launch_bounds__(keyedThreads, 1)
     takeStep(source, step, take);
   }
   if (every == 1 && blockIdx.x == 0) takeEdge(source, shape, take);
-  atomicMax(&most, own);
+  atomicMax(&maxBits, own);
   __syncthreads();
-  if (threadIdx.x == 0) atomicMax(&magnitudes->sampled, most);
+  if (threadIdx.x == 0) atomicMax(&magnitudes->sampled, maxBits);
 }
 
 GPUOPT_DETAIL_END

@@ -17,7 +17,7 @@ GPUOPT_DETAIL_BEGIN
 //   Word                       what a bin has in shared and in global memory
 //   DECODES                    whether a word has other bits than the result that it stands for
 //   neutral()                  the word of a bin without values
-//   joined(word, word)         two words in one
+//   combined(word, word)         two words in one
 //   combine(address, word)     the same atomically
 //   start(n)                   what a thread reads first; whether there is anything to do
 //   word(value, slot)          of a value of the bin `slot`
@@ -52,7 +52,7 @@ struct DirectSum : PlainUpdate {
   using Word = std::conditional_t<std::is_integral_v<A>, AtomicUnsigned<A>, A>;
 
   __host__ __device__ Word neutral() const { return 0; }
-  __device__ Word joined(Word a, Word b) const { return a + b; }
+  __device__ Word combined(Word a, Word b) const { return a + b; }
   __device__ void combine(Word* address, Word word) const { atomicAdd(address, word); }
   __device__ Word word(A value, unsigned) const { return static_cast<Word>(value); }
   __device__ A value(Word word, unsigned) const { return static_cast<A>(word); }
@@ -67,7 +67,7 @@ struct KeyedIntegerExtreme : PlainUpdate {
     constexpr Word result = LARGER ? least<Word> : greatest<Word>;
     return result;
   }
-  __device__ Word joined(Word a, Word b) const { return (LARGER ? b > a : b < a) ? b : a; }
+  __device__ Word combined(Word a, Word b) const { return (LARGER ? b > a : b < a) ? b : a; }
   __device__ void combine(Word* address, Word word) const {
     if constexpr (LARGER)
       atomicMax(address, word);
@@ -90,15 +90,15 @@ template <bool LARGER, class A>
 struct KeyedExtreme<LARGER, A, false> : KeyedIntegerExtreme<LARGER, AtomicSigned<A>> {
   static constexpr bool DECODES = true;
   using Word = AtomicSigned<A>;
-  static constexpr Word MOST = (std::numeric_limits<Word>::max)();
+  static constexpr Word MAX_WORD = (std::numeric_limits<Word>::max)();
 
   __host__ __device__ Word neutral() const { return word(LARGER ? least<A> : greatest<A>, 0); }
   __host__ __device__ Word word(A value, unsigned) const {
-    if (value != value) return LARGER ? MOST : -MOST - 1;
+    if (value != value) return LARGER ? MAX_WORD : -MAX_WORD - 1;
     const auto bits = bitsAs<Word>(value);
-    return bits < 0 ? bits ^ MOST : bits;
+    return bits < 0 ? bits ^ MAX_WORD : bits;
   }
-  __device__ A value(Word word, unsigned) const { return bitsAs<A>(word < 0 ? word ^ MOST : word); }
+  __device__ A value(Word word, unsigned) const { return bitsAs<A>(word < 0 ? word ^ MAX_WORD : word); }
 };
 
 // Operations for which there is an instruction.
@@ -118,7 +118,9 @@ struct OperationUpdate : PlainUpdate {
   }
 
   __host__ __device__ Word neutral() const { return none; }
-  __device__ Word joined(Word a, Word b) const { return bitsAs<Word>(static_cast<A>(op(bitsAs<A>(a), bitsAs<A>(b)))); }
+  __device__ Word combined(Word a, Word b) const {
+    return bitsAs<Word>(static_cast<A>(op(bitsAs<A>(a), bitsAs<A>(b))));
+  }
   __device__ void combine(Word* address, Word word) const {
     if constexpr (std::is_same_v<Op, BitAnd>) {
       atomicAnd(address, word);
@@ -130,7 +132,7 @@ struct OperationUpdate : PlainUpdate {
       Word before = *static_cast<volatile Word*>(address), expected;
       do {
         expected = before;
-        before = atomicCAS(address, expected, joined(expected, word));
+        before = atomicCAS(address, expected, combined(expected, word));
       } while (before != expected);
     }
   }
@@ -170,7 +172,7 @@ class FixedPointSum {
       : magnitudes_(magnitudes), flags_(flags), bins_(bins), again_(again) {}
 
   __host__ __device__ Word neutral() const { return 0; }
-  __device__ Word joined(Word a, Word b) const { return a + b; }
+  __device__ Word combined(Word a, Word b) const { return a + b; }
   __device__ void combine(Word* address, Word word) const { atomicAdd(address, word); }
 
   __device__ bool start(std::size_t n) {
@@ -217,7 +219,7 @@ class FixedPointSum {
     const double sum = static_cast<double>(static_cast<long long>(word));
     const int top = Limits::max_exponent + exponent_;  // 2^top stands for the power of two above the greatest number,
     const bool isRoundedUp = top < Limits::digits;     // which is rounded to it if it is no multiple of the unit
-    if (isRoundedUp && fabs(sum) == ldexp(1.0, top)) return sum < 0 ? -MOST : MOST;
+    if (isRoundedUp && fabs(sum) == ldexp(1.0, top)) return sum < 0 ? -MAX_VALUE : MAX_VALUE;
     if constexpr (sizeof(A) == 4) return static_cast<A>(sum * power<double>(-exponent_));
     return static_cast<A>(ldexp(sum, -exponent_));
   }
@@ -226,7 +228,7 @@ class FixedPointSum {
   using Limits = std::numeric_limits<A>;
   static constexpr int MANTISSA = Limits::digits - 1;  // bits
   static constexpr unsigned PLUS = 1, MINUS = 2, NONE = 4;
-  static constexpr A INFINITE = greatest<A>, MOST = (Limits::max)();
+  static constexpr A INFINITE = greatest<A>, MAX_VALUE = (Limits::max)();
 
   // 2^exponent, if it is a normal number.
   template <class N>

@@ -102,7 +102,7 @@ inline constexpr unsigned cacheSamples = 4;
 inline constexpr std::size_t minCachedElements = 1 << 16;
 
 // Lanes of a warp with four neighbours of one bin, from which on reduceBy joins those of neighbouring lanes.
-inline constexpr int minJoinedLanes = 24;
+inline constexpr int minCombinedLanes = 24;
 
 // How often reduceBy may read its input, by groups of blocks that combine some of the bins each; and where an update is
 // a loop. Integers in 2^18 bins take five readings 590 to 800 us, atomics in global memory 310 for runs, 6640 for

@@ -145,12 +145,12 @@ void launchPermuteKernel(const PermuteKernelPlan& plan, const Function& function
 }
 
 // Words of `plan.request.inBytes` bytes; an element's alignment is the least of them.
-template <std::size_t BYTES, std::size_t LEAST>
+template <std::size_t BYTES, std::size_t MIN_BYTES>
 void launchPermuteWords(const PermuteKernelPlan& plan, cudaStream_t stream) {
   if (plan.request.inBytes == BYTES)
     launchPermuteKernel<Word<BYTES>, Word<BYTES>>(plan, Identity{}, stream);
-  else if constexpr (BYTES > LEAST)
-    launchPermuteWords<BYTES / 2, LEAST>(plan, stream);
+  else if constexpr (BYTES > MIN_BYTES)
+    launchPermuteWords<BYTES / 2, MIN_BYTES>(plan, stream);
 }
 
 template <class In, class Out, class Function>

@@ -162,10 +162,10 @@ class PermutePlanner {
       before *= r_.axis[k].extent;
     }
     const PermuteAxis axis = r_.axis[in];
-    const std::size_t most = tuning_.runBytes[5] * 8 / 5 / (before * r_.outBytes);
-    if (axis.out != static_cast<std::ptrdiff_t>(before) || axis.extent <= most) return;
+    const std::size_t maxPart = tuning_.runBytes[5] * 8 / 5 / (before * r_.outBytes);
+    if (axis.out != static_cast<std::ptrdiff_t>(before) || axis.extent <= maxPart) return;
     if (tuning_.fillsSectors(before * r_.outBytes) || r_.rank == permuteRank) return;
-    std::size_t part = most;
+    std::size_t part = maxPart;
     while (axis.extent % part != 0) --part;
     if (part == 1) return;
     for (unsigned k = r_.rank++; k > in; --k) r_.axis[k] = r_.axis[k - 1];

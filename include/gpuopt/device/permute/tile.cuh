@@ -438,13 +438,13 @@ class PermuteTile {
 
 // A function may need more registers than those of as many blocks.
 template <class Out, class Function>
-constexpr unsigned permuteLeastBlocks = std::is_same_v<Function, Identity>
-                                            ? smallerOf<unsigned>(permuteBlocks(sizeof(Out)),
-                                                                  RESIDENT_THREADS / permuteThreads)
-                                            : 1;
+constexpr unsigned permuteMinBlocks = std::is_same_v<Function, Identity>
+                                          ? smallerOf<unsigned>(permuteBlocks(sizeof(Out)),
+                                                                RESIDENT_THREADS / permuteThreads)
+                                          : 1;
 
 template <class In, class Out, class Function>
-GPUOPT_KERNEL void __launch_bounds__(permuteThreads, permuteLeastBlocks<Out, Function>)
+GPUOPT_KERNEL void __launch_bounds__(permuteThreads, permuteMinBlocks<Out, Function>)
     permuteTileKernel(const PermuteTileArgs<In, Out, Function> args) {
   PermuteTile<In, Out, Function>(args).move();
 }

@@ -27,7 +27,7 @@ constexpr bool requireAddableRows() {
 }
 
 // Rows are counted in 32 bits, with one more for padding.
-inline constexpr std::size_t mostGroupedRows = 0xffffffff;
+inline constexpr std::size_t maxGroupedRows = 0xffffffff;
 
 // Passes the call to use(call), a generic lambda, if its types and arguments are right.
 template <class In, class Out, class Index, class Use>
@@ -38,8 +38,8 @@ void withAddedRows(const char* name, const MatrixView<In>& in, const Index* indi
     requireRows(in, "in", name);
     requireRows(out, "out", name);
     requireMovesRows(named(in, "in"), named(out, "out"), Indexed::out, namedArray(indices, n, "indices"), name);
-    if (addition == RowAddition::deterministic && out.rows > mostGroupedRows)
-      throwInvalid({name, ": out has ", out.rows, " rows, more than ", mostGroupedRows, ": use RowAddition::atomic"});
+    if (addition == RowAddition::deterministic && out.rows > maxGroupedRows)
+      throwInvalid({name, ": out has ", out.rows, " rows, more than ", maxGroupedRows, ": use RowAddition::atomic"});
     const AddRowsRequest request{combineRowsRequest(in, out), n, sizeof(Index), addition, policy};
     use(AddRowsCall{request, planAddRows(request), name, stream});
   }

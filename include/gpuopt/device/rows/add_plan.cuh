@@ -16,7 +16,7 @@
 
 GPUOPT_DETAIL_BEGIN
 
-inline constexpr std::size_t mostPanels = 65535;  // blocks along y
+inline constexpr std::size_t maxGridY = 65535;  // blocks of any grid along y
 
 // n rows of cols elements, added to some of `rows` rows.
 struct AddRowsRequest {
@@ -81,7 +81,7 @@ inline void planSelectedRows(AddRowsPlan& plan, const AddRowsRequest& r, const A
   plan.divisor = addFewRowsBuckets;
   plan.buckets = static_cast<unsigned>(smallerOf(r.matrices.rows, std::size_t{plan.divisor}));
   plan.panels = static_cast<unsigned>(
-      smallerOf(ceilDivide(plan.packs.cols, smallerOf(tuning.fewPacks, std::size_t{addFewRowsBlock})), mostPanels));
+      smallerOf(ceilDivide(plan.packs.cols, smallerOf(tuning.fewPacks, std::size_t{addFewRowsBlock})), maxGridY));
   plan.packs.blocks = std::size_t{plan.buckets} * plan.panels;
 }
 
@@ -90,7 +90,7 @@ inline void planBuckets(AddRowsPlan& plan, std::size_t rows, const AddRowsTuning
   plan.divisor = plan.indices < tuning.manyIndices ? groupRowsBuckets : groupRowsManyBuckets;
   plan.buckets = static_cast<unsigned>(smallerOf(rows, std::size_t{plan.divisor}));
   const std::size_t share = ceilDivide(plan.indices, std::size_t{groupRowsRegions});
-  plan.region = static_cast<unsigned>(roundUp(share, groupRowsLeastRegion));
+  plan.region = static_cast<unsigned>(roundUp(share, groupRowsMinRegion));
   plan.regions = static_cast<unsigned>(ceilDivide(plan.indices, std::size_t{plan.region}));
   const unsigned bits = bitWidth((rows - 1) / plan.divisor);
   plan.passes = ceilDivide32(bits, sortBucketsDigitBits);
@@ -131,10 +131,10 @@ inline bool areListedInSlots(const AddRowsRequest& r, std::size_t indices, const
   const CombineRowsRequest& m = r.matrices;
   const std::size_t rowBytes = m.cols * m.inBytes;
   const bool inOrder = r.addition == RowAddition::deterministic;
-  const std::size_t most = inOrder ? tuning.orderedMostShare : tuning.slotsMostShare;
+  const std::size_t maxShare = inOrder ? tuning.orderedMaxShare : tuning.slotsMaxShare;
   if (inOrder && rowBytes > tuning.orderedRowBytes) return false;
   return rowBytes >= tuning.slotsRowBytes && cappedProduct(r.n, rowBytes) >= tuning.slotsBytes &&
-         m.rows <= indices / tuning.slotsLeastShare && m.rows >= ceilDivide(indices, most) &&
+         m.rows <= indices / tuning.slotsMinShare && m.rows >= ceilDivide(indices, maxShare) &&
          m.rows * slotsOfRow(r, indices) <= std::size_t{bucketSlots} * slotBuckets;
 }
 
@@ -159,8 +159,8 @@ inline AddRowsPlan planAddRows(const AddRowsRequest& r, const AddRowsTuning& tun
   if (r.n == 0 || m.rows == 0 || m.cols == 0) return plan;
   plan.packs = planCombineRows(m);
   plan.bytes = r.n * (m.cols * m.inBytes + r.indexBytes) + 2 * smallerOf(r.n, m.rows) * m.cols * m.outBytes;
-  const std::size_t together = smallerOf(r.n, tuning.mostIndices);
-  if (const std::size_t listed = smallerOf(together, tuning.mostListed); areListedInSlots(r, listed, tuning)) {
+  const std::size_t together = smallerOf(r.n, tuning.maxIndices);
+  if (const std::size_t listed = smallerOf(together, tuning.maxListed); areListedInSlots(r, listed, tuning)) {
     plan.indices = listed;
     planSlots(plan, r, tuning);
   } else if (r.addition == RowAddition::atomic) {

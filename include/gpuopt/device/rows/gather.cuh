@@ -128,14 +128,14 @@ void launchMoveShiftedRows(const MoveRowsCall& call, const Index* indices) {
 }
 
 // Words of `plan.inBytes` bytes; an element's alignment is the least of them.
-template <std::size_t BYTES, std::size_t LEAST, Indexed SIDE, RowIndices INDICES, class Index>
+template <std::size_t BYTES, std::size_t MIN_BYTES, Indexed SIDE, RowIndices INDICES, class Index>
 void launchMoveRowsWords(const MoveRowsCall& call, const Index* indices) {
   if (call.plan.inBytes == BYTES && call.plan.algorithm == MoveRowsAlgorithm::shifted)
     launchMoveShiftedRows<BYTES, SIDE, INDICES>(call, indices);
   else if (call.plan.inBytes == BYTES)
     launchMoveRowsPacks<Word<BYTES>, Word<BYTES>, SIDE, INDICES>(call, indices, Identity{});
-  else if constexpr (BYTES > LEAST)
-    launchMoveRowsWords<BYTES / 2, LEAST, SIDE, INDICES>(call, indices);
+  else if constexpr (BYTES > MIN_BYTES)
+    launchMoveRowsWords<BYTES / 2, MIN_BYTES, SIDE, INDICES>(call, indices);
 }
 
 template <class In, class Out, Indexed SIDE, RowIndices INDICES, class Index, class F>

@@ -35,17 +35,17 @@ constexpr unsigned scanItemsOf() {
   return static_cast<unsigned>(items);
 }
 
-inline constexpr std::size_t mostScanBytes = 32;
+inline constexpr std::size_t maxScanBytes = 32;
 
 template <class In, class Out, class A>
 constexpr bool requireScannable() {
   constexpr bool ARE_COPYABLE = std::is_trivially_copyable_v<In> && std::is_trivially_copyable_v<Out>;
   static_assert(!std::is_const_v<Out>, "gpuopt: the elements of out are const: in comes before out");
   static_assert(ARE_COPYABLE, "gpuopt: only trivially copyable elements can be scanned");
-  static_assert(sizeof(A) <= mostScanBytes, "gpuopt: the accumulator of a scan has at most 32 bytes");
+  static_assert(sizeof(A) <= maxScanBytes, "gpuopt: the accumulator of a scan has at most 32 bytes");
   constexpr bool CONVERTS = std::is_constructible_v<A, const In&> && std::is_constructible_v<Out, const A&>;
   static_assert(CONVERTS, "gpuopt: elements of in must convert to the accumulator, and that to elements of out");
-  return !std::is_const_v<Out> && ARE_COPYABLE && sizeof(A) <= mostScanBytes && CONVERTS;
+  return !std::is_const_v<Out> && ARE_COPYABLE && sizeof(A) <= maxScanBytes && CONVERTS;
 }
 
 // A matrix to scan the rows or the columns of.

@@ -82,20 +82,20 @@ inline bool haveWordsAtStarts(const ScanRequest& r) {
 // Slots for all groups, if the counters of a workspace have the words; else as many strips a launch as there is memory
 // for, the same in all launches. With groups of one tile the only reader of a slot is the one that writes it next.
 inline void planChain(ScanPlan& plan, unsigned slotValues) {
-  constexpr unsigned LEAST_RING = 3;
+  constexpr unsigned MIN_RING = 3;
   ScanChainPlan& chain = plan.chain;
   chain.strips = plan.strips;
   chain.slotWords = slotValues * static_cast<unsigned>((plan.request.accumulatorBytes + 3) / 4);
   chain.ring = chain.group == 1 ? 1 : chain.groups();
   chain.isZeroedBefore = chain.tiles > 1 && chain.words() > scanFewSlotWords;
   if (chain.isZeroedBefore) {
-    while (chain.group > 1 && LEAST_RING * chain.group * chain.slotWords > scanManySlotWords) chain.group /= 2;
+    while (chain.group > 1 && MIN_RING * chain.group * chain.slotWords > scanManySlotWords) chain.group /= 2;
     const std::size_t share = largerOf<std::size_t>(scanManySlotWords / plan.strips, 1);
     const auto fitting = static_cast<unsigned>(share / (std::size_t{chain.group} * chain.slotWords));
-    chain.ring = chain.group == 1 ? 1 : largerOf(LEAST_RING, smallerOf(fitting, chain.groups()));
-    std::size_t most = scanManySlotWords / chain.stripWords();
-    if (chain.counters() > 0) most = smallerOf<std::size_t>(most, scanArrivals / chain.ring);
-    plan.launches = ceilDivide(plan.strips, most);
+    chain.ring = chain.group == 1 ? 1 : largerOf(MIN_RING, smallerOf(fitting, chain.groups()));
+    std::size_t maxStrips = scanManySlotWords / chain.stripWords();
+    if (chain.counters() > 0) maxStrips = smallerOf<std::size_t>(maxStrips, scanArrivals / chain.ring);
+    plan.launches = ceilDivide(plan.strips, maxStrips);
     chain.strips = ceilDivide(plan.strips, plan.launches);
   }
   plan.blocks = chain.strips * chain.tiles;

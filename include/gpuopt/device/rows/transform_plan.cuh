@@ -92,7 +92,7 @@ class TransformPlanner {
   bool isStaged() const {
     const TransformRequest& r = plan_.request;
     return !r.isWhole && r.areJoined && !areFewVectors() && r.inBytes <= stagedElementBytes &&
-           r.cols >= tuning_.leastStagedCols && r.cols <= tuning_.stagedCols;
+           r.cols >= tuning_.minStagedCols && r.cols <= tuning_.stagedCols;
   }
 
   // As many lanes a row, and as few elements a lane, as there is a kernel for.
@@ -135,9 +135,9 @@ class TransformPlanner {
   void planBlocks() {
     const TransformRequest& r = plan_.request;
     const bool areFew = r.rows <= r.multiprocessors / 2 && plan_.rowVectors >= tuning_.fewRowsVectors;
-    const bool takesCluster = r.hasClusters && (areFew || plan_.rowVectors > tuning_.blockThreads * MOST_VECTORS);
+    const bool takesCluster = r.hasClusters && (areFew || plan_.rowVectors > tuning_.blockThreads * MAX_VECTORS);
     const bool takesOne = areFewVectors() && plan_.rowVectors <= tuning_.blockThreads;
-    plan_.vectors = takesOne ? 1 : plan_.rowVectors <= tuning_.fourVectors ? 4 : MOST_VECTORS;
+    plan_.vectors = takesOne ? 1 : plan_.rowVectors <= tuning_.fourVectors ? 4 : MAX_VECTORS;
     if (takesCluster) chooseCluster(areFew);
     const std::size_t ofBlock = ceilDivide(plan_.rowVectors, plan_.cluster);
     if (ofBlock > plan_.vectors * tuning_.blockThreads) return planReread(tuning_.blockThreads);
@@ -149,7 +149,7 @@ class TransformPlanner {
     setBlocks(roundUp(ceilDivide(ofBlock, plan_.vectors), 32));
   }
 
-  static constexpr unsigned MOST_VECTORS = 8;  // that a thread keeps
+  static constexpr unsigned MAX_VECTORS = 8;  // that a thread keeps
 
   void chooseCluster(bool areFew) {
     const std::size_t needed = ceilDivide(plan_.rowVectors, tuning_.blockThreads * plan_.vectors);

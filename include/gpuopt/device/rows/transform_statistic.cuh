@@ -62,11 +62,11 @@ struct LaneCombination {
   }
 };
 
-// Merges the first `count` slots of at most MOST; every lane gets the result. A few slots a lane, since reading one
-// takes less time than a step of combining lanes.
-template <unsigned MOST, class S, class Partial>
+// Merges the first `count` slots of at most MAX_SLOTS; every lane gets the result. A few slots a lane, since reading
+// one takes less time than a step of combining lanes.
+template <unsigned MAX_SLOTS, class S, class Partial>
 __device__ inline Partial mergeSlots(const S& statistic, const PartialSlot<Partial>* slots, unsigned count) {
-  constexpr unsigned OF_LANE = 4, LANES = MOST / OF_LANE;
+  constexpr unsigned OF_LANE = 4, LANES = MAX_SLOTS / OF_LANE;
   const unsigned first = threadIdx.x % LANES * OF_LANE;
   Partial partial = statistic.start();
 #pragma unroll

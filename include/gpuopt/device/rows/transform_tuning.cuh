@@ -23,7 +23,7 @@ struct TransformTuning {
   std::size_t warpVectors = 128;                  // up to which a warp takes a row
   std::size_t vectorsWithoutEnds = 16;            // up to which no thread takes the ends of a row by elements
   std::size_t twoVectors = 32;                    // up to which a lane keeps 2 vectors, above 4
-  std::size_t leastStagedCols = 41;               // from which warps stage unaligned rows without gaps
+  std::size_t minStagedCols = 41;                 // from which warps stage unaligned rows without gaps
   std::size_t stagedCols = 352;                   // up to which they do, at most 352
   std::size_t spanRows = 8;                       // that a warp stages together
   std::size_t halfWarpVectors = 48;               // up to which half a warp takes a row with ends, at most 48

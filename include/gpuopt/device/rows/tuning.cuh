@@ -59,7 +59,7 @@ inline constexpr unsigned sortBucketsDigits = 1U << sortBucketsDigitBits;
 inline constexpr unsigned sortBucketsItems = 16;
 // Regions whose positions blocks count and move: the most of them, and the fewest positions of one.
 inline constexpr unsigned groupRowsRegions = 528;
-inline constexpr unsigned groupRowsLeastRegion = 1024;
+inline constexpr unsigned groupRowsMinRegion = 1024;
 
 // Rows in flight per thread. 2^22 rows of 256 bytes, eight to each: 733 us with 4, 758 with 8 rows and 6 blocks.
 inline constexpr unsigned addedRowsLoads = 4;
@@ -83,7 +83,7 @@ inline constexpr unsigned addFewRowsLongLoads = 2;
 inline constexpr std::size_t fewIndicesLimit = 8192;  // for which a block has memory
 
 struct AddRowsTuning {
-  std::size_t mostIndices = std::size_t{1} << 24;  // that are grouped at a time, which bounds the scratch memory
+  std::size_t maxIndices = std::size_t{1} << 24;  // that are grouped at a time, which bounds the scratch memory
   // Up to which blocks select their own: 8192 take 4.5 us in a graph, 12.9 if grouped, but 80 KiB of shared memory.
   std::size_t fewIndices = 6144;
   std::size_t fewPacks = 256;                      // of a row, for each block along it
@@ -93,10 +93,10 @@ struct AddRowsTuning {
   std::size_t longBlocks = 1056;                   // at most, which sum long lists
   std::size_t slotsBytes = std::size_t{1} << 28;   // of rows, from which on they are listed in slots, if
   std::size_t slotsRowBytes = 64;                  // a row has as many, and
-  std::size_t mostListed = std::size_t{1} << 23;   // indices that are listed at a time
-  std::size_t slotsLeastShare = 4;                 // each row of the output gets from as many rows on average
-  std::size_t slotsMostShare = 128;                // up to as many in any order, or
-  std::size_t orderedMostShare = 10;               // in order, if
+  std::size_t maxListed = std::size_t{1} << 23;    // indices that are listed at a time
+  std::size_t slotsMinShare = 4;                   // each row of the output gets from as many rows on average
+  std::size_t slotsMaxShare = 128;                 // up to as many in any order, or
+  std::size_t orderedMaxShare = 10;                // in order, if
   std::size_t orderedRowBytes = 1024;              // a row has as many at most
   std::size_t restBlocks = 264;                    // which add rows without a slot
 };

@@ -59,8 +59,8 @@ constexpr unsigned transferCores(unsigned cores) { return cores * 3 / 4 > 0 ? co
 // The slots of a transfer: two for each thread, and more if they are small, so that threads rarely wait for the engine.
 // Together they stay in the processor's caches.
 constexpr std::size_t ringSlots(std::size_t threads, std::size_t slotBytes) {
-  const std::size_t least = 2 * threads, many = 8 * MIB / slotBytes;
-  return many > least ? many : least;
+  const std::size_t minSlots = 2 * threads, many = 8 * MIB / slotBytes;
+  return many > minSlots ? many : minSlots;
 }
 
 // Pinned memory for slots of `bytes` bytes together: powers of two, so that transfers of similar lengths share it.
@@ -123,8 +123,8 @@ inline constexpr std::size_t blocksFirstGroup = 1024;
 inline constexpr std::size_t blocksOneGroup = 8192;
 
 constexpr std::size_t blocksIn(std::size_t first, std::size_t all) {
-  const std::size_t most = first == 0 && all > blocksOneGroup ? blocksFirstGroup : blocksGroup;
-  return all - first < most ? all - first : most;
+  const std::size_t maxBlocks = first == 0 && all > blocksOneGroup ? blocksFirstGroup : blocksGroup;
+  return all - first < maxBlocks ? all - first : maxBlocks;
 }
 
 GPUOPT_DETAIL_END

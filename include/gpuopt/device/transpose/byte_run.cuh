@@ -27,8 +27,8 @@ struct Swizzle {
 
 // The shift, not below `least`, that brings the lowest set bit of the lanes' distance to `bit`, where it selects a
 // bank.
-inline unsigned swizzleShift(std::size_t distance, unsigned bit, unsigned least) {
-  unsigned shift = least;
+inline unsigned swizzleShift(std::size_t distance, unsigned bit, unsigned minShift) {
+  unsigned shift = minShift;
   while (distance % (std::size_t{2} << (shift + bit)) == 0) ++shift;
   return shift;
 }

@@ -88,16 +88,16 @@ std::size_t minPanels(std::size_t length, std::size_t width, std::size_t size) {
 
 // The first number of panels from `least` on that leaves a small remainder; none if the matrix is flat, because that
 // costs another pass. Segments consist of 16-byte vectors if the rows of the result do, too.
-inline PanelPlan planPanels(std::size_t length, std::size_t width, std::size_t size, std::size_t least) {
-  const bool flat = isFlat(least, width);
+inline PanelPlan planPanels(std::size_t length, std::size_t width, std::size_t size, std::size_t minPanels) {
+  const bool flat = isFlat(minPanels, width);
   const std::size_t multiple = flat || length * size % 16 == 0 ? 16 / greatestCommonDivisor(16, size) : 1;
   const std::size_t tolerated = flat ? 0 : length / toleratedRemainderFraction;
   PanelPlan best{0, 0, length};
-  for (std::size_t panels = least; panels <= maxPanels && best.remainder > tolerated; ++panels) {
+  for (std::size_t panels = minPanels; panels <= maxPanels && best.remainder > tolerated; ++panels) {
     if (panels * columnGroup(panels, width) > maxGroupSegments || isFlat(panels, width) != flat) continue;
-    const std::size_t most = length / panels;
-    const bool isExact = flat && most * panels == length && most * size % 4 == 0;
-    const std::size_t height = isExact || most < multiple ? most : most / multiple * multiple;
+    const std::size_t maxHeight = length / panels;
+    const bool isExact = flat && maxHeight * panels == length && maxHeight * size % 4 == 0;
+    const std::size_t height = isExact || maxHeight < multiple ? maxHeight : maxHeight / multiple * multiple;
     const std::size_t remainder = length - panels * height;
     if (height > 0 && remainder < best.remainder) best = {panels, height, remainder};
   }

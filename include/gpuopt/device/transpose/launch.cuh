@@ -68,13 +68,13 @@ using SectorTileOf = SectorTile<T, vectorTile(sizeof(T)).sectorTile, vectorTile(
 // blockIdx.x counts the tiles of a column, y and z together the columns of all matrices.
 template <class Tile, class In, class Out, class Function>
 void launchTile(const TransposeProblem<In, Out, Function>& problem, unsigned regionBits, cudaStream_t stream) {
-  constexpr std::size_t MOST = 65535;
+  constexpr std::size_t MAX_GRID_Y = 65535;
   const std::size_t columns = ceilDivide(problem.cols, Tile::COLS);
   const std::size_t all = columns * problem.batch;
-  if (all > MOST * MOST) throwInvalid({"gpuopt::transpose: the input needs too many blocks"});
+  if (all > MAX_GRID_Y * MAX_GRID_Y) throwInvalid({"gpuopt::transpose: the input needs too many blocks"});
   LaunchConfig config = transposeConfig(Tile::THREADS, ceilDivide(problem.rows, Tile::ROWS), 0, stream);
-  config.grid.z = static_cast<unsigned>(ceilDivide(all, MOST));
-  config.grid.y = static_cast<unsigned>(all <= MOST ? all : ceilDivide(all, config.grid.z));
+  config.grid.z = static_cast<unsigned>(ceilDivide(all, MAX_GRID_Y));
+  config.grid.y = static_cast<unsigned>(all <= MAX_GRID_Y ? all : ceilDivide(all, config.grid.z));
   const TileGrid grid{static_cast<unsigned>(columns), static_cast<unsigned>(all), regionBits};
   if constexpr (std::is_same_v<Tile, RegisterTile<In, Out>>) {
     launch(transposeRegistersKernel<In, Out, Function>, config, problem, grid);

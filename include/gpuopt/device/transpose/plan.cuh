@@ -149,9 +149,9 @@ class TransposePlanner {
 
   bool fitsPanels() const {
     if (!f_.onlyMoves || f_.sourceBytes < 4 || f_.inBytes < 8 || f_.inBytes > 16) return false;
-    if (f_.batch < tuning_.leastBatch || !f_.isDense()) return false;
+    if (f_.batch < tuning_.minBatch || !f_.isDense()) return false;
     const std::size_t bytes = f_.area * f_.inBytes;
-    return smallerOf(f_.rows, f_.cols) >= tuning_.panelSide && bytes > tuning_.panelLeastBytes &&
+    return smallerOf(f_.rows, f_.cols) >= tuning_.panelSide && bytes > tuning_.panelMinBytes &&
            bytes <= tuning_.panelMatrixBytes && f_.in % 16 == 0 && f_.out % 16 == 0 && f_.cols * f_.inBytes % 16 == 0;
   }
 
@@ -160,7 +160,7 @@ class TransposePlanner {
     const TransposeTileShape tile{static_cast<unsigned>(f_.rows), plan_.panel.widestBytes / f_.inBytes, panelThreads};
     return choose(Algorithm::columnPanel, tile,
                   {"a dense batch, input rows begin at 16-byte boundaries", Unit::bytes, f_.area * f_.inBytes,
-                   Relation::exceeds, tuning_.panelLeastBytes});
+                   Relation::exceeds, tuning_.panelMinBytes});
   }
 
   bool makesWords() const { return f_.wordResults > 1; }
@@ -170,7 +170,7 @@ class TransposePlanner {
   bool fitsRun() const {
     const std::size_t bytes = f_.area * f_.larger;
     if (!f_.isDense() || bytes > runLimit() || f_.area > runMaxElements) return false;
-    if (bytes > tuning_.evenRunBytes && f_.batch < tuning_.leastBatch) return false;
+    if (bytes > tuning_.evenRunBytes && f_.batch < tuning_.minBatch) return false;
     if (makesWords() ? !canGoByColumns(f_) && !canGoByPeriods(f_, tuning_) : suitsTiles()) return false;
     const std::size_t shared = sharedFor(f_.area * f_.inBytes) + (makesWords() ? sharedFor(f_.area * f_.outBytes) : 0);
     return shared <= largerOf(f_.sharedLimit, std::size_t{48} << 10);

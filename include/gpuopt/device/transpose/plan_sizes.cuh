@@ -155,13 +155,13 @@ inline unsigned skinnyTile(const SkinnySizes& sizes, unsigned tileBytes, unsigne
     return power / static_cast<unsigned>(powerOfTwoIn(power | lineBytes));
   };
   const unsigned sectorElements = elementsOf(sectorBytes);
-  const unsigned most = tileBytes / (sizes.lines * largerOf(lineBytes, imageBytes));
+  const unsigned maxRecords = tileBytes / (sizes.lines * largerOf(lineBytes, imageBytes));
   const unsigned group = elementsOf(sizes.lanes * 16);
-  const unsigned unit = group <= most ? group : sectorElements;
-  const auto records = static_cast<unsigned>(smallerOf<std::size_t>(sizes.records, most));
-  const unsigned units = clampTo(most / unit, 1U, ceilDivide32(records, unit));
+  const unsigned unit = group <= maxRecords ? group : sectorElements;
+  const auto records = static_cast<unsigned>(smallerOf<std::size_t>(sizes.records, maxRecords));
+  const unsigned units = clampTo(maxRecords / unit, 1U, ceilDivide32(records, unit));
   // Leaves room for the extra vector of a misaligned line.
-  return units * unit - (hasExtraVector && group <= most ? sectorElements : 0);
+  return units * unit - (hasExtraVector && group <= maxRecords ? sectorElements : 0);
 }
 
 // Vectors of a line are loaded from 16-byte boundaries and stored to sector boundaries.

@@ -153,8 +153,8 @@ std::uintptr_t inEndOf(const Problem& problem) {
 
 // What the tuning file says of matrices in registers; 0 if nothing. Small ones take other tiles, whatever it says.
 inline std::size_t tunedRegisterBytes(std::size_t elements, std::size_t elementBytes) {
-  constexpr std::size_t LEAST = std::size_t{256} << 10;
-  if (elements < LEAST) return 0;
+  constexpr std::size_t MIN_ELEMENTS = std::size_t{256} << 10;
+  if (elements < MIN_ELEMENTS) return 0;
   const std::optional<TunedValue> tuned = tunedValue(Tunable::registers, elementBytes);
   return tuned ? tuned->bytes : 0;
 }

@@ -49,7 +49,7 @@ struct StagedLayout : Tile, TransposeAtom<In, Out, Function> {
   static constexpr unsigned IN_ALIGNMENT = alignof(In);
   static constexpr unsigned ACCESS = smallerOf(IN_ALIGNMENT, 16U);  // bytes
   static constexpr unsigned ROW_BYTES = Tile::COLS * SIZE;
-  static constexpr unsigned LEAST_PITCH = ROW_BYTES + 2 * (16 - ACCESS);  // no vector has bytes of two rows
+  static constexpr unsigned MIN_PITCH = ROW_BYTES + 2 * (16 - ACCESS);  // no vector has bytes of two rows
 
   static_assert(Tile::BLOCK % ACROSS == 0 && Tile::COLS % ACROSS == 0);
   static_assert(ACROSS == Tile::COLS || ACROSS % PERIOD == 0);
@@ -259,16 +259,17 @@ StagedArgs stagedArgs(const Problem& problem) {
   // Rows keep their misalignment to a sector. The bytes that the lanes of a warp gather at once are then a power of two
   // apart, modulo the 128 bytes of all banks, and neighbouring columns use the banks between them.
   constexpr unsigned PERIOD = COUNT > 1 && PACK > COUNT ? 128 : sectorBytes;
-  args.pitch = Layout::LEAST_PITCH + static_cast<unsigned>((ld % sectorBytes - Layout::LEAST_PITCH) % PERIOD);
+  args.pitch = Layout::MIN_PITCH + static_cast<unsigned>((ld % sectorBytes - Layout::MIN_PITCH) % PERIOD);
   if (PERIOD == sectorBytes && Layout::IN_ALIGNMENT <= sectorBytes && args.pitch % 64 == 0) args.pitch += sectorBytes;
   const std::size_t stride = powerOfTwoIn(ld | sectorBytes) * PACK / COUNT;
   args.skew = stride > sectorBytes ? sectorBytes : 0;
   // Bank conflicts up to the degree TOLERATED cost less than stores to many rows.
   constexpr unsigned TOLERATED = COUNT > 1 ? 1 : Layout::RESULT == 2 || Layout::RESULT == 4 ? 4 : 2;
-  constexpr unsigned MOST = smallerOf(PACK * Layout::RESULT, Layout::ACROSS / Layout::SPACING);
+  constexpr unsigned MAX_SPAN = smallerOf(PACK * Layout::RESULT, Layout::ACROSS / Layout::SPACING);
   constexpr unsigned WORD = largerOf<unsigned>(sizeof(typename Layout::Source), 4);
   args.columnBits = 0;
-  while (args.columnBits < 3 && (2U << args.columnBits) <= MOST && (WORD * TOLERATED << 1 << args.columnBits) <= stride)
+  while (args.columnBits < 3 && (2U << args.columnBits) <= MAX_SPAN &&
+         (WORD * TOLERATED << 1 << args.columnBits) <= stride)
     ++args.columnBits;
   return args;
 }

@@ -38,7 +38,7 @@ struct TransposeTuning {
   std::size_t runMatrixBytes = 128 << 10;
   std::size_t subwordMatrixBytes = 48 << 10;
   // Smaller batches, of matrices larger than `evenRunBytes`, leave multiprocessors idle.
-  std::size_t leastBatch = 256;
+  std::size_t minBatch = 256;
   // From here on, matrices made of full aligned tiles are faster as tiles.
   std::size_t tiledMatrixBytes = 32 << 10;
   // A block's run: this size if matrices fill it exactly, else about `runBytes`, or up to `alignedRunBytes` if all
@@ -60,7 +60,7 @@ struct TransposeTuning {
   std::size_t permutedSide = 16;
 
   // Column panels: matrices of this size with at least `panelSide` rows and columns, in panels of about `panelBytes`.
-  std::size_t panelLeastBytes = 60 << 10;
+  std::size_t panelMinBytes = 60 << 10;
   std::size_t panelMatrixBytes = 160 << 10;
   std::size_t panelSide = 64;
   std::size_t panelBytes = 16 << 10;
@@ -143,7 +143,7 @@ constexpr TransposeTuning modelledTuning(std::size_t multiprocessors, std::size_
   byL2(tuning.registerBytesOf1Or2Bytes);
   byL2(tuning.manyOddBytes);
   byL2(tuning.manyByteColumnsBytes);
-  byBlocks(tuning.leastBatch);
+  byBlocks(tuning.minBatch);
   byBlocks(tuning.manyLinesBlocks);
   return tuning;
 }

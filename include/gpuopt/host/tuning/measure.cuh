@@ -73,8 +73,10 @@ inline TimeSpread spreadOf(std::vector<double> samples) {
 inline long long nanosecondsOf(double microseconds) { return static_cast<long long>(1e3 * microseconds + 0.5); }
 
 /// The calls that make a sample of about `microseconds`, if one takes `once`: short ones are timed several at a time.
-inline int callsOfSample(double once, double microseconds, int most) {
-  return once * most <= microseconds ? most : once >= microseconds ? 1 : static_cast<int>(microseconds / once) + 1;
+inline int callsOfSample(double once, double microseconds, int maxCalls) {
+  return once * maxCalls <= microseconds ? maxCalls
+         : once >= microseconds          ? 1
+                                         : static_cast<int>(microseconds / once) + 1;
 }
 
 inline constexpr int minRounds = 5, maxRounds = 31;
