@@ -1,5 +1,5 @@
 /// \file
-/// A function of each structure of views: forEach, transform.
+/// A function of each structure of views: forEach, transform, and what explains them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,6 +10,8 @@
 #include <gpuopt/soa/view.cuh>
 
 #include <cstddef>
+#include <string>
+#include <type_traits>
 
 GPUOPT_NAMESPACE_BEGIN
 
@@ -43,7 +45,6 @@ void forEach(SoaView<T, LAYOUT> view, F f, StreamRef stream = {}) {
   if constexpr (CALLABLE && TAKES && !USELESS) {
     detail::requireViewOnDevice(view, FUNCTION);
     const SoaView<const Value, LAYOUT> read = view;
-    if (view.empty()) return;
     if constexpr (std::is_const_v<T>)
       detail::launchVisitColumns(read, f, FUNCTION, stream);
     else
@@ -88,7 +89,7 @@ void transform(SoaView<T, IN> in, SoaView<U, OUT> out, F f, StreamRef stream = {
   if constexpr (CALLABLE && TAKES && !std::is_const_v<U>) {
     const SoaView<const Value, IN> read = in;
     detail::requireViews(read, out, FUNCTION);
-    if (!in.empty()) detail::launchTransformColumns(read, out, f, FUNCTION, stream);
+    detail::launchTransformColumns(read, out, f, FUNCTION, stream);
   }
 }
 
@@ -103,6 +104,27 @@ void transform(SoaIterator<T, IN> in, std::size_t n, SoaIterator<U, OUT> out, F 
 template <class T, class IN, class U, class OUT, class F>
 void transform(SoaIterator<T, IN> first, SoaIterator<T, IN> last, SoaIterator<U, OUT> out, F f, StreamRef stream = {}) {
   gpuopt::transform(first, static_cast<std::size_t>(last - first), out, f, stream);
+}
+
+/// Says in one line how `forEach` accesses the columns of a view: its launch, the bytes to read and write, and why.
+/// Nothing is launched. Errors are those of the call. The words may change from version to version.
+template <class T, class LAYOUT>
+[[nodiscard]] std::string explainForEach(SoaView<T, LAYOUT> view) {
+  detail::requireViewOnDevice(view, "gpuopt::explainForEach");
+  const SoaView<const std::remove_const_t<T>, LAYOUT> read = view;
+  if constexpr (std::is_const_v<T>)
+    return planInWords(detail::planVisitColumns(read));
+  else
+    return planInWords(detail::planTransformColumns(read, view));
+}
+
+/// The same for `transform` of views.
+template <class T, class IN, class U, class OUT>
+[[nodiscard]] std::string explainTransform(SoaView<T, IN> in, SoaView<U, OUT> out) {
+  static_assert(!std::is_const_v<U>, "gpuopt::explainTransform: the structures of out are const");
+  const SoaView<const std::remove_const_t<T>, IN> read = in;
+  detail::requireViews(read, out, "gpuopt::explainTransform");
+  return planInWords(detail::planTransformColumns(read, out));
 }
 
 GPUOPT_NAMESPACE_END

@@ -79,6 +79,9 @@ TEST_CASE("Whole plans of structures", "[plans]") {
   checkPlan(planConvert(convert),
             {ConvertAlgorithm::alignedColumns, "all columns begin at aligned addresses", convert, 2, 64, 3});
   checkPlan(planConvert({}), ConvertPlan{});
+  const ColumnsRequest columns{257, 20, 12, 24, true, true};
+  checkPlan(planColumns(columns),
+            {ColumnsAlgorithm::words, "all columns begin at aligned addresses", columns, 2, 64, 3});
 }
 
 TEST_CASE("Whole plans of rows", "[plans]") {

@@ -68,5 +68,78 @@ TEST_CASE("Conversions say how they move structures", "[soa]") {
   CHECK_THROWS_AS(explainToSoa(structs.data(), 999, columns.view()), std::invalid_argument);
 }
 
+using detail::ColumnsAlgorithm;
+
+TEST_CASE("Alignment, layout and size say how functions access columns", "[soa]") {
+  struct Row {
+    std::size_t n, largestBytes;
+    bool areColumns, areAligned;
+    ColumnsAlgorithm algorithm;
+    unsigned items, threads;
+    std::size_t blocks;
+  };
+  constexpr Row rows[] = {
+      {0, 16, true, true, ColumnsAlgorithm::nothing, 0, 0, 0},
+      {256, 16, true, true, ColumnsAlgorithm::words, 2, 128, 1},
+      {257, 16, true, true, ColumnsAlgorithm::words, 2, 128, 2},
+      {257, 16, true, false, ColumnsAlgorithm::elements, 2, 128, 2},
+      {257, 16, false, false, ColumnsAlgorithm::elements, 2, 128, 2},
+      {257, 24, true, true, ColumnsAlgorithm::words, 2, 64, 3},
+      {257, 3, true, true, ColumnsAlgorithm::words, 4, 128, 1},
+      {257, 256, true, true, ColumnsAlgorithm::words, 1, 64, 5},
+      {257, 257, true, true, ColumnsAlgorithm::elements, 1, 64, 5},
+  };
+  for (const Row& row : rows) {
+    const detail::ColumnsPlan plan = detail::planColumns(
+        {row.n, row.largestBytes, row.largestBytes, row.largestBytes, row.areColumns, row.areAligned});
+    INFO(row.n << " structures of " << row.largestBytes << " bytes: " << planInWords(plan));
+    CHECK(plan.algorithm == row.algorithm);
+    CHECK(plan.items == row.items);
+    CHECK(plan.threads == row.threads);
+    CHECK(plan.blocks == row.blocks);
+  }
+  const detail::ColumnsRequest aligned{257, 12, 8, 16, true, true};
+  const detail::ColumnsPlan whole{
+      ColumnsAlgorithm::words, "all columns begin at aligned addresses", aligned, 2, 128, 2};
+  CHECK(detail::planColumns(aligned) == whole);
+  detail::ColumnsRequest read = aligned;
+  read.writtenBytes = 0;
+  CHECK(detail::planColumns(read) != whole);
+  CHECK(detail::planColumns({}) == detail::ColumnsPlan{});
+}
+
+struct Wide {
+  double values[33];
+};
+
+TEST_CASE("Functions of views say how they access columns", "[soa]") {
+  SoaVector<Padded> columns(1000), results(1000);
+  const SoaView<const Padded> read = columns.view();
+  CHECK(explainForEach(columns.view()) ==
+        "words, 2 structures a thread, 4 blocks of 128 threads: all columns begin at aligned addresses; reads 12000 "
+        "bytes, writes 12000");
+  CHECK(explainForEach(read) ==
+        "words, 2 structures a thread, 4 blocks of 128 threads: all columns begin at aligned addresses; reads 12000 "
+        "bytes, writes 0");
+  CHECK(explainTransform(read, results.view()) == explainForEach(columns.view()));
+  CHECK(explainTransform(read, results.view().select<&Padded::id>()).find("; reads 12000 bytes, writes 4000") !=
+        std::string::npos);
+  CHECK(explainForEach(read.subview(1, 999))
+            .find("members, 2 structures a thread, 4 blocks of 128 threads: a column does not begin at an aligned "
+                  "address;") == 0);
+  SoaVector<Padded, SoaTiles<32>> tiles(1000);
+  CHECK(explainTransform(read, tiles.view())
+            .find("members, 2 structures a thread, 4 blocks of 128 threads: the "
+                  "columns are not contiguous;") == 0);
+  SoaVector<Wide> wide(100);
+  CHECK(explainForEach(wide.view())
+            .find("members, 1 structure a thread, 2 blocks of 64 threads: a structure does not fit into a thread's "
+                  "registers;") == 0);
+  CHECK(explainForEach(SoaView<Padded>{}) == "nothing to launch: no structures");
+  CHECK(messageOf<std::invalid_argument>([&] {
+          static_cast<void>(explainTransform(read, results.view().subview(0, 999)));
+        }) == "gpuopt::explainTransform: in has 1000 structures, but out has 999");
+}
+
 }  // namespace
 }  // namespace gpuopt::test::soa_plan_test

@@ -97,8 +97,8 @@ void checkForEach(std::size_t n, std::size_t skipped, At at) {
 
 template <class T, class LAYOUT, class At>
 void checkSizes(At at) {
-  using Shape = gpuopt::detail::ColumnsShape<T>;
-  constexpr std::size_t BLOCK = Shape::STRUCTS;
+  using Block = gpuopt::detail::ColumnsBlock<T>;
+  constexpr std::size_t BLOCK = Block::STRUCTS;
   for (const std::size_t n : {std::size_t{0}, std::size_t{1}, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7})
     for (const std::size_t skipped : {0, 1}) checkForEach<T, LAYOUT>(n, skipped, at);
 }

@@ -1,5 +1,6 @@
 /// \file
-/// How structures become columns and back: the only place that decides. Pure host code.
+/// How structures become columns and back, and how functions of structures access columns: the only place that decides.
+/// Pure host code.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -64,6 +65,64 @@ inline std::string planInWords(const ConvertPlan& plan) {
   const std::size_t structs = r.n * r.structBytes, members = r.n * r.memberBytes;
   return inWords({message({plan.items, plan.items == 1 ? " structure a thread" : " structures a thread"}), plan.reason,
                   plan.blocks, plan.threads, r.isToSoa ? structs : members, r.isToSoa ? members : structs});
+}
+
+// A function of every structure of a view, written to another one, to the same, or nowhere.
+struct ColumnsRequest {
+  std::size_t n = 0;
+  std::size_t readBytes = 0;  // of a structure, without padding
+  std::size_t writtenBytes = 0;
+  std::size_t largestBytes = 1;  // of the structures of the views, with padding
+  bool areColumns = false;       // contiguous ones, not tiles, in all views
+  bool areAligned = false;       // as accesses by the widest words need
+};
+template <>
+inline constexpr bool isPlan<ColumnsRequest> = true;
+
+enum class ColumnsAlgorithm {
+  nothing,
+  words,     // a thread takes neighbouring structures, and accesses columns by wide words
+  elements,  // a thread takes structures that are a block's threads apart, member by member
+};
+
+struct ColumnsPlan {
+  ColumnsAlgorithm algorithm = ColumnsAlgorithm::nothing;
+  const char* reason = "no structures";
+  ColumnsRequest request{};
+  unsigned items = 0;    // structures of a thread
+  unsigned threads = 0;  // of a block
+  std::size_t blocks = 0;
+};
+template <>
+inline constexpr bool isPlan<ColumnsPlan> = true;
+
+// Whether a thread's structures of the larger type fit into its registers.
+constexpr bool fitRegisters(std::size_t largestBytes) {
+  return convertItems(largestBytes, true) * largestBytes <= maxConvertLaneBytes;
+}
+
+inline ColumnsPlan planColumns(const ColumnsRequest& request) {
+  ColumnsPlan plan;
+  plan.request = request;
+  if (request.n == 0) return plan;
+  const bool fits = fitRegisters(request.largestBytes);
+  plan.algorithm =
+      request.areColumns && fits && request.areAligned ? ColumnsAlgorithm::words : ColumnsAlgorithm::elements;
+  plan.reason = !request.areColumns  ? "the columns are not contiguous"
+                : !fits              ? "a structure does not fit into a thread's registers"
+                : request.areAligned ? "all columns begin at aligned addresses"
+                                     : "a column does not begin at an aligned address";
+  plan.items = convertItems(request.largestBytes, true);
+  plan.threads = convertThreads(plan.items * request.largestBytes);
+  plan.blocks = ceilDivide(request.n, std::size_t{plan.threads} * plan.items);
+  return plan;
+}
+
+inline std::string planInWords(const ColumnsPlan& plan) {
+  const ColumnsRequest& r = plan.request;
+  const char* kernel = plan.algorithm == ColumnsAlgorithm::words ? "words, " : "members, ";
+  return inWords({message({kernel, plan.items, plan.items == 1 ? " structure a thread" : " structures a thread"}),
+                  plan.reason, plan.blocks, plan.threads, r.n * r.readBytes, r.n * r.writtenBytes});
 }
 
 GPUOPT_DETAIL_END

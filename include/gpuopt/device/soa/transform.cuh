@@ -1,11 +1,12 @@
 /// \file
-/// A function of every structure of a view: forEach and transform.
+/// The plan, the launch and the checks of forEach and transform of views.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gpuopt/core/call_range.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/soa/convert.cuh>
+#include <gpuopt/device/soa/plan.cuh>
 #include <gpuopt/device/soa/transform_kernel.cuh>
 #include <gpuopt/device/structs/arguments.cuh>
 #include <gpuopt/device/structs/transform.cuh>
@@ -23,38 +24,74 @@ GPUOPT_DETAIL_BEGIN
 // Whether kernels may access all columns by tiles and words.
 template <unsigned ITEMS, class View>
 bool areColumnsAligned(const View& view) {
-  if constexpr (hasContiguousColumns<View>)
-    return areColumnsAligned<ITEMS>(view, std::make_index_sequence<View::COLUMNS>{});
-  else
-    return false;
+  return areColumnsAligned<ITEMS>(view, std::make_index_sequence<View::COLUMNS>{});
 }
 
-template <class Shape, class... Views>
-inline constexpr bool mayBeAligned = Shape::FITS_REGISTERS && (hasContiguousColumns<Views> && ...);
+// Whether there is a kernel that accesses all columns by tiles and words.
+template <class... Views>
+inline constexpr bool mayBeAligned = BlockOfViews<Views...>::FITS_REGISTERS && (hasContiguousColumns<Views> && ...);
 
-// The kernel for views of such addresses. They are not empty.
+// The bytes of a structure in its columns.
+template <class View>
+constexpr std::size_t columnBytes = memberBytes<typename View::Value>(std::make_index_sequence<View::COLUMNS>{});
+
+// A function of the structures of views of the same size. Of the first one they are read.
+template <class In, class... Others>
+ColumnsPlan planOfViews(std::size_t writtenBytes, const In& in, const Others&... others) {
+  ColumnsRequest request;
+  request.n = in.size();
+  request.readBytes = columnBytes<In>;
+  request.writtenBytes = writtenBytes;
+  request.largestBytes = largestSize<typename In::Value, typename Others::Value...>();
+  request.areColumns = hasContiguousColumns<In> && (hasContiguousColumns<Others> && ...);
+  if constexpr (mayBeAligned<In, Others...>) {
+    constexpr unsigned ITEMS = BlockOfViews<In, Others...>::ITEMS;
+    request.areAligned = request.n > 0 && areColumnsAligned<ITEMS>(in) && (areColumnsAligned<ITEMS>(others) && ...);
+  }
+  return planColumns(request);
+}
+
+template <class In, class Out>
+ColumnsPlan planTransformColumns(const In& in, const Out& out) {
+  return planOfViews(columnBytes<Out>, in, out);
+}
+template <class View>
+ColumnsPlan planVisitColumns(const View& view) {
+  return planOfViews(0, view);
+}
+
+// Launches the kernel of a plan for these views.
+template <class... Views, class Launch>
+void launchColumns(const ColumnsPlan& plan, const Launch& launchKernel) {
+  switch (plan.algorithm) {
+    case ColumnsAlgorithm::nothing:
+      return;
+    case ColumnsAlgorithm::words:
+      if constexpr (mayBeAligned<Views...>) launchKernel(std::true_type{});
+      return;
+    case ColumnsAlgorithm::elements:
+      return launchKernel(std::false_type{});
+  }
+}
+
 template <class In, class Out, class F>
 GPUOPT_HIDDEN void launchTransformColumns(const In& in, const Out& out, const F& f, const char* function,
                                           cudaStream_t stream) {
   [[maybe_unused]] const CallRange range(function);
-  using Shape = ShapeOfViews<In, Out>;
-  const LaunchConfig config =
-      gridConfig(Shape::BLOCK, ceilDivide(in.size(), std::size_t{Shape::STRUCTS}), stream, function);
-  if constexpr (mayBeAligned<Shape, In, Out>)
-    if (areColumnsAligned<Shape::ITEMS>(in) && areColumnsAligned<Shape::ITEMS>(out))
-      return launch(transformColumnsKernel<true, In, Out, F>, config, in, out, f);
-  launch(transformColumnsKernel<false, In, Out, F>, config, in, out, f);
+  const ColumnsPlan plan = planTransformColumns(in, out);
+  launchColumns<In, Out>(plan, [&](auto aligned) {
+    launch(transformColumnsKernel<aligned, In, Out, F>, gridConfig(plan.threads, plan.blocks, stream, function), in,
+           out, f);
+  });
 }
 
 template <class View, class F>
 GPUOPT_HIDDEN void launchVisitColumns(const View& view, const F& f, const char* function, cudaStream_t stream) {
   [[maybe_unused]] const CallRange range(function);
-  using Shape = ShapeOfViews<View>;
-  const LaunchConfig config =
-      gridConfig(Shape::BLOCK, ceilDivide(view.size(), std::size_t{Shape::STRUCTS}), stream, function);
-  if constexpr (mayBeAligned<Shape, View>)
-    if (areColumnsAligned<Shape::ITEMS>(view)) return launch(visitColumnsKernel<true, View, F>, config, view, f);
-  launch(visitColumnsKernel<false, View, F>, config, view, f);
+  const ColumnsPlan plan = planVisitColumns(view);
+  launchColumns<View>(plan, [&](auto aligned) {
+    launch(visitColumnsKernel<aligned, View, F>, gridConfig(plan.threads, plan.blocks, stream, function), view, f);
+  });
 }
 
 template <class View>
