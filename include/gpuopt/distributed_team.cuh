@@ -20,12 +20,12 @@ namespace distributed {
 struct TeamOptions {
   /// Whether ranks write to each other's memory where they can. Otherwise NCCL transfers all data.
   bool usesPeerAccess = true;
-  /// How long a call waits for another rank before it fails: in a kernel, or on the host for NCCL. NCCL connects the
-  /// ranks within their first calls; only on a non-blocking communicator does this timeout apply there.
+  /// How long a call waits for another rank before it fails, in a kernel or, for NCCL, on the host. NCCL connects the
+  /// ranks during their first calls, to which the timeout applies only if the communicator is non-blocking.
   std::chrono::milliseconds timeout{30000};
-  /// Called before a wait on the host for NCCL fails, also one at the end of the team; call ncclCommAbort in it.
-  /// Without it NCCL keeps waiting, and every cudaFree with it; the team's own memory then stays allocated until the
-  /// process ends.
+  /// Called before a wait on the host for NCCL fails, the one at the end of the team included; call ncclCommAbort in
+  /// it. Without it NCCL keeps waiting, and so does every cudaFree; the team's own memory then stays allocated until
+  /// the process ends.
   std::function<void()> abandon{};
 };
 
@@ -33,7 +33,7 @@ struct TeamOptions {
 ///
 /// Ranks write directly to each other's memory if all of them can: up to 16 GPUs of one host, through peer access if
 /// they are threads of one process, through CUDA's IPC if they are processes. Otherwise NCCL transfers the data, except
-/// for matrices within a node, whose ranks do reach each other. The caller owns the communicator, which must outlive
+/// for matrices between ranks of one node. The caller owns the communicator, which must outlive
 /// the team.
 class Team {
  public:

@@ -33,7 +33,7 @@ GPUOPT_NAMESPACE_BEGIN
 /// \param samples n * CHANNELS integers or floating-point numbers: pointer to device memory
 /// \param n pixels
 /// \param counts CHANNELS * bins counters, one channel after the other; each has two more with CountOutside
-/// \param bins 1 to (2^31 - 3) / CHANNELS
+/// \param bins 1 to (2^31 - 3) / CHANNELS, with CountOutside 2 fewer
 /// \param lower,upper the limits, as for histogram()
 template <int CHANNELS, class Policy = HistogramPolicy, class It, class CountIt>
 void histogramChannels(It samples, std::size_t n, CountIt counts, std::size_t bins, detail::LimitOf<It> lower,

@@ -58,8 +58,8 @@ struct PipelineOptions {
   unsigned slots = 0;
   /// The first kernel waits for all that was queued here before the run.
   StreamRef after = nullptr;
-  /// Called by the calling thread with the elements that are through, and the length of the source, or 0 if that is
-  /// unknown. Returning false cancels.
+  /// Called by the calling thread with the number of elements that are done, and the length of the source, or 0 if that
+  /// is unknown. Returning false cancels.
   std::function<bool(std::size_t done, std::size_t all)> progress = nullptr;
   /// Cancels as soon as it is true. Any thread may set it.
   const std::atomic<bool>* cancel = nullptr;
@@ -99,8 +99,8 @@ class FrameLatency {
   /// The longest time.
   [[nodiscard]] std::chrono::nanoseconds longest() const { return nanoseconds(largest_); }
 
-  /// The time that no more than a share of 1 - `share` of all times exceed, too long by up to 3 %: percentile(0.5) is
-  /// the median. Zero without times. Throws std::invalid_argument if `share` is not between 0 and 1.
+  /// The time within which a share of at least `share` of all frames took, rounded up by at most 3 %:
+  /// percentile(0.5) is the median. Zero without times. Throws std::invalid_argument if `share` is not between 0 and 1.
   [[nodiscard]] std::chrono::nanoseconds percentile(double share) const {
     if (!(share >= 0 && share <= 1))
       detail::throwInvalid({"gpuopt::FrameLatency::percentile: share is not between 0 and 1"});

@@ -103,8 +103,8 @@ void scatterRows(const In& in, Indices&& indices, const Out& out, const Args&...
 
 /// \name How rows move
 /// One line about the launch of a call with these arguments: the words that threads move, the grid, and the bytes to
-/// read and write, each row once. Nothing is launched. Errors are those of the call. The words may change from version
-/// to version.
+/// read and write, those of the indices included. Nothing is launched. Errors are those of the call. The words may
+/// change from version to version.
 /// \{
 
 /// Says in one line how `gatherRows` moves rows.

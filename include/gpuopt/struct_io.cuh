@@ -127,8 +127,7 @@ template <class T, class Index, class U>
 /// Deprecated since 0.1: forEach and transform move structures of any size, too, and messages name those.
 /// \{
 
-/// The same as forEach of an array. `n` is a value, as there: a constant that a lambda has not
-/// captured may be one.
+/// The same as forEach of an array. `n` is passed by value, as there, so that a lambda need not capture a constant.
 template <class It, class N, class... Arguments, class = std::enable_if_t<std::is_integral_v<N>>>
 void forEachStruct(It data, N n, Arguments&&... arguments) {
   gpuopt::forEach(data, static_cast<std::size_t>(n), std::forward<Arguments>(arguments)...);
@@ -140,8 +139,7 @@ void forEachStruct(Arguments&&... arguments) {
   gpuopt::forEach(std::forward<Arguments>(arguments)...);
 }
 
-/// The same as transform of an array. `n` is a value, as there: a constant that a lambda has not
-/// captured may be one.
+/// The same as transform of an array. `n` is passed by value, as there, so that a lambda need not capture a constant.
 template <class It, class N, class... Arguments, class = std::enable_if_t<std::is_integral_v<N>>>
 void transformStructs(It in, N n, Arguments&&... arguments) {
   gpuopt::transform(in, static_cast<std::size_t>(n), std::forward<Arguments>(arguments)...);

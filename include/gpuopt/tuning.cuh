@@ -102,7 +102,7 @@ class Experiment {
     return *this;
   }
 
-  /// When two elements are the same, for results whose bits may differ: sums of floats in another order.
+  /// Says when two elements count as equal, for results whose bits may differ: sums of floats in another order.
   Experiment& agreeIf(std::function<bool(const T&, const T&)> agree) {
     agree_ = std::move(agree);
     return *this;

@@ -19,10 +19,11 @@
 /// - WindowRows<T, RADIUS>: one row after the other, for sums; fewer registers.
 /// - storeColumns: the results of a thread's columns, in one access.
 ///
-/// Rows of a block: more than the window is high, since 2 * RADIUS rows are read twice where two blocks meet; and few
-/// enough to fill the GPU. docs/experiments/reuse.md measures a kernel of this form beside tiles in shared memory.
+/// Give a block more rows than the window is high, since two neighbouring blocks both read 2 * RADIUS rows, but few
+/// enough that the blocks fill the GPU. docs/experiments/reuse.md measures a kernel of this form beside tiles in shared
+/// memory.
 ///
-/// Device code alone: it does not launch anything, and throws nothing.
+/// For device code alone: nothing is launched, and nothing is thrown.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -27,15 +27,15 @@ struct Destination {
   unsigned signal;
 };
 
-inline constexpr std::size_t resultSlotBytes = 4096;
+inline constexpr std::size_t resultEntryBytes = 4096;
 
-/// A pool of slots in pinned host memory, for all threads. The device writes them under the host's address (unified
-/// addressing). A slot begins with its flag.
+/// A pool of entries in pinned host memory, for all threads. The device writes them under the host's address (unified
+/// addressing). An entry begins with its flag.
 class ResultPool {
  public:
-  struct Slot {
+  struct Entry {
     unsigned char* memory;
-    unsigned signal;  // unique to this use of the slot
+    unsigned signal;  // unique to this use of the entry
   };
 
   /// Never destroyed: destructors of static objects may still reduce.
@@ -44,12 +44,12 @@ class ResultPool {
     return pool;
   }
 
-  Slot acquire() {
+  Entry acquire() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (free_.empty()) grow();
     unsigned char* memory = free_.back();
     free_.pop_back();
-    if (++lastSignal_ == 0) ++lastSignal_;  // 0 is the flag of a new slot
+    if (++lastSignal_ == 0) ++lastSignal_;  // 0 is the flag of a new entry
     return {memory, lastSignal_};
   }
 
@@ -60,20 +60,21 @@ class ResultPool {
 
  private:
   void grow() {
-    constexpr std::size_t SLOTS = 16;
-    free_.reserve(slots_ + SLOTS);
+    constexpr std::size_t ENTRIES = 16;
+    free_.reserve(entries_ + ENTRIES);
     const RelaxedCapture relaxed;
     void* memory = nullptr;
-    check(cudaHostAlloc(&memory, SLOTS * resultSlotBytes, cudaHostAllocMapped | cudaHostAllocPortable),
+    check(cudaHostAlloc(&memory, ENTRIES * resultEntryBytes, cudaHostAllocMapped | cudaHostAllocPortable),
           "cudaHostAlloc");
-    std::memset(memory, 0, SLOTS * resultSlotBytes);
-    for (std::size_t i = 0; i < SLOTS; ++i) free_.push_back(static_cast<unsigned char*>(memory) + i * resultSlotBytes);
-    slots_ += SLOTS;
+    std::memset(memory, 0, ENTRIES * resultEntryBytes);
+    for (std::size_t i = 0; i < ENTRIES; ++i)
+      free_.push_back(static_cast<unsigned char*>(memory) + i * resultEntryBytes);
+    entries_ += ENTRIES;
   }
 
   std::mutex mutex_;
   std::vector<unsigned char*> free_;
-  std::size_t slots_ = 0;
+  std::size_t entries_ = 0;
   unsigned lastSignal_ = 0;
 };
 
@@ -88,30 +89,30 @@ class ResultPool {
 /// The kernel writes to host memory and the host polls the flag: less than half the latency of a copy. wait() may
 /// return before the kernel has ended, so the kernel accesses no memory after it has stored its result.
 ///
-/// Call wait() if the launch succeeded: the destructor returns the slot to the pool.
+/// Call wait() if the launch succeeded: the destructor returns the entry to the pool.
 template <class T>
 class HostResult {
   static_assert(std::is_trivially_copyable_v<T>, "gpuopt: a result returned to the host must be trivially copyable");
   static constexpr std::size_t OFFSET = alignof(T) > sizeof(unsigned) ? alignof(T) : sizeof(unsigned);
-  static_assert(sizeof(T) <= 4032 && OFFSET + sizeof(T) <= detail::resultSlotBytes,
+  static_assert(sizeof(T) <= 4032 && OFFSET + sizeof(T) <= detail::resultEntryBytes,
                 "gpuopt: a result returned to the host may have at most 4032 bytes");
 
  public:
-  /// Acquires a slot of the pool.
-  GPUOPT_HIDDEN HostResult() : slot_(detail::ResultPool::instance().acquire()) {}
+  /// Acquires an entry of the pool.
+  GPUOPT_HIDDEN HostResult() : entry_(detail::ResultPool::instance().acquire()) {}
   GPUOPT_HIDDEN ~HostResult() {
-    if (slot_.memory != nullptr) detail::ResultPool::instance().release(slot_.memory);
+    if (entry_.memory != nullptr) detail::ResultPool::instance().release(entry_.memory);
   }
   HostResult(const HostResult&) = delete;
   HostResult& operator=(const HostResult&) = delete;
 
   /// The kernel's argument.
   detail::Destination<T> destination() const {
-    return {reinterpret_cast<T*>(slot_.memory + OFFSET), reinterpret_cast<unsigned*>(slot_.memory), slot_.signal};
+    return {reinterpret_cast<T*>(entry_.memory + OFFSET), reinterpret_cast<unsigned*>(entry_.memory), entry_.signal};
   }
 
-  /// Leaves the slot to a kernel that may write it at any time: nobody uses it again.
-  void abandon() noexcept { slot_.memory = nullptr; }
+  /// Leaves the entry to a kernel that may write it at any time: nobody uses it again.
+  void abandon() noexcept { entry_.memory = nullptr; }
 
   /// The value, once the kernel on `stream` has stored it. Throws CudaError if work on the stream failed, and
   /// std::invalid_argument if the stream is being captured (callers check requireNotCapturing before they launch).
@@ -124,7 +125,7 @@ class HostResult {
   bool arrived() const {
     const unsigned flag = *static_cast<const volatile unsigned*>(destination().flag);
     std::atomic_thread_fence(std::memory_order_acquire);
-    return flag == slot_.signal;
+    return flag == entry_.signal;
   }
 
   /// Polls the flag for a millisecond. Longer waits are left to the runtime, which reports errors and waits as the user
@@ -139,18 +140,18 @@ class HostResult {
   }
 
   void synchronize(cudaStream_t stream) {
-    unsigned char* memory = slot_.memory;
-    slot_.memory = nullptr;  // if this throws, the kernel may still write: never reuse the slot
+    unsigned char* memory = entry_.memory;
+    entry_.memory = nullptr;  // if this throws, the kernel may still write: never reuse the entry
     if (detail::isCapturing(stream))
       detail::throwInvalid(
           {"gpuopt::HostResult: stream is being captured: the kernel has not run, so there is no result"});
     const detail::RelaxedCapture relaxed;
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-    slot_.memory = memory;
+    entry_.memory = memory;
     if (!arrived()) throw std::logic_error("gpuopt: the kernel ended without storing its result");
   }
 
-  detail::ResultPool::Slot slot_;
+  detail::ResultPool::Entry entry_;
 };
 
 GPUOPT_NAMESPACE_END

@@ -82,7 +82,8 @@ class WindowRows {
   /// Of one matrix, which must have at least one element and fewer than 2^31 rows and columns.
   ///
   /// \param in the matrix; of a batch, its first one
-  /// \param x the first column of the thread: a multiple of COLUMNS. Columns from in.cols on are as beyond the edge
+  /// \param x the first column of the thread: a multiple of COLUMNS. Columns from in.cols on are outside of the
+  ///          matrix, as EDGE says
   __device__ WindowRows(const MatrixView<const T>& in, int x)
       : in_(in.data), rows_(static_cast<int>(in.rows)), cols_(static_cast<int>(in.cols)), ld_(in.ld), x_(x) {}
 

@@ -1,5 +1,5 @@
 /// \file
-/// How the blocks of a histogram share out the steps of a source (device/reduce/source.cuh).
+/// How the blocks of a keyed reduction divide the steps of a source (device/reduce/source.cuh) among them.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -133,8 +133,8 @@ class TransferSlotsPool {
   }
 
  private:
-  /// Those that were used last of those that are large enough; null if there are none. No calls of the runtime under
-  /// the lock, which many threads may want at once.
+  /// The most recently used slots that are large enough; null if there are none. Does not call the runtime under the
+  /// lock, which many threads may want at once.
   TransferSlots* take(int device, std::size_t bytes) {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (std::size_t i = unused_.size(); i-- > 0;) {
@@ -146,7 +146,8 @@ class TransferSlotsPool {
     return nullptr;
   }
 
-  /// Those used first, or of the stream; null if there are none.
+  /// The least recently used slots, with `queuedIn` of those whose copies are in the order of that stream; null if
+  /// there are none.
   static TransferSlots* takeBusy(std::vector<TransferSlots*>& busy, const StreamKey* queuedIn) {
     for (std::size_t i = busy.size(); i-- > 0;) {
       TransferSlots* slots = busy[i];

@@ -80,7 +80,7 @@ class TuningStore {
     return {path_, entries_.size(), problem_};
   }
 
-  /// From 1. Changes with every load() and replace(): what was looked up before does not hold any more.
+  /// Starts at 1, and changes with every load() and replace(), after which earlier lookups no longer hold.
   unsigned generation() const { return generation_.load(std::memory_order_acquire); }
 
   /// The choice for a device; empty if there is none.
