@@ -192,22 +192,6 @@ PermuteKernelPlan permutePlan(const TensorView<In>& in, const TensorView<Out>& o
   return permutePlan(permuteRequest(in, out, onlyMoves), tuning);
 }
 
-// out(i...) = function(in(i...)), for the caller of that name.
-template <class In, class Out, class F>
-void permuteWith(cudaStream_t stream, const char* name, const TensorView<In>& in, const TensorView<Out>& out,
-                 const F& function) {
-  [[maybe_unused]] const CallRange range(name);
-  using Element = std::remove_const_t<In>;
-  if constexpr (requirePermutableTypes<Element, Out>()) {
-    requireShapes(named(in, "in"), named(out, "out"), name);
-    requireArrays(named(in, "in"), named(out, "out"), name);
-    requireOnDevice(named(in, "in"), name);
-    requireOnDevice(named(out, "out"), name);
-    const PermuteKernelPlan plan = permutePlan(in, out, std::is_same_v<F, Identity>);
-    launchPermute<Boxed<Element>, Boxed<Out>>(plan, function, stream);
-  }
-}
-
 template <class In, class Out>
 constexpr bool requireSameElements() {
   constexpr bool IS_SAME = std::is_same_v<std::remove_const_t<In>, std::remove_const_t<Out>>;
@@ -215,16 +199,38 @@ constexpr bool requireSameElements() {
   return IS_SAME;
 }
 
-template <class In, class Out>
-void permuteViews(cudaStream_t stream, const char* name, const TensorView<In>& in, const TensorView<Out>& out) {
-  if constexpr (requireSameElements<In, Out>()) permuteWith(stream, name, in, out, Identity{});
+// Without a function, elements are of one type; with one, it takes and returns them.
+template <class In, class Out, class... F>
+constexpr bool requireFittingElements() {
+  if constexpr (sizeof...(F) == 0)
+    return requireSameElements<In, Out>();
+  else
+    return requireFunction<In, Out, F...>();
 }
 
-template <class In, class Out, class F>
+// Whether (in, out) or (in, out, function) are of types that can be permuted.
+template <class In, class Out, class... F>
+constexpr bool requirePermutable() {
+  if constexpr (requireFittingElements<In, Out, F...>())
+    return requirePermutableTypes<In, Out>();
+  else
+    return false;
+}
+
+// out(i...) = in(i...), or function(in(i...)), for the caller of that name.
+template <class In, class Out, class... F>
 void permuteViews(cudaStream_t stream, const char* name, const TensorView<In>& in, const TensorView<Out>& out,
-                  const F& function) {
-  if constexpr (requireFunction<std::remove_const_t<In>, Out, F>())
-    permuteWith(stream, name, in, out, Converting<Out, F>{function});
+                  const F&... function) {
+  [[maybe_unused]] const CallRange range(name);
+  using Element = std::remove_const_t<In>;
+  if constexpr (requirePermutable<Element, Out, F...>()) {
+    requireShapes(named(in, "in"), named(out, "out"), name);
+    requireArrays(named(in, "in"), named(out, "out"), name);
+    requireOnDevice(named(in, "in"), name);
+    requireOnDevice(named(out, "out"), name);
+    const PermuteKernelPlan plan = permutePlan(in, out, sizeof...(F) == 0);
+    launchPermute<Boxed<Element>, Boxed<Out>>(plan, appliedTo<Out>(function...), stream);
+  }
 }
 
 // The dense tensor at a pointer or in a container.

@@ -64,38 +64,37 @@ MoveRowsRequest moveRowsRequest(const MatrixView<In>& in, const MatrixView<Out>&
           scatters};
 }
 
-// Passes the call to use(call), a generic lambda, if its types and arguments are right.
-template <Indexed SIDE, class In, class Out, class Index, class F, class Use>
-void withMovedRows(const char* name, const MatrixView<In>& in, const Index* indices, std::size_t n,
-                   const MatrixView<Out>& out, const F&, cudaStream_t stream, const Use& use) {
-  if constexpr (requireIndexType<Index>() && requireMovableRows<In, Out, F>()) {
-    requireRows(in, "in", name);
-    requireRows(out, "out", name);
-    requireMovesRows(named(in, "in"), named(out, "out"), SIDE, namedArray(indices, n, "indices"), name);
-    constexpr bool MOVES = std::is_same_v<F, Identity>;
-    const MoveRowsRequest request = moveRowsRequest(in, out, n, sizeof(Index), MOVES, SIDE == Indexed::out);
-    use(MoveRowsCall{request, planMoveRows(request), name, stream});
-  }
+// The call of these arguments, which are checked.
+template <Indexed SIDE, class In, class Out, class Index, class F>
+MoveRowsCall moveRowsCall(const char* name, const MatrixView<In>& in, const Index* indices, std::size_t n,
+                          const MatrixView<Out>& out, const F&, cudaStream_t stream) {
+  requireRows(in, "in", name);
+  requireRows(out, "out", name);
+  requireMovesRows(named(in, "in"), named(out, "out"), SIDE, namedArray(indices, n, "indices"), name);
+  constexpr bool MOVES = std::is_same_v<F, Identity>;
+  const MoveRowsRequest request = moveRowsRequest(in, out, n, sizeof(Index), MOVES, SIDE == Indexed::out);
+  return {request, planMoveRows(request), name, stream};
 }
 
 template <Indexed SIDE, RowIndices INDICES, class In, class Out, class Index, class F>
 void moveRows(const char* name, const MatrixView<In>& in, const Index* indices, std::size_t n,
               const MatrixView<Out>& out, const F& function, cudaStream_t stream) {
   [[maybe_unused]] const CallRange range(name);
-  withMovedRows<SIDE>(name, in, indices, n, out, function, stream, [&](const auto& call) {
+  if constexpr (requireIndexType<Index>() && requireMovableRows<In, Out, F>()) {
+    const MoveRowsCall call = moveRowsCall<SIDE>(name, in, indices, n, out, function, stream);
     requireRowIndices(indices, n, SIDE == Indexed::in ? in.rows : out.rows, INDICES, name, stream);
     launchMoveRows<std::remove_const_t<In>, Out, SIDE, INDICES>(
         call, reinterpret_cast<const IndexWord<Index>*>(indices), function);
-  });
+  }
 }
 
 template <Indexed SIDE, class In, class Out, class Index, class F>
 std::string explainMoveRows(const char* name, const MatrixView<In>& in, const Index* indices, std::size_t n,
                             const MatrixView<Out>& out, const F& function) {
-  std::string text;
-  withMovedRows<SIDE>(name, in, indices, n, out, function, nullptr,
-                      [&text](const MoveRowsCall& call) { text = planInWords(call.plan); });
-  return text;
+  if constexpr (requireIndexType<Index>() && requireMovableRows<In, Out, F>())
+    return planInWords(moveRowsCall<SIDE>(name, in, indices, n, out, function, nullptr).plan);
+  else
+    return {};
 }
 
 GPUOPT_DETAIL_END

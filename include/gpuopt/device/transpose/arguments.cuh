@@ -71,6 +71,15 @@ constexpr bool requireFunction() {
   }
 }
 
+// Without a function, elements are of one type; with one, it takes and returns them.
+template <class In, class Out, class... F>
+constexpr bool requireFitting() {
+  if constexpr (sizeof...(F) == 0)
+    return requireSame<In, Out>();
+  else
+    return requireFunction<In, Out, F...>();
+}
+
 // The user's function with its result converted to the type that the kernels store.
 template <class Out, class F>
 struct Converting {
@@ -91,48 +100,59 @@ MatrixView<T> withoutUnused(MatrixView<T> view) {
   return view;
 }
 
-// Passes the problem to use(problem) if its types and arguments are right.
-template <class In, class Out, class F, class Use>
-void withChecked(const MatrixView<In>& in, const MatrixView<Out>& out, const F& function, const Use& use) {
-  using Element = std::remove_const_t<In>;
-  static_assert(!std::is_const_v<Out>, "gpuopt::transpose: the elements of out are const: in comes before out");
-  if constexpr (!std::is_const_v<Out> && requireMovable<Element>() && requireMovable<Out>()) {
-    requireTransposable(named(in, "in"), named(out, "out"), "gpuopt::transpose");
-    const auto from = withoutUnused(in);
-    const auto to = withoutUnused(out);
-    use(TransposeProblem<Boxed<Element>, Boxed<Out>, F>{boxes(from.data), boxes(to.data), from.rows, from.cols, from.ld,
-                                                        to.ld, from.batch, from.batchStride, to.batchStride, function});
+// What kernels apply to each element: nothing,
+template <class Out>
+Identity appliedTo() {
+  return {};
+}
+// or the user's function.
+template <class Out, class F>
+Converting<Out, F> appliedTo(const F& function) {
+  return {function};
+}
+
+// Whether (in, out) or (in, out, function) are of types that can be transposed.
+template <class In, class Out, class... F>
+constexpr bool requireTransposableTypes() {
+  if constexpr (requireFitting<std::remove_const_t<In>, std::remove_const_t<Out>, F...>()) {
+    static_assert(!std::is_const_v<Out>, "gpuopt::transpose: the elements of out are const: in comes before out");
+    return !std::is_const_v<Out> && requireMovable<std::remove_const_t<In>>() && requireMovable<Out>();
+  } else {
+    return false;
   }
 }
 
-template <class In, class Out, class Use>
-void withProblem(const MatrixView<In>& in, const MatrixView<Out>& out, const Use& use) {
-  if constexpr (requireSame<In, Out>()) withChecked(in, out, Identity{}, use);
-}
-
-template <class In, class Out, class F, class Use>
-void withProblem(const MatrixView<In>& in, const MatrixView<Out>& out, const F& function, const Use& use) {
-  if constexpr (requireFunction<std::remove_const_t<In>, std::remove_const_t<Out>, F>())
-    withChecked(in, out, Converting<Out, F>{function}, use);
+// The problem of these arguments, which are checked.
+template <class In, class Out, class... F>
+auto transposeProblem(const MatrixView<In>& in, const MatrixView<Out>& out, const F&... function) {
+  requireTransposable(named(in, "in"), named(out, "out"), "gpuopt::transpose");
+  const auto applied = appliedTo<Out>(function...);
+  const auto from = withoutUnused(in);
+  const auto to = withoutUnused(out);
+  return TransposeProblem<Boxed<std::remove_const_t<In>>, Boxed<Out>, std::decay_t<decltype(applied)>>{
+      boxes(from.data), boxes(to.data),   from.rows,      from.cols, from.ld, to.ld,
+      from.batch,       from.batchStride, to.batchStride, applied};
 }
 
 // (in, out) or (in, out, function).
 template <class In, class Out, class... F>
 void transposeViews(cudaStream_t stream, const MatrixView<In>& in, const MatrixView<Out>& out, const F&... function) {
   [[maybe_unused]] const CallRange range("gpuopt::transpose");
-  withProblem(in, out, function..., [&](const auto& problem) {
+  if constexpr (requireTransposableTypes<In, Out, F...>()) {
+    const auto problem = transposeProblem(in, out, function...);
     requireOnDevice(named(in, "in"), "gpuopt::transpose");
     requireOnDevice(named(out, "out"), "gpuopt::transpose");
-    launchTranspose(problem, stream);
-  });
+    launchTranspose(problem, planOf(problem), stream);
+  }
 }
 
 // Addresses alone are looked at: the matrices may be anywhere, or nowhere.
-template <class... Args>
-std::string explainViews(const Args&... args) {
-  std::string text;
-  withProblem(args..., [&text](const auto& problem) { text = planInWords(planOf(problem)); });
-  return text;
+template <class In, class Out, class... F>
+std::string explainViews(const MatrixView<In>& in, const MatrixView<Out>& out, const F&... function) {
+  if constexpr (requireTransposableTypes<In, Out, F...>())
+    return planInWords(planOf(transposeProblem(in, out, function...)));
+  else
+    return {};
 }
 
 GPUOPT_DETAIL_END
