@@ -9,7 +9,7 @@
 // CODEGEN: kernel=transformStructsKernel<.*float.const contains=ld\.global\.v4\.u32 contains=st\.global\.v4\.u32 absent=bar\.sync no-local no-spill max-registers=40
 // CODEGEN: kernel=transformStructsKernel<.*char.const contains=st\.global\.v4\.u32 no-local no-spill max-registers=40
 // CODEGEN: kernel=transformPairKernel contains=st\.global\.v4\.u32 absent=bar\.sync no-local no-spill max-registers=40
-// CODEGEN: kernel=transformPairKernel<.*Shape<float contains=ld\.global\.v4\.u32
+// CODEGEN: kernel=transformPairKernel<.*Block<float contains=ld\.global\.v4\.u32
 // CODEGEN: kernel=transformPairKernel<.*Third contains=cp\.async\.cg\.shared\.global
 // CODEGEN: kernel=transformWordsKernel<.*Scale,.float> contains=ld\.global\.v4 contains=st\.global\.v4\.u32 absent=shared absent=prefetch no-local no-spill max-registers=32
 // CODEGEN: kernel=transformWordsKernel<.*char contains=ld\.global\.u32 contains=st\.global\.v4\.u32 absent=shared no-local no-spill max-registers=32

@@ -132,9 +132,9 @@ TEST_CASE("All kinds of members have columns", "[soa]") {
 template <unsigned WIDTH>
 void checkTiles(std::size_t n) {
   CAPTURE(WIDTH, n);
-  using Shape = detail::SoaTileShape<Mixed, WIDTH>;
+  using Layout = detail::SoaTileLayout<Mixed, WIDTH>;
   const std::size_t tiles = (n + WIDTH - 1) / WIDTH;
-  DeviceArray<unsigned char> memory(tiles * Shape::BYTES);
+  DeviceArray<unsigned char> memory(tiles * Layout::BYTES);
   const SoaView<Mixed, SoaTiles<WIDTH>> view{memory.data(), n};
   DeviceArray<Mixed> loaded(n);
   launch(storeKernel<SoaView<Mixed, SoaTiles<WIDTH>>>, threadsFor(n), view);
@@ -150,7 +150,7 @@ void checkTiles(std::size_t n) {
   const std::size_t weights = (WIDTH + 7) / 8 * 8;
   bool inPlace = true;
   for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t tile = i / WIDTH * Shape::BYTES, k = i % WIDTH;
+    const std::size_t tile = i / WIDTH * Layout::BYTES, k = i % WIDTH;
     const Mixed expected = structAt<Mixed>(i);
     inPlace = inPlace && isStored(tile + k, expected.letter) && isStored(tile + weights + 8 * k, expected.weight);
   }
@@ -162,15 +162,15 @@ TEST_CASE("Tiles have the values of each member in turn", "[soa]") {
   checkTiles<1>(7);
   checkTiles<4>(35);
 
-  using Shape = detail::SoaTileShape<Particle, 4>;
-  STATIC_REQUIRE((Shape::OFFSET<0> == 0 && Shape::OFFSET<1> == 48 && Shape::OFFSET<2> == 96 &&
-                  Shape::OFFSET<3> == 112 && Shape::BYTES == 128 && Shape::ALIGNMENT == 4));
+  using Layout = detail::SoaTileLayout<Particle, 4>;
+  STATIC_REQUIRE((Layout::OFFSET<0> == 0 && Layout::OFFSET<1> == 48 && Layout::OFFSET<2> == 96 &&
+                  Layout::OFFSET<3> == 112 && Layout::BYTES == 128 && Layout::ALIGNMENT == 4));
   struct Uneven {
     char a;
     double b;
     char c;
   };
-  using Padded = detail::SoaTileShape<Uneven, 2>;
+  using Padded = detail::SoaTileLayout<Uneven, 2>;
   STATIC_REQUIRE((Padded::OFFSET<1> == 8 && Padded::OFFSET<2> == 24 && Padded::BYTES == 32 && Padded::ALIGNMENT == 8));
 }
 
@@ -375,7 +375,7 @@ TEST_CASE("Unusable columns are rejected", "[soa]") {
         "gpuopt::SoaView: column 2 has 2 elements, column 0 has 3");
 
   using Tiles = SoaView<Mixed, SoaTiles<4>>;
-  alignas(32) unsigned char memory[2 * detail::SoaTileShape<Mixed, 4>::BYTES];
+  alignas(32) unsigned char memory[2 * detail::SoaTileLayout<Mixed, 4>::BYTES];
   CHECK(messageOf<std::invalid_argument>([&] {
           static_cast<void>(Tiles{nullptr, 5});
         }) == "gpuopt::SoaView: tiles is null, but n is 5");

@@ -87,7 +87,7 @@ struct StructTransferPolicy {
 /// \tparam Policy how structures are loaded and stored: see StructTransferPolicy
 template <class T, unsigned BLOCK, unsigned ITEMS = 1, class Policy = StructTransferPolicy<T, ITEMS>>
 class StagedStructs {
-  using Shape = detail::StructTileShape<T, BLOCK, ITEMS>;
+  using Layout = detail::StructTileLayout<T, BLOCK, ITEMS>;
   static constexpr bool EXCHANGES =
       Policy::load == StructTransfer::exchange || Policy::store == StructTransfer::exchange;
   static constexpr bool STAGES = Policy::load == StructTransfer::tile || Policy::store == StructTransfer::tile;
@@ -96,7 +96,7 @@ class StagedStructs {
 
  public:
   /// Shared memory of the block.
-  using Storage = detail::WarpTiles<STAGES ? Shape::SHARED_BYTES : 0>;
+  using Storage = detail::WarpTiles<STAGES ? Layout::SHARED_BYTES : 0>;
 
   /// BLOCK * ITEMS consecutive structures. Thread t owns ITEMS of them, beginning with number t * ITEMS.
   class Tile : public detail::BlockTile<T, BLOCK, ITEMS> {
@@ -178,7 +178,7 @@ class StagedStructs {
       return *this;
     }
     /// Whether there is a current tile.
-    __device__ bool operator!=(detail::TilesEnd) const { return number_ < Shape::tilesOf(n_); }
+    __device__ bool operator!=(detail::TilesEnd) const { return number_ < Layout::tilesOf(n_); }
 
    private:
     friend class StagedStructs;
@@ -197,7 +197,7 @@ class StagedStructs {
   ///                where an array in DRAM is read and another one written, up to 5 % slower elsewhere
   __device__ explicit StagedStructs(Storage& storage, unsigned thread = static_cast<unsigned>(threadRank()),
                                     bool spreads = false)
-      : thread_(thread), shared_(storage.at(Shape::tileOffset(thread, spreads))) {
+      : thread_(thread), shared_(storage.at(Layout::tileOffset(thread, spreads))) {
     detail::requireThreads("gpuopt::StagedStructs", BLOCK);
   }
 

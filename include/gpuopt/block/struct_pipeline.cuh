@@ -31,14 +31,14 @@ GPUOPT_NAMESPACE_BEGIN
 /// blocks with StagedStructs are faster.
 template <class T, unsigned BLOCK, unsigned ITEMS = 1>
 class PipelinedStructs {
-  using Shape = detail::StructTileShape<T, BLOCK, ITEMS>;
+  using Layout = detail::StructTileLayout<T, BLOCK, ITEMS>;
   using Base = detail::BlockTile<T, BLOCK, ITEMS>;
 
  public:
   /// Shared memory of the block.
   struct Storage {
     /// Double buffer.
-    detail::WarpTiles<Shape::SHARED_BYTES> tiles[2];
+    detail::WarpTiles<Layout::SHARED_BYTES> tiles[2];
   };
 
   /// BLOCK * ITEMS consecutive structures. Thread t owns ITEMS of them, beginning with number t * ITEMS.
@@ -108,7 +108,7 @@ class PipelinedStructs {
       return *this;
     }
     /// Whether there is a current tile.
-    __device__ bool operator!=(detail::TilesEnd) const { return number_ < Shape::tilesOf(n_); }
+    __device__ bool operator!=(detail::TilesEnd) const { return number_ < Layout::tilesOf(n_); }
 
    private:
     friend class PipelinedStructs;
@@ -121,7 +121,7 @@ class PipelinedStructs {
     // The tile `ahead` iterations from the current one.
     __device__ Tile tile(unsigned ahead) const {
       return {in_, number_ + ahead * detail::gridSize(), n_, staged_.thread_,
-              staged_.shared_ + ((buffer_ + ahead) & 1) * Shape::SHARED_BYTES};
+              staged_.shared_ + ((buffer_ + ahead) & 1) * Layout::SHARED_BYTES};
     }
 
     PipelinedStructs staged_;
@@ -133,7 +133,7 @@ class PipelinedStructs {
 
   /// Called by every thread of the block, with the same `storage` in shared memory.
   __device__ explicit PipelinedStructs(Storage& storage)
-      : thread_(static_cast<unsigned>(threadRank())), shared_(storage.tiles[0].at(Shape::tileOffset(thread_, false))) {
+      : thread_(static_cast<unsigned>(threadRank())), shared_(storage.tiles[0].at(Layout::tileOffset(thread_, false))) {
     detail::requireThreads("gpuopt::PipelinedStructs", BLOCK);
   }
 

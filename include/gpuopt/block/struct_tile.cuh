@@ -77,7 +77,7 @@ struct WarpTiles<0> {
 
 // The size of a block's tile in structures, and of its shared memory.
 template <class T, unsigned BLOCK, unsigned ITEMS>
-struct StructTileShape {
+struct StructTileLayout {
   static_assert(std::is_trivially_copyable_v<T>,
                 "gpuopt: structures move as bytes, so their type must be trivially copyable");
   static_assert(BLOCK >= 1 && BLOCK <= 1024, "gpuopt: BLOCK, the threads of a block, must be 1 to 1024");
@@ -112,16 +112,16 @@ class BlockTile {
   __device__ bool has(unsigned i = 0) const { return index(i) < n_; }
 
   /// Whether the structures of all threads exist. The condition is uniform in the block and so almost free.
-  __device__ bool isFull() const { return first_ + Shape::STRUCTS <= n_; }
+  __device__ bool isFull() const { return first_ + Layout::STRUCTS <= n_; }
 
  protected:
-  using Shape = StructTileShape<T, BLOCK, ITEMS>;
-  static constexpr unsigned LANE_BYTES = Shape::LANE_BYTES;
+  using Layout = StructTileLayout<T, BLOCK, ITEMS>;
+  static constexpr unsigned LANE_BYTES = Layout::LANE_BYTES;
   static constexpr auto LANE_WORD = static_cast<unsigned>(widestWord<LANE_BYTES>);
   using Tile = WarpTile<LANE_BYTES, minAlignment<T>>;
 
   __device__ BlockTile(std::size_t number, std::size_t n, unsigned thread)
-      : first_(number * Shape::STRUCTS), n_(n), thread_(thread) {}
+      : first_(number * Layout::STRUCTS), n_(n), thread_(thread) {}
 
   __device__ unsigned lane() const { return thread_ % 32; }
 
@@ -132,7 +132,7 @@ class BlockTile {
   __device__ bool isAligned(const T* array) const { return isFullWarp() && Tile::misalignment(tileOrigin(array)) == 0; }
 
   // Whether, in addition to isFullWarp(), the array has 16 bytes before and after the tile.
-  __device__ bool hasNeighbours() const { return isFullWarp() && first_ > 0 && first_ + Shape::STRUCTS + 16 <= n_; }
+  __device__ bool hasNeighbours() const { return isFullWarp() && first_ > 0 && first_ + Layout::STRUCTS + 16 <= n_; }
 
   // An address that has the tile's offset within a sector. Blocks of full warps span whole sectors, so that the array's
   // own address will do.

@@ -96,10 +96,10 @@ struct SoaAddressesOf<T, SoaColumns> : SoaColumnsAddressesOf<T, MemberTypes<T>> 
 
 // A tile of WIDTH structs of T.
 template <class T, unsigned WIDTH, class Types = MemberTypes<T>>
-struct SoaTileShape;
+struct SoaTileLayout;
 
 template <class T, unsigned WIDTH, class... Ms>
-struct SoaTileShape<T, WIDTH, TypeList<Ms...>> {
+struct SoaTileLayout<T, WIDTH, TypeList<Ms...>> {
   static_assert(isPowerOfTwo<WIDTH>, "gpuopt::SoaTiles: WIDTH must be a power of two");
 
   static constexpr std::size_t alignment() {
@@ -129,7 +129,7 @@ struct SoaTilesSelection {};
 
 template <class T, unsigned WIDTH, std::size_t... INDICES>
 class SoaTilesAddresses {
-  using Shape = SoaTileShape<std::remove_const_t<T>, WIDTH>;
+  using Tile = SoaTileLayout<std::remove_const_t<T>, WIDTH>;
   using Byte = ConstLike<T, unsigned char>;
   using Indices = TypeList<std::integral_constant<std::size_t, INDICES>...>;
 
@@ -152,7 +152,7 @@ class SoaTilesAddresses {
   __host__ __device__ auto* at(std::size_t i) const {
     constexpr std::size_t MEMBER = memberAt<INDEX>;
     const std::size_t index = first_ + i;
-    Byte* column = tiles_ + index / WIDTH * Shape::BYTES + Shape::template OFFSET<MEMBER>;
+    Byte* column = tiles_ + index / WIDTH * Tile::BYTES + Tile::template OFFSET<MEMBER>;
     return reinterpret_cast<Member<T, MEMBER>*>(column) + index % WIDTH;
   }
 

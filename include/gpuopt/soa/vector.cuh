@@ -82,10 +82,10 @@ struct SoaAllocation<T, SoaColumns, TypeList<Ms...>> {
 template <class T, unsigned WIDTH, class... Ms>
 struct SoaAllocation<T, SoaTiles<WIDTH>, TypeList<Ms...>> {
   using Addresses = SoaAddresses<T, SoaTiles<WIDTH>>;
-  using Shape = SoaTileShape<T, WIDTH>;
-  static constexpr std::size_t STRUCT_BYTES = Shape::BYTES;  // one struct takes a tile
+  using Tile = SoaTileLayout<T, WIDTH>;
+  static constexpr std::size_t STRUCT_BYTES = Tile::BYTES;  // one struct takes a tile
 
-  static std::size_t bytes(std::size_t capacity) { return (capacity + WIDTH - 1) / WIDTH * Shape::BYTES; }
+  static std::size_t bytes(std::size_t capacity) { return (capacity + WIDTH - 1) / WIDTH * Tile::BYTES; }
 
   static Addresses addresses(unsigned char* memory, std::size_t) { return {memory, 0}; }
 

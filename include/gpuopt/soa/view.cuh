@@ -114,8 +114,8 @@ class SoaMemory<T, SoaTiles<WIDTH>, Types> : protected SoaState<T, SoaTiles<WIDT
   __host__ __device__ SoaMemory(ConstLike<T, void>* tiles, std::size_t n)
       : SoaState<T, SoaTiles<WIDTH>>({static_cast<ConstLike<T, unsigned char>*>(tiles), 0}, n) {
 #if !defined(__CUDA_ARCH__)
-    using Shape = SoaTileShape<std::remove_const_t<T>, WIDTH>;
-    requireAddress({tiles, n, Shape::BYTES / WIDTH, Shape::ALIGNMENT, "tiles"}, "gpuopt::SoaView");
+    using Tile = SoaTileLayout<std::remove_const_t<T>, WIDTH>;
+    requireAddress({tiles, n, Tile::BYTES / WIDTH, Tile::ALIGNMENT, "tiles"}, "gpuopt::SoaView");
 #endif
   }
 

@@ -118,7 +118,7 @@ __device__ inline void storeWord(void* address, const Word<SIZE>& word) {
 
 // The fewest consecutive elements of T that fill full 16-byte vectors: four floats one vector, four float3 three.
 template <class T>
-struct VectorShape {
+struct FullVectors {
   static constexpr std::size_t common = greatestCommonDivisor(sizeof(T), 16);
   static constexpr int ELEMENTS = static_cast<int>(16 / common);
   static constexpr int VECTORS = static_cast<int>(sizeof(T) / common);

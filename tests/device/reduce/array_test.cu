@@ -70,7 +70,7 @@ class Data {
 // The lengths around each number of bytes, a step of 16-byte loads more or less.
 template <class T>
 std::set<std::size_t> lengthsAround(std::set<std::size_t> boundaries) {
-  constexpr std::size_t step = static_cast<std::size_t>(detail::VectorShape<T>::ELEMENTS);
+  constexpr std::size_t step = static_cast<std::size_t>(detail::FullVectors<T>::ELEMENTS);
   std::set<std::size_t> lengths;
   for (const std::size_t bytes : boundaries) {
     const std::size_t n = bytes / sizeof(T) / step * step;

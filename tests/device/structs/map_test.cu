@@ -74,9 +74,9 @@ struct MixedInPlace {
 };
 
 // Counts around one warp, one block and several blocks, of the kernel of tiles and of that of words.
-template <class Shape, class Words>
+template <class Block, class Words>
 std::vector<std::size_t> countsAround() {
-  constexpr std::size_t WARP = std::size_t{32} * Shape::ITEMS, BLOCK = std::size_t{Shape::BLOCK} * Shape::ITEMS;
+  constexpr std::size_t WARP = std::size_t{32} * Block::ITEMS, BLOCK = std::size_t{Block::BLOCK} * Block::ITEMS;
   std::vector<std::size_t> counts{0, 1, WARP - 1, WARP + 1};
   for (const std::size_t block : {BLOCK, std::size_t{Words::ELEMENTS}})
     if (block > 0) counts.insert(counts.end(), {block - 1, block, block + 1, 2 * block + block / 2 + WARP + 11});
@@ -85,7 +85,7 @@ std::vector<std::size_t> countsAround() {
 
 template <class Out, class In>
 std::vector<std::size_t> counts() {
-  return countsAround<detail::TransformShape<In, Out, true>, detail::TransformTiles<Out, In>>();
+  return countsAround<detail::ArrayTransformBlock<In, Out, true>, detail::TransformTiles<Out, In>>();
 }
 
 template <class In, class Out>
@@ -232,7 +232,7 @@ void checkPair(std::size_t n, std::size_t offset1 = 0, std::size_t offset2 = 0, 
 template <class In1, class In2, class Out>
 void checkPairs() {
   for (const std::size_t n :
-       countsAround<detail::TransformPairShape<In1, In2, Out>, detail::TransformTiles<Out, In1, In2>>())
+       countsAround<detail::PairTransformBlock<In1, In2, Out>, detail::TransformTiles<Out, In1, In2>>())
     checkPair<In1, In2, Out>(n);
   for (const std::size_t offset : {0, 8, 16}) checkPair<In1, In2, Out>(2500, offset, 16 - offset, 8);
   checkPair<In1, In2, Out>(2500, alignof(In1), 0, 0);

@@ -86,8 +86,8 @@ void checkInPlace(std::size_t n, std::size_t offset = 0) {
 // Counts around one warp, one block and several blocks.
 template <class In, class Out>
 std::vector<std::size_t> counts() {
-  using Shape = detail::TransformShape<In, Out, true>;
-  constexpr std::size_t WARP = std::size_t{32} * Shape::ITEMS, BLOCK = std::size_t{Shape::BLOCK} * Shape::ITEMS;
+  using Block = detail::ArrayTransformBlock<In, Out, true>;
+  constexpr std::size_t WARP = std::size_t{32} * Block::ITEMS, BLOCK = std::size_t{Block::BLOCK} * Block::ITEMS;
   return {0, 1, WARP - 1, WARP, WARP + 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + WARP + 11};
 }
 
@@ -120,8 +120,8 @@ TEST_CASE("Arrays beyond the caches, whose tiles spread", "[struct][transform]")
 }
 
 TEST_CASE("A user's own policy", "[struct][transform]") {
-  using Shape = detail::TransformShape<Exchanged, Exchanged, true>;
-  static_assert(Shape::ITEMS == 3 && !detail::usesShared<Shape::Staged<Exchanged>>);
+  using Block = detail::ArrayTransformBlock<Exchanged, Exchanged, true>;
+  static_assert(Block::ITEMS == 3 && !detail::usesShared<Block::Staged<Exchanged>>);
   checkSize<Exchanged>();
   checkTransform<Exchanged, Blob<28, 4>>(1000);
 }
@@ -357,11 +357,11 @@ TEST_CASE("Bad arguments of a transformation", "[struct][transform]") {
 
 TEST_CASE("The kernel requests its share of shared memory", "[struct][transform]") {
   using T = Blob<28, 4>;
-  using Shape = detail::TransformShape<T, T, true>;
+  using Block = detail::ArrayTransformBlock<T, T, true>;
   StructArray<T> data(indexCoded<T>(10));
   transformStructs(data.data(), 10, data.data(), Mixed<T>{});
   cudaFuncAttributes attributes{};
-  const auto kernel = detail::transformStructsKernel<Shape, const T*, T, Mixed<T>>;
+  const auto kernel = detail::transformStructsKernel<Block, const T*, T, Mixed<T>>;
   check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
   CHECK(attributes.preferredShmemCarveout == detail::transformCarveout);
 }

@@ -209,14 +209,14 @@ struct ReduceCall {
 };
 
 // Launches a kernel that reads `input`, a source or a view.
-template <class Kernel, class Input, class Reducer, class Shape, class Out>
+template <class Kernel, class Input, class Reducer, class Args, class Out>
 GPUOPT_HIDDEN void launchGrid(const ReduceCall& call, const ReduceGrid& grid, Kernel kernel, const Input& input,
-                              const Reducer& reducer, const Shape& shape, const Out& out) {
+                              const Reducer& reducer, const Args& args, const Out& out) {
   using Partial = typename Reducer::Partial;
   const LaunchConfig config = gridConfig(static_cast<int>(grid.threads), grid.blocks, call.stream, call.function);
-  if (!grid.combines) return launch(kernel, config, input, reducer, shape, GridScratch<Partial>{}, out);
+  if (!grid.combines) return launch(kernel, config, input, reducer, args, GridScratch<Partial>{}, out);
   WorkspaceLease scratch(call.workspace, call.stream);
-  launch(kernel, config, input, reducer, shape,
+  launch(kernel, config, input, reducer, args,
          GridScratch<Partial>{static_cast<Partial*>(scratch.data()), scratch.counters()}, out);
   scratch.done();
 }

@@ -35,7 +35,7 @@ GPUOPT_DETAIL_BEGIN
 
 // Whether from every legal address of a T some element begins on a 16-byte boundary.
 template <class T>
-inline constexpr bool alwaysAligns = alignof(T) % VectorShape<T>::common == 0;
+inline constexpr bool alwaysAligns = alignof(T) % FullVectors<T>::common == 0;
 
 template <class T>
 bool onVectorBoundary(const T* data) {
@@ -47,7 +47,7 @@ template <class T, class F, bool ALIGNED>
 struct ArraySource {
   static constexpr bool VECTORS = ALIGNED;
   static constexpr bool ALWAYS_ALIGNS = alwaysAligns<T>;
-  static constexpr int STEP = VectorShape<T>::ELEMENTS;
+  static constexpr int STEP = FullVectors<T>::ELEMENTS;
   static constexpr std::size_t BYTES = STEP * sizeof(T);
   using Element = T;
   using Step = VectorGroup<T, STEP, ALIGNED>;
@@ -102,7 +102,7 @@ template <class T, class U, class F, bool ALIGNED>
 struct PairSource {
   static constexpr bool VECTORS = ALIGNED;
   static constexpr bool ALWAYS_ALIGNS = false;
-  static constexpr int STEP = largerOf(VectorShape<T>::ELEMENTS, VectorShape<U>::ELEMENTS);
+  static constexpr int STEP = largerOf(FullVectors<T>::ELEMENTS, FullVectors<U>::ELEMENTS);
   static constexpr std::size_t BYTES = STEP * (sizeof(T) + sizeof(U));
   struct Step {
     VectorGroup<T, STEP, ALIGNED> first;
@@ -236,7 +236,7 @@ auto functionOf(const F& f) {
 }
 
 template <class T>
-inline constexpr bool readsVectors = VectorShape<T>::VECTORS <= maxStepVectors&& std::is_trivially_copyable_v<T>;
+inline constexpr bool readsVectors = FullVectors<T>::VECTORS <= maxStepVectors&& std::is_trivially_copyable_v<T>;
 
 inline constexpr std::size_t unreachable = ~std::size_t{0};
 

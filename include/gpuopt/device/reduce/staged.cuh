@@ -29,7 +29,7 @@ struct BankPadding {
 // Shared memory for COUNT elements, at any position of their first full step.
 template <class T, unsigned COUNT>
 struct StagedStorage {
-  static constexpr unsigned ELEMENTS = COUNT + VectorShape<T>::ELEMENTS;
+  static constexpr unsigned ELEMENTS = COUNT + FullVectors<T>::ELEMENTS;
   static constexpr unsigned PADDING = ELEMENTS / BankPadding<T>::PERIOD * BankPadding<T>::ELEMENTS;
   alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char bytes[sizeof(T) * (ELEMENTS + PADDING)];
 };

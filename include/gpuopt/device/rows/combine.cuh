@@ -57,9 +57,9 @@ __device__ inline Pack<Out, N> packOf(const Sum (&sums)[N]) {
   return pack;
 }
 
-template <class Bounds, class Shape>
-__device__ inline bool hasList(const Bounds& bounds, const Shape& shape, std::size_t number) {
-  if (number >= shape.rows) return false;
+template <class Bounds, class Args>
+__device__ inline bool hasList(const Bounds& bounds, const Args& args, std::size_t number) {
+  if (number >= args.rows) return false;
   if constexpr (std::is_same_v<Bounds, AddedLists>)
     return number < *bounds.count;
   else

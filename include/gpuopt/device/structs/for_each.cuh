@@ -12,16 +12,16 @@
 
 GPUOPT_DETAIL_BEGIN
 
-template <class Shape, class T, class F>
-GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK) visitStructsKernel(const T* data, const std::size_t n, const F f) {
+template <class Block, class T, class F>
+GPUOPT_KERNEL void __launch_bounds__(Block::BLOCK) visitStructsKernel(const T* data, const std::size_t n, const F f) {
   waitForPreviousKernel();
-  using Loads = typename Shape::template Staged<T>;
+  using Loads = typename Block::template Staged<T>;
   __shared__ typename Loads::Storage storage;
   const auto tile = Loads(storage, threadIdx.x).tile(blockIdx.x, n);
-  StructItems<T, Shape::ITEMS> elements;
+  StructItems<T, Block::ITEMS> elements;
   tile.load(data, elements.values);
 #pragma unroll
-  for (unsigned i = 0; i < Shape::ITEMS; ++i) {
+  for (unsigned i = 0; i < Block::ITEMS; ++i) {
     const T& element = elements.values[i];
     if (tile.has(i)) callForStruct(f, tile.index(i), element);
   }
@@ -31,9 +31,9 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK) visitStructsKernel(const T* d
 template <class T>
 StructsPlan planForEach(T* data, std::size_t n) {
   using Struct = std::remove_const_t<T>;
-  using Shape = TransformBlock<Struct>;
+  using Block = TransformBlock<Struct>;
   if constexpr (std::is_const_v<T>)
-    return planStructs(structsRequest<Shape, VisitTiles<Struct>>(n, stagesTiles<Shape, Struct>, 0, data));
+    return planStructs(structsRequest<Block, VisitTiles<Struct>>(n, stagesTiles<Block, Struct>, 0, data));
   else
     return planTransform<const T*>(data, n, data);
 }

@@ -26,13 +26,13 @@ using StructOf = typename std::iterator_traits<It>::value_type;
 template <class T, unsigned BLOCK, unsigned ITEMS, std::size_t SHARED>
 struct TransformPolicy : StructTransferPolicy<T, ITEMS> {
   using Base = StructTransferPolicy<T, ITEMS>;
-  static constexpr bool FITS = StructTileShape<T, BLOCK, ITEMS>::SHARED_BYTES <= SHARED;
+  static constexpr bool FITS = StructTileLayout<T, BLOCK, ITEMS>::SHARED_BYTES <= SHARED;
   static constexpr StructTransfer load = FITS ? Base::load : StructTransfer::direct;
   static constexpr StructTransfer store = FITS ? Base::store : StructTransfer::direct;
 };
 
-// The shape of a block, chosen for the largest type. Each block has one tile: short-lived blocks keep more loads in
-// flight than persistent ones. A tile may take SHARED bytes of shared memory.
+// The threads of a block and the elements of each, chosen for the largest type. Each block has one tile: short-lived
+// blocks keep more loads in flight than persistent ones. A tile may take SHARED bytes of shared memory.
 template <class Largest, std::size_t SHARED = maxTransformShared>
 struct TransformBlock {
   static constexpr unsigned ITEMS = StructTransferPolicy<Largest>::items;
@@ -46,11 +46,11 @@ template <class T, class U>
 using LargerType = std::conditional_t<(sizeof(T) > sizeof(U)), T, U>;
 
 template <class In, class Out, bool READS>
-struct TransformShape : TransformBlock<std::conditional_t<READS, LargerType<In, Out>, Out>> {};
+struct ArrayTransformBlock : TransformBlock<std::conditional_t<READS, LargerType<In, Out>, Out>> {};
 
 // Two inputs share what one input has alone.
 template <class In1, class In2, class Out>
-struct TransformPairShape : TransformBlock<LargerType<In1, LargerType<In2, Out>>, maxTransformShared / 2> {};
+struct PairTransformBlock : TransformBlock<LargerType<In1, LargerType<In2, Out>>, maxTransformShared / 2> {};
 
 template <class Staged>
 inline constexpr bool usesShared = !std::is_empty_v<typename Staged::Storage>;
@@ -96,18 +96,18 @@ __device__ inline void storeMade(const Tile& tile, Out* out, const Out (&results
   tile.finishStore(out);
 }
 
-template <class Shape, class It, class Out, class F>
-GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
+template <class Block, class It, class Out, class F>
+GPUOPT_KERNEL void __launch_bounds__(Block::BLOCK)
     transformStructsKernel(const It in, const std::size_t n, Out* out, const F f) {
   waitForPreviousKernel();
   using In = StructOf<It>;
-  using Stores = typename Shape::template Staged<Out>;
-  StructItems<Out, Shape::ITEMS> results;
+  using Stores = typename Block::template Staged<Out>;
+  StructItems<Out, Block::ITEMS> results;
   const auto make = [&](unsigned i, const In& element, std::size_t index) {
     ::new (static_cast<void*>(results.values + i)) Out(static_cast<Out>(callForStruct(f, index, element)));
   };
   if constexpr (std::is_pointer_v<It>) {
-    using Loads = typename Shape::template Staged<In>;
+    using Loads = typename Block::template Staged<In>;
     __shared__ union {
       typename Loads::Storage in;
       typename Stores::Storage out;
@@ -115,7 +115,7 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
     const bool spreads = spreadsTiles(in, out, n);
     const auto source = Loads(storage.in, threadIdx.x, spreads).tile(blockIdx.x, n);
     const auto target = Stores(storage.out, threadIdx.x, spreads).tile(blockIdx.x, n);
-    StructItems<In, Shape::ITEMS> elements;
+    StructItems<In, Block::ITEMS> elements;
     source.load(in, elements.values);
     if constexpr (tilesCollide<Loads, Stores>) __syncthreads();
     const auto makeOne = [&](unsigned i) { make(i, elements.values[i], source.index(i)); };
@@ -138,19 +138,19 @@ GPUOPT_HIDDEN void launchTiles(const StructsCall& call, void (*kernel)(Params...
   launch(kernel, call.config(), args...);
 }
 
-template <class Shape, class... T>
-inline constexpr bool stagesTiles = (usesShared<typename Shape::template Staged<T>> || ...);
+template <class Block, class... T>
+inline constexpr bool stagesTiles = (usesShared<typename Block::template Staged<T>> || ...);
 
-// The request of a map of these arrays, one of which may be written: an element of that one has `writtenBytes`. Shape
+// The request of a map of these arrays, one of which may be written: an element of that one has `writtenBytes`. Block
 // is that of the kernel of tiles, WordTiles that of words.
-template <class Shape, class WordTiles, class... T>
+template <class Block, class WordTiles, class... T>
 StructsRequest structsRequest(std::size_t n, bool areStaged, std::size_t writtenBytes, const T*... arrays) {
   StructsRequest request;
   request.n = n;
   request.readBytes = (sizeof(T) + ...) - writtenBytes;
   request.writtenBytes = writtenBytes;
   request.areStaged = areStaged;
-  request.tiles = {Shape::BLOCK, Shape::BLOCK * Shape::ITEMS};
+  request.tiles = {Block::BLOCK, Block::BLOCK * Block::ITEMS};
   if constexpr (fillWords<T...>()) {
     request.fillWords = true;
     request.areAligned = (isLaneAligned<WordTiles>(arrays) && ...);
@@ -170,18 +170,18 @@ It readFrom(const It& in) {
 }
 
 template <class It, class Out>
-using TransformShapeOf = TransformShape<StructOf<It>, Out, std::is_pointer_v<It>>;
+using TransformBlockOf = ArrayTransformBlock<StructOf<It>, Out, std::is_pointer_v<It>>;
 
 // `in` is a pointer to const or an iterator.
 template <class It, class Out>
 StructsPlan planTransform([[maybe_unused]] It in, std::size_t n, const Out* out) {
-  using Shape = TransformShapeOf<It, Out>;
+  using Block = TransformBlockOf<It, Out>;
   if constexpr (std::is_pointer_v<It>) {
     using Tiles = TransformTiles<Out, StructOf<It>>;
-    constexpr bool areStaged = stagesTiles<Shape, StructOf<It>, Out>;
-    return planStructs(structsRequest<Shape, Tiles>(n, areStaged, sizeof(Out), out, in));
+    constexpr bool areStaged = stagesTiles<Block, StructOf<It>, Out>;
+    return planStructs(structsRequest<Block, Tiles>(n, areStaged, sizeof(Out), out, in));
   } else {
-    StructsRequest request = structsRequest<Shape, VisitTiles<Out>>(n, stagesTiles<Shape, Out>, sizeof(Out), out);
+    StructsRequest request = structsRequest<Block, VisitTiles<Out>>(n, stagesTiles<Block, Out>, sizeof(Out), out);
     request.readsIterator = true;
     return planStructs(request);
   }
@@ -190,7 +190,7 @@ StructsPlan planTransform([[maybe_unused]] It in, std::size_t n, const Out* out)
 template <class It, class Out, class F>
 GPUOPT_HIDDEN void launchTransformTiles(const StructsCall& call, It in, Out* out, const F& f) {
   static SharedCarveout carveout;
-  launchTiles(call, transformStructsKernel<TransformShapeOf<It, Out>, It, Out, F>, carveout, in, call.plan.request.n,
+  launchTiles(call, transformStructsKernel<TransformBlockOf<It, Out>, It, Out, F>, carveout, in, call.plan.request.n,
               out, f);
 }
 

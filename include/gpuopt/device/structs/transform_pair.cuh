@@ -12,13 +12,13 @@
 GPUOPT_DETAIL_BEGIN
 
 // As transformStructsKernel. The second input has shared memory of its own: no warp waits to load it.
-template <class Shape, class In1, class In2, class Out, class F>
-GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
+template <class Block, class In1, class In2, class Out, class F>
+GPUOPT_KERNEL void __launch_bounds__(Block::BLOCK)
     transformPairKernel(const In1* in1, const In2* in2, const std::size_t n, Out* out, const F f) {
   waitForPreviousKernel();
-  using Loads1 = typename Shape::template Staged<In1>;
-  using Loads2 = typename Shape::template Staged<In2>;
-  using Stores = typename Shape::template Staged<Out>;
+  using Loads1 = typename Block::template Staged<In1>;
+  using Loads2 = typename Block::template Staged<In2>;
+  using Stores = typename Block::template Staged<Out>;
   __shared__ union {
     typename Loads1::Storage in;
     typename Stores::Storage out;
@@ -28,9 +28,9 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
   const auto source1 = Loads1(storage.in, threadIdx.x, spreads).tile(blockIdx.x, n);
   const auto source2 = Loads2(storage2, threadIdx.x, spreads).tile(blockIdx.x, n);
   const auto target = Stores(storage.out, threadIdx.x, spreads).tile(blockIdx.x, n);
-  StructItems<In1, Shape::ITEMS> elements1;
-  StructItems<In2, Shape::ITEMS> elements2;
-  StructItems<Out, Shape::ITEMS> results;
+  StructItems<In1, Block::ITEMS> elements1;
+  StructItems<In2, Block::ITEMS> elements2;
+  StructItems<Out, Block::ITEMS> results;
   source1.load(in1, elements1.values);
   source2.load(in2, elements2.values);
   if constexpr (tilesCollide<Loads1, Stores>) __syncthreads();
@@ -46,13 +46,13 @@ GPUOPT_KERNEL void __launch_bounds__(Shape::BLOCK)
 template <class In1, class In2, class Out, class F>
 GPUOPT_HIDDEN void launchTransformPair(const In1* in1, const In2* in2, std::size_t n, Out* out, const F& f,
                                        const char* function, cudaStream_t stream) {
-  using Shape = TransformPairShape<In1, In2, Out>;
-  constexpr bool areStaged = stagesTiles<Shape, In1, In2, Out>;
-  const auto request = structsRequest<Shape, TransformTiles<Out, In1, In2>>(n, areStaged, sizeof(Out), out, in1, in2);
+  using Block = PairTransformBlock<In1, In2, Out>;
+  constexpr bool areStaged = stagesTiles<Block, In1, In2, Out>;
+  const auto request = structsRequest<Block, TransformTiles<Out, In1, In2>>(n, areStaged, sizeof(Out), out, in1, in2);
   const StructsCall call{planStructs(request), function, stream};
   if (call.plan.algorithm == StructsAlgorithm::words) return launchTransformWords(call, out, f, in1, in2);
   static SharedCarveout carveout;
-  launchTiles(call, transformPairKernel<Shape, In1, In2, Out, F>, carveout, in1, in2, n, out, f);
+  launchTiles(call, transformPairKernel<Block, In1, In2, Out, F>, carveout, in1, in2, n, out, f);
 }
 
 // Checks the arguments, and launches if there is anything to do.

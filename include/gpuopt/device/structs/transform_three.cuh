@@ -51,8 +51,8 @@ template <class In1, class In2, class In3, class Out, class F>
 GPUOPT_HIDDEN void launchTransformThree(const In1* in1, const In2* in2, const In3* in3, std::size_t n, Out* out,
                                         const F& f, const char* function, cudaStream_t stream) {
   using Arrays = ThreeArrays<In1, In2, In3>;
-  using Shape = TransformShapeOf<Arrays, Out>;
-  const auto request = structsRequest<Shape, TransformTiles<Out, In1, In2, In3>>(n, stagesTiles<Shape, Out>,
+  using Block = TransformBlockOf<Arrays, Out>;
+  const auto request = structsRequest<Block, TransformTiles<Out, In1, In2, In3>>(n, stagesTiles<Block, Out>,
                                                                                  sizeof(Out), out, in1, in2, in3);
   const StructsCall call{planStructs(request), function, stream};
   if (call.plan.algorithm == StructsAlgorithm::words) return launchTransformWords(call, out, f, in1, in2, in3);
