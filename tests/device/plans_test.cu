@@ -85,12 +85,14 @@ TEST_CASE("Whole plans of structures", "[plans]") {
 }
 
 TEST_CASE("Whole plans of rows", "[plans]") {
+  const MoveRowsRequest moved{256, 512, 100, 64, 64, 80, 4, 4, 4, true, false};
   MoveRowsPlan move{16, 16, 20, 16, 16};
   move.algorithm = MoveRowsAlgorithm::words;
   move.loads = 1;
   move.blocks = 13;
-  move.bytes = 51600;
-  checkPlan(planMoveRows({256, 512, 100, 64, 64, 80, 4, 4, 4, true, false}), move);
+  move.reason = "words of 16 bytes divide addresses, rows and leading dimensions";
+  move.request = moved;
+  checkPlan(planMoveRows(moved), move);
   checkPlan(planCombineRows({256, 512, 100, 64, 64, 64, 4, 4}), {4, 16, 13});
   checkPlan(planCombineRows({256, 516, 100, 64, 64, 64, 4, 4}), {1, 64, 50});
 

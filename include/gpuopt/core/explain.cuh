@@ -1,5 +1,5 @@
 /// \file
-/// A plan in words: one printer for all families.
+/// A plan in words: the printer of the families.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -101,7 +101,7 @@ void checkPlan(const Shape& shape, std::size_t fewWords, bool shifts) {
     tuning.fewWords = fewWords;
     tuning.shiftedGatherBytes = tuning.shiftedScatterBytes = shifts ? 0 : SIZE_MAX;
     const auto request = detail::moveRowsRequest(in, out, n, sizeof(Index), true, SIDE == detail::Indexed::out);
-    const detail::MoveRowsCall call{request, detail::planMoveRows(request, tuning), "test", nullptr};
+    const detail::MoveRowsCall call{detail::planMoveRows(request, tuning), "test", nullptr};
     detail::launchMoveRows<T, T, SIDE, INDICES>(call, reinterpret_cast<const detail::IndexWord<Index>*>(indices),
                                                 Identity{});
   };
@@ -216,7 +216,7 @@ TEST_CASE("A plan of moved rows in words", "[rows][gather]") {
   const int* const indices = nullptr;
   const MatrixView<const float> in{memory.data(), 4, 8};
   const MatrixView<float> out{memory.data() + 32, 4, 8};
-  CHECK(explainGatherRows(in, indices, 0, out) == "nothing to launch");
+  CHECK(explainGatherRows(in, indices, 0, out) == "nothing to launch: no elements");
   const DeviceVector<int> container(4);
   CHECK(explainGatherRows(in, container, out) == explainGatherRows(in, container.data(), 4, out));
   CHECK(explainScatterRows(in, container, out, Identity{}) == explainScatterRows(in, container.data(), 4, out));
@@ -224,13 +224,13 @@ TEST_CASE("A plan of moved rows in words", "[rows][gather]") {
   detail::MoveRowsPlan plan = detail::planMoveRows(request);
   CHECK(plan.cols == 2);
   CHECK(plan.inBytes == 16);
-  CHECK(plan.bytes == 4 * (32 + 32 + 4));
   CHECK(detail::planInWords(plan) ==
-        "2 words of 16 bytes a row, moved as words, 1 a thread in 1 blocks of 128; 272 bytes to move; words of 16 "
-        "bytes need "
-        "addresses, rows and leading dimensions of multiples of 16");
+        "2 words of 16 bytes a row, moved as words, 1 a thread, 1 block of 128 threads: words of 16 bytes divide "
+        "addresses, rows and leading dimensions; reads 144 bytes, writes 128");
   request.inLd = 9;
   CHECK(detail::planMoveRows(request).inBytes == 4);
+  CHECK(detail::planInWords(detail::planMoveRows(request)).find(": words of 16 bytes do not divide addresses, ") !=
+        std::string::npos);
   CHECK(detail::planMoveRows(request).algorithm == detail::MoveRowsAlgorithm::words);
   request.cols = 48;
   request.inLd = 49;

@@ -85,7 +85,6 @@ GPUOPT_KERNEL void __launch_bounds__(moveRowsBlock, moveRowsBlocksPerSm(LOADS))
 
 // What to launch, besides types.
 struct MoveRowsCall {
-  MoveRowsRequest request;
   MoveRowsPlan plan;
   const char* function;
   cudaStream_t stream;
@@ -95,10 +94,10 @@ template <class In, class Out, Indexed SIDE, RowIndices INDICES, class Index, cl
 void launchMoveRowsPacks(const MoveRowsCall& call, const Index* indices, const F& function) {
   constexpr unsigned LOADS = moveRowsLoads(largerOf(sizeof(In), sizeof(Out)));
   const MoveRowsPlan& plan = call.plan;
-  const MoveRowsArgs<In, Out, Index, F> args{reinterpret_cast<const In*>(call.request.in),
-                                             reinterpret_cast<Out*>(call.request.out),
+  const MoveRowsArgs<In, Out, Index, F> args{reinterpret_cast<const In*>(plan.request.in),
+                                             reinterpret_cast<Out*>(plan.request.out),
                                              indices,
-                                             PackedRows(call.request.n, plan.cols),
+                                             PackedRows(plan.request.n, plan.cols),
                                              plan.inLd,
                                              plan.outLd,
                                              function};
@@ -113,10 +112,10 @@ template <std::size_t WORD, Indexed SIDE, RowIndices INDICES, class Index>
 void launchMoveShiftedRows(const MoveRowsCall& call, const Index* indices) {
   const MoveRowsPlan& plan = call.plan;
   const std::size_t rowBytes = plan.cols * WORD;
-  const ShiftedRowsArgs<Index> args{reinterpret_cast<const unsigned char*>(call.request.in),
-                                    reinterpret_cast<unsigned char*>(call.request.out),
+  const ShiftedRowsArgs<Index> args{reinterpret_cast<const unsigned char*>(plan.request.in),
+                                    reinterpret_cast<unsigned char*>(plan.request.out),
                                     indices,
-                                    PackedRows(call.request.n, vectorsOfShiftedRow(rowBytes)),
+                                    PackedRows(plan.request.n, vectorsOfShiftedRow(rowBytes)),
                                     rowBytes,
                                     plan.inLd * WORD,
                                     plan.outLd * WORD};

@@ -73,7 +73,7 @@ MoveRowsCall moveRowsCall(const char* name, const MatrixView<In>& in, const Inde
   requireMovesRows(named(in, "in"), named(out, "out"), SIDE, namedArray(indices, n, "indices"), name);
   constexpr bool MOVES = std::is_same_v<F, Identity>;
   const MoveRowsRequest request = moveRowsRequest(in, out, n, sizeof(Index), MOVES, SIDE == Indexed::out);
-  return {request, planMoveRows(request), name, stream};
+  return {planMoveRows(request), name, stream};
 }
 
 template <Indexed SIDE, RowIndices INDICES, class In, class Out, class Index, class F>

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/explain.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/rows/tuning.cuh>
@@ -49,7 +50,8 @@ struct MoveRowsPlan {
   MoveRowsAlgorithm algorithm = MoveRowsAlgorithm::nothing;
   unsigned loads = 0;  // packs of a thread, or vectors if shifted
   std::size_t blocks = 0;
-  std::size_t bytes = 0;  // to be read and written, each row once
+  const char* reason = "no elements";
+  MoveRowsRequest request{};
 };
 template <>
 inline constexpr bool isPlan<MoveRowsPlan> = true;
@@ -68,25 +70,30 @@ inline MoveRowsPlan planMoveRows(const MoveRowsRequest& r, const MoveRowsTuning&
   }
   const bool isLong = r.cols * r.inBytes >= (r.scatters ? tuning.shiftedScatterBytes : tuning.shiftedGatherBytes);
   const bool isShifted = r.onlyMoves && isLong && plan.inBytes <= tuning.shiftedWordBytes;
+  plan.request = r;
   plan.algorithm = isShifted ? MoveRowsAlgorithm::shifted : MoveRowsAlgorithm::words;
   const std::size_t items = r.n * (isShifted ? vectorsOfShiftedRow(r.cols * r.inBytes) : plan.cols);
   plan.loads = items <= tuning.fewWords ? moveFewRowsLoads
                : isShifted              ? shiftedRowsLoads
                                         : moveRowsLoads(largerOf(plan.inBytes, plan.outBytes));
   plan.blocks = ceilDivide(items, std::size_t{moveRowsBlock} * plan.loads);
-  plan.bytes = r.n * (r.cols * (r.inBytes + r.outBytes) + r.indexBytes);
+  plan.reason = isShifted ? "rows are long, and their words are shorter than vectors"
+                : largerOf(plan.inBytes, plan.outBytes) >= 16
+                    ? "words of 16 bytes divide addresses, rows and leading dimensions"
+                    : "words of 16 bytes do not divide addresses, rows and leading dimensions";
   return plan;
 }
 
 inline std::string planInWords(const MoveRowsPlan& plan) {
-  if (plan.algorithm == MoveRowsAlgorithm::nothing) return "nothing to launch";
+  const MoveRowsRequest& r = plan.request;
+  if (plan.algorithm == MoveRowsAlgorithm::nothing) return inWords({"", plan.reason});
   const bool isShifted = plan.algorithm == MoveRowsAlgorithm::shifted;
   const std::string words = plan.inBytes == plan.outBytes ? message({plan.inBytes, " bytes"})
                                                           : message({plan.inBytes, " bytes to ", plan.outBytes});
-  return message({plan.cols, plan.cols == 1 ? " word of " : " words of ", words, " a row, moved as ",
-                  isShifted ? "shifted vectors of 16 bytes" : "words", ", ", plan.loads, " a thread in ", plan.blocks,
-                  " blocks of ", moveRowsBlock, "; ", plan.bytes, " bytes to move; words of 16 bytes need addresses, ",
-                  "rows and leading dimensions of multiples of 16"});
+  return inWords({message({plan.cols, plan.cols == 1 ? " word of " : " words of ", words, " a row, moved as ",
+                           isShifted ? "shifted vectors of 16 bytes, " : "words, ", plan.loads, " a thread"}),
+                  plan.reason, plan.blocks, moveRowsBlock, r.n * (r.cols * r.inBytes + r.indexBytes),
+                  r.n * r.cols * r.outBytes});
 }
 
 GPUOPT_DETAIL_END

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/explain.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/rows/scan_tuning.cuh>
@@ -216,15 +217,16 @@ inline const char* nameOf(ScanAlgorithm algorithm) {
 }
 
 inline std::string planInWords(const ScanPlan& plan) {
-  const std::string reason = message({nameOf(plan.algorithm), ": ", plan.reason});
-  if (plan.algorithm == ScanAlgorithm::nothing) return reason;
   const ScanRequest& r = plan.request;
-  std::string text =
-      message({reason, "; ", plan.launches, plan.launches == 1 ? " launch of " : " launches of ", plan.blocks,
-               " blocks of ", plan.threads, " threads, ", plan.lanes, " lanes a row, words of ", plan.items,
+  if (plan.algorithm == ScanAlgorithm::nothing) return inWords({"", plan.reason});
+  std::string kernel =
+      message({nameOf(plan.algorithm), ", ", plan.lanes, " lanes a row, words of ", plan.items,
                plan.items == 1 ? " element" : " elements", plan.isShifted ? " after unaligned heads" : ""});
-  if (plan.chain.tiles > 1) text += message({", ", plan.chain.tiles, " tiles in groups of ", plan.chain.group});
-  return message({text, "; moves ", cappedProduct(cappedProduct(r.rows, r.cols), r.inBytes + r.outBytes), " bytes"});
+  if (plan.chain.tiles > 1) kernel += message({", ", plan.chain.tiles, " tiles in groups of ", plan.chain.group});
+  if (plan.launches > 1) kernel += message({", ", plan.launches, " launches, each"});
+  const std::size_t elements = cappedProduct(r.rows, r.cols);
+  return inWords({kernel, plan.reason, plan.blocks, plan.threads, cappedProduct(elements, r.inBytes),
+                  cappedProduct(elements, r.outBytes)});
 }
 
 GPUOPT_DETAIL_END

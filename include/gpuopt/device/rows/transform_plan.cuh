@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/explain.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/rows/transform_tuning.cuh>
@@ -189,16 +190,15 @@ inline const char* nameOf(TransformAlgorithm algorithm) {
 // The kernel, its launch, the reason, and the bytes that must move.
 inline std::string planInWords(const TransformPlan& plan) {
   const TransformRequest& r = plan.request;
-  if (plan.algorithm == TransformAlgorithm::nothing) return message({nameOf(plan.algorithm), ": ", plan.reason});
+  if (plan.algorithm == TransformAlgorithm::nothing) return inWords({"", plan.reason});
   const std::string rows =
       plan.lanes > 0 ? message({plan.lanes, " lanes a row"}) : message({plan.cluster, " blocks a row"});
   const bool isStaged = plan.algorithm == TransformAlgorithm::staged;
   const std::string held = isStaged ? message({plan.elements, " elements a lane, ", plan.spanRows, " rows a warp"})
                                     : message({plan.vectors, " vectors a thread"});
   const std::string ahead = plan.ahead > 0 ? message({", L2 fetches ", plan.ahead, " rows ahead"}) : std::string{};
-  return message({nameOf(plan.algorithm), ", ", rows, ", ", held, ", ", plan.blocks, " blocks of ", plan.threads,
-                  " threads", ahead, ": ", plan.reason, "; reads ", r.rows * r.cols * r.inBytes, " bytes, writes ",
-                  r.rows * r.cols * r.outBytes});
+  return inWords({message({nameOf(plan.algorithm), ", ", rows, ", ", held, ahead}), plan.reason, plan.blocks,
+                  plan.threads, r.rows * r.cols * r.inBytes, r.rows * r.cols * r.outBytes});
 }
 
 GPUOPT_DETAIL_END
