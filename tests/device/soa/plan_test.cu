@@ -131,6 +131,8 @@ TEST_CASE("Functions of views say how they access columns", "[soa]") {
   CHECK(explainTransform(read, tiles.view())
             .find("members, 2 structures a thread, 4 blocks of 128 threads: the "
                   "columns are not contiguous;") == 0);
+  CHECK(explainTransform(tiles.view(), results.view()) == explainTransform(read, tiles.view()));
+  CHECK(explainForEach(tiles.view()) == explainTransform(read, tiles.view()));
   SoaVector<Wide> wide(100);
   CHECK(explainForEach(wide.view())
             .find("members, 1 structure a thread, 2 blocks of 64 threads: a structure does not fit into a thread's "
