@@ -27,53 +27,19 @@
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-// Memory of n elements, allocated and freed in the order of a stream.
-class OrderedMemory {
- public:
-  OrderedMemory() noexcept = default;
-
-  OrderedMemory(std::size_t n, std::size_t elementBytes, cudaStream_t stream, MemoryRef source)
-      : stream_(stream), source_(source) {
-    constexpr const char* FUNCTION = "gpuopt::DeviceVector";
-    requireSize(n, {"n"}, FUNCTION, elementBytes);
-    if (n == 0) return;
-    if (isCapturing(stream)) throwInvalid({FUNCTION, ": stream is being captured: the memory would be the graph's"});
-    try {
-      memory_ = source.allocate(n * elementBytes, stream);
-    } catch (const CudaError& error) {
-      throw CudaError(error.code(),
-                      message({FUNCTION, ": ", n, " elements of ", elementBytes, " bytes: ", error.call()}));
-    }
-    bytes_ = n * elementBytes;
+// Memory of n elements.
+inline OrderedMemory vectorMemory(std::size_t n, std::size_t elementBytes, cudaStream_t stream, MemoryRef source) {
+  constexpr const char* FUNCTION = "gpuopt::DeviceVector";
+  requireSize(n, {"n"}, FUNCTION, elementBytes);
+  if (n > 0 && isCapturing(stream))
+    throwInvalid({FUNCTION, ": stream is being captured: the memory would be the graph's"});
+  try {
+    return OrderedMemory(n * elementBytes, stream, source);
+  } catch (const CudaError& error) {
+    throw CudaError(error.code(),
+                    message({FUNCTION, ": ", n, " elements of ", elementBytes, " bytes: ", error.call()}));
   }
-
-  OrderedMemory(OrderedMemory&& other) noexcept
-      : memory_(std::exchange(other.memory_, nullptr)),
-        bytes_(std::exchange(other.bytes_, 0)),
-        stream_(other.stream_),
-        source_(other.source_) {}
-  OrderedMemory& operator=(OrderedMemory&& other) noexcept {
-    std::swap(memory_, other.memory_);
-    std::swap(bytes_, other.bytes_);
-    std::swap(stream_, other.stream_);
-    std::swap(source_, other.source_);
-    return *this;
-  }
-  ~OrderedMemory() {
-    if (memory_ != nullptr) source_.deallocate(memory_, bytes_, stream_);
-  }
-
-  void* data() const { return memory_; }
-  std::size_t bytes() const { return bytes_; }
-  cudaStream_t stream() const { return stream_; }
-  MemoryRef source() const { return source_; }
-
- private:
-  void* memory_ = nullptr;
-  std::size_t bytes_ = 0;
-  cudaStream_t stream_ = nullptr;
-  MemoryRef source_;
-};
+}
 
 template <class R>
 using RangeElement = std::remove_cv_t<std::remove_pointer_t<RangeData<const R>>>;
@@ -120,7 +86,7 @@ class DeviceVector {
   /// \param stream memory is allocated and freed in its order
   /// \param memory where it comes from
   explicit DeviceVector(std::size_t n, StreamRef stream = {}, MemoryRef memory = nullptr)
-      : memory_(n, sizeof(T), stream, memory) {}
+      : memory_(detail::vectorMemory(n, sizeof(T), stream, memory)) {}
 
   /// A copy of a container or span on the host, whose elements may change when the constructor returns. Cost: that of
   /// upload.
@@ -156,9 +122,9 @@ class DeviceVector {
   [[nodiscard]] cudaStream_t stream() const noexcept { return memory_.stream(); }
 
   /// The first element, for kernels: the host cannot access it. Null if there are none.
-  [[nodiscard]] T* data() noexcept { return static_cast<T*>(memory_.data()); }
+  [[nodiscard]] T* data() noexcept { return reinterpret_cast<T*>(memory_.data()); }
   /// The same of a const vector.
-  [[nodiscard]] const T* data() const noexcept { return static_cast<const T*>(memory_.data()); }
+  [[nodiscard]] const T* data() const noexcept { return reinterpret_cast<const T*>(memory_.data()); }
 
   /// The first element.
   [[nodiscard]] T* begin() noexcept { return data(); }

@@ -8,6 +8,7 @@
 
 #include <gpuopt/core/matrix_view.cuh>
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/core/other_calls.cuh>
 #include <gpuopt/core/range.cuh>
 #include <gpuopt/device/transfer/launch.cuh>
 #include <gpuopt/device/transfer/rows.cuh>
@@ -47,11 +48,20 @@ Transfer checkedTransfer(H* host, std::size_t n, D* device, TransferDirection di
   return {bytesOf(host), bytesOf(device), n * sizeof(H), direction, stream, function};
 }
 
+// The handle of a transfer that has been begun. From, To: the types of the arrays.
+template <class From, class To, class H, class D>
+TransferHandle arrayHandle(H* host, std::size_t n, D* device, TransferDirection direction, const char* function,
+                           cudaStream_t stream) {
+  if constexpr (requireTransferable<From, To>()) {
+    const Transfer transfer = checkedTransfer(host, n, device, direction, function, stream);
+    return TransferHandle(beginTransfer(transfer, planOf(transfer, true)));
+  } else {
+    return {};
+  }
+}
+
 template <class P>
 inline constexpr bool isPointer = std::is_pointer_v<std::decay_t<P>>;
-template <class S>
-inline constexpr bool isStreamArgument = std::is_convertible_v<const S&, StreamRef>;
-
 // Whether two arrays say how many elements they have: one of them is a container or span, the other one, too, or a
 // pointer.
 template <class From, class To>
@@ -62,30 +72,6 @@ constexpr bool areSized() {
 }
 template <class From, class To>
 using EnableSized = std::enable_if_t<areSized<From, To>()>;
-
-template <class From, class To>
-inline constexpr bool areMatrices = false;
-template <class From, class To>
-inline constexpr bool areMatrices<MatrixView<From>, MatrixView<To>> = true;
-
-template <class From, class Number, class To>
-constexpr bool areCounted() {
-  return isPointer<From> && std::is_convertible_v<const Number&, std::size_t> && isPointer<To>;
-}
-
-// Whether these are the arguments of a transfer, as the functions below take them.
-template <class... Arguments>
-inline constexpr bool areTransferred = false;
-template <class From, class To>
-inline constexpr bool areTransferred<From, To> = areSized<From, To>() || areMatrices<From, To>;
-template <class First, class Second, class Third>
-inline constexpr bool areTransferred<First, Second, Third> = areCounted<First, Second, Third>() ||
-                                                             (areTransferred<First, Second> && isStreamArgument<Third>);
-template <class From, class Number, class To, class S>
-inline constexpr bool areTransferred<From, Number, To, S> = areCounted<From, Number, To>() && isStreamArgument<S>;
-
-template <class... Arguments>
-using EnableRefusal = std::enable_if_t<!areTransferred<Arguments...>>;
 
 // The number of elements: of `from`, if that says it; `to` then has as many.
 template <class From, class To>
@@ -127,10 +113,8 @@ auto deviceAddress(D& device) {
 /// \param stream the device's side of the copy is queued there
 template <class T, class U>
 void upload(const T* host, std::size_t n, U* device, StreamRef stream = {}) {
-  if constexpr (detail::requireTransferable<T, U>()) {
-    const auto transfer = detail::checkedTransfer(host, n, device, TransferDirection::upload, "gpuopt::upload", stream);
-    detail::transferNow(transfer);
-  }
+  if constexpr (detail::requireTransferable<T, U>())
+    detail::transferNow(detail::checkedTransfer(host, n, device, TransferDirection::upload, "gpuopt::upload", stream));
 }
 
 /// The same where a container or span says n: every element of `host`, and `device` has as many or more. If one of them
@@ -154,13 +138,9 @@ void upload(const MatrixView<T>& host, const MatrixView<U>& device, StreamRef st
     detail::transferMatrix(host, device, TransferDirection::upload, "gpuopt::upload", stream, false);
 }
 
-// Refuses other arguments.
-template <class... Arguments, class = detail::EnableRefusal<Arguments...>>
-void upload(const Arguments&...) {
-  static_assert(detail::areTransferred<Arguments...>,
-                "gpuopt::upload takes (host, n, device) or, if one of the arrays is a container or span, or both are a "
-                "MatrixView, (host, device); then a stream");
-}
+GPUOPT_OTHER_CALLS(upload,
+                   "(host, n, device) or, if one of the arrays is a container or span, or both are a MatrixView, "
+                   "(host, device); then a stream")
 
 /// Copies n elements from the device to the host, in the order of `stream`. Returns when `host` has them.
 ///
@@ -172,11 +152,9 @@ void upload(const Arguments&...) {
 /// \param stream the device's side of the copy is queued there
 template <class T, class U>
 void download(const T* device, std::size_t n, U* host, StreamRef stream = {}) {
-  if constexpr (detail::requireTransferable<T, U>()) {
-    const auto transfer =
-        detail::checkedTransfer(host, n, device, TransferDirection::download, "gpuopt::download", stream);
-    detail::transferNow(transfer);
-  }
+  if constexpr (detail::requireTransferable<T, U>())
+    detail::transferNow(
+        detail::checkedTransfer(host, n, device, TransferDirection::download, "gpuopt::download", stream));
 }
 
 /// The same where a container or span says n: every element of `device`, and `host` has as many or more. If one of them
@@ -194,13 +172,9 @@ void download(const MatrixView<T>& device, const MatrixView<U>& host, StreamRef 
     detail::transferMatrix(host, device, TransferDirection::download, "gpuopt::download", stream, false);
 }
 
-// Refuses other arguments.
-template <class... Arguments, class = detail::EnableRefusal<Arguments...>>
-void download(const Arguments&...) {
-  static_assert(detail::areTransferred<Arguments...>,
-                "gpuopt::download takes (device, n, host) or, if one of the arrays is a container or span, or both are "
-                "a MatrixView, (device, host); then a stream");
-}
+GPUOPT_OTHER_CALLS(download,
+                   "(device, n, host) or, if one of the arrays is a container or span, or both are a MatrixView, "
+                   "(device, host); then a stream")
 
 /// Begins what upload does, and returns at once; arguments are those of upload. What is queued in `stream` afterwards
 /// finds the data on the device. `host` must be left alone until the handle's wait() has returned.
@@ -209,13 +183,7 @@ void download(const Arguments&...) {
 /// batch of up to 32 MiB. It waits where CUDA's queues are full: docs/transfers.md.
 template <class T, class U>
 [[nodiscard]] TransferHandle uploadAsync(const T* host, std::size_t n, U* device, StreamRef stream = {}) {
-  if constexpr (detail::requireTransferable<T, U>()) {
-    const auto transfer =
-        detail::checkedTransfer(host, n, device, TransferDirection::upload, "gpuopt::uploadAsync", stream);
-    return TransferHandle(detail::beginTransfer(transfer, detail::planOf(transfer, true)));
-  } else {
-    return {};
-  }
+  return detail::arrayHandle<T, U>(host, n, device, TransferDirection::upload, "gpuopt::uploadAsync", stream);
 }
 
 /// The same where a container or span says n.
@@ -236,27 +204,16 @@ template <class T, class U>
     return {};
 }
 
-// Refuses other arguments.
-template <class... Arguments, class = detail::EnableRefusal<Arguments...>>
-TransferHandle uploadAsync(const Arguments&...) {
-  static_assert(detail::areTransferred<Arguments...>,
-                "gpuopt::uploadAsync takes (host, n, device) or, if one of the arrays is a container or span, or both "
-                "are a MatrixView, (host, device); then a stream");
-  return {};
-}
+GPUOPT_OTHER_CALLS(uploadAsync,
+                   "(host, n, device) or, if one of the arrays is a container or span, or both are a MatrixView, "
+                   "(host, device); then a stream")
 
 /// Begins what download does, and returns at once; arguments are those of download. What is queued in `stream`
 /// afterwards may overwrite `device`, and finds `host` written; so does the host after the handle's wait(), or after
 /// one for the stream.
 template <class T, class U>
 [[nodiscard]] TransferHandle downloadAsync(const T* device, std::size_t n, U* host, StreamRef stream = {}) {
-  if constexpr (detail::requireTransferable<T, U>()) {
-    const auto transfer =
-        detail::checkedTransfer(host, n, device, TransferDirection::download, "gpuopt::downloadAsync", stream);
-    return TransferHandle(detail::beginTransfer(transfer, detail::planOf(transfer, true)));
-  } else {
-    return {};
-  }
+  return detail::arrayHandle<T, U>(host, n, device, TransferDirection::download, "gpuopt::downloadAsync", stream);
 }
 
 /// The same where a container or span says n.
@@ -278,14 +235,9 @@ template <class T, class U>
     return {};
 }
 
-// Refuses other arguments.
-template <class... Arguments, class = detail::EnableRefusal<Arguments...>>
-TransferHandle downloadAsync(const Arguments&...) {
-  static_assert(detail::areTransferred<Arguments...>,
-                "gpuopt::downloadAsync takes (device, n, host) or, if one of the arrays is a container or span, or "
-                "both are a MatrixView, (device, host); then a stream");
-  return {};
-}
+GPUOPT_OTHER_CALLS(downloadAsync,
+                   "(device, n, host) or, if one of the arrays is a container or span, or both are a MatrixView, "
+                   "(device, host); then a stream")
 
 /// What upload or download does with n elements of the host's memory, as text: "the copy engine: the host's memory
 /// is pinned; reads 4096 bytes, writes 4096".

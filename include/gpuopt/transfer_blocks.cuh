@@ -104,18 +104,6 @@ inline void requireDevice(const BlockRequest& request, std::size_t bytes) {
   requireArray({request.device, bytes, 1, 1, "device"}, request.function);
 }
 
-inline std::unique_ptr<BlockTransfer> makeBlocks(const BlockRequest& request) {
-  requireSize(request.blockBytes, {"blockBytes"}, request.function);
-  requireSize(request.count, {"count"}, request.function, largerOf(request.blockBytes, std::size_t{1}));
-  requireDevice(request, request.count * request.blockBytes);
-  return std::make_unique<BlockTransfer>(request);
-}
-
-inline std::unique_ptr<BlockTransfer> makeBlocks(const BlockRequest& request, const NamedArray& sizes) {
-  requireHostArray(sizes, request.function);
-  return std::make_unique<BlockTransfer>(request);
-}
-
 // Blocks that are written do not overlap. Sorts them: with GPUOPT_CHECK_POINTERS alone.
 template <class Host>
 void requireDisjointBlocks(const Host& host, const BlockTransfer& transfer) {
@@ -143,30 +131,48 @@ void requireBlocks(const Host& host, const BlockTransfer& transfer) {
   if (transfer.request().direction == TransferDirection::download) requireDisjointBlocks(host, transfer);
 }
 
-// Queues the transfer of blocks of equal size.
+// Queues the transfer of blocks whose lists and device memory are checked.
 template <class Host>
-std::unique_ptr<BlockTransfer> queueBlocks(const BlockRequest& request, const Host& host) {
-  [[maybe_unused]] const CallRange range(request.function);
-  auto transfer = makeBlocks(request);
+std::unique_ptr<BlockTransfer> queueChecked(std::unique_ptr<BlockTransfer> transfer, const Host& host) {
   requireBlocks(host, *transfer);
   transfer->begin(host);
   return transfer;
+}
+
+// The same of blocks of one size: `lists` are host and offsets, or pointers.
+template <class... Lists>
+std::unique_ptr<BlockTransfer> queueBlocks(const BlockRequest& request, const Lists&... lists) {
+  const auto host = hostAt(lists..., request);
+  requireSize(request.blockBytes, {"blockBytes"}, request.function);
+  requireSize(request.count, {"count"}, request.function, largerOf(request.blockBytes, std::size_t{1}));
+  requireDevice(request, request.count * request.blockBytes);
+  return queueChecked(std::make_unique<BlockTransfer>(request), host);
 }
 
 // The same of blocks that each have a size.
-template <class Host, class Size>
-std::unique_ptr<BlockTransfer> queueBlocks(const BlockRequest& request, const Host& host, const Size* sizes) {
-  [[maybe_unused]] const CallRange range(request.function);
-  auto transfer = makeBlocks(request, namedArray(sizes, request.count, "sizes"));
+template <class Host, class Offset, class Size>
+std::unique_ptr<BlockTransfer> queueBlocks(const BlockRequest& request, const Host& memory, const Offset& offsets,
+                                           const Size& sizes) {
+  const auto host = hostAt(memory, offsets, request);
+  requireHostArray(namedArray(sizes, request.count, "sizes"), request.function);
+  auto transfer = std::make_unique<BlockTransfer>(request);
   requireDevice(request, transfer->setSizes(sizes));
-  requireBlocks(host, *transfer);
-  transfer->begin(host);
-  return transfer;
+  return queueChecked(std::move(transfer), host);
 }
 
-inline void endBlocks(std::unique_ptr<BlockTransfer> transfer) { transfer->waitForStream(); }
+// Returns when all is done.
+template <class... Lists>
+void moveBlocks(const BlockRequest& request, const Lists&... lists) {
+  [[maybe_unused]] const CallRange range(request.function);
+  queueBlocks(request, lists...)->waitForStream();
+}
 
-inline TransferHandle handleOf(std::unique_ptr<BlockTransfer> transfer) {
+// Returns at once.
+template <class... Lists>
+TransferHandle beginBlocks(BlockRequest request, const Lists&... lists) {
+  [[maybe_unused]] const CallRange range(request.function);
+  request.isAsync = true;
+  auto transfer = queueBlocks(request, lists...);
   transfer->recordEnd();
   return TransferHandle(std::move(transfer));
 }
@@ -228,9 +234,8 @@ template <class Range, class Index = std::remove_cv_t<std::remove_pointer_t<deta
 template <class Offsets, class = detail::EnableOffsets<Offsets>>
 [[nodiscard]] TransferHandle gatherBlocksAsync(BlocksHost<const void> host, Offsets offsets, std::size_t count,
                                                std::size_t blockBytes, void* device, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count, blockBytes, TransferDirection::upload, stream,
-                                     "gpuopt::gatherBlocksAsync", true};
-  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
+  return detail::beginBlocks(
+      {device, count, blockBytes, TransferDirection::upload, stream, "gpuopt::gatherBlocksAsync"}, host, offsets);
 }
 /// Gathers blocks and waits until they are on the device.
 ///
@@ -244,38 +249,32 @@ template <class Offsets, class = detail::EnableOffsets<Offsets>>
 template <class Offsets, class = detail::EnableOffsets<Offsets>>
 void gatherBlocks(BlocksHost<const void> host, Offsets offsets, std::size_t count, std::size_t blockBytes, void* device,
                   StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
-                                     TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
-  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
+  detail::moveBlocks({device, count, blockBytes, TransferDirection::upload, stream, "gpuopt::gatherBlocks"}, host,
+                     offsets);
 }
 
 template <class T>
 [[nodiscard]] TransferHandle gatherBlocksAsync(T* const* blocks, std::size_t count, std::size_t blockBytes,
                                                void* device, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count, blockBytes, TransferDirection::upload, stream,
-                                     "gpuopt::gatherBlocksAsync", true};
-  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(blocks, request)));
+  return detail::beginBlocks(
+      {device, count, blockBytes, TransferDirection::upload, stream, "gpuopt::gatherBlocksAsync"}, blocks);
 }
 template <class T>
 void gatherBlocks(T* const* blocks, std::size_t count, std::size_t blockBytes, void* device, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
-                                     TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
-  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(blocks, request)));
+  detail::moveBlocks({device, count, blockBytes, TransferDirection::upload, stream, "gpuopt::gatherBlocks"}, blocks);
 }
 
 template <class Offset, class Size, class = detail::EnableInteger<Offset>, class = detail::EnableInteger<Size>>
 [[nodiscard]] TransferHandle gatherBlocksAsync(BlocksHost<const void> host, const Offset* offsets, const Size* sizes,
                                                std::size_t count, void* device, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count, 0, TransferDirection::upload, stream,
-                                     "gpuopt::gatherBlocksAsync", true};
-  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, offsets, request), sizes));
+  return detail::beginBlocks({device, count, 0, TransferDirection::upload, stream, "gpuopt::gatherBlocksAsync"}, host,
+                             offsets, sizes);
 }
 template <class Offset, class Size, class = detail::EnableInteger<Offset>, class = detail::EnableInteger<Size>>
 void gatherBlocks(BlocksHost<const void> host, const Offset* offsets, const Size* sizes, std::size_t count,
                   void* device, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count,  0,
-                                     TransferDirection::upload,   stream, "gpuopt::gatherBlocks"};
-  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request), sizes));
+  detail::moveBlocks({device, count, 0, TransferDirection::upload, stream, "gpuopt::gatherBlocks"}, host, offsets,
+                     sizes);
 }
 
 GPUOPT_OTHER_CALLS(
@@ -300,10 +299,8 @@ GPUOPT_OTHER_CALLS(
 template <class Offsets, class = detail::EnableOffsets<Offsets>>
 [[nodiscard]] TransferHandle scatterBlocksAsync(const void* device, BlocksHost<void> host, Offsets offsets,
                                                 std::size_t count, std::size_t blockBytes, StreamRef stream = {}) {
-  const detail::BlockRequest request{
-      detail::byteAddress(device),  count, blockBytes, TransferDirection::download, stream,
-      "gpuopt::scatterBlocksAsync", true};
-  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
+  return detail::beginBlocks(
+      {device, count, blockBytes, TransferDirection::download, stream, "gpuopt::scatterBlocksAsync"}, host, offsets);
 }
 /// Scatters blocks and waits until they are on the host.
 ///
@@ -317,40 +314,33 @@ template <class Offsets, class = detail::EnableOffsets<Offsets>>
 template <class Offsets, class = detail::EnableOffsets<Offsets>>
 void scatterBlocks(const void* device, BlocksHost<void> host, Offsets offsets, std::size_t count,
                    std::size_t blockBytes, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
-                                     TransferDirection::download, stream, "gpuopt::scatterBlocks"};
-  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request)));
+  detail::moveBlocks({device, count, blockBytes, TransferDirection::download, stream, "gpuopt::scatterBlocks"}, host,
+                     offsets);
 }
 
 template <class T>
 [[nodiscard]] TransferHandle scatterBlocksAsync(const void* device, T* const* blocks, std::size_t count,
                                                 std::size_t blockBytes, StreamRef stream = {}) {
-  const detail::BlockRequest request{
-      detail::byteAddress(device),  count, blockBytes, TransferDirection::download, stream,
-      "gpuopt::scatterBlocksAsync", true};
-  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(blocks, request)));
+  return detail::beginBlocks(
+      {device, count, blockBytes, TransferDirection::download, stream, "gpuopt::scatterBlocksAsync"}, blocks);
 }
 template <class T>
 void scatterBlocks(const void* device, T* const* blocks, std::size_t count, std::size_t blockBytes,
                    StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count,  blockBytes,
-                                     TransferDirection::download, stream, "gpuopt::scatterBlocks"};
-  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(blocks, request)));
+  detail::moveBlocks({device, count, blockBytes, TransferDirection::download, stream, "gpuopt::scatterBlocks"}, blocks);
 }
 
 template <class Offset, class Size, class = detail::EnableInteger<Offset>, class = detail::EnableInteger<Size>>
 [[nodiscard]] TransferHandle scatterBlocksAsync(const void* device, BlocksHost<void> host, const Offset* offsets,
                                                 const Size* sizes, std::size_t count, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device),  count, 0, TransferDirection::download, stream,
-                                     "gpuopt::scatterBlocksAsync", true};
-  return detail::handleOf(detail::queueBlocks(request, detail::hostAt(host, offsets, request), sizes));
+  return detail::beginBlocks({device, count, 0, TransferDirection::download, stream, "gpuopt::scatterBlocksAsync"},
+                             host, offsets, sizes);
 }
 template <class Offset, class Size, class = detail::EnableInteger<Offset>, class = detail::EnableInteger<Size>>
 void scatterBlocks(const void* device, BlocksHost<void> host, const Offset* offsets, const Size* sizes,
                    std::size_t count, StreamRef stream = {}) {
-  const detail::BlockRequest request{detail::byteAddress(device), count,  0,
-                                     TransferDirection::download, stream, "gpuopt::scatterBlocks"};
-  detail::endBlocks(detail::queueBlocks(request, detail::hostAt(host, offsets, request), sizes));
+  detail::moveBlocks({device, count, 0, TransferDirection::download, stream, "gpuopt::scatterBlocks"}, host, offsets,
+                     sizes);
 }
 
 GPUOPT_OTHER_CALLS(

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <gpuopt/core/message.cuh>
+#include <gpuopt/device/pipeline/ends.cuh>
 #include <gpuopt/device/pipeline/frame_slots.cuh>
 #include <gpuopt/device/pipeline/plan.cuh>
 #include <gpuopt/device/pipeline/tuning.cuh>
@@ -235,7 +236,7 @@ class FrameRing {
     std::thread producer([&] { produceAll(device, produce); });
     const Joiner joiner{*this, producer};
     while (const Frame<Out> frame = next())
-      if (!goesOn(consume, frame)) break;
+      if (!detail::goesOn(consume, frame)) break;
   }
 
   /// What has become of the frames so far.
@@ -278,8 +279,8 @@ class FrameRing {
 
   void queue(detail::FrameSlot& slot) {
     try {
-      slots_.queue(slot, [this](const detail::RawFrame& raw) {
-        work_({static_cast<const In*>(raw.in), static_cast<Out*>(raw.out), raw.number, raw.stream});
+      slots_.queue(slot, [this](const detail::FrameSlot& frame) {
+        work_({reinterpret_cast<const In*>(frame.in), reinterpret_cast<Out*>(frame.out), frame.number, frame.stream});
       });
     } catch (...) {
       detail::forgetError(cudaStreamSynchronize(slot.stream));
@@ -298,16 +299,6 @@ class FrameRing {
       close();
     } catch (...) {
       close(std::current_exception());
-    }
-  }
-
-  template <class Consume>
-  static bool goesOn(const Consume& consume, const Frame<Out>& frame) {
-    if constexpr (std::is_void_v<decltype(consume(frame))>) {
-      consume(frame);
-      return true;
-    } else {
-      return consume(frame);
     }
   }
 

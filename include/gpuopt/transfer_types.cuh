@@ -4,20 +4,33 @@
 #pragma once
 
 #include <gpuopt/core/abi.cuh>
+#include <gpuopt/host/event.cuh>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
 
-/// A transfer that goes on after the call that began it.
+/// A transfer that goes on after the call that began it, until an event; without one, it is done.
 class PendingTransfer {
  public:
-  virtual ~PendingTransfer() = default;
-  /// Returns when the transfer is done; throws what went wrong. Called once.
-  virtual void wait() = 0;
-  virtual bool isDone() = 0;
+  virtual ~PendingTransfer() { waitQuietly(); }
+  /// Returns when the transfer is done; throws what went wrong.
+  void wait() const {
+    if (end_) end_->wait();
+  }
+  void waitQuietly() const {
+    if (end_) end_->waitQuietly();
+  }
+  bool isDone() const { return !end_ || end_->isDone(); }
+
+  /// Makes the event. Derived classes that work uses wait for it before their members end.
+  const Event& makeEnd() { return end_.emplace(); }
+
+ private:
+  std::optional<Event> end_;
 };
 
 }  // namespace detail

@@ -9,12 +9,12 @@
 #include <vector>
 
 #if CASE == 1
-// EXPECT: gpuopt::upload takes (host, n, device) or, if one of the arrays is a container or span, or both are a MatrixView, (host, device); then a stream
+// EXPECT: gpuopt::upload: these arguments fit no form of it: it takes (host, n, device) or, if one of the arrays is a container or span, or both are a MatrixView, (host, device); then a stream
 // DO: the source comes first, then the number of elements, then the target
 void fail(const float* host, float* device) { gpuopt::upload(host, device, 100); }
 
 #elif CASE == 2
-// EXPECT: gpuopt::downloadAsync takes (device, n, host) or, if one of the arrays is a container or span, or both are a MatrixView, (device, host); then a stream
+// EXPECT: gpuopt::downloadAsync: these arguments fit no form of it: it takes (device, n, host) or, if one of the arrays is a container or span, or both are a MatrixView, (device, host); then a stream
 // WRITTEN: downloadAsync(device, n, vector)
 void fail(const float* device, std::vector<float>& host) { (void)gpuopt::downloadAsync(device, 100, host); }
 

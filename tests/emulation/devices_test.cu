@@ -34,7 +34,7 @@ bool passesOn(const std::vector<int*>& flags, int device, int rounds) {
 }
 
 void requirePassing(int devices, int rounds) {
-  const DeviceScope scope(devices);
+  const DeviceCountScope scope(devices);
   Managed<int> flags(static_cast<std::size_t>(devices), 0);
   std::vector<int*> addresses;
   for (int i = 0; i < devices; ++i) addresses.push_back(flags.data() + i);
@@ -58,7 +58,7 @@ TEST_CASE("the environment chooses the number of devices") {
 }
 
 TEST_CASE("each host thread has its current device, which is one that exists") {
-  const DeviceScope scope(3);
+  const DeviceCountScope scope(3);
   int count = 0, device = -1, attribute = 0;
   cudaDeviceProp properties{};
   REQUIRE((cudaGetDeviceCount(&count) == cudaSuccess && count == 3));
@@ -78,7 +78,7 @@ TEST_CASE("each host thread has its current device, which is one that exists") {
 }
 
 TEST_CASE("memory, pools and streams belong to the device that was current") {
-  const DeviceScope scope(2);
+  const DeviceCountScope scope(2);
   REQUIRE(cudaSetDevice(1) == cudaSuccess);
   std::size_t before = 0, after = 0, total = 0;
   int* data = nullptr;
@@ -107,7 +107,7 @@ TEST_CASE("memory, pools and streams belong to the device that was current") {
 }
 
 TEST_CASE("launches and events of another device's stream are refused") {
-  const DeviceScope scope(2);
+  const DeviceCountScope scope(2);
   cudaStream_t stream = nullptr;
   cudaEvent_t event = nullptr;
   Managed<int> out(1, 0);
@@ -134,7 +134,7 @@ TEST_CASE("kernels of several devices wait for each other") {
 }
 
 TEST_CASE("deferred work of one device is not done by waits for another") {
-  const DeviceScope scope(2);
+  const DeviceCountScope scope(2);
   const DeferredScope deferred;
   Managed<int> out(2, 0);
   cudaEvent_t event = nullptr;
@@ -152,7 +152,7 @@ TEST_CASE("deferred work of one device is not done by waits for another") {
 }
 
 TEST_CASE("peer access is enabled once, in one direction, and can be switched off") {
-  const DeviceScope scope(2);
+  const DeviceCountScope scope(2);
   int canAccess = -1;
   REQUIRE((cudaDeviceCanAccessPeer(&canAccess, 0, 1) == cudaSuccess && canAccess == 1));
   REQUIRE((cudaDeviceCanAccessPeer(&canAccess, 1, 1) == cudaSuccess && canAccess == 0));
@@ -171,7 +171,7 @@ TEST_CASE("peer access is enabled once, in one direction, and can be switched of
 }
 
 TEST_CASE("devices of a node reach each other, and no others") {
-  const DeviceScope scope(5);
+  const DeviceCountScope scope(5);
   const auto canAccess = [](int device, int peer) {
     int can = -1;
     return cudaDeviceCanAccessPeer(&can, device, peer) == cudaSuccess && can == 1;
@@ -191,7 +191,7 @@ TEST_CASE("devices of a node reach each other, and no others") {
 }
 
 TEST_CASE("copies between devices need no peer access") {
-  const DeviceScope scope(2);
+  const DeviceCountScope scope(2);
   std::vector<int> values{3, 1, 4, 1, 5}, copied(5);
   int *first = nullptr, *second = nullptr;
   REQUIRE(cudaMalloc(&first, 20) == cudaSuccess);

@@ -109,14 +109,14 @@ int ordersInWhich(IsRight isRight) {
 }
 
 /// A number of devices until the end of the scope, which ends on device 0.
-class DeviceScope {
+class DeviceCountScope {
  public:
-  explicit DeviceScope(int count) : before_(gpuopt::emulation::deviceCount()) {
+  explicit DeviceCountScope(int count) : before_(gpuopt::emulation::deviceCount()) {
     gpuopt::emulation::setDeviceCount(count);
   }
-  DeviceScope(const DeviceScope&) = delete;
-  DeviceScope& operator=(const DeviceScope&) = delete;
-  ~DeviceScope() {
+  DeviceCountScope(const DeviceCountScope&) = delete;
+  DeviceCountScope& operator=(const DeviceCountScope&) = delete;
+  ~DeviceCountScope() {
     cudaSetDevice(0);
     gpuopt::emulation::setDeviceCount(before_);
   }

@@ -55,7 +55,7 @@ struct Rank {
 // Calls work(rank) for each of `ranks` ranks, in a thread and on a device each; whether all return true.
 template <class Work>
 bool allOf(int ranks, std::size_t n, Work work) {
-  const DeviceScope scope(ranks);
+  const DeviceCountScope scope(ranks);
   ncclUniqueId id{};
   ncclGetUniqueId(&id);
   return onDevices(ranks, [&](int device) {
@@ -124,7 +124,7 @@ TEST_CASE("collectives and transfers of 1 to 8 ranks, at once and deferred") {
 template <class T>
 double reducedTo(ncclDataType_t type, ncclRedOp_t op) {
   double result = 0;
-  const DeviceScope scope(3);
+  const DeviceCountScope scope(3);
   ncclUniqueId id{};
   ncclGetUniqueId(&id);
   onDevices(3, [&](int device) {
@@ -170,7 +170,7 @@ TEST_CASE("ncclReduce leaves the sum at the root, ncclReduceScatter a part at ev
 }
 
 TEST_CASE("one thread can be all ranks, in a group") {
-  const DeviceScope scope(3);
+  const DeviceCountScope scope(3);
   ncclComm_t comms[3] = {};
   REQUIRE(ncclCommInitAll(comms, 3, nullptr) == ncclSuccess);
   Managed<int> in(3, 7), out(3, 0);
@@ -269,7 +269,7 @@ ncclResult_t stateOf(ncclComm_t comm, int& polls) {
 }
 
 TEST_CASE("a communicator that does not block is in progress first, and takes no other call before it is ready") {
-  const DeviceScope scope(2);
+  const DeviceCountScope scope(2);
   ncclUniqueId id{};
   ncclGetUniqueId(&id);
   REQUIRE(onDevices(2, [&](int device) {
@@ -295,7 +295,7 @@ TEST_CASE("a communicator that does not block is in progress first, and takes no
 }
 
 TEST_CASE("without the other ranks, a communicator that does not block stays in progress until it is aborted") {
-  const DeviceScope scope(2);
+  const DeviceCountScope scope(2);
   ncclUniqueId id{};
   ncclGetUniqueId(&id);
   const ncclComm_t comm = startComm(id, 0, 2);

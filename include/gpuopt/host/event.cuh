@@ -1,5 +1,5 @@
 /// \file
-/// Events without times, for the order of streams and for threads that wait.
+/// Events, for the order of streams and for threads that wait.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,11 +12,13 @@
 
 GPUOPT_DETAIL_BEGIN
 
-/// An event of the current device. Threads wait for it as the user has chosen for the device (cudaSetDeviceFlags), also
-/// while any thread captures a stream.
+/// An event of the current device, without a time unless the flags say so. Threads wait for it as the user has chosen
+/// for the device (cudaSetDeviceFlags), also while any thread captures a stream.
 class Event {
  public:
-  Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags"); }
+  explicit Event(unsigned flags = cudaEventDisableTiming) {
+    check(cudaEventCreateWithFlags(&event_, flags), "cudaEventCreateWithFlags");
+  }
   Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
   Event& operator=(Event&&) = delete;
   ~Event() {
@@ -28,6 +30,12 @@ class Event {
   void wait() const { check(synchronize(), "cudaEventSynchronize"); }
   void waitQuietly() const { forgetError(synchronize()); }
   void makeWait(cudaStream_t stream) const { check(cudaStreamWaitEvent(stream, event_, 0), "cudaStreamWaitEvent"); }
+
+  /// What is queued in `later` from now on waits for what has been queued in `earlier`.
+  void order(cudaStream_t earlier, cudaStream_t later) const {
+    record(earlier);
+    makeWait(later);
+  }
 
   /// Whether everything before the event is done. A failure counts as done: wait() throws it.
   bool isDone() const {

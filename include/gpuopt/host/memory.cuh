@@ -42,22 +42,6 @@ inline unsigned char* allocateInOrder(std::size_t bytes, int device, cudaStream_
   return static_cast<unsigned char*>(memory);
 }
 
-/// Memory of one call, in the order of its stream. The library's pool keeps it for the next call.
-class ScratchMemory {
- public:
-  ScratchMemory(std::size_t bytes, cudaStream_t stream)
-      : stream_(stream), memory_(allocateInOrder(bytes, currentDevice(), stream)) {}
-  ~ScratchMemory() { forgetError(cudaFreeAsync(memory_, stream_)); }
-  ScratchMemory(const ScratchMemory&) = delete;
-  ScratchMemory& operator=(const ScratchMemory&) = delete;
-
-  unsigned char* data() const { return memory_; }
-
- private:
-  cudaStream_t stream_;
-  unsigned char* memory_;
-};
-
 inline constexpr std::size_t memoryAlignment = 256;
 
 // The ways to ask a resource for memory, each the return type of its expression. In the order of a stream: CCCL since
@@ -180,4 +164,48 @@ class MemoryRef {
   void (*deallocate_)(void*, void*, std::size_t, cudaStream_t) = detail::deallocateToPool;
 };
 
+namespace detail {
+
+/// Memory that is allocated and freed in the order of a stream.
+class OrderedMemory {
+ public:
+  OrderedMemory() noexcept = default;
+  OrderedMemory(std::size_t bytes, cudaStream_t stream, MemoryRef source = nullptr)
+      : memory_(bytes > 0 ? source.allocate(bytes, stream) : nullptr),
+        bytes_(bytes),
+        stream_(stream),
+        source_(source) {}
+
+  OrderedMemory(OrderedMemory&& other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)),
+        bytes_(std::exchange(other.bytes_, 0)),
+        stream_(other.stream_),
+        source_(other.source_) {}
+  OrderedMemory& operator=(OrderedMemory&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(stream_, other.stream_);
+    std::swap(source_, other.source_);
+    return *this;
+  }
+  ~OrderedMemory() {
+    if (memory_ != nullptr) source_.deallocate(memory_, bytes_, stream_);
+  }
+
+  unsigned char* data() const { return static_cast<unsigned char*>(memory_); }
+  std::size_t bytes() const { return bytes_; }
+  cudaStream_t stream() const { return stream_; }
+  MemoryRef source() const { return source_; }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+  cudaStream_t stream_ = nullptr;
+  MemoryRef source_;
+};
+
+/// The same for one call. The library's pool keeps it for the next one.
+using ScratchMemory = OrderedMemory;
+
+}  // namespace detail
 GPUOPT_NAMESPACE_END

@@ -8,6 +8,7 @@
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/free_list.cuh>
 
 #include <unistd.h>
 
@@ -17,7 +18,6 @@
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
@@ -50,7 +50,7 @@ class PinnedPool {
   /// CudaError.
   PinnedBlock acquire(std::size_t bytes, const char* function) {
     const std::size_t rounded = sizeClass(bytes);
-    PinnedBlock found = takeFree(rounded);
+    const PinnedBlock found = free_.take([=](const PinnedBlock& block) { return block.bytes == rounded; });
     if (found.data != nullptr) return found;
     reserve(rounded, function);
     try {
@@ -62,10 +62,7 @@ class PinnedPool {
   }
 
   /// Nothing on the device may use the block any more.
-  void release(PinnedBlock block) noexcept {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    free_.push_back(block);  // does not allocate: allocate() reserved the capacity
-  }
+  void release(PinnedBlock block) noexcept { free_.put(block); }
 
   /// Counts memory towards the capacity. Frees blocks that nobody uses if need be.
   void reserve(std::size_t bytes, const char* function) {
@@ -85,15 +82,8 @@ class PinnedPool {
 
   /// Frees the blocks that nobody uses.
   void trim() {
-    std::vector<PinnedBlock> blocks;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      blocks.assign(free_.begin(), free_.end());
-      free_.clear();
-      blocks_ -= blocks.size();
-    }
     const RelaxedCapture relaxed;
-    for (const PinnedBlock& block : blocks) {
+    for (const PinnedBlock& block : free_.takeAll()) {
       forgetError(cudaFreeHost(block.data));
       unreserve(block.bytes);
     }
@@ -127,18 +117,6 @@ class PinnedPool {
     return roundUp(largerOf(bytes, PAGE), step);
   }
 
-  PinnedBlock takeFree(std::size_t bytes) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (PinnedBlock& block : free_) {
-      if (block.bytes != bytes) continue;
-      std::swap(block, free_.back());
-      const PinnedBlock found = free_.back();
-      free_.pop_back();
-      return found;
-    }
-    return {};
-  }
-
   bool tryReserve(std::size_t bytes) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (held_ > capacity_ || bytes > capacity_ - held_) return false;
@@ -146,27 +124,19 @@ class PinnedPool {
     return true;
   }
 
-  /// Without the lock: it may take long.
   PinnedBlock allocate(std::size_t bytes) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      free_.reserve(++blocks_);
-    }
     const RelaxedCapture relaxed;
     void* memory = nullptr;
+    free_.add();
     const cudaError_t code = cudaHostAlloc(&memory, bytes, cudaHostAllocMapped | cudaHostAllocPortable);
-    if (code != cudaSuccess) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      --blocks_;
-    }
+    if (code != cudaSuccess) free_.forget();
     check(code, "cudaHostAlloc");
     return {static_cast<unsigned char*>(memory), bytes};
   }
 
+  FreeList<PinnedBlock> free_;
   std::mutex mutex_;
-  std::vector<PinnedBlock> free_;
-  std::size_t blocks_ = 0;  // in use or free
-  std::size_t held_ = 0;    // bytes of all blocks, and of registered memory
+  std::size_t held_ = 0;  // bytes of all blocks, and of registered memory
   std::size_t capacity_ = machineBytes() / pinnedShare;
 };
 

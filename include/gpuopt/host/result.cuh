@@ -5,15 +5,13 @@
 
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/mapped_slots.cuh>
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <cstring>
-#include <mutex>
 #include <stdexcept>
 #include <type_traits>
-#include <vector>
 
 GPUOPT_NAMESPACE_BEGIN
 namespace detail {
@@ -29,8 +27,7 @@ struct Destination {
 
 inline constexpr std::size_t resultEntryBytes = 4096;
 
-/// A pool of entries in pinned host memory, for all threads. The device writes them under the host's address (unified
-/// addressing). An entry begins with its flag.
+/// The entries of results, for all threads: a flag, then the value.
 class ResultPool {
  public:
   struct Entry {
@@ -45,37 +42,16 @@ class ResultPool {
   }
 
   Entry acquire() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (free_.empty()) grow();
-    unsigned char* memory = free_.back();
-    free_.pop_back();
-    if (++lastSignal_ == 0) ++lastSignal_;  // 0 is the flag of a new entry
-    return {memory, lastSignal_};
+    unsigned char* const memory = entries_.acquire();
+    const unsigned signal = ++lastSignal_;
+    return {memory, signal != 0 ? signal : ++lastSignal_};  // 0 is the flag of a new entry
   }
 
-  void release(unsigned char* memory) noexcept {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    free_.push_back(memory);  // does not allocate: grow() reserved the capacity
-  }
+  void release(unsigned char* memory) noexcept { entries_.release(memory); }
 
  private:
-  void grow() {
-    constexpr std::size_t ENTRIES = 16;
-    free_.reserve(entries_ + ENTRIES);
-    const RelaxedCapture relaxed;
-    void* memory = nullptr;
-    check(cudaHostAlloc(&memory, ENTRIES * resultEntryBytes, cudaHostAllocMapped | cudaHostAllocPortable),
-          "cudaHostAlloc");
-    std::memset(memory, 0, ENTRIES * resultEntryBytes);
-    for (std::size_t i = 0; i < ENTRIES; ++i)
-      free_.push_back(static_cast<unsigned char*>(memory) + i * resultEntryBytes);
-    entries_ += ENTRIES;
-  }
-
-  std::mutex mutex_;
-  std::vector<unsigned char*> free_;
-  std::size_t entries_ = 0;
-  unsigned lastSignal_ = 0;
+  MappedSlots entries_{resultEntryBytes, 16};
+  std::atomic<unsigned> lastSignal_{0};
 };
 
 }  // namespace detail

@@ -5,65 +5,65 @@
 
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/free_list.cuh>
 
 #include <cuda_runtime.h>
 
-#include <cstddef>
-#include <mutex>
-#include <utility>
-#include <vector>
-
 GPUOPT_DETAIL_BEGIN
 
-/// Idle streams of all devices. They are kept, because a workspace stays with each stream for the life of the program.
+/// Streams of all devices. They are kept, because a workspace stays with each stream for the life of the program.
 class StreamPool {
  public:
+  struct Entry {
+    int device = -1;
+    cudaStream_t stream = nullptr;
+    bool mayBeBusy = false;
+  };
+
   /// Never destroyed: at exit the context may be gone.
   GPUOPT_HIDDEN static StreamPool& instance() {
     static StreamPool& pool = *new StreamPool;
     return pool;
   }
 
-  cudaStream_t acquire(int device) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      for (std::size_t i = idle_.size(); i-- > 0;) {
-        if (idle_[i].first != device) continue;
-        const cudaStream_t stream = idle_[i].second;
-        idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
-        return stream;
-      }
-      idle_.reserve(++streams_);
-    }
+  /// An idle stream of the current device.
+  Entry acquire() {
+    const int device = currentDevice();
     const RelaxedCapture relaxed;
-    cudaStream_t stream = nullptr;
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    return stream;
+    Entry found = free_.take([=](const Entry& entry) { return entry.device == device && isIdle(entry); });
+    if (found.stream == nullptr) {
+      free_.add();
+      check(cudaStreamCreateWithFlags(&found.stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    }
+    return {device, found.stream};
   }
 
-  void release(int device, cudaStream_t stream) noexcept {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    idle_.emplace_back(device, stream);  // does not allocate: acquire() reserved the capacity
-  }
+  void release(const Entry& entry) noexcept { free_.put(entry); }
 
  private:
-  std::mutex mutex_;
-  std::vector<std::pair<int, cudaStream_t>> idle_;
-  std::size_t streams_ = 0;
+  static bool isIdle(const Entry& entry) {
+    const cudaError_t code = entry.mayBeBusy ? cudaStreamQuery(entry.stream) : cudaSuccess;
+    forgetError(code);
+    return code != cudaErrorNotReady;
+  }
+
+  FreeList<Entry> free_;
 };
 
 /// A stream of the pool on the current device, for the life of this object. Synchronises with no other stream.
 class PooledStream {
  public:
-  PooledStream() : device_(currentDevice()), stream_(StreamPool::instance().acquire(device_)) {}
-  ~PooledStream() { StreamPool::instance().release(device_, stream_); }
+  PooledStream() : entry_(StreamPool::instance().acquire()) {}
+  ~PooledStream() { StreamPool::instance().release(entry_); }
   PooledStream(const PooledStream&) = delete;
   PooledStream& operator=(const PooledStream&) = delete;
-  operator cudaStream_t() const { return stream_; }
+  operator cudaStream_t() const { return entry_.stream; }
+
+  /// Work may go on in the stream when this object ends; otherwise, none does.
+  void leaveBusy() { entry_.mayBeBusy = true; }
 
  private:
-  int device_;
-  cudaStream_t stream_;
+  StreamPool::Entry entry_;
 };
 
 GPUOPT_DETAIL_END

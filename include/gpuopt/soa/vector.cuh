@@ -134,21 +134,20 @@ class SoaVector {
   SoaVector() noexcept = default;
 
   /// n structs of zero bytes. To avoid zeroing, start with 0 and call resizeForOverwrite(n).
-  explicit SoaVector(std::size_t n, StreamRef stream = {}) : SoaVector(Empty{stream, {}}) { resize(n); }
+  explicit SoaVector(std::size_t n, StreamRef stream = {}) : memory_(0, stream) { resize(n); }
 
   /// The same, with memory from a pool or a memory resource, now and later.
-  SoaVector(std::size_t n, StreamRef stream, MemoryRef memory) : SoaVector(Empty{stream, memory}) { resize(n); }
+  SoaVector(std::size_t n, StreamRef stream, MemoryRef memory) : memory_(0, stream, memory) { resize(n); }
 
   SoaVector(const SoaVector&) = delete;             // copy with clone(), or move
   SoaVector& operator=(const SoaVector&) = delete;  // copy with clone(), or move
-  SoaVector(SoaVector&& other) noexcept : SoaVector(Empty{other.stream_, other.source_}) { swap(other); }
+  SoaVector(SoaVector&& other) noexcept
+      : memory_(std::move(other.memory_)),
+        size_(std::exchange(other.size_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)) {}
   SoaVector& operator=(SoaVector&& other) noexcept {
     SoaVector(std::move(other)).swap(*this);
     return *this;
-  }
-
-  ~SoaVector() {
-    if (memory_ != nullptr) source_.deallocate(memory_, Allocation::bytes(capacity_), stream_);
   }
 
   /// The number of structs.
@@ -160,7 +159,7 @@ class SoaVector {
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
   /// The vector's stream.
-  [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
+  [[nodiscard]] cudaStream_t stream() const noexcept { return memory_.stream(); }
 
   /// A view of the structs, for kernels and algorithms. Valid until the vector grows or is destroyed.
   [[nodiscard]] SoaView<T, LAYOUT> view() noexcept { return {addresses(), size_}; }
@@ -170,10 +169,10 @@ class SoaVector {
   /// A copy of the structs, on the same stream, in the order of which they are copied, with memory from the same pool.
   /// Its capacity is its size.
   [[nodiscard]] SoaVector clone() const {
-    SoaVector copy(Empty{stream_, source_});
+    SoaVector copy(0, stream(), memory_.source());
     if (size_ > 0) {
       copy.allocate(size_);
-      Allocation::copy(copy.addresses(), addresses(), size_, stream_);
+      Allocation::copy(copy.addresses(), addresses(), size_, stream());
       copy.size_ = size_;
     }
     return copy;
@@ -182,9 +181,9 @@ class SoaVector {
   /// Resizes to n structs. Existing ones keep their values, new ones are zero bytes.
   void resize(std::size_t n) {
     if (n > capacity_) {
-      SoaVector grown(Empty{stream_, source_});
+      SoaVector grown(0, stream(), memory_.source());
       grown.allocate(n);
-      if (size_ > 0) Allocation::copy(grown.addresses(), addresses(), size_, stream_);
+      if (size_ > 0) Allocation::copy(grown.addresses(), addresses(), size_, stream());
       grown.zero(size_, n);
       swap(grown);
     } else if (n > size_) {
@@ -196,7 +195,7 @@ class SoaVector {
   /// Resizes to n structs with undefined values, for callers that overwrite all of them.
   void resizeForOverwrite(std::size_t n) {
     if (n > capacity_) {
-      SoaVector grown(Empty{stream_, source_});
+      SoaVector grown(0, stream(), memory_.source());
       grown.allocate(n);
       swap(grown);
     }
@@ -211,42 +210,31 @@ class SoaVector {
     std::swap(memory_, other.memory_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
-    std::swap(stream_, other.stream_);
-    std::swap(source_, other.source_);
   }
   /// Exchanges two vectors, `a` and `b`.
   friend void swap(SoaVector& a, SoaVector& b) noexcept { a.swap(b); }
 
  private:
-  // The public constructors delegate to this one, so that the destructor runs if they throw.
-  struct Empty {
-    cudaStream_t stream;
-    MemoryRef source;
-  };
-  explicit SoaVector(Empty empty) noexcept : stream_(empty.stream), source_(empty.source) {}
-
-  detail::SoaAddresses<T, LAYOUT> addresses() const { return Allocation::addresses(memory_, capacity_); }
+  detail::SoaAddresses<T, LAYOUT> addresses() const { return Allocation::addresses(memory_.data(), capacity_); }
 
   void allocate(std::size_t n) {
     detail::requireSize(n, {"n"}, "gpuopt::SoaVector", Allocation::STRUCT_BYTES);
-    if (detail::isCapturing(stream_))
+    if (detail::isCapturing(stream()))
       detail::throwInvalid({"gpuopt::SoaVector: stream is being captured: the memory would be the graph's"});
-    memory_ = static_cast<unsigned char*>(source_.allocate(Allocation::bytes(n), stream_));
+    memory_ = detail::OrderedMemory(Allocation::bytes(n), stream(), memory_.source());
     capacity_ = n;
   }
 
   void zero(std::size_t first, std::size_t last) {
     if (first == 0 && last == capacity_)
-      detail::zeroBytes(memory_, Allocation::bytes(capacity_), stream_);
+      detail::zeroBytes(memory_.data(), memory_.bytes(), stream());
     else
-      Allocation::zero(addresses(), first, last - first, stream_);
+      Allocation::zero(addresses(), first, last - first, stream());
   }
 
-  unsigned char* memory_ = nullptr;
+  detail::OrderedMemory memory_;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
-  cudaStream_t stream_ = nullptr;
-  MemoryRef source_;
 };
 
 // Overloads with a clear message if view() is forgotten.

@@ -91,15 +91,11 @@ inline void runPlan(Arrays& arrays, TransferDirection direction, const gpuopt::d
 // The host's side of a ring, which fails when it comes to a byte.
 class FailingHost final : public gpuopt::detail::HostSide {
  public:
-  FailingHost(unsigned char* data, std::size_t failure) : bytes_(data, false), failure_(failure) {}
+  FailingHost(unsigned char* data, std::size_t failure) : bytes_({data}, false), failure_(failure) {}
 
-  void read(unsigned char* slot, std::size_t at, std::size_t n) const override {
+  void copy(unsigned char* slot, std::size_t at, std::size_t n, TransferDirection direction) const override {
     if (at <= failure_ && failure_ < at + n) throw std::runtime_error("the host failed");
-    bytes_.read(slot, at, n);
-  }
-  void write(const unsigned char* slot, std::size_t at, std::size_t n) const override {
-    if (at <= failure_ && failure_ < at + n) throw std::runtime_error("the host failed");
-    bytes_.write(slot, at, n);
+    bytes_.copy(slot, at, n, direction);
   }
 
  private:
@@ -299,8 +295,9 @@ TEST_CASE("A failure ends a transfer with its error, and loses nothing", "[trans
         Arrays arrays(50000, 0);
         const std::size_t before = gpuopt::pinnedBytes();
         const FailingHost host(arrays.onHost(), failure);
-        RingTransfer transfer(
-            host, {arrays.onDevice(), arrays.n, 4096, 2 + helpers, direction, helpers == 0, stream, "test"});
+        gpuopt::detail::TransferPlan plan = ringPlan(1 + helpers, 4096);
+        plan.slots = 2 + helpers;
+        RingTransfer transfer(host, transferOf(arrays, direction, stream), plan, helpers == 0);
         transfer.begin(helpers);
         REQUIRE(messageOf<std::runtime_error>([&] { transfer.wait(); }) == "the host failed");
         fill(arrays.onHost(), arrays.n, 3);

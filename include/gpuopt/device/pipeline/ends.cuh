@@ -7,8 +7,20 @@
 #include <gpuopt/device/pipeline/tuning.cuh>
 
 #include <cstddef>
+#include <type_traits>
 
 GPUOPT_DETAIL_BEGIN
+
+// What a callback returns: nothing, or whether to go on.
+template <class F, class... Args>
+bool goesOn(F& f, const Args&... args) {
+  if constexpr (std::is_void_v<decltype(f(args...))>) {
+    f(args...);
+    return true;
+  } else {
+    return f(args...);
+  }
+}
 
 // Elements in memory that the device's copy engine reads: in the slot, or pinned. None: the end.
 struct SourceChunk {

@@ -152,16 +152,6 @@ class OwnedFile {
   int file_ = -1;
 };
 
-// The elements of a file whose reads bypass the page cache, if the file system allows that.
-template <class T>
-class FileSource;
-template <class T>
-FileSource<T> directSource(const std::string& path, std::size_t begin, std::size_t n) {
-  OwnedFile file("gpuopt::fromFile", path, O_RDONLY);
-  DirectFile direct(path, file.descriptor());
-  return {std::move(file), begin, n, std::move(direct)};
-}
-
 // The elements of a file, from fromFile.
 template <class T>
 class FileSource final : public ChunkSource {
@@ -229,6 +219,14 @@ class FileSource final : public ChunkSource {
   std::size_t skipped_ = 0;  // of the bytes before `begin`, in a pipe
   bool isPipe_ = false;
 };
+
+// The elements of a file whose reads bypass the page cache, if the file system allows that.
+template <class T>
+FileSource<T> directSource(const std::string& path, std::size_t begin, std::size_t n) {
+  OwnedFile file("gpuopt::fromFile", path, O_RDONLY);
+  DirectFile direct(path, file.descriptor());
+  return {std::move(file), begin, n, std::move(direct)};
+}
 
 // Where the results begin in a file: it is emptied first, or keeps what is before `begin` and after the results, or
 // they follow what is there.

@@ -15,7 +15,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <vector>
 
 GPUOPT_DETAIL_BEGIN
@@ -29,21 +28,14 @@ struct FrameSlot {
   std::chrono::steady_clock::time_point produced;
 };
 
-// Where the kernels of a frame find it.
-struct RawFrame {
-  void *in, *out;
-  std::size_t number;
-  cudaStream_t stream;
-};
-
 class FrameSlots {
  public:
   explicit FrameSlots(const FramesPlan& plan)
       : plan_(plan),
         pinned_(bytesOfSlots(plan.slots, plan.pitch(), "gpuopt::FrameRing")),
         slots_(plan.slots),
-        device_(nullptr, slots_[0].stream) {
-    unsigned char* const device = plan.copies ? device_.reserve(pinned_.size()) : pinned_.devicePointer();
+        device_(0, slots_[0].stream) {
+    unsigned char* const device = plan.copies ? growTo(device_, pinned_.size()) : pinned_.devicePointer();
     for (std::size_t i = 0; i < plan.slots; ++i) {
       FrameSlot& slot = slots_[i];
       const std::size_t in = i * plan.pitch(), out = in + plan.inPitch;
@@ -62,12 +54,13 @@ class FrameSlots {
   std::size_t count() const { return slots_.size(); }
   FrameSlot& operator[](std::size_t i) { return slots_[i]; }
 
-  // Queues a frame. Its work follows that of the frame before, so that both may use the same memory.
-  void queue(FrameSlot& slot, const std::function<void(const RawFrame&)>& work) {
+  // Queues a frame and its work, work(slot), which follows that of the frame before: both may use the same memory.
+  template <class Work>
+  void queue(FrameSlot& slot, const Work& work) {
     if (plan_.copies) copyAsync(slot.in, slot.hostIn, plan_.request.inBytes, slot.stream);
     if (before_ != nullptr) before_->makeWait(slot.stream);
     const StreamWatch watch(slot.stream);
-    work({slot.in, slot.out, slot.number, slot.stream});
+    work(slot);
     watch.require("gpuopt::FrameRing", "frame.stream");
     before_ = plan_.copies ? &slot.worked : &slot.done;
     if (plan_.copies) {
@@ -81,7 +74,7 @@ class FrameSlots {
   FramesPlan plan_;
   PinnedVector<unsigned char> pinned_;  // first: its capacity limits the number of slots
   std::vector<FrameSlot> slots_;
-  DeviceBuffer device_;
+  OrderedMemory device_;
   const Event* before_ = nullptr;  // when the work of the frame before has ended
 };
 

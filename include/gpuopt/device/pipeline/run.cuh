@@ -97,7 +97,7 @@ class PipelineRun {
     [[maybe_unused]] const CallRange range("gpuopt::Pipeline::run");
     const RelaxedCapture relaxed;
     slots_.reserve(plan_);
-    waitForCaller();
+    slots_.begin().order(options_.after, slots_.streams().work);  // the work may read what earlier kernels write
     if (sink_ != nullptr) sink_->begin(source_);
     ChunkSettler settler(slots_, sink_);
     try {
@@ -113,12 +113,6 @@ class PipelineRun {
   }
 
  private:
-  // The work may read what the caller's earlier kernels write.
-  void waitForCaller() {
-    slots_.begin().record(options_.after);
-    slots_.begin().makeWait(slots_.streams().work);
-  }
-
   // Waits for the ticket of the next chunk. False if the run is cancelled.
   bool goesOn(ChunkSettler& settler, std::size_t chunks) {
     const std::size_t count = slots_.ticketCount();
@@ -172,10 +166,8 @@ class PipelineRun {
       slot.arrived.wait();
       begun_ = index + (source_.begin(slot.hostIn, plan_.chunkElements) ? 1 : 0);
     }
-    if (begun_ != index + 1 || !plan_.fillsAhead) return;
-    const cudaError_t code = cudaEventQuery(next.arrived);
-    forgetError(code);
-    if (code == cudaSuccess && source_.begin(next.hostIn, plan_.chunkElements)) ++begun_;
+    if (begun_ != index + 1 || !plan_.fillsAhead || !next.arrived.isDone()) return;
+    if (source_.begin(next.hostIn, plan_.chunkElements)) ++begun_;
   }
 
   // Each stream waits until the slot's last chunk has left the memory that it writes.
@@ -183,8 +175,7 @@ class PipelineRun {
     const PipelineStreams& streams = slots_.streams();
     slot.worked.makeWait(streams.up);
     copyAsync(slot.in, chunk.data, chunk.count * plan_.request.inBytes, streams.up);
-    slot.arrived.record(streams.up);
-    slot.arrived.makeWait(streams.work);
+    slot.arrived.order(streams.up, streams.work);
     if (sink_ != nullptr) slot.left.makeWait(streams.work);
   }
 

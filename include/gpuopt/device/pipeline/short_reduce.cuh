@@ -23,7 +23,7 @@ GPUOPT_DETAIL_BEGIN
 // Memory and streams of a short run. All work is done when this is destroyed.
 class ShortRun {
  public:
-  explicit ShortRun(const PipelineOptions& options) : memory_(options.memory, up_) {}
+  explicit ShortRun(const PipelineOptions& options) : memory_(0, up_, options.memory) {}
   ~ShortRun() {
     forgetError(cudaStreamSynchronize(up_));
     forgetError(cudaStreamSynchronize(work_));
@@ -32,25 +32,21 @@ class ShortRun {
   ShortRun& operator=(const ShortRun&) = delete;
 
   cudaStream_t work() const { return work_; }
-  unsigned char* reserve(std::size_t bytes) { return memory_.reserve(bytes); }
+  unsigned char* reserve(std::size_t bytes) { return growTo(memory_, bytes); }
 
   // The work may read what the caller's earlier kernels write. Called after the first copy, which need not wait.
-  void waitForCaller(const PipelineOptions& options) const {
-    begin_.record(options.after);
-    begin_.makeWait(work_);
-  }
+  void waitForCaller(const PipelineOptions& options) const { begin_.order(options.after, work_); }
 
   // Copies, and makes the work wait for it.
   void copy(void* to, const void* from, std::size_t bytes) const {
     copyAsync(to, from, bytes, up_);
-    arrived_.record(up_);
-    arrived_.makeWait(work_);
+    arrived_.order(up_, work_);
   }
 
  private:
   PooledStream up_, work_;
   Event begin_, arrived_;
-  DeviceBuffer memory_;
+  OrderedMemory memory_;
 };
 
 // Queues all chunks of an array in pinned memory, in their order, so that a value has the bits of a run by slots. Each

@@ -8,7 +8,6 @@
 #include <gpuopt/device/pipeline/staging.cuh>
 
 #include <cstddef>
-#include <type_traits>
 #include <utility>
 
 GPUOPT_DETAIL_BEGIN
@@ -52,12 +51,7 @@ class CallbackSink final : public ChunkSink {
   explicit CallbackSink(F f) : f_(std::move(f)) {}
 
   bool take(const void* from, std::size_t, std::size_t count) override {
-    if constexpr (std::is_void_v<decltype(f_(static_cast<const T*>(from), count))>) {
-      f_(static_cast<const T*>(from), count);
-      return true;
-    } else {
-      return f_(static_cast<const T*>(from), count);
-    }
+    return goesOn(f_, static_cast<const T*>(from), count);
   }
 
  private:

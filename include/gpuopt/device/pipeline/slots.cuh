@@ -22,49 +22,23 @@
 
 GPUOPT_DETAIL_BEGIN
 
-// Memory that grows when more is needed, and loses what it held.
-class DeviceBuffer {
- public:
-  DeviceBuffer(MemoryRef memory, cudaStream_t stream) : memory_(memory), stream_(stream) {}
-  ~DeviceBuffer() { release(); }
-  DeviceBuffer(const DeviceBuffer&) = delete;
-  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
-
-  unsigned char* reserve(std::size_t bytes) {
-    if (bytes <= bytes_) return data_;
-    release();
-    data_ = static_cast<unsigned char*>(memory_.allocate(bytes, stream_));
-    bytes_ = bytes;
-    check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");  // other streams will use it, too
-    return data_;
+// Makes memory larger if more is needed, which loses what it held: the old one goes back to the pool first.
+inline unsigned char* growTo(PinnedVector<unsigned char>& memory, std::size_t bytes) {
+  if (bytes > memory.size()) {
+    memory = {};
+    memory = PinnedVector<unsigned char>(bytes);
   }
-
- private:
-  void release() noexcept {
-    if (data_ != nullptr) memory_.deallocate(data_, bytes_, stream_);
-    data_ = nullptr;
-    bytes_ = 0;
+  return memory.data();
+}
+inline unsigned char* growTo(OrderedMemory& memory, std::size_t bytes) {
+  const cudaStream_t stream = memory.stream();
+  if (bytes > memory.bytes()) {
+    memory = OrderedMemory(0, stream, memory.source());
+    memory = OrderedMemory(bytes, stream, memory.source());
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");  // other streams will use it, too
   }
-
-  MemoryRef memory_;
-  cudaStream_t stream_;
-  unsigned char* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
-
-class PinnedBuffer {
- public:
-  unsigned char* reserve(std::size_t bytes) {
-    if (bytes > memory_.size()) {
-      memory_ = {};  // back to the pool first
-      memory_ = PinnedVector<unsigned char>(bytes);
-    }
-    return memory_.data();
-  }
-
- private:
-  PinnedVector<unsigned char> memory_;
-};
+  return memory.data();
+}
 
 inline void copyAsync(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync");
@@ -110,8 +84,8 @@ class PipelineSlots {
   explicit PipelineSlots(const PipelineOptions& options)
       : own_(options.streams != nullptr ? 0 : 3),
         streams_(options.streams != nullptr ? *options.streams : PipelineStreams{own_[0], own_[1], own_[2]}),
-        in_(options.memory, streams_.work),
-        out_(options.memory, streams_.work) {}
+        in_(0, streams_.work, options.memory),
+        out_(0, streams_.work, options.memory) {}
 
   void reserve(const PipelinePlan& plan) {
     const SlotBytes& bytes = plan.slotBytes;
@@ -141,12 +115,12 @@ class PipelineSlots {
   }
 
  private:
-  // What each slot has of a buffer.
+  // What each slot has of some memory.
   class Shares {
    public:
-    template <class Buffer>
-    Shares(Buffer& buffer, std::size_t slots, std::size_t bytes) : pitch_(slotPitch(bytes)) {
-      if (pitch_ > 0) data_ = buffer.reserve(bytesOfSlots(slots, pitch_, "gpuopt::Pipeline"));
+    template <class Memory>
+    Shares(Memory& memory, std::size_t slots, std::size_t bytes) : pitch_(slotPitch(bytes)) {
+      if (pitch_ > 0) data_ = growTo(memory, bytesOfSlots(slots, pitch_, "gpuopt::Pipeline"));
     }
 
     unsigned char* of(std::size_t slot) const { return data_ != nullptr ? data_ + slot * pitch_ : nullptr; }
@@ -158,8 +132,8 @@ class PipelineSlots {
 
   std::vector<PooledStream> own_;  // destroyed last: the buffers give their memory back in a stream
   PipelineStreams streams_;
-  DeviceBuffer in_, out_;
-  PinnedBuffer hostIn_, hostOut_;
+  OrderedMemory in_, out_;
+  PinnedVector<unsigned char> hostIn_, hostOut_;
   Event begin_;
   std::vector<PipelineSlot> slots_;
   std::vector<PipelineTicket> tickets_;

@@ -36,7 +36,7 @@ class HostSource final : public ChunkSource {
   bool begin(void* slot, std::size_t capacity) override {
     const std::size_t count = smallerOf(capacity, left_);
     if (isDirect_ || count == 0) return false;
-    fills_.push_back({std::make_unique<SlotFill>(count * sizeof(T), FillPieces{slot, data_, isStreaming_}), count});
+    fills_.push_back({std::make_unique<SlotFill>(count * sizeof(T), CopyPieces{slot, data_, isStreaming_}), count});
     fills_.back().job->begin();
     advance(count);
     return true;

@@ -83,23 +83,19 @@ void inPieces(std::size_t all, const F& f) {
   inPieces(all, f, stagingFor(all));
 }
 
-// Fills a slot.
-struct FillPieces {
-  void* slot;
+// Fills a slot, or empties it.
+struct CopyPieces {
+  void* to;
   const void* from;
   bool isStreaming;  // past the caches
   void operator()(std::size_t at, std::size_t count) const noexcept {
-    copyBytes(static_cast<unsigned char*>(slot) + at, static_cast<const unsigned char*>(from) + at, count, isStreaming);
+    copyBytes(static_cast<unsigned char*>(to) + at, static_cast<const unsigned char*>(from) + at, count, isStreaming);
   }
 };
-using SlotFill = PiecewiseJob<FillPieces>;
+using SlotFill = PiecewiseJob<CopyPieces>;
 
 // Empties a slot, past the caches: of a gigabyte in chunks of 8 MiB, 84 GB/s both ways instead of 59 (H200,
 // 2026-11-23).
-inline void emptySlot(void* to, const void* slot, std::size_t bytes) {
-  inPieces(bytes, [=](std::size_t at, std::size_t count) noexcept {
-    copyStreaming(static_cast<unsigned char*>(to) + at, static_cast<const unsigned char*>(slot) + at, count);
-  });
-}
+inline void emptySlot(void* to, const void* slot, std::size_t bytes) { inPieces(bytes, CopyPieces{to, slot, true}); }
 
 GPUOPT_DETAIL_END

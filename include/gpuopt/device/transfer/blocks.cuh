@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -48,13 +47,16 @@ using LaunchMoveBlocks = void (*)(const BlockGroup&, unsigned, unsigned, cudaStr
 
 // What all calls have in common.
 struct BlockRequest {
-  unsigned char* device;
+  const void* device;  // written by uploads
   std::size_t count;
   std::size_t blockBytes;  // of all blocks, unless each has its own size
   TransferDirection direction;
   cudaStream_t stream;
   const char* function;
   bool isAsync = false;
+
+  bool isUpload() const { return direction == TransferDirection::upload; }
+  unsigned char* deviceBytes() const { return static_cast<unsigned char*>(const_cast<void*>(device)); }
 };
 
 // `count` blocks of `bytes` bytes together.
@@ -75,7 +77,7 @@ class BlockTransfer final : public PendingTransfer {
   ~BlockTransfer() override {
     const RelaxedCapture relaxed;
     if (isQueued_) forgetError(cudaStreamSynchronize(request_.stream));  // the kernels read the lists
-    if (copied_) copied_->waitQuietly();
+    waitQuietly();
   }
 
   const BlockRequest& request() const { return request_; }
@@ -105,8 +107,7 @@ class BlockTransfer final : public PendingTransfer {
   // the call is to return at once.
   template <class Host>
   void begin(const Host& host) {
-    const bool isUpload = request_.direction == TransferDirection::upload;
-    const LaunchMoveBlocks launch = isUpload ? launchMoveBlocks<true> : launchMoveBlocks<false>;
+    const LaunchMoveBlocks launch = request_.isUpload() ? launchMoveBlocks<true> : launchMoveBlocks<false>;
     const RelaxedCapture relaxed;
     for (std::size_t first = 0, count = 0; first < request_.count; first += count) {
       count = blocksIn(first, request_.count);
@@ -126,14 +127,9 @@ class BlockTransfer final : public PendingTransfer {
   void recordEnd() {
     if (!isQueued_) return;
     const RelaxedCapture relaxed;
-    copied_.emplace().record(request_.stream);
+    makeEnd().record(request_.stream);
     isQueued_ = false;
   }
-
-  void wait() override {
-    if (copied_) copied_->wait();
-  }
-  bool isDone() override { return !copied_ || copied_->isDone(); }
 
  private:
   // What a group's plan needs to know of its addresses.
@@ -156,8 +152,8 @@ class BlockTransfer final : public PendingTransfer {
       hosts[i] = address;
       lowest = smallerOf(lowest, address);
       end = largerOf(end, address + (begin(i + 1) - begin(i)));
-      differences |=
-          reinterpret_cast<std::uintptr_t>(request_.device + begin(i)) - reinterpret_cast<std::uintptr_t>(address);
+      differences |= reinterpret_cast<std::uintptr_t>(request_.deviceBytes() + begin(i)) -
+                     reinterpret_cast<std::uintptr_t>(address);
     }
     return {lowest, end, powerOfTwoIn(differences)};
   }
@@ -174,7 +170,7 @@ class BlockTransfer final : public PendingTransfer {
     const BlockGroup group{hosts_.data() + first,
                            begins_.empty() ? nullptr : begins_.data() + first,
                            origin,
-                           request_.device + origin,
+                           request_.deviceBytes() + origin,
                            count,
                            request_.blockBytes};
     const HostMemory memory = bytes == 0 ? HostMemory::pageable : memoryOf(group, extent);
@@ -224,8 +220,7 @@ class BlockTransfer final : public PendingTransfer {
   const BlockRequest request_;
   PinnedVector<unsigned char*> hosts_;
   PinnedVector<std::size_t> begins_;  // empty if all blocks have one size
-  bool isQueued_ = false;             // work that copied_ does not cover
-  std::optional<Event> copied_;
+  bool isQueued_ = false;             // work that no event covers
   Allocations allocations_;
   std::vector<std::unique_ptr<PendingTransfer>> queued_;  // they read the lists: destroyed first
 };

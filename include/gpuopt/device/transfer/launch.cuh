@@ -16,21 +16,10 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
 GPUOPT_DETAIL_BEGIN
-
-// A transfer without types. `host` is only read for uploads.
-struct Transfer {
-  unsigned char* host;
-  unsigned char* device;
-  std::size_t bytes;
-  TransferDirection direction;
-  cudaStream_t stream;
-  const char* function;
-};
 
 template <class T>
 unsigned char* bytesOf(T* data) {
@@ -56,17 +45,11 @@ inline TransferPlan planFor(const Transfer& transfer, HostMemory memory, bool is
 
 // The same, once it is checked what memory both arrays are in.
 inline TransferPlan planOf(const Transfer& transfer, bool isAsync = false) {
-  const bool isUpload = transfer.direction == TransferDirection::upload;
+  const bool isUpload = transfer.isUpload();
   const HostMemory memory = hostMemory(transfer.host, transfer.bytes, transfer.function,
                                        isUpload ? "(host, n, device)" : "(device, n, host)");
   if (transfer.bytes > 0) requireAccess(transfer.device, transfer.bytes, "device", transfer.function);
   return planFor(transfer, memory, isAsync);
-}
-
-inline cudaError_t queueCopy(const Transfer& transfer) {
-  const bool isUpload = transfer.direction == TransferDirection::upload;
-  return cudaMemcpyAsync(isUpload ? transfer.device : transfer.host, isUpload ? transfer.host : transfer.device,
-                         transfer.bytes, isUpload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, transfer.stream);
 }
 
 // False if the runtime refuses a copy, as it does if a part of the host's memory is registered and the rest is not: the
@@ -86,29 +69,22 @@ inline void requireNoCapture(const Transfer& transfer) {
                   "memory, such as gpuopt::PinnedVector"});
 }
 
-inline RingRequest ringRequest(const Transfer& transfer, const TransferPlan& plan, bool isDirect) {
-  requireNoCapture(transfer);
-  return {transfer.device,    transfer.bytes, plan.slotBytes,  plan.slots,
-          transfer.direction, isDirect,       transfer.stream, transfer.function};
-}
-
 // A download through one slot that all of it has room in: nothing to be divided, no event.
 inline void downloadBySlot(const HostSide& host, const Transfer& transfer, const TransferPlan& plan) {
-  requireNoCapture(transfer);
   const RelaxedCapture relaxed;
   const LeasedSlots ring(ringMemory(plan.slotBytes), 0, transfer.function);
-  check(cudaMemcpyAsync(ring->memory(), transfer.device, transfer.bytes, cudaMemcpyDeviceToHost, transfer.stream),
-        "cudaMemcpyAsync");
+  queueSlotCopy(transfer, ring->memory(), 0, transfer.bytes, transfer.stream);
   check(cudaStreamSynchronize(transfer.stream), "cudaStreamSynchronize");
-  host.write(ring->memory(), 0, transfer.bytes);
+  host.copy(ring->memory(), 0, transfer.bytes, transfer.direction);
 }
 
 // Returns when the transfer is done. Its copies are in the stream itself, unless each thread has another stream of that
 // name.
 inline void runRing(const HostSide& host, const Transfer& transfer, const TransferPlan& plan) {
+  requireNoCapture(transfer);
   if (plan.fitsSlot) return downloadBySlot(host, transfer, plan);
   const bool isDirect = plan.threads == 1 || !isPerThreadStream(transfer.stream);
-  RingTransfer ring(host, ringRequest(transfer, plan, isDirect));
+  RingTransfer ring(host, transfer, plan, isDirect);
   ring.begin(plan.threads - 1);
   ring.wait();
 }
@@ -116,7 +92,8 @@ inline void runRing(const HostSide& host, const Transfer& transfer, const Transf
 // Returns at once, with what goes on.
 inline std::unique_ptr<PendingTransfer> queueTransfer(std::unique_ptr<const HostSide> host, const Transfer& transfer,
                                                       const TransferPlan& plan) {
-  return std::make_unique<QueuedTransfer>(std::move(host), ringRequest(transfer, plan, true));
+  requireNoCapture(transfer);
+  return std::make_unique<QueuedTransfer>(std::move(host), transfer, plan);
 }
 
 // Does as planned, through slots: returns what goes on, or nothing when the transfer is done.
@@ -127,29 +104,23 @@ inline std::unique_ptr<PendingTransfer> stageTransfer(std::unique_ptr<const Host
   return nullptr;
 }
 
-// A copy by the copy engine that has been queued.
-class EngineTransfer final : public PendingTransfer {
- public:
-  explicit EngineTransfer(const Transfer& transfer) {
-    const RelaxedCapture relaxed;
-    if (!isCapturing(transfer.stream)) copied_.emplace().record(transfer.stream);
-  }
-  ~EngineTransfer() override {
-    if (copied_) copied_->waitQuietly();
-  }
-  void wait() override {
-    if (copied_) copied_->wait();
-  }
-  bool isDone() override { return !copied_ || copied_->isDone(); }
+// What follows a copy that the copy engine was given: a wait, or what goes on. In a graph, it happens whenever that
+// runs.
+inline std::unique_ptr<PendingTransfer> endCopy(const Transfer& transfer, bool isAsync) {
+  const RelaxedCapture relaxed;
+  auto pending = isAsync ? std::make_unique<PendingTransfer>() : nullptr;
+  if (isCapturing(transfer.stream)) return pending;
+  if (isAsync)
+    pending->makeEnd().record(transfer.stream);
+  else
+    check(cudaStreamSynchronize(transfer.stream), "cudaStreamSynchronize");
+  return pending;
+}
 
- private:
-  std::optional<Event> copied_;
-};
-
-// A copy by the copy engine, and waits for it; false if it is refused. In a graph, it happens whenever that runs.
+// False if the copy is refused.
 inline bool copyNow(const Transfer& transfer) {
   if (!tryCopy(transfer)) return false;
-  if (!isCapturing(transfer.stream)) check(cudaStreamSynchronize(transfer.stream), "cudaStreamSynchronize");
+  endCopy(transfer, false);
   return true;
 }
 
@@ -184,7 +155,7 @@ inline void runTransfer(const Transfer& transfer, const TransferPlan& plan) {
   if (plan.algorithm == TransferAlgorithm::runtime && copySmall(transfer)) return;
   const bool isRing = plan.algorithm == TransferAlgorithm::ring;
   const TransferPlan ring = isRing ? plan : planFor(transfer, HostMemory::partlyPinned, false);
-  runRing(HostBytes{transfer.host, ring.isStreaming}, transfer, ring);
+  runRing(HostBytes({transfer.host}, ring.isStreaming), transfer, ring);
 }
 
 // The transfer of an array.
@@ -198,9 +169,9 @@ inline std::unique_ptr<PendingTransfer> beginTransfer(const Transfer& transfer, 
   if (plan.algorithm == TransferAlgorithm::none) return nullptr;
   const bool isEngine = plan.algorithm == TransferAlgorithm::engine;
   const RelaxedCapture relaxed;
-  if (isEngine && tryCopy(transfer)) return std::make_unique<EngineTransfer>(transfer);
+  if (isEngine && tryCopy(transfer)) return endCopy(transfer, true);
   const TransferPlan queue = isEngine ? planFor(transfer, HostMemory::partlyPinned, true) : plan;
-  return queueTransfer(std::make_unique<HostBytes>(transfer.host, queue.isStreaming), transfer, queue);
+  return queueTransfer(std::make_unique<HostBytes>(OnePiece{transfer.host}, queue.isStreaming), transfer, queue);
 }
 
 GPUOPT_DETAIL_END

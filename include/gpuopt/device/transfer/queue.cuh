@@ -43,26 +43,23 @@ inline std::vector<std::size_t> queueBatches(std::size_t all, std::size_t slotBy
 /// nothing but the threads that copy: whichever streams the hardware queues behind each other, it comes to its end.
 class QueuedTransfer final : public PendingTransfer {
  public:
-  QueuedTransfer(std::unique_ptr<const HostSide> host, const RingRequest& request)
-      : host_(std::move(host)), request_(request), staging_(stagingFor(request.slotBytes)) {
+  QueuedTransfer(std::unique_ptr<const HostSide> host, const Transfer& transfer, const TransferPlan& plan)
+      : host_(std::move(host)), transfer_(transfer), slots_(plan.slots), staging_(stagingFor(plan.slotBytes)) {
     const RelaxedCapture relaxed;
-    const StreamKey key = streamKey(currentDevice(), request.stream);
-    const LeasedSlots ring(ringMemory(request.slots * request.slotBytes), request.slots, request.function, &key);
-    divide(ring->memory());
+    const StreamKey key = streamKey(currentDevice(), transfer.stream);
+    const LeasedSlots ring(ringMemory(plan.slots * plan.slotBytes), plan.slots, transfer.function, &key);
+    divide(ring->memory(), plan.slotBytes);
     try {
-      isUpload() ? queueUpload(*ring) : queueDownload(*ring);
+      queue(*ring, makeEnd());
     } catch (...) {
-      forgetError(cudaStreamSynchronize(request.stream));  // then nothing uses host or device any more
+      forgetError(cudaStreamSynchronize(transfer.stream));  // then nothing uses host or device any more
       forgetError(cudaStreamSynchronize(side_));
       throw;
     }
   }
-  ~QueuedTransfer() override { worked_.waitQuietly(); }
+  ~QueuedTransfer() override { waitQuietly(); }
   QueuedTransfer(const QueuedTransfer&) = delete;
   QueuedTransfer& operator=(const QueuedTransfer&) = delete;
-
-  void wait() override { worked_.wait(); }
-  bool isDone() override { return worked_.isDone(); }
 
  private:
   struct Batch {
@@ -71,89 +68,66 @@ class QueuedTransfer final : public PendingTransfer {
     std::size_t slot, begin, bytes;
   };
 
-  bool isUpload() const { return request_.direction == TransferDirection::upload; }
-
-  void divide(unsigned char* memory) {
+  void divide(unsigned char* memory, std::size_t slotBytes) {
     std::size_t begin = 0;
-    for (const std::size_t bytes : queueBatches(request_.bytes, request_.slotBytes)) {
-      const std::size_t slot = batches_.size() % request_.slots;
-      batches_.push_back({this, memory + slot * request_.slotBytes, slot, begin, bytes});
+    for (const std::size_t bytes : queueBatches(transfer_.bytes, slotBytes)) {
+      const std::size_t slot = batches_.size() % slots_;
+      batches_.push_back({this, memory + slot * slotBytes, slot, begin, bytes});
       begin += bytes;
     }
   }
 
-  /// Fills a slot, or empties it.
-  static void work(const Batch& batch) noexcept {
-    const HostSide& host = *batch.transfer->host_;
-    const bool isUpload = batch.transfer->isUpload();
+  /// Fills a slot, or empties it. Called by CUDA, too.
+  static void work(void* argument) noexcept {
+    const Batch& batch = *static_cast<const Batch*>(argument);
+    const QueuedTransfer& transfer = *batch.transfer;
     const auto move = [&](std::size_t at, std::size_t count) noexcept {
-      if (isUpload)
-        host.read(batch.memory + at, batch.begin + at, count);
-      else
-        host.write(batch.memory + at, batch.begin + at, count);
+      transfer.host_->copy(batch.memory + at, batch.begin + at, count, transfer.transfer_.direction);
     };
-    inPieces(batch.bytes, move, batch.transfer->staging_);
+    inPieces(batch.bytes, move, transfer.staging_);
   }
 
-  /// Called by CUDA.
-  static void hostFunction(void* batch) { work(*static_cast<const Batch*>(batch)); }
+  /// A batch's copy, or the host's part in it.
+  void queuePart(Batch& batch, bool isCopy) {
+    if (isCopy)
+      queueSlotCopy(transfer_, batch.memory, batch.begin, batch.bytes, transfer_.stream);
+    else
+      check(cudaLaunchHostFunc(side_, work, &batch), "cudaLaunchHostFunc");
+  }
 
-  void queueWork(Batch& batch) { check(cudaLaunchHostFunc(side_, hostFunction, &batch), "cudaLaunchHostFunc"); }
-
-  void queueCopy(const Batch& batch) {
-    unsigned char* device = request_.device + batch.begin;
-    check(cudaMemcpyAsync(isUpload() ? device : batch.memory, isUpload() ? batch.memory : device, batch.bytes,
-                          isUpload() ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, request_.stream),
-          "cudaMemcpyAsync");
+  /// Queues the first parts of all batches in one stream, the second ones in the other.
+  void queue(TransferSlots& ring, const Event& worked) {
+    const bool isUpload = transfer_.isUpload(), isBusy = ring.isBusy();
+    const cudaStream_t first = isUpload ? side_ : transfer_.stream, second = isUpload ? transfer_.stream : side_;
+    ring.makeWait(first);
+    for (std::size_t i = 0; i < batches_.size(); ++i) {
+      Batch& batch = batches_[i];
+      if (i >= slots_) ring[batch.slot].copied.makeWait(first);
+      if (isUpload && i == 0 && !isBusy) {
+        work(&batch);
+      } else {
+        queuePart(batch, !isUpload);
+        worked.order(first, second);
+      }
+      queuePart(batch, isUpload);
+      finish(ring, i, second);
+    }
+    if (!isUpload) worked.order(second, first);  // what is queued afterwards finds the host's memory written
   }
 
   /// Marks the end of a batch for those who wait for it: a later batch in the same slot, and the next transfer. A
   /// stream takes about a thousand commands before its calls wait.
   void finish(TransferSlots& ring, std::size_t i, cudaStream_t stream) {
     const std::size_t slot = batches_[i].slot;
-    if (i + request_.slots < batches_.size() || i + 1 == batches_.size()) ring.finishCopy(slot, slot, stream);
-  }
-
-  void queueUpload(TransferSlots& ring) {
-    const bool isBusy = ring.isBusy();
-    ring.makeWait(side_);
-    for (std::size_t i = 0; i < batches_.size(); ++i) {
-      Batch& batch = batches_[i];
-      if (i >= request_.slots) ring[batch.slot].copied.makeWait(side_);
-      if (i == 0 && !isBusy) {
-        work(batch);
-      } else {
-        queueWork(batch);
-        worked_.record(side_);
-        worked_.makeWait(request_.stream);
-      }
-      queueCopy(batch);
-      finish(ring, i, request_.stream);
-    }
-  }
-
-  /// Work that is queued in the stream afterwards finds the host's memory written.
-  void queueDownload(TransferSlots& ring) {
-    ring.makeWait(request_.stream);
-    for (std::size_t i = 0; i < batches_.size(); ++i) {
-      Batch& batch = batches_[i];
-      if (i >= request_.slots) ring[batch.slot].copied.makeWait(request_.stream);
-      queueCopy(batch);
-      worked_.record(request_.stream);
-      worked_.makeWait(side_);
-      queueWork(batch);
-      finish(ring, i, side_);
-    }
-    worked_.record(side_);
-    worked_.makeWait(request_.stream);
+    if (i + slots_ < batches_.size() || i + 1 == batches_.size()) ring.finishCopy(slot, slot, stream);
   }
 
   const std::unique_ptr<const HostSide> host_;
-  const RingRequest request_;
+  const Transfer transfer_;
+  const std::size_t slots_;
   const TunedValue staging_;
   std::vector<Batch> batches_;
   PooledStream side_;
-  Event worked_;  // after the latest host function
 };
 
 GPUOPT_DETAIL_END

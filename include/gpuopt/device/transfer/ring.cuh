@@ -8,8 +8,13 @@
 #include <gpuopt/device/transfer/slots.cuh>
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/event.cuh>
 #include <gpuopt/host/helper_threads.cuh>
+#include <gpuopt/host/stream_pool.cuh>
 #include <gpuopt/host/streaming_copy.cuh>
+#include <gpuopt/transfer_types.cuh>
+
+#include <cuda_runtime.h>
 
 #include <atomic>
 #include <cstddef>
@@ -20,32 +25,41 @@
 
 GPUOPT_DETAIL_BEGIN
 
+/// A transfer without types. `host` is only read for uploads; null where a HostSide knows it.
+struct Transfer {
+  unsigned char* host;
+  unsigned char* device;
+  std::size_t bytes;
+  TransferDirection direction;
+  cudaStream_t stream;
+  const char* function;
+
+  bool isUpload() const { return direction == TransferDirection::upload; }
+};
+
+inline cudaError_t queueCopy(const Transfer& transfer) {
+  const bool isUpload = transfer.isUpload();
+  return cudaMemcpyAsync(isUpload ? transfer.device : transfer.host, isUpload ? transfer.host : transfer.device,
+                         transfer.bytes, isUpload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, transfer.stream);
+}
+
+/// The copy of a part of a transfer, which begins at byte `at`, to or from a slot.
+inline void queueSlotCopy(Transfer transfer, unsigned char* slot, std::size_t at, std::size_t bytes,
+                          cudaStream_t stream) {
+  transfer.host = slot;
+  transfer.device += at;
+  transfer.bytes = bytes;
+  transfer.stream = stream;
+  check(queueCopy(transfer), "cudaMemcpyAsync");
+}
+
 /// The host's side of a transfer, which several threads read or write. A class and no template's parameter: otherwise
 /// every source would compile a ring and a queue for each kind of memory.
 class HostSide {
  public:
   virtual ~HostSide() = default;
-  /// Copies `bytes` bytes from byte `at` on to a slot.
-  virtual void read(unsigned char* slot, std::size_t at, std::size_t bytes) const = 0;
-  /// The same from a slot.
-  virtual void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const = 0;
-};
-
-/// Bytes in one piece.
-class HostBytes final : public HostSide {
- public:
-  HostBytes(unsigned char* data, bool isStreaming) : data_(data), isStreaming_(isStreaming) {}
-
-  void read(unsigned char* slot, std::size_t at, std::size_t bytes) const override {
-    copyBytes(slot, data_ + at, bytes, isStreaming_);
-  }
-  void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const override {
-    copyBytes(data_ + at, slot, bytes, isStreaming_);
-  }
-
- private:
-  unsigned char* data_;
-  bool isStreaming_;
+  /// Copies `bytes` bytes from byte `at` on to a slot, or for downloads from there.
+  virtual void copy(unsigned char* slot, std::size_t at, std::size_t bytes, TransferDirection direction) const = 0;
 };
 
 /// Pieces of the host's memory, one after the other.
@@ -57,14 +71,11 @@ class HostPieces final : public HostSide {
  public:
   HostPieces(const Pieces& pieces, bool isStreaming) : pieces_(pieces), isStreaming_(isStreaming) {}
 
-  void read(unsigned char* slot, std::size_t at, std::size_t bytes) const override {
+  void copy(unsigned char* slot, std::size_t at, std::size_t bytes, TransferDirection direction) const override {
     pieces_.visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
-      copyBytes(slot + offset, host, n, isStreaming_);
-    });
-  }
-  void write(const unsigned char* slot, std::size_t at, std::size_t bytes) const override {
-    pieces_.visit(at, bytes, [&](unsigned char* host, std::size_t offset, std::size_t n) {
-      copyBytes(host, slot + offset, n, isStreaming_);
+      const bool isUpload = direction == TransferDirection::upload;
+      unsigned char* const part = slot + offset;
+      copyBytes(isUpload ? part : host, isUpload ? host : part, n, isStreaming_);
     });
   }
 
@@ -73,41 +84,16 @@ class HostPieces final : public HostSide {
   bool isStreaming_;
 };
 
-/// What a ring transfers: `bytes` consecutive bytes of the device's memory.
-struct RingRequest {
-  unsigned char* device;
-  std::size_t bytes;
-  std::size_t slotBytes;
-  std::size_t slots;
-  TransferDirection direction;
-  bool isDirect;  // copies are queued in the user's stream itself; else in a side stream
-  cudaStream_t stream;
-  const char* function;
-};
+/// Bytes in one piece.
+struct OnePiece {
+  unsigned char* data;
 
-/// A stream beside the user's, and what orders the two. Not of a pool: it may still have copies when it is destroyed.
-class SideStream {
- public:
-  explicit SideStream(cudaStream_t users) {
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    order(users, stream_);
+  template <class F>
+  void visit(std::size_t at, std::size_t bytes, const F& f) const {
+    f(data + at, 0, bytes);
   }
-  ~SideStream() { forgetError(cudaStreamDestroy(stream_)); }
-  SideStream(const SideStream&) = delete;
-  SideStream& operator=(const SideStream&) = delete;
-
-  operator cudaStream_t() const { return stream_; }
-
-  /// What is queued in `later` from now on waits for what has been queued in `earlier`.
-  void order(cudaStream_t earlier, cudaStream_t later) {
-    event_.record(earlier);
-    event_.makeWait(later);
-  }
-
- private:
-  Event event_;
-  cudaStream_t stream_ = nullptr;
 };
+using HostBytes = HostPieces<OnePiece>;
 
 /// Regions of a slot's size go through the slots in turn. Threads fill or empty slots side by side; whoever finds that
 /// the next copy can be queued does so. Only one thread at a time calls the runtime, which would make them wait for
@@ -115,15 +101,19 @@ class SideStream {
 /// hundred KiB.
 class RingTransfer final : public HelpedJob {
  public:
-  /// `host` outlives the transfer.
-  RingTransfer(const HostSide& host, const RingRequest& request)
+  /// `host` outlives the transfer. Copies are in the user's stream itself if it `isDirect`, else in a side stream.
+  RingTransfer(const HostSide& host, const Transfer& transfer, const TransferPlan& plan, bool isDirect)
       : host_(host),
-        request_(request),
+        transfer_(transfer),
+        slotBytes_(plan.slotBytes),
+        slots_(plan.slots),
         device_(currentDevice()),
-        regions_(ceilDivide(request.bytes, request.slotBytes)),
-        ring_(ringMemory(request.slots * request.slotBytes), request.slots, request.function) {
+        regions_(ceilDivide(transfer.bytes, plan.slotBytes)),
+        ring_(ringMemory(plan.slots * plan.slotBytes), plan.slots, transfer.function) {
     const RelaxedCapture relaxed;
-    if (!request.isDirect) side_.emplace(request.stream);
+    if (isDirect) return;
+    side_.emplace().stream.leaveBusy();
+    side_->between.order(transfer.stream, side_->stream);
   }
 
   ~RingTransfer() {
@@ -162,7 +152,7 @@ class RingTransfer final : public HelpedJob {
       const RelaxedCapture relaxed;
       const DeviceScope scope(device_);
       for (std::size_t i = next_++; i < regions_; i = next_++) {
-        isUpload() ? fill(i) : empty(i);
+        moveRegion(i);
         queueCopies();
       }
     } catch (...) {
@@ -171,22 +161,24 @@ class RingTransfer final : public HelpedJob {
   }
 
  private:
-  bool isUpload() const { return request_.direction == TransferDirection::upload; }
-  std::size_t beginOf(std::size_t i) const { return smallerOf(i * request_.slotBytes, request_.bytes); }
+  /// A stream beside the user's, and what orders the two. It may still have copies when the transfer ends.
+  struct Side {
+    PooledStream stream;
+    Event between;
+  };
+
+  bool isUpload() const { return transfer_.isUpload(); }
+  std::size_t beginOf(std::size_t i) const { return smallerOf(i * slotBytes_, transfer_.bytes); }
   std::size_t bytesOf(std::size_t i) const { return beginOf(i + 1) - beginOf(i); }
-  unsigned char* memoryOf(std::size_t i) const { return ring_->memory() + i % request_.slots * request_.slotBytes; }
-  cudaStream_t stream() const { return side_ ? static_cast<cudaStream_t>(*side_) : request_.stream; }
+  unsigned char* memoryOf(std::size_t i) const { return ring_->memory() + i % slots_ * slotBytes_; }
+  cudaStream_t stream() const { return side_ ? static_cast<cudaStream_t>(side_->stream) : transfer_.stream; }
 
-  void fill(std::size_t i) {
-    if (i >= request_.slots && !awaitCopy(i - request_.slots)) return;
-    host_.read(memoryOf(i), beginOf(i), bytesOf(i));
-    ++(*ring_)[i % request_.slots].rounds;
-  }
-
-  void empty(std::size_t i) {
-    if (!awaitCopy(i)) return;
-    host_.write(memoryOf(i), beginOf(i), bytesOf(i));
-    ++(*ring_)[i % request_.slots].rounds;
+  /// Fills a region's slot, once the copy before has left it; or empties it.
+  void moveRegion(std::size_t i) {
+    const std::size_t ahead = isUpload() ? slots_ : 0;
+    if (i >= ahead && !awaitCopy(i - ahead)) return;
+    host_.copy(memoryOf(i), beginOf(i), bytesOf(i), transfer_.direction);
+    ++(*ring_)[i % slots_].rounds;
   }
 
   /// Returns when a region has been copied; false if it never will be.
@@ -196,13 +188,13 @@ class RingTransfer final : public HelpedJob {
       std::this_thread::yield();
       queueCopies();
     }
-    ring_->await(i % request_.slots);
+    ring_->await(i % slots_);
     return true;
   }
 
   /// Whether a region's slot is filled, or for downloads: empty.
   bool canCopy(std::size_t i) {
-    return i < regions_ && (*ring_)[i % request_.slots].rounds == i / request_.slots + (isUpload() ? 1 : 0);
+    return i < regions_ && (*ring_)[i % slots_].rounds == i / slots_ + (isUpload() ? 1 : 0);
   }
 
   /// Queues the copies that can be queued, in order, unless another thread is already doing so: it will look again.
@@ -216,12 +208,9 @@ class RingTransfer final : public HelpedJob {
   /// The regions from `first` on that are in a row; of downloads one, so that a thread can begin with it.
   void queueCopy(std::size_t first) {
     std::size_t end = first + 1;
-    while (isUpload() && end % request_.slots != 0 && canCopy(end)) ++end;
-    unsigned char *device = request_.device + beginOf(first), *slot = memoryOf(first);
-    check(cudaMemcpyAsync(isUpload() ? device : slot, isUpload() ? slot : device, beginOf(end) - beginOf(first),
-                          isUpload() ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream()),
-          "cudaMemcpyAsync");
-    ring_->finishCopy(first % request_.slots, (end - 1) % request_.slots, stream());
+    while (isUpload() && end % slots_ != 0 && canCopy(end)) ++end;
+    queueSlotCopy(transfer_, memoryOf(first), beginOf(first), beginOf(end) - beginOf(first), stream());
+    ring_->finishCopy(first % slots_, (end - 1) % slots_, stream());
     queued_ = end;
   }
 
@@ -239,15 +228,16 @@ class RingTransfer final : public HelpedJob {
       forgetError(cudaStreamSynchronize(stream()));  // then nothing uses host or device any more
       std::rethrow_exception(error_);
     }
-    if (side_) side_->order(*side_, request_.stream);
+    if (side_) side_->between.order(side_->stream, transfer_.stream);
   }
 
   const HostSide& host_;
-  const RingRequest request_;
+  const Transfer transfer_;
+  const std::size_t slotBytes_, slots_;
   const int device_;
   const std::size_t regions_;
   LeasedSlots ring_;
-  std::optional<SideStream> side_;
+  std::optional<Side> side_;
   std::atomic<std::size_t> next_{0};     // the first region that no thread has begun with
   std::atomic<std::size_t> queued_{0};   // the first region whose copy has not been queued
   std::atomic<bool> isQueueing_{false};  // whether a thread queues copies

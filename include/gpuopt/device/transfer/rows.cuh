@@ -51,18 +51,16 @@ inline void queueRows(const RowsTransfer& rows, Pitched to, Pitched from, cudaMe
       "cudaMemcpy2DAsync");
 }
 
-// A copy by the copy engine. In a graph, it happens whenever that runs.
+// A copy by the copy engine.
 inline std::unique_ptr<PendingTransfer> engineRows(const RowsTransfer& rows, bool isAsync) {
   const RelaxedCapture relaxed;
   const Transfer& transfer = rows.transfer;
   const Pitched host{transfer.host, rows.hostPitch}, device{transfer.device, rows.devicePitch};
-  if (transfer.direction == TransferDirection::upload)
+  if (transfer.isUpload())
     queueRows(rows, device, host, cudaMemcpyHostToDevice);
   else
     queueRows(rows, host, device, cudaMemcpyDeviceToHost);
-  if (isAsync) return std::make_unique<EngineTransfer>(transfer);
-  if (!isCapturing(transfer.stream)) check(cudaStreamSynchronize(transfer.stream), "cudaStreamSynchronize");
-  return nullptr;
+  return endCopy(transfer, isAsync);
 }
 
 // A copy of pageable memory. Dense rows are what goes through the ring: if there are gaps on the device, it makes them
@@ -70,7 +68,7 @@ inline std::unique_ptr<PendingTransfer> engineRows(const RowsTransfer& rows, boo
 inline std::unique_ptr<PendingTransfer> stageRows(const RowsTransfer& rows, const TransferPlan& plan) {
   Transfer dense = rows.transfer;
   requireNoCapture(dense);
-  const bool isUpload = dense.direction == TransferDirection::upload;
+  const bool isUpload = dense.isUpload();
   const Pitched device{dense.device, rows.devicePitch};
   std::optional<ScratchMemory> scratch;
   if (plan.packsRows) dense.device = scratch.emplace(dense.bytes, dense.stream).data();
@@ -86,7 +84,7 @@ inline std::unique_ptr<PendingTransfer> stageRows(const RowsTransfer& rows, cons
 // Returns what goes on after a call that is to return at once. There is something to transfer.
 inline std::unique_ptr<PendingTransfer> transferRows(const RowsTransfer& rows, bool isAsync) {
   const Transfer& transfer = rows.transfer;
-  const bool isUpload = transfer.direction == TransferDirection::upload;
+  const bool isUpload = transfer.isUpload();
   const HostMemory memory = hostMemory(transfer.host, (rows.rows - 1) * rows.hostPitch + rows.rowBytes,
                                        transfer.function, isUpload ? "(host, device)" : "(device, host)");
   const TransferPlan plan =

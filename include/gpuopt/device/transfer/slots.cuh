@@ -7,13 +7,13 @@
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/error.cuh>
 #include <gpuopt/host/event.cuh>
+#include <gpuopt/host/free_list.cuh>
 #include <gpuopt/host/pinned.cuh>
 #include <gpuopt/host/workspace.cuh>
 
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -106,44 +106,27 @@ class TransferSlotsPool {
   TransferSlots& acquire(int device, std::size_t bytes, const char* function, const StreamKey* queuedIn) {
     std::vector<TransferSlots*> busy;
     TransferSlots* slots = take(device, bytes);
-    while (slots != nullptr && !slots->isIdle()) {
+    while (slots != nullptr && !slots->isIdle()) {  // asks the runtime: not under the lock
       busy.push_back(slots);
       slots = take(device, bytes);
     }
-    if (slots == nullptr && isFull()) slots = takeBusy(busy, queuedIn);
-    putBack(busy);
+    if (slots == nullptr && unused_.count() >= maxTransferSlots) slots = takeBusy(busy, queuedIn);
+    unused_.putLast(busy);
     return slots != nullptr ? *slots : make(device, bytes, function);
   }
 
-  void release(TransferSlots& slots) noexcept {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    unused_.push_back(&slots);  // does not allocate: make() reserved the capacity
-  }
+  void release(TransferSlots& slots) noexcept { unused_.put(&slots); }
 
   /// Waits for the copies of the slots that nobody uses, and gives their memory back to the pool.
   void trim() {
-    std::vector<TransferSlots*> all;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      all.assign(unused_.begin(), unused_.end());
-      unused_.clear();
-    }
     const RelaxedCapture relaxed;
-    for (TransferSlots* slots : all) forget(slots);
+    for (TransferSlots* slots : unused_.takeAll()) delete slots;
   }
 
  private:
-  /// The most recently used slots that are large enough; null if there are none. Does not call the runtime under the
-  /// lock, which many threads may want at once.
+  /// The most recently used slots that are large enough; null if there are none.
   TransferSlots* take(int device, std::size_t bytes) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (std::size_t i = unused_.size(); i-- > 0;) {
-      TransferSlots* slots = unused_[i];
-      if (slots->device() != device || slots->bytes() < bytes) continue;
-      unused_.erase(unused_.begin() + static_cast<std::ptrdiff_t>(i));
-      return slots;
-    }
-    return nullptr;
+    return unused_.take([=](TransferSlots* slots) { return slots->device() == device && slots->bytes() >= bytes; });
   }
 
   /// The least recently used slots, with `queuedIn` of those whose copies are in the order of that stream; null if
@@ -158,32 +141,13 @@ class TransferSlotsPool {
     return nullptr;
   }
 
-  void putBack(const std::vector<TransferSlots*>& slots) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    unused_.insert(unused_.begin(), slots.begin(), slots.end());
-  }
-
-  bool isFull() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return count_ >= maxTransferSlots;
-  }
-
   TransferSlots& make(int device, std::size_t bytes, const char* function) {
-    auto* slots = new TransferSlots(device, bytes, function);
-    const std::lock_guard<std::mutex> lock(mutex_);
-    unused_.reserve(++count_);
-    return *slots;
+    auto slots = std::make_unique<TransferSlots>(device, bytes, function);
+    unused_.add();
+    return *slots.release();
   }
 
-  void forget(TransferSlots* slots) {
-    delete slots;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    --count_;
-  }
-
-  std::mutex mutex_;
-  std::vector<TransferSlots*> unused_;
-  std::size_t count_ = 0;
+  FreeList<TransferSlots*> unused_;
 };
 
 /// Slots for a scope.

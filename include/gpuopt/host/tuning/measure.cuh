@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gpuopt/host/error.cuh>
+#include <gpuopt/host/event.cuh>
 
 #include <cuda_runtime.h>
 
@@ -12,6 +13,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -27,28 +29,20 @@ namespace detail {
 /// The clock of the device.
 class EventClock {
  public:
-  EventClock() = default;
-  EventClock(const EventClock&) = delete;
-  EventClock& operator=(const EventClock&) = delete;
-  ~EventClock() {
-    for (const cudaEvent_t event : {start_, stop_})
-      if (event != nullptr) forgetError(cudaEventDestroy(event));
-  }
-
   double measure(cudaStream_t stream, const std::function<void()>& work) {
-    if (start_ == nullptr) check(cudaEventCreate(&start_), "cudaEventCreate");
-    if (stop_ == nullptr) check(cudaEventCreate(&stop_), "cudaEventCreate");
-    check(cudaEventRecord(start_, stream), "cudaEventRecord");
+    if (!start_) start_.emplace(cudaEventDefault);
+    if (!stop_) stop_.emplace(cudaEventDefault);
+    start_->record(stream);
     work();
-    check(cudaEventRecord(stop_, stream), "cudaEventRecord");
-    check(cudaEventSynchronize(stop_), "cudaEventSynchronize");
+    stop_->record(stream);
+    stop_->wait();
     float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, start_, stop_), "cudaEventElapsedTime");
+    check(cudaEventElapsedTime(&milliseconds, *start_, *stop_), "cudaEventElapsedTime");
     return 1e3 * static_cast<double>(milliseconds);
   }
 
  private:
-  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+  std::optional<Event> start_, stop_;
 };
 
 /// Microseconds: the median, and the range that holds four samples of five.
