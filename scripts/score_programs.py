@@ -4,8 +4,8 @@ docs/emulation.md counts them.
 
 scripts/score_programs.py [options] path/to/HeCBench
 
-The rule: folders src/<name>-cuda of which the SHA-1 of the name with -cuda begins with 0 or 1, and whose sources need
-neither another library nor Python. Each is built by its own makefile with gpuopt-emulate in place of nvcc, and run by
+The rule: folders src/<name>-cuda of which the SHA-1 of the name with -cuda begins with 0 or 1, and whose sources, with
+what they include from other folders of the collection, need neither another library nor Python. Each is built by its own makefile with gpuopt-emulate in place of nvcc, and run by
 `make run` with the arguments that are there. Reading is all that the rule needs: --list prints what it chooses.
 """
 # SPDX-License-Identifier: MIT
@@ -26,18 +26,31 @@ RIGHT = re.compile(r"\bPASS(ED)?\b|\bsuccess|\bcorrect\b|test passed", re.IGNORE
 WRONG = re.compile(r"\bFAIL(ED|URE)?\b|mismatch|incorrect|\bwrong\b", re.IGNORECASE)
 
 
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def needsLibrary(folder):
+    """Whether a source does, or a header of another folder that the makefile names by -I../ and a source includes."""
+    others = re.findall(r"-I\s*(\.\./\S+)", read(folder + "/Makefile"))
+    paths = [path for path in glob.glob(folder + "/**/*", recursive=True)
+             if path.endswith((".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c")) and os.path.isfile(path)]
+    for path in paths:
+        text = read(path)
+        if LIBRARIES.search(text):
+            return True
+        names = re.findall(r'#\s*include\s*"([^"]+)"', text)
+        headers = [os.path.join(folder, other, name) for other in others for name in names]
+        paths += [header for header in headers if os.path.isfile(header) and header not in paths]
+    return False
+
+
 def isChosen(folder):
     name = os.path.basename(folder)
     if hashlib.sha1(name.encode()).hexdigest()[0] not in "01" or not os.path.exists(folder + "/Makefile"):
         return False
-    for path in glob.glob(folder + "/**/*", recursive=True):
-        if path.endswith(".py"):
-            return False
-        if path.endswith((".cu", ".cuh", ".h", ".hpp", ".cpp", ".cc", ".c")) and os.path.isfile(path):
-            with open(path, encoding="utf-8", errors="replace") as file:
-                if LIBRARIES.search(file.read()):
-                    return False
-    return True
+    return not glob.glob(folder + "/**/*.py", recursive=True) and not needsLibrary(folder)
 
 
 def execute(command, folder, seconds):

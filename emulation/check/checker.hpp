@@ -201,6 +201,14 @@ class Checker : public LaunchObserver, public MemoryObserver, public StreamObser
     transfers_.erase(std::remove_if(transfers_.begin(), transfers_.end(), isWithin), transfers_.end());
   }
 
+  /// What a piece of work has learnt, with what those before it in its stream have learnt.
+  struct Learnt {
+    MomentPointer moment;
+    KnowledgePointer known;
+  };
+
+  void keepLearnt(const MomentPointer& moment, const KnowledgePointer& known);
+  const Learnt* learntBefore(const Moment& moment, std::size_t timeline) const;
   KnowledgePointer learnFlags(const Moment* moment);
   Unordered findUnordered(const Moment* moment);
   Record findRaceWith(const Transfer& transfer, const Record& now, const Unordered& others);
@@ -233,8 +241,8 @@ class Checker : public LaunchObserver, public MemoryObserver, public StreamObser
   std::size_t open_ = 0;       // the first of the names for which the host has not waited
   std::mutex transfersMutex_;  // of its own: memory is freed under a lock that descriptions take, too
   std::vector<KnownTransfer> transfers_;
-  std::vector<std::pair<MomentPointer, KnowledgePointer>>
-      learnt_;  // by launches that have read flags of others, and by exchanges
+  // By launches that have read flags of others, and by exchanges: of each timeline, in its order.
+  std::map<std::size_t, std::map<std::uint32_t, Learnt>> learnt_;
   std::deque<std::pair<MomentPointer, KnowledgePointer>> heard_;  // by the host: launches whose flags it has read
   Findings findings_;
 };

@@ -7,6 +7,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "order.hpp"
 #include "shadow.hpp"
 
 #include "gpuopt_emulation/limits.hpp"
@@ -20,35 +21,24 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace gpuopt::emulation::detail {
 
-/// Up to when a thread knows of others: of single ones, of warps, of blocks. Never changed once it is shared.
-class Knowledge {
+/// Up to when a thread knows of others of one launch: of single ones, of warps, of blocks.
+class LaunchKnowledge {
  public:
+  explicit LaunchKnowledge(MomentPointer launch) : launch_(std::move(launch)) {}
+
+  const MomentPointer& launch() const { return launch_; }
+
   void learnLane(std::uint32_t run, unsigned lane, std::uint32_t time) { learn(key(run, lane), time); }
   void learnWarp(std::uint32_t run, unsigned warp, std::uint32_t time) { learn(key(run, WARPS + warp), time); }
   void learnBlock(std::uint32_t run, std::uint32_t time) { learn(key(run, BLOCK), time); }
-  void learnLaunch(const MomentPointer& launch) {
-    if (launch != nullptr && !hasLaunch(launch)) launches_.push_back(launch);
-  }
-  void learn(const Knowledge& other) {
+  void learn(const LaunchKnowledge& other) {
     for (const auto& [who, time] : other.until_) learn(who, time);
-    for (const MomentPointer& launch : other.launches_) learnLaunch(launch);
   }
-
-  /// Forgets the runs and launches that are not to be kept.
-  template <class IsRunKept, class IsLaunchKept>
-  void keep(IsRunKept isRunKept, IsLaunchKept isLaunchKept) {
-    for (auto i = until_.begin(); i != until_.end();)
-      i = isRunKept(static_cast<std::uint32_t>(i->first / (2 * MAX_BLOCK_THREADS))) ? std::next(i) : until_.erase(i);
-    const auto isDropped = [&](const MomentPointer& launch) { return !isLaunchKept(launch); };
-    launches_.erase(std::remove_if(launches_.begin(), launches_.end(), isDropped), launches_.end());
-  }
-
-  /// The launches whose threads this is of: what came before them in their streams is known, too.
-  const std::vector<MomentPointer>& launches() const { return launches_; }
 
   bool covers(const Record& access) const {
     const auto lane = static_cast<unsigned>(access.lane);
@@ -71,12 +61,48 @@ class Knowledge {
     return found == until_.end() ? 0 : found->second;
   }
 
-  bool hasLaunch(const MomentPointer& launch) const {
-    return std::find(launches_.begin(), launches_.end(), launch) != launches_.end();
+  MomentPointer launch_;
+  std::unordered_map<std::uint64_t, std::uint32_t> until_;
+};
+
+/// Up to when a thread knows of others, of any launch. Never changed once it is shared.
+class Knowledge {
+ public:
+  /// What comes before a launch in the order of streams is known with it. So there are not more launches than streams.
+  void learn(const LaunchKnowledge& other) {
+    for (LaunchKnowledge& known : launches_) {
+      if (known.launch() == other.launch()) {
+        known.learn(other);
+        return;
+      }
+      if (isBefore(other, known)) return;
+    }
+    dropIf([&](const LaunchKnowledge& known) { return isBefore(known, other); });
+    launches_.push_back(other);
+  }
+  void learn(const Knowledge& other) {
+    for (const LaunchKnowledge& launch : other.launches_) learn(launch);
   }
 
-  std::unordered_map<std::uint64_t, std::uint32_t> until_;
-  std::vector<MomentPointer> launches_;
+  template <class Is>
+  void dropIf(Is is) {
+    launches_.erase(std::remove_if(launches_.begin(), launches_.end(), is), launches_.end());
+  }
+
+  /// The launches whose threads this is of: what came before them in their streams is known, too.
+  const std::vector<LaunchKnowledge>& launches() const { return launches_; }
+
+  bool covers(const Record& access) const {
+    return std::any_of(launches_.begin(), launches_.end(),
+                       [&access](const LaunchKnowledge& launch) { return launch.covers(access); });
+  }
+
+ private:
+  static bool isBefore(const LaunchKnowledge& a, const LaunchKnowledge& b) {
+    return a.launch() != nullptr && b.launch() != nullptr && detail::isBefore(*a.launch(), b.launch()->clock);
+  }
+
+  std::vector<LaunchKnowledge> launches_;
 };
 
 using KnowledgePointer = std::shared_ptr<const Knowledge>;
@@ -175,7 +201,9 @@ class BlockClocks {
   template <class Is>
   bool knowsLaunch(unsigned lane, Is is) const {
     for (const Knowledge* const known : knowledgeOf(lane))
-      if (known != nullptr && std::any_of(known->launches().begin(), known->launches().end(), is)) return true;
+      if (known != nullptr && std::any_of(known->launches().begin(), known->launches().end(),
+                                          [&](const LaunchKnowledge& launch) { return is(launch.launch()); }))
+        return true;
     return false;
   }
 
@@ -249,15 +277,16 @@ class BlockClocks {
   void fence(unsigned lane, FenceScope scope, Flags& flags) {
     takeOver(lane, scope, flags);
     LaneClock& clock = lanes_[lane];
-    const auto told = std::make_shared<Knowledge>();
-    told->learnLaunch(launch_);
+    LaunchKnowledge own(launch_);
     const Warp& warp = warps_[lane / WARP_LANES];
-    told->learnLane(run_, lane, ++clock.time);
-    told->learnBlock(run_, barrier_);
-    told->learnWarp(run_, lane / WARP_LANES, warp.time);
+    own.learnLane(run_, lane, ++clock.time);
+    own.learnBlock(run_, barrier_);
+    own.learnWarp(run_, lane / WARP_LANES, warp.time);
     if (warp.isPartial)
       for (unsigned i = 0; i < WARP_LANES; ++i)
-        told->learnLane(run_, lane / WARP_LANES * WARP_LANES + i, warp.known[lane % WARP_LANES][i]);
+        own.learnLane(run_, lane / WARP_LANES * WARP_LANES + i, warp.known[lane % WARP_LANES][i]);
+    const auto told = std::make_shared<Knowledge>();
+    told->learn(own);
     KnowledgePointer all = told;
     for (const KnowledgePointer& known : {clock.known, warp.known_, known_}) learn(all, known);
     clock.told.toBlock = all;

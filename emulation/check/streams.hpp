@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace gpuopt::emulation::detail {
@@ -36,31 +39,50 @@ inline Unordered Checker::findUnordered(const Moment* moment) {
 }
 
 inline void Checker::learnt(const Launch& launch, const KnowledgePointer& known) {
-  const auto isOther = [&launch](const MomentPointer& other) { return other != launch.moment; };
-  const std::vector<MomentPointer>& launches = known->launches();
+  const auto isOther = [&launch](const LaunchKnowledge& other) { return other.launch() != launch.moment; };
+  const std::vector<LaunchKnowledge>& launches = known->launches();
   if (launch.moment == nullptr || std::none_of(launches.begin(), launches.end(), isOther)) return;
   const std::lock_guard<std::mutex> lock(mutex_);
-  learnt_.emplace_back(launch.moment, known);
+  keepLearnt(launch.moment, known);
+}
+
+inline void Checker::keepLearnt(const MomentPointer& moment, const KnowledgePointer& known) {
+  Learnt& learnt = learnt_[moment->timeline][moment->count];
+  learnt.moment = moment;
+  learn(learnt.known, known);
+}
+
+/// The latest work of a timeline that comes before a piece of work, of what flags have told any; null if there is none.
+inline const Checker::Learnt* Checker::learntBefore(const Moment& moment, std::size_t timeline) const {
+  std::uint32_t until = (std::max)(moment.clock.of(timeline), moment.byFlags.of(timeline));
+  if (timeline == moment.timeline) until = moment.count - 1;
+  const std::map<std::uint32_t, Learnt>& all = learnt_.at(timeline);
+  const auto after = all.upper_bound(until);
+  return after == all.begin() ? nullptr : &std::prev(after)->second;
 }
 
 /// A flag that a launch has read puts all that its writer's stream did before, and what the writer did before its
-/// fence, before all that the reader's stream does after that launch.
+/// fence, before all that the reader's stream does after that launch. The latest of a stream's launches knows what
+/// those before it know.
 inline KnowledgePointer Checker::learnFlags(const Moment* moment) {
   if (moment == nullptr || learnt_.empty()) return nullptr;
   const auto known = std::make_shared<Knowledge>();
-  std::vector<bool> isTaken(learnt_.size());
+  std::map<std::size_t, const Learnt*> taken;
   for (bool isNew = true; isNew;) {
     isNew = false;
-    for (std::size_t i = 0; i < learnt_.size(); ++i) {
-      if (isTaken[i] || learnt_[i].first.get() == moment || !isBefore(*learnt_[i].first, *moment)) continue;
-      isTaken[i] = isNew = true;
-      known->learn(*learnt_[i].second);
-      for (const MomentPointer& writer : learnt_[i].second->launches()) moment->byFlags.join(clockBefore(*writer));
+    for (const auto& timeline : learnt_) {
+      const Learnt* const latest = learntBefore(*moment, timeline.first);
+      if (latest == nullptr || latest == std::exchange(taken[timeline.first], latest)) continue;
+      isNew = true;
+      known->learn(*latest->known);
+      moment->byFlags.join(clockBefore(*latest->moment));
+      for (const LaunchKnowledge& writer : latest->known->launches())
+        if (writer.launch() != nullptr) moment->byFlags.join(clockBefore(*writer.launch()));
     }
   }
   // What comes before it in any case.
-  known->keep([&](std::uint32_t run) { return !isBefore(*nameOf(run).moment, *moment); },
-              [&](const MomentPointer& launch) { return !isBefore(*launch, *moment); });
+  known->dropIf(
+      [&](const LaunchKnowledge& launch) { return launch.launch() == nullptr || isBefore(*launch.launch(), *moment); });
   return known;
 }
 
@@ -68,12 +90,13 @@ inline void Checker::met(const MomentPointer& moment, const std::vector<MomentPo
   if (launchObserver != this) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto known = std::make_shared<Knowledge>();
+  if (const KnowledgePointer before = learnFlags(moment.get())) known->learn(*before);
   for (const MomentPointer& other : others) {
     if (other == nullptr) continue;
     if (const KnowledgePointer before = learnFlags(other.get())) known->learn(*before);
-    known->learnLaunch(other);
+    known->learn(LaunchKnowledge(other));
   }
-  learnt_.emplace_back(moment, known);
+  keepLearnt(moment, known);
 }
 
 /// An access of one of these launches that races with a copy or a fill.

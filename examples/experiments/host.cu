@@ -218,7 +218,7 @@ double nanosecondsOf(const Call& call) {
 }
 
 void queries(Report& report) {
-  const DeviceArray<unsigned> values(2);
+  const DeviceArray<unsigned> values(std::vector<unsigned>{0, 0});
   const Streams streams(1);
   cudaEvent_t event = nullptr;
   gpuopt::check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");

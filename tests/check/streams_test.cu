@@ -100,6 +100,60 @@ TEST_CASE("check: a flag between kernels of two streams orders what is before an
                 }));
 }
 
+/// Two streams that take turns by flags, each launch of one after the other's, and no wait of the host. In the last
+/// turn the first may forget to wait.
+bool takesTurns(unsigned turns, bool forgets) {
+  const Setting s;
+  DeviceArray<int> flags(2 * turns);
+  cudaMemset(flags.data(), 0, 2 * turns * sizeof(int));
+  cudaDeviceSynchronize();
+  LaunchConfig single = s.config(s.first);
+  single.block = dim3(1);
+  int *const data = const_cast<int*>(s.data.data()), *const out = const_cast<int*>(s.out.data());
+  return findRaces([&] {
+           for (unsigned turn = 0; turn < turns; ++turn) {
+             int *const written = flags.data() + 2 * turn, *const read = written + 1;
+             if (turn > 0 && !(forgets && turn == turns - 1)) launch(awaitFlag, single, read - 2);
+             launch(writeAndRaise, s.config(s.first), data, written, false);
+             launch(copyBehindFlag, s.config(s.second), written, static_cast<const int*>(data), out);
+             LaunchConfig other = single;
+             other.stream = s.second;
+             launch(raiseFlag, other, read);
+           }
+         })
+      .empty();
+}
+
+// What a launch knows must not grow with those before it: that took minutes.
+TEST_CASE("check: flags order hundreds of launches, without a wait of the host", "[check]") {
+  CHECK(takesTurns(1500, false));
+  CHECK_FALSE(takesTurns(1500, true));
+}
+
+TEST_CASE("check: whoever waits for a stream's event learns of the flags before it, and of no later ones", "[check]") {
+  const Setting s, third;
+  DeviceArray<int> flags(2);
+  const auto isRight = [&](bool isLate) {
+    cudaMemset(flags.data(), 0, 2 * sizeof(int));
+    cudaDeviceSynchronize();
+    LaunchConfig single = s.config(s.first), waiting = s.config(s.second);
+    single.block = waiting.block = dim3(1);
+    return findRaces([&] {
+             for (int i = 0; i < 2; ++i) {
+               if (i == (isLate ? 1 : 0)) s.write(s.first);
+               launch(raiseFlag, single, flags.data() + i);
+               launch(awaitFlag, waiting, flags.data() + i);
+               if (i == 0) s.record(s.second);
+             }
+             s.await(third.first);
+             s.read(third.first);
+           })
+        .empty();
+  };
+  CHECK(isRight(false));
+  CHECK_FALSE(isRight(true));
+}
+
 TEST_CASE("check: whatever order the kernels of two streams ran in", "[check]") {
   const Setting s;
   const auto isFound = [&](auto first, auto second) {
