@@ -39,10 +39,11 @@ compile() {
 }
 
 buildTargets() {
-  local log="$build/gpu-check.log" bench=OFF tests=ON
-  [ "$action" != bench ] || { bench=ON tests=OFF; }
+  local log="$build/gpu-check.log" bench=OFF tests=ON host=-O1  # nvcc's -O is for host code alone
+  [ "$action" != bench ] || { bench=ON tests=OFF host=-O3; }
   mkdir -p "$build"
   { cmake -S . -B "$build" -G Ninja -DGPUOPT_NATIVE=ON -DCMAKE_BUILD_TYPE=Release \
+      -DCMAKE_CUDA_FLAGS_RELEASE="$host -DNDEBUG" \
       -DCMAKE_CUDA_ARCHITECTURES="${GPUOPT_ARCHITECTURE:-native}" -DGPUOPT_BUILD_BENCHMARKS=$bench \
       -DGPUOPT_BUILD_TESTS=$tests -DGPUOPT_BUILD_EXAMPLES=$tests &&
     cmake --build "$build" -j "$(nproc)" --target "$@" -- -k 0; } >"$log" 2>&1 && return

@@ -137,14 +137,14 @@ TEST_CASE("Weights in more bins than shared memory has room for", "[device]") {
 }
 
 TEST_CASE("Weights in bins of a part of the blocks each", "[device][sweep]") {
-  checkFloats<float, float, int>(70001, 60000, -2, 5, 1);
-  checkFloats<std::int32_t, float, int>(70001, 60000, 0, 1, 2);
+  checkFloats<float, float, float>(70001, 60000, -2, 5, 1);
+  checkIntegers<unsigned char, std::int32_t>(70001, 60000, 0, 240, 2);
 }
 
 TEST_CASE("Weights of integers", "[device]") {
   for (const std::size_t n : std::vector<std::size_t>{0, 1, 100, 9001}) {
     checkIntegers<unsigned char, std::int32_t>(n, 256, 0, 256, 3);
-    checkIntegers<unsigned char, float>(n, 7, 10, 200, 1);
+    checkIntegers<unsigned char, std::int32_t>(n, 7, 10, 200, 1);
     checkIntegers<std::int32_t, std::uint64_t>(n, 33, -5, 150, 1);
     checkIntegers<std::int64_t, double>(n, 500, 3, 180, 0);
     checkIntegers<std::int16_t, std::int64_t>(n, 3, 0, 200, 5);
@@ -191,8 +191,6 @@ TEST_CASE("Sums of weights: policies of histograms and of reduceBy", "[device]")
   CHECK(sums.toHost() == std::vector<float>{2, 4, 8, 24});
   histogramWeighted<CombineWithOut>(samples, weights, sums, 0, 2);
   CHECK(sums.toHost() == std::vector<float>{3, 6, 12, 24});
-  histogramWeighted<CountOutside>(samples, weights, more, 0, 2);
-  CHECK(more.toHost() == std::vector<float>{1, 2, 4, 0, 64, 56});
   histogramWeighted<Outside>(samples, weights, more, 0, 2);
   CHECK(more.toHost() == std::vector<float>{1, 2, 4, 0, 64, 56});
   DeviceVector<long long> whole(2);
@@ -202,13 +200,13 @@ TEST_CASE("Sums of weights: policies of histograms and of reduceBy", "[device]")
 
 TEST_CASE("Sums of weights between edges of containers", "[device]") {
   const DeviceVector<float> samples{0.5f, 1.5f, 1.6f, 2.5f, 3.5f, 9}, weights{1, 2, 4, 8, 16, 32};
-  DeviceVector<double> sums(3);
+  DeviceVector<float> sums(3);
   histogramWeightedEdges(samples, weights, std::vector<float>{0, 1, 2, 4}, sums);
-  CHECK(sums.toHost() == std::vector<double>{1, 6, 24});
+  CHECK(sums.toHost() == std::vector<float>{1, 6, 24});
   histogramWeightedEdges(samples, weights, DeviceVector<float>{1, 2, 3, 10}, sums);
-  CHECK(sums.toHost() == std::vector<double>{6, 8, 48});
+  CHECK(sums.toHost() == std::vector<float>{6, 8, 48});
   histogramWeightedEdges<AddCounts>(samples, weights, std::array<float, 4>{0, 1, 1, 2}, sums);
-  CHECK(sums.toHost() == std::vector<double>{7, 8, 54});
+  CHECK(sums.toHost() == std::vector<float>{7, 8, 54});
 }
 
 TEST_CASE("Sums of weights: a stream, and a graph", "[device]") {
@@ -239,9 +237,9 @@ TEST_CASE("Sums of weights: wrong arguments", "[device]") {
   CHECK(said(samples.data(), sums.data(), sums.data() + 2, 2, 0, 1) ==
         "gpuopt::histogramWeighted: weights and sums overlap: sums begins at byte 8 of the 12 of weights");
   CHECK(messageOf<std::invalid_argument>([&] {
-          auto* const odd = reinterpret_cast<double*>(sums.data() + 1);
+          auto* const odd = reinterpret_cast<float*>(reinterpret_cast<unsigned char*>(sums.data()) + 2);
           histogramWeighted(samples.data(), 3, weights.data(), odd, 1, 0, 1);
-        }) == "gpuopt::histogramWeighted: sums is misaligned: its address modulo 8 is 4");
+        }) == "gpuopt::histogramWeighted: sums is misaligned: its address modulo 4 is 2");
   // WRITTEN histogram: histogramWeighted(samples, weights, sums, lower, upper), where weights are fewer than samples
   CHECK(messageOf<std::invalid_argument>([&] { histogramWeighted(samples, DeviceVector<float>(2), sums, 0, 1); }) ==
         "gpuopt::histogramWeighted: weights has 2 elements, but 3 are needed");

@@ -6,7 +6,9 @@
 
 #include <gpuopt/rows_transform.cuh>
 
+#include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 
 namespace gpuopt::test::transform_plan_test {
@@ -110,6 +112,39 @@ TEST_CASE("Every plan covers its rows", "[rows]") {
         CHECK(coversRows(planned(rows, cols, hasClusters, cols % 2 == 0)));
         CHECK(coversRows(plannedJoined(rows, cols)));
       }
+}
+
+// What launchTransform has kernels for.
+bool hasKernel(const TransformPlan& plan) {
+  const detail::TransformRequest& r = plan.request;
+  const auto isOneOf = [&](std::initializer_list<unsigned> all) {
+    return std::find(all.begin(), all.end(), plan.vectors) != all.end();
+  };
+  switch (plan.algorithm) {
+    case TransformAlgorithm::lanes:
+      if (r.isWhole) return isOneOf({1, 2, 4});
+      if (!plan.hasEnds) return isOneOf({1, 2});
+      return plan.lanes == 16 ? isOneOf({1, 2, 3}) : plan.lanes == 32 && isOneOf({2, 4});
+    case TransformAlgorithm::staged:
+      return !r.isWhole && r.areJoined && r.inBytes <= detail::stagedElementBytes;
+    case TransformAlgorithm::reread:
+      return true;
+    default:
+      return isOneOf({1, 4, 8});
+  }
+}
+
+TEST_CASE("There is a kernel for every plan", "[rows]") {
+  for (const std::size_t bytes : {1u, 2u, 4u, 8u})
+    for (const std::size_t rows : {1u, 66u, 1000u, 100000u})
+      for (std::size_t cols = 1; cols < 200000; cols += cols / 50 + 1)
+        for (const bool isWhole : {false, true})
+          for (const bool isOther : {false, true}) {
+            INFO(rows << " x " << cols << ", " << bytes << " bytes");
+            const TransformPlan plan = detail::planTransformRows(
+                {rows, cols, bytes, 4, !isWhole && isOther, isWhole, isOther, isOther, 132}, {});
+            if (!hasKernel(plan)) FAIL(detail::planInWords(plan));
+          }
 }
 
 TEST_CASE("A plan in words", "[rows]") {

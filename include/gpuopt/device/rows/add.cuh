@@ -120,8 +120,7 @@ void launchGroupRows(const AddRowsCall& call, const Source& source, unsigned n, 
   const BucketRegions regions{n, plan.region, ceilDivide32(n, plan.region), plan.buckets, Divisor(plan.divisor)};
   LaunchConfig config = gridConfig(groupRowsBlock, regions.blocks, call.stream, call.function);
   launch(countBucketsKernel<Source>, config, source, regions, scratch.counts, scratch.buckets.count);
-  const MatrixView<unsigned> counts{scratch.counts, 1, std::size_t{regions.buckets} * regions.blocks + 1};
-  scanWith<true, false, true, unsigned>(call.function, counts, counts, call.stream, nullptr, Plus{}, 0U);
+  scanInPlace(call.function, scratch.counts, std::size_t{regions.buckets} * regions.blocks + 1, call.stream);
   const unsigned* const firsts = scratch.counts;
   launch(fillBucketsKernel<Source>, config, source, regions, firsts, scratch.buckets.rows);
   config = gridConfig(groupRowsBlock, plan.buckets, call.stream, call.function);

@@ -16,6 +16,7 @@
 #include <gpuopt/host/device.cuh>
 #include <gpuopt/host/launch.cuh>
 #include <gpuopt/host/workspace.cuh>
+#include <gpuopt/thread/operators.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -115,7 +116,7 @@ void withChain(const ScanPlan& plan, unsigned slotValues, cudaStream_t stream, W
   scratch.done();
 }
 
-template <unsigned ITEMS, bool REVERSED, bool EXCLUSIVE, class Problem, class Args>
+template <unsigned ITEMS, bool REVERSED, bool EXCLUSIVE, bool ONLY_SHORT, class Problem, class Args>
 void launchScanRowsKernel(const ScanPlan& plan, const Problem& problem, Args args, LaunchConfig config,
                           Workspace* workspace) {
   constexpr int FEW = scanFewSteps, STEPS = scanRowsSteps;
@@ -123,23 +124,26 @@ void launchScanRowsKernel(const ScanPlan& plan, const Problem& problem, Args arg
     return launch(plan.steps == 1 ? scanShortRowsKernel<ITEMS, 1, REVERSED, EXCLUSIVE, Args>
                                   : scanShortRowsKernel<ITEMS, FEW, REVERSED, EXCLUSIVE, Args>,
                   config, args);
-  if (plan.algorithm == ScanAlgorithm::rows)
-    return launch(plan.steps == FEW ? scanRowsKernel<ITEMS, FEW, REVERSED, EXCLUSIVE, Args>
-                                    : scanRowsKernel<ITEMS, STEPS, REVERSED, EXCLUSIVE, Args>,
-                  config, args);
-  const auto kernel = plan.threads == scanRowsThreads
-                          ? scanLongRowsKernel<scanRowsThreads, ITEMS, STEPS, REVERSED, EXCLUSIVE, Args>
-                          : scanLongRowsKernel<scanLongRowsThreads, ITEMS, STEPS, REVERSED, EXCLUSIVE, Args>;
-  withChain(plan, 1, config.stream, workspace, [&](const ScanChain& chain, std::size_t first, std::size_t strips) {
-    args.chain = chain;
-    args.in = problem.in + first * args.inLd;
-    args.out = problem.out + first * args.outLd;
-    config.grid.x = static_cast<unsigned>(strips * chain.tiles);
-    launch(kernel, config, args);
-  });
+  if constexpr (!ONLY_SHORT) {
+    if (plan.algorithm == ScanAlgorithm::rows)
+      return launch(plan.steps == FEW ? scanRowsKernel<ITEMS, FEW, REVERSED, EXCLUSIVE, Args>
+                                      : scanRowsKernel<ITEMS, STEPS, REVERSED, EXCLUSIVE, Args>,
+                    config, args);
+    const auto kernel = plan.threads == scanRowsThreads
+                            ? scanLongRowsKernel<scanRowsThreads, ITEMS, STEPS, REVERSED, EXCLUSIVE, Args>
+                            : scanLongRowsKernel<scanLongRowsThreads, ITEMS, STEPS, REVERSED, EXCLUSIVE, Args>;
+    withChain(plan, 1, config.stream, workspace, [&](const ScanChain& chain, std::size_t first, std::size_t strips) {
+      args.chain = chain;
+      args.in = problem.in + first * args.inLd;
+      args.out = problem.out + first * args.outLd;
+      config.grid.x = static_cast<unsigned>(strips * chain.tiles);
+      launch(kernel, config, args);
+    });
+  }
 }
 
-template <bool REVERSED, bool EXCLUSIVE, class In, class Out, class A, class Op>
+// IN_ONE_ROW: one row in place, which is scanned by words unless it is short.
+template <bool REVERSED, bool EXCLUSIVE, bool IN_ONE_ROW = false, class In, class Out, class A, class Op>
 void launchScanRows(const ScanProblem<In, Out, A, Op>& problem, const char* function, cudaStream_t stream,
                     Workspace* workspace) {
   const ScanPlan plan = planScanRows(problem.request);
@@ -149,10 +153,12 @@ void launchScanRows(const ScanProblem<In, Out, A, Op>& problem, const char* func
                                           problem.op, problem.start, plan.isShifted, plan.lanes, {}};
   const LaunchConfig config = gridConfig(static_cast<int>(plan.threads), plan.blocks, stream, function);
   constexpr unsigned ITEMS = scanItemsOf<In, Out, A>();
+  constexpr bool ONLY_SHORT = IN_ONE_ROW && ITEMS > 1;
+  static_assert(!ONLY_SHORT || ScanTuning{}.shiftedWords * ITEMS <= 32 * scanFewSteps);
   if (plan.items == 1)
-    launchScanRowsKernel<1, REVERSED, EXCLUSIVE>(plan, problem, args, config, workspace);
+    launchScanRowsKernel<1, REVERSED, EXCLUSIVE, ONLY_SHORT>(plan, problem, args, config, workspace);
   else
-    launchScanRowsKernel<ITEMS, REVERSED, EXCLUSIVE>(plan, problem, args, config, workspace);
+    launchScanRowsKernel<ITEMS, REVERSED, EXCLUSIVE, false>(plan, problem, args, config, workspace);
 }
 
 // The arguments of a scan of columns whose words hold `items` elements.
@@ -263,6 +269,14 @@ void scanWith(const char* function, const MatrixView<In>& in, const MatrixView<O
                                            ScanPrefix<Boxed<A>>{fold.init.value, fold.init.valid}, stream, workspace);
     }
   }
+}
+
+// Each of n numbers becomes the sum of those before it.
+template <class T>
+void scanInPlace(const char* function, T* numbers, std::size_t n, cudaStream_t stream) {
+  const MatrixView<T> row{numbers, 1, n};
+  const ScanProblem<T, T, T, Plus> problem{numbers, numbers, scanRequest<T>(row, row, false), Plus{}, {0, true}};
+  launchScanRows<false, true, true>(problem, function, stream, nullptr);
 }
 
 // Addresses alone are looked at.

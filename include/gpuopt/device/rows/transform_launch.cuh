@@ -42,7 +42,7 @@ void launchHeld(const TransformPlan& plan, const Transform& transform, const Lau
   if constexpr (VECTORS <= 4 && !WHOLE)
     if (plan.algorithm == TransformAlgorithm::lanes && plan.hasEnds)
       return launchEnds<VECTORS>(plan, transform, config);
-  if constexpr (VECTORS <= 4 && VECTORS != 3)
+  if constexpr (VECTORS <= 2 || (VECTORS == 4 && WHOLE))
     if (plan.algorithm == TransformAlgorithm::lanes)
       return launch(laneTransformKernel<VECTORS, WHOLE, Transform>, config, transform, plan.lanes);
   if constexpr (VECTORS != 2 && VECTORS != 3) {

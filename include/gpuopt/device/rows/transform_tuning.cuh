@@ -21,7 +21,7 @@ inline constexpr std::size_t stagedElementBytes = 2;
 // - ahead: layer norm of 129280 columns 0.94; 0.99; 1.00; 1.01; 0.91 with 0; 2; 4; 6; 13 MiB.
 struct TransformTuning {
   std::size_t warpVectors = 128;                  // up to which a warp takes a row
-  std::size_t vectorsWithoutEnds = 16;            // up to which no thread takes the ends of a row by elements
+  std::size_t vectorsWithoutEnds = 16;            // up to which no thread takes the ends of a row, at most twoVectors
   std::size_t twoVectors = 32;                    // up to which a lane keeps 2 vectors, above 4
   std::size_t minStagedCols = 41;                 // from which warps stage unaligned rows without gaps
   std::size_t stagedCols = 352;                   // up to which they do, at most 352
