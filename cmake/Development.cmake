@@ -35,14 +35,34 @@ else()
   message(FATAL_ERROR "gpuopt: the emulated device needs Boost.Context (Debian: libboost-context-dev)")
 endif()
 
+# gpuopt_use_sanitizers(): what a compiler needs for -fsanitize beyond that. AddressSanitizer of clang++ has to be a shared
+# library: in the program, its own data would be among the shared memory of kernels. The program has to find it.
+function(gpuopt_use_sanitizers)
+  message(STATUS "gpuopt: the sanitizers of ${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION})")
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    add_compile_options(-Wno-maybe-uninitialized)  # warns of what is initialised where sanitizers are compiled in
+    return()
+  endif()
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*address")
+    execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so
+      OUTPUT_VARIABLE library OUTPUT_STRIP_TRAILING_WHITESPACE)
+    cmake_path(GET library PARENT_PATH folder)
+    add_link_options(-shared-libasan "-Wl,-rpath,${folder}")
+  endif()
+endfunction()
+
 # What runs emulated is short: -Og takes a quarter less to compile than -O1, as fast to run. Programs that run for a moment
 # (GPUOPT_BRIEF) are not optimised at all, which takes another quarter less; nor are they under sanitizers, where it takes a
 # sixth less.
 set(optimise "$<IF:$<BOOL:$<TARGET_PROPERTY:GPUOPT_BRIEF>>,-O0,-Og>")
+set(warnings -Wall -Wextra -Wconversion -Wshadow -Werror)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  list(APPEND warnings -Wno-sign-conversion -Wno-unused-function)  # g++ does not mean them by -Wconversion and -Wall
+endif()
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
   set(optimise -O0)
+  gpuopt_use_sanitizers()
 endif()
-set(warnings -Wall -Wextra -Wconversion -Wshadow -Werror)
 string(REPLACE ";" "," hostWarnings "${warnings};-Wno-unknown-pragmas")  # #pragma unroll in what the host runs, too
 add_library(gpuopt_development INTERFACE)
 target_compile_options(gpuopt_development INTERFACE
