@@ -35,14 +35,34 @@ else()
   message(FATAL_ERROR "gpuopt: the emulated device needs Boost.Context (Debian: libboost-context-dev)")
 endif()
 
+# gpuopt_use_sanitizers(): what a compiler needs for -fsanitize beyond that. AddressSanitizer of clang++ has to be a shared
+# library: in the program, its own data would be among the shared memory of kernels. The program has to find it.
+function(gpuopt_use_sanitizers)
+  message(STATUS "gpuopt: the sanitizers of ${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION})")
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    add_compile_options(-Wno-maybe-uninitialized)  # warns of what is initialised where sanitizers are compiled in
+    return()
+  endif()
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*address")
+    execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so
+      OUTPUT_VARIABLE library OUTPUT_STRIP_TRAILING_WHITESPACE)
+    cmake_path(GET library PARENT_PATH folder)
+    add_link_options(-shared-libasan "-Wl,-rpath,${folder}")
+  endif()
+endfunction()
+
 # What runs emulated is short: -Og takes a quarter less to compile than -O1, as fast to run. Programs that run for a moment
 # (GPUOPT_BRIEF) are not optimised at all, which takes another quarter less; nor are they under sanitizers, where it takes a
 # sixth less.
 set(optimise "$<IF:$<BOOL:$<TARGET_PROPERTY:GPUOPT_BRIEF>>,-O0,-Og>")
+set(warnings -Wall -Wextra -Wconversion -Wshadow -Werror)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  list(APPEND warnings -Wno-sign-conversion -Wno-unused-function)  # g++ does not mean them by -Wconversion and -Wall
+endif()
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
   set(optimise -O0)
+  gpuopt_use_sanitizers()
 endif()
-set(warnings -Wall -Wextra -Wconversion -Wshadow -Werror)
 string(REPLACE ";" "," hostWarnings "${warnings};-Wno-unknown-pragmas")  # #pragma unroll in what the host runs, too
 add_library(gpuopt_development INTERFACE)
 target_compile_options(gpuopt_development INTERFACE
@@ -149,15 +169,18 @@ function(gpuopt_precompile target)
   target_precompile_headers(${target} REUSE_FROM gpuopt_precompiled)
 endfunction()
 
-# The profile itself, once for all profiled programs.
+# The profile and the check themselves, once for all programs that have one.
 if(GPUOPT_PROFILED)
-  set(profile "${PROJECT_SOURCE_DIR}/emulation/profile/profile.cpp")
-  set_source_files_properties("${profile}" PROPERTIES COMPILE_OPTIONS "-O2")
-  add_library(gpuopt_profile_once OBJECT EXCLUDE_FROM_ALL "${profile}")
-  target_link_libraries(gpuopt_profile_once PRIVATE gpuopt_development)
-  gpuopt_emulate(gpuopt_profile_once)
-  target_compile_definitions(gpuopt_profile_once PRIVATE GPUOPT_EMULATION_PROFILE)
-  set_property(GLOBAL PROPERTY GPUOPT_PROFILE_ONCE gpuopt_profile_once)
+  foreach(purpose PROFILE CHECK)
+    string(TOLOWER "${purpose}" name)
+    set(source "${PROJECT_SOURCE_DIR}/emulation/${name}/${name}.cpp")
+    set_source_files_properties("${source}" PROPERTIES COMPILE_OPTIONS "-O2")
+    add_library(gpuopt_${name}_once OBJECT EXCLUDE_FROM_ALL "${source}")
+    target_link_libraries(gpuopt_${name}_once PRIVATE gpuopt_development)
+    gpuopt_emulate(gpuopt_${name}_once)
+    target_compile_definitions(gpuopt_${name}_once PRIVATE GPUOPT_EMULATION_${purpose})
+    set_property(GLOBAL PROPERTY GPUOPT_${purpose}_ONCE gpuopt_${name}_once)
+  endforeach()
 endif()
 
 add_subdirectory(tune)

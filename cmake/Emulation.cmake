@@ -55,6 +55,9 @@ function(gpuopt_emulate target)
   if(GPUOPT_HAS_BACKTRACE)
     target_compile_definitions(${target} PRIVATE GPUOPT_EMULATION_BACKTRACE)
     target_link_libraries(${target} PRIVATE backtrace)
+    if(EXISTS "${CMAKE_BINARY_DIR}/gpuopt_backtrace")
+      target_include_directories(${target} SYSTEM PRIVATE "${CMAKE_BINARY_DIR}/gpuopt_backtrace")
+    endif()
   endif()
   if(option_PROFILE)
     gpuopt_instrument_sources(${target} PROFILE ${wrappers})
@@ -63,10 +66,21 @@ function(gpuopt_emulate target)
   endif()
 endfunction()
 
-# Finds out whether the compiler comes with libbacktrace.
+# Finds out whether the compiler comes with libbacktrace. clang++ links g++'s library, but does not look for headers in the
+# folder of the one that it needs, since the others there are for g++ alone: a copy has a folder of its own.
 function(gpuopt_find_backtrace)
   include(CheckCXXSourceCompiles)
+  set(copy "${CMAKE_BINARY_DIR}/gpuopt_backtrace")
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NOT DEFINED GPUOPT_HAS_BACKTRACE)
+    execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libbacktrace.a OUTPUT_VARIABLE library
+      OUTPUT_STRIP_TRAILING_WHITESPACE)
+    cmake_path(GET library PARENT_PATH folder)
+    if(EXISTS "${folder}/include/backtrace.h")
+      file(COPY "${folder}/include/backtrace.h" DESTINATION "${copy}")
+    endif()
+  endif()
   set(CMAKE_REQUIRED_QUIET ON)
+  set(CMAKE_REQUIRED_INCLUDES "${copy}")
   set(CMAKE_REQUIRED_LIBRARIES backtrace)
   check_cxx_source_compiles("#include <backtrace.h>
     int main() { return backtrace_create_state(nullptr, 1, nullptr, nullptr) == nullptr; }" GPUOPT_HAS_BACKTRACE)

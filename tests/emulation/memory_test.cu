@@ -50,7 +50,7 @@ TEST_CASE("a write outside an allocation is reported when it is freed") {
   cudaGetLastError();
 }
 
-#ifndef __SANITIZE_ADDRESS__
+#if !GPUOPT_EMULATION_ASAN
 __global__ void writeAllAndOneMore(int* out, int n) {
   for (int i = 0; i <= n; ++i) out[i] = i;
 }

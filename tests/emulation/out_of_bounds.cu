@@ -1,8 +1,10 @@
-/// Errors that end the program. `out_of_bounds write|read|shared|misaligned` ends with a report of AddressSanitizer, or
-/// UndefinedBehaviorSanitizer for the last, in a build that has them; `gather|null|everywhere|divide` with the emulated
-/// device's in one without; "none" makes no error.
+/// Errors that end the program. `out_of_bounds write|read|shared` ends with a report of AddressSanitizer, `misaligned`,
+/// `load` and `store` with one of UndefinedBehaviorSanitizer, in a build that has them; `gather|null|everywhere|divide`
+/// with the emulated device's in one without; "none" makes no error.
 // SPDX-License-Identifier: MIT
 #include "kernel.hpp"
+
+#include <gpuopt/thread/vector.cuh>
 
 #include <cstdio>
 #include <string>
@@ -33,6 +35,13 @@ __global__ void readMisaligned(const float* data, float* out) {
   out[threadIdx.x] = four.x + four.w;
 }
 
+__global__ void loadMisaligned(const float* data, float* out) {
+  const uint4 four = gpuopt::detail::loadVector<gpuopt::detail::Caching::normal>(data + 1);
+  out[threadIdx.x] = __uint_as_float(four.x);
+}
+
+__global__ void storeMisaligned(float* out) { gpuopt::detail::storeVector(out + 2, uint4{1, 2, 3, 4}); }
+
 __global__ void gather(const float* data, const long* index, float* out) {
   out[threadIdx.x] = data[index[threadIdx.x]];
 }
@@ -58,6 +67,8 @@ int run(const std::string& error) {
   if (error == "write") code = launch(writeGlobal, 4, 256, data, N);
   if (error == "read") code = launch(readGlobal, 4, 256, data, N, out);
   if (error == "misaligned") code = launch(readMisaligned, 1, 32, data, out);
+  if (error == "load") code = launch(loadMisaligned, 1, 32, data, out);
+  if (error == "store") code = launch(storeMisaligned, 1, 1, out);
   if (error == "shared") code = launchShared(writeShared, 1, 64, 64 * sizeof(float));
   cudaFree(index);
   cudaFree(data);
@@ -69,8 +80,9 @@ int run(const std::string& error) {
 
 int main(int argc, char** argv) {
   const std::string error = argc > 1 ? argv[1] : "";
-  for (const char* known : {"write", "read", "shared", "misaligned", "gather", "null", "everywhere", "divide", "none"})
+  for (const char* known :
+       {"write", "read", "shared", "misaligned", "load", "store", "gather", "null", "everywhere", "divide", "none"})
     if (error == known) return run(error);
-  std::fprintf(stderr, "usage: out_of_bounds write|read|shared|misaligned|gather|null|divide|none\n");
+  std::fprintf(stderr, "usage: out_of_bounds write|read|shared|misaligned|load|store|gather|null|divide|none\n");
   return 2;
 }

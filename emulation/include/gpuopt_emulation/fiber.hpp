@@ -31,10 +31,10 @@ class Fiber {
         stack_(new Aligned[size_ / ALIGNMENT]),
         body_(body),
         argument_(argument) {
-    std::fill_n(stack_[0].bytes, CANARY_BYTES, CANARY);
+    std::fill_n(bytes(), CANARY_BYTES, CANARY);
     boost::context::stack_context context;
     context.size = size_;
-    context.sp = stack_[0].bytes + size_;
+    context.sp = bytes() + size_;
     inside_ = boost::context::fiber(std::allocator_arg, boost::context::preallocated(context.sp, context.size, context),
                                     OwnedElsewhere{},
                                     [this](boost::context::fiber&& caller) { return main(std::move(caller)); });
@@ -45,7 +45,7 @@ class Fiber {
 
   /// Called by the owner: runs the body until it suspends or returns.
   void resume() {
-    startSwitch(&ownerFakeStack_, stack_[0].bytes, size_);
+    startSwitch(&ownerFakeStack_, bytes(), size_);
     inside_ = std::move(inside_).resume();
     finishSwitch(ownerFakeStack_, nullptr, nullptr);
   }
@@ -57,13 +57,13 @@ class Fiber {
     finishSwitch(ownFakeStack_, &ownerStack_, &ownerSize_);
   }
 
-  const unsigned char* stack() const { return stack_[0].bytes; }
+  const unsigned char* stack() const { return bytes(); }
   std::size_t stackSize() const { return size_; }
 
   /// Whether the body has used more stack than there is: one of the last bytes is not as it was. Asked after
   /// every step of every lane, so the bytes are compared with their neighbours, all at once.
   bool overflowed() const {
-    const unsigned char* last = stack_[0].bytes;
+    const unsigned char* last = bytes();
     return last[0] != CANARY || std::memcmp(last, last + 1, CANARY_BYTES - 1) != 0;
   }
 
@@ -73,6 +73,8 @@ class Fiber {
   struct alignas(ALIGNMENT) Aligned {
     unsigned char bytes[ALIGNMENT];
   };
+
+  unsigned char* bytes() const { return reinterpret_cast<unsigned char*>(stack_.get()); }
 
   static constexpr std::size_t CANARY_BYTES = 64;
   static constexpr unsigned char CANARY = 0xC5;

@@ -34,7 +34,8 @@ __device__ inline uint4 loadVector(const void* address) {
   else
     GPUOPT_LOAD_VECTOR(v, address, "");
 #else
-  __builtin_memcpy(&v, __builtin_assume_aligned(address, 16), sizeof(v));
+  const uint4& aligned = *static_cast<const uint4*>(address);  // UBSan checks that it is
+  __builtin_memcpy(&v, &aligned, sizeof(v));
 #endif
   return v;
 }
@@ -92,7 +93,8 @@ __device__ inline void storeVector(void* address, const uint4& v) {
                : "l"(address), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
                : "memory");
 #else
-  __builtin_memcpy(__builtin_assume_aligned(address, 16), &v, sizeof(v));
+  uint4& aligned = *static_cast<uint4*>(address);  // UBSan checks that it is
+  __builtin_memcpy(&aligned, &v, sizeof(v));
 #endif
 }
 
