@@ -119,6 +119,9 @@ template <class T, class LAYOUT>
 }
 
 /// The same for `transform` of views.
+///
+/// \param in as in transform
+/// \param out as in transform
 template <class T, class IN, class U, class OUT>
 [[nodiscard]] std::string explainTransform(SoaView<T, IN> in, SoaView<U, OUT> out) {
   static_assert(!std::is_const_v<U>, "gpuopt::explainTransform: the structures of out are const");
