@@ -93,8 +93,10 @@ TEST_CASE("Whole plans of rows", "[plans]") {
   move.reason = "words of 16 bytes divide addresses, rows and leading dimensions";
   move.request = moved;
   checkPlan(planMoveRows(moved), move);
-  checkPlan(planCombineRows({256, 512, 100, 64, 64, 64, 4, 4}), {4, 16, 13});
-  checkPlan(planCombineRows({256, 516, 100, 64, 64, 64, 4, 4}), {1, 64, 50});
+  checkPlan(planCombineRows({256, 512, 100, 64, 64, 64, 4, 4}),
+            {4, 16, 13, "words of 16 bytes divide addresses, rows and leading dimensions"});
+  checkPlan(planCombineRows({256, 516, 100, 64, 64, 64, 4, 4}),
+            {1, 64, 50, "words of 16 bytes do not divide addresses, rows and leading dimensions"});
 
   const ScanRequest scan{256, 512, 1000, 256, 256, 256, 4, 4, 4, 4, false, 132};
   ScanPlan rows;

@@ -183,9 +183,12 @@ TEST_CASE("A plan of combined rows in words", "[rows][combine]") {
   DeviceArray<float> memory(64);
   const MatrixView<const float> in{memory.data(), 4, 8};
   CHECK(explainCombineRows(in, MatrixView<float>{memory.data() + 32, 4, 8}) ==
-        "each thread combines 4 columns, 8 rows at a time, in 1 blocks of 128; 16 bytes at a time need addresses, rows "
-        "and leading dimensions of multiples of 16");
-  CHECK(explainCombineRows(in, MatrixView<float>{nullptr, 0, 8}) == "nothing to launch");
+        "4 columns a thread, 8 rows at a time, 1 block of 128 threads: words of 16 bytes divide addresses, rows and "
+        "leading dimensions");
+  CHECK(explainCombineRows(in, MatrixView<float>{memory.data() + 33, 3, 8})
+            .find("1 column a thread, 8 rows at a time, 1 block of 128 threads: words of 16 bytes do not divide ") ==
+        0);
+  CHECK(explainCombineRows(in, MatrixView<float>{nullptr, 0, 8}) == "nothing to launch: no elements");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <gpuopt/core/explain.cuh>
 #include <gpuopt/core/integers.cuh>
 #include <gpuopt/core/message.cuh>
 #include <gpuopt/device/rows/indices.cuh>
@@ -142,6 +143,7 @@ struct CombineRowsPlan {
   unsigned elements = 1;  // of a pack
   std::size_t cols = 0;   // packs of a row
   std::size_t blocks = 0;
+  const char* reason = "no elements";
 };
 template <>
 inline constexpr bool isPlan<CombineRowsPlan> = true;
@@ -154,14 +156,18 @@ inline CombineRowsPlan planCombineRows(const CombineRowsRequest& r) {
   CombineRowsPlan plan{isWide ? wide : 1};
   plan.cols = r.cols / plan.elements;
   plan.blocks = ceilDivide(cappedProduct(r.rows, plan.cols), combineRowsBlock);
+  plan.reason = isWide ? "words of 16 bytes divide addresses, rows and leading dimensions"
+                       : "words of 16 bytes do not divide addresses, rows and leading dimensions";
   return plan;
 }
 
 inline std::string planInWords(const CombineRowsPlan& plan) {
-  if (plan.blocks == 0) return "nothing to launch";
-  return message({"each thread combines ", plan.elements, plan.elements == 1 ? " column" : " columns", ", ",
-                  combineRowsLoads, " rows at a time, in ", plan.blocks, " blocks of ", combineRowsBlock,
-                  "; 16 bytes at a time need addresses, rows and leading dimensions of multiples of 16"});
+  if (plan.blocks == 0) return inWords({"", plan.reason});
+  Explanation call{message({plan.elements, plan.elements == 1 ? " column" : " columns", " a thread, ", combineRowsLoads,
+                            " rows at a time"}),
+                   plan.reason, plan.blocks, combineRowsBlock};
+  call.hasLength = false;  // the number of indices is unknown
+  return inWords(call);
 }
 
 template <unsigned N, class In, class Out, class Index, class Weight, class Bounds>
