@@ -291,7 +291,8 @@ TEST_CASE("every path and split, 1 to 8 ranks") {
 
 // Nodes of 3, 3 and 2 ranks, of 2, 2 and 1, of 2 and 1.
 TEST_CASE("nodes that NCCL joins: every split, transposed, as slabs of columns and back") {
-  for (const auto& [ranks, perNode] : {std::pair{8, 3}, {5, 2}, {3, 2}}) {
+  for (const auto& nodes : {std::pair{8, 3}, {5, 2}, {3, 2}}) {
+    const int ranks = nodes.first, perNode = nodes.second;  // lambdas capture no structured bindings in C++17
     CAPTURE(ranks, perNode);
     const gpuopt::test::NodeScope scope(perNode);
     const std::vector<Case> cases = casesOf(ranks);
