@@ -11,8 +11,8 @@
 /// **Common to all functions.** Block i is at `host + offsets[i]`, at `host + indices[i] * blockBytes` or at
 /// `blocks[i]` in the host's memory, and follows block i - 1 in the device's. Blocks have blockBytes bytes each, or
 /// sizes[i]. They are in pinned, registered or pageable memory, at any alignment; aligned to 16 bytes for the full
-/// speed. `offsets`, `blocks` and `sizes` are arrays of `count` in the host's memory; they may change again when the
-/// call returns. The device's side is in the order of `stream`. Calls cannot be captured.
+/// speed. `offsets`, `blocks` and `sizes` are arrays of `count` elements in the host's memory; they may change again
+/// when the call returns. The device's side is in the order of `stream`. Calls cannot be captured.
 ///
 /// **Cost.** A kernel reads or writes pinned and registered memory through the link: nearly its full speed for blocks
 /// of 1 KiB, while the copy engine takes 2 us for each. Large blocks go through the copy engine. All go

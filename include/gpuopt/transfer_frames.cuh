@@ -146,7 +146,7 @@ class FrameRing {
   FrameRing& operator=(const FrameRing&) = delete;
 
   /// Pinned memory for the next frame; null if the ring is closed. Waits for a slot; if frames are dropped, only until
-  /// the device has done with one that was.
+  /// the device is done with a dropped one.
   [[nodiscard]] In* acquire() {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [&] { return isClosed_ || filling_ != nullptr || !free_.empty(); });
@@ -170,7 +170,7 @@ class FrameRing {
   }
 
   /// Passes the frame of acquire() or tryAcquire() on to the device; drops the oldest frame, if the policy says so and
-  /// no slot is left. If the work throws, so does this, and the frame is none.
+  /// no slot is left. If the work throws, so does this, and the frame is not submitted.
   void submit() {
     detail::FrameSlot* const slot = filling_;
     if (slot == nullptr) detail::throwInvalid({"gpuopt::FrameRing: submit() without a frame of acquire()"});

@@ -125,6 +125,29 @@ TEST_CASE("downloadAsync is between what is queued before it and after it", "[tr
   }
 }
 
+TEST_CASE("A stream that is left with work is taken again when it is idle, not before", "[transfer]") {
+  using gpuopt::detail::PooledStream;
+  const Deferred deferred;
+  { const PooledStream first, second; }  // later, cudaStreamCreate would wait for what the device does
+  cudaStream_t busy = nullptr;
+  std::unique_ptr<Gate> gate;
+  {
+    PooledStream stream;
+    stream.leaveBusy();
+    busy = stream;
+    gate = std::make_unique<Gate>(stream);
+  }
+  {
+    const PooledStream other;
+    REQUIRE(static_cast<cudaStream_t>(other) != busy);
+  }
+  gate->open();
+  gpuopt::check(cudaStreamSynchronize(busy), "cudaStreamSynchronize");
+  const PooledStream other, again;  // what came back last is taken first
+  REQUIRE(static_cast<cudaStream_t>(other) != busy);
+  REQUIRE(static_cast<cudaStream_t>(again) == busy);
+}
+
 // Slots, as many as there can be, and the streams of so many transfers: later, cudaHostAlloc and cudaStreamCreate would
 // wait for what the device does.
 inline void allocateAhead(std::size_t transfers) {

@@ -17,7 +17,7 @@ GPUOPT_DETAIL_BEGIN
 
 enum class PipelineAlgorithm {
   chunks,     // each chunk has a copy, and a slot of the ring
-  fewCopies,  // all elements have a place on the device, and each copy brings a share of those that are left
+  fewCopies,  // all elements fit on the device at once, and each copy brings a share of those that are left
 };
 
 // One run.

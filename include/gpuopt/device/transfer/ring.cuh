@@ -53,12 +53,12 @@ inline void queueSlotCopy(Transfer transfer, unsigned char* slot, std::size_t at
   check(queueCopy(transfer), "cudaMemcpyAsync");
 }
 
-/// The host's side of a transfer, which several threads read or write. A class and no template's parameter: otherwise
-/// every source would compile a ring and a queue for each kind of memory.
+/// The host's side of a transfer, which several threads read or write. A base class, not a template parameter:
+/// otherwise every source would compile a ring and a queue for each kind of memory.
 class HostSide {
  public:
   virtual ~HostSide() = default;
-  /// Copies `bytes` bytes from byte `at` on to a slot, or for downloads from there.
+  /// Copies the `bytes` bytes from byte `at` on to a slot, or from the slot for a download.
   virtual void copy(unsigned char* slot, std::size_t at, std::size_t bytes, TransferDirection direction) const = 0;
 };
 

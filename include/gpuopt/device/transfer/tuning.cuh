@@ -11,8 +11,8 @@ GPUOPT_DETAIL_BEGIN
 
 inline constexpr std::size_t KIB = 1024, MIB = 1024 * KIB;
 
-// Threads that copy pageable memory to or from pinned slots, and bytes of a slot, for transfers of up to `most` bytes.
-// A download with one slot for all of it needs no ring. No threads: cudaMemcpyAsync is as fast.
+// Threads that copy pageable memory to or from pinned slots, and bytes of a slot, for transfers of up to `maxBytes`
+// bytes. A download with one slot for all of it needs no ring. No threads: cudaMemcpyAsync is as fast.
 struct TransferTier {
   std::size_t maxBytes;
   unsigned threads;
