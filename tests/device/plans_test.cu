@@ -46,7 +46,7 @@ TEST_CASE("Whole plans of reductions", "[plans]") {
   CHECK(loop.grid.combines);
 
   const ReduceRowsRequest rows{{100, 64, 64}, 4, 4, 8, 4, true};
-  checkPlan(planReduceRows<ReduceRowsPolicy>(rows),
+  checkPlan(planReduceRows<gpuopt::detail::ReduceRowsPolicy>(rows),
             {ReduceRowsAlgorithm::lanes, "rows are short, and consist of vectors", rows, ReduceGrid{128, 2, false}, 4,
              2, 4, 0, 1, 0});
 
@@ -54,15 +54,16 @@ TEST_CASE("Whole plans of reductions", "[plans]") {
   columns.matrix = {1000, 512, 512};
   columns.elementBytes = columns.stepElements = columns.partialBytes = columns.resultBytes = 4;
   columns.areAligned = true;
-  const ReduceColumnsPlan plan = planReduceColumns<ReduceColumnsPolicy>(columns);
+  const ReduceColumnsPlan plan = planReduceColumns<gpuopt::detail::ReduceColumnsPolicy>(columns);
   checkPlan(plan, {ReduceColumnsAlgorithm::steps, "rows consist of vectors", columns, plan.tiles, plan.grid});
   ReduceColumnsPlan other = plan;
   other.tiles.hasEdges = !plan.tiles.hasEdges;
   CHECK(plan != other);
 
   const ReduceSegmentsRequest segments{100, 4, 8, 8, 4};
-  checkPlan(planReduceSegments<ReduceSegmentsPolicy>(segments), {segments, 16384, 2048, ReduceGrid{128, 4096, true}});
-  checkPlan(planReduceSegments<ReduceSegmentsPolicy>({}), ReduceSegmentsPlan{});
+  checkPlan(planReduceSegments<gpuopt::detail::ReduceSegmentsPolicy>(segments),
+            {segments, 16384, 2048, ReduceGrid{128, 4096, true}});
+  checkPlan(planReduceSegments<gpuopt::detail::ReduceSegmentsPolicy>({}), ReduceSegmentsPlan{});
 }
 
 TEST_CASE("Whole plans of structures", "[plans]") {

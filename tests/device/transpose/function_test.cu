@@ -123,7 +123,7 @@ TEST_CASE("The result is converted to the type of the output", "[transpose]") {
 
 TEST_CASE("Lambdas, with and without a state", "[transpose]") {
   const float factor = 0.25F;
-  const unsigned mask = 0xF0F0F0F0u;
+  unsigned mask = 0xF0F0F0F0u;  // a constant would not be captured
   checkFunction<float, float, WholeNumbers>([factor] __host__ __device__(float x) { return factor * x; });
   checkFunction<unsigned, std::uint64_t>(
       [mask] __host__ __device__(unsigned x) { return std::uint64_t{x & mask} << 8; });
