@@ -8,8 +8,8 @@
 /// **Common to all functions.** They are reduceBy() with the bin of a sample as the key of its weight. Bins are exactly
 /// those of histogram() and histogramEdges(), whose requirements for samples, limits and edges hold. Sums are those of
 /// reduceBy(): of integers exact, of floating-point numbers the same bits on every run and every device, each weight
-/// off by at most n * 2^-61 of the largest magnitude in a bin. A bin without samples is 0. Asynchronous on `stream`,
-/// without synchronisation; can be captured into a graph.
+/// off by at most n * 2^-61 of the largest magnitude in any of the bins. A bin without samples is 0. Asynchronous on
+/// `stream`, without synchronisation; can be captured into a graph.
 ///
 /// **Cost.** That of reduceBy(): samples and weights are read once, unless a sample of the weights missed the order of
 /// magnitude of the largest one. Sums of floating-point numbers take scratch memory of 20 bytes a bin in the order of

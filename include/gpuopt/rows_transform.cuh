@@ -172,8 +172,9 @@ void l2NormRows(In&& in, Out&& out, std::size_t rows, std::size_t cols, double e
 }
 
 /// Quantises rows: scales[r] = the largest magnitude of row r / the largest number of `out` (127, 448 for e4m3, 57344
-/// for e5m2), or 1 if all are 0; out(r, c) = in(r, c) / scales[r], rounded to nearest. NaN does not count for the
-/// scale.
+/// for e5m2), or 1 where that is 0 or below the normal numbers of its type (2^-126 of float), so that the row becomes
+/// 0; out(r, c) = in(r, c) / scales[r], rounded to nearest. NaN does not count for the scale. An infinity makes the
+/// scale infinite and finite elements 0. NaN and infinities become NaN in fp8, 0 in `std::int8_t`.
 ///
 /// \param out elements are `std::int8_t`, `__nv_fp8_e4m3` or `__nv_fp8_e5m2`
 /// \param scales receives one number for each row: a pointer to float or double on the device

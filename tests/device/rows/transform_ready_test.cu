@@ -294,5 +294,56 @@ TEST_CASE("A row of zeros has the scale 1", "[rows]") {
   CHECK(out.toHost() == std::vector<std::int8_t>(8, 0));
 }
 
+// 2^-126 times the largest number of the type is the least magnitude that counts.
+template <class Out>
+void expectTinyRows() {
+  constexpr float NORMAL = std::numeric_limits<float>::min(), TOP = largest<Out>;
+  const float below = std::nextafter(NORMAL * TOP, 0.0f), tiniest = std::numeric_limits<float>::denorm_min();
+  const DeviceArray<float> in(std::vector<float>{NORMAL * TOP, -NORMAL, 0, below, -NORMAL, 0, tiniest, -tiniest, 0});
+  DeviceArray<Out> out(9);
+  DeviceArray<float> scales(3);
+  quantizeRows(in.data(), out.data(), 3, 3, scales.data());
+  CHECK(scales.toHost() == std::vector<float>{NORMAL, 1, 1});
+  const std::vector<Out> results = out.toHost();
+  for (std::size_t i = 0; i < 9; ++i) CHECK(static_cast<float>(results[i]) == (i == 0 ? TOP : i == 1 ? -1.0f : 0.0f));
+}
+
+TEST_CASE("A row whose scale would have no finite reciprocal has the scale 1", "[rows]") {
+  expectTinyRows<std::int8_t>();
+  expectTinyRows<__nv_fp8_e4m3>();
+  expectTinyRows<__nv_fp8_e5m2>();
+}
+
+TEST_CASE("A row of doubles has a scale that float can hold", "[rows]") {
+  const DeviceArray<double> in(std::vector<double>{1e-40, -1e-41, 1e-300, 0});
+  DeviceArray<std::int8_t> out(4);
+  DeviceArray<float> scales(2);
+  quantizeRows(in.data(), out.data(), 2, 2, scales.data());
+  CHECK(scales.toHost() == std::vector<float>{1, 1});
+  CHECK(out.toHost() == std::vector<std::int8_t>(4, 0));
+  DeviceArray<double> wide(2);
+  quantizeRows(in.data(), out.data(), 2, 2, wide.data());
+  CHECK(wide.toHost()[1] == 1e-300 / 127);
+  CHECK(out.toHost() == std::vector<std::int8_t>{127, -13, 127, 0});
+}
+
+TEST_CASE("Infinities and NaN in a row that is quantised", "[rows]") {
+  const DeviceArray<float> in(std::vector<float>{INF, 1, NOT_A_NUMBER, NOT_A_NUMBER, 2, -1});
+  DeviceArray<float> scales(2);
+  DeviceArray<std::int8_t> bytes(6);
+  quantizeRows(in.data(), bytes.data(), 2, 3, scales.data());
+  CHECK(scales.toHost() == std::vector<float>{INF, 2.0f / 127});
+  CHECK(bytes.toHost() == std::vector<std::int8_t>{0, 0, 0, 0, 127, -64});
+  DeviceArray<__nv_fp8_e4m3> numbers(6);
+  quantizeRows(in.data(), numbers.data(), 2, 3, scales.data());
+  const std::vector<__nv_fp8_e4m3> results = numbers.toHost();
+  for (std::size_t i = 0; i < 6; ++i) {
+    INFO(i);
+    CHECK(std::isnan(static_cast<float>(results[i])) == (i == 0 || i == 2 || i == 3));
+  }
+  CHECK(static_cast<float>(results[1]) == 0);
+  CHECK(static_cast<float>(results[4]) == 448);
+}
+
 }  // namespace
 }  // namespace gpuopt::test::transform_ready_test

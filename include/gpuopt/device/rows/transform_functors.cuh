@@ -8,6 +8,7 @@
 #include <gpuopt/device/rows/transform_values.cuh>
 #include <gpuopt/thread/operators.cuh>
 
+#include <cfloat>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -274,15 +275,18 @@ struct QuantiseResult {
   Value factor;  // 1 / scale
 };
 
-// The scale that makes the largest magnitude the largest number of Out; 1 if all elements are 0.
-template <class Value, class Out>
+// The scale that makes the largest magnitude the largest number of Out. It is 1 where that would be 0, or so small that
+// its reciprocal is infinite: below the normal numbers of Value and Scale.
+template <class Value, class Out, class Scale>
 struct QuantiseScale {
   using Partial = Value;
   __device__ Value start() const { return 0; }
   __device__ void add(Value& partial, Value x) const { partial = larger(partial, x < 0 ? -x : x); }
   __device__ Value merge(Value a, Value b) const { return larger(a, b); }
   __device__ QuantiseResult<Value> finish(Value partial, int) const {
-    if (partial == 0) return {1, 1};
+    constexpr bool ARE_DOUBLES = std::is_same_v<Value, double> && std::is_same_v<Scale, double>;
+    constexpr Value LEAST = static_cast<Value>(ARE_DOUBLES ? DBL_MIN : FLT_MIN) * largestQuantised<Out>;
+    if (partial < LEAST) return {1, 1};
     return {partial / largestQuantised<Out>, largestQuantised<Out> / partial};
   }
 };

@@ -79,7 +79,7 @@ void quantizeViews(const char* function, cudaStream_t stream, const MatrixView<I
     requireNoOverlap(array, named(in, "in"), function);
     requireNoOverlap(array, named(out, "out"), function);
   }
-  transformViews(function, stream, in, out, QuantiseScale<Value, Out>{}, QuantiseMap<Value, Out, Scale>{scales},
+  transformViews(function, stream, in, out, QuantiseScale<Value, Out, Scale>{}, QuantiseMap<Value, Out, Scale>{scales},
                  partCols);
 }
 
